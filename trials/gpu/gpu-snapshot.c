@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "trials/gpu/gpu-snapshot-build.h"
@@ -19,78 +20,69 @@ const char *const gpu_source_names[] = {
 };
 
 static void
-text_put(struct buf *b, const char *key, const char *text)
-{
-	buf_printf(b, ",\"%s\":", key);
-	json_put_string(b, text);
-}
-
-static void
-number_put(struct buf *b, const char *key, int64_t n)
-{
-	buf_printf(b, ",\"%s\":%" PRId64, key, n);
-}
-
-static void
-processes_put(struct buf *b, const struct gpu_device *g)
+processes_put(struct json_writer *o, const struct gpu_device *g)
 {
 	size_t i;
 
-	buf_puts(b, ",\"processes\":[");
-	for (i = 0; i < g->n_processes && i < GPU_SNAPSHOT_PROCESSES; i++)
-		buf_printf(b, "%s{\"pid\":%" PRId64 ",\"memory\":%" PRId64 "}",
-		    i == 0 ? "" : ",", g->processes[i].pid,
-		    g->processes[i].memory);
-	buf_putc(b, ']');
+	json_writer_array(o, "processes");
+	for (i = 0; i < g->n_processes && i < GPU_SNAPSHOT_PROCESSES; i++) {
+		json_writer_object(o, NULL);
+		json_writer_integer(o, "pid", g->processes[i].pid);
+		json_writer_integer(o, "memory", g->processes[i].memory);
+		json_writer_end(o);
+	}
+	json_writer_end(o);
 }
 
 static void
-seen_put(struct buf *b, const struct gpu_device *g)
+device_put(struct json_writer *o, const struct gpu_device *g)
 {
-	buf_puts(b, "{\"uuid\":");
-	json_put_string(b, g->uuid);
-	text_put(b, "name", g->name);
-	text_put(b, "bus", g->bus);
-	text_put(b, "parent", g->parent);
-	text_put(b, "cpus", g->cpus);
-	number_put(b, "node", g->node);
-	number_put(b, "index", g->index);
-	number_put(b, "minor", g->minor);
-	number_put(b, "memory", g->memory);
-	number_put(b, "used", g->used);
-	number_put(b, "temperature", g->temperature);
-	number_put(b, "utilization", g->utilization);
-	number_put(b, "power", g->power);
-	number_put(b, "energy", g->energy);
-	number_put(b, "recovery", g->recovery);
-	buf_printf(b, ",\"lost\":%s", g->lost ? "true" : "false");
-	text_put(b, "why", g->why);
-	processes_put(b, g);
-	buf_putc(b, '}');
+	json_writer_object(o, NULL);
+	json_writer_text(o, "uuid", g->uuid);
+	json_writer_text(o, "name", g->name);
+	json_writer_text(o, "bus", g->bus);
+	json_writer_text(o, "parent", g->parent);
+	json_writer_text(o, "cpus", g->cpus);
+	json_writer_integer(o, "node", g->node);
+	json_writer_integer(o, "index", g->index);
+	json_writer_integer(o, "minor", g->minor);
+	json_writer_integer(o, "memory", g->memory);
+	json_writer_integer(o, "used", g->used);
+	json_writer_integer(o, "temperature", g->temperature);
+	json_writer_integer(o, "utilization", g->utilization);
+	json_writer_integer(o, "power", g->power);
+	json_writer_integer(o, "energy", g->energy);
+	json_writer_integer(o, "recovery", g->recovery);
+	json_writer_bool(o, "lost", g->lost);
+	json_writer_text(o, "why", g->why);
+	processes_put(o, g);
+	json_writer_end(o);
 }
 
 void
 gpu_snapshot_write(struct buf *b, const struct gpu_snapshot *l)
 {
+	struct json_writer o = { .out = b };
 	size_t i;
 
-	buf_printf(b, "{\"seq\":%" PRId64 ",\"source\":\"%s\"", l->seq,
-	    gpu_source_names[l->source]);
-	text_put(b, "driver", l->driver);
-	text_put(b, "why", l->why);
-	buf_puts(b, ",\"gpus\":[");
-	for (i = 0; i < l->n && i < GPU_SNAPSHOT_GPUS; i++) {
-		if (i > 0)
-			buf_putc(b, ',');
-		seen_put(b, &l->gpus[i]);
-	}
-	buf_puts(b, "],\"faults\":[");
+	json_writer_object(&o, NULL);
+	json_writer_integer(&o, "seq", l->seq);
+	json_writer_text(&o, "source", gpu_source_names[l->source]);
+	json_writer_text(&o, "driver", l->driver);
+	json_writer_text(&o, "why", l->why);
+	json_writer_array(&o, "gpus");
+	for (i = 0; i < l->n && i < GPU_SNAPSHOT_GPUS; i++)
+		device_put(&o, &l->gpus[i]);
+	json_writer_end(&o);
+	json_writer_array(&o, "faults");
 	for (i = 0; i < l->n_faults && i < GPU_SNAPSHOT_FAULTS; i++) {
-		buf_puts(b, i == 0 ? "{\"uuid\":" : ",{\"uuid\":");
-		json_put_string(b, l->faults[i].uuid);
-		buf_printf(b, ",\"xid\":%d}", l->faults[i].xid);
+		json_writer_object(&o, NULL);
+		json_writer_text(&o, "uuid", l->faults[i].uuid);
+		json_writer_integer(&o, "xid", l->faults[i].xid);
+		json_writer_end(&o);
 	}
-	buf_puts(b, "]}");
+	json_writer_end(&o);
+	json_writer_end(&o);
 }
 
 void

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
@@ -94,15 +95,16 @@ gc_judge(struct gc *g)
 		.place = aws_client_region(g->sm->aws),
 		.started_us = (int64_t)(j->created_s * 1e6) };
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	if (!g->cb(g->arg, &stray)) {
 		g->at++;
 		gc_next(g);
 		return;
 	}
-	buf_puts(&body, "{\"TrainingJobName\":");
-	json_put_string(&body, j->name);
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "TrainingJobName", j->name);
+	json_writer_end(&o);
 	gc_ask(g, "StopTrainingJob", &body, 0, on_stopped);
 }
 
@@ -142,6 +144,7 @@ static void
 gc_next(struct gc *g)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	if (g->at == g->n) {
 		g->over = true;
@@ -152,9 +155,9 @@ gc_next(struct gc *g)
 		gc_judge(g);
 		return;
 	}
-	buf_puts(&body, "{\"ResourceArn\":");
-	json_put_string(&body, g->jobs[g->at].arn);
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "ResourceArn", g->jobs[g->at].arn);
+	json_writer_end(&o);
 	gc_ask(g, "ListTags", &body, 0, on_tags);
 }
 
@@ -209,17 +212,19 @@ static void
 gc_page(struct gc *g)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
-	buf_printf(&body,
-	    "{\"NameContains\":\"hpt-\",\"MaxResults\":100,"
-	    "\"StatusEquals\":\"InProgress\",\"SortBy\":\"CreationTime\","
-	    "\"SortOrder\":\"Descending\",\"CreationTimeAfter\":%lld",
-	    (long long)(aws_now_s(g->sm->aws) - GC_DAYS * 86400LL));
-	if (g->token != NULL) {
-		buf_puts(&body, ",\"NextToken\":");
-		json_put_string(&body, g->token);
-	}
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "NameContains", "hpt-");
+	json_writer_integer(&o, "MaxResults", 100);
+	json_writer_text(&o, "StatusEquals", "InProgress");
+	json_writer_text(&o, "SortBy", "CreationTime");
+	json_writer_text(&o, "SortOrder", "Descending");
+	json_writer_integer(
+	    &o, "CreationTimeAfter", aws_now_s(g->sm->aws) - GC_DAYS * 86400LL);
+	if (g->token != NULL)
+		json_writer_text(&o, "NextToken", g->token);
+	json_writer_end(&o);
 	g->pages++;
 	gc_ask(g, "ListTrainingJobs", &body, 0, on_page);
 }

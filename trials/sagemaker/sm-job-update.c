@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
@@ -73,11 +74,14 @@ sm_poll_describe(struct sm_attempt *a)
 	struct aws_ask ask = { .service = AWS_SAGEMAKER,
 		.operation = "DescribeTrainingJob" };
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	if (a->call != NULL || a->state >= SM_DRAIN)
 		return;
 	loop_timer_stop(a->timer);
-	buf_printf(&body, "{\"TrainingJobName\":\"%s\"}", a->job);
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "TrainingJobName", a->job);
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	a->call = aws_json(a->sm->aws, &ask, on_describe, a);
 	buf_free(&body);
@@ -229,18 +233,19 @@ page_ask(struct sm *sm)
 	struct aws_ask ask = { .service = AWS_SAGEMAKER,
 		.operation = "ListTrainingJobs" };
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
-	buf_printf(&body,
-	    "{\"NameContains\":\"%s\",\"MaxResults\":100,"
-	    "\"SortBy\":\"CreationTime\",\"SortOrder\":\"Descending\"",
-	    sm->prefix);
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "NameContains", sm->prefix);
+	json_writer_integer(&o, "MaxResults", 100);
+	json_writer_text(&o, "SortBy", "CreationTime");
+	json_writer_text(&o, "SortOrder", "Descending");
 	if (p->oldest_s > 0)
-		buf_printf(&body, ",\"CreationTimeAfter\":%.0f", p->oldest_s);
-	if (p->token != NULL) {
-		buf_puts(&body, ",\"NextToken\":");
-		json_put_string(&body, p->token);
-	}
-	buf_putc(&body, '}');
+		json_writer_integer(
+		    &o, "CreationTimeAfter", llround(p->oldest_s));
+	if (p->token != NULL)
+		json_writer_text(&o, "NextToken", p->token);
+	json_writer_end(&o);
 	p->pages++;
 	ask.body = buf_str(&body);
 	p->call = aws_json(sm->aws, &ask, on_page, sm);
@@ -622,12 +627,15 @@ stop_send(struct sm_attempt *a)
 		.operation = "StopTrainingJob",
 		.tries = -1 };
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	if (a->stop_call != NULL || a->stop_sent ||
 	    loop_timer_pending(a->stop_timer))
 		return;
 	fail_point("sagemaker.before_stop");
-	buf_printf(&body, "{\"TrainingJobName\":\"%s\"}", a->job);
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "TrainingJobName", a->job);
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	a->stop_call = aws_json(a->sm->aws, &ask, on_stop, a);
 	buf_free(&body);

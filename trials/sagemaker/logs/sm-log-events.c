@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -153,22 +154,21 @@ sweep_page(struct sm_logs *logs)
 {
 	struct sm_log_filter *sw = &logs->sweep;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "FilterLogEvents" };
 
-	buf_puts(&body,
-	    "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamNamePrefix\":");
-	json_put_string(&body, logs->env.prefix);
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "logGroupName", SM_LOG_GROUP);
+	json_writer_text(&o, "logStreamNamePrefix", logs->env.prefix);
 	/* User patterns may match any line, so no filter is possible. */
 	if (logs->rules == NULL)
-		buf_puts(&body, ",\"filterPattern\":\"\\\"hpotune\\\"\"");
-	buf_printf(&body, ",\"startTime\":%lld,\"limit\":%d",
-	    (long long)sw->from_ms, SM_LOG_LIMIT);
-	if (sw->token != NULL) {
-		buf_puts(&body, ",\"nextToken\":");
-		json_put_string(&body, sw->token);
-	}
-	buf_putc(&body, '}');
+		json_writer_text(&o, "filterPattern", "\"hpotune\"");
+	json_writer_integer(&o, "startTime", sw->from_ms);
+	json_writer_integer(&o, "limit", SM_LOG_LIMIT);
+	if (sw->token != NULL)
+		json_writer_text(&o, "nextToken", sw->token);
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	sw->call = aws_json(logs->env.aws, &ask, on_page, logs);
 	buf_free(&body);

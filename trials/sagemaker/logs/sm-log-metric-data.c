@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -64,19 +65,30 @@ log_find(const struct sm_logs *logs, int64_t trial, int attempt)
 
 /* kind: 'v' 's' 'n', or 'm' with the number of a further metric. */
 static void
-query_put(struct buf *b, size_t job, char kind, size_t other,
+query_put(struct json_writer *o, size_t job, char kind, size_t other,
     const char *metric, const char *stat, const char *name)
 {
-	buf_printf(b,
-	    "%s{\"Id\":\"%c%zu_%zu\",\"ReturnData\":true,\"MetricStat\":"
-	    "{\"Metric\":{\"Namespace\":"
-	    "\"/aws/sagemaker/TrainingJobs\",\"MetricName\":",
-	    b->data[b->len - 1] == '[' ? "" : ",", kind, job, other);
-	json_put_string(b, metric);
-	buf_puts(
-	    b, ",\"Dimensions\":[{\"Name\":\"TrainingJobName\",\"Value\":");
-	json_put_string(b, name);
-	buf_printf(b, "}]},\"Period\":60,\"Stat\":\"%s\"}}", stat);
+	char id[64];
+
+	(void)snprintf(id, sizeof id, "%c%zu_%zu", kind, job, other);
+	json_writer_object(o, NULL);
+	json_writer_text(o, "Id", id);
+	json_writer_bool(o, "ReturnData", true);
+	json_writer_object(o, "MetricStat");
+	json_writer_object(o, "Metric");
+	json_writer_text(o, "Namespace", "/aws/sagemaker/TrainingJobs");
+	json_writer_text(o, "MetricName", metric);
+	json_writer_array(o, "Dimensions");
+	json_writer_object(o, NULL);
+	json_writer_text(o, "Name", "TrainingJobName");
+	json_writer_text(o, "Value", name);
+	json_writer_end(o);
+	json_writer_end(o);
+	json_writer_end(o);
+	json_writer_integer(o, "Period", 60);
+	json_writer_text(o, "Stat", stat);
+	json_writer_end(o);
+	json_writer_end(o);
 }
 
 static void on_data(void *, const struct aws_answer *);
@@ -86,27 +98,28 @@ metrics_ask(struct sm_log_metric_data *m)
 {
 	struct sm_logs *logs = m->logs;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	struct aws_ask ask = { .service = AWS_CLOUDWATCH,
 		.operation = "GetMetricData" };
 	int64_t now_s = loop_wall_us(logs->env.loop) / 1000000;
 	int64_t from_s = now_s, at;
 	size_t i, k;
 
-	buf_puts(&body, "{\"MetricDataQueries\":[");
+	json_writer_object(&o, NULL);
+	json_writer_array(&o, "MetricDataQueries");
 	for (i = 0; i < m->jobs && m->first + i < logs->n; i++) {
 		const struct sm_log *log = logs->all[m->first + i];
 
 		m->trials[i] = log->trial;
 		m->attempts[i] = log->attempt;
 		query_put(
-		    &body, i, 'v', 0, SM_METRIC_OBJECTIVE, "Average", log->job);
-		query_put(
-		    &body, i, 's', 0, SM_METRIC_STEP, "Maximum", log->job);
-		query_put(&body, i, 'n', 0, SM_METRIC_OBJECTIVE, "SampleCount",
+		    &o, i, 'v', 0, SM_METRIC_OBJECTIVE, "Average", log->job);
+		query_put(&o, i, 's', 0, SM_METRIC_STEP, "Maximum", log->job);
+		query_put(&o, i, 'n', 0, SM_METRIC_OBJECTIVE, "SampleCount",
 		    log->job);
 		for (k = 0; k < m->n_others; k++)
-			query_put(&body, i, 'm', k, m->others[k], "Average",
-			    log->job);
+			query_put(
+			    &o, i, 'm', k, m->others[k], "Average", log->job);
 		at = log->cursor_ms > 0 ? log->cursor_ms / 1000
 					: log->begun_ms / 1000 - (int64_t)NEW_S;
 		at -= (int64_t)BACK_S;
@@ -115,10 +128,11 @@ metrics_ask(struct sm_log_metric_data *m)
 	}
 	m->asked = i;
 	/* CloudWatch drops the seconds of the end. */
-	buf_printf(&body,
-	    "],\"StartTime\":%lld,\"EndTime\":%lld,\"ScanBy\":"
-	    "\"TimestampAscending\"}",
-	    (long long)(from_s - from_s % 60), (long long)(now_s + 120));
+	json_writer_end(&o);
+	json_writer_integer(&o, "StartTime", from_s - from_s % 60);
+	json_writer_integer(&o, "EndTime", now_s + 120);
+	json_writer_text(&o, "ScanBy", "TimestampAscending");
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	if (m->asked > 0)
 		m->call = aws_json(logs->env.aws, &ask, on_data, m);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -110,18 +111,17 @@ static void
 find_page(struct sm_log *log, const char *token)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "DescribeLogStreams" };
 	char *prefix = xasprintf("%s/algo-1-", log->job);
 
-	buf_puts(&body,
-	    "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamNamePrefix\":");
-	json_put_string(&body, prefix);
-	if (token != NULL) {
-		buf_puts(&body, ",\"nextToken\":");
-		json_put_string(&body, token);
-	}
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "logGroupName", SM_LOG_GROUP);
+	json_writer_text(&o, "logStreamNamePrefix", prefix);
+	if (token != NULL)
+		json_writer_text(&o, "nextToken", token);
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	log->call = aws_json(log->logs->env.aws, &ask, on_listed, log);
 	buf_free(&body);
@@ -144,21 +144,22 @@ sm_log_streams_get(struct sm_log *log, struct sm_log_stream *stream,
     int64_t from_ms, aws_cb *cb)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "GetLogEvents" };
 
 	if (stream->token == NULL)
 		sm_log_events_clear(&log->reading);
-	buf_puts(
-	    &body, "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamName\":");
-	json_put_string(&body, stream->name);
-	buf_printf(&body, ",\"startFromHead\":true,\"limit\":%d", SM_LOG_LIMIT);
-	if (stream->token != NULL) {
-		buf_puts(&body, ",\"nextToken\":");
-		json_put_string(&body, stream->token);
-	} else if (from_ms > 0)
-		buf_printf(&body, ",\"startTime\":%lld", (long long)from_ms);
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "logGroupName", SM_LOG_GROUP);
+	json_writer_text(&o, "logStreamName", stream->name);
+	json_writer_bool(&o, "startFromHead", true);
+	json_writer_integer(&o, "limit", SM_LOG_LIMIT);
+	if (stream->token != NULL)
+		json_writer_text(&o, "nextToken", stream->token);
+	else if (from_ms > 0)
+		json_writer_integer(&o, "startTime", from_ms);
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	log->call = aws_json(log->logs->env.aws, &ask, cb, log);
 	buf_free(&body);

@@ -5,10 +5,12 @@
  * Change"; SQS API reference.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -70,23 +72,27 @@ static void
 messages_delete(struct sm_watch_eventbridge *ev, const struct json *list)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	const struct json *j;
 	const char *receipt;
+	char id[16];
 	int n = 0;
 
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueUrl", ev->url);
-	buf_puts(&body, ",\"Entries\":[");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueUrl", ev->url);
+	json_writer_array(&o, "Entries");
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
 		receipt = member(j, "ReceiptHandle");
 		if (receipt == NULL)
 			continue;
-		buf_printf(&body, "%s{\"Id\":\"m%d\"", n > 0 ? "," : "", n);
-		sm_watch_put(&body, "ReceiptHandle", receipt);
-		buf_putc(&body, '}');
-		n++;
+		(void)snprintf(id, sizeof id, "m%d", n++);
+		json_writer_object(&o, NULL);
+		json_writer_text(&o, "Id", id);
+		json_writer_text(&o, "ReceiptHandle", receipt);
+		json_writer_end(&o);
 	}
-	buf_puts(&body, "]}");
+	json_writer_end(&o);
+	json_writer_end(&o);
 	if (n > 0)
 		sm_watch_ask(ev->watch, AWS_SQS, "DeleteMessageBatch", &body,
 		    "messages of the queue", &ev->noted, NULL, NULL);
@@ -120,14 +126,16 @@ static void
 events_poll(struct sm_watch_eventbridge *ev)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	struct aws_ask ask = { .service = AWS_SQS,
 		.operation = "ReceiveMessage",
 		.timeout_ms = 1000 * (WAIT_S + 10) };
 
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueUrl", ev->url);
-	buf_printf(&body, ",\"MaxNumberOfMessages\":10,\"WaitTimeSeconds\":%d}",
-	    WAIT_S);
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueUrl", ev->url);
+	json_writer_integer(&o, "MaxNumberOfMessages", 10);
+	json_writer_integer(&o, "WaitTimeSeconds", WAIT_S);
+	json_writer_end(&o);
 	ask.body = buf_str(&body);
 	ev->poll = aws_json(ev->watch->env.aws, &ask, on_messages, ev);
 	buf_free(&body);
@@ -155,13 +163,18 @@ on_policy(void *arg, const struct json *json)
 {
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	(void)json; /* an empty answer is a good one */
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "Rule", ev->watch->env.prefix);
-	buf_puts(&body, ",\"Targets\":[{\"Id\":\"queue\"");
-	sm_watch_put(&body, "Arn", ev->arn);
-	buf_puts(&body, "}]}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Rule", ev->watch->env.prefix);
+	json_writer_array(&o, "Targets");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Id", "queue");
+	json_writer_text(&o, "Arn", ev->arn);
+	json_writer_end(&o);
+	json_writer_end(&o);
+	json_writer_end(&o);
 	sm_watch_ask(ev->watch, AWS_EVENTS, "PutTargets", &body,
 	    "the target of the rule", &ev->noted, on_target, ev);
 	buf_free(&body);
@@ -171,13 +184,23 @@ on_policy(void *arg, const struct json *json)
 static void
 policy_put(struct buf *b, const struct sm_watch_eventbridge *ev)
 {
-	buf_puts(b, "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":"
-		    "\"Allow\",\"Principal\":{\"Service\":"
-		    "\"events.amazonaws.com\"},\"Action\":\"sqs:SendMessage\"");
-	sm_watch_put(b, "Resource", ev->arn);
-	buf_puts(b, ",\"Condition\":{\"ArnEquals\":{\"aws:SourceArn\":");
-	json_put_string(b, ev->rule);
-	buf_puts(b, "}}}]}");
+	struct json_writer o = { .out = b };
+
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Version", "2012-10-17");
+	json_writer_array(&o, "Statement");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Effect", "Allow");
+	json_writer_object(&o, "Principal");
+	json_writer_text(&o, "Service", "events.amazonaws.com");
+	json_writer_end(&o);
+	json_writer_text(&o, "Action", "sqs:SendMessage");
+	json_writer_text(&o, "Resource", ev->arn);
+	json_writer_object(&o, "Condition");
+	json_writer_object(&o, "ArnEquals");
+	json_writer_text(&o, "aws:SourceArn", ev->rule);
+	while (o.depth > 0)
+		json_writer_end(&o);
 }
 
 static void
@@ -185,6 +208,7 @@ on_rule(void *arg, const struct json *json)
 {
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 }, policy = { 0 };
+	struct json_writer o = { .out = &body };
 	const char *arn = member(json, "RuleArn");
 
 	if (arn == NULL) {
@@ -194,15 +218,37 @@ on_rule(void *arg, const struct json *json)
 	free(ev->rule);
 	ev->rule = xstrdup(arn);
 	policy_put(&policy, ev);
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueUrl", ev->url);
-	buf_puts(&body, ",\"Attributes\":{");
-	sm_watch_put(&body, "Policy", buf_str(&policy));
-	buf_puts(&body, "}}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueUrl", ev->url);
+	json_writer_object(&o, "Attributes");
+	json_writer_text(&o, "Policy", buf_str(&policy));
+	json_writer_end(&o);
+	json_writer_end(&o);
 	sm_watch_ask(ev->watch, AWS_SQS, "SetQueueAttributes", &body,
 	    "the policy of the queue", &ev->noted, on_policy, ev);
 	buf_free(&policy);
 	buf_free(&body);
+}
+
+/* Changes of state of the study's jobs. */
+static void
+pattern_put(struct buf *b, const struct sm_watch_eventbridge *ev)
+{
+	struct json_writer o = { .out = b };
+
+	json_writer_object(&o, NULL);
+	json_writer_array(&o, "source");
+	json_writer_text(&o, NULL, "aws.sagemaker");
+	json_writer_end(&o);
+	json_writer_array(&o, "detail-type");
+	json_writer_text(&o, NULL, "SageMaker Training Job State Change");
+	json_writer_end(&o);
+	json_writer_object(&o, "detail");
+	json_writer_array(&o, "TrainingJobName");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "prefix", ev->watch->env.prefix);
+	while (o.depth > 0)
+		json_writer_end(&o);
 }
 
 static void
@@ -210,6 +256,7 @@ on_arn(void *arg, const struct json *json)
 {
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 }, pattern = { 0 };
+	struct json_writer o = { .out = &body };
 	const struct json *attributes =
 	    json != NULL ? json_get(json, "Attributes") : NULL;
 	const char *arn = member(attributes, "QueueArn");
@@ -220,17 +267,12 @@ on_arn(void *arg, const struct json *json)
 	}
 	free(ev->arn);
 	ev->arn = xstrdup(arn);
-	buf_puts(&pattern,
-	    "{\"source\":[\"aws.sagemaker\"],\"detail-type\":[\"SageMaker "
-	    "Training Job State Change\"],\"detail\":{\"TrainingJobName\":[{"
-	    "\"prefix\":");
-	json_put_string(&pattern, ev->watch->env.prefix);
-	buf_puts(&pattern, "}]}}");
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "Name", ev->watch->env.prefix);
-	sm_watch_put(&body, "State", "ENABLED");
-	sm_watch_put(&body, "EventPattern", buf_str(&pattern));
-	buf_putc(&body, '}');
+	pattern_put(&pattern, ev);
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Name", ev->watch->env.prefix);
+	json_writer_text(&o, "State", "ENABLED");
+	json_writer_text(&o, "EventPattern", buf_str(&pattern));
+	json_writer_end(&o);
 	sm_watch_ask(ev->watch, AWS_EVENTS, "PutRule", &body,
 	    "the EventBridge rule", &ev->noted, on_rule, ev);
 	buf_free(&pattern);
@@ -242,6 +284,7 @@ on_queue(void *arg, const struct json *json)
 {
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	const char *url = member(json, "QueueUrl");
 
 	if (url == NULL) {
@@ -250,9 +293,12 @@ on_queue(void *arg, const struct json *json)
 	}
 	free(ev->url);
 	ev->url = xstrdup(url);
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueUrl", url);
-	buf_puts(&body, ",\"AttributeNames\":[\"QueueArn\"]}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueUrl", url);
+	json_writer_array(&o, "AttributeNames");
+	json_writer_text(&o, NULL, "QueueArn");
+	json_writer_end(&o);
+	json_writer_end(&o);
 	sm_watch_ask(ev->watch, AWS_SQS, "GetQueueAttributes", &body,
 	    "the queue", &ev->noted, on_arn, ev);
 	buf_free(&body);
@@ -263,11 +309,15 @@ events_begin(void *arg)
 {
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueName", ev->watch->env.prefix);
-	buf_puts(&body, ",\"Attributes\":{\"ReceiveMessageWaitTimeSeconds\":"
-			"\"20\",\"MessageRetentionPeriod\":\"86400\"}}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueName", ev->watch->env.prefix);
+	json_writer_object(&o, "Attributes");
+	json_writer_text(&o, "ReceiveMessageWaitTimeSeconds", "20");
+	json_writer_text(&o, "MessageRetentionPeriod", "86400");
+	json_writer_end(&o);
+	json_writer_end(&o);
 	sm_watch_ask(ev->watch, AWS_SQS, "CreateQueue", &body, "the queue",
 	    &ev->noted, on_queue, ev);
 	buf_free(&body);
@@ -317,14 +367,15 @@ on_found(void *arg, const struct json *json)
 	struct sm_watch_removal *k = arg;
 	const char *url = member(json, "QueueUrl");
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	if (url == NULL) {
 		on_taken(k, NULL);
 		return;
 	}
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueUrl", url);
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueUrl", url);
+	json_writer_end(&o);
 	sm_watch_ask(k->watch, AWS_SQS, "DeleteQueue", &body, "", &k->quiet,
 	    on_taken, k);
 	buf_free(&body);
@@ -335,11 +386,12 @@ on_rule_gone(void *arg, const struct json *json)
 {
 	struct sm_watch_removal *k = arg;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	(void)json;
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "QueueName", k->watch->env.prefix);
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "QueueName", k->watch->env.prefix);
+	json_writer_end(&o);
 	sm_watch_ask(k->watch, AWS_SQS, "GetQueueUrl", &body, "", &k->quiet,
 	    on_found, k);
 	buf_free(&body);
@@ -350,11 +402,12 @@ on_target_gone(void *arg, const struct json *json)
 {
 	struct sm_watch_removal *k = arg;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	(void)json;
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "Name", k->watch->env.prefix);
-	buf_putc(&body, '}');
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Name", k->watch->env.prefix);
+	json_writer_end(&o);
 	sm_watch_ask(k->watch, AWS_EVENTS, "DeleteRule", &body, "", &k->quiet,
 	    on_rule_gone, k);
 	buf_free(&body);
@@ -366,13 +419,17 @@ sm_watch_eventbridge_remove(
 {
 	struct sm_watch_removal *k = &w->events_removal;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	*k = (struct sm_watch_removal){
 		.watch = w, .quiet = true, .done = done, .arg = arg
 	};
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "Rule", w->env.prefix);
-	buf_puts(&body, ",\"Ids\":[\"queue\"]}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Rule", w->env.prefix);
+	json_writer_array(&o, "Ids");
+	json_writer_text(&o, NULL, "queue");
+	json_writer_end(&o);
+	json_writer_end(&o);
 	sm_watch_ask(w, AWS_EVENTS, "RemoveTargets", &body, "", &k->quiet,
 	    on_target_gone, k);
 	buf_free(&body);

@@ -41,8 +41,6 @@ typedef void sm_watch_cb(void *arg, const struct json *);
 void sm_watch_ask(struct sm_watch *, enum aws_service, const char *operation,
     const struct buf *body, const char *what, bool *noted, sm_watch_cb *then,
     void *arg);
-/* Append ,"key":"text"; without the comma after a bracket. */
-void sm_watch_put(struct buf *, const char *key, const char *text);
 
 /* sm-watch-eventbridge.c */
 struct sm_watch_eventbridge *sm_watch_eventbridge_new(struct sm_watch *);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -22,6 +23,26 @@ enum {
 	IDLE_PERCENT = 10, /* of one GPU */
 	IDLE_MINUTES = 15
 };
+
+/* "key": ["text"] */
+static void
+list_put(struct json_writer *o, const char *key, const char *text)
+{
+	json_writer_array(o, key);
+	json_writer_text(o, NULL, text);
+	json_writer_end(o);
+}
+
+static void
+dimension_put(struct json_writer *o, const char *name, const char *value)
+{
+	json_writer_array(o, "Dimensions");
+	json_writer_object(o, NULL);
+	json_writer_text(o, "Name", name);
+	json_writer_text(o, "Value", value);
+	json_writer_end(o);
+	json_writer_end(o);
+}
 
 static char *
 alarm_name(const char *job)
@@ -64,31 +85,28 @@ sm_watch_alarm_make(
 	    plan->type != NULL ? sm_instance_type_gpus(plan->type->name) : -1;
 	char *name = alarm_name(job), *host = xasprintf("%s/algo-1", job);
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	if (gpus <= 0) {
 		alarm_note(w, plan);
 	} else {
-		buf_putc(&body, '{');
-		sm_watch_put(&body, "AlarmName", name);
-		sm_watch_put(&body, "Namespace", "/aws/sagemaker/TrainingJobs");
-		sm_watch_put(&body, "MetricName", "GPUUtilization");
-		buf_puts(&body, ",\"Dimensions\":[{\"Name\":\"Host\"");
-		sm_watch_put(&body, "Value", host);
-		buf_printf(&body,
-		    "}],\"Statistic\":\"Average\",\"Period\":60,"
-		    "\"EvaluationPeriods\":%lld,\"DatapointsToAlarm\":%lld,"
-		    "\"Threshold\":%lld,\"ComparisonOperator\":"
-		    "\"LessThanThreshold\",\"TreatMissingData\":"
-		    "\"notBreaching\"",
-		    (long long)minutes, (long long)minutes,
-		    (long long)(gpus *
-				setting(alarm, "gpu_idle", IDLE_PERCENT)));
-		if (action != NULL && json_string(action) != NULL) {
-			buf_puts(&body, ",\"AlarmActions\":[");
-			json_put_string(&body, json_string(action));
-			buf_putc(&body, ']');
-		}
-		buf_putc(&body, '}');
+		json_writer_object(&o, NULL);
+		json_writer_text(&o, "AlarmName", name);
+		json_writer_text(
+		    &o, "Namespace", "/aws/sagemaker/TrainingJobs");
+		json_writer_text(&o, "MetricName", "GPUUtilization");
+		dimension_put(&o, "Host", host);
+		json_writer_text(&o, "Statistic", "Average");
+		json_writer_integer(&o, "Period", 60);
+		json_writer_integer(&o, "EvaluationPeriods", minutes);
+		json_writer_integer(&o, "DatapointsToAlarm", minutes);
+		json_writer_integer(&o, "Threshold",
+		    gpus * setting(alarm, "gpu_idle", IDLE_PERCENT));
+		json_writer_text(&o, "ComparisonOperator", "LessThanThreshold");
+		json_writer_text(&o, "TreatMissingData", "notBreaching");
+		if (action != NULL && json_string(action) != NULL)
+			list_put(&o, "AlarmActions", json_string(action));
+		json_writer_end(&o);
 		sm_watch_ask(w, AWS_CLOUDWATCH, "PutMetricAlarm", &body,
 		    "the alarm on idle GPUs", &w->alarm_noted, NULL, NULL);
 	}
@@ -97,16 +115,16 @@ sm_watch_alarm_make(
 	free(name);
 }
 
-/* sm-watch.c */
 static void
 sm_watch_alarm_remove(struct sm_watch *w, const char *job)
 {
 	char *name = alarm_name(job);
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
-	buf_puts(&body, "{\"AlarmNames\":[");
-	json_put_string(&body, name);
-	buf_puts(&body, "]}");
+	json_writer_object(&o, NULL);
+	list_put(&o, "AlarmNames", name);
+	json_writer_end(&o);
 	sm_watch_ask(w, AWS_CLOUDWATCH, "DeleteAlarms", &body,
 	    "taking an alarm away", &w->alarm_noted, NULL, NULL);
 	buf_free(&body);
@@ -133,19 +151,21 @@ on_list(void *arg, const struct json *json)
 	const struct json *j;
 	const char *name;
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 	int n = 0;
 
-	buf_puts(&body, "{\"AlarmNames\":[");
+	json_writer_object(&o, NULL);
+	json_writer_array(&o, "AlarmNames");
 	for (j = list != NULL ? json_first(list) : NULL; j != NULL && n < 100;
 	     j = json_next(j)) {
 		name = json_string(json_get(j, "AlarmName"));
 		if (name == NULL)
 			continue;
-		if (n++ > 0)
-			buf_putc(&body, ',');
-		json_put_string(&body, name);
+		json_writer_text(&o, NULL, name);
+		n++;
 	}
-	buf_puts(&body, "]}");
+	json_writer_end(&o);
+	json_writer_end(&o);
 	if (n > 0)
 		sm_watch_ask(s->watch, AWS_CLOUDWATCH, "DeleteAlarms", &body,
 		    "", &s->quiet, on_swept, s);
@@ -162,13 +182,15 @@ sm_watch_alarm_remove_all(
 	struct sm_watch_removal *s = &w->alarm_removal;
 	char *prefix = xasprintf("hpotune-%s", w->env.prefix);
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
 	*s = (struct sm_watch_removal){
 		.watch = w, .quiet = true, .done = done, .arg = arg
 	};
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "AlarmNamePrefix", prefix);
-	buf_puts(&body, ",\"MaxRecords\":100}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "AlarmNamePrefix", prefix);
+	json_writer_integer(&o, "MaxRecords", 100);
+	json_writer_end(&o);
 	sm_watch_ask(w, AWS_CLOUDWATCH, "DescribeAlarms", &body, "", &s->quiet,
 	    on_list, s);
 	buf_free(&body);
@@ -192,16 +214,6 @@ struct sm_watch_call {
 	void *arg;
 	bool removes; /* missing resources are no error */
 };
-
-void
-sm_watch_put(struct buf *b, const char *key, const char *text)
-{
-	if (b->len > 0 && b->data[b->len - 1] != '{')
-		buf_putc(b, ',');
-	json_put_string(b, key);
-	buf_putc(b, ':');
-	json_put_string(b, text);
-}
 
 static void
 call_unlink(struct sm_watch_call *call)
@@ -426,40 +438,37 @@ sm_watch_remove(const struct sm_watch_env *env)
 #define VALUE_MOST 0x1p360
 
 static void
-datum_put(struct buf *b, const struct sm_watch *w, const char *name,
+datum_put(struct json_writer *o, const struct sm_watch *w, const char *name,
     const char *unit, double value)
 {
 	if (!isfinite(value) || fabs(value) > VALUE_MOST)
 		return;
-	if (b->data[b->len - 1] != '[')
-		buf_putc(b, ',');
-	buf_putc(b, '{');
-	sm_watch_put(b, "MetricName", name);
-	buf_puts(b, ",\"Dimensions\":[{\"Name\":\"Study\"");
-	sm_watch_put(b, "Value", w->env.study);
-	buf_puts(b, "}]");
-	sm_watch_put(b, "Unit", unit);
-	buf_puts(b, ",\"Value\":");
-	json_put_number(b, value);
-	buf_printf(b, ",\"Timestamp\":%lld}",
-	    (long long)(loop_wall_us(w->env.loop) / 1000000));
+	json_writer_object(o, NULL);
+	json_writer_text(o, "MetricName", name);
+	dimension_put(o, "Study", w->env.study);
+	json_writer_text(o, "Unit", unit);
+	json_writer_number(o, "Value", value);
+	json_writer_integer(
+	    o, "Timestamp", loop_wall_us(w->env.loop) / 1000000);
+	json_writer_end(o);
 }
 
-/* sm-watch.c */
 static void
 sm_watch_publish(struct sm_watch *w)
 {
 	struct buf body = { 0 };
+	struct json_writer o = { .out = &body };
 
-	buf_putc(&body, '{');
-	sm_watch_put(&body, "Namespace", "hpotune");
-	buf_puts(&body, ",\"MetricData\":[");
-	datum_put(&body, w, "BestObjective", "None", w->best);
-	datum_put(&body, w, "JobsRunning", "Count", w->running);
-	datum_put(&body, w, "JobsEnded", "Count", w->ended);
-	datum_put(&body, w, "BillableSeconds", "Seconds", w->billable_s);
-	datum_put(&body, w, "Cost", "None", w->cost);
-	buf_puts(&body, "]}");
+	json_writer_object(&o, NULL);
+	json_writer_text(&o, "Namespace", "hpotune");
+	json_writer_array(&o, "MetricData");
+	datum_put(&o, w, "BestObjective", "None", w->best);
+	datum_put(&o, w, "JobsRunning", "Count", w->running);
+	datum_put(&o, w, "JobsEnded", "Count", w->ended);
+	datum_put(&o, w, "BillableSeconds", "Seconds", w->billable_s);
+	datum_put(&o, w, "Cost", "None", w->cost);
+	json_writer_end(&o);
+	json_writer_end(&o);
 	sm_watch_ask(w, AWS_CLOUDWATCH, "PutMetricData", &body,
 	    "metrics of the study", &w->publish_noted, NULL, NULL);
 	buf_free(&body);

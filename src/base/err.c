@@ -10,6 +10,9 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 
+#undef err_set
+#undef err_add
+
 enum { HEAD = 160 }; /* bytes kept from the beginning of a long text */
 
 static bool

@@ -306,9 +306,9 @@ show_trial(struct show *s, int64_t number, struct err *e)
 	int rc;
 
 	(void)snprintf(text, sizeof text, "%" PRId64, number);
-	s->params[0] = text;
 	if (store_study_get(s->store, &study, e) != 0)
 		return -1;
+	s->params[0] = text;
 	s->metric = study.metric;
 	rc = rows_first(&trial, s->store, sql, s->params, e);
 	if (rc == 0)
@@ -318,6 +318,7 @@ show_trial(struct show *s, int64_t number, struct err *e)
 		rc = s->cli->json ? show_json(s, e) : show_text(s, trial, e);
 		store_rows_close(trial);
 	}
+	s->params[0] = NULL;
 	store_study_fini(&study);
 	return rc;
 }

@@ -229,12 +229,13 @@ static size_t
 log_some(const struct axis *a, double every, size_t most, struct tick *out)
 {
 	static const double times[] = { 1, 2, 5 };
-	double low = floor(log10(a->low)), high = ceil(log10(a->high)), k, v;
+	double low = floor(log10(a->low)), high = ceil(log10(a->high)), v;
+	int step = every > 0 ? (int)every : 1, k;
 	size_t n = 0, m, per = every > 0 ? 1 : 3;
 
 	if (every > 0)
 		low = ceil(log10(a->low) - 1e-9);
-	for (k = low; k <= high; k += every > 0 ? every : 1)
+	for (k = (int)low; k <= (int)high; k += step)
 		for (m = 0; m < per; m++) {
 			v = times[m] * pow(10, k);
 			if (v < a->low * (1 - 1e-9) || v > a->high * (1 + 1e-9))

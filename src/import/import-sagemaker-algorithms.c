@@ -257,9 +257,11 @@ one_why(struct buf *why, const struct import *im, const struct json *def)
 	const char *param;
 	size_t k;
 
-	if (name == NULL || *name == '\0')
+	if (name == NULL || *name == '\0') {
 		buf_puts(why, "one definition has no DefinitionName");
-	else if (image_of(def) == NULL)
+		return true;
+	}
+	if (image_of(def) == NULL)
 		buf_printf(why, "%s has no TrainingImage", name);
 	else if (metric_of(def) == NULL)
 		buf_printf(why, "%s has no TuningObjective", name);

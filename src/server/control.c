@@ -415,7 +415,7 @@ control_call(const struct state_dir *s, const char *line, bool wait,
 	if (rc == 0 && strchr(buf_str(&in), '\n') == NULL)
 		rc = err_set(e, ERR_FILE, "the server left without an answer");
 	if (rc == 0)
-		rc = answer_read(in.data, a, e);
+		rc = answer_read(buf_str(&in), a, e);
 	buf_free(&in);
 	return rc;
 }

@@ -122,6 +122,7 @@ get_number(struct store *s, const char *sql, int64_t *out, struct err *e)
 	sqlite3_stmt *st;
 	int rc;
 
+	*out = 0;
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
 		return store_fail(s, "cannot be read", e);
 	rc = sqlite3_step(st) == SQLITE_ROW

@@ -1,6 +1,5 @@
 /* Snapshots as one line of JSON and in memory. */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,11 +52,18 @@ request_free(struct http_request *r)
 static void
 http_free(struct http *h)
 {
-	while (h->first != NULL)
-		request_free(h->first);
+	struct http_request *r, *next;
+	struct http_socket *s, *after;
+
+	for (r = h->first; r != NULL; r = next) {
+		next = r->next;
+		request_free(r);
+	}
 	(void)h->lib.multi_cleanup(h->multi);
-	while (h->sockets != NULL)
-		socket_free(h->sockets);
+	for (s = h->sockets; s != NULL; s = after) {
+		after = s->next;
+		socket_free(s);
+	}
 	h->lib.global_cleanup();
 	loop_timer_free(h->timer);
 	free(h->ca_bundle);

@@ -272,7 +272,8 @@ static bool
 stop_came_late(const struct tuner *t, const struct live_trial *l,
     enum end_class c, const struct launch_exit *x)
 {
-	return c == END_OK && (!x->stopped || live_trial_all_steps(t, l));
+	return c == END_OK && x != NULL &&
+	       (!x->stopped || live_trial_all_steps(t, l));
 }
 
 /* The end of an attempt that a rule asked to pause. */

@@ -119,7 +119,7 @@ select_best(
 	where = xcalloc(n + 1, sizeof *where);
 	for (i = 0; i < n; i++)
 		m[i].space = 0;
-	kept = rank_rows(h, m, n, rows, where);
+	(void)rank_rows(h, m, n, rows, where);
 	qsort(m, n, sizeof *m, by_rank);
 	/* The members were reordered: where is outdated. */
 	kept = rank_rows(h, m, n, rows, where);

@@ -156,6 +156,7 @@ fit_part(struct lbfgs *l, struct fit *fit, const struct gp_data *all, size_t m,
 		if (f[i] < f[best])
 			best = i;
 	memmove(theta, theta + best * l->d, l->d * sizeof *theta);
+	fit->data = all;
 	part_free(&part);
 	free(f);
 }

@@ -118,7 +118,7 @@ bare_run(struct bare *b, struct err *e)
 	loop_run(b->loop, on_turn, b);
 	b->launcher->close(b->ctx);
 	loop_close(b->loop);
-	plugin_options_free(options, b->launcher->options);
+	plugin_options_free(options);
 	return 0;
 }
 

@@ -124,7 +124,7 @@ run(struct run *r, const struct function *f, const char *strategy, int trials,
 		}
 	}
 	r->last = best;
-	plugin_options_free(options, strategy_convergence.options);
+	plugin_options_free(options);
 	search_run_close(&r->search);
 }
 

@@ -73,7 +73,7 @@ study_close(struct study *s)
 	if (s->doc == NULL)
 		return;
 	stop_rule_set_free(s->rules);
-	plugin_options_free(s->options, s->strategy->options);
+	plugin_options_free(s->options);
 	history_free(s->history);
 	space_free(s->space);
 	json_free(s->doc);
@@ -105,7 +105,7 @@ rules_open(struct study *s, const struct json *j)
 		    stop_rule_set_add(s->rules, stopper, options, &env,
 			is_true(rule, "veto"), &e) != 0)
 			die(&e);
-		plugin_options_free(options, stopper->options);
+		plugin_options_free(options);
 	}
 }
 

@@ -106,7 +106,7 @@ run(const struct space *space, long n, const char *candidates)
 		history_add(h, i, x);
 		history_end(h, i, TRIAL_COMPLETED, loss(x, space->n));
 	}
-	plugin_options_free(options, tpe->options);
+	plugin_options_free(options);
 	history_free(h);
 	free(x);
 }

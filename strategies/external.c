@@ -29,7 +29,7 @@ external_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
 	(void)space;
-	if (plugin_option_get(options, values, "command")->given)
+	if (plugin_option_get(values, "command")->given)
 		return 0;
 	return err_set(e, ERR_USAGE,
 	    "external: \"command\" is missing: the program to ask");

@@ -53,7 +53,7 @@ shuffle_index(uint64_t index, uint64_t n, uint64_t seed)
 static uint64_t
 option_levels(const struct option_value *values)
 {
-	return (uint64_t)plugin_option_get(options, values, "levels")->number;
+	return (uint64_t)plugin_option_number(values, "levels");
 }
 
 static int
@@ -80,8 +80,7 @@ static int
 grid_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	bool shuffle =
-	    plugin_option_get(options, values, "shuffle")->number != 0;
+	bool shuffle = plugin_option_is(values, "shuffle");
 	uint64_t index = (uint64_t)(ask->trial - 1 - ask->n_enqueued), n;
 	struct space_index *l =
 	    space_index_new(ask->space, option_levels(values));

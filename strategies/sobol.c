@@ -195,7 +195,7 @@ sobol_rows(double *x, size_t m, size_t d, const uint32_t *shift)
 static bool
 is_scrambled(const struct option_value *values)
 {
-	return plugin_option_get(options, values, "scramble")->number != 0;
+	return plugin_option_is(values, "scramble");
 }
 
 static int

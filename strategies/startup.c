@@ -13,19 +13,18 @@ extern const struct strategy strategy_sobol;
 const char *const startup_choices[] = { "random", "sobol", NULL };
 
 static const struct strategy *
-startup_strategy(
-    const struct option *options, const struct option_value *values)
+startup_strategy(const struct option_value *values)
 {
-	const char *name = plugin_option_get(options, values, "startup")->text;
+	const char *name = plugin_option_text(values, "startup");
 
 	return strcmp(name, "sobol") == 0 ? &strategy_sobol : &strategy_random;
 }
 
 int
-startup_check(const struct option *options, const struct option_value *values,
-    const struct space *space, struct err *e)
+startup_check(
+    const struct option_value *values, const struct space *space, struct err *e)
 {
-	const struct strategy *first = startup_strategy(options, values);
+	const struct strategy *first = startup_strategy(values);
 
 	return first->check != NULL ? first->check(NULL, space, e) : 0;
 }
@@ -61,27 +60,24 @@ startup_last(const struct history *h, size_t n)
 }
 
 bool
-startup_wanted(const struct option *options, const struct option_value *values,
-    const struct history *h)
+startup_wanted(const struct option_value *values, const struct history *h)
 {
 	return h == NULL ||
 	       (double)startup_finished(h) <
-		   plugin_option_get(options, values, "n_startup_trials")
-		       ->number;
+		   plugin_option_number(values, "n_startup_trials");
 }
 
 int
 startup_suggest(struct suggestion *out, const struct strategy_ask *ask,
-    const struct option *options, const struct option_value *values,
-    struct err *e)
+    const struct option_value *values, struct err *e)
 {
-	const struct strategy *first = startup_strategy(options, values);
+	const struct strategy *first = startup_strategy(values);
 	struct option_value *defaults;
 	int rc;
 
 	if (plugin_options_read(&defaults, first->options, NULL, NULL, e) != 0)
 		return -1;
 	rc = first->suggest(out, ask, defaults, e);
-	plugin_options_free(defaults, first->options);
+	plugin_options_free(defaults);
 	return rc;
 }

@@ -4,8 +4,8 @@
  * the same names.
  *
  *	static const struct option options[] = { STARTUP_OPTIONS("10"), …
- *	if (startup_wanted(options, values, ask->history))
- *		return startup_suggest(out, ask, options, values, e);
+ *	if (startup_wanted(values, ask->history))
+ *		return startup_suggest(out, ask, values, e);
  *
  * Trials of other studies (warm_start) count as finished: with enough of them
  * the first point comes from the model.
@@ -44,8 +44,8 @@ extern const char *const startup_choices[];
 	}
 
 /* For strategy.check: whether the first points are possible in this space. */
-int startup_check(const struct option *, const struct option_value *,
-    const struct space *, struct err *);
+int
+startup_check(const struct option_value *, const struct space *, struct err *);
 /*
  * Number of trials with a usable result: completed, stopped or failed by
  * themselves.
@@ -58,10 +58,9 @@ size_t startup_finished(const struct history *);
  */
 int64_t startup_last(const struct history *, size_t n);
 /* Whether there are fewer than n_startup_trials; history may be NULL. */
-bool startup_wanted(
-    const struct option *, const struct option_value *, const struct history *);
+bool startup_wanted(const struct option_value *, const struct history *);
 /* Fill in one of the first points; results as of strategy.suggest. */
 int startup_suggest(struct suggestion *, const struct strategy_ask *,
-    const struct option *, const struct option_value *, struct err *);
+    const struct option_value *, struct err *);
 
 #endif /* HPOTUNE_STARTUP_H */

@@ -338,11 +338,12 @@ plugin_options_read(struct option_value **out, const struct option *table,
 		return -1;
 	values = xcalloc(n + 1, sizeof *values);
 	for (i = 0; i < n; i++) {
+		values[i].name = table[i].name;
 		j = block != NULL ? json_get(block, table[i].name) : NULL;
 		if (j == NULL)
 			set_default(&values[i], &table[i]);
 		else if (option_read(&values[i], &table[i], j, e) != 0) {
-			plugin_options_free(values, table);
+			plugin_options_free(values);
 			return -1;
 		}
 	}
@@ -351,26 +352,56 @@ plugin_options_read(struct option_value **out, const struct option *table,
 }
 
 void
-plugin_options_free(struct option_value *values, const struct option *table)
+plugin_options_free(struct option_value *values)
 {
-	size_t n = plugin_options_count(table), i;
+	struct option_value *v;
 
-	for (i = 0; values != NULL && i < n; i++)
-		free(values[i].text);
+	for (v = values; v != NULL && v->name != NULL; v++)
+		free(v->text);
 	free(values);
 }
 
 const struct option_value *
-plugin_option_get(const struct option *table, const struct option_value *values,
-    const char *name)
+plugin_option_get(const struct option_value *values, const char *name)
 {
-	size_t n = plugin_options_count(table), i;
-
-	for (i = 0; i < n; i++)
-		if (strcmp(table[i].name, name) == 0)
-			return &values[i];
+	for (; values->name != NULL; values++)
+		if (strcmp(values->name, name) == 0)
+			return values;
 	assert(0 && "an option that the table does not have");
 	return NULL;
+}
+
+double
+plugin_option_number(const struct option_value *values, const char *name)
+{
+	return plugin_option_get(values, name)->number;
+}
+
+const char *
+plugin_option_text(const struct option_value *values, const char *name)
+{
+	return plugin_option_get(values, name)->text;
+}
+
+bool
+plugin_option_is(const struct option_value *values, const char *name)
+{
+	return plugin_option_number(values, name) != 0;
+}
+
+int64_t
+plugin_option_count(const struct option_value *values, const char *name)
+{
+	double x = plugin_option_number(values, name);
+
+	return x < 9e18 ? (int64_t)x : INT64_MAX;
+}
+
+bool
+plugin_option_says(
+    const struct option_value *values, const char *name, const char *text)
+{
+	return strcmp(plugin_option_text(values, name), text) == 0;
 }
 
 int64_t

@@ -40,8 +40,12 @@ struct option {
 	const char *help; /* one line */
 };
 
-/* The value of an option, from the study or its default. */
+/*
+ * The value of an option, from the study or its default.  Values come as an
+ * array, one for each row of the table, closed by one without a name.
+ */
 struct option_value {
+	const char *name; /* the table's; NULL closes the array */
 	bool given; /* written in study.json */
 	bool is_set; /* given or has a default */
 	bool is_share; /* OPTION_STEPS: number is a share in (0, 1] */
@@ -60,10 +64,19 @@ size_t plugin_options_count(const struct option *);
  */
 int plugin_options_read(struct option_value **, const struct option *,
     const struct json *block, const char *const *except, struct err *);
-void plugin_options_free(struct option_value *, const struct option *);
-/* The value of this name; asserts that the table has it. */
-const struct option_value *plugin_option_get(
-    const struct option *, const struct option_value *, const char *name);
+void plugin_options_free(struct option_value *);
+/* The value of this name; asserts that the array has it. */
+const struct option_value *
+plugin_option_get(const struct option_value *, const char *name);
+/* Its number, text, and whether a yes-or-no option is on. */
+double plugin_option_number(const struct option_value *, const char *name);
+const char *plugin_option_text(const struct option_value *, const char *name);
+bool plugin_option_is(const struct option_value *, const char *name);
+/* A whole number; INT64_MAX if it is larger. */
+int64_t plugin_option_count(const struct option_value *, const char *name);
+/* Whether the text of an option is this one. */
+bool plugin_option_says(
+    const struct option_value *, const char *name, const char *text);
 /*
  * Steps of an OPTION_STEPS value: a share of max_steps, rounded up; fallback
  * when max_steps is unknown (0) or nothing is set.

@@ -136,7 +136,7 @@ suggest_default(const char *name, struct suggestion *s,
 	    0)
 		return -1;
 	rc = strategy->suggest(s, ask, options, e);
-	plugin_options_free(options, strategy->options);
+	plugin_options_free(options);
 	return rc;
 }
 

@@ -197,7 +197,7 @@ auto_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	if (plugin_options_read(&theirs, use->options, NULL, NULL, e) != 0)
 		return -1;
 	rc = use->suggest(out, &question, theirs, e);
-	plugin_options_free(theirs, use->options);
+	plugin_options_free(theirs);
 	return rc;
 }
 

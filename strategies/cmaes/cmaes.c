@@ -82,19 +82,12 @@ static const struct option options[] = {
 	{ .type = OPTION_END },
 };
 
-static bool
-option_is(const struct option_value *values, const char *name)
-{
-	return plugin_option_get(options, values, name)->number != 0;
-}
-
 /* The settings of x0, encoded; NaN where missing. */
 static int
 read_start(double *u, const struct option_value *values,
     const struct space *space, struct err *e)
 {
-	const struct option_value *x0 =
-	    plugin_option_get(options, values, "x0");
+	const struct option_value *x0 = plugin_option_get(values, "x0");
 	struct value *settings;
 	int rc = 0;
 	size_t i;
@@ -119,7 +112,7 @@ cmaes_check(
 	int rc = read_start(u, values, space, e);
 
 	free(u);
-	return rc != 0 ? rc : startup_check(options, values, space, e);
+	return rc != 0 ? rc : startup_check(values, space, e);
 }
 
 /* Whether it is an unconditional numeric parameter. */
@@ -148,8 +141,7 @@ static int
 suggest_others(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	const char *name =
-	    plugin_option_get(options, values, "independent_sampler")->text;
+	const char *name = plugin_option_text(values, "independent_sampler");
 	const struct strategy *other =
 	    strcmp(name, "tpe") == 0 ? &strategy_tpe : &strategy_random;
 	struct strategy_ask apart = *ask;
@@ -165,7 +157,7 @@ suggest_others(struct suggestion *out, const struct strategy_ask *ask,
 		if (strcmp(other->options[i].name, "multivariate") == 0)
 			theirs[i].is_set = true; /* to false */
 	rc = other->suggest(out, &apart, theirs, e);
-	plugin_options_free(theirs, other->options);
+	plugin_options_free(theirs);
 	return rc;
 }
 
@@ -184,8 +176,8 @@ restart_kind(const char *name)
 static bool
 is_diagonal(const struct option_value *values, size_t dims)
 {
-	return plugin_option_get(options, values, "use_separable_cma")->is_set
-		   ? option_is(values, "use_separable_cma")
+	return plugin_option_get(values, "use_separable_cma")->is_set
+		   ? plugin_option_is(values, "use_separable_cma")
 		   : dims > FULL_MOST;
 }
 
@@ -193,20 +185,16 @@ static struct cmaes_rule
 rule_of(const struct option_value *values, size_t dims)
 {
 	return (struct cmaes_rule){
-		.popsize = (size_t)plugin_option_get(options, values, "popsize")
-			       ->number,
-		.sigma = plugin_option_get(options, values, "sigma0")->number,
-		.n_startup = (size_t)plugin_option_get(
-		    options, values, "n_startup_trials")
-				 ->number,
+		.popsize = (size_t)plugin_option_number(values, "popsize"),
+		.sigma = plugin_option_number(values, "sigma0"),
+		.n_startup =
+		    (size_t)plugin_option_number(values, "n_startup_trials"),
 		.diagonal = is_diagonal(values, dims),
-		.margin = option_is(values, "with_margin"),
-		.stopped = option_is(values, "consider_stopped"),
+		.margin = plugin_option_is(values, "with_margin"),
+		.stopped = plugin_option_is(values, "consider_stopped"),
 		.restart = restart_kind(
-		    plugin_option_get(options, values, "restart_strategy")
-			->text),
-		.grow =
-		    plugin_option_get(options, values, "inc_popsize")->number,
+		    plugin_option_text(values, "restart_strategy")),
+		.grow = plugin_option_number(values, "inc_popsize"),
 	};
 }
 
@@ -266,8 +254,8 @@ cmaes_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	struct cmaes_axes a;
 	int rc = 0;
 
-	if (startup_wanted(options, values, ask->history))
-		return startup_suggest(out, ask, options, values, e);
+	if (startup_wanted(values, ask->history))
+		return startup_suggest(out, ask, values, e);
 	axes_find(&a, ask->space);
 	if (a.dims < ask->space->n)
 		rc = suggest_others(out, ask, values, e);

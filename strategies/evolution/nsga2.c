@@ -79,19 +79,6 @@ struct birth {
 	double *child;
 };
 
-static double
-option_number(const struct birth *b, const char *name)
-{
-	return plugin_option_get(options, b->values, name)->number;
-}
-
-static bool
-option_says(const struct birth *b, const char *name, const char *text)
-{
-	return strcmp(plugin_option_get(options, b->values, name)->text,
-		   text) == 0;
-}
-
 /* A number, or choices in an order. */
 static bool
 is_number(const struct param *p)
@@ -142,7 +129,7 @@ static double
 sbx(struct birth *b, double x, double y)
 {
 	const struct option_value *eta =
-	    plugin_option_get(options, b->values, "crossover_eta");
+	    plugin_option_get(b->values, "crossover_eta");
 	double low = fmin(x, y), high = fmax(x, y);
 	double apart = fmax(high - low, 1e-10), u = rng_uniform(&b->rng), at;
 	double index = history_n_objectives(b->ask->history) > 1 ? 20 : 2;
@@ -159,11 +146,12 @@ sbx(struct birth *b, double x, double y)
 static double
 inherit(struct birth *b, size_t i, double x, double y)
 {
-	bool second = rng_uniform(&b->rng) < option_number(b, "swapping_prob");
+	bool second = rng_uniform(&b->rng) <
+		      plugin_option_number(b->values, "swapping_prob");
 
 	if (isnan(x) || isnan(y))
 		return isnan(x) ? y : x;
-	if (option_says(b, "crossover", "sbx") &&
+	if (plugin_option_says(b->values, "crossover", "sbx") &&
 	    is_number(&b->ask->space->params[i]) && rng_uniform(&b->rng) < 0.5)
 		return sbx(b, x, y);
 	return second ? y : x;
@@ -179,7 +167,8 @@ conceive(struct birth *b)
 	size_t first = tournament(b, SIZE_MAX), second = first, i;
 
 	if (b->n_parents > 1 &&
-	    rng_uniform(&b->rng) < option_number(b, "crossover_prob"))
+	    rng_uniform(&b->rng) <
+		plugin_option_number(b->values, "crossover_prob"))
 		second = tournament(b, first);
 	for (i = 0; i < b->n; i++) {
 		b->child[i] = first == second
@@ -209,10 +198,10 @@ mutate(struct birth *b, size_t i)
 {
 	double u = rng_uniform(&b->rng);
 
-	if (option_says(b, "mutation", "polynomial") &&
+	if (plugin_option_says(b->values, "mutation", "polynomial") &&
 	    is_number(&b->ask->space->params[i]))
-		u = polynomial(
-		    b->child[i], u, option_number(b, "mutation_eta"));
+		u = polynomial(b->child[i], u,
+		    plugin_option_number(b->values, "mutation_eta"));
 	b->child[i] = fmin(fmax(u, 0), 1);
 }
 
@@ -238,7 +227,7 @@ static void
 vary(struct birth *b)
 {
 	const struct option_value *prob =
-	    plugin_option_get(options, b->values, "mutation_prob");
+	    plugin_option_get(b->values, "mutation_prob");
 	size_t *list = xcalloc(b->n + 1, sizeof *list), k, i;
 	size_t n = active(b, list), changed = 0;
 	bool same = true;
@@ -264,18 +253,17 @@ static int
 nsga2_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	return startup_check(options, values, space, e);
+	return startup_check(values, space, e);
 }
 
 /* The first generation is the start, unless another number is set. */
 static bool
 is_start(const struct option_value *values, const struct history *h)
 {
-	if (h == NULL ||
-	    plugin_option_get(options, values, "n_startup_trials")->is_set)
-		return startup_wanted(options, values, h);
+	if (h == NULL || plugin_option_get(values, "n_startup_trials")->is_set)
+		return startup_wanted(values, h);
 	return (double)startup_finished(h) <
-	       plugin_option_get(options, values, "population_size")->number;
+	       plugin_option_number(values, "population_size");
 }
 
 static int
@@ -286,14 +274,15 @@ nsga2_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	struct nsga2_member *parents;
 
 	if (is_start(values, ask->history))
-		return startup_suggest(out, ask, options, values, e);
+		return startup_suggest(out, ask, values, e);
 	parents = nsga2_select(ask->history,
-	    (size_t)option_number(&b, "population_size"), &b.n_parents);
+	    (size_t)plugin_option_number(b.values, "population_size"),
+	    &b.n_parents);
 	b.parents = parents;
 	b.n = ask->space->n;
 	if (b.n_parents == 0) {
 		free(parents);
-		return startup_suggest(out, ask, options, values, e);
+		return startup_suggest(out, ask, values, e);
 	}
 	strategy_rng(&b.rng, ask);
 	conceive(&b);

@@ -78,12 +78,6 @@ struct pbt {
 	size_t quantile; /* so many are good, and as many bad */
 };
 
-static double
-option_number(const struct option_value *values, const char *name)
-{
-	return plugin_option_get(options, values, name)->number;
-}
-
 static bool
 has_result(const struct history *h, int64_t trial)
 {
@@ -208,10 +202,11 @@ member_go_on(struct suggestion *out, const struct pbt *p,
     const struct option_value *values)
 {
 	struct pbt_change change = {
-		.resample = option_number(values, "resample_probability"),
-		.up = option_number(values, "perturb_up"),
-		.down = option_number(values, "perturb_down"),
-		.only = plugin_option_get(options, values, "mutate")->text,
+		.resample =
+		    plugin_option_number(values, "resample_probability"),
+		.up = plugin_option_number(values, "perturb_up"),
+		.down = plugin_option_number(values, "perturb_down"),
+		.only = plugin_option_text(values, "mutate"),
 	};
 	const struct space *space = p->ask->space;
 	size_t i, next = 0;
@@ -246,8 +241,8 @@ pbt_suggest(struct suggestion *out, const struct strategy_ask *ask,
 {
 	struct pbt p = { .ask = ask,
 		.h = ask->history,
-		.interval =
-		    (int64_t)option_number(values, "perturbation_interval") };
+		.interval = (int64_t)plugin_option_number(
+		    values, "perturbation_interval") };
 	struct rng rng;
 	size_t i;
 	int rc = 0;
@@ -255,14 +250,15 @@ pbt_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	(void)e;
 	if (p.h != NULL)
 		members_read(&p);
-	if (p.n < (size_t)option_number(values, "population")) {
+	if (p.n < (size_t)plugin_option_number(values, "population")) {
 		strategy_rng(&rng, ask);
 		for (i = 0; i < ask->space->n; i++)
 			out->x[i] = rng_uniform(&rng);
 		out->member = (int64_t)p.n + 1;
 		out->until = p.interval;
 	} else {
-		members_rank(&p, option_number(values, "quantile_fraction"));
+		members_rank(
+		    &p, plugin_option_number(values, "quantile_fraction"));
 		rc = member_go_on(out, &p, values);
 	}
 	free(p.members);
@@ -274,8 +270,7 @@ static int
 pbt_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	const struct option_value *v =
-	    plugin_option_get(options, values, "mutate");
+	const struct option_value *v = plugin_option_get(values, "mutate");
 	const char *s = v->text;
 	char name[256];
 	size_t len;

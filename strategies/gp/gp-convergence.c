@@ -69,12 +69,6 @@ struct look {
 	double noise; /* deviation of a result, of the values' unit */
 };
 
-static double
-number(const struct option_value *values, const char *name)
-{
-	return plugin_option_get(options, values, name)->number;
-}
-
 /* By how much the best of n values is better than their middle. */
 static double
 lead(const double *y, size_t n)
@@ -181,9 +175,10 @@ look_judge(struct look *l, const struct strategy_ask *ask,
 	strategy_rng(&rng, ask);
 	*gain = upper_least(l, &best);
 	*gain -= lower_least(l, best, &rng);
-	*enough = number(values, "tolerance") * lead(l->values.y, l->rows.n);
-	*enough =
-	    fmax(*enough, number(values, "error") / fabs(l->values.scale));
+	*enough = plugin_option_number(values, "tolerance") *
+		  lead(l->values.y, l->rows.n);
+	*enough = fmax(*enough,
+	    plugin_option_number(values, "error") / fabs(l->values.scale));
 	*enough = fmax(*enough, l->noise);
 	ask->kernels->gp_free(ask->kernels->dev, l->model.gp);
 	return 0;
@@ -219,7 +214,7 @@ gp_convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		    "arithmetic");
 	out->made_by = ask->kernels->name;
 	if ((double)startup_finished(ask->history) <
-	    number(values, "min_trials"))
+	    plugin_option_number(values, "min_trials"))
 		return 0;
 	gp_axes_init(&l.space, ask->space);
 	gp_training_rows_init(&l.rows, &l.space, ask->history, ROWS_MOST);

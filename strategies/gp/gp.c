@@ -89,28 +89,23 @@ static const struct option options[] = {
 	{ .type = OPTION_END },
 };
 
-static double
-number(const struct option_value *values, const char *name)
-{
-	return plugin_option_get(options, values, name)->number;
-}
-
 static int
 gp_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	return startup_check(options, values, space, e);
+	return startup_check(values, space, e);
 }
 
 static struct gp_hyperparameters_rule
 rule_of(const struct option_value *values)
 {
-	bool exact = number(values, "deterministic_objective") != 0;
+	bool exact = plugin_option_is(values, "deterministic_objective");
 
 	return (struct gp_hyperparameters_rule){
 		.noiseless = exact,
-		.restarts = (size_t)number(values, "restarts"),
-		.fit_trials = (size_t)number(values, "fit_trials"),
+		.restarts = (size_t)plugin_option_number(values, "restarts"),
+		.fit_trials =
+		    (size_t)plugin_option_number(values, "fit_trials"),
 	};
 }
 
@@ -244,11 +239,12 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	struct gp_candidates_rule rule = { .good = q->good,
 		.n_good = q->n_good };
 
-	rule.candidates = (size_t)number(q->options, "candidates");
+	rule.candidates =
+	    (size_t)plugin_option_number(q->options, "candidates");
 	if (goal->n_models > 1 || !goal->improve)
 		rule.candidates = rule.candidates / LESS + 1;
 	n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
-	wanted = (size_t)number(q->options, "local_searches");
+	wanted = (size_t)plugin_option_number(q->options, "local_searches");
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	starts_choose(q, starts, m, rows, n);
@@ -284,13 +280,15 @@ static void
 bounds_choose(struct gp_question *q)
 {
 	const struct history *h = q->ask->history;
-	size_t after = (size_t)number(q->options, "local_after"), k;
+	size_t after = (size_t)plugin_option_number(q->options, "local_after"),
+	       k;
 
 	for (k = 0; k < q->space.d; k++) {
 		q->low[k] = 0;
 		q->high[k] = 1;
 	}
-	if (gp_axes_size(&q->space) > number(q->options, "candidates") &&
+	if (gp_axes_size(&q->space) >
+		plugin_option_number(q->options, "candidates") &&
 	    gp_region_wanted(q->ask, after))
 		(void)gp_region_choose(
 		    &q->rows, &q->space, history_best(h), q->low, q->high);
@@ -303,13 +301,13 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	struct gp_question q = { .ask = ask,
 		.options = values,
 		.rule = rule_of(values),
-		.warp = number(values, "warp") != 0 ? GP_WARP_POWER
-						    : GP_WARP_NONE };
-	size_t max = (size_t)number(values, "max_trials"), k;
+		.warp = plugin_option_is(values, "warp") ? GP_WARP_POWER
+							 : GP_WARP_NONE };
+	size_t max = (size_t)plugin_option_number(values, "max_trials"), k;
 	int rc = 0;
 
-	if (startup_wanted(options, values, ask->history))
-		return startup_suggest(out, ask, options, values, e);
+	if (startup_wanted(values, ask->history))
+		return startup_suggest(out, ask, values, e);
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
 		return err_set(e, ERR_USAGE,
 		    "gp: this program was made without its arithmetic");

@@ -1,4 +1,4 @@
-/* Options of stopping rules: rows that several tables have, and reading them. */
+/* Options of stopping rules: rows that several tables have. */
 
 #ifndef HPOTUNE_STOP_OPTIONS_H
 #define HPOTUNE_STOP_OPTIONS_H
@@ -9,19 +9,6 @@
 
 #include "src/model/plugin-options.h"
 #include "strategies/stop/stop-verdict.h"
-
-struct stop_options_reader {
-	const struct option *table;
-	const struct option_value *values;
-};
-
-double
-stop_options_number(const struct stop_options_reader *, const char *name);
-const char *
-stop_options_text(const struct stop_options_reader *, const char *name);
-/* An integer option; INT64_MAX if it is larger. */
-int64_t
-stop_options_count(const struct stop_options_reader *, const char *name);
 
 /* Rows of option tables; def is the default as text. */
 #define OPTION_COUNT(name, least, def, words)                      \

@@ -37,18 +37,16 @@ static int
 patience_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_options_reader r = { patience_options, values };
 	struct patience *p = xcalloc(1, sizeof(*p));
 
 	(void)e;
 	p->env = *env;
-	p->steps = stop_options_count(&r, "steps");
-	p->min_delta = stop_options_number(&r, "min_delta");
+	p->steps = plugin_option_count(values, "steps");
+	p->min_delta = plugin_option_number(values, "min_delta");
 	p->warmup = plugin_option_steps(
-	    plugin_option_get(r.table, values, "warmup_steps"), env->max_steps,
-	    0);
-	p->equal = stop_options_number(&r, "equal") != 0;
-	p->diverged_after = stop_options_count(&r, "diverged_after");
+	    plugin_option_get(values, "warmup_steps"), env->max_steps, 0);
+	p->equal = plugin_option_is(values, "equal");
+	p->diverged_after = plugin_option_count(values, "diverged_after");
 	*state = p;
 	return 0;
 }

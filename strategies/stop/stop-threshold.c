@@ -34,11 +34,10 @@ threshold_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
 	const struct option_value *lower, *upper;
-	struct stop_options_reader r = { threshold_options, values };
 	struct threshold *t;
 
-	lower = plugin_option_get(r.table, values, "lower");
-	upper = plugin_option_get(r.table, values, "upper");
+	lower = plugin_option_get(values, "lower");
+	upper = plugin_option_get(values, "upper");
 	if (!lower->is_set && !upper->is_set)
 		return err_set(e, ERR_USAGE,
 		    "threshold needs \"lower\", \"upper\" or both");
@@ -51,9 +50,8 @@ threshold_open(void **state, const struct option_value *values,
 	t->lower = lower->is_set ? lower->number : -INFINITY;
 	t->upper = upper->is_set ? upper->number : INFINITY;
 	t->warmup = plugin_option_steps(
-	    plugin_option_get(r.table, values, "warmup_steps"), env->max_steps,
-	    0);
-	t->interval = stop_options_count(&r, "interval_steps");
+	    plugin_option_get(values, "warmup_steps"), env->max_steps, 0);
+	t->interval = plugin_option_count(values, "interval_steps");
 	*state = t;
 	return 0;
 }

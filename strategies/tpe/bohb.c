@@ -71,12 +71,6 @@ struct shown_list {
 	size_t n_shown; /* … without these */
 };
 
-static double
-option_number(const struct option_value *values, const char *name)
-{
-	return plugin_option_get(options, values, name)->number;
-}
-
 static void
 shown_put(struct shown_list *s, int64_t trial, double loss)
 {
@@ -150,8 +144,9 @@ static bool
 shown_find(struct shown_list *s, const struct history *h, size_t least,
     const struct option_value *values)
 {
-	int64_t step = (int64_t)option_number(values, "min_resource");
-	int64_t factor = (int64_t)option_number(values, "reduction_factor");
+	int64_t step = (int64_t)plugin_option_number(values, "min_resource");
+	int64_t factor =
+	    (int64_t)plugin_option_number(values, "reduction_factor");
 	int64_t last = last_step(h), first = step;
 
 	shown_at_end(s, h);
@@ -223,7 +218,7 @@ static size_t
 points_least(const struct option_value *values, const struct space *space)
 {
 	const struct option_value *v =
-	    plugin_option_get(options, values, "min_points_in_model");
+	    plugin_option_get(values, "min_points_in_model");
 
 	return v->is_set ? (size_t)v->number : space->n + 1;
 }
@@ -237,7 +232,8 @@ random_falls(const struct strategy_ask *ask, const struct option_value *values)
 
 	other.seed = ~ask->seed;
 	strategy_rng(&rng, &other);
-	return rng_uniform(&rng) < option_number(values, "random_fraction");
+	return rng_uniform(&rng) <
+	       plugin_option_number(values, "random_fraction");
 }
 
 static int
@@ -259,11 +255,12 @@ bohb_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	}
 	if (any) {
 		shown_split(&q.split, &s, least,
-		    option_number(values, "top_n_percent"));
+		    plugin_option_number(values, "top_n_percent"));
 		q.rule = q.good_rule = (struct parzen_rule){ .prior_weight = 1,
 			.magic_clip = true,
 			.weights = PARZEN_UNIFORM };
-		q.n_candidates = (size_t)option_number(values, "num_samples");
+		q.n_candidates =
+		    (size_t)plugin_option_number(values, "num_samples");
 		strategy_rng(&q.rng, ask);
 		tpe_candidates_best(&q, out->x, TPE_JOINT);
 		tpe_split_free(&q.split);

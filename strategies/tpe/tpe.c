@@ -77,42 +77,21 @@ static const struct option options[] = {
 	{ .type = OPTION_END },
 };
 
-static bool
-option_is(const struct option_value *values, const char *name)
-{
-	return plugin_option_get(options, values, name)->number != 0;
-}
-
-static size_t
-option_size(const struct option_value *values, const char *name)
-{
-	return (size_t)plugin_option_get(options, values, name)->number;
-}
-
 static size_t
 option_candidates(const struct option_value *values, size_t n_objectives)
 {
-	if (plugin_option_get(options, values, "n_ei_candidates")->is_set)
-		return option_size(values, "n_ei_candidates");
+	if (plugin_option_get(values, "n_ei_candidates")->is_set)
+		return (size_t)plugin_option_number(values, "n_ei_candidates");
 	return n_objectives == 1 ? CANDIDATES : CANDIDATES_SEVERAL;
-}
-
-static bool
-option_says(
-    const struct option_value *values, const char *name, const char *text)
-{
-	return strcmp(plugin_option_get(options, values, name)->text, text) ==
-	       0;
 }
 
 static enum tpe_joint
 option_joint(const struct option_value *values, size_t n_objectives)
 {
-	bool group = option_is(values, "group");
-	bool together =
-	    plugin_option_get(options, values, "multivariate")->is_set
-		? option_is(values, "multivariate")
-		: group || n_objectives == 1;
+	bool group = plugin_option_is(values, "group");
+	bool together = plugin_option_get(values, "multivariate")->is_set
+			    ? plugin_option_is(values, "multivariate")
+			    : group || n_objectives == 1;
 
 	if (!together)
 		return TPE_ALONE;
@@ -123,12 +102,12 @@ static int
 tpe_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	if (option_is(values, "group") &&
-	    plugin_option_get(options, values, "multivariate")->is_set &&
-	    !option_is(values, "multivariate"))
+	if (plugin_option_is(values, "group") &&
+	    plugin_option_get(values, "multivariate")->is_set &&
+	    !plugin_option_is(values, "multivariate"))
 		return err_set(
 		    e, ERR_USAGE, "tpe: group goes with multivariate only");
-	return startup_check(options, values, space, e);
+	return startup_check(values, space, e);
 }
 
 static int
@@ -137,19 +116,18 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 {
 	const struct history *h = ask->history;
 	size_t m;
-	enum tpe_split_gamma gamma = option_says(values, "gamma", "default")
-					 ? TPE_GAMMA_TENTH
-					 : TPE_GAMMA_ROOT;
+	enum tpe_split_gamma gamma =
+	    plugin_option_says(values, "gamma", "default") ? TPE_GAMMA_TENTH
+							   : TPE_GAMMA_ROOT;
 	struct tpe_question t = { .ask = ask };
 
-	if (startup_wanted(options, values, h))
-		return startup_suggest(out, ask, options, values, e);
+	if (startup_wanted(values, h))
+		return startup_suggest(out, ask, values, e);
 	t.rule = (struct parzen_rule){
-		.prior_weight =
-		    plugin_option_get(options, values, "prior_weight")->number,
-		.magic_clip = option_is(values, "consider_magic_clip"),
-		.endpoints = option_is(values, "consider_endpoints"),
-		.weights = option_says(values, "weights", "default")
+		.prior_weight = plugin_option_number(values, "prior_weight"),
+		.magic_clip = plugin_option_is(values, "consider_magic_clip"),
+		.endpoints = plugin_option_is(values, "consider_endpoints"),
+		.weights = plugin_option_says(values, "weights", "default")
 			       ? PARZEN_RECENT
 			       : PARZEN_UNIFORM,
 	};
@@ -160,7 +138,7 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		t.good_rule.weights = PARZEN_UNIFORM;
 	strategy_rng(&t.rng, ask);
 	tpe_split(&t.split, h, tpe_split_gamma(gamma, startup_finished(h), m),
-	    option_is(values, "constant_liar"));
+	    plugin_option_is(values, "constant_liar"));
 	tpe_candidates_best(&t, out->x, option_joint(values, m));
 	tpe_split_free(&t.split);
 	return 0;

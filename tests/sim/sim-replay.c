@@ -437,7 +437,7 @@ sim_replay(struct sim *s)
 	if (rp.median_state != NULL)
 		rp.median->close(rp.median_state);
 	if (options != NULL)
-		plugin_options_free(options, rp.median->options);
+		plugin_options_free(options);
 	stop_rule_set_free(rp.rules);
 	plugins_free(&plugins);
 	history_free(rp.history);

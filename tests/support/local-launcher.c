@@ -220,7 +220,7 @@ local_rig_close(struct local_launcher *rig)
 		launcher_local.close(rig->ctx);
 	loop_timer_free(rig->deadline);
 	loop_close(rig->loop);
-	plugin_options_free(rig->options, launcher_local.options);
+	plugin_options_free(rig->options);
 	json_free(rig->doc);
 	(void)nftw(rig->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(rig->state_dir);

@@ -36,7 +36,7 @@ bench_rule(struct bench *b, const char *rule, const char *options,
 	    plugin_options_read(&values, s->options, json_root(doc), NULL, e) ==
 		0)
 		rc = stop_rule_set_add(b->set, s, values, env, veto, e);
-	plugin_options_free(values, s->options);
+	plugin_options_free(values);
 	json_free(doc);
 	return rc;
 }

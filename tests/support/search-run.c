@@ -59,7 +59,7 @@ search_run_close(struct search_run_state *s)
 {
 	history_free(s->history);
 	if (s->options != NULL)
-		plugin_options_free(s->options, s->strategy->options);
+		plugin_options_free(s->options);
 	space_free(s->space);
 	json_free(s->space_doc);
 	json_free(s->options_doc);

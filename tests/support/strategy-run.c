@@ -59,7 +59,7 @@ void
 strategy_run_close(struct strategy_run *r)
 {
 	history_free(r->history);
-	plugin_options_free(r->options, r->strategy->options);
+	plugin_options_free(r->options);
 	space_free(r->space);
 	json_free(r->space_doc);
 	json_free(r->options_doc);

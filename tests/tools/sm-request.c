@@ -131,7 +131,7 @@ main(int argc, char **argv)
 	if (rc != 0)
 		fprintf(stderr, "%s\n", e.text);
 	sm_settings_free(s);
-	plugin_options_free(values, sm_options);
+	plugin_options_free(values);
 	if (study != NULL)
 		study_free(study);
 	return rc;

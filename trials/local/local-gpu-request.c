@@ -288,12 +288,9 @@ local_gpu_request_read(struct local_gpu_request *w,
 	*w = (struct local_gpu_request){ 0 };
 	/* Trials without GPUs get none. */
 	if (each != 0 &&
-	    request_gpus(
-		w, plugin_option_get(local_options, options, "gpus"), e) == -1)
+	    request_gpus(w, plugin_option_get(options, "gpus"), e) == -1)
 		return -1;
-	w->share =
-	    (int)plugin_option_get(local_options, options, "trials_per_gpu")
-		->number;
+	w->share = (int)plugin_option_number(options, "trials_per_gpu");
 	if (each < 0 && driver_fails(w))
 		return err_set(e, ERR_LAUNCH,
 		    "the GPUs of this machine cannot be used: %s; for trials "
@@ -409,9 +406,8 @@ local_gpu_plan(const struct study_trial *settings,
 		o.per_trial = w.per_trial;
 		o.share = w.share;
 		o.memory = settings->gpu_memory;
-		o.busy_memory = (int64_t)plugin_option_get(
-		    local_options, options, "gpu_busy_memory")
-				    ->number;
+		o.busy_memory =
+		    (int64_t)plugin_option_number(options, "gpu_busy_memory");
 		o.only = (const char *const *)w.only;
 		o.n_only = w.n_only;
 		g = gpualloc_new(&o, &hooks, &w.look, 0);

@@ -28,9 +28,8 @@ manager_open(struct local_gpu *g, const struct local_gpu_request *w,
 		.per_trial = w->per_trial,
 		.share = w->share,
 		.memory = env->settings->gpu_memory,
-		.busy_memory = (int64_t)plugin_option_get(
-		    local_options, env->options, "gpu_busy_memory")
-				   ->number,
+		.busy_memory = (int64_t)plugin_option_number(
+		    env->options, "gpu_busy_memory"),
 		.only = (const char *const *)w->only,
 		.n_only = w->n_only,
 	};
@@ -64,17 +63,11 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 		g->simulated = w.simulated;
 		g->study = xstrdup(env->study);
 		g->key = gpu_lock_key(env->state_dir);
-		g->by_index = strcmp(plugin_option_get(
-					 local_options, env->options, "gpu_ids")
-					 ->text,
-				  "index") == 0;
+		g->by_index =
+		    plugin_option_says(env->options, "gpu_ids", "index");
 		g->share = w.share;
-		g->mps =
-		    strcmp(plugin_option_get(local_options, env->options, "mps")
-			       ->text,
-			"auto") == 0;
-		g->bind = plugin_option_get(local_options, env->options, "bind")
-			      ->number != 0;
+		g->mps = plugin_option_says(env->options, "mps", "auto");
+		g->bind = plugin_option_is(env->options, "bind");
 		if (w.simulated)
 			gpu_snapshot_copy(&g->sim, &w.look);
 		rc = local_gpu_poll_open(g, e);

@@ -214,13 +214,9 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	(void)gethostname(host, sizeof host - 1);
 	l->host = xstrdup(host);
 	proc_boot_id(l->boot_id);
-	l->log_cap =
-	    (int64_t)plugin_option_get(local_options, env->options, "log_cap")
-		->number;
+	l->log_cap = (int64_t)plugin_option_number(env->options, "log_cap");
 	l->gpu_idle_ms =
-	    (int64_t)plugin_option_get(local_options, env->options, "gpu_idle")
-		->number *
-	    1000;
+	    (int64_t)plugin_option_number(env->options, "gpu_idle") * 1000;
 	l->punch_unsupported =
 	    l->log_cap > 0 && !local_state_dir_can_punch(env->state_dir);
 	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))

@@ -271,17 +271,10 @@ static const struct option pretend_options[] = {
 	{ .type = OPTION_END },
 };
 
-static double
-number(const struct launch_env *env, const char *name)
-{
-	return plugin_option_get(pretend_options, env->options, name)->number;
-}
-
 static enum pretend_curve
 curve_of(const struct launch_env *env)
 {
-	const char *name =
-	    plugin_option_get(pretend_options, env->options, "curve")->text;
+	const char *name = plugin_option_text(env->options, "curve");
 	int i;
 
 	for (i = 0; i < PRETEND_CURVES - 1; i++)
@@ -295,12 +288,13 @@ script_of(const struct launch_env *env)
 {
 	struct pretend_script s = {
 		.curve = curve_of(env),
-		.noise = number(env, "noise"),
-		.steps = (int64_t)number(env, "steps"),
-		.step_ms = 1000 * number(env, "seconds_per_step"),
-		.fail = number(env, "fail"),
-		.nan = number(env, "nan"),
-		.seed = (uint64_t)number(env, "seed"),
+		.noise = plugin_option_number(env->options, "noise"),
+		.steps = (int64_t)plugin_option_number(env->options, "steps"),
+		.step_ms = 1000 * plugin_option_number(
+				      env->options, "seconds_per_step"),
+		.fail = plugin_option_number(env->options, "fail"),
+		.nan = plugin_option_number(env->options, "nan"),
+		.seed = (uint64_t)plugin_option_number(env->options, "seed"),
 		.maximize = env->maximize,
 	};
 
@@ -340,11 +334,11 @@ pretend_open(void **ctx, const struct launch_env *env,
 	p->env = *env;
 	p->metric = xstrdup(env->metric != NULL ? env->metric : "loss");
 	p->script = script_of(env);
-	p->slots = (int)number(env, "slots");
+	p->slots = (int)plugin_option_number(env->options, "slots");
 	if (p->slots == 0)
 		p->slots =
 		    env->parallel > 0 ? (int)env->parallel : SLOTS_DEFAULT;
-	p->gpus = (int)number(env, "gpus");
+	p->gpus = (int)plugin_option_number(env->options, "gpus");
 	p->gpu_trials = xcalloc((size_t)p->gpus + 1, sizeof *p->gpu_trials);
 	for (i = 0; i < p->gpus; i++)
 		p->gpu_trials[i] = -1;

@@ -203,8 +203,7 @@ promote_check(const struct plugin_rule *rule, const struct strategy *strategy,
 	const struct stopper *s = rule->stopper;
 
 	if (!strategy->continues || s->promote == NULL ||
-	    plugin_option_get(s->options, rule->options, "promote")->number ==
-		0)
+	    plugin_option_number(rule->options, "promote") == 0)
 		return 0;
 	return json_err(plug->where, e,
 	    "%s with promote cannot be combined with the "

@@ -210,15 +210,12 @@ plugins_free(struct plugins *plugins)
 	size_t i;
 
 	if (plugins->strategy != NULL)
-		plugin_options_free(
-		    plugins->strategy_options, plugins->strategy->options);
-	plugin_options_free(plugins->convergence, strategy_convergence.options);
+		plugin_options_free(plugins->strategy_options);
+	plugin_options_free(plugins->convergence);
 	for (i = 0; i < plugins->n_rules; i++)
-		plugin_options_free(plugins->rules[i].options,
-		    plugins->rules[i].stopper->options);
+		plugin_options_free(plugins->rules[i].options);
 	for (i = 0; i < plugins->n_backends; i++)
-		plugin_options_free(plugins->backends[i].options,
-		    plugins->backends[i].launcher->options);
+		plugin_options_free(plugins->backends[i].options);
 	free(plugins->rules);
 	free(plugins->backends);
 	memset(plugins, 0, sizeof *plugins);

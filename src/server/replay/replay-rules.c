@@ -123,8 +123,7 @@ replay_rule_free(struct replay_rule *r)
 	if (r == NULL)
 		return;
 	for (i = 0; i < r->n; i++)
-		plugin_options_free(
-		    r->parts[i].values, r->parts[i].stopper->options);
+		plugin_options_free(r->parts[i].values);
 	free(r->text);
 	free(r);
 }

@@ -64,9 +64,7 @@ command_of(const struct suggest_env *env)
 {
 	const struct plugins *plugins = env->plugins;
 
-	return plugin_option_get(
-	    plugins->strategy->options, plugins->strategy_options, "command")
-	    ->json;
+	return plugin_option_get(plugins->strategy_options, "command")->json;
 }
 
 /* NULL with err, unless it is a list of texts. */
@@ -149,9 +147,8 @@ suggest_external_open(
 	if (c->argv == NULL)
 		return -1;
 	c->timeout_ms =
-	    (int64_t)(plugin_option_get(env->plugins->strategy->options,
-			  env->plugins->strategy_options, "timeout")
-			  ->number *
+	    (int64_t)(plugin_option_number(
+			  env->plugins->strategy_options, "timeout") *
 		      1000);
 	c->silence = loop_timer_new(env->loop, on_silence, c);
 	c->values = xcalloc(env->study->space->n, sizeof *c->values);

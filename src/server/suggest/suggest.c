@@ -177,7 +177,7 @@ ask_here(struct suggester *a, struct suggest_answer *out, struct err *e)
 		    strategy == plugins->strategy ? plugins->strategy_options
 						  : defaults,
 		    e);
-	plugin_options_free(defaults, strategy->options);
+	plugin_options_free(defaults);
 	if (rc == 0) {
 		suggest_answer_decode(out, env, s.x);
 		out->from = s.from;

@@ -84,9 +84,7 @@ converge_known(struct tuner *t)
 	    t->convergence.at == t->outcomes.n_over ||
 	    (!limits_allow_new(t) && t->paused_set.n == 0))
 		return true;
-	least = plugin_option_get(
-	    strategy_convergence.options, t->plugins.convergence, "min_trials")
-		    ->number;
+	least = plugin_option_number(t->plugins.convergence, "min_trials");
 	if ((double)t->outcomes.n_over < least) {
 		converge_settle(t, false);
 		return true;

@@ -73,12 +73,11 @@ rule_is_median(const struct stopper *median, const struct plugins *plugins)
 	if (plugins->n_rules != 1 || rule->stopper != median)
 		return false;
 	for (i = 0; i < sizeof plain / sizeof *plain; i++) {
-		o = plugin_option_get(
-		    median->options, rule->options, plain[i].name);
+		o = plugin_option_get(rule->options, plain[i].name);
 		if (strcmp(o->text, plain[i].text) != 0)
 			return false;
 	}
-	o = plugin_option_get(median->options, rule->options, "percentile");
+	o = plugin_option_get(rule->options, "percentile");
 	return o->number == 50;
 }
 
@@ -104,7 +103,7 @@ median_view_close(struct median_view *v)
 	if (v->state != NULL)
 		v->median->close(v->state);
 	if (v->options != NULL)
-		plugin_options_free(v->options, v->median->options);
+		plugin_options_free(v->options);
 	free(v->steps);
 }
 

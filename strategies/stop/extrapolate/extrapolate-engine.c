@@ -14,7 +14,7 @@ enum { OWN_MARKS = 3 }; /* of the last so many values the best one counts */
 
 int
 extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
-    const struct stop_options_reader *o, const struct stopper_env *env,
+    const struct option_value *values, const struct stopper_env *env,
     struct err *e)
 {
 	const struct option_value *warmup;
@@ -27,12 +27,12 @@ extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
 	r->name = name;
 	r->env = *env;
 	r->field = peer_curves_new(env->max_steps);
-	r->odds = win_probability_new(
-	    peer_curves_grid(r->field)->n, stop_options_number(o, "temper"));
-	warmup = plugin_option_get(o->table, o->values, "warmup_steps");
+	r->odds = win_probability_new(peer_curves_grid(r->field)->n,
+	    plugin_option_number(values, "temper"));
+	warmup = plugin_option_get(values, "warmup_steps");
 	r->warmup = plugin_option_steps(warmup, env->max_steps, 0);
-	r->guard = stop_options_number(o, "guard") != 0;
-	r->diverged_after = stop_options_count(o, "diverged_after");
+	r->guard = plugin_option_is(values, "guard");
+	r->diverged_after = plugin_option_count(values, "diverged_after");
 	return 0;
 }
 

@@ -48,8 +48,7 @@ struct extrapolate_view {
 
 /* Initialise a zeroed engine; -1 when the length of trials is unknown. */
 int extrapolate_engine_init(struct extrapolate_engine *, const char *name,
-    const struct stop_options_reader *, const struct stopper_env *,
-    struct err *);
+    const struct option_value *, const struct stopper_env *, struct err *);
 /* Functions of struct stopper. */
 void extrapolate_engine_close(void *state);
 void extrapolate_engine_observe(

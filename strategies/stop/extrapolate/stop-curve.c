@@ -41,16 +41,15 @@ static int
 curve_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_options_reader o = { curve_options, values };
 	struct curve_rule *r = xcalloc(1, sizeof(*r));
 
-	if (extrapolate_engine_init(&r->runner, "curve", &o, env, e) == -1) {
+	if (extrapolate_engine_init(&r->runner, "curve", values, env, e) ==
+	    -1) {
 		free(r);
 		return -1;
 	}
-	r->p = stop_options_number(&o, "p");
-	r->completed =
-	    strcmp(stop_options_text(&o, "against"), "completed") == 0;
+	r->p = plugin_option_number(values, "p");
+	r->completed = plugin_option_says(values, "against", "completed");
 	*state = r;
 	return 0;
 }

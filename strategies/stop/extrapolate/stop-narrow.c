@@ -61,26 +61,24 @@ static int
 narrow_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_options_reader o = { narrow_options, values };
 	struct narrow *r = xcalloc(1, sizeof(*r));
 
-	if (extrapolate_engine_init(&r->runner, "narrow", &o, env, e) == -1) {
+	if (extrapolate_engine_init(&r->runner, "narrow", values, env, e) ==
+	    -1) {
 		free(r);
 		return -1;
 	}
-	r->keep = stop_options_number(&o, "keep") / 100;
-	r->least = stop_options_number(&o, "least") / 100;
-	r->min_trials = stop_options_count(&o, "min_trials");
-	r->chance = stop_options_number(&o, "chance");
-	r->hopeless = stop_options_number(&o, "hopeless");
-	r->halving =
-	    (double)env->max_steps *
-	    plugin_option_get(o.table, values, "halving_steps")->number;
-	if (!plugin_option_get(o.table, values, "halving_steps")->is_share)
+	r->keep = plugin_option_number(values, "keep") / 100;
+	r->least = plugin_option_number(values, "least") / 100;
+	r->min_trials = plugin_option_count(values, "min_trials");
+	r->chance = plugin_option_number(values, "chance");
+	r->hopeless = plugin_option_number(values, "hopeless");
+	r->halving = (double)env->max_steps *
+		     plugin_option_number(values, "halving_steps");
+	if (!plugin_option_get(values, "halving_steps")->is_share)
 		r->halving /= (double)env->max_steps;
 	r->hopeless_steps = plugin_option_steps(
-	    plugin_option_get(o.table, values, "hopeless_steps"),
-	    env->max_steps, 0);
+	    plugin_option_get(values, "hopeless_steps"), env->max_steps, 0);
 	*state = r;
 	return 0;
 }

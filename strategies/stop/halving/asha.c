@@ -37,7 +37,6 @@ static int
 asha_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_options_reader r = { asha_options, values };
 	struct halving_rule rule = {
 		.name = "asha",
 		.lay = asha_lay,
@@ -46,9 +45,9 @@ asha_open(void **state, const struct option_value *values,
 	struct asha *a = xcalloc(1, sizeof(*a));
 
 	(void)e;
-	halving_engine_read(&rule, &r);
+	halving_engine_read(&rule, values);
 	halving_engine_init(&a->base, &rule, env);
-	a->rate = stop_options_count(&r, "min_early_stopping_rate");
+	a->rate = plugin_option_count(values, "min_early_stopping_rate");
 	if (env->max_steps > 0 || !rule.unit.is_share)
 		asha_lay(&a->base, env->max_steps);
 	*state = a;

@@ -106,14 +106,14 @@ halving_rungs_load(
 
 void
 halving_engine_read(
-    struct halving_rule *rule, const struct stop_options_reader *r)
+    struct halving_rule *rule, const struct option_value *values)
 {
-	rule->unit = *plugin_option_get(r->table, r->values, "min_resource");
-	rule->factor = stop_options_count(r, "reduction_factor");
-	rule->bootstrap = stop_options_count(r, "bootstrap_count");
-	rule->promote = stop_options_number(r, "promote") != 0;
-	rule->guard = stop_options_number(r, "guard") != 0;
-	rule->diverged_after = stop_options_count(r, "diverged_after");
+	rule->unit = *plugin_option_get(values, "min_resource");
+	rule->factor = plugin_option_count(values, "reduction_factor");
+	rule->bootstrap = plugin_option_count(values, "bootstrap_count");
+	rule->promote = plugin_option_is(values, "promote");
+	rule->guard = plugin_option_is(values, "guard");
+	rule->diverged_after = plugin_option_count(values, "diverged_after");
 }
 
 void

@@ -62,8 +62,7 @@ struct halving_engine {
 };
 
 /* Read the common options of both rules. */
-void
-halving_engine_read(struct halving_rule *, const struct stop_options_reader *);
+void halving_engine_read(struct halving_rule *, const struct option_value *);
 /* Initialise a rule whose state begins with a zeroed struct halving_engine. */
 void halving_engine_init(struct halving_engine *, const struct halving_rule *,
     const struct stopper_env *);

@@ -105,11 +105,10 @@ hyperband_lay(struct halving_engine *r, int64_t last)
 
 /* From the option or the study; 0 = neither. */
 static int64_t
-hyperband_max(
-    const struct stop_options_reader *r, const struct stopper_env *env)
+hyperband_max(const struct option_value *values, const struct stopper_env *env)
 {
 	const struct option_value *v =
-	    plugin_option_get(r->table, r->values, "max_resource");
+	    plugin_option_get(values, "max_resource");
 
 	if (v->is_set)
 		return (int64_t)v->number;
@@ -120,8 +119,7 @@ static int
 hyperband_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_options_reader r = { hyperband_options, values };
-	int64_t max = hyperband_max(&r, env);
+	int64_t max = hyperband_max(values, env);
 	struct halving_rule rule = {
 		.name = "hyperband",
 		.lay = hyperband_lay,
@@ -129,7 +127,7 @@ hyperband_open(void **state, const struct option_value *values,
 	};
 	struct hyperband *y;
 
-	halving_engine_read(&rule, &r);
+	halving_engine_read(&rule, values);
 	if (max > 0 && !rule.unit.is_share && rule.unit.number > (double)max)
 		return err_set(e, ERR_USAGE,
 		    "hyperband: min_resource %.15g is above the %lld steps of "

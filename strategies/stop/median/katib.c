@@ -12,7 +12,7 @@
 
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
-#include "strategies/stop/median/median-options.h"
+#include "strategies/stop/median/median-engine.h"
 
 static const struct option katib_options[] = {
 	OPTION_COUNT("min_trials_required", 1, "3",
@@ -40,8 +40,7 @@ static int
 katib_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_options_reader r = { katib_options, values };
-	int64_t start = stop_options_count(&r, "start_step");
+	int64_t start = plugin_option_count(values, "start_step");
 	struct median_rule rule = {
 		.name = "katib",
 		.own = { .kind = SUMMARY_BEST },
@@ -52,10 +51,10 @@ katib_open(void **state, const struct option_value *values,
 			.aggregate = POOL_MEAN,
 			.completed = true,
 		},
-		.min_trials = stop_options_count(&r, "min_trials_required"),
+		.min_trials = plugin_option_count(values, "min_trials_required"),
 		.warmup_reports = start - 1,
 		.interval = 1,
-		.diverged_after = stop_options_count(&r, "diverged_after"),
+		.diverged_after = plugin_option_count(values, "diverged_after"),
 	};
 	struct katib *k = xcalloc(1, sizeof(*k));
 

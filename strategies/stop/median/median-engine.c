@@ -18,6 +18,13 @@ static bool
 median_guard_forbids(struct median_engine *, const struct history *);
 
 void
+median_engine_read(struct median_rule *rule, const struct option_value *values)
+{
+	rule->guard = plugin_option_is(values, "guard");
+	rule->diverged_after = plugin_option_count(values, "diverged_after");
+}
+
+void
 median_engine_init(struct median_engine *m, const struct median_rule *rule,
     const struct stopper_env *env)
 {

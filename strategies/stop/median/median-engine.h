@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "strategies/stop/median/pool.h"
+#include "strategies/stop/stop-options.h"
 #include "strategies/stop/stop-verdict.h"
 #include "strategies/stopper.h"
 #include "strategies/stop/median/curve-summary.h"
@@ -40,6 +41,8 @@ struct median_engine {
 	size_t witness;
 };
 
+/* Set guard and diverged_after from the options of these names. */
+void median_engine_read(struct median_rule *, const struct option_value *);
 /* Initialise a rule whose state begins with a zeroed struct median_engine. */
 void median_engine_init(struct median_engine *, const struct median_rule *,
     const struct stopper_env *);
@@ -65,5 +68,32 @@ bool median_engine_judges(
 /* Fill in why: "0.712 is below the median 0.803 of 12 trials at step 4". */
 void median_engine_explain(
     const struct median_engine *, struct judgement *, int64_t step);
+
+/*
+ * Table entry of a rule: opener(state, name, values, env, err) fills a
+ * median_rule and opens it, judger judges.
+ */
+#define MEDIAN_FAMILY_RULE(                                                   \
+    symbol, rule_name, table, opener, judger, words, from)                    \
+	static int open_##symbol(void **state,                                \
+	    const struct option_value *values, const struct stopper_env *env, \
+	    struct err *e)                                                    \
+	{                                                                     \
+		return opener(state, rule_name, values, env, e);              \
+	}                                                                     \
+                                                                              \
+	extern const struct stopper stopper_##symbol;                         \
+	const struct stopper stopper_##symbol = {                             \
+		.name = rule_name,                                            \
+		.about = words,                                               \
+		.source = from,                                               \
+		.options = table,                                             \
+		.open = open_##symbol,                                        \
+		.close = median_engine_close,                                 \
+		.observe = median_engine_observe,                             \
+		.ended = median_engine_ended,                                 \
+		.judge = judger,                                              \
+		.median = median_engine_view,                                 \
+	}
 
 #endif /* HPOTUNE_MEDIAN_ENGINE_H */

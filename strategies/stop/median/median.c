@@ -10,7 +10,6 @@
 #include "src/base/err.h"
 #include "src/model/plugin-options.h"
 #include "strategies/stop/median/median-engine.h"
-#include "strategies/stop/median/median-options.h"
 
 static const char *const value_choices[] = { "last", "best", "mean",
 	"window:", NULL };
@@ -59,13 +58,13 @@ static const struct option sagemaker_options[] =
     FAMILY_OPTIONS("last", "mean", "completed", "50", "3", "0", "false", "0");
 
 static void
-read_warmup(struct median_rule *rule, const struct stop_options_reader *r,
+read_warmup(struct median_rule *rule, const struct option_value *values,
     int64_t max_steps)
 {
 	const struct option_value *v;
 	int64_t steps;
 
-	v = plugin_option_get(r->table, r->values, "warmup_steps");
+	v = plugin_option_get(values, "warmup_steps");
 	steps = plugin_option_steps(v, max_steps, -1);
 	if (steps >= 0)
 		rule->warmup_steps = steps;
@@ -74,29 +73,29 @@ read_warmup(struct median_rule *rule, const struct stop_options_reader *r,
 }
 
 static int
-family_open(void **state, const char *name, const struct stop_options_reader *r,
+family_open(void **state, const char *name, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
 	struct median_rule rule = { .name = name };
-	const char *aggregate = stop_options_text(r, "aggregate");
+	const char *aggregate = plugin_option_text(values, "aggregate");
 
-	if (!curve_summary_parse(&rule.own, stop_options_text(r, "value")) ||
+	if (!curve_summary_parse(
+		&rule.own, plugin_option_text(values, "value")) ||
 	    !curve_summary_parse(
-		&rule.pool.value, stop_options_text(r, "reference")))
+		&rule.pool.value, plugin_option_text(values, "reference")))
 		return err_set(e, ERR_USAGE,
 		    "a window is a share of the reports from 0 to 100 %%");
 	rule.pool.key = POOL_CARRY;
-	rule.pool.completed =
-	    strcmp(stop_options_text(r, "pool"), "completed") == 0;
+	rule.pool.completed = plugin_option_says(values, "pool", "completed");
 	rule.pool.aggregate = strcmp(aggregate, "mean") == 0 ? POOL_MEAN
 			      : strcmp(aggregate, "rank") == 0
 				  ? POOL_RANK
 				  : POOL_PERCENTILE;
-	rule.pool.share = stop_options_number(r, "percentile") / 100;
-	rule.min_trials = stop_options_count(r, "min_trials");
-	rule.interval = stop_options_count(r, "interval_steps");
-	read_warmup(&rule, r, env->max_steps);
-	median_options_guards(&rule, r);
+	rule.pool.share = plugin_option_number(values, "percentile") / 100;
+	rule.min_trials = plugin_option_count(values, "min_trials");
+	rule.interval = plugin_option_count(values, "interval_steps");
+	read_warmup(&rule, values, env->max_steps);
+	median_engine_read(&rule, values);
 	median_engine_open(state, &rule, env);
 	return 0;
 }

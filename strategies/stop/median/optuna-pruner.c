@@ -11,7 +11,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
-#include "strategies/stop/median/median-options.h"
+#include "strategies/stop/median/median-engine.h"
 
 static const struct option optuna_options[] = {
 	OPTION_COUNT("n_startup_trials", 0, "5",
@@ -33,10 +33,10 @@ struct optuna {
 };
 
 static int
-optuna_open(void **state, const char *name, const struct stop_options_reader *r,
+optuna_open(void **state, const char *name, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	double percent = stop_options_number(r, "percentile");
+	double percent = plugin_option_number(values, "percentile");
 	struct median_rule rule = {
 		.name = name,
 		.own = { .kind = SUMMARY_BEST, .infinite = true },
@@ -50,16 +50,16 @@ optuna_open(void **state, const char *name, const struct stop_options_reader *r,
 			.infinite = true,
 			.mirrored = env->maximize,
 		},
-		.diverged_after = stop_options_count(r, "diverged_after"),
+		.diverged_after = plugin_option_count(values, "diverged_after"),
 	};
 	struct optuna *o = xcalloc(1, sizeof(*o));
 
 	(void)e;
 	median_engine_init(&o->base, &rule, env);
-	o->startup = stop_options_count(r, "n_startup_trials");
-	o->warmup = stop_options_count(r, "n_warmup_steps");
-	o->interval = stop_options_count(r, "interval_steps");
-	o->min_trials = stop_options_count(r, "n_min_trials");
+	o->startup = plugin_option_count(values, "n_startup_trials");
+	o->warmup = plugin_option_count(values, "n_warmup_steps");
+	o->interval = plugin_option_count(values, "interval_steps");
+	o->min_trials = plugin_option_count(values, "n_min_trials");
 	*state = o;
 	return 0;
 }

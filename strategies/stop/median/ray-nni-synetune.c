@@ -4,7 +4,7 @@
  * hpotune-stopping(7).
  */
 
-#include "strategies/stop/median/median-options.h"
+#include "strategies/stop/median/median-engine.h"
 
 static const struct option ray_options[] = {
 	OPTION_COUNT("grace_period", 0, "60",
@@ -40,10 +40,10 @@ static const struct option syne_tune_options[] = {
 };
 
 static int
-ray_open(void **state, const char *name, const struct stop_options_reader *r,
+ray_open(void **state, const char *name, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	int64_t grace = stop_options_count(r, "grace_period");
+	int64_t grace = plugin_option_count(values, "grace_period");
 	struct median_rule rule = {
 		.name = name,
 		.own = { .kind = SUMMARY_BEST },
@@ -53,19 +53,19 @@ ray_open(void **state, const char *name, const struct stop_options_reader *r,
 			.aggregate = POOL_PERCENTILE,
 			.share = 0.5,
 		},
-		.min_trials = stop_options_count(r, "min_samples_required"),
+		.min_trials = plugin_option_count(values, "min_samples_required"),
 		.warmup_steps = grace,
 		.interval = 1,
 	};
 
 	(void)e;
-	median_options_guards(&rule, r);
+	median_engine_read(&rule, values);
 	median_engine_open(state, &rule, env);
 	return 0;
 }
 
 static int
-nni_open(void **state, const char *name, const struct stop_options_reader *r,
+nni_open(void **state, const char *name, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
 	struct median_rule rule = {
@@ -79,24 +79,24 @@ nni_open(void **state, const char *name, const struct stop_options_reader *r,
 			.completed = true,
 		},
 		.min_trials = 1,
-		.warmup_reports = stop_options_count(r, "start_step") - 1,
+		.warmup_reports = plugin_option_count(values, "start_step") - 1,
 		.interval = 1,
 	};
 
 	(void)e;
-	median_options_guards(&rule, r);
+	median_engine_read(&rule, values);
 	median_engine_open(state, &rule, env);
 	return 0;
 }
 
 static int
 syne_tune_open(void **state, const char *name,
-    const struct stop_options_reader *r, const struct stopper_env *env,
+    const struct option_value *values, const struct stopper_env *env,
     struct err *e)
 {
 	enum curve_summary_kind kind =
-	    stop_options_number(r, "running_average") != 0 ? SUMMARY_MEAN
-							   : SUMMARY_LAST;
+	    plugin_option_is(values, "running_average") ? SUMMARY_MEAN
+							: SUMMARY_LAST;
 	struct median_rule rule = {
 		.name = name,
 		.own = { .kind = kind },
@@ -104,15 +104,15 @@ syne_tune_open(void **state, const char *name,
 			.value = { .kind = kind },
 			.key = POOL_STEP,
 			.aggregate = POOL_RANK,
-			.share = stop_options_number(r, "rank_cutoff"),
+			.share = plugin_option_number(values, "rank_cutoff"),
 		},
-		.min_trials = stop_options_count(r, "grace_population") - 1,
-		.warmup_steps = stop_options_count(r, "grace_time"),
+		.min_trials = plugin_option_count(values, "grace_population") - 1,
+		.warmup_steps = plugin_option_count(values, "grace_time"),
 		.interval = 1,
 	};
 
 	(void)e;
-	median_options_guards(&rule, r);
+	median_engine_read(&rule, values);
 	median_engine_open(state, &rule, env);
 	return 0;
 }

@@ -37,15 +37,14 @@ static const struct option fake_launcher_options[] = {
 static double
 number(const struct option_value *options, const char *name)
 {
-	return plugin_option_get(fake_launcher_options, options, name)->number;
+	return plugin_option_number(options, name);
 }
 
 static int
 fake_launcher_check(const struct study_trial *settings,
     const struct option_value *options, struct err *e)
 {
-	const struct option_value *mood =
-	    plugin_option_get(fake_launcher_options, options, "mood");
+	const struct option_value *mood = plugin_option_get(options, "mood");
 
 	(void)settings;
 	if (strcmp(mood->text, "usage") == 0)

@@ -468,7 +468,7 @@ sm_rows_close(struct sm_rows *r)
 	loop_timer_free(r->guard);
 	sm_world_close(&r->world);
 	loop_close(r->loop);
-	plugin_options_free(r->options, sm_options);
+	plugin_options_free(r->options);
 	json_free(r->doc);
 	free(r->heard);
 	buf_free(&r->notes);

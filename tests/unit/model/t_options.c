@@ -60,28 +60,26 @@ test_defaults(void)
 	is_int(plugin_options_count(table), 11, "eleven rows");
 	is_int(plugin_options_count(NULL), 0, "no table, no rows");
 	is_int(plugin_options_read(&v, table, NULL, NULL, NULL), 0, "no block");
-	o = plugin_option_get(table, v, "guard");
+	o = plugin_option_get(v, "guard");
 	ok(o->number == 1 && o->is_set && !o->given, "true by default");
-	is_near(plugin_option_get(table, v, "percentile")->number, 50, 0, "50");
-	is_str(plugin_option_get(table, v, "value")->text, "last", "last");
-	is_str(plugin_option_get(table, v, "gpus")->text, "auto", "auto");
-	is_near(plugin_option_get(table, v, "volume")->number, 1073741824, 0,
-	    "1GiB");
-	ok(!plugin_option_get(table, v, "label")->is_set,
-	    "no default, not set");
-	o = plugin_option_get(table, v, "warmup");
+	is_near(plugin_option_number(v, "percentile"), 50, 0, "50");
+	is_str(plugin_option_text(v, "value"), "last", "last");
+	is_str(plugin_option_text(v, "gpus"), "auto", "auto");
+	is_near(plugin_option_number(v, "volume"), 1073741824, 0, "1GiB");
+	ok(!plugin_option_get(v, "label")->is_set, "no default, not set");
+	o = plugin_option_get(v, "warmup");
 	ok(o->is_share && o->number == 0.2, "a share by default");
 	is_int(plugin_option_steps(o, 10, 5), 2, "of ten steps: two");
 	is_int(
 	    plugin_option_steps(o, 11, 5), 3, "of eleven: three, rounded up");
 	is_int(plugin_option_steps(o, 100, 5), 20, "of 100: 20, not 21");
 	is_int(plugin_option_steps(o, 0, 5), 5, "of unknown: the fallback");
-	is_near(plugin_option_get(table, v, "keep")->number, 3600, 0, "1h");
-	plugin_options_free(v, table);
+	is_near(plugin_option_number(v, "keep"), 3600, 0, "1h");
+	plugin_options_free(v);
 	plugin_options_read(&v, NULL, NULL, NULL, NULL);
 	ok(v != NULL, "no table reads as well");
-	plugin_options_free(v, NULL);
-	plugin_options_free(NULL, table);
+	plugin_options_free(v);
+	plugin_options_free(NULL);
 }
 
 static void
@@ -99,47 +97,48 @@ test_given(void)
 
 	if (!ok(v != NULL, "a block is read"))
 		return;
-	o = plugin_option_get(table, v, "guard");
+	o = plugin_option_get(v, "guard");
 	ok(o->given && o->number == 0, "false");
-	is_near(plugin_option_get(table, v, "min_trials")->number, 7, 0, "7");
-	is_str(plugin_option_get(table, v, "value")->text, "window:12.5%",
-	    "window");
-	is_str(plugin_option_get(table, v, "label")->text, "b", "any text");
-	o = plugin_option_get(table, v, "warmup");
+	is_near(plugin_option_number(v, "min_trials"), 7, 0, "7");
+	ok(plugin_option_is(v, "guard") == (o->number != 0),
+	    "a yes or no by its name");
+	is_int(plugin_option_count(v, "min_trials"), 7, "a whole number");
+	ok(plugin_option_says(v, "value", "window:12.5%") &&
+		!plugin_option_says(v, "value", "last"),
+	    "one of several texts");
+	is_str(plugin_option_text(v, "value"), "window:12.5%", "window");
+	is_str(plugin_option_text(v, "label"), "b", "any text");
+	o = plugin_option_get(v, "warmup");
 	is_int(plugin_option_steps(o, 0, 5), 3, "three steps");
-	is_near(plugin_option_get(table, v, "keep")->number, 90, 0, "1.5m");
-	is_near(plugin_option_get(table, v, "delta")->number, 1e-3, 0, "1e-3");
-	plugin_options_free(v, table);
+	is_near(plugin_option_number(v, "keep"), 90, 0, "1.5m");
+	is_near(plugin_option_number(v, "delta"), 1e-3, 0, "1e-3");
+	plugin_options_free(v);
 	v = read_block("{\"gpus\": [\"GPU-1\", \"GPU-2\"], \"volume\": "
 		       "\"2MiB\"}",
 	    &e);
-	is_str(
-	    plugin_option_get(table, v, "gpus")->text, "GPU-1,GPU-2", "words");
-	is_near(plugin_option_get(table, v, "volume")->number, 2097152, 0,
-	    "a size");
-	plugin_options_free(v, table);
+	is_str(plugin_option_text(v, "gpus"), "GPU-1,GPU-2", "words");
+	is_near(plugin_option_number(v, "volume"), 2097152, 0, "a size");
+	plugin_options_free(v);
 	v = read_block("{\"where\": {\"simulate\": 4}}", &e);
-	o = plugin_option_get(table, v, "where");
+	o = plugin_option_get(v, "where");
 	ok(o->given && o->text == NULL && o->json != NULL,
 	    "an object is left to the plug");
-	plugin_options_free(v, table);
+	plugin_options_free(v);
 	v = read_block("{\"where\": [\"GPU-1\"]}", &e);
-	is_str(plugin_option_get(table, v, "where")->text, "GPU-1", "or words");
-	plugin_options_free(v, table);
+	is_str(plugin_option_text(v, "where"), "GPU-1", "or words");
+	plugin_options_free(v);
 	v = read_block("{\"gpus\": 2}", &e);
-	is_str(
-	    plugin_option_get(table, v, "gpus")->text, "2", "a number as text");
-	is_near(
-	    plugin_option_get(table, v, "gpus")->number, 2, 0, "and as number");
-	plugin_options_free(v, table);
+	is_str(plugin_option_text(v, "gpus"), "2", "a number as text");
+	is_near(plugin_option_number(v, "gpus"), 2, 0, "and as number");
+	plugin_options_free(v);
 	v = read_block("{\"warmup\": 0.25}", &e);
-	is_int(plugin_option_steps(plugin_option_get(table, v, "warmup"), 8, 5),
-	    2, "a share as a fraction");
-	plugin_options_free(v, table);
+	is_int(plugin_option_steps(plugin_option_get(v, "warmup"), 8, 5), 2,
+	    "a share as a fraction");
+	plugin_options_free(v);
 	v = read_block("{\"warmup\": \"0%\"}", &e);
-	is_int(plugin_option_steps(plugin_option_get(table, v, "warmup"), 0, 5),
-	    0, "no share is no steps, whatever max_steps");
-	plugin_options_free(v, table);
+	is_int(plugin_option_steps(plugin_option_get(v, "warmup"), 0, 5), 0,
+	    "no share is no steps, whatever max_steps");
+	plugin_options_free(v);
 }
 
 static const struct wrong {

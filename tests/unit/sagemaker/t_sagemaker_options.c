@@ -95,7 +95,7 @@ static void
 reading_close(struct reading *r)
 {
 	sm_settings_free(r->s);
-	plugin_options_free(r->values, sm_options);
+	plugin_options_free(r->values);
 	if (r->study != NULL)
 		study_free(r->study);
 }

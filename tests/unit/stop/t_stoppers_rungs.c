@@ -401,7 +401,7 @@ brackets(const char *options, const char *study, int64_t max_steps,
 		got[i] = (char)('0' + r->rule.rungs_of_trial(r, i + 1));
 	is_str(got, want, what);
 	s->close(state);
-	plugin_options_free(values, s->options);
+	plugin_options_free(values);
 	json_free(doc);
 }
 

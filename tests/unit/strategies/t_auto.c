@@ -165,7 +165,7 @@ test_same(const char *name, int64_t finished, double seconds, int64_t n_known)
 		other->suggest(&b, &theirs, options, &e) == 0 && x[0] == y[0] &&
 		x[1] == y[1],
 	    "auto suggests what %s does", name);
-	plugin_options_free(options, other->options);
+	plugin_options_free(options);
 	history_free(h);
 	space_free(space);
 	json_free(doc);

@@ -68,7 +68,7 @@ ask(const struct rig *r, const char *options, int64_t trial, double *x)
 	    s->suggest(&out, &ask, values, &e) == 0;
 	if (!good)
 		printf("# %s\n", e.text);
-	plugin_options_free(values, s->options);
+	plugin_options_free(values);
 	json_free(doc);
 	return good;
 }

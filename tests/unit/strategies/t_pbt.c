@@ -60,7 +60,7 @@ static void
 rig_close(struct rig *r)
 {
 	history_free(r->h);
-	plugin_options_free(r->values, strategy_find("pbt")->options);
+	plugin_options_free(r->values);
 	space_free(r->space);
 	json_free(r->options_doc);
 	json_free(r->doc);

@@ -39,7 +39,7 @@ points(const char *strategy, size_t n, size_t d, uint64_t seed)
 		if (s->suggest(&out, &ask, values, &e) != 0)
 			printf("# %s: %s\n", strategy, e.text);
 	}
-	plugin_options_free(values, s->options);
+	plugin_options_free(values);
 	free(space.params);
 	return x;
 }
@@ -200,7 +200,7 @@ check_limit(void)
 	values[scramble].number = 0;
 	is_int(s->check(values, &space, &e), -1, "but not unscrambled");
 	ok(e.kind == ERR_USAGE && strstr(e.text, "129") != NULL, "%s", e.text);
-	plugin_options_free(values, s->options);
+	plugin_options_free(values);
 }
 
 int

@@ -58,7 +58,7 @@ setup_open(struct setup *s, const char *strategy, const char *space,
 static void
 setup_close(struct setup *s)
 {
-	plugin_options_free(s->options, s->strategy->options);
+	plugin_options_free(s->options);
 	space_free(s->space);
 	json_free(s->space_doc);
 	json_free(s->options_doc);

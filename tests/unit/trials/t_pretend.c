@@ -131,7 +131,7 @@ server_down(struct ear *ear)
 static void
 ear_fini(struct ear *ear)
 {
-	plugin_options_free(ear->options, ear->launcher->options);
+	plugin_options_free(ear->options);
 	buf_free(&ear->told);
 }
 

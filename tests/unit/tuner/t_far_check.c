@@ -222,7 +222,7 @@ test_batch_fails(void)
 	    "far",
 	    "and says so");
 	attempt_spec_free(&te);
-	plugin_options_free(backend.options, launcher_far.options);
+	plugin_options_free(backend.options);
 	json_free(block);
 	study_free(study);
 	free(row.params);

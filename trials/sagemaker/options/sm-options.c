@@ -179,7 +179,7 @@ const struct option sm_options[] = {
 const struct option_value *
 sm_options_get(const struct sm_reader *r, const char *name)
 {
-	return plugin_option_get(sm_options, r->values, name);
+	return plugin_option_get(r->values, name);
 }
 
 const struct json *

@@ -1,4 +1,4 @@
--- What attempts cost, and the most that each may come to.
+-- What attempts cost, and the most that each may cost.
 
 ALTER TABLE t_attempt ADD COLUMN worst_cost REAL;	-- NULL = nothing
 -- Seconds that would be paid for at the full price; NULL = from start to end.

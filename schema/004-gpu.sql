@@ -18,8 +18,8 @@ ALTER TABLE t_total ADD COLUMN gpu_seconds REAL;	-- NULL = no trial had one
 ALTER TABLE t_total ADD COLUMN energy REAL;
 ALTER TABLE t_total ADD COLUMN energy_saved REAL;
 
--- What an attempt has used so far changes every few seconds: its trial hears of
--- it at the end alone.
+-- What an attempt has used so far changes every few seconds; it is added to its
+-- trial only when the attempt ends.
 DROP TRIGGER t_attempt_times;
 CREATE TRIGGER t_attempt_times
 AFTER UPDATE OF started_us, ended_us, gpu_seconds, cost ON t_attempt

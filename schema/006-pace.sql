@@ -1,14 +1,15 @@
 -- How long steps take, apart from what comes before the first report and after
--- the last: what stopping saved is reckoned with it.
+-- the last: the saving by stopping is computed from it.
 
 -- Seconds and steps between the first and the last report of the objective, of
 -- all attempts together; of reports that were read at once the last step counts.
--- Written when the trial ends; 0: its reports do not tell.
+-- Written when the trial ends; 0: unknown from its reports.
 ALTER TABLE t_trial ADD COLUMN pace_seconds REAL NOT NULL DEFAULT 0;
 ALTER TABLE t_trial ADD COLUMN pace_steps INTEGER NOT NULL DEFAULT 0;
 
--- Sums of these, and of the trials that do not tell: the steps they skipped, and
--- these times what a second of the trial cost, in dollars and in joules.
+-- Sums of these, and of the trials whose times are unknown: the steps they
+-- skipped, and these times the cost of a second of the trial, in dollars and in
+-- joules.
 ALTER TABLE t_total ADD COLUMN pace_seconds REAL NOT NULL DEFAULT 0;
 ALTER TABLE t_total ADD COLUMN pace_steps INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE t_total ADD COLUMN unpaced_steps INTEGER NOT NULL DEFAULT 0;

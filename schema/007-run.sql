@@ -1,4 +1,4 @@
--- What the last start was told instead of the limits in study.json.
+-- Options of the last start that replace the limits in study.json.
 
 ALTER TABLE t_study ADD COLUMN run_trials INTEGER;	-- NULL = as there
 ALTER TABLE t_study ADD COLUMN run_parallel INTEGER;

@@ -1,5 +1,5 @@
--- What somebody elsewhere is to be told of the study, one row for each channel
--- that tells it.  mark: how far the study was, so that nothing is told twice.
+-- Messages about the study, one row for each channel that sends them.  mark: the
+-- progress of the study at the last message, so that none is sent twice.
 
 CREATE TABLE t_notice (
 	id INTEGER PRIMARY KEY,

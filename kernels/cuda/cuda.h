@@ -55,7 +55,7 @@ enum cuda_buffer {
 	CUDA_BUFFER_WORK, /* of cuSOLVER */
 	CUDA_BUFFER_COLUMNS, /* candidates by rows */
 	CUDA_BUFFER_OTHER, /* … its other half, for gathering */
-	ROOMS
+	CUDA_BUFFERS
 };
 
 struct cuda {
@@ -67,7 +67,7 @@ struct cuda {
 	struct {
 		void *at;
 		size_t bytes;
-	} room[ROOMS];
+	} buffers[CUDA_BUFFERS];
 	char device[256];
 };
 

@@ -17,18 +17,18 @@ extern "C" {
 void *
 cuda_bytes(struct cuda *c, enum cuda_buffer which, size_t n)
 {
-	if (c->room[which].bytes >= n && n > 0)
-		return c->room[which].at;
-	cudaFree(c->room[which].at);
-	c->room[which].at = NULL;
-	c->room[which].bytes = 0;
+	if (c->buffers[which].bytes >= n && n > 0)
+		return c->buffers[which].at;
+	cudaFree(c->buffers[which].at);
+	c->buffers[which].at = NULL;
+	c->buffers[which].bytes = 0;
 	n = n > 0 ? n : 1;
-	if (cudaMalloc(&c->room[which].at, n) != cudaSuccess) {
-		c->room[which].at = NULL;
+	if (cudaMalloc(&c->buffers[which].at, n) != cudaSuccess) {
+		c->buffers[which].at = NULL;
 		return NULL;
 	}
-	c->room[which].bytes = n;
-	return c->room[which].at;
+	c->buffers[which].bytes = n;
+	return c->buffers[which].at;
 }
 
 double *
@@ -40,10 +40,10 @@ cuda_numbers(struct cuda *c, enum cuda_buffer which, size_t n)
 void
 cuda_release(struct cuda *c)
 {
-	for (int i = 0; i < ROOMS; i++) {
-		cudaFree(c->room[i].at);
-		c->room[i].at = NULL;
-		c->room[i].bytes = 0;
+	for (int i = 0; i < CUDA_BUFFERS; i++) {
+		cudaFree(c->buffers[i].at);
+		c->buffers[i].at = NULL;
+		c->buffers[i].bytes = 0;
 	}
 }
 

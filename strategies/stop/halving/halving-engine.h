@@ -88,8 +88,8 @@ int64_t halving_engine_promote(void *state, const struct history *,
 		"step of the first rung, or a share of all steps, "         \
 		"rounded down" },                                           \
 	    { "reduction_factor", OPTION_INT, 2, DBL_MAX, share, NULL,      \
-		    "one in so many goes on, and to a step so many times "  \
-		    "greater" },                                            \
+		    "factor between the steps of two rungs; one trial in "  \
+		    "this many continues at each" },                        \
 	    OPTION_COUNT("bootstrap_count", 0, "0",                         \
 		"stop this many first trials at each rung"),                \
 	    { "promote", OPTION_BOOL, 0, 0, "false", NULL,                  \

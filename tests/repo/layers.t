@@ -261,7 +261,7 @@ order() { # top folder
 }
 
 # Folders that have such a list.
-ordered='src/server/tuner trials/local trials/gpu/allocator'
+ordered='src/html src/import src/server/tuner trials/local trials/gpu/allocator'
 
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system|rng_uuid'

@@ -18,7 +18,10 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/median/pool.h"
 
-enum { AT_ONCE = 64 };
+enum {
+	AT_ONCE = 64,
+	OWN = 1000000 /* steps between two reports, at most */
+};
 
 static double
 cpu_seconds(void)

@@ -8,11 +8,13 @@
 extern const struct launcher launcher_local;
 extern const struct launcher launcher_pretend;
 extern const struct launcher launcher_sagemaker;
+extern const struct launcher launcher_slurm;
 
 const struct launcher *const launchers[] = {
 	&launcher_local,
 	&launcher_pretend,
 	&launcher_sagemaker,
+	&launcher_slurm,
 	NULL,
 };
 

@@ -163,6 +163,8 @@ capture_start(struct capture **out, struct loop *loop,
 	c->timeout_ms = spec->timeout_ms > 0 ? spec->timeout_ms : TIMEOUT_MS;
 	c->most = spec->most > 0 ? spec->most : OUT_MAX;
 	start.out = p[1];
+	if (spec->both)
+		start.err = p[1];
 	rc = spawn_start(&c->pid, &c->end_fd, &start, e);
 	(void)close(p[1]);
 	if (rc != 0) {

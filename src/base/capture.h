@@ -20,13 +20,14 @@ struct capture_spec {
 	const char *dir; /* working folder, NULL = ours */
 	int64_t timeout_ms; /* the limit after which it is killed; 0 = 60 s */
 	size_t most; /* maximum bytes of output; 0 = 1 MiB */
+	bool both; /* its stderr is collected with its stdout */
 	bool mute; /* its stderr goes to /dev/null: it may contain a secret */
 };
 
 /*
  * status: as of waitpid; -1 when it was killed for its time or output limit,
  * why then holds the reason. out: its stdout, NUL-terminated, borrowed.  Its
- * stderr goes to ours unless mute is set.  Called once, from the loop.
+ * stderr goes to ours unless mute or both is set.  Called once, from the loop.
  */
 typedef void
 capture_cb(void *arg, int status, const char *out, size_t len, const char *why);

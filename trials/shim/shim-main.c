@@ -62,6 +62,7 @@ shim_args(struct shim *s, char **argv)
 		{ "memory=", NULL, &s->memory },
 		{ "log-cap=", NULL, &s->log_cap },
 		{ "hold-fds=", NULL, &s->hold_fds },
+		{ "shared=", NULL, &s->shared },
 	};
 
 	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
@@ -241,6 +242,18 @@ kill_all(struct shim *s)
 	(void)descendants_kill(getpid());
 }
 
+/* A stop that is asked for by a file. */
+static void
+shared_run(struct shim *s)
+{
+	enum shim_wish wish = shim_shared_look(s);
+
+	if (wish == SHIM_WISH_STOP)
+		stop_begin(s);
+	if (wish == SHIM_WISH_KILL)
+		kill_begin(s);
+}
+
 static void
 timers_run(struct shim *s)
 {
@@ -252,6 +265,8 @@ timers_run(struct shim *s)
 		kill_begin(s);
 	if (s->output_at_ms >= 0 && s->now_ms >= s->output_at_ms)
 		shim_log_cap_check(s);
+	if (s->shared_at_ms >= 0 && s->now_ms >= s->shared_at_ms)
+		shared_run(s);
 	if (s->sweep_at_ms < 0 || s->now_ms < s->sweep_at_ms)
 		return;
 	kill_all(s);
@@ -268,7 +283,7 @@ static void
 timer_arm(const struct shim *s)
 {
 	const int64_t at[] = { s->run_until_ms, s->kill_at_ms, s->output_at_ms,
-		s->sweep_at_ms, s->start_at_ms };
+		s->sweep_at_ms, s->start_at_ms, s->shared_at_ms };
 	struct itimerspec t = { 0 };
 	int64_t first = -1;
 	size_t i;
@@ -357,6 +372,8 @@ main(int argc, char **argv)
 		.sweep_at_ms = -1,
 		.start_at_ms = -1,
 		.start_until_ms = -1,
+		.shared_at_ms = -1,
+		.beat_at_ms = -1,
 		.reaped = true,
 		.output_at_ms = 0 };
 	sigset_t set;
@@ -384,6 +401,8 @@ main(int argc, char **argv)
 	if (r != 0)
 		return r;
 	s.now_ms = clock_boot_ms();
+	if (s.shared != 0)
+		shared_run(&s);
 	if (shim_checkpoint_copy(&s) == 0) {
 		shim_spawn(&s);
 		supervise(&s);

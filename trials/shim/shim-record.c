@@ -73,6 +73,14 @@ state_allocate(int fd)
 	return -1;
 }
 
+/* Whether a lock failed because the shared file system has none. */
+static bool
+shared_no_locks(const struct shim *s)
+{
+	return s->shared != 0 && (errno == ENOLCK || errno == ENOSYS ||
+				     errno == EOPNOTSUPP || errno == EINVAL);
+}
+
 static int
 state_lock(struct shim *s)
 {
@@ -83,7 +91,8 @@ state_lock(struct shim *s)
 	s->state_fd = file_open(s, "state", 0);
 	if (s->state_fd == -1)
 		return errno;
-	if (attempt_record_lock(s->state_fd) == -1)
+	/* Where there are no locks, the claim by link(2) has decided. */
+	if (attempt_record_lock(s->state_fd) == -1 && !shared_no_locks(s))
 		return errno == EAGAIN ? SHIM_BUSY : errno;
 	if (attempt_record_read(
 		s->state_fd, s->uuid, &c, &claim_is, &x, &exit_is) == -1)
@@ -127,6 +136,8 @@ shim_record_claim(struct shim *s)
 	    open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dir_fd == -1)
 		return errno;
+	if (s->shared != 0 && (r = shim_shared_claim(s)) != 0)
+		return r;
 	r = state_lock(s);
 	if (r != 0)
 		return r;
@@ -134,7 +145,7 @@ shim_record_claim(struct shim *s)
 	s->log.fd = file_open(s, "log", O_APPEND);
 	s->metrics.fd = file_open(s, "metrics.jsonl", O_APPEND);
 	if (s->lock_fd == -1 || s->log.fd == -1 || s->metrics.fd == -1 ||
-	    attempt_record_lock(s->lock_fd) == -1)
+	    (attempt_record_lock(s->lock_fd) == -1 && !shared_no_locks(s)))
 		return errno;
 	if (*s->cgroup != '\0' && cgroup_make(s->cgroup, s->memory) == -1)
 		s->cgroup = "";

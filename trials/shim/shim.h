@@ -20,6 +20,15 @@ enum {
 	SHIM_FOREIGN = 102 /* the records are of another attempt */
 };
 
+/*
+ * Files of an attempt whose folder is shared.  The claim has a line of
+ * "NAME=VALUE" words: uuid, job, restart, host; or uuid and abandoned=1.
+ */
+#define SHIM_CLAIM_FILE "claim"
+#define SHIM_STOP_FILE "stop" /* "stop" or "kill" */
+#define SHIM_BEAT_FILE "beat" /* a number that grows while it lives */
+enum { SHIM_LOOK_MS = 1000, SHIM_BEAT_MS = 5000 };
+
 enum shim_phase {
 	SHIM_STARTING, /* forked, exec not yet confirmed */
 	SHIM_RUNNING,
@@ -53,6 +62,11 @@ struct shim {
 	 * the supervisor.  Closed in the trial.
 	 */
 	int64_t hold_fds;
+	/*
+	 * The folder is on a file system that machines share, whose locks may
+	 * not reach from one to the other: shim-shared.c.
+	 */
+	int64_t shared;
 
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
@@ -73,6 +87,8 @@ struct shim {
 	int64_t start_at_ms; /* -1 when not set */
 	int64_t start_wait_ms;
 	int64_t start_until_ms;
+	int64_t shared_at_ms, beat_at_ms; /* each -1 when not set */
+	int64_t beats;
 	struct claim claim;
 	struct attempt_exit exit;
 };
@@ -96,6 +112,16 @@ void shim_record_update(struct shim *, enum claim_kind);
  * Retries until the record is on the disk: 0, or EROFS if that is impossible.
  */
 int shim_record_exit(struct shim *);
+
+/*
+ * shim-shared.c: the claim by link(2), which is atomic on every shared file
+ * system: 0, or the exit status of the shim.
+ */
+int shim_shared_claim(struct shim *);
+/* What the server asks for by the file SHIM_STOP_FILE. */
+enum shim_wish { SHIM_WISH_NONE, SHIM_WISH_STOP, SHIM_WISH_KILL };
+/* Look for it, and show in SHIM_BEAT_FILE that the supervisor lives. */
+enum shim_wish shim_shared_look(struct shim *);
 
 /* shim-checkpoint-copy.c: copy it: 0, or -1 with the exit record filled. */
 int shim_checkpoint_copy(struct shim *);

@@ -1,0 +1,327 @@
+/*
+ * Doctor: what a study needs of the cluster, one check after the other, each
+ * with a remedy.  Submits one small job that writes into the study's folder.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/capture.h"
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/model/study/study.h"
+#include "trials/slurm/slurm-internal.h"
+
+enum { ASK_MS = 15000, JOB_MS = 60000, LOOK_MS = 200 };
+
+struct call {
+	struct loop *loop;
+	struct capture *child;
+	struct buf *out;
+	int status;
+};
+
+static void
+on_end(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct call *c = arg;
+
+	c->child = NULL;
+	c->status =
+	    status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	buf_add(c->out, out, len);
+	if (c->status == -1)
+		buf_puts(c->out, why);
+	loop_stop(c->loop);
+}
+
+static void
+on_turn(void *arg)
+{
+	(void)arg;
+}
+
+int
+slurm_doctor_call(char *const *argv, int64_t ms, struct buf *out)
+{
+	const struct capture_spec spec = {
+		.argv = argv, .timeout_ms = ms, .both = true
+	};
+	struct call c = { .out = out, .status = -1 };
+	struct err e = ERR_INIT;
+
+	if (loop_open(&c.loop, LOOP_REAL, &e) != 0)
+		return -1;
+	if (capture_start(&c.child, c.loop, &spec, on_end, &c, &e) == 0)
+		loop_run(c.loop, on_turn, NULL);
+	else
+		buf_puts(out, e.text);
+	loop_close(c.loop);
+	return c.status;
+}
+
+struct doctor {
+	const struct launch_env *env;
+	struct slurm_settings set;
+	launch_doctor_cb *cb;
+	void *arg;
+	int64_t ask_ms;
+};
+
+static void
+say(struct doctor *d, enum launch_level level, const char *what,
+    const char *text, const char *mend)
+{
+	d->cb(d->arg, level, what, text, mend);
+}
+
+static void
+line_cut(struct buf *b)
+{
+	if (b->len > 0)
+		b->data[b->len = strcspn(b->data, "\n")] = '\0';
+}
+
+static bool
+check_tools(struct doctor *d)
+{
+	static const char *const tools[] = { "sbatch", "squeue", "scancel" };
+	char *argv[] = { NULL, "--version", NULL };
+	struct buf out = { 0 };
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < sizeof tools / sizeof tools[0] && good; i++) {
+		buf_clear(&out);
+		argv[0] = (char *)tools[i];
+		good = slurm_doctor_call(argv, d->ask_ms, &out) == 0;
+		if (!good)
+			say(d, LAUNCH_ERROR, tools[i], buf_str(&out),
+			    "run it where jobs are submitted (a login node), "
+			    "or "
+			    "install the package slurm-client");
+	}
+	line_cut(&out);
+	if (good)
+		say(d, LAUNCH_INFO, "slurm", buf_str(&out), NULL);
+	buf_free(&out);
+	return good;
+}
+
+static bool
+check_controller(struct doctor *d)
+{
+	char *argv[] = { "scontrol", "ping", NULL };
+	struct buf out = { 0 };
+	bool good = slurm_doctor_call(argv, d->ask_ms, &out) == 0 &&
+		    strstr(buf_str(&out), "UP") != NULL;
+
+	line_cut(&out);
+	say(d, good ? LAUNCH_INFO : LAUNCH_ERROR, "controller", buf_str(&out),
+	    good ? NULL
+		 : "is SLURM_CONF right, and does slurmctld run? trials that "
+		   "run go on without it");
+	buf_free(&out);
+	return good;
+}
+
+/* "Name   = value" of scontrol show config. */
+static void
+setting(const char *all, const char *name, char *value, size_t n)
+{
+	const char *at = all;
+
+	*value = '\0';
+	while ((at = strstr(at, name)) != NULL) {
+		if ((at == all || at[-1] == '\n') &&
+		    strchr(" =", at[strlen(name)]) != NULL) {
+			at += strlen(name);
+			at += strspn(at, " =");
+			(void)snprintf(
+			    value, n, "%.*s", (int)strcspn(at, "\n"), at);
+			return;
+		}
+		at++;
+	}
+}
+
+static void
+check_config(struct doctor *d)
+{
+	static const char *const names[] = { "KillWait", "MinJobAge",
+		"PreemptMode", "AccountingStorageType" };
+	char *argv[] = { "scontrol", "show", "config", NULL }, value[80];
+	struct buf out = { 0 }, text = { 0 };
+	size_t i;
+
+	if (slurm_doctor_call(argv, d->ask_ms, &out) == 0) {
+		for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+			setting(buf_str(&out), names[i], value, sizeof value);
+			if (*value != '\0')
+				buf_printf(&text, "%s%s %s",
+				    text.len > 0 ? ", " : "", names[i], value);
+		}
+		say(d, LAUNCH_INFO, "configuration", buf_str(&text), NULL);
+	}
+	buf_free(&text);
+	buf_free(&out);
+}
+
+static bool
+check_accepts(struct doctor *d)
+{
+	struct buf out = { 0 };
+	char **argv = NULL;
+	size_t n = 0;
+	int status;
+
+	slurm_words_add(&argv, &n, xstrdup("sbatch"));
+	slurm_words_add(&argv, &n, xstrdup("--test-only"));
+	slurm_options_words(&d->set, &argv, &n);
+	slurm_words_add(&argv, &n, xstrdup("--wrap=true"));
+	status = slurm_doctor_call(argv, d->ask_ms, &out);
+	slurm_words_free(argv);
+	line_cut(&out);
+	say(d, status == 0 ? LAUNCH_INFO : LAUNCH_ERROR, "jobs", buf_str(&out),
+	    status == 0 ? NULL
+			: "see partition, account, qos, time, gpus, cpus and "
+			  "memory of the backend block, and sinfo");
+	buf_free(&out);
+	return status == 0;
+}
+
+/* Wait for a file, until the time is over. */
+struct wait {
+	struct loop *loop;
+	struct loop_timer *timer;
+	const char *path;
+	int64_t until_ms;
+	bool found;
+};
+
+static void
+on_wait(void *arg)
+{
+	struct wait *w = arg;
+
+	w->found = access(w->path, F_OK) == 0;
+	if (w->found || loop_now_ms(w->loop) >= w->until_ms)
+		loop_stop(w->loop);
+	else
+		loop_timer_set(w->timer, LOOK_MS);
+}
+
+static bool
+file_wait(const char *path, int64_t ms)
+{
+	struct wait w = { .path = path };
+	struct err e = ERR_INIT;
+
+	if (loop_open(&w.loop, LOOP_REAL, &e) != 0)
+		return false;
+	w.until_ms = loop_now_ms(w.loop) + ms;
+	w.timer = loop_timer_new(w.loop, on_wait, &w);
+	loop_timer_set(w.timer, 0);
+	loop_run(w.loop, on_turn, NULL);
+	loop_timer_free(w.timer);
+	loop_close(w.loop);
+	return w.found;
+}
+
+static void
+shared_say(struct doctor *d, bool found, const char *job, const char *dir)
+{
+	char *argv[] = { "squeue", "--noheader", "--format=%T %r",
+		"--states=all", NULL, NULL };
+	struct buf out = { 0 };
+	char *text, *ask = xasprintf("--jobs=%s", job);
+
+	argv[4] = ask;
+	if (found)
+		text = xasprintf("a job on a node has written into %s", dir);
+	else {
+		(void)slurm_doctor_call(argv, d->ask_ms, &out);
+		line_cut(&out);
+		text = xasprintf("job %s has not written into %s: %s", job, dir,
+		    buf_str(&out));
+	}
+	say(d,
+	    found					? LAUNCH_INFO
+	    : strncmp(buf_str(&out), "PENDING", 7) == 0 ? LAUNCH_WARNING
+							: LAUNCH_ERROR,
+	    "folder", text,
+	    found ? NULL
+		  : "a pending job waits for a node: run it again later; "
+		    "otherwise the folder of study.json has to be on a file "
+		    "system that all nodes share");
+	free(text);
+	free(ask);
+	buf_free(&out);
+}
+
+static void
+check_shared(struct doctor *d)
+{
+	char *cut, *path, *job, *end, **argv = NULL, *cancel[3] = { 0 };
+	struct buf out = { 0 }, rest = { 0 };
+	size_t n = 0;
+
+	cut = xstrdup(d->env->state_dir);
+	end = strrchr(cut, '/');
+	if (end != NULL && end != cut)
+		*end = '\0';
+	path = xasprintf("%s/.hpotune-doctor.%ld", cut, (long)getpid());
+	slurm_words_add(&argv, &n, xstrdup("sbatch"));
+	slurm_words_add(&argv, &n, xstrdup("--parsable"));
+	slurm_words_add(&argv, &n, xstrdup("--job-name=hpotune-doctor"));
+	slurm_words_add(&argv, &n, xstrdup("--output=/dev/null"));
+	slurm_words_add(&argv, &n, xasprintf("--chdir=%s", cut));
+	slurm_options_words(&d->set, &argv, &n);
+	slurm_words_add(&argv, &n, xstrdup("--time=1"));
+	slurm_words_add(&argv, &n,
+	    xasprintf("--wrap=: >.hpotune-doctor.%ld", (long)getpid()));
+	if (slurm_doctor_call(argv, d->ask_ms, &out) != 0) {
+		line_cut(&out);
+		say(d, LAUNCH_ERROR, "folder", buf_str(&out),
+		    "a job could not be submitted");
+	} else {
+		job = xstrndup(buf_str(&out), strcspn(buf_str(&out), ";\n"));
+		shared_say(d,
+		    file_wait(path,
+			d->env->patience_ms > 0 ? d->env->patience_ms : JOB_MS),
+		    job, cut);
+		cancel[0] = "scancel";
+		cancel[1] = job;
+		(void)slurm_doctor_call(cancel, d->ask_ms, &rest);
+		(void)unlink(path);
+		free(job);
+	}
+	slurm_words_free(argv);
+	buf_free(&out);
+	buf_free(&rest);
+	free(path);
+	free(cut);
+}
+
+int
+slurm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
+    struct err *e)
+{
+	struct doctor d = {
+		.env = env, .cb = cb, .arg = arg, .ask_ms = ASK_MS
+	};
+
+	if (slurm_options_read(&d.set, env->settings, env->options, e) != 0)
+		return -1;
+	if (check_tools(&d) && check_controller(&d)) {
+		check_config(&d);
+		if (check_accepts(&d))
+			check_shared(&d);
+	}
+	slurm_options_free(&d.set);
+	return 0;
+}

@@ -1,0 +1,249 @@
+/* The launcher for Slurm: declarations shared by its files. */
+
+#ifndef HPOTUNE_SLURM_INTERNAL_H
+#define HPOTUNE_SLURM_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/mem.h"
+#include "src/model/plugin-options.h"
+#include "trials/launcher.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/process/attempt-record.h"
+#include "trials/slurm/slurm-row.h"
+
+struct capture;
+struct err;
+struct loop_timer;
+
+enum {
+	SLURM_SLOTS_DEFAULT = 16,
+	SLURM_SETTLE_MS = 10000, /* for a file to be seen on another machine */
+	SLURM_TOOL_MS = 60000, /* limit of one sbatch, squeue or scancel */
+	SLURM_NODE = 128
+};
+
+/* The options of the backend block, read. */
+struct slurm_settings {
+	char *partition, *account, *qos, *constraint, *gres; /* or NULL */
+	char *setup; /* lines of the job before the supervisor, or NULL */
+	char **extra; /* options of sbatch, as written; ends with NULL */
+	int64_t time_s; /* of one job; 0 = that of the partition */
+	int64_t signal_s; /* before its end: SIGTERM to the supervisor */
+	int64_t cpus; /* of one trial; 0 = that of the cluster */
+	int64_t memory; /* bytes; 0 = that of the cluster */
+	bool exclude; /* nodes that failed under a trial */
+};
+
+enum slurm_phase {
+	SLURM_DUE, /* to be submitted */
+	SLURM_SENDING, /* its sbatch runs */
+	SLURM_LOOK, /* may have been submitted: its name is looked for */
+	SLURM_SENT, /* accepted, or seen in the queue */
+	SLURM_OVER /* free it after this collect */
+};
+
+enum slurm_stop { SLURM_STOP_NONE, SLURM_STOP_GRACE, SLURM_STOP_NOW };
+
+struct slurm_attempt {
+	struct slurm *slurm;
+	int64_t trial;
+	int attempt;
+	char uuid[RECORD_UUID + 1];
+	char name[SLURM_NAME];
+	char *dir, *trial_dir;
+	struct launch_cursor cursor;
+	int64_t grace_ms;
+
+	enum slurm_phase phase;
+	int64_t since_ms; /* of the phase */
+	int64_t id; /* of its job; 0 = unknown */
+	struct slurm_row row; /* the newest; id 0 = none */
+	int missing; /* queries in a row that did not find it */
+	int64_t final_ms; /* since when its row is final; -1 = it is not */
+	int64_t word_ms; /* when the last query with an answer began */
+
+	bool claimed;
+	struct claim claim;
+	bool has_exit;
+	struct attempt_exit exit;
+	int64_t exit_ms; /* when it was seen */
+	char node[SLURM_NODE]; /* of the claim */
+	char beat[24];
+	int64_t beat_ms; /* when it changed */
+
+	bool up;
+	bool stopping; /* asked for by the tuner */
+	enum slurm_stop stop, stop_filed, stop_sent;
+	int64_t stop_ms;
+	char place[200]; /* as it was told */
+	bool noted_forgotten, noted_unknown, noted_long;
+	const char *noted_why[4];
+};
+
+/* A job whose attempt is over: cancel it when it is seen. */
+struct slurm_stray {
+	char name[SLURM_NAME];
+	int64_t until_ms;
+};
+
+struct slurm {
+	struct loop *loop;
+	launch_cb *event;
+	void *arg;
+	char *study, *study_id, *state_dir;
+	char *prefix; /* of the names of its jobs */
+	char *shim; /* the copy in the shared folder */
+	struct slurm_settings set;
+	const struct study_trial *trial;
+	struct metric_patterns *rules;
+	bool hold;
+
+	struct slurm_attempt **attempts;
+	size_t n, cap;
+	struct slurm_stray *strays;
+	size_t n_strays, cap_strays;
+
+	int parallel, slots;
+	struct loop_timer *slots_timer;
+	bool slots_due; /* one more is tried */
+
+	struct loop_timer *look_timer; /* of the files of all attempts */
+	bool look_due;
+
+	struct { /* sbatch, one at a time */
+		struct capture *child;
+		int64_t trial;
+		int attempt;
+		struct loop_timer *timer; /* after a failure */
+		int failures;
+		bool noted;
+		int status;
+		char *out, *why; /* the answer, not yet read; or NULL */
+	} submit;
+	struct { /* squeue */
+		struct capture *child;
+		struct loop_timer *timer;
+		int64_t begun_ms; /* of the one that runs */
+		int64_t ended_ms; /* of the last one */
+		int64_t wait_ms; /* until the next one */
+		bool asked; /* something waits for its answer */
+		int failures;
+		bool noted;
+		char *text; /* the newest answer, not yet read; or NULL */
+	} queue;
+	struct { /* scancel, one at a time */
+		struct capture *child;
+		char **soft, **hard; /* command lines that are due */
+		size_t n_soft, n_hard;
+	} cancel;
+	struct buf notes; /* of callbacks, one a line, for the next collect */
+
+	struct metric_line report;
+	char chunk[METRIC_LINE_MAX + 1];
+};
+
+extern const struct launcher launcher_slurm;
+
+/* slurm-options.c: the block of study.json. */
+extern const struct option slurm_options[];
+int slurm_options_read(struct slurm_settings *, const struct study_trial *,
+    const struct option_value *, struct err *);
+void slurm_options_free(struct slurm_settings *);
+int slurm_options_check(
+    const struct study_trial *, const struct option_value *, struct err *);
+/* The words of sbatch that depend on the study alone. */
+void slurm_options_words(const struct slurm_settings *, char ***, size_t *);
+
+/* slurm-words.c: lists of words that end with NULL; takes ownership. */
+void slurm_words_add(char ***, size_t *, char *);
+void slurm_words_free(char **);
+
+/* slurm.c */
+struct slurm_attempt *slurm_find(struct slurm *, int64_t trial, int attempt);
+void slurm_emit(struct slurm_attempt *, struct launch_event *);
+void slurm_note(struct slurm_attempt *, bool warn, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
+/* From a callback: a note of the whole study at the next collect. */
+void slurm_note_later(struct slurm *, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+void slurm_phase(struct slurm_attempt *, enum slurm_phase);
+/* Look at the files of all attempts at the next collect. */
+void slurm_look_soon(struct slurm *);
+/* One that has ended, or was given up: its job is cancelled when it is seen. */
+void slurm_stray_add(struct slurm *, const char *name);
+
+/* slurm-folder.c: what is on the shared file system. */
+char *slurm_folder_dir(const struct launch_spec *);
+/* Copy hpotune-shim there. */
+int slurm_folder_shim(struct slurm *, struct err *);
+/* The folders, the parameters, the environment and the script of the job. */
+int slurm_folder_make(struct slurm *, const struct launch_spec *, struct err *);
+/* Whether slurm_folder_make was completed for this attempt. */
+bool slurm_folder_made(const char *dir, const char *uuid);
+/*
+ * Make sure that no supervisor starts the attempt any more: 0; 1: one has
+ * started it; -1 with the error set.
+ */
+int slurm_folder_abandon(const char *dir, const char *uuid, struct err *);
+/* Replace a small file: 0 or -1 with the error set. */
+int slurm_folder_write(
+    const char *dir, const char *name, const char *text, struct err *);
+/* The first n - 1 bytes of a small file; false: it cannot be read. */
+bool slurm_folder_read(const char *dir, const char *name, char *text, size_t n);
+/* The value of a word NAME=VALUE in a line; "" when there is none. */
+void
+slurm_folder_word(const char *line, const char *name, char *value, size_t n);
+/* The nodes that its trial shall not use, separated by commas; "" = none. */
+void slurm_folder_excluded(const struct slurm_attempt *, char *, size_t);
+void slurm_folder_exclude(struct slurm_attempt *, const char *node);
+
+/* slurm-submit.c: sbatch. */
+void slurm_submit_next(struct slurm *);
+void slurm_submit_on_timer(void *);
+void slurm_submit_on_slots_timer(void *);
+/* Inside collect: read the answer of sbatch. */
+void slurm_submit_read(struct slurm *);
+/* Inside collect: offer one slot more from time to time after a quota. */
+void slurm_submit_slots(struct slurm *);
+/* Read the class of an error of sbatch. */
+enum slurm_refusal {
+	SLURM_REFUSAL_UNCLEAR, /* the job may be there */
+	SLURM_REFUSAL_DOWN, /* nobody answers: not sent */
+	SLURM_REFUSAL_QUOTA, /* too many jobs of this user */
+	SLURM_REFUSAL_NODES, /* no node is like this */
+	SLURM_REFUSAL_WRONG /* never accepted as it is */
+};
+enum slurm_refusal slurm_submit_class(const char *text);
+
+/* slurm-queue.c: squeue and scancel. */
+void slurm_queue_ask(struct slurm *, bool soon);
+void slurm_queue_on_timer(void *);
+/* Inside collect: read the newest answer. */
+void slurm_queue_read(struct slurm *);
+/* … and cancel what is to be cancelled, in one call. */
+void slurm_queue_cancel(struct slurm *);
+
+/* slurm-look.c: compare one attempt with its files and its row. */
+void slurm_look(struct slurm_attempt *);
+/* It ended without a record of ours that counts. */
+void slurm_look_end(struct slurm_attempt *, enum end_class, bool ran,
+    bool not_yet, const char *why);
+
+/* slurm-tail.c: read new output; true: more is available at once. */
+bool slurm_tail(struct slurm_attempt *, bool final);
+/* The highest step that the whole output of an attempt reports; -1 = none. */
+int64_t slurm_tail_last_step(struct slurm_attempt *);
+
+/* slurm-doctor.c */
+int slurm_doctor(
+    const struct launch_env *, launch_doctor_cb *, void *arg, struct err *);
+/*
+ * Run a program and wait for it: its exit status; -1: it did not end in time,
+ * or cannot be started.  The output has stdout and stderr.
+ */
+int slurm_doctor_call(char *const *argv, int64_t ms, struct buf *out);
+
+#endif /* HPOTUNE_SLURM_INTERNAL_H */

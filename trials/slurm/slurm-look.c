@@ -1,0 +1,528 @@
+/*
+ * Compares one attempt with its files and with its row of squeue.  The claim
+ * and the record of the end on the shared file system decide; the row says why
+ * there is none, and who ended a trial that did not end by itself.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "src/model/study/study.h"
+#include "trials/process/transient-error.h"
+#include "trials/shim/shim.h"
+#include "trials/slurm/slurm-internal.h"
+
+enum {
+	BEAT_DEAD_MS = 45000, /* nine beats */
+	WORD_MS = 30000, /* to wait for Slurm's word on an end */
+	GONE = 2, /* queries without a job, which is then gone */
+	WALL_EARLY_S = 65 /* Slurm's signal may come so early */
+};
+
+#define STEP_FILE "slurm-step"
+
+static int64_t
+now_of(const struct slurm_attempt *a)
+{
+	return loop_now_ms(a->slurm->loop);
+}
+
+static void
+end_emit(struct slurm_attempt *a, struct launch_event *ev)
+{
+	/* A copy of its job may still wait in the queue. */
+	slurm_stray_add(a->slurm, a->name);
+	slurm_phase(a, SLURM_OVER);
+	fail_point("slurm.before_end");
+	slurm_emit(a, ev);
+}
+
+void
+slurm_look_end(struct slurm_attempt *a, enum end_class class, bool ran,
+    bool not_yet, const char *why)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	struct launch_exit *x = &ev.u.exit;
+
+	if (slurm_tail(a, true)) {
+		slurm_look_soon(a->slurm);
+		return;
+	}
+	x->ran = ran;
+	x->not_yet = not_yet;
+	x->exit_code = -1;
+	x->end = class;
+	x->stopped = a->stop != SLURM_STOP_NONE;
+	x->ended_us = loop_wall_us(a->slurm->loop);
+	x->started_us = a->claim.started_us;
+	if (a->has_exit) {
+		x->started_us = a->exit.started_us;
+		x->ended_us = a->exit.ended_us;
+		x->max_rss = a->exit.max_rss;
+		x->cpu_us = a->exit.cpu_us;
+	}
+	if (x->started_us == 0)
+		x->started_us = x->ended_us;
+	(void)snprintf(x->why, sizeof x->why, "%s", why);
+	end_emit(a, &ev);
+}
+
+static void
+place_tell(struct slurm_attempt *a, const char *text)
+{
+	struct launch_event ev = { .kind = LAUNCH_PLACE };
+
+	if (strcmp(a->place, text) == 0)
+		return;
+	(void)snprintf(a->place, sizeof a->place, "%s", text);
+	ev.u.place = a->place;
+	slurm_emit(a, &ev);
+}
+
+/* Where and why it waits; a reason that somebody has to end is a note. */
+static void
+wait_tell(struct slurm_attempt *a)
+{
+	static const char *const owners[] = { "Held", "held", "Invalid",
+		"PartitionDown", "PartitionInactive", "PartitionTimeLimit",
+		"PartitionNodeLimit", "NodeDown", "ReqNodeNotAvail", "AssocGrp",
+		"AssocMax", "QOSGrp", "QOSMax", "QOSNot", "AccountNot",
+		"BadConstraints", "Licenses", "Reservation",
+		"DependencyNeverSatisfied" };
+	char text[sizeof a->place];
+	size_t i;
+
+	(void)snprintf(text, sizeof text, "Slurm job %" PRId64 ", %s: %.80s",
+	    a->row.id,
+	    strcmp(a->row.word, "PENDING") == 0 ? "pending" : a->row.word,
+	    a->row.reason);
+	if (strcmp(a->place, text) == 0)
+		return;
+	place_tell(a, text);
+	for (i = 0; i < sizeof owners / sizeof owners[0]; i++)
+		if (strstr(a->row.reason, owners[i]) != NULL)
+			break;
+	if (i < sizeof owners / sizeof owners[0])
+		slurm_note(a, true,
+		    "its job %" PRId64 " waits in the queue of Slurm: %.80s",
+		    a->row.id, a->row.reason);
+}
+
+static void
+up_tell(struct slurm_attempt *a)
+{
+	struct launch_event ev = { .kind = LAUNCH_UP };
+	char text[sizeof a->place];
+
+	if (a->up)
+		return;
+	a->up = true;
+	(void)snprintf(text, sizeof text, "%s job %" PRId64, a->node, a->id);
+	(void)snprintf(a->place, sizeof a->place, "%s", text);
+	ev.u.up.started_us = a->claim.started_us;
+	ev.u.up.place = a->place;
+	slurm_emit(a, &ev);
+}
+
+/* The file of the claim has the job and the node. */
+static void
+claim_read(struct slurm_attempt *a)
+{
+	char text[256], job[32];
+
+	if (a->node[0] != '\0' ||
+	    !slurm_folder_read(a->dir, SHIM_CLAIM_FILE, text, sizeof text))
+		return;
+	slurm_folder_word(text, "host", a->node, sizeof a->node);
+	slurm_folder_word(text, "job", job, sizeof job);
+	if (strtoll(job, NULL, 10) > 0)
+		a->id = strtoll(job, NULL, 10);
+	if (a->phase != SLURM_SENDING && a->phase != SLURM_OVER)
+		slurm_phase(a, SLURM_SENT);
+}
+
+/* The records: false: they cannot be read now. */
+static bool
+records_read(struct slurm_attempt *a, bool *foreign, struct err *e)
+{
+	enum record_check claim_is = RECORD_NONE, exit_is = RECORD_NONE;
+	char *path = xasprintf("%s/state", a->dir);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	bool had = a->has_exit;
+	int error;
+
+	*foreign = false;
+	if (fd == -1) {
+		error = errno;
+		free(path);
+		if (error == ENOENT && !a->claimed)
+			return true;
+		(void)err_set(
+		    e, ERR_FILE, "%s/state: %s", a->dir, strerror(error));
+		return false;
+	}
+	free(path);
+	if (attempt_record_read(
+		fd, a->uuid, &a->claim, &claim_is, &a->exit, &exit_is) == -1)
+		claim_is = RECORD_BAD;
+	(void)close(fd);
+	*foreign = claim_is == RECORD_FOREIGN;
+	if (claim_is == RECORD_BAD || exit_is == RECORD_BAD) {
+		(void)err_set(e, ERR_FILE, "%s/state: is damaged", a->dir);
+		return false;
+	}
+	a->claimed = claim_is == RECORD_GOOD;
+	a->has_exit = a->claimed && exit_is == RECORD_GOOD;
+	if (a->has_exit && !had)
+		a->exit_ms = now_of(a);
+	return true;
+}
+
+static void
+beat_read(struct slurm_attempt *a)
+{
+	char text[sizeof a->beat];
+
+	if (!slurm_folder_read(a->dir, SHIM_BEAT_FILE, text, sizeof text) ||
+	    (a->beat_ms != 0 && strcmp(text, a->beat) == 0))
+		return;
+	memcpy(a->beat, text, sizeof text);
+	a->beat_ms = now_of(a);
+}
+
+/* Whether this attempt has gone on where earlier ones were cut off. */
+static bool
+has_progress(struct slurm_attempt *a)
+{
+	int64_t last = slurm_tail_last_step(a), before = -1;
+	struct err e = ERR_INIT;
+	char text[32];
+
+	if (slurm_folder_read(a->trial_dir, STEP_FILE, text, sizeof text) &&
+	    *text != '\0')
+		before = strtoll(text, NULL, 10);
+	if (last <= before)
+		return false;
+	(void)snprintf(text, sizeof text, "%" PRId64 "\n", last);
+	(void)slurm_folder_write(a->trial_dir, STEP_FILE, text, &e);
+	return true;
+}
+
+static void
+end_wall(struct slurm_attempt *a)
+{
+	if (has_progress(a))
+		slurm_look_end(a, END_SPOT, true, false,
+		    "the time limit of its job was reached: it continues from "
+		    "its checkpoint in the next job");
+	else
+		slurm_look_end(a, END_TIMEOUT, true, false,
+		    "the time limit of its job was reached, and it reported no "
+		    "step that was new: give its jobs more time, or save "
+		    "checkpoints more often");
+}
+
+/* Who has cancelled it: sacct says so where it is. */
+static void
+end_cancelled(struct slurm_attempt *a)
+{
+	char text[160];
+
+	(void)snprintf(text, sizeof text,
+	    "job %" PRId64 " was cancelled in Slurm (scancel), by its owner or "
+	    "an administrator: it is not started again",
+	    a->row.id);
+	slurm_look_end(a, END_USER, a->claimed, false, text);
+}
+
+static void
+end_node(struct slurm_attempt *a)
+{
+	const char *node = a->node[0] != '\0' ? a->node : a->row.node;
+	char text[256];
+
+	slurm_folder_exclude(a, node);
+	(void)snprintf(text, sizeof text, "its node %s failed", node);
+	slurm_look_end(a, END_LOST, a->claimed, false, text);
+}
+
+/* The last line of the job's own output, which is empty if all is well. */
+static void
+last_words(const struct slurm_attempt *a, char *text, size_t n)
+{
+	char all[4096], *end;
+
+	*text = '\0';
+	if (!slurm_folder_read(a->dir, "slurm.out", all, sizeof all))
+		return;
+	end = all + strlen(all);
+	while (end > all && end[-1] == '\n')
+		*--end = '\0';
+	end = strrchr(all, '\n');
+	(void)snprintf(
+	    text, n, "%.*s", (int)n - 1, end != NULL ? end + 1 : all);
+}
+
+/* It ended before its supervisor began. */
+static void
+end_unbegun(struct slurm_attempt *a)
+{
+	char words[160], text[400];
+
+	last_words(a, words, sizeof words);
+	if (a->row.state == SLURM_STATE_LAUNCH || slurm_row_stuck(&a->row)) {
+		slurm_folder_exclude(a, a->row.node);
+		(void)snprintf(text, sizeof text,
+		    "job %" PRId64 " could not be started on %s (%.60s): is "
+		    "%.120s there, and the node in order?",
+		    a->row.id, a->row.node[0] != '\0' ? a->row.node : "a node",
+		    a->row.reason, a->dir);
+	} else
+		(void)snprintf(text, sizeof text,
+		    "job %" PRId64
+		    " ended (%s) before its supervisor began%s%s",
+		    a->row.id, a->row.word, words[0] != '\0' ? ": " : "",
+		    words);
+	slurm_look_end(a, END_LOST, false, false, text);
+}
+
+/* What the state of the job says; false: nothing beyond our own record. */
+static bool
+end_by_row(struct slurm_attempt *a)
+{
+	switch (a->row.state) {
+	case SLURM_STATE_CANCELLED:
+		if (a->stop != SLURM_STOP_NONE)
+			return false;
+		end_cancelled(a);
+		return true;
+	case SLURM_STATE_NODE:
+		end_node(a);
+		return true;
+	case SLURM_STATE_PREEMPTED:
+		slurm_look_end(a, END_SPOT, a->claimed, false,
+		    "preempted by another job of Slurm");
+		return true;
+	case SLURM_STATE_TIMEOUT:
+		end_wall(a);
+		return true;
+	case SLURM_STATE_MEMORY:
+		slurm_look_end(a, END_OOM, true, false,
+		    "it used more memory than its job had (memory)");
+		return true;
+	case SLURM_STATE_WAITS:
+	case SLURM_STATE_RUNS:
+	case SLURM_STATE_COMPLETED:
+	case SLURM_STATE_FAILED:
+	case SLURM_STATE_LAUNCH:
+	case SLURM_STATE_OTHER:
+		break;
+	}
+	return false;
+}
+
+/* The trial ended as somebody else may have wanted it: Slurm says who. */
+static bool
+needs_word(const struct slurm_attempt *a)
+{
+	const struct attempt_exit *x = &a->exit;
+
+	if (a->stop != SLURM_STOP_NONE || !x->ran || x->timeout)
+		return false;
+	return x->stopped || x->signal == SIGTERM || x->signal == SIGKILL ||
+	       x->exit_code == 128 + SIGTERM || x->exit_code == 128 + SIGKILL;
+}
+
+/* Whether the supervisor was told by Slurm that the time is almost over. */
+static bool
+is_wall(const struct slurm_attempt *a)
+{
+	const struct attempt_exit *x = &a->exit;
+	int64_t limit =
+	    a->row.limit_s > 0 ? a->row.limit_s : a->slurm->set.time_s;
+	int64_t ran_s = (x->ended_us - x->started_us) / 1000000;
+
+	return x->stopped && limit > 0 &&
+	       ran_s >= limit - a->slurm->set.signal_s - WALL_EARLY_S;
+}
+
+static void
+end_recorded(struct slurm_attempt *a)
+{
+	const struct attempt_exit *x = &a->exit;
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	bool final = slurm_row_final(&a->row) && a->word_ms > a->exit_ms;
+
+	if (x->ran)
+		up_tell(a);
+	if (needs_word(a)) {
+		if (!final && a->missing < GONE &&
+		    now_of(a) < a->exit_ms + WORD_MS) {
+			slurm_queue_ask(a->slurm, false);
+			return;
+		}
+		if (final && end_by_row(a))
+			return;
+		if (is_wall(a)) {
+			end_wall(a);
+			return;
+		}
+	}
+	if (slurm_tail(a, true)) {
+		slurm_look_soon(a->slurm);
+		return;
+	}
+	ev.u.exit.ran = x->ran;
+	ev.u.exit.exit_code = x->exit_code;
+	ev.u.exit.signal = x->signal;
+	ev.u.exit.timeout = x->timeout;
+	ev.u.exit.oom = x->oom;
+	ev.u.exit.stopped = x->stopped;
+	ev.u.exit.started_us = x->started_us;
+	ev.u.exit.ended_us = x->ended_us;
+	ev.u.exit.max_rss = x->max_rss;
+	ev.u.exit.cpu_us = x->cpu_us;
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
+	ev.u.exit.not_yet = !x->ran && transient_error_exec(x->error);
+	end_emit(a, &ev);
+}
+
+/* Its job is over, or unknown to Slurm, and there is no record of its end. */
+static void
+look_claimed(struct slurm_attempt *a)
+{
+	int64_t now = now_of(a);
+
+	beat_read(a);
+	if (a->claim.kind != CLAIM_STARTING)
+		up_tell(a);
+	if (slurm_tail(a, false))
+		slurm_look_soon(a->slurm);
+	if (slurm_row_final(&a->row) && a->missing == 0) {
+		if (now < a->final_ms + SLURM_SETTLE_MS)
+			return;
+		if (!end_by_row(a))
+			slurm_look_end(a, END_LOST, true, false,
+			    "its supervisor died, or its end could not be "
+			    "recorded");
+		return;
+	}
+	if (a->missing < GONE)
+		return;
+	if (!a->noted_forgotten)
+		slurm_note(a, true,
+		    "Slurm has forgotten its job %" PRId64
+		    ": it is followed by "
+		    "its files",
+		    a->id);
+	a->noted_forgotten = true;
+	slurm_queue_ask(a->slurm, false);
+	if (a->beat_ms != 0 && now >= a->beat_ms + BEAT_DEAD_MS)
+		slurm_look_end(a, END_LOST, true, false,
+		    "Slurm has forgotten its job, and its supervisor gives no "
+		    "sign of life");
+}
+
+/* Nobody can start it any more; false: somebody has, or it is not known. */
+static bool
+give_up(struct slurm_attempt *a)
+{
+	struct err e = ERR_INIT;
+	int rc = slurm_folder_abandon(a->dir, a->uuid, &e);
+
+	if (rc == -1 && !a->noted_unknown)
+		slurm_note(a, true, "it cannot be given up: %s", e.text);
+	a->noted_unknown |= rc == -1;
+	if (rc != 0)
+		slurm_look_soon(a->slurm);
+	return rc == 0;
+}
+
+static void
+look_unclaimed(struct slurm_attempt *a)
+{
+	if (a->stop != SLURM_STOP_NONE && a->phase != SLURM_SENDING) {
+		if (give_up(a))
+			slurm_look_end(a, END_NONE, false, false,
+			    "stopped before it began");
+		return;
+	}
+	if (a->phase == SLURM_DUE || a->phase == SLURM_SENDING)
+		return;
+	if (a->missing >= GONE) {
+		if (a->phase == SLURM_SENT)
+			slurm_note(a, true,
+			    "Slurm has forgotten its job %" PRId64
+			    " before it began: it is submitted again",
+			    a->id);
+		a->row = (struct slurm_row){ 0 };
+		a->id = 0;
+		slurm_phase(a, SLURM_DUE);
+		return;
+	}
+	if (slurm_row_stuck(&a->row) ||
+	    (slurm_row_final(&a->row) &&
+		now_of(a) >= a->final_ms + SLURM_SETTLE_MS)) {
+		if (give_up(a) && !end_by_row(a))
+			end_unbegun(a);
+		return;
+	}
+	if (a->row.state == SLURM_STATE_WAITS && a->row.id != 0)
+		wait_tell(a);
+}
+
+/* Ask the supervisor by a file, which needs no controller. */
+static void
+stop_file(struct slurm_attempt *a)
+{
+	struct err e = ERR_INIT;
+
+	if (a->stop_filed >= a->stop)
+		return;
+	if (slurm_folder_write(a->dir, SHIM_STOP_FILE,
+		a->stop == SLURM_STOP_NOW ? "kill\n" : "stop\n", &e) == 0)
+		a->stop_filed = a->stop;
+	slurm_queue_ask(a->slurm, true);
+}
+
+void
+slurm_look(struct slurm_attempt *a)
+{
+	struct err e = ERR_INIT;
+	bool foreign;
+
+	if (a->phase == SLURM_OVER)
+		return;
+	if (!records_read(a, &foreign, &e)) {
+		if (!a->noted_unknown)
+			slurm_note(a, true,
+			    "it cannot be found out whether it runs: %s",
+			    e.text);
+		a->noted_unknown = true;
+		return;
+	}
+	if (foreign) {
+		slurm_look_end(
+		    a, END_LOST, false, false, "its folder holds another run");
+		return;
+	}
+	if (a->claimed)
+		claim_read(a);
+	if (a->stop != SLURM_STOP_NONE)
+		stop_file(a);
+	if (a->has_exit)
+		end_recorded(a);
+	else if (a->claimed)
+		look_claimed(a);
+	else
+		look_unclaimed(a);
+}

@@ -1,0 +1,293 @@
+/* The options of the backend block, and the words of sbatch made of them. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/slurm/slurm-internal.h"
+
+enum {
+	SIGNAL_EARLY_S = 60, /* Slurm sends it up to so much later */
+	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */
+	TEST_MS = 8000,
+	TIME_MAX_S = 366 * 86400
+};
+
+const struct option slurm_options[] = {
+	{ "partition", OPTION_WORDS, 0, 0, NULL, NULL,
+	    "partitions; Slurm uses the one that begins first" },
+	{ "account", OPTION_TEXT, 0, 0, NULL, NULL, "the account to charge" },
+	{ "qos", OPTION_TEXT, 0, 0, NULL, NULL, "quality of service" },
+	{ "constraint", OPTION_TEXT, 0, 0, NULL, NULL,
+	    "features that a node must have" },
+	{ "time", OPTION_DURATION, 60, TIME_MAX_S, NULL, NULL,
+	    "limit of one job; a trial that is not done continues in the "
+	    "next" },
+	{ "gpus", OPTION_WORDS, 0, 0, NULL, NULL,
+	    "GPUs of one trial, 2 or a100:2 (trial.gpus)" },
+	{ "cpus", OPTION_INT, 1, 4096, NULL, NULL,
+	    "cores of one trial (trial.cpus)" },
+	{ "memory", OPTION_SIZE, 1, 1e15, NULL, NULL,
+	    "memory of one trial (trial.memory)" },
+	{ "exclude_failed_nodes", OPTION_BOOL, 0, 0, "true", NULL,
+	    "a trial does not use a node again that failed under it" },
+	{ "setup", OPTION_TEXT, 0, 0, NULL, NULL,
+	    "shell commands of each job before the trial" },
+	{ "extra", OPTION_JSON, 0, 0, NULL, NULL,
+	    "a list of further options of sbatch" },
+	{ 0 }
+};
+
+/* Options of sbatch that are ours; another value would break what we do. */
+static const char *const ours[] = { "--job-name", "-J", "--parsable",
+	"--requeue", "--no-requeue", "--output", "-o", "--error", "-e",
+	"--export", "--signal", "--chdir", "-D", "--array", "-a", "--wrap",
+	"--comment", "--open-mode", "--wait", "-W", "--test-only", "--hold",
+	"-H", NULL };
+
+static const struct option_value *
+get(const struct option_value *values, const char *name)
+{
+	return plugin_option_get(slurm_options, values, name);
+}
+
+static char *
+text_of(const struct option_value *values, const char *name)
+{
+	const struct option_value *v = get(values, name);
+
+	return v->is_set && v->text != NULL && *v->text != '\0'
+		   ? xstrdup(v->text)
+		   : NULL;
+}
+
+static int64_t
+number_of(const struct option_value *values, const char *name, int64_t other)
+{
+	const struct option_value *v = get(values, name);
+
+	return v->is_set ? (int64_t)v->number : other;
+}
+
+static bool
+is_ours(const char *word)
+{
+	size_t i, n;
+
+	for (i = 0; ours[i] != NULL; i++) {
+		n = strlen(ours[i]);
+		if (strncmp(word, ours[i], n) == 0 &&
+		    (word[n] == '\0' || word[n] == '=' || ours[i][1] != '-'))
+			return true;
+	}
+	return false;
+}
+
+static int
+extra_read(struct slurm_settings *set, const struct json *list, struct err *e)
+{
+	const struct json *item;
+	const char *word;
+	size_t n = 0;
+
+	if (list == NULL)
+		return 0;
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	for (item = json_first(list); item != NULL; item = json_next(item)) {
+		if (json_read_string(item, &word, e) != 0)
+			return -1;
+		if (word[0] != '-' || word[1] == '\0')
+			return json_err(item, e,
+			    "expected an option of sbatch with its value, such "
+			    "as \"--reservation=x\"");
+		if (is_ours(word))
+			return json_err(item, e,
+			    "hpotune sets this option of sbatch itself");
+		slurm_words_add(&set->extra, &n, xstrdup(word));
+	}
+	return 0;
+}
+
+/* "2", "a100:2", "gpu:a100:2": what follows --gres=gpu:; NULL for none. */
+static int
+gpus_read(struct slurm_settings *set, const struct study_trial *trial,
+    const struct option_value *v, struct err *e)
+{
+	static const char name[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	const char *text = v->is_set ? v->text : NULL, *colon;
+	char *end;
+	long n;
+
+	if (text == NULL) {
+		if (trial->gpus > 0)
+			set->gres = xasprintf("%lld", (long long)trial->gpus);
+		return 0;
+	}
+	if (strncmp(text, "gpu:", 4) == 0)
+		text += 4;
+	colon = strchr(text, ':');
+	n = strtol(colon != NULL ? colon + 1 : text, &end, 10);
+	if (end == text || *end != '\0' || n < 0 || n > 1024 ||
+	    (colon != NULL && (colon == text || end == colon + 1 ||
+				  text + strspn(text, name) != colon)))
+		return json_err(v->json, e,
+		    "expected a number of GPUs, or TYPE:NUMBER such as "
+		    "\"a100:2\"");
+	if (n > 0)
+		set->gres = xstrdup(text);
+	return 0;
+}
+
+static void
+times_make(struct slurm_settings *set, const struct study_trial *trial)
+{
+	int64_t grace_s = (trial->grace_ms + 999) / 1000;
+
+	if (set->time_s == 0 && trial->max_run_ms > 0)
+		set->time_s =
+		    (trial->max_run_ms + 999) / 1000 + grace_s + TIME_EXTRA_S;
+	/* Slurm counts minutes. */
+	set->time_s = (set->time_s + 59) / 60 * 60;
+	set->signal_s = grace_s + SIGNAL_EARLY_S;
+	if (set->time_s > 0 && set->signal_s > set->time_s / 2)
+		set->signal_s = set->time_s / 2;
+	if (set->signal_s > 65535)
+		set->signal_s = 65535;
+}
+
+int
+slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
+    const struct option_value *values, struct err *e)
+{
+	*set = (struct slurm_settings){ 0 };
+	set->partition = text_of(values, "partition");
+	set->account = text_of(values, "account");
+	set->qos = text_of(values, "qos");
+	set->constraint = text_of(values, "constraint");
+	set->setup = text_of(values, "setup");
+	set->time_s = number_of(values, "time", 0);
+	set->cpus = number_of(values, "cpus", trial->cpus);
+	set->memory = number_of(values, "memory", trial->memory);
+	set->exclude = get(values, "exclude_failed_nodes")->number != 0;
+	times_make(set, trial);
+	if (gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
+	    extra_read(set, get(values, "extra")->json, e) == 0)
+		return 0;
+	slurm_options_free(set);
+	return -1;
+}
+
+void
+slurm_options_free(struct slurm_settings *set)
+{
+	free(set->partition);
+	free(set->account);
+	free(set->qos);
+	free(set->constraint);
+	free(set->gres);
+	free(set->setup);
+	slurm_words_free(set->extra);
+	*set = (struct slurm_settings){ 0 };
+}
+
+static void
+add_text(char ***list, size_t *n, const char *name, const char *value)
+{
+	if (value != NULL)
+		slurm_words_add(list, n, xasprintf("%s=%s", name, value));
+}
+
+void
+slurm_options_words(const struct slurm_settings *set, char ***list, size_t *n)
+{
+	size_t i;
+
+	add_text(list, n, "--partition", set->partition);
+	add_text(list, n, "--account", set->account);
+	add_text(list, n, "--qos", set->qos);
+	add_text(list, n, "--constraint", set->constraint);
+	if (set->gres != NULL)
+		slurm_words_add(list, n, xasprintf("--gres=gpu:%s", set->gres));
+	if (set->time_s > 0)
+		slurm_words_add(list, n,
+		    xasprintf("--time=%lld", (long long)set->time_s / 60));
+	slurm_words_add(list, n,
+	    xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
+	if (set->cpus > 0)
+		slurm_words_add(list, n,
+		    xasprintf("--cpus-per-task=%lld", (long long)set->cpus));
+	if (set->memory > 0)
+		slurm_words_add(list, n,
+		    xasprintf("--mem=%lldM",
+			(long long)(set->memory + (1 << 20) - 1) >> 20));
+	for (i = 0; set->extra != NULL && set->extra[i] != NULL; i++)
+		slurm_words_add(list, n, xstrdup(set->extra[i]));
+}
+
+/* The last words of sbatch, without its own prefixes. */
+static void
+error_read(const char *out, char *text, size_t n)
+{
+	static const char *const before[] = { "sbatch: error: ",
+		"allocation failure: ", "sbatch: fatal: ", "error: " };
+	const char *line = out, *end;
+	size_t i, len;
+
+	*text = '\0';
+	for (; *line != '\0'; line = *end == '\n' ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		for (i = 0; i < sizeof before / sizeof before[0]; i++)
+			if (strncmp(line, before[i], strlen(before[i])) == 0)
+				line += strlen(before[i]);
+		len = (size_t)(end - line);
+		if (len > 0 && len < n) {
+			memcpy(text, line, len);
+			text[len] = '\0';
+		}
+	}
+}
+
+/* Ask Slurm itself, where it answers, whether it would accept such a job. */
+static int
+cluster_check(const struct slurm_settings *set, struct err *e)
+{
+	char **argv = NULL, text[256];
+	struct buf out = { 0 };
+	size_t n = 0;
+	int rc = 0;
+
+	slurm_words_add(&argv, &n, xstrdup("sbatch"));
+	slurm_words_add(&argv, &n, xstrdup("--test-only"));
+	slurm_options_words(set, &argv, &n);
+	slurm_words_add(&argv, &n, xstrdup("--wrap=true"));
+	if (slurm_doctor_call(argv, TEST_MS, &out) > 0) {
+		error_read(buf_str(&out), text, sizeof text);
+		if (slurm_submit_class(buf_str(&out)) == SLURM_REFUSAL_WRONG ||
+		    slurm_submit_class(buf_str(&out)) == SLURM_REFUSAL_NODES)
+			rc = err_set(e, ERR_USAGE,
+			    "Slurm does not accept such jobs: %s", text);
+	}
+	slurm_words_free(argv);
+	buf_free(&out);
+	return rc;
+}
+
+int
+slurm_options_check(const struct study_trial *trial,
+    const struct option_value *values, struct err *e)
+{
+	struct slurm_settings set;
+	int rc;
+
+	if (slurm_options_read(&set, trial, values, e) != 0)
+		return -1;
+	rc = cluster_check(&set, e);
+	slurm_options_free(&set);
+	return rc;
+}

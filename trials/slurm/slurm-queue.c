@@ -1,0 +1,345 @@
+/*
+ * One squeue for all jobs: the state of each, by name and id.  The interval
+ * grows while nothing changes, and with the number of jobs.  Jobs are cancelled
+ * only right after a query that showed them: ids are used again when the
+ * controller has lost its state.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/capture.h"
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "trials/shim/shim.h"
+#include "trials/slurm/slurm-internal.h"
+
+enum {
+	WAIT_MIN_MS = 2000,
+	WAIT_MAX_MS = 60000,
+	WAIT_BUSY_MS = 10000, /* for 1,000 jobs */
+	STRAY_MS = 3600 * 1000,
+	KILL_AFTER_MS = 30000, /* after the grace */
+	FOUND_MAX = 200, /* jobs of one scancel */
+	LIST_MAX = 64 << 20
+};
+
+/* The shortest interval: six queries a minute at 1,000 jobs. */
+static int64_t
+wait_min(const struct slurm *s)
+{
+	int64_t ms = (int64_t)s->n * WAIT_BUSY_MS / 1000;
+
+	return ms < WAIT_MIN_MS	   ? WAIT_MIN_MS
+	       : ms > WAIT_BUSY_MS ? WAIT_BUSY_MS
+				   : ms;
+}
+
+static void
+on_answer(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct slurm *s = arg;
+
+	s->queue.child = NULL;
+	s->queue.ended_ms = loop_now_ms(s->loop);
+	if (status == 0) {
+		free(s->queue.text);
+		s->queue.text = xstrndup(out, len);
+		s->queue.failures = 0;
+		if (s->queue.noted)
+			slurm_note_later(s, "squeue answers again");
+		s->queue.noted = false;
+		loop_wake(s->loop);
+		return;
+	}
+	s->queue.failures++;
+	s->queue.wait_ms = s->queue.wait_ms * 2 < WAIT_MAX_MS
+			       ? s->queue.wait_ms * 2
+			       : WAIT_MAX_MS;
+	loop_timer_set(s->queue.timer, s->queue.wait_ms);
+	if (s->queue.noted)
+		return;
+	s->queue.noted = true;
+	slurm_note_later(s,
+	    "squeue failed (%.*s): the trials go on, and it is "
+	    "asked again",
+	    (int)strcspn(*why != '\0' ? why : out, "\n"),
+	    *why != '\0' ? why : out);
+}
+
+void
+slurm_queue_on_timer(void *arg)
+{
+	struct slurm *s = arg;
+	char *argv[] = { "squeue", "--me", "--noheader", "--states=all",
+		"--format=" SLURM_ROW_FORMAT, NULL };
+	const struct capture_spec spec = { .argv = argv,
+		.timeout_ms = SLURM_TOOL_MS,
+		.most = LIST_MAX,
+		.both = true };
+	struct err e = ERR_INIT;
+
+	if (s->queue.child != NULL || (s->n == 0 && s->n_strays == 0))
+		return;
+	s->queue.begun_ms = loop_now_ms(s->loop);
+	s->queue.asked = false;
+	if (capture_start(&s->queue.child, s->loop, &spec, on_answer, s, &e) ==
+	    -1) {
+		s->queue.child = NULL;
+		on_answer(s, -1, "", 0, e.text);
+	}
+}
+
+void
+slurm_queue_ask(struct slurm *s, bool soon)
+{
+	int64_t now = loop_now_ms(s->loop), due = wait_min(s);
+
+	s->queue.wait_ms = due;
+	if (s->queue.failures > 0 && loop_timer_pending(s->queue.timer))
+		return;
+	s->queue.asked = true;
+	if (s->queue.child != NULL)
+		return;
+	if (soon)
+		due = s->queue.ended_ms + WAIT_MIN_MS / 4 - now;
+	loop_timer_set(s->queue.timer, due > 0 ? due : 0);
+}
+
+/*
+ * A job of this study whose attempt nobody follows: it waits in the queue for
+ * nothing when the folder of its attempt has its claim.
+ */
+static bool
+is_useless(const struct slurm *s, const struct slurm_row *row)
+{
+	char *dir, uuid[64], text[256];
+	long long trial;
+	int attempt;
+	char tail[16];
+
+	if (row->state != SLURM_STATE_WAITS ||
+	    strncmp(row->name, s->prefix, strlen(s->prefix)) != 0 ||
+	    sscanf(row->name + strlen(s->prefix), "%lld.%d-%15s", &trial,
+		&attempt, tail) != 3)
+		return false;
+	dir = xasprintf(
+	    "%s/trials/%lld/attempt-%d", s->state_dir, trial, attempt);
+	*uuid = '\0';
+	if (slurm_folder_read(dir, SHIM_CLAIM_FILE, text, sizeof text))
+		slurm_folder_word(text, "uuid", uuid, sizeof uuid);
+	free(dir);
+	return strncmp(uuid, tail, 8) == 0;
+}
+
+static struct slurm_attempt *
+by_name(struct slurm *s, const char *name)
+{
+	size_t i;
+
+	if (strncmp(name, s->prefix, strlen(s->prefix)) != 0)
+		return NULL;
+	for (i = 0; i < s->n; i++)
+		if (strcmp(s->attempts[i]->name, name) == 0 &&
+		    s->attempts[i]->phase != SLURM_OVER)
+			return s->attempts[i];
+	return NULL;
+}
+
+static void
+cancel_add(struct slurm *s, char ***list, size_t *n, const char *first,
+    const char *second, int64_t id)
+{
+	(void)s;
+	if (*n == 0) {
+		slurm_words_add(list, n, xstrdup("scancel"));
+		if (first != NULL)
+			slurm_words_add(list, n, xstrdup(first));
+		if (second != NULL)
+			slurm_words_add(list, n, xstrdup(second));
+	}
+	if (*n < FOUND_MAX)
+		slurm_words_add(list, n, xasprintf("%lld", (long long)id));
+}
+
+/* What one row of an answer asks for. */
+static void
+row_cancel(struct slurm *s, const struct slurm_row *row)
+{
+	int64_t now = loop_now_ms(s->loop);
+	struct slurm_attempt *a = by_name(s, row->name);
+	size_t i;
+
+	if (slurm_row_final(row))
+		return;
+	if (a == NULL) {
+		for (i = 0; i < s->n_strays; i++)
+			if (strcmp(s->strays[i].name, row->name) == 0)
+				break;
+		if (i < s->n_strays || is_useless(s, row))
+			cancel_add(s, &s->cancel.hard, &s->cancel.n_hard, NULL,
+			    NULL, row->id);
+		return;
+	}
+	/* A copy of it that waits, or is stuck, while another one has run. */
+	if ((a->claimed && a->id != 0 && row->id != a->id &&
+		row->state == SLURM_STATE_WAITS) ||
+	    a->stop == SLURM_STOP_NOW ||
+	    (a->stop == SLURM_STOP_GRACE &&
+		(!a->claimed ||
+		    now >= a->stop_ms + a->grace_ms + KILL_AFTER_MS)))
+		cancel_add(
+		    s, &s->cancel.hard, &s->cancel.n_hard, NULL, NULL, row->id);
+	else if (a->stop == SLURM_STOP_GRACE &&
+		 a->stop_sent < SLURM_STOP_GRACE &&
+		 row->state == SLURM_STATE_RUNS) {
+		a->stop_sent = SLURM_STOP_GRACE;
+		cancel_add(s, &s->cancel.soft, &s->cancel.n_soft, "--batch",
+		    "--signal=TERM", row->id);
+	}
+}
+
+/* The row of an attempt in this answer; it has changed: true. */
+static bool
+row_take(struct slurm_attempt *a, const struct slurm_row *row)
+{
+	bool changed = a->row.id != row->id ||
+		       strcmp(a->row.word, row->word) != 0 ||
+		       strcmp(a->row.reason, row->reason) != 0;
+
+	a->row = *row;
+	a->missing = 0;
+	if (!slurm_row_final(row))
+		a->final_ms = -1;
+	else if (a->final_ms < 0)
+		a->final_ms = loop_now_ms(a->slurm->loop);
+	if (!a->claimed || a->id == 0)
+		a->id = row->id;
+	if (a->phase == SLURM_LOOK)
+		slurm_phase(a, SLURM_SENT);
+	return changed;
+}
+
+/* The rows of all attempts: of several of one name the one that matters. */
+static bool
+rows_read(struct slurm *s, const char *text)
+{
+	struct slurm_row *best = xcalloc(s->n + 1, sizeof *best), row;
+	const char *end;
+	bool changed = false;
+	size_t i;
+
+	for (; *text != '\0'; text = *end == '\n' ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (!slurm_row_read(&row, text, (size_t)(end - text)))
+			continue;
+		row_cancel(s, &row);
+		for (i = 0; i < s->n; i++)
+			if (strcmp(s->attempts[i]->name, row.name) == 0)
+				break;
+		if (i < s->n &&
+		    slurm_row_better(&row, &best[i],
+			s->attempts[i]->claimed ? s->attempts[i]->id : 0))
+			best[i] = row;
+	}
+	for (i = 0; i < s->n; i++) {
+		if (s->attempts[i]->phase == SLURM_OVER)
+			continue;
+		if (best[i].id != 0)
+			changed |= row_take(s->attempts[i], &best[i]);
+		/* It may have been submitted after the query began. */
+		else if (s->attempts[i]->since_ms < s->queue.begun_ms) {
+			s->attempts[i]->missing++;
+			changed = true;
+		}
+		s->attempts[i]->word_ms = s->queue.begun_ms;
+	}
+	free(best);
+	return changed;
+}
+
+static void
+strays_expire(struct slurm *s)
+{
+	int64_t now = loop_now_ms(s->loop);
+	size_t i, kept = 0;
+
+	for (i = 0; i < s->n_strays; i++)
+		if (s->strays[i].until_ms > now)
+			s->strays[kept++] = s->strays[i];
+	s->n_strays = kept;
+}
+
+void
+slurm_queue_read(struct slurm *s)
+{
+	char *text = s->queue.text;
+	bool changed;
+
+	if (text == NULL)
+		return;
+	s->queue.text = NULL;
+	changed = rows_read(s, text);
+	free(text);
+	strays_expire(s);
+	s->look_due = true;
+	if (changed || s->queue.asked)
+		s->queue.wait_ms = wait_min(s);
+	else
+		s->queue.wait_ms = s->queue.wait_ms * 3 / 2 < WAIT_MAX_MS
+				       ? s->queue.wait_ms * 3 / 2
+				       : WAIT_MAX_MS;
+	if (s->queue.asked)
+		s->queue.wait_ms = WAIT_MIN_MS / 4;
+	s->queue.asked = false;
+	loop_timer_set(s->queue.timer, s->queue.wait_ms);
+	if (s->queue.wait_ms < wait_min(s))
+		s->queue.wait_ms = wait_min(s);
+	slurm_queue_cancel(s);
+}
+
+static void
+on_cancelled(
+    void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct slurm *s = arg;
+
+	(void)status;
+	(void)out;
+	(void)len;
+	(void)why;
+	/* What did not work is asked for again by the next answer. */
+	s->cancel.child = NULL;
+	slurm_queue_ask(s, false);
+	loop_wake(s->loop);
+}
+
+static void
+cancel(struct slurm *s, char ***list, size_t *n)
+{
+	const struct capture_spec spec = {
+		.argv = *list, .timeout_ms = SLURM_TOOL_MS, .both = true
+	};
+	struct err e = ERR_INIT;
+
+	fail_point("slurm.before_scancel");
+	if (capture_start(
+		&s->cancel.child, s->loop, &spec, on_cancelled, s, &e) == -1)
+		s->cancel.child = NULL;
+	slurm_words_free(*list);
+	*list = NULL;
+	*n = 0;
+}
+
+void
+slurm_queue_cancel(struct slurm *s)
+{
+	if (s->cancel.child == NULL && s->cancel.n_soft > 0)
+		cancel(s, &s->cancel.soft, &s->cancel.n_soft);
+	if (s->cancel.child == NULL && s->cancel.n_hard > 0)
+		cancel(s, &s->cancel.hard, &s->cancel.n_hard);
+}

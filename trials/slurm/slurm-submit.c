@@ -1,0 +1,358 @@
+/*
+ * Submits jobs, one sbatch at a time.  The answer may be lost although the job
+ * was accepted: it is then looked for by its name, and submitted again only
+ * when two queries did not show it.  A job that comes up later finds the claim
+ * of the other one and ends.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "src/base/capture.h"
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "trials/slurm/slurm-internal.h"
+
+enum { PAUSE_MIN_MS = 1000, PAUSE_MAX_MS = 60000, SLOTS_MS = 60000 };
+
+static const struct {
+	const char *words;
+	enum slurm_refusal is;
+} refusals[] = {
+	/* Before the others: the job may be there. */
+	{ "Socket timed out", SLURM_REFUSAL_UNCLEAR },
+	{ "Zero Bytes were transmitted", SLURM_REFUSAL_UNCLEAR },
+	{ "Unable to contact slurm controller", SLURM_REFUSAL_DOWN },
+	{ "Unable to resolve", SLURM_REFUSAL_DOWN },
+	{ "Slurm temporarily unable to accept job", SLURM_REFUSAL_DOWN },
+	{ "Slurm backup controller in standby mode", SLURM_REFUSAL_DOWN },
+	{ "Resource temporarily unavailable", SLURM_REFUSAL_DOWN },
+	{ "JobLimit", SLURM_REFUSAL_QUOTA },
+	{ "MaxSubmit", SLURM_REFUSAL_QUOTA },
+	{ "job submit limit", SLURM_REFUSAL_QUOTA },
+	{ "Requested node configuration is not available",
+	    SLURM_REFUSAL_NODES },
+	{ "Invalid", SLURM_REFUSAL_WRONG },
+	{ "invalid", SLURM_REFUSAL_WRONG },
+	{ "unrecognized option", SLURM_REFUSAL_WRONG },
+	{ "Requested time limit", SLURM_REFUSAL_WRONG },
+	{ "Requested partition configuration not available",
+	    SLURM_REFUSAL_WRONG },
+	{ "can not be satisfied", SLURM_REFUSAL_WRONG },
+	{ "cannot be satisfied", SLURM_REFUSAL_WRONG },
+	{ "not permitted", SLURM_REFUSAL_WRONG },
+	{ "Access/permission denied", SLURM_REFUSAL_WRONG },
+	{ "No partition specified", SLURM_REFUSAL_WRONG },
+	{ "violates accounting/QOS policy", SLURM_REFUSAL_WRONG },
+};
+
+enum slurm_refusal
+slurm_submit_class(const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+		if (strstr(text, refusals[i].words) != NULL)
+			return refusals[i].is;
+	return SLURM_REFUSAL_UNCLEAR;
+}
+
+/* The last line, without sbatch's own words before it. */
+static void
+words_of(const char *out, const char *why, char *text, size_t n)
+{
+	const char *line = out, *at, *end = out + strlen(out);
+
+	if (*why != '\0' || *out == '\0') {
+		(void)snprintf(text, n, "sbatch: %s",
+		    *why != '\0' ? why : "it printed nothing");
+		return;
+	}
+	while (end > out && end[-1] == '\n')
+		end--;
+	for (at = out; at < end; at++)
+		if (*at == '\n')
+			line = at + 1;
+	if (strncmp(line, "sbatch: error: ", 15) == 0)
+		line += 15;
+	(void)snprintf(text, n, "%.*s", (int)(end - line), line);
+}
+
+/* "JOBID" or "JOBID;CLUSTER" in a line of its own; other lines are warnings. */
+static int64_t
+id_of(const char *out)
+{
+	const char *line = out;
+	int64_t id;
+	char *end;
+
+	while (*line != '\0') {
+		id = strtoll(line, &end, 10);
+		if (end != line && id > 0 && strchr("\n;", *end) != NULL)
+			return id;
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return 0;
+}
+
+static void
+slots_set(struct slurm *s, int slots)
+{
+	struct launch_event ev = { .kind = LAUNCH_SLOTS };
+
+	if (slots == s->slots)
+		return;
+	s->slots = slots;
+	s->event(s->arg, &ev);
+}
+
+/* Not sent: the attempt ends as if it had not been placed. */
+static void
+end_unsent(struct slurm_attempt *a, const char *why)
+{
+	struct slurm *s = a->slurm;
+	struct err e = ERR_INIT;
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	int rc = slurm_folder_abandon(a->dir, a->uuid, &e);
+
+	/* An earlier submit of it that looked lost has started after all. */
+	if (rc == 1) {
+		slurm_phase(a, SLURM_SENT);
+		return;
+	}
+	if (rc == -1) {
+		slurm_phase(a, SLURM_LOOK);
+		return;
+	}
+	slurm_stray_add(s, a->name);
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.not_yet = true;
+	ev.u.exit.started_us = ev.u.exit.ended_us = loop_wall_us(s->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
+	slurm_phase(a, SLURM_OVER);
+	slurm_emit(a, &ev);
+}
+
+static void
+on_quota(struct slurm_attempt *a, const char *text)
+{
+	struct slurm *s = a->slurm;
+	int others = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		others += s->attempts[i]->phase == SLURM_SENT;
+	end_unsent(a, text);
+	slots_set(s, others > 0 ? others : 1);
+	loop_timer_set(s->slots_timer, SLOTS_MS);
+}
+
+static int64_t
+pause_ms(int failures)
+{
+	int64_t ms =
+	    failures < 7 ? PAUSE_MIN_MS << (failures - 1) : PAUSE_MAX_MS;
+
+	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+}
+
+static void
+on_down(struct slurm_attempt *a, const char *text)
+{
+	struct slurm *s = a->slurm;
+
+	slurm_phase(a, SLURM_DUE);
+	s->submit.failures++;
+	loop_timer_set(s->submit.timer, pause_ms(s->submit.failures));
+	if (!s->submit.noted)
+		slurm_note(a, true,
+		    "Slurm does not answer (%s): jobs are submitted when it "
+		    "does; those that run go on",
+		    text);
+	s->submit.noted = true;
+}
+
+static void
+on_refused(struct slurm_attempt *a, const char *out, const char *text)
+{
+	struct err e = ERR_INIT;
+	char excluded[1024];
+
+	switch (
+	    *out != '\0' ? slurm_submit_class(out) : SLURM_REFUSAL_UNCLEAR) {
+	case SLURM_REFUSAL_UNCLEAR:
+		slurm_note(a, true,
+		    "sbatch: %s: its job may have been accepted all the same, "
+		    "and is looked for by its name %s",
+		    text, a->name);
+		slurm_phase(a, SLURM_LOOK);
+		slurm_queue_ask(a->slurm, true);
+		break;
+	case SLURM_REFUSAL_DOWN:
+		on_down(a, text);
+		break;
+	case SLURM_REFUSAL_QUOTA:
+		on_quota(a, text);
+		break;
+	case SLURM_REFUSAL_NODES:
+		slurm_folder_excluded(a, excluded, sizeof excluded);
+		if (*excluded != '\0' && slurm_folder_write(a->trial_dir,
+					     "slurm-exclude", "", &e) == 0) {
+			slurm_note(a, true,
+			    "without the nodes %s that failed under it there "
+			    "is none left: they are used again",
+			    excluded);
+			slurm_phase(a, SLURM_DUE);
+			break;
+		}
+		/* FALLTHROUGH */
+	case SLURM_REFUSAL_WRONG:
+		end_unsent(a, text);
+		break;
+	}
+}
+
+static void
+on_accepted(struct slurm_attempt *a, int64_t id)
+{
+	struct slurm *s = a->slurm;
+	struct launch_event ev = { .kind = LAUNCH_ACCEPTED };
+
+	if (s->submit.noted)
+		slurm_note(a, false, "Slurm answers again");
+	s->submit.failures = 0;
+	s->submit.noted = false;
+	a->id = id;
+	slurm_phase(a, SLURM_SENT);
+	slurm_emit(a, &ev);
+	slurm_queue_ask(s, false);
+}
+
+/* From the loop: events are only for collect. */
+static void
+on_answer(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct slurm *s = arg;
+
+	(void)len;
+	s->submit.child = NULL;
+	s->submit.status = status;
+	s->submit.out = xstrdup(out);
+	s->submit.why = xstrdup(why);
+	fail_point("slurm.after_sbatch");
+	loop_wake(s->loop);
+}
+
+void
+slurm_submit_read(struct slurm *s)
+{
+	struct slurm_attempt *a;
+	char text[256];
+	int64_t id;
+
+	if (s->submit.out == NULL)
+		return;
+	a = slurm_find(s, s->submit.trial, s->submit.attempt);
+	id = s->submit.status == 0 ? id_of(s->submit.out) : 0;
+	words_of(s->submit.out, s->submit.why, text, sizeof text);
+	if (a != NULL && a->phase == SLURM_SENDING) {
+		if (id > 0)
+			on_accepted(a, id);
+		else
+			on_refused(a, s->submit.out, text);
+	}
+	free(s->submit.out);
+	free(s->submit.why);
+	s->submit.out = s->submit.why = NULL;
+}
+
+static char **
+command(const struct slurm_attempt *a)
+{
+	char **argv = NULL, excluded[1024];
+	size_t n = 0;
+
+	slurm_words_add(&argv, &n, xstrdup("sbatch"));
+	slurm_words_add(&argv, &n, xstrdup("--parsable"));
+	slurm_words_add(&argv, &n, xstrdup("--no-requeue"));
+	slurm_words_add(&argv, &n, xasprintf("--job-name=%s", a->name));
+	slurm_words_add(&argv, &n, xasprintf("--comment=%s", a->uuid));
+	slurm_words_add(&argv, &n, xstrdup("--export=NIL"));
+	slurm_words_add(&argv, &n, xstrdup("--open-mode=append"));
+	slurm_words_add(&argv, &n, xasprintf("--output=%s/slurm.out", a->dir));
+	slurm_words_add(&argv, &n, xasprintf("--chdir=%s", a->dir));
+	slurm_options_words(&a->slurm->set, &argv, &n);
+	slurm_folder_excluded(a, excluded, sizeof excluded);
+	if (*excluded != '\0')
+		slurm_words_add(&argv, &n, xasprintf("--exclude=%s", excluded));
+	slurm_words_add(&argv, &n, xasprintf("%s/job.sh", a->dir));
+	return argv;
+}
+
+static void
+submit(struct slurm_attempt *a)
+{
+	struct slurm *s = a->slurm;
+	char **argv = command(a);
+	const struct capture_spec spec = {
+		.argv = argv, .timeout_ms = SLURM_TOOL_MS, .both = true
+	};
+	struct err e = ERR_INIT;
+
+	fail_point("slurm.before_sbatch");
+	slurm_phase(a, SLURM_SENDING);
+	s->submit.trial = a->trial;
+	s->submit.attempt = a->attempt;
+	if (capture_start(&s->submit.child, s->loop, &spec, on_answer, s, &e) ==
+	    -1) {
+		s->submit.child = NULL;
+		on_down(a, e.text);
+	}
+	slurm_words_free(argv);
+}
+
+void
+slurm_submit_next(struct slurm *s)
+{
+	size_t i;
+
+	if (s->submit.child != NULL || s->hold ||
+	    loop_timer_pending(s->submit.timer))
+		return;
+	for (i = 0; i < s->n && s->submit.child == NULL; i++)
+		if (s->attempts[i]->phase == SLURM_DUE)
+			submit(s->attempts[i]);
+}
+
+void
+slurm_submit_on_timer(void *arg)
+{
+	struct slurm *s = arg;
+
+	loop_wake(s->loop);
+}
+
+void
+slurm_submit_on_slots_timer(void *arg)
+{
+	struct slurm *s = arg;
+
+	s->slots_due = true;
+	loop_wake(s->loop);
+}
+
+/* One more, to see whether the limit was raised or others have finished. */
+void
+slurm_submit_slots(struct slurm *s)
+{
+	if (!s->slots_due)
+		return;
+	s->slots_due = false;
+	slots_set(s, s->slots + 1 < s->parallel ? s->slots + 1 : s->parallel);
+	if (s->slots < s->parallel)
+		loop_timer_set(s->slots_timer, SLOTS_MS);
+}

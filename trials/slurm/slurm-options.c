@@ -253,6 +253,64 @@ error_read(const char *out, char *text, size_t n)
 	}
 }
 
+/* Whether the partition, "short" or "main*", is one that the jobs may use. */
+static bool
+partition_used(const struct slurm_settings *set, const char *name, size_t n)
+{
+	const char *at = set->partition, *end;
+	bool is_default = n > 0 && name[n - 1] == '*';
+
+	n -= is_default;
+	if (at == NULL)
+		return is_default;
+	for (;; at = end + 1) {
+		end = strchrnul(at, ',');
+		if ((size_t)(end - at) == n && strncmp(at, name, n) == 0)
+			return true;
+		if (*end == '\0')
+			return false;
+	}
+}
+
+/*
+ * Slurm takes jobs of more time than their partition gives, and lets them wait
+ * for ever, unless EnforcePartLimits is set.
+ */
+static int
+time_check(const struct slurm_settings *set, struct err *e)
+{
+	char *argv[] = { "sinfo", "--noheader", "--format=%P|%l", NULL };
+	struct buf out = { 0 };
+	const char *line, *bar, *end;
+	char limit[32];
+	int64_t most = -1, s;
+
+	if (set->time_s == 0 || slurm_doctor_call(argv, TEST_MS, &out) != 0) {
+		buf_free(&out);
+		return 0;
+	}
+	for (line = buf_str(&out); *line != '\0';
+	     line = *end == '\n' ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		bar = memchr(line, '|', (size_t)(end - line));
+		if (bar == NULL ||
+		    !partition_used(set, line, (size_t)(bar - line)))
+			continue;
+		(void)snprintf(
+		    limit, sizeof limit, "%.*s", (int)(end - bar - 1), bar + 1);
+		s = slurm_row_limit(limit);
+		/* None is the longest. */
+		most = s == 0 || most == 0 ? 0 : s > most ? s : most;
+	}
+	buf_free(&out);
+	if (most <= 0 || set->time_s <= most)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	    "a job gets %lld minutes (time, or trial.max_run with the grace), "
+	    "but its partition gives %lld at most",
+	    (long long)set->time_s / 60, (long long)most / 60);
+}
+
 /* Ask Slurm itself, where it answers, whether it would accept such a job. */
 static int
 cluster_check(const struct slurm_settings *set, struct err *e)
@@ -288,6 +346,8 @@ slurm_options_check(const struct study_trial *trial,
 	if (slurm_options_read(&set, trial, values, e) != 0)
 		return -1;
 	rc = cluster_check(&set, e);
+	if (rc == 0)
+		rc = time_check(&set, e);
 	slurm_options_free(&set);
 	return rc;
 }

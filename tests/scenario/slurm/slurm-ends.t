@@ -1,0 +1,102 @@
+#!/bin/sh
+# How jobs end on a real Slurm, and what the attempt is then: cancelled by
+# somebody, preempted, its node failed, its time over, not started.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/slurm.sh"
+need sqlite3
+cluster_up
+
+# Counts on from its checkpoint, until the file go is there.
+cat >trial <<'END'
+#!/bin/sh
+step=$(cat "$HPOTUNE_CHECKPOINT_DIR/step" 2>/dev/null || echo 0)
+echo "$SLURMD_NODENAME" >>"$HPOTUNE_OUTPUT_DIR/nodes"
+while :; do
+	step=$((step + 1))
+	echo $step >"$HPOTUNE_CHECKPOINT_DIR/step"
+	echo "hpotune: step=$step loss=$1"
+	[ ! -e "${0%/*}/go" ] || exit 0
+	sleep 0.2
+done
+END
+chmod +x trial
+up() { # study number
+	retry sql_is "$1.db" "SELECT reports > 0 FROM trials WHERE trial = 1" 1
+}
+ends() { # study
+	sql "$1.db" 'SELECT end_class FROM attempts ORDER BY attempt'
+}
+
+slurm_study cancel '"trials": 1' '"grace": 5' ''
+server cancel.json
+ok 'a trial is up' up cancel
+scancel "$(job_of cancel 1.1)"
+reap "$server"
+is "$(ends cancel)" user "somebody's scancel ends the trial"
+like "$(sql cancel.db 'SELECT why FROM attempts')" \
+    '^job [0-9]+ was cancelled in Slurm' 'the reason says so'
+
+slurm_study preempt '"trials": 1' '"grace": 5, "cpus": 2' \
+    ', "partition": "main", "extra": ["--nodelist=n1"]'
+server preempt.json
+ok 'another is up' up preempt
+sbatch --partition=urgent --nodelist=n1 --cpus-per-task=2 --output=/dev/null \
+    --wrap='sleep 2' >/dev/null
+ok 'it is preempted and continues' retry sql_is preempt.db \
+    "SELECT count(*) FROM attempts WHERE attempt = 2
+    AND started IS NOT NULL" 1
+touch go
+reap "$server"
+is "$(ends preempt)" 'spot
+ok' 'a preempted attempt is a free retry'
+is "$(sql preempt.db 'SELECT state FROM trials')" completed 'and completes'
+like "$(sql preempt.db 'SELECT why FROM attempts WHERE attempt = 1')" \
+    'preempted by another job of Slurm' 'the reason says so'
+
+rm go
+slurm_study node '"trials": 1' '"grace": 5' ''
+server node.json
+ok 'one more is up' up node
+node=$(cat node.d/trials/1/output/nodes)
+cluster fail "$node"
+ok 'its node fails: a second attempt' retry sql_is node.db \
+    'SELECT count(*) FROM attempts WHERE attempt = 2' 1
+cluster heal "$node"
+ok 'which begins' retry sql_is node.db \
+    "SELECT count(*) FROM attempts WHERE attempt = 2
+    AND started IS NOT NULL" 1
+touch go
+reap "$server"
+is "$(ends node)" 'lost
+ok' 'a failed node is a free retry'
+like "$(sql node.db 'SELECT why FROM attempts WHERE attempt = 1')" \
+    "^its node $node failed" 'the reason names the node'
+is "$(sort node.d/trials/1/output/nodes | uniq | wc -l)" 2 'on another node'
+
+slurm_study setup '"trials": 1, "failed_trials": 1' '"grace": 5' \
+    ', "setup": "echo no such module >&2; exit 3"'
+server setup.json
+ok 'a job that ends before its supervisor says its last words' retry sql_is \
+    setup.db "SELECT count(*) > 0 FROM attempts
+    WHERE why LIKE '%before its supervisor began: no such module%'" 1
+kill "$server"
+reap "$server"
+
+# A minute is the shortest limit of Slurm.
+rm go
+slurm_study wall '"trials": 1' '"grace": 2' ', "partition": "short"'
+server wall.json
+RETRY_SECONDS=150
+ok 'the limit of the partition is reached: a second attempt' retry sql_is \
+    wall.db "SELECT count(*) FROM attempts WHERE attempt = 2
+    AND started IS NOT NULL" 1
+touch go
+reap "$server"
+is "$(ends wall)" 'spot
+ok' 'which continues for free'
+is "$(sql wall.db 'SELECT count(*) = max(step) FROM metrics')" 1 \
+    'from its checkpoint'
+
+ok 'no job is left' retry no_job_left
+done_testing

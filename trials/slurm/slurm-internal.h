@@ -129,6 +129,7 @@ struct slurm {
 		int64_t begun_ms; /* of the one that runs */
 		int64_t ended_ms; /* of the last one */
 		int64_t wait_ms; /* until the next one */
+		int64_t due_ms; /* when the next one begins */
 		bool asked; /* something waits for its answer */
 		int failures;
 		bool noted;

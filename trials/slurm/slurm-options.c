@@ -311,12 +311,41 @@ time_check(const struct slurm_settings *set, struct err *e)
 	    (long long)set->time_s / 60, (long long)most / 60);
 }
 
+/*
+ * Whether all nodes are as they are configured: after a restart of the
+ * controller they are unknown, and no job would fit.
+ */
+static bool
+nodes_known(void)
+{
+	char *argv[] = { "sinfo", "--noheader", "--Node", "--format=%T", NULL };
+	static const char *const well[] = { "idle", "mixed", "allocated",
+		"completing" };
+	struct buf out = { 0 };
+	const char *line, *end;
+	bool good = slurm_doctor_call(argv, TEST_MS, &out) == 0;
+	size_t i, n = sizeof well / sizeof well[0];
+
+	for (line = buf_str(&out); good && *line != '\0';
+	     line = *end == '\n' ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		for (i = 0; i < n; i++)
+			if (strlen(well[i]) == (size_t)(end - line) &&
+			    strncmp(well[i], line, strlen(well[i])) == 0)
+				break;
+		good = i < n;
+	}
+	buf_free(&out);
+	return good;
+}
+
 /* Ask Slurm itself, where it answers, whether it would accept such a job. */
 static int
 cluster_check(const struct slurm_settings *set, struct err *e)
 {
 	char **argv = NULL, text[256];
 	struct buf out = { 0 };
+	enum slurm_refusal is;
 	size_t n = 0;
 	int rc = 0;
 
@@ -326,8 +355,9 @@ cluster_check(const struct slurm_settings *set, struct err *e)
 	slurm_words_add(&argv, &n, xstrdup("--wrap=true"));
 	if (slurm_doctor_call(argv, TEST_MS, &out) > 0) {
 		error_read(buf_str(&out), text, sizeof text);
-		if (slurm_submit_class(buf_str(&out)) == SLURM_REFUSAL_WRONG ||
-		    slurm_submit_class(buf_str(&out)) == SLURM_REFUSAL_NODES)
+		is = slurm_submit_class(buf_str(&out));
+		if (is == SLURM_REFUSAL_WRONG ||
+		    (is == SLURM_REFUSAL_NODES && nodes_known()))
 			rc = err_set(e, ERR_USAGE,
 			    "Slurm does not accept such jobs: %s", text);
 	}

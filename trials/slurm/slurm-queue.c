@@ -28,6 +28,19 @@ enum {
 	LIST_MAX = 64 << 20
 };
 
+/* When the next query begins; one that was to begin sooner stays. */
+static void
+timer_set(struct slurm *s, int64_t ms, bool only_sooner)
+{
+	int64_t due = loop_now_ms(s->loop) + (ms > 0 ? ms : 0);
+
+	if (only_sooner && loop_timer_pending(s->queue.timer) &&
+	    s->queue.due_ms <= due)
+		return;
+	s->queue.due_ms = due;
+	loop_timer_set(s->queue.timer, ms > 0 ? ms : 0);
+}
+
 /* The shortest interval: six queries a minute at 1,000 jobs. */
 static int64_t
 wait_min(const struct slurm *s)
@@ -60,7 +73,7 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 	s->queue.wait_ms = s->queue.wait_ms * 2 < WAIT_MAX_MS
 			       ? s->queue.wait_ms * 2
 			       : WAIT_MAX_MS;
-	loop_timer_set(s->queue.timer, s->queue.wait_ms);
+	timer_set(s, s->queue.wait_ms, false);
 	if (s->queue.noted)
 		return;
 	s->queue.noted = true;
@@ -107,7 +120,7 @@ slurm_queue_ask(struct slurm *s, bool soon)
 		return;
 	if (soon)
 		due = s->queue.ended_ms + WAIT_MIN_MS / 4 - now;
-	loop_timer_set(s->queue.timer, due > 0 ? due : 0);
+	timer_set(s, due, true);
 }
 
 /*
@@ -296,7 +309,7 @@ slurm_queue_read(struct slurm *s)
 	if (s->queue.asked)
 		s->queue.wait_ms = WAIT_MIN_MS / 4;
 	s->queue.asked = false;
-	loop_timer_set(s->queue.timer, s->queue.wait_ms);
+	timer_set(s, s->queue.wait_ms, false);
 	if (s->queue.wait_ms < wait_min(s))
 		s->queue.wait_ms = wait_min(s);
 	slurm_queue_cancel(s);

@@ -78,6 +78,8 @@ words_of(const char *out, const char *why, char *text, size_t n)
 			line = at + 1;
 	if (strncmp(line, "sbatch: error: ", 15) == 0)
 		line += 15;
+	if (strncmp(line, "Batch job submission failed: ", 29) == 0)
+		line += 29;
 	(void)snprintf(text, n, "%.*s", (int)(end - line), line);
 }
 

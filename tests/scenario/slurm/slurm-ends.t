@@ -28,13 +28,17 @@ ends() { # study
 	sql "$1.db" 'SELECT end_class FROM attempts ORDER BY attempt'
 }
 
+why() { # study: the events of its first trial
+	sql "$1.db" 'SELECT text FROM events WHERE trial = 1'
+}
+
 slurm_study cancel '"trials": 1' '"grace": 5' ''
 server cancel.json
 ok 'a trial is up' up cancel
 scancel "$(job_of cancel 1.1)"
 reap "$server"
 is "$(ends cancel)" user "somebody's scancel ends the trial"
-like "$(sql cancel.db 'SELECT why FROM attempts')" \
+like "$(sql cancel.db 'SELECT why FROM trials')" \
     '^job [0-9]+ was cancelled in Slurm' 'the reason says so'
 
 slurm_study preempt '"trials": 1' '"grace": 5, "cpus": 2' \
@@ -51,7 +55,7 @@ reap "$server"
 is "$(ends preempt)" 'spot
 ok' 'a preempted attempt is a free retry'
 is "$(sql preempt.db 'SELECT state FROM trials')" completed 'and completes'
-like "$(sql preempt.db 'SELECT why FROM attempts WHERE attempt = 1')" \
+like "$(why preempt)" \
     'preempted by another job of Slurm' 'the reason says so'
 
 rm go
@@ -70,16 +74,16 @@ touch go
 reap "$server"
 is "$(ends node)" 'lost
 ok' 'a failed node is a free retry'
-like "$(sql node.db 'SELECT why FROM attempts WHERE attempt = 1')" \
-    "^its node $node failed" 'the reason names the node'
+like "$(why node)" \
+    "its node $node failed" 'the reason names the node'
 is "$(sort node.d/trials/1/output/nodes | uniq | wc -l)" 2 'on another node'
 
 slurm_study setup '"trials": 1, "failed_trials": 1' '"grace": 5' \
     ', "setup": "echo no such module >&2; exit 3"'
 server setup.json
 ok 'a job that ends before its supervisor says its last words' retry sql_is \
-    setup.db "SELECT count(*) > 0 FROM attempts
-    WHERE why LIKE '%before its supervisor began: no such module%'" 1
+    setup.db "SELECT count(*) > 0 FROM events
+    WHERE text LIKE '%before its supervisor began: no such module%'" 1
 kill "$server"
 reap "$server"
 

@@ -59,8 +59,8 @@ diag "$n kills"
 reap "$server" || "$HPOTUNE" start kills.json --quiet >out 2>err ||
     diag "$(cat err)"
 
-diag "$(sql kills.db "SELECT trial, attempt, text FROM events
-    WHERE text LIKE '%; attempt %' OR text LIKE '%failed%'")"
+diag "$(sql kills.db "SELECT trial, state, why FROM trials
+    WHERE state <> 'completed'")"
 is "$(sql kills.db "SELECT count(*) FROM trials WHERE state = 'completed'")" \
     $trials 'all trials complete'
 is "$(sql kills.db 'SELECT count(*) FROM attempts WHERE ended IS NULL')" 0 \

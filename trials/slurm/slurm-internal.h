@@ -135,6 +135,12 @@ struct slurm {
 		bool noted;
 		char *text; /* the newest answer, not yet read; or NULL */
 	} queue;
+	struct { /* scontrol show config: when the controller was started */
+		struct capture *child;
+		int64_t begun_ms; /* of the last query */
+		int64_t known_ms; /* when the query with the answer began */
+		int64_t at_s; /* of slurm_row_time; 0 = unknown */
+	} boot;
 	struct { /* scancel, one at a time */
 		struct capture *child;
 		char **soft, **hard; /* command lines that are due */
@@ -224,6 +230,11 @@ void slurm_queue_ask(struct slurm *, bool soon);
 void slurm_queue_on_timer(void *);
 /* Inside collect: read the newest answer. */
 void slurm_queue_read(struct slurm *);
+/*
+ * When the controller was started, asked after this moment of the loop's clock:
+ * false while that is not known, and then it is asked.
+ */
+bool slurm_queue_boot(struct slurm *, int64_t after_ms, int64_t *at_s);
 /* … and cancel what is to be cancelled, in one call. */
 void slurm_queue_cancel(struct slurm *);
 

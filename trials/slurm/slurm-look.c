@@ -25,6 +25,7 @@ enum {
 	BEAT_DEAD_MS = 45000, /* nine beats */
 	WORD_MS = 30000, /* to wait for Slurm's word on an end */
 	GONE = 2, /* queries without a job, which is then gone */
+	RESTART_S = 3600, /* so long a controller sorts out what it has lost */
 	WALL_EARLY_S = 65 /* Slurm's signal may come so early */
 };
 
@@ -447,9 +448,15 @@ give_up(struct slurm_attempt *a)
 	return rc == 0;
 }
 
+/*
+ * A controller that was killed may have lost a job that runs: it gives the id
+ * to the next one, and cancels that when the node refuses it.
+ */
 static void
 look_unclaimed(struct slurm_attempt *a)
 {
+	int64_t boot_s = 0;
+
 	if (a->stop != SLURM_STOP_NONE && a->phase != SLURM_SENDING) {
 		if (give_up(a))
 			slurm_look_end(a, END_NONE, false, false,
@@ -469,10 +476,20 @@ look_unclaimed(struct slurm_attempt *a)
 		slurm_phase(a, SLURM_DUE);
 		return;
 	}
+	if (a->row.state == SLURM_STATE_CANCELLED && a->row.id != 0 &&
+	    !slurm_queue_boot(a->slurm, a->final_ms, &boot_s))
+		return;
 	if (slurm_row_stuck(&a->row) ||
 	    (slurm_row_final(&a->row) &&
 		now_of(a) >= a->final_ms + SLURM_SETTLE_MS)) {
-		if (give_up(a) && !end_by_row(a))
+		if (!give_up(a))
+			return;
+		if (a->row.state == SLURM_STATE_CANCELLED &&
+		    a->row.submitted_s < boot_s + RESTART_S)
+			slurm_look_end(a, END_LOST, false, false,
+			    "its job was cancelled before it began, when the "
+			    "controller of Slurm was restarted");
+		else if (!end_by_row(a))
 			end_unbegun(a);
 		return;
 	}

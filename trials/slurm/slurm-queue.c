@@ -276,6 +276,47 @@ rows_read(struct slurm *s, const char *text)
 }
 
 static void
+on_boot(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	const char *at = status == 0 ? strstr(out, "\nBOOT_TIME") : NULL;
+	struct slurm *s = arg;
+
+	(void)len;
+	(void)why;
+	s->boot.child = NULL;
+	if (status != 0)
+		return;
+	s->boot.known_ms = s->boot.begun_ms;
+	s->boot.at_s = 0;
+	if (at != NULL) {
+		at += strlen("\nBOOT_TIME");
+		s->boot.at_s = slurm_row_time(at + strspn(at, " ="));
+	}
+	slurm_look_soon(s);
+}
+
+bool
+slurm_queue_boot(struct slurm *s, int64_t after_ms, int64_t *at_s)
+{
+	char *argv[] = { "scontrol", "show", "config", NULL };
+	const struct capture_spec spec = {
+		.argv = argv, .timeout_ms = SLURM_TOOL_MS, .both = true
+	};
+	int64_t now = loop_now_ms(s->loop);
+	struct err e = ERR_INIT;
+
+	*at_s = s->boot.at_s;
+	if (s->boot.known_ms > after_ms)
+		return true;
+	if (s->boot.child != NULL || now < s->boot.begun_ms + WAIT_MIN_MS)
+		return false;
+	s->boot.begun_ms = now;
+	if (capture_start(&s->boot.child, s->loop, &spec, on_boot, s, &e) == -1)
+		s->boot.child = NULL;
+	return false;
+}
+
+static void
 strays_expire(struct slurm *s)
 {
 	int64_t now = loop_now_ms(s->loop);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "trials/slurm/slurm-row.h"
 
@@ -89,6 +90,16 @@ slurm_row_limit(const char *text)
 	return dash != NULL ? days * 86400 + part[0] * 3600 : part[0] * 60;
 }
 
+int64_t
+slurm_row_time(const char *text)
+{
+	struct tm t = { 0 };
+
+	if (strptime(text, "%Y-%m-%dT%H:%M:%S", &t) == NULL)
+		return 0;
+	return (int64_t)timegm(&t);
+}
+
 static enum slurm_state
 state_of(const char *word, const char *reason)
 {
@@ -107,14 +118,15 @@ bool
 slurm_row_read(struct slurm_row *row, const char *line, size_t len)
 {
 	const char *at = line, *end = line + len;
-	char id[32], limit[32], *stop;
+	char id[32], limit[32], submitted[32], *stop;
 
 	*row = (struct slurm_row){ 0 };
 	if (!field(&at, end, id, sizeof id) ||
 	    !field(&at, end, row->word, sizeof row->word) ||
 	    !field(&at, end, row->reason, sizeof row->reason) ||
 	    !field(&at, end, row->node, sizeof row->node) ||
-	    !field(&at, end, limit, sizeof limit))
+	    !field(&at, end, limit, sizeof limit) ||
+	    !field(&at, end, submitted, sizeof submitted))
 		return false;
 	row->id = strtoll(id, &stop, 10);
 	if (stop == id || row->id <= 0)
@@ -125,6 +137,7 @@ slurm_row_read(struct slurm_row *row, const char *line, size_t len)
 	memcpy(row->name, at, (size_t)(end - at));
 	row->state = state_of(row->word, row->reason);
 	row->limit_s = slurm_row_limit(limit);
+	row->submitted_s = slurm_row_time(submitted);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 enum { SLURM_NAME = 200 };
 
 /* The format that slurm_row_read reads, for squeue --format. */
-#define SLURM_ROW_FORMAT "%A|%T|%r|%N|%l|%j"
+#define SLURM_ROW_FORMAT "%A|%T|%r|%N|%l|%V|%j"
 
 enum slurm_state {
 	SLURM_STATE_WAITS, /* pending, held, suspended before its begin, … */
@@ -33,6 +33,7 @@ struct slurm_row {
 	char reason[80];
 	char node[128]; /* "" before it runs */
 	int64_t limit_s; /* 0 = none, or unknown */
+	int64_t submitted_s; /* by the clock of the controller; 0 = unknown */
 	char name[SLURM_NAME];
 };
 
@@ -48,6 +49,11 @@ bool slurm_row_stuck(const struct slurm_row *);
  */
 bool slurm_row_better(
     const struct slurm_row *a, const struct slurm_row *b, int64_t id);
+/*
+ * "2026-11-23T01:02:03", local time of the controller, as seconds that can be
+ * compared with each other; 0 = none.
+ */
+int64_t slurm_row_time(const char *text);
 /* "1-02:03:04", "02:03:04", "03:04", "UNLIMITED": seconds, 0 = none. */
 int64_t slurm_row_limit(const char *text);
 

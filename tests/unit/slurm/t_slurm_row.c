@@ -16,28 +16,30 @@ row(const char *text)
 static void
 test_rows(void)
 {
-	struct slurm_row r = row("12|RUNNING|None|n3|1-02:03:04|hp-a-b-1.2-c");
+	struct slurm_row r = row(
+	    "12|RUNNING|None|n3|1-02:03:04|2026-11-23T01:02:03|hp-a-b-1.2-c");
 
 	is_int(r.id, 12, "the id of a row");
 	ok(strcmp(r.name, "hp-a-b-1.2-c") == 0, "its name");
 	ok(strcmp(r.node, "n3") == 0, "its node");
 	is_int(r.limit_s, 93784, "its limit");
 	is_int(r.state, SLURM_STATE_RUNS, "its state");
+	is_int(r.submitted_s, 1795395723, "when it was submitted");
 	ok(!slurm_row_final(&r), "it has not ended");
-	r = row("7|FAILED|JobLaunchFailure|n1|UNLIMITED|x");
+	r = row("7|FAILED|JobLaunchFailure|n1|UNLIMITED|N/A|x");
 	is_int(r.state, SLURM_STATE_LAUNCH, "a job that could not be launched");
 	ok(slurm_row_final(&r) && r.limit_s == 0, "has ended, without a limit");
-	r = row("7|FAILED|NonZeroExitCode|n1|10:00|x");
+	r = row("7|FAILED|NonZeroExitCode|n1|10:00||x");
 	ok(r.state == SLURM_STATE_FAILED && r.limit_s == 600,
 	    "one that failed");
-	r = row("7|PENDING|launch failed requeued held||10|a|b");
+	r = row("7|PENDING|launch failed requeued held||10||a|b");
 	ok(slurm_row_stuck(&r) && strcmp(r.name, "a|b") == 0,
 	    "one that is stuck");
-	r = row("7|NEWSTATE|None||10|x");
+	r = row("7|NEWSTATE|None||10||x");
 	ok(r.state == SLURM_STATE_OTHER && !slurm_row_final(&r),
 	    "a state that is unknown is no end");
 	ok(!slurm_row_read(&r, "squeue: error: x", 16), "an error is no row");
-	ok(!slurm_row_read(&r, "x|RUNNING|a|b|c|d", 17), "nor is a word");
+	ok(!slurm_row_read(&r, "x|RUNNING|a|b|c|d|e", 19), "nor is a word");
 	ok(!slurm_row_read(&r, "", 0), "nor is nothing");
 }
 
@@ -54,9 +56,9 @@ test_limits(void)
 static void
 test_better(void)
 {
-	struct slurm_row old = row("5|COMPLETED|None|n1|1:00|x"),
-			 runs = row("4|RUNNING|None|n1|1:00|x"),
-			 waits = row("6|PENDING|None||1:00|x"), none = { 0 };
+	struct slurm_row old = row("5|COMPLETED|None|n1|1:00||x"),
+			 runs = row("4|RUNNING|None|n1|1:00||x"),
+			 waits = row("6|PENDING|None||1:00||x"), none = { 0 };
 
 	ok(slurm_row_better(&runs, &old, 0), "one that runs matters most");
 	ok(slurm_row_better(&runs, &waits, 0), "before one that waits");

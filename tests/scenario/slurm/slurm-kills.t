@@ -9,7 +9,7 @@ need sqlite3
 cluster_up
 PATH=$(cluster wrap):$PATH
 kills=${SLURM_KILLS:-30}
-trials=40
+trials=$((kills + 10))
 
 # A ledger of its own: when each run began and ended.
 cat >trial <<'END'

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "trials/shim/shim.h"
 
@@ -71,7 +72,7 @@ shim_shared_claim(struct shim *s)
 	(void)gethostname(host, sizeof host - 1);
 	(void)snprintf(name, sizeof name, SHIM_CLAIM_FILE ".%s.%.40s.%lld.%lld",
 	    host, job_variable("SLURM_JOB_ID"), (long long)getpid(),
-	    (long long)shim_wall_us());
+	    (long long)clock_wall_us());
 	r = claim_write(s, name);
 	fail_point("shim.before_link");
 	if (r == 0 &&

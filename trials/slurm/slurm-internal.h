@@ -164,7 +164,7 @@ int slurm_options_check(
 /* The words of sbatch that depend on the study alone. */
 void slurm_options_words(const struct slurm_settings *, char ***, size_t *);
 
-/* slurm-words.c: lists of words that end with NULL; takes ownership. */
+/* slurm-options.c: lists of words that end with NULL; takes ownership. */
 void slurm_words_add(char ***, size_t *, char *);
 void slurm_words_free(char **);
 

@@ -42,6 +42,24 @@ const struct option slurm_options[] = {
 	{ 0 }
 };
 
+void
+slurm_words_add(char ***list, size_t *n, char *word)
+{
+	*list = xreallocarray(*list, *n + 2, sizeof **list);
+	(*list)[(*n)++] = word;
+	(*list)[*n] = NULL;
+}
+
+void
+slurm_words_free(char **list)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && list[i] != NULL; i++)
+		free(list[i]);
+	free(list);
+}
+
 /* Options of sbatch that are ours; another value would break what we do. */
 static const char *const ours[] = { "--job-name", "-J", "--parsable",
 	"--requeue", "--no-requeue", "--output", "-o", "--error", "-e",

@@ -70,7 +70,7 @@ static const char *const ours[] = { "--job-name", "-J", "--parsable",
 static const struct option_value *
 get(const struct option_value *values, const char *name)
 {
-	return plugin_option_get(slurm_options, values, name);
+	return plugin_option_get(values, name);
 }
 
 static char *

@@ -35,7 +35,7 @@ study ours 14 -e $slow
 while asked=$("$HPOTUNE" ask ours.json 2>>err); do
 	eval "$asked"
 	printf '%s %s %s %s\n' "$trial" "$x" "$n" "$opt" >>asked
-	sql theirs.db "SELECT step, value FROM curves WHERE trial = $trial" |
+	sql theirs.db "SELECT step, printf('%!.17g', value) FROM curves WHERE trial = $trial" |
 	    tr '|' ' ' >curve
 	end=--done
 	while read -r at loss; do

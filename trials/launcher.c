@@ -1,5 +1,8 @@
-/* Accessors of struct launch_spec that all launchers share. */
+/* What all launchers share: accessors of struct launch_spec, events. */
 
+#include <stdarg.h>
+
+#include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/launcher.h"
 
@@ -13,4 +16,29 @@ const char *
 launcher_spec_workdir(const struct launch_spec *spec)
 {
 	return spec->workdir != NULL ? spec->workdir : spec->settings->workdir;
+}
+
+void
+launcher_emit(const struct launch_source *from, struct launch_event *ev)
+{
+	ev->trial = from->trial;
+	ev->attempt = from->attempt;
+	from->event(from->arg, ev);
+}
+
+void
+launcher_note(const struct launch_source *from, enum launch_level level,
+    const char *fmt, ...)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+	struct buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	ev.u.note.level = level;
+	ev.u.note.text = buf_str(&text);
+	launcher_emit(from, &ev);
+	buf_free(&text);
 }

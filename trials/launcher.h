@@ -197,6 +197,20 @@ struct launch_event {
 
 typedef void launch_cb(void *arg, const struct launch_event *);
 
+/* An attempt as a source of events, and who receives them. */
+struct launch_source {
+	launch_cb *event;
+	void *arg;
+	int64_t trial; /* 0: the whole study */
+	int attempt;
+};
+
+/* Deliver an event of this source; sets its trial and attempt. */
+void launcher_emit(const struct launch_source *, struct launch_event *);
+/* Deliver LAUNCH_NOTE. */
+void launcher_note(const struct launch_source *, enum launch_level,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 /*
  * trial.env and trial.workdir of an attempt: its own, or those of its
  * settings.  Borrowed.

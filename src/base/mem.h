@@ -49,6 +49,8 @@ void buf_puts(struct buf *, const char *);
 void buf_putc(struct buf *, char);
 void buf_printf(struct buf *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *, const char *, va_list)
+    __attribute__((format(printf, 2, 0)));
 void buf_clear(struct buf *);
 void buf_free(struct buf *);
 /* The text ("" when empty), borrowed until the next change. */

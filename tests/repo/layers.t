@@ -64,7 +64,7 @@ kernels/curve-bank	kernels kernels/cuda	-
 kernels/mix	kernels kernels/cuda	-
 kernels/replay	kernels kernels/cuda	-
 trials	@plain src/model src/model/study	-
-trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h	-
+trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h trials/launcher.h	-
 trials/metric-line	@plain src/base/json src/model/study	pcre2.h
 trials/shim	@plain src/base/clock.h src/base/fail.h trials/process	-
 trials/ranks	@plain src/base/clock.h src/base/file.h trials/process	-

@@ -29,8 +29,9 @@ local_attempt_find(struct local *l, int64_t trial, int attempt)
 	size_t i;
 
 	for (i = 0; i < l->n; i++)
-		if (l->attempts[i]->trial == trial &&
-		    l->attempts[i]->attempt == attempt && !l->attempts[i]->over)
+		if (l->attempts[i]->source.trial == trial &&
+		    l->attempts[i]->source.attempt == attempt &&
+		    !l->attempts[i]->over)
 			return l->attempts[i];
 	return NULL;
 }
@@ -49,8 +50,9 @@ local_attempt_follow(struct local *l, const struct launch_spec *spec)
 	struct local_attempt *a = xcalloc(1, sizeof *a);
 
 	a->local = l;
-	a->trial = spec->trial;
-	a->attempt = spec->attempt;
+	a->source = l->source;
+	a->source.trial = spec->trial;
+	a->source.attempt = spec->attempt;
 	a->slot = spec->slot;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	a->dir = local_attempt_dir(spec);
@@ -161,27 +163,4 @@ local_attempt_free(struct local_attempt *a)
 		(void)inotify_rm_watch(a->local->inotify, a->wd);
 	free(a->dir);
 	free(a);
-}
-
-void
-local_attempt_emit(struct local_attempt *a, struct launch_event *ev)
-{
-	ev->trial = a->trial;
-	ev->attempt = a->attempt;
-	a->local->event(a->local->arg, ev);
-}
-
-void
-local_attempt_note(struct local_attempt *a, bool warn, const char *fmt, ...)
-{
-	struct launch_event ev = { .kind = LAUNCH_NOTE };
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	ev.u.note.level = warn ? LAUNCH_WARNING : LAUNCH_INFO;
-	ev.u.note.text = text;
-	local_attempt_emit(a, &ev);
 }

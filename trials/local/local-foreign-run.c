@@ -73,7 +73,7 @@ set_aside(struct local_attempt *a)
 	if (output != -1 && fsync(fd) == -1)
 		output = -1;
 	if (output == -1 && !a->noted_unknown)
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "what another run with other parameters left for it cannot "
 		    "be set aside: %s",
 		    strerror(errno));
@@ -82,7 +82,7 @@ set_aside(struct local_attempt *a)
 		(void)close(fd);
 	free(trial_dir);
 	if (moved == 1)
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "the checkpoint of another run with other parameters was "
 		    "set aside as checkpoint.aside-%.8s",
 		    a->uuid);
@@ -93,7 +93,7 @@ static void
 foreign_wait(struct local_attempt *a, const struct claim *c)
 {
 	if (!a->noted_foreign)
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "another run of it is active that is not in this database "
 		    "(was the database restored from a copy?): waiting for its "
 		    "end");

@@ -60,7 +60,7 @@ gpu_show(struct local_gpu *g, const struct gpualloc_view *v)
 		.utilization = s->utilization,
 		.power = s->power < 0 ? -1 : (double)s->power / 1000,
 	};
-	g->local->event(g->local->arg, &ev);
+	launcher_emit(&g->local->source, &ev);
 }
 
 static bool
@@ -129,10 +129,10 @@ local_gpu_events_usage(struct local_attempt *a)
 		ev.u.usage.busy = sum(u.busy, before->busy);
 		ev.u.usage.seen = sum(u.seen, before->seen);
 	}
-	local_attempt_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 	if (gpu_idle_update(&a->idle, u.gpus, ev.u.usage.busy, ev.u.usage.seen,
 		a->used_ms, text, sizeof text))
-		local_attempt_note(a, true, "%s", text);
+		launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
 }
 
 static void
@@ -161,15 +161,14 @@ slots_tell(struct local_gpu *g)
 	g->places = places;
 	g->back = false;
 	local_slots_count(g->local, places);
-	g->local->event(g->local->arg, &ev);
+	launcher_emit(&g->local->source, &ev);
 }
 
 /* Note once that no GPU is usable, so that the user sees why nothing runs. */
 static void
 none_free_note(struct local_gpu *g)
 {
-	struct launch_event ev = { .kind = LAUNCH_NOTE };
-	char why[160] = "", text[256];
+	char why[160] = "";
 	struct gpualloc_view v;
 	bool none;
 	size_t i;
@@ -189,13 +188,12 @@ none_free_note(struct local_gpu *g)
 	    !gpualloc_choose_ready(g->gpus, why, sizeof why))
 		return;
 	g->noted_none = none;
-	(void)snprintf(text, sizeof text,
-	    none ? "no trial can begin until a GPU is free: %s"
-		 : "a GPU is available for trials again",
-	    why);
-	ev.u.note.level = none ? LAUNCH_WARNING : LAUNCH_INFO;
-	ev.u.note.text = text;
-	g->local->event(g->local->arg, &ev);
+	if (none)
+		launcher_note(&g->local->source, LAUNCH_WARNING,
+		    "no trial can begin until a GPU is free: %s", why);
+	else
+		launcher_note(&g->local->source, LAUNCH_INFO,
+		    "a GPU is available for trials again");
 }
 
 void

@@ -53,31 +53,20 @@ local_gpu_poll_send_notes(struct local_gpu *g)
 {
 	struct local *l = g->local;
 	struct local_gpu_message *note;
-	struct launch_event ev;
-	char *text;
+	const struct local_attempt *a;
 	size_t i;
 
 	for (i = 0; i < g->n_notes; i++) {
 		note = &g->notes[i];
-		ev = (struct launch_event){ .kind = LAUNCH_NOTE };
-		text = note->text;
-		if (note->trial != 0 &&
-		    local_attempt_find(l, note->trial, note->attempt) != NULL) {
-			ev.trial = note->trial;
-			ev.attempt = note->attempt;
-		} else if (note->trial != 0) {
-			/*
-			 * The attempt has ended: the note needs the number in
-			 * its text.
-			 */
-			text = xasprintf("trial %lld: %s",
+		a = local_attempt_find(l, note->trial, note->attempt);
+		/* The text needs the number of an attempt that has ended. */
+		if (a != NULL || note->trial == 0)
+			launcher_note(a != NULL ? &a->source : &l->source,
+			    note->level, "%s", note->text);
+		else
+			launcher_note(&l->source, note->level, "trial %lld: %s",
 			    (long long)note->trial, note->text);
-			free(note->text);
-		}
-		ev.u.note.level = note->level;
-		ev.u.note.text = text;
-		l->event(l->arg, &ev);
-		free(text);
+		free(note->text);
 	}
 	g->n_notes = 0;
 }

@@ -46,8 +46,7 @@ struct local_tail {
 
 struct local_attempt {
 	struct local *local;
-	int64_t trial;
-	int attempt;
+	struct launch_source source;
 	int slot;
 	char uuid[RECORD_UUID + 1];
 	char *dir;
@@ -117,8 +116,7 @@ struct local {
 	struct loop *loop;
 	struct local_state_dir home;
 	struct metric_patterns *rules;
-	launch_cb *event;
-	void *arg;
+	struct launch_source source; /* of events of the whole study */
 	char *study;
 	char *shim; /* path of hpotune-shim */
 	char *ranks; /* path of hpotune-ranks, or NULL */
@@ -172,9 +170,6 @@ void local_attempt_free(struct local_attempt *);
 void local_attempt_watch(struct local_attempt *, const struct proc_ref *);
 /* The same for the supervisor of this claim; false: it does not run. */
 bool local_attempt_watch_claim(struct local_attempt *, const struct claim *);
-void local_attempt_emit(struct local_attempt *, struct launch_event *);
-void local_attempt_note(struct local_attempt *, bool warn, const char *, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Signal a supervisor that has made its claim, if a stop is pending. */
 void local_attempt_signal(struct local_attempt *);

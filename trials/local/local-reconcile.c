@@ -13,7 +13,6 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "src/base/text.h"
 #include "trials/process/cgroup.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
@@ -77,12 +76,12 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	ev.u.up.pid = c->trial_pid;
 	ev.u.up.started_us = c->started_us;
 	ev.u.up.place = buf_str(&place);
-	local_attempt_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 	buf_free(&place);
 	local_gpu_started(a);
 	if (a->local->punch_unsupported && !a->local->noted_no_punch) {
 		a->local->noted_no_punch = true;
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "this file system cannot give back parts of a file: "
 		    "log_cap has no effect");
 	}
@@ -93,13 +92,13 @@ static void
 end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
 	local_gpu_ended(a, ev);
 	local_leftovers_remove_cgroup(a->local, a->uuid);
 	fail_point("local.before_end");
-	local_attempt_emit(a, ev);
+	launcher_emit(&a->source, ev);
 	a->over = true;
 	a->dirty = false;
 }
@@ -157,17 +156,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 		end_lost(a, "its folder was not where it was when it ended");
 		return;
 	}
-	ev.u.exit.ran = x->ran;
-	ev.u.exit.exit_code = x->exit_code;
-	ev.u.exit.signal = x->signal;
-	ev.u.exit.timeout = x->timeout;
-	ev.u.exit.oom = x->oom;
-	ev.u.exit.stopped = x->stopped;
-	ev.u.exit.started_us = x->started_us;
-	ev.u.exit.ended_us = x->ended_us;
-	ev.u.exit.max_rss = x->max_rss;
-	ev.u.exit.cpu_us = x->cpu_us;
-	text_cut(ev.u.exit.why, sizeof ev.u.exit.why, x->why);
+	attempt_status_exit(&ev.u.exit, x);
 	local_ranks_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
@@ -203,8 +192,8 @@ end_unclaimed(struct local_attempt *a)
 	if (!a->fresh && local_abandon_record(a->dir, a->uuid, &e) == -1) {
 		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
-			local_attempt_note(
-			    a, true, "cannot give it up: %s", e.text);
+			launcher_note(&a->source, LAUNCH_WARNING,
+			    "cannot give it up: %s", e.text);
 		a->noted_full |= e.kind != ERR_BUSY;
 		return;
 	}
@@ -261,7 +250,7 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 	if (!proc_stopped(&a->supervisor))
 		return;
 	if (!a->noted_still)
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "its supervisor was stopped by a signal, perhaps from the "
 		    "trial itself: continuing it");
 	a->noted_still = true;
@@ -293,7 +282,7 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		tell_up(a, c);
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
 		a->noted_stuck = true;
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "still there a minute after SIGKILL: a process hangs in "
 		    "the kernel; its place stays taken");
 	}
@@ -351,7 +340,7 @@ clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (unclear_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "processes of it still run without their supervisor, and "
 		    "cannot be killed");
 	}
@@ -372,8 +361,8 @@ note_unknown(struct local_attempt *a, const struct err *e)
 	if (!unclear_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
 		return;
 	a->noted_unknown = true;
-	local_attempt_note(
-	    a, true, "cannot find out whether it still runs: %s", e->text);
+	launcher_note(&a->source, LAUNCH_WARNING,
+	    "cannot find out whether it still runs: %s", e->text);
 }
 
 static void

@@ -54,8 +54,8 @@ why_note(struct local_attempt *a, struct local_tail *t, const char *what,
 	if (i == LOCAL_TAIL_REASONS)
 		return;
 	t->noted_why[i] = why;
-	local_attempt_note(
-	    a, true, "%s of its %s was passed over: %s", what, t->name, why);
+	launcher_note(&a->source, LAUNCH_WARNING,
+	    "%s of its %s was passed over: %s", what, t->name, why);
 }
 
 static void
@@ -84,7 +84,7 @@ line_read(
 		ev.u.report.has_step = r->has_step;
 		ev.u.report.step = r->step;
 		ev.u.report.value = r->values[i].value;
-		local_attempt_emit(a, &ev);
+		launcher_emit(&a->source, &ev);
 	}
 }
 
@@ -124,7 +124,7 @@ hole_skip(struct local_attempt *a, struct local_tail *t)
 	*t->skip = true;
 	if (!t->noted_drop) {
 		t->noted_drop = true;
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)t->dropped);
 		t->dropped = 0;
@@ -142,7 +142,7 @@ tail_anew(struct local_attempt *a, struct local_tail *t)
 	*t->skip = false;
 	t->n_kept = 0;
 	if (!t->noted_cut)
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "its %s was cut short or replaced and is read anew",
 		    t->name);
 	t->noted_cut = true;
@@ -214,7 +214,7 @@ static void
 long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 {
 	if (!*t->skip && !t->noted_long) {
-		local_attempt_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "a line of more than %d bytes in its %s was skipped",
 		    METRIC_LINE_MAX, t->name);
 		t->noted_long = true;
@@ -267,6 +267,6 @@ local_tail(struct local_attempt *a, bool final)
 	    old.metrics_skip == a->cursor.metrics_skip)
 		return more;
 	ev.u.cursor = a->cursor;
-	local_attempt_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 	return more;
 }

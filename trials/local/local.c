@@ -97,18 +97,12 @@ inotify_drain(struct local *l)
 static void
 inotify_note(struct local *l)
 {
-	struct launch_event ev = { .kind = LAUNCH_NOTE };
-	char text[256];
-
 	if (l->inotify_error == NULL)
 		return;
-	(void)snprintf(text, sizeof text,
+	launcher_note(&l->source, LAUNCH_WARNING,
 	    "inotify cannot be used for all trials: %s; their output is read "
 	    "once a second",
 	    l->inotify_error);
-	ev.u.note.level = LAUNCH_WARNING;
-	ev.u.note.text = text;
-	l->event(l->arg, &ev);
 	l->inotify_error = NULL;
 }
 
@@ -208,8 +202,8 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->inotify = -1;
 	l->loop = env->loop;
 	local_state_dir_open(l, env->state_dir);
-	l->event = env->event;
-	l->arg = env->arg;
+	l->source.event = env->event;
+	l->source.arg = env->arg;
 	l->study = xstrdup(env->study);
 	(void)gethostname(host, sizeof host - 1);
 	l->host = xstrdup(host);

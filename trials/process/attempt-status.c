@@ -12,6 +12,8 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/file.h"
+#include "src/base/text.h"
+#include "trials/launcher.h"
 #include "trials/process/attempt-status.h"
 
 enum attempt_status
@@ -145,4 +147,20 @@ attempt_status_read(struct attempt_evidence *ev, const char *dir,
 		return attempt_status_of(ev);
 	(void)err_add(e, "%s", dir);
 	return ATTEMPT_UNKNOWN;
+}
+
+void
+attempt_status_exit(struct launch_exit *out, const struct attempt_exit *x)
+{
+	out->ran = x->ran;
+	out->exit_code = x->exit_code;
+	out->signal = x->signal;
+	out->timeout = x->timeout;
+	out->oom = x->oom;
+	out->stopped = x->stopped;
+	out->started_us = x->started_us;
+	out->ended_us = x->ended_us;
+	out->max_rss = x->max_rss;
+	out->cpu_us = x->cpu_us;
+	text_cut(out->why, sizeof out->why, x->why);
 }

@@ -10,6 +10,7 @@
 #include "trials/process/attempt-record.h"
 
 struct err;
+struct launch_exit;
 
 enum attempt_status {
 	ATTEMPT_NEVER, /* no claim, no supervisor */
@@ -43,5 +44,11 @@ enum attempt_status attempt_status_of(const struct attempt_evidence *);
  */
 enum attempt_status attempt_status_read(
     struct attempt_evidence *, const char *dir, const char *uuid, struct err *);
+
+/*
+ * Set the fields that the record of an end has; the others are left as they
+ * are.
+ */
+void attempt_status_exit(struct launch_exit *, const struct attempt_exit *);
 
 #endif /* HPOTUNE_ATTEMPT_STATUS_H */

@@ -49,8 +49,7 @@ enum slurm_stop { SLURM_STOP_NONE, SLURM_STOP_GRACE, SLURM_STOP_NOW };
 
 struct slurm_attempt {
 	struct slurm *slurm;
-	int64_t trial;
-	int attempt;
+	struct launch_source source;
 	char uuid[RECORD_UUID + 1];
 	char name[SLURM_NAME];
 	char *dir, *trial_dir;
@@ -91,8 +90,7 @@ struct slurm_stray {
 
 struct slurm {
 	struct loop *loop;
-	launch_cb *event;
-	void *arg;
+	struct launch_source source; /* of events of the whole study */
 	char *study, *study_id, *state_dir;
 	char *prefix; /* of the names of its jobs */
 	char *shim; /* the copy in the shared folder */
@@ -170,9 +168,6 @@ void slurm_words_free(char **);
 
 /* slurm.c */
 struct slurm_attempt *slurm_find(struct slurm *, int64_t trial, int attempt);
-void slurm_emit(struct slurm_attempt *, struct launch_event *);
-void slurm_note(struct slurm_attempt *, bool warn, const char *, ...)
-    __attribute__((format(printf, 3, 4)));
 /* From a callback: a note of the whole study at the next collect. */
 void slurm_note_later(struct slurm *, const char *, ...)
     __attribute__((format(printf, 2, 3)));

@@ -17,6 +17,7 @@
 #include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
+#include "trials/process/attempt-status.h"
 #include "trials/process/transient-error.h"
 #include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
@@ -44,7 +45,7 @@ end_emit(struct slurm_attempt *a, struct launch_event *ev)
 	slurm_stray_add(a->slurm, a->name);
 	slurm_phase(a, SLURM_OVER);
 	fail_point("slurm.before_end");
-	slurm_emit(a, ev);
+	launcher_emit(&a->source, ev);
 }
 
 void
@@ -86,7 +87,7 @@ place_tell(struct slurm_attempt *a, const char *text)
 		return;
 	(void)snprintf(a->place, sizeof a->place, "%s", text);
 	ev.u.place = a->place;
-	slurm_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 }
 
 /* Where and why it waits; a reason that somebody has to end is a note. */
@@ -113,7 +114,7 @@ wait_tell(struct slurm_attempt *a)
 		if (strstr(a->row.reason, owners[i]) != NULL)
 			break;
 	if (i < sizeof owners / sizeof owners[0])
-		slurm_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "its job %" PRId64 " waits in the queue of Slurm: %.80s",
 		    a->row.id, a->row.reason);
 }
@@ -131,7 +132,7 @@ up_tell(struct slurm_attempt *a)
 	(void)snprintf(a->place, sizeof a->place, "%s", text);
 	ev.u.up.started_us = a->claim.started_us;
 	ev.u.up.place = a->place;
-	slurm_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 }
 
 /* The file of the claim has the job and the node. */
@@ -382,17 +383,7 @@ end_recorded(struct slurm_attempt *a)
 		slurm_look_soon(a->slurm);
 		return;
 	}
-	ev.u.exit.ran = x->ran;
-	ev.u.exit.exit_code = x->exit_code;
-	ev.u.exit.signal = x->signal;
-	ev.u.exit.timeout = x->timeout;
-	ev.u.exit.oom = x->oom;
-	ev.u.exit.stopped = x->stopped;
-	ev.u.exit.started_us = x->started_us;
-	ev.u.exit.ended_us = x->ended_us;
-	ev.u.exit.max_rss = x->max_rss;
-	ev.u.exit.cpu_us = x->cpu_us;
-	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
+	attempt_status_exit(&ev.u.exit, x);
 	ev.u.exit.not_yet = !x->ran && transient_error_exec(x->error);
 	end_emit(a, &ev);
 }
@@ -420,7 +411,7 @@ look_claimed(struct slurm_attempt *a)
 	if (a->missing < GONE)
 		return;
 	if (!a->noted_forgotten)
-		slurm_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "Slurm has forgotten its job %" PRId64
 		    ": it is followed by "
 		    "its files",
@@ -441,7 +432,8 @@ give_up(struct slurm_attempt *a)
 	int rc = slurm_folder_abandon(a->dir, a->uuid, &e);
 
 	if (rc == -1 && !a->noted_unknown)
-		slurm_note(a, true, "it cannot be given up: %s", e.text);
+		launcher_note(&a->source, LAUNCH_WARNING,
+		    "it cannot be given up: %s", e.text);
 	a->noted_unknown |= rc == -1;
 	if (rc != 0)
 		slurm_look_soon(a->slurm);
@@ -467,7 +459,7 @@ look_unclaimed(struct slurm_attempt *a)
 		return;
 	if (a->missing >= GONE) {
 		if (a->phase == SLURM_SENT)
-			slurm_note(a, true,
+			launcher_note(&a->source, LAUNCH_WARNING,
 			    "Slurm has forgotten its job %" PRId64
 			    " before it began: it is submitted again",
 			    a->id);
@@ -521,7 +513,7 @@ slurm_look(struct slurm_attempt *a)
 		return;
 	if (!records_read(a, &foreign, &e)) {
 		if (!a->noted_unknown)
-			slurm_note(a, true,
+			launcher_note(&a->source, LAUNCH_WARNING,
 			    "it cannot be found out whether it runs: %s",
 			    e.text);
 		a->noted_unknown = true;

@@ -109,7 +109,7 @@ slots_set(struct slurm *s, int slots)
 	if (slots == s->slots)
 		return;
 	s->slots = slots;
-	s->event(s->arg, &ev);
+	launcher_emit(&s->source, &ev);
 }
 
 /* Not sent: the attempt ends as if it had not been placed. */
@@ -136,7 +136,7 @@ end_unsent(struct slurm_attempt *a, const char *why)
 	ev.u.exit.started_us = ev.u.exit.ended_us = loop_wall_us(s->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
 	slurm_phase(a, SLURM_OVER);
-	slurm_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 }
 
 static void
@@ -171,7 +171,7 @@ on_down(struct slurm_attempt *a, const char *text)
 	s->submit.failures++;
 	loop_timer_set(s->submit.timer, pause_ms(s->submit.failures));
 	if (!s->submit.noted)
-		slurm_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "Slurm does not answer (%s): jobs are submitted when it "
 		    "does; those that run go on",
 		    text);
@@ -187,7 +187,7 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 	switch (
 	    *out != '\0' ? slurm_submit_class(out) : SLURM_REFUSAL_UNCLEAR) {
 	case SLURM_REFUSAL_UNCLEAR:
-		slurm_note(a, true,
+		launcher_note(&a->source, LAUNCH_WARNING,
 		    "sbatch: %s: its job may have been accepted all the same, "
 		    "and is looked for by its name %s",
 		    text, a->name);
@@ -204,7 +204,7 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 		slurm_folder_excluded(a, excluded, sizeof excluded);
 		if (*excluded != '\0' && slurm_folder_write(a->trial_dir,
 					     "slurm-exclude", "", &e) == 0) {
-			slurm_note(a, true,
+			launcher_note(&a->source, LAUNCH_WARNING,
 			    "without the nodes %s that failed under it there "
 			    "is none left: they are used again",
 			    excluded);
@@ -225,12 +225,12 @@ on_accepted(struct slurm_attempt *a, int64_t id)
 	struct launch_event ev = { .kind = LAUNCH_ACCEPTED };
 
 	if (s->submit.noted)
-		slurm_note(a, false, "Slurm answers again");
+		launcher_note(&a->source, LAUNCH_INFO, "Slurm answers again");
 	s->submit.failures = 0;
 	s->submit.noted = false;
 	a->id = id;
 	slurm_phase(a, SLURM_SENT);
-	slurm_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 	slurm_queue_ask(s, false);
 }
 
@@ -307,8 +307,8 @@ submit(struct slurm_attempt *a)
 
 	fail_point("slurm.before_sbatch");
 	slurm_phase(a, SLURM_SENDING);
-	s->submit.trial = a->trial;
-	s->submit.attempt = a->attempt;
+	s->submit.trial = a->source.trial;
+	s->submit.attempt = a->source.attempt;
 	if (capture_start(&s->submit.child, s->loop, &spec, on_answer, s, &e) ==
 	    -1) {
 		s->submit.child = NULL;

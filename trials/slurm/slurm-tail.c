@@ -52,8 +52,8 @@ why_note(const struct tail *t, const char *what, const char *why)
 	if (i == n)
 		return;
 	a->noted_why[i] = why;
-	slurm_note(
-	    a, true, "%s of its %s was passed over: %s", what, t->name, why);
+	launcher_note(&a->source, LAUNCH_WARNING,
+	    "%s of its %s was passed over: %s", what, t->name, why);
 }
 
 static void
@@ -86,7 +86,7 @@ line_read(const struct tail *t, const char *line, size_t len)
 		ev.u.report.has_step = r->has_step;
 		ev.u.report.step = r->step;
 		ev.u.report.value = r->values[i].value;
-		slurm_emit(t->a, &ev);
+		launcher_emit(&t->a->source, &ev);
 	}
 }
 
@@ -112,7 +112,7 @@ static void
 long_skip(const struct tail *t)
 {
 	if (!t->a->noted_long && t->last == NULL)
-		slurm_note(t->a, true,
+		launcher_note(&t->a->source, LAUNCH_WARNING,
 		    "a line of more than %d bytes of its %s was passed over",
 		    METRIC_LINE_MAX, t->name);
 	t->a->noted_long |= t->last == NULL;
@@ -177,7 +177,7 @@ slurm_tail(struct slurm_attempt *a, bool final)
 	    old.metrics_skip == a->cursor.metrics_skip)
 		return more;
 	ev.u.cursor = a->cursor;
-	slurm_emit(a, &ev);
+	launcher_emit(&a->source, &ev);
 	return more;
 }
 

@@ -30,64 +30,36 @@ slurm_find(struct slurm *s, int64_t trial, int attempt)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		if (s->attempts[i]->trial == trial &&
-		    s->attempts[i]->attempt == attempt &&
+		if (s->attempts[i]->source.trial == trial &&
+		    s->attempts[i]->source.attempt == attempt &&
 		    s->attempts[i]->phase != SLURM_OVER)
 			return s->attempts[i];
 	return NULL;
 }
 
 void
-slurm_emit(struct slurm_attempt *a, struct launch_event *ev)
-{
-	ev->trial = a->trial;
-	ev->attempt = a->attempt;
-	a->slurm->event(a->slurm->arg, ev);
-}
-
-void
-slurm_note(struct slurm_attempt *a, bool warn, const char *fmt, ...)
-{
-	struct launch_event ev = { .kind = LAUNCH_NOTE };
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	ev.u.note.level = warn ? LAUNCH_WARNING : LAUNCH_INFO;
-	ev.u.note.text = text;
-	slurm_emit(a, &ev);
-}
-
-void
 slurm_note_later(struct slurm *s, const char *fmt, ...)
 {
-	char text[512];
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
+	buf_vprintf(&s->notes, fmt, ap);
 	va_end(ap);
-	buf_printf(&s->notes, "%s\n", text);
+	buf_putc(&s->notes, '\n');
 	loop_wake(s->loop);
 }
 
 static void
 notes_tell(struct slurm *s)
 {
-	struct launch_event ev = { .kind = LAUNCH_NOTE };
 	char *text, *line, *rest;
 
 	if (s->notes.len == 0)
 		return;
 	text = rest = buf_take(&s->notes);
 	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (*line == '\0')
-			continue;
-		ev.u.note.level = LAUNCH_WARNING;
-		ev.u.note.text = line;
-		s->event(s->arg, &ev);
+		if (*line != '\0')
+			launcher_note(&s->source, LAUNCH_WARNING, "%s", line);
 	}
 	free(text);
 }
@@ -134,8 +106,9 @@ follow(struct slurm *s, const struct launch_spec *spec)
 	struct slurm_attempt *a = xcalloc(1, sizeof *a);
 
 	a->slurm = s;
-	a->trial = spec->trial;
-	a->attempt = spec->attempt;
+	a->source = s->source;
+	a->source.trial = spec->trial;
+	a->source.attempt = spec->attempt;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	(void)snprintf(a->name, sizeof a->name, "%.150s%lld.%d-%.8s", s->prefix,
 	    (long long)spec->trial, spec->attempt, spec->uuid);
@@ -271,8 +244,8 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	struct slurm *s = xcalloc(1, sizeof *s);
 
 	s->loop = env->loop;
-	s->event = env->event;
-	s->arg = env->arg;
+	s->source.event = env->event;
+	s->source.arg = env->arg;
 	s->study = xstrdup(env->study);
 	s->state_dir = xstrdup(env->state_dir);
 	s->prefix = prefix_make(env);

@@ -141,26 +141,26 @@ static enum cred_try (*const places[CRED_PLACES])(struct cred_chain *) = {
 void
 cred_chain_absent(struct cred_chain *f, const char *fmt, ...)
 {
-	char text[512];
 	va_list ap;
 
+	if (f->looked.len > 0)
+		buf_puts(&f->looked, "; ");
 	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
+	buf_vprintf(&f->looked, fmt, ap);
 	va_end(ap);
-	buf_printf(&f->looked, "%s%s", f->looked.len > 0 ? "; " : "", text);
 }
 
 void
 cred_chain_source(struct cred_chain *f, const char *fmt, ...)
 {
-	char text[256];
+	struct buf text = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
+	buf_vprintf(&text, fmt, ap);
 	va_end(ap);
 	free(f->source);
-	f->source = xstrdup(text);
+	f->source = buf_take(&text);
 }
 
 int64_t

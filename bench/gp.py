@@ -12,24 +12,14 @@ median value of the function at the suggested points.
 import json
 import random
 import statistics
-import subprocess
 import sys
 import time
 import warnings
 
+from searchloop import Program
+
 warnings.simplefilter("ignore")
 NAMES = "abcdef"
-
-
-class Program:
-    def __init__(self, path):
-        self.child = subprocess.Popen([path], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
-
-    def say(self, **message):
-        self.child.stdin.write(json.dumps(message) + "\n")
-        self.child.stdin.flush()
-        return self.child.stdout.readline().strip()
 
 
 def data(program, n):

@@ -85,7 +85,7 @@ rules_open(struct study *s, const struct json *j)
 {
 	static const char *const except[] = { "rule", "veto", NULL };
 	struct stopper_env env = { .study = "bench" };
-	const struct json *rule;
+	const struct json *rules = json_get(j, "rules"), *rule;
 	const struct stopper *stopper;
 	struct option_value *options;
 	struct err e = ERR_INIT;
@@ -93,7 +93,7 @@ rules_open(struct study *s, const struct json *j)
 	env.max_steps = (int64_t)number(j, "steps");
 	env.maximize = is_true(j, "maximize");
 	s->rules = stop_rule_set_new();
-	for (rule = json_first(json_get(j, "rules")); rule != NULL;
+	for (rule = rules == NULL ? NULL : json_first(rules); rule != NULL;
 	     rule = json_next(rule)) {
 		stopper = stopper_find(json_string(json_get(rule, "rule")));
 		if (stopper == NULL) {

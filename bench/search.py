@@ -22,11 +22,11 @@ in 100 pairs a run of it ends better than one of Optuna's.
 import argparse
 import json
 import math
-import os
 import statistics
-import subprocess
 import sys
 import warnings
+
+from searchloop import Program, Runs, strategy_of
 
 warnings.simplefilter("ignore")
 EPOCHS = 52
@@ -45,19 +45,6 @@ LCBENCH = {
     "max_dropout": {"type": "float", "min": 0.0, "max": 1.0},
 }
 LCBENCH_ORDER = list(LCBENCH)
-
-
-class Program:
-    """bench/search-loop, one line there and one back."""
-
-    def __init__(self, path):
-        self.child = subprocess.Popen([path], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
-
-    def say(self, **message):
-        self.child.stdin.write(json.dumps(message) + "\n")
-        self.child.stdin.flush()
-        return self.child.stdout.readline().strip()
 
 
 class Function:
@@ -129,19 +116,6 @@ class Surrogate:
 
     def value(self, params):
         return self.curve(params, [EPOCHS])[0]
-
-
-def strategy_of(tool):
-    """The strategy block: tpe+n_ei_candidates=24 has one option."""
-    name, *options = tool.split("+")
-    block = {"name": name}
-    for option in options:
-        key, _, value = option.partition("=")
-        try:
-            block[key] = json.loads(value)
-        except ValueError:
-            block[key] = value
-    return block
 
 
 def better_in_100(ours, theirs):
@@ -257,27 +231,6 @@ def running_best(values):
     return out
 
 
-class Runs:
-    """The runs made so far, kept in a file when there is one."""
-
-    def __init__(self, path, kind):
-        self.path, self.kind, self.known = path, kind, {}
-        if path and os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                for line in f:
-                    *key, values = json.loads(line)
-                    self.known[tuple(key)] = values
-
-    def get(self, problem, tool, seed, trials, make):
-        key = (self.kind, problem.name, tool, seed, trials)
-        if key not in self.known:
-            self.known[key] = make()
-            if self.path:
-                with open(self.path, "a", encoding="utf-8") as f:
-                    f.write(json.dumps([*key, self.known[key]]) + "\n")
-        return self.known[key]
-
-
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("program")
@@ -311,7 +264,7 @@ def main():
         tools[name] = (Optuna(name.partition(":")[2]) if ":" in name else
                        Ours(server, name, json.loads(args.rules)
                             if args.equal_epochs else ()))
-    saved = Runs(args.save, args.rules if args.equal_epochs else "")
+    saved, kind = Runs(args.save), args.rules if args.equal_epochs else ""
     marks = [m for m in (25, 50, 100, 200, 400) if m <= args.trials]
     reference = "optuna:TPESampler"
     ranks = {t: [] for t in tools}
@@ -326,7 +279,7 @@ def main():
         for name, tool in tools.items():
             run = run_epochs if args.equal_epochs else run_trials
             runs[name] = [running_best(saved.get(
-                problem, name, s, args.trials,
+                (kind, problem.name, name, s, args.trials),
                 lambda s=s: run(tool, problem, s, args.trials)))
                           for s in range(args.first, args.first + args.seeds)]
             print("#", problem.name, name, "done", file=sys.stderr)

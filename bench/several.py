@@ -15,10 +15,10 @@ quantile of first trials, by objective.  Mean over seeds; then the mean rank.
 import argparse
 import json
 import math
-import os
-import subprocess
 
 import numpy
+
+from searchloop import Program, Runs, strategy_of
 
 
 def zdt(number, n):
@@ -74,35 +74,16 @@ PROBLEMS.update({
     "dtlz2 in 12": dtlz2(12, 2)})
 
 
-def options_of(text):
-    name, *options = text.split("+")
-    block = {}
-    for option in options:
-        key, _, value = option.partition("=")
-        try:
-            block[key] = json.loads(value)
-        except ValueError:
-            block[key] = value
-    return name, block
-
-
 def run_ours(program, tool, problem, seed, trials):
     n, m, value = problem
-
-    def say(**message):
-        program.stdin.write(json.dumps(message) + "\n")
-        program.stdin.flush()
-        return program.stdout.readline()
-
-    name, options = options_of(tool)
-    say(open={"x%d" % i: {"type": "float", "min": 0, "max": 1}
-              for i in range(n)}, strategy={"name": name, **options},
-        rules=[], seed=seed, maximize=False, steps=0, objectives=m)
+    program.say(open={"x%d" % i: {"type": "float", "min": 0, "max": 1}
+                      for i in range(n)}, strategy=strategy_of(tool),
+                rules=[], seed=seed, maximize=False, steps=0, objectives=m)
     out = []
     for _ in range(trials):
-        answer = json.loads(say(ask=True))
+        answer = json.loads(program.say(ask=True))
         out.append([float(v) for v in value(list(answer["params"].values()))])
-        say(trial=answer["trial"], end=out[-1], stopped=False)
+        program.say(trial=answer["trial"], end=out[-1], stopped=False)
     return out
 
 
@@ -110,7 +91,8 @@ def run_optuna(tool, problem, seed, trials):
     import optuna
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     n, m, value = problem
-    name, options = options_of(tool.partition(":")[2])
+    options = strategy_of(tool.partition(":")[2])
+    name = options.pop("name")
     study = optuna.create_study(
         sampler=getattr(optuna.samplers, name)(seed=seed, **options),
         directions=["minimize"] * m)
@@ -169,35 +151,25 @@ def main():
     ap.add_argument("--marks", default="50,100,200")
     ap.add_argument("--save")
     args = ap.parse_args()
-    known, tools = {}, args.tools.split(",")
-    if args.save and os.path.exists(args.save):
-        with open(args.save, encoding="utf-8") as f:
-            for line in f:
-                *key, out = json.loads(line)
-                known[tuple(key)] = out
-    with subprocess.Popen([args.program], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as program:
-        for name in args.problems.split(","):
-            for tool in tools:
-                for seed in range(1, args.seeds + 1):
-                    key = (name, tool, seed, args.trials)
-                    if key in known:
-                        continue
-                    known[key] = (
-                        run_optuna(tool, PROBLEMS[name], seed, args.trials)
-                        if tool.startswith("optuna:") else
-                        run_ours(program, tool, PROBLEMS[name], seed,
-                                 args.trials))
-                    if args.save:
-                        with open(args.save, "a", encoding="utf-8") as f:
-                            f.write(json.dumps([*key, known[key]]) + "\n")
-        program.stdin.close()
+    program, runs = Program(args.program), Runs(args.save)
+    tools = args.tools.split(",")
+
+    def run(name, tool, seed):
+        return runs.get((name, tool, seed, args.trials), lambda: (
+            run_optuna(tool, PROBLEMS[name], seed, args.trials)
+            if tool.startswith("optuna:") else
+            run_ours(program, tool, PROBLEMS[name], seed, args.trials)))
+
+    known = {(name, t, s): run(name, t, s)
+             for name in args.problems.split(",") for t in tools
+             for s in range(1, args.seeds + 1)}
+    program.close()
     for mark in [int(m) for m in args.marks.split(",")]:
         ranks = {t: [] for t in tools}
         print("\n| after %d | " % mark + " | ".join(tools) + " |")
         print("|---" * (len(tools) + 1) + "|")
         for name in args.problems.split(","):
-            row = missing({t: [known[name, t, s, args.trials] for s in
+            row = missing({t: [known[name, t, s] for s in
                                range(1, args.seeds + 1)] for t in tools}, mark)
             order = sorted(row.values())
             for t in tools:

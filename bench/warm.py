@@ -14,64 +14,26 @@ function, one of each, a tool has found a better value than the first tool.
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
+
+from searchloop import Program, Runs, strategy_of
 
 
-def strategy_of(tool):
-    name, *options = tool.split("+")
-    block = {"name": name}
-    for option in options:
-        key, _, value = option.partition("=")
-        try:
-            block[key] = json.loads(value)
-        except ValueError:
-            block[key] = value
-    return block
-
-
-class Runs:
-    def __init__(self, args):
-        self.args, self.known = args, {}
-        self.child = subprocess.Popen([args.program], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
-        if args.save and os.path.exists(args.save):
-            with open(args.save, encoding="utf-8") as f:
-                for line in f:
-                    *key, trials = json.loads(line)
-                    self.known[tuple(key)] = trials
-
-    def say(self, **message):
-        self.child.stdin.write(json.dumps(message) + "\n")
-        self.child.stdin.flush()
-        return self.child.stdout.readline()
-
-    def go_on(self, problem, tool, seed, trials, n):
-        """The trials of tool, [setting, value], until there are n."""
-        self.say(open={"x%d" % i: {"type": "float", "min": -5, "max": 5}
-                       for i in range(problem.dimension)},
-                 strategy=strategy_of(tool), rules=[], seed=seed,
-                 maximize=False, steps=0)
-        for x, value in trials:
-            self.say(add={"x%d" % i: v for i, v in enumerate(x)}, value=value)
-        trials = list(trials)
-        while len(trials) < n:
-            answer = json.loads(self.say(ask=True))
-            x = list(answer["params"].values())
-            trials.append([x, float(problem(x))])
-            self.say(trial=answer["trial"], end=trials[-1][1], stopped=False)
-        return trials
-
-    def get(self, problem, tool, seed, before, n):
-        key = (problem.id_function, problem.dimension, tool, seed, n,
-               "" if before is None else self.args.first)
-        if key not in self.known:
-            self.known[key] = self.go_on(problem, tool, seed, before or [], n)
-            if self.args.save:
-                with open(self.args.save, "a", encoding="utf-8") as f:
-                    f.write(json.dumps([*key, self.known[key]]) + "\n")
-        return self.known[key]
+def go_on(program, problem, tool, seed, trials, n):
+    """The trials of tool, [setting, value], until there are n."""
+    program.say(open={"x%d" % i: {"type": "float", "min": -5, "max": 5}
+                      for i in range(problem.dimension)},
+                strategy=strategy_of(tool), rules=[], seed=seed,
+                maximize=False, steps=0)
+    for x, value in trials:
+        program.say(add={"x%d" % i: v for i, v in enumerate(x)}, value=value)
+    trials = list(trials)
+    while len(trials) < n:
+        answer = json.loads(program.say(ask=True))
+        x = list(answer["params"].values())
+        trials.append([x, float(problem(x))])
+        program.say(trial=answer["trial"], end=trials[-1][1], stopped=False)
+    return trials
 
 
 def better(ours, theirs, mark):
@@ -92,7 +54,15 @@ def main():
     ap.add_argument("--tools", default="cmaes,cmaes+n_startup_trials=100")
     ap.add_argument("--save")
     args = ap.parse_args()
-    runs, tools = Runs(args), args.tools.split(",")
+    program, runs = Program(args.program), Runs(args.save)
+    tools = args.tools.split(",")
+
+    def run(problem, tool, seed, before, n):
+        key = (problem.id_function, problem.dimension, tool, seed, n,
+               args.first if before else "")
+        return runs.get(key, lambda: go_on(
+            program, problem, tool, seed, before, n))
+
     marks = [m for m in (125, 150, 200, 400, 1000)
              if args.known < m <= args.trials]
     print("| in %s | " % args.dimensions + " | ".join(
@@ -106,9 +76,9 @@ def main():
             problem = suite.get_problem_by_function_dimension_instance(f, n, 1)
             found = {t: [] for t in tools}
             for seed in range(1, args.seeds + 1):
-                first = runs.get(problem, args.first, seed, None, args.known)
+                first = run(problem, args.first, seed, [], args.known)
                 for t in tools:
-                    found[t].append(runs.get(
+                    found[t].append(run(
                         problem, t, seed, first, args.trials))
             for t in tools:
                 for m in marks:
@@ -117,8 +87,7 @@ def main():
             print("| %s in %d | " % (t, n) + " | ".join(
                 "%.1f" % statistics.mean(rows[t][m]) for m in marks) + " |",
                 flush=True)
-    runs.child.stdin.close()
-    runs.child.wait()
+    program.close()
 
 
 main()

@@ -93,8 +93,7 @@ rules_open(struct study *s, const struct json *j)
 	env.max_steps = (int64_t)number(j, "steps");
 	env.maximize = is_true(j, "maximize");
 	s->rules = stop_rule_set_new();
-	for (rule = rules == NULL ? NULL : json_first(rules); rule != NULL;
-	     rule = json_next(rule)) {
+	for (rule = json_first(rules); rule != NULL; rule = json_next(rule)) {
 		stopper = stopper_find(json_string(json_get(rule, "rule")));
 		if (stopper == NULL) {
 			fprintf(stderr, "search: no such rule\n");

@@ -185,14 +185,10 @@ export_part_value_put(
 static void
 export_part_constants_put(struct import *im, const struct export_part *part)
 {
-	const struct json *j =
-	    part->algorithm != NULL
-		? json_get(part->algorithm, "hyperparameters")
-		: NULL;
+	const struct json *j = json_get(part->algorithm, "hyperparameters");
 	struct buf text = { 0 };
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		buf_clear(&text);
 		if (json_string(j) != NULL)
 			buf_puts(&text, json_string(j));
@@ -257,7 +253,7 @@ extra_copy(struct import *im, const struct json *backend, const char *object,
 	const struct json *j =
 	    import_at(json_get(backend, "extra"), object, NULL);
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		if (only == NULL || strcmp(json_key(j), only) == 0)
 			import_copy(im, 3, json_key(j), j);
 		else
@@ -560,7 +556,7 @@ inputs_put(struct import *im, const struct json *backend)
 {
 	const struct json *j = json_get(backend, "inputs"), *fs, *seed;
 
-	if (j == NULL || json_count(j) == 0)
+	if (json_count(j) == 0)
 		return;
 	import_open(im, 2, "InputDataConfig", '[');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
@@ -656,8 +652,7 @@ extra_put(struct import *im, const struct json *backend)
 	const struct json *j = json_get(backend, "extra");
 	size_t i;
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		for (i = 0; placed[i] != NULL; i++)
 			if (strcmp(placed[i], json_key(j)) == 0)
 				break;
@@ -677,7 +672,7 @@ export_sagemaker_put_tags(struct import *im, const struct json *backend)
 {
 	const struct json *j = json_get(backend, "tags");
 
-	if (j == NULL || json_count(j) == 0)
+	if (json_count(j) == 0)
 		return;
 	import_open(im, 1, "Tags", '[');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {

@@ -155,8 +155,7 @@ type_of(const struct json *backend, const char *group)
 	if (j != NULL)
 		return json_string(json_first(j));
 	j = json_get(backend, "groups");
-	for (k = j != NULL ? json_first(j) : NULL; k != NULL;
-	     k = json_next(k)) {
+	for (k = json_first(j); k != NULL; k = json_next(k)) {
 		name = json_string(json_get(k, "name"));
 		if (group == NULL || (name != NULL && strcmp(name, group) == 0))
 			return json_string(json_get(k, "instance_type"));

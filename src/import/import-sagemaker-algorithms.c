@@ -81,7 +81,7 @@ has_environment(const struct json *def)
 {
 	const struct json *j = import_at(def, "Environment", NULL);
 
-	return j != NULL && json_count(j) > 0;
+	return json_count(j) > 0;
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -110,8 +110,7 @@ searched_in(const struct import *im, const char *name)
 		for (k = 0; range_lists[k] != NULL; k++) {
 			j = import_at(im->defs[i], "HyperParameterRanges",
 			    range_lists[k]);
-			for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-			     j = json_next(j)) {
+			for (j = json_first(j); j != NULL; j = json_next(j)) {
 				other = json_string(json_get(j, "Name"));
 				/* Columns of views are case-insensitive. */
 				n += other != NULL &&
@@ -218,8 +217,7 @@ regex_of(const struct json *def, const char *metric)
 	    import_at(def, "AlgorithmSpecification", "MetricDefinitions");
 	const char *name;
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		name = json_string(json_get(j, "Name"));
 		if (name != NULL && strcmp(name, metric) == 0)
 			return json_string(json_get(j, "Regex"));
@@ -235,8 +233,7 @@ regex_otherwise(const struct json *a, const struct json *b)
 	    import_at(a, "AlgorithmSpecification", "MetricDefinitions");
 	const char *name, *here, *there;
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		name = json_string(json_get(j, "Name"));
 		here = json_string(json_get(j, "Regex"));
 		there = name != NULL ? regex_of(b, name) : NULL;
@@ -276,8 +273,7 @@ one_why(struct buf *why, const struct import *im, const struct json *def)
 		return true;
 	for (k = 0; range_lists[k] != NULL; k++) {
 		j = import_at(def, "HyperParameterRanges", range_lists[k]);
-		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-		     j = json_next(j)) {
+		for (j = json_first(j); j != NULL; j = json_next(j)) {
 			param = json_string(json_get(j, "Name"));
 			if (param != NULL && im->n_defs > 0 &&
 			    strlen(param) + strlen(name) + 3 > PARAM_NAME_MAX) {
@@ -363,15 +359,14 @@ import_algorithm_find(struct import *im)
 	/* A name with a meaning in hpotune needs a prefix. */
 	for (k = 0; range_lists[k] != NULL; k++) {
 		j = import_at(ranges, range_lists[k], NULL);
-		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-		     j = json_next(j)) {
+		for (j = json_first(j); j != NULL; j = json_next(j)) {
 			name = json_string(json_get(j, "Name"));
 			if (name != NULL && space_name_taken(name))
 				im->n_defs = 1;
 		}
 	}
 	j = import_at(im->def, "StaticHyperParameters", NULL);
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		if (space_name_taken(json_key(j)))
 			im->n_defs = 1;
 	im->defs[0] = im->def;
@@ -418,14 +413,12 @@ constants_put(struct import *im)
 	const char *name;
 
 	import_open(im, 4, "hyperparameters", '{');
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		import_key(im, 5, json_key(j));
 		import_value_put(im, json_string(j));
 	}
 	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		name = json_string(json_get(j, "Name"));
 		if (name == NULL || json_get(j, "ValueHint") == NULL)
 			continue;

@@ -151,7 +151,7 @@ import_inputs_put(struct import *im)
 {
 	const struct json *j = import_at(im->def, "InputDataConfig", NULL);
 
-	if (j == NULL || json_count(j) == 0)
+	if (json_count(j) == 0)
 		return;
 	import_open(im, 2, "inputs", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j))

@@ -23,8 +23,7 @@ metric_is_there(const struct import *im, size_t n, const char *metric)
 	for (i = 0; i < n; i++) {
 		j = import_at(
 		    im->defs[i], "AlgorithmSpecification", "MetricDefinitions");
-		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-		     j = json_next(j)) {
+		for (j = json_first(j); j != NULL; j = json_next(j)) {
 			name = json_string(json_get(j, "Name"));
 			if (name != NULL && strcmp(name, metric) == 0)
 				return true;
@@ -45,8 +44,7 @@ metrics_put(struct import *im, struct err *e)
 		def = im->n_defs > 0 ? im->defs[i] : im->def;
 		j = import_at(
 		    def, "AlgorithmSpecification", "MetricDefinitions");
-		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-		     j = json_next(j)) {
+		for (j = json_first(j); j != NULL; j = json_next(j)) {
 			name = json_need(j, "Name", e);
 			regex = name != NULL ? json_need(j, "Regex", e) : NULL;
 			if (regex == NULL ||
@@ -80,7 +78,7 @@ env_put(struct import *im)
 	const struct json *j = import_at(im->def, "Environment", NULL);
 	struct buf text = { 0 };
 
-	if (j == NULL || json_count(j) == 0)
+	if (json_count(j) == 0)
 		return;
 	import_open(im, 2, "env", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
@@ -263,7 +261,7 @@ tags_put(struct import *im)
 	    im->root != im->config ? json_get(im->root, "Tags") : NULL;
 	const char *name;
 
-	if (j == NULL || json_count(j) == 0)
+	if (json_count(j) == 0)
 		return;
 	import_open(im, 2, "tags", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {

@@ -64,8 +64,7 @@ fixed_find(const struct import *im, const char *name)
 	if (j != NULL)
 		return json_string(j);
 	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		text = json_string(json_get(j, "Name"));
 		if (text != NULL && strcmp(text, name) == 0)
 			return json_string(json_get(j, "ValueHint"));
@@ -358,10 +357,10 @@ rest_note(struct import *im)
 	const struct json *j =
 	    import_at(im->def, "StaticHyperParameters", NULL);
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		left_out(im, json_key(j));
 	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		left_out(im, json_string(json_get(j, "Name")));
 }
 

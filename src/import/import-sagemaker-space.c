@@ -181,8 +181,7 @@ statics_put(struct import *im, struct err *e)
 	    import_at(im->def, "StaticHyperParameters", NULL);
 	const char *text;
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		if (json_read_string(j, &text, e) != 0)
 			return -1;
 		if (import_script_is_toolkit(im, json_key(j)))
@@ -199,7 +198,7 @@ ranges_put(struct import *im, const struct json *ranges, const char *key,
 {
 	const struct json *j = import_at(ranges, key, NULL);
 
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		if (put(im, j, e) != 0)
 			return -1;
 	return 0;

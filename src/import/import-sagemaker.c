@@ -194,7 +194,7 @@ warm_put(struct import *im)
 	    "ParentHyperParameterTuningJobs", NULL);
 	const char *name;
 
-	if (j == NULL || json_count(j) == 0)
+	if (json_count(j) == 0)
 		return;
 	import_open(im, 1, "warm_start", '[');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {

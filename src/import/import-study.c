@@ -90,7 +90,7 @@ import_note(struct import *im, const char *text)
 const struct json *
 import_at(const struct json *j, const char *a, const char *b)
 {
-	j = j != NULL ? json_get(j, a) : NULL;
+	j = json_get(j, a);
 	return j != NULL && b != NULL ? json_get(j, b) : j;
 }
 

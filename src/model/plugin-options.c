@@ -339,7 +339,7 @@ plugin_options_read(struct option_value **out, const struct option *table,
 	values = xcalloc(n + 1, sizeof *values);
 	for (i = 0; i < n; i++) {
 		values[i].name = table[i].name;
-		j = block != NULL ? json_get(block, table[i].name) : NULL;
+		j = json_get(block, table[i].name);
 		if (j == NULL)
 			set_default(&values[i], &table[i]);
 		else if (option_read(&values[i], &table[i], j, e) != 0) {

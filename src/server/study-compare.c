@@ -22,7 +22,7 @@ struct side {
 static const struct json *
 member(const struct json *j, const char *key)
 {
-	return j != NULL ? json_get(j, key) : NULL;
+	return json_get(j, key);
 }
 
 /* The first key in which two objects differ, or NULL. */

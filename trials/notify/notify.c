@@ -119,7 +119,7 @@ events_judge(const struct json *answer, char *why, size_t n)
 	if (failed == 0)
 		return;
 	entries = json_get(answer, "Entries");
-	one = entries != NULL ? json_first(entries) : NULL;
+	one = json_first(entries);
 	code = one != NULL ? json_string(json_get(one, "ErrorCode")) : NULL;
 	text = one != NULL ? json_string(json_get(one, "ErrorMessage")) : NULL;
 	(void)snprintf(why, n,

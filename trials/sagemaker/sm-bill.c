@@ -109,8 +109,7 @@ sm_bill_meter_read(
 
 	*m = (struct sm_bill_meter){ .phase = SM_PHASE_WAIT };
 	*since_s = 0;
-	for (t = t != NULL ? json_first(t) : NULL; t != NULL;
-	     t = json_next(t)) {
+	for (t = json_first(t); t != NULL; t = json_next(t)) {
 		if ((word = json_string(json_get(t, "Status"))) == NULL)
 			continue;
 		sm_bill_meter_move(m, sm_bill_phase_read(word, m->phase), 0);

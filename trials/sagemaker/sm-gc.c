@@ -121,9 +121,8 @@ on_tags(void *arg, const struct aws_answer *r)
 		gc_fail(g, r, j->name);
 		return;
 	}
-	t = r->json != NULL ? json_get(r->json, "Tags") : NULL;
-	for (t = t != NULL ? json_first(t) : NULL; t != NULL;
-	     t = json_next(t)) {
+	t = json_get(r->json, "Tags");
+	for (t = json_first(t); t != NULL; t = json_next(t)) {
 		key = json_string(json_get(t, "Key"));
 		if (key == NULL)
 			continue;
@@ -195,7 +194,7 @@ on_page(void *arg, const struct aws_answer *r)
 		return;
 	}
 	o = json_get(r->json, "TrainingJobSummaries");
-	for (o = o != NULL ? json_first(o) : NULL; o != NULL; o = json_next(o))
+	for (o = json_first(o); o != NULL; o = json_next(o))
 		on_gc_answer(g, o);
 	token = json_string(json_get(r->json, "NextToken"));
 	if (token == NULL || *token == '\0' || g->pages >= GC_PAGES ||

@@ -67,7 +67,7 @@ series_add(struct sm_gpu_usage *u, const struct json *result)
 	double x;
 	int n = 0;
 
-	for (v = v != NULL ? json_first(v) : NULL; v != NULL; v = json_next(v))
+	for (v = json_first(v); v != NULL; v = json_next(v))
 		if (json_number(v, &x) && x >= 0 && x < 1e6) {
 			u->busy += x / 100 * u->period;
 			n++;
@@ -97,7 +97,7 @@ on_usage(void *arg, const struct aws_answer *r)
 		return;
 	}
 	j = json_get(r->json, "MetricDataResults");
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		series_add(u, j);
 	token = json_string(json_get(r->json, "NextToken"));
 	if (token != NULL && *token != '\0' && ++u->pages < PAGES_MOST) {

@@ -93,8 +93,7 @@ read_transitions(struct sm_job *job, const struct json *list)
 	const struct json *t;
 	const char *status;
 
-	for (t = list != NULL ? json_first(list) : NULL; t != NULL;
-	     t = json_next(t)) {
+	for (t = json_first(list); t != NULL; t = json_next(t)) {
 		status = json_string(json_get(t, "Status"));
 		if (status == NULL)
 			continue;
@@ -129,7 +128,7 @@ read_machine(struct sm_job *job, const struct json *config)
 	job->type = json_string(json_get(config, "InstanceType"));
 	job->instances = instances(config);
 	g = json_get(config, "InstanceGroups");
-	for (g = g != NULL ? json_first(g) : NULL; g != NULL; g = json_next(g))
+	for (g = json_first(g); g != NULL; g = json_next(g))
 		if (job->instances < INSTANCES_MOST)
 			job->instances += instances(g);
 }

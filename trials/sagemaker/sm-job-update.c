@@ -211,7 +211,7 @@ on_page(void *arg, const struct aws_answer *r)
 	}
 	p->said_trouble = false;
 	o = json_get(r->json, "TrainingJobSummaries");
-	for (o = o != NULL ? json_first(o) : NULL; o != NULL; o = json_next(o))
+	for (o = json_first(o); o != NULL; o = json_next(o))
 		summary_read(sm, o);
 	token = json_string(json_get(r->json, "NextToken"));
 	/* Empty pages may precede full ones; a repeated token ends the list. */

@@ -102,8 +102,7 @@ on_page(void *arg, const struct aws_answer *r)
 		return;
 	}
 	j = json_get(r->json, "TrainingJobSummaries");
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		if (p->n++ > 0)
 			buf_putc(p->out, ',');
 		json_write(p->out, j);

@@ -213,13 +213,13 @@ json_type_name(enum json_type type)
 size_t
 json_count(const struct json *j)
 {
-	return j->count;
+	return j != NULL ? j->count : 0;
 }
 
 const struct json *
 json_first(const struct json *j)
 {
-	return j->count > 0 ? j + 1 : NULL;
+	return j != NULL && j->count > 0 ? j + 1 : NULL;
 }
 
 const struct json *

@@ -46,14 +46,14 @@ const struct json *json_root(const struct json_doc *);
 enum json_type json_type(const struct json *);
 /* "a number", "an object": for errors. */
 const char *json_type_name(enum json_type);
-/* Elements of an array or members of an object; 0 for anything else. */
+/* Elements of an array or members of an object; 0 for anything else, or NULL. */
 size_t json_count(const struct json *);
-/* Iterate: first child or NULL, then the next one or NULL. */
+/* Iterate: first child or NULL, then the next one or NULL.  NULL has none. */
 const struct json *json_first(const struct json *);
 const struct json *json_next(const struct json *);
 /* The key of a member, NULL for anything else. */
 const char *json_key(const struct json *);
-/* The member with this key, or NULL. */
+/* The member with this key, or NULL, also of NULL. */
 const struct json *json_get(const struct json *, const char *key);
 /*
  * The value, or false when it has another type (or is no whole number).  These

@@ -26,7 +26,7 @@ study_key(const struct study *study, const char *block, const char *key)
 {
 	const struct json *j = json_get(json_root(study->doc), block);
 
-	return j != NULL ? json_get(j, key) : NULL;
+	return json_get(j, key);
 }
 
 /* Whether a report line can contain this metric. */
@@ -89,7 +89,7 @@ batch_check(const struct plugin_backend *backend, const struct study *study,
 	int64_t n = plugins_replicas(backend, study), global;
 	const char *name = study->trial.batch_param;
 
-	where = where != NULL ? json_get(where, "global") : NULL;
+	where = json_get(where, "global");
 	global = study->trial.batch_global;
 	if (name != NULL &&
 	    !param_divides(

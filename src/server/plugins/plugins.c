@@ -132,7 +132,7 @@ rule_read(
 		plug->block, except, e) == -1)
 		return -1;
 	plugins->n_rules++;
-	veto = plug->block != NULL ? json_get(plug->block, "veto") : NULL;
+	veto = json_get(plug->block, "veto");
 	if (veto != NULL && !json_bool(veto, &rule->veto))
 		return json_err(veto, e, "expected true or false");
 	return 0;

@@ -66,7 +66,7 @@ part_read(struct replay_rule *r, const struct json *j, struct err *e)
 		&part->values, part->stopper->options, block, except, e) == -1)
 		return -1;
 	r->n++;
-	veto = block != NULL ? json_get(block, "veto") : NULL;
+	veto = json_get(block, "veto");
 	if (veto != NULL && !json_bool(veto, &part->veto))
 		return json_err(veto, e, "expected true or false");
 	return 0;

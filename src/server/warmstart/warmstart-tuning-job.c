@@ -84,7 +84,7 @@ put_tuned(struct buf *b, const struct space *space, const struct json *tuned,
 	for (j = json_first(tuned); j != NULL; j = json_next(j))
 		if (!put_member(b, space, j))
 			return false;
-	j = constant != NULL ? json_first(constant) : NULL;
+	j = json_first(constant);
 	for (; j != NULL; j = json_next(j))
 		if (space_find(space, json_key(j)) >= 0 &&
 		    json_get(tuned, json_key(j)) == NULL)
@@ -107,7 +107,7 @@ defined(const struct tuning *t, const struct json *job, const char *what)
 	d = json_get(t->job, "TrainingJobDefinition");
 	list = json_get(t->job, "TrainingJobDefinitions");
 	if (d != NULL || list == NULL)
-		return d != NULL ? json_get(d, what) : NULL;
+		return json_get(d, what);
 	for (d = json_first(list); d != NULL; d = json_next(d)) {
 		name = json_string(json_get(d, "DefinitionName"));
 		if (of != NULL && name != NULL && strcmp(of, name) == 0)
@@ -313,8 +313,7 @@ note_more(struct tuning *t)
 				  strcmp(status, "Stopping") == 0))
 		(void)snprintf(s->note, sizeof s->note,
 		    "it is %s: its later results are not used", status);
-	j = warm != NULL ? json_get(warm, "ParentHyperParameterTuningJobs")
-			 : NULL;
+	j = json_get(warm, "ParentHyperParameterTuningJobs");
 	parent = j != NULL && json_first(j) != NULL
 		     ? json_string(json_get(
 			   json_first(j), "HyperParameterTuningJobName"))

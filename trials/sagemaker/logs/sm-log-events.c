@@ -135,8 +135,8 @@ on_page(void *arg, const struct aws_answer *a)
 		return;
 	}
 	logs->denied_ms = 0;
-	j = a->json != NULL ? json_get(a->json, "events") : NULL;
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+	j = json_get(a->json, "events");
+	for (j = json_first(j); j != NULL; j = json_next(j))
 		event_read(logs, j);
 	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
 				: NULL;
@@ -447,8 +447,7 @@ sm_log_events_page(struct sm_log *log, const struct json *answer,
 
 	if (answer != NULL)
 		j = json_get(answer, "events");
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		text = json_string(json_get(j, "message"));
 		if (text == NULL ||
 		    !json_integer(json_get(j, "timestamp"), &ms))

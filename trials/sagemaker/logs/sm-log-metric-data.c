@@ -306,9 +306,7 @@ on_data(void *arg, const struct aws_answer *a)
 			loop_timer_set(m->timer, 0);
 		return;
 	}
-	results = a->good && a->json != NULL
-		      ? json_get(a->json, "MetricDataResults")
-		      : NULL;
+	results = a->good ? json_get(a->json, "MetricDataResults") : NULL;
 	for (i = 0; results != NULL && i < m->asked; i++) {
 		log = log_find(m->logs, m->trials[i], m->attempts[i]);
 		if (log != NULL)

@@ -90,9 +90,8 @@ on_listed(void *arg, const struct aws_answer *a)
 		log->then(log, sm_logs_denied(log->logs, a));
 		return;
 	}
-	j = a->json != NULL ? json_get(a->json, "logStreams") : NULL;
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
+	j = json_get(a->json, "logStreams");
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		name = json_string(json_get(j, "logStreamName"));
 		if (name != NULL)
 			stream_add(log, name);

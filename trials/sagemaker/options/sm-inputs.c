@@ -113,8 +113,7 @@ groups_check(struct sm_reader *r, const struct json *block)
 
 	if (texts_check(block, "groups", 5, "groups", r->e) == -1)
 		return -1;
-	for (j = list != NULL ? json_first(list) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
 		for (i = 0; i < r->s->n_groups; i++)
 			if (strcmp(r->s->groups[i].name, json_string(j)) == 0)
 				break;

@@ -55,8 +55,7 @@ extra_put(
 	const struct json *j;
 	size_t i;
 
-	for (j = block != NULL ? json_first(block) : NULL; j != NULL;
-	     j = json_next(j)) {
+	for (j = json_first(block); j != NULL; j = json_next(j)) {
 		for (i = 0; not [i] != NULL; i++)
 			if (strcmp(not [i], json_key(j)) == 0)
 				break;
@@ -71,7 +70,7 @@ static const char *const nothing[] = { NULL };
 static const struct json *
 extra(const struct sm_settings *s, const char *member)
 {
-	return s->extra != NULL ? json_get(s->extra, member) : NULL;
+	return json_get(s->extra, member);
 }
 
 static void
@@ -108,7 +107,7 @@ static void
 member_copy(struct json_writer *w, const struct json *block, const char *from,
     const char *to)
 {
-	const struct json *j = block != NULL ? json_get(block, from) : NULL;
+	const struct json *j = json_get(block, from);
 
 	if (j == NULL)
 		return;
@@ -184,7 +183,7 @@ input_put(struct json_writer *w, const struct sm_input *in)
 	if (text != NULL)
 		json_writer_text(w, "RecordWrapperType",
 		    strcmp(text, "none") == 0 ? "None" : text);
-	seed = block != NULL ? json_get(block, "shuffle_seed") : NULL;
+	seed = json_get(block, "shuffle_seed");
 	if (seed != NULL) {
 		json_writer_object(w, "ShuffleConfig");
 		json_write(json_writer_value(w, "Seed"), seed);

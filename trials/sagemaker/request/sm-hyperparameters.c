@@ -274,8 +274,7 @@ algorithm_params_put(struct json_writer *w, const struct json *params,
 		else
 			rc = bare_put(w, &n, name, j, &json, e);
 	}
-	for (j = fixed != NULL ? json_first(fixed) : NULL; j != NULL && rc == 0;
-	     j = json_next(j))
+	for (j = json_first(fixed); j != NULL && rc == 0; j = json_next(j))
 		rc = bare_put(w, &n, json_key(j), j, &json, e);
 	objective = sm_algorithm_objective(a, r->metric);
 	if (rc == 0 && objective != NULL &&

@@ -112,9 +112,8 @@ on_messages(void *arg, const struct aws_answer *a)
 		return;
 	}
 	/* An empty answer has no such key. */
-	list = a->json != NULL ? json_get(a->json, "Messages") : NULL;
-	for (j = list != NULL ? json_first(list) : NULL; j != NULL;
-	     j = json_next(j))
+	list = json_get(a->json, "Messages");
+	for (j = json_first(list); j != NULL; j = json_next(j))
 		if (member(j, "Body") != NULL)
 			message_read(ev, member(j, "Body"));
 	if (list != NULL)
@@ -257,8 +256,7 @@ on_arn(void *arg, const struct json *json)
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 }, pattern = { 0 };
 	struct json_writer o = { .out = &body };
-	const struct json *attributes =
-	    json != NULL ? json_get(json, "Attributes") : NULL;
+	const struct json *attributes = json_get(json, "Attributes");
 	const char *arn = member(attributes, "QueueArn");
 
 	if (arn == NULL) {

@@ -146,8 +146,7 @@ static void
 on_list(void *arg, const struct json *json)
 {
 	struct sm_watch_removal *s = arg;
-	const struct json *list =
-	    json != NULL ? json_get(json, "MetricAlarms") : NULL;
+	const struct json *list = json_get(json, "MetricAlarms");
 	const struct json *j;
 	const char *name;
 	struct buf body = { 0 };
@@ -156,8 +155,7 @@ on_list(void *arg, const struct json *json)
 
 	json_writer_object(&o, NULL);
 	json_writer_array(&o, "AlarmNames");
-	for (j = list != NULL ? json_first(list) : NULL; j != NULL && n < 100;
-	     j = json_next(j)) {
+	for (j = json_first(list); j != NULL && n < 100; j = json_next(j)) {
 		name = json_string(json_get(j, "AlarmName"));
 		if (name == NULL)
 			continue;

@@ -120,6 +120,18 @@ chart_path_titled(
 	html_close(c->h, "path");
 }
 
+void
+chart_path_trials(
+    struct chart *c, const char *class, struct buf *d, struct buf *trials)
+{
+	if (d->len > 0) {
+		path_open(c, class, d);
+		html_attr(c->h, "data-trials", buf_str(trials));
+		html_close(c->h, "path");
+	}
+	buf_free(trials);
+}
+
 static const struct {
 	const char *class;
 	double x, y; /* of its first point */

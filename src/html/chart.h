@@ -39,6 +39,12 @@ void chart_path(struct chart *, const char *class, struct buf *d);
 /* The same for one mark with a tooltip. */
 void chart_path_titled(
     struct chart *, const char *class, struct buf *d, const char *text);
+/*
+ * The same for marks of many trials: trials names them, "1 5 8", in the order
+ * of the marks in d; both texts are taken.
+ */
+void chart_path_trials(
+    struct chart *, const char *class, struct buf *d, struct buf *trials);
 
 enum chart_mark { MARK_DOT, MARK_RING, MARK_DIAMOND, MARK_CROSS, MARKS };
 

@@ -14,8 +14,8 @@
 static bool
 is_short(const char *name)
 {
-	static const char *const names[] = { "circle", "line", "meta", "path",
-		"rect" };
+	static const char *const names[] = { "circle", "input", "line", "link",
+		"meta", "path", "rect" };
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -163,8 +163,8 @@ html_textf(struct html *h, const char *fmt, ...)
 static bool
 ends_line(const char *name)
 {
-	return strcmp(name, "span") != 0 && strcmp(name, "td") != 0 &&
-	       strcmp(name, "th") != 0;
+	return strcmp(name, "a") != 0 && strcmp(name, "span") != 0 &&
+	       strcmp(name, "td") != 0 && strcmp(name, "th") != 0;
 }
 
 void

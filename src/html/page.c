@@ -15,7 +15,7 @@
  * Colours of Okabe and Ito, distinguishable with colour blindness, darker on
  * white and lighter on black.
  */
-static const char style[] =
+const char page_style[] =
     "\n:root{color-scheme:light dark;--ink:#1c1f23;--soft:#5b636d;"
     "--line:#e3e6ea;--back:#fff;--blue:#0068a6;--orange:#b35900;"
     "--red:#b3266b;--grey:#7d858f}\n"
@@ -73,6 +73,8 @@ static const char style[] =
     ".bad{stroke:var(--grey)}\n"
     ".top{stroke:var(--blue);stroke-width:2.4;stroke-linejoin:round;"
     "stroke-linecap:round}\n"
+    ".axis{stroke:var(--soft);stroke-width:1.5}\n"
+    ".at{text-anchor:end;font-size:9px}\n"
     ".bar{fill:var(--blue)}\n"
     ".share{width:18rem;white-space:normal}.share "
     "svg{height:.6rem;margin-top:.35rem}\n"
@@ -122,24 +124,35 @@ top_put(struct page *r)
 	html_open(h, "title");
 	html_textf(h, "%s: report of hpotune", r->row.name);
 	html_close(h, "title");
-	html_style(h, style);
+	html_style(h, page_style);
 	html_close(h, "head");
 }
+
+const struct page_section page_sections[] = {
+	{ "head", section_head },
+	{ "history", section_history },
+	{ "front", section_front },
+	{ "curves", section_curves },
+	{ "parallel", section_parallel },
+	{ "importance", section_importance },
+	{ "best", section_best },
+	{ "stops", section_stops },
+	{ "timeline", section_timeline },
+	{ "failures", section_failures },
+	{ "events", section_events },
+	{ .name = NULL },
+};
 
 int
 page_build(struct page *r, struct err *e)
 {
-	static int (*const sections[])(struct page *,
-	    struct err *) = { section_head, section_history, section_front,
-		section_curves, section_importance, section_best, section_stops,
-		section_timeline, section_failures, section_events };
-	size_t i;
+	const struct page_section *section;
 
 	top_put(r);
 	html_open(&r->h, "body");
 	html_open(&r->h, "main");
-	for (i = 0; i < sizeof sections / sizeof sections[0]; i++)
-		if (sections[i](r, e) == -1)
+	for (section = page_sections; section->name != NULL; section++)
+		if (section->put(r, e) == -1)
 			return -1;
 	html_close(&r->h, "main");
 	html_open(&r->h, "footer");

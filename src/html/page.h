@@ -11,6 +11,15 @@ struct err;
 /* In the first lines of each report; identifies a file as one. */
 #define PAGE_ABOUT "report of hpotune"
 
+/* The sections in their order on the page; ends with a NULL name. */
+struct page_section {
+	const char *name; /* one word */
+	int (*put)(struct page *, struct err *);
+};
+extern const struct page_section page_sections[];
+/* The style sheet of the page. */
+extern const char page_style[];
+
 /* The whole page, into the page's html. */
 int page_build(struct page *, struct err *);
 /*

@@ -26,6 +26,7 @@ struct curves {
 	struct page *r;
 	size_t *order; /* trials with reports; the first n are drawn */
 	size_t all, n;
+	size_t thick; /* the trial with the thicker line; r->n = none */
 	struct sparkline *lines; /* n of them */
 	struct sparkline medians;
 };
@@ -138,9 +139,11 @@ line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
 }
 
 static const char *
-line_class(const struct page *r, size_t i)
+line_class(const struct curves *c, size_t i)
 {
-	if (i == r->best)
+	const struct page *r = c->r;
+
+	if (i == c->thick)
 		return "top";
 	if (r->trials[i].state == TRIAL_COMPLETED)
 		return "curve";
@@ -161,7 +164,7 @@ lines_put(struct curves *c, struct chart *chart)
 		buf_clear(&text);
 		page_data_describe(&text, c->r, &c->r->trials[c->order[i]]);
 		chart_path_titled(
-		    chart, line_class(c->r, c->order[i]), &d, buf_str(&text));
+		    chart, line_class(c, c->order[i]), &d, buf_str(&text));
 	}
 	line_put(&c->medians, chart, &d);
 	chart_path(chart, "median", &d);
@@ -180,12 +183,26 @@ key_put(struct html *h, const char *class, const char *text)
 	chart_legend_close(&c, text);
 }
 
+/* name NULL: of the thicker line. */
+static void
+thick_or_key_put(struct curves *c, const char *class, const char *name)
+{
+	char text[40];
+
+	(void)snprintf(text, sizeof text, "trial %" PRId64,
+	    c->r->trials[c->thick < c->r->n ? c->thick : 0].number);
+	key_put(&c->r->h, class,
+	    name != NULL	     ? name
+	    : c->thick == c->r->best ? "best trial"
+				     : text);
+}
+
 static void
 notes_put(struct curves *c)
 {
 	static const struct {
 		const char *class, *name;
-	} kinds[] = { { "top", "best trial" }, { "curve", "completed" },
+	} kinds[] = { { "top", NULL }, { "curve", "completed" },
 		{ "cut", "stopped early" }, { "bad", "other" } };
 	struct html *h = &c->r->h;
 	size_t i, k;
@@ -194,9 +211,10 @@ notes_put(struct curves *c)
 	html_attr(h, "class", "keys");
 	for (k = 0; k < COUNT(kinds); k++)
 		for (i = 0; i < c->n; i++)
-			if (strcmp(line_class(c->r, c->order[i]),
+			if (strcmp(line_class(c, c->order[i]),
 				kinds[k].class) == 0) {
-				key_put(h, kinds[k].class, kinds[k].name);
+				thick_or_key_put(
+				    c, kinds[k].class, kinds[k].name);
 				break;
 			}
 	if (c->medians.n > 0)
@@ -233,25 +251,43 @@ drawing_put(struct curves *c)
 	buf_free(&name);
 }
 
+static int
+curves_put(struct curves *c, struct err *e)
+{
+	struct page *r = c->r;
+	int rc = lines_read(c, e);
+	size_t i;
+
+	if (rc == 0 && c->n > 0) {
+		section_begin(&r->h, "Learning curves");
+		drawing_put(c);
+		notes_put(c);
+		section_end(&r->h);
+	}
+	for (i = 0; c->lines != NULL && i < c->n; i++)
+		sparkline_free(&c->lines[i]);
+	sparkline_free(&c->medians);
+	free(c->lines);
+	free(c->order);
+	return rc;
+}
+
 int
 section_curves(struct page *r, struct err *e)
 {
-	struct curves c = { .r = r };
-	size_t i;
-	int rc;
+	struct curves c = { .r = r, .thick = r->best };
 
 	lines_choose(&c);
-	rc = lines_read(&c, e);
-	if (rc == 0 && c.n > 0) {
-		section_begin(&r->h, "Learning curves");
-		drawing_put(&c);
-		notes_put(&c);
-		section_end(&r->h);
-	}
-	for (i = 0; c.lines != NULL && i < c.n; i++)
-		sparkline_free(&c.lines[i]);
-	sparkline_free(&c.medians);
-	free(c.lines);
-	free(c.order);
-	return rc;
+	return curves_put(&c, e);
+}
+
+int
+section_trial_curves(
+    struct page *r, const size_t *trials, size_t n, struct err *e)
+{
+	struct curves c = { .r = r, .thick = trials[0], .all = n, .n = n };
+
+	c.order = xcalloc(n + 1, sizeof *c.order);
+	memcpy(c.order, trials, n * sizeof *c.order);
+	return curves_put(&c, e);
 }

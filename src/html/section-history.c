@@ -1,5 +1,6 @@
 /* Each trial's objective by its number, and the best so far. */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ marks_told(struct page *r, struct chart *c)
 static void
 marks_thinned(struct page *r, struct chart *c)
 {
-	struct buf d[MARKS] = { { 0 } };
+	struct buf d[MARKS] = { { 0 } }, trials = { 0 };
 	const struct page_trial *t;
 	struct decimate thin;
 	double x, y;
@@ -52,11 +53,13 @@ marks_thinned(struct page *r, struct chart *c)
 				continue;
 			x = axis_at(&c->x, (double)t->number);
 			y = axis_at(&c->y, t->objective);
-			if (decimate_take(&thin, x, y))
-				chart_mark_put(&d[k], k, x, y);
+			if (!decimate_take(&thin, x, y))
+				continue;
+			chart_mark_put(&d[k], k, x, y);
+			buf_printf(&trials, "%" PRId64 " ", t->number);
 		}
 		decimate_fini(&thin);
-		chart_path(c, chart_mark_class(k), &d[k]);
+		chart_path_trials(c, chart_mark_class(k), &d[k], &trials);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* Parameter importance: shares of PED-ANOVA as bars. */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ place(const struct page *r, const struct chart *c, size_t trial, size_t i,
 static void
 marks_thinned(struct page *r, struct chart *c, size_t i)
 {
-	struct buf d[MARKS] = { { 0 } };
+	struct buf d[MARKS] = { { 0 } }, trials = { 0 };
 	struct decimate thin;
 	double x, y;
 	size_t k, trial;
@@ -66,10 +67,13 @@ marks_thinned(struct page *r, struct chart *c, size_t i)
 		for (trial = 0; trial < r->n; trial++)
 			if (page_data_mark(&r->trials[trial]) == k &&
 			    place(r, c, trial, i, &x, &y) &&
-			    decimate_take(&thin, x, y))
+			    decimate_take(&thin, x, y)) {
 				chart_mark_put(&d[k], k, x, y);
+				buf_printf(&trials, "%" PRId64 " ",
+				    r->trials[trial].number);
+			}
 		decimate_fini(&thin);
-		chart_path(c, chart_mark_class(k), &d[k]);
+		chart_path_trials(c, chart_mark_class(k), &d[k], &trials);
 	}
 }
 

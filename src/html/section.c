@@ -40,16 +40,17 @@ section_note(struct html *h, const char *fmt, ...)
 	html_leaf(h, "p", "note", line);
 }
 
-/* Up to so many parameters have a column each. */
-static bool
-params_part(const struct page *r)
+bool
+section_params_part(const struct page *r)
 {
 	return r->study->space->n <= COLUMNS;
 }
 
-static bool
-param_is_number(const struct param *p)
+bool
+section_param_is_number(const struct page *r, size_t i)
 {
+	const struct param *p = &r->study->space->params[i];
+
 	return p->type == PARAM_FLOAT || p->type == PARAM_INT;
 }
 
@@ -75,8 +76,7 @@ params_put(struct page *r, const char *json)
 		else if (value != NULL)
 			json_write(&text, value);
 		html_leaf(&r->h, "td",
-		    param_is_number(&space->params[i]) ? "n" : NULL,
-		    buf_str(&text));
+		    section_param_is_number(r, i) ? "n" : NULL, buf_str(&text));
 		buf_clear(&text);
 	}
 	json_free(doc);
@@ -105,7 +105,7 @@ cell_put(struct page *r, const struct store_rows *rows, int col,
 		html_leaf(&r->h, "td", "n", buf_str(&text));
 		break;
 	case COLUMN_PARAMS:
-		if (params_part(r)) {
+		if (section_params_part(r)) {
 			params_put(r, s);
 			break;
 		}
@@ -140,10 +140,10 @@ heads_put(struct page *r, const struct section_column *columns, size_t n)
 	html_open(h, "thead");
 	html_open(h, "tr");
 	for (i = 0; i < n; i++)
-		if (columns[i].kind == COLUMN_PARAMS && params_part(r))
+		if (columns[i].kind == COLUMN_PARAMS && section_params_part(r))
 			for (k = 0; k < space->n; k++)
 				head_put(h, space->params[k].name,
-				    param_is_number(&space->params[k]));
+				    section_param_is_number(r, k));
 		else
 			head_put(h, columns[i].head,
 			    columns[i].kind == COLUMN_NUMBER);
@@ -152,13 +152,22 @@ heads_put(struct page *r, const struct section_column *columns, size_t n)
 	html_open(h, "tbody");
 }
 
+void
+section_cells(struct page *r, const struct store_rows *rows,
+    const struct section_column *columns, size_t first, size_t n)
+{
+	size_t i;
+
+	for (i = first; i < n; i++)
+		cell_put(r, rows, (int)i, &columns[i]);
+}
+
 int
 section_table(struct page *r, const char *sql,
     const struct section_column *columns, size_t n, size_t *count,
     struct err *e)
 {
 	struct store_rows *rows;
-	size_t i;
 	int rc;
 
 	*count = 0;
@@ -168,8 +177,7 @@ section_table(struct page *r, const char *sql,
 		if ((*count)++ == 0)
 			heads_put(r, columns, n);
 		html_open(&r->h, "tr");
-		for (i = 0; i < n; i++)
-			cell_put(r, rows, (int)i, &columns[i]);
+		section_cells(r, rows, columns, 0, n);
 		html_close(&r->h, "tr");
 	}
 	store_rows_close(rows);

@@ -6,11 +6,13 @@
 #ifndef HPOTUNE_SECTION_H
 #define HPOTUNE_SECTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "src/html/page-data.h"
 
 struct err;
+struct store_rows;
 
 /* Open a section with a heading, and close it. */
 void section_begin(struct html *, const char *title);
@@ -31,9 +33,23 @@ struct section_column {
  */
 int section_table(struct page *, const char *sql, const struct section_column *,
     size_t n, size_t *count, struct err *);
+/*
+ * The cells of such a row, from the columns first to n - 1 of the current row
+ * of rows, without its <tr>.
+ */
+void section_cells(struct page *, const struct store_rows *,
+    const struct section_column *, size_t first, size_t n);
+/* Whether each parameter has a column of its own. */
+bool section_params_part(const struct page *);
+/* Whether values of the parameter are numbers, set to the right. */
+bool section_param_is_number(const struct page *, size_t i);
+/* The values of trials by step, with the medians; the first one is thicker. */
+int section_trial_curves(
+    struct page *, const size_t *trials, size_t n, struct err *);
 int section_head(struct page *, struct err *);
 int section_history(struct page *, struct err *);
 int section_curves(struct page *, struct err *);
+int section_parallel(struct page *, struct err *);
 int section_importance(struct page *, struct err *);
 int section_front(struct page *, struct err *);
 int section_timeline(struct page *, struct err *);

@@ -19,7 +19,8 @@ ELEMENTS = {
           "h3 p dl dt dd div span table thead tbody tr th td",
     SVG: "svg title path rect text",
 }
-ATTRIBUTES = ("lang charset http-equiv name content class scope viewBox role "
+ATTRIBUTES = ("data-axis data-max data-min data-scale data-trials "
+              "data-values lang charset http-equiv name content class scope viewBox role "
               "aria-label aria-hidden preserveAspectRatio d x y width height")
 NUMBER = r"-?\d+(?:\.\d+)?"
 

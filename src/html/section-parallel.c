@@ -1,0 +1,285 @@
+/*
+ * Parallel coordinates: an axis for each parameter and one for the objective, a
+ * line for each trial; a selection when there are many trials.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/base/json/json-writer.h"
+#include "src/base/mem.h"
+#include "src/html/decimate.h"
+#include "src/html/section.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+
+enum {
+	HEIGHT = 330,
+	FOOT = 40, /* below the axes: names, on two levels */
+	TOP = 14,
+	SIDE = 60,
+	AXES = 13, /* at most, the objective included */
+	LINES = 300, /* at most, half of them the best */
+	LEAST = 2 /* axes below which nothing is drawn */
+};
+
+struct parallel {
+	struct page *r;
+	struct chart c;
+	size_t params[AXES]; /* indices in the space */
+	size_t n, left_out; /* parameters drawn, and not */
+	size_t *order; /* trials, the best first */
+	size_t trials, drawn;
+};
+
+static int
+trial_compare(const void *a, const void *b, void *arg)
+{
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const struct page *r = arg;
+	double x = r->trials[i].objective, y = r->trials[j].objective;
+
+	if ((i == r->best) != (j == r->best))
+		return i == r->best ? -1 : 1;
+	if (x != y)
+		return page_data_better(r, x, y) ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+/* The trials with a value; of many the best half and others evenly. */
+static void
+trials_choose(struct parallel *p)
+{
+	struct page *r = p->r;
+	size_t i, rest;
+
+	p->order = xcalloc(r->n + 1, sizeof *p->order);
+	for (i = 0; i < r->n; i++)
+		if (!isnan(r->trials[i].objective))
+			p->order[p->trials++] = i;
+	qsort_r(p->order, p->trials, sizeof *p->order, trial_compare, r);
+	p->drawn = p->trials;
+	if (p->trials <= LINES)
+		return;
+	rest = p->trials - LINES / 2;
+	for (i = 0; i < LINES / 2; i++)
+		p->order[LINES / 2 + i] =
+		    p->order[LINES / 2 + (i + 1) * rest / (LINES / 2) - 1];
+	p->drawn = LINES;
+}
+
+static void
+params_choose(struct parallel *p)
+{
+	const struct space *space = p->r->study->space;
+	size_t i;
+
+	for (i = 0; i < space->n; i++) {
+		if (space->params[i].type == PARAM_FIXED)
+			continue;
+		if (p->n < AXES - 1)
+			p->params[p->n++] = i;
+		else
+			p->left_out++;
+	}
+}
+
+static double
+axis_place(const struct parallel *p, size_t k)
+{
+	return p->c.left + (p->c.right - p->c.left) * (double)k / (double)p->n;
+}
+
+static void
+point_put(struct buf *d, bool start, double x, double y)
+{
+	buf_putc(d, start ? 'M' : 'L');
+	decimate_put(d, x);
+	buf_putc(d, ' ');
+	decimate_put(d, y);
+}
+
+/* The line leaves out the axes of inactive parameters. */
+static void
+line_put(struct parallel *p, size_t trial)
+{
+	const struct page *r = p->r;
+	const struct page_trial *t = &r->trials[trial];
+	struct buf d = { 0 }, text = { 0 };
+	bool start = true;
+	size_t k;
+	double u;
+
+	for (k = 0; k < p->n; k++) {
+		u = r->points[trial * r->study->space->n + p->params[k]];
+		if (isnan(u))
+			continue;
+		point_put(&d, start, axis_place(p, k),
+		    p->c.y.from + u * (p->c.y.to - p->c.y.from));
+		start = false;
+	}
+	point_put(
+	    &d, start, axis_place(p, p->n), axis_at(&p->c.y, t->objective));
+	page_data_describe(&text, r, t);
+	chart_path_titled(&p->c,
+	    trial == r->best		  ? "top"
+	    : t->state == TRIAL_COMPLETED ? "curve"
+	    : t->state == TRIAL_STOPPED	  ? "cut"
+					  : "bad",
+	    &d, buf_str(&text));
+	buf_free(&text);
+}
+
+/*
+ * What turns a position on the axis into a value, for a program that reads the
+ * page: the scale's name, its ends, or the choices as JSON.
+ */
+static void
+axis_describe(struct html *h, const struct param *param)
+{
+	static const char *const scales[] = { [SCALE_LINEAR] = "linear",
+		[SCALE_LOG] = "log",
+		[SCALE_REVERSE_LOG] = "reverse-log" };
+	struct buf values = { 0 };
+	struct json_writer w = { .out = &values };
+	size_t i;
+
+	html_attr(h, "data-axis", param->name);
+	if (param->type != PARAM_CHOICE) {
+		html_attr(h, "data-scale", scales[param->scale]);
+		html_attrf(h, "data-min", "%.17g", param->min);
+		html_attrf(h, "data-max", "%.17g", param->max);
+		return;
+	}
+	json_writer_array(&w, NULL);
+	for (i = 0; i < param->n_values; i++)
+		param_value_put_json(
+		    json_writer_value(&w, NULL), &param->values[i]);
+	json_writer_end(&w);
+	html_attr(h, "data-values", buf_str(&values));
+	buf_free(&values);
+}
+
+static void
+axis_line_put(struct parallel *p, size_t k, const struct tick *ticks, size_t n)
+{
+	struct html *h = p->c.h;
+	struct buf d = { 0 };
+	double x = axis_place(p, k);
+	size_t i;
+
+	html_open(h, "path");
+	html_attr(h, "class", "axis");
+	html_attrf(
+	    h, "d", "M%.1f %.1fv%.1f", x, p->c.y.to, p->c.y.from - p->c.y.to);
+	if (k < p->n)
+		axis_describe(h, &p->r->study->space->params[p->params[k]]);
+	else {
+		html_attr(h, "data-axis", p->r->study->metric);
+		html_attr(h, "data-scale",
+		    p->c.y.kind == AXIS_LOG ? "log" : "linear");
+		html_attrf(h, "data-min", "%.17g", p->c.y.low);
+		html_attrf(h, "data-max", "%.17g", p->c.y.high);
+	}
+	html_close(h, "path");
+	for (i = 0; i < n; i++) {
+		buf_printf(&d, "M%.1f %.1fh4", x - 2, ticks[i].at);
+		html_open(h, "text");
+		html_attr(h, "class", "at");
+		html_attrf(h, "x", "%.1f", x - 4);
+		html_attrf(h, "y", "%.1f", ticks[i].at + 3.5);
+		html_text(h, ticks[i].label);
+		html_close(h, "text");
+	}
+	chart_path(&p->c, "base", &d);
+}
+
+/* Names stand on two levels, so that neighbours do not overlap. */
+static void
+axis_name_put(struct parallel *p, size_t k)
+{
+	struct html *h = p->c.h;
+
+	html_open(h, "text");
+	html_attr(h, "class", "xt name");
+	html_attrf(h, "x", "%.1f", axis_place(p, k));
+	html_attrf(h, "y", "%.1f", p->c.y.from + (k % 2 == 0 ? 16 : 31));
+	html_text(h, k < p->n ? p->r->study->space->params[p->params[k]].name
+			      : p->r->study->metric);
+	html_close(h, "text");
+}
+
+static void
+axes_put(struct parallel *p)
+{
+	struct tick ticks[AXIS_TICKS];
+	size_t k, n;
+
+	for (k = 0; k <= p->n; k++) {
+		n = k < p->n ? axis_param(p->r->study->space, p->params[k],
+				   p->c.y.from, p->c.y.to, 6, ticks)
+			     : axis_ticks(&p->c.y, 6, ticks);
+		axis_line_put(p, k, ticks, n);
+		axis_name_put(p, k);
+	}
+}
+
+static void
+drawing_put(struct parallel *p)
+{
+	struct html *h = &p->r->h;
+	struct buf name = { 0 };
+	size_t i;
+
+	p->c = (struct chart){ .h = h,
+		.width = PAGE_WIDTH,
+		.height = HEIGHT,
+		.left = SIDE,
+		.right = PAGE_WIDTH - SIDE / 2,
+		.y = p->r->value };
+	p->c.y.from = HEIGHT - FOOT;
+	p->c.y.to = TOP;
+	buf_printf(&name,
+	    "Parallel coordinates of %zu trials: %zu parameter%s "
+	    "and %s",
+	    p->drawn, p->n, p->n == 1 ? "" : "s", p->r->study->metric);
+	html_open(h, "div");
+	html_attr(h, "class", "parallel");
+	chart_open(&p->c, buf_str(&name));
+	for (i = p->drawn; i-- > 0;)
+		line_put(p, p->order[i]);
+	axes_put(p);
+	chart_close(&p->c);
+	html_close(h, "div");
+	buf_free(&name);
+}
+
+int
+section_parallel(struct page *r, struct err *e)
+{
+	struct parallel p = { .r = r };
+
+	(void)e;
+	params_choose(&p);
+	if (p.n + 1 < LEAST || r->with_value == 0 || r->aims.several)
+		return 0;
+	trials_choose(&p);
+	section_begin(&r->h, "Parallel coordinates");
+	drawing_put(&p);
+	section_note(&r->h,
+	    "A line is a trial: blue completed, orange stopped early, the "
+	    "thick one the best. It leaves out the axes of inactive "
+	    "parameters.");
+	if (p.drawn < p.trials)
+		section_note(&r->h,
+		    "%zu of %zu trials are drawn: the best %d, and others "
+		    "evenly from the better to the worse.",
+		    p.drawn, p.trials, LINES / 2);
+	if (p.left_out > 0)
+		section_note(&r->h, "%zu more parameters have no axis here.",
+		    p.left_out);
+	section_end(&r->h);
+	free(p.order);
+	return 0;
+}

@@ -26,4 +26,14 @@ clock_wall_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+/* Processor time of this process, in microseconds. */
+static inline int64_t
+clock_cpu_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 #endif /* HPOTUNE_CLOCK_H */

@@ -1,5 +1,5 @@
 /*
- * The only file that uses libevent.  Timers are a heap of our own with one
+ * The only file that uses libevent's core.  Timers are a heap of our own with one
  * libevent timer below it, so that a virtual clock needs no second code path.
  */
 
@@ -11,6 +11,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/err.h"
+#include "src/base/loop-internal.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 
@@ -51,6 +52,12 @@ struct loop {
 #define NOT_SET ((size_t)-1)
 /* A virtual clock starts at 2026-01-01, so that recorded times look normal. */
 #define VIRTUAL_EPOCH_US INT64_C(1767225600000000)
+
+struct event_base *
+loop_base(const struct loop *loop)
+{
+	return loop->base;
+}
 
 int64_t
 loop_now_ms(const struct loop *loop)

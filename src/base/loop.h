@@ -1,6 +1,6 @@
 /*
  * Event loop: clock, timers, descriptors, signals; the only module that uses
- * libevent.  One thread, one loop.
+ * libevent's core (http/http-server.c uses its HTTP).  One thread, one loop.
  *
  * A turn is: run the callbacks of ready events (they only record what
  * happened), then call the turn function once, which decides, commits and

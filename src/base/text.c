@@ -36,6 +36,18 @@ text_decode(const char *text, size_t len, uint32_t *code)
 	return (int)n;
 }
 
+size_t
+text_unfinished(const char *s, size_t len)
+{
+	uint32_t code;
+	size_t n;
+
+	for (n = 1; n <= 3 && n <= len; n++)
+		if (text_decode(s + len - n, n, &code) == -1)
+			return n;
+	return 0;
+}
+
 bool
 text_is_control(uint32_t c)
 {

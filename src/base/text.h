@@ -23,6 +23,8 @@ enum text_copy {
  * not), -1 when they are the beginning of a character that goes on after len.
  */
 int text_decode(const char *s, size_t len, uint32_t *code);
+/* Bytes at the end that begin a character without completing it. */
+size_t text_unfinished(const char *s, size_t len);
 /*
  * Whether a terminal interprets the character instead of showing it: C0, C1,
  * DEL, line separators, and those that change the direction of writing.

@@ -1,0 +1,283 @@
+/* The only file that uses evhttp: listening, requests, answers, streams. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+
+#include "src/base/err.h"
+#include "src/base/http/http-server.h"
+#include "src/base/log.h"
+#include "src/base/loop-internal.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+
+enum {
+	TIMEOUT_S = 10, /* for a request, and for the client to take bytes */
+	HEAD_MOST = 16384,
+	BODY_MOST = 65536,
+	FD_MOST = 200, /* descriptors; more clients wait to be accepted */
+	ACCEPT_PAUSE_MS = 500
+};
+
+struct http_server {
+	struct evhttp *http;
+	struct evconnlistener *listener;
+	struct loop_timer *accept_again;
+	http_server_cb *cb;
+	void *arg;
+	struct http_server_request *first; /* without an answer */
+};
+
+struct http_server_request {
+	struct http_server *server;
+	struct http_server_request *prev, *next;
+	struct evhttp_request *req;
+	http_server_cb *gone;
+	void *gone_arg;
+};
+
+static void
+request_free(struct http_server_request *r)
+{
+	if (r->prev != NULL)
+		r->prev->next = r->next;
+	else
+		r->server->first = r->next;
+	if (r->next != NULL)
+		r->next->prev = r->prev;
+	free(r);
+}
+
+/* The client has disconnected before the end of the answer. */
+static void
+on_gone(struct evhttp_connection *connection, void *arg)
+{
+	struct http_server_request *r = arg;
+
+	evhttp_connection_set_closecb(connection, NULL, NULL);
+	if (r->gone != NULL)
+		r->gone(r->gone_arg, r);
+	request_free(r);
+}
+
+static void
+on_request(struct evhttp_request *req, void *arg)
+{
+	struct http_server *s = arg;
+	struct http_server_request *r = xcalloc(1, sizeof *r);
+
+	r->server = s;
+	r->req = req;
+	r->next = s->first;
+	if (r->next != NULL)
+		r->next->prev = r;
+	s->first = r;
+	evhttp_connection_set_closecb(
+	    evhttp_request_get_connection(req), on_gone, r);
+	s->cb(s->arg, r);
+}
+
+/* Out of descriptors: wait, since the socket stays readable. */
+static void
+on_accept_error(struct evconnlistener *listener, void *arg)
+{
+	struct http_server *s = arg;
+
+	(void)evconnlistener_disable(listener);
+	loop_timer_set(s->accept_again, ACCEPT_PAUSE_MS);
+}
+
+static void
+on_accept_again(void *arg)
+{
+	struct http_server *s = arg;
+
+	(void)evconnlistener_enable(s->listener);
+}
+
+/*
+ * Called for each new connection: the default buffers, unless too many
+ * descriptors are open; then the listener pauses, and this client is served.
+ */
+static struct bufferevent *
+on_connect(struct event_base *base, void *arg)
+{
+	struct http_server *s = arg;
+	int probe = dup(STDERR_FILENO);
+
+	if (probe >= FD_MOST || probe == -1)
+		on_accept_error(s->listener, s);
+	if (probe != -1)
+		(void)close(probe);
+	return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+}
+
+int
+http_server_open(struct http_server **out, struct loop *loop, int fd,
+    http_server_cb *cb, void *arg, struct err *e)
+{
+	struct evhttp_bound_socket *bound;
+	struct http_server *s = xcalloc(1, sizeof *s);
+
+	s->cb = cb;
+	s->arg = arg;
+	s->http = evhttp_new(loop_base(loop));
+	if (s->http == NULL) {
+		(void)close(fd);
+		free(s);
+		return err_set(e, ERR_FILE, "the web server: out of memory");
+	}
+	evhttp_set_gencb(s->http, on_request, s);
+	evhttp_set_bevcb(s->http, on_connect, s);
+	evhttp_set_timeout(s->http, TIMEOUT_S);
+	evhttp_set_max_headers_size(s->http, HEAD_MOST);
+	evhttp_set_max_body_size(s->http, BODY_MOST);
+	evhttp_set_allowed_methods(
+	    s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
+	bound = evhttp_accept_socket_with_handle(s->http, fd);
+	if (bound == NULL) {
+		(void)close(fd);
+		evhttp_free(s->http);
+		free(s);
+		return err_set(e, ERR_FILE, "the web server's socket: %s",
+		    strerror(errno));
+	}
+	s->listener = evhttp_bound_socket_get_listener(bound);
+	s->accept_again = loop_timer_new(loop, on_accept_again, s);
+	evconnlistener_set_error_cb(s->listener, on_accept_error);
+	*out = s;
+	return 0;
+}
+
+void
+http_server_close(struct http_server *s)
+{
+	if (s == NULL)
+		return;
+	/* Frees the connections; those with a request call on_gone. */
+	evhttp_free(s->http);
+	loop_timer_free(s->accept_again);
+	free(s);
+}
+
+enum http_server_method
+http_server_method(const struct http_server_request *r)
+{
+	switch (evhttp_request_get_command(r->req)) {
+	case EVHTTP_REQ_POST:
+		return HTTP_SERVER_POST;
+	case EVHTTP_REQ_HEAD:
+		return HTTP_SERVER_HEAD;
+	default:
+		return HTTP_SERVER_GET;
+	}
+}
+
+const char *
+http_server_target(const struct http_server_request *r)
+{
+	return evhttp_request_get_uri(r->req);
+}
+
+const char *
+http_server_header(const struct http_server_request *r, const char *name)
+{
+	return evhttp_find_header(
+	    evhttp_request_get_input_headers(r->req), name);
+}
+
+const char *
+http_server_body(struct http_server_request *r, size_t *len)
+{
+	struct evbuffer *in = evhttp_request_get_input_buffer(r->req);
+
+	*len = evbuffer_get_length(in);
+	return *len == 0 ? NULL : (const char *)evbuffer_pullup(in, -1);
+}
+
+void
+http_server_set(
+    struct http_server_request *r, const char *name, const char *value)
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(r->req);
+
+	(void)evhttp_remove_header(headers, name);
+	(void)evhttp_add_header(headers, name, value);
+}
+
+static struct evbuffer *
+bytes(const void *data, size_t len)
+{
+	struct evbuffer *b = evbuffer_new();
+
+	if (b == NULL || (len > 0 && evbuffer_add(b, data, len) != 0))
+		log_bug("the web server: out of memory");
+	return b;
+}
+
+/* The answer is complete, or will be: libevent owns the request from now on. */
+static struct evhttp_request *
+request_take(struct http_server_request *r)
+{
+	struct evhttp_request *req = r->req;
+
+	evhttp_connection_set_closecb(
+	    evhttp_request_get_connection(req), NULL, NULL);
+	request_free(r);
+	return req;
+}
+
+void
+http_server_answer(
+    struct http_server_request *r, int status, const void *body, size_t len)
+{
+	struct evbuffer *b = bytes(body, len);
+
+	evhttp_send_reply(request_take(r), status, NULL, b);
+	evbuffer_free(b);
+}
+
+void
+http_server_watch(
+    struct http_server_request *r, http_server_cb *gone, void *arg)
+{
+	r->gone = gone;
+	r->gone_arg = arg;
+}
+
+void
+http_server_stream(struct http_server_request *r)
+{
+	evhttp_send_reply_start(r->req, 200, NULL);
+}
+
+void
+http_server_send(struct http_server_request *r, const void *piece, size_t len)
+{
+	struct evbuffer *b = bytes(piece, len);
+
+	evhttp_send_reply_chunk(r->req, b);
+	evbuffer_free(b);
+}
+
+size_t
+http_server_backlog(const struct http_server_request *r)
+{
+	return evbuffer_get_length(
+	    bufferevent_get_output(evhttp_connection_get_bufferevent(
+		evhttp_request_get_connection(r->req))));
+}
+
+void
+http_server_stream_end(struct http_server_request *r)
+{
+	evhttp_send_reply_end(request_take(r));
+}

@@ -18,6 +18,7 @@
 #include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
 #include "src/model/trial.h"
 #include "src/store/store.h"
@@ -49,19 +50,6 @@ hole_skip(struct log_reader *r)
 	r->at = data;
 }
 
-/* Bytes at the end that begin a character without completing it. */
-static size_t
-tail_open(const char *s, size_t len)
-{
-	uint32_t code;
-	size_t n;
-
-	for (n = 1; n <= 3 && n <= len; n++)
-		if (text_decode(s + len - n, n, &code) == -1)
-			return n;
-	return 0;
-}
-
 /* Print what is available; whole also prints an incomplete character. */
 static int
 log_drain(struct log_reader *r, bool whole, struct err *e)
@@ -84,7 +72,7 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 			break;
 		r->at += n;
 		len = r->kept + (size_t)n;
-		open = n == 0 ? 0 : tail_open(r->bytes, len);
+		open = n == 0 ? 0 : text_unfinished(r->bytes, len);
 		text_put_harmless(&out, r->bytes, len - open, TEXT_LINES);
 		(void)cli_print(&out);
 		memmove(r->bytes, r->bytes + len - open, open);
@@ -94,39 +82,6 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 	}
 	(void)fflush(stdout);
 	return 0;
-}
-
-/*
- * Older programs recorded an absolute path: the study may have been moved or
- * copied since, with all of its folders.
- */
-static char *
-old_path(const struct log_reader *r, const struct store_attempt *a)
-{
-	char *path = xasprintf("%.*s.d/trials/%" PRId64 "/attempt-%d/log",
-	    (int)(strlen(r->db) - strlen(".db")), r->db, a->trial, a->attempt);
-
-	if (access(path, F_OK) == 0)
-		return path;
-	free(path);
-	return xstrdup(a->log);
-}
-
-/* Rank 0 writes the log of the trial, other ranks write files beside it. */
-static char *
-log_path(const struct log_reader *r, const struct store_attempt *a)
-{
-	char *path = a->log[0] == '/'
-			 ? old_path(r, a)
-			 : xasprintf("%s/%s", r->state_dir, a->log);
-	char *end = strrchr(path, '/'), *of_rank;
-
-	if (r->rank == 0 || end == NULL)
-		return path;
-	of_rank = xasprintf(
-	    "%.*s/rank-%" PRId64 ".log", (int)(end - path), path, r->rank);
-	free(path);
-	return of_rank;
 }
 
 /* absent: there is no file, possibly not yet. */
@@ -144,7 +99,8 @@ log_open(struct log_reader *r, const struct store_attempt *attempt,
 		    attempt->attempt, attempt->trial);
 	r->at = 0;
 	r->kept = 0;
-	path = log_path(r, attempt);
+	path = attempt_log_path(r->db, r->state_dir, attempt->trial,
+	    attempt->attempt, attempt->log, r->rank);
 	r->fd = file_open(AT_FDCWD, path);
 	*absent = r->fd == -1 && errno == ENOENT;
 	if (r->fd == -1)

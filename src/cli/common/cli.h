@@ -191,5 +191,6 @@ int cmd_tell(struct cli *);
 int cmd_trials(struct cli *);
 int cmd_try(struct cli *);
 int cmd_watch(struct cli *);
+int cmd_web(struct cli *);
 
 #endif /* HPOTUNE_CLI_H */

@@ -209,6 +209,18 @@ static const struct cli_option report_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option web_options[] = {
+	{ "port", 'p', "N",
+	    "listen on the loopback interface instead of a socket; 0: any "
+	    "free port" },
+	{ "socket", 0, "PATH", "the socket (NAME.d/web of the study)" },
+	{ "bind", 0, "ADDRESS", "with --port, another address (127.0.0.1)" },
+	{ "allow-host", 0, "NAME", "a host name that browsers may use, too" },
+	{ "read-only", 0, NULL, "no buttons: the pages only show" },
+	{ "until-eof", 0, NULL, NULL },
+	{ .name = NULL },
+};
+
 static const struct cli_option importance_options[] = {
 	{ "method", 'm', "METHOD", "ped-anova or fanova (ped-anova)" },
 	{ "quantile", 0, "Q", "of ped-anova: the share of good trials (0.1)" },
@@ -271,6 +283,8 @@ const struct cli_command cli_commands[] = {
 	    export_options, 0, 1, true, cmd_export },
 	{ "report", "[STUDY]", "the study as one page of HTML", report_options,
 	    0, 1, false, cmd_report },
+	{ "web", "[STUDY|DIR...]", "pages that follow studies, for a browser",
+	    web_options, 0, -1, false, cmd_web },
 	{ "import", "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME",
 	    "a study.json from a SageMaker tuning job", import_options, 1, 3,
 	    false, cmd_import },
@@ -307,7 +321,7 @@ static const struct {
 	{ "continue", "start" },
 	{ "create", "start" },
 	{ "csv", "export" },
-	{ "dashboard", "report" },
+	{ "dashboard", "web" },
 	{ "history", "trials" },
 	{ "html", "report" },
 	{ "info", "show" },

@@ -16,6 +16,7 @@ cat >lists <<'END'
 END
 cat >rules <<'END'
 src/base/loop.*	src/base	event2/
+src/base/http/http-server.*	src/base	event2/
 src/base/gz.*	@plain	zlib.h
 src/base/digest.*	@plain	openssl/
 src/base/xml.*	@plain	expat.h
@@ -41,7 +42,8 @@ src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h	-
 src/export	src/base src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
-src/cli	@loop @model src/store src/cli/common src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
+src/web	@loop @model src/store src/cli/common src/html src/server/status	-
+src/cli	@loop @model src/store src/cli/common src/web src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/auto	@math	-
 strategies/tpe	@math kernels/kernels.h strategies/evolution/pareto.h	-
@@ -263,7 +265,7 @@ order() { # top folder
 }
 
 # Folders that have such a list.
-ordered='src/html src/import src/server/tuner trials/local trials/gpu/allocator'
+ordered='src/html src/import src/web src/server/tuner trials/local trials/gpu/allocator'
 
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system|rng_uuid'

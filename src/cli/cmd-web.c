@@ -1,0 +1,157 @@
+/* hpotune web: pages about studies, on a socket or a port. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/load-study.h"
+#include "src/web/web-server.h"
+
+struct web_start {
+	struct web_server_options options;
+	char *socket;
+};
+
+static bool
+is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Each operand must be a folder or a study. */
+static int
+places_check(struct cli *cli, struct err *e)
+{
+	struct cli_study found;
+	int i;
+
+	for (i = 0; i < cli->n_operands; i++) {
+		if (is_folder(cli->operands[i]))
+			continue;
+		if (cli_find_named(&found, cli->operands[i], e) != 0)
+			return -1;
+		if (cli_study_exists(&found, e) != 0) {
+			cli_study_fini(&found);
+			return -1;
+		}
+		cli_study_fini(&found);
+	}
+	return 0;
+}
+
+/*
+ * NAME.d/web for a single study: only its owner can enter that folder.
+ * Otherwise .hpotune-web in the first folder, or in this one.
+ */
+static int
+socket_choose(char **path, struct cli *cli, struct err *e)
+{
+	const char *given = cli_value(cli, "socket");
+	const char *place = cli->n_operands > 0 ? cli->operands[0] : ".";
+	struct cli_study found;
+	char *dir, *real;
+
+	if (given != NULL) {
+		*path = xstrdup(given);
+		return 0;
+	}
+	if (cli->n_operands == 1 && !is_folder(place)) {
+		if (cli_find_named(&found, place, e) != 0)
+			return -1;
+		dir = load_study_dir(&found);
+		cli_study_fini(&found);
+		if (is_folder(dir)) {
+			*path = xasprintf("%s/web", dir);
+			free(dir);
+			return 0;
+		}
+		free(dir);
+	}
+	real = realpath(is_folder(place) ? place : ".", NULL);
+	*path = xasprintf("%s/.hpotune-web", real == NULL ? "." : real);
+	free(real);
+	return 0;
+}
+
+/* Print the address, and how to reach it from another machine. */
+static void
+on_ready(void *arg, int port, const char *token)
+{
+	const struct web_start *start = arg;
+	const struct web_server_options *o = &start->options;
+	char host[256] = "HOST";
+
+	if (gethostname(host, sizeof host) != 0 || host[0] == '\0')
+		(void)snprintf(host, sizeof host, "HOST");
+	host[sizeof host - 1] = '\0';
+	if (o->socket == NULL)
+		cli_print_line("web: http://%s%s%s:%d/#%s\n",
+		    strchr(o->bind, ':') != NULL ? "[" : "", o->bind,
+		    strchr(o->bind, ':') != NULL ? "]" : "", port, token);
+	else {
+		cli_print_line("web: %s\n", o->socket);
+		cli_print_line(
+		    "     from your machine: ssh -L 8080:%s %s, then "
+		    "http://localhost:8080/\n",
+		    o->socket, host);
+		cli_print_line(
+		    "     with a browser here: hpotune web --port 8080\n");
+	}
+	(void)fflush(stdout);
+}
+
+static int
+options_read(struct web_start *start, struct cli *cli, struct err *e)
+{
+	struct web_server_options *o = &start->options;
+	int64_t port;
+
+	if (cli_integer(cli, "port", 0, 65535, -1, &port, e) != 0 ||
+	    places_check(cli, e) != 0)
+		return -1;
+	if (port != -1 && cli_has(cli, "socket"))
+		return err_set(e, ERR_USAGE,
+		    "web: --port and --socket exclude each other");
+	if (port == -1 && cli_has(cli, "bind"))
+		return err_set(e, ERR_USAGE, "web: --bind needs --port");
+	o->port = (int)(port == -1 ? 0 : port);
+	o->bind = cli_has(cli, "bind") ? cli_value(cli, "bind") : "127.0.0.1";
+	if (strncmp(o->bind, "127.", 4) != 0 && strcmp(o->bind, "::1") != 0 &&
+	    !cli_has(cli, "allow-host"))
+		return err_set(e, ERR_USAGE,
+		    "web: --bind %s can be reached from other machines: "
+		    "--allow-host NAME must say by which name",
+		    o->bind);
+	o->host = cli_value(cli, "allow-host");
+	o->read_only = cli_has(cli, "read-only");
+	o->until_fd = cli_has(cli, "until-eof") ? STDIN_FILENO : -1;
+	if (port == -1 && socket_choose(&start->socket, cli, e) != 0)
+		return -1;
+	o->socket = start->socket;
+	return 0;
+}
+
+int
+cmd_web(struct cli *cli)
+{
+	static char here[] = ".";
+	char *no_places[] = { here, NULL };
+	struct web_start start = { .options = { .ready = on_ready } };
+	struct err e = ERR_INIT;
+	int rc;
+
+	start.options.arg = &start;
+	start.options.places = cli->n_operands > 0 ? cli->operands : no_places;
+	rc = options_read(&start, cli, &e);
+	if (rc == 0)
+		rc = web_server_run(&start.options, &e);
+	free(start.socket);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

@@ -1,0 +1,160 @@
+/* Runs commands for the pages. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "src/base/capture.h"
+#include "src/base/err.h"
+#include "src/base/http/http-server.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/web/web-action.h"
+#include "src/web/web-address.h"
+#include "src/web/web-studies.h"
+
+enum { TIMEOUT_MS = 120000, RUNNING = 8 };
+
+struct action {
+	struct web_actions *all;
+	struct action *next;
+	struct capture *capture;
+	struct http_server_request *request; /* NULL = its client has gone */
+};
+
+struct web_actions {
+	struct loop *loop;
+	struct action *first;
+	size_t n;
+};
+
+static void
+answer(struct http_server_request *request, int status, const char *text)
+{
+	http_server_set(request, "Content-Type", "text/plain; charset=utf-8");
+	http_server_answer(request, status, text, strlen(text));
+}
+
+static void
+on_gone(void *arg, struct http_server_request *request)
+{
+	struct action *a = arg;
+
+	(void)request;
+	a->request = NULL;
+}
+
+static void
+on_end(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct action *a = arg, **at;
+	bool good =
+	    status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+
+	(void)len;
+	for (at = &a->all->first; *at != a; at = &(*at)->next)
+		;
+	*at = a->next;
+	a->all->n--;
+	if (a->request != NULL)
+		answer(a->request, good ? 200 : 409, status == -1 ? why : out);
+	free(a);
+}
+
+struct web_actions *
+web_actions_open(struct loop *loop)
+{
+	struct web_actions *all = xcalloc(1, sizeof *all);
+
+	all->loop = loop;
+	return all;
+}
+
+void
+web_actions_close(struct web_actions *all)
+{
+	struct action *a, *next;
+
+	for (a = all == NULL ? NULL : all->first; a != NULL; a = next) {
+		next = a->next;
+		capture_kill(a->capture);
+		free(a);
+	}
+	free(all);
+}
+
+/* Words NAME=VALUE, so that none can be an option. */
+static bool
+words_add(struct strv *argv, const char *words)
+{
+	size_t n, start = argv->n;
+
+	for (; words[strspn(words, " \t\r\n")] != '\0'; words += n) {
+		words += strspn(words, " \t\r\n");
+		n = strcspn(words, " \t\r\n");
+		if (words[0] == '-' || memchr(words, '=', n) == NULL)
+			return false;
+		strv_add(argv, xstrndup(words, n));
+	}
+	return argv->n > start;
+}
+
+/* The command line, or why there is none. */
+static const char *
+command_make(struct strv *argv, const struct web_study *s,
+    const struct web_address *form)
+{
+	const char *what = web_address_param(form, "do", 0);
+	const char *words = web_address_param(form, "words", 0);
+	int64_t trial = web_address_number(form, "trial", 0);
+
+	if (what == NULL ||
+	    (strcmp(what, "pause") != 0 && strcmp(what, "resume") != 0 &&
+		strcmp(what, "stop") != 0 && strcmp(what, "enqueue") != 0))
+		return "no such action";
+	strv_add(argv, xstrdup("/proc/self/exe"));
+	strv_add(argv, xstrdup(what));
+	strv_add(argv, xstrdup(s->db));
+	if (strcmp(what, "enqueue") == 0) {
+		if (words == NULL || !words_add(argv, words))
+			return "a setting is words NAME=VALUE";
+	} else if (web_address_param(form, "trial", 0) != NULL) {
+		if (strcmp(what, "stop") != 0 || trial < 1)
+			return "no such trial";
+		strv_add(argv, xstrdup(web_address_param(form, "trial", 0)));
+	}
+	return NULL;
+}
+
+void
+web_action_do(struct web_actions *all, const struct web_study *s,
+    const struct web_address *form, struct http_server_request *request)
+{
+	struct strv argv = { 0 };
+	struct capture_spec spec = { .timeout_ms = TIMEOUT_MS, .both = true };
+	const char *wrong = command_make(&argv, s, form);
+	struct err e = ERR_INIT;
+	struct action *a;
+
+	if (wrong == NULL && all->n >= RUNNING)
+		wrong = "too many actions are in progress";
+	if (wrong != NULL) {
+		answer(request, 400, wrong);
+		strv_free(argv.v);
+		return;
+	}
+	a = xcalloc(1, sizeof *a);
+	a->all = all;
+	a->request = request;
+	spec.argv = argv.v;
+	if (capture_start(&a->capture, all->loop, &spec, on_end, a, &e) != 0) {
+		answer(request, 409, e.text);
+		free(a);
+	} else {
+		http_server_watch(request, on_gone, a);
+		a->next = all->first;
+		all->first = a;
+		all->n++;
+	}
+	strv_free(argv.v);
+}

@@ -1,0 +1,113 @@
+/* Head and foot of the pages. */
+
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/html/html.h"
+#include "src/web/web-access.h"
+#include "src/web/web-address.h"
+#include "src/web/web-frame.h"
+
+static void
+head_put(struct html *h, const char *title)
+{
+	html_open(h, "head");
+	html_open(h, "meta");
+	html_attr(h, "charset", "utf-8");
+	html_close(h, "meta");
+	html_open(h, "meta");
+	html_attr(h, "name", "viewport");
+	html_attr(h, "content", "width=device-width, initial-scale=1");
+	html_close(h, "meta");
+	html_open(h, "title");
+	html_textf(h, "%s: hpotune", title);
+	html_close(h, "title");
+	html_open(h, "link");
+	html_attr(h, "rel", "stylesheet");
+	html_attr(h, "href", "/web.css");
+	html_close(h, "link");
+	html_open(h, "script");
+	html_attr(h, "src", "/web.js");
+	html_attr(h, "defer", "defer");
+	html_text(h, "");
+	html_close(h, "script");
+	html_close(h, "head");
+}
+
+void
+web_frame_begin(struct html *h, const struct web_access *access,
+    const char *title, const char *live, const struct web_step *steps, size_t n)
+{
+	size_t i;
+
+	html_begin(h, "page of hpotune web");
+	html_open(h, "html");
+	html_attr(h, "lang", "en");
+	head_put(h, title);
+	html_open(h, "body");
+	if (live != NULL)
+		html_attr(h, "data-live", live);
+	if (!access->read_only)
+		html_attr(h, "data-form", access->form);
+	html_open(h, "nav");
+	html_attr(h, "aria-label", "the way to this page");
+	for (i = 0; i < n; i++) {
+		if (steps[i].address != NULL)
+			web_frame_link(h, steps[i].address, steps[i].text);
+		else
+			html_leaf(h, "span", NULL, steps[i].text);
+		if (i + 1 < n)
+			html_text(h, " / ");
+	}
+	html_leaf(h, "span", "live", "");
+	html_close(h, "nav");
+	html_open(h, "main");
+}
+
+void
+web_frame_end(struct html *h)
+{
+	html_close(h, "main");
+	html_open(h, "div");
+	html_attr(h, "id", "tip");
+	html_attr(h, "role", "status");
+	html_text(h, "");
+	html_close(h, "div");
+	html_close(h, "body");
+	html_close(h, "html");
+}
+
+char *
+web_frame_address(const char *study, const char *rest)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, "/s/");
+	web_address_put(&b, study);
+	buf_puts(&b, rest);
+	return buf_take(&b);
+}
+
+void
+web_frame_link(struct html *h, const char *address, const char *text)
+{
+	html_open(h, "a");
+	html_attr(h, "href", address);
+	html_text(h, text);
+	html_close(h, "a");
+}
+
+void
+web_frame_button(struct html *h, const char *action, const char *trial,
+    const char *text, const char *question)
+{
+	html_open(h, "button");
+	html_attr(h, "type", "button");
+	html_attr(h, "data-do", action);
+	if (trial != NULL)
+		html_attr(h, "data-trial", trial);
+	if (question != NULL)
+		html_attr(h, "data-ask", question);
+	html_text(h, text);
+	html_close(h, "button");
+}

@@ -1,0 +1,203 @@
+/* The list of studies, the form for the token, and pages of one sentence. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/html/html.h"
+#include "src/server/status/rows.h"
+#include "src/web/web-access.h"
+#include "src/web/web-frame.h"
+#include "src/web/web-page.h"
+#include "src/web/web-studies.h"
+
+static void
+number_put(struct html *h, int64_t n)
+{
+	html_open(h, "td");
+	html_attr(h, "class", "n");
+	html_textf(h, "%" PRId64, n);
+	html_close(h, "td");
+}
+
+static void
+heads_put(struct html *h)
+{
+	static const struct {
+		const char *text, *class;
+	} heads[] = { { "study", NULL }, { "state", NULL }, { "server", NULL },
+		{ "goal", NULL }, { "best", "n" }, { "trial", "n" },
+		{ "trials", "n" }, { "running", "n" }, { "completed", "n" },
+		{ "stopped", "n" }, { "failed", "n" }, { "cost", "n" },
+		{ "created", NULL } };
+	size_t i;
+
+	html_open(h, "thead");
+	html_open(h, "tr");
+	for (i = 0; i < sizeof heads / sizeof *heads; i++) {
+		html_open(h, "th");
+		html_attr(h, "scope", "col");
+		if (heads[i].class != NULL)
+			html_attr(h, "class", heads[i].class);
+		html_text(h, heads[i].text);
+		html_close(h, "th");
+	}
+	html_close(h, "tr");
+	html_close(h, "thead");
+}
+
+static void
+real_put(struct html *h, double value, bool shown)
+{
+	struct buf b = { 0 };
+
+	if (shown)
+		rows_put_number(&b, value, 6);
+	html_leaf(h, "td", "n", buf_str(&b));
+	buf_free(&b);
+}
+
+/* A running study without a server was abandoned. */
+static void
+life_put(struct html *h, const struct web_study *s)
+{
+	bool runs = s->summary.state != NULL &&
+		    (s->summary.state[0] == 'r' || s->summary.state[0] == 'p');
+
+	if (web_study_alive(s))
+		html_leaf(h, "td", "alive", "alive");
+	else
+		html_leaf(h, "td", runs ? "trouble" : NULL,
+		    runs ? "none: hpotune start resumes it" : "");
+}
+
+static void
+row_put(struct html *h, const struct web_study *s)
+{
+	const struct web_summary *m = &s->summary;
+	char *address = web_frame_address(s->id, "");
+	char created[20] = "";
+
+	html_open(h, "tr");
+	html_open(h, "td");
+	web_frame_link(h, address, s->id);
+	html_close(h, "td");
+	free(address);
+	if (m->trouble != NULL) {
+		html_open(h, "td");
+		html_attr(h, "colspan", "12");
+		html_attr(h, "class", "trouble");
+		html_text(h, m->trouble);
+		html_close(h, "td");
+		html_close(h, "tr");
+		return;
+	}
+	html_leaf(h, "td", NULL, m->state);
+	life_put(h, s);
+	html_leaf(h, "td", NULL, m->goal);
+	real_put(h, m->best, m->best_trial > 0);
+	if (m->best_trial > 0)
+		number_put(h, m->best_trial);
+	else
+		html_leaf(h, "td", "n", "");
+	html_open(h, "td");
+	html_attr(h, "class", "n");
+	html_textf(h, "%" PRId64, m->trials);
+	if (m->limit > 0)
+		html_textf(h, " of %" PRId64, m->limit);
+	html_close(h, "td");
+	number_put(h, m->running);
+	number_put(h, m->completed);
+	number_put(h, m->stopped);
+	number_put(h, m->failed);
+	real_put(h, m->cost, m->cost > 0);
+	if (m->created != NULL)
+		(void)snprintf(created, sizeof created, "%.10s %.8s",
+		    m->created, m->created + 11);
+	html_leaf(h, "td", "w", created);
+	html_close(h, "tr");
+}
+
+void
+web_page_index(
+    struct buf *out, const struct web_access *access, struct web_studies *all)
+{
+	static const struct web_step steps[] = { { "studies", NULL } };
+	struct html h = { 0 };
+	size_t i;
+
+	web_studies_search(all);
+	web_frame_begin(&h, access, "studies", "/", steps, 1);
+	html_leaf(&h, "h1", NULL, "Studies");
+	html_open(&h, "div");
+	html_attr(&h, "id", "part-studies");
+	html_attr(&h, "class", "wide");
+	if (all->n == 0)
+		html_leaf(&h, "p", NULL,
+		    "No study here yet: hpotune start STUDY creates one.");
+	else {
+		html_open(&h, "table");
+		heads_put(&h);
+		html_open(&h, "tbody");
+		for (i = 0; i < all->n; i++) {
+			web_study_sum(all->studies[i]);
+			row_put(&h, all->studies[i]);
+		}
+		html_close(&h, "tbody");
+		html_close(&h, "table");
+	}
+	html_close(&h, "div");
+	if (all->n > 1)
+		html_leaf(&h, "p", "note",
+		    "Several studies beside each other: "
+		    "/compare?study=NAME&study=NAME.");
+	web_frame_end(&h);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
+}
+
+void
+web_page_sentence(struct buf *out, const struct web_access *access,
+    const char *title, const char *sentence)
+{
+	struct web_step steps[] = { { "studies", "/" }, { title, NULL } };
+	struct html h = { 0 };
+
+	web_frame_begin(&h, access, title, NULL, steps, 2);
+	html_leaf(&h, "h1", NULL, title);
+	html_leaf(&h, "p", NULL, sentence);
+	web_frame_end(&h);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
+}
+
+void
+web_page_login(struct buf *out, const struct web_access *access)
+{
+	static const struct web_step steps[] = { { "token", NULL } };
+	struct web_access silent = *access;
+	struct html h = { 0 };
+
+	/* Who has no token gets no form token either. */
+	silent.read_only = true;
+	web_frame_begin(&h, &silent, "token", NULL, steps, 1);
+	html_leaf(&h, "h1", NULL, "This page needs its token");
+	html_leaf(&h, "p", NULL,
+	    "hpotune web printed an address that ends in # and a token: open "
+	    "that address, or enter the token here.");
+	html_open(&h, "form");
+	html_attr(&h, "method", "post");
+	html_attr(&h, "action", "/login");
+	html_attr(&h, "id", "login");
+	html_open(&h, "input");
+	html_attr(&h, "name", "token");
+	html_attr(&h, "aria-label", "token");
+	html_attr(&h, "autocomplete", "off");
+	html_close(&h, "input");
+	html_leaf(&h, "button", NULL, "Open");
+	html_close(&h, "form");
+	web_frame_end(&h);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
+}

@@ -1,0 +1,134 @@
+/* The page of a study. */
+
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/html/page.h"
+#include "src/html/section.h"
+#include "src/store/store.h"
+#include "src/web/web-access.h"
+#include "src/web/web-frame.h"
+#include "src/web/web-page.h"
+#include "src/web/web-studies.h"
+#include "src/web/web-table.h"
+
+static void
+buttons_put(struct page *r)
+{
+	struct html *h = &r->h;
+
+	html_open(h, "p");
+	html_attr(h, "class", "buttons");
+	if (r->now > 0) {
+		if (r->row.state == STUDY_PAUSED)
+			web_frame_button(h, "resume", NULL, "Resume", NULL);
+		else
+			web_frame_button(h, "pause", NULL, "Pause", NULL);
+		web_frame_button(h, "stop", NULL, "Stop the server",
+		    "The server lets its trials checkpoint and shuts down; "
+		    "hpotune start goes on with the study. Stop it?");
+	}
+	html_open(h, "input");
+	html_attr(h, "data-words", "enqueue");
+	html_attr(h, "placeholder", "enqueue a setting: lr=0.01 layers=2");
+	html_attr(h, "aria-label", "setting to try next");
+	html_close(h, "input");
+	web_frame_button(h, "enqueue", NULL, "Enqueue", NULL);
+	html_close(h, "p");
+}
+
+/* A page in progress: pieces are the frame, the sections, the table. */
+struct web_page_study {
+	struct page r;
+	const struct web_access *access;
+	const struct web_address *address;
+	char *id;
+	size_t piece;
+	bool over;
+};
+
+static void
+begin_put(struct web_page_study *p)
+{
+	struct web_step steps[] = { { "studies", "/" }, { p->id, NULL } };
+	char *live = web_frame_address(p->id, "/live");
+
+	web_frame_begin(&p->r.h, p->access, p->id, live, steps, 2);
+	free(live);
+	if (!p->access->read_only)
+		buttons_put(&p->r);
+}
+
+static int
+section_put(
+    struct web_page_study *p, const struct page_section *section, struct err *e)
+{
+	struct html *h = &p->r.h;
+
+	html_open(h, "div");
+	html_attrf(h, "id", "part-%s", section->name);
+	html_text(h, NULL);
+	if (section->put(&p->r, e) == -1)
+		return -1;
+	html_close(h, "div");
+	return 0;
+}
+
+static int
+table_put(struct web_page_study *p, struct err *e)
+{
+	struct html *h = &p->r.h;
+
+	html_open(h, "div");
+	html_attr(h, "id", "trials");
+	if (web_table_put(&p->r, p->id, p->address, e) != 0)
+		return -1;
+	html_close(h, "div");
+	web_frame_end(h);
+	return 0;
+}
+
+int
+web_page_study_begin(struct web_page_study **out,
+    const struct web_access *access, const struct web_study *s,
+    const struct web_address *address, struct err *e)
+{
+	struct web_page_study *p = xcalloc(1, sizeof *p);
+
+	p->access = access;
+	p->address = address;
+	p->id = xstrdup(s->id);
+	if (web_page_open(&p->r, s, e) != 0) {
+		web_page_study_end(p);
+		return -1;
+	}
+	begin_put(p);
+	*out = p;
+	return 0;
+}
+
+int
+web_page_study_next(struct web_page_study *p, struct buf *out, struct err *e)
+{
+	const struct page_section *section = &page_sections[p->piece];
+	int rc;
+
+	if (p->over)
+		return 0;
+	p->over = section->name == NULL;
+	rc = p->over ? table_put(p, e) : section_put(p, section, e);
+	p->piece++;
+	if (rc == -1)
+		return -1;
+	buf_add(out, p->r.h.out.data, p->r.h.out.len);
+	buf_clear(&p->r.h.out);
+	return 1;
+}
+
+void
+web_page_study_end(struct web_page_study *p)
+{
+	web_page_close(&p->r);
+	free(p->id);
+	free(p);
+}

@@ -1,0 +1,295 @@
+/* The page of one trial, and its line. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/html/page.h"
+#include "src/html/section.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+#include "src/store/store.h"
+#include "src/web/web-access.h"
+#include "src/web/web-address.h"
+#include "src/web/web-frame.h"
+#include "src/web/web-page.h"
+#include "src/web/web-studies.h"
+
+enum { COLUMNS = 12 };
+
+/* A table of rows about one trial. */
+struct part {
+	const char *title;
+	const char *sql; /* %1$ is the trial's number */
+	struct section_column columns[COLUMNS];
+};
+
+static const struct part parts[] = {
+	{ "Attempts",
+	    "SELECT attempt, backend, place, state, end_class, "
+	    "replace(substr(started, 1, 19), 'T', ' '), seconds, exit_code, "
+	    "signal, resumed_step, cost FROM attempts WHERE trial = %" PRId64
+	    " ORDER BY attempt LIMIT 200",
+	    { { "attempt", COLUMN_NUMBER }, { "backend", COLUMN_WORD },
+		{ "place", COLUMN_TEXT }, { "state", COLUMN_WORD },
+		{ "end", COLUMN_WORD }, { "started", COLUMN_WORD },
+		{ "seconds", COLUMN_NUMBER }, { "exit", COLUMN_NUMBER },
+		{ "signal", COLUMN_NUMBER }, { "from step", COLUMN_NUMBER },
+		{ "cost", COLUMN_NUMBER } } },
+	{ "Judgements",
+	    "SELECT step, verdict, rule, value, threshold, pool, "
+	    "replace(substr(time, 1, 19), 'T', ' '), why FROM stops "
+	    "WHERE trial = %" PRId64 " ORDER BY step, time LIMIT 200",
+	    { { "step", COLUMN_NUMBER }, { "verdict", COLUMN_WORD },
+		{ "rule", COLUMN_WORD }, { "value", COLUMN_NUMBER },
+		{ "threshold", COLUMN_NUMBER }, { "of trials", COLUMN_NUMBER },
+		{ "time", COLUMN_WORD }, { "why", COLUMN_TEXT } } },
+	{ "Metrics at their last step",
+	    "SELECT name, step, value FROM (SELECT name, step, value, "
+	    "row_number() OVER (PARTITION BY name ORDER BY step DESC) AS i "
+	    "FROM metrics WHERE trial = %" PRId64 ") WHERE i = 1 "
+	    "ORDER BY name LIMIT 200",
+	    { { "metric", COLUMN_TEXT }, { "step", COLUMN_NUMBER },
+		{ "value", COLUMN_NUMBER } } },
+	{ "Events",
+	    "SELECT replace(substr(time, 1, 19), 'T', ' '), level, area, "
+	    "attempt, text FROM events WHERE trial = %" PRId64
+	    " ORDER BY time LIMIT 200",
+	    { { "time", COLUMN_WORD }, { "level", COLUMN_WORD },
+		{ "area", COLUMN_WORD }, { "attempt", COLUMN_NUMBER },
+		{ "text", COLUMN_TEXT } } },
+};
+
+/* The number of an SQL statement with one PRId64. */
+static char *
+sql_of(const char *sql, int64_t trial)
+{
+	const char *at = strstr(sql, "%" PRId64);
+
+	return xasprintf("%.*s%" PRId64 "%s", (int)(at - sql), sql, trial,
+	    at + strlen("%" PRId64));
+}
+
+static int
+part_put(struct page *r, const struct part *part, int64_t trial, struct err *e)
+{
+	char *sql = sql_of(part->sql, trial), *count;
+	size_t n = 0, shown;
+	int64_t some;
+	int rc;
+
+	count = xasprintf("SELECT count(*) FROM (%s)", sql);
+	rc = page_data_count(r, count, &some, e);
+	while (n < COLUMNS && part->columns[n].head != NULL)
+		n++;
+	if (rc == 0 && some > 0) {
+		section_begin(&r->h, part->title);
+		rc = section_table(r, sql, part->columns, n, &shown, e);
+		section_end(&r->h);
+	}
+	free(count);
+	free(sql);
+	return rc;
+}
+
+static void
+fact(struct html *h, const char *name, const char *text)
+{
+	if (text == NULL || *text == '\0')
+		return;
+	html_leaf(h, "dt", NULL, name);
+	html_leaf(h, "dd", NULL, text);
+}
+
+/* State, value, setting and reason of the trial. */
+static int
+facts_put(struct page *r, int64_t trial, struct err *e)
+{
+	static const char *const names[] = { "State", NULL, "Step", "Started",
+		"Ended", "Seconds", "Cost", "Why", "Suggested by", "Because",
+		"Its model", "Its output" };
+	struct store_rows *rows;
+	struct buf b = { 0 };
+	char *sql = xasprintf(
+	    "SELECT t.state, objective, step, started, ended, t.seconds, "
+	    "cost, why, coalesce(strategy, source), reason, model_uri, "
+	    "output_uri, params FROM trials AS t LEFT JOIN suggestions AS s "
+	    "ON s.trial = t.trial WHERE t.trial = %" PRId64,
+	    trial);
+	int rc = rows_first(&rows, r->store, sql, NULL, e), i;
+
+	free(sql);
+	if (rc != 1)
+		return rc;
+	html_open(&r->h, "dl");
+	for (i = 0; i < (int)(sizeof names / sizeof *names); i++) {
+		if (i == 1 && !store_rows_null(rows, 1)) {
+			rows_put_number(&b, store_rows_real(rows, 1), 6);
+			fact(&r->h, r->study->metric, buf_str(&b));
+			buf_clear(&b);
+		} else if (i != 1)
+			fact(&r->h, names[i], store_rows_text(rows, i));
+	}
+	rows_put_params(&b, store_rows_text(rows, 12), 0);
+	fact(&r->h, "Setting", buf_str(&b));
+	html_close(&r->h, "dl");
+	buf_free(&b);
+	store_rows_close(rows);
+	return 0;
+}
+
+/* Its newest attempt's log, which the script follows. */
+static int
+log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
+{
+	char *sql = xasprintf("SELECT max(attempt) FROM attempts WHERE "
+			      "log IS NOT NULL AND trial = %" PRId64,
+	    trial);
+	char *rest, *address;
+	int64_t attempt;
+	int rc = page_data_count(r, sql, &attempt, e);
+
+	free(sql);
+	if (rc != 0 || attempt == 0)
+		return rc;
+	rest = xasprintf(
+	    "/trial/%" PRId64 "/log?attempt=%" PRId64, trial, attempt);
+	address = web_frame_address(s->id, rest);
+	section_begin(&r->h, "Log");
+	html_open(&r->h, "pre");
+	html_attr(&r->h, "class", "log");
+	html_attr(&r->h, "tabindex", "0");
+	html_attr(&r->h, "data-log", address);
+	html_text(&r->h, "");
+	html_close(&r->h, "pre");
+	html_open(&r->h, "p");
+	html_attr(&r->h, "class", "note");
+	web_frame_link(&r->h, address, "the end of the log as text");
+	html_close(&r->h, "p");
+	section_end(&r->h);
+	free(address);
+	free(rest);
+	return 0;
+}
+
+static void
+steps_put(struct page *r, const struct web_study *s, int64_t trial)
+{
+	struct html *h = &r->h;
+	char *address, *rest;
+	int i;
+
+	html_open(h, "p");
+	html_attr(h, "class", "note");
+	for (i = -1; i <= 1; i += 2) {
+		if (trial + i < 1 || (uint64_t)(trial + i) > r->n)
+			continue;
+		rest = xasprintf("/trial/%" PRId64, trial + i);
+		address = web_frame_address(s->id, rest);
+		web_frame_link(
+		    h, address, i < 0 ? "trial before" : "trial after");
+		html_text(h, " ");
+		free(address);
+		free(rest);
+	}
+	html_close(h, "p");
+}
+
+static int
+trial_put(struct page *r, const struct web_access *access,
+    const struct web_study *s, size_t at, struct err *e)
+{
+	int64_t trial = r->trials[at].number;
+	char number[32], *title, *address = web_frame_address(s->id, ""),
+				 *live = web_frame_address(s->id, "/live");
+	size_t i;
+	int rc;
+
+	(void)snprintf(number, sizeof number, "%" PRId64, trial);
+	title = xasprintf("trial %s of %s", number, s->id);
+	web_frame_begin(&r->h, access, title, live,
+	    (struct web_step[]){
+		{ "studies", "/" }, { s->id, address }, { title, NULL } },
+	    3);
+	free(live);
+	html_leaf(&r->h, "h1", NULL, title);
+	html_open(&r->h, "div");
+	html_attr(&r->h, "id", "part-trial");
+	html_attr(&r->h, "data-trial", number);
+	if (!access->read_only && r->now > 0 &&
+	    !trial_state_final(r->trials[at].state)) {
+		html_open(&r->h, "p");
+		html_attr(&r->h, "class", "buttons");
+		web_frame_button(&r->h, "stop", number, "Stop this trial",
+		    "The trial gets its grace time for a checkpoint and ends "
+		    "as stopped. Stop it?");
+		html_close(&r->h, "p");
+	}
+	rc = facts_put(r, trial, e);
+	if (rc == 0)
+		rc = section_trial_curves(r, &at, 1, e);
+	for (i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
+		rc = part_put(r, &parts[i], trial, e);
+	steps_put(r, s, trial);
+	html_close(&r->h, "div");
+	if (rc == 0)
+		rc = log_put(r, s, trial, e);
+	web_frame_end(&r->h);
+	free(title);
+	free(address);
+	return rc == -1 ? -1 : 0;
+}
+
+int
+web_page_trial(struct buf *out, const struct web_access *access,
+    const struct web_study *s, const struct web_address *address, struct err *e)
+{
+	struct page r;
+	size_t at;
+	int rc;
+
+	rc = web_page_open(&r, s, e);
+	if (rc == 0)
+		rc = web_page_find(&at, &r, address->trial, e);
+	if (rc == 0)
+		rc = trial_put(&r, access, s, at, e);
+	if (rc == 0)
+		buf_add(out, r.h.out.data, r.h.out.len);
+	web_page_close(&r);
+	return rc;
+}
+
+/* Read from the row alone: it is asked for at each movement of the mouse. */
+int
+web_page_line(struct buf *out, const struct web_study *s,
+    const struct web_address *address, struct err *e)
+{
+	struct store *store;
+	struct store_rows *rows;
+	char *sql;
+	int rc;
+
+	if (store_open(&store, s->db, STORE_READ, e) != 0)
+		return -1;
+	sql = xasprintf("SELECT state, objective, params, (SELECT metric FROM "
+			"t_study) FROM trials WHERE trial = %" PRId64,
+	    address->trial);
+	rc = rows_first(&rows, store, sql, NULL, e);
+	if (rc == 1) {
+		buf_printf(out, "trial %" PRId64 ", %s: %s ", address->trial,
+		    store_rows_text(rows, 0), store_rows_text(rows, 3));
+		rows_put_number(out, rows_real(rows, 1), 6);
+		buf_putc(out, '\n');
+		rows_put_params(out, store_rows_text(rows, 2), 5);
+		store_rows_close(rows);
+	} else if (rc == 0)
+		rc = err_set(
+		    e, ERR_USAGE, "there is no trial %" PRId64, address->trial);
+	free(sql);
+	store_close(store);
+	return rc == -1 ? -1 : 0;
+}

@@ -1,0 +1,162 @@
+/* Several trials of a study side by side. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/html/page-data.h"
+#include "src/html/section.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+#include "src/store/store.h"
+#include "src/web/web-address.h"
+#include "src/web/web-frame.h"
+#include "src/web/web-page.h"
+#include "src/web/web-studies.h"
+
+enum { SIDE = 12 }; /* trials at most */
+
+/* The value of a parameter of a trial, as text; "" when it is inactive. */
+static int
+value_read(struct buf *out, struct page *r, size_t trial, const char *name,
+    struct err *e)
+{
+	char number[32];
+	const char *bind[] = { number, name, NULL };
+	struct store_rows *rows;
+	int rc;
+
+	(void)snprintf(
+	    number, sizeof number, "%" PRId64, r->trials[trial].number);
+	rc = rows_first(&rows, r->store,
+	    "SELECT value FROM trials, json_each(params) "
+	    "WHERE trial = CAST(? AS INTEGER) AND key = ?",
+	    bind, e);
+	if (rc == 1) {
+		buf_puts(out, store_rows_text(rows, 0));
+		store_rows_close(rows);
+	}
+	return rc == -1 ? -1 : 0;
+}
+
+/* A row for each parameter; those that differ are marked. */
+static int
+param_put(struct page *r, const char *name, const size_t *trials, size_t n,
+    struct err *e)
+{
+	struct buf values[SIDE] = { { 0 } };
+	bool differ = false;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		rc = value_read(&values[i], r, trials[i], name, e);
+		if (strcmp(buf_str(&values[i]), buf_str(&values[0])) != 0)
+			differ = true;
+	}
+	html_open(&r->h, "tr");
+	if (differ)
+		html_attr(&r->h, "class", "differs");
+	html_leaf(&r->h, "th", NULL, name);
+	for (i = 0; i < n; i++) {
+		html_leaf(&r->h, "td", "n", buf_str(&values[i]));
+		buf_free(&values[i]);
+	}
+	html_close(&r->h, "tr");
+	return rc;
+}
+
+static int
+side_put(struct page *r, const struct web_study *s, const size_t *trials,
+    size_t n, struct err *e)
+{
+	struct buf b = { 0 };
+	char *rest, *address;
+	size_t i;
+	int rc = 0;
+
+	html_open(&r->h, "div");
+	html_attr(&r->h, "class", "wide");
+	html_open(&r->h, "table");
+	html_open(&r->h, "tr");
+	html_leaf(&r->h, "th", NULL, "");
+	for (i = 0; i < n; i++) {
+		buf_printf(&b, "trial %" PRId64, r->trials[trials[i]].number);
+		rest =
+		    xasprintf("/trial/%" PRId64, r->trials[trials[i]].number);
+		address = web_frame_address(s->id, rest);
+		html_open(&r->h, "th");
+		html_attr(&r->h, "class", "n");
+		web_frame_link(&r->h, address, buf_str(&b));
+		html_close(&r->h, "th");
+		buf_clear(&b);
+		free(address);
+		free(rest);
+	}
+	html_close(&r->h, "tr");
+	html_open(&r->h, "tr");
+	html_leaf(&r->h, "th", NULL, "state");
+	for (i = 0; i < n; i++)
+		html_leaf(&r->h, "td", "n",
+		    trial_state_name(r->trials[trials[i]].state));
+	html_close(&r->h, "tr");
+	html_open(&r->h, "tr");
+	html_leaf(&r->h, "th", NULL, r->study->metric);
+	for (i = 0; i < n; i++) {
+		if (!isnan(r->trials[trials[i]].objective))
+			rows_put_number(&b, r->trials[trials[i]].objective, 6);
+		html_leaf(&r->h, "td", "n", buf_str(&b));
+		buf_clear(&b);
+	}
+	html_close(&r->h, "tr");
+	for (i = 0; i < r->study->space->n && rc == 0; i++)
+		rc =
+		    param_put(r, r->study->space->params[i].name, trials, n, e);
+	html_close(&r->h, "table");
+	html_close(&r->h, "div");
+	buf_free(&b);
+	return rc;
+}
+
+int
+web_page_trials(struct buf *out, const struct web_access *access,
+    const struct web_study *s, const struct web_address *address, struct err *e)
+{
+	char *back = web_frame_address(s->id, "");
+	size_t trials[SIDE], n = 0, i;
+	const char *text;
+	struct page r;
+	int rc;
+
+	rc = web_page_open(&r, s, e);
+	for (i = 0; rc == 0 && n < SIDE &&
+		    (text = web_address_param(address, "trial", i)) != NULL;
+	     i++) {
+		rc =
+		    web_page_find(&trials[n++], &r, strtoll(text, NULL, 10), e);
+	}
+	if (rc == 0 && n == 0)
+		rc = err_set(e, ERR_USAGE,
+		    "no trial is given: /s/NAME/trials?trial=1&trial=2");
+	if (rc == 0) {
+		web_frame_begin(&r.h, access, "trials", NULL,
+		    (struct web_step[]){ { "studies", "/" }, { s->id, back },
+			{ "trials side by side", NULL } },
+		    3);
+		html_leaf(&r.h, "h1", NULL, "Trials side by side");
+		rc = side_put(&r, s, trials, n, e);
+		if (rc == 0)
+			rc = section_trial_curves(&r, trials, n, e);
+		web_frame_end(&r.h);
+	}
+	if (rc == 0)
+		buf_add(out, r.h.out.data, r.h.out.len);
+	web_page_close(&r);
+	free(back);
+	return rc == -1 ? -1 : 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * The pages.  Each function reads what it shows in one transaction and appends
+ * a whole document; -1: the database cannot be read, out is then incomplete.
+ */
+
+#ifndef HPOTUNE_WEB_PAGE_H
+#define HPOTUNE_WEB_PAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct page;
+struct web_access;
+struct web_address;
+struct web_studies;
+struct web_study;
+
+/* The list of studies. */
+void web_page_index(
+    struct buf *out, const struct web_access *, struct web_studies *);
+/* A page of one sentence, for errors. */
+void web_page_sentence(struct buf *out, const struct web_access *,
+    const char *title, const char *);
+/* The form that asks for the token. */
+void web_page_login(struct buf *out, const struct web_access *);
+/*
+ * The page of a study, drawn piece by piece: its head, the sections of report,
+ * the table of trials.  Begin it, append pieces until web_page_study_next
+ * returns 0, end it.  access and address are borrowed until then.  After -1 of
+ * web_page_study_begin there is nothing to end.
+ */
+struct web_page_study;
+int web_page_study_begin(struct web_page_study **, const struct web_access *,
+    const struct web_study *, const struct web_address *, struct err *);
+/* 1: a piece was appended, 0: the page is complete, -1. */
+int web_page_study_next(struct web_page_study *, struct buf *out, struct err *);
+void web_page_study_end(struct web_page_study *);
+/* One trial. */
+int web_page_trial(struct buf *out, const struct web_access *,
+    const struct web_study *, const struct web_address *, struct err *);
+/* One trial as one line of text. */
+int web_page_line(struct buf *out, const struct web_study *,
+    const struct web_address *, struct err *);
+/* Several trials of a study side by side. */
+int web_page_trials(struct buf *out, const struct web_access *,
+    const struct web_study *, const struct web_address *, struct err *);
+/* Several studies: their best values by trials and by time. */
+int web_page_compare(struct buf *out, const struct web_access *,
+    struct web_studies *, const struct web_address *, struct err *);
+
+/*
+ * What pages of a study begin and end with: open the database in a transaction
+ * and read it; then close it.  Call web_page_close also after an error.
+ */
+int web_page_open(struct page *, const struct web_study *, struct err *);
+void web_page_close(struct page *);
+/* The index of a trial by its number.  ERR_USAGE: there is none. */
+int web_page_find(size_t *, const struct page *, int64_t trial, struct err *);
+
+#endif /* HPOTUNE_WEB_PAGE_H */

@@ -1,0 +1,63 @@
+/*
+ * The studies that the pages show: databases named on the command line, and
+ * those found in folders, which are searched again and again.
+ */
+
+#ifndef HPOTUNE_WEB_STUDIES_H
+#define HPOTUNE_WEB_STUDIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct err;
+
+/* A line of the list of studies, as read at a moment. */
+struct web_summary {
+	char *name, *state, *goal, *created, *ended, *trouble;
+	int64_t trials, running, completed, stopped, failed, limit;
+	int64_t best_trial; /* 0 = none */
+	double best, cost;
+};
+
+/* What changes with each commit of a database. */
+struct web_stamp {
+	dev_t dev;
+	ino_t ino;
+	struct timespec changed, log_changed;
+	off_t size, log_size;
+};
+
+struct web_study {
+	char *id; /* in addresses: NAME, or NAME~2 when it is taken */
+	char *db; /* NAME.db, absolute */
+	char *state_dir; /* its folder, absolute */
+	bool seen; /* in the last search */
+	bool summed; /* summary is of the stamp */
+	struct web_stamp stamp;
+	struct web_summary summary;
+};
+
+struct web_studies {
+	char **
+	    places; /* folders, study.json, NAME.db; borrowed, ends with NULL */
+	struct web_study **studies; /* by id */
+	size_t n, cap;
+};
+
+/* Search the places; studies that are gone are removed. */
+void web_studies_search(struct web_studies *);
+void web_studies_fini(struct web_studies *);
+/* By id; searches again when it is unknown.  NULL = none. */
+struct web_study *web_studies_find(struct web_studies *, const char *id);
+/* Read the summary, unless the database has not changed. */
+void web_study_sum(struct web_study *);
+/* The stamp of the database now; all 0 when it is gone. */
+void web_study_stamp(const struct web_study *, struct web_stamp *);
+bool web_stamp_same(const struct web_stamp *, const struct web_stamp *);
+/* Whether a server runs it. */
+bool web_study_alive(const struct web_study *);
+
+#endif /* HPOTUNE_WEB_STUDIES_H */

@@ -1,0 +1,318 @@
+/* Queries and writes the table of trials. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/html/page-data.h"
+#include "src/html/section.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+#include "src/web/web-address.h"
+#include "src/web/web-filter.h"
+#include "src/web/web-frame.h"
+#include "src/web/web-table.h"
+
+enum { ROWS = 50, FIXED = 8 };
+
+/* Columns of the view trials that are shown, and others that a filter names. */
+static const struct web_filter_column fixed[] = { { "trial", "trial" },
+	{ "state", "state" }, { "objective", "objective" }, { "step", "step" },
+	{ "seconds", "seconds" }, { "attempts", "attempts" },
+	{ "started", "started" }, { "why", "why" }, { "reports", "reports" },
+	{ "backend", "backend" }, { "ended", "ended" }, { "cost", "cost" },
+	{ "gpu_seconds", "gpu_seconds" } };
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+struct table {
+	struct page *r;
+	const char *study;
+	const struct web_address *address;
+	struct web_filter_column *columns; /* fixed, metric, parameters */
+	size_t n;
+	const char *sort; /* SQL of the column */
+	const char *sort_name;
+	bool down;
+	char *where; /* SQL; NULL = all */
+	int64_t all, page;
+};
+
+static void
+columns_make(struct table *t)
+{
+	const struct space *space = t->r->study->space;
+	struct buf b = { 0 };
+	size_t i;
+
+	t->columns = xcalloc(COUNT(fixed) + space->n + 2, sizeof *t->columns);
+	for (i = 0; i < COUNT(fixed); i++)
+		t->columns[t->n++] = fixed[i];
+	t->columns[t->n].name = t->r->study->metric;
+	t->columns[t->n++].sql = "objective";
+	for (i = 0; i < space->n; i++) {
+		buf_puts(
+		    &b, "(SELECT value FROM json_each(params) WHERE key = ");
+		web_filter_put_text(
+		    &b, space->params[i].name, strlen(space->params[i].name));
+		buf_putc(&b, ')');
+		t->columns[t->n].name = space->params[i].name;
+		t->columns[t->n++].sql = buf_take(&b);
+	}
+}
+
+static void
+table_fini(struct table *t)
+{
+	size_t i;
+
+	for (i = COUNT(fixed) + 1; i < t->n; i++)
+		free((char *)t->columns[i].sql);
+	free(t->columns);
+	free(t->where);
+}
+
+/* From the address: filter and order. */
+static int
+choices_read(struct table *t, struct err *e)
+{
+	const char *where = web_address_param(t->address, "where", 0);
+	const char *sort = web_address_param(t->address, "sort", 0);
+	struct buf b = { 0 };
+	size_t i;
+	int rc;
+
+	t->sort = t->sort_name = "trial";
+	t->down =
+	    sort == NULL || web_address_number(t->address, "down", 0) == 1;
+	for (i = 0; sort != NULL && i < t->n; i++)
+		if (strcmp(t->columns[i].name, sort) == 0) {
+			t->sort = t->columns[i].sql;
+			t->sort_name = t->columns[i].name;
+		}
+	if (where == NULL || where[strspn(where, " \t\r\n")] == '\0')
+		return 0;
+	rc = web_filter_sql(&b, where, t->columns, e);
+	if (rc == 0)
+		t->where = buf_take(&b);
+	buf_free(&b);
+	return rc;
+}
+
+static void
+filter_put(struct table *t, const char *trouble)
+{
+	struct html *h = &t->r->h;
+	const char *where = web_address_param(t->address, "where", 0);
+	char *to = web_frame_address(t->study, "#trials");
+
+	html_open(h, "form");
+	html_attr(h, "class", "filter");
+	html_attr(h, "action", to);
+	html_open(h, "input");
+	html_attr(h, "name", "where");
+	html_attr(h, "value", where == NULL ? "" : where);
+	html_attr(
+	    h, "placeholder", "filter: state = completed and objective > 0.9");
+	html_attr(h, "aria-label", "filter of trials");
+	html_close(h, "input");
+	html_leaf(h, "button", NULL, "Filter");
+	html_close(h, "form");
+	if (trouble != NULL)
+		html_leaf(h, "p", "trouble", trouble);
+	free(to);
+}
+
+/* The head of a column, which sorts by it; again: the other way round. */
+static void
+head_put(struct table *t, const char *name, bool number)
+{
+	struct html *h = &t->r->h;
+	bool sorted = strcmp(t->sort_name, name) == 0;
+	struct web_address sorts = *t->address;
+	struct buf b = { 0 };
+	size_t i, n = 0;
+
+	/* The same parameters without sort and down; they are borrowed. */
+	for (i = 0; i < sorts.n_params; i++)
+		if (strcmp(sorts.params[i].name, "sort") != 0 &&
+		    strcmp(sorts.params[i].name, "down") != 0)
+			sorts.params[n++] = sorts.params[i];
+	sorts.n_params = n;
+	web_address_put_query(&b, &sorts, "sort", name);
+	if (!sorted || !t->down)
+		buf_puts(&b, "&down=1");
+	buf_puts(&b, "#trials");
+	html_open(h, "th");
+	html_attr(h, "scope", "col");
+	if (number)
+		html_attr(h, "class", "n");
+	if (sorted)
+		html_attr(h, "aria-sort", t->down ? "descending" : "ascending");
+	web_frame_link(h, buf_str(&b), name);
+	html_text(h, !sorted   ? NULL
+		     : t->down ? " \xe2\x96\xbe"
+			       : " \xe2\x96\xb4");
+	html_close(h, "th");
+	buf_free(&b);
+}
+
+static void
+heads_put(struct table *t)
+{
+	const struct space *space = t->r->study->space;
+	size_t i;
+
+	html_open(&t->r->h, "div");
+	html_attr(&t->r->h, "class", "wide");
+	html_open(&t->r->h, "table");
+	html_open(&t->r->h, "thead");
+	html_open(&t->r->h, "tr");
+	for (i = 0; i < FIXED - 1; i++)
+		head_put(t,
+		    i == 2 && !t->r->aims.several ? t->r->study->metric
+						  : fixed[i].name,
+		    i != 1 && i != 6);
+	if (section_params_part(t->r))
+		for (i = 0; i < space->n; i++)
+			head_put(t, space->params[i].name,
+			    section_param_is_number(t->r, i));
+	else
+		html_leaf(&t->r->h, "th", NULL, "parameters");
+	head_put(t, "why", false);
+	html_close(&t->r->h, "tr");
+	html_close(&t->r->h, "thead");
+	html_open(&t->r->h, "tbody");
+}
+
+static void
+row_put(struct table *t, const struct store_rows *rows)
+{
+	static const struct section_column columns[] = { { "trial",
+							     COLUMN_NUMBER },
+		{ "state", COLUMN_WORD }, { "objective", COLUMN_NUMBER },
+		{ "step", COLUMN_NUMBER }, { "seconds", COLUMN_NUMBER },
+		{ "attempts", COLUMN_NUMBER }, { "started", COLUMN_WORD },
+		{ "params", COLUMN_PARAMS }, { "why", COLUMN_TEXT } };
+	struct html *h = &t->r->h;
+	char *rest = xasprintf("/trial/%" PRId64, store_rows_int(rows, 0));
+	char *address = web_frame_address(t->study, rest);
+
+	html_open(h, "tr");
+	html_attr(h, "data-trial", store_rows_text(rows, 0));
+	html_open(h, "td");
+	html_attr(h, "class", "n");
+	web_frame_link(h, address, store_rows_text(rows, 0));
+	html_close(h, "td");
+	section_cells(t->r, rows, columns, 1, COUNT(columns));
+	html_close(h, "tr");
+	free(address);
+	free(rest);
+}
+
+/* "51 to 100 of 1234", with links to the pages before and after. */
+static void
+pages_put(struct table *t, int64_t shown)
+{
+	struct html *h = &t->r->h;
+	struct buf b = { 0 };
+	char page[32];
+	int i;
+
+	html_open(h, "p");
+	html_attr(h, "class", "note");
+	if (t->all == 0)
+		html_text(h, "No trial.");
+	else
+		html_textf(h, "%" PRId64 " to %" PRId64 " of %" PRId64 ". ",
+		    t->page * ROWS + 1, t->page * ROWS + shown, t->all);
+	for (i = -1; i <= 1; i += 2) {
+		if (t->page + i < 0 || (t->page + i) * ROWS >= t->all)
+			continue;
+		(void)snprintf(page, sizeof page, "%" PRId64, t->page + i);
+		buf_clear(&b);
+		web_address_put_query(&b, t->address, "page", page);
+		buf_puts(&b, "#trials");
+		web_frame_link(h, buf_str(&b), i < 0 ? "before" : "after");
+		html_text(h, " ");
+	}
+	html_close(h, "p");
+	buf_free(&b);
+}
+
+static int
+rows_put(struct table *t, struct err *e)
+{
+	struct store_rows *rows;
+	int64_t shown = 0;
+	char *sql;
+	int rc;
+
+	sql = xasprintf(
+	    "SELECT trial, state, objective, step, seconds, attempts, "
+	    "replace(substr(started, 1, 19), 'T', ' '), params, why "
+	    "FROM trials%s%s ORDER BY %s %s NULLS LAST, trial DESC "
+	    "LIMIT %d OFFSET %" PRId64,
+	    t->where != NULL ? " WHERE " : "", t->where != NULL ? t->where : "",
+	    t->sort, t->down ? "DESC" : "ASC", ROWS, t->page * ROWS);
+	rc = store_rows_open(&rows, t->r->store, sql, NULL, e);
+	free(sql);
+	if (rc != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if (shown++ == 0)
+			heads_put(t);
+		row_put(t, rows);
+	}
+	store_rows_close(rows);
+	if (shown > 0) {
+		html_close(&t->r->h, "tbody");
+		html_close(&t->r->h, "table");
+		html_close(&t->r->h, "div");
+	}
+	if (rc == 0)
+		pages_put(t, shown);
+	return rc;
+}
+
+static int
+count_read(struct table *t, struct err *e)
+{
+	char *sql = xasprintf("SELECT count(*) FROM trials%s%s",
+	    t->where != NULL ? " WHERE " : "",
+	    t->where != NULL ? t->where : "");
+	int rc = page_data_count(t->r, sql, &t->all, e);
+
+	free(sql);
+	t->page = web_address_number(t->address, "page", 0);
+	if (t->page > t->all / ROWS)
+		t->page = t->all / ROWS;
+	return rc;
+}
+
+int
+web_table_put(struct page *r, const char *study,
+    const struct web_address *address, struct err *e)
+{
+	struct table t = { .r = r, .study = study, .address = address };
+	struct err wrong = ERR_INIT;
+	int rc = 0;
+
+	columns_make(&t);
+	section_begin(&r->h, "Trials");
+	if (choices_read(&t, &wrong) != 0)
+		filter_put(&t, wrong.text);
+	else {
+		filter_put(&t, NULL);
+		rc = count_read(&t, e);
+		if (rc == 0)
+			rc = rows_put(&t, e);
+	}
+	section_end(&r->h);
+	table_fini(&t);
+	return rc == -1 ? -1 : 0;
+}

@@ -51,14 +51,11 @@ rescued_copy_name(const char *db, const char *dir, int64_t now_us)
 static void
 event_record(struct store *store, int64_t now_us, const char *event)
 {
-	struct err e = ERR_INIT;
-
-	if (store_begin(store, &e) != 0)
+	if (store_begin(store, NULL) != 0)
 		return;
-	if (store_event_add(store, now_us, "error", "store", 0, 0, event, &e) !=
-		0 ||
-	    store_commit(store, false, &e) != 0)
-		store_rollback(store);
+	(void)store_event_add(
+	    store, now_us, "error", "store", 0, 0, event, NULL);
+	(void)store_commit(store, false, NULL);
 }
 
 int

@@ -129,17 +129,15 @@ row_create(const char *path, const struct study *study, bool network_fs,
 	return rc;
 }
 
-static int
+static void
 queue_values(struct store *store, const struct space *space,
-    const struct value *values, const char *source, struct err *e)
+    const struct value *values, const char *source)
 {
 	struct buf b = { 0 };
-	int rc;
 
 	space_put_json(&b, space, values);
-	rc = store_queue_add(store, buf_str(&b), source, e);
+	(void)store_queue_add(store, buf_str(&b), source, NULL);
 	buf_free(&b);
-	return rc;
 }
 
 /* The defaults as one setting, without parameters that it makes inactive. */
@@ -167,21 +165,18 @@ defaults_take(const struct space *space, struct value *def)
 }
 
 /* Queue the defaults and the enqueue list, once, at the first start. */
-static int
-queue_fill(struct store *store, const struct study *study, struct err *e)
+static void
+queue_fill(struct store *store, const struct study *study)
 {
 	const struct space *space = study->space;
 	struct value *def = xcalloc(space->n, sizeof *def);
 	size_t i;
-	int rc = 0;
 
 	if (defaults_take(space, def))
-		rc = queue_values(store, space, def, "default", e);
-	for (i = 0; i < study->n_enqueue && rc == 0; i++)
-		rc =
-		    queue_values(store, space, study->enqueue[i], "enqueue", e);
+		queue_values(store, space, def, "default");
+	for (i = 0; i < study->n_enqueue; i++)
+		queue_values(store, space, study->enqueue[i], "enqueue");
 	free(def);
-	return rc;
 }
 
 /* Variables may hold secrets: only their names are recorded. */
@@ -217,12 +212,11 @@ put_trial(struct buf *b, const struct json *trial)
 	buf_putc(b, '}');
 }
 
-static int
+static void
 note_change(struct store *store, const char *key, const struct json *now,
-    int64_t now_us, struct err *e)
+    int64_t now_us)
 {
 	struct buf text = { 0 };
-	int rc;
 
 	buf_printf(&text, "study.json changed in %s: ", key);
 	if (now == NULL)
@@ -234,10 +228,9 @@ note_change(struct store *store, const char *key, const struct json *now,
 	if (strcmp(key, "warm_start") == 0)
 		buf_puts(&text, "; it is read at the first start only");
 	log_info("study", "%s", buf_str(&text));
-	rc = store_event_add(
-	    store, now_us, "info", "study", 0, 0, buf_str(&text), e);
+	(void)store_event_add(
+	    store, now_us, "info", "study", 0, 0, buf_str(&text), NULL);
 	buf_free(&text);
-	return rc;
 }
 
 /* All top-level keys that were added, changed or removed. */
@@ -255,15 +248,15 @@ note_changes(struct store *store, const struct store_study *row,
 	if (rc == 0)
 		rc = json_parse(&b, now, strlen(now), NULL, false, e);
 	m = rc == 0 ? json_first(json_root(b)) : NULL;
-	for (; m != NULL && rc == 0; m = json_next(m)) {
+	for (; m != NULL; m = json_next(m)) {
 		old = json_get(json_root(a), json_key(m));
 		if (old == NULL || !json_same(old, m))
-			rc = note_change(store, json_key(m), m, now_us, e);
+			note_change(store, json_key(m), m, now_us);
 	}
 	m = rc == 0 ? json_first(json_root(a)) : NULL;
-	for (; m != NULL && rc == 0; m = json_next(m))
+	for (; m != NULL; m = json_next(m))
 		if (json_get(json_root(b), json_key(m)) == NULL)
-			rc = note_change(store, json_key(m), NULL, now_us, e);
+			note_change(store, json_key(m), NULL, now_us);
 	json_free(a);
 	json_free(b);
 	return rc;
@@ -299,9 +292,8 @@ row_start(struct store *store, const struct study *study,
 	if (rc == 0)
 		rc = note_changes(store, &row, json, now_us, e);
 	if (rc == 0 && row.started_us == 0) {
-		rc = queue_fill(store, study, e);
-		if (rc == 0)
-			rc = warmstart_put(store, warm, now_us, e);
+		queue_fill(store, study);
+		warmstart_put(store, warm, now_us);
 	}
 	if (rc == 0) {
 		free(row.json);
@@ -315,7 +307,7 @@ row_start(struct store *store, const struct study *study,
 			study_row_serve(&row, now_us);
 		else if (row.started_us == 0)
 			row.started_us = now_us;
-		rc = store_study_put(store, &row, e);
+		(void)store_study_put(store, &row, NULL);
 	}
 	store_study_fini(&row);
 	free(json);

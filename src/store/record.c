@@ -284,10 +284,8 @@ store_queue_take(struct store *s, int64_t id, int64_t trial, struct err *e)
 	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
-		return err_set(e, ERR_STORE,
-		    "%s: setting %lld of the queue is "
-		    "taken",
-		    s->path, (long long)id);
+		return store_refuse(
+		    s, e, "setting %lld of the queue is taken", (long long)id);
 	return 0;
 }
 

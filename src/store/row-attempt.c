@@ -195,9 +195,9 @@ store_attempt_put(struct store *s, const struct store_attempt *a, struct err *e)
 	if (n == 0)
 		n = put_row(s, STMT_ATTEMPT_PUT, a, e);
 	if (n == 0)
-		return err_set(e, ERR_STORE,
-		    "%s: there is no attempt %d of trial %lld", s->path,
-		    a->attempt, (long long)a->trial);
+		return store_refuse(s, e,
+		    "there is no attempt %d of trial %lld", a->attempt,
+		    (long long)a->trial);
 	return n < 0 ? -1 : 0;
 }
 
@@ -217,10 +217,8 @@ drop_step(
 int
 store_attempt_drop(struct store *s, int64_t trial, int attempt, struct err *e)
 {
-	int rc = drop_step(s, STMT_ATTEMPT_UNDO, trial, attempt, e);
-
-	return rc != 0 ? rc
-		       : drop_step(s, STMT_ATTEMPT_DROP, trial, attempt, e);
+	(void)drop_step(s, STMT_ATTEMPT_UNDO, trial, attempt, NULL);
+	return drop_step(s, STMT_ATTEMPT_DROP, trial, attempt, e);
 }
 
 int

@@ -74,9 +74,9 @@ row_damaged(struct row *r, int i, const char *why)
 		return -1;
 	r->bad = true;
 	put_keys(r, keys, sizeof keys);
-	return err_set(r->err, ERR_STORE,
-	    "%s: the database is damaged: %s%s, column %s: %s", r->store->path,
-	    r->table, keys, sqlite3_column_name(r->st, i), why);
+	return store_refuse(r->store, r->err,
+	    "the database is damaged: %s%s, column %s: %s", r->table, keys,
+	    sqlite3_column_name(r->st, i), why);
 }
 
 int

@@ -143,8 +143,8 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
-		return err_set(e, ERR_STORE, "%s: trial %lld is not the next",
-		    s->path, (long long)t->number);
+		return store_refuse(
+		    s, e, "trial %lld is not the next", (long long)t->number);
 	return 0;
 }
 
@@ -196,7 +196,7 @@ put_end(struct store *s, const struct store_trial *t, struct err *e)
 int
 store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 {
-	bool final = trial_state_final(t->state);
+	bool final = trial_state_final(t->state), lost = s->lost;
 	int n = 0;
 
 	if (!final)
@@ -204,9 +204,13 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 	if (n == 0)
 		n = put_row(s, STMT_TRIAL_PUT, t, e);
 	if (n == 0)
-		return err_set(e, ERR_STORE, "%s: there is no trial %lld",
-		    s->path, (long long)t->number);
-	if (n < 0 || (final && put_end(s, t, e) != 0))
-		return err_add(e, "trial %lld", (long long)t->number);
-	return 0;
+		return store_refuse(
+		    s, e, "there is no trial %lld", (long long)t->number);
+	if (n > 0 && (!final || put_end(s, t, e) == 0))
+		return 0;
+	if (!lost) {
+		(void)err_add(e, "trial %lld", (long long)t->number);
+		(void)err_add(&s->lost_err, "trial %lld", (long long)t->number);
+	}
+	return -1;
 }

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -371,16 +373,45 @@ describe(struct store *s, const char *what, struct err *e)
 	    e, ERR_STORE, "%s: %s: %s", s->path, what, sqlite3_errmsg(s->db));
 }
 
+void
+store_fail_with(struct store *s, const struct err *err)
+{
+	if (!s->begun || s->lost)
+		return;
+	s->lost = true;
+	s->lost_err = *err;
+}
+
+bool
+store_failed(const struct store *s)
+{
+	return s->begun && s->lost;
+}
+
+int
+store_refuse(struct store *s, struct err *e, const char *fmt, ...)
+{
+	struct err err = ERR_INIT;
+	char text[sizeof err.text];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	(void)err_set(&err, ERR_STORE, "%s: %s", s->path, text);
+	store_fail_with(s, &err);
+	if (e != NULL)
+		*e = err;
+	return -1;
+}
+
 int
 store_fail(struct store *s, const char *what, struct err *e)
 {
 	struct err err = ERR_INIT;
 
 	(void)describe(s, what, &err);
-	if (s->begun && !s->lost && sqlite3_get_autocommit(s->db)) {
-		s->lost = true;
-		s->lost_err = err;
-	}
+	store_fail_with(s, &err);
 	if (e != NULL)
 		*e = err;
 	return -1;
@@ -430,7 +461,13 @@ stmt_step(struct store *s, sqlite3_stmt *st, struct err *e)
 int
 stmt_write(struct store *s, sqlite3_stmt *st, struct err *e)
 {
-	if (!s->begun || s->lost || sqlite3_get_autocommit(s->db)) {
+	if (s->begun && s->lost) {
+		stmt_done(st);
+		if (e != NULL)
+			*e = s->lost_err;
+		return -1;
+	}
+	if (!s->begun || sqlite3_get_autocommit(s->db)) {
 		stmt_done(st);
 		return err_set(
 		    e, ERR_STORE, "%s: no transaction is open", s->path);

@@ -100,8 +100,8 @@ struct store {
 	unsigned long log_inode,
 	    index_inode; /* of the log; 0 = not recorded yet */
 	bool begun; /* between store_begin and commit or rollback */
-	bool lost; /* an error has rolled back the transaction: */
-	struct err lost_err; /* this one */
+	bool lost; /* the transaction has failed: it can only be rolled back */
+	struct err lost_err; /* … by this error, the first */
 	bool dead; /* memory and file may differ: open again */
 	int64_t seq; /* number of the latest record */
 	int64_t seq_begin; /* the same when the transaction began */
@@ -133,7 +133,13 @@ void query_limit_open(struct store *);
 /* A query begins: reset the step count, unless another one is running. */
 void query_limit_begin(struct store *);
 
-/* Set err from the connection's last error: "PATH: what: why". */
+/* "PATH: text" is the error, of kind ERR_STORE; the transaction fails. */
+int store_refuse(struct store *, struct err *, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/*
+ * Set err from the connection's last error: "PATH: what: why"; the transaction
+ * fails.
+ */
 int store_fail(struct store *, const char *what, struct err *);
 /* Run SQL that returns no rows. */
 int store_exec(struct store *, const char *sql, struct err *);

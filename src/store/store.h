@@ -188,11 +188,20 @@ void store_checkpoint_at_close(struct store *);
  * other error the connection remains usable.  When only the sync failed, the
  * transaction may be in the file.  A reader gets one consistent view between
  * both calls.
+ *
+ * A call that fails between the two fails the transaction: no later write has
+ * an effect, and each, and store_commit, gives the error of the first.  So a
+ * caller may check the commit alone.  (A row that does not exist is no failure
+ * of the calls that read.)
  */
 int store_begin(struct store *, struct err *);
 int store_commit(struct store *, bool durable, struct err *);
 void store_rollback(struct store *);
 bool store_in_transaction(const struct store *);
+/* Whether the open transaction has failed. */
+bool store_failed(const struct store *);
+/* Fail the open transaction for this reason, unless it has failed already. */
+void store_fail_with(struct store *, const struct err *);
 /* "sqlite3 (pid 1234)", or "another process", to buf of n bytes. */
 void store_lock_holder(struct store *, char *buf, size_t n);
 /*

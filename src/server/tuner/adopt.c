@@ -124,7 +124,7 @@ adopt_settle_unsent(struct tuner *t)
 	struct live_trial *l;
 	size_t i;
 
-	for (i = t->live.n; i-- > 0 && !t->db.failed;) {
+	for (i = t->live.n; i-- > 0 && !store_failed(t->store);) {
 		l = t->live.list[i];
 		if (!l->open)
 			continue;

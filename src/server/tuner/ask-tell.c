@@ -54,8 +54,7 @@ ask_tell_begin(struct tuner *t, struct live_trial *l)
 		.backend = xstrdup(ASK_TELL_BACKEND),
 	};
 
-	if (!live_trial_begin(t, l, -1, &att))
-		return;
+	live_trial_begin(t, l, -1, &att);
 	if (!t->env.without_launchers)
 		t->row.ended_us = 0;
 	live_trial_up(t, l, t->turn_us);
@@ -97,7 +96,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	/* No trial and no reason: an entry of the queue was dropped. */
 	r->later = false;
 	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
-	       !r->later && !t->db.failed &&
+	       !r->later && !store_failed(t->store) &&
 	       !limits_block_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
@@ -229,7 +228,7 @@ answer_ended(struct tuner *t, struct request *r)
 	struct err e = ERR_INIT;
 
 	if (store_trial_get(t->store, r->trial, &row, &e) != 0) {
-		tuner_store_failed(t, &e);
+		store_fail_with(t->store, &e);
 		return;
 	}
 	r->good = true;
@@ -369,7 +368,7 @@ tell(
     struct tuner *t, struct live_trial *l, struct request *r, struct told *told)
 {
 	report_lines(t, l, told);
-	if (t->db.failed)
+	if (store_failed(t->store))
 		return;
 	if (!told->done && !told->failed && !told->stopped) {
 		stopping_settle(t, l);

@@ -414,11 +414,7 @@ machine_freed(struct tuner *t, int backend)
 static void
 attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 {
-	struct err e = ERR_INIT;
-
-	if (!t->db.failed && store_attempt_drop(t->store, l->row.number,
-				 l->att.attempt, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_attempt_drop(t->store, l->row.number, l->att.attempt, NULL);
 	(void)slots_ended(
 	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
 	start_failures_ended(t, l, why, false);

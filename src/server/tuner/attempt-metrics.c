@@ -182,16 +182,12 @@ on_seen_report(void *arg, int64_t time_us, double value)
 static bool
 seen_read(struct tuner *t, const struct live_trial *l, struct attempt_metric *m)
 {
-	struct err e = ERR_INIT;
-
 	if (m->seen_read)
 		return true;
 	m->n_seen = 0;
 	if (store_walk_reports(t->store, l->row.number, l->att.attempt, m->name,
-		on_seen_report, m, &e) != 0) {
-		tuner_store_failed(t, &e);
+		on_seen_report, m, NULL) != 0)
 		return false;
-	}
 	m->seen_read = true;
 	return true;
 }
@@ -203,18 +199,12 @@ report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
 {
 	double value = ev->u.report.value;
 	int64_t time_us = ev->u.report.time_us;
-	struct err e = ERR_INIT;
 	size_t i;
-	int rc;
 
-	if (ev->u.report.has_step) {
-		rc =
-		    store_metric_exists(t->store, l->row.number, l->att.attempt,
-			m->name, ev->u.report.step, value, time_us, &e);
-		if (rc < 0)
-			tuner_store_failed(t, &e);
-		return rc != 0;
-	}
+	if (ev->u.report.has_step)
+		return store_metric_exists(t->store, l->row.number,
+			   l->att.attempt, m->name, ev->u.report.step, value,
+			   time_us, NULL) != 0;
 	if (!seen_read(t, l, m))
 		return true;
 	for (i = seen_find(m, time_us);

@@ -38,20 +38,14 @@ on_event_read(struct live_trial *l, const struct launch_cursor *c)
 static void
 on_event_artifacts(struct tuner *t, const struct launch_event *ev)
 {
-	struct err e = ERR_INIT;
-
-	if (store_artifacts_put(t->store, ev->trial, ev->attempt,
-		ev->u.left.model, ev->u.left.output, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_artifacts_put(t->store, ev->trial, ev->attempt,
+	    ev->u.left.model, ev->u.left.output, NULL);
 }
 
 static void
 on_event_gpu(struct tuner *t, const struct gpu_status *g)
 {
-	struct err e = ERR_INIT;
-
-	if (store_gpu_put(t->store, g, t->turn_us, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_gpu_put(t->store, g, t->turn_us, NULL);
 }
 
 /* The trial may have continued, or ended. */
@@ -59,11 +53,9 @@ static void
 on_event_cost(struct tuner *t, const struct launch_event *ev)
 {
 	struct live_trial *l = live_set_find(&t->live, ev->trial);
-	struct err e = ERR_INIT;
 
-	if (store_attempt_cost(
-		t->store, ev->trial, ev->attempt, ev->u.cost, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_attempt_cost(
+	    t->store, ev->trial, ev->attempt, ev->u.cost, NULL);
 	if (l != NULL && !l->open && l->att.attempt == ev->attempt &&
 	    l->att.priced)
 		live_trial_set_cost(l, ev->u.cost);
@@ -184,7 +176,7 @@ tuner_on_event(void *arg, const struct launch_event *ev)
 	struct tuner *t = arg;
 	struct live_trial *l;
 
-	if (t->db.failed || on_study_event(t, ev))
+	if (store_failed(t->store) || on_study_event(t, ev))
 		return;
 	l = live_set_find(&t->live, ev->trial);
 	if (l != NULL && l->open && l->att.attempt == ev->attempt)

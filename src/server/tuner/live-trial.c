@@ -81,14 +81,10 @@ live_trial_all_steps(const struct tuner *t, const struct live_trial *l)
 void
 live_trial_write(struct tuner *t, struct live_trial *l)
 {
-	struct err e = ERR_INIT;
-
-	if (t->db.failed)
-		return;
-	if (l->att_dirty && store_attempt_put(t->store, &l->att, &e) != 0)
-		tuner_store_failed(t, &e);
-	if (l->row_dirty && store_trial_put(t->store, &l->row, &e) != 0)
-		tuner_store_failed(t, &e);
+	if (l->att_dirty)
+		(void)store_attempt_put(t->store, &l->att, NULL);
+	if (l->row_dirty)
+		(void)store_trial_put(t->store, &l->row, NULL);
 	l->att_dirty = l->row_dirty = false;
 }
 
@@ -121,12 +117,10 @@ live_trial_set_state(
 		    trial_state_name(to));
 }
 
-bool
+void
 live_trial_begin(struct tuner *t, struct live_trial *l, int backend,
     const struct store_attempt *att)
 {
-	struct err e = ERR_INIT;
-
 	attempt_metrics_clear(&l->metrics);
 	store_attempt_fini(&l->att);
 	l->found = false;
@@ -142,13 +136,9 @@ live_trial_begin(struct tuner *t, struct live_trial *l, int backend,
 	if (l->row.backend == NULL ||
 	    strcmp(l->row.backend, l->att.backend) != 0)
 		text_set(&l->row.backend, l->att.backend);
-	if (store_attempt_add(t->store, &l->att, &e) != 0) {
-		tuner_store_failed(t, &e);
-		return false;
-	}
+	(void)store_attempt_add(t->store, &l->att, NULL);
 	l->open = true;
 	live_trial_set_state(t, l, TRIAL_EV_PLACE, NULL);
-	return true;
 }
 
 void

@@ -67,7 +67,7 @@ void live_trial_free(struct live_trial *);
 /* Its setting, decoded; NULL: its row has none of this study's space. */
 const struct value *
 live_trial_values(const struct tuner *, struct live_trial *, struct err *);
-/* Write what is dirty; a failure is the tuner's (tuner_store_failed). */
+/* Write what is dirty. */
 void live_trial_write(struct tuner *, struct live_trial *);
 /*
  * The only function that sets a trial's state: checks the transition, records
@@ -83,10 +83,9 @@ bool live_trial_all_steps(const struct tuner *, const struct live_trial *);
 
 /*
  * Start its next attempt on this backend (index; -1 = ask/tell). att has uuid,
- * backend, slot, log and worst_cost; takes ownership of its texts.  False: a
- * database error.
+ * backend, slot, log and worst_cost; takes ownership of its texts.
  */
-bool live_trial_begin(struct tuner *, struct live_trial *, int backend,
+void live_trial_begin(struct tuner *, struct live_trial *, int backend,
     const struct store_attempt *att);
 /* The same for an attempt read from the database, which is copied. */
 void live_trial_restore(

@@ -157,9 +157,9 @@ median_at(struct median_view *v, int64_t step, int64_t *trials, double *median)
 	return v->median->median(v->state, v->history, step, trials, median);
 }
 
-static int
-median_write(struct median_view *v, struct store *store,
-    struct median_view_step *m, struct err *e)
+static void
+median_write(
+    struct median_view *v, struct store *store, struct median_view_step *m)
 {
 	int64_t trials;
 	double median;
@@ -169,12 +169,11 @@ median_write(struct median_view *v, struct store *store,
 		trials = 0;
 		median = NAN;
 	}
-	return store_median_put(store, m->step, trials, median, e);
+	(void)store_median_put(store, m->step, trials, median, NULL);
 }
 
-int
-median_view_flush(
-    struct median_view *v, struct store *store, bool all, struct err *e)
+bool
+median_view_flush(struct median_view *v, struct store *store, bool all)
 {
 	size_t i, k, written = 0;
 
@@ -187,11 +186,10 @@ median_view_flush(
 			continue;
 		if (written == MEDIAN_VIEW_FLUSH_MAX && !all) {
 			v->next = i;
-			return 1;
+			return true;
 		}
-		if (median_write(v, store, &v->steps[i], e) != 0)
-			return -1;
+		median_write(v, store, &v->steps[i]);
 		written++;
 	}
-	return 0;
+	return false;
 }

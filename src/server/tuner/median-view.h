@@ -48,10 +48,9 @@ void median_view_load(struct median_view *, int64_t trial, int64_t step);
 /* The trial has ended. */
 void median_view_end(struct median_view *, int64_t trial);
 /*
- * Write what is old: all of it, or so much that a turn may take.  1: there is
- * more; -1: the store failed.
+ * Write what is old: all of it, or so much that a turn may take.  Whether there
+ * is more.
  */
-int
-median_view_flush(struct median_view *, struct store *, bool all, struct err *);
+bool median_view_flush(struct median_view *, struct store *, bool all);
 
 #endif /* HPOTUNE_MEDIAN_VIEW_H */

@@ -182,7 +182,7 @@ known(struct tuner *t, struct next *next, bool *done)
 	trial = tried_settings_find(t->suggestions.tried, next->params);
 	*done = false;
 	if (trial > 0 && store_trial_get(t->store, trial, &row, &e) != 0)
-		tuner_store_failed(t, &e);
+		store_fail_with(t->store, &e);
 	else if (trial > 0) {
 		*done = row.state == TRIAL_COMPLETED;
 		if (strcmp(row.params, next->params) != 0)
@@ -241,7 +241,7 @@ draw(struct tuner *t, struct next *next)
 	t->suggestions.all_tried = tried_settings_all(t->suggestions.tried);
 	if (t->suggestions.all_tried > 0)
 		return SUGGEST_EXHAUSTED;
-	for (n = 0; n < REDRAWS_AT_ONCE && !t->db.failed; n++) {
+	for (n = 0; n < REDRAWS_AT_ONCE && !store_failed(t->store); n++) {
 		asked = t->suggestions.redraws > NEW_TRIAL_REDRAWS_MAX
 			    ? draw_other(t, next)
 			    : ask(t, next, t->suggestions.redraws);
@@ -291,19 +291,16 @@ queued(struct tuner *t, struct next *next)
 	int rc;
 
 	rc = store_queue_next(
-	    t->store, &next->queue_id, &params, &next->source, &e);
-	if (rc < 0)
-		tuner_store_failed(t, &e);
-	else if (rc > 0) {
+	    t->store, &next->queue_id, &params, &next->source, NULL);
+	if (rc > 0) {
 		next->queue_id = 0;
 		asked = SUGGEST_EXHAUSTED;
-	} else if (space_parse_values(space, params, over, &e) == 0)
+	} else if (rc == 0 && space_parse_values(space, params, over, &e) == 0)
 		asked = queued_fill(t, next, over);
-	else {
+	else if (rc == 0) {
 		tuner_event(t, "error", "enqueue", 0, 0,
 		    "a queued setting was dropped: %s", e.text);
-		if (store_queue_take(t->store, next->queue_id, 0, &e) != 0)
-			tuner_store_failed(t, &e);
+		(void)store_queue_take(t->store, next->queue_id, 0, NULL);
 	}
 	free(over);
 	free(params);
@@ -311,9 +308,9 @@ queued(struct tuner *t, struct next *next)
 }
 
 /* Write its rows: the trial, the queue entry, the suggestion. */
-static int
-new_trial_write(struct tuner *t, const struct next *next,
-    const struct store_trial *row, struct err *e)
+static void
+new_trial_write(
+    struct tuner *t, const struct next *next, const struct store_trial *row)
 {
 	struct store_suggestion s = {
 		.trial = row->number,
@@ -329,12 +326,12 @@ new_trial_write(struct tuner *t, const struct next *next,
 		.from_trial = next->answer.from,
 	};
 
-	if (store_trial_add(t->store, row, e) != 0)
-		return -1;
-	if (next->queue_id != 0 && !fail_bug("bug.keep_queue") &&
-	    store_queue_take(t->store, next->queue_id, row->number, e) != 0)
-		return -1;
-	return next->asked ? store_suggestion_add(t->store, &s, e) : 0;
+	(void)store_trial_add(t->store, row, NULL);
+	if (next->queue_id != 0 && !fail_bug("bug.keep_queue"))
+		(void)store_queue_take(
+		    t->store, next->queue_id, row->number, NULL);
+	if (next->asked)
+		(void)store_suggestion_add(t->store, &s, NULL);
 }
 
 /* Takes over values and params of next. */
@@ -343,7 +340,6 @@ new_trial_begin(struct tuner *t, struct next *next)
 {
 	const struct space *space = t->study->space;
 	double *point = xcalloc(space->n, sizeof *point);
-	struct err e = ERR_INIT;
 	struct live_trial *l;
 	struct store_trial row = {
 		.number = ++t->n_trials,
@@ -360,8 +356,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 	};
 
 	t->suggestions.n_enqueued += next->queue_id != 0;
-	if (new_trial_write(t, next, &row, &e) != 0)
-		tuner_store_failed(t, &e);
+	new_trial_write(t, next, &row);
 	space_encode(space, next->values, point);
 	history_add(t->history, row.number, point);
 	tried_settings_add(t->suggestions.tried, row.params, row.number);
@@ -388,7 +383,7 @@ new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 
 	if (store_trial_get(t->store, trial, &row, &e) != 0 ||
 	    outcome_copy(t, l, trial, &e) != 0)
-		tuner_store_failed(t, &e);
+		store_fail_with(t->store, &e);
 	else {
 		live_trial_set_objective(l, row.objective);
 		outcome_move(t, l, TRIAL_EV_REUSE, why);
@@ -414,11 +409,11 @@ new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 		asked = draw(t, &next);
 		t->suggestions.exhausted = asked == SUGGEST_EXHAUSTED;
 	}
-	if (t->db.failed)
+	if (store_failed(t->store))
 		asked = SUGGEST_FAILED;
 	if (asked == SUGGEST_POINT) {
 		*l = new_trial_begin(t, &next);
-		*reused = next.same_as > 0 && !t->db.failed;
+		*reused = next.same_as > 0 && !store_failed(t->store);
 		if (*reused)
 			new_trial_reuse(t, *l, next.same_as);
 	}
@@ -440,7 +435,7 @@ new_trial_next(struct tuner *t)
 		if (new_trial_make(t, &l, &reused) != SUGGEST_POINT)
 			return NULL;
 		if (!reused)
-			return t->db.failed ? NULL : l;
+			return store_failed(t->store) ? NULL : l;
 	}
 	loop_wake(t->env.loop);
 	return NULL;

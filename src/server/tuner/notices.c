@@ -110,16 +110,13 @@ notices_free(struct notices *n)
  * ends as the run before, so it is not reported again.
  */
 static int
-mark_make(char mark[MARK_BYTES], struct store *store, const char *columns,
-    struct err *e)
+mark_make(char mark[MARK_BYTES], struct store *store, const char *columns)
 {
 	char *sql = xasprintf("SELECT %s FROM t_trial", columns);
 	struct store_rows *rows;
-	int rc = rows_first(&rows, store, sql, NULL, e);
+	int rc = rows_first(&rows, store, sql, NULL, NULL);
 
 	free(sql);
-	if (rc == 0)
-		return err_set(e, ERR_STORE, "the trials cannot be counted");
 	if (rc != 1)
 		return -1;
 	(void)snprintf(mark, MARK_BYTES, "%s", store_rows_text(rows, 0));
@@ -147,12 +144,12 @@ mark_reason(char mark[MARK_BYTES], const char *why)
 }
 
 /* Add a notice on each channel that does not have it yet. */
-static int
-notice_add(struct notices *n, struct store_notice *row, struct err *e)
+static void
+notice_add(struct notices *n, struct store_notice *row)
 {
 	struct store *store = n->tuner->store;
 	struct notice_channel *c;
-	int i, rc;
+	int i;
 
 	for (i = 0; i < STUDY_CHANNELS; i++) {
 		c = &n->channels[i];
@@ -160,21 +157,17 @@ notice_add(struct notices *n, struct store_notice *row, struct err *e)
 			continue;
 		row->channel =
 		    (char *)study_channel_name((enum study_channel)i);
-		rc = store_notice_there(
-		    store, row->channel, row->moment, row->mark, e);
-		if (rc == 0)
-			rc = store_notice_add(store, row, e);
-		if (rc < 0)
-			return -1;
+		if (store_notice_there(
+			store, row->channel, row->moment, row->mark, NULL) == 0)
+			(void)store_notice_add(store, row, NULL);
 		c->look = true;
 		c->next_ms = 0;
 	}
-	return 0;
 }
 
-static int
-notice_make(struct notices *n, enum study_moment moment, const char *why,
-    char *mark, struct err *e)
+static void
+notice_make(
+    struct notices *n, enum study_moment moment, const char *why, char *mark)
 {
 	struct tuner *t = n->tuner;
 	struct buf text = { 0 }, detail = { 0 };
@@ -190,18 +183,17 @@ notice_make(struct notices *n, enum study_moment moment, const char *why,
 		.moment = (char *)study_moment_name(moment),
 		.mark = mark,
 		.time_us = t->turn_us };
-	int rc = notice_put_text(&text, &facts, t->store, e);
+	struct err e = ERR_INIT;
 
-	if (rc == 0)
-		rc = notice_put_detail(&detail, &facts, t->store, e);
+	if (notice_put_text(&text, &facts, t->store, &e) != 0 ||
+	    notice_put_detail(&detail, &facts, t->store, &e) != 0)
+		store_fail_with(t->store, &e);
 	row.text = buf_take(&text);
 	row.detail = buf_take(&detail);
-	if (rc == 0)
-		rc = notice_add(n, &row, e);
+	notice_add(n, &row);
 	free(row.text);
 	free(row.detail);
 	free(id);
-	return rc;
 }
 
 /* The moment that matches the study's row; false: its owner paused it. */
@@ -230,41 +222,31 @@ notices_end(struct tuner *t, bool waits)
 {
 	char mark[MARK_BYTES];
 	enum study_moment moment;
-	struct err e = ERR_INIT;
 
-	if (t->notices == NULL || t->db.failed ||
-	    !moment_of(t->row.state, waits, &moment) ||
+	if (t->notices == NULL || !moment_of(t->row.state, waits, &moment) ||
 	    !t->study->notify.on[moment])
 		return;
 	if (mark_make(mark, t->store,
 		"printf('end %d %d %d', count(*), total(attempts), "
 		"total(state IN ('completed', 'stopped', 'failed', "
-		"'cancelled')))",
-		&e) != 0 ||
-	    notice_make(t->notices, moment, t->end.why, mark, &e) != 0)
-		tuner_store_failed(t, &e);
+		"'cancelled')))") == 0)
+		notice_make(t->notices, moment, t->end.why, mark);
 }
 
 void
 notices_wait(struct tuner *t, const char *why)
 {
 	char mark[MARK_BYTES];
-	struct err e = ERR_INIT;
 
-	if (t->notices == NULL || t->db.failed ||
-	    !t->study->notify.on[STUDY_MOMENT_WAITING])
+	if (t->notices == NULL || !t->study->notify.on[STUDY_MOMENT_WAITING])
 		return;
 	if (mark_make(mark, t->store,
 		"printf('wait %d ', total(state IN ('completed', 'stopped', "
-		"'failed', 'cancelled')))",
-		&e) != 0) {
-		tuner_store_failed(t, &e);
+		"'failed', 'cancelled')))") != 0)
 		return;
-	}
 	mark_reason(mark, why);
 	t->durable = true;
-	if (notice_make(t->notices, STUDY_MOMENT_WAITING, why, mark, &e) != 0)
-		tuner_store_failed(t, &e);
+	notice_make(t->notices, STUDY_MOMENT_WAITING, why, mark);
 }
 
 /* Send them. */
@@ -284,14 +266,10 @@ channel_record(struct notices *n, enum study_channel which)
 	struct notice_channel *c = &n->channels[which];
 	const char *name = study_channel_name(which);
 	struct tuner *t = n->tuner;
-	struct err e = ERR_INIT;
 
 	fail_point("notices.before_record");
-	if (store_notice_told(t->store, c->id, c->why == NULL ? t->turn_us : 0,
-		c->why, &e) != 0) {
-		tuner_store_failed(t, &e);
-		return;
-	}
+	(void)store_notice_told(
+	    t->store, c->id, c->why == NULL ? t->turn_us : 0, c->why, NULL);
 	c->answered = false;
 	c->look = true;
 	if (c->why == NULL) {
@@ -316,7 +294,7 @@ notices_record(struct tuner *t)
 	int i;
 
 	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
-		if (t->notices->channels[i].answered && !t->db.failed)
+		if (t->notices->channels[i].answered)
 			channel_record(t->notices, (enum study_channel)i);
 }
 

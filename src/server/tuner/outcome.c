@@ -174,7 +174,6 @@ static void
 outcome_settle(struct tuner *t, struct live_trial *l, enum trial_state to)
 {
 	double *values, *violations;
-	struct err e = ERR_INIT;
 
 	if (t->outcomes.n_aims == 0)
 		return;
@@ -183,10 +182,9 @@ outcome_settle(struct tuner *t, struct live_trial *l, enum trial_state to)
 	outcome_values(t, l, values);
 	outcome_violations(t, values, violations);
 	live_trial_set_violation(l, violations_sum(t, l, to, violations));
-	if (!t->db.failed && (l->row.attempts > 0 || to == TRIAL_COMPLETED) &&
-	    store_outcome_put(t->store, l->row.number, t->outcomes.n_aims,
-		values, violations, &e) != 0)
-		tuner_store_failed(t, &e);
+	if (l->row.attempts > 0 || to == TRIAL_COMPLETED)
+		(void)store_outcome_put(t->store, l->row.number,
+		    t->outcomes.n_aims, values, violations, NULL);
 	free(values);
 }
 
@@ -235,7 +233,6 @@ outcome_front_add(struct tuner *t, int64_t trial)
 {
 	const double *losses = history_losses(t->history, trial);
 	enum pareto_front_place place;
-	struct err e = ERR_INIT;
 	const int64_t *out;
 	size_t i, n_out;
 
@@ -244,14 +241,12 @@ outcome_front_add(struct tuner *t, int64_t trial)
 			return false;
 	place =
 	    pareto_front_add(t->outcomes.front, trial, losses, &out, &n_out);
-	if (place == PARETO_FRONT_DOMINATED || t->db.failed)
-		return place == PARETO_FRONT_BETTER;
+	if (place == PARETO_FRONT_DOMINATED)
+		return false;
 	for (i = 0; i < n_out; i++)
-		if (store_front_drop(t->store, out[i], &e) != 0)
-			tuner_store_failed(t, &e);
-	if (store_front_add(
-		t->store, trial, place == PARETO_FRONT_BETTER, &e) != 0)
-		tuner_store_failed(t, &e);
+		(void)store_front_drop(t->store, out[i], NULL);
+	(void)store_front_add(
+	    t->store, trial, place == PARETO_FRONT_BETTER, NULL);
 	return place == PARETO_FRONT_BETTER;
 }
 

@@ -157,7 +157,7 @@ paused_end_all(struct tuner *t)
 	struct live_trial *l;
 	const char *reason;
 
-	while (t->paused_set.n > 0 && !t->db.failed) {
+	while (t->paused_set.n > 0 && !store_failed(t->store)) {
 		l = t->paused_set.list[0];
 		reason = paused_reason(l);
 		(void)snprintf(why, sizeof why,

@@ -161,10 +161,8 @@ request_enqueue(struct tuner *t, struct request *r)
 
 	if (space_parse_values(space, r->params, values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
-	else if (store_queue_add(t->store, r->params, "enqueue", &e) != 0 ||
-		 store_queue_length(t->store, &waiting, &e) != 0)
-		tuner_store_failed(t, &e);
-	else {
+	else if (store_queue_add(t->store, r->params, "enqueue", NULL) == 0 &&
+		 store_queue_length(t->store, &waiting, NULL) == 0) {
 		r->good = true;
 		t->durable = true;
 		/*
@@ -183,7 +181,6 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 {
 	const char *paused_text =
 	    "no further trial is started until hpotune resume";
-	struct err e = ERR_INIT;
 	int i;
 
 	if (t->env.hold &&
@@ -201,8 +198,7 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 	t->row.state = paused	     ? STUDY_PAUSED
 		       : t->env.hold ? STUDY_INTERRUPTED
 				     : STUDY_RUNNING;
-	if (store_study_put(t->store, &t->row, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_study_put(t->store, &t->row, NULL);
 	tuner_event(t, "info", "study", 0, 0,
 	    paused ? "paused by the user" : "resumed by the user");
 	(void)snprintf(r->text, sizeof r->text, "%s",
@@ -219,7 +215,7 @@ requests_serve(struct tuner *t)
 	size_t i;
 
 	t->asking = false;
-	for (i = 0; i < t->requests.n && !t->db.failed; i++) {
+	for (i = 0; i < t->requests.n && !store_failed(t->store); i++) {
 		r = &t->requests.list[i];
 		switch (r->ask) {
 		case TUNER_STOP_TRIAL:

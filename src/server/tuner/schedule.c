@@ -87,8 +87,8 @@ attempt_begin(
 	t->row.ended_us = 0;
 	backend_change_say(t, l, attempt, b->launcher->name);
 	slots_take(&b->slots, slot, l->row.number);
-	if (live_trial_begin(t, l, backend, &att))
-		tuner_effect(t, EFFECT_START, l);
+	live_trial_begin(t, l, backend, &att);
+	tuner_effect(t, EFFECT_START, l);
 }
 
 static bool
@@ -146,7 +146,7 @@ schedule_place_all(struct tuner *t)
 	if (t->env.hold || t->held || t->end.over || t->end.shutdown ||
 	    t->paused)
 		return;
-	while (!t->db.failed && !any_alone(t)) {
+	while (!store_failed(t->store) && !any_alone(t)) {
 		capacity_find(t, &room);
 		if (!room.any)
 			return;

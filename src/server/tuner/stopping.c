@@ -48,10 +48,8 @@ stopping_record(struct tuner *t, const struct live_trial *l, int64_t step,
 		.why = j->why,
 		.time_us = t->turn_us,
 	};
-	struct err e = ERR_INIT;
 
-	if (store_stop_add(t->store, &row, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_stop_add(t->store, &row, NULL);
 }
 
 /* Ask the rules about a report that is recorded. */
@@ -88,11 +86,8 @@ verdict_carry_out(struct tuner *t, struct live_trial *l)
 void
 stopping_verdict_late(struct tuner *t, struct live_trial *l)
 {
-	struct err e = ERR_INIT;
-
 	live_trial_verdict_late(l);
-	if (store_stop_late(t->store, l->row.number, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_stop_late(t->store, l->row.number, NULL);
 }
 
 void
@@ -136,18 +131,14 @@ stopping_report(
 	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
 	int64_t step, time_us = ev->u.report.time_us;
 	struct attempt_metric *metric;
-	struct err e = ERR_INIT;
 
 	metric = attempt_metrics_accept(t, l, ev,
 	    outcome_has_metric(&t->outcomes, ev->u.report.name), &step);
 	if (metric == NULL)
 		return;
-	if (store_metric_add(t->store, l->row.number, l->att.attempt,
-		ev->u.report.name, step, ev->u.report.value,
-		time_us != 0 ? time_us : t->turn_us, &e) != 0) {
-		tuner_store_failed(t, &e);
-		return;
-	}
+	(void)store_metric_add(t->store, l->row.number, l->att.attempt,
+	    ev->u.report.name, step, ev->u.report.value,
+	    time_us != 0 ? time_us : t->turn_us, NULL);
 	attempt_metrics_recorded(metric, ev);
 	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
@@ -159,28 +150,17 @@ stopping_add_speed(struct tuner *t, struct live_trial *l)
 {
 	static const char name[] = "steps_per_second";
 	int64_t step = attempt_metrics_last_step(&l->metrics);
-	struct err e = ERR_INIT;
 	double value;
-	int rc;
 
-	if (t->db.failed || !outcome_has_metric(&t->outcomes, name))
+	/* A trial may report steps_per_second itself. */
+	if (!outcome_has_metric(&t->outcomes, name) ||
+	    store_metric_last(
+		t->store, l->row.number, name, &step, &value, NULL) != 0 ||
+	    store_speed(t->store, l->row.number, &value, NULL) <= 0)
 		return;
-	rc =
-	    store_metric_last(t->store, l->row.number, name, &step, &value, &e);
-	if (rc == 0)
-		rc = store_speed(t->store, l->row.number, &value, &e);
-	else if (rc > 0)
-		return; /* It reports steps_per_second itself. */
-	if (rc > 0)
-		/* Attempt 0: computed from the trial's reports. */
-		rc = store_metric_add(t->store, l->row.number, 0, name, step,
-			 value, t->turn_us, &e) == 0
-			 ? 1
-			 : -1;
-	if (rc < 0)
-		tuner_store_failed(t, &e);
-	if (rc <= 0)
-		return;
+	/* Attempt 0: computed from the trial's reports. */
+	(void)store_metric_add(
+	    t->store, l->row.number, 0, name, step, value, t->turn_us, NULL);
 	outcome_report(t, l, name, step, value);
 	if (strcmp(name, t->study->metric) == 0)
 		report_objective(t, l, step, value);

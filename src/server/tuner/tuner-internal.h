@@ -56,8 +56,6 @@ struct tuner_clock {
 
 /* How the database is; tuner.c alone writes it. */
 struct tuner_database {
-	bool failed; /* in this turn: err says why */
-	struct err err;
 	int64_t busy_since_ms; /* it is locked; -1 = no */
 	char trouble[256];
 	bool tend_log; /* after the commit of this turn */
@@ -103,8 +101,6 @@ struct tuner {
 };
 
 int64_t tuner_elapsed_ms(const struct tuner *);
-/* Record a database error: the turn will be rolled back. */
-void tuner_store_failed(struct tuner *, const struct err *);
 /* An event of the study, recorded in this turn; trial 0: of no trial. */
 void
 tuner_event(struct tuner *, const char *level, const char *area, int64_t trial,

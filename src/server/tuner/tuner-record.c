@@ -1,6 +1,6 @@
 /*
- * What every file of the folder may do in a turn: record an event, a failure of
- * the store, or what is to be done after the commit, and ask for another turn.
+ * What every file of the folder may do in a turn: record an event or what is to
+ * be done after the commit, and ask for another turn.
  */
 
 #include <inttypes.h>
@@ -22,18 +22,9 @@ tuner_elapsed_ms(const struct tuner *t)
 }
 
 void
-tuner_store_failed(struct tuner *t, const struct err *e)
-{
-	if (!t->db.failed)
-		t->db.err = *e;
-	t->db.failed = true;
-}
-
-void
 tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
     int attempt, const char *fmt, ...)
 {
-	struct err e = ERR_INIT;
 	char text[512], who[40] = "";
 	va_list ap;
 
@@ -48,11 +39,9 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
 		log_warn(area, "%s%s", who, text);
 	else
 		log_info(area, "%s%s", who, text);
-	if (t->db.failed || !store_in_transaction(t->store))
-		return;
-	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,
-		text, &e) != 0)
-		tuner_store_failed(t, &e);
+	if (store_in_transaction(t->store))
+		(void)store_event_add(t->store, t->turn_us, level, area, trial,
+		    attempt, text, NULL);
 }
 
 void

@@ -47,14 +47,11 @@
 static void
 notes_record(struct tuner *t)
 {
-	struct err e = ERR_INIT;
 	size_t i;
 
 	for (i = 0; i < t->n_notes; i++) {
-		if (!t->db.failed &&
-		    store_event_add(t->store, t->turn_us, t->notes[i].level,
-			t->notes[i].area, 0, 0, t->notes[i].text, &e) != 0)
-			tuner_store_failed(t, &e);
+		(void)store_event_add(t->store, t->turn_us, t->notes[i].level,
+		    t->notes[i].area, 0, 0, t->notes[i].text, NULL);
 		free(t->notes[i].text);
 	}
 	t->n_notes = 0;
@@ -265,10 +262,8 @@ turn_begin(struct tuner *t, struct err *e)
 static void
 turn_clear_gpus(struct tuner *t)
 {
-	struct err e = ERR_INIT;
-
-	if (!t->gpus_new && !t->env.hold && store_gpu_clear(t->store, &e) != 0)
-		tuner_store_failed(t, &e);
+	if (!t->gpus_new && !t->env.hold)
+		(void)store_gpu_clear(t->store, NULL);
 	t->gpus_new = true;
 }
 
@@ -278,9 +273,9 @@ turn_collect(struct tuner *t)
 	size_t k;
 	int i;
 
-	for (i = 0; i < t->n_backends && !t->db.failed; i++)
+	for (i = 0; i < t->n_backends && !store_failed(t->store); i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
-	for (k = 0; k < t->live.n && !t->db.failed; k++)
+	for (k = 0; k < t->live.n && !store_failed(t->store); k++)
 		stopping_settle(t, t->live.list[k]);
 }
 
@@ -309,10 +304,8 @@ log_watch(struct tuner *t)
 static void
 turn_write(struct tuner *t)
 {
-	struct err e = ERR_INIT;
 	bool done = tuner_done(t) && !t->env.hold;
 	size_t i;
-	int more;
 
 	for (i = 0; i < t->live.n; i++)
 		live_trial_write(t, t->live.list[i]);
@@ -321,17 +314,11 @@ turn_write(struct tuner *t)
 	if (!done && !t->clock.flush_due)
 		return;
 	log_watch(t);
-	if (!t->db.failed) {
-		more = median_view_flush(&t->medians, t->store, done, &e);
-		t->clock.flush_due = more > 0;
-		if (more > 0)
-			tuner_wake_in(t, FLUSH_MORE_MS);
-		if (more < 0)
-			tuner_store_failed(t, &e);
-	}
+	t->clock.flush_due = median_view_flush(&t->medians, t->store, done);
+	if (t->clock.flush_due)
+		tuner_wake_in(t, FLUSH_MORE_MS);
 	t->row.elapsed_ms = tuner_elapsed_ms(t);
-	if (!t->db.failed && store_study_put(t->store, &t->row, &e) != 0)
-		tuner_store_failed(t, &e);
+	(void)store_study_put(t->store, &t->row, NULL);
 }
 
 int
@@ -364,13 +351,8 @@ tuner_turn(struct tuner *t, struct err *e)
 		fail_point("tuner.answered");
 	}
 	fail_point("tuner.before_commit");
-	if (!t->db.failed && store_commit(t->store, t->durable, e) != 0)
-		tuner_store_failed(t, e);
-	if (t->db.failed) {
-		*e = t->db.err;
-		store_rollback(t->store);
+	if (store_commit(t->store, t->durable, e) != 0)
 		return -1;
-	}
 	fail_point("tuner.after_commit");
 	effects_run(t);
 	requests_reply_all(&t->requests, true);
@@ -390,8 +372,6 @@ tuner_telling(const struct tuner *t)
 int
 tuner_told(struct tuner *t, struct err *e)
 {
-	int rc;
-
 	if (!notices_answered(t))
 		return 0;
 	if (store_begin(t->store, e) != 0) {
@@ -401,11 +381,8 @@ tuner_told(struct tuner *t, struct err *e)
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
 	notices_record(t);
-	rc = t->db.failed ? -1 : store_commit(t->store, true, e);
-	if (rc != 0) {
-		store_rollback(t->store);
+	if (store_commit(t->store, true, e) != 0)
 		return -1;
-	}
 	notices_send(t);
 	return 0;
 }

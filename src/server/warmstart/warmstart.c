@@ -107,17 +107,15 @@ warmstart_read(struct warmstart *w, const struct study *study, const char *own,
 	return rc;
 }
 
-int
-warmstart_put(struct store *store, const struct warmstart *w, int64_t now_us,
-    struct err *e)
+void
+warmstart_put(struct store *store, const struct warmstart *w, int64_t now_us)
 {
 	const struct warmstart_trial *t;
 	struct store_warm row;
 	struct buf b = { 0 };
-	int rc = 0;
 	size_t i;
 
-	for (i = 0; i < w->n && rc == 0; i++) {
+	for (i = 0; i < w->n; i++) {
 		t = &w->trials[i];
 		row = (struct store_warm){
 			.source = w->sources[t->source].name,
@@ -129,16 +127,15 @@ warmstart_put(struct store *store, const struct warmstart *w, int64_t now_us,
 			.params = t->params,
 			.metrics = t->metrics,
 		};
-		rc = store_warm_add(store, &row, e);
+		(void)store_warm_add(store, &row, NULL);
 	}
-	for (i = 0; i < w->n_sources && rc == 0; i++) {
+	for (i = 0; i < w->n_sources; i++) {
 		buf_clear(&b);
 		buf_puts(&b, "warm_start: ");
 		warmstart_put_source(&b, &w->sources[i]);
 		log_info("study", "%s", buf_str(&b));
-		rc = store_event_add(
-		    store, now_us, "info", "study", 0, 0, buf_str(&b), e);
+		(void)store_event_add(
+		    store, now_us, "info", "study", 0, 0, buf_str(&b), NULL);
 	}
 	buf_free(&b);
-	return rc;
 }

@@ -45,8 +45,7 @@ int warmstart_read(
     struct warmstart *, const struct study *, const char *own, struct err *);
 void warmstart_free(struct warmstart *);
 /* Inside a transaction: record the trials, and events about them. */
-int warmstart_put(
-    struct store *, const struct warmstart *, int64_t now_us, struct err *);
+void warmstart_put(struct store *, const struct warmstart *, int64_t now_us);
 /* Append "34 of 40 trials of old.db; left out: …". */
 void warmstart_put_source(struct buf *, const struct warmstart_source *);
 

@@ -159,10 +159,16 @@ test_trial_rows(void)
 
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	must(store_begin(s, &e), &e);
 	t = fixture_trial(3, TRIAL_WAITING);
 	ok(store_trial_add(s, &t, &e) < 0, "a number left out: %s", e.text);
+	store_rollback(s);
+	must(store_begin(s, &e), &e);
 	t = fixture_trial(2, TRIAL_RUNNING);
 	ok(store_trial_add(s, &t, &e) < 0, "born running: %s", e.text);
+	store_rollback(s);
+	must(store_begin(s, &e), &e);
 	t = fixture_trial(1, TRIAL_STARTING);
 	t.cause = STOP_USER;
 	t.objective = 0.25;
@@ -177,9 +183,11 @@ test_trial_rows(void)
 	t.backend = (char *)(uintptr_t) "local";
 	t.why = (char *)(uintptr_t) "because";
 	must(store_trial_put(s, &t, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	must(store_begin(s, &e), &e);
 	t.number = 9;
 	ok(store_trial_put(s, &t, &e) < 0, "no trial 9: %s", e.text);
-	must(store_commit(s, true, &e), &e);
+	store_rollback(s);
 	must(store_trial_get(s, 1, &got, &e), &e);
 	ok(got.state == TRIAL_STARTING && got.cause == STOP_USER &&
 		got.objective == 0.25 && got.last_step == 4 &&
@@ -192,6 +200,61 @@ test_trial_rows(void)
 	is_str(got.why, "because", "why");
 	store_trial_fini(&got);
 	ok(store_trial_get(s, 2, &got, &e) < 0, "no trial 2: %s", e.text);
+	store_close(s);
+}
+
+/* Whether the text of an error ends so. */
+static bool
+ends_so(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* The first failure fails the transaction, whatever follows it. */
+static void
+test_failed_transaction(void)
+{
+	static const char no_trial[] = "there is no trial 9";
+	static const char not_next[] = "trial 3 is not the next";
+	struct store *s = fixture_create("failed.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
+	struct err own = ERR_INIT;
+
+	must(store_begin(s, &e), &e);
+	ok(store_trial_get(s, 9, &t, &e) < 0 && ends_so(e.text, no_trial),
+	    "a row that does not exist: %s", e.text);
+	ok(!store_failed(s), "is no failure");
+	t = fixture_trial(1, TRIAL_WAITING);
+	must(store_trial_add(s, &t, &e), &e);
+	t.number = 3;
+	ok(store_trial_add(s, &t, &e) < 0 && ends_so(e.text, not_next),
+	    "a write that is refused: %s", e.text);
+	ok(store_failed(s), "is one");
+	t.number = 9;
+	ok(store_trial_put(s, &t, &e) < 0 && ends_so(e.text, not_next),
+	    "the next write has its error: %s", e.text);
+	t.number = 2;
+	ok(store_trial_add(s, &t, &e) < 0 && ends_so(e.text, not_next),
+	    "also one that is right: %s", e.text);
+	ok(store_commit(s, true, &e) < 0 && ends_so(e.text, not_next),
+	    "and the commit: %s", e.text);
+	ok(!store_failed(s), "which ends the transaction");
+	is_query(s, "SELECT count(*) FROM t_trial", "0", "with no effect");
+	must(store_begin(s, &e), &e);
+	t.number = 1;
+	must(store_trial_add(s, &t, &e), &e);
+	(void)err_set(&own, ERR_STORE, "own");
+	store_fail_with(s, &own);
+	(void)err_set(&own, ERR_STORE, "second");
+	store_fail_with(s, &own);
+	ok(store_commit(s, true, &e) < 0 && strcmp(e.text, "own") == 0,
+	    "a failure of the caller: %s", e.text);
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	is_query(s, "SELECT count(*) FROM t_trial", "1", "the next one works");
 	store_close(s);
 }
 
@@ -247,6 +310,8 @@ test_attempt_rows(void)
 
 	must(store_begin(s, &e), &e);
 	ok(store_attempt_add(s, &a, &e) < 0, "no attempt without its trial");
+	store_rollback(s);
+	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
 	must(store_attempt_add(s, &a, &e), &e);
 	a.state = TRIAL_STOPPED;
@@ -309,7 +374,11 @@ test_queue(void)
 	is_str(source, "enqueue", "its source");
 	free(params);
 	must(store_queue_take(s, id, 1, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	must(store_begin(s, &e), &e);
 	ok(store_queue_take(s, id, 1, &e) < 0, "taken once: %s", e.text);
+	store_rollback(s);
+	must(store_begin(s, &e), &e);
 	must(store_queue_next(s, &id, &params, &source, &e), &e);
 	is_str(params, "{\"lr\":2}", "then the next");
 	free(params);
@@ -417,6 +486,7 @@ main(void)
 	test_create();
 	test_study();
 	test_trial_rows();
+	test_failed_transaction();
 	test_moves();
 	test_attempt_rows();
 	test_running_bill();

@@ -250,12 +250,20 @@ test_other_rows(void)
 	stop.threshold = NAN;
 	stop.verdict = STORE_SUSPENDED;
 	must(store_stop_add(s, &stop, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	must(store_begin(s, &e), &e);
 	ok(store_exec(s, "UPDATE t_stop SET verdict = 'perhaps'", &e) < 0,
 	    "an unknown verdict is refused");
+	store_rollback(s);
+	must(store_begin(s, &e), &e);
 	must(store_event_add(s, T0, "info", "trial", 1, 2, "up", &e), &e);
 	must(store_event_add(s, T0, "error", "study", 0, 0, "b\xe9", &e), &e);
+	must(store_commit(s, true, &e), &e);
+	must(store_begin(s, &e), &e);
 	ok(store_event_add(s, T0, "loud", "study", 0, 0, "x", &e) < 0,
 	    "an unknown level is refused");
+	store_rollback(s);
+	must(store_begin(s, &e), &e);
 	must(store_median_put(s, 3, 5, 0.5, &e), &e);
 	must(store_median_put(s, 3, 6, 0.25, &e), &e);
 	must(store_commit(s, true, &e), &e);

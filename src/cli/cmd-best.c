@@ -31,11 +31,11 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 	return 0;
 }
 
-/* Print the URI of an artifact of the trial, when it is remote. */
+/* Print the URI of an artifact of the trial; "" where it is not remote. */
 static void
 put_uri(struct buf *out, const char *what, const char *uri)
 {
-	if (uri == NULL)
+	if (*uri == '\0')
 		return;
 	buf_printf(out, "%s  ", what);
 	cli_put_text(out, uri);

@@ -206,7 +206,8 @@ end_put(struct try *t, struct store *store, struct buf *out, bool *good,
 	if (t->cli->json) {
 		json_writer_object(&w, NULL);
 		json_writer_text(&w, "state", state);
-		json_writer_text(&w, "why", why);
+		json_writer_text(
+		    &w, "why", store_rows_null(rows, 1) ? NULL : why);
 		json_writer_number(&w, "seconds", rows_real(rows, 2));
 		json_writer_raw(&w, "params", store_rows_text(rows, 3));
 		json_writer_number(&w, "objective", rows_real(rows, 4));
@@ -218,7 +219,7 @@ end_put(struct try *t, struct store *store, struct buf *out, bool *good,
 	}
 	buf_printf(out, "\n%s after ", state);
 	duration_put(out, (int64_t)(rows_real(rows, 2) * 1000));
-	if (why != NULL && *why != '\0')
+	if (*why != '\0')
 		buf_printf(out, ": %s", why);
 	buf_putc(out, '\n');
 	if (!store_rows_null(rows, 4)) {

@@ -168,6 +168,7 @@ run best
 best=$(sql demo.db 'SELECT trial FROM best')
 like "$out" "^trial $best, completed: loss " 'best: number and value'
 like "$out" '^  lr +[0-9.e-]+$' 'best: parameters'
+unlike "$out" '^(model|output) *$' 'best: no artifact of a local trial'
 again=$(printf '%s\n' "$out" | sed -n 's/^again: .* && env .* \.\/train/.\/train/p')
 eval "set -- $again"
 is "$1" ./train 'best: the command'

@@ -68,6 +68,8 @@ is "$(sqlite3 :memory: "SELECT json_extract(readfile('out'), '\$.state'),
     json_extract(readfile('out'), '\$.metrics[0].reports'),
     json_array_length(readfile('out'), '\$.missing')")" \
     'completed|4|0.05|4|1' 'with setting, result, metrics and what is missing'
+is "$(sqlite3 :memory: "SELECT json_type(readfile('out'), '\$.why')")" null \
+    'try --json: no reason is null'
 
 # A study that exists is not touched.
 (cd study && quietly "$HPOTUNE" start -q -n 2)

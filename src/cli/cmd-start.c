@@ -22,6 +22,7 @@
 #include "src/cli/common/redraw.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/summary.h"
+#include "src/cli/web-child.h"
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/plugins/plugins.h"
@@ -46,6 +47,8 @@ struct screen {
 	struct cli *cli;
 	struct redraw redraw;
 	int ready_fd; /* descriptor of the waiting command, or -1 */
+	const char *db;
+	struct web_child web;
 };
 
 /* Print lines to the terminal, and free them. */
@@ -83,6 +86,9 @@ on_ready(void *arg)
 {
 	struct screen *scr = arg;
 
+	if (cli_has(scr->cli, "web") || cli_has(scr->cli, "web-port"))
+		web_child_start(
+		    &scr->web, scr->db, cli_value(scr->cli, "web-port"));
 	if (scr->ready_fd >= 0 && write(scr->ready_fd, "+", 1) == 1)
 		(void)close(scr->ready_fd);
 	scr->ready_fd = -1;
@@ -123,7 +129,7 @@ static int
 start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
     int ready_fd, struct err *e)
 {
-	struct screen scr = { .cli = cli, .ready_fd = ready_fd };
+	struct screen scr = { .cli = cli, .ready_fd = ready_fd, .db = env->db };
 	bool quiet = cli_has(cli, "quiet") || cli->json;
 	enum server_end end;
 	int rc;
@@ -136,6 +142,7 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 	} else if (quiet)
 		log_set_level(LOG_LEVEL_WARN);
 	rc = server_run(env, &end, e);
+	web_child_end(&scr.web);
 	log_set_sink(NULL, NULL);
 	redraw_fini(&scr.redraw);
 	if (rc != 0) {
@@ -157,7 +164,7 @@ static char **
 detached_argv(struct cli *cli, const struct cli_study *found)
 {
 	static const char *const kept[] = { "trials", "parallel", "state",
-		NULL };
+		"web-port", NULL };
 	struct strv w = { 0 };
 	size_t i;
 
@@ -170,6 +177,8 @@ detached_argv(struct cli *cli, const struct cli_study *found)
 					 cli_value(cli, kept[i])));
 	if (cli_has(cli, "network-fs"))
 		strv_add(&w, xstrdup("--network-fs"));
+	if (cli_has(cli, "web"))
+		strv_add(&w, xstrdup("--web"));
 	return w.v;
 }
 
@@ -262,6 +271,10 @@ start_detached(struct cli *cli, struct cli_study *found,
 static int
 start_options(struct cli *cli, struct server_env *env, struct err *e)
 {
+	int64_t port;
+
+	if (cli_integer(cli, "web-port", 0, 65535, 0, &port, e) != 0)
+		return -1;
 	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &env->trials, e) != 0)
 		return -1;
 	return cli_integer(cli, "parallel", 1, 65536, 0, &env->parallel, e);

@@ -9,7 +9,6 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/load-study.h"
 #include "src/web/web-server.h"
 
 struct web_start {
@@ -65,7 +64,8 @@ socket_choose(char **path, struct cli *cli, struct err *e)
 	if (cli->n_operands == 1 && !is_folder(place)) {
 		if (cli_find_named(&found, place, e) != 0)
 			return -1;
-		dir = load_study_dir(&found);
+		dir = xasprintf("%.*s.d",
+		    (int)(strlen(found.db) - strlen(".db")), found.db);
 		cli_study_fini(&found);
 		if (is_folder(dir)) {
 			*path = xasprintf("%s/web", dir);

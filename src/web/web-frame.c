@@ -26,6 +26,11 @@ head_put(struct html *h, const char *title)
 	html_attr(h, "rel", "stylesheet");
 	html_attr(h, "href", "/web.css");
 	html_close(h, "link");
+	/* No icon: browsers would ask for one. */
+	html_open(h, "link");
+	html_attr(h, "rel", "icon");
+	html_attr(h, "href", "data:,");
+	html_close(h, "link");
 	html_open(h, "script");
 	html_attr(h, "src", "/web.js");
 	html_attr(h, "defer", "defer");

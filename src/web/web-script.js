@@ -262,7 +262,8 @@ function quoted(value) {
 
 // A brush as words of the filter.
 function wordsOf(axis, [from, to]) {
-	const name = quoted(axis.name);
+	const name = /^[A-Za-z_][\w.-]*$/.test(axis.name) ? axis.name
+	    : quoted(axis.name);
 	if (axis.axis.dataset.values) {
 		const values = JSON.parse(axis.axis.dataset.values);
 		const height = axis.bottom - axis.top;
@@ -326,7 +327,7 @@ function brushShow(svg) {
 		note.className = "note brushed";
 		svg.after(note);
 	}
-	note.textContent = "";
+	note.textContent = axes.length ? "" : "Drag along axes to choose trials.";
 	if (!axes.length)
 		return;
 	const link = document.createElement("a");
@@ -373,9 +374,8 @@ function brushMove(event) {
 function setup(part) {
 	for (const title of all("svg > title", part))
 		title.remove(); // or it would cover our own words
-	if (brushes.size)
-		for (const svg of all(".parallel svg", part))
-			brushShow(svg);
+	for (const svg of all(".parallel svg", part))
+		brushShow(svg);
 	if (hot)
 		heat(hot);
 }

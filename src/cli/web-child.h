@@ -1,0 +1,22 @@
+/* The pages beside a server: hpotune web as its child, which ends with it. */
+
+#ifndef HPOTUNE_WEB_CHILD_H
+#define HPOTUNE_WEB_CHILD_H
+
+#include <sys/types.h>
+
+struct web_child {
+	pid_t pid; /* 0 = none */
+	int end_fd; /* readable when it has ended */
+	int hold_fd; /* it ends when this is closed, by us or by our death */
+};
+
+/*
+ * Start it for a database; port NULL: on the socket of the study.  It prints
+ * its address to our stderr.  A failure is a warning: the study runs without.
+ */
+void web_child_start(struct web_child *, const char *db, const char *port);
+/* Let it end, and wait for it. */
+void web_child_end(struct web_child *);
+
+#endif /* HPOTUNE_WEB_CHILD_H */

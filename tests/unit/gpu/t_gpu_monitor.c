@@ -27,7 +27,7 @@ struct heard {
 	bool good;
 };
 
-static char dir[] = "/tmp/t_gpu_watch.XXXXXX";
+static char dir[] = "/tmp/t_gpu_monitor.XXXXXX";
 
 static void
 text_put(const char *name, const char *text)

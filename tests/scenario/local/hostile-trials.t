@@ -369,7 +369,7 @@ else
 fi
 
 # A program that the kernel takes for one until it looks inside.  One that is
-# not there stops a study before it begins: programs.t.
+# not there stops a study before it begins: program-missing.t.
 printf '\177ELF' >broken
 chmod +x broken
 sed -e 's/"hostile"/"none"/' -e 's|\./trial|./broken|' study.json >none.json

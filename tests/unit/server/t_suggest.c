@@ -66,7 +66,7 @@ rig_open(struct rig *g, const char *strategy, int trials)
 	int i;
 	size_t k;
 
-	*g = (struct rig){ .dir = "/tmp/t_asker.XXXXXX" };
+	*g = (struct rig){ .dir = "/tmp/t_suggest.XXXXXX" };
 	if (study_parse(&g->study, json, strlen(json), "/tmp/s.json", &e) !=
 		0 ||
 	    plugins_read(&g->plugins, g->study, &e) != 0 ||

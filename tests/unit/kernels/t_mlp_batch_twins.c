@@ -1,7 +1,7 @@
 /*
  * Packed training on the CPU and on a GPU: slots of all kinds, the same data,
  * the same seeds; results may differ by rounding.  Skipped without a GPU;
- * t_pack_twins_fake runs it on a fake one.
+ * t_mlp_batch_twins_fake runs it on a fake one.
  */
 
 #include <float.h>

@@ -296,7 +296,7 @@ test_files(const char *root)
 int
 main(void)
 {
-	char root[] = "/tmp/t_gpu_look.XXXXXX", *rm;
+	char root[] = "/tmp/t_gpu_snapshot.XXXXXX", *rm;
 
 	test_round();
 	test_wrong();

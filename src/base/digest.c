@@ -57,6 +57,12 @@ digest_hex(char out[DIGEST_HEX], const unsigned char d[DIGEST_LEN])
 }
 
 void
+digest_base64(char out[DIGEST_BASE64], const unsigned char digest[DIGEST_LEN])
+{
+	(void)EVP_EncodeBlock((unsigned char *)out, digest, DIGEST_LEN);
+}
+
+void
 sha256_hex(char out[DIGEST_HEX], const void *data, size_t len)
 {
 	unsigned char d[DIGEST_LEN];

@@ -35,7 +35,7 @@ page_put(const char *path, struct html *h, struct err *e)
 
 /* Read everything in one transaction, at one moment of the study. */
 static int
-page_make(struct page *r, struct store *store, struct err *e)
+page_make(struct page *r, struct store *store, bool script, struct err *e)
 {
 	int rc;
 
@@ -43,7 +43,7 @@ page_make(struct page *r, struct store *store, struct err *e)
 		return -1;
 	rc = page_data_read(r, store, e);
 	if (rc == 0)
-		rc = page_build(r, e);
+		rc = page_build(r, script, e);
 	store_rollback(store);
 	return rc;
 }
@@ -63,7 +63,7 @@ cmd_report(struct cli *cli)
 	path = output_path(cli, &found);
 	if (cli_server_alive(&found))
 		r.now = (double)time(NULL);
-	rc = page_make(&r, store, &e);
+	rc = page_make(&r, store, !cli_has(cli, "no-script"), &e);
 	if (rc == 0)
 		rc = page_put(path, &r.h, &e);
 	page_data_fini(&r);

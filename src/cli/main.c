@@ -209,6 +209,8 @@ static const struct cli_option import_options[] = {
 static const struct cli_option report_options[] = {
 	{ "output", 'o', "FILE",
 	    "write it there, - is standard output (NAME.html beside NAME.db)" },
+	{ "no-script", 0, NULL,
+	    "without the script for pointing and brushing" },
 	{ .name = NULL },
 };
 

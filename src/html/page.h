@@ -20,8 +20,14 @@ extern const struct page_section page_sections[];
 /* The style sheet of the page. */
 extern const char page_style[];
 
-/* The whole page, into the page's html. */
-int page_build(struct page *, struct err *);
+/* Pointing and brushing of its charts. */
+extern const char page_script[];
+
+/*
+ * The whole page, into the page's html; script: with the script, inline and
+ * allowed by its digest in the Content Security Policy.
+ */
+int page_build(struct page *, bool script, struct err *);
 /*
  * Write the file atomically.  An existing file that is not a report is not
  * replaced: ERR_FILE.

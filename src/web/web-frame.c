@@ -73,11 +73,6 @@ void
 web_frame_end(struct html *h)
 {
 	html_close(h, "main");
-	html_open(h, "div");
-	html_attr(h, "id", "tip");
-	html_attr(h, "role", "status");
-	html_text(h, "");
-	html_close(h, "div");
 	html_close(h, "body");
 	html_close(h, "html");
 }

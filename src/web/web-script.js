@@ -1,35 +1,10 @@
-// The script of hpotune web: live parts, pointing, brushing, actions, logs.
-// Without it the pages are complete, and are reloaded by hand.
+// hpotune web: live parts, actions, logs, the way from a mark to its trial.
 "use strict";
 (() => {
+const { hooks, say, setup, $, all } = hpotune;
 const body = document.body;
-const tip = document.getElementById("tip");
-const main = document.querySelector("main");
 const study = /^\/s\/[^/]+/.exec(location.pathname);
-const $ = (selector, of = document) => of.querySelector(selector);
-const all = (selector, of = document) => [...of.querySelectorAll(selector)];
 const here = path => (study ? study[0] : "") + path;
-
-// ---- messages ---------------------------------------------------------------
-
-let tipTimer = 0;
-
-function say(text, x, y) {
-	clearTimeout(tipTimer);
-	tip.textContent = text;
-	tip.className = text ? "shown" : "";
-	if (x === undefined) {
-		tip.style.removeProperty("left");
-		tip.style.removeProperty("top");
-		tipTimer = setTimeout(() => say(""), 6000);
-		return;
-	}
-	const box = tip.getBoundingClientRect();
-	tip.style.left = Math.max(4,
-	    Math.min(x + 14, innerWidth - box.width - 8)) + "px";
-	tip.style.top = (y + box.height + 24 > innerHeight
-	    ? y - box.height - 8 : y + 14) + "px";
-}
 
 // ---- the token --------------------------------------------------------------
 
@@ -75,136 +50,24 @@ async function act(button) {
 	button.disabled = false;
 }
 
-// ---- pointing: the trial under the mouse, everywhere on the page -------------
+// ---- trials: their lines, their pages, comparisons ---------------------------
 
-let hot = 0;
-const lines = new Map(); // trial -> its line of text, or a promise of it
+const lines = new Map(); // trial -> a promise of its line of text
 
-// Marks of a chart that have no element of their own: [x, y, trial], in the
-// chart's units; read from the paths once.
-function marksOf(svg) {
-	if (svg.marks)
-		return svg.marks;
-	svg.marks = [];
-	for (const path of all("path[data-trials]", svg)) {
-		const trials = path.dataset.trials.trim().split(" ");
-		// The shape's offset from its mark: x, y of its first point.
-		const dx = path.classList.contains("dot") ? 0
-		    : path.classList.contains("cross") ? 2.5 : 3;
-		const dy = path.classList.contains("cross") ? 2.5 : 0;
-		let i = 0;
-		for (const m of path.getAttribute("d")
-		    .matchAll(/M(-?[\d.]+) (-?[\d.]+)/g))
-			if (i < trials.length)
-				svg.marks.push([+m[1] + dx, +m[2] + dy,
-				    +trials[i++]]);
-	}
-	return svg.marks;
-}
-
-function chartPoint(svg, event) {
-	const at = new DOMPoint(event.clientX, event.clientY)
-	    .matrixTransform(svg.getScreenCTM().inverse());
-	return [at.x, at.y];
-}
-
-// The trial that an element's title names.
-function trialOf(element) {
-	const title = element.tagName === "path" && $("title", element);
-	const named = title && /^trial (\d+)/.exec(title.textContent);
-	return named ? +named[1] : 0;
-}
-
-function trialAt(event) {
-	const row = event.target.closest("tr[data-trial]");
-	if (row)
-		return +row.dataset.trial;
-	const svg = event.target.closest("svg");
-	if (!svg)
-		return 0;
-	if (trialOf(event.target))
-		return trialOf(event.target);
-	const [x, y] = chartPoint(svg, event);
-	let best = 0, near = 10 * 10;
-	for (const [mx, my, trial] of marksOf(svg)) {
-		const d = (mx - x) ** 2 + (my - y) ** 2;
-		if (d < near)
-			[near, best] = [d, trial];
-	}
-	if (best)
-		return best;
-	// A thin line is hard to hit: look around.
-	for (const [dx, dy] of [[0, -3], [0, 3], [-3, 0], [3, 0]]) {
-		const other = document.elementFromPoint(
-		    event.clientX + dx, event.clientY + dy);
-		if (other && trialOf(other))
-			return trialOf(other);
-	}
-	return 0;
-}
-
-function heat(trial) {
-	for (const element of all(".hot"))
-		element.classList.remove("hot");
-	hot = trial;
-	if (!trial)
-		return;
-	for (const row of all(`tr[data-trial="${trial}"]`))
-		row.classList.add("hot");
-	for (const path of all("main svg path")) {
-		if (trialOf(path) === trial)
-			path.classList.add("hot");
-	}
-	for (const svg of all("main svg")) {
-		const ring = $("circle.hot-ring", svg);
-		if (ring)
-			ring.remove();
-		const mark = marksOf(svg).find(m => m[2] === trial);
-		if (!mark)
-			continue;
-		const circle = document.createElementNS(svg.namespaceURI,
-		    "circle");
-		circle.setAttribute("class", "hot-ring");
-		circle.setAttribute("cx", mark[0]);
-		circle.setAttribute("cy", mark[1]);
-		circle.setAttribute("r", 6);
-		svg.append(circle);
-	}
-}
-
-async function lineOf(trial) {
+if (study)
+	hooks.line = async trial => {
 	if (!lines.has(trial))
 		lines.set(trial, fetch(here(`/trial/${trial}/line`))
 		    .then(answer => answer.ok ? answer.text() : `trial ${trial}`)
 		    .catch(() => `trial ${trial}`));
 	return lines.get(trial);
-}
-
-async function point(event) {
-	if (!study || dragging)
-		return;
-	const trial = trialAt(event);
-	if (trial !== hot) {
-		heat(trial);
-		for (const ring of trial ? [] : all("circle.hot-ring"))
-			ring.remove();
-	}
-	if (!trial)
-		return say("");
-	const { clientX, clientY } = event;
-	const text = await lineOf(trial);
-	if (trial === hot)
-		say(text, clientX, clientY);
-}
+};
 
 // Click: the trial's page.  With Shift: choose it for a comparison.
 const chosen = new Set();
 
-function choose(event) {
-	if (event.target.closest("a, button, input") || dragged)
-		return;
-	const trial = study && trialAt(event);
-	if (!trial)
+hooks.choose = (trial, event) => {
+	if (!study)
 		return;
 	if (!event.shiftKey) {
 		location.href = here(`/trial/${trial}`);
@@ -223,162 +86,19 @@ function choose(event) {
 	link.textContent = `compare trials ${[...chosen].join(", ")}`;
 	link.href = here("/trials?" + [...chosen].map(t => "trial=" + t)
 	    .join("&"));
-}
+};
 
-// ---- brushing of parallel coordinates ----------------------------------------
-
-let dragging = null, dragged = false;
-const brushes = new Map(); // axis -> [from, to] in the chart's y, from < to
-
-function axisNear(svg, x) {
-	let best = null, near = 14;
-	for (const axis of all("path.axis", svg)) {
-		const [, ax, top, length] = /M([\d.]+) ([\d.]+)v([\d.]+)/
-		    .exec(axis.getAttribute("d")).map(Number);
-		if (Math.abs(ax - x) < near) {
-			near = Math.abs(ax - x);
-			best = { axis, x: ax, top, bottom: top + length,
-			    name: axis.dataset.axis };
-		}
-	}
-	return best;
-}
-
-// The value at a height of an axis; its scale is in the axis' attributes.
-function valueAt(axis, y) {
-	const u = (axis.bottom - y) / (axis.bottom - axis.top);
-	const { min, max, scale } = axis.axis.dataset;
-	if (scale === "log")
-		return min * Math.pow(max / min, u);
-	if (scale === "reverse-log")
-		return 1 - (1 - min) * Math.pow((1 - max) / (1 - min), u);
-	return +min + u * (max - min);
-}
-
-function quoted(value) {
-	return typeof value === "number" ? String(value)
-	    : `"${String(value).replaceAll('"', "")}"`;
-}
-
-// A brush as words of the filter.
-function wordsOf(axis, [from, to]) {
-	const name = /^[A-Za-z_][\w.-]*$/.test(axis.name) ? axis.name
-	    : quoted(axis.name);
-	if (axis.axis.dataset.values) {
-		const values = JSON.parse(axis.axis.dataset.values);
-		const height = axis.bottom - axis.top;
-		const inside = values.filter((value, i) => {
-			const y = axis.bottom -
-			    (i + 0.5) / values.length * height;
-			return y >= from && y <= to;
-		});
-		return `${name} in (${inside.map(quoted).join(", ") || "-"})`;
-	}
-	return `${name} >= ${valueAt(axis, to).toPrecision(6)} and ` +
-	    `${name} <= ${valueAt(axis, from).toPrecision(6)}`;
-}
-
-function heightAt(path, x) {
-	const points = [...path.getAttribute("d")
-	    .matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)];
-	const at = points.find(p => Math.abs(p[1] - x) < 0.2);
-	return at ? +at[2] : NaN;
-}
-
-function brushShow(svg) {
-	for (const box of all("rect.brush", svg))
-		box.remove();
-	const axes = [];
-	for (const [name, range] of brushes) {
-		const path = all("path.axis", svg)
-		    .find(a => a.dataset.axis === name);
-		const axis = path && axisNear(svg,
-		    +/M([\d.]+)/.exec(path.getAttribute("d"))[1]);
-		if (!axis)
-			continue;
-		axes.push([axis, range]);
-		const box = document.createElementNS(svg.namespaceURI, "rect");
-		box.setAttribute("class", "brush");
-		box.setAttribute("x", axis.x - 6);
-		box.setAttribute("width", 12);
-		box.setAttribute("y", range[0]);
-		box.setAttribute("height", range[1] - range[0]);
-		svg.append(box);
-	}
-	const kept = new Set();
-	for (const path of all("path", svg)) {
-		const trial = trialOf(path);
-		if (!trial)
-			continue;
-		const inside = axes.every(([axis, [from, to]]) => {
-			const y = heightAt(path, axis.x);
-			return y >= from - 0.06 && y <= to + 0.06;
-		});
-		path.classList.toggle("out", !inside);
-		if (inside)
-			kept.add(trial);
-	}
-	for (const path of all("#part-curves path"))
-		path.classList.toggle("out", axes.length > 0 &&
-		    trialOf(path) > 0 && !kept.has(trialOf(path)));
-	let note = $(".brushed", svg.parentNode);
-	if (!note) {
-		note = document.createElement("p");
-		note.className = "note brushed";
-		svg.after(note);
-	}
-	note.textContent = axes.length ? "" : "Drag along axes to choose trials.";
-	if (!axes.length)
-		return;
+hooks.brushed = (note, words, n) => {
 	const link = document.createElement("a");
 	const query = new URLSearchParams(location.search);
-	query.set("where", axes.map(([a, r]) => wordsOf(a, r)).join(" and "));
+	query.set("where", words);
 	query.delete("page");
 	link.href = "?" + query + "#trials";
 	link.textContent = "show these trials in the table";
-	note.append(`${kept.size} of the lines drawn; `, link);
-}
-
-function brushStart(event) {
-	const svg = event.target.closest(".parallel svg");
-	dragged = false;
-	if (!svg || event.button)
-		return;
-	const [x, y] = chartPoint(svg, event);
-	const axis = axisNear(svg, x);
-	if (!axis)
-		return;
-	event.preventDefault();
-	dragging = { svg, axis, from: y };
-	brushes.delete(axis.name);
-	brushShow(svg);
-}
-
-function brushMove(event) {
-	if (!dragging)
-		return;
-	const { svg, axis, from } = dragging;
-	const y = chartPoint(svg, event)[1];
-	const clamp = v => Math.min(axis.bottom, Math.max(axis.top, v));
-	dragged = true;
-	if (Math.abs(y - from) < 2)
-		brushes.delete(axis.name);
-	else
-		brushes.set(axis.name,
-		    [clamp(Math.min(y, from)), clamp(Math.max(y, from))]);
-	brushShow(svg);
-}
+	note.append(`${n} of the lines drawn; `, link);
+};
 
 // ---- live parts ---------------------------------------------------------------
-
-function setup(part) {
-	for (const title of all("svg > title", part))
-		title.remove(); // or it would cover our own words
-	for (const svg of all(".parallel svg", part))
-		brushShow(svg);
-	if (hot)
-		heat(hot);
-}
 
 // Replace a part by its counterpart in a page that is fetched anew.
 async function refetch(selector, target) {
@@ -494,28 +214,15 @@ async function follow(log) {
 // ---- start ----------------------------------------------------------------------
 
 login();
-setup(document);
 live();
 all("pre[data-log]").forEach(follow);
 document.addEventListener("click", event => {
 	const button = event.target.closest("button[data-do]");
 	if (button)
 		act(button);
-	else
-		choose(event);
 });
-main.addEventListener("pointermove", event => {
-	brushMove(event);
-	point(event);
-});
-main.addEventListener("pointerdown", brushStart);
-addEventListener("pointerup", () => { dragging = null; });
 addEventListener("keydown", event => {
-	if (event.key === "Escape") {
-		brushes.clear();
-		all(".parallel svg").forEach(brushShow);
-		say("");
-	} else if (event.key === "/" && event.target.tagName !== "INPUT") {
+	if (event.key === "/" && event.target.tagName !== "INPUT") {
 		const filter = $("input[name=where]");
 		if (filter) {
 			event.preventDefault();

@@ -291,7 +291,7 @@ public_answer(struct web_server *w, const struct web_address *a,
 		    r, "text/css; charset=utf-8", page_style, style);
 	else if (!post && a->page == WEB_PAGE_SCRIPT)
 		constant_answer(
-		    r, "text/javascript; charset=utf-8", script, "");
+		    r, "text/javascript; charset=utf-8", page_script, script);
 	else if (post && a->page == WEB_PAGE_LOGIN) {
 		if (passes(w, r, true, web_access_login(&w->access, headers)))
 			login(w, r);

@@ -187,7 +187,10 @@ ok 'evil: a choice is as it was written, but for what would be obeyed' \
 like "$text" '</td><script>.*\\x1b\[2J\\x09and\\x0amore$' 'evil: so is why a trial failed'
 like "$text" '<iframe src="//x"></iframe>\\xc2\\x85\\xff\\xfe' \
     'evil: and bytes that are no text'
-unlike "$(cat evil.html)" '<script|<iframe|<!-- \\|]]>' \
+is "$(grep -c '<script' evil.html)" 1 'evil: one script, ours'
+"$HPOTUNE" report --no-script --output bare.html evil.db >/dev/null
+is "$(page check bare.html)" '' 'evil: the page without a script is sound'
+unlike "$(cat bare.html)" '<script|<iframe|<!-- \\|]]>' \
     'evil: nothing of it is markup'
 
 # Files that are there.

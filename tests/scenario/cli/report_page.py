@@ -7,6 +7,8 @@ text FILE           its text
 rows FILE HEADING   the rows of the tables of a section, cells parted by |
 count FILE CLASS    paths of this class
 """
+import base64
+import hashlib
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -16,7 +18,7 @@ HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {
     HTML: "html head meta title style body main header section footer h1 h2 "
-          "h3 p dl dt dd div span table thead tbody tr th td",
+          "h3 p dl dt dd div span table thead tbody tr th td script",
     SVG: "svg title path rect text",
 }
 ATTRIBUTES = ("data-axis data-max data-min data-scale data-trials "
@@ -74,9 +76,26 @@ def check(page, root):
     if "default-src 'none'" not in root.find(
             f".//{HTML}meta[@http-equiv]").get("content"):
         wrong.append("no policy")
-    if re.search(r"https?://(?!www\.w3\.org/)|url\(|@import|<!\[CDATA", page):
+    wrong += scripts(page, root)
+    drawn_page = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+    if re.search(r"https?://(?!www\.w3\.org/)|url\(|@import|<!\[CDATA",
+                 drawn_page):
         wrong.append("something from elsewhere")
     return wrong
+
+
+def scripts(page, root):
+    """At most one, as HTML reads it, and its digest in the policy."""
+    texts = re.findall(r"<script.*?>(.*?)</script>", page, flags=re.S)
+    policy = root.find(f".//{HTML}meta[@http-equiv]").get("content")
+    allowed = re.findall(r"'sha256-(.*?)'", policy)
+    digests = [base64.b64encode(hashlib.sha256(t.encode()).digest()).decode()
+               for t in texts]
+    if allowed != digests or len(texts) > 1:
+        yield f"scripts {digests}, allowed {allowed}"
+    for t in texts:
+        if re.search(r"https?://|fetch\(|import\b|eval\(|innerHTML", t):
+            yield "a script that loads something"
 
 
 def section(root, heading):

@@ -70,6 +70,7 @@ const struct page_section page_sections[] = {
 	{ "history", section_history },
 	{ "front", section_front },
 	{ "curves", section_curves },
+	{ "metrics", section_metrics },
 	{ "parallel", section_parallel },
 	{ "importance", section_importance },
 	{ "best", section_best },
@@ -77,6 +78,7 @@ const struct page_section page_sections[] = {
 	{ "timeline", section_timeline },
 	{ "failures", section_failures },
 	{ "events", section_events },
+	{ "study", section_study },
 	{ .name = NULL },
 };
 

@@ -305,6 +305,8 @@ section_importance(struct page *r, struct err *e)
 		}
 	}
 	rc = section_params(r, order, e);
+	if (rc == 0 && dims > 1 && share[order[1]] > 0)
+		section_contour(r, order[0], order[1]);
 	free(points);
 	free(losses);
 	free(share);

@@ -46,6 +46,8 @@ bool section_param_is_number(const struct page *, size_t i);
 /* The values of trials by step, with the medians; the first one is thicker. */
 int section_trial_curves(
     struct page *, const size_t *trials, size_t n, struct err *);
+/* A map of the objective over two parameters, by their index in the space. */
+void section_contour(struct page *, size_t x, size_t y);
 int section_head(struct page *, struct err *);
 int section_history(struct page *, struct err *);
 int section_curves(struct page *, struct err *);
@@ -57,5 +59,7 @@ int section_best(struct page *, struct err *);
 int section_stops(struct page *, struct err *);
 int section_failures(struct page *, struct err *);
 int section_events(struct page *, struct err *);
+int section_metrics(struct page *, struct err *);
+int section_study(struct page *, struct err *);
 
 #endif /* HPOTUNE_SECTION_H */

@@ -1,0 +1,246 @@
+/*
+ * A map of the objective over two parameters: in each cell the mean of the trials
+ * around it, weighted by a Gaussian kernel (Nadaraya 1964, Watson 1964) in the
+ * unit square.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/html/decimate.h"
+#include "src/html/section.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+
+enum {
+	HEIGHT = 420,
+	ACROSS = 36, /* cells */
+	UP = 24,
+	LEVELS = 7,
+	TRIALS = 1500, /* at most, evenly from all */
+	LEAST = 10, /* trials below which nothing is drawn */
+	SQUARE = 4
+};
+
+#define WIDTH_OF_KERNEL 0.07
+#define LEAST_WEIGHT \
+	0.05 /* of the trials around a cell; emptier ones stay bare */
+
+struct map {
+	struct page *r;
+	size_t x, y; /* the parameters */
+	size_t *trials, n; /* with a value, and both parameters active */
+	double cell[ACROSS * UP]; /* NaN = bare */
+	double level[LEVELS - 1]; /* the bounds between the levels, ascending */
+	size_t filled;
+};
+
+static double
+point(const struct map *m, size_t trial, size_t param)
+{
+	return m->r->points[trial * m->r->study->space->n + param];
+}
+
+static void
+trials_choose(struct map *m)
+{
+	const struct page *r = m->r;
+	size_t i, all = 0, step;
+
+	m->trials = xcalloc(r->n + 1, sizeof *m->trials);
+	for (i = 0; i < r->n; i++)
+		if (r->trials[i].state == TRIAL_COMPLETED &&
+		    !isnan(r->trials[i].objective) &&
+		    axis_holds(&r->value, r->trials[i].objective) &&
+		    !isnan(point(m, i, m->x)) && !isnan(point(m, i, m->y)))
+			m->trials[all++] = i;
+	step = all / TRIALS + 1;
+	for (i = 0; i < all; i += step)
+		m->trials[m->n++] = m->trials[i];
+}
+
+/* The mean around the middle of a cell; NaN where there are no trials. */
+static double
+cell_mean(const struct map *m, double u, double v)
+{
+	double weight = 0, sum = 0, dx, dy, w;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		dx = (point(m, m->trials[i], m->x) - u) / WIDTH_OF_KERNEL;
+		dy = (point(m, m->trials[i], m->y) - v) / WIDTH_OF_KERNEL;
+		if (dx * dx + dy * dy > 16)
+			continue;
+		w = exp(-0.5 * (dx * dx + dy * dy));
+		weight += w;
+		sum += w * m->r->trials[m->trials[i]].objective;
+	}
+	return weight < LEAST_WEIGHT ? NAN : sum / weight;
+}
+
+static int
+number_compare(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The levels divide the cells evenly. */
+static void
+cells_fill(struct map *m)
+{
+	double sorted[ACROSS * UP];
+	size_t i, k;
+
+	for (i = 0; i < ACROSS * UP; i++) {
+		m->cell[i] = cell_mean(m, ((double)(i % ACROSS) + 0.5) / ACROSS,
+		    ((double)(i / ACROSS) + 0.5) / UP);
+		if (!isnan(m->cell[i]))
+			sorted[m->filled++] = m->cell[i];
+	}
+	if (m->filled == 0)
+		return;
+	qsort(sorted, m->filled, sizeof *sorted, number_compare);
+	for (k = 1; k < LEVELS; k++)
+		m->level[k - 1] = sorted[k * m->filled / LEVELS];
+}
+
+/* 0 is the worst level. */
+static size_t
+level_of(const struct map *m, double value)
+{
+	size_t k = 0;
+
+	while (k < LEVELS - 1 && value >= m->level[k])
+		k++;
+	return m->r->study->maximize ? k : LEVELS - 1 - k;
+}
+
+/* One path for all cells of a level. */
+static void
+cells_put(const struct map *m, struct chart *c)
+{
+	double w = (c->x.to - c->x.from) / ACROSS;
+	double h = (c->y.from - c->y.to) / UP;
+	struct buf d[LEVELS] = { { 0 } };
+	char class[16];
+	size_t i, k;
+
+	for (i = 0; i < ACROSS * UP; i++) {
+		if (isnan(m->cell[i]))
+			continue;
+		k = level_of(m, m->cell[i]);
+		buf_putc(&d[k], 'M');
+		decimate_put(&d[k], c->x.from + (double)(i % ACROSS) * w);
+		buf_putc(&d[k], ' ');
+		decimate_put(&d[k], c->y.from - (double)(i / ACROSS) * h);
+		buf_putc(&d[k], 'h');
+		decimate_put(&d[k], w);
+		buf_putc(&d[k], 'v');
+		decimate_put(&d[k], -h);
+		buf_putc(&d[k], 'h');
+		decimate_put(&d[k], -w);
+		buf_putc(&d[k], 'z');
+	}
+	for (k = 0; k < LEVELS; k++) {
+		(void)snprintf(class, sizeof class, "level k%zu", k);
+		chart_path(c, class, &d[k]);
+	}
+}
+
+static void
+marks_put(const struct map *m, struct chart *c)
+{
+	struct buf d = { 0 }, trials = { 0 };
+	struct decimate thin;
+	double x, y;
+	size_t i;
+
+	decimate_init(&thin, c->width, c->height, SQUARE);
+	for (i = 0; i < m->n; i++) {
+		x = c->x.from +
+		    point(m, m->trials[i], m->x) * (c->x.to - c->x.from);
+		y = c->y.from +
+		    point(m, m->trials[i], m->y) * (c->y.to - c->y.from);
+		if (!decimate_take(&thin, x, y))
+			continue;
+		chart_mark_put(&d, MARK_DOT, x, y);
+		buf_printf(
+		    &trials, "%" PRId64 " ", m->r->trials[m->trials[i]].number);
+	}
+	decimate_fini(&thin);
+	chart_path_trials(c, "m dot small", &d, &trials);
+}
+
+static void
+best_mark_put(const struct map *m, struct chart *c)
+{
+	const struct page *r = m->r;
+	struct buf d = { 0 };
+
+	if (r->best == r->n || isnan(point(m, r->best, m->x)) ||
+	    isnan(point(m, r->best, m->y)))
+		return;
+	chart_mark_put(&d, MARK_RING,
+	    c->x.from + point(m, r->best, m->x) * (c->x.to - c->x.from),
+	    c->y.from + point(m, r->best, m->y) * (c->y.to - c->y.from));
+	chart_path(c, "pick", &d);
+}
+
+static void
+drawing_put(const struct map *m)
+{
+	const struct space *space = m->r->study->space;
+	struct chart c = {
+		.h = &m->r->h, .width = PAGE_WIDTH, .height = HEIGHT
+	};
+	struct tick ticks[AXIS_TICKS];
+	struct buf name = { 0 };
+
+	chart_frame(&c, 64);
+	buf_printf(&name, "%s over %s and %s", m->r->study->metric,
+	    space->params[m->x].name, space->params[m->y].name);
+	chart_open(&c, buf_str(&name));
+	cells_put(m, &c);
+	chart_x(&c, ticks, axis_param(space, m->x, c.x.from, c.x.to, 10, ticks),
+	    space->params[m->x].name);
+	chart_y(&c, ticks, axis_param(space, m->y, c.y.from, c.y.to, 7, ticks),
+	    space->params[m->y].name);
+	marks_put(m, &c);
+	best_mark_put(m, &c);
+	chart_close(&c);
+	buf_free(&name);
+}
+
+void
+section_contour(struct page *r, size_t x, size_t y)
+{
+	struct map m = { .r = r, .x = x, .y = y };
+	struct buf low = { 0 }, high = { 0 };
+
+	trials_choose(&m);
+	if (m.n >= LEAST)
+		cells_fill(&m);
+	if (m.filled > 0) {
+		section_begin(&r->h, "The two parameters that matter most");
+		drawing_put(&m);
+		rows_put_number(&low, m.level[0], 4);
+		rows_put_number(&high, m.level[LEVELS - 2], 4);
+		section_note(&r->h,
+		    "The darker, the better: the mean %s of the completed "
+		    "trials around each place; a seventh of the places is "
+		    "below %s, a seventh above %s. Bare places have no trial "
+		    "near.",
+		    r->study->metric, buf_str(&low), buf_str(&high));
+		section_end(&r->h);
+	}
+	buf_free(&low);
+	buf_free(&high);
+	free(m.trials);
+}

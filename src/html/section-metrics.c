@@ -1,0 +1,207 @@
+/* The other metrics of the best trials by step: a small chart for each. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/html/decimate.h"
+#include "src/html/section.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
+
+enum {
+	WIDTH = 440,
+	HEIGHT = 220,
+	METRICS = 12, /* at most */
+	LINES = 10, /* trials in each chart */
+	POINTS = 100000 /* of a line, at most */
+};
+
+struct drawing {
+	struct page *r;
+	const char *metric;
+	size_t order[LINES]; /* trials, the best first */
+	size_t n;
+	struct sparkline lines[LINES];
+	struct chart c;
+};
+
+/* Order of two trials: those with a result first, by their objective. */
+static bool
+is_before(const struct page *r, size_t i, size_t j)
+{
+	const struct page_trial *a = &r->trials[i], *b = &r->trials[j];
+
+	if (page_data_is_candidate(a) != page_data_is_candidate(b))
+		return page_data_is_candidate(a);
+	if (isnan(a->objective) || isnan(b->objective))
+		return !isnan(a->objective);
+	return page_data_better(r, a->objective, b->objective);
+}
+
+static void
+trials_choose(struct drawing *d)
+{
+	const struct page *r = d->r;
+	size_t i, k;
+
+	for (i = 0; i < r->n; i++) {
+		if (r->trials[i].reports == 0)
+			continue;
+		for (k = d->n; k > 0 && is_before(r, i, d->order[k - 1]); k--)
+			if (k < LINES)
+				d->order[k] = d->order[k - 1];
+		if (k == LINES)
+			continue;
+		d->order[k] = i;
+		if (d->n < LINES)
+			d->n++;
+	}
+}
+
+static int
+lines_read(struct drawing *d, struct err *e)
+{
+	char number[32], sql[200];
+	const char *bind[] = { number, d->metric, NULL };
+	size_t i;
+
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT step, value FROM metrics WHERE trial = CAST(? AS INTEGER) "
+	    "AND name = ? GROUP BY step HAVING "
+	    "coalesce(attempt, 0) = max(coalesce(attempt, 0)) "
+	    "ORDER BY step LIMIT %d",
+	    POINTS);
+	for (i = 0; i < d->n; i++) {
+		(void)snprintf(number, sizeof number, "%" PRId64,
+		    d->r->trials[d->order[i]].number);
+		if (rows_curve(&d->lines[i], d->r->store, sql, bind, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The ranges of both axes; false when there is nothing to draw. */
+static bool
+frame_fit(struct drawing *d)
+{
+	size_t i, k, n = 0, at = 0;
+	int64_t last = 1;
+	double *values;
+
+	for (i = 0; i < d->n; i++)
+		n += d->lines[i].n;
+	values = xcalloc(n + 1, sizeof *values);
+	for (i = 0; i < d->n; i++)
+		for (k = 0; k < d->lines[i].n; k++) {
+			values[at++] = d->lines[i].values[k];
+			if (d->lines[i].steps[k] > last)
+				last = d->lines[i].steps[k];
+		}
+	axis_fit(&d->c.y, values, n);
+	free(values);
+	d->c.x =
+	    (struct axis){ .kind = AXIS_COUNT, .low = 0, .high = (double)last };
+	return n > 0;
+}
+
+static void
+line_put(struct drawing *d, size_t i)
+{
+	const struct sparkline *s = &d->lines[i];
+	const struct page_trial *t = &d->r->trials[d->order[i]];
+	struct buf path = { 0 }, text = { 0 };
+	struct decimate_line line = { .d = &path, .column = 3 };
+	size_t k;
+
+	for (k = 0; k < s->n; k++)
+		decimate_line_add(&line, axis_at(&d->c.x, (double)s->steps[k]),
+		    isfinite(s->values[k]) ? axis_at(&d->c.y, s->values[k])
+					   : NAN);
+	decimate_line_end(&line);
+	if (path.len > 0) {
+		page_data_describe(&text, d->r, t);
+		chart_path_titled(&d->c,
+		    d->order[i] == d->r->best	  ? "top"
+		    : t->state == TRIAL_COMPLETED ? "curve"
+		    : t->state == TRIAL_STOPPED	  ? "cut"
+						  : "bad",
+		    &path, buf_str(&text));
+	}
+	buf_free(&text);
+}
+
+static void
+drawing_put(struct drawing *d)
+{
+	struct tick ticks[AXIS_TICKS];
+	struct buf name = { 0 };
+	size_t i;
+
+	chart_frame(&d->c, 56);
+	buf_printf(&name, "%s of %zu trials by step", d->metric, d->n);
+	chart_open(&d->c, buf_str(&name));
+	chart_x(&d->c, ticks, axis_ticks(&d->c.x, 6, ticks), "step");
+	chart_y(&d->c, ticks, axis_ticks(&d->c.y, 5, ticks), d->metric);
+	for (i = d->n; i-- > 0;)
+		line_put(d, i);
+	chart_close(&d->c);
+	buf_free(&name);
+}
+
+static int
+metric_put(struct page *r, const char *metric, size_t *drawn, struct err *e)
+{
+	struct drawing d = { .r = r,
+		.metric = metric,
+		.c = { .h = &r->h, .width = WIDTH, .height = HEIGHT } };
+	size_t i;
+	int rc;
+
+	trials_choose(&d);
+	rc = lines_read(&d, e);
+	if (rc == 0 && frame_fit(&d)) {
+		if ((*drawn)++ == 0) {
+			section_begin(&r->h, "Other metrics");
+			html_open(&r->h, "div");
+			html_attr(&r->h, "class", "grid2 wide2");
+		}
+		drawing_put(&d);
+	}
+	for (i = 0; i < d.n; i++)
+		sparkline_free(&d.lines[i]);
+	return rc;
+}
+
+int
+section_metrics(struct page *r, struct err *e)
+{
+	struct store_rows *rows;
+	size_t drawn = 0;
+	char sql[100];
+	int rc;
+
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT name FROM t_name WHERE id <> 1 ORDER BY id LIMIT %d",
+	    METRICS);
+	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		if (metric_put(r, store_rows_text(rows, 0), &drawn, e) != 0) {
+			rc = -1;
+			break;
+		}
+	store_rows_close(rows);
+	if (rc == 0 && drawn > 0) {
+		html_close(&r->h, "div");
+		section_note(&r->h,
+		    "The %d best trials at most; the thick line is the best "
+		    "one.",
+		    LINES);
+		section_end(&r->h);
+	}
+	return rc;
+}

@@ -57,7 +57,8 @@ like "$text" '% of the steps' 'all: what was saved'
 like "$text" "^$("$HPOTUNE" version)\$|by $("$HPOTUNE" version) " 'all: by whom'
 for section in History 'Learning curves' 'Parameters that mattered' \
     'Parameters and results' 'Best trials' Stops 'Where and when trials ran' \
-    Failures; do
+    Failures 'Parallel coordinates' 'The study' \
+    'The two parameters that matter most'; do
 	like "$text" "^$section\$" "all: the section $section"
 done
 unlike "$text" '^Front$' 'all: one objective has no front'
@@ -192,6 +193,22 @@ is "$(grep -c '<script' evil.html)" 1 'evil: one script, ours'
 is "$(page check bare.html)" '' 'evil: the page without a script is sound'
 unlike "$(cat bare.html)" '<script|<iframe|<!-- \\|]]>' \
     'evil: nothing of it is markup'
+
+# Other metrics, and the study itself.
+
+study metrics 2 $same
+"$HPOTUNE" ask metrics.json >/dev/null
+"$HPOTUNE" tell metrics.db 1 step=1 acc=0.5 loss=0.7 >/dev/null
+"$HPOTUNE" tell metrics.db 1 step=2 acc=0.6 loss=0.4 >/dev/null
+"$HPOTUNE" tell --done metrics.db 1 >/dev/null
+made metrics
+like "$(cat metrics.html)" 'aria-label="loss of 1 trials by step"' \
+    'metrics: the other metric is drawn'
+is "$(page rows metrics.html 'The study' | sed -n '1,3p;6p')" \
+    'parameter|type|range|default|only when
+lr|float|0.0001 to 0.3, logarithmic||
+layers|int|1 to 4||
+beta|float|0.9 to 0.9999, logarithmic near 1||' 'metrics: the parameters with their ranges'
 
 # Files that are there.
 

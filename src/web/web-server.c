@@ -376,14 +376,19 @@ socket_remove(const struct sockaddr_un *un, struct err *e)
 		    "%s: exists and is no socket: choose another path with "
 		    "--socket",
 		    un->sun_path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	rc = fd == -1 ? -1
-		      : connect(fd, (const struct sockaddr *)un, sizeof *un);
-	if (fd != -1)
-		(void)close(fd);
-	if (rc == 0)
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd == -1)
+		return err_set(e, ERR_FILE, "socket: %s", strerror(errno));
+	/* Not blocking: the other one's queue may be full. */
+	rc = connect(fd, (const struct sockaddr *)un, sizeof *un) == 0 ? 0
+								       : errno;
+	(void)close(fd);
+	if (rc == 0 || rc == EAGAIN)
 		return err_set(e, ERR_BUSY,
 		    "%s: another hpotune web listens there", un->sun_path);
+	if (rc != ECONNREFUSED && rc != ENOENT)
+		return err_set(
+		    e, ERR_FILE, "%s: %s", un->sun_path, strerror(rc));
 	(void)unlink(un->sun_path);
 	return 0;
 }
@@ -406,7 +411,7 @@ unix_listen(int *fd, const char *path, struct err *e)
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (*fd == -1)
 		return err_set(e, ERR_FILE, "socket: %s", strerror(errno));
-	mask = umask(077);
+	mask = umask(0177);
 	rc = bind(*fd, (struct sockaddr *)&un, sizeof un);
 	(void)umask(mask);
 	if (rc == 0 && listen(*fd, SOMAXCONN) == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
@@ -24,10 +25,28 @@ enum {
 	HEAD_MOST = 16384,
 	BODY_MOST = 65536,
 	FD_MOST = 200, /* descriptors; more clients wait to be accepted */
+	DROPPED = 50, /* of those that wait longest, when there are more */
+	SWEEP_MS = 500,
+	ACCEPT_SOON_MS = 10, /* some are disconnected in the meantime */
 	ACCEPT_PAUSE_MS = 500
 };
 
+/*
+ * evhttp's timeout begins again with each byte; this one does not.  Holding a
+ * reference is how one learns that evhttp has freed a connection: it has no
+ * callbacks any more.
+ */
+struct client {
+	struct client *next; /* the newest is the first */
+	struct bufferevent *bev;
+	bool waiting; /* for a complete request, */
+	int64_t since_ms; /* from then on */
+};
+
 struct http_server {
+	struct loop *loop;
+	struct client *clients;
+	struct loop_timer *sweep;
 	struct evhttp *http;
 	struct evconnlistener *listener;
 	struct loop_timer *accept_again;
@@ -68,6 +87,124 @@ on_gone(struct evhttp_connection *connection, void *arg)
 	request_free(r);
 }
 
+/* ---- clients that do not complete a request ------------------------------ */
+
+static void
+client_disconnect(struct client *c)
+{
+	int fd = bufferevent_getfd(c->bev);
+
+	/* evhttp sees the end of the stream and frees the connection. */
+	c->waiting = false;
+	if (fd != -1)
+		(void)shutdown(fd, SHUT_RDWR);
+}
+
+static bool
+client_is_gone(const struct client *c)
+{
+	bufferevent_event_cb on_event;
+
+	bufferevent_getcb(c->bev, NULL, NULL, &on_event, NULL);
+	return on_event == NULL;
+}
+
+/* Forget those that are gone; disconnect those that take too long. */
+static void
+clients_sweep(struct http_server *s)
+{
+	int64_t now = loop_now_ms(s->loop);
+	struct client **at = &s->clients, *c;
+
+	while ((c = *at) != NULL) {
+		if (client_is_gone(c)) {
+			*at = c->next;
+			(void)bufferevent_decref(c->bev);
+			free(c);
+			continue;
+		}
+		if (c->waiting && now - c->since_ms >= TIMEOUT_S * 1000)
+			client_disconnect(c);
+		at = &c->next;
+	}
+}
+
+static void
+on_sweep(void *arg)
+{
+	struct http_server *s = arg;
+
+	clients_sweep(s);
+	if (s->clients != NULL)
+		loop_timer_set(s->sweep, SWEEP_MS);
+}
+
+static void
+client_add(struct http_server *s, struct bufferevent *bev)
+{
+	struct client *c = xcalloc(1, sizeof *c);
+
+	bufferevent_incref(bev);
+	c->bev = bev;
+	c->waiting = true;
+	c->since_ms = loop_now_ms(s->loop);
+	c->next = s->clients;
+	s->clients = c;
+	if (!loop_timer_pending(s->sweep))
+		loop_timer_set(s->sweep, SWEEP_MS);
+}
+
+static void
+client_set(struct http_server *s, struct evhttp_request *req, bool waiting)
+{
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(
+	    evhttp_request_get_connection(req));
+	struct client *c;
+
+	for (c = s->clients; c != NULL; c = c->next)
+		if (c->bev == bev) {
+			c->waiting = waiting;
+			c->since_ms = loop_now_ms(s->loop);
+		}
+}
+
+/* The answer has been sent: the next request may come. */
+static void
+on_complete(struct evhttp_request *req, void *arg)
+{
+	client_set(arg, req, true);
+}
+
+/* Disconnect clients that have waited longest; whether there is one. */
+static bool
+clients_drop(struct http_server *s)
+{
+	struct client *c;
+	size_t n = 0, kept;
+
+	for (c = s->clients; c != NULL; c = c->next)
+		n += c->waiting;
+	kept = n > DROPPED ? n - DROPPED : n / 2;
+	for (c = s->clients; c != NULL; c = c->next)
+		if (c->waiting && (kept == 0 || kept-- == 0))
+			client_disconnect(c);
+	return n > 0;
+}
+
+static void
+clients_free(struct http_server *s)
+{
+	struct client *c;
+
+	while ((c = s->clients) != NULL) {
+		s->clients = c->next;
+		(void)bufferevent_decref(c->bev);
+		free(c);
+	}
+}
+
+/* ---- requests ------------------------------------------------------------ */
+
 static void
 on_request(struct evhttp_request *req, void *arg)
 {
@@ -82,6 +219,8 @@ on_request(struct evhttp_request *req, void *arg)
 	s->first = r;
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(req), on_gone, r);
+	client_set(s, req, false);
+	evhttp_request_set_on_complete_cb(req, on_complete, s);
 	s->cb(s->arg, r);
 }
 
@@ -104,20 +243,30 @@ on_accept_again(void *arg)
 }
 
 /*
- * Called for each new connection: the default buffers, unless too many
- * descriptors are open; then the listener pauses, and this client is served.
+ * Called for each new connection: the default buffers.  When too many
+ * descriptors are open, those that have not sent a request for longest are
+ * disconnected, and the listener pauses.
  */
 static struct bufferevent *
 on_connect(struct event_base *base, void *arg)
 {
 	struct http_server *s = arg;
-	int probe = dup(STDERR_FILENO);
+	struct bufferevent *bev =
+	    bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	int probe;
 
-	if (probe >= FD_MOST || probe == -1)
-		on_accept_error(s->listener, s);
+	clients_sweep(s);
+	probe = dup(STDERR_FILENO);
+	if (probe >= FD_MOST || probe == -1) {
+		(void)evconnlistener_disable(s->listener);
+		loop_timer_set(s->accept_again,
+		    clients_drop(s) ? ACCEPT_SOON_MS : ACCEPT_PAUSE_MS);
+	}
 	if (probe != -1)
 		(void)close(probe);
-	return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	if (bev != NULL)
+		client_add(s, bev);
+	return bev;
 }
 
 int
@@ -127,6 +276,7 @@ http_server_open(struct http_server **out, struct loop *loop, int fd,
 	struct evhttp_bound_socket *bound;
 	struct http_server *s = xcalloc(1, sizeof *s);
 
+	s->loop = loop;
 	s->cb = cb;
 	s->arg = arg;
 	s->http = evhttp_new(loop_base(loop));
@@ -152,6 +302,7 @@ http_server_open(struct http_server **out, struct loop *loop, int fd,
 	}
 	s->listener = evhttp_bound_socket_get_listener(bound);
 	s->accept_again = loop_timer_new(loop, on_accept_again, s);
+	s->sweep = loop_timer_new(loop, on_sweep, s);
 	evconnlistener_set_error_cb(s->listener, on_accept_error);
 	*out = s;
 	return 0;
@@ -164,6 +315,8 @@ http_server_close(struct http_server *s)
 		return;
 	/* Frees the connections; those with a request call on_gone. */
 	evhttp_free(s->http);
+	clients_free(s);
+	loop_timer_free(s->sweep);
 	loop_timer_free(s->accept_again);
 	free(s);
 }

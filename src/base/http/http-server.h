@@ -1,9 +1,9 @@
 /*
  * An HTTP/1.1 server on the loop; the only module that uses libevent's evhttp.
  * It listens on a Unix socket or a TCP address.  Slow, endless and silent
- * clients are disconnected: a request must be complete within 10 seconds, its
- * head is at most 16 KiB, its body 64 KiB, and at most 200 descriptors are
- * open.  No TLS: for the user's own machine.
+ * clients are disconnected: a request must be complete within 10 seconds (less
+ * when more than 200 descriptors would be open: who waits longest goes), its head
+ * is at most 16 KiB, its body 64 KiB.  No TLS: for the user's own machine.
  */
 
 #ifndef HPOTUNE_HTTP_SERVER_H
@@ -30,7 +30,7 @@ typedef void http_server_cb(void *arg, struct http_server_request *);
 /*
  * Answer requests on fd, a listening socket, which the server owns from now on
  * (on failure, too).  The callback must answer each request, now or later.
- * Other methods are answered by 405.
+ * Other methods are answered by 501.
  */
 int http_server_open(struct http_server **, struct loop *, int fd,
     http_server_cb *, void *arg, struct err *);

@@ -24,6 +24,12 @@ is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+static bool
+is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
 /* Each operand must be a folder or a study. */
 static int
 places_check(struct cli *cli, struct err *e)
@@ -86,21 +92,24 @@ on_ready(void *arg, int port, const char *token)
 {
 	const struct web_start *start = arg;
 	const struct web_server_options *o = &start->options;
-	char host[256] = "HOST";
+	const char *shown = is_loopback(o->bind) ? o->bind : o->host;
+	char host[256] = "HOST", *path;
 
 	if (gethostname(host, sizeof host) != 0 || host[0] == '\0')
 		(void)snprintf(host, sizeof host, "HOST");
 	host[sizeof host - 1] = '\0';
 	if (o->socket == NULL)
 		cli_print_line("web: http://%s%s%s:%d/#%s\n",
-		    strchr(o->bind, ':') != NULL ? "[" : "", o->bind,
-		    strchr(o->bind, ':') != NULL ? "]" : "", port, token);
+		    strcmp(shown, "::1") == 0 ? "[" : "", shown,
+		    strcmp(shown, "::1") == 0 ? "]" : "", port, token);
 	else {
-		cli_print_line("web: %s\n", o->socket);
+		path = realpath(o->socket, NULL);
+		cli_print_line("web: %s\n", path != NULL ? path : o->socket);
 		cli_print_line(
 		    "     from your machine: ssh -L 8080:%s %s, then "
 		    "http://localhost:8080/\n",
-		    o->socket, host);
+		    path != NULL ? path : o->socket, host);
+		free(path);
 		cli_print_line(
 		    "     with a browser here: hpotune web --port 8080\n");
 	}
@@ -123,13 +132,13 @@ options_read(struct web_start *start, struct cli *cli, struct err *e)
 		return err_set(e, ERR_USAGE, "web: --bind needs --port");
 	o->port = (int)(port == -1 ? 0 : port);
 	o->bind = cli_has(cli, "bind") ? cli_value(cli, "bind") : "127.0.0.1";
-	if (strncmp(o->bind, "127.", 4) != 0 && strcmp(o->bind, "::1") != 0 &&
-	    !cli_has(cli, "allow-host"))
+	if (!is_loopback(o->bind) && !cli_has(cli, "allow-host"))
 		return err_set(e, ERR_USAGE,
 		    "web: --bind %s can be reached from other machines: "
 		    "--allow-host NAME must say by which name",
 		    o->bind);
-	o->host = cli_value(cli, "allow-host");
+	o->host =
+	    cli_has(cli, "allow-host") ? cli_value(cli, "allow-host") : o->bind;
 	o->read_only = cli_has(cli, "read-only");
 	o->until_fd = cli_has(cli, "until-eof") ? STDIN_FILENO : -1;
 	if (port == -1 && socket_choose(&start->socket, cli, e) != 0)

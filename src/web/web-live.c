@@ -30,6 +30,7 @@ struct listener {
 	struct http_server_request *request;
 	bool tick;
 	bool fresh; /* gets all parts, not only those that have changed */
+	bool missed; /* some of this round */
 };
 
 struct part {
@@ -94,7 +95,7 @@ event_send(struct listener *l, const char *name, const struct buf *data)
 	struct buf b = { 0 };
 
 	if (http_server_backlog(l->request) > BACKLOG) {
-		l->fresh = true;
+		l->fresh = l->missed = true;
 		return;
 	}
 	buf_printf(&b, "event: %s\ndata: ", name);
@@ -189,9 +190,14 @@ round_run(struct watch *w, int64_t now)
 		if (part_is_due(w, i, now))
 			rc = part_draw(w, &r, i, now);
 	web_page_close(&r);
+	for (i = 0; rc == 0 && page_sections[i].name != NULL; i++)
+		if (w->parts[i].stale)
+			rc = 1; /* not all of them were due */
 	if (rc == 0)
 		for (l = w->listeners; l != NULL; l = l->next)
-			l->fresh = false;
+			l->fresh = l->missed;
+	for (l = w->listeners; l != NULL; l = l->next)
+		l->missed = false;
 	w->due_ms =
 	    now + LOOK_MS + (clock_cpu_us() - start) / 1000 * ROUND_SHARE;
 }

@@ -40,7 +40,8 @@ piece_read(struct buf *out, int fd, int64_t from, int64_t *next, struct err *e)
 		free(bytes);
 		return err_set(e, ERR_FILE, "log: %s", strerror(errno));
 	}
-	open = from + n < st.st_size ? 0 : text_unfinished(bytes, (size_t)n);
+	/* A character that the piece cuts in two comes with the next one. */
+	open = text_unfinished(bytes, (size_t)n);
 	text_put_harmless(out, bytes, (size_t)n - open, TEXT_LINES);
 	*next = from + n - (int64_t)open;
 	free(bytes);

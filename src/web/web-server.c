@@ -57,7 +57,7 @@ headers_put(struct http_server_request *r, const char *type)
 	    "img-src 'self' data:; connect-src 'self'; form-action 'self'; "
 	    "frame-ancestors 'none'; base-uri 'none'");
 	http_server_set(r, "X-Content-Type-Options", "nosniff");
-	http_server_set(r, "Referrer-Policy", "no-referrer");
+	http_server_set(r, "Referrer-Policy", "same-origin");
 	http_server_set(r, "Cross-Origin-Resource-Policy", "same-origin");
 	http_server_set(r, "Cache-Control", "no-store");
 }

@@ -289,8 +289,8 @@ count_read(struct table *t, struct err *e)
 
 	free(sql);
 	t->page = web_address_number(t->address, "page", 0);
-	if (t->page > t->all / ROWS)
-		t->page = t->all / ROWS;
+	if (t->page > (t->all - 1) / ROWS)
+		t->page = (t->all - 1) / ROWS;
 	return rc;
 }
 

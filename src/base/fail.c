@@ -7,10 +7,3 @@ fail_point(const char *name)
 {
 	(void)name;
 }
-
-bool
-fail_bug(const char *name)
-{
-	(void)name;
-	return false;
-}

@@ -8,7 +8,8 @@ max_lines=900
 
 sources() {
 	(cd "$TOP_SRCDIR" && find src strategies trials kernels tests bench \
-	    examples \( -name '*.[ch]' -o -name '*.cu' \) 2>/dev/null | sort)
+	    examples -name seeded -prune -o \( -name '*.[ch]' -o -name '*.cu' \) \
+	    -print 2>/dev/null | sort)
 }
 
 texts() {

@@ -11,6 +11,7 @@
 #include "src/base/fail.h"
 #include "src/store/store.h"
 #include "tests/sim/sim.h"
+#include "tests/torture/fail-bug.h"
 #include "trials/launcher.h"
 
 extern const struct launcher launcher_pretend;

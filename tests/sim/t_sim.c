@@ -40,7 +40,7 @@ static const struct bug {
 	{ "bug.no_abandon", "moving on from an attempt that may still start",
 	    279 },
 	{ "bug.forget_slots", "forgetting at a restart who has a slot", 3 },
-	{ "bug.forget_cursor", "reading reports again after a restart", 1 },
+	{ "bug.no_cursor", "reading reports again after a restart", 1 },
 	{ "bug.retry_always", "retrying what is never to be retried", 1 },
 	{ "bug.not_alone", "placing beside what must run alone", 3 },
 	{ "bug.keep_queue", "trying a setting of the queue again", 3 },

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "tests/torture/fail-bug.h"
 
 enum { PLACES_MAX = 32 };
 

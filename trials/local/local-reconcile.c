@@ -138,7 +138,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 
 	if (x->ran)
 		tell_up(a, &found->claim);
-	if (!fail_bug("bug.end_before_output") && local_tail(a, true)) {
+	if (local_tail(a, true)) {
 		a->dirty = a->check = true;
 		return;
 	}
@@ -392,7 +392,7 @@ act(struct local_attempt *a, enum attempt_status is,
 		/*
 		 * A live supervisor may have taken its locks after our check.
 		 */
-		if (gone || fail_bug("bug.records_first"))
+		if (gone)
 			clear_remains(a, found);
 		else
 			a->local->soon = true;

@@ -105,10 +105,6 @@ evidence_take(struct attempt_evidence *ev, int state_fd, int lock_fd,
 {
 	int r;
 
-	if (fail_bug("bug.records_first"))
-		return records_read(ev, state_fd, uuid, e) == -1
-			   ? -1
-			   : locks_probe(ev, state_fd, lock_fd, e);
 	r = locks_probe(ev, state_fd, lock_fd, e);
 	if (r == 0)
 		r = records_read(ev, state_fd, uuid, e);

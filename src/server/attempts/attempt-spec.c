@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -154,14 +153,6 @@ batch_share(const struct attempt_spec_facts *f, const struct value *values,
 	    global, n, f->backend->launcher->name);
 }
 
-static struct gpu_usage
-usage_of(const struct store_attempt *att)
-{
-	if (fail_bug("bug.forget_usage"))
-		return (struct gpu_usage){ 0 };
-	return att->usage;
-}
-
 static struct launch_spec
 spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 {
@@ -189,7 +180,7 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 			.log_skip = att->log_skip,
 			.metrics_skip = att->metrics_skip,
 		},
-		.usage = usage_of(att),
+		.usage = att->usage,
 		.up = att->started_us != 0,
 		.stopping = f->row->cause != STOP_NONE,
 	};

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "src/base/fail.h"
 #include "src/base/text.h"
 #include "src/server/attempts/attempt-spec.h"
 #include "src/server/tuner/adopt.h"
@@ -45,11 +44,7 @@ adopt_one(struct tuner *t, struct live_trial *l)
 		break;
 	case ADOPT_ALIVE:
 		live_trial_set_start(l, LIVE_START_CALLED);
-		if (fail_bug("bug.ignore_look")) {
-			attempt_end_handle(t, l, NULL, "it was not looked up");
-			break;
-		}
-		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
+		if (l->row.cause != STOP_NONE)
 			tuner_effect(t, EFFECT_STOP, l);
 		live_trial_set_asked(l, l->row.cause != STOP_NONE);
 		break;
@@ -86,8 +81,6 @@ unsent_give_up(struct tuner *t, struct live_trial *l)
 	struct attempt_spec te;
 	int rc;
 
-	if (fail_bug("bug.no_abandon"))
-		return true;
 	rc = effects_attempt_spec(&te, t, l, &e);
 	if (rc == 0)
 		rc = b->launcher->abandon(b->ctx, &te.spec, &e);

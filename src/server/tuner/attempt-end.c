@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/fail.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
@@ -187,9 +186,7 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 
 	switch (end_class_retry(c)) {
 	case RETRY_NEVER:
-		if (!fail_bug("bug.retry_always"))
-			return false;
-		break;
+		return false;
 	case RETRY_ALONE:
 		live_trial_set_alone(l);
 		/* FALLTHROUGH */

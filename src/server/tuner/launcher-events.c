@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "src/base/fail.h"
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/attempt-end.h"
@@ -23,16 +22,6 @@ on_event_up(
 	live_trial_up(
 	    t, l, ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us);
 	start_failures_begun(t, l, true);
-}
-
-static void
-on_event_read(struct live_trial *l, const struct launch_cursor *c)
-{
-	if (fail_bug("bug.no_cursor"))
-		return;
-	if (fail_bug("bug.forget_cursor"))
-		return;
-	live_trial_set_cursor(l, c);
 }
 
 static void
@@ -145,7 +134,7 @@ on_attempt_event(
 		stopping_report(t, l, ev);
 		break;
 	case LAUNCH_READ:
-		on_event_read(l, &ev->u.cursor);
+		live_trial_set_cursor(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
 		tuner_event(t, level_name(ev->u.note.level), "launch",

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
@@ -327,7 +326,7 @@ new_trial_write(
 	};
 
 	(void)store_trial_add(t->store, row, NULL);
-	if (next->queue_id != 0 && !fail_bug("bug.keep_queue"))
+	if (next->queue_id != 0)
 		(void)store_queue_take(
 		    t->store, next->queue_id, row->number, NULL);
 	if (next->asked)

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
@@ -85,8 +84,7 @@ paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 	int64_t trial = 0;
 	size_t i, n = 0;
 
-	if (t->paused_set.n == 0 || !limits_allow_resume(t) ||
-	    fail_bug("bug.never_resume"))
+	if (t->paused_set.n == 0 || !limits_allow_resume(t))
 		return NULL;
 	list = xcalloc(t->paused_set.n, sizeof *list);
 	for (i = 0; i < t->paused_set.n; i++) {

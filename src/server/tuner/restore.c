@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/fail.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
@@ -153,7 +152,7 @@ on_failed(void *arg, int64_t trial, enum end_class last)
 {
 	struct restored_outcomes *o = arg;
 
-	if (restore_outcomes_has(o, trial) && !fail_bug("bug.forget_blame"))
+	if (restore_outcomes_has(o, trial))
 		o->last[trial - 1] = last;
 	return 0;
 }
@@ -253,7 +252,7 @@ restore_outcome_live(struct tuner *t, struct live_trial *l, struct err *e)
 		    t->store, l->row.number, metric, &step, &value, e);
 		if (rc < 0)
 			return -1;
-		if (rc > 0 && !fail_bug("bug.forget_aims"))
+		if (rc > 0)
 			outcome_report(t, l, metric, step, value);
 	}
 	return 0;
@@ -375,7 +374,7 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 		    "does not have any more",
 		    (long long)att->trial, att->backend);
 	live_trial_restore(l, att, backend);
-	if (!external && !fail_bug("bug.forget_slots"))
+	if (!external)
 		slots_take(&t->backends[backend].slots, att->slot, att->trial);
 	return 0;
 }
@@ -404,8 +403,7 @@ load_paused(struct tuner *t)
 
 	for (i = t->live.n; i-- > 0;) {
 		l = t->live.list[i];
-		if (l->row.state == TRIAL_WAITING && l->row.is_paused &&
-		    !fail_bug("bug.forget_paused"))
+		if (l->row.state == TRIAL_WAITING && l->row.is_paused)
 			paused_add(t, t->live.list[i]);
 	}
 }

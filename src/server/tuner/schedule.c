@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/study/study.h"
@@ -97,7 +96,7 @@ any_alone(const struct tuner *t)
 	size_t i;
 
 	for (i = 0; i < t->live.n; i++)
-		if (t->live.list[i]->row.alone && !fail_bug("bug.not_alone") &&
+		if (t->live.list[i]->row.alone &&
 		    trial_state_placed(t->live.list[i]->row.state))
 			return true;
 	return false;
@@ -124,8 +123,7 @@ waiting_due(struct tuner *t, const struct capacity *room)
 			tuner_wake_in(t, wait_ms);
 			continue;
 		}
-		if (l->row.alone && live_set_n_placed(&t->live) > 0 &&
-		    !fail_bug("bug.not_alone"))
+		if (l->row.alone && live_set_n_placed(&t->live) > 0)
 			continue;
 		if ((best == NULL || l->row.number < best->row.number) &&
 		    capacity_backend(t, room, l) >= 0)

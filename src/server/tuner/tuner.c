@@ -344,12 +344,6 @@ tuner_turn(struct tuner *t, struct err *e)
 	schedule_place(t);
 	paused_settle(t);
 	turn_write(t);
-	if (fail_bug("bug.act_before_commit"))
-		effects_run(t);
-	if (t->requests.n > 0 && fail_bug("bug.answer_first")) {
-		requests_reply_all(&t->requests, true);
-		fail_point("tuner.answered");
-	}
 	fail_point("tuner.before_commit");
 	if (store_commit(t->store, t->durable, e) != 0)
 		return -1;

@@ -87,6 +87,16 @@ log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
 		va_end(ap);                               \
 	}
 
+void
+log_at(enum log_level level, const char *area, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	log_line(level, area, fmt, ap);
+	va_end(ap);
+}
+
 LOG_AT(log_error, LOG_LEVEL_ERROR)
 LOG_AT(log_warn, LOG_LEVEL_WARN)
 LOG_AT(log_info, LOG_LEVEL_INFO)

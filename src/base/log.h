@@ -21,6 +21,8 @@ void log_set_level(enum log_level);
 /* Send lines to sink instead of stderr; NULL restores stderr. */
 void log_set_sink(log_sink *, void *arg);
 
+void log_at(enum log_level, const char *area, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
 void log_error(const char *area, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 void log_warn(const char *area, const char *, ...)

@@ -16,6 +16,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/read-log.h"
 #include "src/cli/common/table.h"
+#include "src/model/goal.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -165,7 +166,7 @@ aims_put(struct buf *out, const struct plan *plan)
 
 	for (i = 0; i < study->n_objectives; i++)
 		buf_printf(out, "%-10s %s %s\n", i == 0 ? "objective" : "",
-		    study->objectives[i].maximize ? "maximize" : "minimize",
+		    goal_name(study->objectives[i].maximize),
 		    study->objectives[i].metric);
 	for (i = 0; i < study->n_constraints; i++) {
 		c = &study->constraints[i];
@@ -331,8 +332,8 @@ aims_put_json(struct json_writer *w, const struct study *study)
 	for (i = 0; i < study->n_objectives; i++) {
 		json_writer_object(w, NULL);
 		json_writer_text(w, "metric", study->objectives[i].metric);
-		json_writer_text(w, "goal",
-		    study->objectives[i].maximize ? "maximize" : "minimize");
+		json_writer_text(
+		    w, "goal", goal_name(study->objectives[i].maximize));
 		json_writer_end(w);
 	}
 	json_writer_end(w);

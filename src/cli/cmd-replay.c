@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
+#include "src/model/goal.h"
 #include "src/server/replay/curve-file.h"
 #include "src/server/replay/policy-search.h"
 #include "src/server/replay/replay.h"
@@ -329,13 +330,12 @@ plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 	/* With --tune, enough studies to know the kill rate to one percent. */
 	int64_t seed, seeds = cli_has(cli, "tune") ? 100 : 20;
 
-	if (goal != NULL && strcmp(goal, "minimize") != 0 &&
-	    strcmp(goal, "maximize") != 0)
+	p->maximize = false;
+	if (goal != NULL && !goal_parse(goal, &p->maximize))
 		return err_set(e, ERR_USAGE,
 		    "replay: --goal: expected minimize or maximize, not "
 		    "%s",
 		    goal);
-	p->maximize = goal != NULL && strcmp(goal, "maximize") == 0;
 	p->value_last = cli_has(cli, "last");
 	if (cli_integer(cli, "workers", 1, 100000, 8, &p->workers, e) != 0 ||
 	    cli_integer(cli, "trials", 1, 10000000, 100, &p->trials, e) != 0 ||

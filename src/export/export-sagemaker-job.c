@@ -282,7 +282,7 @@ number_put(struct import *im, int depth, const char *key, double x)
 
 /* A line that a trial prints by default: hpotune: step=3 loss=0.2 */
 static void
-regex_put(struct import *im, const char *metric)
+regex_put(struct json_writer *w, const char *metric)
 {
 	struct buf regex = { 0 };
 
@@ -294,22 +294,21 @@ regex_put(struct import *im, const char *metric)
 		buf_putc(&regex, *metric);
 	}
 	buf_puts(&regex, "=(\\S+)");
-	json_put_string(&im->out, buf_str(&regex));
+	json_writer_text(w, "Regex", buf_str(&regex));
 	buf_free(&regex);
 }
 
 static void
 metric_put(struct import *im, const char *name, const char *regex)
 {
-	import_key(im, 4, NULL);
-	buf_puts(&im->out, "{ \"Name\": ");
-	json_put_string(&im->out, name);
-	buf_puts(&im->out, ", \"Regex\": ");
+	struct json_writer w = import_object(im, 4, NULL);
+
+	json_writer_text(&w, "Name", name);
 	if (regex != NULL)
-		json_put_string(&im->out, regex);
+		json_writer_text(&w, "Regex", regex);
 	else
-		regex_put(im, name);
-	buf_puts(&im->out, " }");
+		regex_put(&w, name);
+	json_writer_end(&w);
 }
 
 /* The regular expressions of the job's metrics. */

@@ -201,18 +201,21 @@ range_notes(
 }
 
 static void
-bound_put(struct import *im, const char *key, const struct param *p, double x)
+bound_put(
+    struct json_writer *w, const char *key, const struct param *p, double x)
 {
-	buf_printf(&im->out, ", \"%s\": \"", key);
+	struct buf text = { 0 };
+
 	if (p->type == PARAM_INT)
-		buf_printf(&im->out, "%.0f", x);
+		buf_printf(&text, "%.0f", x);
 	else
-		json_put_number(&im->out, x);
-	buf_putc(&im->out, '"');
+		json_put_number(&text, x);
+	json_writer_text(w, key, buf_str(&text));
+	buf_free(&text);
 }
 
 static void
-range_put(struct import *im, const struct param *p)
+range_put(struct json_writer *w, const struct param *p)
 {
 	static const char *const scales[] = {
 		[SCALE_LINEAR] = "Linear",
@@ -220,26 +223,25 @@ range_put(struct import *im, const struct param *p)
 		[SCALE_REVERSE_LOG] = "ReverseLogarithmic",
 	};
 
-	bound_put(im, "MinValue", p, p->min);
-	bound_put(im, "MaxValue", p, p->max);
-	buf_printf(&im->out, ", \"ScalingType\": \"%s\"", scales[p->scale]);
+	bound_put(w, "MinValue", p, p->min);
+	bound_put(w, "MaxValue", p, p->max);
+	json_writer_text(w, "ScalingType", scales[p->scale]);
 }
 
 static void
-values_put(
-    struct import *im, const struct export_part *part, const struct param *p)
+values_put(struct json_writer *w, const struct export_part *part,
+    const struct param *p)
 {
 	struct buf text = { 0 };
 	size_t i;
 
-	buf_puts(&im->out, ", \"Values\": [");
+	json_writer_array(w, "Values");
 	for (i = 0; i < p->n_values; i++) {
 		buf_clear(&text);
 		export_part_value_put(&text, part, &p->values[i]);
-		buf_puts(&im->out, i > 0 ? ", " : "");
-		json_put_string(&im->out, buf_str(&text));
+		json_writer_text(w, NULL, buf_str(&text));
 	}
-	buf_putc(&im->out, ']');
+	json_writer_end(w);
 	buf_free(&text);
 }
 
@@ -250,6 +252,7 @@ ranges_put(struct import *im, const struct export_part *part,
 {
 	const struct space *space = part->study->space;
 	const struct param *p;
+	struct json_writer w;
 	const char *name;
 	size_t i, n = 0;
 
@@ -259,14 +262,13 @@ ranges_put(struct import *im, const struct export_part *part,
 			continue;
 		if (n++ == 0)
 			import_open(im, 3, key, '[');
-		import_key(im, 4, NULL);
-		buf_puts(&im->out, "{ \"Name\": ");
-		json_put_string(&im->out, name);
+		w = import_object(im, 4, NULL);
+		json_writer_text(&w, "Name", name);
 		if (type == PARAM_CHOICE)
-			values_put(im, part, p);
+			values_put(&w, part, p);
 		else
-			range_put(im, p);
-		buf_puts(&im->out, " }");
+			range_put(&w, p);
+		json_writer_end(&w);
 		range_notes(im, part, p);
 	}
 	if (n > 0)

@@ -8,6 +8,7 @@
 #include "src/cli/common/front-table.h"
 #include "src/html/decimate.h"
 #include "src/html/section.h"
+#include "src/model/goal.h"
 
 enum { HEIGHT = 320, SQUARE = 5, PAIRS = 3 };
 
@@ -95,8 +96,7 @@ static void
 name_put(struct buf *b, const struct objective *aim, const struct axis *a)
 {
 	buf_clear(b);
-	buf_printf(b, "%s (%s%s)", aim->metric,
-	    aim->maximize ? "maximize" : "minimize",
+	buf_printf(b, "%s (%s%s)", aim->metric, goal_name(aim->maximize),
 	    a->kind == AXIS_LOG ? ", logarithmic" : "");
 }
 

@@ -388,20 +388,22 @@ import_several_metric(const struct import *im)
 void
 import_choice_put(struct import *im)
 {
+	struct json_writer w = import_object(im, 2, IMPORT_CHOICE);
+	bool several = im->n_defs > 1;
 	char *value;
 	size_t i;
 
-	import_key(im, 2, IMPORT_CHOICE);
-	buf_puts(&im->out, im->n_defs > 1
-			       ? "{ \"type\": \"choice\", \"values\": ["
-			       : "{ \"type\": \"fixed\", \"value\": ");
+	json_writer_text(&w, "type", several ? "choice" : "fixed");
+	if (several)
+		json_writer_array(&w, "values");
 	for (i = 0; i < im->n_defs; i++) {
 		value = import_value_of(im->defs[i]);
-		buf_puts(&im->out, i > 0 ? ", " : "");
-		json_put_string(&im->out, value);
+		json_writer_text(&w, several ? NULL : "value", value);
 		free(value);
 	}
-	buf_puts(&im->out, im->n_defs > 1 ? "] }" : " }");
+	if (several)
+		json_writer_end(&w);
+	json_writer_end(&w);
 }
 
 /* Constants, and the hints that replace ranges. */

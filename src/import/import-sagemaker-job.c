@@ -37,6 +37,7 @@ metrics_put(struct import *im, struct err *e)
 {
 	const struct json *def, *j, *name, *regex;
 	bool open = false;
+	struct json_writer w;
 	const char *a, *b;
 	size_t i;
 
@@ -56,12 +57,10 @@ metrics_put(struct import *im, struct err *e)
 			if (!open)
 				import_open(im, 2, "metrics", '[');
 			open = true;
-			import_key(im, 3, NULL);
-			buf_puts(&im->out, "{ \"name\": ");
-			json_put_string(&im->out, a);
-			buf_puts(&im->out, ", \"regex\": ");
-			json_put_string(&im->out, b);
-			buf_puts(&im->out, " }");
+			w = import_object(im, 3, NULL);
+			json_writer_text(&w, "name", a);
+			json_writer_text(&w, "regex", b);
+			json_writer_end(&w);
 		}
 	}
 	if (open)

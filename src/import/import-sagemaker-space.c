@@ -40,8 +40,8 @@ bound_read(double *x, const struct json *range, const char *key, struct err *e)
 }
 
 static int
-scale_put(struct import *im, const struct json *range, double min, double max,
-    struct err *e)
+scale_put(struct json_writer *w, const struct json *range, double min,
+    double max, struct err *e)
 {
 	static const char *const words[] = { "Auto", "Linear", "Logarithmic",
 		"ReverseLogarithmic", NULL };
@@ -55,38 +55,42 @@ scale_put(struct import *im, const struct json *range, double min, double max,
 	if (i == 0 && min > 0 && max / min >= AUTO_LOG_RATIO)
 		i = 2;
 	if (scales[i] != NULL)
-		buf_printf(&im->out, ", \"scale\": \"%s\"", scales[i]);
+		json_writer_text(w, "scale", scales[i]);
 	return 0;
 }
 
-/* The name, and its condition. */
-static void
-param_open(struct import *im, const char *name)
+static struct json_writer
+param_open(struct import *im, const char *name, const char *type)
 {
 	char *own = import_param_name(im, name);
+	struct json_writer w = import_object(im, 2, own);
 
-	import_key(im, 2, own);
+	json_writer_text(&w, "type", type);
 	if (im->n_defs == 0 && strcmp(own, name) != 0)
 		buf_printf(im->notes,
 		    "parameters.%s: %s means something else in a command, so "
 		    "the program is given --%s\n",
 		    own, name, own);
 	free(own);
+	return w;
 }
 
+/* With its condition. */
 static void
-param_close(struct import *im)
+param_close(struct import *im, struct json_writer *w)
 {
 	char *value;
 
 	if (im->n_defs > 1) {
 		value = import_value_of(im->def);
-		buf_puts(&im->out, ", \"when\": { \"" IMPORT_CHOICE "\": [");
-		json_put_string(&im->out, value);
-		buf_puts(&im->out, "] }");
+		json_writer_object(w, "when");
+		json_writer_array(w, IMPORT_CHOICE);
+		json_writer_text(w, NULL, value);
+		json_writer_end(w);
+		json_writer_end(w);
 		free(value);
 	}
-	buf_puts(&im->out, " }");
+	json_writer_end(w);
 }
 
 static int
@@ -94,6 +98,7 @@ range_put(struct import *im, const struct json *range, const char *type,
     struct err *e)
 {
 	const struct json *name = json_need(range, "Name", e);
+	struct json_writer w;
 	const char *text;
 	double min, max;
 
@@ -101,24 +106,23 @@ range_put(struct import *im, const struct json *range, const char *type,
 	    bound_read(&min, range, "MinValue", e) != 0 ||
 	    bound_read(&max, range, "MaxValue", e) != 0)
 		return -1;
-	param_open(im, text);
-	buf_printf(&im->out, "{ \"type\": \"%s\", \"min\": ", type);
-	json_put_number(&im->out, min);
-	buf_puts(&im->out, ", \"max\": ");
-	json_put_number(&im->out, max);
-	if (scale_put(im, range, min, max, e) != 0)
+	w = param_open(im, text, type);
+	json_writer_number(&w, "min", min);
+	json_writer_number(&w, "max", max);
+	if (scale_put(&w, range, min, max, e) != 0)
 		return -1;
-	param_close(im);
+	param_close(im, &w);
 	return 0;
 }
 
 static void
 fixed_put(struct import *im, const char *name, const char *text)
 {
-	param_open(im, name);
-	buf_puts(&im->out, "{ \"type\": \"fixed\", \"value\": ");
+	struct json_writer w = param_open(im, name, "fixed");
+
+	(void)json_writer_value(&w, "value");
 	import_value_put(im, text);
-	param_close(im);
+	param_close(im, &w);
 }
 
 static int
@@ -126,27 +130,27 @@ choice_put(struct import *im, const struct json *range, struct err *e)
 {
 	const struct json *name = json_need(range, "Name", e);
 	const struct json *values = json_need(range, "Values", e), *j;
+	struct json_writer w;
 	const char *text;
-	bool first = true;
+	bool several;
 
 	if (name == NULL || values == NULL ||
 	    json_read_string(name, &text, e) != 0 ||
 	    json_want(values, JSON_ARRAY, e) != 0)
 		return -1;
-	param_open(im, text);
-	buf_puts(&im->out, json_count(values) > 1
-			       ? "{ \"type\": \"choice\", \"values\": ["
-			       : "{ \"type\": \"fixed\", \"value\": ");
+	several = json_count(values) > 1;
+	w = param_open(im, text, several ? "choice" : "fixed");
+	if (several)
+		json_writer_array(&w, "values");
 	for (j = json_first(values); j != NULL; j = json_next(j)) {
 		if (json_read_string(j, &text, e) != 0)
 			return -1;
-		if (!first)
-			buf_puts(&im->out, ", ");
-		first = false;
+		(void)json_writer_value(&w, several ? NULL : "value");
 		import_value_put(im, text);
 	}
-	buf_puts(&im->out, json_count(values) > 1 ? "]" : "");
-	param_close(im);
+	if (several)
+		json_writer_end(&w);
+	param_close(im, &w);
 	return 0;
 }
 

@@ -13,12 +13,14 @@
 #include "src/base/mem.h"
 #include "src/import/import-study.h"
 #include "src/import/import-sagemaker.h"
+#include "src/model/goal.h"
 
 static int
 objective_put(struct import *im, struct err *e)
 {
 	static const char *const types[] = { "Maximize", "Minimize", NULL };
 	const struct json *j, *name, *type;
+	struct json_writer w;
 	const char *text;
 	size_t i;
 
@@ -37,20 +39,16 @@ objective_put(struct import *im, struct err *e)
 		return -1;
 	if (im->n_defs > 1)
 		text = import_several_metric(im);
-	import_key(im, 1, "objective");
-	buf_puts(&im->out, "{ \"metric\": ");
-	json_put_string(&im->out, text);
-	buf_printf(
-	    &im->out, ", \"goal\": \"%s\"", i == 0 ? "maximize" : "minimize");
+	w = import_object(im, 1, "objective");
+	json_writer_text(&w, "metric", text);
+	json_writer_text(&w, "goal", goal_name(i == 0));
 	/* In SageMaker the last value of a job is its result. */
-	buf_puts(&im->out, ", \"value\": \"last\"");
+	json_writer_text(&w, "value", "last");
 	j = import_at(im->config, "TuningJobCompletionCriteria",
 	    "TargetObjectiveMetricValue");
-	if (j != NULL) {
-		buf_puts(&im->out, ", \"target\": ");
-		json_write(&im->out, j);
-	}
-	buf_puts(&im->out, " }");
+	if (j != NULL)
+		json_write(json_writer_value(&w, "target"), j);
+	json_writer_end(&w);
 	return 0;
 }
 
@@ -97,18 +95,17 @@ strategy_put(struct import *im, struct err *e)
 		"Grid", NULL };
 	static const char *const names[] = { "tpe", "random", "tpe", "grid" };
 	const struct json *j = json_need(im->config, "Strategy", e);
+	struct json_writer w;
 	size_t i;
 
 	if (j == NULL || json_read_word(j, words, &i, e) != 0)
 		return -1;
-	import_key(im, 1, "strategy");
-	buf_printf(&im->out, "{ \"name\": \"%s\"", names[i]);
+	w = import_object(im, 1, "strategy");
+	json_writer_text(&w, "name", names[i]);
 	j = json_get(im->config, "RandomSeed");
-	if (j != NULL) {
-		buf_puts(&im->out, ", \"seed\": ");
-		json_write(&im->out, j);
-	}
-	buf_puts(&im->out, " }");
+	if (j != NULL)
+		json_write(json_writer_value(&w, "seed"), j);
+	json_writer_end(&w);
 	im->hyperband = i == 2;
 	return 0;
 }
@@ -120,20 +117,17 @@ hyperband_put(struct import *im)
 	    import_at(im->config, "StrategyConfig", "HyperbandStrategyConfig");
 	const struct json *min = import_at(j, "MinResource", NULL);
 	const struct json *max = import_at(j, "MaxResource", NULL);
+	struct json_writer w = import_object(im, 1, "stopping");
 
-	import_key(im, 1, "stopping");
-	buf_puts(&im->out, "{ \"rule\": \"hyperband\"");
-	if (min != NULL) {
-		buf_puts(&im->out, ", \"min_resource\": ");
-		json_write(&im->out, min);
-	}
-	if (max != NULL) {
-		buf_puts(&im->out, ", \"max_resource\": ");
-		json_write(&im->out, max);
-	} else
+	json_writer_text(&w, "rule", "hyperband");
+	if (min != NULL)
+		json_write(json_writer_value(&w, "min_resource"), min);
+	if (max != NULL)
+		json_write(json_writer_value(&w, "max_resource"), max);
+	else
 		import_note(im, "stopping: Hyperband without MaxResource: give "
 				"trial.max_steps the number of epochs");
-	buf_puts(&im->out, " }");
+	json_writer_end(&w);
 }
 
 static int

@@ -40,6 +40,16 @@ import_close(struct import *im, int depth, char bracket)
 	im->fresh = false;
 }
 
+struct json_writer
+import_object(struct import *im, int depth, const char *key)
+{
+	struct json_writer w = { .out = &im->out, .spacing = JSON_PADDED };
+
+	import_key(im, depth, key);
+	json_writer_object(&w, NULL);
+	return w;
+}
+
 void
 import_text(struct import *im, int depth, const char *key, const char *text)
 {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 
 struct err;
@@ -46,6 +47,8 @@ struct import {
 void import_key(struct import *, int depth, const char *key);
 void import_open(struct import *, int depth, const char *key, char bracket);
 void import_close(struct import *, int depth, char bracket);
+/* An object on one line; json_writer_end closes it. */
+struct json_writer import_object(struct import *, int depth, const char *key);
 /* Writes nothing when text is NULL. */
 void import_text(struct import *, int depth, const char *key, const char *text);
 /* False, and writes nothing, when it is not a number. */

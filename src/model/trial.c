@@ -83,6 +83,12 @@ static const char *const cause_names[STOP_CAUSES] = {
 	[STOP_SHUTDOWN] = "shutdown",
 };
 
+static const char *const source_names[TRIAL_SOURCES] = {
+	[SOURCE_STRATEGY] = "strategy",
+	[SOURCE_ENQUEUE] = "enqueue",
+	[SOURCE_DEFAULT] = "default",
+};
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 const char *
@@ -109,17 +115,31 @@ stop_cause_name(enum stop_cause c)
 	return c < STOP_CAUSES ? cause_names[c] : "?";
 }
 
-bool
-trial_state_parse(const char *name, enum trial_state *out)
+/* The index of a name in a table of n, or n. */
+static size_t
+name_find(const char *name, const char *const *names, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < TRIAL_STATES; i++)
-		if (strcmp(name, state_names[i]) == 0) {
-			*out = (enum trial_state)i;
-			return true;
-		}
-	return false;
+	for (i = 0; i < n && strcmp(name, names[i]) != 0; i++)
+		continue;
+	return i;
+}
+
+const char *
+trial_source_name(enum trial_source source)
+{
+	return source < TRIAL_SOURCES ? source_names[source] : "?";
+}
+
+bool
+trial_state_parse(const char *name, enum trial_state *out)
+{
+	size_t i = name_find(name, state_names, TRIAL_STATES);
+
+	if (i < TRIAL_STATES)
+		*out = (enum trial_state)i;
+	return i < TRIAL_STATES;
 }
 
 bool
@@ -138,14 +158,21 @@ end_class_parse(const char *name, enum end_class *out)
 bool
 stop_cause_parse(const char *name, enum stop_cause *out)
 {
-	size_t i;
+	size_t i = name_find(name, cause_names, STOP_CAUSES);
 
-	for (i = 0; i < STOP_CAUSES; i++)
-		if (strcmp(name, cause_names[i]) == 0) {
-			*out = (enum stop_cause)i;
-			return true;
-		}
-	return false;
+	if (i < STOP_CAUSES)
+		*out = (enum stop_cause)i;
+	return i < STOP_CAUSES;
+}
+
+bool
+trial_source_parse(const char *name, enum trial_source *out)
+{
+	size_t i = name_find(name, source_names, TRIAL_SOURCES);
+
+	if (i < TRIAL_SOURCES)
+		*out = (enum trial_source)i;
+	return i < TRIAL_SOURCES;
 }
 
 bool

@@ -67,14 +67,24 @@ enum stop_cause {
 	STOP_CAUSES
 };
 
+/* Where a setting comes from; column source in hpotune-db(5). */
+enum trial_source {
+	SOURCE_STRATEGY,
+	SOURCE_ENQUEUE, /* the queue, by hpotune enqueue or study.json */
+	SOURCE_DEFAULT, /* the queue, from the defaults of the parameters */
+	TRIAL_SOURCES
+};
+
 const char *trial_state_name(enum trial_state);
 const char *trial_event_name(enum trial_event);
 const char *end_class_name(enum end_class);
 const char *stop_cause_name(enum stop_cause);
+const char *trial_source_name(enum trial_source);
 /* The enum of a name as written in the store; false when there is none. */
 bool trial_state_parse(const char *, enum trial_state *);
 bool end_class_parse(const char *, enum end_class *);
 bool stop_cause_parse(const char *, enum stop_cause *);
+bool trial_source_parse(const char *, enum trial_source *);
 
 /*
  * The state that event leads to from state from; false when there is no such

@@ -54,7 +54,7 @@ event_record(struct store *store, int64_t now_us, const char *event)
 	if (store_begin(store, NULL) != 0)
 		return;
 	(void)store_event_add(
-	    store, now_us, "error", "store", 0, 0, event, NULL);
+	    store, now_us, LOG_LEVEL_ERROR, "store", 0, 0, event, NULL);
 	(void)store_commit(store, false, NULL);
 }
 

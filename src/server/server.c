@@ -272,7 +272,7 @@ server_dir_lost(struct server *s)
 		return;
 	}
 	log_error("server", "%s", text);
-	tuner_queue_event(s->tuner, "error", "server", text);
+	tuner_queue_event(s->tuner, LOG_LEVEL_ERROR, "server", text);
 	s->leaving = 2;
 	tuner_shutdown(s->tuner, true);
 }
@@ -326,8 +326,9 @@ server_db_lost(struct server *s, const char *what)
 	else
 		log_info("server", "%s", text);
 	if (s->tuner != NULL) {
-		tuner_queue_event(
-		    s->tuner, what != NULL ? "error" : "info", "server", text);
+		tuner_queue_event(s->tuner,
+		    what != NULL ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "server",
+		    text);
 		tuner_hold(s->tuner, s->full || what != NULL);
 	}
 	loop_wake(s->loop);

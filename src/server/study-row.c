@@ -131,7 +131,7 @@ row_create(const char *path, const struct study *study, bool network_fs,
 
 static void
 queue_values(struct store *store, const struct space *space,
-    const struct value *values, const char *source)
+    const struct value *values, enum trial_source source)
 {
 	struct buf b = { 0 };
 
@@ -173,9 +173,9 @@ queue_fill(struct store *store, const struct study *study)
 	size_t i;
 
 	if (defaults_take(space, def))
-		queue_values(store, space, def, "default");
+		queue_values(store, space, def, SOURCE_DEFAULT);
 	for (i = 0; i < study->n_enqueue; i++)
-		queue_values(store, space, study->enqueue[i], "enqueue");
+		queue_values(store, space, study->enqueue[i], SOURCE_ENQUEUE);
 	free(def);
 }
 
@@ -229,7 +229,7 @@ note_change(struct store *store, const char *key, const struct json *now,
 		buf_puts(&text, "; it is read at the first start only");
 	log_info("study", "%s", buf_str(&text));
 	(void)store_event_add(
-	    store, now_us, "info", "study", 0, 0, buf_str(&text), NULL);
+	    store, now_us, LOG_LEVEL_INFO, "study", 0, 0, buf_str(&text), NULL);
 	buf_free(&text);
 }
 

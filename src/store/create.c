@@ -15,6 +15,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/model/goal.h"
 #include "src/model/space.h"
 #include "src/store/store-internal.h"
 
@@ -111,9 +112,7 @@ add_aims(struct store *s, const struct store_study *study, struct err *e)
 		stmt_int(st, 1, (int64_t)i + 1);
 		stmt_text(st, 2, aims[i].metric);
 		stmt_text(st, 3,
-		    aims[i].constraint ? NULL
-		    : aims[i].maximize ? "maximize"
-				       : "minimize");
+		    aims[i].constraint ? NULL : goal_name(aims[i].maximize));
 		if (aims[i].constraint && isfinite(aims[i].min))
 			stmt_real(st, 4, aims[i].min);
 		if (aims[i].constraint && isfinite(aims[i].max))
@@ -135,7 +134,7 @@ add_study(struct store *s, const struct store_study *study, bool network_fs,
 		return -1;
 	stmt_text(st, 1, study->name);
 	stmt_text(st, 2, study->metric);
-	stmt_text(st, 3, study->maximize ? "maximize" : "minimize");
+	stmt_text(st, 3, goal_name(study->maximize));
 	stmt_int(st, 4, network_fs);
 	stmt_int(st, 5, study->created_us);
 	stmt_int(st, 6, schema_version());

@@ -174,7 +174,7 @@ store_stop_late(struct store *s, int64_t trial, struct err *e)
 }
 
 int
-store_event_add(struct store *s, int64_t time_us, const char *level,
+store_event_add(struct store *s, int64_t time_us, enum log_level level,
     const char *area, int64_t trial, int attempt, const char *text,
     struct err *e)
 {
@@ -184,7 +184,7 @@ store_event_add(struct store *s, int64_t time_us, const char *level,
 		return -1;
 	stmt_int(st, 1, ++s->seq);
 	stmt_int(st, 2, time_us);
-	stmt_text(st, 3, level);
+	stmt_text(st, 3, log_level_name(level));
 	stmt_text(st, 4, area);
 	stmt_int_or(st, 5, trial, 0);
 	stmt_int_or(st, 6, attempt, 0);
@@ -226,21 +226,21 @@ store_median_put(
 }
 
 int
-store_queue_add(
-    struct store *s, const char *params, const char *source, struct err *e)
+store_queue_add(struct store *s, const char *params, enum trial_source source,
+    struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_ADD, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_text(st, 1, params);
-	stmt_text(st, 2, store_source(source));
+	stmt_text(st, 2, trial_source_name(source));
 	return stmt_write(s, st, e);
 }
 
 int
 store_queue_next(struct store *s, int64_t *id, char **params,
-    const char **source, struct err *e)
+    enum trial_source *source, struct err *e)
 {
 	struct row r = row_begin(s, STMT_QUEUE_NEXT, "t_queue", 1, e);
 	int rc;

@@ -45,7 +45,7 @@ char *row_text(struct row *, int i);
 int row_count(struct row *, int i);
 enum trial_state row_state(struct row *, int i);
 /* "strategy", "enqueue" or "default" as static text. */
-const char *row_source(struct row *, int i);
+enum trial_source row_source(struct row *, int i);
 /* The same where NULL is allowed: it reads as none, NaN or NULL. */
 int64_t row_int_or(struct row *, int i, int64_t none, int64_t min, int64_t max);
 double row_real(struct row *, int i);

@@ -7,6 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/model/goal.h"
 #include "src/store/row-columns.h"
 
 static const char *const state_names[] = {
@@ -41,10 +42,9 @@ row_study_state(struct row *r, int i)
 static bool
 row_maximize(struct row *r, int i)
 {
-	const char *goal = row_text(r, i);
-	bool maximize = strcmp(goal, "maximize") == 0;
+	bool maximize = false;
 
-	if (!maximize && strcmp(goal, "minimize") != 0)
+	if (!goal_parse(row_text(r, i), &maximize))
 		(void)row_damaged(r, i, "no goal");
 	return maximize;
 }

@@ -10,27 +10,14 @@
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
 
-static const char *const sources[] = { "strategy", "enqueue", "default" };
-
-const char *
-store_source(const char *name)
-{
-	size_t i;
-
-	for (i = 1; name != NULL && i < sizeof sources / sizeof *sources; i++)
-		if (strcmp(name, sources[i]) == 0)
-			return sources[i];
-	return sources[0];
-}
-
-const char *
+enum trial_source
 row_source(struct row *r, int i)
 {
-	const char *is = row_text(r, i), *known = store_source(is);
+	enum trial_source source = SOURCE_STRATEGY;
 
-	if (strcmp(is, known) != 0)
+	if (!trial_source_parse(row_text(r, i), &source))
 		(void)row_damaged(r, i, "not a source of a setting");
-	return known;
+	return source;
 }
 
 void
@@ -132,7 +119,7 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int(st, 9, t->free_retries);
 	stmt_int(st, 10, t->alone);
 	stmt_int(st, 11, t->not_before_us);
-	stmt_text(st, 12, store_source(t->source));
+	stmt_text(st, 12, trial_source_name(t->source));
 	stmt_text(st, 13, t->backend);
 	stmt_line(st, 14, t->why);
 	stmt_text(st, 15, t->params);
@@ -171,7 +158,7 @@ put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
 	stmt_int(st, 9, t->free_retries);
 	stmt_int(st, 10, t->alone);
 	stmt_int(st, 11, t->not_before_us);
-	stmt_text(st, 12, store_source(t->source));
+	stmt_text(st, 12, trial_source_name(t->source));
 	stmt_text(st, 13, t->backend);
 	stmt_line(st, 14, t->why);
 	stmt_int_or(st, 15, t->is_paused ? t->paused_step : -1, -1);

@@ -193,7 +193,5 @@ int schema_generated_views(struct store *, struct buf *sql, struct err *);
 
 /* The id of a name in t_name, which is added if new; inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);
-/* "strategy", "enqueue" or "default" as static text. */
-const char *store_source(const char *);
 
 #endif /* HPOTUNE_STORE_INTERNAL_H */

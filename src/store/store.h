@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/log.h"
 #include "src/model/gpu.h"
 #include "src/model/trial.h"
 
@@ -89,7 +90,7 @@ struct store_trial {
 	enum trial_state state;
 	enum stop_cause cause; /* of a requested stop */
 	char *params; /* JSON of active parameters */
-	const char *source; /* "strategy", "enqueue", "default" (static text) */
+	enum trial_source source;
 	double objective; /* NaN = none */
 	int64_t last_step; /* -1 = none */
 	int64_t reports; /* of the objective */
@@ -403,8 +404,8 @@ int store_stop_add(struct store *, const struct store_stop *, struct err *);
  * end.
  */
 int store_stop_late(struct store *, int64_t trial, struct err *);
-/* level is "error", "warning" or "info"; trial and attempt 0 = none. */
-int store_event_add(struct store *, int64_t time_us, const char *level,
+/* Not LOG_LEVEL_DEBUG; trial and attempt 0 = none. */
+int store_event_add(struct store *, int64_t time_us, enum log_level,
     const char *area, int64_t trial, int attempt, const char *text,
     struct err *);
 
@@ -427,13 +428,13 @@ int store_median_put(
 
 /* The queue of settings to try, in order: JSON of a partial setting. */
 int store_queue_add(
-    struct store *, const char *params, const char *source, struct err *);
+    struct store *, const char *params, enum trial_source, struct err *);
 /*
  * The oldest entry not taken: 0, or 1 when there is none.  The caller frees
  * *params.
  */
 int store_queue_next(struct store *, int64_t *id, char **params,
-    const char **source, struct err *);
+    enum trial_source *, struct err *);
 /* The number of entries not taken. */
 int store_queue_length(struct store *, int64_t *n, struct err *);
 /* Mark it taken by this trial; 0: dropped. */

@@ -112,7 +112,7 @@ fixture_trial(int64_t number, enum trial_state state)
 		.state = state,
 		.params =
 		    (char *)(uintptr_t) "{\"lr\":0.5,\"optimizer\":\"adam\"}",
-		.source = "strategy",
+		.source = SOURCE_STRATEGY,
 		.objective = NAN,
 		.last_step = -1,
 	};

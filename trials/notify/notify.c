@@ -10,6 +10,7 @@
 
 #include "src/base/err.h"
 #include "src/base/http/http.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "trials/aws/aws.h"
@@ -76,25 +77,22 @@ sns_form(struct buf *b, const struct notify *n, const char *topic,
 }
 
 static void
-member_put(struct buf *b, const char *key, const char *text)
-{
-	json_put_string(b, key);
-	buf_putc(b, ':');
-	json_put_string(b, text);
-	buf_putc(b, ',');
-}
-
-static void
 events_body(struct buf *b, const char *bus, const struct notify_message *m)
 {
 	char *type = xasprintf("Study %s", study_moment_name(m->moment));
+	struct json_writer w = { .out = b };
 
-	buf_puts(b, "{\"Entries\":[{");
-	member_put(b, "EventBusName", bus);
-	member_put(b, "Source", "hpotune");
-	member_put(b, "DetailType", type);
-	member_put(b, "Detail", m->detail);
-	buf_printf(b, "\"Time\":%lld}]}", (long long)(m->time_us / 1000000));
+	json_writer_object(&w, NULL);
+	json_writer_array(&w, "Entries");
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "EventBusName", bus);
+	json_writer_text(&w, "Source", "hpotune");
+	json_writer_text(&w, "DetailType", type);
+	json_writer_text(&w, "Detail", m->detail);
+	json_writer_integer(&w, "Time", m->time_us / 1000000);
+	json_writer_end(&w);
+	json_writer_end(&w);
+	json_writer_end(&w);
 	free(type);
 }
 

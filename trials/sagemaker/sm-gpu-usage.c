@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
@@ -119,18 +120,42 @@ usage_ask(struct sm_attempt *a)
 		.operation = "GetMetricData",
 		.tries = 2 };
 	struct buf body = { 0 };
+	struct json_writer w = { .out = &body, .comma = true };
 
-	buf_printf(&body, "{%s", u->body);
-	if (u->token != NULL) {
-		buf_puts(&body, ",\"NextToken\":");
-		json_put_string(&body, u->token);
-	}
+	buf_puts(&body, u->body);
+	if (u->token != NULL)
+		json_writer_text(&w, "NextToken", u->token);
 	buf_putc(&body, '}');
 	ask.body = buf_str(&body);
 	u->call = aws_json(a->sm->aws, &ask, on_usage, a);
 	buf_free(&body);
 }
 
+/* Of machine i of the job, from 1. */
+static void
+query_put(struct json_writer *w, const struct sm_attempt *a, int i)
+{
+	json_writer_object(w, NULL);
+	buf_printf(json_writer_value(w, "Id"), "\"g%d\"", i);
+	json_writer_bool(w, "ReturnData", true);
+	json_writer_object(w, "MetricStat");
+	json_writer_object(w, "Metric");
+	json_writer_text(w, "Namespace", "/aws/sagemaker/TrainingJobs");
+	json_writer_text(w, "MetricName", "GPUUtilization");
+	json_writer_array(w, "Dimensions");
+	json_writer_object(w, NULL);
+	json_writer_text(w, "Name", "Host");
+	buf_printf(json_writer_value(w, "Value"), "\"%s/algo-%d\"", a->job, i);
+	json_writer_end(w);
+	json_writer_end(w);
+	json_writer_end(w);
+	json_writer_number(w, "Period", a->usage.period);
+	json_writer_text(w, "Stat", "Average");
+	json_writer_end(w);
+	json_writer_end(w);
+}
+
+/* The request but for its page and its closing bracket. */
 static void
 usage_begin(struct sm_attempt *a)
 {
@@ -140,6 +165,7 @@ usage_begin(struct sm_attempt *a)
 	int64_t now_s = loop_wall_us(a->sm->loop) / 1000000;
 	int64_t from_s = (int64_t)a->created_s, most, n;
 	struct buf body = { 0 };
+	struct json_writer w = { .out = &body };
 	int i;
 
 	if (from_s <= 0 || from_s > now_s)
@@ -152,20 +178,15 @@ usage_begin(struct sm_attempt *a)
 	u->hosts = u->pages = 0;
 	free(u->token);
 	u->token = NULL;
-	buf_puts(&body, "\"MetricDataQueries\":[");
+	json_writer_object(&w, NULL);
+	json_writer_array(&w, "MetricDataQueries");
 	for (i = 1; i <= hosts; i++)
-		buf_printf(&body,
-		    "%s{\"Id\":\"g%d\",\"ReturnData\":true,\"MetricStat\":"
-		    "{\"Metric\":{\"Namespace\":\"/aws/sagemaker/TrainingJobs\""
-		    ",\"MetricName\":\"GPUUtilization\",\"Dimensions\":"
-		    "[{\"Name\":\"Host\",\"Value\":\"%s/algo-%d\"}]},"
-		    "\"Period\":%.0f,\"Stat\":\"Average\"}}",
-		    i > 1 ? "," : "", i, a->job, i, u->period);
+		query_put(&w, a, i);
+	json_writer_end(&w);
 	/* CloudWatch drops the seconds of the end. */
-	buf_printf(&body,
-	    "],\"StartTime\":%lld,\"EndTime\":%lld,\"ScanBy\":"
-	    "\"TimestampAscending\"",
-	    (long long)(from_s - from_s % 60), (long long)(now_s + 120));
+	json_writer_integer(&w, "StartTime", from_s - from_s % 60);
+	json_writer_integer(&w, "EndTime", now_s + 120);
+	json_writer_text(&w, "ScanBy", "TimestampAscending");
 	u->body = buf_take(&body);
 	usage_ask(a);
 }

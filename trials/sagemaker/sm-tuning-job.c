@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
@@ -67,22 +68,25 @@ tuning_fail(struct tuning *p, const char *what, const struct aws_answer *r)
 	tuning_end(p);
 }
 
+/* list: its training jobs, a page. */
 static void
-tuning_ask(
-    struct tuning *p, const char *operation, const char *more, aws_cb *cb)
+tuning_ask(struct tuning *p, const char *operation, bool list, aws_cb *cb)
 {
 	struct aws_ask ask = { .service = AWS_SAGEMAKER,
 		.operation = operation };
 	struct buf body = { 0 };
+	struct json_writer w = { .out = &body };
 
-	buf_puts(&body, "{\"HyperParameterTuningJobName\":");
-	json_put_string(&body, p->name);
-	buf_puts(&body, more);
-	if (p->token != NULL) {
-		buf_puts(&body, ",\"NextToken\":");
-		json_put_string(&body, p->token);
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "HyperParameterTuningJobName", p->name);
+	if (list) {
+		json_writer_integer(&w, "MaxResults", 100);
+		json_writer_text(&w, "SortBy", "CreationTime");
+		json_writer_text(&w, "SortOrder", "Ascending");
 	}
-	buf_putc(&body, '}');
+	if (p->token != NULL)
+		json_writer_text(&w, "NextToken", p->token);
+	json_writer_end(&w);
 	ask.body = buf_str(&body);
 	(void)aws_json(p->aws, &ask, cb, p);
 	buf_free(&body);
@@ -128,10 +132,8 @@ static void
 tuning_page(struct tuning *p)
 {
 	p->pages++;
-	tuning_ask(p, "ListTrainingJobsForHyperParameterTuningJob",
-	    ",\"MaxResults\":100,\"SortBy\":\"CreationTime\","
-	    "\"SortOrder\":\"Ascending\"",
-	    on_page);
+	tuning_ask(
+	    p, "ListTrainingJobsForHyperParameterTuningJob", true, on_page);
 }
 
 static void
@@ -162,7 +164,7 @@ on_turn(void *arg)
 	if (!p->begun) {
 		p->begun = true;
 		tuning_ask(
-		    p, "DescribeHyperParameterTuningJob", "", on_described);
+		    p, "DescribeHyperParameterTuningJob", false, on_described);
 	}
 	if (p->over)
 		loop_stop(p->loop);

@@ -4,63 +4,52 @@
  */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/goal.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 
 static void
-put_values(struct buf *b, const struct value *values, size_t n)
+put_values(struct json_writer *w, const char *key, const struct value *values,
+    size_t n)
 {
 	size_t i;
 
-	buf_putc(b, '[');
-	for (i = 0; i < n; i++) {
-		if (i > 0)
-			buf_putc(b, ',');
-		param_value_put_json(b, &values[i]);
-	}
-	buf_putc(b, ']');
-}
-
-static void
-put_range(struct buf *b, const struct param *p)
-{
-	buf_printf(b, ",\"scale\":%d,\"min\":", (int)p->scale);
-	json_put_number(b, p->min);
-	buf_puts(b, ",\"max\":");
-	json_put_number(b, p->max);
-	buf_puts(b, ",\"step\":");
-	json_put_number(b, p->step);
+	json_writer_array(w, key);
+	for (i = 0; i < n; i++)
+		param_value_put_json(json_writer_value(w, NULL), &values[i]);
+	json_writer_end(w);
 }
 
 /* All fields in fixed order, missing ones with their defaults. */
 static void
-put_param(struct buf *b, const struct space *s, const struct param *p)
+put_param(struct json_writer *w, const struct space *s, const struct param *p)
 {
-	json_put_string(b, p->name);
-	buf_printf(b, ":{\"type\":%d", (int)p->type);
-	if (p->type == PARAM_FLOAT || p->type == PARAM_INT)
-		put_range(b, p);
-	else {
-		buf_printf(b, ",\"ordered\":%d,\"values\":", p->ordered);
-		put_values(b, p->values, p->n_values);
+	json_writer_object(w, p->name);
+	json_writer_integer(w, "type", (int)p->type);
+	if (p->type == PARAM_FLOAT || p->type == PARAM_INT) {
+		json_writer_integer(w, "scale", (int)p->scale);
+		json_writer_number(w, "min", p->min);
+		json_writer_number(w, "max", p->max);
+		json_writer_number(w, "step", p->step);
+	} else {
+		json_writer_integer(w, "ordered", p->ordered);
+		put_values(w, "values", p->values, p->n_values);
 	}
-	if (p->has_default) {
-		buf_puts(b, ",\"default\":");
-		param_value_put_json(b, &p->def);
-	}
+	if (p->has_default)
+		param_value_put_json(json_writer_value(w, "default"), &p->def);
 	if (p->parent >= 0) {
-		buf_puts(b, ",\"when\":{");
-		json_put_string(b, s->params[p->parent].name);
-		buf_putc(b, ':');
-		put_values(b, p->when, p->n_when);
-		buf_putc(b, '}');
+		json_writer_object(w, "when");
+		put_values(w, s->params[p->parent].name, p->when, p->n_when);
+		json_writer_end(w);
 	}
-	buf_putc(b, '}');
+	json_writer_end(w);
 }
 
 static int
@@ -72,7 +61,7 @@ param_compare(const void *a, const void *b)
 }
 
 static void
-put_params(struct buf *b, const struct space *s)
+put_params(struct json_writer *w, const struct space *s)
 {
 	const struct param **sorted = xcalloc(s->n, sizeof *sorted);
 	size_t i;
@@ -80,81 +69,74 @@ put_params(struct buf *b, const struct space *s)
 	for (i = 0; i < s->n; i++)
 		sorted[i] = &s->params[i];
 	qsort(sorted, s->n, sizeof *sorted, param_compare);
-	for (i = 0; i < s->n; i++) {
-		if (i > 0)
-			buf_putc(b, ',');
-		put_param(b, s, sorted[i]);
-	}
+	json_writer_object(w, "parameters");
+	for (i = 0; i < s->n; i++)
+		put_param(w, s, sorted[i]);
+	json_writer_end(w);
 	free(sorted);
 }
 
 static void
-put_objective(struct buf *b, const struct study *s)
+put_objective(struct json_writer *w, const struct study *s)
 {
-	buf_puts(b, ",\"objective\":{\"metric\":");
-	json_put_string(b, s->metric);
-	buf_printf(b, ",\"goal\":\"%s\",\"value\":\"%s\",\"target\":",
-	    s->maximize ? "maximize" : "minimize",
-	    s->value_last ? "last" : "best");
-	if (s->has_target)
-		json_put_number(b, s->target);
-	else
-		buf_puts(b, "null");
-	buf_putc(b, '}');
+	json_writer_object(w, "objective");
+	json_writer_text(w, "metric", s->metric);
+	json_writer_text(w, "goal", goal_name(s->maximize));
+	json_writer_text(w, "value", s->value_last ? "last" : "best");
+	json_writer_number(w, "target", s->has_target ? s->target : NAN);
+	json_writer_end(w);
 }
 
 /* In the order of study.json, which is the order of recorded values. */
 static void
-put_objectives(struct buf *b, const struct study *s)
+put_objectives(struct json_writer *w, const struct study *s)
 {
 	size_t i;
 
-	buf_puts(b, ",\"objectives\":[");
+	json_writer_array(w, "objectives");
 	for (i = 0; i < s->n_objectives; i++) {
-		buf_puts(b, i > 0 ? ",[" : "[");
-		json_put_string(b, s->objectives[i].metric);
-		buf_puts(b, s->objectives[i].maximize ? ",\"maximize\"]"
-						      : ",\"minimize\"]");
+		json_writer_array(w, NULL);
+		json_writer_text(w, NULL, s->objectives[i].metric);
+		json_writer_text(w, NULL, goal_name(s->objectives[i].maximize));
+		json_writer_end(w);
 	}
-	buf_putc(b, ']');
+	json_writer_end(w);
 }
 
 static void
-put_constraints(struct buf *b, const struct study *s)
+put_constraints(struct json_writer *w, const struct study *s)
 {
 	size_t i;
 
-	buf_puts(b, ",\"constraints\":[");
+	json_writer_array(w, "constraints");
 	for (i = 0; i < s->n_constraints; i++) {
-		buf_puts(b, i > 0 ? ",[" : "[");
-		json_put_string(b, s->constraints[i].metric);
-		buf_putc(b, ',');
-		json_put_number(b, s->constraints[i].min);
-		buf_putc(b, ',');
-		json_put_number(b, s->constraints[i].max);
-		buf_putc(b, ']');
+		json_writer_array(w, NULL);
+		json_writer_text(w, NULL, s->constraints[i].metric);
+		json_writer_number(w, NULL, s->constraints[i].min);
+		json_writer_number(w, NULL, s->constraints[i].max);
+		json_writer_end(w);
 	}
-	buf_putc(b, ']');
+	json_writer_end(w);
 }
 
 void
 study_put_fixed(struct buf *b, const struct study *s)
 {
-	buf_puts(b, "{\"study\":");
-	json_put_string(b, s->name);
+	struct json_writer w = { .out = b };
+
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "study", s->name);
 	if (s->n_objectives > 1)
-		put_objectives(b, s);
+		put_objectives(&w, s);
 	else
-		put_objective(b, s);
+		put_objective(&w, s);
 	if (s->n_constraints > 0)
-		put_constraints(b, s);
-	buf_puts(b, ",\"parameters\":{");
-	put_params(b, s->space);
-	buf_puts(b, "},\"strategy\":");
-	json_put_string(b, s->strategy.name);
+		put_constraints(&w, s);
+	put_params(&w, s->space);
+	json_writer_text(&w, "strategy", s->strategy.name);
 	if (s->has_seed)
-		buf_printf(b, ",\"seed\":%" PRIu64, s->seed);
-	buf_putc(b, '}');
+		buf_printf(json_writer_value(&w, "seed"), "%" PRIu64, s->seed);
+	json_writer_end(&w);
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/model/goal.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
@@ -32,8 +33,8 @@ objectives_read(struct objectives *aims, struct store *store, struct err *e)
 		    aims->objectives, aims->n + 1, sizeof *aims->objectives);
 		aim = &aims->objectives[aims->n++];
 		aim->metric = xstrdup(store_rows_text(rows, 0));
-		aim->maximize =
-		    strcmp(store_rows_text(rows, 1), "maximize") == 0;
+		aim->maximize = false;
+		(void)goal_parse(store_rows_text(rows, 1), &aim->maximize);
 	}
 	store_rows_close(rows);
 	aims->several = aims->n > 1;
@@ -58,7 +59,7 @@ objectives_put_goals(struct buf *out, const struct objectives *aims)
 
 	for (i = 0; i < aims->n; i++)
 		buf_printf(out, "%s%s %s", i > 0 ? ", " : "",
-		    aims->objectives[i].maximize ? "maximize" : "minimize",
+		    goal_name(aims->objectives[i].maximize),
 		    aims->objectives[i].metric);
 }
 

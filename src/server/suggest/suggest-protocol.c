@@ -9,6 +9,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/model/goal.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -42,8 +43,8 @@ suggest_protocol_put_study(struct buf *b, const struct suggest_env *env)
 	for (i = 0; i < s->n_objectives; i++) {
 		json_writer_object(&w, NULL);
 		json_writer_text(&w, "metric", s->objectives[i].metric);
-		json_writer_text(&w, "goal",
-		    s->objectives[i].maximize ? "maximize" : "minimize");
+		json_writer_text(
+		    &w, "goal", goal_name(s->objectives[i].maximize));
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);

@@ -53,7 +53,7 @@ struct suggest_worker {
 	char made_by[32];
 	bool broken; /* unusable; why holds the reason */
 	struct err why;
-	char level[8], note[300]; /* a pending event; "" = none */
+	char note[300]; /* a pending event; "" = none */
 };
 
 /* The program for the GPU, unless it is missing and not required. */
@@ -178,7 +178,6 @@ worker_on_hello(struct suggest_worker *w, const struct worker_message *m)
 	w->ready = true;
 	if (w->where == WHERE_CPU || *w->note != '\0')
 		return;
-	(void)snprintf(w->level, sizeof w->level, "info");
 	(void)snprintf(
 	    w->note, sizeof w->note, "it computes on %.200s", device);
 }
@@ -201,7 +200,6 @@ worker_downgrade(struct suggest_worker *w, const char *why, size_t len)
 		return;
 	}
 	w->where = WHERE_CPU;
-	(void)snprintf(w->level, sizeof w->level, "info");
 	(void)snprintf(
 	    w->note, sizeof w->note, "it computes on the CPU: %s", text);
 }
@@ -399,7 +397,7 @@ suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
 	    (!suggest_question_same(q, &w->q) || strategy != w->strategy))
 		suggest_worker_cancel(w);
 	if (*w->note != '\0') {
-		w->env->event(w->env->arg, w->level, w->note);
+		w->env->event(w->env->arg, LOG_LEVEL_INFO, w->note);
 		*w->note = '\0';
 	}
 	if (w->answered)

@@ -223,7 +223,7 @@ worker_give_up(struct suggester *a, struct err *e)
 	use_choose(a);
 	text = xasprintf("%s cannot be used, %s is: %s", slow,
 	    a->use.strategy->name, e->text);
-	a->env.event(a->env.arg, "warning", text);
+	a->env.event(a->env.arg, LOG_LEVEL_WARN, text);
 	free(text);
 	*e = (struct err)ERR_INIT;
 }

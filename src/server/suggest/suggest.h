@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/base/log.h"
+
 struct suggester;
 struct err;
 struct history;
@@ -42,7 +44,7 @@ struct suggest_env {
 	uint64_t seed;
 	const char *state_dir; /* of strategy.log; NULL: no log, stderr */
 	/* An event to record; called only from inside suggest_ask. */
-	void (*event)(void *arg, const char *level, const char *text);
+	void (*event)(void *arg, enum log_level, const char *text);
 	void *arg;
 };
 

@@ -22,7 +22,7 @@ static void
 attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
 {
 	if (live_trial_warn_once(l))
-		tuner_event(t, "warning", "launch", l->row.number,
+		tuner_event(t, LOG_LEVEL_WARN, "launch", l->row.number,
 		    l->att.attempt, "its state cannot be determined: %s", what);
 	tuner_wake_in(t, DOUBT_MS);
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/rng.h"
 #include "src/base/text.h"
@@ -63,14 +64,17 @@ ask_tell_begin(struct tuner *t, struct live_trial *l)
 static void
 ask_answer(struct request *r, const struct live_trial *l)
 {
+	struct json_writer w = { .out = &r->data };
+
 	buf_puts(&r->data, r->given++ == 0 ? "[" : ",");
-	buf_printf(&r->data, "{\"trial\":%" PRId64 ",\"params\":%s",
-	    l->row.number, l->row.params);
+	json_writer_object(&w, NULL);
+	json_writer_integer(&w, "trial", l->row.number);
+	json_writer_raw(&w, "params", l->row.params);
 	if (l->row.from > 0)
-		buf_printf(&r->data, ",\"from\":%" PRId64, l->row.from);
+		json_writer_integer(&w, "from", l->row.from);
 	if (l->row.until > 0)
-		buf_printf(&r->data, ",\"until\":%" PRId64, l->row.until);
-	buf_putc(&r->data, '}');
+		json_writer_integer(&w, "until", l->row.until);
+	json_writer_end(&w);
 }
 
 static int64_t
@@ -139,38 +143,33 @@ request_live(struct tuner *t, struct request *r)
 }
 
 static void
-put_verdict(
-    struct buf *b, const struct live_trial *l, const struct judgement *j)
+put_verdict(struct json_writer *w, const struct live_trial *l,
+    const struct judgement *j)
 {
-	bool over = l->row.cause != STOP_NONE;
+	bool over = l->row.cause != STOP_NONE, rule = j->rule != NULL;
 	bool ends =
 	    over || j->verdict == VERDICT_STOP || j->verdict == VERDICT_PAUSE;
 
-	buf_printf(b, ",\"verdict\":\"%s\",\"rule\":", ends ? "stop" : "keep");
-	if (j->rule != NULL)
-		json_put_string(b, j->rule);
+	json_writer_text(w, "verdict", ends ? "stop" : "keep");
+	json_writer_text(w, "rule", j->rule);
+	json_writer_number(w, "value", rule ? j->value : NAN);
+	json_writer_number(w, "threshold", rule ? j->threshold : NAN);
+	json_writer_integer(w, "pool", rule ? j->pool : 0);
+	if (over && l->row.why != NULL)
+		json_writer_text(w, "why", l->row.why);
 	else
-		buf_puts(b, "null");
-	buf_puts(b, ",\"value\":");
-	json_put_number(b, j->rule != NULL ? j->value : NAN);
-	buf_puts(b, ",\"threshold\":");
-	json_put_number(b, j->rule != NULL ? j->threshold : NAN);
-	buf_printf(
-	    b, ",\"pool\":%" PRId64 ",\"why\":", j->rule != NULL ? j->pool : 0);
-	json_put_string(b, over && l->row.why != NULL ? l->row.why
-			   : j->rule != NULL	      ? j->why
-						      : "");
+		json_writer_text(w, "why", rule ? j->why : "");
 }
 
 static void
-put_trial(struct buf *b, const struct store_trial *row)
+put_trial(struct json_writer *w, const struct store_trial *row)
 {
-	buf_printf(b,
-	    "{\"trial\":%" PRId64 ",\"state\":\"%s\",\"step\":", row->number,
-	    trial_state_name(row->state));
-	json_put_number(b, row->last_step >= 0 ? (double)row->last_step : NAN);
-	buf_puts(b, ",\"objective\":");
-	json_put_number(b, row->objective);
+	json_writer_object(w, NULL);
+	json_writer_integer(w, "trial", row->number);
+	json_writer_text(w, "state", trial_state_name(row->state));
+	json_writer_number(
+	    w, "step", row->last_step >= 0 ? (double)row->last_step : NAN);
+	json_writer_number(w, "objective", row->objective);
 }
 
 /* Into j: the decision that stopped it, when an earlier command recorded it. */
@@ -212,18 +211,20 @@ static void
 answer_live(struct tuner *t, struct request *r, const struct live_trial *l,
     const struct judgement *verdict)
 {
+	struct json_writer w = { .out = &r->data };
 	struct judgement j = *verdict;
 
 	verdict_recall(t, l, &j);
 	r->good = true;
-	put_trial(&r->data, &l->row);
-	put_verdict(&r->data, l, &j);
-	buf_putc(&r->data, '}');
+	put_trial(&w, &l->row);
+	put_verdict(&w, l, &j);
+	json_writer_end(&w);
 }
 
 static void
 answer_ended(struct tuner *t, struct request *r)
 {
+	struct json_writer w = { .out = &r->data };
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
@@ -232,10 +233,10 @@ answer_ended(struct tuner *t, struct request *r)
 		return;
 	}
 	r->good = true;
-	put_trial(&r->data, &row);
-	buf_puts(&r->data, ",\"verdict\":null,\"why\":");
-	json_put_string(&r->data, row.why != NULL ? row.why : "");
-	buf_putc(&r->data, '}');
+	put_trial(&w, &row);
+	json_writer_null(&w, "verdict");
+	json_writer_text(&w, "why", row.why != NULL ? row.why : "");
+	json_writer_end(&w);
 	store_trial_fini(&row);
 }
 

@@ -168,7 +168,7 @@ wait_plan(struct tuner *t, struct live_trial *l, const char *why)
 
 	live_trial_set_not_before(l, t->turn_us + 1000 * ms);
 	if (l->past.waits == 0)
-		tuner_event(t, "warning", "launch", l->row.number,
+		tuner_event(t, LOG_LEVEL_WARN, "launch", l->row.number,
 		    l->att.attempt,
 		    "it waits for a machine (%s): it is tried again "
 		    "until there is one, without using up retries",
@@ -373,7 +373,7 @@ slot_ended(struct tuner *t, struct live_trial *l, bool bad)
 	(void)snprintf(t->last_bad, sizeof t->last_bad,
 	    ", trial %" PRId64 " with: %s", l->row.number,
 	    l->att.why != NULL ? l->att.why : "no reason given");
-	tuner_event(t, "error", "slot", l->row.number, l->att.attempt,
+	tuner_event(t, LOG_LEVEL_ERROR, "slot", l->row.number, l->att.attempt,
 	    "slot %d is drained: its last %d trials failed at once, the last "
 	    "one with: %s",
 	    l->att.slot, SLOTS_DRAIN_AFTER,

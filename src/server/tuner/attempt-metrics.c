@@ -101,7 +101,7 @@ metric_get(struct tuner *t, struct live_trial *l, const char *name, bool aim)
 	if (m->n < METRIC_NAMES_MAX || aim)
 		return attempt_metrics_add(m, name, 0);
 	if (!m->warned_names)
-		tuner_event(t, "warning", "report", l->row.number,
+		tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number,
 		    l->att.attempt,
 		    "it reports more than %d metrics: further metrics "
 		    "are not recorded",
@@ -122,7 +122,7 @@ report_count(struct tuner *t, struct live_trial *l, bool objective)
 		return true;
 	}
 	if (!m->warned_reports[objective])
-		tuner_event(t, "warning", "report", l->row.number,
+		tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number,
 		    l->att.attempt,
 		    "it has reported %s%s %" PRId64
 		    " times: further reports are not recorded",

@@ -101,7 +101,7 @@ capacity_cost_text(struct tuner *t, const struct backend *b, double dollars)
 	if (t->warned_cost || !capacity_any_waiting(t))
 		return;
 	t->warned_cost = true;
-	tuner_event(t, "info", "cost", 0, 0,
+	tuner_event(t, LOG_LEVEL_INFO, "cost", 0, 0,
 	    "no further attempt is started on %s for now: $%.2f "
 	    "of limits.cost $%.2f are committed, and an attempt "
 	    "may cost $%.2f",

@@ -31,7 +31,7 @@ converge_close(struct convergence *c)
 }
 
 static void
-on_event(void *arg, const char *level, const char *text)
+on_event(void *arg, enum log_level level, const char *text)
 {
 	/* Events about the device of the computation are not recorded. */
 	(void)arg;
@@ -99,7 +99,8 @@ converge_known(struct tuner *t)
 		    "converged after %" PRId64
 		    " trials (limits.convergence): %.170s",
 		    t->outcomes.n_over, e.text);
-		tuner_event(t, "info", "study", 0, 0, "%s", t->convergence.why);
+		tuner_event(
+		    t, LOG_LEVEL_INFO, "study", 0, 0, "%s", t->convergence.why);
 		return true;
 	case SUGGEST_LATER:
 		t->asking = true;
@@ -110,7 +111,7 @@ converge_known(struct tuner *t)
 	/* Then only the other limits end the study. */
 	t->convergence.broken = true;
 	t->asking = false;
-	tuner_event(t, "warning", "study", 0, 0,
+	tuner_event(t, LOG_LEVEL_WARN, "study", 0, 0,
 	    "limits.convergence is no longer checked: %s", e.text);
 	return true;
 }

@@ -65,19 +65,19 @@ on_event_slots(struct tuner *t)
 			slots_restore(&b->slots);
 		if (n == b->slots.n)
 			continue;
-		tuner_event(t, "info", "slot", 0, 0,
+		tuner_event(t, LOG_LEVEL_INFO, "slot", 0, 0,
 		    "%s: now %d slot%s, before %d", b->launcher->name, n,
 		    n == 1 ? "" : "s", b->slots.n);
 		slots_resize(&b->slots, n);
 	}
 }
 
-static const char *
-level_name(enum launch_level level)
+static enum log_level
+level_of(enum launch_level level)
 {
-	static const char *const levels[] = { [LAUNCH_INFO] = "info",
-		[LAUNCH_WARNING] = "warning",
-		[LAUNCH_ERROR] = "error" };
+	static const enum log_level levels[] = { [LAUNCH_INFO] = LOG_LEVEL_INFO,
+		[LAUNCH_WARNING] = LOG_LEVEL_WARN,
+		[LAUNCH_ERROR] = LOG_LEVEL_ERROR };
 
 	return levels[level];
 }
@@ -99,8 +99,8 @@ on_study_event(struct tuner *t, const struct launch_event *ev)
 	case LAUNCH_NOTE:
 		if (ev->trial != 0)
 			return false;
-		tuner_event(t, level_name(ev->u.note.level), "launch", 0, 0,
-		    "%s", ev->u.note.text);
+		tuner_event(t, level_of(ev->u.note.level), "launch", 0, 0, "%s",
+		    ev->u.note.text);
 		return true;
 	case LAUNCH_PLACE:
 	case LAUNCH_ACCEPTED:
@@ -137,8 +137,8 @@ on_attempt_event(
 		live_trial_set_cursor(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
-		tuner_event(t, level_name(ev->u.note.level), "launch",
-		    ev->trial, ev->attempt, "%s", ev->u.note.text);
+		tuner_event(t, level_of(ev->u.note.level), "launch", ev->trial,
+		    ev->attempt, "%s", ev->u.note.text);
 		break;
 	case LAUNCH_ARTIFACTS:
 		on_event_artifacts(t, ev);

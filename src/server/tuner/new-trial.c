@@ -41,7 +41,7 @@ struct next {
 	bool asked; /* the strategy contributed to it */
 	int64_t queue_id; /* 0 = not from the queue */
 	int64_t same_as; /* the trial whose result it takes; 0 = none */
-	const char *source;
+	enum trial_source source;
 };
 
 /* Whether this event is the latest one recorded about the strategy. */
@@ -64,7 +64,7 @@ event_known(const struct tuner *t, const char *text)
 
 /* Once per study: each ask without a server starts a worker. */
 static void
-on_event(void *arg, const char *level, const char *text)
+on_event(void *arg, enum log_level level, const char *text)
 {
 	struct tuner *t = arg;
 	char *event = xasprintf("%s: %s", t->plugins.strategy->name, text);
@@ -151,7 +151,7 @@ ask(struct tuner *t, struct next *next, unsigned redraw)
 	t->asking = asked == SUGGEST_LATER;
 	if (asked != SUGGEST_FAILED)
 		return asked;
-	tuner_event(t, "error", "strategy", 0, 0, "%s: %s",
+	tuner_event(t, LOG_LEVEL_ERROR, "strategy", 0, 0, "%s: %s",
 	    t->plugins.strategy->name, e.text);
 	(void)snprintf(why, sizeof why, "the strategy %s: %s",
 	    t->plugins.strategy->name, e.text);
@@ -297,7 +297,7 @@ queued(struct tuner *t, struct next *next)
 	} else if (rc == 0 && space_parse_values(space, params, over, &e) == 0)
 		asked = queued_fill(t, next, over);
 	else if (rc == 0) {
-		tuner_event(t, "error", "enqueue", 0, 0,
+		tuner_event(t, LOG_LEVEL_ERROR, "enqueue", 0, 0,
 		    "a queued setting was dropped: %s", e.text);
 		(void)store_queue_take(t->store, next->queue_id, 0, NULL);
 	}
@@ -397,14 +397,14 @@ new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 static enum suggest_result
 new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 {
-	struct next next = { .source = "strategy" };
+	struct next next = { .source = SOURCE_STRATEGY };
 	enum suggest_result asked;
 
 	*reused = false;
 	next.values = xcalloc(t->study->space->n, sizeof *next.values);
 	asked = queued(t, &next);
 	if (asked == SUGGEST_EXHAUSTED) {
-		next.source = "strategy";
+		next.source = SOURCE_STRATEGY;
 		asked = draw(t, &next);
 		t->suggestions.exhausted = asked == SUGGEST_EXHAUSTED;
 	}
@@ -457,9 +457,9 @@ new_trial_close(struct suggestions *s)
 
 void
 new_trial_restore(struct suggestions *s, int64_t trial, const char *params,
-    const char *source)
+    enum trial_source source)
 {
-	s->n_enqueued += strcmp(source, "strategy") != 0;
+	s->n_enqueued += source != SOURCE_STRATEGY;
 	tried_settings_add(s->tried, params, trial);
 }
 

@@ -33,8 +33,8 @@ struct suggestions {
 void new_trial_open(struct tuner *);
 void new_trial_close(struct suggestions *);
 /* A trial read back, with its params. */
-void new_trial_restore(struct suggestions *, int64_t trial, const char *params,
-    const char *source);
+void new_trial_restore(
+    struct suggestions *, int64_t trial, const char *params, enum trial_source);
 /*
  * A new trial, waiting, from the queue or the strategy; NULL when there is
  * none, or not yet (asking).

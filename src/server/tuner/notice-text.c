@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/model/goal.h"
 #include "src/model/plugin-options.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
@@ -173,61 +174,47 @@ notice_put_text(struct buf *out, const struct notice_facts *f,
 	return rc;
 }
 
-static void
-member_put(struct buf *b, const char *key, const char *text)
-{
-	if (b->data[b->len - 1] != '{')
-		buf_putc(b, ',');
-	json_put_string(b, key);
-	buf_putc(b, ':');
-	json_put_string(b, text);
-}
-
 /* All states with at least one trial. */
 static int
-counts_put_json(struct buf *b, struct store *store, struct err *e)
+counts_put_json(struct json_writer *w, struct store *store, struct err *e)
 {
 	struct store_rows *rows;
-	const char *between = "";
 	int64_t n;
 	int rc;
 
 	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
 		return -1;
-	buf_puts(b, ",\"trials\":{");
+	json_writer_object(w, "trials");
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if ((rc = rows_count(rows, 1, &n, e)) != 0)
 			break;
-		buf_puts(b, between);
-		json_put_string(b, store_rows_text(rows, 0));
-		buf_printf(b, ":%" PRId64, n);
-		between = ",";
+		json_writer_integer(w, store_rows_text(rows, 0), n);
 	}
-	buf_putc(b, '}');
+	json_writer_end(w);
 	store_rows_close(rows);
 	return rc;
 }
 
 static int
-best_put_json(struct buf *b, struct store *store, struct err *e)
+best_put_json(struct json_writer *w, struct store *store, struct err *e)
 {
 	struct buf best = { 0 };
 	int rc;
 
 	rc = rows_put_json(&best, store, best_sql, NULL, true, e);
-	buf_puts(b, ",\"best\":");
-	buf_puts(b, best.len <= PARAMS_MOST ? buf_str(&best) : "null");
+	json_writer_raw(
+	    w, "best", best.len <= PARAMS_MOST ? buf_str(&best) : "null");
 	buf_free(&best);
 	return rc;
 }
 
 static int
-front_put_json(struct buf *b, struct store *store, struct err *e)
+front_put_json(struct json_writer *w, struct store *store, struct err *e)
 {
 	struct buf front = { 0 };
 	int rc = front_put(&front, store, e);
 
-	member_put(b, "front", buf_str(&front));
+	json_writer_text(w, "front", buf_str(&front));
 	buf_free(&front);
 	return rc;
 }
@@ -239,39 +226,37 @@ notice_put_detail(struct buf *out, const struct notice_facts *f,
 	bool several = f->study->n_objectives > 1;
 	char host[HOST_BYTES];
 	struct buf when = { 0 }, why = { 0 };
+	struct json_writer w = { .out = out };
 	double cost;
 	int rc;
 
 	host_name(host);
 	time_put(&when, f->time_us);
 	text_put_harmless(&why, f->why, strlen(f->why), TEXT_LINE);
-	buf_putc(out, '{');
-	member_put(out, "notice", f->id);
-	member_put(out, "study", f->study->name);
-	member_put(out, "moment", study_moment_name(f->moment));
-	member_put(out, "state", f->state);
-	member_put(out, "why", buf_str(&why));
-	member_put(out, "time", buf_str(&when));
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "notice", f->id);
+	json_writer_text(&w, "study", f->study->name);
+	json_writer_text(&w, "moment", study_moment_name(f->moment));
+	json_writer_text(&w, "state", f->state);
+	json_writer_text(&w, "why", buf_str(&why));
+	json_writer_text(&w, "time", buf_str(&when));
 	if (!several) {
-		member_put(out, "metric", f->study->metric);
-		member_put(
-		    out, "goal", f->study->maximize ? "maximize" : "minimize");
+		json_writer_text(&w, "metric", f->study->metric);
+		json_writer_text(&w, "goal", goal_name(f->study->maximize));
 	}
-	rc = several ? front_put_json(out, store, e)
-		     : best_put_json(out, store, e);
+	rc = several ? front_put_json(&w, store, e)
+		     : best_put_json(&w, store, e);
 	if (rc == 0)
-		rc = counts_put_json(out, store, e);
+		rc = counts_put_json(&w, store, e);
 	if (rc == 0)
 		rc = cost_get(&cost, store, e);
-	if (rc == 0 && !isnan(cost)) {
-		buf_puts(out, ",\"cost\":");
-		json_put_number(out, cost);
-	}
-	buf_printf(out, ",\"seconds\":%" PRId64, f->elapsed_ms / 1000);
-	member_put(out, "host", host);
-	member_put(out, "folder", f->study->dir);
-	member_put(out, "version", PACKAGE_VERSION);
-	buf_putc(out, '}');
+	if (rc == 0 && !isnan(cost))
+		json_writer_number(&w, "cost", cost);
+	json_writer_integer(&w, "seconds", f->elapsed_ms / 1000);
+	json_writer_text(&w, "host", host);
+	json_writer_text(&w, "folder", f->study->dir);
+	json_writer_text(&w, "version", PACKAGE_VERSION);
+	json_writer_end(&w);
 	buf_free(&when);
 	buf_free(&why);
 	return rc;

@@ -61,7 +61,8 @@ on_note(void *arg, bool warn, const char *text)
 {
 	const struct notices *n = arg;
 
-	tuner_queue_event(n->tuner, warn ? "warning" : "info", "notify", text);
+	tuner_queue_event(
+	    n->tuner, warn ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "notify", text);
 }
 
 struct notices *
@@ -273,13 +274,13 @@ channel_record(struct notices *n, enum study_channel which)
 	c->answered = false;
 	c->look = true;
 	if (c->why == NULL) {
-		tuner_event(t, "info", "notify", 0, 0,
+		tuner_event(t, LOG_LEVEL_INFO, "notify", 0, 0,
 		    "%s: a notice about the study was delivered", name);
 		c->refused = 0;
 		return;
 	}
 	if (c->refused++ == 0)
-		tuner_event(t, "warning", "notify", 0, 0,
+		tuner_event(t, LOG_LEVEL_WARN, "notify", 0, 0,
 		    "%s: a notice about the study was not delivered: %s; "
 		    "it is sent again later, and the study continues",
 		    name, c->why);

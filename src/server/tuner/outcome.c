@@ -155,7 +155,7 @@ violations_sum(struct tuner *t, const struct live_trial *l, enum trial_state to,
 		if (isnan(violations[i]) && to == TRIAL_COMPLETED) {
 			violations[i] = INFINITY;
 			if (!t->outcomes.warned_unreported)
-				tuner_event(t, "warning", "report",
+				tuner_event(t, LOG_LEVEL_WARN, "report",
 				    l->row.number, l->att.attempt,
 				    "it completed without a finite report of "
 				    "%s: so it "

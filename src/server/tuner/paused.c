@@ -109,7 +109,7 @@ paused_resume(struct tuner *t, const struct capacity *room)
 	if (l == NULL)
 		return NULL;
 	stopping_record(t, l, l->row.paused_step, &j, STORE_RESUME);
-	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
+	tuner_event(t, LOG_LEVEL_INFO, "rule", l->row.number, l->row.attempts,
 	    "it is resumed: %s", j.why);
 	paused_take(&t->paused_set, l);
 	live_set_add(&t->live, l);

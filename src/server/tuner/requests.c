@@ -161,7 +161,8 @@ request_enqueue(struct tuner *t, struct request *r)
 
 	if (space_parse_values(space, r->params, values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
-	else if (store_queue_add(t->store, r->params, "enqueue", NULL) == 0 &&
+	else if (store_queue_add(t->store, r->params, SOURCE_ENQUEUE, NULL) ==
+		     0 &&
 		 store_queue_length(t->store, &waiting, NULL) == 0) {
 		r->good = true;
 		t->durable = true;
@@ -199,7 +200,7 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 		       : t->env.hold ? STUDY_INTERRUPTED
 				     : STUDY_RUNNING;
 	(void)store_study_put(t->store, &t->row, NULL);
-	tuner_event(t, "info", "study", 0, 0,
+	tuner_event(t, LOG_LEVEL_INFO, "study", 0, 0,
 	    paused ? "paused by the user" : "resumed by the user");
 	(void)snprintf(r->text, sizeof r->text, "%s",
 	    paused	  ? paused_text

@@ -38,7 +38,7 @@ backend_change_say(
     struct tuner *t, const struct live_trial *l, int attempt, const char *name)
 {
 	if (l->row.backend != NULL && strcmp(l->row.backend, name) != 0)
-		tuner_event(t, "warning", "place", l->row.number, attempt,
+		tuner_event(t, LOG_LEVEL_WARN, "place", l->row.number, attempt,
 		    "it continues on %s: %s %s; its checkpoints cannot "
 		    "be moved there",
 		    name, l->row.backend,

@@ -178,7 +178,7 @@ start_failures_text(struct tuner *t, int backend)
 		return;
 	if (s->worked || (s->ended == 0 && !start_failures_any(t, backend))) {
 		if (s->warned)
-			tuner_event(t, "info", "launch", 0, 0,
+			tuner_event(t, LOG_LEVEL_INFO, "launch", 0, 0,
 			    "%s: trials can be started again",
 			    b->launcher->name);
 		*s = (struct start_failures){ .since_ms = 0 };
@@ -189,7 +189,7 @@ start_failures_text(struct tuner *t, int backend)
 		tuner_wake_in(t, left);
 	else if (!s->warned) {
 		s->warned = true;
-		tuner_event(t, "warning", "launch", 0, 0,
+		tuner_event(t, LOG_LEVEL_WARN, "launch", 0, 0,
 		    "%s: no trial can be started: %s; no trial fails and "
 		    "no retry is used up: starting is tried again (at "
 		    "once: hpotune resume)",

@@ -28,7 +28,8 @@ study_over(struct tuner *t, bool failed, const char *why)
 	t->end.over = true;
 	t->end.failed = failed;
 	text_cut(t->end.why, sizeof t->end.why, why);
-	tuner_event(t, failed ? "error" : "info", "study", 0, 0, "%s", why);
+	tuner_event(t, failed ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "study", 0, 0,
+	    "%s", why);
 }
 
 /* A limit ended the study: all running trials are stopped for good. */

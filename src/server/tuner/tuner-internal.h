@@ -7,6 +7,7 @@
 #define HPOTUNE_TUNER_INTERNAL_H
 
 #include "src/base/err.h"
+#include "src/base/log.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
@@ -40,7 +41,8 @@ struct backend {
 
 /* An event to be recorded in view events. */
 struct pending_event {
-	const char *level, *area; /* static text */
+	enum log_level level;
+	const char *area; /* static text */
 	char *text;
 };
 
@@ -103,7 +105,7 @@ struct tuner {
 int64_t tuner_elapsed_ms(const struct tuner *);
 /* An event of the study, recorded in this turn; trial 0: of no trial. */
 void
-tuner_event(struct tuner *, const char *level, const char *area, int64_t trial,
+tuner_event(struct tuner *, enum log_level, const char *area, int64_t trial,
     int attempt, const char *, ...) __attribute__((format(printf, 6, 7)));
 /* Do this to the open attempt after the commit of this turn. */
 void tuner_effect(struct tuner *, enum effect_kind, const struct live_trial *);

@@ -22,8 +22,8 @@ tuner_elapsed_ms(const struct tuner *t)
 }
 
 void
-tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
-    int attempt, const char *fmt, ...)
+tuner_event(struct tuner *t, enum log_level level, const char *area,
+    int64_t trial, int attempt, const char *fmt, ...)
 {
 	char text[512], who[40] = "";
 	va_list ap;
@@ -33,12 +33,7 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
 	va_end(ap);
 	if (trial > 0)
 		(void)snprintf(who, sizeof who, "trial %" PRId64 ": ", trial);
-	if (strcmp(level, "error") == 0)
-		log_error(area, "%s%s", who, text);
-	else if (strcmp(level, "warning") == 0)
-		log_warn(area, "%s%s", who, text);
-	else
-		log_info(area, "%s%s", who, text);
+	log_at(level, area, "%s%s", who, text);
 	if (store_in_transaction(t->store))
 		(void)store_event_add(t->store, t->turn_us, level, area, trial,
 		    attempt, text, NULL);
@@ -46,7 +41,7 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
 
 void
 tuner_queue_event(
-    struct tuner *t, const char *level, const char *area, const char *text)
+    struct tuner *t, enum log_level level, const char *area, const char *text)
 {
 	t->notes = xreallocarray(t->notes, t->n_notes + 1, sizeof *t->notes);
 	t->notes[t->n_notes++] = (struct pending_event){

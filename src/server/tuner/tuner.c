@@ -295,7 +295,7 @@ log_watch(struct tuner *t)
 		return;
 	t->db.log_long = true;
 	store_lock_holder(t->store, who, sizeof who);
-	tuner_event(t, "warning", "store", 0, 0,
+	tuner_event(t, LOG_LEVEL_WARN, "store", 0, 0,
 	    "the log of the database has grown to %lld MiB: it cannot shrink "
 	    "while %s reads",
 	    (long long)(bytes >> 20), who);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/base/log.h"
 #include "src/model/trial.h"
 
 struct err;
@@ -94,7 +95,7 @@ bool tuner_shutdown_is_slow(const struct tuner *);
  * Queue an event of the study, to be recorded in the next turn; it is copied.
  */
 void tuner_queue_event(
-    struct tuner *, const char *level, const char *area, const char *text);
+    struct tuner *, enum log_level, const char *area, const char *text);
 
 /*
  * After the study's end: whether a notice's answer is awaited or not recorded;

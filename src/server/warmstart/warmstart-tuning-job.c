@@ -13,6 +13,7 @@
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/model/goal.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -203,7 +204,7 @@ goal_check(const struct tuning *t, const struct json *objective,
 	    "it has %s under Type %s, and the goal here is %s: "
 	    "give the study the same goal, or remove the tuning "
 	    "job",
-	    name, type, study->maximize ? "maximize" : "minimize");
+	    name, type, goal_name(study->maximize));
 }
 
 /* The objective of the tuning job or of one of its definitions. */

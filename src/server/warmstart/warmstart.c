@@ -134,8 +134,8 @@ warmstart_put(struct store *store, const struct warmstart *w, int64_t now_us)
 		buf_puts(&b, "warm_start: ");
 		warmstart_put_source(&b, &w->sources[i]);
 		log_info("study", "%s", buf_str(&b));
-		(void)store_event_add(
-		    store, now_us, "info", "study", 0, 0, buf_str(&b), NULL);
+		(void)store_event_add(store, now_us, LOG_LEVEL_INFO, "study", 0,
+		    0, buf_str(&b), NULL);
 	}
 	buf_free(&b);
 }

@@ -35,7 +35,7 @@ struct rig {
 };
 
 static void
-on_event(void *arg, const char *level, const char *text)
+on_event(void *arg, enum log_level level, const char *text)
 {
 	struct rig *g = arg;
 

@@ -179,7 +179,7 @@ test_trial_rows(void)
 	t.free_retries = 3;
 	t.alone = true;
 	t.not_before_us = T0;
-	t.source = "enqueue";
+	t.source = SOURCE_ENQUEUE;
 	t.backend = (char *)(uintptr_t) "local";
 	t.why = (char *)(uintptr_t) "because";
 	must(store_trial_put(s, &t, &e), &e);
@@ -196,7 +196,7 @@ test_trial_rows(void)
 		got.ended_us == 0,
 	    "numbers read back");
 	is_str(got.params, t.params, "params are as they were added");
-	is_str(got.source, "enqueue", "source");
+	is_int(got.source, SOURCE_ENQUEUE, "source");
 	is_str(got.why, "because", "why");
 	store_trial_fini(&got);
 	ok(store_trial_get(s, 2, &got, &e) < 0, "no trial 2: %s", e.text);
@@ -360,18 +360,18 @@ test_queue(void)
 {
 	struct store *s = fixture_create("queue.db", true);
 	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
-	const char *source;
+	enum trial_source source;
 	char *params;
 	int64_t id;
 
 	is_int(store_queue_next(s, &id, &params, &source, &e), 1, "empty");
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
-	must(store_queue_add(s, "{\"lr\":1}", "enqueue", &e), &e);
-	must(store_queue_add(s, "{\"lr\":2}", "default", &e), &e);
+	must(store_queue_add(s, "{\"lr\":1}", SOURCE_ENQUEUE, &e), &e);
+	must(store_queue_add(s, "{\"lr\":2}", SOURCE_DEFAULT, &e), &e);
 	must(store_queue_next(s, &id, &params, &source, &e), &e);
 	is_str(params, "{\"lr\":1}", "the oldest first");
-	is_str(source, "enqueue", "its source");
+	is_int(source, SOURCE_ENQUEUE, "its source");
 	free(params);
 	must(store_queue_take(s, id, 1, &e), &e);
 	must(store_commit(s, false, &e), &e);

@@ -141,7 +141,8 @@ test_reader_beside(void)
 	want = xasprintf("error: %s: a query may only read", path);
 	is_query(r, "DELETE FROM t_event", want, "a query may not write");
 	free(want);
-	ok(store_queue_add(r, "{}", "enqueue", &e) < 0, "a reader writes not");
+	ok(store_queue_add(r, "{}", SOURCE_ENQUEUE, &e) < 0,
+	    "a reader writes not");
 	store_close(r);
 	ok(stat(log, &st) == 0 && st.st_size > 0,
 	    "a reader that leaves does not touch the log");

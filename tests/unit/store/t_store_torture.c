@@ -68,7 +68,8 @@ write_trial(struct store *s, int64_t number)
 	t.last_step = t.reports = REPORTS;
 	writer_check(store_trial_put(s, &t, &e), &e);
 	writer_check(
-	    store_event_add(s, T0, "info", "trial", number, 1, "x", &e), &e);
+	    store_event_add(s, T0, LOG_LEVEL_INFO, "trial", number, 1, "x", &e),
+	    &e);
 }
 
 static struct store *

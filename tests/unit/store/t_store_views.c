@@ -256,11 +256,14 @@ test_other_rows(void)
 	    "an unknown verdict is refused");
 	store_rollback(s);
 	must(store_begin(s, &e), &e);
-	must(store_event_add(s, T0, "info", "trial", 1, 2, "up", &e), &e);
-	must(store_event_add(s, T0, "error", "study", 0, 0, "b\xe9", &e), &e);
+	must(store_event_add(s, T0, LOG_LEVEL_INFO, "trial", 1, 2, "up", &e),
+	    &e);
+	must(
+	    store_event_add(s, T0, LOG_LEVEL_ERROR, "study", 0, 0, "b\xe9", &e),
+	    &e);
 	must(store_commit(s, true, &e), &e);
 	must(store_begin(s, &e), &e);
-	ok(store_event_add(s, T0, "loud", "study", 0, 0, "x", &e) < 0,
+	ok(store_event_add(s, T0, LOG_LEVEL_DEBUG, "study", 0, 0, "x", &e) < 0,
 	    "an unknown level is refused");
 	store_rollback(s);
 	must(store_begin(s, &e), &e);

@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/redraw.h"
+#include "src/cli/watch-board.h"
 #include "src/server/status/status.h"
 #include "src/store/store.h"
 
@@ -122,10 +123,15 @@ cmd_watch(struct cli *cli)
 	enum study_life life;
 	struct err e = ERR_INIT;
 	int columns, rows, rc;
+	bool over = true;
 
 	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
-	for (;;) {
+	rc = 0;
+	if (watch_board_can(cli) && cli_server_alive(&found))
+		rc = watch_board_run(cli, &found, store, &over, &e);
+	/* What remains on the screen: the status at the end. */
+	while (rc == 0 && over) {
 		redraw_size(&columns, &rows);
 		rc = study_life(&found, store, &life, &e);
 		if (rc == 0)

@@ -38,7 +38,7 @@ is "$(sources | xargs grep -nE '(^|[^a-zA-Z])(TODO|FIXME)([^a-zA-Z]|$)' |
     cut -c 1-120)" '' 'nothing is left to do'
 
 is "$(sources | xargs grep -LE '^(/\*|//)')" '' \
-    'every file opens with a comment that says what it does'
+    'every file begins with a comment on its purpose'
 
 # Files that a script reads from its own folder.
 sourced() {

@@ -66,10 +66,10 @@ ok 'each answer was keep or stop' test ! -e unclear
 is "$(sql ours.db 'SELECT DISTINCT backend, state, end_class, attempt, log
     FROM attempts ORDER BY end_class')" 'ask|ended|ok|1|
 ask|ended|stopped|1|' 'their attempts are of the backend ask'
-is "$(sql ours.db 'SELECT state FROM study')" interrupted 'no server had it'
+is "$(sql ours.db 'SELECT state FROM study')" interrupted 'no server ran them'
 "$HPOTUNE" start -q ours.json
 is "$? $(sql ours.db 'SELECT state FROM study')" \
-    '0 finished' 'and one that comes has nothing to do'
+    '0 finished' 'and a new server has nothing to do'
 
 # An empty file where the database will be is no study on a shared file system:
 # others may read what ask makes of it.
@@ -78,7 +78,7 @@ study empty 3 -e $none
 "$HPOTUNE" ask empty.json >/dev/null
 is "$(sql empty.db 'SELECT network_fs FROM t_study; PRAGMA journal_mode')" \
     '0
-wal' 'ask makes of an empty file what it makes of none'
+wal' 'ask creates a study in an empty file'
 
 # The loops of the manual.
 mkdir loops bin
@@ -97,11 +97,12 @@ loop awk >loop.awk
 ok 'the loop of the manual' quietly sh loop.sh
 is "$(cat err) $(sql study.db "SELECT count(*), max(step) FROM trials
     WHERE state IN ('completed', 'stopped')")" \
-    'hpotune: limits.trials is reached: there are 8 trials 8|5' 'has searched'
+    'hpotune: limits.trials is reached: there are 8 trials 8|5' \
+    'the loop in awk has searched'
 sed -i 's/"trials": 8/"trials": 20/' study.json
 ok 'the loop in awk' quietly awk -f loop.awk
 is "$(sql study.db "SELECT count(*) FROM trials
-    WHERE state = 'completed' AND step = 1")" 12 'goes on with it'
+    WHERE state = 'completed' AND step = 1")" 12 'continues with it'
 cd ..
 
 # The forms of the answer, in a folder with one study.
@@ -129,12 +130,12 @@ is "$("$HPOTUNE" tell --json 1 step=7 loss=1)" \
 is "$("$HPOTUNE" tell 1 step=8 loss=6)" \
     "stop: threshold: $(sql forms.db 'SELECT why FROM stops')" \
     'tell: stop, with the reason'
-is $? 0 'which is no failure'
-like "$("$HPOTUNE" tell 1 loss=0.1)" '^stop: threshold: ' 'it stays so'
+is $? 0 'with exit status 0'
+like "$("$HPOTUNE" tell 1 loss=0.1)" '^stop: threshold: ' 'the verdict stays'
 is "$(sql forms.db 'SELECT count(*) FROM stops')" 1 'and is recorded once'
 is "$(sql forms.db 'SELECT count(*) FROM curves')" 5 \
     'a report after it is kept'
-like "$("$HPOTUNE" tell 1 --done)" '^stopped: ' 'however it ends'
+like "$("$HPOTUNE" tell 1 --done)" '^stopped: ' 'it is stopped, however it ends'
 is "$("$HPOTUNE" tell 2 loss=3 --done --json)" \
     '{"trial":2,"state":"completed","step":1,"objective":3,"verdict":null,"why":""}' \
     'a report and the end at once'
@@ -143,7 +144,7 @@ is "$("$HPOTUNE" tell 3 --failed --why 'no milk')" 'failed: no milk' \
 is "$("$HPOTUNE" tell 4 --failed)" 'failed: reported as failed' \
     'without a reason'
 is "$(sql forms.db 'SELECT end_class FROM attempts WHERE trial = 3')" error \
-    'its own fault'
+    'its end class is error'
 "$HPOTUNE" tell 5 loss=2 >out
 is "$("$HPOTUNE" tell 5 --stopped --why 'it is enough')" \
     'stopped: it is enough' 'tell --stopped'
@@ -154,13 +155,13 @@ is "$("$HPOTUNE" tell 6 loss=nan)" \
 
 # What the rules say now.
 "$HPOTUNE" ask >out
-is "$("$HPOTUNE" judge 8)" keep 'judge: nothing to say yet'
+is "$("$HPOTUNE" judge 8)" keep 'judge: no verdict yet'
 "$HPOTUNE" tell 8 step=1 loss=4 >out
 before=$(sql forms.db 'SELECT count(*) FROM stops')
 sed -i 's/"upper": 5/"upper": 3/' forms.json
 is "$("$HPOTUNE" judge --json forms.json 8 | sed 's/"why":".*/…/')" \
     '{"trial":8,"state":"running","step":1,"objective":4,"verdict":"stop","rule":"threshold","value":4,"threshold":3,"pool":0,…' \
-    'judge: by the rules of this moment'
+    'judge: by the present rules'
 is "$(sql forms.db 'SELECT count(*) FROM stops')" "$before" \
     'it records nothing'
 is "$("$HPOTUNE" tell 8 step=1 loss=4)" keep \
@@ -192,7 +193,8 @@ ok 'lines are recorded as they come' retry sql_is forms.db \
     'SELECT count(*) FROM curves WHERE trial = 10' 1
 echo 'hpotune: step=2 loss=9' >&3
 reap $child
-like "$? $(cat "$dir/stream.out")" '^0 stop: threshold: ' 'until a stop'
+like "$? $(cat "$dir/stream.out")" '^0 stop: threshold: ' \
+    'lines are read until a stop'
 exec 3>&-
 
 # Wrong use: one clause, and nothing happens.
@@ -234,9 +236,9 @@ like "$("$HPOTUNE" ask forms.json 2>&1)" '^hpotune: .*/forms.json: parameters\.n
 is "$("$HPOTUNE" stop forms.db 8)" \
     'the answer to the next report of trial 8 will be to stop' 'stop'
 is "$("$HPOTUNE" tell forms.db 8 loss=1)" 'stop: stopped by the user' \
-    'which it is'
+    'the trial is stopped'
 is "$("$HPOTUNE" tell forms.db 8 --done)" 'cancelled: stopped by the user' \
-    'and cancelled by that'
+    'and the trial is cancelled'
 is "$("$HPOTUNE" stop --now forms.db 11)" 'trial 11 is cancelled' 'stop --now'
 ok 'show works' quietly "$HPOTUNE" show forms.db 9
 fails 'logs says that there is none' 1 "$HPOTUNE" logs forms.db 9 2>err
@@ -245,21 +247,21 @@ is "$("$HPOTUNE" ask forms.db 2>&1)" \
     'hpotune: the study is paused: hpotune resume continues it' 'pause'
 "$HPOTUNE" resume forms.db >out
 "$HPOTUNE" enqueue forms.db x=0.125 >out
-like "$("$HPOTUNE" ask forms.db)" '^x=0.125$' 'what is enqueued comes first'
+like "$("$HPOTUNE" ask forms.db)" '^x=0.125$' 'enqueued settings come first'
 
 cd ..
 # A grid that is done, and the end of a target.
 study grid 100 -e 's/"tpe"/"grid"/; s/, "n_startup_trials": 4//' \
     -e '/"x": {/d; s/"max": 8 }/"max": 2 }/'
 is "$("$HPOTUNE" ask --count 50 grid.json | grep -c ^trial=)" 6 \
-    'as many as there are'
+    'at most as many as may begin'
 no 1 'all 6 settings of the space were tried' ask grid.json
 study target 100 -e 's/"minimize"/"minimize", "target": 1/'
 "$HPOTUNE" ask --count 2 target.json >out
 "$HPOTUNE" tell target.json 1 loss=0.5 --done >out
 no 1 'the target 1 was reached by trial 1' ask target.json
 is "$("$HPOTUNE" tell target.json 2 loss=0.75 --done)" completed \
-    'what was asked for before is told after'
+    'a trial asked for before is told of afterwards'
 
 # Without a command nobody else can run it.
 cat >bare.json <<'END'
@@ -273,10 +275,10 @@ like "$("$HPOTUNE" check --json bare.json)" '"command":\[\]' 'as JSON'
 no 2 "$dir/bare.json: trial.command is missing: hpotune start runs it, hpotune ask and tell do without" \
     start bare.json
 ok 'nothing was made' test ! -e bare.db -a ! -e bare.d
-like "$("$HPOTUNE" ask bare.json)" '^trial=1$' 'ask does without'
+like "$("$HPOTUNE" ask bare.json)" '^trial=1$' 'ask needs no command'
 "$HPOTUNE" tell bare.json 1 loss=0.5 --done >out
 ok 'best, too' quietly "$HPOTUNE" best bare.json
-unlike "$(cat out)" again 'and names none'
+unlike "$(cat out)" again 'and check names none'
 ok 'best --json' quietly "$HPOTUNE" best --json bare.json
 
 # A strategy that thinks in a process of its own.
@@ -294,21 +296,22 @@ sed 's/"bare"/"thinks"/; s/"trials": 2/"trials": 9/
     s/"limits"/"strategy": { "name": "external", "command": ["sh", "sampler.sh"] }, &/' \
     bare.json >thinks.json
 is "$("$HPOTUNE" ask --count 2 thinks.json | grep ^x= | tr '\n' ' ')" \
-    'x=0.01 x=0.02 ' 'ask waits for a strategy that thinks'
-is "$("$HPOTUNE" tell thinks.json 1 loss=1 --done)" completed 'tell does not'
+    'x=0.01 x=0.02 ' 'ask waits for a slow strategy'
+is "$("$HPOTUNE" tell thinks.json 1 loss=1 --done)" completed \
+    'tell does not wait'
 sed -i 's/"limits"/"trial": { "command": ["sh", "-c", "echo hpotune: loss=1; exec sleep 100"] }, &/
     s/"trials": 9/&, "parallel": 1/' thinks.json
 server thinks.json
 retry sql_is thinks.db "SELECT state FROM trials WHERE trial = 3" running
 is "$("$HPOTUNE" ask --count 2 thinks.json | grep ^x= | tr '\n' ' ')" \
-    'x=0.04 x=0.05 ' 'so it does over the socket'
+    'x=0.04 x=0.05 ' 'ask waits over the socket, too'
 "$HPOTUNE" stop --now thinks.json >out
 reap $server
 sed -i 's/sampler.sh/nothing.sh/' thinks.json
 like "$("$HPOTUNE" ask thinks.json 2>&1)" '^hpotune: the study is over: the strategy external: ' \
-    'one that fails'
+    'a strategy that fails'
 sed -i 's/nothing.sh/sampler.sh/' thinks.json
-like "$("$HPOTUNE" ask thinks.json 2>&1)" '^x=0.06$' 'can be mended'
+like "$("$HPOTUNE" ask thinks.json 2>&1)" '^x=0.06$' 'and is corrected'
 
 # Two at once, and deaths between and within calls: no number twice, no gap.
 study both 30 -e $none
@@ -325,9 +328,11 @@ asker 2 &
 children="$children $one $!"
 wait $one $!
 is "$(cat err-1 err-2 | sort -u)" \
-    'hpotune: limits.trials is reached: there are 30 trials' 'two askers at once'
+    'hpotune: limits.trials is reached: there are 30 trials' \
+    'two processes ask at once'
 is "$(sql both.db "SELECT count(*), max(trial), count(DISTINCT params),
-    sum(state = 'completed') FROM trials")" '30|30|30|30' 'no setting twice'
+    sum(state = 'completed') FROM trials")" '30|30|30|30' \
+    'no setting is used twice'
 ok 'none was lost' test ! -e lost
 
 study killed 400 -e 's/"tpe"/"random"/; s/, "n_startup_trials": 4//'
@@ -343,11 +348,13 @@ while [ $i -lt 18 ]; do
 	reap $child 2>/dev/null
 done
 is "$("$HPOTUNE" tell killed.json 1 loss=1 --done)" completed \
-    'kill -9 of askers: it goes on'
-is "$(sql killed.db 'SELECT count(*) = max(trial) FROM trials')" 1 'without a gap'
-is "$(sql killed.db 'PRAGMA integrity_check')" ok 'the file is whole'
+    'kill -9 of ask: the study continues'
+is "$(sql killed.db 'SELECT count(*) = max(trial) FROM trials')" 1 \
+    'trial numbers have no gap'
+is "$(sql killed.db 'PRAGMA integrity_check')" ok 'the file is intact'
 is "$(sql killed.db "SELECT count(*) FROM trials
-    WHERE trial > 1 AND state <> 'running'")" 0 'what was asked for runs'
+    WHERE trial > 1 AND state <> 'running'")" 0 \
+    'trials that were asked for are running'
 
 # A server and somebody else in one study.
 study shared 8 -e 's/"parallel": 1/"parallel": 2/; s/0.001/5/'
@@ -357,29 +364,30 @@ retry sql_is shared.db "SELECT count(*) FROM attempts
     WHERE backend = 'pretend' AND state = 'running'" 2
 ok 'trials of others hold no slot' test $? -eq 0
 like "$("$HPOTUNE" status shared.json)" '; slots: [012] of 2 busy; 2 elsewhere$' \
-    'status says so'
+    'status reports it'
 out=$("$HPOTUNE" ask shared.json)
 like "$out" '^trial=[567]$' 'ask over the socket'
 eval "$out"
 is "$("$HPOTUNE" tell shared.json $trial loss=0.5)" keep 'tell over the socket'
 is "$("$HPOTUNE" judge shared.json $trial)" keep 'judge over the socket'
 is "$("$HPOTUNE" tell shared.json 1 loss=0.25 --done)" completed \
-    'what was asked for before it came'
+    'trials from before the server'
 no 1 'trial 3 is run by hpotune, not by hpotune ask' tell shared.json 3 loss=1
-like "$("$HPOTUNE" judge shared.json 3)" '^keep' 'but judged it can be'
+like "$("$HPOTUNE" judge shared.json 3)" '^keep' 'but it can be judged'
 "$HPOTUNE" stop shared.json >/dev/null
 reap $server
 is "$(sql shared.db "SELECT group_concat(trial) FROM trials
-    WHERE state = 'running'")" "2,$trial" 'a server that leaves leaves them alone'
+    WHERE state = 'running'")" "2,$trial" \
+    'a server that exits does not end them'
 sed -i 's/"seconds_per_step": 5/"seconds_per_step": 0.001/' shared.json
 "$HPOTUNE" start -q shared.json
 is "$? $(sql shared.db "SELECT state, why FROM t_study")" \
     '0 finished|nothing is left to run here; 2 of 8 trials run elsewhere' \
-    'and ends without them'
+    'and exits without waiting for them'
 is "$("$HPOTUNE" tell shared.json 2 loss=0.125 --done)" completed \
-    'they are told of when it is gone'
+    'tell works after the server has ended'
 is "$(sql shared.db 'SELECT best_trial, best FROM study')" '2|0.125' \
-    'and may be the best'
+    'and may be the best trial'
 
 # Several objectives, and a bound.
 study wide 100 -e 's/"objective": .*/"objectives": [ { "metric": "loss", "goal": "minimize" }, { "metric": "size", "goal": "minimize" } ], "constraints": [ { "metric": "ms", "max": 20 } ],/' \
@@ -406,11 +414,11 @@ for n in 1 2 3; do
 done
 is "$(sql slow.db 'SELECT text FROM events')" \
     'cmaes: it computes on the CPU: hpotune-worker-cuda found no device' \
-    'the same of a strategy is said once'
+    'the same of a strategy is reported once'
 printf 'a\0b\n{\377}\nhpotune: loss=\351\nhpotune: step=7 loss=2\0\nhpotune: step=8 loss=1' |
     "$HPOTUNE" tell slow.json 2 - >out
 is "$(sql slow.db 'SELECT step, value FROM curves WHERE trial = 2')" '8|1.0' \
-    'bytes that are no text spoil their own lines alone'
+    'invalid bytes affect only their own lines'
 is "$("$HPOTUNE" tell slow.json 1 --failed \
     --why "$(printf '\033[31mred\nline')")" \
     'failed: \x1b[31mred\x0aline' 'a reason is printed as one harmless line'

@@ -181,7 +181,7 @@ ok 'importance --json: shares add up to 1' test "$(sqlite3 :memory: "SELECT
     '\$.importance')")" = 1
 run importance --method fanova --stopped
 like "$out" '^fANOVA of [0-9]* trials: single parameters explain [0-9]* %' \
-    'importance: fANOVA says what it explains'
+    'importance: fANOVA states what it explains'
 refused 2 'expected ped-anova or fanova' importance --method anova
 refused 2 'between 0 and 1' importance --quantile 2
 run best --json
@@ -246,12 +246,12 @@ run start bad/study.json
 is "$status" 1 'all trials fail: exit status'
 like "$out" '0 failed, 3 waiting$' 'all trials are counted'
 like "$out" '^every slot is drained: .*, trial 3 with: exit status 7$' \
-    'and the reason is told'
+    'and the reason is reported'
 sed -i 's/exit 7/echo hpotune: loss=1/' bad/study.json
 run start --quiet bad/study.json
 is "$(sql bad/bad.db "SELECT min(trial) || state || max(attempts)
     FROM trials WHERE attempts > 1")" 1completed2 \
-    'mended, it goes on with these trials'
+    'mended, it continues with these trials'
 is "$(sql bad/bad.db "SELECT completed FROM study")" 10 'none is missing'
 sed -i 's/"bad"/"far"/' bad/study.json
 json_ok start --detach bad/study.json

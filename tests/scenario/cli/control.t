@@ -76,7 +76,7 @@ is "$(perl say.pl long)" closed 'a line of a megabyte: hung up'
 perl say.pl leave '{"command": "resume"}'
 is "$(perl say.pl crowd '{"command": "resume"}')" \
     '{"ok": true, "text": "trials are started again"}' \
-    'a hundred silent clients keep nobody out'
+    'a hundred silent clients block no other client'
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$dir"
@@ -84,7 +84,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	chmod 666 s.d/control
 	is "$(setpriv --reuid 65534 --clear-groups \
 	    perl say.pl ask '{"command": "stop"}')" '' \
-	    'another user is not heard'
+	    'another user is rejected'
 	chmod 700 s.d
 else
 	skip 'another user is not heard' 'needs root and setpriv'
@@ -139,7 +139,7 @@ is "$(sql s.db 'SELECT state FROM study')" paused 'is recorded, too'
 server study.json
 retry perl say.pl ask '{}' >/dev/null
 is "$("$HPOTUNE" resume)" 'trials are started again' \
-    'and lasts until a server is told'
+    'and lasts until a server has it'
 ok 'which then goes on' retry sql_is s.db \
     "SELECT count(*) >= 4 FROM trials WHERE state = 'running'" 1
 

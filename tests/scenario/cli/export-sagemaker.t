@@ -235,7 +235,7 @@ is "$(json unknown.job '$.TrainingJobDefinitions[0].DefinitionName'
     ) $(json unknown.job '$.TrainingJobDefinitions[0].AlgorithmSpecification.MetricDefinitions[0].Regex')" \
     '2x-1 l=(.*)' 'has a name that AWS takes, and its metric'
 like "$(cat notes)" 'algorithms.trees: left out: no trial chooses it' \
-    'and what nobody chooses is left out'
+    'and inactive members are left out'
 
 # What is no tuning job.
 refused() { # what pattern

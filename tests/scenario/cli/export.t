@@ -196,7 +196,7 @@ ok '--format optuna --force' \
 	"$HPOTUNE" export study.json -f optuna -o big.db
 ) >out 2>err
 is $? 1 '--format optuna: a file that cannot be whole'
-like "$(cat err)" '^hpotune: big.db: ' '--format optuna: says which'
+like "$(cat err)" '^hpotune: big.db: ' '--format optuna: names it'
 is "$(ls | grep big)" '' '--format optuna: and is not left behind'
 if [ -c /dev/full ]; then
 	"$HPOTUNE" export >/dev/full 2>err

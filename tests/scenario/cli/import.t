@@ -184,7 +184,7 @@ ok 'a job with parents' import study.json warm.json
 is "$(json '$.warm_start') $(json '$.limits.convergence')" \
     '[{"tuning_job":"first-one"}] 1' \
     'its parents are asked for, convergence is a limit'
-like "$(cat err)" 'the first start asks AWS for the trials' 'as is said'
+like "$(cat err)" 'the first start asks AWS for the trials' 'as the note states'
 cp keep.json study.json
 
 # Several definitions.
@@ -200,7 +200,7 @@ fails 'of two definitions one must be chosen' 2 \
     import out two.json
 like "$(cat err)" \
     'two.json:.*first has no TuningObjective.*choose one with --definition' \
-    'it says why and how'
+    'it gives reason and remedy'
 ok 'the first' import one.json two.json --definition first
 like "$(cat err)" 'TrainingJobDefinitions: second is left out' 'the other is named'
 cp one.json study.json
@@ -208,7 +208,7 @@ is "$(json '$.parameters.eta.max')" 1 'its own ranges hold'
 is "$(json '$.parameters.lr')" '' 'and not those of the configuration'
 ok 'each becomes a study' import out two.json -o all.json
 like "$(cat err)" 'each definition is a study of its own.*first has no Tuning' \
-    'and it is said why'
+    'and the reason is reported'
 cp all-first.json study.json
 is "$(json '$.study') $(json '$.limits.trials') $(json '$.limits.parallel')" \
     'mnist-tune-first 50 5' 'each has its share of the limits'
@@ -284,7 +284,8 @@ for pair in \
     '$.limits.trials=20' '$.limits.parallel=2'; do
 	is "$(json "${pair%%=*}")" "${pair#*=}" "one study: ${pair%%=*}"
 done
-like "$(cat err)" 'also those of different definitions' 'what stopping does is said'
+like "$(cat err)" 'also those of different definitions' \
+    'what stopping does is reported'
 ok 'the study is right' "$HPOTUNE" check study.json
 ok 'into a file' import out both.json -o both-one.json
 ok 'the same one' cmp -s both-one.json study.json
@@ -381,7 +382,7 @@ launcher '' ''
 launcher "$torch" '{"launcher":"torch-distributed"}'
 ok 'nothing but the code is noted' test "$(wc -l <notes)" -eq 1
 like "$(cat notes)" 'aws s3 cp .s3://bucket/a/sourcedir.tar.gz. - . tar' \
-    'which says where it is'
+    'which gives the address'
 is "$(json '$.backend.code')" code 'and the study waits for it'
 is "$(json '$.trial.env.MAP')" '{{1}}' 'braces keep their own meaning'
 launcher "$mpi" '{"launcher":"mpi","processes_per_host":8,"custom_mpi_options":"-x A=1"}'
@@ -409,7 +410,7 @@ ok 'names of ours in a program' import study.json sdk.json
 is "$(json '$.parameters.objective.value') $(json '$.parameters.hp_params.value')" \
     'mse 7' 'one that means something else has another one'
 like "$(cat err)" 'parameters.hp_params: params means something else' \
-    'which is said'
+    'which is reported'
 ok 'and it is a study' "$HPOTUNE" check study.json
 
 # With autotune the SDK makes hints of all of that.
@@ -438,13 +439,13 @@ sqlite3 :memory: "SELECT json_extract(readfile('job.json'),
 ok 'a configuration alone' import study.json config.json
 is "$(json '$.study') $(json '$.limits.trials') $(json '$.backend')" \
     'imported 100 ' 'it is a study of this machine'
-like "$(cat err)" 'name the definition.s file behind it' 'and it is said'
+like "$(cat err)" 'name the definition.s file behind it' 'and it is reported'
 fails 'it waits for a program' 1 "$HPOTUNE" check study.json
 ok 'with the definition' import study.json config.json definition.json
 is "$(json '$.backend.role')" arn:aws:iam::123456789012:role/Trial \
     'it is a study of SageMaker'
 fails 'a definition alone' 2 import out definition.json
-like "$(cat err)" 'in front of it' 'it says what is missing'
+like "$(cat err)" 'in front of it' 'it states what is missing'
 
 # Hyperband and grid.
 sed 's/"Bayesian"/"Hyperband"/; s/"RandomSeed": 7/"StrategyConfig":\

@@ -78,7 +78,7 @@ ok 'no trial can be started, which is said' retry sql_is late.db \
     "SELECT count(*) FROM events WHERE text LIKE '%no trial can be started%'" 1
 kill -INT $server
 reap $server
-is $? 3 'the server leaves when it is told to'
+is $? 3 'the server exits when it is told to'
 is "$(sql late.db "SELECT count(*) FROM trials WHERE state = 'failed'")" 0 \
     'and no trial has failed for it'
 touch begin
@@ -93,7 +93,7 @@ sed 's/"command": /"env": { "TOKEN": "hush" }, "retries": 1, &/
     s/"trials": 3/"trials": 4/' dead.json >new && mv new dead.json
 ok 'a changed study goes on' quietly "$HPOTUNE" start dead.json
 like "$(cat out)" 'changed in trial: .*"env":.*"TOKEN":….*"retries":1' \
-    'and says what changed'
+    'and states what changed'
 is "$(grep -c hush out)" 0 'but no value of a variable'
 is "$(sql dead.db "SELECT count(*) FROM events WHERE text LIKE '%hush%'")" 0 \
     'nor is one an event'

@@ -49,7 +49,7 @@ cp real/s.db real/copy.db
 err=$("$HPOTUNE" start --quiet --trials 9 real/copy.db 2>&1)
 is $? 2 'a copy does not run among the trials of the first'
 is "$err" "hpotune: $dir/real/copy.db: holds the study s, which runs only under \
-the name s.db" 'which is said'
+the name s.db" 'which is reported'
 like "$("$HPOTUNE" status real/copy.db)" '^s  finished' 'it can be looked at'
 
 # A database that was taken away, to begin anew: its trials are still there.
@@ -57,11 +57,11 @@ rm real/s.db
 err=$("$HPOTUNE" start --quiet real/study.json 2>&1)
 is $? 1 'trials without their database'
 like "$err" "^hpotune: $dir/real/s.d holds trials, but their database .* is \
-missing: restore it, or move the folder away" 'which is said'
+missing: restore it, or move the folder away" 'which is reported'
 is "$(ls real/s.db 2>/dev/null)" '' 'no other one is made'
 mv real/s.d real/old.d
 "$HPOTUNE" start --quiet real/study.json
-is $? 0 'without them it begins anew'
+is $? 0 'without them it starts from the beginning'
 
 # What others may see, whatever the umask.
 mkdir open

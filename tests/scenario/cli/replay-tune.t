@@ -86,7 +86,7 @@ is "$(part .studies)" 8 'several files'
 
 "$HPOTUNE" replay --tune --rule median curves.csv >out 2>err
 is $? 2 'with --rule: a wrong usage'
-like "$(cat err)" '^hpotune: .*omit --rule' 'says why'
+like "$(cat err)" '^hpotune: .*omit --rule' 'gives the reason'
 "$HPOTUNE" replay --tune nothing.csv >out 2>err
 is $? 2 'no such file'
 

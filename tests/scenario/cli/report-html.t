@@ -94,7 +94,7 @@ study empty 4 -e $same
 "$HPOTUNE" ask empty.json >out
 made empty
 like "$(page text empty.html)" 'no trial has a value of acc' \
-    'empty: it says so'
+    'empty: it reports it'
 study one 1 -e $same
 "$HPOTUNE" start -q one.json
 made one
@@ -109,7 +109,8 @@ for trial in 1 2 3 4; do
 	"$HPOTUNE" tell dark.json $trial step=1 acc=nan --done >out
 done
 made dark
-like "$(page text dark.html)" 'no trial has a value of acc' 'dark: it says so'
+like "$(page text dark.html)" 'no trial has a value of acc' \
+    'dark: it reports it'
 is "$(page rows dark.html Failures | sed -n 2p | cut -d '|' -f 1,2)" \
     'diverged|4' 'dark: all have diverged'
 
@@ -131,7 +132,7 @@ study fixed 1 -e '/"lr"/d; /"layers"/d; /"opt"/d; /"momentum"/d; /"when"/d' \
 "$HPOTUNE" start -q fixed.json
 made fixed
 unlike "$(page text fixed.html)" 'Parameters and results|that mattered' \
-    'fixed: nothing is said of parameters'
+    'fixed: nothing is reported of parameters'
 study plenty 20 -e '/"when"/d' -e 's/"stopping".*/"stopping": "none",/' \
     -e "s|\"momentum.*|$(for i in $(seq 40); do
 	printf '"p%d": { "type": "float", "min": 0, "max": 1 }, ' "$i"
@@ -160,7 +161,7 @@ ok 'pair: some break the constraint' test "$(sql pair.db \
 is "$(page text pair.html | grep ', breaks a constraint$' | sort -u | wc -l)" \
     "$(sql pair.db "SELECT count(DISTINCT trial) FROM outcomes JOIN trials
 	USING (trial) WHERE violation > 0 AND trials.objective IS NOT NULL")" \
-    'pair: who breaks a constraint is told apart'
+    'pair: trials that violate a constraint are marked'
 is "$(page count pair.html pick)" \
     "$(sql pair.db 'SELECT count(*) FROM front')" 'pair: each has its ring'
 
@@ -216,7 +217,8 @@ echo 'my own' >mine.html
 fails 'what is no report is not overwritten' 1 \
     quietly "$HPOTUNE" report one.db --output mine.html
 is "$(cat mine.html)" 'my own' 'it is as it was'
-like "$(cat err)" '^hpotune: mine.html: .*--output' 'and the error says why'
+like "$(cat err)" '^hpotune: mine.html: .*--output' \
+    'and the error gives the reason'
 ln -s one.html link.html
 fails 'nor is a link' 1 quietly "$HPOTUNE" report one.db -o link.html
 fails 'nor a device' 1 quietly "$HPOTUNE" report one.db -o /dev/null

@@ -94,9 +94,9 @@ sed -i 's/"metrics.*$//; /accuracy/d; /step_regex/d; s/"retries": 3,/"retries": 
     study/study.json
 echo 'exit 0' >study/trial.sh
 try
-is $? 1 'a trial that says nothing'
+is $? 1 'a trial without output'
 like "$(cat out)" 'print "hpotune: step=N loss=VALUE", or give trial.metrics a pattern$' \
-    'is told how'
+    'is told how to report'
 echo 'echo hpotune: loss=nan' >study/trial.sh
 try
 is $? 1 'no number at all'

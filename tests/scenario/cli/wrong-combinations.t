@@ -41,7 +41,8 @@ refused 'trial.metrics\[0\].regex: missing closing' 'a broken pattern'
 
 study "\"objective\": { \"metric\": \"val loss\", \"goal\": \"minimize\" },
 $parameters, $trial, $limits"
-refused 'objective.metric: the name of a metric is' 'a metric nobody can report'
+refused 'objective.metric: the name of a metric is' \
+    'a metric that cannot be reported'
 
 study "$objective, $parameters, $trial, $limits,
 \"backend\": { \"name\": \"sagemaker\", \"region\": \"eu-west-1\" }"
@@ -63,7 +64,7 @@ changed() { # key old new sed-expression
 	is "$? $(cat err)" "2 hpotune: $dir/change/study.json: $1: $2 in the study's database, $3 in study.json: it may not change once there are trials: restore the old value, or give the changed study another name" \
 	    "start: $1"
 	is "$("$HPOTUNE" check study.json 2>&1)" "$(cat err)" \
-	    'check says the same, and nothing else'
+	    'check prints the same, and nothing else'
 	"$HPOTUNE" check study.json >out 2>&1
 	is $? 2 'with the same status'
 }
@@ -95,7 +96,7 @@ changed strategy.seed 3 4 's/"seed": 3/"seed": 4/'
 changed strategy.seed 3 'not given' 's/, "seed": 3//'
 sed 's/"trials": 1/"trials": 2/' first >study.json
 ok 'a limit may change' quietly "$HPOTUNE" check study.json
-like "$(cat out)" ' is right$' 'says check'
+like "$(cat out)" ' is right$' 'in check'
 ok 'and start' quietly "$HPOTUNE" start -q study.json
 cd ..
 rm -r change

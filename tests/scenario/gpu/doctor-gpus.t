@@ -54,18 +54,19 @@ process 4194303 memory=2GiB
 END
 out=$(doctor)
 like "$out" '^warning  GPUs +9, driver 570\.9; GPU 7: it has fallen off' \
-    'the driver, and a GPU that does not tell its name'
+    'the driver, and a GPU without a name'
 like "$out" '^ok +GPU 0 +H200, 80\.0 GiB, 0 MiB used, 41 C, GPU-0 *$' \
     'an idle GPU'
 like "$out" "^ok +GPU 1 .*; trial 17 of mnist \\(pid $trial, 3\\.0 GiB\\)" \
     'a trial on one'
 like "$out" "^warning +GPU 2 .*; sleep of $(id -un) \\(pid $other, 512 MiB\\) .*while others compute there" \
-    'somebody on one'
+    'a process of another user on one'
 like "$out" '^ok +GPU 3 .*a process that is not visible here \(pid 4194303, 1 MiB\)' \
     'a process of another world counts by its memory alone'
-like "$out" '^warning +GPU 4 .*gpu_busy_memory' 'memory of nobody'
+like "$out" '^warning +GPU 4 .*gpu_busy_memory' \
+    'memory without a visible process'
 like "$out" '^ok +GPU 5 .* 900 MiB used.*; booked by bert of alice' \
-    'one of another study, with a little memory of nobody'
+    'one of another study, with a little memory without a process'
 like "$out" '^warning +GPU 6 .*the driver asks for a reset .*until this is fixed' \
     'a sick one'
 like "$out" '^ok +GPU 8, a slice .* 10\.0 GiB, .* MIG-0' 'a slice'

@@ -75,7 +75,7 @@ retry there env-1-1
 is "$(told 1 1 CUDA_VISIBLE_DEVICES)" GPU-0 'a trial has its GPU by UUID'
 retry one_is others.db GPU-1 state foreign
 like "$(sql others.db "SELECT why, owner FROM gpus WHERE uuid = 'GPU-1'")" \
-    "$other" 'who is on the other one is said'
+    "$other" 'the process on the other GPU is named'
 is "$(sql others.db 'SELECT count(*) FROM gpus')" 2 \
     'what was not lent is not looked at'
 gpus gpu "process $(cat pid-1-1) memory=1GiB" gpu gpu
@@ -89,7 +89,7 @@ finish 1 1 0
 retry sql_is others.db 'SELECT state FROM trials WHERE trial = 1' completed
 retry one_is others.db GPU-0 state releasing
 is "$(sql others.db 'SELECT count(*) FROM trials')" 2 \
-    'nobody begins while its memory is not back'
+    'no trial begins before its memory is released'
 gpus gpu gpu gpu
 retry there env-3-1
 is "$(told 3 1 CUDA_VISIBLE_DEVICES)" GPU-0 'then the next one does'
@@ -114,7 +114,7 @@ retry sql_is sick.db \
     'SELECT end_class FROM attempts WHERE trial = 2 AND attempt = 1' lost
 is $? 0 'a failure on a broken GPU is that of the machine'
 like "$(sql sick.db "SELECT text FROM events WHERE trial = 2")" 'Xid 79|bus' \
-    'and says so'
+    'and reports it'
 finish 1 1 0
 retry there env-2-2
 is "$(told 2 2 CUDA_VISIBLE_DEVICES)" 0 'its next attempt is on another one'
@@ -124,13 +124,14 @@ gpus gpu gpu 'count 999'
 retry one_is sick.db GPU-0 state unknown
 finish 2 2 0
 retry sql_is sick.db 'SELECT state FROM trials WHERE trial = 2' completed
-is "$?,$(ls | grep -c '^env-3')" 0,0 'a silent driver ends nobody'
+is "$?,$(ls | grep -c '^env-3')" 0,0 \
+    'a driver that does not respond ends no trial'
 retry sql_is sick.db "SELECT count(*) FROM events
     WHERE text LIKE 'no trial can begin until a GPU is free%'" 1
-is $? 0 'and the study waits, and says so'
+is $? 0 'and the study waits, and reports it'
 gpus gpu gpu
 retry there env-3-1
-is "$(told 3 1 CUDA_VISIBLE_DEVICES)" 0 'it goes on when the driver does'
+is "$(told 3 1 CUDA_VISIBLE_DEVICES)" 0 'it continues when the driver does'
 retry one_is sick.db GPU-1 state free
 is $? 0 'what passes its probes is back in service'
 : >end
@@ -153,7 +154,7 @@ retry sql_is second.db "SELECT count(*) FROM gpus WHERE state = 'reserved'" 2
 is $? 0 'all GPUs are reserved'
 like "$("$HPOTUNE" check)" \
     '^GPUs .*; GPU 0 is of study first .*; GPU 1 is of study first .* now$' \
-    'check says it, too'
+    'check reports it, too'
 like "$(sql second.db 'SELECT DISTINCT why, owner FROM gpus')" first 'by whom'
 retry sql_is second.db "SELECT count(*) FROM events
     WHERE text LIKE 'no trial can begin until a GPU is free%'" 1
@@ -197,7 +198,7 @@ is "$(told 2 1 CUDA_MPS_PINNED_DEVICE_MEM_LIMIT)" 0=3072M 'and its memory'
 is "$(told 1 1 CUDA_VISIBLE_DEVICES)" GPU-0 'MPS has other numbers'
 retry sql_is mps.db "SELECT count(*) FROM events
     WHERE text LIKE 'trials share GPU 0 through MPS (%pipe-0)'" 1
-is $? 0 'it is said'
+is $? 0 'it is reported'
 : >end
 reap "$server"
 cd ..
@@ -215,7 +216,7 @@ retry sql_is lost.db \
 is $? 0 'who was on it is lost, not failed'
 finish 1 1 0
 retry there env-2-2
-is "$(told 2 2 CUDA_VISIBLE_DEVICES)" GPU-0 'it goes on with what is left'
+is "$(told 2 2 CUDA_VISIBLE_DEVICES)" GPU-0 'it continues with what is left'
 gpus gpu gpu
 retry there env-3-1
 is "$(told 3 1 CUDA_VISIBLE_DEVICES)" GPU-1 'and with what comes back'
@@ -229,8 +230,8 @@ cd ../leak || exit 99
 
 retry one_is leak.db GPU-leak state quarantined
 is "$?,$(sql leak.db 'SELECT count(*) FROM trials')" 0,1 \
-    'nobody is put where memory does not come back'
-like "$(sql leak.db 'SELECT why FROM gpus')" 9.0 'how much it is is said'
+    'no trial gets a GPU whose memory is not released'
+like "$(sql leak.db 'SELECT why FROM gpus')" 9.0 'the amount is reported'
 echo 'gpu uuid=GPU-leak' >new && mv new leaky
 retry there env-2-1
 is $? 0 'when it has come back and a probe went well trials come, too'
@@ -245,7 +246,8 @@ study broken 1
 sed -i 's/, "gpus": 1//' study.json
 fails 'trials are not run on the processor instead' 2 \
     quietly "$HPOTUNE" start study.json
-like "$(cat err)" 'cannot be used: .*version.*; .* trial.gpus is 0' 'it says why'
+like "$(cat err)" 'cannot be used: .*version.*; .* trial.gpus is 0' \
+    'it gives the reason'
 is "$(ls -d broken.* 2>/dev/null)" '' 'and makes nothing'
 ok 'who hides all GPUs wants none' \
     env CUDA_VISIBLE_DEVICES= "$HPOTUNE" check study.json

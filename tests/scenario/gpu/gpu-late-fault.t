@@ -41,10 +41,10 @@ retry sql_is sick.db "SELECT count(*) FROM attempts WHERE end_class <> ''" 1
 is "$(attempt sick.db)" lost \
     'a fault that comes with the end is the cause of the end'
 like "$(sql sick.db 'SELECT text FROM events WHERE trial = 1')" \
-    'Xid 79 on GPU 0 .*not by the fault of a trial' 'and said so'
+    'Xid 79 on GPU 0 .*not by the fault of a trial' 'and reported'
 retry sql_is sick.db 'SELECT state FROM trials' completed
 is "$(sql sick.db 'SELECT attempts FROM trials')" 2 \
-    'and when the GPU works again the trial goes on there'
+    'and when the GPU works again the trial continues there'
 reap "$server"
 is $? 0 'the study ends'
 cd ..
@@ -84,7 +84,7 @@ retry sql_is silent.db "SELECT count(*) FROM attempts WHERE end_class <> ''" 1
 is "$(attempt silent.db)" error 'without an answer it is the trial'
 printf 'gpu\n' >../gpus
 retry sql_is silent.db 'SELECT state FROM trials' completed
-is $? 0 'which goes on when the driver does'
+is $? 0 'which continues when the driver does'
 reap "$server"
 
 done_testing

@@ -52,7 +52,7 @@ is "$(told 2 HPOTUNE_GPU_INDICES) $(told 2 SM_NUM_GPUS)" '1 1' 'by index, too'
 is "$(told 2 CUDA_VISIBLE_DEVICES)$(told 2 CUDA_DEVICE_ORDER)" PCI_BUS_ID \
     'and none that is real'
 like "$(sql four.db 'SELECT place FROM attempts WHERE trial = 3')" ' gpu 2$' \
-    'its place says which'
+    'its place names it'
 is "$(cat four.d/trials/3/attempt-1/gpus)" SIM-2 'so does a file'
 retry sql_is four.db "SELECT count(*) FROM gpus WHERE state = 'held'" 4
 is "$(sql four.db 'SELECT gpu, uuid, memory, state, trials FROM gpus LIMIT 1')" \
@@ -202,22 +202,22 @@ study much 1 '"gpus": 3' '"gpus": { "simulate": 2 }'
 fails 'too many are refused' 2 quietly "$HPOTUNE" start study.json
 like "$(cat err)" \
     'study.json:6:[0-9]+: trial.gpus: a trial wants 3, but there are 2 here' \
-    'and it says where'
+    'and it gives the position'
 cd ..
 study odd 1 '"gpus": 1' '"gpus": { "simulat": 2 }'
 fails 'a wrong key is refused' 2 quietly "$HPOTUNE" start study.json
 like "$(cat err)" 'backend.gpus.simulat: unknown key; did you mean "simulate"' \
-    'and what was meant is said'
+    'and the key that was meant is named'
 cd ..
 study many 1 '"gpus": 1' '"gpus": { "simulate": 257 }'
 fails 'more than a look holds are refused' 2 quietly "$HPOTUNE" start study.json
 like "$(cat err)" 'backend.gpus.simulate: expected a whole number from 1 to 256' \
-    'and it says how many may be'
+    'and it states how many may be'
 cd ..
 study none 1 '"gpus": 1' '"gpus": ["GPU-00000000"]'
 fails 'a GPU that is not there is refused' 2 quietly "$HPOTUNE" start study.json
 like "$(cat err)" 'backend.gpus: no GPU here is called GPU-00000000' \
-    'and it says which'
+    'and it names it'
 cd ..
 
 done_testing

@@ -94,7 +94,7 @@ gpu
 END
 is "$(list | of '[(x["uuid"], x["lost"], x["recovery"]) for x in g], l["why"]')" \
     "([('GPU-0', False, 1), ('GPU-3', False, 0)], 'GPU 2: fake error 999')" \
-    'GPUs that do not tell their names are left out, and said'
+    'GPUs without a name are left out and reported'
 like "$(list)" 'the driver asks for a reset' 'what the driver asks for'
 
 echo 'init 18' | gpus
@@ -111,7 +111,7 @@ is "$(HPOTUNE_NVML='' list | of 'l["source"], l["why"]')" \
 echo 'gpu used=1' | gpus
 is "$(HPOTUNE_NVML=$TOP_BUILDDIR/tests/fake-old/libnvidia-ml.so.1 list |
     of 'g[0]["uuid"], g[0]["memory"], g[0]["bus"], l["driver"]')" \
-    "('GPU-0', -1, '', '')" 'an old library tells less'
+    "('GPU-0', -1, '', '')" 'an old library reports less'
 
 # While it is asked.
 gpus <<'END'
@@ -137,7 +137,7 @@ watched 'l["seq"], len(g), [(f["uuid"], f["xid"]) for f in l["faults"]]' \
     "(2, 3, [('GPU-0', 43), ('GPU-0', 79), ('GPU-x', 48)])" \
     'a GPU has come, and faults'
 ask 3
-watched 'l["faults"]' '[]' 'a fault is told once'
+watched 'l["faults"]' '[]' 'a fault is reported once'
 gpus <<'END'
 gpu
 gpu uuid=GPU-x error=15

@@ -46,7 +46,7 @@ is "$(sql used.db 'SELECT gpu, uuid, state, trials, memory FROM gpus')" \
 # On screens, in words and as JSON.
 "$HPOTUNE" start used.json >out 2>err
 like "$(cat out)" '^used [0-9.e-]+ GPU hours, [0-9.]+ kJ$' \
-    'the end says what was used'
+    'the end states what was used'
 like "$(cat out)" "^stopping saved .*, $(sql used.db \
     "SELECT printf('%.3g', energy_saved / 1000) FROM savings") kJ" \
     'and what was saved'

@@ -79,7 +79,7 @@ is $? 0 'a worker that is not there is no error'
 is "$(who none)" 'tpe: hpotune-worker cannot be used' 'tpe is asked instead'
 is "$(sql none.db "SELECT level, text FROM events WHERE area = 'strategy'")" \
     "warning|auto: gp cannot be used, tpe is: $dir/nobody: No such file or directory" \
-    'an event says so, once'
+    'an event reports it once'
 is "$(grep -c nobody err)" 1 'and the log'
 
 # The default of earlier versions was tpe, and their studies keep it.

@@ -35,7 +35,7 @@ n=$(sql one.db 'SELECT count(*) FROM trials')
 ok 'ends before its limit' test "$n" -gt 8 -a "$n" -lt 60
 like "$(sql one.db 'SELECT state, why FROM t_study')" \
     "^finished\\|converged after $n trials \\(limits\\.convergence\\): according to the model no setting improves on the best by more than [0-9.e-]+; a difference of [0-9.e-]+ is within the noise or irrelevant$" \
-    'and says why'
+    'and gives the reason'
 is "$(sql one.db "SELECT count(*) FROM events
     WHERE text LIKE 'converged after $n trials%'")" 1 'an event has it'
 like "$("$HPOTUNE" status one.json)" 'converged after' 'so has status'
@@ -65,7 +65,7 @@ is "$(sql late.db 'SELECT count(*) FROM trials')" 32 'nor before min_trials'
 study one -e 's/true/false/' -e "s/60/$((n + 2))/"
 "$HPOTUNE" start -q one.json
 is "$(sql one.db 'SELECT count(*) FROM trials')" $((n + 2)) \
-    'taken out, it goes on'
+    'taken out, it continues'
 
 # Of what nobody can foresee nothing is said.
 study rough -e 's/f\.sh/rough.sh/; s/60/30/'
@@ -80,14 +80,15 @@ for i in 1 2 3 4 5; do
 	"$HPOTUNE" tell asked.json $i loss=0.$i --done >out
 done
 "$HPOTUNE" ask asked.json >out 2>err
-is $? 1 'nobody is given another trial'
+is $? 1 'no trial is added'
 like "$(cat err)" 'converged after 5 trials \(limits\.convergence\)' 'and why'
 
 # It needs the worker.
 study worker -e 's/"gp", "seed": 5, "candidates": 1024/"sobol"/'
 HPOTUNE_WORKER=/nonexistent "$HPOTUNE" start -q worker.json >out 2>err
 is $? 1 'without hpotune-worker it is not begun'
-like "$(cat err)" '^hpotune: limits\.convergence: /nonexistent' 'which is said'
+like "$(cat err)" '^hpotune: limits\.convergence: /nonexistent' \
+    'which is reported'
 
 wrong() { # what error sed-expression …
 	wrong_what=$1

@@ -71,7 +71,8 @@ says() { # sql what-it-says command ...: of the study that is over
 	"$HPOTUNE" "$@" >out 2>err
 	says_status=$?
 	is "$says_status $(wc -l <err)" '1 1' "$* after $says_sql: one line"
-	like "$(cat err)" "d.db: the database is damaged: $says_want" 'says where'
+	like "$(cat err)" "d.db: the database is damaged: $says_want" \
+	    'gives the position'
 }
 for command in ask 'start -q' 'tell 3 loss=1' 'judge 3'; do
 	set -- $command
@@ -119,11 +120,11 @@ done
 for at in 32 36 44 50 100 4100; do
 	log_says "byte $((32 + 4120 * 3 + at - 32))" 1
 	like "$(cat err)" "d.db-wal is damaged at byte 12392 of $size: what was" \
-	    'says where'
+	    'gives the position'
 done
 ok 'and it is kept' cmp was d.db-wal.damaged
 "$HPOTUNE" ask d.json >out 2>err
-is "$? $(cat err)" '0 ' 'it is said once'
+is "$? $(cat err)" '0 ' 'it is reported once'
 
 # What is done by chance.
 study warm 4 0.001 's/"strategy"/"warm_start": ["d.db"], "strategy"/'

@@ -88,14 +88,14 @@ ok 'the trials go on' retry more_than $((now + 10)) said
 : >bad
 ok 'and become bad' retry grep -q '|-1.0$' said
 is "$(sql lock.db "SELECT count(*) FROM trials WHERE state = 'running'")" 2 \
-    'nothing can be recorded, nobody is stopped'
+    'nothing can be recorded, no trial is stopped'
 "$HPOTUNE" status lock.db >status.out 2>&1
 ok 'reading the study is possible' grep -q running status.out
 tell 'ROLLBACK;'
 exec 9>&-
 reap $shell
 reap $server
-is $? 0 'when it lets go, the study comes to its end'
+is $? 0 'after the lock is released the study ends'
 is "$(sql lock.db 'SELECT trial, state, attempts FROM trials')" '1|stopped|1
 2|stopped|1' 'the stops are late, but there'
 is "$(sql lock.db "SELECT count(DISTINCT trial) FROM stops
@@ -117,7 +117,7 @@ tell 'ROLLBACK;'
 exec 9>&-
 reap $shell
 reap $server
-is $? 0 'and goes on when it lets go'
+is $? 0 'and continues when it lets go'
 is "$(sql lock.db 'SELECT count(*) FROM trials')" 3 \
     'with the trial that was left'
 is "$(grep -c 'waiting for the lock' server.err)" 1 'this is one line'
@@ -187,7 +187,7 @@ exec 9>&-
 reap $shell
 : >go
 reap $server
-is $? 0 'the study comes to its end after that'
+is $? 0 'the study ends after that'
 is "$(sql reader.db 'PRAGMA integrity_check')" ok 'the database is sound'
 
 # A file system that others may share: refused unless told.
@@ -207,7 +207,7 @@ trap 'umount "$mounts"; cleanup' EXIT
 "$HPOTUNE" start net.json --state net >net.out 2>net.err
 is $? 2 'a shared file system is refused'
 like "$(cat net.err)" 'on a shared file system \(fuse\).*--network-fs' \
-    'and it is said what to do'
+    'and the remedy is named'
 is "$(ls -A real)" '' 'nothing was made there'
 ok 'told so, it runs there' "$HPOTUNE" start net.json --state net \
     --network-fs --quiet
@@ -217,7 +217,7 @@ is "$(sql net/net.db 'SELECT trial, state, objective FROM trials')" \
     '1|completed|0.5
 2|completed|0.5' 'and all is recorded'
 unlike "$("$HPOTUNE" ask net.json --state net 2>&1)" 'shared' \
-    'ask of a study that is there needs not be told again'
+    'ask of an existing study needs no --network-fs'
 make_study bare
 : >real/bare.db
 like "$("$HPOTUNE" ask bare.json --state net 2>&1)" \

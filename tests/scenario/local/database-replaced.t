@@ -88,7 +88,7 @@ goes_on() { # name
 begin all
 rm all.db all.db-wal all.db-shm
 leaves all 'was deleted .* while the study runs'
-is "$(alive all | awk '{ print ($1 >= 4) }')" 1 'all: its trials go on'
+is "$(alive all | awk '{ print ($1 >= 4) }')" 1 'all: its trials continue'
 quietly "$HPOTUNE" start all.json
 like "$?$(cat err)" '^1.* holds trials, but their database .* is missing' \
     'all: a start without it is refused'
@@ -118,7 +118,7 @@ ended
 is $? 1 'garbage: the server leaves, exit status 1'
 like "$(cat server.err)" \
     "^hpotune: $dir/garbage.db was overwritten while the study runs" \
-    'garbage: it says why'
+    'garbage: the error gives the reason'
 is "$(grep -c -e '^hpotune: ' -e ' error: ' server.err)" 1 \
     'garbage: in one line'
 : >go

@@ -101,14 +101,14 @@ ok 'for the next server, too' retry grep -q 'another run of it' server.err
 ok 'it has not begun again' begun 5 1
 : >go-5
 reap $server
-is $? 0 'the study comes to its end'
+is $? 0 'the study ends'
 is "$(lives 5)" 'begin end begin end ' 'one after the other' || tell
 is "$(sql $db 'SELECT trial, state, attempts FROM trials')" '1|completed|1
 2|completed|2
 3|completed|2
 4|cancelled|1
 5|completed|2' 'all is recorded' || tell
-is "$(grep mixed ledger)" '' 'none went on from what others left'
+is "$(grep mixed ledger)" '' 'none continued from what others left'
 is "$(sql $db 'PRAGMA integrity_check')" ok 'the database is sound'
 
 done_testing

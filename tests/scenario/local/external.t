@@ -78,7 +78,7 @@ wrong() { # mood pattern what
 }
 
 study good 3
-like "$("$HPOTUNE" check good.json)" '^strategy +external' 'check knows it'
+like "$("$HPOTUNE" check good.json)" '^strategy +external' 'check accepts it'
 ok 'a study' "$HPOTUNE" start --quiet good.json
 is "$(sql good.db 'SELECT x, c FROM results ORDER BY trial')" '0.01|b
 0.02|b
@@ -94,9 +94,9 @@ is "$(sed 's/"seed":[0-9]*/"seed":N/; s/[0-9.]*[0-9]\(,"loss":\)/V\1/
 {\"type\":\"ask\",\"trial\":2,\"seed\":N,\"redraw\":0}
 {\"type\":\"tell\",\"trial\":2,\"state\":\"completed\",\"params\":{\"x\":0.02,\"c\":\"b\"},\"values\":{\"m\":V},\"loss\":L}
 {\"type\":\"ask\",\"trial\":3,\"seed\":N,\"redraw\":0}
-end" 'it is told all, and asked, and ends with its input'
+end" 'it receives all trials and requests, and ends with its input'
 is "$(cat good.d/strategy.log)" 'sampler: good' \
-    'what it says besides is in strategy.log'
+    'its standard error is in strategy.log'
 is "$(sql good.db "SELECT round(value, 9) FROM curves WHERE trial = 1
     ORDER BY step DESC LIMIT 1")" "$(sql good.db "SELECT round($(sed -n \
     's/.*"trial":1,"state":"completed".*"m":\([-0-9.e]*\).*/\1/p' \
@@ -105,9 +105,9 @@ is "$(sql good.db "SELECT round(value, 9) FROM curves WHERE trial = 1
 # A restart tells everything again.
 : >good.heard
 ok 'started again for more' "$HPOTUNE" start --quiet --trials 5 good.json
-is "$(grep -c '"type":"tell"' good.heard)" 4 'it is told of all'
+is "$(grep -c '"type":"tell"' good.heard)" 4 'it receives all trials'
 is "$(sql good.db 'SELECT x FROM results ORDER BY trial' | tail -n 1)" 0.05 \
-    'and goes on'
+    'and continues'
 
 # What runs is told, too.
 study many 4 '' ', "no_improvement": 90'
@@ -126,7 +126,7 @@ study each 3
 ok 'one that ends after each answer' "$HPOTUNE" start --quiet each.json
 is "$(grep -c start each.heard)" 3 'is started for each'
 is "$(tail -n 2 each.heard | head -n 1 | grep -c '"trial":2,"state":"comp')" 1 \
-    'and told everything'
+    'and received everything'
 wrong dies 'external: sh was killed by signal 9, 2 times over trial 1' \
     'two deaths over one question'
 is "$(sql dies.db 'SELECT state, trials FROM study')" 'failed|0' \
@@ -149,7 +149,7 @@ wrong silent 'sh: no answer for 1 s' 'silence' ', "timeout": 1'
 study gone 2 && sed 's/"sh"/".\/none"/' gone.json >g && mv g gone.json
 fails 'a program that is not there' 1 "$HPOTUNE" start --quiet gone.json 2>err
 like "$(cat err)" 'external: ./none cannot be started in .*: No such file' \
-    'is said'
+    'is reported'
 
 # Nothing left, and nothing new.
 study empty 9
@@ -168,7 +168,7 @@ is "$(grep -c '"trial":2,.*"redraw":100}' same.heard)" 1 \
 # It ends with the server, whatever it thinks of that.
 study stays 2
 ok 'one that does not end' "$HPOTUNE" start --quiet stays.json
-is "$(tail -n 1 stays.heard)" end 'hears the end of its input'
+is "$(tail -n 1 stays.heard)" end 'receives the end of its input'
 # The state of the program that a study had last, by its start time too; nothing
 # when there is no such process, not even one that nobody has waited for.
 state() { # mood

@@ -81,7 +81,7 @@ mv here/kept here/base.db
 ok 'and that it is back' retry grep -q 'all files are in place' server.err
 : >here/go
 reap $server
-is $? 0 'the study comes to its end'
+is $? 0 'the study ends'
 is "$(sort here/ledger)" '1 1
 2 1
 3 1' 'each of its trials ran once'
@@ -96,7 +96,7 @@ ok 'the server sees that the folder was renamed, again' retry grep -q \
     'far.d was moved or removed' server.err
 kill -INT $server
 reap $server
-is $? 3 'told to leave, it leaves at once, exit status 3'
+is $? 3 'on a signal it exits at once, exit status 3'
 : >new/go
 ok 'the same command finishes it where it is' "$HPOTUNE" start new/far.json \
     --quiet

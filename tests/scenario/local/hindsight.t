@@ -101,7 +101,7 @@ is "$(sql late.db 'SELECT sum(h.value > h.median), sum(h.value = c.value),
 line='median would have stopped 5 of the 5 best completed trials'
 late='curves cross late: stopping may lose the best trial'
 like "$("$HPOTUNE" status late.json)" "^hindsight: $line; $late\$" \
-    'status says it'
+    'status prints it'
 like "$("$HPOTUNE" status --json late.json | tr -d '\n')" \
     '"hindsight": ?\[\{"trial": ?[0-9]+, ?"objective"' 'as JSON, too'
 quietly "$HPOTUNE" report late.json
@@ -132,6 +132,6 @@ is "$(sql long.db 'SELECT count(*), sum(judged), min(step) FROM hindsight')" \
 study few late -e 's/"trials": 20/"trials": 5/'
 is "$(sql few.db 'SELECT count(*), sum(judged) FROM hindsight')" '5|0' \
     'five trials are no pool'
-unlike "$("$HPOTUNE" status few.json)" hindsight 'and status says nothing'
+unlike "$("$HPOTUNE" status few.json)" hindsight 'and status prints nothing'
 
 done_testing

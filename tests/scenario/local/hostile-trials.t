@@ -137,11 +137,11 @@ done'
 watch=$child
 server study.json
 reap $server
-is $? 0 'the study comes to its end'
+is $? 0 'the study ends'
 : >watched
 reap $watch
 
-trial_is flood completed 0.9 1 'its last line is heard'
+trial_is flood completed 0.9 1 'its last line is read'
 is "$(wc -c <"$(log_of flood)" | awk "{ print (\$1 >= $big) }")" 1 \
     'flood: it printed all of it'
 is "$(kib "$(log_of flood)" | awk "{ print (\$1 <= $cap / 1024 + 1024) }")" 1 \
@@ -149,13 +149,13 @@ is "$(kib "$(log_of flood)" | awk "{ print (\$1 <= $cap / 1024 + 1024) }")" 1 \
 like "$(cat max)" '^[0-9]+$' 'the disk was watched'
 diag "most on the disk at one time: $(cat max) KiB of log_cap $((cap / 1024))"
 like "$(events_of flood)" 'warning\|.*bytes of output were dropped' \
-    'flood: what was dropped is said'
-trial_is long-line completed 0.9 1 'the line after it is heard'
+    'flood: what was dropped is reported'
+trial_is long-line completed 0.9 1 'the line after it is read'
 # Skipped by the reader, or given back to the disk before it came to it.
 like "$(events_of long-line)" \
     'line of more than [0-9]+ bytes .*skipped|bytes of output were dropped' \
-    'long-line: said so'
-trial_is long-json completed 0.9 1 'the object after it is heard'
+    'long-line: reported'
+trial_is long-json completed 0.9 1 'the object after it is read'
 
 trial_is numbers completed 0.9 1 'finite ones count'
 curve_is numbers '1| 2|Inf 3|0.5 4|-Inf 5|0.0 7| 8|Inf 9|0.9 ' 'each as it was meant'
@@ -164,29 +164,29 @@ attempt_is all-nan 1 'diverged|0|' 'it diverged'
 trial_is steps completed 0.9 1 'the later report of a step wins'
 curve_is steps '3|0.35 5|0.5 9|0.9 ' 'only whole ones from 0'
 like "$(events_of steps)" 'passed over: .*step' 'steps: the others are named'
-trial_is bytes completed 0.9 1 'the rest is heard'
+trial_is bytes completed 0.9 1 'the rest is read'
 is "$(sql $db "SELECT count(*) FROM metrics WHERE name <> 'score' AND
     trial = $(number bytes)")" 0 'bytes: no such name is kept'
 is "$("$HPOTUNE" logs $db "$(number bytes)" |
     LC_ALL=C tr -d '\n\t -~' | wc -c)" 0 'bytes: logs shows only plain text'
 like "$("$HPOTUNE" logs $db "$(number bytes)")" \
     '\\x1b\[2J\\x1b\]0;title\\x07' 'bytes: escape sequences as \x1b'
-trial_is many-names completed 0.9 1 'it is heard'
+trial_is many-names completed 0.9 1 'it is read'
 is "$(sql $db "SELECT count(DISTINCT name) FROM metrics
     WHERE trial = $(number many-names)")" 1025 'up to a number of names'
 
 trial_is daemons completed 0.1 1 'it ended well'
-trial_is closed completed 0.9 1 'without descriptors it is heard'
+trial_is closed completed 0.9 1 'without descriptors it is read'
 attempt_is orphan 1 'lost||' 'without its supervisor it is lost'
 trial_is orphan completed 0.9 2 'the next attempt ends it'
-attempt_is outside 1 'lost|0|' 'told to end from outside, it is not done'
+attempt_is outside 1 'lost|0|' 'SIGTERM from outside does not complete it'
 trial_is outside completed 0.9 2 'the next attempt is'
 attempt_is escape 1 'lost||' 'without its supervisor it is lost'
 trial_is escape completed 0.9 2 'the next attempt ends it'
 attempt_is silent 1 'no-report|0|' 'no report is a failure'
 trial_is silent failed '' 1 'that another attempt would not mend'
 trial_is quiet-fail failed '' 2 'an exit status is retried'
-attempt_is quiet-fail 2 'error|7|' 'as often as retries says'
+attempt_is quiet-fail 2 'error|7|' 'as often as retries allows'
 trial_is truncate completed 0.9 1 'a file cut short is read on'
 attempt_is vanish 1 'lost||' 'without its records it is lost'
 trial_is vanish completed 0.9 2 'and tried once more'
@@ -211,7 +211,7 @@ sed -e 's/"hostile"/"deaf"/' -e 's/"values": \[.*\] }/"values": ["deaf"] }/' \
     -e 's/"limits": .*/"limits": { "trials": 1 } }/' study.json >deaf.json
 "$HPOTUNE" start deaf.json --quiet >deaf.out 2>&1
 attempt_is deaf 1 'timeout||9' 'max_run, the grace, then SIGKILL'
-trial_is deaf stopped 0.1 1 'what it said is kept'
+trial_is deaf stopped 0.1 1 'its output is kept'
 
 # Trials that stop their supervisor again and again: they are ended all the same.
 cat >still <<'END'
@@ -314,12 +314,12 @@ done
 begin_pipes log metrics.jsonl
 timeout 20 "$HPOTUNE" logs pipes.db 1 >/dev/null 2>logs.err
 is $? 1 'pipes: logs does not wait'
-like "$(cat logs.err)" 'log: not a regular file$' 'pipes: and says why'
+like "$(cat logs.err)" 'log: not a regular file$' 'pipes: and gives the reason'
 : >go
 reap $server
-is $? 0 'pipes: it comes to its end'
+is $? 0 'pipes: it ends'
 is "$(sql pipes.db 'SELECT end_class FROM attempts')" ok \
-    'pipes: with what was heard before'
+    'pipes: with the earlier reports'
 
 # More reports than are kept; this program keeps twenty.  The next server knows
 # how many there were.
@@ -353,13 +353,13 @@ if [ -x "$TOP_BUILDDIR/tests/torture/hpotune-fail" ]; then
 	server often.json
 	: >more
 	reap $server
-	is $? 0 'often: it comes to its end'
+	is $? 0 'often: it ends'
 	ok 'often: no more than are kept' heard 20 20
 	is "$(sql often.db "SELECT text FROM events WHERE area = 'report'
 	    ORDER BY text")" \
 	    'it has reported metrics beside score 20 times: further reports are not recorded
 it has reported score 20 times: further reports are not recorded' \
-	    'often: said so, once of each'
+	    'often: reported, once of each'
 	is "$(sql often.db 'SELECT state, objective FROM trials')" \
 	    'completed|20.0' 'often: what was kept counts'
 	HPOTUNE=$plain
@@ -376,8 +376,8 @@ sed -e 's/"hostile"/"none"/' -e 's|\./trial|./broken|' study.json >none.json
 "$HPOTUNE" start none.json >none.out 2>&1
 is $? 1 'broken: the study fails'
 like "$(sql none.db 'SELECT why FROM trials WHERE trial = 1')" \
-    'cannot run \./broken: Exec format' 'it says why'
+    'cannot run \./broken: Exec format' 'it gives the reason'
 is "$(sql none.db 'SELECT max(attempts) FROM trials')" 1 'nothing is retried'
-like "$(cat none.out)" 'every slot is drained' 'it does not go on'
+like "$(cat none.out)" 'every slot is drained' 'it does not continue'
 
 done_testing

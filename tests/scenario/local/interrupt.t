@@ -77,7 +77,7 @@ user' 'their attempts ended by the user'
 
 : >go
 "$HPOTUNE" start first.json >again.out 2>&1
-is $? 0 'the same command goes on to the end'
+is $? 0 'the same command continues to the end'
 is "$(sort resumed | tr '\n' ' ')" '1 2 ' 'from where the trials were'
 is "$(sql first.db 'SELECT trial, state, attempts, objective FROM trials')" \
     '1|completed|2|0.5
@@ -164,7 +164,7 @@ ln -s ../fifth.db linked/soft.db
 quietly timeout 60 "$HPOTUNE" start linked/fifth.db
 is $? 1 'a second server by another name fails'
 like "$(cat err)" 'linked/fifth.db: already served by another process: by ' \
-    'and says so'
+    'and reports it'
 quietly timeout 60 "$HPOTUNE" start linked/soft.db
 is $? 1 'one by a symbolic link, too'
 like "$(cat err)" "already served by pid $server on " 'which finds the lock'
@@ -176,7 +176,8 @@ kill -STOP $server
 rm -r fifth.d
 quietly timeout 60 "$HPOTUNE" start fifth.json
 is $? 1 'a second server is kept out without a state directory, too'
-like "$(cat err)" '/fifth.db: already served by another process: ' 'and told'
+like "$(cat err)" '/fifth.db: already served by another process: ' \
+    'and reported'
 quietly timeout 60 "$HPOTUNE" stop fifth.db 1
 like "$?$(cat err)" '^1.*already served by another process' \
     'so is a command that would do without a server'
@@ -186,10 +187,10 @@ reap $server
 is $? 1 'the server sees it and leaves, exit status 1'
 like "$(cat server.err)" \
     'hpotune: .*/fifth.d was removed while the study runs: its trials are stopped' \
-    'it says why'
+    'it gives the reason'
 ok 'nothing of it runs on' retry none_alive fifth
 is "$(sql fifth.db "SELECT text LIKE '%fifth.d was removed%' FROM events
-    WHERE level = 'error'")" 1 'the database says it, too'
+    WHERE level = 'error'")" 1 'the database reports it, too'
 is "$(sql fifth.db 'SELECT trial, state FROM trials')" '1|waiting
 2|waiting' 'the trials wait for the next start'
 : >go

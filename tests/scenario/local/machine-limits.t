@@ -59,7 +59,7 @@ ok 'size: the limit is told' retry says
 ok 'size: the server is there' kill -0 $server
 prlimit --fsize=unlimited --pid $server
 reap $server
-is $? 0 'size: when it is lifted the study comes to its end'
+is $? 0 'size: when it is lifted the study ends'
 is "$(sql size.db 'SELECT sum(reports) FROM trials')" 60000 \
     'size: no report is lost'
 # SIGXFSZ is bit 24 of both masks.

@@ -57,7 +57,7 @@ ok 'a trial runs' retry sql_is old.db \
 ok 'stop is heard' quietly "$HPOTUNE" stop old.db 1
 ok 'the next trial runs' retry sql_is old.db \
     'SELECT count(*) FROM metrics WHERE trial = 2' 1
-is "$(cat told)" 1 'the first one was told to end'
+is "$(cat told)" 1 'the first one received the stop'
 is "$(sql old.db 'SELECT trials.state, end_class FROM attempts JOIN trials
     USING (trial) WHERE trial = 1')" 'cancelled|user' 'and it has ended'
 kill -INT $server

@@ -71,7 +71,8 @@ is "$(sql two.db "SELECT end_class FROM attempts WHERE trial IN (6, 9)
 is "$(sql two.db "SELECT metric, violation FROM outcomes WHERE trial = 3 AND
     violation > 0")" 'recall|Inf' 'a metric that never came breaks its bound'
 is "$(sql two.db "SELECT count(*) FROM events WHERE level = 'warning' AND
-    text LIKE '%without a finite report of recall%'")" 1 'which is told once'
+    text LIKE '%without a finite report of recall%'")" 1 \
+    'which is reported once'
 is "$(sql two.db "SELECT count(*) FROM outcomes AS o WHERE value IS NOT
     (SELECT value FROM metrics AS m WHERE m.trial = o.trial AND name = metric
     ORDER BY step DESC LIMIT 1)")" 0 'outcomes are the last reports'
@@ -106,7 +107,7 @@ like "$("$HPOTUNE" trials)" 'trial +state +acc +ms +violation' \
 like "$("$HPOTUNE" trials --json)" '"outcomes":{"acc":[0-9.]*,"ms":' \
     'as JSON by name'
 like "$("$HPOTUNE" show "$(sql two.db 'SELECT min(trial) FROM front')")" \
-    'on the front' 'show says who is on it'
+    'on the front' 'show lists the trials of the front'
 like "$("$HPOTUNE" show 3)" '^recall +keep +0.2 +inf$' \
     'and what a trial breaks'
 for command in status trials 'show 3' best check; do
@@ -123,7 +124,8 @@ for change in 's/"max": 60/"max": 61/' 's/"minimize"/"maximize"/' \
 	fails "refused: $change" 2 "$HPOTUNE" start --quiet 2>err
 	mv study.json.good study.json
 done
-like "$(cat err)" 'constraints: .* in the study.s database, not given in' 'which says what differs'
+like "$(cat err)" 'constraints: .* in the study.s database, not given in' \
+    'which states what differs'
 
 # One objective: the best keeps the constraints; so must the target.
 cat >one.json <<'END'
@@ -141,7 +143,7 @@ like "$("$HPOTUNE" start one.json --trials 2)" \
     '^best: trial 2 with loss 2, though kb 5 is above 4' \
     'none keeps it: the least broken is best'
 like "$("$HPOTUNE" best one.json)" 'of this one kb 5 is above 4' \
-    'and best says so'
+    'and best reports it'
 sed -e 's/"one"/"both"/' -e 's/"max": 4 }/& , { "metric": "loss", "min": 9 }/' \
     -e 's/, "target": 0.25//' one.json >both.json
 like "$("$HPOTUNE" start both.json --trials 2)" \
@@ -171,7 +173,7 @@ sed -e 's/"two"/"nobody"/; s/"trials": 24/"trials": 2/' study.json >nobody.json
 "$HPOTUNE" start --quiet nobody.json 2>err
 is "$("$HPOTUNE" best nobody.json 2>&1)" \
     'hpotune: nobody: no trial satisfies all constraints yet' \
-    'best says why there is none'
+    'best gives the reason for having none'
 is "$("$HPOTUNE" best --json nobody.json)" '{"front":[]}' 'as JSON'
 
 done_testing

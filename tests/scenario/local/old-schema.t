@@ -47,7 +47,7 @@ scenario() { # file, version
 	is "$(sql old.db 'SELECT trial, objective, state FROM t_trial
 	    WHERE trial <= 3')" "$was" 'with its trials as they were'
 	is "$(sql old.db 'SELECT trials, completed + stopped FROM study')" \
-	    '5|5' 'and goes on'
+	    '5|5' 'and continues'
 	is "$(sql old.db 'SELECT cost, committed FROM costs')" '|' 'for nothing'
 	is "$(sql old.db 'SELECT (SELECT count(*) FROM gpus), gpu_seconds,
 	    energy_joules, gpu_utilization FROM attempts LIMIT 1')" '0|||' \

@@ -66,7 +66,7 @@ is "$(sort -n ledger | awk '{ print $1, $3, $4 }')" "$(sql one.db \
     FROM population ORDER BY trial")" 'and begins where another one ended'
 is "$(sql one.db 'SELECT count(*) FROM population AS p JOIN population AS f
     ON f.trial = p.from_trial WHERE f.until_step <> p.until_step - 3')" 0 \
-    'which the store knows'
+    'which the store has'
 is "$(sql one.db 'SELECT count(*) FROM population AS p JOIN population AS f
     ON f.trial = p.from_trial WHERE f.member <> p.member')" \
     "$(sql one.db "SELECT count(*) FROM population AS p JOIN population AS f
@@ -124,12 +124,12 @@ for want in 2 5 8; do
 done
 ok 'a study whose servers die' "$HPOTUNE" start --quiet three.json
 is "$(sql three.db 'SELECT state, count(*) FROM trials GROUP BY state')" \
-    'completed|12' 'comes to its end'
+    'completed|12' 'ends'
 is "$(sql three.db 'SELECT attempts FROM trials WHERE trial = 5')" 2 \
     'with one trial tried twice'
 is "$(sql three.db 'SELECT count(*) FROM population AS p JOIN t_metric AS m
     USING (trial) WHERE m.step <= p.until_step - 3')" 0 \
-    'which went on from the same checkpoint'
+    'which continued from the same checkpoint'
 
 # Supervisors die when the copy is made and has no name yet.
 make_study copy 3 15
@@ -184,11 +184,11 @@ is "$(sql six.db "SELECT count(*) FROM events
 sed 's/"limits"/"backend": "sagemaker", "limits"/' one.json >far.json
 fails 'another backend cannot do it' 2 "$HPOTUNE" check far.json 2>far.err
 like "$(cat far.err)" 'sagemaker cannot begin a trial with the checkpoint of' \
-    'and it says so'
+    'and reports it'
 
 sed 's/"none"/{ "rule": "asha", "promote": true }/' one.json >pause.json
 fails 'nor can a rule pause' 2 "$HPOTUNE" check pause.json 2>pause.err
 like "$(cat pause.err)" 'asha with promote cannot be combined with the strategy pbt' \
-    'and it says so'
+    'and reports it'
 
 done_testing

@@ -109,12 +109,12 @@ study '"command": ["./train"]'
 ok 'a study runs' quietly "$HPOTUNE" start --quiet study.json
 mv train away
 ok 'one that has finished needs no program' quietly "$HPOTUNE" start study.json
-like "$(cat out)" '3 trials|3 of 3|finished' 'and says what it found'
+like "$(cat out)" '3 trials|3 of 3|finished' 'and states what it found'
 sed -i 's/"trials": 3/"trials": 5/' study.json
 "$HPOTUNE" start study.json >out 2>err
 is "$? $(cat err)" \
     '1 hpotune: trial.command: ./train: No such file or directory' \
-    'one that goes on says that its program is gone'
+    'a resumed study reports that its program is missing'
 is "$(sql programs.db 'SELECT count(*), state FROM trials GROUP BY state')" \
     '3|completed' 'and loses no trial'
 is "$(sql programs.db 'SELECT state FROM study')" finished 'nor its state'

@@ -45,7 +45,7 @@ background build sh -c 'while [ ! -e done ]; do
 done'
 build=$child
 reap $server
-is $? 0 'beside the rebuild it comes to its end'
+is $? 0 'beside the rebuild it ends'
 : >done
 reap $build
 is "$(states often.db)" 'completed|40' 'no trial failed'
@@ -85,10 +85,10 @@ is "$(sql gone.db "SELECT DISTINCT end_class FROM attempts
     'such an attempt is of the class lost'
 cp good new && mv new program
 reap $server
-is $? 0 'with its program back the study comes to its end'
+is $? 0 'with its program back the study ends'
 is "$(states gone.db)" 'completed|12' 'no trial failed'
 is "$(told gone.db 'no trial can be started') $(told gone.db \
-    'trials can be started again')" '1 1' 'said once, and that it is over'
+    'trials can be started again')" '1 1' 'reported once, and that it is over'
 
 # One program of several, by the setting: that is the trial's own fault.
 cp good one
@@ -125,10 +125,10 @@ is "$(sql self.db 'SELECT state, attempts FROM trials WHERE trial = 2')" \
     'starting|1' 'the next trial waits for it'
 mv away shim
 reap $server
-is $? 0 'when it is back the study comes to its end'
+is $? 0 'when it is back the study ends'
 is "$(sql self.db 'SELECT state, attempts, count(*) FROM trials
     GROUP BY state, attempts')" 'completed|1|4' 'with the same attempts'
 is "$(told self.db 'no trial can be started') $(told self.db \
-    'trials can be started again')" '1 1' 'said once, and that it is over'
+    'trials can be started again')" '1 1' 'reported once, and that it is over'
 
 done_testing

@@ -60,7 +60,7 @@ is "$(sql one.db "SELECT trial, step, state, attempts, why FROM trials
     '2|1|waiting|1|paused at step 1: 7 is above 5, the last of the best 1 among it and 1 other at rung 1
 4|1|waiting|1|paused at step 1: 6 is above 5, the last of the best 2 among it and 3 others at rung 1
 5|1|waiting|1|paused at step 1: 8 is above 5, the last of the best 2 among it and 4 others at rung 1' \
-    'the store says who and why'
+    'the store has the trial and the reason'
 is "$(sql one.db "SELECT trial, end_class FROM attempts WHERE trial IN
     (2, 4, 5)")" '2|stopped
 4|stopped
@@ -99,7 +99,7 @@ is "$(sql one.db "SELECT trial, step, verdict, value, threshold, pool FROM stops
 6|1|pause|9.0|6.0|5' 'by these numbers'
 is "$(sql one.db 'SELECT why FROM trials WHERE trial = 4')" \
     'paused at step 2 and never resumed: 6 is above 3, the last of the best 1 among it and 2 others at rung 2' \
-    'it says what became of it'
+    'it states what became of it'
 is "$(sql one.db 'SELECT attempt, resumed_step FROM attempts WHERE trial = 4')" \
     '1|
 2|2' 'it went on from its checkpoint'
@@ -110,7 +110,7 @@ is "$(sql one.db 'SELECT steps_run, steps_skipped FROM savings')" '17|9' \
     'steps not run are saved'
 is "$(sql one.db "SELECT count(*) FROM events WHERE trial = 4 AND text LIKE
     'it is resumed: 6 is among the best 3 of it and 5 others%'")" 1 \
-    'an event tells of it'
+    'an event reports it'
 like "$("$HPOTUNE" show one.json 4)" ' resume ' 'show has it'
 like "$("$HPOTUNE" replay one.db --rule \
     '{ "rule": "asha", "promote": true, "min_resource": 1 }')" asha \
@@ -139,6 +139,6 @@ sed 's/"parallel": 1/"parallel": 1, "no_improvement": 1/' three.json >t.json
 mv t.json three.json
 ok 'a study that ends early' "$HPOTUNE" start --quiet three.json
 is "$(sql three.db "SELECT count(*) FROM trials WHERE state = 'waiting'")" 0 \
-    'leaves nobody waiting'
+    'leaves no trial waiting'
 
 done_testing

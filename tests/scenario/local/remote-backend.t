@@ -77,7 +77,7 @@ echo 0.5 >"$FAR_DIR/done-2"
 waits dear.db 'completed completed'
 wait_server 0 'the study ends'
 like "$(cat server.out)" '^cost: at most \$10.00 ' \
-    'start says first what it may cost'
+    'start first prints the maximum cost'
 like "$(cat server.out)" '^cost \$1.75$' 'and at the end what it has cost'
 like "$("$HPOTUNE" trials dear.db)" ' cost ' 'trials: the column'
 rm "$FAR_DIR"/done-* "$FAR_DIR/calls"
@@ -103,8 +103,8 @@ leave
 waits idle.db stopping
 ok 'a stop that was not heard is waited for' kill -0 "$server"
 rm "$FAR_DIR/slow"
-wait_server 3 'one that was heard is not: a second signal leaves'
-is "$(states idle.db)" stopping 'the job goes on ending'
+wait_server 3 'not after it: a second signal exits'
+is "$(states idle.db)" stopping 'the job continues ending'
 : >"$FAR_DIR/end"
 server idle.json
 ok 'the next server finds its end and goes on' waits idle.db running
@@ -116,8 +116,8 @@ reap "$server" 2>/dev/null
 : >"$FAR_DIR/calls"
 out=$("$HPOTUNE" stop idle.db 1)
 is $? 0 'stop without a server'
-is "$out" 'trial 1 is being stopped' 'says what it did'
-is "$(calls)" 'stop 1' 'when the job was told'
+is "$out" 'trial 1 is being stopped' 'states what it did'
+is "$(calls)" 'stop 1' 'after the stop request of the job'
 is "$(states idle.db)" stopping 'and left it to end'
 : >"$FAR_DIR/end"
 server idle.json
@@ -157,8 +157,8 @@ do
 done
 is "$(calls)" '' 'and touches nothing'
 out=$("$HPOTUNE" sagemaker gc --stop --json)
-is "$(calls)" 'end job-orphan0' 'gc --stop ends what nobody owns, and only that'
-like "$out" '"job":"job-orphan","owner":"orphan".*"ended":true' 'and says so'
+is "$(calls)" 'end job-orphan0' 'gc --stop stops orphans, and only these'
+like "$out" '"job":"job-orphan","owner":"orphan".*"ended":true' 'and reports it'
 rm "$FAR_DIR/calls"
 fails 'gc --lost without an id' 2 quietly sagemaker gc keeps.db --stop \
     --lost gone

@@ -31,5 +31,5 @@ loss|2
 recall@10|2' 'every other number is recorded, with @ in its name too'
 is "$(sql names.db "SELECT count(*) FROM events
     WHERE text GLOB '*a part of a line of its metrics.jsonl was passed over: *'")" 1 \
-    'that a part was passed over is told once'
+    'a skipped part is reported once'
 done_testing

@@ -53,7 +53,7 @@ ok 'the study runs to its end' "$HPOTUNE" start --quiet study.json
 is "$(sql s.db "SELECT count(*) FROM trials
     WHERE state NOT IN ('completed', 'stopped')")" 0 'all trials have a result'
 is "$(sql s.db 'SELECT max(attempts) > 1 FROM trials')" 1 \
-    'some went on from a checkpoint'
+    'some continued from a checkpoint'
 is "$(sql s.db "SELECT count(DISTINCT verdict) FROM stops
     WHERE rule = 'median' AND verdict <> 'late'")" 2 \
     'some were stopped, some suspended'
@@ -97,7 +97,7 @@ is "$(recomputed "SELECT * FROM judged WHERE value >= threshold")" '' \
 is "$(recomputed "SELECT * FROM judged WHERE 6 > (
     SELECT count(DISTINCT step) FROM t_metric AS m WHERE name_id = 1
     AND m.trial = judged.trial AND m.seq < judged.seq)")" '' \
-    'nobody is judged before the warm-up'
+    'no trial is judged before the warm-up'
 is "$(sql s.db "SELECT trial, step FROM stops WHERE rule = 'median'
     GROUP BY trial, step HAVING count(*) > 1")" '' 'no step is judged twice'
 is "$(sql s.db "SELECT a.trial FROM t_stop AS a JOIN t_stop AS b USING (trial)

@@ -36,7 +36,7 @@ ok 'some of its trials were stopped, others failed' test "$(sql old.db "SELECT
 
 study same
 like "$("$HPOTUNE" check same.json)" '^warm start 24 of 24 trials of old\.db$' \
-    'check says how many would be taken'
+    'check states how many would be taken'
 like "$("$HPOTUNE" check --json same.json)" \
     '"warm_start":\[\{"source":"old.db","trials":24,"taken":24\}\]' 'as JSON, too'
 ok 'and makes nothing' test ! -e same.db
@@ -51,7 +51,7 @@ is "$(sql same.db 'SELECT best FROM study')" \
     "$(sql same.db "SELECT min(objective) FROM trials
     WHERE state = 'completed'")" 'the best is one of our own'
 like "$(sql same.db "SELECT text FROM events WHERE text LIKE 'warm%'")" \
-    '^warm_start: 24 of 24 trials of old\.db$' 'an event says so'
+    '^warm_start: 24 of 24 trials of old\.db$' 'an event reports it'
 
 # Learnt from at once, not after so many startup trials.
 study cold -e 's/"warm_start": \["old.db"\], //'
@@ -61,7 +61,7 @@ ok 'the first point is another one than without' test \
     "$(sql cold.db 'SELECT params FROM trials LIMIT 1')"
 # A study that stops nothing sees nothing of the others' curves.
 is "$(sql same.db 'SELECT max(trials) FROM medians')" 6 \
-    'rules hold nobody to them'
+    'rules do not compare trials with them'
 
 # Nobody needs the old file any more, and a restart changes nothing.
 study twice
@@ -74,13 +74,13 @@ is "$(sql twice.db 'SELECT params FROM trials')" \
     'a restart without the old file gives the same points'
 is "$(sql twice.db 'SELECT count(*) FROM warm')" 24 'they are taken once'
 like "$("$HPOTUNE" check twice.json)" \
-    '^warm start 24 trials, taken at the first start$' 'as check says'
+    '^warm start 24 trials, taken at the first start$' 'as check prints'
 sed -i 's/\["old.db"\]/["away.db"]/' twice.json
 "$HPOTUNE" start -q -n 7 twice.json
 is "$(sql twice.db 'SELECT count(*) FROM warm')" 24 \
     'another list later changes nothing'
 like "$(sql twice.db "SELECT text FROM events WHERE text LIKE '%warm_start:%'")" \
-    'away.db.*; it is read at the first start only$' 'which is said'
+    'away.db.*; it is read at the first start only$' 'which is reported'
 mv away.db old.db
 mv away.d old.d
 
@@ -256,6 +256,6 @@ is "$(sql amt.db 'SELECT trial, state, objective, params FROM warm')" \
 study job -e 's/"old.db"/"old.json"/'
 "$HPOTUNE" check job.json >out 2>err
 is $? 2 'a file that is no such list'
-like "$(cat err)" 'no TrainingJobSummaries' 'it says so'
+like "$(cat err)" 'no TrainingJobSummaries' 'it reports this'
 
 done_testing

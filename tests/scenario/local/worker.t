@@ -58,12 +58,12 @@ study dead '"trials": 12, "parallel": 1'
 fails 'one that always does ends the study' 1 "$slow" start --quiet dead.json \
     2>err
 like "$(cat err)" 'tpe: hpotune-worker was killed by signal 9, 3 times' \
-    'and it says so'
+    'and reports it'
 is "$(sql dead.db 'SELECT state, trials FROM study')" 'failed|0' \
     'without a trial'
 HPOTUNE_WORKER=$real
 ok 'with a sound one' "$slow" start --quiet dead.json
-is "$(settings dead.db)" "$(settings in.db)" 'it goes on'
+is "$(settings dead.db)" "$(settings in.db)" 'it continues'
 
 # A server that dies while a question is under way.
 odd 'deaf x good'
@@ -125,7 +125,7 @@ sed 's/"limits"/"enqueue": [{"lr": 0.5, "c": "b"}], "limits"/' queue.json >q &&
 ok 'a whole setting of the queue' timeout 60 "$slow" start --quiet queue.json
 is "$(sql queue.db 'SELECT s.*, t.params FROM suggestions AS s
     JOIN trials AS t USING (trial)')" \
-    '1|||||||enqueue||{"lr":0.5,"c":"b"}' 'asks nobody'
+    '1|||||||enqueue||{"lr":0.5,"c":"b"}' 'sends no request'
 
 # What the worker is for: hpotune itself starts without LAPACK.
 unlike "$(ldd "$quick" 2>&1)" 'blas|lapack|cuda' 'hpotune links no LAPACK'

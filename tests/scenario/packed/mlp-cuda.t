@@ -28,7 +28,7 @@ ok 'as on the CPU' near gpu.curve cpu.curve
 mkdir c
 "$mlp" $small $options --epochs=2 --checkpoint-dir=c >parts
 "$mlp" $small $options --checkpoint-dir=c >>parts 2>err
-is "$(steps parts)" "$(cat gpu.curve)" 'it goes on from its checkpoint'
+is "$(steps parts)" "$(cat gpu.curve)" 'it continues from its checkpoint'
 
 {
 	echo '{"hpotune": 1, "places": 2}'
@@ -75,7 +75,7 @@ rank b 1 2 $options --epochs=1000; b1=$child
 ok 'they run' retry said b-0.out step=1
 kill -TERM "$b1"
 reap "$b0"
-is $? 143 'what is told to one'
+is $? 143 'a signal to one rank'
 reap "$b1"
 is $? 143 'ends both'
 unlike "$(cat b-0.err b-1.err)" aborted 'in good order'
@@ -87,7 +87,7 @@ kill -KILL "$d1"
 reap "$d0"
 is $? 1 'one that was killed ends the other'
 like "$(cat d-0.err)" 'fake nccl: aborted' 'which gives up'
-like "$(cat d-0.err)" 'mlp: a rank has exited' 'and says so'
+like "$(cat d-0.err)" 'mlp: a rank has exited' 'and reports it'
 reap "$d1"
 
 rank e 0 2 $options --epochs=1000; e0=$child
@@ -109,7 +109,7 @@ reap "$f0"
 is $? 1 'reports that cannot be written'
 reap "$f1"
 is $? 1 'end both'
-like "$(cat f-1.err)" 'mlp: a rank has exited' 'the other says so'
+like "$(cat f-1.err)" 'mlp: a rank has exited' 'the other reports it'
 rm -f /dev/shm/fake-nccl-$f0 /dev/shm/fake-nccl-$a0 /dev/shm/fake-nccl-$b0 /dev/shm/fake-nccl-$d0 \
     /dev/shm/fake-nccl-$e0
 

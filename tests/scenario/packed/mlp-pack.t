@@ -141,11 +141,11 @@ is "$(sql fashion-pack.db 'SELECT count(*) FROM attempts
 
 echo '{"start": 1, "attempt": 1, "params": {}}' >early
 fails 'no greeting' 1 "$mlp" --pack $small <early 2>err
-is "$(cat err)" 'mlp: the first message must be the greeting' 'said so'
+is "$(cat err)" 'mlp: the first message must be the greeting' 'reported'
 echo '{"hpotune": 1, "places": 1}' >hello
 fails 'no data' 1 "$mlp" --pack --device=cpu --data=nowhere <hello 2>err
-like "$(cat err)" 'no readable nowhere/train' 'said so'
+like "$(cat err)" 'no readable nowhere/train' 'reported'
 fails 'a device' 2 "$mlp" --device=tpu 2>err
-is "$(cat err)" 'mlp: --device=tpu: not auto, cpu or gpu' 'said so'
+is "$(cat err)" 'mlp: --device=tpu: not auto, cpu or gpu' 'reported'
 
 done_testing

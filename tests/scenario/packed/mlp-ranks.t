@@ -40,13 +40,13 @@ rank b 1 2 $options --epochs=1000 --checkpoint-dir=c; b1=$child
 ok 'they run' retry said b-0.out step=2
 kill -TERM "$b1"
 reap "$b0"
-is $? 143 'what is told to one'
+is $? 143 'a signal to one rank'
 reap "$b1"
 is $? 143 'ends all'
-like "$(cat b-0.err)" 'stopped in epoch' 'rank 0 says so'
+like "$(cat b-0.err)" 'stopped in epoch' 'rank 0 reports it'
 is "$(ls c)" fashion.checkpoint 'and has left the checkpoint'
 "$mlp" $small $options --checkpoint-dir=c >rest 2>err
-like "$(cat err)" 'continuing in epoch' 'one process can go on with it'
+like "$(cat err)" 'continuing in epoch' 'one process can continue with it'
 steps b-0.out rest | head -n 4 >b.curve
 ok 'to the same curve' near b.curve one.curve
 
@@ -74,10 +74,10 @@ completed|3' 'has its trials'
 # ---- what it cannot use ---------------------------------------------------------
 
 WORLD_SIZE=2 fails 'no rank' 1 "$mlp" $small 2>err
-is "$(cat err)" "mlp: \$RANK is not set" 'said so'
+is "$(cat err)" "mlp: \$RANK is not set" 'reported'
 RANK=2 WORLD_SIZE=2 fails 'no such rank' 1 "$mlp" $small 2>err
-is "$(cat err)" "mlp: \$RANK is 2, not a number up to 1" 'said so'
+is "$(cat err)" "mlp: \$RANK is 2, not a number up to 1" 'reported'
 RANK=0 WORLD_SIZE=2 fails 'no port' 1 "$mlp" $small 2>err
-is "$(cat err)" "mlp: \$MASTER_PORT is not set" 'said so'
+is "$(cat err)" "mlp: \$MASTER_PORT is not set" 'reported'
 
 done_testing

@@ -80,7 +80,7 @@ is "$(cat many.d/trials/7/attempt-1/log)" 'begins after step 0' \
     'a line for the log is in the log'
 given=$(sed -n 's/.*"start":7,"attempt":1,"params":\({[^}]*}\).*/\1/p' heard)
 is "$given" "$(cat many.d/trials/7/attempt-1/params.json)" \
-    'the settings are told as they are'
+    'the settings are passed unchanged'
 ok 'nobody stays behind' retry none_serving many
 is "$(tr '\0' '\n' <many.d/packs/0/log | grep -c 'start 1: ')" 1 \
     'the log of a place'
@@ -98,7 +98,7 @@ is $? 0 'the study ends'
 is "$(sql rule.db "SELECT DISTINCT end_class FROM attempts JOIN trials
     USING (trial) WHERE trials.state = 'stopped'")" stopped '… of that class'
 ok 'one program' starts 1
-like "$(cat heard)" '^\{"stop":[0-9]+,"attempt":1\}$' 'it was told'
+like "$(cat heard)" '^\{"stop":[0-9]+,"attempt":1\}$' 'it received the stop'
 
 # ---- the program dies -----------------------------------------------------------
 
@@ -166,7 +166,8 @@ is "$(sql member.db 'SELECT trial, attempt, end_class FROM attempts
     ORDER BY 1, 2' | tr '\n' ' ')" '1|1|ok 2|1|error 2|2|ok 3|1|lost 3|2|ok ' \
     'two have a second attempt'
 ok 'the program has gone on' starts 1
-is "$(grep -c '^{"stop":[23],"attempt":1}$' heard)" 2 'and was told to stop them'
+is "$(grep -c '^{"stop":[23],"attempt":1}$' heard)" 2 \
+    'and it received the stops'
 
 make_study server 5 3 3
 : >hold
@@ -352,7 +353,7 @@ is "$(states noise)" 'completed|6 ' 'all trials are completed'
 is "$(sql noise.db 'SELECT count(*), min(value) > 0 FROM curves')" '36|1' \
     'and nothing but their reports counts'
 like "$(tr '\0' '\n' <noise.d/packs/0/log)" \
-    'passed over: no such trial is here: ' 'the log says what it was'
+    'passed over: no such trial is here: ' 'the log states what it was'
 like "$(tr '\0' '\n' <noise.d/packs/0/log)" 'it says: nobody.s' \
     'and has what was for no trial'
 
@@ -395,7 +396,7 @@ fails 'a command that cannot be run' 1 quietly timeout 60 "$HPOTUNE" start \
 is "$(sql absent.db 'SELECT count(*) FROM attempts WHERE attempt > 1')" 0 \
     'it is not tried again'
 like "$(sql absent.db "SELECT why FROM trials WHERE state = 'failed'")" \
-    'cannot run ./broken: Exec format' 'and says why'
+    'cannot run ./broken: Exec format' 'and gives the reason'
 
 make_study pretend 3 2 2
 sed -i 's/"limits"/"backend": "pretend", "limits"/' pretend.json

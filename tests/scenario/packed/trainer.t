@@ -104,7 +104,7 @@ interrupt KILL 'test -s parts/fashion.checkpoint' --checkpoint-dir=parts \
     --checkpoint-every=0.01 $run
 same $? 137 'SIGKILL ends it'
 HPOTUNE_CHECKPOINT_DIR=parts "$train" $small $run >>all 2>err
-ok 'it goes on, with the folder from the environment'
+ok 'it continues, with the folder from the environment'
 grep -Eq "$trainer: continuing in epoch [0-9]+ after [0-9]" err
 ok 'from where its timer had found it'
 "$train" $small $run >whole.out
@@ -115,7 +115,7 @@ same "$("$train" $small --checkpoint-dir=parts $run 2>/dev/null)" \
     "$(tail -n 1 whole.out)" 'a finished run repeats its last report'
 same "$("$train" $small --checkpoint-dir=parts $run --epochs=11 2>/dev/null |
     cut -c -16)" 'hpotune: step=10
-hpotune: step=11' 'or goes on to more epochs'
+hpotune: step=11' 'or continues to more epochs'
 
 # In segments, each with settings of its own.
 mkdir segments
@@ -127,7 +127,7 @@ same $? 1 'another rate is refused'
 HPOTUNE_UNTIL_STEP=3 "$train" $small --checkpoint-dir=segments --lr=0.01 \
     --batch=32 --retune >out 2>err
 ok 'but not with --retune'
-same "$(tail -n 1 out | cut -c 10-15)" step=3 'and goes on'
+same "$(tail -n 1 out | cut -c 10-15)" step=3 'and continues'
 
 # What it cannot use.
 "$train" $small --checkpoint-dir=parts $run --seed=2 >out 2>err
@@ -143,16 +143,19 @@ same "$(cat err)" \
 same "$(cat out)" "$(cat whole.out)" 'from the beginning'
 "$train" $small --epochs=1 --checkpoint-dir=nowhere >out 2>err
 ok 'without its folder it trains all the same'
-same "$(cat err)" "$trainer: cannot write nowhere/fashion.checkpoint: No such file or directory" 'and says so'
+same "$(cat err)" "$trainer: cannot write nowhere/fashion.checkpoint: No such file or directory" \
+    'and reports it'
 "$train" --data=nowhere >out 2>err
 same $? 1 'no data'
-same "$(cat err)" "$trainer: no readable nowhere/train-images-idx3-ubyte.gz (No such file or directory): install the package dataset-fashion-mnist or name its folder with --data" 'says what to do'
+same "$(cat err)" "$trainer: no readable nowhere/train-images-idx3-ubyte.gz (No such file or directory): install the package dataset-fashion-mnist or name its folder with --data" \
+    'states what to do'
 SM_CHANNEL_TRAIN=data "$train" --train-size=2990 --validation-size=11 >out 2>err
 same $? 1 'more pictures than there are'
-same "$(cat err)" "$trainer: --train-size=2990 and --validation-size=11 are more than the 3000 pictures there are" 'said so'
+same "$(cat err)" "$trainer: --train-size=2990 and --validation-size=11 are more than the 3000 pictures there are" \
+    'reported'
 "$train" --epoch=3 >out 2>err
 same $? 2 'a wrong option'
-same "$(cat err)" "$trainer: --epoch=3: no such option (--help)" 'said so'
+same "$(cat err)" "$trainer: --epoch=3: no such option (--help)" 'reported'
 "$train" --data=data --train-size=100 --validation-size=100 >/dev/full 2>err
 same $? 1 'a report that cannot be written'
 "$train" --help | grep -q -- '--checkpoint-every='

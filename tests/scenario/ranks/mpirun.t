@@ -14,7 +14,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	run refused.json
 	is "$(sql refused.db 'SELECT why FROM trials')" \
 	    'the launcher ended with status 1: as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env' \
-	    'where it refuses root the reason says what to set'
+	    'where it refuses root the reason names the variables to set'
 	OMPI_ALLOW_RUN_AS_ROOT=1
 	OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM

@@ -163,7 +163,7 @@ END
 PATH=$dir/bin:$PATH run framed
 as_root='the launcher ended with status 1: as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env'
 is "$(sql framed.db 'SELECT why FROM trials')" "$as_root" \
-    'where it refuses root the reason says what to set'
+    'where it refuses root the reason names the variables to set'
 
 make_study signal '"processes": 2, "grace": 1' <<'END'
 [ $RANK = 0 ] || kill -SEGV $$
@@ -333,7 +333,7 @@ echo 'hpotune: score=1'
 END
 ok 'a chief, two workers, two parameter servers' run servers
 is "$(sql servers.db 'SELECT state FROM trials')" completed \
-    'the end of the servers, which wait for ever, is no failure'
+    'the end of the servers, which wait forever, is no failure'
 ok 'they are gone' none_alive servers
 is "$(cat servers.d/trials/1/attempt-1/ps-1.log)" 'serving without metrics' \
     'each has a log'
@@ -376,7 +376,7 @@ fi
 
 make_study plan '"processes": 4' </dev/null
 like "$("$HPOTUNE" check plan.json)" '^launcher +ranks: 4 processes$' \
-    'check says how they are started'
+    'check prints how they are started'
 sed -i 's/"processes": 4/"cpus": 1/' plan.json
 fails 'how many, is not said' 2 quietly "$HPOTUNE" check plan.json
 like "$(cat err)" \
@@ -384,7 +384,7 @@ like "$(cat err)" \
     '… and where'
 sed -i 's/"cpus": 1/"processes": 2, "batch": { "global": 7 }/' plan.json
 fails 'a batch that does not divide' 2 quietly "$HPOTUNE" check plan.json
-like "$(cat err)" '7 does not divide by the 2 replicas' '… says so'
+like "$(cat err)" '7 does not divide by the 2 replicas' '… reports it'
 sed -i 's/"ranks"/"torchrun"/; s/, "batch": { "global": 7 }//' plan.json
 sed -i 's/"processes": 2/"processes": 2, "env": {"PATH": "\/none"}/' plan.json
 fails 'a launcher that is not there' 1 quietly "$HPOTUNE" check plan.json

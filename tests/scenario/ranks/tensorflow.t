@@ -45,7 +45,7 @@ is "$(sql $db 'SELECT state, reports FROM trials')" 'completed|10' \
     'a chief, two workers and a server'
 is "$(sql $db 'SELECT count(*) FROM attempts')" 2 'in two attempts'
 is "$(sql $db 'SELECT count(*), min(step), max(step) FROM curves')" '10|1|10' \
-    'the second one went on'
+    'the second one continued'
 is "$(sql $db 'SELECT (SELECT value FROM curves WHERE step = 10) <
     (SELECT value FROM curves WHERE step = 1)')" 1 'and it learns'
 is "$(pgrep -f "$dir/example" | head -n 1)" '' 'nothing is left of them'

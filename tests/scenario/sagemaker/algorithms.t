@@ -13,7 +13,7 @@ sed -i 's/"pace": 20/"pace": 50/' study.json
 "$HPOTUNE" check study.json >said 2>&1
 is "$?" 0 'the example is right'
 like "$(cat said)" 'without environment, so a job is identified by its name.*without checkpoint' \
-    'check says what is not possible there'
+    'check states what is not possible there'
 like "$("$HPOTUNE" check study.json --json)" '"missing":"AWS' '… also as JSON'
 
 # Two classes, apart by a circle.

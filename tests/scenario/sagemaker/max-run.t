@@ -51,7 +51,7 @@ row() { # name
 	    USING (trial)"
 }
 why='timeout|max_run was reached'
-is "$(row default)" "stopped|0.25|2|$why" 'stopped where nothing is said'
+is "$(row default)" "stopped|0.25|2|$why" 'stopped where no reason is given'
 is "$(row completed)" "completed|0.25|2|$why" 'completed as asked'
 is "$(row failed)" "failed|0.25|2|$why" 'failed as asked'
 is "$(row mute)" "failed|||$why" 'without a value it has failed'

@@ -53,7 +53,7 @@ id=$(sql done.db 'SELECT id FROM notices')
 is "$(told done published \
     '(one["subject"], one["group"], one["dedup"] == said["notice"], said)')" \
     "('hpotune: study done has finished', 'done', True, {'study': 'done', 'moment': 'finished', 'notice': '$id'})" \
-    'its topic is told, in order and under the id of the notice'
+    'its topic receives it, in order and with the id of the notice'
 message=$(told done published 'one["message"]')
 like "$message" '^The study done has finished: all 3 trials are done\.$' \
     'in plain words'
@@ -76,7 +76,7 @@ HPOTUNE_FAIL=notices.before_send=kill "$faulty" start dead.json --quiet \
     2>/dev/null
 is "$(sql dead.db "SELECT (SELECT state FROM study), moment, sent FROM notices")" \
     'finished|finished|' 'killed before it is sent, it is due'
-is "$(told dead published 1)" '' 'and is told to nobody'
+is "$(told dead published 1)" '' 'and no client receives it'
 HPOTUNE_FAIL=notices.before_record=kill "$faulty" start dead.json --quiet \
     2>/dev/null
 is "$(told dead published 1)" 1 'the next start sends it'
@@ -101,7 +101,7 @@ study bad "\"sns\": \"$topic\", \"on\": [\"failed\"]" \
 fails 'a study that fails, and may not say so' 1 \
     "$HPOTUNE" start bad.json --quiet 2>err
 is "$(sql bad.db "SELECT moment, sent, why LIKE 'SNS Publish: %AuthorizationError%'
-    FROM notices")" 'failed||1' 'it is due, and view notices says why'
+    FROM notices")" 'failed||1' 'it is due, and view notices gives the reason'
 like "$(sql bad.db "SELECT text FROM events WHERE area = 'notify'")" \
     '^sns: a notice about the study was not delivered: SNS Publish: ' 'an event, too'
 like "$(cat err)" 'a notice to sns is not delivered yet: the next start sends it' \
@@ -109,7 +109,7 @@ like "$(cat err)" 'a notice to sns is not delivered yet: the next start sends it
 standin_faults '{ "delay": { "on": "events.PutEvents", "seconds": 60 } }'
 fails 'with that right' 1 "$HPOTUNE" start bad.json --quiet
 like "$(told bad published 'one["message"]')" \
-    '^The study bad has failed: all 3 trials failed' 'the next start tells it'
+    '^The study bad has failed: all 3 trials failed' 'the next start reports it'
 is "$(told bad published 1)" 1 'once'
 is "$(sql bad.db 'SELECT count(why) FROM notices')" 0 'and forgets the refusal'
 
@@ -117,7 +117,8 @@ is "$(sql bad.db 'SELECT count(why) FROM notices')" 0 'and forgets the refusal'
 
 study quiet "\"sns\": \"$topic\", \"on\": [\"failed\", \"interrupted\"]"
 ok 'who asks for failures alone' "$HPOTUNE" start quiet.json --quiet
-is "$(sql quiet.db 'SELECT count(*) FROM notices')" 0 'hears of no good end'
+is "$(sql quiet.db 'SELECT count(*) FROM notices')" 0 \
+    'no notice of a successful end'
 study cut "\"sns\": \"$topic\", \"on\": [\"interrupted\"]" \
     '"trial": { "command": ["sleep", "600"], "grace": "1s" }'
 server cut.json --quiet
@@ -145,7 +146,7 @@ server right.json --quiet
 ok 'a study that waits for its owner' retry told_of right 1
 like "$(told right published '(one["subject"], one["message"])')" \
     'study right waits for you.*AWS denies sagemaker:CreateTrainingJob' \
-    'says what for'
+    'names the purpose'
 is "$(sql right.db 'SELECT state FROM study')" running 'and runs on'
 kill -9 "$server"
 reap "$server" 2>/dev/null
@@ -193,7 +194,7 @@ study both "\"sns\": \"$topic\", \"eventbridge\":
     \"arn:aws:events:eu-west-1:123456789012:event-bus/team\""
 like "$("$HPOTUNE" check both.json)" \
     '^notices    sns arn:.*:news and eventbridge arn:.*/team: finished, failed, waiting$' \
-    'check says who is told of what'
+    'check lists the recipients of notices'
 ok 'a topic and a bus by its ARN' "$HPOTUNE" start both.json --quiet
 is "$(told both published 'said["notice"]') $(told both put 'one["bus"]')" \
     "$(told both put 'said["notice"]') team" 'hear the same'

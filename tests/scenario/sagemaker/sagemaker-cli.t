@@ -71,7 +71,7 @@ is "$(sql cost.db 'SELECT count(*) FROM attempts AS a JOIN attempts AS b
 is "$(sql cost.db 'SELECT cost > 0 AND abs(cost - committed) < 1e-9 AND cost < 2.5
     FROM costs')" 1 'and has cost less'
 like "$("$HPOTUNE" status cost.db)" '^cost \$0\.[0-9]+, of \$2.50' \
-    'status tells'
+    'status reports'
 sed 's/"cost": 2.5/"cost": 1/; s/"study": "cost"/"study": "poor"/' cost.json >poor.json
 like "$("$HPOTUNE" check poor.json 2>&1)" \
     'limits.cost: no trial could be started: one attempt may cost \$2.05' \
@@ -91,7 +91,7 @@ is "$(sql both.db "SELECT group_concat(backend, ' ') FROM (SELECT backend
     'what does not fit here runs there'
 kill -INT "$server"
 reap "$server"
-is $? 3 'both end when the server is told to leave'
+is $? 3 'both end when the server is told to exit'
 rm code/slow
 ok 'and go on' timeout 60 "$HPOTUNE" start both.json --quiet
 is "$(sql both.db "SELECT group_concat(backend || ' ' || state, ', ') FROM

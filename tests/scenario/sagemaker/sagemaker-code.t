@@ -31,12 +31,12 @@ other_code() {
 	sql a.db "SELECT count(*) FROM events WHERE level = 'warning'
 	    AND text LIKE 'the code is not that of the attempts before%'"
 }
-is "$(other_code)" 0 'nothing is said of it'
+is "$(other_code)" 0 'nothing is reported of it'
 echo '# more' >>code/train.sh
 sed -i 's/"trials": 2/"trials": 3/' a.json
 ok 'other code' run a
 is "$(puts)" 4 'is put beside it'
-is "$(other_code)" 1 'and told of'
+is "$(other_code)" 1 'and is reported'
 is "$(sql a.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 3 \
     'all trials ran'
 

@@ -52,7 +52,7 @@ ok 'a study whose first upload takes long' timeout 60 \
 misfortune '{}'
 like "$(sql slow.db "SELECT text FROM events WHERE level = 'warning'")" \
     'its upload takes longer than the expected 1 s' \
-    'the user hears of it'
+    'the user gets a message'
 like "$(sql slow.db 'SELECT why FROM t_study')" \
     '^limits.cost is reached: stopping all running trials now takes \$65[0-9]\.[0-9]+ of \$651.00' \
     'what trains is ended in time'
@@ -60,7 +60,7 @@ is "$(sql slow.db 'SELECT state FROM trials ORDER BY trial')" 'completed
 waiting
 waiting
 waiting
-waiting' 'and may go on; what has trained has its result'
+waiting' 'and may continue; what has trained has its result'
 is "$(sql slow.db 'SELECT cost <= 651 AND abs(committed - cost) < 1e-6 FROM costs')" 1 \
     'the limit is kept'
 is "$(sql slow.db "SELECT upload_seconds BETWEEN 3.5 AND 30 AND

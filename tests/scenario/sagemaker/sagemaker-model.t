@@ -33,7 +33,7 @@ is "$(sql a.db "SELECT count(*) FROM results WHERE model_uri IS NOT NULL
     AND output_uri IS NOT NULL")" 2 'results have both'
 is "$(sql a.db "SELECT model_uri FROM attempts WHERE trial = $best")" "$uri" \
     'attempts, too'
-like "$("$HPOTUNE" best a.json)" "^model  $uri\$" 'best says where'
+like "$("$HPOTUNE" best a.json)" "^model  $uri\$" 'best prints the address'
 like "$("$HPOTUNE" best --json a.json)" "\"model_uri\":\"$uri\"" 'also as JSON'
 quietly "$HPOTUNE" report a.json
 ok 'the report has it' grep -q "$uri" a.html
@@ -72,11 +72,11 @@ is "$(tr -d x <here/deep/weights | wc -c) $(wc -c <here/deep/weights)" \
     '0 9437184' 'and all their bytes'
 "$HPOTUNE" sagemaker model a.json --fetch here >out 2>err
 is $? 1 'not over what is there'
-like "$(cat err)" 'is there already' 'it says so'
+like "$(cat err)" 'is there already' 'it reports this'
 rm -r "$dir/aws/s3/bucket/hpotune"/a-*/out
 "$HPOTUNE" sagemaker model a.json --fetch there >out 2>err
 is $? 1 'one that somebody has removed'
-like "$(cat err)" 'nothing found' 'the error says so'
+like "$(cat err)" 'nothing found' 'the error reports it'
 is "$(ls -d there* 2>&1 | grep -c '^there')" 0 'and nothing is left'
 
 # Packed, as hosting has it.

@@ -42,7 +42,7 @@ sagemaker_study b.json b 2 "$(sagemaker_block |
     sed 's|s3://bucket|s3://nobody|; s/role".*Trials"/role": "arn:aws:iam::210987654321:role\/T"/')"
 doctor=$("$HPOTUNE" doctor b.json)
 like "$doctor" '^bad +bucket +s3://nobody' 'a bucket that is not there'
-is "$(printf '%s\n' "$doctor" | grep -c s3://nobody)" 1 'which is said once'
+is "$(printf '%s\n' "$doctor" | grep -c s3://nobody)" 1 'which is reported once'
 like "$doctor" '^bad +role .*another account' 'a role of another account'
 
 # A service that takes the question and never answers.
@@ -61,7 +61,8 @@ retry test -e silent
 doctor=$(AWS_ENDPOINT_URL=http://127.0.0.1:$(cat silent) \
     "$HPOTUNE" doctor --timeout 1 a.json)
 is $? 1 'a service that does not answer: not well'
-like "$doctor" '^bad +credentials +no answer within 1 s' 'which one is said'
+like "$doctor" '^bad +credentials +no answer within 1 s' \
+    'the service is named'
 
 # Where no answer comes the mend is about the way, and not about keys.
 away() { # name pattern variable=value …
@@ -111,7 +112,7 @@ is "$(printf '%s\n' "$gc" | grep -c '^owned')" 2 'gc knows whose they are'
 is "$(proved stops)" 0 'and stops nobody'
 "$HPOTUNE" stop a.json 1 >stop.out
 is $? 0 'one trial is stopped'
-is "$(proved stops)" 1 'its job hears of it at once'
+is "$(proved stops)" 1 'its job is stopped at once'
 "$HPOTUNE" stop a.json >stop.out
 is $? 0 'all are'
 is "$(proved stops)" 2 'the other one too'
@@ -132,7 +133,7 @@ unlike "$gc" '^owned' 'a study that is gone owns nothing'
 is "$(proved stops)" 2 'but its jobs may be somebody else’s'
 id=$(echo "$gc" | sed -n 's/.* \(lost-[0-9a-f]\{6\}\) .*/\1/p' | sed 1q)
 "$HPOTUNE" sagemaker gc a.json --stop --lost "$id" >gc.out
-is "$(proved stops)" 4 'until it is said to be lost'
+is "$(proved stops)" 4 'until it is declared lost'
 
 # ---- the study moves while its jobs run ---------------------------------------------
 

@@ -38,7 +38,7 @@ sagemaker_study bucket.json bucket 3 "$(sagemaker_block |
 server bucket.json --quiet
 ok 'a missing bucket is named' retry waits bucket 'the bucket later does not exist'
 like "$("$HPOTUNE" status bucket.json)" 'the bucket later does not exist: create it' \
-    'status says so, and what to do'
+    'status reports it, and what to do'
 is "$(sql bucket.db "SELECT count(*) FROM trials WHERE state = 'failed'")" 0 \
     'no trial fails'
 is "$(sql bucket.db 'SELECT total(cost) FROM trials')" 0.0 'nothing is paid'
@@ -63,7 +63,7 @@ ok 'a restart finds the same' retry told_again
 standin_faults '{}'
 "$HPOTUNE" resume right.json >/dev/null
 reap $server
-is $? 0 'denied: it goes on when that is mended'
+is $? 0 'denied: it continues when that is mended'
 is "$(sql right.db "SELECT state, count(*), max(attempts), max(failures),
     max(free_retries) FROM t_trial")" 'completed|3|1|0|0' 'denied: nothing is used up'
 
@@ -96,7 +96,7 @@ is "$(sql read.db "SELECT count(*) FROM trials WHERE state = 'failed'")" 0 \
 standin_faults '{}'
 "$HPOTUNE" resume read.json >/dev/null
 reap $server
-is $? 0 'it goes on when that is mended'
+is $? 0 'it continues when that is mended'
 is "$(sql read.db "SELECT state, count(*), max(failures), max(free_retries)
     FROM t_trial")" 'completed|2|0|0' 'no retry is used up'
 proved_clean 'all'

@@ -49,7 +49,7 @@ is "$(sql far.db 'SELECT verdict, step FROM stops WHERE trial = 2')" \
 resume|1
 pause|2' 'and paused again'
 is "$(sql far.db 'SELECT resumed_step FROM attempts WHERE trial = 2
-    AND attempt = 2')" 2 'it went on from its checkpoint in S3'
+    AND attempt = 2')" 2 'it continued from its checkpoint in S3'
 is "$(proved jobs)" 5 'five jobs'
 proved_clean 'paused trials'
 

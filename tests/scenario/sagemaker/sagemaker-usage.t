@@ -26,7 +26,7 @@ for line in open(sys.argv[1]):
     if line.get("op") == "GetMetricData":
         print(line["verdict"])
 END
-is "$(sort -u asked)" ok 'as CloudWatch wants to be asked'
+is "$(sort -u asked)" ok 'with the parameters that CloudWatch requires'
 
 standin_faults '{ "denied": { "on": "monitoring.*" } }'
 sagemaker_study kept.json kept 2 "$block"
@@ -35,7 +35,7 @@ ok 'where that is denied, trials run all the same' \
 is "$(sql kept.db 'SELECT state, count(*) FROM trials')" 'completed|2' 'all'
 is "$(sql kept.db "SELECT count(*) FROM events WHERE text LIKE
     'the use of GPUs cannot be read (cloudwatch:GetMetricData)%'")" 1 \
-    'and it is said once'
+    'and it is reported once'
 standin_faults '{}'
 
 sagemaker_study cpu.json cpu 1 "$(sagemaker_block |

@@ -35,13 +35,13 @@ is "$(sql far.db 'SELECT trial, objective, state FROM trials')" \
 is "$(sql far.db 'SELECT count(*) FROM curves')" 20 'all reports'
 is "$("$HPOTUNE" best far.json | sed 1q)" "$("$HPOTUNE" best near.json | sed 1q)" \
     'best'
-like "$("$HPOTUNE" show far.json 2)" 'ml\.g5\.xlarge' 'show tells the machine'
+like "$("$HPOTUNE" show far.json 2)" 'ml\.g5\.xlarge' 'show reports the machine'
 is "$("$HPOTUNE" logs far.json 1 | grep -c '^hpotune: step=')" 5 'logs'
 is "$(sql far.db 'SELECT count(*) FROM attempts WHERE billable_seconds > 0
     AND cost > 0')" 4 'what it cost is known'
 like "$(sql far.db 'SELECT text FROM events')" \
     'training job hpt-far-[0-9a-f]{6}-00001-01-[0-9a-f]{6} created' \
-    'the name of the job is told'
+    'the name of the job is reported'
 is "$(proved jobs)" 4 'four jobs'
 proved_clean 'four trials'
 
@@ -82,16 +82,16 @@ misfortune '{}'
 is "$(sql spot.db 'SELECT state, attempts FROM trials')" 'completed|1' \
     'its job is restarted, and ends'
 like "$(sql spot.db 'SELECT text FROM events')" 'spot interruption 1' \
-    'the interruption is told'
+    'the interruption is reported'
 like "$(sql spot.db 'SELECT place FROM attempts')" ' spot ' \
-    'the place says spot'
+    'the place names spot'
 misfortune '{"spot_ignored": 1}'
 sagemaker_study dear.json dear 1 \
     "$(sagemaker_block '"spot": true' '"max_wait": "2h"')"
 ok 'a spot study that gets none' run dear
 misfortune '{}'
 like "$(sql dear.db "SELECT text FROM events WHERE level = 'error'")" \
-    'spot was asked for' 'is told so, as an error'
+    'spot was asked for' 'is reported as an error'
 proved_clean 'spot'
 
 # ---- no machine, no quota ---------------------------------------------------------
@@ -106,7 +106,7 @@ is "$(sql scarce.db "SELECT DISTINCT substr(place, 1, 14) FROM attempts
     WHERE end_class = 'ok'")" ml.g4dn.xlarge 'the next type is taken'
 is "$(sql scarce.db "SELECT DISTINCT substr(place, 1, 25) FROM attempts
     WHERE end_class = 'capacity'")" 'ml.p3.2xlarge hpt-scarce-' \
-    'where it was to be is told of jobs that never trained'
+    'jobs that never trained have the planned machine'
 sagemaker_study tight.json tight 3 "$(sagemaker_block |
     sed 's/"ml.g5.xlarge", "ml.g4dn.xlarge"/"ml.m5.large"/
 	s/"ml.g5.xlarge": 1.5, "ml.g4dn.xlarge"/"ml.m5.large"/')"

@@ -128,7 +128,7 @@ is "$(sql first.db 'SELECT trial, state, objective, params FROM warm
     'quotes are taken off, a constant of the job is a value here'
 like "$(sql first.db "SELECT text FROM events WHERE text LIKE 'warm_start:%'")" \
     '^warm_start: 213 of 219 trials of tuning job parent; left out: ' \
-    'an event says so'
+    'an event reports it'
 asked() {
 	cat aws/journal* | grep -c 'ListTrainingJobsForHyper'
 }
@@ -143,7 +143,7 @@ arn=arn:aws:sagemaker:eu-west-1:123456789012:hyper-parameter-tuning-job
 study going -e "s#\"parent\", \"region\": \"eu-west-1\"#\"$arn/going\"#"
 like "$("$HPOTUNE" check going.json 2>&1)" \
     "^warm start 3 of 3 trials of tuning job $arn/going; .*it is InProgress: its later results are not used; its own parent older is not read\$" \
-    'a job that goes on is said to'
+    'a continued job is reported as such'
 # The region of the study's own backend.
 study backend -e 's/, "region": "eu-west-1"//; s/"parent"/"two"/' \
     -e 's#"backend": "local"#"backend": { "name": "sagemaker",\
@@ -171,7 +171,7 @@ no() { # name what error sed-expression …
 	no_said=$("$HPOTUNE" start -q "$no_name.json" 2>&1)
 	is "$?" 2 "$no_what"
 	like "$no_said" "^hpotune: $no_name.json:[0-9]+:[0-9]+: $no_error" \
-	    'the error says why'
+	    'the error gives the reason'
 	is "$(find . -maxdepth 1 -name "$no_name.*" | tr '\n' ' ')" "./$no_name.json " \
 	    'nothing was made'
 }
@@ -218,7 +218,8 @@ is "$(sqlite3 :memory: "SELECT json_extract(readfile('new.json'),
     'with its space, and its parents'
 "$HPOTUNE" import sagemaker --tuning-job gone --region eu-west-1 >out 2>err
 is "$? $(cat out)" '1 ' 'one that is not there is an error'
-like "$(cat err)" 'the tuning job gone does not exist in eu-west-1' 'which says so'
+like "$(cat err)" 'the tuning job gone does not exist in eu-west-1' \
+    'which reports it'
 for words in "sagemaker base.json --tuning-job x" "sagemaker" \
     "sagemaker base.json --region x"; do
 	# shellcheck disable=SC2086 # words

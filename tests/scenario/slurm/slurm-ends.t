@@ -39,7 +39,7 @@ scancel "$(job_of cancel 1.1)"
 reap "$server"
 is "$(ends cancel)" user "somebody's scancel ends the trial"
 like "$(sql cancel.db 'SELECT why FROM trials')" \
-    '^job [0-9]+ was cancelled in Slurm' 'the reason says so'
+    '^job [0-9]+ was cancelled in Slurm' 'the reason reports it'
 
 slurm_study preempt '"trials": 1' '"grace": 5, "cpus": 2' \
     ', "partition": "main", "extra": ["--nodelist=n1"]'
@@ -56,7 +56,7 @@ is "$(ends preempt)" 'spot
 ok' 'a preempted attempt is a free retry'
 is "$(sql preempt.db 'SELECT state FROM trials')" completed 'and completes'
 like "$(why)" \
-    'preempted by another job of Slurm' 'the reason says so'
+    'preempted by another job of Slurm' 'the reason reports it'
 
 rm go
 slurm_study node '"trials": 1' '"grace": 5' ''

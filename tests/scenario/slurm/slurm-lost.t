@@ -62,9 +62,9 @@ ok 'a trial runs' retry sql_is twice.db \
 sbatch --parsable --output=second.out --wait \
     twice.d/trials/1/attempt-1/job.sh >/dev/null
 is "$(wc -l <ledger)" 1 'a second job of it runs nothing'
-like "$(cat second.out)" 'this run of the job does nothing' 'and says so'
+like "$(cat second.out)" 'this run of the job does nothing' 'and reports it'
 touch go
 reap "$server"
-is $? 0 'the first one goes on'
+is $? 0 'the first one continues'
 
 done_testing

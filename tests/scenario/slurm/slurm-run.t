@@ -39,7 +39,7 @@ like "$given" '^SM_NUM_GPUS=1$' '… counted'
 like "$given" '^HPOTUNE_CHECKPOINT_DIR=/.*/run\.d/trials/1/checkpoint$' \
     'and its folders'
 is "$(stat -c %a run.d/trials/1/attempt-1/env.sh)" 600 \
-    'nobody else reads its environment'
+    'no other user can read its environment'
 ok 'no job is left' retry no_job_left
 
 cat >trial <<'END'

@@ -53,6 +53,6 @@ done
 PATH=$no_tools "$HPOTUNE" doctor good.json >out 2>err
 like "$(cat out)" 'sbatch.*cannot be started' 'missing commands are found'
 PATH=$no_tools "$HPOTUNE" start good.json >out 2>err
-like "$(cat err)" 'sbatch is not found or does not work' 'start says so'
+like "$(cat err)" 'sbatch is not found or does not work' 'start reports it'
 
 done_testing

@@ -45,7 +45,7 @@ test_good(void)
 	aws_rig_settle(&rig);
 	ok(t.good && t.json == NULL, "an empty answer is good");
 	is_int(aws_requests(rig.aws), 2, "requests are counted");
-	is_str(rig.notes.data, NULL, "and nobody was bothered");
+	is_str(rig.notes.data, NULL, "and no request was sent");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
@@ -112,7 +112,7 @@ test_throttle(void)
 	is_str(t.message,
 	    "SageMaker StopTrainingJob: Rate exceeded (ThrottlingException, "
 	    "request id-1234)",
-	    "what is said");
+	    "what is reported");
 	is_str(t.code, "ThrottlingException", "its code");
 	is_str(t.request_id, "id-1234", "its request");
 	is_int(t.status, 400, "its status");
@@ -194,10 +194,10 @@ test_refused(void)
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 3);
 	aws_rig_settle(&rig);
 	ok(t.what == AWS_TRANSIENT && !t.unclear && !t.sent,
-	    "nobody listens: certainly unsent");
+	    "no listener: certainly unsent");
 	ok(strncmp(t.message, "SageMaker CreateTrainingJob: ", 29) == 0 &&
 		strlen(t.message) > 40,
-	    "and said so: %s", t.message);
+	    "and reported: %s", t.message);
 	is_int(aws_requests(rig.aws), 3, "three tries");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
@@ -246,7 +246,7 @@ test_clock(void)
 		ok(strstr(buf_str(&rig.notes),
 		       i == 0 ? " s behind that of AWS" : " s ahead of that") !=
 			NULL,
-		    "told once: %.50s", buf_str(&rig.notes));
+		    "reported once: %.50s", buf_str(&rig.notes));
 		aws_client_answer_free(&t);
 		aws_rig_close(&rig);
 	}
@@ -274,7 +274,7 @@ test_clock_vain(void)
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 2);
 	aws_rig_settle(&rig);
 	ok(t.what == AWS_CLOCK && rig.n_asked == 6,
-	    "theirs does not help for ever");
+	    "theirs does not help forever");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
@@ -294,7 +294,7 @@ test_keys(void)
 	    "an expired token: new keys, once more, at once");
 	is_str(aws_rig_header(&rig, 1, "X-Amz-Security-Token"), "TOKEN2+/=def",
 	    "with the new ones");
-	ok(rig.notes.len == 0, "nobody is bothered");
+	ok(rig.notes.len == 0, "no request is sent");
 	for (i = 0; i < 2; i++)
 		aws_rig_error(&rig, NULL, 400, "UnrecognizedClientException",
 		    "The security token SECRET3/+abc TOKEN4+/=def is invalid");
@@ -329,7 +329,7 @@ test_keyless(void)
 		rig.n_asked == 0,
 	    "no keys: not sent");
 	is_str(t.message, "SageMaker StopTrainingJob: no keys were found",
-	    "and said so");
+	    "and reported");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }

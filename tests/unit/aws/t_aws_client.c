@@ -191,7 +191,8 @@ test_cancel(void)
 	rig.open--;
 	aws_rig_json(&rig, &other, AWS_SAGEMAKER, stop, 0);
 	aws_rig_settle(&rig);
-	ok(t.calls == 0 && other.good, "one on its way is not told");
+	ok(t.calls == 0 && other.good,
+	    "a callback of a request in flight is not called");
 	rig.slow_keys = true;
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 	aws_rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
@@ -253,7 +254,7 @@ test_inside(void)
 	rig.open = 1;
 	aws_rig_settle(&rig);
 	ok(a.calls == 1 && b.calls == 0,
-	    "one that waits to be told is not told any more");
+	    "a callback that is due is not called any more");
 	rig.keyless = false;
 	aws_rig_json(&rig, &c, AWS_SAGEMAKER, stop, 1);
 	own = c.call;

@@ -184,7 +184,7 @@ test_region(void)
 	is_region(NULL, NULL, "eu-central-1", "the default profile's");
 	is_region("two words", NULL, "us-east-2", "a named profile's");
 	is_region("work", NULL, "eu-north-1", "the credentials file's first");
-	is_region("only-here", NULL, NULL, "nobody says");
+	is_region("only-here", NULL, NULL, "no source has it");
 	set("AWS_PROFILE", "sv", NULL);
 	is_region(NULL, NULL, "us-west-2", "AWS_PROFILE's");
 	set("AWS_PROFILE", "sv", "AWS_DEFAULT_PROFILE", "work", NULL);
@@ -194,13 +194,13 @@ test_region(void)
 	set("AWS_DEFAULT_REGION", "r2", "AWS_REGION", "r1", NULL);
 	is_region("sv", NULL, "r1", "AWS_REGION");
 	is_other("r2", "the one that does not count is known");
-	is_region("sv", "r0", "r0", "what study.json says");
+	is_region("sv", "r0", "r0", "the value of study.json");
 	set("AWS_DEFAULT_REGION", "r1", "AWS_REGION", "r1", NULL);
 	is_other(NULL, "no other one where both say the same");
 	set("AWS_REGION", "r1", NULL);
 	is_other(NULL, "nor where one is alone");
 	set("AWS_REGION", "", NULL);
-	is_region("sv", NULL, "us-west-2", "an empty variable says nothing");
+	is_region("sv", NULL, "us-west-2", "an empty variable is ignored");
 }
 
 static void

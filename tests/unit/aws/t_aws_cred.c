@@ -222,7 +222,7 @@ test_role_wrong(struct aws_credentials *g)
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		cred_rig_env(g, cases[i].profile, STS, ALONE, NULL);
 		is_refused(g, cases[i].want, cases[i].profile);
-		is_int(g->sts, 0, "nobody is asked");
+		is_int(g->sts, 0, "no request is sent");
 	}
 	cred_rig_env(g, "role", "AWS_ENDPOINT_URL_STS", "http://127.0.0.1:PORT",
 	    ALONE, NULL);
@@ -280,7 +280,7 @@ test_web(struct aws_credentials *g)
 	is_str(g->auth, "", "not signed");
 	cred_rig_put(g, "token", "second");
 	cred_invalidate(g->cred, "WEB1");
-	is_found(g, "WEB2", "web identity", "asked anew");
+	is_found(g, "WEB2", "web identity", "requested again");
 	ok(strstr(g->form, "WebIdentityToken=second") != NULL,
 	    "with the file as it is now");
 	cred_rig_env(g, "web", STS, ALONE, NULL);
@@ -364,7 +364,7 @@ test_container(struct aws_credentials *g)
 	is_str(g->auth, "t1", "with the token of its file");
 	cred_rig_put(g, "token", "t2");
 	cred_invalidate(g->cred, "TASK1");
-	is_found(g, "TASK2", "container", "asked anew");
+	is_found(g, "TASK2", "container", "requested again");
 	is_str(g->auth, "t2", "with the token as it is now");
 	cred_rig_put(g, "token", "t2\nEvil: yes");
 	cred_invalidate(g->cred, "TASK2");
@@ -408,10 +408,10 @@ test_instance(struct aws_credentials *g)
 	cred_rig_env(g, NULL, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
 	    "http://127.0.0.1:1", NULL);
 	is_refused(g, "no instance metadata: ", "no instance");
-	is_int(g->metadata, 0, "nobody is asked");
+	is_int(g->metadata, 0, "no request is sent");
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	g->silent = true;
-	is_refused(g, "no instance metadata: ", "one that says nothing");
+	is_refused(g, "no instance metadata: ", "one without an answer");
 	g->silent = false;
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	g->life_s = -60;
@@ -433,9 +433,9 @@ test_region(struct aws_credentials *g)
 	    "no region of AWS is set: name one in backend.region, AWS_REGION "
 	    "or the profile \"default\" (no instance metadata: "
 	    "AWS_EC2_METADATA_DISABLED is set)",
-	    "says where it could be");
+	    "lists where it could be");
 	cred_rig_env(g, NULL, "AWS_REGION", "us-east-1", INSTANCE, NULL);
-	is_int(aws_region_ask(g->config, &e), 0, "one that is said");
+	is_int(aws_region_ask(g->config, &e), 0, "one that is given");
 	is_str(aws_config_region(g->config), "us-east-1", "holds");
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	pid = fork();

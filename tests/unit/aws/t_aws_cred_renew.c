@@ -79,7 +79,7 @@ test_failures(struct aws_credentials *g)
 	    "no new ones: the old ones, while they are good");
 	is_int(g->container, 4, "after three tries");
 	t = cred_rig_get(g);
-	is_int(g->container, 4, "and nobody is asked for a while");
+	is_int(g->container, 4, "and no request is sent for a while");
 	ok(t.good, "but they are given");
 
 	begin(g);
@@ -97,7 +97,7 @@ test_spoil(struct aws_credentials *g)
 	cred_invalidate(g->cred, "another");
 	is_found(g, "TASK1", "container", "another key was refused");
 	cred_invalidate(g->cred, "TASK1");
-	is_found(g, "TASK2", "container", "this one: asked anew");
+	is_found(g, "TASK2", "container", "this one: requested again");
 	cred_invalidate(g->cred, "TASK2");
 	g->bad = 3;
 	g->bad_status = 500;
@@ -114,7 +114,7 @@ test_short(struct aws_credentials *g)
 	is_found(g, "TASK1", "container", "are used");
 	is_int(g->container, 1, "without new ones at each use");
 	cred_invalidate(g->cred, "TASK1");
-	is_found(g, "TASK2", "container", "refused: asked anew, at once");
+	is_found(g, "TASK2", "container", "refused: requested again, at once");
 	cred_set_offset(g->cred, 301);
 	g->life_s = 900;
 	is_found(g, "TASK3", "container", "over: the same");
@@ -169,7 +169,7 @@ test_free(struct aws_credentials *g)
 	cred_get(g->cred, on_keys, &calls);
 	cred_get(g->cred, on_keys, &others);
 	cred_rig_until(g, &calls, 1);
-	is_int(others, 0, "freed from a callback: nobody else is told");
+	is_int(others, 0, "freed from a callback: no other callback is called");
 	cred_rig_env(g, NULL, TASK, NULL);
 	cred_get(g->cred, on_keys, &others);
 	cred_free(g->cred);

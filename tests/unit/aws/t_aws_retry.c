@@ -138,7 +138,7 @@ test_bucket(void)
 	aws_retry_bucket_init(&b, 0.3, 0);
 	(void)aws_retry_bucket_take(&b, 0);
 	wait = aws_retry_bucket_take(&b, 0);
-	is_int(aws_retry_bucket_take(&b, wait), 0, "what was said suffices");
+	is_int(aws_retry_bucket_take(&b, wait), 0, "one warning suffices");
 	/* Never more than rate * time + burst, whoever asks how often. */
 	aws_retry_bucket_init(&b, 5, 0);
 	for (int64_t now = 0; now <= 10000; now += 3)
@@ -218,7 +218,7 @@ test_backoff(void)
 	is_int(aws_retry_after_ms(NULL, "250"), 250, "milliseconds");
 	is_int(aws_retry_after_ms("1", "2500"), 2500, "both: the longer");
 	is_int(aws_retry_after_ms("99999999999999999999", NULL), 300000,
-	    "nobody waits for ever");
+	    "no call waits forever");
 	is_int(aws_retry_after_ms("1e300", "nan"), 300000, "nor for 1e300");
 	is_int(aws_retry_after_ms("-1", "soon"), 0, "nonsense is nothing");
 	is_int(aws_retry_after_ms("", "5x"), 0, "nor half of it");

@@ -151,7 +151,7 @@ test_errors(void)
 	aws_rig_step(
 	    &rig, (struct step){ .status = 403, .body = "<html>proxy" });
 	get(&rig, &t, "GET", "some-bucket", "k");
-	ok(t.good, "somebody between says no: once more");
+	ok(t.good, "a proxy refuses: retried");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
@@ -335,7 +335,7 @@ test_whoami(void)
 	t.rig = &rig;
 	aws_rig_publish(&rig, &t, "<html>sign in</html>");
 	is_str(t.message, "SNS Publish: the answer is not AWS's",
-	    "a yes that is somebody else's");
+	    "a success of another request");
 	ok(!t.good && t.unclear, "is none, and may have acted");
 	aws_client_answer_free(&t);
 	t.rig = &rig;

@@ -186,8 +186,8 @@ test_real_loop(void)
 	sig = loop_signal_new(s.loop, SIGUSR1, on_second, &s);
 	raise(SIGUSR1);
 	loop_run(s.loop, on_turn, &s);
-	ok(strchr(s.order, 'r') != NULL, "a readable descriptor is heard");
-	ok(strchr(s.order, 'b') != NULL, "a signal is heard");
+	ok(strchr(s.order, 'r') != NULL, "a readable descriptor is delivered");
+	ok(strchr(s.order, 'b') != NULL, "a signal is delivered");
 	ok(s.order[s.n - 1] == 'z', "a timer ends the loop");
 	loop_signal_free(sig);
 	loop_fd_free(f);

@@ -71,7 +71,7 @@ run(struct rig *g, struct end *x, struct capture_spec spec, const char *line)
 		line))
 		g->open = 0;
 	else
-		ok(x->calls == 0, "nothing is heard before the loop");
+		ok(x->calls == 0, "nothing is read before the loop");
 	loop_run(g->loop, on_turn, g);
 	is_int(x->calls, 1, "one end");
 }
@@ -123,14 +123,14 @@ test_bounds(struct rig *g)
 	end_free(&x);
 	run(g, &x, spec, "cat /dev/zero");
 	is_int(x.status, -1, "too much");
-	is_str(x.why, "it printed more than 1000 bytes", "is told");
+	is_str(x.why, "it printed more than 1000 bytes", "is reported");
 	end_free(&x);
 	/* A shell must have begun by then, on any machine. */
 	spec.timeout_ms = 3000;
 	run(g, &x, spec,
 	    "echo begun; trap '' TERM; while :; do sleep 60; done");
 	is_int(x.status, -1, "too long");
-	is_str(x.why, "it took longer than 3000 ms", "is told");
+	is_str(x.why, "it took longer than 3000 ms", "is reported");
 	is_str(x.out, "begun\n", "with what it had printed");
 	end_free(&x);
 }
@@ -163,7 +163,7 @@ test_left_behind(struct rig *g)
 	run(g, &x, spec, "sleep 600 & echo $!");
 	is_int(x.status, 0, "the end of the first process counts");
 	pid = (pid_t)atoi(x.out);
-	ok(pid > 0 && kill(pid, 0) == 0, "the other one may go on");
+	ok(pid > 0 && kill(pid, 0) == 0, "the other one may continue");
 	if (pid > 0)
 		(void)kill(pid, SIGKILL);
 	end_free(&x);

@@ -116,7 +116,8 @@ test_broken(struct http_pool *g)
 	s.most = 999999;
 	http_pool_ask_with(g, &h, &s);
 	is_int(h.status, 0, "a byte too many");
-	is_str(h.error, "the answer is longer than 999999 bytes", "is told");
+	is_str(
+	    h.error, "the answer is longer than 999999 bytes", "is reported");
 	http_pool_answer_free(&h);
 	s.most = 1000000;
 	http_pool_ask_with(g, &h, &s);

@@ -124,7 +124,7 @@ test_cancel(struct http_pool *g)
 		http_pool_answer_free(&race[i]);
 	}
 	is_int(calls, 1, "the others are cancelled from a callback");
-	is_int(h.calls, 0, "what was cancelled at once is not heard of");
+	is_int(h.calls, 0, "a request cancelled at once has no callback");
 	http_cancel(NULL);
 }
 
@@ -189,7 +189,8 @@ test_close(struct http_pool *g)
 	for (i = 0; i < 30; i++)
 		calls += h[i].calls;
 	is_int(race[0].calls, 1, "closed from inside a callback");
-	is_int(calls, 0, "with others in flight, who hear nothing");
+	is_int(
+	    calls, 0, "with others in flight, whose callbacks are not called");
 	http_pool_answer_free(&race[0]);
 
 	ok(http_open(&g->http, g->loop, NULL, &e) == 0, "a third");

@@ -96,7 +96,7 @@ test_certificates(struct http_pool *g, const struct tls *t)
 
 	(void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", t->port);
 	http_pool_ask_with(g, &h, &s);
-	ok(h.status == 0 && h.unsent, "a stranger: %s", h.error);
+	ok(h.status == 0 && h.unsent, "an unknown certificate: %s", h.error);
 	http_pool_answer_free(&h);
 	ok(http_open(&g->http, g->loop, t->cert, &e) == 0, "his certificate");
 	http_pool_ask_with(g, &h, &s);
@@ -110,7 +110,7 @@ test_certificates(struct http_pool *g, const struct tls *t)
 	ok(http_open(&g->http, g->loop, "/no/such/bundle", &e) == 0,
 	    "a bundle that is not there");
 	http_pool_ask_with(g, &h, &s);
-	ok(h.status == 0 && h.unsent, "makes nobody known: %s", h.error);
+	ok(h.status == 0 && h.unsent, "adds no certificate: %s", h.error);
 	http_pool_answer_free(&h);
 	http_close(g->http);
 	g->http = before;

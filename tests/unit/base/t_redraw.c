@@ -90,7 +90,7 @@ terminal_write(struct terminal *t, const char *text)
 			else if (*end == 'J')
 				erase_below(t);
 			else if (*end != 'm')
-				ok(false, "the model knows ESC [ %c", *end);
+				ok(false, "the model supports ESC [ %c", *end);
 			text = end;
 		} else
 			letter(t, *text);

@@ -200,7 +200,7 @@ test_checkpoint_round(void)
 	is_str(f.text,
 	    "cannot write nowhere/fashion.checkpoint: "
 	    "No such file or directory",
-	    "said so");
+	    "reported");
 }
 
 static void
@@ -243,7 +243,7 @@ test_checkpoint_damage(void)
 	}
 	is_int(flipped, n, "every flipped byte is noticed");
 	is_int(cut, n, "every cut is noticed");
-	is_str(f.text, "./fashion.checkpoint is damaged", "said so");
+	is_str(f.text, "./fashion.checkpoint is damaged", "reported");
 	file_write(CHECKPOINT_PATH, bytes, n + 1);
 	is_int(checkpoint_read(&in, ".", &f), CHECKPOINT_DAMAGED, "too long");
 	ok(weights[0] == 0 && slots[0] == 0, "nothing was changed");
@@ -260,7 +260,7 @@ idx_refuses(const void *bytes, size_t n, const char *why, const char *what)
 
 	file_write("f", bytes, n);
 	ok(idx_read(&x, "f", 1, &f) == -1 && x.bytes == NULL, "%s", what);
-	is_str(f.text, why, "said so");
+	is_str(f.text, why, "reported");
 }
 
 static void
@@ -276,7 +276,7 @@ test_idx_plain(void)
 	    "a plain file");
 	idx_free(&x);
 	ok(idx_read(&x, "g", 1, &f) == -1, "no file");
-	is_str(f.text, "g: No such file or directory", "said so");
+	is_str(f.text, "g: No such file or directory", "reported");
 	idx_refuses("", 0, "f: the file ends too early", "an empty file");
 	idx_refuses("hello, world", 12,
 	    "f: not an IDX file of bytes in 1 dimensions", "another file");
@@ -320,7 +320,7 @@ test_idx_zipped(void)
 	bytes[n - 8] ^= 1;
 	file_write("f", bytes, n);
 	is_int(idx_read(&x, "f", 1, &f), -1, "a wrong checksum");
-	is_str(f.text, "f: incorrect data check", "said so");
+	is_str(f.text, "f: incorrect data check", "reported");
 	unlink("f");
 }
 
@@ -448,10 +448,10 @@ test_options(void)
 	    "with --retune the settings that may change are none of it");
 	setenv("HPOTUNE_UNTIL_STEP", "3", 1);
 	ok(plugin_options_read(&o, 4, argv, &f) == 0 && o.epochs == 3,
-	    "hpotune says how far");
+	    "until the step that hpotune gives");
 	setenv("HPOTUNE_UNTIL_STEP", "30", 1);
 	ok(plugin_options_read(&o, 4, argv, &f) == 0 && o.epochs == 10,
-	    "but not beyond what the user said");
+	    "but not beyond the user's limit");
 	unsetenv("HPOTUNE_UNTIL_STEP");
 	options_refuses(
 	    "--momentum=0.5", "--momentum: only with --optimizer=sgd");

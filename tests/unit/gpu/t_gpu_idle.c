@@ -57,9 +57,8 @@ test_idle(void)
 	pass(&l, WINDOW, 0.034);
 	is_int(l.told, 0, "nothing before the time is over");
 	pass(&l, 4000, 0.034);
-	is_int(l.told, 1, "then it is told");
-	is_str(
-	    l.text, "its GPU has been used 3 % for 10 minutes", "what it says");
+	is_int(l.told, 1, "then it is reported");
+	is_str(l.text, "its GPU has been used 3 % for 10 minutes", "its text");
 	pass(&l, 10 * WINDOW, 0);
 	is_int(l.told, 1, "and only once");
 }
@@ -76,7 +75,7 @@ test_busy(void)
 	pass(&l, WINDOW - 4 * MINUTE, 0);
 	is_int(l.told, 0, "a pause shorter than the time");
 	pass(&l, WINDOW, 0);
-	is_int(l.told, 1, "a long one is told, however busy it was before");
+	is_int(l.told, 1, "a long one is reported, however busy it was before");
 	ok(l.told_ms >= 101 * (int64_t)WINDOW - 2 * MINUTE &&
 		l.told_ms <= 101 * (int64_t)WINDOW + MINUTE,
 	    "in time");
@@ -115,7 +114,7 @@ test_silence(void)
 	int64_t ms;
 
 	pass(&l, 10 * WINDOW, 0);
-	is_int(l.told, 0, "0: nobody wants to know");
+	is_int(l.told, 0, "0: no warning is configured");
 	l = begin(1, WINDOW);
 	for (ms = 0; ms < 10 * WINDOW; ms += 2000)
 		if (gpu_idle_update(
@@ -130,14 +129,14 @@ test_silence(void)
 	pass(&l, MINUTE, 0);
 	is_int(l.told, 0, "a window that hardly anything was seen of");
 	pass(&l, WINDOW, 0);
-	is_int(l.told, 1, "seen again it is told");
+	is_int(l.told, 1, "seen again it is reported");
 	l = begin(1, WINDOW);
 	pass(&l, WINDOW / 2, 0);
 	l.busy = l.seen = 0;
 	pass(&l, WINDOW, 0);
-	is_int(l.told, 0, "who is counted anew begins anew");
+	is_int(l.told, 0, "a GPU whose count restarts has a new idle time");
 	pass(&l, MINUTE, 0);
-	is_int(l.told, 1, "and comes to it");
+	is_int(l.told, 1, "and reaches the threshold");
 }
 
 int

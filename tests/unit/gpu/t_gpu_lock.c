@@ -40,7 +40,7 @@ test_book(void)
 	char who[64], path[128];
 	int a, b, c;
 
-	ok(!gpu_lock_owner(gpu, who, sizeof who), "nobody has it");
+	ok(!gpu_lock_owner(gpu, who, sizeof who), "no study holds it");
 	a = take(gpu, 7, "mnist", who, sizeof who, &e);
 	ok(a >= 0, "a study books it: %s", e.text);
 	ok(fcntl(a, F_GETFD) & FD_CLOEXEC, "closed on exec");
@@ -51,7 +51,7 @@ test_book(void)
 	    "the file is everybody's");
 	b = take(gpu, 8, "other", who, sizeof who, &e);
 	ok(b == -1 && e.kind == ERR_BUSY, "another study does not get it");
-	ok(strncmp(who, "mnist of ", 9) == 0, "and knows who has it: %s", who);
+	ok(strncmp(who, "mnist of ", 9) == 0, "and names the holder: %s", who);
 	ok(gpu_lock_owner(gpu, who, sizeof who) && who[0] == 'm',
 	    "anybody may ask");
 	c = take(gpu, 7, "mnist", who, sizeof who, &e);
@@ -89,9 +89,9 @@ test_moment(void)
 	snprintf(path, sizeof path, "%s/%s", locks, gpu);
 	booking = open(path, O_RDWR | O_CLOEXEC);
 	ok(booking >= 0 && fcntl(booking, F_OFD_SETLK, &l) == 0,
-	    "somebody is booking");
+	    "another study reserves");
 	fd = take(gpu, 7, "mnist", who, sizeof who, &e);
-	ok(fd == -1 && e.kind == ERR_BUSY, "nobody else is, nor waits");
+	ok(fd == -1 && e.kind == ERR_BUSY, "no other study reserves or waits");
 	ok(!gpu_lock_owner(gpu, who, sizeof who), "nor has it by that");
 	close(booking);
 	fd = take(gpu, 7, "mnist", who, sizeof who, &e);

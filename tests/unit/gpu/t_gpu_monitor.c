@@ -155,7 +155,7 @@ test_hang(const char *program)
 	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	is_int(h.failures, 1, "a driver that hangs");
-	is_str(h.why, "the driver of the GPUs does not respond", "is said");
+	is_str(h.why, "the driver of the GPUs does not respond", "is reported");
 	gpu_monitor_patience(h.watch, 2000);
 	gpus_put("gpu\ngpu\ngpu\n");
 	hear(&h, 1);
@@ -262,7 +262,7 @@ test_probe(void)
 	    "one that says nothing");
 	text_put("wrong", "#!/bin/sh\nexec cat /dev/zero\n");
 	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
-	    "one that says too much");
+	    "one that writes too much");
 	is_int(gpu_health_probe(h.watch, "GPU-1", on_probe, &h, &e), 0,
 	    "another GPU beside it");
 	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), -1,
@@ -293,7 +293,8 @@ test_ask(const char *program)
 	gpu_snapshot_free(&l);
 	gpus_put("hang init\n");
 	is_int(gpu_query(&l, 200, &e), -1, "a driver that hangs");
-	is_str(e.text, "the driver of the GPUs does not respond", "is said");
+	is_str(
+	    e.text, "the driver of the GPUs does not respond", "is reported");
 	(void)setenv("HPOTUNE_GPU", path, 1);
 	text_put("wrong", "#!/bin/sh\necho '{}'\n");
 	is_int(gpu_query(&l, 20000, &e), -1, "nonsense");

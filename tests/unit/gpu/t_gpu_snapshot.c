@@ -82,7 +82,7 @@ test_round(void)
 	gpu_snapshot_write(&b, &l);
 	is_int(
 	    gpu_snapshot_read(&read, b.data, b.len, &e), 0, "they are a line");
-	is_int(read.source, GPU_SIMULATED, "… that says what they are");
+	is_int(read.source, GPU_SIMULATED, "… that states what they are");
 	gpu_snapshot_free(&read);
 	gpu_snapshot_free(&l);
 	buf_free(&a);

@@ -289,7 +289,7 @@ test_odd(void)
 	for (i = 0; i < SLOTS; i++)
 		y[i] = 1.5 - 0.02 * (double)i;
 	g = guess(b, y, 20, 0.5, 0.9);
-	ok(g.p > 0.5, "what falls in a straight line goes on to");
+	ok(g.p > 0.5, "a straight line is extrapolated");
 	for (i = 0; i < SLOTS; i++)
 		y[i] = i % 2 ? -1.5 : 1.5;
 	for (n = 0; n <= SLOTS; n++) {

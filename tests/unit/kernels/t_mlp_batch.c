@@ -245,7 +245,7 @@ test_resume(const struct mlp_data *d, size_t i)
 	for (n = 0; n < 8; n++)
 		k->advance(q, &other, 1, 1);
 	k->take(q, other, &part.state);
-	ok(copy_same(&whole, &part), "run %zu goes on to the same bits", i);
+	ok(copy_same(&whole, &part), "run %zu continues to the same bits", i);
 	copy_free(&whole);
 	copy_free(&part);
 	k->close(p);
@@ -378,7 +378,7 @@ test_ranks(const struct mlp_data *d, size_t i)
 	is_near(one[2].copy.state.place.loss_sum, whole.state.place.loss_sum,
 	    1e-4, "with the same loss");
 	ok(one[0].ranks.wished > 0 && one[2].ranks.wished > 0,
-	    "what one wishes all hear");
+	    "the stop request of one reaches all");
 	for (r = 0; r < 3; r++)
 		copy_free(&one[r].copy);
 	copy_free(&whole);

@@ -98,7 +98,7 @@ test_running(void)
 	t->ups = 0;
 	ok(local_rig_until(&rig, local_rig_is_up, 1), "it is up again");
 	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(local_rig_until(&rig, local_rig_over, 1), "its end is heard");
+	ok(local_rig_until(&rig, local_rig_over, 1), "its end is read");
 	is_int(t->exit.exit_code, 6, "as it was");
 	is_int(t->reports, 2, "no report twice, none lost");
 	rig.attempt = 1;
@@ -138,7 +138,7 @@ test_ended(void)
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ENDED, "it ended meanwhile");
 	ok(local_rig_until(&rig, local_rig_over, 1), "its end is delivered");
 	ok(t->exits == 1 && t->exit.exit_code == 3, "once, as it was");
-	is_int(t->reports, 2, "with the report nobody had read");
+	is_int(t->reports, 2, "with the report that was not read");
 	is_str(t->last, "a 2 2", "which is the second");
 	local_rig_close(&rig);
 }
@@ -169,8 +169,8 @@ test_lost(void)
 	is_int(local_rig_look(&rig, 2, &e), ADOPT_LOST,
 	    "so while the server is away");
 	ok(local_rig_until(&rig, local_rig_over, 2) && t[2].losts == 1,
-	    "it is told");
-	is_int(t[2].reports, 1, "its reports are not told again");
+	    "it is reported");
+	is_int(t[2].reports, 1, "its reports are not reported again");
 
 	local_rig_sh(&rig, 3,
 	    "setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' & \n"
@@ -186,7 +186,7 @@ test_lost(void)
 	close(fd);
 	is_int(local_rig_look(&rig, 3, &e), ADOPT_LOST, "the trial is lost");
 	ok(local_rig_until(&rig, local_rig_over, 3) && t[3].losts == 1,
-	    "it is told");
+	    "it is reported");
 	is_int(local_rig_alive(3, 1), 0, "once nothing is left");
 
 	local_rig_sh(&rig, 4,
@@ -244,27 +244,27 @@ test_between(void)
 		abort();
 	close(fd);
 	is_int(local_rig_look(&rig, 3, &e), ADOPT_UNKNOWN, "damage: unknown");
-	ok(strstr(e.text, "damaged") != NULL, "and says so");
+	ok(strstr(e.text, "damaged") != NULL, "and reports it");
 
 	fd = state_hold(&rig, 4);
 	records_put(fd, 4, false);
 	close(fd);
 	is_int(local_rig_look(&rig, 4, &e), ADOPT_LOST, "after a reboot: lost");
 	ok(local_rig_until(&rig, local_rig_over, 4) && t[4].losts == 1,
-	    "and told");
+	    "and reported");
 
 	spec = local_rig_spec(&rig, 5, argv);
 	(void)close(state_hold(&rig, 5));
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "abandon");
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "twice");
-	is_int(local_rig_look(&rig, 5, &e), ADOPT_LOST, "is for ever");
+	is_int(local_rig_look(&rig, 5, &e), ADOPT_LOST, "is permanent");
 	local_rig_until(&rig, local_rig_over, 5);
 
 	fd = state_hold(&rig, 6);
 	records_put(fd, 7, false);
 	is_int(local_rig_look(&rig, 6, &e), ADOPT_UNKNOWN,
-	    "a directory where another run is going on: unknown");
-	ok(strstr(e.text, "another run") != NULL, "and says so");
+	    "a directory with another run in progress: unknown");
+	ok(strstr(e.text, "another run") != NULL, "and reports it");
 	records_put(fd, 7, true);
 	close(fd);
 	is_int(local_rig_look(&rig, 6, &e), ADOPT_NEVER, "it is over: never");
@@ -304,7 +304,7 @@ test_race(void)
 		t = &b.trial[i];
 		heard += t->exits == 1 && t->exit.exit_code == 0;
 	}
-	is_int(heard, 40, "of two supervisors' trials both hear the end");
+	is_int(heard, 40, "the ends of trials of two supervisors arrive");
 	(void)snprintf(path, sizeof path, "%s/ledger", a.dir);
 	text = local_rig_text(path);
 	for (i = 0; text[i] != '\0'; i++)

@@ -78,7 +78,7 @@ test_exits(void)
 		local_rig_until(&rig, local_rig_over, 5) &&
 		local_rig_until(&rig, local_rig_over, 6),
 	    "six ends");
-	is_int(t[1].exit.exit_code, 7, "an exit status is told");
+	is_int(t[1].exit.exit_code, 7, "an exit status is reported");
 	ok(t[2].exit.signal == SIGKILL && t[2].exit.exit_code == -1,
 	    "so is a signal");
 	ok(strstr(t[2].exit.why, "memory") != NULL && !t[2].exit.oom,
@@ -89,12 +89,12 @@ test_exits(void)
 	    "it may be there later, and so may a folder");
 	is_str(t[4].exit.why,
 	    "cannot run no-such-program-here: No such file or directory",
-	    "and says why");
+	    "and gives the reason");
 	is_str(t[5].exit.why, "cannot run ./plain: Exec format error",
 	    "no shell reads what the kernel cannot execute");
 	is_str(t[6].exit.why,
 	    "cannot enter /no/such/folder: No such file or directory",
-	    "a missing folder is told");
+	    "a missing folder is reported");
 	rig.settings.workdir = rig.dir;
 	spec = local_rig_spec(&rig, 7, missing);
 	(void)launcher_local.start(rig.ctx, &spec, &e);
@@ -151,7 +151,7 @@ test_stop(void)
 	local_rig_until(&rig, local_rig_is_up, 5);
 	launcher_local.stop(rig.ctx, 5, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 5),
-	    "a frozen trial hears SIGTERM");
+	    "a frozen trial receives SIGTERM");
 	local_rig_close(&rig);
 }
 
@@ -173,14 +173,14 @@ test_still(void)
 	local_rig_until(&rig, local_rig_reported, 1);
 	launcher_local.stop(rig.ctx, 1, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 1),
-	    "a supervisor that stands still hears");
-	is_int(t[1].exit.exit_code, 5, "and tells its trial");
+	    "a stopped supervisor receives the signal");
+	is_int(t[1].exit.exit_code, 5, "and stops its trial");
 	local_rig_sh(&rig, 2, "kill -STOP $PPID; exit 6");
 	ok(local_rig_until(&rig, local_rig_over, 2),
-	    "without a stop it goes on, too");
-	is_int(t[2].exit.exit_code, 6, "and hears the end");
+	    "without a stop it continues, too");
+	is_int(t[2].exit.exit_code, 6, "and receives the end");
 	ok(strstr(buf_str(&t[2].note), "supervisor was stopped") != NULL,
-	    "a note says that it was stopped");
+	    "a note states that it was stopped");
 
 	rig.settings.grace_ms = 100;
 	local_rig_sh(&rig, 3, again);
@@ -237,7 +237,8 @@ test_idle(void)
 	loop_timer_set(moment, 300);
 	rig.turns = 0;
 	local_rig_until(&rig, never, 1);
-	ok(rig.turns < 20, "a silent trial wakes nobody (%d turns)", rig.turns);
+	ok(rig.turns < 20, "a silent trial causes no turn (%d turns)",
+	    rig.turns);
 	launcher_local.stop(rig.ctx, 1, 1, true);
 	ok(local_rig_until(&rig, local_rig_over, 1), "and is still heard");
 	loop_timer_free(moment);
@@ -258,7 +259,7 @@ test_outside(void)
 	local_rig_sh(&rig, 2, "exit 0");
 	local_rig_until(&rig, local_rig_over, 1);
 	ok(t[1].exit.exit_code == 0 && t[1].exit.stopped,
-	    "a stop from outside is told");
+	    "a stop from outside is reported");
 	local_rig_until(&rig, local_rig_over, 2);
 	ok(!t[2].exit.stopped, "an end of its own accord is none");
 	local_rig_close(&rig);

@@ -97,13 +97,13 @@ test_names(void)
 	is_str(told(&rig, 2, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID", "in order");
 	is_str(told(&rig, 2, "SM_NUM_GPUS"), "1", "and how many");
 	local_rig_until(&rig, local_rig_is_up, 2);
-	ok(strstr(rig.trial[2].place, " gpu 1") != NULL, "its place says it");
+	ok(strstr(rig.trial[2].place, " gpu 1") != NULL, "its place has it");
 	text = local_rig_text(local_rig_path(&rig, 2, "gpus"));
 	is_str(text, "SIM-1\n", "a file keeps it");
 	free(text);
 	go(&rig, 1);
 	go(&rig, 2);
-	ok(rig.gpus >= 3, "each GPU was told of");
+	ok(rig.gpus >= 3, "each GPU was reported");
 	is_int(rig.trial[1].usages, 2, "what it used: at once, and at its end");
 	is_int(rig.trial[1].usage.gpus, 1, "of one GPU");
 	local_rig_close(&rig);
@@ -149,7 +149,7 @@ test_bookings(void)
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
 	(void)snprintf(uuid, sizeof uuid, "%s", local_rig_uuid(1, 1));
 	ok(launcher_local.take(rig.ctx, 1, 1, 0, uuid), "a GPU is kept");
-	ok(!is_ready(&rig, 0), "nobody else can have it");
+	ok(!is_ready(&rig, 0), "no other attempt can get it");
 	ok(!launcher_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
 	    "or keep it");
 	stay(&rig, 1);
@@ -191,7 +191,7 @@ test_restart(void)
 	go(&rig, 2);
 	go(&rig, 3);
 	go(&rig, 4);
-	is_int(rig.trial[2].exits, 1, "it is heard of");
+	is_int(rig.trial[2].exits, 1, "its event arrives");
 	local_rig_close(&rig);
 }
 
@@ -207,7 +207,7 @@ test_shared(void)
 	    "while ! test -e talk; do sleep 0.01; done\n"
 	    "echo hpotune: a=1; while ! test -e go1; do sleep 0.01; done");
 	local_rig_until(&rig, local_rig_is_up, 1);
-	ok(!is_ready(&rig, 0), "nobody beside one that settles");
+	ok(!is_ready(&rig, 0), "no second trial beside one that settles");
 	touch(&rig, "talk");
 	ok(local_rig_until(&rig, is_ready, 0), "when it has reported, one may");
 	stay(&rig, 2);

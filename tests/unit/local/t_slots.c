@@ -40,7 +40,7 @@ test_cpus(void)
 	is_int(slots(&rig, 1, 0, 0, &e), -1, "a GPU too many is an error");
 	is_int(e.kind, ERR_LAUNCH, "for the server to say where");
 	is_str(e.text, "a trial wants 1, but there are 0 here",
-	    "which says what there is");
+	    "which states what there is");
 	local_rig_close(&rig);
 }
 
@@ -73,9 +73,10 @@ test_gpus(void)
 	is_int(slots(&rig, 3, 0, 0, &e), 1, "three: one GPU is left over");
 	is_int(slots(&rig, 1, 0, 2, &e), 2, "limits.parallel bounds it");
 	is_int(slots(&rig, 1, 0, 9, &e), 4, "and makes no GPUs");
-	is_int(slots(&rig, 0, 0, 9, &e), 9, "who wants no GPU has cores");
+	is_int(slots(&rig, 0, 0, 9, &e), 9, "a trial without GPUs gets cores");
 	is_int(slots(&rig, 5, 0, 0, &e), -1, "five of four are too many");
-	is_str(e.text, "a trial wants 5, but there are 4 here", "it says so");
+	is_str(
+	    e.text, "a trial wants 5, but there are 4 here", "it reports this");
 	local_rig_close(&rig);
 
 	local_rig_open(&rig,
@@ -89,7 +90,7 @@ test_gpus(void)
 	is_str(e.text,
 	    "a trial declares 9.0 GiB of memory on each of 2, but 0 of the 2 "
 	    "here have that (the largest 8.0 GiB)",
-	    "which it says");
+	    "which it reports");
 	local_rig_close(&rig);
 }
 

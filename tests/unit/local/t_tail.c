@@ -146,7 +146,7 @@ test_cut(void)
 	    "echo '{\"step\":4,\"a\":4}' >m.new; mv m.new $HPOTUNE_METRICS");
 	local_rig_until(&rig, reported_twice, 1);
 	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(local_rig_until(&rig, reported_thrice, 1), "a file begun anew");
+	ok(local_rig_until(&rig, reported_thrice, 1), "a file started again");
 	is_str(t->last, "a 3 3", "is read from its start");
 	close(open(local_rig_path(&rig, 1, "../../../../same"), O_CREAT, 0600));
 	ok(local_rig_until(&rig, reported_four_times, 1),
@@ -193,10 +193,10 @@ test_cap(void)
 	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "the server is back");
-	ok(local_rig_until(&rig, local_rig_over, 1), "and hears the end");
+	ok(local_rig_until(&rig, local_rig_over, 1), "and receives the end");
 	is_str(t->last, "a 2 2", "with the newest output");
 	ok(strstr(buf_str(&t->note), "bytes of output were dropped") != NULL,
-	    "what was dropped is told");
+	    "what was dropped is reported");
 	ok(t->reads < 100, "and not read");
 	local_rig_close(&rig);
 }
@@ -219,12 +219,12 @@ test_patience(void)
 	rig.deaf = true;
 	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
 	ok(!local_rig_until(&rig, local_rig_over, 2),
-	    "without collect nothing is heard");
+	    "without collect nothing is read");
 	ok(rig.turns <= turns + 20, "and nothing spins");
 	printf("# %d turns\n", rig.turns - turns);
 	rig.deaf = false;
 	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
-	ok(local_rig_until(&rig, local_rig_over, 1), "all is heard in the end");
+	ok(local_rig_until(&rig, local_rig_over, 1), "all is read in the end");
 	ok(local_rig_until(&rig, local_rig_over, 2), "of the other too");
 	local_rig_close(&rig);
 }

@@ -46,7 +46,7 @@ shim_alone(struct local_launcher *rig, int64_t trial)
 	    "$HPOTUNE_SHIM dir=%s uuid=%s workdir=/ -- touch %s/ran",
 	    local_rig_path(rig, trial, ""), local_rig_uuid(trial, 1), rig->dir);
 	status = system(command);
-	is_int(WEXITSTATUS(status), ENOSPC, "the supervisor says why");
+	is_int(WEXITSTATUS(status), ENOSPC, "the supervisor gives the reason");
 	(void)snprintf(command, sizeof command, "%s/ran", rig->dir);
 	ok(access(command, F_OK) == -1, "and starts nothing");
 }
@@ -126,7 +126,7 @@ test_no_shim(void)
 	spec = local_rig_spec(&rig, 1, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "no supervisor");
 	is_int(e.kind, ERR_BUSY, "is no start now");
-	ok(strstr(e.text, "/no/such/shim") != NULL, "and says so");
+	ok(strstr(e.text, "/no/such/shim") != NULL, "and reports it");
 	setenv("HPOTUNE_SHIM", "/bin/false", 1);
 	local_rig_restart(&rig);
 	spec = local_rig_spec(&rig, 2, argv);
@@ -138,10 +138,10 @@ test_no_shim(void)
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one out of space");
 	ok(local_rig_until(&rig, local_rig_over, 3) &&
 		rig.trial[3].exits == 1 && rig.trial[3].exit.not_yet,
-	    "says that it may begin later");
+	    "states that it may begin later");
 	is_str(rig.trial[3].exit.why,
 	    "its supervisor could not begin: No space left on device",
-	    "and says why");
+	    "and gives the reason");
 	setenv("HPOTUNE_SHIM", was, 1);
 	free(was);
 	local_rig_close(&rig);
@@ -170,8 +170,8 @@ test_read_only(void)
 		is_str(rig.trial[1].lost,
 		    "its end could not be recorded: the file system is "
 		    "read-only",
-		    "and the reason is told");
-		is_int(rig.trial[1].reports, 1, "what it said counts");
+		    "and the reason is reported");
+		is_int(rig.trial[1].reports, 1, "its reports count");
 		unsetenv("HPOTUNE_FAIL");
 		setenv("HPOTUNE_SHIM", was, 1);
 	}

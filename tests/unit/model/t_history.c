@@ -247,7 +247,7 @@ test_points(void)
 	is_int(history_count(h), 3, "a number that was passed over counts");
 	is_int(history_state(h, 2), TRIAL_WAITING, "and waits");
 	is_near(history_point(h, 3)[1], 0.75, 0, "points are kept");
-	is_int(history_best(h), 0, "nobody is best at first");
+	is_int(history_best(h), 0, "no trial is the best at first");
 	ok(history_report(h, 1, 4, 2.0) && history_report(h, 1, 4, 2.0),
 	    "without curves every step is new");
 	c = history_curve(h, 1);

@@ -46,7 +46,7 @@ test_history(void)
 	is_near(j.meter.before_s, 60, 1e-9, "its download");
 	is_near(j.meter.after_s, 45, 1e-9, "its upload");
 	is_int(j.meter.phase, SM_PHASE_OVER, "it is over");
-	is_near(j.since_s, 0, 0, "and nothing goes on");
+	is_near(j.since_s, 0, 0, "and nothing accrues");
 
 	j = job(JOB("Completed",
 	    "\"TrainingStartTime\":140,\"TrainingTimeInSeconds\":810,",
@@ -88,7 +88,7 @@ test_pool(void)
 		"\"ResourceRetainedBillableTimeInSeconds\":42}}");
 	is_near(j.idle_s, 42, 0, "one that was used again is");
 	j = job("{\"WarmPoolStatus\":{\"Status\":\"Terminated\"}}");
-	ok(isnan(j.idle_s), "not told");
+	ok(isnan(j.idle_s), "no cost is reported");
 }
 
 /* Seconds at most, and at least, in one phase. */

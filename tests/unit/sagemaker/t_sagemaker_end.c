@@ -192,7 +192,7 @@ test_beyond(void)
 		ok(sm_job_status_end(&x, &job, false) && x.started_us == 0 &&
 			x.ended_us == 0 && job.created_s == 0 && !x.billed &&
 			x.trained_s == 0,
-		    "%s seconds are not told", numbers[i]);
+		    "%s seconds are not reported", numbers[i]);
 		json_free(doc);
 		free(text);
 	}

@@ -101,7 +101,7 @@ test_stop(void)
 	sm_rows_stop(&r, 1);
 	ok(sm_rows_run(&r, NULL), "it is stopped");
 	row = sm_rows_of(&r, 1);
-	ok(row->exit.stopped && row->exit.ran, "and says so");
+	ok(row->exit.stopped && row->exit.ran, "and reports it");
 	is_int(r.world.stops, 1, "one StopTrainingJob");
 	rows_end(&r);
 }
@@ -141,9 +141,9 @@ test_stop_sent(void)
 	ok(sm_rows_run(&r, is_sent), "it is begun");
 	sm_rows_stop(&r, 1);
 	ok(sm_rows_run(&r, NULL), "it is stopped");
-	ok(sm_rows_of(&r, 1)->exit.stopped, "and says so");
+	ok(sm_rows_of(&r, 1)->exit.stopped, "and reports it");
 	ok(r.world.n == 0 || r.world.jobs[0]->stop >= 0,
-	    "no job goes on without us");
+	    "no job continues without an attempt");
 	rows_end(&r);
 }
 
@@ -222,7 +222,7 @@ test_collision(void)
 	r.world.bad.stolen = 0;
 	ok(sm_rows_run(&r, NULL), "the name was taken");
 	is_int(sm_rows_of(&r, 1)->attempt, 2, "the next attempt has another");
-	is_int((long long)r.world.n, 2, "the stranger's job goes on");
+	is_int((long long)r.world.n, 2, "the stranger's job continues");
 	ok(r.world.jobs[0]->stop < 0, "untouched");
 	rows_end(&r);
 }
@@ -271,7 +271,7 @@ test_spot(void)
 	r.world.bad.interrupt = 1;
 	ok(sm_rows_run(&r, NULL), "a spot job");
 	ok(sm_rows_noted(&r, "runs on-demand"),
-	    "spot that was not given is said");
+	    "spot that was not given is reported");
 	ok(sm_rows_noted(&r, "spot interruption 1"), "so is an interruption");
 	rows_end(&r);
 }
@@ -367,7 +367,7 @@ test_code_late(void)
 	r.world.bad.only = "PUT";
 	r.world.bad.lose_before = 1;
 	ok(sm_rows_run(&r, is_code_late),
-	    "S3 does not answer, and that is told");
+	    "S3 does not answer, and that is reported");
 	is_int(r.world.creates, 0, "no job without its code");
 	r.world.bad.lose_before = 0;
 	ok(sm_rows_run(&r, NULL), "it answers again");
@@ -403,7 +403,7 @@ test_code_unseen(void)
 	is_int((long long)r.n, 1, "no attempt was used up");
 	for (i = 0; i < r.world.n; i++)
 		ok(!r.world.jobs[i]->codeless,
-		    "a job is told where its code is");
+		    "a job has the address of its code");
 	rows_end(&r);
 }
 
@@ -493,7 +493,7 @@ test_sync_good(void)
 	r.world.bad.train_ms = 4 * 3600 * 1000;
 	r.world.checkpoints = true;
 	ok(sm_rows_run(&r, NULL), "checkpoints come");
-	ok(!sm_rows_noted(&r, "checkpoint"), "nobody is warned");
+	ok(!sm_rows_noted(&r, "checkpoint"), "no warning is given");
 	sm_rows_close(&r);
 }
 

@@ -25,7 +25,7 @@ test_plain(void)
 	copy = cw_logs_copy(&r, 1);
 	is_str(copy, "", "the copy is there at once");
 	free(copy);
-	ok(cw_logs_reports(&r, 3), "all reports are heard");
+	ok(cw_logs_reports(&r, 3), "all reports are read");
 	is_int(r.cursor_ms, r.start_ms + 2500, "and how far it was read");
 	is_int(r.heard[2].step, 3, "a line of the metrics file is one");
 	is_int(r.heard[0].time_us, (r.start_ms + 1000) * 1000,
@@ -41,7 +41,7 @@ test_plain(void)
 	    "hpotune: step=4 loss=0.5\n",
 	    "the copy is the trial's output");
 	free(copy);
-	is_str(r.notes.data, NULL, "and nothing was to be said");
+	is_str(r.notes.data, NULL, "and no warning was given");
 	cw_logs_close(&r);
 }
 
@@ -64,7 +64,7 @@ test_faults(int empty, int twice, int expire, size_t page)
 		    i % 2 == 0 ? ".5" : "");
 		cw_logs_add(&r, JOB, 1, r.start_ms + i / 7, i, text);
 	}
-	ok(cw_logs_reports(&r, 300), "%d %d %d: all is heard", empty, twice,
+	ok(cw_logs_reports(&r, 300), "%d %d %d: all is read", empty, twice,
 	    expire);
 	cw_logs_add(&r, JOB, 1, r.start_ms + 300, 0, "hpotune-end: status 1");
 	ok(cw_logs_finish(&r, true), "it is over");
@@ -84,12 +84,12 @@ test_late(void)
 	cw_logs_step(&r, 2, 200);
 	cw_logs_step(&r, 3, 0);
 	(void)cw_logs_follow(&r, 1, JOB, 0);
-	ok(cw_logs_reports(&r, 2), "what is there is heard");
+	ok(cw_logs_reports(&r, 2), "what is there is read");
 	cw_logs_step(&r, 4, 900);
 	cw_logs_add(
 	    &r, JOB, 1, r.start_ms + 5000, 1000, "hpotune-end: status 0");
 	ok(cw_logs_finish(&r, true) && r.n_heard == 4,
-	    "late lines, in between and at the end, are heard");
+	    "late lines, in between and at the end, are read");
 	copy = cw_logs_copy(&r, 1);
 	is_str(copy,
 	    "hpotune: step=1 loss=0.5\nhpotune: step=2 loss=0.5\n"
@@ -180,7 +180,7 @@ test_interrupted(void)
 	    &r, JOB, 3, r.start_ms + 20000, 0, "hpotune: step=5 loss=1");
 	cw_logs_add(&r, JOB, 3, r.start_ms + 20001, 0, "hpotune-end: status 0");
 	ok(cw_logs_finish(&r, true) && r.n_heard == 7,
-	    "a third one that nobody announced, and late lines of the first");
+	    "a third one without announcement, and late lines of the first");
 	cw_logs_close(&r);
 }
 
@@ -231,7 +231,7 @@ test_sweep(int empty, int twice, int expire)
 		if (!cw_logs_reports(&r, (size_t)step * MANY * 4))
 			break;
 	}
-	is_int((long long)r.n_heard, 5 * MANY * 4, "all is heard");
+	is_int((long long)r.n_heard, 5 * MANY * 4, "all is read");
 	is_int(r.gets, 0, "and no stream was read");
 	(void)snprintf(job, sizeof job, "hpt-x-1-%05d-01-abcdef", 900);
 	for (i = 0; i < 10; i++)
@@ -321,7 +321,7 @@ test_freed(void)
 	freed = cw_logs_follow(&r, 1, JOB, 0);
 	sm_log_finish(freed, true, free_it, &r);
 	ok(cw_logs_run(&r, one_done) && r.logs->n == 0 && r.n_heard == 1,
-	    "a log may be freed when it is told that it is over");
+	    "a log may be freed in its last callback");
 	r.denied = true;
 	r.metric_data = "{}";
 	r.done = 0;

@@ -29,7 +29,7 @@ test_since(void)
 	is_int(r.heard[0].step, 500, "not more");
 	copy = cw_logs_copy(&r, 1);
 	ok(strncmp(copy, "hpotune: step=801 ", 18) == 0,
-	    "the copy goes on where it was");
+	    "the copy continues where it was");
 	free(copy);
 	cw_logs_add(
 	    &r, JOB, 1, r.start_ms + 990000, 0, "hpotune-end: status 0");
@@ -61,9 +61,9 @@ test_pieces(void)
 	ok(cw_logs_reports(&r, 3), "whole lines count, joined ones, too");
 	is_int(r.heard[0].step, 1, "the first was two");
 	is_int(r.heard[1].step, 2, "the second was whole");
-	is_int(r.heard[2].step, 4, "a comma says so at once");
+	is_int(r.heard[2].step, 4, "a trailing comma is recognised at once");
 	ok(strstr(buf_str(&r.notes), "its second half") != NULL,
-	    "what may be half a number is left out, and that is said");
+	    "what may be half a number is left out, and that is reported");
 	cw_logs_add(
 	    &r, JOB, 1, r.start_ms + 9, 0, "Reporting training SUCCESS");
 	ok(cw_logs_reports(&r, 4), "the last one with the line behind it");
@@ -89,7 +89,7 @@ test_odd(void)
 	    "a page with odd bytes is read");
 	is_str(r.notes.data,
 	    "a line of its output was passed over: a value is not a number\n",
-	    "and why a line counts for nothing is said once");
+	    "and the reason why a line is ignored is reported once");
 	cw_logs_close(&r);
 }
 
@@ -138,7 +138,7 @@ test_cut(void)
 		strstr(copy, " bytes are left out here]\n") != NULL &&
 		strstr(copy, "\nhpotune: step=50 loss=0.5\n") != NULL &&
 		strlen(copy) < 150,
-	    "it says so and has the newest");
+	    "it reports it and has the newest");
 	free(copy);
 	cw_logs_close(&r);
 }
@@ -155,13 +155,13 @@ test_broken(void)
 	r.broken = true;
 	ok(cw_logs_run(&r, cw_logs_noted) &&
 		strstr(buf_str(&r.notes), "cannot be read") != NULL,
-	    "trouble is told");
+	    "trouble is reported");
 	r.broken = false;
 	cw_logs_step(&r, 2, 0);
 	ok(cw_logs_reports(&r, 2), "and passes");
 	r.broken = true;
 	ok(cw_logs_finish(&r, true), "a log that cannot be read to its end");
-	ok(strstr(buf_str(&r.notes), "last lines") != NULL, "says so");
+	ok(strstr(buf_str(&r.notes), "last lines") != NULL, "reports it");
 	cw_logs_close(&r);
 }
 
@@ -198,7 +198,7 @@ test_denied(void)
 	ok(r.heard[0].time_us == minute * 1000000, "and their minute");
 	ok(strstr(buf_str(&r.notes), "may not be read") != NULL &&
 		strstr(buf_str(&r.notes), "CloudWatch averages") != NULL,
-	    "both are said");
+	    "both are reported");
 	ok(cw_logs_finish(&r, true) && r.n_heard == 2, "it ends");
 	free(data);
 	cw_logs_close(&r);
@@ -225,7 +225,7 @@ test_cloudwatch(void)
 	cw_logs_now(&r, set_cloudwatch);
 	(void)cw_logs_follow(&r, 1, JOB, 0);
 	ok(cw_logs_run(&r, cw_logs_noted),
-	    "metrics that are denied, too, are told");
+	    "metrics that are denied, too, are reported");
 	r.metric_data = "{\"MetricDataResults\":[{\"Id\":\"v0_0\"},[],1,"
 			"{\"Id\":\"v0_0\",\"Timestamps\":[1,\"x\"],"
 			"\"Values\":[]}]}";

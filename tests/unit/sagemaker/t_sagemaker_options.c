@@ -324,7 +324,7 @@ test_defaults(void)
 	ok(isnan(s->types[0].price), "no price");
 	ok(s->region == NULL && s->code == NULL, "no region, no code");
 	is_str(s->input_mode, "File", "File mode");
-	is_int(s->parallel, 0, "limits.parallel says how many");
+	is_int(s->parallel, 0, "limits.parallel states how many");
 	reading_close(&r);
 }
 

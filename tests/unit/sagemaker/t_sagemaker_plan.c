@@ -71,7 +71,7 @@ test_cost(void)
 	s.spot = false;
 	s.keep_alive_s = 600;
 	is_near(sm_plan_worst_cost(&s, NULL), 9 * 4320 / 3600.0, 1e-12,
-	    "and a warm pool nobody uses");
+	    "and a warm pool without use");
 	s.keep_alive_s = 0;
 	is_near(sm_plan_cost(&s, "ml.g5.xlarge", 2, 1800), 1.5, 1e-12,
 	    "two for half an hour");

@@ -120,7 +120,7 @@ test_cap(void)
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "2", "2", "1"));
 	is_int(sm_quota_slots(&r.sm), 2, "the cap is the limit");
-	is_int((int)r.sm.n_queue, 1, "and is told once");
+	is_int((int)r.sm.n_queue, 1, "and is reported once");
 	ok(r.sm.queue[0].ev.kind == LAUNCH_SLOTS, "as slots");
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "9", "9", "1"));
@@ -131,7 +131,7 @@ test_cap(void)
 	    LIMIT("ml.a for training job usage", "9", "9", "1"));
 	is_int(sm_quota_slots(&r.sm), 1, "one is tried again");
 	sm_quota_hit(&r.attempts[3], "no numbers here");
-	is_int(sm_quota_slots(&r.sm), 1, "a text that says nothing");
+	is_int(sm_quota_slots(&r.sm), 1, "a text without numbers");
 	rig_close(&r);
 }
 
@@ -164,7 +164,8 @@ test_none(void)
 	sm_quota_hit(&r.attempts[1],
 	    LIMIT("ml.b for training job usage", "0", "0", "1"));
 	sm_quota_plan(&r.sm, &plan, 0);
-	is_str(plan.type->name, "ml.a", "none may be used: the first says so");
+	is_str(
+	    plan.type->name, "ml.a", "none may be used: the first reports it");
 	is_int(sm_quota_slots(&r.sm), 1, "one is tried again");
 	rig_close(&r);
 }

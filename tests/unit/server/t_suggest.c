@@ -209,7 +209,7 @@ test_frames(void)
 		b.seconds == 0.25,
 	    "its numbers are the same");
 	is_str(b.made_by, "cpu", "who made it");
-	is_str(b.text, "why", "and what it says");
+	is_str(b.text, "why", "and its message");
 	ok(worker_protocol_read_answer(&b, y, 3, &m) != 0,
 	    "one for another space is refused");
 	for (len = 0; len < m.len; len++) {
@@ -295,7 +295,7 @@ test_gives_up(const char *what, const char *words, const char *want)
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
 	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_FAILED, what);
-	if (!ok(strstr(e.text, want) != NULL, "says: %s", want))
+	if (!ok(strstr(e.text, want) != NULL, "message: %s", want))
 		printf("# %s\n", e.text);
 	rig_close(&g);
 }
@@ -348,7 +348,7 @@ test_drop(void)
 	loop_timer_set(th.look, 1);
 	loop_run(g.loop, on_think, &th);
 	loop_timer_free(th.look);
-	ok(th.later > 0 && th.other == 0, "somebody thinks, and thinks");
+	ok(th.later > 0 && th.other == 0, "a strategy takes long");
 	here = called(&g, 5, 0);
 	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "another is answered");
 	there = setting(&g);
@@ -376,7 +376,7 @@ test_device(void)
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
 	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, "a device answers");
-	is_str(a.made_by, "cuda", "and says so");
+	is_str(a.made_by, "cuda", "and reports it");
 	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
 	is_str(g.event, "it computes on a fake", "of its name");
@@ -391,7 +391,7 @@ test_device(void)
 	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
 	is_str(g.event, "it computes on the CPU: no driver is loaded",
-	    "that says why");
+	    "that gives the reason");
 	is_int(starts(&g), 1, "the device was looked for once");
 	rig_close(&g);
 

@@ -156,7 +156,7 @@ test_order(void)
 	second_look_decide(&look, &s);
 	is_int(look.full, 200, "T is the steps of all trials");
 	is_int(look.saved, 8 * 12, "what stopping has skipped");
-	is_int(look.hurt.lost, 0, "flat curves hurt nobody");
+	is_int(look.hurt.lost, 0, "flat curves cause no error");
 	is_int(look.budget, 4, "so 2 %% of T may be spent");
 	is_int(look.trial, 0, "which is less than any trial needs");
 
@@ -238,7 +238,7 @@ test_edges(void)
 	bench_end(&b, 4, TRIAL_COMPLETED, 0);
 	s.max_steps = 0;
 	second_look_decide(&look, &s);
-	is_int(look.full, 4 * 14, "the longest completed one says it");
+	is_int(look.full, 4 * 14, "the longest completed one decides");
 	stopped[2].candidate = stopped[1].candidate = false;
 	second_look_decide(&look, &s);
 	is_int(look.trial, 0, "a last report that is none is no candidate");

@@ -38,7 +38,7 @@ test_default(void)
 	run(&b, 6, v, 8, ".....TTT",
 	    "median: warm-up of 5 reports, then worse than the median");
 	is_str(b.last.why, "9 is above the median 3.875 of 5 trials at step 7",
-	    "it says why");
+	    "it gives the reason");
 	is_near(b.last.threshold, 3.875, 0, "threshold is the median");
 	is_int(b.last.pool, 5, "of five");
 	is_str(b.last.rule, "median", "by its name");
@@ -55,7 +55,7 @@ test_maximize(void)
 	for (t = 1; t <= 6; t++)
 		bench_feed(&b, t, 0, -t);
 	is_int(
-	    bench_report(&b, 7, 0, -3.5), '.', "equal to the median goes on");
+	    bench_report(&b, 7, 0, -3.5), '.', "equal to the median continues");
 	is_int(bench_report(&b, 8, 0, -3.75), 'T', "below it stops");
 	is_near(b.last.threshold, -3.5, 0, "threshold in the user's sign");
 	is_near(b.last.value, -3.75, 0, "value in the user's sign");
@@ -78,8 +78,10 @@ test_pool(void)
 	is_int(bench_report(&b, 7, 10, 99), 'T',
 	    "the stopped one counts, the NaN does not");
 	is_int(b.last.pool, 5, "five others have a number");
-	is_int(bench_report(&b, 8, 9, 99), '.', "nobody has a value at step 9");
-	is_int(bench_report(&b, 8, 11, 99), '.', "nobody has reached step 11");
+	is_int(
+	    bench_report(&b, 8, 9, 99), '.', "no trial has a value at step 9");
+	is_int(
+	    bench_report(&b, 8, 11, 99), '.', "no trial has reached step 11");
 	bench_feed(&b, 1, 20, 1.5);
 	bench_feed(&b, 2, 20, 1.5);
 	bench_feed(&b, 3, 20, 1.5);
@@ -114,7 +116,7 @@ test_guard(void)
 	is_str(b.last.why,
 	    "9 is above the median 2.5 of 6 trials at step 0, "
 	    "but the rule would have stopped trial 5, the best",
-	    "it says so");
+	    "it reports this");
 	is_int(bench_report(&b, 7, 1, 9), 's', "at every step");
 	is_int(bench_report(&c, 7, 0, 9), 'T', "without the guard it stops");
 	/* A better one completes that the rule would have let through. */
@@ -136,14 +138,14 @@ test_diverged(void)
 
 	run(&b, 1, v, 7, "......D", "three in a row are a divergence");
 	is_str(b.last.why, "3 reports in a row are not finite, up to step 6",
-	    "it says so");
+	    "it reports this");
 	for (t = 2; t <= 6; t++)
 		bench_feed(&b, t, 0, t);
 	run(&b, 7, worse, 1, "T", "not finite is worse than all");
 	is_str(b.last.why,
 	    "inf is no match for the median 3.5 of 6 trials at "
 	    "step 0",
-	    "it says so");
+	    "it reports this");
 	bench_close(&b);
 }
 
@@ -334,7 +336,7 @@ test_patience(void)
 	is_str(s.last.why,
 	    "the best of the last 5 reports, 0.31, is not better than 0.31 "
 	    "before them at step 8",
-	    "patience: which is said");
+	    "patience: which is reported");
 	run(&s, 2, fell, 9, ".........", "patience: it has within 5 epochs");
 	run(&s, 3, flat, 6, ".....T", "patience: a flat curve has not");
 	run(&b, 3, y, 6, ".....T", "patience: NaN is no improvement");
@@ -396,7 +398,7 @@ test_sets(void)
 	is_str(c.last.why,
 	    "15 is above the upper threshold 10 at step 0, "
 	    "but threshold keeps it",
-	    "it says so");
+	    "it reports this");
 	is_int(bench_report(&c, 1, 1, 25), 'T', "unless it would stop it too");
 	is_int(bench_report(&c, 1, 2, NAN), 'D', "a divergence has no veto");
 	bench_close(&b);

@@ -201,7 +201,7 @@ test_narrow(void)
 		strstr(b.last.why, "chance to beat the best is") != NULL,
 	    "%s", b.last.why);
 	bench_end(&b, 10, TRIAL_STOPPED, 0.9);
-	is_int(runs(&b, 11, 0.1, 0.3, &what), 0, "the best goes on");
+	is_int(runs(&b, 11, 0.1, 0.3, &what), 0, "the best continues");
 	bench_end(&b, 11, TRIAL_COMPLETED, 0.1);
 	s = runs(&b, 12, 0.195, 0.3, &what);
 	ok(s > 4 && what == 'T', "the second is stopped late (%lld)",
@@ -226,7 +226,7 @@ test_chance(void)
 	some_done(&b, 9);
 	for (kept = 1; kept <= 50 && v == '.'; kept++)
 		v = bench_report(&b, 10, kept, 1.6 - 0.2 * (double)kept);
-	is_int(kept, 51, "behind, with a chance: goes on");
+	is_int(kept, 51, "behind, with a chance: continues");
 	bench_close(&b);
 
 	b = bench_open("narrow",

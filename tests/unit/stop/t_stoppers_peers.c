@@ -364,7 +364,8 @@ test_no_diverged(void)
 		kept = true;
 		for (s = 0; s < 9; s++)
 			kept = bench_report(&b, 1, s, NAN) == '.' && kept;
-		ok(kept, "%s: NaN alone stops nobody without a pool", rules[i]);
+		ok(kept, "%s: NaN alone stops no trial without a pool",
+		    rules[i]);
 		bench_close(&b);
 		b = bench_open(rules[i], "{\"diverged_after\":2}", false, 0);
 		bench_report(&b, 1, 0, NAN);

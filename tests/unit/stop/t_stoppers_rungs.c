@@ -73,13 +73,14 @@ test_promotion(void)
 	AT_RUNG(&b, 1, 1, ".T..T.T.",
 	    "of fewer than 4 the best, of 8 the best two; ties go on", 5, 6, 4,
 	    4, 4.5, 3, 3.5, 3.5);
-	is_near(b.last.threshold, 3.5, 0, "who goes on sees the last of them");
+	is_near(b.last.threshold, 3.5, 0,
+	    "a trial that continues is judged at the last of them");
 	is_int(b.last.pool, 7, "and how many others came so far");
 	AT_RUNG(&b, 9, 1, "T", "worse than the second", 3.75);
 	is_str(b.last.why,
 	    "3.75 is above 3.5, the last of the best 2 among it and 8 others "
 	    "at rung 1",
-	    "it says why");
+	    "it gives the reason");
 	is_str(b.last.rule, "asha", "by its name");
 	ok(!b.last.diverged, "and nothing diverged");
 	bench_close(&b);
@@ -145,7 +146,7 @@ test_gaps(void)
 	AT_RUNG(&b, 2, 1, "T", "it stands on rung 1 as well", 3);
 	is_near(b.last.threshold, 2, 0, "with its value of step 5");
 	bench_feed(&b, 2, 4, 1);
-	is_int(bench_report(&b, 3, 7, 1), '.', "equal goes on");
+	is_int(bench_report(&b, 3, 7, 1), '.', "equal continues");
 	is_int(bench_report(&b, 3, 8, 99), '.', "later reports have no rung");
 	is_int(bench_report(&b, 4, 6, 1.5), 'T', "both rungs are judged");
 	is_str(b.last.why,
@@ -170,7 +171,7 @@ test_odd_values(void)
 
 	AT_RUNG(&b, 1, 1, "D", "a NaN at a rung stops", NAN);
 	is_str(b.last.why, "the value at rung 1 is not a number", "and why");
-	is_int(b.last.pool, 0, "of nobody");
+	is_int(b.last.pool, 0, "of no trial");
 	AT_RUNG(&b, 2, 1, "..", "infinities are values; ties go on", INFINITY,
 	    INFINITY);
 	AT_RUNG(&b, 4, 1, ".T", "and the worst ones", 1e300, INFINITY);
@@ -260,15 +261,15 @@ test_promote(void)
 
 	AT_RUNG(
 	    &b, 1, 1, ".P.P", "who is not good enough is paused", 5, 7, 3, 6);
-	is_int(PROMOTED(&b, 1, 2, 4), 0, "the best 2 of 4 went on");
+	is_int(PROMOTED(&b, 1, 2, 4), 0, "the best 2 of 4 continued");
 	AT_RUNG(&b, 5, 1, "PP", "worse ones", 8, 9);
 	is_int(PROMOTED(&b, 1, 2, 4, 5, 6), 4, "lift those before them");
 	is_near(lifted.value, 6, 0, "with its value");
-	is_near(lifted.threshold, 6, 0, "the last that goes on");
+	is_near(lifted.threshold, 6, 0, "the last that continues");
 	is_int(lifted.pool, 5, "the others");
 	is_str(lifted.why,
 	    "6 is among the best 3 of it and 5 others at rung 1 now", "why");
-	is_int(PROMOTED(&b, 1, 2, 5, 6), 0, "and nobody after it");
+	is_int(PROMOTED(&b, 1, 2, 5, 6), 0, "and none after it");
 	AT_RUNG(&b, 7, 1, ".PPP", "more", 1, 9, 10, 11);
 	is_int(PROMOTED(&b, 1, 6, 2, 5, 4), 4, "the best one");
 	is_int(PROMOTED(&b, 1, 2, 6, 4, 5), 4, "in whatever order");
@@ -283,7 +284,7 @@ test_promote(void)
 	    "not good enough on its own rung");
 	p[2] = (struct stopper_paused){ 3, 1 };
 	is_int(stop_rule_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
-	    "who ran on after it was told is asked about that rung, too");
+	    "a trial that ran on after its stop is judged at that rung, too");
 	bench_report(&b, 20, 1, NAN);
 	ok(b.last.verdict == VERDICT_STOP && b.last.diverged,
 	    "a NaN is stopped, not paused");
@@ -291,7 +292,7 @@ test_promote(void)
 
 	b = bench_open("asha", "{\"reduction_factor\":2}", false, 100);
 	AT_RUNG(&b, 1, 1, ".T.TTT", "without the option", 5, 7, 3, 6, 8, 9);
-	is_int(PROMOTED(&b, 1, 4), 0, "nobody is taken up again");
+	is_int(PROMOTED(&b, 1, 4), 0, "no trial is resumed");
 	bench_close(&b);
 }
 
@@ -320,7 +321,7 @@ test_pause_in_list(void)
 	    "{\"promote\":true,\"reduction_factor\":2}", &env, true, &e);
 	AT_RUNG(&b, 1, 1, "..T", "and a rule that would pause lets a stop pass",
 	    5, 7, 9);
-	is_int(PROMOTED(&b, 1, 2), 0, "but resumes nobody");
+	is_int(PROMOTED(&b, 1, 2), 0, "but resumes none");
 	bench_close(&b);
 }
 
@@ -351,7 +352,7 @@ test_promote_order(void)
 		bad += got != first;
 		bench_close(&b);
 	}
-	ok(first > 0, "somebody goes on: %d", (int)first);
+	ok(first > 0, "some trials continue: %d", (int)first);
 	is_int(bad, 0, "the same one, in whatever order all happened");
 }
 
@@ -458,7 +459,7 @@ test_hyperband(void)
 
 	b = bench_open("hyperband", NULL, false, 0);
 	is_int(bench_report(&b, 1, 1, 5), '.', "no steps known");
-	is_int(bench_report(&b, 5, 1, 6), '.', "so nobody is judged");
+	is_int(bench_report(&b, 5, 1, 6), '.', "so no trial is judged");
 	bench_feed(&b, 2, 80, 1);
 	bench_end(&b, 2, TRIAL_COMPLETED, 1);
 	is_int(bench_report(&b, 6, 1, 7), 'T', "81 steps, as of the first");
@@ -468,7 +469,7 @@ test_hyperband(void)
 	    -1, "no steps between min and max");
 	is_str(e.text,
 	    "hyperband: min_resource 6 is above the 5 steps of a trial",
-	    "and it says so");
+	    "and reports it");
 	bench_close(&b);
 
 	b = bench_open("hyperband", NULL, false, 0);

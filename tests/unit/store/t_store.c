@@ -43,7 +43,7 @@ refused(const char *path, enum err_kind kind, const char *part)
 			mode == STORE_READ ? "reading" : "writing", part))
 			ok(e.kind == kind && strstr(e.text, part) != NULL &&
 				strncmp(e.text, path, strlen(path)) == 0,
-			    "and says so: %s", strrchr(e.text, '/'));
+			    "and reports it: %s", strrchr(e.text, '/'));
 		else
 			store_close(s);
 	}
@@ -69,7 +69,8 @@ test_strange_files(void)
 	refused(path, ERR_STORE, "not a database");
 	ok(store_exists(&there, path, &e) < 0, "garbage is nothing to replace");
 	(void)unlink(path);
-	ok(shell(path, "CREATE TABLE mine (a)") == 0, "a stranger's database");
+	ok(shell(path, "CREATE TABLE mine (a)") == 0,
+	    "a database of another program");
 	refused(path, ERR_STORE, "another program");
 	(void)unlink(path);
 	s = fixture_create("strange.db", true);

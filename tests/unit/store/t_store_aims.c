@@ -176,7 +176,7 @@ test_last(void)
 	must(store_begin(s, &e), &e);
 	finish(s, 1, completed, 1, 0);
 	is_int(store_metric_last(s, 1, "recall", &step, &value, &e), 0,
-	    "a metric that nobody knows");
+	    "an unknown metric");
 	must(store_metric_add(s, 1, 1, "recall", 3, 0.5, T0, &e), &e);
 	must(store_metric_add(s, 1, 1, "recall", 4, 0.25, T0, &e), &e);
 	must(store_metric_add(s, 1, 2, "recall", 4, NAN, T0, &e), &e);

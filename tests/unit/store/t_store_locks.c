@@ -88,7 +88,7 @@ test_writer_beside(void)
 	store_close(s);
 	shell = other_start(path, "BEGIN IMMEDIATE");
 	ok(store_open(&s, path, STORE_WRITE, &e) < 0 && e.kind == ERR_BUSY,
-	    "a start says who is in the way: %s", e.text);
+	    "a start names the process that holds the lock: %s", e.text);
 	other_end(&shell);
 	must(store_open(&s, path, STORE_WRITE, &e), &e);
 	shell = other_start(path, "BEGIN IMMEDIATE");
@@ -100,14 +100,14 @@ test_writer_beside(void)
 	(void)snprintf(pid, sizeof pid, "(pid %d)", (int)shell.pid);
 	ok(strstr(who, pid) != NULL && strstr(who, "t_store_locks") != NULL,
 	    "the one who holds the lock is named: %s", who);
-	is_query(s, "SELECT count(*) FROM trials", "0", "reading goes on");
+	is_query(s, "SELECT count(*) FROM trials", "0", "reading continues");
 	other_end(&shell);
 	must(store_begin(s, &e), &e);
 	add_trials(s, 1, 1);
 	must(store_commit(s, true, &e), &e);
 	ok(true, "later it works");
 	store_lock_holder(s, who, sizeof who);
-	is_str(who, "another process", "nobody is in the way");
+	is_str(who, "another process", "no process holds the lock");
 	store_close(s);
 	free(path);
 }
@@ -238,7 +238,8 @@ go_on(struct store *s, const char *where)
 	next = fixture_query(s, "SELECT trials + 1 FROM study");
 	add_trials(s, atoll(next), atoll(next) + 99);
 	free(next);
-	ok(store_commit(s, true, &e) == 0, "%s: with room it goes on", where);
+	ok(store_commit(s, true, &e) == 0, "%s: with free space it continues",
+	    where);
 	store_close(s);
 }
 
@@ -355,7 +356,7 @@ test_network_fs(void)
 		ok(stat(log, &st) < 0, "no log with shared memory");
 		ok(store_open(&r, path, STORE_READ, &e) < 0 &&
 			e.kind == ERR_BUSY,
-		    "nobody reads meanwhile: %s", e.text);
+		    "no reader meanwhile: %s", e.text);
 		store_close(s);
 		must(store_open(&s, path, STORE_WRITE, &e), &e);
 	}

@@ -138,7 +138,7 @@ test_walks(void)
 	}
 	must(store_commit(s, false, &e), &e);
 	is_int(store_walk_trials(s, put_trial, &b, &e), 42,
-	    "a walk ends when its callback says so");
+	    "a walk ends when its callback returns false");
 	is_str(buf_str(&b),
 	    "1/starting/{\"lr\":0.5,\"optimizer\":\"adam\"} "
 	    "2/starting/{\"lr\":0.5,\"optimizer\":\"adam\"} ",

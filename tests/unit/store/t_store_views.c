@@ -347,7 +347,7 @@ test_user_views(void)
 	store_close(s);
 	must(store_open(&s, path, STORE_WRITE, &e), &e);
 	is_query(s, "SELECT count(*) FROM mine", "0", "the user's view stays");
-	is_query(s, "SELECT count(*) FROM best", "0", "ours is made anew");
+	is_query(s, "SELECT count(*) FROM best", "0", "ours is created again");
 	is_query(s, "SELECT count(*) > 10 FROM t_move", "1", "moves too");
 	store_close(s);
 	free(path);

@@ -130,7 +130,7 @@ test_budgets(void)
 	ok(mean_x(&r, "{\"random_fraction\": 0, \"min_resource\": 9}") > 0.4 &&
 		mean_x(&r, "{\"random_fraction\": 0, \"min_resource\": 9}") <
 		    0.6,
-	    "nobody reached step 9");
+	    "no trial reached step 9");
 	ok(mean_x(&r, "{\"random_fraction\": 0, \"reduction_factor\": 9}") <
 		0.25,
 	    "with a factor of 9 step 1 is the largest");

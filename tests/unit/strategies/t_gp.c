@@ -78,7 +78,7 @@ check_pending(void)
 			apart = fmin(
 			    apart, hypot(x[i][0] - x[k][0], x[i][1] - x[k][1]));
 	}
-	ok(apart > 1e-3, "eight in a row are eight points: %g apart", apart);
+	ok(apart > 1e-3, "eight in a row are eight points: distance %g", apart);
 	strategy_run_close(&r);
 }
 
@@ -132,7 +132,7 @@ check_many(int n, int max_trials)
 		history_end(r.history, i, TRIAL_COMPLETED, x[0]);
 	}
 	ok(strategy_run_next(&r, x) == n + 1 && x[0] < 0.1,
-	    "after %d trials it knows where it was good: %g", n, x[0]);
+	    "after %d trials it searches near the good ones: %g", n, x[0]);
 	strategy_run_close(&r);
 }
 
@@ -175,7 +175,7 @@ check_plain(void)
 		.kernels = kernels_plain() };
 	ok(r.strategy->suggest(&out, &ask, r.options, &e) == -1 &&
 		strstr(e.text, "arithmetic") != NULL,
-	    "without LAPACK it says so");
+	    "without LAPACK it reports it");
 	strategy_run_close(&r);
 }
 

@@ -241,7 +241,7 @@ check_stopped(void)
 	is_near(values[5], 19, 1e-12, "the median change is added");
 	ok(variances[5] > 0.001 && variances[5] < 0.02,
 	    "its spread is the variance: %g", variances[5]);
-	is_near(values[6], 30, 0, "where nobody was, the last value");
+	is_near(values[6], 30, 0, "without a trial there, the last value");
 	ok(isnan(variances[6]), "with a variance that is not known");
 	is_int(rows.kinds[7], GP_BAD, "one that diverged is bad");
 	gp_training_rows_free(&rows);

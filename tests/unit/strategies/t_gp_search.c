@@ -76,7 +76,7 @@ check_fit(void)
 	    theta[D + 1], want[D + 1]);
 	rule.noiseless = true;
 	gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
-	ok(theta[D + 1] < -30, "none, when there is said to be none");
+	ok(theta[D + 1] < -30, "none, when there are declared to be none");
 	free(x);
 	free(y);
 }

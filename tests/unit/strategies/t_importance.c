@@ -113,8 +113,8 @@ test_interaction(void)
 		    (2 * p.points[3 * i] - 1) * (2 * p.points[3 * i + 1] - 1);
 	importance_fanova(shares, &p.data, TREES);
 	ok(shares[0] < 0.1 && shares[1] < 0.1 && shares[2] < 0.1,
-	    "what only two together explain is nobody's (%g, %g, %g)",
-	    shares[0], shares[1], shares[2]);
+	    "an interaction belongs to no parameter (%g, %g, %g)", shares[0],
+	    shares[1], shares[2]);
 	problem_close(&p);
 }
 

@@ -132,7 +132,7 @@ test_turns(void)
 	is_int(ask(&r), 0, "one has ended");
 	is_int(r.out.member, 3, "it is its turn");
 	is_int(r.out.from, 3, "alone it is not bad");
-	is_int(r.out.until, 20, "and goes on");
+	is_int(r.out.until, 20, "and continues");
 	ok(same_point(r.x, history_point(r.h, 3)), "as it was");
 	end(&r, 2, 2);
 	end(&r, 4, 3);
@@ -145,7 +145,7 @@ test_turns(void)
 	is_int(begin(&r), 6, "the next");
 	ok(r.out.member == 2 && r.out.from == 2 &&
 		same_point(r.x, history_point(r.h, 2)),
-	    "neither good nor bad goes on as it was");
+	    "an average member continues unchanged");
 	end(&r, 5, 0.5);
 	is_int(begin(&r), 7, "and the next");
 	ok(r.out.member == 3 && r.out.from == 3, "the one that is least far");
@@ -156,7 +156,7 @@ test_turns(void)
 	    "the worst takes over from the newest of the best");
 	is_int(r.out.until, 30, "which is further");
 	is_int(begin(&r), 9, "one whose trial failed");
-	ok(r.out.member == 1 && r.out.from == 5, "good ones go on");
+	ok(r.out.member == 1 && r.out.from == 5, "good ones continue");
 	is_int(begin(&r), 10, "then it");
 	ok(r.out.member == 2 && r.out.from == 5, "takes over");
 	is_int(begin(&r), 11, "and one whose trial was cancelled");
@@ -188,9 +188,9 @@ test_end(void)
 	(void)begin(&r);
 	history_end(r.h, 1, TRIAL_FAILED, NAN);
 	history_end(r.h, 2, TRIAL_FAILED, NAN);
-	is_int(begin(&r), 3, "nobody came to anything");
+	is_int(begin(&r), 3, "no member has a result");
 	ok(r.out.from == 0 && r.out.member == 1 && r.out.until == 4,
-	    "so it begins anew");
+	    "so it starts from the beginning");
 	end(&r, 3, 1);
 	is_int(begin(&r), 4, "the other one");
 	ok(r.out.from == 3 && r.out.until == 6, "goes to the last step: %d",
@@ -262,7 +262,7 @@ test_explore(void)
 		change(&r, text, &how, &rng, v);
 		far += v[0].real < 0.001 || v[0].real > 0.1;
 	}
-	ok(far > 120 && far < 280, "or anew: %d of 400", far);
+	ok(far > 120 && far < 280, "or drawn again: %d of 400", far);
 	how = (struct pbt_change){ .up = 1e6, .down = 1e-6 };
 	for (i = 0, odd = 0; i < 100; i++) {
 		change(&r, text, &how, &rng, v);

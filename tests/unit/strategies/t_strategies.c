@@ -429,7 +429,7 @@ main(void)
 		ok(strategies[i]->about != NULL &&
 			strategies[i]->source != NULL &&
 			strategy_find(strategies[i]->name) == strategies[i],
-		    "%s says what it is", strategies[i]->name);
+		    "%s states what it is", strategies[i]->name);
 		check_any(strategies[i]->name);
 	}
 	check_sobol_known();

@@ -99,7 +99,7 @@ check_long(void)
 		history_end(r.history, i, TRIAL_COMPLETED, x[0]);
 	}
 	is_int(strategy_run_next(&r, x), 10001, "after 10,000 trials");
-	ok(x[0] < 0.1, "it knows where it was good");
+	ok(x[0] < 0.1, "it searches near the good ones");
 	strategy_run_close(&r);
 }
 

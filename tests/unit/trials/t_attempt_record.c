@@ -245,13 +245,13 @@ test_reading(void)
 	    "with its claim: finished");
 	is_int(attempt_status_read(&ev, dir, OTHER, &e), ATTEMPT_FOREIGN,
 	    "another's: foreign");
-	is_str(ev.claim.uuid, UUID, "and says whose");
+	is_str(ev.claim.uuid, UUID, "and names the owner");
 	sector[100] ^= 1;
 	state_put(dir, 0, sector);
 	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_UNKNOWN,
 	    "a damaged one: unknown");
 	ok(strstr(e.text, "damaged") != NULL && strstr(e.text, dir) != NULL,
-	    "and says which");
+	    "and names it");
 	(void)snprintf(path, sizeof path, "%s/state", dir);
 	unlink(path);
 	if (symlink("/dev/null", path) == -1)
@@ -263,7 +263,7 @@ test_reading(void)
 		abort();
 	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_UNKNOWN,
 	    "a pipe is not waited for");
-	ok(strstr(e.text, "not a regular file") != NULL, "and is told");
+	ok(strstr(e.text, "not a regular file") != NULL, "and is reported");
 	unlink(path);
 	rmdir(dir);
 }

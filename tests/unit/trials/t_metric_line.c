@@ -265,7 +265,7 @@ test_bad_rules(void)
 	is_str(e.text,
 	    "trial.metrics[0].regex: missing closing parenthesis "
 	    "at character 6",
-	    "and the error says where");
+	    "and the error gives the position");
 	m.regex = "loss=.*";
 	ok(metric_patterns_new(&rs, &t, &e) != 0, "a group is required");
 	m = (struct study_metric){ .name = "a b", .regex = "(.)" };

@@ -200,7 +200,7 @@ test_own_is_lost(void)
 	server_up(&ear, NULL);
 	is_int(look(&ear, 1), ADOPT_LOST, "a world of its own goes at a close");
 	run(&ear);
-	is_str(buf_str(&ear.told), "l", "and the attempt is told to be lost");
+	is_str(buf_str(&ear.told), "l", "and the attempt is reported as lost");
 	server_down(&ear);
 	ear_fini(&ear);
 }
@@ -229,7 +229,7 @@ test_stop(bool stubborn)
 		is_int(ear.reports, 3, "and reports no more");
 		is_int(start(&ear, 2), 0, "another attempt");
 		run(&ear);
-		is_int(ear.steps[3], 4, "goes on after the checkpoint");
+		is_int(ear.steps[3], 4, "continues after the checkpoint");
 		is_int(ear.reports, 50, "to the end");
 	}
 	server_down(&ear);
@@ -254,13 +254,13 @@ test_survives(void)
 	is_int(look(&ear, 1), ADOPT_ALIVE, "it outlives its server");
 	ear.launcher->collect(ear.ctx);
 	ok(ear.reports >= 3 && ear.reports < 8 && ear.read == ear.reports,
-	    "what it said meanwhile is told");
+	    "what it said meanwhile is reported");
 	server_down(&ear);
 	pretend_world_pass(w, 60000);
 	server_up(&ear, w);
 	is_int(look(&ear, 1), ADOPT_ENDED, "and ends without one");
 	run(&ear);
-	is_int(ear.reports, 20, "every report is told once");
+	is_int(ear.reports, 20, "every report is reported once");
 	is_int(ear.exit.exit_code, 0, "and its end");
 	server_down(&ear);
 	ear_fini(&ear);
@@ -301,7 +301,8 @@ test_faults(void)
 	ear = (struct ear){ .settings = { .max_steps = 5 } };
 	server_up(&ear, w);
 	ok(start(&ear, 1) != 0, "a busy world starts nothing");
-	is_int(look(&ear, 1), ADOPT_UNKNOWN, "a foggy one tells nothing");
+	is_int(look(&ear, 1), ADOPT_UNKNOWN,
+	    "a world that cannot be observed reports nothing");
 	server_down(&ear);
 	ear_fini(&ear);
 	pretend_world_free(w);

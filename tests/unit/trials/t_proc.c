@@ -80,7 +80,7 @@ test_stopped(void)
 
 	is_int(state_of(pid), 'T', "a stopped child");
 	proc_continue_child(pid);
-	ok(ends_with_7(pid), "goes on");
+	ok(ends_with_7(pid), "continues");
 	pid = child_stopped(false);
 	proc_continue_group(pid + 1);
 	is_int(state_of(pid), 'T', "another group is not meant");
@@ -153,7 +153,7 @@ test_marked(void)
 	is_int(proc_environ_kill("T_PROC_MARK", strchr(mark, '=') + 1), 1,
 	    "of two with a mark one has this value");
 	ok(is_killed(ours), "which is killed");
-	ok(waitpid(others, NULL, WNOHANG) == 0, "the other goes on");
+	ok(waitpid(others, NULL, WNOHANG) == 0, "the other continues");
 	(void)kill(others, SIGKILL);
 	ok(is_killed(others), "until it is meant");
 }

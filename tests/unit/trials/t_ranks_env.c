@@ -113,7 +113,7 @@ static void
 test_translate(void)
 {
 	clearenv();
-	is_int(ranks_env_translate(), -1, "nobody says who this is");
+	is_int(ranks_env_translate(), -1, "no variable gives the rank");
 	(void)setenv("OMPI_COMM_WORLD_RANK", "2", 1);
 	(void)setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
 	(void)setenv("OMPI_COMM_WORLD_LOCAL_RANK", "2", 1);
@@ -125,7 +125,7 @@ test_translate(void)
 	env_is("LOCAL_WORLD_SIZE", "4");
 	env_is("GROUP_RANK", "0");
 	(void)setenv("RANK", "1", 1);
-	is_int(ranks_env_translate(), 1, "what torchrun says stays");
+	is_int(ranks_env_translate(), 1, "variables of torchrun are kept");
 	clearenv();
 	(void)setenv("PMI_RANK", "1", 1);
 	(void)setenv("PMI_SIZE", "2", 1);
@@ -157,17 +157,17 @@ test_defaults(void)
 	is_int(study_processes(&t), 1, "without a launcher, one process");
 	is_int(study_cores(&t), 1, "on one core");
 	t.launcher = STUDY_LAUNCHER_RANKS;
-	is_int(study_processes(&t), 0, "with one, it has to be said");
+	is_int(study_processes(&t), 0, "with one, it must be given");
 	t.gpus = 1;
 	is_int(study_processes(&t), 0, "one GPU does not say it");
 	t.gpus = 4;
 	is_int(study_processes(&t), 4, "several do");
 	t.processes = 2;
 	t.servers = 3;
-	is_int(study_processes(&t), 2, "unless it is said");
+	is_int(study_processes(&t), 2, "unless it is reported");
 	is_int(study_cores(&t), 5, "a core for each, servers too");
 	t.cpus = 3;
-	is_int(study_cores(&t), 3, "unless it is said");
+	is_int(study_cores(&t), 3, "unless it is reported");
 }
 
 int

@@ -170,7 +170,7 @@ test_env(void)
 	ok(strstr(c->env, "SM_HOSTS") == NULL &&
 		strstr(c->env, "SM_CURRENT_HOST") == NULL &&
 		strstr(c->env, "SM_NUM_GPUS") == NULL,
-	    "hosts are told by the far machine itself");
+	    "hosts are reported by the remote machine itself");
 	is_str(c->argv, "train\n--batch=64\n/far/checkpoint\n/far/output\n",
 	    "templates are filled as the trial sees its folders");
 	is_int((long long)strspn(far.study_id, "0123456789abcdef"), 6,
@@ -220,7 +220,7 @@ test_batch_fails(void)
 	is_str(e.text,
 	    "trial.batch: 6 does not divide by the 4 replicas of the backend "
 	    "far",
-	    "and says so");
+	    "and reports it");
 	attempt_spec_free(&te);
 	plugin_options_free(backend.options);
 	json_free(block);

@@ -52,26 +52,26 @@ test_capacity(void)
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE "
 		   "'it waits for a machine (no machine of this type%'"),
-	    1, "the user is told");
+	    1, "the user gets a message");
 	fake_study_run(&s, 1500);
 	is_int(attempts(&s), 2, "it is tried again soon");
 	is_int(fake_launcher_started(&far, 1)->past.capacity, 1,
-	    "and the launcher knows that it is");
+	    "and the launcher reports that it is");
 	for (i = 0; i < 20; i++) {
 		ends(&s, i % 2 == 0 ? END_CAPACITY : END_QUOTA);
 		for (ms = 0; ms < 600000 && attempts(&s) == i + 2; ms += 1000)
 			fake_study_run(&s, 1000);
 	}
-	is_int(attempts(&s), 22, "again and again, for ever");
+	is_int(attempts(&s), 22, "repeatedly, without limit");
 	ok(ms > 280000 && ms < 320000, "every five minutes in the end");
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE 'it waits%'"),
-	    1, "the user is told once");
+	    1, "the user gets one message");
 	fake_study_server_down(&s);
 	fake_study_server_up(&s);
 	is_int((long long)far.n_looks, 1, "the next server finds it");
 	is_int(far.looks[0].past.capacity, 11,
-	    "and knows how often there was none, which a full quota is not");
+	    "and counts the lacks of capacity, without full quotas");
 	ok(!far.looks[0].up && !far.looks[0].stopping, "that it was never up");
 	ends(&s, END_CAPACITY);
 	fake_study_run(&s, 200000);
@@ -84,7 +84,7 @@ test_capacity(void)
 	is_str(state(&s), "running", "some day there is one");
 	ends(&s, END_SPOT);
 	fake_study_run(&s, 100);
-	is_int(attempts(&s), 24, "one that is taken back goes on at once");
+	is_int(attempts(&s), 24, "one that is taken back continues at once");
 	is_int((long long)fake_study_number(
 		   &s, "SELECT failures FROM t_trial WHERE trial = 1"),
 	    0, "nothing of this uses up a retry");
@@ -150,12 +150,12 @@ test_user(void)
 	fake_study_run(&s, 1500);
 	fake_study_ask(&s, TUNER_STOP_TRIAL, 1);
 	ok(s.good && far.stops == 1, "an attempt without a machine is stopped");
-	is_str(state(&s), "stopping", "when the job says so");
+	is_str(state(&s), "stopping", "when the job reports it");
 	ends(&s, END_CAPACITY);
 	is_str(state(&s), "cancelled", "and not tried again");
 	is_str(fake_study_text(
 		   &s, "SELECT end_class FROM attempts WHERE attempt = 2"),
-	    "capacity", "its attempt says what befell it");
+	    "capacity", "its attempt has the observed cause");
 	ok(s.done, "the study is done");
 	fake_study_close(&s);
 
@@ -243,18 +243,18 @@ test_leave(void)
 	far.pending = 1;
 	tuner_shutdown(s.tuner, false);
 	fake_study_run(&s, 1);
-	is_int(far.stops, 1, "who is told to leave tells the jobs to end");
+	is_int(far.stops, 1, "a server that is told to exit stops its jobs");
 	far.pending = 0;
 	fake_study_run(&s, 60000);
 	ok(!s.done, "and waits for them");
 	far.pending = 1;
 	tuner_shutdown(s.tuner, true);
 	fake_study_run(&s, 60000);
-	ok(!s.done, "told again, for those that were not reached");
+	ok(!s.done, "stop requested again, where it was not delivered");
 	far.pending = 0;
 	fake_study_run(&s, 2000);
 	ok(s.done, "then leaves at once");
-	is_str(state(&s), "stopping", "what ends goes on ending");
+	is_str(state(&s), "stopping", "stops that were requested continue");
 	is_str(fake_study_text(&s, "SELECT state FROM study"), "interrupted",
 	    "the study is interrupted");
 	fake_study_server_down(&s);
@@ -262,11 +262,11 @@ test_leave(void)
 	fake_study_server_up(&s);
 	ok(far.n_looks == 1 && far.looks[0].stopping && far.looks[0].up,
 	    "the next server finds it stopping");
-	is_int(far.stops, 1, "and tells it again");
+	is_int(far.stops, 1, "and requests the stop again");
 	fake_launcher_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
 	fake_study_run(&s, 1);
-	is_int(attempts(&s), 2, "then the trial goes on");
+	is_int(attempts(&s), 2, "then the trial continues");
 	fake_study_close(&s);
 }
 

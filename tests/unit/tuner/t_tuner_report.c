@@ -30,7 +30,7 @@ test_again(void)
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s, COUNT), 2, "two reports");
 	is_str(fake_study_text(&s, "SELECT time FROM metrics WHERE step = 2"),
-	    "1970-01-01T00:00:06.000Z", "at the time they were said");
+	    "1970-01-01T00:00:06.000Z", "with the time of the report");
 	for (i = 0; i < 2; i++) {
 		fake_launcher_report(&far, 1, 1, 1, 3, 5000000);
 		fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
@@ -87,7 +87,7 @@ test_stepless(void)
 	    (long long)fake_study_number(&s, COUNT), 42, "only new ones count");
 	is_int(
 	    (long long)fake_study_number(&s, "SELECT max(step) FROM metrics"),
-	    42, "and the count goes on where it was");
+	    42, "and the count continues where it was");
 	is_int((long long)fake_study_number(
 		   &s, "SELECT count(DISTINCT step) FROM metrics"),
 	    42, "no number is given twice");
@@ -115,7 +115,7 @@ test_late(void)
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "stopping", "a bad report condemns");
-	is_int(far.stops, 1, "and the job is told");
+	is_int(far.stops, 1, "and the job is stopped");
 	fake_launcher_report(&far, 1, 1, 7, 99, 7000000);
 	fake_launcher_report(&far, 1, 1, 8, 1, 8000000);
 	fake_study_run(&s, 1);
@@ -151,9 +151,9 @@ test_burst(void)
 		fake_launcher_report(
 		    &far, 1, 1, i, i == 3 ? 99 : i, 1000000 * i);
 	fake_study_run(&s, 1);
-	is_int(far.stops, 0, "with all steps there, nobody is told to end");
+	is_int(far.stops, 0, "after all steps no trial is stopped");
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
-	    "running", "and the trial goes on");
+	    "running", "and the trial continues");
 	is_str(fake_study_text(&s, "SELECT step || verdict FROM stops"),
 	    "3late", "the verdict came too late");
 	fake_launcher_exit(&far, 1, 1, good);
@@ -178,7 +178,7 @@ test_burst(void)
 	is_int((long long)fake_study_number(
 		   &s, "SELECT steps_skipped FROM savings"),
 	    0, "and nothing was saved");
-	is_int(far.stops, 0, "nobody was told anything");
+	is_int(far.stops, 0, "no warning was given");
 	fake_study_close(&s);
 }
 
@@ -212,7 +212,7 @@ test_crossed(void)
 		fake_launcher_up(&far, 1, 1, 1000);
 		fake_launcher_report(&far, 1, 1, 1, 99, 1000000);
 		fake_study_run(&s, 1);
-		is_int(far.stops, 1, "a bad report: it is told to end");
+		is_int(far.stops, 1, "a bad report: it is stopped");
 		fake_study_server_down(&s);
 		fake_study_server_up(&s);
 		for (i = 2; i <= cases[k].last; i++)
@@ -224,7 +224,7 @@ test_crossed(void)
 		    cases[k].state, cases[k].what);
 		is_str(fake_study_text(&s, "SELECT verdict FROM stops"),
 		    strcmp(cases[k].state, "stopped") == 0 ? "stop" : "late",
-		    "and its verdict says so");
+		    "and its verdict reports it");
 		fake_study_close(&s);
 	}
 }
@@ -306,10 +306,10 @@ test_pace(void)
 	is_str(fake_study_text(&s,
 		   "SELECT steps_skipped || ' ' || (seconds_saved IS "
 		   "NULL) || (cost_saved IS NULL) FROM savings"),
-	    "99 11", "a lone report says nothing of steps");
+	    "99 11", "a single report gives no step rate");
 	paced_run(&s, 2, &trials[2]);
 	is_near(fake_study_number(&s, "SELECT seconds_saved FROM savings"),
-	    9 * (99 + 50), 1, "a stopped one tells when no other does");
+	    9 * (99 + 50), 1, "a stopped one is used when there is no other");
 	fake_study_close(&s);
 }
 

@@ -67,10 +67,10 @@ test_slots(void)
 	fake_study_server_up(&s);
 	is_int(running(&s), 3, "as many as there are slots");
 	slots(&s, 1);
-	is_int(running(&s), 3, "fewer slots: who runs goes on");
+	is_int(running(&s), 3, "fewer slots: running trials continue");
 	completes(&s, &far, 1, NAN);
 	completes(&s, &far, 2, NAN);
-	is_int(running(&s), 1, "but nobody follows");
+	is_int(running(&s), 1, "but no trial is started");
 	completes(&s, &far, 3, NAN);
 	is_int(running(&s), 1, "until there is room");
 	slots(&s, 0);
@@ -161,7 +161,7 @@ test_gone(void)
 		   "SELECT count(*) FROM events WHERE trial = 2 AND text = "
 		   "'it continues on near: far is no longer in study.json; its "
 		   "checkpoints cannot be moved there'"),
-	    1, "and says what that means");
+	    1, "and states what that means");
 	fake_study_close(&s);
 }
 
@@ -208,7 +208,7 @@ test_cost(void)
 	is_int(running(&s), 2, "what might pass the limit is not begun");
 	is_int((long long)fake_study_number(
 		   &s, "SELECT count(*) FROM events WHERE area = 'cost'"),
-	    1, "and the user is told once");
+	    1, "and the user gets one message");
 	completes(&s, &far, 1, 1);
 	is_int(running(&s), 2, "cheaper than feared: there is room for one");
 	completes(&s, &far, 2, NAN);
@@ -226,7 +226,7 @@ test_cost(void)
 	is_str(tuner_end_reason(s.tuner),
 	    "limits.cost would be exceeded: $9.00 of $12.00 are spent or "
 	    "committed",
-	    "and says why");
+	    "and gives the reason");
 	is_str(fake_study_text(&s, "SELECT state FROM study"), "finished",
 	    "finished");
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 3"),
@@ -235,7 +235,7 @@ test_cost(void)
 	fake_study_change(&s, DEAR "\"limits\": {\"cost\": 15}");
 	fake_study_server_up(&s);
 	is_int(fake_launcher_started(&far, 3)->attempt, 2,
-	    "with more money it goes on");
+	    "with more money it continues");
 	is_int(running(&s), 1, "as far as that reaches");
 	fake_study_close(&s);
 }
@@ -255,7 +255,8 @@ test_cost_free(void)
 	completes(&s, &near, 1, NAN);
 	completes(&s, &near, 3, NAN);
 	completes(&s, &near, 4, NAN);
-	is_str(backends(&s), "near far near near near", "what is free goes on");
+	is_str(
+	    backends(&s), "near far near near near", "what is free continues");
 	completes(&s, &near, 5, NAN);
 	ok(s.done, "to the end");
 	is_str(tuner_end_reason(s.tuner), "all 5 trials are done",

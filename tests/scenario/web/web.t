@@ -1,0 +1,402 @@
+#!/bin/sh
+# hpotune web: who is let in, what is answered, and clients that mean no good.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+need sqlite3 python3
+
+# Without what sets up other pythons, which takes longer than all else.
+python=$(python3 -c 'import sys; print(sys.executable)')
+web() { # what site …: of web_client.py
+	"$python" -S "$TOP_SRCDIR/tests/scenario/web/web_client.py" "$@"
+}
+pages() { # name option …: its process is $pages, its lines are in $name.out
+	pages_name=$1
+	shift
+	background "$pages_name" "$HPOTUNE" web "$@"
+	pages=$child
+	retry grep -q '^web: ' "$dir/$pages_name.out"
+}
+study() { # name trials [sed-expression …]
+	study_name=$1
+	study_trials=$2
+	shift 2
+	sed "$@" >"$study_name.json" <<END_OF_STUDY
+{ "study": "$study_name",
+  "objective": { "metric": "acc", "goal": "maximize" },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-4, "max": 0.3, "scale": "log" },
+    "opt": { "type": "choice", "values": ["sgd", ${study_choice-"\"adam\""}] } },
+  "strategy": { "name": "random", "seed": 5 }, "stopping": "none",
+  "trial": { "command": ["true"], "max_steps": 12, "retries": 0 },
+  "backend": { "name": "pretend", "seconds_per_step": 0, "fail": 0.1 },
+  "limits": { "trials": $study_trials, "parallel": 2 } }
+END_OF_STUDY
+}
+same=s/nothing/nothing/
+study small 100 -e $same
+"$HPOTUNE" start -q small.json
+
+# Bad clients take their time, on a server of their own.
+
+pages many --socket many
+for k in silent slow endless; do
+	background "many-$k" web many "$dir/many" "$pages" $k
+	echo "$child" >"many-$k.pid"
+done
+
+# A socket: what is answered.
+
+pages own
+site=$dir/.hpotune-web
+is "$(head -n 1 own.out)" "web: $site" 'the socket is in the folder'
+like "$(cat own.out)" "ssh -L 8080:$site " 'and the line that forwards it'
+is "$(stat -c %a "$site")" 600 'nobody else may use it'
+is "$(web table "$site" <<'END'
+200 GET /
+200 HEAD /
+200 GET /web.css
+200 GET /web.js
+200 GET /s/small
+200 HEAD /s/small
+200 GET /s/small/trial/1
+200 GET /s/small/trial/1/line
+200 GET /s/small/trials?trial=1&trial=2
+200 GET /compare?study=small
+200 GET /s/small?where=lr+%3c+0.01&sort=lr&down=1&page=1
+200 GET /s/small?page=999999999999999999&sort=nothing&columns=none
+404 GET /nothing
+404 GET /s/nothing
+404 GET /s/nothing/live
+404 GET /s/..%2f..%2fetc%2fpasswd
+404 GET /s/small/trial/101
+404 GET /s/small/trial/0
+404 GET /s/small/trial/101/line
+404 GET /s/small/trial/101/log
+404 GET /s/small/trials
+404 GET /s/small/trials?trial=0
+404 GET /s/small/trials?trial=-1
+404 GET /s/small/trials?trial=x
+404 GET /compare
+404 GET /compare?study=nothing
+404 GET /s/small/do
+404 GET /login
+404 GET http://localhost/
+403 GET / Host:evil.example
+403 GET / Host:
+403 GET / Host:localhost.evil.example
+403 GET / Host:127.0.0.1.evil.example:80
+200 GET / Host:127.0.0.1:8080
+200 GET / Host:[::1]:8080
+200 GET / Host:localhost:1 Origin:http://localhost:1
+403 GET / Host:localhost:1 Origin:http://localhost:2
+403 GET / Origin:null
+403 GET /s/small/live Origin:http://evil.example
+403 POST /s/small/do =do=pause
+403 POST / =
+403 POST /login Origin:http://localhost =token=
+403 POST /login =token=
+501 PUT /
+501 DELETE /s/small
+501 OPTIONS /
+END
+)" '' 'each request has its status, and all the headers'
+for k in 'GET / HT' 'bla' 'GET  HTTP/1.1' 'GET / HTTP/9.9' \
+    'GET / HTTP/1.1|Host: localhost|Content-Length: -1' \
+    'POST /login HTTP/1.1|Host: localhost|Content-Length: 999999999' \
+    'POST /login HTTP/1.1|Host: localhost|Transfer-Encoding: chunked||fffffffff' \
+    'GET / HTTP/1.1|Host: evil|Host: localhost' \
+    "GET /$(printf %020000d 0) HTTP/1.1|Host: localhost"; do
+	unlike "$(printf '%s||' "$k" | sed 's/|/\r\n/g' | web raw "$site" --half)" \
+	    ' 200 ' "no page for ${k%"${k#??????????????????????????}"}"
+done
+is "$(printf 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n' |
+    web raw "$site" --half)" 'HTTP/1.1 200 OK' 'a half-closed client is served'
+for k in / /s/small /s/small/trial/7 '/s/small/trials?trial=1&trial=2' \
+    '/compare?study=small' '/s/small?where=%3cb%3e' /nothing; do
+	web get "$site" "$k" >out
+	is "$(web check body)" '' "$k is a page"
+done
+web get "$site" /s/small/trial/1/line >out
+like "$(cat body)" '^trial 1, completed: acc 0\.[0-9]+$' 'a trial in a line'
+is "$(web get "$site" /s/small/trial/1/live)" 404 'no other pages'
+
+# The table of trials: filter, order, pages.
+
+rows() { # query: trials of the table
+	web get "$site" "/s/small?$1" >out
+	grep -o '<tr data-trial="[0-9]*"' body | tr -dc '0-9\n'
+}
+best() { # where order
+	sql small.db "SELECT trial FROM trials WHERE $1 ORDER BY $2 LIMIT 50"
+}
+is "$(rows '')" "$(best 1 'trial DESC')" 'the newest first'
+is "$(rows sort=acc)" "$(best 1 'objective IS NULL, objective, trial DESC')" \
+    'in the order of a column'
+is "$(rows 'sort=lr&down=1')" \
+    "$(best 1 "json_extract(params, '\$.lr') DESC, trial DESC")" \
+    'of a parameter, downwards'
+is "$(rows 'where=lr+%3C+0.01+and+not+(opt+%3D+sgd+or+state+%3D+failed)')" \
+    "$(best "json_extract(params, '\$.lr') < 0.01 AND state != 'failed' AND
+	json_extract(params, '\$.opt') != 'sgd'" 'trial DESC')" \
+    'those of a filter'
+is "$(rows page=1 | wc -l)" 50 'the second page is the last'
+is "$(rows page=2)" "$(rows page=1)" 'there is no third one'
+is "$(rows 'where=stat+%3D+completed')" '' 'a wrong filter shows none'
+like "$(cat body)" 'stat.* in the filter is no column: did you mean state' \
+    'and why'
+is "$(rows "where=state+%3D+'x'+OR+1%3D1--")" '' 'nothing but a filter'
+like "$(cat body)" '1.* in the filter is no column' 'is one'
+
+# Names from outside.
+
+evil='<script>alert("1")</script>&amp;'"'x"
+study_choice=$(printf '"%s"' "$(printf %s "$evil" | sed 's/"/\\"/g')")
+study evil 2 -e $same
+"$HPOTUNE" ask evil.json opt="$evil" >out 2>&1 || "$HPOTUNE" ask evil.json >out
+"$HPOTUNE" tell evil.json 1 step=1 acc=0.5 >out
+"$HPOTUNE" tell evil.json 1 --failed \
+    --why "$(printf '</td>%s\033[2J' "$evil")" >out
+cp evil.db '<b>"evil&amp;.db'
+odd='%3cb%3e%22evil&amp;'
+odd="/s/$(printf %s "$odd" | sed 's/&/%26/g')"
+for k in / /s/evil /s/evil/trial/1 '/s/evil/trials?trial=1' \
+    '/compare?study=evil' "$odd" "$odd/trial/1" \
+    '/s/evil?where=%3Cscript%3Ealert(1)%3C/script%3E&%3Cb%3E=%3Cb%3E' \
+    '/%3Cscript%3E' '/compare?study=%3Cscript%3E'; do
+	like "$(web get "$site" "$k")" '^(200|404)$' "evil: $k"
+	is "$(web check body)" '' '… is a page'
+	unlike "$(cat body)" '<script>|<b>' '… and no more'
+done
+rm -f '<b>"evil&amp;.db'
+
+# Logs, by pieces.
+
+cat >train.sh <<'END'
+#!/bin/sh
+printf 'first \342\202\254\n\033[31mred\n'
+i=1
+while [ ! -e "$dir/end" ]; do
+	echo "hpotune: step=$i acc=0.$i"
+	i=$((i + 1))
+	sleep 0.1
+done
+echo last
+END
+chmod +x train.sh
+study run 3 -e 's/"true"/".\/train.sh"/; s/12/100000/' -e '/pretend/d' \
+    -e 's/"parallel": 2/"parallel": 1/'
+dir=$dir; export dir
+server run.json -q
+retry sql_is run.db "SELECT state FROM trials WHERE trial = 1" running
+log=run.d/trials/1/attempt-1/log
+retry grep -q step=1 "$log"
+is "$(web get "$site" '/s/run/trial/1/log?attempt=1&from=0')" 200 'a log'
+like "$(cat body)" '^first €$' 'its text'
+like "$(cat body)" '^\\x1b\[31mred$' 'without what a terminal would obey'
+like "$(cat head)" '^X-Over: 0' 'it goes on'
+next=$(sed -n 's/^X-Next: \([0-9]*\).*/\1/p' head)
+retry eval '[ "$(stat -c %s "$log")" -gt "$next" ]'
+web get "$site" "/s/run/trial/1/log?attempt=1&from=$next" >out
+unlike "$(cat body)" first 'the next piece has only'
+like "$(cat body)" 'step=' 'what is new'
+web get "$site" '/s/run/trial/1/log?attempt=1&from=8' >out
+like "$(cat body)" '^\\x82\\xac|^\\xac|red' 'a piece may begin anywhere'
+for k in attempt=0 attempt=2 attempt=99999999999; do
+	is "$(web get "$site" "/s/run/trial/1/log?$k&from=0")" 404 "no log of $k"
+done
+is "$(web get "$site" "/s/run/trial/1/log?attempt=1&from=999999999999")" 200 \
+    'a piece from beyond the end'
+
+# Events of a study that runs.
+
+events=$(web events "$site" /s/run/live '"name":"history"')
+like "$events" '^retry: 2000' 'events: when to come back'
+like "$events" '^event: tick' 'events: something has changed'
+like "$events" '^event: part' 'events: and a part of the page'
+events=$(web events "$site" '/s/run/live?tick=1' 'event: tick(.|\n)*event: tick')
+unlike "$events" '^event: part' 'events: a trial has no use for parts'
+is "$(printf '%s\n' "$events" | grep -c '^event: tick' | sed 's/[2-9]/2/')" 2 \
+    'events: each change is an event'
+
+# Actions.
+
+form=$(web form "$site" /s/run)
+like "$form" '^[0-9a-f]{32}$' 'a page has its form token'
+act() { # body [site]
+	web post "${2-$site}" /s/run/do "$1" Origin:http://localhost \
+	    "X-Hpotune-Form:$form"
+}
+is "$(act do=pause)" 200 'a study is paused'
+ok 'it is' retry sql_is run.db 'SELECT state FROM study' paused
+is "$(act do=resume)" 200 'and resumed'
+ok 'it is' retry sql_is run.db 'SELECT state FROM study' running
+is "$(act 'do=enqueue&words=lr%3D0.02+opt%3Dsgd')" 200 'a setting is enqueued'
+for k in 'do=enqueue&words=' 'do=enqueue&words=lr' 'do=enqueue' \
+    'do=enqueue&words=--help' 'do=enqueue&words=-x%3D1' \
+    'do=enqueue&words=lr%3D0.1+--count%3D3' 'do=start' 'do=stop%00' do= '' \
+    'do=stop&trial=--all' 'do=stop&trial=0' 'do=stop&trial=1x' 'do=stop&trial=' \
+    'do=pause&trial=1'; do
+	is "$(act "$k")" 400 "no such action: $k"
+done
+is "$(act 'do=enqueue&words=lr%3D7')" 409 'a wrong setting is an error'
+like "$(cat body)" 'lr' 'with its sentence'
+is "$(act 'do=stop&trial=9')" 409 'so is a trial that there is not'
+is "$(web post "$site" /s/run/do do=pause Origin:http://localhost)" 403 \
+    'no action without the form token'
+is "$(web post "$site" /s/run/do do=pause "X-Hpotune-Form:$form")" 403 \
+    'nor without an origin'
+is "$(web post "$site" /s/run/do do=pause Origin:http://evil.example \
+    "X-Hpotune-Form:$form")" 403 'nor from another site'
+is "$(web post "$site" /s/run do=pause Origin:http://localhost \
+    "X-Hpotune-Form:$form")" 404 'nor on another page'
+sql_is run.db 'SELECT state FROM study' running ||
+    verdict 1 'none of them has paused the study'
+is "$(act 'do=stop&trial=1')" 200 'a trial is stopped'
+ok 'it is' retry sql_is run.db "SELECT state FROM trials WHERE trial = 1" cancelled
+ok 'its log is over' retry eval \
+    'web get "$site" "/s/run/trial/1/log?attempt=1&from=0" >out &&
+    grep -q "^X-Over: 1" head'
+ok 'the enqueued setting is next' retry sql_is run.db \
+    "SELECT json_extract(params, '\$.lr') FROM trials WHERE trial = 2" 0.02
+
+# Databases that come, go, and are none.
+
+is "$(web get "$site" /s/late)" 404 'a study that is not there'
+cp small.db late.db
+is "$(web get "$site" /s/late)" 200 'until it is'
+cp small.db other.db
+is "$(web get "$site" /s/other/trial/1)" 200 'another one'
+rm late.db
+like "$(web get "$site" /s/late)" '^(404|503)$' 'it is removed'
+is "$(web check body)" '' '… which a page says'
+web get "$site" / >out
+unlike "$(cat body)" '/s/late' 'and the list does not have it'
+head -c 10000 /dev/zero >late.db
+web get "$site" / >out
+like "$(cat body)" 'trouble' 'a file that is no database: the list says so'
+is "$(web get "$site" /s/late)" 503 'and so does its page'
+dd if=/dev/zero of=other.db bs=1000 seek=20 count=60 conv=notrunc 2>/dev/null
+for k in /s/other /s/other/trial/1 /s/other/trial/1/line /; do
+	like "$(web get "$site" "$k")" '^(200|404|503)$' "a damaged one: $k"
+done
+cp small.db new.db && mv new.db other.db
+is "$(web get "$site" /s/other)" 200 'it is replaced'
+rm -f other.db late.db
+
+# Bad clients.
+
+for k in silent slow endless; do
+	# shellcheck disable=SC2046
+	reap $(cat "many-$k.pid")
+	is "$(cat "many-$k.out")" '' "300 $k clients are no trouble"
+done
+background deaf web deaf "$site" /s/run/live "$pages" "$dir/seen"
+deaf=$child
+web events "$site" /s/run/live '"name":"timeline"' >out
+web events "$site" '/s/run/live' 'event: tick(.|\n)*event: tick' >out
+touch seen
+reap "$deaf"
+ok 'a deaf client costs little' test "$(cat deaf.out)" -lt 24
+ok 'the server is as it was' kill -0 "$pages"
+
+# Sockets.
+
+fails 'a second one on the same socket' 1 quietly "$HPOTUNE" web
+like "$(cat err)" 'another hpotune web listens there' 'says so'
+echo mine >file
+fails 'what is no socket is not removed' 2 quietly "$HPOTUNE" web --socket file
+is "$(cat file)" mine 'it is as it was'
+fails 'a path that is too long' 2 quietly "$HPOTUNE" web \
+    --socket "$(printf %0200d 0)"
+kill -TERM "$pages"
+reap "$pages"
+is $? 0 'SIGTERM ends it'
+ok 'the socket is removed' test ! -e "$site"
+pages killed --socket s
+kill -9 "$pages"
+reap "$pages" 2>/dev/null
+ok 'kill -9 leaves it' test -S s
+rm killed.out
+pages again --socket s --read-only run.json small.db
+is "$(head -n 1 again.out)" "web: $dir/s" 'another one takes it'
+site=$dir/s
+is "$(web get "$site" /s/run)" 200 'the studies that are named'
+is "$(web get "$site" /s/evil)" 404 'and no others'
+is "$(web form "$site" /s/run)" '' 'read-only: no form token'
+unlike "$(cat body)" '<button type="button"' 'and no buttons'
+is "$(act do=pause)" 403 'nor is an action done'
+kill -INT "$pages"
+reap "$pages"
+is $? 0 'SIGINT ends it'
+
+# TCP.
+
+pages tcp --port 0
+like "$(cat tcp.out)" '^web: http://127\.0\.0\.1:[0-9]+/#[0-9a-f]{32}$' \
+    'a port of its own choice'
+site=$(sed -n 's|^web: http://\([0-9.:]*\)/.*|\1|p' tcp.out)
+token=$(sed -n 's/.*#//p' tcp.out)
+origin=Origin:http://localhost
+is "$(web table "$site" <<'END'
+401 GET /
+401 HEAD /
+401 GET /s/small
+401 GET /s/small/live
+401 GET /s/nothing
+401 GET /nothing
+401 GET / Cookie:hpotune-00000000=00000000000000000000000000000000
+401 POST /s/small/do Origin:http://localhost =do=pause
+403 GET / Host:evil.example
+200 GET /web.css
+200 GET /web.js
+403 POST /login =token=
+403 POST /login Origin:http://evil.example =token=
+403 POST /login Origin:http://localhost =token=00000000000000000000000000000000
+403 POST /login Origin:http://localhost =
+END
+)" '' 'nothing is shown without the token'
+web get "$site" / >out
+is "$(web check body)" '' 'the form for it is a page'
+unlike "$(cat body)" 'data-form|small' 'and says nothing else'
+is "$(web post "$site" /login "token=$token" "$origin")" 303 'the right token'
+like "$(cat head)" \
+    '^Set-Cookie: hpotune-[0-9a-f]{8}=[0-9a-f]{32}; HttpOnly; SameSite=Strict; Path=/' \
+    'is a cookie'
+cookie=$(sed -n 's/^Set-Cookie: \([^;]*\).*/\1/p' head)
+is "$(web get "$site" / "Cookie:$cookie")" 200 'which lets in'
+is "$(web get "$site" /s/run "Cookie:a=b; $cookie; c=d")" 200 'among others'
+form=$(sed -n 's/.*data-form="\([0-9a-f]*\)".*/\1/p' body)
+is "$(web post "$site" /s/run/do do=pause "$origin" "Cookie:$cookie" \
+    "X-Hpotune-Form:$form")" 200 'and may act'
+touch end
+"$HPOTUNE" stop run.json >out
+reap "$server"
+ok 'the pages see that the server is gone' retry eval \
+    'web get "$site" / "Cookie:$cookie" >out && ! grep -q ">alive<" body'
+fails 'the port is taken' 1 quietly "$HPOTUNE" web --port "${site##*:}"
+like "$(cat err)" 'port [0-9]*: Address already in use' 'and why'
+kill "$pages"
+reap "$pages"
+for k in '--bind 127.0.0.1' '--port 1 --socket x' '--port 99999' '--port x' \
+    '--port 0 --bind 0.0.0.0' '--port 0 --bind ::' '--port 0 --bind name' \
+    nothing.json; do
+	# shellcheck disable=SC2086 # words
+	fails "web $k" 2 quietly "$HPOTUNE" web $k
+done
+for k in 'localhost 127.0.0.1' '127.0.0.2 127.0.0.2' 'box.example 0.0.0.0'; do
+	name=${k% *} bind=${k#* }
+	[ "$bind" = 0.0.0.0 ] && allow="--allow-host $name" || allow=
+	# shellcheck disable=SC2086
+	pages "bind-$bind" --port 0 --bind "$bind" $allow
+	port=$(sed -n 's|.*:\([0-9]*\)/#.*|\1|p' "bind-$bind.out")
+	is "$(web get "127.0.0.1:$port" / "Host:$name:$port" 2>err ||
+	    web get "127.0.0.2:$port" / "Host:$name:$port")" 401 \
+	    "bound to $bind it answers to $name"
+	kill "$pages"
+	reap "$pages"
+done
+
+for k in *.err; do
+	[ ! -s "$k" ] || verdict 1 "$k: $(head -n 5 "$k")"
+done
+done_testing

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Clients of hpotune web, good and bad, for tests/scenario/web/web.t.
+
+SITE is the path of a socket, or HOST:PORT.
+
+table SITE          requests, each a line of the standard input:
+		    STATUS METHOD TARGET [NAME:VALUE ...] [=BODY]
+                    a blank in a VALUE or BODY is ~; prints those answered by
+                    another status, or without the headers of all answers
+get SITE TARGET [NAME:VALUE ...]
+post SITE TARGET BODY [NAME:VALUE ...]
+                    prints the status; files head and body have the rest
+form SITE TARGET    the form token of a page
+check FILE          what is wrong with a page: XML, one script, no styles
+raw SITE            sends the standard input; prints the first line that comes
+events SITE TARGET PATTERN
+                    prints events until one matches, or for 20 seconds
+many SITE PID KIND  300 bad clients of a KIND; prints what was not as it should
+deaf SITE TARGET PID FILE
+                    reads nothing of an answer until FILE is there; prints how
+                    the process grew, in MiB
+"""
+import http.client
+import os
+import re
+import socket
+import sys
+import threading
+import time
+import xml.etree.ElementTree as ET
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; "
+    "style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def connect(site):
+    if "/" in site:
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(60)
+        s.connect(site)
+        return s
+    host, port = site.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=60)
+
+
+def ask(site, method, target, headers, body=None):
+    c = http.client.HTTPConnection("localhost")
+    c.sock = connect(site)
+    fields = dict(h.split(":", 1) for h in headers)
+    c.putrequest(method, target, skip_host="Host" in fields,
+                 skip_accept_encoding=True)
+    for name, value in fields.items():
+        if value:
+            c.putheader(name, value)
+    if body is not None:
+        c.putheader("Content-Length", str(len(body)))
+    c.endheaders(body)
+    answer = c.getresponse()
+    data = answer.read()
+    c.close()
+    return answer, data
+
+
+def table(site):
+    for line in sys.stdin:
+        status, method, target, *rest = line.split()
+        body = None
+        if rest and rest[-1].startswith("="):
+            body = rest.pop()[1:].replace("~", " ").encode()
+        answer, data = ask(site, method, target,
+                           [h.replace("~", " ") for h in rest], body)
+        if answer.status != int(status):
+            print(f"{answer.status} {line}{data[:200]}")
+        if answer.status in (400, 501) and not answer.getheader(
+                "Cache-Control"):
+            continue  # of the library: nothing of ours in it
+        for name, value in HEADERS.items():
+            if answer.getheader(name) != value:
+                print(f"{name} {answer.getheader(name)}: {line}")
+
+
+def save(answer, data):
+    print(answer.status)
+    open("head", "w").write(str(answer.headers))
+    open("body", "wb").write(data)
+
+
+def check(path):
+    text = open(path, encoding="utf-8", newline="").read()
+    root = ET.fromstring(text)
+    for e in root.iter():
+        name = re.sub(r"\{.*\}", "", e.tag)
+        if name == "script" and (e.get("src") != "/web.js" or e.text):
+            print("a script", e.attrib)
+        if name in ("style", "iframe", "img", "object", "base", "embed"):
+            print("an element", name)
+        for key, value in e.attrib.items():
+            if key.startswith("on") or key == "style":
+                print("an attribute", key)
+            if key in ("href", "src", "action") and not re.match(
+                    r"(/(?!/)|\?|#|data:,$)", value):
+                print("an address", value)
+
+
+def first_line(s):
+    data = b""
+    while b"\n" not in data:
+        piece = s.recv(4096)
+        if not piece:
+            break
+        data += piece
+    return data.split(b"\r\n")[0].decode("latin-1")
+
+
+def raw(site):
+    s = connect(site)
+    s.sendall(sys.stdin.buffer.read())
+    if "--half" in sys.argv:
+        s.shutdown(socket.SHUT_WR)
+    print(first_line(s))
+
+
+def events(site, target, pattern):
+    s = connect(site)
+    s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    until, data = time.monotonic() + 20, b""
+    while time.monotonic() < until and not re.search(pattern.encode(), data):
+        s.settimeout(max(0.01, until - time.monotonic()))
+        try:
+            piece = s.recv(65536)
+        except socket.timeout:
+            break
+        if not piece:
+            break
+        data += piece
+    print(data.decode("utf-8", "replace"))
+
+
+def memory(pid):
+    text = open(f"/proc/{pid}/status").read()
+    return int(re.search(r"VmRSS:\s*(\d+)", text)[1]) / 1024
+
+
+def good(site):
+    began = time.monotonic()
+    answer, _ = ask(site, "GET", "/web.css", ["Connection:close"])
+    return answer.status, time.monotonic() - began
+
+
+def send(s, data):
+    try:
+        s.send(data)
+        return True
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+def many(site, pid, kind):
+    """Silent: nothing is sent; slow: a byte now and then; endless: a header
+    without end."""
+    begun = kind != "silent"
+    before, began = memory(pid), time.monotonic()
+    clients = [connect(site) for _ in range(300)]
+    for s in clients:
+        s.setblocking(False)
+        if begun:
+            send(s, b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")
+    got = []
+    thread = threading.Thread(target=lambda: got.append(good(site)))
+    thread.start()
+    most = 0
+    while clients and time.monotonic() < began + 40:
+        most = max(most, len(os.listdir(f"/proc/{pid}/fd")))
+        left = []
+        for s in clients:
+            if begun and not send(s, b"x" * (1000 if kind == "endless" else 1)):
+                continue
+            try:
+                if s.recv(4096) == b"":
+                    continue
+            except BlockingIOError:
+                pass
+            except OSError:
+                continue
+            left.append(s)
+        clients = left
+        time.sleep(0.2)
+    thread.join()
+    if got[0][0] != 200 or got[0][1] > 5:
+        print("a good client got", got)
+    if clients:
+        print(len(clients), "are connected after 40 seconds")
+    if most > 450:
+        print(most, "descriptors")
+    if memory(pid) > before + 24:
+        print("memory", before, memory(pid))
+
+
+def deaf(site, target, pid, path):
+    before = memory(pid)
+    s = connect(site)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    most = before
+    while not os.path.exists(path):
+        most = max(most, memory(pid))
+        time.sleep(0.05)
+    print(int(most - before))
+
+
+def main(what, site, *more):
+    if what == "get":
+        save(*ask(site, "GET", more[0], more[1:]))
+    elif what == "post":
+        save(*ask(site, "POST", more[0], more[2:], more[1].encode()))
+    elif what == "form":
+        _, data = ask(site, "GET", more[0], [])
+        found = re.search(rb'data-form="([0-9a-f]+)"', data)
+        print(found[1].decode() if found else "")
+    elif what == "raw":
+        raw(site)
+    else:
+        {"table": table, "check": check, "events": events, "many": many,
+         "deaf": deaf}[what](site, *more)
+
+
+main(*sys.argv[1:])

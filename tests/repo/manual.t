@@ -11,7 +11,7 @@
 
 man=$TOP_SRCDIR/man
 pages='hpotune.1 hpotune-db.5 hpotune-study.5 hpotune-sagemaker.7 hpotune-slurm.7
-    hpotune-stopping.7 hpotune-strategies.7 hpotune-trial.7'
+    hpotune-stopping.7 hpotune-strategies.7 hpotune-trial.7 hpotune-web.7'
 PATH=$TOP_BUILDDIR:$PATH
 need sqlite3
 

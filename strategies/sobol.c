@@ -221,7 +221,7 @@ sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	uint32_t v[SOBOL_BITS], index = (uint32_t)trial, bits;
 	size_t i;
 
-	if (sobol_check(values, ask->space, e) == -1)
+	if (sobol_check(values, ask->space, e) != 0)
 		return -1;
 	/* The following points belong to the following trials. */
 	if (ask->redraw > 0)

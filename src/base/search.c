@@ -1,18 +1,12 @@
-/* Binary search in sorted numbers. */
+/* Binary search in sorted arrays. */
 
 #include "src/base/search.h"
 
 size_t
 search_lower_bound(const double *sorted, size_t n, double x)
 {
-	size_t from = 0, to = n, middle;
+	size_t at;
 
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (sorted[middle] < x)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	SEARCH_FIRST(at, n, sorted[at] < x);
+	return at;
 }

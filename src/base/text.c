@@ -202,3 +202,21 @@ text_nearest(const char *word, const char *const *words)
 	}
 	return near;
 }
+
+int
+text_hex4(const char *s, size_t n)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *at;
+	int value = 0, i;
+
+	if (n < 4)
+		return -1;
+	for (i = 0; i < 4; i++) {
+		at = s[i] != '\0' ? strchr(digits, s[i]) : NULL;
+		if (at == NULL)
+			return -1;
+		value = value * 16 + (int)(at - digits) % 16;
+	}
+	return value;
+}

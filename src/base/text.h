@@ -41,6 +41,8 @@ size_t text_fit(const char *, size_t width);
  * characters, and "…" stands for it.
  */
 void text_cut(char *out, size_t n, const char *s);
+/* The value of the four hexadecimal digits at s, of n bytes, or -1. */
+int text_hex4(const char *s, size_t n);
 /* Whether the locale can show UTF-8. */
 bool text_is_utf8(void);
 /* The nearest of words (ends with NULL) by edit distance, or NULL if none is

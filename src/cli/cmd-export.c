@@ -144,7 +144,7 @@ static int
 wish_read(
     struct wish *wish, struct export *x, const struct cli *cli, struct err *e)
 {
-	if (format_read(wish, cli, e) == -1 || table_read(x, cli, e) == -1)
+	if (format_read(wish, cli, e) != 0 || table_read(x, cli, e) != 0)
 		return -1;
 	wish->output = cli_value(cli, "output");
 	if (wish->output != NULL && strcmp(wish->output, "-") == 0)
@@ -242,7 +242,7 @@ database_put(const struct wish *wish, struct export *x, struct err *e)
 	struct atomic_file file;
 
 	if (no_log_beside(wish->output, e) != 0 ||
-	    atomic_file_open(&file, wish->output, wish->force, e) == -1)
+	    atomic_file_open(&file, wish->output, wish->force, e) != 0)
 		return -1;
 	atomic_file_release(&file);
 	if (export_optuna(x->store, file.temporary, wish->output, e) == 0)
@@ -257,7 +257,7 @@ file_put(const struct wish *wish, struct export *x, struct err *e)
 	struct atomic_file file;
 	int rc;
 
-	if (atomic_file_open(&file, wish->output, wish->force, e) == -1)
+	if (atomic_file_open(&file, wish->output, wish->force, e) != 0)
 		return -1;
 	if ((x->out = fdopen(dup(file.fd), "w")) == NULL) {
 		rc = err_set(

@@ -39,7 +39,7 @@ page_make(struct page *r, struct store *store, bool script, struct err *e)
 {
 	int rc;
 
-	if (store_begin(store, e) == -1)
+	if (store_begin(store, e) != 0)
 		return -1;
 	rc = page_data_read(r, store, e);
 	if (rc == 0)

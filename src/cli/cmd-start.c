@@ -285,12 +285,15 @@ static int
 ready_fd_take(void)
 {
 	const char *text = getenv(READY_FD);
-	int fd = text != NULL ? atoi(text) : -1;
+	int64_t fd = -1;
 
+	if (text != NULL &&
+	    cli_read_integer(text, READY_FD, 3, INT32_MAX, &fd, NULL) != 0)
+		fd = -1;
 	(void)unsetenv(READY_FD);
-	if (fd < 3 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+	if (fd == -1 || fcntl((int)fd, F_SETFD, FD_CLOEXEC) != 0)
 		return -1;
-	return fd;
+	return (int)fd;
 }
 
 /* Print the maximum cost before the study starts. */

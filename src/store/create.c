@@ -151,7 +151,7 @@ fill_file(struct store *s, const struct store_study *study,
 	char pragma[64];
 
 	if (store_connect_write(s, e) != 0 ||
-	    store_set_journal(s, network_fs, e) < 0 ||
+	    store_set_journal(s, network_fs, e) != 0 ||
 	    store_exec(s, "BEGIN IMMEDIATE", e) != 0)
 		return -1;
 	s->begun = true;

@@ -238,7 +238,7 @@ open_read(struct store *s, struct err *e)
 	int64_t version = 0;
 	int rc;
 
-	if (store_connect(s, s->path, SQLITE_OPEN_READONLY, e) < 0)
+	if (store_connect(s, s->path, SQLITE_OPEN_READONLY, e) != 0)
 		return -1;
 	rc = store_identify(s, &version, e);
 	if (rc < 0 && is_read_only_place(s) && !has_log(s))
@@ -253,7 +253,7 @@ open_read(struct store *s, struct err *e)
 		return -1;
 	if (version == 0)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
-	if (schema_read_old(s, version, e) < 0)
+	if (schema_read_old(s, version, e) != 0)
 		return -1;
 	/* Only the writer checkpoints the log. */
 	(void)sqlite3_db_config(
@@ -295,7 +295,7 @@ store_set_journal(struct store *s, bool network_fs, struct err *e)
 int
 store_connect_write(struct store *s, struct err *e)
 {
-	if (store_connect(s, s->path, SQLITE_OPEN_READWRITE, e) < 0)
+	if (store_connect(s, s->path, SQLITE_OPEN_READWRITE, e) != 0)
 		return -1;
 	if (sqlite3_db_readonly(s->db, "main") == 1)
 		return err_set(e, ERR_FILE, "%s: is read-only", s->path);
@@ -347,7 +347,7 @@ open_write(struct store *s, bool visit, struct err *e)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
 	if (get_number(s, "SELECT network_fs FROM t_study", &network_fs, e) <
 		0 ||
-	    store_set_journal(s, network_fs != 0, e) < 0)
+	    store_set_journal(s, network_fs != 0, e) != 0)
 		return -1;
 	if (visit && is_fresh(s, version, &fresh, e) != 0)
 		return -1;
@@ -355,7 +355,7 @@ open_write(struct store *s, bool visit, struct err *e)
 		keep_log(s, true);
 	if (fresh)
 		return 0;
-	if (store_begin(s, e) < 0)
+	if (store_begin(s, e) != 0)
 		return -1;
 	if (schema_migrate(s, version, e) != 0 || schema_refresh(s, e) < 0) {
 		store_rollback(s);

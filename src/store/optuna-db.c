@@ -116,7 +116,7 @@ fill(struct optuna *o, const char *path, const char *study, struct err *e)
 {
 	sqlite3_stmt *st;
 
-	if (store_connect(o->store, path, SQLITE_OPEN_READWRITE, e) < 0 ||
+	if (store_connect(o->store, path, SQLITE_OPEN_READWRITE, e) != 0 ||
 	    store_exec(o->store,
 		"PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
 		"PRAGMA foreign_keys = OFF; BEGIN",

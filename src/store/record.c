@@ -12,6 +12,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/store/row-columns.h"
 
 struct store_name {
@@ -35,16 +36,10 @@ store_names_clear(struct store *s)
 static size_t
 find_name(const struct store *s, const char *name)
 {
-	size_t low = 0, high = s->n_names, mid;
+	size_t at;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (strcmp(s->names[mid].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	SEARCH_FIRST(at, s->n_names, strcmp(s->names[at].name, name) < 0);
+	return at;
 }
 
 /* The id of a name in t_name; adds a new one. */

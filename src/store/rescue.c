@@ -163,7 +163,7 @@ store_rescue(struct store *s, const char *path, struct err *e)
 	/* No more writes to the original file. */
 	(void)sqlite3_db_config(
 	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	if (make_new(path, e) < 0)
+	if (make_new(path, e) != 0)
 		return -1;
 	to = store_new(path, STORE_WRITE);
 	rc = store_connect(to, path, SQLITE_OPEN_READWRITE, e);

@@ -233,7 +233,7 @@ has_views(struct store *s, const char *sql, bool *has, struct err *e)
 
 	if (store_rows_open(&rows, s,
 		"SELECT sql FROM sqlite_schema WHERE type = 'view'", NULL,
-		e) < 0)
+		e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		const char *text = store_rows_text(rows, 0);

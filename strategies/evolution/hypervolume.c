@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "strategies/evolution/pareto.h"
 
 /* A corner of a staircase: x ascending, y descending. */
@@ -55,16 +56,10 @@ is_inside(const double *row, size_t m, const double *reference)
 static double
 stairs_add(struct corner *s, size_t *n, struct corner c, const double *ref)
 {
-	size_t from = 0, to, high = *n, middle;
+	size_t from, to;
 	double area = 0, top, right;
 
-	while (from < high) {
-		middle = (from + high) / 2;
-		if (s[middle].x < c.x)
-			from = middle + 1;
-		else
-			high = middle;
-	}
+	SEARCH_FIRST(from, *n, s[from].x < c.x);
 	top = from > 0 ? s[from - 1].y : ref[1];
 	if (top <= c.y || (from < *n && s[from].x == c.x && s[from].y <= c.y))
 		return 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 
 /* A row on its way into order. */
 struct row {
@@ -94,19 +95,13 @@ static size_t
 fronts_add(struct fronts *f, size_t i)
 {
 	const double *row = f->losses + i * f->m;
-	size_t low = 0, high = f->n, middle;
+	size_t at;
 
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (front_dominates(f, middle, row))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	f->n += low == f->n;
-	f->before[i] = f->last[low];
-	f->last[low] = i + 1;
-	return low;
+	SEARCH_FIRST(at, f->n, front_dominates(f, at, row));
+	f->n += at == f->n;
+	f->before[i] = f->last[at];
+	f->last[at] = i + 1;
+	return at;
 }
 
 void

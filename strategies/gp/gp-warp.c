@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "strategies/gp/gp.h"
 #include "strategies/tpe/tpe-normal.h"
 
@@ -32,16 +33,10 @@ by_number(const void *a, const void *b)
 static size_t
 count_below(const double *sorted, size_t n, double x, bool equal)
 {
-	size_t low = 0, high = n, at;
+	size_t at;
 
-	while (low < high) {
-		at = low + (high - low) / 2;
-		if (sorted[at] < x || (equal && sorted[at] == x))
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
+	SEARCH_FIRST(at, n, sorted[at] < x || (equal && sorted[at] == x));
+	return at;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/base/search.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
@@ -130,16 +131,10 @@ tpe_candidates_best(struct tpe_question *q, double *x, enum tpe_joint joint)
 static size_t
 component_at(const struct parzen *p, double q)
 {
-	size_t low = 0, high = p->n - 1, middle;
+	size_t at;
 
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (q < p->share[middle])
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	SEARCH_FIRST(at, p->n - 1, !(q < p->share[at]));
+	return at;
 }
 
 /* The choice of component k's observation, or with the remaining mass any. */

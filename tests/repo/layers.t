@@ -26,9 +26,9 @@ src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
 src/base/http	src/base	curl/
 src/model/tried-settings.*	@plain src/base/rng.h src/model	-
 src/model	@plain src/base/json	-
-src/model/history	@plain src/model	-
+src/model/history	@plain src/base/search.h src/model	-
 src/model/study	@plain src/base/json src/model	-
-src/store	@plain src/base/fail.h src/base/log.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
+src/store	@plain src/base/fail.h src/base/log.h src/base/search.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
 src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
 src/server/plugins	@plain src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/worker-protocol.h strategies/strategy.h	-

@@ -22,30 +22,11 @@ static const struct {
 	[AWS_SQS] = { "AmazonSQS", "application/x-amz-json-1.0" },
 };
 
-/* Four hexadecimal digits, or -1. */
-static int
-hex4(const char *s, size_t n)
-{
-	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-	const char *at;
-	int value = 0, i;
-
-	if (n < 4)
-		return -1;
-	for (i = 0; i < 4; i++) {
-		at = s[i] != '\0' ? strchr(digits, s[i]) : NULL;
-		if (at == NULL)
-			return -1;
-		value = value * 16 + (int)(at - digits) % 16;
-	}
-	return value;
-}
-
 /* Length of the "\uXXXX" at s; *good: it is a valid character. */
 static size_t
 escape_take(const char *s, size_t n, bool *good)
 {
-	int code = hex4(s + 2, n - 2), low;
+	int code = text_hex4(s + 2, n - 2), low;
 
 	*good = true;
 	if (code < 0)
@@ -54,7 +35,7 @@ escape_take(const char *s, size_t n, bool *good)
 	if (code < 0xd800 || code > 0xdbff || n < 12 || s[6] != '\\' ||
 	    s[7] != 'u')
 		return 6;
-	low = hex4(s + 8, n - 8);
+	low = text_hex4(s + 8, n - 8);
 	if (low < 0xdc00 || low > 0xdfff)
 		return 6;
 	*good = true;

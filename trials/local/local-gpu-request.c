@@ -181,14 +181,13 @@ request_simulated(
 	int64_t n, memory = SIMULATED_MEMORY;
 	const struct json *j;
 
-	if (json_only(block, keys, e) == -1)
+	if (json_only(block, keys, e) != 0)
 		return -1;
 	j = json_need(block, "simulate", e);
-	if (j == NULL ||
-	    json_read_integer(j, 1, GPU_SNAPSHOT_GPUS, &n, e) == -1)
+	if (j == NULL || json_read_integer(j, 1, GPU_SNAPSHOT_GPUS, &n, e) != 0)
 		return -1;
 	j = json_get(block, "memory");
-	if (j != NULL && size_read(&memory, j, e) == -1)
+	if (j != NULL && size_read(&memory, j, e) != 0)
 		return -1;
 	if (j != NULL && memory == 0)
 		return json_err(j, e, "expected a size above 0");
@@ -288,7 +287,7 @@ local_gpu_request_read(struct local_gpu_request *w,
 	*w = (struct local_gpu_request){ 0 };
 	/* Trials without GPUs get none. */
 	if (each != 0 &&
-	    request_gpus(w, plugin_option_get(options, "gpus"), e) == -1)
+	    request_gpus(w, plugin_option_get(options, "gpus"), e) != 0)
 		return -1;
 	w->share = (int)plugin_option_number(options, "trials_per_gpu");
 	if (each < 0 && driver_fails(w))

@@ -218,11 +218,11 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	/*
 	 * Packs first: the owner of a process on a GPU may be a packed program.
 	 */
-	if (local_pack_open(l, env, e) == -1 ||
+	if (local_pack_open(l, env, e) != 0 ||
 	    local_gpu_open(l, env, e) == -1 ||
-	    local_start_find_shim(l, e) == -1 ||
-	    local_ranks_find(l, env->settings, e) == -1 ||
-	    metric_patterns_new(&l->rules, env->settings, e) == -1) {
+	    local_start_find_shim(l, e) != 0 ||
+	    local_ranks_find(l, env->settings, e) != 0 ||
+	    metric_patterns_new(&l->rules, env->settings, e) != 0) {
 		local_close(l);
 		return -1;
 	}

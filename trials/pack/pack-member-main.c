@@ -131,7 +131,7 @@ greeting_make(struct join *j, struct err *e)
 	    j->trial, j->attempt, j->key, strlen(checkpoint), checkpoint,
 	    j->trial, j->attempt);
 	buf_puts(&b, "\"params\":");
-	if (put_params(&b, e) == -1)
+	if (put_params(&b, e) != 0)
 		return -1;
 	put_text(&b, "checkpoint_dir", "HPOTUNE_CHECKPOINT_DIR");
 	put_text(&b, "output_dir", "HPOTUNE_OUTPUT_DIR");
@@ -338,7 +338,7 @@ pack_member_main(char **args)
 	j.metrics_fd = metrics_open();
 	if (j.dir_fd == -1 || j.metrics_fd == -1 || ears_open(&j) == -1)
 		leave(&j, PACK_EXIT_LOST, 1, strerror(errno));
-	if (greeting_make(&j, &e) == -1)
+	if (greeting_make(&j, &e) != 0)
 		leave(&j, PACK_EXIT_LOST, 1, e.text);
 	fail_point("pack.before_join");
 	for (;;) {

@@ -308,7 +308,7 @@ start(struct ranks *s)
 	if (dir_open(s) == -1)
 		return RANKS_NO_START;
 	if (s->args.ports > 0 && port_lease_take(&s->lease, (int)s->args.place,
-				     (int)s->args.ports, &e) == -1) {
+				     (int)s->args.ports, &e) != 0) {
 		ranks_first_failure_start(s, e.text);
 		return RANKS_NO_START;
 	}

@@ -88,7 +88,7 @@ start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (a != NULL)
 		return 0;
 	a = attempt_add(sm, spec);
-	if (sm_create_note_dir(a, e) == -1) {
+	if (sm_create_note_dir(a, e) != 0) {
 		sm->n--;
 		sm_attempt_free(a);
 		return -1;
@@ -134,8 +134,8 @@ adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (a != NULL)
 		return ADOPT_ALIVE;
 	a = attempt_add(sm, spec);
-	if (sm_create_note_dir(a, e) == -1 ||
-	    sm_create_adopt(a, loop_wall_us(sm->loop) / 1000000, e) == -1) {
+	if (sm_create_note_dir(a, e) != 0 ||
+	    sm_create_adopt(a, loop_wall_us(sm->loop) / 1000000, e) != 0) {
 		sm->n--;
 		sm_attempt_free(a);
 		return ADOPT_UNKNOWN;
@@ -166,7 +166,7 @@ check(const struct study_trial *trial, const struct option_value *values,
 {
 	struct sm_settings *set;
 
-	if (sm_settings_read(&set, values, trial, e) == -1)
+	if (sm_settings_read(&set, values, trial, e) != 0)
 		return -1;
 	sm_settings_free(set);
 	return 0;
@@ -179,7 +179,7 @@ replicas(const struct study_trial *trial, const struct option_value *values)
 	struct err e = ERR_INIT;
 	int n;
 
-	if (sm_settings_read(&set, values, trial, &e) == -1)
+	if (sm_settings_read(&set, values, trial, &e) != 0)
 		return 1;
 	n = sm_plan_replicas(set);
 	sm_settings_free(set);
@@ -193,7 +193,7 @@ misses(const struct study_trial *trial, const struct option_value *values,
 	struct sm_settings *set;
 	struct err e = ERR_INIT;
 
-	if (sm_settings_read(&set, values, trial, &e) == -1)
+	if (sm_settings_read(&set, values, trial, &e) != 0)
 		return;
 	if (set->algorithm)
 		sm_algorithm_misses(set, text);
@@ -207,7 +207,7 @@ worst_cost(const struct study_trial *trial, const struct option_value *values)
 	struct err e = ERR_INIT;
 	double cost;
 
-	if (sm_settings_read(&set, values, trial, &e) == -1)
+	if (sm_settings_read(&set, values, trial, &e) != 0)
 		return NAN;
 	cost = sm_plan_worst_cost(set, NULL);
 	sm_settings_free(set);
@@ -222,7 +222,7 @@ worst_ms(const struct study_trial *trial, const struct option_value *values)
 	struct err e = ERR_INIT;
 	int64_t s;
 
-	if (sm_settings_read(&set, values, trial, &e) == -1)
+	if (sm_settings_read(&set, values, trial, &e) != 0)
 		return 0;
 	s = set->spot && set->max_wait_s > set->max_run_s ? set->max_wait_s
 							  : set->max_run_s;

@@ -349,7 +349,7 @@ body_make(struct sm_attempt *a, struct err *e)
 	};
 	struct buf body = { 0 };
 
-	if (sm_create_job_put(&body, &request, e) == -1) {
+	if (sm_create_job_put(&body, &request, e) != 0) {
 		buf_free(&body);
 		return -1;
 	}
@@ -365,7 +365,7 @@ send(struct sm_attempt *a)
 		.operation = "CreateTrainingJob" };
 	struct err e = ERR_INIT;
 
-	if (a->body == NULL && body_make(a, &e) == -1) {
+	if (a->body == NULL && body_make(a, &e) != 0) {
 		if (may_act(a)) {
 			/* The same settings fail again; but a job may exist. */
 			a->state = SM_ADOPT;

@@ -62,12 +62,12 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 	sm->trial = env->settings;
 	sm->maximize = env->maximize;
 	sm->hold = env->hold;
-	if (sm_settings_read(&sm->set, env->options, env->settings, e) == -1)
+	if (sm_settings_read(&sm->set, env->options, env->settings, e) != 0)
 		return -1;
 	aws.region = sm->set->region;
 	aws.profile = sm->set->profile;
 	aws.pace = sm->set->pace;
-	if (aws_open(&sm->aws, &aws, e) == -1)
+	if (aws_open(&sm->aws, &aws, e) != 0)
 		return -1;
 	name_place(sm);
 	sm_create_job_prefix(sm->prefix, sm->study, sm->study_id);
@@ -150,7 +150,7 @@ sm_open(void **ctx, const struct launch_env *env, struct err *e)
 {
 	struct sm *sm = xcalloc(1, sizeof *sm);
 
-	if (sm_open_client(sm, env, e) == -1 || open_logs(sm, e) == -1) {
+	if (sm_open_client(sm, env, e) != 0 || open_logs(sm, e) != 0) {
 		sm_close(sm);
 		return -1;
 	}

@@ -185,7 +185,7 @@ http_open(
 	struct http *h = xcalloc(1, sizeof *h);
 	__typeof__(curl_multi_setopt) *set;
 
-	if (http_libcurl_load(&h->lib, e) == -1) {
+	if (http_libcurl_load(&h->lib, e) != 0) {
 		free(h);
 		return -1;
 	}

@@ -86,23 +86,6 @@ node_add(struct scan *s, uint32_t parent, uint32_t *prev, struct span key)
 	return i;
 }
 
-/* The four digits of \uXXXX, or -1. */
-static long
-hex4(const char *p)
-{
-	long x = 0;
-	int i;
-
-	for (i = 0; i < 4; i++) {
-		if (!isxdigit((unsigned char)p[i]))
-			return -1;
-		x = x * 16 + (isdigit((unsigned char)p[i])
-				     ? p[i] - '0'
-				     : tolower((unsigned char)p[i]) - 'a' + 10);
-	}
-	return x;
-}
-
 /* Skip an escape sequence, from its backslash. */
 static int
 scan_escape(struct scan *s)
@@ -114,7 +97,7 @@ scan_escape(struct scan *s)
 		s->at += 2;
 		return 0;
 	}
-	x = p[1] == 'u' ? hex4(p + 2) : -1;
+	x = p[1] == 'u' ? text_hex4(p + 2, 4) : -1;
 	if (x < 0)
 		return json_error_at(s->doc, s->at, s->node, s->e,
 		    "no such escape; a backslash itself is written \\\\");
@@ -124,7 +107,8 @@ scan_escape(struct scan *s)
 	s->at += 6;
 	if (x < 0xd800 || x > 0xdfff)
 		return 0;
-	low = x < 0xdc00 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8) : -1;
+	low = x < 0xdc00 && p[6] == '\\' && p[7] == 'u' ? text_hex4(p + 8, 4)
+							: -1;
 	if (low < 0xdc00 || low > 0xdfff)
 		return json_error_at(s->doc, s->at - 6, s->node, s->e,
 		    "half of a surrogate pair");

@@ -45,7 +45,7 @@ atomic_file_open(
 	int i;
 
 	*f = (struct atomic_file){ .replace = replace, .fd = -1 };
-	if (place_check(path, replace, e) == -1)
+	if (place_check(path, replace, e) != 0)
 		return -1;
 	for (i = 0; i < TRIES && f->fd == -1; i++) {
 		free(f->temporary);
@@ -154,9 +154,9 @@ atomic_file_write(
 {
 	struct atomic_file file;
 
-	if (atomic_file_open(&file, path, replace, e) == -1)
+	if (atomic_file_open(&file, path, replace, e) != 0)
 		return -1;
-	if (atomic_file_put(&file, text, e) == -1) {
+	if (atomic_file_put(&file, text, e) != 0) {
 		atomic_file_drop(&file);
 		return -1;
 	}

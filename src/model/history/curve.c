@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/model/history/curve.h"
 #include "src/model/history/history.h"
 
@@ -18,16 +19,10 @@ curve_step(const struct curve *c, size_t i)
 static ptrdiff_t
 steps_at(const int64_t *steps, size_t n, int64_t step)
 {
-	size_t lo = 0, hi = n, mid;
+	size_t at;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (steps[mid] <= step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return (ptrdiff_t)lo - 1;
+	SEARCH_FIRST(at, n, steps[at] <= step);
+	return (ptrdiff_t)at - 1;
 }
 
 ptrdiff_t

@@ -219,21 +219,21 @@ plugins_check(
 	struct metric_patterns *patterns;
 	size_t i;
 
-	if (metric_check(study, e) == -1)
+	if (metric_check(study, e) != 0)
 		return -1;
 	for (i = 0; i < plugins->n_backends; i++)
 		if (backend_check(&plugins->backends[i], plugins->strategy,
-			&study->backends[i], study, e) == -1)
+			&study->backends[i], study, e) != 0)
 			return -1;
 	for (i = 0; i < plugins->n_rules; i++)
 		if (promote_check(&plugins->rules[i], plugins->strategy,
-			&study->stopping[i], e) == -1)
+			&study->stopping[i], e) != 0)
 			return -1;
-	if (cost_check(plugins, study, e) == -1 ||
-	    plugins_open_rules(&rules, plugins, study, e) == -1)
+	if (cost_check(plugins, study, e) != 0 ||
+	    plugins_open_rules(&rules, plugins, study, e) != 0)
 		return -1;
 	stop_rule_set_free(rules);
-	if (metric_patterns_new(&patterns, &study->trial, e) == -1)
+	if (metric_patterns_new(&patterns, &study->trial, e) != 0)
 		return -1;
 	metric_patterns_free(patterns);
 	return 0;

@@ -99,8 +99,8 @@ strategy_read(struct plugins *plugins, const struct study *study, struct err *e)
 	}
 	if (plugin_options_read(&plugins->strategy_options,
 		plugins->strategy->options, plug->block, study_strategy_keys,
-		e) == -1 ||
-	    several_read(plugins, study, e) == -1)
+		e) != 0 ||
+	    several_read(plugins, study, e) != 0)
 		return -1;
 	if (plugins->strategy->check == NULL ||
 	    plugins->strategy->check(
@@ -129,7 +129,7 @@ rule_read(
 		return plugin_unknown(plug, "stopping rule", names, e);
 	}
 	if (plugin_options_read(&rule->options, rule->stopper->options,
-		plug->block, except, e) == -1)
+		plug->block, except, e) != 0)
 		return -1;
 	plugins->n_rules++;
 	veto = json_get(plug->block, "veto");
@@ -156,7 +156,7 @@ backend_read(
 		return plugin_unknown(plug, "backend", names, e);
 	}
 	if (plugin_options_read(&backend->options, backend->launcher->options,
-		plug->block, except, e) == -1)
+		plug->block, except, e) != 0)
 		return -1;
 	plugins->n_backends++;
 	return 0;
@@ -187,16 +187,16 @@ plugins_read(struct plugins *plugins, const struct study *study, struct err *e)
 	plugins->rules = xcalloc(study->n_stopping + 1, sizeof *plugins->rules);
 	plugins->backends =
 	    xcalloc(study->n_backends + 1, sizeof *plugins->backends);
-	if (strategy_read(plugins, study, e) == -1)
+	if (strategy_read(plugins, study, e) != 0)
 		goto fail;
 	for (i = 0; i < study->n_stopping; i++)
-		if (rule_read(plugins, &study->stopping[i], e) == -1)
+		if (rule_read(plugins, &study->stopping[i], e) != 0)
 			goto fail;
 	for (i = 0; i < study->n_backends; i++)
-		if (backend_read(plugins, &study->backends[i], e) == -1)
+		if (backend_read(plugins, &study->backends[i], e) != 0)
 			goto fail;
-	if (convergence_read(plugins, study, e) == -1 ||
-	    plugins_check(plugins, study, e) == -1)
+	if (convergence_read(plugins, study, e) != 0 ||
+	    plugins_check(plugins, study, e) != 0)
 		goto fail;
 	return 0;
 fail:

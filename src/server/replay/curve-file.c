@@ -256,7 +256,7 @@ curve_file_read(
 
 	if (!reader_line(r))
 		return err_set(e, ERR_USAGE, "%s: empty", r->path);
-	if (shape_read(s, r, e) == -1)
+	if (shape_read(s, r, e) != 0)
 		return -1;
 	while (rc == 0 && reader_line(r))
 		rc = s->is_long ? long_row(b, s, r, &last, e)
@@ -276,7 +276,7 @@ curve_file_load(struct curve_file *b, const char *path, struct err *e)
 	int rc;
 
 	*b = (struct curve_file){ 0 };
-	if (gz_load(&text, &len, path, BANK_BYTES_MAX, e) == -1)
+	if (gz_load(&text, &len, path, BANK_BYTES_MAX, e) != 0)
 		return -1;
 	r.next = text;
 	rc = curve_file_read(b, &r, &s, e);

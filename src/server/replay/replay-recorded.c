@@ -82,7 +82,7 @@ replay_recorded_study(struct study **study, struct store *s, struct err *e)
 	char *path;
 	int rc;
 
-	if (store_study_get(s, &row, e) == -1)
+	if (store_study_get(s, &row, e) != 0)
 		return -1;
 	path = xasprintf("%s/study.json", row.dir);
 	rc = study_parse(study, row.json, strlen(row.json), path, e);

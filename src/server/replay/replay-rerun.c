@@ -19,7 +19,7 @@ replay_rerun_open(struct replay_rerun *r, const struct replay_rule *rule,
 	*r = (struct replay_rerun){ .value_last = value_last,
 		.max_steps = env->max_steps,
 		.last_step = env->last_step };
-	if (replay_rule_open(&r->set, rule, env, e) == -1)
+	if (replay_rule_open(&r->set, rule, env, e) != 0)
 		return -1;
 	r->history = history_new(0, env->maximize, HISTORY_CURVES);
 	return 0;

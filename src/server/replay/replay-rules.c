@@ -61,9 +61,9 @@ part_read(struct replay_rule *r, const struct json *j, struct err *e)
 	}
 	if (name == NULL || json_string(name) == NULL)
 		return json_err(j, e, "expected a rule's name or its block");
-	if (rule_find(part, json_string(name), e) == -1 ||
+	if (rule_find(part, json_string(name), e) != 0 ||
 	    plugin_options_read(
-		&part->values, part->stopper->options, block, except, e) == -1)
+		&part->values, part->stopper->options, block, except, e) != 0)
 		return -1;
 	r->n++;
 	veto = json_get(block, "veto");
@@ -79,7 +79,7 @@ blocks_read(struct replay_rule *r, struct err *e)
 	const struct json *j;
 	int rc = 0;
 
-	if (json_parse(&doc, r->text, strlen(r->text), "rule", true, e) == -1)
+	if (json_parse(&doc, r->text, strlen(r->text), "rule", true, e) != 0)
 		return -1;
 	j = json_root(doc);
 	if (json_type(j) != JSON_ARRAY)
@@ -143,7 +143,7 @@ replay_rule_open(struct stop_rule_set **out, const struct replay_rule *r,
 
 	for (i = 0; i < r->n; i++)
 		if (stop_rule_set_add(set, r->parts[i].stopper,
-			r->parts[i].values, env, r->parts[i].veto, e) == -1) {
+			r->parts[i].values, env, r->parts[i].veto, e) != 0) {
 			stop_rule_set_free(set);
 			return -1;
 		}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/live-trial.h"
@@ -141,16 +142,10 @@ same_value(double a, double b)
 static size_t
 seen_find(const struct attempt_metric *m, int64_t time_us)
 {
-	size_t low = 0, high = m->n_seen, mid;
+	size_t at;
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (m->seen[mid].time_us < time_us)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	SEARCH_FIRST(at, m->n_seen, m->seen[at].time_us < time_us);
+	return at;
 }
 
 static void

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/model/history/curve.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
@@ -27,16 +28,10 @@ enum { MEDIAN_VIEW_FLUSH_MAX = 4096 }; /* rows written in one turn */
 static size_t
 first_at(const struct median_view *v, int64_t step)
 {
-	size_t lo = 0, hi = v->n, mid;
+	size_t at;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (v->steps[mid].step < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	SEARCH_FIRST(at, v->n, v->steps[at].step < step);
+	return at;
 }
 
 static void

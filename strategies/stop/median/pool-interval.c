@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "strategies/stop/median/pool-interval.h"
 
 struct span {
@@ -74,50 +75,36 @@ span_order(const struct span *a, const struct span *b)
 static size_t
 steps_below(const int64_t *steps, size_t n, int64_t step)
 {
-	size_t lo = 0, hi = n, mid;
+	size_t at;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (steps[mid] < step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	SEARCH_FIRST(at, n, steps[at] < step);
+	return at;
 }
 
 /* First span of the block that is not before x. */
 static size_t
 block_find(const struct block *b, const struct span *x)
 {
-	size_t lo = 0, hi = b->n, mid;
+	size_t at;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (span_order(&b->spans[mid], x) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	SEARCH_FIRST(at, b->n, span_order(&b->spans[at], x) < 0);
+	return at;
+}
+
+static const struct span *
+block_last(const struct block *b)
+{
+	return &b->spans[b->n - 1];
 }
 
 /* The block of x: the first that does not end before it. */
 static size_t
 pool_intervals_find(const struct pool_intervals *s, const struct span *x)
 {
-	const struct block *b;
-	size_t lo = 0, hi = s->n, mid;
+	size_t at;
 
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		b = &s->blocks[mid];
-		if (span_order(&b->spans[b->n - 1], x) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo == s->n && lo > 0 ? lo - 1 : lo;
+	SEARCH_FIRST(at, s->n, span_order(block_last(&s->blocks[at]), x) < 0);
+	return at == s->n && at > 0 ? at - 1 : at;
 }
 
 static void

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/model/history/history.h"
 #include "strategies/stop/median/curve-summary.h"
 #include "strategies/stop/median/pool-interval.h"
@@ -45,18 +46,12 @@ struct pool_steps {
 static size_t
 pool_steps_from(const struct pool_steps *s, int64_t key)
 {
-	size_t lo = 0, hi = s->n, mid;
+	size_t at;
 
 	if (s->n > 0 && s->all[s->n - 1]->key < key)
 		return s->n;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (s->all[mid]->key < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	SEARCH_FIRST(at, s->n, s->all[at]->key < key);
+	return at;
 }
 
 /* The cell of this key, or NULL. */

@@ -117,7 +117,7 @@ aws_config_open(struct aws_config **out, aws_getenv *env, const char *profile,
 	struct aws_config *c = xcalloc(1, sizeof *c);
 
 	c->env = env;
-	if (load_files(c, e) < 0 || choose_profile(c, profile, e) < 0) {
+	if (load_files(c, e) != 0 || choose_profile(c, profile, e) != 0) {
 		aws_config_free(c);
 		return -1;
 	}
@@ -136,7 +136,7 @@ aws_config_reload(
 	c->profile = xstrdup(old->profile);
 	c->named = old->named;
 	aws_config_set_region(c, old->region);
-	if (load_files(c, e) < 0) {
+	if (load_files(c, e) != 0) {
 		aws_config_free(c);
 		return -1;
 	}

@@ -201,7 +201,7 @@ named_url(const struct aws_config *c, enum aws_service s, const char **url,
 	free(variable);
 	if (*url == NULL)
 		*url = aws_config_env(c, "AWS_ENDPOINT_URL");
-	if (*url == NULL && services_url(c, key, url, e) < 0)
+	if (*url == NULL && services_url(c, key, url, e) != 0)
 		return -1;
 	if (*url == NULL || **url == '\0')
 		*url = aws_config_get(c, aws_config_profile(c), "endpoint_url");
@@ -283,10 +283,10 @@ aws_endpoint_resolve(const struct aws_config *c, enum aws_service s,
 	int rc;
 
 	memset(p, 0, sizeof *p);
-	if (named_url(c, s, &named, e) < 0 ||
-	    check_region(aws_config_region(c), named != NULL, e) < 0)
+	if (named_url(c, s, &named, e) != 0 ||
+	    check_region(aws_config_region(c), named != NULL, e) != 0)
 		return -1;
-	if (named == NULL && usual_url(c, s, &usual, e) < 0)
+	if (named == NULL && usual_url(c, s, &usual, e) != 0)
 		return -1;
 	p->custom = named != NULL;
 	rc = endpoint_split(p, named != NULL ? named : usual, e);

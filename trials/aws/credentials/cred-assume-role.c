@@ -435,7 +435,7 @@ cred_assume_web(struct cred_chain *f)
 		    f->profile);
 		return CRED_FAILED;
 	}
-	if (cred_assume_token_file(&token, path, &f->err) < 0)
+	if (cred_assume_token_file(&token, path, &f->err) != 0)
 		return CRED_FAILED;
 	buf_puts(&b, "Action=AssumeRoleWithWebIdentity&Version=2011-06-15");
 	cred_assume_form(&b, "RoleArn", role);

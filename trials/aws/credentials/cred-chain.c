@@ -281,7 +281,7 @@ cred_chain_resume(struct cred_chain *f, enum cred_try t)
 static void
 begin(struct cred_chain *f)
 {
-	if (aws_config_reload(&f->config, f->base, &f->err) < 0) {
+	if (aws_config_reload(&f->config, f->base, &f->err) != 0) {
 		end(f, false);
 		return;
 	}

@@ -92,7 +92,7 @@ read_token(const struct aws_config *c, char **token, struct err *e)
 	    aws_config_env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
 
 	*token = NULL;
-	if (path != NULL && cred_assume_token_file(token, path, e) < 0)
+	if (path != NULL && cred_assume_token_file(token, path, e) != 0)
 		return -1;
 	if (path == NULL && value != NULL)
 		*token = xstrdup(value);
@@ -135,7 +135,7 @@ judge(struct cred_chain *f, const struct http_answer *a)
 		(void)snprintf(why, sizeof why, "status %d", a->status);
 		return ask_again(f, why);
 	}
-	if (json_parse(&doc, a->body, a->len, NULL, false, &e) < 0)
+	if (json_parse(&doc, a->body, a->len, NULL, false, &e) != 0)
 		return ask_again(f, "its answer is no JSON");
 	rc = cred_keys_read(&f->found, json_root(doc), "Token", what, &f->err);
 	json_free(doc);
@@ -162,7 +162,7 @@ ask(struct cred_chain *f)
 	const char *headers[3] = { "Accept: application/json" };
 	char *token, *line = NULL;
 
-	if (read_token(f->config, &token, &f->err) < 0)
+	if (read_token(f->config, &token, &f->err) != 0)
 		return CRED_FAILED;
 	if (token != NULL)
 		headers[1] = line = xasprintf("Authorization: %s", token);
@@ -194,7 +194,7 @@ cred_container(struct cred_chain *f)
 		    "http://169.254.170.2%s%s", *rel == '/' ? "" : "/", rel);
 	else
 		f->url.base = xstrdup(full);
-	if (check_url(f->url.base, &f->err) < 0)
+	if (check_url(f->url.base, &f->err) != 0)
 		return CRED_FAILED;
 	f->tries = 0;
 	cred_chain_source(f, "container");

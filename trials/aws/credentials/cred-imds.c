@@ -116,7 +116,7 @@ read_keys(struct cred_chain *f, const struct http_answer *a)
 
 	if (a->status != 200 || a->len == 0)
 		return absent_status(f, a);
-	if (json_parse(&doc, a->body, a->len, NULL, false, &e) < 0)
+	if (json_parse(&doc, a->body, a->len, NULL, false, &e) != 0)
 		return absent(f, "its answer is no JSON");
 	rc = cred_keys_read(
 	    &f->found, json_root(doc), "Token", "the instance metadata", &e);

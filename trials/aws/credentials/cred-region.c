@@ -63,7 +63,7 @@ aws_region_ask(struct aws_config *c, struct err *e)
 
 	if (aws_config_region(c) != NULL)
 		return 0;
-	if (loop_open(&a.loop, LOOP_REAL, e) < 0)
+	if (loop_open(&a.loop, LOOP_REAL, e) != 0)
 		return -1;
 	rc = http_open(&http, a.loop, NULL, e);
 	if (rc == 0) {

@@ -149,7 +149,7 @@ metric_read(struct sm_reader *r, struct sm_algorithm *a, const struct json *j)
 	char *regex;
 	size_t i;
 
-	if (json_read_string(j, &text, r->e) == -1)
+	if (json_read_string(j, &text, r->e) != 0)
 		return -1;
 	a->metric = xstrdup(text);
 	for (i = 0; i < r->trial->n_metrics; i++)
@@ -170,7 +170,7 @@ hyperparameters_read(
 {
 	const struct json *j;
 
-	if (json_want(block, JSON_OBJECT, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0)
 		return -1;
 	for (j = json_first(block); j != NULL; j = json_next(j))
 		if (json_type(j) == JSON_OBJECT || json_type(j) == JSON_NULL)
@@ -190,8 +190,8 @@ algorithm_read(struct sm_reader *r, const struct json *block)
 	const char *text;
 
 	a->value = xstrdup(json_key(block));
-	if (j == NULL || json_only(block, keys, r->e) == -1 ||
-	    json_read_string(j, &text, r->e) == -1)
+	if (j == NULL || json_only(block, keys, r->e) != 0 ||
+	    json_read_string(j, &text, r->e) != 0)
 		return -1;
 	if (*text == '\0' || strlen(text) > IMAGE_MAX ||
 	    strpbrk(text, " \t\r\n") != NULL)
@@ -221,13 +221,13 @@ list_read(struct sm_reader *r)
 		return json_err(block, r->e,
 		    "expected \"algorithm\", too: the parameter that chooses "
 		    "one of them");
-	if (json_want(block, JSON_OBJECT, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0)
 		return -1;
 	if (json_count(block) < 1 || json_count(block) > ALGORITHMS_MAX)
 		return json_err(
 		    block, r->e, "expected 1 to %d algorithms", ALGORITHMS_MAX);
 	for (j = json_first(block); j != NULL; j = json_next(j))
-		if (json_want(j, JSON_OBJECT, r->e) == -1 ||
+		if (json_want(j, JSON_OBJECT, r->e) != 0 ||
 		    algorithm_read(r, j) == -1)
 			return -1;
 	return 0;

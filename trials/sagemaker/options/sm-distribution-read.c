@@ -87,7 +87,7 @@ read_word(struct sm_reader *r, const struct json *block)
 			words[n++] = sm_distributions[i].word;
 		}
 	words[n] = NULL;
-	if (json_read_word(j, words, &i, r->e) == -1)
+	if (json_read_word(j, words, &i, r->e) != 0)
 		return -1;
 	r->s->launcher = of[i];
 	return 0;
@@ -127,7 +127,7 @@ check_keys(struct sm_reader *r, const struct json *block)
 
 	for (i = 0; i < N_KEYS; i++)
 		known[i + 1] = keys[i].name;
-	if (json_only(block, known, r->e) == -1)
+	if (json_only(block, known, r->e) != 0)
 		return -1;
 	for (i = 0; i < N_KEYS; i++) {
 		j = json_get(block, keys[i].name);
@@ -198,10 +198,10 @@ check_parameters(struct sm_reader *r, const struct json *block, int version)
 		    "pipeline_parallel_degree");
 	if (set == NULL)
 		return 0;
-	if (json_want(set, JSON_OBJECT, r->e) == -1)
+	if (json_want(set, JSON_OBJECT, r->e) != 0)
 		return -1;
 	for (j = json_first(set); j != NULL; j = json_next(j))
-		if (check_parameter(j, version, r->e) == -1)
+		if (check_parameter(j, version, r->e) != 0)
 			return -1;
 	return 0;
 }
@@ -215,7 +215,7 @@ check_group(struct sm_reader *r, const struct json *block)
 
 	if (j == NULL)
 		return 0;
-	if (json_read_string(j, &name, r->e) == -1)
+	if (json_read_string(j, &name, r->e) != 0)
 		return -1;
 	for (i = 0; i < r->s->n_groups; i++)
 		if (strcmp(r->s->groups[i].name, name) == 0)
@@ -231,22 +231,22 @@ read_block(struct sm_reader *r, const struct json *block)
 	int64_t version = 2, n;
 	bool yes;
 
-	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
+	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
 	    read_word(r, block) == -1)
 		return -1;
 	r->s->dist = block;
 	j = json_get(block, "version");
-	if (j != NULL && json_read_integer(j, 1, 2, &version, r->e) == -1)
+	if (j != NULL && json_read_integer(j, 1, 2, &version, r->e) != 0)
 		return -1;
 	if (check_keys(r, block) == -1)
 		return -1;
 	if ((j = json_get(block, "processes_per_host")) != NULL) {
-		if (json_read_integer(j, 1, PER_HOST_MAX, &n, r->e) == -1)
+		if (json_read_integer(j, 1, PER_HOST_MAX, &n, r->e) != 0)
 			return -1;
 		r->s->per_host = (int)n;
 	}
 	j = json_get(block, "custom_mpi_options");
-	if (j != NULL && json_read_string(j, &text, r->e) == -1)
+	if (j != NULL && json_read_string(j, &text, r->e) != 0)
 		return -1;
 	if (j != NULL &&
 	    (strlen(text) > OPTIONS_MAX || strpbrk(text, "\r\n") != NULL))
@@ -254,7 +254,7 @@ read_block(struct sm_reader *r, const struct json *block)
 		    "expected options in one line of at most %d characters",
 		    OPTIONS_MAX);
 	j = json_get(block, "torch_distributed");
-	if (j != NULL && json_read_bool(j, &yes, r->e) == -1)
+	if (j != NULL && json_read_bool(j, &yes, r->e) != 0)
 		return -1;
 	if (r->s->launcher == SM_MODELPARALLEL &&
 	    check_parameters(r, block, (int)version) == -1)

@@ -196,7 +196,7 @@ sm_distribution_command(char *const *argv, size_t *at, struct err *e)
 {
 	size_t i;
 
-	if (sm_distribution_find(argv, at, e) == -1)
+	if (sm_distribution_find(argv, at, e) != 0)
 		return -1;
 	i = *at;
 	while (argv[++i] != NULL)

@@ -37,13 +37,13 @@ sm_inputs_read_texts(char ***out, const struct json *list, size_t max,
 	const char *text;
 	size_t n = 0;
 
-	if (json_want(list, JSON_ARRAY, e) == -1)
+	if (json_want(list, JSON_ARRAY, e) != 0)
 		return -1;
 	if (json_count(list) < 1 || json_count(list) > max)
 		return json_err(list, e, "expected 1 to %zu %s", max, what);
 	*out = xcalloc(json_count(list) + 1, sizeof **out);
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
-		if (json_read_string(j, &text, e) == -1)
+		if (json_read_string(j, &text, e) != 0)
 			return -1;
 		if (good != NULL && !good(text))
 			return json_err(j, e, "expected one of %s", what);
@@ -91,12 +91,12 @@ texts_check(const struct json *block, const char *key, size_t max,
 
 	if (list == NULL)
 		return 0;
-	if (json_want(list, JSON_ARRAY, e) == -1)
+	if (json_want(list, JSON_ARRAY, e) != 0)
 		return -1;
 	if (json_count(list) < 1 || json_count(list) > max)
 		return json_err(list, e, "expected 1 to %zu %s", max, what);
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
-		if (json_read_string(j, &text, e) == -1)
+		if (json_read_string(j, &text, e) != 0)
 			return -1;
 		if (*text == '\0' || strlen(text) > TEXT_MAX)
 			return json_err(j, e, "expected one of %s", what);
@@ -111,7 +111,7 @@ groups_check(struct sm_reader *r, const struct json *block)
 	const struct json *j, *list = json_get(block, "groups");
 	size_t i;
 
-	if (texts_check(block, "groups", 5, "groups", r->e) == -1)
+	if (texts_check(block, "groups", 5, "groups", r->e) != 0)
 		return -1;
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
 		for (i = 0; i < r->s->n_groups; i++)
@@ -145,21 +145,21 @@ file_system_check(struct sm_reader *r, const struct json *block)
 	const char *text;
 	size_t at;
 
-	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
-	    json_only(block, keys, r->e) == -1 ||
+	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
+	    json_only(block, keys, r->e) != 0 ||
 	    (id = json_need(block, "id", r->e)) == NULL ||
 	    json_need(block, "type", r->e) == NULL ||
 	    (path = json_need(block, "path", r->e)) == NULL ||
-	    json_read_string(id, &text, r->e) == -1)
+	    json_read_string(id, &text, r->e) != 0)
 		return -1;
 	if (!file_system_id_good(text))
 		return json_err(
 		    id, r->e, "expected a file system like \"fs-0123456789\"");
-	if (json_read_string(path, &text, r->e) == -1)
+	if (json_read_string(path, &text, r->e) != 0)
 		return -1;
 	if (*text != '/' || strlen(text) > 4096)
 		return json_err(path, r->e, "expected a path from /");
-	if (word_check(block, "type", types, &at, r->e) == -1)
+	if (word_check(block, "type", types, &at, r->e) != 0)
 		return -1;
 	if (sm_options_json(r, "vpc") == NULL)
 		return json_err(
@@ -196,18 +196,18 @@ input_words_check(struct sm_input *in, const struct json *block, struct err *e)
 	const char *text;
 	int64_t seed;
 
-	if (word_check(block, "distribution", shares, &share, e) == -1 ||
-	    word_check(block, "type", types, &type, e) == -1 ||
-	    word_check(block, "mode", modes, &at, e) == -1 ||
-	    word_check(block, "compression", gz, &at, e) == -1 ||
-	    word_check(block, "record_wrapper", wrappers, &at, e) == -1 ||
-	    texts_check(block, "attributes", 16, "attributes", e) == -1)
+	if (word_check(block, "distribution", shares, &share, e) != 0 ||
+	    word_check(block, "type", types, &type, e) != 0 ||
+	    word_check(block, "mode", modes, &at, e) != 0 ||
+	    word_check(block, "compression", gz, &at, e) != 0 ||
+	    word_check(block, "record_wrapper", wrappers, &at, e) != 0 ||
+	    texts_check(block, "attributes", 16, "attributes", e) != 0)
 		return -1;
 	in->sharded = share == 1;
 	if (json_get(block, "attributes") != NULL && type != 2)
 		return json_err(json_get(block, "attributes"), e,
 		    "attributes go with type \"augmented-manifest\" only");
-	if (j != NULL && json_read_string(j, &text, e) == -1)
+	if (j != NULL && json_read_string(j, &text, e) != 0)
 		return -1;
 	if (j != NULL && (*text == '\0' || strlen(text) > TEXT_MAX))
 		return json_err(j, e, "expected a type like \"text/csv\"");
@@ -223,16 +223,16 @@ read_input_block(
 	const struct json *fs = json_get(block, "file_system");
 	const char *uri;
 
-	if (json_only(block, input_keys, r->e) == -1)
+	if (json_only(block, input_keys, r->e) != 0)
 		return -1;
 	if ((s3 == NULL) == (fs == NULL))
 		return json_err(
 		    block, r->e, "expected one of \"s3\" and \"file_system\"");
-	if (fs != NULL && (file_system_check(r, fs) == -1 ||
-			      s3_only_check(block, r->e) == -1))
+	if (fs != NULL &&
+	    (file_system_check(r, fs) == -1 || s3_only_check(block, r->e) != 0))
 		return -1;
 	if (s3 != NULL) {
-		if (json_read_string(s3, &uri, r->e) == -1)
+		if (json_read_string(s3, &uri, r->e) != 0)
 			return -1;
 		if (!sm_settings_s3_readable(uri))
 			return json_err(s3, r->e,
@@ -240,7 +240,7 @@ read_input_block(
 		in->s3 = xstrdup(uri);
 	}
 	in->block = block;
-	if (input_words_check(in, block, r->e) == -1)
+	if (input_words_check(in, block, r->e) != 0)
 		return -1;
 	return groups_check(r, block);
 }
@@ -251,7 +251,7 @@ read_input(struct sm_reader *r, const struct json *j)
 	struct sm_input *in = &r->s->inputs[r->s->n_inputs];
 	const char *uri = json_string(j);
 
-	if (channel_check(j, r->e) == -1)
+	if (channel_check(j, r->e) != 0)
 		return -1;
 	in->channel = xstrdup(json_key(j));
 	r->s->n_inputs++;
@@ -272,7 +272,7 @@ read_inputs(struct sm_reader *r)
 
 	if (block == NULL)
 		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0)
 		return -1;
 	if (json_count(block) > CHANNELS_MAX - 1)
 		return json_err(block, r->e,
@@ -316,7 +316,7 @@ read_tag(struct sm_reader *r, const struct json *j)
 	if (strncmp(name, "hpotune:", 8) == 0)
 		return json_err_key(
 		    j, r->e, "names with hpotune: are hpotune's own");
-	if (json_read_string(j, &value, r->e) == -1)
+	if (json_read_string(j, &value, r->e) != 0)
 		return -1;
 	if (!tag_good(value, TAG_VALUE_MAX))
 		return json_err(j, r->e,
@@ -335,7 +335,7 @@ read_tags(struct sm_reader *r)
 
 	if (block == NULL)
 		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0)
 		return -1;
 	if (json_count(block) > TAGS_MAX - OUR_TAGS)
 		return json_err(block, r->e,
@@ -384,12 +384,12 @@ read_vpc(struct sm_reader *r)
 	if (block == NULL ||
 	    (json_type(block) == JSON_OBJECT && json_count(block) == 0))
 		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
-	    json_only(block, keys, r->e) == -1 ||
+	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
+	    json_only(block, keys, r->e) != 0 ||
 	    (nets = json_need(block, "subnets", r->e)) == NULL ||
 	    (groups = json_need(block, "security_groups", r->e)) == NULL ||
 	    sm_inputs_read_texts(&r->s->subnets, nets, SUBNETS_MAX,
-		"subnets like \"subnet-0123\"", subnet_good, r->e) == -1)
+		"subnets like \"subnet-0123\"", subnet_good, r->e) != 0)
 		return -1;
 	return sm_inputs_read_texts(&r->s->security_groups, groups,
 	    SECURITY_GROUPS_MAX, "security groups like \"sg-0123\"",

@@ -138,22 +138,22 @@ read_group(struct sm_reader *r, const struct json *block)
 	const char *text;
 	int64_t n = 1;
 
-	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
-	    json_only(block, keys, r->e) == -1 ||
+	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
+	    json_only(block, keys, r->e) != 0 ||
 	    (name = json_need(block, "name", r->e)) == NULL ||
 	    (type = json_need(block, "instance_type", r->e)) == NULL ||
-	    json_read_string(name, &text, r->e) == -1)
+	    json_read_string(name, &text, r->e) != 0)
 		return -1;
 	*g = (struct sm_group){ .name = xstrdup(text), .type.price = NAN };
 	r->s->n_groups++;
 	if (group_check_name(r, g, name) == -1 ||
-	    json_read_string(type, &text, r->e) == -1)
+	    json_read_string(type, &text, r->e) != 0)
 		return -1;
 	if (!type_good(text))
 		return type_err(type, text, r->e);
 	g->type.name = xstrdup(text);
 	if (count != NULL &&
-	    json_read_integer(count, 1, COUNT_MAX, &n, r->e) == -1)
+	    json_read_integer(count, 1, COUNT_MAX, &n, r->e) != 0)
 		return -1;
 	g->count = (int)n;
 	r->s->count += g->count;
@@ -165,7 +165,7 @@ read_groups(struct sm_reader *r, const struct json *list)
 {
 	const struct json *j;
 
-	if (json_want(list, JSON_ARRAY, r->e) == -1)
+	if (json_want(list, JSON_ARRAY, r->e) != 0)
 		return -1;
 	if (json_count(list) < 1 || json_count(list) > GROUPS_MAX)
 		return json_err(
@@ -233,10 +233,10 @@ read_prices(struct sm_reader *r)
 
 	if (block == NULL)
 		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0)
 		return -1;
 	for (j = json_first(block); j != NULL; j = json_next(j)) {
-		if (json_read_number(j, 0, PRICE_MAX, &price, r->e) == -1)
+		if (json_read_number(j, 0, PRICE_MAX, &price, r->e) != 0)
 			return -1;
 		if (!price_set(r->s, json_key(j), price))
 			return price_err(r, j);

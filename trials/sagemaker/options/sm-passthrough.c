@@ -40,13 +40,13 @@ read_members(struct sm_reader *r)
 
 	if (block == NULL)
 		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
-	    json_only(block, members, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
+	    json_only(block, members, r->e) != 0)
 		return -1;
 	for (i = 0; i < sizeof inner / sizeof inner[0]; i++) {
 		j = json_get(block, inner[i].member);
-		if (j != NULL && (json_want(j, JSON_OBJECT, r->e) == -1 ||
-				     json_only(j, inner[i].keys, r->e) == -1))
+		if (j != NULL && (json_want(j, JSON_OBJECT, r->e) != 0 ||
+				     json_only(j, inner[i].keys, r->e) != 0))
 			return -1;
 	}
 	r->s->extra = block;
@@ -70,17 +70,17 @@ read_alarm(struct sm_reader *r)
 
 	if (block == NULL)
 		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
-	    json_only(block, keys, r->e) == -1)
+	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
+	    json_only(block, keys, r->e) != 0)
 		return -1;
 	j = json_get(block, "gpu_idle");
-	if (j != NULL && json_read_integer(j, 1, 100, &n, r->e) == -1)
+	if (j != NULL && json_read_integer(j, 1, 100, &n, r->e) != 0)
 		return -1;
 	j = json_get(block, "minutes");
-	if (j != NULL && json_read_integer(j, 1, 1440, &n, r->e) == -1)
+	if (j != NULL && json_read_integer(j, 1, 1440, &n, r->e) != 0)
 		return -1;
 	j = json_get(block, "action");
-	if (j != NULL && json_read_string(j, &text, r->e) == -1)
+	if (j != NULL && json_read_string(j, &text, r->e) != 0)
 		return -1;
 	if (j != NULL && !topic_good(text))
 		return json_err(j, r->e, "expected the ARN of a topic");

@@ -222,7 +222,7 @@ arguments_put(struct json_writer *w, const struct json *params,
 	const char *p;
 	int rc = 0;
 
-	if (sm_distribution_find(argv, &at, e) == -1)
+	if (sm_distribution_find(argv, &at, e) != 0)
 		return -1;
 	from = at + 1;
 	sm_distribution_put(&own, r, &first);
@@ -293,7 +293,7 @@ sm_hyperparameters_put(
 	struct json_doc *doc;
 	int rc;
 
-	if (json_parse(&doc, text, strlen(text), NULL, false, e) == -1)
+	if (json_parse(&doc, text, strlen(text), NULL, false, e) != 0)
 		return -1;
 	json_writer_object(w, "HyperParameters");
 	if (r->settings->algorithm)

@@ -107,6 +107,11 @@ struct launch_exit {
 	 */
 	bool not_yet;
 	/*
+	 * With not_yet: the backend accepts no attempt of this study, whatever
+	 * the trial, until the study or the backend is changed.
+	 */
+	bool refused;
+	/*
 	 * With ran false: nothing was created, here or remotely.  The attempt
 	 * does not count; its number may be reused with another uuid.
 	 */
@@ -140,6 +145,7 @@ enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
 	LAUNCH_PLACE, /* where it will run; may precede LAUNCH_UP */
+	LAUNCH_WAITS, /* why it does not run yet; until LAUNCH_UP */
 	LAUNCH_ACCEPTED, /* the backend accepted it; LAUNCH_UP may come later */
 	LAUNCH_UP, /* the process of the trial runs */
 	LAUNCH_REPORT, /* one value of one metric */
@@ -160,6 +166,7 @@ struct launch_event {
 	int attempt;
 	union {
 		const char *place; /* as in up */
+		const char *waits; /* one clause */
 		double cost; /* dollars; replaces the cost of its exit */
 		struct {
 			int64_t pid; /* 0 when unknown */

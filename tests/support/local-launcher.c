@@ -39,6 +39,7 @@ on_event(void *arg, const struct launch_event *ev)
 	switch (ev->kind) {
 	case LAUNCH_ARTIFACTS:
 	case LAUNCH_PLACE:
+	case LAUNCH_WAITS:
 	case LAUNCH_COST:
 		break;
 	case LAUNCH_UP:

@@ -46,6 +46,8 @@ event_text(struct launch_event *ev)
 	switch (ev->kind) {
 	case LAUNCH_PLACE:
 		return &ev->u.place;
+	case LAUNCH_WAITS:
+		return &ev->u.waits;
 	case LAUNCH_UP:
 		return &ev->u.up.place;
 	case LAUNCH_REPORT:

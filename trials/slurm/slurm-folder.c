@@ -295,6 +295,37 @@ put_number(struct buf *b, const char *name, int64_t value)
 	buf_printf(b, " %s=%lld", name, (long long)value);
 }
 
+/*
+ * HPOTUNE_DEADLINE: when Slurm sends SIGTERM before the limit of the job, if it
+ * has one.  Newer versions give the end; without it, it follows from the
+ * limit, or is asked for.
+ */
+static void
+put_deadline(struct buf *b, const struct slurm_settings *set)
+{
+	buf_puts(b, "hpotune_end=${SLURM_JOB_END_TIME:-}\n");
+	if (set->time_s > 0)
+		buf_printf(b,
+		    "[ -n \"$hpotune_end\" ] ||\n"
+		    "\thpotune_end=$(($(date +%%s) + %lld))\n",
+		    (long long)set->time_s);
+	else
+		buf_puts(b,
+		    "[ -n \"$hpotune_end\" ] ||\n"
+		    "\thpotune_end=$(date +%s -d \"$(timeout 20 squeue -h \\\n"
+		    "\t    -o %e -j \"$SLURM_JOB_ID\" 2>/dev/null)\" "
+		    "2>/dev/null)\n");
+	/* A job without a limit has an end that is a year ahead. */
+	buf_printf(b,
+	    "unset HPOTUNE_DEADLINE\n"
+	    "if [ \"${hpotune_end:-0}\" -gt 0 ] &&\n"
+	    "    [ \"$hpotune_end\" -lt $(($(date +%%s) + 31000000)) ]; "
+	    "then\n"
+	    "\tHPOTUNE_DEADLINE=$((hpotune_end - %lld))\n"
+	    "\texport HPOTUNE_DEADLINE\nfi\n",
+	    (long long)set->signal_s);
+}
+
 /* The job is the supervisor: the shell becomes it. */
 static int
 script_write(const struct slurm *s, const struct launch_spec *spec,
@@ -314,6 +345,7 @@ script_write(const struct slurm *s, const struct launch_spec *spec,
 	buf_puts(&b, "/env.sh || exit\n");
 	if (s->set.setup != NULL)
 		buf_printf(&b, "%s\n", s->set.setup);
+	put_deadline(&b, &s->set);
 	buf_puts(&b, "SM_NUM_GPUS=${SLURM_GPUS_ON_NODE:-0} "
 		     "CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-}\n"
 		     "export SM_NUM_GPUS CUDA_VISIBLE_DEVICES\nexec ");

@@ -22,7 +22,9 @@ enum {
 	SLURM_SLOTS_DEFAULT = 16,
 	SLURM_SETTLE_MS = 10000, /* for a file to be seen on another machine */
 	SLURM_TOOL_MS = 60000, /* limit of one sbatch, squeue or scancel */
-	SLURM_NODE = 128
+	SLURM_NODE = 128,
+	SLURM_SIGNAL_EARLY_S = 60, /* Slurm's signal may come so early */
+	SLURM_WHO = 96 /* bytes of the name of a user */
 };
 
 /* The options of the backend block, read. */
@@ -80,6 +82,8 @@ struct slurm_attempt {
 	char place[200]; /* as it was told */
 	bool noted_forgotten, noted_unknown, noted_long;
 	const char *noted_why[4];
+	bool who_known;
+	char who[SLURM_WHO]; /* has cancelled its job */
 };
 
 /* A job whose attempt is over: cancel it when it is seen. */
@@ -139,6 +143,13 @@ struct slurm {
 		int64_t known_ms; /* when the query with the answer began */
 		int64_t at_s; /* of slurm_row_time; 0 = unknown */
 	} boot;
+	struct { /* sacct, one at a time */
+		struct capture *child;
+		int64_t trial;
+		int attempt;
+		int64_t asked_ms; /* the last time */
+		bool none; /* there is no accounting */
+	} who;
 	struct { /* scancel, one at a time */
 		struct capture *child;
 		char **soft, **hard; /* command lines that are due */
@@ -232,6 +243,17 @@ void slurm_queue_read(struct slurm *);
 bool slurm_queue_boot(struct slurm *, int64_t after_ms, int64_t *at_s);
 /* … and cancel what is to be cancelled, in one call. */
 void slurm_queue_cancel(struct slurm *);
+
+/*
+ * slurm-who.c: who has cancelled its job, by sacct; false: it is asked, and
+ * the attempt looked at again.
+ */
+bool slurm_who(struct slurm_attempt *, char *who, size_t n);
+/*
+ * Read an answer of sacct, rows of NAME|STATE: true and the name of the user,
+ * or "": the job is not said to be cancelled.
+ */
+bool slurm_who_read(const char *out, const char *name, char *who, size_t n);
 
 /* slurm-look.c: compare one attempt with its files and its row. */
 void slurm_look(struct slurm_attempt *);

@@ -27,7 +27,7 @@ enum {
 	WORD_MS = 30000, /* to wait for Slurm's word on an end */
 	GONE = 2, /* queries without a job, which is then gone */
 	RESTART_S = 3600, /* so long a controller sorts out what it has lost */
-	WALL_EARLY_S = 65 /* Slurm's signal may come so early */
+	WALL_EARLY_S = SLURM_SIGNAL_EARLY_S + 5
 };
 
 #define STEP_FILE "slurm-step"
@@ -90,6 +90,15 @@ place_tell(struct slurm_attempt *a, const char *text)
 	launcher_emit(&a->source, &ev);
 }
 
+static void
+waits_tell(struct slurm_attempt *a, const char *text)
+{
+	struct launch_event ev = { .kind = LAUNCH_WAITS };
+
+	ev.u.waits = text;
+	launcher_emit(&a->source, &ev);
+}
+
 /* Where and why it waits; a reason that somebody has to end is a note. */
 static void
 wait_tell(struct slurm_attempt *a)
@@ -110,6 +119,7 @@ wait_tell(struct slurm_attempt *a)
 	if (strcmp(a->place, text) == 0)
 		return;
 	place_tell(a, text);
+	waits_tell(a, text);
 	for (i = 0; i < sizeof owners / sizeof owners[0]; i++)
 		if (strstr(a->row.reason, owners[i]) != NULL)
 			break;
@@ -233,16 +243,18 @@ end_wall(struct slurm_attempt *a)
 		    "checkpoints more often");
 }
 
-/* Who has cancelled it: sacct says so where it is. */
+/* Who has cancelled it: sacct says so where it is; until then it stays open. */
 static void
 end_cancelled(struct slurm_attempt *a)
 {
-	char text[160];
+	char text[240], who[SLURM_WHO];
 
+	if (!slurm_who(a, who, sizeof who))
+		return;
 	(void)snprintf(text, sizeof text,
-	    "job %" PRId64 " was cancelled in Slurm (scancel), by its owner or "
-	    "an administrator: it is not started again",
-	    a->row.id);
+	    "job %" PRId64 " was cancelled in Slurm (scancel) by %s: it is not "
+	    "started again",
+	    a->row.id, who);
 	slurm_look_end(a, END_USER, a->claimed, false, text);
 }
 
@@ -334,14 +346,23 @@ end_by_row(struct slurm_attempt *a)
 
 /* The trial ended as somebody else may have wanted it: Slurm says who. */
 static bool
+was_ended(const struct slurm_attempt *a)
+{
+	const struct attempt_exit *x = &a->exit;
+
+	return x->stopped || x->signal == SIGTERM || x->signal == SIGKILL ||
+	       x->exit_code == 128 + SIGTERM || x->exit_code == 128 + SIGKILL;
+}
+
+/* … or failed, as one whose processes had no memory: Slurm says that, too. */
+static bool
 needs_word(const struct slurm_attempt *a)
 {
 	const struct attempt_exit *x = &a->exit;
 
 	if (a->stop != SLURM_STOP_NONE || !x->ran || x->timeout)
 		return false;
-	return x->stopped || x->signal == SIGTERM || x->signal == SIGKILL ||
-	       x->exit_code == 128 + SIGTERM || x->exit_code == 128 + SIGKILL;
+	return was_ended(a) || x->signal != 0 || x->exit_code != 0;
 }
 
 /* Whether the supervisor was told by Slurm that the time is almost over. */
@@ -372,7 +393,9 @@ end_recorded(struct slurm_attempt *a)
 			slurm_queue_ask(a->slurm, false);
 			return;
 		}
-		if (final && end_by_row(a))
+		if (final &&
+		    (was_ended(a) || a->row.state == SLURM_STATE_MEMORY) &&
+		    end_by_row(a))
 			return;
 		if (is_wall(a)) {
 			end_wall(a);

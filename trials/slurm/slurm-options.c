@@ -11,7 +11,6 @@
 #include "trials/slurm/slurm-internal.h"
 
 enum {
-	SIGNAL_EARLY_S = 60, /* Slurm sends it up to so much later */
 	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */
 	TEST_MS = 8000,
 	TIME_MAX_S = 366 * 86400
@@ -172,7 +171,7 @@ times_make(struct slurm_settings *set, const struct study_trial *trial)
 		    (trial->max_run_ms + 999) / 1000 + grace_s + TIME_EXTRA_S;
 	/* Slurm counts minutes. */
 	set->time_s = (set->time_s + 59) / 60 * 60;
-	set->signal_s = grace_s + SIGNAL_EARLY_S;
+	set->signal_s = grace_s + SLURM_SIGNAL_EARLY_S;
 	if (set->time_s > 0 && set->signal_s > set->time_s / 2)
 		set->signal_s = set->time_s / 2;
 	if (set->signal_s > 65535)

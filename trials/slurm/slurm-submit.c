@@ -30,6 +30,9 @@ static const struct {
 	{ "Slurm temporarily unable to accept job", SLURM_REFUSAL_DOWN },
 	{ "Slurm backup controller in standby mode", SLURM_REFUSAL_DOWN },
 	{ "Resource temporarily unavailable", SLURM_REFUSAL_DOWN },
+	/* Such as QOSMaxWallDurationPerJobLimit: the next words name both. */
+	{ "PerJob", SLURM_REFUSAL_WRONG },
+	{ "PerNode", SLURM_REFUSAL_WRONG },
 	{ "JobLimit", SLURM_REFUSAL_QUOTA },
 	{ "MaxSubmit", SLURM_REFUSAL_QUOTA },
 	{ "job submit limit", SLURM_REFUSAL_QUOTA },
@@ -112,9 +115,12 @@ slots_set(struct slurm *s, int slots)
 	launcher_emit(&s->source, &ev);
 }
 
-/* Not sent: the attempt ends as if it had not been placed. */
+/*
+ * Not sent: the attempt ends as if it had not been placed.  refused: no other
+ * one would be accepted.
+ */
 static void
-end_unsent(struct slurm_attempt *a, const char *why)
+end_unsent(struct slurm_attempt *a, bool refused, const char *why)
 {
 	struct slurm *s = a->slurm;
 	struct err e = ERR_INIT;
@@ -133,6 +139,7 @@ end_unsent(struct slurm_attempt *a, const char *why)
 	slurm_stray_add(s, a->name);
 	ev.u.exit.exit_code = -1;
 	ev.u.exit.not_yet = true;
+	ev.u.exit.refused = refused;
 	ev.u.exit.started_us = ev.u.exit.ended_us = loop_wall_us(s->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
 	slurm_phase(a, SLURM_OVER);
@@ -148,7 +155,7 @@ on_quota(struct slurm_attempt *a, const char *text)
 
 	for (i = 0; i < s->n; i++)
 		others += s->attempts[i]->phase == SLURM_SENT;
-	end_unsent(a, text);
+	end_unsent(a, false, text);
 	slots_set(s, others > 0 ? others : 1);
 	loop_timer_set(s->slots_timer, SLOTS_MS);
 }
@@ -182,7 +189,7 @@ static void
 on_refused(struct slurm_attempt *a, const char *out, const char *text)
 {
 	struct err e = ERR_INIT;
-	char excluded[1024];
+	char excluded[1024], why[320];
 
 	switch (
 	    *out != '\0' ? slurm_submit_class(out) : SLURM_REFUSAL_UNCLEAR) {
@@ -211,9 +218,13 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 			slurm_phase(a, SLURM_DUE);
 			break;
 		}
-		/* FALLTHROUGH */
+		/* Nodes that are down, or unknown after a restart. */
+		end_unsent(a, false, text);
+		break;
 	case SLURM_REFUSAL_WRONG:
-		end_unsent(a, text);
+		(void)snprintf(why, sizeof why,
+		    "Slurm does not accept such jobs: %s", text);
+		end_unsent(a, true, why);
 		break;
 	}
 }

@@ -182,6 +182,7 @@ slurm_close(void *ctx)
 	capture_kill(s->queue.child);
 	capture_kill(s->cancel.child);
 	capture_kill(s->boot.child);
+	capture_kill(s->who.child);
 	for (i = 0; i < s->n; i++)
 		attempt_free(s->attempts[i]);
 	free(s->attempts);

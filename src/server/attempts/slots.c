@@ -115,6 +115,15 @@ slots_all_drained(const struct slots *s)
 }
 
 void
+slots_drain(struct slots *s)
+{
+	int i;
+
+	for (i = 0; i < s->n_all; i++)
+		s->slot[i].drained = true;
+}
+
+void
 slots_restore(struct slots *s)
 {
 	int i;

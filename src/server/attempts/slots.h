@@ -46,6 +46,8 @@ int slots_used(const struct slots *);
  */
 bool slots_ended(struct slots *, int i, int64_t trial, bool bad);
 bool slots_all_drained(const struct slots *);
+/* None is used any more; those that are in use are freed as usual. */
+void slots_drain(struct slots *);
 void slots_restore(struct slots *);
 
 #endif /* HPOTUNE_SLOTS_H */

@@ -37,6 +37,7 @@ struct running {
 	int64_t trial;
 	bool starting; /* a job may stay in this state for minutes */
 	char *params;
+	char *why; /* it does not run yet, or NULL */
 	struct sparkline curve;
 };
 
@@ -329,7 +330,8 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
     struct err *e)
 {
 	static const char *const sql =
-	    "SELECT trial, params, state FROM trials WHERE state IN "
+	    "SELECT trial, params, state, coalesce(why, '') FROM trials "
+	    "WHERE state IN "
 	    "('starting', 'running', 'stopping') ORDER BY trial";
 	static const char *const curve =
 	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
@@ -351,6 +353,8 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 		list[*n].params = xstrdup(store_rows_text(rows, 1));
 		list[*n].starting =
 		    strcmp(store_rows_text(rows, 2), "starting") == 0;
+		if (list[*n].starting && *store_rows_text(rows, 3) != '\0')
+			list[*n].why = xstrdup(store_rows_text(rows, 3));
 		params[0] = store_rows_text(rows, 0);
 		rc =
 		    rows_curve(&list[(*n)++].curve, s->store, curve, params, e);
@@ -388,6 +392,16 @@ curve_line(struct screen *s, const char *name, const char *none,
 	buf_free(&line);
 }
 
+/* Below its trial, in the column of the values. */
+static void
+why_line(struct screen *s, const char *why)
+{
+	char *text = xasprintf("%17s%s", "", why);
+
+	line_put(s, "", text);
+	free(text);
+}
+
 static void
 curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
     const struct sparkline *median)
@@ -412,6 +426,8 @@ curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
 		(void)snprintf(name, sizeof name, "%" PRId64, list[i].trial);
 		curve_line(s, name, list[i].starting ? "starting" : "-",
 		    &list[i].curve, &frame, columns, list[i].params);
+		if (list[i].why != NULL)
+			why_line(s, list[i].why);
 	}
 	if (median->n > 0)
 		curve_line(s, "median", "-", median, &frame, columns, NULL);
@@ -438,6 +454,7 @@ trials_put(struct screen *s, struct err *e)
 		curves_put(s, list, n, more, &median);
 	for (i = 0; i < n; i++) {
 		free(list[i].params);
+		free(list[i].why);
 		sparkline_free(&list[i].curve);
 	}
 	sparkline_free(&median);

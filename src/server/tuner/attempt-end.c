@@ -249,6 +249,9 @@ end_event(struct tuner *t, struct live_trial *l, enum end_class c,
 	}
 	if (c == END_TIMEOUT)
 		return timeout_event(t, l);
+	/* By the means of its backend, not by ours. */
+	if (c == END_USER)
+		return TRIAL_EV_CANCELLED;
 	if (end_class_waits(c))
 		wait_plan(t, l, why);
 	else if (x != NULL && x->not_yet)
@@ -483,6 +486,23 @@ end_record(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
 	    t, l, end->x, befell ? end->seen : end->class, end->attempt_why);
 }
 
+/*
+ * Its backend accepts no attempt of this study: no slot of it is used until the
+ * user resumes the study, or starts it again.
+ */
+static void
+backend_refuses(struct tuner *t, const struct live_trial *l, const char *why)
+{
+	struct backend *b = &t->backends[l->backend];
+
+	slots_drain(&b->slots);
+	(void)snprintf(
+	    t->refused, sizeof t->refused, "%s: %s", b->launcher->name, why);
+	tuner_event(t, LOG_LEVEL_ERROR, "launch", l->row.number, l->att.attempt,
+	    "%s: %s; no further trial is started there", b->launcher->name,
+	    why);
+}
+
 /* What the end says of its slot, of its backend, and to those that wait. */
 static void
 end_free_place(
@@ -493,7 +513,9 @@ end_free_place(
 	slot_ended(t, l,
 	    end->blamed &&
 		(end->class == END_ERROR || end->class == END_NO_REPORT));
-	if (x != NULL && x->not_yet)
+	if (x != NULL && x->refused)
+		backend_refuses(t, l, end->attempt_why);
+	else if (x != NULL && x->not_yet)
 		start_failures_ended(t, l, end->attempt_why, x->billed);
 	else if (end_class_waits(end->class))
 		start_failures_begun(t, l, true);

@@ -103,6 +103,7 @@ on_study_event(struct tuner *t, const struct launch_event *ev)
 		    ev->u.note.text);
 		return true;
 	case LAUNCH_PLACE:
+	case LAUNCH_WAITS:
 	case LAUNCH_ACCEPTED:
 	case LAUNCH_UP:
 	case LAUNCH_REPORT:
@@ -123,6 +124,9 @@ on_attempt_event(
 	switch (ev->kind) {
 	case LAUNCH_PLACE:
 		live_trial_set_place(l, ev->u.place);
+		break;
+	case LAUNCH_WAITS:
+		live_trial_set_waits(l, ev->u.waits);
 		break;
 	case LAUNCH_ACCEPTED:
 		start_failures_begun(t, l, true);

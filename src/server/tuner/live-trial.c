@@ -246,6 +246,16 @@ live_trial_set_place(struct live_trial *l, const char *place)
 }
 
 void
+live_trial_set_waits(struct live_trial *l, const char *why)
+{
+	if (l->row.state != TRIAL_STARTING ||
+	    (l->row.why != NULL && strcmp(l->row.why, why) == 0))
+		return;
+	text_set(&l->row.why, why);
+	l->row_dirty = true;
+}
+
+void
 live_trial_set_cursor(struct live_trial *l, const struct launch_cursor *c)
 {
 	l->att.log_offset = c->log;

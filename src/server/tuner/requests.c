@@ -194,8 +194,10 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 	t->paused = paused;
 	for (i = 0; i < t->n_backends && !paused; i++)
 		slots_restore(&t->backends[i].slots);
-	if (!paused)
+	if (!paused) {
+		t->refused[0] = '\0';
 		start_failures_reset(t);
+	}
 	t->row.state = paused	     ? STUDY_PAUSED
 		       : t->env.hold ? STUDY_INTERRUPTED
 				     : STUDY_RUNNING;

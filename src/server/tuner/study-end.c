@@ -144,10 +144,13 @@ study_end_check(struct tuner *t)
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
 	else if (all_drained(t) && live_set_n_placed(&t->live) == 0) {
-		(void)snprintf(why, sizeof why,
-		    "every slot is drained: trial after trial failed at "
-		    "once%.160s",
-		    t->last_bad);
+		if (*t->refused != '\0')
+			(void)snprintf(why, sizeof why, "%.250s", t->refused);
+		else
+			(void)snprintf(why, sizeof why,
+			    "every slot is drained: trial after trial failed "
+			    "at once%.160s",
+			    t->last_bad);
 		/*
 		 * Waiting trials have retries left: the next start continues
 		 * them.

@@ -80,6 +80,7 @@ struct tuner {
 	struct pending_event *notes;
 	size_t n_notes;
 	char last_bad[200]; /* why the latest slot was drained */
+	char refused[LAUNCH_WHY]; /* why a backend accepts nothing; "" = none */
 	int64_t turn_us; /* wall time of this turn */
 	bool durable; /* this turn must be synced */
 	bool asking; /* the strategy is computing the next trial */

@@ -16,6 +16,7 @@ while :; do
 	step=$((step + 1))
 	echo $step >"$HPOTUNE_CHECKPOINT_DIR/step"
 	echo "hpotune: step=$step loss=$1"
+	echo "${HPOTUNE_DEADLINE-none}" >"$HPOTUNE_OUTPUT_DIR/deadline"
 	[ ! -e "${0%/*}/go" ] || exit 0
 	sleep 0.2
 done
@@ -38,8 +39,46 @@ ok 'a trial is up' up cancel
 scancel "$(job_of cancel 1.1)"
 reap "$server"
 is "$(ends cancel)" user "somebody's scancel ends the trial"
+is "$(sql cancel.db 'SELECT state FROM trials')" cancelled '… as cancelled'
 like "$(sql cancel.db 'SELECT why FROM trials')" \
-    '^job [0-9]+ was cancelled in Slurm' 'the reason reports it'
+    '^job [0-9]+ was cancelled in Slurm .*Slurm has no accounting here' \
+    'the reason reports it'
+is "$(cat cancel.d/trials/1/output/deadline)" none 'it had no limit'
+
+# Answers of programs of Slurm that this cluster cannot give: an accounting, and
+# a job that had no memory.
+mkdir fake
+cat >fake/sacct <<'END'
+#!/bin/sh
+name=$(squeue --noheader --states=all --format=%j --jobs="${*##* }")
+echo "other|CANCELLED by 77"
+echo "$name|CANCELLED by 4294967"
+END
+cat >fake/squeue <<END
+#!/bin/sh
+$(command -v squeue) "\$@" | sed 's/|COMPLETED|[^|]*|/|OUT_OF_MEMORY|OutOfMemory|/'
+END
+chmod +x fake/*
+cluster_path=$PATH
+PATH=$PWD/fake:$PATH
+slurm_study who '"trials": 1' '"grace": 5' ', "time": "1h"'
+server who.json
+ok 'a trial is up beside an accounting' up who
+scancel "$(job_of who 1.1)"
+reap "$server"
+like "$(sql who.db 'SELECT why FROM trials')" \
+    'cancelled in Slurm \(scancel\) by user 4294967: ' 'it says who has cancelled'
+late=$(($(cat who.d/trials/1/output/deadline) - $(date +%s)))
+like "$late" '^3[45][0-9][0-9]$' 'its deadline is before the limit of its job'
+mv trial counts
+printf '#!/bin/sh\necho "hpotune: step=1 loss=$1"; exit 1\n' >trial
+chmod +x trial
+slurm_study memory '"trials": 1' '"grace": 5, "retries": 0' ''
+server memory.json
+reap "$server"
+is "$(ends memory)" oom 'a job that had no memory'
+mv counts trial
+PATH=$cluster_path
 
 slurm_study preempt '"trials": 1' '"grace": 5, "cpus": 2' \
     ', "partition": "main", "extra": ["--nodelist=n1"]'

@@ -67,4 +67,50 @@ touch go
 reap "$server"
 is $? 0 'the first one continues'
 
+# What this cluster cannot say: too many jobs of this user, and jobs that are
+# not accepted any more although they were when the study began.
+mkdir fake
+cat >fake/sbatch <<END
+#!/bin/sh
+if [ -e "$dir/says" ] && [ "\$1" = --parsable ]; then
+	cat "$dir/says" >&2
+	exit 1
+fi
+exec $(command -v sbatch) "\$@"
+END
+chmod +x fake/sbatch
+PATH=$PWD/fake:$PATH
+cat >trial <<'END'
+#!/bin/sh
+echo "hpotune: step=1 loss=$1"
+END
+cat >says <<'END'
+sbatch: error: QOSMaxSubmitJobPerUserLimit
+sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)
+END
+slurm_study full '"trials": 2, "parallel": 2' '"grace": 5' ''
+server full.json
+ok 'a limit on submitted jobs is said' retry sql_is full.db \
+    "SELECT count(*) > 0 FROM events WHERE text LIKE
+    'slurm: no trial can be started: %job submit limit%'" 1
+rm says
+reap "$server"
+is $? 0 'and waited for'
+is "$(sql full.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
+    'all complete'
+
+echo 'sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified' >says
+slurm_study gone '"trials": 3, "parallel": 1' '"grace": 5' ''
+timeout 60 "$HPOTUNE" start gone.json >out 2>err
+is $? 1 'no job is accepted any more: the study has failed'
+like "$(tail -n 1 err)" 'slurm: Slurm does not accept such jobs: Invalid account' \
+    'it says so'
+is "$(sql gone.db "SELECT group_concat(state) FROM trials")" waiting \
+    'and no trial fails for it'
+rm says
+ok 'the next start goes on' quietly timeout 60 "$HPOTUNE" start gone.json ||
+    diag "$(cat err)"
+is "$(sql gone.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 3 \
+    'and completes all'
+
 done_testing

@@ -88,6 +88,10 @@ ok 'one runs' retry sql_is user.db \
     "SELECT count(*) FROM trials WHERE state = 'running'" 1
 ok 'the other shows why it waits' retry sql_is user.db \
     "SELECT count(*) FROM attempts WHERE place LIKE 'Slurm job%pending: %'" 1
+ok 'as the reason of its trial, too' retry sql_is user.db \
+    "SELECT count(*) FROM trials WHERE state = 'starting'
+    AND why LIKE 'Slurm job%pending: %'" 1
+like "$("$HPOTUNE" status user.json)" 'pending: ' 'and in status'
 ok 'both are stopped' quietly "$HPOTUNE" stop user.json 1 2
 ok 'and cancelled' retry sql_is user.db \
     "SELECT count(*) FROM trials WHERE state = 'cancelled'" 2

@@ -154,6 +154,8 @@ commit_one(struct sm_rows *r, const struct launch_event *ev)
 	case LAUNCH_PLACE:
 		row->placed = true;
 		break;
+	case LAUNCH_WAITS:
+		break;
 	case LAUNCH_UP:
 		row->placed = true;
 		if (row->up)

@@ -9,8 +9,8 @@
  * stoPping, Completed, stOpped, Failed, cAncelled), '-' = refused. */
 static const char *const want[TRIAL_STATES] = {
 	[TRIAL_WAITING] = "S-----OAC",
-	[TRIAL_STARTING] = "-RPCFWO--",
-	[TRIAL_RUNNING] = "--PCFWO--",
+	[TRIAL_STARTING] = "-RPCFWOA-",
+	[TRIAL_RUNNING] = "--PCFWOA-",
 	[TRIAL_STOPPING] = "---CFWOA-",
 	[TRIAL_COMPLETED] = "---------",
 	[TRIAL_STOPPED] = "---------",

@@ -54,6 +54,24 @@ test_limits(void)
 }
 
 static void
+test_who(void)
+{
+	static const char out[] = "other|CANCELLED by 0\nhp-a|RUNNING\n"
+				  "hp-a-1|CANCELLED by 0\n"
+				  "hp-a|CANCELLED by 4294967\n";
+	char who[SLURM_WHO];
+
+	ok(slurm_who_read(out, "hp-a", who, sizeof who) &&
+		strcmp(who, "user 4294967") == 0,
+	    "who has cancelled a job, by its name");
+	ok(slurm_who_read(out, "hp-a-1", who, sizeof who) &&
+		strcmp(who, "root") == 0,
+	    "a user by name");
+	ok(!slurm_who_read("hp-a|CANCELLED\nx\n", "hp-a", who, sizeof who),
+	    "a state without a user");
+}
+
+static void
 test_better(void)
 {
 	struct slurm_row old = row("5|COMPLETED|None|n1|1:00||x"),
@@ -105,6 +123,7 @@ main(void)
 	test_rows();
 	test_limits();
 	test_better();
+	test_who();
 	test_refusals();
 	return done_testing();
 }

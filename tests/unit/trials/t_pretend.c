@@ -44,6 +44,7 @@ hear(void *arg, const struct launch_event *ev)
 		break;
 	case LAUNCH_ARTIFACTS:
 	case LAUNCH_PLACE:
+	case LAUNCH_WAITS:
 	case LAUNCH_COST:
 	case LAUNCH_ACCEPTED:
 		break;

@@ -14,7 +14,6 @@
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
 
-static const char params_word[] = "{params}";
 /* Names in braces that are no parameters. */
 static const char *const words[] = { "trial", "attempt", "checkpoint_dir",
 	"output_dir", "model_dir", "batch", NULL };
@@ -92,9 +91,27 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
 	return -1;
 }
 
+/* {params:FORM} inside an argument, or with an unknown form. */
+static int
+form_err(const struct json *j, const char *form, struct err *e)
+{
+	struct buf hint = { 0 };
+	size_t i;
+
+	for (i = 0; study_params_forms[i] != NULL; i++)
+		if (strcmp(form, study_params_forms[i]) == 0)
+			return json_err(j, e,
+			    "{params:%s} must be an argument of its own", form);
+	json_put_hint(&hint, form, study_params_forms);
+	json_err(j, e, "{params:%s} is no form of arguments%s", form,
+	    buf_str(&hint));
+	buf_free(&hint);
+	return -1;
+}
+
 static int
 check_name(const struct study *s, const struct json *j, const char *name,
-    struct err *e)
+    bool may_vanish, struct err *e)
 {
 	size_t i;
 	int k;
@@ -102,8 +119,10 @@ check_name(const struct study *s, const struct json *j, const char *name,
 	if (strcmp(name, "params") == 0)
 		return json_err(
 		    j, e, "{params} must be an argument of its own");
+	if (strncmp(name, "params:", strlen("params:")) == 0)
+		return form_err(j, name + strlen("params:"), e);
 	k = space_find(s->space, name);
-	if (k >= 0 && s->space->params[k].parent >= 0)
+	if (k >= 0 && s->space->params[k].parent >= 0 && !may_vanish)
 		return json_err(j, e,
 		    "{%s} has no value when %s is inactive; {params} leaves "
 		    "it out then",
@@ -129,14 +148,15 @@ pack_err(const struct json *j, const char *name, struct err *e)
 
 int
 study_command_check_arg(
-    const struct study *s, const struct json *j, struct err *e)
+    const struct study *s, const struct json *j, bool may_vanish, struct err *e)
 {
 	const char *p = json_string(j);
+	enum study_params_form form;
 	struct piece piece;
 	char *name;
 	int rc = 0;
 
-	if (strcmp(p, params_word) == 0)
+	if (study_params_parse(p, s->trial.arguments, &form))
 		return s->trial.pack > 0 ? pack_err(j, "params", e) : 0;
 	do {
 		piece = piece_next(&p);
@@ -146,8 +166,9 @@ study_command_check_arg(
 			break;
 		case PIECE_NAME:
 			name = xstrndup(piece.at, piece.n);
-			rc = s->trial.pack > 0 ? pack_err(j, name, e)
-					       : check_name(s, j, name, e);
+			rc = s->trial.pack > 0
+				 ? pack_err(j, name, e)
+				 : check_name(s, j, name, may_vanish, e);
 			free(name);
 			break;
 		case PIECE_OPEN:
@@ -167,11 +188,13 @@ int
 study_command_check_text(
     const struct study *s, const struct json *j, struct err *e)
 {
-	if (strcmp(json_string(j), params_word) == 0)
+	enum study_params_form form;
+
+	if (study_params_parse(json_string(j), s->trial.arguments, &form))
 		return json_err(j, e,
 		    "{params} stands for arguments of trial.command; the file "
 		    "that HPOTUNE_PARAMS names has all parameters");
-	return study_command_check_arg(s, j, e);
+	return study_command_check_arg(s, j, false, e);
 }
 
 bool
@@ -305,94 +328,65 @@ study_batch(const struct study *s, const struct value *values)
 	return values[space_find(s->space, s->trial.batch_param)].integer;
 }
 
-/* A value in Python's syntax. */
-static void
-put_python(struct buf *b, const struct value *v)
+/* Whether an argument names a parameter that is inactive. */
+static bool
+is_inactive(
+    const struct study *s, const char *argument, const struct value *values)
 {
-	if (v->kind == VALUE_BOOL)
-		buf_puts(b, v->integer != 0 ? "True" : "False");
-	else if (v->kind != VALUE_NULL)
-		param_value_put(b, v);
-}
+	struct piece piece;
+	bool found = false;
+	char *name;
+	int k;
 
-/* The active parameter whose name follows alphabetically; -1 = none. */
-static int
-param_after(const struct space *space, const struct value *values, int after)
-{
-	const char *name, *last = NULL, *best = NULL;
-	int found = -1;
-	size_t k;
-
-	if (after >= 0)
-		last = space->params[after].name;
-	for (k = 0; k < space->n; k++) {
-		name = space->params[k].name;
-		if (values[k].kind == VALUE_NONE ||
-		    (last != NULL && strcmp(name, last) <= 0) ||
-		    (best != NULL && strcmp(name, best) >= 0))
+	while ((piece = piece_next(&argument)).kind != PIECE_END) {
+		if (piece.kind != PIECE_NAME)
 			continue;
-		best = name;
-		found = (int)k;
+		name = xstrndup(piece.at, piece.n);
+		k = space_find(s->space, name);
+		found |= k >= 0 && values[k].kind == VALUE_NONE;
+		free(name);
 	}
 	return found;
 }
 
-/* --NAME VALUE, or -N VALUE, sorted by name; returns how many words. */
-static size_t
-params_put_toolkit(
-    char **argv, const struct space *space, const struct value *values)
+/* Whether a part, which begins at argument i, is left out. */
+static bool
+part_vanishes(const struct study *s, size_t i, const struct value *values)
 {
-	struct buf b = { 0 };
-	const char *name;
-	size_t n = 0;
-	int k = -1;
+	const struct study_trial *t = &s->trial;
+	size_t part = t->command_parts[i];
 
-	while ((k = param_after(space, values, k)) >= 0) {
-		name = space->params[k].name;
-		argv[n++] =
-		    xasprintf("%s%s", name[1] == '\0' ? "-" : "--", name);
-		put_python(&b, &values[k]);
-		argv[n++] = buf_take(&b);
-	}
-	return n;
-}
-
-/* --NAME=VALUE, in the order of the file. */
-static size_t
-params_put(char **argv, const struct space *space, const struct value *values)
-{
-	struct buf b = { 0 };
-	size_t k, n = 0;
-
-	for (k = 0; k < space->n; k++) {
-		if (values[k].kind == VALUE_NONE)
-			continue;
-		buf_printf(&b, "--%s=", space->params[k].name);
-		param_value_put(&b, &values[k]);
-		argv[n++] = buf_take(&b);
-	}
-	return n;
+	for (;
+	     part != 0 && t->command[i] != NULL && t->command_parts[i] == part;
+	     i++)
+		if (is_inactive(s, t->command[i], values))
+			return true;
+	return false;
 }
 
 char **
 study_command(const struct study *s, const struct value *values,
     const struct study_command_vars *vars)
 {
-	const struct space *space = s->space;
-	char *const *command = s->trial.command;
-	char **argv;
-	size_t i, n = 0, lists = 0;
+	const struct study_trial *t = &s->trial;
+	enum study_params_form form;
+	struct strv argv = { 0 };
+	size_t i, part = 0;
+	bool vanishes = false;
 
-	for (i = 0; command[i] != NULL; i++)
-		lists += strcmp(command[i], params_word) == 0;
-	argv = xcalloc(i + 2 * lists * space->n + 1, sizeof *argv);
-	for (i = 0; command[i] != NULL; i++) {
-		if (strcmp(command[i], params_word) != 0)
-			argv[n++] = argument_fill(s, command[i], values, vars);
-		else if (s->trial.toolkit_arguments)
-			n += params_put_toolkit(argv + n, space, values);
+	for (i = 0; t->command[i] != NULL; i++) {
+		if (t->command_parts[i] != part || part == 0)
+			vanishes = part_vanishes(s, i, values);
+		part = t->command_parts[i];
+		if (vanishes)
+			continue;
+		if (study_params_parse(t->command[i], t->arguments, &form))
+			study_params_add(&argv, form, s->space, values);
 		else
-			n += params_put(argv + n, space, values);
+			strv_add(&argv,
+			    argument_fill(s, t->command[i], values, vars));
 	}
-	return argv;
+	if (argv.v == NULL)
+		argv.v = xcalloc(1, sizeof *argv.v);
+	return argv.v;
 }

@@ -20,9 +20,24 @@ void study_notify_clear(struct study_notify *);
 int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
 
-/* Check the names in braces of one argument of trial.command. */
+/*
+ * Check the names in braces of one argument of trial.command. may_vanish: it is
+ * left out when a parameter in it is inactive.
+ */
 int study_command_check_arg(
-    const struct study *, const struct json *, struct err *);
+    const struct study *, const struct json *, bool may_vanish, struct err *);
+
+/* The names of the forms, by enum study_params_form; ends with NULL. */
+extern const char *const study_params_forms[];
+/*
+ * Whether an argument is {params} or {params:FORM}; usual is the form of the
+ * first.
+ */
+bool study_params_parse(const char *argument, enum study_params_form usual,
+    enum study_params_form *);
+/* Append the active parameters as arguments, one value per parameter. */
+void study_params_add(struct strv *, enum study_params_form,
+    const struct space *, const struct value *values);
 
 /* The same for another text; {params} is not allowed in it. */
 int study_command_check_text(

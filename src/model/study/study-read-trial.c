@@ -26,7 +26,6 @@ static const char *const known[] = { "command", "arguments", "workdir", "env",
 	"max_run", "on_max_run", "grace", "retries", "gpus", "gpu_memory",
 	"cpus", "memory", "launcher", "processes", "parameter_servers", "batch",
 	"pack", NULL };
-static const char *const argument_forms[] = { "joined", "toolkit", NULL };
 static const char *const max_run_ends[] = {
 	[STUDY_ON_MAX_RUN_STOPPED] = "stopped",
 	[STUDY_ON_MAX_RUN_COMPLETED] = "completed",
@@ -41,30 +40,65 @@ static const char *const launchers[] = {
 	NULL,
 };
 
+/* One argument; part: the list inside the list that it is in, or 0. */
+static int
+read_argument(struct study *s, const struct json *j, size_t *n, size_t part,
+    struct err *e)
+{
+	const char *text;
+
+	if (json_read_string(j, &text, e) != 0)
+		return -1;
+	if (*n == 0 && *text == '\0')
+		return json_err(j, e, "expected a program");
+	if (study_command_check_arg(s, j, part > 0, e) != 0)
+		return -1;
+	s->trial.command[*n] = xstrdup(text);
+	s->trial.command_parts[(*n)++] = part;
+	return 0;
+}
+
+/* Arguments in a list of their own, which may be left out. */
+static int
+read_part(struct study *s, const struct json *list, size_t *n, size_t part,
+    struct err *e)
+{
+	const struct json *j;
+
+	if (*n == 0)
+		return json_err(list, e, "expected a program, not a list");
+	if (s->trial.pack > 0)
+		return json_err(list, e,
+		    "not with trial.pack: its program reads its trials on its "
+		    "standard input");
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		if (read_argument(s, j, n, part, e) != 0)
+			return -1;
+	return 0;
+}
+
 static int
 read_command(struct study *s, const struct json *list, struct err *e)
 {
 	const struct json *j;
-	const char *text;
-	size_t n = 0;
+	size_t n = 0, all = 0, parts = 0;
+	int rc = 0;
 
 	if (json_want(list, JSON_ARRAY, e) != 0)
 		return -1;
 	if (json_count(list) == 0)
 		return json_err(
 		    list, e, "expected a program and its arguments");
-	s->trial.command =
-	    xcalloc(json_count(list) + 1, sizeof *s->trial.command);
-	for (j = json_first(list); j != NULL; j = json_next(j)) {
-		if (json_read_string(j, &text, e) != 0)
-			return -1;
-		if (n == 0 && *text == '\0')
-			return json_err(j, e, "expected a program");
-		if (study_command_check_arg(s, j, e) != 0)
-			return -1;
-		s->trial.command[n++] = xstrdup(text);
-	}
-	return 0;
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		all += json_type(j) == JSON_ARRAY ? json_count(j) : 1;
+	s->trial.command = xcalloc(all + 1, sizeof *s->trial.command);
+	s->trial.command_parts =
+	    xcalloc(all + 1, sizeof *s->trial.command_parts);
+	for (j = json_first(list); j != NULL && rc == 0; j = json_next(j))
+		rc = json_type(j) == JSON_ARRAY
+			 ? read_part(s, j, &n, ++parts, e)
+			 : read_argument(s, j, &n, 0, e);
+	return rc;
 }
 
 static int
@@ -372,9 +406,9 @@ read_arguments(struct study_trial *t, const struct json *j, struct err *e)
 {
 	size_t i = 0;
 
-	if (j != NULL && json_read_word(j, argument_forms, &i, e) != 0)
+	if (j != NULL && json_read_word(j, study_params_forms, &i, e) != 0)
 		return -1;
-	t->toolkit_arguments = i == 1;
+	t->arguments = (enum study_params_form)i;
 	return 0;
 }
 
@@ -451,6 +485,7 @@ study_trial_clear(struct study_trial *t)
 	size_t i;
 
 	strv_free(t->command);
+	free(t->command_parts);
 	strv_free(t->env);
 	strv_free(t->env_text);
 	strv_free(t->pass_env);

@@ -73,12 +73,28 @@ enum study_on_max_run {
 	STUDY_ON_MAX_RUN_FAILED
 };
 
+/* How {params} writes parameter NAME. */
+enum study_params_form {
+	STUDY_PARAMS_JOINED, /* --NAME=VALUE */
+	STUDY_PARAMS_TOOLKIT, /* as AWS's training toolkit does */
+	STUDY_PARAMS_WORDS, /* --NAME VALUE */
+	STUDY_PARAMS_HYDRA, /* NAME=VALUE, quoted for Hydra */
+	STUDY_PARAMS_SHORT, /* -NAME VALUE */
+	STUDY_PARAMS_FLAGS, /* --NAME=VALUE; true is --NAME, false nothing */
+	STUDY_PARAMS_NO_FLAGS /* the same; false is --no-NAME */
+};
+
 struct study_trial {
 	/*
 	 * Ends with NULL, templates not yet filled; empty: ask and tell only.
 	 */
 	char **command;
-	bool toolkit_arguments; /* {params} as of AWS's training toolkit */
+	/*
+	 * For each argument 0, or the number of the list that it is part of: such
+	 * a part is left out when a parameter in it is inactive.
+	 */
+	size_t *command_parts;
+	enum study_params_form arguments; /* of {params} */
 	/* Without a trial: names in braces stay. */
 	char *workdir; /* absolute */
 	char **env; /* "NAME=VALUE", ends with NULL */

@@ -152,6 +152,121 @@ test_toolkit_arguments(void)
 	study_free(s);
 }
 
+/* A study whose command is this list. */
+static struct study *
+parse_command(const char *command, struct err *e)
+{
+	char *text = xasprintf(
+	    "{ \"study\": \"a\", \"objective\": { \"metric\": \"m\", "
+	    "\"goal\": \"minimize\" }, \"parameters\": { \"rate\": { "
+	    "\"type\": \"fixed\", \"value\": 0.5 }, \"opt\": { \"type\": "
+	    "\"choice\", \"values\": [\"sgd\", \"it's, 1\"] }, \"beta\": { "
+	    "\"type\": \"float\", \"min\": 0, \"max\": 1, \"when\": { "
+	    "\"opt\": [\"sgd\"] } }, \"fast\": { \"type\": \"fixed\", "
+	    "\"value\": true }, \"dry\": { \"type\": \"fixed\", \"value\": "
+	    "false } }, \"trial\": { \"command\": %s }, "
+	    "\"limits\": { \"trials\": 1 } }",
+	    command);
+	struct study *s = parse(text, e);
+
+	free(text);
+	return s;
+}
+
+/* Each form of {params}, and the parts that an inactive parameter leaves out. */
+static void
+test_argument_forms(void)
+{
+	static const struct {
+		const char *command, *sgd, *other; /* joined by blanks */
+	} rows[] = {
+		{ "[\"t\", \"{params}\"]",
+		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast=true --dry=false",
+		    "t --rate=0.5 --opt=it's, 1 --fast=true --dry=false" },
+		{ "[\"t\", \"{params:joined}\"]",
+		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast=true --dry=false",
+		    "t --rate=0.5 --opt=it's, 1 --fast=true --dry=false" },
+		{ "[\"t\", \"{params:words}\", \"end\"]",
+		    "t --rate 0.5 --opt sgd --beta 0.5 --fast true --dry false "
+		    "end",
+		    "t --rate 0.5 --opt it's, 1 --fast true --dry false end" },
+		{ "[\"t\", \"{params:short}\"]",
+		    "t -rate 0.5 -opt sgd -beta 0.5 -fast true -dry false",
+		    "t -rate 0.5 -opt it's, 1 -fast true -dry false" },
+		{ "[\"t\", \"{params:hydra}\"]",
+		    "t rate=0.5 opt=sgd beta=0.5 fast=true dry=false",
+		    "t rate=0.5 opt='it\\'s, 1' fast=true dry=false" },
+		{ "[\"t\", \"{params:flags}\"]",
+		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast",
+		    "t --rate=0.5 --opt=it's, 1 --fast" },
+		{ "[\"t\", \"{params:no-flags}\"]",
+		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast --no-dry",
+		    "t --rate=0.5 --opt=it's, 1 --fast --no-dry" },
+		{ "[\"t\", [\"-b\", \"{beta}\"], [\"x\"], \"{opt}\", "
+		  "[\"{rate}\", \"b{beta}\"]]",
+		    "t -b 0.5 x sgd 0.5 b0.5", "t x it's, 1" },
+		{ "[\"t\", [], \"e\"]", "t e", "t e" },
+	};
+	struct study_command_vars vars = { 0 };
+	double u[5] = { 0.5, 0.25, 0.5, 0.5, 0.5 };
+	struct value v[5];
+	struct buf b = { 0 };
+	struct study *s;
+	struct err e;
+	char **argv;
+	size_t i, k, way;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		s = parse_command(rows[i].command, &e);
+		if (!ok(s != NULL, rows[i].command)) {
+			printf("# %s\n", e.text);
+			continue;
+		}
+		for (way = 0; way < 2; way++) {
+			u[1] = way == 0 ? 0.25 : 0.75;
+			space_decode(s->space, u, v);
+			argv = study_command(s, v, &vars);
+			for (k = 0; argv[k] != NULL; k++)
+				buf_printf(
+				    &b, "%s%s", k > 0 ? " " : "", argv[k]);
+			is_str(buf_str(&b),
+			    way == 0 ? rows[i].sgd : rows[i].other,
+			    rows[i].command);
+			buf_clear(&b);
+			strv_free(argv);
+		}
+		study_free(s);
+	}
+	buf_free(&b);
+}
+
+static void
+test_wrong_arguments(void)
+{
+	static const struct {
+		const char *command, *error;
+	} rows[] = {
+		{ "[\"t\", \"{params:hydro}\"]",
+		    "{params:hydro} is no form of arguments; did you mean "
+		    "\"hydra\"?" },
+		{ "[\"t\", \"x{params:hydra}\"]",
+		    "{params:hydra} must be an argument of its own" },
+		{ "[[\"t\"]]", "expected a program, not a list" },
+		{ "[\"t\", [[\"x\"]]]", "expected a string, not an array" },
+		{ "[\"t\", [\"{bete}\"]]", "{bete} is not a parameter" },
+		{ "[\"t\", \"{beta}\"]",
+		    "{beta} has no value when beta is inactive" },
+	};
+	struct err e;
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		ok(parse_command(rows[i].command, &e) == NULL, rows[i].command);
+		if (!ok(strstr(e.text, rows[i].error) != NULL, rows[i].error))
+			printf("# %s\n", e.text);
+	}
+}
+
 static void
 test_good(void)
 {
@@ -419,6 +534,8 @@ main(void)
 {
 	test_good();
 	test_toolkit_arguments();
+	test_argument_forms();
+	test_wrong_arguments();
 	test_defaults();
 	test_several();
 	test_fixed();

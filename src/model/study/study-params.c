@@ -1,0 +1,208 @@
+/*
+ * {params}: the active parameters as arguments, in the form that a program
+ * reads.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/model/study/study-internal.h"
+
+const char *const study_params_forms[] = {
+	[STUDY_PARAMS_JOINED] = "joined",
+	[STUDY_PARAMS_TOOLKIT] = "toolkit",
+	[STUDY_PARAMS_WORDS] = "words",
+	[STUDY_PARAMS_HYDRA] = "hydra",
+	[STUDY_PARAMS_SHORT] = "short",
+	[STUDY_PARAMS_FLAGS] = "flags",
+	[STUDY_PARAMS_NO_FLAGS] = "no-flags",
+	NULL,
+};
+
+/* A value in Python's syntax. */
+static void
+put_python(struct buf *b, const struct value *v)
+{
+	if (v->kind == VALUE_BOOL)
+		buf_puts(b, v->integer != 0 ? "True" : "False");
+	else if (v->kind != VALUE_NULL)
+		param_value_put(b, v);
+}
+
+/* Whether Hydra would read the text as another type, or as syntax. */
+static bool
+needs_quotes(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./@%-";
+	static const char *const words[] = { "true", "false", "null", "on",
+		"off", "yes", "no", "inf", "nan", NULL };
+	char *end;
+	size_t i;
+
+	if (*text == '\0' || text[strspn(text, plain)] != '\0')
+		return true;
+	for (i = 0; words[i] != NULL; i++)
+		if (strcasecmp(text, words[i]) == 0)
+			return true;
+	(void)strtod(text, &end);
+	return *end == '\0';
+}
+
+/*
+ * In single quotes a quote is preceded by a backslash, and the backslashes in
+ * front of a quote, the last one included, are doubled.
+ */
+static void
+put_quoted(struct buf *b, const char *s)
+{
+	size_t n;
+
+	buf_putc(b, '\'');
+	for (;;) {
+		n = strspn(s, "\\");
+		buf_add(b, s, n);
+		if (s[n] == '\'' || s[n] == '\0')
+			buf_add(b, s, n);
+		s += n;
+		if (*s == '\0')
+			break;
+		if (*s == '\'')
+			buf_putc(b, '\\');
+		buf_putc(b, *s++);
+	}
+	buf_putc(b, '\'');
+}
+
+/*
+ * A value of Hydra's override grammar (hydra.cc/docs/advanced/override_grammar):
+ * a text is quoted where it would be read as something else.
+ */
+static void
+put_hydra(struct buf *b, const struct value *v)
+{
+	if (v->kind == VALUE_NULL)
+		buf_puts(b, "null");
+	else if (v->kind == VALUE_TEXT && needs_quotes(v->text))
+		put_quoted(b, v->text);
+	else
+		param_value_put(b, v);
+}
+
+/* The active parameter whose name follows alphabetically; -1 = none. */
+static int
+param_after(const struct space *space, const struct value *values, int after)
+{
+	const char *name, *last = NULL, *best = NULL;
+	int found = -1;
+	size_t k;
+
+	if (after >= 0)
+		last = space->params[after].name;
+	for (k = 0; k < space->n; k++) {
+		name = space->params[k].name;
+		if (values[k].kind == VALUE_NONE ||
+		    (last != NULL && strcmp(name, last) <= 0) ||
+		    (best != NULL && strcmp(name, best) >= 0))
+			continue;
+		best = name;
+		found = (int)k;
+	}
+	return found;
+}
+
+/* --NAME VALUE, or -N VALUE, sorted by name. */
+static void
+toolkit_add(
+    struct strv *argv, const struct space *space, const struct value *values)
+{
+	struct buf b = { 0 };
+	const char *name;
+	int k = -1;
+
+	while ((k = param_after(space, values, k)) >= 0) {
+		name = space->params[k].name;
+		strv_add(argv,
+		    xasprintf("%s%s", name[1] == '\0' ? "-" : "--", name));
+		put_python(&b, &values[k]);
+		strv_add(argv, buf_take(&b));
+	}
+}
+
+static void
+one_add(struct strv *argv, enum study_params_form form, const char *name,
+    const struct value *v)
+{
+	struct buf b = { 0 };
+
+	switch (form) {
+	case STUDY_PARAMS_WORDS:
+	case STUDY_PARAMS_SHORT:
+		strv_add(
+		    argv, xasprintf("%s%s",
+			      form == STUDY_PARAMS_SHORT ? "-" : "--", name));
+		param_value_put(&b, v);
+		break;
+	case STUDY_PARAMS_HYDRA:
+		buf_printf(&b, "%s=", name);
+		put_hydra(&b, v);
+		break;
+	case STUDY_PARAMS_FLAGS:
+	case STUDY_PARAMS_NO_FLAGS:
+		if (v->kind == VALUE_BOOL) {
+			if (v->integer != 0)
+				strv_add(argv, xasprintf("--%s", name));
+			else if (form == STUDY_PARAMS_NO_FLAGS)
+				strv_add(argv, xasprintf("--no-%s", name));
+			return;
+		}
+		/* FALLTHROUGH */
+	case STUDY_PARAMS_JOINED:
+	case STUDY_PARAMS_TOOLKIT:
+		buf_printf(&b, "--%s=", name);
+		param_value_put(&b, v);
+		break;
+	}
+	strv_add(argv, buf_take(&b));
+}
+
+void
+study_params_add(struct strv *argv, enum study_params_form form,
+    const struct space *space, const struct value *values)
+{
+	size_t k;
+
+	if (form == STUDY_PARAMS_TOOLKIT) {
+		toolkit_add(argv, space, values);
+		return;
+	}
+	for (k = 0; k < space->n; k++)
+		if (values[k].kind != VALUE_NONE)
+			one_add(argv, form, space->params[k].name, &values[k]);
+}
+
+bool
+study_params_parse(const char *argument, enum study_params_form usual,
+    enum study_params_form *form)
+{
+	static const char start[] = "{params";
+	size_t i, n = strlen(start), len = strlen(argument);
+
+	if (strncmp(argument, start, n) != 0 || argument[len - 1] != '}')
+		return false;
+	*form = usual;
+	if (argument[n] == '}')
+		return len == n + 1;
+	for (i = 0; study_params_forms[i] != NULL && argument[n] == ':'; i++)
+		if (strlen(study_params_forms[i]) == len - n - 2 &&
+		    strncmp(argument + n + 1, study_params_forms[i],
+			len - n - 2) == 0) {
+			*form = (enum study_params_form)i;
+			return true;
+		}
+	return false;
+}

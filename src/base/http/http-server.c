@@ -84,6 +84,9 @@ on_gone(struct evhttp_connection *connection, void *arg)
 	evhttp_connection_set_closecb(connection, NULL, NULL);
 	if (r->gone != NULL)
 		r->gone(r->gone_arg, r);
+	/* evhttp leaves us a request whose connection has failed. */
+	if (evhttp_request_get_connection(r->req) == NULL)
+		evhttp_request_free(r->req);
 	request_free(r);
 }
 

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""A user with a mouse, for tests/scenario/web/browser.t.
+
+browser.py ADDRESS [FOLDER]: the address with its token, of pages about a study
+"run" whose trial 1 runs.  Prints "+ WHAT" or "- WHAT: what was seen instead",
+and writes screenshots into FOLDER.
+"""
+import json
+import re
+import sys
+
+from devtools import Browser
+
+SIZES = (("wide", 1400, 900), ("tablet", 800, 1000), ("phone", 390, 800))
+
+
+def check(good, what, seen=""):
+    print(f"+ {what}" if good else f"- {what}: {seen}", flush=True)
+
+
+class User:
+    def __init__(self, b, site, folder):
+        self.b, self.site, self.folder = b, site, folder
+
+    def go(self, path):
+        self.b.go(self.site + path)
+
+    def middle(self, selector):
+        """Of an element, which is scrolled to."""
+        return self.b.js(f"""(() => {{
+            const e = document.querySelector({json.dumps(selector)});
+            if (!e) return null;
+            e.scrollIntoView({{ block: "center" }});
+            const r = e.getBoundingClientRect();
+            return [r.x + r.width / 2, r.y + r.height / 2]; }})()""")
+
+    def login(self, token):
+        b = self.b
+        self.go("/")
+        check(b.js("!!document.querySelector('#login')"),
+              "without the token there is a form")
+        x, y = self.middle("#login input")
+        b.click(x, y)
+        b.type(token)
+        b.click(*self.middle("#login button"))
+        check(b.until("!!document.querySelector('#part-studies a')"),
+              "the token, typed, leads to the list", b.js("document.body.innerText"))
+        b("Network.clearBrowserCookies")
+        b.go("about:blank")
+        b("Page.navigate", url=f"{self.site}/#{token}")
+        check(b.until("!!document.querySelector('#part-studies a') && "
+                      "location.hash === ''"),
+              "the address with the token does, too, and is cleaned",
+              b.js("location.href"))
+
+    def pointing(self):
+        b = self.b
+        self.go("/s/run")
+        check(b.until("document.querySelector('.live').textContent === 'live'"),
+              "the page says that it is live",
+              b.js("document.querySelector('.live').textContent"))
+        mark = b.until("""(() => {
+            const p = [...document.querySelectorAll('#part-history path.dot')]
+                .find(p => p.dataset.trial > 1);
+            if (!p) return null;
+            p.scrollIntoView({ block: 'center' });
+            const r = p.getBoundingClientRect();
+            return [r.x + r.width / 2, r.y + r.height / 2,
+                p.dataset.trial]; })()""")
+        x, y, trial = mark
+        b.mouse("mouseMoved", x - 60, y + 60)
+        b.mouse("mouseMoved", x, y)
+        tip = "document.getElementById('tip').textContent"
+        check(re.match(rf"trial {trial}, completed: acc .*\n.*x=",
+                       b.until(f"/x=/.test({tip}) && {tip}") or ""),
+              "a mark names its trial", b.js(tip))
+        check(b.js(f"document.querySelectorAll('tr[data-trial=\"{trial}\"].hot,"
+                   " path.hot').length") >= 2,
+              "which is marked in the table and in curves")
+        b.click(x, y)
+        check(b.until(f"location.pathname === '/s/run/trial/{trial}'"),
+              "a click leads to its page", b.js("location.href"))
+
+    def choosing(self):
+        b = self.b
+        self.go("/s/run?where=state=completed")
+        for i in (1, 2):
+            b.click(*self.middle(f"#trials tbody tr:nth-child({i}) td:nth-child(2)"),
+                    modifiers=8)
+        check(b.until("/trial=\\d+&trial=\\d+$/.test("
+                      "document.querySelector('#chosen')?.href)"),
+              "Shift and click choose trials", b.js(
+                  "document.querySelector('nav').innerText"))
+        b.js("document.querySelector('#chosen').click()")
+        check(b.until("document.querySelectorAll('tr.differs').length > 0"),
+              "which are compared", b.js("location.href"))
+
+    def brushing(self):
+        b = self.b
+        self.go("/s/run")
+        x, top, height, name = b.until("""(() => {
+            const s = document.querySelector('.parallel svg');
+            if (!s) return null;
+            s.scrollIntoView({ block: 'center' });
+            const a = s.querySelector('path.axis[data-axis=x]');
+            const r = a.getBoundingClientRect();
+            return [r.x + r.width / 2, r.y, r.height, a.dataset.axis]; })()""")
+        b.drag(x, top + 0.1 * height, top + 0.5 * height)
+        out = b.js("document.querySelectorAll('.parallel path.out').length")
+        check(out > 0, "dragging along an axis selects lines", out)
+        link = b.js("document.querySelector('.brushed a')?.href") or ""
+        check("where=" in link, "and offers their table", link)
+        b.click(*self.middle(".brushed a"))
+        check(b.until("/where=/.test(location.search) && document.readyState "
+                      "=== 'complete'"), "which is shown")
+        values = b.js("""[...document.querySelectorAll('#trials tbody tr')].map(
+            r => +r.cells[7].textContent)""")
+        check(values and all(0.45 <= v <= 0.95 for v in values),
+              "with these trials alone", values)
+        self.go("/s/run")
+        b.until("!!document.querySelector('.parallel svg')")
+        x, top, height = b.js("""(() => {
+            const s = document.querySelector('.parallel svg');
+            s.scrollIntoView({ block: 'center' });
+            const r = s.querySelector('path.axis').getBoundingClientRect();
+            return [r.x + r.width / 2, r.y, r.height]; })()""")
+        b.drag(x, top + 0.1 * height, top + 0.5 * height)
+        b.key("Escape", 27)
+        check(b.js("document.querySelectorAll('path.out').length") == 0,
+              "Escape removes the selection")
+
+    def table(self):
+        b = self.b
+        self.go("/s/run")
+        b.key("/", 191)
+        check(b.js("document.activeElement.name") == "where",
+              "/ leads to the filter", b.js("document.activeElement.outerHTML"))
+        b.type("state = completed and x > 0.5")
+        b.key("Enter", 13)
+        check(b.until("/where=state/.test(location.search) && "
+                      "document.querySelectorAll('#trials tbody tr').length > 0"),
+              "words filter the table", b.js("location.href"))
+        b.click(*self.middle("#trials th:nth-child(3) a"))
+        check(b.until("!!document.querySelector('th[aria-sort=descending]') && "
+                      "/where=state/.test(location.search)"),
+              "a heading sorts it, and the filter stays", b.js("location.href"))
+        values = b.js("[...document.querySelectorAll('#trials tbody tr')].map("
+                      "r => +r.cells[2].textContent)")
+        check(values == sorted(values, reverse=True), "downwards", values)
+        b.click(*self.middle("#trials th:nth-child(3) a"))
+        check(b.until("!!document.querySelector('th[aria-sort=ascending]')"),
+              "and upwards", b.js("location.href"))
+        self.go("/s/run?where=stat=x")
+        check("did you mean state" in (b.js(
+            "document.querySelector('.trouble')?.textContent") or ""),
+              "a wrong filter says what is wrong")
+
+    def live(self):
+        b = self.b
+        self.go("/s/run/trial/1")
+        log = "document.querySelector('pre.log').textContent"
+        first = b.until(f"/step=/.test({log}) && {log}.length")
+        check(b.until(f"{log}.length > {first}"), "a log is followed", first)
+        step = b.js("document.querySelector('#part-trial').innerText")
+        check(b.until("document.querySelector('#part-trial').innerText !== "
+                      + json.dumps(step)), "the trial's page is updated")
+        self.go("/s/run")
+        b.until("document.querySelector('.live').textContent === 'live'")
+        curves = b.js("document.querySelector('#part-curves').innerHTML")
+        check(b.until("document.querySelector('#part-curves').innerHTML !== "
+                      + json.dumps(curves)), "a curve grows on the page")
+
+    def stop(self):
+        b = self.b
+        self.go("/s/run/trial/1")
+        b.js("window.confirm = () => true")
+        b.click(*self.middle("button[data-do=stop]"))
+        check(b.until("/cancelled/.test(document.querySelector('#part-trial')"
+                      ".innerText)"), "the button stops the trial",
+              b.js("document.body.innerText")[:300])
+
+    def looks(self):
+        b = self.b
+        pages = (("studies", "/"), ("study", "/s/run"),
+                 ("trial", "/s/run/trial/2"),
+                 ("trials", "/s/run/trials?trial=2&trial=3"),
+                 ("compare", "/compare?study=run"))
+        for dark in False, True:
+            for size, width, height in SIZES[:1] if dark else SIZES:
+                b.size(width, height, dark, size == "phone")
+                for name, path in pages:
+                    self.go(path)
+                    check(b.js("document.documentElement.scrollWidth") <= width,
+                          f"{name}: {size}: nothing is beyond the right edge",
+                          b.js("document.documentElement.scrollWidth"))
+                    if dark:
+                        check(self.contrast() >= 4.5, f"{name}: dark is readable",
+                              self.contrast())
+                    if self.folder:
+                        b.shot(f"{self.folder}/{name}-{size}"
+                               f"{'-dark' if dark else ''}.png")
+
+    def contrast(self):
+        """The least ratio of luminances of text and its background (WCAG)."""
+        return self.b.js("""(() => {
+            const lum = c => c.map(v => (v /= 255) <= 0.03928 ? v / 12.92
+                : ((v + 0.055) / 1.055) ** 2.4).reduce(
+                (s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
+            const parse = s => s.match(/[\\d.]+/g).map(Number);
+            const back = e => { for (; e; e = e.parentElement) {
+                const c = parse(getComputedStyle(e).backgroundColor);
+                if (c.length < 4 || c[3] > 0.5) return c.slice(0, 3); }
+                return [255, 255, 255]; };
+            let least = 21;
+            const walk = document.createTreeWalker(document.body, 4);
+            for (let n; (n = walk.nextNode());) {
+                const e = n.parentElement;
+                if (!n.data.trim() || !e.getClientRects().length ||
+                    getComputedStyle(e).visibility === 'hidden' ||
+                    e.closest('title')) continue;
+                const style = getComputedStyle(e);
+                const ink = lum(parse(e.closest('svg') ? style.fill
+                    : style.color).slice(0, 3));
+                const paper = lum(back(e.closest('svg')?.parentElement || e));
+                least = Math.min(least, (Math.max(ink, paper) + 0.05) /
+                    (Math.min(ink, paper) + 0.05));
+            }
+            return least; })()""")
+
+
+def main(address, folder=None):
+    site, token = address.split("/#")
+    b = Browser()
+    try:
+        user = User(b, site, folder)
+        b.size(1400, 900)
+        user.login(token)
+        # The form for the token is an answer 401, which the console shows.
+        b.events.clear()
+        user.pointing()
+        user.choosing()
+        user.brushing()
+        user.table()
+        user.live()
+        user.looks()
+        b.size(1400, 900)
+        user.stop()
+        check(not b.complaints(), "the console is silent", b.complaints())
+    finally:
+        b.close()
+
+
+main(*sys.argv[1:])

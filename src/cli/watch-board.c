@@ -117,19 +117,14 @@ left_put(struct buf *out, const struct board *b, struct err *e)
 	static const char sql[] =
 	    "SELECT (SELECT json_extract(json, '$.limits.trials') FROM "
 	    "t_study), trials - running, elapsed FROM study";
-	struct store_rows *rows;
-	double limit, over, elapsed;
+	double x[3], pace; /* limit, over, elapsed; seconds of a trial */
 
-	if (rows_first(&rows, b->store, sql, NULL, e) != 1)
+	if (rows_numbers(x, 3, b->store, sql, e) != 1)
 		return -1;
-	limit = rows_real(rows, 0);
-	over = rows_real(rows, 1);
-	elapsed = rows_real(rows, 2);
-	store_rows_close(rows);
-	if (over >= 3 && limit > over && elapsed > 0) {
+	pace = x[2] / x[1];
+	if (x[1] >= 3 && x[0] > x[1] && x[2] > 0) {
 		buf_puts(out, "about ");
-		duration_put(
-		    out, (int64_t)(elapsed / over * (limit - over) * 1000));
+		duration_put(out, (int64_t)(pace * (x[0] - x[1]) * 1000));
 		buf_puts(out, " left at this pace\n");
 	}
 	return 0;
@@ -138,16 +133,15 @@ left_put(struct buf *out, const struct board *b, struct err *e)
 static int
 count_read(struct board *b, struct err *e)
 {
-	struct store_rows *rows;
+	double x[2];
 
-	if (rows_first(&rows, b->store,
+	if (rows_numbers(x, 2, b->store,
 		"SELECT count(*), (SELECT goal FROM t_study) = 'maximize' "
 		"FROM trials",
-		NULL, e) != 1)
+		e) != 1)
 		return -1;
-	b->trials = store_rows_int(rows, 0);
-	b->maximize = store_rows_int(rows, 1) != 0;
-	store_rows_close(rows);
+	b->trials = (int64_t)x[0];
+	b->maximize = x[1] != 0;
 	return 0;
 }
 

@@ -228,13 +228,9 @@ page_data_describe(
 int
 page_data_count(struct page *r, const char *sql, int64_t *n, struct err *e)
 {
-	struct store_rows *rows;
-	int rc = rows_first(&rows, r->store, sql, NULL, e);
+	double x;
+	int rc = rows_numbers(&x, 1, r->store, sql, e);
 
-	*n = 0;
-	if (rc != 1)
-		return rc;
-	*n = store_rows_int(rows, 0);
-	store_rows_close(rows);
-	return 0;
+	*n = x > 0 ? (int64_t)x : 0;
+	return rc < 0 ? -1 : 0;
 }

@@ -119,6 +119,24 @@ rows_real(const struct store_rows *rows, int col)
 }
 
 int
+rows_numbers(
+    double *out, size_t n, struct store *store, const char *sql, struct err *e)
+{
+	struct store_rows *rows;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		out[i] = NAN;
+	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+		return rc;
+	for (i = 0; i < n; i++)
+		out[i] = rows_real(rows, (int)i);
+	store_rows_close(rows);
+	return 1;
+}
+
+int
 rows_curve(struct sparkline *curve, struct store *store, const char *sql,
     const char *const *params, struct err *e)
 {

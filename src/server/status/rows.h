@@ -37,6 +37,12 @@ int rows_curve(struct sparkline *, struct store *, const char *sql,
 /* The column, NaN when it is NULL. */
 double rows_real(const struct store_rows *, int col);
 /*
+ * The first n columns of the first row of a query, as rows_real; NaN where there
+ * is no row.  1, 0 when there is none, or -1.
+ */
+int rows_numbers(
+    double *out, size_t n, struct store *, const char *sql, struct err *);
+/*
  * A count, from 0 to 2^53, so that a few of them can be summed; any other value
  * is an ERR_STORE: the database is corrupt.
  */

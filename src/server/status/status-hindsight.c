@@ -4,8 +4,6 @@
  * the view hindsight.
  */
 
-#include <inttypes.h>
-
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/server/status/rows.h"
@@ -21,24 +19,10 @@
 
 enum { HINDSIGHT_TRIALS = 5 }; /* fewer give no advice when none is lost */
 
-/* The rule of the study stops trials at all. */
-static int
-stops_read(struct store *store, bool *stops, struct err *e)
-{
-	static const char *const sql = "SELECT rule <> 'none' FROM study";
-	struct store_rows *rows;
-
-	if (rows_first(&rows, store, sql, NULL, e) != 1)
-		return -1;
-	*stops = store_rows_int(rows, 0) != 0;
-	store_rows_close(rows);
-	return 0;
-}
-
 static void
-advice_put(struct buf *out, int64_t lost, int64_t trials, bool stops)
+advice_put(struct buf *out, double lost, double trials, bool stops)
 {
-	if ((double)lost > HINDSIGHT_CROSSING * (double)trials)
+	if (lost > HINDSIGHT_CROSSING * trials)
 		buf_puts(out,
 		    stops
 			? "; curves cross late: a stopped trial may have been "
@@ -52,28 +36,20 @@ advice_put(struct buf *out, int64_t lost, int64_t trials, bool stops)
 int
 status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 {
-	/* Without judged reports, nothing is known about the curves. */
+	/* The last column: whether the rule of the study stops trials at all. */
 	static const char *const sql =
-	    "SELECT count(step), count(*), total(judged) FROM hindsight";
-	struct store_rows *rows;
-	int64_t lost, trials;
-	double judged;
-	bool stops;
+	    "SELECT count(step), count(*), total(judged), "
+	    "(SELECT rule <> 'none' FROM study) FROM hindsight";
+	double x[4];
 
-	if (rows_first(&rows, store, sql, NULL, e) != 1)
+	if (rows_numbers(x, 4, store, sql, e) != 1)
 		return -1;
-	lost = store_rows_int(rows, 0);
-	trials = store_rows_int(rows, 1);
-	judged = rows_real(rows, 2);
-	store_rows_close(rows);
-	if (judged <= 0)
+	/* Without judged reports, nothing is known about the curves. */
+	if (!(x[2] > 0))
 		return 0;
-	if (stops_read(store, &stops, e) != 0)
-		return -1;
 	buf_printf(out,
-	    "median would have stopped %" PRId64 " of the %" PRId64
-	    " best completed trials",
-	    lost, trials);
-	advice_put(out, lost, trials, stops);
+	    "median would have stopped %.0f of the %.0f best completed trials",
+	    x[0], x[1]);
+	advice_put(out, x[0], x[1], x[3] > 0);
 	return 0;
 }

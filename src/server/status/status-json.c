@@ -19,25 +19,18 @@ static const char paused_sql[] = "SELECT count(*) FROM t_trial "
 				 "WHERE state = 'waiting' AND "
 				 "paused_step IS NOT NULL";
 
-static int
-count_get(struct store *store, const char *sql, int64_t *n, struct err *e)
-{
-	struct store_rows *rows;
-
-	if (rows_first(&rows, store, sql, NULL, e) != 1)
-		return -1;
-	*n = store_rows_int(rows, 0);
-	store_rows_close(rows);
-	return 0;
-}
-
 int
 status_waits(
     struct store *store, int64_t *machine, int64_t *paused, struct err *e)
 {
-	if (count_get(store, waits_sql, machine, e) != 0)
+	double waits, pauses;
+
+	if (rows_numbers(&waits, 1, store, waits_sql, e) != 1 ||
+	    rows_numbers(&pauses, 1, store, paused_sql, e) != 1)
 		return -1;
-	return count_get(store, paused_sql, paused, e);
+	*machine = (int64_t)waits;
+	*paused = (int64_t)pauses;
+	return 0;
 }
 
 /*

@@ -77,27 +77,25 @@ status_put_costs(
 	static const char *const sql =
 	    "SELECT cost, committed, spot_saved, spot_share FROM costs "
 	    "WHERE cost > 0 OR committed > 0";
-	struct store_rows *rows;
-	double cost, committed, saved;
-	int rc;
+	double x[4], cost, committed, saved;
+	int rc = rows_numbers(x, 4, store, sql, e);
 
-	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+	if (rc != 1)
 		return rc;
-	cost = rows_real(rows, 0);
-	committed = rows_real(rows, 1);
-	saved = rows_real(rows, 2);
-	buf_printf(out, "$%.2f", cost > 0 ? cost : 0);
+	cost = x[0] > 0 ? x[0] : 0;
+	committed = x[1];
+	saved = x[2];
+	buf_printf(out, "$%.2f", cost);
 	/* A difference of less than a cent is not shown. */
-	if (committed > (cost > 0 ? cost : 0) + 0.005)
+	if (committed > cost + 0.005)
 		buf_printf(out,
 		    ", at most $%.2f with what runs or is not priced",
 		    committed);
 	if (limit > 0)
 		buf_printf(out, ", of $%.2f", limit);
 	if (saved > 0)
-		buf_printf(out, "; spot saved $%.2f (%.0f %%)", saved,
-		    100 * rows_real(rows, 3));
-	store_rows_close(rows);
+		buf_printf(
+		    out, "; spot saved $%.2f (%.0f %%)", saved, 100 * x[3]);
 	return 0;
 }
 
@@ -106,22 +104,16 @@ status_put_usage(struct buf *out, struct store *store, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT sum(gpu_seconds), sum(energy) FROM t_total";
-	struct store_rows *rows;
-	double seconds, energy;
-	int rc;
+	double x[2];
+	int rc = rows_numbers(x, 2, store, sql, e);
 
-	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
-		return rc;
-	seconds = rows_real(rows, 0);
-	energy = rows_real(rows, 1);
-	if (seconds > 0)
-		buf_printf(out, "%.3g GPU hours", seconds / 3600);
-	if (seconds > 0 && energy > 0) {
+	if (x[0] > 0)
+		buf_printf(out, "%.3g GPU hours", x[0] / 3600);
+	if (x[0] > 0 && x[1] > 0) {
 		buf_puts(out, ", ");
-		energy_put(out, energy);
+		energy_put(out, x[1]);
 	}
-	store_rows_close(rows);
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 /* "gpu 0  held         H100  62 C  34.1 of 79.6 GiB  1 trial" */
@@ -207,13 +199,10 @@ gpu_lines(struct store *store, bool bad, status_gpu_line *put, void *arg,
 int
 status_gpus(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 {
-	struct store_rows *rows;
-	int64_t n;
+	double n;
 
-	if (rows_first(&rows, store, "SELECT count(*) FROM gpus", NULL, e) != 1)
+	if (rows_numbers(&n, 1, store, "SELECT count(*) FROM gpus", e) != 1)
 		return -1;
-	n = store_rows_int(rows, 0);
-	store_rows_close(rows);
 	if (n > GPU_LINES && gpu_counts(store, put, arg, e) != 0)
 		return -1;
 	return gpu_lines(store, n > GPU_LINES, put, arg, e);

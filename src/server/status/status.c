@@ -109,19 +109,13 @@ title_put(struct screen *s)
 
 /* Trials that another program runs (ask/tell): they hold no slot. */
 static int
-count_external(struct screen *s, int64_t *n, struct err *e)
+count_external(struct screen *s, double *n, struct err *e)
 {
 	static const char *const sql = "SELECT count(*) FROM t_attempt "
 				       "WHERE state <> 'ended' AND "
 				       "backend = 'ask'";
-	struct store_rows *rows;
 
-	*n = 0;
-	if (rows_first(&rows, s->store, sql, NULL, e) != 1)
-		return -1;
-	*n = store_rows_int(rows, 0);
-	store_rows_close(rows);
-	return 0;
+	return rows_numbers(n, 1, s->store, sql, e) == 1 ? 0 : -1;
 }
 
 /* "trials 23 of 40: 4 running, 12 completed"; busy slots when known. */
@@ -133,7 +127,8 @@ counts_put(struct screen *s, struct err *e)
 	 * drawn several times a second.
 	 */
 	static const char *const sql = "SELECT state, trials FROM t_total";
-	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy, elsewhere;
+	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy;
+	double elsewhere;
 	struct store_rows *rows;
 	struct buf line = { 0 };
 	enum trial_state state;
@@ -154,7 +149,7 @@ counts_put(struct screen *s, struct err *e)
 	if (rc == -1 || count_external(s, &elsewhere, e) != 0)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
-	       counts[TRIAL_STOPPING] - elsewhere;
+	       counts[TRIAL_STOPPING] - (int64_t)elsewhere;
 	buf_printf(&line, "trials %" PRId64, all);
 	if (s->limits[0] > 0)
 		buf_printf(&line, " of %.0f", s->limits[0]);
@@ -169,7 +164,7 @@ counts_put(struct screen *s, struct err *e)
 		buf_printf(&line, "; slots: %" PRId64 " of %.0f busy", busy,
 		    s->limits[1]);
 	if (elsewhere > 0)
-		buf_printf(&line, "; %" PRId64 " elsewhere", elsewhere);
+		buf_printf(&line, "; %.0f elsewhere", elsewhere);
 	line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return 0;

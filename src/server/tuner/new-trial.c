@@ -104,15 +104,11 @@ trial_seconds(const struct tuner *t)
 	static const char *const sql =
 	    "SELECT avg(seconds) FROM (SELECT seconds FROM t_trial "
 	    "WHERE end_seq IS NOT NULL ORDER BY trial DESC LIMIT 20)";
-	struct store_rows *row;
-	struct err e = ERR_INIT;
 	double mean;
 
 	if (t->plugins.strategy->choose == NULL ||
-	    rows_first(&row, t->store, sql, NULL, &e) != 1)
+	    rows_numbers(&mean, 1, t->store, sql, NULL) != 1)
 		return 0;
-	mean = rows_real(row, 0);
-	store_rows_close(row);
 	return mean > 0 ? mean : 0;
 }
 

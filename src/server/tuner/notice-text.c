@@ -129,15 +129,7 @@ front_put(struct buf *b, struct store *store, struct err *e)
 static int
 cost_get(double *cost, struct store *store, struct err *e)
 {
-	struct store_rows *rows;
-	int rc = rows_first(&rows, store, cost_sql, NULL, e);
-
-	*cost = NAN;
-	if (rc != 1)
-		return rc;
-	*cost = rows_real(rows, 0);
-	store_rows_close(rows);
-	return 0;
+	return rows_numbers(cost, 1, store, cost_sql, e) < 0 ? -1 : 0;
 }
 
 int

@@ -104,11 +104,11 @@ format_read(struct wish *wish, const struct cli *cli, struct err *e)
 			break;
 	if (formats[i] == NULL) {
 		near = text_nearest(name, formats);
-		return err_set(e, ERR_USAGE, "export: --format %s: %s%s%s",
-		    name,
-		    near != NULL ? "did you mean "
-				 : "csv, json, optuna or sagemaker",
-		    near != NULL ? near : "", near != NULL ? "?" : "");
+		return err_set(e, ERR_USAGE,
+		    near != NULL ? "export: --format %s: did you mean %s?"
+				 : "export: --format %s: csv, json, optuna or "
+				   "sagemaker",
+		    name, near);
 	}
 	wish->format = (enum format)i;
 	if (cli->json && wish->format != FORMAT_JSON)
@@ -133,11 +133,12 @@ table_read(struct export *x, const struct cli *cli, struct err *e)
 	}
 	names[i] = NULL;
 	near = text_nearest(x->table, names);
-	return err_set(e, ERR_USAGE, "export: --table %s: no such view%s%s%s",
-	    x->table,
-	    near != NULL ? ": did you mean "
-			 : ": man hpotune-db describes them",
-	    near != NULL ? near : "", near != NULL ? "?" : "");
+	return err_set(e, ERR_USAGE,
+	    near != NULL
+		? "export: --table %s: no such view: did you mean %s?"
+		: "export: --table %s: no such view: man hpotune-db describes "
+		  "them",
+	    x->table, near);
 }
 
 static int

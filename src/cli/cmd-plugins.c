@@ -165,10 +165,10 @@ plugs_choose(
 	}
 	names[i] = NULL;
 	near = text_nearest(cli->operands[0], names);
-	return err_set(e, ERR_USAGE, "%s: %s: unknown name%s%s%s",
-	    cli->command->name, cli->operands[0],
-	    near != NULL ? ": did you mean " : "", near != NULL ? near : "",
-	    near != NULL ? "?" : "");
+	return err_set(e, ERR_USAGE,
+	    near != NULL ? "%s: %s: unknown name: did you mean %s?"
+			 : "%s: %s: unknown name",
+	    cli->command->name, cli->operands[0], near);
 }
 
 static int

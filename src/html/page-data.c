@@ -214,6 +214,16 @@ page_data_mark(const struct page_trial *t)
 	return MARK_RING;
 }
 
+const char *
+page_data_class(const struct page_trial *t, bool best)
+{
+	if (best)
+		return "top";
+	if (t->state == TRIAL_COMPLETED)
+		return "curve";
+	return t->state == TRIAL_STOPPED ? "cut" : "bad";
+}
+
 void
 page_data_describe(
     struct buf *out, const struct page *r, const struct page_trial *t)

@@ -66,6 +66,8 @@ bool page_data_better(const struct page *, double a, double b);
 bool page_data_is_candidate(const struct page_trial *);
 /* The shape of a trial's mark. */
 enum chart_mark page_data_mark(const struct page_trial *);
+/* The class of a trial's line; best: it is drawn as the best one. */
+const char *page_data_class(const struct page_trial *, bool best);
 /* "trial 12, completed: accuracy 0.93". */
 void page_data_describe(
     struct buf *, const struct page *, const struct page_trial *);

@@ -141,13 +141,7 @@ line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
 static const char *
 line_class(const struct curves *c, size_t i)
 {
-	const struct page *r = c->r;
-
-	if (i == c->thick)
-		return "top";
-	if (r->trials[i].state == TRIAL_COMPLETED)
-		return "curve";
-	return r->trials[i].state == TRIAL_STOPPED ? "cut" : "bad";
+	return page_data_class(&c->r->trials[i], i == c->thick);
 }
 
 /* The best line above the others, the medians on top. */

@@ -125,11 +125,8 @@ line_put(struct drawing *d, size_t i)
 	if (path.len > 0) {
 		page_data_describe(&text, d->r, t);
 		chart_path_titled(&d->c,
-		    d->order[i] == d->r->best	  ? "top"
-		    : t->state == TRIAL_COMPLETED ? "curve"
-		    : t->state == TRIAL_STOPPED	  ? "cut"
-						  : "bad",
-		    &path, buf_str(&text));
+		    page_data_class(t, d->order[i] == d->r->best), &path,
+		    buf_str(&text));
 	}
 	buf_free(&text);
 }

@@ -122,12 +122,8 @@ line_put(struct parallel *p, size_t trial)
 	point_put(
 	    &d, start, axis_place(p, p->n), axis_at(&p->c.y, t->objective));
 	page_data_describe(&text, r, t);
-	chart_path_titled(&p->c,
-	    trial == r->best		  ? "top"
-	    : t->state == TRIAL_COMPLETED ? "curve"
-	    : t->state == TRIAL_STOPPED	  ? "cut"
-					  : "bad",
-	    &d, buf_str(&text));
+	chart_path_titled(
+	    &p->c, page_data_class(t, trial == r->best), &d, buf_str(&text));
 	buf_free(&text);
 }
 

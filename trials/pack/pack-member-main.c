@@ -18,6 +18,7 @@
 #include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "trials/process/attempt-record.h"
 #include "trials/pack/pack-exit-note.h"
@@ -87,22 +88,21 @@ leave_by_signal(const struct join *j, int signo, const char *why)
 }
 
 static void
-put_text(struct buf *b, const char *key, const char *variable)
+put_text(struct json_writer *w, const char *key, const char *variable)
 {
 	const char *text = getenv(variable);
 
-	buf_printf(b, ",\"%s\":", key);
-	json_put_string(b, text != NULL ? text : "");
+	json_writer_text(w, key, text != NULL ? text : "");
 }
 
 static void
-put_number(struct buf *b, const char *key, const char *variable)
+put_number(struct json_writer *w, const char *key, const char *variable)
 {
 	const char *text = getenv(variable);
 
 	if (text != NULL && *text != '\0' &&
 	    strspn(text, "0123456789") == strlen(text))
-		buf_printf(b, ",\"%s\":%s", key, text);
+		json_writer_raw(w, key, text);
 }
 
 /* The settings, on one line. */
@@ -124,21 +124,24 @@ greeting_make(struct join *j, struct err *e)
 {
 	const char *checkpoint = getenv("HPOTUNE_CHECKPOINT_DIR");
 	struct buf b = { 0 };
+	struct json_writer w = { .out = &b };
 
 	if (j->trial == NULL || j->attempt == NULL || checkpoint == NULL)
 		return err_set(e, ERR_LAUNCH, "its environment is incomplete");
-	buf_printf(&b, "j %s %s %s %zu %s {\"start\":%s,\"attempt\":%s,",
-	    j->trial, j->attempt, j->key, strlen(checkpoint), checkpoint,
-	    j->trial, j->attempt);
-	buf_puts(&b, "\"params\":");
-	if (put_params(&b, e) != 0)
+	buf_printf(&b, "j %s %s %s %zu %s ", j->trial, j->attempt, j->key,
+	    strlen(checkpoint), checkpoint);
+	json_writer_object(&w, NULL);
+	json_writer_raw(&w, "start", j->trial);
+	json_writer_raw(&w, "attempt", j->attempt);
+	if (put_params(json_writer_value(&w, "params"), e) != 0)
 		return -1;
-	put_text(&b, "checkpoint_dir", "HPOTUNE_CHECKPOINT_DIR");
-	put_text(&b, "output_dir", "HPOTUNE_OUTPUT_DIR");
-	put_number(&b, "until_step", "HPOTUNE_UNTIL_STEP");
-	put_number(&b, "batch", "HPOTUNE_BATCH");
-	put_number(&b, "global_batch", "HPOTUNE_GLOBAL_BATCH");
-	buf_puts(&b, "}\n");
+	put_text(&w, "checkpoint_dir", "HPOTUNE_CHECKPOINT_DIR");
+	put_text(&w, "output_dir", "HPOTUNE_OUTPUT_DIR");
+	put_number(&w, "until_step", "HPOTUNE_UNTIL_STEP");
+	put_number(&w, "batch", "HPOTUNE_BATCH");
+	put_number(&w, "global_batch", "HPOTUNE_GLOBAL_BATCH");
+	json_writer_end(&w);
+	buf_putc(&b, '\n');
 	j->greeting = buf_take(&b);
 	return 0;
 }

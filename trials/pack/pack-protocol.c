@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "trials/pack/pack-protocol.h"
 #include "trials/metric-line/metric-line.h"
@@ -72,15 +73,14 @@ whole(int64_t *out, double value)
 static bool
 report_put(struct pack_message *p, const struct metric_line *r)
 {
+	struct json_writer w = { .out = &p->text };
+	bool any = r->has_step;
 	const char *name;
-	bool any = false;
 	size_t i;
 
-	buf_putc(&p->text, '{');
-	if (r->has_step) {
-		buf_printf(&p->text, "\"step\":%lld", (long long)r->step);
-		any = true;
-	}
+	json_writer_object(&w, NULL);
+	if (r->has_step)
+		json_writer_integer(&w, "step", r->step);
 	for (i = 0; i < r->n; i++) {
 		name = r->values[i].name;
 		if (strcmp(name, "trial") == 0) {
@@ -92,12 +92,12 @@ report_put(struct pack_message *p, const struct metric_line *r)
 		} else if (is_ours(name))
 			return false;
 		else {
-			buf_printf(&p->text, "%s\"%s\":", any ? "," : "", name);
-			put_value(&p->text, r->values[i].value);
+			put_value(
+			    json_writer_value(&w, name), r->values[i].value);
 			any = true;
 		}
 	}
-	buf_putc(&p->text, '}');
+	json_writer_end(&w);
 	return p->trial > 0 && any;
 }
 

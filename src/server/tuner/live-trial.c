@@ -424,11 +424,11 @@ void
 live_trial_end_times(
     struct tuner *t, struct live_trial *l, const struct launch_exit *x)
 {
+	if (l->att.started_us == 0 && x != NULL)
+		l->att.started_us =
+		    x->started_us != 0 ? x->started_us : x->ended_us;
 	if (l->att.started_us == 0)
-		l->att.started_us = x == NULL		 ? t->turn_us
-				    : x->started_us != 0 ? x->started_us
-				    : x->ended_us != 0	 ? x->ended_us
-							 : t->turn_us;
+		l->att.started_us = t->turn_us;
 	l->att.ended_us =
 	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
 	/* Start and end may come from different clocks. */

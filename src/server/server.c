@@ -20,6 +20,7 @@
 #include "src/server/study-lock.h"
 #include "src/server/rescued-copy.h"
 #include "src/server/server.h"
+#include "src/server/snapshot.h"
 #include "src/server/state-dir.h"
 #include "src/server/study-row.h"
 #include "src/store/store.h"
@@ -55,6 +56,7 @@ struct server {
 	struct state_dir state;
 	struct tuner *tuner; /* NULL while the database is unusable */
 	struct control *control;
+	struct snapshot *snapshot; /* NULL: the database can be read */
 	struct loop_signal *on_int, *on_term;
 	struct loop_timer *display, *reopen, *space, *watch;
 	int leaving; /* how many times a shutdown was requested */
@@ -232,6 +234,7 @@ server_open_tuner(struct server *s, struct err *e)
 		s->tuner = NULL;
 		return -1;
 	}
+	snapshot_use(s->snapshot, tuner_store(s->tuner));
 	tuner_hold(s->tuner, s->full || *s->away != '\0');
 	if (!s->full)
 		*s->trouble = '\0';
@@ -295,6 +298,7 @@ server_wal_lost(struct server *s)
 	    "the log of %s was deleted or replaced while the "
 	    "study runs: its contents are in the database",
 	    s->env->db);
+	snapshot_use(s->snapshot, NULL);
 	tuner_close(s->tuner);
 	s->tuner = NULL;
 	loop_wake(s->loop);
@@ -413,6 +417,7 @@ server_failed(struct server *s, const struct err *e)
 		return;
 	}
 	server_check_files(s, state_dir_check(&s->state));
+	snapshot_use(s->snapshot, NULL);
 	tuner_close(s->tuner);
 	s->tuner = NULL;
 	(void)snprintf(trouble, sizeof trouble, "%s", s->trouble);
@@ -489,6 +494,19 @@ server_begin(struct server *s, struct err *e)
 	return 0;
 }
 
+/*
+ * Whether other machines, or other programs, cannot read the database: it is
+ * not beside study.json, or locked for as long as the server runs.
+ */
+static bool
+database_is_hidden(const struct server_env *env)
+{
+	size_t n = strlen(env->study->dir);
+
+	return env->network_fs || strncmp(env->db, env->study->dir, n) != 0 ||
+	       env->db[n] != '/' || strchr(env->db + n + 1, '/') != NULL;
+}
+
 static int
 server_open(struct server *s, struct err *e)
 {
@@ -509,6 +527,9 @@ server_open(struct server *s, struct err *e)
 	s->space = loop_timer_new(s->loop, on_space, s);
 	s->watch = loop_timer_new(s->loop, on_watch, s);
 	loop_timer_set(s->watch, WATCH_MS);
+	if (database_is_hidden(s->env))
+		s->snapshot = snapshot_new(
+		    s->loop, s->env->study->dir, s->env->study->name);
 	if (server_begin(s, e) != 0 ||
 	    control_open(&s->control, s->loop, &s->state, &hooks, e) != 0)
 		return -1;
@@ -573,6 +594,7 @@ static void
 server_close(struct server *s)
 {
 	control_retire(s->control);
+	snapshot_use(s->snapshot, NULL);
 	tuner_close(s->tuner);
 	state_dir_unlock(&s->state);
 	control_close(s->control);
@@ -582,6 +604,7 @@ server_close(struct server *s)
 	loop_timer_free(s->reopen);
 	loop_timer_free(s->space);
 	loop_timer_free(s->watch);
+	snapshot_free(s->snapshot);
 	loop_close(s->loop);
 	state_dir_close(&s->state);
 }
@@ -611,6 +634,7 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 			on_display(&s);
 		*end = server_ended(&s);
 		server_tell(&s);
+		snapshot_last(s.snapshot);
 		if (s.loss == NULL)
 			s.loss = rescued_copy_loss(&s.state, env->db);
 		if (s.loss != NULL)

@@ -232,6 +232,26 @@ int store_wal_recover(struct store *, struct err *);
  */
 int store_rescue(struct store *, const char *path, struct err *);
 
+/*
+ * A copy of a database in use, at path when it is whole; a reader needs neither
+ * a log nor shared memory.  Free it before the store is closed.
+ */
+struct store_snapshot;
+int store_snapshot_begin(
+    struct store_snapshot **, struct store *, const char *path, struct err *);
+/*
+ * Copy so many pages, -1 = all: 1: there are more; 0: it is whole, and has
+ * this host and moment; -1 with the error set.
+ */
+int store_snapshot_step(struct store_snapshot *, int pages, int64_t now_us,
+    const char *host, struct err *);
+void store_snapshot_free(struct store_snapshot *);
+/* Whether this database is such a copy, of when, made by which host. */
+bool
+store_snapshot_read(struct store *, int64_t *taken_us, char *host, size_t n);
+/* It is the study itself from now on. */
+void store_snapshot_forget(struct store *);
+
 /* Read or write the study's row. */
 int store_study_get(struct store *, struct store_study *, struct err *);
 int store_study_put(struct store *, const struct store_study *, struct err *);

@@ -270,9 +270,9 @@ check_shared(struct doctor *d)
 	struct buf out = { 0 }, rest = { 0 };
 	size_t n = 0;
 
-	cut = xstrdup(d->env->state_dir);
+	cut = xstrdup(d->set.dir != NULL ? d->set.dir : d->env->state_dir);
 	end = strrchr(cut, '/');
-	if (end != NULL && end != cut)
+	if (d->set.dir == NULL && end != NULL && end != cut)
 		*end = '\0';
 	path = xasprintf("%s/.hpotune-doctor.%ld", cut, (long)getpid());
 	slurm_words_add(&argv, &n, xstrdup("sbatch"));

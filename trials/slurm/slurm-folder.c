@@ -98,6 +98,52 @@ slurm_folder_word(const char *line, const char *name, char *value, size_t n)
 	}
 }
 
+static int
+dir_make(const char *path, struct err *e)
+{
+	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+		return 0;
+	return file_err(e, errno, path);
+}
+
+/* NAME.d/trials is a link to the trials of the root. */
+static int
+trials_link(const struct slurm *s, struct err *e)
+{
+	char *link = xasprintf("%s/trials", s->state_dir);
+	char *to = xasprintf("%s/trials", s->root), there[PATH_MAX];
+	ssize_t n;
+	int rc = dir_make(to, e);
+
+	if (rc == 0 && symlink(to, link) == -1) {
+		n = errno == EEXIST ? readlink(link, there, sizeof there) : -1;
+		if (n != (ssize_t)strlen(to) ||
+		    strncmp(there, to, (size_t)n) != 0)
+			rc = err_set(e, ERR_FILE,
+			    "backend.dir: %s is there already and is no link "
+			    "to %s: trials stay where they are; move it there, "
+			    "or leave backend.dir as it was",
+			    link, to);
+	}
+	free(link);
+	free(to);
+	return rc;
+}
+
+int
+slurm_folder_root(struct slurm *s, const struct launch_env *env, struct err *e)
+{
+	if (s->set.dir == NULL) {
+		s->root = xstrdup(s->state_dir);
+		return 0;
+	}
+	s->root = xasprintf("%s/%s-%s", s->set.dir, env->study,
+	    env->study_id != NULL ? env->study_id : "");
+	return dir_make(s->set.dir, e) == 0 && dir_make(s->root, e) == 0
+		   ? trials_link(s, e)
+		   : -1;
+}
+
 /* Named by its digest: the one that a running job executes stays. */
 int
 slurm_folder_shim(struct slurm *s, struct err *e)
@@ -111,7 +157,7 @@ slurm_folder_shim(struct slurm *s, struct err *e)
 	if (spawn_find(&from, "HPOTUNE_SHIM", "hpotune-shim", e) != 0)
 		return -1;
 	rc = sha256_file(hex, from, e);
-	dir = xasprintf("%s/bin", s->state_dir);
+	dir = xasprintf("%s/bin", s->root);
 	if (rc == 0 && mkdir(dir, 0700) == -1 && errno != EEXIST)
 		rc = err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
 	s->shim = xasprintf("%s/hpotune-shim-%.12s", dir, hex);
@@ -131,14 +177,6 @@ slurm_folder_shim(struct slurm *s, struct err *e)
 	free(dir);
 	free(from);
 	return rc;
-}
-
-static int
-dir_make(const char *path, struct err *e)
-{
-	if (mkdir(path, 0700) == 0 || errno == EEXIST)
-		return 0;
-	return file_err(e, errno, path);
 }
 
 static int

@@ -31,6 +31,7 @@ enum {
 struct slurm_settings {
 	char *partition, *account, *qos, *constraint, *gres; /* or NULL */
 	char *setup; /* lines of the job before the supervisor, or NULL */
+	char *dir; /* where the folders of studies are, or NULL = NAME.d */
 	char **extra; /* options of sbatch, as written; ends with NULL */
 	int64_t time_s; /* of one job; 0 = that of the partition */
 	int64_t signal_s; /* before its end: SIGTERM to the supervisor */
@@ -96,6 +97,7 @@ struct slurm {
 	struct loop *loop;
 	struct launch_source source; /* of events of the whole study */
 	char *study, *study_id, *state_dir;
+	char *root; /* with its trials and its bin, shared by the nodes */
 	char *prefix; /* of the names of its jobs */
 	char *shim; /* the copy in the shared folder */
 	struct slurm_settings set;
@@ -190,6 +192,11 @@ void slurm_stray_add(struct slurm *, const char *name);
 
 /* slurm-folder.c: what is on the shared file system. */
 char *slurm_folder_dir(const struct launch_spec *);
+/*
+ * The root of the study: NAME.d, or, with backend.dir, a folder there, to which
+ * NAME.d/trials is then a link.
+ */
+int slurm_folder_root(struct slurm *, const struct launch_env *, struct err *);
 /* Copy hpotune-shim there. */
 int slurm_folder_shim(struct slurm *, struct err *);
 /* The folders, the parameters, the environment and the script of the job. */

@@ -26,6 +26,9 @@ const struct option slurm_options[] = {
 	{ "time", OPTION_DURATION, 60, TIME_MAX_S, NULL, NULL,
 	    "limit of one job; a trial that is not done continues in the "
 	    "next" },
+	{ "dir", OPTION_TEXT, 0, 0, NULL, NULL,
+	    "folder of the trials on a file system that all nodes share "
+	    "(NAME.d)" },
 	{ "gpus", OPTION_WORDS, 0, 0, NULL, NULL,
 	    "GPUs of one trial, 2 or a100:2 (trial.gpus)" },
 	{ "cpus", OPTION_INT, 1, 4096, NULL, NULL,
@@ -161,6 +164,15 @@ gpus_read(struct slurm_settings *set, const struct study_trial *trial,
 	return 0;
 }
 
+static int
+dir_read(const struct slurm_settings *set, const struct option_value *v,
+    struct err *e)
+{
+	if (set->dir == NULL || set->dir[0] == '/')
+		return 0;
+	return json_err(v->json, e, "expected an absolute path");
+}
+
 static void
 times_make(struct slurm_settings *set, const struct study_trial *trial)
 {
@@ -188,12 +200,14 @@ slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
 	set->qos = text_of(values, "qos");
 	set->constraint = text_of(values, "constraint");
 	set->setup = text_of(values, "setup");
+	set->dir = text_of(values, "dir");
 	set->time_s = number_of(values, "time", 0);
 	set->cpus = number_of(values, "cpus", trial->cpus);
 	set->memory = number_of(values, "memory", trial->memory);
 	set->exclude = get(values, "exclude_failed_nodes")->number != 0;
 	times_make(set, trial);
-	if (gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
+	if (dir_read(set, get(values, "dir"), e) == 0 &&
+	    gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
 	    extra_read(set, get(values, "extra")->json, e) == 0)
 		return 0;
 	slurm_options_free(set);
@@ -209,6 +223,7 @@ slurm_options_free(struct slurm_settings *set)
 	free(set->constraint);
 	free(set->gres);
 	free(set->setup);
+	free(set->dir);
 	slurm_words_free(set->extra);
 	*set = (struct slurm_settings){ 0 };
 }

@@ -203,6 +203,7 @@ slurm_close(void *ctx)
 	free(s->study);
 	free(s->study_id);
 	free(s->state_dir);
+	free(s->root);
 	free(s->prefix);
 	free(s->shim);
 	free(s);
@@ -261,7 +262,8 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	    env->parallel > 0 ? (int)env->parallel : SLURM_SLOTS_DEFAULT;
 	s->slots = s->parallel;
 	if (slurm_options_read(&s->set, env->settings, env->options, e) != 0 ||
-	    tools_find(e) != 0 || slurm_folder_shim(s, e) != 0 ||
+	    tools_find(e) != 0 || slurm_folder_root(s, env, e) != 0 ||
+	    slurm_folder_shim(s, e) != 0 ||
 	    metric_patterns_new(&s->rules, env->settings, e) == -1) {
 		slurm_close(s);
 		return -1;

@@ -6,8 +6,10 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -199,6 +201,24 @@ vars_make(const struct run *run, const struct places *places)
 	};
 }
 
+/*
+ * The folder of a trial.  A backend may keep them elsewhere: NAME.d/trials is
+ * then a link, and jobs on other machines need the path behind it.
+ */
+static char *
+trial_dir_make(const char *state_dir, int64_t trial)
+{
+	char *trials = xasprintf("%s/trials", state_dir), to[PATH_MAX], *dir;
+	ssize_t n = readlink(trials, to, sizeof to - 1);
+
+	if (n > 0)
+		to[n] = '\0';
+	dir =
+	    xasprintf("%s/%" PRId64, n > 0 && *to == '/' ? to : trials, trial);
+	free(trials);
+	return dir;
+}
+
 static void
 spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
     const struct run *run, const struct value *values)
@@ -206,11 +226,9 @@ spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
 	struct study_command_vars vars;
 	struct places places;
 
-	te->trial_dir =
-	    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->number);
+	te->trial_dir = trial_dir_make(f->state_dir, f->row->number);
 	if (f->row->from > 0)
-		te->from_dir =
-		    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->from);
+		te->from_dir = trial_dir_make(f->state_dir, f->row->from);
 	places = places_make(f, te->trial_dir);
 	vars = vars_make(run, &places);
 	te->argv = study_command(f->study, values, &vars);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
@@ -91,7 +92,9 @@ static void
 title_put(struct screen *s)
 {
 	const struct store_study *study = &s->study;
+	int64_t taken_us, age_ms;
 	struct buf line = { 0 };
+	char host[128];
 
 	buf_printf(
 	    &line, "%s  %s  ", study->name, study_state_name(study->state));
@@ -102,6 +105,14 @@ title_put(struct screen *s)
 	buf_clear(&line);
 	if (study->why != NULL && study->state != STUDY_RUNNING) {
 		buf_printf(&line, "ended: %s", study->why);
+		line_put(s, "", buf_str(&line));
+	}
+	if (store_snapshot_read(s->store, &taken_us, host, sizeof host)) {
+		buf_clear(&line);
+		buf_printf(&line, "copy of %s, ", host);
+		age_ms = (clock_wall_us() - taken_us) / 1000;
+		duration_put(&line, age_ms > 0 ? age_ms : 0);
+		buf_puts(&line, " old");
 		line_put(s, "", buf_str(&line));
 	}
 	buf_free(&line);

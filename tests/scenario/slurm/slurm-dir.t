@@ -1,0 +1,64 @@
+#!/bin/sh
+# The state of a study on a local disk, its trials on a shared one: jobs use the
+# path of the shared one, and a copy of the database beside study.json can be
+# read while the server runs.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/slurm.sh"
+need sqlite3
+cluster_up
+
+cat >trial <<'END'
+#!/bin/sh
+echo "$HPOTUNE_CHECKPOINT_DIR" >"$HPOTUNE_OUTPUT_DIR/where"
+echo "hpotune: step=1 loss=$1"
+until [ -e "${0%/*}/go" ]; do sleep 0.1; done
+echo "hpotune: step=2 loss=$1"
+END
+chmod +x trial
+mkdir local shared
+slurm_study apart '"trials": 2' '"grace": 5' ", \"dir\": \"$dir/shared\""
+server apart.json --state "$dir/local"
+copy_is() { # query value
+	[ "$(sqlite3 "$dir/apart.snapshot.db" "$1" 2>&1)" = "$2" ]
+}
+ok 'a copy of the database is made while trials run' retry copy_is \
+    "SELECT count(*) FROM snapshot" 1
+like "$("$HPOTUNE" status apart.snapshot.db)" \
+    "copy of $(hostname), [0-9.]+m?s old" 'status tells how old it is'
+is "$(sqlite3 apart.snapshot.db 'PRAGMA journal_mode')" delete \
+    'it needs no shared memory'
+is "$(stat -c %a apart.snapshot.db)" 600 'nobody else reads it'
+"$HPOTUNE" start apart.snapshot.db >out 2>err
+is $? 2 'it is no study that can be started'
+ok 'both trials run' retry sql_is local/apart.db \
+    "SELECT count(*) FROM trials WHERE state = 'running'" 2
+touch go
+reap "$server"
+is $? 0 'the study ends'
+ok 'the copy has its end' copy_is "SELECT count(*), sum(reports) FROM trials
+    WHERE state = 'completed'" '2|4'
+ok 'nothing else is left of it' [ ! -e apart.snapshot.db.new ]
+like "$(cat shared/apart-*/trials/1/output/where)" \
+    "^$dir/shared/apart-[0-9a-f]+/trials/1/checkpoint\$" \
+    'trials have the shared path'
+is "$(cat local/apart.d/trials/1/output/where)" \
+    "$(cat shared/apart-*/trials/1/output/where)" 'NAME.d leads there'
+ok 'the state has no copy of the program' [ ! -e local/apart.d/bin ]
+
+slurm_study beside '"trials": 1' '"grace": 5' ''
+ok 'a database that everybody can read' quietly "$HPOTUNE" start beside.json
+ok 'is not copied' [ ! -e beside.snapshot.db ]
+
+slurm_study moved '"trials": 1' '"grace": 5' ''
+ok 'a study without it' quietly "$HPOTUNE" start moved.json
+slurm_study moved '"trials": 2' '"grace": 5' ", \"dir\": \"$dir/shared\""
+"$HPOTUNE" start moved.json >out 2>err
+is $? 1 'cannot get it later'
+like "$(cat err)" 'backend\.dir: .*moved.d/trials is there already' 'it says so'
+slurm_study wrong '"trials": 1' '"grace": 5' ', "dir": "here"'
+"$HPOTUNE" check wrong.json >out 2>err
+is $? 2 'a folder of the trials that is no absolute path'
+like "$(cat err)" 'backend\.dir: expected an absolute path' 'is an error'
+
+done_testing

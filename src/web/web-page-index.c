@@ -3,11 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/mem.h"
 #include "src/html/html.h"
 #include "src/server/status/rows.h"
 #include "src/web/web-access.h"
+#include "src/web/web-address.h"
 #include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
@@ -26,11 +28,11 @@ heads_put(struct html *h)
 {
 	static const struct {
 		const char *text, *class;
-	} heads[] = { { "study", NULL }, { "state", NULL }, { "server", NULL },
-		{ "goal", NULL }, { "best", "n" }, { "trial", "n" },
-		{ "trials", "n" }, { "running", "n" }, { "completed", "n" },
-		{ "stopped", "n" }, { "failed", "n" }, { "cost", "n" },
-		{ "created", NULL } };
+	} heads[] = { { "", NULL }, { "study", NULL }, { "state", NULL },
+		{ "server", NULL }, { "goal", NULL }, { "best", "n" },
+		{ "trial", "n" }, { "trials", "n" }, { "running", "n" },
+		{ "completed", "n" }, { "stopped", "n" }, { "failed", "n" },
+		{ "cost", "n" }, { "created", NULL } };
 	size_t i;
 
 	html_open(h, "thead");
@@ -81,6 +83,15 @@ row_put(struct html *h, const struct web_study *s)
 
 	html_open(h, "tr");
 	html_open(h, "td");
+	html_open(h, "input");
+	html_attr(h, "type", "checkbox");
+	html_attr(h, "name", "study");
+	html_attr(h, "value", s->id);
+	html_attr(h, "form", "compare");
+	html_attrf(h, "aria-label", "compare %s", s->id);
+	html_close(h, "input");
+	html_close(h, "td");
+	html_open(h, "td");
 	web_frame_link(h, address, s->id);
 	html_close(h, "td");
 	free(address);
@@ -119,39 +130,79 @@ row_put(struct html *h, const struct web_study *s)
 	html_close(h, "tr");
 }
 
+/* Whether a study is shown: its name or its goal contains what is searched. */
+static bool
+is_found(const struct web_study *s, const char *words)
+{
+	return words == NULL || strcasestr(s->id, words) != NULL ||
+	       (s->summary.goal != NULL &&
+		   strcasestr(s->summary.goal, words) != NULL);
+}
+
+static void
+table_put(struct html *h, struct web_studies *all, const char *words)
+{
+	size_t i, shown = 0;
+
+	for (i = 0; i < all->n; i++) {
+		web_study_sum(all->studies[i]);
+		if (!is_found(all->studies[i], words))
+			continue;
+		if (shown++ == 0) {
+			html_open(h, "table");
+			heads_put(h);
+			html_open(h, "tbody");
+		}
+		row_put(h, all->studies[i]);
+	}
+	if (shown > 0) {
+		html_close(h, "tbody");
+		html_close(h, "table");
+	} else
+		html_leaf(h, "p", NULL,
+		    all->n == 0
+			? "No study here yet: hpotune start STUDY creates one."
+			: "No study has this in its name or its goal.");
+}
+
+static void
+search_put(struct html *h, const char *words)
+{
+	html_open(h, "form");
+	html_attr(h, "class", "filter");
+	html_attr(h, "action", "/");
+	html_open(h, "input");
+	html_attr(h, "name", "find");
+	html_attr(h, "value", words == NULL ? "" : words);
+	html_attr(h, "placeholder", "part of a name or of a metric");
+	html_attr(h, "aria-label", "search studies");
+	html_close(h, "input");
+	html_leaf(h, "button", NULL, "Search");
+	html_close(h, "form");
+}
+
 void
-web_page_index(
-    struct buf *out, const struct web_access *access, struct web_studies *all)
+web_page_index(struct buf *out, const struct web_access *access,
+    struct web_studies *all, const struct web_address *address)
 {
 	static const struct web_step steps[] = { { "studies", NULL } };
+	const char *words = web_address_param(address, "find", 0);
 	struct html h = { 0 };
-	size_t i;
 
 	web_studies_search(all);
 	web_frame_begin(&h, access, "studies", "/", steps, 1);
 	html_leaf(&h, "h1", NULL, "Studies");
+	search_put(&h, words);
 	html_open(&h, "div");
 	html_attr(&h, "id", "part-studies");
 	html_attr(&h, "class", "wide");
-	if (all->n == 0)
-		html_leaf(&h, "p", NULL,
-		    "No study here yet: hpotune start STUDY creates one.");
-	else {
-		html_open(&h, "table");
-		heads_put(&h);
-		html_open(&h, "tbody");
-		for (i = 0; i < all->n; i++) {
-			web_study_sum(all->studies[i]);
-			row_put(&h, all->studies[i]);
-		}
-		html_close(&h, "tbody");
-		html_close(&h, "table");
-	}
+	table_put(&h, all, words);
 	html_close(&h, "div");
-	if (all->n > 1)
-		html_leaf(&h, "p", "note",
-		    "Several studies beside each other: "
-		    "/compare?study=NAME&study=NAME.");
+	html_open(&h, "form");
+	html_attr(&h, "id", "compare");
+	html_attr(&h, "action", "/compare");
+	html_leaf(&h, "button", NULL, "Compare the selected studies");
+	html_close(&h, "form");
 	web_frame_end(&h);
 	buf_add(out, h.out.data, h.out.len);
 	buf_free(&h.out);

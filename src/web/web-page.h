@@ -17,9 +17,9 @@ struct web_address;
 struct web_studies;
 struct web_study;
 
-/* The list of studies. */
-void web_page_index(
-    struct buf *out, const struct web_access *, struct web_studies *);
+/* The list of studies; with find in the address those that contain it. */
+void web_page_index(struct buf *out, const struct web_access *,
+    struct web_studies *, const struct web_address *);
 /* A page of one sentence, for errors. */
 void web_page_sentence(struct buf *out, const struct web_access *,
     const char *title, const char *);

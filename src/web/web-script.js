@@ -101,7 +101,7 @@ hooks.brushed = (note, words, n) => {
 // ---- live parts ---------------------------------------------------------------
 
 // Replace a part by its counterpart in a page that is fetched anew.
-async function refetch(selector, target) {
+async function refetch(selector) {
 	const start = performance.now();
 	try {
 		const answer = await fetch(location.href,
@@ -112,10 +112,14 @@ async function refetch(selector, target) {
 			const fresh = $(selector, page), old = $(selector);
 			const typing = old && old.contains(
 			    document.activeElement) &&
-			    document.activeElement.tagName === "INPUT";
+			    document.activeElement.name === "where";
 			if (fresh && old && !typing &&
 			    fresh.innerHTML !== old.innerHTML) {
+				const checked = all(":checked", old)
+				    .map(box => box.value);
 				old.innerHTML = fresh.innerHTML;
+				for (const box of all("input[type=checkbox]", old))
+					box.checked = checked.includes(box.value);
 				setup(old);
 			}
 		}

@@ -307,7 +307,7 @@ get_answer(
 	struct buf b = { 0 };
 
 	if (a->page == WEB_PAGE_INDEX) {
-		web_page_index(&b, &w->access, &w->studies);
+		web_page_index(&b, &w->access, &w->studies, a);
 		html_answer(r, 200, &b);
 	} else if (a->page == WEB_PAGE_COMPARE)
 		compare_answer(w, a, r);

@@ -36,6 +36,7 @@ struct book {
 
 struct ledger {
 	struct book *(*books)[ATTEMPTS_MAX]; /* [trial][attempt], or NULL */
+	long last; /* trial that has books: the rest is never touched */
 	struct verdict *v;
 	int shown;
 };
@@ -64,6 +65,8 @@ book_of(struct ledger *l, long trial, long attempt)
 		    trial, attempt);
 		exit(1);
 	}
+	if (trial > l->last)
+		l->last = trial;
 	if (l->books[trial][attempt] == NULL)
 		l->books[trial][attempt] = xcalloc(1, sizeof(struct book));
 	return l->books[trial][attempt];
@@ -275,14 +278,14 @@ void
 ledger_judge(struct verdict *v, const struct harness *r, int trials)
 {
 	struct ledger l = { .v = v };
-	int trial, attempt;
+	long trial, attempt;
 
 	*v = (struct verdict){ 0 };
 	l.books = xcalloc(TRIALS_MAX, sizeof *l.books);
 	each_line(&l, r->ledger, ledger_line);
 	each_line(&l, r->fail_log, kill_line);
 	compare(&l, r, trials);
-	for (trial = 1; trial < TRIALS_MAX; trial++)
+	for (trial = 1; trial <= l.last; trial++)
 		for (attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
 			if (l.books[trial][attempt] == NULL)
 				continue;

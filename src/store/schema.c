@@ -41,6 +41,11 @@ static const char *const migrations[] = {
 #include "schema/012-reason.inc"
 };
 
+/* What they leave in an empty file. */
+static const char whole[] =
+#include "schema/whole.inc"
+    ;
+
 static const char views[] =
 #include "schema/views.inc"
     ;
@@ -132,9 +137,14 @@ int
 schema_migrate(struct store *s, int64_t from, struct err *e)
 {
 	char pragma[64];
-	int64_t v;
+	int64_t v = from;
 
-	for (v = from; v < schema_version(); v++)
+	if (from == 0) {
+		v = schema_version();
+		if (store_exec(s, whole, e) != 0)
+			return -1;
+	}
+	for (; v < schema_version(); v++)
 		if (store_exec(s, migrations[v], e) != 0)
 			return -1;
 	(void)snprintf(

@@ -179,7 +179,10 @@ char *stmt_dup(const char *);
 bool utf8_valid(const char *s);
 char *utf8_clean(const char *s);
 
-/* Inside a transaction: migrate an empty or older file to the newest schema. */
+/*
+ * Inside a transaction: migrate a file of version from to the newest schema; an
+ * empty one, 0, gets the whole schema at once.
+ */
 int schema_migrate(struct store *, int64_t from, struct err *);
 /* For a reader of an older file: define what it lacks as temporary views. */
 int schema_read_old(struct store *, int64_t version, struct err *);

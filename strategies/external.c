@@ -20,7 +20,7 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = 31536000,
 	    .def = "10m",
-	    .help = "longest silence after a question" },
+	    .help = "longest time for a response" },
 	{ .type = OPTION_END },
 };
 

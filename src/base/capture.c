@@ -122,7 +122,7 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	if (c->why != NULL)
 		status = -1;
 	else if (status == -1)
-		c->why = xstrdup("how it ended is not known");
+		c->why = xstrdup("its exit status is unknown");
 	c->cb(c->arg, status, buf_str(&c->text), c->text.len,
 	    c->why != NULL ? c->why : "");
 	child_free(c);

@@ -337,7 +337,7 @@ driver_find(struct doctor *d, const struct gpu_snapshot *l)
 			doctor_add(d, FINDING_OK, "GPUs", "none", "", "");
 		else
 			doctor_add(d, FINDING_WARN, "GPUs", l->why,
-			    "trials get no GPU before that is mended", "");
+			    "trials get no GPU until this is fixed", "");
 		break;
 	case GPU_NVML:
 		(void)snprintf(text, sizeof text, "%zu, driver %s%s%s", l->n,
@@ -368,7 +368,7 @@ doctor_gpus(struct doctor *d)
 
 	if (gpu_query(&look, LOOK_MS, &e) != 0) {
 		doctor_add(d, FINDING_WARN, "GPUs", e.text,
-		    "trials get no GPU before that is mended", "");
+		    "trials get no GPU until this is fixed", "");
 		return;
 	}
 	driver_find(d, &look);
@@ -601,8 +601,9 @@ check_slurm(struct doctor *d)
 	}
 	(void)snprintf(text, sizeof text, "inside job %.32s", job);
 	finding_add(d, FINDING_WARN, "Slurm", text,
-	    "trials end with the job: give limits.wall_time less than the "
-	    "job has, and start again in the next one");
+	    "trials end with the job: set limits.wall_time below "
+	    "the time limit of the job, and start the study "
+	    "again in the next job");
 }
 
 /*

@@ -259,7 +259,8 @@ start_detached(struct cli *cli, struct cli_study *found,
 		err_set(e, ERR_FILE, "the server was not started: %s",
 		    strerror(rc));
 	else if (n <= 0)
-		err_set(e, ERR_FILE, "the server exited at once: see %s", log);
+		err_set(
+		    e, ERR_FILE, "the server exited immediately: see %s", log);
 	else if (text[0] != '+')
 		err_set(e, ERR_FILE, "%s", text);
 	else if (!cli_has(cli, "quiet"))
@@ -370,8 +371,8 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 
 	if (study->trial.command[0] == NULL)
 		return err_set(e, ERR_USAGE,
-		    "%s: trial.command is missing: hpotune start runs it, "
-		    "hpotune ask and tell do without",
+		    "%s: trial.command is missing: hpotune start "
+		    "requires it, hpotune ask and tell do not",
 		    study->path);
 	if (warm_check(found, e) != 0 || plugins_read(&plugins, study, e) != 0)
 		return -1;

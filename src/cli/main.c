@@ -127,7 +127,7 @@ static const struct cli_option show_options[] = {
 
 static const struct cli_option logs_options[] = {
 	{ "follow", 'f', NULL, "follow until the trial ends" },
-	{ "attempt", 0, "K", "of attempt K, not the newest" },
+	{ "attempt", 0, "K", "attempt K instead of the newest" },
 	{ "rank", 0, "K", "of rank K, not of rank 0" },
 	{ .name = NULL },
 };
@@ -246,14 +246,14 @@ const struct cli_command cli_commands[] = {
 	{ "status", "[STUDY]",
 	    "one screen: counts, best, running trials, savings", NULL, 0, 1,
 	    true, cmd_status },
-	{ "watch", "[STUDY]", "the same, again and again until the study ends",
-	    NULL, 0, 1, true, cmd_watch },
+	{ "watch", "[STUDY]", "the status, updated until the study ends", NULL,
+	    0, 1, true, cmd_watch },
 	{ "trials", "[STUDY]", "the table of trials", trials_options, 0, 1,
 	    true, cmd_trials },
 	{ "best", "[STUDY]", "the best trial, and the command to run it again",
 	    NULL, 0, 1, true, cmd_best },
 	{ "show", "[STUDY] TRIAL",
-	    "all about a trial: curve, attempts, judgements", show_options, 1,
+	    "details of a trial: curve, attempts, decisions", show_options, 1,
 	    2, true, cmd_show },
 	{ "logs", "[STUDY] TRIAL", "what a trial wrote", logs_options, 1, 2,
 	    false, cmd_logs },

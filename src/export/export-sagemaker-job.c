@@ -259,7 +259,7 @@ extra_copy(struct import *im, const struct json *backend, const char *object,
 		else
 			buf_printf(im->notes,
 			    "backend.extra.%s.%s: left out: a tuning job with "
-			    "several types has no place for it\n",
+			    "several types has no equivalent\n",
 			    object, json_key(j));
 }
 
@@ -453,7 +453,7 @@ machines_put(struct import *im, const struct json *backend)
 	}
 	if (json_get(backend, "keep_alive") != NULL)
 		import_note(im, "backend.keep_alive: left out: a tuning job "
-				"with several types has no place for it");
+				"with several types has no equivalent");
 	import_open(im, 2, "HyperParameterTuningResourceConfig", '{');
 	import_open(im, 3, "InstanceConfigs", '[');
 	for (j = json_first(type); j != NULL; j = json_next(j)) {

@@ -215,9 +215,9 @@ export_sagemaker_put_script(
 		below = program_below_code(study, program, backend);
 		put_text(im, "sagemaker_program", below);
 		free(below);
-		import_note(im, "trial.command: sagemaker_program says it; "
-				"sagemaker_submit_directory has to name the "
-				"code in S3");
+		import_note(im,
+		    "trial.command: exported as sagemaker_program; set "
+		    "sagemaker_submit_directory to the code in S3");
 	}
 	if ((word = launcher_word(im, study, dist)) == NULL ||
 	    strcmp(word, "none") == 0 || strcmp(word, "toolkit") == 0)

@@ -103,8 +103,9 @@ objective_put(struct import *im, const struct study *study, bool several)
 		import_close(im, 2, '}');
 	}
 	if (!study->value_last)
-		import_note(im, "objective.value: best: SageMaker's result of "
-				"a job is what it said last");
+		import_note(im,
+		    "objective.value: best: SageMaker uses the last "
+		    "report of a job");
 }
 
 static void
@@ -188,15 +189,18 @@ range_notes(
 
 	if (p->has_default)
 		buf_printf(im->notes,
-		    "parameters.%s.default: left out: ranges have none there\n",
+		    "parameters.%s.default: left out: ranges of a tuning "
+		    "job have none\n",
 		    p->name);
 	if (export_part_has_condition(part, p))
 		buf_printf(im->notes,
-		    "parameters.%s.when: left out: it is always active there\n",
+		    "parameters.%s.when: left out: it is always active "
+		    "in a tuning job\n",
 		    p->name);
 	if (steps && (p->type == PARAM_FLOAT || p->type == PARAM_INT))
 		buf_printf(im->notes,
-		    "parameters.%s.step: left out: ranges have none there\n",
+		    "parameters.%s.step: left out: ranges of a tuning "
+		    "job have none\n",
 		    p->name);
 }
 
@@ -329,8 +333,8 @@ backend_find(const struct study *study, struct err *e)
 		    study->backends[i].block != NULL)
 			return study->backends[i].block;
 	(void)err_set(e, ERR_USAGE,
-	    "export: %s: a tuning job needs a backend sagemaker: role, image "
-	    "and machines are said there",
+	    "export: %s: a tuning job needs a backend sagemaker: "
+	    "which has role, image and machines",
 	    study->name);
 	return NULL;
 }

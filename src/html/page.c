@@ -96,9 +96,9 @@ page_build(struct page *r, bool script, struct err *e)
 	html_close(&r->h, "main");
 	html_open(&r->h, "footer");
 	html_text(&r->h,
-	    "Written by " PACKAGE_STRING " from the study's database. Marks "
-	    "and bars say what they are when they are pointed at. The page "
-	    "needs nothing else and no network.");
+	    "Written by " PACKAGE_STRING " from the study's database. Point "
+	    "at a mark or a bar to see its values. The page uses no other "
+	    "file and no network.");
 	html_close(&r->h, "footer");
 	if (script)
 		html_script(&r->h, page_script);

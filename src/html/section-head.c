@@ -189,8 +189,9 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 			    "its own pace");
 		if (spared > 0)
 			buf_printf(b,
-			    ". %" PRId64 " trial%s behind went on, because the "
-			    "rule would have stopped the best trial, too",
+			    ". %" PRId64
+			    " trial%s behind continued, because the rule would "
+			    "have stopped the best trial, too",
 			    spared, spared == 1 ? "" : "s");
 		buf_putc(b, '.');
 	}

@@ -144,7 +144,7 @@ object_note(struct import *im, const struct json *object,
 			;
 		else if (!is_known(place, json_key(j)))
 			buf_printf(im->notes,
-			    "%s: left out: a study has no place for it\n", at);
+			    "%s: left out: a study has no equivalent\n", at);
 		else if (j != im->config && j != im->def)
 			member_note(im, j, at);
 		free(at);

@@ -236,7 +236,8 @@ spot_put(struct import *im)
 	import_key(im, 2, "force_spot");
 	buf_puts(&im->out, "true");
 	import_note(im, "backend.force_spot: the job used spot without "
-			"checkpoints: every interruption starts a trial anew");
+			"checkpoints: every interruption restarts a trial "
+			"from its beginning");
 }
 
 static void
@@ -376,9 +377,9 @@ import_job_put_backend(struct import *im, struct err *e)
 	(void)e;
 	if (im->def == NULL) {
 		import_note(im,
-		    "backend: the file has no training definition, so trials "
-		    "run on this machine: name the definition's file behind "
-		    "it");
+		    "backend: the file has no training definition, so "
+		    "trials run on this machine: name the definition's "
+		    "file after it");
 		return 0;
 	}
 	import_open(im, 1, "backend", '{');

@@ -174,8 +174,8 @@ import_script_put_command(struct import *im)
 	}
 	if (program == NULL && im->def == NULL) {
 		buf_puts(&im->out, "[\"./train\", \"{params}\"]");
-		import_note(im, "trial.command: the file says nothing of a "
-				"program; put yours there");
+		import_note(
+		    im, "trial.command: the file names no program: set it");
 		return;
 	}
 	if (program == NULL) {

@@ -176,8 +176,8 @@ convergence_put(struct import *im, const struct json *done)
 		return;
 	import_key(im, 2, "convergence");
 	buf_puts(&im->out, "true");
-	import_note(im, "ConvergenceDetected: AWS does not say its rule: "
-			"limits.convergence has one of its own");
+	import_note(im, "ConvergenceDetected: AWS does not document its "
+			"rule; limits.convergence uses another one");
 }
 
 /* Trials of earlier tuning jobs: the study reads them from AWS. */

@@ -204,8 +204,8 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		    NULL);
 	if (answer->ok && (pending = tuner_shutdown_pending(a->tuner)) > 0) {
 		(void)snprintf(answer->text, sizeof answer->text,
-		    "the stop is recorded, but %d of the jobs could not be "
-		    "told yet: hpotune start sees to it",
+		    "the stop is recorded, but could not be sent to %d "
+		    "of the jobs: hpotune start sends it",
 		    pending);
 		answer->ok = false;
 	}

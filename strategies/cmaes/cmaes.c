@@ -66,8 +66,8 @@ static const struct option options[] = {
 	    .type = OPTION_TEXT,
 	    .choices = restarts,
 	    .def = "ipop",
-	    .help = "when it has converged: begin again with more trials in a "
-		    "generation, or with more and with fewer by turns" },
+	    .help = "after convergence: restart with more trials in a "
+		    "generation, or with more and fewer alternately" },
 	{ .name = "inc_popsize",
 	    .type = OPTION_REAL,
 	    .min = 1,

@@ -42,7 +42,8 @@ static const struct option options[] = {
 	    .type = OPTION_REAL,
 	    .max = 1,
 	    .def = "0.25",
-	    .help = "of a parameter that is changed: to be drawn anew" },
+	    .help = "probability that a changed parameter is drawn from "
+		    "its whole range" },
 	{ .name = "perturb_up",
 	    .type = OPTION_REAL,
 	    .min = 1,

@@ -41,7 +41,7 @@ static const struct option options[] = {
 	    .min = 5,
 	    .max = 1e9,
 	    .def = "20",
-	    .help = "finished trials before it is looked for" },
+	    .help = "finished trials before the first check" },
 	{ .name = "tolerance",
 	    .type = OPTION_REAL,
 	    .max = 1,
@@ -210,8 +210,7 @@ gp_convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
 
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
 		return err_set(e, ERR_USAGE,
-		    "convergence: this program was made without its "
-		    "arithmetic");
+		    "convergence: this program was built without LAPACK");
 	out->made_by = ask->kernels->name;
 	if ((double)startup_finished(ask->history) <
 	    plugin_option_number(values, "min_trials"))

@@ -309,8 +309,8 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	if (startup_wanted(values, ask->history))
 		return startup_suggest(out, ask, values, e);
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
-		return err_set(e, ERR_USAGE,
-		    "gp: this program was made without its arithmetic");
+		return err_set(
+		    e, ERR_USAGE, "gp: this program was built without LAPACK");
 	out->made_by = ask->kernels->name;
 	strategy_rng(&q.rng, ask);
 	gp_axes_init(&q.space, ask->space);

@@ -460,7 +460,7 @@ def check_limits():
          "at most 100 variables"),
         ("an argument twice", study(
             tool, {"command": ["train.py", "{params}", "--lr=1"]}), LR,
-         "--lr is there twice"),
+         "--lr is given twice"),
         ("96 parameters and the toolkit's own", study(
             tool, {"command": PY}, params=dict(list(many.items())[:96])),
          dict.fromkeys(list(many)[:96], 1), "at most 100 hyperparameters"),

@@ -307,8 +307,8 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 		if (got != 1)
 			return -1;
 	}
-	return err_set(e, ERR_FILE, "%s/%s is removed again and again",
-	    gpu_lock_dir(), name);
+	return err_set(
+	    e, ERR_FILE, "%s/%s is removed repeatedly", gpu_lock_dir(), name);
 }
 
 bool

@@ -300,7 +300,7 @@ local_gpu_request_read(struct local_gpu_request *w,
 	said = w->n == 0 && *w->look.why != '\0';
 	if (each > (int64_t)w->n)
 		return err_set(e, ERR_LAUNCH,
-		    "a trial wants %lld, but there %s %zu here%s%s",
+		    "a trial needs %lld, but there %s %zu here%s%s",
 		    (long long)each, w->n == 1 ? "is" : "are", w->n,
 		    said ? ": " : "", said ? w->look.why : "");
 	w->per_trial = (int)each;

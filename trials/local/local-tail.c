@@ -55,7 +55,7 @@ why_note(struct local_attempt *a, struct local_tail *t, const char *what,
 		return;
 	t->noted_why[i] = why;
 	launcher_note(&a->source, LAUNCH_WARNING,
-	    "%s of its %s was passed over: %s", what, t->name, why);
+	    "%s of its %s was skipped: %s", what, t->name, why);
 }
 
 static void
@@ -143,7 +143,8 @@ tail_anew(struct local_attempt *a, struct local_tail *t)
 	t->n_kept = 0;
 	if (!t->noted_cut)
 		launcher_note(&a->source, LAUNCH_WARNING,
-		    "its %s was cut short or replaced and is read anew",
+		    "its %s was truncated or replaced and is read from "
+		    "its start",
 		    t->name);
 	t->noted_cut = true;
 	return tail_open(a, t);

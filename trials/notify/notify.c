@@ -121,7 +121,8 @@ events_judge(const struct json *answer, char *why, size_t n)
 	code = one != NULL ? json_string(json_get(one, "ErrorCode")) : NULL;
 	text = one != NULL ? json_string(json_get(one, "ErrorMessage")) : NULL;
 	(void)snprintf(why, n,
-	    "EventBridge PutEvents: the event was not taken: %.200s (%.100s)",
+	    "EventBridge PutEvents: the event was not accepted: %.200s "
+	    "(%.100s)",
 	    text != NULL ? text : "no reason is given",
 	    code != NULL ? code : "no code");
 }

@@ -218,7 +218,7 @@ seat_end(struct pack *p, struct pack_seat *s)
 static void
 nonsense(struct pack *p, const char *line, size_t len, const char *why)
 {
-	pack_log_note(p, "passed over: %s: %.*s%s", why,
+	pack_log_note(p, "skipped: %s: %.*s%s", why,
 	    (int)(len < 200 ? len : 200), line, len < 200 ? "" : " ...");
 }
 

@@ -293,7 +293,7 @@ output_read(struct pack *p)
 		pack_seats_on_line(p, line, len);
 	}
 	if (g->out.skipped > had)
-		pack_log_note(p, "passed over: a line of more than %d bytes",
+		pack_log_note(p, "skipped: a line of more than %d bytes",
 		    METRIC_LINE_MAX);
 	pack_line_io_read(&g->err);
 	if (g->err.in.len > 0) {

@@ -263,7 +263,7 @@ static const struct option pretend_options[] = {
 	{ "nan", OPTION_REAL, 0, 1, "0", NULL,
 	    "share of trials whose reports become NaN" },
 	{ "seed", OPTION_INT, 0, 9007199254740992.0, "1", NULL,
-	    "another seed, another landscape" },
+	    "seed of the objective function" },
 	{ "slots", OPTION_INT, 0, 100000, "0", NULL,
 	    "trials at once; 0 is limits.parallel, or 4" },
 	{ "gpus", OPTION_INT, 0, 64, "0", NULL,

@@ -57,8 +57,8 @@ mend_of(const struct aws_answer *r, const char *mend)
 		       "a proxy can resolve the name, set https_proxy";
 	case HTTP_FAULT_CONNECT:
 	case HTTP_FAULT_OTHER:
-		return "is there a way to the service: network, https_proxy, "
-		       "no_proxy, endpoint_url?";
+		return "check the network, https_proxy, no_proxy and "
+		       "endpoint_url";
 	case HTTP_FAULT_TLS:
 		return "name the certificates of your proxy or service by "
 		       "AWS_CA_BUNDLE, or ca_bundle of the profile; the clock "
@@ -309,7 +309,7 @@ on_limit(void *arg)
 	(void)snprintf(text, sizeof text, "no answer within %" PRId64 " s",
 	    d->patience_ms / 1000);
 	say(d, LAUNCH_ERROR, steps[d->step].what, text,
-	    "is there a way to the service: network, proxy, endpoint_url? "
+	    "check the network, the proxy and endpoint_url; "
 	    "--timeout waits longer");
 	step_end(d, false);
 }

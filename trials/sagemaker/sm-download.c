@@ -299,7 +299,7 @@ fetch_begin(struct fetch *f, const char *uri, struct err *e)
 		return -1;
 	if (lstat(f->dir, &st) == 0)
 		return err_set(e, ERR_FILE,
-		    "%s: is there already, and is not written over", f->dir);
+		    "%s: exists already, and is not overwritten", f->dir);
 	f->part = xasprintf("%s.%ld.part", f->dir, (long)getpid());
 	if (mkdir(f->part, 0777) == -1)
 		return err_set(e, ERR_FILE, "%s: %s", f->part, strerror(errno));

@@ -60,7 +60,7 @@ on_describe(void *arg, const struct aws_answer *r)
 	} else {
 		if (!a->said_trouble)
 			sm_events_note(a->sm, a, LAUNCH_WARNING,
-			    "its training job cannot be looked at: %s; it is "
+			    "its training job cannot be described: %s; it is "
 			    "tried again",
 			    r->message);
 		a->said_trouble = true;
@@ -367,8 +367,8 @@ interruptions_read(struct sm_attempt *a, const struct sm_job *job)
 		return;
 	a->cursor.metrics = job->interruptions;
 	sm_events_note(a->sm, a, LAUNCH_WARNING,
-	    "spot interruption %d: SageMaker restarts the job when a machine "
-	    "is there",
+	    "spot interruption %d: SageMaker restarts the job "
+	    "when a machine is available",
 	    job->interruptions);
 	cursor_emit(a);
 	if (a->log != NULL)
@@ -401,8 +401,8 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 		a->cursor.metrics_skip = true;
 		cursor_emit(a);
 		sm_events_note(a->sm, a, LAUNCH_ERROR,
-		    "spot was asked for, but the job %s runs on-demand, at its "
-		    "full price",
+		    "spot was requested, but the job %s runs on-demand, "
+		    "at its full price",
 		    a->job);
 	}
 	a->plan.spot = job->spot;

@@ -53,7 +53,7 @@ why_note(const struct tail *t, const char *what, const char *why)
 		return;
 	a->noted_why[i] = why;
 	launcher_note(&a->source, LAUNCH_WARNING,
-	    "%s of its %s was passed over: %s", what, t->name, why);
+	    "%s of its %s was skipped: %s", what, t->name, why);
 }
 
 static void
@@ -113,7 +113,7 @@ long_skip(const struct tail *t)
 {
 	if (!t->a->noted_long && t->last == NULL)
 		launcher_note(&t->a->source, LAUNCH_WARNING,
-		    "a line of more than %d bytes of its %s was passed over",
+		    "a line of more than %d bytes of its %s was skipped",
 		    METRIC_LINE_MAX, t->name);
 	t->a->noted_long |= t->last == NULL;
 	*t->skip = true;

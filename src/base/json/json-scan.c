@@ -281,7 +281,7 @@ scan_object(struct scan *s, uint32_t self)
 		key.end = (uint32_t)s->at;
 		scan_space(s);
 		if (s->text[s->at] != ':')
-			return scan_unexpected(s, "':' behind the key");
+			return scan_unexpected(s, "':' after the key");
 		s->at++;
 		scan_space(s);
 		if (scan_value(s, self, &prev, key) != 0)
@@ -354,6 +354,6 @@ json_scan(struct json_doc *doc, struct err *e)
 	scan_space(&s);
 	if (s.at < doc->len)
 		return json_error_at(
-		    doc, s.at, 0, e, "text behind the end of the value");
+		    doc, s.at, 0, e, "text after the end of the value");
 	return 0;
 }

@@ -15,11 +15,11 @@
 
 static const struct option narrow_options[] = {
 	{ "keep", OPTION_REAL, 0, 100, "50", NULL,
-	    "percent that go on at the end of the warm-up" },
+	    "percent that continue at the end of the warm-up" },
 	{ "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,
 	    "after this many more steps it is half of them" },
 	{ "least", OPTION_REAL, 0, 100, "8", NULL,
-	    "percent that always go on" },
+	    "percent that always continue" },
 	{ "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,
 	    "fewest other trials that may judge" },
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "20%", NULL,
@@ -135,8 +135,8 @@ narrow_explain(const struct narrow *r, const struct history *h,
 		snprintf(odds, sizeof(odds),
 		    ", and the chance to beat the best is %.2g", g->guess.p);
 	snprintf(j->why, sizeof(j->why),
-	    "%.6g is behind %lld of %lld others at step %lld, where the best "
-	    "%.3g %% go on%s",
+	    "%.6g is behind %lld of %lld others at step %lld, "
+	    "where the best %.3g %% continue%s",
 	    j->value, (long long)g->ahead, (long long)g->all, (long long)step,
 	    100 * g->share, odds);
 }
@@ -210,7 +210,8 @@ narrow_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 extern const struct stopper stopper_narrow;
 const struct stopper stopper_narrow = {
 	.name = "narrow",
-	.about = "behind a share that narrows, and without a chance to win",
+	.about = "worse than a shrinking share of the trials, with "
+		 "little chance to become the best",
 	.source = NULL,
 	.options = narrow_options,
 	.open = narrow_open,

@@ -272,7 +272,7 @@ END
 like "$("$HPOTUNE" check bare.json)" '^command    none: for hpotune ask and tell$' \
     'a study without a command'
 like "$("$HPOTUNE" check --json bare.json)" '"command":\[\]' 'as JSON'
-no 2 "$dir/bare.json: trial.command is missing: hpotune start runs it, hpotune ask and tell do without" \
+no 2 "$dir/bare.json: trial.command is missing: hpotune start requires it, hpotune ask and tell do not" \
     start bare.json
 ok 'nothing was made' test ! -e bare.db -a ! -e bare.d
 like "$("$HPOTUNE" ask bare.json)" '^trial=1$' 'ask needs no command'

@@ -439,7 +439,7 @@ sqlite3 :memory: "SELECT json_extract(readfile('job.json'),
 ok 'a configuration alone' import study.json config.json
 is "$(json '$.study') $(json '$.limits.trials') $(json '$.backend')" \
     'imported 100 ' 'it is a study of this machine'
-like "$(cat err)" 'name the definition.s file behind it' 'and it is reported'
+like "$(cat err)" 'name the definition.s file after it' 'and it is reported'
 fails 'it waits for a program' 1 "$HPOTUNE" check study.json
 ok 'with the definition' import study.json config.json definition.json
 is "$(json '$.backend.role')" arn:aws:iam::123456789012:role/Trial \

@@ -163,7 +163,7 @@ trial_is all-nan failed '' 1 'there is no objective'
 attempt_is all-nan 1 'diverged|0|' 'it diverged'
 trial_is steps completed 0.9 1 'the later report of a step wins'
 curve_is steps '3|0.35 5|0.5 9|0.9 ' 'only whole ones from 0'
-like "$(events_of steps)" 'passed over: .*step' 'steps: the others are named'
+like "$(events_of steps)" 'skipped: .*step' 'steps: the others are named'
 trial_is bytes completed 0.9 1 'the rest is read'
 is "$(sql $db "SELECT count(*) FROM metrics WHERE name <> 'score' AND
     trial = $(number bytes)")" 0 'bytes: no such name is kept'

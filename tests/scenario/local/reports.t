@@ -30,6 +30,6 @@ is "$(sql names.db "SELECT name, count(*) FROM metrics GROUP BY 1")" \
 loss|2
 recall@10|2' 'every other number is recorded, with @ in its name too'
 is "$(sql names.db "SELECT count(*) FROM events
-    WHERE text GLOB '*a part of a line of its metrics.jsonl was passed over: *'")" 1 \
+    WHERE text GLOB '*a part of a line of its metrics.jsonl was skipped: *'")" 1 \
     'a skipped part is reported once'
 done_testing

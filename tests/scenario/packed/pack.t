@@ -353,7 +353,7 @@ is "$(states noise)" 'completed|6 ' 'all trials are completed'
 is "$(sql noise.db 'SELECT count(*), min(value) > 0 FROM curves')" '36|1' \
     'and nothing but their reports counts'
 like "$(tr '\0' '\n' <noise.d/packs/0/log)" \
-    'passed over: no such trial is here: ' 'the log states what it was'
+    'skipped: no such trial is here: ' 'the log states what it was'
 like "$(tr '\0' '\n' <noise.d/packs/0/log)" 'it says: nobody.s' \
     'and has what was for no trial'
 

@@ -115,7 +115,7 @@ wrong 'a command' 's/\["train"\]/["python3", "x.py"]/' \
 wrong 'checkpoints of linear learner' 's/"container"/"checkpoints": true, "container"/' \
     'linear learner writes no checkpoints'
 wrong 'a metric nobody knows' 's/"validation:logloss"/"validation:los"/' \
-    'hpotune knows no metric of this name for the algorithm'
+    'this is not a metric of the algorithm'
 wrong 'algorithms of a script' 's/"container": "algorithm",//' \
     'this key goes with \"container\": \"algorithm\"'
 wrong 'long waiting for spot' \

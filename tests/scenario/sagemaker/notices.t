@@ -181,7 +181,7 @@ standin_faults '{ "event_refused": { "max": 1 } }'
 fails 'an entry that is refused in a good answer' 0 \
     "$HPOTUNE" start silent.json --quiet 2>err
 like "$(sql silent.db 'SELECT why FROM notices WHERE sent IS NULL')" \
-    '^EventBridge PutEvents: the event was not taken: Internal failure \(InternalFailure\)$' \
+    '^EventBridge PutEvents: the event was not accepted: Internal failure \(InternalFailure\)$' \
     'is due'
 ok 'the next start' "$HPOTUNE" start silent.json --quiet
 is "$(told silent put '(one["bus"], one["said"]["source"],

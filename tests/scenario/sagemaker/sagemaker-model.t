@@ -72,7 +72,7 @@ is "$(tr -d x <here/deep/weights | wc -c) $(wc -c <here/deep/weights)" \
     '0 9437184' 'and all their bytes'
 "$HPOTUNE" sagemaker model a.json --fetch here >out 2>err
 is $? 1 'not over what is there'
-like "$(cat err)" 'is there already' 'it reports this'
+like "$(cat err)" 'exists already' 'it reports this'
 rm -r "$dir/aws/s3/bucket/hpotune"/a-*/out
 "$HPOTUNE" sagemaker model a.json --fetch there >out 2>err
 is $? 1 'one that somebody has removed'

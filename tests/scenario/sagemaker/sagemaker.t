@@ -91,7 +91,7 @@ sagemaker_study dear.json dear 1 \
 ok 'a spot study that gets none' run dear
 misfortune '{}'
 like "$(sql dear.db "SELECT text FROM events WHERE level = 'error'")" \
-    'spot was asked for' 'is reported as an error'
+    'spot was requested' 'is reported as an error'
 proved_clean 'spot'
 
 # ---- no machine, no quota ---------------------------------------------------------

@@ -27,7 +27,7 @@ static const struct wrong {
 	{ " \n ", "f:2:2: there is nothing in it" },
 	{ "{", "f:1:2: expected a key in double quotes, but the text ends "
 	       "here" },
-	{ "{\"a\"", "f:1:5: expected ':' behind the key, but the text ends "
+	{ "{\"a\"", "f:1:5: expected ':' after the key, but the text ends "
 		    "here" },
 	{ "{\"a\":1", "f:1:7: expected ',' or '}', but the text ends here" },
 	{ "{\"a\":1,}", "f:1:8: a comma before '}' is one too many" },
@@ -35,7 +35,7 @@ static const struct wrong {
 	{ "{a:1}", "f:1:2: expected a key in double quotes, not 'a'" },
 	{ "[1,]", "f:1:4: a comma before ']' is one too many" },
 	{ "[1 2]", "f:1:4: expected ',' or ']', not '2'" },
-	{ "[1]x", "f:1:4: text behind the end of the value" },
+	{ "[1]x", "f:1:4: text after the end of the value" },
 	{ "[01]", "f:1:2: [0]: a number with a leading 0" },
 	{ "[-]", "f:1:3: [0]: expected a digit, not ']'" },
 	{ "[1.]", "f:1:4: [0]: expected a digit, not ']'" },
@@ -79,7 +79,7 @@ static const struct wrong {
 	{ "// one\n/* two\n three */ [1,\n  x]",
 	    "f:4:3: [1]: expected a value, not x" },
 	{ "[1] /* never ends", "f:1:5: this comment has no end" },
-	{ "[1] / 2", "f:1:5: text behind the end of the value" },
+	{ "[1] / 2", "f:1:5: text after the end of the value" },
 	{ "[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]",
 	    "f:1:17: [0][0][0][0][0][0][0][0][0][0][0][0][0][0][0][0]: nested "
 	    "deeper than 16" },

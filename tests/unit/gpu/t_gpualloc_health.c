@@ -149,7 +149,7 @@ static const struct gpu_script sight[] = {
 	    "state 0 unknown no answer\nstate 1 unknown\ntake b 2 no\n"
 	    "note warn 0 the GPUs cannot be queried now: no "
 	    "answer\n+1000\nlook\n"
-	    "quiet\nup\n+1000\nlook\nnote info 0 the GPUs can be seen again\n"
+	    "quiet\nup\n+1000\nlook\nnote info 0 the GPUs are visible again\n"
 	    "state 0 held\nstate 1 free\n" },
 	{ "a source that knows less is no answer",
 	    "gpus 1\nproc-only\nlook\nstate 0 unknown\nup\nlook\n"

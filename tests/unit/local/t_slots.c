@@ -39,7 +39,7 @@ test_cpus(void)
 	is_int(slots(&rig, 0, 0, 77, &e), 77, "limits.parallel is obeyed");
 	is_int(slots(&rig, 1, 0, 0, &e), -1, "a GPU too many is an error");
 	is_int(e.kind, ERR_LAUNCH, "for the server to say where");
-	is_str(e.text, "a trial wants 1, but there are 0 here",
+	is_str(e.text, "a trial needs 1, but there are 0 here",
 	    "which states what there is");
 	local_rig_close(&rig);
 }
@@ -76,7 +76,7 @@ test_gpus(void)
 	is_int(slots(&rig, 0, 0, 9, &e), 9, "a trial without GPUs gets cores");
 	is_int(slots(&rig, 5, 0, 0, &e), -1, "five of four are too many");
 	is_str(
-	    e.text, "a trial wants 5, but there are 4 here", "it reports this");
+	    e.text, "a trial needs 5, but there are 4 here", "it reports this");
 	local_rig_close(&rig);
 
 	local_rig_open(&rig,

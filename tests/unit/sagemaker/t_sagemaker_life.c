@@ -378,7 +378,7 @@ test_code_late(void)
 static bool
 is_unseen(struct sm_rows *r)
 {
-	return sm_rows_noted(r, "cannot be looked at");
+	return sm_rows_noted(r, "cannot be described");
 }
 
 /*

@@ -88,7 +88,7 @@ test_odd(void)
 	ok(cw_logs_reports(&r, 1) && r.heard[0].value == 2,
 	    "a page with odd bytes is read");
 	is_str(r.notes.data,
-	    "a line of its output was passed over: a value is not a number\n",
+	    "a line of its output was skipped: a value is not a number\n",
 	    "and the reason why a line is ignored is reported once");
 	cw_logs_close(&r);
 }

@@ -316,7 +316,7 @@ gpualloc_observe(
 	g->source = look->source;
 	if (g->unknown_noted)
 		gpualloc_ledger_note(
-		    g, false, NULL, "the GPUs can be seen again");
+		    g, false, NULL, "the GPUs are visible again");
 	g->unknown = g->unknown_noted = false;
 	g->look_ms = now_ms;
 	if (look->seq > g->answered)

@@ -319,7 +319,7 @@ reason_note(struct sm_log *log, const char *what, const char *why)
 	if (i == SM_LOG_REASONS)
 		return;
 	log->whys[i] = why;
-	text = xasprintf("%s of its output was passed over: %s", what, why);
+	text = xasprintf("%s of its output was skipped: %s", what, why);
 	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
 	free(text);
 }

@@ -511,7 +511,7 @@ sm_log_failed(struct sm_log *log, const struct aws_answer *a)
 		return;
 	log->logs->said_trouble = true;
 	text = xasprintf(
-	    "its log cannot be read, which is tried again: %s", a->message);
+	    "its log cannot be read, and reading is retried: %s", a->message);
 	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
 	free(text);
 }

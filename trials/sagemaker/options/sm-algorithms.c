@@ -158,8 +158,8 @@ metric_read(struct sm_reader *r, struct sm_algorithm *a, const struct json *j)
 	regex = sm_algorithm_regex(a->known, text);
 	if (regex == NULL)
 		return json_err(j, r->e,
-		    "hpotune knows no metric of this name for the algorithm: "
-		    "expected one, or its pattern in trial.metrics");
+		    "this is not a metric of the algorithm: expected "
+		    "one, or its pattern in trial.metrics");
 	free(regex);
 	return 0;
 }

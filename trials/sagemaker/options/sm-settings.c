@@ -315,8 +315,9 @@ read_spot(struct sm_reader *r)
 		return 0;
 	if (!s->checkpoints && !s->force_spot)
 		return json_err(sm_options_json(r, "spot"), r->e,
-		    "without checkpoints every interruption starts the trial "
-		    "anew: expected false, or \"force_spot\": true");
+		    "without checkpoints every interruption restarts the "
+		    "trial from its beginning: expected false, or "
+		    "\"force_spot\": true");
 	if (s->keep_alive_s > 0)
 		return json_err(sm_options_json(r, "keep_alive"), r->e,
 		    "warm pools do not go with spot: expected one of them");

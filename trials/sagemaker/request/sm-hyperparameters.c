@@ -169,8 +169,8 @@ name_check(char *const *argv, size_t from, size_t at, struct err *e)
 		if (strcspn(argv[i], "=") == len &&
 		    strncmp(argv[i], argv[at], len) == 0)
 			return err_set(e, ERR_LAUNCH,
-			    "the toolkit takes an argument once, and %.*s is "
-			    "there twice",
+			    "the toolkit accepts an argument once, but %.*s is "
+			    "given twice",
 			    (int)len, argv[at]);
 		i += strchr(argv[i], '=') != NULL ? 1 : 2;
 	}

@@ -89,7 +89,7 @@ struct launch_times {
 
 /* Forecast of the cost of an attempt, in dollars. */
 struct launch_bill {
-	double most; /* if nobody stops it */
+	double most; /* if it is not stopped */
 	double least; /* if it is stopped now */
 	bool trains; /* a stop lowers the cost; false: least equals most */
 	int64_t

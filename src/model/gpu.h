@@ -22,7 +22,7 @@ struct gpu_status {
 	int index;
 	const char *uuid, *name;
 	const char *state, *why; /* one word; one clause */
-	const char *owner; /* of somebody else's processes */
+	const char *owner; /* of processes outside the study */
 	int trials; /* of this study on it */
 	int64_t memory, used; /* bytes */
 	int temperature, utilization;

@@ -158,7 +158,7 @@ on_stop_turn(void *arg)
 static int
 stop_turns(struct oneshot *a, struct err *e)
 {
-	/* Somebody has the lock on the database: nothing was done. */
+	/* Another process holds the lock on the database: nothing was done. */
 	if (tuner_turn(a->tuner, e) != 0)
 		return -1;
 	if (tuner_shutdown_pending(a->tuner) == 0)

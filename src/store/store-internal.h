@@ -186,7 +186,7 @@ char *utf8_clean(const char *s);
 int schema_migrate(struct store *, int64_t from, struct err *);
 /* For a reader of an older file: define what it lacks as temporary views. */
 int schema_read_old(struct store *, int64_t version, struct err *);
-/* The newest schema version this program knows. */
+/* The newest schema version that this program supports. */
 int64_t schema_version(void);
 /* Inside a transaction: write the transitions, recreate views that differ. */
 int schema_refresh(struct store *, struct err *);

@@ -399,7 +399,7 @@ int store_walk_front(struct store *,
 int store_walk_failed(struct store *,
     int (*)(void *, int64_t trial, enum end_class), void *, struct err *);
 
-/* What a rule said of a trial at a step. */
+/* The verdict of a rule on a trial at a step. */
 enum store_verdict {
 	STORE_KEEP,
 	STORE_STOP,

@@ -62,7 +62,7 @@ int worker_protocol_read_study(
     struct worker_message_study *, const struct worker_message *);
 
 /*
- * ASK.  The history is packed by put (as far as keep says), and made anew by
+ * ASK.  The history is packed by put (as far as keep says), and rebuilt by
  * read.
  */
 struct worker_message_ask {

@@ -142,7 +142,7 @@ cmaes_distribution_free(struct cmaes_distribution *c)
 	free(c->recent);
 }
 
-/* An eigenvalue that is below 0 by rounding: the matrix is made anew. */
+/* An eigenvalue that is below 0 by rounding: the matrix is rebuilt. */
 static void
 cmaes_distribution_repair(struct cmaes_distribution *c)
 {

@@ -81,7 +81,7 @@ collect(const struct past *p, int64_t from, int64_t to, size_t *n)
 	return told;
 }
 
-/* Whether the user says where the first distribution is. */
+/* Whether the user sets the first distribution. */
 static bool
 is_placed(const struct cmaes_rule *rule)
 {

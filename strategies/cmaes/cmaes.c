@@ -149,7 +149,7 @@ suggest_others(struct suggestion *out, const struct strategy_ask *ask,
 	size_t i;
 	int rc;
 
-	/* Its numbers are not to be those of the draw. */
+	/* Its random numbers must differ from those of the draw. */
 	apart.seed = ~ask->seed;
 	if (plugin_options_read(&theirs, other->options, NULL, NULL, e) != 0)
 		return -1;

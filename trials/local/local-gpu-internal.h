@@ -101,7 +101,7 @@ int local_gpu_poll_open(struct local_gpu *, struct err *);
 void local_gpu_poll_close(struct local_gpu *);
 /* Start a query that reflects everything sent so far. */
 void local_gpu_poll_ask(struct local_gpu *);
-/* Arm the timer for the next query that the allocator wants. */
+/* Arm the timer for the next query that the allocator requests. */
 void local_gpu_poll_arm(struct local_gpu *);
 /* Process the received snapshot and probe results; inside collect. */
 void local_gpu_poll_apply(struct local_gpu *);

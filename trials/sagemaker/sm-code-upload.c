@@ -204,7 +204,7 @@ answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
 		code_failed(sm, owner);
 		return false;
 	}
-	/* Without the long key, which tells the user nothing. */
+	/* Without the long key, which is of no use to the user. */
 	why = xasprintf("%s s3://%s: %s", what, sm->set->bucket, r->message);
 	switch (r->what) {
 	case AWS_THROTTLE:

@@ -271,7 +271,7 @@ static const struct {
 	{ ask_logs, on_logs_answer, false, "logs" },
 };
 
-/* Go on to the next question. */
+/* Continue with the next check. */
 static void
 step_end(struct doctor *d, bool good)
 {

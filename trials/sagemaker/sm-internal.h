@@ -102,7 +102,7 @@ bool
 sm_bill_times_learn(struct launch_times *, double before_s, double after_s);
 
 struct sm_estimate {
-	double most_s; /* if nobody stops it */
+	double most_s; /* if it is not stopped */
 	double least_s; /* if it is stopped now */
 	bool trains; /* it trains, or will */
 };
@@ -114,7 +114,7 @@ void sm_bill_estimate(struct sm_estimate *, const struct sm_bill_meter *,
     const struct sm_settings *, const struct launch_times *, bool spot,
     double since_s, double late_s);
 
-/* ---- a job as DescribeTrainingJob tells it (sm-job-status.c, pure) ------- */
+/* ---- a job as DescribeTrainingJob returns it (sm-job-status.c, pure) ------- */
 
 enum sm_status {
 	SM_IN_PROGRESS, /* also for unknown values */

@@ -81,7 +81,7 @@ shim_shared_claim(struct shim *s)
 		r = errno == EEXIST ? SHIM_CLAIMED : errno;
 	(void)unlinkat(s->dir_fd, name, 0);
 	fail_point("shim.after_link");
-	/* The log of the job, which nobody else writes. */
+	/* The log of the job, which no other process writes. */
 	if (r == SHIM_CLAIMED)
 		(void)dprintf(2,
 		    "hpotune-shim: the attempt was started or given up "

@@ -22,7 +22,7 @@ int load_study_read(struct cli_study *, struct err *);
 char *load_study_dir(const struct cli_study *);
 
 struct load_study_retry {
-	time_t until; /* 0 = nobody has waited yet */
+	time_t until; /* 0 = no wait yet */
 };
 
 /*

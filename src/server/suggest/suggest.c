@@ -37,7 +37,7 @@ struct suggester {
 	struct suggest_question q; /* the last one */
 	struct suggest_use use; /* for it */
 	struct ahead ahead;
-	/* It failed: the study goes on without slow strategies. */
+	/* It failed: the study continues without slow strategies. */
 	bool no_worker;
 };
 
@@ -210,7 +210,7 @@ ask_used(struct suggester *a, struct suggest_answer *out, struct err *e)
 	return suggest_worker_ask(a->worker, &a->q, use, out, e);
 }
 
-/* The study's strategy chooses among others: it goes on with a fast one. */
+/* The study's strategy selects others: continue with a fast one. */
 static void
 worker_give_up(struct suggester *a, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* Trials that somebody else runs. */
+/* Trials that another program runs and reports (ask/tell). */
 
 #ifndef HPOTUNE_ASK_TELL_H
 #define HPOTUNE_ASK_TELL_H

@@ -26,9 +26,9 @@
 /* The end of one attempt, as it is worked out. */
 struct attempt_end {
 	const struct launch_exit *x; /* NULL = it is lost */
-	enum end_class seen; /* what it was, whoever wanted it */
+	enum end_class seen; /* the observed class, also of a requested stop */
 	enum end_class class; /* … and what it counts as */
-	bool blamed; /* nobody had asked for it */
+	bool blamed; /* no stop was requested */
 	enum trial_event move;
 	char attempt_why[LAUNCH_WHY];
 	char trial_why[LAUNCH_WHY + 80];
@@ -436,7 +436,7 @@ is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
 				 !(x->stopped && l->row.cause != STOP_NONE));
 }
 
-/* What it has reported, what that comes to, and when it was. */
+/* Its reports, its result and its times. */
 static void
 end_read(struct tuner *t, struct live_trial *l, const struct launch_exit *x)
 {
@@ -503,7 +503,7 @@ backend_refuses(struct tuner *t, const struct live_trial *l, const char *why)
 	    why);
 }
 
-/* What the end says of its slot, of its backend, and to those that wait. */
+/* Effects of the end on its slot, its backend and waiting trials. */
 static void
 end_free_place(
     struct tuner *t, struct live_trial *l, const struct attempt_end *end)

@@ -11,7 +11,7 @@ struct live_trial;
 struct tuner;
 
 /*
- * It has ended: x; or NULL: it is lost, and lost_why says how.  The trial may be
+ * It has ended: x; or NULL: it is lost, for the reason lost_why.  The trial may be
  * gone after that.
  */
 void attempt_end_handle(struct tuner *, struct live_trial *,

@@ -1,4 +1,4 @@
-/* Who runs next, and where. */
+/* Which trial runs next, and on which backend. */
 
 #ifndef HPOTUNE_SCHEDULE_H
 #define HPOTUNE_SCHEDULE_H

@@ -19,7 +19,7 @@ struct tuner;
 void stopping_settle(struct tuner *, struct live_trial *);
 /* A verdict came too late: it is kept as information. */
 void stopping_verdict_late(struct tuner *, struct live_trial *);
-/* Record what a rule said at this step. */
+/* Record the judgement of a rule at this step. */
 void stopping_record(struct tuner *, const struct live_trial *, int64_t step,
     const struct judgement *, enum store_verdict);
 /* Record a report (LAUNCH_REPORT) of any metric, and ask the rules about it. */

@@ -276,7 +276,7 @@ no_improvement(const struct tuner *t)
 	return most > 0 && t->outcomes.since_better >= most;
 }
 
-/* Why it ended, where nothing has said so: a clause. */
+/* The reason of the end, if none is recorded: a clause. */
 static void
 study_end_put_why(const struct tuner *t, char *why, size_t n)
 {

@@ -24,7 +24,7 @@ void study_end_check(struct tuner *);
 void study_end_stop_all(struct tuner *);
 /* Update the study's row when nothing is left to do. */
 void study_end_record(struct tuner *);
-/* It cannot go on: why. */
+/* The study cannot continue, for the reason why. */
 void study_end_failed(struct tuner *, const char *why);
 
 #endif /* HPOTUNE_STUDY_END_H */

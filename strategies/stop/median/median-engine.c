@@ -229,7 +229,7 @@ median_guard_forbids(struct median_engine *m, const struct history *h)
 	if (best == 0)
 		return false;
 	c = history_curve(h, best);
-	/* Mostly the place that spoke last time speaks again. */
+	/* Test the step of the last hit first: it usually hits again. */
 	if (m->witness_trial == best && m->witness < c.n &&
 	    median_guard_hits(m, h, best, &c, m->witness,
 		curve_summary_at(&m->rule.own, &c, m->witness)))

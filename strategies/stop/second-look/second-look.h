@@ -50,7 +50,7 @@ struct second_look_trial {
 	int64_t trial;
 	int64_t step; /* its last one when it was stopped */
 	bool candidate; /* it may be resumed: not diverged, not resumed yet */
-	bool checkpoint; /* it can go on from its last step */
+	bool checkpoint; /* it can continue from its last step */
 	int64_t price; /* of its second look in steps; 0 = it had none */
 };
 

@@ -155,7 +155,7 @@ test_cut(void)
 	close(open(local_rig_path(&rig, 1, "../../../../new"), O_CREAT, 0600));
 	ok(local_rig_until(&rig, local_rig_over, 1), "so is one");
 	is_str(t->last, "a 4 4", "that took its place");
-	ok(strstr(buf_str(&t->note), "cut short") != NULL, "with a note");
+	ok(strstr(buf_str(&t->note), "truncated") != NULL, "with a note");
 	local_rig_close(&rig);
 }
 

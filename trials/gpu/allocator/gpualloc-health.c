@@ -303,7 +303,7 @@ fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 			    gpu_xid_text(xid),
 			    blame_text(blame, (int)gpu->n_stays));
 	}
-	/* A stranger's own fault is not our news. */
+	/* A fault of a process outside the study is not reported. */
 	if (gpu->n_stays == 0 && gpu->used && blame != GPU_BLAME_TRIAL &&
 	    is_first(gpu->xids, &gpu->n_xids, xid))
 		gpualloc_ledger_note(g, blame != GPU_BLAME_NONE, NULL,

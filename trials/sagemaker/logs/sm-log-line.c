@@ -22,7 +22,7 @@ begins(const char *p, const char *end, const char *with)
 
 /*
  * "[1,mpirank:0,algo-1]<stdout>:" of the toolkit, "[1,0]<stdout>:" of mpirun.
- * The text behind it; NULL when another rank speaks.
+ * The text after it; NULL for a line of another rank.
  */
 static const char *
 after_rank(const char *p, const char *end)

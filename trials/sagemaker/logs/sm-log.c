@@ -192,7 +192,7 @@ line_copy(struct sm_log *log, int64_t ms, const char *text)
 		log->written_ms = ms;
 }
 
-/* A token that is too old, as a rule: go on by time. */
+/* Usually a token that is too old: continue by time. */
 static void
 token_drop(struct sm_log *log, struct sm_log_stream *stream)
 {

@@ -410,7 +410,7 @@ sm_algorithm_objective(const struct sm_algorithm *a, const char *objective)
 	return tells ? name : NULL;
 }
 
-/* ---- what its log says ------------------------------------------------------- */
+/* ---- patterns of its log ------------------------------------------------------- */
 
 static void
 metric_add(struct study_trial *t, const char *name, char *regex)

@@ -31,3 +31,6 @@ echo '|---|---|---|---|---|'
 "$here/sagemaker.sh"
 "$here/pack.sh"
 [ ! -x "$here/replay.sh" ] || "$here/replay.sh"
+if command -v chromium >/dev/null; then
+	"$here/web.sh"
+fi

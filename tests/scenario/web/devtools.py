@@ -91,8 +91,7 @@ class Browser:
 
     def go(self, address):
         self("Page.navigate", url=address)
-        self.until("document.readyState === 'complete' && "
-                   f"location.href !== 'about:blank'")
+        self.until("document.readyState === 'complete'")
 
     def size(self, width, height, dark=False, mobile=False):
         self("Emulation.setDeviceMetricsOverride", width=width, height=height,

@@ -1,0 +1,148 @@
+"""Measures for bench/web.sh: clients of hpotune web, and Chromium.
+
+bytes ADDRESS PATH        ms to the first bytes and to the last one
+paint ADDRESS PATH        ms to the first paint and until all charts are drawn
+dashboard SITE            the same of the first study of optuna-dashboard
+event ADDRESS PATH FILE   ms from a time in FILE to the change of the curves
+clients SOCKET PATH PID N memory in MiB and % of a core with N followers
+"""
+import http.client
+import os
+import re
+import select
+import socket
+import statistics
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__),
+                                "../tests/scenario/web"))
+from devtools import Browser  # noqa: E402
+
+
+def connection(address):
+    site, token = address.split("/#")
+    host = site.removeprefix("http://")
+    c = http.client.HTTPConnection(host)
+    c.request("POST", "/login", urllib.parse.urlencode({"token": token}),
+              {"Origin": site})
+    answer = c.getresponse()
+    answer.read()
+    return c, {"Cookie": answer.getheader("Set-Cookie").split(";")[0]}
+
+
+def bytes_of(address, path):
+    c, headers = connection(address)
+    first, last = [], []
+    for _ in range(9):
+        began = time.monotonic()
+        c.request("GET", path, headers=headers)
+        answer = c.getresponse()
+        answer.read(1024)
+        first.append(time.monotonic() - began)
+        answer.read()
+        last.append(time.monotonic() - began)
+    print(f"{1000 * statistics.median(first):.1f} "
+          f"{1000 * statistics.median(last):.1f}")
+
+
+def timed(b, url, ready):
+    """ms from navigation to the first paint, and until ready is true."""
+    paints, drawn = [], []
+    for _ in range(5):
+        b.go("about:blank")
+        began = b.js("Date.now()")
+        b("Page.navigate", url=url)
+        b.until(ready, 120)
+        drawn.append(b.js("Date.now()") - began)
+        paints.append(b.until("performance.getEntriesByName("
+                              "'first-contentful-paint')[0]?.startTime") or 0)
+    print(f"{statistics.median(paints):.0f} {statistics.median(drawn):.0f}")
+
+
+def paint(address, path):
+    site = address.split("/#")[0]
+    b = Browser()
+    try:
+        b.size(1400, 900)
+        b("Page.navigate", url=address)
+        b.until("!!document.querySelector('#part-studies')")
+        timed(b, site + path, "document.readyState === 'complete' && "
+              "!!document.querySelector('#trials table')")
+    finally:
+        b.close()
+
+
+def dashboard(site):
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(site, timeout=60).read()
+            break
+        except OSError:
+            time.sleep(0.1)
+    b = Browser()
+    try:
+        b.size(1400, 900)
+        timed(b, site + "/dashboard/studies/1",
+              "document.querySelectorAll('.main-svg').length > 0")
+    finally:
+        b.close()
+
+
+def event(address, path, times):
+    site = address.split("/#")[0]
+    b = Browser()
+    try:
+        b.size(1400, 900)
+        b("Page.navigate", url=address)
+        b.until("!!document.querySelector('#part-studies')")
+        b.go(site + path)
+        b.until("document.querySelector('.live').textContent === 'live'")
+        b.js("""window.seen = []; new MutationObserver(() =>
+            requestAnimationFrame(() => seen.push(Date.now() / 1000))).observe(
+            document.querySelector('#part-curves'), { childList: true });
+            0""")
+        began = time.time()
+        b.until("seen.length >= 12", 60)
+        seen = b.js("seen")
+    finally:
+        b.close()
+    took = []
+    for line in open(times):
+        later = [t for t in seen if t >= float(line)]
+        if float(line) > began and later:
+            took.append(1000 * (later[0] - float(line)))
+    print(f"{statistics.median(took):.0f}")
+
+
+def clients(path, target, pid, n):
+    sockets = []
+    for _ in range(int(n)):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(path)
+        s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        sockets.append(s)
+
+    def used():
+        fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def read(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for s in select.select(sockets, [], [], 0.1)[0]:
+                s.recv(1 << 20)
+
+    read(3)
+    began, cpu = time.monotonic(), used()
+    read(15)
+    share = 100 * (used() - cpu) / (time.monotonic() - began)
+    text = open(f"/proc/{pid}/status").read()
+    memory = int(re.search(r"VmRSS:\s*(\d+)", text)[1]) / 1024
+    print(f"{memory:.1f} {share:.1f}")
+
+
+{"bytes": bytes_of, "paint": paint, "dashboard": dashboard, "event": event,
+ "clients": clients}[sys.argv[1]](*sys.argv[2:])

@@ -4,6 +4,9 @@
 # $BENCH_DASHBOARD, a program optuna-dashboard, the same study there.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bench-lib.sh"
+pages='' server=''
+# shellcheck disable=SC2086 # none, one or two
+trap 'kill $pages $server 2>/dev/null; rm -rf "$bench_dir"' EXIT
 
 pages() { # what follows --port 0: address in $address, process in $pages
 	: >pages.out
@@ -15,6 +18,7 @@ pages() { # what follows --port 0: address in $address, process in $pages
 pages_end() {
 	kill "$pages"
 	wait "$pages" || :
+	pages=
 }
 measure() { # what …: of web.py
 	python3 "$here/web.py" "$@"
@@ -88,6 +92,7 @@ bench_live() {
 	pages_end
 	rm times
 	wait $server || :
+	server=
 
 	: >"$bench_dir/times"
 	study often "[\"./often.sh\", \"$bench_dir/times\", \"0.1\"]" 10 10 '' \
@@ -103,6 +108,7 @@ bench_live() {
 	pages_end
 	rm times
 	wait $server || :
+	server=
 	row '20 clients, 100 reports/s: memory, MiB' "${ours% *}" - - "≤ 16"
 	row '20 clients, 100 reports/s: of a core, %' "${ours#* }" - - "≤ 2"
 }

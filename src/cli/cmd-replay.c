@@ -433,6 +433,9 @@ put_table(struct buf *out, const struct replay *r, const struct cli *cli)
 	table_column(table, "saved", TABLE_RIGHT);
 	table_column(table, "killed best", TABLE_RIGHT);
 	table_column(table, "regret", TABLE_RIGHT);
+	table_column(table, "net saved", TABLE_RIGHT);
+	table_column(table, "killed after", TABLE_RIGHT);
+	table_column(table, "regret after", TABLE_RIGHT);
 	for (i = 0; i < r->n; i++) {
 		s = &r->sums[i];
 		if (s->studies == 0)
@@ -444,9 +447,28 @@ put_table(struct buf *out, const struct replay *r, const struct cli *cli)
 		cell_share(table, 100 * mean_of(s, s->saved), "%.1f %%");
 		cell_share(table, mean_of(s, (double)s->killed), "%.3f");
 		cell_share(table, 100 * mean_of(s, s->regret), "%.2f %%");
+		cell_share(table, 100 * mean_of(s, s->looked.saved), "%.1f %%");
+		cell_share(table, mean_of(s, (double)s->looked.killed), "%.3f");
+		cell_share(
+		    table, 100 * mean_of(s, s->looked.regret), "%.2f %%");
 	}
 	table_put(out, table, cli->width, cli->colour, true);
 	table_free(table);
+}
+
+/* The same after the second look. */
+static void
+put_looked(struct json_writer *w, const struct replay_sum *s)
+{
+	const struct replay_looked *l = &s->looked;
+
+	json_writer_object(w, "second_look");
+	json_writer_integer(w, "resumed", l->resumed);
+	json_writer_number(w, "saved", mean_of(s, l->saved));
+	json_writer_number(w, "killed_best", mean_of(s, (double)l->killed));
+	json_writer_number(w, "regret", mean_of(s, l->regret));
+	json_writer_number(w, "hindsight", mean_of(s, l->hurt));
+	json_writer_end(w);
 }
 
 static void
@@ -473,6 +495,7 @@ put_json(struct buf *out, const struct replay *r)
 		json_writer_number(
 		    &w, "killed_best", mean_of(s, (double)s->killed));
 		json_writer_number(&w, "regret", mean_of(s, s->regret));
+		put_looked(&w, s);
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);

@@ -8,8 +8,14 @@
 #include <stdint.h>
 
 #include "src/server/replay/replay.h"
+#include "strategies/stop/second-look/second-look.h"
 
 struct history;
+
+struct replay_report {
+	int64_t step;
+	double value; /* in the user's sign */
+};
 
 /* One trial: its recorded results, and its state under the rule. */
 struct replay_rerun_trial {
@@ -21,6 +27,11 @@ struct replay_rerun_trial {
 	bool judged; /* stopped, or too late: no further decisions */
 	bool stopped;
 	bool really; /* stopped at its recorded stop, the last record */
+	bool diverged; /* stopped for reports that are not finite */
+	bool failed; /* its record does not end completed */
+	bool resumed; /* by the second look */
+	struct replay_report *rest; /* the skipped reports, owned */
+	size_t n_rest, cap_rest;
 };
 
 struct replay_rerun {
@@ -31,6 +42,8 @@ struct replay_rerun {
 	int64_t max_steps, last_step; /* of the rules */
 	int64_t greatest; /* step of all */
 	bool value_last;
+	double look_share; /* option second_look of the rule */
+	struct second_look_hurt hurt; /* set by replay_look */
 };
 
 int replay_rerun_open(struct replay_rerun *, const struct replay_rule *,
@@ -72,7 +85,14 @@ replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study);
 double replay_median(double *v, size_t n);
 /* The study recorded in a database. */
 int replay_recorded_study(struct study **, struct store *, struct err *);
-/* Add the results of one study to the sum. */
+/* Keep a report that the rule skips. */
+void replay_look_keep(struct replay_rerun_trial *, int64_t step, double value);
+/*
+ * When all trials are over: resume stopped ones, one at a time, each to the end
+ * of its record, as second-look.h decides.  Trials have checkpoints.
+ */
+void replay_look(struct replay_rerun *);
+/* Add the results of one study, after replay_look, to the sum. */
 void replay_rerun_sum(struct replay_sum *, const struct replay_rerun *);
 
 #endif /* HPOTUNE_REPLAY_INTERNAL_H */

@@ -112,8 +112,10 @@ replay_recorded(struct replay_sum *sum, struct store *s,
 		rc = store_walk_stopped(s, on_stopped, &r.rerun, e);
 		if (rc == 0)
 			rc = store_walk_records(s, on_record, &r, e);
-		if (rc == 0)
+		if (rc == 0) {
+			replay_look(&r.rerun);
 			replay_rerun_sum(sum, &r.rerun);
+		}
 		replay_rerun_close(&r.rerun);
 	}
 	study_free(study);

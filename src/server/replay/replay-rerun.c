@@ -18,7 +18,8 @@ replay_rerun_open(struct replay_rerun *r, const struct replay_rule *rule,
 {
 	*r = (struct replay_rerun){ .value_last = value_last,
 		.max_steps = env->max_steps,
-		.last_step = env->last_step };
+		.last_step = env->last_step,
+		.look_share = replay_rule_second_look(rule) };
 	if (replay_rule_open(&r->set, rule, env, e) != 0)
 		return -1;
 	r->history = history_new(0, env->maximize, HISTORY_CURVES);
@@ -28,6 +29,10 @@ replay_rerun_open(struct replay_rerun *r, const struct replay_rule *rule,
 void
 replay_rerun_close(struct replay_rerun *r)
 {
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		free(r->trials[i].rest);
 	stop_rule_set_free(r->set);
 	history_free(r->history);
 	free(r->trials);
@@ -122,6 +127,7 @@ replay_rerun_report(
 	t->full = result_after(r, t->full, turned);
 	if (t->stopped && !t->really) {
 		t->skipped++;
+		replay_look_keep(t, step, value);
 		return true;
 	}
 	t->found = result_after(r, t->found, turned);
@@ -132,8 +138,10 @@ replay_rerun_report(
 		return t->stopped;
 	stop_rule_set_judge(r->set, r->history, trial, step, &j);
 	/* What a promoted trial would have reported is unknown. */
-	if (j.verdict == VERDICT_STOP || j.verdict == VERDICT_PAUSE)
+	if (j.verdict == VERDICT_STOP || j.verdict == VERDICT_PAUSE) {
+		t->diverged = j.diverged;
 		replay_rerun_stop(r, trial, step);
+	}
 	return t->stopped;
 }
 
@@ -142,6 +150,7 @@ replay_rerun_end(struct replay_rerun *r, int64_t trial, bool completed)
 {
 	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
 
+	t->failed = !completed;
 	if (t->stopped && !t->really)
 		return;
 	history_end(r->history, trial,
@@ -180,38 +189,71 @@ median_result(const struct replay_rerun *r)
 	return median;
 }
 
-void
-replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
+/* The smaller of two results, either of which may be NaN. */
+static double
+result_better(double a, double b)
 {
-	double there = NAN, found = NAN, gap;
-	int64_t reports = 0, skipped = 0;
-	const struct replay_rerun_trial *t, *best = NULL;
+	return isfinite(b) && !(a <= b) ? b : a;
+}
+
+/* What the trials of one study come to. */
+struct study_sums {
+	int64_t reports, skipped, resumed, again; /* again: reports of looks */
+	double there, found, after; /* results; after the second look */
+	const struct replay_rerun_trial *best;
+};
+
+static struct study_sums
+study_add(struct replay_sum *sum, const struct replay_rerun *r)
+{
+	struct study_sums s = { .there = NAN, .found = NAN, .after = NAN };
+	const struct replay_rerun_trial *t;
 	size_t i;
 
 	for (i = 0; i < r->n; i++) {
 		t = &r->trials[i];
-		reports += t->reports;
-		skipped += t->skipped;
+		s.reports += t->reports;
+		s.skipped += t->skipped;
+		s.resumed += t->resumed;
+		s.again += t->resumed ? (int64_t)t->n_rest : 0;
 		sum->stopped += t->stopped;
-		if (isfinite(t->full) && !(there <= t->full)) {
-			there = t->full;
-			best = t;
+		if (isfinite(t->full) && !(s.there <= t->full)) {
+			s.there = t->full;
+			s.best = t;
 		}
-		if (isfinite(t->found) && !(found <= t->found))
-			found = t->found;
+		s.found = result_better(s.found, t->found);
+		s.after =
+		    result_better(s.after, t->resumed ? t->full : t->found);
 	}
+	return s;
+}
+
+void
+replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
+{
+	struct study_sums s = study_add(sum, r);
+	double gap = median_result(r) - s.there;
+	bool killed = s.best != NULL && s.best->stopped;
+
 	if (r->max_steps > 0 && r->greatest > r->max_steps) {
 		sum->beyond = r->greatest;
 		sum->max_steps = r->max_steps;
 	}
 	sum->studies++;
 	sum->trials += (int64_t)r->n;
-	sum->reports += reports;
-	sum->skipped += skipped;
-	if (reports > 0)
-		sum->saved += (double)skipped / (double)reports;
-	sum->killed += best != NULL && best->stopped;
-	gap = median_result(r) - there;
-	if (gap > 0 && isfinite(found))
-		sum->regret += (found - there) / gap;
+	sum->reports += s.reports;
+	sum->skipped += s.skipped;
+	sum->killed += killed;
+	sum->looked.resumed += s.resumed;
+	sum->looked.killed += killed && !s.best->resumed;
+	sum->looked.hurt += r->hurt.share;
+	if (s.reports > 0) {
+		sum->saved += (double)s.skipped / (double)s.reports;
+		sum->looked.saved +=
+		    (double)(s.skipped - s.again) / (double)s.reports;
+	}
+	if (gap > 0 && isfinite(s.found)) {
+		sum->regret += (s.found - s.there) / gap;
+		sum->looked.regret += (s.after - s.there) / gap;
+	}
 }

@@ -9,6 +9,7 @@
 #include "src/base/text.h"
 #include "src/model/plugin-options.h"
 #include "src/server/replay/replay.h"
+#include "strategies/stop/second-look/second-look.h"
 #include "strategies/stopper.h"
 
 enum { NAMES_MAX = 64, RULES_MAX = 16 };
@@ -132,6 +133,25 @@ const char *
 replay_rule_text(const struct replay_rule *r)
 {
 	return r->text;
+}
+
+double
+replay_rule_second_look(const struct replay_rule *r)
+{
+	const struct option_value *o;
+	bool given = false;
+	double share = 0;
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		for (o = r->parts[i].values; o->name != NULL; o++) {
+			if (strcmp(o->name, "second_look") != 0 || !o->given ||
+			    r->parts[i].veto)
+				continue;
+			share = share > o->number ? share : o->number;
+			given = true;
+		}
+	return given ? share : SECOND_LOOK_SHARE;
 }
 
 int

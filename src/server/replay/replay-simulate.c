@@ -113,6 +113,7 @@ replay_simulate(struct replay_sum *sum, const struct curve_file *b,
 		if (rc == -1)
 			break;
 		run_study(&r, b, order, trials, workers, n);
+		replay_look(&r);
 		replay_rerun_sum(sum, &r);
 		replay_rerun_close(&r);
 	}

@@ -23,6 +23,11 @@ int replay_rule_read(struct replay_rule **, const char *text, struct err *);
 void replay_rule_free(struct replay_rule *);
 /* As it was written. */
 const char *replay_rule_text(const struct replay_rule *);
+/*
+ * Its option second_look, the greatest of a list; where it is not given, the
+ * default for trials with checkpoints.
+ */
+double replay_rule_second_look(const struct replay_rule *);
 int replay_rule_open(struct stop_rule_set **, const struct replay_rule *,
     const struct stopper_env *, struct err *);
 
@@ -38,6 +43,14 @@ struct replay_sum {
 	 * trial counts with its results so far.
 	 */
 	double regret;
+	/* After the second look; saved is less what it spent. */
+	struct replay_looked {
+		int64_t resumed; /* trials */
+		double saved;
+		int64_t killed;
+		double regret;
+		double hurt; /* sum of the shares H before the first look */
+	} looked;
 	/*
 	 * The greatest step beyond max_steps, where rules do not decide; 0 =
 	 * none.

@@ -39,6 +39,24 @@ is "$(field trials wide.csv --trials 4 --seeds 5 --rule none)" 20 \
     'four trials of each'
 is "$(field saved wide.csv --rule none)" 0 'none saves nothing'
 
+# Second looks, by hand: of 1 to 9 the first three are stopped, 27 of 90 reports.
+# Of the best five, 4 to 8, the median of the six completed would have stopped 7
+# and 8: H is 2 of 5, the budget 12 % of 90 steps, and 9 of these 10 complete
+# trial 1.  Then the best are 1, 4, 5, 6 and 7, H is 1 of 5, the budget 6 steps.
+grep -v '^10,' wide.csv >nine.csv
+is "$(field saved nine.csv --rule "$lower")" 0.3 'three of nine are stopped'
+is "$(field second_look.resumed nine.csv --rule "$lower")" 20 \
+    'one of them is resumed in each of 20 studies'
+is "$(field second_look.saved nine.csv --rule "$lower")" 0.2 \
+    'its steps are no longer saved'
+is "$(field killed_best nine.csv --rule "$lower")" 1 'the best is stopped'
+is "$(field second_look.killed_best nine.csv --rule "$lower")" 0 \
+    'and resumed'
+is "$(field second_look.hindsight nine.csv --rule "$lower")" 0.4 \
+    'the share of the five best that the median would have stopped'
+is "$(field second_look.resumed nine.csv --rule none)" 0 \
+    'nothing is resumed where nothing is stopped'
+
 # Falling curves: what was stopped counts with what it had reported.
 {
 	echo 'trial,step,value'
@@ -104,6 +122,8 @@ refused 'No such file' nothing.csv
 refused 'did you mean "median"' --rule medain wide.csv
 refused 'did you mean "warmup_steps"' \
     --rule '{"rule": "median", "warmup_step": 3}' wide.csv
+refused 'guard: expected true, false or a whole number from 0 to 100' \
+    --rule '{"rule": "median", "guard": 101}' wide.csv
 refused 'needs "lower"' --rule threshold wide.csv
 echo 'a,b' >bad.csv
 refused 'bad.csv:1: expected columns' bad.csv

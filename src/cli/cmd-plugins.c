@@ -30,7 +30,8 @@ option_type_name(const struct option *option)
 {
 	switch (option->type) {
 	case OPTION_BOOL:
-		return "true or false";
+		return option->max > 0 ? "true, false or whole number"
+				       : "true or false";
 	case OPTION_INT:
 		return "whole number";
 	case OPTION_REAL:
@@ -71,7 +72,8 @@ option_put_values(struct buf *out, const struct option *option)
 		return;
 	}
 	buf_puts(out, option_type_name(option));
-	if (option->type != OPTION_INT && option->type != OPTION_REAL)
+	if (option->type != OPTION_INT && option->type != OPTION_REAL &&
+	    option->type != OPTION_BOOL)
 		return;
 	if (option->min < option->max && isfinite(option->min)) {
 		buf_printf(out, ", %g", option->min);

@@ -63,7 +63,9 @@ expected_put(struct buf *b, const struct option *o)
 	case OPTION_END:
 		break;
 	case OPTION_BOOL:
-		buf_puts(b, "true or false");
+		buf_puts(b, has_range(o) ? "true, false or a whole number"
+					 : "true or false");
+		range_put(b, o);
 		break;
 	case OPTION_INT:
 		buf_puts(b, "a whole number");
@@ -287,6 +289,8 @@ option_read(struct option_value *v, const struct option *o,
 	} else if (o->type == OPTION_BOOL) {
 		good = json_bool(j, &yes);
 		v->number = good && yes;
+		if (!good && has_range(o))
+			good = json_number(j, &w.number) && set_number(v, o, w);
 	} else if (o->type == OPTION_ANY && json_type(j) == JSON_OBJECT) {
 		good = true;
 	} else {

@@ -17,7 +17,7 @@ struct json;
 
 enum option_type {
 	OPTION_END, /* closes a table */
-	OPTION_BOOL,
+	OPTION_BOOL, /* with a range also a whole number; true is 1 */
 	OPTION_INT,
 	OPTION_REAL,
 	OPTION_TEXT, /* one of choices when those are given; "window:P%"

@@ -22,6 +22,13 @@
 		    "best "                                                \
 		    "completed trial"                                      \
 	}
+#define OPTION_GUARD_MANY(def)                                            \
+	{                                                                 \
+		"guard", OPTION_BOOL, 0, 100, def, NULL,                  \
+		    "stop no trial while the rule would have stopped "    \
+		    "the best completed trial, or one of this many best " \
+		    "ones"                                                \
+	}
 #define OPTION_DIVERGED(def)                                             \
 	OPTION_COUNT("diverged_after", 0, def,                           \
 	    "stop a trial after this many non-finite reports in a row; " \

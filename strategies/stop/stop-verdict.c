@@ -41,11 +41,18 @@ stop_diverged(
 void
 stop_suspend(const struct history *h, struct judgement *j)
 {
+	stop_suspend_for(h, history_best(h), j);
+}
+
+void
+stop_suspend_for(const struct history *h, int64_t trial, struct judgement *j)
+{
 	char test[sizeof(j->why)];
 
 	memcpy(test, j->why, sizeof(test));
 	snprintf(j->why, sizeof(j->why),
-	    "%.120s, but the rule would have stopped trial %lld, the best",
-	    test, (long long)history_best(h));
+	    "%.120s, but the rule would have stopped trial %lld, %s", test,
+	    (long long)trial,
+	    trial == history_best(h) ? "the best" : "one of the best");
 	j->verdict = VERDICT_SUSPENDED;
 }

@@ -25,5 +25,8 @@ bool stop_diverged(
  * the best completed trial; the reason names that trial.
  */
 void stop_suspend(const struct history *, struct judgement *);
+/* … or another one of the best. */
+void
+stop_suspend_for(const struct history *, int64_t trial, struct judgement *);
 
 #endif /* HPOTUNE_STOP_VERDICT_H */

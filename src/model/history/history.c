@@ -427,6 +427,31 @@ history_best(const struct history *h)
 	return h->best;
 }
 
+size_t
+history_bests(const struct history *h, int64_t *best, size_t n)
+{
+	size_t found = 0, i;
+	int64_t t;
+	double loss;
+
+	for (t = 1; n > 1 && t <= history_count(h); t++) {
+		loss = history_loss(h, t);
+		if (history_state(h, t) != TRIAL_COMPLETED || !isfinite(loss) ||
+		    history_violation(h, t) > 0)
+			continue;
+		for (i = found; i > 0 && loss < history_loss(h, best[i - 1]);
+		     i--)
+			if (i < n)
+				best[i] = best[i - 1];
+		if (i < n)
+			best[i] = t;
+		found += found < n;
+	}
+	if (found == 0 && n > 0 && h->best != 0)
+		best[found++] = h->best;
+	return found;
+}
+
 double
 history_flip_sign(const struct history *h, double value)
 {

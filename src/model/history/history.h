@@ -137,6 +137,12 @@ struct curve history_curve(const struct history *, int64_t trial);
  * among the feasible, otherwise the one with the smallest violation; or 0.
  */
 int64_t history_best(const struct history *);
+/*
+ * Up to n best completed trials, the best first, the earlier of equals: feasible
+ * ones with a finite loss; where there is none, history_best alone.  Returns
+ * their number.  Time: all trials, unless n is 1.
+ */
+size_t history_bests(const struct history *, int64_t *best, size_t n);
 /* Convert a loss or curve value to the user's sign, or back. */
 double history_flip_sign(const struct history *, double value);
 

@@ -14,13 +14,13 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/median/median-engine.h"
 
-static bool
-median_guard_forbids(struct median_engine *, const struct history *);
+static int64_t
+median_guard_finds(struct median_engine *, const struct history *);
 
 void
 median_engine_read(struct median_rule *rule, const struct option_value *values)
 {
-	rule->guard = plugin_option_is(values, "guard");
+	rule->guard = plugin_option_count(values, "guard");
 	rule->diverged_after = plugin_option_count(values, "diverged_after");
 }
 
@@ -176,6 +176,7 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 	ptrdiff_t i = curve_at(&c, step);
 	struct pool_answer a;
 	double own;
+	int64_t would;
 	bool worse;
 
 	*j = (struct judgement){ .verdict = VERDICT_KEEP,
@@ -194,13 +195,14 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 		return;
 	j->verdict = VERDICT_STOP;
 	median_engine_explain(m, j, step);
-	if (m->rule.guard && median_guard_forbids(m, h))
-		stop_suspend(h, j);
+	would = median_guard_finds(m, h);
+	if (would != 0)
+		stop_suspend_for(h, would, j);
 }
 
 /*
  * The guard: no rule of the family stops a trial while it would also have
- * stopped the best completed trial.
+ * stopped the best completed trial, or one of the best.
  */
 
 /* Whether the best trial would have been stopped at its report i. */
@@ -214,21 +216,15 @@ median_guard_hits(struct median_engine *m, const struct history *h,
 	       median_engine_is_worse(m, h, best, c, i, own, &a);
 }
 
-/*
- * Whether the rule in its current state would have stopped the best completed
- * trial.
- */
+/* Whether the rule in its current state would have stopped this trial. */
 static bool
-median_guard_forbids(struct median_engine *m, const struct history *h)
+median_guard_forbids(
+    struct median_engine *m, const struct history *h, int64_t best)
 {
-	int64_t best = history_best(h);
+	struct curve c = history_curve(h, best);
 	struct curve_summary_run run = { 0 };
-	struct curve c;
 	double own;
 
-	if (best == 0)
-		return false;
-	c = history_curve(h, best);
 	/* Test the step of the last hit first: it usually hits again. */
 	if (m->witness_trial == best && m->witness < c.n &&
 	    median_guard_hits(m, h, best, &c, m->witness,
@@ -243,4 +239,20 @@ median_guard_forbids(struct median_engine *m, const struct history *h)
 		return true;
 	}
 	return false;
+}
+
+/* The first of the best completed trials that would have been stopped, or 0. */
+static int64_t
+median_guard_finds(struct median_engine *m, const struct history *h)
+{
+	int64_t best[MEDIAN_GUARD_MAX];
+	size_t i, n;
+
+	if (m->rule.guard == 0)
+		return 0;
+	n = history_bests(h, best, (size_t)m->rule.guard);
+	for (i = 0; i < n; i++)
+		if (median_guard_forbids(m, h, best[i]))
+			return best[i];
+	return 0;
 }

@@ -18,6 +18,8 @@
 struct curve;
 struct history;
 
+enum { MEDIAN_GUARD_MAX = 100 }; /* the option's greatest value */
+
 struct median_rule {
 	const char *name;
 	struct curve_summary_rule own; /* summary of the judged trial */
@@ -26,7 +28,7 @@ struct median_rule {
 	int64_t warmup_steps; /* steps below are not judged */
 	int64_t warmup_reports; /* this many first reports are not judged */
 	int64_t interval; /* judge every this many reports */
-	bool guard;
+	int64_t guard; /* the guard tests this many best trials; 0 = none */
 	int64_t diverged_after; /* 0 = never */
 };
 

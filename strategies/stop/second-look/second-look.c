@@ -13,29 +13,6 @@ enum {
 	HURT_WARMUP = 5 /* one in this many of max_steps is not judged */
 };
 
-/* The best completed trials, the best first; the number of them. */
-static size_t
-best_list(const struct history *h, int64_t *best)
-{
-	size_t n = 0, i;
-	int64_t t;
-	double loss;
-
-	for (t = 1; t <= history_count(h); t++) {
-		loss = history_loss(h, t);
-		if (history_state(h, t) != TRIAL_COMPLETED || !isfinite(loss) ||
-		    history_violation(h, t) > 0)
-			continue;
-		for (i = n; i > 0 && loss < history_loss(h, best[i - 1]); i--)
-			if (i < SECOND_LOOK_BEST)
-				best[i] = best[i - 1];
-		if (i < SECOND_LOOK_BEST)
-			best[i] = t;
-		n += n < SECOND_LOOK_BEST;
-	}
-	return n;
-}
-
 /* Values at one report of a trial: all of them, and those that are better. */
 struct hurt_pool {
 	int64_t n, better;
@@ -102,7 +79,7 @@ second_look_hurt(
     struct second_look_hurt *hurt, const struct history *h, int64_t max_steps)
 {
 	int64_t best[SECOND_LOOK_BEST];
-	size_t i, n = best_list(h, best);
+	size_t i, n = history_bests(h, best, SECOND_LOOK_BEST);
 
 	*hurt = (struct second_look_hurt){ .trials = (int64_t)n, .share = 1 };
 	for (i = 0; i < n; i++)

@@ -99,10 +99,12 @@ test_guard(void)
 	const char *open = "{\"warmup_steps\":0,\"guard\":false}";
 	struct bench b = bench_open("median", "{\"warmup_steps\":0}", false, 0);
 	struct bench c = bench_open("median", open, false, 0);
-	struct bench *both[] = { &b, &c };
+	struct bench two =
+	    bench_open("median", "{\"warmup_steps\":0,\"guard\":2}", false, 0);
+	struct bench *both[] = { &b, &c, &two };
 	int t, k;
 
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < 3; k++) {
 		for (t = 1; t <= 5; t++) {
 			bench_feed(both[k], t, 0, t);
 			bench_feed(both[k], t, 1, t == 5 ? 0.5 : t);
@@ -124,6 +126,20 @@ test_guard(void)
 	bench_feed(&b, 8, 1, 0.25);
 	bench_end(&b, 8, TRIAL_COMPLETED, 0.25);
 	is_int(bench_report(&b, 9, 0, 9), 'T', "another best, another answer");
+	bench_feed(&two, 8, 0, 0.25);
+	bench_feed(&two, 8, 1, 0.25);
+	bench_end(&two, 8, TRIAL_COMPLETED, 0.25);
+	is_int(bench_report(&two, 9, 0, 9), 's',
+	    "a guard of 2 tests the second best, too");
+	is_str(two.last.why,
+	    "9 is above the median 2 of 7 trials at step 0, "
+	    "but the rule would have stopped trial 5, one of the best",
+	    "and names it");
+	bench_feed(&two, 10, 0, 0.3);
+	bench_feed(&two, 10, 1, 0.3);
+	bench_end(&two, 10, TRIAL_COMPLETED, 0.3);
+	is_int(bench_report(&two, 11, 0, 9), 'T', "but not the third");
+	bench_close(&two);
 	bench_close(&b);
 	bench_close(&c);
 }

@@ -52,6 +52,15 @@ wait_min(const struct slurm *s)
 				   : ms;
 }
 
+/* The same where an attempt waits for the answer. */
+static int64_t
+wait_asked(const struct slurm *s)
+{
+	int64_t ms = wait_min(s);
+
+	return ms > WAIT_MIN_MS ? ms : WAIT_MIN_MS / 4;
+}
+
 static void
 on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 {
@@ -119,7 +128,7 @@ slurm_queue_ask(struct slurm *s, bool soon)
 	if (s->queue.child != NULL)
 		return;
 	if (soon)
-		due = s->queue.ended_ms + WAIT_MIN_MS / 4 - now;
+		due = s->queue.ended_ms + wait_asked(s) - now;
 	timer_set(s, due, true);
 }
 
@@ -348,7 +357,7 @@ slurm_queue_read(struct slurm *s)
 				       ? s->queue.wait_ms * 3 / 2
 				       : WAIT_MAX_MS;
 	if (s->queue.asked)
-		s->queue.wait_ms = WAIT_MIN_MS / 4;
+		s->queue.wait_ms = wait_asked(s);
 	s->queue.asked = false;
 	timer_set(s, s->queue.wait_ms, false);
 	if (s->queue.wait_ms < wait_min(s))

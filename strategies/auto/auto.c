@@ -67,21 +67,6 @@ is_small(const struct facts *f)
 }
 
 static bool
-is_several_few(const struct facts *f)
-{
-	return f->ask->history != NULL &&
-	       history_n_objectives(f->ask->history) > 1 &&
-	       f->finished < SEVERAL_TRIALS;
-}
-
-static bool
-is_several(const struct facts *f)
-{
-	return f->ask->history != NULL &&
-	       history_n_objectives(f->ask->history) > 1;
-}
-
-static bool
 is_starting(const struct facts *f)
 {
 	return f->finished < STARTUP;
@@ -110,6 +95,27 @@ static bool
 is_few(const struct facts *f)
 {
 	return f->finished < GP_TRIALS;
+}
+
+static bool
+is_several(const struct facts *f)
+{
+	return f->ask->history != NULL &&
+	       history_n_objectives(f->ask->history) > 1;
+}
+
+/* gp can be asked, and delays no trial. */
+static bool
+is_several_of_gp(const struct facts *f)
+{
+	return is_several(f) && is_few(f) && !is_without_worker(f) &&
+	       !is_short(f) && !is_of_choices(f);
+}
+
+static bool
+is_several_few(const struct facts *f)
+{
+	return is_several(f) && f->finished < SEVERAL_TRIALS;
 }
 
 static bool
@@ -145,12 +151,14 @@ static const struct {
 	const char *why;
 } rows[] = {
 	{ is_small, &strategy_grid, "at most 20 settings: each once" },
+	{ is_starting, &strategy_sobol,
+	    "fewer than 10 finished trials: evenly spread points" },
+	{ is_several_of_gp, &strategy_gp,
+	    "several objectives, fewer than 200 finished trials" },
 	{ is_several_few, &strategy_tpe,
 	    "several objectives, fewer than 1000 finished trials" },
 	{ is_several, &strategy_nsga2,
 	    "several objectives, 1000 finished trials or more" },
-	{ is_starting, &strategy_sobol,
-	    "fewer than 10 finished trials: evenly spread points" },
 	{ is_without_worker, &strategy_tpe, "hpotune-worker cannot be used" },
 	{ is_short, &strategy_tpe,
 	    "trials take less than a second on average" },

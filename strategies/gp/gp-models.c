@@ -155,7 +155,12 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	struct gp_targets values;
 	size_t k;
 
-	gp_targets_from_losses(&values, &q->rows, q->ask->history, q->warp);
+	if (history_n_objectives(q->ask->history) > 1)
+		gp_targets_from_several(
+		    &values, &q->rows, q->ask->history, q->warp, &q->rng);
+	else
+		gp_targets_from_losses(
+		    &values, &q->rows, q->ask->history, q->warp);
 	g->models[0].gp = model_fit(q, q->rows.x, q->rows.n, &values, theta);
 	gp_targets_free(&values);
 	if (g->models[0].gp == NULL)

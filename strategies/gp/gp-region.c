@@ -54,6 +54,7 @@ bool
 gp_region_wanted(const struct strategy_ask *ask, size_t after)
 {
 	return after > 0 && ask->trial % 2 == 0 &&
+	       history_n_objectives(ask->history) == 1 &&
 	       trials_since_best(ask->history) >= after;
 }
 

@@ -206,12 +206,33 @@ extra_fill(struct gp_targets *out, const double *variances, const double *slope,
 	}
 }
 
+/* Values and their variances, transformed and standardised. */
+static void
+results_transform(struct gp_targets *out, const double *values,
+    const double *variances, size_t n, enum gp_warp warp)
+{
+	double *slope = xcalloc(n + 1, sizeof *slope);
+	size_t i;
+
+	gp_targets_from(out, values, n);
+	for (i = 0; i < n; i++)
+		slope[i] = 1;
+	if (warp == GP_WARP_RANKS)
+		gp_warp_ranks(out->y, n);
+	else if (warp == GP_WARP_POWER)
+		(void)gp_warp_power(out->y, slope, n);
+	if (warp != GP_WARP_NONE)
+		standardise(out, n);
+	extra_fill(out, variances, slope, n);
+	free(slope);
+}
+
 void
 gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
     const struct history *h, enum gp_warp warp)
 {
-	double *values = xcalloc(3 * rows->n + 1, sizeof *values);
-	double *variances = values + rows->n, *slope = variances + rows->n;
+	double *values = xcalloc(2 * rows->n + 1, sizeof *values);
+	double *variances = values + rows->n;
 	size_t i;
 
 	gp_targets_guess_stopped(values, variances, rows, h);
@@ -221,16 +242,18 @@ gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
 		else if (rows->kinds[i] == GP_COMPLETED)
 			values[i] = history_loss(h, rows->trials[i]);
 	}
-	gp_targets_from(out, values, rows->n);
-	for (i = 0; i < rows->n; i++)
-		slope[i] = 1;
-	if (warp == GP_WARP_RANKS)
-		gp_warp_ranks(out->y, rows->n);
-	else if (warp == GP_WARP_POWER)
-		(void)gp_warp_power(out->y, slope, rows->n);
-	if (warp != GP_WARP_NONE)
-		standardise(out, rows->n);
-	extra_fill(out, variances, slope, rows->n);
+	results_transform(out, values, variances, rows->n, warp);
+	free(values);
+}
+
+void
+gp_targets_from_several(struct gp_targets *out, const struct gp_rows *rows,
+    const struct history *h, enum gp_warp warp, struct rng *rng)
+{
+	double *values = xcalloc(2 * rows->n + 1, sizeof *values);
+
+	gp_several_losses(values, rows, h, rng);
+	results_transform(out, values, values + rows->n, rows->n, warp);
 	free(values);
 }
 

@@ -340,6 +340,7 @@ const struct strategy strategy_gp = {
 	.wants_curves = true,
 	.slow = true,
 	.ahead = true,
+	.several = true,
 	.constraints = true,
 	.check = gp_check,
 	.suggest = gp_suggest,

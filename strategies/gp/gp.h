@@ -142,9 +142,22 @@ struct gp_targets {
 
 void gp_targets_from_losses(struct gp_targets *, const struct gp_rows *,
     const struct history *, enum gp_warp);
+/* The same of several losses, by gp_several_losses. */
+void gp_targets_from_several(struct gp_targets *, const struct gp_rows *,
+    const struct history *, enum gp_warp, struct rng *);
 /* Compute from any n numbers; NaN = bad. */
 void gp_targets_from(struct gp_targets *, const double *values, size_t n);
 void gp_targets_free(struct gp_targets *);
+
+/*
+ * One value per row from several losses: they are shares of the range that the
+ * front has of each, weights with sum 1 are drawn, and the value is the
+ * weighted norm.  NaN where the row did not complete or a loss is NaN.
+ */
+void gp_several_losses(double *values, const struct gp_rows *,
+    const struct history *, struct rng *);
+/* The largest of the m weighted losses, plus 0.05 times their sum. */
+double gp_several_norm(const double *losses, const double *weights, size_t m);
 
 /*
  * Estimate the final values of stopped trials: the trial's last value plus the

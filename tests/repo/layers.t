@@ -47,7 +47,7 @@ src/cli	@loop @model src/store src/cli/common src/web src/export src/html src/im
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/auto	@math	-
 strategies/tpe	@math kernels/kernels.h strategies/evolution/pareto.h	-
-strategies/gp	@math kernels/kernels.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
+strategies/gp	@math kernels/kernels.h strategies/evolution/pareto.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
 strategies/cmaes	@math kernels/kernels.h strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
 strategies/evolution	@math	-
 strategies/importance	@math strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-

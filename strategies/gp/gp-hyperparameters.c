@@ -1,6 +1,7 @@
 /*
  * Maximum a posteriori hyperparameters: several starts ascend in lock-step on a
- * small part of the rows, and the best continues with more and more of them.
+ * small part of the rows for a few steps; the best continues there, and then
+ * with more and more rows.
  */
 
 #include <math.h>
@@ -14,7 +15,8 @@
 enum {
 	PART_MIN = 128, /* rows that the first part has at most */
 	PART_GROWTH = 3,
-	EVALS_FIRST = 60, /* of each start, on the first part */
+	EVALS_EACH = 12, /* of each start, on the first part */
+	EVALS_BEST = 60, /* of the best of them, there */
 	EVALS_LATER = 12
 };
 
@@ -173,7 +175,7 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 
 	l.eval = fit_eval;
 	l.arg = &fit;
-	l.max_evals = EVALS_FIRST;
+	l.max_evals = EVALS_EACH;
 	l.gradient_tol = 1e-2;
 	l.value_tol = 1e-6;
 	fit.status = xcalloc(r, sizeof *fit.status);
@@ -182,7 +184,9 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	most = data->n < rule->fit_trials ? data->n : rule->fit_trials;
 	for (m = most; m > PART_MIN;)
 		m /= PART_GROWTH;
-	for (fit_part(&l, &fit, data, m, starts, r); m < most;) {
+	fit_part(&l, &fit, data, m, starts, r);
+	l.max_evals = EVALS_BEST;
+	for (fit_part(&l, &fit, data, m, starts, 1); m < most;) {
 		m = m * PART_GROWTH + PART_GROWTH > most ? most
 							 : m * PART_GROWTH;
 		l.max_evals = EVALS_LATER;

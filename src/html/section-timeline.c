@@ -92,10 +92,11 @@ row_take(struct places *p, size_t place, double start, double end)
 	return i;
 }
 
+/* "" is the end of an attempt that runs. */
 static enum bar_kind
 kind_of(const char *end_class)
 {
-	if (end_class == NULL)
+	if (*end_class == '\0')
 		return BAR_RUNNING;
 	if (strcmp(end_class, "ok") == 0)
 		return BAR_OK;

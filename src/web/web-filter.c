@@ -11,7 +11,8 @@
 #include "src/base/text.h"
 #include "src/web/web-filter.h"
 
-enum { DEPTH = 40, LENGTH = 4096, COLUMNS = 256 };
+/* Each comparison costs time for each trial, and other pages wait. */
+enum { COMPARISONS = 50, DEPTH = 40, LENGTH = 4096, COLUMNS = 256 };
 
 enum word_kind { WORD_END, WORD_NAME, WORD_TEXT, WORD_SIGN, WORD_BAD };
 
@@ -23,7 +24,7 @@ struct filter {
 	enum word_kind kind;
 	const char *word;
 	size_t len;
-	int depth;
+	int depth, comparisons;
 	struct err *e;
 };
 
@@ -253,6 +254,10 @@ one_put(struct filter *f)
 		if (rc == 0 && !word_take(f, ")"))
 			rc = expected(f, "and, or, or )");
 	} else {
+		if (++f->comparisons > COMPARISONS)
+			return err_set(f->e, ERR_USAGE,
+			    "the filter has more than %d comparisons",
+			    COMPARISONS);
 		rc = column_take(f, &sql);
 		if (rc == 0)
 			rc = test_put(f, sql);

@@ -250,6 +250,8 @@ server running.json -q
 retry sql_is running.db 'SELECT running FROM study' 3
 made running
 like "$(page text running.html)" '^running, as of 2' 'running: its state'
+like "$(page text running.html)" '^runs$' 'running: attempts that run'
+is "$(page count running.html b-bad)" 0 'running: and none that failed'
 "$HPOTUNE" stop running.json >out
 reap "$server"
 

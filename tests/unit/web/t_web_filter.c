@@ -197,7 +197,7 @@ test_limits(void)
 {
 	struct buf filter = { 0 }, b = { 0 };
 	struct err e = ERR_INIT;
-	int depth, deepest = 0;
+	int depth, deepest = 0, n;
 
 	for (depth = 1; depth < 200; depth++) {
 		buf_clear(&filter);
@@ -220,6 +220,16 @@ test_limits(void)
 	buf_puts(&filter, "lr = 1");
 	ok(web_filter_sql(&b, buf_str(&filter), columns, &e) == -1,
 	    "the same for not");
+	buf_clear(&filter);
+	buf_puts(&filter, "lr = 1");
+	for (n = 1; n < 50; n++)
+		buf_puts(&filter, " or lr = 1");
+	ok(web_filter_sql(&b, buf_str(&filter), columns, &e) == 0,
+	    "50 comparisons");
+	buf_puts(&filter, " or lr = 1");
+	ok(web_filter_sql(&b, buf_str(&filter), columns, &e) == -1,
+	    "no more of them");
+	is_str(e.text, "the filter has more than 50 comparisons", "its error");
 	buf_clear(&filter);
 	buf_puts(&filter, "lr = 1");
 	while (filter.len < 4096)

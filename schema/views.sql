@@ -129,7 +129,8 @@ CREATE VIEW stops AS
 SELECT trial, step, rule, value, threshold, pool,
     CASE WHEN late THEN 'late' WHEN pause = 0 THEN verdict
 	WHEN verdict = 'stop' THEN 'pause' ELSE 'resume' END AS verdict,
-    strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time, why
+    strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time, why,
+    rank, hindsight, budget, price, spent
 FROM t_stop;
 
 CREATE VIEW attempts AS

@@ -147,7 +147,7 @@ CREATE TABLE t_stop (
 	time_us INTEGER NOT NULL
 , pause INTEGER NOT NULL DEFAULT 0
     CHECK (pause IN (0, 1)), late INTEGER NOT NULL DEFAULT 0
-    CHECK (late IN (0, 1))) STRICT;
+    CHECK (late IN (0, 1)), rank INTEGER, hindsight REAL, budget INTEGER, price INTEGER, spent INTEGER, end_seq INTEGER) STRICT;
 
 CREATE TABLE t_event (
 	seq INTEGER PRIMARY KEY,
@@ -281,6 +281,8 @@ CREATE INDEX t_trial_violated ON t_trial (violation, objective)
 CREATE INDEX t_front_inside ON t_front (trial) WHERE inside = 1;
 
 CREATE INDEX t_notice_due ON t_notice (id) WHERE sent_us IS NULL;
+
+CREATE UNIQUE INDEX t_stop_look ON t_stop (trial) WHERE rank IS NOT NULL;
 
 CREATE TRIGGER t_trial_count AFTER INSERT ON t_trial
 BEGIN

@@ -1,6 +1,10 @@
-/* What all launchers share: accessors of struct launch_spec, events. */
+/* What all launchers share: accessors of struct launch_spec, events, folders. */
 
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
@@ -41,4 +45,22 @@ launcher_note(const struct launch_source *from, enum launch_level level,
 	ev.u.note.text = buf_str(&text);
 	launcher_emit(from, &ev);
 	buf_free(&text);
+}
+
+enum launch_kept
+launcher_kept_below(const char *state_dir, int64_t trial)
+{
+	char *path =
+	    xasprintf("%s/trials/%" PRId64 "/checkpoint", state_dir, trial);
+	DIR *dir = opendir(path);
+	int missing = dir == NULL ? errno : 0, n = 0;
+
+	free(path);
+	if (dir == NULL)
+		return missing == ENOENT ? LAUNCH_KEPT_NO : LAUNCH_KEPT_UNSEEN;
+	/* The folder itself, the one above it, and a file. */
+	while (n < 3 && readdir(dir) != NULL)
+		n++;
+	(void)closedir(dir);
+	return n == 3 ? LAUNCH_KEPT_YES : LAUNCH_KEPT_NO;
 }

@@ -141,6 +141,12 @@ struct launch_exit {
 	char why[LAUNCH_WHY]; /* one clause; "" when the exit code is enough */
 };
 
+enum launch_kept {
+	LAUNCH_KEPT_NO,
+	LAUNCH_KEPT_YES,
+	LAUNCH_KEPT_UNSEEN /* perhaps: the launcher cannot look */
+};
+
 enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
@@ -224,6 +230,8 @@ void launcher_note(const struct launch_source *, enum launch_level,
  */
 char *const *launcher_spec_env(const struct launch_spec *);
 const char *launcher_spec_workdir(const struct launch_spec *);
+/* kept() for checkpoints that lie below state_dir (NAME.d). */
+enum launch_kept launcher_kept_below(const char *state_dir, int64_t trial);
 
 /* Result of adopt(): the state of an attempt that the store has as begun. */
 enum launch_adoption {
@@ -426,6 +434,12 @@ struct launcher {
 	 * never start (its supervisor may be delayed).
 	 */
 	int (*abandon)(void *ctx, const struct launch_spec *, struct err *);
+	/*
+	 * Whether the checkpoint of a trial, none of whose attempts runs, is
+	 * there for its next attempt.  NULL = it cannot be seen from here.
+	 */
+	enum launch_kept (*kept)(void *ctx, int64_t trial);
+	bool keeps_unseen; /* kept never answers yes */
 	/* Deliver all events since the previous call. */
 	void (*collect)(void *ctx);
 };

@@ -114,6 +114,32 @@ rules_put(struct buf *out, const struct plugins *plugins)
 		    plugins->rules[i].veto ? " (veto)" : "");
 }
 
+/* What becomes of the stopped ones at the end. */
+static void
+looks_put(struct buf *out, const struct plan *plan)
+{
+	const struct plugins *plugins = plan->plugins;
+	bool given = false, seen = false;
+	double share = 0;
+	size_t i;
+
+	for (i = 0; i < plugins->n_rules; i++)
+		plugins_second_look(&plugins->rules[i], &share, &given);
+	for (i = 0; i < plugins->n_backends; i++)
+		seen = seen || !plugins->backends[i].launcher->keeps_unseen;
+	if (given && share > 0)
+		buf_printf(out, "; second looks for %.15g %% of the cost",
+		    100 * share);
+	else if (given)
+		buf_puts(out, "; no second looks");
+	else if (!seen && plugins->n_rules > 0 &&
+		 plugins->rules[0].stopper->options != NULL)
+		buf_printf(out,
+		    "; no second looks, as the backend %s does not see which "
+		    "trials have checkpoints (second_look begins them)",
+		    plugins->backends[0].launcher->name);
+}
+
 static void
 backends_put(struct buf *out, const struct plugins *plugins)
 {
@@ -293,6 +319,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 		buf_puts(out, "drawn at the first start\n");
 	buf_puts(out, "stopping   ");
 	rules_put(out, plan->plugins);
+	looks_put(out, plan);
 	buf_puts(out, "\nbackend    ");
 	backends_put(out, plan->plugins);
 	command_put(out, plan);

@@ -40,6 +40,8 @@ option_type_name(const struct option *option)
 		return "text";
 	case OPTION_STEPS:
 		return "steps or share";
+	case OPTION_SHARE:
+		return "share";
 	case OPTION_DURATION:
 		return "duration";
 	case OPTION_SIZE:

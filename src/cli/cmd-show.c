@@ -64,7 +64,7 @@ static const struct section sections[] = {
 		{ "GPU seconds", TABLE_RIGHT }, { "joules", TABLE_RIGHT },
 		{ "most bytes", TABLE_RIGHT }, { "% in use", TABLE_RIGHT } } },
 	{ "stops",
-	    "decisions that stopped or paused it, that came too "
+	    "decisions that stopped, paused or resumed it, that came too "
 	    "late, or that a guard suspended",
 	    "SELECT step, verdict, rule, value, threshold, pool, time, why "
 	    "FROM stops WHERE trial = CAST(? AS INTEGER) ORDER BY step, time",

@@ -199,6 +199,9 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 	if (status_put_hindsight(b, r->store, e) != 0)
 		return -1;
 	fact(&r->h, "In hindsight", b);
+	if (status_put_looks(b, r->store, e) != 0)
+		return -1;
+	fact(&r->h, "Second looks", b);
 	if (status_put_costs(b, r->store, r->study->limits.cost, e) != 0)
 		return -1;
 	fact(&r->h, "Cost", b);

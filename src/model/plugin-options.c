@@ -90,6 +90,9 @@ expected_put(struct buf *b, const struct option *o)
 		range_put(b, o);
 		buf_puts(b, " or a share like \"20%\"");
 		break;
+	case OPTION_SHARE:
+		buf_puts(b, "a share from \"0%\" to \"100%\"");
+		break;
 	case OPTION_DURATION:
 		buf_puts(b, DURATION_FORM);
 		range_put(b, o);
@@ -165,6 +168,24 @@ set_steps(struct option_value *v, const struct option *o, struct written w)
 	return v->is_share || in_range(o, x);
 }
 
+/* A number below 1, or a percentage; 1 alone could be either. */
+static bool
+set_share(struct option_value *v, struct written w)
+{
+	double x = w.number;
+
+	if (w.list != NULL)
+		return false;
+	if (w.text == NULL) {
+		v->number = x;
+		return x >= 0 && x < 1;
+	}
+	if (!percent_parse(w.text, &x) || x < 0 || x > 100)
+		return false;
+	v->number = x / 100;
+	return true;
+}
+
 static bool
 set_number(struct option_value *v, const struct option *o, struct written w)
 {
@@ -238,6 +259,8 @@ set_value(struct option_value *v, const struct option *o, struct written w)
 		return set_text(v, o, w.text);
 	case OPTION_STEPS:
 		return set_steps(v, o, w);
+	case OPTION_SHARE:
+		return set_share(v, w);
 	case OPTION_DURATION:
 	case OPTION_SIZE:
 		return set_quantity(v, o, w);

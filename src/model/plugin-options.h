@@ -23,6 +23,7 @@ enum option_type {
 	OPTION_TEXT, /* one of choices when those are given; "window:P%"
 			 * with 0 < P <= 100 matches a choice "window:" */
 	OPTION_STEPS, /* a count, or a share of max_steps: "20%" or 0 < x < 1 */
+	OPTION_SHARE, /* a share: "0%" to "100%", or 0 <= x < 1 */
 	OPTION_DURATION, /* seconds, or "90s" "10m" "2h" "1d" */
 	OPTION_SIZE, /* bytes, or "512MiB" "4GiB" */
 	OPTION_WORDS, /* a text, a whole number or a list of texts without

@@ -32,6 +32,7 @@ static const struct move {
 	{ TRIAL_STOPPING, TRIAL_EV_COMPLETE, TRIAL_COMPLETED },
 	{ TRIAL_STOPPING, TRIAL_EV_FAIL, TRIAL_FAILED },
 	{ TRIAL_STOPPING, TRIAL_EV_RETRY, TRIAL_WAITING },
+	{ TRIAL_STOPPED, TRIAL_EV_RESUME, TRIAL_WAITING },
 };
 
 static const char *const state_names[TRIAL_STATES] = {
@@ -55,6 +56,7 @@ static const char *const event_names[TRIAL_EVENTS] = {
 	[TRIAL_EV_STOPPED] = "stopped",
 	[TRIAL_EV_CANCELLED] = "cancelled",
 	[TRIAL_EV_REUSE] = "reuse",
+	[TRIAL_EV_RESUME] = "resume",
 };
 
 static const struct end_row {

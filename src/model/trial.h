@@ -35,6 +35,7 @@ enum trial_event {
 	TRIAL_EV_STOPPED, /* ended after a rule's stop, or paused and not resumed */
 	TRIAL_EV_CANCELLED, /* ended after the user's stop, or never started */
 	TRIAL_EV_REUSE, /* never ran: takes the result of an equal setting */
+	TRIAL_EV_RESUME, /* had ended, and another attempt follows */
 	TRIAL_EVENTS
 };
 

@@ -134,6 +134,19 @@ static const char *const verdicts[] = { [STORE_KEEP] = "keep",
 	[STORE_PAUSE] = "stop",
 	[STORE_RESUME] = "keep" };
 
+/* The columns from 12 on; without a look they stay NULL. */
+static void
+put_look(sqlite3_stmt *st, const struct store_look *look)
+{
+	if (look == NULL)
+		return;
+	stmt_int(st, 12, look->rank);
+	stmt_real(st, 13, look->hindsight);
+	stmt_int(st, 14, look->budget);
+	stmt_int(st, 15, look->price);
+	stmt_int(st, 16, look->spent);
+}
+
 int
 store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 {
@@ -154,6 +167,7 @@ store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 	stmt_line(st, 9, stop->why);
 	stmt_int(st, 10, stop->time_us);
 	stmt_int(st, 11, pause || resume);
+	put_look(st, stop->look);
 	return stmt_write(s, st, e);
 }
 

@@ -181,6 +181,17 @@ put_end(struct store *s, const struct store_trial *t, struct err *e)
 }
 
 int
+store_trial_revive(struct store *s, int64_t trial, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_REVIVE, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	return stmt_write(s, st, e);
+}
+
+int
 store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 {
 	bool final = trial_state_final(t->state), lost = s->lost;

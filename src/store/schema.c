@@ -39,6 +39,8 @@ static const char *const migrations[] = {
 #include "schema/011-hindsight.inc"
 	,
 #include "schema/012-reason.inc"
+	,
+#include "schema/013-second-look.inc"
 };
 
 /* What they leave in an empty file. */
@@ -123,6 +125,12 @@ static const struct {
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },
+	{ 13, "stops",
+	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
+	    "NULL AS spent" },
+	{ 13, "t_stop",
+	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
+	    "NULL AS spent, NULL AS end_seq" },
 	{ 2, "savings", "NULL AS spot_saved" },
 	{ 4, "savings", "NULL AS energy_saved" },
 };

@@ -243,8 +243,31 @@ static const char *const texts[STMT_COUNT] = {
 	    "DO UPDATE SET trials = ?2, median = ?3",
 	[STMT_STOP_ADD] =
 	    "INSERT INTO t_stop (seq, trial, step, rule, value, threshold, "
-	    "pool, verdict, why, time_us, pause) "
-	    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	    "pool, verdict, why, time_us, pause, rank, hindsight, budget, "
+	    "price, spent, end_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+	    "?9, ?10, "
+	    "?11, ?12, ?13, ?14, ?15, ?16, iif(?12 IS NULL, NULL, "
+	    "(SELECT end_seq FROM t_trial WHERE trial = ?2)))",
+	/*
+	 * Of the rows of stops and pauses, the last one must be a stop that
+	 * took place: max_run stops trials, too, and a pause may be over.  Who
+	 * diverged has no finite value there.
+	 */
+	[STMT_LOOK_EACH] =
+	    "SELECT t.trial, coalesce(k.step, t.last_step), "
+	    "k.trial IS NOT NULL, coalesce(k.price, 0), t.backend "
+	    "FROM t_trial AS t LEFT JOIN t_stop AS k "
+	    "ON k.trial = t.trial AND k.rank IS NOT NULL "
+	    "WHERE k.trial IS NOT NULL OR (t.state = 'stopped' AND "
+	    "(SELECT s.verdict = 'stop' AND NOT s.late AND s.value BETWEEN "
+	    "-1.7976931348623157e308 AND 1.7976931348623157e308 "
+	    "FROM t_stop AS s "
+	    "WHERE s.trial = t.trial AND (s.verdict = 'stop' OR s.pause) "
+	    "ORDER BY s.seq DESC LIMIT 1)) ORDER BY t.trial",
+	[STMT_TRIAL_REVIVE] =
+	    "UPDATE t_trial SET end_seq = NULL, ended_us = NULL, "
+	    "steps_run = 0, steps_skipped = 0, pace_seconds = 0, "
+	    "pace_steps = 0 WHERE trial = ?1",
 	[STMT_STOP_LATE] =
 	    "UPDATE t_stop SET late = 1 WHERE seq = (SELECT max(seq) FROM "
 	    "t_stop WHERE trial = ?1 AND verdict = 'stop')",
@@ -271,11 +294,14 @@ static const char *const texts[STMT_COUNT] = {
 	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
 	    "ORDER BY trial, step, seq",
 	[STMT_RECORD_TRIAL] =
-	    "SELECT trial, begin_seq, end_seq, state, objective "
-	    "FROM t_trial ORDER BY trial",
+	    "SELECT t.trial, begin_seq, t.end_seq, state, objective, "
+	    "k.end_seq, k.seq FROM t_trial AS t LEFT JOIN t_stop AS k "
+	    "ON k.trial = t.trial AND k.rank IS NOT NULL ORDER BY t.trial",
 	[STMT_RECORD_STOP] =
 	    "SELECT trial, step, (SELECT count(*) FROM t_trial), "
-	    "verdict = 'late' FROM stops WHERE verdict IN ('stop', 'late')",
+	    "verdict = 'late' FROM stops AS s WHERE verdict IN ('stop', "
+	    "'late') AND NOT EXISTS (SELECT 1 FROM t_stop AS k "
+	    "WHERE k.trial = s.trial AND k.rank IS NOT NULL)",
 	[STMT_LAST_STEP] =
 	    "SELECT n.name, max(m.step), count(*) FROM t_name AS n "
 	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "

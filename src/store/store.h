@@ -408,6 +408,15 @@ enum store_verdict {
 	STORE_RESUME
 };
 
+/* A second look; budgets and prices in steps. */
+struct store_look {
+	int64_t rank; /* trials that were better at the step */
+	double hindsight; /* H, 0 to 1 */
+	int64_t budget; /* of the study */
+	int64_t price; /* of this look */
+	int64_t spent; /* before it */
+};
+
 struct store_stop {
 	int64_t trial;
 	int64_t step;
@@ -417,8 +426,27 @@ struct store_stop {
 	enum store_verdict verdict;
 	const char *why;
 	int64_t time_us;
+	const struct store_look *look; /* STORE_RESUME: of a second look */
 };
 int store_stop_add(struct store *, const struct store_stop *, struct err *);
+/*
+ * The trials that a rule has stopped or paused for good, and those that had a
+ * second look, by number.
+ */
+struct store_stopped {
+	int64_t trial;
+	int64_t step; /* its last one when it was stopped */
+	bool looked; /* it has or had its second look */
+	int64_t price; /* of that, in steps; 0 = none */
+	const char *backend; /* of its attempts, or NULL */
+};
+int store_walk_looks(struct store *,
+    int (*)(void *, const struct store_stopped *), void *, struct err *);
+/*
+ * After the row of its second look: forget when the trial ended and what its
+ * steps came to; it waits again.
+ */
+int store_trial_revive(struct store *, int64_t trial, struct err *);
 /*
  * Record that the trial's latest stop or pause had no effect: it ran to its
  * end.
@@ -496,15 +524,16 @@ int store_walk_curves(struct store *,
     struct err *);
 /*
  * All reports of the objective and all ends of trials in the order they were
- * recorded, for replay. state is TRIAL_RUNNING for a report.
+ * recorded, for replay.  state is TRIAL_RUNNING for a report, TRIAL_WAITING where
+ * a trial that had ended, stopped, got its second look; it ends again later.
  */
 int store_walk_records(struct store *,
     int (*)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *, struct err *);
 /*
- * The trials that a rule has stopped, and at which step, in no order; late: the
- * stop had no effect.
+ * The trials that a rule has stopped and that had no second look, and at which
+ * step, in no order; late: the stop had no effect.
  */
 int store_walk_stopped(struct store *,
     int (*)(void *, int64_t trial, int64_t step, bool late), void *,

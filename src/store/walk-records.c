@@ -38,6 +38,8 @@ struct run {
 struct trial_row {
 	int64_t trial, begin_seq;
 	struct record end; /* seq 0: not ended */
+	/* seq 0: it had no second look, or else its first end and the look */
+	struct record before, look;
 };
 struct report_row {
 	int64_t trial;
@@ -139,6 +141,18 @@ next_trial(struct merge *m)
 			.state = row_state(r, 3),
 			.value = row_real(r, 4),
 		},
+		.before = {
+			.step = -1,
+			.seq = row_int_or(r, 5, 0, 1, ROW_INT_MAX),
+			.state = TRIAL_STOPPED,
+			.value = NAN,
+		},
+		.look = {
+			.step = -1,
+			.seq = row_int_or(r, 6, 0, 1, ROW_INT_MAX),
+			.state = TRIAL_WAITING,
+			.value = NAN,
+		},
 	};
 	if (t->end.seq != 0 && !trial_state_final(t->end.state))
 		(void)row_damaged(r, 3, "the trial has ended");
@@ -204,6 +218,10 @@ open_trial(struct merge *m)
 		free(r.records);
 		return -1;
 	}
+	if (m->trial.before.seq != 0)
+		run_add(&r, &m->trial.before);
+	if (m->trial.look.seq != 0)
+		run_add(&r, &m->trial.look);
 	if (m->trial.end.seq != 0)
 		run_add(&r, &m->trial.end);
 	if (r.n > 0) {

@@ -111,6 +111,27 @@ store_walk_reports(struct store *s, int64_t trial, int attempt,
 }
 
 int
+store_walk_looks(struct store *s,
+    int (*f)(void *, const struct store_stopped *), void *arg, struct err *e)
+{
+	struct row r = row_begin(s, STMT_LOOK_EACH, "t_stop", 1, e);
+	struct store_stopped one;
+	int end = 0;
+
+	while (row_walk(&r, &end)) {
+		one = (struct store_stopped){
+			.trial = row_int(&r, 0, 1, ROW_INT_MAX),
+			.step = row_int(&r, 1, -1, TRIAL_STEP_MAX),
+			.looked = row_bool(&r, 2),
+			.price = row_int(&r, 3, 0, TRIAL_STEP_MAX),
+			.backend = row_text_or(&r, 4),
+		};
+		end = r.bad ? -1 : f(arg, &one);
+	}
+	return end;
+}
+
+int
 store_walk_stopped(struct store *s,
     int (*f)(void *, int64_t trial, int64_t step, bool late), void *arg,
     struct err *e)

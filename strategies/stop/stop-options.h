@@ -33,9 +33,13 @@
 	OPTION_COUNT("diverged_after", 0, def,                           \
 	    "stop a trial after this many non-finite reports in a row; " \
 	    "0 = never")
-#define OPTION_CLOSE                                     \
-	{                                                \
-		NULL, OPTION_END, 0, 0, NULL, NULL, NULL \
+/* How every rule that stops ends its table. */
+#define OPTION_CLOSE                                                           \
+	{ "second_look", OPTION_SHARE, 0, 0, NULL, NULL,                       \
+		"the share of the full cost for stopped trials that may have " \
+		"been the best; 25% where they keep checkpoints" },            \
+	{                                                                      \
+		NULL, OPTION_END, 0, 0, NULL, NULL, NULL                       \
 	}
 
 #endif /* HPOTUNE_STOP_OPTIONS_H */

@@ -24,7 +24,8 @@
 /* What was seen of a trial while its attempts went by. */
 struct tally {
 	int64_t trial, attempts, counted, lost;
-	int64_t resumed; /* of pauses by a rule */
+	int64_t resumed; /* of pauses by a rule, and second looks */
+	bool looked; /* it had a second look */
 	bool reused; /* it has the result of another */
 	bool member; /* of a population */
 	enum trial_state state;
@@ -214,8 +215,9 @@ check_final(struct sim *s, const struct tally *t)
 		break;
 	case TRIAL_STOPPED:
 		/* Whom its time ended as well: trial.on_max_run. */
-		good = t->last == END_STOPPED || t->last == END_DIVERGED ||
-		       t->last == END_LOST || t->last == END_TIMEOUT;
+		good = t->looked || t->last == END_STOPPED ||
+		       t->last == END_DIVERGED || t->last == END_LOST ||
+		       t->last == END_TIMEOUT;
 		break;
 	case TRIAL_CANCELLED:
 		good = true;
@@ -297,17 +299,18 @@ check_attempt(struct sim *s, const struct store_rows *r, struct tally *t)
 static void
 check_trials(struct sim *s)
 {
-	struct store_rows *r =
-	    query(s, "SELECT t.trial, a.attempt, a.uuid, "
-		     "a.state, a.exit_code, coalesce(a.signal, 0), "
-		     "coalesce(a.end_class, 'none'), t.state, "
-		     "(SELECT count(*) FROM stops AS s WHERE s.trial = t.trial "
-		     "AND verdict = 'resume'), g.same_as IS NOT NULL, "
-		     "t.member IS NOT NULL "
-		     "FROM t_trial AS t "
-		     "LEFT JOIN t_attempt AS a ON a.trial = t.trial "
-		     "LEFT JOIN t_suggestion AS g ON g.trial = t.trial "
-		     "ORDER BY t.trial, a.attempt");
+	struct store_rows *r = query(s,
+	    "SELECT t.trial, a.attempt, a.uuid, "
+	    "a.state, a.exit_code, coalesce(a.signal, 0), "
+	    "coalesce(a.end_class, 'none'), t.state, "
+	    "(SELECT count(*) FROM stops AS s WHERE s.trial = t.trial "
+	    "AND verdict = 'resume'), g.same_as IS NOT NULL, "
+	    "t.member IS NOT NULL, (SELECT count(rank) FROM stops AS s "
+	    "WHERE s.trial = t.trial) "
+	    "FROM t_trial AS t "
+	    "LEFT JOIN t_attempt AS a ON a.trial = t.trial "
+	    "LEFT JOIN t_suggestion AS g ON g.trial = t.trial "
+	    "ORDER BY t.trial, a.attempt");
 	struct tally t = { 0 };
 
 	while (next(s, r)) {
@@ -317,7 +320,8 @@ check_trials(struct sim *s)
 			t = (struct tally){ .trial = store_rows_int(r, 0),
 				.resumed = store_rows_int(r, 8),
 				.reused = store_rows_int(r, 9) != 0,
-				.member = store_rows_int(r, 10) != 0 };
+				.member = store_rows_int(r, 10) != 0,
+				.looked = store_rows_int(r, 11) != 0 };
 		} else
 			check_retry(s, &t);
 		trial_state_parse(store_rows_text(r, 7), &t.state);
@@ -431,7 +435,9 @@ check_late(struct sim *s)
 	if (sim_number(s,
 		"SELECT count(*) FROM t_trial AS t JOIN t_stop AS s USING "
 		"(trial) WHERE t.state = 'completed' AND member IS NULL AND "
-		"s.verdict = 'stop' AND NOT pause AND NOT late",
+		"s.verdict = 'stop' AND NOT pause AND NOT late AND NOT EXISTS "
+		"(SELECT 1 FROM t_stop AS k WHERE k.trial = s.trial AND "
+		"k.rank IS NOT NULL AND k.seq > s.seq)",
 		NULL) != 0)
 		sim_wrong(s, "a trial was stopped, and completed");
 	if (sim_number(s,
@@ -457,7 +463,7 @@ check_pauses(struct sim *s)
 		"SELECT count(*) FROM (SELECT verdict, lag(verdict) OVER "
 		"(PARTITION BY trial ORDER BY seq) AS before FROM (SELECT "
 		"trial, seq, iif(verdict = 'stop', 'pause', 'resume') AS "
-		"verdict FROM t_stop WHERE pause)) "
+		"verdict FROM t_stop WHERE pause AND rank IS NULL)) "
 		"WHERE verdict IS before OR (verdict = 'resume' AND before IS "
 		"NULL)",
 		NULL) != 0)
@@ -469,6 +475,36 @@ check_pauses(struct sim *s)
 		"verdict = 'resume')",
 		NULL) != 0)
 		sim_wrong(s, "a trial was resumed and not placed");
+}
+
+/*
+ * A second look is given once, to whom a rule had stopped, within what is left
+ * of the budget, and never costs more than stopping has saved.
+ */
+static void
+check_looks(struct sim *s)
+{
+	if (sim_number(s,
+		"SELECT count(*) FROM (SELECT *, lag(spent + price, 1, 0) "
+		"OVER (ORDER BY seq) AS before FROM t_stop WHERE rank IS NOT "
+		"NULL) WHERE spent <> before OR spent + price > budget",
+		NULL) != 0)
+		sim_wrong(s, "second looks do not add up to what was spent");
+	if (sim_number(s,
+		"SELECT count(*) FROM t_stop AS k WHERE rule = 'second_look' "
+		"AND (rank IS NULL OR NOT EXISTS (SELECT 1 FROM t_stop AS s "
+		"WHERE s.trial = k.trial AND s.verdict = 'stop' AND "
+		"s.seq < k.seq) OR (SELECT count(*) FROM t_stop AS s WHERE "
+		"s.trial = k.trial AND s.rule = 'second_look') > 1)",
+		NULL) != 0)
+		sim_wrong(s, "a second look was not the first, or not paid");
+	if (sim_number(s,
+		"SELECT coalesce(sum(price), 0) > coalesce((SELECT "
+		"sum(max_steps) FROM (SELECT DISTINCT trial FROM t_stop WHERE "
+		"verdict = 'stop' AND NOT late), t_study), 0) FROM t_stop, "
+		"t_study WHERE rank IS NOT NULL AND max_steps > 0",
+		NULL) != 0)
+		sim_wrong(s, "second looks cost more than was saved");
 }
 
 void
@@ -483,6 +519,7 @@ sim_check(struct sim *s)
 	check_asks(s);
 	check_second(s);
 	check_pauses(s);
+	check_looks(s);
 	sim_check_aims(s);
 	sim_check_curves(s);
 	sim_check_params(s);

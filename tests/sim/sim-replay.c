@@ -20,7 +20,9 @@
 #include "src/server/plugins/plugins.h"
 #include "src/server/replay/replay-internal.h"
 #include "src/store/store.h"
+#include "strategies/stop/second-look/second-look.h"
 #include "strategies/stopper.h"
+#include "strategies/strategy.h"
 #include "tests/sim/sim.h"
 
 static bool
@@ -195,6 +197,7 @@ struct replay {
 	size_t n_stops;
 	bool touched[128]; /* somebody but a rule had a word in it */
 	bool stopped[128];
+	bool looked[128]; /* has its second look: only what diverges stops */
 	int64_t judged[128];
 };
 
@@ -218,13 +221,16 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step)
 	int64_t max = rp->s->study->trial.max_steps;
 	struct curve c = history_curve(rp->history, trial);
 
-	if (row == NULL && (rp->touched[trial] || rp->stopped[trial] ||
-			       (max > 0 && (int64_t)c.n >= max)))
+	if (row == NULL &&
+	    (rp->touched[trial] || (rp->stopped[trial] && !rp->looked[trial]) ||
+		(max > 0 && (int64_t)c.n >= max)))
 		return;
 	if (curve_step(&c, c.n - 1) != step || step <= rp->judged[trial])
 		return;
 	rp->judged[trial] = step;
 	stop_rule_set_judge(rp->rules, rp->history, trial, step, &j);
+	if (rp->looked[trial] && !j.diverged && row == NULL)
+		return;
 	if (row == NULL && j.verdict != VERDICT_KEEP)
 		sim_wrong(rp->s,
 		    "fresh rules %s trial %" PRId64 " at step %" PRId64
@@ -264,6 +270,11 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 		rp->median->observe(rp->median_state, rp->history, trial, step);
 		if (is_new)
 			replay_judge(rp, trial, step);
+	} else if (state == TRIAL_WAITING) {
+		history_retry(rp->history, trial);
+		stop_rule_set_ended(rp->rules, rp->history, trial);
+		rp->median->ended(rp->median_state, rp->history, trial);
+		rp->looked[trial] = true;
 	} else {
 		if (replay_results(rp->history, rp->s->study, rp->s->reader,
 			trial, &e) != 0)
@@ -353,7 +364,8 @@ replay_medians(struct replay *rp)
 /*
  * A study that ran to its end has resumed everybody that its rules let go on.
  * A trial that went on after a pause may be judged by what it repeats, so only
- * those count that a pause ended.
+ * those count that a pause ended.  What second looks brought came after the
+ * pauses had ended.
  */
 static void
 replay_promote(struct replay *rp)
@@ -365,7 +377,8 @@ replay_promote(struct replay *rp)
 	int64_t trial;
 	size_t n = 0;
 
-	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL)
+	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL ||
+	    memchr(rp->looked, true, sizeof rp->looked) != NULL)
 		return;
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT trial, max(step) FROM t_stop JOIN t_trial USING "
@@ -388,8 +401,63 @@ replay_promote(struct replay *rp)
 		    trial, j.why);
 }
 
+/* The stopped trials as they are recorded, for the decision. */
+struct looks {
+	const struct sim *s;
+	bool given;
+	struct second_look_trial list[128];
+	size_t n;
+};
+
+static int
+on_stopped(void *arg, const struct store_stopped *row)
+{
+	struct looks *l = arg;
+	bool kept = pretend_world_saved(l->s->world, row->trial) > 0;
+
+	l->list[l->n++] = (struct second_look_trial){
+		.trial = row->trial,
+		.step = row->step,
+		.price = row->price,
+		.candidate = !row->looked && row->backend != NULL &&
+			     strcmp(row->backend, "ask") != 0 &&
+			     (l->given || kept),
+		.checkpoint = kept,
+	};
+	return 0;
+}
+
+/* Nobody is left whom the budget allows a second look. */
 static void
-replay_run(struct replay *rp, struct err *e)
+replay_looks(struct replay *rp, const struct plugins *plugins)
+{
+	struct looks l = { .s = rp->s };
+	struct second_look_study study = { .history = rp->history,
+		.max_steps = rp->s->study->trial.max_steps,
+		.stopped = l.list };
+	struct second_look look;
+	struct err e = ERR_INIT;
+	size_t i;
+
+	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL)
+		return;
+	for (i = 0; i < plugins->n_rules; i++)
+		plugins_second_look(&plugins->rules[i], &study.share, &l.given);
+	if (!l.given && !plugins->strategy->continues)
+		study.share = SECOND_LOOK_SHARE;
+	if (store_walk_looks(rp->s->reader, on_stopped, &l, &e) != 0)
+		sim_wrong(rp->s, "%s", e.text);
+	study.n_stopped = l.n;
+	second_look_decide(&look, &study);
+	if (look.trial != 0)
+		sim_wrong(rp->s,
+		    "trial %" PRId64 " could have had a second look: %" PRId64
+		    " steps of %" PRId64 ", %" PRId64 " spent",
+		    look.trial, look.price, look.budget, look.spent);
+}
+
+static void
+replay_run(struct replay *rp, const struct plugins *plugins, struct err *e)
 {
 	size_t i;
 
@@ -404,6 +472,7 @@ replay_run(struct replay *rp, struct err *e)
 			    rp->stops[i].trial, rp->stops[i].step);
 	replay_medians(rp);
 	replay_promote(rp);
+	replay_looks(rp, plugins);
 }
 
 void
@@ -433,7 +502,7 @@ sim_replay(struct sim *s)
 	    rp.median->open(&rp.median_state, options, &env, &e) != 0)
 		sim_wrong(s, "%s", e.text);
 	else
-		replay_run(&rp, &e);
+		replay_run(&rp, &plugins, &e);
 	if (rp.median_state != NULL)
 		rp.median->close(rp.median_state);
 	if (options != NULL)

@@ -51,6 +51,10 @@ draw_faults(struct sim *s)
 	};
 }
 
+/* Most of what is stopped gets a second look. */
+#define LOOK(rule, options) \
+	"{\"rule\": \"" rule "\", " options ", \"second_look\": \"100%\"}"
+
 static const char *const rules[] = {
 	"\"none\"",
 	"\"median\"",
@@ -92,6 +96,13 @@ static const char *const rules[] = {
 	"{\"rule\": \"vizier\", \"min_trials\": 2, \"warmup_steps\": 1}",
 	"{\"rule\": \"median\", \"aggregate\": \"rank\", \"min_trials\": 2, "
 	"\"warmup_steps\": 1, \"diverged_after\": 1}",
+	LOOK("median", "\"min_trials\": 2, \"warmup_steps\": 1, "
+		       "\"guard\": false"),
+	LOOK("threshold", "\"lower\": 0.3, \"upper\": 0.7"),
+	LOOK("asha", "\"reduction_factor\": 2"),
+	LOOK("asha", "\"reduction_factor\": 2, \"promote\": true"),
+	LOOK("narrow", "\"min_trials\": 2, \"chance\": 0.5"),
+	LOOK("patience", "\"steps\": 2"),
 };
 
 static const char *const strategies_used[] = { "random", "sobol", "grid",
@@ -143,8 +154,9 @@ put_study(struct sim *s, struct buf *b)
 	    ", \"duplicates\": \"%s\"}, ",
 	    strategy, s->seed, sim_chance(s, 0.5) ? "reuse" : "resample");
 	rule = rules[sim_below(s, sizeof rules / sizeof rules[0])];
-	/* Members of a population are not paused. */
-	if (strncmp(strategy, "pbt", 3) == 0 && strstr(rule, "promote") != NULL)
+	/* Members of a population are not paused, nor looked at again. */
+	if (strncmp(strategy, "pbt", 3) == 0 &&
+	    (strstr(rule, "promote") != NULL || strstr(rule, "look") != NULL))
 		rule = rules[0];
 	/* Where a curve leads needs to be known. */
 	curves = strstr(rule, "narrow") != NULL;

@@ -52,6 +52,10 @@ static const struct bug {
 	    16 },
 	{ "bug.forget_paused", "forgetting at a restart who is paused", 20 },
 	{ "bug.never_resume", "never resuming who is paused", 101 },
+	{ "bug.look_twice", "a second look at whom had one", 1 },
+	{ "bug.look_unpaid", "a second look without a price", 1 },
+	{ "bug.forget_look", "forgetting at a restart who has a second look",
+	    1 },
 	{ "bug.forget_stop", "not asking again for a stop after a restart",
 	    10 },
 };

@@ -272,6 +272,14 @@ local_check(const struct study_trial *settings,
 	return rc;
 }
 
+static enum launch_kept
+local_kept(void *ctx, int64_t trial)
+{
+	const struct local *l = ctx;
+
+	return launcher_kept_below(l->home.path, trial);
+}
+
 const struct launcher launcher_local = {
 	.name = "local",
 	.about = "processes on this machine",
@@ -292,5 +300,6 @@ const struct launcher launcher_local = {
 	.stop = local_stop,
 	.adopt = local_adopt,
 	.abandon = local_abandon,
+	.kept = local_kept,
 	.collect = local_collect,
 };

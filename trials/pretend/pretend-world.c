@@ -164,6 +164,12 @@ saved_step(struct pretend_world *w, int64_t trial)
 	return &w->saved[trial];
 }
 
+int64_t
+pretend_world_saved(struct pretend_world *w, int64_t trial)
+{
+	return *saved_step(w, trial);
+}
+
 /* Some time around ms. */
 static int64_t
 jitter(struct pretend_world *w, double ms)

@@ -521,6 +521,15 @@ pretend_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 	return err_set(e, ERR_BUSY, "it has started after all");
 }
 
+static enum launch_kept
+pretend_kept(void *ctx, int64_t trial)
+{
+	const struct pretend *p = ctx;
+
+	return pretend_world_saved(p->world, trial) > 0 ? LAUNCH_KEPT_YES
+							: LAUNCH_KEPT_NO;
+}
+
 const struct launcher launcher_pretend = {
 	.name = "pretend",
 	.about = "no process: made-up curves, for trying things out",
@@ -533,5 +542,6 @@ const struct launcher launcher_pretend = {
 	.stop = pretend_stop,
 	.adopt = pretend_adopt,
 	.abandon = pretend_abandon,
+	.kept = pretend_kept,
 	.collect = pretend_events_collect,
 };

@@ -143,6 +143,8 @@ bool pretend_world_dice(struct pretend_world *, double share);
 const struct pretend_faults *pretend_world_faults(const struct pretend_world *);
 struct pretend_attempt *
 pretend_world_find(struct pretend_world *, const char *uuid);
+/* The step after which a trial has written its checkpoint; 0 = none. */
+int64_t pretend_world_saved(struct pretend_world *, int64_t trial);
 /* Start the attempt now or later; it must not exist yet. */
 struct pretend_attempt *pretend_world_start(struct pretend_world *,
     const struct launch_spec *, double quality, bool abandoned);

@@ -239,6 +239,16 @@ static const struct launch_dirs dirs = {
 	.metrics = "/tmp/hpotune/metrics.jsonl",
 };
 
+/* What lies in S3 is not listed for it: a study without any says so. */
+static enum launch_kept
+kept(void *ctx, int64_t trial)
+{
+	const struct sm *sm = ctx;
+
+	(void)trial;
+	return sm->set->checkpoints ? LAUNCH_KEPT_UNSEEN : LAUNCH_KEPT_NO;
+}
+
 const struct launcher launcher_sagemaker = {
 	.name = "sagemaker",
 	.about = "training jobs of Amazon SageMaker",
@@ -263,5 +273,7 @@ const struct launcher launcher_sagemaker = {
 	.stops_pending = stops_pending,
 	.adopt = adopt,
 	.abandon = forgo,
+	.kept = kept,
+	.keeps_unseen = true,
 	.collect = collect,
 };

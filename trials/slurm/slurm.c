@@ -353,6 +353,14 @@ slurm_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 	return rc;
 }
 
+static enum launch_kept
+slurm_kept(void *ctx, int64_t trial)
+{
+	const struct slurm *s = ctx;
+
+	return launcher_kept_below(s->state_dir, trial);
+}
+
 const struct launcher launcher_slurm = {
 	.name = "slurm",
 	.about = "jobs of a Slurm cluster",
@@ -367,5 +375,6 @@ const struct launcher launcher_slurm = {
 	.stop = slurm_stop,
 	.adopt = slurm_adopt,
 	.abandon = slurm_abandon,
+	.kept = slurm_kept,
 	.collect = slurm_collect,
 };

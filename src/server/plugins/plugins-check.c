@@ -211,6 +211,38 @@ promote_check(const struct plugin_rule *rule, const struct strategy *strategy,
 	    s->name, strategy->name);
 }
 
+void
+plugins_second_look(const struct plugin_rule *rule, double *share, bool *given)
+{
+	const struct option_value *o;
+
+	for (o = rule->options; o->name != NULL; o++) {
+		if (strcmp(o->name, "second_look") != 0 || !o->given ||
+		    rule->veto)
+			continue;
+		*share = *given && *share > o->number ? *share : o->number;
+		*given = true;
+	}
+}
+
+/* The checkpoint of a stopped member is where another one went on. */
+static int
+second_look_check(const struct plugin_rule *rule,
+    const struct strategy *strategy, const struct study_plugin *plug,
+    struct err *e)
+{
+	bool given = false;
+	double share = 0;
+
+	plugins_second_look(rule, &share, &given);
+	if (!strategy->continues || share <= 0)
+		return 0;
+	return json_err(plug->where, e,
+	    "second_look cannot be combined with the strategy %s, whose "
+	    "trials run in segments",
+	    strategy->name);
+}
+
 int
 plugins_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
@@ -227,6 +259,8 @@ plugins_check(
 			return -1;
 	for (i = 0; i < plugins->n_rules; i++)
 		if (promote_check(&plugins->rules[i], plugins->strategy,
+			&study->stopping[i], e) != 0 ||
+		    second_look_check(&plugins->rules[i], plugins->strategy,
 			&study->stopping[i], e) != 0)
 			return -1;
 	if (cost_check(plugins, study, e) != 0 ||

@@ -31,7 +31,7 @@ on_end(void *arg, int64_t trial, int64_t step, double value,
 	(void)step;
 	while (history_count(r->ends) < trial)
 		history_add(r->ends, history_count(r->ends) + 1, NULL);
-	if (state != TRIAL_RUNNING)
+	if (trial_state_final(state))
 		history_end(r->ends, trial, state, value);
 	return 0;
 }

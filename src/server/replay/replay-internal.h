@@ -64,6 +64,8 @@ void replay_rerun_set_stop(
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool replay_rerun_report(
     struct replay_rerun *, int64_t trial, int64_t step, double value);
+/* The trial got its second look: its recorded end is undone. */
+void replay_rerun_revive(struct replay_rerun *, int64_t trial);
 /* The trial's recorded end (ignored if the rule stopped it before). */
 void replay_rerun_end(struct replay_rerun *, int64_t trial, bool completed);
 /*

@@ -60,6 +60,10 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 		return 0;
 	}
 	replay_rerun_begin(&r->rerun, trial);
+	if (state == TRIAL_WAITING) {
+		replay_rerun_revive(&r->rerun, trial);
+		return 0;
+	}
 	if (replay_results(
 		r->rerun.history, r->study, r->store, trial, r->err) != 0)
 		return -1;

@@ -146,6 +146,17 @@ replay_rerun_report(
 }
 
 void
+replay_rerun_revive(struct replay_rerun *r, int64_t trial)
+{
+	const struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
+
+	if (t->stopped && !t->really)
+		return;
+	history_retry(r->history, trial);
+	stop_rule_set_ended(r->set, r->history, trial);
+}
+
+void
 replay_rerun_end(struct replay_rerun *r, int64_t trial, bool completed)
 {
 	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);

@@ -1,8 +1,10 @@
 /*
  * Whether stopping by the running median suits the curves of a study: how many
- * of its best completed trials the rule would have stopped, as text.  Reads
- * the view hindsight.
+ * of its best completed trials the rule would have stopped, and what second
+ * looks brought, as text.  Reads the views hindsight and stops.
  */
+
+#include <inttypes.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -51,5 +53,34 @@ status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 	    "median would have stopped %.0f of the %.0f best completed trials",
 	    x[0], x[1]);
 	advice_put(out, x[0], x[1], x[3] > 0);
+	return 0;
+}
+
+int
+status_put_looks(struct buf *out, struct store *store, struct err *e)
+{
+	/* The row with the most spent is the latest decision. */
+	static const char *const sql =
+	    "SELECT count(*), max(spent + price), "
+	    "(SELECT budget FROM stops WHERE rank IS NOT NULL "
+	    "ORDER BY spent DESC LIMIT 1), "
+	    "max(iif(trial = (SELECT best_trial FROM study), trial, NULL)) "
+	    "FROM stops WHERE rank IS NOT NULL";
+	struct store_rows *rows;
+	int64_t n;
+
+	if (rows_first(&rows, store, sql, NULL, e) != 1)
+		return -1;
+	n = store_rows_int(rows, 0);
+	if (n > 0)
+		buf_printf(out,
+		    "%" PRId64 " stopped trial%s resumed, for %" PRId64
+		    " of %" PRId64 " steps",
+		    n, n == 1 ? " was" : "s were", store_rows_int(rows, 1),
+		    store_rows_int(rows, 2));
+	if (n > 0 && !store_rows_null(rows, 3))
+		buf_printf(out, "; trial %" PRId64 " is the best now",
+		    store_rows_int(rows, 3));
+	store_rows_close(rows);
 	return 0;
 }

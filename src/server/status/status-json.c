@@ -76,6 +76,10 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    false },
 		{ "savings", "SELECT * FROM savings", true },
 		{ "hindsight", "SELECT * FROM hindsight", false },
+		{ "second_looks",
+		    "SELECT trial, step, rank, hindsight, budget, price, spent "
+		    "FROM stops WHERE rank IS NOT NULL ORDER BY spent, trial",
+		    false },
 		{ "costs", "SELECT * FROM costs", true },
 		{ "usage",
 		    "SELECT sum(gpu_seconds) AS gpu_seconds, "

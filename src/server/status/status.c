@@ -265,6 +265,20 @@ hindsight_put(struct screen *s, struct err *e)
 }
 
 static int
+looks_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "second looks: ");
+	rc = status_put_looks(&line, s->store, e);
+	if (rc == 0 && line.len > strlen("second looks: "))
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+static int
 costs_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 };
@@ -488,8 +502,8 @@ status_render(
 	title_put(&s);
 	if (counts_put(&s, e) != 0 || best_put(&s, e) != 0 ||
 	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
-	    hindsight_put(&s, e) != 0 || costs_put(&s, e) != 0 ||
-	    usage_put(&s, e) != 0 ||
+	    hindsight_put(&s, e) != 0 || looks_put(&s, e) != 0 ||
+	    costs_put(&s, e) != 0 || usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    trials_put(&s, e) != 0)
 		rc = -1;

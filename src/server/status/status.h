@@ -31,6 +31,11 @@ int status_put_savings(struct buf *out, struct store *, struct err *);
  */
 int status_put_hindsight(struct buf *out, struct store *, struct err *);
 /*
+ * "2 stopped trials were resumed, for 28 of 41 steps; trial 7 is the best now";
+ * empty when there was no second look.
+ */
+int status_put_looks(struct buf *out, struct store *store, struct err *e);
+/*
  * "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty when
  * nothing has a cost.
  */

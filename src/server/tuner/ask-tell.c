@@ -4,7 +4,8 @@
  * reported.
  *
  * Answers are JSON.  ask: a list of {"trial", "params"}, with "from" when the
- * trial continues another one and "until" when it ends at a step.  tell and
+ * trial continues another one, "until" when it ends at a step, and "resume", its
+ * last step, when it was stopped and gets a second look.  tell and
  * judge:
  *	{"trial": 7, "state": "running", "step": 3, "objective": 0.9,
  *	 "verdict": "keep", "rule": "median", "value": 0.9, "threshold": 0.8,
@@ -30,6 +31,7 @@
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/requests.h"
+#include "src/server/tuner/second-looks.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "trials/metric-line/metric-line.h"
@@ -74,6 +76,8 @@ ask_answer(struct request *r, const struct live_trial *l)
 		json_writer_integer(&w, "from", l->row.from);
 	if (l->row.until > 0)
 		json_writer_integer(&w, "until", l->row.until);
+	if (l->looked)
+		json_writer_integer(&w, "resume", l->row.last_step);
 	json_writer_end(&w);
 }
 
@@ -99,6 +103,12 @@ ask_tell_ask(struct tuner *t, struct request *r)
 
 	/* No trial and no reason: an entry of the queue was dropped. */
 	r->later = false;
+	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
+	       !store_failed(t->store) &&
+	       (l = second_looks_resume_external(t)) != NULL) {
+		ask_tell_begin(t, l);
+		ask_answer(r, l);
+	}
 	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
 	       !r->later && !store_failed(t->store) &&
 	       !limits_block_new(t, r->text, sizeof r->text)) {

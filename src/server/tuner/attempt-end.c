@@ -191,6 +191,9 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 		live_trial_set_alone(l);
 		/* FALLTHROUGH */
 	case RETRY_COUNTED:
+		/* Retries are for first looks. */
+		if (l->looked)
+			return false;
 		if (x != NULL && !x->ran)
 			return false;
 		if (l->row.failures >= t->study->trial.retries)
@@ -333,7 +336,7 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 		    *t->end.why != '\0'	 ? t->end.why
 		    : l->row.why != NULL ? l->row.why
 					 : "");
-		return TRIAL_EV_CANCELLED;
+		return l->looked ? TRIAL_EV_STOPPED : TRIAL_EV_CANCELLED;
 	case STOP_SHUTDOWN:
 		if (is_late) {
 			*why = '\0';
@@ -446,6 +449,21 @@ end_read(struct tuner *t, struct live_trial *l, const struct launch_exit *x)
 	live_trial_end_times(t, l, x);
 }
 
+/* A second look that comes to nothing leaves the trial stopped. */
+static void
+end_look(struct attempt_end *end)
+{
+	char why[sizeof end->trial_why];
+
+	if (end->move != TRIAL_EV_FAIL && end->move != TRIAL_EV_STOPPED)
+		return;
+	end->move = TRIAL_EV_STOPPED;
+	(void)snprintf(why, sizeof why, "%s", end->trial_why);
+	(void)snprintf(end->trial_why, sizeof end->trial_why,
+	    "its second look ended: %.*s", (int)(sizeof end->trial_why - 32),
+	    why);
+}
+
 /* What it was, and the move of the trial that follows. */
 static void
 end_decide(struct tuner *t, struct live_trial *l, struct attempt_end *end,
@@ -471,6 +489,8 @@ end_decide(struct tuner *t, struct live_trial *l, struct attempt_end *end,
 	else
 		end->move = end_event(
 		    t, l, end->class, x, end->trial_why, sizeof end->trial_why);
+	if (l->looked)
+		end_look(end);
 }
 
 /*

@@ -414,6 +414,12 @@ live_trial_stop_done(struct live_trial *l, bool paused)
 }
 
 void
+live_trial_set_looked(struct live_trial *l)
+{
+	l->looked = true;
+}
+
+void
 live_trial_resume(struct live_trial *l)
 {
 	l->row.is_paused = false;

@@ -47,6 +47,7 @@ struct live_trial {
 	int refusals; /* consecutive temporary refusals of start */
 	int64_t start_at_ms; /* start is not called before */
 	bool found; /* started by an earlier server: may still begin */
+	bool looked; /* it has its second look: no rule stops it again */
 	bool asked; /* the launcher was asked to stop it */
 	bool trains; /* stopping it would save cost */
 	bool warned; /* the user was informed of its unknown state */
@@ -146,6 +147,8 @@ void live_trial_verdict_late(struct live_trial *);
 /* Start to stop a placed trial, or change the cause of its stop. */
 void live_trial_stop(
     struct tuner *, struct live_trial *, enum stop_cause, const char *why);
+/* It has its second look from now on. */
+void live_trial_set_looked(struct live_trial *);
 /* Clear the stop; paused: the attempt ended by a pause. */
 void live_trial_stop_done(struct live_trial *, bool paused);
 /* Resume it after a pause. */

@@ -323,3 +323,32 @@ outcome_pause(struct tuner *t, struct live_trial *l)
 	history_end(t->history, l->row.number, TRIAL_STOPPED, l->row.objective);
 	free(values);
 }
+
+int
+outcome_restore(struct tuner *t, struct live_trial *l, struct err *e)
+{
+	const char *metric;
+	int64_t step;
+	double value;
+	size_t i;
+	int rc;
+
+	for (i = 1; i < t->outcomes.n_aims; i++) {
+		metric = aim_metric(&t->outcomes, i);
+		rc = store_metric_last(
+		    t->store, l->row.number, metric, &step, &value, e);
+		if (rc < 0)
+			return -1;
+		if (rc > 0)
+			outcome_report(t, l, metric, step, value);
+	}
+	return 0;
+}
+
+void
+outcome_revive(struct tuner *t, int64_t trial)
+{
+	history_retry(t->history, trial);
+	stop_rule_set_ended(t->rules, t->history, trial);
+	median_view_end(&t->medians, trial);
+}

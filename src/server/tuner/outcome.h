@@ -24,7 +24,7 @@ struct outcomes {
 	    *also; /* metrics of aims without the objective, no duplicates */
 	size_t n_also;
 	struct pareto_front *front; /* of several objectives, or NULL */
-	int64_t n_over; /* trials that will not run again */
+	int64_t n_over; /* ends of trials; after a second look it is two */
 	int64_t n_failed; /* of them */
 	int64_t since_better; /* consecutive trials without a better one */
 	double best_loss; /* NaN = none */
@@ -65,6 +65,10 @@ outcome_copy(struct tuner *, struct live_trial *, int64_t from, struct err *);
 /* Pass an ended trial to the history, the rules and the counts. */
 void outcome_ended(struct tuner *, const struct outcome *);
 void outcome_finish(struct tuner *, struct live_trial *);
+/* The last reports of a trial's other aims, read from the database. */
+int outcome_restore(struct tuner *, struct live_trial *, struct err *);
+/* A trial that had ended, stopped by a rule, runs again. */
+void outcome_revive(struct tuner *, int64_t trial);
 /* Pass the results so far of a paused trial to the history. */
 void outcome_pause(struct tuner *, struct live_trial *);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
@@ -177,4 +178,6 @@ paused_settle(struct tuner *t)
 	    limits_allow_new(t) || paused_next(t, NULL, &j) != NULL)
 		return;
 	paused_end_all(t);
+	/* Some may get a second look. */
+	loop_wake(t->env.loop);
 }

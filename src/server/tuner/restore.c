@@ -21,6 +21,7 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/restore.h"
+#include "src/server/tuner/second-looks.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 
@@ -234,30 +235,6 @@ restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
 	outcome_ended(o->tuner, &one);
 }
 
-static int
-restore_outcome_live(struct tuner *t, struct live_trial *l, struct err *e)
-{
-	const struct study *s = t->study;
-	const char *metric;
-	int64_t step;
-	double value;
-	size_t i;
-	int rc;
-
-	for (i = 1; i < t->outcomes.n_aims; i++) {
-		metric = i < s->n_objectives
-			     ? s->objectives[i].metric
-			     : s->constraints[i - s->n_objectives].metric;
-		rc = store_metric_last(
-		    t->store, l->row.number, metric, &step, &value, e);
-		if (rc < 0)
-			return -1;
-		if (rc > 0)
-			outcome_report(t, l, metric, step, value);
-	}
-	return 0;
-}
-
 struct load {
 	struct tuner *tuner;
 	struct restored_outcomes *outcomes;
@@ -346,6 +323,8 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 
 	if (state == TRIAL_RUNNING)
 		load_report(ld->tuner, trial, step, value);
+	else if (state == TRIAL_WAITING)
+		outcome_revive(ld->tuner, trial);
 	else
 		restore_outcomes_ended(ld->outcomes, trial, state, value);
 	return 0;
@@ -409,6 +388,18 @@ load_paused(struct tuner *t)
 }
 
 static int
+load_looked(struct tuner *t, struct live_trial *l, struct err *e)
+{
+	bool had;
+
+	if (second_looks_had(t->store, l->row.number, &had, e) != 0)
+		return -1;
+	if (had)
+		live_trial_set_looked(l);
+	return 0;
+}
+
+static int
 load_lives(struct tuner *t, struct err *e)
 {
 	struct load_live ll = { .metric = t->study->metric };
@@ -425,9 +416,11 @@ load_lives(struct tuner *t, struct err *e)
 		if (l->row.attempts > 0) {
 			if (store_attempt_past(
 				t->store, l->row.number, &past, e) != 0 ||
-			    restore_outcome_live(t, l, e) != 0)
+			    outcome_restore(t, l, e) != 0)
 				return -1;
 			live_trial_restore_past(l, &past);
+			if (load_looked(t, l, e) != 0)
+				return -1;
 		}
 		ll.live = l;
 		if (l->open && store_walk_last_steps(t->store, l->row.number,

@@ -1,6 +1,7 @@
 /*
  * Selects what runs next, and where: trials that wait for another attempt
- * first, then paused ones that a rule resumes, then new ones.
+ * first, then paused ones that a rule resumes, then new ones, and second looks at
+ * stopped ones when there are no new ones left.
  */
 
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/schedule.h"
+#include "src/server/tuner/second-looks.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static bool
@@ -156,6 +158,10 @@ schedule_place_all(struct tuner *t)
 		backend = capacity_backend(t, &room, l);
 		if (l == NULL && backend >= 0 && limits_allow_new(t))
 			l = new_trial_next(t);
+		if (l == NULL && !limits_allow_new(t)) {
+			l = second_looks_resume(t, &room);
+			backend = capacity_backend(t, &room, l);
+		}
 		if (l == NULL)
 			return;
 		uuid = rng_uuid();

@@ -65,6 +65,9 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 		return;
 	live_trial_set_judged(l, step);
 	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
+	/* Only what diverges is stopped twice. */
+	if (l->looked && !j.diverged)
+		return;
 	/* A trial that another program runs cannot be resumed. */
 	if (l->external && j.verdict == VERDICT_PAUSE)
 		j.verdict = VERDICT_STOP;

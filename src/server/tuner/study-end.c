@@ -32,6 +32,20 @@ study_over(struct tuner *t, bool failed, const char *why)
 	    "%s", why);
 }
 
+/* It will not run again; what waits for its second look is stopped as before. */
+static void
+waiting_end(struct tuner *t, struct live_trial *l, const char *why)
+{
+	char text[320];
+
+	(void)snprintf(text, sizeof text, "%s%s",
+	    l->looked ? "its second look ended: " : "", why);
+	outcome_move(
+	    t, l, l->looked ? TRIAL_EV_STOPPED : TRIAL_EV_CANCELLED, text);
+	outcome_finish(t, l);
+	live_set_remove(&t->live, l);
+}
+
 /* A limit ended the study: all running trials are stopped for good. */
 static void
 limit_reached(struct tuner *t, bool failed, const char *why)
@@ -48,9 +62,7 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 			live_trial_stop(t, l, STOP_LIMIT, why);
 			continue;
 		}
-		outcome_move(t, l, TRIAL_EV_CANCELLED, why);
-		outcome_finish(t, l);
-		live_set_remove(&t->live, l);
+		waiting_end(t, l, why);
 	}
 	paused_end_all(t);
 }
@@ -248,7 +260,7 @@ tuner_done(const struct tuner *t)
 		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return false;
 	/* The next turn finds none to resume and ends them. */
-	return t->paused_set.n == 0 && !limits_allow_new(t);
+	return t->paused_set.n == 0 && !limits_allow_new(t) && !t->looks.due;
 }
 
 void

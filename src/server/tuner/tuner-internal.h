@@ -17,6 +17,7 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/requests.h"
+#include "src/server/tuner/second-looks.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/study-end.h"
@@ -92,6 +93,7 @@ struct tuner {
 	/* Each belongs to one file. */
 	struct live_set live;
 	struct paused_set paused_set;
+	struct second_looks looks;
 	struct outcomes outcomes;
 	struct suggestions suggestions;
 	struct convergence convergence;

@@ -30,6 +30,7 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/restore.h"
 #include "src/server/tuner/schedule.h"
+#include "src/server/tuner/second-looks.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/study-end.h"
@@ -150,6 +151,7 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (t->plugins.strategy->wants_points || t->plugins.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
+	second_looks_open(t);
 	new_trial_open(t);
 	outcome_open(&t->outcomes, t->study, t->history);
 	return median_view_open(
@@ -343,6 +345,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	start_failures_report(t);
 	schedule_place(t);
 	paused_settle(t);
+	second_looks_settle(t);
 	turn_write(t);
 	fail_point("tuner.before_commit");
 	if (store_commit(t->store, t->durable, e) != 0)

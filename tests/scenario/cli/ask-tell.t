@@ -5,6 +5,7 @@
 
 need sqlite3
 
+looks=
 study() { # name trials [sed-expression …]
 	study_name=$1
 	study_trials=$2
@@ -17,7 +18,7 @@ study() { # name trials [sed-expression …]
     "n": { "type": "int", "min": 1, "max": 8 },
     "opt": { "type": "choice", "values": ["a", "it's b", true] } },
   "strategy": { "name": "tpe", "seed": 3, "n_startup_trials": 4 },
-  "stopping": { "rule": "median", "min_trials": 3, "warmup_steps": 2 },
+  "stopping": { "rule": "median", "min_trials": 3, "warmup_steps": 2$looks },
   "trial": { "command": ["true"], "max_steps": 10, "retries": 0 },
   "backend": { "name": "pretend", "seconds_per_step": 0.001 },
   "limits": { "trials": $study_trials, "parallel": 1 } }
@@ -29,6 +30,7 @@ none=s/nothing/nothing/
 # points, stops and results.  What a trial reports after it was told to stop is
 # told, too; one that had all its steps by then is complete.
 slow=s/0.001/0.02/
+looks=', "second_look": 0' # the server sees checkpoints
 study theirs 14 -e $slow
 "$HPOTUNE" start -q theirs.json
 study ours 14 -e $slow
@@ -52,6 +54,7 @@ while asked=$("$HPOTUNE" ask ours.json 2>>err); do
 done
 is "$(cat err)" 'hpotune: limits.trials is reached: there are 14 trials' \
     'a search by a shell loop ends with the limit'
+looks=
 same='SELECT trial, state, objective, step, reports, params FROM trials'
 is "$(sql ours.db "$same")" "$(sql theirs.db "$same")" \
     'it has the points and results of a server'

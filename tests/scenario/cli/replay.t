@@ -185,7 +185,7 @@ cat >again.json <<'END'
   "parameters": {
       "lr": { "type": "float", "min": 1e-4, "max": 1, "scale": "log" } },
   "strategy": { "name": "random", "seed": 3 },
-  "stopping": { "rule": "median", "warmup_steps": 3 },
+  "stopping": { "rule": "median", "warmup_steps": 3, "second_look": 0 },
   "trial": { "command": ["true"], "max_steps": 20, "gpus": 0 },
   "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.01 },
   "limits": { "trials": 200, "parallel": 16 } }

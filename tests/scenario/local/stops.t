@@ -13,7 +13,8 @@ cat >study.json <<'END'
   "objective": { "metric": "score", "goal": "maximize" },
   "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
   "strategy": { "name": "random", "seed": 11 },
-  "stopping": [ "median", { "rule": "threshold", "lower": -0.4 } ],
+  "stopping": [ { "rule": "median", "second_look": 0 },
+      { "rule": "threshold", "lower": -0.4 } ],
   "trial": { "command": ["perl", "trial.pl", "{x}"], "max_steps": 16 },
   "limits": { "trials": 40, "parallel": 5 } }
 END

@@ -44,7 +44,8 @@ static const struct promise {
 	{ "medians", "step, trials, median" },
 	{ "hindsight", "trial, objective, judged, step, value, median" },
 	{ "stops",
-	    "trial, step, rule, value, threshold, pool, verdict, time, why" },
+	    "trial, step, rule, value, threshold, pool, verdict, time, why, "
+	    "rank, hindsight, budget, price, spent" },
 	{ "attempts",
 	    "trial, attempt, backend, place, state, started, ended, seconds, "
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
@@ -92,7 +93,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "12|" PACKAGE_VERSION,
+	    "13|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",
@@ -271,8 +272,10 @@ test_other_rows(void)
 	must(store_median_put(s, 3, 6, 0.25, &e), &e);
 	must(store_commit(s, true, &e), &e);
 	is_query(s, "SELECT * FROM stops",
-	    "1|5|median|0.5|0.75|8|stop|2023-11-14T22:13:20.123Z|worse\n"
-	    "1|5|median|0.5|NULL|8|suspended|2023-11-14T22:13:20.123Z|worse",
+	    "1|5|median|0.5|0.75|8|stop|2023-11-14T22:13:20.123Z|worse|"
+	    "NULL|NULL|NULL|NULL|NULL\n"
+	    "1|5|median|0.5|NULL|8|suspended|2023-11-14T22:13:20.123Z|worse|"
+	    "NULL|NULL|NULL|NULL|NULL",
 	    "stops");
 	is_query(s, "SELECT * FROM events",
 	    "2023-11-14T22:13:20.123Z|info|trial|1|2|up\n"

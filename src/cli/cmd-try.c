@@ -265,6 +265,7 @@ try_run(struct try *t, struct err *e)
 	struct server_env env = { .study = t->study,
 		.db = t->db,
 		.state_dir = t->state_dir,
+		.temporary = true,
 		.trials = 1,
 		.parallel = 1,
 		.display = on_display,

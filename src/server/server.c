@@ -15,6 +15,7 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/json/json.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/study-lock.h"
@@ -494,17 +495,36 @@ server_begin(struct server *s, struct err *e)
 	return 0;
 }
 
+/* Whether the folder of study.json is one that other machines read. */
+static bool
+folder_is_shared(const struct study *study)
+{
+	char name[64];
+	bool network;
+	size_t i;
+
+	for (i = 0; i < study->n_backends; i++)
+		if (study->backends[i].block != NULL &&
+		    json_get(study->backends[i].block, "dir") != NULL)
+			return true;
+	state_dir_file_system(study->dir, name, sizeof name, &network);
+	return network;
+}
+
 /*
- * Whether other machines, or other programs, cannot read the database: it is
- * not beside study.json, or locked for as long as the server runs.
+ * Whether others cannot read the database where they read study.json: it is
+ * locked for as long as the server runs, or the folder is shared and the
+ * database is not in it.
  */
 static bool
 database_is_hidden(const struct server_env *env)
 {
 	size_t n = strlen(env->study->dir);
+	bool beside = strncmp(env->db, env->study->dir, n) == 0 &&
+		      env->db[n] == '/' && strchr(env->db + n + 1, '/') == NULL;
 
-	return env->network_fs || strncmp(env->db, env->study->dir, n) != 0 ||
-	       env->db[n] != '/' || strchr(env->db + n + 1, '/') != NULL;
+	return !env->temporary &&
+	       (env->network_fs || (!beside && folder_is_shared(env->study)));
 }
 
 static int

@@ -22,6 +22,7 @@ struct server_env {
 	const char *state_dir; /* NAME.d, absolute */
 	int64_t trials, parallel; /* instead of the study's limits; 0 = none */
 	bool network_fs; /* a shared file system is allowed */
+	bool temporary; /* the database is for us alone: no copy of it */
 	bool visits; /* … as when the existing study was created */
 	/*
 	 * Called some times per second between turns and once at the end; store

@@ -116,8 +116,11 @@ fill(struct optuna *o, const char *path, const char *study, struct err *e)
 {
 	sqlite3_stmt *st;
 
-	if (store_connect(o->store, path, SQLITE_OPEN_READWRITE, e) != 0 ||
-	    store_exec(o->store,
+	if (store_connect(o->store, path, SQLITE_OPEN_READWRITE, e) != 0)
+		return -1;
+	/* Its one transaction has as many steps as the study has reports. */
+	query_limit_lift(o->store);
+	if (store_exec(o->store,
 		"PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
 		"PRAGMA foreign_keys = OFF; BEGIN",
 		e) != 0 ||

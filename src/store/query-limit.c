@@ -50,6 +50,12 @@ query_limit_open(struct store *s)
 }
 
 void
+query_limit_lift(struct store *s)
+{
+	sqlite3_progress_handler(s->db, 0, NULL, NULL);
+}
+
+void
 query_limit_begin(struct store *s)
 {
 	sqlite3_stmt *st = NULL;

@@ -132,6 +132,8 @@ int store_set_journal(struct store *, bool network_fs, struct err *);
 void store_sync_folder(const char *path);
 /* Limit each query of the connection: SQLITE_INTERRUPT. */
 void query_limit_open(struct store *);
+/* No limit: for a file of our own that is only written. */
+void query_limit_lift(struct store *);
 /* A query begins: reset the step count, unless another one is running. */
 void query_limit_begin(struct store *);
 

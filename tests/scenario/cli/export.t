@@ -184,6 +184,23 @@ is "$(sql optuna.db 'PRAGMA integrity_check; PRAGMA foreign_key_check;
     PRAGMA journal_mode')" 'ok
 delete' '--format optuna: is sound'
 refused 1 'exists already' study.json -f optuna -o optuna.db
+mkdir million
+cat >million/study.json <<'END'
+{ "study": "million", "objective": { "metric": "m", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "limits": { "trials": 1 } }
+END
+quietly "$HPOTUNE" ask million/study.json
+quietly "$HPOTUNE" tell million/million.db 1 step=1 m=1
+quietly "$HPOTUNE" tell --done million/million.db 1
+sqlite3 million/million.db "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL
+    SELECT i + 1 FROM n WHERE i < 900000) INSERT INTO t_metric
+    SELECT 1, 1, i, i + 100, 1, 0.5, 1 FROM n;
+    UPDATE t_trial SET last_step = 900000, reports = 900000"
+quietly "$HPOTUNE" export -f optuna -o million.db million/million.db
+is "$(sql million.db 'SELECT count(*) FROM trial_intermediate_values')" 900000 \
+    '--format optuna: a study of many reports'
+rm -r million million.db
 : >optuna.db-wal
 refused 1 'optuna.db-wal exists: another program uses optuna.db' \
     study.json -f optuna -o optuna.db --force

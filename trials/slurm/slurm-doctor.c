@@ -175,16 +175,15 @@ static bool
 check_accepts(struct doctor *d)
 {
 	struct buf out = { 0 };
-	char **argv = NULL;
-	size_t n = 0;
+	struct strv argv = { 0 };
 	int status;
 
-	slurm_words_add(&argv, &n, xstrdup("sbatch"));
-	slurm_words_add(&argv, &n, xstrdup("--test-only"));
-	slurm_options_words(&d->set, &argv, &n);
-	slurm_words_add(&argv, &n, xstrdup("--wrap=true"));
-	status = slurm_doctor_call(argv, d->ask_ms, &out);
-	slurm_words_free(argv);
+	strv_add(&argv, xstrdup("sbatch"));
+	strv_add(&argv, xstrdup("--test-only"));
+	slurm_options_words(&d->set, &argv);
+	strv_add(&argv, xstrdup("--wrap=true"));
+	status = slurm_doctor_call(argv.v, d->ask_ms, &out);
+	strv_free(argv.v);
 	line_cut(&out);
 	say(d, status == 0 ? LAUNCH_INFO : LAUNCH_ERROR, "jobs", buf_str(&out),
 	    status == 0 ? NULL
@@ -266,25 +265,25 @@ shared_say(struct doctor *d, bool found, const char *job, const char *dir)
 static void
 check_shared(struct doctor *d)
 {
-	char *cut, *path, *job, *end, **argv = NULL, *cancel[3] = { 0 };
+	char *cut, *path, *job, *end, *cancel[3] = { 0 };
 	struct buf out = { 0 }, rest = { 0 };
-	size_t n = 0;
+	struct strv argv = { 0 };
 
 	cut = xstrdup(d->set.dir != NULL ? d->set.dir : d->env->state_dir);
 	end = strrchr(cut, '/');
 	if (d->set.dir == NULL && end != NULL && end != cut)
 		*end = '\0';
 	path = xasprintf("%s/.hpotune-doctor.%ld", cut, (long)getpid());
-	slurm_words_add(&argv, &n, xstrdup("sbatch"));
-	slurm_words_add(&argv, &n, xstrdup("--parsable"));
-	slurm_words_add(&argv, &n, xstrdup("--job-name=hpotune-doctor"));
-	slurm_words_add(&argv, &n, xstrdup("--output=/dev/null"));
-	slurm_words_add(&argv, &n, xasprintf("--chdir=%s", cut));
-	slurm_options_words(&d->set, &argv, &n);
-	slurm_words_add(&argv, &n, xstrdup("--time=1"));
-	slurm_words_add(&argv, &n,
-	    xasprintf("--wrap=: >.hpotune-doctor.%ld", (long)getpid()));
-	if (slurm_doctor_call(argv, d->ask_ms, &out) != 0) {
+	strv_add(&argv, xstrdup("sbatch"));
+	strv_add(&argv, xstrdup("--parsable"));
+	strv_add(&argv, xstrdup("--job-name=hpotune-doctor"));
+	strv_add(&argv, xstrdup("--output=/dev/null"));
+	strv_add(&argv, xasprintf("--chdir=%s", cut));
+	slurm_options_words(&d->set, &argv);
+	strv_add(&argv, xstrdup("--time=1"));
+	strv_add(
+	    &argv, xasprintf("--wrap=: >.hpotune-doctor.%ld", (long)getpid()));
+	if (slurm_doctor_call(argv.v, d->ask_ms, &out) != 0) {
 		line_cut(&out);
 		say(d, LAUNCH_ERROR, "folder", buf_str(&out),
 		    "a job could not be submitted");
@@ -300,7 +299,7 @@ check_shared(struct doctor *d)
 		(void)unlink(path);
 		free(job);
 	}
-	slurm_words_free(argv);
+	strv_free(argv.v);
 	buf_free(&out);
 	buf_free(&rest);
 	free(path);

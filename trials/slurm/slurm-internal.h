@@ -32,7 +32,7 @@ struct slurm_settings {
 	char *partition, *account, *qos, *constraint, *gres; /* or NULL */
 	char *setup; /* lines of the job before the supervisor, or NULL */
 	char *dir; /* where the folders of studies are, or NULL = NAME.d */
-	char **extra; /* options of sbatch, as written; ends with NULL */
+	struct strv extra; /* options of sbatch, as written */
 	int64_t time_s; /* of one job; 0 = that of the partition */
 	int64_t signal_s; /* before its end: SIGTERM to the supervisor */
 	int64_t cpus; /* of one trial; 0 = that of the cluster */
@@ -150,12 +150,12 @@ struct slurm {
 		int64_t trial;
 		int attempt;
 		int64_t asked_ms; /* the last time */
-		bool none; /* there is no accounting */
+		int64_t
+		    none_ms; /* when it last gave no answer; 0 = it gives one */
 	} who;
 	struct { /* scancel, one at a time */
 		struct capture *child;
-		char **soft, **hard; /* command lines that are due */
-		size_t n_soft, n_hard;
+		struct strv soft, hard; /* command lines that are due */
 	} cancel;
 	struct buf notes; /* of callbacks, one a line, for the next collect */
 
@@ -173,11 +173,7 @@ void slurm_options_free(struct slurm_settings *);
 int slurm_options_check(
     const struct study_trial *, const struct option_value *, struct err *);
 /* The words of sbatch that depend on the study alone. */
-void slurm_options_words(const struct slurm_settings *, char ***, size_t *);
-
-/* slurm-options.c: lists of words that end with NULL; takes ownership. */
-void slurm_words_add(char ***, size_t *, char *);
-void slurm_words_free(char **);
+void slurm_options_words(const struct slurm_settings *, struct strv *);
 
 /* slurm.c */
 struct slurm_attempt *slurm_find(struct slurm *, int64_t trial, int attempt);

@@ -44,24 +44,6 @@ const struct option slurm_options[] = {
 	{ 0 }
 };
 
-void
-slurm_words_add(char ***list, size_t *n, char *word)
-{
-	*list = xreallocarray(*list, *n + 2, sizeof **list);
-	(*list)[(*n)++] = word;
-	(*list)[*n] = NULL;
-}
-
-void
-slurm_words_free(char **list)
-{
-	size_t i;
-
-	for (i = 0; list != NULL && list[i] != NULL; i++)
-		free(list[i]);
-	free(list);
-}
-
 /* Options of sbatch that are ours; another value would break what we do. */
 static const char *const ours[] = { "--job-name", "-J", "--parsable",
 	"--requeue", "--no-requeue", "--output", "-o", "--error", "-e",
@@ -112,7 +94,6 @@ extra_read(struct slurm_settings *set, const struct json *list, struct err *e)
 {
 	const struct json *item;
 	const char *word;
-	size_t n = 0;
 
 	if (list == NULL)
 		return 0;
@@ -128,7 +109,7 @@ extra_read(struct slurm_settings *set, const struct json *list, struct err *e)
 		if (is_ours(word))
 			return json_err(item, e,
 			    "hpotune sets this option of sbatch itself");
-		slurm_words_add(&set->extra, &n, xstrdup(word));
+		strv_add(&set->extra, xstrdup(word));
 	}
 	return 0;
 }
@@ -224,42 +205,39 @@ slurm_options_free(struct slurm_settings *set)
 	free(set->gres);
 	free(set->setup);
 	free(set->dir);
-	slurm_words_free(set->extra);
+	strv_free(set->extra.v);
 	*set = (struct slurm_settings){ 0 };
 }
 
 static void
-add_text(char ***list, size_t *n, const char *name, const char *value)
+add_text(struct strv *list, const char *name, const char *value)
 {
 	if (value != NULL)
-		slurm_words_add(list, n, xasprintf("%s=%s", name, value));
+		strv_add(list, xasprintf("%s=%s", name, value));
 }
 
 void
-slurm_options_words(const struct slurm_settings *set, char ***list, size_t *n)
+slurm_options_words(const struct slurm_settings *set, struct strv *list)
 {
-	size_t i;
-
-	add_text(list, n, "--partition", set->partition);
-	add_text(list, n, "--account", set->account);
-	add_text(list, n, "--qos", set->qos);
-	add_text(list, n, "--constraint", set->constraint);
+	add_text(list, "--partition", set->partition);
+	add_text(list, "--account", set->account);
+	add_text(list, "--qos", set->qos);
+	add_text(list, "--constraint", set->constraint);
 	if (set->gres != NULL)
-		slurm_words_add(list, n, xasprintf("--gres=gpu:%s", set->gres));
+		strv_add(list, xasprintf("--gres=gpu:%s", set->gres));
 	if (set->time_s > 0)
-		slurm_words_add(list, n,
+		strv_add(list,
 		    xasprintf("--time=%lld", (long long)set->time_s / 60));
-	slurm_words_add(list, n,
-	    xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
+	strv_add(
+	    list, xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
 	if (set->cpus > 0)
-		slurm_words_add(list, n,
+		strv_add(list,
 		    xasprintf("--cpus-per-task=%lld", (long long)set->cpus));
 	if (set->memory > 0)
-		slurm_words_add(list, n,
-		    xasprintf("--mem=%lldM",
-			(long long)(set->memory + (1 << 20) - 1) >> 20));
-	for (i = 0; set->extra != NULL && set->extra[i] != NULL; i++)
-		slurm_words_add(list, n, xstrdup(set->extra[i]));
+		strv_add(
+		    list, xasprintf("--mem=%lldM",
+			      (long long)(set->memory + (1 << 20) - 1) >> 20));
+	strv_add_all(list, set->extra.v);
 }
 
 /* The last words of sbatch, without its own prefixes. */
@@ -375,17 +353,17 @@ nodes_known(void)
 static int
 cluster_check(const struct slurm_settings *set, struct err *e)
 {
-	char **argv = NULL, text[256];
+	struct strv argv = { 0 };
 	struct buf out = { 0 };
 	enum slurm_refusal is;
-	size_t n = 0;
+	char text[256];
 	int rc = 0;
 
-	slurm_words_add(&argv, &n, xstrdup("sbatch"));
-	slurm_words_add(&argv, &n, xstrdup("--test-only"));
-	slurm_options_words(set, &argv, &n);
-	slurm_words_add(&argv, &n, xstrdup("--wrap=true"));
-	if (slurm_doctor_call(argv, TEST_MS, &out) > 0) {
+	strv_add(&argv, xstrdup("sbatch"));
+	strv_add(&argv, xstrdup("--test-only"));
+	slurm_options_words(set, &argv);
+	strv_add(&argv, xstrdup("--wrap=true"));
+	if (slurm_doctor_call(argv.v, TEST_MS, &out) > 0) {
 		error_read(buf_str(&out), text, sizeof text);
 		is = slurm_submit_class(buf_str(&out));
 		if (is == SLURM_REFUSAL_WRONG ||
@@ -393,7 +371,7 @@ cluster_check(const struct slurm_settings *set, struct err *e)
 			rc = err_set(e, ERR_USAGE,
 			    "Slurm does not accept such jobs: %s", text);
 	}
-	slurm_words_free(argv);
+	strv_free(argv.v);
 	buf_free(&out);
 	return rc;
 }

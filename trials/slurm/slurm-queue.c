@@ -173,19 +173,17 @@ by_name(struct slurm *s, const char *name)
 }
 
 static void
-cancel_add(struct slurm *s, char ***list, size_t *n, const char *first,
-    const char *second, int64_t id)
+cancel_add(struct strv *list, const char *first, const char *second, int64_t id)
 {
-	(void)s;
-	if (*n == 0) {
-		slurm_words_add(list, n, xstrdup("scancel"));
+	if (list->n == 0) {
+		strv_add(list, xstrdup("scancel"));
 		if (first != NULL)
-			slurm_words_add(list, n, xstrdup(first));
+			strv_add(list, xstrdup(first));
 		if (second != NULL)
-			slurm_words_add(list, n, xstrdup(second));
+			strv_add(list, xstrdup(second));
 	}
-	if (*n < FOUND_MAX)
-		slurm_words_add(list, n, xasprintf("%lld", (long long)id));
+	if (list->n < FOUND_MAX)
+		strv_add(list, xasprintf("%lld", (long long)id));
 }
 
 /* What one row of an answer asks for. */
@@ -203,8 +201,7 @@ row_cancel(struct slurm *s, const struct slurm_row *row)
 			if (strcmp(s->strays[i].name, row->name) == 0)
 				break;
 		if (i < s->n_strays || is_useless(s, row))
-			cancel_add(s, &s->cancel.hard, &s->cancel.n_hard, NULL,
-			    NULL, row->id);
+			cancel_add(&s->cancel.hard, NULL, NULL, row->id);
 		return;
 	}
 	/* A copy of it that waits, or is stuck, while another one has run. */
@@ -214,14 +211,13 @@ row_cancel(struct slurm *s, const struct slurm_row *row)
 	    (a->stop == SLURM_STOP_GRACE &&
 		(!a->claimed ||
 		    now >= a->stop_ms + a->grace_ms + KILL_AFTER_MS)))
-		cancel_add(
-		    s, &s->cancel.hard, &s->cancel.n_hard, NULL, NULL, row->id);
+		cancel_add(&s->cancel.hard, NULL, NULL, row->id);
 	else if (a->stop == SLURM_STOP_GRACE &&
 		 a->stop_sent < SLURM_STOP_GRACE &&
 		 row->state == SLURM_STATE_RUNS) {
 		a->stop_sent = SLURM_STOP_GRACE;
-		cancel_add(s, &s->cancel.soft, &s->cancel.n_soft, "--batch",
-		    "--signal=TERM", row->id);
+		cancel_add(
+		    &s->cancel.soft, "--batch", "--signal=TERM", row->id);
 	}
 }
 
@@ -382,10 +378,10 @@ on_cancelled(
 }
 
 static void
-cancel(struct slurm *s, char ***list, size_t *n)
+cancel(struct slurm *s, struct strv *list)
 {
 	const struct capture_spec spec = {
-		.argv = *list, .timeout_ms = SLURM_TOOL_MS, .both = true
+		.argv = list->v, .timeout_ms = SLURM_TOOL_MS, .both = true
 	};
 	struct err e = ERR_INIT;
 
@@ -393,16 +389,15 @@ cancel(struct slurm *s, char ***list, size_t *n)
 	if (capture_start(
 		&s->cancel.child, s->loop, &spec, on_cancelled, s, &e) == -1)
 		s->cancel.child = NULL;
-	slurm_words_free(*list);
-	*list = NULL;
-	*n = 0;
+	strv_free(list->v);
+	*list = (struct strv){ 0 };
 }
 
 void
 slurm_queue_cancel(struct slurm *s)
 {
-	if (s->cancel.child == NULL && s->cancel.n_soft > 0)
-		cancel(s, &s->cancel.soft, &s->cancel.n_soft);
-	if (s->cancel.child == NULL && s->cancel.n_hard > 0)
-		cancel(s, &s->cancel.hard, &s->cancel.n_hard);
+	if (s->cancel.child == NULL && s->cancel.soft.n > 0)
+		cancel(s, &s->cancel.soft);
+	if (s->cancel.child == NULL && s->cancel.hard.n > 0)
+		cancel(s, &s->cancel.hard);
 }

@@ -283,26 +283,26 @@ slurm_submit_read(struct slurm *s)
 	s->submit.out = s->submit.why = NULL;
 }
 
-static char **
+static struct strv
 command(const struct slurm_attempt *a)
 {
-	char **argv = NULL, excluded[1024];
-	size_t n = 0;
+	struct strv argv = { 0 };
+	char excluded[1024];
 
-	slurm_words_add(&argv, &n, xstrdup("sbatch"));
-	slurm_words_add(&argv, &n, xstrdup("--parsable"));
-	slurm_words_add(&argv, &n, xstrdup("--no-requeue"));
-	slurm_words_add(&argv, &n, xasprintf("--job-name=%s", a->name));
-	slurm_words_add(&argv, &n, xasprintf("--comment=%s", a->uuid));
-	slurm_words_add(&argv, &n, xstrdup("--export=NIL"));
-	slurm_words_add(&argv, &n, xstrdup("--open-mode=append"));
-	slurm_words_add(&argv, &n, xasprintf("--output=%s/slurm.out", a->dir));
-	slurm_words_add(&argv, &n, xasprintf("--chdir=%s", a->dir));
-	slurm_options_words(&a->slurm->set, &argv, &n);
+	strv_add(&argv, xstrdup("sbatch"));
+	strv_add(&argv, xstrdup("--parsable"));
+	strv_add(&argv, xstrdup("--no-requeue"));
+	strv_add(&argv, xasprintf("--job-name=%s", a->name));
+	strv_add(&argv, xasprintf("--comment=%s", a->uuid));
+	strv_add(&argv, xstrdup("--export=NIL"));
+	strv_add(&argv, xstrdup("--open-mode=append"));
+	strv_add(&argv, xasprintf("--output=%s/slurm.out", a->dir));
+	strv_add(&argv, xasprintf("--chdir=%s", a->dir));
+	slurm_options_words(&a->slurm->set, &argv);
 	slurm_folder_excluded(a, excluded, sizeof excluded);
 	if (*excluded != '\0')
-		slurm_words_add(&argv, &n, xasprintf("--exclude=%s", excluded));
-	slurm_words_add(&argv, &n, xasprintf("%s/job.sh", a->dir));
+		strv_add(&argv, xasprintf("--exclude=%s", excluded));
+	strv_add(&argv, xasprintf("%s/job.sh", a->dir));
 	return argv;
 }
 
@@ -310,9 +310,9 @@ static void
 submit(struct slurm_attempt *a)
 {
 	struct slurm *s = a->slurm;
-	char **argv = command(a);
+	struct strv argv = command(a);
 	const struct capture_spec spec = {
-		.argv = argv, .timeout_ms = SLURM_TOOL_MS, .both = true
+		.argv = argv.v, .timeout_ms = SLURM_TOOL_MS, .both = true
 	};
 	struct err e = ERR_INIT;
 
@@ -325,7 +325,7 @@ submit(struct slurm_attempt *a)
 		s->submit.child = NULL;
 		on_down(a, e.text);
 	}
-	slurm_words_free(argv);
+	strv_free(argv.v);
 }
 
 void

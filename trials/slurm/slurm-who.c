@@ -16,7 +16,8 @@
 enum {
 	ASK_MS = 10000,
 	PAUSE_MS = 2000, /* between two */
-	LAG_MS = 20000 /* until the accounting has the end of a job */
+	LAG_MS = 20000, /* until the accounting has the end of a job */
+	NONE_MS = 60000 /* until one without accounting is asked again */
 };
 
 #define UNKNOWN "its owner or an administrator"
@@ -70,7 +71,7 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 	(void)len;
 	(void)why;
 	s->who.child = NULL;
-	s->who.none |= status != 0;
+	s->who.none_ms = status != 0 ? loop_now_ms(s->loop) : 0;
 	if (a != NULL)
 		a->who_known = status == 0 && slurm_who_read(out, a->name,
 						  a->who, sizeof a->who);
@@ -100,7 +101,7 @@ ask(struct slurm_attempt *a)
 	if (capture_start(&s->who.child, s->loop, &spec, on_answer, s, &e) ==
 	    -1) {
 		s->who.child = NULL;
-		s->who.none = true;
+		s->who.none_ms = loop_now_ms(s->loop);
 	}
 }
 
@@ -113,7 +114,8 @@ slurm_who(struct slurm_attempt *a, char *who, size_t n)
 		(void)snprintf(who, n, "%s", a->who);
 		return true;
 	}
-	if (a->slurm->who.none) {
+	if (a->slurm->who.none_ms != 0 &&
+	    now < a->slurm->who.none_ms + NONE_MS) {
 		(void)snprintf(who, n,
 		    UNKNOWN " (who is unknown: Slurm has no accounting here)");
 		return true;

@@ -193,8 +193,8 @@ slurm_close(void *ctx)
 	loop_timer_free(s->queue.timer);
 	if (s->rules != NULL)
 		metric_patterns_free(s->rules);
-	slurm_words_free(s->cancel.soft);
-	slurm_words_free(s->cancel.hard);
+	strv_free(s->cancel.soft.v);
+	strv_free(s->cancel.hard.v);
 	slurm_options_free(&s->set);
 	buf_free(&s->notes);
 	free(s->submit.out);

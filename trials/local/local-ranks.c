@@ -4,13 +4,10 @@
  * launcher (torchrun, mpirun) that does.
  */
 
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/file.h"
 #include "src/base/spawn.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-internal.h"
@@ -26,48 +23,6 @@ local_ranks_find(struct local *l, const struct study_trial *t, struct err *e)
 	return spawn_find(&l->ranks, "HPOTUNE_RANKS", program, e);
 }
 
-/* torchrun's own interpreter has the torch that the program needs. */
-static const char *
-python_of(const char *command)
-{
-	const char *base;
-
-	if (command == NULL)
-		return NULL;
-	base = strrchr(command, '/');
-	base = base != NULL ? base + 1 : command;
-	return strncmp(base, "python", 6) == 0 ? command : NULL;
-}
-
-/*
- * Options with underscores: older releases accept only these.  Not
- * --standalone, with which all trials use the same port; the leased port comes
- * through the environment.
- */
-static void
-torchrun_words(struct strv *w, const struct study_trial *t, const char *command)
-{
-	const char *python = python_of(command);
-
-	if (python == NULL && local_env_finds(t, "torchrun"))
-		strv_add(w, xstrdup("torchrun"));
-	else {
-		strv_add(w, xstrdup(python != NULL ? python : "python3"));
-		strv_add(w, xstrdup("-m"));
-		strv_add(w, xstrdup("torch.distributed.run"));
-	}
-	strv_add(w, xstrdup("--nnodes=1"));
-	strv_add(w,
-	    xasprintf("--nproc_per_node=%lld", (long long)study_processes(t)));
-	strv_add(w, xstrdup("--rdzv_backend=static"));
-	strv_add(w, xstrdup("--master_addr=127.0.0.1"));
-	/* The tuner starts another attempt itself, from the checkpoint. */
-	strv_add(w, xstrdup("--max_restarts=0"));
-	/* Older releases check every five seconds whether a rank has ended. */
-	strv_add(w, xstrdup("--monitor_interval=0.1"));
-	strv_add(w, xstrdup("--no_python"));
-}
-
 /* Add the words of the external launcher, if there is one. */
 static void
 launcher_words(struct strv *w, const struct study_trial *t, const char *command)
@@ -75,9 +30,11 @@ launcher_words(struct strv *w, const struct study_trial *t, const char *command)
 	switch (t->launcher) {
 	case STUDY_LAUNCHER_NONE:
 	case STUDY_LAUNCHER_RANKS:
+	case STUDY_LAUNCHER_SRUN: /* an error of check */
 		break;
 	case STUDY_LAUNCHER_TORCHRUN:
-		torchrun_words(w, t, command);
+		ranks_words_torchrun(w, command, local_env_finds(t, "torchrun"),
+		    1, study_processes(t));
 		break;
 	case STUDY_LAUNCHER_MPIRUN:
 		strv_add(w, xstrdup("mpirun"));
@@ -130,18 +87,7 @@ local_ranks_command(struct strv *w, const struct local *l,
 void
 local_ranks_cause(const struct local_attempt *a, struct launch_exit *x)
 {
-	char path[PATH_MAX], text[sizeof x->why];
-
-	/* A requested stop or lack of memory is the cause itself. */
-	if (!x->ran || x->stopped || x->timeout || x->oom ||
-	    (x->signal == 0 && x->exit_code == 0) ||
-	    snprintf(path, sizeof path, "%s/cause", a->dir) >= PATH_MAX)
-		return;
-	if (file_read(AT_FDCWD, path, text, sizeof text) <= 0)
-		return;
-	(void)snprintf(x->why, sizeof x->why, "%s", text);
-	x->ran = x->exit_code != RANKS_NO_EXEC ||
-		 strncmp(x->why, RANKS_CANNOT, strlen(RANKS_CANNOT)) != 0;
+	ranks_words_cause(a->dir, x);
 }
 
 int

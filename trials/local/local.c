@@ -266,8 +266,12 @@ local_check(const struct study_trial *settings,
     const struct option_value *values, struct err *e)
 {
 	struct local_gpu_request w;
-	int rc = local_gpu_request_read(&w, settings, values, e);
+	int rc;
 
+	if (settings->launcher == STUDY_LAUNCHER_SRUN)
+		return err_set(e, ERR_USAGE,
+		    "trial.launcher srun is for the backend slurm");
+	rc = local_gpu_request_read(&w, settings, values, e);
 	local_gpu_request_free(&w);
 	return rc;
 }

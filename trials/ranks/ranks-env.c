@@ -45,8 +45,30 @@ threads(const struct ranks_args *a)
 		n = a->cpus < n ? a->cpus : n;
 	else if (a->slots > 1)
 		n /= a->slots;
-	n /= a->processes > 0 ? a->processes : 1;
+	n /= ranks_env_per_node(a);
 	return n > 0 ? n : 1;
+}
+
+int64_t
+ranks_env_per_node(const struct ranks_args *a)
+{
+	int64_t n = a->nodes > 0 ? a->processes / a->nodes : a->processes;
+
+	return n > 0 ? n : 1;
+}
+
+int
+ranks_env_node(void)
+{
+	const char *value = getenv("SLURM_NODEID");
+	int64_t node;
+
+	if (value == NULL || !args_number(value, &node) || node < 0 ||
+	    node > INT_MAX)
+		return -1;
+	number_set("GROUP_RANK", node);
+	number_set("PET_NODE_RANK", node);
+	return (int)node;
 }
 
 void
@@ -56,7 +78,11 @@ ranks_env_all(const struct ranks_args *a, int port)
 		number_set("OMP_NUM_THREADS", threads(a));
 	if (port == 0)
 		return;
-	(void)setenv("MASTER_ADDR", HOST, 1);
+	/* Of several nodes the script of the job sets the first one. */
+	if (a->nodes == 0 || getenv("MASTER_ADDR") == NULL)
+		(void)setenv("MASTER_ADDR", HOST, 1);
+	if (a->nodes > 0)
+		(void)setenv("PET_MASTER_ADDR", getenv("MASTER_ADDR"), 1);
 	number_set("MASTER_PORT", port);
 }
 
@@ -171,12 +197,13 @@ ranks_env_rank(
 }
 
 int
-ranks_env_translate(void)
+ranks_env_translate(const struct ranks_args *a)
 {
 	static const struct {
-		const char *to, *from[3];
+		const char *to, *from[4];
 	} rows[] = {
-		{ "RANK", { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" } },
+		{ "RANK", { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+			      "SLURM_PROCID" } },
 		{ "WORLD_SIZE", { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" } },
 		{ "LOCAL_RANK",
 		    { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID" } },
@@ -188,7 +215,7 @@ ranks_env_translate(void)
 	size_t i, k;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		for (k = 0; k < 3 && rows[i].from[k] != NULL; k++) {
+		for (k = 0; k < 4 && rows[i].from[k] != NULL; k++) {
 			value = getenv(rows[i].from[k]);
 			if (value != NULL)
 				(void)setenv(rows[i].to, value, 0);
@@ -197,6 +224,13 @@ ranks_env_translate(void)
 	if (value == NULL || !args_number(value, &rank) || rank < 0 ||
 	    rank > INT_MAX)
 		return -1;
+	if (a->nodes > 0) {
+		/* By blocks, whatever a launcher calls its part of them. */
+		number_set("WORLD_SIZE", a->processes);
+		number_set("LOCAL_WORLD_SIZE", ranks_env_per_node(a));
+		number_set("LOCAL_RANK", rank % ranks_env_per_node(a));
+		number_set("GROUP_RANK", rank / ranks_env_per_node(a));
+	}
 	(void)setenv("GROUP_RANK", "0", 0);
 	return (int)rank;
 }

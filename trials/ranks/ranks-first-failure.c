@@ -144,7 +144,7 @@ cause_write(int dir_fd, const char *text)
 	if (fd == -1)
 		return;
 	if (write(fd, text, len) == (ssize_t)len)
-		(void)linkat(dir_fd, name, dir_fd, "cause", 0);
+		(void)linkat(dir_fd, name, dir_fd, RANKS_CAUSE_FILE, 0);
 	(void)close(fd);
 	(void)unlinkat(dir_fd, name, 0);
 }

@@ -33,6 +33,8 @@ static void ranks_wrapper_forget(const struct ranks *);
 
 static bool ranks_wrapper_signal(const struct ranks *);
 
+static bool ranks_wrapper_all(const struct ranks *);
+
 static void ranks_wrapper_register(int dir_fd, int rank, pid_t);
 
 static void ranks_output_check(const struct ranks *);
@@ -50,8 +52,25 @@ enum {
 	AGAIN_MS = 1000, /* SIGKILL is repeated */
 	OUTPUT_MS = 250, /* interval of checks of the output files */
 	TELL_MS = 50, /* interval of searches for ranks of a launcher */
-	TELL_MOST_MS = 5000
+	TELL_MOST_MS = 5000,
+	/* … of other nodes, whose files are seen later */
+	TELL_FAR_MS = 30000,
+	CAUSE_MS = 500
 };
+
+/* Whether its child is a launcher, which starts the ranks. */
+static bool
+is_launcher(const struct ranks *s)
+{
+	return s->args.mode == RANKS_LAUNCHER || s->args.mode == RANKS_NODE;
+}
+
+/* … also on other nodes: it is asked to forward a signal. */
+static bool
+is_far(const struct ranks *s)
+{
+	return s->args.mode == RANKS_LAUNCHER && s->args.nodes > 0;
+}
 
 /* Those that are begun here. */
 static void
@@ -67,7 +86,7 @@ ranks_list(struct ranks *s, int number)
 		s->rank[i] = (struct rank){ .role = i < workers ? RANK_WORKER
 								: RANK_SERVER,
 			.number = (int)(i < workers ? i : i - workers) };
-	if (a->mode == RANKS_LAUNCHER)
+	if (is_launcher(s))
 		s->rank[0].role = RANK_LAUNCHER;
 	if (a->mode == RANKS_EACH)
 		s->rank[0].number = number;
@@ -110,7 +129,7 @@ end_begin(struct ranks *s)
 	s->servers_at_ms = -1;
 	s->kill_at_ms = clock_boot_ms() + grace;
 	if (!s->told)
-		all_signal(s, SIGTERM);
+		all_signal(s, is_far(s) ? SIGUSR2 : SIGTERM);
 }
 
 static void
@@ -119,9 +138,12 @@ rank_over(struct ranks *s, struct rank *r, int status)
 	r->pid = 0;
 	r->status = status;
 	r->bad = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-	if (!r->bad || s->ending || s->told)
+	if (!r->bad || s->told || (s->ending && !is_far(s)))
 		return;
 	s->cause = r;
+	/* A rank that it has started was the first. */
+	if (s->ending)
+		return;
 	ranks_first_failure(s, r);
 	end_begin(s);
 }
@@ -178,8 +200,11 @@ launcher_signal(struct ranks *s)
 	int64_t now = clock_boot_ms();
 
 	s->signal_at_ms = -1;
-	if (ranks_wrapper_signal(s))
+	if (is_far(s) ? ranks_wrapper_all(s) : ranks_wrapper_signal(s)) {
+		if (is_far(s))
+			all_signal(s, SIGUSR2);
 		return;
+	}
 	if (now >= s->signal_until_ms)
 		all_signal(s, SIGTERM);
 	else
@@ -194,8 +219,9 @@ end_received(struct ranks *s)
 	s->told = true;
 	if (s->ending)
 		return;
-	s->signal_until_ms = clock_boot_ms() + TELL_MOST_MS;
-	if (s->args.mode == RANKS_LAUNCHER)
+	s->signal_until_ms =
+	    clock_boot_ms() + (is_far(s) ? TELL_FAR_MS : TELL_MOST_MS);
+	if (is_launcher(s))
 		launcher_signal(s);
 	else
 		all_signal(s, SIGTERM);
@@ -207,7 +233,7 @@ signals_heard(struct ranks *s)
 	struct signalfd_siginfo info;
 
 	while (read(s->signal_fd, &info, sizeof info) == sizeof info)
-		if (info.ssi_signo == SIGTERM)
+		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGUSR2)
 			end_received(s);
 }
 
@@ -215,7 +241,7 @@ static int
 wait_ms(const struct ranks *s)
 {
 	const int64_t at[] = { s->kill_at_ms, s->servers_at_ms, s->output_at_ms,
-		s->signal_at_ms };
+		s->signal_at_ms, s->cause_at_ms };
 	int64_t first = -1, ms;
 	size_t i;
 
@@ -228,13 +254,34 @@ wait_ms(const struct ranks *s)
 	return ms < 0 ? 0 : (int)ms;
 }
 
+/* A rank of some node has failed: its launcher does not end the others. */
+static void
+cause_look(struct ranks *s)
+{
+	char text[4];
+
+	if (s->told || s->ending ||
+	    file_read(s->dir_fd, RANKS_CAUSE_FILE, text, sizeof text) <= 0)
+		return;
+	s->far_failed = true;
+	end_begin(s);
+}
+
 static void
 timers_run(struct ranks *s)
 {
 	int64_t now = clock_boot_ms();
 
+	if (s->cause_at_ms >= 0 && now >= s->cause_at_ms) {
+		cause_look(s);
+		s->cause_at_ms = s->ending ? -1 : now + CAUSE_MS;
+	}
 	if (s->kill_at_ms >= 0 && now >= s->kill_at_ms) {
-		all_signal(s, SIGKILL);
+		/* SIGKILL would leave the ranks of other nodes. */
+		all_signal(s, is_far(s) && !s->ending_told ? SIGTERM : SIGKILL);
+		if (is_far(s) && !s->ending_told)
+			now += GRACE_MS;
+		s->ending_told = true;
 		s->kill_at_ms = now + AGAIN_MS;
 	}
 	if (s->signal_at_ms >= 0 && now >= s->signal_at_ms)
@@ -315,6 +362,13 @@ start(struct ranks *s)
 	ranks_env_all(&s->args, s->lease.first);
 	if (s->args.mode == RANKS_LAUNCHER)
 		ranks_env_launcher(s->lease.first);
+	s->node = s->args.mode == RANKS_NODE ? ranks_env_node() : 0;
+	if (s->node < 0) {
+		ranks_first_failure_start(s, "Slurm has set no SLURM_NODEID");
+		return RANKS_NO_START;
+	}
+	if (is_far(s))
+		s->cause_at_ms = clock_boot_ms() + CAUSE_MS;
 	if (s->args.log_cap > 0)
 		s->output_at_ms = clock_boot_ms() + OUTPUT_MS;
 	ranks_list(s, 0);
@@ -324,7 +378,7 @@ start(struct ranks *s)
 static int
 start_each(struct ranks *s)
 {
-	int number = ranks_env_translate();
+	int number = ranks_env_translate(&s->args);
 
 	if (dir_open(s) == -1)
 		return RANKS_NO_START;
@@ -373,8 +427,14 @@ static void __attribute__((noreturn)) end(const struct ranks *s)
 	}
 	if (s->args.mode == RANKS_LAUNCHER)
 		ranks_wrapper_forget(s);
+	/* srun would report that the node failed. */
+	if (s->args.mode == RANKS_NODE && s->told)
+		exit(0);
 	if (s->cause != NULL)
 		end_as(s->cause->status);
+	/* The launcher may not pass on how that rank has ended. */
+	if (s->far_failed)
+		exit(EXIT_FAILURE);
 	/* After a stop, the status of rank 0 is the result. */
 	if (s->told)
 		end_as(s->rank[0].status);
@@ -384,7 +444,7 @@ static void __attribute__((noreturn)) end(const struct ranks *s)
 static int
 signals_open(void)
 {
-	static const int all[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP };
+	static const int all[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGUSR2 };
 	sigset_t set;
 	size_t i;
 
@@ -401,7 +461,8 @@ main(int argc, char **argv)
 	struct ranks s = { .kill_at_ms = -1,
 		.output_at_ms = -1,
 		.servers_at_ms = -1,
-		.signal_at_ms = -1 };
+		.signal_at_ms = -1,
+		.cause_at_ms = -1 };
 	int r;
 
 	if (argc < 3 || !ranks_args_read(&s.args, argv + 1)) {
@@ -430,6 +491,7 @@ start_args(struct ranks_args *a, char **argv)
 	const struct arg table[] = {
 		{ "dir=", &a->dir, NULL },
 		{ "processes=", NULL, &a->processes },
+		{ "nodes=", NULL, &a->nodes },
 		{ "servers=", NULL, &a->servers },
 		{ "grace-ms=", NULL, &a->grace_ms },
 		{ "ports=", NULL, &a->ports },
@@ -451,6 +513,7 @@ mode_read(enum ranks_mode *mode, const char *word)
 {
 	static const char *const words[] = { [RANKS_START] = "start",
 		[RANKS_LAUNCHER] = "launcher",
+		[RANKS_NODE] = "node",
 		[RANKS_EACH] = "each" };
 	size_t i;
 
@@ -486,6 +549,9 @@ child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
 		_exit(127);
 	(void)setpgid(0, 0);
+	/* srun sends what it forwards to all processes of a task. */
+	if (s->args.nodes > 0 && !is_far(s))
+		(void)signal(SIGUSR2, SIG_IGN);
 	if (s->args.mode == RANKS_START)
 		ranks_env_rank(&s->args, s->lease.first, r->role, r->number);
 	if (ranks_output_redirect(s, r) == -1)
@@ -664,12 +730,27 @@ rank_forward_signal(int dir_fd, int rank)
 static bool
 ranks_wrapper_signal(const struct ranks *s)
 {
+	int n = (int)ranks_env_per_node(&s->args), first = s->node * n, i;
 	bool all = true;
-	int i;
 
-	for (i = 0; i < s->args.processes; i++)
+	for (i = first; i < first + n; i++)
 		all &= rank_forward_signal(s->dir_fd, i);
 	return all;
+}
+
+/* Whether the ranks of all nodes have registered, and handle the signal. */
+static bool
+ranks_wrapper_all(const struct ranks *s)
+{
+	char name[32], text[32];
+	int i;
+
+	for (i = 0; i < s->args.processes; i++) {
+		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
+		if (file_read(s->dir_fd, name, text, sizeof text) <= 0)
+			return false;
+	}
+	return true;
 }
 
 /*

@@ -19,12 +19,17 @@ enum {
 	RANKS_CAUSE = 160 /* size of the file with the cause */
 };
 
-/* Precedes the program in that file. */
+/* The file, in the folder of the attempt, and what precedes a program there. */
+#define RANKS_CAUSE_FILE "cause"
 #define RANKS_CANNOT "cannot run "
+
+struct launch_exit;
+struct strv;
 
 enum ranks_mode {
 	RANKS_START, /* one process for each rank */
 	RANKS_LAUNCHER, /* one process, which starts the ranks itself */
+	RANKS_NODE, /* the same for the ranks of one node of several */
 	RANKS_EACH /* wrapper of one rank of a launcher */
 };
 
@@ -41,7 +46,12 @@ struct rank {
 struct ranks_args {
 	enum ranks_mode mode;
 	const char *dir; /* of the attempt */
-	int64_t processes;
+	int64_t processes; /* on all nodes */
+	/*
+	 * The ranks are started through a launcher that reaches several nodes
+	 * (srun, mpirun) and forwards SIGUSR2; 0: here, without one.
+	 */
+	int64_t nodes;
 	int64_t servers; /* parameter servers */
 	int64_t grace_ms;
 	int64_t ports; /* minimum number to lease */
@@ -59,6 +69,7 @@ struct ranks {
 	struct rank *rank;
 	size_t n;
 	int signal_fd;
+	int node; /* mode RANKS_NODE: its number */
 	bool told; /* SIGTERM was received and forwarded to all */
 	bool ending; /* the remaining processes were signalled */
 	const struct rank *cause; /* the first that failed, or NULL */
@@ -67,6 +78,9 @@ struct ranks {
 	/* next signal: some ranks of a launcher have not registered */
 	int64_t signal_at_ms;
 	int64_t signal_until_ms;
+	int64_t cause_at_ms; /* next look for a failed rank on some node */
+	bool far_failed; /* it was found */
+	bool ending_told; /* the launcher got SIGTERM, before SIGKILL */
 	int64_t servers_at_ms; /* the chief has ended: when to end the others */
 };
 
@@ -77,14 +91,18 @@ void ranks_env_all(const struct ranks_args *, int port);
 bool ranks_env_is_root(void);
 /* Variables of mpirun and torchrun about this machine. */
 void ranks_env_launcher(int port);
+/* Ranks of one node; 1 without nodes. */
+int64_t ranks_env_per_node(const struct ranks_args *);
+/* The number of this node of the job, from Slurm; and torchrun's name of it. */
+int ranks_env_node(void);
 /* Variables of this rank; called in the child. */
 void
 ranks_env_rank(const struct ranks_args *, int port, enum rank_role, int number);
 /*
- * Set torch's names from those of Open MPI or MPICH if they are missing;
+ * Set torch's names from those of Open MPI, MPICH or Slurm if they are missing;
  * returns the rank, or -1 when unknown.
  */
-int ranks_env_translate(void);
+int ranks_env_translate(const struct ranks_args *);
 /* TF_CONFIG of one task; the caller frees it. */
 char *ranks_env_tf_config(
     const struct ranks_args *, int port, enum rank_role, int number);
@@ -99,6 +117,16 @@ void ranks_output_name(char *, size_t, enum rank_role, int number);
 /* ranks-main.c */
 
 /* ranks-main.c: ranks started by an external launcher. */
+
+/* ranks-words.c, for launchers */
+/*
+ * torchrun, as this python has it, or the first one in PATH (found), for this
+ * command; add the words before it.
+ */
+void ranks_words_torchrun(struct strv *, const char *command, bool found,
+    int64_t nodes, int64_t per_node);
+/* The reason of an attempt in this folder whose first failed rank has one. */
+void ranks_words_cause(const char *dir, struct launch_exit *);
 
 /* ranks-first-failure.c: record and print why the trial failed. */
 void ranks_first_failure(const struct ranks *, const struct rank *);

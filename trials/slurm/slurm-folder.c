@@ -145,8 +145,9 @@ slurm_folder_root(struct slurm *s, const struct launch_env *env, struct err *e)
 }
 
 /* Named by its digest: the one that a running job executes stays. */
-int
-slurm_folder_shim(struct slurm *s, struct err *e)
+static int
+program_copy(const struct slurm *s, char **to, const char *variable,
+    const char *name, struct err *e)
 {
 	char *from = NULL, *dir, *text, hex[DIGEST_HEX];
 	struct buf command = { 0 };
@@ -154,19 +155,19 @@ slurm_folder_shim(struct slurm *s, struct err *e)
 	struct stat st;
 	int rc;
 
-	if (spawn_find(&from, "HPOTUNE_SHIM", "hpotune-shim", e) != 0)
+	if (spawn_find(&from, variable, name, e) != 0)
 		return -1;
 	rc = sha256_file(hex, from, e);
 	dir = xasprintf("%s/bin", s->root);
 	if (rc == 0 && mkdir(dir, 0700) == -1 && errno != EEXIST)
 		rc = err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
-	s->shim = xasprintf("%s/hpotune-shim-%.12s", dir, hex);
-	text = xasprintf("%s/.shim.%ld", dir, (long)getpid());
-	if (rc == 0 && stat(s->shim, &st) == -1) {
+	*to = xasprintf("%s/%s-%.12s", dir, name, hex);
+	text = xasprintf("%s/.%s.%ld", dir, name, (long)getpid());
+	if (rc == 0 && stat(*to, &st) == -1) {
 		argv[3] = from;
 		argv[4] = text;
 		if (slurm_doctor_call(argv, SLURM_TOOL_MS, &command) != 0 ||
-		    rename(text, s->shim) == -1)
+		    rename(text, *to) == -1)
 			rc = err_set(e, ERR_FILE,
 			    "%s cannot be copied to %s: %.200s", from, dir,
 			    command.len > 0 ? buf_str(&command)
@@ -176,6 +177,17 @@ slurm_folder_shim(struct slurm *s, struct err *e)
 	free(text);
 	free(dir);
 	free(from);
+	return rc;
+}
+
+int
+slurm_folder_programs(struct slurm *s, struct err *e)
+{
+	int rc = program_copy(s, &s->shim, "HPOTUNE_SHIM", "hpotune-shim", e);
+
+	if (rc == 0 && s->trial->launcher != STUDY_LAUNCHER_NONE)
+		rc = program_copy(
+		    s, &s->ranks, "HPOTUNE_RANKS", "hpotune-ranks", e);
 	return rc;
 }
 
@@ -364,6 +376,41 @@ put_deadline(struct buf *b, const struct slurm_settings *set)
 	    (long long)set->signal_s);
 }
 
+/*
+ * What the processes of several nodes need: the address of the first node, and
+ * an environment that srun passes on although that of sbatch was not.
+ */
+static void
+put_steps(struct buf *b, const struct slurm_settings *set)
+{
+	buf_puts(b, "unset SLURM_EXPORT_ENV\n");
+	if (set->nodes > 1)
+		buf_puts(b, "MASTER_ADDR=$SLURMD_NODENAME\n"
+			    "getent hosts \"$MASTER_ADDR\" >/dev/null ||\n"
+			    "\tMASTER_ADDR=$(hostname)\n"
+			    "export MASTER_ADDR\n");
+}
+
+/* hpotune-ranks and launchers, if any. */
+static void
+put_ranks(struct buf *b, const struct slurm *s, const struct launch_spec *spec,
+    const char *dir)
+{
+	struct strv w = { 0 };
+	size_t i;
+
+	slurm_ranks_command(&w, s, spec, dir);
+	for (i = 0; i < w.n; i++) {
+		buf_putc(b, ' ');
+		/* The one word that the shell replaces. */
+		if (strcmp(w.v[i], SLURM_RANKS_CPUS) == 0)
+			buf_puts(b, w.v[i]);
+		else
+			put_quoted(b, w.v[i]);
+	}
+	strv_free(w.v);
+}
+
 /* The job is the supervisor: the shell becomes it. */
 static int
 script_write(const struct slurm *s, const struct launch_spec *spec,
@@ -378,12 +425,12 @@ script_write(const struct slurm *s, const struct launch_spec *spec,
 	buf_puts(&b, s->set.setup != NULL ? "#!/bin/bash -l\n" : "#!/bin/sh\n");
 	buf_printf(&b, "# hpotune: trial %lld, attempt %d\n. ",
 	    (long long)spec->trial, spec->attempt);
-	buf_puts(&b, "");
 	put_quoted(&b, dir);
 	buf_puts(&b, "/env.sh || exit\n");
 	if (s->set.setup != NULL)
 		buf_printf(&b, "%s\n", s->set.setup);
 	put_deadline(&b, &s->set);
+	put_steps(&b, &s->set);
 	buf_puts(&b, "SM_NUM_GPUS=${SLURM_GPUS_ON_NODE:-0} "
 		     "CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-}\n"
 		     "export SM_NUM_GPUS CUDA_VISIBLE_DEVICES\nexec ");
@@ -399,6 +446,7 @@ script_write(const struct slurm *s, const struct launch_spec *spec,
 		put_number(&b, "from-trial", spec->from);
 	}
 	buf_puts(&b, " --");
+	put_ranks(&b, s, spec, dir);
 	for (i = 0; spec->argv[i] != NULL; i++) {
 		buf_putc(&b, ' ');
 		put_quoted(&b, spec->argv[i]);

@@ -35,8 +35,11 @@ struct slurm_settings {
 	struct strv extra; /* options of sbatch, as written */
 	int64_t time_s; /* of one job; 0 = that of the partition */
 	int64_t signal_s; /* before its end: SIGTERM to the supervisor */
-	int64_t cpus; /* of one trial; 0 = that of the cluster */
-	int64_t memory; /* bytes; 0 = that of the cluster */
+	int64_t nodes; /* of one trial */
+	int64_t n_gpus; /* of one trial on each node */
+	int64_t cpus; /* of one task; 0 = that of the cluster */
+	int64_t memory; /* bytes, of a node; 0 = that of the cluster */
+	int64_t tasks; /* of a node, for its ranks; 0 = unknown */
 	bool exclude; /* nodes that failed under a trial */
 };
 
@@ -100,6 +103,7 @@ struct slurm {
 	char *root; /* with its trials and its bin, shared by the nodes */
 	char *prefix; /* of the names of its jobs */
 	char *shim; /* the copy in the shared folder */
+	char *ranks; /* the same of hpotune-ranks; NULL = not needed */
 	struct slurm_settings set;
 	const struct study_trial *trial;
 	struct metric_patterns *rules;
@@ -193,8 +197,8 @@ char *slurm_folder_dir(const struct launch_spec *);
  * NAME.d/trials is then a link.
  */
 int slurm_folder_root(struct slurm *, const struct launch_env *, struct err *);
-/* Copy hpotune-shim there. */
-int slurm_folder_shim(struct slurm *, struct err *);
+/* Copy hpotune-shim there, and hpotune-ranks if trials need it. */
+int slurm_folder_programs(struct slurm *, struct err *);
 /* The folders, the parameters, the environment and the script of the job. */
 int slurm_folder_make(struct slurm *, const struct launch_spec *, struct err *);
 /* Whether slurm_folder_make was completed for this attempt. */
@@ -215,6 +219,21 @@ slurm_folder_word(const char *line, const char *name, char *value, size_t n);
 /* The nodes that its trial shall not use, separated by commas; "" = none. */
 void slurm_folder_excluded(const struct slurm_attempt *, char *, size_t);
 void slurm_folder_exclude(struct slurm_attempt *, const char *node);
+
+/* slurm-ranks.c: trials of several processes. */
+/* A word of the shell for the argument with the cores of the trial. */
+#define SLURM_RANKS_CPUS "cpus=${SLURM_CPUS_ON_NODE:-0}"
+/* Ranks of one node; 0 = unknown. */
+int64_t
+slurm_ranks_per_node(const struct slurm_settings *, const struct study_trial *);
+int slurm_ranks_check(
+    const struct slurm_settings *, const struct study_trial *, struct err *);
+int
+slurm_ranks_replicas(const struct study_trial *, const struct option_value *);
+void slurm_ranks_describe(const struct study_trial *, struct buf *);
+/* The words between the supervisor and the command of an attempt. */
+void slurm_ranks_command(struct strv *, const struct slurm *,
+    const struct launch_spec *, const char *dir);
 
 /* slurm-submit.c: sbatch. */
 void slurm_submit_next(struct slurm *);

@@ -19,6 +19,7 @@
 #include "src/model/study/study.h"
 #include "trials/process/attempt-status.h"
 #include "trials/process/transient-error.h"
+#include "trials/ranks/ranks.h"
 #include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
 
@@ -407,6 +408,8 @@ end_recorded(struct slurm_attempt *a)
 		return;
 	}
 	attempt_status_exit(&ev.u.exit, x);
+	if (a->slurm->trial->launcher != STUDY_LAUNCHER_NONE)
+		ranks_words_cause(a->dir, &ev.u.exit);
 	ev.u.exit.not_yet = !x->ran && transient_error_exec(x->error);
 	end_emit(a, &ev);
 }

@@ -31,6 +31,8 @@ const struct option slurm_options[] = {
 	    "(NAME.d)" },
 	{ "gpus", OPTION_WORDS, 0, 0, NULL, NULL,
 	    "GPUs of one trial, 2 or a100:2 (trial.gpus)" },
+	{ "nodes", OPTION_INT, 1, 4096, "1", NULL,
+	    "nodes of one trial; gpus, cpus and memory are those of each" },
 	{ "cpus", OPTION_INT, 1, 4096, NULL, NULL,
 	    "cores of one trial (trial.cpus)" },
 	{ "memory", OPTION_SIZE, 1, 1e15, NULL, NULL,
@@ -49,7 +51,7 @@ static const char *const ours[] = { "--job-name", "-J", "--parsable",
 	"--requeue", "--no-requeue", "--output", "-o", "--error", "-e",
 	"--export", "--signal", "--chdir", "-D", "--array", "-a", "--wrap",
 	"--comment", "--open-mode", "--wait", "-W", "--test-only", "--hold",
-	"-H", NULL };
+	"-H", "--nodes", "-N", "--ntasks", "-n", "--ntasks-per-node", NULL };
 
 static const struct option_value *
 get(const struct option_value *values, const char *name)
@@ -126,6 +128,7 @@ gpus_read(struct slurm_settings *set, const struct study_trial *trial,
 	long n;
 
 	if (text == NULL) {
+		set->n_gpus = trial->gpus;
 		if (trial->gpus > 0)
 			set->gres = xasprintf("%lld", (long long)trial->gpus);
 		return 0;
@@ -140,6 +143,7 @@ gpus_read(struct slurm_settings *set, const struct study_trial *trial,
 		return json_err(v->json, e,
 		    "expected a number of GPUs, or TYPE:NUMBER such as "
 		    "\"a100:2\"");
+	set->n_gpus = n;
 	if (n > 0)
 		set->gres = xstrdup(text);
 	return 0;
@@ -183,14 +187,19 @@ slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
 	set->setup = text_of(values, "setup");
 	set->dir = text_of(values, "dir");
 	set->time_s = number_of(values, "time", 0);
+	set->nodes = number_of(values, "nodes", 1);
 	set->cpus = number_of(values, "cpus", trial->cpus);
 	set->memory = number_of(values, "memory", trial->memory);
 	set->exclude = get(values, "exclude_failed_nodes")->number != 0;
 	times_make(set, trial);
 	if (dir_read(set, get(values, "dir"), e) == 0 &&
 	    gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
-	    extra_read(set, get(values, "extra")->json, e) == 0)
+	    extra_read(set, get(values, "extra")->json, e) == 0) {
+		set->tasks = slurm_ranks_per_node(set, trial);
+		if (set->tasks > 1)
+			set->cpus = (set->cpus + set->tasks - 1) / set->tasks;
 		return 0;
+	}
 	slurm_options_free(set);
 	return -1;
 }
@@ -230,6 +239,12 @@ slurm_options_words(const struct slurm_settings *set, struct strv *list)
 		    xasprintf("--time=%lld", (long long)set->time_s / 60));
 	strv_add(
 	    list, xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
+	if (set->nodes > 1 || set->tasks > 1) {
+		strv_add(
+		    list, xasprintf("--nodes=%lld", (long long)set->nodes));
+		strv_add(list,
+		    xasprintf("--ntasks-per-node=%lld", (long long)set->tasks));
+	}
 	if (set->cpus > 0)
 		strv_add(list,
 		    xasprintf("--cpus-per-task=%lld", (long long)set->cpus));
@@ -385,7 +400,9 @@ slurm_options_check(const struct study_trial *trial,
 
 	if (slurm_options_read(&set, trial, values, e) != 0)
 		return -1;
-	rc = cluster_check(&set, e);
+	rc = slurm_ranks_check(&set, trial, e);
+	if (rc == 0)
+		rc = cluster_check(&set, e);
 	if (rc == 0)
 		rc = time_check(&set, e);
 	slurm_options_free(&set);

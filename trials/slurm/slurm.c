@@ -206,6 +206,7 @@ slurm_close(void *ctx)
 	free(s->root);
 	free(s->prefix);
 	free(s->shim);
+	free(s->ranks);
 	free(s);
 }
 
@@ -263,7 +264,7 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	s->slots = s->parallel;
 	if (slurm_options_read(&s->set, env->settings, env->options, e) != 0 ||
 	    tools_find(e) != 0 || slurm_folder_root(s, env, e) != 0 ||
-	    slurm_folder_shim(s, e) != 0 ||
+	    slurm_folder_programs(s, e) != 0 ||
 	    metric_patterns_new(&s->rules, env->settings, e) == -1) {
 		slurm_close(s);
 		return -1;
@@ -366,6 +367,8 @@ const struct launcher launcher_slurm = {
 	.about = "jobs of a Slurm cluster",
 	.options = slurm_options,
 	.check = slurm_options_check,
+	.replicas = slurm_ranks_replicas,
+	.starts = slurm_ranks_describe,
 	.continues = true,
 	.doctor = slurm_doctor,
 	.open = slurm_open,

@@ -140,6 +140,9 @@ launcher_put(struct buf *out, const struct study_trial *t)
 	case STUDY_LAUNCHER_MPIRUN:
 		buf_printf(out, " mpirun -np %" PRId64, study_processes(t));
 		break;
+	case STUDY_LAUNCHER_SRUN:
+		buf_printf(out, " srun --ntasks=%" PRId64, study_processes(t));
+		break;
 	}
 }
 

@@ -37,6 +37,7 @@ static const char *const launchers[] = {
 	[STUDY_LAUNCHER_RANKS] = "ranks",
 	[STUDY_LAUNCHER_TORCHRUN] = "torchrun",
 	[STUDY_LAUNCHER_MPIRUN] = "mpirun",
+	[STUDY_LAUNCHER_SRUN] = "srun",
 	NULL,
 };
 
@@ -307,7 +308,8 @@ read_launcher(struct study_trial *t, const struct json *block, struct err *e)
 		    "this key goes with launcher none only");
 	if (j != NULL && t->launcher == STUDY_LAUNCHER_NONE)
 		return json_err_key(j, e,
-		    "this key goes with launcher ranks, torchrun or mpirun");
+		    "this key goes with launcher ranks, torchrun, "
+		    "mpirun or srun");
 	if (t->servers > 0 && t->launcher != STUDY_LAUNCHER_RANKS)
 		return json_err_key(json_get(block, "parameter_servers"), e,
 		    "this key goes with launcher ranks");

@@ -63,7 +63,8 @@ enum study_launcher {
 	STUDY_LAUNCHER_NONE,
 	STUDY_LAUNCHER_RANKS,
 	STUDY_LAUNCHER_TORCHRUN,
-	STUDY_LAUNCHER_MPIRUN
+	STUDY_LAUNCHER_MPIRUN,
+	STUDY_LAUNCHER_SRUN
 };
 
 /* The final state of a trial that has a result and reached max_run. */

@@ -446,7 +446,8 @@ static const struct wrong {
 	    "2:35: trial.memory: expected bytes or a size like \"512MiB\" "
 	    "\"4GiB\"" },
 	{ T("\"command\":[\"a\"],\"launcher\":\"mpi\""),
-	    "2:37: trial.launcher: expected none, ranks, torchrun or mpirun; "
+	    "2:37: trial.launcher: expected none, ranks, torchrun, mpirun or "
+	    "srun; "
 	    "did you mean \"mpirun\"?" },
 	{ T("\"command\":[\"a\"],\"pack\":1"),
 	    "2:33: trial.pack: expected a whole number from 2 to 4096" },
@@ -465,7 +466,7 @@ static const struct wrong {
 	    "2:52: trial.pack: this key goes with launcher none only" },
 	{ T("\"command\":[\"a\"],\"processes\":2"),
 	    "2:26: trial.processes: this key goes with launcher ranks, "
-	    "torchrun or mpirun" },
+	    "torchrun, mpirun or srun" },
 	{ T("\"command\":[\"a\"],\"launcher\":\"mpirun\","
 	    "\"parameter_servers\":2"),
 	    "2:46: trial.parameter_servers: this key goes with launcher "

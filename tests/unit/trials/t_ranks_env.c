@@ -112,26 +112,28 @@ test_tensorflow(void)
 static void
 test_translate(void)
 {
+	const struct ranks_args none = { .processes = 1 };
+
 	clearenv();
-	is_int(ranks_env_translate(), -1, "no variable gives the rank");
+	is_int(ranks_env_translate(&none), -1, "no variable gives the rank");
 	(void)setenv("OMPI_COMM_WORLD_RANK", "2", 1);
 	(void)setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
 	(void)setenv("OMPI_COMM_WORLD_LOCAL_RANK", "2", 1);
 	(void)setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "4", 1);
-	is_int(ranks_env_translate(), 2, "Open MPI does");
+	is_int(ranks_env_translate(&none), 2, "Open MPI does");
 	env_is("RANK", "2");
 	env_is("WORLD_SIZE", "4");
 	env_is("LOCAL_RANK", "2");
 	env_is("LOCAL_WORLD_SIZE", "4");
 	env_is("GROUP_RANK", "0");
 	(void)setenv("RANK", "1", 1);
-	is_int(ranks_env_translate(), 1, "variables of torchrun are kept");
+	is_int(ranks_env_translate(&none), 1, "variables of torchrun are kept");
 	clearenv();
 	(void)setenv("PMI_RANK", "1", 1);
 	(void)setenv("PMI_SIZE", "2", 1);
 	(void)setenv("MPI_LOCALRANKID", "1", 1);
 	(void)setenv("MPI_LOCALNRANKS", "2", 1);
-	is_int(ranks_env_translate(), 1, "MPICH does");
+	is_int(ranks_env_translate(&none), 1, "MPICH does");
 	env_is("LOCAL_WORLD_SIZE", "2");
 }
 

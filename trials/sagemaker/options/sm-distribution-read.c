@@ -277,6 +277,10 @@ read_trial(struct sm_reader *r)
 	case STUDY_LAUNCHER_MPIRUN:
 		r->s->launcher = SM_MPIRUN;
 		break;
+	case STUDY_LAUNCHER_SRUN:
+		return json_err(sm_options_where(r, "distribution"), r->e,
+		    "trial.launcher srun is for the backend slurm: expected a "
+		    "distribution with torchrun or mpirun");
 	case STUDY_LAUNCHER_RANKS:
 		return json_err(sm_options_where(r, "distribution"), r->e,
 		    "trial.launcher ranks is for one machine: expected a "

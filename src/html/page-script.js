@@ -11,6 +11,8 @@ const hooks = {
 	line: async trial => titles.get(trial) || `trial ${trial}`,
 	// A click on a trial; false when it did nothing.
 	choose: () => false,
+	// Names that are not of parameters in filters.
+	taken: /^$/,
 	// Below parallel coordinates: the filter in words, and how many lines.
 	brushed: (note, words, n) => {
 		note.textContent = `${n} of the lines drawn: ${words}`;
@@ -198,8 +200,9 @@ function quoted(value) {
 
 // A brush as words of the filter.
 function wordsOf(axis, [from, to]) {
-	const name = /^[A-Za-z_][\w.-]*$/.test(axis.name) ? axis.name
-	    : quoted(axis.name);
+	const full = hooks.taken.test(axis.name) && axis.axis.dataset.param
+	    ? "params." + axis.name : axis.name;
+	const name = /^[A-Za-z_][\w.-]*$/.test(full) ? full : quoted(full);
 	if (axis.axis.dataset.values) {
 		const values = JSON.parse(axis.axis.dataset.values);
 		const height = axis.bottom - axis.top;

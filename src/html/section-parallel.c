@@ -142,6 +142,7 @@ axis_describe(struct html *h, const struct param *param)
 	size_t i;
 
 	html_attr(h, "data-axis", param->name);
+	html_attr(h, "data-param", "1");
 	if (param->type != PARAM_CHOICE) {
 		html_attr(h, "data-scale", scales[param->scale]);
 		html_attrf(h, "data-min", "%.17g", param->min);

@@ -134,6 +134,12 @@ web_access_read(const struct web_access *a, const struct web_access_headers *h)
 }
 
 enum web_verdict
+web_access_file(const struct web_access *a, const struct web_access_headers *h)
+{
+	return host_allowed(a, h->host) ? WEB_ALLOWED : WEB_WRONG_HOST;
+}
+
+enum web_verdict
 web_access_login(const struct web_access *a, const struct web_access_headers *h)
 {
 	if (!host_allowed(a, h->host))

@@ -113,14 +113,18 @@ web_filter_put_text(struct buf *out, const char *text, size_t len)
 static int
 column_unknown(struct filter *f)
 {
-	const char *names[COLUMNS], *near;
+	const char *names[COLUMNS], *near = NULL;
 	char *word = xstrndup(f->word, f->len);
 	size_t i;
 
-	for (i = 0; i < COLUMNS - 1 && f->columns[i].name != NULL; i++)
+	for (i = 0; i < COLUMNS - 1 && f->columns[i].name != NULL; i++) {
 		names[i] = f->columns[i].name;
+		if (near == NULL && strcasecmp(word, names[i]) == 0)
+			near = names[i];
+	}
 	names[i] = NULL;
-	near = text_nearest(word, names);
+	if (near == NULL)
+		near = text_nearest(word, names);
 	(void)err_set(f->e, ERR_USAGE,
 	    near != NULL
 		? "'%.60s' in the filter is no column: did you mean %s?"

@@ -24,9 +24,9 @@ enum { STUDIES = 8, HEIGHT = 320 };
 struct line {
 	char *id, *metric;
 	bool maximize;
-	double *trial, *hour, *best;
+	double *trial, *second, *best; /* second: since the study was created */
 	size_t n;
-	double last_trial, last_hour;
+	double last_trial, last_second;
 };
 
 static void
@@ -38,7 +38,7 @@ lines_fini(struct line *lines, size_t n)
 		free(lines[i].id);
 		free(lines[i].metric);
 		free(lines[i].trial);
-		free(lines[i].hour);
+		free(lines[i].second);
 		free(lines[i].best);
 	}
 }
@@ -49,7 +49,7 @@ line_read(struct line *line, struct page *r, struct err *e)
 {
 	static const char sql[] =
 	    "SELECT objective, (julianday(ended) - (SELECT julianday(created) "
-	    "FROM study)) * 24 FROM trials WHERE state = 'completed' AND "
+	    "FROM study)) * 86400 FROM trials WHERE state = 'completed' AND "
 	    "objective BETWEEN -1.7976931348623157e308 AND "
 	    "1.7976931348623157e308 AND NOT EXISTS (SELECT 1 FROM outcomes "
 	    "WHERE outcomes.trial = trials.trial AND violation > 0) "
@@ -59,19 +59,19 @@ line_read(struct line *line, struct page *r, struct err *e)
 	int rc;
 
 	line->trial = xcalloc(r->n + 1, sizeof *line->trial);
-	line->hour = xcalloc(r->n + 1, sizeof *line->hour);
+	line->second = xcalloc(r->n + 1, sizeof *line->second);
 	line->best = xcalloc(r->n + 1, sizeof *line->best);
 	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		value = store_rows_real(rows, 0);
 		line->last_trial++;
-		line->last_hour = store_rows_real(rows, 1);
+		line->last_second = store_rows_real(rows, 1);
 		if (line->n > 0 &&
 		    !page_data_better(r, value, line->best[line->n - 1]))
 			continue;
 		line->trial[line->n] = line->last_trial;
-		line->hour[line->n] = line->last_hour;
+		line->second[line->n] = line->last_second;
 		line->best[line->n++] = value;
 	}
 	store_rows_close(rows);
@@ -145,12 +145,12 @@ chart_put(struct html *h, const struct line *lines, size_t n, bool time)
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < lines[i].n; k++)
 			values[all++] = lines[i].best[k];
-		most =
-		    fmax(most, time ? lines[i].last_hour : lines[i].last_trial);
+		most = fmax(
+		    most, time ? lines[i].last_second : lines[i].last_trial);
 	}
 	axis_fit(&c.y, values, all);
 	free(values);
-	c.x = (struct axis){ .kind = time ? AXIS_LINEAR : AXIS_COUNT,
+	c.x = (struct axis){ .kind = time ? AXIS_TIME : AXIS_COUNT,
 		.low = 0,
 		.high = most > 0 ? most : 1 };
 	chart_frame(&c, 64);
@@ -158,12 +158,12 @@ chart_put(struct html *h, const struct line *lines, size_t n, bool time)
 	    time ? "time" : "trials");
 	chart_open(&c, buf_str(&name));
 	chart_x(&c, ticks, axis_ticks(&c.x, 10, ticks),
-	    time ? "hours since the study was created" : "completed trials");
+	    time ? "since the study was created" : "completed trials");
 	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), lines[0].metric);
 	for (i = 0; i < n; i++)
 		line_put(&c, &lines[i], i,
-		    time ? lines[i].hour : lines[i].trial,
-		    time ? lines[i].last_hour : lines[i].last_trial);
+		    time ? lines[i].second : lines[i].trial,
+		    time ? lines[i].last_second : lines[i].last_trial);
 	chart_close(&c);
 	buf_free(&name);
 }

@@ -14,13 +14,26 @@
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 
+/* A cell; head names it where the screen has no room for columns. */
 static void
-number_put(struct html *h, int64_t n)
+cell_put(struct html *h, const char *head, const char *class, const char *text)
 {
 	html_open(h, "td");
-	html_attr(h, "class", "n");
-	html_textf(h, "%" PRId64, n);
+	if (class != NULL)
+		html_attr(h, "class", class);
+	if (text != NULL && *text != '\0')
+		html_attr(h, "data-head", head);
+	html_text(h, text);
 	html_close(h, "td");
+}
+
+static void
+number_put(struct html *h, const char *head, int64_t n)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%" PRId64, n);
+	cell_put(h, head, "n", text);
 }
 
 static void
@@ -50,13 +63,13 @@ heads_put(struct html *h)
 }
 
 static void
-real_put(struct html *h, double value, bool shown)
+real_put(struct html *h, const char *head, double value, bool shown)
 {
 	struct buf b = { 0 };
 
 	if (shown)
 		rows_put_number(&b, value, 6);
-	html_leaf(h, "td", "n", buf_str(&b));
+	cell_put(h, head, "n", buf_str(&b));
 	buf_free(&b);
 }
 
@@ -68,9 +81,9 @@ life_put(struct html *h, const struct web_study *s)
 		    (s->summary.state[0] == 'r' || s->summary.state[0] == 'p');
 
 	if (web_study_alive(s))
-		html_leaf(h, "td", "alive", "alive");
+		cell_put(h, "server", "alive", "alive");
 	else
-		html_leaf(h, "td", runs ? "trouble" : NULL,
+		cell_put(h, "server", runs ? "trouble" : NULL,
 		    runs ? "none: hpotune start resumes it" : "");
 }
 
@@ -79,7 +92,7 @@ row_put(struct html *h, const struct web_study *s)
 {
 	const struct web_summary *m = &s->summary;
 	char *address = web_frame_address(s->id, "");
-	char created[20] = "";
+	char text[64];
 
 	html_open(h, "tr");
 	html_open(h, "td");
@@ -104,29 +117,27 @@ row_put(struct html *h, const struct web_study *s)
 		html_close(h, "tr");
 		return;
 	}
-	html_leaf(h, "td", NULL, m->state);
+	cell_put(h, "state", NULL, m->state);
 	life_put(h, s);
-	html_leaf(h, "td", NULL, m->goal);
-	real_put(h, m->best, m->best_trial > 0);
-	if (m->best_trial > 0)
-		number_put(h, m->best_trial);
-	else
-		html_leaf(h, "td", "n", "");
-	html_open(h, "td");
-	html_attr(h, "class", "n");
-	html_textf(h, "%" PRId64, m->trials);
+	cell_put(h, "goal", NULL, m->goal);
+	real_put(h, "best", m->best, m->best_trial > 0);
+	(void)snprintf(text, sizeof text, "%" PRId64, m->best_trial);
+	cell_put(h, "trial", "n", m->best_trial > 0 ? text : NULL);
 	if (m->limit > 0)
-		html_textf(h, " of %" PRId64, m->limit);
-	html_close(h, "td");
-	number_put(h, m->running);
-	number_put(h, m->completed);
-	number_put(h, m->stopped);
-	number_put(h, m->failed);
-	real_put(h, m->cost, m->cost > 0);
+		(void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64,
+		    m->trials, m->limit);
+	else
+		(void)snprintf(text, sizeof text, "%" PRId64, m->trials);
+	cell_put(h, "trials", "n", text);
+	number_put(h, "running", m->running);
+	number_put(h, "completed", m->completed);
+	number_put(h, "stopped", m->stopped);
+	number_put(h, "failed", m->failed);
+	real_put(h, "cost", m->cost, m->cost > 0);
 	if (m->created != NULL)
-		(void)snprintf(created, sizeof created, "%.10s %.8s",
-		    m->created, m->created + 11);
-	html_leaf(h, "td", "w", created);
+		(void)snprintf(text, sizeof text, "%.10s %.8s", m->created,
+		    m->created + 11);
+	cell_put(h, "created", "w", m->created != NULL ? text : NULL);
 	html_close(h, "tr");
 }
 

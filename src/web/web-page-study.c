@@ -55,8 +55,6 @@ begin_put(struct web_page_study *p)
 
 	web_frame_begin(&p->r.h, p->access, p->id, live, steps, 2);
 	free(live);
-	if (!p->access->read_only)
-		buttons_put(&p->r);
 }
 
 static int
@@ -71,6 +69,8 @@ section_put(
 	if (section->put(&p->r, e) == -1)
 		return -1;
 	html_close(h, "div");
+	if (p->piece == 0 && !p->access->read_only)
+		buttons_put(&p->r);
 	return 0;
 }
 

@@ -88,6 +88,9 @@ hooks.choose = (trial, event) => {
 	    .join("&"));
 };
 
+hooks.taken = new RegExp("^(trial|state|objective|step|seconds|attempts|" +
+    "started|why|reports|backend|ended|cost|gpu_seconds)$");
+
 hooks.brushed = (note, words, n) => {
 	const link = document.createElement("a");
 	const query = new URLSearchParams(location.search);

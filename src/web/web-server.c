@@ -229,6 +229,11 @@ study_answer(
 	switch (a->page) {
 	case WEB_PAGE_LIVE:
 		headers_put(r, "text/event-stream");
+		/* A stream of events has no end: HEAD gets its headers. */
+		if (http_server_method(r) == HTTP_SERVER_HEAD) {
+			http_server_answer(r, 200, "", 0);
+			return;
+		}
 		web_live_add(
 		    w->live, s, r, web_address_number(a, "tick", 0) == 1);
 		return;
@@ -286,13 +291,17 @@ public_answer(struct web_server *w, const struct web_address *a,
     const struct web_access_headers *headers, bool post,
     struct http_server_request *r)
 {
-	if (!post && a->page == WEB_PAGE_STYLE)
-		constant_answer(
-		    r, "text/css; charset=utf-8", page_style, style);
-	else if (!post && a->page == WEB_PAGE_SCRIPT)
-		constant_answer(
-		    r, "text/javascript; charset=utf-8", page_script, script);
-	else if (post && a->page == WEB_PAGE_LOGIN) {
+	if (!post &&
+	    (a->page == WEB_PAGE_STYLE || a->page == WEB_PAGE_SCRIPT)) {
+		if (!passes(w, r, false, web_access_file(&w->access, headers)))
+			return true;
+		if (a->page == WEB_PAGE_STYLE)
+			constant_answer(
+			    r, "text/css; charset=utf-8", page_style, style);
+		else
+			constant_answer(r, "text/javascript; charset=utf-8",
+			    page_script, script);
+	} else if (post && a->page == WEB_PAGE_LOGIN) {
 		if (passes(w, r, true, web_access_login(&w->access, headers)))
 			login(w, r);
 	} else

@@ -33,7 +33,8 @@ struct table {
 	struct page *r;
 	const char *study;
 	const struct web_address *address;
-	struct web_filter_column *columns; /* fixed, metric, parameters */
+	/* fixed, metric, parameters, and these again as params.NAME */
+	struct web_filter_column *columns;
 	size_t n;
 	const char *sort; /* SQL of the column */
 	const char *sort_name;
@@ -46,14 +47,17 @@ static void
 columns_make(struct table *t)
 {
 	const struct space *space = t->r->study->space;
+	struct web_filter_column *again;
 	struct buf b = { 0 };
 	size_t i;
 
-	t->columns = xcalloc(COUNT(fixed) + space->n + 2, sizeof *t->columns);
+	t->columns =
+	    xcalloc(COUNT(fixed) + 2 * space->n + 2, sizeof *t->columns);
 	for (i = 0; i < COUNT(fixed); i++)
 		t->columns[t->n++] = fixed[i];
 	t->columns[t->n].name = t->r->study->metric;
 	t->columns[t->n++].sql = "objective";
+	again = t->columns + t->n + space->n;
 	for (i = 0; i < space->n; i++) {
 		buf_puts(
 		    &b, "(SELECT value FROM json_each(params) WHERE key = ");
@@ -61,17 +65,36 @@ columns_make(struct table *t)
 		    &b, space->params[i].name, strlen(space->params[i].name));
 		buf_putc(&b, ')');
 		t->columns[t->n].name = space->params[i].name;
-		t->columns[t->n++].sql = buf_take(&b);
+		t->columns[t->n].sql = buf_take(&b);
+		again[i].name = xasprintf("params.%s", space->params[i].name);
+		again[i].sql = t->columns[t->n++].sql;
 	}
+	t->n += space->n;
+}
+
+/* What a parameter is named in the address: params.NAME when NAME is taken. */
+static const char *
+param_name(const struct table *t, size_t i)
+{
+	const char *name = t->r->study->space->params[i].name;
+	size_t k, first = COUNT(fixed) + 1;
+
+	for (k = 0; k < first; k++)
+		if (strcmp(t->columns[k].name, name) == 0)
+			return t->columns[first + t->r->study->space->n + i]
+			    .name;
+	return name;
 }
 
 static void
 table_fini(struct table *t)
 {
-	size_t i;
+	size_t i, n = t->r->study->space->n, first = COUNT(fixed) + 1;
 
-	for (i = COUNT(fixed) + 1; i < t->n; i++)
+	for (i = first; i < first + n; i++) {
 		free((char *)t->columns[i].sql);
+		free((char *)t->columns[i + n].name);
+	}
 	free(t->columns);
 	free(t->where);
 }
@@ -109,6 +132,7 @@ filter_put(struct table *t, const char *trouble)
 	struct html *h = &t->r->h;
 	const char *where = web_address_param(t->address, "where", 0);
 	char *to = web_frame_address(t->study, "#trials");
+	size_t i;
 
 	html_open(h, "form");
 	html_attr(h, "class", "filter");
@@ -120,6 +144,18 @@ filter_put(struct table *t, const char *trouble)
 	    h, "placeholder", "filter: state = completed and objective > 0.9");
 	html_attr(h, "aria-label", "filter of trials");
 	html_close(h, "input");
+	/* The order of the table, and the rest of the address, stay. */
+	for (i = 0; i < t->address->n_params; i++) {
+		const char *name = t->address->params[i].name;
+
+		if (strcmp(name, "where") == 0 || strcmp(name, "page") == 0)
+			continue;
+		html_open(h, "input");
+		html_attr(h, "type", "hidden");
+		html_attr(h, "name", name);
+		html_attr(h, "value", t->address->params[i].value);
+		html_close(h, "input");
+	}
 	html_leaf(h, "button", NULL, "Filter");
 	html_close(h, "form");
 	if (trouble != NULL)
@@ -179,7 +215,7 @@ heads_put(struct table *t)
 		    i != 1 && i != 6);
 	if (section_params_part(t->r))
 		for (i = 0; i < space->n; i++)
-			head_put(t, space->params[i].name,
+			head_put(t, param_name(t, i),
 			    section_param_is_number(t->r, i));
 	else
 		html_leaf(&t->r->h, "th", NULL, "parameters");

@@ -17,6 +17,13 @@ SIZES = (("wide", 1400, 900), ("tablet", 800, 1000), ("phone", 390, 800))
 def check(good, what, seen=""):
     print(f"+ {what}" if good else f"- {what}: {seen}", flush=True)
 
+# Pixels of the smallest text of charts; cells of tables beyond the right edge.
+LEAST_TEXT = """Math.min(99, ...[...document.querySelectorAll('main svg text')]
+    .map(t => parseFloat(getComputedStyle(t).fontSize) *
+        t.ownerSVGElement.getScreenCTM().a))"""
+HIDDEN_CELLS = """[...document.querySelectorAll('main td')].filter(
+    c => c.getBoundingClientRect().right > innerWidth).length"""
+
 
 class User:
     def __init__(self, b, site, folder):
@@ -193,6 +200,13 @@ class User:
                     check(b.js("document.documentElement.scrollWidth") <= width,
                           f"{name}: {size}: nothing is beyond the right edge",
                           b.js("document.documentElement.scrollWidth"))
+                    if size == "phone":
+                        least = b.js(LEAST_TEXT)
+                        check(least >= 8, f"{name}: text of charts can be read "
+                              "on a phone", least)
+                        hidden = b.js(HIDDEN_CELLS)
+                        check(name != "studies" or hidden == 0,
+                              f"{name}: no column is out of sight", hidden)
                     if dark:
                         check(self.contrast() >= 4.5, f"{name}: dark is readable",
                               self.contrast())

@@ -58,6 +58,7 @@ is "$(web table "$site" <<'END'
 200 GET /web.js
 200 GET /s/small
 200 HEAD /s/small
+200 HEAD /s/small/live
 200 GET /s/small/trial/1
 200 GET /s/small/trial/1/line
 200 GET /s/small/trials?trial=1&trial=2
@@ -82,6 +83,8 @@ is "$(web table "$site" <<'END'
 404 GET /login
 404 GET http://localhost/
 403 GET / Host:evil.example
+403 GET /web.css Host:evil.example
+403 GET /web.js Host:evil.example
 403 GET / Host:
 403 GET / Host:localhost.evil.example
 403 GET / Host:127.0.0.1.evil.example:80
@@ -144,8 +147,26 @@ is "$(rows page=2)" "$(rows page=1)" 'there is no third one'
 is "$(rows 'where=stat+%3D+completed')" '' 'a wrong filter shows none'
 like "$(cat body)" 'stat.* in the filter is no column: did you mean state' \
     'and why'
+is "$(rows 'where=TRIAL+%3D+1')" '' 'upper and lower case differ'
+like "$(cat body)" 'TRIAL.* in the filter is no column: did you mean trial\?' \
+    'which the sentence says'
+is "$(rows 'where=trial+%3D+1&sort=lr&down=1&page=3&a=%3C')" 1 'one of a filter'
+is "$(grep -o 'type="hidden" name="[a-z]*" value="[^"]*"' body)" \
+    'type="hidden" name="sort" value="lr"
+type="hidden" name="down" value="1"
+type="hidden" name="a" value="&lt;"' 'the form keeps the rest of the address'
 is "$(rows "where=state+%3D+'x'+OR+1%3D1--")" '' 'nothing but a filter'
 like "$(cat body)" '1.* in the filter is no column' 'is one'
+
+study names 3 -e 's/"lr"/"state"/; s/"opt"/"step"/'
+"$HPOTUNE" start -q names.json
+web get "$site" '/s/names?where=params.state+%3E+0+and+state+!%3D+0.5' >out
+is "$(grep -c '<tr data-trial=' body)" 3 'params.NAME is the parameter'
+like "$(cat body)" 'sort=params.state' 'by which its heading sorts'
+is "$(web get "$site" '/s/names?sort=params.state&down=1')" 200 'it does'
+is "$(grep -o '<tr data-trial="[0-9]*"' body | tr -dc '0-9\n')" \
+    "$(sql names.db "SELECT trial FROM trials ORDER BY
+	json_extract(params, '\$.state') DESC")" 'by its values'
 
 # Names from outside.
 

@@ -83,6 +83,9 @@ test_hosts(void)
 	    "no other host unless it is allowed");
 	is_int(web_access_act(&a, &h), WEB_WRONG_HOST, "nor for an action");
 	is_int(web_access_login(&a, &h), WEB_WRONG_HOST, "nor for a login");
+	is_int(web_access_file(&a, &h), WEB_WRONG_HOST, "nor for the script");
+	h.host = "localhost";
+	is_int(web_access_file(&a, &h), WEB_ALLOWED, "which is for ours");
 }
 
 static void

@@ -317,8 +317,11 @@ function setup(part) {
 		} else if (title.parentNode.tagName === "svg")
 			title.remove(); // or it would cover the words
 	}
-	for (const svg of all(".parallel svg", part))
+	for (const svg of all(".parallel svg", part)) {
+		if (dragging) // it may have been replaced meanwhile
+			dragging.svg = svg;
 		brushShow(svg);
+	}
 	if (hot)
 		heat(hot);
 }

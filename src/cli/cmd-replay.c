@@ -12,6 +12,7 @@
 #include "src/cli/common/table.h"
 #include "src/model/goal.h"
 #include "src/server/replay/curve-file.h"
+#include "src/server/replay/curve-notes.h"
 #include "src/server/replay/policy-search.h"
 #include "src/server/replay/replay.h"
 #include "src/store/store.h"
@@ -63,7 +64,7 @@ replay_tune_note_beyond(
 
 static int
 replay_tune_file(struct policy_grid *t, const struct replay_plan *plan,
-    const char *path, struct err *e)
+    const char *path, const char *metric, struct err *e)
 {
 	struct replay_plan own = *plan;
 	struct buf notes = { 0 };
@@ -71,9 +72,10 @@ replay_tune_file(struct policy_grid *t, const struct replay_plan *plan,
 	int rc;
 
 	rc = replay_is_database(path) ? read_database(&bank, &own, path, e)
-				      : curve_file_load(&bank, path, e);
+				      : curve_file_load(&bank, path, metric, e);
 	if (rc != 0)
 		return -1;
+	curve_notes_put(&notes, &bank, own.maximize, path);
 	if (bank.last_step > bank.max_steps)
 		replay_tune_note_beyond(
 		    &notes, path, bank.last_step, bank.max_steps);
@@ -148,10 +150,53 @@ list_best(const struct policy_grid *t, const struct policy_setting **list)
 	return n;
 }
 
+/* The grids of a run: of all files, and of each half of several. */
+struct tuning {
+	struct policy_grid all, halves[2];
+	bool several;
+	const struct policy_setting *use;
+	struct policy_held held;
+};
+
 static void
-put_text(struct buf *out, const struct policy_grid *t,
-    const struct policy_setting *use, const struct cli *cli)
+held_put_figures(struct buf *out, const struct policy_setting *p)
 {
+	buf_printf(out, "saved %.1f %%, killed %.3f",
+	    100 * policy_grid_saved(p), policy_grid_killed(p));
+}
+
+/* How the choice did on files that it was not chosen on. */
+static void
+held_put(struct buf *out, const struct tuning *t)
+{
+	const struct policy_held *v = &t->held;
+
+	if (!t->several) {
+		buf_puts(out,
+		    "Chosen on these curves alone: verify it on other files "
+		    "with --rule.\n");
+		return;
+	}
+	if (v->chosen != NULL) {
+		buf_puts(out, "Chosen on one half of the files (");
+		held_put_figures(out, v->chosen);
+		buf_puts(out, "); on the other half: ");
+		held_put_figures(out, v->held);
+		buf_puts(out, ".\n");
+		return;
+	}
+	buf_puts(out, "What was best on one half of the files (");
+	held_put_figures(out, v->lost);
+	buf_puts(out, ") lost too many on the other (");
+	held_put_figures(out, v->lost_held);
+	buf_puts(out, "), so median remains as it is.\n");
+}
+
+static void
+put_text(struct buf *out, struct tuning *tuning, const struct cli *cli)
+{
+	const struct policy_grid *t = &tuning->all;
+	const struct policy_setting *use = tuning->use;
 	const struct policy_setting **list = xcalloc(t->n, sizeof *list);
 	struct table *table = table_begin();
 	size_t i, n = list_best(t, list);
@@ -163,9 +208,10 @@ put_text(struct buf *out, const struct policy_grid *t,
 	table_put(out, table, cli->width, cli->colour, true);
 	table_free(table);
 	free(list);
-	buf_printf(out,
-	    "\n%zu settings on %lld studies. For study.json:\n\n\"stopping\": ",
-	    t->n, (long long)use->sum.studies);
+	buf_printf(out, "\n%zu settings on %lld studies.\n", t->n,
+	    (long long)use->sum.studies);
+	held_put(out, tuning);
+	buf_puts(out, "For study.json:\n\n\"stopping\": ");
 	policy_grid_put_rule(out, use);
 	buf_putc(out, '\n');
 }
@@ -183,9 +229,10 @@ put_policy(
 }
 
 static void
-tune_put_json(struct buf *out, const struct policy_grid *t,
-    const struct policy_setting *use)
+tune_put_json(struct buf *out, const struct tuning *tuning)
 {
+	const struct policy_grid *t = &tuning->all;
+	const struct policy_setting *use = tuning->use;
 	const struct policy_setting **list = xcalloc(t->n, sizeof *list);
 	struct json_writer w = { .out = out };
 	size_t i, n = list_best(t, list);
@@ -197,6 +244,12 @@ tune_put_json(struct buf *out, const struct policy_grid *t,
 	json_writer_line(&w);
 	put_policy(&w, "median", &t->policies[0]);
 	json_writer_line(&w);
+	if (tuning->several && tuning->held.chosen != NULL) {
+		put_policy(&w, "chosen", tuning->held.chosen);
+		json_writer_line(&w);
+		put_policy(&w, "held_out", tuning->held.held);
+		json_writer_line(&w);
+	}
 	json_writer_array(&w, "best");
 	for (i = 0; i < n; i++) {
 		if (i == 0)
@@ -210,32 +263,60 @@ tune_put_json(struct buf *out, const struct policy_grid *t,
 	free(list);
 }
 
+/* All files; with several, the figures of each half are kept apart. */
+static int
+tune_files(struct tuning *t, const struct cli *cli,
+    const struct replay_plan *plan, struct err *e)
+{
+	const char *metric = cli_value(cli, "metric");
+	int i, rc = 0;
+
+	t->several = cli->n_operands > 1;
+	for (i = 0; i < cli->n_operands && rc == 0; i++)
+		rc = replay_tune_file(t->several ? &t->halves[i % 2] : &t->all,
+		    plan, cli->operands[i], metric, e);
+	if (rc != 0)
+		return -1;
+	if (!t->several) {
+		t->use = policy_grid_choose(&t->all);
+		return 0;
+	}
+	policy_grid_add(&t->all, &t->halves[0]);
+	policy_grid_add(&t->all, &t->halves[1]);
+	t->use = policy_grid_validate(&t->held, &t->all, t->halves);
+	/* It is in the table also when another one is better on all files. */
+	t->all.policies[t->use - t->all.policies].best = true;
+	return 0;
+}
+
 /* The whole command; returns its exit status. */
 static int
 replay_tune_run(struct cli *cli, const struct replay_plan *plan)
 {
 	struct err e = ERR_INIT;
 	struct buf out = { 0 };
-	struct policy_grid tune;
-	int i, rc = 0, status;
+	struct tuning tuning = { .use = NULL };
+	int i, status;
 
 	if (cli_has(cli, "rule")) {
 		(void)err_set(&e, ERR_USAGE,
 		    "replay: --tune has rules of its own: omit --rule");
 		return cli_fail(&e);
 	}
-	policy_grid_open(&tune);
-	for (i = 0; i < cli->n_operands && rc == 0; i++)
-		rc = replay_tune_file(&tune, plan, cli->operands[i], &e);
-	if (rc == 0) {
+	policy_grid_open(&tuning.all);
+	for (i = 0; i < 2; i++)
+		policy_grid_open(&tuning.halves[i]);
+	if (tune_files(&tuning, cli, plan, &e) == 0) {
 		if (cli->json)
-			tune_put_json(&out, &tune, policy_grid_choose(&tune));
+			tune_put_json(&out, &tuning);
 		else
-			put_text(&out, &tune, policy_grid_choose(&tune), cli);
+			put_text(&out, &tuning, cli);
 		status = cli_print(&out);
 	} else
 		status = cli_fail(&e);
-	policy_grid_close(&tune);
+	policy_grid_close(&tuning.all);
+	for (i = 0; i < 2; i++)
+		policy_grid_close(&tuning.halves[i]);
 	return status;
 }
 
@@ -258,6 +339,7 @@ struct replay {
 	bool all; /* the default list, not chosen by the user */
 	struct buf notes;
 	struct replay_plan plan;
+	const char *metric; /* of files; or NULL */
 };
 
 static int
@@ -374,13 +456,18 @@ replay_database(struct replay *r, const char *path, struct err *e)
 {
 	struct replay_sum *first = r->sums;
 	struct store *store;
+	int64_t before;
 	int rc;
 
 	if (store_open(&store, path, STORE_READ, e) != 0)
 		return -1;
 	first->beyond = 0;
+	before = first->trials;
 	rc = replay_rules(r, store, path, e);
 	store_close(store);
+	if (rc == 0)
+		curve_notes_put_few(
+		    &r->notes, (size_t)(first->trials - before), path);
 	if (rc == 0 && first->beyond > 0)
 		replay_tune_note_beyond(
 		    &r->notes, path, first->beyond, first->max_steps);
@@ -396,8 +483,9 @@ replay_file(struct replay *r, const char *path, struct err *e)
 
 	if (replay_is_database(path))
 		return replay_database(r, path, e);
-	if (curve_file_load(&bank, path, e) == -1)
+	if (curve_file_load(&bank, path, r->metric, e) == -1)
 		return -1;
+	curve_notes_put(&r->notes, &bank, r->plan.maximize, path);
 	for (i = 0; i < r->n && rc == 0; i++)
 		rc = replay_simulate(
 		    &r->sums[i], &bank, &r->plan, r->rules[i], e);
@@ -511,6 +599,7 @@ cmd_replay(struct cli *cli)
 	int i, status, rc;
 	size_t k;
 
+	r.metric = cli_value(cli, "metric");
 	rc = plan_read(&r.plan, cli, &e);
 	if (rc == 0 && cli_has(cli, "tune"))
 		return replay_tune_run(cli, &r.plan);

@@ -29,12 +29,24 @@ struct curve_file {
 };
 
 /*
- * Read a CSV file, gzip or plain, in one of two formats: a row per setting with
- * the values in columns named s0, s1, … (or 0, 1, …), other columns being
- * ignored; or a row per report with the columns trial, step and value.  Empty
- * fields are not reports.
+ * Read curves of one metric; NULL: the only one, or the one that is called
+ * value.  From a file: CSV, gzip or plain, in one of three formats, of which
+ * other columns are ignored.
+ *	a row per setting, with the values in columns named s0, s1, … (or 0, 1,
+ *	…)
+ *	a row per report: a column trial, trial_id, trial_number, run_id, run or
+ *	number, a column step, _step, epoch, training_iteration or iteration,
+ *	and a column value or one that is called as the metric; upper and lower
+ *	case are the same.  Rows of trials may alternate, those of a trial
+ *	ascend by step.
+ *	the same with a column metric, key or tag: the rows that have the metric
+ *	there
+ * Empty fields are not reports.
+ * From a folder: TensorBoard event files; a folder in it with such files is a
+ * trial, the metric a tag.
  */
-int curve_file_load(struct curve_file *, const char *path, struct err *);
+int curve_file_load(
+    struct curve_file *, const char *path, const char *metric, struct err *);
 void curve_file_free(struct curve_file *);
 /* The last step of its trials, for the rules; 0 = max_steps. */
 int64_t curve_file_last_step(const struct curve_file *);

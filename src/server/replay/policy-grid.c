@@ -150,6 +150,65 @@ policy_grid_choose(struct policy_grid *t)
 }
 
 void
+policy_grid_add(struct policy_grid *t, const struct policy_grid *more)
+{
+	const struct replay_sum *from;
+	struct replay_sum *to;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		to = &t->policies[i].sum;
+		from = &more->policies[i].sum;
+		to->studies += from->studies;
+		to->trials += from->trials;
+		to->stopped += from->stopped;
+		to->reports += from->reports;
+		to->skipped += from->skipped;
+		to->saved += from->saved;
+		to->killed += from->killed;
+		to->regret += from->regret;
+	}
+}
+
+/* Whether a setting loses the best trial too often on these files. */
+static bool
+is_contradicted(
+    const struct policy_setting *held, const struct policy_setting *plain)
+{
+	double killed = policy_grid_killed(held);
+
+	return killed > killed_most && killed > policy_grid_killed(plain);
+}
+
+const struct policy_setting *
+policy_grid_validate(
+    struct policy_held *v, struct policy_grid *all, struct policy_grid *halves)
+{
+	const struct policy_setting *best = NULL, *use, *chosen, *held;
+	int k;
+
+	*v = (struct policy_held){ .chosen = NULL };
+	for (k = 0; k < 2; k++) {
+		chosen = policy_grid_choose(&halves[k]);
+		held = &halves[1 - k].policies[chosen - halves[k].policies];
+		use = &all->policies[chosen - halves[k].policies];
+		if (is_contradicted(held, &halves[1 - k].policies[0])) {
+			v->lost = chosen;
+			v->lost_held = held;
+			continue;
+		}
+		if (best != NULL &&
+		    policy_grid_saved(use) <= policy_grid_saved(best))
+			continue;
+		best = use;
+		v->chosen = chosen;
+		v->held = held;
+	}
+	(void)policy_grid_choose(all);
+	return best != NULL ? best : &all->policies[0];
+}
+
+void
 policy_grid_put_rule(struct buf *out, const struct policy_setting *p)
 {
 	struct json_writer w = { .out = out, .spacing = JSON_SPACED };

@@ -50,6 +50,22 @@ int policy_curves_read(
     struct curve_file *, struct replay_plan *, struct store *, struct err *);
 /* Mark the best, and return the recommended one. */
 const struct policy_setting *policy_grid_choose(struct policy_grid *);
+/* Add the sums of another grid of the same settings. */
+void policy_grid_add(struct policy_grid *, const struct policy_grid *);
+/* What was chosen on one half of the files, and how it did on the other. */
+struct policy_held {
+	const struct policy_setting *chosen, *held; /* of halves; NULL: none */
+	/* That the other half contradicted, when it did for both choices. */
+	const struct policy_setting *lost, *lost_held;
+};
+/*
+ * Choose on each half of the files; a choice holds unless it stops the best
+ * trial on the other half in more than 1 % of the studies and more often than
+ * median by default does there.  Returns the setting of all, the one that saves
+ * more when both hold, median by default when none does.
+ */
+const struct policy_setting *policy_grid_validate(
+    struct policy_held *, struct policy_grid *all, struct policy_grid *halves);
 /* As shares of all studies. */
 double policy_grid_saved(const struct policy_setting *);
 double policy_grid_killed(const struct policy_setting *);

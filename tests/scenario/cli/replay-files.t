@@ -1,0 +1,128 @@
+#!/bin/sh
+# What hpotune replay reads of other tools, and what it says of curves whose
+# figures mean nothing.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+need sqlite3
+
+field() { # field argument ...
+	field_name=$1
+	shift
+	"$HPOTUNE" replay --json "$@" >out.json 2>err || { cat err; return 1; }
+	sqlite3 :memory: \
+	    "SELECT json_extract(readfile('out.json'), '\$[0].$field_name')"
+}
+refused() { # pattern argument ...
+	refused_want=$1
+	shift
+	"$HPOTUNE" replay "$@" >out 2>err
+	is $? 2 "$*: exit status"
+	like "$(cat err)" "^hpotune: .*$refused_want" "$*: says why"
+}
+upper='{"rule": "threshold", "upper": 15}'
+
+# The same thirty curves of ten reports, level 1 to 30, in several forms.
+rows() { # header awk-statement
+	echo "$1"
+	awk -v OFS=, 'BEGIN { for (s = 1; s <= 10; s++)
+	    for (t = 1; t <= 30; t++) { '"$2"' } }'
+}
+rows trial,step,value 'print t, s, t' >own.csv
+rows 'Run_ID,params,_step,val_loss,acc' \
+    'print "r-" t, "\"a, \"\"b\"\"\"", s, t, 9' >wandb.csv
+rows run_id,key,value,step,timestamp \
+    'print "r" t, "loss", t, s, 5; print "r" t, "acc", 9, s, 5' >mlflow.csv
+want=$(field saved own.csv --rule "$upper")
+like "$want" '^0\.4' 'fifteen of thirty are stopped at their first report'
+is "$(cat err)" '' 'thirty curves give no note'
+is "$(field saved wandb.csv --metric val_loss --rule "$upper")" "$want" \
+    'columns of other names, quoted fields, and rows that alternate'
+is "$(field saved mlflow.csv --metric loss --rule "$upper")" "$want" \
+    'rows of several metrics'
+is "$(field saved mlflow.csv --metric acc --rule "$upper")" 0 'another metric'
+refused 'mlflow.csv:3: there are several metrics, "loss" and "acc": choose one' \
+    mlflow.csv
+refused 'mlflow.csv: no report of "f1"' mlflow.csv --metric f1
+refused 'own.csv:1: expected columns for the trial, the step and "loss"' \
+    own.csv --metric loss
+printf 'trial,step,value\na,1,1\nb,1,1\na,1,2\n' >twice.csv
+refused 'twice.csv:4: the steps of a trial do not ascend' twice.csv
+printf 'trial,step,value\na,0.5,1\n' >half.csv
+refused 'half.csv:2: a step is a whole number' half.csv
+
+# TensorBoard: a folder of event files is a trial.
+mkdir -p runs/a runs/b/deep empty
+data=$TOP_SRCDIR/tests/data/metrics
+cp "$data/tensorboardx.tfevents" runs/a/events.out.tfevents.1
+cp "$data/tensorboardx.tfevents" runs/b/deep/events.out.tfevents.1
+cp "$data/tensorboardx.tfevents" runs/b/deep/events.out.tfevents.2
+: >runs/notes.txt
+is "$(field trials runs --metric val/loss --seeds 1 --rule none)" 2 \
+    'two folders are two trials'
+is "$(field reports runs --metric val/loss --seeds 1 --rule none)" 12 \
+    'with the steps 0 to 5, each once'
+is "$(field reports runs --metric acc_top_1 --seeds 1 --goal maximize \
+    --rule none)" 10 'another tag'
+refused 'runs: there are several metrics, "val/loss" and "acc_top_1": choose' \
+    runs
+refused 'runs: no event file has a report of "loss"' runs --metric loss
+refused 'empty: no event file has a report' empty
+head -c 100 "$data/tensorboardx.tfevents" >runs/a/events.out.tfevents.1
+ok 'a file that ends within a record is read up to there' \
+    "$HPOTUNE" replay runs --metric val/loss --rule none
+
+# Curves of which the figures mean nothing.
+noted() { # pattern file
+	"$HPOTUNE" replay "$2" --rule median >out 2>err
+	is $? 0 "$2: exit status"
+	like "$(cat err)" "^hpotune: note: $2: $1" "$2: $1"
+}
+rows trial,step,value 'if (t <= 19) print t, s, t' >few.csv
+noted 'it has 19 trials: figures from fewer than 20 are chance' few.csv
+rows trial,step,value 'print t, s, 4 - s / 10' >equal.csv
+noted 'all trials have the same best value: none can be lost' equal.csv
+rows trial,step,value 'print t, s, "nan"' >nan.csv
+noted 'no value is finite' nan.csv
+rows trial,step,value 'if (t == 1 || s < 4) print t, s, t' >uneven.csv
+noted 'its steps go to 10, but half of the trials end at 3 or before: shares' \
+    uneven.csv
+
+# --tune over files: what is recommended holds on the half it was not chosen on.
+curves() { # seed crossing
+	awk -v seed="$1" -v crossing="$2" 'BEGIN {
+		srand(seed)
+		print "trial,step,value"
+		for (t = 1; t <= 40; t++) {
+			end = rand()
+			begin = crossing ? 3 - end : end + 1
+			for (s = 1; s <= 20; s++) {
+				far = crossing ? s < 18 : exp(-s / 4)
+				printf "%d,%d,%.6f\n", t, s,
+				    end + (begin - end) * far + rand() / 90
+			}
+		}
+	}'
+}
+part() {
+	sqlite3 :memory: "SELECT json_extract(readfile('out.json'), '\$$1')"
+}
+for i in 1 3; do curves $i 0 >plain-$i.csv; done
+for i in 2 4; do curves $i 1 >crossing-$i.csv; done
+"$HPOTUNE" replay --tune --seeds 10 --json plain-1.csv plain-3.csv >out.json
+is "$(part .studies)" 20 'the studies of both halves count'
+ok 'the choice saves much where it was not chosen' test \
+    "$(sqlite3 :memory: "SELECT json_extract(readfile('out.json'),
+	'\$.held_out.saved') > 0.5")" = 1
+is "$(part .held_out.killed_best)" 0 'and loses nothing there'
+is "$(part .held_out.rule)" "$(part .stopping)" 'it is what is recommended'
+"$HPOTUNE" replay --tune --seeds 10 plain-1.csv plain-3.csv >out
+like "$(cat out)" '^Chosen on one half of the files .saved .*; on the other half: saved' \
+    'the table says both'
+"$HPOTUNE" replay --tune --seeds 10 --json plain-1.csv crossing-2.csv plain-3.csv \
+    crossing-4.csv >out.json
+ok 'what the other half contradicts is not recommended' test \
+    "$(part .held_out.killed_best | cut -c1-4)" = 0
+"$HPOTUNE" replay --tune --seeds 10 plain-1.csv >out
+like "$(cat out)" '^Chosen on these curves alone: verify' 'one file has no half'
+
+done_testing

@@ -67,6 +67,8 @@ struct launch_spec {
 	 */
 	char *const *own_env;
 	const char *workdir;
+	/* A path for each of settings->files, absolute; NULL: none. */
+	char *const *files;
 	const char *params_json;
 	const struct study_trial *settings; /* workdir, env, limits, … */
 	/* trial whose checkpoint is the starting point; 0 = none */
@@ -187,7 +189,8 @@ struct launch_event {
 			int64_t time_us; /* time of the report; 0 = now */
 			/*
 			 * May be a duplicate: the tuner drops it if a report
-			 * with this time and value is recorded.
+			 * with this time and value is recorded; one with a step
+			 * and no time, if one with this step and value is.
 			 */
 			bool again;
 		} report;

@@ -232,6 +232,27 @@ end_put(struct try *t, struct store *store, struct buf *out, bool *good,
 	return 0;
 }
 
+/* Count what was read from files of the trial. */
+static int
+recorded_read(struct try *t, struct store *store, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (t->study->trial.n_files == 0)
+		return 0;
+	if (store_rows_open(&rows, store,
+		"SELECT name, step, value FROM metrics WHERE trial = 1 "
+		"ORDER BY name, step",
+		NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		read_log_add_recorded(t->reader, store_rows_text(rows, 0),
+		    store_rows_int(rows, 1), rows_real(rows, 2));
+	store_rows_close(rows);
+	return rc;
+}
+
 static int
 try_end(struct try *t, enum server_end end, struct err *e)
 {
@@ -247,7 +268,9 @@ try_end(struct try *t, enum server_end end, struct err *e)
 	out = (struct buf){ 0 };
 	if (store_open(&store, t->db, STORE_READ, e) != 0)
 		return -1;
-	rc = end_put(t, store, &out, &good, e);
+	rc = recorded_read(t, store, e);
+	if (rc == 0)
+		rc = end_put(t, store, &out, &good, e);
 	store_close(store);
 	if (rc != 0) {
 		buf_free(&out);

@@ -26,6 +26,7 @@ struct metric_sum {
 	int64_t first, last; /* steps, where has_steps */
 	double value; /* the last one */
 	double least, most; /* of the finite ones; NaN = none */
+	bool from_file; /* no line reports it */
 };
 
 /* One of the two files. */
@@ -41,6 +42,7 @@ struct read_log {
 	struct line_part log, metrics;
 	struct metric_sum *sums;
 	size_t n_sums, cap_sums;
+	bool has_files; /* what was recorded is known, too */
 };
 
 int
@@ -98,25 +100,52 @@ sum_make(struct read_log *l, const char *name)
 }
 
 static void
+sum_add_step(struct metric_sum *sum, int64_t step)
+{
+	if (!sum->has_steps || step < sum->first)
+		sum->first = step;
+	if (!sum->has_steps || step > sum->last)
+		sum->last = step;
+	sum->has_steps = true;
+}
+
+static void
+sum_add_value(struct metric_sum *sum, double value)
+{
+	sum->reports++;
+	sum->value = value;
+	if (!isfinite(value))
+		return;
+	if (!(sum->least <= value))
+		sum->least = value;
+	if (!(sum->most >= value))
+		sum->most = value;
+}
+
+static void
 sum_add(struct read_log *l, const struct metric_value *v)
 {
 	struct metric_sum *sum = sum_make(l, v->name);
 
-	if (l->line.has_step) {
-		if (!sum->has_steps || l->line.step < sum->first)
-			sum->first = l->line.step;
-		if (!sum->has_steps || l->line.step > sum->last)
-			sum->last = l->line.step;
-		sum->has_steps = true;
-	}
-	sum->reports++;
-	sum->value = v->value;
-	if (!isfinite(v->value))
+	if (l->line.has_step)
+		sum_add_step(sum, l->line.step);
+	sum_add_value(sum, v->value);
+}
+
+void
+read_log_add_recorded(
+    struct read_log *l, const char *name, int64_t step, double value)
+{
+	const struct metric_sum *known = sum_find(l, name);
+	struct metric_sum *sum;
+
+	l->has_files = true;
+	if (known != NULL && !known->from_file)
 		return;
-	if (!(sum->least <= v->value))
-		sum->least = v->value;
-	if (!(sum->most >= v->value))
-		sum->most = v->value;
+	sum = sum_make(l, name);
+	sum->from_file = true;
+	sum_add_step(sum, step);
+	sum_add_value(sum, value);
 }
 
 /* "    read: step 3, loss 0.24", or why nothing was read. */
@@ -305,6 +334,10 @@ missing_text(const struct read_log *l, const char *what, const char *metric)
 		return xasprintf("%s %s: its pattern in trial.metrics matched "
 				 "no line",
 		    what, metric);
+	if (l->study->trial.n_files > 0)
+		return xasprintf("%s %s: no line reports it%s", what, metric,
+		    l->has_files ? ", and no file of the trial"
+				 : "; the files of a trial are not read here");
 	return xasprintf("%s %s: no line reports it: print \"hpotune: step=N "
 			 "%s=VALUE\", or give trial.metrics a pattern",
 	    what, metric, metric);

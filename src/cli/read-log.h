@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct buf;
@@ -31,6 +32,13 @@ read_log_feed(struct read_log *, struct buf *out, const char *data, size_t len);
 /* The same for the next bytes of the file of $HPOTUNE_METRICS. */
 void read_log_feed_metrics(
     struct read_log *, struct buf *out, const char *data, size_t len);
+/*
+ * Count a report that was recorded, and may have come from a line or from a file
+ * of the trial: one of a metric that no line has reported comes from a file.
+ * Call it after read_log_end.
+ */
+void read_log_add_recorded(
+    struct read_log *, const char *name, int64_t step, double value);
 /* The end of both files is the end of their last lines. */
 void read_log_end(struct read_log *, struct buf *out);
 /*

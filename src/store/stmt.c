@@ -227,7 +227,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_METRIC_EXISTS] =
 	    "SELECT 1 FROM t_metric WHERE name_id = ?1 AND trial = ?2 AND "
-	    "step = ?3 AND attempt = ?4 AND value IS ?5 AND time_us = ?6",
+	    "step = ?3 AND attempt = ?4 AND value IS ?5 AND "
+	    "(?6 = 0 OR time_us = ?6)",
 	[STMT_METRIC_EACH] =
 	    "SELECT time_us, value FROM t_metric WHERE name_id = ?1 AND "
 	    "trial = ?2 AND attempt = ?3 ORDER BY step, seq",

@@ -354,7 +354,10 @@ int
 store_metric_add(struct store *, int64_t trial, int attempt, const char *name,
     int64_t step, double value, int64_t time_us, struct err *);
 
-/* Whether exactly this report is recorded: 1, 0, or -1 on an error. */
+/*
+ * Whether exactly this report is recorded, at any time if time_us is 0: 1, 0, or
+ * -1 on an error.
+ */
 int store_metric_exists(struct store *, int64_t trial, int attempt,
     const char *name, int64_t step, double value, int64_t time_us,
     struct err *);

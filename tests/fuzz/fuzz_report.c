@@ -102,6 +102,26 @@ check_rules(struct metric_line *r, const char *text, size_t len)
 	metric_patterns_free(rules);
 }
 
+/* All formats of trial.reads, line by line. */
+static void
+check_formats(struct metric_line *r, const char *text, size_t len)
+{
+	const struct study_trial t = { .lines = ~0U };
+	const char *end = text + len, *nl;
+	struct metric_patterns *rules;
+
+	r->epoch = 0;
+	need(metric_patterns_new(&rules, &t, NULL) == 0);
+	for (; text < end; text = nl + 1) {
+		nl = memchr(text, '\n', (size_t)(end - text));
+		if (nl == NULL)
+			nl = end;
+		if (metric_line_parse(r, rules, text, (size_t)(nl - text)))
+			check_report(r);
+	}
+	metric_patterns_free(rules);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -115,6 +135,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	switch (data[0]) {
 	case '#':
 		check_number(text, size);
+		return 0;
+	case '^':
+		check_formats(&r, text, size);
 		return 0;
 	case '~':
 		check_rules(&r, text, size);

@@ -15,6 +15,7 @@
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-internal.h"
+#include "trials/metric-files/metric-files.h"
 #include "trials/process/proc.h"
 
 char *
@@ -71,6 +72,8 @@ local_attempt_follow(struct local *l, const struct launch_spec *spec)
 		.fd = -1,
 		.at = &a->cursor.metrics,
 		.skip = &a->cursor.metrics_skip };
+	/* Reports of an attempt that was not up are not recorded. */
+	a->files = metric_files_new(spec->settings, spec->files, spec->up);
 	a->wd = l->inotify == -1 ? -1
 				 : inotify_add_watch(l->inotify, a->dir,
 				       IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW);
@@ -161,6 +164,7 @@ local_attempt_free(struct local_attempt *a)
 	unwatch(a);
 	if (a->wd != -1)
 		(void)inotify_rm_watch(a->local->inotify, a->wd);
+	metric_files_free(a->files);
 	free(a->dir);
 	free(a);
 }

@@ -23,6 +23,7 @@ struct local_gpu_lock_fds;
 struct loop;
 struct loop_fd;
 struct loop_timer;
+struct metric_files;
 
 enum {
 	LOCAL_TAIL_REASONS = 8, /* reasons noted per file */
@@ -52,6 +53,9 @@ struct local_attempt {
 	char *dir;
 	struct launch_cursor cursor;
 	struct local_tail log, metrics;
+	struct metric_files *files; /* NULL: none are read */
+	int64_t epoch; /* state of metric_line between the lines of its log */
+	int64_t started_us; /* by its claim; 0 = not yet known */
 	int wd; /* inotify watch; -1 when it failed */
 
 	pid_t child; /* supervisor to reap, or 0 */

@@ -60,6 +60,7 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	struct local_gpu_key key;
 	int64_t ran_us;
 
+	a->started_us = c->started_us;
 	if (a->up)
 		return;
 	a->up = true;

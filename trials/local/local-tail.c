@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "src/base/file.h"
+#include "src/base/loop.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/metric-files/metric-files.h"
 
 enum { PATH_SIZE = 4352 };
 
@@ -29,8 +31,39 @@ local_tail_close(struct local_attempt *a)
 	a->log.fd = a->metrics.fd = -1;
 }
 
+/* As metric_line_parse, with the state of this log. */
 static bool
-tail_open(const struct local_attempt *a, struct local_tail *t)
+line_parse(struct local_attempt *a, const char *line, size_t len)
+{
+	struct metric_line *r = &a->local->report;
+	bool good;
+
+	r->epoch = a->epoch;
+	good = metric_line_parse(r, a->local->rules, line, len);
+	a->epoch = r->epoch;
+	return good;
+}
+
+/* The state at the recorded offset, from the lines before it. */
+static void
+state_read(struct local_attempt *a, struct local_tail *t)
+{
+	char *chunk = a->local->chunk, *line = chunk, *end;
+	int64_t from = *t->at - (int64_t)sizeof a->local->chunk;
+	ssize_t n;
+
+	if (from < 0)
+		from = 0;
+	n = pread(t->fd, chunk, (size_t)(*t->at - from), from);
+	while (n > 0 &&
+	       (end = memchr(line, '\n', (size_t)(chunk + n - line))) != NULL) {
+		(void)line_parse(a, line, (size_t)(end - line));
+		line = end + 1;
+	}
+}
+
+static bool
+tail_open(struct local_attempt *a, struct local_tail *t)
 {
 	char path[PATH_SIZE];
 
@@ -38,6 +71,8 @@ tail_open(const struct local_attempt *a, struct local_tail *t)
 		return true;
 	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
 	t->fd = file_open(AT_FDCWD, path);
+	if (t->fd != -1 && *t->at > 0 && t == &a->log)
+		state_read(a, t);
 	return t->fd != -1;
 }
 
@@ -59,24 +94,11 @@ why_note(struct local_attempt *a, struct local_tail *t, const char *what,
 }
 
 static void
-line_read(
-    struct local_attempt *a, struct local_tail *t, const char *line, size_t len)
+reports_send(struct local_attempt *a, const struct metric_line *r)
 {
-	struct local *l = a->local;
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
-	struct metric_line *r = &l->report;
-	bool good;
 	size_t i;
 
-	good = t == &a->metrics ? metric_json_parse(r, line, len)
-				: metric_line_parse(r, l->rules, line, len);
-	if (!good) {
-		if (r->why != NULL)
-			why_note(a, t, "a line", r->why);
-		return;
-	}
-	if (r->left_out != NULL)
-		why_note(a, t, "a part of a line", r->left_out);
 	if (r->n > 0)
 		local_gpu_reported(a);
 	for (i = 0; i < r->n; i++) {
@@ -86,6 +108,25 @@ line_read(
 		ev.u.report.value = r->values[i].value;
 		launcher_emit(&a->source, &ev);
 	}
+}
+
+static void
+line_read(
+    struct local_attempt *a, struct local_tail *t, const char *line, size_t len)
+{
+	struct metric_line *r = &a->local->report;
+	bool good;
+
+	good = t == &a->metrics ? metric_json_parse(r, line, len)
+				: line_parse(a, line, len);
+	if (!good) {
+		if (r->why != NULL)
+			why_note(a, t, "a line", r->why);
+		return;
+	}
+	if (r->left_out != NULL)
+		why_note(a, t, "a part of a line", r->left_out);
+	reports_send(a, r);
 }
 
 /* The whole lines of a chunk: how many bytes they are. */
@@ -211,6 +252,27 @@ chunk_read(struct local_attempt *a, struct local_tail *t)
 	return got == 0 && cut_short(a, t) ? -1 : got;
 }
 
+/*
+ * A chunk without a newline, in which a progress bar has overwritten its line:
+ * what stands before the last bare CR is no longer seen, so only tagged parts of
+ * it are read.  How many bytes that is; 0 = there is no CR.
+ */
+static size_t
+overwritten_pass(struct local_attempt *a, struct local_tail *t, size_t n)
+{
+	struct metric_line *r = &a->local->report;
+	const char *chunk = a->local->chunk, *cr;
+
+	cr = *t->skip ? NULL : memrchr(chunk, '\r', n - 1);
+	if (cr == NULL)
+		return 0;
+	n = (size_t)(cr + 1 - chunk);
+	if (metric_line_parse(r, NULL, chunk, n - 1))
+		reports_send(a, r);
+	tail_pass(t, chunk, n);
+	return n;
+}
+
 static void
 long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 {
@@ -242,6 +304,8 @@ tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 		return true;
 	used = lines_read(a, t, n);
 	tail_pass(t, l->chunk, used);
+	if (used == 0 && n == sizeof l->chunk && overwritten_pass(a, t, n) > 0)
+		return true;
 	if (used == 0 && (n == sizeof l->chunk || *t->skip)) {
 		long_skip(a, t, n);
 		used = n;
@@ -255,6 +319,42 @@ tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 	return n == sizeof l->chunk;
 }
 
+static void
+on_file_report(void *arg, const char *name, int64_t step, double value,
+    int64_t time_us, bool again)
+{
+	struct local_attempt *a = arg;
+	struct launch_event ev = { .kind = LAUNCH_REPORT };
+
+	local_gpu_reported(a);
+	ev.u.report.name = name;
+	ev.u.report.has_step = true;
+	ev.u.report.step = step;
+	ev.u.report.value = value;
+	ev.u.report.time_us = time_us;
+	ev.u.report.again = again;
+	launcher_emit(&a->source, &ev);
+}
+
+static void
+on_file_note(void *arg, const char *text)
+{
+	const struct local_attempt *a = arg;
+
+	launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
+}
+
+static bool
+files_read(struct local_attempt *a, bool final)
+{
+	const struct metric_files_sink sink = { on_file_report, on_file_note,
+		a };
+
+	return a->files != NULL && a->started_us != 0 &&
+	       metric_files_read(a->files, &sink, a->started_us,
+		   loop_now_ms(a->local->loop), final);
+}
+
 bool
 local_tail(struct local_attempt *a, bool final)
 {
@@ -263,6 +363,7 @@ local_tail(struct local_attempt *a, bool final)
 	bool more = tail_read(a, &a->log, final);
 
 	more |= tail_read(a, &a->metrics, final);
+	more |= files_read(a, final);
 	if (old.log == a->cursor.log && old.metrics == a->cursor.metrics &&
 	    old.log_skip == a->cursor.log_skip &&
 	    old.metrics_skip == a->cursor.metrics_skip)

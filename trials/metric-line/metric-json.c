@@ -15,6 +15,7 @@
 /* Where we are in the line.  Readers return false when it is no JSON. */
 struct cursor {
 	const char *p, *end;
+	const char *step; /* the member that is the step */
 };
 
 static void
@@ -193,7 +194,8 @@ take_member(
     struct metric_line *r, struct cursor *c, const char *name, size_t len)
 {
 	struct metric_number n;
-	bool is_step = len == 4 && memcmp(name, "step", 4) == 0;
+	bool is_step =
+	    len == strlen(c->step) && memcmp(name, c->step, len) == 0;
 
 	if (!is_number_start(c)) {
 		if (is_step)
@@ -203,7 +205,10 @@ take_member(
 	}
 	if (!take_number(c, &n))
 		return metric_line_refuse(r, not_json);
+	if (is_step)
+		return metric_line_add(r, "step", 4, &n);
 	if (len == 0 || len > METRIC_LINE_NAME_MAX ||
+	    (len == 4 && memcmp(name, "step", 4) == 0) ||
 	    metric_line_name_len(name, name + len) != len) {
 		r->left_out = bad_name;
 		return true;
@@ -238,7 +243,14 @@ take_object(struct metric_line *r, struct cursor *c)
 bool
 metric_json_parse(struct metric_line *r, const char *line, size_t len)
 {
-	struct cursor c = { line, line + len };
+	return metric_json_parse_step(r, line, len, "step");
+}
+
+bool
+metric_json_parse_step(
+    struct metric_line *r, const char *line, size_t len, const char *step)
+{
+	struct cursor c = { line, line + len, step };
 
 	metric_line_clear(r);
 	if (len > METRIC_LINE_MAX)

@@ -51,6 +51,28 @@ metric_line_name_len(const char *p, const char *end)
 	return q - p <= METRIC_LINE_NAME_MAX ? (size_t)(q - p) : 0;
 }
 
+bool
+metric_line_name_make(
+    char out[METRIC_LINE_NAME_MAX + 1], const char *text, size_t len)
+{
+	size_t i, n = 0;
+
+	if (len == 0)
+		return false;
+	if (!is_name_start(*text))
+		out[n++] = '_';
+	if (n == 1 && !is_name_char(*text)) {
+		text++;
+		len--;
+	}
+	if (n + len > METRIC_LINE_NAME_MAX)
+		return false;
+	for (i = 0; i < len; i++)
+		out[n++] = is_name_char(text[i]) ? text[i] : '_';
+	out[n] = '\0';
+	return true;
+}
+
 void
 metric_line_clear(struct metric_line *r)
 {

@@ -39,6 +39,12 @@ struct metric_line {
 	 * memory, too.
 	 */
 	const char *left_out;
+	/*
+	 * State between the lines of one log, kept by metric_line_parse; whoever
+	 * reads several logs saves and restores it.  Above 0: the epoch of Keras
+	 * whose metrics follow; below 0: that epoch is over.
+	 */
+	int64_t epoch;
 	size_t n;
 	struct metric_value values[METRIC_LINE_VALUES_MAX];
 };
@@ -58,7 +64,8 @@ void metric_patterns_free(struct metric_patterns *);
  * recognised.  Pairs NAME=NUMBER follow, separated by blanks, with an optional
  * comma before the blank; any other word rejects the whole line.
  *
- * Patterns are matched against what a terminal would show: the text after the
+ * Lines of trial.reads are read after the tag; a pattern of the same line adds
+ * names that it lacks.  Patterns are matched against what a terminal would show: the text after the
  * last bare CR, up to 4 KiB.  The step is searched in the same line.
  */
 bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
@@ -69,5 +76,14 @@ bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
  * numbers with an invalid metric name too; the latter sets left_out.
  */
 bool metric_json_parse(struct metric_line *, const char *line, size_t len);
+/* The same with another member than "step" as the step. */
+bool metric_json_parse_step(
+    struct metric_line *, const char *line, size_t len, const char *step);
+/*
+ * A metric's name made of other text: each byte that no name contains becomes
+ * '_'.  False when it is empty or too long.
+ */
+bool metric_line_name_make(
+    char out[METRIC_LINE_NAME_MAX + 1], const char *text, size_t len);
 
 #endif /* HPOTUNE_METRIC_LINE_H */

@@ -35,6 +35,8 @@ struct metric_patterns {
 	struct rule *rules;
 	size_t n;
 	struct rule step; /* no code = not set */
+	unsigned formats; /* bits of study_lines */
+	char *formats_step; /* member of JSON lines, or NULL */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	pcre2_match_data *match;
@@ -121,6 +123,9 @@ metric_patterns_new(
 {
 	struct metric_patterns *rs = xcalloc(1, sizeof *rs);
 
+	rs->formats = t->lines;
+	if (t->lines_step != NULL)
+		rs->formats_step = xstrdup(t->lines_step);
 	rs->rules = xcalloc(t->n_metrics + 1, sizeof *rs->rules);
 	rs->context = pcre2_match_context_create(NULL);
 	rs->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
@@ -153,6 +158,7 @@ metric_patterns_free(struct metric_patterns *rs)
 	}
 	pcre2_code_free(rs->step.code);
 	free(rs->step.name);
+	free(rs->formats_step);
 	pcre2_match_data_free(rs->match);
 	pcre2_jit_stack_free(rs->stack);
 	pcre2_match_context_free(rs->context);
@@ -204,8 +210,8 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
  * What a terminal would show of the line: after its last bare CR.  A head
  * that is cut ends before a blank, never within a number.
  */
-static size_t
-visible(const char **line, size_t len)
+size_t
+metric_line_visible(const char **line, size_t len)
 {
 	const char *cr;
 
@@ -236,6 +242,7 @@ has_value(const struct metric_line *r, const char *name)
 }
 
 /*
+ * Lines of trial.reads come first, and patterns add names that they lack.
  * Of several patterns for one name the first match counts.  An invalid value
  * drops only that value; an invalid step rejects the line.
  */
@@ -246,9 +253,11 @@ metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
 	const char *why = NULL;
 	const struct rule *rule;
 	struct metric_number n;
+	bool read;
 	int rc;
 
-	len = visible(&line, len);
+	read = metric_formats_read(r, rs->formats, rs->formats_step, line, len);
+	len = metric_line_visible(&line, len);
 	for (rule = rs->rules; rule < rs->rules + rs->n; rule++)
 		if (!has_value(r, rule->name) &&
 		    rule_match(rs, rule, line, len, &n, &why) == 1 &&
@@ -258,7 +267,7 @@ metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
 		r->why = why;
 		return false;
 	}
-	if (rs->step.code == NULL)
+	if (rs->step.code == NULL || read)
 		return true;
 	rc = rule_match(rs, &rs->step, line, len, &n, &why);
 	if (rc < 0)

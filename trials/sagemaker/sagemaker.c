@@ -169,6 +169,11 @@ check(const struct study_trial *trial, const struct option_value *values,
 	if (sm_settings_read(&set, values, trial, e) != 0)
 		return -1;
 	sm_settings_free(set);
+	if (trial->n_files > 0)
+		return err_set(e, ERR_USAGE,
+		    "trial.reads, trial.metrics: files are read for trials on "
+		    "this machine and on Slurm; a training job has only its "
+		    "log");
 	return 0;
 }
 

@@ -17,12 +17,14 @@
 struct capture;
 struct err;
 struct loop_timer;
+struct metric_files;
 
 enum {
 	SLURM_SLOTS_DEFAULT = 16,
 	SLURM_SETTLE_MS = 10000, /* for a file to be seen on another machine */
 	SLURM_TOOL_MS = 60000, /* limit of one sbatch, squeue or scancel */
 	SLURM_NODE = 128,
+	SLURM_CLOCKS_US = 10000000, /* by which clocks of machines differ */
 	SLURM_SIGNAL_EARLY_S = 60, /* Slurm's signal may come so early */
 	SLURM_WHO = 96 /* bytes of the name of a user */
 };
@@ -60,6 +62,8 @@ struct slurm_attempt {
 	char name[SLURM_NAME];
 	char *dir, *trial_dir;
 	struct launch_cursor cursor;
+	struct metric_files *files; /* NULL: none are read */
+	int64_t epoch; /* state of metric_line between the lines of its log */
 	int64_t grace_ms;
 
 	enum slurm_phase phase;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/loop.h"
+#include "trials/metric-files/metric-files.h"
 #include "trials/slurm/slurm-internal.h"
 
 struct tail {
@@ -62,10 +64,13 @@ line_read(const struct tail *t, const char *line, size_t len)
 	struct slurm *s = t->a->slurm;
 	struct metric_line *r = &s->report;
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
-	bool good = t->is_metrics ? metric_json_parse(r, line, len)
-				  : metric_line_parse(r, s->rules, line, len);
+	bool good;
 	size_t i;
 
+	r->epoch = t->a->epoch;
+	good = t->is_metrics ? metric_json_parse(r, line, len)
+			     : metric_line_parse(r, s->rules, line, len);
+	t->a->epoch = r->epoch;
 	if (t->last != NULL) {
 		/* Reports without a step are counted. */
 		if (good && r->n > 0)
@@ -155,6 +160,42 @@ tail_read(const struct tail *t, bool final)
 	return n == sizeof s->chunk;
 }
 
+static void
+on_file_report(void *arg, const char *name, int64_t step, double value,
+    int64_t time_us, bool again)
+{
+	const struct slurm_attempt *a = arg;
+	struct launch_event ev = { .kind = LAUNCH_REPORT };
+
+	ev.u.report.name = name;
+	ev.u.report.has_step = true;
+	ev.u.report.step = step;
+	ev.u.report.value = value;
+	ev.u.report.time_us = time_us;
+	ev.u.report.again = again;
+	launcher_emit(&a->source, &ev);
+}
+
+static void
+on_file_note(void *arg, const char *text)
+{
+	const struct slurm_attempt *a = arg;
+
+	launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
+}
+
+static bool
+files_read(struct slurm_attempt *a, bool final)
+{
+	const struct metric_files_sink sink = { on_file_report, on_file_note,
+		a };
+
+	return a->files != NULL && a->claimed &&
+	       metric_files_read(a->files, &sink,
+		   a->claim.started_us - SLURM_CLOCKS_US,
+		   loop_now_ms(a->slurm->loop), final);
+}
+
 bool
 slurm_tail(struct slurm_attempt *a, bool final)
 {
@@ -172,6 +213,7 @@ slurm_tail(struct slurm_attempt *a, bool final)
 	bool more = tail_read(&log, final);
 
 	more |= tail_read(&metrics, final);
+	more |= files_read(a, final);
 	if (old.log == a->cursor.log && old.metrics == a->cursor.metrics &&
 	    old.log_skip == a->cursor.log_skip &&
 	    old.metrics_skip == a->cursor.metrics_skip)

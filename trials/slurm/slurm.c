@@ -15,6 +15,7 @@
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
 #include "trials/shim/shim.h"
+#include "trials/metric-files/metric-files.h"
 #include "trials/slurm/slurm-internal.h"
 
 enum {
@@ -115,6 +116,8 @@ follow(struct slurm *s, const struct launch_spec *spec)
 	a->dir = slurm_folder_dir(spec);
 	a->trial_dir = xstrdup(spec->trial_dir);
 	a->cursor = spec->cursor;
+	/* Reports of an attempt that was not up are not recorded. */
+	a->files = metric_files_new(spec->settings, spec->files, spec->up);
 	a->grace_ms = spec->settings->grace_ms;
 	a->phase = SLURM_DUE;
 	a->since_ms = loop_now_ms(s->loop);
@@ -131,6 +134,7 @@ attempt_free(struct slurm_attempt *a)
 {
 	free(a->dir);
 	free(a->trial_dir);
+	metric_files_free(a->files);
 	free(a);
 }
 

@@ -16,7 +16,7 @@
 
 /* Names in braces that are no parameters. */
 static const char *const words[] = { "trial", "attempt", "checkpoint_dir",
-	"output_dir", "model_dir", "batch", NULL };
+	"output_dir", "model_dir", "study_dir", "batch", NULL };
 
 enum piece_kind {
 	PIECE_END,
@@ -208,6 +208,23 @@ study_command_has_names(const char *text)
 	return piece.kind == PIECE_NAME;
 }
 
+bool
+study_command_is_own(const char *text)
+{
+	static const char *const own[] = { "trial", "checkpoint_dir",
+		"output_dir", "model_dir" };
+	struct piece piece;
+	size_t i;
+
+	while ((piece = piece_next(&text)).kind != PIECE_END)
+		for (i = 0; i < sizeof own / sizeof own[0]; i++)
+			if (piece.kind == PIECE_NAME &&
+			    piece.n == strlen(own[i]) &&
+			    memcmp(piece.at, own[i], piece.n) == 0)
+				return true;
+	return false;
+}
+
 /* A folder that is not given leaves its name in braces. */
 static void
 put_dir(struct buf *b, const char *dir, const char *name)
@@ -232,6 +249,8 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 		buf_printf(b, "%d", vars->attempt);
 	else if (strcmp(name, "batch") == 0)
 		buf_printf(b, "%" PRId64, vars->batch);
+	else if (strcmp(name, "study_dir") == 0)
+		buf_puts(b, s->dir);
 	else if (strcmp(name, "checkpoint_dir") == 0)
 		put_dir(b, vars->checkpoint_dir, name);
 	else if (strcmp(name, "model_dir") == 0)
@@ -255,7 +274,9 @@ argument_fill(const struct study *s, const char *p, const struct value *values,
 			continue;
 		}
 		name = xstrndup(piece.at, piece.n);
-		if (values == NULL)
+		if (values == NULL && strcmp(name, "study_dir") == 0)
+			buf_puts(&b, s->dir);
+		else if (values == NULL)
 			buf_printf(&b, "{%s}", name);
 		else
 			put_name(&b, s, values, vars, name);
@@ -275,6 +296,13 @@ workdir_join(const struct study *s, const char *text)
 	if (strcmp(text, ".") == 0)
 		return xstrdup(s->dir);
 	return xasprintf("%s/%s", strcmp(s->dir, "/") == 0 ? "" : s->dir, text);
+}
+
+char *
+study_command_fill(const struct study *s, const char *text,
+    const struct value *values, const struct study_command_vars *vars)
+{
+	return argument_fill(s, text, values, vars);
 }
 
 char *

@@ -19,6 +19,9 @@ void study_notify_clear(struct study_notify *);
 /* Call after the space was read: commands name its parameters.  May be NULL. */
 int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
+/* trial.metrics, trial.reads and trial.step_regex; after workdir was read. */
+int study_read_metrics(struct study *, const struct json *block, struct err *);
+void study_metrics_clear(struct study_trial *);
 
 /*
  * Check the names in braces of one argument of trial.command. may_vanish: it is
@@ -48,6 +51,9 @@ int study_command_check_text(
  */
 char *study_command_plain(const struct study *, const char *);
 char *study_command_plain_dir(const struct study *, const char *);
+/* A text for a trial, with its names replaced.  The caller frees it. */
+char *study_command_fill(const struct study *, const char *,
+    const struct value *values, const struct study_command_vars *);
 
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);

@@ -22,7 +22,7 @@ enum {
 };
 
 static const char *const known[] = { "command", "arguments", "workdir", "env",
-	"clean_env", "pass_env", "metrics", "step_regex", "max_steps",
+	"clean_env", "pass_env", "metrics", "reads", "step_regex", "max_steps",
 	"max_run", "on_max_run", "grace", "retries", "gpus", "gpu_memory",
 	"cpus", "memory", "launcher", "processes", "parameter_servers", "batch",
 	"pack", NULL };
@@ -184,51 +184,6 @@ read_pass_env(struct study_trial *t, const struct json *list, struct err *e)
 		t->pass_env[n++] = xstrdup(text);
 		t->pass_env[n] = NULL;
 	}
-	return 0;
-}
-
-static int
-read_regex(char **out, const struct json *j, struct err *e)
-{
-	const char *text;
-
-	if (json_read_string(j, &text, e) != 0)
-		return -1;
-	if (*text == '\0')
-		return json_err(j, e, "expected a regular expression");
-	*out = xstrdup(text);
-	return 0;
-}
-
-static int
-read_metric(struct study_trial *t, const struct json *block, struct err *e)
-{
-	static const char *const keys[] = { "name", "regex", NULL };
-	struct study_metric *m = &t->metrics[t->n_metrics++];
-	const struct json *j;
-
-	if (json_only(block, keys, e) != 0)
-		return -1;
-	j = json_need(block, "name", e);
-	if (j == NULL || study_read_metric_name(&m->name, j, e) != 0)
-		return -1;
-	m->where = json_need(block, "regex", e);
-	if (m->where == NULL)
-		return -1;
-	return read_regex(&m->regex, m->where, e);
-}
-
-static int
-read_metrics(struct study_trial *t, const struct json *list, struct err *e)
-{
-	const struct json *j;
-
-	if (json_want(list, JSON_ARRAY, e) != 0)
-		return -1;
-	t->metrics = xcalloc(json_count(list) + 1, sizeof *t->metrics);
-	for (j = json_first(list); j != NULL; j = json_next(j))
-		if (read_metric(t, j, e) != 0)
-			return -1;
 	return 0;
 }
 
@@ -450,11 +405,7 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	if ((j = json_get(block, "pass_env")) != NULL &&
 	    read_pass_env(t, j, e) != 0)
 		return -1;
-	if ((j = json_get(block, "metrics")) != NULL &&
-	    read_metrics(t, j, e) != 0)
-		return -1;
-	if ((j = json_get(block, "step_regex")) != NULL &&
-	    read_regex(&t->step_regex, j, e) != 0)
+	if (study_read_metrics(s, block, e) != 0)
 		return -1;
 	if (read_numbers(t, block, e) != 0 || read_quantities(t, block, e) != 0)
 		return -1;
@@ -484,19 +435,12 @@ study_cores(const struct study_trial *t)
 void
 study_trial_clear(struct study_trial *t)
 {
-	size_t i;
-
 	strv_free(t->command);
 	free(t->command_parts);
 	strv_free(t->env);
 	strv_free(t->env_text);
 	strv_free(t->pass_env);
-	for (i = 0; i < t->n_metrics; i++) {
-		free(t->metrics[i].name);
-		free(t->metrics[i].regex);
-	}
-	free(t->metrics);
-	free(t->step_regex);
+	study_metrics_clear(t);
 	free(t->batch_param);
 	free(t->workdir);
 	free(t->workdir_text);

@@ -31,6 +31,37 @@ struct study_metric {
 	const struct json *where;
 };
 
+/* Lines of the log that are read besides tagged ones: a set of bits. */
+enum study_lines {
+	STUDY_LINES_JSON = 1, /* one JSON object */
+	STUDY_LINES_BOOSTING = 2, /* XGBoost, LightGBM */
+	STUDY_LINES_FASTTEXT = 4,
+	STUDY_LINES_KERAS = 8,
+	STUDY_LINES_HF = 16 /* a dictionary of Python */
+};
+
+enum study_file_format {
+	STUDY_FILE_TENSORBOARD,
+	STUDY_FILE_CSV,
+	STUDY_FILE_JSON, /* JSON lines */
+	STUDY_FILE_TRAINER_STATE /* of transformers.Trainer */
+};
+
+/* Files of a trial that its metrics are read from. */
+struct study_file {
+	enum study_file_format format;
+	char *path_text; /* template, see study_file_paths */
+	char
+	    *only; /* name of the files in a folder; NULL: that of the format */
+	char *
+	    step; /* the column or member with the step; NULL: the usual ones */
+};
+
+/* A metric that has another name in the files. */
+struct study_tag {
+	char *tag, *name;
+};
+
 enum { STUDY_OBJECTIVES_MAX = 8 };
 
 /* What is minimized or maximized. */
@@ -107,6 +138,13 @@ struct study_trial {
 	struct study_metric *metrics;
 	size_t n_metrics;
 	char *step_regex; /* or NULL */
+	unsigned lines; /* bits of study_lines */
+	char *
+	    lines_step; /* the member of JSON lines that is the step, or NULL */
+	struct study_file *files;
+	size_t n_files;
+	struct study_tag *tags;
+	size_t n_tags;
 	int64_t max_steps; /* 0 = unknown */
 	int64_t max_run_ms; /* 0 = no limit */
 	enum study_on_max_run on_max_run;
@@ -279,6 +317,15 @@ char **study_env(const struct study *, const struct value *values,
 /* And trial.workdir: absolute, freed by the caller. */
 char *study_workdir(const struct study *, const struct value *values,
     const struct study_command_vars *);
+/*
+ * The path of each of trial.files, absolute; a list that ends with NULL, freed
+ * with strv_free.  A relative path is below the folder of the trial: its
+ * workdir, where that names {trial} or a folder of the trial, else output_dir.
+ */
+char **study_file_paths(const struct study *, const struct value *values,
+    const struct study_command_vars *);
+/* Whether a template names {trial} or a folder of the trial. */
+bool study_command_is_own(const char *text);
 /* Whether a template contains names in braces. */
 bool study_command_has_names(const char *text);
 

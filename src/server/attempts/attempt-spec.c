@@ -171,6 +171,7 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 		.env = te->env,
 		.own_env = te->own_env,
 		.workdir = te->workdir,
+		.files = te->files,
 		.params_json = f->row->params,
 		.settings = &f->study->trial,
 		.from = f->row->from,
@@ -234,6 +235,7 @@ spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
 	te->argv = study_command(f->study, values, &vars);
 	te->own_env = study_env(f->study, values, &vars);
 	te->workdir = study_workdir(f->study, values, &vars);
+	te->files = study_file_paths(f->study, values, &vars);
 	te->env = env_make(run, &places, values);
 	te->spec = spec_make(f, te);
 	places_free(&places);
@@ -309,6 +311,7 @@ attempt_spec_free(struct attempt_spec *te)
 	strv_free(te->env);
 	strv_free(te->own_env);
 	free(te->workdir);
+	strv_free(te->files);
 	strv_free(te->argv);
 	free(te->trial_dir);
 	free(te->from_dir);

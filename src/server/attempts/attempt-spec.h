@@ -20,6 +20,7 @@ struct attempt_spec {
 	char *from_dir; /* or NULL */
 	char **own_env; /* trial.env */
 	char *workdir;
+	char **files; /* paths of trial.files */
 };
 
 /* Inputs of attempt_spec_make. */

@@ -215,7 +215,8 @@ attempt_metrics_accept(struct tuner *t, struct live_trial *l,
 
 	if (m == NULL)
 		return NULL;
-	if (ev->u.report.again && ev->u.report.time_us != 0 &&
+	if (ev->u.report.again &&
+	    (ev->u.report.has_step || ev->u.report.time_us != 0) &&
 	    report_known(t, l, m, ev))
 		return NULL;
 	if (!report_count(t, l, objective))

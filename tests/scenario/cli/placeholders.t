@@ -72,7 +72,7 @@ refused() { # place and text
 	ok 'nothing is made' test ! -e s.db
 }
 study '"env": { "A": "{nothing}" }'
-refused 'trial.env.A: {nothing} is not a parameter; known: x, opt, beta, trial, attempt, checkpoint_dir, output_dir, model_dir, batch, params'
+refused 'trial.env.A: {nothing} is not a parameter; known: x, opt, beta, trial, attempt, checkpoint_dir, output_dir, model_dir, study_dir, batch, params'
 study '"workdir": "runs/{trail}"'
 refused 'trial.workdir: {trail} is not a parameter; did you mean "trial"?'
 study '"env": { "A": "{\"a\": 1}" }'

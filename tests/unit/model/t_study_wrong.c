@@ -378,7 +378,8 @@ static const struct wrong {
 	    "mean \"lr\"?" },
 	{ C("{}"),
 	    "2:25: trial.command[1]: {} is not a parameter; known: lr, "
-	    "trial, attempt, checkpoint_dir, output_dir, model_dir, batch, "
+	    "trial, attempt, checkpoint_dir, output_dir, model_dir, study_dir, "
+	    "batch, "
 	    "params" },
 	{ C("{chekpoint_dir}"), "2:25: trial.command[1]: {chekpoint_dir} is "
 				"not a parameter; did you "
@@ -418,6 +419,24 @@ static const struct wrong {
 	    "2:37: trial.metrics[0]: the key \"regex\" is missing" },
 	{ T("\"command\":[\"a\"],\"metrics\":[{\"name\":\"a\",\"regex\":1}]"),
 	    "2:57: trial.metrics[0].regex: expected a string, not a number" },
+	{ T("\"command\":[\"a\"],\"reads\":\"kerras\""),
+	    "2:34: trial.reads: expected lightning, hf, keras, xgboost, "
+	    "lightgbm, fasttext, tensorboard or json; did you mean "
+	    "\"keras\"?" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"csv\"}]"),
+	    "2:37: trial.metrics[0]: path is missing: the file, or a folder "
+	    "with CSV files" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"csv\","
+	    "\"path\":\"/tmp/x.csv\"}]"),
+	    "2:58: trial.metrics[0].path: every trial would read this path: "
+	    "name {trial} or {output_dir} in it" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"tensorboard\","
+	    "\"tag\":\"a\"}]"),
+	    "2:65: trial.metrics[0].tag: name is missing: what it is called" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"tensorboard\","
+	    "\"step\":\"a\"}]"),
+	    "2:59: trial.metrics[0].step: this key goes with \"from\": csv or "
+	    "json" },
 	{ T("\"command\":[\"a\"],\"step_regex\":\"\""),
 	    "2:39: trial.step_regex: expected a regular expression" },
 	{ T("\"command\":[\"a\"],\"max_step\":3"),

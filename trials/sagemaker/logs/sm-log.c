@@ -355,7 +355,7 @@ sm_logs_open(struct sm_logs **out, const struct sm_logs_env *env, struct err *e)
 	struct sm_logs *logs = xcalloc(1, sizeof *logs);
 
 	logs->env = *env;
-	if (env->settings->n_metrics > 0 &&
+	if ((env->settings->n_metrics > 0 || env->settings->lines != 0) &&
 	    metric_patterns_new(&logs->rules, env->settings, e) != 0) {
 		free(logs);
 		return -1;

@@ -308,13 +308,11 @@ tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 		return true;
 	if (used == 0 && (n == sizeof l->chunk || *t->skip)) {
 		long_skip(a, t, n);
-		used = n;
 	} else if (used < n && final && n < sizeof l->chunk) {
 		/* The end of the file is the end of its last line. */
 		if (!*t->skip)
 			line_read(a, t, l->chunk + used, n - used);
 		tail_pass(t, l->chunk + used, n - used);
-		used = n;
 	}
 	return n == sizeof l->chunk;
 }

@@ -231,7 +231,9 @@ pack_seats_on_line(struct pack *p, const char *line, size_t len)
 	pack_protocol_read(said, line, len);
 	if (said->trial > 0)
 		s = seat_find(p, said->trial);
-	if (said->trial > 0 &&
+	/* Reports and ends are always those of a trial. */
+	if ((said->trial > 0 || said->said == PACK_MESSAGE_REPORT ||
+		said->said == PACK_MESSAGE_END) &&
 	    (s == NULL || (said->attempt > 0 && said->attempt != s->attempt))) {
 		nonsense(p, line, len, "no such trial is here");
 		return;

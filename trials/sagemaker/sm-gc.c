@@ -126,11 +126,13 @@ on_tags(void *arg, const struct aws_answer *r)
 		key = json_string(json_get(t, "Key"));
 		if (key == NULL)
 			continue;
-		to = strcmp(key, "hpotune:study") == 0	    ? &j->study
-		     : strcmp(key, "hpotune:study-id") == 0 ? &j->study_id
-		     : strcmp(key, "hpotune:attempt") == 0  ? &j->uuid
-							    : NULL;
-		if (to == NULL)
+		if (strcmp(key, "hpotune:study") == 0)
+			to = &j->study;
+		else if (strcmp(key, "hpotune:study-id") == 0)
+			to = &j->study_id;
+		else if (strcmp(key, "hpotune:attempt") == 0)
+			to = &j->uuid;
+		else
 			continue;
 		free(*to);
 		*to = copy(t, "Value");

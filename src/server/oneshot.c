@@ -101,7 +101,8 @@ oneshot_open(struct oneshot *a, struct err *e)
 		return -1;
 	if (a->tuner != NULL && tuner_is_current(a->tuner))
 		return 0;
-	if (a->tuner == NULL && study_lock_check_trials(&a->state, env, e) != 0)
+	if (a->tuner == NULL &&
+	    study_lock_check_trials(&a->state, env, &there, e) != 0)
 		return -1;
 	tuner_close(a->tuner);
 	a->tuner = NULL;

@@ -477,8 +477,7 @@ server_begin(struct server *s, struct err *e)
 
 	/* First: opening the database frees the space of its log. */
 	room = state_dir_ballast_fill(&s->state);
-	if (study_lock_check_trials(&s->state, s->env, e) != 0 ||
-	    store_exists(&there, s->env->db, e) != 0)
+	if (study_lock_check_trials(&s->state, s->env, &there, e) != 0)
 		return -1;
 	if (!room && there) {
 		(void)snprintf(what, sizeof what,

@@ -53,14 +53,12 @@ study_lock_take(
 }
 
 int
-study_lock_check_trials(
-    const struct state_dir *state, const struct server_env *env, struct err *e)
+study_lock_check_trials(const struct state_dir *state,
+    const struct server_env *env, bool *there, struct err *e)
 {
-	bool there;
-
-	if (store_exists(&there, env->db, e) != 0)
+	if (store_exists(there, env->db, e) != 0)
 		return -1;
-	if (there || !state_dir_is_used(state))
+	if (*there || !state_dir_is_used(state))
 		return 0;
 	return err_set(e, ERR_FILE,
 	    "%s holds trials, but their database %s is missing: "

@@ -86,10 +86,8 @@ study_row_keep_strategy(const char *path, struct study *study)
 {
 	struct store_study row = { 0 };
 	struct store *store;
-	bool exists;
 
-	if (store_exists(&exists, path, NULL) != 0 || !exists ||
-	    store_open(&store, path, STORE_READ, NULL) != 0)
+	if (store_open(&store, path, STORE_READ, NULL) != 0)
 		return;
 	if (store_study_get(store, &row, NULL) == 0)
 		study_set_strategy(study, row.strategy);
@@ -321,7 +319,8 @@ row_start_all(const char *path, const struct study *study,
 	struct store *store;
 	int rc;
 
-	if (store_open(&store, path, STORE_WRITE, e) != 0)
+	/* The tuner opens it next: no checkpoint in between. */
+	if (store_open(&store, path, STORE_WRITE_ONCE, e) != 0)
 		return -1;
 	rc = store_begin(store, e);
 	if (rc == 0) {

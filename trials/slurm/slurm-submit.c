@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/base/capture.h"
 #include "src/base/err.h"
@@ -283,18 +284,45 @@ slurm_submit_read(struct slurm *s)
 	s->submit.out = s->submit.why = NULL;
 }
 
+/*
+ * sbatch without our environment, which the job has in a file.  It is not
+ * --export=NIL, with which a node runs a login shell of the user before each
+ * job, and delays or refuses the job when that shell does.
+ */
+static void
+put_sbatch(struct strv *argv)
+{
+	static const char *const kept[] = { "SLURM_", "SBATCH_",
+		"PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "TZ=",
+		"LD_LIBRARY_PATH=" };
+	size_t i, k, n = sizeof kept / sizeof kept[0];
+
+	strv_add(argv, xstrdup("env"));
+	for (i = 0; environ[i] != NULL; i++) {
+		for (k = 0; k < n; k++)
+			if (strncmp(environ[i], kept[k], strlen(kept[k])) == 0)
+				break;
+		if (k < n || *environ[i] == '=')
+			continue;
+		/* The names alone: others see the arguments. */
+		strv_add(argv, xstrdup("-u"));
+		strv_add(argv, xstrndup(environ[i], strcspn(environ[i], "=")));
+	}
+	strv_add(argv, xstrdup("sbatch"));
+}
+
 static struct strv
 command(const struct slurm_attempt *a)
 {
 	struct strv argv = { 0 };
 	char excluded[1024];
 
-	strv_add(&argv, xstrdup("sbatch"));
+	put_sbatch(&argv);
 	strv_add(&argv, xstrdup("--parsable"));
 	strv_add(&argv, xstrdup("--no-requeue"));
 	strv_add(&argv, xasprintf("--job-name=%s", a->name));
 	strv_add(&argv, xasprintf("--comment=%s", a->uuid));
-	strv_add(&argv, xstrdup("--export=NIL"));
+	strv_add(&argv, xstrdup("--export=ALL"));
 	strv_add(&argv, xstrdup("--open-mode=append"));
 	strv_add(&argv, xasprintf("--output=%s/slurm.out", a->dir));
 	strv_add(&argv, xasprintf("--chdir=%s", a->dir));

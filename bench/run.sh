@@ -29,6 +29,7 @@ echo '|---|---|---|---|---|'
 "$here/search.sh"
 "$here/gpu.sh"
 "$here/sagemaker.sh"
+"$here/slurm.sh" 100
 "$here/pack.sh"
 [ ! -x "$here/replay.sh" ] || "$here/replay.sh"
 if command -v chromium >/dev/null; then

@@ -1,0 +1,138 @@
+#!/bin/sh
+# The backend slurm on a private cluster of this machine: time until all slots
+# are filled, from a report to SIGTERM, calls of squeue, CPU and memory of the
+# server with many jobs, and what is lost and run twice after kills.
+#	slurm.sh [KILLS [JOBS]]: how many kills (500), jobs at once (1000)
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/bench-lib.sh"
+kills=${1:-500} jobs=${2:-1000}
+PATH=$PATH:/usr/sbin:/sbin
+command -v slurmctld >/dev/null || {
+	echo 'no rows of slurm: slurmctld is not installed' >&2
+	exit 0
+}
+cluster=$here/../tests/support/slurm/slurm-cluster
+SLURM_CLUSTER_CPUS=$((jobs / 4 + 20))
+export SLURM_CLUSTER_CPUS
+server=
+trap 'exit 1' INT TERM
+trap 'kill -9 $server 2>/dev/null; sh "$cluster" down "$bench_dir/cluster"
+    rm -rf "$bench_dir"' EXIT
+eval "$(sh "$cluster" up "$bench_dir/cluster" 'MaxJobCount=20000' \
+    'SchedulerParameters=sched_interval=1,bf_interval=1,default_queue_depth=5000,sched_max_job_start=0')"
+mkdir bin
+cat >bin/squeue <<END
+#!/bin/sh
+echo >>"$bench_dir/calls"
+exec $(command -v squeue) "\$@"
+END
+chmod +x bin/squeue
+PATH=$bench_dir/bin:$PATH
+
+cluster_study() { # name trials stopping keys-of-backend
+	cat >"$1.json" <<END
+{ "study": "$1", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "random", "seed": 1 }, "stopping": $3,
+  "trial": { "command": ["./trial"], "grace": 5 },
+  "backend": { "name": "slurm"$4 },
+  "limits": { "trials": $2, "parallel": $2 } }
+END
+}
+running() { # study: how many
+	sqlite3 -readonly "$1.db" "SELECT count(*) FROM trials
+	    WHERE state = 'running'" 2>/dev/null || echo 0
+}
+cpu_s() { # pid: seconds of CPU so far, with those of its tools
+	awk -v hz="$(getconf CLK_TCK)" '{ print ($14 + $15) / hz }' \
+	    "/proc/$1/stat"
+}
+end() {
+	kill "$server"
+	wait "$server" || :
+	scancel --me
+	until [ -z "$(squeue --me -h)" ]; do sleep 0.5; done
+}
+
+# ---- slots -------------------------------------------------------------------------
+
+printf '#!/bin/sh\necho "hpotune: step=1 loss=1"\nexec sleep 600\n' >trial
+chmod +x trial
+cluster_study fill 50 '"none"' ''
+began=$(now)
+for n in $(seq 50); do
+	sbatch --output=/dev/null --export=NIL ./trial >/dev/null
+done
+until [ "$(squeue -h -t RUNNING | wc -l)" -ge 50 ]; do sleep 0.05; done
+bare=$(since "$began")
+scancel --me
+until [ -z "$(squeue --me -h)" ]; do sleep 0.5; done
+began=$(now)
+"$HPOTUNE" start fill.json --quiet 2>fill.err &
+server=$!
+until [ "$(squeue -h -t RUNNING | wc -l)" -ge 50 ]; do sleep 0.05; done
+row 'slurm: 50 jobs run, s (sbatch in a loop beside it)' "$(since "$began")" \
+    "$bare" "$(calc "$(since "$began") / $bare")" '≤ 5'
+until [ "$(running fill)" -ge 50 ]; do
+	kill -0 $server
+	sleep 0.05
+done
+row 'slurm: their 50 trials run, s' "$(since "$began")" - - -
+end
+
+# ---- from a report to SIGTERM ------------------------------------------------------
+
+cat >trial <<'END'
+#!/bin/sh
+trap 'echo "$(date +%s.%N) $began" >>"${0%/*}/stops"; exit 0' TERM
+sleep 2
+began=$(date +%s.%N)
+echo "hpotune: step=1 loss=1"
+while :; do sleep 0.1; done
+END
+cluster_study stop 40 '{ "rule": "threshold", "upper": 0 }' ''
+"$HPOTUNE" start stop.json --quiet 2>stop.err
+awk '{ print $1 - $2 }' stops >latency
+row 'slurm: report to SIGTERM, median s' "$(percentile 50 <latency)" - - -
+row 'slurm: report to SIGTERM, p95 s' "$(percentile 95 <latency)" - - '≤ 3'
+
+# ---- many jobs ---------------------------------------------------------------------
+
+printf '#!/bin/sh\necho "hpotune: step=1 loss=1"\nexec sleep 6000\n' >trial
+cluster_study many "$jobs" '"none"' ''
+began=$(now)
+"$HPOTUNE" start many.json --quiet 2>many.err &
+server=$!
+until [ "$(running many)" -ge "$jobs" ]; do
+	kill -0 $server
+	sleep 1
+done
+row "slurm: $jobs slots filled, s" "$(since "$began")" - - -
+sleep 30
+: >calls
+before=$(cpu_s $server)
+sleep 120
+row "slurm: squeue calls a minute, $jobs jobs run" \
+    "$(calc "$(wc -l <calls) / 2")" - - '≤ 6'
+row "slurm: server CPU, $jobs jobs run, % of a core" \
+    "$(calc "($(cpu_s $server) - $before) / 1.2")" - - '≤ 1'
+row "slurm: server memory, $jobs jobs run, MiB" \
+    "$(calc "$(awk '/^VmRSS/ { print $2 }' /proc/$server/status) / 1024")" \
+    - - '≤ 64'
+end
+
+# ---- kills -------------------------------------------------------------------------
+
+[ "$kills" -gt 0 ] || exit 0
+TOP_SRCDIR=$(cd "$here/.." && pwd)
+TOP_BUILDDIR=$(cd "$(dirname "$HPOTUNE")" && pwd)
+HPOTUNE_RANKS=$TOP_BUILDDIR/hpotune-ranks
+HPOTUNE_WORKER=$TOP_BUILDDIR/hpotune-worker
+SLURM_KILLS=$kills
+SLURM_CLUSTER_CPUS=2
+export TOP_SRCDIR TOP_BUILDDIR HPOTUNE HPOTUNE_RANKS HPOTUNE_WORKER \
+    SLURM_KILLS SLURM_CLUSTER_CPUS
+sh "$TOP_SRCDIR/tests/scenario/slurm/slurm-kills.t" >kills.out 2>kills.err ||
+    cat kills.out >&2
+row "slurm: $(sed -n 's/^# kills: //p' kills.out)" \
+    "$(grep -c '^not ok' kills.out || :) faults" - - '0 faults'

@@ -348,6 +348,12 @@ struct launcher {
 	double (*worst_cost)(
 	    const struct study_trial *, const struct option_value *);
 	/*
+	 * GPUs of one attempt, which LAUNCH_USAGE counts; 0 = none.  NULL = not
+	 * known, and not counted.
+	 */
+	int64_t (*attempt_gpus)(
+	    const struct study_trial *, const struct option_value *);
+	/*
 	 * Forecast for an open attempt from its observed state; for trial 0:
 	 * for the next attempt.  False: no forecast beyond worst_cost.  NULL =
 	 * use worst_cost.

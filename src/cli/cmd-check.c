@@ -343,6 +343,11 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');
+	if (plan->attempt_gpus > 0) {
+		buf_puts(out, "GPU hours  ");
+		plan_put_gpu_hours(out, plan);
+		buf_putc(out, '\n');
+	}
 	if (plan->attempt_cost == 0)
 		return;
 	buf_puts(out, "cost       ");
@@ -440,6 +445,8 @@ plan_put_json(struct buf *out, const struct check *c)
 	some_put_json(&w, "gpus", &plan->gpus);
 	json_writer_number(&w, "worst_seconds",
 	    plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
+	if (plan->attempt_gpus > 0)
+		json_writer_number(&w, "worst_gpu_hours", plan_gpu_hours(plan));
 	json_writer_number(&w, "attempt_cost", plan->attempt_cost);
 	json_writer_number(&w, "worst_cost", plan->worst_cost);
 	json_writer_text(

@@ -214,9 +214,17 @@ static void
 plan_cost(struct plan *plan)
 {
 	double limit = plan->study->limits.cost, cost;
+	int64_t gpus;
 	size_t i;
 
 	plan->attempt_cost = 0;
+	plan->attempt_gpus = 0;
+	for (i = 0; i < plan->plugins->n_backends; i++) {
+		gpus = plugins_attempt_gpus(
+		    &plan->plugins->backends[i], plan->study);
+		if (gpus > plan->attempt_gpus)
+			plan->attempt_gpus = gpus;
+	}
 	for (i = 0; i < plan->plugins->n_backends; i++) {
 		cost = plugins_worst_cost(
 		    &plan->plugins->backends[i], plan->study);
@@ -258,6 +266,46 @@ plan_put_cost(struct buf *out, const struct plan *plan)
 		    " attempts, each at most $%.2f)",
 		    plan->trials, plan->study->trial.retries + 1,
 		    plan->attempt_cost);
+}
+
+/* Assume that each attempt of each trial takes its full time. */
+double
+plan_gpu_hours(const struct plan *plan)
+{
+	double limit = plan->study->limits.gpu_hours;
+	double hours = INFINITY;
+	int64_t ms = attempt_ms(plan);
+
+	if (ms > 0 && plan->trials > 0)
+		hours = (double)plan->attempt_gpus * (double)ms / 3.6e6 *
+			(double)(plan->study->trial.retries + 1) *
+			(double)plan->trials;
+	return limit > 0 && hours > limit ? limit : hours;
+}
+
+void
+plan_put_gpu_hours(struct buf *out, const struct plan *plan)
+{
+	double hours = plan_gpu_hours(plan);
+
+	if (isinf(hours)) {
+		buf_printf(out,
+		    "unlimited: limits.gpu_hours, or limits.trials with "
+		    "trial.max_run, would limit them; an attempt has %" PRId64
+		    " GPU%s",
+		    plan->attempt_gpus, plan->attempt_gpus == 1 ? "" : "s");
+		return;
+	}
+	buf_printf(out, "at most %.4g", hours);
+	if (hours == plan->study->limits.gpu_hours)
+		buf_puts(out, " (limits.gpu_hours, and one grace)");
+	else
+		buf_printf(out,
+		    " (%" PRId64 " trials of %" PRId64
+		    " attempts, each at most %.4g)",
+		    plan->trials, plan->study->trial.retries + 1,
+		    (double)plan->attempt_gpus * (double)attempt_ms(plan) /
+			3.6e6);
 }
 
 static void

@@ -29,6 +29,7 @@ struct plan {
 	struct buf gpus; /* this machine's, as text */
 	int64_t worst_ms; /* -1 = unknown */
 	double attempt_cost; /* at most, dollars; 0 = free, NaN = unknown */
+	int64_t attempt_gpus; /* at most; 0 = none, or not counted */
 	double worst_cost; /* of all trials; INFINITY = unlimited */
 	struct buf starts; /* starts its processes; "" = the trial itself */
 	struct buf misses; /* features that trials lack there; "" = none */
@@ -37,6 +38,9 @@ struct plan {
 
 /* The cost as text, for the plan and before the start. */
 void plan_put_cost(struct buf *, const struct plan *);
+void plan_put_gpu_hours(struct buf *, const struct plan *);
+/* GPU hours of all trials at most; INFINITY = unlimited. */
+double plan_gpu_hours(const struct plan *);
 /* Fill a plan that has study and plugins set. */
 int plan_make(struct plan *, struct err *);
 void plan_fini(struct plan *);

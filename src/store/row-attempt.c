@@ -251,6 +251,18 @@ store_cost_committed(struct store *s, double *dollars, struct err *e)
 }
 
 int
+store_gpu_seconds(struct store *s, double *seconds, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_GPU_SECONDS_GET, e);
+
+	if (st == NULL || stmt_step(s, st, e) < 0)
+		return -1;
+	*seconds = fmax(stmt_col_real(st, 0), 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
 store_attempt_times(struct store *s, const char *backend, double *before_s,
     double *after_s, struct err *e)
 {

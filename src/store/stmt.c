@@ -219,6 +219,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "mark = ?3",
 
 	[STMT_COST_GET] = "SELECT committed FROM t_cost",
+	[STMT_GPU_SECONDS_GET] = "SELECT sum(gpu_seconds) FROM t_total",
 
 	[STMT_NAME_GET] = "SELECT id FROM t_name WHERE name = ?1",
 	[STMT_NAME_ADD] = "INSERT INTO t_name (name) VALUES (?1)",

@@ -336,6 +336,8 @@ int store_notice_told(
 
 /* Dollars of all attempts: actual cost, or the upper bound. */
 int store_cost_committed(struct store *, double *dollars, struct err *);
+/* GPU seconds of all attempts that have ended; 0 = none. */
+int store_gpu_seconds(struct store *, double *seconds, struct err *);
 /* The actual cost of an attempt that has ended and was priced. */
 int store_attempt_cost(
     struct store *, int64_t trial, int attempt, double dollars, struct err *);

@@ -276,6 +276,15 @@ local_check(const struct study_trial *settings,
 	return rc;
 }
 
+/* By their driver: usage counts them. */
+static int64_t
+local_attempt_gpus(
+    const struct study_trial *settings, const struct option_value *values)
+{
+	(void)values;
+	return settings->gpus > 0 ? settings->gpus : 0;
+}
+
 static enum launch_kept
 local_kept(void *ctx, int64_t trial)
 {
@@ -292,6 +301,7 @@ const struct launcher launcher_local = {
 	.gpus = local_gpu_plan,
 	.replicas = local_ranks_replicas,
 	.starts = local_ranks_describe,
+	.attempt_gpus = local_attempt_gpus,
 	.finds = local_start_preflight,
 	.continues = true,
 	.packs = true,

@@ -234,6 +234,9 @@ int slurm_ranks_check(
     const struct slurm_settings *, const struct study_trial *, struct err *);
 int
 slurm_ranks_replicas(const struct study_trial *, const struct option_value *);
+/* GPUs of a trial on all its nodes. */
+int64_t
+slurm_ranks_gpus(const struct study_trial *, const struct option_value *);
 void slurm_ranks_describe(const struct study_trial *, struct buf *);
 /* The words between the supervisor and the command of an attempt. */
 void slurm_ranks_command(struct strv *, const struct slurm *,

@@ -133,6 +133,7 @@ wait_tell(struct slurm_attempt *a)
 static void
 up_tell(struct slurm_attempt *a)
 {
+	struct launch_event use = { .kind = LAUNCH_USAGE };
 	struct launch_event ev = { .kind = LAUNCH_UP };
 	char text[sizeof a->place];
 
@@ -144,6 +145,12 @@ up_tell(struct slurm_attempt *a)
 	ev.u.up.started_us = a->claim.started_us;
 	ev.u.up.place = a->place;
 	launcher_emit(&a->source, &ev);
+	/* What the cluster charges: it has them until its job ends. */
+	if (a->slurm->set.n_gpus > 0) {
+		use.u.usage.gpus =
+		    (int)(a->slurm->set.n_gpus * a->slurm->set.nodes);
+		launcher_emit(&a->source, &use);
+	}
 }
 
 /* The file of the claim has the job and the node. */

@@ -128,7 +128,7 @@ gpus_read(struct slurm_settings *set, const struct study_trial *trial,
 	long n;
 
 	if (text == NULL) {
-		set->n_gpus = trial->gpus;
+		set->n_gpus = trial->gpus > 0 ? trial->gpus : 0;
 		if (trial->gpus > 0)
 			set->gres = xasprintf("%lld", (long long)trial->gpus);
 		return 0;

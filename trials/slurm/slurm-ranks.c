@@ -55,6 +55,20 @@ slurm_ranks_replicas(
 	return n;
 }
 
+int64_t
+slurm_ranks_gpus(const struct study_trial *t, const struct option_value *values)
+{
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	int64_t n;
+
+	if (slurm_options_read(&set, t, values, &e) != 0)
+		return 0;
+	n = set.n_gpus * set.nodes;
+	slurm_options_free(&set);
+	return n;
+}
+
 /* Whether ranks are started through a program that reaches other nodes. */
 static bool
 is_far(const struct slurm_settings *set, const struct study_trial *t)

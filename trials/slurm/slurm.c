@@ -373,6 +373,7 @@ const struct launcher launcher_slurm = {
 	.check = slurm_options_check,
 	.replicas = slurm_ranks_replicas,
 	.starts = slurm_ranks_describe,
+	.attempt_gpus = slurm_ranks_gpus,
 	.continues = true,
 	.doctor = slurm_doctor,
 	.open = slurm_open,

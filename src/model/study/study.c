@@ -83,8 +83,8 @@ study_read_limits(
     struct study_limits *l, const struct json *block, struct err *e)
 {
 	static const char *const known[] = { "trials", "parallel", "wall_time",
-		"cost", "failed_trials", "no_improvement", "convergence",
-		NULL };
+		"cost", "gpu_hours", "failed_trials", "no_improvement",
+		"convergence", NULL };
 	const struct json *j;
 	bool wanted = true;
 
@@ -112,10 +112,16 @@ study_read_limits(
 		return -1;
 	if (j != NULL && l->cost <= 0)
 		return json_err(j, e, "expected a number above 0");
-	if (l->trials == 0 && l->wall_time_ms == 0 && l->cost == 0)
+	j = json_get(block, "gpu_hours");
+	if (j != NULL && json_read_number(j, 0, 1e12, &l->gpu_hours, e) != 0)
+		return -1;
+	if (j != NULL && l->gpu_hours <= 0)
+		return json_err(j, e, "expected a number above 0");
+	if (l->trials == 0 && l->wall_time_ms == 0 && l->cost == 0 &&
+	    l->gpu_hours == 0)
 		return json_err(block, e,
 		    "the study would never end: expected one of trials, "
-		    "wall_time or cost");
+		    "wall_time, cost or gpu_hours");
 	return 0;
 }
 

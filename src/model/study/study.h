@@ -181,6 +181,7 @@ struct study_limits {
 	int64_t parallel;
 	int64_t wall_time_ms;
 	double cost;
+	double gpu_hours;
 	int64_t failed_trials;
 	int64_t no_improvement;
 	bool convergence; /* end the study when the search has converged */

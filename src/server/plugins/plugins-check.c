@@ -195,6 +195,30 @@ cost_check(
 	return 0;
 }
 
+/* limits.gpu_hours needs GPUs that are counted. */
+static int
+gpu_hours_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
+{
+	const struct json *where = study_key(study, "limits", "gpu_hours");
+	int64_t n, most = 0;
+	size_t i;
+
+	if (study->limits.gpu_hours <= 0)
+		return 0;
+	for (i = 0; i < plugins->n_backends; i++) {
+		n = plugins_attempt_gpus(&plugins->backends[i], study);
+		if (n < 0)
+			return json_err(where, e,
+			    "the GPUs of the backend %s are not counted",
+			    plugins->backends[i].launcher->name);
+		most = n > most ? n : most;
+	}
+	if (most == 0)
+		return json_err(where, e, "no trial has GPUs");
+	return 0;
+}
+
 /* A paused trial would resume after its member has continued elsewhere. */
 static int
 promote_check(const struct plugin_rule *rule, const struct strategy *strategy,
@@ -264,6 +288,7 @@ plugins_check(
 			&study->stopping[i], e) != 0)
 			return -1;
 	if (cost_check(plugins, study, e) != 0 ||
+	    gpu_hours_check(plugins, study, e) != 0 ||
 	    plugins_open_rules(&rules, plugins, study, e) != 0)
 		return -1;
 	stop_rule_set_free(rules);
@@ -308,6 +333,15 @@ plugins_worst_cost(
 	if (backend->launcher->worst_cost == NULL)
 		return 0;
 	return backend->launcher->worst_cost(&study->trial, backend->options);
+}
+
+int64_t
+plugins_attempt_gpus(
+    const struct plugin_backend *backend, const struct study *study)
+{
+	if (backend->launcher->attempt_gpus == NULL)
+		return -1;
+	return backend->launcher->attempt_gpus(&study->trial, backend->options);
 }
 
 int64_t

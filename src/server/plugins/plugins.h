@@ -64,6 +64,9 @@ int plugins_check_programs(
     const struct plugins *, const struct study *, struct err *);
 /* Upper bound of the cost of one attempt, dollars; 0 = free; NaN = unknown. */
 double plugins_worst_cost(const struct plugin_backend *, const struct study *);
+/* GPUs of one attempt, which are counted; 0 = none; -1 = not counted. */
+int64_t
+plugins_attempt_gpus(const struct plugin_backend *, const struct study *);
 /* Upper bound of the duration of one attempt, milliseconds; 0 = none. */
 int64_t plugins_worst_ms(const struct plugin_backend *, const struct study *);
 /*

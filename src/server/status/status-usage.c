@@ -37,9 +37,12 @@ status_put_savings(struct buf *out, struct store *store, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT steps_run, steps_skipped, share, seconds_saved, "
-	    "cost_saved, energy_saved FROM savings WHERE steps_skipped > 0";
+	    "cost_saved, energy_saved, "
+	    "seconds_saved * (SELECT gpus FROM attempts WHERE gpus > 0 AND "
+	    "(SELECT sum(gpu_seconds) FROM t_total) > 0 LIMIT 1) "
+	    "FROM savings WHERE steps_skipped > 0";
 	struct store_rows *rows;
-	double seconds, cost, energy;
+	double seconds, gpu_seconds, cost, energy;
 	int64_t run, skipped;
 	int rc;
 
@@ -58,6 +61,9 @@ status_put_savings(struct buf *out, struct store *store, struct err *e)
 		duration_put(out, (int64_t)llround(seconds * 1000));
 		buf_puts(out, " of one slot");
 	}
+	gpu_seconds = rows_real(rows, 6);
+	if (gpu_seconds >= 36)
+		buf_printf(out, ", %.3g GPU hours", gpu_seconds / 3600);
 	energy = rows_real(rows, 5);
 	if (energy > 0) {
 		buf_puts(out, ", ");

@@ -7,9 +7,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "src/base/loop.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/limits.h"
+#include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 
@@ -95,10 +97,36 @@ limits_exhausted_text(const struct tuner *t, char *text, size_t n)
 		    t->plugins.strategy->name);
 }
 
+double
+limits_gpu_seconds(const struct tuner *t, double *rate)
+{
+	const struct live_trial *l;
+	double seconds = 0;
+	size_t i;
+	int n;
+
+	*rate = 0;
+	if (t->study->limits.gpu_hours <= 0)
+		return 0;
+	(void)store_gpu_seconds(t->store, &seconds, NULL);
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		n = l->att.usage.gpus;
+		if (!l->open || l->external || n == 0 || l->att.started_us == 0)
+			continue;
+		*rate += n;
+		seconds += n * fmax(0, (double)(loop_wall_us(t->env.loop) -
+						l->att.started_us) /
+					   1e6);
+	}
+	return seconds;
+}
+
 bool
 limits_reached(const struct tuner *t, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
+	double rate;
 	bool failed;
 
 	if (limits_result(t, &failed, why, n))
@@ -106,6 +134,9 @@ limits_reached(const struct tuner *t, char *why, size_t n)
 	*why = '\0';
 	if (lim->wall_time_ms > 0 && tuner_elapsed_ms(t) >= lim->wall_time_ms)
 		(void)snprintf(why, n, "limits.wall_time was reached");
+	else if (lim->gpu_hours > 0 &&
+		 limits_gpu_seconds(t, &rate) >= lim->gpu_hours * 3600)
+		(void)snprintf(why, n, "limits.gpu_hours was reached");
 	else if (lim->no_improvement > 0 &&
 		 t->outcomes.since_better >= lim->no_improvement)
 		(void)snprintf(why, n,

@@ -22,6 +22,11 @@ bool limits_allow_new(const struct tuner *);
 /* Why nothing is left to try, when the suggestions are exhausted: a clause. */
 void limits_exhausted_text(const struct tuner *, char *text, size_t n);
 /*
+ * GPU seconds of all attempts until now; rate: how many more in a second.  Only
+ * with limits.gpu_hours, else 0.
+ */
+double limits_gpu_seconds(const struct tuner *, double *rate);
+/*
  * Whether a result, or a limit other than the number of trials, prevents new
  * trials, and which: a clause.
  */

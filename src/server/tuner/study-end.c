@@ -139,6 +139,26 @@ cost_blocks(struct tuner *t, char *why, size_t n)
 	return any;
 }
 
+/* Whether limits.gpu_hours is reached; else it is looked at again when due. */
+static bool
+gpu_hours_reached(struct tuner *t, char *why, size_t n)
+{
+	double limit = t->study->limits.gpu_hours * 3600, rate;
+	double used = limits_gpu_seconds(t, &rate);
+
+	if (limit <= 0)
+		return false;
+	if (used >= limit) {
+		(void)snprintf(why, n,
+		    "limits.gpu_hours was reached: %.3g of %.3g", used / 3600,
+		    limit / 3600);
+		return true;
+	}
+	if (rate > 0)
+		tuner_wake_in(t, (int64_t)((limit - used) / rate * 1000) + 1);
+	return false;
+}
+
 void
 study_end_check(struct tuner *t)
 {
@@ -153,6 +173,8 @@ study_end_check(struct tuner *t)
 		return;
 	if (limits_result(t, &failed, why, sizeof why))
 		limit_reached(t, failed, why);
+	else if (gpu_hours_reached(t, why, sizeof why))
+		limit_reached(t, false, why);
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
 	else if (all_drained(t) && live_set_n_placed(&t->live) == 0) {

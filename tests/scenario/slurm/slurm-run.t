@@ -36,11 +36,41 @@ like "$given" '^GIVEN=a "b" \$c$' 'and that of the study'
 like "$given" '^SET=up$' 'and what setup exports'
 like "$given" '^CUDA_VISIBLE_DEVICES=[01]$' 'and its GPU'
 like "$given" '^SM_NUM_GPUS=1$' '… counted'
+unlike "$given" '^SLURM_GET_USER_ENV=' \
+    'no login shell of the user runs on the node before it'
+is "$(grep -rla 'MARK=' cluster/state)" '' \
+    'Slurm is not given the environment of the server'
 like "$given" '^HPOTUNE_CHECKPOINT_DIR=/.*/run\.d/trials/1/checkpoint$' \
     'and its folders'
 is "$(stat -c %a run.d/trials/1/attempt-1/env.sh)" 600 \
     'no other user can read its environment'
 ok 'no job is left' retry no_job_left
+
+is "$(sql run.db 'SELECT DISTINCT gpus, gpu_seconds > 0 FROM attempts')" \
+    '1|1' 'the GPUs of a job are counted'
+like "$("$HPOTUNE" status run.json)" '[0-9] GPU hours' 'status has their hours'
+cat >trial <<'END'
+#!/bin/sh
+echo "hpotune: step=1 loss=$1"
+sleep 60
+END
+slurm_study hours '"trials": 4, "parallel": 2, "gpu_hours": 0.002' \
+    '"grace": 5, "max_run": "1h", "retries": 1' ', "gpus": 2, "nodes": 2'
+like "$("$HPOTUNE" check hours.json)" \
+    '^GPU hours  at most 0\.002 \(limits\.gpu_hours, and one grace\)$' \
+    'check prints the most that a study can use'
+sed 's/, "gpu_hours": 0.002//' hours.json >much.json
+like "$("$HPOTUNE" check much.json)" \
+    '^GPU hours  at most 32\.04 \(4 trials of 2 attempts, each at most 4\.006\)$' \
+    'without the limit, too'
+ok 'limits.gpu_hours ends a study' quietly timeout 60 "$HPOTUNE" start hours.json
+is "$(sql hours.db "SELECT count(*) FROM trials WHERE state = 'cancelled'
+    AND why LIKE 'limits.gpu_hours was reached: %'")" 2 'its trials are stopped'
+is "$(sql hours.db 'SELECT sum(gpu_seconds) BETWEEN 6 AND 60 FROM attempts')" 1 \
+    'when they have used it'
+sed 's/"gpus": 2, //' hours.json >none.json
+"$HPOTUNE" check none.json >out 2>err
+like "$(cat err)" 'limits\.gpu_hours: no trial has GPUs' 'it needs GPUs'
 
 cat >trial <<'END'
 #!/bin/sh

@@ -496,10 +496,10 @@ static const struct wrong {
 	    "500" },
 	/* limits */
 	{ L(""), "2:10: limits: the study would never end: expected one of "
-		 "trials, wall_time or cost" },
+		 "trials, wall_time, cost or gpu_hours" },
 	{ L("\"parallel\":2"),
 	    "2:10: limits: the study would never end: expected one of "
-	    "trials, wall_time or cost" },
+	    "trials, wall_time, cost or gpu_hours" },
 	{ L("\"trails\":2"),
 	    "2:11: limits.trails: unknown key; did you mean \"trials\"?" },
 	{ L("\"trials\":0"), "2:20: limits.trials: expected a whole number "

@@ -177,6 +177,8 @@ detached_argv(struct cli *cli, const struct cli_study *found)
 					 cli_value(cli, kept[i])));
 	if (cli_has(cli, "network-fs"))
 		strv_add(&w, xstrdup("--network-fs"));
+	if (cli_has(cli, "take-over"))
+		strv_add(&w, xstrdup("--take-over"));
 	if (cli_has(cli, "web"))
 		strv_add(&w, xstrdup("--web"));
 	return w.v;
@@ -409,6 +411,7 @@ cmd_start(struct cli *cli)
 	env.db = found.db;
 	env.state_dir = dir;
 	env.network_fs = cli_has(cli, "network-fs");
+	env.take_over = cli_has(cli, "take-over");
 	if (cli_has(cli, "detach"))
 		status = start_detached(cli, &found, &env, &e);
 	else

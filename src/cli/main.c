@@ -100,6 +100,8 @@ static const struct cli_option start_options[] = {
 	    "the same on a port of the loopback interface; 0: any free one" },
 	{ "network-fs", 0, NULL,
 	    "allow a state folder on a shared file system" },
+	{ "take-over", 0, NULL,
+	    "take the study over from the server of another machine" },
 	{ .name = NULL },
 };
 

@@ -18,6 +18,7 @@
 #include "src/base/json/json.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
+#include "src/server/lease.h"
 #include "src/server/study-lock.h"
 #include "src/server/rescued-copy.h"
 #include "src/server/server.h"
@@ -58,6 +59,7 @@ struct server {
 	struct tuner *tuner; /* NULL while the database is unusable */
 	struct control *control;
 	struct snapshot *snapshot; /* NULL: the database can be read */
+	struct lease *lease; /* NULL: no other machine has the study */
 	struct loop_signal *on_int, *on_term;
 	struct loop_timer *display, *reopen, *space, *watch;
 	int leaving; /* how many times a shutdown was requested */
@@ -526,6 +528,32 @@ database_is_hidden(const struct server_env *env)
 	       (env->network_fs || (!beside && folder_is_shared(env->study)));
 }
 
+/* It runs elsewhere now: leave the trials, and all files, as they are. */
+static void
+on_lease_lost(void *arg, const char *holder)
+{
+	struct server *s = arg;
+
+	snapshot_use(s->snapshot, NULL);
+	s->broken = true;
+	(void)err_set(&s->err, ERR_USAGE,
+	    "the study was taken over by a server on %s: its trials continue, "
+	    "and are followed there",
+	    holder);
+	loop_stop(s->loop);
+}
+
+static int
+lease_take(struct server *s, struct err *e)
+{
+	const struct server_env *env = s->env;
+
+	if (!database_is_hidden(env))
+		return 0;
+	return lease_open(&s->lease, s->loop, env->study->dir, env->study->name,
+	    env->take_over, e);
+}
+
 static int
 server_open(struct server *s, struct err *e)
 {
@@ -535,8 +563,10 @@ server_open(struct server *s, struct err *e)
 		.arg = s,
 	};
 
-	if (loop_open(&s->loop, LOOP_REAL, e) != 0 ||
+	if (loop_open(&s->loop, LOOP_REAL, e) != 0 || lease_take(s, e) != 0 ||
 	    study_lock_take(&s->state, s->env, e) != 0)
+		return -1;
+	if (s->lease != NULL && lease_hold(s->lease, on_lease_lost, s, e) != 0)
 		return -1;
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
@@ -624,6 +654,7 @@ server_close(struct server *s)
 	loop_timer_free(s->space);
 	loop_timer_free(s->watch);
 	snapshot_free(s->snapshot);
+	lease_close(s->lease);
 	loop_close(s->loop);
 	state_dir_close(&s->state);
 }

@@ -21,6 +21,7 @@ struct server_env {
 	const char *db; /* NAME.db, absolute */
 	const char *state_dir; /* NAME.d, absolute */
 	int64_t trials, parallel; /* instead of the study's limits; 0 = none */
+	bool take_over; /* from a server of another machine */
 	bool network_fs; /* a shared file system is allowed */
 	bool temporary; /* the database is for us alone: no copy of it */
 	bool visits; /* … as when the existing study was created */

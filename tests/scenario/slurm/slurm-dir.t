@@ -46,6 +46,46 @@ is "$(cat local/apart.d/trials/1/output/where)" \
     "$(cat shared/apart-*/trials/1/output/where)" 'NAME.d leads there'
 ok 'the state has no copy of the program' [ ! -e local/apart.d/bin ]
 
+# Two machines: the lease of the other one is a file that is renewed or not.
+cat >trial <<'END'
+#!/bin/sh
+echo "hpotune: step=1 loss=$1"
+until [ -e "${0%/*}/done" ]; do sleep 0.1; done
+END
+slurm_study leased '"trials": 1' '"grace": 5' ", \"dir\": \"$dir/shared\""
+server leased.json --state "$dir/local"
+ok 'its trial runs' retry sql_is local/leased.db \
+    "SELECT count(*) FROM trials WHERE state = 'running'" 1
+like "$(cat leased.lease)" "^host=$(hostname) boot=[0-9a-f-]* pid=$server since=2" \
+    'the lease names its server'
+mkdir other
+"$HPOTUNE" start leased.json --state "$dir/other" >out 2>err
+is $? 2 'another server of this machine is refused'
+like "$(cat err)" "runs on $(hostname) since .* \(process $server\)" 'by name'
+echo 'host=elsewhere boot=1-2 pid=7 since=2026-01-02T03:04:05Z' >leased.lease
+reap "$server"
+is $? 2 'a server whose study was taken over exits'
+like "$(cat server.err)" 'taken over by a server on elsewhere: its trials continue' \
+    'and says so'
+is "$(jobs_left)" 1 'its trial runs on'
+is "$(sql local/leased.db 'SELECT state FROM trials')" running 'and is not ended'
+like "$(cat leased.lease)" '^host=elsewhere' 'the lease is left alone'
+"$HPOTUNE" start leased.json --state "$dir/local" >out 2>err
+is $? 2 'while the other machine has it, a start is refused'
+like "$(cat err)" 'runs on elsewhere since 2026-01-02T03:04:05Z \(process 7\)' \
+    'the error has who, since when'
+touch -d '2 minutes ago' leased.lease
+touch done
+ok 'when that one does not renew it, it is taken' quietly timeout 60 \
+    "$HPOTUNE" start leased.json --state "$dir/local"
+is "$(sql local/leased.db 'SELECT state, attempts FROM trials')" 'completed|1' \
+    'and the trial followed to its end'
+ok 'it is gone at the end' [ ! -e leased.lease ]
+echo 'host=elsewhere boot=1-2 pid=7 since=2026-01-02T03:04:05Z' >leased.lease
+slurm_study leased '"trials": 2' '"grace": 5' ", \"dir\": \"$dir/shared\""
+ok '--take-over takes it at once' quietly timeout 60 "$HPOTUNE" start \
+    leased.json --state "$dir/local" --take-over
+
 slurm_study beside '"trials": 1' '"grace": 5' ''
 ok 'a database that everybody can read' quietly "$HPOTUNE" start beside.json
 ok 'is not copied' [ ! -e beside.snapshot.db ]

@@ -1,0 +1,248 @@
+/*
+ * The lease of a study.  Only times that the file system gives are compared
+ * with each other, because clocks of machines differ.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/file.h"
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/server/lease.h"
+
+enum {
+	BEAT_MS = 10000,
+	DEAD_S = 60, /* not renewed for so long: its server is gone */
+	LEAVE_MS = 25000 /* two beats: the other server notices */
+};
+
+/* What the file says. */
+struct holder {
+	char host[100], boot[40], since[32];
+	long pid;
+};
+
+struct lease {
+	struct loop *loop;
+	struct loop_timer *timer;
+	char *path, *part;
+	struct holder self;
+	bool held;
+	lease_cb *lost;
+	void *arg;
+};
+
+/* false: there is none, or it is not one of ours. */
+static bool
+holder_read(const char *path, struct holder *h)
+{
+	char text[256];
+
+	*h = (struct holder){ 0 };
+	return file_read(AT_FDCWD, path, text, sizeof text) > 0 &&
+	       sscanf(text, "host=%99s boot=%39s pid=%ld since=%31s", h->host,
+		   h->boot, &h->pid, h->since) == 4;
+}
+
+static bool
+is_same(const struct holder *a, const struct holder *b)
+{
+	return a->pid == b->pid && strcmp(a->host, b->host) == 0 &&
+	       strcmp(a->boot, b->boot) == 0;
+}
+
+static bool
+is_here(const struct lease *l, const struct holder *h)
+{
+	return strcmp(h->host, l->self.host) == 0 &&
+	       strcmp(h->boot, l->self.boot) == 0;
+}
+
+static int
+file_write(const struct lease *l, const char *to, struct err *e)
+{
+	char text[256];
+	int n =
+	    snprintf(text, sizeof text, "host=%s boot=%s pid=%ld since=%s\n",
+		l->self.host, l->self.boot, l->self.pid, l->self.since);
+	int error = 0, fd;
+
+	(void)unlink(l->part);
+	fd = open(l->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	    0644);
+	errno = fd == -1 ? errno : ENOSPC;
+	if (fd == -1 || write(fd, text, (size_t)n) != n ||
+	    (to != NULL && rename(l->part, to) == -1))
+		error = errno;
+	if (fd != -1)
+		(void)close(fd);
+	if (error != 0)
+		return err_set(e, ERR_FILE, "%s: %s", l->path, strerror(error));
+	return 0;
+}
+
+/* Whether a server may hold it: by its process here, by its file elsewhere. */
+static int
+is_alive(
+    const struct lease *l, const struct holder *h, bool *alive, struct err *e)
+{
+	struct stat theirs, now;
+
+	if (is_here(l, h)) {
+		*alive = kill((pid_t)h->pid, 0) == 0 || errno == EPERM;
+		return 0;
+	}
+	/* What the file system calls now. */
+	if (file_write(l, NULL, e) != 0)
+		return -1;
+	*alive = stat(l->part, &now) == 0 && stat(l->path, &theirs) == 0 &&
+		 now.st_mtime - theirs.st_mtime < DEAD_S;
+	(void)unlink(l->part);
+	return 0;
+}
+
+static int
+refused(const struct holder *h, struct err *e)
+{
+	return err_set(e, ERR_USAGE,
+	    "the server of this study runs on %s since %s (process %ld): stop "
+	    "it there, or take the study over with hpotune start --take-over",
+	    h->host, h->since, h->pid);
+}
+
+static void
+on_wait(void *arg)
+{
+	loop_stop(((struct lease *)arg)->loop);
+}
+
+static void
+on_turn(void *arg)
+{
+	(void)arg;
+}
+
+/* It sees our name there, and exits. */
+static void
+leave_wait(struct lease *l, const struct holder *h)
+{
+	struct loop_timer *timer = loop_timer_new(l->loop, on_wait, l);
+
+	log_info("store", "the study is taken over from %s (process %ld)",
+	    h->host, h->pid);
+	loop_timer_set(timer, LEAVE_MS);
+	loop_run(l->loop, on_turn, NULL);
+	loop_timer_free(timer);
+}
+
+static void
+self_read(struct holder *h)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	(void)strcpy(h->host, "?");
+	(void)gethostname(h->host, sizeof h->host - 1);
+	if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", h->boot,
+		sizeof h->boot) <= 0)
+		(void)strcpy(h->boot, "?");
+	h->boot[strcspn(h->boot, "\n")] = '\0';
+	h->pid = (long)getpid();
+	if (gmtime_r(&now, &tm) == NULL ||
+	    strftime(h->since, sizeof h->since, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		(void)strcpy(h->since, "?");
+}
+
+static void
+on_beat(void *arg)
+{
+	struct lease *l = arg;
+	struct err e = ERR_INIT;
+	struct holder h;
+
+	if (holder_read(l->path, &h) && !is_same(&h, &l->self)) {
+		l->held = false;
+		l->lost(l->arg, h.host);
+		return;
+	}
+	/* A folder that is away for a while is not the end of the study. */
+	if (file_write(l, l->path, &e) != 0)
+		log_warn("store", "the lease is not renewed: %s", e.text);
+	loop_timer_set(l->timer, BEAT_MS);
+}
+
+int
+lease_open(struct lease **out, struct loop *loop, const char *dir,
+    const char *name, bool take_over, struct err *e)
+{
+	struct lease *l = xcalloc(1, sizeof *l);
+	struct holder h;
+	bool alive = false;
+	int rc = 0;
+
+	*out = l;
+	l->loop = loop;
+	l->timer = loop_timer_new(loop, on_beat, l);
+	l->path = xasprintf("%s/%s.lease", dir, name);
+	l->part = xasprintf("%s.%ld", l->path, (long)getpid());
+	self_read(&l->self);
+	/* A server of this machine is found by the lock of the study. */
+	if (!holder_read(l->path, &h) || is_here(l, &h))
+		return 0;
+	rc = is_alive(l, &h, &alive, e);
+	if (rc == 0 && alive && !take_over)
+		return refused(&h, e);
+	if (rc == 0 && alive) {
+		rc = file_write(l, l->path, e);
+		l->held = rc == 0;
+		if (rc == 0)
+			leave_wait(l, &h);
+	}
+	return rc;
+}
+
+int
+lease_hold(struct lease *l, lease_cb *lost, void *arg, struct err *e)
+{
+	struct holder h;
+	bool alive = false;
+
+	l->lost = lost;
+	l->arg = arg;
+	if (holder_read(l->path, &h) && !is_same(&h, &l->self)) {
+		if (is_alive(l, &h, &alive, e) != 0)
+			return -1;
+		if (alive)
+			return refused(&h, e);
+	}
+	if (file_write(l, l->path, e) != 0)
+		return -1;
+	l->held = true;
+	loop_timer_set(l->timer, BEAT_MS);
+	return 0;
+}
+
+void
+lease_close(struct lease *l)
+{
+	struct holder h;
+
+	if (l == NULL)
+		return;
+	if (l->held && holder_read(l->path, &h) && is_same(&h, &l->self))
+		(void)unlink(l->path);
+	loop_timer_free(l->timer);
+	free(l->path);
+	free(l->part);
+	free(l);
+}

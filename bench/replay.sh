@@ -3,6 +3,7 @@
 #	BENCH_DATA has taskset/*.csv.gz, and lcbench/ with the surrogate's
 #	model.onnx, which needs onnxruntime in BENCH_PYTHON.
 #	The rows of long schedules are made by cosine.py, which needs numpy.
+#	BENCH_LONG is a folder of what long-curves.py has prepared, if any.
 #	BENCH_SEEDS studies are drawn from each file (100).
 # The peer is what Optuna decides by default, through the preset that is tested
 # against it.  A row reads: share of steps saved / share of studies whose best
@@ -25,7 +26,7 @@ rows() { # name target file ...
 	target=$2
 	shift 2
 	peer=$(figures optuna "$@")
-	for rule in narrow '{"rule": "narrow", "halving_steps": "30%"}' \
+	for rule in careful narrow '{"rule": "narrow", "halving_steps": "30%"}' \
 	    median '{"rule": "median", "warmup_steps": "10%"}' vizier; do
 		row "stopping, $name, $rule" "$(figures "$rule" "$@")" \
 		    "Optuna: $peer" '' "$target"
@@ -55,3 +56,22 @@ for task in 1 2 3 4 5 6; do
 	"$python" "$here/cosine.py" $task >cosine-$task.csv
 done
 rows 'warm-up and cosine' '>= 25 % / <= 0.05' cosine-*.csv
+
+if [ -z "${BENCH_LONG-}" ]; then
+	row 'stopping, long runs' 'not measured: BENCH_LONG is not set' '' '' \
+	    '>= 20 % / <= 0.05'
+	exit 0
+fi
+# A file has 20 to 200 runs, of which a study has 100 or all.
+seeds=8
+for source in algoperf-v06 nanogpt; do
+	rows $source '>= 20 % / <= 0.05' "$BENCH_LONG/$source"-*.csv
+done
+set --
+for file in "$BENCH_LONG"/algoperf-*.csv; do
+	case $file in
+	*/algoperf-v06-*) ;;
+	*) set -- "$@" "$file" ;;
+	esac
+done
+rows 'AlgoPerf 0.5' '>= 20 % / <= 0.05' "$@"

@@ -15,16 +15,9 @@
 	{                                                          \
 		name, OPTION_INT, least, DBL_MAX, def, NULL, words \
 	}
-#define OPTION_GUARD(def)                                                  \
-	{                                                                  \
-		"guard", OPTION_BOOL, 0, 0, def, NULL,                     \
-		    "stop no trial while the rule would have stopped the " \
-		    "best "                                                \
-		    "completed trial"                                      \
-	}
-#define OPTION_GUARD_MANY(def)                                            \
+#define OPTION_GUARD(def)                                                 \
 	{                                                                 \
-		"guard", OPTION_BOOL, 0, 100, def, NULL,                  \
+		"guard", OPTION_BOOL, 0, STOP_GUARD_MAX, def, NULL,       \
 		    "stop no trial while the rule would have stopped "    \
 		    "the best completed trial, or one of this many best " \
 		    "ones"                                                \

@@ -38,14 +38,24 @@ stop_diverged(
 	return true;
 }
 
-void
-stop_suspend(const struct history *h, struct judgement *j)
+int64_t
+stop_guard_find(
+    const struct history *h, int64_t guard, stop_guard_test *test, void *rule)
 {
-	stop_suspend_for(h, history_best(h), j);
+	int64_t best[STOP_GUARD_MAX];
+	size_t i, n;
+
+	if (guard == 0)
+		return 0;
+	n = history_bests(h, best, (size_t)guard);
+	for (i = 0; i < n; i++)
+		if (test(rule, h, best[i]))
+			return best[i];
+	return 0;
 }
 
 void
-stop_suspend_for(const struct history *h, int64_t trial, struct judgement *j)
+stop_suspend(const struct history *h, int64_t trial, struct judgement *j)
 {
 	char test[sizeof(j->why)];
 

@@ -22,11 +22,19 @@ bool stop_diverged(
     struct judgement *, const struct curve *, size_t i, int64_t after);
 /*
  * Turns a stop into VERDICT_SUSPENDED, because the rule would also have stopped
- * the best completed trial; the reason names that trial.
+ * this trial, the best completed one or another one of the best; the reason
+ * names it.
  */
-void stop_suspend(const struct history *, struct judgement *);
-/* … or another one of the best. */
-void
-stop_suspend_for(const struct history *, int64_t trial, struct judgement *);
+void stop_suspend(const struct history *, int64_t trial, struct judgement *);
+
+enum { STOP_GUARD_MAX = 100 }; /* the greatest value of the option guard */
+/* Whether a rule would have stopped this trial. */
+typedef bool stop_guard_test(void *rule, const struct history *, int64_t trial);
+/*
+ * The first of the guard best completed trials for which the test is true, or
+ * 0; guard: the value of the option, 0 = none.
+ */
+int64_t stop_guard_find(
+    const struct history *, int64_t guard, stop_guard_test *, void *rule);
 
 #endif /* HPOTUNE_STOP_VERDICT_H */

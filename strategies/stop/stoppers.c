@@ -6,6 +6,7 @@
 #include "strategies/stopper.h"
 
 extern const struct stopper stopper_asha;
+extern const struct stopper stopper_careful;
 extern const struct stopper stopper_curve;
 extern const struct stopper stopper_hyperband;
 extern const struct stopper stopper_katib;
@@ -35,6 +36,7 @@ const struct stopper *const stoppers[] = {
 	&stopper_asha,
 	&stopper_hyperband,
 	&stopper_narrow,
+	&stopper_careful,
 	&stopper_curve,
 	&stopper_patience,
 	&stopper_threshold,

@@ -241,7 +241,7 @@ plugins_second_look(const struct plugin_rule *rule, double *share, bool *given)
 	const struct option_value *o;
 
 	for (o = rule->options; o->name != NULL; o++) {
-		if (strcmp(o->name, "second_look") != 0 || !o->given ||
+		if (strcmp(o->name, "second_look") != 0 || !o->is_set ||
 		    rule->veto)
 			continue;
 		*share = *given && *share > o->number ? *share : o->number;

@@ -145,7 +145,7 @@ replay_rule_second_look(const struct replay_rule *r)
 
 	for (i = 0; i < r->n; i++)
 		for (o = r->parts[i].values; o->name != NULL; o++) {
-			if (strcmp(o->name, "second_look") != 0 || !o->given ||
+			if (strcmp(o->name, "second_look") != 0 || !o->is_set ||
 			    r->parts[i].veto)
 				continue;
 			share = share > o->number ? share : o->number;

@@ -31,7 +31,7 @@ extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
 	    plugin_option_number(values, "temper"));
 	warmup = plugin_option_get(values, "warmup_steps");
 	r->warmup = plugin_option_steps(warmup, env->max_steps, 0);
-	r->guard = plugin_option_is(values, "guard");
+	r->guard = plugin_option_count(values, "guard");
 	r->diverged_after = plugin_option_count(values, "diverged_after");
 	return 0;
 }
@@ -129,17 +129,22 @@ best_underrated(const struct extrapolate_engine *r, const double *values,
 	       g.p < least;
 }
 
-bool
-extrapolate_engine_guard(
-    struct extrapolate_engine *r, const struct history *h, double least)
+/* What the guard tests a trial for. */
+struct underrated {
+	struct extrapolate_engine *engine;
+	double least;
+};
+
+static bool
+trial_underrated(void *arg, const struct history *h, int64_t best)
 {
-	int64_t best = history_best(h);
+	const struct underrated *u = arg;
+	struct extrapolate_engine *r = u->engine;
+	double least = u->least;
 	double values[CURVE_GRID_MAX], result = INFINITY;
 	struct curve c;
 	size_t i, k, passed;
 
-	if (best == 0)
-		return false;
 	c = history_curve(h, best);
 	for (i = 0; i < c.n; i++)
 		if (c.values[i] < result && isfinite(c.values[i]))
@@ -158,4 +163,13 @@ extrapolate_engine_guard(
 		return true;
 	}
 	return false;
+}
+
+int64_t
+extrapolate_engine_guard(
+    struct extrapolate_engine *r, const struct history *h, double least)
+{
+	struct underrated u = { r, least };
+
+	return stop_guard_find(h, r->guard, trial_underrated, &u);
 }

@@ -23,7 +23,7 @@ struct extrapolate_engine {
 	struct peer_curves *field;
 	struct win_probability *odds;
 	int64_t warmup; /* steps without judgement */
-	bool guard;
+	int64_t guard; /* best trials that it tests; 0 = none */
 	int64_t diverged_after;
 	/* Where the guard last found the best trial underrated; a shortcut. */
 	int64_t witness_trial;
@@ -65,10 +65,11 @@ bool extrapolate_engine_begin(const struct extrapolate_engine *,
     const struct history *, int64_t trial, int64_t step,
     struct extrapolate_view *, struct judgement *);
 /*
- * Whether stopping below this probability would have been a mistake: at some
- * mark the best completed trial had a lower probability of reaching its result.
+ * The trial, one of the best completed ones that the guard tests, of which
+ * stopping below this probability would have been a mistake: at some mark it
+ * had a lower probability of reaching its result; 0: none.
  */
-bool extrapolate_engine_guard(
+int64_t extrapolate_engine_guard(
     struct extrapolate_engine *, const struct history *, double least);
 
 #endif /* HPOTUNE_EXTRAPOLATE_ENGINE_H */

@@ -72,6 +72,7 @@ curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	struct curve_rule *r = state;
 	struct extrapolate_view v;
 	struct curve_guess g;
+	int64_t would;
 	double goal;
 
 	if (!extrapolate_engine_begin(&r->runner, h, trial, step, &v, j))
@@ -89,8 +90,9 @@ curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    "for %.6g give or take %.2g at step %lld",
 	    g.p, r->p, r->runner.env.maximize ? "above" : "below", j->threshold,
 	    history_flip_sign(h, g.mean), g.sd, (long long)step);
-	if (r->runner.guard && extrapolate_engine_guard(&r->runner, h, r->p))
-		stop_suspend(h, j);
+	would = extrapolate_engine_guard(&r->runner, h, r->p);
+	if (would != 0)
+		stop_suspend(h, would, j);
 }
 
 extern const struct stopper stopper_curve;

@@ -13,29 +13,35 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/extrapolate/extrapolate-engine.h"
 
-static const struct option narrow_options[] = {
-	{ "keep", OPTION_REAL, 0, 100, "50", NULL,
-	    "percent that continue at the end of the warm-up" },
-	{ "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,
-	    "after this many more steps it is half of them" },
-	{ "least", OPTION_REAL, 0, 100, "8", NULL,
-	    "percent that always continue" },
-	{ "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,
-	    "fewest other trials that may judge" },
-	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "20%", NULL,
-	    "smaller steps are not judged" },
-	{ "chance", OPTION_REAL, 0, 1, "0.25", NULL,
-	    "a trial with at least this chance to beat the best continues" },
-	{ "hopeless", OPTION_REAL, 0, 1, "0.01", NULL,
-	    "one with less than this is stopped, unless it is among the best "
-	    "3 %" },
-	{ "hopeless_steps", OPTION_STEPS, 0, DBL_MAX, "30%", NULL,
-	    "but not at smaller steps" },
-	OPTION_TEMPER,
-	OPTION_GUARD("true"),
-	OPTION_DIVERGED("3"),
-	OPTION_CLOSE,
-};
+/* The options that narrow and careful share. */
+#define NARROW_OPTIONS(warmup, chance)                                        \
+	{ "keep", OPTION_REAL, 0, 100, "50", NULL,                            \
+		"percent that continue at the end of the warm-up" },          \
+	    { "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,         \
+		    "after this many more steps it is half of them" },        \
+	    { "least", OPTION_REAL, 0, 100, "8", NULL,                        \
+		    "percent that always continue" },                         \
+	    { "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,                \
+		    "fewest other trials that may judge" },                   \
+	    { "warmup_steps", OPTION_STEPS, 0, DBL_MAX, warmup, NULL,         \
+		    "smaller steps are not judged" },                         \
+	    { "chance", OPTION_REAL, 0, 1, chance, NULL,                      \
+		    "a trial with at least this chance to beat the best "     \
+		    "continues" },                                            \
+	    { "hopeless", OPTION_REAL, 0, 1, "0.01", NULL,                    \
+		    "one with less than this is stopped, unless it is among " \
+		    "the best 3 %" },                                         \
+	    { "hopeless_steps", OPTION_STEPS, 0, DBL_MAX, "30%", NULL,        \
+		    "but not at smaller steps" },                             \
+	    OPTION_TEMPER, OPTION_GUARD("true"), OPTION_DIVERGED("3")
+
+static const struct option narrow_options[] = { NARROW_OPTIONS("20%", "0.25"),
+	OPTION_CLOSE };
+static const struct option careful_options[] = { NARROW_OPTIONS("15%", "0.1"),
+	{ "second_look", OPTION_SHARE, 0, 0, "50%", NULL,
+	    "the share of the full cost for stopped trials that may have been "
+	    "the best" },
+	{ NULL, OPTION_END, 0, 0, NULL, NULL, NULL } };
 
 /* A trial in the best share may win whatever the bank predicts. */
 static const double narrow_top = 0.03;
@@ -58,13 +64,13 @@ struct verge {
 };
 
 static int
-narrow_open(void **state, const struct option_value *values,
-    const struct stopper_env *env, struct err *e)
+narrow_open_as(void **state, const char *name,
+    const struct option_value *values, const struct stopper_env *env,
+    struct err *e)
 {
 	struct narrow *r = xcalloc(1, sizeof(*r));
 
-	if (extrapolate_engine_init(&r->runner, "narrow", values, env, e) ==
-	    -1) {
+	if (extrapolate_engine_init(&r->runner, name, values, env, e) == -1) {
 		free(r);
 		return -1;
 	}
@@ -83,6 +89,20 @@ narrow_open(void **state, const struct option_value *values,
 	return 0;
 }
 
+static int
+narrow_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	return narrow_open_as(state, "narrow", values, env, e);
+}
+
+static int
+careful_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	return narrow_open_as(state, "careful", values, env, e);
+}
+
 /* The maximum share of trials ahead of one that continues. */
 static double
 narrow_share(const struct narrow *r, int64_t done)
@@ -93,24 +113,31 @@ narrow_share(const struct narrow *r, int64_t done)
 	return share < r->least ? r->least : share;
 }
 
-/* The share of others that were ahead of the best completed trial here. */
-static double
-best_behind(const struct narrow *r, const struct history *h, size_t passed)
-{
-	const struct curve_grid *m = peer_curves_grid(r->runner.field);
-	int64_t best = history_best(h), ahead, all;
-	double values[CURVE_GRID_MAX];
-	struct curve c;
+/* A judged trial, and where. */
+struct behind {
+	const struct narrow *rule;
+	const struct verge *verge;
+	size_t passed;
+};
 
-	if (best == 0)
-		return 0;
-	c = history_curve(h, best);
-	if (c.n == 0 || curve_grid_read(m, &c, c.n - 1, values) < passed ||
-	    isnan(values[passed - 1]))
-		return 0;
-	ahead = peer_curves_count_ahead(
-	    r->runner.field, passed - 1, values[passed - 1], &all);
-	return all > 1 ? (double)ahead / (double)(all - 1) : 0;
+/* Whether a best trial was as far behind at this mark. */
+static bool
+best_behind(void *arg, const struct history *h, int64_t best)
+{
+	const struct behind *b = arg;
+	const struct narrow *r = b->rule;
+	const struct curve_grid *m = peer_curves_grid(r->runner.field);
+	struct curve c = history_curve(h, best);
+	double values[CURVE_GRID_MAX], share = 0;
+	int64_t ahead, all;
+
+	if (c.n > 0 && curve_grid_read(m, &c, c.n - 1, values) >= b->passed &&
+	    !isnan(values[b->passed - 1])) {
+		ahead = peer_curves_count_ahead(r->runner.field, b->passed - 1,
+		    values[b->passed - 1], &all);
+		share = all > 1 ? (double)ahead / (double)(all - 1) : 0;
+	}
+	return (double)b->verge->ahead <= share * (double)b->verge->all;
 }
 
 static void
@@ -162,12 +189,13 @@ narrow_guard(struct narrow *r, const struct history *h,
     const struct extrapolate_view *v, const struct verge *g, bool hopeless,
     struct judgement *j)
 {
-	if (!r->runner.guard)
-		return;
-	if (hopeless ? extrapolate_engine_guard(&r->runner, h, r->hopeless)
-		     : (double)g->ahead <=
-			   best_behind(r, h, v->passed) * (double)g->all)
-		stop_suspend(h, j);
+	struct behind b = { r, g, v->passed };
+	int64_t would;
+
+	would = hopeless ? extrapolate_engine_guard(&r->runner, h, r->hopeless)
+			 : stop_guard_find(h, r->runner.guard, best_behind, &b);
+	if (would != 0)
+		stop_suspend(h, would, j);
 }
 
 static void
@@ -215,6 +243,19 @@ const struct stopper stopper_narrow = {
 	.source = NULL,
 	.options = narrow_options,
 	.open = narrow_open,
+	.close = extrapolate_engine_close,
+	.observe = extrapolate_engine_observe,
+	.ended = extrapolate_engine_ended,
+	.judge = narrow_judge,
+};
+
+extern const struct stopper stopper_careful;
+const struct stopper stopper_careful = {
+	.name = "careful",
+	.about = "narrow with second looks: loses the best trial least often",
+	.source = NULL,
+	.options = careful_options,
+	.open = careful_open,
 	.close = extrapolate_engine_close,
 	.observe = extrapolate_engine_observe,
 	.ended = extrapolate_engine_ended,

@@ -112,7 +112,7 @@ halving_engine_read(
 	rule->factor = plugin_option_count(values, "reduction_factor");
 	rule->bootstrap = plugin_option_count(values, "bootstrap_count");
 	rule->promote = plugin_option_is(values, "promote");
-	rule->guard = plugin_option_is(values, "guard");
+	rule->guard = plugin_option_count(values, "guard");
 	rule->diverged_after = plugin_option_count(values, "diverged_after");
 }
 
@@ -211,15 +211,13 @@ rung_stops(
 
 /* Whether the best completed trial would be stopped by the current rungs. */
 static bool
-halving_engine_forbid(const struct halving_engine *r, const struct history *h)
+halving_engine_forbid(void *engine, const struct history *h, int64_t best)
 {
-	int64_t best = history_best(h);
+	const struct halving_engine *r = engine;
 	const struct halving_rungs *l;
 	struct curve c;
 	size_t i, k;
 
-	if (best == 0)
-		return false;
 	l = &r->ladders[r->rule.rungs_of_trial(r, best)];
 	c = history_curve(h, best);
 	for (k = 0; k < l->n; k++) {
@@ -292,6 +290,7 @@ halving_engine_judge(void *state, const struct history *h, int64_t trial,
 	struct halving_engine *r = state;
 	struct curve c = history_curve(h, trial);
 	ptrdiff_t i = curve_at(&c, step);
+	int64_t would;
 
 	*j = (struct judgement){ .verdict = VERDICT_KEEP,
 		.rule = r->rule.name,
@@ -302,9 +301,11 @@ halving_engine_judge(void *state, const struct history *h, int64_t trial,
 		return;
 	halving_engine_compare(
 	    r, h, r->rule.rungs_of_trial(r, trial), &c, (size_t)i, j);
-	if (j->verdict != VERDICT_KEEP && !j->diverged && r->rule.guard &&
-	    halving_engine_forbid(r, h))
-		stop_suspend(h, j);
+	if (j->verdict == VERDICT_KEEP || j->diverged)
+		return;
+	would = stop_guard_find(h, r->rule.guard, halving_engine_forbid, r);
+	if (would != 0)
+		stop_suspend(h, would, j);
 }
 
 /* A paused trial that would continue now. */

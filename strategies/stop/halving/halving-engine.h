@@ -42,7 +42,7 @@ struct halving_rule {
 	int64_t factor;
 	/* the first this many trials at a rung are stopped */
 	int64_t bootstrap;
-	bool guard;
+	int64_t guard; /* best trials that it tests; 0 = none */
 	/* pause instead of stop, and resume trials that qualify later */
 	bool promote;
 	int64_t diverged_after; /* 0 = never */

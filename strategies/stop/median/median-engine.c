@@ -14,8 +14,7 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/median/median-engine.h"
 
-static int64_t
-median_guard_finds(struct median_engine *, const struct history *);
+static stop_guard_test median_guard_forbids;
 
 void
 median_engine_read(struct median_rule *rule, const struct option_value *values)
@@ -195,9 +194,9 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 		return;
 	j->verdict = VERDICT_STOP;
 	median_engine_explain(m, j, step);
-	would = median_guard_finds(m, h);
+	would = stop_guard_find(h, m->rule.guard, median_guard_forbids, m);
 	if (would != 0)
-		stop_suspend_for(h, would, j);
+		stop_suspend(h, would, j);
 }
 
 /*
@@ -218,9 +217,9 @@ median_guard_hits(struct median_engine *m, const struct history *h,
 
 /* Whether the rule in its current state would have stopped this trial. */
 static bool
-median_guard_forbids(
-    struct median_engine *m, const struct history *h, int64_t best)
+median_guard_forbids(void *engine, const struct history *h, int64_t best)
 {
+	struct median_engine *m = engine;
 	struct curve c = history_curve(h, best);
 	struct curve_summary_run run = { 0 };
 	double own;
@@ -239,20 +238,4 @@ median_guard_forbids(
 		return true;
 	}
 	return false;
-}
-
-/* The first of the best completed trials that would have been stopped, or 0. */
-static int64_t
-median_guard_finds(struct median_engine *m, const struct history *h)
-{
-	int64_t best[MEDIAN_GUARD_MAX];
-	size_t i, n;
-
-	if (m->rule.guard == 0)
-		return 0;
-	n = history_bests(h, best, (size_t)m->rule.guard);
-	for (i = 0; i < n; i++)
-		if (median_guard_forbids(m, h, best[i]))
-			return best[i];
-	return 0;
 }

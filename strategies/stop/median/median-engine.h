@@ -18,8 +18,6 @@
 struct curve;
 struct history;
 
-enum { MEDIAN_GUARD_MAX = 100 }; /* the option's greatest value */
-
 struct median_rule {
 	const char *name;
 	struct curve_summary_rule own; /* summary of the judged trial */

@@ -41,7 +41,7 @@ static const char *const aggregate_choices[] = { "percentile", "mean", "rank",
 			    "are the first 5 reports" },                       \
 		    { "interval_steps", OPTION_INT, 1, DBL_MAX, "1", NULL,     \
 			    "judge one in this many reports" },                \
-		    OPTION_GUARD_MANY(guarded), OPTION_DIVERGED(diverged),     \
+		    OPTION_GUARD(guarded), OPTION_DIVERGED(diverged),          \
 		    OPTION_CLOSE                                               \
 	}
 

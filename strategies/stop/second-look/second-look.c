@@ -10,7 +10,8 @@
 enum {
 	HURT_REPORTS = 5, /* the first ones are not judged */
 	HURT_OTHERS = 5, /* fewer other trials judge nothing */
-	HURT_WARMUP = 5 /* one in this many of max_steps is not judged */
+	HURT_WARMUP = 5, /* one in this many of max_steps is not judged */
+	HURT_OPEN = 2 /* H above one in this many: all candidates are open */
 };
 
 /* Values at one report of a trial: all of them, and those that are better. */
@@ -168,6 +169,34 @@ look_price(const struct second_look_study *s,
 	return one->checkpoint ? left : whole;
 }
 
+/*
+ * Whether a trial can be among the best by their curves: it is not behind all
+ * of them at its last step.
+ */
+static bool
+look_open(const struct second_look *look, const struct second_look_study *s,
+    int64_t trial)
+{
+	int64_t best[SECOND_LOOK_NEAR];
+	size_t i, n, reached = 0;
+	struct curve c = history_curve(s->history, trial), other;
+	int64_t step = curve_step(&c, c.n - 1);
+	double own = last_best(&c, step);
+
+	if (HURT_OPEN * look->hurt.lost > look->hurt.trials)
+		return true;
+	n = history_bests(s->history, best, SECOND_LOOK_NEAR);
+	for (i = 0; i < n; i++) {
+		other = history_curve(s->history, best[i]);
+		if (other.n == 0 || curve_step(&other, other.n - 1) < step)
+			continue;
+		reached++;
+		if (!(last_best(&other, step) < own))
+			return true;
+	}
+	return reached == 0;
+}
+
 /* T, what was saved and spent, H and B. */
 static void
 look_budget(
@@ -219,7 +248,8 @@ second_look_decide(struct second_look *look, const struct second_look_study *s)
 	for (i = 0; i < s->n_stopped; i++) {
 		one = &s->stopped[i];
 		price = look_price(s, one, whole);
-		if (price == 0 || look->spent + price > look->budget)
+		if (price == 0 || look->spent + price > look->budget ||
+		    !look_open(look, s, one->trial))
 			continue;
 		most = look->trial == 0 ? INT64_MAX : look->rank + 1;
 		rank = rank_up_to(s->history, one->trial, most, &reached);

@@ -45,7 +45,7 @@ make_study() { # name options saves sed-expression …
       "to": { "type": "float", "min": 0, "max": 20 } },
   "strategy": { "name": "random", "seed": 1 },
   "stopping": { "rule": "median"$study_options },
-  "enqueue": [ { "from": 10, "to": 0.9 }, { "from": 0.8, "to": 0.8 },
+  "enqueue": [ { "from": 14, "to": 0.9 }, { "from": 0.8, "to": 0.8 },
     { "from": 1.2, "to": 1.2 }, { "from": 1.29, "to": 1.29 },
     { "from": 1.4, "to": 1.4 }, { "from": 1.3, "to": 1.3 },
     { "from": 10, "to": 0.1 }, { "from": 9, "to": 9 },
@@ -97,14 +97,20 @@ is "$(sql one.db 'SELECT count(*) FROM attempts')" 12 'and does nothing'
 make_study all ', "second_look": "100%"' 1 -e ''
 ok 'a greater share' "$HPOTUNE" start -q all.json
 is "$(looks all.db)" '7|6|7.03|10|8|0.2|28|14|0
-8|6|9.0|10|10|0.4|28|14|14' 'takes all that was saved, and not more'
+8|6|9.0|10|9|0.4|28|14|14' 'takes all that was saved, and not more'
 is "$(sql all.db "SELECT hindsight = (SELECT 1.0 * count(step) / count(*)
     FROM hindsight) FROM stops WHERE trial = 8 AND rank IS NOT NULL")" 1 \
     'by the share that the view hindsight has'
 is "$(sql all.db "SELECT state, objective FROM trials WHERE trial = 8")" \
     'completed|9.0' 'also of those that end behind'
 
-make_study plain '' 1 -e 's/"from": 10, "to": 0.9/"from": 1.1, "to": 1.1/'
+make_study behind ', "second_look": "100%"' 1 -e 's/"from": 9, "to": 9/"from": 16, "to": 9/'
+ok 'a trial behind all of the best where it was stopped' \
+    "$HPOTUNE" start -q behind.json
+is "$(sql behind.db "SELECT trial, spent + price, budget FROM stops
+    WHERE verdict = 'resume'")" '7|14|28' 'is not resumed'
+
+make_study plain '' 1 -e 's/"from": 14, "to": 0.9/"from": 1.1, "to": 1.1/'
 ok 'curves that do not cross' "$HPOTUNE" start -q plain.json
 is "$(sql plain.db "SELECT sum(verdict = 'stop'), sum(verdict = 'resume')
     FROM stops")" '2|0' 'stop for good'

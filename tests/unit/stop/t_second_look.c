@@ -196,6 +196,42 @@ test_order(void)
 	bench_close(&b);
 }
 
+/* A candidate behind all of the best is none, until H shows that they cross. */
+static void
+test_open(void)
+{
+	struct bench b = bench_open("none", "{}", false, STEPS);
+	struct second_look_trial stopped[8];
+	struct second_look_study s = { .history = b.h,
+		.max_steps = STEPS,
+		.share = 1,
+		.stopped = stopped,
+		.n_stopped = 8 };
+	struct second_look look;
+
+	plain_study(&b, stopped);
+	/* At step 8 it has 4.8, and three stopped ones are better. */
+	line(&b, 11, STEPS, 6.4, -0.2, TRIAL_COMPLETED);
+	second_look_decide(&look, &s);
+	is_int(look.hurt.lost, 1, "one of the best was late");
+	is_int(look.trial, 3, "a trial that was before it there is resumed");
+	stopped[0].candidate = false;
+	stopped[1].candidate = false;
+	stopped[7].candidate = false;
+	second_look_decide(&look, &s);
+	ok(look.trial == 0 && look.budget >= 12,
+	    "those behind all of the best are not");
+	/* Late at step 6, at step 8 the first. */
+	line(&b, 12, STEPS, 30, -4, TRIAL_COMPLETED);
+	second_look_decide(&look, &s);
+	is_int(look.trial, 0, "half of the best are not more than half");
+	line(&b, 13, STEPS, 30, -4, TRIAL_COMPLETED);
+	second_look_decide(&look, &s);
+	is_int(look.hurt.lost, 3, "when the median is wrong about most");
+	is_int(look.trial, 5, "they are");
+	bench_close(&b);
+}
+
 static void
 test_edges(void)
 {
@@ -250,6 +286,7 @@ main(void)
 {
 	test_hurt();
 	test_order();
+	test_open();
 	test_edges();
 	return done_testing();
 }

@@ -240,6 +240,38 @@ test_chance(void)
 	bench_close(&b);
 }
 
+/* careful is narrow with other defaults. */
+static void
+test_careful(void)
+{
+	static const char *const rules[2][2] = { { "careful", NULL },
+		{ "narrow", "{\"warmup_steps\":\"15%\",\"chance\":0.1}" } };
+	int64_t first[2][30], s, t;
+	struct bench b;
+	int i, some = 0, bad = 0;
+	char what;
+
+	for (i = 0; i < 2; i++) {
+		b = bench_open(rules[i][0], rules[i][1], false, 50);
+		for (t = 1; t <= 30; t++) {
+			what = '.';
+			for (s = 1; s <= 50 && what == '.'; s++)
+				what = bench_report(&b, t, s,
+				    falling(0.1 + 0.013 * (double)(t * 7 % 30),
+					0.1 + 0.01 * (double)(t * 11 % 30), s));
+			bench_end(&b, t,
+			    what == 'T' ? TRIAL_STOPPED : TRIAL_COMPLETED, 0);
+			first[i][t - 1] = s;
+			some += s < 50;
+		}
+		bench_close(&b);
+	}
+	for (i = 0; i < 30; i++)
+		bad += first[0][i] != first[1][i];
+	ok(some > 10 && bad == 0,
+	    "careful decides like narrow with its numbers");
+}
+
 /* The best completed trial was the last one half of the way. */
 static void
 test_guard(void)
@@ -277,6 +309,46 @@ test_guard(void)
 	ok(strstr(b.last.why, "would have stopped trial 10") != NULL, "%s",
 	    b.last.why);
 	bench_close(&b);
+}
+
+/* Of two good trials the second was the last one half of the way. */
+static void
+test_guard_second(void)
+{
+	static const char *const rules[][2] = { { "narrow", "" },
+		{ "careful", "" }, { "median", "" },
+		{ "asha", "\"min_resource\":8," },
+		{ "hyperband", "\"min_resource\":8,\"max_resource\":9," },
+		{ "ray", "\"grace_period\":8," },
+		{ "nni", "\"start_step\":8," },
+		{ "syne-tune", "\"grace_time\":8," } };
+	char options[80], got[3];
+	struct bench b;
+	size_t i;
+	int64_t s;
+	int g;
+
+	for (i = 0; i < sizeof rules / sizeof *rules; i++) {
+		for (g = 1; g <= 2; g++) {
+			snprintf(options, sizeof options, "{%s\"guard\":%d}",
+			    rules[i][1], g);
+			b = bench_open(rules[i][0], options, false, 50);
+			some_done(&b, 8);
+			for (s = 1; s <= 50; s++)
+				bench_feed(&b, 9, s, s < 40 ? 0.99 : 0.1);
+			bench_end(&b, 9, TRIAL_COMPLETED, 0.1);
+			for (s = 1; s <= 50; s++)
+				bench_feed(&b, 10, s, 0.05);
+			bench_end(&b, 10, TRIAL_COMPLETED, 0.05);
+			got[g - 1] = '.';
+			for (s = 1; s <= 20 && got[g - 1] == '.'; s++)
+				got[g - 1] = bench_report(&b, 11, s, 0.98);
+			bench_close(&b);
+		}
+		got[2] = '\0';
+		ok(strcmp(got, "Ts") == 0,
+		    "%s: a guard of 2 tests two trials (%s)", rules[i][0], got);
+	}
 }
 
 static void
@@ -363,8 +435,10 @@ main(void)
 	test_refused("narrow");
 	test_refused("curve");
 	test_narrow();
+	test_careful();
 	test_chance();
 	test_guard();
+	test_guard_second();
 	test_leader();
 	test_scales();
 	test_veto();

@@ -39,6 +39,7 @@ static const char *const rules[][2] = {
 	{ "narrow", "{\"min_trials\":2}" },
 	{ "narrow", "{\"keep\":20,\"chance\":1,\"warmup_steps\":1,"
 		    "\"hopeless\":0.2,\"hopeless_steps\":\"10%\"}" },
+	{ "careful", "{\"min_trials\":2}" },
 	{ "curve", "{\"p\":0.3,\"warmup_steps\":2}" },
 	{ "curve", "{\"p\":0.3,\"against\":\"completed\"}" },
 };
@@ -50,6 +51,7 @@ static int64_t
 rule_steps(int rule)
 {
 	return strcmp(rules[rule][0], "narrow") == 0 ||
+		       strcmp(rules[rule][0], "careful") == 0 ||
 		       strcmp(rules[rule][0], "curve") == 0
 		   ? 100
 		   : 0;

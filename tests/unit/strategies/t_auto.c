@@ -24,6 +24,9 @@ static const char mixed[] =
     "{\"a\": " FLOAT ", \"b\": " FLOAT ", \"c\": " CHOICE "}";
 static const char choices[] =
     "{\"b\": " CHOICE ", \"c\": " CHOICE ", \"d\": " CHOICE "}";
+static const char choices_and_fixed[] =
+    "{\"b\": " CHOICE ", \"c\": " CHOICE ", \"d\": " CHOICE
+    ", \"f\": {\"type\": \"fixed\", \"value\": \"x\"}}";
 static const char conditions[] =
     "{\"a\": " FLOAT ", \"c\": " CHOICE ", \"d\": " WHEN "}";
 static const char ordered[] =
@@ -62,6 +65,7 @@ static const struct {
 	{ mixed, 499, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 500, 60, 1, false, "tpe", "500 finished trials or more" },
 	{ choices, 10, 60, 1, false, "tpe", "are choices" },
+	{ choices_and_fixed, 10, 60, 1, false, "tpe", "are choices" },
 	{ conditions, 10, 60, 1, false, "gp", "fewer than 200" },
 	{ conditions, 200, 60, 1, false, "gp", "have conditions" },
 	{ conditions, 500, 60, 1, false, "tpe", "have conditions" },
@@ -97,26 +101,34 @@ space_of(const char *text, struct json_doc **doc)
 	return space;
 }
 
+/* Spread over the space; the values are best at the middle of the first. */
 static struct history *
 history_of(const struct space *space, int64_t finished, size_t objectives)
 {
+	static const enum trial_state endings[] = { TRIAL_COMPLETED,
+		TRIAL_STOPPED, TRIAL_COMPLETED, TRIAL_FAILED };
 	bool goals[3] = { false, false, false };
 	struct history *h = history_new(space->n, false, HISTORY_POINTS);
 	double values[3] = { 1, 2, 3 }, *x = xcalloc(space->n, sizeof *x);
 	int64_t i;
+	size_t k;
 
 	if (objectives > 1)
 		history_set_objectives(h, objectives, goals, 0);
 	for (i = 1; i <= finished + 5; i++) {
+		for (k = 0; k < space->n; k++)
+			x[k] = fmod(
+			    (double)i * 0.61803398875 * (double)(k + 1), 1);
+		space_snap(space, x);
 		history_add(h, i, x);
-		/* Neither a running nor a cancelled one counts. */
+		/* Those that stopped or failed count, no others. */
 		if (i > finished + 2)
 			continue;
 		if (objectives > 1)
 			history_results(h, i, values, NULL);
 		history_end(h, i,
-		    i > finished ? TRIAL_CANCELLED : TRIAL_COMPLETED,
-		    (double)i);
+		    i > finished ? TRIAL_CANCELLED : endings[i % 4],
+		    fabs(x[0] - 0.5) + (double)i * 1e-3);
 	}
 	free(x);
 	return h;
@@ -153,12 +165,13 @@ test_row(size_t i)
  * were suggested by others.
  */
 static void
-test_same(const char *name, int64_t finished, double seconds, int64_t n_known)
+test_same(const char *name, const char *text, int64_t finished, size_t losses,
+    double seconds, int64_t n_known)
 {
 	const struct strategy *other = strategy_find(name);
 	struct json_doc *doc;
-	struct space *space = space_of(numbers, &doc);
-	struct history *h = history_of(space, finished, 1);
+	struct space *space = space_of(text, &doc);
+	struct history *h = history_of(space, finished, losses);
 	struct strategy_ask ask = { .space = space,
 		.history = h,
 		.seed = 7,
@@ -167,7 +180,7 @@ test_same(const char *name, int64_t finished, double seconds, int64_t n_known)
 		.kernels = kernels_cpu() };
 	struct strategy_ask theirs = ask;
 	struct option_value *options;
-	double x[2], y[2];
+	double x[3] = { 0 }, y[3] = { 0 };
 	struct suggestion a = { .x = x }, b = { .x = y };
 	struct err e = ERR_INIT;
 
@@ -175,11 +188,26 @@ test_same(const char *name, int64_t finished, double seconds, int64_t n_known)
 	if (plugin_options_read(&options, other->options, NULL, NULL, &e) != 0)
 		return;
 	ok(strategy_find("auto")->suggest(&a, &ask, NULL, &e) == 0 &&
-		other->suggest(&b, &theirs, options, &e) == 0 && x[0] == y[0] &&
-		x[1] == y[1],
-	    "auto suggests what %s does", name);
+		other->suggest(&b, &theirs, options, &e) == 0 &&
+		memcmp(x, y, sizeof x) == 0,
+	    "auto suggests what %s does after %d trials", name, (int)finished);
 	plugin_options_free(options);
 	history_free(h);
+	space_free(space);
+	json_free(doc);
+}
+
+/* The first trial of a study has no history yet. */
+static void
+test_start(void)
+{
+	struct json_doc *doc;
+	struct space *space = space_of(numbers, &doc);
+	struct strategy_ask ask = { .space = space, .seed = 1, .trial = 1 };
+	const char *why = NULL;
+
+	is_str(strategy_find("auto")->choose(&ask, &why)->name, "sobol",
+	    "without a history evenly spread points");
 	space_free(space);
 	json_free(doc);
 }
@@ -191,8 +219,14 @@ main(void)
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		test_row(i);
-	test_same("sobol", 0, 0, 0);
-	test_same("tpe", 20, 0.01, 0);
-	test_same("cmaes", 205, 60, 200);
+	test_start();
+	test_same("sobol", numbers, 0, 1, 0, 0);
+	test_same("gp", numbers, 10, 1, 60, 0);
+	test_same("gp", conditions, 45, 1, 60, 0);
+	test_same("gp", mixed, 45, 2, 60, 0);
+	test_same("tpe", numbers, 20, 1, 0.01, 0);
+	test_same("tpe", choices, 20, 2, 60, 0);
+	test_same("cmaes", numbers, 205, 1, 60, 200);
+	test_same("nsga2", numbers, 1005, 3, 60, 0);
 	return done_testing();
 }

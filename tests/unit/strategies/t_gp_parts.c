@@ -138,6 +138,56 @@ space_of(const char *text)
 	return space;
 }
 
+/* How many inactive coordinates of random rows are not in the middle. */
+static size_t
+inactive_elsewhere(const struct gp_axes *g, struct rng *rng)
+{
+	double row[8];
+	bool active[8];
+	size_t n = 0, i, k;
+
+	for (i = 0; i < 200; i++) {
+		for (k = 0; k < g->d; k++)
+			row[k] = 0.9 * rng_uniform(rng);
+		gp_axes_snap(g, row, 1);
+		gp_axes_active(g, row, active);
+		for (k = 0; k < g->d; k++)
+			n += !active[k] && row[k] != 0.5;
+	}
+	return n;
+}
+
+/* A failed trial has the value of the worst one. */
+static void
+check_failed(void)
+{
+	static const double losses[] = { 3, -2, 9, NAN };
+	struct history *h = history_new(1, false, HISTORY_POINTS);
+	struct space *space =
+	    space_of("{\"x\": {\"type\": \"float\", \"min\": 0, \"max\": 1}}");
+	struct gp_axes g;
+	struct gp_rows rows;
+	struct gp_targets out;
+	double x = 0.5;
+	int64_t t;
+
+	for (t = 1; t <= 4; t++) {
+		history_add(h, t, &x);
+		history_end(h, t, t == 4 ? TRIAL_FAILED : TRIAL_COMPLETED,
+		    losses[t - 1]);
+	}
+	gp_axes_init(&g, space);
+	gp_training_rows_init(&rows, &g, h, 100);
+	gp_targets_from_losses(&out, &rows, h, GP_WARP_NONE);
+	ok(rows.n == 4 && out.y[3] == out.y[2] && out.y[2] > out.y[0],
+	    "a failed trial is as bad as the worst");
+	gp_targets_free(&out);
+	gp_training_rows_free(&rows);
+	gp_axes_free(&g);
+	space_free(space);
+	history_free(h);
+}
+
 static void
 check_axes(void)
 {
@@ -175,6 +225,8 @@ check_axes(void)
 	ok(agree, "a point that became a row is the same point again");
 	ok(levels, "levels are where the space has them");
 	ok(isinf(gp_axes_size(&g)), "a continuum has no size");
+	is_int((long long)inactive_elsewhere(&g, &rng), 0,
+	    "inactive coordinates are moved to the middle");
 	gp_axes_free(&g);
 	space_free(space);
 }
@@ -287,6 +339,7 @@ main(void)
 	check_prior();
 	check_axes();
 	check_values();
+	check_failed();
 	check_stopped();
 	check_even();
 	return done_testing();

@@ -100,6 +100,23 @@ check_power(void)
 	ok(y[0] == y[N - 1] && isfinite(y[0]), "and stay equal");
 }
 
+/* A search that came close has most values near the best. */
+static void
+check_middle(void)
+{
+	double y[40];
+	int i;
+
+	for (i = 0; i < 40; i++)
+		y[i] = i < 10 ? 5 + i : 1;
+	is_near(gp_warp_middle(y, 40), 9.5, 1e-12,
+	    "the middle is that of the first ten");
+	for (i = 0; i < 10; i++)
+		y[i] = 0;
+	is_near(
+	    gp_warp_middle(y, 40), 1, 1e-12, "or of all, if that is larger");
+}
+
 /* The better half keeps its distances, the worse its order. */
 static void
 check_ranks(void)
@@ -116,7 +133,7 @@ static const char cube[] =
     "\"b\": {\"type\": \"float\", \"min\": 0, \"max\": 1},"
     "\"c\": {\"type\": \"choice\", \"values\": [1, 2]}}";
 
-/* 60 trials, the best at (0.3, 0.6) as number 40. */
+/* 60 trials, every other one of a choice; number 40 at (0.3, 0.6) is the best. */
 static struct history *
 history_fill(struct rng *rng)
 {
@@ -128,7 +145,7 @@ history_fill(struct rng *rng)
 	for (t = 1; t <= 60; t++) {
 		x[0] = t == 40 ? 0.3 : rng_uniform(rng);
 		x[1] = t == 40 ? 0.6 : rng_uniform(rng);
-		x[2] = 0.25;
+		x[2] = t % 2 == 0 ? 0.25 : 0.75;
 		history_add(h, t, x);
 		history_end(h, t, TRIAL_COMPLETED, t == 40 ? -1 : x[0] + x[1]);
 	}
@@ -147,7 +164,7 @@ check_region(void)
 	struct history *h;
 	struct rng rng;
 	double low[3], high[3];
-	bool inside = true;
+	bool inside = true, alike = true;
 	size_t i, k;
 
 	rng_init(&rng, 4, 4);
@@ -161,13 +178,22 @@ check_region(void)
 	is_int((long long)rows.n, 22, "of ten trials and four per axis");
 	is_int(rows.trials[0], 40, "the best one is the first");
 	for (i = 0; i < rows.n; i++)
+		alike = alike && rows.x[i * 3 + 2] == 0.25;
+	ok(alike, "those of another choice are farther than any in the cube");
+	for (i = 0; i < rows.n; i++)
 		for (k = 0; k < 2; k++)
 			inside = inside && rows.x[i * 3 + k] >= low[k] &&
 				 rows.x[i * 3 + k] <= high[k];
 	ok(inside && high[0] - low[0] < 0.9 && high[1] - low[1] < 0.9,
 	    "its bounds are around them: %g to %g, %g to %g", low[0], high[0],
 	    low[1], high[1]);
-	ok(low[2] == 0 && high[2] == 1, "choices stay free");
+	ok(low[2] == 0 && high[2] == 1,
+	    "a choice is free, with one value nearby");
+	gp_training_rows_free(&rows);
+	gp_training_rows_init(&rows, &g, h, 30);
+	ok(gp_region_choose(&rows, &g, 40, low, high) && low[2] == 0 &&
+		high[2] == 1,
+	    "and with both");
 	ok(!gp_region_choose(&rows, &g, 61, low, high),
 	    "none around a trial that is not there");
 	ask.history = h;
@@ -188,6 +214,7 @@ main(void)
 {
 	check_power_of();
 	check_power();
+	check_middle();
 	check_ranks();
 	check_region();
 	return done_testing();

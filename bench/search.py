@@ -12,7 +12,9 @@ known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
 A tool is a strategy of hpotune with options that are not its defaults, as
 tpe+n_ei_candidates=24+startup=sobol, or a sampler of Optuna, optuna:NAME.
---save: each run is a line of FILE; a run that is there is not made again.
+NAME@8: eight trials run at a time, and the oldest ends first (not with
+--equal-epochs).  --save: each run is a line of FILE; a run that is there is not
+made again, unless PROGRAM has changed since.
 
 Prints a table per problem (median regret), the mean rank of each tool, in how
 many problems each tool is at least as good as Optuna's default, and how often
@@ -20,6 +22,8 @@ in 100 pairs a run of it ends better than one of Optuna's.
 """
 
 import argparse
+import functools
+import hashlib
 import json
 import math
 import statistics
@@ -194,14 +198,19 @@ class Optuna:
             self.study.tell(self.trial, value)
 
 
-def run_trials(tool, problem, seed, trials):
+def run_trials(tool, problem, seed, trials, workers=1):
     """Values of the trials of one run, smaller is better."""
     tool.start(problem, seed)
-    values = []
-    for _ in range(trials):
-        value = problem.value(tool.ask())
-        tool.end(value, False)
-        values.append(-value if problem.maximize else value)
+    values, running = [], []
+    for asked in range(trials + workers):
+        if len(running) == workers or asked >= trials and running:
+            tool.trial, params = running.pop(0)
+            value = problem.value(params)
+            tool.end(value, False)
+            values.append(-value if problem.maximize else value)
+        if asked < trials:
+            params = tool.ask()
+            running.append((tool.trial, params))
     return values
 
 
@@ -260,11 +269,15 @@ def main():
                     if p.name in wanted or p.name.split()[0] in wanted]
     server = Program(args.program)
     tools = {}
-    for name in args.tools.split(","):
-        tools[name] = (Optuna(name.partition(":")[2]) if ":" in name else
+    for tool in args.tools.split(","):
+        name = tool.partition("@")[0]
+        tools[tool] = (Optuna(name.partition(":")[2]) if ":" in name else
                        Ours(server, name, json.loads(args.rules)
                             if args.equal_epochs else ()))
-    saved, kind = Runs(args.save), args.rules if args.equal_epochs else ""
+    saved = Runs(args.save)
+    kind = args.rules if args.equal_epochs else ""
+    with open(args.program, "rb") as f:
+        maker = hashlib.sha256(f.read()).hexdigest()
     marks = [m for m in (25, 50, 100, 200, 400) if m <= args.trials]
     reference = "optuna:TPESampler"
     ranks = {t: [] for t in tools}
@@ -277,9 +290,12 @@ def main():
             Ours(server, "random"), problem, 999, 400))
         runs = {}
         for name, tool in tools.items():
-            run = run_epochs if args.equal_epochs else run_trials
+            run = (run_epochs if args.equal_epochs else
+                   functools.partial(run_trials,
+                                     workers=int(name.partition("@")[2] or 1)))
+            by = "" if ":" in name else maker
             runs[name] = [running_best(saved.get(
-                (kind, problem.name, name, s, args.trials),
+                (kind, by, problem.name, name, s, args.trials),
                 lambda s=s: run(tool, problem, s, args.trials)))
                           for s in range(args.first, args.first + args.seeds)]
             print("#", problem.name, name, "done", file=sys.stderr)

@@ -57,6 +57,34 @@ check_same(void)
 	strategy_run_close(&b);
 }
 
+/*
+ * A slope with noise, and one lucky value away from its lower end: a value that
+ * cannot be luck is followed, another one is not.
+ */
+static void
+check_luck(bool exact)
+{
+	double x, found = 0;
+	struct strategy_run r;
+	int i;
+
+	gp_open(&r, "{" UNIT("a") "}",
+	    exact ? "{\"deterministic_objective\": true, \"local_after\": 0, "
+		    "\"warp\": false}"
+		  : "{\"local_after\": 0, \"warp\": false}",
+	    5);
+	for (i = 1; i <= 41; i++) {
+		x = (i - 0.5) / 41;
+		history_add(r.history, i, &x);
+		history_end(r.history, i, TRIAL_COMPLETED,
+		    i == 33 ? -0.4 : x + 0.24 * sin(3.0 * i * i));
+	}
+	(void)strategy_run_next(&r, &found);
+	ok(exact ? fabs(found - 32.5 / 41) < 0.05 : found < 0.3, "%s: %g",
+	    exact ? "beside the lucky value" : "at the lower end", found);
+	strategy_run_close(&r);
+}
+
 /* Eight side by side: no two of them close together. */
 static void
 check_pending(void)
@@ -80,6 +108,42 @@ check_pending(void)
 	}
 	ok(apart > 1e-3, "eight in a row are eight points: distance %g", apart);
 	strategy_run_close(&r);
+}
+
+/*
+ * Of a function that is hardly known: side by side they go to other places, as
+ * the model has the running ones.
+ */
+static void
+check_spread(void)
+{
+	double x[8][2], near, sum = 0, u[2];
+	struct strategy_run r;
+	int64_t trial;
+	int i, k, seed;
+
+	for (seed = 1; seed <= 4; seed++) {
+		gp_open(
+		    &r, "{" UNIT("a") "," UNIT("b") "}", FEW, (uint64_t)seed);
+		for (i = 0; i < 10; i++) {
+			trial = strategy_run_next(&r, u);
+			history_end(r.history, trial, TRIAL_COMPLETED,
+			    sin(9 * u[0]) + cos(7 * u[1]));
+		}
+		for (i = 0; i < 8; i++)
+			(void)strategy_run_next(&r, x[i]);
+		for (i = 0; i < 8; i++) {
+			near = INFINITY;
+			for (k = 0; k < 8; k++)
+				if (k != i)
+					near =
+					    fmin(near, hypot(x[i][0] - x[k][0],
+							   x[i][1] - x[k][1]));
+			sum += near / 32;
+		}
+		strategy_run_close(&r);
+	}
+	ok(sum > 0.03, "eight in a row go to other places: distance %g", sum);
 }
 
 /* A small space is tried out, every setting once. */
@@ -184,7 +248,10 @@ main(void)
 {
 	check_endings();
 	check_same();
+	check_luck(true);
+	check_luck(false);
 	check_pending();
+	check_spread();
 	check_every();
 	check_many(1000, 4000);
 	check_many(10000, 300);

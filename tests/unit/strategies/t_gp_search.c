@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/err.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "strategies/gp/gp.h"
@@ -150,11 +152,95 @@ check_constraint(void)
 	strategy_run_close(&r);
 }
 
+static const char both[] = "{" UNIT("a") "," UNIT(
+    "b") ","
+	 "\"c\": {\"type\": \"choice\", \"values\": [1, 2, 3, 4]},"
+	 "\"n\": {\"type\": \"int\", \"min\": 1, \"max\": 9}}";
+
+/* The greatest score of rows that differ from one in one coordinate. */
+static double
+score_beside(const struct gp_acquisition_goal *g, const double *row)
+{
+	static const double step = 1e-3;
+	double x[4], score, best = -INFINITY;
+	int i, k;
+
+	for (k = 0; k < 4; k++)
+		for (i = 0; i < (k < 2 ? 2 : k == 2 ? 4 : 9); i++) {
+			memcpy(x, row, sizeof x);
+			if (k < 2)
+				x[k] = fmin(
+				    fmax(x[k] + (i == 0 ? step : -step), 0), 1);
+			else
+				x[k] = gp_axes_of_level(&g->space->axes[k], i);
+			gp_acquisition(g, x, 1, &score, NULL);
+			best = fmax(best, score);
+		}
+	return best;
+}
+
+/* Numbers, levels and choices end where no single change is better. */
+static void
+check_local(void)
+{
+	enum { N = 30, D = 4, STARTS = 12 };
+	const double theta[] = { 2, 1, 0, 1, 0, -12 };
+	const double weights[] = { 2.7, 1.6, 1, 1.6 };
+	const double low[D] = { 0 }, high[] = { 1, 1, 1, 1 };
+	double x[N * D], y[N], rows[STARTS * D], score[STARTS], worst = 0;
+	struct json_doc *doc = NULL;
+	struct space *space = NULL;
+	struct err e = ERR_INIT;
+	const struct kernels *k = kernels_cpu();
+	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
+	struct gp_axes axes;
+	struct gp_model model = { .limit = -1 };
+	struct gp_acquisition_goal goal = { .kernels = k,
+		.space = &axes,
+		.models = &model,
+		.n_models = 1,
+		.improve = true,
+		.weights = weights,
+		.low = low,
+		.high = high };
+	struct rng rng;
+	size_t i;
+
+	if (json_parse(&doc, both, strlen(both), "test", false, &e) != 0 ||
+	    space_read(&space, json_root(doc), &e) != 0)
+		printf("# %s\n", e.text);
+	gp_axes_init(&axes, space);
+	rng_init(&rng, 9, 0);
+	for (i = 0; i < N * D; i++)
+		x[i] = rng_uniform(&rng);
+	for (i = 0; i < STARTS * D; i++)
+		rows[i] = rng_uniform(&rng);
+	gp_axes_snap(&axes, x, N);
+	gp_axes_snap(&axes, rows, STARTS);
+	for (i = 0; i < N; i++)
+		y[i] = sin(5 * x[i * D]) +
+		       x[i * D + 1] * cos(4 * x[i * D + 3]) +
+		       (x[i * D + 2] < 0.3);
+	data.category = axes.category;
+	data.noise_floor = 1e-8;
+	model.gp = k->gp_fit(k->dev, &data, theta);
+	gp_local_search(&goal, rows, STARTS, score);
+	for (i = 0; i < STARTS; i++)
+		worst =
+		    fmax(worst, score_beside(&goal, rows + i * D) - score[i]);
+	ok(worst < 1e-4, "no change of one coordinate is better: by %g", worst);
+	k->gp_free(k->dev, model.gp);
+	gp_axes_free(&axes);
+	space_free(space);
+	json_free(doc);
+}
+
 int
 main(void)
 {
 	check_fit();
 	check_noise();
 	check_constraint();
+	check_local();
 	return done_testing();
 }

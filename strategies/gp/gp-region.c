@@ -16,7 +16,11 @@
 #include "strategies/gp/gp.h"
 #include "strategies/strategy.h"
 
-enum { ROWS = 10, ROWS_PER_AXIS = 4 }; /* how many trials are nearby */
+enum {
+	ROWS = 10,
+	ROWS_PER_AXIS = 4, /* how many trials are nearby */
+	ELSEWHERE_PER_AXIS = 5 /* trials without improvement, then elsewhere */
+};
 
 struct near {
 	double distance;
@@ -123,21 +127,74 @@ bounds_fill(double *low, double *high, const struct gp_rows *rows,
 	}
 }
 
+static size_t
+rows_nearby(const struct gp_rows *rows)
+{
+	size_t m = ROWS + ROWS_PER_AXIS * rows->d;
+
+	return m < rows->n ? m : rows->n;
+}
+
+static bool
+row_find(size_t *at, const struct gp_rows *rows, int64_t trial)
+{
+	for (*at = 0; *at < rows->n && rows->trials[*at] != trial;)
+		++*at;
+	return *at < rows->n;
+}
+
+/*
+ * The best completed trial that breaks no constraint, beyond the surroundings
+ * of another; 0: none.
+ */
+static int64_t
+best_beyond(const struct gp_rows *rows, const struct gp_axes *g,
+    const struct history *h, size_t from)
+{
+	struct near *order = rows_order(rows, g, from);
+	double least = INFINITY, loss;
+	int64_t found = 0;
+	size_t i, row;
+
+	for (i = rows_nearby(rows); i < rows->n; i++) {
+		row = order[i].row;
+		loss = history_loss(h, rows->trials[row]);
+		if (rows->kinds[row] != GP_COMPLETED || !(loss < least) ||
+		    history_violation(h, rows->trials[row]) != 0)
+			continue;
+		least = loss;
+		found = rows->trials[row];
+	}
+	free(order);
+	return found;
+}
+
+int64_t
+gp_region_centre(const struct gp_rows *rows, const struct gp_axes *g,
+    const struct strategy_ask *ask)
+{
+	int64_t best = history_best(ask->history), other;
+	size_t from;
+
+	if (ask->trial % 4 != 0 ||
+	    trials_since_best(ask->history) < ELSEWHERE_PER_AXIS * rows->d ||
+	    !row_find(&from, rows, best))
+		return best;
+	other = best_beyond(rows, g, ask->history, from);
+	return other > 0 ? other : best;
+}
+
 bool
-gp_region_choose(struct gp_rows *rows, const struct gp_axes *g, int64_t best,
+gp_region_choose(struct gp_rows *rows, const struct gp_axes *g, int64_t centre,
     double *low, double *high)
 {
-	size_t m = ROWS + ROWS_PER_AXIS * rows->d, from;
 	struct near *order;
+	size_t from;
 
-	for (from = 0; from < rows->n && rows->trials[from] != best;)
-		from++;
-	if (from == rows->n)
+	if (!row_find(&from, rows, centre))
 		return false;
-	if (m > rows->n)
-		m = rows->n;
 	order = rows_order(rows, g, from);
-	rows_keep(rows, order, m);
+	rows_keep(rows, order, rows_nearby(rows));
 	free(order);
 	bounds_fill(low, high, rows, g);
 	return true;

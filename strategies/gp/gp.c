@@ -273,13 +273,12 @@ learn(double *x, struct gp_question *q, struct err *e)
 
 /*
  * The bounds of the search, and which rows the model is of: the whole space, or
- * the surroundings of the best trial.  A space that is looked through
+ * the surroundings of a good trial.  A space that is looked through
  * completely has no surroundings.
  */
 static void
 bounds_choose(struct gp_question *q)
 {
-	const struct history *h = q->ask->history;
 	size_t after = (size_t)plugin_option_number(q->options, "local_after"),
 	       k;
 
@@ -290,8 +289,9 @@ bounds_choose(struct gp_question *q)
 	if (gp_axes_size(&q->space) >
 		plugin_option_number(q->options, "candidates") &&
 	    gp_region_wanted(q->ask, after))
-		(void)gp_region_choose(
-		    &q->rows, &q->space, history_best(h), q->low, q->high);
+		(void)gp_region_choose(&q->rows, &q->space,
+		    gp_region_centre(&q->rows, &q->space, q->ask), q->low,
+		    q->high);
 }
 
 static int

@@ -87,11 +87,18 @@ void gp_training_rows_init(struct gp_rows *, const struct gp_axes *,
 void gp_training_rows_free(struct gp_rows *);
 
 /*
- * Keep the rows next to that of the trial best, whose bounds low and high (d
+ * The trial whose surroundings are to be searched: the best one; for every
+ * second region, after five finished trials per axis without an improvement,
+ * the best of those that are not in the surroundings of the best one.
+ */
+int64_t gp_region_centre(const struct gp_rows *, const struct gp_axes *,
+    const struct strategy_ask *);
+/*
+ * Keep the rows next to that of the trial centre, whose bounds low and high (d
  * each) receive.  False: the trial is not among the rows; nothing is changed
  * then.
  */
-bool gp_region_choose(struct gp_rows *, const struct gp_axes *, int64_t best,
+bool gp_region_choose(struct gp_rows *, const struct gp_axes *, int64_t centre,
     double *low, double *high);
 /*
  * Whether this suggestion is for the surroundings of the best trial: every

@@ -133,16 +133,16 @@ static const char cube[] =
     "\"b\": {\"type\": \"float\", \"min\": 0, \"max\": 1},"
     "\"c\": {\"type\": \"choice\", \"values\": [1, 2]}}";
 
-/* 60 trials, every other one of a choice; number 40 at (0.3, 0.6) is the best. */
+/* Every other trial of a choice; number 40 at (0.3, 0.6) is the best. */
 static struct history *
-history_fill(struct rng *rng)
+history_fill(struct rng *rng, int64_t trials)
 {
 	struct history *h =
 	    history_new(3, false, HISTORY_POINTS | HISTORY_CURVES);
 	double x[3];
 	int64_t t;
 
-	for (t = 1; t <= 60; t++) {
+	for (t = 1; t <= trials; t++) {
 		x[0] = t == 40 ? 0.3 : rng_uniform(rng);
 		x[1] = t == 40 ? 0.6 : rng_uniform(rng);
 		x[2] = t % 2 == 0 ? 0.25 : 0.75;
@@ -150,6 +150,68 @@ history_fill(struct rng *rng)
 		history_end(h, t, TRIAL_COMPLETED, t == 40 ? -1 : x[0] + x[1]);
 	}
 	return h;
+}
+
+/* How many trials better than one are not among the rows. */
+static size_t
+better_elsewhere(
+    const struct history *h, const struct gp_rows *rows, int64_t one)
+{
+	size_t n = 0, i;
+	int64_t t;
+
+	for (t = 1; t <= history_count(h); t++) {
+		for (i = 0; i < rows->n && rows->trials[i] != t;)
+			i++;
+		n += i == rows->n && history_loss(h, t) < history_loss(h, one);
+	}
+	return n;
+}
+
+/* rows: of all 60 trials, of which the best is number 40. */
+static void
+check_centre(
+    struct gp_rows *rows, const struct gp_axes *g, const struct history *h)
+{
+	struct strategy_ask ask = { .trial = 64, .history = h };
+	double low[3], high[3];
+	bool nearby = false;
+	int64_t other;
+	size_t i;
+
+	other = gp_region_centre(rows, g, &ask);
+	ask.trial = 62;
+	is_int(gp_region_centre(rows, g, &ask), 40,
+	    "the centre is the best trial");
+	(void)gp_region_choose(rows, g, 40, low, high);
+	for (i = 0; i < rows->n; i++)
+		nearby = nearby || rows->trials[i] == other;
+	ok(other != 40 && !nearby, "every other time one that is elsewhere");
+	is_int((long long)better_elsewhere(h, rows, other), 0,
+	    "the best of those");
+	ask.trial = 64;
+	is_int(gp_region_centre(rows, g, &ask), 40,
+	    "where none is elsewhere, the best trial");
+}
+
+/* Whether the centre is elsewhere when so many trials are there. */
+static bool
+is_elsewhere(const struct gp_axes *g, int64_t trials)
+{
+	struct strategy_ask ask = { .trial = 64 };
+	struct gp_rows rows;
+	struct history *h;
+	struct rng rng;
+	bool elsewhere;
+
+	rng_init(&rng, 4, 4);
+	h = history_fill(&rng, trials);
+	ask.history = h;
+	gp_training_rows_init(&rows, g, h, 1000);
+	elsewhere = gp_region_centre(&rows, g, &ask) != 40;
+	gp_training_rows_free(&rows);
+	history_free(h);
+	return elsewhere;
 }
 
 static void
@@ -168,11 +230,16 @@ check_region(void)
 	size_t i, k;
 
 	rng_init(&rng, 4, 4);
-	h = history_fill(&rng);
+	h = history_fill(&rng, 60);
 	if (json_parse(&doc, cube, strlen(cube), "test", false, &e) != 0 ||
 	    space_read(&space, json_root(doc), &e) != 0)
 		printf("# %s\n", e.text);
 	gp_axes_init(&g, space);
+	gp_training_rows_init(&rows, &g, h, 1000);
+	check_centre(&rows, &g, h);
+	ok(!is_elsewhere(&g, 54) && is_elsewhere(&g, 55),
+	    "after five trials per axis without an improvement");
+	gp_training_rows_free(&rows);
 	gp_training_rows_init(&rows, &g, h, 1000);
 	ok(gp_region_choose(&rows, &g, 40, low, high), "a region");
 	is_int((long long)rows.n, 22, "of ten trials and four per axis");

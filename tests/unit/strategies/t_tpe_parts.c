@@ -283,6 +283,8 @@ check_split(void)
 	    "gamma of 100");
 	is_int((long long)tpe_split_gamma(TPE_GAMMA_TENTH, 999, 1), 25,
 	    "gamma of 999");
+	is_int((long long)tpe_split_gamma(TPE_GAMMA_TENTH, 999, 2), 100,
+	    "with several objectives a tenth of any number");
 	is_int((long long)tpe_split_gamma(TPE_GAMMA_ROOT, 100, 1), 3,
 	    "hyperopt's");
 	end(h, TRIAL_COMPLETED, 1);
@@ -307,6 +309,33 @@ check_split(void)
 	split_is(h, 4, true, "1 3 7 9", "2 4 5 6 8 11 12");
 	split_is(h, 6, false, "1 3 6 7 9 11", "2 4 5 12");
 	split_is(h, 20, true, "1 2 3 5 6 7 9 11", "4 8 12");
+	history_free(h);
+}
+
+/* With several objectives stopped trials come after all that completed. */
+static void
+check_split_several(void)
+{
+	static const bool goals[2] = { false, false };
+	static const double losses[][2] = { { 1, 2 }, { 5, 5 }, { 2, 1 } };
+	struct history *h =
+	    history_new(1, false, HISTORY_POINTS | HISTORY_CURVES);
+	double x = 0.5;
+	int64_t t;
+
+	history_set_objectives(h, 2, goals, 0);
+	for (t = 1; t <= 6; t++) {
+		history_add(h, t, &x);
+		if (t <= 3)
+			history_results(h, t, losses[t - 1], NULL);
+		else
+			history_report(h, t, t, 0.1);
+		history_end(h, t, t <= 3 ? TRIAL_COMPLETED : TRIAL_STOPPED,
+		    t <= 3 ? losses[t - 1][0] : 0.1);
+	}
+	split_is(h, 2, true, "1 3", "2 4 5 6");
+	split_is(h, 3, true, "1 2 3", "4 5 6");
+	split_is(h, 5, true, "1 2 3 5 6", "4");
 	history_free(h);
 }
 
@@ -441,6 +470,7 @@ main(void)
 	check_draw();
 	check_axes();
 	check_split();
+	check_split_several();
 	check_groups();
 	return done_testing();
 }

@@ -1,6 +1,6 @@
 /*
- * hpotune sagemaker gc: lists and stops jobs with names of ours whose attempts
- * are not open in any study found here.  Uses the launchers of the studies for
+ * hpotune sagemaker gc, slurm gc: list and stop jobs with names of ours whose
+ * attempts are not open in any study found here.  Uses the launchers of the studies for
  * all requests.
  */
 
@@ -54,6 +54,7 @@ struct gc_job {
 
 struct gc {
 	struct cli *cli;
+	const char *backend;
 	struct loop *loop;
 	struct gc_study *studies;
 	size_t n_studies;
@@ -117,9 +118,9 @@ lost_check(const struct gc *gc, struct err *e)
 		    strlen(id + 1) != STUDY_ID - 1 ||
 		    strspn(id + 1, "0123456789abcdef") != STUDY_ID - 1)
 			return err_set(e, ERR_USAGE,
-			    "sagemaker gc: --lost %s: expected the study as "
+			    "%s gc: --lost %s: expected the study as "
 			    "the list shows it, name and id: %s-1a2b3c",
-			    said, said);
+			    gc->backend, said, said);
 	}
 	return 0;
 }
@@ -199,7 +200,8 @@ study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 
 	for (i = 0; rc == 0 && i < plugins.n_backends; i++) {
 		b = &plugins.backends[i];
-		if (b->launcher->strays == NULL)
+		if (b->launcher->strays == NULL ||
+		    strcmp(b->launcher->name, gc->backend) != 0)
 			continue;
 		gc->asked = true;
 		env.options = b->options;
@@ -255,7 +257,7 @@ studies_find(struct gc *gc, struct err *e)
 		*e = (struct err)ERR_INIT;
 		if (cli_find_named(&found, names[i], e) != 0 ||
 		    study_add(gc, &found, e) != 0)
-			log_warn("sagemaker", "%s", e->text);
+			log_warn(gc->backend, "%s", e->text);
 	}
 	strv_free(names);
 	return 0;
@@ -306,8 +308,10 @@ table_print(const struct gc *gc)
 	else
 		buf_puts(&out, "no job with a name of hpotune is running\n");
 	if (orphans > 0)
-		buf_puts(&out, "the orphans belong to no open attempt: hpotune "
-			       "sagemaker gc --stop stops them\n");
+		buf_printf(&out,
+		    "the orphans belong to no open attempt: hpotune "
+		    "%s gc --stop stops them\n",
+		    gc->backend);
 	(void)cli_print(&out);
 	table_free(table);
 }
@@ -391,25 +395,19 @@ gc_run(struct gc *gc, struct err *e)
 	}
 	if (!gc->asked)
 		return err_set(e, ERR_USAGE,
-		    "sagemaker gc: no study here has used such a "
-		    "backend: give its NAME.db or study.json");
+		    "%s gc: no study here has used such a "
+		    "backend: give its NAME.db or study.json",
+		    gc->backend);
 	return 0;
 }
 
-int
-cmd_sagemaker(struct cli *cli)
+static int
+gc_main(struct cli *cli, const char *backend)
 {
-	struct gc gc = { .cli = cli };
+	struct gc gc = { .cli = cli, .backend = backend };
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (strcmp(cli->operands[0], "model") == 0)
-		return sagemaker_model(cli);
-	if (strcmp(cli->operands[0], "gc") != 0) {
-		err_set(&e, ERR_USAGE, "sagemaker: %s: expected gc or model",
-		    cli->operands[0]);
-		return cli_fail(&e);
-	}
 	log_set_level(LOG_LEVEL_WARN);
 	rc = gc_run(&gc, &e);
 	/* List the stopped jobs also when a later step failed. */
@@ -421,4 +419,30 @@ cmd_sagemaker(struct cli *cli)
 	}
 	gc_free(&gc);
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
+}
+
+int
+cmd_sagemaker(struct cli *cli)
+{
+	struct err e = ERR_INIT;
+
+	if (strcmp(cli->operands[0], "model") == 0)
+		return sagemaker_model(cli);
+	if (strcmp(cli->operands[0], "gc") == 0)
+		return gc_main(cli, "sagemaker");
+	(void)err_set(&e, ERR_USAGE, "sagemaker: %s: expected gc or model",
+	    cli->operands[0]);
+	return cli_fail(&e);
+}
+
+int
+cmd_slurm(struct cli *cli)
+{
+	struct err e = ERR_INIT;
+
+	if (strcmp(cli->operands[0], "gc") == 0)
+		return gc_main(cli, "slurm");
+	(void)err_set(
+	    &e, ERR_USAGE, "slurm: %s: expected gc", cli->operands[0]);
+	return cli_fail(&e);
 }

@@ -154,6 +154,13 @@ static const struct cli_option sagemaker_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option slurm_options[] = {
+	{ "stop", 0, NULL, "cancel those that no attempt owns" },
+	{ "lost", 0, "NAME-ID",
+	    "with --stop, also those of the lost study NAME; may be repeated" },
+	{ .name = NULL },
+};
+
 static const struct cli_option ask_options[] = {
 	{ "count", 'n', "K", "number of trials (1)" },
 	{ "state", 0, "DIR",
@@ -300,6 +307,8 @@ const struct cli_command cli_commands[] = {
 	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
 	    "training jobs that no study owns; the model of a trial",
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },
+	{ "slurm", "gc [STUDY...]", "jobs of Slurm that no study owns",
+	    slurm_options, 1, -1, true, cmd_slurm },
 	{ "doctor", "[STUDY]", "check this machine for what could harm a study",
 	    doctor_options, 0, 1, true, cmd_doctor },
 	{ "completion", "SHELL",

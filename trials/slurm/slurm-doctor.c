@@ -153,7 +153,7 @@ static void
 check_config(struct doctor *d)
 {
 	static const char *const names[] = { "KillWait", "MinJobAge",
-		"PreemptMode", "AccountingStorageType" };
+		"MaxArraySize", "PreemptMode", "AccountingStorageType" };
 	char *argv[] = { "scontrol", "show", "config", NULL }, value[80];
 	struct buf out = { 0 }, text = { 0 };
 	size_t i;
@@ -167,6 +167,48 @@ check_config(struct doctor *d)
 		}
 		say(d, LAUNCH_INFO, "configuration", buf_str(&text), NULL);
 	}
+	buf_free(&text);
+	buf_free(&out);
+}
+
+/* sacct says who has cancelled a job; sacctmgr, what may be submitted. */
+static void
+check_accounting(struct doctor *d)
+{
+	char *who[] = { "sacct", "--allocations", "--noheader", "--parsable2",
+		"--format=JobIDRaw", "--starttime=now-1minutes", NULL };
+	char *limits[] = { "sacctmgr", "--noheader", "--parsable2", "show",
+		"associations", NULL,
+		"format=Account,MaxJobs,MaxSubmitJobs,DefaultQOS", NULL };
+	struct buf out = { 0 }, text = { 0 };
+	char *user = NULL, *line, *rest;
+	const char *name =
+	    getenv("USER") != NULL ? getenv("USER") : getenv("LOGNAME");
+
+	if (slurm_doctor_call(who, d->ask_ms, &out) != 0) {
+		say(d, LAUNCH_INFO, "accounting",
+		    "none (sacct does not answer): a job that somebody cancels "
+		    "is recorded without the name of the user",
+		    NULL);
+		buf_free(&out);
+		return;
+	}
+	buf_clear(&out);
+	if (name != NULL && *name != '\0') {
+		user = xasprintf("user=%s", name);
+		limits[5] = user;
+		if (slurm_doctor_call(limits, d->ask_ms, &out) != 0)
+			buf_clear(&out);
+	}
+	buf_puts(&text, "sacct answers");
+	rest = out.len > 0 ? out.data : NULL;
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line != '\0')
+			buf_printf(&text,
+			    "; account, running and submitted jobs, qos: %s",
+			    line);
+	say(d, LAUNCH_INFO, "accounting", buf_str(&text), NULL);
+	free(user);
 	buf_free(&text);
 	buf_free(&out);
 }
@@ -318,6 +360,7 @@ slurm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
 		return -1;
 	if (check_tools(&d) && check_controller(&d)) {
 		check_config(&d);
+		check_accounting(&d);
 		if (check_accepts(&d))
 			check_shared(&d);
 	}

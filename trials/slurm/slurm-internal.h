@@ -295,6 +295,10 @@ bool slurm_tail(struct slurm_attempt *, bool final);
 /* The highest step that the whole output of an attempt reports; -1 = none. */
 int64_t slurm_tail_last_step(struct slurm_attempt *);
 
+/* slurm-gc.c: pass the jobs of this user with names of ours. */
+int slurm_gc_strays(
+    const struct launch_env *, launch_stray_cb *, void *arg, struct err *);
+
 /* slurm-doctor.c */
 int slurm_doctor(
     const struct launch_env *, launch_doctor_cb *, void *arg, struct err *);

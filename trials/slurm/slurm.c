@@ -375,6 +375,7 @@ const struct launcher launcher_slurm = {
 	.starts = slurm_ranks_describe,
 	.attempt_gpus = slurm_ranks_gpus,
 	.continues = true,
+	.strays = slurm_gc_strays,
 	.doctor = slurm_doctor,
 	.open = slurm_open,
 	.close = slurm_close,

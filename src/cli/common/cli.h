@@ -183,6 +183,7 @@ int cmd_resume(struct cli *);
 int cmd_rules(struct cli *);
 int cmd_start(struct cli *);
 int cmd_sagemaker(struct cli *);
+int cmd_slurm(struct cli *);
 int cmd_show(struct cli *);
 int cmd_status(struct cli *);
 int cmd_stop(struct cli *);

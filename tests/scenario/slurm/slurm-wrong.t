@@ -41,7 +41,56 @@ like "$found" 'slurm-wlm' 'doctor has the version'
 like "$found" 'controller.*UP' 'the controller'
 like "$found" 'KillWait 3 sec, MinJobAge' 'the configuration'
 like "$found" 'a job on a node has written into' 'the folder that is shared'
+like "$found" 'accounting.*none \(sacct does not answer\)' 'whether there is accounting'
 ok 'no job is left' retry no_job_left
+
+# Jobs under names of ours: of an attempt that runs, of one that has ended and
+# came back, of a study that is not here, and one of somebody else.
+printf '#!/bin/sh\necho "hpotune: step=1 loss=$1"\nuntil [ -e "${0%%/*}/go" ]; do sleep 0.1; done\n' >trial
+slurm_study gc '"trials": 1' '"grace": 5' ''
+server gc.json
+ok 'a trial runs' retry sql_is gc.db \
+    "SELECT count(*) FROM trials WHERE state = 'running'" 1
+owned=$(squeue --me --noheader --format='%j')
+touch go
+reap "$server"
+ok 'its job has ended' retry no_job_left
+rm go
+"$HPOTUNE" slurm gc gc.json >out 2>err
+like "$(cat out)" 'no job with a name of hpotune is running' 'there is none'
+uuid=$(sql gc.db 'SELECT uuid FROM t_attempt')
+put() { # name comment
+	sbatch --parsable --output=/dev/null --job-name="$1" --comment="$2" \
+	    --wrap='sleep 600' >>jobs
+}
+put "$owned" "$uuid"
+put hp-other-123abc-1.1-12345678 12345678-1234-1234-1234-123456789012
+put "$owned" 'a comment of the site'
+put 'hp-x' ''
+sed -i 's/"trials": 1/"trials": 2/' gc.json
+server gc.json
+ok 'another trial runs' retry sql_is gc.db \
+    "SELECT count(*) FROM trials WHERE state = 'running'" 1
+"$HPOTUNE" slurm gc gc.json --json >out 2>err
+is "$(sed -n 's/.*"owner": *"\([a-z]*\)".*/\1/p' out | sort | tr '\n' ' ')" \
+    'elsewhere elsewhere orphan owned ' 'slurm gc says whose each job is' ||
+    diag "$(cat out err)"
+ok 'with --stop it cancels the orphan' quietly "$HPOTUNE" slurm gc gc.json --stop
+job_is() { # line of the file jobs, state
+	[ "$(squeue --noheader --states=all --format=%T \
+	    --jobs="$(sed -n "${1}p" jobs)")" = "$2" ]
+}
+ok 'which has ended' retry job_is 1 CANCELLED
+is "$(squeue --me --noheader | wc -l)" 4 'and no other one'
+ok 'a lost study can be named' quietly "$HPOTUNE" slurm gc gc.json --stop \
+    --lost other-123abc
+ok 'its job is cancelled' retry job_is 2 CANCELLED
+touch go
+reap "$server"
+is "$(sql gc.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
+    'the study has not noticed'
+scancel --me
+ok 'no job is left after it' retry no_job_left
 cluster crash
 "$HPOTUNE" doctor good.json >out 2>err
 like "$(cat out)" 'slurmctld' 'a controller that is down is found'

@@ -1,0 +1,106 @@
+/*
+ * Lists jobs of this user with names of ours, for hpotune slurm gc, and cancels
+ * those that the caller names.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "trials/slurm/slurm-internal.h"
+
+enum { LIST_MS = 30000, FIELDS = 5 };
+
+/* hp-STUDY-ID6-TRIAL.ATTEMPT-UUID8: cut the study and its id out of it. */
+static bool
+name_cut(const char *name, char *study, size_t n, char id[8], char uuid[16])
+{
+	const char *end = strrchr(name, '-'), *at, *before;
+
+	if (strncmp(name, "hp-", 3) != 0 || end == NULL || strlen(end + 1) != 8)
+		return false;
+	(void)snprintf(uuid, 16, "%s", end + 1);
+	at = memrchr(name, '-', (size_t)(end - name));
+	if (at == NULL || memchr(at, '.', (size_t)(end - at)) == NULL)
+		return false;
+	before = memrchr(name, '-', (size_t)(at - name));
+	if (before == NULL || before <= name + 3 || at - before != 7 ||
+	    (size_t)(before - name - 3) >= n)
+		return false;
+	(void)snprintf(id, 8, "%.6s", before + 1);
+	(void)snprintf(study, n, "%.*s", (int)(before - name - 3), name + 3);
+	return true;
+}
+
+/* ID|STATE|COMMENT|NODES|NAME */
+static bool
+row_cut(char *line, char *field[FIELDS])
+{
+	int i;
+
+	for (i = 0; i < FIELDS; i++) {
+		field[i] = line;
+		if (i == FIELDS - 1)
+			return true;
+		line = strchr(line, '|');
+		if (line == NULL)
+			return false;
+		*line++ = '\0';
+	}
+	return false;
+}
+
+int
+slurm_gc_strays(
+    const struct launch_env *env, launch_stray_cb *cb, void *arg, struct err *e)
+{
+	char *argv[] = { "squeue", "--me", "--noheader",
+		"--states=PENDING,CONFIGURING,RUNNING,SUSPENDED",
+		"--format=%A|%T|%k|%N|%j", NULL };
+	char *text, *line, *rest, *field[FIELDS], study[SLURM_NAME], id[8],
+	    tail[16];
+	char *name = NULL;
+	struct strv cancel = { 0 };
+	struct buf out = { 0 };
+	struct launch_stray j;
+	int rc = 0;
+
+	(void)env;
+	if (slurm_doctor_call(argv, LIST_MS, &out) != 0) {
+		rc = err_set(e, ERR_LAUNCH, "squeue: %.*s",
+		    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
+		buf_free(&out);
+		return rc;
+	}
+	text = rest = buf_take(&out);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (!row_cut(line, field) ||
+		    !name_cut(field[4], study, sizeof study, id, tail))
+			continue;
+		/* Several jobs may have one name. */
+		free(name);
+		name = xasprintf("%s %s", field[0], field[4]);
+		j = (struct launch_stray){ .name = name,
+			.study = study,
+			.study_id = id,
+			.state = field[1],
+			.place = field[3] };
+		/* A site may put something else into comments. */
+		if (strncmp(field[2], tail, 8) == 0)
+			j.uuid = field[2];
+		if (!cb(arg, &j))
+			continue;
+		if (cancel.n == 0)
+			strv_add(&cancel, xstrdup("scancel"));
+		strv_add(&cancel, xstrdup(field[0]));
+	}
+	if (cancel.n > 0 && slurm_doctor_call(cancel.v, LIST_MS, &out) != 0)
+		rc = err_set(e, ERR_LAUNCH, "scancel: %.*s",
+		    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
+	strv_free(cancel.v);
+	buf_free(&out);
+	free(name);
+	free(text);
+	return rc;
+}

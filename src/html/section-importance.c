@@ -174,6 +174,10 @@ section_params(struct page *r, const size_t *order, struct err *e)
 /* ---- shares of the parameters -------------------------------------------- */
 
 enum {
+	PAIR_PARAMS = 5, /* whose pairs are looked at */
+	PAIRS_SHOWN = 5,
+	FOREST_TREES = 16,
+	FOREST_TRIALS = 400, /* at most, evenly chosen */
 	LEAST = 10, /* trials below which no result is shown */
 	HINTS = 50, /* … below which the result is marked as uncertain */
 	BAR = 100
@@ -181,20 +185,25 @@ enum {
 
 #define GOOD 0.1 /* the share of good trials */
 
-/* The completed trials as the command importance selects them; their number. */
+/*
+ * The completed trials as the command importance selects them, by objective
+ * aim; their number.
+ */
 static size_t
-trials_take(const struct page *r, double *points, double *losses)
+trials_take(const struct page *r, size_t aim, double *points, double *losses)
 {
 	size_t dims = r->study->space->n, i, n = 0;
-	const struct page_trial *t;
+	bool maximize = r->aims.objectives[aim].maximize;
+	double value;
 
 	for (i = 0; i < r->n; i++) {
-		t = &r->trials[i];
-		if (t->state != TRIAL_COMPLETED || t->objective != t->objective)
+		value = r->aims.several ? r->outcomes[i * r->aims.n + aim]
+					: r->trials[i].objective;
+		if (r->trials[i].state != TRIAL_COMPLETED || isnan(value))
 			continue;
 		memcpy(points + n * dims, r->points + i * dims,
 		    dims * sizeof *points);
-		losses[n++] = r->study->maximize ? -t->objective : t->objective;
+		losses[n++] = maximize ? -value : value;
 	}
 	return n;
 }
@@ -266,50 +275,155 @@ share_compare(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-static void
-importance_put(
-    struct page *r, const size_t *order, const double *share, size_t n)
+/* What section_importance computes of one objective. */
+struct importance {
+	struct page *r;
+	size_t aim;
+	double *points, *losses, *share;
+	size_t *order; /* of the parameters, the greatest share first */
+	size_t n; /* trials */
+};
+
+/* The pairs of the first parameters, those that explain most first. */
+static size_t
+pairs_choose(const struct importance *m, struct importance_pair *pairs)
 {
-	section_begin(&r->h, "Parameters that mattered");
-	shares_put(r, order, share);
+	size_t i, k, n = 0, dims = m->r->study->space->n;
+
+	for (i = 0; i < dims && i < PAIR_PARAMS; i++)
+		for (k = 0; k < i; k++)
+			if (m->r->study->space->params[m->order[i]].type !=
+				PARAM_FIXED &&
+			    m->r->study->space->params[m->order[k]].type !=
+				PARAM_FIXED)
+				pairs[n++] =
+				    (struct importance_pair){ m->order[k],
+					    m->order[i], 0 };
+	return n;
+}
+
+static int
+pair_compare(const void *a, const void *b)
+{
+	double x = ((const struct importance_pair *)a)->share;
+	double y = ((const struct importance_pair *)b)->share;
+
+	return (x < y) - (x > y);
+}
+
+/* A forest of the trials, evenly chosen when there are many. */
+static void
+interactions_put(struct importance *m)
+{
+	struct importance_pair pairs[PAIR_PARAMS * PAIR_PARAMS];
+	const struct param *params = m->r->study->space->params;
+	size_t dims = m->r->study->space->n, i, n = m->n, step, shown = 0;
+	struct importance_data data = { .space = m->r->study->space,
+		.points = m->points,
+		.losses = m->losses };
+	struct html *h = &m->r->h;
+	struct buf name = { 0 };
+
+	step = n / FOREST_TRIALS + 1;
+	for (i = 0; i * step < n; i++) {
+		memmove(m->points + i * dims, m->points + i * step * dims,
+		    dims * sizeof *m->points);
+		m->losses[i] = m->losses[i * step];
+	}
+	data.n = i;
+	n = pairs_choose(m, pairs);
+	importance_fanova_pairs(pairs, n, &data, FOREST_TREES);
+	if (n > 0)
+		qsort(pairs, n, sizeof *pairs, pair_compare);
+	for (i = 0; i < n && i < PAIRS_SHOWN && pairs[i].share >= 0.01; i++) {
+		if (shown++ == 0) {
+			html_open(h, "table");
+			html_leaf(h, "caption", NULL, "Interactions");
+			html_open(h, "tbody");
+		}
+		buf_clear(&name);
+		buf_printf(&name, "%s and %s", params[pairs[i].a].name,
+		    params[pairs[i].b].name);
+		row_put(h, buf_str(&name), pairs[i].share, pairs[0].share);
+	}
+	buf_free(&name);
+	if (shown == 0) {
+		if (n > 0)
+			section_note(h,
+			    "No pair of these parameters explains 1 %% of the "
+			    "variance beyond what each explains alone.");
+		return;
+	}
+	html_close(h, "tbody");
+	html_close(h, "table");
+	section_note(h,
+	    "fANOVA of %zu trials: the share of the variance of %s that two "
+	    "parameters explain together, beyond what each explains alone.",
+	    data.n, m->r->aims.objectives[m->aim].metric);
+}
+
+static void
+importance_put(struct importance *m)
+{
+	struct page *r = m->r;
+
+	shares_put(r, m->order, m->share);
 	section_note(&r->h,
 	    "PED-ANOVA of %zu completed trials: how much each parameter alone "
 	    "brings a trial among the best %.0f %% by %s.%s",
-	    n, 100 * GOOD, r->study->metric,
-	    n < HINTS ? " With so few of them the numbers are hints." : "");
-	section_end(&r->h);
+	    m->n, 100 * GOOD, r->aims.objectives[m->aim].metric,
+	    m->n < HINTS ? " With so few of them the numbers are hints." : "");
+	interactions_put(m);
+}
+
+/* One objective; shown counts those that were written. */
+static void
+aim_put(struct importance *m, size_t *shown)
+{
+	size_t dims = m->r->study->space->n, i;
+	struct importance_data data = { .space = m->r->study->space,
+		.points = m->points,
+		.losses = m->losses };
+
+	for (i = 0; i < dims; i++)
+		m->order[i] = i;
+	memset(m->share, 0, dims * sizeof *m->share);
+	data.n = m->n = trials_take(m->r, m->aim, m->points, m->losses);
+	if (m->n < LEAST)
+		return;
+	importance_ped_anova(m->share, &data, GOOD, 1);
+	if (!(trial_points_shares(m->share, dims) > 0))
+		return;
+	qsort_r(m->order, dims, sizeof *m->order, share_compare, m->share);
+	if ((*shown)++ == 0)
+		section_begin(&m->r->h, "Parameters that mattered");
+	if (m->r->aims.several)
+		html_leaf(
+		    &m->r->h, "h3", NULL, m->r->aims.objectives[m->aim].metric);
+	importance_put(m);
 }
 
 int
 section_importance(struct page *r, struct err *e)
 {
-	size_t dims = r->study->space->n, i;
-	double *points = xcalloc(r->n * dims + 1, sizeof *points);
-	double *losses = xcalloc(r->n + 1, sizeof *losses);
-	double *share = xcalloc(dims + 1, sizeof *share);
-	size_t *order = xcalloc(dims + 1, sizeof *order);
-	struct importance_data data = {
-		.space = r->study->space, .points = points, .losses = losses
-	};
+	size_t dims = r->study->space->n, shown = 0;
+	struct importance m = { .r = r };
 	int rc;
 
-	for (i = 0; i < dims; i++)
-		order[i] = i;
-	data.n = trials_take(r, points, losses);
-	if (data.n >= LEAST) {
-		importance_ped_anova(share, &data, GOOD, 1);
-		if (trial_points_shares(share, dims) > 0) {
-			qsort_r(
-			    order, dims, sizeof *order, share_compare, share);
-			importance_put(r, order, share, data.n);
-		}
-	}
-	rc = section_params(r, order, e);
-	if (rc == 0 && dims > 1 && share[order[1]] > 0)
-		section_contour(r, order[0], order[1]);
-	free(points);
-	free(losses);
-	free(share);
-	free(order);
+	m.points = xcalloc(r->n * dims + 1, sizeof *m.points);
+	m.losses = xcalloc(r->n + 1, sizeof *m.losses);
+	m.share = xcalloc(dims + 1, sizeof *m.share);
+	m.order = xcalloc(dims + 1, sizeof *m.order);
+	for (m.aim = 0; m.aim < r->aims.n; m.aim++)
+		aim_put(&m, &shown);
+	if (shown > 0)
+		section_end(&r->h);
+	rc = section_params(r, m.order, e);
+	if (rc == 0 && dims > 1 && m.share[m.order[1]] > 0)
+		section_contour(r, m.order[0], m.order[1]);
+	free(m.points);
+	free(m.losses);
+	free(m.share);
+	free(m.order);
 	return rc;
 }

@@ -37,6 +37,9 @@ struct walk {
 	struct box box;
 	struct steps *steps; /* dims */
 	double mean, square; /* over the whole space */
+	/* one pair of dimensions, or NULL: differences along both */
+	const struct importance_pair *pair;
+	double *grid; /* (steps of a + 1) x (steps of b + 1) */
 };
 
 static int
@@ -75,6 +78,64 @@ steps_init(struct walk *w)
 	}
 }
 
+static size_t
+steps_count(const struct walk *w, size_t d)
+{
+	return w->data->choices[d] > 0 ? w->data->choices[d]
+				       : w->steps[d].n_cuts + 1;
+}
+
+/* The step of a number at the lower or the upper end of the box. */
+static size_t
+step_at(const struct steps *s, double at)
+{
+	return at <= 0	 ? 0
+	       : at >= 1 ? s->n_cuts + 1
+			 : search_lower_bound(s->cuts, s->n_cuts, at) + 1;
+}
+
+/*
+ * The steps that the box begins and ends at, begins first, of turns in a row:
+ * one of a number, one of each choice in it; their number.
+ */
+static size_t
+turns_of(const struct walk *w, size_t d, size_t *turns)
+{
+	size_t c, n = 0;
+
+	if (w->data->choices[d] == 0) {
+		turns[0] = step_at(&w->steps[d], w->box.low[d]);
+		turns[1] = step_at(&w->steps[d], w->box.high[d]);
+		return 2;
+	}
+	for (c = 0; c < w->data->choices[d]; c++)
+		if (w->box.open[d][c]) {
+			turns[n++] = c;
+			turns[n++] = c + 1;
+		}
+	return n;
+}
+
+/* The same for a pair: each corner changes the mean from there on. */
+static void
+leaf_add_pair(struct walk *w, double volume, double value)
+{
+	size_t a = w->pair->a, b = w->pair->b, i, k, n, m;
+	size_t wide = steps_count(w, b) + 1;
+	size_t *x = xcalloc(2 * w->data->choices[a] + 2, sizeof *x);
+	size_t *y = xcalloc(2 * w->data->choices[b] + 2, sizeof *y);
+	double part = volume / w->box.width[a] / w->box.width[b] * value;
+
+	n = turns_of(w, a, x);
+	m = turns_of(w, b, y);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < m; k++)
+			w->grid[x[i] * wide + y[k]] +=
+			    (i + k) % 2 == 0 ? part : -part;
+	free(x);
+	free(y);
+}
+
 /*
  * A leaf adds its value, times its share of all other dimensions, where it
  * stands along each.  Numbers are added as differences from step to step.
@@ -90,6 +151,10 @@ leaf_add(struct walk *w, double value)
 		volume *= w->box.width[d];
 	w->mean += volume * value;
 	w->square += volume * value * value;
+	if (w->pair != NULL) {
+		leaf_add_pair(w, volume, value);
+		return;
+	}
 	for (d = 0; d < w->data->dims; d++) {
 		s = &w->steps[d];
 		part = volume / w->box.width[d] * value;
@@ -203,30 +268,110 @@ box_init(struct box *b, const struct regression_tree_data *data)
 	}
 }
 
+static double
+step_width(const struct walk *w, size_t d, size_t i)
+{
+	const struct steps *s = &w->steps[d];
+
+	if (w->data->choices[d] > 0)
+		return 1 / (double)w->data->choices[d];
+	return (i < s->n_cuts ? s->cuts[i] : 1) - (i > 0 ? s->cuts[i - 1] : 0);
+}
+
+/* Variance of the mean over all dimensions but two. */
+static double
+pair_variance(const struct walk *w)
+{
+	size_t a = w->pair->a, b = w->pair->b, i, k;
+	size_t high = steps_count(w, a), wide = steps_count(w, b);
+	double *column = xcalloc(wide + 1, sizeof *column), sum = 0, mean;
+
+	for (i = 0; i < high; i++) {
+		mean = 0;
+		for (k = 0; k < wide; k++) {
+			/* of all rows above, then of all columns before */
+			column[k] += w->grid[i * (wide + 1) + k];
+			mean += column[k];
+			sum += step_width(w, a, i) * step_width(w, b, k) *
+			       (mean - w->mean) * (mean - w->mean);
+		}
+	}
+	free(column);
+	return sum;
+}
+
+static void
+walk_init(struct walk *w, const struct regression_tree *tree,
+    const struct regression_tree_data *data)
+{
+	*w = (struct walk){ .data = data, .tree = tree };
+	w->steps = xcalloc(data->dims, sizeof *w->steps);
+	box_init(&w->box, data);
+	steps_init(w);
+}
+
+static void
+walk_fini(struct walk *w)
+{
+	size_t d;
+
+	for (d = 0; d < w->data->dims; d++) {
+		free(w->steps[d].cuts);
+		free(w->steps[d].mean);
+		free(w->box.open[d]);
+	}
+	free(w->steps);
+	free(w->box.low);
+	free(w->box.open);
+}
+
 /* Shares of the variance of one tree are added to out. */
 static void
 tree_add(double *out, const struct regression_tree *tree,
     const struct regression_tree_data *data)
 {
-	struct walk w = { .data = data, .tree = tree };
+	struct walk w;
 	double variance;
 	size_t d;
 
-	w.steps = xcalloc(data->dims, sizeof *w.steps);
-	box_init(&w.box, data);
-	steps_init(&w);
+	walk_init(&w, tree, data);
 	walk_node(&w, 0);
 	variance = w.square - w.mean * w.mean;
-	for (d = 0; d < data->dims; d++) {
+	for (d = 0; d < data->dims; d++)
 		if (tree->n > 1 && variance > 0)
 			out[d] += fmin(steps_variance(&w, d) / variance, 1);
-		free(w.steps[d].cuts);
-		free(w.steps[d].mean);
-		free(w.box.open[d]);
+	walk_fini(&w);
+}
+
+/* The same for pairs. */
+static void
+tree_add_pairs(struct importance_pair *pairs, size_t n,
+    const struct regression_tree *tree, const struct regression_tree_data *data)
+{
+	double variance, both, *alone;
+	struct walk w;
+	size_t i;
+
+	walk_init(&w, tree, data);
+	walk_node(&w, 0);
+	variance = w.square - w.mean * w.mean;
+	alone = xcalloc(data->dims, sizeof *alone);
+	for (i = 0; i < data->dims; i++)
+		alone[i] = steps_variance(&w, i);
+	for (i = 0; i < n && tree->n > 1 && variance > 0; i++) {
+		w.pair = &pairs[i];
+		w.mean = w.square = 0;
+		w.grid = xcalloc((steps_count(&w, pairs[i].a) + 1) *
+				     (steps_count(&w, pairs[i].b) + 1),
+		    sizeof *w.grid);
+		walk_node(&w, 0);
+		both =
+		    pair_variance(&w) - alone[pairs[i].a] - alone[pairs[i].b];
+		pairs[i].share += fmin(fmax(both / variance, 0), 1);
+		free(w.grid);
 	}
-	free(w.steps);
-	free(w.box.low);
-	free(w.box.open);
+	free(alone);
+	walk_fini(&w);
 }
 
 /* Losses around their mean, so that squares stay exact. */
@@ -268,10 +413,12 @@ fill(double *x, size_t *choices, const struct importance_data *data,
 	}
 }
 
-void
-importance_fanova(double *out, const struct importance_data *data, size_t trees)
+/* Either out, one number per parameter, or pairs. */
+static void
+forest_add(double *out, struct importance_pair *pairs, size_t n_pairs,
+    const struct importance_data *data, size_t trees)
 {
-	size_t dims = data->space->n, i, d;
+	size_t dims = data->space->n, i;
 	struct regression_tree_data fd = { .n = data->n, .dims = dims };
 	double *y = centred(data);
 	size_t *choices = xcalloc(dims + 1, sizeof *choices);
@@ -279,8 +426,6 @@ importance_fanova(double *out, const struct importance_data *data, size_t trees)
 	struct regression_tree tree;
 	struct rng rng;
 
-	for (d = 0; d < dims; d++)
-		out[d] = 0;
 	rng_init(&rng, 0, 0);
 	fill(x, choices, data, &rng);
 	fd.x = x;
@@ -288,12 +433,38 @@ importance_fanova(double *out, const struct importance_data *data, size_t trees)
 	fd.choices = choices;
 	for (i = 0; i < trees && data->n > 1 && dims > 0; i++) {
 		regression_tree_grow(&tree, &fd, &rng);
-		tree_add(out, &tree, &fd);
+		if (out != NULL)
+			tree_add(out, &tree, &fd);
+		else
+			tree_add_pairs(pairs, n_pairs, &tree, &fd);
 		regression_tree_free(&tree);
 	}
-	for (d = 0; d < dims; d++)
-		out[d] /= (double)trees;
 	free(x);
 	free(y);
 	free(choices);
+}
+
+void
+importance_fanova(double *out, const struct importance_data *data, size_t trees)
+{
+	size_t d;
+
+	for (d = 0; d < data->space->n; d++)
+		out[d] = 0;
+	forest_add(out, NULL, 0, data, trees);
+	for (d = 0; d < data->space->n; d++)
+		out[d] /= (double)trees;
+}
+
+void
+importance_fanova_pairs(struct importance_pair *pairs, size_t n,
+    const struct importance_data *data, size_t trees)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		pairs[i].share = 0;
+	forest_add(NULL, pairs, n, data, trees);
+	for (i = 0; i < n; i++)
+		pairs[i].share /= (double)trees;
 }

@@ -40,4 +40,17 @@ void importance_ped_anova(
 void
 importance_fanova(double *out, const struct importance_data *, size_t trees);
 
+struct importance_pair {
+	size_t a, b; /* two parameters, not the same */
+	double share;
+};
+
+/*
+ * fANOVA of pairs: the share of the variance that both parameters explain
+ * together beyond what each explains alone (the same source, section 2.3), with
+ * the trees of importance_fanova. a and b are given; share is set, in [0, 1].
+ */
+void importance_fanova_pairs(struct importance_pair *, size_t n,
+    const struct importance_data *, size_t trees);
+
 #endif /* HPOTUNE_IMPORTANCE_H */

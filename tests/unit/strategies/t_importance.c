@@ -103,6 +103,8 @@ test_sum(void)
 static void
 test_interaction(void)
 {
+	struct importance_pair pairs[] = { { 0, 1, 0 }, { 0, 2, 0 },
+		{ 1, 2, 0 } };
 	double shares[DIMS_MAX];
 	struct problem p;
 	size_t i;
@@ -115,6 +117,39 @@ test_interaction(void)
 	ok(shares[0] < 0.1 && shares[1] < 0.1 && shares[2] < 0.1,
 	    "an interaction belongs to no parameter (%g, %g, %g)", shares[0],
 	    shares[1], shares[2]);
+	importance_fanova_pairs(pairs, 3, &p.data, TREES);
+	ok(pairs[0].share > 0.6, "but to the pair (%g)", pairs[0].share);
+	ok(pairs[1].share < 0.1 && pairs[2].share < 0.1,
+	    "and to no other one (%g, %g)", pairs[1].share, pairs[2].share);
+	for (i = 0; i < TRIALS; i++)
+		p.losses[i] = p.points[3 * i] + 2 * p.points[3 * i + 1];
+	importance_fanova_pairs(pairs, 3, &p.data, TREES);
+	ok(pairs[0].share < 0.05, "a sum has no interaction (%g)",
+	    pairs[0].share);
+	problem_close(&p);
+}
+
+/* Each choice of kind turns the slope of log the other way. */
+static void
+test_interaction_mixed(void)
+{
+	struct importance_pair pairs[] = { { 0, 3, 0 }, { 3, 0, 0 },
+		{ 0, 2, 0 } };
+	struct problem p;
+	const double *u;
+	size_t i;
+
+	problem_open(&p, mixed);
+	for (i = 0; i < TRIALS; i++) {
+		u = p.points + 4 * i;
+		p.losses[i] = (u[0] < 0.34 ? 1 : -0.5) * (2 * u[3] - 1);
+	}
+	importance_fanova_pairs(pairs, 3, &p.data, TREES);
+	ok(pairs[0].share > 0.6, "a choice and a number interact (%g)",
+	    pairs[0].share);
+	is_near(
+	    pairs[1].share, pairs[0].share, 1e-9, "in either order of the two");
+	is_near(pairs[2].share, 0, 1e-9, "one value interacts with nothing");
 	problem_close(&p);
 }
 
@@ -182,6 +217,7 @@ main(void)
 {
 	test_sum();
 	test_interaction();
+	test_interaction_mixed();
 	test_conditional();
 	test_nothing();
 	test_again();

@@ -200,8 +200,8 @@ function quoted(value) {
 
 // A brush as words of the filter.
 function wordsOf(axis, [from, to]) {
-	const full = hooks.taken.test(axis.name) && axis.axis.dataset.param
-	    ? "params." + axis.name : axis.name;
+	const full = (hooks.taken.test(axis.name) &&
+	    !axis.axis.classList.contains("aim") ? "params." : "") + axis.name;
 	const name = /^[A-Za-z_][\w.-]*$/.test(full) ? full : quoted(full);
 	if (axis.axis.dataset.values) {
 		const values = JSON.parse(axis.axis.dataset.values);

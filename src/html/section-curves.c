@@ -29,6 +29,7 @@ struct curves {
 	size_t thick; /* the trial with the thicker line; r->n = none */
 	struct sparkline *lines; /* n of them */
 	struct sparkline medians;
+	size_t held; /* marks of suspended stops */
 };
 
 /* Order of two trials among the best; equals by number. */
@@ -144,6 +145,50 @@ line_class(const struct curves *c, size_t i)
 	return page_data_class(&c->r->trials[i], i == c->thick);
 }
 
+/*
+ * A ring where a guard, or a veto, first suspended the stop of a trial: at the
+ * first of consecutive judgements.
+ */
+static int
+held_put(struct curves *c, struct chart *chart, struct err *e)
+{
+	char number[32];
+	const char *bind[] = { number, NULL };
+	struct buf d = { 0 }, trials = { 0 };
+	struct store_rows *rows;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < c->n && rc == 0; i++) {
+		(void)snprintf(number, sizeof number, "%" PRId64,
+		    c->r->trials[c->order[i]].number);
+		if (store_rows_open(&rows, c->r->store,
+			"SELECT step, value FROM (SELECT step, value, verdict, "
+			"lag(verdict) OVER (ORDER BY step, time) AS before "
+			"FROM stops WHERE trial = CAST(? AS INTEGER)) "
+			"WHERE verdict = 'suspended' AND "
+			"before IS NOT 'suspended' LIMIT 20",
+			bind, e) != 0) {
+			rc = -1;
+			break;
+		}
+		while ((rc = store_rows_next(rows, e)) == 1) {
+			double step = store_rows_real(rows, 0);
+			double value = rows_real(rows, 1);
+
+			if (!isfinite(value) || step > chart->x.high)
+				continue;
+			chart_mark_put(&d, MARK_RING, axis_at(&chart->x, step),
+			    axis_at(&chart->y, value));
+			buf_printf(&trials, "%s ", number);
+			c->held++;
+		}
+		store_rows_close(rows);
+	}
+	chart_path_trials(chart, "m held", &d, &trials);
+	return rc;
+}
+
 /* The best line above the others, the medians on top. */
 static void
 lines_put(struct curves *c, struct chart *chart)
@@ -175,6 +220,18 @@ key_put(struct html *h, const char *class, const char *text)
 	buf_puts(&d, "M0 6h12");
 	chart_path(&c, class, &d);
 	chart_legend_close(&c, text);
+}
+
+static void
+held_key_put(struct html *h)
+{
+	struct chart c = { .h = h };
+	struct buf d = { 0 };
+
+	chart_legend_open(&c);
+	chart_mark_put(&d, MARK_RING, 6, 6);
+	chart_path(&c, "m held", &d);
+	chart_legend_close(&c, "a guard suspended its stop from here");
 }
 
 /* name NULL: of the thicker line. */
@@ -213,6 +270,8 @@ notes_put(struct curves *c)
 			}
 	if (c->medians.n > 0)
 		key_put(h, "median", "running median");
+	if (c->held > 0)
+		held_key_put(h);
 	html_close(h, "p");
 	if (c->n < c->all)
 		section_note(h,
@@ -221,14 +280,15 @@ notes_put(struct curves *c)
 		    c->n, c->all, c->all - c->n);
 }
 
-static void
-drawing_put(struct curves *c)
+static int
+drawing_put(struct curves *c, struct err *e)
 {
 	struct chart chart = {
 		.h = &c->r->h, .width = PAGE_WIDTH, .height = HEIGHT
 	};
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
+	int rc;
 
 	frame_fit(c, &chart);
 	chart_frame(&chart, 64);
@@ -241,8 +301,10 @@ drawing_put(struct curves *c)
 	    chart.y.kind == AXIS_LOG ? " (logarithmic)" : "");
 	chart_y(&chart, ticks, axis_ticks(&chart.y, 7, ticks), buf_str(&name));
 	lines_put(c, &chart);
+	rc = held_put(c, &chart, e);
 	chart_close(&chart);
 	buf_free(&name);
+	return rc;
 }
 
 static int
@@ -254,7 +316,7 @@ curves_put(struct curves *c, struct err *e)
 
 	if (rc == 0 && c->n > 0) {
 		section_begin(&r->h, "Learning curves");
-		drawing_put(c);
+		rc = drawing_put(c, e);
 		notes_put(c);
 		section_end(&r->h);
 	}

@@ -311,6 +311,19 @@ pair_compare(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+/* With several objectives the title names this one. */
+static void
+section_of(const struct importance *m, const char *title)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, title);
+	if (m->r->aims.several)
+		buf_printf(&b, ": %s", m->r->aims.objectives[m->aim].metric);
+	section_begin(&m->r->h, buf_str(&b));
+	buf_free(&b);
+}
+
 /* A forest of the trials, evenly chosen when there are many. */
 static void
 interactions_put(struct importance *m)
@@ -337,8 +350,8 @@ interactions_put(struct importance *m)
 		qsort(pairs, n, sizeof *pairs, pair_compare);
 	for (i = 0; i < n && i < PAIRS_SHOWN && pairs[i].share >= 0.01; i++) {
 		if (shown++ == 0) {
+			section_of(m, "Interactions");
 			html_open(h, "table");
-			html_leaf(h, "caption", NULL, "Interactions");
 			html_open(h, "tbody");
 		}
 		buf_clear(&name);
@@ -347,19 +360,15 @@ interactions_put(struct importance *m)
 		row_put(h, buf_str(&name), pairs[i].share, pairs[0].share);
 	}
 	buf_free(&name);
-	if (shown == 0) {
-		if (n > 0)
-			section_note(h,
-			    "No pair of these parameters explains 1 %% of the "
-			    "variance beyond what each explains alone.");
+	if (shown == 0)
 		return;
-	}
 	html_close(h, "tbody");
 	html_close(h, "table");
 	section_note(h,
 	    "fANOVA of %zu trials: the share of the variance of %s that two "
 	    "parameters explain together, beyond what each explains alone.",
 	    data.n, m->r->aims.objectives[m->aim].metric);
+	section_end(h);
 }
 
 static void
@@ -367,18 +376,20 @@ importance_put(struct importance *m)
 {
 	struct page *r = m->r;
 
+	section_of(m, "Parameters that mattered");
 	shares_put(r, m->order, m->share);
 	section_note(&r->h,
 	    "PED-ANOVA of %zu completed trials: how much each parameter alone "
 	    "brings a trial among the best %.0f %% by %s.%s",
 	    m->n, 100 * GOOD, r->aims.objectives[m->aim].metric,
 	    m->n < HINTS ? " With so few of them the numbers are hints." : "");
+	section_end(&r->h);
 	interactions_put(m);
 }
 
-/* One objective; shown counts those that were written. */
+/* One objective. */
 static void
-aim_put(struct importance *m, size_t *shown)
+aim_put(struct importance *m)
 {
 	size_t dims = m->r->study->space->n, i;
 	struct importance_data data = { .space = m->r->study->space,
@@ -395,18 +406,13 @@ aim_put(struct importance *m, size_t *shown)
 	if (!(trial_points_shares(m->share, dims) > 0))
 		return;
 	qsort_r(m->order, dims, sizeof *m->order, share_compare, m->share);
-	if ((*shown)++ == 0)
-		section_begin(&m->r->h, "Parameters that mattered");
-	if (m->r->aims.several)
-		html_leaf(
-		    &m->r->h, "h3", NULL, m->r->aims.objectives[m->aim].metric);
 	importance_put(m);
 }
 
 int
 section_importance(struct page *r, struct err *e)
 {
-	size_t dims = r->study->space->n, shown = 0;
+	size_t dims = r->study->space->n;
 	struct importance m = { .r = r };
 	int rc;
 
@@ -415,9 +421,7 @@ section_importance(struct page *r, struct err *e)
 	m.share = xcalloc(dims + 1, sizeof *m.share);
 	m.order = xcalloc(dims + 1, sizeof *m.order);
 	for (m.aim = 0; m.aim < r->aims.n; m.aim++)
-		aim_put(&m, &shown);
-	if (shown > 0)
-		section_end(&r->h);
+		aim_put(&m);
 	rc = section_params(r, m.order, e);
 	if (rc == 0 && dims > 1 && m.share[m.order[1]] > 0)
 		section_contour(r, m.order[0], m.order[1]);

@@ -1,5 +1,5 @@
 /*
- * Parallel coordinates: an axis for each parameter and one for the objective, a
+ * Parallel coordinates: an axis for each parameter and for each objective, a
  * line for each trial; a selection when there are many trials.
  */
 
@@ -19,7 +19,8 @@ enum {
 	FOOT = 40, /* below the axes: names, on two levels */
 	TOP = 14,
 	SIDE = 60,
-	AXES = 13, /* at most, the objective included */
+	AXES = 13, /* at most, the objectives included */
+	AIMS = 4, /* objectives at most */
 	LINES = 300, /* at most, half of them the best */
 	LEAST = 2 /* axes below which nothing is drawn */
 };
@@ -29,6 +30,8 @@ struct parallel {
 	struct chart c;
 	size_t params[AXES]; /* indices in the space */
 	size_t n, left_out; /* parameters drawn, and not */
+	struct axis aims[AIMS]; /* their ranges; positions are those of c.y */
+	size_t n_aims;
 	size_t *order; /* trials, the best first */
 	size_t trials, drawn;
 };
@@ -47,17 +50,57 @@ trial_compare(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-/* The trials with a value; of many the best half and others evenly. */
+static double
+aim_value(const struct parallel *p, size_t trial, size_t k)
+{
+	const struct page *r = p->r;
+
+	return r->aims.several ? r->outcomes[trial * r->aims.n + k]
+			       : r->trials[trial].objective;
+}
+
+static const char *
+aim_name(const struct parallel *p, size_t k)
+{
+	return p->r->aims.objectives[k].metric;
+}
+
+/* The objectives that have an axis, and their ranges. */
+static void
+aims_choose(struct parallel *p)
+{
+	const struct page *r = p->r;
+	double *values;
+	size_t i, k;
+
+	p->n_aims = r->aims.n < AIMS ? r->aims.n : AIMS;
+	p->aims[0] = r->value;
+	if (!r->aims.several)
+		return;
+	values = xcalloc(r->n + 1, sizeof *values);
+	for (k = 0; k < p->n_aims; k++) {
+		for (i = 0; i < r->n; i++)
+			values[i] = aim_value(p, i, k);
+		axis_fit(&p->aims[k], values, r->n);
+	}
+	free(values);
+}
+
+/* The trials with all values; of many the best half and others evenly. */
 static void
 trials_choose(struct parallel *p)
 {
 	struct page *r = p->r;
-	size_t i, rest;
+	size_t i, k, rest;
 
 	p->order = xcalloc(r->n + 1, sizeof *p->order);
-	for (i = 0; i < r->n; i++)
-		if (!isnan(r->trials[i].objective))
+	for (i = 0; i < r->n; i++) {
+		for (k = 0; k < p->n_aims; k++)
+			if (isnan(aim_value(p, i, k)))
+				break;
+		if (k == p->n_aims)
 			p->order[p->trials++] = i;
+	}
 	qsort_r(p->order, p->trials, sizeof *p->order, trial_compare, r);
 	p->drawn = p->trials;
 	if (p->trials <= LINES)
@@ -78,7 +121,7 @@ params_choose(struct parallel *p)
 	for (i = 0; i < space->n; i++) {
 		if (space->params[i].type == PARAM_FIXED)
 			continue;
-		if (p->n < AXES - 1)
+		if (p->n < AXES - p->n_aims)
 			p->params[p->n++] = i;
 		else
 			p->left_out++;
@@ -88,7 +131,8 @@ params_choose(struct parallel *p)
 static double
 axis_place(const struct parallel *p, size_t k)
 {
-	return p->c.left + (p->c.right - p->c.left) * (double)k / (double)p->n;
+	return p->c.left + (p->c.right - p->c.left) * (double)k /
+			       (double)(p->n + p->n_aims - 1);
 }
 
 static void
@@ -119,8 +163,11 @@ line_put(struct parallel *p, size_t trial)
 		    p->c.y.from + u * (p->c.y.to - p->c.y.from));
 		start = false;
 	}
-	point_put(
-	    &d, start, axis_place(p, p->n), axis_at(&p->c.y, t->objective));
+	for (k = 0; k < p->n_aims; k++) {
+		point_put(&d, start, axis_place(p, p->n + k),
+		    axis_at(&p->aims[k], aim_value(p, trial, k)));
+		start = false;
+	}
 	page_data_describe(&text, r, t);
 	chart_path_titled(
 	    &p->c, page_data_class(t, trial == r->best), &d, buf_str(&text));
@@ -142,7 +189,6 @@ axis_describe(struct html *h, const struct param *param)
 	size_t i;
 
 	html_attr(h, "data-axis", param->name);
-	html_attr(h, "data-param", "1");
 	if (param->type != PARAM_CHOICE) {
 		html_attr(h, "data-scale", scales[param->scale]);
 		html_attrf(h, "data-min", "%.17g", param->min);
@@ -167,17 +213,19 @@ axis_line_put(struct parallel *p, size_t k, const struct tick *ticks, size_t n)
 	size_t i;
 
 	html_open(h, "path");
-	html_attr(h, "class", "axis");
+	html_attr(h, "class", k < p->n ? "axis" : "axis aim");
 	html_attrf(
 	    h, "d", "M%.1f %.1fv%.1f", x, p->c.y.to, p->c.y.from - p->c.y.to);
 	if (k < p->n)
 		axis_describe(h, &p->r->study->space->params[p->params[k]]);
 	else {
-		html_attr(h, "data-axis", p->r->study->metric);
-		html_attr(h, "data-scale",
-		    p->c.y.kind == AXIS_LOG ? "log" : "linear");
-		html_attrf(h, "data-min", "%.17g", p->c.y.low);
-		html_attrf(h, "data-max", "%.17g", p->c.y.high);
+		const struct axis *aim = &p->aims[k - p->n];
+
+		html_attr(h, "data-axis", aim_name(p, k - p->n));
+		html_attr(
+		    h, "data-scale", aim->kind == AXIS_LOG ? "log" : "linear");
+		html_attrf(h, "data-min", "%.17g", aim->low);
+		html_attrf(h, "data-max", "%.17g", aim->high);
 	}
 	html_close(h, "path");
 	for (i = 0; i < n; i++) {
@@ -203,7 +251,7 @@ axis_name_put(struct parallel *p, size_t k)
 	html_attrf(h, "x", "%.1f", axis_place(p, k));
 	html_attrf(h, "y", "%.1f", p->c.y.from + (k % 2 == 0 ? 16 : 31));
 	html_text(h, k < p->n ? p->r->study->space->params[p->params[k]].name
-			      : p->r->study->metric);
+			      : aim_name(p, k - p->n));
 	html_close(h, "text");
 }
 
@@ -213,10 +261,10 @@ axes_put(struct parallel *p)
 	struct tick ticks[AXIS_TICKS];
 	size_t k, n;
 
-	for (k = 0; k <= p->n; k++) {
+	for (k = 0; k < p->n + p->n_aims; k++) {
 		n = k < p->n ? axis_param(p->r->study->space, p->params[k],
 				   p->c.y.from, p->c.y.to, 6, ticks)
-			     : axis_ticks(&p->c.y, 6, ticks);
+			     : axis_ticks(&p->aims[k - p->n], 6, ticks);
 		axis_line_put(p, k, ticks, n);
 		axis_name_put(p, k);
 	}
@@ -233,14 +281,19 @@ drawing_put(struct parallel *p)
 		.width = PAGE_WIDTH,
 		.height = HEIGHT,
 		.left = SIDE,
-		.right = PAGE_WIDTH - SIDE / 2,
-		.y = p->r->value };
+		.right = PAGE_WIDTH - SIDE / 2 };
 	p->c.y.from = HEIGHT - FOOT;
 	p->c.y.to = TOP;
+	for (i = 0; i < p->n_aims; i++) {
+		p->aims[i].from = p->c.y.from;
+		p->aims[i].to = p->c.y.to;
+	}
 	buf_printf(&name,
 	    "Parallel coordinates of %zu trials: %zu parameter%s "
 	    "and %s",
-	    p->drawn, p->n, p->n == 1 ? "" : "s", p->r->study->metric);
+	    p->drawn, p->n, p->n == 1 ? "" : "s", aim_name(p, 0));
+	for (i = 1; i < p->n_aims; i++)
+		buf_printf(&name, ", %s", aim_name(p, i));
 	html_open(h, "div");
 	html_attr(h, "class", "parallel");
 	chart_open(&p->c, buf_str(&name));
@@ -258,21 +311,23 @@ section_parallel(struct page *r, struct err *e)
 	struct parallel p = { .r = r };
 
 	(void)e;
+	aims_choose(&p);
 	params_choose(&p);
-	if (p.n + 1 < LEAST || r->with_value == 0 || r->aims.several)
+	if (p.n + 1 < LEAST || r->with_value == 0)
 		return 0;
 	trials_choose(&p);
 	section_begin(&r->h, "Parallel coordinates");
 	drawing_put(&p);
 	section_note(&r->h,
-	    "A line is a trial: blue completed, orange stopped early, the "
-	    "thick one the best. It leaves out the axes of inactive "
-	    "parameters.");
+	    "A line is a trial: blue completed, orange stopped early%s. It "
+	    "leaves out the axes of inactive parameters.",
+	    r->aims.several ? "" : ", the thick one the best");
 	if (p.drawn < p.trials)
 		section_note(&r->h,
-		    "%zu of %zu trials are drawn: the best %d, and others "
+		    "%zu of %zu trials are drawn: the best %d%s%s, and others "
 		    "evenly from the better to the worse.",
-		    p.drawn, p.trials, LINES / 2);
+		    p.drawn, p.trials, LINES / 2, r->aims.several ? " by " : "",
+		    r->aims.several ? aim_name(&p, 0) : "");
 	if (p.left_out > 0)
 		section_note(&r->h, "%zu more parameters have no axis here.",
 		    p.left_out);

@@ -14,6 +14,9 @@
 	"(end_class <> 'timeout' OR trial IN "            \
 	"(SELECT trial FROM trials WHERE state = 'failed'))"
 
+/* The best trials beside each other when each has many parameters. */
+enum { BESIDE = 8 };
+
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 /* "The newest 25 of 123." below a table that is cut. */
@@ -73,7 +76,9 @@ section_best(struct page *r, struct err *e)
 		counting += page_data_is_candidate(&r->trials[i]);
 	section_begin(&r->h, "Best trials");
 	sql = best_sql(r, counting == 0, cost != 0);
-	rc = section_table(r, sql, columns, n, &shown, e);
+	rc = section_params_part(r)
+		 ? section_table(r, sql, columns, n, &shown, e)
+		 : section_table_turned(r, sql, columns, n, BESIDE, &shown, e);
 	free(sql);
 	if (rc == -1)
 		return -1;

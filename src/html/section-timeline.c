@@ -40,6 +40,7 @@ struct bar {
 	enum bar_kind kind;
 	size_t row;
 	char end_class[16];
+	char *where; /* what its title says of the place, or NULL */
 };
 
 struct row {
@@ -106,7 +107,10 @@ kind_of(const char *end_class)
 	return BAR_BAD;
 }
 
-/* Columns: trial, attempt, place, start, end, end_class. */
+/*
+ * Columns: trial, attempt, place of the row, start, end, end_class, its own
+ * place, GPUs.
+ */
 static void
 bar_add(struct places *p, const struct store_rows *rows)
 {
@@ -117,6 +121,8 @@ bar_add(struct places *p, const struct store_rows *rows)
 		.attempt = (int)store_rows_int(rows, 1),
 		.kind = kind_of(end_class) };
 	size_t place = place_find(p, store_rows_text(rows, 2));
+	const char *name = store_rows_text(rows, 6);
+	int gpus = (int)store_rows_int(rows, 7);
 
 	(void)snprintf(b.end_class, sizeof b.end_class, "%s",
 	    end_class != NULL ? end_class : "runs");
@@ -128,6 +134,10 @@ bar_add(struct places *p, const struct store_rows *rows)
 		p->left_out++;
 		return;
 	}
+	if (p->n < PAGE_TITLED_MARKS)
+		b.where = gpus > 0 ? xasprintf("%s, %d GPU%s", name, gpus,
+					 gpus > 1 ? "s" : "")
+				   : xstrdup(name);
 	XGROW(p->bars, p->n, p->cap);
 	p->bars[p->n++] = b;
 }
@@ -152,8 +162,9 @@ bars_read(struct places *p, struct err *e)
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, attempt, %s, "
 	    "(julianday(started) - 2440587.5) * 86400, "
-	    "(julianday(ended) - 2440587.5) * 86400, end_class "
-	    "FROM attempts WHERE started IS NOT NULL ORDER BY started",
+	    "(julianday(ended) - 2440587.5) * 86400, end_class, "
+	    "coalesce(place, backend), gpus FROM attempts WHERE started IS NOT "
+	    "NULL ORDER BY started",
 	    places > PLACES ? "backend" : "coalesce(place, backend)");
 	if (store_rows_open(&rows, p->r->store, sql, NULL, e) != 0)
 		return -1;
@@ -181,19 +192,23 @@ row_at(const struct places *p, const struct chart *c, size_t row)
 	return c->top + ROW * ((double)row_rank(p, row) + 0.5);
 }
 
-/* The name of a place at its first row. */
+/* The name of a place at its first row; at the others the number of the slot. */
 static void
 names_put(const struct places *p, struct chart *c)
 {
 	struct tick ticks[ROWS];
-	size_t i, k, len, n = 0;
+	size_t i, k, len, slot, n = 0;
 
 	for (i = 0; i < p->n_rows; i++) {
+		slot = 1;
 		for (k = 0; k < i; k++)
-			if (p->rows[k].place == p->rows[i].place)
-				break;
-		if (k < i)
+			slot += p->rows[k].place == p->rows[i].place;
+		if (slot > 1) {
+			(void)snprintf(ticks[n].label, sizeof ticks[n].label,
+			    "slot %zu", slot);
+			ticks[n++].at = row_at(p, c, i);
 			continue;
+		}
 		len = text_fit(p->names[p->rows[i].place], NAME);
 		if (len > sizeof ticks[n].label - 1)
 			len = sizeof ticks[n].label - 1;
@@ -238,7 +253,7 @@ bars_told(const struct places *p, struct chart *c)
 		    b->attempt, b->end_class);
 		duration_put(
 		    &text, (int64_t)llround(1000 * (bar_end(p, b) - b->start)));
-		buf_printf(&text, ", %s", p->names[p->rows[b->row].place]);
+		buf_printf(&text, ", %s", b->where);
 		chart_path_titled(c, bars[b->kind].class, &d, buf_str(&text));
 	}
 	buf_free(&text);
@@ -359,10 +374,16 @@ section_timeline(struct page *r, struct err *e)
 		section_begin(&r->h, "Where and when trials ran");
 		drawing_put(p);
 		keys_put(p);
+		section_note(&r->h,
+		    "A row is a slot: what ran at the same time in one place "
+		    "stands in several rows. Bars name their job or machine, "
+		    "and how many GPUs they had.");
 		section_end(&r->h);
 	}
 	for (i = 0; i < p->n_names; i++)
 		free(p->names[i]);
+	for (i = 0; i < p->n && i < PAGE_TITLED_MARKS; i++)
+		free(p->bars[i].where);
 	free(p->bars);
 	free(p);
 	return rc;

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -54,8 +55,9 @@ section_param_is_number(const struct page *r, size_t i)
 	return p->type == PARAM_FLOAT || p->type == PARAM_INT;
 }
 
+/* A cell for each parameter: all to h, or each to an html of its own from h. */
 static void
-params_put(struct page *r, const char *json)
+params_put(struct page *r, struct html *h, bool apart, const char *json)
 {
 	const struct space *space = r->study->space;
 	const struct json *value;
@@ -75,7 +77,7 @@ params_put(struct page *r, const char *json)
 			buf_puts(&text, json_string(value));
 		else if (value != NULL)
 			json_write(&text, value);
-		html_leaf(&r->h, "td",
+		html_leaf(apart ? h + i : h, "td",
 		    section_param_is_number(r, i) ? "n" : NULL, buf_str(&text));
 		buf_clear(&text);
 	}
@@ -106,7 +108,7 @@ cell_put(struct page *r, const struct store_rows *rows, int col,
 		break;
 	case COLUMN_PARAMS:
 		if (section_params_part(r)) {
-			params_put(r, s);
+			params_put(r, &r->h, false, s);
 			break;
 		}
 		rows_put_params(&text, s, 5);
@@ -187,4 +189,61 @@ section_table(struct page *r, const char *sql,
 		html_close(&r->h, "div");
 	}
 	return rc;
+}
+
+/* A line of the turned table: its head, then a cell of each column. */
+static void
+line_put(struct html *h, const char *head, struct html *cells)
+{
+	html_open(h, "tr");
+	html_open(h, "th");
+	html_attr(h, "scope", "row");
+	html_text(h, head);
+	html_close(h, "th");
+	buf_add(&h->out, cells->out.data, cells->out.len);
+	html_close(h, "tr");
+	buf_free(&cells->out);
+}
+
+int
+section_table_turned(struct page *r, const char *sql,
+    const struct section_column *columns, size_t n, size_t most, size_t *count,
+    struct err *e)
+{
+	const struct space *space = r->study->space;
+	struct html *lines = xcalloc(n + space->n, sizeof *lines), page;
+	struct store_rows *rows;
+	size_t i;
+	int rc;
+
+	*count = 0;
+	rc = store_rows_open(&rows, r->store, sql, NULL, e);
+	while (
+	    rc == 0 && *count < most && (rc = store_rows_next(rows, e)) == 1) {
+		rc = 0;
+		(*count)++;
+		page = r->h;
+		for (i = 0; i + 1 < n; i++) {
+			r->h = lines[i];
+			cell_put(r, rows, (int)i, &columns[i]);
+			lines[i] = r->h;
+		}
+		r->h = page;
+		params_put(
+		    r, lines + n - 1, true, store_rows_text(rows, (int)n - 1));
+	}
+	store_rows_close(rows);
+	html_open(&r->h, "div");
+	html_attr(&r->h, "class", "wide");
+	html_open(&r->h, "table");
+	html_open(&r->h, "tbody");
+	for (i = 0; i + 1 < n; i++)
+		line_put(&r->h, columns[i].head, &lines[i]);
+	for (i = 0; i < space->n; i++)
+		line_put(&r->h, space->params[i].name, &lines[n - 1 + i]);
+	html_close(&r->h, "tbody");
+	html_close(&r->h, "table");
+	html_close(&r->h, "div");
+	free(lines);
+	return rc == -1 ? -1 : 0;
 }

@@ -34,6 +34,14 @@ struct section_column {
 int section_table(struct page *, const char *sql, const struct section_column *,
     size_t n, size_t *count, struct err *);
 /*
+ * The same turned by 90 degrees, with most rows of the SELECT at most, each of
+ * which is a column; the last of the columns is of COLUMN_PARAMS and has a line
+ * for each parameter.  For studies with many parameters.
+ */
+int section_table_turned(struct page *, const char *sql,
+    const struct section_column *, size_t n, size_t most, size_t *count,
+    struct err *);
+/*
  * The cells of such a row, from the columns first to n - 1 of the current row
  * of rows, without its <tr>.
  */

@@ -143,6 +143,13 @@ text=$(page text plenty.html)
 like "$text" '^24 of 44 parameters are drawn' 'plenty: not all are drawn'
 is "$(page rows plenty.html 'Parameters that mattered' | wc -l)" 25 \
     'plenty: nor in the table'
+is "$(page rows plenty.html 'Best trials' | cut -d '|' -f 1 | head -n 7 | tr '\n' ' ')" \
+    'trial state acc step seconds lr layers ' \
+    'plenty: each parameter has a line in the table of the best trials'
+is "$(page rows plenty.html 'Best trials' | sed -n 1p | cut -d '|' -f 2-)" \
+    "$(sql plenty.db "SELECT group_concat(trial, '|') FROM (SELECT trial FROM
+	trials ORDER BY objective DESC, trial LIMIT 8)")" \
+    'plenty: and each of the best eight a column'
 
 # Several objectives.
 
@@ -164,6 +171,14 @@ is "$(page text pair.html | grep ', breaks a constraint$' | sort -u | wc -l)" \
     'pair: trials that violate a constraint are marked'
 is "$(page count pair.html pick)" \
     "$(sql pair.db 'SELECT count(*) FROM front')" 'pair: each has its ring'
+text=$(page text pair.html)
+for section in 'Parallel coordinates' 'Parameters that mattered: acc' \
+    'Parameters that mattered: cost'; do
+	like "$text" "^$section\$" "pair: the section $section"
+done
+is "$(grep -o 'class="axis aim" [^>]* data-axis="[a-z]*"' pair.html |
+    sed 's/.*="//; s/"//' | tr '\n' ' ')" 'acc cost ' \
+    'pair: each objective has an axis'
 
 # Whatever is said in a study is text.
 

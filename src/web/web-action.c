@@ -126,16 +126,41 @@ command_make(struct strv *argv, const struct web_study *s,
 	return NULL;
 }
 
+/* Whether the form hides the study from the list, or shows it again. */
+static bool
+archive_do(const struct web_study *s, const struct web_address *form,
+    struct http_server_request *request)
+{
+	const char *what = web_address_param(form, "do", 0);
+	struct err e = ERR_INIT;
+	bool archive;
+
+	if (what == NULL ||
+	    (strcmp(what, "archive") != 0 && strcmp(what, "restore") != 0))
+		return false;
+	archive = what[0] == 'a';
+	if (web_study_archive(s, archive, &e) != 0)
+		answer(request, 409, e.text);
+	else
+		answer(request, 200,
+		    archive ? "archived: the list of studies hides it"
+			    : "the list of studies shows it");
+	return true;
+}
+
 void
 web_action_do(struct web_actions *all, const struct web_study *s,
     const struct web_address *form, struct http_server_request *request)
 {
 	struct strv argv = { 0 };
 	struct capture_spec spec = { .timeout_ms = TIMEOUT_MS, .both = true };
-	const char *wrong = command_make(&argv, s, form);
+	const char *wrong;
 	struct err e = ERR_INIT;
 	struct action *a;
 
+	if (archive_do(s, form, request))
+		return;
+	wrong = command_make(&argv, s, form);
 	if (wrong == NULL && all->n >= RUNNING)
 		wrong = "too many actions are in progress";
 	if (wrong != NULL) {

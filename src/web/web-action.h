@@ -18,7 +18,8 @@ void web_actions_close(struct web_actions *);
 /*
  * Do what the form says and answer the request with what the command printed:
  * 200, or 409 when it failed, or 400 for a form that is none.  do: pause,
- * resume, stop (of trial, or of the server), enqueue (words).
+ * resume, stop (of trial, or of the server), enqueue (words), and archive and
+ * restore, which are no commands: the list of studies hides and shows it.
  */
 void web_action_do(struct web_actions *, const struct web_study *,
     const struct web_address *form, struct http_server_request *);

@@ -7,6 +7,7 @@
 
 #include "src/base/mem.h"
 #include "src/html/html.h"
+#include "src/model/plugin-options.h"
 #include "src/server/status/rows.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
@@ -43,9 +44,9 @@ heads_put(struct html *h)
 		const char *text, *class;
 	} heads[] = { { "", NULL }, { "study", NULL }, { "state", NULL },
 		{ "server", NULL }, { "goal", NULL }, { "best", "n" },
-		{ "trial", "n" }, { "trials", "n" }, { "running", "n" },
-		{ "completed", "n" }, { "stopped", "n" }, { "failed", "n" },
-		{ "cost", "n" }, { "created", NULL } };
+		{ "trial", "n" }, { "trials", "n" }, { "time left", "n" },
+		{ "running", "n" }, { "completed", "n" }, { "stopped", "n" },
+		{ "failed", "n" }, { "cost", "n" }, { "created", NULL } };
 	size_t i;
 
 	html_open(h, "thead");
@@ -87,6 +88,38 @@ life_put(struct html *h, const struct web_study *s)
 		    runs ? "none: hpotune start resumes it" : "");
 }
 
+/* The number of trials above a bar of how many of its limit have ended. */
+static void
+progress_put(struct html *h, const struct web_summary *m, const char *text)
+{
+	html_open(h, "td");
+	html_attr(h, "class", "n");
+	html_attr(h, "data-head", "trials");
+	html_text(h, text);
+	if (m->limit > 0) {
+		html_open(h, "progress");
+		html_attrf(h, "max", "%" PRId64, m->limit);
+		html_attrf(h, "value", "%" PRId64, m->trials - m->running);
+		html_attr(h, "aria-label", "trials that have ended");
+		html_text(h, "");
+		html_close(h, "progress");
+	}
+	html_close(h, "td");
+}
+
+/* Only of a study that a server runs. */
+static void
+left_put(struct html *h, const struct web_study *s)
+{
+	double left = web_study_alive(s) ? web_study_left(s) : 0;
+	struct buf b = { 0 };
+
+	if (left > 0)
+		duration_put(&b, (int64_t)(1000 * left));
+	cell_put(h, "time left", "n", buf_str(&b));
+	buf_free(&b);
+}
+
 static void
 row_put(struct html *h, const struct web_study *s)
 {
@@ -110,7 +143,7 @@ row_put(struct html *h, const struct web_study *s)
 	free(address);
 	if (m->trouble != NULL) {
 		html_open(h, "td");
-		html_attr(h, "colspan", "12");
+		html_attr(h, "colspan", "13");
 		html_attr(h, "class", "trouble");
 		html_text(h, m->trouble);
 		html_close(h, "td");
@@ -128,7 +161,8 @@ row_put(struct html *h, const struct web_study *s)
 		    m->trials, m->limit);
 	else
 		(void)snprintf(text, sizeof text, "%" PRId64, m->trials);
-	cell_put(h, "trials", "n", text);
+	progress_put(h, m, text);
+	left_put(h, s);
 	number_put(h, "running", m->running);
 	number_put(h, "completed", m->completed);
 	number_put(h, "stopped", m->stopped);
@@ -150,12 +184,18 @@ is_found(const struct web_study *s, const char *words)
 		   strcasestr(s->summary.goal, words) != NULL);
 }
 
+/* The other ones, archived or not, are behind a link below. */
 static void
-table_put(struct html *h, struct web_studies *all, const char *words)
+table_put(
+    struct html *h, struct web_studies *all, const char *words, bool archived)
 {
-	size_t i, shown = 0;
+	size_t i, shown = 0, others = 0;
 
 	for (i = 0; i < all->n; i++) {
+		if (web_study_archived(all->studies[i]) != archived) {
+			others++;
+			continue;
+		}
 		web_study_sum(all->studies[i]);
 		if (!is_found(all->studies[i], words))
 			continue;
@@ -173,11 +213,21 @@ table_put(struct html *h, struct web_studies *all, const char *words)
 		html_leaf(h, "p", NULL,
 		    all->n == 0
 			? "No study here yet: hpotune start STUDY creates one."
-			: "No study has this in its name or its goal.");
+		    : words != NULL
+			? "No study has this in its name or its goal."
+			: "No study.");
+	if (others == 0)
+		return;
+	html_open(h, "p");
+	html_open(h, "a");
+	html_attr(h, "href", archived ? "/" : "/?archived=1");
+	html_textf(h, "%zu %sarchived", others, archived ? "not " : "");
+	html_close(h, "a");
+	html_close(h, "p");
 }
 
 static void
-search_put(struct html *h, const char *words)
+search_put(struct html *h, const char *words, bool archived)
 {
 	html_open(h, "form");
 	html_attr(h, "class", "filter");
@@ -188,6 +238,13 @@ search_put(struct html *h, const char *words)
 	html_attr(h, "placeholder", "part of a name or of a metric");
 	html_attr(h, "aria-label", "search studies");
 	html_close(h, "input");
+	if (archived) {
+		html_open(h, "input");
+		html_attr(h, "type", "hidden");
+		html_attr(h, "name", "archived");
+		html_attr(h, "value", "1");
+		html_close(h, "input");
+	}
 	html_leaf(h, "button", NULL, "Search");
 	html_close(h, "form");
 }
@@ -198,16 +255,17 @@ web_page_index(struct buf *out, const struct web_access *access,
 {
 	static const struct web_step steps[] = { { "studies", NULL } };
 	const char *words = web_address_param(address, "find", 0);
+	bool archived = web_address_number(address, "archived", 0) == 1;
 	struct html h = { 0 };
 
 	web_studies_search(all);
 	web_frame_begin(&h, access, "studies", "/", steps, 1);
-	html_leaf(&h, "h1", NULL, "Studies");
-	search_put(&h, words);
+	html_leaf(&h, "h1", NULL, archived ? "Archived studies" : "Studies");
+	search_put(&h, words, archived);
 	html_open(&h, "div");
 	html_attr(&h, "id", "part-studies");
 	html_attr(&h, "class", "wide");
-	table_put(&h, all, words);
+	table_put(&h, all, words, archived);
 	html_close(&h, "div");
 	html_open(&h, "form");
 	html_attr(&h, "id", "compare");

@@ -13,7 +13,7 @@
 #include "src/web/web-table.h"
 
 static void
-buttons_put(struct page *r)
+buttons_put(struct page *r, bool archived)
 {
 	struct html *h = &r->h;
 
@@ -34,6 +34,10 @@ buttons_put(struct page *r)
 	html_attr(h, "aria-label", "setting to try next");
 	html_close(h, "input");
 	web_frame_button(h, "enqueue", NULL, "Enqueue", NULL);
+	if (archived)
+		web_frame_button(h, "restore", NULL, "Show in the list", NULL);
+	else
+		web_frame_button(h, "archive", NULL, "Archive", NULL);
 	html_close(h, "p");
 }
 
@@ -43,6 +47,7 @@ struct web_page_study {
 	const struct web_access *access;
 	const struct web_address *address;
 	char *id;
+	bool archived;
 	size_t piece;
 	bool over;
 };
@@ -70,7 +75,7 @@ section_put(
 		return -1;
 	html_close(h, "div");
 	if (p->piece == 0 && !p->access->read_only)
-		buttons_put(&p->r);
+		buttons_put(&p->r, p->archived);
 	return 0;
 }
 
@@ -98,6 +103,7 @@ web_page_study_begin(struct web_page_study **out,
 	p->access = access;
 	p->address = address;
 	p->id = xstrdup(s->id);
+	p->archived = web_study_archived(s);
 	if (web_page_open(&p->r, s, e) != 0) {
 		web_page_study_end(p);
 		return -1;

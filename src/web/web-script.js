@@ -44,6 +44,8 @@ async function act(button) {
 		    : "failed"));
 		if (answer.ok && words)
 			words.value = "";
+		if (answer.ok && /^(archive|restore)$/.test(button.dataset.do))
+			location.reload();
 	} catch (wrong) {
 		say("hpotune web does not answer.");
 	}

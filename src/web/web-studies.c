@@ -1,9 +1,12 @@
 /* Finds studies and reads their summaries. */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -212,8 +215,8 @@ summary_read(struct web_summary *s, struct store *store, struct err *e)
 	static const char sql[] =
 	    "SELECT name, state, goal || ' ' || metric, created, ended, "
 	    "trials, running, completed, stopped, failed, best_trial, best, "
-	    "cost, (SELECT json_extract(json, '$.limits.trials') FROM t_study) "
-	    "FROM study";
+	    "cost, (SELECT json_extract(json, '$.limits.trials') FROM "
+	    "t_study), elapsed FROM study";
 	struct store_rows *rows;
 
 	if (rows_first(&rows, store, sql, NULL, e) != 1)
@@ -232,6 +235,7 @@ summary_read(struct web_summary *s, struct store *store, struct err *e)
 	s->best = rows_real(rows, 11);
 	s->cost = rows_real(rows, 12);
 	s->limit = store_rows_int(rows, 13);
+	s->elapsed = rows_real(rows, 14);
 	store_rows_close(rows);
 	return 0;
 }
@@ -257,6 +261,61 @@ web_study_sum(struct web_study *s)
 		s->summary.trouble = xstrdup(e.text);
 	s->stamp = stamp;
 	s->summed = rc == 0;
+}
+
+/* NAME.db -> NAME.d/archived */
+static char *
+archived_path(const struct web_study *s)
+{
+	size_t n = strlen(s->db);
+
+	if (n > 3 && strcmp(s->db + n - 3, ".db") == 0)
+		n -= 3;
+	return xasprintf("%.*s.d/archived", (int)n, s->db);
+}
+
+bool
+web_study_archived(const struct web_study *s)
+{
+	char *path = archived_path(s);
+	struct stat st;
+	bool there = lstat(path, &st) == 0;
+
+	free(path);
+	return there;
+}
+
+int
+web_study_archive(const struct web_study *s, bool archived, struct err *e)
+{
+	char *path = archived_path(s);
+	int fd, rc = 0;
+
+	if (archived) {
+		fd = open(
+		    path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd != -1)
+			(void)close(fd);
+		else
+			rc = -1;
+	} else if (unlink(path) != 0 && errno != ENOENT)
+		rc = -1;
+	if (rc != 0)
+		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	free(path);
+	return rc;
+}
+
+double
+web_study_left(const struct web_study *s)
+{
+	const struct web_summary *m = &s->summary;
+	int64_t over = m->trials - m->running;
+
+	/* The same as the board of hpotune watch says. */
+	if (over < 3 || m->limit <= over || !(m->elapsed > 0))
+		return 0;
+	return m->elapsed / (double)over * (double)(m->limit - over);
 }
 
 bool

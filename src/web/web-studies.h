@@ -20,6 +20,7 @@ struct web_summary {
 	int64_t trials, running, completed, stopped, failed, limit;
 	int64_t best_trial; /* 0 = none */
 	double best, cost;
+	double elapsed; /* seconds that servers ran it */
 };
 
 /* What changes with each commit of a database. */
@@ -57,6 +58,15 @@ void web_study_sum(struct web_study *);
 /* The stamp of the database now; all 0 when it is gone. */
 void web_study_stamp(const struct web_study *, struct web_stamp *);
 bool web_stamp_same(const struct web_stamp *, const struct web_stamp *);
+/*
+ * Whether the list hides it: there is a file "archived" in its folder.  The
+ * databases belong to the tuner, so that it is none of their columns.
+ */
+bool web_study_archived(const struct web_study *);
+/* Create or remove this file. */
+int web_study_archive(const struct web_study *, bool archived, struct err *);
+/* Seconds until limits.trials at the pace of ended trials; 0 = not known. */
+double web_study_left(const struct web_study *);
 /* Whether a server runs it. */
 bool web_study_alive(const struct web_study *);
 

@@ -280,6 +280,30 @@ ok 'its log is over' retry eval \
 ok 'the enqueued setting is next' retry sql_is run.db \
     "SELECT json_extract(params, '\$.lr') FROM trials WHERE trial = 2" 0.02
 
+# The list: progress, time left, archived studies.
+
+web get "$site" / >out
+like "$(cat body)" '<progress max="100" value="100" ' 'a study that is over: its bar'
+is "$(act do=archive)" 200 'a study is archived'
+ok 'which is a file' test -f run.d/archived
+web get "$site" / >out
+unlike "$(cat body)" '"/s/run"' 'the list has it no more'
+like "$(cat body)" 'href="/\?archived=1">1 archived<' 'but says so'
+web get "$site" '/?archived=1&find=RU' >out
+like "$(cat body)" '"/s/run"' 'there it is'
+unlike "$(cat body)" '"/s/small"' 'and the others are not'
+is "$(web check body)" '' 'which is a page'
+is "$(web get "$site" /s/run)" 200 'its own page is as before'
+like "$(cat body)" 'data-do="restore"' 'and offers to bring it back'
+is "$(act do=restore)" 200 'it is brought back'
+ok 'the file is gone' test ! -e run.d/archived
+web get "$site" / >out
+like "$(cat body)" '"/s/run"' 'the list has it'
+is "$(act do=restore)" 200 'twice is no error'
+mkdir run.d/archived
+is "$(act do=restore)" 409 'what cannot be removed is one'
+rmdir run.d/archived
+
 # Databases that come, go, and are none.
 
 is "$(web get "$site" /s/late)" 404 'a study that is not there'

@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
+#include "src/cli/replay-chart.h"
 #include "src/model/goal.h"
 #include "src/server/replay/curve-file.h"
 #include "src/server/replay/curve-notes.h"
@@ -340,6 +341,7 @@ struct replay {
 	struct buf notes;
 	struct replay_plan plan;
 	const char *metric; /* of files; or NULL */
+	struct replay_chart chart; /* of the first rule */
 };
 
 static int
@@ -402,6 +404,8 @@ rules_read(struct replay *r, const struct cli *cli, struct err *e)
 		     i++)
 			rc = rule_add(r, text, e);
 	r->sums = xcalloc(r->n + 1, sizeof *r->sums);
+	if (cli_has(cli, "chart"))
+		r->sums[0].chart = &r->chart;
 	return rc;
 }
 
@@ -612,6 +616,9 @@ cmd_replay(struct cli *cli)
 			put_json(&out, &r);
 		else
 			put_table(&out, &r, cli);
+		if (!cli->json && r.chart.rows != NULL)
+			replay_chart_put(
+			    &out, &r.chart, replay_rule_text(r.rules[0]), cli);
 		cli_print_notes(&r.notes);
 		status = cli_print(&out);
 	} else
@@ -619,6 +626,7 @@ cmd_replay(struct cli *cli)
 	buf_free(&r.notes);
 	for (k = 0; k < r.n; k++)
 		replay_rule_free(r.rules[k]);
+	free(r.chart.rows);
 	free(r.rules);
 	free(r.sums);
 	return status;

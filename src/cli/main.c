@@ -189,6 +189,7 @@ static const struct cli_option replay_options[] = {
 	    "studies drawn from each CSV file (20; --tune: 100)" },
 	{ "seed", 0, "N", "another draw (1)" },
 	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
+	{ "chart", 0, NULL, "draw a study: which trials the first rule stops" },
 	{ "metric", 0, "NAME",
 	    "of CSV and event files: the column or the tag of the curves" },
 	{ "last", 0, NULL,

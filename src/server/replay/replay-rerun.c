@@ -239,6 +239,42 @@ study_add(struct replay_sum *sum, const struct replay_rerun *r)
 	return s;
 }
 
+/* The best result first, those without any last; then by number. */
+static int
+chart_order(const void *a, const void *b, void *maximize)
+{
+	const struct replay_chart_row *x = a, *y = b;
+	int sign = *(const bool *)maximize ? -1 : 1;
+
+	if (isnan(x->result) != isnan(y->result))
+		return isnan(x->result) ? 1 : -1;
+	if (x->result < y->result || x->result > y->result)
+		return x->result < y->result ? -sign : sign;
+	return (x->trial > y->trial) - (x->trial < y->trial);
+}
+
+static void
+chart_fill(struct replay_chart *chart, const struct replay_rerun *r)
+{
+	const struct replay_rerun_trial *t;
+	bool maximize = history_flip_sign(r->history, 1) < 0;
+	size_t i;
+
+	chart->rows = xcalloc(r->n + 1, sizeof *chart->rows);
+	chart->n = r->n;
+	for (i = 0; i < r->n; i++) {
+		t = &r->trials[i];
+		chart->rows[i] = (struct replay_chart_row){
+			.trial = (int64_t)i + 1,
+			.run = t->reports - t->skipped,
+			.again = t->resumed ? (int64_t)t->n_rest : 0,
+			.skipped = t->resumed ? 0 : t->skipped,
+			.result = history_flip_sign(r->history, t->full),
+		};
+	}
+	qsort_r(chart->rows, r->n, sizeof *chart->rows, chart_order, &maximize);
+}
+
 void
 replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
 {
@@ -250,6 +286,8 @@ replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
 		sum->beyond = r->greatest;
 		sum->max_steps = r->max_steps;
 	}
+	if (sum->chart != NULL && sum->chart->rows == NULL)
+		chart_fill(sum->chart, r);
 	sum->studies++;
 	sum->trials += (int64_t)r->n;
 	sum->reports += s.reports;

@@ -31,8 +31,24 @@ double replay_rule_second_look(const struct replay_rule *);
 int replay_rule_open(struct stop_rule_set **, const struct replay_rule *,
     const struct stopper_env *, struct err *);
 
+/* What became of one trial, in numbers of reports. */
+struct replay_chart_row {
+	int64_t trial;
+	int64_t run; /* before it was stopped, or all */
+	int64_t again; /* in its second look */
+	int64_t skipped;
+	double result; /* of its whole curve, in the user's sign; NaN = none */
+};
+
+/* The trials of one study, the best first; the user frees rows. */
+struct replay_chart {
+	struct replay_chart_row *rows; /* NULL until a study has filled it */
+	size_t n;
+};
+
 /* Sums over studies. */
 struct replay_sum {
+	struct replay_chart *chart; /* of the first study; NULL = none wanted */
 	int64_t studies;
 	int64_t trials, stopped;
 	int64_t reports, skipped;

@@ -87,6 +87,19 @@ rows trial,step,value 'if (t == 1 || s < 4) print t, s, t' >uneven.csv
 noted 'its steps go to 10, but half of the trials end at 3 or before: shares' \
     uneven.csv
 
+# The chart: the best trial on top, and where the others end.
+LC_ALL=C "$HPOTUNE" replay own.csv --trials 30 --chart --rule \
+    '{"rule": "threshold", "upper": 29, "second_look": 0}' >out 2>err
+is "$(sed -n '/^trial/,$p' out | awk 'NR > 1 { print $2, length($3), $4 }' |
+    sed -n '1p;29p;30p' | tr '\n' ' ')" '1 50  29 50  30 50 stopped ' \
+    'a bar for each trial, the best first'
+is "$(sed -n '/^trial/,$p' out | awk '$4 == "stopped" { print $3 }')" \
+    "#####$(printf '%045d' 0 | tr 0 .)" 'with what is run and what is not'
+awk 'BEGIN { print "trial,step,value"; for (t = 1; t <= 50; t++)
+    for (s = 1; s <= 4; s++) print t "," s "," t }' >fifty.csv
+like "$("$HPOTUNE" replay fifty.csv --chart --rule none 2>err)" \
+    '^and 10 trials with worse results$' 'the others are counted'
+
 # --tune over files: what is recommended holds on the half it was not chosen on.
 curves() { # seed crossing
 	awk -v seed="$1" -v crossing="$2" 'BEGIN {

@@ -178,6 +178,13 @@ on_stray(void *arg, const struct launch_stray *j)
 	return job->ended;
 }
 
+/* Which of the two commands a launcher belongs to. */
+static bool
+is_slurm(const char *name)
+{
+	return strcmp(name, "slurm") == 0;
+}
+
 /* List the jobs of each launcher of one study that can leave any. */
 static int
 study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
@@ -201,7 +208,7 @@ study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 	for (i = 0; rc == 0 && i < plugins.n_backends; i++) {
 		b = &plugins.backends[i];
 		if (b->launcher->strays == NULL ||
-		    strcmp(b->launcher->name, gc->backend) != 0)
+		    is_slurm(b->launcher->name) != is_slurm(gc->backend))
 			continue;
 		gc->asked = true;
 		env.options = b->options;

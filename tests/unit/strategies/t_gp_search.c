@@ -124,6 +124,35 @@ check_noise(void)
 	    noisy, loud);
 }
 
+/*
+ * A slope and a wave of many periods: from some starts all but the slope is
+ * taken for noise.
+ */
+static void
+check_starts(void)
+{
+	enum { N = 60, D = 2 };
+	double x[N * D], y[N], theta[D + 2], most = -INFINITY;
+	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
+	struct gp_hyperparameters_rule rule = { .restarts = 4,
+		.fit_trials = 1000 };
+	struct rng rng;
+	uint64_t seed;
+	size_t i;
+
+	data.noise_floor = 1e-8;
+	for (seed = 1; seed <= 5; seed++) {
+		rng_init(&rng, seed, 0);
+		for (i = 0; i < N * D; i++)
+			x[i] = rng_uniform(&rng);
+		for (i = 0; i < N; i++)
+			y[i] = sin(25 * x[i * D]);
+		gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
+		most = fmax(most, theta[D + 1]);
+	}
+	ok(most < -5, "the best of several starts is taken: noise %g", most);
+}
+
 /* x + y is least at (0, 0), but allowed only in a disk around (0.7, 0.6). */
 static void
 check_constraint(void)
@@ -240,6 +269,7 @@ main(void)
 {
 	check_fit();
 	check_noise();
+	check_starts();
 	check_constraint();
 	check_local();
 	return done_testing();

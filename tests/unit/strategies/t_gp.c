@@ -57,6 +57,58 @@ check_same(void)
 	strategy_run_close(&b);
 }
 
+enum { DEFAULT_TRIALS = 40 };
+
+/* The points of the trials with some options, on a function of valleys. */
+static void
+points_fill(double *points, const char *options)
+{
+	double x[DIMS_MAX] = { 0 };
+	struct strategy_run r;
+	int64_t trial;
+	int i;
+
+	gp_open(&r, "{" UNIT("a") "," UNIT("b") "}", options, 3);
+	for (i = 0; i < DEFAULT_TRIALS; i++) {
+		trial = strategy_run_next(&r, x);
+		memcpy(points + 2 * i, x, 2 * sizeof *x);
+		history_end(r.history, trial, TRIAL_COMPLETED,
+		    i == 3 ? 50
+			   : sin(19 * x[0]) * cos(11 * x[1]) + x[0] * x[0]);
+	}
+	strategy_run_close(&r);
+}
+
+/* The defaults are those of the manual, and each option has an effect. */
+static void
+check_options(void)
+{
+	static const char said[] =
+	    "{\"n_startup_trials\": 10, \"startup\": \"sobol\", "
+	    "\"deterministic_objective\": false, \"warp\": true, "
+	    "\"local_after\": 5, \"candidates\": 8192, "
+	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
+	    "\"max_trials\": 4000}";
+	static const char *const others[] = { "{\"n_startup_trials\": 9}",
+		"{\"startup\": \"random\"}", "{\"warp\": false}",
+		"{\"local_after\": 0}", "{\"local_after\": 12}",
+		"{\"candidates\": 4096}", "{\"local_searches\": 1}",
+		"{\"restarts\": 1}", "{\"fit_trials\": 12}",
+		"{\"max_trials\": 12}" };
+	double usual[2 * DEFAULT_TRIALS], points[2 * DEFAULT_TRIALS];
+	size_t i;
+
+	points_fill(usual, "{}");
+	points_fill(points, said);
+	ok(memcmp(usual, points, sizeof usual) == 0,
+	    "without options it is as with the defaults of the manual");
+	for (i = 0; i < sizeof others / sizeof *others; i++) {
+		points_fill(points, others[i]);
+		ok(memcmp(usual, points, sizeof usual) != 0,
+		    "it is another search with %s", others[i]);
+	}
+}
+
 /*
  * A slope with noise, and one lucky value away from its lower end: a value that
  * cannot be luck is followed, another one is not.
@@ -248,6 +300,7 @@ main(void)
 {
 	check_endings();
 	check_same();
+	check_options();
 	check_luck(true);
 	check_luck(false);
 	check_pending();

@@ -214,6 +214,33 @@ is_elsewhere(const struct gp_axes *g, int64_t trials)
 	return elsewhere;
 }
 
+/* A line of 40 trials, the best at one end; at the other two are allowed. */
+static void
+check_centre_allowed(const struct gp_axes *g)
+{
+	static const bool maximize = false;
+	struct history *h = history_new(3, false, HISTORY_POINTS);
+	struct strategy_ask ask = { .trial = 64, .history = h };
+	struct gp_rows rows;
+	double x[3] = { 0, 0.5, 0.25 }, loss, breach;
+	int64_t t;
+
+	history_set_objectives(h, 1, &maximize, 1);
+	for (t = 1; t <= 40; t++) {
+		x[0] = t == 1 ? 1 : (double)(41 - t) / 40;
+		loss = t == 1 ? -9 : x[0];
+		breach = t < 15 || t == 33 || t == 37 ? -1 : 1;
+		history_add(h, t, x);
+		history_results(h, t, &loss, &breach);
+		history_end(h, t, TRIAL_COMPLETED, loss);
+	}
+	gp_training_rows_init(&rows, g, h, 1000);
+	is_int(gp_region_centre(&rows, g, &ask), 37,
+	    "one elsewhere breaks no constraint");
+	gp_training_rows_free(&rows);
+	history_free(h);
+}
+
 static void
 check_region(void)
 {
@@ -237,6 +264,7 @@ check_region(void)
 	gp_axes_init(&g, space);
 	gp_training_rows_init(&rows, &g, h, 1000);
 	check_centre(&rows, &g, h);
+	check_centre_allowed(&g);
 	ok(!is_elsewhere(&g, 54) && is_elsewhere(&g, 55),
 	    "after five trials per axis without an improvement");
 	gp_training_rows_free(&rows);

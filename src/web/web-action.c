@@ -126,25 +126,30 @@ command_make(struct strv *argv, const struct web_study *s,
 	return NULL;
 }
 
-/* Whether the form hides the study from the list, or shows it again. */
+/* Whether the form is about the list of studies: no command. */
 static bool
-archive_do(const struct web_study *s, const struct web_address *form,
+list_do(const struct web_study *s, const struct web_address *form,
     struct http_server_request *request)
 {
-	const char *what = web_address_param(form, "do", 0);
+	const char *what = web_address_param(form, "do", 0), *good;
+	const char *words = web_address_param(form, "words", 0);
 	struct err e = ERR_INIT;
-	bool archive;
+	int rc;
 
-	if (what == NULL ||
-	    (strcmp(what, "archive") != 0 && strcmp(what, "restore") != 0))
+	if (what == NULL)
 		return false;
-	archive = what[0] == 'a';
-	if (web_study_archive(s, archive, &e) != 0)
-		answer(request, 409, e.text);
-	else
-		answer(request, 200,
-		    archive ? "archived: the list of studies hides it"
-			    : "the list of studies shows it");
+	if (strcmp(what, "archive") == 0) {
+		rc = web_study_archive(s, true, &e);
+		good = "archived: the list of studies hides it";
+	} else if (strcmp(what, "restore") == 0) {
+		rc = web_study_archive(s, false, &e);
+		good = "the list of studies shows it";
+	} else if (strcmp(what, "note") == 0) {
+		rc = web_study_note(s, words == NULL ? "" : words, &e);
+		good = "the note is saved";
+	} else
+		return false;
+	answer(request, rc == 0 ? 200 : 409, rc == 0 ? good : e.text);
 	return true;
 }
 
@@ -158,7 +163,7 @@ web_action_do(struct web_actions *all, const struct web_study *s,
 	struct err e = ERR_INIT;
 	struct action *a;
 
-	if (archive_do(s, form, request))
+	if (list_do(s, form, request))
 		return;
 	wrong = command_make(&argv, s, form);
 	if (wrong == NULL && all->n >= RUNNING)

@@ -139,6 +139,8 @@ row_put(struct html *h, const struct web_study *s)
 	html_close(h, "td");
 	html_open(h, "td");
 	web_frame_link(h, address, s->id);
+	if (s->note != NULL)
+		html_leaf(h, "div", "note", s->note);
 	html_close(h, "td");
 	free(address);
 	if (m->trouble != NULL) {
@@ -175,11 +177,12 @@ row_put(struct html *h, const struct web_study *s)
 	html_close(h, "tr");
 }
 
-/* Whether a study is shown: its name or its goal contains what is searched. */
+/* Whether its name, its goal or its note contains what is searched. */
 static bool
 is_found(const struct web_study *s, const char *words)
 {
 	return words == NULL || strcasestr(s->id, words) != NULL ||
+	       (s->note != NULL && strcasestr(s->note, words) != NULL) ||
 	       (s->summary.goal != NULL &&
 		   strcasestr(s->summary.goal, words) != NULL);
 }
@@ -214,7 +217,7 @@ table_put(
 		    all->n == 0
 			? "No study here yet: hpotune start STUDY creates one."
 		    : words != NULL
-			? "No study has this in its name or its goal."
+			? "No study has this in its name, goal or note."
 			: "No study.");
 	if (others == 0)
 		return;
@@ -235,7 +238,7 @@ search_put(struct html *h, const char *words, bool archived)
 	html_open(h, "input");
 	html_attr(h, "name", "find");
 	html_attr(h, "value", words == NULL ? "" : words);
-	html_attr(h, "placeholder", "part of a name or of a metric");
+	html_attr(h, "placeholder", "part of a name, a metric or a note");
 	html_attr(h, "aria-label", "search studies");
 	html_close(h, "input");
 	if (archived) {

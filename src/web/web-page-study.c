@@ -13,7 +13,7 @@
 #include "src/web/web-table.h"
 
 static void
-buttons_put(struct page *r, bool archived)
+buttons_put(struct page *r, bool archived, const char *note)
 {
 	struct html *h = &r->h;
 
@@ -39,6 +39,16 @@ buttons_put(struct page *r, bool archived)
 	else
 		web_frame_button(h, "archive", NULL, "Archive", NULL);
 	html_close(h, "p");
+	html_open(h, "p");
+	html_attr(h, "class", "buttons");
+	html_open(h, "input");
+	html_attr(h, "data-words", "note");
+	html_attr(h, "value", note == NULL ? "" : note);
+	html_attr(h, "placeholder", "a note, for the list of studies");
+	html_attr(h, "aria-label", "note about the study");
+	html_close(h, "input");
+	web_frame_button(h, "note", NULL, "Save the note", NULL);
+	html_close(h, "p");
 }
 
 /* A page in progress: pieces are the frame, the sections, the table. */
@@ -48,6 +58,7 @@ struct web_page_study {
 	const struct web_address *address;
 	char *id;
 	bool archived;
+	char *note;
 	size_t piece;
 	bool over;
 };
@@ -75,7 +86,9 @@ section_put(
 		return -1;
 	html_close(h, "div");
 	if (p->piece == 0 && !p->access->read_only)
-		buttons_put(&p->r, p->archived);
+		buttons_put(&p->r, p->archived, p->note);
+	else if (p->piece == 0 && p->note != NULL)
+		html_leaf(h, "p", "note", p->note);
 	return 0;
 }
 
@@ -104,6 +117,7 @@ web_page_study_begin(struct web_page_study **out,
 	p->address = address;
 	p->id = xstrdup(s->id);
 	p->archived = web_study_archived(s);
+	p->note = web_study_note_read(s);
 	if (web_page_open(&p->r, s, e) != 0) {
 		web_page_study_end(p);
 		return -1;
@@ -136,5 +150,6 @@ web_page_study_end(struct web_page_study *p)
 {
 	web_page_close(&p->r);
 	free(p->id);
+	free(p->note);
 	free(p);
 }

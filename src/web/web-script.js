@@ -27,7 +27,7 @@ async function act(button) {
 	const form = new URLSearchParams({ do: button.dataset.do });
 	const words = $(`input[data-words="${button.dataset.do}"]`);
 	if (words) {
-		if (!words.value.trim())
+		if (!words.value.trim() && button.dataset.do !== "note")
 			return say("Enter a setting first: NAME=VALUE ...");
 		form.set("words", words.value);
 	}
@@ -42,7 +42,7 @@ async function act(button) {
 		    headers: { "X-Hpotune-Form": body.dataset.form } });
 		say((await answer.text()).trim() || (answer.ok ? "done"
 		    : "failed"));
-		if (answer.ok && words)
+		if (answer.ok && words && button.dataset.do !== "note")
 			words.value = "";
 		if (answer.ok && /^(archive|restore)$/.test(button.dataset.do))
 			location.reload();

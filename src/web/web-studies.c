@@ -9,12 +9,16 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
+#include "src/cli/common/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-studies.h"
+
+enum { NOTE = 500 }; /* bytes */
 
 static void
 summary_fini(struct web_summary *s)
@@ -35,6 +39,7 @@ study_free_one(struct web_study *s)
 	free(s->id);
 	free(s->db);
 	free(s->state_dir);
+	free(s->note);
 	free(s);
 }
 
@@ -248,6 +253,8 @@ web_study_sum(struct web_study *s)
 	struct err e = ERR_INIT;
 	int rc;
 
+	free(s->note);
+	s->note = web_study_note_read(s);
 	web_study_stamp(s, &stamp);
 	if (s->summed && web_stamp_same(&stamp, &s->stamp))
 		return;
@@ -263,21 +270,57 @@ web_study_sum(struct web_study *s)
 	s->summed = rc == 0;
 }
 
-/* NAME.db -> NAME.d/archived */
+/* NAME.db -> NAME.d/file */
 static char *
-archived_path(const struct web_study *s)
+own_path(const struct web_study *s, const char *file)
 {
 	size_t n = strlen(s->db);
 
 	if (n > 3 && strcmp(s->db + n - 3, ".db") == 0)
 		n -= 3;
-	return xasprintf("%.*s.d/archived", (int)n, s->db);
+	return xasprintf("%.*s.d/%s", (int)n, s->db, file);
+}
+
+char *
+web_study_note_read(const struct web_study *s)
+{
+	char *path = own_path(s, "note"), text[NOTE + 1];
+	ssize_t n = file_read(AT_FDCWD, path, text, sizeof text);
+
+	free(path);
+	if (n <= 0)
+		return NULL;
+	text[strcspn(text, "\r\n")] = '\0';
+	return *text == '\0' ? NULL : xstrdup(text);
+}
+
+int
+web_study_note(const struct web_study *s, const char *text, struct err *e)
+{
+	char *path = own_path(s, "note");
+	struct buf b = { 0 };
+	int rc = 0;
+
+	if (strlen(text) > NOTE || strpbrk(text, "\r\n") != NULL)
+		rc = err_set(e, ERR_USAGE,
+		    "a note is one line of %d bytes at most", NOTE);
+	else if (*text == '\0') {
+		if (unlink(path) != 0 && errno != ENOENT)
+			rc = err_set(
+			    e, ERR_FILE, "%s: %s", path, strerror(errno));
+	} else {
+		buf_printf(&b, "%s\n", text);
+		rc = atomic_file_write(path, true, &b, e);
+		buf_free(&b);
+	}
+	free(path);
+	return rc;
 }
 
 bool
 web_study_archived(const struct web_study *s)
 {
-	char *path = archived_path(s);
+	char *path = own_path(s, "archived");
 	struct stat st;
 	bool there = lstat(path, &st) == 0;
 
@@ -288,7 +331,7 @@ web_study_archived(const struct web_study *s)
 int
 web_study_archive(const struct web_study *s, bool archived, struct err *e)
 {
-	char *path = archived_path(s);
+	char *path = own_path(s, "archived");
 	int fd, rc = 0;
 
 	if (archived) {

@@ -35,6 +35,7 @@ struct web_study {
 	char *id; /* in addresses: NAME, or NAME~2 when it is taken */
 	char *db; /* NAME.db, absolute */
 	char *state_dir; /* its folder, absolute */
+	char *note; /* of the user, as of the last web_study_sum; NULL = none */
 	bool seen; /* in the last search */
 	bool summed; /* summary is of the stamp */
 	struct web_stamp stamp;
@@ -53,7 +54,7 @@ void web_studies_search(struct web_studies *);
 void web_studies_fini(struct web_studies *);
 /* By id; searches again when it is unknown.  NULL = none. */
 struct web_study *web_studies_find(struct web_studies *, const char *id);
-/* Read the summary, unless the database has not changed. */
+/* Read the note, and the summary unless the database has not changed. */
 void web_study_sum(struct web_study *);
 /* The stamp of the database now; all 0 when it is gone. */
 void web_study_stamp(const struct web_study *, struct web_stamp *);
@@ -65,6 +66,13 @@ bool web_stamp_same(const struct web_stamp *, const struct web_stamp *);
 bool web_study_archived(const struct web_study *);
 /* Create or remove this file. */
 int web_study_archive(const struct web_study *, bool archived, struct err *);
+/*
+ * Set the note, which is a file "note" there: one line of 500 bytes at most; ""
+ * removes it.
+ */
+int web_study_note(const struct web_study *, const char *text, struct err *);
+/* The note as it is now, or NULL; the caller frees it. */
+char *web_study_note_read(const struct web_study *);
 /* Seconds until limits.trials at the pace of ended trials; 0 = not known. */
 double web_study_left(const struct web_study *);
 /* Whether a server runs it. */

@@ -177,6 +177,33 @@ class User:
         check(b.until("document.querySelector('#part-curves').innerHTML !== "
                       + json.dumps(curves)), "a curve grows on the page")
 
+    def listing(self):
+        b = self.b
+        self.go("/s/run")
+        b.click(*self.middle("input[data-words=note]"))
+        b.type("of Monday")
+        b.click(*self.middle("button[data-do=note]"))
+        tip = "document.getElementById('tip').textContent"
+        check(b.until(f"/saved/.test({tip})"), "a note is saved", b.js(tip))
+        self.go("/")
+        note = "document.querySelector('#part-studies .note')?.textContent"
+        check(b.js(note) == "of Monday", "and stands in the list", b.js(note))
+        self.go("/s/run")
+        b.click(*self.middle("button[data-do=archive]"))
+        check(b.until("!!document.querySelector('button[data-do=restore]')"),
+              "a study is archived", b.js("location.href"))
+        self.go("/")
+        check(b.js("!document.querySelector('#part-studies a[href^=\"/s/\"]')"),
+              "and is no more in the list")
+        b.js("document.querySelector('#part-studies a').click()")
+        check(b.until("!!document.querySelector("
+                      "'#part-studies a[href=\"/s/run\"]')"),
+              "but behind its link", b.js("location.href"))
+        self.go("/s/run")
+        b.click(*self.middle("button[data-do=restore]"))
+        check(b.until("!!document.querySelector('button[data-do=archive]')"),
+              "and brought back", b.js("location.href"))
+
     def stop(self):
         b = self.b
         self.go("/s/run/trial/1")
@@ -256,6 +283,7 @@ def main(address, folder=None):
         user.brushing()
         user.table()
         user.live()
+        user.listing()
         user.looks()
         b.size(1400, 900)
         user.stop()

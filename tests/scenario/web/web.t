@@ -300,6 +300,20 @@ ok 'the file is gone' test ! -e run.d/archived
 web get "$site" / >out
 like "$(cat body)" '"/s/run"' 'the list has it'
 is "$(act do=restore)" 200 'twice is no error'
+is "$(act 'do=note&words=%3Cb%3E+of+Monday')" 200 'a note is saved'
+is "$(cat run.d/note)" '<b> of Monday' 'as a file'
+web get "$site" '/?find=MONDAY' >out
+like "$(cat body)" '"/s/run".*' 'by which it is found'
+like "$(cat body)" '<div class="note">&lt;b&gt; of Monday</div>' \
+    'and which the list shows as a text'
+unlike "$(cat body)" '"/s/small"' 'others are not found'
+web get "$site" /s/run >out
+like "$(cat body)" 'value="&lt;b&gt; of Monday"' 'its page has it, to be changed'
+is "$(act 'do=note&words=a%0Ab')" 409 'a note has one line'
+is "$(act "do=note&words=$(printf %0501d 0)")" 409 'of 500 bytes'
+is "$(cat run.d/note)" '<b> of Monday' 'otherwise it stays'
+is "$(act 'do=note&words=')" 200 'none'
+ok 'removes it' test ! -e run.d/note
 mkdir run.d/archived
 is "$(act do=restore)" 409 'what cannot be removed is one'
 rmdir run.d/archived

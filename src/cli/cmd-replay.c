@@ -404,7 +404,7 @@ rules_read(struct replay *r, const struct cli *cli, struct err *e)
 		     i++)
 			rc = rule_add(r, text, e);
 	r->sums = xcalloc(r->n + 1, sizeof *r->sums);
-	if (cli_has(cli, "chart"))
+	if (cli_has(cli, "chart") || cli_has(cli, "output"))
 		r->sums[0].chart = &r->chart;
 	return rc;
 }
@@ -611,12 +611,15 @@ cmd_replay(struct cli *cli)
 		rc = rules_read(&r, cli, &e);
 	for (i = 0; i < cli->n_operands && rc == 0; i++)
 		rc = replay_file(&r, cli->operands[i], &e);
+	if (rc == 0 && cli_has(cli, "output"))
+		rc = replay_chart_write(cli_value(cli, "output"), &r.chart,
+		    replay_rule_text(r.rules[0]), &e);
 	if (rc == 0) {
 		if (cli->json)
 			put_json(&out, &r);
 		else
 			put_table(&out, &r, cli);
-		if (!cli->json && r.chart.rows != NULL)
+		if (!cli->json && cli_has(cli, "chart"))
 			replay_chart_put(
 			    &out, &r.chart, replay_rule_text(r.rules[0]), cli);
 		cli_print_notes(&r.notes);
@@ -626,7 +629,7 @@ cmd_replay(struct cli *cli)
 	buf_free(&r.notes);
 	for (k = 0; k < r.n; k++)
 		replay_rule_free(r.rules[k]);
-	free(r.chart.rows);
+	replay_chart_free(&r.chart);
 	free(r.rules);
 	free(r.sums);
 	return status;

@@ -190,6 +190,7 @@ static const struct cli_option replay_options[] = {
 	{ "seed", 0, "N", "another draw (1)" },
 	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
 	{ "chart", 0, NULL, "draw a study: which trials the first rule stops" },
+	{ "output", 'o', "FILE", "write a page with the curves of that study" },
 	{ "metric", 0, "NAME",
 	    "of CSV and event files: the column or the tag of the curves" },
 	{ "last", 0, NULL,

@@ -5,6 +5,7 @@
 
 struct buf;
 struct cli;
+struct err;
 struct replay_chart;
 
 /*
@@ -13,5 +14,8 @@ struct replay_chart;
  */
 void replay_chart_put(struct buf *, const struct replay_chart *,
     const char *rule, const struct cli *);
+/* Write an HTML page with the curves of the study; -1 with the error. */
+int replay_chart_write(const char *path, const struct replay_chart *,
+    const char *rule, struct err *);
 
 #endif /* HPOTUNE_REPLAY_CHART_H */

@@ -253,6 +253,38 @@ chart_order(const void *a, const void *b, void *maximize)
 	return (x->trial > y->trial) - (x->trial < y->trial);
 }
 
+/* The reports that were run, then those that were skipped for good. */
+static void
+chart_reports(struct replay_chart_row *row, const struct replay_rerun *r,
+    const struct replay_rerun_trial *t)
+{
+	struct curve c = history_curve(r->history, row->trial);
+	size_t rest = t->resumed ? 0 : t->n_rest, i;
+
+	row->n = c.n + rest;
+	row->steps = xcalloc(row->n + 1, sizeof *row->steps);
+	row->values = xcalloc(row->n + 1, sizeof *row->values);
+	for (i = 0; i < row->n; i++) {
+		row->steps[i] =
+		    i < c.n ? curve_step(&c, i) : t->rest[i - c.n].step;
+		row->values[i] =
+		    i < c.n ? history_flip_sign(r->history, c.values[i])
+			    : t->rest[i - c.n].value;
+	}
+}
+
+void
+replay_chart_free(struct replay_chart *chart)
+{
+	size_t i;
+
+	for (i = 0; i < chart->n; i++) {
+		free(chart->rows[i].steps);
+		free(chart->rows[i].values);
+	}
+	free(chart->rows);
+}
+
 static void
 chart_fill(struct replay_chart *chart, const struct replay_rerun *r)
 {
@@ -271,6 +303,7 @@ chart_fill(struct replay_chart *chart, const struct replay_rerun *r)
 			.skipped = t->resumed ? 0 : t->skipped,
 			.result = history_flip_sign(r->history, t->full),
 		};
+		chart_reports(&chart->rows[i], r, t);
 	}
 	qsort_r(chart->rows, r->n, sizeof *chart->rows, chart_order, &maximize);
 }

@@ -38,13 +38,19 @@ struct replay_chart_row {
 	int64_t again; /* in its second look */
 	int64_t skipped;
 	double result; /* of its whole curve, in the user's sign; NaN = none */
+	/* All reports, of which run + again were run; in the user's sign. */
+	int64_t *steps;
+	double *values;
+	size_t n;
 };
 
-/* The trials of one study, the best first; the user frees rows. */
+/* The trials of one study, the best first. */
 struct replay_chart {
 	struct replay_chart_row *rows; /* NULL until a study has filled it */
 	size_t n;
 };
+
+void replay_chart_free(struct replay_chart *);
 
 /* Sums over studies. */
 struct replay_sum {

@@ -95,6 +95,23 @@ is "$(sed -n '/^trial/,$p' out | awk 'NR > 1 { print $2, length($3), $4 }' |
     'a bar for each trial, the best first'
 is "$(sed -n '/^trial/,$p' out | awk '$4 == "stopped" { print $3 }')" \
     "#####$(printf '%045d' 0 | tr 0 .)" 'with what is run and what is not'
+# Of nine trials three are stopped, and one of them has a second look.
+awk -F , 'NR == 1 || $1 <= 9' own.csv >nine.csv
+quietly "$HPOTUNE" replay nine.csv --output own.html --rule \
+    '{"rule": "threshold", "lower": 4}'
+ok 'a page with the curves' grep -q \
+    '9 trials. Thin: run to the end. Orange: .* (3). Grey: .* (1).' own.html
+is "$(grep -o '<path class="[a-z]*"' own.html | sort | uniq -c |
+    awk '{ n[$3] = $1 } END { print n["class=\"curve\""], n["class=\"cut\""],
+	n["class=\"bad\""], n["class=\"top\""] }')" '6 3 2 1' \
+    'whole ones, parts that are run, not run, and run later'
+if command -v xmllint >/dev/null; then
+	ok 'it is XML' xmllint --noout own.html
+fi
+echo mine >mine.html
+"$HPOTUNE" replay own.csv --rule none --output mine.html >out 2>err
+is "$?|$(cat mine.html)" '1|mine' 'another file is not replaced'
+like "$(cat err)" 'mine.html: exists and is not a report' 'and it is said'
 awk 'BEGIN { print "trial,step,value"; for (t = 1; t <= 50; t++)
     for (s = 1; s <= 4; s++) print t "," s "," t }' >fifty.csv
 like "$("$HPOTUNE" replay fifty.csv --chart --rule none 2>err)" \

@@ -39,7 +39,7 @@ if have cppcheck; then
 	    sed -n 's|^# [0-9]* "\(/.*/sys/queue\.h\)".*|\1|p' | head -n 1)
 	cppcheck -q -j "$jobs" --std=c11 --error-exitcode=1 \
 	    --enable=warning,performance,portability --inline-suppr \
-	    --suppressions-list=build-aux/cppcheck.txt -I. \
+	    --suppressions-list=build-aux/cppcheck.txt -I. -I"$folder" \
 	    ${queue:+--include="$queue"} src strategies trials kernels
 	verdict cppcheck $?
 fi

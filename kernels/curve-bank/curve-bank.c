@@ -231,8 +231,10 @@ curve_bank_guess(void *dev, const struct curve_bank *b, const double *y,
 {
 	struct curve_bank_cell cells[CURVE_BANK_SHAPES * CURVE_BANK_NOISES];
 	struct sums t;
+	size_t n_cells;
 
 	(void)dev;
 	sums_take(&t, b, y, n);
-	cells_mix(cells, cells_solve(b, &t, temper, cells), threshold, out);
+	n_cells = cells_solve(b, &t, temper, cells);
+	cells_mix(cells, n_cells, threshold, out);
 }

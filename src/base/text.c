@@ -1,6 +1,7 @@
 /* Text for display: UTF-8, escapes, width in columns, edit distance. */
 
 #include <langinfo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -140,8 +141,7 @@ text_cut(char *out, size_t n, const char *s)
 	len = n - sizeof more;
 	while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80)
 		len--;
-	memcpy(out, s, len);
-	memcpy(out + len, more, sizeof more);
+	(void)snprintf(out, n, "%.*s%s", (int)len, s, more);
 }
 
 bool

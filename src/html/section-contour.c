@@ -96,11 +96,13 @@ static void
 cells_fill(struct map *m)
 {
 	double sorted[ACROSS * UP];
-	size_t i, k;
+	size_t i, k, column, row;
 
 	for (i = 0; i < ACROSS * UP; i++) {
-		m->cell[i] = cell_mean(m, ((double)(i % ACROSS) + 0.5) / ACROSS,
-		    ((double)(i / ACROSS) + 0.5) / UP);
+		column = i % ACROSS;
+		row = i / ACROSS;
+		m->cell[i] = cell_mean(m, ((double)column + 0.5) / ACROSS,
+		    ((double)row + 0.5) / UP);
 		if (!isnan(m->cell[i]))
 			sorted[m->filled++] = m->cell[i];
 	}
@@ -130,16 +132,18 @@ cells_put(const struct map *m, struct chart *c)
 	double h = (c->y.from - c->y.to) / UP;
 	struct buf d[LEVELS] = { { 0 } };
 	char class[16];
-	size_t i, k;
+	size_t i, k, column, row;
 
 	for (i = 0; i < ACROSS * UP; i++) {
 		if (isnan(m->cell[i]))
 			continue;
 		k = level_of(m, m->cell[i]);
+		column = i % ACROSS;
+		row = i / ACROSS;
 		buf_putc(&d[k], 'M');
-		decimate_put(&d[k], c->x.from + (double)(i % ACROSS) * w);
+		decimate_put(&d[k], c->x.from + (double)column * w);
 		buf_putc(&d[k], ' ');
-		decimate_put(&d[k], c->y.from - (double)(i / ACROSS) * h);
+		decimate_put(&d[k], c->y.from - (double)row * h);
 		buf_putc(&d[k], 'h');
 		decimate_put(&d[k], w);
 		buf_putc(&d[k], 'v');

@@ -281,7 +281,7 @@ drawing_put(struct parallel *p)
 		.width = PAGE_WIDTH,
 		.height = HEIGHT,
 		.left = SIDE,
-		.right = PAGE_WIDTH - SIDE / 2 };
+		.right = PAGE_WIDTH - SIDE / 2.0 };
 	p->c.y.from = HEIGHT - FOOT;
 	p->c.y.to = TOP;
 	for (i = 0; i < p->n_aims; i++) {

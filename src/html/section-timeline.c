@@ -125,7 +125,7 @@ bar_add(struct places *p, const struct store_rows *rows)
 	int gpus = (int)store_rows_int(rows, 7);
 
 	(void)snprintf(b.end_class, sizeof b.end_class, "%s",
-	    end_class != NULL ? end_class : "runs");
+	    *end_class != '\0' ? end_class : "runs");
 	if (p->n == 0)
 		p->from = p->to = b.start;
 	p->to = fmax(p->to, fmax(b.start, b.end));

@@ -35,7 +35,7 @@ offered() {
 is "$(offered sta)" 'start status' 'commands'
 is "$(offered '' | wc -w)" \
     "$("$HPOTUNE" help | grep -c '^  [a-z]')" 'all of them'
-is "$(offered start --t)" --trials 'options'
+is "$(offered start --t)" '--trials --take-over' 'options'
 is "$(offered rules med)" median 'rules'
 is "$(offered strategies cma)" cmaes 'strategies'
 is "$(offered sagemaker '')" 'gc model' 'words of a command'

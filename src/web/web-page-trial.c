@@ -115,7 +115,9 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 	struct store_rows *rows;
 	struct buf b = { 0 };
 	char *sql = xasprintf(
-	    "SELECT t.state, objective, step, started, ended, t.seconds, "
+	    "SELECT t.state, objective, step, "
+	    "replace(substr(started, 1, 19), 'T', ' ') || ' UTC', "
+	    "replace(substr(ended, 1, 19), 'T', ' ') || ' UTC', t.seconds, "
 	    "cost, why, coalesce(strategy, source), reason, model_uri, "
 	    "output_uri, params FROM trials AS t LEFT JOIN suggestions AS s "
 	    "ON s.trial = t.trial WHERE t.trial = %" PRId64,
@@ -188,6 +190,8 @@ steps_put(struct page *r, const struct web_study *s, int64_t trial)
 	for (i = -1; i <= 1; i += 2) {
 		if (trial + i < 1 || (uint64_t)(trial + i) > r->n)
 			continue;
+		if (i > 0 && trial > 1)
+			html_text(h, "\xc2\xb7 ");
 		rest = xasprintf("/trial/%" PRId64, trial + i);
 		address = web_frame_address(s->id, rest);
 		web_frame_link(

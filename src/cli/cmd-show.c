@@ -45,6 +45,25 @@ static const struct section sections[] = {
 	    { { "metric", TABLE_LEFT }, { "goal", TABLE_LEFT },
 		{ "min", TABLE_RIGHT }, { "max", TABLE_RIGHT },
 		{ "value", TABLE_RIGHT }, { "violation", TABLE_RIGHT } } },
+	{ "metrics", "metrics",
+	    "WITH m AS (SELECT name, step, value FROM metrics "
+	    "WHERE trial = CAST(? AS INTEGER)), "
+	    /* A bare column is of the row that has the max or the min. */
+	    "l AS (SELECT name, count(*) AS reports, max(step) AS step, "
+	    "value FROM m GROUP BY name), "
+	    "a AS (SELECT name, min(value) AS value, step FROM m "
+	    "GROUP BY name), "
+	    "b AS (SELECT name, max(value) AS value, step FROM m "
+	    "GROUP BY name) "
+	    "SELECT l.name AS metric, l.reports AS reports, "
+	    "l.step AS last_step, l.value AS last, a.value AS least, "
+	    "a.step AS least_step, b.value AS greatest, "
+	    "b.step AS greatest_step FROM l JOIN a USING (name) "
+	    "JOIN b USING (name) ORDER BY l.name",
+	    { { "metric", TABLE_LEFT }, { "reports", TABLE_RIGHT },
+		{ "last step", TABLE_RIGHT }, { "last", TABLE_RIGHT },
+		{ "least", TABLE_RIGHT }, { "at step", TABLE_RIGHT },
+		{ "greatest", TABLE_RIGHT }, { "at step", TABLE_RIGHT } } },
 	{ "attempts", "attempts",
 	    "SELECT attempt, state, end_class, place, started, seconds, "
 	    "exit_code, signal, resumed_step, billable_seconds, cost, log "
@@ -230,6 +249,9 @@ head_put(struct show *s, const struct store_rows *trial)
 		cli_put_text(&s->out, s->metric);
 		buf_putc(&s->out, ' ');
 		rows_put_number(&s->out, store_rows_real(trial, 1), 0);
+		if (!store_rows_null(trial, 9))
+			buf_printf(
+			    &s->out, " at step %s", store_rows_text(trial, 9));
 	}
 	if (store_rows_int(trial, 8) > 0)
 		buf_puts(&s->out, ", on the front");
@@ -298,7 +320,9 @@ show_trial(struct show *s, int64_t number, struct err *e)
 	static const char *const sql =
 	    "SELECT state, objective, reports, started, ended, seconds, why, "
 	    "params, trial IN (SELECT trial FROM front) AND "
-	    "(SELECT best_trial FROM study) IS NULL "
+	    "(SELECT best_trial FROM study) IS NULL, "
+	    "(SELECT max(step) FROM curves WHERE curves.trial = trials.trial "
+	    "AND value = objective) "
 	    "FROM trials WHERE trial = CAST(? AS INTEGER)";
 	struct store_study study = { 0 };
 	struct store_rows *trial;

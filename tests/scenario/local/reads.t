@@ -58,6 +58,12 @@ loss|5|0.5
 loss|9|0.4
 val|9|0.3' 'lightning: every value once'
 
+"$HPOTUNE" show lightning.json 2 >out
+like "$(cat out)" '^trial 2: completed, loss 0.4 at step 9, 2 reports' \
+    'show: the step of the best value'
+like "$(cat out)" '^val  *1  *9  *0.3  *0.3  *9  *0.3  *9$' \
+    'show: every metric, with the steps of its least and greatest value'
+
 # The server is killed after it has read a part.
 study again loss '"command": ["{study_dir}/train", "'"$PWD/go"'"],
     "workdir": "{output_dir}", "metrics": [ { "from": "csv",

@@ -32,7 +32,10 @@ struct option;
 struct option_value;
 struct study_trial;
 
-enum { LAUNCH_WHY = 320 }; /* size of the reason of an end, in bytes */
+enum {
+	LAUNCH_WHY = 320, /* size of the reason of an end, in bytes */
+	LAUNCH_SAID = 200 /* … of the last line of its log */
+};
 
 /* How far the output of an attempt has been read and recorded. */
 struct launch_cursor {
@@ -141,6 +144,8 @@ struct launch_exit {
 	/* Billed seconds before and after the training; 0 = unknown. */
 	double before_s, after_s;
 	char why[LAUNCH_WHY]; /* one clause; "" when the exit code is enough */
+	/* The last line of its log, harmless for a terminal; "" = unknown. */
+	char said[LAUNCH_SAID];
 };
 
 enum launch_kept {

@@ -1,13 +1,20 @@
 /* hpotune show N: all recorded data about one trial. */
 
+#include <ctype.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
 #include "src/server/status/rows.h"
@@ -15,6 +22,8 @@
 #include "src/store/store.h"
 
 enum {
+	SHOW_TAIL = 2048, /* bytes of the end of a log */
+	SHOW_TAIL_LINES = 10,
 	SHOW_STEPS = 20, /* lines of the curve unless --all */
 	SHOW_SPARK = 60 /* columns */
 };
@@ -24,7 +33,9 @@ struct show {
 	struct store *store;
 	struct buf out;
 	char *metric;
+	int64_t number;
 	const char *params[2]; /* the trial's number, for the queries */
+	const struct cli_study *study;
 };
 
 /* The table of a section. */
@@ -274,6 +285,59 @@ head_put(struct show *s, const struct store_rows *trial)
 	cli_put_params(&s->out, store_rows_text(trial, 7));
 }
 
+/* The last lines of a log, from the first whole one. */
+static void
+tail_put(struct show *s, const char *path)
+{
+	char bytes[SHOW_TAIL];
+	const char *from = bytes, *end;
+	int fd = file_open(AT_FDCWD, path), lines = 0;
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd == -1)
+		return;
+	if (fstat(fd, &st) == 0)
+		n = pread(fd, bytes, sizeof bytes,
+		    st.st_size > SHOW_TAIL ? st.st_size - SHOW_TAIL : 0);
+	(void)close(fd);
+	while (n > 0 && isspace((unsigned char)bytes[n - 1]))
+		n--;
+	if (n <= 0)
+		return;
+	for (end = from = bytes + n; from > bytes; from--)
+		if (from[-1] == '\n' && ++lines == SHOW_TAIL_LINES)
+			break;
+	title_put(s, "the end of its log");
+	text_put_harmless(&s->out, from, (size_t)(end - from), TEXT_LINES);
+	buf_putc(&s->out, '\n');
+}
+
+/* What a trial that failed wrote last. */
+static int
+last_words_put(struct show *s, const struct store_rows *trial, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT attempt, log FROM attempts WHERE "
+	    "trial = CAST(? AS INTEGER) AND log IS NOT NULL "
+	    "ORDER BY attempt DESC LIMIT 1";
+	struct store_rows *rows;
+	char *path;
+	int rc;
+
+	if (strcmp(store_rows_text(trial, 0), "failed") != 0)
+		return 0;
+	rc = rows_first(&rows, s->store, sql, s->params, e);
+	if (rc != 1)
+		return rc;
+	path = attempt_log_path(s->study->db, s->study->state_dir, s->number,
+	    (int)store_rows_int(rows, 0), store_rows_text(rows, 1), 0);
+	tail_put(s, path);
+	free(path);
+	store_rows_close(rows);
+	return 0;
+}
+
 static int
 show_text(struct show *s, const struct store_rows *trial, struct err *e)
 {
@@ -285,7 +349,7 @@ show_text(struct show *s, const struct store_rows *trial, struct err *e)
 	for (i = 0; i < N_SECTIONS; i++)
 		if (section_put(s, &sections[i], e) != 0)
 			return -1;
-	return 0;
+	return last_words_put(s, trial, e);
 }
 
 static int
@@ -330,6 +394,7 @@ show_trial(struct show *s, int64_t number, struct err *e)
 	int rc;
 
 	(void)snprintf(text, sizeof text, "%" PRId64, number);
+	s->number = number;
 	if (store_study_get(s->store, &study, e) != 0)
 		return -1;
 	s->params[0] = text;
@@ -350,8 +415,8 @@ show_trial(struct show *s, int64_t number, struct err *e)
 int
 cmd_show(struct cli *cli)
 {
-	struct show s = { .cli = cli };
 	struct cli_study found;
+	struct show s = { .cli = cli, .study = &found };
 	struct err e = ERR_INIT;
 	int64_t number;
 	int rc;

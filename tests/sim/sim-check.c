@@ -28,6 +28,7 @@ struct tally {
 	bool looked; /* it had a second look */
 	bool reused; /* it has the result of another */
 	bool member; /* of a population */
+	bool whole; /* it has reported all its steps */
 	enum trial_state state;
 	enum end_class last;
 	bool ran; /* its last attempt */
@@ -208,6 +209,9 @@ check_final(struct sim *s, const struct tally *t)
 	switch (t->state) {
 	case TRIAL_COMPLETED:
 		good = t->reused ? t->attempts == 0 : t->last == END_OK;
+		/* A stop met it after its last step. */
+		if (t->whole)
+			good = good || t->last == END_STOPPED;
 		/* Its segment was over when it was told so. */
 		if (t->member)
 			good = good || t->last == END_STOPPED ||
@@ -306,7 +310,9 @@ check_trials(struct sim *s)
 	    "(SELECT count(*) FROM stops AS s WHERE s.trial = t.trial "
 	    "AND verdict = 'resume'), g.same_as IS NOT NULL, "
 	    "t.member IS NOT NULL, (SELECT count(rank) FROM stops AS s "
-	    "WHERE s.trial = t.trial) "
+	    "WHERE s.trial = t.trial), "
+	    "(SELECT max_steps > 0 AND (t.reports >= max_steps OR "
+	    "t.last_step >= max_steps) FROM t_study) "
 	    "FROM t_trial AS t "
 	    "LEFT JOIN t_attempt AS a ON a.trial = t.trial "
 	    "LEFT JOIN t_suggestion AS g ON g.trial = t.trial "
@@ -321,7 +327,8 @@ check_trials(struct sim *s)
 				.resumed = store_rows_int(r, 8),
 				.reused = store_rows_int(r, 9) != 0,
 				.member = store_rows_int(r, 10) != 0,
-				.looked = store_rows_int(r, 11) != 0 };
+				.looked = store_rows_int(r, 11) != 0,
+				.whole = store_rows_int(r, 12) != 0 };
 		} else
 			check_retry(s, &t);
 		trial_state_parse(store_rows_text(r, 7), &t.state);

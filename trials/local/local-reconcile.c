@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "trials/process/cgroup.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/process/last-line.h"
 #include "trials/process/transient-error.h"
 #include "trials/process/proc.h"
 #include "trials/shim/shim.h"
@@ -136,6 +138,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 {
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
 	const struct attempt_exit *x = &found->exit;
+	char *log;
 
 	if (x->ran)
 		tell_up(a, &found->claim);
@@ -158,6 +161,9 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 		return;
 	}
 	attempt_status_exit(&ev.u.exit, x);
+	log = xasprintf("%s/log", a->dir);
+	last_line_read(log, ev.u.exit.said, sizeof ev.u.exit.said);
+	free(log);
 	local_ranks_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);

@@ -17,6 +17,7 @@
 #include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
+#include "trials/process/last-line.h"
 #include "trials/process/attempt-status.h"
 #include "trials/process/transient-error.h"
 #include "trials/ranks/ranks.h"
@@ -389,6 +390,7 @@ is_wall(const struct slurm_attempt *a)
 static void
 end_recorded(struct slurm_attempt *a)
 {
+	char *log;
 	const struct attempt_exit *x = &a->exit;
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
 	bool final = slurm_row_final(&a->row) && a->word_ms > a->exit_ms;
@@ -415,6 +417,9 @@ end_recorded(struct slurm_attempt *a)
 		return;
 	}
 	attempt_status_exit(&ev.u.exit, x);
+	log = xasprintf("%s/log", a->dir);
+	last_line_read(log, ev.u.exit.said, sizeof ev.u.exit.said);
+	free(log);
 	if (a->slurm->trial->launcher != STUDY_LAUNCHER_NONE)
 		ranks_words_cause(a->dir, &ev.u.exit);
 	ev.u.exit.not_yet = !x->ran && transient_error_exec(x->error);

@@ -129,6 +129,27 @@ count_external(struct screen *s, double *n, struct err *e)
 	return rows_numbers(n, 1, s->store, sql, e) == 1 ? 0 : -1;
 }
 
+/* The newest trial that failed, and why. */
+static int
+failure_put(struct screen *s, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT trial, coalesce(why, '') FROM trials WHERE "
+	    "state = 'failed' ORDER BY trial DESC LIMIT 1";
+	struct store_rows *rows;
+	struct buf line = { 0 };
+	int rc = rows_first(&rows, s->store, sql, NULL, e);
+
+	if (rc != 1)
+		return rc;
+	buf_printf(&line, "failed: trial %s: ", store_rows_text(rows, 0));
+	buf_puts(&line, store_rows_text(rows, 1));
+	line_put(s, "31", buf_str(&line));
+	buf_free(&line);
+	store_rows_close(rows);
+	return 0;
+}
+
 /* "trials 23 of 40: 4 running, 12 completed"; busy slots when known. */
 static int
 counts_put(struct screen *s, struct err *e)
@@ -178,7 +199,7 @@ counts_put(struct screen *s, struct err *e)
 		buf_printf(&line, "; %.0f elsewhere", elsewhere);
 	line_put(s, "", buf_str(&line));
 	buf_free(&line);
-	return 0;
+	return counts[TRIAL_FAILED] > 0 ? failure_put(s, e) : 0;
 }
 
 static int

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,14 @@
 
 /* Consecutive lost attempts without a report that are retried for free. */
 #define FREE_RETRIES_MAX 10
+
+/* Metrics that are named when the objective is missing. */
+#define NAMES_SHOWN 3
+
+/* Reports that came in one go, after so long, were held back by a buffer. */
+#define BUFFERED_AFTER_US INT64_C(10000000)
+#define BUFFERED_WITHIN_US INT64_C(1000000)
+#define BUFFERED_REPORTS 3
 
 /* The end of one attempt, as it is worked out. */
 struct attempt_end {
@@ -75,6 +84,61 @@ end_text(enum end_class c)
 	return end_class_name(c);
 }
 
+/* Append what it wrote last, if that is known. */
+static void
+said_put(const struct launch_exit *x, const char *before, char *why, size_t n)
+{
+	size_t len = strlen(why);
+
+	if (x->said[0] != '\0' && len < n)
+		(void)snprintf(why + len, n - len, "%s%s", before, x->said);
+}
+
+/* Whether a pattern of trial.metrics reads this metric. */
+static bool
+has_pattern(const struct study_trial *s, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_metrics; i++)
+		if (strcmp(s->metrics[i].name, metric) == 0)
+			return true;
+	return false;
+}
+
+/* It reported nothing, or other metrics; where the metric was looked for. */
+static void
+no_report_put(
+    const struct tuner *t, const struct live_trial *l, char *why, size_t n)
+{
+	const struct study_trial *s = &t->study->trial;
+	const char *metric = t->study->metric;
+	size_t i, len;
+
+	if (l->metrics.n > 0) {
+		(void)snprintf(why, n,
+		    "it ended without a report of %.64s; it reported", metric);
+		for (i = 0; i < l->metrics.n && i < NAMES_SHOWN; i++) {
+			len = strlen(why);
+			(void)snprintf(why + len, n - len, "%s %.64s",
+			    i > 0 ? "," : "", l->metrics.list[i].name);
+		}
+	} else if (has_pattern(s, metric))
+		(void)snprintf(why, n,
+		    "it ended without a report: the pattern of %.64s in "
+		    "trial.metrics matched no line",
+		    metric);
+	else if (s->n_files > 0 || s->lines != 0)
+		(void)snprintf(why, n,
+		    "it ended without a report: nothing that trial.reads and "
+		    "trial.metrics name was found");
+	else
+		(void)snprintf(why, n,
+		    "it ended without a report: no line such as \"hpotune: "
+		    "step=1 %.64s=0.5\", hpotune-trial(7)",
+		    metric);
+}
+
 /* The class of an attempt's end, independent of a requested stop. */
 static enum end_class
 end_classify(const struct tuner *t, const struct live_trial *l,
@@ -106,21 +170,23 @@ end_classify(const struct tuner *t, const struct live_trial *l,
 		return END_LOST;
 	}
 	if (x->signal != 0) {
-		if (*why == '\0')
+		if (*why == '\0') {
 			(void)snprintf(why, n, "ended by signal %d (%s)",
 			    x->signal, strsignal(x->signal));
+			said_put(x, ": ", why, n);
+		}
 		return END_ERROR;
 	}
 	if (x->exit_code != 0) {
-		if (*why == '\0')
+		if (*why == '\0') {
 			(void)snprintf(why, n, "exit status %d", x->exit_code);
+			said_put(x, ": ", why, n);
+		}
 		return END_ERROR;
 	}
 	if (l->row.reports == 0) {
-		(void)snprintf(why, n,
-		    "it ended without a report: no line such as \"hpotune: "
-		    "step=1 %.64s=0.5\", hpotune-trial(7)",
-		    t->study->metric);
+		no_report_put(t, l, why, n);
+		said_put(x, "; its last line: ", why, n);
 		return END_NO_REPORT;
 	}
 	if (!isfinite(l->row.objective)) {
@@ -279,6 +345,22 @@ stop_came_late(const struct tuner *t, const struct live_trial *l,
 	       (!x->stopped || live_trial_all_steps(t, l));
 }
 
+/*
+ * Whether the signal of a rule's stop ended it after its last step: it has its
+ * whole result.
+ */
+static bool
+stop_found_all(const struct tuner *t, const struct live_trial *l,
+    const struct launch_exit *x)
+{
+	char why[160];
+
+	return x != NULL && x->ran && x->stopped && !x->timeout && !x->oom &&
+	       (x->signal == SIGTERM || x->signal == SIGKILL) &&
+	       live_trial_all_steps(t, l) && isfinite(l->row.objective) &&
+	       outcome_class(&t->outcomes, l, why, sizeof why) == END_OK;
+}
+
 /* The end of an attempt that a rule asked to pause. */
 static enum trial_event
 paused_event(const struct tuner *t, const struct live_trial *l,
@@ -316,6 +398,10 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 		}
 		if (is_late)
 			return late_event(t, l, why);
+		if (stop_found_all(t, l, x)) {
+			*c = END_STOPPED;
+			return late_event(t, l, why);
+		}
 		if (l->row.is_paused)
 			return paused_event(t, l, c, why, n);
 		*c = END_STOPPED;
@@ -439,10 +525,84 @@ is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
 				 !(x->stopped && l->row.cause != STOP_NONE));
 }
 
+/* Whether the command is Python's, as far as its words show. */
+static bool
+is_python(const struct study_trial *s)
+{
+	const char *word;
+	size_t i, n;
+
+	for (i = 0; s->command[i] != NULL && i < 2; i++) {
+		word = strrchr(s->command[i], '/');
+		word = word != NULL ? word + 1 : s->command[i];
+		n = strlen(word);
+		if (strncmp(word, "python", strlen("python")) == 0 ||
+		    (n > 3 && strcmp(word + n - 3, ".py") == 0))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Output to a file is buffered: then all reports of a short trial come when it
+ * ends, and no rule can stop it.  Said once.
+ */
+static void
+note_buffered(struct tuner *t, const struct live_trial *l)
+{
+	const struct attempt_metrics *m = &l->metrics;
+	int64_t silent_us = m->first_us - m->up_us;
+
+	if (t->warned_buffered || m->up_us == 0 || m->first_us == 0 ||
+	    m->reports[true] < BUFFERED_REPORTS ||
+	    silent_us < BUFFERED_AFTER_US ||
+	    t->turn_us - m->first_us > BUFFERED_WITHIN_US)
+		return;
+	t->warned_buffered = true;
+	tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number, l->att.attempt,
+	    "all its %" PRId64 " reports came at its end, after %" PRId64
+	    " s: its output is buffered, and no rule can stop such a trial; %s",
+	    m->reports[true], silent_us / 1000000,
+	    is_python(&t->study->trial)
+		? "set \"PYTHONUNBUFFERED\": \"1\" in trial.env"
+		: "the program should flush its output after each line");
+}
+
+/* A pattern that has never matched is a mistake; said once for each study. */
+static void
+note_patterns(
+    struct tuner *t, const struct live_trial *l, const struct launch_exit *x)
+{
+	const struct study_trial *s = &t->study->trial;
+	size_t i, k;
+
+	if (t->warned_patterns || l->external || l->row.reports == 0)
+		return;
+	t->warned_patterns = true;
+	for (i = 0; i < s->n_metrics; i++) {
+		for (k = 0; k < l->metrics.n; k++)
+			if (strcmp(l->metrics.list[k].name,
+				s->metrics[i].name) == 0)
+				break;
+		if (k == l->metrics.n)
+			tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number,
+			    l->att.attempt,
+			    "the pattern of %s in trial.metrics matched no "
+			    "line%s%s",
+			    s->metrics[i].name,
+			    x->said[0] != '\0' ? "; its last line: " : "",
+			    x->said);
+	}
+}
+
 /* Its reports, its result and its times. */
 static void
 end_read(struct tuner *t, struct live_trial *l, const struct launch_exit *x)
 {
+	if (x != NULL && x->ran && x->exit_code == 0 && x->signal == 0) {
+		note_buffered(t, l);
+		note_patterns(t, l, x);
+	}
 	if (is_last_attempt(l, x))
 		stopping_add_speed(t, l);
 	live_trial_set_objective(l, objective_of_curve(t, l->row.number));

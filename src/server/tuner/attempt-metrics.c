@@ -219,6 +219,9 @@ attempt_metrics_accept(struct tuner *t, struct live_trial *l,
 	    (ev->u.report.has_step || ev->u.report.time_us != 0) &&
 	    report_known(t, l, m, ev))
 		return NULL;
+	if (l->metrics.reports[false] + l->metrics.reports[true] == 0 &&
+	    ev->u.report.time_us == 0)
+		l->metrics.first_us = t->turn_us;
 	if (!report_count(t, l, objective))
 		return NULL;
 	*step = ev->u.report.has_step ? ev->u.report.step : m->last_step + 1;

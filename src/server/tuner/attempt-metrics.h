@@ -37,6 +37,9 @@ struct attempt_metrics {
 	size_t n;
 	size_t next; /* likely next one: reports repeat their order */
 	int64_t reports[2]; /* [1] of the objective, [0] of the others */
+	int64_t up_us; /* turn in which this server saw it run; 0 = not yet */
+	/* Turn of the first report without a time; 0 = none, or not seen. */
+	int64_t first_us;
 	bool warned_names; /* warned: too many metrics */
 	bool warned_reports[2]; /* … too many reports */
 };

@@ -19,6 +19,8 @@ on_event_up(
     struct tuner *t, struct live_trial *l, const struct launch_event *ev)
 {
 	live_trial_set_place(l, ev->u.up.place);
+	if (l->metrics.n == 0)
+		l->metrics.up_us = t->turn_us;
 	live_trial_up(
 	    t, l, ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us);
 	start_failures_begun(t, l, true);

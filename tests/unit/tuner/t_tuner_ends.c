@@ -270,9 +270,150 @@ test_leave(void)
 	fake_study_close(&s);
 }
 
+/* What a trial that failed wrote last. */
+static void
+test_last_words(void)
+{
+	static const struct {
+		struct launch_exit x;
+		const char *want;
+	} rows[] = {
+		{ { .ran = true, .exit_code = 1, .said = "ValueError: bad" },
+		    "exit status 1: ValueError: bad" },
+		{ { .ran = true, .exit_code = 2 }, "exit status 2" },
+		{ { .ran = true, .signal = 9, .said = "Epoch 3" },
+		    "ended by signal 9 (Killed): Epoch 3" },
+		{ { .ran = true, .exit_code = 1, .said = "x", .why = "rank 3" },
+		    "rank 3" },
+		{ { .ran = true, .said = "done" },
+		    "it ended without a report: no line such as \"hpotune: "
+		    "step=1 m=0.5\", hpotune-trial(7); its last line: "
+		    "done" },
+	};
+	struct fake_study s;
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		fake_study_open(&s, STUDY);
+		fake_study_server_up(&s);
+		fake_launcher_up(&far, 1, 1, 1000);
+		fake_launcher_exit(&far, 1, 1, rows[i].x);
+		fake_study_run(&s, 1);
+		is_str(fake_study_text(
+			   &s, "SELECT why FROM trials WHERE trial = 1"),
+		    rows[i].want, "why a trial failed has its last line");
+		fake_study_close(&s);
+	}
+}
+
+/* Metrics that were looked for in vain. */
+static void
+test_missing(void)
+{
+	static const char patterns[] =
+	    "\"trial\": {\"command\": [\"a\"], \"retries\": 0, "
+	    "\"metrics\": [{\"name\": \"m\", \"regex\": \"(x)\"}, "
+	    "{\"name\": \"acc\", \"regex\": \"(y)\"}]}, "
+	    "\"backend\": {\"name\": \"far\", \"slots\": 1, "
+	    "\"price\": 5}, \"limits\": {\"trials\": 1}";
+	struct launch_event ev = { .kind = LAUNCH_REPORT,
+		.trial = 1,
+		.attempt = 1,
+		.u.report = { .name = "val", .value = 1 } };
+	struct fake_study s;
+
+	fake_study_open(&s, patterns);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT why FROM trials"),
+	    "it ended without a report: the pattern of m in trial.metrics "
+	    "matched no line",
+	    "the pattern of the objective that matched nothing is named");
+	fake_study_close(&s);
+	fake_study_open(&s, patterns);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_queue(&far, ev);
+	fake_launcher_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT why FROM trials"),
+	    "it ended without a report of m; it reported val",
+	    "other metrics that were reported are named");
+	fake_study_close(&s);
+	fake_study_open(&s, patterns);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_report(&far, 1, 1, 1, 0.5, 0);
+	fake_launcher_exit(&far, 1, 1,
+	    (struct launch_exit){ .ran = true, .said = "accuracy 3" });
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT text FROM events WHERE "
+				   "text LIKE 'the pattern%'"),
+	    "the pattern of acc in trial.metrics matched no line; its last "
+	    "line: accuracy 3",
+	    "another pattern that never matched is said");
+	fake_study_close(&s);
+}
+
+/* All reports when it ends, and not before: so many seconds of silence. */
+static void
+check_buffered(int64_t silent_ms, int64_t tail_ms, int want, const char *what)
+{
+	struct fake_study s;
+	int64_t step;
+
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_study_run(&s, silent_ms);
+	for (step = 1; step <= 3; step++)
+		fake_launcher_report(&far, 1, 1, step, 0.5, 0);
+	fake_study_run(&s, tail_ms);
+	fake_launcher_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
+	fake_study_run(&s, 1);
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM events WHERE text LIKE "
+		   "'all its 3 reports came at its end, after%buffered%'"),
+	    want, what);
+	fake_study_close(&s);
+}
+
+/* The stop of a rule that meets a trial after its last step. */
+static void
+test_all_steps(void)
+{
+	struct fake_study s;
+
+	fake_study_open(&s,
+	    "\"trial\": {\"command\": [\"a\"], \"max_steps\": 2}, "
+	    "\"stopping\": {\"rule\": \"threshold\", \"upper\": 1, "
+	    "\"warmup_steps\": 0}, \"backend\": {\"name\": \"far\", "
+	    "\"slots\": 1, \"price\": 5}, \"limits\": {\"trials\": 1}");
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_report(&far, 1, 1, 1, 5, 0);
+	fake_study_run(&s, 1);
+	is_str(state(&s), "stopping", "a rule stops a trial");
+	fake_launcher_report(&far, 1, 1, 2, 4, 0);
+	fake_launcher_exit(&far, 1, 1,
+	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
+	fake_study_run(&s, 1);
+	is_str(state(&s), "completed",
+	    "with all its steps it is completed, though the signal ended it");
+	fake_study_close(&s);
+}
+
 int
 main(void)
 {
+	test_last_words();
+	test_missing();
+	check_buffered(15000, 100, 1, "reports held back by a buffer are said");
+	check_buffered(5000, 100, 0, "not of a short trial");
+	check_buffered(15000, 5000, 0, "nor when the trial goes on after them");
+	test_all_steps();
 	test_capacity();
 	test_quota();
 	test_spot_ends();

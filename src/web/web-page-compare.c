@@ -1,4 +1,4 @@
-/* Several studies in one chart: the best value so far, by trials and by time. */
+/* Several studies in one chart: the best value so far, by trials, time, cost. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,25 +20,33 @@
 
 enum { STUDIES = 8, HEIGHT = 320 };
 
+/* What the best value is drawn against. */
+enum against {
+	BY_TRIALS, /* completed ones */
+	BY_TIME, /* seconds since the study was created */
+	BY_COST, /* of all trials that have ended */
+	AGAINST
+};
+
 /* Where the best value improved. */
 struct line {
 	char *id, *metric;
 	bool maximize;
-	double *trial, *second, *best; /* second: since the study was created */
+	double *at[AGAINST], *best;
 	size_t n;
-	double last_trial, last_second;
+	double last[AGAINST];
 };
 
 static void
 lines_fini(struct line *lines, size_t n)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < n; i++) {
 		free(lines[i].id);
 		free(lines[i].metric);
-		free(lines[i].trial);
-		free(lines[i].second);
+		for (k = 0; k < AGAINST; k++)
+			free(lines[i].at[k]);
 		free(lines[i].best);
 	}
 }
@@ -49,29 +57,34 @@ line_read(struct line *line, struct page *r, struct err *e)
 {
 	static const char sql[] =
 	    "SELECT objective, (julianday(ended) - (SELECT julianday(created) "
-	    "FROM study)) * 86400 FROM trials WHERE state = 'completed' AND "
+	    "FROM study)) * 86400, spent FROM (SELECT trial, state, objective, "
+	    "ended, sum(coalesce(cost, 0)) OVER (ORDER BY ended, trial) AS "
+	    "spent FROM trials WHERE ended IS NOT NULL) AS t "
+	    "WHERE state = 'completed' AND "
 	    "objective BETWEEN -1.7976931348623157e308 AND "
 	    "1.7976931348623157e308 AND NOT EXISTS (SELECT 1 FROM outcomes "
-	    "WHERE outcomes.trial = trials.trial AND violation > 0) "
+	    "WHERE outcomes.trial = t.trial AND violation > 0) "
 	    "ORDER BY ended, trial";
 	struct store_rows *rows;
 	double value;
+	size_t k;
 	int rc;
 
-	line->trial = xcalloc(r->n + 1, sizeof *line->trial);
-	line->second = xcalloc(r->n + 1, sizeof *line->second);
+	for (k = 0; k < AGAINST; k++)
+		line->at[k] = xcalloc(r->n + 1, sizeof *line->at[k]);
 	line->best = xcalloc(r->n + 1, sizeof *line->best);
 	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		value = store_rows_real(rows, 0);
-		line->last_trial++;
-		line->last_second = store_rows_real(rows, 1);
+		line->last[BY_TRIALS]++;
+		line->last[BY_TIME] = store_rows_real(rows, 1);
+		line->last[BY_COST] = store_rows_real(rows, 2);
 		if (line->n > 0 &&
 		    !page_data_better(r, value, line->best[line->n - 1]))
 			continue;
-		line->trial[line->n] = line->last_trial;
-		line->second[line->n] = line->last_second;
+		for (k = 0; k < AGAINST; k++)
+			line->at[k][line->n] = line->last[k];
 		line->best[line->n++] = value;
 	}
 	store_rows_close(rows);
@@ -129,42 +142,54 @@ line_put(struct chart *c, const struct line *line, size_t at, const double *x,
 	buf_free(&class);
 }
 
+/* Nothing when no study has got anywhere there, such as without costs. */
 static void
-chart_put(struct html *h, const struct line *lines, size_t n, bool time)
+chart_put(struct html *h, const struct line *lines, size_t n, enum against by)
 {
+	static const struct {
+		const char *title, *name, *axis;
+		enum axis_kind kind;
+	} kinds[AGAINST] = {
+		[BY_TRIALS] = { "Best value by trials", "trials",
+		    "completed trials", AXIS_COUNT },
+		[BY_TIME] = { "Best value by time", "time",
+		    "since the study was created", AXIS_TIME },
+		[BY_COST] = { "Best value by cost", "cost",
+		    "dollars of all ended trials", AXIS_LINEAR },
+	};
 	struct chart c = { .h = h, .width = PAGE_WIDTH, .height = HEIGHT };
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 	double *values, most = 0;
 	size_t i, k, all = 0;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		all += lines[i].n;
+		most = fmax(most, lines[i].last[by]);
+	}
+	if (by == BY_COST && !(most > 0))
+		return;
 	values = xcalloc(all + 1, sizeof *values);
 	all = 0;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		for (k = 0; k < lines[i].n; k++)
 			values[all++] = lines[i].best[k];
-		most = fmax(
-		    most, time ? lines[i].last_second : lines[i].last_trial);
-	}
 	axis_fit(&c.y, values, all);
 	free(values);
-	c.x = (struct axis){ .kind = time ? AXIS_TIME : AXIS_COUNT,
-		.low = 0,
-		.high = most > 0 ? most : 1 };
+	c.x = (struct axis){
+		.kind = kinds[by].kind, .low = 0, .high = most > 0 ? most : 1
+	};
+	section_begin(h, kinds[by].title);
 	chart_frame(&c, 64);
-	buf_printf(&name, "best %s so far by %s", lines[0].metric,
-	    time ? "time" : "trials");
+	buf_printf(
+	    &name, "best %s so far by %s", lines[0].metric, kinds[by].name);
 	chart_open(&c, buf_str(&name));
-	chart_x(&c, ticks, axis_ticks(&c.x, 10, ticks),
-	    time ? "since the study was created" : "completed trials");
+	chart_x(&c, ticks, axis_ticks(&c.x, 10, ticks), kinds[by].axis);
 	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), lines[0].metric);
 	for (i = 0; i < n; i++)
-		line_put(&c, &lines[i], i,
-		    time ? lines[i].second : lines[i].trial,
-		    time ? lines[i].last_second : lines[i].last_trial);
+		line_put(&c, &lines[i], i, lines[i].at[by], lines[i].last[by]);
 	chart_close(&c);
+	section_end(h);
 	buf_free(&name);
 }
 
@@ -199,7 +224,7 @@ web_page_compare(struct buf *out, const struct web_access *access,
 	const struct web_study *s;
 	struct html h = { 0 };
 	const char *id;
-	size_t n;
+	size_t n, k;
 	int rc = 0;
 
 	for (n = 0; n < STUDIES && rc == 0 &&
@@ -215,12 +240,8 @@ web_page_compare(struct buf *out, const struct web_access *access,
 		web_frame_begin(&h, access, "compare", NULL, steps, 2);
 		html_leaf(&h, "h1", NULL, "Studies beside each other");
 		keys_put(&h, lines, n);
-		section_begin(&h, "Best value by trials");
-		chart_put(&h, lines, n, false);
-		section_end(&h);
-		section_begin(&h, "Best value by time");
-		chart_put(&h, lines, n, true);
-		section_end(&h);
+		for (k = 0; k < AGAINST; k++)
+			chart_put(&h, lines, n, (enum against)k);
 		web_frame_end(&h);
 		buf_add(out, h.out.data, h.out.len);
 	}

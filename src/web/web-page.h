@@ -46,7 +46,7 @@ int web_page_line(struct buf *out, const struct web_study *,
 /* Several trials of a study side by side. */
 int web_page_trials(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);
-/* Several studies: their best values by trials and by time. */
+/* Several studies: their best values by trials, by time, by cost. */
 int web_page_compare(struct buf *out, const struct web_access *,
     struct web_studies *, const struct web_address *, struct err *);
 

@@ -280,6 +280,20 @@ ok 'its log is over' retry eval \
 ok 'the enqueued setting is next' retry sql_is run.db \
     "SELECT json_extract(params, '\$.lr') FROM trials WHERE trial = 2" 0.02
 
+# Studies beside each other.
+
+web get "$site" '/compare?study=small&study=names' >out
+like "$(cat body)" '<h2>Best value by time</h2>' 'compared by time'
+unlike "$(cat body)" 'by cost' 'not by cost, when there is none'
+cp small.db paid.db
+sqlite3 paid.db 'UPDATE t_trial SET cost = 0.5 WHERE trial <= 20'
+is "$(web get "$site" '/compare?study=small&study=paid')" 200 'one that cost'
+like "$(cat body)" '<h2>Best value by cost</h2>' 'is compared by cost'
+is "$(web check body)" '' 'which is a page'
+is "$(tr -d '\n' <body | sed 's/.*by cost//' | grep -o 'class="xt"[^>]*>[0-9]*<' |
+    sed -n '$s/.*>\(.*\)<$/\1/p')" 10 'up to the cost of all trials'
+rm paid.db
+
 # The list: progress, time left, archived studies.
 
 web get "$site" / >out

@@ -70,6 +70,11 @@ struct launch_spec {
 	 */
 	char *const *own_env;
 	const char *workdir;
+	/*
+	 * Files to be written into the folder of the attempt: names and texts
+	 * in turn, then NULL; NULL: none.
+	 */
+	char *const *params_files;
 	/* A path for each of settings->files, absolute; NULL: none. */
 	char *const *files;
 	const char *params_json;

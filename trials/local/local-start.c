@@ -227,6 +227,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
 	bool fresh = false, aside;
+	size_t i;
 	char *dir;
 	int r;
 
@@ -250,6 +251,11 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = shared_make(spec, e);
 	if (r == 0)
 		r = file_write(dir, "params.json", spec->params_json, e);
+	for (i = 0; r == 0 && spec->params_files != NULL &&
+		    spec->params_files[i] != NULL;
+	     i += 2)
+		r = file_write(
+		    dir, spec->params_files[i], spec->params_files[i + 1], e);
 	if (r == 0)
 		r = gpus_write(l, spec, dir, e);
 	fail_point("local.after_mkdir");

@@ -489,10 +489,16 @@ slurm_folder_make(
 	char *dir = slurm_folder_dir(spec);
 	char *text = xasprintf("uuid=%s\n", spec->uuid);
 	int rc = dirs_make(spec, dir, e);
+	size_t i;
 
 	if (rc == 0)
 		rc = slurm_folder_write(
 		    dir, "params.json", spec->params_json, e);
+	for (i = 0; rc == 0 && spec->params_files != NULL &&
+		    spec->params_files[i] != NULL;
+	     i += 2)
+		rc = slurm_folder_write(
+		    dir, spec->params_files[i], spec->params_files[i + 1], e);
 	if (rc == 0)
 		rc = env_write(spec, dir, e);
 	if (rc == 0)

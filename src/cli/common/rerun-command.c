@@ -151,11 +151,21 @@ line_put(struct buf *out, const struct cli_study *found,
     const struct study *study, const struct store_trial *row,
     const struct attempt_rerun *again, const char *folder)
 {
+	size_t i;
+
 	if (study->trial.launcher == STUDY_LAUNCHER_RANKS)
 		buf_printf(out, "one of %" PRId64 " processes ",
 		    study_processes(&study->trial));
 	buf_puts(out, "again: ");
 	folders_put(out, found, study, row, folder);
+	for (i = 0;
+	     again->params_files != NULL && again->params_files[i] != NULL;
+	     i += 2) {
+		buf_puts(out, " && printf %s ");
+		word_put(out, again->params_files[i + 1]);
+		buf_puts(out, " >");
+		below_put(out, folder, again->params_files[i]);
+	}
 	buf_puts(out, " && cd ");
 	word_put(out, again->workdir);
 	env_put(out, &study->trial, again);
@@ -183,6 +193,7 @@ static void
 json_put(struct buf *out, const struct attempt_rerun *again, const char *folder)
 {
 	struct json_writer w = { .out = out, .comma = true };
+	size_t i;
 
 	json_writer_text(&w, "workdir", again->workdir);
 	cli_put_argv_json(&w, "command", again->argv);
@@ -190,6 +201,13 @@ json_put(struct buf *out, const struct attempt_rerun *again, const char *folder)
 	env_put_json(&w, again->own_env);
 	env_put_json(&w, again->env);
 	json_writer_end(&w);
+	if (again->params_files != NULL) {
+		json_writer_object(&w, "files");
+		for (i = 0; again->params_files[i] != NULL; i += 2)
+			json_writer_text(&w, again->params_files[i],
+			    again->params_files[i + 1]);
+		json_writer_end(&w);
+	}
 	json_writer_text(&w, "folder", folder);
 }
 

@@ -122,6 +122,8 @@ check_name(const struct study *s, const struct json *j, const char *name,
 	if (strncmp(name, "params:", strlen("params:")) == 0)
 		return form_err(j, name + strlen("params:"), e);
 	k = space_find(s->space, name);
+	if (k < 0 && strncmp(name, "params_file", strlen("params_file")) == 0)
+		return study_params_file_check(s, j, name, e);
 	if (k >= 0 && s->space->params[k].parent >= 0 && !may_vanish)
 		return json_err(j, e,
 		    "{%s} has no value when %s is inactive; {params} leaves "
@@ -236,13 +238,27 @@ put_dir(struct buf *b, const char *dir, const char *name)
 }
 
 static void
+put_params_file(struct buf *b, const struct study_command_vars *vars,
+    const char *name, enum study_params_file form)
+{
+	put_dir(b, vars->params_dir, name);
+	if (vars->params_dir == NULL)
+		return;
+	buf_putc(b, '/');
+	study_params_file_put_name(b, form);
+}
+
+static void
 put_name(struct buf *b, const struct study *s, const struct value *values,
     const struct study_command_vars *vars, const char *name)
 {
 	int k = space_find(s->space, name);
+	enum study_params_file form;
 
 	if (k >= 0)
 		param_value_put(b, &values[k]);
+	else if (study_params_file_parse(name, &form))
+		put_params_file(b, vars, name, form);
 	else if (strcmp(name, "trial") == 0)
 		buf_printf(b, "%" PRId64, vars->trial);
 	else if (strcmp(name, "attempt") == 0)
@@ -346,6 +362,63 @@ study_env(const struct study *s, const struct value *values,
 	for (i = 0; i < n; i++)
 		env[i] = argument_fill(s, text[i], values, vars);
 	return env;
+}
+
+/* The forms of {params_file} in a text, as bits. */
+static unsigned
+files_in(const char *text)
+{
+	enum study_params_file form;
+	struct piece piece;
+	unsigned found = 0;
+	char *name;
+
+	while ((piece = piece_next(&text)).kind != PIECE_END) {
+		if (piece.kind != PIECE_NAME)
+			continue;
+		name = xstrndup(piece.at, piece.n);
+		if (study_params_file_parse(name, &form))
+			found |= 1U << form;
+		free(name);
+	}
+	return found;
+}
+
+bool
+study_command_has_params_file(const struct study_trial *t)
+{
+	size_t i;
+
+	for (i = 0; t->command[i] != NULL; i++)
+		if (files_in(t->command[i]) != 0)
+			return true;
+	return false;
+}
+
+char **
+study_params_files(const struct study *s, const struct value *values)
+{
+	const struct study_trial *t = &s->trial;
+	unsigned found = files_in(t->workdir_text);
+	struct strv list = { 0 };
+	struct buf b = { 0 };
+	int form;
+	size_t i;
+
+	for (i = 0; t->command[i] != NULL; i++)
+		found |= files_in(t->command[i]);
+	for (i = 0; t->env_text[i] != NULL; i++)
+		found |= files_in(t->env_text[i]);
+	for (form = 0; form < STUDY_PARAMS_FILES; form++) {
+		if ((found & 1U << form) == 0)
+			continue;
+		study_params_file_put_name(&b, (enum study_params_file)form);
+		strv_add(&list, buf_take(&b));
+		study_params_file_put(
+		    &b, (enum study_params_file)form, s->space, values);
+		strv_add(&list, buf_take(&b));
+	}
+	return list.v;
 }
 
 int64_t

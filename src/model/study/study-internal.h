@@ -42,6 +42,15 @@ bool study_params_parse(const char *argument, enum study_params_form usual,
 void study_params_add(struct strv *, enum study_params_form,
     const struct space *, const struct value *values);
 
+/* Whether a name in braces is params_file, or params_file:FORM. */
+bool study_params_file_parse(const char *name, enum study_params_file *);
+/* The same, with an error for a wrong form, or names that cannot be nested. */
+int study_params_file_check(
+    const struct study *, const struct json *, const char *name, struct err *);
+void study_params_file_put_name(struct buf *, enum study_params_file);
+void study_params_file_put(struct buf *, enum study_params_file,
+    const struct space *, const struct value *values);
+
 /* The same for another text; {params} is not allowed in it. */
 int study_command_check_text(
     const struct study *, const struct json *, struct err *);

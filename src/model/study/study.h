@@ -116,6 +116,14 @@ enum study_params_form {
 	STUDY_PARAMS_NO_FLAGS /* the same; false is --no-NAME */
 };
 
+/* The forms of {params_file}. */
+enum study_params_file {
+	STUDY_PARAMS_FILE_JSON,
+	STUDY_PARAMS_FILE_YAML, /* numbers as YAML 1.1 reads them */
+	STUDY_PARAMS_FILE_TOML,
+	STUDY_PARAMS_FILES
+};
+
 struct study_trial {
 	/*
 	 * Ends with NULL, templates not yet filled; empty: ask and tell only.
@@ -306,8 +314,15 @@ struct study_command_vars {
 	const char *checkpoint_dir;
 	const char *output_dir;
 	const char *model_dir;
+	const char *params_dir; /* of {params_file} */
 	int64_t batch; /* per replica: study_batch */
 };
+/*
+ * The files of {params_file} in command, env and workdir: names and texts in
+ * turn, to be written into params_dir; a list that ends with NULL, freed with
+ * strv_free.
+ */
+char **study_params_files(const struct study *, const struct value *values);
 /* trial.batch.global for these values; 0 = not given. */
 int64_t study_batch(const struct study *, const struct value *values);
 char **study_command(const struct study *, const struct value *values,
@@ -327,6 +342,8 @@ char **study_file_paths(const struct study *, const struct value *values,
     const struct study_command_vars *);
 /* Whether a template names {trial} or a folder of the trial. */
 bool study_command_is_own(const char *text);
+/* Whether the command names {params_file}. */
+bool study_command_has_params_file(const struct study_trial *);
 /* Whether a template contains names in braces. */
 bool study_command_has_names(const char *text);
 

@@ -39,6 +39,7 @@ env_put_param(struct strv *list, const char *name, const struct value *value)
 /* The trial's folders: on this machine, or as its launcher names them. */
 struct places {
 	char *checkpoint, *output, *model, *params, *metrics;
+	char *params_dir; /* NULL: far */
 };
 
 /* dir is the trial's folder, attempt_dir that of one attempt. */
@@ -50,6 +51,7 @@ places_below(const char *dir, const char *attempt_dir)
 		.output = xasprintf("%s/output", dir),
 		.model = xasprintf("%s/output/model", dir),
 		.params = xasprintf("%s/params.json", attempt_dir),
+		.params_dir = xstrdup(attempt_dir),
 		.metrics = xasprintf("%s/metrics.jsonl", attempt_dir),
 	};
 }
@@ -80,6 +82,7 @@ places_free(struct places *p)
 	free(p->output);
 	free(p->model);
 	free(p->params);
+	free(p->params_dir);
 	free(p->metrics);
 }
 
@@ -172,6 +175,7 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 		.own_env = te->own_env,
 		.workdir = te->workdir,
 		.files = te->files,
+		.params_files = te->params_files,
 		.params_json = f->row->params,
 		.settings = &f->study->trial,
 		.from = f->row->from,
@@ -198,6 +202,7 @@ vars_make(const struct run *run, const struct places *places)
 		.checkpoint_dir = places->checkpoint,
 		.output_dir = places->output,
 		.model_dir = places->model,
+		.params_dir = places->params_dir,
 		.batch = run->batch,
 	};
 }
@@ -235,6 +240,7 @@ spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
 	te->argv = study_command(f->study, values, &vars);
 	te->own_env = study_env(f->study, values, &vars);
 	te->workdir = study_workdir(f->study, values, &vars);
+	te->params_files = study_params_files(f->study, values);
 	te->files = study_file_paths(f->study, values, &vars);
 	te->env = env_make(run, &places, values);
 	te->spec = spec_make(f, te);
@@ -288,6 +294,7 @@ attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
 		again->argv = study_command(study, values, &vars);
 		again->own_env = study_env(study, values, &vars);
 		again->workdir = study_workdir(study, values, &vars);
+		again->params_files = study_params_files(study, values);
 		again->env = env_make(&run, &places, values);
 		places_free(&places);
 	}
@@ -301,6 +308,7 @@ attempt_spec_rerun_free(struct attempt_rerun *again)
 	strv_free(again->env);
 	strv_free(again->own_env);
 	free(again->workdir);
+	strv_free(again->params_files);
 	strv_free(again->argv);
 	*again = (struct attempt_rerun){ 0 };
 }
@@ -312,6 +320,7 @@ attempt_spec_free(struct attempt_spec *te)
 	strv_free(te->own_env);
 	free(te->workdir);
 	strv_free(te->files);
+	strv_free(te->params_files);
 	strv_free(te->argv);
 	free(te->trial_dir);
 	free(te->from_dir);

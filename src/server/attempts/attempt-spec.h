@@ -21,6 +21,7 @@ struct attempt_spec {
 	char **own_env; /* trial.env */
 	char *workdir;
 	char **files; /* paths of trial.files */
+	char **params_files; /* names and texts */
 };
 
 /* Inputs of attempt_spec_make. */
@@ -40,6 +41,7 @@ struct attempt_rerun {
 	char **env; /* "NAME=VALUE", ends with NULL; without trial.env */
 	char **own_env; /* trial.env */
 	char *workdir;
+	char **params_files; /* names in dir, and texts; or NULL */
 };
 
 /*

@@ -83,5 +83,56 @@ study '"env": { "A": "{params}" }'
 refused 'trial.env.A: {params} stands for arguments of trial.command; the file that HPOTUNE_PARAMS names has all parameters'
 study '"workdir": "{beta}"'
 refused 'trial.workdir: {beta} has no value when beta is inactive; {params} leaves it out then'
+study '"env": { "A": "{params_file:yml}" }'
+refused 'trial.env.A: {params_file:yml} is no form of a file; did you mean "yaml"?'
+
+# The parameters as a file, nested at dots; numbers stay numbers.
+cat >files.json <<'END'
+{ "study": "files", "objective": { "metric": "m", "goal": "minimize" },
+  "parameters": {
+    "opt.lr": { "type": "choice", "values": [1e-05] },
+    "n": { "type": "int", "min": 3, "max": 4 },
+    "opt.name": { "type": "fixed", "value": "a \"b\"" },
+    "opt.on": { "type": "fixed", "value": true },
+    "big": { "type": "choice", "values": [1e+30] },
+    "beta": { "type": "float", "min": 0, "max": 1, "when": { "n": [4] } } },
+  "trial": { "command": ["sh", "-c",
+      "cat \"$0\" \"$1\" $TOML >$OUT; echo hpotune: m=1", "{params_file}",
+      "{params_file:yaml}"],
+    "env": { "TOML": "{params_file:toml}", "OUT": "{study_dir}/files" } },
+  "enqueue": [ { "n": 3 } ], "limits": { "trials": 1 } }
+END
+ok 'files of parameters' quietly timeout 100 "$HPOTUNE" start -q files.json
+cat >want <<'END'
+{
+  "opt": {
+    "lr": 1e-05,
+    "name": "a \"b\"",
+    "on": true
+  },
+  "n": 3,
+  "big": 1e+30
+}
+opt:
+  lr: 1.0e-05
+  name: "a \"b\""
+  "on": true
+"n": 3
+big: 1.0e+30
+opt.lr = 1.0e-05
+"n" = 3
+opt.name = "a \"b\""
+opt."on" = true
+big = 1.0e+30
+END
+is "$(cat files)" "$(cat want)" 'JSON, YAML and TOML'
+rm files
+"$HPOTUNE" best files.json | sed -n 's/^again: //; /^mkdir/,$p' >again
+sh again >out 2>err
+is "$(cat files)" "$(cat want)" 'best: its line writes them again'
+sed -i 's/"n": {/"opt": { "type": "fixed", "value": 1 }, "n": {/' files.json
+"$HPOTUNE" check files.json >out 2>err
+like "$(cat err)" '{params_file} is nested at dots: opt cannot be a value and have opt.lr below it$' \
+    'a name that is a value and a group is refused'
 
 done_testing

@@ -62,6 +62,12 @@ for section in History 'Learning curves' 'Parameters that mattered' \
 	like "$text" "^$section\$" "all: the section $section"
 done
 unlike "$text" '^Front$' 'all: one objective has no front'
+is "$(grep -o 'class="m held"[^>]*data-trials="[0-9 ]*"' all.html |
+    sed 's/.*data-trials="//; s/"//' | tr ' ' '\n' | grep . | sort -nu)" \
+    "$(sql all.db "SELECT DISTINCT trial FROM stops JOIN trials USING (trial)
+	WHERE verdict = 'suspended' AND value IS NOT NULL ORDER BY trial")" \
+    'all: the curves whose stop a guard suspended have a ring'
+ok 'all: there are some' grep -q 'class="m held"[^>]*data-trials' all.html
 is "$(page rows all.html 'Best trials' | cut -d '|' -f 1 | sed -n '2,26p')" \
     "$(sql all.db "SELECT trial FROM trials WHERE state = 'completed'
 	ORDER BY objective DESC, trial LIMIT 25")" 'all: the best trials'

@@ -14,12 +14,14 @@ for step in 1 2 3; do
 	echo "hpotune: step=$step loss=$1"
 	echo "{\"step\": $step, \"other\": $step}" >>"$HPOTUNE_METRICS"
 done
+printf 'step,val\n1,5\n2,6\n' >"$HPOTUNE_OUTPUT_DIR/log.csv"
 END
 chmod +x trial
 MARK="it's one"
 export MARK
 slurm_study run '"trials": 4, "parallel": 4' \
-    '"env": { "GIVEN": "a \"b\" $c" }, "cpus": 1' \
+    '"env": { "GIVEN": "a \"b\" $c" }, "cpus": 1,
+    "metrics": [ { "from": "csv", "path": "log.csv" } ]' \
     ', "gpus": "a100:1", "setup": "SET=up; export SET"'
 ok 'check accepts it' quietly "$HPOTUNE" check run.json
 ok 'four trials run as jobs' quietly timeout 120 "$HPOTUNE" start run.json ||
@@ -28,6 +30,8 @@ is "$(sql run.db 'SELECT count(*), sum(reports) FROM trials
     WHERE state = '"'completed'")" '4|12' 'all report'
 is "$(sql run.db "SELECT count(*) FROM metrics WHERE name = 'other'")" 12 \
     'by the metrics file too'
+is "$(sql run.db "SELECT count(*), sum(value) FROM metrics WHERE name = 'val'")" \
+    '8|44.0' 'and by a file of the trial'
 like "$(sql run.db 'SELECT place FROM attempts')" '^n[1-4] job [0-9]+$' \
     'the place is node and job'
 given=$(cat run.d/trials/1/output/env)

@@ -329,8 +329,12 @@ part_emit(struct sm_log *log, struct sm_tick *tick, int64_t ms,
     const char *text, size_t len, bool tell)
 {
 	struct sm_logs *logs = log->logs;
+	bool good;
 
-	if (sm_log_line_parse(logs->report, logs->rules, text, len))
+	logs->report->epoch = log->epoch;
+	good = sm_log_line_parse(logs->report, logs->rules, text, len);
+	log->epoch = logs->report->epoch;
+	if (good)
 		report_tell(log, tick, ms, tell);
 	else if (logs->report->why != NULL)
 		reason_note(log, "a line", logs->report->why);

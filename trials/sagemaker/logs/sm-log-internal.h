@@ -101,6 +101,7 @@ enum sm_log_phase {
 
 struct sm_log {
 	struct sm_logs *logs;
+	int64_t epoch; /* state of metric_line between its lines */
 	int64_t trial;
 	int attempt;
 	char *job;

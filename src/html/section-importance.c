@@ -413,18 +413,27 @@ int
 section_importance(struct page *r, struct err *e)
 {
 	size_t dims = r->study->space->n;
+	size_t *first = xcalloc(dims + 1, sizeof *first);
 	struct importance m = { .r = r };
+	bool contour = false;
 	int rc;
 
 	m.points = xcalloc(r->n * dims + 1, sizeof *m.points);
 	m.losses = xcalloc(r->n + 1, sizeof *m.losses);
 	m.share = xcalloc(dims + 1, sizeof *m.share);
 	m.order = xcalloc(dims + 1, sizeof *m.order);
-	for (m.aim = 0; m.aim < r->aims.n; m.aim++)
+	for (m.aim = 0; m.aim < r->aims.n; m.aim++) {
 		aim_put(&m);
-	rc = section_params(r, m.order, e);
-	if (rc == 0 && dims > 1 && m.share[m.order[1]] > 0)
-		section_contour(r, m.order[0], m.order[1]);
+		if (m.aim > 0)
+			continue;
+		/* The charts below are about the first objective. */
+		memcpy(first, m.order, dims * sizeof *first);
+		contour = dims > 1 && m.share[first[1]] > 0;
+	}
+	rc = section_params(r, first, e);
+	if (rc == 0 && contour)
+		section_contour(r, first[0], first[1]);
+	free(first);
 	free(m.points);
 	free(m.losses);
 	free(m.share);

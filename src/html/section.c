@@ -78,7 +78,8 @@ params_put(struct page *r, struct html *h, bool apart, const char *json)
 		else if (value != NULL)
 			json_write(&text, value);
 		html_leaf(apart ? h + i : h, "td",
-		    section_param_is_number(r, i) ? "n" : NULL, buf_str(&text));
+		    apart || section_param_is_number(r, i) ? "n" : NULL,
+		    buf_str(&text));
 		buf_clear(&text);
 	}
 	json_free(doc);

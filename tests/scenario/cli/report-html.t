@@ -185,6 +185,9 @@ done
 is "$(grep -o 'class="axis aim" [^>]* data-axis="[a-z]*"' pair.html |
     sed 's/.*="//; s/"//' | tr '\n' ' ')" 'acc cost ' \
     'pair: each objective has an axis'
+is "$(page text pair.html | sed -n 's/^acc against //p' | head -n 1)" \
+    "$(page rows pair.html 'Parameters that mattered: acc' | head -n 1 |
+    cut -d '|' -f 1)" 'pair: the charts are in the order of the first objective'
 
 # Whatever is said in a study is text.
 

@@ -16,7 +16,7 @@ SLURM_CLUSTER_CPUS=$((jobs / 4 + 20))
 export SLURM_CLUSTER_CPUS
 server=
 trap 'exit 1' INT TERM
-trap 'kill -9 $server 2>/dev/null; sh "$cluster" down "$bench_dir/cluster"
+trap 'kill -9 $server 2>/dev/null || :; sh "$cluster" down "$bench_dir/cluster"
     rm -rf "$bench_dir"' EXIT
 eval "$(sh "$cluster" up "$bench_dir/cluster" 'MaxJobCount=20000' \
     'SchedulerParameters=sched_interval=1,bf_interval=1,default_queue_depth=5000,sched_max_job_start=0')"

@@ -59,7 +59,7 @@ ok 'its trial runs' retry sql_is local/leased.db \
 like "$(cat leased.lease)" "^host=$(hostname) boot=[0-9a-f-]* pid=$server since=2" \
     'the lease names its server'
 mkdir other
-"$HPOTUNE" start leased.json --state "$dir/other" >out 2>err
+timeout 20 "$HPOTUNE" start leased.json --state "$dir/other" >out 2>err
 is $? 2 'another server of this machine is refused'
 like "$(cat err)" "runs on $(hostname) since .* \(process $server\)" 'by name'
 echo 'host=elsewhere boot=1-2 pid=7 since=2026-01-02T03:04:05Z' >leased.lease
@@ -70,7 +70,7 @@ like "$(cat server.err)" 'taken over by a server on elsewhere: its trials contin
 is "$(jobs_left)" 1 'its trial runs on'
 is "$(sql local/leased.db 'SELECT state FROM trials')" running 'and is not ended'
 like "$(cat leased.lease)" '^host=elsewhere' 'the lease is left alone'
-"$HPOTUNE" start leased.json --state "$dir/local" >out 2>err
+timeout 20 "$HPOTUNE" start leased.json --state "$dir/local" >out 2>err
 is $? 2 'while the other machine has it, a start is refused'
 like "$(cat err)" 'runs on elsewhere since 2026-01-02T03:04:05Z \(process 7\)' \
     'the error has who, since when'

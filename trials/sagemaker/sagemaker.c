@@ -169,16 +169,6 @@ check(const struct study_trial *trial, const struct option_value *values,
 	if (sm_settings_read(&set, values, trial, e) != 0)
 		return -1;
 	sm_settings_free(set);
-	if (study_command_has_params_file(trial))
-		return err_set(e, ERR_USAGE,
-		    "trial.command: {params_file} is written for trials on "
-		    "this machine and on Slurm; a training job has "
-		    "$HPOTUNE_PARAMS");
-	if (trial->n_files > 0)
-		return err_set(e, ERR_USAGE,
-		    "trial.reads, trial.metrics: files are read for trials on "
-		    "this machine and on Slurm; a training job has only its "
-		    "log");
 	return 0;
 }
 

@@ -106,6 +106,35 @@ batch_check(const struct plugin_backend *backend, const struct study *study,
 	return 0;
 }
 
+/* A backend whose trials run in folders that this machine does not see. */
+static int
+far_check(const struct plugin_backend *backend, const struct study *study,
+    struct err *e)
+{
+	const char *name = backend->launcher->name;
+	const struct json *where = study_key(study, "trial", "reads");
+
+	if (backend->launcher->dirs == NULL)
+		return 0;
+	if (study->trial.n_files > 0)
+		return json_err(where != NULL
+				    ? where
+				    : study_key(study, "trial", "metrics"),
+		    e,
+		    "files are read for trials on this machine and on Slurm: "
+		    "the backend %s has only their log",
+		    name);
+	if (study_command_has_params_file(&study->trial))
+		return json_err(study_key(study, "trial", "command"), e,
+		    "{params_file} is written for trials on this machine and "
+		    "on Slurm: with the backend %s they have $HPOTUNE_PARAMS",
+		    name);
+	if (study_command_has_names(study->trial.workdir_text))
+		return json_err(study_key(study, "trial", "workdir"), e,
+		    "the backend %s runs all trials in one folder", name);
+	return 0;
+}
+
 /* Programs and folders missing on this machine, or on the remote one. */
 static int
 backend_check(const struct plugin_backend *backend,
@@ -150,11 +179,8 @@ backend_check(const struct plugin_backend *backend,
 		*e = why;
 		return -1;
 	}
-	if (launcher->dirs != NULL &&
-	    study_command_has_names(study->trial.workdir_text))
-		return json_err(study_key(study, "trial", "workdir"), e,
-		    "the backend %s runs all trials in one folder",
-		    launcher->name);
+	if (far_check(backend, study, e) != 0)
+		return -1;
 	return batch_check(backend, study, e);
 }
 

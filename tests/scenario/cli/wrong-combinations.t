@@ -48,6 +48,18 @@ study "$objective, $parameters, $trial, $limits,
 \"backend\": { \"name\": \"sagemaker\", \"region\": \"eu-west-1\" }"
 refused 'backend.*role' 'training jobs without a role'
 
+far='"backend": { "name": "sagemaker", "region": "eu-west-1",
+"role": "arn:aws:iam::123456789012:role/x", "instance_type": "ml.m5.large",
+"image": "1.dkr.ecr.eu-west-1.amazonaws.com/x:1", "s3": "s3://bkt/x/" }'
+study "$objective, $parameters, $limits, $far,
+\"trial\": { \"command\": [\"a\"], \"reads\": \"tensorboard\" }"
+refused 'trial.reads: files are read for trials on this machine and on Slurm' \
+    'files of training jobs'
+study "$objective, $parameters, $limits, $far,
+\"trial\": { \"command\": [\"a\", \"{params_file}\"] }"
+refused 'trial.command: {params_file} is written for trials on this machine' \
+    'a file of parameters for training jobs'
+
 study "$objective, $parameters, $trial, $limits, \"stopping\": \"medain\""
 refused 'stopping: no stopping rule named "medain"' 'a rule that is none'
 

@@ -45,8 +45,30 @@ reports() {
 	awk '/^hpotune: / { line[$2] = $0; if (!seen[$2]++) order[++n] = $2 }
 	    END { for (i = 1; i <= n; i++) print line[order[i]] }' "$@"
 }
-reported() {
-	grep -q "step=$1 " out 2>/dev/null
+# Runs `train` with the options given, sends a signal at the first report of a
+# step, and leaves the exit status.  The shell waits in its read, so that it is
+# there at once: programs that look again and again may come too late.
+interrupt_at() { # signal step --options…
+	signal=$1 step=$2
+	shift 2
+	rm -f pipe
+	mkfifo pipe
+	"$train" $small "$@" >pipe 2>err &
+	child=$!
+	while read -r line; do
+		echo "$line"
+		case $line in
+		*"step=$step "*)
+			kill -$signal $child
+			step=none
+			;;
+		esac
+	done <pipe >out
+	wait $child 2>/dev/null
+	status=$?
+	child=
+	cat out >>all
+	return $status
 }
 # Runs `train` with the options given, sends a signal as soon as a command
 # succeeds, and leaves the exit status.
@@ -75,11 +97,11 @@ scenario() { # name, options of the run
 	same "$(grep -c '^hpotune: step=[0-9]* val_accuracy=0\.[0-9]* ' \
 	    whole.out)" 10 "$name: one report per epoch"
 
-	interrupt TERM 'reported 1' --checkpoint-dir=parts "$@"
+	interrupt_at TERM 1 --checkpoint-dir=parts "$@"
 	same $? 143 "$name: SIGTERM ends it"
 	grep -q "$trainer: stopped in epoch [0-9]* after [0-9]" err
 	ok "$name: and it says where"
-	interrupt INT 'reported 2' --checkpoint-dir=parts "$@"
+	interrupt_at INT 2 --checkpoint-dir=parts "$@"
 	same $? 130 "$name: SIGINT as well"
 	"$train" $small --checkpoint-dir=parts "$@" >>all 2>err
 	ok "$name: it goes on to the end"

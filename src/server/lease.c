@@ -68,8 +68,12 @@ is_here(const struct lease *l, const struct holder *h)
 	       strcmp(h->boot, l->self.boot) == 0;
 }
 
+/*
+ * Write the file part with what we are.  0, or errno; on an error the file is
+ * gone.
+ */
 static int
-file_write(const struct lease *l, const char *to, struct err *e)
+part_write(const struct lease *l)
 {
 	char text[256];
 	int n =
@@ -80,15 +84,53 @@ file_write(const struct lease *l, const char *to, struct err *e)
 	(void)unlink(l->part);
 	fd = open(l->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 	    0644);
-	errno = fd == -1 ? errno : ENOSPC;
-	if (fd == -1 || write(fd, text, (size_t)n) != n ||
-	    (to != NULL && rename(l->part, to) == -1))
+	if (fd == -1)
+		return errno;
+	errno = ENOSPC; /* of a short write */
+	if (write(fd, text, (size_t)n) != n)
 		error = errno;
-	if (fd != -1)
-		(void)close(fd);
+	if (close(fd) == -1 && error == 0)
+		error = errno;
 	if (error != 0)
-		return err_set(e, ERR_FILE, "%s: %s", l->path, strerror(error));
-	return 0;
+		(void)unlink(l->part);
+	return error;
+}
+
+static int
+failed(const struct lease *l, int error, struct err *e)
+{
+	return err_set(e, ERR_FILE, "%s: %s", l->path, strerror(error));
+}
+
+/* Replace the lease, whoever has it. */
+static int
+lease_write(const struct lease *l, struct err *e)
+{
+	int error = part_write(l);
+
+	if (error == 0 && rename(l->part, l->path) == -1) {
+		error = errno;
+		(void)unlink(l->part);
+	}
+	return error == 0 ? 0 : failed(l, error, e);
+}
+
+/* Create it; *there: another server has created it at the same time. */
+static int
+lease_create(const struct lease *l, bool *there, struct err *e)
+{
+	int error = part_write(l);
+
+	*there = false;
+	if (error == 0) {
+		error = link(l->part, l->path) == -1 ? errno : 0;
+		(void)unlink(l->part);
+	}
+	*there = error == EEXIST;
+	/* Without hard links the last who writes it has it. */
+	if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS)
+		error = 0;
+	return error == 0 || *there ? 0 : failed(l, error, e);
 }
 
 /* Whether a server may hold it: by its process here, by its file elsewhere. */
@@ -97,14 +139,15 @@ is_alive(
     const struct lease *l, const struct holder *h, bool *alive, struct err *e)
 {
 	struct stat theirs, now;
+	int error;
 
 	if (is_here(l, h)) {
 		*alive = kill((pid_t)h->pid, 0) == 0 || errno == EPERM;
 		return 0;
 	}
 	/* What the file system calls now. */
-	if (file_write(l, NULL, e) != 0)
-		return -1;
+	if ((error = part_write(l)) != 0)
+		return failed(l, error, e);
 	*alive = stat(l->part, &now) == 0 && stat(l->path, &theirs) == 0 &&
 		 now.st_mtime - theirs.st_mtime < DEAD_S;
 	(void)unlink(l->part);
@@ -176,7 +219,7 @@ on_beat(void *arg)
 		return;
 	}
 	/* A folder that is away for a while is not the end of the study. */
-	if (file_write(l, l->path, &e) != 0)
+	if (lease_write(l, &e) != 0)
 		log_warn("store", "the lease is not renewed: %s", e.text);
 	loop_timer_set(l->timer, BEAT_MS);
 }
@@ -194,8 +237,9 @@ lease_open(struct lease **out, struct loop *loop, const char *dir,
 	l->loop = loop;
 	l->timer = loop_timer_new(loop, on_beat, l);
 	l->path = xasprintf("%s/%s.lease", dir, name);
-	l->part = xasprintf("%s.%ld", l->path, (long)getpid());
 	self_read(&l->self);
+	/* Machines may have servers of the same number. */
+	l->part = xasprintf("%s.%s.%ld", l->path, l->self.host, l->self.pid);
 	/* A server of this machine is found by the lock of the study. */
 	if (!holder_read(l->path, &h) || is_here(l, &h))
 		return 0;
@@ -203,7 +247,7 @@ lease_open(struct lease **out, struct loop *loop, const char *dir,
 	if (rc == 0 && alive && !take_over)
 		return refused(&h, e);
 	if (rc == 0 && alive) {
-		rc = file_write(l, l->path, e);
+		rc = lease_write(l, e);
 		l->held = rc == 0;
 		if (rc == 0)
 			leave_wait(l, &h);
@@ -214,18 +258,21 @@ lease_open(struct lease **out, struct loop *loop, const char *dir,
 int
 lease_hold(struct lease *l, lease_cb *lost, void *arg, struct err *e)
 {
+	bool alive = false, there = false;
 	struct holder h;
-	bool alive = false;
 
 	l->lost = lost;
 	l->arg = arg;
+	if (access(l->path, F_OK) == -1 && lease_create(l, &there, e) != 0)
+		return -1;
 	if (holder_read(l->path, &h) && !is_same(&h, &l->self)) {
 		if (is_alive(l, &h, &alive, e) != 0)
 			return -1;
-		if (alive)
+		/* One that has just been created is alive. */
+		if (alive || there)
 			return refused(&h, e);
 	}
-	if (file_write(l, l->path, e) != 0)
+	if (lease_write(l, e) != 0)
 		return -1;
 	l->held = true;
 	loop_timer_set(l->timer, BEAT_MS);

@@ -86,6 +86,36 @@ slurm_study leased '"trials": 2' '"grace": 5' ", \"dir\": \"$dir/shared\""
 ok '--take-over takes it at once' quietly timeout 60 "$HPOTUNE" start \
     leased.json --state "$dir/local" --take-over
 
+# Two machines that start it at the same time: one of them has it.
+machine() { # name
+	unshare --uts sh -c 'hostname "machine-$1"
+	    exec timeout 60 "$HPOTUNE" start both.json --state "$2"' sh \
+	    "$1" "$dir/both-$1" >"$1.out" 2>"$1.err"
+	echo $? >"$1.status"
+}
+ended() {
+	[ "$(cat one.status two.status 2>/dev/null | wc -l)" = "$1" ]
+}
+if unshare --uts true 2>/dev/null; then
+	rm -f done
+	slurm_study both '"trials": 1' '"grace": 5' \
+	    ", \"dir\": \"$dir/shared\""
+	mkdir both-one both-two
+	machine one &
+	machine two &
+	ok 'of two machines one is refused' retry ended 1
+	touch done
+	ok 'and the other has the study' retry ended 2
+	wait
+	is "$(cat one.status two.status | sort | tr '\n' ' ')" '0 2 ' \
+	    'one ends well'
+	like "$(cat one.err two.err)" 'runs on machine-(one|two) since' \
+	    'the error has the name of that one'
+	is "$(for db in both-one/both.db both-two/both.db; do
+		[ ! -s $db ] || sql $db 'SELECT count(*) FROM attempts'
+	done | awk '{ n += $1 } END { print n }')" 1 'there is one attempt'
+fi
+
 slurm_study beside '"trials": 1' '"grace": 5' ''
 ok 'a database that everybody can read' quietly "$HPOTUNE" start beside.json
 ok 'is not copied' [ ! -e beside.snapshot.db ]

@@ -16,6 +16,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/server/status/notice-text.h"
 #include "src/server/status/rows.h"
 #include "src/server/tuner/notices.h"
 #include "src/server/tuner/tuner-internal.h"

@@ -8,13 +8,7 @@
 #define HPOTUNE_NOTICES_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "src/model/study/study.h"
-
-struct buf;
-struct err;
-struct store;
 struct tuner;
 
 struct notices;
@@ -37,20 +31,5 @@ bool notices_answered(const struct tuner *);
 bool notices_busy(const struct tuner *);
 /* Log which notices stay due for the next start. */
 void notices_leave(struct tuner *);
-
-/* notice-text.c */
-struct notice_facts {
-	const struct study *study;
-	const char *id; /* a UUID */
-	enum study_moment moment;
-	const char *state; /* of the study */
-	const char *why; /* one clause */
-	int64_t time_us, elapsed_ms;
-};
-/* Build the notice from these facts and the database, as text and as JSON. */
-int notice_put_text(
-    struct buf *, const struct notice_facts *, struct store *, struct err *);
-int notice_put_detail(
-    struct buf *, const struct notice_facts *, struct store *, struct err *);
 
 #endif /* HPOTUNE_NOTICES_H */

@@ -15,9 +15,9 @@
 #include "src/base/text.h"
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
+#include "src/server/status/notice-text.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
-#include "src/server/tuner/notices.h"
 #include "src/store/store.h"
 
 enum {

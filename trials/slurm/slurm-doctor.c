@@ -18,50 +18,10 @@
 
 enum { ASK_MS = 15000, JOB_MS = 60000, LOOK_MS = 200 };
 
-struct call {
-	struct loop *loop;
-	struct capture *child;
-	struct buf *out;
-	int status;
-};
-
-static void
-on_end(void *arg, int status, const char *out, size_t len, const char *why)
-{
-	struct call *c = arg;
-
-	c->child = NULL;
-	c->status =
-	    status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	buf_add(c->out, out, len);
-	if (c->status == -1)
-		buf_puts(c->out, why);
-	loop_stop(c->loop);
-}
-
 static void
 on_turn(void *arg)
 {
 	(void)arg;
-}
-
-int
-slurm_doctor_call(char *const *argv, int64_t ms, struct buf *out)
-{
-	const struct capture_spec spec = {
-		.argv = argv, .timeout_ms = ms, .both = true
-	};
-	struct call c = { .out = out, .status = -1 };
-	struct err e = ERR_INIT;
-
-	if (loop_open(&c.loop, LOOP_REAL, &e) != 0)
-		return -1;
-	if (capture_start(&c.child, c.loop, &spec, on_end, &c, &e) == 0)
-		loop_run(c.loop, on_turn, NULL);
-	else
-		buf_puts(out, e.text);
-	loop_close(c.loop);
-	return c.status;
 }
 
 struct doctor {
@@ -98,7 +58,7 @@ check_tools(struct doctor *d)
 	for (i = 0; i < sizeof tools / sizeof tools[0] && good; i++) {
 		buf_clear(&out);
 		argv[0] = (char *)tools[i];
-		good = slurm_doctor_call(argv, d->ask_ms, &out) == 0;
+		good = slurm_program_call(argv, d->ask_ms, &out) == 0;
 		if (!good)
 			say(d, LAUNCH_ERROR, tools[i], buf_str(&out),
 			    "run it where jobs are submitted (a login node), "
@@ -117,7 +77,7 @@ check_controller(struct doctor *d)
 {
 	char *argv[] = { "scontrol", "ping", NULL };
 	struct buf out = { 0 };
-	bool good = slurm_doctor_call(argv, d->ask_ms, &out) == 0 &&
+	bool good = slurm_program_call(argv, d->ask_ms, &out) == 0 &&
 		    strstr(buf_str(&out), "UP") != NULL;
 
 	line_cut(&out);
@@ -158,7 +118,7 @@ check_config(struct doctor *d)
 	struct buf out = { 0 }, text = { 0 };
 	size_t i;
 
-	if (slurm_doctor_call(argv, d->ask_ms, &out) == 0) {
+	if (slurm_program_call(argv, d->ask_ms, &out) == 0) {
 		for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 			setting(buf_str(&out), names[i], value, sizeof value);
 			if (*value != '\0')
@@ -185,7 +145,7 @@ check_accounting(struct doctor *d)
 	const char *name =
 	    getenv("USER") != NULL ? getenv("USER") : getenv("LOGNAME");
 
-	if (slurm_doctor_call(who, d->ask_ms, &out) != 0) {
+	if (slurm_program_call(who, d->ask_ms, &out) != 0) {
 		say(d, LAUNCH_INFO, "accounting",
 		    "none (sacct does not answer): a job that somebody cancels "
 		    "is recorded without the name of the user",
@@ -197,7 +157,7 @@ check_accounting(struct doctor *d)
 	if (name != NULL && *name != '\0') {
 		user = xasprintf("user=%s", name);
 		limits[5] = user;
-		if (slurm_doctor_call(limits, d->ask_ms, &out) != 0)
+		if (slurm_program_call(limits, d->ask_ms, &out) != 0)
 			buf_clear(&out);
 	}
 	buf_puts(&text, "sacct answers");
@@ -224,7 +184,7 @@ check_accepts(struct doctor *d)
 	strv_add(&argv, xstrdup("--test-only"));
 	slurm_options_words(&d->set, &argv);
 	strv_add(&argv, xstrdup("--wrap=true"));
-	status = slurm_doctor_call(argv.v, d->ask_ms, &out);
+	status = slurm_program_call(argv.v, d->ask_ms, &out);
 	strv_free(argv.v);
 	line_cut(&out);
 	say(d, status == 0 ? LAUNCH_INFO : LAUNCH_ERROR, "jobs", buf_str(&out),
@@ -285,7 +245,7 @@ shared_say(struct doctor *d, bool found, const char *job, const char *dir)
 	if (found)
 		text = xasprintf("a job on a node has written into %s", dir);
 	else {
-		(void)slurm_doctor_call(argv, d->ask_ms, &out);
+		(void)slurm_program_call(argv, d->ask_ms, &out);
 		line_cut(&out);
 		text = xasprintf("job %s has not written into %s: %s", job, dir,
 		    buf_str(&out));
@@ -325,7 +285,7 @@ check_shared(struct doctor *d)
 	strv_add(&argv, xstrdup("--time=1"));
 	strv_add(
 	    &argv, xasprintf("--wrap=: >.hpotune-doctor.%ld", (long)getpid()));
-	if (slurm_doctor_call(argv.v, d->ask_ms, &out) != 0) {
+	if (slurm_program_call(argv.v, d->ask_ms, &out) != 0) {
 		line_cut(&out);
 		say(d, LAUNCH_ERROR, "folder", buf_str(&out),
 		    "a job could not be submitted");
@@ -337,7 +297,7 @@ check_shared(struct doctor *d)
 		    job, cut);
 		cancel[0] = "scancel";
 		cancel[1] = job;
-		(void)slurm_doctor_call(cancel, d->ask_ms, &rest);
+		(void)slurm_program_call(cancel, d->ask_ms, &rest);
 		(void)unlink(path);
 		free(job);
 	}

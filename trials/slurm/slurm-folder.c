@@ -166,7 +166,7 @@ program_copy(const struct slurm *s, char **to, const char *variable,
 	if (rc == 0 && stat(*to, &st) == -1) {
 		argv[3] = from;
 		argv[4] = text;
-		if (slurm_doctor_call(argv, SLURM_TOOL_MS, &command) != 0 ||
+		if (slurm_program_call(argv, SLURM_TOOL_MS, &command) != 0 ||
 		    rename(text, *to) == -1)
 			rc = err_set(e, ERR_FILE,
 			    "%s cannot be copied to %s: %.200s", from, dir,

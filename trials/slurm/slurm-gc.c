@@ -67,7 +67,7 @@ slurm_gc_strays(
 	int rc = 0;
 
 	(void)env;
-	if (slurm_doctor_call(argv, LIST_MS, &out) != 0) {
+	if (slurm_program_call(argv, LIST_MS, &out) != 0) {
 		rc = err_set(e, ERR_LAUNCH, "squeue: %.*s",
 		    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
 		buf_free(&out);
@@ -95,7 +95,7 @@ slurm_gc_strays(
 			strv_add(&cancel, xstrdup("scancel"));
 		strv_add(&cancel, xstrdup(field[0]));
 	}
-	if (cancel.n > 0 && slurm_doctor_call(cancel.v, LIST_MS, &out) != 0)
+	if (cancel.n > 0 && slurm_program_call(cancel.v, LIST_MS, &out) != 0)
 		rc = err_set(e, ERR_LAUNCH, "scancel: %.*s",
 		    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
 	strv_free(cancel.v);

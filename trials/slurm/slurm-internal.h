@@ -250,7 +250,8 @@ void slurm_submit_on_slots_timer(void *);
 void slurm_submit_read(struct slurm *);
 /* Inside collect: offer one slot more from time to time after a quota. */
 void slurm_submit_slots(struct slurm *);
-/* Read the class of an error of sbatch. */
+
+/* slurm-program.c: Slurm's programs, run to their end. */
 enum slurm_refusal {
 	SLURM_REFUSAL_UNCLEAR, /* the job may be there */
 	SLURM_REFUSAL_DOWN, /* nobody answers: not sent */
@@ -258,7 +259,13 @@ enum slurm_refusal {
 	SLURM_REFUSAL_NODES, /* no node is like this */
 	SLURM_REFUSAL_WRONG /* never accepted as it is */
 };
-enum slurm_refusal slurm_submit_class(const char *text);
+/* What a refusal of sbatch means, by its words. */
+enum slurm_refusal slurm_program_refusal(const char *text);
+/*
+ * Run a program and wait for it: its exit status; -1: it did not end in time,
+ * or cannot be started.  The output has stdout and stderr.
+ */
+int slurm_program_call(char *const *argv, int64_t ms, struct buf *out);
 
 /* slurm-queue.c: squeue and scancel. */
 void slurm_queue_ask(struct slurm *, bool soon);
@@ -302,10 +309,5 @@ int slurm_gc_strays(
 /* slurm-doctor.c */
 int slurm_doctor(
     const struct launch_env *, launch_doctor_cb *, void *arg, struct err *);
-/*
- * Run a program and wait for it: its exit status; -1: it did not end in time,
- * or cannot be started.  The output has stdout and stderr.
- */
-int slurm_doctor_call(char *const *argv, int64_t ms, struct buf *out);
 
 #endif /* HPOTUNE_SLURM_INTERNAL_H */

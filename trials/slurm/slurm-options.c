@@ -310,7 +310,7 @@ time_check(const struct slurm_settings *set, struct err *e)
 	char limit[32];
 	int64_t most = -1, s;
 
-	if (set->time_s == 0 || slurm_doctor_call(argv, TEST_MS, &out) != 0) {
+	if (set->time_s == 0 || slurm_program_call(argv, TEST_MS, &out) != 0) {
 		buf_free(&out);
 		return 0;
 	}
@@ -348,7 +348,7 @@ nodes_known(void)
 		"completing" };
 	struct buf out = { 0 };
 	const char *line, *end;
-	bool good = slurm_doctor_call(argv, TEST_MS, &out) == 0;
+	bool good = slurm_program_call(argv, TEST_MS, &out) == 0;
 	size_t i, n = sizeof well / sizeof well[0];
 
 	for (line = buf_str(&out); good && *line != '\0';
@@ -378,9 +378,9 @@ cluster_check(const struct slurm_settings *set, struct err *e)
 	strv_add(&argv, xstrdup("--test-only"));
 	slurm_options_words(set, &argv);
 	strv_add(&argv, xstrdup("--wrap=true"));
-	if (slurm_doctor_call(argv.v, TEST_MS, &out) > 0) {
+	if (slurm_program_call(argv.v, TEST_MS, &out) > 0) {
 		error_read(buf_str(&out), text, sizeof text);
-		is = slurm_submit_class(buf_str(&out));
+		is = slurm_program_refusal(buf_str(&out));
 		if (is == SLURM_REFUSAL_WRONG ||
 		    (is == SLURM_REFUSAL_NODES && nodes_known()))
 			rc = err_set(e, ERR_USAGE,

@@ -19,51 +19,6 @@
 
 enum { PAUSE_MIN_MS = 1000, PAUSE_MAX_MS = 60000, SLOTS_MS = 60000 };
 
-static const struct {
-	const char *words;
-	enum slurm_refusal is;
-} refusals[] = {
-	/* Before the others: the job may be there. */
-	{ "Socket timed out", SLURM_REFUSAL_UNCLEAR },
-	{ "Zero Bytes were transmitted", SLURM_REFUSAL_UNCLEAR },
-	{ "Unable to contact slurm controller", SLURM_REFUSAL_DOWN },
-	{ "Unable to resolve", SLURM_REFUSAL_DOWN },
-	{ "Slurm temporarily unable to accept job", SLURM_REFUSAL_DOWN },
-	{ "Slurm backup controller in standby mode", SLURM_REFUSAL_DOWN },
-	{ "Resource temporarily unavailable", SLURM_REFUSAL_DOWN },
-	/* Such as QOSMaxWallDurationPerJobLimit: the next words name both. */
-	{ "PerJob", SLURM_REFUSAL_WRONG },
-	{ "PerNode", SLURM_REFUSAL_WRONG },
-	{ "JobLimit", SLURM_REFUSAL_QUOTA },
-	{ "MaxSubmit", SLURM_REFUSAL_QUOTA },
-	{ "job submit limit", SLURM_REFUSAL_QUOTA },
-	{ "Requested node configuration is not available",
-	    SLURM_REFUSAL_NODES },
-	{ "Invalid", SLURM_REFUSAL_WRONG },
-	{ "invalid", SLURM_REFUSAL_WRONG },
-	{ "unrecognized option", SLURM_REFUSAL_WRONG },
-	{ "Requested time limit", SLURM_REFUSAL_WRONG },
-	{ "Requested partition configuration not available",
-	    SLURM_REFUSAL_WRONG },
-	{ "can not be satisfied", SLURM_REFUSAL_WRONG },
-	{ "cannot be satisfied", SLURM_REFUSAL_WRONG },
-	{ "not permitted", SLURM_REFUSAL_WRONG },
-	{ "Access/permission denied", SLURM_REFUSAL_WRONG },
-	{ "No partition specified", SLURM_REFUSAL_WRONG },
-	{ "violates accounting/QOS policy", SLURM_REFUSAL_WRONG },
-};
-
-enum slurm_refusal
-slurm_submit_class(const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-		if (strstr(text, refusals[i].words) != NULL)
-			return refusals[i].is;
-	return SLURM_REFUSAL_UNCLEAR;
-}
-
 /* The last line, without sbatch's own words before it. */
 static void
 words_of(const char *out, const char *why, char *text, size_t n)
@@ -193,7 +148,7 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 	char excluded[1024], why[320];
 
 	switch (
-	    *out != '\0' ? slurm_submit_class(out) : SLURM_REFUSAL_UNCLEAR) {
+	    *out != '\0' ? slurm_program_refusal(out) : SLURM_REFUSAL_UNCLEAR) {
 	case SLURM_REFUSAL_UNCLEAR:
 		launcher_note(&a->source, LAUNCH_WARNING,
 		    "sbatch: %s: its job may have been accepted all the same, "

@@ -234,7 +234,7 @@ tools_find(struct err *e)
 {
 	char *argv[] = { "sbatch", "--version", NULL };
 	struct buf out = { 0 };
-	int status = slurm_doctor_call(argv, SLURM_TOOL_MS, &out);
+	int status = slurm_program_call(argv, SLURM_TOOL_MS, &out);
 
 	buf_free(&out);
 	if (status == 0)

@@ -113,7 +113,7 @@ test_refusals(void)
 	size_t i;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		ok(slurm_submit_class(rows[i].text) == rows[i].is, "%.70s",
+		ok(slurm_program_refusal(rows[i].text) == rows[i].is, "%.70s",
 		    rows[i].text);
 }
 

@@ -89,11 +89,12 @@ def control():
     """A test takes a machine away, and changes what goes wrong."""
     with Rig(faults={"no_capacity": {"market": "spot", "max": 1,
                                      "seconds": 0.3}}) as rig:
-        rig.create("taken", COUNT, spot=True, max_run=6000)
+        rig.create("taken", TAKEN, spot=True, max_run=6000)
         same(ask(rig, "POST", "/standin/interrupt/taken")[0], 409,
              "nothing to take before the training")
         rig.training("taken")
-        until(lambda: rig.lines("taken"))
+        # Its first checkpoint is written before its third line.
+        until(lambda: len(rig.lines("taken")) > 2)
         same(ask(rig, "POST", "/standin/interrupt/taken")[0], 204,
              "a machine is taken")
         steps = [one["Status"] for one in

@@ -23,6 +23,10 @@ DROP VIEW IF EXISTS gpus;
 DROP VIEW IF EXISTS throughput;
 DROP VIEW IF EXISTS notices;
 DROP VIEW IF EXISTS hindsight;
+DROP VIEW IF EXISTS notes;
+DROP VIEW IF EXISTS tags;
+DROP VIEW IF EXISTS retries;
+DROP VIEW IF EXISTS queue;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -34,48 +38,55 @@ SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
     (SELECT model FROM t_left AS l WHERE l.trial = t_trial.trial
 	ORDER BY l.attempt DESC LIMIT 1) AS model_uri,
     (SELECT output FROM t_left AS l WHERE l.trial = t_trial.trial
-	ORDER BY l.attempt DESC LIMIT 1) AS output_uri
+	ORDER BY l.attempt DESC LIMIT 1) AS output_uri,
+    (SELECT text FROM t_note AS n WHERE n.trial = t_trial.trial) AS note,
+    (SELECT group_concat(tag, ', ') FROM (SELECT tag FROM t_tag AS g
+	WHERE g.trial = t_trial.trial ORDER BY tag)) AS tags,
+    forgotten, outside
 FROM t_trial;
 
 -- The number of the best trial, read from the ends of indexes: among the
 -- completed ones that violate no constraint, otherwise the completed one with the
--- smallest violation, otherwise the best of all; the first of equals.  The limits
+-- smallest violation, otherwise the best of all; the first of equals; never one
+-- that the user has the study forget.  The limits
 -- exclude infinities.  With several objectives there is no best trial.
 CREATE VIEW t_best AS
 SELECT CASE WHEN (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1
 THEN NULL WHEN goal = 'maximize' THEN coalesce(
     (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND
-	violation = 0 AND objective =
+	violation = 0 AND forgotten = 0 AND objective =
 	(SELECT max(objective) FROM t_trial INDEXED BY t_trial_completed
-	WHERE state = 'completed' AND violation = 0 AND
+	WHERE state = 'completed' AND violation = 0 AND forgotten = 0 AND
 	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308)),
     (SELECT min(trial) FROM t_trial INDEXED BY t_trial_violated
-	WHERE state = 'completed' AND violation > 0 AND (violation, objective)
+	WHERE state = 'completed' AND violation > 0 AND forgotten = 0
+	AND (violation, objective)
 	= (SELECT violation, max(objective) FROM t_trial
-	    INDEXED BY t_trial_violated
-	    WHERE state = 'completed' AND violation > 0 AND violation =
+	    INDEXED BY t_trial_violated WHERE state = 'completed' AND
+	    violation > 0 AND forgotten = 0 AND violation =
 	    (SELECT min(violation) FROM t_trial INDEXED BY t_trial_violated
-	    WHERE state = 'completed' AND violation > 0))),
-    (SELECT min(trial) FROM t_trial WHERE objective =
+	    WHERE state = 'completed' AND violation > 0 AND forgotten = 0))),
+    (SELECT min(trial) FROM t_trial WHERE forgotten = 0 AND objective =
 	(SELECT max(objective) FROM t_trial
-	WHERE objective BETWEEN -1.7976931348623157e308
+	WHERE forgotten = 0 AND objective BETWEEN -1.7976931348623157e308
 	AND 1.7976931348623157e308)))
 ELSE coalesce(
     (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND
-	violation = 0 AND objective =
+	violation = 0 AND forgotten = 0 AND objective =
 	(SELECT min(objective) FROM t_trial INDEXED BY t_trial_completed
-	WHERE state = 'completed' AND violation = 0 AND
+	WHERE state = 'completed' AND violation = 0 AND forgotten = 0 AND
 	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308)),
     (SELECT min(trial) FROM t_trial INDEXED BY t_trial_violated
-	WHERE state = 'completed' AND violation > 0 AND (violation, objective)
+	WHERE state = 'completed' AND violation > 0 AND forgotten = 0
+	AND (violation, objective)
 	= (SELECT violation, min(objective) FROM t_trial
-	    INDEXED BY t_trial_violated
-	    WHERE state = 'completed' AND violation > 0 AND violation =
+	    INDEXED BY t_trial_violated WHERE state = 'completed' AND
+	    violation > 0 AND forgotten = 0 AND violation =
 	    (SELECT min(violation) FROM t_trial INDEXED BY t_trial_violated
-	    WHERE state = 'completed' AND violation > 0))),
-    (SELECT min(trial) FROM t_trial WHERE objective =
+	    WHERE state = 'completed' AND violation > 0 AND forgotten = 0))),
+    (SELECT min(trial) FROM t_trial WHERE forgotten = 0 AND objective =
 	(SELECT min(objective) FROM t_trial
-	WHERE objective BETWEEN -1.7976931348623157e308
+	WHERE forgotten = 0 AND objective BETWEEN -1.7976931348623157e308
 	AND 1.7976931348623157e308)))
 END AS trial
 FROM t_study;
@@ -97,14 +108,18 @@ SELECT name, state,
     (SELECT sum(trials) FROM t_total) AS trials,
     (SELECT sum(trials) FROM t_total
 	WHERE state IN ('starting', 'running', 'stopping')) AS running,
-    (SELECT trials FROM t_total WHERE state = 'completed') AS completed,
-    (SELECT trials FROM t_total WHERE state = 'stopped') AS stopped,
-    (SELECT trials FROM t_total WHERE state = 'failed') AS failed,
+    (SELECT trials FROM t_total WHERE state = 'completed') - (SELECT count(*)
+	FROM t_trial WHERE forgotten = 1 AND state = 'completed') AS completed,
+    (SELECT trials FROM t_total WHERE state = 'stopped') - (SELECT count(*)
+	FROM t_trial WHERE forgotten = 1 AND state = 'stopped') AS stopped,
+    (SELECT trials FROM t_total WHERE state = 'failed') - (SELECT count(*)
+	FROM t_trial WHERE forgotten = 1 AND state = 'failed') AS failed,
     (SELECT trial FROM t_best) AS best_trial,
     (SELECT objective FROM t_trial
 	WHERE trial = (SELECT trial FROM t_best)) AS best,
     (SELECT sum(cost) FROM t_total) AS cost,
-    schema_version, program_version, elapsed_ms / 1000.0 AS elapsed
+    schema_version, program_version, elapsed_ms / 1000.0 AS elapsed,
+    (SELECT count(*) FROM t_trial WHERE forgotten = 1) AS forgotten
 FROM t_study;
 
 -- The newest report of each step.  NOT EXISTS and not GROUP BY, so that a
@@ -198,6 +213,29 @@ SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
     level, area, trial, attempt, text
 FROM t_event;
 
+-- What the user wrote about trials.
+CREATE VIEW notes AS
+SELECT trial, text,
+    strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
+FROM t_note;
+
+CREATE VIEW tags AS
+SELECT trial, tag FROM t_tag;
+
+-- The ends that trials had before the user gave them another attempt.
+CREATE VIEW retries AS
+SELECT trial, nullif(attempt, 0) AS attempt, state, objective, why,
+    strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
+FROM t_retry ORDER BY seq;
+
+-- Settings to try before those of the strategy: trial NULL waits, state says
+-- what became of it.
+CREATE VIEW queue AS
+SELECT id, params, source, nullif(trial, 0) AS trial,
+    CASE WHEN trial IS NULL THEN 'waiting' WHEN trial = 0 THEN 'dropped'
+    ELSE 'tried' END AS state
+FROM t_queue;
+
 -- Trials of other studies, read at the first start (warm_start).
 CREATE VIEW warm AS
 SELECT source, trial, state, objective, step, params FROM t_warm ORDER BY id;
@@ -277,12 +315,12 @@ FROM t_notice ORDER BY t_notice.id;
 -- stop_is_late and min_trials; a trial is one of the trials of its medians.
 CREATE VIEW hindsight AS
 WITH top AS (SELECT * FROM (SELECT trial, objective FROM t_trial
-    WHERE state = 'completed' AND violation = 0 AND
+    WHERE forgotten = 0 AND state = 'completed' AND violation = 0 AND
 	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
 	AND (SELECT goal FROM t_study) = 'minimize'
     ORDER BY objective, trial LIMIT 5)
     UNION ALL SELECT * FROM (SELECT trial, objective FROM t_trial
-    WHERE state = 'completed' AND violation = 0 AND
+    WHERE forgotten = 0 AND state = 'completed' AND violation = 0 AND
 	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
 	AND (SELECT goal FROM t_study) = 'maximize'
     ORDER BY objective DESC, trial LIMIT 5)),

@@ -69,7 +69,8 @@ CREATE TABLE t_trial (
 	backend TEXT,
 	why TEXT,
 	params TEXT NOT NULL		-- JSON of the active ones
-, paused_step INTEGER, violation REAL NOT NULL DEFAULT 0, from_trial INTEGER, member INTEGER, until_step INTEGER, energy_joules REAL, gpu_memory INTEGER, gpu_busy REAL, gpu_seen REAL, pace_seconds REAL NOT NULL DEFAULT 0, pace_steps INTEGER NOT NULL DEFAULT 0) STRICT;
+, paused_step INTEGER, violation REAL NOT NULL DEFAULT 0, from_trial INTEGER, member INTEGER, until_step INTEGER, energy_joules REAL, gpu_memory INTEGER, gpu_busy REAL, gpu_seen REAL, pace_seconds REAL NOT NULL DEFAULT 0, pace_steps INTEGER NOT NULL DEFAULT 0, forgotten INTEGER NOT NULL DEFAULT 0
+    CHECK (forgotten IN (0, 1)), outside TEXT) STRICT;
 
 CREATE TABLE t_total (
 	state TEXT PRIMARY KEY,
@@ -259,6 +260,40 @@ CREATE TABLE t_notice (
 	why TEXT			-- the last try failed
 ) STRICT;
 
+CREATE TABLE t_note (
+	trial INTEGER PRIMARY KEY REFERENCES t_trial,
+	text TEXT NOT NULL,
+	time_us INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE t_tag (
+	trial INTEGER NOT NULL REFERENCES t_trial,
+	tag TEXT NOT NULL,
+	PRIMARY KEY (trial, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE t_retry (
+	seq INTEGER PRIMARY KEY,
+	trial INTEGER NOT NULL REFERENCES t_trial,
+	attempt INTEGER NOT NULL,	-- its last one until then; 0 = none
+	state TEXT NOT NULL CHECK (state IN ('stopped', 'failed', 'cancelled')),
+	objective REAL,
+	why TEXT,
+	end_seq INTEGER NOT NULL,	-- as in t_trial
+	time_us INTEGER NOT NULL	-- of the retry
+) STRICT;
+
+CREATE TABLE t_change (
+	seq INTEGER PRIMARY KEY,
+	key TEXT NOT NULL,		-- path in study.json
+	old TEXT,			-- JSON; NULL = not given
+	new TEXT,
+	trials INTEGER NOT NULL,	-- there were when it changed
+	outside INTEGER,		-- of them outside the space after it;
+					-- NULL = the space did not change
+	time_us INTEGER NOT NULL
+) STRICT;
+
 CREATE INDEX t_trial_objective ON t_trial (objective);
 
 CREATE INDEX t_trial_state ON t_trial (state);
@@ -283,6 +318,12 @@ CREATE INDEX t_front_inside ON t_front (trial) WHERE inside = 1;
 CREATE INDEX t_notice_due ON t_notice (id) WHERE sent_us IS NULL;
 
 CREATE UNIQUE INDEX t_stop_look ON t_stop (trial) WHERE rank IS NOT NULL;
+
+CREATE INDEX t_tag_tag ON t_tag (tag);
+
+CREATE INDEX t_retry_trial ON t_retry (trial);
+
+CREATE INDEX t_trial_forgotten ON t_trial (state) WHERE forgotten = 1;
 
 CREATE TRIGGER t_trial_count AFTER INSERT ON t_trial
 BEGIN

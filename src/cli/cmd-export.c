@@ -45,10 +45,14 @@ static const struct view {
 	{ "savings", NULL },
 	{ "costs", NULL },
 	{ "suggestions", "trial" },
+	{ "tags", "trial, tag" },
+	{ "retries", NULL },
+	{ "queue", "id" },
 	{ "population", "member, trial" },
 	{ "warm", NULL },
 	{ "gpus", NULL },
 	{ "throughput", "trial" },
+	{ "notes", "trial" },
 	{ "notices", NULL },
 };
 

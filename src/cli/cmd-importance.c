@@ -96,7 +96,8 @@ trials_read(struct question *q, struct store *store, struct err *e)
 
 	if (store_rows_open(&rows, store,
 		"SELECT objective, params FROM trials "
-		"WHERE state IN ('completed', ?) ORDER BY trial",
+		"WHERE state IN ('completed', ?) AND forgotten = 0 "
+		"ORDER BY trial",
 		bind, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {

@@ -93,6 +93,12 @@ static const struct section sections[] = {
 	    { { "attempt", TABLE_RIGHT }, { "GPUs", TABLE_RIGHT },
 		{ "GPU seconds", TABLE_RIGHT }, { "joules", TABLE_RIGHT },
 		{ "most bytes", TABLE_RIGHT }, { "% in use", TABLE_RIGHT } } },
+	{ "retries", "ends before it was retried",
+	    "SELECT attempt, state, objective, why, time FROM retries "
+	    "WHERE trial = CAST(? AS INTEGER)",
+	    { { "attempt", TABLE_RIGHT }, { "state", TABLE_LEFT },
+		{ "objective", TABLE_RIGHT }, { "why", TABLE_SHRINK },
+		{ "retried", TABLE_LEFT } } },
 	{ "stops",
 	    "decisions that stopped, paused or resumed it, that came too "
 	    "late, or that a guard suspended",
@@ -248,6 +254,30 @@ curve_put(struct show *s, struct err *e)
 	return rc;
 }
 
+/* What the user did to it. */
+static void
+user_put(struct show *s, const struct store_rows *trial)
+{
+	static const char *const names[] = { "note", "tags" };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (store_rows_null(trial, 10 + i))
+			continue;
+		buf_printf(&s->out, "%s: ", names[i]);
+		cli_put_text(&s->out, store_rows_text(trial, 10 + i));
+		buf_putc(&s->out, '\n');
+	}
+	if (store_rows_int(trial, 12) > 0)
+		buf_puts(&s->out, "forgotten: no strategy, rule or result "
+				  "counts it; hpotune forget --undo does\n");
+	if (!store_rows_null(trial, 13)) {
+		buf_puts(&s->out, "outside of the space: ");
+		cli_put_text(&s->out, store_rows_text(trial, 13));
+		buf_putc(&s->out, '\n');
+	}
+}
+
 static void
 head_put(struct show *s, const struct store_rows *trial)
 {
@@ -281,6 +311,7 @@ head_put(struct show *s, const struct store_rows *trial)
 		cli_put_text(&s->out, why);
 		buf_putc(&s->out, '\n');
 	}
+	user_put(s, trial);
 	title_put(s, "parameters");
 	cli_put_params(&s->out, store_rows_text(trial, 7));
 }
@@ -386,7 +417,7 @@ show_trial(struct show *s, int64_t number, struct err *e)
 	    "params, trial IN (SELECT trial FROM front) AND "
 	    "(SELECT best_trial FROM study) IS NULL, "
 	    "(SELECT max(step) FROM curves WHERE curves.trial = trials.trial "
-	    "AND value = objective) "
+	    "AND value = objective), note, tags, forgotten, outside "
 	    "FROM trials WHERE trial = CAST(? AS INTEGER)";
 	struct store_study study = { 0 };
 	struct store_rows *trial;

@@ -1,7 +1,4 @@
-/*
- * hpotune stop, pause, resume, enqueue: send a request to the running server
- * over its socket, or execute it on the database when none runs.
- */
+/* hpotune stop, pause, resume, enqueue. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,218 +6,67 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json-writer.h"
-#include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/load-study.h"
+#include "src/cli/common/table.h"
+#include "src/cli/server-request.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/control.h"
-#include "src/server/server.h"
-#include "src/server/state-dir.h"
-
-struct asking {
-	struct cli_study found;
-	char *dir;
-	struct state_dir state;
-	bool list; /* answers are elements of one JSON list */
-	bool answered; /* not the first element */
-};
-
-static int
-asking_open(struct asking *a, struct cli *cli, struct err *e)
-{
-	memset(a, 0, sizeof *a);
-	if (load_study_find(cli, &a->found, NULL, e) != 0)
-		return -1;
-	a->dir = load_study_dir(&a->found);
-	if (cli_study_exists(&a->found, e) == 0 &&
-	    state_dir_open(&a->state, a->dir, false, e) == 0)
-		return 0;
-	free(a->dir);
-	cli_study_fini(&a->found);
-	return -1;
-}
-
-static void
-asking_close(struct asking *a)
-{
-	state_dir_close(&a->state);
-	free(a->dir);
-	cli_study_fini(&a->found);
-}
-
-static int
-answer_print(
-    struct cli *cli, struct asking *asking, const struct control_answer *a)
-{
-	struct buf b = { 0 };
-	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
-	struct err e = ERR_INIT;
-
-	if (!a->ok) {
-		err_set(&e, ERR_FILE, "%s", a->text);
-		return cli_fail(&e);
-	}
-	if (cli->json) {
-		w.comma = asking->answered;
-		json_writer_line(&w);
-		json_writer_object(&w, NULL);
-		json_writer_bool(&w, "ok", true);
-		json_writer_text(&w, "text", a->text);
-		json_writer_end(&w);
-		buf_puts(&b, asking->list ? "" : "\n");
-		(void)cli_print(&b);
-	} else
-		cli_print_line("%s\n", a->text);
-	asking->answered = true;
-	return CLI_DONE;
-}
-
-/* Over the socket, or on the database; wait: until the server has shut down. */
-static int
-ask_once(const struct asking *a, const char *line, enum tuner_request_kind what,
-    int64_t trial, const char *params, bool wait, struct control_answer *answer,
-    struct err *e)
-{
-	struct server_env env = {
-		.study = a->found.study,
-		.db = a->found.db,
-		.state_dir = a->dir,
-	};
-	int rc = control_call(&a->state, line, wait, answer, e);
-
-	log_set_level(LOG_LEVEL_WARN);
-	if (rc == 1)
-		rc = oneshot_control(&env, what, trial, params, answer, e);
-	return rc;
-}
-
-static int
-ask(struct cli *cli, struct asking *a, const char *line,
-    enum tuner_request_kind what, int64_t trial, const char *params, bool wait)
-{
-	struct control_answer answer = { 0 };
-	struct load_study_retry retry = { 0 };
-	struct err e = ERR_INIT;
-	int rc;
-
-	/* A server that holds its lock may not listen yet. */
-	while ((rc = ask_once(
-		    a, line, what, trial, params, wait, &answer, &e)) != 0 &&
-	       load_study_retry(&retry, &e))
-		;
-	if (rc != 0)
-		return cli_fail(&e);
-	return answer_print(cli, a, &answer);
-}
-
-/* The trial numbers on the command line: all are parsed before one is used. */
-static int
-trials_read(struct cli *cli, int64_t **trials, struct err *e)
-{
-	int i;
-
-	*trials = xcalloc((size_t)cli->n_operands + 1, sizeof **trials);
-	for (i = 0; i < cli->n_operands; i++)
-		if (cli_read_integer(cli->operands[i], "trial", 1, INT64_MAX,
-			&(*trials)[i], e) != 0)
-			return -1;
-	return 0;
-}
-
-static int
-stop_server(struct cli *cli, struct asking *a, enum tuner_request_kind what)
-{
-	return ask(cli, a,
-	    what == TUNER_KILL_TRIAL ? "{\"command\": \"stop\", \"now\": true}"
-				     : "{\"command\": \"stop\"}",
-	    what, 0, NULL, true);
-}
-
-static int
-stop_trial(struct cli *cli, struct asking *a, enum tuner_request_kind what,
-    int64_t trial)
-{
-	char *line;
-	int status;
-
-	line = xasprintf("{\"command\": \"stop\", \"trial\": %" PRId64
-			 ", \"now\": %s}",
-	    trial, what == TUNER_KILL_TRIAL ? "true" : "false");
-	status = ask(cli, a, line, what, trial, NULL, false);
-	free(line);
-	return status;
-}
-
-/* With several trials: one document, a list of those that could be stopped. */
-static int
-stop_trials(struct cli *cli, struct asking *a, enum tuner_request_kind what,
-    const int64_t *trials)
-{
-	int i, status = CLI_DONE, one;
-
-	a->list = cli->json && cli->n_operands > 1;
-	if (a->list)
-		putchar('[');
-	for (i = 0; i < cli->n_operands; i++) {
-		one = stop_trial(cli, a, what, trials[i]);
-		if (one != CLI_DONE)
-			status = one;
-	}
-	if (a->list)
-		puts("]");
-	return status;
-}
+#include "src/server/status/rows.h"
+#include "src/store/store.h"
 
 int
 cmd_stop(struct cli *cli)
 {
-	enum tuner_request_kind what =
-	    cli_has(cli, "now") ? TUNER_KILL_TRIAL : TUNER_STOP_TRIAL;
-	struct asking a;
+	struct server_asked asked = {
+		.name = "stop",
+		.kind =
+		    cli_has(cli, "now") ? TUNER_KILL_TRIAL : TUNER_STOP_TRIAL,
+	};
+	struct server_request a;
 	struct err e = ERR_INIT;
 	int64_t *trials = NULL;
-	int status;
+	int status, n;
 
-	if (asking_open(&a, cli, &e) != 0)
+	if (server_request_open(&a, cli, &e) != 0)
 		return cli_fail(&e);
-	if (trials_read(cli, &trials, &e) != 0)
+	if (server_request_trials(&a, &trials, &n, &e) != 0)
 		status = cli_fail(&e);
-	else if (cli->n_operands == 0)
-		status = stop_server(cli, &a, what);
-	else
-		status = stop_trials(cli, &a, what, trials);
+	else if (n == 0) {
+		asked.wait = true;
+		status = server_request_send(&a, &asked);
+	} else
+		status = server_request_send_each(&a, &asked, trials, n);
 	free(trials);
-	asking_close(&a);
+	server_request_close(&a);
 	return status;
 }
 
 static int
-ask_plain(struct cli *cli, const char *line, enum tuner_request_kind what)
+ask_plain(struct cli *cli, const char *name, enum tuner_request_kind kind)
 {
-	struct asking a;
+	struct server_asked asked = { .name = name, .kind = kind };
+	struct server_request a;
 	struct err e = ERR_INIT;
 	int status;
 
-	if (asking_open(&a, cli, &e) != 0)
+	if (server_request_open(&a, cli, &e) != 0)
 		return cli_fail(&e);
-	status = ask(cli, &a, line, what, 0, NULL, false);
-	asking_close(&a);
+	status = server_request_send(&a, &asked);
+	server_request_close(&a);
 	return status;
 }
 
 int
 cmd_pause(struct cli *cli)
 {
-	return ask_plain(cli, "{\"command\": \"pause\"}", TUNER_PAUSE);
+	return ask_plain(cli, "pause", TUNER_PAUSE);
 }
 
 int
 cmd_resume(struct cli *cli)
 {
-	return ask_plain(cli, "{\"command\": \"resume\"}", TUNER_RESUME);
+	return ask_plain(cli, "resume", TUNER_RESUME);
 }
 
 /* NAME=VALUE … -> the JSON of a partial setting. */
@@ -237,30 +83,128 @@ setting_read(
 	return rc;
 }
 
+static int
+queue_add(struct server_request *a)
+{
+	struct server_asked asked = {
+		.name = "enqueue",
+		.kind = TUNER_ENQUEUE,
+	};
+	struct buf params = { 0 };
+	struct err e = ERR_INIT;
+	int status;
+
+	if (a->cli->n_operands == 0)
+		err_set(&e, ERR_USAGE, "enqueue: expected NAME=VALUE");
+	if (a->cli->n_operands == 0 ||
+	    setting_read(a->cli, a->found.study->space, &params, &e) != 0)
+		status = cli_fail(&e);
+	else {
+		asked.params = buf_str(&params);
+		status = server_request_send(a, &asked);
+	}
+	buf_free(&params);
+	return status;
+}
+
+/* Drop the settings whose numbers are given, or all. */
+static int
+queue_clear(struct server_request *a)
+{
+	struct server_asked asked = {
+		.name = "unqueue",
+		.kind = TUNER_UNQUEUE,
+	};
+	struct cli *cli = a->cli;
+	struct err e = ERR_INIT;
+	int64_t *ids = xcalloc((size_t)cli->n_operands + 1, sizeof *ids);
+	int i, status;
+
+	for (i = 0; i < cli->n_operands; i++)
+		if (cli_read_integer(cli->operands[i], "setting", 1, INT64_MAX,
+			&ids[i], &e) != 0)
+			break;
+	if (i < cli->n_operands)
+		status = cli_fail(&e);
+	else if (i == 0)
+		status = server_request_send(a, &asked);
+	else
+		status = server_request_send_each(a, &asked, ids, i);
+	free(ids);
+	return status;
+}
+
+static int
+queue_put(
+    struct buf *out, const struct cli *cli, struct store *store, struct err *e)
+{
+	static const char sql[] = "SELECT id, source, params FROM queue "
+				  "WHERE state = 'waiting' ORDER BY id";
+	struct table *table;
+	struct store_rows *rows;
+	int rc;
+
+	if (cli->json)
+		return rows_put_json(out, store, sql, NULL, false, e);
+	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
+		return -1;
+	table = table_new();
+	table_column(table, "setting", TABLE_RIGHT);
+	table_column(table, "source", TABLE_LEFT);
+	table_column(table, "parameters", TABLE_SHRINK);
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		table_cell(table, store_rows_text(rows, 0), TABLE_PLAIN);
+		table_cell(table, store_rows_text(rows, 1), TABLE_PLAIN);
+		table_cell(table, store_rows_text(rows, 2), TABLE_PLAIN);
+	}
+	store_rows_close(rows);
+	if (table_rows(table) > 0)
+		table_put(out, table, cli->width, cli->colour, true);
+	else
+		buf_puts(out, "no setting waits in the queue\n");
+	table_free(table);
+	return rc;
+}
+
+static int
+queue_list(struct cli *cli)
+{
+	struct cli_study found;
+	struct store *store;
+	struct buf out = { 0 };
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (cli_open_store(cli, &found, &store, &e) != 0)
+		return cli_fail(&e);
+	if (cli->n_operands > 0)
+		rc = err_set(&e, ERR_USAGE,
+		    "enqueue --list: %s: one argument too many",
+		    cli->operands[0]);
+	else
+		rc = queue_put(&out, cli, store, &e);
+	if (cli->json && rc == 0)
+		buf_putc(&out, '\n');
+	if (rc == 0)
+		(void)cli_print(&out);
+	buf_free(&out);
+	store_close(store);
+	cli_study_fini(&found);
+	return rc != 0 ? cli_fail(&e) : CLI_DONE;
+}
+
 int
 cmd_enqueue(struct cli *cli)
 {
-	struct asking a;
+	struct server_request a;
 	struct err e = ERR_INIT;
-	struct buf params = { 0 };
-	char *line;
 	int status;
 
-	if (asking_open(&a, cli, &e) != 0)
+	if (cli_has(cli, "list"))
+		return queue_list(cli);
+	if (server_request_open(&a, cli, &e) != 0)
 		return cli_fail(&e);
-	if (cli->n_operands == 0)
-		err_set(&e, ERR_USAGE, "enqueue: expected NAME=VALUE");
-	if (cli->n_operands == 0 ||
-	    setting_read(cli, a.found.study->space, &params, &e) != 0)
-		status = cli_fail(&e);
-	else {
-		line = xasprintf("{\"command\": \"enqueue\", \"params\": %s}",
-		    buf_str(&params));
-		status = ask(
-		    cli, &a, line, TUNER_ENQUEUE, 0, buf_str(&params), false);
-		free(line);
-	}
-	buf_free(&params);
-	asking_close(&a);
+	status = cli_has(cli, "clear") ? queue_clear(&a) : queue_add(&a);
+	server_request_close(&a);
 	return status;
 }

@@ -34,7 +34,7 @@ static const struct sort {
 	    "energy_joules NULLS LAST" },
 };
 
-enum { COLUMNS = 9 }; /* of the query, before those of further aims */
+enum { COLUMNS = 12 }; /* of the query, before those of further aims */
 
 #define N_SORTS (sizeof sorts / sizeof sorts[0])
 
@@ -58,7 +58,7 @@ name_unknown(const char *option, const char *value, const char *noun,
 	return -1;
 }
 
-/* WHERE state IN (…): the names are checked, so they need no quoting. */
+/* AND state IN (…): the names are checked, so they need no quoting. */
 static int
 states_put(struct buf *sql, const char *list, struct err *e)
 {
@@ -70,7 +70,7 @@ states_put(struct buf *sql, const char *list, struct err *e)
 	for (i = 0; i < TRIAL_STATES; i++)
 		names[i] = trial_state_name((enum trial_state)i);
 	names[i] = NULL;
-	buf_puts(sql, " WHERE state IN (");
+	buf_puts(sql, " AND state IN (");
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
 		(void)snprintf(word, sizeof word, "%.*s", (int)len, list);
@@ -109,13 +109,28 @@ order_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
 	return name_unknown("--sort", name, "column", names, e);
 }
 
+/* AND …: those with this tag, which may hold any character. */
+static void
+tag_put(struct buf *sql, const char *tag)
+{
+	buf_puts(sql, " AND trial IN (SELECT trial FROM tags WHERE tag = '");
+	for (; *tag != '\0'; tag++) {
+		if (*tag == '\'')
+			buf_putc(sql, '\'');
+		buf_putc(sql, *tag);
+	}
+	buf_puts(sql, "')");
+}
+
 static int
 query_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
 {
 	const char *states = cli_value(cli, "state");
 	int64_t limit;
 
-	buf_puts(sql, "SELECT * FROM trials");
+	buf_puts(sql, "SELECT * FROM trials WHERE true");
+	if (cli_value(cli, "tag") != NULL)
+		tag_put(sql, cli_value(cli, "tag"));
 	if (states != NULL && states_put(sql, states, e) != 0)
 		return -1;
 	if (order_put(sql, cli, maximize, e) != 0 ||
@@ -158,14 +173,15 @@ row_add(struct table *table, const struct store_rows *rows)
 
 	struct buf params = { 0 };
 	int64_t attempts = store_rows_int(rows, 7);
-	char more[32] = "";
+	char more[32] = "", state[48];
 	double seconds; /* of ended attempts */
 
 	if (attempts > 1)
 		(void)snprintf(more, sizeof more, "%" PRId64, attempts);
 	table_cell(table, store_rows_text(rows, 0), TABLE_PLAIN);
-	table_cell(table, store_rows_text(rows, 1),
-	    state_tint(store_rows_text(rows, 1)));
+	(void)snprintf(state, sizeof state, "%s%s", store_rows_text(rows, 1),
+	    store_rows_int(rows, 11) > 0 ? ", forgotten" : "");
+	table_cell(table, state, state_tint(store_rows_text(rows, 1)));
 	table_cell_real(table, rows_real(rows, 2), 6);
 	for (col = COLUMNS; col < store_rows_columns(rows); col++)
 		table_cell_real(table, rows_real(rows, col), 6);
@@ -177,6 +193,8 @@ row_add(struct table *table, const struct store_rows *rows)
 	rows_put_params(&params, store_rows_text(rows, 5), 4);
 	table_cell(table, buf_str(&params), TABLE_PLAIN);
 	table_cell(table, store_rows_text(rows, 6), TABLE_PLAIN);
+	table_cell(table, store_rows_text(rows, 9), TABLE_PLAIN);
+	table_cell(table, store_rows_text(rows, 10), TABLE_PLAIN);
 	buf_free(&params);
 }
 
@@ -187,7 +205,8 @@ select_put(struct buf *sql, const struct objectives *aims, const char *where)
 	size_t i;
 
 	buf_puts(sql, "SELECT t.trial, state, objective, step, seconds, "
-		      "params, why, attempts, cost");
+		      "params, why, attempts, cost, tags, note, "
+		      "forgotten");
 	for (i = 2; i <= aims->n; i++)
 		buf_printf(sql,
 		    ", (SELECT value FROM t_outcome AS o WHERE "
@@ -216,6 +235,8 @@ columns_put(struct table *table, const struct objectives *aims)
 	table_column(table, "cost", TABLE_RIGHT);
 	table_column(table, "parameters", TABLE_SHRINK);
 	table_column(table, "why", TABLE_SHRINK);
+	table_column(table, "tags", TABLE_SHRINK);
+	table_column(table, "note", TABLE_SHRINK);
 }
 
 static int

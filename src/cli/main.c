@@ -114,6 +114,7 @@ static const struct cli_option check_options[] = {
 
 static const struct cli_option trials_options[] = {
 	{ "state", 0, "STATE,...", "only trials in these states" },
+	{ "tag", 't', "TAG", "only trials with this tag" },
 	{ "sort", 's', "COLUMN",
 	    "trial, objective (best first), state, step, seconds, started, "
 	    "ended, cost, gpu_seconds or energy_joules" },
@@ -143,6 +144,29 @@ static const struct cli_option doctor_options[] = {
 
 static const struct cli_option stop_options[] = {
 	{ "now", 0, NULL, "without grace time for the trials" },
+	{ .name = NULL },
+};
+
+static const struct cli_option enqueue_options[] = {
+	{ "list", 'l', NULL,
+	    "list the settings that wait, with their numbers" },
+	{ "clear", 0, NULL,
+	    "drop all settings that wait, or those with these numbers" },
+	{ .name = NULL },
+};
+
+static const struct cli_option tag_options[] = {
+	{ "remove", 'r', "TAG", "take this tag away; may be repeated" },
+	{ .name = NULL },
+};
+
+static const struct cli_option retry_options[] = {
+	{ "failed", 0, NULL, "all trials that have failed" },
+	{ .name = NULL },
+};
+
+static const struct cli_option forget_options[] = {
+	{ "undo", 'u', NULL, "count them again" },
 	{ .name = NULL },
 };
 
@@ -276,10 +300,21 @@ const struct cli_command cli_commands[] = {
 	    1, true, cmd_pause },
 	{ "resume", "[STUDY]", "start trials again, in drained slots too", NULL,
 	    0, 1, true, cmd_resume },
+	{ "retry", "[STUDY] TRIAL...",
+	    "give trials that failed or were stopped another attempt",
+	    retry_options, 0, -1, true, cmd_retry },
+	{ "forget", "[STUDY] TRIAL...",
+	    "keep trials in the record, and count them nowhere", forget_options,
+	    1, -1, true, cmd_forget },
+	{ "note", "[STUDY] TRIAL TEXT...",
+	    "a note about a trial, \"\" for none", NULL, 2, -1, true,
+	    cmd_note },
+	{ "tag", "[STUDY] TRIAL TAG...", "tags of a trial, words to find it by",
+	    tag_options, 1, -1, true, cmd_tag },
 	{ "enqueue", "[STUDY] NAME=VALUE...",
 	    "try this setting next; the strategy suggests the "
 	    "rest",
-	    NULL, 1, -1, true, cmd_enqueue },
+	    enqueue_options, 0, -1, true, cmd_enqueue },
 	{ "ask", "[STUDY]", "a new trial, for a program that runs it itself",
 	    ask_options, 0, 1, true, cmd_ask },
 	{ "tell", "[STUDY] TRIAL [NAME=VALUE...|-]",
@@ -338,14 +373,17 @@ static const struct {
 	{ "abort", "stop" },
 	{ "add", "enqueue" },
 	{ "cancel", "stop" },
+	{ "comment", "note" },
 	{ "continue", "start" },
 	{ "create", "start" },
 	{ "csv", "export" },
 	{ "dashboard", "web" },
+	{ "exclude", "forget" },
 	{ "history", "trials" },
 	{ "html", "report" },
 	{ "info", "show" },
 	{ "jobs", "trials" },
+	{ "label", "tag" },
 	{ "kill", "stop" },
 	{ "lint", "check" },
 	{ "list", "trials" },
@@ -357,6 +395,7 @@ static const struct {
 	{ "ps", "trials" },
 	{ "queue", "trials" },
 	{ "quit", "stop" },
+	{ "rerun", "retry" },
 	{ "restart", "start" },
 	{ "run", "start" },
 	{ "samplers", "strategies" },

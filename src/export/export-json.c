@@ -29,7 +29,7 @@ static const struct section {
 static const char trials_sql[] =
     "SELECT trial, state, objective, step, reports, params, backend, started, "
     "ended, seconds, gpu_seconds, cost, why, energy_joules, gpu_memory, "
-    "gpu_utilization FROM trials ORDER BY trial";
+    "gpu_utilization, note, tags, forgotten FROM trials ORDER BY trial";
 
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 

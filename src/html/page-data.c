@@ -57,7 +57,9 @@ trials_read(struct page *r, struct err *e)
 	int rc;
 
 	if (store_rows_open(&rows, r->store,
-		"SELECT trial, state, objective, reports, params FROM trials "
+		"SELECT trial, iif(forgotten, 'cancelled', state), "
+		"iif(forgotten, NULL, objective), "
+		"iif(forgotten, 0, reports), params FROM trials "
 		"ORDER BY trial",
 		NULL, e) != 0)
 		return -1;

@@ -77,6 +77,7 @@ const struct page_section page_sections[] = {
 	{ "stops", section_stops },
 	{ "timeline", section_timeline },
 	{ "failures", section_failures },
+	{ "notes", section_notes },
 	{ "events", section_events },
 	{ "study", section_study },
 	{ .name = NULL },

@@ -1,4 +1,4 @@
-/* Tables: the best trials, stops, failures, warnings. */
+/* Tables: the best trials, stops, failures, notes and tags, warnings. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +43,8 @@ best_sql(const struct page *r, bool all, bool cost)
 {
 	return xasprintf(
 	    "SELECT trial, state, objective, step, seconds, %sparams "
-	    "FROM trials WHERE objective BETWEEN -1.7976931348623157e308 AND "
+	    "FROM trials WHERE forgotten = 0 AND "
+	    "objective BETWEEN -1.7976931348623157e308 AND "
 	    "1.7976931348623157e308 AND (%d OR (state = 'completed' AND "
 	    "NOT EXISTS (SELECT 1 FROM outcomes WHERE "
 	    "outcomes.trial = trials.trial AND violation > 0))) "
@@ -171,6 +172,38 @@ section_failures(struct page *r, struct err *e)
 		"FROM attempts WHERE " NOT_WELL " GROUP BY end_class "
 		"ORDER BY n DESC",
 		classes, COUNT(classes), &n, e) != 0)
+		return -1;
+	section_end(&r->h);
+	return 0;
+}
+
+int
+section_notes(struct page *r, struct err *e)
+{
+	static const struct section_column columns[] = { { "trial",
+							     COLUMN_NUMBER },
+		{ "state", COLUMN_TEXT }, { "objective", COLUMN_NUMBER },
+		{ "tags", COLUMN_TEXT }, { "note", COLUMN_TEXT } };
+	static const char *const all =
+	    "SELECT count(*) FROM (SELECT trial FROM notes UNION "
+	    "SELECT trial FROM tags UNION "
+	    "SELECT trial FROM trials WHERE forgotten = 1)";
+	char sql[400];
+	int64_t some;
+	size_t n;
+
+	if (page_data_count(r, all, &some, e) != 0)
+		return -1;
+	if (some == 0)
+		return 0;
+	section_begin(&r->h, "Notes and tags");
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT trial, state || iif(forgotten, ', forgotten', ''), "
+	    "objective, tags, note FROM trials WHERE note IS NOT NULL OR "
+	    "tags IS NOT NULL OR forgotten = 1 ORDER BY trial DESC LIMIT %d",
+	    PAGE_ROWS);
+	if (section_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
+	    more_put(r, all, n, "The newest", e) != 0)
 		return -1;
 	section_end(&r->h);
 	return 0;

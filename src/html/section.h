@@ -66,6 +66,7 @@ int section_timeline(struct page *, struct err *);
 int section_best(struct page *, struct err *);
 int section_stops(struct page *, struct err *);
 int section_failures(struct page *, struct err *);
+int section_notes(struct page *, struct err *);
 int section_events(struct page *, struct err *);
 int section_metrics(struct page *, struct err *);
 int section_study(struct page *, struct err *);

@@ -183,6 +183,10 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		.db = a->env->db,
 		.state_dir = a->env->state_dir,
 		.hold = true,
+		/* These concern no attempt. */
+		.without_launchers = ask == TUNER_NOTE || ask == TUNER_TAG ||
+				     ask == TUNER_FORGET ||
+				     ask == TUNER_UNQUEUE,
 	};
 	bool all =
 	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);

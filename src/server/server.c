@@ -463,7 +463,12 @@ on_turn(void *arg)
 		return;
 	}
 	s->reopened = 0;
-	if (tuner_done(s->tuner))
+	if (tuner_stale(s->tuner)) {
+		snapshot_use(s->snapshot, NULL);
+		tuner_close(s->tuner);
+		s->tuner = NULL;
+		loop_wake(s->loop);
+	} else if (tuner_done(s->tuner))
 		loop_stop(s->loop);
 }
 

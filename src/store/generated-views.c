@@ -103,7 +103,7 @@ put_results(struct buf *sql, struct made *m)
 	buf_printf(sql,
 	    "DROP VIEW IF EXISTS results;\n"
 	    "CREATE VIEW results AS\nSELECT trial, state, objective%s%s\n"
-	    "FROM t_trial AS t;\n",
+	    "FROM t_trial AS t WHERE forgotten = 0;\n",
 	    buf_str(&m->params),
 	    m->leaves ? LEFT_COLUMN("model") LEFT_COLUMN("output") : "");
 }
@@ -123,7 +123,8 @@ put_front(struct buf *sql, struct made *m)
 		buf_printf(sql,
 		    "%s%s\nFROM t_trial\n"
 		    "WHERE state = 'completed' AND violation = 0 AND "
-		    "objective =\n    (SELECT objective FROM t_trial "
+		    "forgotten = 0 AND objective =\n    (SELECT objective FROM "
+		    "t_trial "
 		    "WHERE trial = (SELECT trial FROM t_best));\n",
 		    buf_str(&m->alone), buf_str(&m->params));
 }

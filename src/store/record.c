@@ -298,6 +298,20 @@ store_queue_take(struct store *s, int64_t id, int64_t trial, struct err *e)
 	return 0;
 }
 
+int
+store_queue_drop(struct store *s, int64_t id, int64_t *n, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_DROP, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, id);
+	if (stmt_write(s, st, e) != 0)
+		return -1;
+	*n = sqlite3_changes(s->db);
+	return 0;
+}
+
 /* ---- GPUs, artifacts ------------------------------------------------------- */
 
 /* An empty text is NULL. */

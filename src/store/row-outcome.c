@@ -147,6 +147,14 @@ store_front_drop(struct store *s, int64_t trial, struct err *e)
 }
 
 int
+store_front_clear(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_FRONT_CLEAR, e);
+
+	return st == NULL ? -1 : stmt_write(s, st, e);
+}
+
+int
 store_walk_front(struct store *s,
     int (*f)(void *, int64_t trial, bool inside, bool better), void *arg,
     struct err *e)

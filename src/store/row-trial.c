@@ -26,6 +26,7 @@ store_trial_fini(struct store_trial *t)
 	free(t->params);
 	free(t->backend);
 	free(t->why);
+	free(t->outside);
 	*t = (struct store_trial){ 0 };
 }
 
@@ -67,6 +68,8 @@ store_trial_row(struct row *r, struct store_trial *t)
 		.from = row_int_or(r, 19, 0, 1, number - 1),
 		.member = row_int_or(r, 20, 0, 1, INT32_MAX),
 		.until = row_int_or(r, 21, 0, 1, TRIAL_STEP_MAX),
+		.forgotten = row_bool(r, 22),
+		.outside = row_text_or(r, 23),
 	};
 	t->is_paused = t->paused_step >= 0;
 	if (!t->is_paused)
@@ -96,6 +99,7 @@ store_trial_get(
 	}
 	t->backend = stmt_dup(t->backend);
 	t->why = stmt_dup(t->why);
+	t->outside = stmt_dup(t->outside);
 	t->params = stmt_dup(t->params);
 	stmt_done(r.st);
 	return 0;

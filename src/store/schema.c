@@ -41,6 +41,8 @@ static const char *const migrations[] = {
 #include "schema/012-reason.inc"
 	,
 #include "schema/013-second-look.inc"
+	,
+#include "schema/014-annotate.inc"
 };
 
 /* What they leave in an empty file. */
@@ -92,6 +94,20 @@ static const struct {
 	      "s.made_by, s.seconds, s.redraws, s.same_as, s.from_trial, "
 	      "t.source, NULL AS reason FROM main.t_trial AS t "
 	      "LEFT JOIN t_suggestion AS s ON s.trial = t.trial;" },
+	{ 14, "CREATE TEMP VIEW t_retry AS SELECT NULL AS trial, "
+	      "NULL AS end_seq, NULL AS seq, NULL AS state, "
+	      "NULL AS objective WHERE 0;"
+	      "CREATE TEMP VIEW notes AS SELECT NULL AS trial, NULL AS text, "
+	      "NULL AS time WHERE 0;"
+	      "CREATE TEMP VIEW tags AS SELECT NULL AS trial, NULL AS tag "
+	      "WHERE 0;"
+	      "CREATE TEMP VIEW retries AS SELECT NULL AS trial, "
+	      "NULL AS attempt, NULL AS state, NULL AS objective, "
+	      "NULL AS why, NULL AS time WHERE 0;"
+	      "CREATE TEMP VIEW queue AS SELECT id, params, source, "
+	      "nullif(trial, 0) AS trial, CASE WHEN trial IS NULL THEN "
+	      "'waiting' WHEN trial = 0 THEN 'dropped' ELSE 'tried' END "
+	      "AS state FROM main.t_queue;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -107,16 +123,21 @@ static const struct {
 	{ 3, "t_trial",
 	    "NULL AS paused_step, 0.0 AS violation, NULL AS from_trial, "
 	    "NULL AS member, NULL AS until_step" },
+	{ 14, "t_trial", "0 AS forgotten, NULL AS outside" },
 	{ 4, "t_total",
 	    "NULL AS gpu_seconds, NULL AS energy, NULL AS energy_saved" },
 	{ 4, "trials",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
 	{ 9, "trials", "NULL AS model_uri, NULL AS output_uri" },
+	{ 14, "trials",
+	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 4, "best",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
 	{ 9, "best", "NULL AS model_uri, NULL AS output_uri" },
+	{ 14, "best",
+	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
@@ -125,6 +146,7 @@ static const struct {
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },
+	{ 14, "study", "0 AS forgotten" },
 	{ 13, "stops",
 	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
 	    "NULL AS spent" },

@@ -21,7 +21,7 @@
 	"trial, state, cause, objective, last_step, reports, attempts, "   \
 	"failures, free_retries, alone, not_before_us, started_us, "       \
 	"ended_us, source, backend, why, params, paused_step, violation, " \
-	"from_trial, member, until_step"
+	"from_trial, member, until_step, forgotten, outside"
 
 #define ATTEMPT_COLUMNS                                                       \
 	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
@@ -137,6 +137,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_FRONT_DROP] = "UPDATE t_front SET inside = 0 WHERE trial = ?1",
 	[STMT_FRONT_EACH] =
 	    "SELECT trial, inside, better FROM t_front ORDER BY trial",
+	[STMT_FRONT_CLEAR] = "DELETE FROM t_front",
 
 	[STMT_ATTEMPT_ADD] =
 	    "INSERT OR FAIL INTO t_attempt (" ATTEMPT_COLUMNS
@@ -260,16 +261,28 @@ static const char *const texts[STMT_COUNT] = {
 	    "k.trial IS NOT NULL, coalesce(k.price, 0), t.backend "
 	    "FROM t_trial AS t LEFT JOIN t_stop AS k "
 	    "ON k.trial = t.trial AND k.rank IS NOT NULL "
-	    "WHERE k.trial IS NOT NULL OR (t.state = 'stopped' AND "
+	    "WHERE t.forgotten = 0 AND (k.trial IS NOT NULL OR "
+	    "(t.state = 'stopped' AND "
 	    "(SELECT s.verdict = 'stop' AND NOT s.late AND s.value BETWEEN "
 	    "-1.7976931348623157e308 AND 1.7976931348623157e308 "
 	    "FROM t_stop AS s "
 	    "WHERE s.trial = t.trial AND (s.verdict = 'stop' OR s.pause) "
-	    "ORDER BY s.seq DESC LIMIT 1)) ORDER BY t.trial",
+	    "ORDER BY s.seq DESC LIMIT 1))) ORDER BY t.trial",
 	[STMT_TRIAL_REVIVE] =
 	    "UPDATE t_trial SET end_seq = NULL, ended_us = NULL, "
 	    "steps_run = 0, steps_skipped = 0, pace_seconds = 0, "
 	    "pace_steps = 0 WHERE trial = ?1",
+	[STMT_RETRY_ADD] =
+	    "INSERT INTO t_retry (seq, trial, attempt, state, objective, why, "
+	    "end_seq, time_us) SELECT ?2, trial, attempts, state, objective, "
+	    "why, end_seq, ?3 FROM t_trial WHERE trial = ?1",
+	[STMT_TRIAL_FORGET] =
+	    "UPDATE t_trial SET forgotten = ?2 WHERE trial = ?1",
+	[STMT_MEDIAN_CLEAR] = "DELETE FROM t_median",
+	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",
+	[STMT_NOTE_DROP] = "DELETE FROM t_note WHERE trial = ?1",
+	[STMT_TAG_PUT] = "INSERT OR IGNORE INTO t_tag VALUES (?1, ?2)",
+	[STMT_TAG_DROP] = "DELETE FROM t_tag WHERE trial = ?1 AND tag = ?2",
 	[STMT_STOP_LATE] =
 	    "UPDATE t_stop SET late = 1 WHERE seq = (SELECT max(seq) FROM "
 	    "t_stop WHERE trial = ?1 AND verdict = 'stop')",
@@ -288,22 +301,34 @@ static const char *const texts[STMT_COUNT] = {
 	    "UPDATE t_queue SET trial = ?2 WHERE id = ?1 AND trial IS NULL",
 	[STMT_QUEUE_LENGTH] =
 	    "SELECT count(*) FROM t_queue WHERE trial IS NULL",
+	[STMT_QUEUE_DROP] = "UPDATE t_queue SET trial = 0 WHERE trial IS NULL "
+			    "AND (?1 = 0 OR id = ?1)",
 
 	[STMT_CURVE_EACH] =
 	    "SELECT trial, step, value FROM t_metric WHERE name_id = 1 "
+	    "AND trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1) "
 	    "ORDER BY trial, step, seq",
 	[STMT_RECORD_REPORT] =
 	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
+	    "AND trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1) "
 	    "ORDER BY trial, step, seq",
 	[STMT_RECORD_TRIAL] =
-	    "SELECT t.trial, begin_seq, t.end_seq, state, objective, "
+	    "SELECT t.trial, begin_seq, iif(forgotten, NULL, t.end_seq), "
+	    "state, objective, "
 	    "k.end_seq, k.seq FROM t_trial AS t LEFT JOIN t_stop AS k "
-	    "ON k.trial = t.trial AND k.rank IS NOT NULL ORDER BY t.trial",
+	    "ON k.trial = t.trial AND k.rank IS NOT NULL AND forgotten = 0 "
+	    "ORDER BY t.trial",
+	[STMT_RECORD_RETRY] =
+	    "SELECT trial, end_seq, seq, state, objective FROM t_retry "
+	    "WHERE trial NOT IN (SELECT trial FROM t_trial WHERE "
+	    "forgotten = 1) ORDER BY trial, seq",
 	[STMT_RECORD_STOP] =
 	    "SELECT trial, step, (SELECT count(*) FROM t_trial), "
 	    "verdict = 'late' FROM stops AS s WHERE verdict IN ('stop', "
 	    "'late') AND NOT EXISTS (SELECT 1 FROM t_stop AS k "
-	    "WHERE k.trial = s.trial AND k.rank IS NOT NULL)",
+	    "WHERE k.trial = s.trial AND k.rank IS NOT NULL) AND trial NOT IN "
+	    "(SELECT trial FROM t_trial WHERE forgotten = 1 UNION "
+	    "SELECT trial FROM t_retry)",
 	[STMT_LAST_STEP] =
 	    "SELECT n.name, max(m.step), count(*) FROM t_name AS n "
 	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "

@@ -109,8 +109,12 @@ struct store_trial {
 	double violation; /* sum over constraints; set at its end */
 	char *backend; /* of its attempts, or NULL */
 	char *why; /* or NULL */
+	bool forgotten; /* by the user: nothing counts it; read only */
+	/* Why the space has no such setting, or NULL; read only */
+	char *outside;
 };
-void store_trial_fini(struct store_trial *); /* backend, params, why */
+/* Frees backend, params, why and outside. */
+void store_trial_fini(struct store_trial *);
 
 /* Row of t_attempt. */
 struct store_attempt {
@@ -393,6 +397,8 @@ int store_walk_outcomes(struct store *,
  */
 int store_front_add(struct store *, int64_t trial, bool better, struct err *);
 int store_front_drop(struct store *, int64_t trial, struct err *);
+/* Forget all rows of it. */
+int store_front_clear(struct store *, struct err *);
 /* All trials that were ever on it, by number; inside: still a member. */
 int store_walk_front(struct store *,
     int (*)(void *, int64_t trial, bool inside, bool better), void *,
@@ -453,6 +459,24 @@ int store_walk_looks(struct store *,
  */
 int store_trial_revive(struct store *, int64_t trial, struct err *);
 /*
+ * Record the end of a trial that the user retries, before store_trial_revive:
+ * replays find it in its place.
+ */
+int
+store_retry_add(struct store *, int64_t trial, int64_t time_us, struct err *);
+/*
+ * Have a trial that has ended counted by nothing, or again.  Empties the view
+ * medians: a tuner that is opened next fills it.
+ */
+int
+store_trial_forget(struct store *, int64_t trial, bool forgotten, struct err *);
+/* The user's note about a trial, in place of an older one; "" = none. */
+int store_note_put(struct store *, int64_t trial, const char *text,
+    int64_t time_us, struct err *);
+/* Give a trial a tag, or take it away; no error when it was so already. */
+int store_tag_put(
+    struct store *, int64_t trial, const char *tag, bool on, struct err *);
+/*
  * Record that the trial's latest stop or pause had no effect: it ran to its
  * end.
  */
@@ -493,6 +517,9 @@ int store_queue_length(struct store *, int64_t *n, struct err *);
 /* Mark it taken by this trial; 0: dropped. */
 int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
 
+/* Drop a waiting entry; id 0: all.  *n: how many were dropped. */
+int store_queue_drop(struct store *, int64_t id, int64_t *n, struct err *);
+
 /* Row of t_warm: a finished trial of another study, for the strategy. */
 struct store_warm {
 	const char *source; /* its database, as written in study.json */
@@ -530,15 +557,16 @@ int store_walk_curves(struct store *,
 /*
  * All reports of the objective and all ends of trials in the order they were
  * recorded, for replay.  state is TRIAL_RUNNING for a report, TRIAL_WAITING where
- * a trial that had ended, stopped, got its second look; it ends again later.
+ * a trial that had ended got its second look, or another attempt by its user; it
+ * ends again later.  Forgotten trials have none.
  */
 int store_walk_records(struct store *,
     int (*)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *, struct err *);
 /*
- * The trials that a rule has stopped and that had no second look, and at which
- * step, in no order; late: the stop had no effect.
+ * The trials that a rule has stopped and that had no second look and no retry by
+ * the user, and at which step, in no order; late: the stop had no effect.
  */
 int store_walk_stopped(struct store *,
     int (*)(void *, int64_t trial, int64_t step, bool late), void *,

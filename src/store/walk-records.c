@@ -45,12 +45,19 @@ struct report_row {
 	int64_t trial;
 	struct record record;
 };
+/* An end after which the user retried the trial. */
+struct retry_row {
+	int64_t trial;
+	struct record before, again;
+};
 
 struct merge {
-	struct row trials, reports;
-	bool more_trials, more_reports; /* the cursor is on a row */
+	struct row trials, reports, retries;
+	/* the cursor is on a row */
+	bool more_trials, more_reports, more_retries;
 	struct trial_row trial;
 	struct report_row report;
+	struct retry_row retry;
 	struct run *heap; /* smallest next seq first */
 	size_t n, cap;
 };
@@ -179,6 +186,34 @@ next_report(struct merge *m)
 	return row_end(r);
 }
 
+static int
+next_retry(struct merge *m)
+{
+	struct row *r = &m->retries;
+	int rc;
+
+	if ((rc = next_row(r, &m->more_retries)) <= 0)
+		return rc;
+	m->retry = (struct retry_row){
+		.trial = row_int(r, 0, 1, ROW_INT_MAX),
+		.before = {
+			.step = -1,
+			.seq = row_int(r, 1, 1, ROW_INT_MAX),
+			.state = row_state(r, 3),
+			.value = row_real(r, 4),
+		},
+		.again = {
+			.step = -1,
+			.seq = row_int(r, 2, 1, ROW_INT_MAX),
+			.state = TRIAL_WAITING,
+			.value = NAN,
+		},
+	};
+	if (!trial_state_final(m->retry.before.state))
+		(void)row_damaged(r, 3, "the trial has ended");
+	return row_end(r);
+}
+
 /*
  * Sort by seq; reports usually come in order of steps and are sorted already.
  */
@@ -208,13 +243,28 @@ read_reports(struct merge *m, struct run *r)
 	return 0;
 }
 
+/* The same for its ends before retries. */
+static int
+read_retries(struct merge *m, struct run *r)
+{
+	while (m->more_retries && m->retry.trial <= r->trial) {
+		if (m->retry.trial == r->trial) {
+			run_add(r, &m->retry.before);
+			run_add(r, &m->retry.again);
+		}
+		if (next_retry(m) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Add the trial at the cursor, with its records, to the heap. */
 static int
 open_trial(struct merge *m)
 {
 	struct run r = { .trial = m->trial.trial };
 
-	if (read_reports(m, &r) != 0) {
+	if (read_reports(m, &r) != 0 || read_retries(m, &r) != 0) {
 		free(r.records);
 		return -1;
 	}
@@ -295,18 +345,20 @@ store_walk_records(struct store *s,
 	struct merge m = {
 		.trials = row_begin(s, STMT_RECORD_TRIAL, "t_trial", 1, e),
 		.reports = row_begin(s, STMT_RECORD_REPORT, "t_metric", 3, e),
+		.retries = row_begin(s, STMT_RECORD_RETRY, "t_retry", 1, e),
 	};
 	int rc = -1;
 	size_t i;
 
-	if (m.trials.st == NULL || m.reports.st == NULL)
+	if (m.trials.st == NULL || m.reports.st == NULL || m.retries.st == NULL)
 		return -1;
-	if (next_trial(&m) >= 0 && next_report(&m) >= 0)
+	if (next_trial(&m) >= 0 && next_report(&m) >= 0 && next_retry(&m) >= 0)
 		rc = merge_all(&m, f, arg);
 	for (i = 0; i < m.n; i++)
 		free(m.heap[i].records);
 	free(m.heap);
 	stmt_done(m.trials.st);
 	stmt_done(m.reports.st);
+	stmt_done(m.retries.st);
 	return rc;
 }

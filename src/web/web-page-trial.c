@@ -111,7 +111,8 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 {
 	static const char *const names[] = { "State", NULL, "Step", "Started",
 		"Ended", "Seconds", "Cost", "Why", "Suggested by", "Because",
-		"Its model", "Its output" };
+		"Its model", "Its output", "Note", "Tags", "Forgotten",
+		"Outside of the space" };
 	struct store_rows *rows;
 	struct buf b = { 0 };
 	char *sql = xasprintf(
@@ -119,7 +120,9 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 	    "replace(substr(started, 1, 19), 'T', ' ') || ' UTC', "
 	    "replace(substr(ended, 1, 19), 'T', ' ') || ' UTC', t.seconds, "
 	    "cost, why, coalesce(strategy, source), reason, model_uri, "
-	    "output_uri, params FROM trials AS t LEFT JOIN suggestions AS s "
+	    "output_uri, note, tags, "
+	    "iif(forgotten, 'no strategy, rule or result counts it', NULL), "
+	    "outside, params FROM trials AS t LEFT JOIN suggestions AS s "
 	    "ON s.trial = t.trial WHERE t.trial = %" PRId64,
 	    trial);
 	int rc = rows_first(&rows, r->store, sql, NULL, e), i;
@@ -136,7 +139,7 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 		} else if (i != 1)
 			fact(&r->h, names[i], store_rows_text(rows, i));
 	}
-	rows_put_params(&b, store_rows_text(rows, 12), 0);
+	rows_put_params(&b, store_rows_text(rows, 16), 0);
 	fact(&r->h, "Setting", buf_str(&b));
 	html_close(&r->h, "dl");
 	buf_free(&b);

@@ -25,7 +25,8 @@ static const struct web_filter_column fixed[] = { { "trial", "trial" },
 	{ "seconds", "seconds" }, { "attempts", "attempts" },
 	{ "started", "started" }, { "why", "why" }, { "reports", "reports" },
 	{ "backend", "backend" }, { "ended", "ended" }, { "cost", "cost" },
-	{ "gpu_seconds", "gpu_seconds" } };
+	{ "gpu_seconds", "gpu_seconds" }, { "note", "note" },
+	{ "tags", "tags" }, { "forgotten", "forgotten" } };
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -290,7 +291,9 @@ rows_put(struct table *t, struct err *e)
 
 	sql = xasprintf(
 	    "SELECT trial, state, objective, step, seconds, attempts, "
-	    "replace(substr(started, 1, 19), 'T', ' '), params, why "
+	    "replace(substr(started, 1, 19), 'T', ' '), params, "
+	    "nullif(ltrim(coalesce(why, '') || coalesce(' [' || tags || ']', "
+	    "'') || coalesce(' ' || note, '')), '') AS why "
 	    "FROM trials%s%s ORDER BY %s %s NULLS LAST, trial DESC "
 	    "LIMIT %d OFFSET %" PRId64,
 	    t->where != NULL ? " WHERE " : "", t->where != NULL ? t->where : "",

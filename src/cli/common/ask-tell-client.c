@@ -54,6 +54,11 @@ command_name(enum tuner_request_kind what)
 	case TUNER_PAUSE:
 	case TUNER_RESUME:
 	case TUNER_ENQUEUE:
+	case TUNER_UNQUEUE:
+	case TUNER_NOTE:
+	case TUNER_TAG:
+	case TUNER_RETRY:
+	case TUNER_FORGET:
 		break;
 	}
 	return "";

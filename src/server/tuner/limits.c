@@ -122,23 +122,51 @@ limits_gpu_seconds(const struct tuner *t, double *rate)
 	return seconds;
 }
 
-bool
-limits_reached(const struct tuner *t, char *why, size_t n)
+/* Whether a limit on time ends the study, and which: a clause. */
+static bool
+time_reached(const struct tuner *t, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
 	double rate;
-	bool failed;
 
-	if (limits_result(t, &failed, why, n))
-		return true;
 	*why = '\0';
 	if (lim->wall_time_ms > 0 && tuner_elapsed_ms(t) >= lim->wall_time_ms)
 		(void)snprintf(why, n, "limits.wall_time was reached");
 	else if (lim->gpu_hours > 0 &&
 		 limits_gpu_seconds(t, &rate) >= lim->gpu_hours * 3600)
 		(void)snprintf(why, n, "limits.gpu_hours was reached");
-	else if (lim->no_improvement > 0 &&
-		 t->outcomes.since_better >= lim->no_improvement)
+	return *why != '\0';
+}
+
+bool
+limits_end_waiting(const struct tuner *t, int64_t fewer, char *why, size_t n)
+{
+	int64_t most = t->study->limits.failed_trials;
+	int64_t failed = t->outcomes.n_failed - fewer;
+
+	*why = '\0';
+	if (target_reached(t))
+		(void)snprintf(
+		    why, n, "the target %g was reached", t->study->target);
+	else if (most > 0 && failed >= most)
+		(void)snprintf(why, n,
+		    "%" PRId64 " %strials failed (limits.failed_trials)",
+		    failed, fewer > 0 ? "other " : "");
+	else
+		return time_reached(t, why, n);
+	return true;
+}
+
+bool
+limits_reached(const struct tuner *t, char *why, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+	bool failed;
+
+	if (limits_result(t, &failed, why, n) || time_reached(t, why, n))
+		return true;
+	if (lim->no_improvement > 0 &&
+	    t->outcomes.since_better >= lim->no_improvement)
 		(void)snprintf(why, n,
 		    "%" PRId64
 		    " trials in a row were no better (limits.no_improvement)",

@@ -31,6 +31,12 @@ double limits_gpu_seconds(const struct tuner *, double *rate);
  * trials, and which: a clause.
  */
 bool limits_reached(const struct tuner *, char *why, size_t n);
+/*
+ * Whether a limit or a result ends the study with the trials that wait, if fewer
+ * of those that failed had not failed; which: a clause.
+ */
+bool
+limits_end_waiting(const struct tuner *, int64_t fewer, char *why, size_t n);
 /* Whether no trial can be asked for now, and why: a clause. */
 bool limits_block_new(const struct tuner *, char *why, size_t n);
 

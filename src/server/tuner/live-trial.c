@@ -420,6 +420,16 @@ live_trial_set_looked(struct live_trial *l)
 }
 
 void
+live_trial_renew(struct live_trial *l)
+{
+	l->row.failures = l->row.free_retries = 0;
+	l->row.not_before_us = 0;
+	l->row.cause = STOP_NONE;
+	l->row.is_paused = false;
+	l->row_dirty = true;
+}
+
+void
 live_trial_resume(struct live_trial *l)
 {
 	l->row.is_paused = false;

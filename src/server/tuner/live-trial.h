@@ -149,6 +149,8 @@ void live_trial_stop(
     struct tuner *, struct live_trial *, enum stop_cause, const char *why);
 /* It has its second look from now on. */
 void live_trial_set_looked(struct live_trial *);
+/* One that had ended waits as if no attempt had used up a retry. */
+void live_trial_renew(struct live_trial *);
 /* Clear the stop; paused: the attempt ended by a pause. */
 void live_trial_stop_done(struct live_trial *, bool paused);
 /* Resume it after a pause. */

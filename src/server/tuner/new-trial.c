@@ -456,7 +456,8 @@ new_trial_restore(struct suggestions *s, int64_t trial, const char *params,
     enum trial_source source)
 {
 	s->n_enqueued += source != SOURCE_STRATEGY;
-	tried_settings_add(s->tried, params, trial);
+	if (params != NULL)
+		tried_settings_add(s->tried, params, trial);
 }
 
 void

@@ -32,7 +32,7 @@ struct suggestions {
 /* Call after the history was made. */
 void new_trial_open(struct tuner *);
 void new_trial_close(struct suggestions *);
-/* A trial read back, with its params. */
+/* A trial read back, with its params; NULL: they may be tried again. */
 void new_trial_restore(
     struct suggestions *, int64_t trial, const char *params, enum trial_source);
 /*

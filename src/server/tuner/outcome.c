@@ -227,11 +227,22 @@ outcome_observe(struct tuner *t, int64_t trial, const double *values)
 	free(violations);
 }
 
-/* Whether the trial adds a new point to the front; records it. */
-static bool
-outcome_front_add(struct tuner *t, int64_t trial)
+/* The values of the objectives, smaller is better. */
+static void
+outcome_losses(const struct tuner *t, const double *values, double *losses)
 {
-	const double *losses = history_losses(t->history, trial);
+	size_t i;
+
+	for (i = 0; i < t->study->n_objectives; i++)
+		losses[i] =
+		    t->study->objectives[i].maximize ? -values[i] : values[i];
+}
+
+/* Whether the trial adds a new point to a front; records it. */
+static bool
+front_put(struct tuner *t, struct pareto_front *front, int64_t trial,
+    const double *losses)
+{
 	enum pareto_front_place place;
 	const int64_t *out;
 	size_t i, n_out;
@@ -239,8 +250,7 @@ outcome_front_add(struct tuner *t, int64_t trial)
 	for (i = 0; i < t->study->n_objectives; i++)
 		if (!isfinite(losses[i]))
 			return false;
-	place =
-	    pareto_front_add(t->outcomes.front, trial, losses, &out, &n_out);
+	place = pareto_front_add(front, trial, losses, &out, &n_out);
 	if (place == PARETO_FRONT_DOMINATED)
 		return false;
 	for (i = 0; i < n_out; i++)
@@ -261,7 +271,9 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 		history_violation(t->history, o->trial) > 0))
 		return false;
 	if (t->outcomes.front != NULL)
-		return o->known ? o->better : outcome_front_add(t, o->trial);
+		return o->known ? o->better
+				: front_put(t, t->outcomes.front, o->trial,
+				      history_losses(t->history, o->trial));
 	if (!isfinite(loss) || loss >= t->outcomes.best_loss)
 		return false;
 	t->outcomes.best_loss = loss;
@@ -345,10 +357,62 @@ outcome_restore(struct tuner *t, struct live_trial *l, struct err *e)
 	return 0;
 }
 
-void
-outcome_revive(struct tuner *t, int64_t trial)
+struct live_trial *
+outcome_read_ended(struct tuner *t, int64_t trial)
 {
+	struct store_trial row = { 0 };
+	struct store_past past;
+	struct live_trial *l;
+
+	if (store_trial_get(t->store, trial, &row, NULL) != 0 ||
+	    store_attempt_past(t->store, trial, &past, NULL) != 0) {
+		store_trial_fini(&row);
+		return NULL;
+	}
+	l = live_trial_new(&row, NULL);
+	live_trial_restore_past(l, &past);
+	live_trial_set_judged(l, l->row.last_step);
+	(void)outcome_restore(t, l, NULL);
+	return l;
+}
+
+void
+outcome_revive(struct tuner *t, int64_t trial, bool failed)
+{
+	t->outcomes.n_failed -= failed;
 	history_retry(t->history, trial);
 	stop_rule_set_ended(t->rules, t->history, trial);
 	median_view_end(&t->medians, trial);
+}
+
+int
+outcome_front_again(struct tuner *t)
+{
+	static const char sql[] =
+	    "SELECT trial FROM t_trial WHERE state = 'completed' AND "
+	    "violation = 0 AND forgotten = 0 ORDER BY end_seq";
+	double *values, losses[STUDY_OBJECTIVES_MAX];
+	struct pareto_front *front;
+	struct store_rows *rows;
+	int rc;
+
+	if (t->study->n_objectives < 2)
+		return 0;
+	if (store_front_clear(t->store, NULL) != 0 ||
+	    store_rows_open(&rows, t->store, sql, NULL, NULL) != 0)
+		return -1;
+	front = pareto_front_new(t->study->n_objectives);
+	values = xcalloc(t->outcomes.n_aims, sizeof *values);
+	while ((rc = store_rows_next(rows, NULL)) == 1) {
+		rc = store_outcome_get(t->store, store_rows_int(rows, 0),
+		    t->outcomes.n_aims, values, NULL);
+		if (rc != 0)
+			break;
+		outcome_losses(t, values, losses);
+		(void)front_put(t, front, store_rows_int(rows, 0), losses);
+	}
+	store_rows_close(rows);
+	free(values);
+	pareto_front_free(front);
+	return rc;
 }

@@ -67,8 +67,18 @@ void outcome_ended(struct tuner *, const struct outcome *);
 void outcome_finish(struct tuner *, struct live_trial *);
 /* The last reports of a trial's other aims, read from the database. */
 int outcome_restore(struct tuner *, struct live_trial *, struct err *);
-/* A trial that had ended, stopped by a rule, runs again. */
-void outcome_revive(struct tuner *, int64_t trial);
+/*
+ * Read a trial that has ended, to run again; NULL: a database error.  The caller
+ * owns it.
+ */
+struct live_trial *outcome_read_ended(struct tuner *, int64_t trial);
+/* A trial that had ended runs again; failed: it had failed. */
+void outcome_revive(struct tuner *, int64_t trial, bool failed);
+/*
+ * Write the front again from the recorded results, without the forgotten trials;
+ * only the database has it then.
+ */
+int outcome_front_again(struct tuner *);
 /* Pass the results so far of a paused trial to the history. */
 void outcome_pause(struct tuner *, struct live_trial *);
 

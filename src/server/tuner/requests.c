@@ -21,6 +21,7 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "src/server/tuner/user-edits.h"
 
 void
 tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
@@ -233,6 +234,21 @@ requests_serve(struct tuner *t)
 			break;
 		case TUNER_ENQUEUE:
 			request_enqueue(t, r);
+			break;
+		case TUNER_UNQUEUE:
+			user_edits_unqueue(t, r);
+			break;
+		case TUNER_NOTE:
+			user_edits_note(t, r);
+			break;
+		case TUNER_TAG:
+			user_edits_tag(t, r);
+			break;
+		case TUNER_RETRY:
+			user_edits_retry(t, r);
+			break;
+		case TUNER_FORGET:
+			user_edits_forget(t, r);
 			break;
 		case TUNER_ASK:
 			ask_tell_ask(t, r);

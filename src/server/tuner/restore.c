@@ -128,6 +128,7 @@ struct restored_outcomes {
 	size_t n; /* trials */
 	double *values; /* each tuner->outcomes.n_aims */
 	enum end_class *last;
+	bool *failed; /* its latest end so far, in the order of records */
 	bool *better;
 };
 
@@ -191,6 +192,7 @@ restore_outcomes_load(
 	o->tuner = t;
 	o->n = (size_t)t->n_trials;
 	o->last = xcalloc(o->n + 1, sizeof *o->last);
+	o->failed = xcalloc(o->n + 1, sizeof *o->failed);
 	rc = store_walk_failed(t->store, on_failed, o, e);
 	if (rc != 0 || t->outcomes.n_aims == 0)
 		return rc;
@@ -211,6 +213,7 @@ restore_outcomes_free(struct restored_outcomes *o)
 		return;
 	free(o->values);
 	free(o->last);
+	free(o->failed);
 	free(o->better);
 	free(o);
 }
@@ -232,6 +235,7 @@ restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
 		.better = o->better != NULL && o->better[i],
 	};
 
+	o->failed[i] = state == TRIAL_FAILED;
 	outcome_ended(o->tuner, &one);
 }
 
@@ -251,6 +255,7 @@ trial_copy(const struct store_trial *row)
 	copy.params = xstrdup(row->params);
 	copy.backend = row->backend != NULL ? xstrdup(row->backend) : NULL;
 	copy.why = row->why != NULL ? xstrdup(row->why) : NULL;
+	copy.outside = row->outside != NULL ? xstrdup(row->outside) : NULL;
 	return copy;
 }
 
@@ -293,11 +298,13 @@ on_trial(void *arg, const struct store_trial *row)
 		return -1;
 	t->n_trials = row->number;
 	history_add(t->history, row->number, points ? ld->point : NULL);
-	new_trial_restore(
-	    &t->suggestions, row->number, row->params, row->source);
+	new_trial_restore(&t->suggestions, row->number,
+	    row->forgotten ? NULL : row->params, row->source);
 	if (row->from > 0 || row->member > 0)
 		history_set_parent(
 		    t->history, row->number, row->from, row->member);
+	if (row->forgotten)
+		history_end(t->history, row->number, TRIAL_CANCELLED, NAN);
 	if (!trial_state_final(row->state))
 		load_live(t, row, points ? ld->values : NULL);
 	return 0;
@@ -324,7 +331,8 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	if (state == TRIAL_RUNNING)
 		load_report(ld->tuner, trial, step, value);
 	else if (state == TRIAL_WAITING)
-		outcome_revive(ld->tuner, trial);
+		outcome_revive(
+		    ld->tuner, trial, ld->outcomes->failed[trial - 1]);
 	else
 		restore_outcomes_ended(ld->outcomes, trial, state, value);
 	return 0;

@@ -136,26 +136,6 @@ looks_next(struct tuner *t)
 	return &s->next;
 }
 
-/* Read a trial that has ended as one that waits; NULL: a database error. */
-static struct live_trial *
-look_read(struct tuner *t, int64_t trial)
-{
-	struct store_trial row = { 0 };
-	struct store_past past;
-	struct live_trial *l;
-
-	if (store_trial_get(t->store, trial, &row, NULL) != 0 ||
-	    store_attempt_past(t->store, trial, &past, NULL) != 0) {
-		store_trial_fini(&row);
-		return NULL;
-	}
-	l = live_trial_new(&row, NULL);
-	live_trial_restore_past(l, &past);
-	live_trial_set_judged(l, l->row.last_step);
-	(void)outcome_restore(t, l, NULL);
-	return l;
-}
-
 static void
 look_text(const struct second_look *look, char *why, size_t n)
 {
@@ -205,7 +185,7 @@ look_begin(
 
 	look_text(look, why, sizeof why);
 	look_record(t, l, look, why);
-	outcome_revive(t, l->row.number);
+	outcome_revive(t, l->row.number, false);
 	(void)store_trial_revive(t->store, l->row.number, NULL);
 	live_trial_set_looked(l);
 	live_trial_set_state(t, l, TRIAL_EV_RESUME, why);
@@ -223,7 +203,7 @@ second_looks_resume(struct tuner *t, const struct capacity *room)
 
 	if (!looks_allowed(t) || (look = looks_next(t)) == NULL)
 		return NULL;
-	l = look_read(t, look->trial);
+	l = outcome_read_ended(t, look->trial);
 	if (l != NULL && capacity_backend(t, room, l) < 0) {
 		live_trial_free(l);
 		return NULL;
@@ -242,7 +222,7 @@ second_looks_resume_external(struct tuner *t)
 	if (!t->looks.given || !looks_allowed(t))
 		return NULL;
 	looks_decide(t, true, &look);
-	l = look.trial != 0 ? look_read(t, look.trial) : NULL;
+	l = look.trial != 0 ? outcome_read_ended(t, look.trial) : NULL;
 	if (l != NULL)
 		look_begin(t, l, &look);
 	return store_failed(t->store) ? NULL : l;
@@ -261,7 +241,9 @@ int
 second_looks_had(struct store *store, int64_t trial, bool *had, struct err *e)
 {
 	static const char sql[] =
-	    "SELECT count(rank) FROM stops WHERE trial = ?1";
+	    "SELECT (SELECT count(rank) FROM t_stop WHERE trial = ?1) + "
+	    "(SELECT count(*) FROM t_retry WHERE trial = ?1 AND "
+	    "state = 'stopped')";
 	const char *params[2] = { NULL, NULL };
 	struct store_rows *rows;
 	char number[24];

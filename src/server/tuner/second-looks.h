@@ -37,7 +37,10 @@ second_looks_resume(struct tuner *, const struct capacity *room);
 struct live_trial *second_looks_resume_external(struct tuner *);
 /* At the end of a turn: whether the study must go on for one. */
 void second_looks_settle(struct tuner *);
-/* Whether the trial has, or had, its second look. */
+/*
+ * Whether the trial has, or had, its second look, or the user has retried it
+ * after a stop: no rule stops it.
+ */
 int second_looks_had(struct store *, int64_t trial, bool *had, struct err *);
 
 #endif /* HPOTUNE_SECOND_LOOKS_H */

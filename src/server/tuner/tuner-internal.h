@@ -88,6 +88,7 @@ struct tuner {
 	bool paused; /* by the user */
 	bool held; /* place nothing for now */
 	bool gpus_new; /* view gpus has rows of this server */
+	bool stale; /* a trial was forgotten: it is to be opened again */
 	bool warned_buffered; /* warned: output of trials is buffered */
 	bool warned_patterns; /* patterns of trial.metrics were looked at */
 	bool warned_cost; /* warned: limits.cost prevents a start */

@@ -402,6 +402,12 @@ tuner_over(const struct tuner *t)
 	return t->end.over;
 }
 
+bool
+tuner_stale(const struct tuner *t)
+{
+	return t->stale && t->requests.n == 0;
+}
+
 void
 tuner_hold(struct tuner *t, bool hold)
 {

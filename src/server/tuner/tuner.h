@@ -60,6 +60,12 @@ enum tuner_request_kind {
 	TUNER_PAUSE,
 	TUNER_RESUME,
 	TUNER_ENQUEUE,
+	/* user-edits.h has the params of these. */
+	TUNER_UNQUEUE,
+	TUNER_NOTE,
+	TUNER_TAG,
+	TUNER_RETRY,
+	TUNER_FORGET,
 	TUNER_ASK, /* params: {"count": 1} */
 	/*
 	 * params: {"lines": ["…"], "strict": true, "end": "done", "why": "…"}:
@@ -110,6 +116,11 @@ bool tuner_done(const struct tuner *);
 bool tuner_failed(const struct tuner *);
 /* Whether a limit or the target ended the study for good. */
 bool tuner_over(const struct tuner *);
+/*
+ * Whether it no longer is what the database says, on request of the user: close
+ * it and open it again.
+ */
+bool tuner_stale(const struct tuner *);
 /*
  * Place nothing for now (for example on a full disk); running trials continue.
  */

@@ -236,7 +236,7 @@ put_columns(
 		buf_puts(b, ", ");
 		put_report(b, row, "value", aim_metric(study, i), LAST);
 	}
-	buf_puts(b, " FROM trials AS t ORDER BY trial");
+	buf_puts(b, " FROM trials AS t WHERE forgotten = 0 ORDER BY trial");
 }
 
 static int

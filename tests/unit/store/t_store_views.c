@@ -22,12 +22,12 @@ static const struct promise {
 	    "name, state, metric, goal, strategy, seed, rule, created, "
 	    "started, ended, trials, running, completed, stopped, failed, "
 	    "best_trial, best, cost, schema_version, program_version, "
-	    "elapsed" },
+	    "elapsed, forgotten" },
 	{ "trials",
 	    "trial, state, objective, step, reports, params, backend, "
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 	    "energy_joules, gpu_memory, gpu_utilization, model_uri, "
-	    "output_uri" },
+	    "output_uri, note, tags, forgotten, outside" },
 	{ "results", "trial, state, objective, lr, optimizer" },
 	{ "front", "trial, acc, lr, optimizer" },
 	{ "notices", "time, moment, channel, id, sent, why, text" },
@@ -38,7 +38,7 @@ static const struct promise {
 	{ "best", "trial, state, objective, step, reports, params, backend, "
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 		  "energy_joules, gpu_memory, gpu_utilization, model_uri, "
-		  "output_uri" },
+		  "output_uri, note, tags, forgotten, outside" },
 	{ "curves", "trial, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
 	{ "medians", "step, trials, median" },
@@ -59,6 +59,10 @@ static const struct promise {
 		   "spot_share" },
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
 			 "from_trial, source, reason" },
+	{ "notes", "trial, text, time" },
+	{ "tags", "trial, tag" },
+	{ "retries", "trial, attempt, state, objective, why, time" },
+	{ "queue", "id, params, source, trial, state" },
 	{ "events", "time, level, area, trial, attempt, text" },
 	{ "gpus", "gpu, uuid, name, memory, used, temperature, utilization, "
 		  "power, state, why, owner, trials, time" },
@@ -93,7 +97,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "13|" PACKAGE_VERSION,
+	    "14|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

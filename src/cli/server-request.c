@@ -1,0 +1,158 @@
+/* Sends what a command asks to the server, or does it on the database. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json-writer.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/cli/common/load-study.h"
+#include "src/cli/server-request.h"
+#include "src/server/control.h"
+
+int
+server_request_open(struct server_request *a, struct cli *cli, struct err *e)
+{
+	memset(a, 0, sizeof *a);
+	a->cli = cli;
+	if (load_study_find(cli, &a->found, NULL, e) != 0)
+		return -1;
+	a->dir = load_study_dir(&a->found);
+	if (cli_study_exists(&a->found, e) == 0 &&
+	    state_dir_open(&a->state, a->dir, false, e) == 0)
+		return 0;
+	free(a->dir);
+	cli_study_fini(&a->found);
+	return -1;
+}
+
+void
+server_request_close(struct server_request *a)
+{
+	state_dir_close(&a->state);
+	free(a->dir);
+	cli_study_fini(&a->found);
+}
+
+static int
+answer_print(struct server_request *asking, const struct control_answer *a)
+{
+	struct buf b = { 0 };
+	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
+	struct err e = ERR_INIT;
+
+	if (!a->ok) {
+		err_set(&e, ERR_FILE, "%s", a->text);
+		return cli_fail(&e);
+	}
+	if (asking->cli->json) {
+		w.comma = asking->answered;
+		json_writer_line(&w);
+		json_writer_object(&w, NULL);
+		json_writer_bool(&w, "ok", true);
+		json_writer_text(&w, "text", a->text);
+		json_writer_end(&w);
+		buf_puts(&b, asking->list ? "" : "\n");
+		(void)cli_print(&b);
+	} else
+		cli_print_line("%s\n", a->text);
+	asking->answered = true;
+	return CLI_DONE;
+}
+
+/* The line of the protocol; the caller frees it. */
+static char *
+request_line(const struct server_asked *asked)
+{
+	struct buf b = { 0 };
+	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
+
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "command", asked->name);
+	if (asked->trial > 0)
+		json_writer_integer(&w, "trial", asked->trial);
+	if (asked->kind == TUNER_KILL_TRIAL)
+		json_writer_bool(&w, "now", true);
+	if (asked->params != NULL)
+		json_writer_raw(&w, "params", asked->params);
+	json_writer_end(&w);
+	return buf_take(&b);
+}
+
+/* Over the socket, or on the database. */
+static int
+send_once(const struct server_request *a, const char *line,
+    const struct server_asked *asked, struct control_answer *answer,
+    struct err *e)
+{
+	struct server_env env = {
+		.study = a->found.study,
+		.db = a->found.db,
+		.state_dir = a->dir,
+	};
+	int rc = control_call(&a->state, line, asked->wait, answer, e);
+
+	log_set_level(LOG_LEVEL_WARN);
+	if (rc == 1)
+		rc = oneshot_control(
+		    &env, asked->kind, asked->trial, asked->params, answer, e);
+	return rc;
+}
+
+int
+server_request_send(struct server_request *a, const struct server_asked *asked)
+{
+	struct control_answer answer = { 0 };
+	struct load_study_retry retry = { 0 };
+	struct err e = ERR_INIT;
+	char *line = request_line(asked);
+	int rc;
+
+	/* A server that holds its lock may not listen yet. */
+	while ((rc = send_once(a, line, asked, &answer, &e)) != 0 &&
+	       load_study_retry(&retry, &e))
+		;
+	free(line);
+	if (rc != 0)
+		return cli_fail(&e);
+	return answer_print(a, &answer);
+}
+
+int
+server_request_send_each(struct server_request *a,
+    const struct server_asked *asked, const int64_t *trials, int n)
+{
+	struct server_asked one = *asked;
+	int i, sent, status = CLI_DONE;
+
+	a->list = a->cli->json && n > 1;
+	if (a->list)
+		putchar('[');
+	for (i = 0; i < n; i++) {
+		one.trial = trials[i];
+		sent = server_request_send(a, &one);
+		if (sent != CLI_DONE)
+			status = sent;
+	}
+	if (a->list)
+		puts("]");
+	return status;
+}
+
+int
+server_request_trials(
+    struct server_request *a, int64_t **trials, int *n, struct err *e)
+{
+	const struct cli *cli = a->cli;
+	int i;
+
+	*n = cli->n_operands;
+	*trials = xcalloc((size_t)cli->n_operands + 1, sizeof **trials);
+	for (i = 0; i < cli->n_operands; i++)
+		if (cli_read_integer(cli->operands[i], "trial", 1, INT64_MAX,
+			&(*trials)[i], e) != 0)
+			return -1;
+	return 0;
+}

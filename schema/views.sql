@@ -145,7 +145,9 @@ SELECT trial, step, rule, value, threshold, pool,
     CASE WHEN late THEN 'late' WHEN pause = 0 THEN verdict
 	WHEN verdict = 'stop' THEN 'pause' ELSE 'resume' END AS verdict,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time, why,
-    rank, hindsight, budget, price, spent
+    rank, hindsight, budget, price, spent,
+    coalesce(metric, (SELECT metric FROM t_study)) AS metric,
+    coalesce(unit, 'step') AS unit, coalesce(at, step) AS at
 FROM t_stop;
 
 CREATE VIEW attempts AS

@@ -148,7 +148,7 @@ CREATE TABLE t_stop (
 	time_us INTEGER NOT NULL
 , pause INTEGER NOT NULL DEFAULT 0
     CHECK (pause IN (0, 1)), late INTEGER NOT NULL DEFAULT 0
-    CHECK (late IN (0, 1)), rank INTEGER, hindsight REAL, budget INTEGER, price INTEGER, spent INTEGER, end_seq INTEGER) STRICT;
+    CHECK (late IN (0, 1)), rank INTEGER, hindsight REAL, budget INTEGER, price INTEGER, spent INTEGER, end_seq INTEGER, metric TEXT, unit TEXT, at INTEGER) STRICT;
 
 CREATE TABLE t_event (
 	seq INTEGER PRIMARY KEY,
@@ -292,6 +292,12 @@ CREATE TABLE t_change (
 	outside INTEGER,		-- of them outside the space after it;
 					-- NULL = the space did not change
 	time_us INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE t_spent (
+	seq INTEGER PRIMARY KEY,	-- of the report in t_metric
+	seconds REAL NOT NULL,
+	dollars REAL NOT NULL
 ) STRICT;
 
 CREATE INDEX t_trial_objective ON t_trial (objective);

@@ -35,6 +35,28 @@ struct judgement {
 	double threshold; /* its threshold, with the user's sign; NaN = none */
 	int64_t pool; /* number of trials compared */
 	char why[192]; /* one clause for the user */
+	/*
+	 * Of a rule with the options metric or by: what it read, borrowed from
+	 * the rules; NULL: the objective by steps.
+	 */
+	const char *metric;
+	const char *unit; /* of at: "step", "second" or "cent" */
+	int64_t at; /* where the values were compared */
+};
+
+/* What a trial had used up when it made a report; NaN = unknown. */
+struct stop_spent {
+	double seconds; /* that its attempts ran */
+	double dollars;
+};
+
+/* A report of any metric, in the user's sign. */
+struct stop_report {
+	int64_t trial;
+	const char *metric;
+	int64_t step;
+	double value;
+	struct stop_spent spent;
 };
 
 /* A trial paused by VERDICT_PAUSE. */
@@ -48,6 +70,15 @@ struct stopper_env {
 	int64_t last_step; /* last step of a trial; 0 = max_steps */
 	bool maximize;
 	const char *study; /* its name: some rules hash it */
+	const char *metric; /* of the objective; NULL = unknown */
+	/*
+	 * Set by the rule set for a rule that reads a series (stop-series.h),
+	 * else NULL: what steps are ("second", "cent"; NULL = steps), the name
+	 * of its metric, and the curves that the option against names.
+	 */
+	const char *unit;
+	const char *series;
+	const struct history *against;
 };
 
 struct stopper {
@@ -115,7 +146,25 @@ void stop_rule_set_ended(
 bool stop_rule_set_median(struct stop_rule_set *, const struct history *,
     int64_t step, int64_t *trials, double *median);
 /*
- * out gets the result of the first rule that stops; else of the first that
+ * The metrics that some rule reads beside the objective by steps, each once;
+ * ends with NULL.  Borrowed until the next rule is added.
+ */
+const char *const *stop_rule_set_metrics(const struct stop_rule_set *);
+/*
+ * A rule compares by seconds or by cost, which are then needed for reports.
+ */
+bool stop_rule_set_reads_spent(const struct stop_rule_set *);
+/*
+ * A report was recorded; call it for every report of the metrics above, also
+ * of the objective.  True: it is the newest one where rules compare, and
+ * stop_rule_set_judge_metric is to be called.
+ */
+bool stop_rule_set_report(struct stop_rule_set *, const struct stop_report *);
+/* As stop_rule_set_judge, by the rules that read the series of this metric. */
+void stop_rule_set_judge_metric(struct stop_rule_set *, const struct history *,
+    int64_t trial, const char *metric, struct judgement *);
+/*
+ * The rules without a series: out gets the result of the first rule that stops; else of the first that
  * pauses; else of the first that was suspended; else VERDICT_KEEP with the
  * first rule's numbers.  A veto rule turns a stop or a pause into
  * VERDICT_SUSPENDED unless it would stop or pause the trial too.

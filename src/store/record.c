@@ -127,6 +127,36 @@ store_metric_exists(struct store *s, int64_t trial, int attempt,
 	return rc;
 }
 
+int
+store_spent_add(struct store *s, double seconds, double dollars, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_SPENT_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, s->seq);
+	stmt_real(st, 2, seconds);
+	stmt_real(st, 3, dollars);
+	return stmt_write(s, st, e);
+}
+
+int
+store_spent_past(struct store *s, int64_t trial, double *seconds,
+    double *dollars, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_SPENT_PAST, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	if (stmt_step(s, st, e) < 0)
+		return -1;
+	*seconds = stmt_col_real(st, 0);
+	*dollars = stmt_col_real(st, 1);
+	stmt_done(st);
+	return 0;
+}
+
 /* As in the column; is_paused tells a pause and a resume from the others. */
 static const char *const verdicts[] = { [STORE_KEEP] = "keep",
 	[STORE_STOP] = "stop",
@@ -168,6 +198,12 @@ store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 	stmt_int(st, 10, stop->time_us);
 	stmt_int(st, 11, pause || resume);
 	put_look(st, stop->look);
+	if (stop->metric != NULL)
+		stmt_text(st, 17, stop->metric);
+	if (stop->unit != NULL)
+		stmt_text(st, 18, stop->unit);
+	if (stop->metric != NULL || stop->unit != NULL)
+		stmt_int(st, 19, stop->at);
 	return stmt_write(s, st, e);
 }
 

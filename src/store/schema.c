@@ -43,6 +43,8 @@ static const char *const migrations[] = {
 #include "schema/013-second-look.inc"
 	,
 #include "schema/014-annotate.inc"
+	,
+#include "schema/015-series.inc"
 };
 
 /* What they leave in an empty file. */
@@ -108,6 +110,8 @@ static const struct {
 	      "nullif(trial, 0) AS trial, CASE WHEN trial IS NULL THEN "
 	      "'waiting' WHEN trial = 0 THEN 'dropped' ELSE 'tried' END "
 	      "AS state FROM main.t_queue;" },
+	{ 15, "CREATE TEMP VIEW t_spent AS SELECT NULL AS seq, "
+	      "NULL AS seconds, NULL AS dollars WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -150,9 +154,13 @@ static const struct {
 	{ 13, "stops",
 	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
 	    "NULL AS spent" },
+	{ 15, "stops",
+	    "(SELECT metric FROM main.t_study) AS metric, 'step' AS unit, "
+	    "step AS at" },
 	{ 13, "t_stop",
 	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
 	    "NULL AS spent, NULL AS end_seq" },
+	{ 15, "t_stop", "NULL AS metric, NULL AS unit, NULL AS at" },
 	{ 2, "savings", "NULL AS spot_saved" },
 	{ 4, "savings", "NULL AS energy_saved" },
 };

@@ -227,6 +227,11 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_METRIC_ADD] =
 	    "INSERT INTO t_metric (name_id, trial, step, seq, attempt, value, "
 	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_SPENT_ADD] =
+	    "INSERT INTO t_spent (seq, seconds, dollars) VALUES (?1, ?2, ?3)",
+	[STMT_SPENT_PAST] =
+	    "SELECT total(ended_us - started_us) / 1e6, total(cost) "
+	    "FROM t_attempt WHERE trial = ?1 AND state = 'ended'",
 	[STMT_METRIC_EXISTS] =
 	    "SELECT 1 FROM t_metric WHERE name_id = ?1 AND trial = ?2 AND "
 	    "step = ?3 AND attempt = ?4 AND value IS ?5 AND "
@@ -247,10 +252,10 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_STOP_ADD] =
 	    "INSERT INTO t_stop (seq, trial, step, rule, value, threshold, "
 	    "pool, verdict, why, time_us, pause, rank, hindsight, budget, "
-	    "price, spent, end_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-	    "?9, ?10, "
+	    "price, spent, end_seq, metric, unit, at) VALUES (?1, ?2, ?3, ?4, "
+	    "?5, ?6, ?7, ?8, ?9, ?10, "
 	    "?11, ?12, ?13, ?14, ?15, ?16, iif(?12 IS NULL, NULL, "
-	    "(SELECT end_seq FROM t_trial WHERE trial = ?2)))",
+	    "(SELECT end_seq FROM t_trial WHERE trial = ?2)), ?17, ?18, ?19)",
 	/*
 	 * Of the rows of stops and pauses, the last one must be a stop that
 	 * took place: max_run stops trials, too, and a pause may be over.  Who
@@ -312,6 +317,27 @@ static const char *const texts[STMT_COUNT] = {
 	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
 	    "AND trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1) "
 	    "ORDER BY trial, step, seq",
+	/*
+	 * The same of several metrics, whose names are a JSON array.  Where no
+	 * rule compared by seconds or cost, they follow from the attempts.
+	 */
+	[STMT_RECORD_SERIES] =
+	    "SELECT m.trial, m.step, m.seq, m.value, iif(m.name_id = 1, NULL, "
+	    "n.key), coalesce(p.seconds, b.seconds + max(0, "
+	    "m.time_us - a.started_us) / 1e6), coalesce(p.dollars, b.dollars + "
+	    "max(0, m.time_us - a.started_us) * a.cost / "
+	    "nullif(a.ended_us - a.started_us, 0)) FROM t_metric AS m "
+	    "LEFT JOIN (SELECT t_name.id, j.key FROM json_each(?1) AS j JOIN "
+	    "t_name ON t_name.name = j.value) AS n ON n.id = m.name_id "
+	    "LEFT JOIN t_spent AS p ON p.seq = m.seq "
+	    "LEFT JOIN t_attempt AS a ON a.trial = m.trial AND "
+	    "a.attempt = m.attempt "
+	    "LEFT JOIN (SELECT trial, attempt, total(ended_us - started_us) "
+	    "OVER w / 1e6 AS seconds, total(cost) OVER w AS dollars "
+	    "FROM t_attempt WINDOW w AS (PARTITION BY trial ORDER BY attempt "
+	    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS b "
+	    "ON b.trial = m.trial AND b.attempt = m.attempt "
+	    "WHERE m.name_id = 1 OR n.id IS NOT NULL ORDER BY m.trial, m.seq",
 	[STMT_RECORD_TRIAL] =
 	    "SELECT t.trial, begin_seq, iif(forgotten, NULL, t.end_seq), "
 	    "state, objective, "

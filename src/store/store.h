@@ -438,6 +438,9 @@ struct store_stop {
 	const char *why;
 	int64_t time_us;
 	const struct store_look *look; /* STORE_RESUME: of a second look */
+	/* What was compared, and where; NULL and 0: the objective at step. */
+	const char *metric, *unit;
+	int64_t at;
 };
 int store_stop_add(struct store *, const struct store_stop *, struct err *);
 /*
@@ -560,10 +563,28 @@ int store_walk_curves(struct store *,
  * a trial that had ended got its second look, or another attempt by its user; it
  * ends again later.  Forgotten trials have none.
  */
-int store_walk_records(struct store *,
-    int (*)(
-	void *, int64_t trial, int64_t step, double value, enum trial_state),
-    void *, struct err *);
+struct store_record {
+	int64_t trial;
+	int64_t step; /* -1: not a report */
+	double value; /* of the report, or the objective of the trial */
+	enum trial_state state;
+	const char
+	    *metric; /* of the report, one of metrics; NULL: the objective */
+	/* Used up by the trial at the report; NaN: unknown, or no metrics. */
+	double seconds, dollars;
+};
+/*
+ * metrics (ends with NULL; NULL = none): reports of these are included, and
+ * what the trials had used up.  Then all reports are sorted.
+ */
+int store_walk_records(struct store *, const char *const *metrics,
+    int (*)(void *, const struct store_record *), void *, struct err *);
+/* What trials use up is recorded with the report that was added last. */
+int
+store_spent_add(struct store *, double seconds, double dollars, struct err *);
+/* The same sums over the ended attempts of a trial; unknown costs are 0. */
+int store_spent_past(struct store *, int64_t trial, double *seconds,
+    double *dollars, struct err *);
 /*
  * The trials that a rule has stopped and that had no second look and no retry by
  * the user, and at which step, in no order; late: the stop had no effect.

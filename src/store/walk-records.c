@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
 
@@ -25,6 +26,8 @@ struct record {
 	int64_t step;
 	double value;
 	enum trial_state state;
+	const char *metric;
+	double seconds, dollars;
 };
 
 /* One trial's records by seq; at is the next to return. */
@@ -60,6 +63,8 @@ struct merge {
 	struct retry_row retry;
 	struct run *heap; /* smallest next seq first */
 	size_t n, cap;
+	const char *const *metrics; /* that are read, too; NULL = none */
+	size_t n_metrics;
 };
 
 static int
@@ -166,6 +171,17 @@ next_trial(struct merge *m)
 	return row_end(r);
 }
 
+/* The columns of STMT_RECORD_SERIES. */
+static void
+read_series(const struct merge *m, struct row *r, struct record *record)
+{
+	int64_t i = row_int_or(r, 4, -1, 0, (int64_t)m->n_metrics - 1);
+
+	record->metric = i >= 0 ? m->metrics[i] : NULL;
+	record->seconds = row_real(r, 5);
+	record->dollars = row_real(r, 6);
+}
+
 static int
 next_report(struct merge *m)
 {
@@ -181,8 +197,12 @@ next_report(struct merge *m)
 			.seq = row_int(r, 2, 0, ROW_INT_MAX),
 			.value = row_real(r, 3),
 			.state = TRIAL_RUNNING,
+			.seconds = NAN,
+			.dollars = NAN,
 		},
 	};
+	if (m->metrics != NULL)
+		read_series(m, r, &m->report.record);
 	return row_end(r);
 }
 
@@ -313,12 +333,11 @@ drop_first(struct merge *m)
 }
 
 static int
-merge_all(struct merge *m,
-    int (*f)(
-	void *, int64_t trial, int64_t step, double value, enum trial_state),
-    void *arg)
+merge_all(
+    struct merge *m, int (*f)(void *, const struct store_record *), void *arg)
 {
 	const struct record *record;
+	struct store_record one;
 	int end;
 
 	for (;;) {
@@ -328,30 +347,56 @@ merge_all(struct merge *m,
 			return 0;
 		record = &m->heap[0].records[m->heap[0].at];
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): as in run_seq */
-		end = f(arg, m->heap[0].trial, record->step, record->value,
-		    record->state);
+		one = (struct store_record){
+			.trial = m->heap[0].trial,
+			.step = record->step,
+			.value = record->value,
+			.state = record->state,
+			.metric = record->metric,
+			.seconds = record->seconds,
+			.dollars = record->dollars,
+		};
+		end = f(arg, &one);
 		if (end != 0)
 			return end;
 		drop_first(m);
 	}
 }
 
-int
-store_walk_records(struct store *s,
-    int (*f)(
-	void *, int64_t trial, int64_t step, double value, enum trial_state),
-    void *arg, struct err *e)
+/* The names as a JSON array, for the statement; bound until it is done. */
+static void
+names_bind(struct merge *m, struct buf *text)
 {
+	struct json_writer w = { .out = text };
+
+	json_writer_array(&w, NULL);
+	for (m->n_metrics = 0; m->metrics[m->n_metrics] != NULL; m->n_metrics++)
+		json_writer_text(&w, NULL, m->metrics[m->n_metrics]);
+	json_writer_end(&w);
+	stmt_text(m->reports.st, 1, buf_str(text));
+}
+
+int
+store_walk_records(struct store *s, const char *const *metrics,
+    int (*f)(void *, const struct store_record *), void *arg, struct err *e)
+{
+	bool series = metrics != NULL && metrics[0] != NULL;
 	struct merge m = {
 		.trials = row_begin(s, STMT_RECORD_TRIAL, "t_trial", 1, e),
-		.reports = row_begin(s, STMT_RECORD_REPORT, "t_metric", 3, e),
+		.reports = row_begin(s,
+		    series ? STMT_RECORD_SERIES : STMT_RECORD_REPORT,
+		    "t_metric", 3, e),
+		.metrics = series ? metrics : NULL,
 		.retries = row_begin(s, STMT_RECORD_RETRY, "t_retry", 1, e),
 	};
+	struct buf names = { 0 };
 	int rc = -1;
 	size_t i;
 
 	if (m.trials.st == NULL || m.reports.st == NULL || m.retries.st == NULL)
 		return -1;
+	if (series)
+		names_bind(&m, &names);
 	if (next_trial(&m) >= 0 && next_report(&m) >= 0 && next_retry(&m) >= 0)
 		rc = merge_all(&m, f, arg);
 	for (i = 0; i < m.n; i++)
@@ -360,5 +405,6 @@ store_walk_records(struct store *s,
 	stmt_done(m.trials.st);
 	stmt_done(m.reports.st);
 	stmt_done(m.retries.st);
+	buf_free(&names);
 	return rc;
 }

@@ -26,6 +26,18 @@
 	OPTION_COUNT("diverged_after", 0, def,                           \
 	    "stop a trial after this many non-finite reports in a row; " \
 	    "0 = never")
+/* Of rules that may read a series (stop-series.h); choices end with NULL. */
+#define OPTION_SERIES                                                         \
+	{ "metric", OPTION_TEXT, 0, 0, NULL, NULL,                            \
+		"the metric that is judged; when not given, the objective" }, \
+	    { "goal", OPTION_TEXT, 0, 0, NULL, stop_goal_choices,             \
+		    "whether that metric is minimized or maximized" },        \
+	{                                                                     \
+		"by", OPTION_TEXT, 0, 0, "steps", stop_by_choices,            \
+		    "at the same what values are compared"                    \
+	}
+extern const char *const stop_goal_choices[];
+extern const char *const stop_by_choices[];
 /* How every rule that stops ends its table. */
 #define OPTION_CLOSE                                                           \
 	{ "second_look", OPTION_SHARE, 0, 0, NULL, NULL,                       \

@@ -12,8 +12,9 @@
 #include "strategies/stop/stop-options.h"
 
 static const struct option patience_options[] = {
-	OPTION_COUNT(
-	    "steps", 1, "10", "reports in a row in which nothing improved"),
+	OPTION_COUNT("steps", 1, "10",
+	    "reports in a row in which nothing improved; with \"by\", that "
+	    "many seconds or cents"),
 	{ "min_delta", OPTION_REAL, 0, DBL_MAX, "0", NULL,
 	    "smallest improvement that counts; 0 = any" },
 	{ .name = "equal",
@@ -23,6 +24,7 @@ static const struct option patience_options[] = {
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "0", NULL,
 	    "smaller steps are not judged" },
 	OPTION_DIVERGED("3"),
+	OPTION_SERIES,
 	OPTION_CLOSE,
 };
 
@@ -90,10 +92,25 @@ improved(const struct patience *p, double early, double late)
 				: late < early;
 }
 
+/*
+ * How many of the first n reports are before the newest ones; 0: none.
+ */
+static size_t
+patience_before(
+    const struct patience *p, const struct curve *c, size_t n, int64_t step)
+{
+	if (p->env.unit != NULL)
+		return (size_t)(curve_at(c, step - p->steps) + 1);
+	return n > (size_t)p->steps ? n - (size_t)p->steps : 0;
+}
+
 static void
 patience_explain(
     const struct patience *p, struct judgement *j, double before, int64_t step)
 {
+	const char *what = p->env.unit == NULL	 ? "reports"
+			   : *p->env.unit == 's' ? "seconds"
+						 : "cents";
 	char more[40] = "better than";
 
 	if (p->min_delta > 0)
@@ -102,9 +119,10 @@ patience_explain(
 	else if (p->equal)
 		snprintf(more, sizeof(more), "as good as");
 	snprintf(j->why, sizeof(j->why),
-	    "the best of the last %lld reports, %.6g, is not %s %.6g before "
-	    "them at step %lld",
-	    (long long)p->steps, j->value, more, before, (long long)step);
+	    "the best of the last %lld %s, %.6g, is not %s %.6g before "
+	    "them at %s %lld",
+	    (long long)p->steps, what, j->value, more, before,
+	    stop_unit(&p->env), (long long)step);
 }
 
 static void
@@ -113,18 +131,19 @@ patience_judge(void *state, const struct history *h, int64_t trial,
 {
 	struct patience *p = state;
 	struct curve c = history_curve(h, trial);
-	size_t n = (size_t)(curve_at(&c, step) + 1), tail = (size_t)p->steps;
+	size_t n = (size_t)(curve_at(&c, step) + 1);
+	size_t before = patience_before(p, &c, n, step);
 	double early, late;
 
 	*j = (struct judgement){ .verdict = VERDICT_KEEP,
 		.rule = "patience",
 		.value = NAN,
 		.threshold = NAN };
-	if (n == 0 || stop_diverged(j, &c, n - 1, p->diverged_after) ||
-	    n <= tail || step < p->warmup || stop_is_late(&p->env, &c, n - 1))
+	if (n == 0 || stop_diverged(j, &p->env, &c, n - 1, p->diverged_after) ||
+	    before == 0 || step < p->warmup || stop_is_late(&p->env, &c, n - 1))
 		return;
-	early = least(&c, 0, n - tail);
-	late = least(&c, n - tail, n);
+	early = least(&c, 0, before);
+	late = least(&c, before, n);
 	if (!isfinite(early))
 		return;
 	j->value = history_flip_sign(h, late);

@@ -6,23 +6,48 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/stop-series.h"
 #include "strategies/stopper.h"
 
 struct member {
 	const struct stopper *rule;
 	void *state;
 	bool veto;
+	struct stop_series *series; /* NULL: it reads the objective by steps */
 };
 
 struct stop_rule_set {
 	struct member *members;
 	size_t n;
+	const char **metrics; /* of all series, each once, closed by NULL */
+	size_t n_metrics;
 };
 
 struct stop_rule_set *
 stop_rule_set_new(void)
 {
-	return xcalloc(1, sizeof(struct stop_rule_set));
+	struct stop_rule_set *set = xcalloc(1, sizeof(*set));
+
+	set->metrics = xcalloc(1, sizeof(*set->metrics));
+	return set;
+}
+
+/* Add a name to the metrics that are read; NULL: none. */
+static void
+set_add_metric(struct stop_rule_set *set, const char *metric)
+{
+	size_t i;
+
+	if (metric == NULL)
+		return;
+	for (i = 0; i < set->n_metrics; i++)
+		if (strcmp(set->metrics[i], metric) == 0)
+			return;
+	set->metrics = xreallocarray(
+	    set->metrics, set->n_metrics + 2, sizeof(*set->metrics));
+	set->metrics[set->n_metrics++] = metric;
+	set->metrics[set->n_metrics] = NULL;
 }
 
 int
@@ -31,9 +56,19 @@ stop_rule_set_add(struct stop_rule_set *set, const struct stopper *rule,
     struct err *e)
 {
 	struct member m = { .rule = rule, .veto = veto };
+	struct stopper_env rule_env;
 
-	if (rule->open(&m.state, values, env, e) == -1)
+	if (stop_series_new(&m.series, &rule_env, rule->name, values, env, e) !=
+	    0)
 		return -1;
+	if (rule->open(&m.state, values, &rule_env, e) == -1) {
+		stop_series_free(m.series);
+		return -1;
+	}
+	if (m.series != NULL) {
+		set_add_metric(set, m.series->metric);
+		set_add_metric(set, m.series->against);
+	}
 	set->members =
 	    xreallocarray(set->members, set->n + 1, sizeof(*set->members));
 	set->members[set->n++] = m;
@@ -47,9 +82,12 @@ stop_rule_set_free(struct stop_rule_set *set)
 
 	if (set == NULL)
 		return;
-	for (i = 0; i < set->n; i++)
+	for (i = 0; i < set->n; i++) {
 		set->members[i].rule->close(set->members[i].state);
+		stop_series_free(set->members[i].series);
+	}
 	free(set->members);
+	free(set->metrics);
 	free(set);
 }
 
@@ -60,8 +98,49 @@ stop_rule_set_observe(struct stop_rule_set *set, const struct history *h,
 	size_t i;
 
 	for (i = 0; i < set->n; i++)
-		set->members[i].rule->observe(
-		    set->members[i].state, h, trial, step);
+		if (set->members[i].series == NULL)
+			set->members[i].rule->observe(
+			    set->members[i].state, h, trial, step);
+}
+
+const char *const *
+stop_rule_set_metrics(const struct stop_rule_set *set)
+{
+	return set->metrics;
+}
+
+bool
+stop_rule_set_reads_spent(const struct stop_rule_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		if (set->members[i].series != NULL &&
+		    set->members[i].series->axis != STOP_BY_STEPS)
+			return true;
+	return false;
+}
+
+bool
+stop_rule_set_report(struct stop_rule_set *set, const struct stop_report *r)
+{
+	const struct member *m;
+	bool due = false;
+	int64_t at;
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		m = &set->members[i];
+		if (m->series == NULL ||
+		    !stop_series_reads(m->series, r->metric))
+			continue;
+		if (stop_series_report(m->series, r, &at))
+			due = true;
+		if (at >= 0 && strcmp(m->series->metric, r->metric) == 0)
+			m->rule->observe(
+			    m->state, m->series->curves, r->trial, at);
+	}
+	return due;
 }
 
 void
@@ -70,8 +149,15 @@ stop_rule_set_ended(
 {
 	size_t i;
 
-	for (i = 0; i < set->n; i++)
-		set->members[i].rule->ended(set->members[i].state, h, trial);
+	const struct member *m;
+
+	for (i = 0; i < set->n; i++) {
+		m = &set->members[i];
+		if (m->series != NULL)
+			stop_series_ended(m->series, h, trial);
+		m->rule->ended(
+		    m->state, m->series != NULL ? m->series->curves : h, trial);
+	}
 }
 
 bool
@@ -83,11 +169,42 @@ stop_rule_set_median(struct stop_rule_set *set, const struct history *h,
 
 	for (i = 0; i < set->n; i++) {
 		m = &set->members[i];
-		if (m->rule->median != NULL &&
+		if (m->series == NULL && m->rule->median != NULL &&
 		    m->rule->median(m->state, h, step, trials, median))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * The verdict of one rule at its newest report; a series without one keeps the
+ * trial.
+ */
+static void
+member_judge(const struct member *m, const struct history *h, int64_t trial,
+    int64_t step, struct judgement *j)
+{
+	const struct stop_series *s = m->series;
+	char why[sizeof(j->why)];
+
+	if (s == NULL) {
+		m->rule->judge(m->state, h, trial, step, j);
+		return;
+	}
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = m->rule->name,
+		.value = NAN,
+		.threshold = NAN };
+	step = stop_series_at(s, trial);
+	if (step >= 0)
+		m->rule->judge(m->state, s->curves, trial, step, j);
+	j->metric = s->metric;
+	j->unit = stop_series_unit(s);
+	j->at = step;
+	memcpy(why, j->why, sizeof(why));
+	if (*why != '\0')
+		snprintf(
+		    j->why, sizeof(j->why), "%.40s: %.140s", s->metric, why);
 }
 
 static bool
@@ -108,8 +225,7 @@ set_veto(struct stop_rule_set *set, const struct history *h, int64_t trial,
 	for (i = 0; i < set->n; i++) {
 		if (!set->members[i].veto)
 			continue;
-		set->members[i].rule->judge(
-		    set->members[i].state, h, trial, step, &second);
+		member_judge(&set->members[i], h, trial, step, &second);
 		if (verdict_ends(second.verdict))
 			continue;
 		memcpy(why, j->why, sizeof(why));
@@ -137,10 +253,15 @@ verdict_weight(enum verdict v)
 	return 0;
 }
 
-void
-stop_rule_set_judge(struct stop_rule_set *set, const struct history *h,
-    int64_t trial, int64_t step, struct judgement *j)
+/*
+ * The rules that read the series of this metric; NULL: those that read the
+ * objective by steps.
+ */
+static void
+set_judge(struct stop_rule_set *set, const struct history *h, int64_t trial,
+    int64_t step, const char *metric, struct judgement *j)
 {
+	const struct member *m;
 	struct judgement one;
 	bool any = false;
 	size_t i;
@@ -150,10 +271,11 @@ stop_rule_set_judge(struct stop_rule_set *set, const struct history *h,
 		.value = NAN,
 		.threshold = NAN };
 	for (i = 0; i < set->n && j->verdict != VERDICT_STOP; i++) {
-		if (set->members[i].veto)
+		m = &set->members[i];
+		if (m->veto || (m->series == NULL) != (metric == NULL) ||
+		    (metric != NULL && strcmp(m->series->metric, metric) != 0))
 			continue;
-		set->members[i].rule->judge(
-		    set->members[i].state, h, trial, step, &one);
+		member_judge(m, h, trial, step, &one);
 		if (verdict_ends(one.verdict) && !one.diverged)
 			set_veto(set, h, trial, step, &one);
 		/* Of those that keep it, the first one's numbers are shown. */
@@ -162,6 +284,23 @@ stop_rule_set_judge(struct stop_rule_set *set, const struct history *h,
 			*j = one;
 		any = true;
 	}
+}
+
+void
+stop_rule_set_judge(struct stop_rule_set *set, const struct history *h,
+    int64_t trial, int64_t step, struct judgement *j)
+{
+	set_judge(set, h, trial, step, NULL, j);
+}
+
+void
+stop_rule_set_judge_metric(struct stop_rule_set *set, const struct history *h,
+    int64_t trial, const char *metric, struct judgement *j)
+{
+	struct curve c = history_curve(h, trial);
+
+	set_judge(
+	    set, h, trial, c.n > 0 ? curve_step(&c, c.n - 1) : 0, metric, j);
 }
 
 int64_t

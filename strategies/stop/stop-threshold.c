@@ -20,6 +20,7 @@ static const struct option threshold_options[] = {
 	    "smaller steps are not judged" },
 	OPTION_COUNT(
 	    "interval_steps", 1, "1", "judge one in this many reports"),
+	OPTION_SERIES,
 	OPTION_CLOSE,
 };
 
@@ -109,14 +110,15 @@ threshold_judge(void *state, const struct history *h, int64_t trial,
 	if (isnan(v)) {
 		j->diverged = true;
 		snprintf(j->why, sizeof(j->why),
-		    "the value is not a number at step %lld", (long long)step);
+		    "the value is not a number at %s %lld", stop_unit(&t->env),
+		    (long long)step);
 		return;
 	}
 	j->threshold = v < t->lower ? t->lower : t->upper;
-	snprintf(j->why, sizeof(j->why), "%.6g is %s %.6g at step %lld", v,
+	snprintf(j->why, sizeof(j->why), "%.6g is %s %.6g at %s %lld", v,
 	    v < t->lower ? "below the lower threshold"
 			 : "above the upper threshold",
-	    j->threshold, (long long)step);
+	    j->threshold, stop_unit(&t->env), (long long)step);
 }
 
 extern const struct stopper stopper_threshold;

@@ -16,9 +16,15 @@ stop_is_late(const struct stopper_env *env, const struct curve *c, size_t i)
 	       (curve_step(c, i) >= last || i + 1 >= (size_t)env->max_steps);
 }
 
+const char *
+stop_unit(const struct stopper_env *env)
+{
+	return env->unit != NULL ? env->unit : "step";
+}
+
 bool
-stop_diverged(
-    struct judgement *j, const struct curve *c, size_t i, int64_t after)
+stop_diverged(struct judgement *j, const struct stopper_env *env,
+    const struct curve *c, size_t i, int64_t after)
 {
 	size_t n = 0;
 
@@ -32,8 +38,8 @@ stop_diverged(
 	j->diverged = true;
 	j->value = c->values[i];
 	snprintf(j->why, sizeof(j->why),
-	    "%zu report%s in a row %s not finite, up to step %lld", n,
-	    n > 1 ? "s" : "", n > 1 ? "are" : "is",
+	    "%zu report%s in a row %s not finite, up to %s %lld", n,
+	    n > 1 ? "s" : "", n > 1 ? "are" : "is", stop_unit(env),
 	    (long long)curve_step(c, i));
 	return true;
 }

@@ -18,8 +18,10 @@ bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
  * Whether the last after (0 = never) reports up to i are not finite: then the
  * judgement becomes VERDICT_STOP with the reason.
  */
-bool stop_diverged(
-    struct judgement *, const struct curve *, size_t i, int64_t after);
+bool stop_diverged(struct judgement *, const struct stopper_env *,
+    const struct curve *, size_t i, int64_t after);
+/* What the steps of its curves are: "step", "second" or "cent". */
+const char *stop_unit(const struct stopper_env *);
 /*
  * Turns a stop into VERDICT_SUSPENDED, because the rule would also have stopped
  * this trial, the best completed one or another one of the best; the reason

@@ -15,6 +15,7 @@ extern const struct stopper stopper_narrow;
 extern const struct stopper stopper_nni;
 extern const struct stopper stopper_none;
 extern const struct stopper stopper_optuna;
+extern const struct stopper stopper_overfit;
 extern const struct stopper stopper_patience;
 extern const struct stopper stopper_percentile;
 extern const struct stopper stopper_ray;
@@ -40,6 +41,7 @@ const struct stopper *const stoppers[] = {
 	&stopper_curve,
 	&stopper_patience,
 	&stopper_threshold,
+	&stopper_overfit,
 	&stopper_none,
 	NULL,
 };

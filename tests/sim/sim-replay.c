@@ -184,6 +184,7 @@ sim_check_curves(struct sim *s)
 struct stop {
 	int64_t trial, step, pool;
 	double value, threshold;
+	int64_t at; /* of a rule by another axis or metric; -1: by steps */
 	bool stops, pauses, seen;
 };
 
@@ -202,33 +203,42 @@ struct replay {
 };
 
 static struct stop *
-stop_find(struct replay *rp, int64_t trial, int64_t step)
+stop_find(struct replay *rp, int64_t trial, int64_t step, int64_t at)
 {
 	size_t i;
 
 	for (i = 0; i < rp->n_stops; i++)
-		if (rp->stops[i].trial == trial && rp->stops[i].step == step)
+		if (rp->stops[i].trial == trial && rp->stops[i].step == step &&
+		    rp->stops[i].at == at)
 			return &rp->stops[i];
 	return NULL;
 }
 
 /* The verdict of fresh rules against the row, or the lack of one. */
 static void
-replay_judge(struct replay *rp, int64_t trial, int64_t step)
+replay_judge(struct replay *rp, int64_t trial, int64_t step, const char *series)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
-	struct stop *row = stop_find(rp, trial, step);
 	int64_t max = rp->s->study->trial.max_steps;
 	struct curve c = history_curve(rp->history, trial);
+	struct stop *row;
+
+	if (series != NULL)
+		stop_rule_set_judge_metric(
+		    rp->rules, rp->history, trial, series, &j);
+	row = stop_find(rp, trial, step, series != NULL ? j.at : -1);
 
 	if (row == NULL &&
 	    (rp->touched[trial] || (rp->stopped[trial] && !rp->looked[trial]) ||
 		(max > 0 && (int64_t)c.n >= max)))
 		return;
-	if (curve_step(&c, c.n - 1) != step || step <= rp->judged[trial])
-		return;
-	rp->judged[trial] = step;
-	stop_rule_set_judge(rp->rules, rp->history, trial, step, &j);
+	if (series == NULL) {
+		if (curve_step(&c, c.n - 1) != step ||
+		    step <= rp->judged[trial])
+			return;
+		rp->judged[trial] = step;
+		stop_rule_set_judge(rp->rules, rp->history, trial, step, &j);
+	}
 	if (rp->looked[trial] && !j.diverged && row == NULL)
 		return;
 	if (row == NULL && j.verdict != VERDICT_KEEP)
@@ -254,34 +264,53 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step)
 		    j.threshold, j.pool);
 }
 
+/* A report, for the rules that read the objective by steps, and the others. */
+static void
+replay_report(struct replay *rp, const struct store_record *r)
+{
+	struct stop_report report = { .trial = r->trial,
+		.metric = r->metric != NULL ? r->metric : rp->s->study->metric,
+		.step = r->step,
+		.value = r->value,
+		.spent = { r->seconds, r->dollars } };
+	bool is_new;
+
+	if (r->metric == NULL) {
+		is_new =
+		    history_report(rp->history, r->trial, r->step, r->value);
+		stop_rule_set_observe(
+		    rp->rules, rp->history, r->trial, r->step);
+		rp->median->observe(
+		    rp->median_state, rp->history, r->trial, r->step);
+		if (is_new)
+			replay_judge(rp, r->trial, r->step, NULL);
+	}
+	if (stop_rule_set_report(rp->rules, &report))
+		replay_judge(rp, r->trial, r->step, report.metric);
+}
+
 static int
-on_record(void *arg, int64_t trial, int64_t step, double value,
-    enum trial_state state)
+on_record(void *arg, const struct store_record *r)
 {
 	struct replay *rp = arg;
 	struct err e = ERR_INIT;
 
-	while (history_count(rp->history) < trial)
+	while (history_count(rp->history) < r->trial)
 		history_add(rp->history, history_count(rp->history) + 1, NULL);
-	if (state == TRIAL_RUNNING) {
-		bool is_new = history_report(rp->history, trial, step, value);
-
-		stop_rule_set_observe(rp->rules, rp->history, trial, step);
-		rp->median->observe(rp->median_state, rp->history, trial, step);
-		if (is_new)
-			replay_judge(rp, trial, step);
-	} else if (state == TRIAL_WAITING) {
-		history_retry(rp->history, trial);
-		stop_rule_set_ended(rp->rules, rp->history, trial);
-		rp->median->ended(rp->median_state, rp->history, trial);
-		rp->looked[trial] = true;
+	if (r->state == TRIAL_RUNNING) {
+		replay_report(rp, r);
+	} else if (r->state == TRIAL_WAITING) {
+		history_retry(rp->history, r->trial);
+		stop_rule_set_ended(rp->rules, rp->history, r->trial);
+		rp->median->ended(rp->median_state, rp->history, r->trial);
+		rp->looked[r->trial] = true;
 	} else {
 		if (replay_results(rp->history, rp->s->study, rp->s->reader,
-			trial, &e) != 0)
+			r->trial, &e) != 0)
 			sim_wrong(rp->s, "%s", e.text);
-		history_end(rp->history, trial, state, value);
-		stop_rule_set_ended(rp->rules, rp->history, trial);
-		rp->median->ended(rp->median_state, rp->history, trial);
+		history_end(rp->history, r->trial, r->state, r->value);
+		stop_rule_set_ended(rp->rules, rp->history, r->trial);
+		rp->median->ended(rp->median_state, rp->history, r->trial);
 	}
 	return *rp->s->wrong != '\0';
 }
@@ -294,7 +323,8 @@ replay_rows(struct replay *rp)
 
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT trial, step, pool, "
-		"value, threshold, verdict, pause FROM t_stop "
+		"value, threshold, verdict, pause, coalesce(at, -1) "
+		"FROM t_stop "
 		"WHERE verdict <> 'keep' ORDER BY seq",
 		NULL, &e) == 0) {
 		while (store_rows_next(r, &e) == 1) {
@@ -308,7 +338,8 @@ replay_rows(struct replay *rp)
 				    .threshold = real_or_nan(r, 4),
 				    .stops = strcmp(store_rows_text(r, 5),
 						 "stop") == 0,
-				    .pauses = store_rows_int(r, 6) != 0 };
+				    .pauses = store_rows_int(r, 6) != 0,
+				    .at = store_rows_int(r, 7) };
 		}
 		store_rows_close(r);
 	}
@@ -462,7 +493,8 @@ replay_run(struct replay *rp, const struct plugins *plugins, struct err *e)
 	size_t i;
 
 	replay_rows(rp);
-	if (store_walk_records(rp->s->reader, on_record, rp, e) < 0)
+	if (store_walk_records(rp->s->reader, stop_rule_set_metrics(rp->rules),
+		on_record, rp, e) < 0)
 		sim_wrong(rp->s, "%s", e->text);
 	for (i = 0; i < rp->n_stops && *rp->s->wrong == '\0'; i++)
 		if (!rp->stops[i].seen)

@@ -56,6 +56,8 @@ static const struct bug {
 	{ "bug.look_unpaid", "a second look without a price", 1 },
 	{ "bug.forget_look", "forgetting at a restart who has a second look",
 	    1 },
+	{ "bug.forget_series",
+	    "forgetting at a restart what rules by seconds have read", 4 },
 	{ "bug.forget_stop", "not asking again for a stop after a restart",
 	    10 },
 };

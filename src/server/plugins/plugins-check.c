@@ -293,6 +293,50 @@ second_look_check(const struct plugin_rule *rule,
 	    strategy->name);
 }
 
+/* The text of an option that not every rule has, or NULL. */
+static const struct option_value *
+rule_option(const struct plugin_rule *rule, const char *name)
+{
+	const struct option_value *o;
+
+	for (o = rule->options; o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0 && o->is_set)
+			return o;
+	return NULL;
+}
+
+/* Rules on other metrics, by seconds or by cost: can they be read? */
+static int
+series_check(const struct plugin_rule *rule, const struct plugins *plugins,
+    const struct study *study, struct err *e)
+{
+	static const char *const names[] = { "metric", "against" };
+	const struct option_value *o, *by = rule_option(rule, "by");
+	const struct plugin_backend *b;
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		o = rule_option(rule, names[i]);
+		if (o != NULL && !metric_is_reported(o->text))
+			return json_err(o->json, e,
+			    "the name of a metric is a letter or _, then "
+			    "letters, digits, _ - . / and :");
+	}
+	for (i = 0; by != NULL && strcmp(by->text, "cost") == 0 &&
+		    i < plugins->n_backends;
+	     i++) {
+		b = &plugins->backends[i];
+		if (plugins_worst_cost(b, study) > 0 &&
+		    plugins_worst_ms(b, study) > 0)
+			continue;
+		return json_err(by->json, e,
+		    "the trials of the backend %s have no price: expected "
+		    "seconds or steps",
+		    b->launcher->name);
+	}
+	return 0;
+}
+
 int
 plugins_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
@@ -311,7 +355,8 @@ plugins_check(
 		if (promote_check(&plugins->rules[i], plugins->strategy,
 			&study->stopping[i], e) != 0 ||
 		    second_look_check(&plugins->rules[i], plugins->strategy,
-			&study->stopping[i], e) != 0)
+			&study->stopping[i], e) != 0 ||
+		    series_check(&plugins->rules[i], plugins, study, e) != 0)
 			return -1;
 	if (cost_check(plugins, study, e) != 0 ||
 	    gpu_hours_check(plugins, study, e) != 0 ||

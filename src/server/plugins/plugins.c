@@ -227,7 +227,8 @@ plugins_open_rules(struct stop_rule_set **out, const struct plugins *plugins,
 {
 	struct stopper_env env = { .max_steps = study->trial.max_steps,
 		.maximize = study->maximize,
-		.study = study->name };
+		.study = study->name,
+		.metric = study->metric };
 	struct stop_rule_set *set = stop_rule_set_new();
 	const struct plugin_rule *rule;
 	struct err why = ERR_INIT;

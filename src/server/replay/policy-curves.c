@@ -23,16 +23,14 @@ struct reading {
 };
 
 static int
-on_end(void *arg, int64_t trial, int64_t step, double value,
-    enum trial_state state)
+on_end(void *arg, const struct store_record *row)
 {
 	struct reading *r = arg;
 
-	(void)step;
-	while (history_count(r->ends) < trial)
+	while (history_count(r->ends) < row->trial)
 		history_add(r->ends, history_count(r->ends) + 1, NULL);
-	if (trial_state_final(state))
-		history_end(r->ends, trial, state, value);
+	if (trial_state_final(row->state))
+		history_end(r->ends, row->trial, row->state, row->value);
 	return 0;
 }
 
@@ -63,7 +61,7 @@ policy_curves_read(struct curve_file *b, struct replay_plan *plan,
 	if (replay_recorded_study(&study, s, e) == -1)
 		return -1;
 	r.ends = history_new(0, study->maximize, 0);
-	rc = store_walk_records(s, on_end, &r, e);
+	rc = store_walk_records(s, NULL, on_end, &r, e);
 	if (rc == 0)
 		rc = store_walk_curves(s, on_report, &r, e);
 	if (rc == 0 && b->n == 0)

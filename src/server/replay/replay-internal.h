@@ -9,6 +9,7 @@
 
 #include "src/server/replay/replay.h"
 #include "strategies/stop/second-look/second-look.h"
+#include "strategies/stopper.h"
 
 struct history;
 
@@ -64,6 +65,11 @@ void replay_rerun_set_stop(
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool replay_rerun_report(
     struct replay_rerun *, int64_t trial, int64_t step, double value);
+/*
+ * A report of a metric that rules read by another axis than its steps, or
+ * beside the objective; that of the objective comes after replay_rerun_report.
+ */
+void replay_rerun_series(struct replay_rerun *, const struct stop_report *);
 /* The trial got its second look: its recorded end is undone. */
 void replay_rerun_revive(struct replay_rerun *, int64_t trial);
 /* The trial's recorded end (ignored if the rule stopped it before). */

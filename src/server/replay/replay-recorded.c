@@ -50,24 +50,31 @@ replay_results(struct history *h, const struct study *study,
 }
 
 static int
-on_record(void *arg, int64_t trial, int64_t step, double value,
-    enum trial_state state)
+on_record(void *arg, const struct store_record *row)
 {
 	struct records *r = arg;
+	struct stop_report report = { .trial = row->trial,
+		.metric = row->metric != NULL ? row->metric : r->study->metric,
+		.step = row->step,
+		.value = row->value,
+		.spent = { row->seconds, row->dollars } };
 
-	if (state == TRIAL_RUNNING) {
-		replay_rerun_report(&r->rerun, trial, step, value);
+	if (row->state == TRIAL_RUNNING) {
+		if (row->metric == NULL)
+			replay_rerun_report(
+			    &r->rerun, row->trial, row->step, row->value);
+		replay_rerun_series(&r->rerun, &report);
 		return 0;
 	}
-	replay_rerun_begin(&r->rerun, trial);
-	if (state == TRIAL_WAITING) {
-		replay_rerun_revive(&r->rerun, trial);
+	replay_rerun_begin(&r->rerun, row->trial);
+	if (row->state == TRIAL_WAITING) {
+		replay_rerun_revive(&r->rerun, row->trial);
 		return 0;
 	}
 	if (replay_results(
-		r->rerun.history, r->study, r->store, trial, r->err) != 0)
+		r->rerun.history, r->study, r->store, row->trial, r->err) != 0)
 		return -1;
-	replay_rerun_end(&r->rerun, trial, state == TRIAL_COMPLETED);
+	replay_rerun_end(&r->rerun, row->trial, row->state == TRIAL_COMPLETED);
 	return 0;
 }
 
@@ -108,14 +115,17 @@ replay_recorded(struct replay_sum *sum, struct store *s,
 		return -1;
 	env = (struct stopper_env){ .max_steps = study->trial.max_steps,
 		.maximize = study->maximize,
-		.study = study->name };
+		.study = study->name,
+		.metric = study->metric };
 	r.study = study;
 	rc = replay_rerun_open(&r.rerun, rule, &env, study->value_last, e);
 	if (rc == 0) {
 		replay_set_objectives(r.rerun.history, study);
 		rc = store_walk_stopped(s, on_stopped, &r.rerun, e);
 		if (rc == 0)
-			rc = store_walk_records(s, on_record, &r, e);
+			rc = store_walk_records(s,
+			    stop_rule_set_metrics(r.rerun.set), on_record, &r,
+			    e);
 		if (rc == 0) {
 			replay_look(&r.rerun);
 			replay_rerun_sum(sum, &r.rerun);

@@ -146,6 +146,28 @@ replay_rerun_report(
 }
 
 void
+replay_rerun_series(struct replay_rerun *r, const struct stop_report *report)
+{
+	struct replay_rerun_trial *t = replay_rerun_trial(r, report->trial);
+	struct judgement j;
+	struct curve c;
+
+	if (t->stopped && !t->really)
+		return;
+	if (!stop_rule_set_report(r->set, report) || t->judged)
+		return;
+	c = history_curve(r->history, report->trial);
+	if (r->max_steps > 0 && (int64_t)c.n >= r->max_steps)
+		return;
+	stop_rule_set_judge_metric(
+	    r->set, r->history, report->trial, report->metric, &j);
+	if (j.verdict == VERDICT_STOP) {
+		t->diverged = j.diverged;
+		replay_rerun_stop(r, report->trial, report->step);
+	}
+}
+
+void
 replay_rerun_revive(struct replay_rerun *r, int64_t trial)
 {
 	const struct replay_rerun_trial *t = replay_rerun_trial(r, trial);

@@ -112,6 +112,15 @@ replay_simulate(struct replay_sum *sum, const struct curve_file *b,
 		rc = replay_rerun_open(&r, rule, &env, plan->value_last, e);
 		if (rc == -1)
 			break;
+		if (*stop_rule_set_metrics(r.set) != NULL) {
+			rc = err_set(e, ERR_USAGE,
+			    "rule %s reads another metric, seconds or cost: "
+			    "these curves have one metric by steps; replay the "
+			    "database of a study",
+			    replay_rule_text(rule));
+			replay_rerun_close(&r);
+			break;
+		}
 		run_study(&r, b, order, trials, workers, n);
 		replay_look(&r);
 		replay_rerun_sum(sum, &r);

@@ -428,6 +428,7 @@ void
 ask_tell_judge(struct tuner *t, struct request *r)
 {
 	struct live_trial *l = request_live(t, r);
+	const char *const *metric = stop_rule_set_metrics(t->rules);
 	struct judgement j;
 
 	if (l == NULL)
@@ -436,5 +437,8 @@ ask_tell_judge(struct tuner *t, struct request *r)
 	if (l->row.last_step >= 0)
 		stop_rule_set_judge(
 		    t->rules, t->history, l->row.number, l->row.last_step, &j);
+	for (; *metric != NULL && j.verdict == VERDICT_KEEP; metric++)
+		stop_rule_set_judge_metric(
+		    t->rules, t->history, l->row.number, *metric, &j);
 	answer_live(t, r, l, &j);
 }

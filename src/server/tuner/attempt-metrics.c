@@ -237,3 +237,37 @@ attempt_metrics_recorded(
 	if (m->seen_read)
 		seen_add(m, ev->u.report.time_us, ev->u.report.value);
 }
+
+/* Dollars a second of the backend it runs on; 0: it has no price. */
+static double
+attempt_rate(const struct tuner *t, const struct live_trial *l)
+{
+	const struct plugin_backend *b;
+	double dollars;
+	int64_t ms;
+
+	if (l->external || l->backend < 0)
+		return 0;
+	b = &t->plugins.backends[l->backend];
+	dollars = plugins_worst_cost(b, t->study);
+	ms = plugins_worst_ms(b, t->study);
+	return dollars > 0 && ms > 0 ? dollars * 1000 / (double)ms : 0;
+}
+
+struct stop_spent
+attempt_metrics_spent(struct tuner *t, struct live_trial *l, int64_t time_us)
+{
+	struct attempt_metrics *m = &l->metrics;
+	double seconds = 0;
+
+	if (!m->past_read)
+		m->past_read =
+		    store_spent_past(t->store, l->row.number, &m->past.seconds,
+			&m->past.dollars, NULL) == 0;
+	if (l->att.started_us > 0 && time_us > l->att.started_us)
+		seconds = (double)(time_us - l->att.started_us) / 1e6;
+	m->spent.seconds = fmax(m->spent.seconds, m->past.seconds + seconds);
+	m->spent.dollars = fmax(
+	    m->spent.dollars, m->past.dollars + seconds * attempt_rate(t, l));
+	return m->spent;
+}

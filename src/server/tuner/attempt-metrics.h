@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "strategies/stopper.h"
+
 struct launch_event;
 struct live_trial;
 struct tuner;
@@ -40,6 +42,9 @@ struct attempt_metrics {
 	int64_t up_us; /* turn in which this server saw it run; 0 = not yet */
 	/* Turn of the first report without a time; 0 = none, or not seen. */
 	int64_t first_us;
+	/* Used up by earlier attempts, when past_read; by it, at a report. */
+	struct stop_spent past, spent;
+	bool past_read;
 	bool warned_names; /* warned: too many metrics */
 	bool warned_reports[2]; /* … too many reports */
 };
@@ -61,6 +66,13 @@ int64_t attempt_metrics_last_step(const struct attempt_metrics *);
 struct attempt_metric *
 attempt_metrics_accept(struct tuner *, struct live_trial *,
     const struct launch_event *ev, bool aim, int64_t *step);
+/*
+ * What the trial has used up at a report of this time: its ended attempts, and
+ * the seconds since the open one began, in dollars by the price of its backend
+ * (0 where it has none).  Never less than at an earlier report.
+ */
+struct stop_spent
+attempt_metrics_spent(struct tuner *, struct live_trial *, int64_t time_us);
 /* Mark it as recorded. */
 void attempt_metrics_recorded(
     struct attempt_metric *, const struct launch_event *ev);

@@ -60,12 +60,14 @@ rule_is_median(const struct stopper *median, const struct plugins *plugins)
 	static const struct {
 		const char *name, *text;
 	} plain[] = { { "value", "last" }, { "reference", "last" },
-		{ "pool", "reached" }, { "aggregate", "percentile" } };
+		{ "pool", "reached" }, { "aggregate", "percentile" },
+		{ "by", "steps" } };
 	const struct plugin_rule *rule = plugins->rules;
 	const struct option_value *o;
 	size_t i;
 
-	if (plugins->n_rules != 1 || rule->stopper != median)
+	if (plugins->n_rules != 1 || rule->stopper != median ||
+	    plugin_option_get(rule->options, "metric")->is_set)
 		return false;
 	for (i = 0; i < sizeof plain / sizeof *plain; i++) {
 		o = plugin_option_get(rule->options, plain[i].name);

@@ -311,11 +311,21 @@ on_trial(void *arg, const struct store_trial *row)
 }
 
 static void
-load_report(struct tuner *t, int64_t trial, int64_t step, double value)
+load_report(struct tuner *t, const struct store_record *row)
 {
-	history_report(t->history, trial, step, value);
-	stop_rule_set_observe(t->rules, t->history, trial, step);
-	median_view_load(&t->medians, trial, step);
+	struct stop_report report = { .trial = row->trial,
+		.metric = row->metric != NULL ? row->metric : t->study->metric,
+		.step = row->step,
+		.value = row->value,
+		.spent = { row->seconds, row->dollars } };
+
+	if (row->metric == NULL) {
+		history_report(t->history, row->trial, row->step, row->value);
+		stop_rule_set_observe(
+		    t->rules, t->history, row->trial, row->step);
+		median_view_load(&t->medians, row->trial, row->step);
+	}
+	(void)stop_rule_set_report(t->rules, &report);
 }
 
 /*
@@ -323,18 +333,18 @@ load_report(struct tuner *t, int64_t trial, int64_t step, double value)
  * known when the trial started, and "trials in a row" counts ends in order.
  */
 static int
-on_record(void *arg, int64_t trial, int64_t step, double value,
-    enum trial_state state)
+on_record(void *arg, const struct store_record *row)
 {
 	struct load *ld = arg;
 
-	if (state == TRIAL_RUNNING)
-		load_report(ld->tuner, trial, step, value);
-	else if (state == TRIAL_WAITING)
-		outcome_revive(
-		    ld->tuner, trial, ld->outcomes->failed[trial - 1]);
+	if (row->state == TRIAL_RUNNING)
+		load_report(ld->tuner, row);
+	else if (row->state == TRIAL_WAITING)
+		outcome_revive(ld->tuner, row->trial,
+		    ld->outcomes->failed[row->trial - 1]);
 	else
-		restore_outcomes_ended(ld->outcomes, trial, state, value);
+		restore_outcomes_ended(
+		    ld->outcomes, row->trial, row->state, row->value);
 	return 0;
 }
 
@@ -452,7 +462,8 @@ restore_tuner(struct tuner *t, struct err *e)
 	if (rc == 0)
 		rc = restore_outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)
-		rc = store_walk_records(t->store, on_record, &ld, e);
+		rc = store_walk_records(t->store,
+		    stop_rule_set_metrics(t->rules), on_record, &ld, e);
 	if (rc == 0)
 		rc =
 		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);

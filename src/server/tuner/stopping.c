@@ -47,9 +47,39 @@ stopping_record(struct tuner *t, const struct live_trial *l, int64_t step,
 		.verdict = verdict,
 		.why = j->why,
 		.time_us = t->turn_us,
+		.metric = j->metric,
+		.unit = j->unit,
+		.at = j->at,
 	};
 
 	(void)store_stop_add(t->store, &row, NULL);
+}
+
+/* Whether a verdict could still end the trial. */
+static bool
+stopping_judges(const struct tuner *t, const struct live_trial *l)
+{
+	int64_t max = t->study->trial.max_steps;
+
+	return l->row.cause == STOP_NONE && !l->verdict_due &&
+	       (max == 0 || l->row.reports < max) &&
+	       !live_trial_segment_done(l);
+}
+
+/* Record a verdict; it ends the trial when this turn's reports are read. */
+static void
+stopping_verdict(
+    struct tuner *t, struct live_trial *l, int64_t step, struct judgement *j)
+{
+	/* Only what diverges is stopped twice. */
+	if (l->looked && !j->diverged)
+		return;
+	/* A trial that another program runs cannot be resumed. */
+	if (l->external && j->verdict == VERDICT_PAUSE)
+		j->verdict = VERDICT_STOP;
+	live_trial_set_verdict(l, j);
+	if (j->verdict != VERDICT_KEEP)
+		stopping_record(t, l, step, j, verdict_row(j->verdict));
 }
 
 /* Ask the rules about a report that is recorded. */
@@ -57,24 +87,39 @@ static void
 stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
-	int64_t max = t->study->trial.max_steps;
 
-	if (l->row.cause != STOP_NONE || l->verdict_due ||
-	    step < l->row.last_step || step <= l->judged_step ||
-	    (max > 0 && l->row.reports >= max) || live_trial_segment_done(l))
+	if (!stopping_judges(t, l) || step < l->row.last_step ||
+	    step <= l->judged_step)
 		return;
 	live_trial_set_judged(l, step);
 	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
-	/* Only what diverges is stopped twice. */
-	if (l->looked && !j.diverged)
+	stopping_verdict(t, l, step, &j);
+}
+
+/* Whether some rule reads this metric by another axis, or beside the objective. */
+static bool
+stopping_reads(const struct tuner *t, const char *metric)
+{
+	const char *const *name = stop_rule_set_metrics(t->rules);
+
+	while (*name != NULL && strcmp(*name, metric) != 0)
+		name++;
+	return *name != NULL;
+}
+
+/* A report that is recorded, for the rules that read more than the objective. */
+static void
+stopping_series(
+    struct tuner *t, struct live_trial *l, const struct stop_report *report)
+{
+	struct judgement j;
+
+	if (!stopping_reads(t, report->metric) ||
+	    !stop_rule_set_report(t->rules, report) || !stopping_judges(t, l))
 		return;
-	/* A trial that another program runs cannot be resumed. */
-	if (l->external && j.verdict == VERDICT_PAUSE)
-		j.verdict = VERDICT_STOP;
-	live_trial_set_verdict(l, &j);
-	if (j.verdict == VERDICT_KEEP)
-		return;
-	stopping_record(t, l, step, &j, verdict_row(j.verdict));
+	stop_rule_set_judge_metric(
+	    t->rules, t->history, report->trial, report->metric, &j);
+	stopping_verdict(t, l, report->step, &j);
 }
 
 static void
@@ -133,19 +178,30 @@ stopping_report(
 {
 	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
 	int64_t step, time_us = ev->u.report.time_us;
+	struct stop_report report = { .trial = l->row.number,
+		.metric = ev->u.report.name,
+		.value = ev->u.report.value };
 	struct attempt_metric *metric;
 
 	metric = attempt_metrics_accept(t, l, ev,
 	    outcome_has_metric(&t->outcomes, ev->u.report.name), &step);
 	if (metric == NULL)
 		return;
+	time_us = time_us != 0 ? time_us : t->turn_us;
 	(void)store_metric_add(t->store, l->row.number, l->att.attempt,
-	    ev->u.report.name, step, ev->u.report.value,
-	    time_us != 0 ? time_us : t->turn_us, NULL);
+	    ev->u.report.name, step, ev->u.report.value, time_us, NULL);
+	report.step = step;
+	if (stop_rule_set_reads_spent(t->rules) &&
+	    stopping_reads(t, ev->u.report.name)) {
+		report.spent = attempt_metrics_spent(t, l, time_us);
+		(void)store_spent_add(
+		    t->store, report.spent.seconds, report.spent.dollars, NULL);
+	}
 	attempt_metrics_recorded(metric, ev);
 	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
 		report_objective(t, l, step, ev->u.report.value);
+	stopping_series(t, l, &report);
 }
 
 void

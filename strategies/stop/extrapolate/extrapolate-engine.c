@@ -106,7 +106,8 @@ extrapolate_engine_begin(const struct extrapolate_engine *r,
 		.rule = r->name,
 		.value = NAN,
 		.threshold = NAN };
-	if (i < 0 || stop_diverged(j, &c, (size_t)i, r->diverged_after) ||
+	if (i < 0 ||
+	    stop_diverged(j, &r->env, &c, (size_t)i, r->diverged_after) ||
 	    stop_is_late(&r->env, &c, (size_t)i) ||
 	    curve_grid_steps_done(&c, (size_t)i) < r->warmup)
 		return false;

@@ -296,7 +296,8 @@ halving_engine_judge(void *state, const struct history *h, int64_t trial,
 		.rule = r->rule.name,
 		.value = NAN,
 		.threshold = NAN };
-	if (i < 0 || stop_diverged(j, &c, (size_t)i, r->rule.diverged_after) ||
+	if (i < 0 ||
+	    stop_diverged(j, &r->env, &c, (size_t)i, r->rule.diverged_after) ||
 	    r->n == 0 || stop_is_late(&r->env, &c, (size_t)i))
 		return;
 	halving_engine_compare(

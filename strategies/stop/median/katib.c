@@ -135,7 +135,8 @@ katib_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 		.value = NAN,
 		.threshold = NAN };
 	if (i < 0 ||
-	    stop_diverged(j, &c, (size_t)i, k->base.rule.diverged_after) ||
+	    stop_diverged(
+		j, &k->base.env, &c, (size_t)i, k->base.rule.diverged_after) ||
 	    f == NULL || !median_engine_judges(&k->base, &c, (size_t)i))
 		return;
 	own = curve_summary_cache_at(k->base.own, trial, &c, (size_t)i);

@@ -155,7 +155,7 @@ median_engine_explain(
 	char words[48];
 
 	snprintf(j->why, sizeof(j->why),
-	    "%s%s%.6g is %s the %s %.6g of %lld %s%s%s%s at step %lld", own,
+	    "%s%s%.6g is %s the %s %.6g of %lld %s%s%s%s at %s %lld", own,
 	    *own != '\0' ? " " : "", j->value,
 	    !isfinite(j->value) ? "no match for"
 	    : m->env.maximize	? "below"
@@ -163,7 +163,7 @@ median_engine_explain(
 	    aggregate_words(r, words, sizeof(words)), j->threshold,
 	    (long long)j->pool, r->completed ? "completed " : "",
 	    j->pool == 1 ? "trial" : "trials", *of != '\0' ? " by " : "", of,
-	    (long long)step);
+	    stop_unit(&m->env), (long long)step);
 }
 
 void
@@ -182,7 +182,8 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 		.rule = m->rule.name,
 		.value = NAN,
 		.threshold = NAN };
-	if (i < 0 || stop_diverged(j, &c, (size_t)i, m->rule.diverged_after) ||
+	if (i < 0 ||
+	    stop_diverged(j, &m->env, &c, (size_t)i, m->rule.diverged_after) ||
 	    !median_engine_judges(m, &c, (size_t)i))
 		return;
 	own = curve_summary_cache_at(m->own, trial, &c, (size_t)i);

@@ -42,7 +42,7 @@ static const char *const aggregate_choices[] = { "percentile", "mean", "rank",
 		    { "interval_steps", OPTION_INT, 1, DBL_MAX, "1", NULL,     \
 			    "judge one in this many reports" },                \
 		    OPTION_GUARD(guarded), OPTION_DIVERGED(diverged),          \
-		    OPTION_CLOSE                                               \
+		    OPTION_SERIES, OPTION_CLOSE                                \
 	}
 
 /* Default warm-up in reports. */

@@ -100,7 +100,8 @@ optuna_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 		.value = NAN,
 		.threshold = NAN };
 	if (c.n == 0 ||
-	    stop_diverged(j, &c, c.n - 1, o->base.rule.diverged_after) ||
+	    stop_diverged(
+		j, &o->base.env, &c, c.n - 1, o->base.rule.diverged_after) ||
 	    pool_members(o->base.pool) == 0 ||
 	    pool_members(o->base.pool) < o->startup ||
 	    stop_is_late(&o->base.env, &c, c.n - 1) || !optuna_is_due(o, &c))

@@ -17,11 +17,22 @@ report(struct store *s, int64_t trial, int attempt, const char *name,
 }
 
 static int
-put_record(void *arg, int64_t trial, int64_t step, double value,
-    enum trial_state state)
+put_record(void *arg, const struct store_record *r)
 {
-	buf_printf(arg, "%lld/%lld/%g/%s ", (long long)trial, (long long)step,
-	    value, trial_state_name(state));
+	buf_printf(arg, "%lld/%lld/%g/%s ", (long long)r->trial,
+	    (long long)r->step, r->value, trial_state_name(r->state));
+	return 0;
+}
+
+/* The reports of several metrics, with what was used up. */
+static int
+put_series(void *arg, const struct store_record *r)
+{
+	if (r->state == TRIAL_RUNNING)
+		buf_printf(arg, "%lld/%lld/%s=%g@%.6g/%.6g ",
+		    (long long)r->trial, (long long)r->step,
+		    r->metric != NULL ? r->metric : "-", r->value, r->seconds,
+		    r->dollars);
 	return 0;
 }
 
@@ -63,6 +74,7 @@ test_reports(void)
 	struct store *s = fixture_create("reports.db", true);
 	struct store_trial one = fixture_trial(1, TRIAL_WAITING);
 	struct store_trial two = fixture_trial(2, TRIAL_WAITING);
+	struct store_attempt attempt = fixture_attempt(2, 1);
 	struct buf b = { 0 };
 
 	must(store_begin(s, &e), &e);
@@ -70,6 +82,8 @@ test_reports(void)
 	must(store_trial_add(s, &two, &e), &e);
 	fixture_walk(s, &one, running);
 	fixture_walk(s, &two, running);
+	attempt.started_us = T0 - 3 * SECOND;
+	must(store_attempt_add(s, &attempt, &e), &e);
 	report(s, 2, 1, "acc", 0, 0.5);
 	report(s, 1, 1, "acc", 1, NAN);
 	report(s, 1, 1, "loss", 7, 3);
@@ -80,6 +94,7 @@ test_reports(void)
 	two.objective = 0.5;
 	must(store_trial_put(s, &two, &e), &e);
 	report(s, 1, 2, "acc", 2, 0.25);
+	must(store_spent_add(s, 22.5, 1.25, &e), &e);
 	one.state = TRIAL_FAILED;
 	must(store_trial_put(s, &one, &e), &e);
 	must(store_commit(s, false, &e), &e);
@@ -97,12 +112,21 @@ test_reports(void)
 	    "SELECT name FROM metrics WHERE attempt = 1 AND step = 3 "
 	    "ORDER BY name",
 	    "acc\nl\xef\xbf\xbdss", "names are made valid UTF-8");
-	must(store_walk_records(s, put_record, &b, &e), &e);
+	must(store_walk_records(s, NULL, put_record, &b, &e), &e);
 	is_str(buf_str(&b),
 	    "2/0/0.5/running 1/1/nan/running 1/2/inf/running "
 	    "1/3/-inf/running 2/-1/0.5/completed 1/2/0.25/running "
 	    "1/-1/nan/failed ",
 	    "records in the order they were recorded");
+	buf_clear(&b);
+	must(store_walk_records(
+		 s, (const char *const[]){ "loss", NULL }, put_series, &b, &e),
+	    &e);
+	is_str(buf_str(&b),
+	    "2/0/-=0.5@3/nan 1/1/-=nan@nan/nan 1/7/loss=3@nan/nan "
+	    "1/2/-=inf@nan/nan 1/3/-=-inf@nan/nan 1/2/-=0.25@22.5/1.25 ",
+	    "records of two metrics, with what the trials had used up: as "
+	    "recorded, or by the attempt");
 	buf_clear(&b);
 	must(store_walk_curves(s, put_curve_row, &b, &e), &e);
 	is_str(buf_str(&b), "1/1/nan 1/2/0.25 1/3/-inf 2/0/0.5 ",
@@ -159,16 +183,15 @@ struct order {
 };
 
 static int
-check_order(void *arg, int64_t trial, int64_t step, double value,
-    enum trial_state state)
+check_order(void *arg, const struct store_record *r)
 {
 	struct order *o = arg;
 
-	if (state == TRIAL_RUNNING) {
-		o->good =
-		    o->good && value > o->previous && step > o->last[trial];
-		o->previous = value;
-		o->last[trial] = step;
+	if (r->state == TRIAL_RUNNING) {
+		o->good = o->good && r->value > o->previous &&
+			  r->step > o->last[r->trial];
+		o->previous = r->value;
+		o->last[r->trial] = r->step;
 		o->reports++;
 	} else {
 		o->ends++;
@@ -208,7 +231,7 @@ test_order(void)
 	must(store_commit(s, false, &e), &e);
 	for (i = 0; i < 64; i++)
 		o.last[i] = 0;
-	must(store_walk_records(s, check_order, &o, &e), &e);
+	must(store_walk_records(s, NULL, check_order, &o, &e), &e);
 	ok(o.good, "reports of overlapping trials keep their order");
 	is_int(o.reports, (long long)clock, "none is missing");
 	is_int(o.ends, 63, "nor an end");

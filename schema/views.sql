@@ -119,7 +119,9 @@ SELECT name, state,
 	WHERE trial = (SELECT trial FROM t_best)) AS best,
     (SELECT sum(cost) FROM t_total) AS cost,
     schema_version, program_version, elapsed_ms / 1000.0 AS elapsed,
-    (SELECT count(*) FROM t_trial WHERE forgotten = 1) AS forgotten
+    (SELECT count(*) FROM t_trial WHERE forgotten = 1) AS forgotten,
+    (SELECT value FROM json_each(t_study.json) WHERE key = 'description')
+	AS description
 FROM t_study;
 
 -- The newest report of each step.  NOT EXISTS and not GROUP BY, so that a

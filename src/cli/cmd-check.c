@@ -16,6 +16,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/read-log.h"
 #include "src/cli/common/table.h"
+#include "src/cli/study-schema.h"
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
@@ -553,9 +554,16 @@ cmd_check(struct cli *cli)
 	const char *log = cli_value(cli, "log");
 	struct cli_study found;
 	struct err e = ERR_INIT;
+	struct buf schema = { 0 };
 	bool whole = true;
 	int rc;
 
+	if (cli_has(cli, "schema")) {
+		study_schema_put(&schema);
+		cli_print_json(buf_str(&schema));
+		buf_free(&schema);
+		return CLI_DONE;
+	}
 	if (load_study_find(cli, &found, NULL, &e) != 0)
 		return cli_fail(&e);
 	if (log != NULL)

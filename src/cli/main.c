@@ -106,6 +106,8 @@ static const struct cli_option start_options[] = {
 };
 
 static const struct cli_option check_options[] = {
+	{ "schema", 0, NULL,
+	    "print the JSON Schema of study.json, for editors" },
 	{ "log", 0, "FILE",
 	    "show what is read of this output of a trial, - is standard "
 	    "input" },

@@ -243,6 +243,8 @@ section_head(struct page *r, struct err *e)
 	objectives_put_goals(&b, &r->aims);
 	html_leaf(h, "p", "sub", buf_str(&b));
 	buf_clear(&b);
+	if (r->study->description != NULL)
+		html_leaf(h, "p", NULL, r->study->description);
 	html_open(h, "dl");
 	state_put(r, &b);
 	counts_put(r, &b);

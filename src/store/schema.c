@@ -150,7 +150,7 @@ static const struct {
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },
-	{ 14, "study", "0 AS forgotten" },
+	{ 14, "study", "0 AS forgotten, NULL AS description" },
 	{ 13, "stops",
 	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
 	    "NULL AS spent" },

@@ -440,9 +440,10 @@ study_read_backend(struct study *s, const struct json *j, struct err *e)
 
 enum { NAME_MAX_LEN = 32 };
 
-static const char *const known[] = { "study", "objective", "objectives",
-	"constraints", "parameters", "strategy", "stopping", "trial", "backend",
-	"limits", "enqueue", "warm_start", "notify", NULL };
+static const char *const known[] = { "$schema", "description", "study",
+	"objective", "objectives", "constraints", "parameters", "strategy",
+	"stopping", "trial", "backend", "limits", "enqueue", "warm_start",
+	"notify", NULL };
 
 static int
 read_name(struct study *s, const struct json *root, struct err *e)
@@ -472,7 +473,13 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 {
 	const struct json *j;
 
+	const char *schema;
+
 	if (json_only(root, known, e) != 0 || read_name(s, root, e) != 0)
+		return -1;
+	j = json_get(root, "$schema");
+	if ((j != NULL && json_read_string(j, &schema, e) != 0) ||
+	    read_text(&s->description, root, "description", e) != 0)
 		return -1;
 	if (study_read_objectives(s, root, e) != 0)
 		return -1;
@@ -598,6 +605,7 @@ study_free(struct study *s)
 	space_free(s->space);
 	study_objectives_clear(s);
 	free(s->name);
+	free(s->description);
 	free(s->path);
 	free(s->dir);
 	json_free(s->doc);

@@ -236,6 +236,7 @@ struct study_warm {
 
 struct study {
 	char *name;
+	char *description; /* or NULL */
 	char *path; /* of study.json, absolute */
 	char *dir; /* its folder, absolute */
 	struct json_doc *doc;

@@ -88,6 +88,20 @@ limits_read(struct screen *s)
 		s->limits[1] = (double)s->study.run_parallel;
 }
 
+/* What the study is for. */
+static void
+description_put(struct screen *s)
+{
+	static const char sql[] = "SELECT description FROM study "
+				  "WHERE description IS NOT NULL";
+	struct store_rows *rows;
+
+	if (rows_first(&rows, s->store, sql, NULL, NULL) != 1)
+		return;
+	line_put(s, "", store_rows_text(rows, 0));
+	store_rows_close(rows);
+}
+
 static void
 title_put(struct screen *s)
 {
@@ -102,6 +116,7 @@ title_put(struct screen *s)
 	buf_printf(&line, "  %s, stopping: %s  ", study->strategy, study->rule);
 	duration_put(&line, study->elapsed_ms);
 	line_put(s, "1", buf_str(&line));
+	description_put(s);
 	buf_clear(&line);
 	if (study->why != NULL && study->state != STUDY_RUNNING) {
 		buf_printf(&line, "ended: %s", study->why);

@@ -22,7 +22,7 @@ static const struct promise {
 	    "name, state, metric, goal, strategy, seed, rule, created, "
 	    "started, ended, trials, running, completed, stopped, failed, "
 	    "best_trial, best, cost, schema_version, program_version, "
-	    "elapsed, forgotten" },
+	    "elapsed, forgotten, description" },
 	{ "trials",
 	    "trial, state, objective, step, reports, params, backend, "
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "

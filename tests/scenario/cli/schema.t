@@ -1,0 +1,162 @@
+#!/bin/sh
+# The JSON Schema of study.json: its keys and words are those that the reader
+# takes, and it accepts the examples.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+need sqlite3
+
+ok 'check --schema prints it' quietly "$HPOTUNE" check --schema
+mv out schema.json
+is "$(sqlite3 :memory: "SELECT json_valid(readfile('schema.json'))")" 1 \
+    'it is JSON'
+# --schema of the build is what is installed.
+ok 'it is the one that is installed' cmp schema.json \
+    "$TOP_BUILDDIR/schema/study.schema.json"
+
+cat >whole.json <<'END_STUDY'
+{ "$schema": "schema.json", "description": "how fast it learns", "study": "s",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": {
+    "f": { "type": "float", "min": 0, "max": 1 },
+    "i": { "type": "int", "min": 0, "max": 9 },
+    "c": { "type": "choice", "values": [1, 2] },
+    "x": { "type": "fixed", "value": 1 } },
+  "trial": { "command": ["true"], "batch": { "global": 4 },
+    "metrics": [ { "name": "a", "regex": "a=(.*)" },
+      { "from": "csv", "path": "{output_dir}/m.csv" } ] },
+  "warm_start": [ { "tuning_job": "t" } ],
+  "notify": { "sns": "arn:aws:sns:eu-west-1:123456789012:t",
+    "on": ["finished"] },
+  "limits": { "trials": 3 } }
+END_STUDY
+sed 's/"objective": {\(.*\)},/"objectives": [ {\1}, { "metric": "t", \
+    "goal": "minimize" } ], "constraints": [ { "metric": "m", "max": 1 } ],/' \
+    whole.json >several.json
+
+# The keys that the reader names when it meets another one.
+reader() { # file path
+	sqlite3 :memory: "SELECT json_set(readfile('$1'),
+	    '$2.zqzqzq', 1)" >wrong.json
+	"$HPOTUNE" check wrong.json 2>&1 |
+	    sed -n 's/.*; known: *//p' | tr -d ' ' | tr , '\n' | sort
+}
+# The keys of an object of the schema.
+keys() { # path
+	sqlite3 :memory: "SELECT key FROM json_each(
+	    json_extract(readfile('schema.json'), '$1'), '\$.properties')
+	    ORDER BY key" | sort
+}
+same() { # what file path path-of-schema
+	got=$(reader "$2" "$3")
+	ok "$1: the reader names its keys" test -n "$got"
+	is "$(keys "$4")" "$got" "$1: keys of the schema and of the reader"
+}
+p='$.properties'
+param="\$.\"\$defs\".parameter.anyOf"
+same 'the study' whole.json '$' '$'
+same objective whole.json '$.objective' "$p.objective"
+same objectives several.json '$.objectives[0]' "$p.objectives.items"
+same constraints several.json '$.constraints[0]' "$p.constraints.items"
+same 'a float' whole.json '$.parameters.f' "${param}[0]"
+same 'an int' whole.json '$.parameters.i' "${param}[1]"
+same 'a choice' whole.json '$.parameters.c' "${param}[2]"
+same 'a fixed one' whole.json '$.parameters.x' "${param}[3]"
+same trial whole.json '$.trial' "$p.trial"
+same trial.batch whole.json '$.trial.batch' "$p.trial.properties.batch"
+same 'a pattern' whole.json '$.trial.metrics[0]' \
+    "$p.trial.properties.metrics.items.anyOf[0]"
+same 'a file' whole.json '$.trial.metrics[1]' \
+    "$p.trial.properties.metrics.items.anyOf[1]"
+same limits whole.json '$.limits' "$p.limits"
+same warm_start whole.json '$.warm_start[0]' "$p.warm_start.items.anyOf[1]"
+same notify whole.json '$.notify' "$p.notify"
+
+# Words: the reader names them when it meets another one.
+words() { # what file path path-of-schema
+	sqlite3 :memory: "SELECT json_set(readfile('$2'), '$3', 'zqzqzq')" \
+	    >wrong.json
+	got=$("$HPOTUNE" check wrong.json 2>&1 | sed -n 's/.*: expected //p' |
+	    sed 's/, /\n/g; s/ or /\n/g' | sort)
+	ok "$1: the reader names its words" test -n "$got"
+	is "$(sqlite3 :memory: "SELECT value FROM json_each(json_extract(
+	    readfile('schema.json'), '$4'))" | sort)" "$got" \
+	    "$1: words of the schema and of the reader"
+}
+words objective.goal whole.json '$.objective.goal' "$p.objective.properties.goal.enum"
+words objective.value whole.json '$.objective.value' "$p.objective.properties.value.enum"
+words scale whole.json '$.parameters.f.scale' "${param}[0].properties.scale.enum"
+words trial.arguments whole.json '$.trial.arguments' \
+    "$p.trial.properties.arguments.enum"
+words trial.on_max_run whole.json '$.trial.on_max_run' \
+    "$p.trial.properties.on_max_run.enum"
+words trial.launcher whole.json '$.trial.launcher' \
+    "$p.trial.properties.launcher.enum"
+words trial.reads whole.json '$.trial.reads' '$."$defs".preset.enum'
+words 'a format' whole.json '$.trial.metrics[1].from' \
+    "$p.trial.properties.metrics.items.anyOf[1].properties.from.enum"
+words notify.on whole.json '$.notify.on[0]' "$p.notify.properties.on.items.enum"
+words strategies whole.json '$.strategy' '$."$defs".strategy.anyOf[0].enum'
+words rules whole.json '$.stopping' '$."$defs".rule.anyOf[0].enum'
+words backends whole.json '$.backend' '$."$defs".backend.anyOf[0].enum'
+
+# Options of plug-ins are those that the commands list.
+"$HPOTUNE" strategies --json >plugs.json
+is "$(sqlite3 :memory: "SELECT group_concat(key, ' ') FROM json_each(
+    json_extract(readfile('schema.json'),
+    '\$.\"\$defs\".strategy.anyOf[2].properties'))
+    WHERE key NOT IN ('name', 'seed', 'duplicates', 'device')")" \
+    "$(sqlite3 :memory: "SELECT group_concat(json_extract(value, '\$.name'),
+    ' ') FROM json_each(readfile('plugs.json'), '\$[1].options')")" \
+    'options of a strategy'
+
+# The description is shown.
+cat >d.json <<'END_STUDY'
+{ "$schema": "schema.json", "description": "how fast <it> learns", "study": "d",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "f": { "type": "float", "min": 0, "max": 1 } },
+  "trial": { "command": ["true"], "max_steps": 3 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "limits": { "trials": 3 } }
+END_STUDY
+ok 'a study with a description' quietly "$HPOTUNE" start d.json
+like "$("$HPOTUNE" status d.json)" '^how fast <it> learns' 'status has it'
+is "$(sql d.db 'SELECT description FROM study')" 'how fast <it> learns' \
+    'the view study has it'
+like "$("$HPOTUNE" report d.json -o - )" '<p>how fast &lt;it&gt; learns</p>' \
+    'the report has it'
+sed 's/"how fast <it> learns"/3/' d.json >e.json
+fails 'a description that is no text' 2 quietly "$HPOTUNE" check e.json
+like "$(cat err)" 'description: expected a string' 'is an error that names it'
+
+# With a validator: the examples are valid, and a wrong key is not.
+python=python3
+if python_has jsonschema; then
+	ok 'a validator accepts the examples' "$python" - "$TOP_SRCDIR" <<'END_PY'
+import glob, json, re, sys
+import jsonschema
+schema = json.load(open("schema.json"))
+jsonschema.Draft202012Validator.check_schema(schema)
+v = jsonschema.Draft202012Validator(schema)
+found = 0
+for name in glob.glob(sys.argv[1] + "/examples/**/*.json", recursive=True):
+    text = re.sub(r"^\s*//.*$", "", open(name).read(), flags=re.M)
+    try:
+        study = json.loads(text)
+    except ValueError:
+        continue
+    if not isinstance(study, dict) or "study" not in study:
+        continue
+    found += 1
+    for e in v.iter_errors(study):
+        sys.exit("%s: %s" % (name, e))
+assert found > 3, found
+study["limits"]["trails"] = 3
+assert list(v.iter_errors(study))
+del study["limits"]["trails"]
+study["strategy"] = {"name": "random", "sed": 3}
+assert list(v.iter_errors(study))
+END_PY
+else
+	skip 'a validator accepts the examples' 'no jsonschema'
+fi
+done_testing

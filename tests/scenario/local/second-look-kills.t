@@ -45,7 +45,7 @@ for my $step ($first .. 20) {
 		select undef, undef, undef, 0.01;
 		exit 0 if $told;
 	}
-	kill_server($step) if (7 * $trial + 5 * $step) % 9 == 0;
+	kill_server($step) if (7 * $trial + 5 * $step) % 6 == 0;
 }
 kill_server('end') if $trial % 2;
 E2
@@ -57,7 +57,7 @@ study() { # name kills
   "parameters": { "from": { "type": "float", "min": 0, "max": 20 },
       "to": { "type": "float", "min": 0, "max": 20 } },
   "strategy": { "name": "random", "seed": 1 },
-  "stopping": { "rule": "median", "guard": false, "second_look": "100%" },
+  "stopping": { "rule": "median", "guard": false, "second_look": "25%" },
   "enqueue": [ { "from": 14, "to": 0.9 }, { "from": 0.8, "to": 0.8 },
     { "from": 1.2, "to": 1.2 }, { "from": 1.29, "to": 1.29 },
     { "from": 1.4, "to": 1.4 }, { "from": 1.3, "to": 1.3 },
@@ -84,6 +84,9 @@ ok 'several trials have a second look' \
     test "$(sql calm.db "SELECT count(*) FROM stops
 	WHERE verdict = 'resume'")" -ge 4
 
+is "$(sql calm.db "SELECT count(*) > 0 FROM trials
+    WHERE state = 'stopped'")" 1 'and some are left out by the budget'
+
 study kills 1
 killed=0
 while :; do
@@ -105,6 +108,13 @@ is "$(sql kills.db "SELECT max(n) FROM (SELECT count(*) n FROM stops
 is "$(sql kills.db "SELECT count(*) FROM stops
     WHERE verdict = 'resume' AND spent + price > budget")" 0 \
     'the budget is never passed'
+is "$(sql kills.db "SELECT sum(price) <= max(budget) FROM stops
+    WHERE verdict = 'resume'")" 1 'nor by all of them together'
+# A verdict on a trial that has its second look would be a second row, also
+# where it came too late.
+is "$(sql kills.db "SELECT trial FROM stops WHERE verdict <> 'resume'
+    GROUP BY trial HAVING count(*) > 1")" '' \
+    'no rule decides on a trial that has its second look'
 is "$(sql kills.db 'SELECT count(*) FROM curves GROUP BY trial, step
     HAVING count(*) > 1')" '' 'no report is there twice'
 

@@ -33,6 +33,18 @@ test_sha256(void)
 	ok(strncmp(hex, "e3b0c442", 8) == 0, "nothing at all is the empty one");
 }
 
+static void
+test_base64(void)
+{
+	unsigned char d[DIGEST_LEN];
+	char text[DIGEST_BASE64];
+
+	sha256(d, "", 0);
+	digest_base64(text, d);
+	is_str(text, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+	    "a digest in base64 has 43 letters and one of padding");
+}
+
 struct vector {
 	unsigned char key_byte;
 	size_t key_len; /* 0: key is text */
@@ -127,6 +139,7 @@ int
 main(void)
 {
 	test_sha256();
+	test_base64();
 	test_hmac();
 	test_file();
 	return done_testing();

@@ -63,9 +63,11 @@ replay_tune_note_beyond(
 	    path, (long long)last, (long long)most);
 }
 
+/* halves: of its curves, run too where there are enough, or NULL. */
 static int
-replay_tune_file(struct policy_grid *t, const struct replay_plan *plan,
-    const char *path, const char *metric, struct err *e)
+replay_tune_file(struct policy_grid *t, struct policy_grid *halves,
+    const struct replay_plan *plan, const char *path, const char *metric,
+    struct err *e)
 {
 	struct replay_plan own = *plan;
 	struct buf notes = { 0 };
@@ -83,6 +85,8 @@ replay_tune_file(struct policy_grid *t, const struct replay_plan *plan,
 	cli_print_notes(&notes);
 	buf_free(&notes);
 	policy_search_run(t, &bank, &own);
+	if (halves != NULL && bank.n >= POLICY_SEARCH_HALVES)
+		policy_search_halves(halves, &bank, &own);
 	curve_file_free(&bank);
 	return 0;
 }
@@ -151,10 +155,14 @@ list_best(const struct policy_grid *t, const struct policy_setting **list)
 	return n;
 }
 
-/* The grids of a run: of all files, and of each half of several. */
+/*
+ * The grids of a run: of all curves, and of each half of several files, or of
+ * the curves of one.
+ */
 struct tuning {
 	struct policy_grid all, halves[2];
-	bool several;
+	bool several; /* files */
+	bool halved; /* the halves have studies */
 	const struct policy_setting *use;
 	struct policy_held held;
 };
@@ -172,21 +180,24 @@ held_put(struct buf *out, const struct tuning *t)
 {
 	const struct policy_held *v = &t->held;
 
-	if (!t->several) {
-		buf_puts(out,
+	if (!t->halved) {
+		buf_printf(out,
 		    "Chosen on these curves alone: verify it on other files "
-		    "with --rule.\n");
+		    "with --rule (fewer than %d are not halved).\n",
+		    POLICY_SEARCH_HALVES);
 		return;
 	}
 	if (v->chosen != NULL) {
-		buf_puts(out, "Chosen on one half of the files (");
+		buf_printf(out, "Chosen on one half of the %s (",
+		    t->several ? "files" : "curves");
 		held_put_figures(out, v->chosen);
 		buf_puts(out, "); on the other half: ");
 		held_put_figures(out, v->held);
 		buf_puts(out, ".\n");
 		return;
 	}
-	buf_puts(out, "What was best on one half of the files (");
+	buf_printf(out, "What was best on one half of the %s (",
+	    t->several ? "files" : "curves");
 	held_put_figures(out, v->lost);
 	buf_puts(out, ") lost too many on the other (");
 	held_put_figures(out, v->lost_held);
@@ -245,7 +256,7 @@ tune_put_json(struct buf *out, const struct tuning *tuning)
 	json_writer_line(&w);
 	put_policy(&w, "median", &t->policies[0]);
 	json_writer_line(&w);
-	if (tuning->several && tuning->held.chosen != NULL) {
+	if (tuning->halved && tuning->held.chosen != NULL) {
 		put_policy(&w, "chosen", tuning->held.chosen);
 		json_writer_line(&w);
 		put_policy(&w, "held_out", tuning->held.held);
@@ -264,6 +275,24 @@ tune_put_json(struct buf *out, const struct tuning *tuning)
 	free(list);
 }
 
+/*
+ * The choice on all curves of one file, unless what is chosen on a half of them
+ * loses too many on the other, whichever half it is.
+ */
+static void
+tune_choose_one(struct tuning *t)
+{
+	const struct policy_setting *use = policy_grid_choose(&t->all);
+
+	t->use = use;
+	t->halved = t->halves[0].policies->sum.studies > 0;
+	if (!t->halved)
+		return;
+	t->use = policy_grid_validate(&t->held, &t->all, t->halves);
+	if (t->held.chosen != NULL)
+		t->use = use;
+}
+
 /* All files; with several, the figures of each half are kept apart. */
 static int
 tune_files(struct tuning *t, const struct cli *cli,
@@ -272,14 +301,15 @@ tune_files(struct tuning *t, const struct cli *cli,
 	const char *metric = cli_value(cli, "metric");
 	int i, rc = 0;
 
-	t->several = cli->n_operands > 1;
+	t->several = t->halved = cli->n_operands > 1;
 	for (i = 0; i < cli->n_operands && rc == 0; i++)
 		rc = replay_tune_file(t->several ? &t->halves[i % 2] : &t->all,
-		    plan, cli->operands[i], metric, e);
+		    t->several ? NULL : t->halves, plan, cli->operands[i],
+		    metric, e);
 	if (rc != 0)
 		return -1;
 	if (!t->several) {
-		t->use = policy_grid_choose(&t->all);
+		tune_choose_one(t);
 		return 0;
 	}
 	policy_grid_add(&t->all, &t->halves[0]);

@@ -189,3 +189,22 @@ policy_search_run(struct policy_grid *t, const struct curve_file *b,
 	free(policies);
 	free(scores);
 }
+
+void
+policy_search_halves(struct policy_grid halves[2], const struct curve_file *b,
+    const struct replay_plan *plan)
+{
+	size_t *order = xcalloc(b->n + 1, sizeof(*order)), i, h;
+	struct curve_file half = *b; /* borrows the reports */
+
+	replay_draw(order, b->n, b->n, plan->seed, 0);
+	half.curves = xcalloc(b->n + 1, sizeof(*half.curves));
+	for (h = 0; h < 2; h++) {
+		half.n = 0;
+		for (i = h; i < b->n; i += 2)
+			half.curves[half.n++] = b->curves[order[i]];
+		policy_search_run(&halves[h], &half, plan);
+	}
+	free(half.curves);
+	free(order);
+}

@@ -42,6 +42,14 @@ void policy_grid_close(struct policy_grid *);
  */
 void policy_search_run(struct policy_grid *, const struct curve_file *,
     const struct replay_plan *);
+/* Fewest curves of one file that are halved for a test of the choice. */
+enum { POLICY_SEARCH_HALVES = 40 };
+/*
+ * The same with each half of the curves of the bank, which plan.seed draws: the
+ * studies of a half have at most as many trials as the half has curves.
+ */
+void policy_search_halves(struct policy_grid halves[2],
+    const struct curve_file *, const struct replay_plan *);
 /*
  * The curves of a study's completed trials, as a bank with as many steps as the
  * study's trials have; goal and value_last go to the plan.

@@ -61,6 +61,13 @@ sed -n 's/^"stopping": //p' out >block
 is "$(sqlite3 :memory: "SELECT json(readfile('block'))")" "$rule" \
     'the block for study.json is the same'
 
+like "$(cat out)" '^Chosen on one half of the curves \(saved .* other half: saved' \
+    'with the figures of the half on which a choice was not made'
+sed -n '1p; /^[123]\{0,1\}[0-9],/p' curves.csv >few.csv
+like "$("$HPOTUNE" replay --tune --seeds 5 --trials 40 few.csv)" \
+    '^Chosen on these curves alone: verify .*fewer than 40' \
+    'unless there are too few curves'
+
 # A study: what is recommended is a study.json again.
 study() { # stopping
 	cat <<-END

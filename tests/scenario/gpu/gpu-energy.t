@@ -50,7 +50,10 @@ reap $server 2>err
 
 gpu 2000000 40
 server --quiet one.json
-ok 'another server' looked 2000000 41
+gpu 2000000 41
+ok 'another server has its trial' \
+    retry sql_is one.db 'SELECT temperature, trials FROM gpus' '41|1'
+ok 'and then looks again' looked 2000000 43
 ok 'while it has the study 600 J are used' looked 2600000 42
 : >go
 reap $server

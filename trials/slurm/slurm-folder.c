@@ -98,8 +98,8 @@ slurm_folder_word(const char *line, const char *name, char *value, size_t n)
 	}
 }
 
-static int
-dir_make(const char *path, struct err *e)
+int
+slurm_folder_mkdir(const char *path, struct err *e)
 {
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
@@ -113,7 +113,7 @@ trials_link(const struct slurm *s, struct err *e)
 	char *link = xasprintf("%s/trials", s->state_dir);
 	char *to = xasprintf("%s/trials", s->root), there[PATH_MAX];
 	ssize_t n;
-	int rc = dir_make(to, e);
+	int rc = slurm_folder_mkdir(to, e);
 
 	if (rc == 0 && symlink(to, link) == -1) {
 		n = errno == EEXIST ? readlink(link, there, sizeof there) : -1;
@@ -139,7 +139,8 @@ slurm_folder_root(struct slurm *s, const struct launch_env *env, struct err *e)
 	}
 	s->root = xasprintf("%s/%s-%s", s->set.dir, env->study,
 	    env->study_id != NULL ? env->study_id : "");
-	return dir_make(s->set.dir, e) == 0 && dir_make(s->root, e) == 0
+	return slurm_folder_mkdir(s->set.dir, e) == 0 &&
+		       slurm_folder_mkdir(s->root, e) == 0
 		   ? trials_link(s, e)
 		   : -1;
 }
@@ -188,6 +189,9 @@ slurm_folder_programs(struct slurm *s, struct err *e)
 	if (rc == 0 && s->trial->launcher != STUDY_LAUNCHER_NONE)
 		rc = program_copy(
 		    s, &s->ranks, "HPOTUNE_RANKS", "hpotune-ranks", e);
+	if (rc == 0 && s->set.per_job > 1)
+		rc = program_copy(
+		    s, &s->node, "HPOTUNE_NODE", "hpotune-node", e);
 	return rc;
 }
 
@@ -204,22 +208,22 @@ dirs_make(const struct launch_spec *spec, const char *dir, struct err *e)
 	free(trials);
 	if (slash != NULL && slash != cut) {
 		*slash = '\0';
-		rc = dir_make(cut, e);
+		rc = slurm_folder_mkdir(cut, e);
 	}
 	free(cut);
 	if (rc == 0)
-		rc = dir_make(spec->trial_dir, e);
+		rc = slurm_folder_mkdir(spec->trial_dir, e);
 	for (i = 0; rc == 0 && i < sizeof names / sizeof names[0]; i++) {
 		path = xasprintf("%s/%s", spec->trial_dir, names[i]);
-		rc = dir_make(path, e);
+		rc = slurm_folder_mkdir(path, e);
 		free(path);
 	}
-	return rc == 0 ? dir_make(dir, e) : -1;
+	return rc == 0 ? slurm_folder_mkdir(dir, e) : -1;
 }
 
 /* 'it'\''s' */
-static void
-put_quoted(struct buf *b, const char *text)
+void
+slurm_folder_put_quoted(struct buf *b, const char *text)
 {
 	buf_putc(b, '\'');
 	for (; *text != '\0'; text++)
@@ -237,8 +241,9 @@ is_of_machine(const char *word)
 	static const char *const names[] = { "SLURM_", "SLURMD_", "SBATCH_",
 		"CUDA_VISIBLE_DEVICES=", "GPU_DEVICE_ORDINAL=",
 		"ROCR_VISIBLE_DEVICES=", "ZE_AFFINITY_MASK=", "HOSTNAME=",
-		"TMPDIR=", "PWD=", "OLDPWD=", "SHLVL=", "_=",
-		"XDG_RUNTIME_DIR=", "SSH_", "DISPLAY=", NULL };
+		"TMPDIR=", "PWD=", "HPOTUNE_DEADLINE=", "HPOTUNE_PLACE=",
+		"OLDPWD=", "SHLVL=", "_=", "XDG_RUNTIME_DIR=", "SSH_",
+		"DISPLAY=", NULL };
 	size_t i;
 
 	for (i = 0; names[i] != NULL; i++)
@@ -259,7 +264,7 @@ put_variable(struct buf *b, const char *word)
 	    (word[0] >= '0' && word[0] <= '9'))
 		return;
 	buf_printf(b, "export %.*s=", (int)n, word);
-	put_quoted(b, word + n + 1);
+	slurm_folder_put_quoted(b, word + n + 1);
 	buf_putc(b, '\n');
 }
 
@@ -336,7 +341,7 @@ static void
 put_argument(struct buf *b, const char *name, const char *value)
 {
 	buf_printf(b, " %s=", name);
-	put_quoted(b, value);
+	slurm_folder_put_quoted(b, value);
 }
 
 static void
@@ -350,8 +355,8 @@ put_number(struct buf *b, const char *name, int64_t value)
  * has one.  Newer versions give the end; without it, it follows from the
  * limit, or is asked for.
  */
-static void
-put_deadline(struct buf *b, const struct slurm_settings *set)
+void
+slurm_folder_put_deadline(struct buf *b, const struct slurm_settings *set)
 {
 	buf_puts(b, "hpotune_end=${SLURM_JOB_END_TIME:-}\n");
 	if (set->time_s > 0)
@@ -406,7 +411,7 @@ put_ranks(struct buf *b, const struct slurm *s, const struct launch_spec *spec,
 		if (strcmp(w.v[i], SLURM_RANKS_CPUS) == 0)
 			buf_puts(b, w.v[i]);
 		else
-			put_quoted(b, w.v[i]);
+			slurm_folder_put_quoted(b, w.v[i]);
 	}
 	strv_free(w.v);
 }
@@ -425,16 +430,18 @@ script_write(const struct slurm *s, const struct launch_spec *spec,
 	buf_puts(&b, s->set.setup != NULL ? "#!/bin/bash -l\n" : "#!/bin/sh\n");
 	buf_printf(&b, "# hpotune: trial %lld, attempt %d\n. ",
 	    (long long)spec->trial, spec->attempt);
-	put_quoted(&b, dir);
+	slurm_folder_put_quoted(&b, dir);
 	buf_puts(&b, "/env.sh || exit\n");
 	if (s->set.setup != NULL)
 		buf_printf(&b, "%s\n", s->set.setup);
-	put_deadline(&b, &s->set);
+	/* In a job of several trials hpotune-node gives it. */
+	if (s->set.per_job == 1)
+		slurm_folder_put_deadline(&b, &s->set);
 	put_steps(&b, &s->set);
 	buf_puts(&b, "SM_NUM_GPUS=${SLURM_GPUS_ON_NODE:-0} "
 		     "CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES-}\n"
 		     "export SM_NUM_GPUS CUDA_VISIBLE_DEVICES\nexec ");
-	put_quoted(&b, s->shim);
+	slurm_folder_put_quoted(&b, s->shim);
 	put_number(&b, "shared", 1);
 	put_argument(&b, "dir", dir);
 	put_argument(&b, "uuid", spec->uuid);
@@ -449,7 +456,7 @@ script_write(const struct slurm *s, const struct launch_spec *spec,
 	put_ranks(&b, s, spec, dir);
 	for (i = 0; spec->argv[i] != NULL; i++) {
 		buf_putc(&b, ' ');
-		put_quoted(&b, spec->argv[i]);
+		slurm_folder_put_quoted(&b, spec->argv[i]);
 	}
 	buf_putc(&b, '\n');
 	rc = slurm_folder_write(dir, "job.sh", buf_str(&b), e);
@@ -471,8 +478,8 @@ state_make(const char *dir, struct err *e)
 	return rc;
 }
 
-static int
-dir_sync(const char *dir, struct err *e)
+int
+slurm_folder_sync(const char *dir, struct err *e)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd == -1 || fsync(fd) == -1 ? file_err(e, errno, dir) : 0;
@@ -487,7 +494,8 @@ slurm_folder_make(
     struct slurm *s, const struct launch_spec *spec, struct err *e)
 {
 	char *dir = slurm_folder_dir(spec);
-	char *text = xasprintf("uuid=%s\n", spec->uuid);
+	char *text = xasprintf(
+	    "uuid=%s%s\n", spec->uuid, s->set.per_job > 1 ? " guest=1" : "");
 	int rc = dirs_make(spec, dir, e);
 	size_t i;
 
@@ -510,7 +518,7 @@ slurm_folder_make(
 	if (rc == 0)
 		rc = slurm_folder_write(dir, CREATE_FILE, text, e);
 	if (rc == 0)
-		rc = dir_sync(dir, e);
+		rc = slurm_folder_sync(dir, e);
 	fail_point("slurm.after_create");
 	free(text);
 	free(dir);
@@ -526,6 +534,17 @@ slurm_folder_made(const char *dir, const char *uuid)
 		return false;
 	slurm_folder_word(text, "uuid", theirs, sizeof theirs);
 	return strcmp(theirs, uuid) == 0;
+}
+
+bool
+slurm_folder_is_guest(const char *dir)
+{
+	char text[128], guest[4];
+
+	if (!slurm_folder_read(dir, CREATE_FILE, text, sizeof text))
+		return false;
+	slurm_folder_word(text, "guest", guest, sizeof guest);
+	return *guest != '\0';
 }
 
 int

@@ -33,6 +33,35 @@ name_cut(const char *name, char *study, size_t n, char id[8], char uuid[16])
 	return true;
 }
 
+/*
+ * A job of several trials belongs to those that it holds.  It is looked for below
+ * the root of this study; one of another study has no uuid then.
+ */
+static void
+uuid_of_guest(const struct launch_env *env, const char *name, char uuid[40])
+{
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	const char *at = strrchr(name, '-');
+	char *dir;
+	int number;
+
+	*uuid = '\0';
+	at = memrchr(name, '-', (size_t)(at - name));
+	if (sscanf(at, "-0.%d-", &number) != 1 ||
+	    slurm_options_read(&set, env->settings, env->options, &e) != 0)
+		return;
+	if (set.dir != NULL)
+		dir = xasprintf("%s/%s-%s/jobs/%d-%s", set.dir, env->study,
+		    env->study_id, number, strrchr(name, '-') + 1);
+	else
+		dir = xasprintf("%s/jobs/%d-%s", env->state_dir, number,
+		    strrchr(name, '-') + 1);
+	slurm_allocation_holds(dir, uuid, 40);
+	free(dir);
+	slurm_options_free(&set);
+}
+
 /* ID|STATE|COMMENT|NODES|NAME */
 static bool
 row_cut(char *line, char *field[FIELDS])
@@ -63,10 +92,10 @@ slurm_gc_strays(
 	char *name = NULL;
 	struct strv cancel = { 0 };
 	struct buf out = { 0 };
+	char guest[40];
 	struct launch_stray j;
 	int rc = 0;
 
-	(void)env;
 	if (slurm_program_call(argv, LIST_MS, &out) != 0) {
 		rc = err_set(e, ERR_LAUNCH, "squeue: %.*s",
 		    (int)strcspn(buf_str(&out), "\n"), buf_str(&out));
@@ -75,6 +104,7 @@ slurm_gc_strays(
 	}
 	text = rest = buf_take(&out);
 	while ((line = strsep(&rest, "\n")) != NULL) {
+		*guest = '\0';
 		if (!row_cut(line, field) ||
 		    !name_cut(field[4], study, sizeof study, id, tail))
 			continue;
@@ -89,6 +119,11 @@ slurm_gc_strays(
 		/* A site may put something else into comments. */
 		if (strncmp(field[2], tail, 8) == 0)
 			j.uuid = field[2];
+		if (strcmp(study, env->study) == 0 &&
+		    strcmp(id, env->study_id) == 0)
+			uuid_of_guest(env, field[4], guest);
+		if (*guest != '\0')
+			j.uuid = guest;
 		if (!cb(arg, &j))
 			continue;
 		if (cancel.n == 0)

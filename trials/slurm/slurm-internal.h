@@ -42,6 +42,7 @@ struct slurm_settings {
 	int64_t cpus; /* of one task; 0 = that of the cluster */
 	int64_t memory; /* bytes, of a node; 0 = that of the cluster */
 	int64_t tasks; /* of a node, for its ranks; 0 = unknown */
+	int64_t per_job; /* trials side by side in one job; 1 = a job each */
 	bool exclude; /* nodes that failed under a trial */
 };
 
@@ -55,8 +56,21 @@ enum slurm_phase {
 
 enum slurm_stop { SLURM_STOP_NONE, SLURM_STOP_GRACE, SLURM_STOP_NOW };
 
+/*
+ * An attempt of a trial; or, where jobs run several trials, such a job, which is
+ * submitted and looked for in the same way.  An attempt in one has no job of
+ * its own: its row is that of the job.
+ */
 struct slurm_attempt {
 	struct slurm *slurm;
+	bool is_job; /* of several trials: source.trial 0, attempt its number */
+	bool is_guest; /* an attempt that runs in such a job */
+	struct slurm_attempt *host; /* of a guest; NULL = none yet */
+	int guests; /* of a job: those that have not ended */
+	bool accepted; /* of a guest: the tuner was told */
+	int64_t unplaced_ms; /* of a guest that has left its place; 0 = not */
+	int64_t empty_ms; /* of a job: since when it has no guests */
+	char closing[16]; /* of a job: what hpotune-node says; "" = nothing */
 	struct launch_source source;
 	char uuid[RECORD_UUID + 1];
 	char name[SLURM_NAME];
@@ -108,6 +122,8 @@ struct slurm {
 	char *prefix; /* of the names of its jobs */
 	char *shim; /* the copy in the shared folder */
 	char *ranks; /* the same of hpotune-ranks; NULL = not needed */
+	char *node; /* the same of hpotune-node; NULL = not needed */
+	int last_job; /* number of the last job of several trials */
 	struct slurm_settings set;
 	const struct study_trial *trial;
 	struct metric_patterns *rules;
@@ -193,6 +209,8 @@ void slurm_phase(struct slurm_attempt *, enum slurm_phase);
 void slurm_look_soon(struct slurm *);
 /* One that has ended, or was given up: its job is cancelled when it is seen. */
 void slurm_stray_add(struct slurm *, const char *name);
+/* Append it to those that are followed. */
+void slurm_follow(struct slurm *, struct slurm_attempt *);
 
 /* slurm-folder.c: what is on the shared file system. */
 char *slurm_folder_dir(const struct launch_spec *);
@@ -201,12 +219,20 @@ char *slurm_folder_dir(const struct launch_spec *);
  * NAME.d/trials is then a link.
  */
 int slurm_folder_root(struct slurm *, const struct launch_env *, struct err *);
-/* Copy hpotune-shim there, and hpotune-ranks if trials need it. */
+/* Copy hpotune-shim there, and hpotune-ranks and hpotune-node if needed. */
 int slurm_folder_programs(struct slurm *, struct err *);
 /* The folders, the parameters, the environment and the script of the job. */
 int slurm_folder_make(struct slurm *, const struct launch_spec *, struct err *);
 /* Whether slurm_folder_make was completed for this attempt. */
 bool slurm_folder_made(const char *dir, const char *uuid);
+/* … and whether it then was to run in a job of several trials. */
+bool slurm_folder_is_guest(const char *dir);
+int slurm_folder_mkdir(const char *path, struct err *);
+int slurm_folder_sync(const char *dir, struct err *);
+/* HPOTUNE_DEADLINE, for the script of a job. */
+void slurm_folder_put_deadline(struct buf *, const struct slurm_settings *);
+/* The text as one word of a shell. */
+void slurm_folder_put_quoted(struct buf *, const char *);
 /*
  * Make sure that no supervisor starts the attempt any more: 0; 1: one has
  * started it; -1 with the error set.
@@ -242,8 +268,43 @@ void slurm_ranks_describe(const struct study_trial *, struct buf *);
 void slurm_ranks_command(struct strv *, const struct slurm *,
     const struct launch_spec *, const char *dir);
 
+/*
+ * slurm-allocation.c: jobs of several trials (trials_per_job).  Their files are
+ * described in trials/node/node.h.
+ */
+/* Follow those that an earlier server has left. */
+int slurm_allocation_load(struct slurm *, struct err *);
+/* Inside collect: assign attempts to jobs, and make the jobs that lack. */
+void slurm_allocation_place(struct slurm *);
+/* Compare such a job with its files and its row. */
+void slurm_allocation_look(struct slurm_attempt *job);
+/* Not sent, and given up: what would have run in it ends unsent, too. */
+void
+slurm_allocation_unsent(struct slurm_attempt *job, bool refused, const char *);
+/* A guest that an earlier server has assigned: find its job again. */
+void slurm_allocation_adopt(struct slurm_attempt *guest);
+/*
+ * A guest that nobody has started: true: nobody will, and its job has ended or
+ * does not start it.
+ */
+bool slurm_allocation_lost(struct slurm_attempt *guest);
+/* It is over, or given up: out of the folder of its job. */
+void slurm_allocation_leave(struct slurm_attempt *guest);
+/* Whether SIGTERM has ended the job, and whether before its limit. */
+bool slurm_allocation_interrupted(const struct slurm_attempt *guest);
+bool slurm_allocation_at_wall(const struct slurm_attempt *guest);
+/* When the server ends: jobs without guests are to end, too. */
+void slurm_allocation_close(struct slurm *);
+/* The uuid of a trial that such a job holds; "" = of none. */
+void slurm_allocation_holds(const char *dir, char *uuid, size_t n);
+
 /* slurm-submit.c: sbatch. */
 void slurm_submit_next(struct slurm *);
+/*
+ * Not sent: the attempt ends as if it had not been placed.  refused: no other
+ * one would be accepted.
+ */
+void slurm_submit_unsent(struct slurm_attempt *, bool refused, const char *why);
 void slurm_submit_on_timer(void *);
 void slurm_submit_on_slots_timer(void *);
 /* Inside collect: read the answer of sbatch. */

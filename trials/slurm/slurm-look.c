@@ -44,7 +44,9 @@ static void
 end_emit(struct slurm_attempt *a, struct launch_event *ev)
 {
 	/* A copy of its job may still wait in the queue. */
-	slurm_stray_add(a->slurm, a->name);
+	if (!a->is_guest)
+		slurm_stray_add(a->slurm, a->name);
+	slurm_allocation_leave(a);
 	slurm_phase(a, SLURM_OVER);
 	fail_point("slurm.before_end");
 	launcher_emit(&a->source, ev);
@@ -301,7 +303,7 @@ end_unbegun(struct slurm_attempt *a)
 {
 	char words[160], text[400];
 
-	last_words(a, words, sizeof words);
+	last_words(a->host != NULL ? a->host : a, words, sizeof words);
 	if (a->row.state == SLURM_STATE_LAUNCH || slurm_row_stuck(&a->row)) {
 		slurm_folder_exclude(a, a->row.node);
 		(void)snprintf(text, sizeof text,
@@ -371,6 +373,10 @@ needs_word(const struct slurm_attempt *a)
 
 	if (a->stop != SLURM_STOP_NONE || !x->ran || x->timeout)
 		return false;
+	/* A job of several trials goes on when one of them fails. */
+	if (a->is_guest && !slurm_allocation_interrupted(a) &&
+	    (!was_ended(a) || a->word_ms > a->exit_ms))
+		return false;
 	return was_ended(a) || x->signal != 0 || x->exit_code != 0;
 }
 
@@ -383,6 +389,8 @@ is_wall(const struct slurm_attempt *a)
 	    a->row.limit_s > 0 ? a->row.limit_s : a->slurm->set.time_s;
 	int64_t ran_s = (x->ended_us - x->started_us) / 1000000;
 
+	if (a->is_guest)
+		return x->stopped && slurm_allocation_at_wall(a);
 	return x->stopped && limit > 0 &&
 	       ran_s >= limit - a->slurm->set.signal_s - WALL_EARLY_S;
 }
@@ -483,14 +491,60 @@ give_up(struct slurm_attempt *a)
  * to the next one, and cancels that when the node refuses it.
  */
 static void
-look_unclaimed(struct slurm_attempt *a)
+unclaimed_over(struct slurm_attempt *a)
 {
 	int64_t boot_s = 0;
 
+	if (a->row.state == SLURM_STATE_CANCELLED && a->row.id != 0 &&
+	    !slurm_queue_boot(a->slurm, a->final_ms, &boot_s))
+		return;
+	if (!give_up(a))
+		return;
+	if (a->row.state == SLURM_STATE_CANCELLED &&
+	    a->row.submitted_s < boot_s + RESTART_S)
+		slurm_look_end(a, END_LOST, false, false,
+		    "its job was cancelled before it began, when the "
+		    "controller of Slurm was restarted");
+	else if (!end_by_row(a))
+		end_unbegun(a);
+}
+
+/* In a job of several trials, and not started. */
+static void
+look_guest(struct slurm_attempt *a)
+{
+	char words[160], text[400];
+
+	if (!slurm_allocation_lost(a)) {
+		if (a->row.state == SLURM_STATE_WAITS && a->row.id != 0)
+			wait_tell(a);
+		return;
+	}
+	if (a->host == NULL || !a->host->claimed) {
+		unclaimed_over(a);
+		return;
+	}
+	if (!give_up(a))
+		return;
+	last_words(a, words, sizeof words);
+	(void)snprintf(text, sizeof text,
+	    "job %" PRId64 " ended or failed before it had started this "
+	    "trial%s%s",
+	    a->host->id, words[0] != '\0' ? ": " : "", words);
+	slurm_look_end(a, END_LOST, false, false, text);
+}
+
+static void
+look_unclaimed(struct slurm_attempt *a)
+{
 	if (a->stop != SLURM_STOP_NONE && a->phase != SLURM_SENDING) {
 		if (give_up(a))
 			slurm_look_end(a, END_NONE, false, false,
 			    "stopped before it began");
+		return;
+	}
+	if (a->is_guest) {
+		look_guest(a);
 		return;
 	}
 	if (a->phase == SLURM_DUE || a->phase == SLURM_SENDING)
@@ -506,21 +560,10 @@ look_unclaimed(struct slurm_attempt *a)
 		slurm_phase(a, SLURM_DUE);
 		return;
 	}
-	if (a->row.state == SLURM_STATE_CANCELLED && a->row.id != 0 &&
-	    !slurm_queue_boot(a->slurm, a->final_ms, &boot_s))
-		return;
 	if (slurm_row_stuck(&a->row) ||
 	    (slurm_row_final(&a->row) &&
 		now_of(a) >= a->final_ms + SLURM_SETTLE_MS)) {
-		if (!give_up(a))
-			return;
-		if (a->row.state == SLURM_STATE_CANCELLED &&
-		    a->row.submitted_s < boot_s + RESTART_S)
-			slurm_look_end(a, END_LOST, false, false,
-			    "its job was cancelled before it began, when the "
-			    "controller of Slurm was restarted");
-		else if (!end_by_row(a))
-			end_unbegun(a);
+		unclaimed_over(a);
 		return;
 	}
 	if (a->row.state == SLURM_STATE_WAITS && a->row.id != 0)
@@ -549,6 +592,10 @@ slurm_look(struct slurm_attempt *a)
 
 	if (a->phase == SLURM_OVER)
 		return;
+	if (a->is_job) {
+		slurm_allocation_look(a);
+		return;
+	}
 	if (!records_read(a, &foreign, &e)) {
 		if (!a->noted_unknown)
 			launcher_note(&a->source, LAUNCH_WARNING,

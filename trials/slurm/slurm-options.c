@@ -37,6 +37,8 @@ const struct option slurm_options[] = {
 	    "cores of one trial (trial.cpus)" },
 	{ "memory", OPTION_SIZE, 1, 1e15, NULL, NULL,
 	    "memory of one trial (trial.memory)" },
+	{ "trials_per_job", OPTION_INT, 1, 1024, "1", NULL,
+	    "trials that one job runs side by side, and others after them" },
 	{ "exclude_failed_nodes", OPTION_BOOL, 0, 0, "true", NULL,
 	    "a trial does not use a node again that failed under it" },
 	{ "setup", OPTION_TEXT, 0, 0, NULL, NULL,
@@ -190,6 +192,7 @@ slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
 	set->nodes = number_of(values, "nodes", 1);
 	set->cpus = number_of(values, "cpus", trial->cpus);
 	set->memory = number_of(values, "memory", trial->memory);
+	set->per_job = number_of(values, "trials_per_job", 1);
 	set->exclude = get(values, "exclude_failed_nodes")->number != 0;
 	times_make(set, trial);
 	if (dir_read(set, get(values, "dir"), e) == 0 &&
@@ -225,6 +228,17 @@ add_text(struct strv *list, const char *name, const char *value)
 		strv_add(list, xasprintf("%s=%s", name, value));
 }
 
+/* "a100:2": the number is that of all trials of a job. */
+static void
+add_gres(const struct slurm_settings *set, struct strv *list)
+{
+	const char *colon = strrchr(set->gres, ':');
+
+	strv_add(list, xasprintf("--gres=gpu:%.*s%lld",
+			   colon != NULL ? (int)(colon + 1 - set->gres) : 0,
+			   set->gres, (long long)(set->n_gpus * set->per_job)));
+}
+
 void
 slurm_options_words(const struct slurm_settings *set, struct strv *list)
 {
@@ -233,25 +247,28 @@ slurm_options_words(const struct slurm_settings *set, struct strv *list)
 	add_text(list, "--qos", set->qos);
 	add_text(list, "--constraint", set->constraint);
 	if (set->gres != NULL)
-		strv_add(list, xasprintf("--gres=gpu:%s", set->gres));
+		add_gres(set, list);
 	if (set->time_s > 0)
 		strv_add(list,
 		    xasprintf("--time=%lld", (long long)set->time_s / 60));
 	strv_add(
 	    list, xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
-	if (set->nodes > 1 || set->tasks > 1) {
+	if (set->nodes > 1 || set->tasks > 1 || set->per_job > 1) {
 		strv_add(
 		    list, xasprintf("--nodes=%lld", (long long)set->nodes));
-		strv_add(list,
-		    xasprintf("--ntasks-per-node=%lld", (long long)set->tasks));
+		strv_add(
+		    list, xasprintf("--ntasks-per-node=%lld",
+			      (long long)((set->tasks > 1 ? set->tasks : 1) *
+					  set->per_job)));
 	}
 	if (set->cpus > 0)
 		strv_add(list,
 		    xasprintf("--cpus-per-task=%lld", (long long)set->cpus));
 	if (set->memory > 0)
-		strv_add(
-		    list, xasprintf("--mem=%lldM",
-			      (long long)(set->memory + (1 << 20) - 1) >> 20));
+		strv_add(list, xasprintf("--mem=%lldM",
+				   (long long)(set->memory * set->per_job +
+					       (1 << 20) - 1) >>
+				       20));
 	strv_add_all(list, set->extra.v);
 }
 

@@ -204,6 +204,10 @@ row_cancel(struct slurm *s, const struct slurm_row *row)
 			cancel_add(&s->cancel.hard, NULL, NULL, row->id);
 		return;
 	}
+	/* Without trials: one that has begun sees that it is to end. */
+	if (a->is_job && a->stop == SLURM_STOP_NOW &&
+	    row->state != SLURM_STATE_WAITS)
+		return;
 	/* A copy of it that waits, or is stuck, while another one has run. */
 	if ((a->claimed && a->id != 0 && row->id != a->id &&
 		row->state == SLURM_STATE_WAITS) ||
@@ -242,6 +246,20 @@ row_take(struct slurm_attempt *a, const struct slurm_row *row)
 	return changed;
 }
 
+/* The row of a guest is that of the job in which it runs. */
+static void
+guest_take(struct slurm_attempt *guest)
+{
+	const struct slurm_attempt *job = guest->host;
+
+	guest->word_ms = guest->slurm->queue.begun_ms;
+	if (job == NULL)
+		return;
+	if (job->row.id != 0 && job->missing == 0)
+		(void)row_take(guest, &job->row);
+	guest->missing = job->missing;
+}
+
 /* The rows of all attempts: of several of one name the one that matters. */
 static bool
 rows_read(struct slurm *s, const char *text)
@@ -265,7 +283,8 @@ rows_read(struct slurm *s, const char *text)
 			best[i] = row;
 	}
 	for (i = 0; i < s->n; i++) {
-		if (s->attempts[i]->phase == SLURM_OVER)
+		if (s->attempts[i]->phase == SLURM_OVER ||
+		    s->attempts[i]->is_guest)
 			continue;
 		if (best[i].id != 0)
 			changed |= row_take(s->attempts[i], &best[i]);
@@ -276,6 +295,10 @@ rows_read(struct slurm *s, const char *text)
 		}
 		s->attempts[i]->word_ms = s->queue.begun_ms;
 	}
+	for (i = 0; i < s->n; i++)
+		if (s->attempts[i]->is_guest &&
+		    s->attempts[i]->phase != SLURM_OVER)
+			guest_take(s->attempts[i]);
 	free(best);
 	return changed;
 }

@@ -37,6 +37,11 @@ slurm_ranks_check(const struct slurm_settings *set, const struct study_trial *t,
 		return err_set(e, ERR_USAGE,
 		    "trial.parameter_servers are for one node: expected "
 		    "nodes 1");
+	if (set->per_job > 1 &&
+	    (set->nodes > 1 || t->launcher == STUDY_LAUNCHER_SRUN))
+		return err_set(e, ERR_USAGE,
+		    "trials_per_job: a job of several trials has one node: "
+		    "expected nodes 1, and not the launcher srun");
 	return 0;
 }
 

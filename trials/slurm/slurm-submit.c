@@ -71,12 +71,8 @@ slots_set(struct slurm *s, int slots)
 	launcher_emit(&s->source, &ev);
 }
 
-/*
- * Not sent: the attempt ends as if it had not been placed.  refused: no other
- * one would be accepted.
- */
-static void
-end_unsent(struct slurm_attempt *a, bool refused, const char *why)
+void
+slurm_submit_unsent(struct slurm_attempt *a, bool refused, const char *why)
 {
 	struct slurm *s = a->slurm;
 	struct err e = ERR_INIT;
@@ -90,6 +86,10 @@ end_unsent(struct slurm_attempt *a, bool refused, const char *why)
 	}
 	if (rc == -1) {
 		slurm_phase(a, SLURM_LOOK);
+		return;
+	}
+	if (a->is_job) {
+		slurm_allocation_unsent(a, refused, why);
 		return;
 	}
 	slurm_stray_add(s, a->name);
@@ -110,8 +110,9 @@ on_quota(struct slurm_attempt *a, const char *text)
 	size_t i;
 
 	for (i = 0; i < s->n; i++)
-		others += s->attempts[i]->phase == SLURM_SENT;
-	end_unsent(a, false, text);
+		others += s->attempts[i]->phase == SLURM_SENT &&
+			  !s->attempts[i]->is_job;
+	slurm_submit_unsent(a, false, text);
 	slots_set(s, others > 0 ? others : 1);
 	loop_timer_set(s->slots_timer, SLOTS_MS);
 }
@@ -175,12 +176,12 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 			break;
 		}
 		/* Nodes that are down, or unknown after a restart. */
-		end_unsent(a, false, text);
+		slurm_submit_unsent(a, false, text);
 		break;
 	case SLURM_REFUSAL_WRONG:
 		(void)snprintf(why, sizeof why,
 		    "Slurm does not accept such jobs: %s", text);
-		end_unsent(a, true, why);
+		slurm_submit_unsent(a, true, why);
 		break;
 	}
 }
@@ -197,7 +198,10 @@ on_accepted(struct slurm_attempt *a, int64_t id)
 	s->submit.noted = false;
 	a->id = id;
 	slurm_phase(a, SLURM_SENT);
-	launcher_emit(&a->source, &ev);
+	if (a->is_job)
+		slurm_look_soon(s);
+	else
+		launcher_emit(&a->source, &ev);
 	slurm_queue_ask(s, false);
 }
 
@@ -320,7 +324,8 @@ slurm_submit_next(struct slurm *s)
 	    loop_timer_pending(s->submit.timer))
 		return;
 	for (i = 0; i < s->n && s->submit.child == NULL; i++)
-		if (s->attempts[i]->phase == SLURM_DUE)
+		if (s->attempts[i]->phase == SLURM_DUE &&
+		    !s->attempts[i]->is_guest)
 			submit(s->attempts[i]);
 }
 

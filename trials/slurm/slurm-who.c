@@ -73,8 +73,10 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 	s->who.child = NULL;
 	s->who.none_ms = status != 0 ? loop_now_ms(s->loop) : 0;
 	if (a != NULL)
-		a->who_known = status == 0 && slurm_who_read(out, a->name,
-						  a->who, sizeof a->who);
+		a->who_known = status == 0 &&
+			       slurm_who_read(out,
+				   a->host != NULL ? a->host->name : a->name,
+				   a->who, sizeof a->who);
 	slurm_look_soon(s);
 }
 

@@ -92,6 +92,18 @@ slurm_stray_add(struct slurm *s, const char *name)
 	s->n_strays++;
 }
 
+void
+slurm_follow(struct slurm *s, struct slurm_attempt *a)
+{
+	a->phase = SLURM_DUE;
+	a->since_ms = loop_now_ms(s->loop);
+	a->final_ms = -1;
+	XGROW(s->attempts, s->n, s->cap);
+	s->attempts[s->n++] = a;
+	slurm_look_soon(s);
+	loop_wake(s->loop);
+}
+
 static void
 on_look(void *arg)
 {
@@ -119,13 +131,9 @@ follow(struct slurm *s, const struct launch_spec *spec)
 	/* Reports of an attempt that was not up are not recorded. */
 	a->files = metric_files_new(spec->settings, spec->files, spec->up);
 	a->grace_ms = spec->settings->grace_ms;
-	a->phase = SLURM_DUE;
-	a->since_ms = loop_now_ms(s->loop);
-	a->final_ms = -1;
-	XGROW(s->attempts, s->n, s->cap);
-	s->attempts[s->n++] = a;
-	slurm_look_soon(s);
-	loop_wake(s->loop);
+	/* As it was made, although the study may be another one now. */
+	a->is_guest = slurm_folder_is_guest(a->dir);
+	slurm_follow(s, a);
 	return a;
 }
 
@@ -172,6 +180,7 @@ slurm_collect(void *ctx)
 		else
 			s->attempts[kept++] = s->attempts[i];
 	s->n = kept;
+	slurm_allocation_place(s);
 	slurm_queue_cancel(s);
 	slurm_submit_next(s);
 }
@@ -187,6 +196,7 @@ slurm_close(void *ctx)
 	capture_kill(s->cancel.child);
 	capture_kill(s->boot.child);
 	capture_kill(s->who.child);
+	slurm_allocation_close(s);
 	for (i = 0; i < s->n; i++)
 		attempt_free(s->attempts[i]);
 	free(s->attempts);
@@ -211,6 +221,7 @@ slurm_close(void *ctx)
 	free(s->prefix);
 	free(s->shim);
 	free(s->ranks);
+	free(s->node);
 	free(s);
 }
 
@@ -269,6 +280,7 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	if (slurm_options_read(&s->set, env->settings, env->options, e) != 0 ||
 	    tools_find(e) != 0 || slurm_folder_root(s, env, e) != 0 ||
 	    slurm_folder_programs(s, e) != 0 ||
+	    slurm_allocation_load(s, e) != 0 ||
 	    metric_patterns_new(&s->rules, env->settings, e) == -1) {
 		slurm_close(s);
 		return -1;
@@ -338,7 +350,10 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (!made)
 		return ADOPT_NEVER;
 	a = follow(s, spec);
-	slurm_phase(a, SLURM_LOOK);
+	if (a->is_guest)
+		slurm_allocation_adopt(a);
+	else
+		slurm_phase(a, SLURM_LOOK);
 	slurm_queue_ask(s, true);
 	return ADOPT_ALIVE;
 }

@@ -2,7 +2,7 @@
 # kill -9 of the server, of the controller of Slurm and of nodes at random
 # moments over a study, with answers of sbatch that are lost: nothing runs twice,
 # nothing is lost, no job and no open row is left.  SLURM_KILLS=500 kills more
-# often, SLURM_SEED=N repeats the order.
+# often, SLURM_SEED=N repeats the order, SLURM_PER_JOB=2 has jobs of 2 trials.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/slurm.sh"
@@ -22,7 +22,8 @@ next() {
 	random=$((seed / 65536 % $1))
 }
 
-slurm_study kills "\"trials\": $trials, \"parallel\": 8" '"grace": 5' ''
+slurm_study kills "\"trials\": $trials, \"parallel\": 8" '"grace": 5' \
+    ", \"trials_per_job\": ${SLURM_PER_JOB:-1}"
 server kills.json
 n=0 servers=0 controllers=0 lost=0 failed=0
 while [ $n -lt "$kills" ]; do

@@ -1,0 +1,506 @@
+/*
+ * hpotune-node: runs the trials that the server puts into the folder of a job,
+ * several side by side, one after the other, until the time of the job is over,
+ * nothing has come for a while, or the server ends it.  The supervisor of each
+ * trial is hpotune-shim, as in a job of its own.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/mem.h"
+#include "trials/node/node.h"
+#include "trials/process/args.h"
+#include "trials/process/descendants.h"
+#include "trials/process/proc-environ.h"
+#include "trials/shim/shim.h"
+
+enum {
+	PLACES_MAX = 1024,
+	LOOK_MS = 300,
+	EARLY_S = 90, /* Slurm's signal before the limit may come so early */
+	UUID_BYTES = 40
+};
+
+struct place {
+	pid_t pid; /* 0 = free */
+	char name[NODE_ENTRY]; /* TRIAL.ATTEMPT */
+	char uuid[UUID_BYTES];
+	int64_t started_ms;
+};
+
+struct node {
+	const char *dir; /* of the job */
+	const char *uuid; /* of the job */
+	char **interpreter; /* of job.sh, with its arguments */
+	int64_t n_places;
+	int64_t gpus; /* of one place */
+	int64_t idle_ms;
+
+	int dir_fd, next_fd, signal_fd;
+	struct shim shim; /* of the folder of the job: claim, beat, stop */
+	struct place *places;
+	char *gpu_list, **gpu_names; /* of all GPUs of the job */
+	int64_t n_gpu_names;
+	cpu_set_t cpus;
+	bool divide_cpus; /* each place has cores of its own */
+	int64_t deadline_s; /* 0 = none */
+	int64_t longest_ms; /* trial so far; -1 = none has ended */
+	int64_t busy_ms; /* when something ran or came the last time */
+	int64_t now_ms;
+	const char *closing; /* NODE_CLOSING_…; NULL = it takes trials */
+};
+
+static bool
+node_args(struct node *n, char **argv)
+{
+	const struct arg table[] = {
+		{ "dir=", &n->dir, NULL },
+		{ "uuid=", &n->uuid, NULL },
+		{ "places=", NULL, &n->n_places },
+		{ "gpus=", NULL, &n->gpus },
+		{ "idle-ms=", NULL, &n->idle_ms },
+	};
+
+	n->interpreter = args_read(argv, table, sizeof table / sizeof table[0]);
+	return n->interpreter != NULL && n->dir != NULL && n->uuid != NULL &&
+	       strlen(n->uuid) == RECORD_UUID && n->n_places > 0 &&
+	       n->n_places <= PLACES_MAX && n->gpus >= 0 &&
+	       n->gpus <= PLACES_MAX;
+}
+
+/* Split CUDA_VISIBLE_DEVICES; fewer GPUs than places need: fewer places. */
+static bool
+gpus_read(struct node *n)
+{
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+	char *rest, *name;
+
+	if (n->gpus == 0)
+		return true;
+	n->gpu_list = rest = xstrdup(list != NULL ? list : "");
+	n->gpu_names = xcalloc(strlen(rest) + 1, sizeof *n->gpu_names);
+	while ((name = strsep(&rest, ",")) != NULL)
+		if (*name != '\0')
+			n->gpu_names[n->n_gpu_names++] = name;
+	if (n->n_gpu_names < n->gpus * n->n_places)
+		(void)dprintf(2,
+		    "hpotune-node: the job has %" PRId64
+		    " GPUs (CUDA_VISIBLE_DEVICES=%s), its %" PRId64
+		    " places need %" PRId64 "\n",
+		    n->n_gpu_names, list != NULL ? list : "", n->n_places,
+		    n->gpus * n->n_places);
+	if (n->n_gpu_names < n->gpus * n->n_places)
+		n->n_places = n->n_gpu_names / n->gpus;
+	return n->n_places > 0;
+}
+
+/*
+ * Cores are divided only where the job is bound to cores of its own: elsewhere
+ * all jobs of the machine would use the same ones.
+ */
+static void
+cpus_read(struct node *n)
+{
+	const char *given = getenv("SLURM_CPUS_ON_NODE");
+	int64_t count;
+
+	if (given == NULL || !args_number(given, &count) ||
+	    sched_getaffinity(0, sizeof n->cpus, &n->cpus) == -1)
+		return;
+	n->divide_cpus = CPU_COUNT(&n->cpus) == count && count >= n->n_places;
+}
+
+static bool
+node_open(struct node *n)
+{
+	const char *deadline = getenv("HPOTUNE_DEADLINE");
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	if (deadline == NULL || !args_number(deadline, &n->deadline_s))
+		n->deadline_s = 0;
+	n->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	n->dir_fd = open(n->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	n->places = xcalloc((size_t)n->n_places, sizeof *n->places);
+	n->shim.dir = n->dir;
+	n->shim.uuid = n->uuid;
+	n->shim.dir_fd = n->dir_fd;
+	n->shim.beat_at_ms = -1;
+	return n->signal_fd != -1 && n->dir_fd != -1 &&
+	       prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+/* Say in the folder of the job why no further trial is taken. */
+static void
+close_down(struct node *n, const char *why)
+{
+	int fd;
+
+	if (n->closing != NULL)
+		return;
+	n->closing = why;
+	fd = openat(n->dir_fd, NODE_CLOSING_FILE,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return;
+	if (dprintf(fd, "%s\n", why) > 0)
+		(void)fsync(fd);
+	(void)close(fd);
+}
+
+static void
+signal_all(const struct node *n, int signo)
+{
+	int64_t i;
+
+	for (i = 0; i < n->n_places; i++)
+		if (n->places[i].pid != 0)
+			(void)kill(n->places[i].pid, signo);
+}
+
+static int
+running(const struct node *n)
+{
+	int count = 0;
+	int64_t i;
+
+	for (i = 0; i < n->n_places; i++)
+		count += n->places[i].pid != 0;
+	return count;
+}
+
+/* Two lines: the uuid and the folder of the attempt. */
+static bool
+entry_read(int next_fd, const char *name, char uuid[UUID_BYTES], char *dir)
+{
+	char text[UUID_BYTES + PATH_MAX + 2], *end;
+	int fd = openat(
+	    next_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t got = fd == -1 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd != -1)
+		(void)close(fd);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	end = strchr(text, '\n');
+	if (end == NULL || end - text != RECORD_UUID)
+		return false;
+	*end = '\0';
+	memcpy(uuid, text, RECORD_UUID + 1);
+	(void)snprintf(
+	    dir, PATH_MAX, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+	return *dir == '/';
+}
+
+static void
+number_export(const char *name, int64_t value)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%" PRId64, value);
+	(void)setenv(name, text, 1);
+}
+
+/* In the child: the GPUs of place i. */
+static void
+gpus_export(const struct node *n, int64_t i)
+{
+	char list[4096] = "";
+	size_t used = 0;
+	int64_t k;
+
+	for (k = i * n->gpus; k < (i + 1) * n->gpus; k++)
+		used += (size_t)snprintf(list + used, sizeof list - used,
+		    "%s%.63s", used > 0 ? "," : "", n->gpu_names[k]);
+	(void)setenv("CUDA_VISIBLE_DEVICES", list, 1);
+	number_export("SLURM_GPUS_ON_NODE", n->gpus);
+}
+
+/* In the child: its part of the cores. */
+static void
+cpus_export(const struct node *n, int64_t i)
+{
+	int64_t share = CPU_COUNT(&n->cpus) / n->n_places, seen = 0;
+	cpu_set_t mine;
+	int cpu;
+
+	if (!n->divide_cpus)
+		return;
+	CPU_ZERO(&mine);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &n->cpus) && seen++ / share == i)
+			CPU_SET(cpu, &mine);
+	(void)sched_setaffinity(0, sizeof mine, &mine);
+	number_export("SLURM_CPUS_ON_NODE", share);
+}
+
+/* The script of an attempt becomes its supervisor. */
+static _Noreturn void
+child_become(const struct node *n, int64_t i, const char *dir)
+{
+	char script[PATH_MAX + 8], out[PATH_MAX + 12], *argv[8];
+	sigset_t none;
+	int fd, k;
+
+	(void)snprintf(script, sizeof script, "%s/job.sh", dir);
+	(void)snprintf(out, sizeof out, "%s/slurm.out", dir);
+	for (k = 0; k < 6 && n->interpreter[k] != NULL; k++)
+		argv[k] = n->interpreter[k];
+	argv[k++] = script;
+	argv[k] = NULL;
+	if (n->gpus > 0)
+		gpus_export(n, i);
+	cpus_export(n, i);
+	number_export("HPOTUNE_PLACE", i);
+	fd = open(out, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	if (fd != -1) {
+		(void)dup2(fd, 1);
+		(void)dup2(fd, 2);
+		if (fd > 2)
+			(void)close(fd);
+	}
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	if (chdir(dir) == 0)
+		(void)execv(argv[0], argv);
+	(void)dprintf(2, "hpotune-node: %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* Move an entry from next to taken, and run it in place i. */
+static void
+entry_take(struct node *n, int64_t i, const char *name)
+{
+	char from[NODE_ENTRY + 8], to[NODE_ENTRY + 8], dir[PATH_MAX];
+	struct place *p = &n->places[i];
+
+	if (!entry_read(n->next_fd, name, p->uuid, dir))
+		return;
+	(void)snprintf(from, sizeof from, NODE_NEXT "/%s", name);
+	(void)snprintf(to, sizeof to, NODE_TAKEN "/%s", name);
+	/* The server takes it back by unlinking it: one of us has it. */
+	if (renameat(n->dir_fd, from, n->dir_fd, to) == -1)
+		return;
+	(void)snprintf(p->name, sizeof p->name, "%s", name);
+	p->started_ms = n->busy_ms = n->now_ms;
+	p->pid = fork();
+	if (p->pid == 0)
+		child_become(n, i, dir);
+	if (p->pid == -1) {
+		p->pid = 0;
+		(void)dprintf(2, "hpotune-node: fork: %s\n", strerror(errno));
+		(void)unlinkat(n->dir_fd, to, 0);
+	}
+}
+
+/* Whether a comes before b: by trial, then by attempt. */
+static bool
+entry_before(const char *a, const char *b)
+{
+	char *rest_a, *rest_b;
+	long long ta = strtoll(a, &rest_a, 10), tb = strtoll(b, &rest_b, 10);
+
+	if (ta != tb)
+		return ta < tb;
+	return strcmp(rest_a, rest_b) < 0;
+}
+
+/* The first entry of next; false: there is none. */
+static bool
+entry_first(struct node *n, char name[NODE_ENTRY])
+{
+	const struct dirent *d;
+	DIR *list;
+	int fd;
+
+	*name = '\0';
+	/* Opened anew, so that another machine's entries are seen. */
+	fd = openat(n->dir_fd, NODE_NEXT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	list = fd != -1 ? fdopendir(fd) : NULL;
+	if (list == NULL) {
+		if (fd != -1)
+			(void)close(fd);
+		return false;
+	}
+	while ((d = readdir(list)) != NULL)
+		if (d->d_name[0] >= '0' && d->d_name[0] <= '9' &&
+		    strlen(d->d_name) < NODE_ENTRY &&
+		    (*name == '\0' || entry_before(d->d_name, name)))
+			(void)snprintf(name, NODE_ENTRY, "%s", d->d_name);
+	(void)closedir(list);
+	return *name != '\0';
+}
+
+/* Whether a trial as long as the longest so far would still end in time. */
+static bool
+time_left(const struct node *n)
+{
+	int64_t left_ms =
+	    (n->deadline_s - clock_wall_us() / 1000000) * INT64_C(1000);
+
+	return n->deadline_s == 0 || n->longest_ms < 0 ||
+	       left_ms > n->longest_ms;
+}
+
+static void
+entries_take(struct node *n)
+{
+	char name[NODE_ENTRY], before[NODE_ENTRY] = "";
+	int64_t i;
+
+	for (i = 0; i < n->n_places; i++) {
+		if (n->places[i].pid != 0)
+			continue;
+		if (!entry_first(n, name) || strcmp(name, before) == 0)
+			return;
+		n->next_fd = openat(
+		    n->dir_fd, NODE_NEXT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		entry_take(n, i, name);
+		(void)close(n->next_fd);
+		/* One that cannot be taken now is tried at the next look. */
+		(void)memcpy(before, name, sizeof before);
+	}
+}
+
+/* What a supervisor that was killed has left of its trial. */
+static void
+place_free(struct node *n, struct place *p, int status)
+{
+	char path[NODE_ENTRY + 8];
+
+	if (!WIFEXITED(status))
+		(void)proc_environ_kill("HPOTUNE_ATTEMPT_UUID", p->uuid);
+	if (n->now_ms - p->started_ms > n->longest_ms)
+		n->longest_ms = n->now_ms - p->started_ms;
+	(void)snprintf(path, sizeof path, NODE_TAKEN "/%s", p->name);
+	(void)unlinkat(n->dir_fd, path, 0);
+	p->pid = 0;
+	n->busy_ms = n->now_ms;
+}
+
+static void
+children_reap(struct node *n)
+{
+	int status;
+	int64_t i;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (i = 0; i < n->n_places; i++)
+			if (n->places[i].pid == pid)
+				place_free(n, &n->places[i], status);
+}
+
+/* SIGTERM: the limit of the job is near, or somebody ends it. */
+static void
+signals_hear(struct node *n)
+{
+	struct signalfd_siginfo info;
+	int64_t now_s = clock_wall_us() / 1000000;
+
+	while (read(n->signal_fd, &info, sizeof info) == sizeof info) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		/* The reason of the end counts, not that of closing before. */
+		if (n->closing == NULL ||
+		    strcmp(n->closing, NODE_CLOSING_DONE) == 0) {
+			n->closing = NULL;
+			close_down(n, n->deadline_s > 0 &&
+					      now_s >= n->deadline_s - EARLY_S
+					  ? NODE_CLOSING_WALL
+					  : NODE_CLOSING_TERM);
+		}
+		signal_all(n, SIGTERM);
+	}
+}
+
+static void
+server_hear(struct node *n)
+{
+	enum shim_wish wish;
+
+	n->shim.now_ms = n->now_ms;
+	wish = shim_shared_look(&n->shim);
+	if (wish != SHIM_WISH_NONE)
+		close_down(n, NODE_CLOSING_DONE);
+	if (wish == SHIM_WISH_KILL)
+		signal_all(n, SIGUSR1);
+}
+
+static void
+node_run(struct node *n)
+{
+	struct pollfd p = { .fd = n->signal_fd, .events = POLLIN };
+
+	for (;;) {
+		n->now_ms = clock_boot_ms();
+		signals_hear(n);
+		children_reap(n);
+		server_hear(n);
+		if (n->closing == NULL && !time_left(n))
+			close_down(n, NODE_CLOSING_DONE);
+		if (n->closing == NULL)
+			entries_take(n);
+		if (running(n) > 0)
+			n->busy_ms = n->now_ms;
+		else if (n->closing != NULL)
+			return;
+		else if (n->now_ms >= n->busy_ms + n->idle_ms)
+			close_down(n, NODE_CLOSING_DONE);
+		(void)poll(&p, 1, LOOK_MS);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct node n = { .longest_ms = -1, .idle_ms = 120000, .next_fd = -1 };
+	int r;
+
+	if (argc < 2 || !node_args(&n, argv + 1)) {
+		(void)dprintf(2,
+		    "hpotune-node: is started by a job of hpotune, for the "
+		    "trials of that job\n");
+		return EINVAL;
+	}
+	if (!gpus_read(&n))
+		return ENODEV;
+	cpus_read(&n);
+	if (!node_open(&n)) {
+		(void)dprintf(
+		    2, "hpotune-node: %s: %s\n", n.dir, strerror(errno));
+		return errno != 0 ? errno : EIO;
+	}
+	r = shim_shared_claim(&n.shim);
+	if (r != 0)
+		return r;
+	n.busy_ms = clock_boot_ms();
+	node_run(&n);
+	(void)descendants_kill(getpid());
+	free(n.places);
+	free(n.gpu_names);
+	free(n.gpu_list);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * The folder of a job that runs several trials: what its server and hpotune-node
+ * write there.
+ *
+ *	job.sh		the script of the job (server)
+ *	create		uuid=UUID, when everything else is there (server)
+ *	claim, beat	as in the folder of an attempt (trials/shim/shim.h)
+ *	stop		"stop": end when nothing runs any more (server)
+ *	next/T.A	attempt A of trial T is to run: its uuid and its folder,
+ *			a line each (server)
+ *	taken/T.A	the same while it runs (moved there by hpotune-node)
+ *	closing		hpotune-node takes no further trial: NODE_CLOSING_…
+ */
+
+#ifndef HPOTUNE_NODE_H
+#define HPOTUNE_NODE_H
+
+#define NODE_NEXT "next"
+#define NODE_TAKEN "taken"
+#define NODE_CLOSING_FILE "closing"
+#define NODE_CLOSING_DONE "done" /* idle, told so, or too little time is left */
+#define NODE_CLOSING_WALL "wall" /* SIGTERM before the limit of the job */
+#define NODE_CLOSING_TERM "term" /* SIGTERM for another reason */
+
+enum { NODE_ENTRY = 48 }; /* bytes of TRIAL.ATTEMPT */
+
+#endif /* HPOTUNE_NODE_H */

@@ -27,6 +27,7 @@ DROP VIEW IF EXISTS notes;
 DROP VIEW IF EXISTS tags;
 DROP VIEW IF EXISTS retries;
 DROP VIEW IF EXISTS queue;
+DROP VIEW IF EXISTS changes;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -231,6 +232,12 @@ CREATE VIEW retries AS
 SELECT trial, nullif(attempt, 0) AS attempt, state, objective, why,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
 FROM t_retry ORDER BY seq;
+
+-- What changed in study.json, one key a row.
+CREATE VIEW changes AS
+SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
+    key, old, new, trials, outside
+FROM t_change ORDER BY seq;
 
 -- Settings to try before those of the strategy: trial NULL waits, state says
 -- what became of it.

@@ -52,6 +52,7 @@ static const struct view {
 	{ "warm", NULL },
 	{ "gpus", NULL },
 	{ "throughput", "trial" },
+	{ "changes", NULL },
 	{ "notes", "trial" },
 	{ "notices", NULL },
 };

@@ -97,6 +97,7 @@ trials_read(struct question *q, struct store *store, struct err *e)
 	if (store_rows_open(&rows, store,
 		"SELECT objective, params FROM trials "
 		"WHERE state IN ('completed', ?) AND forgotten = 0 "
+		"AND outside IS NULL "
 		"ORDER BY trial",
 		bind, e) != 0)
 		return -1;

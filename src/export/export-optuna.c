@@ -39,13 +39,15 @@ enum {
 
 /* Columns that become user attributes of the trial under their own names. */
 static const char trials_sql[] =
-    "SELECT trial, iif(forgotten, 'cancelled', state), objective, params, "
+    "SELECT trial, iif(forgotten, 'cancelled', state), objective, "
+    "iif(outside IS NULL, params, '{}'), "
     "coalesce(started_us, ended_us, (SELECT created_us FROM t_study)), "
     "coalesce(ended_us, started_us, (SELECT created_us FROM t_study)), "
     "attempts, trial AS hpotune_trial, state AS hpotune_state, "
     "(SELECT text FROM notes AS n WHERE n.trial = t.trial) AS "
     "hpotune_note, (SELECT group_concat(tag, ', ') FROM tags AS g WHERE "
     "g.trial = t.trial) AS hpotune_tags, "
+    "iif(outside IS NULL, NULL, params) AS hpotune_params, "
     "why AS hpotune_why, (SELECT end_class FROM t_attempt AS a WHERE "
     "a.trial = t.trial ORDER BY a.attempt DESC LIMIT 1) AS "
     "hpotune_end_class, attempts AS hpotune_attempts, "

@@ -27,11 +27,15 @@ grow(struct page *r, size_t *cap)
 	    xreallocarray(r->points, *cap, (dims + 1) * sizeof *r->points);
 }
 
-/* Columns: trial, state, objective, reports, params. */
+/*
+ * Columns: trial, state, objective, reports, params, outside.  One outside of the
+ * space has no point.
+ */
 static int
 trial_read(struct page *r, const struct store_rows *rows, struct err *e)
 {
 	struct page_trial *t = &r->trials[r->n];
+	size_t i;
 
 	*t = (struct page_trial){ .number = store_rows_int(rows, 0),
 		.objective = rows_real(rows, 2),
@@ -45,6 +49,11 @@ trial_read(struct page *r, const struct store_rows *rows, struct err *e)
 		r->with_value++;
 	r->counts[t->state]++;
 	r->n++;
+	if (!store_rows_null(rows, 5)) {
+		for (i = 0; i < r->study->space->n; i++)
+			r->points[(r->n - 1) * r->study->space->n + i] = NAN;
+		return 0;
+	}
 	return trial_points_read(r->points + (r->n - 1) * r->study->space->n,
 	    r->study->space, store_rows_text(rows, 4), e);
 }
@@ -59,7 +68,7 @@ trials_read(struct page *r, struct err *e)
 	if (store_rows_open(&rows, r->store,
 		"SELECT trial, iif(forgotten, 'cancelled', state), "
 		"iif(forgotten, NULL, objective), "
-		"iif(forgotten, 0, reports), params FROM trials "
+		"iif(forgotten, 0, reports), params, outside FROM trials "
 		"ORDER BY trial",
 		NULL, e) != 0)
 		return -1;

@@ -1,6 +1,6 @@
 /*
- * Compares the fixed part of a recorded study with study.json: finds the first
- * key that differs, and both its values as written in their files.
+ * Compares what may not change of a recorded study with study.json: finds the
+ * first key that differs, and both its values as written in their files.
  */
 
 #include <string.h>
@@ -19,13 +19,33 @@ struct side {
 	const struct json *fixed, *file; /* NULL = not given there */
 };
 
+static bool
+is_object(const struct json *j)
+{
+	return j != NULL && json_type(j) == JSON_OBJECT;
+}
+
 static const struct json *
 member(const struct json *j, const char *key)
 {
 	return json_get(j, key);
 }
 
-/* The first key in which two objects differ, or NULL. */
+/* Keys of the fixed part that study-change.c looks at. */
+static bool
+may_change(const char *key)
+{
+	static const char *const keys[] = { "parameters", "strategy", "seed",
+		"target", NULL };
+	size_t i;
+
+	for (i = 0; keys[i] != NULL; i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The first key in which two objects differ and may not, or NULL. */
 static const char *
 differing_key(const struct json *a, const struct json *b)
 {
@@ -33,19 +53,18 @@ differing_key(const struct json *a, const struct json *b)
 
 	for (m = json_first(a); m != NULL; m = json_next(m)) {
 		other = json_get(b, json_key(m));
-		if (other == NULL || !json_same(other, m))
+		if (may_change(json_key(m)) ||
+		    (other != NULL && json_same(other, m)))
+			continue;
+		if (!is_object(m) || !is_object(other) ||
+		    differing_key(m, other) != NULL)
 			return json_key(m);
 	}
 	for (m = json_first(b); m != NULL; m = json_next(m))
-		if (json_get(a, json_key(m)) == NULL)
+		if (!may_change(json_key(m)) &&
+		    json_get(a, json_key(m)) == NULL)
 			return json_key(m);
 	return NULL;
-}
-
-static bool
-is_object(const struct json *j)
-{
-	return j != NULL && json_type(j) == JSON_OBJECT;
 }
 
 static struct side
@@ -87,13 +106,6 @@ difference_put(struct buf *out, struct side old, struct side now)
 	const char *parent = "";
 
 	while (key != NULL) {
-		/* The only key at another place in the file. */
-		if (*parent == '\0' && strcmp(key, "seed") == 0) {
-			old.file = member(old.file, "strategy");
-			now.file = member(now.file, "strategy");
-			buf_puts(out, "strategy");
-			parent = ".";
-		}
 		buf_printf(out, "%s%s", parent, key);
 		parent = ".";
 		old = side_member(&old, key);
@@ -128,7 +140,7 @@ study_compare(const char *fixed, const char *json, const struct study *study,
 		rc = json_parse(&file, json, strlen(json), NULL, false, e);
 	if (rc == 0)
 		rc = json_parse(&now, mine.data, mine.len, NULL, false, e);
-	if (rc == 0) {
+	if (rc == 0 && differing_key(json_root(old), json_root(now)) != NULL) {
 		difference_put(&text,
 		    (struct side){ json_root(old), json_root(file) },
 		    (struct side){ json_root(now), json_root(study->doc) });
@@ -137,7 +149,7 @@ study_compare(const char *fixed, const char *json, const struct study *study,
 		    "restore the old value, or give the changed study "
 		    "another name",
 		    study->path, buf_str(&text));
-	} else
+	} else if (rc != 0)
 		(void)err_add(e, "%s.db: the study", study->name);
 	json_free(old);
 	json_free(file);

@@ -1,6 +1,6 @@
 /*
- * The study in the database.  Limits, stopping, trial settings and backends may
- * change between runs; the part that recorded trials depend on may not.
+ * The study in the database: its row is made once, and brought up to study.json
+ * at each start.
  */
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "src/base/rng.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/study-change.h"
 #include "src/server/study-row.h"
 #include "src/server/warmstart/warmstart.h"
 #include "src/store/store.h"
@@ -177,89 +178,6 @@ queue_fill(struct store *store, const struct study *study)
 	free(def);
 }
 
-/* Variables may hold secrets: only their names are recorded. */
-static void
-put_env(struct buf *b, const struct json *env)
-{
-	const struct json *m;
-
-	buf_putc(b, '{');
-	for (m = json_first(env); m != NULL; m = json_next(m)) {
-		json_put_string(b, json_key(m));
-		buf_puts(b, json_next(m) != NULL ? ":…," : ":…");
-	}
-	buf_putc(b, '}');
-}
-
-static void
-put_trial(struct buf *b, const struct json *trial)
-{
-	const struct json *m;
-
-	buf_putc(b, '{');
-	for (m = json_first(trial); m != NULL; m = json_next(m)) {
-		json_put_string(b, json_key(m));
-		buf_putc(b, ':');
-		if (strcmp(json_key(m), "env") == 0)
-			put_env(b, m);
-		else
-			json_write(b, m);
-		if (json_next(m) != NULL)
-			buf_putc(b, ',');
-	}
-	buf_putc(b, '}');
-}
-
-static void
-note_change(struct store *store, const char *key, const struct json *now,
-    int64_t now_us)
-{
-	struct buf text = { 0 };
-
-	buf_printf(&text, "study.json changed in %s: ", key);
-	if (now == NULL)
-		buf_puts(&text, "taken out");
-	else if (strcmp(key, "trial") == 0)
-		put_trial(&text, now);
-	else
-		json_write(&text, now);
-	if (strcmp(key, "warm_start") == 0)
-		buf_puts(&text, "; it is read at the first start only");
-	log_info("study", "%s", buf_str(&text));
-	(void)store_event_add(
-	    store, now_us, LOG_LEVEL_INFO, "study", 0, 0, buf_str(&text), NULL);
-	buf_free(&text);
-}
-
-/* All top-level keys that were added, changed or removed. */
-static int
-note_changes(struct store *store, const struct store_study *row,
-    const char *now, int64_t now_us, struct err *e)
-{
-	struct json_doc *a = NULL, *b = NULL;
-	const struct json *m, *old;
-	int rc;
-
-	if (strcmp(row->json, now) == 0)
-		return 0;
-	rc = json_parse(&a, row->json, strlen(row->json), NULL, false, e);
-	if (rc == 0)
-		rc = json_parse(&b, now, strlen(now), NULL, false, e);
-	m = rc == 0 ? json_first(json_root(b)) : NULL;
-	for (; m != NULL; m = json_next(m)) {
-		old = json_get(json_root(a), json_key(m));
-		if (old == NULL || !json_same(old, m))
-			note_change(store, json_key(m), m, now_us);
-	}
-	m = rc == 0 ? json_first(json_root(a)) : NULL;
-	for (; m != NULL; m = json_next(m))
-		if (json_get(json_root(b), json_key(m)) == NULL)
-			note_change(store, json_key(m), NULL, now_us);
-	json_free(a);
-	json_free(b);
-	return rc;
-}
-
 static void
 study_row_serve(struct store_study *row, int64_t now_us)
 {
@@ -285,10 +203,8 @@ row_start(struct store *store, const struct study *study,
 	int rc;
 
 	rc = store_study_get(store, &row, e);
-	if (rc == 0)
-		rc = study_compare(row.fixed, row.json, study, e);
-	if (rc == 0)
-		rc = note_changes(store, &row, json, now_us, e);
+	if (rc == 0 && strcmp(row.json, json) != 0)
+		rc = study_change_record(store, &row, study, now_us, e);
 	if (rc == 0 && row.started_us == 0) {
 		queue_fill(store, study);
 		warmstart_put(store, warm, now_us);
@@ -297,7 +213,13 @@ row_start(struct store *store, const struct study *study,
 		free(row.json);
 		free(row.rule);
 		free(row.dir);
+		free(row.fixed);
+		free(row.strategy);
 		row.json = xstrdup(json);
+		row.fixed = fixed_text(study);
+		row.strategy = xstrdup(study->strategy.name);
+		if (study->has_seed)
+			row.seed = study->seed;
 		row.rule = rule_names(study);
 		row.dir = xstrdup(study->dir);
 		row.max_steps = study->trial.max_steps;
@@ -371,7 +293,7 @@ study_row_check(const char *path, const struct study *study, struct err *e)
 		return -1;
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = study_compare(row.fixed, row.json, study, e);
+		rc = study_change_check(store, &row, study, e);
 	store_study_fini(&row);
 	store_close(store);
 	return rc;

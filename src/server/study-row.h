@@ -31,9 +31,9 @@ int study_row_open_once(const char *path, const struct study *, bool network_fs,
  */
 int study_row_check(const char *path, const struct study *, struct err *);
 /*
- * Whether trials that were drawn from fixed (study_put_fixed), with the
- * study.json given as json, may continue under this study: an error (ERR_USAGE)
- * names the first key that differs and both values.
+ * Whether what may never change is the same in fixed (study_put_fixed), with the
+ * study.json given as json, and this study: an error (ERR_USAGE) names the first
+ * key that differs and both values.
  */
 int study_compare(
     const char *fixed, const char *json, const struct study *, struct err *);

@@ -79,8 +79,8 @@ store_sync_folder(const char *path)
 	free(copy);
 }
 
-static int
-add_params(struct store *s, const struct space *space, struct err *e)
+int
+store_add_params(struct store *s, const struct space *space, struct err *e)
 {
 	sqlite3_stmt *st;
 	size_t i;
@@ -160,7 +160,7 @@ fill_file(struct store *s, const struct store_study *study,
 	if (store_exec(s, pragma, e) != 0 || schema_migrate(s, 0, e) != 0 ||
 	    store_exec(s, "INSERT INTO t_counter VALUES (1, 0)", e) != 0 ||
 	    add_study(s, study, network_fs, e) != 0 ||
-	    add_params(s, space, e) != 0 || add_aims(s, study, e) != 0 ||
+	    store_add_params(s, space, e) != 0 || add_aims(s, study, e) != 0 ||
 	    schema_refresh(s, e) < 0) {
 		store_rollback(s);
 		return -1;

@@ -1,6 +1,6 @@
 /*
- * What the user does to trials that are recorded: notes and tags, another
- * attempt after the end, and trials that do not count.
+ * What the user does to a study that is recorded: notes and tags of trials,
+ * another attempt after the end, trials that do not count, a changed space.
  */
 
 #include "src/base/err.h"
@@ -62,5 +62,47 @@ store_tag_put(
 		return -1;
 	stmt_int(st, 1, trial);
 	stmt_line(st, 2, tag);
+	return stmt_write(s, st, e);
+}
+
+int
+store_trial_refit(struct store *s, int64_t trial, const char *params,
+    const char *outside, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_REFIT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	stmt_text(st, 2, params);
+	stmt_line(st, 3, outside);
+	return stmt_write(s, st, e);
+}
+
+int
+store_space_put(struct store *s, const struct space *space, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_PARAM_CLEAR, e);
+
+	if (st == NULL || stmt_write(s, st, e) != 0 ||
+	    store_add_params(s, space, e) != 0)
+		return -1;
+	return schema_refresh(s, e);
+}
+
+int
+store_change_add(struct store *s, const struct store_change *c, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_CHANGE_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, ++s->seq);
+	stmt_text(st, 2, c->key);
+	stmt_text(st, 3, c->old);
+	stmt_text(st, 4, c->now);
+	stmt_int(st, 5, c->trials);
+	stmt_int_or(st, 6, c->outside, -1);
+	stmt_int(st, 7, c->time_us);
 	return stmt_write(s, st, e);
 }

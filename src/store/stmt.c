@@ -284,6 +284,12 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_TRIAL_FORGET] =
 	    "UPDATE t_trial SET forgotten = ?2 WHERE trial = ?1",
 	[STMT_MEDIAN_CLEAR] = "DELETE FROM t_median",
+	[STMT_TRIAL_REFIT] =
+	    "UPDATE t_trial SET params = coalesce(?2, params), outside = ?3 "
+	    "WHERE trial = ?1",
+	[STMT_PARAM_CLEAR] = "DELETE FROM t_param",
+	[STMT_CHANGE_ADD] =
+	    "INSERT INTO t_change VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",
 	[STMT_NOTE_DROP] = "DELETE FROM t_note WHERE trial = ?1",
 	[STMT_TAG_PUT] = "INSERT OR IGNORE INTO t_tag VALUES (?1, ?2)",

@@ -83,6 +83,9 @@ enum stmt_id {
 	STMT_RETRY_ADD,
 	STMT_TRIAL_FORGET,
 	STMT_MEDIAN_CLEAR,
+	STMT_TRIAL_REFIT,
+	STMT_PARAM_CLEAR,
+	STMT_CHANGE_ADD,
 	STMT_NOTE_PUT,
 	STMT_NOTE_DROP,
 	STMT_TAG_PUT,
@@ -212,6 +215,8 @@ int schema_refresh(struct store *, struct err *);
 /* Append SQL that creates the views with columns of parameters and metrics. */
 int schema_generated_views(struct store *, struct buf *sql, struct err *);
 
+/* Inside a transaction: the names of the parameters, in order. */
+int store_add_params(struct store *, const struct space *, struct err *);
 /* The id of a name in t_name, which is added if new; inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);
 

@@ -468,6 +468,23 @@ int store_trial_revive(struct store *, int64_t trial, struct err *);
 int
 store_retry_add(struct store *, int64_t trial, int64_t time_us, struct err *);
 /*
+ * After the space has changed: the trial's setting in it, NULL = as it is, and
+ * why the space has no such setting, NULL = it has.
+ */
+int store_trial_refit(struct store *, int64_t trial, const char *params,
+    const char *outside, struct err *);
+/* The parameters of the views results and front, which are made again. */
+int store_space_put(struct store *, const struct space *, struct err *);
+/* Row of t_change: a key of study.json that differs from the last start's. */
+struct store_change {
+	const char *key; /* its path */
+	const char *old, *now; /* JSON; NULL = not given */
+	int64_t trials; /* there are */
+	int64_t outside; /* of them; -1: the key is none of the space */
+	int64_t time_us;
+};
+int store_change_add(struct store *, const struct store_change *, struct err *);
+/*
  * Have a trial that has ended counted by nothing, or again.  Empties the view
  * medians: a tuner that is opened next fills it.
  */

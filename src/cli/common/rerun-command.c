@@ -244,7 +244,12 @@ rerun_command_put(struct buf *out, struct store *store,
 	if (rc == -1)
 		return -1;
 	rc = store_trial_get(store, trial, &row, e);
-	if (rc >= 0)
+	/* Its command is that of another study.json. */
+	if (rc >= 0 && row.outside != NULL && !json) {
+		buf_puts(out, "outside of the present space: ");
+		cli_put_text(out, row.outside);
+		buf_putc(out, '\n');
+	} else if (rc >= 0 && row.outside == NULL)
 		rc = row_put(out, found, study, &row, json, e);
 	store_trial_fini(&row);
 	study_free(study);

@@ -245,3 +245,11 @@ plugins_open_rules(struct stop_rule_set **out, const struct plugins *plugins,
 	*out = set;
 	return 0;
 }
+
+bool
+plugins_strategy_continues(const char *name)
+{
+	const struct strategy *strategy = strategy_find(name);
+
+	return strategy != NULL && strategy->continues;
+}

@@ -76,4 +76,7 @@ int64_t plugins_worst_ms(const struct plugin_backend *, const struct study *);
 int plugins_open_rules(struct stop_rule_set **, const struct plugins *,
     const struct study *, struct err *);
 
+/* Whether trials of the strategy of this name continue earlier ones. */
+bool plugins_strategy_continues(const char *name);
+
 #endif /* HPOTUNE_PLUGINS_H */

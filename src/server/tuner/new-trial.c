@@ -436,10 +436,24 @@ new_trial_next(struct tuner *t)
 	return NULL;
 }
 
+/* How many there were when the space, or the strategy, was another one. */
+static int64_t
+trials_before(const struct tuner *t)
+{
+	static const char *const sql =
+	    "SELECT coalesce(max(trials), 0) FROM t_change "
+	    "WHERE outside IS NOT NULL OR key IN ('strategy', 'strategy.name')";
+	double n;
+
+	return rows_numbers(&n, 1, t->store, sql, NULL) == 1 ? (int64_t)n : 0;
+}
+
+/* A grid of another space begins again. */
 void
 new_trial_open(struct tuner *t)
 {
 	t->suggestions = (struct suggestions){
+		.n_before = trials_before(t),
 		.tried = tried_settings_new(t->study->space, t->row.seed),
 	};
 }
@@ -455,7 +469,7 @@ void
 new_trial_restore(struct suggestions *s, int64_t trial, const char *params,
     enum trial_source source)
 {
-	s->n_enqueued += source != SOURCE_STRATEGY;
+	s->n_enqueued += source != SOURCE_STRATEGY || trial <= s->n_before;
 	if (params != NULL)
 		tried_settings_add(s->tried, params, trial);
 }

@@ -20,6 +20,7 @@ struct suggestions {
 	struct suggester *suggester; /* NULL until first used */
 	struct tried_settings *tried;
 	int64_t n_enqueued; /* trials that no strategy suggested */
+	int64_t n_before; /* trials before the last change of the space */
 	unsigned redraws; /* the strategy's answers for it that were known */
 	double redraw_seconds;
 	double seconds; /* mean duration of trials, as of so many ended: */

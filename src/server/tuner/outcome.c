@@ -291,7 +291,8 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 {
 	enum trial_state told = o->state;
 
-	if (o->state == TRIAL_FAILED && end_class_retry(o->last) == RETRY_FREE)
+	if (o->outside || (o->state == TRIAL_FAILED &&
+			      end_class_retry(o->last) == RETRY_FREE))
 		told = TRIAL_CANCELLED;
 	if (t->outcomes.n_aims > 0 && o->values != NULL)
 		outcome_observe(t, o->trial, o->values);

@@ -41,6 +41,8 @@ struct outcome {
 	const double *values; /* of all aims, NaN = none; NULL without aims */
 	bool known; /* read back: front and better are recorded already */
 	bool better;
+	bool
+	    outside; /* the space does not have its setting: no strategy sees it */
 };
 /* Call after the history was made. */
 void outcome_open(struct outcomes *, const struct study *, struct history *);

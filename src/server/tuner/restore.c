@@ -23,6 +23,7 @@
 #include "src/server/tuner/restore.h"
 #include "src/server/tuner/second-looks.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "src/server/warmstart/warmstart.h"
 #include "strategies/strategy.h"
 
 /* The trials of other studies, before our own: their last points suffice. */
@@ -71,11 +72,22 @@ on_warm(void *arg, const struct store_warm *row)
 	const struct space *space = wl->tuner->study->space;
 	struct history *h = wl->tuner->history;
 	struct json_doc *doc = NULL;
+	char why[200];
+	bool fits;
+	size_t i;
 
-	if (space_parse_values(space, row->params, wl->values, wl->err) != 0)
+	if (json_parse(&doc, row->params, strlen(row->params), NULL, false,
+		wl->err) != 0)
 		return err_add(wl->err, "the parameters of trial %lld of %s",
 		    (long long)row->trial, row->source);
-	space_encode(space, wl->values, wl->point);
+	/* The space may have changed since. */
+	fits =
+	    warmstart_fit(space, json_root(doc), wl->values, why, sizeof why);
+	json_free(doc);
+	for (i = 0; i < space->n && !fits; i++)
+		wl->point[i] = 0.5;
+	if (fits)
+		space_encode(space, wl->values, wl->point);
 	history_add(h, wl->number, wl->point);
 	/*
 	 * The last point of the curve suffices: rules never see these trials.
@@ -89,7 +101,8 @@ on_warm(void *arg, const struct store_warm *row)
 		results_load(wl, row, json_root(doc));
 		json_free(doc);
 	}
-	history_end(h, wl->number, row->state, row->objective);
+	history_end(
+	    h, wl->number, fits ? row->state : TRIAL_CANCELLED, row->objective);
 	wl->number++;
 	return 0;
 }
@@ -220,7 +233,7 @@ restore_outcomes_free(struct restored_outcomes *o)
 
 static void
 restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
-    enum trial_state state, double objective)
+    enum trial_state state, double objective, bool outside)
 {
 	size_t i = (size_t)(trial - 1);
 	struct outcome one = {
@@ -232,6 +245,7 @@ restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
 			      ? o->values + i * o->tuner->outcomes.n_aims
 			      : NULL,
 		.known = true,
+		.outside = outside,
 		.better = o->better != NULL && o->better[i],
 	};
 
@@ -244,6 +258,8 @@ struct load {
 	struct restored_outcomes *outcomes;
 	struct value *values;
 	double *point;
+	bool *outside; /* of each trial: the space does not have its setting */
+	size_t cap;
 	struct err *err;
 };
 
@@ -259,16 +275,49 @@ trial_copy(const struct store_trial *row)
 	return copy;
 }
 
+/*
+ * Its setting, into values and point.  One that the space does not have gets the
+ * middle of it, which nobody looks at: to the strategy the trial is cancelled.
+ * A command may come between a change of study.json and the start that records
+ * it.
+ */
 static int
-load_values(struct load *ld, const struct store_trial *row)
+load_values(struct load *ld, const struct store_trial *row, bool *outside)
 {
-	const struct space *space = ld->tuner->study->space;
+	const struct tuner *t = ld->tuner;
+	const struct space *space = t->study->space;
+	struct err e = ERR_INIT;
+	size_t i;
 
-	if (space_parse_values(space, row->params, ld->values, ld->err) != 0)
+	*outside = row->outside != NULL;
+	if (!*outside &&
+	    space_parse_values(space, row->params, ld->values, &e) == 0) {
+		space_encode(space, ld->values, ld->point);
+		return 0;
+	}
+	if (!*outside && !t->env.hold) {
+		*ld->err = e;
 		return err_add(ld->err, "the parameters of trial %lld",
 		    (long long)row->number);
-	space_encode(space, ld->values, ld->point);
+	}
+	*outside = true;
+	for (i = 0; i < space->n; i++)
+		ld->point[i] = 0.5;
 	return 0;
+}
+
+/* Trials have no gaps, and come in order. */
+static void
+load_outside(struct load *ld, int64_t trial, bool outside)
+{
+	size_t n = (size_t)trial;
+
+	if (n >= ld->cap) {
+		ld->cap = 2 * n + 64;
+		ld->outside =
+		    xreallocarray(ld->outside, ld->cap, sizeof *ld->outside);
+	}
+	ld->outside[n] = outside;
 }
 
 /* One that is not final; its values, where they are read already. */
@@ -293,20 +342,22 @@ on_trial(void *arg, const struct store_trial *row)
 	struct load *ld = arg;
 	struct tuner *t = ld->tuner;
 	bool points = t->plugins.strategy->wants_points;
+	bool outside = row->outside != NULL;
 
-	if (points && load_values(ld, row) != 0)
+	if (points && load_values(ld, row, &outside) != 0)
 		return -1;
+	load_outside(ld, row->number, outside);
 	t->n_trials = row->number;
 	history_add(t->history, row->number, points ? ld->point : NULL);
 	new_trial_restore(&t->suggestions, row->number,
-	    row->forgotten ? NULL : row->params, row->source);
+	    row->forgotten || outside ? NULL : row->params, row->source);
 	if (row->from > 0 || row->member > 0)
 		history_set_parent(
 		    t->history, row->number, row->from, row->member);
 	if (row->forgotten)
 		history_end(t->history, row->number, TRIAL_CANCELLED, NAN);
 	if (!trial_state_final(row->state))
-		load_live(t, row, points ? ld->values : NULL);
+		load_live(t, row, points && !outside ? ld->values : NULL);
 	return 0;
 }
 
@@ -343,8 +394,8 @@ on_record(void *arg, const struct store_record *row)
 		outcome_revive(ld->tuner, row->trial,
 		    ld->outcomes->failed[row->trial - 1]);
 	else
-		restore_outcomes_ended(
-		    ld->outcomes, row->trial, row->state, row->value);
+		restore_outcomes_ended(ld->outcomes, row->trial, row->state,
+		    row->value, ld->outside[row->trial]);
 	return 0;
 }
 
@@ -474,6 +525,7 @@ restore_tuner(struct tuner *t, struct err *e)
 	restore_outcomes_free(ld.outcomes);
 	free(ld.values);
 	free(ld.point);
+	free(ld.outside);
 	return rc;
 }
 

@@ -56,13 +56,6 @@ int warmstart_tuning_job_fetch(
 int warmstart_tuning_job_load(
     struct warmstart_reading *, const struct study_warm *, struct err *);
 
-/*
- * warmstart-source.c: a setting of another study in the space of this one; false
- * when it does not fit, with the reason in why (n bytes).
- */
-bool warmstart_fit(const struct space *, const struct json *params,
-    struct value *values, char *why, size_t n);
-
 /* warmstart-source.c: read one database; its row in sources is the last. */
 int warmstart_source_read(struct warmstart *, const struct study *,
     const struct study_warm *, struct err *);

@@ -6,13 +6,17 @@
 #ifndef HPOTUNE_WARMSTART_H
 #define HPOTUNE_WARMSTART_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buf;
 struct err;
+struct json;
+struct space;
 struct store;
 struct study;
+struct value;
 
 /* The trials of one source, by what happened to them. */
 struct warmstart_source {
@@ -48,5 +52,13 @@ void warmstart_free(struct warmstart *);
 void warmstart_put(struct store *, const struct warmstart *, int64_t now_us);
 /* Append "34 of 40 trials of old.db; left out: …". */
 void warmstart_put_source(struct buf *, const struct warmstart_source *);
+
+/*
+ * A setting of another study, or of another space, in this space, which gives
+ * missing parameters their defaults; values has one for each parameter.  False
+ * when it does not fit, with the reason in why (n bytes).
+ */
+bool warmstart_fit(const struct space *, const struct json *params,
+    struct value *values, char *why, size_t n);
 
 #endif /* HPOTUNE_WARMSTART_H */

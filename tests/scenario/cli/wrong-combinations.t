@@ -93,19 +93,12 @@ cat >first <<'END'
 END
 cp first study.json
 ok 'a study runs' quietly "$HPOTUNE" start -q study.json
-changed parameters.lr.max 0.1 0.2 's/0\.1 /0.2 /'
-changed parameters.lr.min 0.01 0 's/0\.01/0/'
-changed parameters.lr.type '"float"' '"int"' \
-    's/"float"/"int"/; s/0\.01/1/; s/0\.1/2/'
-changed parameters.lr.scale 'not given' '"log"' 's/"max": 0.1/&, "scale": "log"/'
-changed parameters.opt.values '["sgd","adam"]' '["sgd","adam","lion"]' \
-    's/"adam"/&, "lion"/'
-changed parameters.width 'not given' '{"type":"int","min":1,"max":9}' \
-    's/"opt": {/"width": { "type": "int", "min": 1, "max": 9 }, &/'
 changed objective.goal '"minimize"' '"maximize"' 's/minimize/maximize/'
-changed strategy '"random"' '"sobol"' 's/random/sobol/'
-changed strategy.seed 3 4 's/"seed": 3/"seed": 4/'
-changed strategy.seed 3 'not given' 's/, "seed": 3//'
+changed objective.metric '"loss"' '"cost"' 's/"metric": "loss"/"metric": "cost"/'
+changed objective.value 'not given' '"last"' \
+    's/"goal": "minimize"/&, "value": "last"/'
+changed constraints 'not given' '[{"metric":"cost","max":1}]' \
+    's/"parameters": {/"constraints": [ { "metric": "cost", "max": 1 } ], &/'
 sed 's/"trials": 1/"trials": 2/' first >study.json
 ok 'a limit may change' quietly "$HPOTUNE" check study.json
 like "$(cat out)" ' is right$' 'in check'

@@ -59,6 +59,7 @@ static const struct promise {
 		   "spot_share" },
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
 			 "from_trial, source, reason" },
+	{ "changes", "time, key, old, new, trials, outside" },
 	{ "notes", "trial, text, time" },
 	{ "tags", "trial, tag" },
 	{ "retries", "trial, attempt, state, objective, why, time" },

@@ -231,9 +231,9 @@ study nowhere 3 -e $none
 no 2 "$dir/alone/nowhere.db: does not exist yet: hpotune start creates it; for a study started with --state DIR, give DIR/nowhere.db" \
     tell nowhere.json 1 loss=1
 ok 'and nothing made' test ! -e nowhere.db
-sed -i 's/"max": 8/"max": 9/' forms.json
-like "$("$HPOTUNE" ask forms.json 2>&1)" '^hpotune: .*/forms.json: parameters\.n\.max: 8 in the study.s database, 9 in study.json: ' \
-    'a changed space is refused'
+sed -i 's/"minimize"/"maximize"/' forms.json
+like "$("$HPOTUNE" ask forms.json 2>&1)" '^hpotune: .*/forms.json: objective\.goal: "minimize" in the study.s database, "maximize" in study.json: ' \
+    'a changed goal is refused'
 
 # Other words for the other commands.
 is "$("$HPOTUNE" stop forms.db 8)" \

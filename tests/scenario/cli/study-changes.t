@@ -177,6 +177,16 @@ done
 is "$(sql g.db 'SELECT count(*), count(DISTINCT params) FROM trials')" '10|10' \
     'all settings of the grid, once each'
 
+# A program that asks finds a changed space, too.
+sed '/"enqueue"/d; s/"study": "s"/"study": "a"/' first >a.json
+ok 'a trial is asked for' quietly "$HPOTUNE" ask a.json
+ok 'and told' quietly "$HPOTUNE" tell a.json 1 loss=1 --done
+sed 's/"min": 0.01/"min": 0.2/; s/"max": 0.1/"max": 0.3/' a.json >new && mv new a.json
+ok 'another one, of the changed space' quietly "$HPOTUNE" ask a.json
+is "$(sql a.db "SELECT trial, json_extract(params, '\$.lr') >= 0.2,
+    outside IS NULL FROM trials")" '1|0|0
+2|1|1' 'has its range'
+
 # Another metric stays another study.
 edit 's/"metric": "loss"/"metric": "cost"/; s/"pbt"/"tpe"/'
 refused 'objective.metric: "loss" in the study.s database, "cost" in study.json' \

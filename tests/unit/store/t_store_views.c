@@ -45,7 +45,7 @@ static const struct promise {
 	{ "hindsight", "trial, objective, judged, step, value, median" },
 	{ "stops",
 	    "trial, step, rule, value, threshold, pool, verdict, time, why, "
-	    "rank, hindsight, budget, price, spent" },
+	    "rank, hindsight, budget, price, spent, metric, unit, at" },
 	{ "attempts",
 	    "trial, attempt, backend, place, state, started, ended, seconds, "
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
@@ -98,7 +98,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "14|" PACKAGE_VERSION,
+	    "15|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",
@@ -278,9 +278,9 @@ test_other_rows(void)
 	must(store_commit(s, true, &e), &e);
 	is_query(s, "SELECT * FROM stops",
 	    "1|5|median|0.5|0.75|8|stop|2023-11-14T22:13:20.123Z|worse|"
-	    "NULL|NULL|NULL|NULL|NULL\n"
+	    "NULL|NULL|NULL|NULL|NULL|acc|step|5\n"
 	    "1|5|median|0.5|NULL|8|suspended|2023-11-14T22:13:20.123Z|worse|"
-	    "NULL|NULL|NULL|NULL|NULL",
+	    "NULL|NULL|NULL|NULL|NULL|acc|step|5",
 	    "stops");
 	is_query(s, "SELECT * FROM events",
 	    "2023-11-14T22:13:20.123Z|info|trial|1|2|up\n"

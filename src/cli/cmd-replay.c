@@ -371,7 +371,7 @@ struct replay {
 	struct buf notes;
 	struct replay_plan plan;
 	const char *metric; /* of files; or NULL */
-	struct replay_chart chart; /* of the first rule */
+	struct replay_charts *charts; /* [rule]; NULL = not wanted */
 };
 
 static int
@@ -419,6 +419,52 @@ rules_all(struct replay *r, struct err *e)
 	return 0;
 }
 
+/* All studies of all rules; trials of those that the user chose, or median. */
+static void
+charts_open(struct replay *r)
+{
+	size_t i;
+
+	r->charts = xcalloc(r->n + 1, sizeof *r->charts);
+	for (i = 0; i < r->n; i++) {
+		r->charts[i].rows = !r->all || i == 0;
+		r->sums[i].charts = &r->charts[i];
+	}
+}
+
+static void
+charts_close(struct replay *r)
+{
+	size_t i;
+
+	for (i = 0; r->charts != NULL && i < r->n; i++)
+		replay_charts_free(&r->charts[i]);
+	free(r->charts);
+}
+
+/* Write what --output and --chart ask for. */
+static int
+charts_put(const struct replay *r, struct buf *out, const struct cli *cli,
+    struct err *e)
+{
+	const char **texts;
+	size_t i;
+	int rc = 0;
+
+	if (r->charts == NULL)
+		return 0;
+	texts = xcalloc(r->n + 1, sizeof *texts);
+	for (i = 0; i < r->n; i++)
+		texts[i] = replay_rule_text(r->rules[i]);
+	if (cli_has(cli, "output"))
+		rc = replay_chart_write(
+		    cli_value(cli, "output"), r->charts, texts, r->n, e);
+	if (rc == 0 && !cli->json && cli_has(cli, "chart"))
+		replay_chart_put(out, r->charts, texts, r->n, cli);
+	free(texts);
+	return rc;
+}
+
 static int
 rules_read(struct replay *r, const struct cli *cli, struct err *e)
 {
@@ -435,7 +481,7 @@ rules_read(struct replay *r, const struct cli *cli, struct err *e)
 			rc = rule_add(r, text, e);
 	r->sums = xcalloc(r->n + 1, sizeof *r->sums);
 	if (cli_has(cli, "chart") || cli_has(cli, "output"))
-		r->sums[0].chart = &r->chart;
+		charts_open(r);
 	return rc;
 }
 
@@ -515,6 +561,8 @@ replay_file(struct replay *r, const char *path, struct err *e)
 	size_t i;
 	int rc = 0;
 
+	for (i = 0; r->charts != NULL && i < r->n; i++)
+		replay_charts_begin(&r->charts[i], path);
 	if (replay_is_database(path))
 		return replay_database(r, path, e);
 	if (curve_file_load(&bank, path, r->metric, e) == -1)
@@ -641,25 +689,24 @@ cmd_replay(struct cli *cli)
 		rc = rules_read(&r, cli, &e);
 	for (i = 0; i < cli->n_operands && rc == 0; i++)
 		rc = replay_file(&r, cli->operands[i], &e);
-	if (rc == 0 && cli_has(cli, "output"))
-		rc = replay_chart_write(cli_value(cli, "output"), &r.chart,
-		    replay_rule_text(r.rules[0]), &e);
 	if (rc == 0) {
 		if (cli->json)
 			put_json(&out, &r);
 		else
 			put_table(&out, &r, cli);
-		if (!cli->json && cli_has(cli, "chart"))
-			replay_chart_put(
-			    &out, &r.chart, replay_rule_text(r.rules[0]), cli);
+		rc = charts_put(&r, &out, cli, &e);
+	}
+	if (rc == 0) {
 		cli_print_notes(&r.notes);
 		status = cli_print(&out);
 	} else
 		status = cli_fail(&e);
+	if (rc != 0)
+		buf_free(&out);
 	buf_free(&r.notes);
+	charts_close(&r);
 	for (k = 0; k < r.n; k++)
 		replay_rule_free(r.rules[k]);
-	replay_chart_free(&r.chart);
 	free(r.rules);
 	free(r.sums);
 	return status;

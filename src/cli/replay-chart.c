@@ -18,8 +18,13 @@
 
 enum {
 	CHART_ROWS = 40, /* trials that are drawn */
-	CHART_WIDTH = 50 /* columns of the longest bar */
+	CHART_WIDTH = 50, /* columns of the longest bar */
+	CHART_STUDIES = 60 /* of a file, whose marks are drawn */
 };
+
+/* By enum replay_fate. */
+static const char *const fates_utf8[] = { "·", "○", "×" };
+static const char *const fates_ascii[] = { ".", "o", "x" };
 
 /* Marks of reports that are run, run in a second look, and not run. */
 struct marks {
@@ -74,21 +79,20 @@ row_put(struct table *table, const struct replay_chart_row *row, int64_t most,
 	free(bar);
 }
 
-void
-replay_chart_put(struct buf *out, const struct replay_chart *chart,
-    const char *rule, const struct cli *cli)
+/* The best trials of the first study of a file. */
+static void
+bars_put(struct buf *out, const struct replay_chart *chart, const char *rule,
+    const struct marks *m, const struct cli *cli)
 {
-	static const struct marks blocks = { "█", "▒", "·" },
-				  letters = { "#", "+", "." };
-	const struct marks *m = text_is_utf8() ? &blocks : &letters;
 	struct table *table = table_new();
 	int64_t most = 0;
 	size_t i;
 
 	buf_printf(out,
-	    "\nOne study with %s, its trials by result; %s run, %s run in a "
-	    "second look, %s not run\n\n",
-	    rule, m->run, m->again, m->skipped);
+	    "\nOne study of %s with %s, its trials by result; %s run, %s run "
+	    "in "
+	    "a second look, %s not run\n\n",
+	    chart->file, rule, m->run, m->again, m->skipped);
 	table_column(table, "trial", TABLE_RIGHT);
 	table_column(table, "result", TABLE_RIGHT);
 	table_column(table, "reports", TABLE_LEFT);
@@ -103,6 +107,70 @@ replay_chart_put(struct buf *out, const struct replay_chart *chart,
 	if (chart->n > CHART_ROWS)
 		buf_printf(out, "and %zu trials with worse results\n",
 		    chart->n - CHART_ROWS);
+}
+
+/* A mark for each study, and how many more there are; free it. */
+static char *
+fates_text(const struct replay_chart *chart, const char *const *marks)
+{
+	struct buf text = { 0 };
+	size_t i;
+
+	for (i = 0; i < chart->n_fates && i < CHART_STUDIES; i++)
+		buf_puts(&text, marks[chart->fates[i]]);
+	if (chart->n_fates > CHART_STUDIES)
+		buf_printf(
+		    &text, " and %zu more", chart->n_fates - CHART_STUDIES);
+	return buf_take(&text);
+}
+
+/* All studies of all rules and files. */
+static void
+fates_put(struct buf *out, const struct replay_charts *charts,
+    const char *const *rules, size_t n, const char *const *marks,
+    const struct cli *cli)
+{
+	struct table *table = table_new();
+	char *text;
+	size_t i, k;
+
+	buf_printf(out,
+	    "\nThe best trial of each study: %s runs to its end, %s is stopped "
+	    "and resumed by a second look, %s is lost\n\n",
+	    marks[REPLAY_KEPT], marks[REPLAY_FOUND], marks[REPLAY_LOST]);
+	table_column(table, "rule", TABLE_LEFT);
+	table_column(table, "file", TABLE_LEFT);
+	table_column(table, "studies", TABLE_LEFT);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < charts[i].n; k++) {
+			if (charts[i].list[k].n_fates == 0)
+				continue;
+			text = fates_text(&charts[i].list[k], marks);
+			table_cell(table, rules[i], TABLE_PLAIN);
+			table_cell(table, charts[i].list[k].file, TABLE_PLAIN);
+			table_cell(table, text, TABLE_PLAIN);
+			free(text);
+		}
+	table_put(out, table, cli->width, cli->colour, true);
+	table_free(table);
+}
+
+void
+replay_chart_put(struct buf *out, const struct replay_charts *charts,
+    const char *const *rules, size_t n, const struct cli *cli)
+{
+	static const struct marks blocks = { "█", "▒", "·" },
+				  letters = { "#", "+", "." };
+	const struct marks *m = text_is_utf8() ? &blocks : &letters;
+	size_t i, k;
+
+	fates_put(out, charts, rules, n,
+	    text_is_utf8() ? fates_utf8 : fates_ascii, cli);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < charts[i].n; k++)
+			if (charts[i].list[k].rows != NULL)
+				bars_put(
+				    out, &charts[i].list[k], rules[i], m, cli);
 }
 
 /* ---- the page ------------------------------------------------------------ */
@@ -205,34 +273,73 @@ page_head(struct html *h)
 	html_close(h, "head");
 }
 
-int
-replay_chart_write(const char *path, const struct replay_chart *chart,
-    const char *rule, struct err *e)
+/* The curves of the first study of a file. */
+static void
+page_study(struct html *h, const struct replay_chart *chart)
 {
 	int64_t stopped = 0, looks = 0;
-	struct html h = { .depth = 0 };
 	size_t i;
-	int rc;
 
 	for (i = 0; i < chart->n; i++) {
 		looks += chart->rows[i].again > 0;
 		stopped +=
 		    chart->rows[i].again > 0 || chart->rows[i].skipped > 0;
 	}
-	page_head(&h);
-	html_open(&h, "body");
-	html_open(&h, "main");
-	html_leaf(&h, "h1", NULL, "A study with the rule");
-	html_leaf(&h, "p", NULL, rule);
-	page_curves(&h, chart);
-	html_open(&h, "p");
-	html_attr(&h, "class", "keys");
-	html_textf(&h,
+	page_curves(h, chart);
+	html_open(h, "p");
+	html_attr(h, "class", "keys");
+	html_textf(h,
 	    "%zu trials. Thin: run to the end. Orange: run until the rule "
 	    "stopped them (%lld). Grey: not run. Thick: run in a second look "
 	    "(%lld).",
 	    chart->n, (long long)stopped, (long long)looks);
+	html_close(h, "p");
+}
+
+static void
+page_file(struct html *h, const struct replay_chart *chart)
+{
+	char *fates = fates_text(chart, fates_utf8);
+
+	html_leaf(h, "h3", NULL, chart->file);
+	html_open(h, "p");
+	html_textf(h, "The best trial of each study: ");
+	html_leaf(h, "code", NULL, fates);
+	html_close(h, "p");
+	if (chart->rows != NULL)
+		page_study(h, chart);
+	free(fates);
+}
+
+int
+replay_chart_write(const char *path, const struct replay_charts *charts,
+    const char *const *rules, size_t n, struct err *e)
+{
+	struct html h = { .depth = 0 };
+	size_t i, k;
+	int rc;
+
+	page_head(&h);
+	html_open(&h, "body");
+	html_open(&h, "main");
+	html_leaf(&h, "h1", NULL, "Studies with stopping rules");
+	html_open(&h, "p");
+	html_attr(&h, "class", "keys");
+	html_textf(&h,
+	    "The best trial of a study: %s runs to its end, %s is stopped and "
+	    "resumed by a second look, %s is lost. The curves are those of the "
+	    "first study of each file.",
+	    fates_utf8[REPLAY_KEPT], fates_utf8[REPLAY_FOUND],
+	    fates_utf8[REPLAY_LOST]);
 	html_close(&h, "p");
+	for (i = 0; i < n; i++) {
+		html_open(&h, "section");
+		html_leaf(&h, "h2", NULL, rules[i]);
+		for (k = 0; k < charts[i].n; k++)
+			if (charts[i].list[k].n_fates > 0)
+				page_file(&h, &charts[i].list[k]);
+		html_close(&h, "section");
+	}
 	html_close(&h, "main");
 	html_close(&h, "body");
 	html_close(&h, "html");

@@ -3,19 +3,23 @@
 #ifndef HPOTUNE_REPLAY_CHART_H
 #define HPOTUNE_REPLAY_CHART_H
 
+#include <stddef.h>
+
 struct buf;
 struct cli;
 struct err;
-struct replay_chart;
+struct replay_charts;
 
 /*
- * Append a heading and a bar for each of the best trials: the reports that are
- * run, those of a second look, and those that are not run.
+ * Append what became of the best trial of every study, a line for each of the
+ * n rules (texts) and file; then, where charts have the trials of a study, a
+ * bar for each of the best ones: the reports that are run, those of a second
+ * look, and those that are not run.
  */
-void replay_chart_put(struct buf *, const struct replay_chart *,
-    const char *rule, const struct cli *);
-/* Write an HTML page with the curves of the study; -1 with the error. */
-int replay_chart_write(const char *path, const struct replay_chart *,
-    const char *rule, struct err *);
+void replay_chart_put(struct buf *, const struct replay_charts *,
+    const char *const *rules, size_t n, const struct cli *);
+/* The same as an HTML page, with the curves of the trials; -1 with the error. */
+int replay_chart_write(const char *path, const struct replay_charts *,
+    const char *const *rules, size_t n, struct err *);
 
 #endif /* HPOTUNE_REPLAY_CHART_H */

@@ -296,15 +296,31 @@ chart_reports(struct replay_chart_row *row, const struct replay_rerun *r,
 }
 
 void
-replay_chart_free(struct replay_chart *chart)
+replay_charts_begin(struct replay_charts *charts, const char *file)
 {
-	size_t i;
+	charts->list =
+	    xreallocarray(charts->list, charts->n + 1, sizeof *charts->list);
+	charts->list[charts->n++] =
+	    (struct replay_chart){ .file = xstrdup(file) };
+}
 
-	for (i = 0; i < chart->n; i++) {
-		free(chart->rows[i].steps);
-		free(chart->rows[i].values);
+void
+replay_charts_free(struct replay_charts *charts)
+{
+	struct replay_chart *chart;
+	size_t i, k;
+
+	for (i = 0; i < charts->n; i++) {
+		chart = &charts->list[i];
+		for (k = 0; k < chart->n; k++) {
+			free(chart->rows[k].steps);
+			free(chart->rows[k].values);
+		}
+		free(chart->rows);
+		free(chart->fates);
+		free(chart->file);
 	}
-	free(chart->rows);
+	free(charts->list);
 }
 
 static void
@@ -330,6 +346,19 @@ chart_fill(struct replay_chart *chart, const struct replay_rerun *r)
 	qsort_r(chart->rows, r->n, sizeof *chart->rows, chart_order, &maximize);
 }
 
+/* One more study of the newest file. */
+static void
+charts_add(struct replay_charts *charts, const struct replay_rerun *r,
+    enum replay_fate fate)
+{
+	struct replay_chart *chart = &charts->list[charts->n - 1];
+
+	if (charts->rows && chart->n_fates == 0)
+		chart_fill(chart, r);
+	XGROW(chart->fates, chart->n_fates, chart->cap_fates);
+	chart->fates[chart->n_fates++] = fate;
+}
+
 void
 replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
 {
@@ -341,8 +370,11 @@ replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
 		sum->beyond = r->greatest;
 		sum->max_steps = r->max_steps;
 	}
-	if (sum->chart != NULL && sum->chart->rows == NULL)
-		chart_fill(sum->chart, r);
+	if (sum->charts != NULL && sum->charts->n > 0)
+		charts_add(sum->charts, r,
+		    !killed	      ? REPLAY_KEPT
+		    : s.best->resumed ? REPLAY_FOUND
+				      : REPLAY_LOST);
 	sum->studies++;
 	sum->trials += (int64_t)r->n;
 	sum->reports += s.reports;

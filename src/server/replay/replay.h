@@ -44,17 +44,37 @@ struct replay_chart_row {
 	size_t n;
 };
 
-/* The trials of one study, the best first. */
-struct replay_chart {
-	struct replay_chart_row *rows; /* NULL until a study has filled it */
-	size_t n;
+/* What became of the best trial of a study. */
+enum replay_fate {
+	REPLAY_KEPT, /* it ran to its end */
+	REPLAY_FOUND, /* it was stopped, and resumed by a second look */
+	REPLAY_LOST
 };
 
-void replay_chart_free(struct replay_chart *);
+/* The studies of one file. */
+struct replay_chart {
+	char *file; /* owned */
+	/* The trials of its first study, the best first; NULL: not wanted. */
+	struct replay_chart_row *rows;
+	size_t n;
+	enum replay_fate *fates; /* of each study */
+	size_t n_fates, cap_fates;
+};
+
+/* Of one rule: a chart for each file. */
+struct replay_charts {
+	struct replay_chart *list;
+	size_t n;
+	bool rows; /* wanted: the trials of each first study */
+};
+
+/* The studies that follow are of this file. */
+void replay_charts_begin(struct replay_charts *, const char *file);
+void replay_charts_free(struct replay_charts *);
 
 /* Sums over studies. */
 struct replay_sum {
-	struct replay_chart *chart; /* of the first study; NULL = none wanted */
+	struct replay_charts *charts; /* NULL = not wanted */
 	int64_t studies;
 	int64_t trials, stopped;
 	int64_t reports, skipped;

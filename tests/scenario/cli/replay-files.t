@@ -108,6 +108,39 @@ is "$(grep -o '<path class="[a-z]*"' own.html | sort | uniq -c |
 if command -v xmllint >/dev/null; then
 	ok 'it is XML' xmllint --noout own.html
 fi
+# Every study of every rule and file: in late.csv the first trial is the best one,
+# and above the threshold until its end.
+awk -F , 'NR == 1 || $1 <= 9' own.csv >some.csv
+sed 's/^1,\([0-9]\),.*/1,\1,99/; s/^1,10,.*/1,10,0/' some.csv >late.csv
+upper='{"rule": "threshold", "upper": 50, "second_look": 0}'
+again='{"rule": "threshold", "lower": 4}'
+LC_ALL=C quietly "$HPOTUNE" replay some.csv late.csv --seeds 62 --chart --rule none \
+    --rule "$upper" --rule "$again" --output all.html
+fate() { # rule file: the kinds of marks, and how many studies are not drawn
+	awk -v r="$1" -v f="$2" '/^The best trial/ { there = 1 }
+	    /^One study/ { there = 0 }
+	    there && index($0, r) == 1 && index($0, f) {
+		sub(".*" f " *", ""); n = length($1); gsub(/(.)\1*/, "&", $1)
+		print n, substr($1, 1, 1), $3 }' out
+}
+is "$(fate none late.csv)" '60 . 2' 'without a rule the best trials are kept'
+is "$(fate "$upper" some.csv)" '60 . 2' 'as on curves below the threshold'
+is "$(fate "$upper" late.csv)" '60 x 2' 'a late one is lost in every study'
+is "$(fate "$again" some.csv)" '60 o 2' 'another one found by a second look'
+is "$(grep -c '^One study of .*\.csv with ' out)" 6 \
+    'the first study of each file under each rule is drawn'
+is "$(grep -o '<h[23]' all.html | sort | uniq -c | tr -s ' \n' ' ')" \
+    ' 3 <h2 6 <h3 ' 'the page has them all'
+is "$(grep -o '<code>[×○·]*' all.html | cut -c 7-9 | sort -u | wc -l)" 3 \
+    'with the same marks'
+if command -v xmllint >/dev/null; then
+	ok 'it is XML, too' xmllint --noout all.html
+fi
+LC_ALL=C quietly "$HPOTUNE" replay some.csv --chart
+is "$(grep -c '^One study' out)" 1 'of all rules only median is drawn'
+ok 'but each has its marks' test \
+    "$(sed -n '/^The best/,/^One study/p' out | grep -c some.csv)" -gt 12
+
 echo mine >mine.html
 "$HPOTUNE" replay own.csv --rule none --output mine.html >out 2>err
 is "$?|$(cat mine.html)" '1|mine' 'another file is not replaced'

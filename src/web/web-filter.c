@@ -9,91 +9,34 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/base/words.h"
 #include "src/web/web-filter.h"
 
 /* Each comparison costs time for each trial, and other pages wait. */
 enum { COMPARISONS = 50, DEPTH = 40, LENGTH = 4096, COLUMNS = 256 };
 
-enum word_kind { WORD_END, WORD_NAME, WORD_TEXT, WORD_SIGN, WORD_BAD };
-
 struct filter {
 	struct buf *out;
 	const struct web_filter_column *columns;
-	const char *at; /* what follows the word */
-	/* the current word; a quoted one without its quotes */
-	enum word_kind kind;
-	const char *word;
-	size_t len;
+	struct words words;
 	int depth, comparisons;
 	struct err *e;
 };
 
 static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ||
-	       (c != '\0' && strchr("_-+.:/", c) != NULL);
-}
-
-static void
-word_next(struct filter *f)
-{
-	const char *s = f->at + strspn(f->at, " \t\r\n"), *end;
-
-	f->word = s;
-	f->len = 1;
-	if (*s == '\0') {
-		f->kind = WORD_END;
-		f->len = 0;
-	} else if (*s == '"' || *s == '\'') {
-		end = strchr(s + 1, *s);
-		f->kind = end == NULL ? WORD_BAD : WORD_TEXT;
-		f->word = s + 1;
-		f->len = end == NULL ? strlen(s + 1) : (size_t)(end - s - 1);
-		f->at = end == NULL ? s + strlen(s) : end + 1;
-		return;
-	} else if (strchr("<>=!~(),", *s) != NULL) {
-		f->kind = WORD_SIGN;
-		if (s[1] == '=' && strchr("<>=!", *s) != NULL)
-			f->len = 2;
-		else if (s[0] == '<' && s[1] == '>')
-			f->len = 2;
-	} else if (is_letter(*s)) {
-		f->kind = WORD_NAME;
-		while (is_letter(s[f->len]))
-			f->len++;
-	} else
-		f->kind = WORD_BAD;
-	f->at = s + f->len;
-}
-
-/* A word that is not quoted. */
-static bool
-word_is(const struct filter *f, const char *word)
-{
-	return (f->kind == WORD_NAME || f->kind == WORD_SIGN) &&
-	       f->len == strlen(word) &&
-	       strncasecmp(f->word, word, f->len) == 0;
-}
-
-static bool
 word_take(struct filter *f, const char *word)
 {
-	if (!word_is(f, word))
-		return false;
-	word_next(f);
-	return true;
+	return words_take(&f->words, word);
 }
 
 static int
 expected(struct filter *f, const char *what)
 {
-	if (f->kind == WORD_END)
+	if (f->words.kind == WORD_END)
 		return err_set(f->e, ERR_USAGE,
 		    "the filter ends where %s is expected", what);
 	return err_set(f->e, ERR_USAGE, "'%.*s' in the filter: expected %s",
-	    (int)(f->len > 60 ? 60 : f->len), f->word, what);
+	    (int)(f->words.len > 60 ? 60 : f->words.len), f->words.word, what);
 }
 
 void
@@ -114,7 +57,7 @@ static int
 column_unknown(struct filter *f)
 {
 	const char *names[COLUMNS], *near = NULL;
-	char *word = xstrndup(f->word, f->len);
+	char *word = xstrndup(f->words.word, f->words.len);
 	size_t i;
 
 	for (i = 0; i < COLUMNS - 1 && f->columns[i].name != NULL; i++) {
@@ -140,13 +83,14 @@ column_take(struct filter *f, const char **sql)
 {
 	size_t i;
 
-	if (f->kind != WORD_NAME && f->kind != WORD_TEXT)
+	if (f->words.kind != WORD_NAME && f->words.kind != WORD_TEXT)
 		return expected(f, "the name of a column");
 	for (i = 0; f->columns[i].name != NULL; i++)
-		if (strlen(f->columns[i].name) == f->len &&
-		    strncmp(f->columns[i].name, f->word, f->len) == 0) {
+		if (strlen(f->columns[i].name) == f->words.len &&
+		    strncmp(f->columns[i].name, f->words.word, f->words.len) ==
+			0) {
 			*sql = f->columns[i].sql;
-			word_next(f);
+			words_next(&f->words);
 			return 0;
 		}
 	return column_unknown(f);
@@ -159,26 +103,26 @@ value_put(struct filter *f)
 	char text[64], *end;
 	double number;
 
-	if (f->kind != WORD_NAME && f->kind != WORD_TEXT)
+	if (f->words.kind != WORD_NAME && f->words.kind != WORD_TEXT)
 		return expected(f, "a value");
-	if (f->kind == WORD_NAME && f->len < sizeof text) {
-		memcpy(text, f->word, f->len);
-		text[f->len] = '\0';
+	if (f->words.kind == WORD_NAME && f->words.len < sizeof text) {
+		memcpy(text, f->words.word, f->words.len);
+		text[f->words.len] = '\0';
 		number = strtod(text, &end);
 		if (*end == '\0' && isfinite(number)) {
 			buf_printf(f->out, "%.17g", number);
-			word_next(f);
+			words_next(&f->words);
 			return 0;
 		}
 		/* JSON's true and false are 1 and 0 in SQL. */
 		if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
 			buf_putc(f->out, text[0] == 't' ? '1' : '0');
-			word_next(f);
+			words_next(&f->words);
 			return 0;
 		}
 	}
-	web_filter_put_text(f->out, f->word, f->len);
-	word_next(f);
+	web_filter_put_text(f->out, f->words.word, f->words.len);
+	words_next(&f->words);
 	return 0;
 }
 
@@ -220,10 +164,10 @@ test_put(struct filter *f, const char *sql)
 	if (word_take(f, "~")) {
 		buf_puts(f->out, "instr(lower(");
 		buf_printf(f->out, "%s), lower(", sql);
-		if (f->kind != WORD_NAME && f->kind != WORD_TEXT)
+		if (f->words.kind != WORD_NAME && f->words.kind != WORD_TEXT)
 			return expected(f, "a text");
-		web_filter_put_text(f->out, f->word, f->len);
-		word_next(f);
+		web_filter_put_text(f->out, f->words.word, f->words.len);
+		words_next(&f->words);
 		buf_puts(f->out, ")) > 0");
 		return 0;
 	}
@@ -302,17 +246,19 @@ int
 web_filter_sql(struct buf *out, const char *filter,
     const struct web_filter_column *columns, struct err *e)
 {
-	struct filter f = {
-		.out = out, .columns = columns, .at = filter, .e = e
-	};
+	struct filter f = { .out = out,
+		.columns = columns,
+		.e = e,
+		.words = {
+		    .letters = "_-+.:/", .signs = "<>=!~(),", .at = filter } };
 
 	if (strlen(filter) > LENGTH)
 		return err_set(
 		    e, ERR_USAGE, "the filter is longer than %d bytes", LENGTH);
-	word_next(&f);
+	words_next(&f.words);
 	if (either_put(&f) != 0)
 		return -1;
-	if (f.kind != WORD_END)
+	if (f.words.kind != WORD_END)
 		return expected(&f, "and, or, or the end");
 	return 0;
 }

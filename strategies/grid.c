@@ -5,7 +5,12 @@
 #include "src/model/space-index.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
+#include "src/model/where.h"
 #include "strategies/strategy.h"
+
+enum {
+	WHERE_POINTS = 1000000 /* of a grid whose points satisfy conditions */
+};
 
 static const struct option options[] = {
 	{ .name = "levels",
@@ -72,7 +77,46 @@ grid_check(
 	uint64_t n = space_index_count(l);
 
 	space_index_free(l);
+	if (n > WHERE_POINTS && where_count(space) > 0)
+		return err_set(e, ERR_USAGE,
+		    "grid: more than %d points, each of which is tested by "
+		    "where: give parameters a step, or use another strategy",
+		    WHERE_POINTS);
 	return n == 0 ? grid_too_many(e) : 0;
+}
+
+/* A grid of n points in the order of its visits. */
+struct grid {
+	const struct space *space;
+	const struct space_index *index;
+	uint64_t n, seed;
+	bool shuffle;
+};
+
+static void
+grid_point(const struct grid *g, uint64_t at, double *x)
+{
+	space_index_point(
+	    g->index, g->shuffle ? shuffle_index(at, g->n, g->seed) : at, x);
+}
+
+/* Point number at of those that satisfy the conditions; false: none is left. */
+static bool
+grid_visit(const struct grid *g, uint64_t at, double *x)
+{
+	uint64_t i;
+
+	if (where_count(g->space) == 0) {
+		if (at < g->n)
+			grid_point(g, at, x);
+		return at < g->n;
+	}
+	for (i = 0; i < g->n && at < g->n; i++) {
+		grid_point(g, i, x);
+		if (where_holds(g->space, x) && at-- == 0)
+			return true;
+	}
+	return false;
 }
 
 /* One that was tried, by the user's wish, is passed over (redraw). */
@@ -80,23 +124,20 @@ static int
 grid_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	bool shuffle = plugin_option_is(values, "shuffle");
-	uint64_t index = (uint64_t)(ask->trial - 1 - ask->n_enqueued), n;
+	uint64_t at = (uint64_t)(ask->trial - 1 - ask->n_enqueued);
 	struct space_index *l =
 	    space_index_new(ask->space, option_levels(values));
+	struct grid grid = { .space = ask->space,
+		.index = l,
+		.n = space_index_count(l),
+		.seed = ask->seed,
+		.shuffle = plugin_option_is(values, "shuffle") };
 	int rc = 0;
 
-	index += ask->redraw;
-	n = space_index_count(l);
-	if (n == 0)
+	if (grid.n == 0)
 		rc = grid_too_many(e);
-	else if (index >= n)
+	else if (!grid_visit(&grid, at + ask->redraw, out->x))
 		rc = 1;
-	else {
-		if (shuffle)
-			index = shuffle_index(index, n, ask->seed);
-		space_index_point(l, index, out->x);
-	}
 	space_index_free(l);
 	return rc;
 }

@@ -94,6 +94,16 @@ struct strategy {
 	    const struct strategy_ask *, const char **why);
 };
 
+/*
+ * Ask a strategy, as suggest does, for a setting that satisfies the conditions
+ * of the space (where.h): of 30 answers, as of so many redraws, the first that
+ * does.  When none does, the first one is moved on a straight line to a setting
+ * that does, the parent's or the nearest of eight random ones; a strategy that
+ * does not learn gets a random one.
+ */
+int strategy_suggest(const struct strategy *, struct suggestion *,
+    const struct strategy_ask *, const struct option_value *, struct err *);
+
 /* Random numbers for one suggestion, from its seed, trial and redraw. */
 void strategy_rng(struct rng *, const struct strategy_ask *);
 

@@ -21,6 +21,7 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/where.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/study-row.h"
@@ -29,6 +30,10 @@
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
+
+enum {
+	WHERE_SAMPLE = 1000 /* random settings, for the share that is allowed */
+};
 
 /* What is printed. */
 struct check {
@@ -102,6 +107,25 @@ params_put(struct buf *out, const struct space *space, const struct cli *cli)
 	table_put(out, table, cli->width, cli->colour, true);
 	table_free(table);
 	buf_free(&text);
+}
+
+/* Few of them make a strategy slow: it redraws. */
+static void
+where_put(struct buf *out, const struct space *space)
+{
+	size_t i, n = where_count(space);
+	double share = n > 0 ? where_share(space, 1, WHERE_SAMPLE) : 1;
+
+	for (i = 0; i < n; i++) {
+		buf_puts(out, i == 0 ? "where      " : "           ");
+		cli_put_text(out, where_text(space, i));
+		buf_putc(out, '\n');
+	}
+	if (n > 0 && share < 1.0 / WHERE_SAMPLE)
+		buf_puts(out, "           (less than 0.1 % of all settings)\n");
+	else if (n > 0)
+		buf_printf(out, "           (%s%.3g %% of all settings)\n",
+		    share < 1 ? "about " : "", 100 * share);
 }
 
 static void
@@ -312,6 +336,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	    plan->missing[0] == '\0' ? " is right" : " cannot be started");
 	params_put(out, study->space, cli);
 	buf_putc(out, '\n');
+	where_put(out, study->space);
 	aims_put(out, plan);
 	buf_printf(out, "strategy   %s, seed ", plan->plugins->strategy->name);
 	if (study->has_seed)

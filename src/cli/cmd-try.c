@@ -25,6 +25,7 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/where.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/server.h"
 #include "src/server/status/rows.h"
@@ -309,7 +310,12 @@ study_prepare(struct cli *cli, struct study *study, struct err *e)
 	struct value *setting = xcalloc(study->space->n + 1, sizeof *setting);
 	struct plugins plugins;
 	int rc = cli_setting_operands(cli, study->space, setting, e);
+	const char *broken =
+	    rc == 0 ? where_broken(study->space, setting) : NULL;
 
+	if (broken != NULL)
+		rc = err_set(e, ERR_USAGE,
+		    "the setting does not satisfy %.200s", broken);
 	if (rc == 0 && study->trial.command[0] == NULL)
 		rc = err_set(
 		    e, ERR_USAGE, "%s: trial.command is missing", study->path);

@@ -11,9 +11,9 @@
 #include "src/cli/host-facts.h"
 #include "src/cli/plan.h"
 #include "src/model/history/history.h"
-#include "src/model/space-index.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/tried-settings.h"
 #include "src/server/plugins/plugins.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
@@ -28,8 +28,8 @@ strategy_ask(const struct plan *plan, const struct history *history,
 		.trial = trial };
 	struct suggestion out = { .x = x, .made_by = "cpu" };
 
-	return plan->plugins->strategy->suggest(
-	    &out, &ask, plan->plugins->strategy_options, e);
+	return strategy_suggest(plan->plugins->strategy, &out, &ask,
+	    plan->plugins->strategy_options, e);
 }
 
 /* The command as trial 1 could get it. */
@@ -96,10 +96,10 @@ plan_trials(
 static void
 plan_settings(struct plan *plan)
 {
-	struct space_index *l = space_index_new(plan->study->space, 0);
-	int64_t n = (int64_t)space_index_count(l);
+	struct tried_settings *none = tried_settings_new(plan->study->space, 0);
+	int64_t n = (int64_t)tried_settings_count(none);
 
-	space_index_free(l);
+	tried_settings_free(none);
 	if (n == 0 || plan->plugins->strategy->repeats ||
 	    (plan->trials > 0 && plan->trials <= n))
 		return;

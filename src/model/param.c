@@ -315,6 +315,26 @@ param_fit(const struct param *p, struct value *v)
 }
 
 void
+param_level_value(const struct param *p, uint64_t k, struct value *v)
+{
+	if (is_log_int(p)) {
+		*v = (struct value){ .kind = VALUE_INT,
+			.integer = (int64_t)p->min + (int64_t)k };
+		v->real = (double)v->integer;
+		return;
+	}
+	param_decode(p, ((double)k + 0.5) / (double)param_levels(p), v);
+}
+
+uint64_t
+param_level_of(const struct param *p, const struct value *v)
+{
+	if (is_log_int(p))
+		return (uint64_t)(v->integer - (int64_t)p->min);
+	return (uint64_t)level_of(param_encode(p, v), (double)param_levels(p));
+}
+
+void
 param_put_domain(struct buf *b, const struct param *p)
 {
 	size_t i, start = b->len;

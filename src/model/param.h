@@ -4,6 +4,7 @@
 #define HPOTUNE_PARAM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "src/model/space.h"
 
@@ -18,6 +19,12 @@ void param_decode(const struct param *, double u, struct value *);
  * it.
  */
 double param_encode(const struct param *, const struct value *);
+/*
+ * Level number k, from 0, of a parameter that has levels; and the level of one
+ * of its values.
+ */
+void param_level_value(const struct param *, uint64_t k, struct value *);
+uint64_t param_level_of(const struct param *, const struct value *);
 /*
  * Convert a value as the user wrote it into one of the parameter (on a grid of
  * tenths 0.30000001 becomes 0.3, for an int 3.0 becomes 3); false when the

@@ -51,6 +51,29 @@ partial_setting_complete(const struct space *space, struct value *values)
 }
 
 bool
+partial_setting_defaults(const struct space *space, struct value *def)
+{
+	bool *out = xcalloc(space->n, sizeof *out), any = false;
+	const struct param *p;
+	size_t i, k;
+
+	for (k = 0; k < space->n; k++) {
+		i = (size_t)space->order[k];
+		p = &space->params[i];
+		if (p->parent >= 0)
+			out[i] = out[p->parent] ||
+				 (def[p->parent].kind != VALUE_NONE &&
+				     !space_active(space, i, def));
+		if (!p->has_default || out[i])
+			continue;
+		def[i] = p->def;
+		any = true;
+	}
+	free(out);
+	return any;
+}
+
+bool
 partial_setting_is_full(const struct space *space, const struct value *values)
 {
 	size_t i;

@@ -18,6 +18,11 @@ void partial_setting_overlay(
  * suggested value, its default or the middle of its range.
  */
 void partial_setting_complete(const struct space *, struct value *values);
+/*
+ * The defaults as one setting, without parameters that it makes inactive, into
+ * def, which is all VALUE_NONE; whether there are any.
+ */
+bool partial_setting_defaults(const struct space *, struct value *def);
 /* Whether each active parameter has a value. */
 bool partial_setting_is_full(const struct space *, const struct value *values);
 

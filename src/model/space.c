@@ -11,6 +11,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
+#include "src/model/where.h"
 
 static void
 param_clear(struct param *p)
@@ -33,6 +34,7 @@ space_free(struct space *s)
 		return;
 	for (i = 0; i < s->n; i++)
 		param_clear(&s->params[i]);
+	where_free(s->where);
 	free(s->params);
 	free(s->order);
 	free(s);

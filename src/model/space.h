@@ -14,6 +14,7 @@
 struct buf;
 struct err;
 struct json;
+struct where;
 
 enum value_kind {
 	VALUE_NONE, /* inactive */
@@ -61,6 +62,7 @@ struct space {
 	struct param *params;
 	size_t n;
 	int *order; /* n indices, parents before children */
+	struct where *where; /* constraints on the values, or NULL */
 };
 
 /* Read the "parameters" object of study.json. */

@@ -11,16 +11,25 @@
 #include "src/model/space-index.h"
 #include "src/model/space.h"
 #include "src/model/tried-settings.h"
+#include "src/model/where.h"
+
+enum {
+	COUNTED_MAX =
+	    1 << 14, /* settings whose conditions are tested at once */
+	REFUSED_MAX = 1 << 16 /* settings passed over in one call */
+};
 
 struct tried_settings {
 	const struct space *space;
 	struct space_index *lattice;
 	uint64_t settings; /* of the space; 0 = too many */
+	uint64_t allowed; /* that satisfy its conditions; 0 = not counted */
 	uint64_t start,
 	    walked; /* position of tried_settings_other: start, and steps so far */
 	uint64_t *hashes; /* 0 = free */
 	uint32_t *trials;
 	size_t n, cap;
+	size_t n_allowed; /* of the n: that satisfy the conditions */
 };
 
 /* FNV-1a with mixed bits; never 0. */
@@ -37,6 +46,26 @@ hash_of(const char *text)
 	return h != 0 ? h : 1;
 }
 
+/* The settings of a small space are looked through. */
+static uint64_t
+settings_allowed(const struct tried_settings *t)
+{
+	double *x;
+	uint64_t i, n = 0;
+
+	if (where_count(t->space) == 0)
+		return t->settings;
+	if (t->settings > COUNTED_MAX)
+		return 0;
+	x = xcalloc(t->space->n, sizeof *x);
+	for (i = 0; i < t->settings; i++) {
+		space_index_point(t->lattice, i, x);
+		n += where_holds(t->space, x);
+	}
+	free(x);
+	return n;
+}
+
 struct tried_settings *
 tried_settings_new(const struct space *space, uint64_t seed)
 {
@@ -46,6 +75,7 @@ tried_settings_new(const struct space *space, uint64_t seed)
 	t->space = space;
 	t->lattice = space_index_new(space, 0);
 	t->settings = space_index_count(t->lattice);
+	t->allowed = settings_allowed(t);
 	rng_init(&rng, seed, UINT64_C(0x7472696564));
 	t->start = t->settings > 0 ? rng_below(&rng, t->settings) : 0;
 	return t;
@@ -93,6 +123,22 @@ tried_settings_grow(struct tried_settings *t)
 	free(old.trials);
 }
 
+/* A trial may be older than the conditions. */
+static bool
+is_allowed(const struct tried_settings *t, const char *params)
+{
+	struct value *values;
+	bool allowed;
+
+	if (where_count(t->space) == 0)
+		return true;
+	values = xcalloc(t->space->n, sizeof *values);
+	allowed = space_parse_values(t->space, params, values, NULL) == 0 &&
+		  where_broken(t->space, values) == NULL;
+	free(values);
+	return allowed;
+}
+
 void
 tried_settings_add(struct tried_settings *t, const char *params, int64_t trial)
 {
@@ -107,6 +153,7 @@ tried_settings_add(struct tried_settings *t, const char *params, int64_t trial)
 	t->hashes[at] = hash;
 	t->trials[at] = (uint32_t)trial;
 	t->n++;
+	t->n_allowed += is_allowed(t, params);
 }
 
 int64_t
@@ -121,9 +168,15 @@ tried_settings_find(const struct tried_settings *t, const char *params)
 }
 
 uint64_t
+tried_settings_count(const struct tried_settings *t)
+{
+	return t->allowed;
+}
+
+uint64_t
 tried_settings_all(const struct tried_settings *t)
 {
-	return t->settings > 0 && t->n >= t->settings ? t->settings : 0;
+	return t->allowed > 0 && t->n_allowed >= t->allowed ? t->allowed : 0;
 }
 
 /* Tried settings stay tried: the enumeration never goes back. */
@@ -133,14 +186,19 @@ tried_settings_other(struct tried_settings *t, struct value *values)
 	double *x = xcalloc(t->space->n, sizeof *x);
 	struct buf params = { 0 };
 	bool found = false;
+	int refused = 0;
 
-	while (!found && t->walked < t->settings) {
+	while (!found && t->walked < t->settings && refused < REFUSED_MAX) {
 		space_index_point(
 		    t->lattice, (t->start + t->walked) % t->settings, x);
 		space_decode(t->space, x, values);
-		buf_clear(&params);
-		space_put_json(&params, t->space, values);
-		found = tried_settings_find(t, buf_str(&params)) == 0;
+		if (where_broken(t->space, values) != NULL)
+			refused++;
+		else {
+			buf_clear(&params);
+			space_put_json(&params, t->space, values);
+			found = tried_settings_find(t, buf_str(&params)) == 0;
+		}
 		t->walked += !found;
 	}
 	buf_free(&params);

@@ -21,11 +21,18 @@ void
 tried_settings_add(struct tried_settings *, const char *params, int64_t trial);
 /* The first trial of this setting, or 0. */
 int64_t tried_settings_find(const struct tried_settings *, const char *params);
+/*
+ * The number of settings of the space that satisfy its conditions; 0 = infinite,
+ * or too many to be counted.
+ */
+uint64_t tried_settings_count(const struct tried_settings *);
 /* The number of settings of the space when all were tried, otherwise 0. */
 uint64_t tried_settings_all(const struct tried_settings *);
 /*
  * A setting that was not tried, the same one for the same seed and tried
- * settings; false when there is none, or when the space is infinite.
+ * settings; false when there is none, or when the space is infinite.  It
+ * satisfies the conditions of the space; false, too, when very many settings in
+ * a row do not.
  */
 bool tried_settings_other(struct tried_settings *, struct value *values);
 

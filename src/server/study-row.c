@@ -11,6 +11,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/model/partial-setting.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/study-change.h"
@@ -139,30 +140,6 @@ queue_values(struct store *store, const struct space *space,
 	buf_free(&b);
 }
 
-/* The defaults as one setting, without parameters that it makes inactive. */
-static bool
-defaults_take(const struct space *space, struct value *def)
-{
-	bool *out = xcalloc(space->n, sizeof *out), any = false;
-	const struct param *p;
-	size_t i, k;
-
-	for (k = 0; k < space->n; k++) {
-		i = (size_t)space->order[k];
-		p = &space->params[i];
-		if (p->parent >= 0)
-			out[i] = out[p->parent] ||
-				 (def[p->parent].kind != VALUE_NONE &&
-				     !space_active(space, i, def));
-		if (!p->has_default || out[i])
-			continue;
-		def[i] = p->def;
-		any = true;
-	}
-	free(out);
-	return any;
-}
-
 /* Queue the defaults and the enqueue list, once, at the first start. */
 static void
 queue_fill(struct store *store, const struct study *study)
@@ -171,7 +148,7 @@ queue_fill(struct store *store, const struct study *study)
 	struct value *def = xcalloc(space->n, sizeof *def);
 	size_t i;
 
-	if (defaults_take(space, def))
+	if (partial_setting_defaults(space, def))
 		queue_values(store, space, def, SOURCE_DEFAULT);
 	for (i = 0; i < study->n_enqueue; i++)
 		queue_values(store, space, study->enqueue[i], SOURCE_ENQUEUE);

@@ -135,7 +135,7 @@ suggest_default(const char *name, struct suggestion *s,
 	if (plugin_options_read(&options, strategy->options, NULL, NULL, e) !=
 	    0)
 		return -1;
-	rc = strategy->suggest(s, ask, options, e);
+	rc = strategy_suggest(strategy, s, ask, options, e);
 	plugin_options_free(options);
 	return rc;
 }
@@ -147,7 +147,8 @@ suggest(const struct worker *w, const struct worker_message_ask *q,
 {
 	if (q->convergence == 0)
 		return strcmp(q->strategy, w->strategy->name) == 0
-			   ? w->strategy->suggest(s, ask, w->options, e)
+			   ? strategy_suggest(
+				 w->strategy, s, ask, w->options, e)
 			   : suggest_default(q->strategy, s, ask, e);
 	if (w->convergence == NULL)
 		give_up("the study has no limits.convergence");

@@ -67,6 +67,9 @@ block_score(struct found *f, const struct gp_acquisition_goal *g, double *rows,
 	size_t i;
 
 	gp_axes_snap(g->space, rows, m);
+	m = gp_where_rows(g->space, rows, m);
+	if (m == 0)
+		return;
 	if (g->n_models == 1 && g->improve && g->lower == 0) {
 		block_top(f, g, rows, m);
 		return;

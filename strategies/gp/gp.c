@@ -19,6 +19,7 @@
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
+#include "src/model/where.h"
 #include "strategies/gp/gp.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
@@ -170,7 +171,7 @@ take_new(double *x, const struct gp_question *q, const double *rows,
 		gp_axes_decode(&q->space, rows + best * q->rows.d, x);
 		space_snap(q->ask->space, x);
 		is_new = !is_beside_running(q, rows + best * q->rows.d) &&
-			 !is_tried(q->ask, x);
+			 where_holds(q->ask->space, x) && !is_tried(q->ask, x);
 	}
 	free(seen);
 	return is_new;
@@ -235,6 +236,7 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 {
 	size_t d = q->rows.d, wanted, n, m;
 	double *rows = xcalloc((2 * KEPT + 1) * d, sizeof *rows), *starts;
+	double *before;
 	double score[2 * KEPT + 1];
 	struct gp_candidates_rule rule = { .good = q->good,
 		.n_good = q->n_good };
@@ -249,7 +251,10 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	starts = rows + n * d;
 	starts_choose(q, starts, m, rows, n);
 	row_beside(starts + m * d, q, q->good);
+	before = gp_where_copy(&q->space, starts, m + 1);
 	gp_local_search(goal, starts, m + 1, score + n);
+	gp_where_approach(goal, starts, before, m + 1, score + n);
+	free(before);
 	if (!take_new(x, q, rows, score, n + m + 1))
 		for (m = 0; m < q->ask->space->n; m++)
 			x[m] = rng_uniform(&q->rng);

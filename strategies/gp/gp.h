@@ -271,4 +271,18 @@ struct gp_question {
 int gp_models_fit(struct gp_acquisition_goal *, struct gp_question *);
 void gp_models_free(struct gp_acquisition_goal *);
 
+/*
+ * Conditions of the space.  Move the rows that satisfy them to the front;
+ * returns their number.
+ */
+size_t gp_where_rows(const struct gp_axes *, double *rows, size_t m);
+/* A copy of m rows, which the caller frees; NULL when there is no condition. */
+double *gp_where_copy(const struct gp_axes *, const double *rows, size_t m);
+/*
+ * Bring rows that satisfy them no more back towards what they were before, and
+ * score them again.
+ */
+void gp_where_approach(const struct gp_acquisition_goal *, double *rows,
+    const double *before, size_t m, double *score);
+
 #endif /* HPOTUNE_GP_H */

@@ -76,7 +76,7 @@ strategy_run_next(struct strategy_run *r, double *x)
 	struct suggestion out = { .x = x, .made_by = "cpu" };
 	struct err e = ERR_INIT;
 
-	if (r->strategy->suggest(&out, &ask, r->options, &e) != 0) {
+	if (strategy_suggest(r->strategy, &out, &ask, r->options, &e) != 0) {
 		printf("# %s\n", e.text);
 		return 0;
 	}

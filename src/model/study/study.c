@@ -15,6 +15,7 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
+#include "src/model/where.h"
 
 /* ---- metric names, limits, enqueue, warm_start --------------------------- */
 
@@ -130,6 +131,7 @@ study_read_enqueue(struct study *s, const struct json *list, struct err *e)
 {
 	const struct json *j;
 	struct value *values;
+	const char *broken;
 
 	if (json_want(list, JSON_ARRAY, e) != 0)
 		return -1;
@@ -141,6 +143,10 @@ study_read_enqueue(struct study *s, const struct json *list, struct err *e)
 		s->enqueue[s->n_enqueue++] = values;
 		if (space_read_values(s->space, j, values, e) != 0)
 			return -1;
+		broken = where_broken(s->space, values);
+		if (broken != NULL)
+			return json_err(j, e,
+			    "the setting does not satisfy %.200s", broken);
 	}
 	return 0;
 }
@@ -441,9 +447,9 @@ study_read_backend(struct study *s, const struct json *j, struct err *e)
 enum { NAME_MAX_LEN = 32 };
 
 static const char *const known[] = { "$schema", "description", "study",
-	"objective", "objectives", "constraints", "parameters", "strategy",
-	"stopping", "trial", "backend", "limits", "enqueue", "warm_start",
-	"notify", NULL };
+	"objective", "objectives", "constraints", "parameters", "where",
+	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
+	"warm_start", "notify", NULL };
 
 static int
 read_name(struct study *s, const struct json *root, struct err *e)
@@ -485,6 +491,9 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 		return -1;
 	j = json_need(root, "parameters", e);
 	if (j == NULL || space_read(&s->space, j, e) != 0)
+		return -1;
+	j = json_get(root, "where");
+	if (j != NULL && where_read(s->space, j, e) != 0)
 		return -1;
 	if (study_read_strategy(s, json_get(root, "strategy"), e) != 0 ||
 	    study_read_stopping(s, json_get(root, "stopping"), e) != 0)

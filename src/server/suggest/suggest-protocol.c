@@ -13,6 +13,7 @@
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/where.h"
 #include "src/server/suggest/suggest-protocol.h"
 #include "src/server/suggest/suggest.h"
 #include "src/model/partial-setting.h"
@@ -39,6 +40,12 @@ suggest_protocol_put_study(struct buf *b, const struct suggest_env *env)
 	buf_printf(json_writer_value(&w, "seed"), "%" PRIu64, env->seed);
 	json_write(json_writer_value(&w, "parameters"),
 	    json_get(json_root(s->doc), "parameters"));
+	if (where_count(s->space) > 0) {
+		json_writer_array(&w, "where");
+		for (i = 0; i < where_count(s->space); i++)
+			json_writer_text(&w, NULL, where_text(s->space, i));
+		json_writer_end(&w);
+	}
 	json_writer_array(&w, "objectives");
 	for (i = 0; i < s->n_objectives; i++) {
 		json_writer_object(&w, NULL);

@@ -29,12 +29,12 @@ enum {
 	TEXT_MOST = 65536 /* bytes of a frame besides its numbers */
 };
 
-enum where { WHERE_CPU, WHERE_CUDA, WHERES };
+enum place { WHERE_CPU, WHERE_CUDA, WHERES };
 
 struct suggest_worker {
 	const struct suggest_env *env;
 	char *programs[WHERES]; /* NULL: none */
-	enum where where;
+	enum place where;
 	struct coproc *peer; /* NULL while none runs */
 	bool ready; /* HELLO received */
 	bool ending; /* killed: its exit is pending */

@@ -173,7 +173,7 @@ ask_here(struct suggester *a, struct suggest_answer *out, struct err *e)
 		rc = plugin_options_read(
 		    &defaults, strategy->options, NULL, NULL, e);
 	if (rc == 0)
-		rc = strategy->suggest(&s, &ask,
+		rc = strategy_suggest(strategy, &s, &ask,
 		    strategy == plugins->strategy ? plugins->strategy_options
 						  : defaults,
 		    e);

@@ -16,6 +16,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/tried-settings.h"
+#include "src/model/where.h"
 #include "src/server/status/rows.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/tuner/converge.h"
@@ -216,7 +217,7 @@ draw_other(struct tuner *t, struct next *next)
 	if (t->suggestions.redraws > 2 * NEW_TRIAL_REDRAWS_MAX)
 		return SUGGEST_EXHAUSTED;
 	s.x = xcalloc(space->n, sizeof *s.x);
-	rc = random->suggest(&s, &q, NULL, NULL);
+	rc = strategy_suggest(random, &s, &q, NULL, NULL);
 	space_snap(space, s.x);
 	space_decode(space, s.x, next->values);
 	free(s.x);
@@ -243,9 +244,12 @@ draw(struct tuner *t, struct next *next)
 		if (asked != SUGGEST_POINT)
 			return asked;
 		t->suggestions.redraw_seconds += next->answer.seconds;
-		next->same_as = known(t, next, &done);
-		if (next->same_as == 0 || (reuse && done))
-			return SUGGEST_POINT;
+		/* The user's own strategy may suggest any setting. */
+		if (where_broken(t->study->space, next->values) == NULL) {
+			next->same_as = known(t, next, &done);
+			if (next->same_as == 0 || (reuse && done))
+				return SUGGEST_POINT;
+		}
 		t->suggestions.redraws++;
 	}
 	t->asking = true;
@@ -253,13 +257,31 @@ draw(struct tuner *t, struct next *next)
 	return SUGGEST_LATER;
 }
 
-/* A setting of the queue; the strategy completes open parameters. */
+/* Take it from the queue without a trial. */
+static enum suggest_result
+queued_drop(
+    struct tuner *t, struct next *next, const char *what, const char *on)
+{
+	tuner_event(t, LOG_LEVEL_ERROR, "enqueue", 0, 0,
+	    "a queued setting was dropped: %s%s", what, on);
+	(void)store_queue_take(t->store, next->queue_id, 0, NULL);
+	return SUGGEST_FAILED;
+}
+
+/*
+ * A setting of the queue; the strategy completes open parameters, which are
+ * moved to where the conditions of the study hold.
+ */
 static enum suggest_result
 queued_fill(struct tuner *t, struct next *next, const struct value *over)
 {
 	const struct space *space = t->study->space;
 	enum suggest_result asked = SUGGEST_EXHAUSTED;
+	const char *broken = where_broken(space, over);
 
+	/* Accepted before the conditions were changed. */
+	if (broken != NULL)
+		return queued_drop(t, next, "it does not satisfy ", broken);
 	/* A member of a population must continue with the setting. */
 	if (!partial_setting_is_full(space, over) ||
 	    t->plugins.strategy->continues)
@@ -271,7 +293,12 @@ queued_fill(struct tuner *t, struct next *next, const struct value *over)
 	else
 		memcpy(next->values, over, space->n * sizeof *over);
 	partial_setting_complete(space, next->values);
-	return SUGGEST_POINT;
+	broken = where_broken(space, next->values);
+	if (broken == NULL || where_complete(space, next->values, over,
+				  t->row.seed, (uint64_t)t->n_trials + 1))
+		return SUGGEST_POINT;
+	return queued_drop(
+	    t, next, "no completion of it was found that satisfies ", broken);
 }
 
 /* The next setting of the queue; empty when none waits, or it was dropped. */
@@ -292,11 +319,8 @@ queued(struct tuner *t, struct next *next)
 		asked = SUGGEST_EXHAUSTED;
 	} else if (rc == 0 && space_parse_values(space, params, over, &e) == 0)
 		asked = queued_fill(t, next, over);
-	else if (rc == 0) {
-		tuner_event(t, LOG_LEVEL_ERROR, "enqueue", 0, 0,
-		    "a queued setting was dropped: %s", e.text);
-		(void)store_queue_take(t->store, next->queue_id, 0, NULL);
-	}
+	else if (rc == 0)
+		asked = queued_drop(t, next, e.text, "");
 	free(over);
 	free(params);
 	return asked;

@@ -11,6 +11,7 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/where.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/ask-tell.h"
 #include "src/server/tuner/limits.h"
@@ -158,10 +159,14 @@ request_enqueue(struct tuner *t, struct request *r)
 	const struct space *space = t->study->space;
 	struct value *values = xcalloc(space->n, sizeof *values);
 	struct err e = ERR_INIT;
+	const char *broken;
 	int64_t waiting;
 
 	if (space_parse_values(space, r->params, values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
+	else if ((broken = where_broken(space, values)) != NULL)
+		(void)snprintf(r->text, sizeof r->text,
+		    "the setting does not satisfy %.150s", broken);
 	else if (store_queue_add(t->store, r->params, SOURCE_ENQUEUE, NULL) ==
 		     0 &&
 		 store_queue_length(t->store, &waiting, NULL) == 0) {

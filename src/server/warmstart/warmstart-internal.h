@@ -60,4 +60,11 @@ int warmstart_tuning_job_load(
 int warmstart_source_read(struct warmstart *, const struct study *,
     const struct study_warm *, struct err *);
 
+/*
+ * The values of a setting of the source in this study, into r->values; false
+ * with the reason when the space or its conditions do not have it.
+ */
+bool warmstart_source_fit(
+    struct warmstart_reading *, const struct json *params, char *why, size_t n);
+
 #endif /* HPOTUNE_WARMSTART_INTERNAL_H */

@@ -15,6 +15,7 @@
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/where.h"
 #include "src/server/warmstart/warmstart-internal.h"
 #include "src/store/store.h"
 
@@ -156,8 +157,7 @@ trial_read(struct warmstart_reading *r, const struct store_rows *rows)
 	}
 	if (json_parse(&doc, params, strlen(params), NULL, false, NULL) == 0) {
 		warmstart_source_unknown(r, json_root(doc));
-		fits = warmstart_fit(r->study->space, json_root(doc), r->values,
-		    why, sizeof why);
+		fits = warmstart_source_fit(r, json_root(doc), why, sizeof why);
 	}
 	if (fits) {
 		trial.metrics = metrics_read(r->study, rows);
@@ -416,4 +416,19 @@ warmstart_fit(const struct space *space, const struct json *params,
 		return false;
 	}
 	return true;
+}
+
+bool
+warmstart_source_fit(
+    struct warmstart_reading *r, const struct json *params, char *why, size_t n)
+{
+	const struct space *space = r->study->space;
+	const char *broken;
+
+	if (!warmstart_fit(space, params, r->values, why, n))
+		return false;
+	broken = where_broken(space, r->values);
+	if (broken != NULL)
+		(void)snprintf(why, n, "not where %.120s", broken);
+	return broken == NULL;
 }

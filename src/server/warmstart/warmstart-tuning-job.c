@@ -177,8 +177,7 @@ tuned_read(struct tuning *t, const struct json *job)
 		defined(t, job, "StaticHyperParameters")) &&
 	    json_parse(&doc, buf_str(&b), b.len, NULL, false, NULL) == 0) {
 		warmstart_source_unknown(r, json_root(doc));
-		fits = warmstart_fit(r->study->space, json_root(doc), r->values,
-		    why, sizeof why);
+		fits = warmstart_source_fit(r, json_root(doc), why, sizeof why);
 	}
 	if (fits)
 		warmstart_source_take(r, &trial);

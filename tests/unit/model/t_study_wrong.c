@@ -49,9 +49,9 @@ static const struct wrong {
 	{ BASE ",\n\"Limits\":{}}",
 	    "2:1: Limits: unknown key; did you mean \"limits\"?" },
 	{ BASE ",\n\"zzzzzz\":{}}",
-	    "2:1: zzzzzz: unknown key; known: study, objective, objectives, "
-	    "constraints, parameters, strategy, stopping, trial, backend, "
-	    "limits, enqueue, warm_start, notify" },
+	    "2:1: zzzzzz: unknown key; known: $schema, description, study, "
+	    "objective, objectives, constraints, parameters, where, strategy, "
+	    "stopping, trial, backend, limits, enqueue, warm_start, notify" },
 	{ BASE ",\n\"warm_start\":\"a.db\"}",
 	    "2:14: warm_start: expected an array, not a string" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",7]}",
@@ -515,6 +515,18 @@ static const struct wrong {
 	/* enqueue */
 	{ BASE ",\n\"enqueue\":{}}",
 	    "2:11: enqueue: expected an array, not an object" },
+	{ BASE ",\n\"where\":[\"lr > 0.5\"],\n\"enqueue\":[{\"lr\":0.4}]}",
+	    "3:12: enqueue[0]: the setting does not satisfy lr > 0.5" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
+	  ",\n\"parameters\":{\"x\":{" FLOAT "0,\"max\":1,\"default\":0.5}},"
+	  "\n\"where\":[\"x > 0.5\"]}",
+	    "3:9: where: the defaults do not satisfy x > 0.5" },
+	{ BASE ",\n\"where\":\"lr > 0.5\"}",
+	    "2:9: where: expected an array, not a string" },
+	{ BASE ",\n\"where\":[\"lr > 0.5\",\"rl < 1\"]}",
+	    "2:21: where[1]: no such parameter 'rl': did you mean lr?" },
+	{ BASE ",\n\"where\":[\"lr > 0.5\",\"lr <= 0.5\"]}",
+	    "2:9: where: no setting satisfies all of them" },
 	{ BASE ",\n\"enqueue\":[{\"lr\":2}]}",
 	    "2:18: enqueue[0].lr: expected a number from 0 to 1" },
 	{ BASE ",\n\"enqueue\":[{},{\"rl\":1}]}",

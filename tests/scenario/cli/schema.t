@@ -99,15 +99,27 @@ words strategies whole.json '$.strategy' '$."$defs".strategy.anyOf[0].enum'
 words rules whole.json '$.stopping' '$."$defs".rule.anyOf[0].enum'
 words backends whole.json '$.backend' '$."$defs".backend.anyOf[0].enum'
 
-# Options of plug-ins are those that the commands list.
-"$HPOTUNE" strategies --json >plugs.json
-is "$(sqlite3 :memory: "SELECT group_concat(key, ' ') FROM json_each(
-    json_extract(readfile('schema.json'),
-    '\$.\"\$defs\".strategy.anyOf[2].properties'))
-    WHERE key NOT IN ('name', 'seed', 'duplicates', 'device')")" \
-    "$(sqlite3 :memory: "SELECT group_concat(json_extract(value, '\$.name'),
-    ' ') FROM json_each(readfile('plugs.json'), '\$[1].options')")" \
-    'options of a strategy'
+# Options of each plug-in.  A long list ends with dots: then those before them.
+options() { # kind key place
+	for name in $(sqlite3 :memory: "SELECT value FROM json_each(json_extract(
+	    readfile('schema.json'), '\$.\"\$defs\".$1.anyOf[0].enum'))"); do
+		sqlite3 :memory: "SELECT json_set(readfile('whole.json'), '$3',
+		    json('{\"$2\": \"$name\", \"zqzqzq\": 1}'))" >wrong.json
+		"$HPOTUNE" check wrong.json 2>&1 |
+		    sed -n 's/.*; known: *//p' | tr -d ' ' | tr , '\n' |
+		    grep -v '\.\.\.$' | sort >reader
+		sqlite3 :memory: "SELECT k.key FROM json_each(
+		    readfile('schema.json'), '\$.\"\$defs\".$1.anyOf') AS p,
+		    json_each(p.value, '\$.properties') AS k WHERE
+		    json_extract(p.value, '\$.properties.$2.const') = '$name'" |
+		    sort >keys
+		ok "$1 $name: the reader names its options" test -s reader
+		is "$(comm -23 reader keys)" '' "$1 $name: all are in the schema"
+	done
+}
+options strategy name '$.strategy'
+options rule rule '$.stopping'
+options backend name '$.backend'
 
 # The description is shown.
 cat >d.json <<'END_STUDY'

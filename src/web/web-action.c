@@ -99,30 +99,89 @@ words_add(struct strv *argv, const char *words)
 	return argv->n > start;
 }
 
+/* Words that are tags: those after a minus sign, which it takes away, or others. */
+static void
+tags_put(struct strv *argv, const char *words, bool away)
+{
+	size_t n;
+
+	for (; words[strspn(words, " \t\r\n")] != '\0'; words += n) {
+		words += strspn(words, " \t\r\n");
+		n = strcspn(words, " \t\r\n");
+		if ((words[0] == '-') != away)
+			continue;
+		strv_add(argv,
+		    away ? xasprintf("--remove=%.*s", (int)n - 1, words + 1)
+			 : xstrndup(words, n));
+	}
+}
+
+/* What an action takes from the form. */
+enum action_words { WORDS_NONE, WORDS_SETTING, WORDS_TEXT, WORDS_TAGS };
+enum action_trial { TRIAL_NONE, TRIAL_MAY, TRIAL_MUST };
+
+static const struct action_row {
+	const char *what, *command;
+	const char *option; /* or NULL */
+	enum action_trial trial;
+	enum action_words words;
+} rows[] = {
+	{ "pause", "pause", NULL, TRIAL_NONE, WORDS_NONE },
+	{ "resume", "resume", NULL, TRIAL_NONE, WORDS_NONE },
+	{ "stop", "stop", NULL, TRIAL_MAY, WORDS_NONE },
+	{ "enqueue", "enqueue", NULL, TRIAL_NONE, WORDS_SETTING },
+	{ "retry", "retry", NULL, TRIAL_MUST, WORDS_NONE },
+	{ "forget", "forget", NULL, TRIAL_MUST, WORDS_NONE },
+	{ "count", "forget", "--undo", TRIAL_MUST, WORDS_NONE },
+	{ "note", "note", NULL, TRIAL_MUST, WORDS_TEXT },
+	{ "tag", "tag", NULL, TRIAL_MUST, WORDS_TAGS },
+};
+
+static const struct action_row *
+row_find(const char *what)
+{
+	size_t i;
+
+	for (i = 0; what != NULL && i < sizeof rows / sizeof *rows; i++)
+		if (strcmp(rows[i].what, what) == 0)
+			return &rows[i];
+	return NULL;
+}
+
 /* The command line, or why there is none. */
 static const char *
 command_make(struct strv *argv, const struct web_study *s,
     const struct web_address *form)
 {
-	const char *what = web_address_param(form, "do", 0);
+	const struct action_row *row =
+	    row_find(web_address_param(form, "do", 0));
 	const char *words = web_address_param(form, "words", 0);
-	int64_t trial = web_address_number(form, "trial", 0);
+	const char *trial = web_address_param(form, "trial", 0);
 
-	if (what == NULL ||
-	    (strcmp(what, "pause") != 0 && strcmp(what, "resume") != 0 &&
-		strcmp(what, "stop") != 0 && strcmp(what, "enqueue") != 0))
+	if (row == NULL)
 		return "no such action";
+	if (trial == NULL ? row->trial == TRIAL_MUST
+			  : row->trial == TRIAL_NONE ||
+				web_address_number(form, "trial", 0) < 1)
+		return "no such trial";
+	words = words == NULL ? "" : words;
 	strv_add(argv, xstrdup("/proc/self/exe"));
-	strv_add(argv, xstrdup(what));
+	strv_add(argv, xstrdup(row->command));
+	if (row->option != NULL)
+		strv_add(argv, xstrdup(row->option));
+	/* Options come before, so that no word of the form is one. */
+	if (row->words == WORDS_TAGS)
+		tags_put(argv, words, true);
+	strv_add(argv, xstrdup("--"));
 	strv_add(argv, xstrdup(s->db));
-	if (strcmp(what, "enqueue") == 0) {
-		if (words == NULL || !words_add(argv, words))
-			return "a setting is words NAME=VALUE";
-	} else if (web_address_param(form, "trial", 0) != NULL) {
-		if (strcmp(what, "stop") != 0 || trial < 1)
-			return "no such trial";
-		strv_add(argv, xstrdup(web_address_param(form, "trial", 0)));
-	}
+	if (trial != NULL)
+		strv_add(argv, xstrdup(trial));
+	if (row->words == WORDS_TAGS)
+		tags_put(argv, words, false);
+	else if (row->words == WORDS_TEXT)
+		strv_add(argv, xstrdup(words));
+	else if (row->words == WORDS_SETTING && !words_add(argv, words))
+		return "a setting is words NAME=VALUE";
 	return NULL;
 }
 
@@ -136,7 +195,8 @@ list_do(const struct web_study *s, const struct web_address *form,
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (what == NULL)
+	/* The note about a trial is a command. */
+	if (what == NULL || web_address_param(form, "trial", 0) != NULL)
 		return false;
 	if (strcmp(what, "archive") == 0) {
 		rc = web_study_archive(s, true, &e);

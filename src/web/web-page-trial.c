@@ -206,6 +206,82 @@ steps_put(struct page *r, const struct web_study *s, int64_t trial)
 	html_close(h, "p");
 }
 
+/* What the state of the trial allows. */
+static int
+buttons_put(struct page *r, const char *number, struct err *e)
+{
+	char *sql = xasprintf("SELECT state, forgotten "
+			      "FROM trials WHERE trial = %s",
+	    number);
+	enum trial_state state = TRIAL_COMPLETED;
+	struct store_rows *rows;
+	struct html *h = &r->h;
+	int rc = rows_first(&rows, r->store, sql, NULL, e);
+
+	free(sql);
+	if (rc != 1)
+		return rc;
+	(void)trial_state_parse(store_rows_text(rows, 0), &state);
+	html_open(h, "p");
+	html_attr(h, "class", "buttons");
+	if (!trial_state_final(state) && r->now > 0)
+		web_frame_button(h, "stop", number, "Stop this trial",
+		    "The trial gets its grace time for a checkpoint and ends "
+		    "as stopped. Stop it?");
+	if (store_rows_int(rows, 1) > 0)
+		web_frame_button(h, "count", number, "Count it again", NULL);
+	else if (trial_state_final(state)) {
+		if (state != TRIAL_COMPLETED)
+			web_frame_button(h, "retry", number, "Retry it",
+			    "The trial gets another attempt, from its "
+			    "checkpoint if it has one. Retry it?");
+		web_frame_button(h, "forget", number, "Forget it",
+		    "The trial stays recorded, and no strategy, rule or "
+		    "result counts it. Forget it?");
+	}
+	html_close(h, "p");
+	store_rows_close(rows);
+	return 0;
+}
+
+static void
+input_put(struct html *h, const char *action, const char *value,
+    const char *holder, const char *label)
+{
+	html_open(h, "input");
+	html_attr(h, "data-words", action);
+	html_attr(h, "value", value);
+	html_attr(h, "placeholder", holder);
+	html_attr(h, "aria-label", label);
+	html_close(h, "input");
+}
+
+/* Its note and tags; outside of what is replaced when the trial changes. */
+static int
+words_put(struct page *r, const char *number, struct err *e)
+{
+	char *sql = xasprintf(
+	    "SELECT coalesce(note, '') FROM trials WHERE trial = %s", number);
+	struct store_rows *rows;
+	struct html *h = &r->h;
+	int rc = rows_first(&rows, r->store, sql, NULL, e);
+
+	free(sql);
+	if (rc != 1)
+		return rc;
+	html_open(h, "p");
+	html_attr(h, "class", "buttons");
+	input_put(h, "note", store_rows_text(rows, 0), "a note about the trial",
+	    "note about the trial");
+	web_frame_button(h, "note", number, "Save the note", NULL);
+	input_put(h, "tag", "", "tags: good, or -good to take it away",
+	    "tags of the trial");
+	web_frame_button(h, "tag", number, "Tag", NULL);
+	html_close(h, "p");
+	store_rows_close(rows);
+	return 0;
+}
+
 static int
 trial_put(struct page *r, const struct web_access *access,
     const struct web_study *s, size_t at, struct err *e)
@@ -227,22 +303,17 @@ trial_put(struct page *r, const struct web_access *access,
 	html_open(&r->h, "div");
 	html_attr(&r->h, "id", "part-trial");
 	html_attr(&r->h, "data-trial", number);
-	if (!access->read_only && r->now > 0 &&
-	    !trial_state_final(r->trials[at].state)) {
-		html_open(&r->h, "p");
-		html_attr(&r->h, "class", "buttons");
-		web_frame_button(&r->h, "stop", number, "Stop this trial",
-		    "The trial gets its grace time for a checkpoint and ends "
-		    "as stopped. Stop it?");
-		html_close(&r->h, "p");
-	}
-	rc = facts_put(r, trial, e);
+	rc = access->read_only ? 0 : buttons_put(r, number, e);
+	if (rc == 0)
+		rc = facts_put(r, trial, e);
 	if (rc == 0)
 		rc = section_trial_curves(r, &at, 1, e);
 	for (i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
 		rc = part_put(r, &parts[i], trial, e);
 	steps_put(r, s, trial);
 	html_close(&r->h, "div");
+	if (rc == 0 && !access->read_only)
+		rc = words_put(r, number, e);
 	if (rc == 0)
 		rc = log_put(r, s, trial, e);
 	web_frame_end(&r->h);

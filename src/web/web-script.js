@@ -28,7 +28,9 @@ async function act(button) {
 	const words = $(`input[data-words="${button.dataset.do}"]`);
 	if (words) {
 		if (!words.value.trim() && button.dataset.do !== "note")
-			return say("Enter a setting first: NAME=VALUE ...");
+			return say(button.dataset.do === "tag" ?
+			    "Enter a tag first." :
+			    "Enter a setting first: NAME=VALUE ...");
 		form.set("words", words.value);
 	}
 	if (button.dataset.trial)

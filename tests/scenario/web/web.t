@@ -277,6 +277,33 @@ ok 'it is' retry sql_is run.db "SELECT state FROM trials WHERE trial = 1" cancel
 ok 'its log is over' retry eval \
     'web get "$site" "/s/run/trial/1/log?attempt=1&from=0" >out &&
     grep -q "^X-Over: 1" head'
+for k in do=retry do=forget do=count do=tag 'do=note&trial=x&words=a' \
+    'do=retry&trial=--failed' 'do=tag&trial=0&words=a'; do
+	is "$(act "$k")" 400 "no such action: $k"
+done
+is "$(act 'do=note&trial=1&words=--%3Cb%3E+of+trial+1')" 200 'a note about a trial'
+is "$(act 'do=tag&trial=1&words=good+late')" 200 'tags of a trial'
+is "$(act 'do=tag&trial=1&words=-late+early')" 200 'one more, and one less'
+is "$(sql run.db 'SELECT note, tags FROM trials WHERE trial = 1')" \
+    '--<b> of trial 1|early, good' 'the trial has them'
+is "$(act 'do=tag&trial=1&words=a%2Cb')" 409 'what is no tag is an error'
+is "$(act 'do=forget&trial=1')" 200 'a trial is forgotten'
+is "$(sql run.db 'SELECT forgotten FROM trials WHERE trial = 1')" 1 'it is'
+is "$(web get "$site" /s/run/trial/1)" 200 'its page'
+like "$(cat body)" 'data-do="count" data-trial="1"' 'offers to count it again'
+unlike "$(cat body)" 'data-do="(retry|forget)"' 'and nothing else'
+like "$(cat body)" '<dd>early, good</dd>' 'shows its tags'
+like "$(cat body)" 'value="--&lt;b&gt; of trial 1"' 'and its note, to be changed'
+is "$(web check body)" '' 'and is a page'
+is "$(act 'do=count&trial=1')" 200 'it counts again'
+web get "$site" /s/run/trial/1 >out
+like "$(cat body)" 'data-do="retry" data-trial="1"' 'its page offers a retry'
+is "$(act 'do=retry&trial=1')" 200 'it is retried'
+is "$(sql run.db 'SELECT trial, state FROM retries')" '1|cancelled' 'it is'
+is "$(act 'do=stop&trial=1')" 200 'and stopped again'
+ok 'it is' retry sql_is run.db "SELECT state FROM trials WHERE trial = 1" cancelled
+web get "$site" '/s/run?where=tags+%7E+early' >out
+like "$(cat body)" '1 to 1 of 1\.' 'a filter finds it by its tag'
 ok 'the enqueued setting is next' retry sql_is run.db \
     "SELECT json_extract(params, '\$.lr') FROM trials WHERE trial = 2" 0.02
 
@@ -397,6 +424,8 @@ is "$(web get "$site" /s/run)" 200 'the studies that are named'
 is "$(web get "$site" /s/evil)" 404 'and no others'
 is "$(web form "$site" /s/run)" '' 'read-only: no form token'
 unlike "$(cat body)" '<button type="button"' 'and no buttons'
+web get "$site" /s/run/trial/1 >out
+unlike "$(cat body)" 'data-(do|words)=' 'nor a button on the page of a trial'
 is "$(act do=pause)" 403 'nor is an action done'
 kill -INT "$pages"
 reap "$pages"

@@ -282,6 +282,20 @@ population_check(const struct json *old, const struct study *study, bool space,
 	    study->strategy.name);
 }
 
+/* The names of jobs come from it.  One that is not given is the recorded one. */
+static int
+seed_check(const struct store_study *recorded, const struct study *study,
+    struct err *e)
+{
+	if (!study->has_seed || study->seed == recorded->seed)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	    "%s: strategy.seed: %" PRIu64 " in the study's database, %" PRIu64
+	    " in study.json: it may not change once there are trials: restore "
+	    "the old value, or give the changed study another name",
+	    study->path, recorded->seed, study->seed);
+}
+
 /* The two fixed parts: as recorded, and of this study. */
 struct fixed_parts {
 	struct json_doc *old, *now;
@@ -325,6 +339,7 @@ change_read(struct change *c, struct fixed_parts *f, struct store *store,
 {
 	*c = (struct change){ 0 };
 	if (study_compare(recorded->fixed, recorded->json, study, e) != 0 ||
+	    seed_check(recorded, study, e) != 0 ||
 	    fixed_parts_read(f, recorded, study, e) != 0 ||
 	    population_check(json_root(f->old), study, f->space, e) != 0)
 		return -1;

@@ -195,8 +195,6 @@ row_start(struct store *store, const struct study *study,
 		row.json = xstrdup(json);
 		row.fixed = fixed_text(study);
 		row.strategy = xstrdup(study->strategy.name);
-		if (study->has_seed)
-			row.seed = study->seed;
 		row.rule = rule_names(study);
 		row.dir = xstrdup(study->dir);
 		row.max_steps = study->trial.max_steps;

@@ -95,6 +95,7 @@ cp first study.json
 ok 'a study runs' quietly "$HPOTUNE" start -q study.json
 changed objective.goal '"minimize"' '"maximize"' 's/minimize/maximize/'
 changed objective.metric '"loss"' '"cost"' 's/"metric": "loss"/"metric": "cost"/'
+changed strategy.seed 3 4 's/"seed": 3/"seed": 4/'
 changed objective.value 'not given' '"last"' \
     's/"goal": "minimize"/&, "value": "last"/'
 changed constraints 'not given' '[{"metric":"cost","max":1}]' \

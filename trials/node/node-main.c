@@ -151,22 +151,44 @@ node_open(struct node *n)
 	       prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
+/* Write a line into a file of the folder, in place: false with errno. */
+static bool
+line_write(const struct node *n, const char *name, const char *line)
+{
+	int fd = openat(n->dir_fd, name,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	bool good;
+
+	if (fd == -1)
+		return false;
+	good = dprintf(fd, "%s\n", line) > 0 && fsync(fd) == 0;
+	(void)close(fd);
+	return good;
+}
+
 /* Say in the folder of the job why no further trial is taken. */
 static void
 close_down(struct node *n, const char *why)
 {
-	int fd;
-
 	if (n->closing != NULL)
 		return;
 	n->closing = why;
-	fd = openat(n->dir_fd, NODE_CLOSING_FILE,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return;
-	if (dprintf(fd, "%s\n", why) > 0)
-		(void)fsync(fd);
-	(void)close(fd);
+	(void)line_write(n, NODE_CLOSING_FILE, why);
+}
+
+/* Say which job it is, and where. */
+static bool
+up_say(const struct node *n)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	const char *host = getenv("SLURMD_NODENAME");
+	char name[128] = "?", line[512];
+
+	(void)gethostname(name, sizeof name - 1);
+	(void)snprintf(line, sizeof line, "uuid=%s job=%.40s host=%.100s",
+	    n->uuid, job != NULL ? job : "",
+	    host != NULL && *host != '\0' ? host : name);
+	return line_write(n, NODE_UP_FILE, line);
 }
 
 static void
@@ -496,6 +518,11 @@ main(int argc, char **argv)
 	r = shim_shared_claim(&n.shim);
 	if (r != 0)
 		return r;
+	if (!up_say(&n)) {
+		(void)dprintf(
+		    2, "hpotune-node: %s: %s\n", n.dir, strerror(errno));
+		return errno;
+	}
 	n.busy_ms = clock_boot_ms();
 	node_run(&n);
 	(void)descendants_kill(getpid());

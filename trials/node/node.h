@@ -5,11 +5,16 @@
  *	job.sh		the script of the job (server)
  *	create		uuid=UUID, when everything else is there (server)
  *	claim, beat	as in the folder of an attempt (trials/shim/shim.h)
+ *	up		a line "uuid=UUID job=ID host=NAME" (hpotune-node, when it
+ *			has made its claim)
  *	stop		"stop": end when nothing runs any more (server)
  *	next/T.A	attempt A of trial T is to run: its uuid and its folder,
  *			a line each (server)
  *	taken/T.A	the same while it runs (moved there by hpotune-node)
  *	closing		hpotune-node takes no further trial: NODE_CLOSING_…
+ *
+ * The server makes beat, up, stop and closing as empty files: a file system that
+ * remembers for a minute that a file is not there hides none of them.
  */
 
 #ifndef HPOTUNE_NODE_H
@@ -17,6 +22,7 @@
 
 #define NODE_NEXT "next"
 #define NODE_TAKEN "taken"
+#define NODE_UP_FILE "up"
 #define NODE_CLOSING_FILE "closing"
 #define NODE_CLOSING_DONE "done" /* idle, told so, or too little time is left */
 #define NODE_CLOSING_WALL "wall" /* SIGTERM before the limit of the job */

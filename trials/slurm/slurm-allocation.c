@@ -184,11 +184,14 @@ script(const struct slurm_attempt *job)
 static int
 folder_make(const struct slurm_attempt *job, struct err *e)
 {
+	static const char *const filled[] = { SHIM_STOP_FILE, SHIM_BEAT_FILE,
+		NODE_UP_FILE, NODE_CLOSING_FILE };
 	char *jobs = xasprintf("%s/" JOBS_DIR, job->slurm->root);
 	char *next = xasprintf("%s/" NODE_NEXT, job->dir);
 	char *taken = xasprintf("%s/" NODE_TAKEN, job->dir);
 	char *text = script(job), *uuid = xasprintf("uuid=%s\n", job->uuid);
 	int rc = slurm_folder_mkdir(jobs, e);
+	size_t i;
 
 	if (rc == 0)
 		rc = slurm_folder_mkdir(job->dir, e);
@@ -198,6 +201,8 @@ folder_make(const struct slurm_attempt *job, struct err *e)
 		rc = slurm_folder_mkdir(taken, e);
 	if (rc == 0)
 		rc = slurm_folder_write(job->dir, "job.sh", text, e);
+	for (i = 0; rc == 0 && i < sizeof filled / sizeof filled[0]; i++)
+		rc = slurm_folder_reserve(job->dir, filled[i], e);
 	/* From here on it may have been submitted. */
 	if (rc == 0)
 		rc = slurm_folder_write(job->dir, CREATE_FILE, uuid, e);
@@ -218,7 +223,7 @@ static void
 folder_remove(const struct slurm_attempt *job)
 {
 	static const char *const files[] = { CREATE_FILE, "job.sh",
-		SHIM_CLAIM_FILE, SHIM_BEAT_FILE, SHIM_STOP_FILE,
+		SHIM_CLAIM_FILE, SHIM_BEAT_FILE, SHIM_STOP_FILE, NODE_UP_FILE,
 		NODE_CLOSING_FILE };
 	static const char *const dirs[] = { NODE_NEXT, NODE_TAKEN, "." };
 	char *path = xasprintf("%s/slurm.out", job->dir), text[4];
@@ -449,13 +454,11 @@ claim_look(struct slurm_attempt *job)
 	char text[256], word[64];
 
 	if (job->claimed ||
-	    !slurm_folder_read(job->dir, SHIM_CLAIM_FILE, text, sizeof text))
+	    !slurm_folder_read(job->dir, NODE_UP_FILE, text, sizeof text))
 		return;
 	slurm_folder_word(text, "uuid", word, sizeof word);
-	if (strcmp(word, job->uuid) != 0)
-		return;
-	slurm_folder_word(text, "abandoned", word, sizeof word);
-	if (*word != '\0')
+	/* Its last letter: it is complete. */
+	if (strcmp(word, job->uuid) != 0 || strchr(text, '\n') == NULL)
 		return;
 	job->claimed = true;
 	slurm_folder_word(text, "host", job->node, sizeof job->node);
@@ -611,7 +614,7 @@ empty_end(struct slurm_attempt *job)
 	}
 	if (now_of(job) < job->empty_ms + EMPTY_MS)
 		return;
-	if (slurm_folder_write(job->dir, SHIM_STOP_FILE, "stop\n", &e) != 0)
+	if (slurm_folder_wish(job->dir, "stop\n", &e) != 0)
 		return;
 	job->stop = SLURM_STOP_NOW;
 	slurm_queue_ask(job->slurm, false);

@@ -464,11 +464,10 @@ script_write(const struct slurm *s, const struct launch_spec *spec,
 	return rc;
 }
 
-/* There from the beginning, so that no machine remembers that it is not. */
-static int
-state_make(const char *dir, struct err *e)
+int
+slurm_folder_reserve(const char *dir, const char *name, struct err *e)
 {
-	char *path = xasprintf("%s/state", dir);
+	char *path = xasprintf("%s/%s", dir, name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int rc = fd == -1 ? file_err(e, errno, path) : 0;
 
@@ -476,6 +475,25 @@ state_make(const char *dir, struct err *e)
 		(void)close(fd);
 	free(path);
 	return rc;
+}
+
+int
+slurm_folder_wish(const char *dir, const char *text, struct err *e)
+{
+	char *path = xasprintf("%s/" SHIM_STOP_FILE, dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ssize_t n = (ssize_t)strlen(text);
+	int error = 0;
+
+	errno = fd == -1 ? errno : ENOSPC;
+	if (fd == -1 || pwrite(fd, text, (size_t)n, 0) != n || fsync(fd) == -1)
+		error = errno;
+	if (fd != -1)
+		(void)close(fd);
+	if (error != 0)
+		(void)file_err(e, error, path);
+	free(path);
+	return error == 0 ? 0 : -1;
 }
 
 int
@@ -512,7 +530,9 @@ slurm_folder_make(
 	if (rc == 0)
 		rc = script_write(s, spec, dir, e);
 	if (rc == 0)
-		rc = state_make(dir, e);
+		rc = slurm_folder_reserve(dir, "state", e);
+	if (rc == 0)
+		rc = slurm_folder_reserve(dir, SHIM_STOP_FILE, e);
 	fail_point("slurm.before_create");
 	/* From here on a job may exist. */
 	if (rc == 0)

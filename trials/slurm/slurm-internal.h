@@ -241,6 +241,14 @@ int slurm_folder_abandon(const char *dir, const char *uuid, struct err *);
 /* Replace a small file: 0 or -1 with the error set. */
 int slurm_folder_write(
     const char *dir, const char *name, const char *text, struct err *);
+/*
+ * Make an empty file that another machine fills, or for which it looks: one that
+ * was once not there may seem so for a minute, while the content of one that is
+ * there is asked for at each open.
+ */
+int slurm_folder_reserve(const char *dir, const char *name, struct err *);
+/* Ask the supervisor there to end: "stop\n" or "kill\n", written in place. */
+int slurm_folder_wish(const char *dir, const char *text, struct err *);
 /* The first n - 1 bytes of a small file; false: it cannot be read. */
 bool slurm_folder_read(const char *dir, const char *name, char *text, size_t n);
 /* The value of a word NAME=VALUE in a line; "" when there is none. */

@@ -578,7 +578,7 @@ stop_file(struct slurm_attempt *a)
 
 	if (a->stop_filed >= a->stop)
 		return;
-	if (slurm_folder_write(a->dir, SHIM_STOP_FILE,
+	if (slurm_folder_wish(a->dir,
 		a->stop == SLURM_STOP_NOW ? "kill\n" : "stop\n", &e) == 0)
 		a->stop_filed = a->stop;
 	slurm_queue_ask(a->slurm, true);

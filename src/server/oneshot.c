@@ -69,12 +69,13 @@ on_request_turn(void *arg)
 }
 
 static int
-oneshot_open_tuner(struct oneshot *a, struct err *e)
+oneshot_open_tuner(struct oneshot *a, struct store *store, struct err *e)
 {
 	struct tuner_env env = {
 		.loop = a->loop,
 		.study = a->env->study,
 		.db = a->env->db,
+		.store = store,
 		.state_dir = a->env->state_dir,
 		.hold = true,
 		.without_launchers = true,
@@ -91,12 +92,11 @@ static int
 oneshot_open(struct oneshot *a, struct err *e)
 {
 	const struct server_env *env = a->env;
+	struct store *store = NULL;
 	bool there = true;
 
-	if (a->tuner == NULL)
-		study_row_keep_strategy(env->db, env->study);
 	/* Usual case: the study exists, and study.json is unchanged. */
-	if (access(env->db, F_OK) == 0 && oneshot_open_tuner(a, e) != 0 &&
+	if (access(env->db, F_OK) == 0 && oneshot_open_tuner(a, NULL, e) != 0 &&
 	    (store_exists(&there, env->db, NULL) != 0 || there))
 		return -1;
 	if (a->tuner != NULL && tuner_is_current(a->tuner))
@@ -106,11 +106,14 @@ oneshot_open(struct oneshot *a, struct err *e)
 		return -1;
 	tuner_close(a->tuner);
 	a->tuner = NULL;
-	if (study_row_open_once(env->db, env->study, env->network_fs,
-		loop_wall_us(a->loop), e) != 0 ||
-	    state_dir_lock_db(&a->state, env->db, e) != 0)
+	if (study_row_open_once(&store, env->db, env->study, env->network_fs,
+		loop_wall_us(a->loop), e) != 0)
 		return -1;
-	return oneshot_open_tuner(a, e);
+	if (state_dir_lock_db(&a->state, env->db, e) != 0) {
+		store_close(store);
+		return -1;
+	}
+	return oneshot_open_tuner(a, store, e);
 }
 
 static int

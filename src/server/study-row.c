@@ -98,11 +98,10 @@ study_row_keep_strategy(const char *path, struct study *study)
 }
 
 static int
-row_create(const char *path, const struct study *study, bool network_fs,
-    int64_t now_us, struct err *e)
+row_create(struct store **store, const char *path, const struct study *study,
+    bool network_fs, int64_t now_us, struct err *e)
 {
 	struct store_aim *aims = aims_of(study);
-	struct store *store;
 	struct store_study row = {
 		.aims = aims,
 		.n_aims = study->n_objectives + study->n_constraints,
@@ -121,9 +120,7 @@ row_create(const char *path, const struct study *study, bool network_fs,
 	};
 	int rc;
 
-	rc = store_create(&store, path, &row, study->space, network_fs, e);
-	if (rc == 0)
-		store_close(store);
+	rc = store_create(store, path, &row, study->space, network_fs, e);
 	store_study_fini(&row);
 	free(aims);
 	return rc;
@@ -172,14 +169,17 @@ study_row_serve(struct store_study *row, int64_t now_us)
 
 /* Inside a transaction: what this start changes in the study's row. */
 static int
-row_start(struct store *store, const struct study *study,
+row_start(struct store *store, struct study *study,
     const struct warmstart *warm, bool serve, int64_t now_us, struct err *e)
 {
 	struct store_study row = { 0 };
-	char *json = json_text(study);
+	char *json;
 	int rc;
 
 	rc = store_study_get(store, &row, e);
+	if (rc == 0)
+		study_set_strategy(study, row.strategy);
+	json = json_text(study);
 	if (rc == 0 && strcmp(row.json, json) != 0)
 		rc = study_change_record(store, &row, study, now_us, e);
 	if (rc == 0 && row.started_us == 0) {
@@ -210,24 +210,19 @@ row_start(struct store *store, const struct study *study,
 }
 
 static int
-row_start_all(const char *path, const struct study *study,
+row_start_all(struct store *store, struct study *study,
     const struct warmstart *warm, bool serve, int64_t now_us, struct err *e)
 {
-	struct store *store;
 	int rc;
 
-	/* The tuner opens it next: no checkpoint in between. */
-	if (store_open(&store, path, STORE_WRITE_ONCE, e) != 0)
-		return -1;
 	rc = store_begin(store, e);
-	if (rc == 0) {
-		rc = row_start(store, study, warm, serve, now_us, e);
-		if (rc == 0)
-			rc = store_commit(store, true, e);
-		if (rc != 0)
-			store_rollback(store);
-	}
-	store_close(store);
+	if (rc != 0)
+		return -1;
+	rc = row_start(store, study, warm, serve, now_us, e);
+	if (rc == 0)
+		rc = store_commit(store, true, e);
+	if (rc != 0)
+		store_rollback(store);
 	return rc;
 }
 
@@ -297,9 +292,11 @@ study_row_finished(const char *path, const struct study *study)
 
 /* Read the sources of warm_start before creating anything. */
 static int
-row_take(const char *path, const struct study *study, bool network_fs,
-    bool serve, int64_t now_us, struct err *e)
+row_take(struct store **out, const char *path, struct study *study,
+    bool network_fs, bool serve, int64_t now_us, struct err *e)
 {
+	enum store_mode mode = serve ? STORE_WRITE : STORE_WRITE_ONCE;
+	struct store *store = NULL;
 	struct warmstart warm = { 0 };
 	bool there, begun = true;
 	int rc;
@@ -310,23 +307,29 @@ row_take(const char *path, const struct study *study, bool network_fs,
 		return -1;
 	if (!begun && warmstart_read(&warm, study, path, e) != 0)
 		return -1;
-	rc = there ? 0 : row_create(path, study, network_fs, now_us, e);
-	if (rc == 0)
-		rc = row_start_all(path, study, &warm, serve, now_us, e);
+	rc = there ? store_open(&store, path, mode, e)
+		   : row_create(&store, path, study, network_fs, now_us, e);
+	if (rc == 0) {
+		rc = row_start_all(store, study, &warm, serve, now_us, e);
+		if (rc == 0)
+			*out = store;
+		else
+			store_close(store);
+	}
 	warmstart_free(&warm);
 	return rc;
 }
 
 int
-study_row_open(const char *path, const struct study *study, bool network_fs,
-    int64_t now_us, struct err *e)
+study_row_open(struct store **store, const char *path, struct study *study,
+    bool network_fs, int64_t now_us, struct err *e)
 {
-	return row_take(path, study, network_fs, true, now_us, e);
+	return row_take(store, path, study, network_fs, true, now_us, e);
 }
 
 int
-study_row_open_once(const char *path, const struct study *study,
+study_row_open_once(struct store **store, const char *path, struct study *study,
     bool network_fs, int64_t now_us, struct err *e)
 {
-	return row_take(path, study, network_fs, false, now_us, e);
+	return row_take(store, path, study, network_fs, false, now_us, e);
 }

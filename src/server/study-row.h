@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct err;
+struct store;
 struct study;
 
 /*
@@ -17,13 +18,15 @@ struct study;
 void study_row_keep_strategy(const char *path, struct study *);
 /*
  * Create path for this study, or check that it is the same one and record what
- * changed.  Marks the study as running since now_us.
+ * changed; the strategy as study_row_keep_strategy.  Marks the study as running
+ * since now_us.  The store stays open for the tuner, because opening one takes
+ * as long as all that is read here.
  */
-int study_row_open(const char *path, const struct study *, bool network_fs,
-    int64_t now_us, struct err *);
+int study_row_open(struct store **, const char *path, struct study *,
+    bool network_fs, int64_t now_us, struct err *);
 /* The same without a server: the state is kept, or interrupted when new. */
-int study_row_open_once(const char *path, const struct study *, bool network_fs,
-    int64_t now_us, struct err *);
+int study_row_open_once(struct store **, const char *path, struct study *,
+    bool network_fs, int64_t now_us, struct err *);
 
 /*
  * Whether study_row_open would accept this study for the one at path, if it

@@ -143,6 +143,18 @@ add_study(struct store *s, const struct store_study *study, bool network_fs,
 	return store_name_id(s, study->metric, &id, e);
 }
 
+/*
+ * The change to a write-ahead log writes the first page of a file that is empty:
+ * there is nothing that a journal could restore.
+ */
+static int
+fill_journal(struct store *s, bool network_fs, struct err *e)
+{
+	if (!network_fs && store_exec(s, "PRAGMA journal_mode = OFF", e) != 0)
+		return -1;
+	return store_set_journal(s, network_fs, e);
+}
+
 /* All in one transaction: the file holds a whole study or nothing. */
 static int
 fill_file(struct store *s, const struct store_study *study,
@@ -151,7 +163,7 @@ fill_file(struct store *s, const struct store_study *study,
 	char pragma[64];
 
 	if (store_connect_write(s, e) != 0 ||
-	    store_set_journal(s, network_fs, e) != 0 ||
+	    fill_journal(s, network_fs, e) != 0 ||
 	    store_exec(s, "BEGIN IMMEDIATE", e) != 0)
 		return -1;
 	s->begun = true;
@@ -185,6 +197,7 @@ store_create(struct store **out, const char *path,
 	}
 	store_sync_folder(path);
 	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
+	(void)store_wal_kept(s); /* records the inode for later checks */
 	*out = s;
 	return 0;
 }

@@ -15,6 +15,11 @@
 
 /* Milliseconds to wait for a lock: while opening, and for readers always. */
 #define OPEN_WAIT_MS 500
+/*
+ * After STORE_WRITE_ONCE a longer log is checkpointed: whoever opens the file
+ * next reads all of it, at some 2 us a page.
+ */
+enum { LOG_LONG = 512 << 10 };
 
 /*
  * Views are read with the settings that SQLite's security page recommends. mmap
@@ -51,6 +56,8 @@ empty_log(struct store *s)
 {
 	int keeps = 0;
 
+	if (s->once && store_wal_bytes(s) >= LOG_LONG)
+		store_checkpoint_at_close(s);
 	(void)sqlite3_db_config(
 	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1, &keeps);
 	if (keeps || s->dead || sqlite3_db_readonly(s->db, "main") != 0)
@@ -338,7 +345,7 @@ store_checkpoint_at_close(struct store *s)
 }
 
 static int
-open_write(struct store *s, bool visit, struct err *e)
+open_write(struct store *s, struct err *e)
 {
 	int64_t version, network_fs;
 	bool fresh = false;
@@ -352,9 +359,9 @@ open_write(struct store *s, bool visit, struct err *e)
 		0 ||
 	    store_set_journal(s, network_fs != 0, e) != 0)
 		return -1;
-	if (visit && is_fresh(s, version, &fresh, e) != 0)
+	if (s->once && is_fresh(s, version, &fresh, e) != 0)
 		return -1;
-	if (visit)
+	if (s->once)
 		keep_log(s, true);
 	if (fresh)
 		return 0;
@@ -383,8 +390,8 @@ store_open(
 			   : err_set(
 				 e, ERR_FILE, "%s: %s", path, strerror(ENOENT));
 	s = store_new(path, mode == STORE_READ ? STORE_READ : STORE_WRITE);
-	rc = mode == STORE_READ ? open_read(s, e)
-				: open_write(s, mode == STORE_WRITE_ONCE, e);
+	s->once = mode == STORE_WRITE_ONCE;
+	rc = mode == STORE_READ ? open_read(s, e) : open_write(s, e);
 	if (rc < 0) {
 		store_close(s);
 		return -1;

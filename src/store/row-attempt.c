@@ -239,6 +239,22 @@ store_attempt_past(
 }
 
 int
+store_attempt_looks(
+    struct store *s, int64_t trial, int64_t *looks, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_LOOKS, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	if (stmt_step(s, st, e) < 0)
+		return -1;
+	*looks = stmt_col_int(st, 0, 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
 store_cost_committed(struct store *s, double *dollars, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_COST_GET, e);

@@ -197,6 +197,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "coalesce((SELECT max(attempt) FROM t_attempt WHERE trial = ?1 "
 	    "AND end_class NOT IN ('capacity', 'quota')), 0)) "
 	    "FROM t_attempt WHERE trial = ?1",
+	[STMT_ATTEMPT_LOOKS] =
+	    "SELECT (SELECT count(rank) FROM t_stop WHERE trial = ?1) + "
+	    "(SELECT count(*) FROM t_retry WHERE trial = ?1 AND "
+	    "state = 'stopped')",
 
 	[STMT_GPU_PUT] =
 	    "INSERT OR REPLACE INTO t_gpu (uuid, gpu, name, memory, used, "

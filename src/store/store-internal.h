@@ -58,6 +58,7 @@ enum stmt_id {
 	STMT_ATTEMPT_TIMES,
 	STMT_ATTEMPT_COST,
 	STMT_ATTEMPT_PAST,
+	STMT_ATTEMPT_LOOKS,
 	STMT_GPU_PUT,
 	STMT_GPU_CLEAR,
 	STMT_ARTIFACTS_PUT,
@@ -116,6 +117,7 @@ struct store {
 	char *path;
 	enum store_mode mode;
 	bool wal;
+	bool once; /* opened by STORE_WRITE_ONCE */
 	unsigned long log_inode,
 	    index_inode; /* of the log; 0 = not recorded yet */
 	bool begun; /* between store_begin and commit or rollback */

@@ -28,8 +28,8 @@ enum store_mode {
 	STORE_WRITE,
 	/*
 	 * STORE_WRITE for a short time: views created by a program of this
-	 * version are kept, and so is the log unless store_checkpoint_at_close
-	 * was called.
+	 * version are kept, and so is the log unless it is long or
+	 * store_checkpoint_at_close was called.
 	 */
 	STORE_WRITE_ONCE
 };
@@ -293,6 +293,9 @@ struct store_past {
 };
 int store_attempt_past(
     struct store *, int64_t trial, struct store_past *, struct err *);
+/* The stops of a trial after which it went on: a second look, or a retry. */
+int store_attempt_looks(
+    struct store *, int64_t trial, int64_t *looks, struct err *);
 
 /* Record the status of a GPU at time_us in place of the older one. */
 int store_gpu_put(

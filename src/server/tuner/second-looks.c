@@ -240,21 +240,10 @@ second_looks_settle(struct tuner *t)
 int
 second_looks_had(struct store *store, int64_t trial, bool *had, struct err *e)
 {
-	static const char sql[] =
-	    "SELECT (SELECT count(rank) FROM t_stop WHERE trial = ?1) + "
-	    "(SELECT count(*) FROM t_retry WHERE trial = ?1 AND "
-	    "state = 'stopped')";
-	const char *params[2] = { NULL, NULL };
-	struct store_rows *rows;
-	char number[24];
-	int rc;
+	int64_t looks;
 
-	(void)snprintf(number, sizeof number, "%" PRId64, trial);
-	params[0] = number;
-	if (store_rows_open(&rows, store, sql, params, e) != 0)
+	if (store_attempt_looks(store, trial, &looks, e) != 0)
 		return -1;
-	rc = store_rows_next(rows, e);
-	*had = rc == 1 && store_rows_int(rows, 0) > 0;
-	store_rows_close(rows);
-	return rc < 0 ? -1 : 0;
+	*had = looks > 0;
+	return 0;
 }

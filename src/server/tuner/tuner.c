@@ -158,6 +158,23 @@ open_mathematics(struct tuner *t, struct err *e)
 	    &t->medians, &t->plugins, t->rules, t->history, &env, e);
 }
 
+/* The database with the study's row; the strategy as it is recorded. */
+static int
+open_study(struct tuner *t, struct err *e)
+{
+	enum store_mode mode =
+	    t->env.without_launchers ? STORE_WRITE_ONCE : STORE_WRITE;
+
+	t->store = t->env.store;
+	t->env.store = NULL;
+	if (t->store == NULL && store_open(&t->store, t->env.db, mode, e) != 0)
+		return -1;
+	if (store_study_get(t->store, &t->row, e) != 0)
+		return -1;
+	study_set_strategy(t->env.study, t->row.strategy);
+	return 0;
+}
+
 int
 tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 {
@@ -171,11 +188,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	t->turn_us = loop_wall_us(env->loop);
 	t->clock.wake = loop_timer_new(env->loop, on_wake, t);
 	t->clock.flush = loop_timer_new(env->loop, on_flush, t);
-	if (store_open(&t->store, env->db,
-		env->without_launchers ? STORE_WRITE_ONCE : STORE_WRITE,
-		e) != 0 ||
-	    store_study_get(t->store, &t->row, e) != 0 ||
-	    open_mathematics(t, e) != 0 ||
+	if (open_study(t, e) != 0 || open_mathematics(t, e) != 0 ||
 	    (!env->without_launchers && open_world(t, e) != 0) ||
 	    restore_tuner(t, e) != 0) {
 		tuner_close(t);

@@ -24,8 +24,10 @@ struct tuner;
 
 struct tuner_env {
 	struct loop *loop;
-	const struct study *study;
+	struct study *study; /* it may get the strategy of the database */
 	const char *db; /* path of NAME.db */
+	/* The same, open for writing: the tuner closes it; NULL: it opens db. */
+	struct store *store;
 	const char *state_dir; /* NAME.d, absolute */
 	int64_t trials; /* instead of limits.trials; 0 = none */
 	int64_t parallel; /* instead of limits.parallel; 0 = none */

@@ -1,6 +1,6 @@
 /*
  * hpotune check: read study.json as "start" would, and print the plan.  Runs
- * and creates nothing.
+ * and creates nothing, unless --checkpoint runs a trial.
  */
 
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
+#include "src/cli/check-checkpoint.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/plan.h"
 #include "src/cli/common/load-study.h"
@@ -591,6 +592,17 @@ cmd_check(struct cli *cli)
 	}
 	if (load_study_find(cli, &found, NULL, &e) != 0)
 		return cli_fail(&e);
+	if (cli_has(cli, "checkpoint") && log != NULL) {
+		cli_study_fini(&found);
+		(void)err_set(&e, ERR_USAGE,
+		    "check: --checkpoint runs a trial: omit --log");
+		return cli_fail(&e);
+	}
+	if (cli_has(cli, "checkpoint")) {
+		rc = check_checkpoint(cli, found.study, &e);
+		cli_study_fini(&found);
+		return rc == -1 ? cli_fail(&e) : rc;
+	}
 	if (log != NULL)
 		rc = check_log(cli, found.study, log, &whole, &e);
 	else

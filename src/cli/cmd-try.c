@@ -4,13 +4,10 @@
  * removed at the end, so nothing is recorded.
  */
 
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -21,22 +18,17 @@
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
+#include "src/cli/one-trial.h"
 #include "src/cli/read-log.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/where.h"
-#include "src/server/plugins/plugins.h"
 #include "src/server/server.h"
 #include "src/server/status/rows.h"
-#include "src/server/suggest/suggest.h"
 #include "src/store/store.h"
 
-enum {
-	TRY_CHUNK = 65536,
-	TRY_FOLDERS = 64, /* descriptors of nftw */
-	TRY_DIGITS = 6
-};
+enum { TRY_CHUNK = 65536, TRY_DIGITS = 6 };
 
 /* A growing file of the attempt. */
 struct try_file {
@@ -50,8 +42,7 @@ struct
 try {
 	struct cli *cli;
 	struct study *study;
-	char *dir; /* the temporary folder */
-	char *db, *state_dir;
+	struct one_trial_folder folder;
 	struct read_log *reader;
 	struct try_file files[2]; /* the log, and $HPOTUNE_METRICS */
 	bool shown; /* the setting was printed */
@@ -59,36 +50,17 @@ try {
 };
 
 static int
-on_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+folder_make(struct try *t, struct err *e)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path) == 0 || errno == ENOENT ? 0 : -1;
-}
-
-static int
-dir_make(struct try *t, struct err *e)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	t->dir = xasprintf(
-	    "%s/hpotune-try-XXXXXX", tmp != NULL && *tmp == '/' ? tmp : "/tmp");
-	if (mkdtemp(t->dir) == NULL) {
-		(void)err_set(
-		    e, ERR_FILE, "try: %s: %s", t->dir, strerror(errno));
-		free(t->dir);
-		t->dir = NULL;
+	if (one_trial_folder_make(&t->folder, t->study->name, "try", e) != 0)
 		return -1;
-	}
-	t->db = xasprintf("%s/%s.db", t->dir, t->study->name);
-	t->state_dir = xasprintf("%s/%s.d", t->dir, t->study->name);
 	t->files[0] = (struct try_file){ .fd = -1, .feed = read_log_feed };
 	t->files[1] =
 	    (struct try_file){ .fd = -1, .feed = read_log_feed_metrics };
-	t->files[0].path = xasprintf("%s/trials/1/attempt-1/log", t->state_dir);
-	t->files[1].path =
-	    xasprintf("%s/trials/1/attempt-1/metrics.jsonl", t->state_dir);
+	t->files[0].path =
+	    xasprintf("%s/trials/1/attempt-1/log", t->folder.state_dir);
+	t->files[1].path = xasprintf(
+	    "%s/trials/1/attempt-1/metrics.jsonl", t->folder.state_dir);
 	return 0;
 }
 
@@ -103,13 +75,7 @@ try_fini(struct try *t)
 		free(t->files[i].path);
 	}
 	read_log_free(t->reader);
-	if (t->dir != NULL &&
-	    nftw(t->dir, on_entry, TRY_FOLDERS, FTW_DEPTH | FTW_PHYS) != 0)
-		log_warn(
-		    "try", "%s was not removed: %s", t->dir, strerror(errno));
-	free(t->dir);
-	free(t->db);
-	free(t->state_dir);
+	one_trial_folder_free(&t->folder);
 }
 
 static void
@@ -267,7 +233,7 @@ try_end(struct try *t, enum server_end end, struct err *e)
 	read_log_end(t->reader, &out);
 	out_print(t, &out);
 	out = (struct buf){ 0 };
-	if (store_open(&store, t->db, STORE_READ, e) != 0)
+	if (store_open(&store, t->folder.db, STORE_READ, e) != 0)
 		return -1;
 	rc = recorded_read(t, store, e);
 	if (rc == 0)
@@ -287,8 +253,8 @@ static int
 try_run(struct try *t, struct err *e)
 {
 	struct server_env env = { .study = t->study,
-		.db = t->db,
-		.state_dir = t->state_dir,
+		.db = t->folder.db,
+		.state_dir = t->folder.state_dir,
 		.temporary = true,
 		.trials = 1,
 		.parallel = 1,
@@ -303,12 +269,11 @@ try_run(struct try *t, struct err *e)
 	return try_end(t, end, e);
 }
 
-/* The study with one trial, and what "start" checks before it begins. */
+/* The study with one trial of the setting that is given. */
 static int
 study_prepare(struct cli *cli, struct study *study, struct err *e)
 {
 	struct value *setting = xcalloc(study->space->n + 1, sizeof *setting);
-	struct plugins plugins;
 	int rc = cli_setting_operands(cli, study->space, setting, e);
 	const char *broken =
 	    rc == 0 ? where_broken(study->space, setting) : NULL;
@@ -316,22 +281,10 @@ study_prepare(struct cli *cli, struct study *study, struct err *e)
 	if (broken != NULL)
 		rc = err_set(e, ERR_USAGE,
 		    "the setting does not satisfy %.200s", broken);
-	if (rc == 0 && study->trial.command[0] == NULL)
-		rc = err_set(
-		    e, ERR_USAGE, "%s: trial.command is missing", study->path);
-	if (rc == 0 &&
-	    !study_one_trial(study, cli->n_operands > 0 ? setting : NULL))
-		rc = err_set(e, ERR_USAGE,
-		    "%s: try runs a trial on this machine, and the backend %s "
-		    "runs none here",
-		    study->path, study->backends[0].name);
-	free(setting);
-	if (rc != 0 || plugins_read(&plugins, study, e) != 0)
-		return -1;
-	rc = suggest_check(&plugins, study, e);
 	if (rc == 0)
-		rc = plugins_check_programs(&plugins, study, e);
-	plugins_free(&plugins);
+		rc = one_trial_prepare(
+		    study, cli->n_operands > 0 ? setting : NULL, "try", e);
+	free(setting);
 	return rc;
 }
 
@@ -349,7 +302,8 @@ cmd_try(struct cli *cli)
 	}
 	t->cli = cli;
 	t->study = found.study;
-	if (study_prepare(cli, found.study, &e) == 0 && dir_make(t, &e) == 0 &&
+	if (study_prepare(cli, found.study, &e) == 0 &&
+	    folder_make(t, &e) == 0 &&
 	    read_log_new(&t->reader, found.study, &e) == 0)
 		status = try_run(t, &e);
 	try_fini(t);

@@ -111,6 +111,8 @@ static const struct cli_option check_options[] = {
 	{ "log", 0, "FILE",
 	    "show what is read of this output of a trial, - is standard "
 	    "input" },
+	{ "checkpoint", 0, NULL,
+	    "run a trial twice: does it go on from its checkpoint?" },
 	{ .name = NULL },
 };
 

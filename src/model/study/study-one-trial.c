@@ -53,3 +53,16 @@ study_one_trial(struct study *s, const struct value *setting)
 	s->n_enqueue = 1;
 	return true;
 }
+
+void
+study_stop_nobody(struct study *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_stopping; i++)
+		free(s->stopping[i].name);
+	if (s->stopping == NULL)
+		s->stopping = xcalloc(1, sizeof *s->stopping);
+	s->stopping[0] = (struct study_plugin){ .name = xstrdup("none") };
+	s->n_stopping = 1;
+}

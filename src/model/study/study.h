@@ -285,6 +285,8 @@ void study_free(struct study *);
  * trials on this machine; then nothing has changed.
  */
 bool study_one_trial(struct study *, const struct value *setting);
+/* Replace the stopping rules by none. */
+void study_stop_nobody(struct study *);
 /*
  * Where study.json names no strategy, use the recorded one of its database:
  * earlier versions had another default.

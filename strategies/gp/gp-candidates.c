@@ -219,6 +219,8 @@ gp_candidates_best(double *rows, double *score, size_t k,
 			near_fill(block + i * f.d, g->space,
 			    rule->good + i % rule->n_good * f.d, rng);
 		bounds_apply(block, m - near, m, g);
+		if (g->centre != NULL)
+			gp_neighbours_make(block, m, g->space, g->centre, rng);
 		block_score(&f, g, block, m);
 	}
 	free(block);

@@ -193,6 +193,8 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 		fit_part(&l, &fit, data, m, starts, 1);
 	}
 	memcpy(theta, starts, n * sizeof *theta);
+	for (m = 0; m < data->d; m++)
+		theta[m] += rule->shorten;
 	free(starts);
 	free(low);
 	free(fit.status);

@@ -146,11 +146,26 @@ changes_max(const struct gp_axes *g)
 	return n;
 }
 
+/* Keep the neighbours of centre among n rows; returns their number. */
+static size_t
+rows_nearby(
+    double *rows, size_t n, const struct gp_axes *g, const double *centre)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		if (gp_neighbours_are(g, rows + i * g->d, centre))
+			memmove(rows + kept++ * g->d, rows + i * g->d,
+			    g->d * sizeof *rows);
+	return kept;
+}
+
 /* All rows that differ from row in one level; returns their number. */
 static size_t
-row_changes(double *to, const struct gp_axes *g, const double *row,
-    double *levels, bool *active)
+row_changes(double *to, const struct gp_acquisition_goal *goal,
+    const double *row, double *levels, bool *active)
 {
+	const struct gp_axes *g = goal->space;
 	const struct gp_axis *a;
 	size_t n = 0, k, i, changes;
 
@@ -166,21 +181,21 @@ row_changes(double *to, const struct gp_axes *g, const double *row,
 		}
 	}
 	gp_axes_snap(g, to, n);
-	return n;
+	return goal->centre == NULL ? n : rows_nearby(to, n, g, goal->centre);
 }
 
 /* Take the best change of row i while it improves the score. */
 static bool
 refine_change(struct refine *r, size_t i, size_t most)
 {
-	const struct gp_axes *g = r->goal->space;
 	double *to = xcalloc(most * (r->d + 2) + 1, sizeof *to);
 	double *score = to + most * r->d, *levels = score + most;
 	bool *active = xcalloc(r->d, sizeof *active), changed = false;
 	size_t n, k, best, turn;
 
 	for (turn = 0; turn < CHANGES_MAX; turn++) {
-		n = row_changes(to, g, r->rows + i * r->d, levels, active);
+		n = row_changes(
+		    to, r->goal, r->rows + i * r->d, levels, active);
 		if (n == 0)
 			break;
 		gp_acquisition(r->goal, to, n, score, NULL);

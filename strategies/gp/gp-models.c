@@ -185,7 +185,8 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 		.space = &q->space,
 		.weights = q->weights,
 		.low = q->low,
-		.high = q->high };
+		.high = q->high,
+		.centre = q->centre };
 	g->models = xcalloc(n + 1, sizeof *g->models);
 	rc = losses_fit(g, q, theta);
 	if (rc == 0 && !g->improve) {

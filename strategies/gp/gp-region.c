@@ -62,9 +62,68 @@ gp_region_wanted(const struct strategy_ask *ask, size_t after)
 	       trials_since_best(ask->history) >= after;
 }
 
-/* The rows in order of their distance to one of them; free it. */
+/* Whether two rows have the same levels and choices, of which there are some. */
+static bool
+is_level_with(const struct gp_axes *g, const double *a, const double *b)
+{
+	bool any = false;
+	size_t k;
+
+	for (k = 0; k < g->d; k++) {
+		if (g->axes[k].levels == 0)
+			continue;
+		if (a[k] != b[k])
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static size_t
+rows_nearby(const struct gp_rows *rows)
+{
+	size_t m = ROWS + ROWS_PER_AXIS * rows->d;
+
+	return m < rows->n ? m : rows->n;
+}
+
+/*
+ * Put the surroundings first, in order, and return their number: the nearest
+ * rows, of which at most half have all levels and choices of the first one.
+ * Else they are soon the same setting but for small steps of the other
+ * parameters, and show nothing of what a change of a level does.
+ */
+static size_t
+surroundings_first(
+    struct near *order, const struct gp_rows *rows, const struct gp_axes *g)
+{
+	size_t m = rows_nearby(rows), same = 0, kept = 0, left = 0, i;
+	const double *centre = rows->x + order[0].row * rows->d;
+	struct near *rest = xcalloc(rows->n, sizeof *rest);
+	bool level;
+
+	for (i = 0; i < rows->n; i++) {
+		level =
+		    is_level_with(g, centre, rows->x + order[i].row * rows->d);
+		if (kept == m || (level && same >= m / 2)) {
+			rest[left++] = order[i];
+			continue;
+		}
+		same += level;
+		order[kept++] = order[i];
+	}
+	memcpy(order + kept, rest, left * sizeof *rest);
+	free(rest);
+	return kept;
+}
+
+/*
+ * The rows in order of their distance to one of them, m of them in its
+ * surroundings first; free it.
+ */
 static struct near *
-rows_order(const struct gp_rows *rows, const struct gp_axes *g, size_t from)
+rows_order(
+    const struct gp_rows *rows, const struct gp_axes *g, size_t from, size_t *m)
 {
 	struct near *order = xcalloc(rows->n, sizeof *order);
 	const double *a = rows->x + from * rows->d, *b;
@@ -79,7 +138,9 @@ rows_order(const struct gp_rows *rows, const struct gp_axes *g, size_t from)
 			order[i].distance += step * step;
 		}
 	}
+	order[from].distance = -1;
 	qsort(order, rows->n, sizeof *order, by_distance);
+	*m = surroundings_first(order, rows, g);
 	return order;
 }
 
@@ -106,33 +167,51 @@ rows_keep(struct gp_rows *rows, const struct near *order, size_t m)
 	rows->n = m;
 }
 
-/* Choices, and numbers of which only one value is nearby, stay free. */
+/* One level farther on each side. */
+static void
+bounds_widen(double *low, double *high, const struct gp_axis *a)
+{
+	double from = gp_axes_level(a, *low), to = gp_axes_level(a, *high);
+
+	*low = gp_axes_of_level(a, fmax(from - 1, 0));
+	*high = gp_axes_of_level(a, fmin(to + 1, a->levels - 1));
+}
+
+/*
+ * The bounds are around the rows in which a number is active.  Choices, and
+ * numbers of which only one value is nearby, stay free.
+ */
 static void
 bounds_fill(double *low, double *high, const struct gp_rows *rows,
     const struct gp_axes *g)
 {
+	bool *active = xcalloc(rows->d + 1, sizeof *active);
 	size_t d = rows->d, i, k;
+	const double *x;
 
 	for (k = 0; k < d; k++) {
 		low[k] = 1;
 		high[k] = 0;
-		for (i = 0; i < rows->n; i++) {
-			low[k] = fmin(low[k], rows->x[i * d + k]);
-			high[k] = fmax(high[k], rows->x[i * d + k]);
-		}
+	}
+	for (i = 0; i < rows->n; i++) {
+		x = rows->x + i * d;
+		gp_axes_active(g, x, active);
+		for (k = 0; k < d; k++)
+			if (active[k]) {
+				low[k] = fmin(low[k], x[k]);
+				high[k] = fmax(high[k], x[k]);
+			}
+	}
+	for (k = 0; k < d; k++) {
+		if (g->axes[k].levels > 0 && !g->category[k] &&
+		    low[k] <= high[k])
+			bounds_widen(low + k, high + k, &g->axes[k]);
 		if (g->category[k] || !(low[k] < high[k])) {
 			low[k] = 0;
 			high[k] = 1;
 		}
 	}
-}
-
-static size_t
-rows_nearby(const struct gp_rows *rows)
-{
-	size_t m = ROWS + ROWS_PER_AXIS * rows->d;
-
-	return m < rows->n ? m : rows->n;
+	free(active);
 }
 
 static bool
@@ -151,12 +230,13 @@ static int64_t
 best_beyond(const struct gp_rows *rows, const struct gp_axes *g,
     const struct history *h, size_t from)
 {
-	struct near *order = rows_order(rows, g, from);
 	double least = INFINITY, loss;
+	struct near *order;
 	int64_t found = 0;
 	size_t i, row;
 
-	for (i = rows_nearby(rows); i < rows->n; i++) {
+	order = rows_order(rows, g, from, &i);
+	for (; i < rows->n; i++) {
 		row = order[i].row;
 		loss = history_loss(h, rows->trials[row]);
 		if (rows->kinds[row] != GP_COMPLETED || !(loss < least) ||
@@ -189,12 +269,12 @@ gp_region_choose(struct gp_rows *rows, const struct gp_axes *g, int64_t centre,
     double *low, double *high)
 {
 	struct near *order;
-	size_t from;
+	size_t from, m;
 
 	if (!row_find(&from, rows, centre))
 		return false;
-	order = rows_order(rows, g, from);
-	rows_keep(rows, order, rows_nearby(rows));
+	order = rows_order(rows, g, from, &m);
+	rows_keep(rows, order, m);
 	free(order);
 	bounds_fill(low, high, rows, g);
 	return true;

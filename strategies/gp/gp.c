@@ -68,6 +68,12 @@ static const struct option options[] = {
 	    .def = "5",
 	    .help = "finished trials without improvement, after which every "
 		    "other suggestion is for the surroundings of the best" },
+	{ .name = "shorten",
+	    .type = OPTION_REAL,
+	    .min = 0,
+	    .max = 1e3,
+	    .def = "1",
+	    .help = "how fast length scales become shorter without progress" },
 	{ .name = "restarts",
 	    .type = OPTION_INT,
 	    .min = 1,
@@ -250,7 +256,7 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	starts_choose(q, starts, m, rows, n);
-	row_beside(starts + m * d, q, q->good);
+	row_beside(starts + m * d, q, q->centre != NULL ? q->centre : q->good);
 	before = gp_where_copy(&q->space, starts, m + 1);
 	gp_local_search(goal, starts, m + 1, score + n);
 	gp_where_approach(goal, starts, before, m + 1, score + n);
@@ -277,9 +283,9 @@ learn(double *x, struct gp_question *q, struct err *e)
 }
 
 /*
- * The bounds of the search, and which rows the model is of: the whole space, or
- * the surroundings of a good trial.  A space that is looked through
- * completely has no surroundings.
+ * The bounds of the search, and which rows the model is of: the whole space,
+ * with shorter scales when nothing improves, or the surroundings of a good
+ * trial.  A space that is looked through completely has no surroundings.
  */
 static void
 bounds_choose(struct gp_question *q)
@@ -293,10 +299,14 @@ bounds_choose(struct gp_question *q)
 	}
 	if (gp_axes_size(&q->space) >
 		plugin_option_number(q->options, "candidates") &&
-	    gp_region_wanted(q->ask, after))
-		(void)gp_region_choose(&q->rows, &q->space,
-		    gp_region_centre(&q->rows, &q->space, q->ask), q->low,
-		    q->high);
+	    gp_region_wanted(q->ask, after)) {
+		if (gp_region_choose(&q->rows, &q->space,
+			gp_region_centre(&q->rows, &q->space, q->ask), q->low,
+			q->high))
+			q->centre = q->rows.x; /* the first of the rows */
+	} else
+		q->rule.shorten = log(gp_stagnation_factor(q->ask, &q->space,
+		    after, plugin_option_number(q->options, "shorten")));
 }
 
 static int

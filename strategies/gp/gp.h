@@ -57,6 +57,18 @@ double gp_axes_level(const struct gp_axis *, double x);
 /* Number of different rows; infinite with a continuous axis. */
 double gp_axes_size(const struct gp_axes *);
 
+/*
+ * Whether two rows (on levels) are neighbours: at most one choice, or number of
+ * at most 16 levels, that is active in both is different.
+ */
+bool gp_neighbours_are(const struct gp_axes *, const double *, const double *);
+/*
+ * Make m rows neighbours of centre: restore all of those coordinates but none
+ * or one, and what depends on it.
+ */
+void gp_neighbours_make(double *rows, size_t m, const struct gp_axes *,
+    const double *centre, struct rng *);
+
 /* How a trial enters the training data. */
 enum gp_training_kind {
 	GP_UNUSED, /* waiting or cancelled */
@@ -105,6 +117,20 @@ bool gp_region_choose(struct gp_rows *, const struct gp_axes *, int64_t centre,
  * second one, when so many trials have ended without an improvement; 0: never.
  */
 bool gp_region_wanted(const struct strategy_ask *, size_t after);
+
+/*
+ * Number of finished trials since the last progress: the best value became
+ * better by more than a thousandth of what it is better than the median.
+ */
+size_t gp_stagnation_trials(const struct history *);
+/*
+ * By what the relevances (inverse squared scales) of the axes are multiplied
+ * for this suggestion: 1 where none has levels or choices, for every fourth
+ * trial, with several objectives, and up to after trials without progress (0:
+ * always); then 1 + rate / d for each further one, 16 at most.
+ */
+double gp_stagnation_factor(const struct strategy_ask *, const struct gp_axes *,
+    size_t after, double rate);
 
 /* How the values are transformed before the fit. */
 enum gp_warp {
@@ -180,6 +206,7 @@ struct gp_hyperparameters_rule {
 	double noise_log; /* of the prior of the noise, as below */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
+	double shorten; /* added to the logarithms of the relevances found */
 };
 
 /*
@@ -188,7 +215,7 @@ struct gp_hyperparameters_rule {
  */
 double gp_hyperparameters_prior(const double *theta, size_t d,
     double noise_floor, double noise_log, double *slope);
-/* The maximum a posteriori theta. */
+/* The maximum a posteriori theta; then its scales are shortened. */
 void gp_hyperparameters_fit(double *theta, const struct kernels *,
     const struct gp_data *, const struct gp_hyperparameters_rule *);
 
@@ -222,6 +249,7 @@ struct gp_acquisition_goal {
 	 * model instead, mean minus this many deviations, negated.
 	 */
 	double lower;
+	const double *centre; /* d: search its neighbours; NULL: everywhere */
 };
 
 /* Scores of m rows; slopes (m x d) may be NULL. */
@@ -262,6 +290,7 @@ struct gp_question {
 	size_t n_good;
 	double *weights; /* d */
 	double *low, *high; /* d: bounds of the search */
+	double *centre; /* d: of the surroundings that are searched; or NULL */
 };
 
 /*

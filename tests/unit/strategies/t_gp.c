@@ -68,7 +68,10 @@ points_fill(double *points, const char *options)
 	int64_t trial;
 	int i;
 
-	gp_open(&r, "{" UNIT("a") "," UNIT("b") "}", options, 3);
+	gp_open(&r,
+	    "{" UNIT("a") ", \"b\": {\"type\": \"int\", \"min\": 1, "
+			  "\"max\": 200}}",
+	    options, 3);
 	for (i = 0; i < DEFAULT_TRIALS; i++) {
 		trial = strategy_run_next(&r, x);
 		memcpy(points + 2 * i, x, 2 * sizeof *x);
@@ -86,15 +89,15 @@ check_options(void)
 	static const char said[] =
 	    "{\"n_startup_trials\": 10, \"startup\": \"sobol\", "
 	    "\"deterministic_objective\": false, \"warp\": true, "
-	    "\"local_after\": 5, \"candidates\": 8192, "
+	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 8192, "
 	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
 	    "\"max_trials\": 4000}";
 	static const char *const others[] = { "{\"n_startup_trials\": 9}",
 		"{\"startup\": \"random\"}", "{\"warp\": false}",
 		"{\"local_after\": 0}", "{\"local_after\": 12}",
-		"{\"candidates\": 4096}", "{\"local_searches\": 1}",
-		"{\"restarts\": 1}", "{\"fit_trials\": 12}",
-		"{\"max_trials\": 12}" };
+		"{\"shorten\": 0}", "{\"candidates\": 4096}",
+		"{\"local_searches\": 1}", "{\"restarts\": 1}",
+		"{\"fit_trials\": 12}", "{\"max_trials\": 12}" };
 	double usual[2 * DEFAULT_TRIALS], points[2 * DEFAULT_TRIALS];
 	size_t i;
 

@@ -208,6 +208,33 @@ score_beside(const struct gp_acquisition_goal *g, const double *row)
 	return best;
 }
 
+/* With a centre, candidates and what is found from it are its neighbours. */
+static void
+check_beside(struct gp_acquisition_goal *goal, struct rng *rng)
+{
+	enum { KEPT = 40, D = 4 };
+	struct gp_candidates_rule rule = { .candidates = 4096 };
+	double centre[D] = { 0.5, 0.5, 0.1, 0.05 }, rows[KEPT * D];
+	double score[KEPT], free_score[KEPT];
+	size_t beyond = 0, i;
+
+	gp_axes_snap(goal->space, centre, 1);
+	memcpy(rows, centre, sizeof centre);
+	gp_local_search(goal, rows, 1, free_score);
+	ok(!gp_neighbours_are(goal->space, rows, centre),
+	    "the best setting is not beside the centre");
+	goal->centre = centre;
+	gp_candidates_best(rows, score, KEPT, goal, &rule, rng);
+	for (i = 0; i < KEPT; i++)
+		beyond += !gp_neighbours_are(goal->space, rows + i * D, centre);
+	is_int((long long)beyond, 0, "candidates are neighbours of a centre");
+	memcpy(rows, centre, sizeof centre);
+	gp_local_search(goal, rows, 1, score);
+	ok(gp_neighbours_are(goal->space, rows, centre) &&
+		score[0] < free_score[0],
+	    "so is what a search from there finds");
+}
+
 /* Numbers, levels and choices end where no single change is better. */
 static void
 check_local(void)
@@ -258,6 +285,7 @@ check_local(void)
 		worst =
 		    fmax(worst, score_beside(&goal, rows + i * D) - score[i]);
 	ok(worst < 1e-4, "no change of one coordinate is better: by %g", worst);
+	check_beside(&goal, &rng);
 	k->gp_free(k->dev, model.gp);
 	gp_axes_free(&axes);
 	space_free(space);

@@ -253,7 +253,8 @@ check_region(void)
 	struct history *h;
 	struct rng rng;
 	double low[3], high[3];
-	bool inside = true, alike = true;
+	bool inside = true;
+	long long alike = 0;
 	size_t i, k;
 
 	rng_init(&rng, 4, 4);
@@ -273,8 +274,8 @@ check_region(void)
 	is_int((long long)rows.n, 22, "of ten trials and four per axis");
 	is_int(rows.trials[0], 40, "the best one is the first");
 	for (i = 0; i < rows.n; i++)
-		alike = alike && rows.x[i * 3 + 2] == 0.25;
-	ok(alike, "those of another choice are farther than any in the cube");
+		alike += rows.x[i * 3 + 2] == 0.25;
+	is_int(alike, 11, "half of them have the choice of the best one");
 	for (i = 0; i < rows.n; i++)
 		for (k = 0; k < 2; k++)
 			inside = inside && rows.x[i * 3 + k] >= low[k] &&

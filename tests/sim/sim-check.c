@@ -25,7 +25,8 @@
 struct tally {
 	int64_t trial, attempts, counted, lost;
 	int64_t resumed; /* of pauses by a rule, and second looks */
-	bool looked; /* it had a second look */
+	bool looked; /* it had a second look, or was retried after a stop */
+	bool retried; /* by the user */
 	bool reused; /* it has the result of another */
 	bool member; /* of a population */
 	bool whole; /* it has reported all its steps */
@@ -182,7 +183,7 @@ waits(enum end_class c)
 static void
 check_retry(struct sim *s, const struct tally *t)
 {
-	if (t->attempts == 0)
+	if (t->attempts == 0 || t->retried)
 		return;
 	if (t->last == END_STOPPED && t->resumed > 0)
 		return;
@@ -201,7 +202,7 @@ check_final(struct sim *s, const struct tally *t)
 {
 	bool good = false;
 
-	if (t->counted > s->retries + 1)
+	if (t->counted > s->retries + 1 && !t->retried)
 		sim_wrong(s,
 		    "trial %" PRId64 " failed %" PRId64 " times, "
 		    "retries is %" PRId64,
@@ -230,12 +231,12 @@ check_final(struct sim *s, const struct tally *t)
 		good = t->last != END_OK && t->last != END_STOPPED &&
 		       t->last != END_USER && !waits(t->last);
 		if (t->ran && (t->last == END_ERROR || t->last == END_OOM) &&
-		    t->counted != s->retries + 1)
+		    t->counted != s->retries + 1 && !t->retried)
 			sim_wrong(s,
 			    "trial %" PRId64 " was given up after %" PRId64
 			    " failures, retries is %" PRId64,
 			    t->trial, t->counted, s->retries);
-		if (t->last == END_LOST && t->lost <= LOST_MAX)
+		if (t->last == END_LOST && t->lost <= LOST_MAX && !t->looked)
 			sim_wrong(s,
 			    "trial %" PRId64 " was given up after %" PRId64
 			    " losses",
@@ -312,7 +313,10 @@ check_trials(struct sim *s)
 	    "t.member IS NOT NULL, (SELECT count(rank) FROM stops AS s "
 	    "WHERE s.trial = t.trial), "
 	    "(SELECT max_steps > 0 AND (t.reports >= max_steps OR "
-	    "t.last_step >= max_steps) FROM t_study) "
+	    "t.last_step >= max_steps) FROM t_study), "
+	    "(SELECT count(*) FROM t_retry AS y WHERE y.trial = t.trial), "
+	    "(SELECT count(*) FROM t_retry AS y WHERE y.trial = t.trial AND "
+	    "state = 'stopped') "
 	    "FROM t_trial AS t "
 	    "LEFT JOIN t_attempt AS a ON a.trial = t.trial "
 	    "LEFT JOIN t_suggestion AS g ON g.trial = t.trial "
@@ -327,7 +331,10 @@ check_trials(struct sim *s)
 				.resumed = store_rows_int(r, 8),
 				.reused = store_rows_int(r, 9) != 0,
 				.member = store_rows_int(r, 10) != 0,
-				.looked = store_rows_int(r, 11) != 0,
+				.looked = store_rows_int(r, 11) +
+					      store_rows_int(r, 14) !=
+					  0,
+				.retried = store_rows_int(r, 13) != 0,
 				.whole = store_rows_int(r, 12) != 0 };
 		} else
 			check_retry(s, &t);
@@ -403,8 +410,9 @@ check_asks(struct sim *s)
 		(void)snprintf(number, sizeof number, "%" PRId64, a->trial);
 		if (a->kind == TUNER_STOP_TRIAL &&
 		    sim_number(s,
-			"SELECT count(*) FROM t_trial WHERE trial = ? AND "
-			"state = 'cancelled'",
+			"SELECT count(*) FROM t_trial AS t WHERE trial = ? "
+			"AND (state = 'cancelled' OR EXISTS (SELECT 1 FROM "
+			"t_retry AS y WHERE y.trial = t.trial))",
 			number) != 1)
 			sim_wrong(s,
 			    "trial %s was stopped by the user and is "
@@ -444,7 +452,9 @@ check_late(struct sim *s)
 		"(trial) WHERE t.state = 'completed' AND member IS NULL AND "
 		"s.verdict = 'stop' AND NOT pause AND NOT late AND NOT EXISTS "
 		"(SELECT 1 FROM t_stop AS k WHERE k.trial = s.trial AND "
-		"k.rank IS NOT NULL AND k.seq > s.seq)",
+		"k.rank IS NOT NULL AND k.seq > s.seq) AND NOT EXISTS "
+		"(SELECT 1 FROM t_retry AS y WHERE y.trial = s.trial AND "
+		"y.seq > s.seq)",
 		NULL) != 0)
 		sim_wrong(s, "a trial was stopped, and completed");
 	if (sim_number(s,
@@ -452,7 +462,9 @@ check_late(struct sim *s)
 		"NOT EXISTS (SELECT 1 FROM t_stop AS s WHERE s.trial = t.trial "
 		"AND s.verdict = 'stop' AND NOT late) AND NOT EXISTS "
 		"(SELECT 1 FROM t_attempt AS a WHERE a.trial = t.trial AND "
-		"a.attempt = t.attempts AND a.end_class = 'timeout')",
+		"a.attempt = t.attempts AND a.end_class = 'timeout') AND "
+		"NOT EXISTS (SELECT 1 FROM t_retry AS y WHERE "
+		"y.trial = t.trial AND y.state = 'stopped')",
 		NULL) != 0)
 		sim_wrong(s, "a trial was stopped by a verdict that was late");
 }
@@ -470,7 +482,8 @@ check_pauses(struct sim *s)
 		"SELECT count(*) FROM (SELECT verdict, lag(verdict) OVER "
 		"(PARTITION BY trial ORDER BY seq) AS before FROM (SELECT "
 		"trial, seq, iif(verdict = 'stop', 'pause', 'resume') AS "
-		"verdict FROM t_stop WHERE pause AND rank IS NULL)) "
+		"verdict FROM t_stop WHERE pause AND rank IS NULL AND trial "
+		"NOT IN (SELECT trial FROM t_retry))) "
 		"WHERE verdict IS before OR (verdict = 'resume' AND before IS "
 		"NULL)",
 		NULL) != 0)

@@ -198,7 +198,8 @@ struct replay {
 	size_t n_stops;
 	bool touched[128]; /* somebody but a rule had a word in it */
 	bool stopped[128];
-	bool looked[128]; /* has its second look: only what diverges stops */
+	bool looked
+	    [128]; /* it went on after its end: only what diverges stops */
 	int64_t judged[128];
 };
 
@@ -294,16 +295,24 @@ on_record(void *arg, const struct store_record *r)
 {
 	struct replay *rp = arg;
 	struct err e = ERR_INIT;
+	char number[24];
 
+	(void)snprintf(number, sizeof number, "%" PRId64, r->trial);
 	while (history_count(rp->history) < r->trial)
 		history_add(rp->history, history_count(rp->history) + 1, NULL);
 	if (r->state == TRIAL_RUNNING) {
 		replay_report(rp, r);
 	} else if (r->state == TRIAL_WAITING) {
+		/* Who was retried may be stopped again, by the same rules. */
 		history_retry(rp->history, r->trial);
 		stop_rule_set_ended(rp->rules, rp->history, r->trial);
 		rp->median->ended(rp->median_state, rp->history, r->trial);
 		rp->looked[r->trial] = true;
+		rp->touched[r->trial] =
+		    rp->touched[r->trial] || sim_number(rp->s,
+						 "SELECT count(*) FROM t_retry "
+						 "WHERE trial = ?",
+						 number) > 0;
 	} else {
 		if (replay_results(rp->history, rp->s->study, rp->s->reader,
 			r->trial, &e) != 0)

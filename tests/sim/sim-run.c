@@ -135,6 +135,7 @@ on_reply(void *arg, bool good, const char *text, const char *data)
 	}
 	if (ask->kind == TUNER_RESUME)
 		s->paused = false;
+	s->retried += ask->kind == TUNER_RETRY;
 }
 
 static void
@@ -185,10 +186,32 @@ block(struct sim *s)
 	s->locks++;
 }
 
+/* One that has ended without completing, or any; or all that failed. */
+static void
+ask_retry(struct sim *s)
+{
+	int64_t any = 1 + sim_below(s, s->trials + 1);
+	int64_t ended = sim_number(s,
+	    "SELECT coalesce(max(trial), 0) FROM t_trial WHERE state IN "
+	    "('failed', 'stopped', 'cancelled')",
+	    NULL);
+
+	if (sim_chance(s, 0.2))
+		ask(s, TUNER_RETRY, 0, "{\"failed\": true}");
+	else
+		ask(s, TUNER_RETRY, ended > 0 ? ended : any, NULL);
+}
+
 static void
 trouble(struct sim *s)
 {
 	char params[64];
+
+	/* In one study of four, for the others to stay what they were. */
+	if (s->seed % 4 == 1 && sim_chance(s, 0.3)) {
+		ask_retry(s);
+		return;
+	}
 
 	switch (sim_below(s, 9)) {
 	case 0:

@@ -68,7 +68,7 @@ struct sim {
 	int broken; /* remaining iterations with a full disk */
 	bool full; /* a server has met the full disk */
 	int disks; /* iterations that failed because of it */
-	int turns, crashes, locks, leaves;
+	int turns, crashes, locks, leaves, retried;
 	struct sim_ask asks[SIM_ASKS_MAX];
 	size_t n_asks;
 	const char *bug; /* a seeded bug, or NULL */

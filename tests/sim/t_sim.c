@@ -178,7 +178,7 @@ run_seeds(char *dir, uint64_t n)
 {
 	uint64_t seed, bad = 0;
 	int64_t crashes = 0, turns = 0, attempts = 0, locks = 0, leaves = 0,
-		disks = 0;
+		retried = 0, disks = 0;
 	double begin = seconds();
 	struct sim *s;
 
@@ -192,6 +192,7 @@ run_seeds(char *dir, uint64_t n)
 		turns += s->turns;
 		locks += s->locks;
 		leaves += s->leaves;
+		retried += s->retried;
 		disks += s->disks;
 		attempts += s->world != NULL
 				? (int64_t)pretend_world_count(s->world)
@@ -200,8 +201,10 @@ run_seeds(char *dir, uint64_t n)
 	}
 	printf("# %" PRId64 " turns, %" PRId64 " attempts, %" PRId64
 	       " crashes, %" PRId64 " locks, %" PRId64
-	       " turns without disk, %" PRId64 " leaves, %.1f s\n",
-	    turns, attempts, crashes, locks, disks, leaves, seconds() - begin);
+	       " turns without disk, %" PRId64 " leaves, %" PRId64
+	       " retries, %.1f s\n",
+	    turns, attempts, crashes, locks, disks, leaves, retried,
+	    seconds() - begin);
 	ok(bad == 0, "%" PRIu64 " seeds", n);
 	ok(crashes >= (int64_t)n / 2, "with enough crashes of the server");
 }

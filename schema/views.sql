@@ -165,7 +165,8 @@ SELECT trial, attempt, backend, place, state,
     (SELECT model FROM t_left AS l WHERE l.trial = t_attempt.trial
 	AND l.attempt = t_attempt.attempt) AS model_uri,
     (SELECT output FROM t_left AS l WHERE l.trial = t_attempt.trial
-	AND l.attempt = t_attempt.attempt) AS output_uri
+	AND l.attempt = t_attempt.attempt) AS output_uri,
+    cpus, (ended_us - started_us) / 1e6 * cpus AS cpu_seconds
 FROM t_attempt;
 
 -- Ended trials by their sums, the others one by one.  The skipped steps of a

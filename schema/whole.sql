@@ -109,7 +109,7 @@ CREATE TABLE t_attempt (
 	billable_seconds REAL,
 	cost REAL,			-- dollars
 	log TEXT,			-- path
-	why TEXT, worst_cost REAL, trained_seconds REAL, gpus INTEGER, energy_joules REAL, gpu_memory INTEGER, gpu_busy REAL, gpu_seen REAL, download_seconds REAL, upload_seconds REAL,
+	why TEXT, worst_cost REAL, trained_seconds REAL, gpus INTEGER, energy_joules REAL, gpu_memory INTEGER, gpu_busy REAL, gpu_seen REAL, download_seconds REAL, upload_seconds REAL, cpus INTEGER,
 	PRIMARY KEY (trial, attempt)
 ) STRICT, WITHOUT ROWID;
 
@@ -330,6 +330,9 @@ CREATE INDEX t_tag_tag ON t_tag (tag);
 CREATE INDEX t_retry_trial ON t_retry (trial);
 
 CREATE INDEX t_trial_forgotten ON t_trial (state) WHERE forgotten = 1;
+
+CREATE INDEX t_attempt_cpus ON t_attempt (cpus, started_us, ended_us)
+WHERE cpus IS NOT NULL;
 
 CREATE TRIGGER t_trial_count AFTER INSERT ON t_trial
 BEGIN

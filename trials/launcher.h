@@ -190,6 +190,7 @@ struct launch_event {
 			int64_t pid; /* 0 when unknown */
 			int64_t started_us;
 			const char *place; /* "host", "host gpu 0" */
+			int cpus; /* cores it was given; 0 = unknown */
 		} up;
 		struct {
 			const char *name;

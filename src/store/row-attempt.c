@@ -74,6 +74,7 @@ store_attempt_row(struct row *r, struct store_attempt *a)
 		},
 		.before_s = row_real(r, 30),
 		.after_s = row_real(r, 31),
+		.cpus = (int)row_int_or(r, 32, 0, 0, INT_MAX),
 	};
 	a->billed = !isnan(a->billable_s);
 	a->priced = !isnan(a->cost);
@@ -159,6 +160,7 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	bind_usage(st, &a->usage);
 	stmt_real(st, 31, a->before_s > 0 ? a->before_s : NAN);
 	stmt_real(st, 32, a->after_s > 0 ? a->after_s : NAN);
+	stmt_int_or(st, 33, a->cpus, 0);
 }
 
 int

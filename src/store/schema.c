@@ -45,6 +45,8 @@ static const char *const migrations[] = {
 #include "schema/014-annotate.inc"
 	,
 #include "schema/015-series.inc"
+	,
+#include "schema/016-cpus.inc"
 };
 
 /* What they leave in an empty file. */
@@ -127,6 +129,7 @@ static const struct {
 	    "NULL AS gpus, NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_busy, NULL AS gpu_seen" },
 	{ 8, "t_attempt", "NULL AS download_seconds, NULL AS upload_seconds" },
+	{ 16, "t_attempt", "NULL AS cpus" },
 	{ 3, "t_trial",
 	    "NULL AS paused_step, 0.0 AS violation, NULL AS from_trial, "
 	    "NULL AS member, NULL AS until_step" },
@@ -149,6 +152,7 @@ static const struct {
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
 	{ 8, "attempts", "NULL AS download_seconds, NULL AS upload_seconds" },
+	{ 16, "attempts", "NULL AS cpus, NULL AS cpu_seconds" },
 	{ 9, "attempts", "NULL AS model_uri, NULL AS output_uri" },
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",

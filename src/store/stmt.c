@@ -29,7 +29,7 @@
 	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why, " \
 	"billable_seconds, cost, worst_cost, trained_seconds, gpus, "         \
 	"energy_joules, gpu_memory, gpu_busy, gpu_seen, download_seconds, "   \
-	"upload_seconds"
+	"upload_seconds, cpus"
 
 static const char *const texts[STMT_COUNT] = {
 	[STMT_BEGIN_READ] = "BEGIN",
@@ -144,7 +144,7 @@ static const char *const texts[STMT_COUNT] = {
 	    ") VALUES (?1, ?2, ?3, "
 	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
 	    "?18, ?19, ?20, ?21, ?22, ?23, ?24, "
-	    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
+	    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)",
 	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			     "WHERE trial = ?1 AND attempt = ?2",
 	/* The same for the columns that reading the log changes. */
@@ -160,7 +160,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21 AND "
 	    "billable_seconds IS ?22 AND cost IS ?23 AND worst_cost IS ?24 AND "
 	    "trained_seconds IS ?25 AND download_seconds IS ?31 AND "
-	    "upload_seconds IS ?32",
+	    "upload_seconds IS ?32 AND cpus IS ?33",
 	[STMT_ATTEMPT_PUT] =
 	    "UPDATE OR FAIL t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
 	    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "
@@ -171,7 +171,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "cost = ?23, worst_cost = ?24, trained_seconds = ?25, "
 	    "gpus = ?26, gpu_seconds = (?9 - ?8) / 1e6 * ?26, "
 	    "energy_joules = ?27, gpu_memory = ?28, gpu_busy = ?29, "
-	    "gpu_seen = ?30, download_seconds = ?31, upload_seconds = ?32 "
+	    "gpu_seen = ?30, download_seconds = ?31, upload_seconds = ?32, "
+	    "cpus = ?33 "
 	    "WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",

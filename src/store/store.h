@@ -146,6 +146,7 @@ struct store_attempt {
 	/* Billed seconds before it trained and after; 0 or NaN = unknown */
 	double before_s, after_s;
 	struct gpu_usage usage;
+	int cpus; /* cores that a cluster gave it; 0 = unknown */
 	char *log; /* path of its log, relative to the folder of the database */
 	char *why; /* or NULL */
 };

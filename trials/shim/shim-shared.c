@@ -36,8 +36,10 @@ claim_write(const struct shim *s, const char *name)
 
 	(void)gethostname(host, sizeof host - 1);
 	n = snprintf(text, sizeof text,
-	    "uuid=%.40s job=%.40s restart=%.20s host=%.100s\n", s->uuid,
-	    job_variable("SLURM_JOB_ID"), job_variable("SLURM_RESTART_COUNT"),
+	    "uuid=%.40s job=%.40s restart=%.20s cpus=%.20s host=%.100s\n",
+	    s->uuid, job_variable("SLURM_JOB_ID"),
+	    job_variable("SLURM_RESTART_COUNT"),
+	    job_variable("SLURM_CPUS_ON_NODE"),
 	    *job_variable("SLURMD_NODENAME") != '\0'
 		? job_variable("SLURMD_NODENAME")
 		: host);

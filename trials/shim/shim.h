@@ -22,7 +22,7 @@ enum {
 
 /*
  * Files of an attempt whose folder is shared.  The claim has a line of
- * "NAME=VALUE" words: uuid, job, restart, host; or uuid and abandoned=1.
+ * "NAME=VALUE" words: uuid, job, restart, cpus, host; or uuid and abandoned=1.
  */
 #define SHIM_CLAIM_FILE "claim"
 #define SHIM_STOP_FILE "stop" /* "stop" or "kill" */

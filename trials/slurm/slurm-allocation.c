@@ -224,7 +224,7 @@ folder_remove(const struct slurm_attempt *job)
 {
 	static const char *const files[] = { CREATE_FILE, "job.sh",
 		SHIM_CLAIM_FILE, SHIM_BEAT_FILE, SHIM_STOP_FILE, NODE_UP_FILE,
-		NODE_CLOSING_FILE };
+		NODE_CLOSING_FILE, SLURM_EXCLUDE_FILE };
 	static const char *const dirs[] = { NODE_NEXT, NODE_TAKEN, "." };
 	char *path = xasprintf("%s/slurm.out", job->dir), text[4];
 	size_t i;
@@ -267,6 +267,42 @@ job_new(struct slurm *s, int number, const char *uuid)
 	return job;
 }
 
+static bool
+is_due(const struct slurm_attempt *a)
+{
+	return a->is_guest && a->phase == SLURM_DUE && a->host == NULL &&
+	       !a->claimed && a->stop == SLURM_STOP_NONE;
+}
+
+/* Slurm is not to begin it on a node that a trial avoids which is due. */
+static void
+nodes_exclude(struct slurm_attempt *job)
+{
+	const struct slurm *s = job->slurm;
+	char list[1024], *rest, *word;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (!is_due(s->attempts[i]))
+			continue;
+		slurm_folder_excluded(s->attempts[i], list, sizeof list);
+		rest = list;
+		while ((word = strsep(&rest, ",")) != NULL)
+			slurm_folder_exclude(job, word);
+	}
+}
+
+void
+slurm_allocation_forgive(struct slurm *s)
+{
+	struct err e = ERR_INIT;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->attempts[i]->is_guest && !s->attempts[i]->claimed)
+			(void)slurm_folder_forgive(s->attempts[i], &e);
+}
+
 static void
 job_make(struct slurm *s)
 {
@@ -275,8 +311,10 @@ job_make(struct slurm *s)
 	struct err e = ERR_INIT;
 
 	free(uuid);
-	if (folder_make(job, &e) == 0)
+	if (folder_make(job, &e) == 0) {
+		nodes_exclude(job);
 		return;
+	}
 	slurm_allocation_unsent(job, false, e.text);
 }
 
@@ -575,13 +613,6 @@ job_for(const struct slurm_attempt *guest, bool must_run)
 			best = job;
 	}
 	return best;
-}
-
-static bool
-is_due(const struct slurm_attempt *a)
-{
-	return a->is_guest && a->phase == SLURM_DUE && a->host == NULL &&
-	       !a->claimed && a->stop == SLURM_STOP_NONE;
 }
 
 /* Guests of a job that waits go to one that runs and has a free place. */

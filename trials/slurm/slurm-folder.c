@@ -22,7 +22,6 @@
 #include "trials/slurm/slurm-internal.h"
 
 #define CREATE_FILE "create"
-#define EXCLUDE_FILE "slurm-exclude"
 
 char *
 slurm_folder_dir(const struct launch_spec *spec)
@@ -604,7 +603,7 @@ slurm_folder_excluded(const struct slurm_attempt *a, char *text, size_t n)
 {
 	*text = '\0';
 	if (a->slurm->set.exclude &&
-	    slurm_folder_read(a->trial_dir, EXCLUDE_FILE, text, n))
+	    slurm_folder_read(a->trial_dir, SLURM_EXCLUDE_FILE, text, n))
 		text[strcspn(text, "\n")] = '\0';
 }
 
@@ -620,6 +619,13 @@ slurm_folder_exclude(struct slurm_attempt *a, const char *node)
 	slurm_folder_excluded(a, old, sizeof old);
 	if (snprintf(text, sizeof text, "%s%s%s\n", old,
 		*old != '\0' ? "," : "", node) >= (int)sizeof text ||
-	    slurm_folder_write(a->trial_dir, EXCLUDE_FILE, text, &e) == -1)
+	    slurm_folder_write(a->trial_dir, SLURM_EXCLUDE_FILE, text, &e) ==
+		-1)
 		return;
+}
+
+int
+slurm_folder_forgive(const struct slurm_attempt *a, struct err *e)
+{
+	return slurm_folder_write(a->trial_dir, SLURM_EXCLUDE_FILE, "", e);
 }

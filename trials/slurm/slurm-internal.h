@@ -94,6 +94,7 @@ struct slurm_attempt {
 	struct attempt_exit exit;
 	int64_t exit_ms; /* when it was seen */
 	char node[SLURM_NODE]; /* of the claim */
+	int cpus; /* of its node, for this attempt; 0 = unknown */
 	char beat[24];
 	int64_t beat_ms; /* when it changed */
 
@@ -257,6 +258,9 @@ slurm_folder_word(const char *line, const char *name, char *value, size_t n);
 /* The nodes that its trial shall not use, separated by commas; "" = none. */
 void slurm_folder_excluded(const struct slurm_attempt *, char *, size_t);
 void slurm_folder_exclude(struct slurm_attempt *, const char *node);
+/* It may use them all again: 0 or -1 with the error set. */
+int slurm_folder_forgive(const struct slurm_attempt *, struct err *);
+#define SLURM_EXCLUDE_FILE "slurm-exclude"
 
 /* slurm-ranks.c: trials of several processes. */
 /* A word of the shell for the argument with the cores of the trial. */
@@ -286,6 +290,8 @@ int slurm_allocation_load(struct slurm *, struct err *);
 void slurm_allocation_place(struct slurm *);
 /* Compare such a job with its files and its row. */
 void slurm_allocation_look(struct slurm_attempt *job);
+/* No other node is left: trials that have not begun may use all again. */
+void slurm_allocation_forgive(struct slurm *);
 /* Not sent, and given up: what would have run in it ends unsent, too. */
 void
 slurm_allocation_unsent(struct slurm_attempt *job, bool refused, const char *);

@@ -147,6 +147,7 @@ up_tell(struct slurm_attempt *a)
 	(void)snprintf(a->place, sizeof a->place, "%s", text);
 	ev.u.up.started_us = a->claim.started_us;
 	ev.u.up.place = a->place;
+	ev.u.up.cpus = (int)(a->cpus * a->slurm->set.nodes);
 	launcher_emit(&a->source, &ev);
 	/* What the cluster charges: it has them until its job ends. */
 	if (a->slurm->set.n_gpus > 0) {
@@ -160,13 +161,15 @@ up_tell(struct slurm_attempt *a)
 static void
 claim_read(struct slurm_attempt *a)
 {
-	char text[256], job[32];
+	char text[256], job[32], cpus[24];
 
 	if (a->node[0] != '\0' ||
 	    !slurm_folder_read(a->dir, SHIM_CLAIM_FILE, text, sizeof text))
 		return;
 	slurm_folder_word(text, "host", a->node, sizeof a->node);
 	slurm_folder_word(text, "job", job, sizeof job);
+	slurm_folder_word(text, "cpus", cpus, sizeof cpus);
+	a->cpus = (int)strtol(cpus, NULL, 10);
 	if (strtoll(job, NULL, 10) > 0)
 		a->id = strtoll(job, NULL, 10);
 	if (a->phase != SLURM_SENDING && a->phase != SLURM_OVER)

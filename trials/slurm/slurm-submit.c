@@ -166,8 +166,9 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 		break;
 	case SLURM_REFUSAL_NODES:
 		slurm_folder_excluded(a, excluded, sizeof excluded);
-		if (*excluded != '\0' && slurm_folder_write(a->trial_dir,
-					     "slurm-exclude", "", &e) == 0) {
+		if (*excluded != '\0' && slurm_folder_forgive(a, &e) == 0) {
+			if (a->is_job)
+				slurm_allocation_forgive(a->slurm);
 			launcher_note(&a->source, LAUNCH_WARNING,
 			    "without the nodes %s that failed under it there "
 			    "is none left: they are used again",

@@ -83,7 +83,9 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		{ "costs", "SELECT * FROM costs", true },
 		{ "usage",
 		    "SELECT sum(gpu_seconds) AS gpu_seconds, "
-		    "sum(energy) AS energy_joules FROM t_total",
+		    "sum(energy) AS energy_joules, (SELECT sum(cpu_seconds) "
+		    "FROM attempts WHERE cpus IS NOT NULL) AS cpu_seconds "
+		    "FROM t_total",
 		    true },
 		{ "gpus", "SELECT * FROM gpus", false },
 		{ "placed",

@@ -109,9 +109,10 @@ int
 status_put_usage(struct buf *out, struct store *store, struct err *e)
 {
 	static const char *const sql =
-	    "SELECT sum(gpu_seconds), sum(energy) FROM t_total";
-	double x[2];
-	int rc = rows_numbers(x, 2, store, sql, e);
+	    "SELECT sum(gpu_seconds), sum(energy), (SELECT sum(cpu_seconds) "
+	    "FROM attempts WHERE cpus IS NOT NULL) FROM t_total";
+	double x[3];
+	int rc = rows_numbers(x, 3, store, sql, e);
 
 	if (x[0] > 0)
 		buf_printf(out, "%.3g GPU hours", x[0] / 3600);
@@ -119,6 +120,9 @@ status_put_usage(struct buf *out, struct store *store, struct err *e)
 		buf_puts(out, ", ");
 		energy_put(out, x[1]);
 	}
+	if (x[2] > 0)
+		buf_printf(
+		    out, "%s%.3g CPU hours", x[0] > 0 ? ", " : "", x[2] / 3600);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -60,7 +60,7 @@ ask_tell_begin(struct tuner *t, struct live_trial *l)
 	live_trial_begin(t, l, -1, &att);
 	if (!t->env.without_launchers)
 		t->row.ended_us = 0;
-	live_trial_up(t, l, t->turn_us);
+	live_trial_up(t, l, t->turn_us, 0);
 }
 
 static void

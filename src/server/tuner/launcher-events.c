@@ -21,8 +21,9 @@ on_event_up(
 	live_trial_set_place(l, ev->u.up.place);
 	if (l->metrics.n == 0)
 		l->metrics.up_us = t->turn_us;
-	live_trial_up(
-	    t, l, ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us);
+	live_trial_up(t, l,
+	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us,
+	    ev->u.up.cpus);
 	start_failures_begun(t, l, true);
 }
 

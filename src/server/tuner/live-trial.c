@@ -226,9 +226,12 @@ live_trial_warn_once(struct live_trial *l)
 }
 
 void
-live_trial_up(struct tuner *t, struct live_trial *l, int64_t started_us)
+live_trial_up(
+    struct tuner *t, struct live_trial *l, int64_t started_us, int cpus)
 {
 	l->att.started_us = started_us;
+	if (cpus > 0)
+		l->att.cpus = cpus;
 	l->att_dirty = true;
 	if (l->row.state == TRIAL_STARTING)
 		live_trial_set_state(t, l, TRIAL_EV_UP, NULL);

@@ -115,7 +115,8 @@ void live_trial_set_trains(struct live_trial *, bool trains);
 bool live_trial_warn_once(struct live_trial *);
 
 /* Changes of the open attempt that the launcher reports. */
-void live_trial_up(struct tuner *, struct live_trial *, int64_t started_us);
+void live_trial_up(
+    struct tuner *, struct live_trial *, int64_t started_us, int cpus);
 void live_trial_set_place(struct live_trial *, const char *place);
 /* Why it does not run yet: the reason of its row until it runs. */
 void live_trial_set_waits(struct live_trial *, const char *why);

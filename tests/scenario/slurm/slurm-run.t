@@ -52,7 +52,10 @@ ok 'no job is left' retry no_job_left
 
 is "$(sql run.db 'SELECT DISTINCT gpus, gpu_seconds > 0 FROM attempts')" \
     '1|1' 'the GPUs of a job are counted'
-like "$("$HPOTUNE" status run.json)" '[0-9] GPU hours' 'status has their hours'
+is "$(sql run.db 'SELECT DISTINCT cpus, cpu_seconds / cpus = seconds
+    FROM attempts')" '1|1' 'and its cores'
+like "$("$HPOTUNE" status run.json)" '[0-9] GPU hours, [0-9.e-]+ CPU hours' \
+    'status has their hours'
 cat >trial <<'END'
 #!/bin/sh
 echo "hpotune: step=1 loss=$1"

@@ -77,7 +77,14 @@ test_usage(void)
 		back.usage.seen == 20,
 	    "all of it is read back");
 	store_attempt_fini(&back);
+	a.cpus = 3;
+	attempt_put(s, &a);
+	must(store_attempt_get(s, 1, 1, &back, &e), &e);
+	is_int(back.cpus, 3, "and its cores");
+	store_attempt_fini(&back);
 	end(s, &a, 10, END_LOST);
+	is_query(s, "SELECT cpus, cpu_seconds FROM attempts", "3|30.0",
+	    "10 s of three cores");
 	is_query(s, in_attempts, "1|2|20.0|1500.0|3000000000|25.0",
 	    "GPU seconds: 10 s of two");
 	is_query(s, in_trial, "10.0|20.0|1500.0|3000000000|25.0",

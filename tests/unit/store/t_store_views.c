@@ -51,7 +51,7 @@ static const struct promise {
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
 	    "cost, log, gpus, gpu_seconds, energy_joules, gpu_memory, "
 	    "gpu_utilization, download_seconds, upload_seconds, "
-	    "model_uri, output_uri" },
+	    "model_uri, output_uri, cpus, cpu_seconds" },
 	{ "savings",
 	    "steps_run, steps_skipped, share, seconds_saved, cost_saved, "
 	    "spot_saved, energy_saved" },
@@ -98,7 +98,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "15|" PACKAGE_VERSION,
+	    "16|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

@@ -296,6 +296,22 @@ command_put(struct buf *out, const struct plan *plan)
 	}
 }
 
+/* Which checkpoints stay. */
+static void
+keep_put(struct buf *out, const struct keep_rule *keep)
+{
+	if (!keep->given)
+		return;
+	buf_printf(out, "\ncheckpoints of the %" PRId64 " best", keep->best);
+	if (keep->last > 0)
+		buf_printf(out, " and the %" PRId64 " last trials", keep->last);
+	else
+		buf_printf(out, " trial%s", keep->best == 1 ? "" : "s");
+	buf_puts(out, " are kept");
+	if (keep->bytes > 0)
+		buf_printf(out, ", at most %" PRId64 " bytes", keep->bytes);
+}
+
 /* Destinations of notices, and their moments. */
 static void
 notify_put(struct buf *out, const struct study_notify *to)
@@ -367,6 +383,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	if (plan->gpus.len > 0)
 		buf_printf(out, "\nGPUs       %s", buf_str(&plan->gpus));
 	notify_put(out, &study->notify);
+	keep_put(out, &study->keep);
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');

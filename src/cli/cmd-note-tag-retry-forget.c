@@ -1,4 +1,4 @@
-/* hpotune note, tag, retry, forget: what the user does to recorded trials. */
+/* hpotune note, tag, retry, forget, clean: what the user does to recorded trials. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -158,4 +158,25 @@ cmd_forget(struct cli *cli)
 	};
 
 	return send_trials(cli, &asked, false);
+}
+
+/* Without a server it waits until the folders are deleted. */
+int
+cmd_clean(struct cli *cli)
+{
+	struct server_asked asked = {
+		.name = "clean",
+		.kind = TUNER_CLEAN,
+		.params =
+		    cli_has(cli, "dry-run") ? "{\"dry_run\": true}" : NULL,
+	};
+	struct server_request a;
+	struct err e = ERR_INIT;
+	int status;
+
+	if (server_request_open(&a, cli, &e) != 0)
+		return cli_fail(&e);
+	status = server_request_send(&a, &asked);
+	server_request_close(&a);
+	return status;
 }

@@ -256,6 +256,11 @@ static const struct cli_option report_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option clean_options[] = {
+	{ "dry-run", 'n', NULL, "only say what would be deleted" },
+	{ .name = NULL },
+};
+
 static const struct cli_option web_options[] = {
 	{ "port", 'p', "N",
 	    "listen on the loopback interface instead of a socket; 0: any "
@@ -311,6 +316,9 @@ const struct cli_command cli_commands[] = {
 	{ "forget", "[STUDY] TRIAL...",
 	    "keep trials in the record, and count them nowhere", forget_options,
 	    1, -1, true, cmd_forget },
+	{ "clean", "[STUDY]",
+	    "delete checkpoints that \"keep\" in study.json does not keep",
+	    clean_options, 0, 1, true, cmd_clean },
 	{ "note", "[STUDY] TRIAL TEXT...",
 	    "a note about a trial, \"\" for none", NULL, 2, -1, true,
 	    cmd_note },

@@ -53,6 +53,8 @@ answer_print(struct server_request *asking, const struct control_answer *a)
 		json_writer_object(&w, NULL);
 		json_writer_bool(&w, "ok", true);
 		json_writer_text(&w, "text", a->text);
+		if (a->data != NULL)
+			json_writer_raw(&w, "data", a->data);
 		json_writer_end(&w);
 		buf_puts(&b, asking->list ? "" : "\n");
 		(void)cli_print(&b);

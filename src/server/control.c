@@ -116,6 +116,7 @@ static const struct ask_row {
 	{ "tag", TUNER_TAG },
 	{ "retry", TUNER_RETRY },
 	{ "forget", TUNER_FORGET },
+	{ "clean", TUNER_CLEAN },
 	{ "ask", TUNER_ASK },
 	{ "tell", TUNER_TELL },
 	{ "judge", TUNER_JUDGE },

@@ -189,7 +189,7 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		/* These concern no attempt. */
 		.without_launchers = ask == TUNER_NOTE || ask == TUNER_TAG ||
 				     ask == TUNER_FORGET ||
-				     ask == TUNER_UNQUEUE,
+				     ask == TUNER_CLEAN || ask == TUNER_UNQUEUE,
 	};
 	bool all =
 	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);

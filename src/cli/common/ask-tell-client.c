@@ -59,6 +59,7 @@ command_name(enum tuner_request_kind what)
 	case TUNER_TAG:
 	case TUNER_RETRY:
 	case TUNER_FORGET:
+	case TUNER_CLEAN:
 		break;
 	}
 	return "";

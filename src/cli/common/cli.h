@@ -173,6 +173,7 @@ int cmd_doctor(struct cli *);
 int cmd_enqueue(struct cli *);
 int cmd_export(struct cli *);
 int cmd_forget(struct cli *);
+int cmd_clean(struct cli *);
 int cmd_import(struct cli *);
 int cmd_importance(struct cli *);
 int cmd_judge(struct cli *);

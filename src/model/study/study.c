@@ -449,7 +449,7 @@ enum { NAME_MAX_LEN = 32 };
 static const char *const known[] = { "$schema", "description", "study",
 	"objective", "objectives", "constraints", "parameters", "where",
 	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
-	"warm_start", "notify", NULL };
+	"warm_start", "notify", "keep", NULL };
 
 static int
 read_name(struct study *s, const struct json *root, struct err *e)
@@ -515,6 +515,9 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 		return -1;
 	j = json_get(root, "warm_start");
 	if (j != NULL && study_read_warm_start(s, j, e) != 0)
+		return -1;
+	j = json_get(root, "keep");
+	if (j != NULL && study_read_keep(&s->keep, j, e) != 0)
 		return -1;
 	j = json_get(root, "notify");
 	return j != NULL ? study_read_notify(&s->notify, j, e) : 0;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/keep.h"
+
 struct buf;
 struct err;
 struct json;
@@ -266,6 +268,7 @@ struct study {
 	struct study_warm *warm_start;
 	size_t n_warm_start;
 	struct study_notify notify;
+	struct keep_rule keep;
 };
 
 /* Read and check study.json.  Strict; each error names its position. */

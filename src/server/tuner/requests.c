@@ -14,6 +14,7 @@
 #include "src/model/where.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/ask-tell.h"
+#include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/new-trial.h"
@@ -254,6 +255,9 @@ requests_serve(struct tuner *t)
 			break;
 		case TUNER_FORGET:
 			user_edits_forget(t, r);
+			break;
+		case TUNER_CLEAN:
+			checkpoints_clean(t, r);
 			break;
 		case TUNER_ASK:
 			ask_tell_ask(t, r);

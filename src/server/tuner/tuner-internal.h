@@ -9,6 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/log.h"
 #include "src/server/plugins/plugins.h"
+#include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
 #include "src/server/tuner/live-trial.h"
@@ -104,6 +105,7 @@ struct tuner {
 	struct effects effects;
 	struct requests requests;
 	struct study_end end;
+	struct checkpoints checkpoints;
 	struct tuner_clock clock;
 	struct tuner_database db;
 };

@@ -18,6 +18,7 @@
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/adopt.h"
 #include "src/server/tuner/capacity.h"
+#include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
 #include "src/server/tuner/launcher-events.h"
@@ -215,6 +216,7 @@ tuner_close(struct tuner *t)
 	if (t == NULL)
 		return;
 	requests_reply_all(&t->requests, false);
+	checkpoints_close(t);
 	notices_free(t->notices);
 	new_trial_close(&t->suggestions);
 	converge_close(&t->convergence);
@@ -359,12 +361,14 @@ tuner_turn(struct tuner *t, struct err *e)
 	schedule_place(t);
 	paused_settle(t);
 	second_looks_settle(t);
+	checkpoints_settle(t);
 	turn_write(t);
 	fail_point("tuner.before_commit");
 	if (store_commit(t->store, t->durable, e) != 0)
 		return -1;
 	fail_point("tuner.after_commit");
 	effects_run(t);
+	checkpoints_delete(t);
 	requests_reply_all(&t->requests, true);
 	notices_send(t);
 	if (t->db.tend_log)

@@ -68,6 +68,7 @@ enum tuner_request_kind {
 	TUNER_TAG,
 	TUNER_RETRY,
 	TUNER_FORGET,
+	TUNER_CLEAN, /* params: {"dry_run": true} */
 	TUNER_ASK, /* params: {"count": 1} */
 	/*
 	 * params: {"lines": ["…"], "strict": true, "end": "done", "why": "…"}:

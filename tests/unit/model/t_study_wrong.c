@@ -51,7 +51,14 @@ static const struct wrong {
 	{ BASE ",\n\"zzzzzz\":{}}",
 	    "2:1: zzzzzz: unknown key; known: $schema, description, study, "
 	    "objective, objectives, constraints, parameters, where, strategy, "
-	    "stopping, trial, backend, limits, enqueue, warm_start, notify" },
+	    "stopping, trial, backend, limits, enqueue, warm_start, notify, "
+	    "keep" },
+	{ BASE ",\n\"keep\":3}",
+	    "2:8: keep: expected an object, not a number" },
+	{ BASE ",\n\"keep\":{\"bytes\":0}}",
+	    "2:17: keep.bytes: expected a size above 0" },
+	{ BASE ",\n\"keep\":{\"worst\":1}}",
+	    "2:9: keep.worst: unknown key; known: best, last, bytes" },
 	{ BASE ",\n\"warm_start\":\"a.db\"}",
 	    "2:14: warm_start: expected an array, not a string" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",7]}",

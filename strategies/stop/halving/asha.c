@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "strategies/stop/halving/halving-engine.h"
 
@@ -9,6 +10,7 @@ static const struct option asha_options[] = {
 	HALVING_OPTIONS("1%", "4"),
 	OPTION_COUNT("min_early_stopping_rate", 0, "0",
 	    "rungs to leave out, from the first"),
+	OPTION_SERIES,
 	OPTION_CLOSE,
 };
 
@@ -42,10 +44,15 @@ asha_open(void **state, const struct option_value *values,
 		.lay = asha_lay,
 		.rungs_of_trial = asha_ladder,
 	};
-	struct asha *a = xcalloc(1, sizeof(*a));
+	struct asha *a;
 
-	(void)e;
 	halving_engine_read(&rule, values);
+	/* The server resumes a trial by its steps of the objective. */
+	if (env->series != NULL && rule.promote)
+		return err_set(e, ERR_USAGE,
+		    "asha with promote compares the objective by steps: omit "
+		    "\"metric\" and \"by\"");
+	a = xcalloc(1, sizeof(*a));
 	halving_engine_init(&a->base, &rule, env);
 	a->rate = plugin_option_count(values, "min_early_stopping_rate");
 	if (env->max_steps > 0 || !rule.unit.is_share)

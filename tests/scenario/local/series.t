@@ -124,7 +124,9 @@ wrong '{ "rule": "median", "by": "seconds", "warmup_steps": "30%" }' \
 wrong '{ "rule": "overfit" }' 'expected "against", for example train_loss'
 wrong '{ "rule": "median", "metric": "val loss", "goal": "minimize" }' \
     'the name of a metric is a letter or _'
-wrong '{ "rule": "asha", "by": "seconds" }' 'by'
+wrong '{ "rule": "hyperband", "by": "seconds" }' 'stopping.by: unknown key'
+wrong '{ "rule": "asha", "by": "seconds", "promote": true }' \
+    'asha with promote compares the objective by steps: omit "metric" and "by"'
 printf 'trial,step,value\n1,1,0.5\n1,2,0.4\n2,1,0.5\n2,2,0.25\n' >some.csv
 fails 'curves by steps alone' 2 quietly "$HPOTUNE" replay some.csv --rule "$rule"
 like "$(cat err)" 'these curves have one metric by steps' 'with the reason'

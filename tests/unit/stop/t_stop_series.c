@@ -216,6 +216,26 @@ test_cost_and_patience(void)
 }
 
 static void
+test_asha_seconds(void)
+{
+	struct stage s =
+	    stage_open("asha", "{\"by\":\"seconds\",\"min_resource\":10,"
+			       "\"reduction_factor\":2}");
+	int t;
+
+	for (t = 1; t <= 3; t++)
+		stage_report(&s, t, "acc", 1, 0.1 * t, 10, 0);
+	is_int(stage_report(&s, 4, "acc", 1, 0.1, 9.5, 0), '.',
+	    "asha: before the rung of 10 s nobody is compared");
+	is_int(stage_report(&s, 4, "acc", 2, 0.1, 12, 0), 'T',
+	    "asha: at 12 s it is behind those that reached 10 s");
+	is_str(s.last.unit, "second", "asha: by seconds");
+	is_int(stage_report(&s, 5, "acc", 7, 0.9, 10, 0), '.',
+	    "asha: the best one continues");
+	stage_close(&s);
+}
+
+static void
 test_guard_and_veto(void)
 {
 	struct stage s = stage_open("median",
@@ -283,6 +303,7 @@ main(void)
 	test_overfit();
 	test_seconds();
 	test_cost_and_patience();
+	test_asha_seconds();
 	test_guard_and_veto();
 	test_errors();
 	return done_testing();

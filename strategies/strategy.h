@@ -29,8 +29,7 @@ struct strategy_ask {
 	int64_t n_enqueued; /* earlier trials that were not suggested */
 	/*
 	 * Trials 1 to n_known were suggested by other strategies: cmaes starts
-	 * from the best of them.  A strategy that asks another one sets it in
-	 * its copy of the ask; the server leaves it 0.
+	 * from the best of them.  0, unless choose set it.
 	 */
 	int64_t n_known;
 	int64_t max_steps; /* of a trial; 0 = unknown */
@@ -88,10 +87,10 @@ struct strategy {
 	    const struct option_value *, struct err *);
 	/*
 	 * The strategy to ask instead, with its default options, and why
-	 * (static); NULL = this one.
+	 * (static); n_known is set for it.  NULL = this one.
 	 */
 	const struct strategy *(*choose)(
-	    const struct strategy_ask *, const char **why);
+	    struct strategy_ask *, const char **why);
 };
 
 /*

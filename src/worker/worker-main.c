@@ -186,6 +186,7 @@ answer(struct worker *w, const struct worker_message *m)
 		.seed = q.seed,
 		.trial = q.trial,
 		.n_enqueued = q.n_enqueued,
+		.n_known = q.n_known,
 		.redraw = (unsigned)q.redraw,
 		.kernels = w->kernels };
 	s.x = xcalloc(space->n, sizeof *s.x);

@@ -67,7 +67,7 @@ int worker_protocol_read_study(
  */
 struct worker_message_ask {
 	uint64_t seed;
-	int64_t trial, n_enqueued, redraw;
+	int64_t trial, n_enqueued, n_known, redraw;
 	int64_t convergence; /* 1: a convergence check */
 	/*
 	 * The strategy to ask: that of the study, or another one with its

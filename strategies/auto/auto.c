@@ -175,7 +175,7 @@ static const struct {
 };
 
 static const struct strategy *
-auto_choose(const struct strategy_ask *ask, const char **why)
+auto_choose(struct strategy_ask *ask, const char **why)
 {
 	struct facts f = facts_of(ask);
 	size_t i = 0;
@@ -183,6 +183,9 @@ auto_choose(const struct strategy_ask *ask, const char **why)
 	while (!rows[i].holds(&f))
 		i++;
 	*why = rows[i].why;
+	/* cmaes starts from the best trials of gp. */
+	if (rows[i].use == &strategy_cmaes)
+		ask->n_known = startup_last(ask->history, GP_TRIALS);
 	return rows[i].use;
 }
 
@@ -198,10 +201,7 @@ auto_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	int rc;
 
 	(void)values;
-	use = auto_choose(ask, &why);
-	/* cmaes starts from the best trials of gp. */
-	if (use == &strategy_cmaes)
-		question.n_known = startup_last(ask->history, GP_TRIALS);
+	use = auto_choose(&question, &why);
 	if (plugin_options_read(&theirs, use->options, NULL, NULL, e) != 0)
 		return -1;
 	rc = use->suggest(out, &question, theirs, e);

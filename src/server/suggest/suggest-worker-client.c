@@ -335,6 +335,7 @@ worker_send(struct suggest_worker *w)
 	struct worker_message_ask ask = { .seed = w->env->seed,
 		.trial = w->q.trial,
 		.n_enqueued = w->q.n_enqueued,
+		.n_known = w->q.n_known,
 		.redraw = w->q.redraw,
 		.convergence = w->q.convergence };
 	unsigned keep = HISTORY_POINTS;

@@ -138,6 +138,7 @@ ask_of(const struct suggester *a)
 		.n_enqueued = a->q.n_enqueued,
 		.redraw = a->q.redraw,
 		.max_steps = a->env.study->trial.max_steps,
+		.n_known = a->q.n_known,
 		.trial_seconds = a->q.trial_seconds,
 		.no_worker = a->no_worker,
 	};
@@ -147,11 +148,15 @@ static void
 use_choose(struct suggester *a)
 {
 	const struct strategy *own = a->env.plugins->strategy;
-	struct strategy_ask ask = ask_of(a);
+	struct strategy_ask ask;
 
 	a->use = (struct suggest_use){ .strategy = own };
-	if (own->choose != NULL && !a->q.convergence)
-		a->use.strategy = own->choose(&ask, &a->use.why);
+	a->q.n_known = 0;
+	if (own->choose == NULL || a->q.convergence)
+		return;
+	ask = ask_of(a);
+	a->use.strategy = own->choose(&ask, &a->use.why);
+	a->q.n_known = ask.n_known;
 }
 
 /* In this process, at once. */
@@ -269,7 +274,7 @@ ahead_begin(struct suggester *a, const struct suggest_question *q)
 		suggest_cancel(a);
 	a->q = *q;
 	use_choose(a);
-	h->q = *q;
+	h->q = a->q;
 	h->use = a->use;
 	h->best = history_best(a->env.history);
 	h->asked = a->child == NULL && a->use.strategy->slow &&

@@ -51,6 +51,7 @@ struct suggest_env {
 struct suggest_question {
 	int64_t trial; /* the number the new trial will have */
 	int64_t n_enqueued; /* earlier trials not from the strategy */
+	int64_t n_known; /* as in strategy_ask; suggest.c sets it */
 	unsigned redraw; /* earlier answers that had been tried */
 	/*
 	 * Mean duration of the latest trials that ended; 0 = unknown.  Counts

@@ -72,6 +72,28 @@ is "$(sql killed.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY tr
     "$(sql long.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY trial')" \
     'for the same reasons'
 
+# After 200 trials of a minute it is cmaes, which takes the trials as known ones:
+# another setting than if they were its own.
+mkdir own
+sed 's/"old"/"many"/; s/: 12, /: 200, /' old.json >many.json
+"$HPOTUNE" start -q many.json
+sqlite3 many.db 'UPDATE t_trial SET seconds = 60'
+cp many.db many.json own
+sed 's/"name": "random", //; s/: 200/: 201/' many.json >m && mv m many.json
+sed 's/random/cmaes/; s/: 200/: 201/' own/many.json >m && mv m own/many.json
+"$HPOTUNE" start -q many.json
+"$HPOTUNE" start -q own/many.json
+last() { # database
+	sql "$1" 'SELECT strategy, reason FROM suggestions WHERE trial = 201'
+}
+is "$(last many.db)" \
+    'cmaes|200 finished trials or more, all parameters are numbers' \
+    'after 200 trials cmaes'
+is "$(last own/many.db)" 'cmaes|' 'cmaes by its name'
+params='SELECT params FROM trials WHERE trial = 201'
+ok 'the trials before are known trials of cmaes, as the manual says' \
+    [ "$(sql many.db "$params")" != "$(sql own/many.db "$params")" ]
+
 # Without hpotune-worker.
 study none 1.05 -e 's/: 4, "para/: 2, "para/'
 HPOTUNE_WORKER=$dir/nobody "$HPOTUNE" start -q none.json 2>err

@@ -22,10 +22,15 @@ import random
 import statistics
 
 
-def bbob(suite, function, dimension):
+@functools.cache
+def suite_of(name, dimension):
     import cocoex
-    found = cocoex.Suite(suite, "", "dimensions: %d instance_indices: 1" %
-                         dimension)
+    return cocoex.Suite(name, "", "dimensions: %d instance_indices: 1" %
+                        dimension)
+
+
+def bbob(suite, function, dimension):
+    found = suite_of(suite, dimension)
     return found, found.get_problem_by_function_dimension_instance(
         function, dimension, 1)
 
@@ -242,7 +247,7 @@ def problems(half):
     out = [mixint(f, 5) for f in functions]
     out += [mixint(f, 10) for f in functions if f % 4 == first]
     out += [choices(f, 5) for f in functions]
-    out += [choices(f, 6, 1, "names") for f in functions]
+    out += [choices(f, 5, 1, "names") for f in functions]
     out += [branches(f) for f in functions if f % 4 == first]
     for name, data in ((("HPOLib", "naval_propulsion"),
                         ("HPOLib", "protein_structure"),

@@ -162,7 +162,6 @@ static const struct {
 	{ is_without_worker, &strategy_tpe, "hpotune-worker cannot be used" },
 	{ is_short, &strategy_tpe,
 	    "trials take less than a second on average" },
-	{ is_of_choices, &strategy_tpe, "all parameters are choices" },
 	{ is_few, &strategy_gp, "fewer than 200 finished trials" },
 	{ is_numeric, &strategy_cmaes,
 	    "200 finished trials or more, all parameters are numbers" },

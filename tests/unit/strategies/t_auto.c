@@ -64,8 +64,9 @@ static const struct {
 	{ mixed, 200, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 499, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 500, 60, 1, false, "tpe", "500 finished trials or more" },
-	{ choices, 10, 60, 1, false, "tpe", "are choices" },
-	{ choices_and_fixed, 10, 60, 1, false, "tpe", "are choices" },
+	{ choices, 10, 60, 1, false, "gp", "fewer than 200" },
+	{ choices, 499, 60, 1, false, "gp", "fewer than 500" },
+	{ choices, 500, 60, 1, false, "tpe", "500 finished trials or more" },
 	{ conditions, 10, 60, 1, false, "gp", "fewer than 200" },
 	{ conditions, 200, 60, 1, false, "gp", "have conditions" },
 	{ conditions, 500, 60, 1, false, "tpe", "have conditions" },
@@ -79,6 +80,8 @@ static const struct {
 	{ numbers, 10, 0.99, 2, false, "tpe",
 	    "several objectives, fewer than 1000" },
 	{ choices, 10, 60, 2, false, "tpe",
+	    "several objectives, fewer than 1000" },
+	{ choices_and_fixed, 10, 60, 2, false, "tpe",
 	    "several objectives, fewer than 1000" },
 	{ numbers, 200, 60, 2, false, "tpe",
 	    "several objectives, fewer than 1000" },
@@ -152,6 +155,8 @@ test_row(size_t i)
 
 	use = own->choose(&ask, &why);
 	is_str(use->name, rows[i].strategy, rows[i].why);
+	ok((ask.n_known > 0) == (strcmp(use->name, "cmaes") == 0),
+	    "trials before it are known to cmaes alone");
 	ok(why != NULL && strstr(why, rows[i].why) != NULL, "and why");
 	ok(rows[i].objectives == 1 || use->several,
 	    "it has as many objectives");

@@ -196,6 +196,9 @@ store_create(struct store **out, const char *path,
 		return -1;
 	}
 	store_sync_folder(path);
+	/* A copy, or another name, of the file alone is a study, too. */
+	(void)sqlite3_wal_checkpoint_v2(
+	    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
 	(void)store_wal_kept(s); /* records the inode for later checks */
 	*out = s;

@@ -348,7 +348,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "FROM t_attempt WINDOW w AS (PARTITION BY trial ORDER BY attempt "
 	    "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS b "
 	    "ON b.trial = m.trial AND b.attempt = m.attempt "
-	    "WHERE m.name_id = 1 OR n.id IS NOT NULL ORDER BY m.trial, m.seq",
+	    "WHERE (m.name_id = 1 OR n.id IS NOT NULL) AND m.trial NOT IN "
+	    "(SELECT trial FROM t_trial WHERE forgotten = 1) "
+	    "ORDER BY m.trial, m.seq",
 	[STMT_RECORD_TRIAL] =
 	    "SELECT t.trial, begin_seq, iif(forgotten, NULL, t.end_seq), "
 	    "state, objective, "

@@ -128,6 +128,18 @@ test_reports(void)
 	    "records of two metrics, with what the trials had used up: as "
 	    "recorded, or by the attempt");
 	buf_clear(&b);
+	must(store_begin(s, &e), &e);
+	must(store_trial_forget(s, 1, true, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	must(store_walk_records(
+		 s, (const char *const[]){ "loss", NULL }, put_series, &b, &e),
+	    &e);
+	is_str(buf_str(&b), "2/0/-=0.5@3/nan ",
+	    "without those of a trial that is forgotten");
+	must(store_begin(s, &e), &e);
+	must(store_trial_forget(s, 1, false, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	buf_clear(&b);
 	must(store_walk_curves(s, put_curve_row, &b, &e), &e);
 	is_str(buf_str(&b), "1/1/nan 1/2/0.25 1/3/-inf 2/0/0.5 ",
 	    "curve rows are those of the view");

@@ -20,6 +20,7 @@ enum {
 };
 
 static const double gain_least = 1e-6; /* of the score, to go on */
+static const double nearby = 0.01; /* squared, in scales of the process */
 
 struct refine {
 	const struct gp_acquisition_goal *goal;
@@ -211,6 +212,39 @@ refine_change(struct refine *r, size_t i, size_t most)
 	free(to);
 	free(active);
 	return changed;
+}
+
+/* Squared distance in the scales of the process. */
+static double
+apart(const struct gp_acquisition_goal *g, const double *a, const double *b)
+{
+	double sum = 0, step;
+	size_t k;
+
+	for (k = 0; k < g->space->d; k++) {
+		step = g->space->axes[k].category ? a[k] != b[k] : a[k] - b[k];
+		step *= g->weights[k];
+		sum += step * step;
+	}
+	return sum;
+}
+
+void
+gp_local_search_starts(double *starts, size_t m,
+    const struct gp_acquisition_goal *g, const double *rows, size_t n)
+{
+	size_t d = g->space->d, chosen = 0, i, k;
+
+	for (i = 0; i < n && chosen < m; i++) {
+		for (k = 0; k < chosen; k++)
+			if (apart(g, rows + i * d, starts + k * d) < nearby)
+				break;
+		if (k == chosen)
+			memcpy(starts + chosen++ * d, rows + i * d,
+			    d * sizeof *starts);
+	}
+	for (i = 0; chosen < m; i++)
+		memcpy(starts + chosen++ * d, rows + i * d, d * sizeof *starts);
 }
 
 void

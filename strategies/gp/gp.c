@@ -26,7 +26,8 @@
 
 enum {
 	KEPT = 64, /* of a sweep: enough to step over what was tried */
-	LESS = 16 /* of the candidates with constraints */
+	LESS = 16, /* of the candidates with constraints */
+	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
 static const struct option options[] = {
@@ -183,41 +184,6 @@ take_new(double *x, const struct gp_question *q, const double *rows,
 	return is_new;
 }
 
-/* Squared distance in the scales of the process. */
-static double
-apart(const struct gp_question *q, const double *a, const double *b)
-{
-	double sum = 0, step;
-	size_t k;
-
-	for (k = 0; k < q->rows.d; k++) {
-		step = q->space.category[k] ? a[k] != b[k] : a[k] - b[k];
-		step *= q->weights[k];
-		sum += step * step;
-	}
-	return sum;
-}
-
-/* m starts for local searches: the best rows that are not next to another. */
-static void
-starts_choose(const struct gp_question *q, double *starts, size_t m,
-    const double *rows, size_t n)
-{
-	static const double nearby = 0.01;
-	size_t d = q->rows.d, chosen = 0, i, k;
-
-	for (i = 0; i < n && chosen < m; i++) {
-		for (k = 0; k < chosen; k++)
-			if (apart(q, rows + i * d, starts + k * d) < nearby)
-				break;
-		if (k == chosen)
-			memcpy(starts + chosen++ * d, rows + i * d,
-			    d * sizeof *starts);
-	}
-	for (i = 0; chosen < m; i++)
-		memcpy(starts + chosen++ * d, rows + i * d, d * sizeof *starts);
-}
-
 /*
  * A row beside another.  At a tried row itself the slope of the improvement is
  * that of rounding errors.
@@ -236,6 +202,23 @@ row_beside(double *row, struct gp_question *q, const double *from)
 	gp_axes_snap(&q->space, row, 1);
 }
 
+/*
+ * Their time grows with the rows: with many there are fewer, in proportion,
+ * unless they are the whole space.
+ */
+static size_t
+candidates_of(
+    const struct gp_question *q, const struct gp_acquisition_goal *goal)
+{
+	double m = plugin_option_number(q->options, "candidates");
+
+	if (q->rows.n > FULL_ROWS && gp_axes_size(&q->space) > m)
+		m *= FULL_ROWS / (double)q->rows.n;
+	if (goal->n_models > 1 || !goal->improve)
+		m /= LESS;
+	return m > 1 ? (size_t)m : 1;
+}
+
 /* The rows of a sweep, and after them those found by local search. */
 static void
 search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
@@ -247,15 +230,12 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	struct gp_candidates_rule rule = { .good = q->good,
 		.n_good = q->n_good };
 
-	rule.candidates =
-	    (size_t)plugin_option_number(q->options, "candidates");
-	if (goal->n_models > 1 || !goal->improve)
-		rule.candidates = rule.candidates / LESS + 1;
+	rule.candidates = candidates_of(q, goal);
 	n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
 	wanted = (size_t)plugin_option_number(q->options, "local_searches");
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
-	starts_choose(q, starts, m, rows, n);
+	gp_local_search_starts(starts, m, goal, rows, n);
 	row_beside(starts + m * d, q, q->centre != NULL ? q->centre : q->good);
 	before = gp_where_copy(&q->space, starts, m + 1);
 	gp_local_search(goal, starts, m + 1, score + n);

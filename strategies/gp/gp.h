@@ -269,6 +269,13 @@ size_t gp_candidates_best(double *rows, double *score, size_t k,
     struct rng *);
 
 /*
+ * m starts for local searches: of n rows (at least m), the best first, those
+ * that are not next to a start before them; if these are fewer, the best ones
+ * again.
+ */
+void gp_local_search_starts(double *starts, size_t m,
+    const struct gp_acquisition_goal *, const double *rows, size_t n);
+/*
  * Improve n rows independently: continuous coordinates by descent, levels and
  * categories one at a time, in turns.  Returns the scores.
  */

@@ -208,6 +208,37 @@ score_beside(const struct gp_acquisition_goal *g, const double *row)
 	return best;
 }
 
+/* The best rows are starts, but one next to another, in scales, is not. */
+static void
+check_apart(struct gp_acquisition_goal *goal)
+{
+	enum { N = 6, D = 4, M = 4 };
+	/* Next to is 0.1; the third is a choice. */
+	const double weights[D] = { 2.7, 1.6, 0.2, 1.6 };
+	const double *others = goal->weights;
+	double rows[N * D] = { 0.5, 0.5, 0.375, 0.5, /* the best */
+		0.53, 0.5, 0.375, 0.5, /* 0.08 from it */
+		0.54, 0.5, 0.375, 0.5, /* 0.11 */
+		0.5, 0.5, 0.625, 0.5, /* another choice */
+		0.5, 0.55, 0.375, 0.5, /* 0.08 from the best */
+		0.5, 0.5, 0.625, 0.56 }; /* 0.1 from the other choice */
+	double starts[M * D];
+
+	goal->weights = weights;
+	gp_local_search_starts(starts, 3, goal, rows, N);
+	ok(memcmp(starts, rows, D * sizeof *rows) == 0,
+	    "the best row is a start");
+	ok(memcmp(starts + D, rows + (size_t)2 * D, D * sizeof *rows) == 0,
+	    "the next one is not next to it");
+	ok(memcmp(starts + (size_t)2 * D, rows + (size_t)3 * D,
+	       D * sizeof *rows) == 0,
+	    "another choice is not next to it");
+	gp_local_search_starts(starts, M, goal, rows, M);
+	ok(memcmp(starts + (size_t)3 * D, rows, D * sizeof *rows) == 0,
+	    "where too few are apart, the best one comes again");
+	goal->weights = others;
+}
+
 /* With a centre, candidates and what is found from it are its neighbours. */
 static void
 check_beside(struct gp_acquisition_goal *goal, struct rng *rng)
@@ -285,6 +316,7 @@ check_local(void)
 		worst =
 		    fmax(worst, score_beside(&goal, rows + i * D) - score[i]);
 	ok(worst < 1e-4, "no change of one coordinate is better: by %g", worst);
+	check_apart(&goal);
 	check_beside(&goal, &rng);
 	k->gp_free(k->dev, model.gp);
 	gp_axes_free(&axes);
@@ -292,9 +324,61 @@ check_local(void)
 	json_free(doc);
 }
 
+static size_t n_scored; /* candidates of a suggestion */
+
+static size_t
+count_top(void *dev, const struct gp *gp, const double *x, size_t m,
+    double best, size_t k, size_t *index, double *score, struct gp_sweep *sweep)
+{
+	n_scored += m;
+	return kernels_cpu()->gp_top(
+	    dev, gp, x, m, best, k, index, score, sweep);
+}
+
+/* The number of candidates with so many trials. */
+static size_t
+candidates_with(const char *space, int trials)
+{
+	struct kernels kernels = *kernels_cpu();
+	struct strategy_run r;
+	double x[DIMS_MAX];
+	int i;
+
+	kernels.gp_top = count_top;
+	gp_open(&r, space,
+	    "{\"candidates\": 1000, \"local_after\": 0, \"restarts\": 1}", 1);
+	r.kernels = &kernels;
+	for (i = 1; i <= trials; i++) {
+		*x = fmod(i * 0.618, 1);
+		space_snap(r.space, x);
+		history_add(r.history, i, x);
+		history_end(r.history, i, TRIAL_COMPLETED, *x);
+	}
+	n_scored = 0;
+	(void)strategy_run_next(&r, x);
+	strategy_run_close(&r);
+	return n_scored;
+}
+
+static void
+check_candidates(void)
+{
+	static const char line[] = "{" UNIT("a") "}";
+	static const char steps[] =
+	    "{\"a\": {\"type\": \"int\", \"min\": 1, \"max\": 900}}";
+
+	is_int((long long)candidates_with(line, 200), 1000,
+	    "with 200 trials all candidates");
+	is_int((long long)candidates_with(line, 250), 800,
+	    "with more trials fewer, in proportion");
+	is_int((long long)candidates_with(steps, 250), 900,
+	    "but a small space is searched completely");
+}
+
 int
 main(void)
 {
+	check_candidates();
 	check_fit();
 	check_noise();
 	check_starts();

@@ -324,6 +324,8 @@ const struct cli_command cli_commands[] = {
 	    cmd_note },
 	{ "tag", "[STUDY] TRIAL TAG...", "tags of a trial, words to find it by",
 	    tag_options, 1, -1, true, cmd_tag },
+	{ "rename", "[STUDY] NAME", "another name for a study that is not run",
+	    NULL, 1, 2, true, cmd_rename },
 	{ "enqueue", "[STUDY] NAME=VALUE...",
 	    "try this setting next; the strategy suggests the "
 	    "rest",

@@ -3,7 +3,10 @@
  * another attempt after the end, trials that do not count, a changed space.
  */
 
+#include <stdlib.h>
+
 #include "src/base/err.h"
+#include "src/base/mem.h"
 #include "src/store/store-internal.h"
 
 int
@@ -105,4 +108,27 @@ store_change_add(struct store *s, const struct store_change *c, struct err *e)
 	stmt_int_or(st, 6, c->outside, -1);
 	stmt_int(st, 7, c->time_us);
 	return stmt_write(s, st, e);
+}
+
+int
+store_rename(struct store *s, const char *was, const char *now, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_STUDY_RENAME, e);
+	char *from, *to;
+	int rc;
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, now);
+	if (stmt_write(s, st, e) != 0 ||
+	    (st = stmt_get(s, STMT_LOGS_RENAME, e)) == NULL)
+		return -1;
+	from = xasprintf("%s.d/", was);
+	to = xasprintf("%s.d/", now);
+	stmt_text(st, 1, from);
+	stmt_text(st, 2, to);
+	rc = stmt_write(s, st, e);
+	free(from);
+	free(to);
+	return rc;
 }

@@ -293,6 +293,12 @@ static const char *const texts[STMT_COUNT] = {
 	    "UPDATE t_trial SET params = coalesce(?2, params), outside = ?3 "
 	    "WHERE trial = ?1",
 	[STMT_PARAM_CLEAR] = "DELETE FROM t_param",
+	[STMT_STUDY_RENAME] =
+	    "UPDATE t_study SET name = ?1, json = json_set(json, '$.study', "
+	    "?1), fixed = json_set(fixed, '$.study', ?1)",
+	[STMT_LOGS_RENAME] =
+	    "UPDATE t_attempt SET log = ?2 || substr(log, length(?1) + 1) "
+	    "WHERE substr(log, 1, length(?1)) = ?1",
 	[STMT_CHANGE_ADD] =
 	    "INSERT INTO t_change VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",

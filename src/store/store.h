@@ -472,6 +472,12 @@ int store_trial_revive(struct store *, int64_t trial, struct err *);
 int
 store_retry_add(struct store *, int64_t trial, int64_t time_us, struct err *);
 /*
+ * Another name of the study, in its row and in the paths of its logs, which are
+ * in the folder NAME.d.
+ */
+int
+store_rename(struct store *, const char *was, const char *now, struct err *);
+/*
  * After the space has changed: the trial's setting in it, NULL = as it is, and
  * why the space has no such setting, NULL = it has.
  */

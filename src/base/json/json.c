@@ -189,6 +189,13 @@ json_root(const struct json_doc *doc)
 	return &doc->nodes[0];
 }
 
+void
+json_span(const struct json *j, size_t *at, size_t *end)
+{
+	*at = j->at;
+	*end = j->end;
+}
+
 enum json_type
 json_type(const struct json *j)
 {

@@ -64,6 +64,8 @@ bool json_integer(const struct json *, int64_t *);
 bool json_bool(const struct json *, bool *);
 /* The string, or NULL when it is of another type. */
 const char *json_string(const struct json *);
+/* Where the value stands in the text that was parsed: the bytes [at, end). */
+void json_span(const struct json *, size_t *at, size_t *end);
 /* Append the value, written without white space. */
 void json_write(struct buf *, const struct json *);
 /* Whether json_write writes the same text for both. */

@@ -451,21 +451,28 @@ static const char *const known[] = { "$schema", "description", "study",
 	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
 	"warm_start", "notify", "keep", NULL };
 
+bool
+study_name_good(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i] != '\0'; i++)
+		if (!islower((unsigned char)name[i]) &&
+		    !isdigit((unsigned char)name[i]) &&
+		    (i == 0 || name[i] != '-'))
+			return false;
+	return i > 0 && i <= NAME_MAX_LEN;
+}
+
 static int
 read_name(struct study *s, const struct json *root, struct err *e)
 {
 	const struct json *j = json_need(root, "study", e);
 	const char *name;
-	size_t i;
 
 	if (j == NULL || json_read_string(j, &name, e) != 0)
 		return -1;
-	for (i = 0; name[i] != '\0'; i++)
-		if (!islower((unsigned char)name[i]) &&
-		    !isdigit((unsigned char)name[i]) &&
-		    (i == 0 || name[i] != '-'))
-			break;
-	if (name[i] != '\0' || i == 0 || i > NAME_MAX_LEN)
+	if (!study_name_good(name))
 		return json_err(j, e,
 		    "the name of a study has 1 to %d lower-case letters, "
 		    "digits or - and begins with no -",

@@ -271,6 +271,8 @@ struct study {
 	struct keep_rule keep;
 };
 
+/* Whether it can be the name of a study. */
+bool study_name_good(const char *);
 /* Read and check study.json.  Strict; each error names its position. */
 int study_load(struct study **, const char *path, struct err *);
 /*

@@ -70,7 +70,7 @@ gp_stagnation_trials(const struct history *h)
 		return 0;
 	for (i = history_first(h); i <= count; i++) {
 		kind = gp_training_kind(h, i);
-		n += kind != GP_UNUSED && kind != GP_PENDING;
+		n += i > 0 && kind != GP_UNUSED && kind != GP_PENDING;
 		if (is_good(h, i) && history_loss(h, i) < best - least) {
 			best = history_loss(h, i);
 			n = 0;

@@ -119,8 +119,9 @@ bool gp_region_choose(struct gp_rows *, const struct gp_axes *, int64_t centre,
 bool gp_region_wanted(const struct strategy_ask *, size_t after);
 
 /*
- * Number of finished trials since the last progress: the best value became
- * better by more than a thousandth of what it is better than the median.
+ * Number of finished trials of this study since the last progress: the best
+ * value became better by more than a thousandth of what it is better than the
+ * median.  Trials of other studies may be progress, but are not counted.
  */
 size_t gp_stagnation_trials(const struct history *);
 /*

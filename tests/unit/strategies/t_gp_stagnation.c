@@ -81,6 +81,29 @@ check_constraint(void)
 	history_free(h);
 }
 
+/* Trials of another study are numbered up to 0. */
+static void
+check_others(void)
+{
+	struct history *h = history_new(1, false, HISTORY_POINTS);
+	double x = 0.5;
+	int64_t i;
+
+	history_add_prior(h, 10);
+	for (i = -9; i <= 0; i++) {
+		history_add(h, i, &x);
+		history_end(h, i, TRIAL_COMPLETED, i == -7 ? 0 : 100);
+	}
+	is_int((long)gp_stagnation_trials(h), 0,
+	    "trials of other studies are no stagnation");
+	add(h, TRIAL_COMPLETED, 50);
+	is_int((long)gp_stagnation_trials(h), 1,
+	    "but what they found is what is to be improved");
+	add(h, TRIAL_COMPLETED, -50);
+	is_int((long)gp_stagnation_trials(h), 0, "as the last trial does");
+	history_free(h);
+}
+
 static void
 check_factor(void)
 {
@@ -154,6 +177,7 @@ main(void)
 {
 	check_trials();
 	check_constraint();
+	check_others();
 	check_factor();
 	check_fit();
 	return done_testing();

@@ -166,6 +166,33 @@ failure_put(struct screen *s, struct err *e)
 }
 
 /* "trials 23 of 40: 4 running, 12 completed"; busy slots when known. */
+/* Trials that do not count, or not for the strategy, and the queue. */
+static int
+aside_put(struct screen *s, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT (SELECT count(*) FROM t_trial WHERE forgotten = 1), "
+	    "coalesce((SELECT outside FROM changes WHERE outside IS NOT NULL "
+	    "ORDER BY time DESC LIMIT 1), 0), "
+	    "(SELECT count(*) FROM t_queue WHERE trial IS NULL)";
+	static const char *const words[] = { "forgotten",
+		"outside of the space", "in the queue" };
+	struct buf line = { 0 };
+	double n[3];
+	size_t i;
+
+	if (rows_numbers(n, 3, s->store, sql, e) != 1)
+		return -1;
+	for (i = 0; i < 3; i++)
+		if (n[i] > 0)
+			buf_printf(&line, "%s%.0f %s", line.len > 0 ? ", " : "",
+			    n[i], words[i]);
+	if (line.len > 0)
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return 0;
+}
+
 static int
 counts_put(struct screen *s, struct err *e)
 {
@@ -536,10 +563,11 @@ status_render(
 	runs = s.study.state == STUDY_RUNNING || s.study.state == STUDY_PAUSED;
 	limits_read(&s);
 	title_put(&s);
-	if (counts_put(&s, e) != 0 || best_put(&s, e) != 0 ||
-	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
-	    hindsight_put(&s, e) != 0 || looks_put(&s, e) != 0 ||
-	    costs_put(&s, e) != 0 || usage_put(&s, e) != 0 ||
+	if (counts_put(&s, e) != 0 || aside_put(&s, e) != 0 ||
+	    best_put(&s, e) != 0 || waits_put(&s, e) != 0 ||
+	    savings_put(&s, e) != 0 || hindsight_put(&s, e) != 0 ||
+	    looks_put(&s, e) != 0 || costs_put(&s, e) != 0 ||
+	    usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    trials_put(&s, e) != 0)
 		rc = -1;

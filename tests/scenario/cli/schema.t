@@ -93,12 +93,16 @@ words trial.on_max_run whole.json '$.trial.on_max_run' \
     "$p.trial.properties.on_max_run.enum"
 words trial.launcher whole.json '$.trial.launcher' \
     "$p.trial.properties.launcher.enum"
+# shellcheck disable=SC2016 # $defs is a key
 words trial.reads whole.json '$.trial.reads' '$."$defs".preset.enum'
 words 'a format' whole.json '$.trial.metrics[1].from' \
     "$p.trial.properties.metrics.items.anyOf[1].properties.from.enum"
 words notify.on whole.json '$.notify.on[0]' "$p.notify.properties.on.items.enum"
+# shellcheck disable=SC2016
 words strategies whole.json '$.strategy' '$."$defs".strategy.anyOf[0].enum'
+# shellcheck disable=SC2016
 words rules whole.json '$.stopping' '$."$defs".rule.anyOf[0].enum'
+# shellcheck disable=SC2016
 words backends whole.json '$.backend' '$."$defs".backend.anyOf[0].enum'
 
 # Options of each plug-in.  A long list ends with dots: then those before them.

@@ -66,9 +66,12 @@ is "$(sql s.db 'SELECT trial, outside FROM trials WHERE trial < 5')" \
 is "$(sql s.db 'SELECT count(*) FROM results WHERE trial IN (2, 3)')" 2 \
     'they are in results'
 like "$("$HPOTUNE" show 3)" '^outside of the space: lr is 0.09' 'show says it'
+outside=$(sql s.db 'SELECT count(outside) FROM trials')
+like "$("$HPOTUNE" status)" "^$outside outside of the space" 'status counts them'
 is "$(sql s.db "SELECT max(json_extract(params, '\$.lr')) <= 0.045
     FROM trials WHERE trial = 7")" 1 'the new trial is of the new space'
 for command in importance report best trials status 'export -f optuna -o o.db'; do
+	# shellcheck disable=SC2086 # it has words
 	ok "$command reads it" quietly "$HPOTUNE" $command study.json
 done
 

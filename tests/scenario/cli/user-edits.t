@@ -183,6 +183,7 @@ is "$(sql s.db 'SELECT state, forgotten FROM trials WHERE trial = 6')" \
     'completed|1' 'it is in trials'
 like "$("$HPOTUNE" show s.json 6)" '^forgotten: ' 'show says so'
 like "$("$HPOTUNE" trials s.json)" 'completed, forgotten' 'trials says so'
+like "$("$HPOTUNE" status s.json)" '^1 forgotten' 'status counts it'
 refuses 1 'trial 6 cannot be retried: it has completed' retry s.json 6
 quietly "$HPOTUNE" best s.json --json
 like "$(cat out)" '"trial": *5' 'best prints the other one'
@@ -254,6 +255,7 @@ says 'no setting waits' enqueue s.json --list
 quietly "$HPOTUNE" enqueue s.json x=1
 quietly "$HPOTUNE" enqueue s.json x=2
 quietly "$HPOTUNE" enqueue s.json x=3
+like "$("$HPOTUNE" status s.json)" '^3 in the queue' 'status counts them'
 says '^ *7 +enqueue +\{"x":1\}' enqueue s.json --list
 quietly "$HPOTUNE" enqueue s.json --list --json
 is "$(sqlite3 :memory: "SELECT json_array_length(readfile('out'))")" 3 \

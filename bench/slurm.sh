@@ -1,7 +1,8 @@
 #!/bin/sh
 # The backend slurm on a private cluster of this machine: time until all slots
 # are filled, from a report to SIGTERM, calls of squeue, CPU and memory of the
-# server with many jobs, and what is lost and run twice after kills.
+# server with many jobs, short trials beside Optuna with submitit (of the Python
+# $BENCH_PYTHON), and what is lost and run twice after kills.
 #	slurm.sh [KILLS [JOBS]]: how many kills (500), jobs at once (1000)
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bench-lib.sh"
@@ -120,6 +121,68 @@ row "slurm: server memory, $jobs jobs run, MiB" \
     "$(calc "$(awk '/^VmRSS/ { print $2 }' /proc/$server/status) / 1024")" \
     - - '≤ 64'
 end
+
+# ---- short trials, beside Optuna with submitit -------------------------------------
+
+# A driver that is killed three times, and started again.
+killed() { # command ...
+	for k in 1 2 3; do
+		"$@" >killed.out 2>&1 &
+		server=$!
+		sleep 2.5
+		kill -9 $server 2>/dev/null || :
+		wait $server 2>/dev/null || :
+	done
+	"$@" >killed.out 2>&1
+}
+cat >trial <<'END'
+#!/bin/sh
+echo "begin $HPOTUNE_TRIAL" >>"${0%/*}/$HPOTUNE_STUDY.ledger"
+for step in 1 2 3; do
+	sleep 0.3
+	echo "hpotune: step=$step loss=1"
+done
+echo "end $HPOTUNE_TRIAL" >>"${0%/*}/$HPOTUNE_STUDY.ledger"
+END
+short() { # name keys-of-backend
+	cluster_study "$1" 40 '"none"' "$2"
+	sed -i 's/"parallel": 40/"parallel": 8/' "$1.json"
+}
+chmod +x trial
+peer=$here/slurm-peer.py
+python=${BENCH_PYTHON:-python3}
+short alone ''
+began=$(now)
+"$HPOTUNE" start alone.json --quiet
+ours=$(calc "40 * 60 / $(since "$began")")
+short shared ', "trials_per_job": 8'
+began=$(now)
+"$HPOTUNE" start shared.json --quiet
+shared=$(calc "40 * 60 / $(since "$began")")
+theirs=- lost=- twice=-
+if "$python" -c 'import optuna, submitit' 2>/dev/null; then
+	began=$(now)
+	"$python" "$peer" peer.db 40 8 "$bench_dir/peer.ledger" >/dev/null 2>&1
+	theirs=$(calc "40 * 60 / $(since "$began")")
+	killed "$python" "$peer" dead.db 40 8 "$bench_dir/dead.ledger"
+	lost=$(($(grep -c end dead.ledger) - 40))
+	twice=$(($(grep -c begin dead.ledger) - 40))
+else
+	echo 'no row of submitit: pip install optuna submitit' >&2
+fi
+ratio() { # ours theirs
+	[ "$2" = - ] && echo - || calc "$1 / $2"
+}
+row 'slurm: trials of 1 s a minute, 8 at once (Optuna, submitit)' "$ours" \
+    "$theirs" "$(ratio "$ours" "$theirs")" -
+row 'slurm: … with trials_per_job 8' "$shared" "$theirs" \
+    "$(ratio "$shared" "$theirs")" -
+short dies ''
+killed "$HPOTUNE" start dies.json --quiet
+row 'slurm: results lost by 3 kills of the driver' \
+    "$(($(grep -c end dies.ledger) - 40))" "$lost" - 0
+row 'slurm: jobs beyond 40 trials after them' \
+    "$(($(grep -c begin dies.ledger) - 40))" "$twice" - 0
 
 # ---- kills -------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@
  *
  *	syscalls [--all] [--from N] [--step N] [--jobs N] [--keep] [PASS…]
  *
- * PASS is server, exit (the supervisor of a trial that ends by itself) or stop
- * (of one that a rule stops).  As argv[0] = hpotune-shim this program holds a
- * supervisor until it is traced.
+ * PASS is server, exit (the supervisor of a trial that ends by itself), stop (of
+ * one that a rule stops), maker (what makes folders ahead) or made (the
+ * supervisor of a trial in a folder made ahead).  As argv[0] = hpotune-shim, or
+ * with ahead=, this program holds a supervisor until it is traced.
  */
 
 #include <errno.h>
@@ -49,13 +50,16 @@ struct options {
 
 struct pass {
 	const char *name;
-	int trial; /* whose supervisor; 0 = the server */
+	int trial; /* whose supervisor; 0 = the server, or what makes folders */
+	bool ahead; /* trials one after the other, in folders made ahead */
 };
 
 static const struct pass passes[] = {
-	{ "server", 0 },
-	{ "exit", 1 },
-	{ "stop", 2 },
+	{ "server", 0, false },
+	{ "exit", 1, false },
+	{ "stop", 2, false },
+	{ "maker", 0, true },
+	{ "made", 2, true },
 };
 
 /* What the jobs have found, in memory they share. */
@@ -92,11 +96,14 @@ gate(char **argv)
 }
 
 static void
-study_open(struct harness *r, uint64_t seed)
+study_open(struct harness *r, const struct pass *p, uint64_t seed)
 {
 	char members[1600], command[700];
 
-	harness_command(command, sizeof command, "\"{kind}\", \"2\", \"1\"");
+	/* In 80 ms the folder of the next trial is made. */
+	harness_command(command, sizeof command,
+	    p->ahead ? "\"{kind}\", \"2\", \"40\""
+		     : "\"{kind}\", \"2\", \"1\"");
 	(void)snprintf(members, sizeof members,
 	    "\"objective\": {\"metric\": \"score\", \"goal\": \"maximize\"},\n"
 	    "\"parameters\": {\"kind\": {\"type\": \"choice\", "
@@ -106,8 +113,8 @@ study_open(struct harness *r, uint64_t seed)
 	    "\"trial\": {\"command\": %s, \"grace\": 0.2, \"retries\": 5},\n"
 	    "\"backend\": {\"name\": \"local\"},\n"
 	    "\"enqueue\": [{\"kind\": \"plain\"}, {\"kind\": \"bad\"}],\n"
-	    "\"limits\": {\"trials\": %d, \"parallel\": 2}\n",
-	    command, TRIALS);
+	    "\"limits\": {\"trials\": %d, \"parallel\": %d}\n",
+	    command, TRIALS, p->ahead ? 1 : 2);
 	harness_open(r, seed, members);
 }
 
@@ -155,7 +162,7 @@ run_traced(
 	pid_t server, shim;
 	ssize_t n;
 
-	if (p->trial == 0) {
+	if (p->trial == 0 && !p->ahead) {
 		end = trace_child(t, harness_serve(r, NULL, NULL, true));
 		*status = t->status;
 		return end;
@@ -163,8 +170,11 @@ run_traced(
 	n = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[n > 0 ? n : 0] = '\0';
 	(void)snprintf(file, sizeof file, "%s/gate", r->dir);
-	(void)snprintf(
-	    trial, sizeof trial, "rig.d/trials/%d/attempt-1", p->trial);
+	if (p->trial > 0)
+		(void)snprintf(
+		    trial, sizeof trial, "rig.d/trials/%d/attempt-1", p->trial);
+	else
+		(void)snprintf(trial, sizeof trial, "rig.d/ahead");
 	(void)setenv("GATE_FILE", file, 1);
 	(void)setenv("GATE_TRIAL", trial, 1);
 	server = harness_serve(r, NULL, self, false);
@@ -172,7 +182,7 @@ run_traced(
 	if (shim == 0)
 		return TRACE_ENDED;
 	end = trace_stranger(t, shim);
-	if (end == TRACE_KILLED)
+	if (end == TRACE_KILLED && p->trial > 0)
 		shim_note(r, shim, p->trial);
 	if (!harness_wait(server, (int64_t)PATIENCE_MS * 1000, status)) {
 		printf("# the server hangs\n");
@@ -206,9 +216,9 @@ death(
 	enum trace_end end;
 	int status = 0;
 
-	study_open(&r, (uint64_t)at);
+	study_open(&r, p, (uint64_t)at);
 	end = run_traced(&r, p, &t, &status);
-	if (end == TRACE_KILLED && p->trial == 0) {
+	if (end == TRACE_KILLED && p->trial == 0 && !p->ahead) {
 		pid_t server = harness_serve(&r, NULL, NULL, false);
 
 		if (!harness_wait(
@@ -301,7 +311,8 @@ main(int argc, char **argv)
 	size_t i;
 	int c;
 
-	if (strcmp(argv[0], "hpotune-shim") == 0)
+	if (strcmp(argv[0], "hpotune-shim") == 0 ||
+	    (argc > 1 && strncmp(argv[1], "ahead=", 6) == 0))
 		return gate(argv);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (c) {

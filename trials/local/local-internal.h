@@ -106,6 +106,21 @@ struct local_pack {
 	size_t n;
 };
 
+enum { LOCAL_AHEAD_MAX = 16, LOCAL_AHEAD_NAME = 24 };
+
+/* Folders made ahead; see local-ahead.c. */
+struct local_ahead {
+	char *dir;
+	struct loop_timer *timer; /* starts the maker */
+	uint32_t mark; /* in the names of this server's folders */
+	/* numbers of the first one of this batch, and of the next batch */
+	unsigned first, next;
+	int n; /* folders of the batch that nobody has taken */
+	pid_t maker; /* makes them; 0: they are there */
+	int maker_end;
+	bool off; /* something failed: none are made any more */
+};
+
 /* The state directory; see local-state-dir.c. */
 struct local_state_dir {
 	char *path;
@@ -119,6 +134,7 @@ struct local_state_dir {
 struct local {
 	struct loop *loop;
 	struct local_state_dir home;
+	struct local_ahead ahead;
 	struct metric_patterns *rules;
 	struct launch_source source; /* of events of the whole study */
 	char *study;
@@ -249,6 +265,19 @@ bool local_pack_alive(const struct local *, int place);
  * the program.
  */
 void local_pack_end(const struct local_attempt *, struct launch_exit *);
+
+/* local-ahead.c: folders of trials, made before they are needed. */
+void local_ahead_open(struct local *);
+/* Removes those that nobody has taken. */
+void local_ahead_close(struct local *);
+/* After a start: make some soon, unless there are any. */
+void local_ahead_wait(struct local *);
+/*
+ * Rename one to the folder of a trial, which must not exist.  Its first attempt
+ * has all that its supervisor makes, synced except for the new name.  False:
+ * there is none.
+ */
+bool local_ahead_take(struct local *, const char *trial_dir);
 
 /* local-start.c */
 /* Check that the files an attempt starts with exist. */

@@ -56,20 +56,29 @@ dir_make(const char *path, bool *fresh, struct err *e)
 	return start_err(e, ENOTDIR, path);
 }
 
-/* *fresh: the attempt's directory did not exist before. */
+/* The directory of an attempt that is about to start. */
+enum folder {
+	FOLDER_OLD, /* it existed before */
+	FOLDER_FRESH, /* it is empty */
+	FOLDER_AHEAD /* it was made by local-ahead */
+};
+
 static int
-dirs_make(
-    const struct launch_spec *spec, const char *dir, bool *fresh, struct err *e)
+dirs_make(const struct launch_spec *spec, const char *dir, enum folder *folder,
+    struct err *e)
 {
 	char path[PATH_MAX];
-	bool made;
+	bool made, fresh;
 
 	if (snprintf(path, sizeof path, "%s", spec->trial_dir) >= PATH_MAX)
 		return start_err(e, ENAMETOOLONG, spec->trial_dir);
 	if (dir_make(dirname(path), &made, e) == -1 ||
 	    dir_make(spec->trial_dir, &made, e) == -1)
 		return -1;
-	return dir_make(dir, fresh, e);
+	if (dir_make(dir, &fresh, e) == -1)
+		return -1;
+	*folder = fresh ? FOLDER_FRESH : FOLDER_OLD;
+	return 0;
 }
 
 /* The directories that the attempts of a trial share. */
@@ -141,7 +150,7 @@ gpus_write(const struct local *l, const struct launch_spec *spec,
 
 static char **
 shim_argv(const struct local *l, const struct launch_spec *spec,
-    const char *dir, const char *key, size_t locks)
+    const char *dir, enum folder folder, const char *key, size_t locks)
 {
 	const struct study_trial *t = spec->settings;
 	char **command = local_command(l, spec, dir);
@@ -157,6 +166,8 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	strv_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
 	strv_add(&w, xasprintf("hold-fds=%zu", locks));
 	strv_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
+	if (folder == FOLDER_AHEAD)
+		strv_add(&w, xstrdup("made=1"));
 	if (l->cgroup[0] != '\0')
 		strv_add(&w,
 		    xasprintf("cgroup=%s/hpotune-%s", l->cgroup, spec->uuid));
@@ -173,10 +184,10 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 
 static int
 supervisor_start(struct local *l, const struct launch_spec *spec,
-    const char *dir, char **env, const char *key,
+    const char *dir, enum folder folder, char **env, const char *key,
     const struct local_gpu_lock_fds *locks, pid_t *pid, struct err *e)
 {
-	char **argv = shim_argv(l, spec, dir, key, locks->n);
+	char **argv = shim_argv(l, spec, dir, folder, key, locks->n);
 	int r;
 
 	fail_point("local.before_spawn");
@@ -194,7 +205,7 @@ supervisor_start(struct local *l, const struct launch_spec *spec,
 /* Start its supervisor, and before it the server of its place. */
 static int
 processes_start(struct local *l, const struct launch_spec *spec,
-    const char *dir, bool fresh, struct err *e)
+    const char *dir, enum folder folder, struct err *e)
 {
 	struct local_gpu_key key;
 	struct local_gpu_lock_fds locks = local_gpu_names_lock_fds(
@@ -209,14 +220,14 @@ processes_start(struct local *l, const struct launch_spec *spec,
 		r = local_pack_serve(l, spec, env, &locks, e);
 	if (r == 0)
 		r = supervisor_start(
-		    l, spec, dir, env, key.text, &locks, &pid, e);
+		    l, spec, dir, folder, env, key.text, &locks, &pid, e);
 	free(locks.fd);
 	strv_free(env);
 	if (r != 0)
 		return -1;
 	a = local_attempt_follow(l, spec);
 	a->child = pid;
-	a->fresh = fresh;
+	a->fresh = folder != FOLDER_OLD;
 	proc_open_child(&supervisor, pid);
 	local_attempt_watch(a, &supervisor);
 	return 0;
@@ -226,7 +237,8 @@ int
 local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
-	bool fresh = false, aside;
+	enum folder folder = FOLDER_OLD;
+	bool aside;
 	size_t i;
 	char *dir;
 	int r;
@@ -240,14 +252,18 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = local_state_dir_err(l, e);
 	else
 		r = local_gpu_begin(l, spec, e);
-	if (r == 0)
-		r = dirs_make(spec, dir, &fresh, e);
-	if (r == 0 && !fresh && local_foreign_run(spec, dir, &aside)) {
+	if (r == 0 && spec->attempt == 1 &&
+	    local_ahead_take(l, spec->trial_dir))
+		folder = FOLDER_AHEAD;
+	else if (r == 0)
+		r = dirs_make(spec, dir, &folder, e);
+	if (r == 0 && folder == FOLDER_OLD &&
+	    local_foreign_run(spec, dir, &aside)) {
 		local_attempt_follow(l, spec)->aside = aside;
 		free(dir);
 		return 0;
 	}
-	if (r == 0)
+	if (r == 0 && folder != FOLDER_AHEAD)
 		r = shared_make(spec, e);
 	if (r == 0)
 		r = file_write(dir, "params.json", spec->params_json, e);
@@ -260,7 +276,9 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = gpus_write(l, spec, dir, e);
 	fail_point("local.after_mkdir");
 	if (r == 0)
-		r = processes_start(l, spec, dir, fresh, e);
+		r = processes_start(l, spec, dir, folder, e);
+	if (r == 0)
+		local_ahead_wait(l);
 	/* The move may be the cause of the error. */
 	if (r == -1 && local_state_dir_moved(l))
 		(void)local_state_dir_err(l, e);

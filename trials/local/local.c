@@ -185,6 +185,7 @@ local_close(void *ctx)
 		metric_patterns_free(l->rules);
 	local_pack_close(l);
 	local_gpu_close(l);
+	local_ahead_close(l);
 	local_state_dir_close(l);
 	free(l->study);
 	free(l->shim);
@@ -202,6 +203,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->inotify = -1;
 	l->loop = env->loop;
 	local_state_dir_open(l, env->state_dir);
+	local_ahead_open(l);
 	l->source.event = env->event;
 	l->source.arg = env->arg;
 	l->study = xstrdup(env->study);

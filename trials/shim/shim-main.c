@@ -63,6 +63,7 @@ shim_args(struct shim *s, char **argv)
 		{ "log-cap=", NULL, &s->log_cap },
 		{ "hold-fds=", NULL, &s->hold_fds },
 		{ "shared=", NULL, &s->shared },
+		{ "made=", NULL, &s->made },
 	};
 
 	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
@@ -364,6 +365,7 @@ usage_add(struct shim *s)
 int
 main(int argc, char **argv)
 {
+	static const char ahead[] = "ahead=";
 	struct shim s = { .cgroup = "",
 		.cpus = "",
 		.exec_fd = -1,
@@ -389,6 +391,8 @@ main(int argc, char **argv)
 	(void)sigaddset(&set, SIGXFSZ);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	fail_point("shim.begin");
+	if (argc > 2 && strncmp(argv[1], ahead, sizeof ahead - 1) == 0)
+		return shim_ahead(argv[1] + sizeof ahead - 1, argv + 2);
 	if (argc < 2 || !shim_args(&s, argv + 1)) {
 		(void)dprintf(2,
 		    "hpotune-shim: is started by hpotune, for one attempt\n");

@@ -104,15 +104,18 @@ state_lock(struct shim *s)
 	return state_allocate(s->state_fd) == -1 ? errno : 0;
 }
 
-/* The names of the attempt, its trial and all trials must last too. */
+/*
+ * The names of the attempt, its trial and all trials must last too; of a folder
+ * that was made ahead only the last one is new.
+ */
 static int
 dirs_sync(const struct shim *s)
 {
 	static const char *const up[] = { "..", "../.." };
-	size_t i;
-	int fd, r = fsync(s->dir_fd);
+	size_t i = s->made != 0;
+	int fd, r = s->made != 0 ? 0 : fsync(s->dir_fd);
 
-	for (i = 0; r == 0 && i < 2; i++) {
+	for (; r == 0 && i < 2; i++) {
 		fd = openat(
 		    s->dir_fd, up[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd == -1)
@@ -189,6 +192,16 @@ exit_write(const struct shim *s, const unsigned char sector[RECORD_SECTOR])
 	return errno;
 }
 
+/* An empty file is spared the wait. */
+static void
+output_sync(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == -1 || st.st_size > 0)
+		(void)fdatasync(fd);
+}
+
 int
 shim_record_exit(struct shim *s)
 {
@@ -198,8 +211,8 @@ shim_record_exit(struct shim *s)
 	int error;
 
 	/* The output must be on the disk before its end is. */
-	(void)fdatasync(s->log.fd);
-	(void)fdatasync(s->metrics.fd);
+	output_sync(s->log.fd);
+	output_sync(s->metrics.fd);
 	attempt_record_encode_exit(sector, &s->exit, s->uuid);
 	fail_point("shim.before_exit_record");
 	while ((error = exit_write(s, sector)) != 0) {

@@ -67,6 +67,8 @@ struct shim {
 	 * not reach from one to the other: shim-shared.c.
 	 */
 	int64_t shared;
+	/* The folder was made ahead, and everything in it is on the disk. */
+	int64_t made;
 
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
@@ -104,6 +106,12 @@ struct shim_exec_error {
  * not change the duration.
  */
 int64_t shim_ended_us(const struct shim *);
+
+/*
+ * shim-ahead.c: make these folders, which must not exist, below dir, each as
+ * that of a trial before its first claim, and sync them.  0, or an errno.
+ */
+int shim_ahead(const char *dir, char *const *names);
 
 /* shim-record.c: 0, or the exit status of the shim. */
 int shim_record_claim(struct shim *);

@@ -1,0 +1,164 @@
+/*
+ * Folders of trials that were made ahead, in NAME.d/ahead: a first attempt gets
+ * one by a rename, which is also what makes it an attempt's.  The supervisor's
+ * program makes them while trials run (trials/shim/shim-ahead.c), because that
+ * waits for the disk.  Without one, local-start makes the folders itself.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "src/base/rng.h"
+#include "src/base/spawn.h"
+#include "trials/local/local-internal.h"
+
+enum {
+	WAIT_MS = 20, /* after a start, which is to be disturbed by nothing */
+	FOLDERS = 16 /* descriptors of nftw */
+};
+
+static int
+on_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
+
+/* Also what a killed server, or its maker, has left. */
+static void
+remove_all(const struct local_ahead *h)
+{
+	(void)nftw(h->dir, on_entry, FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
+static void
+name_put(const struct local_ahead *h, int i, char *text, size_t n)
+{
+	(void)snprintf(text, n, "%08x-%u", h->mark, h->first + (unsigned)i);
+}
+
+/* Start the maker of a batch. */
+static void
+make(struct local *l)
+{
+	struct local_ahead *h = &l->ahead;
+	struct spawn_spec spec = { .in = -1, .out = -1, .err = -1 };
+	struct strv w = { 0 };
+	struct err e = ERR_INIT;
+	char name[LOCAL_AHEAD_NAME];
+	int i, n = l->slots < LOCAL_AHEAD_MAX ? l->slots : LOCAL_AHEAD_MAX;
+
+	if (mkdir(h->dir, 0700) == -1 && errno != EEXIST) {
+		h->off = true;
+		return;
+	}
+	h->first = h->next;
+	h->next += (unsigned)n;
+	strv_add(&w, xstrdup(l->shim));
+	strv_add(&w, xasprintf("ahead=%s", h->dir));
+	for (i = 0; i < n; i++) {
+		name_put(h, i, name, sizeof name);
+		strv_add(&w, xstrdup(name));
+	}
+	spec.argv = w.v;
+	h->n = n;
+	h->off = spawn_start(&h->maker, &h->maker_end, &spec, &e) != 0;
+	if (h->off)
+		h->maker = h->n = 0;
+	strv_free(w.v);
+}
+
+/* Whether no maker runs: what it was to make is there. */
+static bool
+made(struct local_ahead *h)
+{
+	int status;
+
+	if (h->maker == 0)
+		return true;
+	if (waitpid(h->maker, &status, WNOHANG) == 0)
+		return false;
+	(void)close(h->maker_end);
+	h->maker = 0;
+	/* A full disk, or a program that was replaced: as without this. */
+	h->off = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	return true;
+}
+
+static void
+on_wait(void *arg)
+{
+	struct local *l = arg;
+
+	if (!local_state_dir_moved(l) && made(&l->ahead) && !l->ahead.off &&
+	    l->ahead.n == 0)
+		make(l);
+}
+
+void
+local_ahead_open(struct local *l)
+{
+	struct local_ahead *h = &l->ahead;
+
+	h->dir = xasprintf("%s/ahead", l->home.path);
+	h->timer = loop_timer_new(l->loop, on_wait, l);
+	rng_system(&h->mark, sizeof h->mark);
+	remove_all(h);
+}
+
+void
+local_ahead_close(struct local *l)
+{
+	struct local_ahead *h = &l->ahead;
+
+	if (h->maker > 0) {
+		(void)spawn_end(h->maker, h->maker_end);
+		(void)close(h->maker_end);
+	}
+	if (h->dir != NULL && !local_state_dir_moved(l))
+		remove_all(h);
+	loop_timer_free(h->timer);
+	free(h->dir);
+}
+
+void
+local_ahead_wait(struct local *l)
+{
+	struct local_ahead *h = &l->ahead;
+
+	if (!h->off && h->n == 0 && !loop_timer_pending(h->timer))
+		loop_timer_set(h->timer, WAIT_MS);
+}
+
+bool
+local_ahead_take(struct local *l, const char *trial_dir)
+{
+	struct local_ahead *h = &l->ahead;
+	char name[LOCAL_AHEAD_NAME], *path;
+	int r;
+
+	if (!made(h) || h->off || h->n == 0)
+		return false;
+	h->n--;
+	name_put(h, h->n, name, sizeof name);
+	path = xasprintf("%s/%s", h->dir, name);
+	fail_point("local.before_ahead");
+	r = renameat2(AT_FDCWD, path, AT_FDCWD, trial_dir, RENAME_NOREPLACE);
+	/* Another file system, or one that has no such rename. */
+	h->off = r == -1 && errno != EEXIST;
+	fail_point("local.after_ahead");
+	free(path);
+	return r == 0;
+}

@@ -205,6 +205,16 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		tuner_request(a->tuner, ask, trial, params, on_reply, a);
 	if (stop_turns(a, e) != 0)
 		return -1;
+	/* A trial no longer counts, or again: the next tuner says so. */
+	if (tuner_stale(a->tuner)) {
+		tuner_close(a->tuner);
+		a->tuner = NULL;
+		if (tuner_open(&a->tuner, &env, e) != 0) {
+			a->tuner = NULL;
+			return -1;
+		}
+		return tuner_refresh(a->tuner, e);
+	}
 	if (all)
 		on_reply(a, true,
 		    "no server runs: trials still running were asked to "

@@ -425,6 +425,15 @@ tuner_stale(const struct tuner *t)
 	return t->stale && t->requests.n == 0;
 }
 
+int
+tuner_refresh(struct tuner *t, struct err *e)
+{
+	if (store_begin(t->store, e) != 0)
+		return -1;
+	(void)median_view_flush(&t->medians, t->store, true);
+	return store_commit(t->store, false, e);
+}
+
 void
 tuner_hold(struct tuner *t, bool hold)
 {

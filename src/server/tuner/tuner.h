@@ -125,6 +125,11 @@ bool tuner_over(const struct tuner *);
  */
 bool tuner_stale(const struct tuner *);
 /*
+ * Write the view medians again, which a turn without a server does not; -1: a
+ * database error.
+ */
+int tuner_refresh(struct tuner *, struct err *);
+/*
  * Place nothing for now (for example on a full disk); running trials continue.
  */
 void tuner_hold(struct tuner *, bool);

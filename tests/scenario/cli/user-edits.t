@@ -177,6 +177,8 @@ says 'trial 6 no longer counts' forget s.json 6
 is "$(sql s.db 'SELECT best_trial, forgotten, completed, trials FROM study')" \
     '5|1|4|6' 'another one is the best'
 is "$(sql s.db 'SELECT trial FROM best')" 5 'also in the view best'
+is "$(sql s.db 'SELECT trials, median FROM medians WHERE step = 2')" '4|3.5' \
+    'the medians are those of the others'
 is "$(sql s.db 'SELECT count(*) FROM results WHERE trial = 6')" 0 \
     'it is not in results'
 is "$(sql s.db 'SELECT state, forgotten FROM trials WHERE trial = 6')" \
@@ -192,7 +194,7 @@ ok 'more trials are allowed' quietly "$HPOTUNE" start s.json
 is "$(sql s.db 'SELECT json_extract(params, '"'\$.x'"') FROM trials
     WHERE trial > 6')" 6 'the forgotten setting is tried again, no other'
 is "$(sql s.db "SELECT trials FROM medians WHERE step = 2")" 5 \
-    'the medians are those of the others'
+    'and still are'
 says 'trial 6 counts again' forget --undo s.json 6
 is "$(sql s.db 'SELECT best_trial FROM study')" 6 'it is the best again'
 refuses 1 'there is no trial 9' forget s.json 9

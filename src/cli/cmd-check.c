@@ -312,6 +312,23 @@ keep_put(struct buf *out, const struct keep_rule *keep)
 		buf_printf(out, ", at most %" PRId64 " bytes", keep->bytes);
 }
 
+/* The programs of the user, and when they run. */
+static void
+hooks_put(struct buf *out, const struct study_hooks *hooks)
+{
+	const char *between = "\nhooks      ";
+	int i;
+
+	for (i = 0; i < STUDY_HOOKS; i++) {
+		if (hooks->argv[i] == NULL)
+			continue;
+		buf_printf(out, "%s%s: ", between,
+		    study_hook_name((enum study_hook)i));
+		cli_put_argv(out, hooks->argv[i]);
+		between = "\n           ";
+	}
+}
+
 /* Destinations of notices, and their moments. */
 static void
 notify_put(struct buf *out, const struct study_notify *to)
@@ -384,6 +401,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 		buf_printf(out, "\nGPUs       %s", buf_str(&plan->gpus));
 	notify_put(out, &study->notify);
 	keep_put(out, &study->keep);
+	hooks_put(out, &study->hooks);
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');

@@ -32,6 +32,7 @@ enum {
 	REOPEN_MS = 500,
 	SPACE_MS = 2000,
 	TELL_MS = 5000, /* limit for sending notices after the study's end */
+	HOOKS_LATE = 5, /* … and hooks: so many times hooks.timeout more */
 	WATCH_MS = 1000,
 	REOPEN_MAX = 10 /* consecutive, for reasons other than disk space */
 };
@@ -621,8 +622,8 @@ on_late(void *arg)
 }
 
 /*
- * The study has ended, which is recorded: send notices for a few seconds; the
- * next start sends those that are then still due.
+ * The study has ended, which is recorded: send notices for a few seconds, and
+ * run hooks; the next start sends notices that are then still due.
  */
 static void
 server_tell(struct server *s)
@@ -635,7 +636,8 @@ server_tell(struct server *s)
 	if (tuner_telling(s->tuner)) {
 		control_retire(s->control);
 		late = loop_timer_new(s->loop, on_late, s);
-		loop_timer_set(late, TELL_MS);
+		loop_timer_set(late,
+		    TELL_MS + HOOKS_LATE * s->env->study->hooks.timeout_ms);
 		loop_timer_stop(s->watch);
 		loop_run(s->loop, on_told, s);
 		loop_timer_free(late);

@@ -66,6 +66,8 @@ char *study_command_fill(const struct study *, const char *,
 
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);
+int study_read_hooks(struct study_hooks *, const struct json *, struct err *);
+void study_hooks_clear(struct study_hooks *);
 int study_read_keep(struct keep_rule *, const struct json *, struct err *);
 /* A duration above 0. */
 int study_read_duration(int64_t *ms, const struct json *, struct err *);

@@ -38,6 +38,7 @@ study_one_trial(struct study *s, const struct value *setting)
 		return false;
 	study_warm_clear(s);
 	study_notify_clear(&s->notify);
+	study_hooks_clear(&s->hooks);
 	s->limits = (struct study_limits){ .trials = 1,
 		.parallel = 1,
 		.wall_time_ms = s->limits.wall_time_ms };

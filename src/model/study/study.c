@@ -449,7 +449,7 @@ enum { NAME_MAX_LEN = 32 };
 static const char *const known[] = { "$schema", "description", "study",
 	"objective", "objectives", "constraints", "parameters", "where",
 	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
-	"warm_start", "notify", "keep", NULL };
+	"warm_start", "notify", "keep", "hooks", NULL };
 
 bool
 study_name_good(const char *name)
@@ -522,6 +522,9 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 		return -1;
 	j = json_get(root, "warm_start");
 	if (j != NULL && study_read_warm_start(s, j, e) != 0)
+		return -1;
+	j = json_get(root, "hooks");
+	if (j != NULL && study_read_hooks(&s->hooks, j, e) != 0)
 		return -1;
 	j = json_get(root, "keep");
 	if (j != NULL && study_read_keep(&s->keep, j, e) != 0)
@@ -616,6 +619,7 @@ study_free(struct study *s)
 		free(s->enqueue[i]);
 	study_warm_clear(s);
 	study_notify_clear(&s->notify);
+	study_hooks_clear(&s->hooks);
 	free(s->stopping);
 	free(s->backends);
 	free(s->enqueue);

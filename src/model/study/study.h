@@ -236,6 +236,22 @@ struct study_warm {
 	const struct json *where;
 };
 
+/* When a program of the user is run. */
+enum study_hook {
+	STUDY_HOOK_BEST, /* a trial is the new best one */
+	STUDY_HOOK_FAILED, /* a trial has failed for good */
+	STUDY_HOOK_FINISHED, /* the study has ended */
+	STUDY_HOOKS
+};
+
+struct study_hooks {
+	char **argv[STUDY_HOOKS]; /* ends with NULL; NULL = none */
+	int64_t timeout_ms; /* of one run */
+};
+
+/* Its key in study.json. */
+const char *study_hook_name(enum study_hook);
+
 struct study {
 	char *name;
 	char *description; /* or NULL */
@@ -269,6 +285,7 @@ struct study {
 	size_t n_warm_start;
 	struct study_notify notify;
 	struct keep_rule keep;
+	struct study_hooks hooks;
 };
 
 /* Whether it can be the name of a study. */

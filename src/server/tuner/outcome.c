@@ -13,6 +13,7 @@
 #include "src/model/history/history.h"
 #include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/hooks.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/median-view.h"
 #include "src/server/tuner/outcome.h"
@@ -322,6 +323,8 @@ outcome_finish(struct tuner *t, struct live_trial *l)
 
 	outcome_values(t, l, values);
 	outcome_ended(t, &o);
+	if (o.state == TRIAL_FAILED)
+		hooks_trial_failed(t, l);
 	free(values);
 }
 

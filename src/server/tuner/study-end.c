@@ -14,6 +14,7 @@
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/capacity.h"
+#include "src/server/tuner/hooks.h"
 #include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/notices.h"
@@ -373,6 +374,7 @@ study_end_record(struct tuner *t)
 	if (t->row.ended_us == 0) {
 		t->row.ended_us = t->turn_us;
 		notices_end(t, t->end.awaits);
+		hooks_end(t);
 	}
 	t->durable = true;
 }

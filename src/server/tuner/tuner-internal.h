@@ -28,6 +28,7 @@
 #include "trials/launcher.h"
 
 struct history;
+struct hooks;
 struct loop_timer;
 struct notices;
 struct stop_rule_set;
@@ -79,6 +80,7 @@ struct tuner {
 	int n_backends;
 	int64_t n_trials; /* rows */
 	struct notices *notices; /* or NULL */
+	struct hooks *hooks; /* or NULL */
 	struct pending_event *notes;
 	size_t n_notes;
 	char last_bad[200]; /* why the latest slot was drained */

@@ -21,6 +21,7 @@
 #include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
+#include "src/server/tuner/hooks.h"
 #include "src/server/tuner/launcher-events.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/median-view.h"
@@ -202,6 +203,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 		t->row.run_parallel = env->parallel;
 	}
 	t->notices = notices_new(t);
+	t->hooks = hooks_new(t);
 	loop_timer_set(t->clock.flush, FLUSH_MS);
 	*out = t;
 	return 0;
@@ -218,6 +220,7 @@ tuner_close(struct tuner *t)
 	requests_reply_all(&t->requests, false);
 	checkpoints_close(t);
 	notices_free(t->notices);
+	hooks_free(t->hooks);
 	new_trial_close(&t->suggestions);
 	converge_close(&t->convergence);
 	for (k = 0; k < t->n_backends; k++) {
@@ -362,6 +365,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	paused_settle(t);
 	second_looks_settle(t);
 	checkpoints_settle(t);
+	hooks_settle(t);
 	turn_write(t);
 	fail_point("tuner.before_commit");
 	if (store_commit(t->store, t->durable, e) != 0)
@@ -371,6 +375,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	checkpoints_delete(t);
 	requests_reply_all(&t->requests, true);
 	notices_send(t);
+	hooks_run(t);
 	if (t->db.tend_log)
 		store_checkpoint(t->store);
 	t->db.tend_log = false;
@@ -380,13 +385,13 @@ tuner_turn(struct tuner *t, struct err *e)
 bool
 tuner_telling(const struct tuner *t)
 {
-	return notices_busy(t);
+	return notices_busy(t) || hooks_busy(t) || t->n_notes > 0;
 }
 
 int
 tuner_told(struct tuner *t, struct err *e)
 {
-	if (!notices_answered(t))
+	if (!notices_answered(t) && t->n_notes == 0)
 		return 0;
 	if (store_begin(t->store, e) != 0) {
 		tuner_wake_in(t, BUSY_RETRY_MS);

@@ -52,7 +52,15 @@ static const struct wrong {
 	    "2:1: zzzzzz: unknown key; known: $schema, description, study, "
 	    "objective, objectives, constraints, parameters, where, strategy, "
 	    "stopping, trial, backend, limits, enqueue, warm_start, notify, "
-	    "keep" },
+	    "keep, hooks" },
+	{ BASE ",\n\"hooks\":{\"best\":\"./notify\"}}",
+	    "2:17: hooks.best: expected a list of texts: a program and its "
+	    "arguments" },
+	{ BASE ",\n\"hooks\":{\"failed\":[\"\"]}}",
+	    "2:20: hooks.failed[0]: expected the name of a program" },
+	{ BASE ",\n\"hooks\":{\"begun\":[\"a\"]}}",
+	    "2:10: hooks.begun: unknown key; known: best, failed, finished, "
+	    "timeout" },
 	{ BASE ",\n\"keep\":3}",
 	    "2:8: keep: expected an object, not a number" },
 	{ BASE ",\n\"keep\":{\"bytes\":0}}",

@@ -36,6 +36,7 @@
 enum {
 	ENTRIES_MAX = 10000, /* of a checkpoint, that are counted */
 	DEPTH_MAX = 20,
+	TRASH_AT_ONCE = 500, /* folders that one child deletes */
 	ANSWER_MAX = 1000, /* trials in an answer as JSON, and in words: */
 	SHOWN = 10,
 	SIZE_TEXT = 32
@@ -417,58 +418,92 @@ checkpoints_clean(struct tuner *t, struct request *r)
 	buf_free(&trials);
 	r->good = true;
 	t->durable = t->durable || !dry;
+	if (!dry)
+		child_start(t);
 }
 
 /* ---- after the commit ---------------------------------------------------- */
+
+/*
+ * What is in the trash, as paths; empty: there is nothing, and the folder is
+ * removed.  Only this process puts folders into it.
+ */
+static void
+trash_list(struct strv *paths, const struct tuner *t)
+{
+	char *path = xasprintf("%s/%s", t->env.state_dir, trash);
+	int fd = folder_open(AT_FDCWD, path);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *d;
+
+	while (dir != NULL && paths->n < TRASH_AT_ONCE &&
+	       (d = readdir(dir)) != NULL)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			strv_add(paths, xasprintf("%s/%s", path, d->d_name));
+	if (dir != NULL)
+		(void)closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+	if (paths->n == 0)
+		(void)rmdir(path);
+	free(path);
+}
 
 static void
 on_child(void *arg, int fd, bool readable, bool writable)
 {
 	struct tuner *t = arg;
 	struct checkpoints *c = &t->checkpoints;
+	struct strv left = { 0 };
+	bool failed = spawn_reap(c->child) != 0;
 
 	(void)fd;
 	(void)readable;
 	(void)writable;
-	c->stuck = spawn_reap(c->child) != 0;
 	loop_fd_free(c->watch);
 	close(c->child_fd);
 	c->watch = NULL;
 	c->child = 0;
+	if (failed)
+		trash_list(&left, t);
+	c->stuck = left.n > 0;
+	strv_free(left.v);
 	if (c->stuck)
 		tuner_queue_event(t, LOG_LEVEL_WARN, "checkpoint",
-		    "NAME.d/trash cannot be deleted: see server.log");
+		    "what is in NAME.d/trash cannot be deleted");
 	else
 		child_start(t);
 }
 
-/* Delete the trash, if there is any. */
+/* Delete what is in the trash. */
 static void
 child_start(struct tuner *t)
 {
 	struct checkpoints *c = &t->checkpoints;
-	char *path = xasprintf("%s/%s", t->env.state_dir, trash);
-	char rm[] = "rm", force[] = "-rf", end[] = "--";
-	char *argv[] = { rm, force, end, path, NULL };
-	struct spawn_spec spec = {
-		.argv = argv, .in = -1, .out = -1, .err = STDERR_FILENO
-	};
+	struct spawn_spec spec = { .in = -1, .out = -1, .err = STDERR_FILENO };
+	struct strv argv = { 0 }, paths = { 0 };
 	struct err e = ERR_INIT;
-	struct stat st;
 
-	if (c->child == 0 && !c->stuck && lstat(path, &st) == 0) {
-		if (spawn_start(&c->child, &c->child_fd, &spec, &e) == 0) {
-			c->watch =
-			    loop_fd_new(t->env.loop, c->child_fd, on_child, t);
-			loop_fd_want(c->watch, true, false);
-		} else {
-			c->child = 0;
-			c->stuck = true;
-			tuner_queue_event(
-			    t, LOG_LEVEL_WARN, "checkpoint", e.text);
-		}
+	if (c->child != 0 || c->stuck)
+		return;
+	trash_list(&paths, t);
+	if (paths.n == 0)
+		return;
+	strv_add(&argv, xstrdup("rm"));
+	strv_add(&argv, xstrdup("-rf"));
+	strv_add(&argv, xstrdup("--"));
+	strv_add_all(&argv, paths.v);
+	spec.argv = argv.v;
+	if (spawn_start(&c->child, &c->child_fd, &spec, &e) == 0) {
+		c->watch = loop_fd_new(t->env.loop, c->child_fd, on_child, t);
+		loop_fd_want(c->watch, true, false);
+	} else {
+		c->child = 0;
+		c->stuck = true;
+		tuner_queue_event(t, LOG_LEVEL_WARN, "checkpoint", e.text);
 	}
-	free(path);
+	strv_free(argv.v);
+	strv_free(paths.v);
 }
 
 /* The name in the trash is new: the trial may have had one there before. */
@@ -514,14 +549,22 @@ void
 checkpoints_close(struct tuner *t)
 {
 	struct checkpoints *c = &t->checkpoints;
+	struct strv left = { 0 };
 
-	if (c->child != 0) {
-		/* A server leaves it; without one the command is over then. */
-		if (t->env.hold)
-			(void)spawn_reap(c->child);
+	/* A server leaves its child; a command without one is over then. */
+	while (c->child != 0) {
+		if (t->env.hold && spawn_reap(c->child) != 0)
+			c->stuck = true;
 		loop_fd_free(c->watch);
 		close(c->child_fd);
+		c->child = 0;
+		if (t->env.hold)
+			child_start(t);
 	}
+	/* Removes the folder, if it is empty. */
+	if (c->n_seen > 0)
+		trash_list(&left, t);
+	strv_free(left.v);
 	free(c->list);
 	free(c->seen);
 	free(c->doomed);

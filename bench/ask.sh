@@ -11,7 +11,7 @@ cat >ask.json <<EOF
   "parameters": { "x": { "type": "float", "min": 0, "max": 1 },
     "n": { "type": "int", "min": 1, "max": 9 } },
   "strategy": { "name": "tpe", "seed": 1 },
-  "limits": { "trials": $((n + 1)) } }
+  "limits": { "trials": $((2 * n + 1)) } }
 EOF
 "$HPOTUNE" ask ask.json >/dev/null
 
@@ -51,6 +51,9 @@ peer_done() {
 }
 
 ask=$(each ours_ask "$n")
+began=$(now)
+"$HPOTUNE" ask --count "$n" ask.json >/dev/null
+many=$(calc "1000 * $(since "$began") / $n")
 tell=$(each ours_tell "$n")
 done=$(each ours_done "$n")
 their_ask= their_done=
@@ -64,6 +67,7 @@ ratio() { # theirs ours
 }
 row 'ask, ms a call' "$ask" "optuna ${their_ask:--}" \
     "$(ratio "$their_ask" "$ask")" 'a few ms'
+row "ask --count $n, ms a trial" "$many" - - '≤ 1'
 row 'tell a report, ms a call' "$tell" - - 'a few ms'
 row 'tell the end, ms a call' "$done" "optuna ${their_done:--}" \
     "$(ratio "$their_done" "$done")" 'a few ms'

@@ -42,7 +42,8 @@ enum {
 	SIZE_TEXT = 32
 };
 
-static const char trash[] = "trash";
+/* Beside the trials: a backend may keep them on another file system. */
+static const char trash[] = "trials/trash";
 
 static void child_start(struct tuner *);
 
@@ -470,7 +471,7 @@ on_child(void *arg, int fd, bool readable, bool writable)
 	strv_free(left.v);
 	if (c->stuck)
 		tuner_queue_event(t, LOG_LEVEL_WARN, "checkpoint",
-		    "what is in NAME.d/trash cannot be deleted");
+		    "what is in NAME.d/trials/trash cannot be deleted");
 	else
 		child_start(t);
 }
@@ -507,26 +508,42 @@ child_start(struct tuner *t)
 }
 
 /* The name in the trash is new: the trial may have had one there before. */
-static void
+static int
 checkpoint_rename(const struct tuner *t, int trash_fd, int64_t trial)
 {
-	int fd = trial_open(t, trial);
+	int fd = trial_open(t, trial), error;
 	char name[64];
 
 	if (fd < 0)
-		return;
+		return errno;
 	(void)snprintf(name, sizeof name, "%" PRId64 "-%" PRId64, trial,
 	    loop_wall_us(t->env.loop));
-	(void)renameat(fd, "checkpoint", trash_fd, name);
+	error = renameat(fd, "checkpoint", trash_fd, name) == 0 ? 0 : errno;
 	close(fd);
+	return error;
+}
+
+static void
+rename_report(struct tuner *t, int64_t trial, int error)
+{
+	char *text;
+
+	/* It, or the folder of the trial, is gone already. */
+	if (error == 0 || error == ENOENT)
+		return;
+	text = xasprintf("the checkpoint of trial %" PRId64
+			 " could not be deleted: %s",
+	    trial, strerror(error));
+	tuner_queue_event(t, LOG_LEVEL_WARN, "checkpoint", text);
+	free(text);
 }
 
 void
 checkpoints_delete(struct tuner *t)
 {
 	struct checkpoints *c = &t->checkpoints;
+	int fd, error;
 	char *path;
-	int fd;
 	size_t i;
 
 	if (c->n_doomed == 0)
@@ -535,8 +552,10 @@ checkpoints_delete(struct tuner *t)
 	path = xasprintf("%s/%s", t->env.state_dir, trash);
 	(void)mkdir(path, 0777);
 	fd = folder_open(AT_FDCWD, path);
-	for (i = 0; i < c->n_doomed && fd >= 0; i++)
-		checkpoint_rename(t, fd, c->doomed[i]);
+	error = fd < 0 ? errno : 0;
+	for (i = 0; i < c->n_doomed; i++)
+		rename_report(t, c->doomed[i],
+		    fd < 0 ? error : checkpoint_rename(t, fd, c->doomed[i]));
 	if (fd >= 0)
 		close(fd);
 	free(path);

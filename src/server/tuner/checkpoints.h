@@ -1,7 +1,7 @@
 /*
  * Checkpoints of ended trials that are no longer needed are deleted ("keep").
  * The decision and its event are recorded in a turn; after the commit the folder
- * is renamed into NAME.d/trash, whose contents a child process deletes.
+ * is renamed into NAME.d/trials/trash, whose contents a child process deletes.
  */
 
 #ifndef HPOTUNE_CHECKPOINTS_H

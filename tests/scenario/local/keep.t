@@ -47,7 +47,7 @@ is "$(left all)" '1 2 3 4 5 6 7 8 9 ' 'it deletes nothing'
 like "$("$HPOTUNE" clean --json all.json)" '"trial": *1,' \
     'clean lists what it deletes'
 is "$(left all)" '3 4 9 ' 'clean keeps the best two and the last'
-ok 'nothing is left of the others' test ! -e all.d/trash
+ok 'nothing is left of the others' test ! -e all.d/trials/trash
 is "$(sql all.db "SELECT count(*), min(text LIKE 'its checkpoint is deleted: %')
     FROM events WHERE area = 'checkpoint'")" '6|1' 'each has an event'
 like "$("$HPOTUNE" show all.json 1)" 'its checkpoint is deleted: ' \
@@ -76,6 +76,14 @@ echo 1 >$PWD/else/checkpoint/model; ln -s $PWD/else 3 )"
 is "$(cat precious/model else/checkpoint/model)" '1
 1' 'what links point to is not deleted'
 ok 'a link in the place of a checkpoint is' test ! -L links.d/trials/2/checkpoint
+
+# A trial that puts a link in the place of the trash.
+study trash '"none"' '"keep": { "best": 1 },' \
+    "$save; [ {x} != 1 ] || ln -s $PWD/precious ../../trash"
+"$HPOTUNE" start --quiet trash.json
+is "$(cat precious/*)" 1 'nothing is moved through a link'
+like "$(sql trash.db "SELECT text FROM events WHERE area = 'checkpoint'")" '^the checkpoint of trial 1 could not be deleted: ' \
+    'an event says that a checkpoint could not be deleted'
 
 # What may be continued stays: stopped trials that may get a second look.
 waits='[ {x} = 1 ] && sleep 600; [ {x} = 2 ] && until [ -e ../../../../go ]; \
@@ -134,9 +142,9 @@ HPOTUNE_FAIL=checkpoints.before_rename=kill "$faulty" start --quiet killed.json 
 like "$(left killed)" '^1 2 ' 'a server is killed before it deletes'
 ok 'the study goes on' "$HPOTUNE" start --quiet killed.json
 is "$(left killed)" '4 ' 'the best one stays'
-mkdir -p killed.d/trash/7
-echo >killed.d/trash/7/rest
+mkdir -p killed.d/trials/trash/7
+echo >killed.d/trials/trash/7/rest
 "$HPOTUNE" clean killed.json >/dev/null
-ok 'what an earlier server had not deleted is deleted' test ! -e killed.d/trash
+ok 'what an earlier server had not deleted is deleted' test ! -e killed.d/trials/trash
 
 done_testing

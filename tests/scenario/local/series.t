@@ -63,19 +63,21 @@ is "$(sql over.db 'SELECT state FROM trials WHERE trial = 1')" completed \
 is "$(sql over.db 'SELECT count(*) FROM t_spent')" 0 \
     'what a trial has used up is recorded only for rules that read it'
 
-# Two quick trials report until the slow one is stopped.
+# Two trials report until the bad one is stopped.  That one begins in the place of
+# a third, a second after them, so that they have reached each of its seconds.
 cat >pace.pl <<'E2'
 $| = 1;
-my $slow = $ENV{HPOTUNE_TRIAL} == 3;
+my $trial = $ENV{HPOTUNE_TRIAL};
+my $bad = $trial == 4;
 my $told = 0;
 $SIG{TERM} = sub { $told = 1 };
 my $step = 0;
-while (!$told && !-e "done" && $step < 50) {
+while (!$told && !-e "done" && $step < ($trial == 3 ? 7 : 500)) {
 	$step++;
-	printf "hpotune: step=%d acc=%g\n", $step, $slow ? 0.25 : 0.5;
+	printf "hpotune: step=%d acc=%g\n", $step, $bad ? 0.25 : 0.5;
 	select(undef, undef, undef, 0.2);
 }
-open F, ">done" if $slow;
+open F, ">done" if $bad;
 E2
 cat >pace.json <<'E2'
 { "study": "pace",
@@ -85,15 +87,15 @@ cat >pace.json <<'E2'
   "stopping": { "rule": "median", "by": "seconds", "warmup_steps": 1,
       "min_trials": 2, "second_look": 0 },
   "trial": { "command": ["perl", "pace.pl"], "grace": "10s" },
-  "limits": { "trials": 3, "parallel": 3 } }
+  "limits": { "trials": 4, "parallel": 3 } }
 E2
 ok 'a rule by seconds' "$HPOTUNE" start -q pace.json
-is "$(sql pace.db "SELECT trial, rule, metric, unit, value, threshold, pool
-    FROM stops WHERE verdict = 'stop'")" '3|median|acc|second|0.25|0.5|2' \
+is "$(sql pace.db "SELECT trial, rule, metric, unit, value, threshold, pool > 1
+    FROM stops WHERE verdict = 'stop'")" '4|median|acc|second|0.25|0.5|1' \
     'it compares at the same second'
 is "$(sql pace.db "SELECT at >= 1 AND at = CAST((SELECT seconds FROM t_spent
-	JOIN t_metric USING (seq) WHERE trial = 3 AND step = stops.step)
-	AS INTEGER) AND why LIKE '% of 2 trials at second ' || at
+	JOIN t_metric USING (seq) WHERE trial = 4 AND step = stops.step)
+	AS INTEGER) AND why LIKE '% of ' || pool || ' trials at second ' || at
     FROM stops WHERE verdict = 'stop'")" 1 \
     'which is recorded and in the reason'
 is "$(sql pace.db 'SELECT count(*) FROM t_metric LEFT JOIN t_spent USING (seq)

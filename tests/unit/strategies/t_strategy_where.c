@@ -11,7 +11,12 @@
 #include "tests/support/strategy-run.h"
 #include "tests/support/tap.h"
 
+/* Under sanitizers enough for all phases of a strategy. */
+#ifdef __SANITIZE_ADDRESS__
+enum { TRIALS = 20 };
+#else
 enum { TRIALS = 60 };
+#endif
 
 /* One setting of four; one of some millions. */
 static const char common[] = "[\"a + b <= 0.9\", \"o = 'x' or n < 0.5\"]";

@@ -371,8 +371,9 @@ tuner_turn(struct tuner *t, struct err *e)
 	if (store_commit(t->store, t->durable, e) != 0)
 		return -1;
 	fail_point("tuner.after_commit");
-	effects_run(t);
+	/* Before the next trials start, which need the space. */
 	checkpoints_delete(t);
+	effects_run(t);
 	requests_reply_all(&t->requests, true);
 	notices_send(t);
 	hooks_run(t);

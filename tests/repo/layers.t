@@ -36,10 +36,12 @@ src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
 src/server/plugins	@plain src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/worker-protocol.h strategies/strategy.h	-
 src/server/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
+src/server/status/median-view.*	src/base @model src/store src/server/plugins src/server/status strategies/stopper.h	-
 src/server/status	src/base src/base/json @model src/store	-
+src/server/announce	src/base src/base/json @model src/store src/server/status trials/notify/notify.h	-
 src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
 src/server/attempts	src/base src/base/json @model src/store src/server/plugins trials/launcher.h	-
-src/server/tuner	src/base src/base/json @model src/store src/server/attempts src/server/plugins src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h trials/notify/notify.h	-
+src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/plugins src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h	-

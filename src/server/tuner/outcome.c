@@ -13,9 +13,9 @@
 #include "src/model/history/history.h"
 #include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
-#include "src/server/tuner/hooks.h"
+#include "src/server/announce/hooks.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/median-view.h"
+#include "src/server/status/median-view.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
@@ -324,7 +324,7 @@ outcome_finish(struct tuner *t, struct live_trial *l)
 	outcome_values(t, l, values);
 	outcome_ended(t, &o);
 	if (o.state == TRIAL_FAILED)
-		hooks_trial_failed(t, l);
+		hooks_trial_failed(t->hooks, &l->row);
 	free(values);
 }
 

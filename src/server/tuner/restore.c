@@ -16,7 +16,7 @@
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/ask-tell.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/median-view.h"
+#include "src/server/status/median-view.h"
 #include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"

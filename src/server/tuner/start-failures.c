@@ -10,7 +10,7 @@
 #include "src/base/loop.h"
 #include "src/base/text.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/notices.h"
+#include "src/server/announce/notices.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 
@@ -171,6 +171,7 @@ start_failures_text(struct tuner *t, int backend)
 {
 	struct backend *b = &t->backends[backend];
 	struct start_failures *s = &b->starts;
+	struct announce_facts facts;
 	char text[LAUNCH_WHY + 128];
 	int64_t left;
 
@@ -194,8 +195,10 @@ start_failures_text(struct tuner *t, int backend)
 		    "no retry is used up: starting is tried again (at "
 		    "once: hpotune resume)",
 		    b->launcher->name, s->why);
-		if (all_said(t) && tuner_start_blocked(t, text, sizeof text))
-			notices_wait(t, text);
+		if (all_said(t) && tuner_start_blocked(t, text, sizeof text)) {
+			facts = tuner_facts(t, text);
+			t->durable |= notices_wait(t->notices, &facts);
+		}
 	}
 }
 

@@ -12,7 +12,7 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/median-view.h"
+#include "src/server/status/median-view.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"

@@ -14,10 +14,10 @@
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/capacity.h"
-#include "src/server/tuner/hooks.h"
+#include "src/server/announce/hooks.h"
 #include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/notices.h"
+#include "src/server/announce/notices.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/study-end.h"
@@ -364,6 +364,8 @@ study_end_state(const struct tuner *t)
 void
 study_end_record(struct tuner *t)
 {
+	struct announce_facts facts;
+
 	study_end_check_failed(t);
 	t->row.state = study_end_state(t);
 	if (*t->end.why == '\0')
@@ -373,8 +375,9 @@ study_end_record(struct tuner *t)
 	/* The study was over before, and nothing was started: keep its end. */
 	if (t->row.ended_us == 0) {
 		t->row.ended_us = t->turn_us;
-		notices_end(t, t->end.awaits);
-		hooks_end(t);
+		facts = tuner_facts(t, t->end.why);
+		notices_end(t->notices, &facts, t->end.awaits);
+		hooks_end(t->hooks, &facts);
 	}
 	t->durable = true;
 }

@@ -8,12 +8,13 @@
 
 #include "src/base/err.h"
 #include "src/base/log.h"
+#include "src/server/announce/announce.h"
 #include "src/server/plugins/plugins.h"
+#include "src/server/status/median-view.h"
 #include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/median-view.h"
 #include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
@@ -113,6 +114,8 @@ struct tuner {
 };
 
 int64_t tuner_elapsed_ms(const struct tuner *);
+/* How the study is, with this reason. */
+struct announce_facts tuner_facts(const struct tuner *, const char *why);
 /* An event of the study, recorded in this turn; trial 0: of no trial. */
 void
 tuner_event(struct tuner *, enum log_level, const char *area, int64_t trial,

@@ -11,6 +11,7 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/model/history/history.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/tuner-internal.h"
 
@@ -19,6 +20,18 @@ tuner_elapsed_ms(const struct tuner *t)
 {
 	return t->clock.elapsed_ms + loop_now_ms(t->env.loop) -
 	       t->clock.opened_ms;
+}
+
+struct announce_facts
+tuner_facts(const struct tuner *t, const char *why)
+{
+	return (struct announce_facts){ .state = t->row.state,
+		.why = why,
+		.time_us = t->turn_us,
+		.elapsed_ms = tuner_elapsed_ms(t),
+		.trials = t->n_trials,
+		.failed = (int64_t)t->outcomes.n_failed,
+		.best = history_best(t->history) };
 }
 
 void

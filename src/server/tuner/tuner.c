@@ -21,12 +21,12 @@
 #include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
-#include "src/server/tuner/hooks.h"
+#include "src/server/announce/hooks.h"
 #include "src/server/tuner/launcher-events.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/median-view.h"
+#include "src/server/status/median-view.h"
 #include "src/server/tuner/new-trial.h"
-#include "src/server/tuner/notices.h"
+#include "src/server/announce/notices.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/requests.h"
@@ -177,6 +177,46 @@ open_study(struct tuner *t, struct err *e)
 	return 0;
 }
 
+/* Within a transaction it is recorded at once. */
+static void
+on_announce_event(
+    void *arg, enum log_level level, const char *area, const char *text)
+{
+	struct tuner *t = arg;
+
+	if (store_in_transaction(t->store))
+		tuner_event(t, level, area, 0, 0, "%s", text);
+	else
+		tuner_queue_event(t, level, area, text);
+}
+
+static void
+on_announce_wake(void *arg, int64_t ms)
+{
+	tuner_wake_in(arg, ms);
+}
+
+static void
+open_announcements(struct tuner *t)
+{
+	struct announce_env env = {
+		.loop = t->env.loop,
+		.study = t->study,
+		.store = t->store,
+		.db = t->env.db,
+		.state_dir = t->env.state_dir,
+		.event = on_announce_event,
+		.wake_in = on_announce_wake,
+		.arg = t,
+	};
+
+	if (t->env.hold)
+		return;
+	t->hooks = hooks_new(&env);
+	if (!t->env.without_launchers)
+		t->notices = notices_new(&env);
+}
+
 int
 tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 {
@@ -202,8 +242,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 		t->row.run_trials = env->trials;
 		t->row.run_parallel = env->parallel;
 	}
-	t->notices = notices_new(t);
-	t->hooks = hooks_new(t);
+	open_announcements(t);
 	loop_timer_set(t->clock.flush, FLUSH_MS);
 	*out = t;
 	return 0;
@@ -321,6 +360,18 @@ log_watch(struct tuner *t)
 	    (long long)(bytes >> 20), who);
 }
 
+/* One that is paused and will go on is not announced. */
+static void
+turn_find_best(struct tuner *t)
+{
+	int64_t best;
+
+	if (t->hooks == NULL)
+		return;
+	best = history_best(t->history);
+	hooks_best(t->hooks, best, live_set_find(&t->live, best) == NULL);
+}
+
 static void
 turn_write(struct tuner *t)
 {
@@ -351,7 +402,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	t->durable = false;
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
-	notices_record(t);
+	notices_record(t->notices, t->turn_us);
 	adopt_attempts(t);
 	turn_clear_gpus(t);
 	turn_collect(t);
@@ -365,7 +416,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	paused_settle(t);
 	second_looks_settle(t);
 	checkpoints_settle(t);
-	hooks_settle(t);
+	turn_find_best(t);
 	turn_write(t);
 	fail_point("tuner.before_commit");
 	if (store_commit(t->store, t->durable, e) != 0)
@@ -375,8 +426,8 @@ tuner_turn(struct tuner *t, struct err *e)
 	checkpoints_delete(t);
 	effects_run(t);
 	requests_reply_all(&t->requests, true);
-	notices_send(t);
-	hooks_run(t);
+	notices_send(t->notices);
+	hooks_run(t->hooks);
 	if (t->db.tend_log)
 		store_checkpoint(t->store);
 	t->db.tend_log = false;
@@ -386,13 +437,14 @@ tuner_turn(struct tuner *t, struct err *e)
 bool
 tuner_telling(const struct tuner *t)
 {
-	return notices_busy(t) || hooks_busy(t) || t->n_notes > 0;
+	return notices_busy(t->notices) || hooks_busy(t->hooks) ||
+	       t->n_notes > 0;
 }
 
 int
 tuner_told(struct tuner *t, struct err *e)
 {
-	if (!notices_answered(t) && t->n_notes == 0)
+	if (!notices_answered(t->notices) && t->n_notes == 0)
 		return 0;
 	if (store_begin(t->store, e) != 0) {
 		tuner_wake_in(t, BUSY_RETRY_MS);
@@ -400,17 +452,17 @@ tuner_told(struct tuner *t, struct err *e)
 	}
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
-	notices_record(t);
+	notices_record(t->notices, t->turn_us);
 	if (store_commit(t->store, true, e) != 0)
 		return -1;
-	notices_send(t);
+	notices_send(t->notices);
 	return 0;
 }
 
 void
 tuner_untold(struct tuner *t)
 {
-	notices_leave(t);
+	notices_leave(t->notices);
 }
 
 bool

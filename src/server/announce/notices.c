@@ -11,15 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/server/status/notice-text.h"
+#include "src/server/announce/announce.h"
+#include "src/server/announce/notice-text.h"
+#include "src/server/announce/notices.h"
 #include "src/server/status/rows.h"
-#include "src/server/tuner/notices.h"
-#include "src/server/tuner/tuner-internal.h"
+#include "src/store/store.h"
 #include "trials/notify/notify.h"
 
 enum {
@@ -40,7 +42,7 @@ struct notice_channel {
 };
 
 struct notices {
-	struct tuner *tuner;
+	struct announce_env env;
 	struct notify *notify;
 	struct notice_channel channels[STUDY_CHANNELS];
 };
@@ -54,7 +56,7 @@ on_answer(void *arg, enum study_channel which, const char *why)
 	c->pending = false;
 	c->answered = true;
 	c->why = why != NULL ? xstrdup(why) : NULL;
-	loop_wake(n->tuner->env.loop);
+	loop_wake(n->env.loop);
 }
 
 static void
@@ -62,17 +64,17 @@ on_note(void *arg, bool warn, const char *text)
 {
 	const struct notices *n = arg;
 
-	tuner_queue_event(
-	    n->tuner, warn ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "notify", text);
+	n->env.event(
+	    n->env.arg, warn ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "notify", text);
 }
 
 struct notices *
-notices_new(struct tuner *t)
+notices_new(const struct announce_env *announce)
 {
-	const struct study_notify *to = &t->study->notify;
-	struct notify_env env = { .loop = t->env.loop,
+	const struct study_notify *to = &announce->study->notify;
+	struct notify_env env = { .loop = announce->loop,
 		.to = to,
-		.study = t->study->name,
+		.study = announce->study->name,
 		.answer = on_answer,
 		.note = on_note };
 	struct notices *n;
@@ -81,10 +83,10 @@ notices_new(struct tuner *t)
 
 	for (i = 0; i < STUDY_CHANNELS; i++)
 		any = any || to->channels[i].to != NULL;
-	if (!any || t->env.hold || t->env.without_launchers)
+	if (!any)
 		return NULL;
 	env.arg = n = xcalloc(1, sizeof *n);
-	n->tuner = t;
+	n->env = *announce;
 	n->notify = notify_new(&env);
 	for (i = 0; i < STUDY_CHANNELS; i++)
 		n->channels[i].used = n->channels[i].look =
@@ -149,7 +151,7 @@ mark_reason(char mark[MARK_BYTES], const char *why)
 static void
 notice_add(struct notices *n, struct store_notice *row)
 {
-	struct store *store = n->tuner->store;
+	struct store *store = n->env.store;
 	struct notice_channel *c;
 	int i;
 
@@ -168,28 +170,27 @@ notice_add(struct notices *n, struct store_notice *row)
 }
 
 static void
-notice_make(
-    struct notices *n, enum study_moment moment, const char *why, char *mark)
+notice_make(struct notices *n, enum study_moment moment,
+    const struct announce_facts *about, char *mark)
 {
-	struct tuner *t = n->tuner;
 	struct buf text = { 0 }, detail = { 0 };
 	char *id = rng_uuid();
-	struct notice_facts facts = { .study = t->study,
+	struct notice_facts facts = { .study = n->env.study,
 		.id = id,
 		.moment = moment,
-		.state = study_state_name(t->row.state),
-		.why = why,
-		.time_us = t->turn_us,
-		.elapsed_ms = tuner_elapsed_ms(t) };
+		.state = study_state_name(about->state),
+		.why = about->why,
+		.time_us = about->time_us,
+		.elapsed_ms = about->elapsed_ms };
 	struct store_notice row = { .uuid = id,
 		.moment = (char *)study_moment_name(moment),
 		.mark = mark,
-		.time_us = t->turn_us };
+		.time_us = about->time_us };
 	struct err e = ERR_INIT;
 
-	if (notice_put_text(&text, &facts, t->store, &e) != 0 ||
-	    notice_put_detail(&detail, &facts, t->store, &e) != 0)
-		store_fail_with(t->store, &e);
+	if (notice_put_text(&text, &facts, n->env.store, &e) != 0 ||
+	    notice_put_detail(&detail, &facts, n->env.store, &e) != 0)
+		store_fail_with(n->env.store, &e);
 	row.text = buf_take(&text);
 	row.detail = buf_take(&detail);
 	notice_add(n, &row);
@@ -220,35 +221,35 @@ moment_of(enum study_state state, bool waits, enum study_moment *moment)
 }
 
 void
-notices_end(struct tuner *t, bool waits)
+notices_end(struct notices *n, const struct announce_facts *facts, bool waits)
 {
 	char mark[MARK_BYTES];
 	enum study_moment moment;
 
-	if (t->notices == NULL || !moment_of(t->row.state, waits, &moment) ||
-	    !t->study->notify.on[moment])
+	if (n == NULL || !moment_of(facts->state, waits, &moment) ||
+	    !n->env.study->notify.on[moment])
 		return;
-	if (mark_make(mark, t->store,
+	if (mark_make(mark, n->env.store,
 		"printf('end %d %d %d', count(*), total(attempts), "
 		"total(state IN ('completed', 'stopped', 'failed', "
 		"'cancelled')))") == 0)
-		notice_make(t->notices, moment, t->end.why, mark);
+		notice_make(n, moment, facts, mark);
 }
 
-void
-notices_wait(struct tuner *t, const char *why)
+bool
+notices_wait(struct notices *n, const struct announce_facts *facts)
 {
 	char mark[MARK_BYTES];
 
-	if (t->notices == NULL || !t->study->notify.on[STUDY_MOMENT_WAITING])
-		return;
-	if (mark_make(mark, t->store,
+	if (n == NULL || !n->env.study->notify.on[STUDY_MOMENT_WAITING])
+		return false;
+	if (mark_make(mark, n->env.store,
 		"printf('wait %d ', total(state IN ('completed', 'stopped', "
 		"'failed', 'cancelled')))") != 0)
-		return;
-	mark_reason(mark, why);
-	t->durable = true;
-	notice_make(t->notices, STUDY_MOMENT_WAITING, why, mark);
+		return false;
+	mark_reason(mark, facts->why);
+	notice_make(n, STUDY_MOMENT_WAITING, facts, mark);
+	return true;
 }
 
 /* Send them. */
@@ -263,41 +264,46 @@ pause_ms(int refused)
 }
 
 static void
-channel_record(struct notices *n, enum study_channel which)
+channel_record(struct notices *n, enum study_channel which, int64_t time_us)
 {
 	struct notice_channel *c = &n->channels[which];
 	const char *name = study_channel_name(which);
-	struct tuner *t = n->tuner;
+	char *text;
 
 	fail_point("notices.before_record");
 	(void)store_notice_told(
-	    t->store, c->id, c->why == NULL ? t->turn_us : 0, c->why, NULL);
+	    n->env.store, c->id, c->why == NULL ? time_us : 0, c->why, NULL);
 	c->answered = false;
 	c->look = true;
 	if (c->why == NULL) {
-		tuner_event(t, LOG_LEVEL_INFO, "notify", 0, 0,
+		text = xasprintf(
 		    "%s: a notice about the study was delivered", name);
+		n->env.event(n->env.arg, LOG_LEVEL_INFO, "notify", text);
+		free(text);
 		c->refused = 0;
 		return;
 	}
-	if (c->refused++ == 0)
-		tuner_event(t, LOG_LEVEL_WARN, "notify", 0, 0,
-		    "%s: a notice about the study was not delivered: %s; "
-		    "it is sent again later, and the study continues",
+	if (c->refused++ == 0) {
+		text = xasprintf("%s: a notice about the study was not "
+				 "delivered: %s; it is sent again later, and "
+				 "the study continues",
 		    name, c->why);
-	c->next_ms = loop_now_ms(t->env.loop) + pause_ms(c->refused);
+		n->env.event(n->env.arg, LOG_LEVEL_WARN, "notify", text);
+		free(text);
+	}
+	c->next_ms = loop_now_ms(n->env.loop) + pause_ms(c->refused);
 	free(c->why);
 	c->why = NULL;
 }
 
 void
-notices_record(struct tuner *t)
+notices_record(struct notices *n, int64_t time_us)
 {
 	int i;
 
-	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
-		if (t->notices->channels[i].answered)
-			channel_record(t->notices, (enum study_channel)i);
+	for (i = 0; n != NULL && i < STUDY_CHANNELS; i++)
+		if (n->channels[i].answered)
+			channel_record(n, (enum study_channel)i, time_us);
 }
 
 static void
@@ -342,16 +348,16 @@ channel_next(struct notices *n, enum study_channel which)
 	struct err e = ERR_INIT;
 	int64_t left;
 
-	left = c->next_ms - loop_now_ms(n->tuner->env.loop);
+	left = c->next_ms - loop_now_ms(n->env.loop);
 	if (!c->used || !c->look || c->pending || c->answered)
 		return;
 	if (left > 0) {
-		tuner_wake_in(n->tuner, left);
+		n->env.wake_in(n->env.arg, left);
 		return;
 	}
 	c->look = false;
 	if (store_notice_next(
-		n->tuner->store, study_channel_name(which), &row, &e) != 1)
+		n->env.store, study_channel_name(which), &row, &e) != 1)
 		return;
 	if (moment_find(row.moment, &moment))
 		channel_send(n, which, &row, moment);
@@ -359,49 +365,48 @@ channel_next(struct notices *n, enum study_channel which)
 }
 
 void
-notices_send(struct tuner *t)
+notices_send(struct notices *n)
 {
 	int i;
 
-	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
-		channel_next(t->notices, (enum study_channel)i);
+	for (i = 0; n != NULL && i < STUDY_CHANNELS; i++)
+		channel_next(n, (enum study_channel)i);
 }
 
 bool
-notices_answered(const struct tuner *t)
+notices_answered(const struct notices *n)
 {
 	int i;
 
-	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
-		if (t->notices->channels[i].answered)
+	for (i = 0; n != NULL && i < STUDY_CHANNELS; i++)
+		if (n->channels[i].answered)
 			return true;
 	return false;
 }
 
 bool
-notices_busy(const struct tuner *t)
+notices_busy(const struct notices *n)
 {
 	int i;
 
-	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
-		if (t->notices->channels[i].pending ||
-		    t->notices->channels[i].answered)
+	for (i = 0; n != NULL && i < STUDY_CHANNELS; i++)
+		if (n->channels[i].pending || n->channels[i].answered)
 			return true;
 	return false;
 }
 
 void
-notices_leave(struct tuner *t)
+notices_leave(struct notices *n)
 {
 	struct store_notice row = { 0 };
 	struct err e = ERR_INIT;
 	const char *name;
 	int i;
 
-	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++) {
+	for (i = 0; n != NULL && i < STUDY_CHANNELS; i++) {
 		name = study_channel_name((enum study_channel)i);
-		if (!t->notices->channels[i].used ||
-		    store_notice_next(t->store, name, &row, &e) != 1)
+		if (!n->channels[i].used ||
+		    store_notice_next(n->env.store, name, &row, &e) != 1)
 			continue;
 		store_notice_fini(&row);
 		log_warn("notify",

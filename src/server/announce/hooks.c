@@ -16,11 +16,10 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
-#include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/server/tuner/hooks.h"
-#include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/tuner-internal.h"
+#include "src/server/announce/announce.h"
+#include "src/server/announce/hooks.h"
+#include "src/store/store.h"
 
 enum { QUEUE_MAX = 100 };
 
@@ -31,7 +30,7 @@ struct message {
 };
 
 struct hooks {
-	struct tuner *tuner;
+	struct announce_env env;
 	int64_t best; /* the best trial at the last turn */
 	bool known; /* best is set */
 	struct message queue[QUEUE_MAX]; /* those to come; the first runs */
@@ -45,18 +44,18 @@ struct hooks {
 };
 
 struct hooks *
-hooks_new(struct tuner *t)
+hooks_new(const struct announce_env *env)
 {
 	struct hooks *h;
 	bool any = false;
 	int i;
 
 	for (i = 0; i < STUDY_HOOKS; i++)
-		any = any || t->study->hooks.argv[i] != NULL;
-	if (!any || t->env.hold)
+		any = any || env->study->hooks.argv[i] != NULL;
+	if (!any)
 		return NULL;
 	h = xcalloc(1, sizeof *h);
-	h->tuner = t;
+	h->env = *env;
 	return h;
 }
 
@@ -94,22 +93,22 @@ hooks_free(struct hooks *h)
 }
 
 bool
-hooks_busy(const struct tuner *t)
+hooks_busy(const struct hooks *h)
 {
-	return t->hooks != NULL && t->hooks->n > 0;
+	return h != NULL && h->n > 0;
 }
 
 /* ---- messages ------------------------------------------------------------ */
 
 static void
 message_begin(
-    struct json_writer *w, const struct tuner *t, enum study_hook hook)
+    struct json_writer *w, const struct hooks *h, enum study_hook hook)
 {
 	json_writer_object(w, NULL);
 	json_writer_text(w, "hook", study_hook_name(hook));
-	json_writer_text(w, "study", t->study->name);
-	json_writer_text(w, "database", t->env.db);
-	json_writer_text(w, "metric", t->study->metric);
+	json_writer_text(w, "study", h->env.study->name);
+	json_writer_text(w, "database", h->env.db);
+	json_writer_text(w, "metric", h->env.study->metric);
 }
 
 /* Takes over the JSON. */
@@ -129,19 +128,19 @@ message_add(
 }
 
 static bool
-is_wanted(const struct tuner *t, enum study_hook hook)
+is_wanted(const struct hooks *h, enum study_hook hook)
 {
-	return t->hooks != NULL && t->study->hooks.argv[hook] != NULL;
+	return h != NULL && h->env.study->hooks.argv[hook] != NULL;
 }
 
 static void
-put_trial(struct json_writer *w, struct tuner *t, int64_t trial)
+put_trial(struct json_writer *w, struct hooks *h, int64_t trial)
 {
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
-	if (store_trial_get(t->store, trial, &row, &e) != 0) {
-		store_fail_with(t->store, &e);
+	if (store_trial_get(h->env.store, trial, &row, &e) != 0) {
+		store_fail_with(h->env.store, &e);
 		return;
 	}
 	json_writer_integer(w, "trial", trial);
@@ -154,73 +153,67 @@ put_trial(struct json_writer *w, struct tuner *t, int64_t trial)
 }
 
 void
-hooks_settle(struct tuner *t)
+hooks_best(struct hooks *h, int64_t trial, bool ended)
 {
-	struct hooks *h = t->hooks;
 	struct buf json = { 0 };
 	struct json_writer w = { .out = &json };
-	int64_t best;
 
 	if (h == NULL)
 		return;
-	best = history_best(t->history);
-	/* Of an earlier server, or a paused one that will go on. */
-	if (!h->known || best == h->best || best == 0 ||
-	    live_set_find(&t->live, best) != NULL) {
-		h->best = h->known ? h->best : best;
+	if (!h->known || trial == h->best || trial == 0 || !ended) {
+		h->best = h->known ? h->best : trial;
 		h->known = true;
 		return;
 	}
-	h->best = best;
-	if (!is_wanted(t, STUDY_HOOK_BEST))
+	h->best = trial;
+	if (!is_wanted(h, STUDY_HOOK_BEST))
 		return;
-	message_begin(&w, t, STUDY_HOOK_BEST);
-	put_trial(&w, t, best);
+	message_begin(&w, h, STUDY_HOOK_BEST);
+	put_trial(&w, h, trial);
 	json_writer_end(&w);
-	message_add(h, STUDY_HOOK_BEST, best, &json);
+	message_add(h, STUDY_HOOK_BEST, trial, &json);
 }
 
 void
-hooks_trial_failed(struct tuner *t, const struct live_trial *l)
+hooks_trial_failed(struct hooks *h, const struct store_trial *row)
 {
 	struct buf json = { 0 };
 	struct json_writer w = { .out = &json };
 
-	if (!is_wanted(t, STUDY_HOOK_FAILED))
+	if (!is_wanted(h, STUDY_HOOK_FAILED))
 		return;
-	message_begin(&w, t, STUDY_HOOK_FAILED);
-	json_writer_integer(&w, "trial", l->row.number);
-	json_writer_text(&w, "state", trial_state_name(l->row.state));
-	json_writer_number(&w, "objective", l->row.objective);
-	json_writer_raw(&w, "params", l->row.params);
-	if (l->row.why != NULL)
-		json_writer_text(&w, "why", l->row.why);
+	message_begin(&w, h, STUDY_HOOK_FAILED);
+	json_writer_integer(&w, "trial", row->number);
+	json_writer_text(&w, "state", trial_state_name(row->state));
+	json_writer_number(&w, "objective", row->objective);
+	json_writer_raw(&w, "params", row->params);
+	if (row->why != NULL)
+		json_writer_text(&w, "why", row->why);
 	json_writer_end(&w);
-	message_add(t->hooks, STUDY_HOOK_FAILED, l->row.number, &json);
+	message_add(h, STUDY_HOOK_FAILED, row->number, &json);
 }
 
 void
-hooks_end(struct tuner *t)
+hooks_end(struct hooks *h, const struct announce_facts *facts)
 {
 	struct buf json = { 0 };
 	struct json_writer w = { .out = &json };
-	int64_t best = history_best(t->history);
 
-	if (!is_wanted(t, STUDY_HOOK_FINISHED) ||
-	    (t->row.state != STUDY_FINISHED && t->row.state != STUDY_FAILED))
+	if (!is_wanted(h, STUDY_HOOK_FINISHED) ||
+	    (facts->state != STUDY_FINISHED && facts->state != STUDY_FAILED))
 		return;
-	message_begin(&w, t, STUDY_HOOK_FINISHED);
-	json_writer_text(&w, "state", study_state_name(t->row.state));
-	json_writer_text(&w, "why", t->end.why);
-	json_writer_integer(&w, "trials", t->n_trials);
-	json_writer_integer(&w, "failed", (int64_t)t->outcomes.n_failed);
-	if (best > 0) {
+	message_begin(&w, h, STUDY_HOOK_FINISHED);
+	json_writer_text(&w, "state", study_state_name(facts->state));
+	json_writer_text(&w, "why", facts->why);
+	json_writer_integer(&w, "trials", facts->trials);
+	json_writer_integer(&w, "failed", facts->failed);
+	if (facts->best > 0) {
 		json_writer_object(&w, "best");
-		put_trial(&w, t, best);
+		put_trial(&w, h, facts->best);
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);
-	message_add(t->hooks, STUDY_HOOK_FINISHED, 0, &json);
+	message_add(h, STUDY_HOOK_FINISHED, 0, &json);
 }
 
 /* ---- programs ------------------------------------------------------------ */
@@ -230,9 +223,9 @@ hook_event(struct hooks *h, const char *what)
 {
 	const struct message *m = &h->queue[0];
 	char *text = xasprintf("hooks.%s: %s%s", study_hook_name(m->hook),
-	    h->tuner->study->hooks.argv[m->hook][0], what);
+	    h->env.study->hooks.argv[m->hook][0], what);
 
-	tuner_queue_event(h->tuner, LOG_LEVEL_WARN, "hook", text);
+	h->env.event(h->env.arg, LOG_LEVEL_WARN, "hook", text);
 	free(text);
 }
 
@@ -249,7 +242,6 @@ static void
 on_end(void *arg, int fd, bool readable, bool writable)
 {
 	struct hooks *h = arg;
-	struct tuner *t = h->tuner;
 	int status = spawn_reap(h->pid);
 	char text[96] = "";
 
@@ -259,7 +251,7 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	if (h->killed)
 		(void)snprintf(text, sizeof text,
 		    " was killed after %" PRId64 " s (hooks.timeout)",
-		    t->study->hooks.timeout_ms / 1000);
+		    h->env.study->hooks.timeout_ms / 1000);
 	else if (WIFSIGNALED(status))
 		(void)snprintf(text, sizeof text, " was killed by signal %d",
 		    WTERMSIG(status));
@@ -271,8 +263,8 @@ on_end(void *arg, int fd, bool readable, bool writable)
 		hook_event(h, text);
 	child_forget(h);
 	message_drop(h);
-	hooks_run(t);
-	loop_wake(t->env.loop);
+	hooks_run(h);
+	loop_wake(h->env.loop);
 }
 
 /* A file in memory, from its beginning: it is never full, as a pipe is. */
@@ -293,11 +285,10 @@ input_make(const char *json)
 static int
 hook_start(struct hooks *h, struct err *e)
 {
-	const struct tuner *t = h->tuner;
 	const struct message *m = &h->queue[0];
-	char *path = xasprintf("%s/hooks.log", t->env.state_dir);
-	struct spawn_spec spec = { .argv = t->study->hooks.argv[m->hook],
-		.dir = t->study->dir,
+	char *path = xasprintf("%s/hooks.log", h->env.state_dir);
+	struct spawn_spec spec = { .argv = h->env.study->hooks.argv[m->hook],
+		.dir = h->env.study->dir,
 		.in = input_make(m->json) };
 	int rc;
 
@@ -324,14 +315,13 @@ left_out_report(struct hooks *h)
 	(void)snprintf(text, sizeof text,
 	    "%" PRId64 " hooks were left out: the programs are too slow",
 	    h->left_out);
-	tuner_queue_event(h->tuner, LOG_LEVEL_WARN, "hook", text);
+	h->env.event(h->env.arg, LOG_LEVEL_WARN, "hook", text);
 	h->left_out = 0;
 }
 
 void
-hooks_run(struct tuner *t)
+hooks_run(struct hooks *h)
 {
-	struct hooks *h = t->hooks;
 	struct err e = ERR_INIT;
 	char *text;
 
@@ -346,13 +336,13 @@ hooks_run(struct tuner *t)
 		free(text);
 		h->pid = 0;
 		message_drop(h);
-		loop_wake(t->env.loop);
+		loop_wake(h->env.loop);
 	}
 	if (h->n == 0)
 		return;
 	h->killed = false;
-	h->watch = loop_fd_new(t->env.loop, h->end_fd, on_end, h);
+	h->watch = loop_fd_new(h->env.loop, h->end_fd, on_end, h);
 	loop_fd_want(h->watch, true, false);
-	h->late = loop_timer_new(t->env.loop, on_late, h);
-	loop_timer_set(h->late, t->study->hooks.timeout_ms);
+	h->late = loop_timer_new(h->env.loop, on_late, h);
+	loop_timer_set(h->late, h->env.study->hooks.timeout_ms);
 }

@@ -17,8 +17,7 @@
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/server/plugins/plugins.h"
-#include "src/server/tuner/median-view.h"
-#include "src/server/tuner/tuner-internal.h"
+#include "src/server/status/median-view.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 

@@ -15,7 +15,7 @@
 #include "src/base/text.h"
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
-#include "src/server/status/notice-text.h"
+#include "src/server/announce/notice-text.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"

@@ -1,0 +1,109 @@
+#!/bin/sh
+# The size of folders, and of the circles in which files call one another.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+
+folder_most=48
+cycle_most=8
+
+product() { # top pattern...: files of the product
+	(cd "$1" && shift && for pattern; do
+		find src strategies trials kernels -name "$pattern"
+	done | LC_ALL=C sort)
+}
+
+crowded() { # top: folders with too many files
+	product "$1" '*.c' '*.h' '*.cu' | sed 's|/[^/]*$||' | uniq -c |
+	    awk -v most=$folder_most '$1 > most { print $2 " has " $1 " files" }'
+}
+
+# A file calls another one if it names one of its public functions.
+cycles() { # top least: the circles of at least so many files, one a line
+	(cd "$1" && product . '*.c' | xargs awk -v least="$2" '
+	FNR == 1 {
+		file[++n] = FILENAME
+		last = ""
+		text = 0
+	}
+	{
+		gsub(/"([^"\\]|\\.)*"/, "\"\"")
+		gsub(/\/\*.*\*\/|(struct|enum|union) [a-z0-9_]+/, "")
+		if ($0 ~ /\/\*/)
+			text = 1
+		if (text) {
+			text = $0 !~ /\*\//
+			next
+		}
+		if ($0 ~ /^[a-z][a-z0-9_]*[(]/ && last !~ /^static/) {
+			name = $0
+			sub(/[(].*/, "", name)
+			owner[name] = n
+		}
+		last = $0
+		k = split($0, word, /[^a-zA-Z0-9_]+/)
+		for (i = 1; i <= k; i++)
+			if (word[i] ~ /^[a-z][a-z0-9_]*_/)
+				used[n " " word[i]] = 1
+	}
+	function visit(v, a, k, i, w) { # Tarjan 1972
+		index_[v] = low[v] = ++count
+		stack[++depth] = v
+		on[v] = 1
+		k = split(calls[v], a, " ")
+		for (i = 1; i <= k; i++) {
+			w = a[i]
+			if (!(w in index_)) {
+				visit(w)
+				if (low[w] < low[v])
+					low[v] = low[w]
+			} else if (on[w] && index_[w] < low[v])
+				low[v] = index_[w]
+		}
+		if (low[v] == index_[v])
+			leave(v)
+	}
+	function leave(v, w, size, names) {
+		do {
+			w = stack[depth--]
+			on[w] = 0
+			size++
+			names = names " " file[w]
+		} while (w != v)
+		if (size >= least)
+			print size " files:" names
+	}
+	END {
+		for (use in used) {
+			split(use, word, " ")
+			if (word[2] in owner && owner[word[2]] != word[1])
+				calls[word[1]] = calls[word[1]] " " owner[word[2]]
+		}
+		for (v = 1; v <= n; v++)
+			if (!(v in index_))
+				visit(v)
+	}')
+}
+
+is "$(crowded "$TOP_SRCDIR")" '' "no folder has more than $folder_most files"
+is "$(cycles "$TOP_SRCDIR" $((cycle_most + 1)))" '' \
+    "no more than $cycle_most files call one another in a circle"
+ok 'there are smaller circles' \
+    test "$(cycles "$TOP_SRCDIR" 2 | wc -l)" -gt 0
+
+# The checker is checked.
+mkdir -p bad/src/new bad/strategies bad/trials bad/kernels
+i=0
+while [ $i -le $folder_most ]; do
+	printf 'int\nf_%d(void)\n{\n\treturn f_%d();\n}\n' $i $((i + 1)) \
+	    >bad/src/new/f$i.c
+	i=$((i + 1))
+done
+is "$(crowded bad)" "src/new has $i files" 'a fuller folder is found'
+is "$(cycles bad 2)" '' 'a chain is no circle'
+printf '/* f_0() */\nstatic int\nf_%d(void)\n{\n\treturn f_3("f_1()");\n}\n' $i \
+    >bad/strategies/g.c
+is "$(cycles bad 2)" '' 'neither is a static function, a comment, a text'
+printf 'int\nf_%d(void)\n{\n\treturn f_40();\n}\n' $i >bad/strategies/g.c
+is "$(cycles bad 2 | cut -d ' ' -f 1)" $((i - 40 + 1)) 'a circle is found'
+
+done_testing

@@ -165,6 +165,7 @@ for page in $pages; do
 	printf '#!/bin/sh\nexit 0\n' >train
 	chmod +x train
 	cp train train.py
+	echo 'lr: {lr}' >config.yaml.in
 	extract "$man/$page" >index
 	while read -r number kind name; do
 		run_example "$page" "$number" "$kind" "$name"
@@ -255,7 +256,7 @@ is "$(printf '%s\n' study objective objective.metric objective.goal \
     strategy.duplicates strategy.device \
     stopping stopping.rule stopping.veto trial.command trial.workdir \
     trial.env trial.clean_env trial.pass_env trial.metrics trial.step_regex \
-    trial.max_steps trial.max_run trial.on_max_run trial.grace \
+    trial.files trial.max_steps trial.max_run trial.on_max_run trial.grace \
     trial.retries trial.gpus \
     trial.cpus trial.memory trial.launcher trial.processes \
     trial.parameter_servers trial.pack trial.gpu_memory backend \

@@ -107,14 +107,13 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 {
 	int dir_fd, fd = -1, error = 0;
 	size_t len = strlen(text);
-	char part[64];
+	char *part;
 	ssize_t n = -1;
-
-	(void)snprintf(part, sizeof part, "%s.new", name);
 
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return start_err(e, errno, dir);
+	part = xasprintf("%s.new", name);
 	/* Replace, never open, what an earlier attempt may have put here. */
 	(void)unlinkat(dir_fd, part, 0);
 	fd =
@@ -126,7 +125,28 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 	if (fd != -1)
 		(void)close(fd);
 	(void)close(dir_fd);
+	free(part);
 	return error == 0 ? 0 : start_err(e, error, dir);
+}
+
+/* One of params_files; a name may have a folder. */
+static int
+params_file_write(
+    const char *dir, const char *name, const char *text, struct err *e)
+{
+	const char *slash = strchr(name, '/');
+	char *below;
+	int r = 0;
+
+	if (slash == NULL)
+		return file_write(dir, name, text, e);
+	below = xasprintf("%s/%.*s", dir, (int)(slash - name), name);
+	if (mkdir(below, 0700) == -1 && errno != EEXIST)
+		r = start_err(e, errno, below);
+	if (r == 0)
+		r = file_write(below, slash + 1, text, e);
+	free(below);
+	return r;
 }
 
 /* Persist the GPU assignment for the next server. */
@@ -270,7 +290,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	for (i = 0; r == 0 && spec->params_files != NULL &&
 		    spec->params_files[i] != NULL;
 	     i += 2)
-		r = file_write(
+		r = params_file_write(
 		    dir, spec->params_files[i], spec->params_files[i + 1], e);
 	if (r == 0)
 		r = gpus_write(l, spec, dir, e);

@@ -506,6 +506,25 @@ slurm_folder_sync(const char *dir, struct err *e)
 	return rc;
 }
 
+/* One of params_files; a name may have a folder. */
+static int
+params_file_write(
+    const char *dir, const char *name, const char *text, struct err *e)
+{
+	const char *slash = strchr(name, '/');
+	char *below;
+	int rc;
+
+	if (slash == NULL)
+		return slurm_folder_write(dir, name, text, e);
+	below = xasprintf("%s/%.*s", dir, (int)(slash - name), name);
+	rc = slurm_folder_mkdir(below, e);
+	if (rc == 0)
+		rc = slurm_folder_write(below, slash + 1, text, e);
+	free(below);
+	return rc;
+}
+
 int
 slurm_folder_make(
     struct slurm *s, const struct launch_spec *spec, struct err *e)
@@ -522,7 +541,7 @@ slurm_folder_make(
 	for (i = 0; rc == 0 && spec->params_files != NULL &&
 		    spec->params_files[i] != NULL;
 	     i += 2)
-		rc = slurm_folder_write(
+		rc = params_file_write(
 		    dir, spec->params_files[i], spec->params_files[i + 1], e);
 	if (rc == 0)
 		rc = env_write(spec, dir, e);

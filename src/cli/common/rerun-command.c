@@ -76,6 +76,10 @@ folders_put(struct buf *out, const struct cli_study *found,
 	below_put(out, folder, "output/model");
 	buf_putc(out, ' ');
 	below_put(out, folder, "checkpoint");
+	if (study->trial.n_templates > 0) {
+		buf_putc(out, ' ');
+		below_put(out, folder, STUDY_TEMPLATES_DIR);
+	}
 	if (row->from > 0) {
 		from = xasprintf("%s/%s.d/trials/%" PRId64 "/checkpoint/.",
 		    found->state_dir, study->name, row->from);
@@ -220,7 +224,12 @@ row_put(struct buf *out, const struct cli_study *found,
 	struct attempt_rerun again;
 	int rc = attempt_spec_rerun(&again, study, row, folder, e);
 
-	if (rc == 0 && json)
+	/* What is shown of the trial does not depend on its templates. */
+	if (rc != 0 && e->kind == ERR_BUSY) {
+		if (!json)
+			buf_printf(out, "again: not possible: %s\n", e->text);
+		rc = 0;
+	} else if (rc == 0 && json)
 		json_put(out, &again, folder);
 	else if (rc == 0 && again.argv[0] != NULL && study->trial.pack == 0)
 		line_put(out, found, study, row, &again, folder);

@@ -124,6 +124,8 @@ check_name(const struct study *s, const struct json *j, const char *name,
 	k = space_find(s->space, name);
 	if (k < 0 && strncmp(name, "params_file", strlen("params_file")) == 0)
 		return study_params_file_check(s, j, name, e);
+	if (k < 0 && study_template_is_name(name))
+		return study_template_check(s, j, name, e);
 	if (k >= 0 && s->space->params[k].parent >= 0 && !may_vanish)
 		return json_err(j, e,
 		    "{%s} has no value when %s is inactive; {params} leaves "
@@ -249,16 +251,30 @@ put_params_file(struct buf *b, const struct study_command_vars *vars,
 }
 
 static void
+put_template(struct buf *b, const struct study_command_vars *vars,
+    const char *name, const struct study_template *t)
+{
+	put_dir(b, vars->params_dir, name);
+	if (vars->params_dir == NULL)
+		return;
+	buf_putc(b, '/');
+	study_template_put_name(b, t);
+}
+
+static void
 put_name(struct buf *b, const struct study *s, const struct value *values,
     const struct study_command_vars *vars, const char *name)
 {
 	int k = space_find(s->space, name);
+	const struct study_template *t;
 	enum study_params_file form;
 
 	if (k >= 0)
 		param_value_put(b, &values[k]);
 	else if (study_params_file_parse(name, &form))
 		put_params_file(b, vars, name, form);
+	else if ((t = study_template_find(&s->trial, name)) != NULL)
+		put_template(b, vars, name, t);
 	else if (strcmp(name, "trial") == 0)
 		buf_printf(b, "%" PRId64, vars->trial);
 	else if (strcmp(name, "attempt") == 0)
@@ -382,6 +398,37 @@ files_in(const char *text)
 		free(name);
 	}
 	return found;
+}
+
+static bool
+names_template(const struct study_trial *t, const char *text)
+{
+	struct piece piece;
+	bool found = false;
+	char *name;
+
+	while (!found && (piece = piece_next(&text)).kind != PIECE_END) {
+		if (piece.kind != PIECE_NAME)
+			continue;
+		name = xstrndup(piece.at, piece.n);
+		found = study_template_find(t, name) != NULL;
+		free(name);
+	}
+	return found;
+}
+
+bool
+study_command_has_template(const struct study_trial *t)
+{
+	size_t i;
+
+	for (i = 0; t->command[i] != NULL; i++)
+		if (names_template(t, t->command[i]))
+			return true;
+	for (i = 0; t->env_text[i] != NULL; i++)
+		if (names_template(t, t->env_text[i]))
+			return true;
+	return false;
 }
 
 bool

@@ -51,6 +51,20 @@ void study_params_file_put_name(struct buf *, enum study_params_file);
 void study_params_file_put(struct buf *, enum study_params_file,
     const struct space *, const struct value *values);
 
+/* trial.files; after pack was read, and before the commands. */
+int study_read_templates(struct study *, const struct json *, struct err *);
+void study_templates_clear(struct study_trial *);
+/* Whether a name in braces is file:NAME. */
+bool study_template_is_name(const char *name);
+/* The template of file:NAME, or NULL. */
+const struct study_template *
+study_template_find(const struct study_trial *, const char *name);
+/* Whether the command or the environment names one of trial.files. */
+bool study_command_has_template(const struct study_trial *);
+/* An error for a file:NAME that is no template. */
+int study_template_check(
+    const struct study *, const struct json *, const char *name, struct err *);
+
 /* The same for another text; {params} is not allowed in it. */
 int study_command_check_text(
     const struct study *, const struct json *, struct err *);

@@ -25,7 +25,7 @@ static const char *const known[] = { "command", "arguments", "workdir", "env",
 	"clean_env", "pass_env", "metrics", "reads", "step_regex", "max_steps",
 	"max_run", "on_max_run", "grace", "retries", "gpus", "gpu_memory",
 	"cpus", "memory", "launcher", "processes", "parameter_servers", "batch",
-	"pack", NULL };
+	"pack", "files", NULL };
 static const char *const max_run_ends[] = {
 	[STUDY_ON_MAX_RUN_STOPPED] = "stopped",
 	[STUDY_ON_MAX_RUN_COMPLETED] = "completed",
@@ -390,6 +390,9 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (read_pack(t, block, e) != 0)
 		return -1;
+	if ((j = json_get(block, "files")) != NULL &&
+	    study_read_templates(s, j, e) != 0)
+		return -1;
 	j = json_get(block, "command");
 	if (j == NULL)
 		t->command = xcalloc(1, sizeof *t->command);
@@ -399,6 +402,11 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if ((j = json_get(block, "env")) != NULL && read_env(s, j, e) != 0)
 		return -1;
+	if (t->n_templates > 0 && !study_command_has_template(t))
+		return json_err_key(json_get(block, "files"), e,
+		    "the program is given no file: expected {file:%s} in "
+		    "trial.command or trial.env",
+		    t->templates[0].name);
 	if ((j = json_get(block, "clean_env")) != NULL &&
 	    json_read_bool(j, &t->clean_env, e) != 0)
 		return -1;
@@ -441,6 +449,7 @@ study_trial_clear(struct study_trial *t)
 	strv_free(t->env_text);
 	strv_free(t->pass_env);
 	study_metrics_clear(t);
+	study_templates_clear(t);
 	free(t->batch_param);
 	free(t->workdir);
 	free(t->workdir_text);

@@ -126,6 +126,16 @@ enum study_params_file {
 	STUDY_PARAMS_FILES
 };
 
+/* The folder of filled templates, below that of the attempt. */
+#define STUDY_TEMPLATES_DIR "files"
+
+/* trial.files: a text file in which names in braces are replaced. */
+struct study_template {
+	char *name;
+	char *path; /* of the template, absolute */
+	const struct json *where; /* of the path */
+};
+
 struct study_trial {
 	/*
 	 * Ends with NULL, templates not yet filled; empty: ask and tell only.
@@ -153,6 +163,8 @@ struct study_trial {
 	    lines_step; /* the member of JSON lines that is the step, or NULL */
 	struct study_file *files;
 	size_t n_files;
+	struct study_template *templates;
+	size_t n_templates;
 	struct study_tag *tags;
 	size_t n_tags;
 	int64_t max_steps; /* 0 = unknown */
@@ -339,7 +351,7 @@ struct study_command_vars {
 	const char *checkpoint_dir;
 	const char *output_dir;
 	const char *model_dir;
-	const char *params_dir; /* of {params_file} */
+	const char *params_dir; /* of {params_file} and {file:NAME} */
 	int64_t batch; /* per replica: study_batch */
 };
 /*
@@ -348,6 +360,16 @@ struct study_command_vars {
  * strv_free.
  */
 char **study_params_files(const struct study *, const struct value *values);
+/*
+ * Append a template's text with the values of parameters in place of their names
+ * in braces, without the lines that name an inactive one.
+ */
+void study_template_fill(struct buf *, const char *text, const struct space *,
+    const struct value *values);
+/* Whether a template's text names a parameter. */
+bool study_template_names_any(const char *text, const struct space *);
+/* Append its name below the folder of the attempt: files/NAME. */
+void study_template_put_name(struct buf *, const struct study_template *);
 /* trial.batch.global for these values; 0 = not given. */
 int64_t study_batch(const struct study *, const struct value *values);
 char **study_command(const struct study *, const struct value *values,

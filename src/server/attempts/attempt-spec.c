@@ -16,6 +16,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
+#include "src/server/plugins/template-files.h"
 #include "src/server/attempts/attempt-spec.h"
 #include "src/store/store.h"
 
@@ -274,6 +275,31 @@ attempt_spec_make(
 	return rc;
 }
 
+/* Replace a list of names and texts by one with the templates, too. */
+static int
+files_add(char ***files, const struct study *study, const struct value *values,
+    struct err *e)
+{
+	struct strv list = { 0 };
+	int rc;
+
+	strv_add_all(&list, *files);
+	rc = template_files_fill(&list, study, values, e);
+	strv_free(*files);
+	*files = list.v;
+	return rc;
+}
+
+int
+attempt_spec_add_templates(struct attempt_spec *te, const struct study *study,
+    const struct value *values, struct err *e)
+{
+	int rc = files_add(&te->params_files, study, values, e);
+
+	te->spec.params_files = te->params_files;
+	return rc;
+}
+
 int
 attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
     const struct store_trial *row, const char *dir, struct err *e)
@@ -295,6 +321,7 @@ attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
 		again->own_env = study_env(study, values, &vars);
 		again->workdir = study_workdir(study, values, &vars);
 		again->params_files = study_params_files(study, values);
+		rc = files_add(&again->params_files, study, values, e);
 		again->env = env_make(&run, &places, values);
 		places_free(&places);
 	}

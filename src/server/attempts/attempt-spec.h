@@ -50,10 +50,16 @@ struct attempt_rerun {
  */
 int attempt_spec_make(
     struct attempt_spec *, const struct attempt_spec_facts *, struct err *);
+/*
+ * Add the files of trial.files, which are read now: call it before a start.
+ * ERR_BUSY: a template cannot be read at present.
+ */
+int attempt_spec_add_templates(struct attempt_spec *, const struct study *,
+    const struct value *values, struct err *);
 void attempt_spec_free(struct attempt_spec *);
 /*
  * What the first attempt of the trial in row was given, except GPUs, and with
- * folders below dir (absolute).
+ * folders below dir (absolute).  ERR_BUSY: a template cannot be read.
  */
 int attempt_spec_rerun(struct attempt_rerun *, const struct study *,
     const struct store_trial *row, const char *dir, struct err *);

@@ -15,6 +15,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
+#include "src/server/plugins/template-files.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
@@ -128,6 +129,11 @@ far_check(const struct plugin_backend *backend, const struct study *study,
 		return json_err(study_key(study, "trial", "command"), e,
 		    "{params_file} is written for trials on this machine and "
 		    "on Slurm: with the backend %s they have $HPOTUNE_PARAMS",
+		    name);
+	if (study->trial.n_templates > 0)
+		return json_err_key(study_key(study, "trial", "files"), e,
+		    "files are written for trials on this machine and on "
+		    "Slurm: with the backend %s they have $HPOTUNE_PARAMS",
 		    name);
 	if (study_command_has_names(study->trial.workdir_text))
 		return json_err(study_key(study, "trial", "workdir"), e,
@@ -376,6 +382,8 @@ plugins_check_programs(
 	const struct launcher *launcher;
 	size_t i;
 
+	if (template_files_check(study, e) != 0)
+		return -1;
 	for (i = 0; i < plugins->n_backends; i++) {
 		launcher = plugins->backends[i].launcher;
 		if (launcher->finds != NULL &&

@@ -57,7 +57,7 @@ plugins_second_look(const struct plugin_rule *, double *share, bool *given);
 /* Processes of one trial that share trial.batch. */
 int plugins_replicas(const struct plugin_backend *, const struct study *);
 /*
- * Whether the programs and folders of attempts exist, as far as this machine
+ * Whether the programs, folders and templates of attempts exist, as far as this machine
  * can check; an error names the key of study.json.
  */
 int plugins_check_programs(

@@ -48,6 +48,8 @@ effect_start(struct tuner *t, struct live_trial *l)
 
 	live_trial_set_start(l, LIVE_START_CALLED);
 	if (effects_attempt_spec(&te, t, l, &e) == 0 &&
+	    attempt_spec_add_templates(
+		&te, t->study, live_trial_values(t, l, &e), &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
 		attempt_spec_free(&te);
 		start_failures_begun(t, l, false);

@@ -59,6 +59,10 @@ study "$objective, $parameters, $limits, $far,
 \"trial\": { \"command\": [\"a\", \"{params_file}\"] }"
 refused 'trial.command: {params_file} is written for trials on this machine' \
     'a file of parameters for training jobs'
+study "$objective, $parameters, $limits, $far,
+\"trial\": { \"command\": [\"a\", \"{file:c}\"], \"files\": { \"c\": \"c.in\" } }"
+refused 'trial.files: files are written for trials on this machine and on Slurm' \
+    'templates for training jobs'
 
 study "$objective, $parameters, $trial, $limits, \"stopping\": \"medain\""
 refused 'stopping: no stopping rule named "medain"' 'a rule that is none'

@@ -10,6 +10,7 @@ cluster_up
 cat >trial <<'END'
 #!/bin/sh
 env >"$HPOTUNE_OUTPUT_DIR/env"
+cat "$CONFIG" >"$HPOTUNE_OUTPUT_DIR/config"
 for step in 1 2 3; do
 	echo "hpotune: step=$step loss=$1"
 	echo "{\"step\": $step, \"other\": $step}" >>"$HPOTUNE_METRICS"
@@ -17,10 +18,12 @@ done
 printf 'step,val\n1,5\n2,6\n' >"$HPOTUNE_OUTPUT_DIR/log.csv"
 END
 chmod +x trial
+echo 'x: {x}' >config.in
 MARK="it's one"
 export MARK
 slurm_study run '"trials": 4, "parallel": 4' \
-    '"env": { "GIVEN": "a \"b\" $c" }, "cpus": 1,
+    '"files": { "config.yaml": "config.in" }, "cpus": 1,
+    "env": { "GIVEN": "a \"b\" $c", "CONFIG": "{file:config.yaml}" },
     "metrics": [ { "from": "csv", "path": "log.csv" } ]' \
     ', "gpus": "a100:1", "setup": "SET=up; export SET"'
 ok 'check accepts it' quietly "$HPOTUNE" check run.json
@@ -37,6 +40,9 @@ like "$(sql run.db 'SELECT place FROM attempts')" '^n[1-4] job [0-9]+$' \
 given=$(cat run.d/trials/1/output/env)
 like "$given" "^MARK=it's one\$" 'the environment of the server is passed on'
 like "$given" '^GIVEN=a "b" \$c$' 'and that of the study'
+is "$(cat run.d/trials/1/output/config)" \
+    "x: $(sql run.db 'SELECT x FROM results WHERE trial = 1')" \
+    'and a file that was made of a template'
 like "$given" '^SET=up$' 'and what setup exports'
 like "$given" '^CUDA_VISIBLE_DEVICES=[01]$' 'and its GPU'
 like "$given" '^SM_NUM_GPUS=1$' '… counted'

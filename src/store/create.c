@@ -1,6 +1,6 @@
 /*
- * Creates a study's file.  A crash at any moment leaves either a whole study or
- * a file without tables, which the next start reuses.
+ * Creates a study's file: in memory, from the image of an empty one, and then
+ * with one write, one sync and one rename.
  */
 
 #include <errno.h>
@@ -18,6 +18,9 @@
 #include "src/model/goal.h"
 #include "src/model/space.h"
 #include "src/store/store-internal.h"
+
+/* Bytes: SQLite's file layer writes less than 128 KiB at once. */
+enum { WRITE_MOST = 64 << 10 };
 
 int
 store_exists(bool *there, const char *path, struct err *e)
@@ -41,29 +44,6 @@ store_exists(bool *there, const char *path, struct err *e)
 		*there = version > 0;
 	store_close(s);
 	return rc;
-}
-
-/* An empty file with mode 0600; one that a crash left is reused. */
-static int
-make_file(const char *path, struct err *e)
-{
-	bool there;
-	int fd;
-
-	if (store_exists(&there, path, e) < 0)
-		return -1;
-	if (there)
-		return err_set(e, ERR_FILE, "%s: a study exists already", path);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0 || fchmod(fd, 0600) < 0) {
-		(void)err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
-		    "%s: %s", path, strerror(errno));
-		if (fd >= 0)
-			(void)close(fd);
-		return -1;
-	}
-	(void)close(fd);
-	return 0;
 }
 
 void
@@ -143,41 +123,169 @@ add_study(struct store *s, const struct store_study *study, bool network_fs,
 	return store_name_id(s, study->metric, &id, e);
 }
 
-/*
- * The change to a write-ahead log writes the first page of a file that is empty:
- * there is nothing that a journal could restore.
- */
+/* In memory: the whole study, as a database without a log. */
 static int
-fill_journal(struct store *s, bool network_fs, struct err *e)
-{
-	if (!network_fs && store_exec(s, "PRAGMA journal_mode = OFF", e) != 0)
-		return -1;
-	return store_set_journal(s, network_fs, e);
-}
-
-/* All in one transaction: the file holds a whole study or nothing. */
-static int
-fill_file(struct store *s, const struct store_study *study,
+fill_image(struct store *s, const struct store_study *study,
     const struct space *space, bool network_fs, struct err *e)
 {
 	char pragma[64];
 
-	if (store_connect_write(s, e) != 0 ||
-	    fill_journal(s, network_fs, e) != 0 ||
-	    store_exec(s, "BEGIN IMMEDIATE", e) != 0)
+	if (store_connect(s, ":memory:", SQLITE_OPEN_READWRITE, e) != 0 ||
+	    image_load(s, e) != 0 || store_exec(s, "BEGIN", e) != 0)
 		return -1;
 	s->begun = true;
-	(void)snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d",
-	    STORE_APPLICATION_ID);
-	if (store_exec(s, pragma, e) != 0 || schema_migrate(s, 0, e) != 0 ||
+	(void)snprintf(pragma, sizeof pragma, "PRAGMA user_version = %lld",
+	    (long long)schema_version());
+	if (store_exec(s, pragma, e) != 0 ||
 	    store_exec(s, "INSERT INTO t_counter VALUES (1, 0)", e) != 0 ||
 	    add_study(s, study, network_fs, e) != 0 ||
 	    store_add_params(s, space, e) != 0 || add_aims(s, study, e) != 0 ||
-	    schema_refresh(s, e) < 0) {
+	    schema_first(s, e) != 0) {
 		store_rollback(s);
 		return -1;
 	}
-	return store_commit(s, true, e);
+	return store_commit(s, false, e);
+}
+
+/*
+ * Files that SQLite would apply to a new database of this name; a study's own
+ * were applied when store_exists opened it.
+ */
+static void
+unlink_old_logs(const char *path)
+{
+	static const char *const ends[] = { "-journal", "-wal", "-shm" };
+	bool any = false;
+	char *name;
+	size_t i;
+
+	for (i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		name = xasprintf("%s%s", path, ends[i]);
+		any = unlink(name) == 0 || any;
+		free(name);
+	}
+	if (any)
+		store_sync_folder(path);
+}
+
+/* Why SQLite's file layer could not write or sync. */
+static int
+put_err(const char *path, int rc, int error, struct err *e)
+{
+	if (rc == SQLITE_FULL || error == ENOSPC || error == EDQUOT)
+		return err_set(
+		    e, ERR_FULL, "%s: no space left on the disk", path);
+	if (error == EFBIG)
+		return err_set(e, ERR_FULL,
+		    "%s: it would be larger than a file may be (ulimit -f)",
+		    path);
+	return err_set(e, ERR_STORE, "%s: cannot be written: %s", path,
+	    sqlite3_errstr(rc));
+}
+
+/* Write and sync an open file, by the calls that SQLite itself would use. */
+static int
+put_bytes(sqlite3_file *f, const unsigned char *bytes, size_t n)
+{
+	size_t at, some;
+	int rc = SQLITE_OK;
+
+	for (at = 0; rc == SQLITE_OK && at < n; at += some) {
+		some = n - at < WRITE_MOST ? n - at : WRITE_MOST;
+		rc = f->pMethods->xWrite(
+		    f, bytes + at, (int)some, (sqlite3_int64)at);
+	}
+	return rc == SQLITE_OK ? f->pMethods->xSync(f, SQLITE_SYNC_NORMAL) : rc;
+}
+
+static int
+put_part(const char *part, const unsigned char *bytes, size_t n, struct err *e)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	sqlite3_file *f = xcalloc(1, (size_t)vfs->szOsFile);
+	int rc, error;
+
+	errno = 0;
+	rc = vfs->xOpen(
+	    vfs, part, f, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MAIN_DB, NULL);
+	if (rc == SQLITE_OK)
+		rc = put_bytes(f, bytes, n);
+	error = errno;
+	if (f->pMethods != NULL)
+		(void)f->pMethods->xClose(f);
+	free(f);
+	return rc == SQLITE_OK ? 0 : put_err(part, rc, error, e);
+}
+
+/*
+ * Write the file beside path, and rename it when it is durable: a crash leaves
+ * no study or a whole one, and perhaps a part that the next start removes.
+ */
+static int
+put_file(const char *path, const unsigned char *bytes, size_t n, struct err *e)
+{
+	char *part = xasprintf("%s-new", path);
+	int fd, rc = -1;
+
+	(void)unlink(part);
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || fchmod(fd, 0600) < 0)
+		(void)err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
+		    "%s: %s", path, strerror(errno));
+	else if (put_part(part, bytes, n, e) == 0 &&
+		 (rc = rename(part, path)) != 0)
+		(void)err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	if (fd >= 0) {
+		(void)close(fd);
+		if (rc != 0)
+			(void)unlink(part);
+	}
+	free(part);
+	if (rc == 0)
+		store_sync_folder(path);
+	return rc;
+}
+
+static int
+check_free(const char *path, struct err *e)
+{
+	struct stat st;
+	bool there;
+
+	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return err_set(e, ERR_FILE, "%s: %s", path, strerror(ELOOP));
+	if (store_exists(&there, path, e) < 0)
+		return -1;
+	return there ? err_set(e, ERR_FILE, "%s: a study exists already", path)
+		     : 0;
+}
+
+/* Offsets in the header that say whether the file has a write-ahead log. */
+enum { HEADER_WRITES = 18, HEADER_READS = 19, HEADER_WAL = 2 };
+
+static int
+make_file(const char *path, const struct store_study *study,
+    const struct space *space, bool network_fs, struct err *e)
+{
+	struct store *s = store_new(path, STORE_WRITE);
+	sqlite3_int64 n = 0;
+	unsigned char *bytes = NULL;
+	int rc;
+
+	rc = fill_image(s, study, space, network_fs, e);
+	if (rc == 0)
+		bytes = sqlite3_serialize(
+		    s->db, "main", &n, SQLITE_SERIALIZE_NOCOPY);
+	if (rc == 0 && bytes == NULL)
+		rc = store_fail(s, "cannot be made", e);
+	if (rc == 0 && !network_fs)
+		bytes[HEADER_WRITES] = bytes[HEADER_READS] = HEADER_WAL;
+	if (rc == 0) {
+		unlink_old_logs(path);
+		rc = put_file(path, bytes, (size_t)n, e);
+	}
+	store_close(s);
+	return rc;
 }
 
 int
@@ -187,18 +295,16 @@ store_create(struct store **out, const char *path,
 {
 	struct store *s;
 
-	if (make_file(path, e) != 0)
+	if (check_free(path, e) != 0 ||
+	    make_file(path, study, space, network_fs, e) != 0)
 		return -1;
 	s = store_new(path, STORE_WRITE);
-	if (fill_file(s, study, space, network_fs, e) != 0) {
+	if (store_connect_write(s, e) != 0 ||
+	    store_set_journal(s, network_fs, e) != 0) {
 		store_close(s);
 		(void)unlink(path);
 		return -1;
 	}
-	store_sync_folder(path);
-	/* A copy, or another name, of the file alone is a study, too. */
-	(void)sqlite3_wal_checkpoint_v2(
-	    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
 	(void)store_wal_kept(s); /* records the inode for later checks */
 	*out = s;

@@ -49,11 +49,6 @@ static const char *const migrations[] = {
 #include "schema/016-cpus.inc"
 };
 
-/* What they leave in an empty file. */
-static const char whole[] =
-#include "schema/whole.inc"
-    ;
-
 static const char views[] =
 #include "schema/views.inc"
     ;
@@ -182,14 +177,9 @@ int
 schema_migrate(struct store *s, int64_t from, struct err *e)
 {
 	char pragma[64];
-	int64_t v = from;
+	int64_t v;
 
-	if (from == 0) {
-		v = schema_version();
-		if (store_exec(s, whole, e) != 0)
-			return -1;
-	}
-	for (; v < schema_version(); v++)
+	for (v = from; v < schema_version(); v++)
 		if (store_exec(s, migrations[v], e) != 0)
 			return -1;
 	(void)snprintf(
@@ -322,18 +312,38 @@ put_views(struct store *s, struct err *e)
 	return rc;
 }
 
-int
-schema_refresh(struct store *s, struct err *e)
+static int
+put_versions(struct store *s, struct err *e)
 {
 	char *sql;
 	int rc;
 
-	if (put_moves(s, e) != 0 || put_views(s, e) != 0)
-		return -1;
 	sql = xasprintf("UPDATE t_study SET schema_version = %lld, "
 			"program_version = '%s'",
 	    (long long)schema_version(), PACKAGE_VERSION);
 	rc = store_exec(s, sql, e);
 	free(sql);
+	return rc;
+}
+
+int
+schema_refresh(struct store *s, struct err *e)
+{
+	if (put_moves(s, e) != 0 || put_views(s, e) != 0)
+		return -1;
+	return put_versions(s, e);
+}
+
+int
+schema_first(struct store *s, struct err *e)
+{
+	struct buf sql = { 0 };
+	int rc = put_versions(s, e);
+
+	if (rc == 0)
+		rc = schema_generated_views(s, &sql, e);
+	if (rc == 0)
+		rc = store_exec(s, buf_str(&sql), e);
+	buf_free(&sql);
 	return rc;
 }

@@ -204,10 +204,7 @@ char *stmt_dup(const char *);
 bool utf8_valid(const char *s);
 char *utf8_clean(const char *s);
 
-/*
- * Inside a transaction: migrate a file of version from to the newest schema; an
- * empty one, 0, gets the whole schema at once.
- */
+/* Inside a transaction: migrate a file of version from to the newest schema. */
 int schema_migrate(struct store *, int64_t from, struct err *);
 /* For a reader of an older file: define what it lacks as temporary views. */
 int schema_read_old(struct store *, int64_t version, struct err *);
@@ -215,6 +212,10 @@ int schema_read_old(struct store *, int64_t version, struct err *);
 int64_t schema_version(void);
 /* Inside a transaction: write the transitions, recreate views that differ. */
 int schema_refresh(struct store *, struct err *);
+/* The same in the image of a new study, which has all but what depends on it. */
+int schema_first(struct store *, struct err *);
+/* Make the connection's database, in memory, the one of a study without rows. */
+int image_load(struct store *, struct err *);
 
 /* Append SQL that creates the views with columns of parameters and metrics. */
 int schema_generated_views(struct store *, struct buf *sql, struct err *);

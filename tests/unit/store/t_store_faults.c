@@ -198,8 +198,8 @@ fault_install(void)
 static void
 remove_all(const char *path)
 {
-	static const char *const suffixes[] = { "", "-wal", "-shm",
-		"-journal" };
+	static const char *const suffixes[] = { "", "-wal", "-shm", "-journal",
+		"-new" };
 	char *name;
 	size_t i;
 
@@ -237,7 +237,7 @@ write_trial(struct store *s, int64_t number, struct err *e)
 }
 
 /*
- * A short life: made or opened, six trials, the log moved twice, closed.
+ * A short life: made or opened, twelve trials, the log moved four times, closed.
  * Counts the acknowledged trials; -1 at the first failure.
  */
 static int
@@ -256,7 +256,7 @@ life(const char *path, int64_t *trials, struct err *e)
 		   : store_create(&s, path, &study, &space, false, e);
 	if (rc < 0)
 		return -1;
-	for (i = 0; rc == 0 && i < 6; i++) {
+	for (i = 0; rc == 0 && i < 12; i++) {
 		rc = write_trial(s, *trials + 1, e);
 		*trials += rc == 0;
 		if (rc == 0 && i % 3 == 2)

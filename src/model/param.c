@@ -5,6 +5,7 @@
  * their share of the interval.
  */
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +35,38 @@ exponent10(double x)
 	return x == 0 ? 0 : (int)floor(log10(fabs(x)));
 }
 
+/*
+ * The same as round_at where doubles suffice: a whole number of at most 15
+ * digits and a power of ten up to 22 are exact, so their quotient or product is
+ * what strtod gives.  The first operation may err by half a unit in the last
+ * place; false: so close to a tie that this decides.
+ */
+static bool
+round_exact(double *out, double x, int place)
+{
+	static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
+		1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+		1e19, 1e20, 1e21, 1e22 };
+	double units, whole;
+
+	if (place < -22 || place > 22)
+		return false;
+	units = place < 0 ? x * powers[-place] : x / powers[place];
+	if (!(fabs(units) < 1e15))
+		return false;
+	whole = rint(units);
+	if (fabs(fabs(units - whole) - 0.5) <= fabs(units) * DBL_EPSILON)
+		return false;
+	*out = place < 0 ? whole / powers[-place] : whole * powers[place];
+	return true;
+}
+
 /* Round to a multiple of 10^place, in decimal. */
 static double
 round_at(double x, int place)
 {
 	char text[48];
+	double rounded;
 	int digits;
 
 	if (x == 0)
@@ -48,6 +76,8 @@ round_at(double x, int place)
 		return 0;
 	if (digits > 17)
 		return x;
+	if (round_exact(&rounded, x, place))
+		return rounded;
 	(void)snprintf(text, sizeof text, "%.*e", digits - 1, x);
 	return strtod(text, NULL);
 }

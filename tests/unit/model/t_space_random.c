@@ -97,6 +97,16 @@ same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
+/* Whether it is what strtod makes of a decimal of 15 digits. */
+static bool
+is_decimal(double x)
+{
+	char text[48];
+
+	(void)snprintf(text, sizeof text, "%.15g", x);
+	return strtod(text, NULL) == x;
+}
+
 /* What must hold at one point; an explanation, or NULL. */
 static const char *
 check_point(const struct space *s, const double *u)
@@ -130,6 +140,9 @@ check_point(const struct space *s, const double *u)
 		if (p->type <= PARAM_INT &&
 		    (v[i].real < p->min || v[i].real > p->max))
 			return "the value stays in its range";
+		if (p->type == PARAM_FLOAT && v[i].real > p->min &&
+		    v[i].real < p->max && !is_decimal(v[i].real))
+			return "a float is a decimal of few digits";
 		if (p->type == PARAM_INT && v[i].real != (double)v[i].integer)
 			return "an int is whole";
 		if (u[i] == 0 && p->type <= PARAM_INT && v[i].real != p->min)

@@ -1,6 +1,7 @@
 """Helpers of the stand-in's own tests: start one, use it with botocore, print
 TAP."""
 
+import gc
 import json
 import os
 import shutil
@@ -15,6 +16,9 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 import models
+
+# The models are a million objects that stay: they are seldom looked through.
+gc.set_threshold(200000, 50, 100)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUP = "/aws/sagemaker/TrainingJobs"

@@ -11,6 +11,7 @@ validate the requests."""
 
 import argparse
 import asyncio
+import gc
 import importlib.util
 import json
 import os
@@ -18,6 +19,8 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
+# The models are a million objects that stay: they are seldom looked through.
+gc.set_threshold(200000, 50, 100)
 
 import faults  # noqa: E402
 

@@ -115,12 +115,19 @@ done_testing() {
 	exit
 }
 
-# Run a command until it succeeds, for at most $RETRY_SECONDS (60).
+# Run a command until it succeeds, for at most $RETRY_SECONDS (60); the longer it
+# takes, the more seldom, since other tests want the processors.
 retry() {
 	retry_until=$(($(date +%s) + ${RETRY_SECONDS:-60}))
+	retry_pause=0.02
+	retry_tries=0
 	until "$@"; do
-		[ "$(date +%s)" -lt $retry_until ] || return 1
-		sleep 0.02
+		retry_tries=$((retry_tries + 1))
+		[ $((retry_tries % 10)) -ne 0 ] ||
+		    [ "$(date +%s)" -lt $retry_until ] || return 1
+		[ $retry_tries -ne 20 ] || retry_pause=0.05
+		[ $retry_tries -ne 50 ] || retry_pause=0.1
+		sleep $retry_pause
 	done
 }
 

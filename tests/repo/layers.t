@@ -77,13 +77,13 @@ trials/metric-files	@plain src/base/file.h src/base/tfevents.h src/model/study t
 trials/shim	@plain src/base/clock.h src/base/fail.h trials/process	-
 trials/node	@plain src/base/clock.h trials/process trials/shim/shim.h	-
 trials/ranks	@plain src/base/clock.h src/base/file.h trials/launcher.h trials/process	-
-trials/pack	@plain src/base/clock.h src/base/fail.h src/base/json trials/metric-line trials/process	-
+trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/json src/base/text.h src/model/study/study.h trials/launcher.h trials/metric-line trials/process	-
 trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.h	-
 trials/gpu	src/base src/base/json	-
 trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain src/base/clock.h trials/gpu	dlfcn.h
 trials/local	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
-trials/slurm	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/node/node.h trials/ranks/ranks.h trials/shim/shim.h	-
+trials/slurm	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h	-
 trials/aws/config	@plain	-
 trials/aws/sign	@plain src/base/digest.h src/base/http	-
 trials/aws/credentials	@loop trials/aws/config trials/aws/sign	-

@@ -15,6 +15,7 @@
 #include "trials/launcher.h"
 #include "trials/process/proc.h"
 #include "trials/metric-line/metric-line.h"
+#include "trials/pack/pack-trial.h"
 
 struct err;
 struct attempt_evidence;
@@ -101,7 +102,7 @@ struct local_pack {
 	char *program; /* path of hpotune-pack */
 	char *dir; /* parent folder of all places */
 	char *cgroup; /* prefix of the names of their control groups */
-	char key[17]; /* hash of the command and its options */
+	char key[PACK_TRIAL_KEY];
 	pid_t *serves; /* processes of hpotune-pack to reap */
 	size_t n;
 };

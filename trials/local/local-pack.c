@@ -18,47 +18,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/digest.h"
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/spawn.h"
-#include "src/base/text.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 #include "trials/process/attempt-record.h"
-#include "trials/pack/pack-exit-note.h"
+#include "trials/pack/pack-trial.h"
 #include "trials/pack/pack.h"
 #include "trials/process/transient-error.h"
-
-enum { KEY_LEN = 16 };
-
-/* Variables of one trial: a program of many has none of them. */
-static const char *const attempts_own[] = { "HPOTUNE_TRIAL=",
-	"HPOTUNE_ATTEMPT=", "HPOTUNE_PARAMS=", "HPOTUNE_METRICS=",
-	"HPOTUNE_CHECKPOINT_DIR=", "HPOTUNE_OUTPUT_DIR=",
-	"HPOTUNE_ATTEMPT_UUID=", "HPOTUNE_UNTIL_STEP=", "HPOTUNE_BATCH=",
-	"HPOTUNE_GLOBAL_BATCH=", "HPOTUNE_PACK_DIR=", "SM_HP_",
-	"SM_HPS=", "SM_MODEL_DIR=", "SM_OUTPUT_DATA_DIR=" };
-
-/* Programs of another command, or of other places, are other programs. */
-static void
-key_make(char key[KEY_LEN + 1], const struct study_trial *t)
-{
-	struct buf b = { 0 };
-	char hex[DIGEST_HEX];
-	size_t i;
-
-	buf_printf(&b, "%lld", (long long)t->pack);
-	buf_add(&b, t->workdir, strlen(t->workdir) + 1);
-	for (i = 0; t->command[i] != NULL; i++)
-		buf_add(&b, t->command[i], strlen(t->command[i]) + 1);
-	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
-		buf_add(&b, t->env[i], strlen(t->env[i]) + 1);
-	sha256_hex(hex, b.data, b.len);
-	(void)snprintf(key, KEY_LEN + 1, "%.*s", KEY_LEN, hex);
-	buf_free(&b);
-}
 
 int
 local_pack_open(struct local *l, const struct launch_env *env, struct err *e)
@@ -70,7 +39,7 @@ local_pack_open(struct local *l, const struct launch_env *env, struct err *e)
 		return 0;
 	p->dir = xasprintf("%s/packs", env->state_dir);
 	p->cgroup = xasprintf("hpotune-pack-%s-%s", env->study, env->study_id);
-	key_make(p->key, env->settings);
+	pack_trial_key(p->key, env->settings);
 	return spawn_find(&p->program, "HPOTUNE_PACK", "hpotune-pack", e);
 }
 
@@ -107,12 +76,7 @@ serve_argv(const struct local *l, const struct launch_spec *spec,
 	strv_add(&w, xstrdup("hpotune-pack"));
 	strv_add(&w, xstrdup("serve"));
 	strv_add(&w, xasprintf("dir=%s", place));
-	strv_add(&w, xasprintf("workdir=%s", t->workdir));
-	strv_add(&w, xasprintf("key=%s", l->pack.key));
-	strv_add(&w, xasprintf("places=%lld", (long long)l->pack.size));
-	strv_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
-	strv_add(&w, xasprintf("trial=%lld", (long long)spec->trial));
-	strv_add(&w, xasprintf("attempt=%d", spec->attempt));
+	pack_trial_serve_words(&w, t, l->pack.key, spec->trial, spec->attempt);
 	strv_add(&w, xasprintf("hold-fds=%zu", locks));
 	if (l->cgroup[0] != '\0')
 		strv_add(
@@ -123,18 +87,6 @@ serve_argv(const struct local *l, const struct launch_spec *spec,
 	return w.v;
 }
 
-static bool
-is_attempts_own(const char *word)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof attempts_own / sizeof attempts_own[0]; i++)
-		if (strncmp(word, attempts_own[i], strlen(attempts_own[i])) ==
-		    0)
-			return true;
-	return false;
-}
-
 /* That of the attempt, without what is the attempt's own. */
 static char **
 serve_env(char *const *all, const char *place)
@@ -143,7 +95,7 @@ serve_env(char *const *all, const char *place)
 	size_t i;
 
 	for (i = 0; all[i] != NULL; i++)
-		if (!is_attempts_own(all[i]))
+		if (!pack_trial_variable(all[i]))
 			strv_add(&w, xstrdup(all[i]));
 	/* Identifies the processes that a killed server leaves. */
 	strv_add(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
@@ -264,28 +216,6 @@ local_pack_close(struct local *l)
 void
 local_pack_end(const struct local_attempt *a, struct launch_exit *x)
 {
-	char why[sizeof x->why];
-	enum pack_exit_note kind;
-
-	if (a->local->pack.size == 0 || x->timeout ||
-	    !pack_exit_note_read(a->dir, &kind, why, sizeof why))
-		return;
-	switch (kind) {
-	case PACK_EXIT_ERROR:
-		break;
-	case PACK_EXIT_LOST:
-		if (x->stopped)
-			return;
-		x->end = END_LOST;
-		break;
-	case PACK_EXIT_OOM:
-		x->oom = true;
-		break;
-	case PACK_EXIT_NOT_RUN:
-		x->ran = false;
-		x->exit_code = -1;
-		break;
-	}
-	if (x->exit_code != 0)
-		text_cut(x->why, sizeof x->why, why);
+	if (a->local->pack.size > 0)
+		pack_trial_end(a->dir, x);
 }

@@ -59,6 +59,10 @@ struct node {
 	int64_t n_gpu_names;
 	cpu_set_t cpus;
 	bool divide_cpus; /* each place has cores of its own */
+	int64_t pack; /* 1: all places are those of one program */
+	char *pack_place; /* its folder, on a disk of this machine */
+	pid_t *serves; /* what serves it, or waits to */
+	size_t n_serves, cap_serves;
 	int64_t deadline_s; /* 0 = none */
 	int64_t longest_ms; /* trial so far; -1 = none has ended */
 	int64_t busy_ms; /* when something ran or came the last time */
@@ -74,6 +78,7 @@ node_args(struct node *n, char **argv)
 		{ "uuid=", &n->uuid, NULL },
 		{ "places=", NULL, &n->n_places },
 		{ "gpus=", NULL, &n->gpus },
+		{ "pack=", NULL, &n->pack },
 		{ "idle-ms=", NULL, &n->idle_ms },
 	};
 
@@ -123,7 +128,22 @@ cpus_read(struct node *n)
 	if (given == NULL || !args_number(given, &count) ||
 	    sched_getaffinity(0, sizeof n->cpus, &n->cpus) == -1)
 		return;
-	n->divide_cpus = CPU_COUNT(&n->cpus) == count && count >= n->n_places;
+	n->divide_cpus = n->pack == 0 && CPU_COUNT(&n->cpus) == count &&
+			 count >= n->n_places;
+}
+
+/* Of the program of packed trials: its socket and its lock are local files. */
+static bool
+pack_open(struct node *n)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (n->pack == 0)
+		return true;
+	n->pack_place = xasprintf(
+	    "%s/hpotune-XXXXXX", tmp != NULL && *tmp == '/' ? tmp : "/tmp");
+	return mkdtemp(n->pack_place) != NULL &&
+	       setenv(NODE_PACK_PLACE, n->pack_place, 1) == 0;
 }
 
 static bool
@@ -147,7 +167,7 @@ node_open(struct node *n)
 	n->shim.uuid = n->uuid;
 	n->shim.dir_fd = n->dir_fd;
 	n->shim.beat_at_ms = -1;
-	return n->signal_fd != -1 && n->dir_fd != -1 &&
+	return n->signal_fd != -1 && n->dir_fd != -1 && pack_open(n) &&
 	       prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
@@ -278,37 +298,77 @@ cpus_export(const struct node *n, int64_t i)
 	number_export("SLURM_CPUS_ON_NODE", share);
 }
 
-/* The script of an attempt becomes its supervisor. */
-static _Noreturn void
-child_become(const struct node *n, int64_t i, const char *dir)
+static void
+output_open(const char *dir)
 {
-	char script[PATH_MAX + 8], out[PATH_MAX + 12], *argv[8];
-	sigset_t none;
-	int fd, k;
+	char out[PATH_MAX + 12];
+	int fd;
 
-	(void)snprintf(script, sizeof script, "%s/job.sh", dir);
 	(void)snprintf(out, sizeof out, "%s/slurm.out", dir);
+	fd = open(out, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	if (fd == -1)
+		return;
+	(void)dup2(fd, 1);
+	(void)dup2(fd, 2);
+	if (fd > 2)
+		(void)close(fd);
+}
+
+/* In a child: become the script of this name in the folder of an attempt. */
+static _Noreturn void
+script_become(const struct node *n, const char *dir, const char *name)
+{
+	char script[PATH_MAX + 16], *argv[8];
+	sigset_t none;
+	int k;
+
+	(void)snprintf(script, sizeof script, "%s/%s", dir, name);
 	for (k = 0; k < 6 && n->interpreter[k] != NULL; k++)
 		argv[k] = n->interpreter[k];
 	argv[k++] = script;
 	argv[k] = NULL;
-	if (n->gpus > 0)
-		gpus_export(n, i);
-	cpus_export(n, i);
-	number_export("HPOTUNE_PLACE", i);
-	fd = open(out, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-	if (fd != -1) {
-		(void)dup2(fd, 1);
-		(void)dup2(fd, 2);
-		if (fd > 2)
-			(void)close(fd);
-	}
+	output_open(dir);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	if (chdir(dir) == 0)
 		(void)execv(argv[0], argv);
 	(void)dprintf(2, "hpotune-node: %s: %s\n", argv[0], strerror(errno));
 	_exit(127);
+}
+
+/* The script of an attempt becomes its supervisor. */
+static _Noreturn void
+child_become(const struct node *n, int64_t i, const char *dir)
+{
+	if (n->gpus > 0)
+		gpus_export(n, i);
+	cpus_export(n, i);
+	number_export("HPOTUNE_PLACE", i);
+	script_become(n, dir, "job.sh");
+}
+
+/*
+ * One for each attempt: it ends if another one serves the place, and is there
+ * when that one leaves.  Its session is its own: it outlives the attempt.
+ */
+static void
+serve_start(struct node *n, const char *dir)
+{
+	pid_t pid;
+
+	if (n->pack == 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		(void)setsid();
+		script_become(n, dir, NODE_SERVE_FILE);
+	}
+	if (pid == -1) {
+		(void)dprintf(2, "hpotune-node: fork: %s\n", strerror(errno));
+		return;
+	}
+	XGROW(n->serves, n->n_serves, n->cap_serves);
+	n->serves[n->n_serves++] = pid;
 }
 
 /* Move an entry from next to taken, and run it in place i. */
@@ -327,6 +387,7 @@ entry_take(struct node *n, int64_t i, const char *name)
 		return;
 	(void)snprintf(p->name, sizeof p->name, "%s", name);
 	p->started_ms = n->busy_ms = n->now_ms;
+	serve_start(n, dir);
 	p->pid = fork();
 	if (p->pid == 0)
 		child_become(n, i, dir);
@@ -423,16 +484,71 @@ place_free(struct node *n, struct place *p, int status)
 }
 
 static void
+child_reaped(struct node *n, pid_t pid, int status)
+{
+	int64_t i;
+	size_t k;
+
+	for (i = 0; i < n->n_places; i++)
+		if (n->places[i].pid == pid)
+			place_free(n, &n->places[i], status);
+	for (k = 0; k < n->n_serves; k++)
+		if (n->serves[k] == pid)
+			n->serves[k--] = n->serves[--n->n_serves];
+}
+
+static void
 children_reap(struct node *n)
 {
 	int status;
-	int64_t i;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		for (i = 0; i < n->n_places; i++)
-			if (n->places[i].pid == pid)
-				place_free(n, &n->places[i], status);
+		child_reaped(n, pid, status);
+}
+
+/* What the program wrote that belongs to no trial: into the job's output. */
+static void
+pack_log_copy(const struct node *n)
+{
+	char path[PATH_MAX], text[4096];
+	ssize_t got;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/log", n->pack_place);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	while (fd != -1 && (got = read(fd, text, sizeof text)) > 0)
+		if (write(1, text, (size_t)got) != got)
+			break;
+	if (fd != -1)
+		(void)close(fd);
+}
+
+/* No trial is left: its program ends, in its own grace, and its folder goes. */
+static void
+pack_close(struct node *n)
+{
+	static const char *const files[] = { "sock", "lock", "log", "log.old" };
+	char path[PATH_MAX];
+	int status;
+	size_t i;
+	pid_t pid;
+
+	if (n->pack == 0)
+		return;
+	for (i = 0; i < n->n_serves; i++)
+		(void)kill(n->serves[i], SIGTERM);
+	while (n->n_serves > 0 && (pid = waitpid(-1, &status, 0)) > 0)
+		child_reaped(n, pid, status);
+	pack_log_copy(n);
+	for (i = 0; i < sizeof files / sizeof files[0]; i++) {
+		(void)snprintf(
+		    path, sizeof path, "%s/%s", n->pack_place, files[i]);
+		(void)unlink(path);
+	}
+	(void)rmdir(n->pack_place);
+	free(n->pack_place);
+	free(n->serves);
 }
 
 /* SIGTERM: the limit of the job is near, or somebody ends it. */
@@ -525,6 +641,7 @@ main(int argc, char **argv)
 	}
 	n.busy_ms = clock_boot_ms();
 	node_run(&n);
+	pack_close(&n);
 	(void)descendants_kill(getpid());
 	free(n.places);
 	free(n.gpu_names);

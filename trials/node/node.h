@@ -28,6 +28,14 @@
 #define NODE_CLOSING_WALL "wall" /* SIGTERM before the limit of the job */
 #define NODE_CLOSING_TERM "term" /* SIGTERM for another reason */
 
+/*
+ * Packed trials (pack=1): before an attempt the script NODE_SERVE_FILE of its
+ * folder is run, which becomes "hpotune-pack serve".  The folder of their
+ * program, on a disk of the node, is in this variable of both scripts.
+ */
+#define NODE_SERVE_FILE "serve.sh"
+#define NODE_PACK_PLACE "HPOTUNE_PACK_PLACE"
+
 enum { NODE_ENTRY = 48 }; /* bytes of TRIAL.ATTEMPT */
 
 #endif /* HPOTUNE_NODE_H */

@@ -116,9 +116,16 @@ owner_lives(int fd)
 	       st.start == start && st.state != 'Z';
 }
 
+static bool
+has_no_locks(int error)
+{
+	return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP;
+}
+
 /*
  * False: another program still has this trial.  If no lock can be taken because
- * the folder was removed, no other process can start it either.
+ * the folder was removed, no other process can start it either.  A file system
+ * of a cluster may have no locks.
  */
 static bool
 trial_lock(struct pack *p, struct pack_member *m, int *fd)
@@ -127,7 +134,8 @@ trial_lock(struct pack *p, struct pack_member *m, int *fd)
 
 	(void)snprintf(path, sizeof path, "%s/%s", m->trial_dir, SEAT_LOCK);
 	*fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (*fd == -1 || (attempt_record_lock(*fd) == 0 && !owner_lives(*fd)))
+	if (*fd == -1 || (attempt_record_lock(*fd) == 0 ? !owner_lives(*fd)
+							: has_no_locks(errno)))
 		return true;
 	(void)close(*fd);
 	note_waits(p, m, "another program still has this trial");

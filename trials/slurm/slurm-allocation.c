@@ -170,14 +170,17 @@ script(const struct slurm_attempt *job)
 
 	buf_printf(&b, "#!/bin/sh\n# hpotune: %lld trials side by side\n",
 	    (long long)s->set.per_job);
-	slurm_folder_put_deadline(&b, &s->set);
+	slurm_script_put_deadline(&b, &s->set);
 	buf_puts(&b, "exec ");
-	slurm_folder_put_quoted(&b, s->node);
+	slurm_script_put_quoted(&b, s->node);
 	buf_puts(&b, " dir=");
-	slurm_folder_put_quoted(&b, job->dir);
-	buf_printf(&b, " uuid=%s places=%lld gpus=%lld idle-ms=%d -- %s\n",
-	    job->uuid, (long long)s->set.per_job, (long long)s->set.n_gpus,
-	    IDLE_MS, shell);
+	slurm_script_put_quoted(&b, job->dir);
+	/* The program of packed trials has all that the job has. */
+	buf_printf(&b, " uuid=%s places=%lld gpus=%lld pack=%d idle-ms=%d",
+	    job->uuid, (long long)s->set.per_job,
+	    (long long)(s->set.pack > 0 ? 0 : s->set.n_gpus), s->set.pack > 0,
+	    IDLE_MS);
+	buf_printf(&b, " -- %s\n", shell);
 	return buf_take(&b);
 }
 

@@ -43,6 +43,7 @@ struct slurm_settings {
 	int64_t memory; /* bytes, of a node; 0 = that of the cluster */
 	int64_t tasks; /* of a node, for its ranks; 0 = unknown */
 	int64_t per_job; /* trials side by side in one job; 1 = a job each */
+	int64_t pack; /* of one program, the job's; 0 = a program each */
 	bool exclude; /* nodes that failed under a trial */
 };
 
@@ -124,6 +125,7 @@ struct slurm {
 	char *shim; /* the copy in the shared folder */
 	char *ranks; /* the same of hpotune-ranks; NULL = not needed */
 	char *node; /* the same of hpotune-node; NULL = not needed */
+	char *pack; /* the same of hpotune-pack; NULL = not needed */
 	int last_job; /* number of the last job of several trials */
 	struct slurm_settings set;
 	const struct study_trial *trial;
@@ -220,7 +222,7 @@ char *slurm_folder_dir(const struct launch_spec *);
  * NAME.d/trials is then a link.
  */
 int slurm_folder_root(struct slurm *, const struct launch_env *, struct err *);
-/* Copy hpotune-shim there, and hpotune-ranks and hpotune-node if needed. */
+/* Copy hpotune-shim there, and the other programs of a job that are needed. */
 int slurm_folder_programs(struct slurm *, struct err *);
 /* The folders, the parameters, the environment and the script of the job. */
 int slurm_folder_make(struct slurm *, const struct launch_spec *, struct err *);
@@ -230,10 +232,6 @@ bool slurm_folder_made(const char *dir, const char *uuid);
 bool slurm_folder_is_guest(const char *dir);
 int slurm_folder_mkdir(const char *path, struct err *);
 int slurm_folder_sync(const char *dir, struct err *);
-/* HPOTUNE_DEADLINE, for the script of a job. */
-void slurm_folder_put_deadline(struct buf *, const struct slurm_settings *);
-/* The text as one word of a shell. */
-void slurm_folder_put_quoted(struct buf *, const char *);
 /*
  * Make sure that no supervisor starts the attempt any more: 0; 1: one has
  * started it; -1 with the error set.
@@ -261,6 +259,15 @@ void slurm_folder_exclude(struct slurm_attempt *, const char *node);
 /* It may use them all again: 0 or -1 with the error set. */
 int slurm_folder_forgive(const struct slurm_attempt *, struct err *);
 #define SLURM_EXCLUDE_FILE "slurm-exclude"
+
+/* slurm-script.c: what a node executes. */
+/* The environment and the scripts of an attempt, in its folder. */
+int slurm_script_write(const struct slurm *, const struct launch_spec *,
+    const char *dir, struct err *);
+/* HPOTUNE_DEADLINE, for the script of a job. */
+void slurm_script_put_deadline(struct buf *, const struct slurm_settings *);
+/* The text as one word of a shell. */
+void slurm_script_put_quoted(struct buf *, const char *);
 
 /* slurm-ranks.c: trials of several processes. */
 /* A word of the shell for the argument with the cores of the trial. */

@@ -20,6 +20,7 @@
 #include "trials/process/last-line.h"
 #include "trials/process/attempt-status.h"
 #include "trials/process/transient-error.h"
+#include "trials/pack/pack-trial.h"
 #include "trials/ranks/ranks.h"
 #include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
@@ -433,6 +434,7 @@ end_recorded(struct slurm_attempt *a)
 	free(log);
 	if (a->slurm->trial->launcher != STUDY_LAUNCHER_NONE)
 		ranks_words_cause(a->dir, &ev.u.exit);
+	pack_trial_end(a->dir, &ev.u.exit);
 	ev.u.exit.not_yet = !x->ran && transient_error_exec(x->error);
 	end_emit(a, &ev);
 }

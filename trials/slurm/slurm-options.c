@@ -151,6 +151,31 @@ gpus_read(struct slurm_settings *set, const struct study_trial *trial,
 	return 0;
 }
 
+/* A packed program is the program of its job: as many trials as it takes. */
+static int
+per_job_read(struct slurm_settings *set, const struct study_trial *trial,
+    const struct option_value *v, struct err *e)
+{
+	set->pack = trial->pack;
+	set->per_job = v->is_set ? (int64_t)v->number : 1;
+	if (trial->pack == 0)
+		return 0;
+	if (set->per_job > 1 && set->per_job != trial->pack)
+		return json_err(v->json, e,
+		    "with trial.pack a job runs the trials of one program, "
+		    "here %lld: this option is not needed",
+		    (long long)trial->pack);
+	set->per_job = trial->pack;
+	return 0;
+}
+
+/* Parts of a job that each have GPUs, cores and memory as the study says. */
+static int64_t
+parts(const struct slurm_settings *set)
+{
+	return set->pack > 0 ? 1 : set->per_job;
+}
+
 static int
 dir_read(const struct slurm_settings *set, const struct option_value *v,
     struct err *e)
@@ -192,10 +217,10 @@ slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
 	set->nodes = number_of(values, "nodes", 1);
 	set->cpus = number_of(values, "cpus", trial->cpus);
 	set->memory = number_of(values, "memory", trial->memory);
-	set->per_job = number_of(values, "trials_per_job", 1);
 	set->exclude = get(values, "exclude_failed_nodes")->number != 0;
 	times_make(set, trial);
-	if (dir_read(set, get(values, "dir"), e) == 0 &&
+	if (per_job_read(set, trial, get(values, "trials_per_job"), e) == 0 &&
+	    dir_read(set, get(values, "dir"), e) == 0 &&
 	    gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
 	    extra_read(set, get(values, "extra")->json, e) == 0) {
 		set->tasks = slurm_ranks_per_node(set, trial);
@@ -236,7 +261,7 @@ add_gres(const struct slurm_settings *set, struct strv *list)
 
 	strv_add(list, xasprintf("--gres=gpu:%.*s%lld",
 			   colon != NULL ? (int)(colon + 1 - set->gres) : 0,
-			   set->gres, (long long)(set->n_gpus * set->per_job)));
+			   set->gres, (long long)(set->n_gpus * parts(set))));
 }
 
 void
@@ -253,22 +278,22 @@ slurm_options_words(const struct slurm_settings *set, struct strv *list)
 		    xasprintf("--time=%lld", (long long)set->time_s / 60));
 	strv_add(
 	    list, xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
-	if (set->nodes > 1 || set->tasks > 1 || set->per_job > 1) {
+	if (set->nodes > 1 || set->tasks > 1 || parts(set) > 1) {
 		strv_add(
 		    list, xasprintf("--nodes=%lld", (long long)set->nodes));
 		strv_add(
 		    list, xasprintf("--ntasks-per-node=%lld",
 			      (long long)((set->tasks > 1 ? set->tasks : 1) *
-					  set->per_job)));
+					  parts(set))));
 	}
 	if (set->cpus > 0)
 		strv_add(list,
 		    xasprintf("--cpus-per-task=%lld", (long long)set->cpus));
 	if (set->memory > 0)
-		strv_add(list, xasprintf("--mem=%lldM",
-				   (long long)(set->memory * set->per_job +
-					       (1 << 20) - 1) >>
-				       20));
+		strv_add(list,
+		    xasprintf("--mem=%lldM",
+			(long long)(set->memory * parts(set) + (1 << 20) - 1) >>
+			    20));
 	strv_add_all(list, set->extra.v);
 }
 

@@ -222,6 +222,7 @@ slurm_close(void *ctx)
 	free(s->shim);
 	free(s->ranks);
 	free(s->node);
+	free(s->pack);
 	free(s);
 }
 
@@ -274,8 +275,10 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	    loop_timer_new(s->loop, slurm_submit_on_slots_timer, s);
 	s->submit.timer = loop_timer_new(s->loop, slurm_submit_on_timer, s);
 	s->queue.timer = loop_timer_new(s->loop, slurm_queue_on_timer, s);
-	s->parallel =
-	    env->parallel > 0 ? (int)env->parallel : SLURM_SLOTS_DEFAULT;
+	s->parallel = env->parallel > 0 ? (int)env->parallel
+		      : env->settings->pack > SLURM_SLOTS_DEFAULT
+			  ? (int)env->settings->pack
+			  : SLURM_SLOTS_DEFAULT;
 	s->slots = s->parallel;
 	if (slurm_options_read(&s->set, env->settings, env->options, e) != 0 ||
 	    tools_find(e) != 0 || slurm_folder_root(s, env, e) != 0 ||
@@ -390,6 +393,7 @@ const struct launcher launcher_slurm = {
 	.starts = slurm_ranks_describe,
 	.attempt_gpus = slurm_ranks_gpus,
 	.continues = true,
+	.packs = true,
 	.strays = slurm_gc_strays,
 	.doctor = slurm_doctor,
 	.open = slurm_open,

@@ -2,7 +2,8 @@
 # The backend slurm on a private cluster of this machine: time until all slots
 # are filled, from a report to SIGTERM, calls of squeue, CPU and memory of the
 # server with many jobs, short trials beside Optuna with submitit (of the Python
-# $BENCH_PYTHON), and what is lost and run twice after kills.
+# $BENCH_PYTHON), Fashion-MNIST under preemption and a failed node, and what is lost
+# and run twice after kills.
 #	slurm.sh [KILLS [JOBS]]: how many kills (500), jobs at once (1000)
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bench-lib.sh"
@@ -183,6 +184,59 @@ row 'slurm: results lost by 3 kills of the driver' \
     "$(($(grep -c end dies.ledger) - 40))" "$lost" - 0
 row 'slurm: jobs beyond 40 trials after them' \
     "$(($(grep -c begin dies.ledger) - 40))" "$twice" - 0
+
+# ---- Fashion-MNIST: preemption and a failed node change no curve -----------------------
+
+mlp=$(dirname "$HPOTUNE")/examples/fashion-mnist/mlp
+rough() { # study: jobs of others preempt, and a node fails
+	while ! [ "$(running "$1")" -ge 3 ]; do sleep 0.2; done
+	for k in 1 2 3; do
+		sleep 4
+		sbatch --partition=urgent --nodelist=n1 --output=/dev/null \
+		    --cpus-per-task="$SLURM_CLUSTER_CPUS" --wrap='sleep 2'
+		sleep 4
+		sh "$cluster" fail "$bench_dir/cluster" n2
+		sh "$cluster" heal "$bench_dir/cluster" n2
+	done >rough.out 2>&1
+}
+fashion() { # name
+	cat >"$1.json" <<END
+{ "study": "$1", "objective": { "metric": "val_accuracy", "goal": "maximize" },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-4, "max": 0.3, "scale": "log" },
+    "hidden": { "type": "int", "min": 16, "max": 128, "scale": "log" },
+    "dropout": { "type": "float", "min": 0, "max": 0.5 },
+    "optimizer": { "type": "choice", "values": ["sgd", "adam"] } },
+  "strategy": { "name": "random", "seed": 7 }, "stopping": "none",
+  "trial": { "command": ["$mlp", "--train-size=10000", "--epochs=20",
+      "--device=cpu", "{params}"], "grace": 10, "max_steps": 20,
+    "env": { "OPENBLAS_NUM_THREADS": "1" } },
+  "backend": { "name": "slurm" },
+  "limits": { "trials": 12, "parallel": 4 } }
+END
+}
+curves() { # study
+	sqlite3 -readonly "$1.db" 'SELECT trial, step, value FROM curves
+	    ORDER BY 1, 2' >"$1.curves"
+}
+if [ -x "$mlp" ] && [ -r /usr/share/datasets/fashion-mnist ]; then
+	fashion calm
+	"$HPOTUNE" start calm.json --quiet
+	fashion storm
+	rough storm &
+	"$HPOTUNE" start storm.json --quiet
+	wait $! || :
+	curves calm
+	curves storm
+	row 'slurm: Fashion-MNIST, further attempts (preempted, node failed)' \
+	    "$(sqlite3 -readonly storm.db 'SELECT count(*) - 12 FROM attempts')" \
+	    - - -
+	row "slurm: … points of $(wc -l <calm.curves) that differ from a calm study" \
+	    "$(diff calm.curves storm.curves | grep -c '^[<>]' || :)" - - 0
+	row 'slurm: … best trial (that of the calm study)' \
+	    "$(sqlite3 -readonly storm.db 'SELECT trial FROM best')" \
+	    "$(sqlite3 -readonly calm.db 'SELECT trial FROM best')" - -
+fi
 
 # ---- kills -------------------------------------------------------------------------
 

@@ -23,4 +23,4 @@ need_packages()
 # shellcheck disable=SC2034 # for who sources this
 build_packages='autoconf automake gcc libc6-dev libcjson-dev
 libcurl4-openssl-dev libevent-dev libexpat1-dev libopenblas-dev libpcre2-dev
-libsqlite3-dev libssl-dev make pkg-config zlib1g-dev'
+libsqlite3-dev libssl-dev libyaml-dev make pkg-config zlib1g-dev'

@@ -8,10 +8,13 @@
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
+#include "src/base/json/yml.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/import/import-sagemaker.h"
+#include "src/import/import-wandb.h"
 #include "src/cli/common/atomic-file.h"
 #include "trials/launcher.h"
 
@@ -78,16 +81,22 @@ parts_write(struct import_source *from, size_t n, const char *to,
 }
 
 static int
+study_write(struct buf *out, const char *to, struct err *e)
+{
+	if (to != NULL)
+		return atomic_file_write(to, false, out, e);
+	return cli_print(out) == CLI_DONE ? 0 : -1;
+}
+
+static int
 one_write(const struct import_source *from, const char *to, struct buf *notes,
     struct err *e)
 {
 	struct buf out = { 0 };
 	int rc = import_sagemaker(&out, notes, from, e);
 
-	if (rc == 0 && to != NULL)
-		rc = atomic_file_write(to, false, &out, e);
-	else if (rc == 0)
-		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
+	if (rc == 0)
+		rc = study_write(&out, to, e);
 	buf_free(&out);
 	return rc;
 }
@@ -168,28 +177,114 @@ files_load(struct json_doc **doc, struct json_doc **more, const struct cli *cli,
 	return cli->n_operands > 2 ? json_load(more, cli->operands[2], e) : 0;
 }
 
+static int
+sagemaker(struct cli *cli, struct buf *notes, struct err *e)
+{
+	struct json_doc *doc = NULL, *more = NULL;
+	int rc;
+
+	rc = cli_value(cli, "tuning-job") != NULL
+		 ? job_load(&doc, cli, e)
+		 : files_load(&doc, &more, cli, e);
+	if (rc == 0)
+		rc = import_files(cli, doc, more, notes, e);
+	json_free(doc);
+	json_free(more);
+	return rc;
+}
+
+static int
+wandb(struct cli *cli, struct buf *notes, struct err *e)
+{
+	const char *to = cli_value(cli, "output");
+	struct json_doc *doc = NULL;
+	struct buf out = { 0 };
+	int rc;
+
+	if (cli->n_operands != 2)
+		return err_set(e, ERR_USAGE,
+		    "import: give one file: hpotune import wandb sweep.yaml");
+	rc = yml_load(&doc, cli->operands[1], e);
+	if (rc == 0)
+		rc = import_wandb(&out, notes, json_root(doc), e);
+	if (rc == 0)
+		rc = study_write(&out, to, e);
+	json_free(doc);
+	buf_free(&out);
+	return rc;
+}
+
+/* Tools whose studies can be read, and the options that only they have. */
+static const struct tool {
+	const char *name;
+	int (*import)(struct cli *, struct buf *notes, struct err *);
+	const char *options[6];
+} tools[] = {
+	{ "sagemaker", sagemaker,
+	    { "definition", "tuning-job", "region", "profile", "separate" } },
+	{ "wandb", wandb, { NULL } },
+};
+
+#define N_TOOLS (sizeof tools / sizeof *tools)
+
+static const struct tool *
+tool_find(const char *name, struct err *e)
+{
+	const char *names[N_TOOLS + 1], *near;
+	struct buf all = { 0 };
+	size_t i;
+
+	for (i = 0; i < N_TOOLS; i++) {
+		names[i] = tools[i].name;
+		if (strcmp(name, names[i]) == 0)
+			return &tools[i];
+		buf_printf(&all, "%s%s",
+		    i == 0	      ? ""
+		    : i + 1 < N_TOOLS ? ", "
+				      : " or ",
+		    names[i]);
+	}
+	names[N_TOOLS] = NULL;
+	near = text_nearest(name, names);
+	if (near != NULL)
+		err_set(
+		    e, ERR_USAGE, "import: %s: did you mean %s?", name, near);
+	else
+		err_set(e, ERR_USAGE, "import: %s: expected %s", name,
+		    buf_str(&all));
+	buf_free(&all);
+	return NULL;
+}
+
+/* An option of another tool would have no effect. */
+static int
+options_check(const struct cli *cli, const struct tool *tool, struct err *e)
+{
+	const char *const *option;
+	size_t i;
+
+	for (i = 0; i < N_TOOLS; i++)
+		for (option = tools[i].options;
+		     &tools[i] != tool && *option != NULL; option++)
+			if (cli_has(cli, *option))
+				return err_set(e, ERR_USAGE,
+				    "import: --%s belongs to %s", *option,
+				    tools[i].name);
+	return 0;
+}
+
 int
 cmd_import(struct cli *cli)
 {
-	struct json_doc *doc = NULL, *more = NULL;
-	struct buf notes = { 0 };
 	struct err e = ERR_INIT;
-	int rc;
+	const struct tool *tool = tool_find(cli->operands[0], &e);
+	struct buf notes = { 0 };
+	int rc = -1;
 
-	if (strcmp(cli->operands[0], "sagemaker") != 0) {
-		err_set(&e, ERR_USAGE, "import: %s: expected sagemaker",
-		    cli->operands[0]);
-		return cli_fail(&e);
-	}
-	rc = cli_value(cli, "tuning-job") != NULL
-		 ? job_load(&doc, cli, &e)
-		 : files_load(&doc, &more, cli, &e);
-	if (rc == 0)
-		rc = import_files(cli, doc, more, &notes, &e);
+	if (tool != NULL && options_check(cli, tool, &e) == 0)
+		rc = tool->import(cli, &notes, &e);
 	if (rc == 0)
 		cli_print_notes(&notes);
-	json_free(doc);
-	json_free(more);
 	buf_free(&notes);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }

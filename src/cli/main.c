@@ -353,8 +353,10 @@ const struct cli_command cli_commands[] = {
 	    0, 1, false, cmd_report },
 	{ "web", "[STUDY|DIR...]", "pages that follow studies, for a browser",
 	    web_options, 0, -1, false, cmd_web },
-	{ "import", "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME",
-	    "a study.json from a SageMaker tuning job", import_options, 1, 3,
+	{ "import",
+	    "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
+	    "wandb FILE",
+	    "a study.json from that of another tool", import_options, 1, 3,
 	    false, cmd_import },
 	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
 	    "training jobs that no study owns; the model of a trial",

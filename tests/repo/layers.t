@@ -21,6 +21,7 @@ src/base/gz.*	@plain	zlib.h
 src/base/digest.*	@plain	openssl/
 src/base/xml.*	@plain	expat.h
 src/base	-	-
+src/base/json/yml.*	@plain src/base/json	yaml.h
 src/base/json	src/base	cjson/
 src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
 src/base/http	src/base	curl/

@@ -22,6 +22,7 @@ library SQLITE libsqlite3
 library PCRE2 libpcre2-8
 library CRYPTO libcrypto
 library EXPAT libexpat
+library YAML libyaml
 library ZLIB "libz\."
 for file in libcurl libopenblas liblapack libcuda libnvidia-ml; do
 	unlike "$needed" "$file" "$file is not loaded at the start"

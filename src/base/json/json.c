@@ -149,24 +149,34 @@ json_parse(struct json_doc **out, const char *text, size_t len,
 }
 
 int
-json_load(struct json_doc **out, const char *path, struct err *e)
+json_load_text(struct buf *out, const char *path, struct err *e)
 {
-	struct buf b = { 0 };
 	char chunk[16384];
 	FILE *f = fopen(path, "re");
 	size_t n;
+	int rc = 0;
+
+	if (f == NULL)
+		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	while (
+	    out->len <= FILE_MAX && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
+		buf_add(out, chunk, n);
+	if (ferror(f))
+		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	(void)fclose(f);
+	return rc;
+}
+
+int
+json_load(struct json_doc **out, const char *path, struct err *e)
+{
+	struct buf b = { 0 };
 	int rc;
 
 	*out = NULL;
-	if (f == NULL)
-		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-	while (b.len <= FILE_MAX && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
-		buf_add(&b, chunk, n);
-	if (ferror(f))
-		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-	else
+	rc = json_load_text(&b, path, e);
+	if (rc == 0)
 		rc = json_parse(out, buf_str(&b), b.len, path, true, e);
-	(void)fclose(f);
 	buf_free(&b);
 	return rc;
 }
@@ -264,6 +274,17 @@ json_number(const struct json *j, double *out)
 }
 
 /* An integer is parsed from its text: a double holds only 53 bits. */
+bool
+json_is_decimal(const struct json *j)
+{
+	size_t i;
+
+	for (i = j->at; j->type == JSON_NUMBER && i < j->end; i++)
+		if (strchr(".eE", j->doc->text[i]) != NULL)
+			return true;
+	return false;
+}
+
 bool
 json_integer(const struct json *j, int64_t *out)
 {

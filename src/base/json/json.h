@@ -40,6 +40,8 @@ int json_parse(struct json_doc **, const char *text, size_t len,
     const char *file, bool comments, struct err *);
 /* Read and parse a file of at most 16 MiB, comments allowed. */
 int json_load(struct json_doc **, const char *path, struct err *);
+/* Append the text of such a file, or the first bytes of a longer one. */
+int json_load_text(struct buf *, const char *path, struct err *);
 void json_free(struct json_doc *);
 const struct json *json_root(const struct json_doc *);
 
@@ -62,6 +64,8 @@ const struct json *json_get(const struct json *, const char *key);
 bool json_number(const struct json *, double *);
 bool json_integer(const struct json *, int64_t *);
 bool json_bool(const struct json *, bool *);
+/* Whether it is a number that is written with a point or an exponent: 1.0. */
+bool json_is_decimal(const struct json *);
 /* The string, or NULL when it is of another type. */
 const char *json_string(const struct json *);
 /* Where the value stands in the text that was parsed: the bytes [at, end). */

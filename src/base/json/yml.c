@@ -1,0 +1,213 @@
+/*
+ * Writes the nodes of a YAML document as JSON, each at the line and column that
+ * it has in the YAML, so that errors of the JSON reader name them.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <yaml.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/base/json/yml.h"
+
+enum { DEPTH_MOST = 16, TEXT_MOST = 16 << 20 };
+
+struct yml {
+	yaml_document_t doc;
+	struct buf out;
+	size_t line, start; /* of the end of out, and where that line begins */
+	const char *file;
+};
+
+/*
+ * Go to the place of a node, if it is further on: an alias may not be.  Quotes
+ * and brackets that only JSON has stand before it.
+ */
+static void
+place(struct yml *y, const yaml_node_t *node, size_t before)
+{
+	while (y->line < node->start_mark.line) {
+		buf_putc(&y->out, '\n');
+		y->line++;
+		y->start = y->out.len;
+	}
+	while (y->line == node->start_mark.line &&
+	       y->out.len - y->start + before < node->start_mark.column)
+		buf_putc(&y->out, ' ');
+}
+
+static bool
+word_is(const char *text, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcasecmp(text, *words) == 0)
+			return true;
+	return false;
+}
+
+/* A plain word's value; false when it is text. */
+static bool
+put_plain(struct buf *out, const char *text)
+{
+	static const char *const nulls[] = { "", "~", "null", NULL };
+	static const char *const yes[] = { "true", "yes", "on", NULL };
+	static const char *const no[] = { "false", "no", "off", NULL };
+	size_t at;
+	char *end;
+	double x;
+
+	if (word_is(text, nulls) || word_is(text, yes) || word_is(text, no)) {
+		buf_puts(out, word_is(text, yes)  ? "true"
+			      : word_is(text, no) ? "false"
+						  : "null");
+		return true;
+	}
+	if (strchr("+-.0123456789", *text) == NULL)
+		return false;
+	errno = 0;
+	x = strtod(text, &end);
+	if (end == text || *end != '\0' || errno != 0 || !isfinite(x))
+		return false;
+	at = out->len;
+	json_put_number(out, x);
+	if (strpbrk(text, ".eE") != NULL &&
+	    strpbrk(out->data + at, ".eE") == NULL)
+		buf_puts(out, ".0");
+	return true;
+}
+
+static void
+put_scalar(struct yml *y, const yaml_node_t *node, bool key)
+{
+	const char *text = (const char *)node->data.scalar.value;
+	bool plain = node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+		     strcmp((const char *)node->tag, YAML_STR_TAG) == 0;
+
+	if (key || !plain || !put_plain(&y->out, text))
+		json_put_string(&y->out, text);
+}
+
+static int
+node_err(
+    const struct yml *y, const yaml_mark_t *at, const char *what, struct err *e)
+{
+	return err_set(e, ERR_USAGE, "%s:%zu:%zu: %s", y->file, at->line + 1,
+	    at->column + 1, what);
+}
+
+static bool
+block_style(const yaml_node_t *node)
+{
+	return (node->type == YAML_MAPPING_NODE &&
+		   node->data.mapping.style == YAML_BLOCK_MAPPING_STYLE) ||
+	       (node->type == YAML_SEQUENCE_NODE &&
+		   node->data.sequence.style == YAML_BLOCK_SEQUENCE_STYLE);
+}
+
+static int put_node(struct yml *y, int index, int depth, struct err *e);
+
+static int
+put_sequence(struct yml *y, const yaml_node_t *node, int depth, struct err *e)
+{
+	const yaml_node_item_t *item = node->data.sequence.items.start;
+	int rc = 0;
+
+	buf_putc(&y->out, '[');
+	for (; item < node->data.sequence.items.top && rc == 0; item++) {
+		if (item > node->data.sequence.items.start)
+			buf_putc(&y->out, ',');
+		rc = put_node(y, *item, depth, e);
+	}
+	buf_putc(&y->out, ']');
+	return rc;
+}
+
+static int
+put_mapping(struct yml *y, const yaml_node_t *node, int depth, struct err *e)
+{
+	const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	const yaml_node_t *key;
+	int rc = 0;
+
+	buf_putc(&y->out, '{');
+	for (; pair < node->data.mapping.pairs.top && rc == 0; pair++) {
+		if (pair > node->data.mapping.pairs.start)
+			buf_putc(&y->out, ',');
+		key = yaml_document_get_node(&y->doc, pair->key);
+		if (key->type != YAML_SCALAR_NODE)
+			return node_err(
+			    y, &key->start_mark, "a key must be a text", e);
+		place(y, key, 1);
+		put_scalar(y, key, true);
+		buf_putc(&y->out, ':');
+		rc = put_node(y, pair->value, depth, e);
+	}
+	buf_putc(&y->out, '}');
+	return rc;
+}
+
+static int
+put_node(struct yml *y, int index, int depth, struct err *e)
+{
+	const yaml_node_t *node = yaml_document_get_node(&y->doc, index);
+
+	/* Also the end of an alias to what contains it. */
+	if (depth == DEPTH_MOST || y->out.len > TEXT_MOST)
+		return node_err(y, &node->start_mark,
+		    "it is nested too deeply, or too long", e);
+	place(y, node, block_style(node) ? 2 : 0);
+	if (node->type == YAML_SEQUENCE_NODE)
+		return put_sequence(y, node, depth + 1, e);
+	if (node->type == YAML_MAPPING_NODE)
+		return put_mapping(y, node, depth + 1, e);
+	put_scalar(y, node, false);
+	return 0;
+}
+
+int
+yml_parse(struct json_doc **doc, const char *text, size_t len, const char *file,
+    struct err *e)
+{
+	struct yml y = { .file = file };
+	yaml_parser_t parser;
+	int rc = -1;
+
+	if (!yaml_parser_initialize(&parser))
+		return err_set(e, ERR_FILE, "%s: no memory", file);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+	if (!yaml_parser_load(&parser, &y.doc)) {
+		rc = node_err(&y, &parser.problem_mark,
+		    parser.problem != NULL ? parser.problem : "it is no YAML",
+		    e);
+	} else {
+		if (yaml_document_get_root_node(&y.doc) == NULL)
+			rc = err_set(e, ERR_USAGE, "%s: it is empty", file);
+		else
+			rc = put_node(&y, 1, 0, e);
+		yaml_document_delete(&y.doc);
+	}
+	yaml_parser_delete(&parser);
+	if (rc == 0)
+		rc =
+		    json_parse(doc, buf_str(&y.out), y.out.len, file, false, e);
+	buf_free(&y.out);
+	return rc;
+}
+
+int
+yml_load(struct json_doc **doc, const char *path, struct err *e)
+{
+	struct buf text = { 0 };
+	int rc = json_load_text(&text, path, e);
+
+	if (rc == 0)
+		rc = yml_parse(doc, buf_str(&text), text.len, path, e);
+	buf_free(&text);
+	return rc;
+}

@@ -1,0 +1,155 @@
+#!/bin/sh
+# A sweep of Weights & Biases becomes a study.json, and what has no equivalent
+# is noted or an error at its line.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+need sqlite3
+
+# All distributions, nested parameters, YAML that only a full reader reads.
+cat >sweep.yaml <<'END'
+# a sweep
+program: src/train.py
+name: "My Sweep (2)"
+description: >-
+  how deep
+method: bayes
+metric: {name: val/loss, goal: minimize, target: 0.1}
+run_cap: 30
+parameters:
+  lr: &lr
+    distribution: log_uniform_values
+    min: 1e-5
+    max: .1
+  lr2: *lr
+  old: { distribution: log_uniform, min: -4, max: 0 }
+  drop: { min: 0.0, max: 1.0 }
+  layers:
+    min: 1
+    max: 6
+  units: { distribution: q_uniform, min: 32, max: 512, q: 32 }
+  wd: { distribution: q_log_uniform_values, min: 1, max: 100, q: 1 }
+  noise: { distribution: normal, mu: 1, sigma: 0.5 }
+  opt: { values: [adam, 'sgd', "1", null, yes, 0.5] }
+  likely:
+    values:
+    - a
+    - b
+    probabilities: [0.9, 0.1]
+  epochs: { value: 27 }
+  data:
+    parameters:
+      size: { values: [1, 2] }
+      set: { value: "mnist" }
+early_terminate: { type: hyperband, s: 2, eta: 3, max_iter: 27 }
+command:
+  - ${env}
+  - ${interpreter}
+  - ${program}
+  - --fixed={x}
+  - ${args_no_boolean_flags}
+END
+quietly "$HPOTUNE" import wandb sweep.yaml
+is "$?" 0 'a sweep is imported' || diag "$(cat err)"
+is "$(cat out)" '{
+  "study": "my-sweep-2",
+  "description": "how deep",
+  "objective": { "metric": "val/loss", "goal": "minimize", "value": "last", "target": 0.1 },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-05, "max": 0.1, "scale": "log" },
+    "lr2": { "type": "float", "min": 1e-05, "max": 0.1, "scale": "log" },
+    "old": { "type": "float", "min": 0.01831563888873418, "max": 1, "scale": "log" },
+    "drop": { "type": "float", "min": 0, "max": 1 },
+    "layers": { "type": "int", "min": 1, "max": 6 },
+    "units": { "type": "int", "min": 32, "max": 512, "step": 32 },
+    "wd": { "type": "int", "min": 1, "max": 100, "scale": "log" },
+    "noise": { "type": "float", "min": -0.5, "max": 2.5 },
+    "opt": { "type": "choice", "values": ["adam", "sgd", "1", null, true, 0.5] },
+    "likely": { "type": "choice", "values": ["a", "b"] },
+    "epochs": { "type": "fixed", "value": 27 },
+    "data.size": { "type": "choice", "values": [1, 2] },
+    "data.set": { "type": "fixed", "value": "mnist" }
+  },
+  "stopping": { "rule": "asha", "min_resource": 3, "reduction_factor": 3 },
+  "trial": {
+    "command": [
+      "python3",
+      "src/train.py",
+      "--fixed={{x}}",
+      "{params:flags}"
+    ]
+  },
+  "limits": {
+    "trials": 30
+  }
+}' 'with its parameters, goal, stopping and command'
+like "$(cat err)" '^hpotune: note: noise: its distribution becomes' \
+    'what is not the same is noted'
+like "$(cat err)" '^hpotune: note: likely: its choices have no weights' 'each of it'
+like "$(cat err)" 'metrics: what the program gives to wandb.log is not read' \
+    'and that the program must report'
+
+# The smallest sweep, run: the study is valid.
+mkdir run
+cat >run/train.py <<'END'
+import sys
+print("hpotune: step=1 loss=%s" % sys.argv[1].split("=")[1])
+END
+cat >run/sweep.yaml <<'END'
+program: train.py
+method: grid
+parameters:
+  x: {values: [0.5, 0.25]}
+END
+quietly "$HPOTUNE" import wandb run/sweep.yaml -o run/study.json
+is "$(cat out err)" 'hpotune: note: objective: the sweep has no metric: loss, minimized
+hpotune: note: metrics: what the program gives to wandb.log is not read: print it (hpotune: step=1 loss=0.5), use hpotune.report, or let trial.reads read what its library writes
+hpotune: note: limits.trials: the sweep has no run_cap: 100' 'the rest is chosen, and noted'
+quietly "$HPOTUNE" start -q run/study.json
+is "$(sql run/train.db 'SELECT count(*), min(objective) FROM trials')" \
+    '2|0.25' 'it runs'
+quietly "$HPOTUNE" import wandb run/sweep.yaml -o run/study.json
+is "$?:$(cat err)" '1:hpotune: run/study.json: File exists' \
+    'no file is overwritten'
+
+wrong() { # text error what
+	printf '%s\n' "$1" >wrong.yaml
+	quietly "$HPOTUNE" import wandb wrong.yaml
+	is "$?:$(cat err)" "2:hpotune: $2" "$3"
+}
+wrong 'method: bayes' \
+    'wrong.yaml:1:1: the key "parameters" is missing' 'a sweep without parameters'
+wrong 'method: bayes
+parameters:
+  lr: { min: 1, max: 0 }' \
+    'wrong.yaml:3:7: parameters.lr: min must be less than max: 1, 0' \
+    'an error has its line and column'
+wrong 'method: bayes
+parameters:
+  lr: { distribution: log_unifrom, min: 1, max: 2 }' \
+    'wrong.yaml:3:23: parameters.lr.distribution: expected constant, categorical, categorical_w_probabilities, int_uniform, uniform, q_uniform, log_uniform, q_log_uniform, inv_log_uniform, log_uniform_values, q_log_uniform_values, inv_log_uniform_values, normal, q_normal, log_normal, q_log_normal, beta or q_beta; did you mean "log_uniform"?' \
+    'a distribution that is not there'
+wrong 'method: bayes
+parameters:
+  lr: { values: [[1, 2]] }' \
+    'wrong.yaml:3:18: parameters.lr.values[0]: a value that is an array has no equivalent: give its parts names of their own under "parameters"' \
+    'a value that is a list'
+wrong 'method: bayes
+  parameters: x' \
+    'wrong.yaml:2:13: mapping values are not allowed in this context' \
+    'what is no YAML'
+wrong 'method: bayes
+method: grid
+parameters: {x: {value: 1}}' \
+    'wrong.yaml:2:1: method: this key is given twice' 'a key that is there twice'
+wrong '' 'wrong.yaml: it is empty' 'an empty file'
+wrong 'a: &a [*a]' 'wrong.yaml:1:4: it is nested too deeply, or too long' \
+    'an alias to itself'
+quietly "$HPOTUNE" import wandb missing.yaml
+is "$?:$(cat err)" '1:hpotune: missing.yaml: No such file or directory' \
+    'a file that is not there'
+quietly "$HPOTUNE" import wadnb sweep.yaml
+is "$?:$(cat err)" '2:hpotune: import: wadnb: did you mean wandb?' 'a tool'
+quietly "$HPOTUNE" import wandb sweep.yaml --region eu-west-1
+is "$?:$(cat err)" '2:hpotune: import: --region belongs to sagemaker' \
+    'an option of another tool'
+done_testing

@@ -18,6 +18,7 @@
 
 enum {
 	TREES = 64,
+	PAIRS_LEAST = 10, /* trials below which interactions are not shown */
 	BAR = 24 /* columns */
 };
 
@@ -29,6 +30,8 @@ struct question {
 	double *points, *losses;
 	size_t n, cap;
 	double *share; /* per parameter */
+	struct importance_pair pairs[IMPORTANCE_PAIRS];
+	size_t n_pairs, pair_trials;
 };
 
 static void
@@ -125,6 +128,9 @@ question_answer(struct question *q)
 		importance_fanova(q->share, &data, TREES);
 	else
 		importance_ped_anova(q->share, &data, q->target, 1);
+	if (q->n >= PAIRS_LEAST)
+		q->n_pairs = importance_interactions(
+		    q->pairs, &q->pair_trials, &data, q->share, TREES);
 	return trial_points_shares(q->share, n);
 }
 
@@ -138,6 +144,25 @@ next_of(const struct question *q, const bool *done)
 		if (!done[i] && (best == n || q->share[i] > q->share[best]))
 			best = i;
 	return best;
+}
+
+static void
+pairs_json(struct json_writer *w, const struct question *q)
+{
+	const struct param *params = q->study->space->params;
+	size_t i;
+
+	json_writer_array(w, "interactions");
+	for (i = 0; i < q->n_pairs; i++) {
+		json_writer_object(w, NULL);
+		json_writer_array(w, "parameters");
+		json_writer_text(w, NULL, params[q->pairs[i].a].name);
+		json_writer_text(w, NULL, params[q->pairs[i].b].name);
+		json_writer_end(w);
+		json_writer_number(w, "share", q->pairs[i].share);
+		json_writer_end(w);
+	}
+	json_writer_end(w);
 }
 
 static void
@@ -157,9 +182,55 @@ put_json(struct buf *out, const struct question *q, double sum)
 		json_writer_number(
 		    &w, q->study->space->params[i].name, q->share[i]);
 	json_writer_end(&w);
+	pairs_json(&w, q);
 	json_writer_end(&w);
 	buf_putc(out, '\n');
 	free(done);
+}
+
+static void
+row_put(struct table *t, const char *name, double share)
+{
+	char bar[BAR + 1];
+	size_t k;
+
+	for (k = 0; k < BAR && (double)k + 0.5 < share * BAR; k++)
+		bar[k] = '#';
+	bar[k] = '\0';
+	table_cell(t, name, TABLE_PLAIN);
+	table_cell_real(t, share, 3);
+	table_cell(t, bar, TABLE_FAINT);
+}
+
+/* Pairs of parameters; nothing when none explains 1 % of the variance. */
+static void
+pairs_text(struct buf *out, const struct cli *cli, const struct question *q)
+{
+	const struct param *params = q->study->space->params;
+	struct buf name = { 0 };
+	struct table *t;
+	size_t i;
+
+	if (q->n_pairs == 0)
+		return;
+	t = table_new();
+	table_column(t, "parameters", TABLE_LEFT);
+	table_column(t, "interaction", TABLE_RIGHT);
+	table_column(t, "", TABLE_LEFT);
+	for (i = 0; i < q->n_pairs; i++) {
+		buf_clear(&name);
+		buf_printf(&name, "%s and %s", params[q->pairs[i].a].name,
+		    params[q->pairs[i].b].name);
+		row_put(t, buf_str(&name), q->pairs[i].share);
+	}
+	buf_free(&name);
+	buf_putc(out, '\n');
+	table_put(out, t, cli->width, cli->colour, true);
+	buf_printf(out,
+	    "fANOVA of %zu trials: the share of the variance that two "
+	    "explain only together\n",
+	    q->pair_trials);
+	table_free(t);
 }
 
 static void
@@ -168,20 +239,13 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q,
 {
 	bool *done = xcalloc(q->study->space->n + 1, sizeof *done);
 	struct table *t = table_new();
-	char bar[BAR + 1];
-	size_t i, k, n = q->study->space->n;
+	size_t i, n = q->study->space->n;
 
 	table_column(t, "parameter", TABLE_LEFT);
 	table_column(t, "importance", TABLE_RIGHT);
 	table_column(t, "", TABLE_LEFT);
-	for (; (i = next_of(q, done)) < n; done[i] = true) {
-		for (k = 0; k < BAR && (double)k + 0.5 < q->share[i] * BAR; k++)
-			bar[k] = '#';
-		bar[k] = '\0';
-		table_cell(t, q->study->space->params[i].name, TABLE_PLAIN);
-		table_cell_real(t, q->share[i], 3);
-		table_cell(t, bar, TABLE_FAINT);
-	}
+	for (; (i = next_of(q, done)) < n; done[i] = true)
+		row_put(t, q->study->space->params[i].name, q->share[i]);
 	table_put(out, t, cli->width, cli->colour, true);
 	buf_printf(
 	    out, "%s of %zu trials", q->forest ? "fANOVA" : "PED-ANOVA", q->n);
@@ -193,6 +257,7 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q,
 		buf_printf(out, ": what brings one among the best %g %%",
 		    100 * q->target);
 	buf_putc(out, '\n');
+	pairs_text(out, cli, q);
 	table_free(t);
 	free(done);
 }

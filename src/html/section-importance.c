@@ -174,10 +174,7 @@ section_params(struct page *r, const size_t *order, struct err *e)
 /* ---- shares of the parameters -------------------------------------------- */
 
 enum {
-	PAIR_PARAMS = 5, /* whose pairs are looked at */
-	PAIRS_SHOWN = 5,
 	FOREST_TREES = 16,
-	FOREST_TRIALS = 400, /* at most, evenly chosen */
 	LEAST = 10, /* trials below which no result is shown */
 	HINTS = 50, /* … below which the result is marked as uncertain */
 	BAR = 100
@@ -284,33 +281,6 @@ struct importance {
 	size_t n; /* trials */
 };
 
-/* The pairs of the first parameters, those that explain most first. */
-static size_t
-pairs_choose(const struct importance *m, struct importance_pair *pairs)
-{
-	size_t i, k, n = 0, dims = m->r->study->space->n;
-
-	for (i = 0; i < dims && i < PAIR_PARAMS; i++)
-		for (k = 0; k < i; k++)
-			if (m->r->study->space->params[m->order[i]].type !=
-				PARAM_FIXED &&
-			    m->r->study->space->params[m->order[k]].type !=
-				PARAM_FIXED)
-				pairs[n++] =
-				    (struct importance_pair){ m->order[k],
-					    m->order[i], 0 };
-	return n;
-}
-
-static int
-pair_compare(const void *a, const void *b)
-{
-	double x = ((const struct importance_pair *)a)->share;
-	double y = ((const struct importance_pair *)b)->share;
-
-	return (x < y) - (x > y);
-}
-
 /* With several objectives the title names this one. */
 static void
 section_of(const struct importance *m, const char *title)
@@ -324,55 +294,40 @@ section_of(const struct importance *m, const char *title)
 	buf_free(&b);
 }
 
-/* A forest of the trials, evenly chosen when there are many. */
 static void
-interactions_put(struct importance *m)
+interactions_put(struct importance *m, const struct importance_data *data)
 {
-	struct importance_pair pairs[PAIR_PARAMS * PAIR_PARAMS];
+	struct importance_pair pairs[IMPORTANCE_PAIRS];
 	const struct param *params = m->r->study->space->params;
-	size_t dims = m->r->study->space->n, i, n = m->n, step, shown = 0;
-	struct importance_data data = { .space = m->r->study->space,
-		.points = m->points,
-		.losses = m->losses };
 	struct html *h = &m->r->h;
 	struct buf name = { 0 };
+	size_t i, n, trials;
 
-	step = n / FOREST_TRIALS + 1;
-	for (i = 0; i * step < n; i++) {
-		memmove(m->points + i * dims, m->points + i * step * dims,
-		    dims * sizeof *m->points);
-		m->losses[i] = m->losses[i * step];
-	}
-	data.n = i;
-	n = pairs_choose(m, pairs);
-	importance_fanova_pairs(pairs, n, &data, FOREST_TREES);
-	if (n > 0)
-		qsort(pairs, n, sizeof *pairs, pair_compare);
-	for (i = 0; i < n && i < PAIRS_SHOWN && pairs[i].share >= 0.01; i++) {
-		if (shown++ == 0) {
-			section_of(m, "Interactions");
-			html_open(h, "table");
-			html_open(h, "tbody");
-		}
+	n = importance_interactions(
+	    pairs, &trials, data, m->share, FOREST_TREES);
+	if (n == 0)
+		return;
+	section_of(m, "Interactions");
+	html_open(h, "table");
+	html_open(h, "tbody");
+	for (i = 0; i < n; i++) {
 		buf_clear(&name);
 		buf_printf(&name, "%s and %s", params[pairs[i].a].name,
 		    params[pairs[i].b].name);
 		row_put(h, buf_str(&name), pairs[i].share, pairs[0].share);
 	}
 	buf_free(&name);
-	if (shown == 0)
-		return;
 	html_close(h, "tbody");
 	html_close(h, "table");
 	section_note(h,
 	    "fANOVA of %zu trials: the share of the variance of %s that two "
 	    "parameters explain together, beyond what each explains alone.",
-	    data.n, m->r->aims.objectives[m->aim].metric);
+	    trials, m->r->aims.objectives[m->aim].metric);
 	section_end(h);
 }
 
 static void
-importance_put(struct importance *m)
+importance_put(struct importance *m, const struct importance_data *data)
 {
 	struct page *r = m->r;
 
@@ -384,7 +339,7 @@ importance_put(struct importance *m)
 	    m->n, 100 * GOOD, r->aims.objectives[m->aim].metric,
 	    m->n < HINTS ? " With so few of them the numbers are hints." : "");
 	section_end(&r->h);
-	interactions_put(m);
+	interactions_put(m, data);
 }
 
 /* One objective. */
@@ -406,7 +361,7 @@ aim_put(struct importance *m)
 	if (!(trial_points_shares(m->share, dims) > 0))
 		return;
 	qsort_r(m->order, dims, sizeof *m->order, share_compare, m->share);
-	importance_put(m);
+	importance_put(m, &data);
 }
 
 int

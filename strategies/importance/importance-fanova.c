@@ -468,3 +468,86 @@ importance_fanova_pairs(struct importance_pair *pairs, size_t n,
 	for (i = 0; i < n; i++)
 		pairs[i].share /= (double)trees;
 }
+
+/* ---- the interactions worth a line ---------------------------------------- */
+
+#define LEAST_SHARE 0.01
+
+/* The parameters of the greatest shares, which are not fixed; their number. */
+static size_t
+greatest(size_t *out, const struct space *space, const double *share)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < space->n; i++) {
+		if (space->params[i].type == PARAM_FIXED)
+			continue;
+		for (k = n; k > 0 && share[out[k - 1]] < share[i]; k--)
+			if (k < IMPORTANCE_PAIR_PARAMS)
+				out[k] = out[k - 1];
+		if (k < IMPORTANCE_PAIR_PARAMS)
+			out[k] = i;
+		n += n < IMPORTANCE_PAIR_PARAMS;
+	}
+	return n;
+}
+
+static int
+pair_compare(const void *a, const void *b)
+{
+	double x = ((const struct importance_pair *)a)->share;
+	double y = ((const struct importance_pair *)b)->share;
+
+	return (x < y) - (x > y);
+}
+
+/* Every step-th trial, into new arrays. */
+static struct importance_data
+data_thinned(
+    const struct importance_data *data, double **points, double **losses)
+{
+	size_t dims = data->space->n, i;
+	size_t step = data->n / IMPORTANCE_PAIR_TRIALS + 1;
+	struct importance_data out = { .space = data->space };
+
+	*points = xcalloc(data->n / step * dims + dims + 1, sizeof **points);
+	*losses = xcalloc(data->n / step + 2, sizeof **losses);
+	for (i = 0; i * step < data->n; i++) {
+		memcpy(*points + i * dims, data->points + i * step * dims,
+		    dims * sizeof **points);
+		(*losses)[i] = data->losses[i * step];
+	}
+	out.n = i;
+	out.points = *points;
+	out.losses = *losses;
+	return out;
+}
+
+size_t
+importance_interactions(struct importance_pair *pairs, size_t *trials,
+    const struct importance_data *data, const double *share, size_t trees)
+{
+	struct importance_pair
+	    all[IMPORTANCE_PAIR_PARAMS * IMPORTANCE_PAIR_PARAMS];
+	size_t params[IMPORTANCE_PAIR_PARAMS], i, k, n, n_all = 0;
+	struct importance_data few;
+	double *points, *losses;
+
+	n = greatest(params, data->space, share);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < i; k++)
+			all[n_all++] =
+			    (struct importance_pair){ params[k], params[i], 0 };
+	few = data_thinned(data, &points, &losses);
+	*trials = few.n;
+	importance_fanova_pairs(all, n_all, &few, trees);
+	free(points);
+	free(losses);
+	if (n_all > 0)
+		qsort(all, n_all, sizeof *all, pair_compare);
+	for (i = 0;
+	     i < n_all && i < IMPORTANCE_PAIRS && all[i].share >= LEAST_SHARE;
+	     i++)
+		pairs[i] = all[i];
+	return i;
+}

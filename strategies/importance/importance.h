@@ -53,4 +53,20 @@ struct importance_pair {
 void importance_fanova_pairs(struct importance_pair *, size_t n,
     const struct importance_data *, size_t trees);
 
+enum {
+	IMPORTANCE_PAIR_PARAMS = 5, /* whose pairs are looked at */
+	IMPORTANCE_PAIRS = 5, /* at most */
+	IMPORTANCE_PAIR_TRIALS = 400 /* at most, evenly chosen */
+};
+
+/*
+ * The interactions worth a line: fANOVA of the pairs of the parameters with the
+ * greatest share (one per parameter, of either method; fixed parameters are
+ * left out), those that explain at least 1 % of the variance, the greatest
+ * first.  pairs has room for IMPORTANCE_PAIRS; returns how many there are.
+ * *trials: of how many trials the forest was made.
+ */
+size_t importance_interactions(struct importance_pair *pairs, size_t *trials,
+    const struct importance_data *, const double *share, size_t trees);
+
 #endif /* HPOTUNE_IMPORTANCE_H */

@@ -184,6 +184,28 @@ like "$out" '^fANOVA of [0-9]* trials: single parameters explain [0-9]* %' \
     'importance: fANOVA states what it explains'
 refused 2 'expected ped-anova or fanova' importance --method anova
 refused 2 'between 0 and 1' importance --quantile 2
+
+# The better half of x is the worse half where the choice is b.
+mkdir pairs
+cat >pairs/s.json <<'END'
+{ "study": "pairs",
+  "objective": { "metric": "acc", "goal": "maximize" },
+  "parameters": { "x": { "type": "int", "min": 0, "max": 9 },
+    "kind": { "type": "choice", "values": ["a", "b"] } },
+  "strategy": { "name": "grid" }, "stopping": "none",
+  "trial": { "command": ["sh", "-c",
+    "v=$0; [ $1 = a ] || v=$((9 - v)); echo hpotune: step=1 acc=$v",
+    "{x}", "{kind}"] },
+  "limits": { "trials": 20, "parallel": 4 } }
+END
+"$HPOTUNE" start -q pairs/s.json
+json_ok importance pairs/s.json
+is "$(json '$.interactions[0].parameters')" '["x","kind"]' \
+    'importance --json: the pair that interacts'
+ok 'importance --json: it explains most of the variance' awk -v \
+    share="$(json '$.interactions[0].share')" 'BEGIN { exit !(share > 0.5) }'
+run importance pairs/s.json
+like "$out" '^x and kind +0\.[0-9]+ +#' 'importance: the pair that interacts'
 run best --json
 is "$(json '$.command[0]')" ./train 'best --json: the command'
 

@@ -105,9 +105,10 @@ test_interaction(void)
 {
 	struct importance_pair pairs[] = { { 0, 1, 0 }, { 0, 2, 0 },
 		{ 1, 2, 0 } };
+	struct importance_pair found[IMPORTANCE_PAIRS];
 	double shares[DIMS_MAX];
 	struct problem p;
-	size_t i;
+	size_t i, trials;
 
 	problem_open(&p, numbers);
 	for (i = 0; i < TRIALS; i++)
@@ -121,11 +122,23 @@ test_interaction(void)
 	ok(pairs[0].share > 0.6, "but to the pair (%g)", pairs[0].share);
 	ok(pairs[1].share < 0.1 && pairs[2].share < 0.1,
 	    "and to no other one (%g, %g)", pairs[1].share, pairs[2].share);
+	i = importance_interactions(found, &trials, &p.data, shares, TREES);
+	ok(i >= 1 && found[0].a + found[0].b == 1 && found[0].share > 0.6,
+	    "it is the first of the interactions (%g)", found[0].share);
+	ok(trials > 0 && trials <= IMPORTANCE_PAIR_TRIALS,
+	    "which are computed from %zu trials", trials);
+	ok(i < 2 || found[1].share <= found[0].share,
+	    "the greatest share comes first");
 	for (i = 0; i < TRIALS; i++)
 		p.losses[i] = p.points[3 * i] + 2 * p.points[3 * i + 1];
 	importance_fanova_pairs(pairs, 3, &p.data, TREES);
 	ok(pairs[0].share < 0.05, "a sum has no interaction (%g)",
 	    pairs[0].share);
+	for (i = 0; i < TRIALS; i++)
+		p.losses[i] = 1;
+	is_int((long long)importance_interactions(
+		   found, &trials, &p.data, shares, TREES),
+	    0, "equal results have none that is worth a line");
 	problem_close(&p);
 }
 

@@ -117,14 +117,14 @@ left_put(struct buf *out, const struct board *b, struct err *e)
 	static const char sql[] =
 	    "SELECT (SELECT json_extract(json, '$.limits.trials') FROM "
 	    "t_study), trials - running, elapsed FROM study";
-	double x[3], pace; /* limit, over, elapsed; seconds of a trial */
+	double x[3], left; /* limit, over, elapsed; seconds */
 
 	if (rows_numbers(x, 3, b->store, sql, e) != 1)
 		return -1;
-	pace = x[2] / x[1];
-	if (x[1] >= 3 && x[0] > x[1] && x[2] > 0) {
+	left = x[2] / x[1] * (x[0] - x[1]);
+	if (x[1] >= 3 && left >= 1) {
 		buf_puts(out, "about ");
-		duration_put(out, (int64_t)(pace * (x[0] - x[1]) * 1000));
+		duration_put_rough(out, left);
 		buf_puts(out, " left at this pace\n");
 	}
 	return 0;

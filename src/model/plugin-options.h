@@ -91,5 +91,10 @@ int duration_read(int64_t *ms, const struct json *, struct err *);
 int size_read(int64_t *bytes, const struct json *, struct err *);
 /* 5400000 -> "1h 30m"; for display. */
 void duration_put(struct buf *, int64_t ms);
+/*
+ * The same of an estimate, rounded up to what it can promise: seconds below a
+ * minute, 10 seconds below 10 minutes, minutes above; at least "1s".
+ */
+void duration_put_rough(struct buf *, double seconds);
 
 #endif /* HPOTUNE_PLUGIN_OPTIONS_H */

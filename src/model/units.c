@@ -149,3 +149,14 @@ duration_put(struct buf *b, int64_t ms)
 		buf_printf(
 		    b, " %" PRId64 "%c", rest / parts[i + 1], names[i + 1]);
 }
+
+void
+duration_put_rough(struct buf *b, double seconds)
+{
+	double unit = seconds <= 60 ? 1 : seconds <= 600 ? 10 : 60;
+	double most = 1e12; /* seconds; 32,000 years */
+
+	if (!(seconds < most))
+		seconds = most;
+	duration_put(b, (int64_t)(fmax(ceil(seconds / unit), 1) * unit) * 1000);
+}

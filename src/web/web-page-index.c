@@ -107,15 +107,15 @@ progress_put(struct html *h, const struct web_summary *m, const char *text)
 	html_close(h, "td");
 }
 
-/* Only of a study that a server runs. */
+/* Only of a study that a server runs, and from a second on. */
 static void
 left_put(struct html *h, const struct web_study *s)
 {
 	double left = web_study_alive(s) ? web_study_left(s) : 0;
 	struct buf b = { 0 };
 
-	if (left > 0)
-		duration_put(&b, (int64_t)(1000 * left));
+	if (left >= 1)
+		duration_put_rough(&b, left);
 	cell_put(h, "time left", "n", buf_str(&b));
 	buf_free(&b);
 }

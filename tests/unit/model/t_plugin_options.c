@@ -1,5 +1,6 @@
 /* Options by table, durations and sizes. */
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "src/base/err.h"
@@ -230,6 +231,12 @@ test_units(void)
 		{ 9000, "9s" }, { 12345, "12s" }, { 90000, "1m 30s" },
 		{ 3600000, "1h" }, { 5400000, "1h 30m" }, { 3605000, "1h" },
 		{ 90061000, "1d 1h" }, { -5000, "-5s" } };
+	static const struct {
+		double seconds;
+		const char *text;
+	} rough[] = { { 0, "1s" }, { 0.3, "1s" }, { 42.2, "43s" }, { 60, "1m" },
+		{ 61, "1m 10s" }, { 599, "10m" }, { 601, "11m" },
+		{ 5400.5, "1h 31m" }, { 86400, "1d" } };
 	struct json_doc *doc;
 	struct buf b = { 0 };
 	int64_t got;
@@ -256,6 +263,14 @@ test_units(void)
 		duration_put(&b, shown[i].ms);
 		is_str(buf_str(&b), shown[i].text, shown[i].text);
 	}
+	for (i = 0; i < sizeof rough / sizeof rough[0]; i++) {
+		buf_clear(&b);
+		duration_put_rough(&b, rough[i].seconds);
+		is_str(buf_str(&b), rough[i].text, rough[i].text);
+	}
+	buf_clear(&b);
+	duration_put_rough(&b, INFINITY);
+	is_str(buf_str(&b), "11574074d 1h", "no pace at all");
 	buf_free(&b);
 }
 

@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
+#include "src/cli/import-trials.h"
 #include "src/import/import-sagemaker.h"
 #include "src/import/import-wandb.h"
 #include "src/cli/common/atomic-file.h"
@@ -222,6 +223,9 @@ static const struct tool {
 } tools[] = {
 	{ "sagemaker", sagemaker,
 	    { "definition", "tuning-job", "region", "profile", "separate" } },
+	{ "csv", import_trials_csv, { "metric", "goal", "params" } },
+	{ "optuna", import_trials_optuna, { "metric", "study" } },
+	{ "ray", import_trials_ray, { "metric", "goal" } },
 	{ "wandb", wandb, { NULL } },
 };
 
@@ -256,6 +260,17 @@ tool_find(const char *name, struct err *e)
 	return NULL;
 }
 
+static bool
+has(const struct tool *tool, const char *name)
+{
+	const char *const *option;
+
+	for (option = tool->options; *option != NULL; option++)
+		if (strcmp(*option, name) == 0)
+			return true;
+	return false;
+}
+
 /* An option of another tool would have no effect. */
 static int
 options_check(const struct cli *cli, const struct tool *tool, struct err *e)
@@ -264,9 +279,8 @@ options_check(const struct cli *cli, const struct tool *tool, struct err *e)
 	size_t i;
 
 	for (i = 0; i < N_TOOLS; i++)
-		for (option = tools[i].options;
-		     &tools[i] != tool && *option != NULL; option++)
-			if (cli_has(cli, *option))
+		for (option = tools[i].options; *option != NULL; option++)
+			if (cli_has(cli, *option) && !has(tool, *option))
 				return err_set(e, ERR_USAGE,
 				    "import: --%s belongs to %s", *option,
 				    tools[i].name);

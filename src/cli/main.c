@@ -245,6 +245,10 @@ static const struct cli_option import_options[] = {
 	{ "region", 0, "REGION", "its region" },
 	{ "profile", 0, "PROFILE", "profile whose keys are used" },
 	{ "separate", 0, NULL, "a study for each definition, not one of all" },
+	{ "metric", 0, "NAME", "csv, ray, optuna: the objective" },
+	{ "goal", 0, "GOAL", "csv, ray: minimize or maximize" },
+	{ "params", 0, "A,B,...", "csv: the columns that are parameters" },
+	{ "study", 0, "NAME", "optuna: which study, of several" },
 	{ .name = NULL },
 };
 
@@ -355,7 +359,7 @@ const struct cli_command cli_commands[] = {
 	    web_options, 0, -1, false, cmd_web },
 	{ "import",
 	    "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
-	    "wandb FILE",
+	    "wandb FILE | optuna FILE | csv FILE | ray FOLDER",
 	    "a study.json from that of another tool", import_options, 1, 3,
 	    false, cmd_import },
 	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",

@@ -56,6 +56,13 @@ int warmstart_tuning_job_fetch(
 int warmstart_tuning_job_load(
     struct warmstart_reading *, const struct study_warm *, struct err *);
 
+/*
+ * warmstart-list.c: the list "trials" of a document as hpotune export --format
+ * json writes it.
+ */
+int warmstart_list_read(struct warmstart_reading *, const struct json *root,
+    const struct study_warm *, struct err *);
+
 /* warmstart-source.c: read one database; its row in sources is the last. */
 int warmstart_source_read(struct warmstart *, const struct study *,
     const struct study_warm *, struct err *);

@@ -266,7 +266,10 @@ narrow_check(const struct warmstart_reading *r, const struct study_warm *from,
 		   : 0;
 }
 
-/* The answer of ListTrainingJobsForHyperParameterTuningJob, in a file. */
+/*
+ * The answer of ListTrainingJobsForHyperParameterTuningJob, in a file; or trials
+ * that hpotune has exported or imported.
+ */
 int
 warmstart_tuning_job_load(
     struct warmstart_reading *r, const struct study_warm *from, struct err *e)
@@ -277,16 +280,20 @@ warmstart_tuning_job_load(
 	const struct json *list;
 	int rc;
 
-	if (narrow_check(r, from, e) != 0)
-		return -1;
 	if (json_load(&doc, from->path, &why) != 0)
 		return json_err(from->where, e, "%s", why.text);
 	list = json_get(json_root(doc), "TrainingJobSummaries");
-	if (list == NULL || json_type(list) != JSON_ARRAY)
+	if (json_type(json_root(doc)) == JSON_OBJECT &&
+	    json_count(json_get(json_root(doc), "trials")) > 0)
+		rc = warmstart_list_read(r, json_root(doc), from, e);
+	else if (narrow_check(r, from, e) != 0)
+		rc = -1;
+	else if (list == NULL || json_type(list) != JSON_ARRAY)
 		rc = json_err(from->where, e,
-		    "it has no TrainingJobSummaries: expected the output "
-		    "of aws sagemaker "
-		    "list-training-jobs-for-hyper-parameter-tuning-job");
+		    "it has no TrainingJobSummaries and no trials: expected "
+		    "the output of aws sagemaker "
+		    "list-training-jobs-for-hyper-parameter-tuning-job, or of "
+		    "hpotune export --format json");
 	else
 		rc = jobs_read(&t, list, from, e);
 	json_free(doc);

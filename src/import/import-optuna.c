@@ -1,0 +1,82 @@
+/* The trials of an Optuna storage. */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json-writer.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/import/import-results.h"
+
+static const struct {
+	const char *theirs, *ours;
+} states[] = {
+	{ "COMPLETE", "completed" },
+	{ "PRUNED", "stopped" },
+	{ "FAIL", "failed" },
+};
+
+static const char *
+state_of(const struct json *trial)
+{
+	const char *state = json_string(json_get(trial, "state"));
+	size_t i;
+
+	for (i = 0; state != NULL && i < sizeof states / sizeof *states; i++)
+		if (strcmp(state, states[i].theirs) == 0)
+			return states[i].ours;
+	return NULL;
+}
+
+/* A trial that was pruned has the value of its last step. */
+static void
+trial_put(struct json_writer *w, const struct json *trial, const char *state)
+{
+	const struct json *value = json_first(json_get(trial, "values"));
+	double x;
+
+	if (value == NULL && strcmp(state, "stopped") == 0)
+		value = json_get(trial, "last");
+	json_writer_object(w, NULL);
+	json_writer_text(w, "state", state);
+	if (json_number(value, &x))
+		json_writer_number(w, "objective", x);
+	if (json_number(json_get(trial, "step"), &x))
+		json_writer_number(w, "step", x);
+	json_write(json_writer_value(w, "params"), json_get(trial, "params"));
+	json_writer_end(w);
+}
+
+int
+import_optuna(struct buf *trials, struct import_results *to,
+    const struct json *root, struct err *e)
+{
+	struct json_writer w = { .out = trials };
+	const struct json *j, *goals = json_get(root, "goals");
+	const char *text = json_string(json_first(goals));
+	const char *name = json_string(json_first(json_get(root, "metrics")));
+
+	to->study = json_string(json_get(root, "study"));
+	if (json_count(goals) == 0 || text == NULL || to->study == NULL)
+		return err_set(e, ERR_USAGE, "the study has no direction");
+	if (json_count(goals) > 1) {
+		to->goals = goals;
+		to->metrics = json_get(root, "metrics");
+	} else {
+		if (to->metric == NULL)
+			to->metric = name != NULL ? name : "objective";
+		to->maximize = strcmp(text, "MAXIMIZE") == 0;
+	}
+	to->domains = json_get(root, "domains");
+	json_writer_array(&w, NULL);
+	for (j = json_first(json_get(root, "trials")); j != NULL;
+	     j = json_next(j)) {
+		text = state_of(j);
+		if (text == NULL)
+			continue;
+		to->stops = to->stops || strcmp(text, "stopped") == 0;
+		trial_put(&w, j, text);
+	}
+	json_writer_end(&w);
+	return 0;
+}

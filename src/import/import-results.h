@@ -1,0 +1,58 @@
+/* Trials of another tool -> the text of a study.json that begins with them. */
+
+#ifndef HPOTUNE_IMPORT_RESULTS_H
+#define HPOTUNE_IMPORT_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct err;
+struct json;
+
+/* Trials, as the parts of the import write them. */
+struct import_results {
+	const char *study; /* a name, any text */
+	const char *metric; /* the objective; NULL: there are several */
+	bool maximize;
+	const struct json *goals; /* of several objectives: MINIMIZE, … */
+	const struct json *metrics; /* their names, or NULL */
+	/* [{ "state", "objective", "step", "params" }, …]; see export --format json */
+	const struct json *trials;
+	const struct json *domains; /* Optuna's distributions, or NULL */
+	bool stops; /* some trials were stopped early */
+};
+
+/*
+ * Write study.json, and its trials as a file for warm_start, whose name in
+ * study.json is warm (NULL: no such file).  Ranges are those of domains, or
+ * those of the trials, of which notes say so.
+ */
+int import_results(struct buf *study, struct buf *trials, struct buf *notes,
+    const struct import_results *, const char *warm, struct err *);
+
+/*
+ * import-csv.c: a table with a row for each trial, as a list of trials; metric
+ * is the column of the objective, NULL: a usual one, whose name is returned.
+ */
+int import_csv(struct buf *trials, const char **metric, const char *params,
+    char *text, const char *file, struct err *);
+
+/* import-optuna.c: the trials of a document of optuna_read, in the same form. */
+int import_optuna(struct buf *trials, struct import_results *,
+    const struct json *root, struct err *);
+
+/*
+ * import-ray.c: add a trial of Ray Tune: its params.json, the lines of its
+ * result.json, whether it has an error.txt.
+ */
+int import_ray_trial(struct buf *trials, const struct json *params,
+    const char *metric, char *results, bool failed, const char *file,
+    struct err *);
+
+/* A valid name of a parameter: "opt/lr" is opt.lr. */
+void import_put_name(struct buf *, const char *name);
+/* The members of an object as one of params: nested ones get dots. */
+void import_put_params(struct buf *, const struct json *object);
+
+#endif /* HPOTUNE_IMPORT_RESULTS_H */

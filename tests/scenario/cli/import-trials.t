@@ -1,0 +1,178 @@
+#!/bin/sh
+# Trials of other tools, in CSV, in a storage of Optuna and in a folder of Ray
+# Tune, become a study.json that begins with them.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+need sqlite3
+
+runs() { # study warm what: it can be run, with these trials
+	sed -i -e 's|"./train"|"sh", "-c", "echo hpotune: step=1 '"$4"'=1"|' \
+	    -e 's/, "{params}"//' -e 's/"trials": 100/"trials": 1/' "$1"
+	is "$("$HPOTUNE" check "$1" 2>&1 | sed -n 's/^warm start //p')" "$2" \
+	    "$3: its trials are used"
+	quietly "$HPOTUNE" start -q "$1"
+	is "$?" 0 "$3: it runs" || diag "$(cat err)"
+}
+
+wrong() { # status error what argument …
+	wrong_want="$1:hpotune: $2"
+	wrong_what=$3
+	shift 3
+	quietly "$HPOTUNE" import "$@"
+	is "$?:$(cat err)" "$wrong_want" "$wrong_what"
+}
+
+# CSV: as Optuna's data frames have it, and with quotes and a byte order mark.
+printf '\357\273\277number,value,params_lr,params_opt,params_n,state\r\n' >a.csv
+cat >>a.csv <<'END'
+0,0.5,0.001,adam,1,COMPLETE
+1,0.3,1.0,"a,""b""",2,COMPLETE
+2,,3.5,"two
+lines",3,FAIL
+3,0.1,2,adam,9,RUNNING
+END
+quietly "$HPOTUNE" import csv a.csv --goal minimize -o csv.json
+is "$?:$(cat csv.json)" '0:{
+  "study": "a",
+  "objective": { "metric": "value", "goal": "minimize", "value": "last" },
+  "parameters": {
+    "lr": { "type": "float", "min": 0.001, "max": 3.5, "scale": "log" },
+    "opt": { "type": "choice", "values": ["adam", "a,\"b\"", "two\nlines"] },
+    "n": { "type": "int", "min": 1, "max": 3 }
+  },
+  "trial": {
+    "command": ["./train", "{params}"]
+  },
+  "limits": {
+    "trials": 100
+  },
+  "warm_start": [
+    "csv-trials.json"
+  ]
+}' 'csv: parameters, their types and ranges' || diag "$(cat err)"
+like "$(cat err)" '^hpotune: note: lr: its range is that of the trials: 0.001 to 3.5$' \
+    'csv: a range that was guessed is noted'
+runs csv.json '3 of 3 trials of csv-trials.json' csv value
+is "$(sql a.db 'SELECT group_concat(objective) FROM warm')" '0.5,0.3' \
+    'csv: with their results'
+
+# Other columns are parameters, but those that tools add; or those that are named.
+printf 'trial,loss,x,when,duration\n1,2,0.5,a,7\n2,3,0.25,b,8\n' >b.csv
+quietly "$HPOTUNE" import csv b.csv --goal maximize --metric loss
+is "$(sed -n 's/^    "\([a-z]*\)": {.*/\1/p' out | tr '\n' ' ')" 'x when ' \
+    'csv: columns that tools add are no parameters'
+quietly "$HPOTUNE" import csv b.csv --goal maximize --metric loss --params x,trial
+is "$(sed -n 's/^    "\([a-z]*\)": {.*/\1/p' out | tr '\n' ' ')" 'trial x ' \
+    'csv: the parameters can be named'
+wrong 2 'b.csv: name the column of the objective with --metric: trial, loss, x, when, duration' \
+    'csv: the objective must be named' csv b.csv --goal minimize
+wrong 2 'b.csv: it has no column los: trial, loss, x, when, duration' \
+    'csv: a column that is not there' csv b.csv --goal minimize --metric los
+wrong 2 'import: give --goal minimize or --goal maximize' 'csv: the goal, too' \
+    csv b.csv --metric loss
+printf 'loss,x\n1,2\n1,2,3\n' >c.csv
+wrong 2 'c.csv:3: it has 3 fields, and the first line 2' \
+    'csv: a line with too many fields' csv c.csv --goal minimize --metric loss
+: >empty.csv
+wrong 2 'empty.csv: its first line does not name columns' 'csv: an empty file' \
+    csv empty.csv --goal minimize
+printf 'loss,x\n' >none.csv
+wrong 2 'none.csv: it has no trials' 'csv: a table without rows' \
+    csv none.csv --goal minimize --metric loss
+wrong 1 'missing.csv: No such file or directory' 'csv: a file that is not there' \
+    csv missing.csv --goal minimize
+
+# A storage of Optuna: ours, which Optuna reads, with conditions.
+cat >study.json <<'END'
+{ "study": "from-optuna",
+  "objective": { "metric": "acc", "goal": "maximize", "value": "last" },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-5, "max": 1, "scale": "log" },
+    "n": { "type": "int", "min": 1, "max": 9, "step": 2 },
+    "opt": { "type": "choice", "values": ["sgd", null, 3, true] },
+    "m": { "type": "float", "min": 0, "max": 1, "step": 0.25,
+      "when": { "opt": ["sgd"] } } },
+  "strategy": { "name": "random", "seed": 1 },
+  "trial": { "command": ["true", "{params}"], "max_steps": 5 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "limits": { "trials": 30 } }
+END
+quietly "$HPOTUNE" start -q study.json
+quietly "$HPOTUNE" export --format optuna -o storage.db study.json
+mkdir optuna
+quietly "$HPOTUNE" import optuna storage.db -o optuna/study.json
+is "$?:$(sed -n '/objective/p; /parameters/,/^  }/p' optuna/study.json)" \
+    '0:  "objective": { "metric": "acc", "goal": "maximize", "value": "last" },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-05, "max": 1, "scale": "log" },
+    "n": { "type": "int", "min": 1, "max": 9, "step": 2 },
+    "opt": { "type": "choice", "values": ["sgd",null,3,true] },
+    "m": { "type": "float", "min": 0, "max": 1, "step": 0.25, "when": { "opt": ["sgd"] } }
+  },' 'optuna: goal, ranges and the condition' || diag "$(cat err)"
+runs optuna/study.json '30 of 30 trials of study-trials.json' optuna acc
+is "$(sql optuna/from-optuna.db 'SELECT group_concat(state || printf("%.12g",
+    objective)) FROM (SELECT * FROM warm ORDER BY trial)')" \
+    "$(sql from-optuna.db 'SELECT group_concat(state || printf("%.12g",
+    objective)) FROM (SELECT * FROM trials ORDER BY trial)')" \
+    'optuna: with the results and states of the trials'
+sqlite3 storage.db "INSERT INTO studies VALUES (2, 'other')"
+wrong 2 'storage.db: it has several studies: name one with --study: from-optuna, other' \
+    'optuna: one of several studies must be named' optuna storage.db
+wrong 2 'storage.db: it has no study othr: from-optuna, other' \
+    'optuna: a study that is not there' optuna storage.db --study othr
+wrong 2 'a.db: it is no storage of Optuna: no such table: studies' \
+    'optuna: another database' optuna a.db
+wrong 2 'a.csv: it is no storage of Optuna: file is not a database' \
+    'optuna: no database' optuna a.csv
+wrong 1 'missing.db: it cannot be read' 'optuna: a file that is not there' \
+    optuna missing.db
+
+# Ray Tune: NaN, a line that is half, a trial that failed, one that waits.
+mkdir -p ray/f_1 ray/f_2 ray/f_3 ray/f_4
+echo '{"opt": {"lr": 0.5}, "layers": [8, 8], "n": 2}' >ray/f_1/params.json
+cat >ray/f_1/result.json <<'END'
+{"loss": 2.5, "acc": NaN, "why": "no \"NaN\"", "training_iteration": 1}
+{"loss": 1.5, "acc": -Infinity, "training_iteration": 2}
+{"loss": 0.5, "ac
+END
+echo '{"opt": {"lr": 0.25}, "layers": [4], "n": 2}' >ray/f_2/params.json
+echo '{"loss": 3, "training_iteration": 1}' >ray/f_2/result.json
+cp ray/f_2/* ray/f_3
+echo 'ValueError' >ray/f_3/error.txt
+cp ray/f_2/params.json ray/f_4
+quietly "$HPOTUNE" import ray ray/ --metric loss --goal minimize -o ray.json
+is "$?:$(sed -n '/study"/p; /parameters/,/^  }/p' ray.json)" '0:  "study": "ray",
+  "parameters": {
+    "opt.lr": { "type": "float", "min": 0.25, "max": 0.5 },
+    "layers": { "type": "choice", "values": ["[8,8]", "[4]"] },
+    "n": { "type": "fixed", "value": 2 }
+  },' 'ray: nested parameters, and lists as texts' || diag "$(cat err)"
+runs ray.json '3 of 3 trials of ray-trials.json' ray loss
+is "$(sql ray.db 'SELECT state, objective, step FROM warm')" 'completed|1.5|2
+completed|3.0|1
+failed|3.0|1' 'ray: the last reports that are whole'
+wrong 2 'ray: no folder in it is a trial with params.json and reports of los in result.json' \
+    'ray: a metric that is not there' ray ray --metric los --goal minimize
+wrong 1 'missing: No such file or directory' 'ray: a folder that is not there' \
+    ray missing --metric loss --goal minimize
+echo '{' >ray/f_4/params.json
+quietly "$HPOTUNE" import ray ray --metric loss --goal minimize
+like "$?:$(cat err)" '^2:hpotune: ray/f_4/params.json:2:1: ' \
+    'ray: a file that is no JSON'
+
+# The list of trials, and what export --format json writes, start other studies.
+sed -e 's/"from-optuna"/"again"/' -e 's/"strategy"/"warm_start": ["t.json"],\n&/' \
+    study.json >again.json
+"$HPOTUNE" export --json from-optuna.db -o t.json
+is "$("$HPOTUNE" check again.json | sed -n 's/^warm start //p')" \
+    '30 of 30 trials of t.json; random does not look at them' \
+    'trials that were exported start another study'
+sed 's/"maximize"/"minimize"/' again.json >goal.json
+quietly "$HPOTUNE" check goal.json
+like "$(cat err)" 'warm_start\[0\]: its goal is maximize, and the goal here is minimize$' \
+    'its goal must be the same'
+sed 's/"acc"/"f1"/' again.json >metric.json
+quietly "$HPOTUNE" check metric.json
+like "$(cat err)" 'warm_start\[0\]: its objective is acc and not f1$' \
+    'and its objective'
+done_testing

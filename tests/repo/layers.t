@@ -80,7 +80,7 @@ trials/node	@plain src/base/clock.h trials/process trials/shim/shim.h	-
 trials/ranks	@plain src/base/clock.h src/base/file.h trials/launcher.h trials/process	-
 trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/json src/base/text.h src/model/study/study.h trials/launcher.h trials/metric-line trials/process	-
 trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.h	-
-trials/gpu	src/base src/base/json	-
+trials/gpu	src/base src/base/json trials/process/lock-folder.h	-
 trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain src/base/clock.h trials/gpu	dlfcn.h
 trials/local	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-

@@ -22,6 +22,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "trials/gpu/gpu-lock.h"
+#include "trials/process/lock-folder.h"
 
 enum {
 	LOCK_WORDS = 256, /* bytes of the file that are shown */
@@ -30,14 +31,6 @@ enum {
 
 /* Bits of a key: byte 1 + key must be a place in a file. */
 #define LOCK_KEY_MASK ((UINT64_C(1) << 62) - 1)
-
-const char *
-gpu_lock_dir(void)
-{
-	const char *dir = getenv("HPOTUNE_GPU_LOCKS");
-
-	return dir != NULL && *dir != '\0' ? dir : "/dev/shm/hpotune";
-}
 
 /* SplitMix64's finisher, over two words. */
 static uint64_t
@@ -75,107 +68,12 @@ lock_name(const char *uuid, char *name, size_t n)
 			name[i] = '_';
 }
 
-/*
- * Rename a prepared file unless the name exists, so that it is never visible
- * with wrong permissions.
- */
-static int
-publish(const char *from, const char *to)
-{
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	return errno == EEXIST ? 0 : -1;
-}
-
-static void
-dir_make(const char *dir)
-{
-	char *tmp = xasprintf("%s.XXXXXX", dir);
-
-	if (mkdtemp(tmp) != NULL) {
-		if (chmod(tmp, 01777) != 0 || publish(tmp, dir) != 0)
-			/* The following open reports the error. */
-			errno = 0;
-		rmdir(tmp);
-	}
-	free(tmp);
-}
-
-static int
-dir_open(const char *dir)
-{
-	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* Create the file, writable for all users: each study of each user locks it. */
-static int
-file_make(const char *path)
-{
-	char *tmp = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(tmp, O_CLOEXEC), r = -1;
-
-	if (fd != -1) {
-		r = fchmod(fd, 0666);
-		if (r == 0)
-			r = publish(tmp, path);
-		close(fd);
-		unlink(tmp);
-	}
-	free(tmp);
-	return r;
-}
-
-/*
- * Open without O_CREAT: with fs.protected_regular the kernel rejects O_CREAT
- * for a file of another user.
- */
-static int
-file_open(int dir, const char *name, int flags)
-{
-	int fd = openat(
-	    dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd == -1)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	errno = EINVAL;
-	return -1;
-}
-
 /* Open the file of a GPU; create it if missing. */
 static int
 lock_open(const char *uuid, int *dir, char *name, size_t n, struct err *e)
 {
-	const char *folder = gpu_lock_dir();
-	char *path;
-	int fd;
-
 	lock_name(uuid, name, n);
-	*dir = dir_open(folder);
-	if (*dir == -1 && errno == ENOENT) {
-		dir_make(folder);
-		*dir = dir_open(folder);
-	}
-	if (*dir == -1)
-		return err_set(e, ERR_FILE, "cannot open %s for locks: %s",
-		    folder, strerror(errno));
-	fd = file_open(*dir, name, O_RDWR);
-	if (fd == -1 && errno == ENOENT) {
-		path = xasprintf("%s/%s", folder, name);
-		if (file_make(path) == 0)
-			fd = file_open(*dir, name, O_RDWR);
-		free(path);
-	}
-	if (fd == -1) {
-		err_set(e, ERR_FILE, "cannot open %s/%s for a lock: %s", folder,
-		    name, strerror(errno));
-		close(*dir);
-		return -1;
-	}
-	return fd;
+	return lock_folder_open(name, dir, e);
 }
 
 static int
@@ -293,7 +191,7 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 		}
 		if (got == -1)
 			err_set(e, ERR_FILE, "cannot lock %s/%s: %s",
-			    gpu_lock_dir(), name, strerror(errno));
+			    lock_folder_path(), name, strerror(errno));
 		else if (got == 0) {
 			/*
 			 * A holder that is just locking has not written its
@@ -307,15 +205,15 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 		if (got != 1)
 			return -1;
 	}
-	return err_set(
-	    e, ERR_FILE, "%s/%s is removed repeatedly", gpu_lock_dir(), name);
+	return err_set(e, ERR_FILE, "%s/%s is removed repeatedly",
+	    lock_folder_path(), name);
 }
 
 bool
 gpu_lock_valid(int fd, const char *uuid)
 {
 	char name[NAME_MAX];
-	int dir = dir_open(gpu_lock_dir());
+	int dir = lock_folder_enter();
 	bool same;
 
 	if (dir == -1)
@@ -330,7 +228,7 @@ bool
 gpu_lock_owner(const char *uuid, char *who, size_t n)
 {
 	char name[NAME_MAX];
-	int dir = dir_open(gpu_lock_dir()), fd;
+	int dir = lock_folder_enter(), fd;
 	bool held;
 
 	if (n > 0)
@@ -338,7 +236,7 @@ gpu_lock_owner(const char *uuid, char *who, size_t n)
 	if (dir == -1)
 		return false;
 	lock_name(uuid, name, sizeof name);
-	fd = file_open(dir, name, O_RDONLY);
+	fd = lock_folder_file(dir, name, O_RDONLY);
 	close(dir);
 	if (fd == -1)
 		return false;

@@ -14,10 +14,6 @@
 struct err;
 
 /*
- * The folder of the locks: $HPOTUNE_GPU_LOCKS, else below /dev/shm.  Borrowed.
- */
-const char *gpu_lock_dir(void);
-/*
  * A key that is unique on this machine: from device and inode of the state
  * directory, so that it stays when the folder is moved.
  */

@@ -75,7 +75,8 @@ local_gpu_poll_send_notes(struct local_gpu *g)
 static int
 fd_raise(const struct local_gpu *g, int fd)
 {
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 3 + g->per_trial);
+	int high =
+	    fcntl(fd, F_DUPFD_CLOEXEC, 3 + g->per_trial + LOCAL_SHARE_KINDS);
 
 	(void)close(fd);
 	return high;

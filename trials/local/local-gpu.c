@@ -118,6 +118,12 @@ local_gpu_capacity(const struct local *l)
 	return l->gpus->gpus == NULL ? -1 : l->gpus->places;
 }
 
+int
+local_gpu_per_trial(const struct local *l)
+{
+	return l->gpus != NULL ? l->gpus->per_trial : 0;
+}
+
 bool
 local_gpu_ready(void *ctx, int slot, char *why, size_t n)
 {

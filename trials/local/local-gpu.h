@@ -88,6 +88,9 @@ void local_gpu_ended(struct local_attempt *, struct launch_event *);
 void local_gpu_collect(struct local *);
 void local_gpu_events_flush(struct local *);
 
+/* GPUs of a trial, as far as they are locked: 0 = none. */
+int local_gpu_per_trial(const struct local *);
+
 /* The holder of GPUs: the attempt or, for packed trials, its place. */
 struct local_gpu_key {
 	char text[GPU_OWNER];

@@ -11,6 +11,7 @@
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
 #include "trials/process/attempt-record.h"
+#include "trials/process/machine-units.h"
 #include "trials/gpu/gpu-idle.h"
 #include "trials/launcher.h"
 #include "trials/process/proc.h"
@@ -122,6 +123,26 @@ struct local_ahead {
 	bool off; /* something failed: none are made any more */
 };
 
+enum { LOCAL_SHARE_KINDS = 2 /* cores, memory */ };
+
+/* What an attempt that starts next has taken. */
+struct local_share_part {
+	char *uuid;
+	int fd[LOCAL_SHARE_KINDS]; /* -1 = nothing */
+};
+
+/* Cores and memory that trials of all studies share; see local-share.c. */
+struct local_share {
+	struct machine_units units[LOCAL_SHARE_KINDS];
+	int64_t need[LOCAL_SHARE_KINDS]; /* of a trial; 0 = any */
+	struct local_share_part *part;
+	size_t n, cap;
+	struct loop_timer *timer; /* to look again; NULL = nothing is shared */
+	int64_t looked_ms, said_ms; /* 0 = never */
+	char why[160]; /* the last answer; "" = there is enough */
+	bool noted; /* locks do not work */
+};
+
 /* The state directory; see local-state-dir.c. */
 struct local_state_dir {
 	char *path;
@@ -136,6 +157,7 @@ struct local {
 	struct loop *loop;
 	struct local_state_dir home;
 	struct local_ahead ahead;
+	struct local_share share;
 	struct metric_patterns *rules;
 	struct launch_source source; /* of events of the whole study */
 	char *study;
@@ -266,6 +288,21 @@ bool local_pack_alive(const struct local *, int place);
  * the program.
  */
 void local_pack_end(const struct local_attempt *, struct launch_exit *);
+
+/* local-share.c: cores and memory, shared with other studies. */
+void local_share_open(struct local *, const struct study_trial *);
+void local_share_close(struct local *);
+/* Whether there is enough for one more trial; why: else the reason. */
+bool local_share_ready(struct local *, char *why, size_t n);
+/* Take it for an attempt; false: others were faster. */
+bool local_share_take(struct local *, const char *uuid);
+/* Its supervisor holds it, or it does not start. */
+void local_share_drop(struct local *, const char *uuid);
+/* Append the descriptors that its supervisor inherits. */
+void
+local_share_fds(struct local *, const char *uuid, struct local_gpu_lock_fds *);
+/* What was taken and not used is free again. */
+void local_share_collect(struct local *);
 
 /* local-ahead.c: folders of trials, made before they are needed. */
 void local_ahead_open(struct local *);

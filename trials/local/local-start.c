@@ -236,6 +236,7 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	pid_t pid;
 	int r = 0;
 
+	local_share_fds(l, spec->uuid, &locks);
 	if (l->pack.size > 0)
 		r = local_pack_serve(l, spec, env, &locks, e);
 	if (r == 0)
@@ -251,6 +252,18 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	proc_open_child(&supervisor, pid);
 	local_attempt_watch(a, &supervisor);
 	return 0;
+}
+
+/* What it was given, or, after a restart, what is free. */
+static int
+resources_begin(struct local *l, const struct launch_spec *spec, struct err *e)
+{
+	char why[160] = "others take some right now";
+
+	if (local_share_take(l, spec->uuid))
+		return local_gpu_begin(l, spec, e);
+	(void)local_share_ready(l, why, sizeof why);
+	return err_set(e, ERR_BUSY, "%s", why);
 }
 
 int
@@ -271,7 +284,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	else if (local_state_dir_moved(l))
 		r = local_state_dir_err(l, e);
 	else
-		r = local_gpu_begin(l, spec, e);
+		r = resources_begin(l, spec, e);
 	if (r == 0 && spec->attempt == 1 &&
 	    local_ahead_take(l, spec->trial_dir))
 		folder = FOLDER_AHEAD;
@@ -304,6 +317,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		(void)local_state_dir_err(l, e);
 	if (r == -1)
 		local_gpu_undo(l, spec->slot, spec->uuid);
+	local_share_drop(l, spec->uuid);
 	free(dir);
 	return r;
 }

@@ -124,6 +124,7 @@ local_collect(void *ctx)
 	l->soon = false;
 	inotify_drain(l);
 	inotify_note(l);
+	local_share_collect(l);
 	local_gpu_collect(l);
 	for (i = 0; i < l->n && !away; i++)
 		if (l->attempts[i]->dirty)
@@ -184,6 +185,7 @@ local_close(void *ctx)
 	if (l->rules != NULL)
 		metric_patterns_free(l->rules);
 	local_pack_close(l);
+	local_share_close(l);
 	local_gpu_close(l);
 	local_ahead_close(l);
 	local_state_dir_close(l);
@@ -217,6 +219,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	    l->log_cap > 0 && !local_state_dir_can_punch(env->state_dir);
 	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))
 		l->cgroup[0] = '\0';
+	local_share_open(l, env->settings);
 	/*
 	 * Packs first: the owner of a process on a GPU may be a packed program.
 	 */
@@ -287,6 +290,24 @@ local_attempt_gpus(
 	return settings->gpus > 0 ? settings->gpus : 0;
 }
 
+static bool
+local_ready(void *ctx, int slot, char *why, size_t n)
+{
+	return local_share_ready(ctx, why, n) &&
+	       local_gpu_ready(ctx, slot, why, n);
+}
+
+static bool
+local_take(void *ctx, int64_t trial, int attempt, int slot, const char *uuid)
+{
+	if (!local_share_take(ctx, uuid))
+		return false;
+	if (local_gpu_take(ctx, trial, attempt, slot, uuid))
+		return true;
+	local_share_drop(ctx, uuid);
+	return false;
+}
+
 static enum launch_kept
 local_kept(void *ctx, int64_t trial)
 {
@@ -310,8 +331,8 @@ const struct launcher launcher_local = {
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,
-	.ready = local_gpu_ready,
-	.take = local_gpu_take,
+	.ready = local_ready,
+	.take = local_take,
 	.start = local_start,
 	.stop = local_stop,
 	.adopt = local_adopt,

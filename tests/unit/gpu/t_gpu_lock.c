@@ -17,6 +17,7 @@
 #include "src/base/err.h"
 #include "tests/support/tap.h"
 #include "trials/gpu/gpu-lock.h"
+#include "trials/process/lock-folder.h"
 
 enum { RACES = 1000 };
 
@@ -306,7 +307,8 @@ main(void)
 		return 1;
 	snprintf(locks, sizeof locks, "%s/locks", dir);
 	setenv("HPOTUNE_GPU_LOCKS", locks, 1);
-	is_str(gpu_lock_dir(), locks, "the folder is named by the environment");
+	is_str(lock_folder_path(), locks,
+	    "the folder is named by the environment");
 	test_book();
 	test_moment();
 	test_inherit();

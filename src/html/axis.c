@@ -109,19 +109,31 @@ axis_holds(const struct axis *a, double value)
 	return value >= a->low && value <= a->high;
 }
 
+void
+axis_zoom(struct axis *a, const double range[2])
+{
+	a->low = fmax(range[0], -HUGEST);
+	a->high = fmin(range[1], HUGEST);
+	a->open = true;
+	if (a->kind == AXIS_LOG && !(a->low > 0))
+		a->kind = AXIS_LINEAR;
+}
+
 double
 axis_at(const struct axis *a, double value)
 {
 	double share;
 
-	if (value <= a->low)
+	if (value <= a->low && !a->open)
 		return a->from;
-	if (value >= a->high)
+	if (value >= a->high && !a->open)
 		return a->to;
 	if (a->kind == AXIS_LOG)
 		share = log(value / a->low) / log(a->high / a->low);
 	else
 		share = (value - a->low) / (a->high - a->low);
+	if (a->open)
+		share = fmin(fmax(share, -9), 10);
 	return a->from + share * (a->to - a->from);
 }
 
@@ -348,21 +360,22 @@ reverse_ticks(const struct param *p, size_t most, struct tick *out)
 }
 
 static size_t
-number_ticks(const struct space *s, size_t i, size_t most, struct tick *out)
+number_ticks(const struct space *s, size_t i, const double *range, size_t most,
+    struct tick *out)
 {
 	const struct param *p = &s->params[i];
 	struct axis a = { .kind =
 			      p->type == PARAM_INT ? AXIS_COUNT : AXIS_LINEAR,
-		.low = p->min,
-		.high = p->max };
+		.low = range != NULL ? range[0] : p->min,
+		.high = range != NULL ? range[1] : p->max };
 	struct value v = { .kind = VALUE_REAL };
 	size_t n = 0, kept = 0, k;
 
-	if (!(p->max > p->min))
+	if (!(a.high > a.low))
 		a.high = a.low + 1;
-	if (p->scale == SCALE_LOG)
+	if (p->scale == SCALE_LOG && a.low > 0)
 		a.kind = AXIS_LOG;
-	if (p->scale == SCALE_REVERSE_LOG)
+	if (p->scale == SCALE_REVERSE_LOG && range == NULL)
 		n = reverse_ticks(p, most, out);
 	if (n == 0)
 		n = axis_ticks(&a, most, out);
@@ -378,9 +391,10 @@ number_ticks(const struct space *s, size_t i, size_t most, struct tick *out)
 }
 
 size_t
-axis_param(const struct space *s, size_t i, double from, double to, size_t most,
-    struct tick *out)
+axis_param(const struct space *s, size_t i, const double *range, double from,
+    double to, size_t most, struct tick *out)
 {
+	double low = 0, high = 1;
 	size_t n = 0, k;
 
 	if (most > AXIS_TICKS)
@@ -393,10 +407,23 @@ axis_param(const struct space *s, size_t i, double from, double to, size_t most,
 		break;
 	case PARAM_FLOAT:
 	case PARAM_INT:
-		n = number_ticks(s, i, most, out);
+		n = number_ticks(s, i, range, most, out);
+		if (range != NULL) {
+			low = axis_param_unit(s, i, range[0]);
+			high = axis_param_unit(s, i, range[1]);
+		}
 		break;
 	}
 	for (k = 0; k < n; k++)
-		out[k].at = from + out[k].at * (to - from);
+		out[k].at =
+		    from + (out[k].at - low) / (high - low) * (to - from);
 	return n;
+}
+
+double
+axis_param_unit(const struct space *s, size_t i, double value)
+{
+	struct value v = { .kind = VALUE_REAL, .real = value };
+
+	return cube_at(s, i, &v);
 }

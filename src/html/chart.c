@@ -22,6 +22,62 @@ chart_frame(struct chart *c, double left)
 	c->y.to = c->top;
 }
 
+static void
+scale_put(struct chart *c, const char *attribute, const char *name, double low,
+    double high, const struct axis *a)
+{
+	html_attrf(c->h, attribute, "%.12g %.12g %.1f %.1f %s", low, high,
+	    a->from, a->to, name);
+}
+
+static void
+axis_put(struct chart *c, const char *attribute, const struct axis *a)
+{
+	scale_put(c, attribute, a->kind == AXIS_LOG ? "log" : "linear", a->low,
+	    a->high, a);
+}
+
+/* Where the values of both axes are, for a script. */
+static void
+zoom_put(struct chart *c)
+{
+	html_attr(c->h, "data-zoom", c->zoom);
+	if (c->scale != NULL)
+		scale_put(c, "data-x", c->scale->name, c->scale->low,
+		    c->scale->high, &c->x);
+	else {
+		axis_put(c, "data-x", &c->x);
+		axis_put(c, "data-y", &c->y);
+	}
+}
+
+void
+chart_clip_open(struct chart *c, const char *id)
+{
+	struct html *h = c->h;
+
+	if (!c->x.open && !c->y.open)
+		return;
+	html_open(h, "clipPath");
+	html_attr(h, "id", id);
+	html_open(h, "rect");
+	html_attrf(h, "x", "%.1f", c->left);
+	html_attrf(h, "y", "%.1f", c->top);
+	html_attrf(h, "width", "%.1f", c->right - c->left);
+	html_attrf(h, "height", "%.1f", c->bottom - c->top);
+	html_close(h, "rect");
+	html_close(h, "clipPath");
+	html_open(h, "g");
+	html_attrf(h, "clip-path", "url(#%s)", id);
+}
+
+void
+chart_clip_close(struct chart *c)
+{
+	if (c->x.open || c->y.open)
+		html_close(c->h, "g");
+}
+
 void
 chart_open(struct chart *c, const char *name)
 {
@@ -30,6 +86,8 @@ chart_open(struct chart *c, const char *name)
 	html_attrf(c->h, "viewBox", "0 0 %g %g", c->width, c->height);
 	html_attr(c->h, "role", "img");
 	html_attr(c->h, "aria-label", name);
+	if (c->zoom != NULL)
+		zoom_put(c);
 	html_leaf(c->h, "title", NULL, name);
 }
 

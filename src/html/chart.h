@@ -18,13 +18,35 @@ struct chart {
 	double width, height; /* of the whole drawing, in its own units */
 	double left, right, top, bottom; /* edges of the frame */
 	struct axis x, y;
+	/*
+	 * For charts a range of which can be chosen, or NULL: the first word of
+	 * the names of its ranges in an address ("curves": curves.x, curves.y).
+	 */
+	const char *zoom;
+	/* Of its x axis, when x is not of the values: what its ends mean. */
+	const struct chart_scale *scale; /* NULL = as x and y say */
+};
+
+/* The values at the ends of an axis. */
+struct chart_scale {
+	const char *name; /* linear, log, reverse-log */
+	double low, high;
 };
 
 /* Set the edges and the positions of both axes, within width x height. */
 void chart_frame(struct chart *, double left);
-/* Open the chart; name is its description for screen readers. */
+/*
+ * Open the chart; name is its description for screen readers.  zoom and scale
+ * become attributes, for scripts.
+ */
 void chart_open(struct chart *, const char *name);
 void chart_close(struct chart *);
+/*
+ * Open the group of what is cut at the frame, and close it; nothing when no axis
+ * is open.  id: one of the page.
+ */
+void chart_clip_open(struct chart *, const char *id);
+void chart_clip_close(struct chart *);
 /*
  * Lines and labels of the ticks of either axis, and the name of the axis (or
  * NULL).

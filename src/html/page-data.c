@@ -246,6 +246,17 @@ page_data_describe(
 		buf_puts(out, ", breaks a constraint");
 }
 
+const double *
+page_data_zoom(const struct page *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_zooms; i++)
+		if (strcmp(r->zooms[i].name, name) == 0)
+			return r->zooms[i].range;
+	return NULL;
+}
+
 int
 page_data_count(struct page *r, const char *sql, int64_t *n, struct err *e)
 {

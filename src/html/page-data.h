@@ -36,6 +36,12 @@ struct page_trial {
 	int64_t reports;
 };
 
+/* A range of an axis that was asked for. */
+struct page_zoom {
+	const char *name; /* "curves.x" */
+	double range[2]; /* from < to, finite */
+};
+
 struct page {
 	struct store *store;
 	struct store_study row;
@@ -52,6 +58,9 @@ struct page {
 	struct axis value; /* the range of the objective, without positions */
 	size_t beyond; /* trials with a value outside it */
 	double now; /* seconds since 1970; 0 = no server runs it */
+	bool zoomable; /* ranges of charts can be asked for */
+	struct page_zoom *zooms; /* of the caller, who frees them */
+	size_t n_zooms;
 };
 
 /*
@@ -72,6 +81,8 @@ const char *page_data_class(const struct page_trial *, bool best);
 void page_data_describe(
     struct buf *, const struct page *, const struct page_trial *);
 
+/* The range that was asked for under this name, or NULL. */
+const double *page_data_zoom(const struct page *, const char *name);
 /* The number that a SELECT returns; 0 without a row. */
 int page_data_count(struct page *, const char *sql, int64_t *n, struct err *);
 

@@ -32,8 +32,7 @@ function say(text, x, y) {
 	tip.textContent = text;
 	tip.className = text ? "shown" : "";
 	if (x === undefined) {
-		tip.style.removeProperty("left");
-		tip.style.removeProperty("top");
+		tip.removeAttribute("style");
 		tipTimer = setTimeout(() => say(""), 6000);
 		return;
 	}
@@ -47,6 +46,13 @@ function say(text, x, y) {
 // ---- pointing: the trial under the mouse, everywhere on the page -------------
 
 let hot = 0;
+
+function draw(svg, name, attributes) {
+	const element = document.createElementNS(svg.namespaceURI, name);
+	for (const [key, value] of Object.entries(attributes))
+		element.setAttribute(key, value);
+	svg.append(element);
+}
 
 // Marks of a chart that have no element of their own: [x, y, trial], in the
 // chart's units; read from the paths once.
@@ -110,8 +116,8 @@ function trialAt(event) {
 }
 
 function heat(trial) {
-	for (const element of all(".hot"))
-		element.classList.remove("hot");
+	all(".hot").forEach(element => element.classList.remove("hot"));
+	all("circle.hot-ring").forEach(ring => ring.remove());
 	hot = trial;
 	if (!trial)
 		return;
@@ -122,31 +128,19 @@ function heat(trial) {
 			path.classList.add("hot");
 	}
 	for (const svg of all("main svg")) {
-		const ring = $("circle.hot-ring", svg);
-		if (ring)
-			ring.remove();
 		const mark = marksOf(svg).find(m => m[2] === trial);
-		if (!mark)
-			continue;
-		const circle = document.createElementNS(svg.namespaceURI,
-		    "circle");
-		circle.setAttribute("class", "hot-ring");
-		circle.setAttribute("cx", mark[0]);
-		circle.setAttribute("cy", mark[1]);
-		circle.setAttribute("r", 6);
-		svg.append(circle);
+		if (mark)
+			draw(svg, "circle", { class: "hot-ring", cx: mark[0],
+			    cy: mark[1], r: 6 });
 	}
 }
 
 async function point(event) {
-	if (dragging)
+	if (dragging || event.buttons)
 		return;
 	const trial = trialAt(event);
-	if (trial !== hot) {
+	if (trial !== hot)
 		heat(trial);
-		for (const ring of trial ? [] : all("circle.hot-ring"))
-			ring.remove();
-	}
 	if (!trial)
 		return say("");
 	const { clientX, clientY } = event;
@@ -182,10 +176,8 @@ function axisNear(svg, x) {
 	return best;
 }
 
-// The value at a height of an axis; its scale is in the axis' attributes.
-function valueAt(axis, y) {
-	const u = (axis.bottom - y) / (axis.bottom - axis.top);
-	const { min, max, scale } = axis.axis.dataset;
+// The value at a share u of a range on a scale.
+function valueAt(u, min, max, scale) {
 	if (scale === "log")
 		return min * Math.pow(max / min, u);
 	if (scale === "reverse-log")
@@ -213,8 +205,10 @@ function wordsOf(axis, [from, to]) {
 		});
 		return `${name} in (${inside.map(quoted).join(", ") || "-"})`;
 	}
-	return `${name} >= ${valueAt(axis, to).toPrecision(6)} and ` +
-	    `${name} <= ${valueAt(axis, from).toPrecision(6)}`;
+	const { min, max, scale } = axis.axis.dataset;
+	const value = y => valueAt((axis.bottom - y) /
+	    (axis.bottom - axis.top), min, max, scale).toPrecision(6);
+	return `${name} >= ${value(to)} and ${name} <= ${value(from)}`;
 }
 
 function heightAt(path, x) {
@@ -236,13 +230,8 @@ function brushShow(svg) {
 		if (!axis)
 			continue;
 		axes.push([axis, range]);
-		const box = document.createElementNS(svg.namespaceURI, "rect");
-		box.setAttribute("class", "brush");
-		box.setAttribute("x", axis.x - 6);
-		box.setAttribute("width", 12);
-		box.setAttribute("y", range[0]);
-		box.setAttribute("height", range[1] - range[0]);
-		svg.append(box);
+		draw(svg, "rect", { class: "brush", x: axis.x - 6, width: 12,
+		    y: range[0], height: range[1] - range[0] });
 	}
 	const kept = new Set();
 	for (const path of all("path", svg)) {
@@ -260,12 +249,7 @@ function brushShow(svg) {
 	for (const path of all("#part-curves path"))
 		path.classList.toggle("out", axes.length > 0 &&
 		    trialOf(path) > 0 && !kept.has(trialOf(path)));
-	let note = $(".brushed", svg.parentNode);
-	if (!note) {
-		note = document.createElement("p");
-		note.className = "note brushed";
-		svg.after(note);
-	}
+	const note = $(".brushed", svg.parentNode);
 	note.textContent = axes.length ? "" : "Drag along axes to choose trials.";
 	if (!axes.length)
 		return;
@@ -341,5 +325,5 @@ addEventListener("keydown", event => {
 		say("");
 	}
 });
-return { hooks, say, setup, $, all };
+return { hooks, say, setup, chartPoint, draw, valueAt, $, all };
 })();

@@ -212,9 +212,11 @@ drawing_put(const struct map *m)
 	    space->params[m->x].name, space->params[m->y].name);
 	chart_open(&c, buf_str(&name));
 	cells_put(m, &c);
-	chart_x(&c, ticks, axis_param(space, m->x, c.x.from, c.x.to, 10, ticks),
+	chart_x(&c, ticks,
+	    axis_param(space, m->x, NULL, c.x.from, c.x.to, 10, ticks),
 	    space->params[m->x].name);
-	chart_y(&c, ticks, axis_param(space, m->y, c.y.from, c.y.to, 7, ticks),
+	chart_y(&c, ticks,
+	    axis_param(space, m->y, NULL, c.y.from, c.y.to, 7, ticks),
 	    space->params[m->y].name);
 	marks_put(m, &c);
 	best_mark_put(m, &c);

@@ -103,6 +103,8 @@ lines_read(struct curves *c, struct err *e)
 static void
 frame_fit(struct curves *c, struct chart *chart)
 {
+	const double *steps = page_data_zoom(c->r, "curves.x");
+	const double *range = page_data_zoom(c->r, "curves.y");
 	size_t i, k, n = c->medians.n, at = 0;
 	int64_t last = 1;
 	double *values;
@@ -115,14 +117,31 @@ frame_fit(struct curves *c, struct chart *chart)
 		    i < c->n ? &c->lines[i] : &c->medians;
 
 		for (k = 0; k < s->n; k++)
-			values[at++] = s->values[k];
+			if (steps == NULL ||
+			    ((double)s->steps[k] >= steps[0] &&
+				(double)s->steps[k] <= steps[1]))
+				values[at++] = s->values[k];
 		if (s->n > 0 && s->steps[s->n - 1] > last)
 			last = s->steps[s->n - 1];
 	}
-	axis_fit(&chart->y, values, n);
+	axis_fit(&chart->y, values, at);
 	free(values);
 	chart->x =
 	    (struct axis){ .kind = AXIS_COUNT, .low = 0, .high = (double)last };
+	if (steps != NULL)
+		axis_zoom(&chart->x, steps);
+	if (range != NULL)
+		axis_zoom(&chart->y, range);
+	else
+		chart->y.open = chart->x.open;
+}
+
+/* Whether a point, or a line from or to it, may be between the ends of x. */
+static bool
+is_near(const struct sparkline *s, size_t k, const struct axis *x)
+{
+	return (k + 1 == s->n || (double)s->steps[k + 1] >= x->low) &&
+	       (k == 0 || (double)s->steps[k - 1] <= x->high);
 }
 
 static void
@@ -132,10 +151,12 @@ line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
 	size_t k;
 
 	for (k = 0; k < s->n; k++)
-		decimate_line_add(&line,
-		    axis_at(&chart->x, (double)s->steps[k]),
-		    isfinite(s->values[k]) ? axis_at(&chart->y, s->values[k])
-					   : NAN);
+		if (is_near(s, k, &chart->x))
+			decimate_line_add(&line,
+			    axis_at(&chart->x, (double)s->steps[k]),
+			    isfinite(s->values[k])
+				? axis_at(&chart->y, s->values[k])
+				: NAN);
 	decimate_line_end(&line);
 }
 
@@ -176,7 +197,8 @@ held_put(struct curves *c, struct chart *chart, struct err *e)
 			double step = store_rows_real(rows, 0);
 			double value = rows_real(rows, 1);
 
-			if (!isfinite(value) || step > chart->x.high)
+			if (!isfinite(value) || !axis_holds(&chart->x, step) ||
+			    (chart->y.open && !axis_holds(&chart->y, value)))
 				continue;
 			chart_mark_put(&d, MARK_RING, axis_at(&chart->x, step),
 			    axis_at(&chart->y, value));
@@ -291,6 +313,7 @@ drawing_put(struct curves *c, struct err *e)
 	int rc;
 
 	frame_fit(c, &chart);
+	chart.zoom = c->r->zoomable ? "curves" : NULL;
 	chart_frame(&chart, 64);
 	buf_printf(
 	    &name, "%s of %zu trials by step", c->r->study->metric, c->n);
@@ -300,8 +323,10 @@ drawing_put(struct curves *c, struct err *e)
 	buf_printf(&name, "%s%s", c->r->study->metric,
 	    chart.y.kind == AXIS_LOG ? " (logarithmic)" : "");
 	chart_y(&chart, ticks, axis_ticks(&chart.y, 7, ticks), buf_str(&name));
+	chart_clip_open(&chart, "clip-curves");
 	lines_put(c, &chart);
 	rc = held_put(c, &chart, e);
+	chart_clip_close(&chart);
 	chart_close(&chart);
 	buf_free(&name);
 	return rc;

@@ -13,6 +13,41 @@
 
 enum { HEIGHT = 300, SQUARE = 5 };
 
+/* The ranges of both axes: all trials, or those that were asked for. */
+static void
+frame_fit(struct page *r, struct chart *c)
+{
+	const double *trials = page_data_zoom(r, "history.x");
+	const double *range = page_data_zoom(r, "history.y");
+	double *values;
+	size_t i, n = 0;
+
+	c->x = (struct axis){
+		.kind = AXIS_COUNT, .low = 0, .high = (double)r->n + 1
+	};
+	if (trials != NULL) {
+		axis_zoom(&c->x, trials);
+		values = xcalloc(r->n + 1, sizeof *values);
+		for (i = 0; i < r->n; i++)
+			if (axis_holds(&c->x, (double)r->trials[i].number))
+				values[n++] = r->trials[i].objective;
+		c->y = (struct axis){ .kind = AXIS_LINEAR };
+		axis_fit(&c->y, values, n);
+		c->y.open = true;
+		free(values);
+	}
+	if (range != NULL)
+		axis_zoom(&c->y, range);
+}
+
+/* Whether it is drawn; without a zoom its value may be beyond the edge. */
+static bool
+is_shown(const struct page_trial *t, const struct chart *c)
+{
+	return !isnan(t->objective) && axis_holds(&c->x, (double)t->number) &&
+	       (!c->y.open || axis_holds(&c->y, t->objective));
+}
+
 static void
 marks_told(struct page *r, struct chart *c)
 {
@@ -22,7 +57,7 @@ marks_told(struct page *r, struct chart *c)
 
 	for (i = 0; i < r->n; i++) {
 		t = &r->trials[i];
-		if (isnan(t->objective))
+		if (!is_shown(t, c))
 			continue;
 		chart_mark_put(&d, page_data_mark(t),
 		    axis_at(&c->x, (double)t->number),
@@ -49,7 +84,7 @@ marks_thinned(struct page *r, struct chart *c)
 		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++) {
 			t = &r->trials[i];
-			if (isnan(t->objective) || page_data_mark(t) != k)
+			if (page_data_mark(t) != k || !is_shown(t, c))
 				continue;
 			x = axis_at(&c->x, (double)t->number);
 			y = axis_at(&c->y, t->objective);
@@ -147,9 +182,8 @@ drawing_put(struct page *r)
 	bool line = false;
 	size_t n;
 
-	c.x = (struct axis){
-		.kind = AXIS_COUNT, .low = 0, .high = (double)r->n + 1
-	};
+	frame_fit(r, &c);
+	c.zoom = r->zoomable ? "history" : NULL;
 	chart_frame(&c, 64);
 	buf_printf(&name, "%s of %zu trials by number", r->study->metric,
 	    r->with_value);
@@ -161,8 +195,10 @@ drawing_put(struct page *r)
 	buf_printf(&name, "%s%s", r->study->metric,
 	    c.y.kind == AXIS_LOG ? " (logarithmic)" : "");
 	chart_y(&c, ticks, n, buf_str(&name));
+	chart_clip_open(&c, "clip-history");
 	if (!r->aims.several)
 		line = best_line(r, &c);
+	chart_clip_close(&c);
 	if (r->with_value <= PAGE_TITLED_MARKS)
 		marks_told(r, &c);
 	else

@@ -49,7 +49,9 @@ place(const struct page *r, const struct chart *c, size_t trial, size_t i,
 	if (isnan(t->objective) || isnan(u))
 		return false;
 	u += jitter(&r->study->space->params[i], t->number);
-	*x = c->x.from + u * (c->x.to - c->x.from);
+	if (u < c->x.low || u > c->x.high)
+		return false;
+	*x = axis_at(&c->x, u);
 	*y = axis_at(&c->y, t->objective);
 	return true;
 }
@@ -98,6 +100,20 @@ marks_told(struct page *r, struct chart *c, size_t i)
 	buf_free(&text);
 }
 
+/* false: no part of the parameter lies in the range. */
+static bool
+range_take(const struct page *r, struct axis *x, size_t i, const double *range)
+{
+	double low = axis_param_unit(r->study->space, i, range[0]);
+	double high = axis_param_unit(r->study->space, i, range[1]);
+
+	if (!(high > low))
+		return false;
+	x->low = low;
+	x->high = high;
+	return true;
+}
+
 static void
 drawing_put(struct page *r, size_t i)
 {
@@ -106,9 +122,28 @@ drawing_put(struct page *r, size_t i)
 		.h = &r->h, .width = WIDTH, .height = HEIGHT, .y = r->value
 	};
 	struct tick ticks[AXIS_TICKS];
-	struct buf d = { 0 }, name = { 0 };
+	struct buf d = { 0 }, name = { 0 }, zoom = { 0 };
+	static const char *const scales[] = { [SCALE_LINEAR] = "linear",
+		[SCALE_LOG] = "log",
+		[SCALE_REVERSE_LOG] = "reverse-log" };
+	struct chart_scale scale = { scales[p->scale], p->min, p->max };
+	const double *range = NULL;
 	double x, y;
 
+	c.x = (struct axis){ .kind = AXIS_LINEAR, .low = 0, .high = 1 };
+	if (section_param_is_number(r, i) && p->max > p->min) {
+		buf_printf(&zoom, "slice.%s.x", p->name);
+		range = page_data_zoom(r, buf_str(&zoom));
+		if (range != NULL && range_take(r, &c.x, i, range)) {
+			scale.low = range[0];
+			scale.high = range[1];
+		} else
+			range = NULL;
+		zoom.len -= strlen(".x");
+		zoom.data[zoom.len] = '\0';
+		c.zoom = r->zoomable ? buf_str(&zoom) : NULL;
+		c.scale = &scale;
+	}
 	chart_frame(&c, 48);
 	buf_printf(&name, "%s against %s", r->study->metric, p->name);
 	chart_open(&c, buf_str(&name));
@@ -116,7 +151,7 @@ drawing_put(struct page *r, size_t i)
 	buf_printf(&name, "%s%s", p->name,
 	    p->scale == SCALE_LINEAR ? "" : " (logarithmic)");
 	chart_x(&c, ticks,
-	    axis_param(r->study->space, i, c.x.from, c.x.to, 6, ticks),
+	    axis_param(r->study->space, i, range, c.x.from, c.x.to, 6, ticks),
 	    buf_str(&name));
 	chart_y(&c, ticks, axis_ticks(&c.y, 5, ticks), NULL);
 	if (r->with_value * r->study->space->n <= TOLD)
@@ -129,6 +164,7 @@ drawing_put(struct page *r, size_t i)
 	}
 	chart_close(&c);
 	buf_free(&name);
+	buf_free(&zoom);
 }
 
 static void

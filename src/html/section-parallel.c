@@ -263,7 +263,7 @@ axes_put(struct parallel *p)
 
 	for (k = 0; k < p->n + p->n_aims; k++) {
 		n = k < p->n ? axis_param(p->r->study->space, p->params[k],
-				   p->c.y.from, p->c.y.to, 6, ticks)
+				   NULL, p->c.y.from, p->c.y.to, 6, ticks)
 			     : axis_ticks(&p->aims[k - p->n], 6, ticks);
 		axis_line_put(p, k, ticks, n);
 		axis_name_put(p, k);
@@ -301,6 +301,7 @@ drawing_put(struct parallel *p)
 		line_put(p, p->order[i]);
 	axes_put(p);
 	chart_close(&p->c);
+	html_leaf(h, "p", "note brushed", ""); /* for scripts */
 	html_close(h, "div");
 	buf_free(&name);
 }

@@ -65,6 +65,11 @@ web_frame_begin(struct html *h, const struct web_access *access,
 			html_text(h, " / ");
 	}
 	html_leaf(h, "span", "live", "");
+	html_open(h, "a"); /* where the script puts trials that are chosen */
+	html_attr(h, "id", "chosen");
+	html_attr(h, "hidden", "hidden");
+	html_text(h, "");
+	html_close(h, "a");
 	html_close(h, "nav");
 	html_open(h, "main");
 }

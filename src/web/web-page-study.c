@@ -11,6 +11,7 @@
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 #include "src/web/web-table.h"
+#include "src/web/web-zoom.h"
 
 static void
 buttons_put(struct page *r, bool archived, const char *note)
@@ -30,6 +31,7 @@ buttons_put(struct page *r, bool archived, const char *note)
 	}
 	html_open(h, "input");
 	html_attr(h, "data-words", "enqueue");
+	html_attr(h, "required", "required");
 	html_attr(h, "placeholder", "enqueue a setting: lr=0.01 layers=2");
 	html_attr(h, "aria-label", "setting to try next");
 	html_close(h, "input");
@@ -81,10 +83,13 @@ section_put(
 
 	html_open(h, "div");
 	html_attrf(h, "id", "part-%s", section->name);
+	if (web_zoom_is_of(&p->r, section->name))
+		html_attr(h, "data-zoomed", "zoomed");
 	html_text(h, NULL);
 	if (section->put(&p->r, e) == -1)
 		return -1;
 	html_close(h, "div");
+	web_zoom_put(&p->r, section->name, p->address);
 	if (p->piece == 0 && !p->access->read_only)
 		buttons_put(&p->r, p->archived, p->note);
 	else if (p->piece == 0 && p->note != NULL)
@@ -122,6 +127,7 @@ web_page_study_begin(struct web_page_study **out,
 		web_page_study_end(p);
 		return -1;
 	}
+	web_zoom_read(&p->r, address);
 	begin_put(p);
 	*out = p;
 	return 0;

@@ -18,6 +18,7 @@
 #include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
+#include "src/web/web-zoom.h"
 
 enum { COLUMNS = 12 };
 
@@ -250,6 +251,8 @@ input_put(struct html *h, const char *action, const char *value,
 {
 	html_open(h, "input");
 	html_attr(h, "data-words", action);
+	if (strcmp(action, "note") != 0) /* an empty one removes the note */
+		html_attr(h, "required", "required");
 	html_attr(h, "value", value);
 	html_attr(h, "placeholder", holder);
 	html_attr(h, "aria-label", label);
@@ -284,7 +287,8 @@ words_put(struct page *r, const char *number, struct err *e)
 
 static int
 trial_put(struct page *r, const struct web_access *access,
-    const struct web_study *s, size_t at, struct err *e)
+    const struct web_study *s, const struct web_address *a, size_t at,
+    struct err *e)
 {
 	int64_t trial = r->trials[at].number;
 	char number[32], *title, *address = web_frame_address(s->id, ""),
@@ -308,6 +312,8 @@ trial_put(struct page *r, const struct web_access *access,
 		rc = facts_put(r, trial, e);
 	if (rc == 0)
 		rc = section_trial_curves(r, &at, 1, e);
+	if (rc == 0)
+		web_zoom_put(r, "curves", a);
 	for (i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
 		rc = part_put(r, &parts[i], trial, e);
 	steps_put(r, s, trial);
@@ -331,10 +337,11 @@ web_page_trial(struct buf *out, const struct web_access *access,
 	int rc;
 
 	rc = web_page_open(&r, s, e);
+	web_zoom_read(&r, address);
 	if (rc == 0)
 		rc = web_page_find(&at, &r, address->trial, e);
 	if (rc == 0)
-		rc = trial_put(&r, access, s, at, e);
+		rc = trial_put(&r, access, s, address, at, e);
 	if (rc == 0)
 		buf_add(out, r.h.out.data, r.h.out.len);
 	web_page_close(&r);

@@ -18,6 +18,7 @@
 #include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
+#include "src/web/web-zoom.h"
 
 enum { SIDE = 12 }; /* trials at most */
 
@@ -134,6 +135,7 @@ web_page_trials(struct buf *out, const struct web_access *access,
 	int rc;
 
 	rc = web_page_open(&r, s, e);
+	web_zoom_read(&r, address);
 	for (i = 0; rc == 0 && n < SIDE &&
 		    (text = web_address_param(address, "trial", i)) != NULL;
 	     i++) {
@@ -152,6 +154,7 @@ web_page_trials(struct buf *out, const struct web_access *access,
 		rc = side_put(&r, s, trials, n, e);
 		if (rc == 0)
 			rc = section_trial_curves(&r, trials, n, e);
+		web_zoom_put(&r, "curves", address);
 		web_frame_end(&r.h);
 	}
 	if (rc == 0)

@@ -1,6 +1,7 @@
 /* What pages of a study share: its database, read once. */
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "src/base/err.h"
@@ -14,7 +15,7 @@ web_page_open(struct page *r, const struct web_study *s, struct err *e)
 {
 	struct store *store;
 
-	*r = (struct page){ 0 };
+	*r = (struct page){ .zoomable = true };
 	if (store_open(&store, s->db, STORE_READ, e) != 0)
 		return -1;
 	r->store = store;
@@ -31,6 +32,7 @@ web_page_close(struct page *r)
 	struct store *store = r->store;
 
 	page_data_fini(r);
+	free(r->zooms);
 	if (store == NULL)
 		return;
 	if (store_in_transaction(store))

@@ -1,7 +1,7 @@
 // hpotune web: live parts, actions, logs, the way from a mark to its trial.
 "use strict";
 (() => {
-const { hooks, say, setup, $, all } = hpotune;
+const { hooks, say, setup, chartPoint, draw, valueAt, $, all } = hpotune;
 const body = document.body;
 const study = /^\/s\/[^/]+/.exec(location.pathname);
 const here = path => (study ? study[0] : "") + path;
@@ -26,13 +26,10 @@ async function login() {
 async function act(button) {
 	const form = new URLSearchParams({ do: button.dataset.do });
 	const words = $(`input[data-words="${button.dataset.do}"]`);
-	if (words) {
-		if (!words.value.trim() && button.dataset.do !== "note")
-			return say(button.dataset.do === "tag" ?
-			    "Enter a tag first." :
-			    "Enter a setting first: NAME=VALUE ...");
+	if (words && !words.reportValidity())
+		return;
+	if (words)
 		form.set("words", words.value);
-	}
 	if (button.dataset.trial)
 		form.set("trial", button.dataset.trial);
 	if (button.dataset.ask && !confirm(button.dataset.ask))
@@ -71,7 +68,7 @@ if (study)
 const chosen = new Set();
 
 hooks.choose = (trial, event) => {
-	if (!study)
+	if (!study || zoomed)
 		return;
 	if (!event.shiftKey) {
 		location.href = here(`/trial/${trial}`);
@@ -80,12 +77,7 @@ hooks.choose = (trial, event) => {
 	event.preventDefault();
 	if (!chosen.delete(trial))
 		chosen.add(trial);
-	let link = $("#chosen");
-	if (!link) {
-		link = document.createElement("a");
-		link.id = "chosen";
-		$("nav").append(link);
-	}
+	const link = $("#chosen");
 	link.hidden = !chosen.size;
 	link.textContent = `compare trials ${[...chosen].join(", ")}`;
 	link.href = here("/trials?" + [...chosen].map(t => "trial=" + t)
@@ -107,31 +99,24 @@ hooks.brushed = (note, words, n) => {
 
 // ---- live parts ---------------------------------------------------------------
 
-// Replace a part by its counterpart in a page that is fetched anew.
+// Replace parts by their counterparts in a page that is fetched anew.
 async function refetch(selector) {
 	const start = performance.now();
-	try {
-		const answer = await fetch(location.href,
-		    { headers: { Accept: "text/html" } });
-		if (answer.ok) {
-			const page = new DOMParser().parseFromString(
-			    await answer.text(), "text/html");
-			const fresh = $(selector, page), old = $(selector);
-			const typing = old && old.contains(
-			    document.activeElement) &&
-			    document.activeElement.name === "where";
-			if (fresh && old && !typing &&
-			    fresh.innerHTML !== old.innerHTML) {
-				const checked = all(":checked", old)
-				    .map(box => box.value);
-				old.innerHTML = fresh.innerHTML;
-				for (const box of all("input[type=checkbox]", old))
-					box.checked = checked.includes(box.value);
-				setup(old);
-			}
-		}
-	} catch (wrong) {
-		// The next event tries again.
+	const answer = await fetch(location.href,
+	    { headers: { Accept: "text/html" } }).catch(() => null);
+	const page = answer?.ok && new DOMParser().parseFromString(
+	    await answer.text(), "text/html");
+	for (const old of page ? all(selector) : []) {
+		const fresh = page.getElementById(old.id);
+		const typing = old.contains(document.activeElement) &&
+		    document.activeElement.matches("input:not([type])");
+		if (!fresh || typing || fresh.innerHTML === old.innerHTML)
+			continue;
+		const checked = all(":checked", old).map(box => box.value);
+		old.innerHTML = fresh.innerHTML;
+		for (const box of all("input[type=checkbox]", old))
+			box.checked = checked.includes(box.value);
+		setup(old);
 	}
 	return performance.now() - start;
 }
@@ -139,20 +124,16 @@ async function refetch(selector) {
 // At most one fetch at a time, and none sooner than its cost allows.
 function follower(selector) {
 	let busy = false, again = false;
-	const run = async () => {
-		if (busy || document.hidden) {
-			again = true;
-			return;
-		}
-		busy = true;
-		again = false;
-		const took = await refetch(selector);
-		setTimeout(() => {
+	async function run() {
+		again = true;
+		while (!busy && again && !document.hidden) {
+			[busy, again] = [true, false];
+			const took = await refetch(selector);
+			await new Promise(done =>
+			    setTimeout(done, Math.max(500, 20 * took)));
 			busy = false;
-			if (again)
-				run();
-		}, Math.max(500, 20 * took));
-	};
+		}
+	}
 	document.addEventListener("visibilitychange", () => again && run());
 	return run;
 }
@@ -161,13 +142,10 @@ function live() {
 	const address = body.dataset.live, mark = $(".live");
 	if (!address)
 		return;
-	if (address === "/") {
-		const run = follower("#part-studies");
-		setInterval(run, 2000);
-		return;
-	}
+	if (address === "/")
+		return setInterval(follower("#part-studies"), 2000);
 	const single = $("#part-trial");
-	const run = follower(single ? "#part-trial" : "#trials");
+	const run = follower(single ? "#part-trial" : "#trials, [data-zoomed]");
 	const events = new EventSource(address + (single ? "?tick=1" : ""));
 	events.onopen = () => {
 		mark.textContent = "live";
@@ -184,11 +162,51 @@ function live() {
 	events.addEventListener("part", event => {
 		const { name, html } = JSON.parse(event.data);
 		const part = document.getElementById("part-" + name);
-		if (part) {
+		if (part && !part.dataset.zoomed) {
 			part.innerHTML = html;
 			setup(part);
 		}
 	});
+}
+
+// ---- zoom: a rectangle dragged over a chart ------------------------------------
+
+let drag = null, zoomed = false;
+
+function zoomStart(event) {
+	const svg = event.target.closest("svg[data-zoom]");
+	zoomed = false;
+	drag = svg && !event.button && event.pointerType !== "touch" &&
+	    { name: svg.dataset.zoom, from: chartPoint(svg, event) };
+}
+
+function zoomMove(event) {
+	// The chart may have been replaced meanwhile.
+	drag.svg = $(`svg[data-zoom="${CSS.escape(drag.name)}"]`);
+	drag.to = chartPoint(drag.svg, event);
+	const [low, high] = [Math.min, Math.max].map(least =>
+	    drag.from.map((from, i) => least(from, drag.to[i])));
+	$("rect.brush", drag.svg)?.remove();
+	zoomed ||= Math.max(high[0] - low[0], high[1] - low[1]) >= 16;
+	draw(drag.svg, "rect", { class: "brush", x: low[0], y: low[1],
+	    width: high[0] - low[0], height: high[1] - low[1] });
+}
+
+// The range goes into the address; that of values when the box is high.
+function zoomEnd() {
+	const { svg, name, from, to } = drag;
+	const query = new URLSearchParams(location.search);
+	for (const [i, axis] of Object.entries(["x", "y"])) {
+		const [min, max, start, end, scale] =
+		    (svg.dataset[axis] || "").split(" ");
+		if (!scale || Math.abs(to[i] - from[i]) < 16)
+			continue;
+		query.set(`${name}.${axis}`, [from[i], to[i]].map(at =>
+		    Math.min(1, Math.max(0, (at - start) / (end - start))))
+		    .sort((a, b) => a - b).map(u =>
+			+valueAt(u, min, max, scale).toPrecision(5)).join(".."));
+	}
+	location.href = "?" + query + "#" + svg.closest("[id]").id;
 }
 
 // ---- logs ---------------------------------------------------------------------
@@ -227,6 +245,13 @@ async function follow(log) {
 login();
 live();
 all("pre[data-log]").forEach(follow);
+addEventListener("pointerdown", zoomStart);
+addEventListener("pointermove", event => drag && zoomMove(event));
+addEventListener("pointerup", () => {
+	if (zoomed)
+		zoomEnd();
+	drag = null;
+});
 document.addEventListener("click", event => {
 	const button = event.target.closest("button[data-do]");
 	if (button)

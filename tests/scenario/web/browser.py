@@ -136,6 +136,69 @@ class User:
         check(b.js("document.querySelectorAll('path.out').length") == 0,
               "Escape removes the selection")
 
+    def zooming(self):
+        b = self.b
+        self.go("/s/run?sort=x")
+        box = b.until("""(() => {
+            const s = document.querySelector('#part-history svg[data-zoom]');
+            if (!s) return null;
+            s.scrollIntoView({ block: 'center' });
+            const r = s.getBoundingClientRect();
+            return [r.x, r.y, r.width, r.height]; })()""")
+        at = lambda u, v: (box[0] + u * box[2], box[1] + v * box[3])
+        ticks = """[...document.querySelectorAll('#part-history text.xt')].map(
+            t => +t.textContent)"""
+        b.pull(*at(0.3, 0.5), *at(0.6, 0.5))
+        check(b.until("/history.x=/.test(location.search)"),
+              "dragging over a chart zooms into it", b.js("location.href"))
+        check(b.until("document.readyState === 'complete'") and
+              "sort=x" in b.js("location.search") and
+              "history.y" not in b.js("location.search"),
+              "the rest of the address stays", b.js("location.href"))
+        low, high = map(float, b.js("new URLSearchParams(location.search)"
+                                    ".get('history.x')").split(".."))
+        check(4 < low < 7 < 12 < high < 14, "to what was dragged over",
+              (low, high))
+        seen = b.until(f"{ticks}.length > 1 && {ticks}")
+        check(seen and all(low <= t <= high for t in seen),
+              "which the chart shows", seen)
+        check(b.js("document.querySelector('details.zoom[open] input"
+                   "[name=\"history.x\"]').value") == f"{low:g}..{high:g}",
+              "and its form says")
+        mark = b.until("""(() => {
+            const p = document.querySelector('#part-history path.dot');
+            if (!p) return null;
+            const r = p.getBoundingClientRect();
+            return [r.x, r.y, p.dataset.trial]; })()""")
+        check(mark and low <= float(mark[2]) <= high,
+              "marks are those of the range", mark)
+        b.click(*self.middle("details.zoom[open] a"))
+        check(b.until("location.search === '?sort=x' && "
+                      "document.readyState === 'complete'"),
+              "a link shows the whole range again", b.js("location.href"))
+        b.js("""(() => { const f = document.querySelector(
+            '#part-importance ~ details.zoom'); f.open = true;
+            f.querySelector('input[name="slice.x.x"]').value = '0.25..0.75';
+            f.querySelector('button').click(); })()""")
+        check(b.until("/slice.x.x=0.25..0.75/.test(location.search)"),
+              "the form zooms a slice", b.js("location.href"))
+        values = b.until("""(() => { const s = document.querySelector(
+            '#part-importance svg[data-zoom="slice.x"]');
+            return s && [...s.querySelectorAll('text.xt')].map(
+                t => +t.textContent); })()""")
+        check(values and min(values) >= 0.25 and max(values) <= 0.75,
+              "whose axis is the range", values)
+        self.go("/s/run?curves.x=2..4&curves.x=9..1&history.y=no")
+        check(b.until("!!document.querySelector('#part-curves clipPath')"),
+              "a link shows the same range")
+        b.until("document.querySelector('.live').textContent === 'live'")
+        curves = b.js("document.querySelector('#part-trials, #trials')"
+                      ".innerHTML")
+        check(b.until("document.querySelector('#trials').innerHTML !== "
+                      + json.dumps(curves)) and
+              b.js("!!document.querySelector('#part-curves clipPath')"),
+              "and keeps it while the study goes on")
+
     def table(self):
         b = self.b
         self.go("/s/run")
@@ -281,6 +344,7 @@ def main(address, folder=None):
         user.pointing()
         user.choosing()
         user.brushing()
+        user.zooming()
         user.table()
         user.live()
         user.listing()

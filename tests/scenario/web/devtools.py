@@ -109,12 +109,16 @@ class Browser:
             self.mouse(kind, x, y, button="left", clickCount=1, **more)
 
     def drag(self, x, y0, y1):
-        self.mouse("mouseMoved", x, y0)
-        self.mouse("mousePressed", x, y0, button="left", clickCount=1)
+        self.pull(x, y0, x, y1)
+
+    def pull(self, x0, y0, x1, y1):
+        """Drag from one place to another one."""
+        self.mouse("mouseMoved", x0, y0)
+        self.mouse("mousePressed", x0, y0, button="left", clickCount=1)
         for i in range(1, 6):
-            self.mouse("mouseMoved", x, y0 + (y1 - y0) * i / 5, button="left",
-                       buttons=1)
-        self.mouse("mouseReleased", x, y1, button="left", clickCount=1)
+            self.mouse("mouseMoved", x0 + (x1 - x0) * i / 5,
+                       y0 + (y1 - y0) * i / 5, button="left", buttons=1)
+        self.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
 
     def type(self, text):
         self("Input.insertText", text=text)

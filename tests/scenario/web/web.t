@@ -151,7 +151,8 @@ is "$(rows 'where=TRIAL+%3D+1')" '' 'upper and lower case differ'
 like "$(cat body)" 'TRIAL.* in the filter is no column: did you mean trial\?' \
     'which the sentence says'
 is "$(rows 'where=trial+%3D+1&sort=lr&down=1&page=3&a=%3C')" 1 'one of a filter'
-is "$(grep -o 'type="hidden" name="[a-z]*" value="[^"]*"' body)" \
+is "$(tr '\n' ' ' <body | sed 's/.*class="filter"//' |
+    grep -o 'type="hidden" name="[a-z]*" value="[^"]*"')" \
     'type="hidden" name="sort" value="lr"
 type="hidden" name="down" value="1"
 type="hidden" name="a" value="&lt;"' 'the form keeps the rest of the address'

@@ -215,7 +215,7 @@ param_ticks(const struct space *s, const char *name, const char *want)
 	struct buf got = { 0 };
 	size_t i, n;
 
-	n = axis_param(s, (size_t)space_find(s, name), 100, 200, 5, t);
+	n = axis_param(s, (size_t)space_find(s, name), NULL, 100, 200, 5, t);
 	for (i = 0; i < n; i++)
 		buf_printf(
 		    &got, "%s%s@%.0f", i > 0 ? " " : "", t[i].label, t[i].at);

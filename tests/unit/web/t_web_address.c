@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
+#include "src/html/page-data.h"
 #include "src/web/web-address.h"
+#include "src/web/web-zoom.h"
 #include "tests/support/tap.h"
 
 static void
@@ -198,6 +200,35 @@ test_back(void)
 	buf_free(&b);
 }
 
+static void
+test_zoom(void)
+{
+	struct web_address a;
+	struct page r = { 0 };
+	const double *range;
+
+	web_address_read(&a,
+	    "/s/a?curves.x=10..50&curves.y=50..10&history.x=-1e3..1.5e3&"
+	    "slice.a%20b.x=.5..1.&slice.c.x=nan..1&slice.d.x=1..inf&"
+	    "history.y=1&x=1..2&slice.e.x=1..2x&slice.f.x=1...2");
+	web_zoom_read(&r, &a);
+	is_int((long long)r.n_zooms, 3, "ranges of an address");
+	range = page_data_zoom(&r, "curves.x");
+	ok(range != NULL && range[0] == 10 && range[1] == 50, "10..50");
+	range = page_data_zoom(&r, "history.x");
+	ok(range != NULL && range[0] == -1000 && range[1] == 1500,
+	    "-1e3..1.5e3");
+	range = page_data_zoom(&r, "slice.a b.x");
+	ok(range != NULL && range[0] == 0.5 && range[1] == 1, ".5..1.");
+	ok(page_data_zoom(&r, "curves.y") == NULL, "50..10 is no range");
+	ok(page_data_zoom(&r, "history.y") == NULL, "1 is no range");
+	ok(web_zoom_is_of(&r, "curves") && web_zoom_is_of(&r, "importance") &&
+		!web_zoom_is_of(&r, "front"),
+	    "sections with a range");
+	free(r.zooms);
+	web_address_fini(&a);
+}
+
 int
 main(void)
 {
@@ -206,5 +237,6 @@ main(void)
 	test_many();
 	test_numbers();
 	test_back();
+	test_zoom();
 	return done_testing();
 }

@@ -59,6 +59,7 @@ struct places {
 	size_t n_rows;
 	struct bar *bars;
 	size_t n, cap, left_out;
+	size_t attempts;
 	double from, to; /* of the whole chart */
 };
 
@@ -93,6 +94,17 @@ row_take(struct places *p, size_t place, double start, double end)
 	return i;
 }
 
+/* " gpu 0" in "host gpu 0"; NULL: a place that is no GPU. */
+static const char *
+gpu_of(const char *place)
+{
+	const char *s = NULL, *next = place;
+
+	while ((next = strstr(next, " gpu ")) != NULL)
+		s = next++;
+	return s;
+}
+
 /* "" is the end of an attempt that runs. */
 static enum bar_kind
 kind_of(const char *end_class)
@@ -107,6 +119,44 @@ kind_of(const char *end_class)
 	return BAR_BAD;
 }
 
+/* where: what the title says, or NULL. */
+static void
+bar_put(struct places *p, struct bar b, const char *place, const char *where)
+{
+	if (p->n == 0)
+		p->from = p->to = b.start;
+	p->to = fmax(p->to, fmax(b.start, b.end));
+	b.row = row_take(p, place_find(p, place), b.start, b.end);
+	if (b.row == ROWS) {
+		p->left_out++;
+		return;
+	}
+	if (p->n < PAGE_TITLED_MARKS)
+		b.where = xstrdup(where);
+	XGROW(p->bars, p->n, p->cap);
+	p->bars[p->n++] = b;
+}
+
+/* A bar for each GPU of "host gpu 0,1", in the rows "host gpu 0", "host gpu 1". */
+static void
+gpus_put(
+    struct places *p, const struct bar *b, const char *place, const char *where)
+{
+	const char *list = gpu_of(place) + strlen(" gpu ");
+	size_t len;
+	char *name;
+
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		name = xasprintf("%.*s gpu %.*s", (int)(gpu_of(place) - place),
+		    place, (int)len, list);
+		bar_put(p, *b, name, where);
+		free(name);
+		if (list[len] == '\0')
+			break;
+	}
+}
+
 /*
  * Columns: trial, attempt, place of the row, start, end, end_class, its own
  * place, GPUs.
@@ -115,31 +165,26 @@ static void
 bar_add(struct places *p, const struct store_rows *rows)
 {
 	const char *end_class = store_rows_text(rows, 5);
+	const char *place = store_rows_text(rows, 2);
 	struct bar b = { .start = store_rows_real(rows, 3),
 		.end = rows_real(rows, 4),
 		.trial = store_rows_int(rows, 0),
 		.attempt = (int)store_rows_int(rows, 1),
 		.kind = kind_of(end_class) };
-	size_t place = place_find(p, store_rows_text(rows, 2));
-	const char *name = store_rows_text(rows, 6);
 	int gpus = (int)store_rows_int(rows, 7);
+	struct buf where = { 0 };
 
 	(void)snprintf(b.end_class, sizeof b.end_class, "%s",
 	    *end_class != '\0' ? end_class : "runs");
-	if (p->n == 0)
-		p->from = p->to = b.start;
-	p->to = fmax(p->to, fmax(b.start, b.end));
-	b.row = row_take(p, place, b.start, b.end);
-	if (b.row == ROWS) {
-		p->left_out++;
-		return;
-	}
-	if (p->n < PAGE_TITLED_MARKS)
-		b.where = gpus > 0 ? xasprintf("%s, %d GPU%s", name, gpus,
-					 gpus > 1 ? "s" : "")
-				   : xstrdup(name);
-	XGROW(p->bars, p->n, p->cap);
-	p->bars[p->n++] = b;
+	buf_puts(&where, store_rows_text(rows, 6));
+	if (gpus > 0)
+		buf_printf(&where, ", %d GPU%s", gpus, gpus > 1 ? "s" : "");
+	if (gpus > 0 && gpu_of(place) != NULL)
+		gpus_put(p, &b, place, buf_str(&where));
+	else
+		bar_put(p, b, place, buf_str(&where));
+	buf_free(&where);
+	p->attempts++;
 }
 
 /*
@@ -174,15 +219,29 @@ bars_read(struct places *p, struct err *e)
 	return rc;
 }
 
-/* Put the rows of one place together, in the order they appeared. */
+/* GPUs by their names before all else; other places in the order they appeared. */
+static int
+place_compare(const struct places *p, size_t a, size_t b)
+{
+	bool gpu_a = gpu_of(p->names[a]) != NULL;
+	bool gpu_b = gpu_of(p->names[b]) != NULL;
+
+	if (gpu_a != gpu_b)
+		return gpu_a ? -1 : 1;
+	return gpu_a ? strverscmp(p->names[a], p->names[b]) : (a > b) - (a < b);
+}
+
+/* The rows of one place stand together, in the order they appeared. */
 static size_t
 row_rank(const struct places *p, size_t row)
 {
 	size_t i, rank = 0;
+	int order;
 
-	for (i = 0; i < p->n_rows; i++)
-		rank += p->rows[i].place < p->rows[row].place ||
-			(p->rows[i].place == p->rows[row].place && i < row);
+	for (i = 0; i < p->n_rows; i++) {
+		order = place_compare(p, p->rows[i].place, p->rows[row].place);
+		rank += order < 0 || (order == 0 && i < row);
+	}
 	return rank;
 }
 
@@ -192,12 +251,51 @@ row_at(const struct places *p, const struct chart *c, size_t row)
 	return c->top + ROW * ((double)row_rank(p, row) + 0.5);
 }
 
+/* Whether all places are GPUs of one machine, which then need not be named. */
+static bool
+is_one_host(const struct places *p)
+{
+	const char *gpu = gpu_of(p->names[0]);
+	size_t i, len = gpu == NULL ? 0 : (size_t)(gpu - p->names[0]);
+
+	for (i = 0; i < p->n_names; i++) {
+		gpu = gpu_of(p->names[i]);
+		if (gpu == NULL || (size_t)(gpu - p->names[i]) != len ||
+		    strncmp(p->names[i], p->names[0], len) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The name of a place in its column; the number of a GPU is not cut off. */
+static void
+name_put(struct tick *t, const char *name, bool one_host)
+{
+	const char *gpu = gpu_of(name);
+	size_t len, left = NAME;
+
+	if (gpu != NULL && one_host) {
+		(void)snprintf(t->label, sizeof t->label, "%s", gpu + 1);
+		return;
+	}
+	if (gpu != NULL && strlen(gpu) < NAME)
+		left -= strlen(gpu);
+	else
+		gpu = NULL;
+	len = text_fit(name, left);
+	if (gpu != NULL && len > (size_t)(gpu - name))
+		len = (size_t)(gpu - name);
+	(void)snprintf(t->label, sizeof t->label, "%.*s%s", (int)len, name,
+	    gpu != NULL ? gpu : "");
+}
+
 /* The name of a place at its first row; at the others the number of the slot. */
 static void
 names_put(const struct places *p, struct chart *c)
 {
 	struct tick ticks[ROWS];
-	size_t i, k, len, slot, n = 0;
+	bool one_host = is_one_host(p);
+	size_t i, k, slot, n = 0;
 
 	for (i = 0; i < p->n_rows; i++) {
 		slot = 1;
@@ -209,11 +307,7 @@ names_put(const struct places *p, struct chart *c)
 			ticks[n++].at = row_at(p, c, i);
 			continue;
 		}
-		len = text_fit(p->names[p->rows[i].place], NAME);
-		if (len > sizeof ticks[n].label - 1)
-			len = sizeof ticks[n].label - 1;
-		memcpy(ticks[n].label, p->names[p->rows[i].place], len);
-		ticks[n].label[len] = '\0';
+		name_put(&ticks[n], p->names[p->rows[i].place], one_host);
 		ticks[n++].at = row_at(p, c, i);
 	}
 	chart_y(c, ticks, n, NULL);
@@ -325,7 +419,7 @@ keys_put(const struct places *p)
 		section_note(h,
 		    "%zu attempts: bars of one kind that nearly touch are "
 		    "drawn as one.",
-		    p->n);
+		    p->attempts);
 	if (p->left_out > 0)
 		section_note(h,
 		    "%zu more attempts are left out: at most %d rows are "
@@ -348,7 +442,7 @@ drawing_put(struct places *p)
 		.low = 0,
 		.high = fmax(p->to - p->from, 0.001) };
 	chart_frame(&c, LEFT);
-	buf_printf(&name, "%zu attempts by place and time", p->n);
+	buf_printf(&name, "%zu attempts by place and time", p->attempts);
 	chart_open(&c, buf_str(&name));
 	chart_x(
 	    &c, ticks, axis_ticks(&c.x, 8, ticks), "since the first attempt");
@@ -375,9 +469,11 @@ section_timeline(struct page *r, struct err *e)
 		drawing_put(p);
 		keys_put(p);
 		section_note(&r->h,
-		    "A row is a slot: what ran at the same time in one place "
-		    "stands in several rows. Bars name their job or machine, "
-		    "and how many GPUs they had.");
+		    "A row is a GPU or a slot: what ran at the same time in "
+		    "one "
+		    "place stands in several rows, and a trial on several GPUs "
+		    "in the row of each. Bars name their job or machine, and "
+		    "how many GPUs they had.");
 		section_end(&r->h);
 	}
 	for (i = 0; i < p->n_names; i++)

@@ -267,6 +267,29 @@ like "$text" '^3000 attempts: bars' 'many: and bars'
 like "$text" '^The best 25 of ' 'many: and rows'
 ok 'many: so it is small' test "$(wc -c <many.html)" -lt 300000
 
+# GPUs: a row for each, in the order of their numbers.
+
+cat >gpus.json <<'END'
+{ "study": "gpus", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "random", "seed": 1 }, "stopping": "none",
+  "trial": { "command": ["sh", "-c",
+      "echo hpotune: step=1 loss=0.$HPOTUNE_TRIAL"], "gpus": 2 },
+  "backend": { "name": "local",
+    "gpus": { "simulate": 12, "memory": "16GiB" } },
+  "limits": { "trials": 12 } }
+END
+"$HPOTUNE" start -q gpus.json
+made gpus
+is "$(grep -o '>gpu [0-9]*<' gpus.html | tr -dc '0-9\n' | sort -n | tr '\n' ' ')" \
+    '0 1 2 3 4 5 6 7 8 9 10 11 ' 'GPUs: each has a row'
+is "$(grep -o 'y="[0-9.]*">gpu [0-9]*<' gpus.html | tr -d 'y="<' |
+    sort -n | sed 's/.*>gpu //' | tr '\n' ' ')" \
+    '0 1 2 3 4 5 6 7 8 9 10 11 ' 'GPUs: from the first to the last'
+is "$(grep -o 'b-ok"[^>]*><title>[^<]* gpu 0,1, 2 GPUs<' gpus.html | wc -l)" \
+    "$(($(sql gpus.db "SELECT 2 * count(*) FROM attempts WHERE
+    place LIKE '% gpu 0,1'")))" 'GPUs: a trial on two of them stands in both rows'
+
 # A study that runs is read without a server's leave.
 
 study running 100000 -e 's/0.0001/0.05/'

@@ -13,16 +13,23 @@
 #include "src/cli/common/cli.h"
 #include "src/export/export-optuna.h"
 #include "src/export/export-sagemaker.h"
+#include "src/export/export-tensorboard.h"
 #include "src/export/export.h"
 #include "src/cli/common/atomic-file.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536 };
 
-enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_OPTUNA, FORMAT_SAGEMAKER };
+enum format {
+	FORMAT_CSV,
+	FORMAT_JSON,
+	FORMAT_OPTUNA,
+	FORMAT_SAGEMAKER,
+	FORMAT_TENSORBOARD
+};
 
 static const char *const formats[] = { "csv", "json", "optuna", "sagemaker",
-	NULL };
+	"tensorboard", NULL };
 
 /* The views, and the order of their rows where it differs from the table's. */
 static const struct view {
@@ -111,8 +118,8 @@ format_read(struct wish *wish, const struct cli *cli, struct err *e)
 		near = text_nearest(name, formats);
 		return err_set(e, ERR_USAGE,
 		    near != NULL ? "export: --format %s: did you mean %s?"
-				 : "export: --format %s: csv, json, optuna or "
-				   "sagemaker",
+				 : "export: --format %s: csv, json, optuna, "
+				   "sagemaker or tensorboard",
 		    name, near);
 	}
 	wish->format = (enum format)i;
@@ -170,6 +177,9 @@ wish_read(
 	if (wish->format == FORMAT_OPTUNA && wish->output == NULL)
 		return err_set(e, ERR_USAGE,
 		    "export: --format optuna requires --output FILE.db");
+	if (wish->format == FORMAT_TENSORBOARD && wish->output == NULL)
+		return err_set(e, ERR_USAGE,
+		    "export: --format tensorboard requires --output FOLDER");
 	return 0;
 }
 
@@ -215,6 +225,7 @@ text_put(const struct wish *wish, struct export *x, struct err *e)
 		rc = export_sagemaker(&x->text, &x->notes, x->store, e);
 		break;
 	case FORMAT_OPTUNA: /* a database, not text */
+	case FORMAT_TENSORBOARD: /* a folder */
 		break;
 	}
 	return rc == 0 ? text_write(x, e) : -1;
@@ -300,6 +311,9 @@ cmd_export(struct cli *cli)
 		rc = output_check(&wish, &found, &e);
 		if (rc == 0 && wish.format == FORMAT_OPTUNA)
 			rc = database_put(&wish, &x, &e);
+		else if (rc == 0 && wish.format == FORMAT_TENSORBOARD)
+			rc = export_tensorboard(
+			    x.store, wish.output, wish.force, &e);
 		else if (rc == 0)
 			rc = file_put(&wish, &x, &e);
 	}

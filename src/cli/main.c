@@ -228,7 +228,8 @@ static const struct cli_option replay_options[] = {
 };
 
 static const struct cli_option export_options[] = {
-	{ "format", 'f', "FORMAT", "csv, json, optuna or sagemaker (csv)" },
+	{ "format", 'f', "FORMAT",
+	    "csv, json, optuna, sagemaker or tensorboard (csv)" },
 	{ "output", 'o', "FILE", "write it there, a new file" },
 	{ "force", 0, NULL, "replace an existing file" },
 	{ "table", 't', "VIEW",

@@ -105,6 +105,14 @@ static const struct cli_option start_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option queue_options[] = {
+	{ "list", 'l', "FILE",
+	    "then the studies that this file names, read again after each" },
+	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
+	{ "stop-on-failure", 0, NULL, "start no further one after a failure" },
+	{ .name = NULL },
+};
+
 static const struct cli_option check_options[] = {
 	{ "schema", 0, NULL,
 	    "print the JSON Schema of study.json, for editors" },
@@ -290,6 +298,8 @@ const struct cli_command cli_commands[] = {
 	{ "start", "[STUDY]",
 	    "create or resume a study and run it to its limits", start_options,
 	    0, 1, true, cmd_start },
+	{ "queue", "[STUDY...]", "run studies one after the other",
+	    queue_options, 0, -1, false, cmd_queue },
 	{ "check", "[STUDY]", "validate study.json and print the plan",
 	    check_options, 0, 1, true, cmd_check },
 	{ "try", "[STUDY] [NAME=VALUE...]",

@@ -180,6 +180,7 @@ int cmd_judge(struct cli *);
 int cmd_logs(struct cli *);
 int cmd_note(struct cli *);
 int cmd_pause(struct cli *);
+int cmd_queue(struct cli *);
 int cmd_rename(struct cli *);
 int cmd_replay(struct cli *);
 int cmd_report(struct cli *);

@@ -28,6 +28,7 @@ DROP VIEW IF EXISTS tags;
 DROP VIEW IF EXISTS retries;
 DROP VIEW IF EXISTS queue;
 DROP VIEW IF EXISTS changes;
+DROP VIEW IF EXISTS settings;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -43,17 +44,21 @@ SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
     (SELECT text FROM t_note AS n WHERE n.trial = t_trial.trial) AS note,
     (SELECT group_concat(tag, ', ') FROM (SELECT tag FROM t_tag AS g
 	WHERE g.trial = t_trial.trial ORDER BY tag)) AS tags,
-    forgotten, outside
+    forgotten, outside, setting, replicate
 FROM t_trial;
 
 -- The number of the best trial, read from the ends of indexes: among the
 -- completed ones that violate no constraint, otherwise the completed one with the
 -- smallest violation, otherwise the best of all; the first of equals; never one
 -- that the user has the study forget.  The limits
--- exclude infinities.  With several objectives there is no best trial.
+-- exclude infinities.  With several objectives there is no best trial.  With
+-- replicates it is the first one of the best setting: among those with all their
+-- replicates, otherwise with the most.
 CREATE VIEW t_best AS
 SELECT CASE WHEN (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1
-THEN NULL WHEN goal = 'maximize' THEN coalesce(
+THEN NULL WHEN EXISTS (SELECT 1 FROM t_setting) THEN
+    (SELECT trial FROM settings WHERE rank = 1)
+WHEN goal = 'maximize' THEN coalesce(
     (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND
 	violation = 0 AND forgotten = 0 AND objective =
 	(SELECT max(objective) FROM t_trial INDEXED BY t_trial_completed
@@ -92,6 +97,20 @@ ELSE coalesce(
 END AS trial
 FROM t_study;
 
+CREATE VIEW settings AS
+SELECT setting, state, value, completed AS replicates,
+    (SELECT count(*) FROM t_trial AS t WHERE t.setting = s.setting
+	AND forgotten = 0) AS begun, mean, error AS standard_error, trial,
+    (SELECT group_concat(trial, ', ') FROM (SELECT trial FROM t_trial AS t
+	WHERE t.setting = s.setting AND forgotten = 0 ORDER BY replicate))
+	AS trials, params,
+    iif(value IS NULL OR state IN ('stopped', 'failed', 'forgotten'), NULL,
+	row_number() OVER (ORDER BY value IS NULL OR state IN ('stopped',
+	'failed', 'forgotten'), state <> 'completed', completed DESC,
+	iif((SELECT goal FROM t_study) = 'maximize', -value, value), setting))
+	AS rank
+FROM t_setting AS s;
+
 CREATE VIEW best AS
 SELECT * FROM trials WHERE trial = (SELECT trial FROM t_best);
 
@@ -116,8 +135,9 @@ SELECT name, state,
     (SELECT trials FROM t_total WHERE state = 'failed') - (SELECT count(*)
 	FROM t_trial WHERE forgotten = 1 AND state = 'failed') AS failed,
     (SELECT trial FROM t_best) AS best_trial,
-    (SELECT objective FROM t_trial
-	WHERE trial = (SELECT trial FROM t_best)) AS best,
+    coalesce((SELECT value FROM settings WHERE rank = 1),
+	(SELECT objective FROM t_trial
+	WHERE trial = (SELECT trial FROM t_best))) AS best,
     (SELECT sum(cost) FROM t_total) AS cost,
     schema_version, program_version, elapsed_ms / 1000.0 AS elapsed,
     (SELECT count(*) FROM t_trial WHERE forgotten = 1) AS forgotten,

@@ -70,7 +70,7 @@ CREATE TABLE t_trial (
 	why TEXT,
 	params TEXT NOT NULL		-- JSON of the active ones
 , paused_step INTEGER, violation REAL NOT NULL DEFAULT 0, from_trial INTEGER, member INTEGER, until_step INTEGER, energy_joules REAL, gpu_memory INTEGER, gpu_busy REAL, gpu_seen REAL, pace_seconds REAL NOT NULL DEFAULT 0, pace_steps INTEGER NOT NULL DEFAULT 0, forgotten INTEGER NOT NULL DEFAULT 0
-    CHECK (forgotten IN (0, 1)), outside TEXT) STRICT;
+    CHECK (forgotten IN (0, 1)), outside TEXT, setting INTEGER, replicate INTEGER) STRICT;
 
 CREATE TABLE t_total (
 	state TEXT PRIMARY KEY,
@@ -300,6 +300,18 @@ CREATE TABLE t_spent (
 	dollars REAL NOT NULL
 ) STRICT;
 
+CREATE TABLE t_setting (
+	setting INTEGER PRIMARY KEY,
+	state TEXT NOT NULL CHECK (state IN ('open', 'behind', 'completed',
+	    'stopped', 'failed', 'cancelled', 'forgotten')),
+	completed INTEGER NOT NULL,	-- replicates
+	value REAL,			-- of the completed ones
+	mean REAL,
+	error REAL,			-- standard error of the mean
+	trial INTEGER,			-- its first one that is completed
+	params TEXT NOT NULL		-- JSON, without that of replicates
+) STRICT;
+
 CREATE INDEX t_trial_objective ON t_trial (objective);
 
 CREATE INDEX t_trial_state ON t_trial (state);
@@ -333,6 +345,9 @@ CREATE INDEX t_trial_forgotten ON t_trial (state) WHERE forgotten = 1;
 
 CREATE INDEX t_attempt_cpus ON t_attempt (cpus, started_us, ended_us)
 WHERE cpus IS NOT NULL;
+
+CREATE INDEX t_trial_setting ON t_trial (setting, replicate)
+WHERE setting IS NOT NULL;
 
 CREATE TRIGGER t_trial_count AFTER INSERT ON t_trial
 BEGIN

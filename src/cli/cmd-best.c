@@ -3,6 +3,7 @@
  * several objectives the front.
  */
 
+#include <math.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -13,7 +14,31 @@
 #include "src/cli/common/front-table.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
+#include "src/server/status/best-settings.h"
 #include "src/store/store.h"
+
+/* The first two settings, and whether the first is better beyond chance. */
+static int
+settings_json(struct buf *out, struct store *store, struct err *e)
+{
+	struct json_writer w = { .out = out, .comma = true };
+	struct best_settings c = { .p = NAN };
+	double any = 0;
+
+	if (rows_numbers(&any, 1, store, "SELECT count(*) FROM settings", e) ==
+	    -1)
+		return -1;
+	if (!(any > 0))
+		return 0;
+	if (best_settings_compare(&c, store, e) == -1)
+		return -1;
+	if (rows_put_json(json_writer_value(&w, "settings"), store,
+		"SELECT * FROM settings WHERE rank <= 2 ORDER BY rank", NULL,
+		false, e) != 0)
+		return -1;
+	json_writer_number(&w, "p", c.p);
+	return 0;
+}
 
 static int
 best_json(struct buf *out, struct store *store, const struct cli_study *found,
@@ -24,6 +49,8 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 	    -1)
 		return -1;
 	out->len--;
+	if (settings_json(out, store, e) != 0)
+		return -1;
 	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
 		true, e) != 0)
 		return -1;
@@ -59,6 +86,10 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 		buf_printf(out,
 		    "no trial satisfies all constraints: of this one %s\n",
 		    buf_str(broken));
+	if (best_settings_put(out, store, 12, "\n", e) != 0)
+		return -1;
+	if (buf_str(out)[out->len - 1] != '\n')
+		buf_putc(out, '\n');
 	cli_put_params(out, store_rows_text(best, 4));
 	put_uri(out, "model", store_rows_text(best, 5));
 	put_uri(out, "output", store_rows_text(best, 6));

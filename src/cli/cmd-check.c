@@ -358,6 +358,32 @@ notify_put(struct buf *out, const struct study_notify *to)
 	}
 }
 
+/* "replicates seed is 1, 2, 3: the mean counts; …" */
+static void
+replicates_put(struct buf *out, const struct study *study)
+{
+	const struct study_replicates *r = &study->replicates;
+	const struct param *p;
+	size_t i;
+
+	if (r->count == 0)
+		return;
+	p = &study->space->params[r->param];
+	buf_printf(out, "\nreplicates %s is ", p->name);
+	for (i = 0; i < p->n_values; i++) {
+		buf_puts(out, i > 0 ? ", " : "");
+		param_value_put(out, &p->values[i]);
+	}
+	if (isnan(r->quantile))
+		buf_puts(out, ": the mean counts");
+	else
+		buf_printf(out, ": the quantile %g counts (1 is the worst)",
+		    r->quantile);
+	if (r->racing)
+		buf_puts(out,
+		    "; all of them only for settings that may be the best");
+}
+
 static void
 plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 {
@@ -380,6 +406,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	buf_puts(out, "stopping   ");
 	rules_put(out, plan->plugins);
 	looks_put(out, plan);
+	replicates_put(out, study);
 	buf_puts(out, "\nbackend    ");
 	backends_put(out, plan->plugins);
 	command_put(out, plan);

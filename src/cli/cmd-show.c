@@ -75,6 +75,13 @@ static const struct section sections[] = {
 		{ "last step", TABLE_RIGHT }, { "last", TABLE_RIGHT },
 		{ "least", TABLE_RIGHT }, { "at step", TABLE_RIGHT },
 		{ "greatest", TABLE_RIGHT }, { "at step", TABLE_RIGHT } } },
+	{ "replicates", "replicates of its setting",
+	    "SELECT setting, replicate, trial, state, objective FROM trials "
+	    "WHERE setting = (SELECT setting FROM trials WHERE "
+	    "trial = CAST(? AS INTEGER)) AND forgotten = 0 ORDER BY replicate",
+	    { { "setting", TABLE_RIGHT }, { "replicate", TABLE_RIGHT },
+		{ "trial", TABLE_RIGHT }, { "state", TABLE_LEFT },
+		{ "objective", TABLE_RIGHT } } },
 	{ "attempts", "attempts",
 	    "SELECT attempt, state, end_class, place, started, seconds, "
 	    "exit_code, signal, resumed_step, billable_seconds, cost, log "

@@ -12,6 +12,7 @@
 #include "src/cli/common/front-table.h"
 #include "src/cli/summary.h"
 #include "src/server/status/objectives.h"
+#include "src/server/status/best-settings.h"
 #include "src/server/status/status.h"
 #include "src/store/store.h"
 
@@ -46,7 +47,7 @@ static int
 best_print(struct store *store, const char *metric,
     const struct store_rows *rows, struct err *e)
 {
-	struct buf broken = { 0 };
+	struct buf broken = { 0 }, settings = { 0 };
 	int rc;
 
 	rc = objectives_put_broken(
@@ -54,12 +55,17 @@ best_print(struct store *store, const char *metric,
 	cli_print_line("best: trial %lld with %s %.6g",
 	    (long long)store_rows_int(rows, 0), metric,
 	    store_rows_real(rows, 1));
+	if (rc == 0)
+		rc = best_settings_put(&settings, store, FIGURES, "; ", e);
 	if (strcmp(store_rows_text(rows, 3), "completed") != 0)
 		cli_print_line(" (%s)", store_rows_text(rows, 3));
 	if (broken.len > 0)
 		cli_print_line(", though %s", buf_str(&broken));
 	putchar('\n');
 	params_print(store_rows_text(rows, 2));
+	if (settings.len > 0)
+		cli_print_line("%s\n", buf_str(&settings));
+	buf_free(&settings);
 	buf_free(&broken);
 	return rc;
 }
@@ -71,8 +77,9 @@ one_print(struct store *store, const char *metric, struct err *e)
 	int rc;
 
 	if (store_rows_open(&rows, store,
-		"SELECT trial, objective, params, state FROM best", NULL,
-		e) != 0)
+		"SELECT trial, (SELECT best FROM study), params, state "
+		"FROM best",
+		NULL, e) != 0)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 0)

@@ -13,6 +13,7 @@
 #include "src/model/study/study.h"
 #include "src/server/status/status.h"
 #include "src/server/status/rows.h"
+#include "src/server/status/best-settings.h"
 
 /* One fact, unless it is empty; clears text. */
 static void
@@ -129,6 +130,10 @@ best_put(struct page *r, struct buf *b, struct err *e)
 		buf_printf(b, ", though %s", buf_str(&why));
 	fact(&r->h, "Best trial", b);
 	buf_free(&why);
+	if (rc == 0)
+		rc = best_settings_put(b, r->store, PAGE_DIGITS, "; ", e);
+	if (rc == 0 && b->len > 0)
+		fact(&r->h, "Best setting", b);
 	return rc == 0 ? left_put(r, b, e) : rc;
 }
 

@@ -266,7 +266,11 @@ param_decode(const struct param *p, double u, struct value *v)
 	double x;
 
 	u = isnan(u) ? 0.5 : clamp(u, 0, 1);
-	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED) {
+	if (p->type == PARAM_FIXED) {
+		*v = p->values[0];
+		return;
+	}
+	if (p->type == PARAM_CHOICE) {
 		*v = p->values[(size_t)level_of(u, (double)p->n_values)];
 		return;
 	}

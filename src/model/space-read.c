@@ -67,18 +67,25 @@ in_list(const char *word, const char *const *words)
 	return false;
 }
 
-static int
-name_check(const struct json *j, struct err *e)
+static bool
+name_good(const char *name)
 {
-	const char *name = json_key(j);
 	size_t n = strlen(name), i;
 
 	for (i = 0; i < n; i++)
 		if (!isalnum((unsigned char)name[i]) &&
 		    strchr(i > 0 ? "_.-" : "_", name[i]) == NULL)
 			break;
-	if (i < n || n == 0 || n > NAME_MAX_LEN ||
-	    isdigit((unsigned char)*name))
+	return i == n && n > 0 && n <= NAME_MAX_LEN &&
+	       !isdigit((unsigned char)*name);
+}
+
+static int
+name_check(const struct json *j, struct err *e)
+{
+	const char *name = json_key(j);
+
+	if (!name_good(name))
 		return json_err_key(j, e,
 		    "the name of a parameter is a letter or _ and up to 63 "
 		    "letters, digits, _ . or -");
@@ -528,5 +535,64 @@ space_read(struct space **out, const struct json *params, struct err *e)
 		return -1;
 	}
 	*out = s;
+	return 0;
+}
+
+/* Whole numbers from 1. */
+static void
+put_counted(struct param *p, int64_t count)
+{
+	int64_t i;
+
+	p->values = xcalloc((size_t)count, sizeof *p->values);
+	for (i = 1; i <= count; i++)
+		p->values[p->n_values++] = (struct value){
+			.kind = VALUE_INT, .integer = i, .real = (double)i
+		};
+}
+
+int
+space_add_replicates(struct space *s, const struct json *name,
+    const struct json *values, int64_t count, struct err *e)
+{
+	const struct json *j;
+	struct param *p;
+	const char *text;
+	size_t i;
+
+	if (json_read_string(name, &text, e) != 0)
+		return -1;
+	if (!name_good(text))
+		return json_err(name, e,
+		    "the name of a parameter is a letter or _ and up to 63 "
+		    "letters, digits, _ . or -");
+	if (space_name_taken(text))
+		return json_err(name, e,
+		    "a parameter may not be named %s: {%s} in a command means "
+		    "something else",
+		    text, text);
+	for (i = 0; i < s->n; i++)
+		if (names_clash(s->params[i].name, text))
+			return json_err(name, e,
+			    "%s is one of parameters: leave it out there, its "
+			    "values are those of the replicates",
+			    s->params[i].name);
+	if (s->n == PARAMS_MAX)
+		return json_err(
+		    name, e, "there are %d parameters already", PARAMS_MAX);
+	s->params = xreallocarray(s->params, s->n + 1, sizeof *s->params);
+	s->order = xreallocarray(s->order, s->n + 1, sizeof *s->order);
+	s->order[s->n] = (int)s->n;
+	p = &s->params[s->n++];
+	*p = (struct param){ .type = PARAM_FIXED, .parent = -1 };
+	p->name = xstrdup(text);
+	if (values == NULL) {
+		put_counted(p, count);
+		return 0;
+	}
+	p->values = xcalloc(json_count(values), sizeof *p->values);
+	for (j = json_first(values); j != NULL; j = json_next(j))
+		if (read_own_value(p, j, e) != 0)
+			return -1;
 	return 0;
 }

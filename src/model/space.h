@@ -48,7 +48,11 @@ struct param {
 	enum param_scale scale;
 	double min, max; /* inclusive */
 	double step; /* 0 = none; 1 for an int without step */
-	struct value *values; /* choice: n_values of them; fixed: one */
+	/*
+	 * choice: n_values of them; fixed: one, or those of the replicates of a
+	 * setting, of which strategies see the first.
+	 */
+	struct value *values;
 	size_t n_values;
 	bool ordered; /* the choices have an order */
 	bool has_default;
@@ -67,6 +71,12 @@ struct space {
 
 /* Read the "parameters" object of study.json. */
 int space_read(struct space **, const struct json *, struct err *);
+/*
+ * Append the parameter of replicates: fixed for strategies, with the values of a
+ * list, or the whole numbers from 1 to count.  name and values are of study.json.
+ */
+int space_add_replicates(struct space *, const struct json *name,
+    const struct json *values, int64_t count, struct err *);
 void space_free(struct space *);
 /* Whether the name is reserved, compared without case. */
 bool space_name_taken(const char *name);

@@ -70,6 +70,8 @@ store_trial_row(struct row *r, struct store_trial *t)
 		.until = row_int_or(r, 21, 0, 1, TRIAL_STEP_MAX),
 		.forgotten = row_bool(r, 22),
 		.outside = row_text_or(r, 23),
+		.setting = row_int_or(r, 24, 0, 1, number),
+		.replicate = (int)row_int_or(r, 25, 0, 1, INT32_MAX),
 	};
 	t->is_paused = t->paused_step >= 0;
 	if (!t->is_paused)
@@ -131,12 +133,33 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int_or(st, 17, t->from, 0);
 	stmt_int_or(st, 18, t->member, 0);
 	stmt_int_or(st, 19, t->until, 0);
+	stmt_int_or(st, 20, t->setting, 0);
+	stmt_int_or(st, 21, t->replicate, 0);
 	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
 		return store_refuse(
 		    s, e, "trial %lld is not the next", (long long)t->number);
 	return 0;
+}
+
+int
+store_setting_put(
+    struct store *s, const struct store_setting *row, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_SETTING_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, row->number);
+	stmt_text(st, 2, row->state);
+	stmt_int(st, 3, row->completed);
+	stmt_real(st, 4, row->value);
+	stmt_real(st, 5, row->mean);
+	stmt_real(st, 6, row->error);
+	stmt_int_or(st, 7, row->trial, 0);
+	stmt_text(st, 8, row->params);
+	return stmt_write(s, st, e);
 }
 
 /*

@@ -47,6 +47,8 @@ static const char *const migrations[] = {
 #include "schema/015-series.inc"
 	,
 #include "schema/016-cpus.inc"
+	,
+#include "schema/017-replicates.inc"
 };
 
 static const char views[] =
@@ -112,6 +114,11 @@ static const struct {
 	      "AS state FROM main.t_queue;" },
 	{ 15, "CREATE TEMP VIEW t_spent AS SELECT NULL AS seq, "
 	      "NULL AS seconds, NULL AS dollars WHERE 0;" },
+	{ 17, "CREATE TEMP VIEW settings AS SELECT NULL AS setting, "
+	      "NULL AS state, NULL AS value, NULL AS replicates, "
+	      "NULL AS begun, NULL AS mean, NULL AS standard_error, "
+	      "NULL AS trial, NULL AS trials, NULL AS params, "
+	      "NULL AS rank WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -129,6 +136,7 @@ static const struct {
 	    "NULL AS paused_step, 0.0 AS violation, NULL AS from_trial, "
 	    "NULL AS member, NULL AS until_step" },
 	{ 14, "t_trial", "0 AS forgotten, NULL AS outside" },
+	{ 17, "t_trial", "NULL AS setting, NULL AS replicate" },
 	{ 4, "t_total",
 	    "NULL AS gpu_seconds, NULL AS energy, NULL AS energy_saved" },
 	{ 4, "trials",
@@ -137,12 +145,14 @@ static const struct {
 	{ 9, "trials", "NULL AS model_uri, NULL AS output_uri" },
 	{ 14, "trials",
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
+	{ 17, "trials", "NULL AS setting, NULL AS replicate" },
 	{ 4, "best",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
 	{ 9, "best", "NULL AS model_uri, NULL AS output_uri" },
 	{ 14, "best",
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
+	{ 17, "best", "NULL AS setting, NULL AS replicate" },
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },

@@ -21,7 +21,8 @@
 	"trial, state, cause, objective, last_step, reports, attempts, "   \
 	"failures, free_retries, alone, not_before_us, started_us, "       \
 	"ended_us, source, backend, why, params, paused_step, violation, " \
-	"from_trial, member, until_step, forgotten, outside"
+	"from_trial, member, until_step, forgotten, outside, setting, "    \
+	"replicate"
 
 #define ATTEMPT_COLUMNS                                                       \
 	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
@@ -68,9 +69,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "reports, attempts, failures, free_retries, alone, "
 	    "not_before_us, source, backend, why, params, begin_seq, "
 	    "steps_run, steps_skipped, seconds, from_trial, member, "
-	    "until_step) "
+	    "until_step, setting, replicate) "
 	    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19 "
+	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19, ?20, ?21 "
 	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
 	[STMT_TRIAL_GET] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
@@ -127,6 +128,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "WHERE a.trial = t.trial ORDER BY a.attempt DESC LIMIT 1) "
 	    "FROM t_trial AS t WHERE t.state = 'failed' ORDER BY t.trial",
 
+	[STMT_SETTING_PUT] =
+	    "INSERT OR REPLACE INTO t_setting VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+	    "?7, ?8)",
 	[STMT_OUTCOME_PUT] = "INSERT OR REPLACE INTO t_outcome "
 			     "VALUES (?1, ?2, ?3, ?4)",
 	[STMT_OUTCOME_EACH] =

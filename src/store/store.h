@@ -106,6 +106,8 @@ struct store_trial {
 	int64_t from; /* trial whose checkpoint it loads; 0 = none */
 	int64_t member; /* of a population; 0 = none */
 	int64_t until; /* completes it at this step; 0 = it ends by itself */
+	int64_t setting; /* it is a replicate of; 0 = no replicates */
+	int replicate; /* from 1 */
 	double violation; /* sum over constraints; set at its end */
 	char *backend; /* of its attempts, or NULL */
 	char *why; /* or NULL */
@@ -113,6 +115,16 @@ struct store_trial {
 	/* Why the space has no such setting, or NULL; read only */
 	char *outside;
 };
+/* Row of t_setting; numbers with the user's sign, NaN = none. */
+struct store_setting {
+	int64_t number;
+	const char *state;
+	int64_t completed; /* replicates */
+	double value, mean, error;
+	int64_t trial; /* its first completed one; 0 = none */
+	const char *params; /* JSON, without the parameter of replicates */
+};
+
 /* Frees backend, params, why and outside. */
 void store_trial_fini(struct store_trial *);
 
@@ -267,6 +279,9 @@ int store_study_put(struct store *, const struct store_study *, struct err *);
  * ERR_STORE.
  */
 int store_trial_add(struct store *, const struct store_trial *, struct err *);
+/* Write a row, in place of an earlier one of the setting. */
+int
+store_setting_put(struct store *, const struct store_setting *, struct err *);
 int store_trial_get(
     struct store *, int64_t number, struct store_trial *, struct err *);
 /*

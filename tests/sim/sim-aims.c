@@ -59,6 +59,10 @@ mind_put(struct buf *b, const struct tuner *t)
 				      : 0);
 	for (i = history_first(t->history); i <= history_count(t->history); i++)
 		trial_put(b, t->history, i);
+	for (i = 1; i <= (int64_t)t->replicates.n; i++) {
+		buf_printf(b, "\nsetting %d", t->replicates.list[i - 1].behind);
+		trial_put(b, t->replicates.history, i);
+	}
 }
 
 void
@@ -185,12 +189,14 @@ sim_aims_put(struct sim *s, struct buf *b, const char *goal)
 			    *goal == 'm' && goal[1] == 'a' ? 0.7 : 0.3);
 		buf_puts(b, "}, ");
 	}
-	s->several = several;
-	if (sim_chance(s, 0.2))
+	s->several = s->aims = several;
+	if (sim_chance(s, 0.2)) {
+		s->aims = true;
 		buf_printf(b,
 		    "\"constraints\": [{\"metric\": \"k\", \"max\": %g}%s], ",
 		    0.2 + 0.6 * rng_uniform(&s->dice),
 		    sim_chance(s, 0.5)
 			? ", {\"metric\": \"m\", \"min\": 0.2, \"max\": 0.9}"
 			: "");
+	}
 }

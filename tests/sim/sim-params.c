@@ -79,11 +79,11 @@ check_rows(
 	struct err e = ERR_INIT;
 
 	if (store_rows_open(&r, s->reader,
-		"SELECT t.trial, t.source, "
+		"SELECT coalesce(t.setting, t.trial), t.source, "
 		"t.params, q.params, s.redraws > 0 FROM t_trial AS t "
 		"LEFT JOIN t_queue AS q ON q.trial = t.trial "
 		"LEFT JOIN t_suggestion AS s ON s.trial = t.trial "
-		"ORDER BY t.trial",
+		"WHERE coalesce(t.replicate, 1) = 1 ORDER BY t.trial",
 		NULL, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		return;
@@ -133,6 +133,44 @@ check_duplicates(struct sim *s)
 		sim_wrong(s, "a result was used again");
 }
 
+/* Replicates: one of each value, of a setting that has not ended. */
+static void
+check_replicates(struct sim *s)
+{
+	static const char settings[] =
+	    "SELECT count(*) FROM (SELECT setting, count(*) AS n, "
+	    "count(DISTINCT replicate) AS k, count(DISTINCT value) AS v, "
+	    "min(replicate) AS low, max(replicate) AS high, "
+	    "count(DISTINCT json_remove(params, '$.fold')) AS p FROM t_trial "
+	    "JOIN json_each(params) ON key = 'fold' GROUP BY setting) "
+	    "WHERE n <> k OR n <> v OR low <> 1 OR high <> n OR p <> 1";
+	static const char rows[] =
+	    "SELECT count(*) FROM (SELECT setting, "
+	    "count(iif(state = 'completed', 1, NULL)) AS done, "
+	    "avg(iif(state = 'completed', objective, NULL)) AS mean, "
+	    "max(state = 'failed') AS failed, "
+	    "max(state = 'stopped') AS stopped FROM t_trial GROUP BY setting) "
+	    "AS t LEFT JOIN t_setting AS s USING (setting) WHERE "
+	    "s.setting IS NULL OR s.completed <> done OR "
+	    "abs(coalesce(s.mean, 1e9) - coalesce(t.mean, 1e9)) > 1e-9 OR "
+	    "(stopped AND s.state NOT IN ('stopped', 'failed')) OR "
+	    "(s.state = 'stopped') > stopped OR (s.state = 'failed') > failed";
+	static const char later[] =
+	    "SELECT count(*) FROM t_trial AS a JOIN t_trial AS b "
+	    "USING (setting) WHERE b.state = 'stopped' AND "
+	    "a.begin_seq > b.end_seq AND NOT EXISTS "
+	    "(SELECT 1 FROM t_retry AS y WHERE y.trial = b.trial)";
+
+	if (s->study->replicates.count == 0)
+		return;
+	if (sim_number(s, settings, NULL) != 0)
+		sim_wrong(s, "a setting has wrong replicates");
+	if (sim_number(s, rows, NULL) != 0)
+		sim_wrong(s, "a setting is not what its replicates are");
+	if (sim_number(s, later, NULL) != 0)
+		sim_wrong(s, "a replicate began after its setting was stopped");
+}
+
 /* Each segment begins where another one ended, by what the study says. */
 static void
 check_population(struct sim *s)
@@ -173,5 +211,6 @@ sim_check_params(struct sim *s)
 		check_population(s);
 	else
 		check_duplicates(s);
+	check_replicates(s);
 	plugins_free(&plugins);
 }

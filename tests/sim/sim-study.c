@@ -140,12 +140,29 @@ put_limits(struct sim *s, struct buf *b)
 	buf_puts(b, "}");
 }
 
+/* Each setting is tried several times; rules that go with that. */
+static void
+put_replicates(struct sim *s, struct buf *b)
+{
+	static const char *const aggregates[] = { "\"mean\"", "\"worst\"",
+		"0.5" };
+
+	buf_printf(b,
+	    "\"replicates\": {\"parameter\": \"fold\", %s, "
+	    "\"racing\": %s, \"aggregate\": %s}, ",
+	    s->seed / 8 % 3 == 0   ? "\"values\": [\"a\", \"b\"]"
+	    : s->seed / 8 % 3 == 1 ? "\"count\": 3"
+				   : "\"count\": 5",
+	    s->seed / 16 % 4 != 0 ? "true" : "false",
+	    aggregates[s->seed / 32 % 3]);
+}
+
 static void
 put_study(struct sim *s, struct buf *b)
 {
 	int64_t steps = 2 + sim_below(s, 10);
 	bool small = sim_chance(s, 0.3);
-	bool curves;
+	bool curves, replicates;
 	const char *strategy, *rule;
 
 	s->retries = sim_below(s, 4);
@@ -153,6 +170,10 @@ put_study(struct sim *s, struct buf *b)
 	sim_aims_put(s, b, sim_chance(s, 0.5) ? "maximize" : "minimize");
 	/* The last one has one objective. */
 	strategy = strategies_used[sim_below(s, s->several ? 6 : 7)];
+	/* Without a draw, so that all other studies stay as they were. */
+	replicates = s->seed % 8 == 5 && !s->aims;
+	if (replicates && strncmp(strategy, "pbt", 3) == 0)
+		strategy = strategies_used[s->seed % 6];
 	/* A small space has each setting once, and then an end. */
 	buf_printf(b,
 	    "\"parameters\": {\"x\": {\"type\": \"float\", %s}, "
@@ -162,7 +183,10 @@ put_study(struct sim *s, struct buf *b)
 	buf_printf(b,
 	    "\"strategy\": {\"name\": \"%s\", \"seed\": %" PRIu64
 	    ", \"duplicates\": \"%s\"}, ",
-	    strategy, s->seed, sim_chance(s, 0.5) ? "reuse" : "resample");
+	    strategy, s->seed,
+	    sim_chance(s, 0.5) && !replicates ? "reuse" : "resample");
+	if (replicates)
+		put_replicates(s, b);
 	rule = rules[sim_below(s, sizeof rules / sizeof rules[0])];
 	/* Without a draw, so that all other studies stay as they were. */
 	if (s->seed % 6 == 4)
@@ -172,6 +196,9 @@ put_study(struct sim *s, struct buf *b)
 	if (strncmp(strategy, "pbt", 3) == 0 &&
 	    (strstr(rule, "promote") != NULL || strstr(rule, "look") != NULL))
 		rule = rules[0];
+	if (replicates &&
+	    (strstr(rule, "promote") != NULL || strstr(rule, "look") != NULL))
+		rule = rules[s->seed / 8 % 16];
 	/* Where a curve leads needs to be known. */
 	curves = strstr(rule, "narrow") != NULL;
 	if (!s->several)

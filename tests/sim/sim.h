@@ -43,6 +43,7 @@ struct sim {
 	struct pretend_faults faults;
 	int64_t trials, parallel, retries;
 	bool several; /* objectives: no rule */
+	bool aims; /* several objectives, or constraints */
 	int64_t parallel_now; /* of this server: start --parallel */
 	bool parallel_changed;
 	char adopted[8][40]; /* uuids that were open at its start */

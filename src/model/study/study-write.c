@@ -119,6 +119,20 @@ put_constraints(struct json_writer *w, const struct study *s)
 	json_writer_end(w);
 }
 
+static void
+put_replicates(struct json_writer *w, const struct study *s)
+{
+	const struct study_replicates *r = &s->replicates;
+	const struct param *p = &s->space->params[r->param];
+
+	/* No object: count and values may say the same. */
+	json_writer_array(w, "replicates");
+	json_writer_text(w, NULL, p->name);
+	put_values(w, NULL, p->values, p->n_values);
+	json_writer_number(w, NULL, r->quantile);
+	json_writer_end(w);
+}
+
 void
 study_put_fixed(struct buf *b, const struct study *s)
 {
@@ -133,6 +147,8 @@ study_put_fixed(struct buf *b, const struct study *s)
 	if (s->n_constraints > 0)
 		put_constraints(&w, s);
 	put_params(&w, s->space);
+	if (s->replicates.count > 0)
+		put_replicates(&w, s);
 	json_writer_text(&w, "strategy", s->strategy.name);
 	if (s->has_seed)
 		buf_printf(json_writer_value(&w, "seed"), "%" PRIu64, s->seed);

@@ -143,6 +143,12 @@ study_read_enqueue(struct study *s, const struct json *list, struct err *e)
 		s->enqueue[s->n_enqueue++] = values;
 		if (space_read_values(s->space, j, values, e) != 0)
 			return -1;
+		if (s->replicates.count > 0 &&
+		    values[s->replicates.param].kind != VALUE_NONE)
+			return json_err(j, e,
+			    "%s is the parameter of replicates: a setting is "
+			    "tried with all its values",
+			    s->space->params[s->replicates.param].name);
 		broken = where_broken(s->space, values);
 		if (broken != NULL)
 			return json_err(j, e,
@@ -449,7 +455,7 @@ enum { NAME_MAX_LEN = 32 };
 static const char *const known[] = { "$schema", "description", "study",
 	"objective", "objectives", "constraints", "parameters", "where",
 	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
-	"warm_start", "notify", "keep", "hooks", NULL };
+	"warm_start", "notify", "keep", "hooks", "replicates", NULL };
 
 bool
 study_name_good(const char *name)
@@ -501,6 +507,10 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 		return -1;
 	j = json_get(root, "where");
 	if (j != NULL && where_read(s->space, j, e) != 0)
+		return -1;
+	/* After where: no condition is on its parameter. */
+	j = json_get(root, "replicates");
+	if (j != NULL && study_read_replicates(s, j, e) != 0)
 		return -1;
 	if (study_read_strategy(s, json_get(root, "strategy"), e) != 0 ||
 	    study_read_stopping(s, json_get(root, "stopping"), e) != 0)

@@ -248,6 +248,16 @@ struct study_warm {
 	const struct json *where;
 };
 
+/* Each setting is tried once for each value of a parameter. */
+struct study_replicates {
+	size_t count; /* of one setting; 0 = no replicates */
+	size_t param; /* of the space: its last one */
+	/* Of its losses, the setting's value: 0 to 1; NaN = the mean. */
+	double quantile;
+	bool racing; /* further ones only for settings that may be the best */
+	const struct json *where;
+};
+
 /* When a program of the user is run. */
 enum study_hook {
 	STUDY_HOOK_BEST, /* a trial is the new best one */
@@ -298,6 +308,7 @@ struct study {
 	struct study_notify notify;
 	struct keep_rule keep;
 	struct study_hooks hooks;
+	struct study_replicates replicates;
 };
 
 /* Whether it can be the name of a study. */

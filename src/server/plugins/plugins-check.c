@@ -343,6 +343,51 @@ series_check(const struct plugin_rule *rule, const struct plugins *plugins,
 	return 0;
 }
 
+/* What cannot be combined with replicates of settings. */
+static int
+replicates_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
+{
+	const struct json *where = study->replicates.where;
+	const struct plugin_rule *rule;
+	double share;
+	bool given;
+	size_t i;
+
+	if (study->replicates.count == 0)
+		return 0;
+	if (plugins->strategy->continues || plugins->strategy->outside)
+		return json_err_key(where, e,
+		    "not with the strategy %s, whose trials are its own",
+		    plugins->strategy->name);
+	if (study->duplicates == STUDY_DUPLICATES_REUSE)
+		return json_err_key(where, e,
+		    "not with strategy.duplicates reuse: a setting has "
+		    "several results");
+	if (study->limits.convergence)
+		return json_err_key(where, e,
+		    "not with limits.convergence, which counts trials");
+	if (study->n_warm_start > 0)
+		return json_err_key(where, e,
+		    "not with warm_start: trials of other studies are no "
+		    "replicates");
+	for (i = 0; i < plugins->n_rules; i++) {
+		rule = &plugins->rules[i];
+		given = false;
+		share = 0;
+		plugins_second_look(rule, &share, &given);
+		if ((rule->stopper->promote != NULL &&
+			plugin_option_number(rule->options, "promote") != 0) ||
+		    (given && share > 0))
+			return json_err_key(where, e,
+			    "not with promote or second_look of the rule %s: a "
+			    "setting one of whose replicates was stopped is "
+			    "over",
+			    rule->stopper->name);
+	}
+	return 0;
+}
+
 int
 plugins_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
@@ -351,7 +396,8 @@ plugins_check(
 	struct metric_patterns *patterns;
 	size_t i;
 
-	if (metric_check(study, e) != 0)
+	if (metric_check(study, e) != 0 ||
+	    replicates_check(plugins, study, e) != 0)
 		return -1;
 	for (i = 0; i < plugins->n_backends; i++)
 		if (backend_check(&plugins->backends[i], plugins->strategy,

@@ -74,6 +74,9 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    "SELECT * FROM front WHERE "
 		    "(SELECT best_trial FROM study) IS NULL",
 		    false },
+		{ "settings",
+		    "SELECT * FROM settings WHERE rank <= 2 ORDER BY rank",
+		    false },
 		{ "savings", "SELECT * FROM savings", true },
 		{ "hindsight", "SELECT * FROM hindsight", false },
 		{ "second_looks",

@@ -15,6 +15,7 @@
 #include "src/server/status/objectives.h"
 #include "src/server/status/status.h"
 #include "src/server/status/rows.h"
+#include "src/server/status/best-settings.h"
 #include "src/server/status/sparkline.h"
 #include "src/store/store.h"
 
@@ -275,11 +276,26 @@ broken_put(struct screen *s, const char *trial, struct err *e)
 	return rc;
 }
 
+/* Below the best trial: its setting, compared with the second one. */
+static int
+settings_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "  ");
+	rc = best_settings_put(&line, s->store, PROGRESS_DIGITS, "; ", e);
+	if (rc == 0 && line.len > strlen("  "))
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
 static int
 best_put(struct screen *s, struct err *e)
 {
 	static const char *const sql =
-	    "SELECT trial, objective, step, params FROM best";
+	    "SELECT trial, (SELECT best FROM study), step, params FROM best";
 	struct store_rows *rows;
 	struct buf line = { 0 };
 	int rc;
@@ -296,7 +312,7 @@ best_put(struct screen *s, struct err *e)
 	buf_free(&line);
 	rc = broken_put(s, store_rows_text(rows, 0), e);
 	store_rows_close(rows);
-	return rc;
+	return rc == 0 ? settings_put(s, e) : rc;
 }
 
 static int

@@ -74,13 +74,24 @@ limits_allow_resume(const struct tuner *t)
 	       !limits_converged(t);
 }
 
+/* A setting that was begun gets further replicates. */
+static bool
+limits_replicates_due(const struct tuner *t)
+{
+	int64_t setting;
+	int replicate;
+
+	return replicates_due(&t->replicates, &setting, &replicate, NULL);
+}
+
 bool
 limits_allow_new(const struct tuner *t)
 {
 	const char *name;
 	int64_t max = limits_trials_max(t, &name);
 
-	return limits_allow_resume(t) && !t->suggestions.exhausted &&
+	return limits_allow_resume(t) &&
+	       (!t->suggestions.exhausted || limits_replicates_due(t)) &&
 	       (max <= 0 || t->n_trials < max);
 }
 
@@ -201,7 +212,7 @@ limits_block_new(const struct tuner *t, char *why, size_t n)
 		(void)snprintf(why, n,
 		    "%s is reached: there are %" PRId64 " trials", name,
 		    t->n_trials);
-	else if (t->suggestions.exhausted)
+	else if (t->suggestions.exhausted && !limits_replicates_due(t))
 		limits_exhausted_text(t, why, n);
 	return *why != '\0';
 }

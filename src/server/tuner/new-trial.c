@@ -43,6 +43,8 @@ struct next {
 	int64_t queue_id; /* 0 = not from the queue */
 	int64_t same_as; /* the trial whose result it takes; 0 = none */
 	enum trial_source source;
+	int64_t setting; /* it is a replicate of; 0: a new setting, or none */
+	int replicate;
 };
 
 /* Whether this event is the latest one recorded about the strategy. */
@@ -83,7 +85,7 @@ suggest_ready(struct tuner *t, struct err *e)
 		.loop = t->env.loop,
 		.study = t->study,
 		.plugins = &t->plugins,
-		.history = t->history,
+		.history = tuner_settings(t),
 		.seed = t->row.seed,
 		.state_dir = t->env.state_dir,
 		.event = on_event,
@@ -123,7 +125,7 @@ question(struct tuner *t, unsigned redraw)
 		s->seconds_at = t->outcomes.n_over;
 	}
 	return (struct suggest_question){
-		.trial = t->n_trials + 1,
+		.trial = tuner_next_setting(t),
 		.n_enqueued = s->n_enqueued,
 		.redraw = redraw,
 		.trial_seconds = s->seconds,
@@ -199,9 +201,9 @@ draw_other(struct tuner *t, struct next *next)
 	const struct strategy *random = strategy_find("random");
 	struct strategy_ask q = {
 		.space = space,
-		.history = t->history,
+		.history = tuner_settings(t),
 		.seed = t->row.seed,
-		.trial = t->n_trials + 1,
+		.trial = tuner_next_setting(t),
 		.redraw = t->suggestions.redraws,
 	};
 	struct suggestion s = { .made_by = "cpu" };
@@ -317,9 +319,14 @@ queued(struct tuner *t, struct next *next)
 	if (rc > 0) {
 		next->queue_id = 0;
 		asked = SUGGEST_EXHAUSTED;
-	} else if (rc == 0 && space_parse_values(space, params, over, &e) == 0)
+	} else if (rc == 0 &&
+		   space_parse_values(space, params, over, &e) == 0) {
+		/* The strategy has nothing to say of it. */
+		if (t->replicates.count > 0)
+			over[t->study->replicates.param] =
+			    space->params[t->study->replicates.param].values[0];
 		asked = queued_fill(t, next, over);
-	else if (rc == 0)
+	} else if (rc == 0)
 		asked = queued_drop(t, next, e.text, "");
 	free(over);
 	free(params);
@@ -374,13 +381,21 @@ new_trial_begin(struct tuner *t, struct next *next)
 		.until = next->answer.until,
 	};
 
+	if (t->replicates.count > 0) {
+		row.setting =
+		    next->setting > 0 ? next->setting : tuner_next_setting(t);
+		row.replicate = next->setting > 0 ? next->replicate : 1;
+	}
 	t->suggestions.n_enqueued += next->queue_id != 0;
 	new_trial_write(t, next, &row);
 	space_encode(space, next->values, point);
 	history_add(t->history, row.number, point);
-	tried_settings_add(t->suggestions.tried, row.params, row.number);
-	t->suggestions.redraws = 0;
-	t->suggestions.redraw_seconds = 0;
+	if (replicates_add(&t->replicates, &row, point)) {
+		tried_settings_add(
+		    t->suggestions.tried, row.params, row.number);
+		t->suggestions.redraws = 0;
+		t->suggestions.redraw_seconds = 0;
+	}
 	if (row.member > 0 || row.from > 0)
 		history_set_parent(
 		    t->history, row.number, row.from, row.member);
@@ -422,7 +437,11 @@ new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 
 	*reused = false;
 	next.values = xcalloc(t->study->space->n, sizeof *next.values);
-	asked = queued(t, &next);
+	if (replicates_due(
+		&t->replicates, &next.setting, &next.replicate, next.values))
+		asked = SUGGEST_POINT;
+	else
+		asked = queued(t, &next);
 	if (asked == SUGGEST_EXHAUSTED) {
 		next.source = SOURCE_STRATEGY;
 		asked = draw(t, &next);
@@ -450,6 +469,7 @@ new_trial_next(struct tuner *t)
 
 	if (!converge_known(t) || limits_converged(t))
 		return NULL;
+	replicates_race(&t->replicates);
 	for (n = 0; n < REUSED_AT_ONCE && limits_allow_new(t); n++) {
 		if (new_trial_make(t, &l, &reused) != SUGGEST_POINT)
 			return NULL;

@@ -266,11 +266,16 @@ static bool
 outcome_improves(struct tuner *t, const struct outcome *o)
 {
 	double loss = history_flip_sign(t->history, o->objective);
+	int64_t trial = o->trial;
 
 	if (o->state != TRIAL_COMPLETED ||
 	    (t->outcomes.n_aims > 0 &&
 		history_violation(t->history, o->trial) > 0))
 		return false;
+	if (t->replicates.count > 0) {
+		loss = replicates_whole(&t->replicates, o->trial, &trial);
+		trial = isnan(loss) ? 0 : trial;
+	}
 	if (t->outcomes.front != NULL)
 		return o->known ? o->better
 				: front_put(t, t->outcomes.front, o->trial,
@@ -278,7 +283,7 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 	if (!isfinite(loss) || loss >= t->outcomes.best_loss)
 		return false;
 	t->outcomes.best_loss = loss;
-	t->outcomes.best_trial = o->trial;
+	t->outcomes.best_trial = trial;
 	return true;
 }
 
@@ -291,6 +296,7 @@ void
 outcome_ended(struct tuner *t, const struct outcome *o)
 {
 	enum trial_state told = o->state;
+	bool first;
 
 	if (o->outside || (o->state == TRIAL_FAILED &&
 			      end_class_retry(o->last) == RETRY_FREE))
@@ -298,13 +304,14 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 	if (t->outcomes.n_aims > 0 && o->values != NULL)
 		outcome_observe(t, o->trial, o->values);
 	history_end(t->history, o->trial, told, o->objective);
+	first = replicates_ended(&t->replicates, o->trial, told, o->objective);
 	stop_rule_set_ended(t->rules, t->history, o->trial);
 	median_view_end(&t->medians, o->trial);
 	t->outcomes.n_failed += o->state == TRIAL_FAILED;
 	t->outcomes.n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
 		return;
-	t->outcomes.since_better++;
+	t->outcomes.since_better += t->replicates.count == 0 || first;
 	if (outcome_improves(t, o))
 		t->outcomes.since_better = 0;
 }
@@ -385,6 +392,7 @@ outcome_revive(struct tuner *t, int64_t trial, bool failed)
 {
 	t->outcomes.n_failed -= failed;
 	history_retry(t->history, trial);
+	replicates_revived(&t->replicates, trial);
 	stop_rule_set_ended(t->rules, t->history, trial);
 	median_view_end(&t->medians, trial);
 }

@@ -165,6 +165,12 @@ request_enqueue(struct tuner *t, struct request *r)
 
 	if (space_parse_values(space, r->params, values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
+	else if (t->replicates.count > 0 &&
+		 values[t->study->replicates.param].kind != VALUE_NONE)
+		(void)snprintf(r->text, sizeof r->text,
+		    "%s is the parameter of replicates: a setting is tried "
+		    "with all its values",
+		    space->params[t->study->replicates.param].name);
 	else if ((broken = where_broken(space, values)) != NULL)
 		(void)snprintf(r->text, sizeof r->text,
 		    "the setting does not satisfy %.150s", broken);

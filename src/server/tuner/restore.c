@@ -341,7 +341,8 @@ on_trial(void *arg, const struct store_trial *row)
 {
 	struct load *ld = arg;
 	struct tuner *t = ld->tuner;
-	bool points = t->plugins.strategy->wants_points;
+	bool points =
+	    t->plugins.strategy->wants_points || t->study->replicates.count > 0;
 	bool outside = row->outside != NULL;
 
 	if (points && load_values(ld, row, &outside) != 0)
@@ -349,8 +350,10 @@ on_trial(void *arg, const struct store_trial *row)
 	load_outside(ld, row->number, outside);
 	t->n_trials = row->number;
 	history_add(t->history, row->number, points ? ld->point : NULL);
-	new_trial_restore(&t->suggestions, row->number,
-	    row->forgotten || outside ? NULL : row->params, row->source);
+	if (replicates_add(&t->replicates, row, ld->point))
+		new_trial_restore(&t->suggestions, row->number,
+		    row->forgotten || outside ? NULL : row->params,
+		    row->source);
 	if (row->from > 0 || row->member > 0)
 		history_set_parent(
 		    t->history, row->number, row->from, row->member);
@@ -522,6 +525,8 @@ restore_tuner(struct tuner *t, struct err *e)
 		rc = load_lives(t, e);
 	if (rc == 0)
 		load_paused(t);
+	if (rc == 0)
+		replicates_race(&t->replicates);
 	restore_outcomes_free(ld.outcomes);
 	free(ld.values);
 	free(ld.point);

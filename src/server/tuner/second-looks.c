@@ -33,6 +33,9 @@ second_looks_open(struct tuner *t)
 	/* What a stopped member learned, another one has gone on with. */
 	if (!s->given && !t->plugins.strategy->continues)
 		s->share = SECOND_LOOK_SHARE;
+	/* A setting one of whose replicates was stopped is over. */
+	if (t->study->replicates.count > 0)
+		s->share = 0;
 }
 
 /* The trials that were stopped, as the decision wants them. */

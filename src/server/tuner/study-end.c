@@ -47,6 +47,29 @@ waiting_end(struct tuner *t, struct live_trial *l, const char *why)
 	live_set_remove(&t->live, l);
 }
 
+/* Those that another program runs go on. */
+void
+study_end_replicates(struct tuner *t)
+{
+	struct live_trial *l;
+	char why[160];
+	size_t i;
+
+	if (t->replicates.count == 0 || t->env.hold)
+		return;
+	for (i = t->live.n; i-- > 0;) {
+		l = t->live.list[i];
+		if (l->external || !replicates_over(&t->replicates,
+				       l->row.number, why, sizeof why))
+			continue;
+		if (!trial_state_placed(l->row.state))
+			waiting_end(t, l, why);
+		else if (l->row.cause == STOP_NONE)
+			live_trial_stop(t, l, STOP_LIMIT, why);
+	}
+	replicates_race(&t->replicates);
+}
+
 /* A limit ended the study: all running trials are stopped for good. */
 static void
 limit_reached(struct tuner *t, bool failed, const char *why)

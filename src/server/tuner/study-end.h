@@ -18,6 +18,8 @@ struct study_end {
 	char why[640]; /* one clause */
 };
 
+/* Replicates that run or wait end when their setting has. */
+void study_end_replicates(struct tuner *);
 /* Decide, in a turn, whether it is over; and what may be spent. */
 void study_end_check(struct tuner *);
 /* The server is to leave: end what runs here. */

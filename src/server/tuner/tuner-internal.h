@@ -21,6 +21,7 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/second-looks.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/replicates/replicates.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner.h"
@@ -103,6 +104,7 @@ struct tuner {
 	struct second_looks looks;
 	struct outcomes outcomes;
 	struct suggestions suggestions;
+	struct replicates replicates;
 	struct convergence convergence;
 	struct median_view medians;
 	struct effects effects;
@@ -114,6 +116,14 @@ struct tuner {
 };
 
 int64_t tuner_elapsed_ms(const struct tuner *);
+/*
+ * What strategies see: trials, or the settings whose replicates they are; and
+ * the number of the next one.
+ */
+struct history *tuner_settings(const struct tuner *);
+int64_t tuner_next_setting(const struct tuner *);
+/* The best trial, or the first replicate of the best setting; 0 = none. */
+int64_t tuner_best(const struct tuner *);
 /* How the study is, with this reason. */
 struct announce_facts tuner_facts(const struct tuner *, const char *why);
 /* An event of the study, recorded in this turn; trial 0: of no trial. */

@@ -22,6 +22,26 @@ tuner_elapsed_ms(const struct tuner *t)
 	       t->clock.opened_ms;
 }
 
+struct history *
+tuner_settings(const struct tuner *t)
+{
+	return t->replicates.count > 0 ? t->replicates.history : t->history;
+}
+
+int64_t
+tuner_next_setting(const struct tuner *t)
+{
+	return 1 + (t->replicates.count > 0 ? (int64_t)t->replicates.n
+					    : t->n_trials);
+}
+
+int64_t
+tuner_best(const struct tuner *t)
+{
+	return t->replicates.count > 0 ? t->outcomes.best_trial
+				       : history_best(t->history);
+}
+
 struct announce_facts
 tuner_facts(const struct tuner *t, const char *why)
 {
@@ -31,7 +51,7 @@ tuner_facts(const struct tuner *t, const char *why)
 		.elapsed_ms = tuner_elapsed_ms(t),
 		.trials = t->n_trials,
 		.failed = (int64_t)t->outcomes.n_failed,
-		.best = history_best(t->history) };
+		.best = tuner_best(t) };
 }
 
 void

@@ -153,6 +153,7 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (t->plugins.strategy->wants_points || t->plugins.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
+	replicates_open(&t->replicates, t->study, t->history);
 	second_looks_open(t);
 	new_trial_open(t);
 	outcome_open(&t->outcomes, t->study, t->history);
@@ -274,6 +275,7 @@ tuner_close(struct tuner *t)
 	median_view_close(&t->medians);
 	stop_rule_set_free(t->rules);
 	outcome_close(&t->outcomes);
+	replicates_close(&t->replicates);
 	history_free(t->history);
 	plugins_free(&t->plugins);
 	store_close(t->store);
@@ -368,7 +370,7 @@ turn_find_best(struct tuner *t)
 
 	if (t->hooks == NULL)
 		return;
-	best = history_best(t->history);
+	best = tuner_best(t);
 	hooks_best(t->hooks, best, live_set_find(&t->live, best) == NULL);
 }
 
@@ -380,6 +382,7 @@ turn_write(struct tuner *t)
 
 	for (i = 0; i < t->live.n; i++)
 		live_trial_write(t, t->live.list[i]);
+	replicates_write(&t->replicates, t->store);
 	if (done)
 		study_end_record(t);
 	if (!done && !t->clock.flush_due)
@@ -410,6 +413,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	requests_serve(t);
 	if (t->end.shutdown)
 		study_end_stop_all(t);
+	study_end_replicates(t);
 	study_end_check(t);
 	start_failures_report(t);
 	schedule_place(t);
@@ -488,6 +492,7 @@ tuner_refresh(struct tuner *t, struct err *e)
 {
 	if (store_begin(t->store, e) != 0)
 		return -1;
+	replicates_write(&t->replicates, t->store);
 	(void)median_view_flush(&t->medians, t->store, true);
 	return store_commit(t->store, false, e);
 }

@@ -25,7 +25,7 @@ cat >whole.json <<'END_STUDY'
     "metrics": [ { "name": "a", "regex": "a=(.*)" },
       { "from": "csv", "path": "{output_dir}/m.csv" } ] },
   "warm_start": [ { "tuning_job": "t" } ],
-  "keep": { "best": 2 }, "hooks": { "best": ["true"] },
+  "replicates": { "parameter": "seed", "count": 3 }, "keep": { "best": 2 }, "hooks": { "best": ["true"] },
   "notify": { "sns": "arn:aws:sns:eu-west-1:123456789012:t",
     "on": ["finished"] },
   "limits": { "trials": 3 } }
@@ -71,6 +71,7 @@ same 'a file' whole.json '$.trial.metrics[1]' \
 same limits whole.json '$.limits' "$p.limits"
 same warm_start whole.json '$.warm_start[0]' "$p.warm_start.items.anyOf[1]"
 same hooks whole.json '$.hooks' "$p.hooks"
+same replicates whole.json '$.replicates' "$p.replicates"
 same keep whole.json '$.keep' "$p.keep"
 same notify whole.json '$.notify' "$p.notify"
 

@@ -27,7 +27,8 @@ static const struct promise {
 	    "trial, state, objective, step, reports, params, backend, "
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 	    "energy_joules, gpu_memory, gpu_utilization, model_uri, "
-	    "output_uri, note, tags, forgotten, outside" },
+	    "output_uri, note, tags, forgotten, outside, setting, "
+	    "replicate" },
 	{ "results", "trial, state, objective, lr, optimizer" },
 	{ "front", "trial, acc, lr, optimizer" },
 	{ "notices", "time, moment, channel, id, sent, why, text" },
@@ -38,7 +39,8 @@ static const struct promise {
 	{ "best", "trial, state, objective, step, reports, params, backend, "
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 		  "energy_joules, gpu_memory, gpu_utilization, model_uri, "
-		  "output_uri, note, tags, forgotten, outside" },
+		  "output_uri, note, tags, forgotten, outside, setting, "
+		  "replicate" },
 	{ "curves", "trial, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
 	{ "medians", "step, trials, median" },
@@ -60,6 +62,8 @@ static const struct promise {
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
 			 "from_trial, source, reason" },
 	{ "changes", "time, key, old, new, trials, outside" },
+	{ "settings", "setting, state, value, replicates, begun, mean, "
+		      "standard_error, trial, trials, params, rank" },
 	{ "notes", "trial, text, time" },
 	{ "tags", "trial, tag" },
 	{ "retries", "trial, attempt, state, objective, why, time" },
@@ -98,7 +102,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "16|" PACKAGE_VERSION,
+	    "17|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

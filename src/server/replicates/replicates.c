@@ -1,0 +1,412 @@
+/* Settings and their replicates: what is due, what has ended. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history/history.h"
+#include "src/model/replicate-stats.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/replicates/replicates.h"
+#include "src/store/store.h"
+
+void
+replicates_open(struct replicates *r, const struct study *study,
+    const struct history *trials)
+{
+	unsigned keep = HISTORY_CURVES | HISTORY_POINTS;
+
+	*r = (struct replicates){ .count = study->replicates.count,
+		.study = study,
+		.trials = trials };
+	if (r->count > 0)
+		r->history =
+		    history_new(study->space->n, study->maximize, keep);
+}
+
+void
+replicates_close(struct replicates *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		free(r->list[i].list);
+	free(r->list);
+	free(r->losses);
+	free(r->setting_of);
+	history_free(r->history);
+}
+
+const double *
+replicates_losses(const struct replicates *r, size_t i)
+{
+	return r->losses + i * r->count;
+}
+
+/* Its state and value, after one of its replicates has changed. */
+static void
+setting_refresh(struct replicates *r, size_t i)
+{
+	struct setting *s = &r->list[i];
+	bool stopped = false, failed = false, cancelled = s->outside;
+	size_t begun = 0, k;
+
+	s->completed = 0;
+	for (k = 0; k < r->count; k++) {
+		if (s->list[k].trial == 0)
+			continue;
+		begun++;
+		s->completed += s->list[k].state == TRIAL_COMPLETED;
+		stopped |= s->list[k].state == TRIAL_STOPPED;
+		failed |= s->list[k].state == TRIAL_FAILED;
+		cancelled |= s->list[k].state == TRIAL_CANCELLED;
+	}
+	s->state = begun == 0		      ? SETTING_FORGOTTEN
+		   : failed		      ? SETTING_FAILED
+		   : stopped		      ? SETTING_STOPPED
+		   : cancelled		      ? SETTING_CANCELLED
+		   : s->completed == r->count ? SETTING_COMPLETED
+					      : SETTING_OPEN;
+	s->value = replicate_stats_value(
+	    replicates_losses(r, i), r->count, r->study->replicates.quantile);
+	s->dirty = true;
+}
+
+/* What a setting that was stopped has come to, with the stopped replicates. */
+static double
+stopped_value(const struct replicates *r, size_t i)
+{
+	const struct setting *s = &r->list[i];
+	double *losses = xcalloc(r->count, sizeof *losses), value, loss;
+	size_t k;
+
+	memcpy(losses, replicates_losses(r, i), r->count * sizeof *losses);
+	for (k = 0; k < r->count; k++) {
+		if (s->list[k].trial == 0 || s->list[k].state != TRIAL_STOPPED)
+			continue;
+		loss = history_loss(r->trials, s->list[k].trial);
+		losses[k] = isfinite(loss) ? loss : NAN;
+	}
+	value = replicate_stats_value(
+	    losses, r->count, r->study->replicates.quantile);
+	free(losses);
+	return value;
+}
+
+/* The last report of the stopped replicate: strategies see how far it came. */
+static void
+stopped_report(struct replicates *r, size_t i)
+{
+	const struct setting *s = &r->list[i];
+	struct curve c;
+	size_t k;
+
+	for (k = 0; k < r->count; k++) {
+		if (s->list[k].trial == 0 || s->list[k].state != TRIAL_STOPPED)
+			continue;
+		c = history_curve(r->trials, s->list[k].trial);
+		if (c.n > 0)
+			history_report(r->history, (int64_t)i + 1,
+			    curve_step(&c, c.n - 1),
+			    history_flip_sign(r->trials, c.values[c.n - 1]));
+		return;
+	}
+}
+
+/* A replicate has changed: what the setting comes to, also for strategies. */
+static void
+setting_tell(struct replicates *r, size_t i)
+{
+	int64_t number = (int64_t)i + 1;
+	enum trial_state told = TRIAL_COMPLETED;
+	double value;
+
+	setting_refresh(r, i);
+	value = r->list[i].value;
+	if (history_state(r->history, number) != TRIAL_RUNNING)
+		history_retry(r->history, number);
+	switch (r->list[i].state) {
+	case SETTING_OPEN:
+		if (isnan(value))
+			return;
+		break;
+	case SETTING_COMPLETED:
+		break;
+	case SETTING_CANCELLED:
+		if (isnan(value) || r->list[i].outside)
+			told = TRIAL_CANCELLED;
+		break;
+	case SETTING_STOPPED:
+		told = TRIAL_STOPPED;
+		value = stopped_value(r, i);
+		stopped_report(r, i);
+		break;
+	case SETTING_FAILED:
+		told = TRIAL_FAILED;
+		value = NAN;
+		break;
+	case SETTING_FORGOTTEN:
+		told = TRIAL_CANCELLED;
+		break;
+	}
+	history_end(
+	    r->history, number, told, history_flip_sign(r->trials, value));
+}
+
+/*
+ * The setting that others are compared with, or n: of those with the most
+ * replicates the best one.  A lucky first replicate is no measure for others.
+ */
+static size_t
+best_of(const struct replicates *r)
+{
+	const struct setting *s, *least = NULL;
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		s = &r->list[i];
+		if ((s->state != SETTING_OPEN &&
+			s->state != SETTING_COMPLETED) ||
+		    s->completed == 0)
+			continue;
+		if (least == NULL || s->completed > least->completed ||
+		    (s->completed == least->completed &&
+			s->value < least->value))
+			least = s;
+	}
+	return least != NULL ? (size_t)(least - r->list) : r->n;
+}
+
+void
+replicates_race(struct replicates *r)
+{
+	struct replicate_race race;
+	size_t i, best;
+	bool behind;
+
+	if (!r->race_due)
+		return;
+	r->race_due = false;
+	best = best_of(r);
+	if (best < r->n)
+		race = replicate_stats_race(r->losses, r->n, r->count, best);
+	for (i = 0; i < r->n; i++) {
+		behind = best < r->n && r->study->replicates.racing &&
+			 !replicate_stats_may_win(&race, i);
+		r->list[i].dirty |= behind != r->list[i].behind;
+		r->list[i].behind = behind;
+	}
+}
+
+/* The replicate that setting i gets next, from 1; 0: none for now. */
+static int
+setting_next(const struct replicates *r, size_t i)
+{
+	const struct setting *s = &r->list[i];
+	size_t k, completed = 0, pending = 0;
+	int next = 0;
+
+	if (s->state != SETTING_OPEN || s->behind)
+		return 0;
+	for (k = r->count; k-- > 0;) {
+		if (s->list[k].trial == 0)
+			next = (int)k + 1;
+		else if (s->list[k].state == TRIAL_COMPLETED)
+			completed++;
+		else
+			pending++;
+	}
+	/* As many more at once as it has: Hutter et al., LION 5, 2011. */
+	if (r->study->replicates.racing && pending >= completed)
+		return 0;
+	return next;
+}
+
+bool
+replicates_due(const struct replicates *r, int64_t *setting, int *replicate,
+    struct value *values)
+{
+	const struct space *space = r->study->space;
+	size_t i, k, found = r->n;
+	double value, least = INFINITY;
+	int next;
+
+	for (i = 0; i < r->n; i++) {
+		if ((next = setting_next(r, i)) == 0)
+			continue;
+		/* Without a race the first one, else the best one. */
+		value = r->study->replicates.racing ? r->list[i].value : 0;
+		if (found == r->n || value < least) {
+			found = i;
+			least = value;
+			*replicate = next;
+		}
+	}
+	if (found == r->n)
+		return false;
+	*setting = (int64_t)found + 1;
+	if (values == NULL)
+		return true;
+	k = r->study->replicates.param;
+	space_decode(space, history_point(r->history, *setting), values);
+	values[k] = space->params[k].values[*replicate - 1];
+	return true;
+}
+
+static struct setting *
+setting_get(struct replicates *r, size_t number)
+{
+	size_t i;
+
+	if (number > r->cap) {
+		r->cap = 2 * number + 16;
+		r->list = xreallocarray(r->list, r->cap, sizeof *r->list);
+		r->losses = xreallocarray(
+		    r->losses, r->cap * r->count, sizeof *r->losses);
+	}
+	for (; r->n < number; r->n++) {
+		r->list[r->n] = (struct setting){ .list = xcalloc(r->count,
+						      sizeof *r->list->list) };
+		for (i = 0; i < r->count; i++)
+			r->losses[r->n * r->count + i] = NAN;
+	}
+	return &r->list[number - 1];
+}
+
+bool
+replicates_add(
+    struct replicates *r, const struct store_trial *row, const double *point)
+{
+	size_t n = (size_t)row->number;
+	struct setting *s;
+	bool first;
+
+	if (r->count == 0)
+		return true;
+	if (n >= r->trials_cap) {
+		r->trials_cap = 2 * n + 64;
+		r->setting_of = xreallocarray(
+		    r->setting_of, r->trials_cap, sizeof *r->setting_of);
+	}
+	r->setting_of[n] = row->setting;
+	s = setting_get(r, (size_t)row->setting);
+	first = !s->tried;
+	if (first)
+		history_add(r->history, row->setting, point);
+	s->tried = true;
+	s->outside |= row->outside != NULL;
+	if (!row->forgotten)
+		s->list[row->replicate - 1] =
+		    (struct replicate){ .trial = row->number,
+			    .state = TRIAL_RUNNING };
+	setting_tell(r, (size_t)row->setting - 1);
+	return first;
+}
+
+/* The replicate that a trial is; NULL: none, or forgotten. */
+static struct replicate *
+replicate_of(struct replicates *r, int64_t trial, size_t *i, size_t *k)
+{
+	if (r->count == 0 || trial < 1)
+		return NULL;
+	*i = (size_t)r->setting_of[trial] - 1;
+	for (*k = 0; *k < r->count; (*k)++)
+		if (r->list[*i].list[*k].trial == trial)
+			return &r->list[*i].list[*k];
+	return NULL;
+}
+
+static bool
+any_ended(const struct replicates *r, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < r->count; k++)
+		if (r->list[i].list[k].trial != 0 &&
+		    r->list[i].list[k].state != TRIAL_RUNNING)
+			return true;
+	return false;
+}
+
+bool
+replicates_ended(struct replicates *r, int64_t trial, enum trial_state told,
+    double objective)
+{
+	struct replicate *one;
+	bool first;
+	size_t i, k;
+
+	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
+		return false;
+	first = !any_ended(r, i);
+	one->state = told;
+	r->losses[i * r->count + k] =
+	    told == TRIAL_COMPLETED ? history_flip_sign(r->trials, objective)
+				    : NAN;
+	setting_tell(r, i);
+	r->race_due = true;
+	return first;
+}
+
+void
+replicates_revived(struct replicates *r, int64_t trial)
+{
+	struct replicate *one;
+	size_t i, k;
+
+	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
+		return;
+	one->state = TRIAL_RUNNING;
+	r->losses[i * r->count + k] = NAN;
+	setting_tell(r, i);
+	r->race_due = true;
+}
+
+int64_t
+replicates_first_trial(const struct replicates *r, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < r->count; k++)
+		if (r->list[i].list[k].trial != 0 &&
+		    r->list[i].list[k].state == TRIAL_COMPLETED)
+			return r->list[i].list[k].trial;
+	return 0;
+}
+
+double
+replicates_whole(const struct replicates *r, int64_t trial, int64_t *first)
+{
+	size_t i = (size_t)r->setting_of[trial] - 1;
+
+	if (r->list[i].state != SETTING_COMPLETED)
+		return NAN;
+	*first = replicates_first_trial(r, i);
+	return r->list[i].value;
+}
+
+bool
+replicates_over(const struct replicates *r, int64_t trial, char *why, size_t n)
+{
+	const struct setting *s = &r->list[r->setting_of[trial] - 1];
+	enum trial_state by =
+	    s->state == SETTING_FAILED ? TRIAL_FAILED : TRIAL_STOPPED;
+	size_t k;
+
+	if (s->state != SETTING_FAILED && s->state != SETTING_STOPPED)
+		return false;
+	for (k = 0; k < r->count; k++) {
+		if (s->list[k].trial == 0 || s->list[k].state != by)
+			continue;
+		(void)snprintf(why, n,
+		    "replicate %zu of its setting, trial %" PRId64 ", %s",
+		    k + 1, s->list[k].trial,
+		    by == TRIAL_FAILED ? "failed" : "was stopped");
+		break;
+	}
+	return true;
+}

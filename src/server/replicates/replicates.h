@@ -1,0 +1,113 @@
+/*
+ * Studies with replicates: trials belong to settings.  Strategies see settings
+ * as trials, in a history of their own.  Which settings get further replicates,
+ * and which have ended.  Everything here follows from the rows of t_trial;
+ * t_setting is written for readers.
+ */
+
+#ifndef HPOTUNE_REPLICATES_H
+#define HPOTUNE_REPLICATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/trial.h"
+
+struct history;
+struct store;
+struct store_trial;
+struct study;
+struct value;
+
+/* The state of a setting follows from those of its replicates. */
+enum setting_state {
+	SETTING_OPEN, /* further replicates may follow */
+	SETTING_COMPLETED,
+	SETTING_STOPPED,
+	SETTING_FAILED,
+	SETTING_CANCELLED,
+	SETTING_FORGOTTEN /* none of its trials is left */
+};
+
+/* One replicate of a setting. */
+struct replicate {
+	int64_t trial; /* 0 = not begun */
+	/* TRIAL_RUNNING until it has ended; cancelled also by the machine. */
+	enum trial_state state;
+};
+
+struct setting {
+	struct replicate *list; /* count of them */
+	enum setting_state state;
+	size_t completed; /* replicates */
+	double value; /* a loss; NaN = no replicate is completed */
+	bool outside; /* the space does not have it any more */
+	bool tried; /* it was given to the history */
+	bool dirty; /* its row is an older one */
+	bool behind; /* it is no candidate for further replicates */
+};
+
+/* Everybody reads it; replicates.c alone writes it. */
+struct replicates {
+	size_t count; /* of a setting; 0 = the study has none */
+	const struct study *study;
+	const struct history *trials;
+	struct history *history; /* of settings, as strategies see them */
+	struct setting *list; /* setting 1 first */
+	size_t n, cap;
+	bool race_due; /* a result has changed */
+	double *losses; /* n times count; NaN = not completed */
+	int64_t *setting_of; /* of trial 1, 2, … */
+	size_t trials_cap;
+};
+
+/* The study and the history of trials are borrowed. */
+void replicates_open(
+    struct replicates *, const struct study *, const struct history *trials);
+void replicates_close(struct replicates *);
+
+/*
+ * The replicate to be started next, before a new setting is asked for: true with
+ * its setting (from 1), number (from 1) and, unless NULL, values, one per
+ * parameter.
+ */
+bool replicates_due(const struct replicates *, int64_t *setting, int *replicate,
+    struct value *values);
+/*
+ * A trial that was begun or read back, with its point.  False: it is no first
+ * trial of its setting.  Without replicates it is always a first one.
+ */
+bool replicates_add(
+    struct replicates *, const struct store_trial *, const double *point);
+/*
+ * A trial ended as strategies are told, with this objective (user's sign); true
+ * when it is the first end in its setting.
+ */
+bool replicates_ended(
+    struct replicates *, int64_t trial, enum trial_state, double objective);
+/* A trial that had ended runs again. */
+void replicates_revived(struct replicates *, int64_t trial);
+/*
+ * The loss of the trial's setting when all its replicates have completed, with
+ * the first of them; or NaN.
+ */
+double
+replicates_whole(const struct replicates *, int64_t trial, int64_t *first);
+/*
+ * Whether the setting of this trial has ended by one of its replicates: why then
+ * says which one, for the others.
+ */
+bool
+replicates_over(const struct replicates *, int64_t trial, char *why, size_t n);
+
+/* Where results have changed: which settings may still be the best. */
+void replicates_race(struct replicates *);
+/* Write the rows of settings that have changed. */
+void replicates_write(struct replicates *, struct store *);
+
+/* Of setting i, from 0: its losses, and its first completed trial or 0. */
+const double *replicates_losses(const struct replicates *, size_t i);
+int64_t replicates_first_trial(const struct replicates *, size_t i);
+
+#endif /* HPOTUNE_REPLICATES_H */

@@ -1,0 +1,118 @@
+/* Values of settings, Student's t, and the race. */
+
+#include <math.h>
+
+#include "src/model/replicate-stats.h"
+#include "tests/support/tap.h"
+
+static bool
+near(double a, double b, double within)
+{
+	return fabs(a - b) <= within;
+}
+
+static void
+test_value(void)
+{
+	const double losses[] = { 4, NAN, 1, 2, 3 };
+	const double none[] = { NAN, NAN };
+	double mean, error;
+
+	ok(near(replicate_stats_value(losses, 5, NAN), 2.5, 1e-12),
+	    "the mean leaves out what is missing");
+	ok(near(replicate_stats_value(losses, 5, 0.5), 2.5, 1e-12),
+	    "the median of four values is between the middle ones");
+	ok(near(replicate_stats_value(losses, 5, 1), 4, 0), "1 is the worst");
+	ok(near(replicate_stats_value(losses, 5, 0), 1, 0), "0 is the best");
+	ok(near(replicate_stats_value(losses, 5, 0.9), 3.7, 1e-12),
+	    "a quantile is interpolated");
+	ok(isnan(replicate_stats_value(none, 2, 0.5)),
+	    "no value without a loss");
+	ok(replicate_stats_mean(losses, 5, &mean, &error) == 4 &&
+		near(error, sqrt(5.0 / 3 / 4), 1e-12),
+	    "the standard error is that of four");
+	ok(replicate_stats_mean(losses + 4, 1, &mean, &error) == 1 &&
+		isnan(error),
+	    "one value has no standard error");
+}
+
+/* Upper 5 % points of tables. */
+static void
+test_student(void)
+{
+	static const struct {
+		size_t df;
+		double t, tail;
+	} table[] = { { 1, 6.313752, 0.05 }, { 2, 2.919986, 0.05 },
+		{ 3, 2.353363, 0.05 }, { 4, 2.131847, 0.05 },
+		{ 5, 2.015048, 0.05 }, { 10, 1.812461, 0.05 },
+		{ 29, 1.699127, 0.05 }, { 1000, 1.646379, 0.05 },
+		{ 4, 4.604095, 0.005 }, { 7, 0, 0.5 }, { 3, -2.353363, 0.95 } };
+	size_t i;
+	bool good = true;
+
+	for (i = 0; i < sizeof table / sizeof table[0]; i++)
+		good &=
+		    near(replicate_stats_student_tail(table[i].t, table[i].df),
+			table[i].tail, 2e-7);
+	ok(good, "Student's tail is that of tables");
+}
+
+static void
+test_better(void)
+{
+	/* Seeds differ much, settings little: only pairs show it. */
+	const double a[] = { 1, 11, 21, NAN, 41 };
+	const double b[] = { 2.1, 11.9, 22, 32, NAN };
+	size_t pairs;
+	double p = replicate_stats_better(a, b, 5, &pairs);
+
+	ok(pairs == 3, "three replicates are in both");
+	ok(near(p, 0.0016528925619835211 * 1.0, 1e-3) && p < 0.05,
+	    "better by pairs, although the seeds differ more");
+	ok(replicate_stats_better(b, a, 5, &pairs) > 0.95, "not the other way");
+	ok(isnan(replicate_stats_better(a, b, 1, &pairs)) && pairs == 1,
+	    "no test of one pair");
+	ok(replicate_stats_better(a, a, 3, &pairs) >= 0.05,
+	    "not better than itself");
+}
+
+static void
+test_race(void)
+{
+	/* Five settings of three replicates; the fourth and fifth have one. */
+	const double losses[] = { 1.0, 2.0, 3.0, /* the best */
+		1.3, 2.1, 3.5, /* may be */
+		1.5, 1.9, 3.6, /* may be */
+		9.0, NAN, NAN, /* not */
+		1.2, NAN, NAN /* may be */ };
+	struct replicate_race race = replicate_stats_race(losses, 5, 3, 0);
+	const double few[] = { 1, 2, 90, NAN };
+	const double same[] = { 1, 2, 3, 1, 2, 3, 1.1, NAN, NAN };
+
+	ok(race.df == 4, "differences of two settings count");
+	ok(replicate_stats_may_win(&race, 0) &&
+		replicate_stats_may_win(&race, 1) &&
+		replicate_stats_may_win(&race, 2) &&
+		replicate_stats_may_win(&race, 4),
+	    "what is near the best may win");
+	ok(!replicate_stats_may_win(&race, 3),
+	    "what is far away after one may not");
+	race = replicate_stats_race(few, 2, 2, 0);
+	ok(replicate_stats_may_win(&race, 1),
+	    "nothing is behind without a variance");
+	race = replicate_stats_race(same, 3, 3, 0);
+	ok(replicate_stats_may_win(&race, 1) &&
+		!replicate_stats_may_win(&race, 2),
+	    "without noise any difference decides");
+}
+
+int
+main(void)
+{
+	test_value();
+	test_student();
+	test_better();
+	test_race();
+	return done_testing();
+}

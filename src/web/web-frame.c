@@ -1,6 +1,7 @@
 /* Head and foot of the pages. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/mem.h"
 #include "src/html/html.h"
@@ -115,4 +116,36 @@ web_frame_button(struct html *h, const char *action, const char *trial,
 		html_attr(h, "data-ask", question);
 	html_text(h, text);
 	html_close(h, "button");
+}
+
+static bool
+is_without(const char *name, const char *const *without)
+{
+	size_t len;
+
+	for (; *without != NULL; without++) {
+		len = strlen(*without);
+		if (strcmp(name, *without) == 0 ||
+		    (len > 0 && (*without)[len - 1] == '.' &&
+			strncmp(name, *without, len) == 0))
+			return true;
+	}
+	return false;
+}
+
+void
+web_frame_hidden(
+    struct html *h, const struct web_address *a, const char *const *without)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_params; i++) {
+		if (is_without(a->params[i].name, without))
+			continue;
+		html_open(h, "input");
+		html_attr(h, "type", "hidden");
+		html_attr(h, "name", a->params[i].name);
+		html_attr(h, "value", a->params[i].value);
+		html_close(h, "input");
+	}
 }

@@ -8,6 +8,7 @@
 struct buf;
 struct html;
 struct web_access;
+struct web_address;
 struct web_study;
 
 /* A step of the way from the list of studies to a page. */
@@ -31,5 +32,12 @@ void web_frame_link(struct html *, const char *address, const char *text);
 /* A button that does an action on the study, by the script. */
 void web_frame_button(struct html *, const char *action, const char *trial,
     const char *text, const char *question);
+
+/*
+ * The parameters of an address as hidden fields of a form, but for those that
+ * without (a list that NULL closes) names or, with a dot at their end, begins.
+ */
+void web_frame_hidden(
+    struct html *, const struct web_address *, const char *const *without);
 
 #endif /* HPOTUNE_WEB_FRAME_H */

@@ -17,7 +17,7 @@
 #include "src/web/web-frame.h"
 #include "src/web/web-table.h"
 
-enum { ROWS = 50, FIXED = 8 };
+enum { ROWS = 50, FIXED = 8, CHOSEN = 48 /* columns at most */ };
 
 /* Columns of the view trials that are shown, and others that a filter names. */
 static const struct web_filter_column fixed[] = { { "trial", "trial" },
@@ -27,6 +27,9 @@ static const struct web_filter_column fixed[] = { { "trial", "trial" },
 	{ "backend", "backend" }, { "ended", "ended" }, { "cost", "cost" },
 	{ "gpu_seconds", "gpu_seconds" }, { "note", "note" },
 	{ "tags", "tags" }, { "forgotten", "forgotten" } };
+
+/* How they are written, in the same order: number, word, text. */
+static const char fixed_kinds[] = "nwnnnnwtnwwnnttn";
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
@@ -40,6 +43,7 @@ struct table {
 	const char *sort; /* SQL of the column */
 	const char *sort_name;
 	bool down;
+	size_t chosen[CHOSEN], n_chosen; /* of columns; 0 = the usual ones */
 	char *where; /* SQL; NULL = all */
 	int64_t all, page;
 };
@@ -87,6 +91,58 @@ param_name(const struct table *t, size_t i)
 	return name;
 }
 
+/* Column i of those that can be chosen, from 1 on; false: there is none. */
+static bool
+choice_at(const struct table *t, size_t i, size_t *column, const char **name)
+{
+	size_t n = COUNT(fixed);
+
+	*column = i < n ? i : i + 1; /* the metric is the objective */
+	if (i >= n + t->r->study->space->n)
+		return false;
+	*name = i < n ? fixed[i].name : param_name(t, i - n);
+	return true;
+}
+
+static bool
+is_chosen(const struct table *t, const char *name)
+{
+	const char *s;
+	size_t i;
+
+	for (i = 0; (s = web_address_param(t->address, "column", i)) != NULL;
+	     i++)
+		if (strcmp(s, name) == 0)
+			return true;
+	return false;
+}
+
+static void
+chosen_read(struct table *t)
+{
+	const char *name;
+	size_t i, column;
+
+	for (i = 1; t->n_chosen < CHOSEN && choice_at(t, i, &column, &name);
+	     i++)
+		if (is_chosen(t, name))
+			t->chosen[t->n_chosen++] = column;
+}
+
+static struct section_column
+column_kind(const struct table *t, size_t column)
+{
+	struct section_column out = { t->columns[column].name, COLUMN_TEXT };
+
+	if (column < COUNT(fixed))
+		out.kind = fixed_kinds[column] == 'n'	? COLUMN_NUMBER
+			   : fixed_kinds[column] == 'w' ? COLUMN_WORD
+							: COLUMN_TEXT;
+	else if (section_param_is_number(t->r, column - COUNT(fixed) - 1))
+		out.kind = COLUMN_NUMBER;
+	return out;
+}
+
 static void
 table_fini(struct table *t)
 {
@@ -110,6 +166,7 @@ choices_read(struct table *t, struct err *e)
 	size_t i;
 	int rc;
 
+	chosen_read(t);
 	t->sort = t->sort_name = "trial";
 	t->down =
 	    sort == NULL || web_address_number(t->address, "down", 0) == 1;
@@ -133,7 +190,6 @@ filter_put(struct table *t, const char *trouble)
 	struct html *h = &t->r->h;
 	const char *where = web_address_param(t->address, "where", 0);
 	char *to = web_frame_address(t->study, "#trials");
-	size_t i;
 
 	html_open(h, "form");
 	html_attr(h, "class", "filter");
@@ -146,17 +202,8 @@ filter_put(struct table *t, const char *trouble)
 	html_attr(h, "aria-label", "filter of trials");
 	html_close(h, "input");
 	/* The order of the table, and the rest of the address, stay. */
-	for (i = 0; i < t->address->n_params; i++) {
-		const char *name = t->address->params[i].name;
-
-		if (strcmp(name, "where") == 0 || strcmp(name, "page") == 0)
-			continue;
-		html_open(h, "input");
-		html_attr(h, "type", "hidden");
-		html_attr(h, "name", name);
-		html_attr(h, "value", t->address->params[i].value);
-		html_close(h, "input");
-	}
+	web_frame_hidden(
+	    h, t->address, (const char *[]){ "where", "page", NULL });
 	html_leaf(h, "button", NULL, "Filter");
 	html_close(h, "form");
 	if (trouble != NULL)
@@ -199,16 +246,33 @@ head_put(struct table *t, const char *name, bool number)
 }
 
 static void
+chosen_heads_put(struct table *t)
+{
+	struct section_column c;
+	size_t i, column;
+
+	head_put(t, "trial", true);
+	for (i = 0; i < t->n_chosen; i++) {
+		column = t->chosen[i];
+		c = column_kind(t, column);
+		if (column == 2 && !t->r->aims.several)
+			c.head = t->r->study->metric;
+		if (column > COUNT(fixed))
+			c.head = param_name(t, column - COUNT(fixed) - 1);
+		head_put(t, c.head, c.kind == COLUMN_NUMBER);
+	}
+}
+
+static void
 heads_put(struct table *t)
 {
 	const struct space *space = t->r->study->space;
 	size_t i;
 
-	html_open(&t->r->h, "div");
-	html_attr(&t->r->h, "class", "wide");
-	html_open(&t->r->h, "table");
-	html_open(&t->r->h, "thead");
-	html_open(&t->r->h, "tr");
+	if (t->n_chosen > 0) {
+		chosen_heads_put(t);
+		return;
+	}
 	for (i = 0; i < FIXED - 1; i++)
 		head_put(t,
 		    i == 2 && !t->r->aims.several ? t->r->study->metric
@@ -221,9 +285,6 @@ heads_put(struct table *t)
 	else
 		html_leaf(&t->r->h, "th", NULL, "parameters");
 	head_put(t, "why", false);
-	html_close(&t->r->h, "tr");
-	html_close(&t->r->h, "thead");
-	html_open(&t->r->h, "tbody");
 }
 
 static void
@@ -235,7 +296,9 @@ row_put(struct table *t, const struct store_rows *rows)
 		{ "step", COLUMN_NUMBER }, { "seconds", COLUMN_NUMBER },
 		{ "attempts", COLUMN_NUMBER }, { "started", COLUMN_WORD },
 		{ "params", COLUMN_PARAMS }, { "why", COLUMN_TEXT } };
+	struct section_column chosen[CHOSEN + 1];
 	struct html *h = &t->r->h;
+	size_t i;
 	char *rest = xasprintf("/trial/%" PRId64, store_rows_int(rows, 0));
 	char *address = web_frame_address(t->study, rest);
 
@@ -245,7 +308,12 @@ row_put(struct table *t, const struct store_rows *rows)
 	html_attr(h, "class", "n");
 	web_frame_link(h, address, store_rows_text(rows, 0));
 	html_close(h, "td");
-	section_cells(t->r, rows, columns, 1, COUNT(columns));
+	for (i = 0; i < t->n_chosen; i++)
+		chosen[i + 1] = column_kind(t, t->chosen[i]);
+	if (t->n_chosen > 0)
+		section_cells(t->r, rows, chosen, 1, t->n_chosen + 1);
+	else
+		section_cells(t->r, rows, columns, 1, COUNT(columns));
 	html_close(h, "tr");
 	free(address);
 	free(rest);
@@ -281,30 +349,63 @@ pages_put(struct table *t, int64_t shown)
 	buf_free(&b);
 }
 
+/* The columns after the trial, in SQL. */
+static void
+columns_put(struct buf *b, const struct table *t)
+{
+	size_t i;
+
+	if (t->n_chosen == 0)
+		buf_puts(b,
+		    "state, objective, step, seconds, attempts, "
+		    "replace(substr(started, 1, 19), 'T', ' '), params, "
+		    "nullif(ltrim(coalesce(why, '') || "
+		    "coalesce(' [' || tags || ']', '') || "
+		    "coalesce(' ' || note, '')), '') AS why");
+	for (i = 0; i < t->n_chosen; i++)
+		buf_printf(
+		    b, "%s%s", i > 0 ? ", " : "", t->columns[t->chosen[i]].sql);
+}
+
+static void
+table_begin(struct table *t)
+{
+	struct html *h = &t->r->h;
+
+	html_open(h, "div");
+	html_attr(h, "class", "wide");
+	html_open(h, "table");
+	html_open(h, "thead");
+	html_open(h, "tr");
+	heads_put(t);
+	html_close(h, "tr");
+	html_close(h, "thead");
+	html_open(h, "tbody");
+}
+
 static int
 rows_put(struct table *t, struct err *e)
 {
 	struct store_rows *rows;
 	int64_t shown = 0;
+	struct buf columns = { 0 };
 	char *sql;
 	int rc;
 
-	sql = xasprintf(
-	    "SELECT trial, state, objective, step, seconds, attempts, "
-	    "replace(substr(started, 1, 19), 'T', ' '), params, "
-	    "nullif(ltrim(coalesce(why, '') || coalesce(' [' || tags || ']', "
-	    "'') || coalesce(' ' || note, '')), '') AS why "
-	    "FROM trials%s%s ORDER BY %s %s NULLS LAST, trial DESC "
-	    "LIMIT %d OFFSET %" PRId64,
-	    t->where != NULL ? " WHERE " : "", t->where != NULL ? t->where : "",
-	    t->sort, t->down ? "DESC" : "ASC", ROWS, t->page * ROWS);
+	columns_put(&columns, t);
+	sql = xasprintf("SELECT trial, %s FROM trials%s%s ORDER BY %s %s "
+			"NULLS LAST, trial DESC LIMIT %d OFFSET %" PRId64,
+	    buf_str(&columns), t->where != NULL ? " WHERE " : "",
+	    t->where != NULL ? t->where : "", t->sort, t->down ? "DESC" : "ASC",
+	    ROWS, t->page * ROWS);
 	rc = store_rows_open(&rows, t->r->store, sql, NULL, e);
 	free(sql);
+	buf_free(&columns);
 	if (rc != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if (shown++ == 0)
-			heads_put(t);
+			table_begin(t);
 		row_put(t, rows);
 	}
 	store_rows_close(rows);
@@ -354,4 +455,64 @@ web_table_put(struct page *r, const char *study,
 	section_end(&r->h);
 	table_fini(&t);
 	return rc == -1 ? -1 : 0;
+}
+
+static void
+box_put(struct table *t, const char *name, const char *label)
+{
+	struct html *h = &t->r->h;
+
+	html_open(h, "label");
+	html_open(h, "input");
+	html_attr(h, "type", "checkbox");
+	html_attr(h, "name", "column");
+	html_attr(h, "value", name);
+	if (is_chosen(t, name))
+		html_attr(h, "checked", "checked");
+	html_close(h, "input");
+	html_textf(h, " %s", label);
+	html_close(h, "label");
+}
+
+/* The address without columns, whose link shows the usual ones. */
+static void
+usual_put(struct table *t)
+{
+	struct buf b = { 0 };
+
+	web_address_put_query(&b, t->address, "column", NULL);
+	if (b.len == 0)
+		buf_putc(&b, '?');
+	buf_puts(&b, "#trials");
+	web_frame_link(&t->r->h, buf_str(&b), "the usual ones");
+	buf_free(&b);
+}
+
+void
+web_table_columns_put(struct page *r, const struct web_address *address)
+{
+	struct table t = { .r = r, .address = address };
+	struct html *h = &r->h;
+	const char *name;
+	size_t i, column;
+
+	columns_make(&t);
+	chosen_read(&t);
+	html_open(h, "details");
+	html_attr(h, "class", "zoom columns");
+	if (t.n_chosen > 0)
+		html_attr(h, "open", "open");
+	html_leaf(h, "summary", NULL, "Columns");
+	html_open(h, "form");
+	html_attr(h, "action", "#trials");
+	web_frame_hidden(h, address, (const char *[]){ "column", NULL });
+	for (i = 1; choice_at(&t, i, &column, &name); i++)
+		box_put(&t, name,
+		    column == 2 && !r->aims.several ? r->study->metric : name);
+	html_leaf(h, "button", NULL, "Show");
+	if (t.n_chosen > 0)
+		usual_put(&t);
+	html_close(h, "form");
+	html_close(h, "details");
+	table_fini(&t);
 }

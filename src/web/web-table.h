@@ -15,4 +15,10 @@ struct web_address;
 int web_table_put(
     struct page *, const char *study, const struct web_address *, struct err *);
 
+/*
+ * The form by which columns of the table are chosen (column=NAME in the
+ * address).
+ */
+void web_table_columns_put(struct page *, const struct web_address *);
+
 #endif /* HPOTUNE_WEB_TABLE_H */

@@ -121,28 +121,20 @@ slices_put(struct page *r, const struct web_address *a)
 	}
 }
 
-/* The address without the ranges of this section, and as hidden fields. */
+/* The address without the ranges of this section. */
 static void
-rest_put(struct html *h, const struct web_address *a, const char *prefix,
-    struct buf *whole)
+whole_put(struct buf *out, const struct web_address *a, const char *prefix)
 {
 	struct web_address rest = *a;
 	size_t i, n = 0;
 
-	for (i = 0; i < a->n_params; i++) {
-		if (begins(a->params[i].name, prefix))
-			continue;
-		rest.params[n++] = a->params[i]; /* borrowed */
-		html_open(h, "input");
-		html_attr(h, "type", "hidden");
-		html_attr(h, "name", a->params[i].name);
-		html_attr(h, "value", a->params[i].value);
-		html_close(h, "input");
-	}
+	for (i = 0; i < a->n_params; i++)
+		if (!begins(a->params[i].name, prefix))
+			rest.params[n++] = a->params[i]; /* borrowed */
 	rest.n_params = n;
-	web_address_put_query(whole, &rest, "", NULL);
-	if (whole->len == 0)
-		buf_putc(whole, '?');
+	web_address_put_query(out, &rest, "", NULL);
+	if (out->len == 0)
+		buf_putc(out, '?');
 }
 
 void
@@ -162,7 +154,8 @@ web_zoom_put(struct page *r, const char *section, const struct web_address *a)
 	html_leaf(h, "summary", NULL, "Zoom");
 	html_open(h, "form");
 	html_attrf(h, "action", "#part-%s", section);
-	rest_put(h, a, prefix, &whole);
+	web_frame_hidden(h, a, (const char *[]){ prefix, NULL });
+	whole_put(&whole, a, prefix);
 	if (strcmp(section, "importance") == 0)
 		slices_put(r, a);
 	else if (strcmp(section, "curves") == 0) {

@@ -220,6 +220,26 @@ class User:
         b.click(*self.middle("#trials th:nth-child(3) a"))
         check(b.until("!!document.querySelector('th[aria-sort=ascending]')"),
               "and upwards", b.js("location.href"))
+        self.go("/s/run?where=x+%3E+0.5")
+        b.js("""(() => { const f = document.querySelector('.columns');
+            f.open = true;
+            for (const c of f.querySelectorAll('input[type=checkbox]'))
+                c.checked = ['opt', 'reports'].includes(c.value);
+            f.querySelector('button').click(); })()""")
+        check(b.until("""/column=reports&column=opt$/.test(location.search) &&
+            document.readyState === 'complete'"""),
+              "columns are chosen", b.js("location.href"))
+        check(b.js("[...document.querySelectorAll('#trials th')].map("
+                   "h => h.textContent.trim()).join(' ')")
+              == "trial ▾ reports opt" and
+              b.js("document.querySelector('#trials tbody tr').cells[2]"
+                   ".textContent") in ("sgd", "adam"),
+              "and shown, of the trials of the filter",
+              b.js("document.querySelector('#trials table').innerText")[:200])
+        b.click(*self.middle(".columns a"))
+        check(b.until("location.search === '?where=x+%3E+0.5' || "
+                      "location.search === '?where=x%20%3e%200.5'"),
+              "a link shows the usual ones", b.js("location.href"))
         self.go("/s/run?where=stat=x")
         check("did you mean state" in (b.js(
             "document.querySelector('.trouble')?.textContent") or ""),

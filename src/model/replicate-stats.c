@@ -139,6 +139,23 @@ replicate_stats_better(
 	return tail(mean, squares / (double)(*pairs - 1), *pairs, *pairs - 1);
 }
 
+/* The variance within settings, pooled; 0 when none has two replicates. */
+static double
+within(const double *losses, size_t m, size_t n)
+{
+	double mean, error, sum = 0;
+	size_t i, k, df = 0;
+
+	for (i = 0; i < m; i++) {
+		k = replicate_stats_mean(losses + i * n, n, &mean, &error);
+		if (k < 2)
+			continue;
+		sum += error * error * (double)(k * (k - 1));
+		df += k - 1;
+	}
+	return df > 0 ? sum / (double)df : 0;
+}
+
 struct replicate_race
 replicate_stats_race(const double *losses, size_t m, size_t n, size_t best)
 {
@@ -157,6 +174,7 @@ replicate_stats_race(const double *losses, size_t m, size_t n, size_t best)
 		sum += squares;
 	}
 	race.variance = race.df > 0 ? sum / (double)race.df : NAN;
+	race.within = within(losses, m, n);
 	return race;
 }
 
@@ -172,4 +190,16 @@ replicate_stats_may_win(const struct replicate_race *race, size_t k)
 	    n, &mean, &squares);
 	return pairs == 0 || race->df < DF_LEAST ||
 	       tail(mean, race->variance, pairs, race->df) >= RACE_LEVEL;
+}
+
+double
+replicate_stats_noise(const struct replicate_race *race, size_t k)
+{
+	double own = race->within, shared = 0, share = 1 / (double)k;
+
+	if (race->df >= DF_LEAST) {
+		own = fmin(race->variance / 2, race->within);
+		shared = race->within - own;
+	}
+	return sqrt(own * share + shared * (share - 1 / (double)race->n));
 }

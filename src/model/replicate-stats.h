@@ -43,17 +43,27 @@ struct replicate_race {
 	size_t n, best;
 	double variance; /* of a difference to the best */
 	size_t df;
+	double within; /* variance within a setting; 0 = unknown */
 };
 
 /*
- * Whether setting k may still be the best: a t test of the paired differences to the best over the replicates
- * that both have, at 5 %, with the variance of these differences pooled over all
- * settings (as the t test of irace: López-Ibáñez et al., Operations Research
- * Perspectives 3, 2016; racing: Maron and Moore, NIPS 6, 1994).  Pooled, because
- * a setting is to be given up after its first replicate, too.  True without two
- * degrees of freedom.
+ * Whether setting k may still be the best: a t test of the paired differences to
+ * the best over the replicates that both have, at 5 %, with the variance of these
+ * differences pooled over all settings (as the t test of irace: López-Ibáñez et
+ * al., Operations Research Perspectives 3, 2016; racing: Maron and Moore, NIPS 6,
+ * 1994).  Pooled, because a setting is to be given up after its first replicate,
+ * too.  True without two degrees of freedom.
  */
 bool replicate_stats_may_win(const struct replicate_race *, size_t k);
+/*
+ * The standard error of the value of a setting with k replicates (at least 1),
+ * as an estimate of what it has with all n: r / k + s (1 / k - 1 / n), where r is
+ * the variance of a replicate against others of the same number, half of that of
+ * differences, and s what the numbers (folds) add to that within a setting.  All
+ * settings with n replicates have the same numbers, which make no difference
+ * then.  0 = unknown: no setting has two.
+ */
+double replicate_stats_noise(const struct replicate_race *, size_t k);
 /* The losses are borrowed: m settings with n replicates each. */
 struct replicate_race
 replicate_stats_race(const double *losses, size_t m, size_t n, size_t best);

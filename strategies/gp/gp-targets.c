@@ -232,15 +232,18 @@ gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
     const struct history *h, enum gp_warp warp)
 {
 	double *values = xcalloc(2 * rows->n + 1, sizeof *values);
-	double *variances = values + rows->n;
+	double *variances = values + rows->n, noise;
 	size_t i;
 
 	gp_targets_guess_stopped(values, variances, rows, h);
 	for (i = 0; i < rows->n; i++) {
 		if (rows->kinds[i] == GP_BAD)
 			values[i] = NAN;
-		else if (rows->kinds[i] == GP_COMPLETED)
+		else if (rows->kinds[i] == GP_COMPLETED) {
 			values[i] = history_loss(h, rows->trials[i]);
+			noise = history_noise(h, rows->trials[i]);
+			variances[i] = noise * noise;
+		}
 	}
 	results_transform(out, values, variances, rows->n, warp);
 	free(values);

@@ -36,6 +36,7 @@ trial_put(struct buf *b, const struct history *h, int64_t trial)
 	buf_printf(b, "\ntrial %" PRId64 " %s", trial,
 	    trial_state_name(history_state(h, trial)));
 	number_put(b, history_loss(h, trial));
+	number_put(b, history_noise(h, trial));
 	for (i = 0; i < n && history_has_results(h); i++)
 		number_put(b, history_losses(h, trial)[i]);
 	for (i = 0; i < c.n; i++) {

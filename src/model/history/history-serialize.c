@@ -20,7 +20,7 @@ struct pack_head {
 
 struct serialize_trial {
 	int64_t state;
-	double loss;
+	double loss, noise;
 	uint64_t reports;
 };
 
@@ -53,6 +53,7 @@ serialize_trial(
 	struct serialize_trial t = {
 		.state = history_state(h, trial),
 		.loss = history_loss(h, trial),
+		.noise = history_noise(h, trial),
 		.reports = (keep & HISTORY_CURVES) != 0 ? c.n : 0,
 	};
 	int64_t step;
@@ -209,6 +210,7 @@ deserialize_trial(
 	if (u->bad)
 		return;
 	history_add(h, trial, point);
+	history_set_noise(h, trial, t.noise);
 	deserialize_results(u, h, trial);
 	for (; t.reports > 0 && !u->bad; t.reports--) {
 		take(u, &step, sizeof step);

@@ -51,6 +51,7 @@ struct history {
 	bool *goals; /* of the objectives: maximize; NULL = one */
 	double *results; /* a row of both per trial; NULL = none */
 	struct history_origin *descents; /* per trial; NULL = none */
+	double *noises; /* per trial; NULL = none */
 	double *points;
 	size_t points_cap; /* trials */
 	union word *arena;
@@ -126,6 +127,7 @@ history_free(struct history *h)
 	free(h->trials);
 	free(h->points);
 	free(h->descents);
+	free(h->noises);
 	free(h->goals);
 	free(h->results);
 	free(h);
@@ -151,6 +153,8 @@ history_grow(struct history *h)
 	if (h->descents != NULL)
 		h->descents =
 		    xreallocarray(h->descents, h->cap, sizeof(*h->descents));
+	if (h->noises != NULL)
+		h->noises = xreallocarray(h->noises, h->cap, sizeof *h->noises);
 	if (history_result_columns(h) > 0)
 		h->results = xreallocarray(h->results, h->cap,
 		    history_result_columns(h) * sizeof(double));
@@ -168,6 +172,8 @@ history_append(struct history *h, enum trial_state state)
 		h->points[h->n * h->dims + i] = NAN;
 	if (h->descents != NULL)
 		h->descents[h->n] = (struct history_origin){ 0 };
+	if (h->noises != NULL)
+		h->noises[h->n] = 0;
 	for (i = 0; i < history_result_columns(h); i++)
 		h->results[h->n * history_result_columns(h) + i] = NAN;
 	h->n++;
@@ -215,6 +221,21 @@ history_member(const struct history *h, int64_t trial)
 	(void)history_entry(h, trial);
 	return h->descents != NULL ? h->descents[history_index(h, trial)].member
 				   : 0;
+}
+
+void
+history_set_noise(struct history *h, int64_t trial, double noise)
+{
+	if (h->noises == NULL && noise > 0)
+		h->noises = xcalloc(h->cap, sizeof *h->noises);
+	if (h->noises != NULL)
+		h->noises[history_index(h, trial)] = noise;
+}
+
+double
+history_noise(const struct history *h, int64_t trial)
+{
+	return h->noises != NULL ? h->noises[history_index(h, trial)] : 0;
 }
 
 bool

@@ -91,6 +91,12 @@ int64_t history_member(const struct history *, int64_t trial);
  */
 void history_end(
     struct history *, int64_t trial, enum trial_state, double objective);
+/*
+ * The standard error of a trial's loss where it is known, as that of the
+ * replicates of a setting is; 0 = it is not.  history_retry leaves it.
+ */
+void history_set_noise(struct history *, int64_t trial, double);
+double history_noise(const struct history *, int64_t trial);
 /* The trial will run again: pending once more, its curve is kept. */
 void history_retry(struct history *, int64_t trial);
 

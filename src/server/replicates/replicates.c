@@ -187,6 +187,7 @@ replicates_race(struct replicates *r)
 	struct replicate_race race;
 	size_t i, best;
 	bool behind;
+	double noise;
 
 	if (!r->race_due)
 		return;
@@ -199,6 +200,10 @@ replicates_race(struct replicates *r)
 			 !replicate_stats_may_win(&race, i);
 		r->list[i].dirty |= behind != r->list[i].behind;
 		r->list[i].behind = behind;
+		noise = best < r->n && r->list[i].completed > 0
+			    ? replicate_stats_noise(&race, r->list[i].completed)
+			    : 0;
+		history_set_noise(r->history, (int64_t)i + 1, noise);
 	}
 }
 

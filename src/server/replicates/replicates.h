@@ -101,7 +101,10 @@ replicates_whole(const struct replicates *, int64_t trial, int64_t *first);
 bool
 replicates_over(const struct replicates *, int64_t trial, char *why, size_t n);
 
-/* Where results have changed: which settings may still be the best. */
+/*
+ * Where results have changed: which settings may still be the best, and the
+ * standard errors that strategies see.
+ */
 void replicates_race(struct replicates *);
 /* Write the rows of settings that have changed. */
 void replicates_write(struct replicates *, struct store *);

@@ -287,6 +287,7 @@ wide(void)
 	history_end(h, 2, TRIAL_COMPLETED, 3);
 	history_add(h, 4, x);
 	history_report(h, 4, 0, 1.0);
+	history_set_noise(h, 2, 0.25);
 	return h;
 }
 
@@ -392,6 +393,8 @@ test_pack(void)
 	    "and is the same");
 	is_int(history_state(again, 3), TRIAL_WAITING, "with its gap");
 	is_int(history_best(again), history_best(h), "and its best");
+	ok(history_noise(again, 2) == 0.25 && history_noise(again, 4) == 0,
+	    "and what is known of the noise");
 	history_free(again);
 	for (len = 0; len < a.len; len++)
 		wrong +=

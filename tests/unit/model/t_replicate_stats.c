@@ -107,6 +107,27 @@ test_race(void)
 	    "without noise any difference decides");
 }
 
+/* Three folds that differ by 10 each, and results that differ by 1. */
+static void
+test_noise(void)
+{
+	const double folds[] = { 9, 21, 30, 10, 20, 31, 11, NAN, NAN };
+	const double single[] = { 1, NAN, 2, NAN };
+	struct replicate_race race = replicate_stats_race(folds, 3, 3, 0);
+	/* Differences -1, 1, -1 and none; two settings within themselves. */
+	double own = (2 + 2.0 / 3) / 2 / 2, within = (222 + 662.0 / 3) / 4;
+
+	ok(near(replicate_stats_noise(&race, 3), sqrt(own / 3), 1e-9),
+	    "with all replicates the folds make no difference: %g",
+	    replicate_stats_noise(&race, 3));
+	ok(near(replicate_stats_noise(&race, 1),
+	       sqrt(own + (within - own) * 2 / 3), 1e-9),
+	    "with one they do: %g", replicate_stats_noise(&race, 1));
+	race = replicate_stats_race(single, 2, 2, 0);
+	ok(replicate_stats_noise(&race, 1) == 0,
+	    "nothing is known without a setting with two");
+}
+
 int
 main(void)
 {
@@ -114,5 +135,6 @@ main(void)
 	test_student();
 	test_better();
 	test_race();
+	test_noise();
 	return done_testing();
 }

@@ -176,9 +176,13 @@ check_failed(void)
 		history_end(h, t, t == 4 ? TRIAL_FAILED : TRIAL_COMPLETED,
 		    losses[t - 1]);
 	}
+	history_set_noise(h, 2, 0.5);
 	gp_axes_init(&g, space);
 	gp_training_rows_init(&rows, &g, h, 100);
 	gp_targets_from_losses(&out, &rows, h, GP_WARP_NONE);
+	ok(out.extra[0] == 0 &&
+		fabs(sqrt(out.extra[1]) * out.scale - 0.5) < 1e-12,
+	    "a known standard error is that of the value");
 	ok(rows.n == 4 && out.y[3] == out.y[2] && out.y[2] > out.y[0],
 	    "a failed trial is as bad as the worst");
 	gp_targets_free(&out);

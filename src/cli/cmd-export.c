@@ -1,6 +1,7 @@
 /* hpotune export: a study in other formats. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
+#include "src/export/export-mlflow.h"
 #include "src/export/export-optuna.h"
 #include "src/export/export-sagemaker.h"
 #include "src/export/export-tensorboard.h"
@@ -18,18 +20,19 @@
 #include "src/cli/common/atomic-file.h"
 #include "src/store/store.h"
 
-enum { PASS_BYTES = 65536 };
+enum { PASS_BYTES = 65536, FOLLOW_MS = 2000, AWAY_MS = 10000 };
 
 enum format {
 	FORMAT_CSV,
 	FORMAT_JSON,
+	FORMAT_MLFLOW,
 	FORMAT_OPTUNA,
 	FORMAT_SAGEMAKER,
 	FORMAT_TENSORBOARD
 };
 
-static const char *const formats[] = { "csv", "json", "optuna", "sagemaker",
-	"tensorboard", NULL };
+static const char *const formats[] = { "csv", "json", "mlflow", "optuna",
+	"sagemaker", "tensorboard", NULL };
 
 /* The views, and the order of their rows where it differs from the table's. */
 static const struct view {
@@ -71,6 +74,8 @@ struct wish {
 	enum format format;
 	const char *output; /* NULL = standard output */
 	bool force;
+	const char *url; /* of MLflow */
+	bool follow;
 };
 
 void
@@ -117,9 +122,10 @@ format_read(struct wish *wish, const struct cli *cli, struct err *e)
 	if (formats[i] == NULL) {
 		near = text_nearest(name, formats);
 		return err_set(e, ERR_USAGE,
-		    near != NULL ? "export: --format %s: did you mean %s?"
-				 : "export: --format %s: csv, json, optuna, "
-				   "sagemaker or tensorboard",
+		    near != NULL
+			? "export: --format %s: did you mean %s?"
+			: "export: --format %s: csv, json, mlflow, optuna, "
+			  "sagemaker or tensorboard",
 		    name, near);
 	}
 	wish->format = (enum format)i;
@@ -154,6 +160,30 @@ table_read(struct export *x, const struct cli *cli, struct err *e)
 }
 
 static int
+mlflow_read(struct wish *wish, const struct cli *cli, struct err *e)
+{
+	wish->url = cli_value(cli, "url");
+	wish->follow = cli_has(cli, "follow");
+	if (wish->format != FORMAT_MLFLOW)
+		return wish->url == NULL && !wish->follow
+			   ? 0
+			   : err_set(e, ERR_USAGE,
+				 "export: --url and --follow require --format "
+				 "mlflow");
+	if (wish->output != NULL)
+		return err_set(e, ERR_USAGE,
+		    "export: --format mlflow has no --output: a server gets "
+		    "it");
+	if (wish->url == NULL)
+		wish->url = getenv("MLFLOW_TRACKING_URI");
+	if (wish->url == NULL || (strncmp(wish->url, "http://", 7) != 0 &&
+				     strncmp(wish->url, "https://", 8) != 0))
+		return err_set(e, ERR_USAGE,
+		    "export: --format mlflow requires --url http://HOST:PORT");
+	return 0;
+}
+
+static int
 wish_read(
     struct wish *wish, struct export *x, const struct cli *cli, struct err *e)
 {
@@ -164,6 +194,8 @@ wish_read(
 		wish->output = NULL;
 	wish->force = cli_has(cli, "force");
 	x->spreadsheet = cli_has(cli, "spreadsheet");
+	if (mlflow_read(wish, cli, e) != 0)
+		return -1;
 	if (wish->force && wish->output == NULL)
 		return err_set(
 		    e, ERR_USAGE, "export: --force requires --output FILE");
@@ -225,6 +257,7 @@ text_put(const struct wish *wish, struct export *x, struct err *e)
 		rc = export_sagemaker(&x->text, &x->notes, x->store, e);
 		break;
 	case FORMAT_OPTUNA: /* a database, not text */
+	case FORMAT_MLFLOW: /* a server */
 	case FORMAT_TENSORBOARD: /* a folder */
 		break;
 	}
@@ -291,6 +324,40 @@ file_put(const struct wish *wish, struct export *x, struct err *e)
 	return -1;
 }
 
+/*
+ * One pass, or with --follow passes until one began without a server.  While it
+ * follows, an MLflow server may be away.
+ */
+static int
+server_put(const struct wish *wish, struct export *x,
+    const struct cli_study *found, struct err *e)
+{
+	struct mlflow *m;
+	bool lives;
+	int rc;
+
+	if (export_mlflow_open(&m, x->store, wish->url,
+		getenv("MLFLOW_TRACKING_TOKEN"), e) != 0)
+		return -1;
+	for (;;) {
+		lives = wish->follow && cli_server_alive(found);
+		rc = export_mlflow_pass(m, e);
+		if (!lives || (rc != 0 && e->kind != ERR_REMOTE))
+			break;
+		if (rc != 0) {
+			buf_printf(&x->notes, "%s\n", e->text);
+			cli_print_notes(&x->notes);
+			buf_clear(&x->notes);
+		}
+		export_mlflow_wait(m, rc == 0 ? FOLLOW_MS : AWAY_MS);
+	}
+	if (rc == 0)
+		buf_printf(&x->notes, "%s: runs sent: %" PRId64 "\n", wish->url,
+		    export_mlflow_changed(m));
+	export_mlflow_close(m);
+	return rc;
+}
+
 int
 cmd_export(struct cli *cli)
 {
@@ -303,8 +370,11 @@ cmd_export(struct cli *cli)
 	if (wish_read(&wish, &x, cli, &e) != 0 ||
 	    cli_open_store(cli, &found, &x.store, &e) != 0)
 		return cli_fail(&e);
-	rc = store_begin(x.store, &e);
-	if (rc == 0 && wish.output == NULL)
+	rc = wish.format == FORMAT_MLFLOW ? server_put(&wish, &x, &found, &e)
+					  : store_begin(x.store, &e);
+	if (wish.format == FORMAT_MLFLOW)
+		; /* done */
+	else if (rc == 0 && wish.output == NULL)
 		rc = text_put(&wish, &x, &e);
 	else if (rc == 0) {
 		x.name = wish.output;

@@ -237,9 +237,11 @@ static const struct cli_option replay_options[] = {
 
 static const struct cli_option export_options[] = {
 	{ "format", 'f', "FORMAT",
-	    "csv, json, optuna, sagemaker or tensorboard (csv)" },
+	    "csv, json, mlflow, optuna, sagemaker or tensorboard (csv)" },
 	{ "output", 'o', "FILE", "write it there, a new file" },
 	{ "force", 0, NULL, "replace an existing file" },
+	{ "url", 0, "URL", "mlflow: the server (MLFLOW_TRACKING_URI)" },
+	{ "follow", 0, NULL, "mlflow: go on until the study has no server" },
 	{ "table", 't', "VIEW",
 	    "one view of the database (csv: results; json: the whole study)" },
 	{ "spreadsheet", 0, NULL,

@@ -47,7 +47,7 @@ src/server/tuner	src/base src/base/json @model src/store src/server/announce src
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h	-
-src/export	src/base src/base/json @model src/store src/server/status src/cli/common src/import	-
+src/export	src/base src/base/http src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
 src/web	@loop @model src/store src/cli/common src/html src/server/status	-
 src/cli	@loop @model schema src/store src/cli/common src/web src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-

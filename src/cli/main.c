@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
+#include "src/store/store.h"
 
 /* ---- the usage, from the command table ----------------------------------- */
 
@@ -564,6 +565,7 @@ main(int argc, char **argv)
 
 	streams_reserve();
 	mem_settle();
+	store_settle();
 	/*
 	 * With SIGCHLD ignored, as some parents leave it, exit statuses are
 	 * lost.

@@ -36,6 +36,13 @@ static const char write_settings[] =
     "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;"
     "PRAGMA temp_store = MEMORY;";
 
+void
+store_settle(void)
+{
+	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 struct store *
 store_new(const char *path, enum store_mode mode)
 {

@@ -123,10 +123,9 @@ function heat(trial) {
 		return;
 	for (const row of all(`tr[data-trial="${trial}"]`))
 		row.classList.add("hot");
-	for (const path of all("main svg path")) {
+	for (const path of all("main svg path"))
 		if (trialOf(path) === trial)
 			path.classList.add("hot");
-	}
 	for (const svg of all("main svg")) {
 		const mark = marksOf(svg).find(m => m[2] === trial);
 		if (mark)
@@ -301,11 +300,7 @@ function setup(part) {
 		} else if (title.parentNode.tagName === "svg")
 			title.remove(); // or it would cover the words
 	}
-	for (const svg of all(".parallel svg", part)) {
-		if (dragging) // it may have been replaced meanwhile
-			dragging.svg = svg;
-		brushShow(svg);
-	}
+	all(".parallel svg", part).forEach(brushShow);
 	if (hot)
 		heat(hot);
 }

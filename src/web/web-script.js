@@ -99,6 +99,13 @@ hooks.brushed = (note, words, n) => {
 
 // ---- live parts ---------------------------------------------------------------
 
+// Nothing is replaced under a pressed button: its click would be lost.
+let pressed, release;
+addEventListener("pointerdown", () => pressed ||= new Promise(done =>
+    release = () => setTimeout(() => done(pressed = null))), true);
+for (const kind of ["pointerup", "pointercancel"])
+	addEventListener(kind, () => release?.(), true);
+
 // Replace parts by their counterparts in a page that is fetched anew.
 async function refetch(selector) {
 	const start = performance.now();
@@ -106,6 +113,7 @@ async function refetch(selector) {
 	    { headers: { Accept: "text/html" } }).catch(() => null);
 	const page = answer?.ok && new DOMParser().parseFromString(
 	    await answer.text(), "text/html");
+	await pressed;
 	for (const old of page ? all(selector) : []) {
 		const fresh = page.getElementById(old.id);
 		const typing = old.contains(document.activeElement) &&
@@ -159,8 +167,9 @@ function live() {
 		lines.clear();
 		run();
 	});
-	events.addEventListener("part", event => {
+	events.addEventListener("part", async event => {
 		const { name, html } = JSON.parse(event.data);
+		await pressed;
 		const part = document.getElementById("part-" + name);
 		if (part && !part.dataset.zoomed) {
 			part.innerHTML = html;
@@ -177,12 +186,10 @@ function zoomStart(event) {
 	const svg = event.target.closest("svg[data-zoom]");
 	zoomed = false;
 	drag = svg && !event.button && event.pointerType !== "touch" &&
-	    { name: svg.dataset.zoom, from: chartPoint(svg, event) };
+	    { svg, name: svg.dataset.zoom, from: chartPoint(svg, event) };
 }
 
 function zoomMove(event) {
-	// The chart may have been replaced meanwhile.
-	drag.svg = $(`svg[data-zoom="${CSS.escape(drag.name)}"]`);
 	drag.to = chartPoint(drag.svg, event);
 	const [low, high] = [Math.min, Math.max].map(least =>
 	    drag.from.map((from, i) => least(from, drag.to[i])));

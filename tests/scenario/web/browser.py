@@ -33,8 +33,11 @@ class User:
         self.b.go(self.site + path)
 
     def middle(self, selector):
-        """Of an element, which is scrolled to."""
+        """Of an element, which is scrolled to.  Nothing moves until a button
+        is pressed and released."""
+        self.b.until("document.readyState === 'complete'")
         return self.b.js(f"""(() => {{
+            document.body.dispatchEvent(new Event("pointerdown"));
             const e = document.querySelector({json.dumps(selector)});
             if (!e) return null;
             e.scrollIntoView({{ block: "center" }});
@@ -87,6 +90,36 @@ class User:
         b.click(x, y)
         check(b.until(f"location.pathname === '/s/run/trial/{trial}'"),
               "a click leads to its page", b.js("location.href"))
+
+    def pressing(self):
+        """A part that comes while a button is down waits for the click."""
+        b = self.b
+        script = b("Page.addScriptToEvaluateOnNewDocument", source="""
+            window.sources = [];
+            window.EventSource = class extends EventSource {
+                constructor(address) { super(address); sources.push(this); }
+            };""")["identifier"]
+        self.go("/s/run")
+        b.until("window.sources?.length === 1")
+        x, y = self.middle("#part-history h2")
+        # A part that the server never sends.
+        b.js("""document.addEventListener("click", event =>
+            window.clicked = event.target.textContent);
+            document.body.insertAdjacentHTML("beforeend",
+                "<div id=part-own></div>")""")
+        title = b.js("document.querySelector('#part-history h2').textContent")
+        b.mouse("mouseMoved", x, y)
+        b.mouse("mousePressed", x, y, button="left", clickCount=1)
+        b.js("""sources[0].dispatchEvent(new MessageEvent("part", { data:
+            JSON.stringify({ name: "own", html: "<p id=late>new" }) }))""")
+        check(b.js("!document.querySelector('#late')"),
+              "nothing is replaced under a pressed button")
+        b.mouse("mouseReleased", x, y, button="left", clickCount=1)
+        check(b.until("window.clicked") == title, "the click is not lost",
+              b.js("window.clicked"))
+        check(b.until("!!document.querySelector('#late')"),
+              "and then the new part is shown")
+        b("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
     def choosing(self):
         b = self.b
@@ -362,6 +395,7 @@ def main(address, folder=None):
         # The form for the token is an answer 401, which the console shows.
         b.events.clear()
         user.pointing()
+        user.pressing()
         user.choosing()
         user.brushing()
         user.zooming()

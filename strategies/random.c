@@ -1,12 +1,13 @@
 /*
- * Random points: each parameter uniform in the cube, independent of the
- * history.  Bergstra and Bengio, "Random search for hyper-parameter
+ * Random points: each parameter uniform in the cube or as its prior, independent
+ * of the history.  Bergstra and Bengio, "Random search for hyper-parameter
  * optimization", JMLR 13 (2012).
  */
 
 #include <stddef.h>
 
 #include "src/base/rng.h"
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
 
@@ -22,6 +23,7 @@ random_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	strategy_rng(&rng, ask);
 	for (i = 0; i < ask->space->n; i++)
 		out->x[i] = rng_uniform(&rng);
+	prior_move(ask->space, out->x);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "src/base/err.h"
 #include "src/base/rng.h"
 #include "src/model/plugin-options.h"
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "strategies/sobol.h"
 #include "strategies/strategy.h"
@@ -248,6 +249,7 @@ sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
 			    bits, ask->seed, STREAM_POINTS, (uint32_t)i);
 		out->x[i] = bits * 0x1p-32;
 	}
+	prior_move(ask->space, out->x);
 	return 0;
 }
 

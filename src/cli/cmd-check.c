@@ -20,6 +20,7 @@
 #include "src/cli/study-schema.h"
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/where.h"
@@ -53,11 +54,15 @@ param_put_values(struct buf *out, const struct param *p)
 			buf_puts(out, i > 0 ? ", " : "");
 			param_value_put(out, &p->values[i]);
 		}
+		buf_puts(out, p->weights != NULL ? "; " : "");
+		prior_put(out, p);
 		return;
 	}
 	buf_printf(out, "%.15g to %.15g", p->min, p->max);
 	if (p->step != 0 && !(p->type == PARAM_INT && p->step == 1))
 		buf_printf(out, " by %.15g", p->step);
+	buf_puts(out, p->sd > 0 ? "; " : "");
+	prior_put(out, p);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/html/section.h"
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
@@ -38,6 +39,9 @@ range_put(struct buf *out, const struct param *p)
 		values_put(out, p->values, p->n_values);
 		if (p->ordered)
 			buf_puts(out, ", in this order");
+		if (p->weights != NULL)
+			buf_puts(out, "; ");
+		prior_put(out, p);
 		return;
 	}
 	rows_put_number(out, p->min, 0);
@@ -51,6 +55,9 @@ range_put(struct buf *out, const struct param *p)
 		buf_puts(out, ", logarithmic");
 	else if (p->scale == SCALE_REVERSE_LOG)
 		buf_puts(out, ", logarithmic near 1");
+	if (p->sd > 0)
+		buf_puts(out, "; ");
+	prior_put(out, p);
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
+#include "src/model/prior.h"
 
 /* ---- one parameter ------------------------------------------------------- */
 
@@ -37,12 +38,13 @@ static const char *const scales[] = { [SCALE_LINEAR] = "linear",
 	[SCALE_REVERSE_LOG] = "reverse-log",
 	NULL };
 static const char *const number_keys[] = { "type", "min", "max", "step",
-	"scale", "default", "when", NULL };
-static const char *const choice_keys[] = { "type", "values", "ordered",
-	"default", "when", NULL };
+	"scale", "mean", "sd", "default", "when", NULL };
+static const char *const choice_keys[] = { "type", "values", "weights",
+	"ordered", "default", "when", NULL };
 static const char *const fixed_keys[] = { "type", "value", "when", NULL };
 static const char *const all_keys[] = { "type", "min", "max", "step", "scale",
-	"values", "ordered", "value", "default", "when", NULL };
+	"mean", "sd", "values", "weights", "ordered", "value", "default",
+	"when", NULL };
 /* Names that {…} in a command already uses. */
 static const char *const reserved[] = { "trial", "attempt", "params",
 	"checkpoint_dir", "output_dir", NULL };
@@ -134,8 +136,12 @@ static int
 read_bound(double *out, const struct param *p, const struct json *block,
     const char *key, struct err *e)
 {
-	const struct json *j = json_need(block, key, e);
+	const struct json *j = json_get(block, key);
 
+	/* It has one by mean and sd. */
+	if (j == NULL && p->sd > 0)
+		return 0;
+	j = json_need(block, key, e);
 	if (j == NULL || json_want(j, JSON_NUMBER, e) != 0)
 		return -1;
 	if (p->type == PARAM_INT)
@@ -146,11 +152,20 @@ read_bound(double *out, const struct param *p, const struct json *block,
 	return 0;
 }
 
+/* Where an error about a key is, which may be left out. */
+static const struct json *
+place_of(const struct json *block, const char *key)
+{
+	const struct json *j = json_get(block, key);
+
+	return j != NULL ? j : block;
+}
+
 static int
 log_check(const struct param *p, const struct json *block, struct err *e)
 {
-	const struct json *min = json_get(block, "min");
-	const struct json *max = json_get(block, "max");
+	const struct json *min = place_of(block, "min");
+	const struct json *max = place_of(block, "max");
 
 	if (p->min <= 0)
 		return json_err(min, e, "a log scale needs min above 0");
@@ -190,6 +205,12 @@ read_scale(struct param *p, const struct json *block, struct err *e)
 	if (json_read_word(j, scales, &i, e) != 0)
 		return -1;
 	p->scale = (enum param_scale)i;
+	return 0;
+}
+
+static int
+scale_check(const struct param *p, const struct json *block, struct err *e)
+{
 	switch (p->scale) {
 	case SCALE_LINEAR:
 		break;
@@ -241,17 +262,20 @@ too_narrow(const struct param *p)
 static int
 read_number(struct param *p, const struct json *block, struct err *e)
 {
-	if (read_bound(&p->min, p, block, "min", e) != 0 ||
+	if (read_scale(p, block, e) != 0 ||
+	    prior_read_normal(p, block, e) != 0 ||
+	    read_bound(&p->min, p, block, "min", e) != 0 ||
 	    read_bound(&p->max, p, block, "max", e) != 0)
 		return -1;
 	if (p->max < p->min)
 		return json_err(
-		    json_get(block, "max"), e, "max is less than min");
-	if (read_scale(p, block, e) != 0 || read_step(p, block, e) != 0)
+		    place_of(block, "max"), e, "max is less than min");
+	if (scale_check(p, block, e) != 0 || read_step(p, block, e) != 0 ||
+	    prior_check_normal(p, block, e) != 0)
 		return -1;
 	if (too_narrow(p))
 		return json_err(
-		    json_get(block, "max"), e, "max is too close to min");
+		    place_of(block, "max"), e, "max is too close to min");
 	if (p->step > 0 && (p->max - p->min) / p->step >= LEVELS_MAX)
 		return json_err(block, e,
 		    "more than 2^50 values; a larger step makes fewer");
@@ -294,6 +318,8 @@ read_choice(struct param *p, const struct json *block, struct err *e)
 	for (j = json_first(values); j != NULL; j = json_next(j))
 		if (read_own_value(p, j, e) != 0)
 			return -1;
+	if (prior_read_weights(p, block, e) != 0)
+		return -1;
 	j = json_get(block, "ordered");
 	return j != NULL ? json_read_bool(j, &p->ordered, e) : 0;
 }

@@ -21,6 +21,7 @@ param_clear(struct param *p)
 	for (i = 0; i < p->n_values; i++)
 		free((char *)p->values[i].text);
 	free(p->values);
+	free(p->weights);
 	free(p->when);
 	free(p->name);
 }

@@ -48,12 +48,15 @@ struct param {
 	enum param_scale scale;
 	double min, max; /* inclusive */
 	double step; /* 0 = none; 1 for an int without step */
+	/* Of the number, or of its ln on a log scale (prior.h); sd 0 = none. */
+	double mean, sd;
 	/*
 	 * choice: n_values of them; fixed: one, or those of the replicates of a
 	 * setting, of which strategies see the first.
 	 */
 	struct value *values;
 	size_t n_values;
+	double *weights; /* of the choices (prior.h); NULL = none */
 	bool ordered; /* the choices have an order */
 	bool has_default;
 	struct value def;

@@ -10,6 +10,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "strategies/evolution/pbt.h"
 
@@ -87,7 +88,7 @@ pbt_explore(double *x, const struct space *space, const struct pbt_change *c,
 	for (i = 0; i < space->n; i++) {
 		/* The same number of random draws in each case. */
 		draw = rng_uniform(rng) < c->resample;
-		anew = rng_uniform(rng);
+		anew = prior_move_one(&space->params[i], rng_uniform(rng));
 		up = rng_below(rng, 2) != 0;
 		if (isnan(x[i]))
 			/*

@@ -16,6 +16,7 @@
 #include "src/base/rng.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "strategies/evolution/pbt.h"
 #include "strategies/strategy.h"
@@ -223,7 +224,8 @@ member_go_on(struct suggestion *out, const struct pbt *p,
 	if (out->from == 0)
 		/* No member has a result yet. */
 		for (i = 0; i < space->n; i++)
-			out->x[i] = rng_uniform(&rng);
+			out->x[i] = prior_move_one(
+			    &space->params[i], rng_uniform(&rng));
 	else {
 		memcpy(out->x, history_point(p->h, out->from),
 		    space->n * sizeof *out->x);
@@ -255,6 +257,7 @@ pbt_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		strategy_rng(&rng, ask);
 		for (i = 0; i < ask->space->n; i++)
 			out->x[i] = rng_uniform(&rng);
+		prior_move(ask->space, out->x);
 		out->member = (int64_t)p.n + 1;
 		out->until = p.interval;
 	} else {

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "src/model/prior.h"
 #include "src/model/space.h"
 #include "strategies/tpe/tpe-parzen.h"
 
@@ -41,6 +42,7 @@ tpe_axis_init(struct axis *a, const struct param *p)
 		a->width = a->levels * p->step;
 	} else
 		a->width = number_width(p);
+	(void)prior_normal(p, &a->mean, &a->sd);
 	return true;
 }
 

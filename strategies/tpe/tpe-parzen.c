@@ -194,7 +194,10 @@ fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
 	for (j = 0; j < n; j++)
 		fit_kernel(p, d, m[j].k, m[j].z,
 		    bandwidth(m, j, n, rule->endpoints, least), norm);
-	fit_kernel(p, d, n, 0.5, 1, norm);
+	if (p->axes[d].sd > 0)
+		fit_kernel(p, d, n, p->axes[d].mean, p->axes[d].sd, norm);
+	else
+		fit_kernel(p, d, n, 0.5, 1, norm);
 	if (p->axes[d].kind != TPE_AXIS_NUMBER)
 		fit_groups(p, d, m, n);
 }

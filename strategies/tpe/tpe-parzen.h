@@ -30,6 +30,7 @@ struct axis {
 	double low, least,
 	    most; /* TPE_AXIS_LOG_INT: ln(least - 1/2), min, max */
 	double width; /* of the interval, in the user's numbers or their ln */
+	double mean, sd; /* of the prior of a number; sd 0: 0.5 and 1 */
 };
 
 /* False: the parameter has only one value. */

@@ -31,6 +31,8 @@ put_values(struct json_writer *w, const char *key, const struct value *values,
 static void
 put_param(struct json_writer *w, const struct space *s, const struct param *p)
 {
+	size_t i;
+
 	json_writer_object(w, p->name);
 	json_writer_integer(w, "type", (int)p->type);
 	if (p->type == PARAM_FLOAT || p->type == PARAM_INT) {
@@ -38,9 +40,19 @@ put_param(struct json_writer *w, const struct space *s, const struct param *p)
 		json_writer_number(w, "min", p->min);
 		json_writer_number(w, "max", p->max);
 		json_writer_number(w, "step", p->step);
+		if (p->sd > 0) {
+			json_writer_number(w, "mean", p->mean);
+			json_writer_number(w, "sd", p->sd);
+		}
 	} else {
 		json_writer_integer(w, "ordered", p->ordered);
 		put_values(w, "values", p->values, p->n_values);
+		if (p->weights != NULL) {
+			json_writer_array(w, "weights");
+			for (i = 0; i < p->n_values; i++)
+				json_writer_number(w, NULL, p->weights[i]);
+			json_writer_end(w);
+		}
 	}
 	if (p->has_default)
 		param_value_put_json(json_writer_value(w, "default"), &p->def);

@@ -25,6 +25,13 @@ static const double scale_low = -7, scale_high = 9;
 static const double variance_low = -7, variance_high = 7;
 static const double noise_low = -18, noise_high = 1, noise_none = -40;
 
+/*
+ * Of the logarithms of the relevances.  Few trials do not tell which of many
+ * parameters matter: without it one is taken for irrelevant, and the search
+ * goes to its ends.
+ */
+static const double alike_deviation = 1;
+
 struct fit {
 	const struct kernels *kernels;
 	const struct gp_data *data;
@@ -33,13 +40,39 @@ struct fit {
 };
 
 /*
+ * The relevances of numbers (of = 0) or of categories (1) are normal in the
+ * logarithm around their common mean, which is free.  slope receives the rest.
+ */
+static double
+relevances_alike(const double *theta, size_t d, const unsigned char *category,
+    int of, double *slope)
+{
+	double mean = 0, step, sum = 0;
+	size_t n = 0, j;
+
+	for (j = 0; j < d; j++)
+		if ((category != NULL && category[j]) == of) {
+			mean += theta[j];
+			n++;
+		}
+	for (j = 0; j < d; j++)
+		if ((category != NULL && category[j]) == of) {
+			step = (theta[j] - mean / (double)n) / alike_deviation;
+			sum -= step * step / 2;
+			slope[j] -= step / alike_deviation;
+		}
+	return sum;
+}
+
+/*
  * a: smaller values are preferred, within a range; s near 1, as the values are
  * standardised; both, and with noise_log 0.1 the noise, as in Optuna's
- * GPSampler.
+ * GPSampler.  That the relevances are alike is our own.
  */
 double
-gp_hyperparameters_prior(const double *theta, size_t d, double noise_floor,
-    double noise_log, double *slope)
+gp_hyperparameters_prior(const double *theta, size_t d,
+    const unsigned char *category, double noise_floor, double noise_log,
+    double *slope)
 {
 	double s = exp(theta[d]), above = exp(theta[d + 1]);
 	double noise = noise_floor + above, a, sum = 0;
@@ -50,6 +83,8 @@ gp_hyperparameters_prior(const double *theta, size_t d, double noise_floor,
 		sum -= 0.1 / a + 0.1 * a;
 		slope[j] = 0.1 / a - 0.1 * a;
 	}
+	sum += relevances_alike(theta, d, category, 0, slope);
+	
 	slope[d] = 1 - s;
 	slope[d + 1] = (noise_log / noise - 30) * above;
 	return sum + theta[d] - s + noise_log * log(noise) - 30 * noise;
@@ -70,7 +105,8 @@ fit_eval(void *arg, const size_t *which, const double *theta, size_t k,
 	    fit->kernels->dev, data, theta, k, f, g, fit->status);
 	for (i = 0; i < k; i++) {
 		f[i] = -f[i] - gp_hyperparameters_prior(theta + i * n, data->d,
-				   data->noise_floor, fit->noise_log, slope);
+				   data->category, data->noise_floor,
+				   fit->noise_log, slope);
 		for (j = 0; j < n; j++)
 			g[i * n + j] = -g[i * n + j] - slope[j];
 	}

@@ -184,14 +184,10 @@ take_new(double *x, const struct gp_question *q, const double *rows,
 	return is_new;
 }
 
-/*
- * A row beside another.  At a tried row itself the slope of the improvement is
- * that of rounding errors.
- */
+/* A row beside another. */
 static void
-row_beside(double *row, struct gp_question *q, const double *from)
+row_beside(double *row, struct gp_question *q, const double *from, double reach)
 {
-	static const double reach = 1e-3;
 	double x;
 	size_t k;
 
@@ -219,6 +215,22 @@ candidates_of(
 	return m > 1 ? (size_t)m : 1;
 }
 
+/*
+ * Where the model is sure, all local searches of all seeds find the same row: it
+ * is moved by little more than the rounding of values, so that each seed has an
+ * answer of its own, and one that is asked again has another.
+ */
+static void
+rows_shake(double *rows, size_t m, struct gp_question *q)
+{
+	static const double reach = 1e-6;
+	size_t i;
+
+	for (i = 0; i < m; i++)
+		row_beside(
+		    rows + i * q->rows.d, q, rows + i * q->rows.d, reach);
+}
+
 /* The rows of a sweep, and after them those found by local search. */
 static void
 search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
@@ -227,6 +239,8 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	double *rows = xcalloc((2 * KEPT + 1) * d, sizeof *rows), *starts;
 	double *before;
 	double score[2 * KEPT + 1];
+	/* At a tried row the slope of the improvement is of rounding errors. */
+	static const double reach = 1e-3;
 	struct gp_candidates_rule rule = { .good = q->good,
 		.n_good = q->n_good };
 
@@ -236,9 +250,11 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	gp_local_search_starts(starts, m, goal, rows, n);
-	row_beside(starts + m * d, q, q->centre != NULL ? q->centre : q->good);
+	row_beside(
+	    starts + m * d, q, q->centre != NULL ? q->centre : q->good, reach);
 	before = gp_where_copy(&q->space, starts, m + 1);
 	gp_local_search(goal, starts, m + 1, score + n);
+	rows_shake(starts, m + 1, q);
 	gp_where_approach(goal, starts, before, m + 1, score + n);
 	free(before);
 	if (!take_new(x, q, rows, score, n + m + 1))

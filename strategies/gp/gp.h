@@ -213,9 +213,12 @@ struct gp_hyperparameters_rule {
 /*
  * Logarithm of the prior of theta (d + 2), and its gradient.  That of the noise
  * variance v is noise_log log v - 30 v: with noise_log 0 the noise may vanish.
+ * The relevances of numbers are like one another, and so are those of
+ * categories (category as in struct gp_data).
  */
 double gp_hyperparameters_prior(const double *theta, size_t d,
-    double noise_floor, double noise_log, double *slope);
+    const unsigned char *category, double noise_floor, double noise_log,
+    double *slope);
 /* The maximum a posteriori theta; then its scales are shortened. */
 void gp_hyperparameters_fit(double *theta, const struct kernels *,
     const struct gp_data *, const struct gp_hyperparameters_rule *);

@@ -92,19 +92,51 @@ check_scores(void)
 static void
 check_prior(void)
 {
-	double t[] = { 0.5, -1, 0.2, -4 }, g[4], none[4], up, down, worst = 0;
+	static const unsigned char kinds[] = { 0, 1, 0, 1, 0 };
+	double t[] = { 0.5, -1, 2, 0.3, -0.4, 0.2, -4 }, g[7], none[7], up,
+	       down;
+	double worst = 0;
 	size_t i;
 
-	(void)gp_hyperparameters_prior(t, 2, 1e-4, 0.1, g);
-	for (i = 0; i < 4; i++) {
+	(void)gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, g);
+	for (i = 0; i < 7; i++) {
 		t[i] += 1e-5;
-		up = gp_hyperparameters_prior(t, 2, 1e-4, 0.1, none);
+		up = gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, none);
 		t[i] -= 2e-5;
-		down = gp_hyperparameters_prior(t, 2, 1e-4, 0.1, none);
+		down = gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, none);
 		t[i] += 1e-5;
 		worst = fmax(worst, fabs((up - down) / 2e-5 - g[i]));
 	}
 	ok(worst < 1e-8, "slopes of the prior: %g", worst);
+}
+
+/*
+ * By how much the prior falls when two of three relevances, the first and
+ * another, move apart by 2 and their mean stays.
+ */
+static double
+fall_apart(const unsigned char *kinds, size_t other)
+{
+	double t[] = { 0, 0, 0, 0, -4 }, none[5], together;
+
+	together = gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, none);
+	t[0] = 1;
+	t[other] = -1;
+	return together - gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, none);
+}
+
+static void
+check_alike(void)
+{
+	static const unsigned char kinds[] = { 0, 1, 0 };
+	double plain = 2 * 0.2 * (cosh(1) - 1);
+
+	is_near(fall_apart(NULL, 2), plain + 1, 1e-12,
+	    "relevances of numbers are like one another");
+	is_near(fall_apart(kinds, 2), plain + 1, 1e-12,
+	    "… also where there are choices");
+	is_near(fall_apart(kinds, 1), plain + 0.25, 1e-12,
+	    "a choice may be unlike the numbers");
 }
 
 static const char nested[] =
@@ -341,6 +373,7 @@ main(void)
 	check_scores();
 	check_tails();
 	check_prior();
+	check_alike();
 	check_axes();
 	check_values();
 	check_failed();

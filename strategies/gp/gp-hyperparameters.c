@@ -84,7 +84,7 @@ gp_hyperparameters_prior(const double *theta, size_t d,
 		slope[j] = 0.1 / a - 0.1 * a;
 	}
 	sum += relevances_alike(theta, d, category, 0, slope);
-	
+	sum += relevances_alike(theta, d, category, 1, slope);
 	slope[d] = 1 - s;
 	slope[d + 1] = (noise_log / noise - 30) * above;
 	return sum + theta[d] - s + noise_log * log(noise) - 30 * noise;

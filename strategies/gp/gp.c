@@ -184,10 +184,14 @@ take_new(double *x, const struct gp_question *q, const double *rows,
 	return is_new;
 }
 
-/* A row beside another. */
+/*
+ * A row beside another.  At a tried row itself the slope of the improvement is
+ * that of rounding errors.
+ */
 static void
-row_beside(double *row, struct gp_question *q, const double *from, double reach)
+row_beside(double *row, struct gp_question *q, const double *from)
 {
+	static const double reach = 1e-3;
 	double x;
 	size_t k;
 
@@ -215,32 +219,50 @@ candidates_of(
 	return m > 1 ? (size_t)m : 1;
 }
 
+/* Whether a number is strictly within its bounds, or anywhere in its range. */
+static bool
+is_movable(const struct gp_question *q, const double *row, const bool *active,
+    size_t k, bool within)
+{
+	return active[k] && q->space.axes[k].levels == 0 &&
+	       (!within || (row[k] > q->low[k] && row[k] < q->high[k]));
+}
+
 /*
- * Where the model is sure, all local searches of all seeds find the same row: it
- * is moved by little more than the rounding of values, so that each seed has an
- * answer of its own, and one that is asked again has another.
+ * Where the model is sure, the local searches of all seeds find the same row: it
+ * is moved a little, so that each seed has an answer of its own, and one that is
+ * asked again has another.  Numbers at an end stay there, unless all do.
  */
 static void
-rows_shake(double *rows, size_t m, struct gp_question *q)
+row_shake(double *row, struct gp_question *q)
 {
-	static const double reach = 1e-6;
-	size_t i;
+	static const double reach = 1e-5;
+	size_t d = q->rows.d, k;
+	bool *active = xcalloc(d, sizeof *active), within = false;
 
-	for (i = 0; i < m; i++)
-		row_beside(
-		    rows + i * q->rows.d, q, rows + i * q->rows.d, reach);
+	gp_axes_active(&q->space, row, active);
+	for (k = 0; k < d; k++)
+		within = within || is_movable(q, row, active, k, true);
+	for (k = 0; k < d; k++) {
+		if (!is_movable(q, row, active, k, within))
+			continue;
+		row[k] += reach * (rng_uniform(&q->rng) - 0.5);
+		if (row[k] < q->low[k])
+			row[k] = fmin(2 * q->low[k] - row[k], q->high[k]);
+		if (row[k] > q->high[k])
+			row[k] = fmax(2 * q->high[k] - row[k], q->low[k]);
+	}
+	free(active);
 }
 
 /* The rows of a sweep, and after them those found by local search. */
 static void
 search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 {
-	size_t d = q->rows.d, wanted, n, m;
+	size_t d = q->rows.d, wanted, n, m, i;
 	double *rows = xcalloc((2 * KEPT + 1) * d, sizeof *rows), *starts;
 	double *before;
 	double score[2 * KEPT + 1];
-	/* At a tried row the slope of the improvement is of rounding errors. */
-	static const double reach = 1e-3;
 	struct gp_candidates_rule rule = { .good = q->good,
 		.n_good = q->n_good };
 
@@ -250,11 +272,11 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	gp_local_search_starts(starts, m, goal, rows, n);
-	row_beside(
-	    starts + m * d, q, q->centre != NULL ? q->centre : q->good, reach);
+	row_beside(starts + m * d, q, q->centre != NULL ? q->centre : q->good);
 	before = gp_where_copy(&q->space, starts, m + 1);
 	gp_local_search(goal, starts, m + 1, score + n);
-	rows_shake(starts, m + 1, q);
+	for (i = 0; i <= m; i++)
+		row_shake(starts + i * d, q);
 	gp_where_approach(goal, starts, before, m + 1, score + n);
 	free(before);
 	if (!take_new(x, q, rows, score, n + m + 1))

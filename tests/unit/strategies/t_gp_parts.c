@@ -128,13 +128,16 @@ fall_apart(const unsigned char *kinds, size_t other)
 static void
 check_alike(void)
 {
-	static const unsigned char kinds[] = { 0, 1, 0 };
+	static const unsigned char kinds[] = { 0, 1, 0 },
+				   choices[] = { 1, 0, 1 };
 	double plain = 2 * 0.2 * (cosh(1) - 1);
 
 	is_near(fall_apart(NULL, 2), plain + 1, 1e-12,
 	    "relevances of numbers are like one another");
 	is_near(fall_apart(kinds, 2), plain + 1, 1e-12,
 	    "… also where there are choices");
+	is_near(fall_apart(choices, 2), plain + 1, 1e-12,
+	    "relevances of choices are like one another");
 	is_near(fall_apart(kinds, 1), plain + 0.25, 1e-12,
 	    "a choice may be unlike the numbers");
 }

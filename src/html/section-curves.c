@@ -302,6 +302,21 @@ notes_put(struct curves *c)
 		    c->n, c->all, c->all - c->n);
 }
 
+static void
+values_put(struct curves *c)
+{
+	struct html *h = &c->r->h;
+	size_t i;
+
+	section_values_open(h, section_line_heads, SECTION_LINE_COLUMNS,
+	    "The curves as a table");
+	for (i = 0; i < c->n; i++)
+		section_line_row(
+		    h, &c->r->trials[c->order[i]], NULL, &c->lines[i]);
+	section_line_row(h, NULL, "running median", &c->medians);
+	section_values_close(h);
+}
+
 static int
 drawing_put(struct curves *c, struct err *e)
 {
@@ -343,6 +358,7 @@ curves_put(struct curves *c, struct err *e)
 		section_begin(&r->h, "Learning curves");
 		rc = drawing_put(c, e);
 		notes_put(c);
+		values_put(c);
 		section_end(&r->h);
 	}
 	for (i = 0; c->lines != NULL && i < c->n; i++)

@@ -138,6 +138,7 @@ drawing_put(struct drawing *d)
 	struct buf name = { 0 };
 	size_t i;
 
+	html_open(&d->r->h, "div");
 	chart_frame(&d->c, 56);
 	buf_printf(&name, "%s of %zu trials by step", d->metric, d->n);
 	chart_open(&d->c, buf_str(&name));
@@ -146,6 +147,15 @@ drawing_put(struct drawing *d)
 	for (i = d->n; i-- > 0;)
 		line_put(d, i);
 	chart_close(&d->c);
+	buf_clear(&name);
+	buf_printf(&name, "%s as a table", d->metric);
+	section_values_open(
+	    &d->r->h, section_line_heads, SECTION_LINE_COLUMNS, buf_str(&name));
+	for (i = 0; i < d->n; i++)
+		section_line_row(
+		    &d->r->h, &d->r->trials[d->order[i]], NULL, &d->lines[i]);
+	section_values_close(&d->r->h);
+	html_close(&d->r->h, "div");
 	buf_free(&name);
 }
 

@@ -18,6 +18,7 @@ enum {
 	PLACES = 24, /* with more places the rows are not named after them */
 	LEFT = 120,
 	NAME = 17, /* columns of a name */
+	VALUES = 100, /* rows of the table */
 	GAP = 2 /* between bars; closer bars are drawn as one */
 };
 
@@ -427,6 +428,41 @@ keys_put(const struct places *p)
 		    p->left_out, ROWS);
 }
 
+/* The first attempts; those of all are in the database. */
+static void
+values_put(const struct places *p)
+{
+	static const char *const heads[] = { "place", "trial", "attempt",
+		"began after", "lasted", "end" };
+	struct buf texts[6] = { { 0 } };
+	const char *cells[6];
+	const struct bar *b;
+	size_t i, k;
+
+	section_values_open(&p->r->h, heads, 6,
+	    p->n > VALUES ? "The first attempts as a table"
+			  : "The attempts as a table");
+	for (i = 0; i < p->n && i < VALUES; i++) {
+		b = &p->bars[i];
+		buf_puts(&texts[0], p->names[p->rows[b->row].place]);
+		buf_printf(&texts[1], "%lld", b->trial);
+		buf_printf(&texts[2], "%d", b->attempt);
+		duration_put(
+		    &texts[3], (int64_t)llround(1000 * (b->start - p->from)));
+		duration_put(&texts[4],
+		    (int64_t)llround(1000 * (bar_end(p, b) - b->start)));
+		buf_puts(&texts[5], b->end_class);
+		for (k = 0; k < 6; k++)
+			cells[k] = buf_str(&texts[k]);
+		section_values_row(&p->r->h, cells, 6);
+		for (k = 0; k < 6; k++)
+			buf_clear(&texts[k]);
+	}
+	section_values_close(&p->r->h);
+	for (k = 0; k < 6; k++)
+		buf_free(&texts[k]);
+}
+
 static void
 drawing_put(struct places *p)
 {
@@ -468,6 +504,7 @@ section_timeline(struct page *r, struct err *e)
 		section_begin(&r->h, "Where and when trials ran");
 		drawing_put(p);
 		keys_put(p);
+		values_put(p);
 		section_note(&r->h,
 		    "A row is a GPU or a slot: what ran at the same time in "
 		    "one "

@@ -1,5 +1,7 @@
 /* What all sections write: a heading, a note, a table. */
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
 
 /* Up to this many parameters have a column each. */
 enum { COLUMNS = 8 };
@@ -247,4 +250,82 @@ section_table_turned(struct page *r, const char *sql,
 	html_close(&r->h, "div");
 	free(lines);
 	return rc == -1 ? -1 : 0;
+}
+
+/* ---- charts as tables ---------------------------------------------------- */
+
+void
+section_values_open(
+    struct html *h, const char *const *heads, size_t n, const char *title)
+{
+	size_t i;
+
+	html_open(h, "details");
+	html_attr(h, "class", "values");
+	html_leaf(h, "summary", NULL, title);
+	html_open(h, "div");
+	html_attr(h, "class", "wide");
+	html_open(h, "table");
+	html_open(h, "thead");
+	html_open(h, "tr");
+	for (i = 0; i < n; i++)
+		head_put(h, heads[i], false);
+	html_close(h, "tr");
+	html_close(h, "thead");
+	html_open(h, "tbody");
+}
+
+void
+section_values_row(struct html *h, const char *const *cells, size_t n)
+{
+	size_t i;
+
+	html_open(h, "tr");
+	for (i = 0; i < n; i++)
+		html_leaf(h, "td", NULL, cells[i]);
+	html_close(h, "tr");
+}
+
+void
+section_values_close(struct html *h)
+{
+	html_close(h, "tbody");
+	html_close(h, "table");
+	html_close(h, "div");
+	html_close(h, "details");
+}
+
+const char *const section_line_heads[SECTION_LINE_COLUMNS] = { "trial", "state",
+	"last step", "value there", "least", "greatest" };
+
+void
+section_line_row(struct html *h, const struct page_trial *t, const char *name,
+    const struct sparkline *s)
+{
+	double least = NAN, greatest = NAN;
+	const char *cells[SECTION_LINE_COLUMNS];
+	struct buf texts[SECTION_LINE_COLUMNS] = { { 0 } };
+	size_t i;
+
+	if (s->n == 0)
+		return;
+	for (i = 0; i < s->n; i++) {
+		least = fmin(least, s->values[i]);
+		greatest = fmax(greatest, s->values[i]);
+	}
+	if (t == NULL)
+		buf_puts(&texts[0], name);
+	else {
+		buf_printf(&texts[0], "%" PRId64, t->number);
+		buf_puts(&texts[1], trial_state_name(t->state));
+	}
+	buf_printf(&texts[2], "%" PRId64, s->steps[s->n - 1]);
+	rows_put_number(&texts[3], s->values[s->n - 1], PAGE_DIGITS);
+	rows_put_number(&texts[4], least, PAGE_DIGITS);
+	rows_put_number(&texts[5], greatest, PAGE_DIGITS);
+	for (i = 0; i < SECTION_LINE_COLUMNS; i++)
+		cells[i] = buf_str(&texts[i]);
+	section_values_row(h, cells, SECTION_LINE_COLUMNS);
+	for (i = 0; i < SECTION_LINE_COLUMNS; i++)
+		buf_free(&texts[i]);
 }

@@ -12,6 +12,7 @@
 #include "src/html/page-data.h"
 
 struct err;
+struct sparkline;
 struct store_rows;
 
 /* Open a section with a heading, and close it. */
@@ -47,6 +48,21 @@ int section_table_turned(struct page *, const char *sql,
  */
 void section_cells(struct page *, const struct store_rows *,
     const struct section_column *, size_t first, size_t n);
+/*
+ * What a chart shows as a table, closed until it is wanted: for readers who do
+ * not see the chart.  Open it, add rows of n cells, close it.
+ */
+void section_values_open(
+    struct html *, const char *const *heads, size_t n, const char *title);
+void section_values_row(struct html *, const char *const *cells, size_t n);
+void section_values_close(struct html *);
+/*
+ * Of curves: the heads of their table, and a row; t NULL: no trial, named name.
+ */
+enum { SECTION_LINE_COLUMNS = 6 };
+extern const char *const section_line_heads[SECTION_LINE_COLUMNS];
+void section_line_row(struct html *, const struct page_trial *t,
+    const char *name, const struct sparkline *);
 /* Whether each parameter has a column of its own. */
 bool section_params_part(const struct page *);
 /* Whether values of the parameter are numbers, set to the right. */

@@ -65,7 +65,11 @@ web_frame_begin(struct html *h, const struct web_access *access,
 		if (i + 1 < n)
 			html_text(h, " / ");
 	}
-	html_leaf(h, "span", "live", "");
+	html_open(h, "span");
+	html_attr(h, "class", "live");
+	html_attr(h, "role", "status");
+	html_text(h, "");
+	html_close(h, "span");
 	html_open(h, "a"); /* where the script puts trials that are chosen */
 	html_attr(h, "id", "chosen");
 	html_attr(h, "hidden", "hidden");

@@ -106,6 +106,13 @@ addEventListener("pointerdown", () => pressed ||= new Promise(done =>
 for (const kind of ["pointerup", "pointercancel"])
 	addEventListener(kind, () => release?.(), true);
 
+function replace(old, html) {
+	const open = all("details", old).map(details => details.open);
+	old.innerHTML = html;
+	all("details", old).forEach((d, i) => { d.open ||= open[i]; });
+	setup(old);
+}
+
 // Replace parts by their counterparts in a page that is fetched anew.
 async function refetch(selector) {
 	const start = performance.now();
@@ -120,11 +127,10 @@ async function refetch(selector) {
 		    document.activeElement.matches("input:not([type])");
 		if (!fresh || typing || fresh.innerHTML === old.innerHTML)
 			continue;
-		const checked = all(":checked", old).map(box => box.value);
-		old.innerHTML = fresh.innerHTML;
+		const checked = all(":checked", old).map(b => b.value);
+		replace(old, fresh.innerHTML);
 		for (const box of all("input[type=checkbox]", old))
 			box.checked = checked.includes(box.value);
-		setup(old);
 	}
 	return performance.now() - start;
 }
@@ -171,10 +177,8 @@ function live() {
 		const { name, html } = JSON.parse(event.data);
 		await pressed;
 		const part = document.getElementById("part-" + name);
-		if (part && !part.dataset.zoomed) {
-			part.innerHTML = html;
-			setup(part);
-		}
+		if (part && !part.dataset.zoomed)
+			replace(part, html);
 	});
 }
 
@@ -253,12 +257,8 @@ login();
 live();
 all("pre[data-log]").forEach(follow);
 addEventListener("pointerdown", zoomStart);
-addEventListener("pointermove", event => drag && zoomMove(event));
-addEventListener("pointerup", () => {
-	if (zoomed)
-		zoomEnd();
-	drag = null;
-});
+addEventListener("pointermove", e => drag && e.buttons && zoomMove(e));
+addEventListener("pointerup", () => { drag = zoomed ? zoomEnd() : null; });
 document.addEventListener("click", event => {
 	const button = event.target.closest("button[data-do]");
 	if (button)

@@ -18,7 +18,7 @@ HTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {
     HTML: "html head meta title style body main header section footer h1 h2 "
-          "h3 p dl dt dd div span table thead tbody tr th td script",
+          "details summary h3 p dl dt dd div span table thead tbody tr th td script",
     SVG: "svg title path rect text",
 }
 ATTRIBUTES = ("data-axis data-max data-min data-scale data-trials "

@@ -293,6 +293,54 @@ class User:
         check(b.until("document.querySelector('#part-curves').innerHTML !== "
                       + json.dumps(curves)), "a curve grows on the page")
 
+    def reading(self):
+        """What a screen reader, a keyboard and a printer get."""
+        b = self.b
+        self.go("/s/run")
+        b.until("document.querySelector('.live').textContent === 'live'")
+        check(b.js("""[...document.querySelectorAll('svg')].every(s =>
+            s.getAttribute('aria-hidden') === 'true' ||
+            s.getAttribute('role') === 'img' && s.getAttribute('aria-label')
+        )"""), "each chart has a role and a name, or is decoration")
+        check(b.js("""[...document.querySelectorAll('input:not([type=hidden])')
+            ].every(i => i.getAttribute('aria-label') || i.closest('label'))
+        """), "each field has a name")
+        check(b.js("""[...document.querySelectorAll('th')].every(
+            h => h.scope)"""), "each head of a table has its scope")
+        check(b.js("""['nav', 'main', 'h1'].every(
+            s => document.querySelectorAll(s).length === 1) &&
+            document.documentElement.lang === 'en'"""),
+              "the page has one heading, one way to it, one content")
+        summary = "#part-curves details.values summary"
+        b.js(f"document.querySelector('{summary}').focus()")
+        b.key("Enter", 13)
+        rows = "document.querySelectorAll('#part-curves .values[open] " \
+            "tbody tr').length"
+        check(b.until(rows) == 22, "a key opens the curves as a table",
+              b.js(rows))
+        curves = b.js("document.querySelector('#part-curves').innerText")
+        check(b.until("document.querySelector('#part-curves').innerText !== "
+                      + json.dumps(curves)) and b.js(rows) == 22,
+              "which stays open when it changes", b.js(rows))
+        b("Emulation.setEmulatedMedia", media="print")
+        check(b.js("""['nav', '.buttons', '.filter', '.zoom'].every(s =>
+            getComputedStyle(document.querySelector(s)).display === 'none')"""),
+              "paper has no buttons")
+        b("Emulation.setEmulatedMedia", media="")
+        self.go("/s/run")
+        seen = set()
+        for _ in range(120):
+            b.key("Tab", 9)
+            at = b.js("""(() => { const e = document.activeElement;
+                return e.closest('#trials tbody') ? 'row'
+                    : e.dataset.do || e.dataset.words || e.name ||
+                    e.tagName; })()""")
+            seen.add(at)
+            if at == "row":
+                break
+        check({"pause", "enqueue", "SUMMARY", "where", "row"} <= seen,
+              "Tab reaches buttons, tables of charts, filter and trials", seen)
+
     def listing(self):
         b = self.b
         self.go("/s/run")
@@ -401,6 +449,7 @@ def main(address, folder=None):
         user.zooming()
         user.table()
         user.live()
+        user.reading()
         user.listing()
         user.looks()
         b.size(1400, 900)

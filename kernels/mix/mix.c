@@ -20,7 +20,8 @@
 
 enum {
 	BLOCK = MIX_BLOCK,
-	TOGETHER = 256 /* maximum number of rows in memory */
+	TOGETHER = 256, /* maximum number of rows in memory, and … */
+	ROOM = 96 << 10 /* … of numbers in them, but for two rows */
 };
 
 /* Two points at a time: what is read of the components serves both. */
@@ -102,16 +103,30 @@ some_points(const struct mix *mix, const double *x, const double *more,
 		out[i] = row_sum(row + i * mix->n, mix->n);
 }
 
+/*
+ * How many of m rows of n numbers are in memory at a time: as many as a cache
+ * holds.  Larger blocks are requested from the kernel each time, and to clear
+ * their pages takes longer than to fill them.
+ */
+static size_t
+rows_together(size_t n, size_t m)
+{
+	size_t rows = n == 0 ? TOGETHER : ROOM / n / 2 * 2;
+
+	rows = rows < 2 ? 2 : rows > TOGETHER ? TOGETHER : rows;
+	return rows < m ? rows : m;
+}
+
 void
 mix_density(void *dev, const struct mix *mix, const double *x,
     const double *more, size_t m, double *out)
 {
-	double *row = kernel_alloc(TOGETHER + 1, mix->n + BLOCK);
-	size_t at, some;
+	size_t together = rows_together(mix->n, m), at, some;
+	double *row = kernel_alloc(together + 1, mix->n + BLOCK);
 
 	(void)dev;
 	for (at = 0; at < m; at += some) {
-		some = m - at < TOGETHER ? m - at : TOGETHER;
+		some = m - at < together ? m - at : together;
 		some_points(mix, x + at * mix->d,
 		    more != NULL ? more + at * mix->n : NULL, some, row,
 		    out + at);

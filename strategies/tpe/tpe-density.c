@@ -14,8 +14,12 @@
 #include "strategies/tpe/tpe-normal.h"
 #include "strategies/tpe/tpe-parzen.h"
 
-/* Points that are computed together, when tables are needed. */
-enum { TOGETHER = 256 };
+enum {
+	/* Points that are computed together, when tables are needed: … */
+	TOGETHER = 256,
+	TOGETHER_LEAST = 8, /* which share a table where they are equal */
+	ROOM = 96 << 10 /* … in so many numbers, which a cache holds */
+};
 
 /* Log masses from tables: one row of components per point. */
 struct sums {
@@ -149,12 +153,23 @@ numbers_gather(struct numbers *k, const struct sums *s)
 				k->x[at++] = s->points[i * p->dims + d];
 }
 
+static size_t
+points_together(size_t stride, size_t n)
+{
+	size_t some = ROOM / (stride + 1);
+
+	some = some < TOGETHER_LEAST ? TOGETHER_LEAST
+	       : some > TOGETHER     ? TOGETHER
+				     : some;
+	return n < some ? n : some;
+}
+
 void
 tpe_density_log(
     const struct parzen *p, const double *points, size_t n, double *out)
 {
 	const struct kernels *kernels = kernels_plain();
-	size_t some = n < TOGETHER ? n : TOGETHER, d, at;
+	size_t some = points_together(p->stride, n), d, at;
 	double *tables = xcalloc(some * most_groups(p) + 1, sizeof *tables);
 	struct sums s = { .p = p };
 	struct numbers k;

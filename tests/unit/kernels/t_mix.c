@@ -145,6 +145,7 @@ main(void)
 	hold(200, 7, 255, false);
 	hold(130, 4, 257, true);
 	hold(1000, 20, 700, true);
+	hold(20000, 3, 9, true);
 	test_odd();
 	return done_testing();
 }

@@ -347,14 +347,16 @@ FROM t_notice ORDER BY t_notice.id;
 -- stop_is_late and min_trials; a trial is one of the trials of its medians.
 CREATE VIEW hindsight AS
 WITH top AS (SELECT * FROM (SELECT trial, objective FROM t_trial
+    INDEXED BY t_trial_completed
     WHERE forgotten = 0 AND state = 'completed' AND violation = 0 AND
-	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-	AND (SELECT goal FROM t_study) = 'minimize'
+	objective BETWEEN (SELECT -1.7976931348623157e308 FROM t_study
+	WHERE goal = 'minimize') AND 1.7976931348623157e308
     ORDER BY objective, trial LIMIT 5)
     UNION ALL SELECT * FROM (SELECT trial, objective FROM t_trial
+    INDEXED BY t_trial_completed
     WHERE forgotten = 0 AND state = 'completed' AND violation = 0 AND
-	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
-	AND (SELECT goal FROM t_study) = 'maximize'
+	objective BETWEEN (SELECT -1.7976931348623157e308 FROM t_study
+	WHERE goal = 'maximize') AND 1.7976931348623157e308
     ORDER BY objective DESC, trial LIMIT 5)),
 reported AS (SELECT c.trial, c.step, c.value,
     row_number() OVER (PARTITION BY c.trial ORDER BY c.step) AS report,

@@ -415,12 +415,14 @@ put_range(struct json_writer *w, const struct param *p)
 	param_decode(p, 1, &top);
 	if (p->type == PARAM_INT) {
 		json_writer_bool(w, "log", log);
-		buf_printf(json_writer_value(w, "step"), "%.0f", p->step);
+		buf_printf(
+		    json_writer_value(w, "step"), "%.0f", log ? 1 : p->step);
 		buf_printf(json_writer_value(w, "low"), "%.0f", p->min);
 		json_writer_integer(w, "high", top.integer);
 		return;
 	}
-	if (p->step > 0)
+	/* Optuna has no steps on a log scale. */
+	if (p->step > 0 && !log)
 		put_float(json_writer_value(w, "step"), p->step);
 	else
 		json_writer_null(w, "step");

@@ -111,6 +111,17 @@ step_levels(const struct param *p)
 	return (uint64_t)floor(n + n * 1e-15 + 1e-9) + 1;
 }
 
+/*
+ * Steps on a log scale: the search sees a continuous number, whose value is then
+ * rounded, since the shares of the steps differ by orders of magnitude.
+ */
+static bool
+is_log_step(const struct param *p)
+{
+	return p->scale == SCALE_LOG &&
+	       p->step > (p->type == PARAM_INT ? 1 : 0);
+}
+
 uint64_t
 param_levels(const struct param *p)
 {
@@ -125,13 +136,15 @@ param_levels(const struct param *p)
 	}
 	if (p->min == p->max)
 		return 1;
+	if (is_log_step(p))
+		return 0;
 	return p->step > 0 ? step_levels(p) : 0;
 }
 
 static bool
 is_log_int(const struct param *p)
 {
-	return p->type == PARAM_INT && p->scale == SCALE_LOG;
+	return p->type == PARAM_INT && p->scale == SCALE_LOG && p->step == 1;
 }
 
 /* The number at level i of an int or a float with step, and back. */
@@ -247,6 +260,14 @@ level_of(double u, double levels)
 }
 
 static double
+nearest_step(const struct param *p, double x)
+{
+	double i = round((x - p->min) / p->step);
+
+	return level_number(p, fmin(i, (double)step_levels(p) - 1));
+}
+
+static double
 decode_number(const struct param *p, double u)
 {
 	uint64_t levels = param_levels(p);
@@ -255,6 +276,8 @@ decode_number(const struct param *p, double u)
 		return p->min;
 	if (is_log_int(p))
 		return decode_log_int(p, u);
+	if (levels == 0 && p->step > 0)
+		return nearest_step(p, decode_continuous(p, u));
 	if (levels == 0)
 		return decode_continuous(p, u);
 	return level_number(p, level_of(u, (double)levels));
@@ -326,7 +349,7 @@ fit_number(const struct param *p, struct value *v)
 		return false;
 	if (p->step > 0) {
 		i = number_level(p, x);
-		if (i >= (double)param_levels(p) ||
+		if (i >= (double)step_levels(p) ||
 		    fabs(level_number(p, i) - x) > p->step * 1e-6)
 			return false;
 	}

@@ -23,10 +23,8 @@ log_or_not(const struct param *p, double x)
 static void
 interval(const struct param *p, double *low, double *high)
 {
-	double half = p->step / 2;
+	double half = param_levels(p) > 0 ? p->step / 2 : 0;
 
-	if (p->scale == SCALE_LOG && p->type == PARAM_INT)
-		half = 0.5;
 	*low = log_or_not(p, p->min - half);
 	*high = log_or_not(p, p->max + half);
 	if (p->scale == SCALE_LINEAR && p->step > 0)

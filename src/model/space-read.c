@@ -238,8 +238,9 @@ read_step(struct param *p, const struct json *block, struct err *e)
 		return json_err(j, e, "expected a number above 0");
 	if (p->type == PARAM_INT && p->step != floor(p->step))
 		return json_err(j, e, "expected a whole number");
-	if (p->scale != SCALE_LINEAR)
-		return json_err(j, e, "step goes with a linear scale only");
+	if (p->scale == SCALE_REVERSE_LOG)
+		return json_err(
+		    j, e, "step goes with a linear or log scale only");
 	if (p->step > p->max - p->min)
 		return json_err(j, e, "step is larger than max - min");
 	if (p->type == PARAM_FLOAT && p->step < least)
@@ -433,7 +434,11 @@ when_parent(
 		return json_err_key(j, e, "%s depends on itself", p->name);
 	if (param_levels(&s->params[p->parent]) == 0)
 		return json_err_key(j, e,
-		    "%s is a float without step: nothing can depend on it",
+		    s->params[p->parent].step > 0
+			? "%s has a step on a log scale: nothing can depend "
+			  "on it"
+			: "%s is a float without step: nothing can depend on "
+			  "it",
 		    json_key(j));
 	return 0;
 }

@@ -14,7 +14,8 @@
 static bool
 is_log_int(const struct param *p)
 {
-	return p->type == PARAM_INT && p->scale == SCALE_LOG;
+	return p->type == PARAM_INT && p->scale == SCALE_LOG &&
+	       param_levels(p) > 0;
 }
 
 double

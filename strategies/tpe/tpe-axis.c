@@ -31,7 +31,8 @@ tpe_axis_init(struct axis *a, const struct param *p)
 	if (p->type == PARAM_CHOICE) {
 		a->kind = p->ordered ? TPE_AXIS_LEVELS : TPE_AXIS_CHOICE;
 		a->width = a->levels;
-	} else if (p->type == PARAM_INT && p->scale == SCALE_LOG) {
+	} else if (p->type == PARAM_INT && p->scale == SCALE_LOG &&
+		   levels > 0) {
 		a->kind = TPE_AXIS_LOG_INT;
 		a->least = p->min;
 		a->most = p->max;

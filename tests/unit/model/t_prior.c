@@ -84,6 +84,10 @@ test_normal(void)
 	check_normal("\"type\": \"float\", \"min\": -10, \"max\": 10, "
 		     "\"step\": 0.5, \"mean\": 1, \"sd\": 2",
 	    false, 1, sqrt(4 + 0.25 / 12), 2e-3);
+	check_normal(
+	    "\"type\": \"int\", \"min\": 8, \"max\": 80000, \"step\": 8, "
+	    "\"scale\": \"log\", \"mean\": 7, \"sd\": 0.5",
+	    true, 7, 0.5, 2e-3);
 	check_normal("\"type\": \"int\", \"min\": 1, \"max\": 100000, "
 		     "\"scale\": \"log\", \"mean\": 7, \"sd\": 0.5",
 	    true, 7, 0.5, 2e-3);

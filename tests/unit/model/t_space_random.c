@@ -40,7 +40,7 @@ put_param(struct buf *b, struct rng *r, int i)
 	double u = rng_uniform(r);
 
 	buf_printf(b, "%s\"p%d\":{\"type\":", i > 0 ? "," : "", i);
-	switch (rng_below(r, 9)) {
+	switch (rng_below(r, 11)) {
 	case 0:
 		buf_printf(b, "\"float\",\"min\":%.17g,\"max\":%.17g",
 		    -low * 1e3, high);
@@ -84,6 +84,20 @@ put_param(struct buf *b, struct rng *r, int i)
 		break;
 	case 8:
 		buf_puts(b, "\"choice\",\"values\":[false,true]");
+		break;
+	case 9:
+		buf_printf(b,
+		    "\"int\",\"min\":%lld,\"max\":%lld,\"step\":%d,"
+		    "\"scale\":\"log\"",
+		    (long long)low + 1, (long long)(high * 1e3) + 200,
+		    2 + (int)rng_below(r, 100));
+		break;
+	case 10:
+		buf_printf(b,
+		    "\"float\",\"min\":%.17g,\"max\":%.17g,"
+		    "\"step\":%.17g,\"scale\":\"log\"",
+		    low + 1e-3, high + 1,
+		    (high + 1 - low) * fmax(u * u, 1e-8) / 2);
 		break;
 	}
 	if (i > 0 && rng_below(r, 3) == 0)
@@ -147,8 +161,16 @@ check_point(const struct space *s, const double *u)
 			return "an int is whole";
 		if (u[i] == 0 && p->type <= PARAM_INT && v[i].real != p->min)
 			return "0 is min";
-		if (u[i] == 1 && param_levels(p) == 0 && v[i].real != p->max)
+		if (u[i] == 1 && param_levels(p) == 0 && p->step == 0 &&
+		    v[i].real != p->max)
 			return "1 is max";
+		if (u[i] == 1 && p->type <= PARAM_INT && p->step > 0 &&
+		    p->max - v[i].real >= p->step * (1 + 1e-9))
+			return "1 is the last step";
+		if (p->type <= PARAM_INT && p->step > 0 &&
+		    fabs(remainder(v[i].real - p->min, p->step)) >
+			1e-6 * p->step)
+			return "the value is min and some steps";
 	}
 	return NULL;
 }

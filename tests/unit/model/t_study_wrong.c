@@ -275,8 +275,13 @@ static const struct wrong {
 	{ P("{" FLOAT "0,\"max\":1,\"step\":1e-13}"),
 	    "2:58: parameters.x.step: step is too small beside min and "
 	    "max" },
-	{ P("{" FLOAT "1,\"max\":2,\"step\":0.5,\"scale\":\"log\"}"),
-	    "2:58: parameters.x.step: step goes with a linear scale only" },
+	{ P("{" FLOAT "0,\"max\":0.5,\"step\":0.1,\"scale\":\"reverse-log\"}"),
+	    "2:60: parameters.x.step: step goes with a linear or log scale "
+	    "only" },
+	{ P("{" FLOAT "1,\"max\":2,\"step\":0.5,\"scale\":\"log\"},"
+	    "\"y\":{" FLOAT "0,\"max\":1,\"when\":{\"x\":[1]}}"),
+	    "2:121: parameters.y.when.x: x has a step on a log scale: "
+	    "nothing can depend on it" },
 	{ P("{\"type\":\"int\",\"min\":0,\"max\":9,\"step\":0.5}"),
 	    "2:56: parameters.x.step: expected a whole number" },
 	{ P("{\"type\":\"int\",\"min\":0.5,\"max\":9}"),

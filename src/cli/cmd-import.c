@@ -240,8 +240,10 @@ tool_find(const char *name, struct err *e)
 
 	for (i = 0; i < N_TOOLS; i++) {
 		names[i] = tools[i].name;
-		if (strcmp(name, names[i]) == 0)
+		if (strcmp(name, names[i]) == 0) {
+			buf_free(&all);
 			return &tools[i];
+		}
 		buf_printf(&all, "%s%s",
 		    i == 0	      ? ""
 		    : i + 1 < N_TOOLS ? ", "

@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bench-lib.sh"
 pages='' server=''
 # shellcheck disable=SC2086 # none, one or two
-trap 'kill $pages $server 2>/dev/null; rm -rf "$bench_dir"' EXIT
+trap 'kill $pages $server 2>/dev/null || :; rm -rf "$bench_dir"' EXIT
 
 pages() { # what follows --port 0: address in $address, process in $pages
 	: >pages.out

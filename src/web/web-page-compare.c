@@ -10,7 +10,9 @@
 #include "src/html/decimate.h"
 #include "src/html/page-data.h"
 #include "src/html/section.h"
+#include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
@@ -193,6 +195,44 @@ chart_put(struct html *h, const struct line *lines, size_t n, enum against by)
 	buf_free(&name);
 }
 
+/* The same in numbers: what each study has reached, where, and what it took. */
+static void
+values_put(struct html *h, const struct line *lines, size_t n)
+{
+	static const char *const heads[] = { "study", "metric", "best",
+		"at completed trial", "of", "after", "of" };
+	enum { HEADS = sizeof heads / sizeof *heads };
+	struct buf texts[HEADS] = { { 0 } };
+	const struct line *line;
+	const char *cells[HEADS];
+	size_t i, k;
+
+	section_values_open(h, heads, HEADS, "The best values as a table");
+	for (i = 0; i < n; i++) {
+		line = &lines[i];
+		buf_puts(&texts[0], line->id);
+		buf_puts(&texts[1], line->metric);
+		if (line->n > 0) {
+			rows_put_number(
+			    &texts[2], line->best[line->n - 1], PAGE_DIGITS);
+			buf_printf(&texts[3], "%.0f",
+			    line->at[BY_TRIALS][line->n - 1]);
+			duration_put(&texts[5],
+			    llround(1000 * line->at[BY_TIME][line->n - 1]));
+		}
+		buf_printf(&texts[4], "%.0f", line->last[BY_TRIALS]);
+		duration_put(&texts[6], llround(1000 * line->last[BY_TIME]));
+		for (k = 0; k < HEADS; k++)
+			cells[k] = buf_str(&texts[k]);
+		section_values_row(h, cells, HEADS);
+		for (k = 0; k < HEADS; k++)
+			buf_clear(&texts[k]);
+	}
+	section_values_close(h);
+	for (k = 0; k < HEADS; k++)
+		buf_free(&texts[k]);
+}
+
 static void
 keys_put(struct html *h, const struct line *lines, size_t n)
 {
@@ -242,6 +282,7 @@ web_page_compare(struct buf *out, const struct web_access *access,
 		keys_put(&h, lines, n);
 		for (k = 0; k < AGAINST; k++)
 			chart_put(&h, lines, n, (enum against)k);
+		values_put(&h, lines, n);
 		web_frame_end(&h);
 		buf_add(out, h.out.data, h.out.len);
 	}

@@ -7,6 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/cli/common/attempt-log.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
@@ -41,6 +42,20 @@ static const struct part parts[] = {
 		{ "seconds", COLUMN_NUMBER }, { "exit", COLUMN_NUMBER },
 		{ "signal", COLUMN_NUMBER }, { "from step", COLUMN_NUMBER },
 		{ "cost", COLUMN_NUMBER } } },
+	{ "Usage",
+	    "SELECT attempt, cpus, cpu_seconds, gpus, gpu_seconds, "
+	    "gpu_utilization, gpu_memory / 1048576.0, energy_joules, "
+	    "download_seconds, upload_seconds FROM attempts "
+	    "WHERE trial = %" PRId64 " AND coalesce(cpus, gpus, "
+	    "energy_joules, download_seconds, upload_seconds) IS NOT NULL "
+	    "ORDER BY attempt LIMIT 200",
+	    { { "attempt", COLUMN_NUMBER }, { "CPUs", COLUMN_NUMBER },
+		{ "CPU seconds", COLUMN_NUMBER }, { "GPUs", COLUMN_NUMBER },
+		{ "GPU seconds", COLUMN_NUMBER },
+		{ "GPU use, %", COLUMN_NUMBER },
+		{ "GPU memory, MiB", COLUMN_NUMBER },
+		{ "joules", COLUMN_NUMBER }, { "download, s", COLUMN_NUMBER },
+		{ "upload, s", COLUMN_NUMBER } } },
 	{ "Judgements",
 	    "SELECT step, verdict, rule, value, threshold, pool, "
 	    "replace(substr(time, 1, 19), 'T', ' '), why FROM stops "
@@ -148,6 +163,35 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 	return 0;
 }
 
+/* Where the trial has its output, its checkpoints and its attempts. */
+static int
+folder_put(struct page *r, const struct web_study *s, int64_t trial,
+    int64_t attempt, struct err *e)
+{
+	char *sql = xasprintf("SELECT log FROM attempts WHERE trial = %" PRId64
+			      " AND attempt = %" PRId64,
+	    trial, attempt);
+	struct store_rows *rows;
+	char *path, *end;
+	int i, rc = rows_first(&rows, r->store, sql, NULL, e);
+
+	free(sql);
+	if (rc != 1)
+		return rc;
+	path = attempt_log_path(s->db, s->state_dir, trial, (int)attempt,
+	    store_rows_text(rows, 0), 0);
+	store_rows_close(rows);
+	/* Without "/attempt-1/log". */
+	for (i = 0; i < 2 && (end = strrchr(path, '/')) != NULL; i++)
+		*end = '\0';
+	html_open(&r->h, "p");
+	html_attr(&r->h, "class", "note");
+	html_textf(&r->h, "Its folder: %s", path);
+	html_close(&r->h, "p");
+	free(path);
+	return 0;
+}
+
 /* Its newest attempt's log, which the script follows. */
 static int
 log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
@@ -176,10 +220,11 @@ log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 	html_attr(&r->h, "class", "note");
 	web_frame_link(&r->h, address, "the end of the log as text");
 	html_close(&r->h, "p");
+	rc = folder_put(r, s, trial, attempt, e);
 	section_end(&r->h);
 	free(address);
 	free(rest);
-	return 0;
+	return rc;
 }
 
 static void

@@ -212,6 +212,8 @@ server run.json -q
 retry sql_is run.db "SELECT state FROM trials WHERE trial = 1" running
 log=run.d/trials/1/attempt-1/log
 retry grep -q step=1 "$log"
+web get "$site" /s/run/trial/1 >out
+like "$(cat body)" "Its folder: .*/run.d/trials/1<" 'a trial names its folder'
 is "$(web get "$site" '/s/run/trial/1/log?attempt=1&from=0')" 200 'a log'
 like "$(cat body)" '^first €$' 'its text'
 like "$(cat body)" '^\\x1b\[31mred$' 'without what a terminal would obey'
@@ -312,9 +314,17 @@ ok 'the enqueued setting is next' retry sql_is run.db \
 
 web get "$site" '/compare?study=small&study=names' >out
 like "$(cat body)" '<h2>Best value by time</h2>' 'compared by time'
+best=$(sql small.db 'SELECT printf("%.6g", objective) FROM best')
+like "$(tr -d '\n' <body)" "<td>small</td><td>[a-z]*</td><td>$best</td>" \
+    'and in numbers'
 unlike "$(cat body)" 'by cost' 'not by cost, when there is none'
 cp small.db paid.db
-sqlite3 paid.db 'UPDATE t_trial SET cost = 0.5 WHERE trial <= 20'
+sqlite3 paid.db 'UPDATE t_attempt SET gpus = 2, gpu_seconds = 7.25
+    WHERE trial = 1; UPDATE t_trial SET cost = 0.5 WHERE trial <= 20'
+web get "$site" /s/paid/trial/1 >out
+like "$(tr -d '\n' <body | sed 's/.*<h2>Usage//')" \
+    '^.*<tr><td class="n">1</td>.*<td class="n">2</td><td class="n">7.25</td>' \
+    'a trial shows what it used'
 is "$(web get "$site" '/compare?study=small&study=paid')" 200 'one that cost'
 like "$(cat body)" '<h2>Best value by cost</h2>' 'is compared by cost'
 is "$(web check body)" '' 'which is a page'

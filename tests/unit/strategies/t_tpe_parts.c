@@ -457,9 +457,40 @@ check_axes(void)
 	json_free(doc);
 }
 
+/* Without observations numbers are drawn from the user's normal distribution. */
+static void
+check_prior(void)
+{
+	enum { DRAWS = 3000 };
+	struct param x = { .type = PARAM_FLOAT,
+		.scale = SCALE_LOG,
+		.min = exp(-10),
+		.max = exp(-2),
+		.mean = -8,
+		.sd = 0.4 };
+	double drawn[DRAWS], sum = 0, squares = 0;
+	struct parzen p;
+	struct axis axis;
+	struct rng rng;
+	size_t i;
+
+	ok(tpe_axis_init(&axis, &x), "a number with a prior has an axis");
+	tpe_parzen_fit(&p, &rule, &axis, 1, NULL, 0);
+	rng_init(&rng, 3, 0);
+	tpe_sample(&p, &rng, drawn, DRAWS);
+	for (i = 0; i < DRAWS; i++) {
+		sum += drawn[i] / DRAWS;
+		squares += drawn[i] * drawn[i] / DRAWS;
+	}
+	is_near(sum, 0.25, 0.005, "their mean, in the cube");
+	is_near(sqrt(squares - sum * sum), 0.05, 0.005, "their deviation");
+	tpe_parzen_free(&p);
+}
+
 int
 main(void)
 {
+	check_prior();
 	check_normal();
 	check_cut();
 	check_weights();

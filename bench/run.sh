@@ -23,6 +23,7 @@ echo '| what | ours | peer | ratio | to reach |'
 echo '|---|---|---|---|---|'
 "$here/speed.sh"
 "$here/scale.sh"
+"$here/slots.sh"
 "$here/tpe.sh"
 "$here/ask.sh"
 "$here/gp.sh"
@@ -35,3 +36,5 @@ echo '|---|---|---|---|---|'
 if command -v chromium >/dev/null; then
 	"$here/web.sh"
 fi
+echo
+"$here/growth.sh" 1000 10000 100000

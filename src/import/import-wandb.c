@@ -71,9 +71,44 @@ value_check(const struct json *j, struct err *e)
 	    json_type_name(type));
 }
 
+/* Weights of choices, if all of them are above 0. */
+static int
+weights_put(struct import *im, struct json_writer *w, const char *name,
+    const struct json *list, size_t n, struct err *e)
+{
+	const struct json *j;
+	bool none = false;
+	double weight;
+
+	if (list == NULL)
+		return 0;
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(list) != n)
+		return json_err(
+		    list, e, "expected %zu numbers, one for each value", n);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		if (json_read_number(j, 0, 1e300, &weight, e) != 0)
+			return -1;
+		none |= weight == 0;
+	}
+	if (none) {
+		buf_printf(im->notes,
+		    "%s: weights are above 0: without the probabilities each "
+		    "of its choices is as likely\n",
+		    name);
+		return 0;
+	}
+	json_writer_array(w, "weights");
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		json_write(json_writer_value(w, NULL), j);
+	json_writer_end(w);
+	return 0;
+}
+
 static int
 choice_put(struct import *im, const char *name, const struct json *values,
-    struct err *e)
+    const struct json *weights, struct err *e)
 {
 	struct json_writer w = import_object(im, 2, name);
 	const struct json *j;
@@ -90,6 +125,8 @@ choice_put(struct import *im, const char *name, const struct json *values,
 		json_write(json_writer_value(&w, NULL), j);
 	}
 	json_writer_end(&w);
+	if (weights_put(im, &w, name, weights, json_count(values), e) != 0)
+		return -1;
 	json_writer_end(&w);
 	return 0;
 }
@@ -123,76 +160,101 @@ number_of(const struct json *p, const char *key, double other, double *x,
 	return json_read_number(j, -1e300, 1e300, x, e);
 }
 
-/* The bounds of a distribution, in values of the parameter. */
-static int
-bounds_read(struct import *im, const char *name, const struct json *p,
-    enum form form, double *min, double *max, struct err *e)
-{
-	double mu, sigma;
+/* A distribution as a range. */
+struct range {
+	double min, max; /* in values of the parameter; NAN = of the prior */
+	double mean, sd; /* of the prior, on the scale; sd 0 = none */
+	double q; /* 0 = none */
+	bool log;
+};
 
-	if (form != FORM_NORMAL && form != FORM_LOG_NORMAL) {
-		if (number_of(p, "min", form == FORM_BETA ? 0 : NAN, min, e) !=
-			0 ||
-		    number_of(p, "max", form == FORM_BETA ? 1 : NAN, max, e) !=
-			0)
-			return -1;
-	} else {
-		if (number_of(p, "mu", 0, &mu, e) != 0 ||
-		    number_of(p, "sigma", 1, &sigma, e) != 0)
-			return -1;
-		*min = mu - 3 * sigma;
-		*max = mu + 3 * sigma;
+/* The multiples of q within the bounds, which a prior has at 4 sd. */
+static void
+range_round(struct range *r)
+{
+	double low = r->min, high = r->max;
+
+	if (r->sd > 0) {
+		low = r->mean - 4 * r->sd;
+		high = r->mean + 4 * r->sd;
+		low = r->log ? exp(low) : low;
+		high = r->log ? exp(high) : high;
 	}
-	if (form >= FORM_NORMAL)
+	r->min = ceil(low / r->q) * r->q;
+	r->max = floor(high / r->q) * r->q;
+	if (r->log && r->min <= 0)
+		r->min = r->q;
+}
+
+static int
+range_read(struct import *im, const char *name, const struct json *p,
+    enum form form, struct range *r, struct err *e)
+{
+	bool beta = form == FORM_BETA;
+
+	*r = (struct range){ .min = NAN, .max = NAN };
+	r->log = form == FORM_LOG || form == FORM_LOG_VALUES ||
+		 form == FORM_LOG_NORMAL;
+	if (json_get(p, "q") != NULL &&
+	    json_read_number(json_get(p, "q"), 1e-300, 1e300, &r->q, e) != 0)
+		return -1;
+	if (form == FORM_NORMAL || form == FORM_LOG_NORMAL) {
+		if (number_of(p, "mu", 0, &r->mean, e) != 0 ||
+		    number_of(p, "sigma", 1, &r->sd, e) != 0)
+			return -1;
+		if (!(r->sd > 0))
+			return json_err(p, e, "sigma must be above 0");
+	} else if (number_of(p, "min", beta ? 0 : NAN, &r->min, e) != 0 ||
+		   number_of(p, "max", beta ? 1 : NAN, &r->max, e) != 0)
+		return -1;
+	if (beta)
 		buf_printf(im->notes,
-		    "%s: its distribution becomes %s over %s\n", name,
-		    form == FORM_LOG_NORMAL ? "scale log" : "a uniform one",
-		    form == FORM_BETA ? "its bounds"
-				      : "three standard deviations");
-	if (form == FORM_LOG || form == FORM_LOG_NORMAL) {
-		*min = exp(*min);
-		*max = exp(*max);
+		    "%s: its distribution becomes a uniform one over its "
+		    "bounds\n",
+		    name);
+	if (form == FORM_LOG) {
+		r->min = exp(r->min);
+		r->max = exp(r->max);
 	}
-	return *min < *max ? 0
-			   : json_err(p, e, "min must be less than max: %g, %g",
-				 *min, *max);
+	if (r->q > 0)
+		range_round(r);
+	if (r->min >= r->max)
+		return json_err(
+		    p, e, "min must be less than max: %g, %g", r->min, r->max);
+	return r->log && r->min <= 0
+		   ? json_err(p, e, "scale log needs min above 0")
+		   : 0;
 }
 
 static int
 range_put(struct import *im, const char *name, const struct json *p,
     enum form form, struct err *e)
 {
-	bool log = form == FORM_LOG || form == FORM_LOG_VALUES ||
-		   form == FORM_LOG_NORMAL;
-	double min, max, q = 0;
 	struct json_writer w;
+	struct range r;
 	bool whole;
 
-	if (bounds_read(im, name, p, form, &min, &max, e) != 0)
+	if (range_read(im, name, p, form, &r, e) != 0)
 		return -1;
-	if (json_get(p, "q") != NULL &&
-	    json_read_number(json_get(p, "q"), 1e-300, 1e300, &q, e) != 0)
-		return -1;
-	if (log && min <= 0)
-		return json_err(p, e, "scale log needs min above 0");
-	whole = is_whole(min) && is_whole(max) &&
-		(form == FORM_INT || (q > 0 && is_whole(q)));
+	whole = is_whole(r.min) && is_whole(r.max) &&
+		(form == FORM_INT || (r.q > 0 && is_whole(r.q)));
 	if (form == FORM_INT && !whole)
 		return json_err(p, e, "its bounds must be whole numbers");
 	w = import_object(im, 2, name);
 	json_writer_text(&w, "type", whole ? "int" : "float");
-	json_writer_number(&w, "min", min);
-	json_writer_number(&w, "max", max);
-	if (log)
+	if (!isnan(r.min)) {
+		json_writer_number(&w, "min", r.min);
+		json_writer_number(&w, "max", r.max);
+	}
+	if (r.log)
 		json_writer_text(&w, "scale", "log");
-	else if (q > 0)
-		json_writer_number(&w, "step", q);
+	if (r.q > 0 && !(whole && r.log && r.q == 1))
+		json_writer_number(&w, "step", r.q);
+	if (r.sd > 0) {
+		json_writer_number(&w, "mean", r.mean);
+		json_writer_number(&w, "sd", r.sd);
+	}
 	json_writer_end(&w);
-	if (log && q > 0 && !(whole && q == 1))
-		buf_printf(im->notes,
-		    "%s: a step has no equivalent with scale log: q is left "
-		    "out\n",
-		    name);
 	return 0;
 }
 
@@ -249,17 +311,15 @@ param_put(struct import *im, const char *name, const struct json *p, int depth,
 		buf_printf(im->notes,
 		    "%s: %s becomes scale log, which prefers small values\n",
 		    name, word);
-	if (json_get(p, "probabilities") != NULL)
-		buf_printf(im->notes,
-		    "%s: its choices have no weights: each is as likely\n",
-		    name);
 	if (form == FORM_CONSTANT) {
 		j = json_need(p, "value", e);
 		return j != NULL ? fixed_put(im, name, j, e) : -1;
 	}
 	if (form == FORM_CHOICE) {
 		j = json_need(p, "values", e);
-		return j != NULL ? choice_put(im, name, j, e) : -1;
+		return j != NULL ? choice_put(im, name, j,
+				       json_get(p, "probabilities"), e)
+				 : -1;
 	}
 	return range_put(im, name, p, form, e);
 }

@@ -29,12 +29,17 @@ parameters:
   units: { distribution: q_uniform, min: 32, max: 512, q: 32 }
   wd: { distribution: q_log_uniform_values, min: 1, max: 100, q: 1 }
   noise: { distribution: normal, mu: 1, sigma: 0.5 }
+  steps: { distribution: q_normal, mu: 1, sigma: 0.5, q: 0.25 }
+  decay: { distribution: log_normal, mu: -7, sigma: 1.5 }
+  share: { distribution: beta, a: 2, b: 3 }
+  rate: { distribution: q_log_uniform_values, min: 0.3, max: 8.2, q: 0.5 }
   opt: { values: [adam, 'sgd', "1", null, yes, 0.5] }
   likely:
     values:
     - a
     - b
     probabilities: [0.9, 0.1]
+  never: { values: [1, 2], probabilities: [1, 0] }
   epochs: { value: 27 }
   data:
     parameters:
@@ -62,9 +67,14 @@ is "$(cat out)" '{
     "layers": { "type": "int", "min": 1, "max": 6 },
     "units": { "type": "int", "min": 32, "max": 512, "step": 32 },
     "wd": { "type": "int", "min": 1, "max": 100, "scale": "log" },
-    "noise": { "type": "float", "min": -0.5, "max": 2.5 },
+    "noise": { "type": "float", "mean": 1, "sd": 0.5 },
+    "steps": { "type": "float", "min": -1, "max": 3, "step": 0.25, "mean": 1, "sd": 0.5 },
+    "decay": { "type": "float", "scale": "log", "mean": -7, "sd": 1.5 },
+    "share": { "type": "float", "min": 0, "max": 1 },
+    "rate": { "type": "float", "min": 0.5, "max": 8, "scale": "log", "step": 0.5 },
     "opt": { "type": "choice", "values": ["adam", "sgd", "1", null, true, 0.5] },
-    "likely": { "type": "choice", "values": ["a", "b"] },
+    "likely": { "type": "choice", "values": ["a", "b"], "weights": [0.9, 0.1] },
+    "never": { "type": "choice", "values": [1, 2] },
     "epochs": { "type": "fixed", "value": 27 },
     "data.size": { "type": "choice", "values": [1, 2] },
     "data.set": { "type": "fixed", "value": "mnist" }
@@ -82,9 +92,9 @@ is "$(cat out)" '{
     "trials": 30
   }
 }' 'with its parameters, goal, stopping and command'
-like "$(cat err)" '^hpotune: note: noise: its distribution becomes' \
+like "$(cat err)" '^hpotune: note: share: its distribution becomes a uniform one' \
     'what is not the same is noted'
-like "$(cat err)" '^hpotune: note: likely: its choices have no weights' 'each of it'
+like "$(cat err)" '^hpotune: note: never: weights are above 0' 'each of it'
 like "$(cat err)" 'metrics: what the program gives to wandb.log is not read' \
     'and that the program must report'
 

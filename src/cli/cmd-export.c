@@ -53,6 +53,7 @@ static const struct view {
 	{ "front", "trial" },
 	{ "outcomes", "trial" },
 	{ "savings", NULL },
+	{ "settings", "setting" },
 	{ "costs", NULL },
 	{ "suggestions", "trial" },
 	{ "tags", "trial, tag" },

@@ -25,7 +25,7 @@ words_of(const char *out, const char *why, char *text, size_t n)
 {
 	const char *line = out, *at, *end = out + strlen(out);
 
-	if (*why != '\0' || *out == '\0') {
+	if (*out == '\0') {
 		(void)snprintf(text, n, "sbatch: %s",
 		    *why != '\0' ? why : "it printed nothing");
 		return;
@@ -39,7 +39,8 @@ words_of(const char *out, const char *why, char *text, size_t n)
 		line += 15;
 	if (strncmp(line, "Batch job submission failed: ", 29) == 0)
 		line += 29;
-	(void)snprintf(text, n, "%.*s", (int)(end - line), line);
+	(void)snprintf(text, n, "%.*s%s%s", (int)(end - line), line,
+	    *why != '\0' ? ": " : "", why);
 }
 
 /* "JOBID" or "JOBID;CLUSTER" in a line of its own; other lines are warnings. */

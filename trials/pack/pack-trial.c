@@ -90,3 +90,13 @@ pack_trial_end(const char *attempt_dir, struct launch_exit *x)
 	if (x->exit_code != 0)
 		text_cut(x->why, sizeof x->why, why);
 }
+
+bool
+pack_trial_lost(const char *attempt_dir)
+{
+	enum pack_exit_note kind;
+	char why[8];
+
+	return pack_exit_note_read(attempt_dir, &kind, why, sizeof why) &&
+	       kind == PACK_EXIT_LOST;
+}

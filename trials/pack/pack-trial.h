@@ -37,5 +37,7 @@ void pack_trial_serve_words(struct strv *, const struct study_trial *,
  * left in the folder of the attempt; without a note it stays as it is.
  */
 void pack_trial_end(const char *attempt_dir, struct launch_exit *);
+/* Whether that note says that its program was lost, which is not its fault. */
+bool pack_trial_lost(const char *attempt_dir);
 
 #endif /* HPOTUNE_PACK_TRIAL_H */

@@ -377,6 +377,9 @@ needs_word(const struct slurm_attempt *a)
 
 	if (a->stop != SLURM_STOP_NONE || !x->ran || x->timeout)
 		return false;
+	/* Its program was killed: perhaps with the node, whose state lags. */
+	if (pack_trial_lost(a->dir))
+		return true;
 	/* A job of several trials goes on when one of them fails. */
 	if (a->is_guest && !slurm_allocation_interrupted(a) &&
 	    (!was_ended(a) || a->word_ms > a->exit_ms))
@@ -416,7 +419,8 @@ end_recorded(struct slurm_attempt *a)
 			return;
 		}
 		if (final &&
-		    (was_ended(a) || a->row.state == SLURM_STATE_MEMORY) &&
+		    (was_ended(a) || pack_trial_lost(a->dir) ||
+			a->row.state == SLURM_STATE_MEMORY) &&
 		    end_by_row(a))
 			return;
 		if (is_wall(a)) {

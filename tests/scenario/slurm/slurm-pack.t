@@ -33,7 +33,7 @@ starts() { # number
 	[ "$(wc -l <starts)" -eq "$1" ]
 }
 none_packed() {
-	! pgrep -f 'hpotune-pack-[0-9a-f]* (serve|join)' >/dev/null
+	! pgrep -f "$dir/[a-z]*\.d/bin/hpotune-pack-[0-9a-f]* (serve|join)" >/dev/null
 }
 
 pack_study wrong '"trials": 2' ', "trials_per_job": 2'
@@ -122,6 +122,12 @@ pack_study node '"trials": 3, "parallel": 3' ''
 server node.json
 ok 'three more are at step 3' retry held node 3
 node=$(sql node.db 'SELECT substr(place, 1, 2) FROM attempts WHERE trial = 1')
+# Its processes die one after the other, and Slurm notices last.
+pkill -9 -f "$dir/node\.d/bin/hpotune-pack-[0-9a-f]* serve"
+ended() { # the supervisors have written how their trials ended
+	[ "$(cat node.d/trials/[123]/attempt-1/end | grep -c '^lost')" -eq 3 ]
+}
+ok 'their program is killed first' retry ended
 cluster fail "$node"
 cluster heal "$node"
 rm hold

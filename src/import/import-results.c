@@ -3,7 +3,6 @@
  * positive ranges are logarithmic, as a SageMaker import decides it.
  */
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "src/import/import-study.h"
 #include "src/model/goal.h"
 
-enum { CHOICES_MOST = 1000, NAME_MOST = 32, TRIALS = 100, WIDE = 1000 };
+enum { CHOICES_MOST = 1000, TRIALS = 100, WIDE = 1000 };
 
 /* One parameter, as the trials have it. */
 struct seen {
@@ -309,23 +308,6 @@ params_put(struct guess *g, struct err *e)
 /* ---- the study ------------------------------------------------------------ */
 
 static void
-name_put(struct import *im, const char *name)
-{
-	char text[NAME_MOST + 1];
-	size_t n = 0;
-
-	for (; *name != '\0' && n < NAME_MOST; name++)
-		if (isalnum((unsigned char)*name))
-			text[n++] = (char)tolower((unsigned char)*name);
-		else if (n > 0 && text[n - 1] != '-')
-			text[n++] = '-';
-	while (n > 0 && text[n - 1] == '-')
-		n--;
-	text[n] = '\0';
-	import_text(im, 1, "study", n > 0 ? text : "imported");
-}
-
-static void
 objectives_put(struct import *im, const struct import_results *from)
 {
 	const struct json *goal = json_first(from->goals);
@@ -359,7 +341,7 @@ study_put(struct guess *g, const char *warm, struct err *e)
 	struct json_writer w;
 
 	buf_putc(&g->im.out, '{');
-	name_put(&g->im, from->study);
+	import_name(&g->im, from->study, strlen(from->study), "imported");
 	if (from->metric != NULL) {
 		w = import_object(&g->im, 1, "objective");
 		json_writer_text(&w, "metric", from->metric);

@@ -3,6 +3,7 @@
  * JSON document, values, notes.
  */
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/import/import-study.h"
+
+enum { STUDY_NAME_MOST = 32 };
 
 void
 import_key(struct import *im, int depth, const char *key)
@@ -57,6 +60,24 @@ import_text(struct import *im, int depth, const char *key, const char *text)
 		return;
 	import_key(im, depth, key);
 	json_put_string(&im->out, text);
+}
+
+void
+import_name(
+    struct import *im, const char *name, size_t len, const char *otherwise)
+{
+	char text[STUDY_NAME_MOST + 1];
+	size_t n = 0, i;
+
+	for (i = 0; i < len && n < STUDY_NAME_MOST; i++)
+		if (isalnum((unsigned char)name[i]))
+			text[n++] = (char)tolower((unsigned char)name[i]);
+		else if (n > 0 && text[n - 1] != '-')
+			text[n++] = '-';
+	while (n > 0 && text[n - 1] == '-')
+		n--;
+	text[n] = '\0';
+	import_text(im, 1, "study", n > 0 ? text : otherwise);
 }
 
 bool

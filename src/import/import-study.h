@@ -51,6 +51,13 @@ void import_close(struct import *, int depth, char bracket);
 struct json_writer import_object(struct import *, int depth, const char *key);
 /* Writes nothing when text is NULL. */
 void import_text(struct import *, int depth, const char *key, const char *text);
+/*
+ * Write the study's name: the first len bytes of a name in small letters and
+ * digits, with one - for what stands between them, cut to 32; otherwise where
+ * nothing is left.
+ */
+void import_name(
+    struct import *, const char *name, size_t len, const char *otherwise);
 /* False, and writes nothing, when it is not a number. */
 bool
 import_number(struct import *, int depth, const char *key, const struct json *);

@@ -3,7 +3,6 @@
  * configuration options" of its documentation, and wandb/sweeps.
  */
 
-#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "src/import/import-study.h"
 #include "src/import/import-wandb.h"
 
-enum { NAME_MOST = 32, TRIALS = 100, DEPTH_MOST = 8 };
+enum { TRIALS = 100, DEPTH_MOST = 8 };
 
 static const char *const sweep_keys[] = { "program", "method", "metric",
 	"parameters", "early_terminate", "command", "run_cap", "name",
@@ -440,23 +439,14 @@ static void
 name_put(struct import *im)
 {
 	const char *name = json_string(json_get(im->root, "name"));
-	char text[NAME_MOST + 1];
-	size_t n = 0;
 
 	if (name == NULL)
 		name = json_string(json_get(im->root, "program"));
 	if (name != NULL && strrchr(name, '/') != NULL)
 		name = strrchr(name, '/') + 1;
-	for (; name != NULL && *name != '\0' && *name != '.' && n < NAME_MOST;
-	     name++)
-		if (isalnum((unsigned char)*name))
-			text[n++] = (char)tolower((unsigned char)*name);
-		else if (n > 0 && text[n - 1] != '-')
-			text[n++] = '-';
-	while (n > 0 && text[n - 1] == '-')
-		n--;
-	text[n] = '\0';
-	import_text(im, 1, "study", n > 0 ? text : "sweep");
+	if (name == NULL)
+		name = "";
+	import_name(im, name, strcspn(name, "."), "sweep");
 	name = json_string(json_get(im->root, "description"));
 	import_text(im, 1, "description", name);
 }

@@ -82,17 +82,18 @@ name_good(const char *name)
 	       !isdigit((unsigned char)*name);
 }
 
+/* j has the name as its key or as its value; report tells which. */
 static int
-name_check(const struct json *j, struct err *e)
+name_check(const struct json *j, const char *name,
+    int (*report)(const struct json *, struct err *, const char *, ...),
+    struct err *e)
 {
-	const char *name = json_key(j);
-
 	if (!name_good(name))
-		return json_err_key(j, e,
+		return report(j, e,
 		    "the name of a parameter is a letter or _ and up to 63 "
 		    "letters, digits, _ . or -");
 	if (space_name_taken(name))
-		return json_err_key(j, e,
+		return report(j, e,
 		    "a parameter may not be named %s: {%s} in a command means "
 		    "something else",
 		    name, name);
@@ -361,7 +362,8 @@ param_read(struct param *p, const struct json *block, struct err *e)
 
 	p->parent = -1;
 	p->name = xstrdup(json_key(block));
-	if (name_check(block, e) != 0 || json_want(block, JSON_OBJECT, e) != 0)
+	if (name_check(block, json_key(block), json_err_key, e) != 0 ||
+	    json_want(block, JSON_OBJECT, e) != 0)
 		return -1;
 	j = json_need(block, "type", e);
 	if (j == NULL || json_read_word(j, types, &i, e) != 0)
@@ -593,15 +595,8 @@ space_add_replicates(struct space *s, const struct json *name,
 
 	if (json_read_string(name, &text, e) != 0)
 		return -1;
-	if (!name_good(text))
-		return json_err(name, e,
-		    "the name of a parameter is a letter or _ and up to 63 "
-		    "letters, digits, _ . or -");
-	if (space_name_taken(text))
-		return json_err(name, e,
-		    "a parameter may not be named %s: {%s} in a command means "
-		    "something else",
-		    text, text);
+	if (name_check(name, text, json_err, e) != 0)
+		return -1;
 	for (i = 0; i < s->n; i++)
 		if (names_clash(s->params[i].name, text))
 			return json_err(name, e,

@@ -96,32 +96,50 @@ lock_folder_file(int dir, const char *name, int flags)
 }
 
 int
-lock_folder_open(const char *name, int *dir, struct err *e)
+lock_folder_create(struct err *e)
+{
+	const char *folder = lock_folder_path();
+	int dir = lock_folder_enter();
+
+	if (dir == -1 && errno == ENOENT) {
+		dir_make(folder);
+		dir = lock_folder_enter();
+	}
+	if (dir == -1)
+		err_set(e, ERR_FILE, "cannot open %s for locks: %s", folder,
+		    strerror(errno));
+	return dir;
+}
+
+int
+lock_folder_file_create(int dir, const char *name, struct err *e)
 {
 	const char *folder = lock_folder_path();
 	char *path;
-	int fd;
+	int fd = lock_folder_file(dir, name, O_RDWR);
 
-	*dir = lock_folder_enter();
-	if (*dir == -1 && errno == ENOENT) {
-		dir_make(folder);
-		*dir = lock_folder_enter();
-	}
-	if (*dir == -1)
-		return err_set(e, ERR_FILE, "cannot open %s for locks: %s",
-		    folder, strerror(errno));
-	fd = lock_folder_file(*dir, name, O_RDWR);
 	if (fd == -1 && errno == ENOENT) {
 		path = xasprintf("%s/%s", folder, name);
 		if (file_make(path) == 0)
-			fd = lock_folder_file(*dir, name, O_RDWR);
+			fd = lock_folder_file(dir, name, O_RDWR);
 		free(path);
 	}
-	if (fd == -1) {
+	if (fd == -1)
 		err_set(e, ERR_FILE, "cannot open %s/%s for a lock: %s", folder,
 		    name, strerror(errno));
-		close(*dir);
+	return fd;
+}
+
+int
+lock_folder_open(const char *name, int *dir, struct err *e)
+{
+	int fd;
+
+	*dir = lock_folder_create(e);
+	if (*dir == -1)
 		return -1;
-	}
+	fd = lock_folder_file_create(*dir, name, e);
+	if (fd == -1)
+		close(*dir);
 	return fd;
 }

@@ -18,6 +18,13 @@ int lock_folder_enter(void);
  * pipe or a device is an error.
  */
 int lock_folder_file(int dir, const char *name, int flags);
+/* Open the folder, created for all users if it is missing: -1, the error set. */
+int lock_folder_create(struct err *);
+/*
+ * Open a file of it for reading and writing, created for all users if it is
+ * missing: -1, the error set.
+ */
+int lock_folder_file_create(int dir, const char *name, struct err *);
 /*
  * Open a file for reading and writing; both are created, for all users, if they
  * are missing.  dir gets the folder, opened.  -1 with the error set: neither is

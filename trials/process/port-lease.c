@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "trials/process/lock-folder.h"
 #include "trials/process/port-lease.h"
 
 enum {
@@ -80,58 +80,17 @@ port_lease_range_here(void)
 	    low, high, own < UNPRIVILEGED ? UNPRIVILEGED : own);
 }
 
-/* A folder that all users share, like /tmp. */
-static int
-dir_open(void)
-{
-	const char *dir = getenv("HPOTUNE_GPU_LOCKS");
-	mode_t mask;
-
-	if (dir == NULL || *dir == '\0')
-		dir = "/dev/shm/hpotune";
-	mask = umask(0);
-	(void)mkdir(dir, 01777);
-	(void)umask(mask);
-	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/*
- * In a sticky folder the kernel may reject O_CREAT for an existing file of
- * another user (fs.protected_regular).
- */
-static int
-file_open(int dir, const char *name)
-{
-	const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-	struct stat st;
-	int fd, tries;
-
-	for (tries = 0; tries < 3; tries++) {
-		fd = openat(dir, name, flags);
-		if (fd == -1 && errno == ENOENT) {
-			fd = openat(dir, name, flags | O_CREAT | O_EXCL, 0666);
-			if (fd != -1)
-				(void)fchmod(fd, 0666);
-		}
-		if (fd != -1 || errno != EEXIST)
-			break;
-	}
-	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
-		return fd;
-	(void)close(fd);
-	return -1;
-}
-
 /* Lock a block; -1: it is in use. */
 static int
 block_lock(int dir, int first)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct err unsaid = ERR_INIT;
 	char name[32], text[64];
 	int fd, n;
 
 	(void)snprintf(name, sizeof name, "ports-%d", first);
-	fd = file_open(dir, name);
+	fd = lock_folder_file_create(dir, name, &unsaid);
 	if (fd == -1)
 		return -1;
 	if (fcntl(fd, F_OFD_SETLK, &lock) == -1) {
@@ -206,7 +165,9 @@ port_lease_take(struct port_lease *l, int preferred, int n, struct err *e)
 {
 	struct port_lease_range r = port_lease_range_here();
 	int blocks = (n + PORT_BLOCK - 1) / PORT_BLOCK, places, i, at;
-	int dir = dir_open();
+	struct err unsaid = ERR_INIT;
+	/* Without the folder a lease is what no other program has bound. */
+	int dir = lock_folder_create(&unsaid);
 	bool done = false;
 
 	places = r.blocks - blocks + 1;

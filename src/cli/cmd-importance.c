@@ -12,32 +12,38 @@
 #include "src/cli/common/table.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 #include "strategies/importance/importance.h"
 
 enum {
 	TREES = 64,
+	TRIALS_LEAST = 2,
 	PAIRS_LEAST = 10, /* trials below which interactions are not shown */
 	BAR = 24 /* columns */
 };
 
-/* Options and results of the command. */
+/* Options of the command, and its results for one objective. */
 struct question {
 	struct study *study;
+	struct objectives aims;
 	bool forest, stopped;
 	double target; /* for PED-ANOVA: the share of good trials */
+	size_t aim; /* the objective of what follows */
 	double *points, *losses;
 	size_t n, cap;
 	double *share; /* per parameter */
 	struct importance_pair pairs[IMPORTANCE_PAIRS];
 	size_t n_pairs, pair_trials;
+	double sum; /* of the shares, before they added up to 1 */
 };
 
 static void
 question_fini(struct question *q)
 {
 	study_free(q->study);
+	objectives_fini(&q->aims);
 	free(q->points);
 	free(q->losses);
 	free(q->share);
@@ -84,22 +90,27 @@ trial_add(struct question *q, double loss, const char *params, struct err *e)
 	if (trial_points_read(q->points + q->n * space->n, space, params, e) ==
 	    -1)
 		return -1;
-	q->losses[q->n++] = q->study->maximize ? -loss : loss;
+	q->losses[q->n++] = q->aims.objectives[q->aim].maximize ? -loss : loss;
 	return 0;
 }
 
+/* The trials with a value of objective aim. */
 static int
 trials_read(struct question *q, struct store *store, struct err *e)
 {
 	const char *state = q->stopped ? "stopped" : "completed";
-	const char *const bind[] = { state, NULL };
+	const char *metric = q->aims.objectives[q->aim].metric;
+	const char *const bind[] = { q->aim == 0 ? "" : metric, state, NULL };
 	struct store_rows *rows;
 	double loss;
 	int rc;
 
+	q->n = 0;
 	if (store_rows_open(&rows, store,
-		"SELECT objective, params FROM trials "
-		"WHERE state IN ('completed', ?) AND forgotten = 0 "
+		"SELECT iif(?1 = '', objective, (SELECT value FROM outcomes "
+		"WHERE trial = trials.trial AND metric = ?1)), params "
+		"FROM trials "
+		"WHERE state IN ('completed', ?2) AND forgotten = 0 "
 		"AND outside IS NULL "
 		"ORDER BY trial",
 		bind, e) != 0)
@@ -114,7 +125,7 @@ trials_read(struct question *q, struct store *store, struct err *e)
 	return rc;
 }
 
-static double
+static void
 question_answer(struct question *q)
 {
 	const struct importance_data data = { .space = q->study->space,
@@ -123,7 +134,11 @@ question_answer(struct question *q)
 		.losses = q->losses };
 	size_t n = q->study->space->n;
 
+	free(q->share);
 	q->share = xcalloc(n + 1, sizeof *q->share);
+	q->n_pairs = 0;
+	if (q->n < TRIALS_LEAST)
+		return;
 	if (q->forest)
 		importance_fanova(q->share, &data, TREES);
 	else
@@ -131,7 +146,7 @@ question_answer(struct question *q)
 	if (q->n >= PAIRS_LEAST)
 		q->n_pairs = importance_interactions(
 		    q->pairs, &q->pair_trials, &data, q->share, TREES);
-	return trial_points_shares(q->share, n);
+	q->sum = trial_points_shares(q->share, n);
 }
 
 /* The most important parameter that was not printed yet; or n. */
@@ -165,26 +180,25 @@ pairs_json(struct json_writer *w, const struct question *q)
 	json_writer_end(w);
 }
 
+/* The members of an object. */
 static void
-put_json(struct buf *out, const struct question *q, double sum)
+members_json(struct json_writer *w, const struct question *q)
 {
-	struct json_writer w = { .out = out };
 	size_t i, n = q->study->space->n;
 	bool *done = xcalloc(n + 1, sizeof *done);
 
-	json_writer_object(&w, NULL);
-	json_writer_text(&w, "method", q->forest ? "fanova" : "ped-anova");
-	json_writer_integer(&w, "trials", (int64_t)q->n);
-	if (q->forest)
-		json_writer_number(&w, "explained", sum);
-	json_writer_object(&w, "importance");
-	for (; (i = next_of(q, done)) < n; done[i] = true)
+	json_writer_text(w, "metric", q->aims.objectives[q->aim].metric);
+	json_writer_text(w, "method", q->forest ? "fanova" : "ped-anova");
+	json_writer_integer(w, "trials", (int64_t)q->n);
+	if (q->forest && q->n >= TRIALS_LEAST)
+		json_writer_number(w, "explained", q->sum);
+	json_writer_object(w, "importance");
+	for (; q->n >= TRIALS_LEAST && (i = next_of(q, done)) < n;
+	     done[i] = true)
 		json_writer_number(
-		    &w, q->study->space->params[i].name, q->share[i]);
-	json_writer_end(&w);
-	pairs_json(&w, q);
-	json_writer_end(&w);
-	buf_putc(out, '\n');
+		    w, q->study->space->params[i].name, q->share[i]);
+	json_writer_end(w);
+	pairs_json(w, q);
 	free(done);
 }
 
@@ -234,8 +248,7 @@ pairs_text(struct buf *out, const struct cli *cli, const struct question *q)
 }
 
 static void
-put_text(struct buf *out, const struct cli *cli, const struct question *q,
-    double sum)
+put_text(struct buf *out, const struct cli *cli, const struct question *q)
 {
 	bool *done = xcalloc(q->study->space->n + 1, sizeof *done);
 	struct table *t = table_new();
@@ -252,7 +265,7 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q,
 	if (q->forest)
 		buf_printf(out,
 		    ": single parameters explain %.0f %% of the variance",
-		    100 * sum);
+		    100 * q->sum);
 	else
 		buf_printf(out, ": what brings one among the best %g %%",
 		    100 * q->target);
@@ -260,6 +273,65 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q,
 	pairs_text(out, cli, q);
 	table_free(t);
 	free(done);
+}
+
+/* A study with several objectives: the name of this one above its tables. */
+static void
+objective_text(struct buf *out, const struct cli *cli, const struct question *q)
+{
+	const struct objective *aim = &q->aims.objectives[q->aim];
+
+	if (q->aims.several)
+		buf_printf(out, "%s%s %s:\n", q->aim == 0 ? "" : "\n",
+		    aim->maximize ? "maximize" : "minimize", aim->metric);
+	if (q->n < TRIALS_LEAST)
+		buf_puts(out, "fewer than two trials have a result\n");
+	else
+		put_text(out, cli, q);
+}
+
+/*
+ * JSON: the members of the first objective, and an array of objects with the
+ * same members for the others.
+ */
+static int
+objectives_put(struct buf *out, const struct cli *cli, struct question *q,
+    struct store *store, struct err *e)
+{
+	struct json_writer w = { .out = out };
+	int rc = 0;
+
+	if (cli->json)
+		json_writer_object(&w, NULL);
+	for (q->aim = 0; rc == 0 && q->aim < q->aims.n; q->aim++) {
+		rc = trials_read(q, store, e);
+		if (rc == 0 && q->aim == 0 && q->n < TRIALS_LEAST)
+			rc = err_set(e, ERR_STORE,
+			    "%s: importance needs at least two trials with a "
+			    "result",
+			    q->study->name);
+		if (rc != 0)
+			break;
+		question_answer(q);
+		if (!cli->json) {
+			objective_text(out, cli, q);
+			continue;
+		}
+		if (q->aim == 1)
+			json_writer_array(&w, "others");
+		if (q->aim > 0)
+			json_writer_object(&w, NULL);
+		members_json(&w, q);
+		if (q->aim > 0)
+			json_writer_end(&w);
+	}
+	if (rc == 0 && cli->json) {
+		if (q->aims.several)
+			json_writer_end(&w);
+		json_writer_end(&w);
+		buf_putc(out, '\n');
+	}
+	return rc;
 }
 
 int
@@ -270,7 +342,6 @@ cmd_importance(struct cli *cli)
 	struct store *store;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
-	double sum;
 	int rc;
 
 	if (question_read(&q, cli, &e) != 0 ||
@@ -278,21 +349,15 @@ cmd_importance(struct cli *cli)
 		return cli_fail(&e);
 	rc = trial_points_study(&q.study, store, &e);
 	if (rc == 0)
-		rc = trials_read(&q, store, &e);
-	if (rc == 0 && q.n < 2)
-		rc = err_set(&e, ERR_STORE,
-		    "%s: importance needs at least two trials with a result",
-		    q.study->name);
-	if (rc == 0) {
-		sum = question_answer(&q);
-		if (cli->json)
-			put_json(&out, &q, sum);
-		else
-			put_text(&out, cli, &q, sum);
+		rc = objectives_read(&q.aims, store, &e);
+	if (rc == 0)
+		rc = objectives_put(&out, cli, &q, store, &e);
+	if (rc == 0)
 		(void)cli_print(&out);
-	}
+	else
+		buf_free(&out);
 	question_fini(&q);
 	store_close(store);
 	cli_study_fini(&found);
-	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }

@@ -206,6 +206,39 @@ ok 'importance --json: it explains most of the variance' awk -v \
     share="$(json '$.interactions[0].share')" 'BEGIN { exit !(share > 0.5) }'
 run importance pairs/s.json
 like "$out" '^x and kind +0\.[0-9]+ +#' 'importance: the pair that interacts'
+
+# Objective a is x, objective b is y.
+cat >pairs/two.json <<'END'
+{ "study": "two",
+  "objectives": [ { "metric": "a", "goal": "maximize" },
+    { "metric": "b", "goal": "minimize" } ],
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 },
+    "y": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "sobol", "seed": 3 }, "stopping": "none",
+  "trial": { "command": ["sh", "-c",
+    "echo hpotune: step=1 a=$0 b=$1", "{x}", "{y}"] },
+  "limits": { "trials": 40, "parallel": 4 } }
+END
+"$HPOTUNE" start -q pairs/two.json
+json_ok importance pairs/two.json
+is "$(json '$.metric') $(json '$.others[0].metric') $(json '$.others[1]')" \
+    'a b ' 'importance --json: each objective'
+ok 'importance --json: what matters to each' awk -v x="$(json '$.importance.x')" \
+    -v y="$(json '$.others[0].importance.y')" \
+    'BEGIN { exit !(x > 0.9 && y > 0.9) }'
+is "$(json '$.others[0].trials')" 40 'importance --json: of so many trials'
+run importance pairs/two.json
+is "$(printf '%s\n' "$out" | sed -n '/^[a-z]*ize /p')" 'maximize a:
+minimize b:' 'importance: each objective'
+like "$(printf '%s\n' "$out" | sed -n '/^minimize b:$/,$p' | sed -n 3p)" \
+    '^y +(1|0\.9)' 'importance: what matters to the second one'
+sqlite3 pairs/two.db 'UPDATE t_outcome SET value = NULL WHERE position =
+    (SELECT position FROM t_outcome ORDER BY position DESC LIMIT 1)'
+run importance pairs/two.json
+is "$(printf '%s\n' "$out" | sed -n '/^minimize b:$/,$p')" 'minimize b:
+fewer than two trials have a result' 'importance: an objective without results'
+json_ok importance pairs/two.json
+is "$(json '$.others[0].importance')" '{}' 'importance --json: the same'
 run best --json
 is "$(json '$.command[0]')" ./train 'best --json: the command'
 

@@ -118,8 +118,8 @@ void
 decimate_line_end(struct decimate_line *t)
 {
 	column_put(t);
-	/* A single point is visible because the line has round ends. */
+	/* A single point: a ring whose line fills it nearly. */
 	if (t->drawn == 1)
-		buf_puts(t->d, "h0.01");
+		buf_puts(t->d, "m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0");
 	t->drawn = 0;
 }

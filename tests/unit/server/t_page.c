@@ -293,8 +293,8 @@ lines(void)
 	decimate_line_add(&t, 2, NAN);
 	decimate_line_add(&t, 3, -0.04);
 	decimate_line_end(&t);
-	is_str(buf_str(&d), "M0 5L1 6M3 0h0.01",
-	    "NaN interrupts, a point alone is a dot");
+	is_str(buf_str(&d), "M0 5L1 6M3 0m-2 0a2 2 0 1 0 4 0a2 2 0 1 0-4 0",
+	    "NaN interrupts, a point alone is a ring");
 	buf_clear(&d);
 	decimate_line_add(&t, 0.1, 5);
 	decimate_line_add(&t, 0.2, 9);

@@ -255,19 +255,9 @@ page_curves(struct html *h, const struct replay_chart *chart)
 static void
 page_head(struct html *h)
 {
-	html_begin(h, PAGE_ABOUT);
-	html_open(h, "html");
-	html_attr(h, "xmlns", "http://www.w3.org/1999/xhtml");
-	html_attr(h, "lang", "en");
-	html_open(h, "head");
-	html_open(h, "meta");
-	html_attr(h, "charset", "utf-8");
-	html_close(h, "meta");
-	html_open(h, "meta");
-	html_attr(h, "http-equiv", "Content-Security-Policy");
-	html_attr(
-	    h, "content", "default-src 'none'; style-src 'unsafe-inline'");
-	html_close(h, "meta");
+	html_head_open(h, PAGE_ABOUT);
+	html_meta(h, "http-equiv", "Content-Security-Policy",
+	    "default-src 'none'; style-src 'unsafe-inline'");
 	html_leaf(h, "title", NULL, "hpotune replay");
 	html_style(h, page_style);
 	html_close(h, "head");

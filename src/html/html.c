@@ -195,6 +195,29 @@ html_leaf(struct html *h, const char *name, const char *class, const char *text)
 }
 
 void
+html_head_open(struct html *h, const char *about)
+{
+	html_begin(h, about);
+	html_open(h, "html");
+	html_attr(h, "xmlns", "http://www.w3.org/1999/xhtml");
+	html_attr(h, "lang", "en");
+	html_open(h, "head");
+	html_open(h, "meta");
+	html_attr(h, "charset", "utf-8");
+	html_close(h, "meta");
+}
+
+void
+html_meta(
+    struct html *h, const char *key, const char *name, const char *content)
+{
+	html_open(h, "meta");
+	html_attr(h, key, name);
+	html_attr(h, "content", content);
+	html_close(h, "meta");
+}
+
+void
 html_style(struct html *h, const char *css)
 {
 	assert(strpbrk(css, "<&") == NULL);

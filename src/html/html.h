@@ -26,6 +26,11 @@ struct html {
  * from a study.
  */
 void html_begin(struct html *, const char *about);
+/* Write the same, and open html and head, which has the encoding. */
+void html_head_open(struct html *, const char *about);
+/* A meta element: key is its attribute, name or http-equiv. */
+void html_meta(
+    struct html *, const char *key, const char *name, const char *content);
 /*
  * Open an element.  Its name and those of attributes are constants that outlive
  * it.

@@ -18,15 +18,6 @@ const char page_script[] =
 #include "src/html/page-script.inc"
     ;
 
-static void
-meta_put(struct html *h, const char *key, const char *name, const char *content)
-{
-	html_open(h, "meta");
-	html_attr(h, key, name);
-	html_attr(h, "content", content);
-	html_close(h, "meta");
-}
-
 /*
  * No external resource: the page is self-contained.  Its own script is allowed
  * by its digest, and no other.
@@ -46,18 +37,11 @@ top_put(struct page *r, bool script)
 		buf_putc(&policy, '\'');
 	}
 
-	html_begin(h, PAGE_ABOUT);
-	html_open(h, "html");
-	html_attr(h, "xmlns", "http://www.w3.org/1999/xhtml");
-	html_attr(h, "lang", "en");
-	html_open(h, "head");
-	html_open(h, "meta");
-	html_attr(h, "charset", "utf-8");
-	html_close(h, "meta");
-	meta_put(h, "http-equiv", "Content-Security-Policy", buf_str(&policy));
+	html_head_open(h, PAGE_ABOUT);
+	html_meta(h, "http-equiv", "Content-Security-Policy", buf_str(&policy));
 	buf_free(&policy);
-	meta_put(h, "name", "viewport", "width=device-width, initial-scale=1");
-	meta_put(h, "name", "generator", PACKAGE_STRING);
+	html_meta(h, "name", "viewport", "width=device-width, initial-scale=1");
+	html_meta(h, "name", "generator", PACKAGE_STRING);
 	html_open(h, "title");
 	html_textf(h, "%s: report of hpotune", r->row.name);
 	html_close(h, "title");

@@ -177,6 +177,28 @@ section_failures(struct page *r, struct err *e)
 	return 0;
 }
 
+/*
+ * A section with one table: the newest rows that sql lists, of those that all
+ * counts; nothing when there are none.
+ */
+static int
+newest_put(struct page *r, const char *title, const char *all, const char *sql,
+    const struct section_column *columns, size_t n, struct err *e)
+{
+	int64_t some;
+
+	if (page_data_count(r, all, &some, e) != 0)
+		return -1;
+	if (some == 0)
+		return 0;
+	section_begin(&r->h, title);
+	if (section_table(r, sql, columns, n, &n, e) != 0 ||
+	    more_put(r, all, n, "The newest", e) != 0)
+		return -1;
+	section_end(&r->h);
+	return 0;
+}
+
 int
 section_notes(struct page *r, struct err *e)
 {
@@ -184,29 +206,18 @@ section_notes(struct page *r, struct err *e)
 							     COLUMN_NUMBER },
 		{ "state", COLUMN_TEXT }, { "objective", COLUMN_NUMBER },
 		{ "tags", COLUMN_TEXT }, { "note", COLUMN_TEXT } };
-	static const char *const all =
-	    "SELECT count(*) FROM (SELECT trial FROM notes UNION "
-	    "SELECT trial FROM tags UNION "
-	    "SELECT trial FROM trials WHERE forgotten = 1)";
 	char sql[400];
-	int64_t some;
-	size_t n;
 
-	if (page_data_count(r, all, &some, e) != 0)
-		return -1;
-	if (some == 0)
-		return 0;
-	section_begin(&r->h, "Notes and tags");
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, state || iif(forgotten, ', forgotten', ''), "
 	    "objective, tags, note FROM trials WHERE note IS NOT NULL OR "
 	    "tags IS NOT NULL OR forgotten = 1 ORDER BY trial DESC LIMIT %d",
 	    PAGE_ROWS);
-	if (section_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
-	    more_put(r, all, n, "The newest", e) != 0)
-		return -1;
-	section_end(&r->h);
-	return 0;
+	return newest_put(r, "Notes and tags",
+	    "SELECT count(*) FROM (SELECT trial FROM notes UNION "
+	    "SELECT trial FROM tags UNION "
+	    "SELECT trial FROM trials WHERE forgotten = 1)",
+	    sql, columns, COUNT(columns), e);
 }
 
 int
@@ -216,25 +227,14 @@ section_events(struct page *r, struct err *e)
 							     COLUMN_WORD },
 		{ "level", COLUMN_TEXT }, { "area", COLUMN_TEXT },
 		{ "trial", COLUMN_NUMBER }, { "text", COLUMN_TEXT } };
-	static const char *const all = "SELECT count(*) FROM events WHERE "
-				       "level IN ('error', 'warning')";
 	char sql[300];
-	int64_t some;
-	size_t n;
 
-	if (page_data_count(r, all, &some, e) != 0)
-		return -1;
-	if (some == 0)
-		return 0;
-	section_begin(&r->h, "Warnings and errors");
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT replace(substr(time, 1, 19), 'T', ' '), level, area, "
 	    "trial, text FROM events WHERE level IN ('error', 'warning') "
 	    "ORDER BY time DESC LIMIT %d",
 	    PAGE_ROWS);
-	if (section_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
-	    more_put(r, all, n, "The newest", e) != 0)
-		return -1;
-	section_end(&r->h);
-	return 0;
+	return newest_put(r, "Warnings and errors",
+	    "SELECT count(*) FROM events WHERE level IN ('error', 'warning')",
+	    sql, columns, COUNT(columns), e);
 }

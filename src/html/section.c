@@ -133,6 +133,34 @@ head_put(struct html *h, const char *text, bool number)
 	html_close(h, "th");
 }
 
+/* A table that is scrolled sideways, up to its heads or its first row. */
+static void
+table_open(struct html *h, bool heads)
+{
+	html_open(h, "div");
+	html_attr(h, "class", "wide");
+	html_open(h, "table");
+	html_open(h, heads ? "thead" : "tbody");
+	if (heads)
+		html_open(h, "tr");
+}
+
+static void
+heads_close(struct html *h)
+{
+	html_close(h, "tr");
+	html_close(h, "thead");
+	html_open(h, "tbody");
+}
+
+static void
+table_close(struct html *h)
+{
+	html_close(h, "tbody");
+	html_close(h, "table");
+	html_close(h, "div");
+}
+
 static void
 heads_put(struct page *r, const struct section_column *columns, size_t n)
 {
@@ -140,11 +168,7 @@ heads_put(struct page *r, const struct section_column *columns, size_t n)
 	struct html *h = &r->h;
 	size_t i, k;
 
-	html_open(h, "div");
-	html_attr(h, "class", "wide");
-	html_open(h, "table");
-	html_open(h, "thead");
-	html_open(h, "tr");
+	table_open(h, true);
 	for (i = 0; i < n; i++)
 		if (columns[i].kind == COLUMN_PARAMS && section_params_part(r))
 			for (k = 0; k < space->n; k++)
@@ -153,9 +177,7 @@ heads_put(struct page *r, const struct section_column *columns, size_t n)
 		else
 			head_put(h, columns[i].head,
 			    columns[i].kind == COLUMN_NUMBER);
-	html_close(h, "tr");
-	html_close(h, "thead");
-	html_open(h, "tbody");
+	heads_close(h);
 }
 
 void
@@ -187,11 +209,8 @@ section_table(struct page *r, const char *sql,
 		html_close(&r->h, "tr");
 	}
 	store_rows_close(rows);
-	if (*count > 0) {
-		html_close(&r->h, "tbody");
-		html_close(&r->h, "table");
-		html_close(&r->h, "div");
-	}
+	if (*count > 0)
+		table_close(&r->h);
 	return rc;
 }
 
@@ -237,17 +256,12 @@ section_table_turned(struct page *r, const char *sql,
 		    r, lines + n - 1, true, store_rows_text(rows, (int)n - 1));
 	}
 	store_rows_close(rows);
-	html_open(&r->h, "div");
-	html_attr(&r->h, "class", "wide");
-	html_open(&r->h, "table");
-	html_open(&r->h, "tbody");
+	table_open(&r->h, false);
 	for (i = 0; i + 1 < n; i++)
 		line_put(&r->h, columns[i].head, &lines[i]);
 	for (i = 0; i < space->n; i++)
 		line_put(&r->h, space->params[i].name, &lines[n - 1 + i]);
-	html_close(&r->h, "tbody");
-	html_close(&r->h, "table");
-	html_close(&r->h, "div");
+	table_close(&r->h);
 	free(lines);
 	return rc == -1 ? -1 : 0;
 }
@@ -263,16 +277,10 @@ section_values_open(
 	html_open(h, "details");
 	html_attr(h, "class", "values");
 	html_leaf(h, "summary", NULL, title);
-	html_open(h, "div");
-	html_attr(h, "class", "wide");
-	html_open(h, "table");
-	html_open(h, "thead");
-	html_open(h, "tr");
+	table_open(h, true);
 	for (i = 0; i < n; i++)
 		head_put(h, heads[i], false);
-	html_close(h, "tr");
-	html_close(h, "thead");
-	html_open(h, "tbody");
+	heads_close(h);
 }
 
 void
@@ -289,9 +297,7 @@ section_values_row(struct html *h, const char *const *cells, size_t n)
 void
 section_values_close(struct html *h)
 {
-	html_close(h, "tbody");
-	html_close(h, "table");
-	html_close(h, "div");
+	table_close(h);
 	html_close(h, "details");
 }
 

@@ -12,14 +12,8 @@
 static void
 head_put(struct html *h, const char *title)
 {
-	html_open(h, "head");
-	html_open(h, "meta");
-	html_attr(h, "charset", "utf-8");
-	html_close(h, "meta");
-	html_open(h, "meta");
-	html_attr(h, "name", "viewport");
-	html_attr(h, "content", "width=device-width, initial-scale=1");
-	html_close(h, "meta");
+	html_head_open(h, "page of hpotune web");
+	html_meta(h, "name", "viewport", "width=device-width, initial-scale=1");
 	html_open(h, "title");
 	html_textf(h, "%s: hpotune", title);
 	html_close(h, "title");
@@ -46,9 +40,6 @@ web_frame_begin(struct html *h, const struct web_access *access,
 {
 	size_t i;
 
-	html_begin(h, "page of hpotune web");
-	html_open(h, "html");
-	html_attr(h, "lang", "en");
 	head_put(h, title);
 	html_open(h, "body");
 	if (live != NULL)

@@ -59,7 +59,7 @@ if have shellcheck; then
 	shellcheck -e SC2089,SC2090 trials/sagemaker/sm-run.sh || found=1
 	# shellcheck disable=SC2086
 	shellcheck -s sh $sourced || found=1
-	# What a sourced file of tests sets, its scenario uses, and the other way round.
+	# What a sourced file of tests sets, its scenario uses, and vice versa.
 	shellcheck -s sh -e SC2034,SC2154 tests/support/sh/*.sh || found=1
 	verdict shellcheck $found
 fi

@@ -1,5 +1,5 @@
 /*
- * A program of the user suggests points; the server talks to it
+ * A program of the user suggests points; the server exchanges messages with it
  * (suggest-external.c).  This file has only its options.
  */
 

@@ -1,6 +1,7 @@
 /*
  * The interface of a launcher, which runs attempts of trials: as processes of
- * this machine, as SageMaker training jobs, or simulated (pretend).  A launcher
+ * this machine, as jobs of Slurm, as SageMaker training jobs, or simulated
+ * (pretend).  A launcher
  * has no access to the store; after a restart of the server, adopt() passes in
  * what was recorded of each open attempt.
  *

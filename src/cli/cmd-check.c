@@ -258,7 +258,7 @@ warm_put_text(struct buf *out, const struct check *c)
 	}
 	if ((c->taken > 0 || c->warm.n > 0) &&
 	    !c->plan.plugins->strategy->wants_points)
-		buf_printf(out, "; %s does not look at them",
+		buf_printf(out, "; %s does not use them",
 		    c->plan.plugins->strategy->name);
 }
 

@@ -266,7 +266,7 @@ probe_put(
 	struct err e = ERR_INIT;
 	bool good = gpu_query_probe(g->uuid, PROBE_MS, &e) == 0;
 
-	buf_printf(found, "; %s", good ? "its probe went well" : e.text);
+	buf_printf(found, "; %s", good ? "its test succeeded" : e.text);
 	json_writer_text(more, "probe", good ? "good" : e.text);
 	return good;
 }
@@ -468,9 +468,8 @@ check_inotify(struct doctor *d)
 		(void)close(fd);
 	finding_add(d, fd == -1 || watches < 8192 ? FINDING_WARN : FINDING_OK,
 	    "inotify", text,
-	    "raise fs.inotify.max_user_watches and "
-	    "max_user_instances (sysctl): without them output is "
-	    "only read now and then");
+	    "raise fs.inotify.max_user_watches and max_user_instances "
+	    "(sysctl): without them output is read once a second");
 }
 
 static void
@@ -565,8 +564,8 @@ check_session(struct doctor *d)
 	else if (kills && !linger)
 		finding_add(d, FINDING_WARN, "login session",
 		    "KillUserProcesses=yes and no linger",
-		    "loginctl enable-linger: else logging out kills server "
-		    "and trials");
+		    "run loginctl enable-linger: otherwise logging out "
+		    "kills server and trials");
 	else
 		finding_add(
 		    d, FINDING_OK, "login session", "trials outlive it", "");
@@ -620,7 +619,8 @@ doctor_dir(struct cli *cli, struct cli_study *found, bool *study,
 	if (!*study && named)
 		return -1;
 	if (!*study && (found->state_dir = realpath(".", NULL)) == NULL)
-		return err_set(e, ERR_FILE, ".: %s", strerror(errno));
+		return err_set(
+		    e, ERR_FILE, "the current folder: %s", strerror(errno));
 	*dir = found->state_dir;
 	return 0;
 }

@@ -267,7 +267,9 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q)
 		    ": single parameters explain %.0f %% of the variance",
 		    100 * q->sum);
 	else
-		buf_printf(out, ": what brings one among the best %g %%",
+		buf_printf(out,
+		    ": how much a parameter decides whether a trial is "
+		    "among the best %g %%",
 		    100 * q->target);
 	buf_putc(out, '\n');
 	pairs_text(out, cli, q);

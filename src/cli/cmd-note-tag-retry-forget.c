@@ -73,7 +73,7 @@ send_text(struct cli *cli, struct server_asked *asked,
 		return cli_fail(&e);
 	if (trial_first(&a, asked, &e) != 0 ||
 	    (cli->n_operands < 2 && !enough &&
-		err_set(&e, ERR_USAGE, "%s: expected %s behind the trial",
+		err_set(&e, ERR_USAGE, "%s: expected %s after the trial",
 		    asked->name, wanted) != 0))
 		status = cli_fail(&e);
 	else {

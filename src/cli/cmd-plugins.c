@@ -171,8 +171,9 @@ plugs_choose(
 	near = text_nearest(cli->operands[0], names);
 	return err_set(e, ERR_USAGE,
 	    near != NULL ? "%s: %s: unknown name: did you mean %s?"
-			 : "%s: %s: unknown name",
-	    cli->command->name, cli->operands[0], near);
+			 : "%s: %s: unknown name: hpotune %s lists them",
+	    cli->command->name, cli->operands[0],
+	    near != NULL ? near : cli->command->name);
 }
 
 static int

@@ -329,7 +329,7 @@ cmd_queue(struct cli *cli)
 	if (!cli_has(cli, "quiet"))
 		cli_print_line("queue: %d finished, %d stopped, %d failed%s\n",
 		    q.finished, q.stopped, q.failed,
-		    q.interrupted ? "; the same command goes on" : "");
+		    q.interrupted ? "; the same command continues" : "");
 	strv_free(q.done.v);
 	if (q.failed > 0 && !q.interrupted)
 		return CLI_FAILED;

@@ -159,8 +159,8 @@ trials_check(struct store *store, struct err *e)
 		    store_rows_text(rows, 0));
 	else
 		rc = err_set(e, ERR_USAGE,
-		    "rename: the jobs on %s have the name of the study, and "
-		    "keep it: it may not change",
+		    "rename: the jobs on %s have the name of the study: "
+		    "it cannot be changed",
 		    store_rows_text(rows, 2));
 	store_rows_close(rows);
 	return rc;
@@ -206,8 +206,8 @@ database_rename(const struct renaming *r, struct err *e)
 	log = xasprintf("%s-wal", r->found.db);
 	if (rc == 0 && is_there(log))
 		rc = err_set(e, ERR_BUSY,
-		    "%s: another program reads it: close it, then the same "
-		    "command goes on",
+		    "%s: another program reads it: close that program and "
+		    "run the same command again",
 		    r->found.db);
 	free(log);
 	return rc;
@@ -286,7 +286,8 @@ answer_print(const struct cli *cli, const struct renaming *r)
 {
 	struct buf b = { 0 };
 	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
-	char *text = xasprintf("the study %s is %s now%s", r->was, r->now,
+	char *text = xasprintf("the study %s is now called %s%s", r->was,
+	    r->now,
 	    r->found.json == NULL ? ": set \"study\" in its study.json" : "");
 
 	if (cli->json) {

@@ -264,7 +264,8 @@ tell(struct telling *t, const struct cli *cli, struct err *e)
 {
 	if (cli->n_operands == 0)
 		return err_set(e, ERR_USAGE,
-		    "tell: which trial? hpotune tell %s", cli->command->args);
+		    "tell: the trial is missing: hpotune tell %s",
+		    cli->command->args);
 	if (cli_read_integer(cli->operands[0], "tell: trial", 1, INT64_MAX,
 		&t->trial, e) != 0 ||
 	    end_read(t, cli, e) != 0)

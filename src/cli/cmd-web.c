@@ -134,8 +134,9 @@ options_read(struct web_start *start, struct cli *cli, struct err *e)
 	o->bind = cli_has(cli, "bind") ? cli_value(cli, "bind") : "127.0.0.1";
 	if (!is_loopback(o->bind) && !cli_has(cli, "allow-host"))
 		return err_set(e, ERR_USAGE,
-		    "web: --bind %s can be reached from other machines: "
-		    "--allow-host NAME must say by which name",
+		    "web: --bind %s accepts requests from other machines: "
+		    "add --allow-host NAME, the host name in their "
+		    "browsers",
 		    o->bind);
 	o->host =
 	    cli_has(cli, "allow-host") ? cli_value(cli, "allow-host") : o->bind;

@@ -96,7 +96,8 @@ static const struct cli_option start_options[] = {
 	{ "state", 0, "DIR",
 	    "keep NAME.db and NAME.d there, not beside study.json" },
 	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
-	{ "web", 0, NULL, "pages that follow it beside it: hpotune web" },
+	{ "web", 0, NULL,
+	    "serve web pages of the study, too, as hpotune web does" },
 	{ "web-port", 0, "N",
 	    "the same on a port of the loopback interface; 0: any free one" },
 	{ "network-fs", 0, NULL,
@@ -121,7 +122,7 @@ static const struct cli_option check_options[] = {
 	    "show what is read of this output of a trial, - is standard "
 	    "input" },
 	{ "checkpoint", 0, NULL,
-	    "run a trial twice: does it go on from its checkpoint?" },
+	    "run a trial with and without a stop, and compare the curves" },
 	{ .name = NULL },
 };
 
@@ -131,8 +132,8 @@ static const struct cli_option trials_options[] = {
 	{ "sort", 's', "COLUMN",
 	    "trial, objective (best first), state, step, seconds, started, "
 	    "ended, cost, gpu_seconds or energy_joules" },
-	{ "reverse", 'r', NULL, "the other way round" },
-	{ "limit", 'n', "N", "no more than N rows" },
+	{ "reverse", 'r', NULL, "in reverse order" },
+	{ "limit", 'n', "N", "at most N rows" },
 	{ .name = NULL },
 };
 
@@ -144,14 +145,14 @@ static const struct cli_option show_options[] = {
 static const struct cli_option logs_options[] = {
 	{ "follow", 'f', NULL, "follow until the trial ends" },
 	{ "attempt", 0, "K", "attempt K instead of the newest" },
-	{ "rank", 0, "K", "of rank K, not of rank 0" },
+	{ "rank", 0, "K", "of rank K instead of rank 0" },
 	{ .name = NULL },
 };
 
 static const struct cli_option doctor_options[] = {
-	{ "probe", 0, NULL, "try each GPU, too: does CUDA work there?" },
+	{ "probe", 0, NULL, "also test with CUDA on each GPU" },
 	{ "timeout", 0, "SECONDS",
-	    "how long a backend's service may take for an answer (15)" },
+	    "longest wait for a service of the backend, in seconds (15)" },
 	{ .name = NULL },
 };
 
@@ -179,7 +180,7 @@ static const struct cli_option retry_options[] = {
 };
 
 static const struct cli_option forget_options[] = {
-	{ "undo", 'u', NULL, "count them again" },
+	{ "undo", 'u', NULL, "count these trials again" },
 	{ .name = NULL },
 };
 
@@ -187,7 +188,7 @@ static const struct cli_option sagemaker_options[] = {
 	{ "stop", 0, NULL, "stop those that no attempt owns" },
 	{ "lost", 0, "NAME-ID",
 	    "with --stop, also those of the lost study NAME; may be repeated" },
-	{ "fetch", 0, "DIR", "the model itself, into a new folder" },
+	{ "fetch", 0, "DIR", "download the model into a new folder" },
 	{ .name = NULL },
 };
 
@@ -224,7 +225,7 @@ static const struct cli_option replay_options[] = {
 	{ "trials", 'n', "N", "trials of a study drawn from CSV curves (100)" },
 	{ "seeds", 0, "N",
 	    "studies drawn from each CSV file (20; --tune: 100)" },
-	{ "seed", 0, "N", "another draw (1)" },
+	{ "seed", 0, "N", "seed of the random draws (1)" },
 	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
 	{ "chart", 0, NULL,
 	    "draw all studies, and which trials of the first are stopped" },
@@ -239,7 +240,7 @@ static const struct cli_option replay_options[] = {
 static const struct cli_option export_options[] = {
 	{ "format", 'f', "FORMAT",
 	    "csv, json, mlflow, optuna, sagemaker or tensorboard (csv)" },
-	{ "output", 'o', "FILE", "write it there, a new file" },
+	{ "output", 'o', "FILE", "write to this new file" },
 	{ "force", 0, NULL, "replace an existing file" },
 	{ "url", 0, "URL", "mlflow: the server (MLFLOW_TRACKING_URI)" },
 	{ "follow", 0, NULL, "mlflow: go on until the study has no server" },
@@ -251,22 +252,26 @@ static const struct cli_option export_options[] = {
 };
 
 static const struct cli_option import_options[] = {
-	{ "output", 'o', "FILE", "write it there, a new file" },
-	{ "definition", 0, "NAME", "which training definition, of several" },
-	{ "tuning-job", 0, "NAME", "ask AWS for this tuning job (or ARN)" },
+	{ "output", 'o', "FILE", "write to this new file" },
+	{ "definition", 0, "NAME",
+	    "the training definition to convert, of several" },
+	{ "tuning-job", 0, "NAME",
+	    "request this tuning job, a name or an ARN, from AWS" },
 	{ "region", 0, "REGION", "its region" },
 	{ "profile", 0, "PROFILE", "profile whose keys are used" },
-	{ "separate", 0, NULL, "a study for each definition, not one of all" },
+	{ "separate", 0, NULL,
+	    "one study per definition instead of one for all" },
 	{ "metric", 0, "NAME", "csv, ray, optuna: the objective" },
 	{ "goal", 0, "GOAL", "csv, ray: minimize or maximize" },
 	{ "params", 0, "A,B,...", "csv: the columns that are parameters" },
-	{ "study", 0, "NAME", "optuna: which study, of several" },
+	{ "study", 0, "NAME", "optuna: the study, when there are several" },
 	{ .name = NULL },
 };
 
 static const struct cli_option report_options[] = {
 	{ "output", 'o', "FILE",
-	    "write it there, - is standard output (NAME.html beside NAME.db)" },
+	    "the file to write, - is standard output (NAME.html beside "
+	    "NAME.db)" },
 	{ "no-script", 0, NULL,
 	    "without the script for pointing and brushing" },
 	{ .name = NULL },
@@ -320,8 +325,8 @@ const struct cli_command cli_commands[] = {
 	{ "show", "[STUDY] TRIAL",
 	    "details of a trial: curve, attempts, decisions", show_options, 1,
 	    2, true, cmd_show },
-	{ "logs", "[STUDY] TRIAL", "what a trial wrote", logs_options, 1, 2,
-	    false, cmd_logs },
+	{ "logs", "[STUDY] TRIAL", "print the output of a trial", logs_options,
+	    1, 2, false, cmd_logs },
 	{ "stop", "[STUDY] [TRIAL...]", "stop single trials, or the server",
 	    stop_options, 0, -1, true, cmd_stop },
 	{ "pause", "[STUDY]", "start no further trials until resume", NULL, 0,
@@ -355,14 +360,14 @@ const struct cli_command cli_commands[] = {
 	    1, -1, true, cmd_tell },
 	{ "judge", "[STUDY] TRIAL", "what the rules decide about a trial now",
 	    NULL, 1, 2, true, cmd_judge },
-	{ "replay", "FILE...",
-	    "what each rule would have saved, killed and cost on curves",
+	{ "replay", "FILE...", "apply stopping rules to recorded curves",
 	    replay_options, 1, -1, true, cmd_replay },
-	{ "strategies", "[NAME]", "how points are chosen, and the options",
-	    NULL, 0, 1, true, cmd_strategies },
-	{ "rules", "[NAME]", "what stops bad trials early, and the options",
-	    NULL, 0, 1, true, cmd_rules },
-	{ "importance", "[STUDY]", "which parameters mattered, and how much",
+	{ "strategies", "[NAME]", "search strategies and their options", NULL,
+	    0, 1, true, cmd_strategies },
+	{ "rules", "[NAME]", "stopping rules and their options", NULL, 0, 1,
+	    true, cmd_rules },
+	{ "importance", "[STUDY]",
+	    "how much each parameter influences the objective",
 	    importance_options, 0, 1, true, cmd_importance },
 	{ "export", "[STUDY]",
 	    "the study as CSV, JSON, Optuna storage or tuning job",
@@ -374,8 +379,8 @@ const struct cli_command cli_commands[] = {
 	{ "import",
 	    "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
 	    "wandb FILE | optuna FILE | csv FILE | ray FOLDER",
-	    "a study.json from that of another tool", import_options, 1, 3,
-	    false, cmd_import },
+	    "make a study.json from a study of another tool", import_options, 1,
+	    3, false, cmd_import },
 	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
 	    "training jobs that no study owns; the model of a trial",
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },
@@ -386,8 +391,8 @@ const struct cli_command cli_commands[] = {
 	{ "completion", "SHELL",
 	    "a script that completes commands in bash, fish or zsh", NULL, 1, 1,
 	    false, cmd_completion },
-	{ "help", "[COMMAND]", "this list, or all about one command", NULL, 0,
-	    1, false, cmd_help },
+	{ "help", "[COMMAND]", "this list, or the options of one command", NULL,
+	    0, 1, false, cmd_help },
 	{ "version", NULL, "print the version", NULL, 0, 0, false,
 	    cmd_version },
 	{ .name = NULL },

@@ -360,8 +360,8 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	export_sagemaker_put_tags(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)
-		import_note(
-		    im, "warm_start: what is learnt from is not carried over");
+		import_note(im, "warm_start: left out: name the parent tuning "
+				"jobs in the request");
 	if (study->n_enqueue > 0)
 		import_note(im, "enqueue: a tuning job has none");
 	return 0;

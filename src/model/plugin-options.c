@@ -88,7 +88,7 @@ expected_put(struct buf *b, const struct option *o)
 	case OPTION_STEPS:
 		buf_puts(b, "a number of steps");
 		range_put(b, o);
-		buf_puts(b, " or a share like \"20%\"");
+		buf_puts(b, " or a share from \"0%\" to \"100%\"");
 		break;
 	case OPTION_SHARE:
 		buf_puts(b, "a share from \"0%\" to \"100%\"");

@@ -413,13 +413,17 @@ control_call(const struct state_dir *s, const char *line, bool wait,
 	}
 	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 ||
 	    send(fd, "\n", 1, MSG_NOSIGNAL) < 0)
-		rc = err_set(e, ERR_FILE, "the server hung up");
+		rc = err_set(e, ERR_FILE,
+		    "the server closed the connection before it received "
+		    "the request");
 	while (rc == 0 && (wait || strchr(buf_str(&in), '\n') == NULL) &&
 	       (n = recv(fd, chunk, sizeof chunk, 0)) > 0)
 		buf_add(&in, chunk, (size_t)n);
 	close(fd);
 	if (rc == 0 && strchr(buf_str(&in), '\n') == NULL)
-		rc = err_set(e, ERR_FILE, "the server left without an answer");
+		rc = err_set(e, ERR_FILE,
+		    "the server closed the connection without an answer: "
+		    "hpotune status shows whether it runs");
 	if (rc == 0)
 		rc = answer_read(buf_str(&in), a, e);
 	buf_free(&in);

@@ -1,7 +1,8 @@
 /*
- * A request to a study that no server has: the tuner is opened, does it, and
- * is left.  For ask, tell and judge it is opened without its launchers; a stop
- * that must reach jobs of a service is waited for, not long.
+ * Executes a request on the database when no server runs: opens the tuner,
+ * executes the request in one turn, and closes the tuner.  For ask, tell and judge
+ * the tuner has no launchers; a stop waits up to 30 seconds until it has reached the
+ * jobs of a service.
  */
 
 #include <stdio.h>

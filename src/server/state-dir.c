@@ -38,7 +38,11 @@ state_dir_open(struct state_dir *s, const char *dir, bool create, struct err *e)
 
 	*s = (struct state_dir)STATE_DIR_INIT;
 	if (create && mkdir(dir, 0700) != 0 && errno != EEXIST)
-		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+		return err_set(e, ERR_FILE,
+		    errno == EACCES || errno == EROFS
+			? "%s: %s: choose a folder with --state DIR"
+			: "%s: %s",
+		    dir, strerror(errno));
 	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dir_fd < 0)
 		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));

@@ -36,9 +36,10 @@ study_lock_take(
 	if (network && !env->network_fs &&
 	    !(env->visits && study_exists(env->db)))
 		return err_set(e, ERR_USAGE,
-		    "%s is on a shared file system (%s), where SQLite loses "
-		    "studies: use --state with a local folder, or --network-fs "
-		    "if this host alone will ever open it",
+		    "%s is on a shared file system (%s), where the locks "
+		    "of SQLite are unreliable: use --state with a local "
+		    "folder, or --network-fs if this host alone will ever "
+		    "open it",
 		    env->state_dir, fs);
 	/* Check the path first, so that no folder is left behind. */
 	if (store_path_check(env->db, e) != 0 ||

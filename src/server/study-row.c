@@ -159,7 +159,8 @@ study_row_serve(struct store_study *row, int64_t now_us)
 	if (row->state != STUDY_FINISHED && row->state != STUDY_FAILED)
 		row->ended_us = 0;
 	if (row->state == STUDY_PAUSED)
-		log_warn("study", "it is paused: hpotune resume places trials");
+		log_warn("study",
+		    "it is paused: hpotune resume starts trials again");
 	else
 		row->state = STUDY_RUNNING;
 	row->started_us = now_us;

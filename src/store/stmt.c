@@ -467,7 +467,8 @@ describe(struct store *s, const char *what, struct err *e)
 		break;
 	case SQLITE_CORRUPT:
 		s->dead = s->mode == STORE_WRITE;
-		break;
+		return err_set(e, ERR_STORE, "%s: the database is damaged: %s",
+		    s->path, sqlite3_errmsg(s->db));
 	default:
 		break;
 	}

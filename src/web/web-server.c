@@ -471,8 +471,13 @@ tcp_listen(int *fd, int *port, const char *text, struct err *e)
 	if (bind(*fd, (struct sockaddr *)&address, len) != 0 ||
 	    listen(*fd, SOMAXCONN) != 0 ||
 	    getsockname(*fd, (struct sockaddr *)&address, &len) != 0) {
-		rc = err_set(e, errno == EADDRINUSE ? ERR_BUSY : ERR_FILE,
-		    "%s port %d: %s", text, *port, strerror(errno));
+		rc = errno == EADDRINUSE
+			 ? err_set(e, ERR_BUSY,
+			       "%s port %d: %s: choose another port, or 0 for "
+			       "any free one",
+			       text, *port, strerror(errno))
+			 : err_set(e, ERR_FILE, "%s port %d: %s", text, *port,
+			       strerror(errno));
 		(void)close(*fd);
 		return rc;
 	}

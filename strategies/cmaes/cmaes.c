@@ -43,11 +43,12 @@ static const struct option options[] = {
 	    .type = OPTION_REAL,
 	    .min = 1e-6,
 	    .max = 10,
-	    .help = "first standard deviation, as a share of each range: a "
+	    .help = "initial standard deviation, as a share of each range: a "
 		    "sixth" },
 	{ .name = "x0",
 	    .type = OPTION_JSON,
-	    .help = "where to begin: {parameter: value}; the middle" },
+	    .help =
+		"initial mean, {parameter: value}; the middle of the ranges" },
 	{ .name = "consider_stopped",
 	    .type = OPTION_BOOL,
 	    .def = "true",
@@ -60,8 +61,8 @@ static const struct option options[] = {
 		    "likely" },
 	{ .name = "use_separable_cma",
 	    .type = OPTION_BOOL,
-	    .help = "learn no correlations, but faster: true with more than "
-		    "100 parameters" },
+	    .help = "ignore correlations, which is faster: true with more "
+		    "than 100 parameters" },
 	{ .name = "restart_strategy",
 	    .type = OPTION_TEXT,
 	    .choices = restarts,
@@ -73,7 +74,7 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = 100,
 	    .def = "2",
-	    .help = "how many times more at a restart" },
+	    .help = "factor by which a generation grows at a restart" },
 	{ .name = "independent_sampler",
 	    .type = OPTION_TEXT,
 	    .choices = others,

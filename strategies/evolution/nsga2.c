@@ -49,8 +49,8 @@ static const struct option options[] = {
 	{ .name = "crossover_eta",
 	    .type = OPTION_REAL,
 	    .max = 1000,
-	    .help = "sbx: the larger the nearer to a parent; 2 with one "
-		    "objective, 20 with several" },
+	    .help = "sbx: greater values give children nearer to a parent; 2 "
+		    "with one objective, 20 with several" },
 	{ .name = "mutation",
 	    .type = OPTION_TEXT,
 	    .choices = mutations,
@@ -65,7 +65,7 @@ static const struct option options[] = {
 	    .type = OPTION_REAL,
 	    .max = 1000,
 	    .def = "20",
-	    .help = "polynomial: the larger the nearer" },
+	    .help = "polynomial: greater values give smaller changes" },
 	{ .type = OPTION_END },
 };
 

@@ -38,7 +38,8 @@ static const struct option options[] = {
 	    .type = OPTION_REAL,
 	    .max = 0.5,
 	    .def = "0.25",
-	    .help = "the share of the members that is good, and that is bad" },
+	    .help = "the share of the members that is replaced, and of those "
+		    "that replace them" },
 	{ .name = "resample_probability",
 	    .type = OPTION_REAL,
 	    .max = 1,
@@ -50,7 +51,7 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = 1e6,
 	    .def = "1.2",
-	    .help = "else it is multiplied by this" },
+	    .help = "otherwise it is multiplied by this" },
 	{ .name = "perturb_down",
 	    .type = OPTION_REAL,
 	    .min = 1e-6,
@@ -292,7 +293,8 @@ pbt_check(
 extern const struct strategy strategy_pbt;
 const struct strategy strategy_pbt = {
 	.name = "pbt",
-	.about = "a population that trains on from each other's checkpoints",
+	.about = "a population whose members continue from each other's "
+		 "checkpoints",
 	.source = "Jaderberg et al. 2017; options as Ray Tune",
 	.options = options,
 	.wants_points = true,

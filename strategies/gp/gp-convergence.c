@@ -46,8 +46,8 @@ static const struct option options[] = {
 	    .type = OPTION_REAL,
 	    .max = 1,
 	    .def = "0.01",
-	    .help = "a gain that is not worth while, as a share of what the "
-		    "best is better than the median" },
+	    .help = "greatest gain that does not count, as a share of the "
+		    "difference between best and median" },
 	{ .name = "error",
 	    .type = OPTION_REAL,
 	    .max = 1e300,
@@ -235,7 +235,7 @@ gp_convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
 
 const struct strategy strategy_convergence = {
 	.name = "convergence",
-	.about = "whether anything is left to find",
+	.about = "whether the model expects further improvement",
 	.source = "Makarova et al. 2022",
 	.options = options,
 	.wants_points = true,

@@ -62,7 +62,7 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = KEPT,
 	    .def = "8",
-	    .help = "of them, used as starts of local searches" },
+	    .help = "starts of local searches, the best of the candidates" },
 	{ .name = "local_after",
 	    .type = OPTION_INT,
 	    .min = 0,
@@ -75,7 +75,8 @@ static const struct option options[] = {
 	    .min = 0,
 	    .max = 1e3,
 	    .def = "1",
-	    .help = "how fast length scales become shorter without progress" },
+	    .help =
+		"how fast length scales are shortened without improvement" },
 	{ .name = "restarts",
 	    .type = OPTION_INT,
 	    .min = 1,
@@ -87,14 +88,15 @@ static const struct option options[] = {
 	    .min = 10,
 	    .max = 1e5,
 	    .def = "200",
-	    .help = "trials the hyperparameters are fitted to, at most" },
+	    .help = "greatest number of trials to which the hyperparameters "
+		    "are fitted" },
 	{ .name = "max_trials",
 	    .type = OPTION_INT,
 	    .min = 10,
 	    .max = 1e5,
 	    .def = "4000",
-	    .help = "trials it learns from, at most: the best, then the "
-		    "newest" },
+	    .help = "greatest number of trials in the model: the best, then "
+		    "the newest" },
 	{ .type = OPTION_END },
 };
 

@@ -56,7 +56,7 @@ none_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 extern const struct stopper stopper_none;
 const struct stopper stopper_none = {
 	.name = "none",
-	.about = "stops nobody",
+	.about = "stops no trial",
 	.source = NULL,
 	.open = none_open,
 	.close = none_close,

@@ -34,15 +34,15 @@
 		    "whether that metric is minimized or maximized" },        \
 	{                                                                     \
 		"by", OPTION_TEXT, 0, 0, "steps", stop_by_choices,            \
-		    "at the same what values are compared"                    \
+		    "compare values at the same step, time or cost"           \
 	}
 extern const char *const stop_goal_choices[];
 extern const char *const stop_by_choices[];
 /* How every rule that stops ends its table. */
 #define OPTION_CLOSE                                                           \
 	{ "second_look", OPTION_SHARE, 0, 0, NULL, NULL,                       \
-		"the share of the full cost for stopped trials that may have " \
-		"been the best; 25% where they keep checkpoints" },            \
+		"budget of second looks at stopped trials, as a share of the " \
+		"full cost; 25% where they keep checkpoints" },                \
 	{                                                                      \
 		NULL, OPTION_END, 0, 0, NULL, NULL, NULL                       \
 	}

@@ -14,9 +14,11 @@
 
 static const struct option overfit_options[] = {
 	{ "against", OPTION_TEXT, 0, 0, NULL, NULL,
-	    "the metric that gets better meanwhile, such as train_loss; it has "
-	    "the same goal" },
-	OPTION_COUNT("steps", 2, "5", "reports in a row in which it does"),
+	    "the metric that improves meanwhile, such as train_loss; it "
+	    "has the same goal" },
+	OPTION_COUNT("steps", 2, "5",
+	    "reports in a row in which the metric gets worse and the "
+	    "other improves"),
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "0", NULL,
 	    "smaller steps are not judged" },
 	OPTION_DIVERGED("3"),

@@ -71,8 +71,9 @@ series_goal(bool *maximize, const char *rule, const char *metric,
 	if (goal != NULL && own &&
 	    (strcmp(goal, "maximize") == 0) != env->maximize)
 		return err_set(e, ERR_USAGE,
-		    "rule \"%s\": the objective %s is %s by the study", rule,
-		    metric, env->maximize ? "maximized" : "minimized");
+		    "rule \"%s\": study.json says that the objective %s "
+		    "is %s",
+		    rule, metric, env->maximize ? "maximized" : "minimized");
 	if (goal != NULL)
 		*maximize = strcmp(goal, "maximize") == 0;
 	else if (!own && strcmp(rule, "threshold") != 0)

@@ -55,7 +55,7 @@ static const struct option options[] = {
 	    .min = 2,
 	    .max = 9007199254740992.0,
 	    .def = "3",
-	    .help = "what a budget is to the one before it" },
+	    .help = "factor between two budgets" },
 	{ .type = OPTION_END },
 };
 

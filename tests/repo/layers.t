@@ -343,7 +343,7 @@ trials/a.c includes strategies/strategy.h
 trials/aws/config/a.h includes trials/aws/sign/b.h
 trials/aws/sign/b.h includes trials/aws/config/a.h' \
 	    "$awk: forbidden includes are found"
-	like "$(calls "$dir/bad" strategies "$io")" 'a\.c:2:' 'so is a file opened'
+	like "$(calls "$dir/bad" strategies "$io")" 'a\.c:2:' 'a strategy that opens a file is found'
 	like "$(calls "$dir/bad" src/model "$chance")" 'a\.c:1:' 'and a clock read'
 	like "$(calls "$dir/bad" trials/gpu/allocator "$io")" 'a\.c:1:' \
 	    'and a line printed'

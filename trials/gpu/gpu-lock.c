@@ -199,7 +199,7 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 			 */
 			if (lock_held(fd, 1, 0) == 1)
 				words_read(fd, who, n);
-			err_set(e, ERR_BUSY, "another study has it");
+			err_set(e, ERR_BUSY, "another study has reserved it");
 		}
 		close(fd);
 		if (got != 1)

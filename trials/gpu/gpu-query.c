@@ -104,7 +104,7 @@ gpu_query(struct gpu_snapshot *l, int timeout_ms, struct err *e)
 	*l = (struct gpu_snapshot){ 0 };
 	if (!gpu_query_driver()) {
 		gpu_snapshot_set_text(
-		    l->why, sizeof l->why, "no driver of NVIDIA");
+		    l->why, sizeof l->why, "no NVIDIA driver is loaded");
 		return 0;
 	}
 	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
@@ -137,7 +137,8 @@ gpu_query_probe(const char *uuid, int timeout_ms, struct err *e)
 	if (rc == 0 && status != 0)
 		rc = err_set(e, ERR_REMOTE, "%.*s",
 		    (int)strcspn(buf_str(&text), "\n"),
-		    text.len > 0 ? text.data : "its probe did not end well");
+		    text.len > 0 ? text.data
+				 : "its test ended without a result");
 	buf_free(&text);
 	free(program);
 	return rc;

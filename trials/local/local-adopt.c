@@ -39,7 +39,8 @@ local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (is == ATTEMPT_UNKNOWN)
 		return ADOPT_UNKNOWN;
 	if (is == ATTEMPT_FOREIGN && (found.shim_lock || found.trial_lock)) {
-		(void)err_set(e, ERR_BUSY, "another run of it is still there");
+		(void)err_set(
+		    e, ERR_BUSY, "a process of another run of it still exists");
 		return ADOPT_UNKNOWN;
 	}
 	if (is == ATTEMPT_NEVER || is == ATTEMPT_FOREIGN)

@@ -139,8 +139,7 @@ request_first(struct local_gpu_request *w, size_t n, const struct json *where,
 
 	request_all(w);
 	if (n > w->n)
-		return json_err(where, e, "there %s %zu here",
-		    w->n == 1 ? "is" : "are", w->n);
+		return json_err(where, e, "this machine has %zu", w->n);
 	if (w->only == NULL) {
 		w->only = xcalloc(1, sizeof *w->only);
 		for (i = 0; i < n; i++)
@@ -300,9 +299,9 @@ local_gpu_request_read(struct local_gpu_request *w,
 	said = w->n == 0 && *w->look.why != '\0';
 	if (each > (int64_t)w->n)
 		return err_set(e, ERR_LAUNCH,
-		    "a trial needs %lld, but there %s %zu here%s%s",
-		    (long long)each, w->n == 1 ? "is" : "are", w->n,
-		    said ? ": " : "", said ? w->look.why : "");
+		    "a trial needs %lld, but this machine has %zu%s%s",
+		    (long long)each, w->n, said ? ": " : "",
+		    said ? w->look.why : "");
 	w->per_trial = (int)each;
 	return memory_check(w, settings->gpu_memory, e);
 }

@@ -85,7 +85,7 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	if (a->local->punch_unsupported && !a->local->noted_no_punch) {
 		a->local->noted_no_punch = true;
 		launcher_note(&a->source, LAUNCH_WARNING,
-		    "this file system cannot give back parts of a file: "
+		    "this file system cannot free parts of a file: "
 		    "log_cap has no effect");
 	}
 }
@@ -157,7 +157,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	}
 	if (!x->stopped && (!x->ran || x->exit_code != 0 || x->signal != 0) &&
 	    local_state_dir_was_moved(a->local, x->ended_us)) {
-		end_lost(a, "its folder was not where it was when it ended");
+		end_lost(a, "its folder was moved or removed before it ended");
 		return;
 	}
 	attempt_status_exit(&ev.u.exit, x);
@@ -290,8 +290,9 @@ follow_running(struct local_attempt *a, const struct claim *c)
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
 		a->noted_stuck = true;
 		launcher_note(&a->source, LAUNCH_WARNING,
-		    "still there a minute after SIGKILL: a process hangs in "
-		    "the kernel; its place stays taken");
+		    "a process still exists a minute after SIGKILL, "
+		    "because it hangs in the kernel; the slot stays "
+		    "occupied");
 	}
 	local_attempt_signal(a);
 	supervisor_mind(a, c);

@@ -258,7 +258,7 @@ processes_start(struct local *l, const struct launch_spec *spec,
 static int
 resources_begin(struct local *l, const struct launch_spec *spec, struct err *e)
 {
-	char why[160] = "others take some right now";
+	char why[160] = "running trials use the rest";
 
 	if (local_share_take(l, spec->uuid))
 		return local_gpu_begin(l, spec, e);

@@ -54,7 +54,7 @@ local_state_dir_moved(struct local *l)
 int
 local_state_dir_err(const struct local *l, struct err *e)
 {
-	return err_set(e, ERR_BUSY, "%s is not where it was", l->home.path);
+	return err_set(e, ERR_BUSY, "%s was moved or removed", l->home.path);
 }
 
 bool

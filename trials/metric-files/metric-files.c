@@ -231,7 +231,7 @@ file_read_on(struct metric_files *m, struct metric_file *f, int fd,
 	}
 	f->more = used >= budget;
 	if (final && events && !f->more && !f->over && f->at < f->size)
-		metric_files_note(m, f, "its last record is not whole");
+		metric_files_note(m, f, "its last record is incomplete");
 	return used;
 }
 
@@ -253,7 +253,7 @@ state_read(struct metric_files *m, struct metric_file *f, int fd, bool final)
 	if (!metric_trainer_read(m, f, m->room, (size_t)n)) {
 		f->mtime_us = 0;
 		if (final)
-			metric_files_note(m, f, "it is not whole");
+			metric_files_note(m, f, "it is incomplete");
 	}
 	return (size_t)n;
 }

@@ -200,7 +200,7 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 	end = line + at[3];
 	trim(&p, &end);
 	if (metric_number_scan(n, p, end) != end) {
-		*why = "what a pattern found is not a number";
+		*why = "the text that a pattern matched is not a number";
 		return -1;
 	}
 	return 1;

@@ -138,7 +138,7 @@ trial_lock(struct pack *p, struct pack_member *m, int *fd)
 							: has_no_locks(errno)))
 		return true;
 	(void)close(*fd);
-	note_waits(p, m, "another program still has this trial");
+	note_waits(p, m, "another program still runs this trial");
 	p->lock_try_ms = p->now_ms + LOCK_AGAIN_MS;
 	return false;
 }
@@ -175,7 +175,7 @@ pack_seats_fill(struct pack *p)
 	for (m = p->members; m != NULL && p->n_seats < (size_t)p->places;
 	     m = m->next)
 		if (m->state == PACK_WAITING && deaf)
-			note_waits(p, m, "the program minds no stop");
+			note_waits(p, m, "the program ignores stop requests");
 		else if (m->state == PACK_WAITING)
 			seat_take(p, m);
 }
@@ -243,7 +243,7 @@ pack_seats_on_line(struct pack *p, const char *line, size_t len)
 	if ((said->trial > 0 || said->said == PACK_MESSAGE_REPORT ||
 		said->said == PACK_MESSAGE_END) &&
 	    (s == NULL || (said->attempt > 0 && said->attempt != s->attempt))) {
-		nonsense(p, line, len, "no such trial is here");
+		nonsense(p, line, len, "the program has no such trial");
 		return;
 	}
 	switch (said->said) {

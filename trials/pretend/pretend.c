@@ -146,7 +146,7 @@ lost_emit(struct pretend *p, const struct pretend_watch *w)
 	struct launch_event ev = { .kind = LAUNCH_LOST };
 
 	ev.u.lost.why = w->of != NULL
-			    ? "it vanished from the pretended world"
+			    ? "the simulated process is lost"
 			    : "its simulated state ended with the server";
 	tell(p, w, &ev);
 }
@@ -267,7 +267,7 @@ static const struct option pretend_options[] = {
 	{ "slots", OPTION_INT, 0, 100000, "0", NULL,
 	    "trials at once; 0 is limits.parallel, or 4" },
 	{ "gpus", OPTION_INT, 0, 64, "0", NULL,
-	    "pretended GPUs: each trial holds one, in turn" },
+	    "simulated GPUs: each trial holds one, in turn" },
 	{ .type = OPTION_END },
 };
 
@@ -441,7 +441,7 @@ pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	if ((a == NULL || a->state == PRETEND_COMING) &&
 	    pretend_world_dice(p->world, bad->busy))
-		return err_set(e, ERR_BUSY, "the pretended machine is busy");
+		return err_set(e, ERR_BUSY, "the simulated machine is busy");
 	if (a == NULL) {
 		if (pretend_world_dice(p->world, bad->refuse))
 			return err_set(e, ERR_LAUNCH,
@@ -488,7 +488,8 @@ pretend_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	struct pretend_attempt *a;
 
 	if (pretend_world_dice(p->world, bad->unknown)) {
-		err_set(e, ERR_LAUNCH, "the pretended world is hidden by fog");
+		err_set(
+		    e, ERR_LAUNCH, "the simulated machine cannot be queried");
 		return ADOPT_UNKNOWN;
 	}
 	pretend_world_run(p->world);

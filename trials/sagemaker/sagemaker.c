@@ -156,7 +156,7 @@ forgo(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	(void)ctx;
 	return err_set(e, ERR_BUSY,
-	    "the training job of trial %" PRId64 " may still come to be",
+	    "the training job of trial %" PRId64 " may still be created",
 	    spec->trial);
 }
 

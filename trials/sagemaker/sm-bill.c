@@ -280,8 +280,8 @@ overdue(struct sm_attempt *a, double since_s)
 			 "and is billed until it ends: it cannot be stopped; "
 			 "write less to HPOTUNE_MODEL_DIR to shorten the next "
 			 "ones"
-		       : "its download takes longer than the %.0f s that were "
-			 "reckoned with, and is billed",
+		       : "its download takes longer than the %.0f s that "
+			 "were assumed, and is billed",
 		    most);
 	a->noted_overdue[up] = true;
 	(void)sm_bill_times_learn(

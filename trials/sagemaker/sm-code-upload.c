@@ -134,8 +134,8 @@ code_remember(struct sm *sm)
 	}
 	if (*was != '\0' && strcmp(was, key) != 0)
 		sm_events_note(sm, NULL, LAUNCH_WARNING,
-		    "the code is not that of the attempts before: those that "
-		    "begin now run what the folder holds now");
+		    "the code folder has changed: attempts that begin now "
+		    "use its present contents");
 	if (strcmp(was, key) != 0 && (f = fopen(path, "we")) != NULL) {
 		(void)fprintf(f, "%s\n", key);
 		(void)fclose(f);

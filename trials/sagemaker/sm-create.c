@@ -497,6 +497,6 @@ sm_create_absent(struct sm_attempt *a)
 void
 sm_create_collision(struct sm_attempt *a)
 {
-	sm_events_over_unrun(a, END_LOST, a->stop,
-	    "a training job that is not ours has its name");
+	sm_events_over_unrun(
+	    a, END_LOST, a->stop, "another training job has its name");
 }

@@ -139,7 +139,7 @@ check_clock(struct doctor *d)
 	    off < 0 ? -off : off, off < 0 ? "ahead of" : "behind");
 	if (off > CLOCK_S || off < -CLOCK_S)
 		say(d, LAUNCH_WARNING, "clock", text,
-		    "set the clock of this machine, by NTP best");
+		    "set the clock of this machine, for example by NTP");
 	else
 		say(d, LAUNCH_INFO, "clock", text, NULL);
 }

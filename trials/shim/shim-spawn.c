@@ -168,8 +168,11 @@ shim_spawn_failed(struct shim *s, const struct shim_exec_error *why)
 	s->exit.error = why->error;
 	s->exit.exit_code = -1;
 	s->exit.ended_us = shim_ended_us(s);
-	(void)snprintf(s->exit.why, sizeof s->exit.why, "cannot %s %.100s: %s",
-	    why->in_chdir ? "enter" : "run",
-	    why->in_chdir ? s->workdir : s->argv[0], strerror(why->error));
+	(void)snprintf(s->exit.why, sizeof s->exit.why,
+	    "cannot %s %.100s: %s%s", why->in_chdir ? "enter" : "run",
+	    why->in_chdir ? s->workdir : s->argv[0], strerror(why->error),
+	    why->error == ENOEXEC
+		? " (the first line of a script is like #!/bin/sh)"
+		: "");
 	start_plan(s, why->error);
 }

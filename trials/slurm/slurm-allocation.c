@@ -546,7 +546,7 @@ unclaimed_missing(struct slurm_attempt *job)
 	}
 	if (job->phase == SLURM_SENT)
 		launcher_note(&job->source, LAUNCH_WARNING,
-		    "Slurm has forgotten job %" PRId64
+		    "Slurm no longer lists job %" PRId64
 		    " of several trials before it began: it is submitted again",
 		    job->id);
 	job->row = (struct slurm_row){ 0 };

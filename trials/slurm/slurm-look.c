@@ -467,16 +467,15 @@ look_claimed(struct slurm_attempt *a)
 		return;
 	if (!a->noted_forgotten)
 		launcher_note(&a->source, LAUNCH_WARNING,
-		    "Slurm has forgotten its job %" PRId64
-		    ": it is followed by "
-		    "its files",
+		    "Slurm no longer lists its job %" PRId64
+		    ": its end is read from its files",
 		    a->id);
 	a->noted_forgotten = true;
 	slurm_queue_ask(a->slurm, false);
 	if (a->beat_ms != 0 && now >= a->beat_ms + BEAT_DEAD_MS)
 		slurm_look_end(a, END_LOST, true, false,
-		    "Slurm has forgotten its job, and its supervisor gives no "
-		    "sign of life");
+		    "Slurm no longer lists its job, and its supervisor no "
+		    "longer updates its files");
 }
 
 /* Nobody can start it any more; false: somebody has, or it is not known. */
@@ -561,7 +560,7 @@ look_unclaimed(struct slurm_attempt *a)
 	if (a->missing >= GONE) {
 		if (a->phase == SLURM_SENT)
 			launcher_note(&a->source, LAUNCH_WARNING,
-			    "Slurm has forgotten its job %" PRId64
+			    "Slurm no longer lists its job %" PRId64
 			    " before it began: it is submitted again",
 			    a->id);
 		a->row = (struct slurm_row){ 0 };
@@ -608,8 +607,7 @@ slurm_look(struct slurm_attempt *a)
 	if (!records_read(a, &foreign, &e)) {
 		if (!a->noted_unknown)
 			launcher_note(&a->source, LAUNCH_WARNING,
-			    "it cannot be found out whether it runs: %s",
-			    e.text);
+			    "cannot find out whether it runs: %s", e.text);
 		a->noted_unknown = true;
 		return;
 	}

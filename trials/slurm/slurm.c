@@ -345,7 +345,7 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	made = slurm_folder_made(dir, spec->uuid);
 	if (!made && access(s->state_dir, F_OK) == -1) {
 		(void)err_set(
-		    e, ERR_BUSY, "%s is not where it was", s->state_dir);
+		    e, ERR_BUSY, "%s was moved or removed", s->state_dir);
 		free(dir);
 		return ADOPT_UNKNOWN;
 	}

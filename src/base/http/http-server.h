@@ -1,9 +1,9 @@
 /*
  * An HTTP/1.1 server on the loop; the only module that uses libevent's evhttp.
  * It listens on a Unix socket or a TCP address.  Slow, endless and silent
- * clients are disconnected: a request must be complete within 10 seconds (less
- * when more than 200 descriptors would be open: who waits longest goes), its head
- * is at most 16 KiB, its body 64 KiB.  No TLS: for the user's own machine.
+ * clients are disconnected: a request must be complete within 10 seconds, its
+ * head has at most 16 KiB, its body 64 KiB.  When more than 200 descriptors would
+ * be open, the client that has waited longest is disconnected earlier.  No TLS: for the user's own machine.
  */
 
 #ifndef HPOTUNE_HTTP_SERVER_H

@@ -1,7 +1,4 @@
-/*
- * Writes a JSON document value by value: commas, keys and brackets.  Writes
- * JSON: values of a document, strings and numbers.
- */
+/* Writes a JSON document value by value: commas, keys, brackets, escapes. */
 
 #include <inttypes.h>
 #include <math.h>

@@ -294,7 +294,8 @@ cli_trial_operand(const struct cli *cli, int64_t *trial, struct err *e)
 
 	(void)snprintf(what, sizeof what, "%s: trial", cli->command->name);
 	if (cli->n_operands == 0)
-		return err_set(e, ERR_USAGE, "%s: which one? hpotune %s %s",
+		return err_set(e, ERR_USAGE,
+		    "%s: the study or the trial is missing: hpotune %s %s",
 		    what, cli->command->name, cli->command->args);
 	if (cli->n_operands > 1)
 		return err_set(e, ERR_USAGE, "%s: %s: one argument too many",

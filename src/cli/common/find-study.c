@@ -54,7 +54,9 @@ folder_search(const char *dir, char **path, struct err *e)
 	DIR *d;
 
 	if ((d = opendir(dir)) == NULL)
-		return err_set(e, ERR_USAGE, "%s: %s", dir, strerror(errno));
+		return err_set(e, ERR_USAGE, "no study given: %s: %s",
+		    strcmp(dir, ".") == 0 ? "this folder" : dir,
+		    strerror(errno));
 	while ((entry = readdir(d)) != NULL && second == NULL) {
 		if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".db"))
 			continue;

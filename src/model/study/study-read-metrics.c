@@ -129,9 +129,10 @@ read_tag(struct study_trial *t, const struct json *block, struct err *e)
 		return 0;
 	if (tag == NULL)
 		return json_err(
-		    name, e, "this key goes with tag: its name in the file");
+		    name, e, "expected \"tag\", too: its name in the file");
 	if (name == NULL)
-		return json_err(tag, e, "name is missing: what it is called");
+		return json_err(
+		    tag, e, "expected \"name\", too: the name of the metric");
 	if (json_read_string(tag, &text, e) != 0)
 		return -1;
 	if (*text == '\0')

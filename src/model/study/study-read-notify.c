@@ -1,7 +1,7 @@
 /*
  * The "notify" block of study.json: where notices go when the study ends or
- * waits.  Checks the syntax of topics and buses; whether they exist is checked
- * by "hpotune check --online".
+ * waits.  Checks the syntax of topics and buses; whether they exist is known
+ * when the first notice is sent.
  */
 
 #include <stdlib.h>
@@ -234,8 +234,8 @@ study_read_notify(
 		    "no destination for notices: expected sns or eventbridge");
 	if (region != NULL && bus == NULL)
 		return json_err_key(json_get(block, "region"), e,
-		    "it is that of eventbridge, which is not given; a topic is "
-		    "in the region of its ARN");
+		    "region is for eventbridge, which is not given; a "
+		    "topic has the region of its ARN");
 	if (sns != NULL && read_sns(out, sns, e) != 0)
 		return -1;
 	if (bus != NULL && read_bus(out, bus, region, e) != 0)

@@ -67,8 +67,8 @@ study_read_replicates(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (s->n_objectives > 1 || s->n_constraints > 0)
 		return json_err_key(block, e,
-		    "replicates are of studies with one objective and without "
-		    "constraints");
+		    "replicates need a study with one objective and "
+		    "without constraints");
 	r->param = s->space->n - 1;
 	r->count = (size_t)n;
 	r->where = block;

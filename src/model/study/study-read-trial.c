@@ -70,8 +70,8 @@ read_part(struct study *s, const struct json *list, size_t *n, size_t part,
 		return json_err(list, e, "expected a program, not a list");
 	if (s->trial.pack > 0)
 		return json_err(list, e,
-		    "not with trial.pack: its program reads its trials on its "
-		    "standard input");
+		    "cannot be combined with trial.pack, whose program "
+		    "reads its trials from standard input");
 	for (j = json_first(list); j != NULL; j = json_next(j))
 		if (read_argument(s, j, n, part, e) != 0)
 			return -1;

@@ -66,8 +66,8 @@ study_read_templates(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (s->trial.pack > 0)
 		return json_err_key(block, e,
-		    "not with trial.pack: its program reads its trials on its "
-		    "standard input");
+		    "cannot be combined with trial.pack, whose program "
+		    "reads its trials from standard input");
 	s->trial.templates =
 	    xcalloc(json_count(block) + 1, sizeof *s->trial.templates);
 	for (j = json_first(block); j != NULL; j = json_next(j))

@@ -313,7 +313,7 @@ left_out_report(struct hooks *h)
 	if (h->left_out == 0)
 		return;
 	(void)snprintf(text, sizeof text,
-	    "%" PRId64 " hooks were left out: the programs are too slow",
+	    "%" PRId64 " hooks were not run: the programs are too slow",
 	    h->left_out);
 	h->env.event(h->env.arg, LOG_LEVEL_WARN, "hook", text);
 	h->left_out = 0;

@@ -164,7 +164,8 @@ backend_check(const struct plugin_backend *backend,
 		    "expected trial.processes, or trial.gpus above 1");
 	if (study->trial.pack > 0 && !launcher->packs)
 		return json_err_key(study_key(study, "trial", "pack"), e,
-		    "the backend %s runs each trial for itself",
+		    "the backend %s does not run several trials in one "
+		    "program",
 		    launcher->name);
 	if (strategy->continues && !launcher->continues)
 		return json_err(plug->where, e,
@@ -358,19 +359,21 @@ replicates_check(
 		return 0;
 	if (plugins->strategy->continues || plugins->strategy->outside)
 		return json_err_key(where, e,
-		    "not with the strategy %s, whose trials are its own",
+		    "cannot be combined with the strategy %s, which "
+		    "decides which trials follow each other",
 		    plugins->strategy->name);
 	if (study->duplicates == STUDY_DUPLICATES_REUSE)
 		return json_err_key(where, e,
-		    "not with strategy.duplicates reuse: a setting has "
-		    "several results");
+		    "cannot be combined with strategy.duplicates reuse: a "
+		    "setting has several results");
 	if (study->limits.convergence)
 		return json_err_key(where, e,
-		    "not with limits.convergence, which counts trials");
+		    "cannot be combined with limits.convergence, which "
+		    "counts trials");
 	if (study->n_warm_start > 0)
 		return json_err_key(where, e,
-		    "not with warm_start: trials of other studies are no "
-		    "replicates");
+		    "cannot be combined with warm_start: trials of other "
+		    "studies are no replicates");
 	for (i = 0; i < plugins->n_rules; i++) {
 		rule = &plugins->rules[i];
 		given = false;
@@ -380,9 +383,9 @@ replicates_check(
 			plugin_option_number(rule->options, "promote") != 0) ||
 		    (given && share > 0))
 			return json_err_key(where, e,
-			    "not with promote or second_look of the rule %s: a "
-			    "setting one of whose replicates was stopped is "
-			    "over",
+			    "cannot be combined with promote or "
+			    "second_look of the rule %s: a setting one of "
+			    "whose replicates was stopped is over",
 			    rule->stopper->name);
 	}
 	return 0;

@@ -12,8 +12,8 @@ curve_notes_put_few(struct buf *notes, size_t trials, const char *path)
 {
 	if (trials > 0 && trials < CURVES_FEW)
 		buf_printf(notes,
-		    "%s: it has %zu trials: figures from fewer than %d are "
-		    "chance\n",
+		    "%s: it has %zu trials: figures from fewer than %d "
+		    "are not reliable\n",
 		    path, trials, CURVES_FEW);
 }
 

@@ -1,4 +1,4 @@
-/* What a user should be told of the curves that a replay was given. */
+/* Notes for the user on the curves that a replay reads. */
 
 #ifndef HPOTUNE_CURVE_NOTES_H
 #define HPOTUNE_CURVE_NOTES_H

@@ -187,8 +187,8 @@ external_read_line(struct suggest_external *c, const char *line, size_t len)
 		return;
 	}
 	if (!c->sent || c->answered)
-		(void)err_set(
-		    &e, ERR_USAGE, "unexpected answer: there was no question");
+		(void)err_set(&e, ERR_USAGE,
+		    "unexpected output: no suggestion was requested");
 	else {
 		c->result = suggest_protocol_read(&a, c->env, line, len, &e);
 		c->answered = c->result >= 0;

@@ -1,6 +1,6 @@
 /*
- * The end of an attempt: what it was, where its trial goes from there, and what
- * that means for its slot, its backend and the trials that wait.
+ * The end of an attempt: its end class and reason, the next state of its trial,
+ * and the effects on its slot, its backend and the trials that wait.
  */
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ end_text(enum end_class c)
 {
 	switch (c) {
 	case END_SPOT:
-		return "the spot machine was taken back";
+		return "the spot machine was reclaimed";
 	case END_CAPACITY:
 		return "no machine of this type is available";
 	case END_QUOTA:

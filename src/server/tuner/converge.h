@@ -1,4 +1,4 @@
-/* limits.convergence: whether anything is left to find. */
+/* limits.convergence: whether the search has converged. */
 
 #ifndef HPOTUNE_CONVERGE_H
 #define HPOTUNE_CONVERGE_H

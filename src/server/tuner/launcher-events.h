@@ -1,4 +1,4 @@
-/* What launchers tell, recorded. */
+/* Records the events of launchers. */
 
 #ifndef HPOTUNE_LAUNCHER_EVENTS_H
 #define HPOTUNE_LAUNCHER_EVENTS_H

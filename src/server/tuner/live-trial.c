@@ -1,7 +1,7 @@
 /*
- * The only writer of struct live_trial, and the set of them.  Each state transition is written to the
- * database before it takes effect; other changes are marked, and written at the
- * end of the turn.
+ * The only writer of struct live_trial, and the set of them.  Each state
+ * transition is written to the database before it takes effect; other changes are
+ * marked, and written at the end of the turn.
  */
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What trials come to, one and all: objectives, constraints, the best. */
+/* Results of trials: objectives, constraints, the front, the best trial. */
 
 #ifndef HPOTUNE_OUTCOME_H
 #define HPOTUNE_OUTCOME_H

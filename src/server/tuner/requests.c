@@ -1,6 +1,6 @@
 /*
- * What the user asks between turns: recorded in the next turn, answered after
- * its commit.  Those of who runs trials elsewhere are in ask-tell.c.
+ * Requests of the user between turns: recorded in the next turn, answered after
+ * its commit.  Those of ask, tell and judge are in ask-tell.c.
  */
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What the user asks between turns. */
+/* Requests of the user between turns. */
 
 #ifndef HPOTUNE_REQUESTS_H
 #define HPOTUNE_REQUESTS_H

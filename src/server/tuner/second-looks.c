@@ -1,4 +1,4 @@
-/* Whom to resume at the end of a study, and the record of it. */
+/* Which trials to resume at the end of a study, and the record of it. */
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * When a study is over: targets, limits, slots that are all drained, a server
- * that was told to leave; and how it is recorded.  Decides; what follows is
- * done after the commit.
+ * that shuts down; and how it is recorded.  Decides only; effects follow after
+ * the commit.
  */
 
 #include <inttypes.h>
@@ -206,8 +206,8 @@ study_end_check(struct tuner *t)
 			(void)snprintf(why, sizeof why, "%.250s", t->refused);
 		else
 			(void)snprintf(why, sizeof why,
-			    "every slot is drained: trial after trial failed "
-			    "at once%.160s",
+			    "every slot is drained: trials failed at "
+			    "once, one after another%.160s",
 			    t->last_bad);
 		/*
 		 * Waiting trials have retries left: the next start continues

@@ -2,9 +2,8 @@
  * What the user does to recorded trials: notes and tags, another attempt of one
  * that has ended, and trials that nothing counts.
  *
- * A retried trial waits as one whose attempt is to be repeated does: what places
- * it, records the attempt before it is started, and adopts it after a crash is
- * the same.  A trial is forgotten in the database; the tuner is then opened
+ * A retried trial waits like one whose attempt has failed and is repeated: it is
+ * placed, recorded and, after a crash, adopted by the same code.  A trial is forgotten in the database; the tuner is then opened
  * again, and reads a history without it.
  */
 
@@ -204,10 +203,12 @@ retry_allowed(struct tuner *t, const struct store_trial *row, int64_t fewer,
 	else if (row->backend != NULL &&
 		 strcmp(row->backend, ASK_TELL_BACKEND) == 0)
 		(void)snprintf(why, n,
-		    "another program ran it: hpotune enqueue its setting");
+		    "another program ran it: hpotune enqueue tries its "
+		    "setting again");
 	else if (row->member > 0)
 		(void)snprintf(why, n,
-		    "it is of a population, which has gone on without it");
+		    "it is a member of a population, which has continued "
+		    "without it");
 	else if (t->end.over)
 		(void)snprintf(why, n, "the study is over: %.100s", t->end.why);
 	else
@@ -341,8 +342,9 @@ user_edits_forget(struct tuner *t, struct request *r)
 		    r->trial);
 	else if (row.member > 0)
 		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " is of a population: others have gone "
-		    "on from it",
+		    "trial %" PRId64
+		    " is a member of a population: later trials "
+		    "continue from it",
 		    r->trial);
 	else if (store_trial_forget(t->store, r->trial, forget, NULL) == 0 &&
 		 outcome_front_again(t) == 0) {

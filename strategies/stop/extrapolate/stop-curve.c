@@ -21,8 +21,8 @@ static const struct option curve_options[] = {
 	{ "p", OPTION_REAL, 0, 1, "0.002", NULL,
 	    "a trial with a smaller chance is stopped" },
 	{ "against", OPTION_TEXT, 0, 0, "all", against,
-	    "what it has to beat: the best value of all trials so far, or the "
-	    "best completed trial" },
+	    "compare with the best value of all trials so far, or of the "
+	    "completed trials" },
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "20%", NULL,
 	    "smaller steps are not judged" },
 	OPTION_TEMPER,
@@ -98,7 +98,7 @@ curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 extern const struct stopper stopper_curve;
 const struct stopper stopper_curve = {
 	.name = "curve",
-	.about = "its learning curve will hardly beat the best",
+	.about = "its learning curve is unlikely to beat the best",
 	.source = "Domhan et al. 2015, with a bank of shapes",
 	.options = curve_options,
 	.open = curve_open,

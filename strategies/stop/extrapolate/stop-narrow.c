@@ -39,8 +39,8 @@ static const struct option narrow_options[] = { NARROW_OPTIONS("20%", "0.25"),
 	OPTION_CLOSE };
 static const struct option careful_options[] = { NARROW_OPTIONS("15%", "0.1"),
 	{ "second_look", OPTION_SHARE, 0, 0, "50%", NULL,
-	    "the share of the full cost for stopped trials that may have been "
-	    "the best" },
+	    "budget of second looks at stopped trials, as a share of the "
+	    "full cost" },
 	{ NULL, OPTION_END, 0, 0, NULL, NULL, NULL } };
 
 /* A trial in the best share may win whatever the bank predicts. */

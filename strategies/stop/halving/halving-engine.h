@@ -83,18 +83,18 @@ int64_t halving_engine_promote(void *state, const struct history *,
     const struct stopper_paused *, size_t n, struct judgement *);
 
 /* Rows of both option tables. */
-#define HALVING_OPTIONS(unit, share)                                        \
-	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,             \
-		"step of the first rung, or a share of all steps, "         \
-		"rounded down" },                                           \
-	    { "reduction_factor", OPTION_INT, 2, DBL_MAX, share, NULL,      \
-		    "factor between the steps of two rungs; one trial in "  \
-		    "this many continues at each" },                        \
-	    OPTION_COUNT("bootstrap_count", 0, "0",                         \
-		"stop this many first trials at each rung"),                \
-	    { "promote", OPTION_BOOL, 0, 0, "false", NULL,                  \
-		    "pause instead of stopping, and resume who gets among " \
-		    "the best share later" },                               \
+#define HALVING_OPTIONS(unit, share)                                         \
+	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,              \
+		"step of the first rung, or a share of all steps, "          \
+		"rounded down" },                                            \
+	    { "reduction_factor", OPTION_INT, 2, DBL_MAX, share, NULL,       \
+		    "factor between the steps of two rungs; one trial in "   \
+		    "this many continues at each" },                         \
+	    OPTION_COUNT("bootstrap_count", 0, "0",                          \
+		"stop this many first trials at each rung"),                 \
+	    { "promote", OPTION_BOOL, 0, 0, "false", NULL,                   \
+		    "pause instead of stopping, and resume trials that are " \
+		    "among the best share later" },                          \
 	    OPTION_GUARD("false"), OPTION_DIVERGED("3")
 
 #endif /* HPOTUNE_HALVING_ENGINE_H */

@@ -145,7 +145,7 @@ hyperband_open(void **state, const struct option_value *values,
 extern const struct stopper stopper_hyperband;
 const struct stopper stopper_hyperband = {
 	.name = "hyperband",
-	.about = "asha in brackets of trials that are judged from later on",
+	.about = "asha in brackets, of which each judges from a later step on",
 	.source = "Li et al. 2018, as Optuna's HyperbandPruner",
 	.options = hyperband_options,
 	.open = hyperband_open,

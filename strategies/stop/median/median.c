@@ -21,15 +21,14 @@ static const char *const aggregate_choices[] = { "percentile", "mean", "rank",
 #define FAMILY_OPTIONS(own, reference, who, p, min, warmup, guarded, diverged) \
 	{                                                                      \
 		{ "value", OPTION_TEXT, 0, 0, own, value_choices,              \
-			"what stands for the judged trial" },                  \
+			"value of the judged trial" },                         \
 		    { "reference", OPTION_TEXT, 0, 0, reference,               \
-			    value_choices,                                     \
-			    "what stands for each other trial" },              \
+			    value_choices, "value of each other trial" },      \
 		    { "pool", OPTION_TEXT, 0, 0, who, pool_choices,            \
 			    "which other trials count" },                      \
 		    { "aggregate", OPTION_TEXT, 0, 0, "percentile",            \
 			    aggregate_choices,                                 \
-			    "what is made of their values" },                  \
+			    "how their values are combined" },                 \
 		    { "percentile", OPTION_REAL, 0, 100, p, NULL,              \
 			    "the share, best first, that a trial must be "     \
 			    "among" },                                         \

@@ -376,7 +376,7 @@ is "$("$HPOTUNE" judge shared.json $trial)" keep 'judge over the socket'
 is "$("$HPOTUNE" tell shared.json 1 loss=0.25 --done)" completed \
     'trials from before the server'
 no 1 'trial 3 is run by hpotune, not by hpotune ask' tell shared.json 3 loss=1
-like "$("$HPOTUNE" judge shared.json 3)" '^keep' 'but it can be judged'
+like "$("$HPOTUNE" judge shared.json 3)" '^keep' 'judge accepts a trial of the server'
 "$HPOTUNE" stop shared.json >/dev/null
 reap $server
 is "$(sql shared.db "SELECT group_concat(trial) FROM trials

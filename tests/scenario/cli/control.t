@@ -124,7 +124,7 @@ ok 'the setting is tried' retry sql_is s.db \
 kill -9 $server
 reap $server 2>/dev/null
 server study.json
-retry grep -q 'it is paused: hpotune resume places trials' "$dir/server.err"
+retry grep -q 'it is paused: hpotune resume starts trials again' "$dir/server.err"
 is "$(sql s.db 'SELECT state FROM study')" paused 'a pause survives its server'
 retry perl say.pl ask '{}' >/dev/null
 "$HPOTUNE" stop --now >/dev/null

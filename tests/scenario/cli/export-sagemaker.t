@@ -66,7 +66,7 @@ json() { # file path
 
 exported study.json same
 is $? 0 'a study is exported'
-is "$(wc -l <notes)" 1 'of which one thing is noted'
+is "$(wc -l <notes)" 1 'with one note'
 like "$(cat notes)" '^hpotune: note: trial.command: .*sagemaker_submit' \
     'where its code is'
 "$HPOTUNE" import sagemaker same.job >again.json 2>err

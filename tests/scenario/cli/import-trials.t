@@ -165,7 +165,7 @@ sed -e 's/"from-optuna"/"again"/' -e 's/"strategy"/"warm_start": ["t.json"],\n&/
     study.json >again.json
 "$HPOTUNE" export --json from-optuna.db -o t.json
 is "$("$HPOTUNE" check again.json | sed -n 's/^warm start //p')" \
-    '30 of 30 trials of t.json; random does not look at them' \
+    '30 of 30 trials of t.json; random does not use them' \
     'trials that were exported start another study'
 sed 's/"maximize"/"minimize"/' again.json >goal.json
 quietly "$HPOTUNE" check goal.json

@@ -94,7 +94,7 @@ sed 's/"command": /"env": { "TOKEN": "hush" }, "retries": 1, &/
 ok 'a changed study goes on' quietly "$HPOTUNE" start dead.json
 like "$(cat out)" 'changed in trial: .*"env":.*"TOKEN":….*"retries":1' \
     'and states what changed'
-is "$(grep -c hush out)" 0 'but no value of a variable'
+is "$(grep -c hush out)" 0 'no value of a variable is printed'
 is "$(sql dead.db "SELECT count(*) FROM events WHERE text LIKE '%hush%'")" 0 \
-    'nor is one an event'
+    'and none is in view events'
 done_testing

@@ -92,7 +92,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		cp study.json go theirs
 		err=$(as "$HPOTUNE" start --quiet theirs/study.json 2>&1)
 		is $? 1 'a folder that cannot be written'
-		is "$err" "hpotune: $dir/theirs/s.d: Permission denied" why
+		is "$err" "hpotune: $dir/theirs/s.d: Permission denied: choose a folder with --state DIR" why
 		is "$(ls theirs | sort | tr '\n' ' ')" 'go study.json ' \
 		    'nothing is made'
 		mkdir state

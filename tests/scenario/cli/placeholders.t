@@ -45,7 +45,7 @@ rm list
 "$HPOTUNE" best s.db | sed -n '/^again: /,$p' | sed '1s/^again: //' >again.sh
 ok 'the line of best' quietly sh again.sh
 is "$(sed -n '1p; 4p' list)" "$(sed -n '1p; 4p' want)" 'gives the same'
-like "$(sed -n 2p list)" '/s-again-1/output/b$' 'but for the folders'
+like "$(sed -n 2p list)" '/s-again-1/output/b$' 'except the folders'
 like "$("$HPOTUNE" best --json s.db)" '"A":"x=[12] opt=sgd, \{1\}"' 'as JSON'
 
 # A folder of the attempt; a literal brace; the folder of study.json has some.

@@ -88,7 +88,7 @@ done
 : >bad.f
 "$HPOTUNE" queue --stop-on-failure f.json g.json >out 2>err
 is "$? $(order)" '1 f ' 'with --stop-on-failure a failure is the end'
-like "$(cat out)" '^queue: f.json: failed, exit status 1, after ' 'which is said'
+like "$(cat out)" '^queue: f.json: failed, exit status 1, after ' 'and the failure is printed'
 "$HPOTUNE" queue f.json g.json --quiet >out 2>err
 is "$? $(order)" '1 f g ' 'without it the next one runs'
 like "$(cat out)" '^queue: f.json: failed' '--quiet prints failures alone'
@@ -119,10 +119,10 @@ is $? 3 'SIGTERM ends the queue'
 ok 'and its study' retry sh -c '! "$0" status j.json | grep -q "server runs"' \
     "$HPOTUNE"
 ok 'the next one was not started' sh -c '! grep -qx k ran'
-like "$(cat queue.out)" 'the same command goes on$' 'it says how to go on'
+like "$(cat queue.out)" 'the same command continues$' 'it says how to continue'
 "$HPOTUNE" queue j.json k.json >out 2>err
 is "$? $(sql j.db "SELECT count(*) FROM trials WHERE state = 'completed'")" '0 2' \
-    'the same command goes on'
+    'the same command continues'
 is "$(sql k.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
     'to the end'
 : >hold.l

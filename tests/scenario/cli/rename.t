@@ -36,7 +36,7 @@ refused 2 'taken.d: exists already' study.json taken
 rmdir taken.d
 cp study.json was
 ok 'another name' quietly "$HPOTUNE" rename second
-is "$(cat out)" 'the study first is second now' 'is answered'
+is "$(cat out)" 'the study first is now called second' 'is answered'
 is "$(echo *.db *.d)" 'second.db second.d' 'its files have it'
 is "$(diff was study.json)" '4c4
 <   "study" : "first", "objective": { "metric": "loss", "goal": "minimize" },
@@ -56,7 +56,7 @@ is "$(sql second.db "SELECT count(*) FROM changes WHERE key = 'study'")" 1 \
 
 # Named by its database: study.json is the user's.
 ok 'by the database' quietly "$HPOTUNE" rename second.db third
-like "$(cat out)" 'second is third now: set "study" in its study.json' 'says so'
+like "$(cat out)" 'second is now called third: set "study" in its study.json' 'says so'
 write third
 sed -i 's/"trials": 3/"trials": 4/' study.json
 ok 'then it is that study' quietly "$HPOTUNE" start

@@ -78,7 +78,7 @@ noted() { # pattern file
 	like "$(cat err)" "^hpotune: note: $2: $1" "$2: $1"
 }
 rows trial,step,value 'if (t <= 19) print t, s, t' >few.csv
-noted 'it has 19 trials: figures from fewer than 20 are chance' few.csv
+noted 'it has 19 trials: figures from fewer than 20 are not reliable' few.csv
 rows trial,step,value 'print t, s, 4 - s / 10' >equal.csv
 noted 'all trials have the same best value: none can be lost' equal.csv
 rows trial,step,value 'print t, s, "nan"' >nan.csv
@@ -177,7 +177,7 @@ ok 'the choice saves much where it was not chosen' test \
     "$(sqlite3 :memory: "SELECT json_extract(readfile('out.json'),
 	'\$.held_out.saved') > 0.5")" = 1
 is "$(part .held_out.killed_best)" 0 'and loses nothing there'
-is "$(part .held_out.rule)" "$(part .stopping)" 'it is what is recommended'
+is "$(part .held_out.rule)" "$(part .stopping)" 'the held-out rule is the recommended one'
 "$HPOTUNE" replay --tune --seeds 10 plain-1.csv plain-3.csv >out
 like "$(cat out)" '^Chosen on one half of the files .saved .*; on the other half: saved' \
     'the table says both'

@@ -147,6 +147,6 @@ refused 'trial.files["../a.c"]: the name of a file has 1 to 64 letters, digits, 
 study "\"files\": { \"a.c\": \"\" }, $files_command"
 refused 'trial.files["a.c"]: expected the path of a template'
 study '"files": { "a.c": "c.in" }, "command": ["true"], "pack": 4'
-refused 'trial.files: not with trial.pack: its program reads its trials on its standard input'
+refused 'trial.files: cannot be combined with trial.pack, whose program reads its trials from standard input'
 
 done_testing

@@ -96,7 +96,7 @@ echo 'exit 0' >study/trial.sh
 try
 is $? 1 'a trial without output'
 like "$(cat out)" 'print "hpotune: step=N loss=VALUE", or give trial.metrics a pattern$' \
-    'is told how to report'
+    'a trial without a report: try prints how to report'
 echo 'echo hpotune: loss=nan' >study/trial.sh
 try
 is $? 1 'no number at all'

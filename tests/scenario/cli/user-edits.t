@@ -79,7 +79,7 @@ is "$(cat out err)" '' 'a tag that no trial has: none'
 says 'trial 4 has no tags' tag 4 -r good
 says 'trial 3 has no note' note 3 ''
 is "$(sql s.db 'SELECT count(*) FROM notes')" 0 'the note is gone'
-refuses 2 'expected a tag behind the trial' tag 3
+refuses 2 'expected a tag after the trial' tag 3
 refuses 2 'not enough arguments' note s.json
 refuses 2 'expected a text' note s.json 3
 refuses 1 'there is no trial 9' note 9 nothing
@@ -248,9 +248,9 @@ make_study p '"trials": 6' '"objectives": [
 ok 'a study with two objectives ends' quietly "$HPOTUNE" start p.json
 is "$(sql p.db 'SELECT group_concat(trial) FROM front')" 6 'the front'
 says 'no longer counts' forget p.json 6
-is "$(sql p.db 'SELECT group_concat(trial) FROM front')" 5 'without it'
+is "$(sql p.db 'SELECT group_concat(trial) FROM front')" 5 'the front without trial 6'
 says 'counts again' forget p.json 6 --undo
-is "$(sql p.db 'SELECT group_concat(trial) FROM front')" 6 'with it'
+is "$(sql p.db 'SELECT group_concat(trial) FROM front')" 6 'the front with trial 6 again'
 
 # The queue.
 says 'no setting waits' enqueue s.json --list

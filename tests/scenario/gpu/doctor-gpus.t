@@ -67,7 +67,7 @@ like "$out" '^warning +GPU 4 .*gpu_busy_memory' \
     'memory without a visible process'
 like "$out" '^ok +GPU 5 .* 900 MiB used.*; booked by bert of alice' \
     'one of another study, with a little memory without a process'
-like "$out" '^warning +GPU 6 .*the driver asks for a reset .*until this is fixed' \
+like "$out" '^warning +GPU 6 .*the driver requests a reset .*until this is fixed' \
     'a sick one'
 like "$out" '^ok +GPU 8, a slice .* 10\.0 GiB, .* MIG-0' 'a slice'
 like "$out" '^warning +GPU 9 .*pid 4194303, 2\.0 GiB\) .*gpu_busy_memory' \
@@ -83,14 +83,14 @@ print(len(g), one["uuid"], one["memory"], one["used"], one["node"],
     [(p["trial"], p["memory"]) for p in one["processes"]])
 print(g["GPU 6"]["why"], bool(g["GPU 6"]["unused"]), bool(one["unused"]))
 ' <json)" "9 GPU-1 85899345920 3221225472 None [('trial 17 of mnist', 3221225472)]
-the driver asks for a reset True False" 'the same as JSON'
+the driver requests a reset True False" 'the same as JSON'
 
 cat >gpus <<END
 gpu
 gpu cuda=init:802
 END
 out=$(doctor --probe)
-like "$out" '^ok +GPU 0 .*; its probe went well' 'one that works'
+like "$out" '^ok +GPU 0 .*; its test succeeded' 'one that works'
 like "$out" '^bad +GPU 1 .*CUDA cannot start: .*802.*Fabric Manager' \
     'one on which CUDA does not'
 fails 'which makes the doctor fail' 1 quietly "$HPOTUNE" doctor --probe

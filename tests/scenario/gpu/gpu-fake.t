@@ -180,7 +180,7 @@ is "$?,$(sql first.db "SELECT trial FROM trials WHERE state = 'running'")" 0,2 \
 reap "$one"
 is $? 0 'the first study ends'
 reap "$two"
-is $? 0 'so does the second'
+is $? 0 'the second study ends'
 cd ..
 
 # Two on one GPU through the daemon of MPS.

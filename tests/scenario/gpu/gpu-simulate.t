@@ -53,7 +53,7 @@ is "$(told 2 CUDA_VISIBLE_DEVICES)$(told 2 CUDA_DEVICE_ORDER)" PCI_BUS_ID \
     'and none that is real'
 like "$(sql four.db 'SELECT place FROM attempts WHERE trial = 3')" ' gpu 2$' \
     'its place names it'
-is "$(cat four.d/trials/3/attempt-1/gpus)" SIM-2 'so does a file'
+is "$(cat four.d/trials/3/attempt-1/gpus)" SIM-2 'the file gpus of the attempt names it'
 retry sql_is four.db "SELECT count(*) FROM gpus WHERE state = 'held'" 4
 is "$(sql four.db 'SELECT gpu, uuid, memory, state, trials FROM gpus LIMIT 1')" \
     '0|SIM-0|17179869184|held|1' 'view gpus'

@@ -95,7 +95,7 @@ END
 is "$(list | of '[(x["uuid"], x["lost"], x["recovery"]) for x in g], l["why"]')" \
     "([('GPU-0', False, 1), ('GPU-3', False, 0)], 'GPU 2: fake error 999')" \
     'GPUs without a name are left out and reported'
-like "$(list)" 'the driver asks for a reset' 'what the driver asks for'
+like "$(list)" 'the driver requests a reset' 'what the driver requests'
 
 echo 'init 18' | gpus
 is "$(list | of 'l["source"], l["why"]')" \

@@ -133,8 +133,8 @@ make_study none 0 0.001 2 3
 "$HPOTUNE" start none.json >out 2>err
 unlike "$(cat out)" '^used|GPU| [kJ]' 'no GPU, no word of any'
 is "$(sql none.db 'SELECT count(*), sum(gpus), sum(gpu_seconds),
-    sum(energy_joules) FROM attempts')" '2|||' 'nor a number'
-is "$(sql none.db 'SELECT energy_saved FROM savings')" '' 'nor savings'
-unlike "$("$HPOTUNE" show none.db 1)" GPU 'nor in show'
+    sum(energy_joules) FROM attempts')" '2|||' 'attempts without GPUs have NULL in the columns of GPUs'
+is "$(sql none.db 'SELECT energy_saved FROM savings')" '' 'energy_saved is NULL without GPUs'
+unlike "$("$HPOTUNE" show none.db 1)" GPU 'show prints nothing about GPUs'
 
 done_testing

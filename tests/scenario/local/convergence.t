@@ -38,7 +38,7 @@ like "$(sql one.db 'SELECT state, why FROM t_study')" \
     'and gives the reason'
 is "$(sql one.db "SELECT count(*) FROM events
     WHERE text LIKE 'converged after $n trials%'")" 1 'an event has it'
-like "$("$HPOTUNE" status one.json)" 'converged after' 'so has status'
+like "$("$HPOTUNE" status one.json)" 'converged after' 'status prints the reason'
 quietly "$HPOTUNE" report one.json
 ok 'and the report' grep -q 'converged after' one.html
 "$HPOTUNE" start -q one.json >out 2>&1
@@ -61,7 +61,7 @@ study more -e 's/"convergence": true/"convergence": false/' \
 is "$(sql more.db 'SELECT count(*) FROM trials')" $((n + 1)) 'not where it is false'
 study late -e 's/true/{ "min_trials": 32 }/' -e 's/60/40/'
 "$HPOTUNE" start -q late.json
-is "$(sql late.db 'SELECT count(*) FROM trials')" 32 'nor before min_trials'
+is "$(sql late.db 'SELECT count(*) FROM trials')" 32 'a study does not converge before min_trials'
 study one -e 's/true/false/' -e "s/60/$((n + 2))/"
 "$HPOTUNE" start -q one.json
 is "$(sql one.db 'SELECT count(*) FROM trials')" $((n + 2)) \

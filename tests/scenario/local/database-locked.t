@@ -221,7 +221,7 @@ unlike "$("$HPOTUNE" ask net.json --state net 2>&1)" 'shared' \
 make_study bare
 : >real/bare.db
 like "$("$HPOTUNE" ask bare.json --state net 2>&1)" \
-    'on a shared file system .*--network-fs' 'but of an empty file it does'
+    'on a shared file system .*--network-fs' 'ask of an empty file needs --network-fs'
 umount "$mounts"
 trap cleanup EXIT
 

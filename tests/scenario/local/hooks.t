@@ -40,7 +40,7 @@ field() { # file path: of each message
 		sqlite3 :memory: "SELECT json_extract('$message', '$2')"
 	done <"$1" | tr '\n' ' '
 }
-is "$(field told.best '$.trial')" '1 3 4 ' 'each new best trial is told'
+is "$(field told.best '$.trial')" '1 3 4 ' 'the hook runs for each new best trial'
 is "$(field told.best '$.objective')" '9 1 0 ' 'with its result'
 is "$(field told.best '$.params.x')" '1 3 4 ' 'and its setting'
 is "$(field told.failed '$.trial')$(field told.failed '$.hook')$(
@@ -50,7 +50,7 @@ is "$(field told.finished '$.state')$(field told.finished '$.trials')$(
     field told.finished '$.failed')$(field told.finished '$.best.trial')" \
     'finished 6 1 4 ' 'the end is told, with the counts and the best trial'
 ok 'started again' "$HPOTUNE" start --quiet told.json
-is "$(cat told.best told.failed told.finished | wc -l)" 5 'what was told is not told again'
+is "$(cat told.best told.failed told.finished | wc -l)" 5 'a hook does not run twice for one event'
 is "$(sql told.db "SELECT count(*) FROM events WHERE area = 'hook'")" 0 \
     'nothing is recorded of hooks that work'
 

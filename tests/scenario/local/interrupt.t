@@ -59,8 +59,8 @@ is "$(wc -l <ledger)" 2 'and starts nothing'
 
 kill -HUP $server
 "$HPOTUNE" status first.db >status.out 2>&1
-ok 'a hang-up is nothing to the server' kill -0 $server
-is "$(wc -l <ledger)" 2 'nor to its trials'
+ok 'SIGHUP does not end the server' kill -0 $server
+is "$(wc -l <ledger)" 2 'SIGHUP starts and ends no trial'
 
 kill -INT $server
 reap $server
@@ -168,7 +168,7 @@ like "$(cat err)" 'linked/fifth.db: already served by another process: by ' \
 quietly timeout 60 "$HPOTUNE" start linked/soft.db
 is $? 1 'one by a symbolic link, too'
 like "$(cat err)" "already served by pid $server on " 'which finds the lock'
-is "$(cat ledger linked/ledger 2>/dev/null | wc -l)" 2 'neither starts a trial'
+is "$(cat ledger linked/ledger 2>/dev/null | wc -l)" 2 'no second server starts a trial'
 rm -r linked/fifth.d linked/fifth.db
 
 # Its state directory is removed: nobody else comes in while it is there.
@@ -180,7 +180,7 @@ like "$(cat err)" '/fifth.db: already served by another process: ' \
     'and reported'
 quietly timeout 60 "$HPOTUNE" stop fifth.db 1
 like "$?$(cat err)" '^1.*already served by another process' \
-    'so is a command that would do without a server'
+    'a command without a server is refused, too'
 is "$(wc -l <ledger)" 2 'nothing was started'
 kill -CONT $server
 reap $server

@@ -62,7 +62,7 @@ front_right 'the front is what no other trial beats'
 like "$(sql two.db 'SELECT count(*) FROM front')" '^[2-9]$' 'of some trials'
 is "$(sql two.db "SELECT metric, goal, best_trial, best FROM study")" \
     'acc, ms|maximize, minimize||' 'the study has two and no best'
-is "$(sql two.db 'SELECT count(*) FROM best')" 0 'nor has view best'
+is "$(sql two.db 'SELECT count(*) FROM best')" 0 'view best is empty with two objectives'
 is "$(sql two.db "SELECT state, why FROM trials WHERE trial = 6")" \
     'failed|it ended without a report of ms' \
     'a trial without a report of one has failed'
@@ -86,7 +86,7 @@ kill -9 $server
 reap $server 2>/dev/null
 rm hold
 ok 'it goes on after a kill' "$HPOTUNE" start --quiet
-is "$(sql two.db 'SELECT trials FROM study')" 24 'to its end'
+is "$(sql two.db 'SELECT trials FROM study')" 24 'the resumed study has all its trials'
 front_right 'with the right front'
 is "$(sql two.db "SELECT count(*) FROM outcomes AS o WHERE value IS NOT
     (SELECT value FROM metrics AS m WHERE m.trial = o.trial AND name = metric
@@ -101,7 +101,7 @@ is "$("$HPOTUNE" best --json | grep -o '"trial":' | wc -l)" "$n" \
 like "$("$HPOTUNE" status)" "^front $n trials, acc .* to .*, ms .* to " \
     'status sums it up'
 like "$("$HPOTUNE" status)" 'maximize acc, minimize ms' 'and names the goals'
-like "$("$HPOTUNE" start)" "^front: $n trials" 'so does the end of start'
+like "$("$HPOTUNE" start)" "^front: $n trials" 'start prints the front at its end'
 like "$("$HPOTUNE" trials)" 'trial +state +acc +ms +violation' \
     'trials has a column for each'
 like "$("$HPOTUNE" trials --json)" '"outcomes":{"acc":[0-9.]*,"ms":' \

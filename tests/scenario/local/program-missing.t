@@ -26,14 +26,14 @@ refused() { # error what [error as JSON]
 	ls -A >after
 	is "$(cat after)" "$(cat before)" 'it makes nothing'
 	"$HPOTUNE" start --detach study.json >start.out 2>start.err
-	is "$? $(cat start.err)" "1 hpotune: $1" 'nor in the background'
+	is "$? $(cat start.err)" "1 hpotune: $1" 'start --detach fails, too'
 	rm -f start.out start.err
 	ls -A >after
 	is "$(cat after)" "$(cat before)" 'which makes nothing either'
 	"$HPOTUNE" check study.json >check.out 2>check.err
 	is "$? $(cat check.err)" "1 hpotune: $1" 'check: the same'
 	unlike "$(cat check.out)" 'is right' 'and it does not say that all is right'
-	like "$(cat check.out)" 'cannot be started$' 'but that it is not'
+	like "$(cat check.out)" 'cannot be started$' 'check says that the study cannot be started'
 	rm -f check.out check.err
 	is "$("$HPOTUNE" check --json study.json 2>check.err |
 	    sed 's/.*"missing":"\(.*\)"}$/\1/')" "${3-$1}" 'as JSON: missing'
@@ -117,10 +117,10 @@ is "$? $(cat err)" \
     'a resumed study reports that its program is missing'
 is "$(sql programs.db 'SELECT count(*), state FROM trials GROUP BY state')" \
     '3|completed' 'and loses no trial'
-is "$(sql programs.db 'SELECT state FROM study')" finished 'nor its state'
+is "$(sql programs.db 'SELECT state FROM study')" finished 'the study is still finished'
 mv away train
 ok 'with its program it goes on' quietly "$HPOTUNE" start --quiet study.json
 is "$(sql programs.db 'SELECT count(*), state FROM trials GROUP BY state')" \
-    '5|completed' 'to its end'
+    '5|completed' 'all five trials are completed'
 
 done_testing

@@ -163,15 +163,15 @@ refused 'replicates.values[1]: this value is given twice'
 again '{ "parameter": "seed", "count": 2, "aggregate": "mode" }'
 refused 'replicates.aggregate: expected mean, median or worst'
 again "$good" '"warm_start": ["old.db"],'
-refused 'replicates: not with warm_start: trials of other studies are no replicates'
+refused 'replicates: cannot be combined with warm_start: trials of other studies are no replicates'
 again "$good"
 sed -i 's/"name": "grid"/"name": "grid", "duplicates": "reuse"/' study.json
-refused 'replicates: not with strategy.duplicates reuse: a setting has several results'
+refused 'replicates: cannot be combined with strategy.duplicates reuse: a setting has several results'
 again "$good"
 sed -i 's/"stopping": "none"/"stopping": { "rule": "asha", "promote": true }/' study.json
-refused 'replicates: not with promote or second_look of the rule asha: a setting one of whose replicates was stopped is over'
+refused 'replicates: cannot be combined with promote or second_look of the rule asha: a setting one of whose replicates was stopped is over'
 again "$good" '"constraints": [ { "metric": "m", "max": 1 } ],'
-refused 'replicates: replicates are of studies with one objective and without constraints'
+refused 'replicates: replicates need a study with one objective and without constraints'
 again "$good" '"enqueue": [ { "x": "a", "seed": 1 } ],'
 refused 'enqueue[0]: seed is the parameter of replicates: a setting is tried with all its values'
 sed -i 's/"count": 4/"count": 3/' all.json

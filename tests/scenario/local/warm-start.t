@@ -43,7 +43,7 @@ ok 'and makes nothing' test ! -e same.db
 "$HPOTUNE" start -q -n 6 same.json
 is "$(sql same.db 'SELECT count(*) FROM trials')" 6 \
     'they do not count among the trials'
-is "$(sql same.db 'SELECT trials FROM study')" 6 'nor in view study'
+is "$(sql same.db 'SELECT trials FROM study')" 6 'view study does not count them'
 is "$(sql same.db 'SELECT source, trial, state, objective, step, params
     FROM warm')" "$(sql old.db "SELECT 'old.db', trial, state, objective, step,
     params FROM trials ORDER BY trial")" 'all is there, in its order'
@@ -130,7 +130,7 @@ failed=$(sql old.db "SELECT failed FROM study")
 study blame -e 's/old.db/lost.db/'
 like "$("$HPOTUNE" check blame.json)" \
     "^warm start $((23 - failed)) of 24 trials of lost.db; left out: 1 cancelled or not over, $failed failed by no fault of their own$" \
-    'those that failed by no fault of their own, and the cancelled'
+    'check counts trials left out: lost ones and cancelled ones'
 
 # Two at once, in the order of the list; one that learnt itself hands only its
 # own trials on.
@@ -218,7 +218,7 @@ is "$("$HPOTUNE" check e9.json 2>&1)" \
 for strategy in random grid sobol; do
 	study "$strategy" -e "s/\"tpe\"/\"$strategy\"/" -e '/"x": {/d'
 	like "$("$HPOTUNE" check "$strategy.json")" \
-	    "their x is ignored; $strategy does not look at them$" \
+	    "their x is ignored; $strategy does not use them$" \
 	    "$strategy: check says that it does not look"
 	ok "$strategy: it runs" "$HPOTUNE" start -q -n 2 "$strategy.json"
 done

@@ -56,8 +56,8 @@ ok 'a third for two places' retry said one.out \
     '"trial":3,"attempt":1,"end":1,"why":"all places are taken"'
 ok 'the others end' retry said one.out '"trial":1,"attempt":1,"end":0'
 ok '… both' retry said one.out '"trial":2,"attempt":1,"end":0'
-is "$(curve one.out 1)" "$(cat a.curve)" 'the curve it has alone'
-is "$(curve one.out 2)" "$(cat b.curve)" 'so has its neighbour'
+is "$(curve one.out 1)" "$(cat a.curve)" 'the first has the curve of a run alone'
+is "$(curve one.out 2)" "$(cat b.curve)" 'the second has the curve of a run alone'
 start 4 7 "--hid=3"
 ok 'a wrong setting ends that trial' retry said one.out \
     '"trial":4,"attempt":7,"end":1,"why":"--hid=3: no such option'

@@ -261,7 +261,7 @@ if command -v python3 >/dev/null; then
 	background python python3 hold.py
 	ok 'the lock of the next is held' retry test -e locked
 	rm hold
-	ok 'it waits' retry grep -q 'another program still has this trial' \
+	ok 'it waits' retry grep -q 'another program still runs this trial' \
 	    twice.d/packs/0/log
 	is "$(grep -c '"start":2' heard)" 0 'and is not given to this program'
 	: >free
@@ -283,12 +283,12 @@ echo "$(cat /proc/sys/kernel/random/boot_id) $other" \
     "$(cut -d' ' -f22 </proc/$other/stat)" >dying.d/trials/2/pack.lock
 rm hold
 ok 'a trial of one that lives waits' retry grep -q \
-    'another program still has this trial' dying.d/packs/0/log
+    'another program still runs this trial' dying.d/packs/0/log
 is "$(grep -c '"start":2' heard)" 0 'and is not given to this program'
 kill -9 $other
 reap $server
-is "$(states dying)" 'completed|2 ' 'until it is dead'
-is "$(cat dying.d/trials/2/pack.lock)" '' 'nobody has it now'
+is "$(states dying)" 'completed|2 ' 'the trial completes after the other program is killed'
+is "$(cat dying.d/trials/2/pack.lock)" '' 'no program holds pack.lock of the trial'
 
 # ---- Ctrl-C and back ------------------------------------------------------------
 
@@ -323,7 +323,7 @@ stop_one 1
 ok 'there is a place for the next' retry grep -q '"start":3' heard
 stop_one 3
 ok 'but not for another' retry grep -q \
-    'trial 4 attempt 1 waits: the program minds no stop' deaf.d/packs/0/log
+    'trial 4 attempt 1 waits: the program ignores stop requests' deaf.d/packs/0/log
 is "$(grep -c '"start":4' heard)" 0 'it is not given to this program'
 rm deaf hold
 reap $server
@@ -353,7 +353,7 @@ is "$(states noise)" 'completed|6 ' 'all trials are completed'
 is "$(sql noise.db 'SELECT count(*), min(value) > 0 FROM curves')" '36|1' \
     'and nothing but their reports counts'
 like "$(tr '\0' '\n' <noise.d/packs/0/log)" \
-    'skipped: no such trial is here: ' 'the log states what it was'
+    'skipped: the program has no such trial: ' 'the log states what it was'
 like "$(tr '\0' '\n' <noise.d/packs/0/log)" 'it says: nobody.s' \
     'and has what was for no trial'
 
@@ -403,7 +403,7 @@ like "$(sql absent.db "SELECT why FROM trials WHERE state = 'failed'")" \
 make_study pretend 3 2 2
 sed -i 's/"limits"/"backend": "pretend", "limits"/' pretend.json
 fails 'a backend that cannot' 2 quietly "$HPOTUNE" check pretend.json
-like "$(cat err)" 'trial.pack: the backend pretend runs each trial for itself' \
+like "$(cat err)" 'trial.pack: the backend pretend does not run several trials in one program' \
     'is named'
 
 done_testing

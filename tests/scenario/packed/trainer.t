@@ -148,7 +148,7 @@ same "$(cut -c 10-15 out | tr '\n' ' ')" 'step=1 step=2 ' 'it ends when told'
 same $? 1 'another rate is refused'
 HPOTUNE_UNTIL_STEP=3 "$train" $small --checkpoint-dir=segments --lr=0.01 \
     --batch=32 --retune >out 2>err
-ok 'but not with --retune'
+ok 'another batch is accepted with --retune'
 same "$(tail -n 1 out | cut -c 10-15)" step=3 'and continues'
 
 # What it cannot use.

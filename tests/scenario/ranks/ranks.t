@@ -65,7 +65,7 @@ low=$(cut -f 1 /proc/sys/net/ipv4/ip_local_port_range)
 ok 'below those of the kernel' test "$port" -ge 1024 -a "$port" -lt "$low"
 is "$(grep -l '^HPOTUNE_METRICS=' $out/env-?)" $out/env-0 \
     'rank 0 alone has the metrics file'
-is "$(grep -l '^TF_CONFIG=' $out/env-?)" '' 'nobody has a TF_CONFIG'
+is "$(grep -l '^TF_CONFIG=' $out/env-?)" '' 'no rank has TF_CONFIG'
 is "$(sql told.db 'SELECT step, value FROM metrics ORDER BY 1')" '1|100.0
 5|200.0
 7|300.0' 'metrics are those of rank 0'
@@ -190,7 +190,7 @@ echo 'exit 0' >none
 sed -i 's/"retries": 0/"retries": 2/' none.json
 run none
 is "$(sql none.db 'SELECT attempts, state, why FROM trials')" \
-    '1|failed|cannot run ./none: Exec format error' \
+    '1|failed|cannot run ./none: Exec format error (the first line of a script is like #!/bin/sh)' \
     'a command that cannot be executed is tried once'
 
 # ---- stopped by a rule ---------------------------------------------------------------

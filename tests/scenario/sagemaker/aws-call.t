@@ -98,7 +98,7 @@ asked 'a wrong key is refused' \
 asked 'by S3 too' '^credentials SignatureDoesNotMatch sent clear' \
     s3 LIST standin x
 unlike "$("$ask" sagemaker ListTrainingJobs 2>&1)" "$canary|x-amz-date" \
-    'neither it nor the canonical request is shown'
+    'the secret and the canonical request are not printed'
 
 standin skewed --faults '{"clock_skew": {"seconds": 7200}}'
 asked 'a clock two hours off' '^{"TrainingJobSummaries":\[\]}$' \
@@ -118,7 +118,7 @@ like "$got" '^unclear [1-9]' 'some after a try that may have acted'
 like "$got" '^requests (1[3-9]|[2-9])[0-9]+$' 'none without trying again'
 diag "$got"
 got=$("$ask" -n 60 -t -1 -p 2000 s3 PUT standin 'many/@' object)
-like "$got" '^ok 60$' 'so with S3'
+like "$got" '^ok 60$' 'all S3 requests succeed in spite of faults'
 RETRY_SECONDS=20 retry "$ask" -t -1 -p 2000 s3 LIST standin many/ >list
 is "$(wc -l <list | tr -d ' ')" 60 'and everything is there'
 

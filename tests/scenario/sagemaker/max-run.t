@@ -79,7 +79,7 @@ like "$(cat failed.html)" '<td>timeout</td>' 'has its class'
 sed -i 's/"trials": 1/"trials": 2/' default.json
 ok 'it goes on' "$HPOTUNE" start default.json --quiet
 is "$(sql default.db 'SELECT state, stopped, best_trial FROM study')" \
-    'finished|2|1' 'with what was'
+    'finished|2|1' 'with the stopped trial of the first run'
 sed 's/"max_run": "1s"/"max_run": "1s", "on_max_run": "kept"/' default.json >x.json
 like "$("$HPOTUNE" check x.json 2>&1)" \
     'trial.on_max_run: expected .*stopped.*completed.*failed' 'another word'

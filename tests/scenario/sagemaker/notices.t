@@ -111,7 +111,7 @@ fails 'with that right' 1 "$HPOTUNE" start bad.json --quiet
 like "$(told bad published 'one["message"]')" \
     '^The study bad has failed: all 3 trials failed' 'the next start reports it'
 is "$(told bad published 1)" 1 'once'
-is "$(sql bad.db 'SELECT count(why) FROM notices')" 0 'and forgets the refusal'
+is "$(sql bad.db 'SELECT count(why) FROM notices')" 0 'the notice has no reason of a refusal any more'
 
 # ---- finished, where only failures are told; interrupted -----------------------------
 
@@ -126,7 +126,7 @@ retry sql_is cut.db "SELECT count(*) > 0 FROM trials WHERE state = 'running'" 1
 kill -INT "$server"
 reap "$server"
 is "$? $(told cut published 'one["subject"]')" \
-    '3 hpotune: study cut was interrupted' 'an interruption, for who wants it'
+    '3 hpotune: study cut was interrupted' 'a notice of the interruption is sent'
 
 # ---- waiting for its owner ---------------------------------------------------------------
 

@@ -60,7 +60,7 @@ rm code/slow
 sagemaker_study cost.json cost 3 "$(sagemaker_block)"
 sed -i 's/"parallel": 2/"parallel": 2, "cost": 2.5/' cost.json
 like "$("$HPOTUNE" check cost.json)" '^cost +at most \$2.50 \(limits.cost\)' \
-    'check knows what it may cost'
+    'check prints the maximum cost'
 ok 'a study with a limit of dollars' timeout 60 \
     "$HPOTUNE" start cost.json --quiet
 is "$(sql cost.db 'SELECT count(*) FROM trials WHERE state = "completed"')" \

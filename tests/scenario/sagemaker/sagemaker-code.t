@@ -29,7 +29,7 @@ ok 'the same code, touched' run a
 is "$(puts)" 2 'is there already'
 other_code() {
 	sql a.db "SELECT count(*) FROM events WHERE level = 'warning'
-	    AND text LIKE 'the code is not that of the attempts before%'"
+	    AND text LIKE 'the code folder has changed%'"
 }
 is "$(other_code)" 0 'nothing is reported of it'
 echo '# more' >>code/train.sh

@@ -107,6 +107,6 @@ told() {
 ok 'the next server has them' retry told
 reap "$server"
 is "$(sql changed.db "SELECT text FROM events WHERE level = 'error'")" '' \
-    'nobody asked for spot when they were created'
+    'no error that the jobs do not run on spot'
 proved_clean 'changed settings'
 done_testing

@@ -71,11 +71,11 @@ is "$(find here -type f | sort | tr '\n' ' ')" \
 is "$(tr -d x <here/deep/weights | wc -c) $(wc -c <here/deep/weights)" \
     '0 9437184' 'and all their bytes'
 "$HPOTUNE" sagemaker model a.json --fetch here >out 2>err
-is $? 1 'not over what is there'
+is $? 1 '--fetch into an existing folder fails'
 like "$(cat err)" 'exists already' 'it reports this'
 rm -r "$dir/aws/s3/bucket/hpotune"/a-*/out
 "$HPOTUNE" sagemaker model a.json --fetch there >out 2>err
-is $? 1 'one that somebody has removed'
+is $? 1 '--fetch fails when the objects were removed'
 like "$(cat err)" 'nothing found' 'the error reports it'
 is "$(ls -d there* 2>&1 | grep -c '^there')" 0 'and nothing is left'
 

@@ -100,7 +100,7 @@ doctor=$(AWS_CONFIG_FILE=$PWD/config AWS_PROFILE=other "$HPOTUNE" doctor a.json)
 like "$doctor" '^ok +credentials .*environment' 'keys go before AWS_PROFILE'
 sed 's/"region"/"profile": "other", &/' a.json >d.json
 doctor=$(AWS_CONFIG_FILE=$PWD/config "$HPOTUNE" doctor d.json)
-like "$doctor" '^bad +credentials' 'but not before profile of the block'
+like "$doctor" '^bad +credentials' 'the key profile goes before the keys of the environment'
 
 # ---- stop without a server --------------------------------------------------------
 
@@ -108,8 +108,8 @@ ok 'a server is killed while its jobs train' killed a
 is "$(sql a.db "SELECT count(*) FROM attempts WHERE state = 'running'")" 2 \
     'its attempts are open'
 gc=$("$HPOTUNE" sagemaker gc a.json --stop)
-is "$(printf '%s\n' "$gc" | grep -c '^owned')" 2 'gc knows whose they are'
-is "$(proved stops)" 0 'and stops nobody'
+is "$(printf '%s\n' "$gc" | grep -c '^owned')" 2 'gc lists both jobs as owned'
+is "$(proved stops)" 0 'and stops no trial'
 "$HPOTUNE" stop a.json 1 >stop.out
 is $? 0 'one trial is stopped'
 is "$(proved stops)" 1 'its job is stopped at once'

@@ -136,7 +136,7 @@ before=$(asked)
 rm aws/tuning/parent.json
 "$HPOTUNE" start -q -n 2 first.json 2>err
 is "$? $(sql first.db 'SELECT count(*) FROM warm') $(asked)" "0 213 $before" \
-    'a restart asks nobody' || diag "$(cat err)"
+    'a restart sends no request' || diag "$(cat err)"
 
 # By an ARN, whose region is the job's; one that goes on, with parents.
 arn=arn:aws:sagemaker:eu-west-1:123456789012:hyper-parameter-tuning-job

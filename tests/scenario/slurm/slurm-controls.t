@@ -36,7 +36,7 @@ reused() { # name
 	else
 		# Two queries and the time in which a file is seen elsewhere.
 		retry sql_is "$1.db" "SELECT count(*) > 0 FROM events
-		    WHERE text LIKE '%Slurm has forgotten its job%'" 1
+		    WHERE text LIKE '%Slurm no longer lists its job%'" 1
 	fi
 	rm cluster/reused
 	reap "$server"

@@ -28,7 +28,7 @@ like "$("$HPOTUNE" status apart.snapshot.db)" \
     "copy of $(hostname), [0-9.]+m?s old" 'status tells how old it is'
 is "$(sqlite3 apart.snapshot.db 'PRAGMA journal_mode')" delete \
     'it needs no shared memory'
-is "$(stat -c %a apart.snapshot.db)" 600 'nobody else reads it'
+is "$(stat -c %a apart.snapshot.db)" 600 'the copy has mode 600'
 "$HPOTUNE" start apart.snapshot.db >out 2>err
 is $? 2 'it is no study that can be started'
 ok 'both trials run' retry sql_is local/apart.db \

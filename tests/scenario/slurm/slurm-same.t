@@ -61,6 +61,6 @@ curves rough >rough.curves
 is "$(diff quiet.curves rough.curves)" '' 'the curves are the same'
 is "$("$HPOTUNE" best rough.json --json | grep -o '"trial": *[0-9]*' | head -1)" \
     "$("$HPOTUNE" best quiet.json --json | grep -o '"trial": *[0-9]*' | head -1)" \
-    'so is the best trial'
+    'the best trial is the same'
 ok 'no job is left' retry no_job_left
 done_testing

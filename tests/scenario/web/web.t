@@ -50,7 +50,7 @@ pages own
 site=$dir/.hpotune-web
 is "$(head -n 1 own.out)" "web: $site" 'the socket is in the folder'
 like "$(cat own.out)" "ssh -L 8080:$site " 'and the line that forwards it'
-is "$(stat -c %a "$site")" 600 'nobody else may use it'
+is "$(stat -c %a "$site")" 600 'the socket has mode 600'
 is "$(web table "$site" <<'END'
 200 GET /
 200 HEAD /
@@ -221,8 +221,8 @@ like "$(cat head)" '^X-Over: 0' 'it goes on'
 next=$(sed -n 's/^X-Next: \([0-9]*\).*/\1/p' head)
 retry eval '[ "$(stat -c %s "$log")" -gt "$next" ]'
 web get "$site" "/s/run/trial/1/log?attempt=1&from=$next" >out
-unlike "$(cat body)" first 'the next piece has only'
-like "$(cat body)" 'step=' 'what is new'
+unlike "$(cat body)" first 'the next piece does not repeat the first'
+like "$(cat body)" 'step=' 'the next piece has the new lines'
 web get "$site" '/s/run/trial/1/log?attempt=1&from=8' >out
 like "$(cat body)" '^\\x82\\xac|^\\xac|red' 'a piece may begin anywhere'
 for k in attempt=0 attempt=2 attempt=99999999999; do
@@ -263,16 +263,16 @@ for k in 'do=enqueue&words=' 'do=enqueue&words=lr' 'do=enqueue' \
 	is "$(act "$k")" 400 "no such action: $k"
 done
 is "$(act 'do=enqueue&words=lr%3D7')" 409 'a wrong setting is an error'
-like "$(cat body)" 'lr' 'with its sentence'
-is "$(act 'do=stop&trial=9')" 409 'so is a trial that there is not'
+like "$(cat body)" 'lr' 'and the answer names the parameter'
+is "$(act 'do=stop&trial=9')" 409 'to stop a trial that does not exist is an error'
 is "$(web post "$site" /s/run/do do=pause Origin:http://localhost)" 403 \
     'no action without the form token'
 is "$(web post "$site" /s/run/do do=pause "X-Hpotune-Form:$form")" 403 \
-    'nor without an origin'
+    'no action without an origin'
 is "$(web post "$site" /s/run/do do=pause Origin:http://evil.example \
-    "X-Hpotune-Form:$form")" 403 'nor from another site'
+    "X-Hpotune-Form:$form")" 403 'no action from another site'
 is "$(web post "$site" /s/run do=pause Origin:http://localhost \
-    "X-Hpotune-Form:$form")" 404 'nor on another page'
+    "X-Hpotune-Form:$form")" 404 'no action at another address'
 sql_is run.db 'SELECT state FROM study' running ||
     verdict 1 'none of them has paused the study'
 is "$(act 'do=stop&trial=1')" 200 'a trial is stopped'
@@ -436,8 +436,8 @@ is "$(web get "$site" /s/evil)" 404 'and no others'
 is "$(web form "$site" /s/run)" '' 'read-only: no form token'
 unlike "$(cat body)" '<button type="button"' 'and no buttons'
 web get "$site" /s/run/trial/1 >out
-unlike "$(cat body)" 'data-(do|words)=' 'nor a button on the page of a trial'
-is "$(act do=pause)" 403 'nor is an action done'
+unlike "$(cat body)" 'data-(do|words)=' 'read-only: no buttons on the page of a trial'
+is "$(act do=pause)" 403 'read-only: an action is refused'
 kill -INT "$pages"
 reap "$pages"
 is $? 0 'SIGINT ends it'

@@ -198,7 +198,7 @@ test_region(void)
 	set("AWS_DEFAULT_REGION", "r1", "AWS_REGION", "r1", NULL);
 	is_other(NULL, "no other one where both say the same");
 	set("AWS_REGION", "r1", NULL);
-	is_other(NULL, "nor where one is alone");
+	is_other(NULL, "no other region where only one variable is set");
 	set("AWS_REGION", "", NULL);
 	is_region("sv", NULL, "us-west-2", "an empty variable is ignored");
 }
@@ -224,7 +224,8 @@ test_profile(void)
 	set("AWS_PROFILE", "work", "AWS_CA_BUNDLE", "/y.pem", NULL);
 	c = opened(NULL, NULL);
 	ok(!aws_config_profile_named(c), "named by a variable is not named");
-	is_str(aws_config_profile(c), "work", "but in force");
+	is_str(aws_config_profile(c), "work",
+	    "the profile of the variable is used");
 	is_str(aws_config_ca_bundle(c), "/y.pem", "certificates: variable");
 	aws_config_free(c);
 	set("AWS_PROFILE", "sv", NULL);

@@ -317,16 +317,19 @@ test_process(struct aws_credentials *g)
 	is_found(g, "PROC-4-two_words-xqy-a_b",
 	    "credential_process of profile ssoproc", "a program");
 	cred_rig_env(g, "badproc", ALONE, NULL);
-	is_refused(g, "ended with status 3", "that fails");
+	is_refused(g, "ended with status 3", "credential_process that fails");
 	cred_rig_env(g, "textproc", ALONE, NULL);
-	is_refused(g, "printed no JSON", "that prints a text");
+	is_refused(
+	    g, "printed no JSON", "credential_process that prints no JSON");
 	cred_rig_env(g, "oldproc", ALONE, NULL);
-	is_refused(g, "its \"Version\" is not 1", "of another version");
+	is_refused(g, "its \"Version\" is not 1",
+	    "credential_process of another version");
 	cred_rig_env(g, "noproc", ALONE, NULL);
-	is_refused(g,
-	    "credential_process of profile \"noproc\": ", "that is not there");
+	is_refused(g, "credential_process of profile \"noproc\": ",
+	    "credential_process that does not exist");
 	cred_rig_env(g, "quoteproc", ALONE, NULL);
-	is_refused(g, "a quote without its end", "that cannot be read");
+	is_refused(g, "a quote without its end",
+	    "credential_process with an open quote");
 	cred_rig_env(g, "sso", ALONE, NULL);
 	is_refused(g,
 	    "credential_process = aws configure export-credentials "

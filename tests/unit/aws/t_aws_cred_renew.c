@@ -30,10 +30,10 @@ test_many(struct aws_credentials *g)
 	cred_forget(g->cred, &t[1]);
 	cred_rig_until(g, &t[2].calls, 1);
 	ok(t[0].good && t[2].good && t[0].calls == 1, "several wait for one");
-	is_int(t[1].calls, 0, "but not who was forgotten");
+	is_int(t[1].calls, 0, "a cancelled request gets no answer");
 	is_int(g->container, 1, "asked once");
 	cred_get(g->cred, aws_credentials_on_keys, &t[1]);
-	is_int(t[1].calls, 1, "what is at hand is given at once");
+	is_int(t[1].calls, 1, "cached keys are returned at once");
 	ok(cred_expiry_s(g->cred) > 1700000000, "they expire");
 }
 
@@ -97,7 +97,8 @@ test_spoil(struct aws_credentials *g)
 	cred_invalidate(g->cred, "another");
 	is_found(g, "TASK1", "container", "another key was refused");
 	cred_invalidate(g->cred, "TASK1");
-	is_found(g, "TASK2", "container", "this one: requested again");
+	is_found(g, "TASK2", "container",
+	    "the keys in use were refused: they are requested again");
 	cred_invalidate(g->cred, "TASK2");
 	g->bad = 3;
 	g->bad_status = 500;

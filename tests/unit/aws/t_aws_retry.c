@@ -132,7 +132,8 @@ test_bucket(void)
 	is_int(aws_retry_bucket_take(&b, 1500), 0, "which is enough");
 	is_int(aws_retry_bucket_take(&b, 100000), 0, "a long pause");
 	is_int(aws_retry_bucket_take(&b, 100000), 0, "fills it");
-	ok(aws_retry_bucket_take(&b, 100000) > 0, "but not beyond its burst");
+	ok(aws_retry_bucket_take(&b, 100000) > 0,
+	    "a bucket is not filled beyond its burst");
 	ok(aws_retry_bucket_take(&b, 99000) > 0,
 	    "a clock that goes back gives none");
 	aws_retry_bucket_init(&b, 0.3, 0);
@@ -159,7 +160,7 @@ test_throttle(void)
 	is_near(b.rate, 4, 1e-12, "once for all that was on its way");
 	aws_retry_bucket_throttled(&b, 130, 200);
 	is_near(b.rate, 2, 1e-12, "again for one that was sent after");
-	ok(b.tokens <= 1, "what was saved up is gone");
+	ok(b.tokens <= 1, "the tokens are used up");
 	for (i = 0; i < 40; i++)
 		aws_retry_bucket_throttled(&b, 300 + i, 300 + i);
 	is_near(b.rate, 0.5, 1e-12, "never under a sixteenth");
@@ -194,7 +195,7 @@ test_budget(void)
 	ok(aws_retry_budget_take(&b, AWS_COST_RETRY, 12000),
 	    "time fills it, too");
 	ok(!aws_retry_budget_take(&b, AWS_COST_RETRY, 11000),
-	    "but not backwards");
+	    "an earlier time does not fill the budget");
 	ok(aws_retry_budget_take(&b, AWS_BUDGET, 10000000), "an hour wholly");
 	for (n = 0; n < 2 * AWS_BUDGET; n++)
 		aws_retry_budget_good(&b, 0);
@@ -219,9 +220,11 @@ test_backoff(void)
 	is_int(aws_retry_after_ms("1", "2500"), 2500, "both: the longer");
 	is_int(aws_retry_after_ms("99999999999999999999", NULL), 300000,
 	    "no call waits forever");
-	is_int(aws_retry_after_ms("1e300", "nan"), 300000, "nor for 1e300");
+	is_int(aws_retry_after_ms("1e300", "nan"), 300000,
+	    "a wait of 1e300 s is limited, too");
 	is_int(aws_retry_after_ms("-1", "soon"), 0, "nonsense is nothing");
-	is_int(aws_retry_after_ms("", "5x"), 0, "nor half of it");
+	is_int(aws_retry_after_ms("", "5x"), 0,
+	    "a number with a unit counts as no wait");
 }
 
 static void

@@ -168,7 +168,7 @@ test_timeouts(struct http_pool *g)
 	s.connect_ms = 150;
 	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 0 && h.timeout, "no connection in time: %s", h.error);
-	ok(h.unsent, "so nothing went out");
+	ok(h.unsent, "the request counts as unsent");
 	http_pool_answer_free(&h);
 	for (i = 0; i < 4; i++)
 		(void)close(held[i]);

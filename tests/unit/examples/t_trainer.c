@@ -451,7 +451,7 @@ test_options(void)
 	    "until the step that hpotune gives");
 	setenv("HPOTUNE_UNTIL_STEP", "30", 1);
 	ok(plugin_options_read(&o, 4, argv, &f) == 0 && o.epochs == 10,
-	    "but not beyond the user's limit");
+	    "HPOTUNE_UNTIL_STEP does not exceed the user's limit");
 	unsetenv("HPOTUNE_UNTIL_STEP");
 	options_refuses(
 	    "--momentum=0.5", "--momentum: only with --optimizer=sgd");

@@ -121,7 +121,8 @@ test_silence(void)
 			&l.idle, 1, NAN, NAN, ms, text, sizeof text) ||
 		    gpu_idle_update(&l.idle, 0, 0, 0, ms, text, sizeof text))
 			l.told++;
-	is_int(l.told, 0, "what is not known, and who has none");
+	is_int(
+	    l.told, 0, "unknown use, and attempts without GPUs, are ignored");
 	/* The driver is silent: nothing is counted. */
 	l = begin(1, WINDOW);
 	pass(&l, MINUTE, 0);

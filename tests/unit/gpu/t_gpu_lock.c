@@ -93,7 +93,8 @@ test_moment(void)
 	    "another study reserves");
 	fd = take(gpu, 7, "mnist", who, sizeof who, &e);
 	ok(fd == -1 && e.kind == ERR_BUSY, "no other study reserves or waits");
-	ok(!gpu_lock_owner(gpu, who, sizeof who), "nor has it by that");
+	ok(!gpu_lock_owner(gpu, who, sizeof who),
+	    "a failed reservation leaves no owner");
 	close(booking);
 	fd = take(gpu, 7, "mnist", who, sizeof who, &e);
 	ok(fd >= 0, "then it is");
@@ -213,7 +214,8 @@ test_hostile(void)
 	ok(mkfifo(path, 0666) == 0, "a pipe");
 	fd = take("GPU-fifo", 7, "mnist", who, sizeof who, &e);
 	ok(fd == -1 && e.kind == ERR_FILE, "is not waited for: %s", e.text);
-	ok(!gpu_lock_owner("GPU-fifo", who, sizeof who), "nor when asked");
+	ok(!gpu_lock_owner("GPU-fifo", who, sizeof who),
+	    "a query of the owner does not wait for a pipe");
 
 	fd = take(gpu, 7, "bell\a\033[31m\nx", who, sizeof who, &e);
 	ok(take(gpu, 8, "other", who, sizeof who, &e) == -1 &&

@@ -251,7 +251,7 @@ test_probe(void)
 	text_put("wrong", "#!/bin/sh\n[ $1 = probe ] && [ $2 = GPU-0 ]\n");
 	watch_open(&h, path);
 	probe_hear(&h, true, "", "a probe");
-	is_str(h.uuid, "GPU-0", "of this GPU");
+	is_str(h.uuid, "GPU-0", "the probe's result names the GPU");
 	text_put("wrong", "#!/bin/sh\necho it burns; echo more; exit 1\n");
 	probe_hear(&h, false, "it burns", "one that fails");
 	text_put("wrong", "#!/bin/sh\nkill -11 $$\n");
@@ -267,14 +267,14 @@ test_probe(void)
 	    "another GPU beside it");
 	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), -1,
 	    "not two on one GPU");
-	is_int(e.kind, ERR_BUSY, "for it is busy");
+	is_int(e.kind, ERR_BUSY, "a second probe of one GPU fails as busy");
 	hear(&h, 2);
 	ok(strstr(h.why, "more than 4096 bytes") != NULL, "both are killed");
 	text_put("wrong", "#!/bin/sh\nexec sleep 1000\n");
 	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
-	    "one that hangs");
+	    "a probe that hangs is started");
 	watch_close(&h);
-	ok(true, "… goes with the watch");
+	ok(true, "closing the watch ends a probe that hangs");
 	free(path);
 }
 

@@ -70,7 +70,7 @@ test_round(void)
 	gpu_snapshot_free(&l);
 	buf_clear(&b);
 	gpu_snapshot_write(&b, &copy);
-	is_str(b.data, a.data, "so does a copy of it");
+	is_str(b.data, a.data, "a copy of the snapshot writes the same line");
 	is_int(copy.gpus[0].processes[1].pid, 43, "with its processes");
 	is_int(copy.gpus[0].energy, INT64_C(9007199254740992), "large numbers");
 	gpu_snapshot_free(&copy);
@@ -280,7 +280,7 @@ test_files(const char *root)
 	gpu_sysfs_snapshot(root, &l);
 	is_int(l.source, GPU_PROC, "GPUs from files");
 	is_str(l.driver, "550.54.15", "the version of the driver");
-	is_int((long long)l.n, 2, "those that have names");
+	is_int((long long)l.n, 2, "only GPUs with names are listed");
 	is_str(l.gpus[0].uuid, "GPU-aa", "in the order of the bus");
 	is_str(l.gpus[0].name, "NVIDIA H200", "a name");
 	is_str(l.gpus[0].cpus, "0-15,32-47", "the processors near it");

@@ -64,9 +64,9 @@ static const struct gpu_script placing[] = {
 	    "set 0 used=3000\nlook\nstate 0 free\n" },
 	{ "declared more than there is",
 	    "gpus 1 memory=20000\nplaces 0\nstate 0 full\ntake a 1 no\n" },
-	{ "another study has it",
+	{ "another study has reserved it",
 	    "gpus 2\nother 0 yes\ntake a 1 1\n"
-	    "state 0 reserved study mnist of alice has it\n"
+	    "state 0 reserved study mnist of alice has reserved it\n"
 	    "+500\nother 0 no\nstate 0 reserved\n+500\nstate 0 free\n"
 	    "booked 0 no\ntake b 2 0\n" },
 	{ "another study has one of two",
@@ -81,7 +81,7 @@ static const struct gpu_script placing[] = {
 	    "state 0 held\nquiet\nproc 0 70 a 5\nlook\nquiet\n" },
 	{ "… but a stranger who is there is told",
 	    "gpus 1 found=70@b\nlook\nquiet\nproc 0 70 b 5\nlook\n"
-	    "note left alone: process 70\n" },
+	    "note is not used: process 70\n" },
 	{ "adopted with a GPU that is not there any more",
 	    "gpus 2 per=2\nadopt a 1 7,1 1\nstate 1 held\nstate 0 free\n" },
 };
@@ -197,7 +197,7 @@ static const struct gpu_script foreign[] = {
 	{ "a stranger's process",
 	    "gpus 2\nproc 0 90 - 2048\nlook\n"
 	    "state 0 foreign process 90 (2.0 GiB) of another owner\n"
-	    "note info 0 GPU 0 (NVIDIA H200) is left alone: process 90\n"
+	    "note info 0 GPU 0 (NVIDIA H200) is not used: process 90\n"
 	    "take a 1 1\nkill 0 90\nlook\nstate 0 free\n" },
 	{ "a process of another study",
 	    "gpus 1\nproc 0 90 zzz 10\nlook\nstate 0 foreign\n" },
@@ -223,9 +223,9 @@ static const struct gpu_script foreign[] = {
 	    "state 1 foreign process 70 (1 MiB) of trial 1, which has "
 	    "other\n" },
 	{ "told once while it flickers",
-	    "gpus 1\nproc 0 90 - 1\nlook\nnote left alone\nkill 0 90\n+1000\n"
+	    "gpus 1\nproc 0 90 - 1\nlook\nnote is not used\nkill 0 90\n+1000\n"
 	    "look\nproc 0 90 - 1\n+1000\nlook\nquiet\nkill 0 90\n+1000\nlook\n"
-	    "proc 0 90 - 1\n+60000\nlook\nnote left alone\n" },
+	    "proc 0 90 - 1\n+60000\nlook\nnote is not used\n" },
 };
 
 static const struct gpu_script usage[] = {

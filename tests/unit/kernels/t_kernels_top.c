@@ -215,7 +215,7 @@ test_ties(void)
 	    "of equal candidates the first ones");
 	x[0] = NAN;
 	cpu->gp_top(cpu->dev, gp, x, 100, -1, 3, index, score, NULL);
-	ok(index[0] == 1, "what is no number is no candidate");
+	ok(index[0] == 1, "a NaN is no candidate");
 	cpu->gp_free(cpu->dev, gp);
 	gp_reference_free(&p);
 }

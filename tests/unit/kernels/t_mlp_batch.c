@@ -98,7 +98,8 @@ test_turns(void)
 	ok(p.epoch == 1 && b.order != first, "the next has another");
 	h.seed++;
 	mlp_layout_step(&other, &h, &q, 23, NULL);
-	ok(other.order != a.order && other.mask != a.mask, "so has a seed");
+	ok(other.order != a.order && other.mask != a.mask,
+	    "another seed gives another order");
 }
 
 /* With lr 1 and nothing else a step takes the gradient off. */

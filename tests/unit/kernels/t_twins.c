@@ -220,7 +220,7 @@ twin_trying(void)
 	gpu->gp_likelihood(
 	    gpu->dev, &p.data, p.theta, 1, &value, gradient, &status);
 	ok(status == -1 && value == -INFINITY && gradient[0] == 0,
-	    "what is no number has no likelihood");
+	    "a NaN has no likelihood");
 	ok(gpu->gp_fit(gpu->dev, &p.data, p.theta) == NULL, "… and no process");
 	is_str(gpu->name, "cuda", "the device is still there");
 	gp_reference_free(&p);

@@ -99,7 +99,7 @@ test_running(void)
 	ok(local_rig_until(&rig, local_rig_is_up, 1), "it is up again");
 	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
 	ok(local_rig_until(&rig, local_rig_over, 1), "its end is read");
-	is_int(t->exit.exit_code, 6, "as it was");
+	is_int(t->exit.exit_code, 6, "the exit status is that of the trial");
 	is_int(t->reports, 2, "no report twice, none lost");
 	rig.attempt = 1;
 
@@ -167,7 +167,7 @@ test_lost(void)
 	while (local_rig_alive(2, 1) > 0)
 		(void)poll(NULL, 0, 5);
 	is_int(local_rig_look(&rig, 2, &e), ADOPT_LOST,
-	    "so while the server is away");
+	    "a supervisor killed without a server: the attempt is lost");
 	ok(local_rig_until(&rig, local_rig_over, 2) && t[2].losts == 1,
 	    "it is reported");
 	is_int(t[2].reports, 1, "its reports are not reported again");

@@ -80,7 +80,7 @@ test_exits(void)
 	    "six ends");
 	is_int(t[1].exit.exit_code, 7, "an exit status is reported");
 	ok(t[2].exit.signal == SIGKILL && t[2].exit.exit_code == -1,
-	    "so is a signal");
+	    "a signal is reported");
 	ok(strstr(t[2].exit.why, "memory") != NULL && !t[2].exit.oom,
 	    "SIGKILL from outside is suspicious, not more");
 	is_int(t[3].exit.signal, SIGUSR2, "SIGUSR2 is a signal like others");
@@ -90,7 +90,9 @@ test_exits(void)
 	is_str(t[4].exit.why,
 	    "cannot run no-such-program-here: No such file or directory",
 	    "and gives the reason");
-	is_str(t[5].exit.why, "cannot run ./plain: Exec format error",
+	is_str(t[5].exit.why,
+	    "cannot run ./plain: Exec format error (the first line of a "
+	    "script is like #!/bin/sh)",
 	    "no shell reads what the kernel cannot execute");
 	is_str(t[6].exit.why,
 	    "cannot enter /no/such/folder: No such file or directory",
@@ -344,7 +346,8 @@ test_environment(void)
 	local_rig_until(&rig, local_rig_over, 3);
 	(void)snprintf(path, sizeof path, "%s/env3", rig.dir);
 	text = local_rig_text(path);
-	ok(strstr(text, "PASSED=through\n") != NULL, "and what is passed");
+	ok(strstr(text, "PASSED=through\n") != NULL,
+	    "a variable of pass_env is passed");
 	free(text);
 	local_rig_close(&rig);
 }
@@ -413,7 +416,7 @@ test_modes(void)
 		    "%s is private", names[i]);
 	ok(stat(local_rig_path(&rig, 1, ""), &st) == 0 &&
 		(st.st_mode & 077) == 0,
-	    "so is the directory");
+	    "the folder of the attempt is private");
 	local_rig_close(&rig);
 }
 

@@ -39,7 +39,7 @@ test_cpus(void)
 	is_int(slots(&rig, 0, 0, 77, &e), 77, "limits.parallel is obeyed");
 	is_int(slots(&rig, 1, 0, 0, &e), -1, "a GPU too many is an error");
 	is_int(e.kind, ERR_LAUNCH, "for the server to say where");
-	is_str(e.text, "a trial needs 1, but there are 0 here",
+	is_str(e.text, "a trial needs 1, but this machine has 0",
 	    "which states what there is");
 	local_rig_close(&rig);
 }
@@ -76,7 +76,7 @@ test_gpus(void)
 	is_int(slots(&rig, 0, 0, 9, &e), 9, "a trial without GPUs gets cores");
 	is_int(slots(&rig, 5, 0, 0, &e), -1, "five of four are too many");
 	is_str(
-	    e.text, "a trial needs 5, but there are 4 here", "it reports this");
+	    e.text, "a trial needs 5, but this machine has 4", "it reports this");
 	local_rig_close(&rig);
 
 	local_rig_open(&rig,
@@ -119,10 +119,11 @@ static void
 test_visible(void)
 {
 	is_str(found(0, "0,1"), "", "none where there are none");
-	is_str(
-	    found(8, "3,GPU-50123456-5"), "GPU-3 GPU-5 ", "those we were lent");
+	is_str(found(8, "3,GPU-50123456-5"), "GPU-3 GPU-5 ",
+	    "GPUs of CUDA_VISIBLE_DEVICES by index and by UUID");
 	is_str(found(8, "GPU-6012"), "GPU-6 ", "the beginning of a UUID");
-	is_str(found(8, "GPU-"), "", "but not of all of them");
+	is_str(
+	    found(8, "GPU-"), "", "a prefix that all UUIDs have selects none");
 	is_str(found(8, ""), "", "none when none were lent");
 	is_str(found(8, "1,-1,2"), "GPU-1 ", "a bad word ends the list");
 	is_str(found(2, "1,1,0"), "GPU-1 GPU-0 ", "each once, in their order");

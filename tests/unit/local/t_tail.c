@@ -150,11 +150,12 @@ test_cut(void)
 	is_str(t->last, "a 3 3", "is read from its start");
 	close(open(local_rig_path(&rig, 1, "../../../../same"), O_CREAT, 0600));
 	ok(local_rig_until(&rig, reported_four_times, 1),
-	    "so is one of this length");
+	    "a file replaced by one of equal length is read again");
 	is_str(t->last, "a 5 5", "with other words in it");
 	close(open(local_rig_path(&rig, 1, "../../../../new"), O_CREAT, 0600));
-	ok(local_rig_until(&rig, local_rig_over, 1), "so is one");
-	is_str(t->last, "a 4 4", "that took its place");
+	ok(local_rig_until(&rig, local_rig_over, 1),
+	    "a file that took the place of another is read");
+	is_str(t->last, "a 4 4", "the last report is that of the new file");
 	ok(strstr(buf_str(&t->note), "truncated") != NULL, "with a note");
 	local_rig_close(&rig);
 }

@@ -406,7 +406,8 @@ test_pack(void)
 	    "curves may be left out");
 	is_int((long long)history_keeps(again), HISTORY_POINTS,
 	    "and are not there then");
-	is_int((long long)history_curve(again, 1).n, 0, "nor any report");
+	is_int((long long)history_curve(again, 1).n, 0,
+	    "a history without curves has no reports");
 	history_free(again);
 	buf_free(&a);
 	buf_free(&b);

@@ -47,7 +47,8 @@ main(void)
 	is_str(deleted(&rule, false), "d.dd..dd",
 	    "the two best stay, and what is needed");
 	rule.last = 3;
-	is_str(deleted(&rule, false), "d.dd....", "so do the three last");
+	is_str(deleted(&rule, false), "d.dd....",
+	    "the two best, the three last and what is needed stay");
 	rule.bytes = 40;
 	is_str(deleted(&rule, false), "d.dd..d.",
 	    "above the limit the oldest of the last ones goes first");

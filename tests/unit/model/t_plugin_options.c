@@ -161,12 +161,15 @@ static const struct wrong {
 	{ "{\"value\": \"window:\"}",
 	    "f:1:11: value: expected \"last\", \"best\" or \"window:20%\"" },
 	{ "{\"label\": null}", "f:1:11: label: expected a text" },
-	{ "{\"warmup\": -1}", "f:1:12: warmup: expected a number of steps or "
-			      "a share like \"20%\"" },
-	{ "{\"warmup\": \"120%\"}", "f:1:12: warmup: expected a number of "
-				    "steps or a share like \"20%\"" },
-	{ "{\"warmup\": 1.5}", "f:1:12: warmup: expected a number of steps or "
-			       "a share like \"20%\"" },
+	{ "{\"warmup\": -1}",
+	    "f:1:12: warmup: expected a number of steps or a share from "
+	    "\"0%\" to \"100%\"" },
+	{ "{\"warmup\": \"120%\"}",
+	    "f:1:12: warmup: expected a number of steps or a share from "
+	    "\"0%\" to \"100%\"" },
+	{ "{\"warmup\": 1.5}",
+	    "f:1:12: warmup: expected a number of steps or a share from "
+	    "\"0%\" to \"100%\"" },
 	{ "{\"keep\": \"3h\"}",
 	    "f:1:10: keep: expected seconds or a duration like \"90s\" "
 	    "\"10m\" \"2h\" \"1d\" from 0 to 7200" },

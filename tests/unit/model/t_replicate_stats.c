@@ -95,9 +95,9 @@ test_race(void)
 		replicate_stats_may_win(&race, 1) &&
 		replicate_stats_may_win(&race, 2) &&
 		replicate_stats_may_win(&race, 4),
-	    "what is near the best may win");
+	    "a setting near the best may still win");
 	ok(!replicate_stats_may_win(&race, 3),
-	    "what is far away after one may not");
+	    "a setting far from the best after one replicate may not");
 	race = replicate_stats_race(few, 2, 2, 0);
 	ok(replicate_stats_may_win(&race, 1),
 	    "nothing is behind without a variance");

@@ -241,7 +241,8 @@ test_settings(void)
 	ok(param_parse(&s->params[0], "nan", &v, &e) != 0 &&
 		strcmp(e.text, "beta: expected a number from 0 to 1") == 0,
 	    "beta=nan is refused");
-	ok(param_parse(&s->params[0], "0x1", &v, &e) != 0, "so is hex");
+	ok(param_parse(&s->params[0], "0x1", &v, &e) != 0,
+	    "a hexadecimal number is refused");
 	ok(param_parse(&s->params[0], "", &v, &e) != 0, "and nothing");
 	ok(param_parse(&s->params[0], "1 ", &v, &e) != 0, "and space");
 	ok(param_parse(&s->params[1], "sg", &v, &e) != 0, "and half a name");

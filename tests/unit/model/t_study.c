@@ -378,7 +378,8 @@ test_several(void)
 	is_str(s->stopping[0].name, "none", "nothing is stopped");
 	is_int(s->n_constraints, 3, "constraints");
 	is_near(study_violation(&s->constraints[0], 53), 3, 0, "above max");
-	is_near(study_violation(&s->constraints[0], 50), 0, 0, "at it");
+	is_near(study_violation(&s->constraints[0], 50), 0, 0,
+	    "a value equal to max is no violation");
 	is_near(study_violation(&s->constraints[1], 0.3), 0.5, 0, "below min");
 	is_near(study_violation(&s->constraints[2], 2.5), -0.5, 0, "between");
 	is_near(study_violation(&s->constraints[2], 0), 1, 0, "below");

@@ -108,8 +108,8 @@ static const struct wrong {
 	    "2:20: notify.region: this is not an AWS region such as "
 	    "eu-west-1" },
 	{ N("{\"region\":\"eu-west-1\"," SNS "}"),
-	    "2:11: notify.region: it is that of eventbridge, which is not "
-	    "given; a topic is in the region of its ARN" },
+	    "2:11: notify.region: region is for eventbridge, which is not "
+	    "given; a topic has the region of its ARN" },
 	{ N("{\"profile\":\"\"," SNS "}"),
 	    "2:21: notify.profile: expected a name" },
 	{ N("{\"on\":[]," SNS "}"),
@@ -452,7 +452,8 @@ static const struct wrong {
 	    "name {trial} or {output_dir} in it" },
 	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"tensorboard\","
 	    "\"tag\":\"a\"}]"),
-	    "2:65: trial.metrics[0].tag: name is missing: what it is called" },
+	    "2:65: trial.metrics[0].tag: expected \"name\", too: the name "
+	    "of the metric" },
 	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"tensorboard\","
 	    "\"step\":\"a\"}]"),
 	    "2:59: trial.metrics[0].step: this key goes with \"from\": csv or "

@@ -51,6 +51,7 @@ main(void)
 	is_int(end_class_retry(END_LOST), RETRY_FREE, "lost burns nothing");
 	is_int(end_class_retry(END_OOM), RETRY_ALONE, "oom runs alone");
 	is_int(end_class_retry(END_DIVERGED), RETRY_NEVER, "diverged is over");
-	is_int(end_class_retry(END_NO_REPORT), RETRY_NEVER, "so is no report");
+	is_int(end_class_retry(END_NO_REPORT), RETRY_NEVER,
+	    "no-report is not retried");
 	return done_testing();
 }

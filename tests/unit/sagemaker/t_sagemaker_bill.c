@@ -42,7 +42,7 @@ test_history(void)
 		210) "," ENTRY("Training", 210, 500) "," ENTRY("Uploading", 500,
 		545) "," ENTRY("Completed", 545, 545)));
 	is_near(j.meter.paid_s, 395, 1e-9, "from download to upload");
-	is_near(j.meter.trained_s, 290, 1e-9, "of it training");
+	is_near(j.meter.trained_s, 290, 1e-9, "seconds of training");
 	is_near(j.meter.before_s, 60, 1e-9, "its download");
 	is_near(j.meter.after_s, 45, 1e-9, "its upload");
 	is_int(j.meter.phase, SM_PHASE_OVER, "it is over");
@@ -136,9 +136,10 @@ test_reckoning(void)
 	sum = at(SM_PHASE_UPLOAD, 500, &seen);
 	is_near(sum.most_s, 10 + 505 + 50, 1e-9, "an upload beyond it");
 	is_near(sum.least_s, sum.most_s, 0, "cannot be ended");
-	ok(!sum.trains, "so a stop saves nothing");
+	ok(!sum.trains, "a stop during the upload saves nothing");
 	ok(sm_bill_times_learn(&seen, 400, 80), "both are longer than none");
-	ok(!sm_bill_times_learn(&seen, 300, 80), "this is not");
+	ok(!sm_bill_times_learn(&seen, 300, 80),
+	    "a shorter download is not learnt");
 	ok(sm_bill_times_learn(&seen, 300, 100), "but this upload is");
 	sum = at(SM_PHASE_WAIT, 0, &seen);
 	is_near(sum.most_s,

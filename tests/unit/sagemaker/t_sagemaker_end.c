@@ -201,7 +201,7 @@ test_beyond(void)
 			     "{\"InstanceCount\":-2147483648},"
 			     "{\"InstanceCount\":2147483647},"
 			     "{\"InstanceCount\":3}]}}");
-	is_int(job.instances, 3, "nor are machines that cannot be counted");
+	is_int(job.instances, 3, "groups with impossible counts are ignored");
 	json_free(doc);
 }
 
@@ -217,7 +217,7 @@ test_groups(void)
 
 	ok(job.type == NULL && job.instances == 5, "groups are counted");
 	ok(job.uuid == NULL && !job.spot && !job.trained,
-	    "what is missing is missing");
+	    "absent members stay unknown");
 	ok(isnan(job.billable_s), "billable seconds that are missing");
 	json_free(doc);
 	doc = job_read(&job, "{}");

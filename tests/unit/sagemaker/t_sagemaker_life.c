@@ -25,7 +25,8 @@ test_good(void)
 	row = sm_rows_of(&r, 1);
 	ok(row->up && !row->open && row->exit.exit_code == 0, "it ended well");
 	ok(row->reports > 1, "its reports came");
-	ok(row->exit.billed && row->exit.billable_s > 0, "what is billed");
+	ok(row->exit.billed && row->exit.billable_s > 0,
+	    "the exit has the billed seconds");
 	ok(row->exit.started_us > 0 &&
 		row->exit.ended_us > row->exit.started_us,
 	    "and when");
@@ -222,7 +223,7 @@ test_collision(void)
 	r.world.bad.stolen = 0;
 	ok(sm_rows_run(&r, NULL), "the name was taken");
 	is_int(sm_rows_of(&r, 1)->attempt, 2, "the next attempt has another");
-	is_int((long long)r.world.n, 2, "the stranger's job continues");
+	is_int((long long)r.world.n, 2, "the job of another owner continues");
 	ok(r.world.jobs[0]->stop < 0, "untouched");
 	rows_end(&r);
 }
@@ -272,7 +273,8 @@ test_spot(void)
 	ok(sm_rows_run(&r, NULL), "a spot job");
 	ok(sm_rows_noted(&r, "runs on-demand"),
 	    "spot that was not given is reported");
-	ok(sm_rows_noted(&r, "spot interruption 1"), "so is an interruption");
+	ok(sm_rows_noted(&r, "spot interruption 1"),
+	    "a spot interruption is reported");
 	rows_end(&r);
 }
 

@@ -246,7 +246,7 @@ test_sweep(int empty, int twice, int expire)
 	ok(!r.logs->sweep.on, "few are not swept");
 	say_all(&r, 6, 1);
 	ok(cw_logs_reports(&r, 5 * MANY * 4 + 10 + 10 * 4),
-	    "those that are left are read");
+	    "the remaining jobs are read");
 	ok(cw_logs_finish(&r, false), "to their end");
 	if (!ok(r.n_heard == 5 * MANY * 4 + 10 + 10 * 4,
 		"no report became two"))

@@ -298,7 +298,7 @@ test_batch(void)
 	sm_settings_free(r.s);
 	ok(sm_settings_read(&r.s, r.values, &r.study->trial, &r.e) == -1 &&
 		strstr(r.e.text, "is unknown") != NULL,
-	    "nor be unknown");
+	    "an instance type of unknown devices is an error");
 	reading_close(&r);
 }
 

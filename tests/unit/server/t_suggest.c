@@ -224,7 +224,7 @@ test_frames(void)
 	    "a frame that is too long is none");
 	frame.data[4] = 77;
 	is_int(worker_protocol_take(&m, frame.data, frame.len, 1000), -1,
-	    "nor is one of no kind");
+	    "a frame of an unknown kind is refused");
 	buf_free(&frame);
 }
 
@@ -391,7 +391,7 @@ test_device(void)
 	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
 	is_str(g.event, "it computes on the CPU: no driver is loaded",
-	    "that gives the reason");
+	    "the event has the reason");
 	is_int(starts(&g), 1, "the device was looked for once");
 	rig_close(&g);
 
@@ -400,7 +400,8 @@ test_device(void)
 	ok(rig_begin(&g, &e) == 0, "begun");
 	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT,
 	    "one that ends without a word has no device");
-	is_str(a.made_by, "cpu", "either");
+	is_str(a.made_by, "cpu",
+	    "a worker that exits without HELLO: the CPU answers");
 	rig_close(&g);
 
 	rig_open(&g, "{\"name\": \"random\", \"device\": \"cpu\"}", 3);

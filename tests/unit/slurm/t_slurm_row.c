@@ -39,8 +39,9 @@ test_rows(void)
 	ok(r.state == SLURM_STATE_OTHER && !slurm_row_final(&r),
 	    "a state that is unknown is no end");
 	ok(!slurm_row_read(&r, "squeue: error: x", 16), "an error is no row");
-	ok(!slurm_row_read(&r, "x|RUNNING|a|b|c|d|e", 19), "nor is a word");
-	ok(!slurm_row_read(&r, "", 0), "nor is nothing");
+	ok(!slurm_row_read(&r, "x|RUNNING|a|b|c|d|e", 19),
+	    "a row without a number is refused");
+	ok(!slurm_row_read(&r, "", 0), "an empty row is refused");
 }
 
 static void

@@ -176,7 +176,7 @@ test_order(void)
 	stopped[0].candidate = false;
 	second_look_decide(&look, &s);
 	is_int(look.budget, 41, "(2 %% + 1/6) x 220");
-	is_int(look.spent, 12, "of which one has used twelve");
+	is_int(look.spent, 12, "one earlier second look has spent 12 steps");
 	is_int(look.trial, 4, "the next");
 	swap = stopped[1];
 	stopped[1] = stopped[7];
@@ -220,7 +220,7 @@ test_open(void)
 	stopped[7].candidate = false;
 	second_look_decide(&look, &s);
 	ok(look.trial == 0 && look.budget >= 12,
-	    "those behind all of the best are not");
+	    "trials behind all of the best are not resumed");
 	/* Late at step 6, at step 8 the first. */
 	line(&b, 12, STEPS, 30, -4, TRIAL_COMPLETED);
 	second_look_decide(&look, &s);

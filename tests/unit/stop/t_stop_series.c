@@ -175,7 +175,7 @@ test_seconds(void)
 	is_int(s.last.at, 40, "and where");
 	for (i = 1; i <= 29; i++)
 		stopped |= stage_report(&s, 5, "acc", i, 0.01 * i, i, 0) != '.';
-	ok(!stopped, "before the warm-up of 30 s nobody is judged");
+	ok(!stopped, "no trial is judged before the warm-up of 30 s");
 	is_int(stage_report(&s, 5, "acc", 30, 0.1 * 3, 30.2, 0), '.',
 	    "equal to the median continues");
 	is_int(stage_report(&s, 5, "acc", 31, 0.3, 30.9, 0), '-',
@@ -198,7 +198,7 @@ test_cost_and_patience(void)
 	stage_report(&s, 1, "acc", 1, 0.5, 10, 1);
 	stage_report(&s, 2, "acc", 1, 0.7, 10, 1);
 	is_int(stage_report(&s, 3, "acc", 9, 0.4, 900, 0.5), '.',
-	    "after 50 cents there is nobody to compare with");
+	    "no other trial has a value at 50 cents");
 	is_int(stage_report(&s, 3, "acc", 10, 0.5, 1000, 1), 'T',
 	    "after a dollar it is behind");
 	is_str(s.last.unit, "cent", "by cents");
@@ -226,7 +226,7 @@ test_asha_seconds(void)
 	for (t = 1; t <= 3; t++)
 		stage_report(&s, t, "acc", 1, 0.1 * t, 10, 0);
 	is_int(stage_report(&s, 4, "acc", 1, 0.1, 9.5, 0), '.',
-	    "asha: before the rung of 10 s nobody is compared");
+	    "asha: no trial is compared before the rung of 10 s");
 	is_int(stage_report(&s, 4, "acc", 2, 0.1, 12, 0), 'T',
 	    "asha: at 12 s it is behind those that reached 10 s");
 	is_str(s.last.unit, "second", "asha: by seconds");
@@ -285,7 +285,8 @@ test_errors(void)
 	    "rule \"patience\": whether val_loss is minimized or maximized is "
 	    "missing: expected \"goal\"");
 	refused("median", "{\"goal\":\"minimize\"}",
-	    "rule \"median\": the objective acc is maximized by the study");
+	    "rule \"median\": study.json says that the objective acc is "
+	    "maximized");
 	refused("median", "{\"by\":\"seconds\",\"warmup_steps\":\"30%\"}",
 	    "warmup_steps: a share of trial.max_steps is a number of steps, "
 	    "and this rule counts seconds: expected a number of them");

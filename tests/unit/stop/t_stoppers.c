@@ -40,7 +40,7 @@ test_default(void)
 	is_str(b.last.why, "9 is above the median 3.875 of 5 trials at step 7",
 	    "it gives the reason");
 	is_near(b.last.threshold, 3.875, 0, "threshold is the median");
-	is_int(b.last.pool, 5, "of five");
+	is_int(b.last.pool, 5, "the pool has five trials");
 	is_str(b.last.rule, "median", "by its name");
 	bench_close(&b);
 }
@@ -138,7 +138,8 @@ test_guard(void)
 	bench_feed(&two, 10, 0, 0.3);
 	bench_feed(&two, 10, 1, 0.3);
 	bench_end(&two, 10, TRIAL_COMPLETED, 0.3);
-	is_int(bench_report(&two, 11, 0, 9), 'T', "but not the third");
+	is_int(bench_report(&two, 11, 0, 9), 'T',
+	    "a guard of 2 does not test the third best");
 	bench_close(&two);
 	bench_close(&b);
 	bench_close(&c);
@@ -173,7 +174,8 @@ test_late(void)
 
 	feed_fan(&b, 6, 4, TRIAL_COMPLETED);
 	run(&b, 7, v, 4, "TT..", "nothing is judged at the last step or later");
-	is_int(bench_report(&b, 8, 3, 9), '.', "nor at step max_steps");
+	is_int(bench_report(&b, 8, 3, 9), '.',
+	    "nothing is judged at step max_steps");
 	bench_close(&b);
 }
 
@@ -235,7 +237,8 @@ test_pitfalls(void)
 	is_int(b.last.pool, 8, "and the trial is still one trial");
 	for (t = 2; t <= 8; t++)
 		bench_feed(&b, t, 1, 3);
-	is_int(bench_report(&b, 10, 1, 2.5), '.', "so are those of others");
+	is_int(bench_report(&b, 10, 1, 2.5), '.',
+	    "repeated steps of other trials are replaced");
 	is_near(b.last.threshold, 3, 0, "which move the median");
 	/* Trials of other lengths: who ended before does not count. */
 	for (t = 2; t <= 5; t++)
@@ -402,7 +405,7 @@ test_sets(void)
 	double v[] = { NAN, NAN, NAN, NAN };
 	struct err e = ERR_INIT;
 
-	run(&none, 1, v, 4, "....", "none stops nobody");
+	run(&none, 1, v, 4, "....", "none stops no trial");
 	bench_rule(&b, "patience", "{\"steps\":2}", &env, false, &e);
 	bench_feed(&b, 1, 0, 1);
 	is_int(bench_report(&b, 1, 1, 11), 'T', "a list: the first rule stops");

@@ -188,7 +188,7 @@ test_ray(void)
 	b = bench_open("ray", "{\"grace_period\":0}", false, 0);
 	fan(&b, 3, 0, 2);
 	bench_feed(&b, 4, 0, NAN);
-	JUDGE(&b, 0, ".", "ray: a NaN in the pool stops nobody", 1.5);
+	JUDGE(&b, 0, ".", "ray: a NaN in the pool stops no trial", 1.5);
 	JUDGE(&b, 0, "T", "ray: own first value NaN stops", NAN);
 	JUDGE(&b, 0, "..", "ray: own later NaN is ignored", 1.5, NAN);
 	bench_close(&b);

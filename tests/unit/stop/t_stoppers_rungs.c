@@ -81,7 +81,7 @@ test_promotion(void)
 	    "3.75 is above 3.5, the last of the best 2 among it and 8 others "
 	    "at rung 1",
 	    "it gives the reason");
-	is_str(b.last.rule, "asha", "by its name");
+	is_str(b.last.rule, "asha", "the verdict names the rule");
 	ok(!b.last.diverged, "and nothing diverged");
 	bench_close(&b);
 
@@ -130,7 +130,7 @@ test_where(void)
 	test_rungs("{\"min_early_stopping_rate\":1}", 100,
 	    "....T...........T...", "rate 1: rungs 4, 16");
 	test_rungs("{\"min_early_stopping_rate\":80}", 100,
-	    "....................", "a rate beyond all steps stops nobody");
+	    "....................", "a rate beyond all steps stops no trial");
 	test_rungs(NULL, 0, "....................",
 	    "no steps known and nobody completed: nobody is judged");
 }
@@ -156,7 +156,8 @@ test_gaps(void)
 	/* A smaller step reported late takes the rung over. */
 	bench_feed(&b, 1, 1, 0.5);
 	AT_RUNG(&b, 5, 1, "T", "below what stood there before", 0.75);
-	is_near(b.last.threshold, 0.5, 0, "but not below the late report");
+	is_near(b.last.threshold, 0.5, 0,
+	    "the threshold is that of the late report");
 	/* One that comes again replaces the first. */
 	bench_feed(&b, 1, 1, 4);
 	AT_RUNG(&b, 6, 1, "..", "the earlier value is gone", 0.7, 0.7);
@@ -225,7 +226,8 @@ test_guard(void)
 	    "9 is above 7, the last of the best 1 among it and 2 others at "
 	    "rung 1, but the rule would have stopped trial 1, the best",
 	    "and why");
-	is_int(bench_report(&b, 4, 1, NAN), 'D', "but not for a NaN");
+	is_int(bench_report(&b, 4, 1, NAN), 'D',
+	    "the guard does not protect a trial with NaN");
 	bench_feed(&b, 5, 1, 2);
 	bench_feed(&b, 5, 4, 0.5);
 	bench_end(&b, 5, TRIAL_COMPLETED, 0.5);
@@ -459,11 +461,12 @@ test_hyperband(void)
 
 	b = bench_open("hyperband", NULL, false, 0);
 	is_int(bench_report(&b, 1, 1, 5), '.', "no steps known");
-	is_int(bench_report(&b, 5, 1, 6), '.', "so no trial is judged");
+	is_int(bench_report(&b, 5, 1, 6), '.',
+	    "no trial is judged at an unknown number of steps");
 	bench_feed(&b, 2, 80, 1);
 	bench_end(&b, 2, TRIAL_COMPLETED, 1);
 	is_int(bench_report(&b, 6, 1, 7), 'T', "81 steps, as of the first");
-	is_int(b.last.pool, 2, "those before it count");
+	is_int(b.last.pool, 2, "trials that were at the rung before count");
 	is_int(bench_rule(
 		   &b, "hyperband", "{\"min_resource\":6}", &env, false, &e),
 	    -1, "no steps between min and max");

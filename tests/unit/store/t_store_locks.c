@@ -453,7 +453,7 @@ test_reader_at_the_end(void)
 		ok(stat(log, &st) < 0, "the log is gone after the end");
 	}
 	(void)sqlite3_vfs_unregister(&vfs);
-	ok(looked.syncs >= 2, "what was in it has come into the file");
+	ok(looked.syncs >= 2, "the contents of the log are in the file");
 	is_int(looked.refused, 0, "and readers were not refused meanwhile");
 	free(looked.path);
 	free(log);

@@ -246,7 +246,7 @@ test_order(void)
 	must(store_walk_records(s, NULL, check_order, &o, &e), &e);
 	ok(o.good, "reports of overlapping trials keep their order");
 	is_int(o.reports, (long long)clock, "none is missing");
-	is_int(o.ends, 63, "nor an end");
+	is_int(o.ends, 63, "no end is missing");
 	store_close(s);
 }
 

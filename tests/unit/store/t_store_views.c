@@ -333,7 +333,8 @@ test_results(void)
 		is_query(s,
 		    "SELECT objective, \"params.objective\", "
 		    "\"params.State\" FROM results",
-		    "NULL|mse|NULL", "but for those of other columns");
+		    "NULL|mse|NULL",
+		    "parameters named like other columns are prefixed");
 		store_close(s);
 		must(store_open(&s, path, STORE_WRITE, &e), &e);
 	}

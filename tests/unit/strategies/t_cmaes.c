@@ -104,7 +104,7 @@ generations_are(const struct search_run_state *s, const struct cmaes_rule *r,
 
 	if (!ok(recall(&c, axes, s, r) == 0, "%s", what))
 		return;
-	is_int(c.generation, want, "so many generations");
+	is_int(c.generation, want, "the number of generations");
 	cmaes_distribution_free(&c);
 }
 

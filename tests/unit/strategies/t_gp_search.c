@@ -263,7 +263,7 @@ check_beside(struct gp_acquisition_goal *goal, struct rng *rng)
 	gp_local_search(goal, rows, 1, score);
 	ok(gp_neighbours_are(goal->space, rows, centre) &&
 		score[0] < free_score[0],
-	    "so is what a search from there finds");
+	    "a local search improves the score and stays a neighbour");
 }
 
 /* Numbers, levels and choices end where no single change is better. */

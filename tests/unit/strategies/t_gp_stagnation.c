@@ -50,7 +50,7 @@ check_trials(void)
 	add(h, TRIAL_RUNNING, 0);
 	add(h, TRIAL_CANCELLED, 0);
 	is_int((long)gp_stagnation_trials(h), 3,
-	    "those that run or were cancelled do not");
+	    "running and cancelled trials do not count");
 	add(h, TRIAL_COMPLETED, -0.05);
 	is_int((long)gp_stagnation_trials(h), 4,
 	    "half a thousandth of the way from the median is no progress");
@@ -141,7 +141,7 @@ check_factor(void)
 	ask.trial = 14;
 	ask.history = several;
 	ok(gp_stagnation_factor(&ask, &g, 5, 1) == 1,
-	    "so is every one with several objectives");
+	    "with several objectives every suggestion has those of the fit");
 	history_free(h);
 	history_free(several);
 }

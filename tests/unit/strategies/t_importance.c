@@ -204,7 +204,7 @@ test_nothing(void)
 	p.data.n = 1;
 	importance_fanova(shares, &p.data, TREES);
 	importance_ped_anova(ped, &p.data, 0.1, 1);
-	ok(shares[0] == 0 && ped[0] == 0, "nor does one trial");
+	ok(shares[0] == 0 && ped[0] == 0, "one trial makes nothing important");
 	problem_close(&p);
 }
 

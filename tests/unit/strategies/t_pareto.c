@@ -250,7 +250,8 @@ check_choose(void)
 	hypervolume_reference(ref, two, 4, 2);
 	is_near(ref[0], 2.2, 1e-15, "a tenth beyond the worst");
 	hypervolume_subset(got, 3, two, 4, 2, ref);
-	ok(got[0] + got[1] == 1 && got[2] == 2, "those that repeat come last");
+	ok(got[0] + got[1] == 1 && got[2] == 2,
+	    "duplicate rows are selected last");
 	ref[0] = ref[1] = -2;
 	hypervolume_reference(ref, odd, 3, 2);
 	hypervolume_subset(got, 2, odd, 3, 2, ref);

@@ -133,7 +133,8 @@ test_turns(void)
 	is_int(r.out.member, 3, "it is its turn");
 	is_int(r.out.from, 3, "alone it is not bad");
 	is_int(r.out.until, 20, "and continues");
-	ok(same_point(r.x, history_point(r.h, 3)), "as it was");
+	ok(same_point(r.x, history_point(r.h, 3)),
+	    "a member alone continues with its setting");
 	end(&r, 2, 2);
 	end(&r, 4, 3);
 	end(&r, 1, 4);
@@ -190,7 +191,7 @@ test_end(void)
 	history_end(r.h, 2, TRIAL_FAILED, NAN);
 	is_int(begin(&r), 3, "no member has a result");
 	ok(r.out.from == 0 && r.out.member == 1 && r.out.until == 4,
-	    "so it starts from the beginning");
+	    "without results a member starts from the beginning");
 	end(&r, 3, 1);
 	is_int(begin(&r), 4, "the other one");
 	ok(r.out.from == 3 && r.out.until == 6, "goes to the last step: %d",

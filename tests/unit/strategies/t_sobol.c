@@ -198,7 +198,8 @@ check_limit(void)
 	while (strcmp(s->options[scramble].name, "scramble") != 0)
 		scramble++;
 	values[scramble].number = 0;
-	is_int(s->check(values, &space, &e), -1, "but not unscrambled");
+	is_int(s->check(values, &space, &e), -1,
+	    "unscrambled points are refused for so many parameters");
 	ok(e.kind == ERR_USAGE && strstr(e.text, "129") != NULL, "%s", e.text);
 	plugin_options_free(values);
 }

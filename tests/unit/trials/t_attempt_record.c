@@ -128,7 +128,7 @@ test_damage(void)
 	x.exit_code = 256;
 	attempt_record_encode_exit(a, &x, UUID);
 	is_int(attempt_record_decode_exit(&y, a, UUID), RECORD_BAD,
-	    "so is an impossible exit code");
+	    "a record with an impossible exit code is bad");
 }
 
 static void

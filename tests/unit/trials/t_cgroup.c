@@ -79,7 +79,8 @@ test_files(void)
 	file_put(dir, "memory.events", "oom 2\noom_kill 1\noom_group_kill 0\n");
 	ok(cgroup_oom(dir), "a kill is one");
 	file_put(dir, "memory.events", "oom_kill 0\noom_group_kill 1\n");
-	ok(cgroup_oom(dir), "so is a kill of all");
+	ok(cgroup_oom(dir),
+	    "a kill of the whole group counts as out of memory");
 	for (i = 0; i < 6; i++) {
 		(void)snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		unlink(path);
@@ -125,8 +126,10 @@ test_left(void)
 	    path, sizeof path, "%s/hpotune-%s", dir, local_rig_uuid(2, 1));
 	(void)mkdir(path, 0755);
 	spec = local_rig_spec(&rig, 2, argv);
-	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "nor does one");
-	ok(access(path, F_OK) == -1, "that is given up");
+	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0,
+	    "an abandoned attempt may have a group");
+	ok(access(path, F_OK) == -1,
+	    "the group of an abandoned attempt is removed");
 	setenv("HPOTUNE_SHIM", was, 1);
 	free(was);
 	local_rig_close(&rig);
@@ -164,7 +167,7 @@ test_real(void)
 	is_int(local_rig_alive(1, 1), 0, "nothing of it is left");
 	(void)snprintf(
 	    path, sizeof path, "%s/hpotune-%s", base, local_rig_uuid(1, 1));
-	ok(access(path, F_OK) == -1, "nor of the group");
+	ok(access(path, F_OK) == -1, "the group is removed");
 
 	/* No lock, no mark: only the group knows this one. */
 	local_rig_sh(&rig, 2,

@@ -35,9 +35,10 @@ check_gaps(void)
 	is_int(machine_units_left(&units), 1, "four, two and one are taken");
 	ok(take(2, &e) == -1 && e.kind == ERR_BUSY, "two are too many: %s",
 	    e.text);
-	is_int(machine_units_left(&units), 1, "nothing of a try is kept");
+	is_int(machine_units_left(&units), 1,
+	    "a failed attempt to take units keeps none");
 	close(b);
-	is_int(machine_units_left(&units), 3, "what is closed is free");
+	is_int(machine_units_left(&units), 3, "units are free after close");
 	d = take(3, &e);
 	ok(d != -1, "and is taken in pieces: %s", e.text);
 	close(a);

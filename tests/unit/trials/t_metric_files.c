@@ -232,8 +232,8 @@ test_events(void)
 	put_bytes("tb/events.out.tfevents.3", "we", one, n - 1);
 	is_new(m, 0, false, "", "a damaged record is waited for");
 	is_new(m, 0, true,
-	    "! a damaged record was skipped\nx 1 0.5 t\n"
-	    "! its last record is not whole\n",
+	    "! a damaged record was skipped\nx 1 0.5 t\n! its last record "
+	    "is incomplete\n",
 	    "at the end of the trial it is passed over, and said");
 	metric_files_free(m);
 	m = open_one(&t, &f, "tb/events.out.tfevents.1", true);
@@ -242,7 +242,7 @@ test_events(void)
 	metric_files_free(m);
 	m = open_one(&t, &f, "tb", false);
 	is_new(m, INT64_C(4000000000) * 1000000, false, "",
-	    "nor are files that were last written before it");
+	    "files last written before the attempt are not read");
 	metric_files_free(m);
 }
 

@@ -178,7 +178,7 @@ test_names(void)
 	is_str(made, "metrics/mAP50_B_", "other bytes become _");
 	ok(metric_line_name_make(made, "1st", 3), "a digit begins no name");
 	is_str(made, "_1st", "_ stands before it");
-	ok(metric_line_name_make(made, "%x", 2), "nor does a sign");
+	ok(metric_line_name_make(made, "%x", 2), "a sign begins no name");
 	is_str(made, "_x", "_ stands in its place");
 	memset(longest, 'a', sizeof longest);
 	ok(metric_line_name_make(made, longest, METRIC_LINE_NAME_MAX) &&

@@ -194,7 +194,7 @@ static const struct row {
 	ROW("Epoch 3: LOSS: 7", "3 loss=7"),
 	ROW("loss = 0.25", "- loss=0.25"),
 	ROW("loss = 0.25 loss: 7", "- loss=0.25"),
-	ROW("Epoch 3: acc N/A%", "no: what a pattern found is not a number"),
+	ROW("Epoch 3: acc N/A%", "no: the text that a pattern matched is not a number"),
 	ROW("Epoch 3: loss = 1 acc N/A%", "3 loss=1"),
 	ROW("Epoch 3.5: loss = 1", "no: " STEP),
 	ROW("Epoch nothing", "no"),
@@ -293,7 +293,7 @@ test_long(const struct metric_patterns *rs)
 	    "256 metrics in one line");
 	buf_puts(&b, " more=1");
 	ok(!metric_line_parse(&r, NULL, b.data, b.len) && r.n == 0,
-	    "but not 257");
+	    "257 metrics in one line are refused");
 	buf_clear(&b);
 	for (i = 0; i < 4095 - 10; i++)
 		buf_putc(&b, i == 2000 ? ' ' : '.');

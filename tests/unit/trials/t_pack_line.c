@@ -193,7 +193,7 @@ test_end(void)
 	pack_exit_note_write(dir, PACK_EXIT_LOST, "a long story");
 	ok(pack_exit_note_read(dir, &kind, why, sizeof why) &&
 		kind == PACK_EXIT_LOST,
-	    "what was written");
+	    "the note is read as it was written");
 	is_str(why, "a long ", "… as much as fits");
 	(void)snprintf(path, sizeof path, "%s/" PACK_EXIT_NOTE_FILE, dir);
 	f = fopen(path, "w");

@@ -64,7 +64,7 @@ test_take(void)
 	    "is one of them");
 	port_lease_drop(&a);
 	is_int(port_lease_take(&far, (a.first - r.first) / PORT_BLOCK, 1, &e),
-	    0, "what is dropped");
+	    0, "a block that was dropped can be leased again");
 	is_int(far.first, a.first, "may be had again");
 	is_int(port_lease_take(&far, base, 100000, &e), -1, "too many");
 	ok(strncmp(e.text, "no 100000 ports from ", 21) == 0, "are refused");
@@ -165,7 +165,7 @@ test_folder(void)
 	    "for everybody, whatever the mask");
 	(void)snprintf(path, sizeof path, "%s/new/ports-%d", dir, a.first);
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0666,
-	    "so are the files");
+	    "the lock files are writable for everybody");
 	port_lease_drop(&a);
 	(void)unlink(path);
 	is_int(

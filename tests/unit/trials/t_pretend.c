@@ -184,7 +184,7 @@ test_whole(void)
 	start(&b, 1);
 	run(&b);
 	ok(b.first == a.first && b.last == a.last, "again: the same numbers");
-	is_int(look(&b, 1), ADOPT_LOST, "what is over is forgotten");
+	is_int(look(&b, 1), ADOPT_LOST, "a new world has lost the attempt");
 	server_down(&b);
 	ear_fini(&a);
 	ear_fini(&b);

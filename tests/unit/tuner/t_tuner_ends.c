@@ -72,7 +72,8 @@ test_capacity(void)
 	is_int((long long)far.n_looks, 1, "the next server finds it");
 	is_int(far.looks[0].past.capacity, 11,
 	    "and counts the lacks of capacity, without full quotas");
-	ok(!far.looks[0].up && !far.looks[0].stopping, "that it was never up");
+	ok(!far.looks[0].up && !far.looks[0].stopping,
+	    "the launcher learns that it was never up");
 	ends(&s, END_CAPACITY);
 	fake_study_run(&s, 200000);
 	is_int(attempts(&s), 22, "the pause is as long as before");
@@ -227,7 +228,7 @@ test_costs(void)
 	is_near(fake_study_number(&s, "SELECT spot_saved FROM savings"), 2,
 	    1e-9, "waiting between interruptions is not saved");
 	is_near(fake_study_number(&s, "SELECT spot_share FROM costs"), 0.5,
-	    1e-9, "nor part of the share");
+	    1e-9, "waiting is not part of spot_share");
 	fake_study_close(&s);
 }
 
@@ -353,7 +354,7 @@ test_missing(void)
 				   "text LIKE 'the pattern%'"),
 	    "the pattern of acc in trial.metrics matched no line; its last "
 	    "line: accuracy 3",
-	    "another pattern that never matched is said");
+	    "a second pattern that never matched is reported");
 	fake_study_close(&s);
 }
 

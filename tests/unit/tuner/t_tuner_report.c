@@ -171,7 +171,7 @@ test_burst(void)
 	fake_launcher_exit(&far, 2, 1, good);
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 2"),
-	    "completed", "so is one that ended before its verdict");
+	    "completed", "a trial that ended before its verdict is completed");
 	is_int((long long)fake_study_number(
 		   &s, "SELECT count(*) FROM stops WHERE verdict = 'late'"),
 	    2, "which is late, too");

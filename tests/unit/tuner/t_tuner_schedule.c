@@ -191,7 +191,7 @@ test_drained(void)
 	completes(&s, &far, 2, NAN);
 	fake_study_run(&s, 10000);
 	is_int(fake_launcher_started(&far, 1)->attempt, 2,
-	    "those that wait there go elsewhere");
+	    "trials that wait on a failing backend start elsewhere");
 	fake_study_close(&s);
 }
 

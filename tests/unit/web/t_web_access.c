@@ -81,9 +81,12 @@ test_hosts(void)
 	h.host = "box.example";
 	is_int(web_access_read(&a, &h), WEB_WRONG_HOST,
 	    "no other host unless it is allowed");
-	is_int(web_access_act(&a, &h), WEB_WRONG_HOST, "nor for an action");
-	is_int(web_access_login(&a, &h), WEB_WRONG_HOST, "nor for a login");
-	is_int(web_access_file(&a, &h), WEB_WRONG_HOST, "nor for the script");
+	is_int(web_access_act(&a, &h), WEB_WRONG_HOST,
+	    "an action with another host name is refused");
+	is_int(web_access_login(&a, &h), WEB_WRONG_HOST,
+	    "a login with another host name is refused");
+	is_int(web_access_file(&a, &h), WEB_WRONG_HOST,
+	    "the script with another host name is refused");
 	h.host = "localhost";
 	is_int(web_access_file(&a, &h), WEB_ALLOWED, "which is for ours");
 }
@@ -241,14 +244,15 @@ test_tokens(void)
 	    "each is another");
 	ok(strncmp(a.cookie, "hpotune-", 8) == 0 && strlen(a.cookie) == 16 &&
 		strstr(a.token, a.cookie + 8) == NULL,
-	    "the cookie's name tells nothing of them");
+	    "the cookie's name is no part of the token");
 	is_str(own.token, "", "the user's own socket has no token");
 	ok(is_random(own.form), "but one for actions");
 	ok(web_access_is_token(TOKEN, TOKEN), "a token is itself");
-	ok(!web_access_is_token("", ""), "an empty one is nobody's");
-	ok(!web_access_is_token("", NULL), "nor is none");
-	ok(!web_access_is_token(TOKEN, NULL), "none is not right");
-	ok(!web_access_is_token(TOKEN, ""), "nor is an empty one");
+	ok(!web_access_is_token("", ""), "an empty token matches no token");
+	ok(!web_access_is_token("", NULL),
+	    "a missing token does not match an empty one");
+	ok(!web_access_is_token(TOKEN, NULL), "a missing token is refused");
+	ok(!web_access_is_token(TOKEN, ""), "an empty token is refused");
 }
 
 int

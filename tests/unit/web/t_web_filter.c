@@ -239,7 +239,7 @@ test_limits(void)
 	    "4096 bytes are read");
 	buf_putc(&filter, ' ');
 	ok(web_filter_sql(&b, buf_str(&filter), columns, &e) == -1,
-	    "but not more");
+	    "a filter of 4097 bytes is refused");
 	is_str(e.text, "the filter is longer than 4096 bytes", "its error");
 	buf_free(&filter);
 	buf_free(&b);

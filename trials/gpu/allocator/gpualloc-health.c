@@ -128,15 +128,15 @@ recovery_text(int action)
 {
 	switch (action) {
 	case 1:
-		return "the driver asks for a reset of it";
+		return "the driver requests its reset";
 	case 2:
-		return "the driver asks for a restart of the machine";
+		return "the driver requests a reboot of the machine";
 	case 3:
-		return "the driver asks to end what talks to other GPUs";
+		return "the driver requests an end of programs on several GPUs";
 	case 4:
-		return "the driver asks for a reset of it when it is empty";
+		return "the driver requests its reset when no process uses it";
 	}
-	return "the driver asks for its recovery";
+	return "the driver requests its recovery";
 }
 
 void

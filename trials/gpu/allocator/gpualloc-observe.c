@@ -91,7 +91,7 @@ see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 		 gpu->health == HEALTH_OK &&
 		 gpualloc_ledger_may_note(gpu, NEWS_FOREIGN, now_ms)) {
 		gpu->foreign_noted = true;
-		gpualloc_ledger_note(g, false, NULL, "%s is left alone: %s",
+		gpualloc_ledger_note(g, false, NULL, "%s is not used: %s",
 		    gpu->label, gpu->foreign_why);
 	}
 }

@@ -131,12 +131,13 @@ state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 						     : GPU_QUARANTINED;
 	}
 	if ((s = stay_releasing(gpu)) != NULL) {
-		snprintf(why, n, "trial %lld has ended, its memory is not back",
+		snprintf(why, n,
+		    "trial %lld has ended, its memory is not yet released",
 		    (long long)s->hold->trial);
 		return GPU_RELEASING;
 	}
 	if (gpu->reserved) {
-		snprintf(why, n, "study %s has it",
+		snprintf(why, n, "study %s has reserved it",
 		    gpu->who[0] != '\0' ? gpu->who : "of another owner");
 		return GPU_RESERVED;
 	}

@@ -143,7 +143,8 @@ processes_query(const struct nvml *nv, nvml_processes_fn *ask,
 			process_add(g, &list[i]);
 		else
 			(void)snprintf(g->why, sizeof g->why,
-			    "its list of processes holds nonsense");
+			    "the driver's list of its processes is not "
+			    "valid");
 	free(list);
 }
 
@@ -174,9 +175,9 @@ recovery_query(
 {
 	struct nvml_field f = { .field = NVML_FIELD_RECOVERY };
 	static const char *const wants[] = { "", "a reset",
-		"a reboot of the machine", "its peers to be left alone",
-		"its peers to be left alone, and a reset",
-		"its domain of machines to be recovered" };
+		"a reboot of the machine", "that its NVLink peers are unused",
+		"a reset, with its NVLink peers unused",
+		"a recovery of its NVLink domain" };
 	const int known = sizeof wants / sizeof *wants;
 
 	if (nv->call.fields == NULL ||
@@ -188,7 +189,7 @@ recovery_query(
 	if (g->recovery < 0 || g->recovery > 1000)
 		g->recovery = 0;
 	if (g->recovery > 0 && !g->lost)
-		(void)snprintf(g->why, sizeof g->why, "the driver asks for %s",
+		(void)snprintf(g->why, sizeof g->why, "the driver requests %s",
 		    g->recovery < known ? wants[g->recovery] : "a recovery");
 }
 

@@ -201,7 +201,7 @@ cd ..
 study much 1 '"gpus": 3' '"gpus": { "simulate": 2 }'
 fails 'too many are refused' 2 quietly "$HPOTUNE" start study.json
 like "$(cat err)" \
-    'study.json:6:[0-9]+: trial.gpus: a trial needs 3, but there are 2 here' \
+    'study.json:6:[0-9]+: trial.gpus: a trial needs 3, but this machine has 2' \
     'and it gives the position'
 cd ..
 study odd 1 '"gpus": 1' '"gpus": { "simulat": 2 }'

@@ -75,8 +75,8 @@ test_gpus(void)
 	is_int(slots(&rig, 1, 0, 9, &e), 4, "and makes no GPUs");
 	is_int(slots(&rig, 0, 0, 9, &e), 9, "a trial without GPUs gets cores");
 	is_int(slots(&rig, 5, 0, 0, &e), -1, "five of four are too many");
-	is_str(
-	    e.text, "a trial needs 5, but this machine has 4", "it reports this");
+	is_str(e.text, "a trial needs 5, but this machine has 4",
+	    "it reports this");
 	local_rig_close(&rig);
 
 	local_rig_open(&rig,

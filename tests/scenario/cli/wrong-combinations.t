@@ -32,7 +32,7 @@ refused 'limits.cost: no backend of this study costs anything' 'a limit of dolla
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"], \"gpus\": 5 },
 \"backend\": { \"name\": \"local\", \"gpus\": { \"simulate\": 2 } }"
-refused 'trial.gpus: a trial needs 5, but there are 2' 'more GPUs than there are'
+refused 'trial.gpus: a trial needs 5, but this machine has 2' 'more GPUs than there are'
 
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"],

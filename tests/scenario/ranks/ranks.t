@@ -190,7 +190,7 @@ echo 'exit 0' >none
 sed -i 's/"retries": 0/"retries": 2/' none.json
 run none
 is "$(sql none.db 'SELECT attempts, state, why FROM trials')" \
-    '1|failed|cannot run ./none: Exec format error (the first line of a script is like #!/bin/sh)' \
+    '1|failed|cannot run ./none: Exec format error' \
     'a command that cannot be executed is tried once'
 
 # ---- stopped by a rule ---------------------------------------------------------------

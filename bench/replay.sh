@@ -64,7 +64,7 @@ if [ -z "${BENCH_LONG-}" ]; then
 fi
 # A file has 20 to 200 runs, of which a study has 100 or all.
 seeds=8
-for source in algoperf-v06 nanogpt; do
+for source in algoperf-v06 nanogpt optimizers deepobs dopamine control; do
 	rows $source '>= 20 % / <= 0.05' "$BENCH_LONG/$source"-*.csv
 done
 set --

@@ -121,11 +121,9 @@ function heat(trial) {
 	hot = trial;
 	if (!trial)
 		return;
-	for (const row of all(`tr[data-trial="${trial}"]`))
-		row.classList.add("hot");
-	for (const path of all("main svg path"))
-		if (trialOf(path) === trial)
-			path.classList.add("hot");
+	for (const element of [...all(`tr[data-trial="${trial}"]`),
+	    ...all("main svg path").filter(path => trialOf(path) === trial)])
+		element.classList.add("hot");
 	for (const svg of all("main svg")) {
 		const mark = marksOf(svg).find(m => m[2] === trial);
 		if (mark)
@@ -149,6 +147,10 @@ async function point(event) {
 }
 
 function click(event) {
+	const link = event.target.closest("a[href^='?']");
+	if (link)
+		link.setAttribute("href", "?" +
+		    carry(new URLSearchParams(link.search)) + link.hash);
 	if (event.target.closest("a, button, input") || dragged)
 		return;
 	const trial = trialAt(event);
@@ -159,29 +161,56 @@ function click(event) {
 // ---- brushing of parallel coordinates ----------------------------------------
 
 let dragging = null, dragged = false;
-const brushes = new Map(); // axis -> [from, to] in the chart's y, from < to
+// Axis -> [from, to] in its values; those of choices are from 0 to their number.
+const brushes = new Map();
 
-function axisNear(svg, x) {
-	let best = null, near = 14;
-	for (const axis of all("path.axis", svg)) {
-		const [, ax, top, length] = /M([\d.]+) ([\d.]+)v([\d.]+)/
-		    .exec(axis.getAttribute("d")).map(Number);
-		if (Math.abs(ax - x) < near) {
-			near = Math.abs(ax - x);
-			best = { axis, x: ax, top, bottom: top + length,
-			    name: axis.dataset.axis };
-		}
-	}
-	return best;
+for (const [key, range] of new URLSearchParams(location.search)) {
+	const ends = range.split("..").map(Number);
+	if (key.startsWith("brush.") && ends.length === 2 && ends[0] <= ends[1])
+		brushes.set(key.slice(6), ends);
 }
+
+// Fields of a query or of a form get the brushes there are now.
+function carry(fields) {
+	for (const name of [...fields.keys()])
+		if (name.startsWith("brush."))
+			fields.delete(name);
+	for (const [name, ends] of brushes)
+		fields.set("brush." + name, ends.join(".."));
+	return fields;
+}
+
+function address() {
+	const query = String(carry(new URLSearchParams(location.search)));
+	history.replaceState(null, "", location.pathname +
+	    (query && "?" + query) + location.hash);
+}
+
+const scales = { linear: [Number, Number], log: [Math.log, Math.exp],
+	"reverse-log": [v => Math.log(1 - v), v => 1 - Math.exp(v)] };
 
 // The value at a share u of a range on a scale.
 function valueAt(u, min, max, scale) {
-	if (scale === "log")
-		return min * Math.pow(max / min, u);
-	if (scale === "reverse-log")
-		return 1 - (1 - min) * Math.pow((1 - max) / (1 - min), u);
-	return +min + u * (max - min);
+	const [to, back] = scales[scale];
+	return back(to(min) + u * (to(max) - to(min)));
+}
+
+function axesOf(svg) {
+	return all("path.axis", svg).map(path => {
+		const [, x, top, length] = /M([\d.]+) ([\d.]+)v([\d.]+)/
+		    .exec(path.getAttribute("d")).map(Number);
+		const { axis: name, min, max, scale, values } = path.dataset;
+		const list = values && JSON.parse(values);
+		return { name, x, top, bottom: top + length, list,
+		    aim: path.classList.contains("aim"),
+		    range: list ? [0, list.length, "linear"] : [min, max, scale] };
+	});
+}
+
+// The height of a value on an axis.
+function heightOf({ top, bottom, range: [min, max, scale] }, value) {
+	const [low, high, at] = [min, max, value].map(scales[scale][0]);
+	return bottom - (at - low) / (high - low) * (bottom - top);
 }
 
 function quoted(value) {
@@ -191,69 +220,48 @@ function quoted(value) {
 
 // A brush as words of the filter.
 function wordsOf(axis, [from, to]) {
-	const full = (hooks.taken.test(axis.name) &&
-	    !axis.axis.classList.contains("aim") ? "params." : "") + axis.name;
+	const full = (hooks.taken.test(axis.name) && !axis.aim ? "params." : "") +
+	    axis.name;
 	const name = /^[A-Za-z_][\w.-]*$/.test(full) ? full : quoted(full);
-	if (axis.axis.dataset.values) {
-		const values = JSON.parse(axis.axis.dataset.values);
-		const height = axis.bottom - axis.top;
-		const inside = values.filter((value, i) => {
-			const y = axis.bottom -
-			    (i + 0.5) / values.length * height;
-			return y >= from && y <= to;
-		});
-		return `${name} in (${inside.map(quoted).join(", ") || "-"})`;
-	}
-	const { min, max, scale } = axis.axis.dataset;
-	const value = y => valueAt((axis.bottom - y) /
-	    (axis.bottom - axis.top), min, max, scale).toPrecision(6);
-	return `${name} >= ${value(to)} and ${name} <= ${value(from)}`;
+	const inside = axis.list?.filter((value, i) => i + 0.5 >= from &&
+	    i + 0.5 <= to).map(quoted).join(", ");
+	return axis.list ? `${name} in (${inside || "-"})`
+	    : `${name} >= ${from} and ${name} <= ${to}`;
 }
 
 function heightAt(path, x) {
-	const points = [...path.getAttribute("d")
-	    .matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)];
-	const at = points.find(p => Math.abs(p[1] - x) < 0.2);
-	return at ? +at[2] : NaN;
+	return +[...path.getAttribute("d")
+	    .matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)]
+	    .find(at => Math.abs(at[1] - x) < 0.2)?.[2];
 }
 
 function brushShow(svg) {
-	for (const box of all("rect.brush", svg))
-		box.remove();
-	const axes = [];
-	for (const [name, range] of brushes) {
-		const path = all("path.axis", svg)
-		    .find(a => a.dataset.axis === name);
-		const axis = path && axisNear(svg,
-		    +/M([\d.]+)/.exec(path.getAttribute("d"))[1]);
-		if (!axis)
-			continue;
-		axes.push([axis, range]);
+	all("rect.brush", svg).forEach(box => box.remove());
+	const axes = axesOf(svg).filter(axis => brushes.has(axis.name));
+	for (const axis of axes) {
+		[axis.low, axis.high] = brushes.get(axis.name)
+		    .map(value => heightOf(axis, value));
 		draw(svg, "rect", { class: "brush", x: axis.x - 6, width: 12,
-		    y: range[0], height: range[1] - range[0] });
+		    y: axis.high, height: axis.low - axis.high });
 	}
 	const kept = new Set();
-	for (const path of all("path", svg)) {
-		const trial = trialOf(path);
-		if (!trial)
-			continue;
-		const inside = axes.every(([axis, [from, to]]) => {
+	for (const path of all("path", svg).filter(trialOf)) {
+		const inside = axes.every(axis => {
 			const y = heightAt(path, axis.x);
-			return y >= from - 0.06 && y <= to + 0.06;
+			return y >= axis.high - 0.06 && y <= axis.low + 0.06;
 		});
 		path.classList.toggle("out", !inside);
 		if (inside)
-			kept.add(trial);
+			kept.add(trialOf(path));
 	}
 	for (const path of all("#part-curves path"))
 		path.classList.toggle("out", axes.length > 0 &&
 		    trialOf(path) > 0 && !kept.has(trialOf(path)));
 	const note = $(".brushed", svg.parentNode);
 	note.textContent = axes.length ? "" : "Drag along axes to choose trials.";
-	if (!axes.length)
-		return;
-	hooks.brushed(note, axes.map(([a, r]) => wordsOf(a, r)).join(" and "),
-	    kept.size);
+	if (axes.length)
+		hooks.brushed(note, axes.map(axis => wordsOf(axis,
+		    brushes.get(axis.name))).join(" and "), kept.size);
 }
 
 function brushStart(event) {
@@ -262,8 +270,9 @@ function brushStart(event) {
 	if (!svg || event.button)
 		return;
 	const [x, y] = chartPoint(svg, event);
-	const axis = axisNear(svg, x);
-	if (!axis)
+	const off = axis => Math.abs(axis.x - x);
+	const axis = axesOf(svg).sort((a, b) => off(a) - off(b))[0];
+	if (off(axis) >= 14)
 		return;
 	event.preventDefault();
 	dragging = { svg, axis, from: y };
@@ -276,13 +285,12 @@ function brushMove(event) {
 		return;
 	const { svg, axis, from } = dragging;
 	const y = chartPoint(svg, event)[1];
-	const clamp = v => Math.min(axis.bottom, Math.max(axis.top, v));
 	dragged = true;
-	if (Math.abs(y - from) < 2)
-		brushes.delete(axis.name);
-	else
-		brushes.set(axis.name,
-		    [clamp(Math.min(y, from)), clamp(Math.max(y, from))]);
+	brushes.delete(axis.name);
+	if (Math.abs(y - from) >= 2)
+		brushes.set(axis.name, [Math.max(from, y), Math.min(from, y)]
+		    .map(v => +valueAt(Math.min(1, Math.max(0, (axis.bottom - v) /
+			(axis.bottom - axis.top))), ...axis.range).toPrecision(8)));
 	brushShow(svg);
 }
 
@@ -296,8 +304,8 @@ function setup(part) {
 			title.parentNode.dataset.trial = named[1];
 			if (!titles.has(+named[1]))
 				titles.set(+named[1], title.textContent);
-			title.remove();
-		} else if (title.parentNode.tagName === "svg")
+		}
+		if (named || title.parentNode.tagName === "svg")
 			title.remove(); // or it would cover the words
 	}
 	all(".parallel svg", part).forEach(brushShow);
@@ -307,16 +315,16 @@ function setup(part) {
 
 setup(document);
 document.addEventListener("click", click);
-document.addEventListener("pointermove", event => {
-	brushMove(event);
-	point(event);
-});
+for (const move of [brushMove, point])
+	document.addEventListener("pointermove", move);
 document.addEventListener("pointerdown", brushStart);
-addEventListener("pointerup", () => { dragging = null; });
+addEventListener("pointerup", () => { dragging = dragging && address(); });
+addEventListener("formdata", event => carry(event.formData));
 addEventListener("keydown", event => {
 	if (event.key === "Escape") {
 		brushes.clear();
 		all(".parallel svg").forEach(brushShow);
+		address();
 		say("");
 	}
 });

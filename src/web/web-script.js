@@ -2,7 +2,6 @@
 "use strict";
 (() => {
 const { hooks, say, setup, chartPoint, draw, valueAt, $, all } = hpotune;
-const body = document.body;
 const study = /^\/s\/[^/]+/.exec(location.pathname);
 const here = path => (study ? study[0] : "") + path;
 
@@ -15,10 +14,8 @@ async function login() {
 	const answer = await fetch("/login", { method: "POST",
 	    redirect: "manual",
 	    body: new URLSearchParams({ token: location.hash.slice(1) }) });
-	if (answer.ok || answer.type === "opaqueredirect") {
-		history.replaceState(null, "", location.pathname);
+	if (answer.ok || answer.type === "opaqueredirect")
 		location.replace(location.pathname + location.search);
-	}
 }
 
 // ---- actions ----------------------------------------------------------------
@@ -26,19 +23,18 @@ async function login() {
 async function act(button) {
 	const form = new URLSearchParams({ do: button.dataset.do });
 	const words = $(`input[data-words="${button.dataset.do}"]`);
-	if (words && !words.reportValidity())
+	if (words?.reportValidity() === false ||
+	    button.dataset.ask && !confirm(button.dataset.ask))
 		return;
 	if (words)
 		form.set("words", words.value);
 	if (button.dataset.trial)
 		form.set("trial", button.dataset.trial);
-	if (button.dataset.ask && !confirm(button.dataset.ask))
-		return;
 	button.disabled = true;
 	try {
 		const answer = await fetch(here("/do"), { method: "POST",
 		    body: form,
-		    headers: { "X-Hpotune-Form": body.dataset.form } });
+		    headers: { "X-Hpotune-Form": document.body.dataset.form } });
 		say((await answer.text()).trim() || (answer.ok ? "done"
 		    : "failed"));
 		if (answer.ok && words && button.dataset.do !== "note")
@@ -80,8 +76,7 @@ hooks.choose = (trial, event) => {
 	const link = $("#chosen");
 	link.hidden = !chosen.size;
 	link.textContent = `compare trials ${[...chosen].join(", ")}`;
-	link.href = here("/trials?" + [...chosen].map(t => "trial=" + t)
-	    .join("&"));
+	link.href = here(`/trials?trial=${[...chosen].join("&trial=")}`);
 };
 
 hooks.taken = new RegExp("^(trial|state|objective|step|seconds|attempts|" +
@@ -153,7 +148,7 @@ function follower(selector) {
 }
 
 function live() {
-	const address = body.dataset.live, mark = $(".live");
+	const address = document.body.dataset.live, mark = $(".live");
 	if (!address)
 		return;
 	if (address === "/")
@@ -161,14 +156,12 @@ function live() {
 	const single = $("#part-trial");
 	const run = follower(single ? "#part-trial" : "#trials, [data-zoomed]");
 	const events = new EventSource(address + (single ? "?tick=1" : ""));
-	events.onopen = () => {
-		mark.textContent = "live";
-		mark.classList.remove("trouble");
+	const tell = (text, wrong) => {
+		mark.textContent = text;
+		mark.classList.toggle("trouble", wrong);
 	};
-	events.onerror = () => {
-		mark.textContent = "hpotune web does not answer";
-		mark.classList.add("trouble");
-	};
+	events.onopen = () => tell("live", false);
+	events.onerror = () => tell("hpotune web does not answer", true);
 	events.addEventListener("tick", () => {
 		lines.clear();
 		run();
@@ -254,6 +247,7 @@ async function follow(log) {
 // ---- start ----------------------------------------------------------------------
 
 login();
+setup(document); // again, with our hooks
 live();
 all("pre[data-log]").forEach(follow);
 addEventListener("pointerdown", zoomStart);
@@ -265,12 +259,10 @@ document.addEventListener("click", event => {
 		act(button);
 });
 addEventListener("keydown", event => {
-	if (event.key === "/" && event.target.tagName !== "INPUT") {
-		const filter = $("input[name=where]");
-		if (filter) {
-			event.preventDefault();
-			filter.focus();
-		}
-	}
+	const filter = $("input[name=where]");
+	if (event.key !== "/" || event.target.tagName === "INPUT" || !filter)
+		return;
+	event.preventDefault();
+	filter.focus();
 });
 })();

@@ -6,6 +6,7 @@ browser.py ADDRESS [FOLDER]: the address with its token, of pages about a study
 and writes screenshots into FOLDER.
 """
 import json
+import os
 import re
 import sys
 
@@ -135,19 +136,54 @@ class User:
         check(b.until("document.querySelectorAll('tr.differs').length > 0"),
               "which are compared", b.js("location.href"))
 
+    def brush(self, axis, high, low):
+        """Drags along an axis, between shares of its height from the top."""
+        x, top, height = self.b.until(f"""(() => {{
+            const s = document.querySelector('.parallel svg');
+            if (!s || document.readyState !== 'complete') return null;
+            s.scrollIntoView({{ block: 'center' }});
+            const a = s.querySelector('path.axis[data-axis={axis}]');
+            const r = a.getBoundingClientRect();
+            return [r.x + r.width / 2, r.y, r.height]; }})()""")
+        self.b.drag(x, top + high * height, top + low * height)
+
     def brushing(self):
         b = self.b
         self.go("/s/run")
-        x, top, height, name = b.until("""(() => {
-            const s = document.querySelector('.parallel svg');
-            if (!s) return null;
-            s.scrollIntoView({ block: 'center' });
-            const a = s.querySelector('path.axis[data-axis=x]');
-            const r = a.getBoundingClientRect();
-            return [r.x + r.width / 2, r.y, r.height, a.dataset.axis]; })()""")
-        b.drag(x, top + 0.1 * height, top + 0.5 * height)
+        self.brush("x", 0.1, 0.5)
         out = b.js("document.querySelectorAll('.parallel path.out').length")
         check(out > 0, "dragging along an axis selects lines", out)
+        low, high = map(float, (b.js("new URLSearchParams(location.search)"
+                                     ".get('brush.x')") or "0..0").split(".."))
+        check(0.49 < low < 0.51 and 0.89 < high < 0.91,
+              "which the address says in values", b.js("location.href"))
+        lines = """document.querySelectorAll('.parallel path.out').length + ' ' +
+            document.querySelector('.brushed').textContent"""
+        seen = b.js(lines)
+        self.go("/s/run" + b.js("location.search"))
+        check(b.until("!!document.querySelector('.parallel rect.brush')") and
+              b.js(lines) == seen, "a link shows the same", (b.js(lines), seen))
+        b.click(*self.middle("#trials th:nth-child(2) a"))
+        check(b.until("/sort=/.test(location.search) && "
+                      "document.readyState === 'complete'") and b.js(lines) == seen,
+              "which stays when the table is sorted", b.js("location.href"))
+        b.js("""document.querySelector('input[name=where]').value = 'x > 0';
+            document.querySelector('input[name=where]').form.requestSubmit()""")
+        check(b.until("/where=x/.test(location.search) && "
+                      "document.readyState === 'complete'") and b.js(lines) == seen,
+              "and when it is filtered", b.js("location.href"))
+        self.brush("opt", 0.1, 0.4)
+        values = b.js("""[document.querySelector('.brushed').textContent,
+            new URLSearchParams(location.search).get('brush.opt'),
+            document.querySelector('.brushed a').href]""")
+        check(values[1] and "adam" in values[2] and "sgd" not in values[2],
+              "choices are selected, too", values)
+        self.go("/s/run?brush.x=no&brush.opt=2..1&brush.=1..2")
+        b.until("!!document.querySelector('.parallel svg')")
+        check(b.js("document.querySelectorAll('path.out, rect.brush').length")
+              == 0, "an address that makes no sense selects nothing")
+        self.go("/s/run")
+        self.brush("x", 0.1, 0.5)
         link = b.js("document.querySelector('.brushed a')?.href") or ""
         check("where=" in link, "and offers their table", link)
         b.click(*self.middle(".brushed a"))
@@ -158,16 +194,17 @@ class User:
         check(values and all(0.45 <= v <= 0.95 for v in values),
               "with these trials alone", values)
         self.go("/s/run")
-        b.until("!!document.querySelector('.parallel svg')")
-        x, top, height = b.js("""(() => {
-            const s = document.querySelector('.parallel svg');
-            s.scrollIntoView({ block: 'center' });
-            const r = s.querySelector('path.axis').getBoundingClientRect();
-            return [r.x + r.width / 2, r.y, r.height]; })()""")
-        b.drag(x, top + 0.1 * height, top + 0.5 * height)
+        self.brush("x", 0.1, 0.5)
         b.key("Escape", 27)
-        check(b.js("document.querySelectorAll('path.out').length") == 0,
-              "Escape removes the selection")
+        check(b.js("document.querySelectorAll('path.out').length") == 0 and
+              b.js("location.search") == "", "Escape removes the selection",
+              b.js("location.search"))
+        b.go("file://" + os.path.abspath("run.html"))
+        self.brush("x", 0.1, 0.5)
+        check(b.js("document.querySelectorAll('.parallel path.out').length") > 0
+              and "brush.x=" in b.js("location.search"),
+              "a report is brushed, and says so in its address",
+              b.js("location.href"))
 
     def zooming(self):
         b = self.b

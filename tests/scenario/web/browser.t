@@ -33,6 +33,7 @@ cat >run.json <<END
 END
 server run.json -q
 retry sql_is run.db "SELECT count(*) FROM trials WHERE state = 'completed'" 20
+quietly "$HPOTUNE" report run.json
 background pages "$HPOTUNE" web --port 0
 retry grep -q '^web: ' pages.out
 python3 "$TOP_SRCDIR/tests/scenario/web/browser.py" \

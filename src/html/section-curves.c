@@ -30,6 +30,7 @@ struct curves {
 	struct sparkline *lines; /* n of them */
 	struct sparkline medians;
 	size_t held; /* marks of suspended stops */
+	bool beside; /* each line has a colour of its own */
 };
 
 /* Order of two trials among the best; equals by number. */
@@ -160,10 +161,17 @@ line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
 	decimate_line_end(&line);
 }
 
+/* Of line i; colours come again when there are more lines. */
 static const char *
 line_class(const struct curves *c, size_t i)
 {
-	return page_data_class(&c->r->trials[i], i == c->thick);
+	static const char *const own[] = { "study s0", "study s1", "study s2",
+		"study s3", "study s4", "study s5", "study s6", "study s7" };
+	size_t trial = c->order[i];
+
+	if (c->beside)
+		return own[i % COUNT(own)];
+	return page_data_class(&c->r->trials[trial], trial == c->thick);
 }
 
 /*
@@ -224,8 +232,7 @@ lines_put(struct curves *c, struct chart *chart)
 			continue;
 		buf_clear(&text);
 		page_data_describe(&text, c->r, &c->r->trials[c->order[i]]);
-		chart_path_titled(
-		    chart, line_class(c, c->order[i]), &d, buf_str(&text));
+		chart_path_titled(chart, line_class(c, i), &d, buf_str(&text));
 	}
 	line_put(&c->medians, chart, &d);
 	chart_path(chart, "median", &d);
@@ -270,26 +277,49 @@ thick_or_key_put(struct curves *c, const char *class, const char *name)
 				     : text);
 }
 
+/* A key for each class that is drawn. */
 static void
-notes_put(struct curves *c)
+class_keys_put(struct curves *c)
 {
 	static const struct {
 		const char *class, *name;
 	} kinds[] = { { "top", NULL }, { "curve", "completed" },
 		{ "cut", "stopped early" }, { "bad", "other" } };
-	struct html *h = &c->r->h;
 	size_t i, k;
 
-	html_open(h, "p");
-	html_attr(h, "class", "keys");
 	for (k = 0; k < COUNT(kinds); k++)
 		for (i = 0; i < c->n; i++)
-			if (strcmp(line_class(c, c->order[i]),
-				kinds[k].class) == 0) {
+			if (strcmp(line_class(c, i), kinds[k].class) == 0) {
 				thick_or_key_put(
 				    c, kinds[k].class, kinds[k].name);
 				break;
 			}
+}
+
+static void
+trial_keys_put(struct curves *c)
+{
+	char text[40];
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		(void)snprintf(text, sizeof text, "trial %" PRId64,
+		    c->r->trials[c->order[i]].number);
+		key_put(&c->r->h, line_class(c, i), text);
+	}
+}
+
+static void
+notes_put(struct curves *c)
+{
+	struct html *h = &c->r->h;
+
+	html_open(h, "p");
+	html_attr(h, "class", "keys");
+	if (c->beside)
+		trial_keys_put(c);
+	else
+		class_keys_put(c);
 	if (c->medians.n > 0)
 		key_put(h, "median", "running median");
 	if (c->held > 0)
@@ -382,7 +412,9 @@ int
 section_trial_curves(
     struct page *r, const size_t *trials, size_t n, struct err *e)
 {
-	struct curves c = { .r = r, .thick = trials[0], .all = n, .n = n };
+	struct curves c = {
+		.r = r, .thick = trials[0], .all = n, .n = n, .beside = n > 1
+	};
 
 	c.order = xcalloc(n + 1, sizeof *c.order);
 	memcpy(c.order, trials, n * sizeof *c.order);

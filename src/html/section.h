@@ -67,7 +67,7 @@ void section_line_row(struct html *, const struct page_trial *t,
 bool section_params_part(const struct page *);
 /* Whether values of the parameter are numbers, set to the right. */
 bool section_param_is_number(const struct page *, size_t i);
-/* The values of trials by step, with the medians; the first one is thicker. */
+/* The values of trials by step, with the medians; several ones by colours. */
 int section_trial_curves(
     struct page *, const size_t *trials, size_t n, struct err *);
 /* A map of the objective over two parameters, by their index in the space. */

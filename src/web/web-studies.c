@@ -218,7 +218,9 @@ static int
 summary_read(struct web_summary *s, struct store *store, struct err *e)
 {
 	static const char sql[] =
-	    "SELECT name, state, goal || ' ' || metric, created, ended, "
+	    "SELECT name, state, (SELECT group_concat(goal || ' ' || metric, "
+	    "', ') FROM (SELECT goal, metric FROM t_aim WHERE goal IS NOT "
+	    "NULL ORDER BY position)), created, ended, "
 	    "trials, running, completed, stopped, failed, best_trial, best, "
 	    "cost, (SELECT json_extract(json, '$.limits.trials') FROM "
 	    "t_study), elapsed FROM study";

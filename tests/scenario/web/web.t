@@ -119,6 +119,11 @@ for k in / /s/small /s/small/trial/7 '/s/small/trials?trial=1&trial=2' \
 	web get "$site" "$k" >out
 	is "$(web check body)" '' "$k is a page"
 done
+web get "$site" '/s/small/trials?trial=2&trial=1' >out
+is "$(tr -d '\n' <body |
+    grep -o 'class="study s[0-9]" d="[^"]*"/></svg>[^<]*' |
+    sed 's/^class="//; s/" d=.*svg>//')" 'study s0trial 2
+study s1trial 1' 'trials beside each other: a colour for each'
 web get "$site" /s/small/trial/1/line >out
 like "$(cat body)" '^trial 1, completed: acc 0\.[0-9]+$' 'a trial in a line'
 is "$(web get "$site" /s/small/trial/1/live)" 404 'no other pages'
@@ -168,6 +173,13 @@ is "$(web get "$site" '/s/names?sort=params.state&down=1')" 200 'it does'
 is "$(grep -o '<tr data-trial="[0-9]*"' body | tr -dc '0-9\n')" \
     "$(sql names.db "SELECT trial FROM trials ORDER BY
 	json_extract(params, '\$.state') DESC")" 'by its values'
+
+cp small.db two.db
+sqlite3 two.db "INSERT INTO t_aim (position, metric, goal)
+    VALUES (2, 'ms', 'minimize')"
+web get "$site" '/?find=minimize' >out
+like "$(cat body)" '>maximize acc, minimize ms<' 'the list: each goal beside its metric'
+rm two.db
 
 # Names from outside.
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Why something failed: one clause for the person who reads it. */
+/* The reason of a failure: one clause for the user. */
 struct fail {
 	char text[512];
 };

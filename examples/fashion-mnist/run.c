@@ -67,8 +67,10 @@ run_save(struct run *r)
 	r->last_write = run_clock();
 }
 
-/* A damaged checkpoint is worth nothing and is passed over; one of another run
- * may be worth something to somebody and is not overwritten. */
+/*
+ * A damaged checkpoint is ignored; one of another run is not overwritten, because
+ * it may be needed.
+ */
 static int
 run_restore(struct run *r, struct fail *f)
 {

@@ -182,8 +182,8 @@ had_turn(const struct queue *q, const char *db)
 }
 
 /*
- * The first that had no turn: its path, to be freed, and found; NULL: none.  What
- * can no longer be read is told once and has had its turn.
+ * The first study that was not run yet: its path, to be freed, and found; NULL:
+ * none.  One that can no longer be read is reported once and skipped.
  */
 static char *
 next_find(struct queue *q, struct cli_study *found)
@@ -214,7 +214,7 @@ next_find(struct queue *q, struct cli_study *found)
 	return path;
 }
 
-/* Of an earlier queue that was killed, or of somebody else. */
+/* The server of an earlier queue that was killed, or of another user. */
 static void
 others_wait(
     const struct queue *q, const struct cli_study *found, const char *path)

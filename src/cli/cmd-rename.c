@@ -121,7 +121,7 @@ renaming_close(struct renaming *r)
 	cli_study_fini(&r->found);
 }
 
-/* Nobody else uses the study, and nothing has the new name. */
+/* Check that no other process uses the study, and that the new name is free. */
 static int
 renaming_lock(struct renaming *r, struct err *e)
 {

@@ -1,7 +1,7 @@
 /*
- * hpotune sagemaker gc, slurm gc: list and stop jobs with names of ours whose
- * attempts are not open in any study found here.  Uses the launchers of the studies for
- * all requests.
+ * hpotune sagemaker gc, slurm gc: list and stop jobs with names of hpotune
+ * whose attempts are not open in any study found here.  Uses the launchers of
+ * the studies for all requests.
  */
 
 #include <stdio.h>

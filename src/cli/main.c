@@ -35,32 +35,25 @@ static void
 cli_usage(FILE *out)
 {
 	const struct cli_command *command;
-	char head[128];
 	int width = 0, n;
 
 	fputs("usage: hpotune COMMAND [STUDY] ...\n\n", out);
-	for (command = cli_commands; command->name != NULL; command++) {
-		n = snprintf(head, sizeof head, "%s%s%s", command->name,
-		    command->args != NULL ? " " : "",
-		    command->args != NULL ? command->args : "");
-		if (n > width)
+	for (command = cli_commands; command->name != NULL; command++)
+		if ((n = (int)strlen(command->name)) > width)
 			width = n;
-	}
-	for (command = cli_commands; command->name != NULL; command++) {
-		(void)snprintf(head, sizeof head, "%s%s%s", command->name,
-		    command->args != NULL ? " " : "",
-		    command->args != NULL ? command->args : "");
-		fprintf(out, "  %-*s  %s\n", width, head, command->about);
-	}
-	fputs("\nSTUDY is study.json, NAME.db, or absent when the "
-	      "folder has exactly one.\nhpotune COMMAND --help "
-	      "describes one command.\nExit status: 0 done; 1 "
-	      "failed; 2 usage or study.json wrong; 3 "
+	for (command = cli_commands; command->name != NULL; command++)
+		fprintf(
+		    out, "  %-*s  %s\n", width, command->name, command->about);
+	fputs("\nSTUDY is study.json or NAME.db; it may be omitted when the "
+	      "folder has only one.\n"
+	      "hpotune COMMAND --help prints the arguments and options of a "
+	      "command.\n"
+	      "Exit status: 0 done; 1 failed; 2 usage or study.json wrong; 3 "
 	      "interrupted.\n",
 	    out);
 }
 
-/* Print the general usage, or that of a command. */
+/* Print the usage of a command. */
 static void
 cli_usage_command(FILE *out, const struct cli_command *command)
 {
@@ -94,12 +87,12 @@ static const struct cli_option start_options[] = {
 	{ "trials", 'n', "N", "instead of limits.trials" },
 	{ "parallel", 'p', "N", "instead of limits.parallel" },
 	{ "state", 0, "DIR",
-	    "keep NAME.db and NAME.d there, not beside study.json" },
+	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
 	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
 	{ "web", 0, NULL,
 	    "serve web pages of the study, too, as hpotune web does" },
 	{ "web-port", 0, "N",
-	    "the same on a port of the loopback interface; 0: any free one" },
+	    "as --web, on a port of the loopback interface; 0: any free one" },
 	{ "network-fs", 0, NULL,
 	    "allow a state folder on a shared file system" },
 	{ "take-over", 0, NULL,
@@ -109,9 +102,10 @@ static const struct cli_option start_options[] = {
 
 static const struct cli_option queue_options[] = {
 	{ "list", 'l', "FILE",
-	    "then the studies that this file names, read again after each" },
+	    "also run the studies that this file names, one per line" },
 	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
-	{ "stop-on-failure", 0, NULL, "start no further one after a failure" },
+	{ "stop-on-failure", 0, NULL,
+	    "start no further study after one that failed" },
 	{ .name = NULL },
 };
 
@@ -202,7 +196,7 @@ static const struct cli_option slurm_options[] = {
 static const struct cli_option ask_options[] = {
 	{ "count", 'n', "K", "number of trials (1)" },
 	{ "state", 0, "DIR",
-	    "keep NAME.db and NAME.d there, not beside study.json" },
+	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
 	{ "network-fs", 0, NULL,
 	    "allow a state folder on a shared file system" },
 	{ .name = NULL },
@@ -345,10 +339,12 @@ const struct cli_command cli_commands[] = {
 	{ "note", "[STUDY] TRIAL TEXT...",
 	    "a note about a trial, \"\" for none", NULL, 2, -1, true,
 	    cmd_note },
-	{ "tag", "[STUDY] TRIAL TAG...", "tags of a trial, words to find it by",
-	    tag_options, 1, -1, true, cmd_tag },
-	{ "rename", "[STUDY] NAME", "another name for a study that is not run",
-	    NULL, 1, 2, true, cmd_rename },
+	{ "tag", "[STUDY] TRIAL TAG...",
+	    "tags of a trial: words by which it is found", tag_options, 1, -1,
+	    true, cmd_tag },
+	{ "rename", "[STUDY] NAME",
+	    "give a study that no server runs another name", NULL, 1, 2, true,
+	    cmd_rename },
 	{ "enqueue", "[STUDY] NAME=VALUE...",
 	    "try this setting next; the strategy suggests the "
 	    "rest",
@@ -356,8 +352,8 @@ const struct cli_command cli_commands[] = {
 	{ "ask", "[STUDY]", "a new trial, for a program that runs it itself",
 	    ask_options, 0, 1, true, cmd_ask },
 	{ "tell", "[STUDY] TRIAL [NAME=VALUE...|-]",
-	    "reports of such a trial, and its end: keep or stop", tell_options,
-	    1, -1, true, cmd_tell },
+	    "report metrics, or the end, of a trial of ask", tell_options, 1,
+	    -1, true, cmd_tell },
 	{ "judge", "[STUDY] TRIAL", "what the rules decide about a trial now",
 	    NULL, 1, 2, true, cmd_judge },
 	{ "replay", "FILE...", "apply stopping rules to recorded curves",
@@ -386,7 +382,8 @@ const struct cli_command cli_commands[] = {
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },
 	{ "slurm", "gc [STUDY...]", "jobs of Slurm that no study owns",
 	    slurm_options, 1, -1, true, cmd_slurm },
-	{ "doctor", "[STUDY]", "check this machine for what could harm a study",
+	{ "doctor", "[STUDY]",
+	    "check this machine for conditions that could disturb a study",
 	    doctor_options, 0, 1, true, cmd_doctor },
 	{ "completion", "SHELL",
 	    "a script that completes commands in bash, fish or zsh", NULL, 1, 1,

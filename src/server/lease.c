@@ -102,7 +102,7 @@ failed(const struct lease *l, int error, struct err *e)
 	return err_set(e, ERR_FILE, "%s: %s", l->path, strerror(error));
 }
 
-/* Replace the lease, whoever has it. */
+/* Replace the lease, also that of another server. */
 static int
 lease_write(const struct lease *l, struct err *e)
 {
@@ -127,7 +127,7 @@ lease_create(const struct lease *l, bool *there, struct err *e)
 		(void)unlink(l->part);
 	}
 	*there = error == EEXIST;
-	/* Without hard links the last who writes it has it. */
+	/* Without hard links the last writer has it. */
 	if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS)
 		error = 0;
 	return error == 0 || *there ? 0 : failed(l, error, e);

@@ -51,7 +51,7 @@ int state_dir_lock_db(struct state_dir *, const char *db, struct err *);
  */
 enum inode_state state_dir_check(const struct state_dir *);
 void state_dir_unlock(struct state_dir *);
-/* Whether a server (or a command) holds the lock; who names it. */
+/* Whether a server (or a command) holds the lock; who gets its name. */
 bool state_dir_is_locked(struct state_dir *, char *who, size_t n);
 
 /* Whether trials have run here. */

@@ -267,8 +267,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "(SELECT end_seq FROM t_trial WHERE trial = ?2)), ?17, ?18, ?19)",
 	/*
 	 * Of the rows of stops and pauses, the last one must be a stop that
-	 * took place: max_run stops trials, too, and a pause may be over.  Who
-	 * diverged has no finite value there.
+	 * took place: max_run stops trials, too, and a pause may be over.  A
+	 * trial that diverged has no finite value there.
 	 */
 	[STMT_LOOK_EACH] =
 	    "SELECT t.trial, coalesce(k.step, t.last_step), "

@@ -423,7 +423,7 @@ int store_walk_outcomes(struct store *,
  */
 int store_front_add(struct store *, int64_t trial, bool better, struct err *);
 int store_front_drop(struct store *, int64_t trial, struct err *);
-/* Forget all rows of it. */
+/* Delete all its rows. */
 int store_front_clear(struct store *, struct err *);
 /* All trials that were ever on it, by number; inside: still a member. */
 int store_walk_front(struct store *,
@@ -483,8 +483,8 @@ struct store_stopped {
 int store_walk_looks(struct store *,
     int (*)(void *, const struct store_stopped *), void *, struct err *);
 /*
- * After the row of its second look: forget when the trial ended and what its
- * steps came to; it waits again.
+ * After the row of its second look: clear the trial's end and its result; it
+ * waits again.
  */
 int store_trial_revive(struct store *, int64_t trial, struct err *);
 /*

@@ -40,7 +40,10 @@ void web_access_init(struct web_access *, bool needs_token);
 /* Whether a page may be read. */
 enum web_verdict
 web_access_read(const struct web_access *, const struct web_access_headers *);
-/* Whether the script and the style may be read, which tell of no study. */
+/*
+ * Whether the script and the style may be read; they contain no data of a
+ * study.
+ */
 enum web_verdict
 web_access_file(const struct web_access *, const struct web_access_headers *);
 /* Whether an action may be done. */

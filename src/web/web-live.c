@@ -105,7 +105,7 @@ event_send(struct listener *l, const char *name, const struct buf *data)
 	buf_free(&b);
 }
 
-/* Send a part to those who have not got it. */
+/* Send a part to the clients that do not have it. */
 static void
 part_send(struct watch *w, const char *name, const char *html, bool changed)
 {
@@ -256,7 +256,7 @@ web_live_open(struct loop *loop)
 	return live;
 }
 
-/* The clients have been disconnected: nobody listens any more. */
+/* The clients have been disconnected: none is left. */
 void
 web_live_close(struct web_live *live)
 {

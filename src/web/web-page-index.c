@@ -302,7 +302,7 @@ web_page_login(struct buf *out, const struct web_access *access)
 	struct web_access silent = *access;
 	struct html h = { 0 };
 
-	/* Who has no token gets no form token either. */
+	/* A client without the token gets no form token either. */
 	silent.read_only = true;
 	web_frame_begin(&h, &silent, "token", NULL, steps, 1);
 	html_leaf(&h, "h1", NULL, "This page needs its token");

@@ -1,4 +1,7 @@
-/* Listens, checks who asks, and passes each request to its page. */
+/*
+ * Listens, checks the rights of the client, and passes each request to its
+ * page.
+ */
 
 #include <arpa/inet.h>
 #include <errno.h>

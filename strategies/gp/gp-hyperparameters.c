@@ -26,9 +26,9 @@ static const double variance_low = -7, variance_high = 7;
 static const double noise_low = -18, noise_high = 1, noise_none = -40;
 
 /*
- * Of the logarithms of the relevances.  Few trials do not tell which of many
- * parameters matter: without it one is taken for irrelevant, and the search
- * goes to its ends.
+ * Of the logarithms of the relevances.  Few trials do not determine which of
+ * many parameters matter: without this prior a parameter may count as
+ * irrelevant, and the search goes to its bounds.
  */
 static const double alike_deviation = 1;
 

@@ -31,7 +31,7 @@ int gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
  * removes a user's files below /dev/shm).  Then lock again.
  */
 bool gpu_lock_valid(int fd, const char *uuid);
-/* Who holds the lock, without taking it: false = none. */
+/* The holder of the lock, without taking it: false = none. */
 bool gpu_lock_owner(const char *uuid, char *who, size_t n);
 
 #endif /* HPOTUNE_GPU_LOCK_H */

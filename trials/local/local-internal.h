@@ -117,7 +117,7 @@ struct local_ahead {
 	uint32_t mark; /* in the names of this server's folders */
 	/* numbers of the first one of this batch, and of the next batch */
 	unsigned first, next;
-	int n; /* folders of the batch that nobody has taken */
+	int n; /* folders of the batch that no attempt has taken */
 	pid_t maker; /* makes them; 0: they are there */
 	int maker_end;
 	bool off; /* something failed: none are made any more */
@@ -306,7 +306,7 @@ void local_share_collect(struct local *);
 
 /* local-ahead.c: folders of trials, made before they are needed. */
 void local_ahead_open(struct local *);
-/* Removes those that nobody has taken. */
+/* Removes those that no attempt has taken. */
 void local_ahead_close(struct local *);
 /* After a start: make some soon, unless there are any. */
 void local_ahead_wait(struct local *);

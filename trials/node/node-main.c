@@ -551,7 +551,7 @@ pack_close(struct node *n)
 	free(n->serves);
 }
 
-/* SIGTERM: the limit of the job is near, or somebody ends it. */
+/* SIGTERM: the limit of the job is near, or the job is cancelled. */
 static void
 signals_hear(struct node *n)
 {

@@ -104,7 +104,7 @@ pipes_open(int pipes[4][2])
 	return 0;
 }
 
-/* Its standard files and the pipe of the exec: theirs and ours. */
+/* Its standard files and the pipe of the exec: the child's ends and ours. */
 static void
 pipes_keep(struct pack_program *g, int pipes[4][2])
 {

@@ -17,8 +17,8 @@ struct study_trial;
 enum { PACK_TRIAL_KEY = 17 }; /* bytes of a key with its end */
 
 /*
- * What tells programs apart: 16 hex digits, a digest of the command, its folder,
- * its environment and the number of its trials.
+ * The key that distinguishes programs: 16 hex digits, a digest of the command,
+ * its folder, its environment and the number of its trials.
  */
 void pack_trial_key(char key[PACK_TRIAL_KEY], const struct study_trial *);
 /*

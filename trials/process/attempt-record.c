@@ -124,8 +124,8 @@ attempt_record_sign(unsigned char sector[RECORD_SECTOR])
 }
 
 /*
- * Check magic, checksum, version and uuid, which is copied to theirs; leaves w
- * at the first field of the record type.
+ * Check magic, checksum, version and uuid, which is copied to the argument
+ * theirs; leaves w at the first field of the record type.
  */
 static enum record_check
 record_open(struct walk *w, const unsigned char *sector, const char magic[8],

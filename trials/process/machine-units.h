@@ -1,7 +1,7 @@
 /*
- * Units of a resource of this machine (cores, pieces of memory) that trials of all
- * studies and users share.  Each unit is a byte of one file, which whoever has the
- * unit holds locked; the kernel frees it with the last holder.
+ * Units of a resource of this machine (cores, pieces of memory) that trials of
+ * all studies and users share.  Each unit is a byte of one file, which the
+ * holder of the unit has locked; the kernel frees it with the last holder.
  */
 
 #ifndef HPOTUNE_MACHINE_UNITS_H
@@ -35,8 +35,8 @@ void machine_units_free(struct machine_units *);
 
 /*
  * Take n units: a close-on-exec descriptor; duplicates of it in other processes
- * keep the units. -1: ERR_BUSY: not so many are free, or somebody else takes some
- * right now; other errors: locks do not work here.  Never blocks.
+ * keep the units.  -1: ERR_BUSY: fewer are free, or another process is taking
+ * some; other errors: locks do not work here.  Never blocks.
  */
 int machine_units_take(const struct machine_units *, int64_t n, struct err *);
 /* How many are free; -1 = unknown, as where locks do not work. */

@@ -115,7 +115,9 @@ slurm_allocation_leave(struct slurm_attempt *guest)
 	host_leave(guest);
 }
 
-/* The tuner is told of a guest when the job is accepted that will run it. */
+/*
+ * A guest is reported to the tuner when the job that will run it is accepted.
+ */
 static void
 accepted_tell(struct slurm_attempt *guest)
 {
@@ -533,7 +535,7 @@ job_over(struct slurm_attempt *job)
 	slurm_phase(job, SLURM_OVER);
 }
 
-/* Nobody has started it, and Slurm does not have it. */
+/* It was never started, and Slurm does not list it. */
 static void
 unclaimed_missing(struct slurm_attempt *job)
 {

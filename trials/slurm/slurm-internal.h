@@ -68,7 +68,7 @@ struct slurm_attempt {
 	bool is_guest; /* an attempt that runs in such a job */
 	struct slurm_attempt *host; /* of a guest; NULL = none yet */
 	int guests; /* of a job: those that have not ended */
-	bool accepted; /* of a guest: the tuner was told */
+	bool accepted; /* of a guest: it was reported to the tuner */
 	int64_t unplaced_ms; /* of a guest that has left its place; 0 = not */
 	int64_t empty_ms; /* of a job: since when it has no guests */
 	char closing[16]; /* of a job: what hpotune-node says; "" = nothing */
@@ -305,8 +305,8 @@ slurm_allocation_unsent(struct slurm_attempt *job, bool refused, const char *);
 /* A guest that an earlier server has assigned: find its job again. */
 void slurm_allocation_adopt(struct slurm_attempt *guest);
 /*
- * A guest that nobody has started: true: nobody will, and its job has ended or
- * does not start it.
+ * A guest that was not started: true: it cannot start any more, because its job
+ * has ended or does not start it.
  */
 bool slurm_allocation_lost(struct slurm_attempt *guest);
 /* It is over, or given up: out of the folder of its job. */
@@ -336,7 +336,7 @@ void slurm_submit_slots(struct slurm *);
 /* slurm-program.c: Slurm's programs, run to their end. */
 enum slurm_refusal {
 	SLURM_REFUSAL_UNCLEAR, /* the job may be there */
-	SLURM_REFUSAL_DOWN, /* nobody answers: not sent */
+	SLURM_REFUSAL_DOWN, /* no answer: not sent */
 	SLURM_REFUSAL_QUOTA, /* too many jobs of this user */
 	SLURM_REFUSAL_NODES, /* no node is like this */
 	SLURM_REFUSAL_WRONG /* never accepted as it is */
@@ -363,8 +363,8 @@ bool slurm_queue_boot(struct slurm *, int64_t after_ms, int64_t *at_s);
 void slurm_queue_cancel(struct slurm *);
 
 /*
- * slurm-who.c: who has cancelled its job, by sacct; false: it is asked, and
- * the attempt looked at again.
+ * slurm-who.c: who has cancelled its job, by sacct; false: the query runs, and
+ * the attempt is examined again.
  */
 bool slurm_who(struct slurm_attempt *, char *who, size_t n);
 /*
@@ -375,7 +375,7 @@ bool slurm_who_read(const char *out, const char *name, char *who, size_t n);
 
 /* slurm-look.c: compare one attempt with its files and its row. */
 void slurm_look(struct slurm_attempt *);
-/* It ended without a record of ours that counts. */
+/* It ended without a valid record of the supervisor. */
 void slurm_look_end(struct slurm_attempt *, enum end_class, bool ran,
     bool not_yet, const char *why);
 

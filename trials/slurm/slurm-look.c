@@ -104,7 +104,9 @@ waits_tell(struct slurm_attempt *a, const char *text)
 	launcher_emit(&a->source, &ev);
 }
 
-/* Where and why it waits; a reason that somebody has to end is a note. */
+/*
+ * Where and why it waits; a reason that needs an action of the user is a note.
+ */
 static void
 wait_tell(struct slurm_attempt *a)
 {
@@ -359,7 +361,7 @@ end_by_row(struct slurm_attempt *a)
 	return false;
 }
 
-/* The trial ended as somebody else may have wanted it: Slurm says who. */
+/* The trial may have been ended from outside: Slurm reports by whom. */
 static bool
 was_ended(const struct slurm_attempt *a)
 {
@@ -369,7 +371,7 @@ was_ended(const struct slurm_attempt *a)
 	       x->exit_code == 128 + SIGTERM || x->exit_code == 128 + SIGKILL;
 }
 
-/* … or failed, as one whose processes had no memory: Slurm says that, too. */
+/* … or by a lack of memory, which Slurm reports, too. */
 static bool
 needs_word(const struct slurm_attempt *a)
 {
@@ -387,7 +389,7 @@ needs_word(const struct slurm_attempt *a)
 	return was_ended(a) || x->signal != 0 || x->exit_code != 0;
 }
 
-/* Whether the supervisor was told by Slurm that the time is almost over. */
+/* Whether the supervisor got Slurm's signal that the time is almost over. */
 static bool
 is_wall(const struct slurm_attempt *a)
 {
@@ -478,7 +480,7 @@ look_claimed(struct slurm_attempt *a)
 		    "longer updates its files");
 }
 
-/* Nobody can start it any more; false: somebody has, or it is not known. */
+/* It cannot start any more; false: it was started, or this is unknown. */
 static bool
 give_up(struct slurm_attempt *a)
 {

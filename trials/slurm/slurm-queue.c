@@ -133,8 +133,8 @@ slurm_queue_ask(struct slurm *s, bool soon)
 }
 
 /*
- * A job of this study whose attempt nobody follows: it waits in the queue for
- * nothing when the folder of its attempt has its claim.
+ * A job of this study without a followed attempt: when the folder of its
+ * attempt has a claim, the job has nothing to do.
  */
 static bool
 is_useless(const struct slurm *s, const struct slurm_row *row)

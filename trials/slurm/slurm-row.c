@@ -131,7 +131,10 @@ slurm_row_read(struct slurm_row *row, const char *line, size_t len)
 	row->id = strtoll(id, &stop, 10);
 	if (stop == id || row->id <= 0)
 		return false;
-	/* The name is last: it may have bars, unless it is one of ours. */
+	/*
+	 * The name is last: it may contain bars, unless it is a name of
+	 * hpotune.
+	 */
 	if ((size_t)(end - at) >= sizeof row->name)
 		return false;
 	memcpy(row->name, at, (size_t)(end - at));

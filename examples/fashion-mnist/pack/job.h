@@ -11,7 +11,7 @@
 #include "examples/fashion-mnist/pack/machine.h"
 
 struct job {
-	struct options options; /* its texts are somebody else's */
+	struct options options; /* its texts belong to the caller */
 	char identity[OPTIONS_IDENTITY_MAX + 16];
 	struct machine *machine;
 	struct mlp_hyper hyper;

@@ -32,7 +32,7 @@ struct line {
 int line_read(struct line *, const char *text, struct fail *);
 void line_free(struct line *);
 
-/* Each is out at once.  -1: nobody reads any more. */
+/* Each is written at once. -1: the reader has closed. */
 int line_report(long trial, long attempt, const struct job_report *);
 /* why may be NULL: it has ended well. */
 int line_end(long trial, long attempt, const char *why);

@@ -27,7 +27,7 @@ mlp_hear(int number)
 	mlp_signal = number;
 }
 
-/* No SA_RESTART: who waits for a line shall hear it too. */
+/* No SA_RESTART: a wait for a line must be interrupted, too. */
 static void
 mlp_listen(void)
 {
@@ -39,7 +39,7 @@ mlp_listen(void)
 	sigaction(SIGINT, &action, NULL);
 }
 
-/* OpenBLAS reads before main what it is told about the processor. */
+/* OpenBLAS reads its variable for the processor before main. */
 static void
 mlp_core(char **argv)
 {

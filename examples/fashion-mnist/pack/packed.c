@@ -14,7 +14,7 @@
 #include "examples/fashion-mnist/pack/lines.h"
 #include "examples/fashion-mnist/pack/settings.h"
 
-/* Who has a slot. */
+/* The trials that have a slot. */
 struct seat {
 	bool used;
 	long trial, attempt;
@@ -207,7 +207,7 @@ job_trains(const struct job *j)
 	return !job_done(j);
 }
 
-/* Reports of all whose epoch has ended, measured together. */
+/* Reports of all trials whose epoch has ended, evaluated together. */
 static int
 packed_report(struct packed *p, struct fail *f)
 {

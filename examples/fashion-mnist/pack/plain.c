@@ -42,7 +42,7 @@ plain_report(struct plain *p, struct fail *f)
 	return 0;
 }
 
-/* Some steps; then everyone knows whether somebody wants to stop. */
+/* Some steps; then all ranks know whether one has got SIGTERM. */
 static int
 plain_advance(struct plain *p, struct fail *f)
 {
@@ -132,7 +132,7 @@ plain_begin(struct plain *p, const struct options *o, struct machine *m,
 	return p->ranks != NULL ? plain_agree(p, s, f) : 0;
 }
 
-/* Nobody leaves while another may still be adding up. */
+/* No rank exits while another may still add gradients. */
 static int
 plain_leave(struct star *s, struct fail *f)
 {

@@ -21,7 +21,7 @@
 
 enum { STAR_SECONDS = 60, STAR_PAUSE_MS = 20, STAR_RANKS_MAX = 1024 };
 
-/* Who calls; somebody else's trial may have the port by mistake. */
+/* The caller's identity: another trial may use the port by mistake. */
 struct hello {
 	uint32_t rank, ranks;
 	uint64_t trial;
@@ -150,7 +150,7 @@ socket_settle(int fd)
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
 }
 
-/* Whoever is at the door, if it is one of us. */
+/* Accept a connection, if it is of a rank of this trial. */
 static void
 star_admit(struct star *s, int door)
 {
@@ -257,7 +257,7 @@ star_close(struct star *s)
 	memset(s, 0, sizeof *s);
 }
 
-/* Rank 0 hears all and tells the sum. */
+/* Rank 0 receives all parts and sends the sum. */
 static int
 star_middle(struct star *s, float *x, size_t n)
 {

@@ -26,9 +26,9 @@ struct load_study_retry {
 };
 
 /*
- * Whether to try again what failed for this reason, after a short pause: the
- * study's lock was held, by one who lets go of it or becomes a server; for
- * some seconds in all.  The error is forgotten then.
+ * Whether to repeat, after a short pause, an operation that failed for this
+ * reason: the study's lock was held by a process that may release it or become
+ * a server.  True for some seconds in all; the error is cleared then.
  */
 bool load_study_retry(struct load_study_retry *, struct err *);
 

@@ -48,7 +48,7 @@ struct setting {
 	bool behind; /* it is no candidate for further replicates */
 };
 
-/* Everybody reads it; replicates.c alone writes it. */
+/* All files may read it; only replicates.c writes it. */
 struct replicates {
 	size_t count; /* of a setting; 0 = the study has none */
 	const struct study *study;
@@ -81,8 +81,8 @@ bool replicates_due(const struct replicates *, int64_t *setting, int *replicate,
 bool replicates_add(
     struct replicates *, const struct store_trial *, const double *point);
 /*
- * A trial ended as strategies are told, with this objective (user's sign); true
- * when it is the first end in its setting.
+ * A trial ended in the state that strategies see, with this objective (user's
+ * sign); true when it is the first end in its setting.
  */
 bool replicates_ended(
     struct replicates *, int64_t trial, enum trial_state, double objective);

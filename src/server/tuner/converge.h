@@ -11,7 +11,7 @@
 struct suggester;
 struct tuner;
 
-/* Everybody reads it; converge.c alone writes it. */
+/* All files may read it; only converge.c writes it. */
 struct convergence {
 	struct suggester *suggester; /* NULL until it is asked */
 	struct plugins plugins; /* its plug-ins */

@@ -16,7 +16,7 @@ struct pareto_front;
 struct study;
 struct tuner;
 
-/* Everybody reads it; outcome.c alone writes it. */
+/* All files may read it; only outcome.c writes it. */
 struct outcomes {
 	const struct study *study;
 	size_t n_aims; /* objectives and constraints; 0: a single objective */

@@ -13,7 +13,7 @@ struct judgement;
 struct live_trial;
 struct tuner;
 
-/* All zero: empty.  Everybody reads it; paused.c alone writes it. */
+/* All zero: empty.  All files may read it; only paused.c writes it. */
 struct paused_set {
 	struct live_trial **list;
 	size_t n;

@@ -23,7 +23,7 @@ struct request {
 	char text[192];
 };
 
-/* All zero: none.  Everybody reads it; requests.c alone writes it. */
+/* All zero: none.  All files may read it; only requests.c writes it. */
 struct requests {
 	struct request *list;
 	size_t n;

@@ -276,8 +276,8 @@ trial_copy(const struct store_trial *row)
 }
 
 /*
- * Its setting, into values and point.  One that the space does not have gets the
- * middle of it, which nobody looks at: to the strategy the trial is cancelled.
+ * Its setting, into values and point.  One that the space does not have gets
+ * the middle of it, which is not used: for the strategy the trial is cancelled.
  * A command may come between a change of study.json and the start that records
  * it.
  */

@@ -38,7 +38,7 @@ second_looks_open(struct tuner *t)
 		s->share = 0;
 }
 
-/* The trials that were stopped, as the decision wants them. */
+/* The trials that were stopped, in the form that the decision needs. */
 struct stopped_list {
 	struct tuner *tuner;
 	bool external; /* candidates are run by another program, or by us */

@@ -18,7 +18,7 @@ struct live_trial;
 struct store;
 struct tuner;
 
-/* Everybody reads it; second-looks.c alone writes it. */
+/* All files may read it; only second-looks.c writes it. */
 struct second_looks {
 	double share; /* 0 = off */
 	bool given; /* by study.json: else checkpoints must be seen */

@@ -9,7 +9,7 @@
 
 struct tuner;
 
-/* Everybody reads it; study-end.c alone writes it. */
+/* All files may read it; only study-end.c writes it. */
 struct study_end {
 	bool shutdown, shutdown_now; /* the server is to leave */
 	bool over; /* a limit or the target ended it */

@@ -46,9 +46,9 @@ int tuner_open(struct tuner **, const struct tuner_env *, struct err *);
 void tuner_close(struct tuner *);
 
 /*
- * One turn of the loop: collect, judge, place, commit, act.  1: somebody has
- * the lock on the database (ERR_BUSY), nothing was done, and it is tried again.
- * -1: the store failed; close the tuner and open it again.
+ * One turn of the loop: collect, judge, place, commit, act. 1: another process
+ * holds the lock on the database (ERR_BUSY), nothing was done, and the caller
+ * tries again.  -1: the store failed; close the tuner and open it again.
  */
 int tuner_turn(struct tuner *, struct err *);
 

@@ -28,7 +28,7 @@ struct warmstart_source {
 	int64_t empty; /* without a result */
 	int64_t unfit; /* outside this study's space */
 	char why[160]; /* why the first of these does not fit */
-	char strange[80]; /* a parameter that is not one of ours, or "" */
+	char strange[80]; /* a parameter that this study does not have, or "" */
 	char note[160]; /* further information on a tuning job, or "" */
 };
 

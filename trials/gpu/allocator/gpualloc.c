@@ -1,6 +1,6 @@
 /*
- * The allocator as a whole: opened with the first snapshot, given the
- * attempts of an earlier server, and who has which GPU.
+ * The allocator as a whole: opens with the first snapshot, takes over the
+ * attempts of an earlier server, and answers which attempt holds which GPU.
  */
 
 #include <stdio.h>

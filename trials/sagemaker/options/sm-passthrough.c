@@ -11,7 +11,7 @@
 #include "src/model/plugin-options.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 
-/* Of these members only some of theirs. */
+/* Of these objects only some members are passed through. */
 static const struct {
 	const char *member;
 	const char *keys[4];

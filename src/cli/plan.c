@@ -135,7 +135,10 @@ machine_places(const struct plan *plan)
 	return host_facts_cores() >= per ? host_facts_cores() / per : 1;
 }
 
-/* Cores of this machine, when all trials run on it. */
+/*
+ * Trials at a time: by the GPUs or cores of this machine when all trials run on
+ * it; with jobs elsewhere limits.parallel, 0 = the default of their backend.
+ */
 static int64_t
 plan_slots(const struct plan *plan)
 {
@@ -145,7 +148,7 @@ plan_slots(const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < plan->plugins->n_backends; i++)
-		if (plan->plugins->backends[i].launcher->slow_end)
+		if (plan->plugins->backends[i].launcher->strays != NULL)
 			return parallel;
 	n = machine_places(plan) * pack;
 	/* More slots than cores, but not more than GPUs hold. */

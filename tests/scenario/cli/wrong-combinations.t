@@ -72,6 +72,11 @@ study "$objective, $parameters, $trial, $limits, \"strategy\":
 refused 'strategy.x0.width: no such parameter' \
     'an option within an option, under its own place alone'
 
+study "$objective, $parameters, $trial, $limits, \"backend\": \"slurm\""
+like "$(SLURM_CONF=/nonexistent "$HPOTUNE" check)" \
+    '^slots +as many as the backend has$' \
+    'the slots of a cluster are not the cores of this machine'
+
 # A study.json that is no longer that of its database: the same words from
 # both, which name the key.
 changed() { # key old new sed-expression

@@ -122,8 +122,8 @@ test_env(struct aws_credentials *g)
 	is_found(g, "ENV", "environment", "keys of the environment");
 	cred_rig_env(g, NULL, KEYS, "AWS_SESSION_TOKEN", "T1", ALONE, NULL);
 	t = cred_rig_get(g);
-	is_str(t.token, "T1", "with a token");
-	is_str(t.secret, "HUSH", "and the secret");
+	is_str(t.token, "T1", "the session token of the environment");
+	is_str(t.secret, "HUSH", "the secret of the environment");
 	cred_rig_env(g, NULL, "AWS_ACCESS_KEY_ID", "ENV", ALONE, NULL);
 	is_refused(g, "AWS_SECRET_ACCESS_KEY is not", "half of the keys");
 	cred_rig_env(g, NULL, KEYS, "AWS_PROFILE", "session", ALONE, NULL);
@@ -155,7 +155,8 @@ test_files(struct aws_credentials *g)
 	cred_rig_env(g, "empty", ALONE, NULL);
 	is_refused(g, "profile \"empty\" has no keys in /tmp/",
 	    "nothing anywhere: the profile");
-	is_refused(g, "AWS_EC2_METADATA_DISABLED is set", "and the instance");
+	is_refused(g, "AWS_EC2_METADATA_DISABLED is set",
+	    "the error names the instance service, too");
 }
 
 static void
@@ -167,11 +168,11 @@ test_role(struct aws_credentials *g)
 	    "Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A"
 	    "%3A1%3Arole%2Fone&RoleSessionName=me&ExternalId=a%20b%26c&"
 	    "DurationSeconds=900",
-	    "what is asked");
+	    "the form of AssumeRole");
 	ok(strncmp(g->auth, "AWS4-HMAC-SHA256 Credential=SESSION/", 36) == 0 &&
 		strstr(g->auth, "/eu-west-1/sts/aws4_request") != NULL,
 	    "signed with the keys of its source");
-	is_str(g->session, "TOKEN", "and their token");
+	is_str(g->session, "TOKEN", "the request has the token of its source");
 	cred_rig_env(g, "two", STS, ALONE, NULL);
 	is_found(g, "ROLE2", "role of profile two", "a role by a role");
 	ok(strncmp(g->auth, "AWS4-HMAC-SHA256 Credential=ROLE1/", 34) == 0,
@@ -179,25 +180,31 @@ test_role(struct aws_credentials *g)
 	ok(strstr(g->form, "&RoleSessionName=hpotune-") != NULL,
 	    "the session has a name");
 	cred_rig_env(g, "self", STS, ALONE, NULL);
-	is_found(g, "ROLE1", "role of profile self", "its own source");
+	is_found(g, "ROLE1", "role of profile self",
+	    "a profile that is its own source");
 	cred_rig_env(g, NULL, "AWS_PROFILE", "role", STS, ALONE, NULL);
-	is_found(g, "ROLE1", "role of profile role", "by AWS_PROFILE");
+	is_found(g, "ROLE1", "role of profile role",
+	    "a role profile named by AWS_PROFILE");
 }
 
 static void
 test_role_sources(struct aws_credentials *g)
 {
 	cred_rig_env(g, "fromenv", KEYS, STS, ALONE, NULL);
-	is_found(g, "ROLE1", "role of profile fromenv", "of the environment");
+	is_found(g, "ROLE1", "role of profile fromenv",
+	    "a role with the keys of the environment");
 	cred_rig_env(g, "fromenv", STS, ALONE, NULL);
-	is_refused(g, "AWS_ACCESS_KEY_ID is not set", "which has none");
+	is_refused(g, "AWS_ACCESS_KEY_ID is not set",
+	    "the environment has no keys for the role");
 	cred_rig_env(g, "fromtask", STS, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://127.0.0.1:PORT/creds", NULL);
-	is_found(g, "ROLE1", "role of profile fromtask", "of a container");
-	is_int(g->container, 1, "which was asked");
+	is_found(g, "ROLE1", "role of profile fromtask",
+	    "a role with the keys of a container");
+	is_int(g->container, 1, "the container service is queried once");
 	cred_rig_env(g, "frominstance", STS, INSTANCE, NULL);
-	is_found(g, "ROLE1", "role of profile frominstance", "of an instance");
-	is_int(g->tokens, 1, "which was asked");
+	is_found(g, "ROLE1", "role of profile frominstance",
+	    "a role with the keys of an instance");
+	is_int(g->tokens, 1, "the instance service is queried once");
 	cred_rig_env(g, "overweb", STS, ALONE, NULL);
 	is_found(g, "ROLE2", "role of profile overweb", "of a web identity");
 }
@@ -276,21 +283,23 @@ test_web(struct aws_credentials *g)
 	is_str(g->form,
 	    "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&"
 	    "RoleArn=arn%3Aw&RoleSessionName=s&WebIdentityToken=first",
-	    "what is asked");
-	is_str(g->auth, "", "not signed");
+	    "the form of AssumeRoleWithWebIdentity");
+	is_str(g->auth, "", "a request with a web identity is not signed");
 	cred_rig_put(g, "token", "second");
 	cred_invalidate(g->cred, "WEB1");
 	is_found(g, "WEB2", "web identity", "requested again");
 	ok(strstr(g->form, "WebIdentityToken=second") != NULL,
 	    "with the file as it is now");
 	cred_rig_env(g, "web", STS, ALONE, NULL);
-	is_found(g, "WEB1", "web identity", "of a profile");
+	is_found(g, "WEB1", "web identity", "a web identity of a profile");
 	cred_rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/absent",
 	    "AWS_ROLE_ARN", "arn:w", STS, ALONE, NULL);
-	is_refused(g, "/absent: No such file", "without its file");
+	is_refused(
+	    g, "/absent: No such file", "a web identity without its file");
 	cred_rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token", STS,
 	    ALONE, NULL);
-	is_refused(g, "a web identity needs a role", "without its role");
+	is_refused(
+	    g, "a web identity needs a role", "a web identity without a role");
 	cred_rig_env(g, "session", "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token",
 	    "AWS_ROLE_ARN", "arn:w", STS, ALONE, NULL);
 	is_found(g, "SESSION", "profile session (credentials file)",
@@ -341,7 +350,7 @@ test_process(struct aws_credentials *g)
 	is_str(argv[2], "d \"e\" \\x", "a backslash between double ones");
 	is_str(argv[3], "f g", "a backslash");
 	is_str(argv[4], "", "an empty word");
-	is_str(argv[6], NULL, "and no more");
+	is_str(argv[6], NULL, "no further word");
 	while (*argv != NULL) {
 		free(*argv);
 		argv++;
@@ -360,7 +369,7 @@ test_container(struct aws_credentials *g)
 	cred_rig_env(
 	    g, NULL, TASK, "AWS_CONTAINER_AUTHORIZATION_TOKEN", "t0", NULL);
 	is_found(g, "TASK1", "container", "a container");
-	is_str(g->auth, "t0", "with its token");
+	is_str(g->auth, "t0", "the container service gets its token");
 	cred_rig_env(g, NULL, TASK, "AWS_CONTAINER_AUTHORIZATION_TOKEN", "t0",
 	    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "HOME/token", NULL);
 	is_found(g, "TASK1", "container", "a container");
@@ -378,14 +387,15 @@ test_container(struct aws_credentials *g)
 	is_found(g, "TASK3", "container", "the third try");
 	cred_rig_env(g, NULL, TASK, NULL);
 	g->bad = 3;
-	is_refused(g, "credential service: status 500", "and no more");
+	is_refused(g, "credential service: status 500",
+	    "after three tries the container service has failed");
 	cred_rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://evil.example/creds", NULL);
 	is_refused(g, "expected https:// or a service of this machine",
 	    "a host that is far away");
 	cred_rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://127.0.0.1@evil.example/creds", NULL);
-	is_refused(g, "expected https://", "one that hides");
+	is_refused(g, "expected https://", "a host hidden behind a user name");
 	cred_rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://127.0.0.1.evil.example/creds", NULL);
 	is_refused(g, "expected https://", "one that begins well");
@@ -396,7 +406,8 @@ test_instance(struct aws_credentials *g)
 {
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	is_found(g, "IMDS2", "instance", "an instance");
-	is_int(g->tokens, 1, "one token");
+	is_int(
+	    g->tokens, 1, "one token is requested from the instance service");
 	g->token_status = 403;
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	is_found(g, "IMDS2", "instance", "without a token: the first version");
@@ -406,11 +417,11 @@ test_instance(struct aws_credentials *g)
 	g->token_status = 200;
 	g->no_role = true;
 	cred_rig_env(g, NULL, INSTANCE, NULL);
-	is_refused(g, "the instance has no role", "without a role");
+	is_refused(g, "the instance has no role", "an instance without a role");
 	g->no_role = false;
 	cred_rig_env(g, NULL, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
 	    "http://127.0.0.1:1", NULL);
-	is_refused(g, "no instance metadata: ", "no instance");
+	is_refused(g, "no instance metadata: ", "no instance metadata service");
 	is_int(g->metadata, 0, "no request is sent");
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	g->silent = true;

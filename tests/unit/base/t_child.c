@@ -73,7 +73,7 @@ run(struct rig *g, struct end *x, struct capture_spec spec, const char *line)
 	else
 		ok(x->calls == 0, "nothing is read before the loop");
 	loop_run(g->loop, on_turn, g);
-	is_int(x->calls, 1, "one end");
+	is_int(x->calls, 1, "on_end is called once");
 }
 
 static void
@@ -83,13 +83,14 @@ test_ends(struct rig *g)
 	struct end x;
 
 	run(g, &x, spec, "echo one; echo two; exit 3");
-	ok(WIFEXITED(x.status) && WEXITSTATUS(x.status) == 3, "its status");
-	is_str(x.out, "one\ntwo\n", "what it printed");
+	ok(WIFEXITED(x.status) && WEXITSTATUS(x.status) == 3,
+	    "the exit status is passed");
+	is_str(x.out, "one\ntwo\n", "the output is passed");
 	is_str(x.why, "", "nothing to say");
 	end_free(&x);
 	run(g, &x, spec, "kill -USR1 $$");
 	ok(WIFSIGNALED(x.status) && WTERMSIG(x.status) == SIGUSR1,
-	    "its signal");
+	    "the signal is passed");
 	is_str(x.out, "", "nothing printed");
 	end_free(&x);
 	run(g, &x, spec, "head -c 1000000 /dev/zero");
@@ -122,15 +123,17 @@ test_bounds(struct rig *g)
 	ok(x.status == 0 && x.len == 1000, "all that is allowed");
 	end_free(&x);
 	run(g, &x, spec, "cat /dev/zero");
-	is_int(x.status, -1, "too much");
-	is_str(x.why, "it printed more than 1000 bytes", "is reported");
+	is_int(x.status, -1, "output above the limit is a failure");
+	is_str(x.why, "it printed more than 1000 bytes",
+	    "the reason has the limit of the output");
 	end_free(&x);
 	/* A shell must have begun by then, on any machine. */
 	spec.timeout_ms = 3000;
 	run(g, &x, spec,
 	    "echo begun; trap '' TERM; while :; do sleep 60; done");
-	is_int(x.status, -1, "too long");
-	is_str(x.why, "it took longer than 3000 ms", "is reported");
+	is_int(x.status, -1, "a program that exceeds its time is a failure");
+	is_str(x.why, "it took longer than 3000 ms",
+	    "the reason has the limit of the time");
 	is_str(x.out, "begun\n", "with what it had printed");
 	end_free(&x);
 }
@@ -188,11 +191,11 @@ test_start(struct rig *g)
 	struct capture *c = NULL;
 
 	ok(capture_start(&c, g->loop, &spec, on_end, &x, &e) == -1,
-	    "no such program");
+	    "a program that does not exist is an error");
 	is_str(e.text,
 	    "hpotune-no-such-program cannot be started: "
 	    "No such file or directory",
-	    "is named");
+	    "the error names the program");
 	spec.argv = sleep_argv;
 	spec.dir = "/no-such-folder";
 	ok(capture_start(&c, g->loop, &spec, on_end, &x, &e) == -1 &&
@@ -203,7 +206,7 @@ test_start(struct rig *g)
 	capture_kill(c);
 	ok(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD,
 	    "killed and reaped");
-	is_int(x.calls, 0, "without a callback");
+	is_int(x.calls, 0, "a killed program has no callback");
 	capture_kill(NULL);
 }
 

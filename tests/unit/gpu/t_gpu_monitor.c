@@ -135,7 +135,7 @@ test_answers(const char *program)
 	hear(&h, 2);
 	is_int(h.seq, 3, "both are answered in turn");
 	is_int(h.looks, 3, "three looks in all");
-	is_int(h.failures, 0, "no failure");
+	is_int(h.failures, 0, "no request has failed");
 	watch_close(&h);
 }
 
@@ -155,12 +155,13 @@ test_hang(const char *program)
 	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	is_int(h.failures, 1, "a driver that hangs");
-	is_str(h.why, "the driver of the GPUs does not respond", "is reported");
+	is_str(h.why, "the driver of the GPUs does not respond",
+	    "the failure names the driver");
 	gpu_monitor_patience(h.watch, 2000);
 	gpus_put("gpu\ngpu\ngpu\n");
 	hear(&h, 1);
 	is_int(h.seq, 3, "the question that waited has another program");
-	is_int((long long)h.gpus, 3, "which answers");
+	is_int((long long)h.gpus, 3, "the new program answers with three GPUs");
 	watch_close(&h);
 	gpus_put("gpu\nhang count\n");
 	watch_open(&h, program);
@@ -269,7 +270,8 @@ test_probe(void)
 	    "not two on one GPU");
 	is_int(e.kind, ERR_BUSY, "a second probe of one GPU fails as busy");
 	hear(&h, 2);
-	ok(strstr(h.why, "more than 4096 bytes") != NULL, "both are killed");
+	ok(strstr(h.why, "more than 4096 bytes") != NULL,
+	    "probes that print too much are killed");
 	text_put("wrong", "#!/bin/sh\nexec sleep 1000\n");
 	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
 	    "a probe that hangs is started");
@@ -289,12 +291,13 @@ test_ask(const char *program)
 	gpus_put("gpu\ngpu\nprocess 7\n");
 	is_int(gpu_query(&l, 20000, &e), 0, "one look, waited for");
 	is_int((long long)l.n, 2, "two GPUs");
-	is_int((long long)l.gpus[1].n_processes, 1, "and a process");
+	is_int((long long)l.gpus[1].n_processes, 1,
+	    "the process on the second GPU is listed");
 	gpu_snapshot_free(&l);
 	gpus_put("hang init\n");
 	is_int(gpu_query(&l, 200, &e), -1, "a driver that hangs");
-	is_str(
-	    e.text, "the driver of the GPUs does not respond", "is reported");
+	is_str(e.text, "the driver of the GPUs does not respond",
+	    "the query's error names the driver");
 	(void)setenv("HPOTUNE_GPU", path, 1);
 	text_put("wrong", "#!/bin/sh\necho '{}'\n");
 	is_int(gpu_query(&l, 20000, &e), -1, "nonsense");

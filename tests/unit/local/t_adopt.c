@@ -108,11 +108,13 @@ test_running(void)
 	    "while :; do sleep 0.01; done");
 	local_rig_until(&rig, local_rig_reported, 2);
 	local_rig_restart(&rig);
-	is_int(local_rig_look(&rig, 2, &e), ADOPT_ALIVE, "another one lives");
+	is_int(local_rig_look(&rig, 2, &e), ADOPT_ALIVE,
+	    "a second attempt is alive after a restart");
 	launcher_local.stop(rig.ctx, 2, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 2),
 	    "an adopted trial can be stopped");
-	is_int(rig.trial[2].exit.exit_code, 8, "with grace");
+	is_int(rig.trial[2].exit.exit_code, 8,
+	    "an adopted trial gets SIGTERM first");
 	local_rig_close(&rig);
 }
 
@@ -135,7 +137,8 @@ test_ended(void)
 	(void)waitpid((pid_t)claim_of(&rig, 1).shim_pid, NULL, 0);
 	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
-	is_int(local_rig_look(&rig, 1, &e), ADOPT_ENDED, "it ended meanwhile");
+	is_int(local_rig_look(&rig, 1, &e), ADOPT_ENDED,
+	    "an attempt that ended without a server");
 	ok(local_rig_until(&rig, local_rig_over, 1), "its end is delivered");
 	ok(t->exits == 1 && t->exit.exit_code == 3, "once, as it was");
 	is_int(t->reports, 2, "with the report that was not read");
@@ -158,7 +161,8 @@ test_lost(void)
 	ok(local_rig_until(&rig, local_rig_over, 1),
 	    "a supervisor killed is noticed");
 	ok(t[1].losts == 1 && t[1].exits == 0, "the trial is lost");
-	is_int(local_rig_alive(1, 1), 0, "and dead");
+	is_int(local_rig_alive(1, 1), 0,
+	    "the processes of the lost trial are gone");
 
 	local_rig_sh(&rig, 2, "echo hpotune: a=1; exec sleep 1000");
 	local_rig_until(&rig, local_rig_reported, 2);
@@ -244,27 +248,29 @@ test_between(void)
 		abort();
 	close(fd);
 	is_int(local_rig_look(&rig, 3, &e), ADOPT_UNKNOWN, "damage: unknown");
-	ok(strstr(e.text, "damaged") != NULL, "and reports it");
+	ok(strstr(e.text, "damaged") != NULL, "the error says: damaged");
 
 	fd = state_hold(&rig, 4);
 	records_put(fd, 4, false);
 	close(fd);
 	is_int(local_rig_look(&rig, 4, &e), ADOPT_LOST, "after a reboot: lost");
 	ok(local_rig_until(&rig, local_rig_over, 4) && t[4].losts == 1,
-	    "and reported");
+	    "an attempt before a reboot is reported as lost");
 
 	spec = local_rig_spec(&rig, 5, argv);
 	(void)close(state_hold(&rig, 5));
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "abandon");
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "twice");
-	is_int(local_rig_look(&rig, 5, &e), ADOPT_LOST, "is permanent");
+	is_int(local_rig_look(&rig, 5, &e), ADOPT_LOST,
+	    "an abandoned attempt stays lost");
 	local_rig_until(&rig, local_rig_over, 5);
 
 	fd = state_hold(&rig, 6);
 	records_put(fd, 7, false);
 	is_int(local_rig_look(&rig, 6, &e), ADOPT_UNKNOWN,
 	    "a directory with another run in progress: unknown");
-	ok(strstr(e.text, "another run") != NULL, "and reports it");
+	ok(strstr(e.text, "another run") != NULL,
+	    "the error names the other run");
 	records_put(fd, 7, true);
 	close(fd);
 	is_int(local_rig_look(&rig, 6, &e), ADOPT_NEVER, "it is over: never");

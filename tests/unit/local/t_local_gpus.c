@@ -86,16 +86,19 @@ test_names(void)
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
 	is_int(stay(&rig, 1), 0, "an attempt takes a GPU");
-	is_int(stay(&rig, 2), 0, "another one, too");
+	is_int(stay(&rig, 2), 0, "a second attempt takes a GPU");
 	local_rig_until(&rig, local_rig_reported, 1);
 	local_rig_until(&rig, local_rig_reported, 2);
 	is_str(told(&rig, 1, "HPOTUNE_GPU_UUIDS"), "SIM-0", "the first");
-	is_str(told(&rig, 1, "HPOTUNE_GPU_INDICES"), "0", "by index");
-	is_str(told(&rig, 2, "HPOTUNE_GPU_UUIDS"), "SIM-1", "and the second");
+	is_str(told(&rig, 1, "HPOTUNE_GPU_INDICES"), "0",
+	    "HPOTUNE_GPU_INDICES of the first attempt");
+	is_str(told(&rig, 2, "HPOTUNE_GPU_UUIDS"), "SIM-1",
+	    "HPOTUNE_GPU_UUIDS of the second attempt");
 	is_str(told(&rig, 2, "CUDA_VISIBLE_DEVICES"), "",
 	    "a simulated one is not a real one");
-	is_str(told(&rig, 2, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID", "in order");
-	is_str(told(&rig, 2, "SM_NUM_GPUS"), "1", "and how many");
+	is_str(told(&rig, 2, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID",
+	    "CUDA_DEVICE_ORDER is set");
+	is_str(told(&rig, 2, "SM_NUM_GPUS"), "1", "SM_NUM_GPUS is set");
 	local_rig_until(&rig, local_rig_is_up, 2);
 	ok(strstr(rig.trial[2].place, " gpu 1") != NULL, "its place has it");
 	text = local_rig_text(local_rig_path(&rig, 2, "gpus"));

@@ -23,14 +23,15 @@ test_good(void)
 	sm_rows_open(&r, 1, 1, NULL);
 	ok(sm_rows_run(&r, NULL), "a job comes and goes");
 	row = sm_rows_of(&r, 1);
-	ok(row->up && !row->open && row->exit.exit_code == 0, "it ended well");
-	ok(row->reports > 1, "its reports came");
+	ok(row->up && !row->open && row->exit.exit_code == 0,
+	    "the attempt has exit status 0");
+	ok(row->reports > 1, "its reports are delivered");
 	ok(row->exit.billed && row->exit.billable_s > 0,
 	    "the exit has the billed seconds");
 	ok(row->exit.started_us > 0 &&
 		row->exit.ended_us > row->exit.started_us,
-	    "and when");
-	is_int(r.world.creates, 1, "one Create");
+	    "the exit has the times of start and end");
+	is_int(r.world.creates, 1, "one Create is sent for a job");
 	ok(r.world.describes <= 4, "few descriptions");
 	is_int(r.world.puts, 1, "the entry script went to S3 once");
 	rows_end(&r);
@@ -98,11 +99,12 @@ test_stop(void)
 	struct row *row;
 
 	sm_rows_open(&r, 3, 1, NULL);
-	ok(sm_rows_run(&r, is_up), "it trains");
+	ok(sm_rows_run(&r, is_up), "the job to be stopped trains");
 	sm_rows_stop(&r, 1);
-	ok(sm_rows_run(&r, NULL), "it is stopped");
+	ok(sm_rows_run(&r, NULL), "a training job is stopped");
 	row = sm_rows_of(&r, 1);
-	ok(row->exit.stopped && row->exit.ran, "and reports it");
+	ok(row->exit.stopped && row->exit.ran,
+	    "the exit says that it was stopped");
 	is_int(r.world.stops, 1, "one StopTrainingJob");
 	rows_end(&r);
 }
@@ -139,10 +141,11 @@ test_stop_sent(void)
 	struct sm_rows r;
 
 	sm_rows_open(&r, 4, 1, NULL);
-	ok(sm_rows_run(&r, is_sent), "it is begun");
+	ok(sm_rows_run(&r, is_sent), "the Create is sent");
 	sm_rows_stop(&r, 1);
-	ok(sm_rows_run(&r, NULL), "it is stopped");
-	ok(sm_rows_of(&r, 1)->exit.stopped, "and reports it");
+	ok(sm_rows_run(&r, NULL),
+	    "a stop right after the Create ends the attempt");
+	ok(sm_rows_of(&r, 1)->exit.stopped, "and the exit says so");
 	ok(r.world.n == 0 || r.world.jobs[0]->stop >= 0,
 	    "no job continues without an attempt");
 	rows_end(&r);
@@ -166,7 +169,8 @@ test_quarantine(void)
 	ok(sm_rows_of(&r, 1)->open, "its slot is held while it may come");
 	ok(sm_rows_run(&r, NULL), "it is over at last");
 	ok(r.world.jobs[0]->stop >= 0, "what came late was stopped");
-	ok(loop_now_ms(r.loop) - then < 40 * 60000, "in time");
+	ok(loop_now_ms(r.loop) - then < 40 * 60000,
+	    "a late job is stopped within 40 minutes");
 	rows_end(&r);
 }
 
@@ -191,7 +195,7 @@ test_quarantine_ends(void)
 	    "after a quarter of an hour");
 	is_int((long long)r.world.n, 0, "there never was a job");
 	ok(sm_rows_of(&r, 1)->exit.stopped && !sm_rows_of(&r, 1)->exit.ran,
-	    "it never ran");
+	    "the exit says: stopped, never ran");
 	rows_end(&r);
 }
 
@@ -206,9 +210,10 @@ test_lost_answer(void)
 	(void)sm_rows_run(&r, is_created);
 	r.world.bad.lose_after = 0;
 	ok(sm_rows_run(&r, NULL), "an answer is lost");
-	is_int((long long)r.world.n, 1, "one job");
+	is_int((long long)r.world.n, 1, "a lost answer leaves one job");
 	is_int(r.world.creates, 2, "the same Create again");
-	is_int(sm_rows_of(&r, 1)->attempt, 1, "its first attempt");
+	is_int(
+	    sm_rows_of(&r, 1)->attempt, 1, "a lost answer uses up no attempt");
 	rows_end(&r);
 }
 
@@ -325,9 +330,12 @@ test_adopt(bool stop, bool pass)
 		r.world.jobs[0]->kind = SM_WORLD_OK;
 	}
 	ok(sm_rows_run(&r, NULL), "the next one takes it up");
-	is_int((long long)r.world.n, 1, "one job");
-	is_int(sm_rows_of(&r, 1)->attempt, 1, "one attempt");
-	ok(sm_rows_of(&r, 1)->exit.stopped == (stop && !pass), "its end");
+	is_int(
+	    (long long)r.world.n, 1, "the next server creates no second job");
+	is_int(sm_rows_of(&r, 1)->attempt, 1,
+	    "the next server adopts the attempt");
+	ok(sm_rows_of(&r, 1)->exit.stopped == (stop && !pass),
+	    "the adopted attempt ends as it was requested");
 	rows_end(&r);
 }
 
@@ -430,11 +438,12 @@ test_hold(void)
 	r.hold = true;
 	(void)sm_rows_run(&r, is_waited_for);
 	is_int(r.world.creates, 0, "a command creates nothing");
-	ok(sm_rows_of(&r, 1)->open, "and ends nothing");
+	ok(sm_rows_of(&r, 1)->open,
+	    "a command without a server ends no attempt");
 	sm_rows_kill(&r);
 	r.hold = false;
 	ok(sm_rows_run(&r, NULL), "the next server does");
-	is_int(r.world.creates, 1, "once");
+	is_int(r.world.creates, 1, "the next server sends one Create");
 	rows_end(&r);
 }
 

@@ -208,8 +208,8 @@ test_frames(void)
 	ok(b.trial == 7 && b.redraw == 2 && b.from == 3 && y[1] == 0.75 &&
 		b.seconds == 0.25,
 	    "its numbers are the same");
-	is_str(b.made_by, "cpu", "who made it");
-	is_str(b.text, "why", "and its message");
+	is_str(b.made_by, "cpu", "the device is the same");
+	is_str(b.text, "why", "the message is the same");
 	ok(worker_protocol_read_answer(&b, y, 3, &m) != 0,
 	    "one for another space is refused");
 	for (len = 0; len < m.len; len++) {
@@ -249,7 +249,8 @@ test_same(const char *name)
 		there = setting(&g);
 		is_str(there, here, name);
 		is_str(a.made_by, "cpu", "made by the CPU");
-		ok(a.seconds >= 0 && a.seconds < 60, "in some time");
+		ok(a.seconds >= 0 && a.seconds < 60,
+		    "its seconds are plausible");
 		free(here);
 		free(there);
 		if (i == 1) {
@@ -350,13 +351,14 @@ test_drop(void)
 	loop_timer_free(th.look);
 	ok(th.later > 0 && th.other == 0, "a strategy takes long");
 	here = called(&g, 5, 0);
-	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "another is answered");
+	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT,
+	    "a request replaces the one in progress");
 	there = setting(&g);
 	is_str(there, here, "rightly");
 	is_int(starts(&g), 3, "by a new process");
 	suggest_cancel(g.suggester);
 	is_int(rig_ask(&g, 6, 0, &a, &e), SUGGEST_POINT, "and the next one");
-	is_int(starts(&g), 3, "by the same");
+	is_int(starts(&g), 3, "the next request needs no new process");
 	free(there);
 	free(here);
 	rig_close(&g);
@@ -376,17 +378,18 @@ test_device(void)
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
 	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, "a device answers");
-	is_str(a.made_by, "cuda", "and reports it");
+	is_str(a.made_by, "cuda", "the answer names cuda");
 	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
-	is_str(g.event, "it computes on a fake", "of its name");
-	is_int(starts(&g), 1, "by one process");
+	is_str(g.event, "it computes on a fake", "the event names the device");
+	is_int(starts(&g), 1, "both answers are of one process");
 	rig_close(&g);
 
 	days("none");
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, "without a device");
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT,
+	    "a worker without a device: an answer");
 	is_str(a.made_by, "cpu", "the CPU answers");
 	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
@@ -540,7 +543,7 @@ test_ahead_dropped(
 	is_int(suggest_wait(y.rig.suggester, &y.q, &a, &e), SUGGEST_POINT,
 	    "it is computed again");
 	got = setting(&y.rig);
-	is_str(got, want, "with all results");
+	is_str(got, want, "the second computation has all results");
 	free(want);
 	free(got);
 	rig_close(&y.rig);

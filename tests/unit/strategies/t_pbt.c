@@ -127,21 +127,22 @@ test_turns(void)
 	}
 	ok(!same_point(history_point(r.h, 1), history_point(r.h, 2)),
 	    "not at the same place");
-	is_int(ask(&r), 2, "all run: wait");
+	is_int(ask(&r), 2, "while all members run, none continues");
 	end(&r, 3, 1);
-	is_int(ask(&r), 0, "one has ended");
+	is_int(ask(&r), 0, "a member whose trial has ended continues");
 	is_int(r.out.member, 3, "it is its turn");
 	is_int(r.out.from, 3, "alone it is not bad");
-	is_int(r.out.until, 20, "and continues");
+	is_int(r.out.until, 20, "its next segment ends at step 20");
 	ok(same_point(r.x, history_point(r.h, 3)),
 	    "a member alone continues with its setting");
 	end(&r, 2, 2);
 	end(&r, 4, 3);
 	end(&r, 1, 4);
-	is_int(begin(&r), 5, "all have ended");
+	is_int(begin(&r), 5, "after the end of all members one continues");
 	ok(r.out.member == 1 && r.out.from == 3,
 	    "the first of equals, the worst, takes over from the best");
-	ok(!same_point(r.x, history_point(r.h, 3)), "and explores");
+	ok(!same_point(r.x, history_point(r.h, 3)),
+	    "the copied setting is perturbed");
 	memcpy(again, r.x, sizeof again);
 	is_int(begin(&r), 6, "the next");
 	ok(r.out.member == 2 && r.out.from == 2 &&
@@ -155,14 +156,14 @@ test_turns(void)
 	is_int(begin(&r), 8, "the last of them");
 	ok(r.out.member == 4 && r.out.from == 5,
 	    "the worst takes over from the newest of the best");
-	is_int(r.out.until, 30, "which is further");
+	is_int(r.out.until, 30, "its segment ends after that of the best");
 	is_int(begin(&r), 9, "one whose trial failed");
 	ok(r.out.member == 1 && r.out.from == 5, "good ones continue");
-	is_int(begin(&r), 10, "then it");
+	is_int(begin(&r), 10, "the member whose trial failed continues");
 	ok(r.out.member == 2 && r.out.from == 5, "takes over");
 	is_int(begin(&r), 11, "and one whose trial was cancelled");
 	ok(r.out.member == 3 && r.out.from == 5, "does, too");
-	is_int(ask(&r), 2, "all run again");
+	is_int(ask(&r), 2, "while all run again, none continues");
 	rig_close(&r);
 
 	/* The same questions, the same answers. */
@@ -193,12 +194,13 @@ test_end(void)
 	ok(r.out.from == 0 && r.out.member == 1 && r.out.until == 4,
 	    "without results a member starts from the beginning");
 	end(&r, 3, 1);
-	is_int(begin(&r), 4, "the other one");
+	is_int(begin(&r), 4, "the second member starts, too");
 	ok(r.out.from == 3 && r.out.until == 6, "goes to the last step: %d",
 	    (int)r.out.until);
 	is_int(begin(&r), 5, "as does the first");
 	end(&r, 4, 1);
-	is_int(ask(&r), 2, "one runs");
+	is_int(
+	    ask(&r), 2, "while one runs and the other is done, none continues");
 	end(&r, 5, 1);
 	is_int(ask(&r), 1, "nothing is left");
 	rig_close(&r);
@@ -283,7 +285,8 @@ test_check(void)
 
 	rig_open(&r, "{\"mutate\": [\"lr\", \"nn\"]}");
 	is_int(s->check(r.values, r.space, &e), -1, "an unknown parameter");
-	is_str(e.text, "pbt: mutate: no such parameter: \"nn\"", "is named");
+	is_str(e.text, "pbt: mutate: no such parameter: \"nn\"",
+	    "the error names the parameter");
 	rig_close(&r);
 	rig_open(&r, "{\"mutate\": [\"lr\", \"n\"]}");
 	is_int(s->check(r.values, r.space, &e), 0, "known ones are fine");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/html/html.h"
 #include "src/model/plugin-options.h"
@@ -14,6 +15,9 @@
 #include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
+
+/* How long a page waits for summaries: others are asked for meanwhile. */
+enum { WAIT_MS = 50 };
 
 /* A cell; head names it where the screen has no room for columns. */
 static void
@@ -76,12 +80,12 @@ real_put(struct html *h, const char *head, double value, bool shown)
 
 /* A running study without a server was abandoned. */
 static void
-life_put(struct html *h, const struct web_study *s)
+life_put(struct html *h, const struct web_study *s, bool alive)
 {
 	bool runs = s->summary.state != NULL &&
 		    (s->summary.state[0] == 'r' || s->summary.state[0] == 'p');
 
-	if (web_study_alive(s))
+	if (alive)
 		cell_put(h, "server", "alive", "alive");
 	else
 		cell_put(h, "server", runs ? "trouble" : NULL,
@@ -109,9 +113,9 @@ progress_put(struct html *h, const struct web_summary *m, const char *text)
 
 /* Only of a study that a server runs, and from a second on. */
 static void
-left_put(struct html *h, const struct web_study *s)
+left_put(struct html *h, const struct web_study *s, bool alive)
 {
-	double left = web_study_alive(s) ? web_study_left(s) : 0;
+	double left = alive ? web_study_left(s) : 0;
 	struct buf b = { 0 };
 
 	if (left >= 1)
@@ -126,6 +130,7 @@ row_put(struct html *h, const struct web_study *s)
 	const struct web_summary *m = &s->summary;
 	char *address = web_frame_address(s->id, "");
 	char text[64];
+	bool alive;
 
 	html_open(h, "tr");
 	html_open(h, "td");
@@ -143,17 +148,19 @@ row_put(struct html *h, const struct web_study *s)
 		html_leaf(h, "div", "note", s->note);
 	html_close(h, "td");
 	free(address);
-	if (m->trouble != NULL) {
+	if (m->state == NULL) {
 		html_open(h, "td");
 		html_attr(h, "colspan", "13");
-		html_attr(h, "class", "trouble");
-		html_text(h, m->trouble);
+		if (m->trouble != NULL)
+			html_attr(h, "class", "trouble");
+		html_text(h, m->trouble != NULL ? m->trouble : "not read yet");
 		html_close(h, "td");
 		html_close(h, "tr");
 		return;
 	}
+	alive = web_study_alive(s);
 	cell_put(h, "state", NULL, m->state);
-	life_put(h, s);
+	life_put(h, s, alive);
 	cell_put(h, "goal", NULL, m->goal);
 	real_put(h, "best", m->best, m->best_trial > 0);
 	(void)snprintf(text, sizeof text, "%" PRId64, m->best_trial);
@@ -164,7 +171,7 @@ row_put(struct html *h, const struct web_study *s)
 	else
 		(void)snprintf(text, sizeof text, "%" PRId64, m->trials);
 	progress_put(h, m, text);
-	left_put(h, s);
+	left_put(h, s, alive);
 	number_put(h, "running", m->running);
 	number_put(h, "completed", m->completed);
 	number_put(h, "stopped", m->stopped);
@@ -192,6 +199,7 @@ static void
 table_put(
     struct html *h, struct web_studies *all, const char *words, bool archived)
 {
+	int64_t until = clock_boot_ms() + WAIT_MS;
 	size_t i, shown = 0, others = 0;
 
 	for (i = 0; i < all->n; i++) {
@@ -199,7 +207,7 @@ table_put(
 			others++;
 			continue;
 		}
-		web_study_sum(all->studies[i]);
+		web_study_sum(all->studies[i], until);
 		if (!is_found(all->studies[i], words))
 			continue;
 		if (shown++ == 0) {

@@ -18,6 +18,7 @@ struct web_studies;
 struct web_study;
 
 /* The list of studies; with find in the address those that contain it. */
+/* It waits for summaries a moment only: some studies may be late then. */
 void web_page_index(struct buf *out, const struct web_access *,
     struct web_studies *, const struct web_address *);
 /* A page of one sentence, for errors. */

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/http/http-server.h"
 #include "src/base/loop.h"
@@ -38,9 +39,12 @@ static const char style[] =
 #include "src/web/web-style.inc"
     ;
 
+enum { LATE_MS = 50 /* of a turn of the loop */ };
+
 struct web_server {
 	const struct web_server_options *options;
 	struct loop *loop;
+	struct loop_timer *late; /* for studies whose summaries are */
 	struct http_server *http;
 	struct web_access access;
 	struct web_studies studies;
@@ -312,6 +316,16 @@ public_answer(struct web_server *w, const struct web_address *a,
 	return true;
 }
 
+/* Other requests are answered between two turns. */
+static void
+on_late(void *arg)
+{
+	struct web_server *w = arg;
+
+	if (!web_studies_catch_up(&w->studies, clock_boot_ms() + LATE_MS))
+		loop_timer_set(w->late, 0);
+}
+
 static void
 get_answer(
     struct web_server *w, struct web_address *a, struct http_server_request *r)
@@ -321,6 +335,7 @@ get_answer(
 	if (a->page == WEB_PAGE_INDEX) {
 		web_page_index(&b, &w->access, &w->studies, a);
 		html_answer(r, 200, &b);
+		loop_timer_set(w->late, 0);
 	} else if (a->page == WEB_PAGE_COMPARE)
 		compare_answer(w, a, r);
 	else if (a->study != NULL && a->page != WEB_PAGE_ACTION &&
@@ -555,6 +570,7 @@ web_server_run(const struct web_server_options *options, struct err *e)
 	rc = options->socket != NULL ? unix_listen(&fd, options->socket, e)
 				     : tcp_listen(&fd, &port, options->bind, e);
 	if (rc == 0) {
+		w.late = loop_timer_new(w.loop, on_late, &w);
 		w.live = web_live_open(w.loop);
 		w.actions = web_actions_open(w.loop);
 		w.streams = web_streams_open(w.loop);
@@ -568,6 +584,7 @@ web_server_run(const struct web_server_options *options, struct err *e)
 		web_streams_close(w.streams);
 		web_actions_close(w.actions);
 		web_live_close(w.live);
+		loop_timer_free(w.late);
 	}
 	web_studies_fini(&w.studies);
 	loop_close(w.loop);

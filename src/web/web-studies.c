@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/file.h"
 #include "src/base/mem.h"
@@ -54,21 +55,42 @@ id_taken(const struct web_studies *all, const char *id)
 	return false;
 }
 
-/* Takes the contents of found. */
+static int
+db_compare(const void *a, const void *b)
+{
+	const struct web_study *const *x = a, *const *y = b;
+
+	return strcmp((*x)->db, (*y)->db);
+}
+
+/* Whether it is among the first sorted ones, or those behind; it is seen then. */
+static bool
+is_known(struct web_studies *all, size_t sorted, const char *db)
+{
+	struct web_study key = { .db = (char *)db }, *of = &key, **at = NULL;
+	size_t i;
+
+	if (sorted > 0)
+		at = bsearch(&of, all->studies, sorted, sizeof of, db_compare);
+	for (i = sorted; at == NULL && i < all->n; i++)
+		if (strcmp(all->studies[i]->db, db) == 0)
+			at = &all->studies[i];
+	if (at != NULL)
+		(*at)->seen = true;
+	return at != NULL;
+}
+
+/* The first sorted ones are in the order of their databases. */
 static void
-study_add(struct web_studies *all, struct cli_study *found)
+study_add(struct web_studies *all, size_t sorted, const struct cli_study *found)
 {
 	struct web_study *s;
 	const char *base = strrchr(found->db, '/');
-	size_t i;
 	int k;
 
 	base = base == NULL ? found->db : base + 1;
-	for (i = 0; i < all->n; i++)
-		if (strcmp(all->studies[i]->db, found->db) == 0) {
-			all->studies[i]->seen = true;
-			return;
-		}
+	if (is_known(all, sorted, found->db))
+		return;
 	s = xcalloc(1, sizeof *s);
 	s->db = xstrdup(found->db);
 	s->state_dir = xstrdup(found->state_dir);
@@ -88,7 +110,7 @@ study_add(struct web_studies *all, struct cli_study *found)
 }
 
 static void
-place_search(struct web_studies *all, const char *place)
+place_search(struct web_studies *all, size_t sorted, const char *place)
 {
 	struct cli_study found;
 	struct stat st;
@@ -98,7 +120,7 @@ place_search(struct web_studies *all, const char *place)
 	if (stat(place, &st) != 0 || !S_ISDIR(st.st_mode)) {
 		if (cli_find_named(&found, place, NULL) == 0) {
 			if (stat(found.db, &st) == 0)
-				study_add(all, &found);
+				study_add(all, sorted, &found);
 			cli_study_fini(&found);
 		}
 		return;
@@ -106,7 +128,7 @@ place_search(struct web_studies *all, const char *place)
 	names = cli_find_names(place);
 	for (i = 0; names != NULL && names[i] != NULL; i++)
 		if (cli_find_named(&found, names[i], NULL) == 0) {
-			study_add(all, &found);
+			study_add(all, sorted, &found);
 			cli_study_fini(&found);
 		}
 	strv_free(names);
@@ -123,12 +145,14 @@ id_compare(const void *a, const void *b)
 void
 web_studies_search(struct web_studies *all)
 {
-	size_t i, n = 0;
+	size_t i, n = 0, sorted = all->n;
 
 	for (i = 0; i < all->n; i++)
 		all->studies[i]->seen = false;
+	if (sorted > 0)
+		qsort(all->studies, sorted, sizeof *all->studies, db_compare);
 	for (i = 0; all->places[i] != NULL; i++)
-		place_search(all, all->places[i]);
+		place_search(all, sorted, all->places[i]);
 	for (i = 0; i < all->n; i++)
 		if (all->studies[i]->seen)
 			all->studies[n++] = all->studies[i];
@@ -248,7 +272,7 @@ summary_read(struct web_summary *s, struct store *store, struct err *e)
 }
 
 void
-web_study_sum(struct web_study *s)
+web_study_sum(struct web_study *s, int64_t until_ms)
 {
 	struct web_stamp stamp;
 	struct store *store;
@@ -258,8 +282,10 @@ web_study_sum(struct web_study *s)
 	free(s->note);
 	s->note = web_study_note_read(s);
 	web_study_stamp(s, &stamp);
-	if (s->summed && web_stamp_same(&stamp, &s->stamp))
+	s->late = !s->summed || !web_stamp_same(&stamp, &s->stamp);
+	if (!s->late || clock_boot_ms() > until_ms)
 		return;
+	s->late = false;
 	summary_fini(&s->summary);
 	rc = store_open(&store, s->db, STORE_READ, &e);
 	if (rc == 0) {
@@ -270,6 +296,24 @@ web_study_sum(struct web_study *s)
 		s->summary.trouble = xstrdup(e.text);
 	s->stamp = stamp;
 	s->summed = rc == 0;
+}
+
+bool
+web_studies_catch_up(struct web_studies *all, int64_t until_ms)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < all->n; i++)
+		left += all->studies[i]->late;
+	for (i = 0; i < all->n && left > 0; i++) {
+		if (!all->studies[i]->late)
+			continue;
+		web_study_sum(all->studies[i], INT64_MAX);
+		left--;
+		if (clock_boot_ms() > until_ms)
+			break;
+	}
+	return left == 0;
 }
 
 /* NAME.db -> NAME.d/file */

@@ -38,6 +38,7 @@ struct web_study {
 	char *note; /* of the user, as of the last web_study_sum; NULL = none */
 	bool seen; /* in the last search */
 	bool summed; /* summary is of the stamp */
+	bool late; /* a page did not wait for its summary */
 	struct web_stamp stamp;
 	struct web_summary summary;
 };
@@ -54,8 +55,16 @@ void web_studies_search(struct web_studies *);
 void web_studies_fini(struct web_studies *);
 /* By id; searches again when it is unknown.  NULL = none. */
 struct web_study *web_studies_find(struct web_studies *, const char *id);
-/* Read the note, and the summary unless the database has not changed. */
-void web_study_sum(struct web_study *);
+/*
+ * Read the note, and the summary unless the database has not changed, or it is
+ * later than until_ms (clock_boot_ms): the study is late then.
+ */
+void web_study_sum(struct web_study *, int64_t until_ms);
+/*
+ * Read summaries of studies that are late, until then, at least one; false:
+ * some still are.
+ */
+bool web_studies_catch_up(struct web_studies *, int64_t until_ms);
 /* The stamp of the database now; all 0 when it is gone. */
 void web_study_stamp(const struct web_study *, struct web_stamp *);
 bool web_stamp_same(const struct web_stamp *, const struct web_stamp *);

@@ -47,6 +47,7 @@ done
 # A socket: what is answered.
 
 pages own
+own=$pages
 site=$dir/.hpotune-web
 is "$(head -n 1 own.out)" "web: $site" 'the socket is in the folder'
 like "$(cat own.out)" "ssh -L 8080:$site " 'and the line that forwards it'
@@ -180,6 +181,30 @@ sqlite3 two.db "INSERT INTO t_aim (position, metric, goal)
 web get "$site" '/?find=minimize' >out
 like "$(cat body)" '>maximize acc, minimize ms<' 'the list: each goal beside its metric'
 rm two.db
+
+# Many studies: a page does not wait until all have been read.
+
+mkdir lot
+i=0
+while [ $i -lt 400 ]; do
+	i=$((i + 1))
+	ln small.db "lot/m$i.db"
+done
+head -c 10000 /dev/zero >lot/none.db
+pages list --socket list lot
+web get "$dir/list" / >out
+is "$(grep -o 'href="/s/m[0-9]*"' body | wc -l)" 400 'all studies are listed at once'
+like "$(cat body)" '<td colspan="13">not read yet</td>' 'though some are not read'
+is "$(web check body)" '' 'which is a page'
+is "$(web get "$dir/list" /s/m7)" 200 'others are answered meanwhile'
+ok 'and soon all are' retry eval \
+    'web get "$dir/list" / >out && ! grep -q "not read yet" body'
+is "$(grep -c '>finished<' body)" 400 'with their states'
+like "$(cat body)" 'class="trouble"' 'also what cannot be read'
+kill "$pages"
+reap "$pages"
+rm -r lot
+pages=$own
 
 # Names from outside.
 

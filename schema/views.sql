@@ -278,11 +278,13 @@ SELECT trial, metric, goal, least AS min, most AS max, value, violation
 FROM t_outcome JOIN t_aim USING (position);
 
 -- Members of a population, which continue from each other's checkpoints; each
--- trial is a segment.
+-- trial is a segment.  The strategy of such a study never changes, so that other
+-- studies have none: their trials are not looked through.
 CREATE VIEW population AS
-SELECT member, trial, from_trial, until_step, state, objective,
+SELECT member, trial, from_trial, until_step, t.state, objective,
     nullif(last_step, -1) AS step, params
-FROM t_trial WHERE member IS NOT NULL;
+FROM t_study AS s CROSS JOIN t_trial AS t
+WHERE s.strategy = 'pbt' AND member IS NOT NULL;
 
 -- The GPUs that the launchers use, or cannot use, as last reported.
 CREATE VIEW gpus AS

@@ -406,6 +406,8 @@ test_plans(void)
 	plan(s, "SELECT * FROM stops WHERE trial = 7", "SEARCH", sort);
 	plan(s, "SELECT * FROM events WHERE trial = 7", "SEARCH", sort);
 	plan(s, "SELECT * FROM attempts WHERE trial = 7", "SEARCH", sort);
+	/* The study's row comes first: without a population nothing is read. */
+	plan(s, "SELECT * FROM population LIMIT 20", "SCAN s", sort);
 	store_close(s);
 }
 

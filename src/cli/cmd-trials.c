@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
@@ -34,7 +35,11 @@ static const struct sort {
 	    "energy_joules NULLS LAST" },
 };
 
-enum { COLUMNS = 12 }; /* of the query, before those of further aims */
+enum {
+	COLUMNS = 12, /* of the query, before those of further aims */
+	PART_ROWS = 4000, /* held at a time */
+	PART_BYTES = 256 << 10 /* of JSON */
+};
 
 #define N_SORTS (sizeof sorts / sizeof sorts[0])
 
@@ -239,26 +244,64 @@ columns_put(struct table *table, const struct objectives *aims)
 	table_column(table, "note", TABLE_SHRINK);
 }
 
+static void
+part_print(const struct cli *cli, struct table *table, bool heads)
+{
+	struct buf out = { 0 };
+
+	table_put(&out, table, cli->width, cli->colour, heads);
+	(void)cli_print(&out);
+	table_drop_rows(table);
+}
+
+/*
+ * Add the rows of sql.  Beyond PART_ROWS they are printed, or where that is not
+ * asked for only measured, part by part.  *parts: how many parts there were.
+ */
+static int
+rows_add(const struct cli *cli, struct table *table, struct store *store,
+    const char *sql, bool print, size_t *parts, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	*parts = 0;
+	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if (table_rows(table) == PART_ROWS) {
+			if (print)
+				part_print(cli, table, *parts == 0);
+			else
+				table_drop_rows(table);
+			++*parts;
+		}
+		row_add(table, rows);
+	}
+	store_rows_close(rows);
+	return rc;
+}
+
+/* A long table is read twice: once for the widths of its columns. */
 static int
 table_print(const struct cli *cli, struct store *store,
     const struct objectives *aims, const char *where, struct err *e)
 {
-	struct buf sql = { 0 }, out = { 0 };
+	struct buf sql = { 0 };
 	struct table *table = table_new();
-	struct store_rows *rows;
+	size_t parts;
 	int rc;
 
 	columns_put(table, aims);
 	select_put(&sql, aims, where);
-	rc = store_rows_open(&rows, store, buf_str(&sql), NULL, e);
-	if (rc == 0) {
-		while ((rc = store_rows_next(rows, e)) == 1)
-			row_add(table, rows);
-		store_rows_close(rows);
+	rc = rows_add(cli, table, store, buf_str(&sql), false, &parts, e);
+	if (rc == 0 && parts > 0) {
+		table_drop_rows(table);
+		rc =
+		    rows_add(cli, table, store, buf_str(&sql), true, &parts, e);
 	}
 	if (rc == 0 && table_rows(table) > 0)
-		table_put(&out, table, cli->width, cli->colour, true);
-	(void)cli_print(&out);
+		part_print(cli, table, parts == 0);
 	table_free(table);
 	buf_free(&sql);
 	return rc;
@@ -277,14 +320,29 @@ json_print(struct store *store, const struct objectives *aims,
 	    "v.trial = t.trial) AS violation FROM (%s) AS t";
 	bool wide = aims->several || aims->constraints;
 	struct buf sql = { 0 }, out = { 0 };
+	struct json_writer w = { .out = &out };
+	struct store_rows *rows;
 	int rc;
 
 	buf_printf(&sql, wide ? outcomes : "%s", where);
-	rc = rows_put_json(&out, store, buf_str(&sql), NULL, false, e);
+	rc = store_rows_open(&rows, store, buf_str(&sql), NULL, e);
+	buf_free(&sql);
+	if (rc != 0)
+		return -1;
+	json_writer_array(&w, NULL);
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		json_writer_line(&w);
+		json_writer_object(&w, NULL);
+		rows_put_members(&w, rows, 0);
+		json_writer_end(&w);
+		if (out.len >= PART_BYTES)
+			(void)cli_print(&out);
+	}
+	store_rows_close(rows);
+	json_writer_end(&w);
 	buf_putc(&out, '\n');
 	if (rc == 0)
 		(void)cli_print(&out);
-	buf_free(&sql);
 	buf_free(&out);
 	return rc;
 }
@@ -302,7 +360,9 @@ cmd_trials(struct cli *cli)
 
 	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
-	if (store_study_get(store, &study, &e) != 0 ||
+	/* One state of the file for all that is read. */
+	if (store_begin(store, &e) != 0 ||
+	    store_study_get(store, &study, &e) != 0 ||
 	    objectives_read(&aims, store, &e) != 0 ||
 	    query_put(&sql, cli, study.maximize, &e) != 0)
 		goto out;
@@ -311,6 +371,7 @@ cmd_trials(struct cli *cli)
 	else
 		rc = table_print(cli, store, &aims, buf_str(&sql), &e);
 out:
+	store_rollback(store);
 	objectives_fini(&aims);
 	buf_free(&sql);
 	store_study_fini(&study);

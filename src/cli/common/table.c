@@ -46,10 +46,9 @@ table_free(struct table *table)
 
 	if (table == NULL)
 		return;
+	table_drop_rows(table);
 	for (i = 0; i < table->n_columns; i++)
 		free(table->columns[i].head);
-	for (i = 0; i < table->n_cells; i++)
-		free(table->cells[i].text);
 	free(table->columns);
 	free(table->cells);
 	free(table);
@@ -110,6 +109,16 @@ size_t
 table_rows(const struct table *table)
 {
 	return table->n_columns == 0 ? 0 : table->n_cells / table->n_columns;
+}
+
+void
+table_drop_rows(struct table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->n_cells; i++)
+		free(table->cells[i].text);
+	table->n_cells = 0;
 }
 
 static size_t

@@ -25,7 +25,14 @@ void table_column(struct table *, const char *head, enum table_column);
 void table_cell(struct table *, const char *, enum table_tint);
 /* digits significant digits; NaN is an empty cell. */
 void table_cell_real(struct table *, double, int digits);
+/* The rows that are held: those added since the last table_drop_rows. */
 size_t table_rows(const struct table *);
+/*
+ * Free the rows.  Columns keep the width that these had, so that a long table is
+ * printed in parts after it was measured: add all its rows, dropping them from
+ * time to time, then add them again and print and drop some at a time.
+ */
+void table_drop_rows(struct table *);
 /*
  * Append the table. width 0 = unlimited.  Columns that are empty in all rows
  * are omitted.  Without heads the first line is the first row.

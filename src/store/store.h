@@ -222,6 +222,13 @@ void store_checkpoint_at_close(struct store *);
 int store_begin(struct store *, struct err *);
 int store_commit(struct store *, bool durable, struct err *);
 void store_rollback(struct store *);
+/*
+ * Of a writing connection, outside of a transaction: between the two all reads
+ * see one state of the file, and the file is locked once and not for each.
+ * Nothing may be written.
+ */
+int store_read_begin(struct store *, struct err *);
+void store_read_end(struct store *);
 bool store_in_transaction(const struct store *);
 /* Whether the open transaction has failed. */
 bool store_failed(const struct store *);

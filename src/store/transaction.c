@@ -76,6 +76,20 @@ store_rollback(struct store *s)
 	s->begun = s->lost = false;
 }
 
+int
+store_read_begin(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_BEGIN_READ, e);
+
+	return st == NULL || stmt_step(s, st, e) < 0 ? -1 : 0;
+}
+
+void
+store_read_end(struct store *s)
+{
+	(void)sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
+}
+
 bool
 store_in_transaction(const struct store *s)
 {

@@ -485,7 +485,11 @@ load_lives(struct tuner *t, struct err *e)
 		c = history_curve(t->history, l->row.number);
 		if (c.n > 0)
 			live_trial_set_judged(l, curve_step(&c, c.n - 1));
-		if (l->row.attempts > 0) {
+		/* The first attempt has no past, and is no second look. */
+		if (l->row.attempts == 1 && l->open) {
+			if (outcome_restore(t, l, e) != 0)
+				return -1;
+		} else if (l->row.attempts > 0) {
 			if (store_attempt_past(
 				t->store, l->row.number, &past, e) != 0 ||
 			    outcome_restore(t, l, e) != 0)
@@ -508,6 +512,8 @@ restore_tuner(struct tuner *t, struct err *e)
 	struct load ld = { .tuner = t, .err = e };
 	int rc;
 
+	if (store_read_begin(t->store, e) != 0)
+		return -1;
 	ld.values = xcalloc(t->study->space->n, sizeof *ld.values);
 	ld.point = xcalloc(t->study->space->n, sizeof *ld.point);
 	rc = warm_trials_load(t, e);
@@ -523,6 +529,7 @@ restore_tuner(struct tuner *t, struct err *e)
 		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);
 	if (rc == 0)
 		rc = load_lives(t, e);
+	store_read_end(t->store);
 	if (rc == 0)
 		load_paused(t);
 	if (rc == 0)

@@ -85,16 +85,19 @@ row_end(const struct row *r)
 	return r->bad ? -1 : 0;
 }
 
-/* Whether the column has this type, or NULL where that is allowed. */
+/*
+ * Whether a column's value has this type, or NULL where that is allowed.  A
+ * value is fetched once for its type and its content: a start reads millions.
+ */
 static bool
-row_is(struct row *r, int i, int type, bool or_null)
+row_is(struct row *r, int i, sqlite3_value *v, int type, bool or_null)
 {
 	static const char *const names[] = {
 		[SQLITE_INTEGER] = "not a whole number",
 		[SQLITE_FLOAT] = "not a number",
 		[SQLITE_TEXT] = "not a text",
 	};
-	int is = sqlite3_column_type(r->st, i);
+	int is = sqlite3_value_type(v);
 
 	if (is == type)
 		return true;
@@ -106,11 +109,16 @@ row_is(struct row *r, int i, int type, bool or_null)
 }
 
 static int64_t
-row_number(struct row *r, int i, int64_t min, int64_t max)
+row_number(
+    struct row *r, int i, int64_t none, int64_t min, int64_t max, bool or_null)
 {
-	int64_t v = sqlite3_column_int64(r->st, i);
+	sqlite3_value *value = sqlite3_column_value(r->st, i);
 	char why[96];
+	int64_t v;
 
+	if (!row_is(r, i, value, SQLITE_INTEGER, or_null))
+		return none;
+	v = sqlite3_value_int64(value);
 	if (v >= min && v <= max)
 		return v;
 	(void)snprintf(why, sizeof why, "%" PRId64 " cannot be", v);
@@ -121,15 +129,13 @@ row_number(struct row *r, int i, int64_t min, int64_t max)
 int64_t
 row_int(struct row *r, int i, int64_t min, int64_t max)
 {
-	return row_is(r, i, SQLITE_INTEGER, false) ? row_number(r, i, min, max)
-						   : min;
+	return row_number(r, i, min, min, max, false);
 }
 
 int64_t
 row_int_or(struct row *r, int i, int64_t none, int64_t min, int64_t max)
 {
-	return row_is(r, i, SQLITE_INTEGER, true) ? row_number(r, i, min, max)
-						  : none;
+	return row_number(r, i, none, min, max, true);
 }
 
 bool
@@ -142,18 +148,21 @@ row_bool(struct row *r, int i)
 double
 row_real(struct row *r, int i)
 {
-	if (sqlite3_column_type(r->st, i) == SQLITE_INTEGER)
-		return sqlite3_column_double(r->st, i);
-	return row_is(r, i, SQLITE_FLOAT, true)
-		   ? sqlite3_column_double(r->st, i)
+	sqlite3_value *v = sqlite3_column_value(r->st, i);
+
+	return sqlite3_value_type(v) == SQLITE_INTEGER ||
+		       row_is(r, i, v, SQLITE_FLOAT, true)
+		   ? sqlite3_value_double(v)
 		   : NAN;
 }
 
 static char *
 row_string(struct row *r, int i, bool or_null)
 {
-	char *s =
-	    row_is(r, i, SQLITE_TEXT, or_null) ? stmt_col_text(r->st, i) : NULL;
+	sqlite3_value *v = sqlite3_column_value(r->st, i);
+	char *s = row_is(r, i, v, SQLITE_TEXT, or_null)
+		      ? stmt_col_text(r->st, i)
+		      : NULL;
 
 	if (s != NULL && strlen(s) == (size_t)sqlite3_column_bytes(r->st, i))
 		return s;

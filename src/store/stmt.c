@@ -336,7 +336,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "ORDER BY trial, step, seq",
 	[STMT_RECORD_REPORT] =
 	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
-	    "AND trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1) "
+	    /* Asked once; most studies have none, and the list is for each. */
+	    "AND (NOT EXISTS (SELECT 1 FROM t_trial WHERE forgotten = 1) OR "
+	    "trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1)) "
 	    "ORDER BY trial, step, seq",
 	/*
 	 * The same of several metrics, whose names are a JSON array.  Where no

@@ -19,6 +19,29 @@ struct hurt_pool {
 	int64_t n, better;
 };
 
+/* Whether both curves have the same steps, as far as the shorter one goes. */
+static bool
+same_steps(const struct curve *c, const struct curve *o)
+{
+	return c->steps == NULL && o->steps == NULL && c->first == o->first &&
+	       c->stride == o->stride;
+}
+
+/* pool_add of curves with the same steps: each value has its own place. */
+static void
+pool_add_same(
+    struct hurt_pool *pool, const struct curve *c, const struct curve *o)
+{
+	size_t i, n = c->n < o->n ? c->n : o->n;
+
+	for (i = 0; i < n; i++) {
+		if (!isfinite(o->values[i]))
+			continue;
+		pool[i].n++;
+		pool[i].better += o->values[i] < c->values[i];
+	}
+}
+
 /* Compare c with one curve, the same or another, at each report of c. */
 static void
 pool_add(struct hurt_pool *pool, const struct curve *c, const struct curve *o)
@@ -26,6 +49,10 @@ pool_add(struct hurt_pool *pool, const struct curve *c, const struct curve *o)
 	int64_t last = curve_step(o, o->n - 1);
 	size_t i, k = 0;
 
+	if (same_steps(c, o)) {
+		pool_add_same(pool, c, o);
+		return;
+	}
 	for (i = 0; i < c->n && curve_step(c, i) <= last; i++) {
 		while (k < o->n && curve_step(o, k) <= curve_step(c, i))
 			k++;

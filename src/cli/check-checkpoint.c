@@ -171,8 +171,8 @@ whole_run(struct compare *c, struct err *e)
 		return -1;
 	if (strcmp(c->state, "completed") != 0)
 		return err_set(e, ERR_FILE,
-		    "%s: the trial is %s without being stopped: %s", what,
-		    c->state, c->why);
+		    "%s: the run without a stop is %s: %s", what, c->state,
+		    c->why);
 	if (c->whole.n < FEWEST_STEPS)
 		return err_set(e, ERR_FILE,
 		    "%s: the trial reports %s at %zu steps: %d are needed to "

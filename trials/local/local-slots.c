@@ -44,7 +44,8 @@ files_allow(int64_t slots)
 		return slots;
 	files.rlim_cur = files.rlim_max < want ? files.rlim_max : want;
 	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
-		log_warn("local", "the limit on open files stays: %s",
+		log_warn("local",
+		    "the limit on open files cannot be raised: %s",
 		    strerror(errno));
 	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
 		return slots;

@@ -533,7 +533,7 @@ pretend_kept(void *ctx, int64_t trial)
 
 const struct launcher launcher_pretend = {
 	.name = "pretend",
-	.about = "no process: made-up curves, for trying things out",
+	.about = "no processes: simulated curves, to test strategies and rules",
 	.options = pretend_options,
 	.continues = true,
 	.open = open_own,

@@ -224,7 +224,7 @@ wide_row(struct curve_file *b, const struct shape *s, struct reader *r,
 	size_t i;
 
 	if (r->n != s->columns)
-		return reader_err(r, e, "as many fields as columns expected");
+		return reader_err(r, e, "expected as many fields as columns");
 	c = curve_file_begin(b);
 	for (i = 0; i < r->n; i++) {
 		if (s->step[i] < 0 || *r->fields[i] == '\0')
@@ -332,7 +332,7 @@ long_rows(
 	while (rc == 0 && reader_line(r)) {
 		if (r->n != s->columns) {
 			rc = reader_err(
-			    r, e, "as many fields as columns expected");
+			    r, e, "expected as many fields as columns");
 			break;
 		}
 		rc = row_metric(s, r, &seen, &is, e);

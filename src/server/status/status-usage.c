@@ -95,7 +95,8 @@ status_put_costs(
 	/* A difference of less than a cent is not shown. */
 	if (committed > cost + 0.005)
 		buf_printf(out,
-		    ", at most $%.2f with what runs or is not priced",
+		    ", at most $%.2f including running and unpriced "
+		    "attempts",
 		    committed);
 	if (limit > 0)
 		buf_printf(out, ", of $%.2f", limit);

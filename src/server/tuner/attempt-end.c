@@ -134,8 +134,9 @@ no_report_put(
 		    "trial.metrics name was found");
 	else
 		(void)snprintf(why, n,
-		    "it ended without a report: no line such as \"hpotune: "
-		    "step=1 %.64s=0.5\", hpotune-trial(7)",
+		    "it ended without a report: it printed no line such "
+		    "as \"hpotune: step=1 %.64s=0.5\" (see "
+		    "hpotune-trial(7))",
 		    metric);
 }
 
@@ -160,7 +161,8 @@ end_classify(const struct tuner *t, const struct live_trial *l,
 	}
 	if (x->oom) {
 		if (*why == '\0')
-			(void)snprintf(why, n, "the kernel ran out of memory");
+			(void)snprintf(
+			    why, n, "the kernel killed it for lack of memory");
 		return END_OOM;
 	}
 	if (!x->ran)
@@ -466,8 +468,8 @@ slot_ended(struct tuner *t, struct live_trial *l, bool bad)
 	    ", trial %" PRId64 " with: %s", l->row.number,
 	    l->att.why != NULL ? l->att.why : "no reason given");
 	tuner_event(t, LOG_LEVEL_ERROR, "slot", l->row.number, l->att.attempt,
-	    "slot %d is drained: its last %d trials failed at once, the last "
-	    "one with: %s",
+	    "slot %d is drained: its last %d trials failed at once, the "
+	    "last one with: %s; hpotune resume uses the slot again",
 	    l->att.slot, SLOTS_DRAIN_AFTER,
 	    l->att.why != NULL ? l->att.why : "no reason given");
 }

@@ -387,7 +387,7 @@ checkpoints_clean(struct tuner *t, struct request *r)
 
 	if (!t->study->keep.given) {
 		(void)snprintf(r->text, sizeof r->text,
-		    "study.json has no \"keep\", which says what stays");
+		    "study.json has no \"keep\": no checkpoint is deleted");
 		return;
 	}
 	list_update(t);

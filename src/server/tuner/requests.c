@@ -87,8 +87,7 @@ stop_external(struct tuner *t, struct request *r, struct live_trial *l)
 	}
 	r->good = true;
 	(void)snprintf(r->text, sizeof r->text,
-	    "the answer to the next report of trial %" PRId64
-	    " will be to stop",
+	    "the answer to the next report of trial %" PRId64 " will be: stop",
 	    r->trial);
 }
 

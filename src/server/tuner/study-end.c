@@ -103,8 +103,8 @@ cost_reached(struct tuner *t, double dollars)
 	size_t i;
 
 	(void)snprintf(why, sizeof why,
-	    "limits.cost is reached: stopping all running trials "
-	    "now takes $%.2f of $%.2f, with what is spent",
+	    "limits.cost is reached: if all running trials are stopped "
+	    "now, the study costs $%.2f of $%.2f",
 	    dollars, t->study->limits.cost);
 	study_over(t, false, why);
 	t->end.awaits = true;

@@ -45,8 +45,8 @@ warmstart_put_source(struct buf *b, const struct warmstart_source *s)
 		before = ", ";
 	}
 	if (s->running > 0) {
-		buf_printf(b, "%s%" PRId64 " cancelled or not over", before,
-		    s->running);
+		buf_printf(b, "%s%" PRId64 " cancelled or still running",
+		    before, s->running);
 		before = ", ";
 	}
 	if (s->blameless > 0) {

@@ -237,7 +237,7 @@ like "$("$HPOTUNE" ask forms.json 2>&1)" '^hpotune: .*/forms.json: objective\.go
 
 # Other words for the other commands.
 is "$("$HPOTUNE" stop forms.db 8)" \
-    'the answer to the next report of trial 8 will be to stop' 'stop'
+    'the answer to the next report of trial 8 will be: stop' 'stop'
 is "$("$HPOTUNE" tell forms.db 8 loss=1)" 'stop: stopped by the user' \
     'the trial is stopped'
 is "$("$HPOTUNE" tell forms.db 8 --done)" 'cancelled: stopped by the user' \

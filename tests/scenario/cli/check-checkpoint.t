@@ -106,7 +106,7 @@ is "$?|$(cat err)" '1|hpotune: check --checkpoint: the trial reports loss at 3 s
     'too few reports'
 check bad
 is $? 1 'a trial that fails without a stop'
-like "$(cat err)" 'the trial is failed without being stopped: ' 'the reason, too'
+like "$(cat err)" 'the run without a stop is failed: ' 'the reason, too'
 check good --log out
 is "$?|$(cat err)" '2|hpotune: check: --checkpoint runs a trial: omit --log' \
     'both at once'

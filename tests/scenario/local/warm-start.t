@@ -129,7 +129,7 @@ sqlite3 lost.db "UPDATE t_attempt SET end_class = 'lost' WHERE end_class = 'erro
 failed=$(sql old.db "SELECT failed FROM study")
 study blame -e 's/old.db/lost.db/'
 like "$("$HPOTUNE" check blame.json)" \
-    "^warm start $((23 - failed)) of 24 trials of lost.db; left out: 1 cancelled or not over, $failed failed by no fault of their own$" \
+    "^warm start $((23 - failed)) of 24 trials of lost.db; left out: 1 cancelled or still running, $failed failed by no fault of their own$" \
     'check counts trials left out: lost ones and cancelled ones'
 
 # Two at once, in the order of the list; one that learnt itself hands only its
@@ -163,7 +163,7 @@ is "$(sql wider.db 'SELECT trial, objective, metrics FROM t_warm')" \
     '1|2.0|{"loss":2,"size":4,"ms":30}
 2|0.5|{"loss":0.5,"size":3,"ms":null}' 'and bounds, by the last reports'
 like "$(sql wider.db "SELECT text FROM events WHERE text LIKE 'warm%'")" \
-    '2 of 3 trials of wide.db; left out: 1 cancelled or not over$' 'of those that are over'
+    '2 of 3 trials of wide.db; left out: 1 cancelled or still running$' 'of those that are over'
 sed 's/"wide"/"one"/; s/"limits"/"warm_start": ["wide.db"], &/
     s/"objectives": .*/"objective": { "metric": "size", "goal": "minimize" },/
     /"metric": "size", "goal": "maximize"/d; s/nsga2/tpe/' wide.json >one.json

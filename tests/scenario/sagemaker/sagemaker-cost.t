@@ -54,7 +54,7 @@ like "$(sql slow.db "SELECT text FROM events WHERE level = 'warning'")" \
     'its upload takes longer than the expected 1 s' \
     'the user gets a message'
 like "$(sql slow.db 'SELECT why FROM t_study')" \
-    '^limits.cost is reached: stopping all running trials now takes \$65[0-9]\.[0-9]+ of \$651.00' \
+    '^limits.cost is reached: if all running trials are stopped now, the study costs \$65[0-9]\.[0-9]+ of \$651.00' \
     'what trains is ended in time'
 is "$(sql slow.db 'SELECT state FROM trials ORDER BY trial')" 'completed
 waiting

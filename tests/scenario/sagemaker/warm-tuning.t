@@ -111,7 +111,7 @@ standin_faults '{"throttle": {"p": 0.4, "on": "sagemaker.*Tuning*"},
     "error503_before": {"p": 0.2, "on": "sagemaker.*"}}'
 study first
 like "$("$HPOTUNE" check first.json 2>&1)" \
-    '^warm start 213 of 219 trials of tuning job parent; left out: 3 that do not fit \(lr is 5, not a number from 0\.001 to 1.*\), 1 cancelled or not over, 1 failed by no fault of its own, 1 without a result; their extra is ignored$' \
+    '^warm start 213 of 219 trials of tuning job parent; left out: 3 that do not fit \(lr is 5, not a number from 0\.001 to 1.*\), 1 cancelled or still running, 1 failed by no fault of its own, 1 without a result; their extra is ignored$' \
     'the jobs of all pages, and what is left out'
 "$HPOTUNE" start -q -n 1 first.json 2>err
 is $? 0 'the study starts' || diag "$(cat err)"

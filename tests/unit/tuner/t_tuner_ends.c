@@ -287,9 +287,9 @@ test_last_words(void)
 		{ { .ran = true, .exit_code = 1, .said = "x", .why = "rank 3" },
 		    "rank 3" },
 		{ { .ran = true, .said = "done" },
-		    "it ended without a report: no line such as \"hpotune: "
-		    "step=1 m=0.5\", hpotune-trial(7); its last line: "
-		    "done" },
+		    "it ended without a report: it printed no line such as "
+		    "\"hpotune: step=1 m=0.5\" (see hpotune-trial(7)); its "
+		    "last line: done" },
 	};
 	struct fake_study s;
 	size_t i;

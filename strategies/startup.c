@@ -7,6 +7,9 @@
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 
+/* A model of fewer results is no better than the start: bench/RESULTS.md. */
+static const double least_finished = 5;
+
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_sobol;
 
@@ -65,6 +68,39 @@ startup_wanted(const struct option_value *values, const struct history *h)
 	return h == NULL ||
 	       (double)startup_finished(h) <
 		   plugin_option_number(values, "n_startup_trials");
+}
+
+static size_t
+count_running(const struct history *h)
+{
+	int64_t i, count = history_count(h);
+	enum trial_state state;
+	size_t n = 0;
+
+	for (i = history_first(h); i <= count; i++) {
+		state = history_state(h, i);
+		n += state == TRIAL_STARTING || state == TRIAL_RUNNING ||
+		     state == TRIAL_STOPPING;
+	}
+	return n;
+}
+
+bool
+startup_lasts(const struct history *h, double n)
+{
+	double finished = (double)startup_finished(h);
+
+	if (finished >= n)
+		return false;
+	return finished < least_finished ||
+	       finished + (double)count_running(h) < n;
+}
+
+bool
+startup_wanted_asked(const struct option_value *values, const struct history *h)
+{
+	return h == NULL || startup_lasts(h, plugin_option_number(
+						 values, "n_startup_trials"));
 }
 
 int

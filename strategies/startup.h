@@ -1,11 +1,16 @@
 /*
  * The first points of a model-based strategy, before there are enough finished
- * trials.  Any strategy has the two options and the three calls below, under
+ * trials.  Any strategy has the two options and the calls below, under
  * the same names.
  *
  *	static const struct option options[] = { STARTUP_OPTIONS("10"), …
- *	if (startup_wanted(values, ask->history))
+ *	if (startup_wanted_asked(values, ask->history))
  *		return startup_suggest(out, ask, values, e);
+ *
+ * startup_wanted: only trials that have finished count, and with eight workers
+ * seven more trials come from the start than with one.  startup_wanted_asked:
+ * those that run count, too, once a few have finished.  With one worker the two
+ * are the same.
  *
  * Trials of other studies (warm_start) count as finished: with enough of them
  * the first point comes from the model.
@@ -29,18 +34,18 @@ struct suggestion;
 extern const char *const startup_choices[];
 
 /* Rows of a table of options; def is a text. */
-#define STARTUP_OPTIONS(def_)                                       \
-	{                                                           \
-		.name = "n_startup_trials",                         \
-		.type = OPTION_INT,                                 \
-		.max = 1e9,                                         \
-		.def = def_,                                        \
-		.help = "finished trials before the model is used", \
-	},                                                          \
-	{                                                           \
-		.name = "startup", .type = OPTION_TEXT,             \
-		.choices = startup_choices, .def = "random",        \
-		.help = "method for the first points",              \
+#define STARTUP_OPTIONS(def_)                                \
+	{                                                    \
+		.name = "n_startup_trials",                  \
+		.type = OPTION_INT,                          \
+		.max = 1e9,                                  \
+		.def = def_,                                 \
+		.help = "trials before the model is used",   \
+	},                                                   \
+	{                                                    \
+		.name = "startup", .type = OPTION_TEXT,      \
+		.choices = startup_choices, .def = "random", \
+		.help = "method for the first points",       \
 	}
 
 /* For strategy.check: whether the first points are possible in this space. */
@@ -57,8 +62,17 @@ size_t startup_finished(const struct history *);
  * 0 if it is none of this study.
  */
 int64_t startup_last(const struct history *, size_t n);
-/* Whether there are fewer than n_startup_trials; history may be NULL. */
+/*
+ * Whether fewer than n trials have a usable result, and also fewer than n have
+ * one or run, or fewer than five have one.
+ */
+bool startup_lasts(const struct history *, double n);
+/*
+ * Whether fewer than n_startup_trials have finished; for _asked as in
+ * startup_lasts.  history may be NULL.
+ */
 bool startup_wanted(const struct option_value *, const struct history *);
+bool startup_wanted_asked(const struct option_value *, const struct history *);
 /* Fill in one of the first points; results as of strategy.suggest. */
 int startup_suggest(struct suggestion *, const struct strategy_ask *,
     const struct option_value *, struct err *);

@@ -21,7 +21,7 @@
 
 enum {
 	SMALL = 20, /* settings: trying each costs two startups */
-	STARTUP = 10, /* finished trials before a model is used, as in gp */
+	STARTUP = 10, /* trials before a model is used, as in gp */
 	GP_TRIALS = 200, /* finished ones up to which gp is asked: of numbers */
 	GP_TRIALS_MIXED = 500, /* … with choices or conditions */
 	SEVERAL_TRIALS = 1000 /* as many for tpe with several objectives */
@@ -69,7 +69,8 @@ is_small(const struct facts *f)
 static bool
 is_starting(const struct facts *f)
 {
-	return f->finished < STARTUP;
+	return f->ask->history == NULL ||
+	       startup_lasts(f->ask->history, STARTUP);
 }
 
 static bool
@@ -152,7 +153,8 @@ static const struct {
 } rows[] = {
 	{ is_small, &strategy_grid, "at most 20 settings: each once" },
 	{ is_starting, &strategy_sobol,
-	    "fewer than 10 finished trials: evenly spread points" },
+	    "fewer than 10 trials, or fewer than 5 finished: evenly spread "
+	    "points" },
 	{ is_several_of_gp, &strategy_gp,
 	    "several objectives, fewer than 200 finished trials" },
 	{ is_several_few, &strategy_tpe,

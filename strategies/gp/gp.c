@@ -37,7 +37,7 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = 1e9,
 	    .def = "10",
-	    .help = "finished trials before the model is used" },
+	    .help = "trials before the model is used" },
 	{ .name = "startup",
 	    .type = OPTION_TEXT,
 	    .choices = startup_choices,
@@ -342,7 +342,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	size_t max = (size_t)plugin_option_number(values, "max_trials"), k;
 	int rc = 0;
 
-	if (startup_wanted(values, ask->history))
+	if (startup_wanted_asked(values, ask->history))
 		return startup_suggest(out, ask, values, e);
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
 		return err_set(

@@ -121,7 +121,7 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 							   : TPE_GAMMA_ROOT;
 	struct tpe_question t = { .ask = ask };
 
-	if (startup_wanted(values, h))
+	if (startup_wanted_asked(values, h))
 		return startup_suggest(out, ask, values, e);
 	t.rule = (struct parzen_rule){
 		.prior_weight = plugin_option_number(values, "prior_weight"),

@@ -40,7 +40,7 @@ sed 's/"name": "random", //; s/"old"/"cold"/' old.json >cold.json
 is "$(sql cold.db 'SELECT strategy FROM study')" auto 'the default'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 10
     GROUP BY strategy')" \
-    'sobol|fewer than 10 finished trials: evenly spread points' \
+    'sobol|fewer than 10 trials, or fewer than 5 finished: evenly spread points' \
     'begins with even points'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial = 12')" \
     'tpe|trials take less than a second on average' 'then it is the duration'

@@ -50,7 +50,7 @@ static const struct {
 	{ small, 300, 60, 2, true, "grid", "20 settings" },
 	{ larger, 0, 60, 1, false, "sobol", "fewer than 10" },
 	{ numbers, 0, 0, 1, false, "sobol", "fewer than 10" },
-	{ numbers, 9, 60, 1, true, "sobol", "fewer than 10" },
+	{ numbers, 4, 60, 1, true, "sobol", "fewer than 10" },
 	{ numbers, 10, 0, 1, false, "gp", "fewer than 200" },
 	{ numbers, 10, 1, 1, false, "gp", "fewer than 200" },
 	{ numbers, 10, 0.99, 1, false, "tpe", "less than a second" },
@@ -70,7 +70,7 @@ static const struct {
 	{ conditions, 10, 60, 1, false, "gp", "fewer than 200" },
 	{ conditions, 200, 60, 1, false, "gp", "have conditions" },
 	{ conditions, 500, 60, 1, false, "tpe", "have conditions" },
-	{ numbers, 9, 60, 2, false, "sobol", "fewer than 10" },
+	{ numbers, 4, 60, 2, false, "sobol", "fewer than 10" },
 	{ numbers, 10, 60, 2, false, "gp",
 	    "several objectives, fewer than 200" },
 	{ conditions, 199, 0, 3, false, "gp",
@@ -202,6 +202,65 @@ test_same(const char *name, const char *text, int64_t finished, size_t losses,
 	json_free(doc);
 }
 
+/* With its defaults: whether its answer is that of another strategy. */
+static bool
+answers_as(const char *name, const char *other, const struct strategy_ask *ask)
+{
+	const char *names[] = { name, other };
+	double x[2][3] = { 0 };
+	struct option_value *options;
+	struct suggestion out;
+	struct err e = ERR_INIT;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		out = (struct suggestion){ .x = x[i] };
+		if (plugin_options_read(&options,
+			strategy_find(names[i])->options, NULL, NULL, &e) != 0)
+			return false;
+		if (strategy_find(names[i])->suggest(&out, ask, options, &e) !=
+		    0)
+			x[i][0] = -1 - (double)i;
+		plugin_options_free(options);
+	}
+	return memcmp(x[0], x[1], sizeof x[0]) == 0;
+}
+
+/*
+ * The start of auto, gp and tpe is ten trials that have finished or run, of
+ * which five have finished; trials that wait or were cancelled do not count.
+ */
+static void
+test_parallel(int64_t finished, int64_t running, bool start)
+{
+	struct json_doc *doc;
+	struct space *space = space_of(numbers, &doc);
+	struct history *h = history_of(space, finished, 1);
+	struct strategy_ask ask = { .space = space,
+		.history = h,
+		.seed = 3,
+		.trial_seconds = 60,
+		.kernels = kernels_cpu() };
+	const double x[3] = { 0.25, 0.75 };
+	const char *why;
+	int64_t i;
+
+	/* It has three trials more that run, and two that were cancelled. */
+	for (i = 3; i < running; i++)
+		history_add(h, history_count(h) + 1, x);
+	for (i = running; i < 3; i++)
+		history_end(h, finished + 3 + i, TRIAL_CANCELLED, NAN);
+	ask.trial = history_count(h) + 1;
+	ok((strcmp(strategy_find("auto")->choose(&ask, &why)->name, "sobol") ==
+	       0) == start,
+	    "auto, %d finished and %d running", (int)finished, (int)running);
+	ok(answers_as("gp", "sobol", &ask) == start, "gp is asked so, too");
+	ok(answers_as("tpe", "random", &ask) == start, "and tpe");
+	history_free(h);
+	space_free(space);
+	json_free(doc);
+}
+
 /* The first trial of a study has no history yet. */
 static void
 test_start(void)
@@ -225,6 +284,13 @@ main(void)
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		test_row(i);
 	test_start();
+	test_parallel(4, 0, true);
+	test_parallel(4, 20, true);
+	test_parallel(5, 4, true);
+	test_parallel(5, 5, false);
+	test_parallel(9, 0, true);
+	test_parallel(9, 1, false);
+	test_parallel(10, 0, false);
 	test_same("sobol", numbers, 0, 1, 0, 0);
 	test_same("gp", numbers, 10, 1, 60, 0);
 	test_same("gp", conditions, 45, 1, 60, 0);

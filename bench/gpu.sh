@@ -25,10 +25,19 @@ gaps() {
 	    { gpu = $1; end = $3 }'
 }
 
+# floor WHAT COLUMN: of the syncs and program starts that are the protocol's
+floor() {
+	awk -v what="$1" -v column="$2" -F '\t' '$1 == what { print $column }' floor.txt
+}
+
 study_on gap 2 50 400
+mkdir floor
+(cd floor && "${BENCH_FLOOR:?is bench/slot-floor}" 400) >floor.txt
+ours=$(gaps | percentile 50)
 row 'GPU slot: end of one trial to the first instruction of the next, ms, p50' \
-    "$(gaps | percentile 50)" - - '≤ 5'
-row 'the same, p99' "$(gaps | percentile 99)" - - -
+    "$ours" "its syncs and starts alone $(floor all 2)" \
+    "$(calc "$ours / $(floor all 2)")" '≤ 3'
+row 'the same, p99' "$(gaps | percentile 99)" "$(floor all 3)" - '≤ 6'
 
 trials=${BENCH_GPU_TRIALS:-10000}
 study_on many 64 1000 "$trials"

@@ -28,6 +28,7 @@ DROP VIEW IF EXISTS tags;
 DROP VIEW IF EXISTS retries;
 DROP VIEW IF EXISTS queue;
 DROP VIEW IF EXISTS changes;
+DROP VIEW IF EXISTS provenance;
 DROP VIEW IF EXISTS settings;
 
 CREATE VIEW trials AS
@@ -186,8 +187,18 @@ SELECT trial, attempt, backend, place, state,
 	AND l.attempt = t_attempt.attempt) AS model_uri,
     (SELECT output FROM t_left AS l WHERE l.trial = t_attempt.trial
 	AND l.attempt = t_attempt.attempt) AS output_uri,
-    cpus, (ended_us - started_us) / 1e6 * cpus AS cpu_seconds
+    cpus, (ended_us - started_us) / 1e6 * cpus AS cpu_seconds,
+    (SELECT p.id FROM t_provenance AS p WHERE p.since_us <= started_us
+	ORDER BY p.since_us DESC, p.id DESC LIMIT 1) AS provenance
 FROM t_attempt;
+
+CREATE VIEW provenance AS
+SELECT p.id AS provenance,
+    strftime('%Y-%m-%dT%H:%M:%fZ', since_us / 1e6, 'unixepoch') AS since, host,
+    user, system, version, command, folder, workdir, git_commit, git_branch,
+    git_dirty, git_why, k.text AS packages, packages_why
+FROM t_provenance AS p LEFT JOIN t_packages AS k ON k.id = p.packages
+ORDER BY p.id;
 
 -- Ended trials by their sums, the others one by one.  The skipped steps of a
 -- stopped trial count at its own pace; where its reports do not show it (a single

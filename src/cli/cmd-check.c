@@ -434,6 +434,10 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	notify_put(out, &study->notify);
 	keep_put(out, &study->keep);
 	hooks_put(out, &study->hooks);
+	if (study->provenance.packages != NULL) {
+		buf_puts(out, "\npackages   as printed by: ");
+		cli_put_argv(out, study->provenance.packages);
+	}
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');

@@ -64,6 +64,7 @@ static const struct view {
 	{ "gpus", NULL },
 	{ "throughput", "trial" },
 	{ "changes", NULL },
+	{ "provenance", NULL },
 	{ "notes", "trial" },
 	{ "notices", NULL },
 };

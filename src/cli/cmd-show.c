@@ -93,6 +93,17 @@ static const struct section sections[] = {
 		{ "exit", TABLE_RIGHT }, { "signal", TABLE_RIGHT },
 		{ "from step", TABLE_RIGHT }, { "billed", TABLE_RIGHT },
 		{ "cost", TABLE_RIGHT }, { "log", TABLE_LEFT } } },
+	{ "provenance", "where its attempts were started",
+	    "SELECT attempt, host, version, substr(git_commit, 1, 12) "
+	    "AS git_commit, git_branch, "
+	    "CASE git_dirty WHEN 1 THEN 'changed' WHEN 0 THEN 'unchanged' "
+	    "ELSE git_why END AS files, workdir FROM attempts "
+	    "JOIN provenance USING (provenance) WHERE "
+	    "trial = CAST(? AS INTEGER) ORDER BY attempt",
+	    { { "attempt", TABLE_RIGHT }, { "host", TABLE_LEFT },
+		{ "hpotune", TABLE_LEFT }, { "commit", TABLE_LEFT },
+		{ "branch", TABLE_LEFT }, { "files", TABLE_LEFT },
+		{ "workdir", TABLE_LEFT } } },
 	{ "usage", "GPU usage of its attempts",
 	    "SELECT attempt, gpus, gpu_seconds, energy_joules, gpu_memory, "
 	    "gpu_utilization FROM attempts WHERE trial = CAST(? AS INTEGER) "

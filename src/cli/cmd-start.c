@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
+#include "src/base/json/json.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -35,6 +37,8 @@
 #include "trials/launcher.h"
 
 extern char **environ;
+
+enum { COMMAND_BYTES = 16384 };
 
 /*
  * Environment variable with the descriptor on which a background server reports
@@ -390,6 +394,26 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 	return rc;
 }
 
+/* The command of this process as a JSON list; the caller frees it. */
+static char *
+own_command(void)
+{
+	char text[COMMAND_BYTES];
+	ssize_t n =
+	    file_read(AT_FDCWD, "/proc/self/cmdline", text, sizeof text);
+	struct buf b = { 0 };
+	ssize_t i;
+
+	buf_putc(&b, '[');
+	for (i = 0; i < n; i += (ssize_t)strlen(text + i) + 1) {
+		if (i > 0)
+			buf_puts(&b, ", ");
+		json_put_string(&b, text + i);
+	}
+	buf_putc(&b, ']');
+	return buf_take(&b);
+}
+
 int
 cmd_start(struct cli *cli)
 {
@@ -397,7 +421,7 @@ cmd_start(struct cli *cli)
 	struct cli_study found;
 	struct err e = ERR_INIT;
 	int ready_fd = ready_fd_take(), status;
-	char *dir;
+	char *dir, *command;
 
 	if (start_options(cli, &env, &e) != 0 ||
 	    load_study_find(cli, &found, cli_value(cli, "state"), &e) != 0)
@@ -407,6 +431,8 @@ cmd_start(struct cli *cli)
 		return cli_fail(&e);
 	}
 	dir = load_study_dir(&found);
+	command = own_command();
+	env.command = command;
 	env.study = found.study;
 	env.db = found.db;
 	env.state_dir = dir;
@@ -416,6 +442,7 @@ cmd_start(struct cli *cli)
 		status = start_detached(cli, &found, &env, &e);
 	else
 		status = start_here(cli, &found, &env, ready_fd, &e);
+	free(command);
 	free(dir);
 	cli_study_fini(&found);
 	return status;

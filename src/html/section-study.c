@@ -144,6 +144,44 @@ members_put(struct page *r, struct err *e)
 	return 0;
 }
 
+/* Where its trials were started, the last first. */
+static int
+provenance_put(struct page *r, struct err *e)
+{
+	static const struct section_column columns[] = {
+		{ "since", COLUMN_WORD }, { "host", COLUMN_WORD },
+		{ "user", COLUMN_WORD }, { "command", COLUMN_TEXT },
+		{ "hpotune", COLUMN_WORD }, { "system", COLUMN_TEXT },
+		{ "commit", COLUMN_WORD }, { "branch", COLUMN_WORD },
+		{ "files", COLUMN_TEXT }, { "packages", COLUMN_TEXT }
+	};
+	static const char *const sql =
+	    "SELECT replace(substr(since, 1, 19), 'T', ' '), host, user, "
+	    "(SELECT group_concat(value, ' ') FROM json_each(command)), "
+	    "version, system, substr(git_commit, 1, 12), git_branch, "
+	    "CASE git_dirty WHEN 1 THEN 'changed' WHEN 0 THEN 'unchanged' "
+	    "ELSE git_why END, CASE WHEN packages IS NULL THEN packages_why "
+	    "ELSE (length(packages) - length(replace(packages, char(10), '')))"
+	    " || ' lines' END "
+	    "FROM provenance ORDER BY provenance DESC LIMIT 20";
+	int64_t some;
+	size_t n;
+
+	if (page_data_count(r, "SELECT count(*) FROM provenance", &some, e) !=
+	    0)
+		return -1;
+	if (some == 0)
+		return 0;
+	html_leaf(&r->h, "h3", NULL, "Where its trials were started");
+	if (section_table(
+		r, sql, columns, sizeof columns / sizeof *columns, &n, e) != 0)
+		return -1;
+	if (some > (int64_t)n)
+		section_note(
+		    &r->h, "The last %zu of %lld.", n, (long long)some);
+	return 0;
+}
+
 int
 section_study(struct page *r, struct err *e)
 {
@@ -152,6 +190,8 @@ section_study(struct page *r, struct err *e)
 	section_begin(&r->h, "The study");
 	params_put(r);
 	rc = members_put(r, e);
+	if (rc == 0)
+		rc = provenance_put(r, e);
 	section_end(&r->h);
 	return rc;
 }

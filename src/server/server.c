@@ -219,6 +219,7 @@ server_open_tuner(struct server *s, struct err *e)
 		.study = s->env->study,
 		.db = s->env->db,
 		.state_dir = s->env->state_dir,
+		.command = s->env->command,
 		.trials = s->env->trials,
 		.parallel = s->env->parallel,
 	};

@@ -20,6 +20,8 @@ struct server_env {
 	struct study *study; /* it may get the strategy of the database */
 	const char *db; /* NAME.db, absolute */
 	const char *state_dir; /* NAME.d, absolute */
+	const char
+	    *command; /* JSON list, that of this process; NULL: no provenance */
 	int64_t trials, parallel; /* instead of the study's limits; 0 = none */
 	bool take_over; /* from a server of another machine */
 	bool network_fs; /* a shared file system is allowed */

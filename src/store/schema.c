@@ -49,6 +49,8 @@ static const char *const migrations[] = {
 #include "schema/016-cpus.inc"
 	,
 #include "schema/017-replicates.inc"
+	,
+#include "schema/018-provenance.inc"
 };
 
 static const char views[] =
@@ -119,6 +121,12 @@ static const struct {
 	      "NULL AS begun, NULL AS mean, NULL AS standard_error, "
 	      "NULL AS trial, NULL AS trials, NULL AS params, "
 	      "NULL AS rank WHERE 0;" },
+	{ 18, "CREATE TEMP VIEW provenance AS SELECT NULL AS provenance, "
+	      "NULL AS since, NULL AS host, NULL AS user, NULL AS system, "
+	      "NULL AS version, NULL AS command, NULL AS folder, "
+	      "NULL AS workdir, NULL AS git_commit, NULL AS git_branch, "
+	      "NULL AS git_dirty, NULL AS git_why, NULL AS packages, "
+	      "NULL AS packages_why WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -158,6 +166,7 @@ static const struct {
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
 	{ 8, "attempts", "NULL AS download_seconds, NULL AS upload_seconds" },
 	{ 16, "attempts", "NULL AS cpus, NULL AS cpu_seconds" },
+	{ 18, "attempts", "NULL AS provenance" },
 	{ 9, "attempts", "NULL AS model_uri, NULL AS output_uri" },
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",

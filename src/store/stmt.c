@@ -305,6 +305,21 @@ static const char *const texts[STMT_COUNT] = {
 	    "WHERE substr(log, 1, length(?1)) = ?1",
 	[STMT_CHANGE_ADD] =
 	    "INSERT INTO t_change VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_PROVENANCE_PUT] =
+	    "INSERT OR REPLACE INTO t_provenance VALUES (?1, ?2, ?3, ?4, ?5, "
+	    "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+	    "(SELECT id FROM t_packages WHERE text = ?14), ?15)",
+	[STMT_PROVENANCE_SETTLE] =
+	    "DELETE FROM t_provenance AS t WHERE id = ?1 AND EXISTS (SELECT "
+	    "1 FROM t_provenance AS p WHERE p.id = (SELECT max(id) FROM "
+	    "t_provenance WHERE id < ?1) AND (p.host, p.user, p.system, "
+	    "p.version, p.command, p.folder, p.workdir, p.git_commit, "
+	    "p.git_branch, p.git_dirty, p.git_why, p.packages, "
+	    "p.packages_why) IS (t.host, t.user, t.system, t.version, "
+	    "t.command, t.folder, t.workdir, t.git_commit, t.git_branch, "
+	    "t.git_dirty, t.git_why, t.packages, t.packages_why))",
+	[STMT_PACKAGES_ADD] =
+	    "INSERT OR IGNORE INTO t_packages (text) VALUES (?1)",
 	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",
 	[STMT_NOTE_DROP] = "DELETE FROM t_note WHERE trial = ?1",
 	[STMT_TAG_PUT] = "INSERT OR IGNORE INTO t_tag VALUES (?1, ?2)",

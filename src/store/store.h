@@ -524,6 +524,26 @@ struct store_change {
 };
 int store_change_add(struct store *, const struct store_change *, struct err *);
 /*
+ * Row of t_provenance: where attempts are started from since_us on.  A missing
+ * text is NULL.
+ */
+struct store_provenance {
+	int64_t id; /* 0 = a new row; store_provenance_put sets it */
+	int64_t since_us;
+	const char *host, *user, *system, *version;
+	const char *command; /* JSON list */
+	const char *folder, *workdir;
+	const char *commit, *branch;
+	int dirty; /* 0, 1; -1 = unknown */
+	const char *git_why;
+	const char *packages; /* the list itself, many lines */
+	const char *packages_why;
+};
+int
+store_provenance_put(struct store *, struct store_provenance *, struct err *);
+/* Remove the row if the one before it differs in its time alone. */
+int store_provenance_settle(struct store *, int64_t id, struct err *);
+/*
  * Have a trial that has ended counted by nothing, or again.  Empties the view
  * medians: a tuner that is opened next fills it.
  */

@@ -42,6 +42,16 @@ static const struct part parts[] = {
 		{ "seconds", COLUMN_NUMBER }, { "exit", COLUMN_NUMBER },
 		{ "signal", COLUMN_NUMBER }, { "from step", COLUMN_NUMBER },
 		{ "cost", COLUMN_NUMBER } } },
+	{ "Where its attempts were started",
+	    "SELECT attempt, host, version, substr(git_commit, 1, 12), "
+	    "git_branch, CASE git_dirty WHEN 1 THEN 'changed' WHEN 0 THEN "
+	    "'unchanged' ELSE git_why END, workdir FROM attempts "
+	    "JOIN provenance USING (provenance) WHERE trial = %" PRId64
+	    " ORDER BY attempt LIMIT 200",
+	    { { "attempt", COLUMN_NUMBER }, { "host", COLUMN_WORD },
+		{ "hpotune", COLUMN_WORD }, { "commit", COLUMN_WORD },
+		{ "branch", COLUMN_WORD }, { "files", COLUMN_TEXT },
+		{ "workdir", COLUMN_TEXT } } },
 	{ "Usage",
 	    "SELECT attempt, cpus, cpu_seconds, gpus, gpu_seconds, "
 	    "gpu_utilization, gpu_memory / 1048576.0, energy_joules, "

@@ -1,4 +1,7 @@
-/* "hooks": programs that are run when something has happened. */
+/*
+ * "hooks": programs that are run when something has happened; "provenance": what
+ * is asked of where trials are started.
+ */
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
@@ -20,8 +23,8 @@ study_hook_name(enum study_hook hook)
 	return names[hook];
 }
 
-static int
-read_command(char ***argv, const struct json *list, struct err *e)
+int
+study_read_program(char ***argv, const struct json *list, struct err *e)
 {
 	const struct json *j;
 	const char *text;
@@ -57,7 +60,7 @@ study_read_hooks(
 		return -1;
 	for (i = 0; i < STUDY_HOOKS; i++) {
 		j = json_get(block, names[i]);
-		if (j != NULL && read_command(&hooks->argv[i], j, e) != 0)
+		if (j != NULL && study_read_program(&hooks->argv[i], j, e) != 0)
 			return -1;
 	}
 	j = json_get(block, "timeout");
@@ -73,4 +76,23 @@ study_hooks_clear(struct study_hooks *hooks)
 		strv_free(hooks->argv[i]);
 		hooks->argv[i] = NULL;
 	}
+}
+
+int
+study_read_provenance(
+    struct study_provenance *p, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "git", "packages", NULL };
+	const struct json *j;
+	bool git = true;
+
+	if (json_want(block, JSON_OBJECT, e) != 0 ||
+	    json_only(block, known, e) != 0)
+		return -1;
+	j = json_get(block, "git");
+	if (j != NULL && json_read_bool(j, &git, e) != 0)
+		return -1;
+	p->without_git = !git;
+	j = json_get(block, "packages");
+	return j != NULL ? study_read_program(&p->packages, j, e) : 0;
 }

@@ -455,7 +455,8 @@ enum { NAME_MAX_LEN = 32 };
 static const char *const known[] = { "$schema", "description", "study",
 	"objective", "objectives", "constraints", "parameters", "where",
 	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
-	"warm_start", "notify", "keep", "hooks", "replicates", NULL };
+	"warm_start", "notify", "keep", "hooks", "provenance", "replicates",
+	NULL };
 
 bool
 study_name_good(const char *name)
@@ -535,6 +536,9 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 		return -1;
 	j = json_get(root, "hooks");
 	if (j != NULL && study_read_hooks(&s->hooks, j, e) != 0)
+		return -1;
+	j = json_get(root, "provenance");
+	if (j != NULL && study_read_provenance(&s->provenance, j, e) != 0)
 		return -1;
 	j = json_get(root, "keep");
 	if (j != NULL && study_read_keep(&s->keep, j, e) != 0)
@@ -630,6 +634,7 @@ study_free(struct study *s)
 	study_warm_clear(s);
 	study_notify_clear(&s->notify);
 	study_hooks_clear(&s->hooks);
+	strv_free(s->provenance.packages);
 	free(s->stopping);
 	free(s->backends);
 	free(s->enqueue);

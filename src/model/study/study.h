@@ -274,6 +274,13 @@ struct study_hooks {
 /* Its key in study.json. */
 const char *study_hook_name(enum study_hook);
 
+/* What is recorded of where trials are started. */
+struct study_provenance {
+	bool without_git;
+	char *
+	    *packages; /* a program that lists them; ends with NULL; or NULL */
+};
+
 struct study {
 	char *name;
 	char *description; /* or NULL */
@@ -308,6 +315,7 @@ struct study {
 	struct study_notify notify;
 	struct keep_rule keep;
 	struct study_hooks hooks;
+	struct study_provenance provenance;
 	struct study_replicates replicates;
 };
 

@@ -194,6 +194,26 @@ aside_put(struct screen *s, struct err *e)
 	return 0;
 }
 
+/* Trials of different code can hardly be compared. */
+static int
+code_put(struct screen *s, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT count(DISTINCT git_commit || coalesce(git_dirty, 0)) "
+	    "FROM provenance";
+	char text[100];
+	double n;
+
+	if (rows_numbers(&n, 1, s->store, sql, e) != 1)
+		return -1;
+	(void)snprintf(text, sizeof text,
+	    "trials ran with %.0f states of the code: see the view provenance",
+	    n);
+	if (n > 1)
+		line_put(s, "", text);
+	return 0;
+}
+
 static int
 counts_put(struct screen *s, struct err *e)
 {
@@ -580,10 +600,10 @@ status_render(
 	limits_read(&s);
 	title_put(&s);
 	if (counts_put(&s, e) != 0 || aside_put(&s, e) != 0 ||
-	    best_put(&s, e) != 0 || waits_put(&s, e) != 0 ||
-	    savings_put(&s, e) != 0 || hindsight_put(&s, e) != 0 ||
-	    looks_put(&s, e) != 0 || costs_put(&s, e) != 0 ||
-	    usage_put(&s, e) != 0 ||
+	    code_put(&s, e) != 0 || best_put(&s, e) != 0 ||
+	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
+	    hindsight_put(&s, e) != 0 || looks_put(&s, e) != 0 ||
+	    costs_put(&s, e) != 0 || usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    trials_put(&s, e) != 0)
 		rc = -1;

@@ -14,6 +14,17 @@
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 
+bool
+effects_start_any(const struct effects *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (list->list[i].kind == EFFECT_START)
+			return true;
+	return false;
+}
+
 void
 effects_free(struct effects *list)
 {

@@ -3,6 +3,7 @@
 #ifndef HPOTUNE_EFFECTS_H
 #define HPOTUNE_EFFECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,5 +32,7 @@ void effects_free(struct effects *);
 int effects_attempt_spec(struct attempt_spec *, const struct tuner *,
     struct live_trial *, struct err *);
 void effects_run(struct tuner *);
+/* Whether an attempt is to be started. */
+bool effects_start_any(const struct effects *);
 
 #endif /* HPOTUNE_EFFECTS_H */

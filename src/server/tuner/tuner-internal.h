@@ -31,6 +31,7 @@
 
 struct history;
 struct hooks;
+struct provenance;
 struct loop_timer;
 struct notices;
 struct stop_rule_set;
@@ -83,6 +84,7 @@ struct tuner {
 	int64_t n_trials; /* rows */
 	struct notices *notices; /* or NULL */
 	struct hooks *hooks; /* or NULL */
+	struct provenance *provenance; /* or NULL */
 	struct pending_event *notes;
 	size_t n_notes;
 	char last_bad[200]; /* why the latest slot was drained */

@@ -29,6 +29,7 @@
 #include "src/server/announce/notices.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
+#include "src/server/provenance/provenance.h"
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/restore.h"
 #include "src/server/tuner/schedule.h"
@@ -198,6 +199,12 @@ on_announce_wake(void *arg, int64_t ms)
 }
 
 static void
+on_provenance(void *arg)
+{
+	tuner_wake_in(arg, 0);
+}
+
+static void
 open_announcements(struct tuner *t)
 {
 	struct announce_env env = {
@@ -214,8 +221,18 @@ open_announcements(struct tuner *t)
 	if (t->env.hold)
 		return;
 	t->hooks = hooks_new(&env);
-	if (!t->env.without_launchers)
-		t->notices = notices_new(&env);
+	if (t->env.without_launchers)
+		return;
+	t->notices = notices_new(&env);
+	if (t->env.command == NULL)
+		return;
+	t->provenance =
+	    provenance_new(&(struct provenance_env){ .loop = t->env.loop,
+		.study = t->study,
+		.store = t->store,
+		.command = t->env.command,
+		.wake = on_provenance,
+		.arg = t });
 }
 
 int
@@ -259,6 +276,7 @@ tuner_close(struct tuner *t)
 		return;
 	requests_reply_all(&t->requests, false);
 	checkpoints_close(t);
+	provenance_free(t->provenance);
 	notices_free(t->notices);
 	hooks_free(t->hooks);
 	new_trial_close(&t->suggestions);
@@ -420,6 +438,8 @@ tuner_turn(struct tuner *t, struct err *e)
 	paused_settle(t);
 	second_looks_settle(t);
 	checkpoints_settle(t);
+	provenance_record(t->provenance, t->turn_us, loop_now_ms(t->env.loop),
+	    effects_start_any(&t->effects));
 	turn_find_best(t);
 	turn_write(t);
 	fail_point("tuner.before_commit");
@@ -430,6 +450,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	checkpoints_delete(t);
 	effects_run(t);
 	requests_reply_all(&t->requests, true);
+	provenance_ask(t->provenance);
 	notices_send(t->notices);
 	hooks_run(t->hooks);
 	if (t->db.tend_log)
@@ -442,13 +463,14 @@ bool
 tuner_telling(const struct tuner *t)
 {
 	return notices_busy(t->notices) || hooks_busy(t->hooks) ||
-	       t->n_notes > 0;
+	       provenance_busy(t->provenance) || t->n_notes > 0;
 }
 
 int
 tuner_told(struct tuner *t, struct err *e)
 {
-	if (!notices_answered(t->notices) && t->n_notes == 0)
+	if (!notices_answered(t->notices) && t->n_notes == 0 &&
+	    !provenance_answered(t->provenance))
 		return 0;
 	if (store_begin(t->store, e) != 0) {
 		tuner_wake_in(t, BUSY_RETRY_MS);
@@ -457,6 +479,8 @@ tuner_told(struct tuner *t, struct err *e)
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
 	notices_record(t->notices, t->turn_us);
+	provenance_record(
+	    t->provenance, t->turn_us, loop_now_ms(t->env.loop), false);
 	if (store_commit(t->store, true, e) != 0)
 		return -1;
 	notices_send(t->notices);

@@ -29,6 +29,8 @@ struct tuner_env {
 	/* The same, open for writing: the tuner closes it; NULL: it opens db. */
 	struct store *store;
 	const char *state_dir; /* NAME.d, absolute */
+	const char
+	    *command; /* JSON list, that of this process; NULL: no provenance */
 	int64_t trials; /* instead of limits.trials; 0 = none */
 	int64_t parallel; /* instead of limits.parallel; 0 = none */
 	bool hold; /* place nothing: a command without a server */

@@ -53,7 +53,7 @@ static const struct promise {
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
 	    "cost, log, gpus, gpu_seconds, energy_joules, gpu_memory, "
 	    "gpu_utilization, download_seconds, upload_seconds, "
-	    "model_uri, output_uri, cpus, cpu_seconds" },
+	    "model_uri, output_uri, cpus, cpu_seconds, provenance" },
 	{ "savings",
 	    "steps_run, steps_skipped, share, seconds_saved, cost_saved, "
 	    "spot_saved, energy_saved" },
@@ -62,6 +62,10 @@ static const struct promise {
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
 			 "from_trial, source, reason" },
 	{ "changes", "time, key, old, new, trials, outside" },
+	{ "provenance",
+	    "provenance, since, host, user, system, version, command, folder, "
+	    "workdir, git_commit, git_branch, git_dirty, git_why, packages, "
+	    "packages_why" },
 	{ "settings", "setting, state, value, replicates, begun, mean, "
 		      "standard_error, trial, trials, params, rank" },
 	{ "notes", "trial, text, time" },
@@ -102,7 +106,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "17|" PACKAGE_VERSION,
+	    "18|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

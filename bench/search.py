@@ -13,7 +13,8 @@ k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
 A tool is a strategy of hpotune with options that are not its defaults, as
-tpe+n_ei_candidates=24+startup=sobol, or a sampler of Optuna, optuna:NAME.
+tpe+n_ei_candidates=24+startup=sobol, or a sampler of Optuna, optuna:NAME; with
+--equal-epochs also a scheduler of Syne Tune 0.16, syne:NAME, and freeze:thaw.
 NAME@8: eight trials run at a time, and the oldest ends first (not with
 --equal-epochs).  --save: each run is a line of FILE; a run that is there is not
 made again, unless PROGRAM has changed since.
@@ -33,6 +34,7 @@ import sys
 import warnings
 
 import mixed
+from fidelity import FreezeThaw, SyneTune
 from searchloop import Program, Runs, strategy_of
 
 warnings.simplefilter("ignore")
@@ -203,6 +205,14 @@ class Optuna:
             self.study.tell(self.trial, value)
 
 
+def peer(name):
+    """The tool of KIND:NAME."""
+    kind, _, name = name.partition(":")
+    return {"optuna": lambda: Optuna(name),
+            "syne": lambda: SyneTune(name, EPOCHS),
+            "freeze": lambda: FreezeThaw(EPOCHS)}[kind]()
+
+
 def run_trials(tool, problem, seed, trials, workers=1):
     """Values of the trials of one run, smaller is better."""
     tool.start(problem, seed)
@@ -221,6 +231,8 @@ def run_trials(tool, problem, seed, trials, workers=1):
 
 def run_epochs(tool, problem, seed, trials):
     """Best final value after each full trial's worth of epochs."""
+    if isinstance(tool, FreezeThaw):
+        return tool.run(problem, seed, trials * EPOCHS)
     tool.start(problem, seed)
     used, best, out = 0, math.inf, []
     while used < trials * EPOCHS:
@@ -280,7 +292,7 @@ def main():
     tools = {}
     for tool in args.tools.split(","):
         name = tool.partition("@")[0]
-        tools[tool] = (Optuna(name.partition(":")[2]) if ":" in name else
+        tools[tool] = (peer(name) if ":" in name else
                        Ours(server, name, json.loads(args.rules)
                             if args.equal_epochs else ()))
     saved = Runs(args.save)

@@ -3,12 +3,13 @@
  * one JSON object a line in, one line out.
  *	{"open": {parameters}, "strategy": {…}, "rules": [{…}, …],
  *	    "seed": 1, "maximize": false, "steps": 0,
- *	    "objectives": 1}		-> ok
+ *	    "objectives": 1, "constraints": 0}	-> ok
  *	{"ask": true}			-> {"trial": 1, "params": {…}}
  *	{"add": {params}, "value": 0.5}	-> ok, a completed trial
  *	{"trial": 1, "step": 3, "value": 0.5}	-> keep or stop
  *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok
- *	    with several objectives "end": [0.5, 0.2]
+ *	    with several objectives "end": [0.5, 0.2], and with constraints
+ *	    "violations": [-0.1], at most 0 where it is satisfied
  *	{"space": "branin"}		-> its parameters
  *	{"function": "branin", "params": {…}}	-> its value
  */
@@ -114,16 +115,17 @@ objectives_open(struct study *s, const struct json *j)
 {
 	bool goals[OBJECTIVES_MAX];
 	size_t n = (size_t)number(j, "objectives"), i;
+	size_t constraints = (size_t)number(j, "constraints");
 
 	if (n < 2)
 		return;
-	if (n > OBJECTIVES_MAX) {
+	if (n > OBJECTIVES_MAX || constraints > OBJECTIVES_MAX) {
 		fprintf(stderr, "search: too many objectives\n");
 		exit(1);
 	}
 	for (i = 0; i < n; i++)
 		goals[i] = is_true(j, "maximize");
-	history_set_objectives(s->history, n, goals, 0);
+	history_set_objectives(s->history, n, goals, constraints);
 }
 
 /* Takes over the document. */
@@ -214,18 +216,30 @@ study_report(struct study *s, const struct json *j)
 	puts(judged.verdict == VERDICT_STOP ? "stop" : "keep");
 }
 
+/* The numbers of an array; returns how many. */
+static size_t
+numbers(double *to, const struct json *array)
+{
+	const struct json *value = json_first(array);
+	size_t n = 0;
+
+	for (; value != NULL && n < OBJECTIVES_MAX; value = json_next(value))
+		(void)json_number(value, &to[n++]);
+	return n;
+}
+
 static void
 study_end(struct study *s, const struct json *j)
 {
 	int64_t trial = (int64_t)number(j, "trial");
-	const struct json *value = json_first(json_get(j, "end"));
-	double results[OBJECTIVES_MAX];
-	size_t n = 0;
+	double results[OBJECTIVES_MAX], violations[OBJECTIVES_MAX];
+	size_t n = numbers(results, json_get(j, "end"));
 
-	for (; value != NULL && n < OBJECTIVES_MAX; value = json_next(value))
-		(void)json_number(value, &results[n++]);
 	if (n > 0)
-		history_results(s->history, trial, results, NULL);
+		history_results(s->history, trial, results,
+		    numbers(violations, json_get(j, "violations")) > 0
+			? violations
+			: NULL);
 	history_end(s->history, trial,
 	    is_true(j, "stopped") ? TRIAL_STOPPED : TRIAL_COMPLETED,
 	    n > 0 ? results[0] : number(j, "end"));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "strategies/gp/gp-hypervolume.h"
 #include "strategies/gp/gp.h"
 
 /* Below it the differences of the plain formulas lose too many digits. */
@@ -115,6 +116,48 @@ model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
 	free(mean);
 }
 
+/* The part of the first models: the gain of the hypervolume. */
+static void
+boxes_add(const struct gp_acquisition_goal *g, const double *rows, size_t m,
+    double *score, double *slopes)
+{
+	size_t d = g->space->d, n = g->boxes->m, part = m * (2 + 2 * d), i, j,
+	       k;
+	double *room = xcalloc(n * part + 1, sizeof *room), *at;
+	double mean[GP_LOSSES_MAX], sd[GP_LOSSES_MAX];
+	double by_mean[GP_LOSSES_MAX], by_sd[GP_LOSSES_MAX];
+
+	for (k = 0; k < n; k++) {
+		at = room + k * part;
+		if (slopes != NULL)
+			g->kernels->gp_slope(g->kernels->dev, g->models[k].gp,
+			    rows, m, at, at + m, at + 2 * m, at + m * (2 + d));
+		else
+			g->kernels->gp_predict(g->kernels->dev, g->models[k].gp,
+			    rows, m, at, at + m);
+	}
+	for (i = 0; i < m; i++) {
+		for (k = 0; k < n; k++) {
+			at = room + k * part;
+			mean[k] = at[i];
+			sd[k] = sqrt(fmax(at[m + i], variance_least));
+		}
+		score[i] +=
+		    gp_boxes_log_gain(g->boxes, mean, sd, by_mean, by_sd);
+		for (k = 0; slopes != NULL && k < n; k++) {
+			at = room + k * part;
+			if (at[m + i] < variance_least)
+				by_sd[k] = 0;
+			for (j = 0; j < d; j++)
+				slopes[i * d + j] +=
+				    by_mean[k] * at[2 * m + i * d + j] +
+				    by_sd[k] * at[m * (2 + d) + i * d + j] /
+					(2 * sd[k]);
+		}
+	}
+	free(room);
+}
+
 void
 gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
     size_t m, double *score, double *slopes)
@@ -124,6 +167,8 @@ gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
 	memset(score, 0, m * sizeof *score);
 	if (slopes != NULL)
 		memset(slopes, 0, m * g->space->d * sizeof *slopes);
-	for (i = 0; i < g->n_models; i++)
+	if (g->boxes != NULL)
+		boxes_add(g, rows, m, score, slopes);
+	for (i = g->boxes != NULL ? g->boxes->m : 0; i < g->n_models; i++)
 		model_add(g, i, rows, m, score, slopes);
 }

@@ -1,5 +1,5 @@
 /*
- * Several losses as one: each suggestion draws weights and looks for the least
+ * Several losses as one: a suggestion draws weights and looks for the least
  * weighted distance to the ideal point, so over many suggestions the whole
  * front is approached.  J. Knowles, "ParEGO: a hybrid algorithm with on-line
  * landscape approximation for expensive multiobjective optimization problems",

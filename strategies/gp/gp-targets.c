@@ -250,6 +250,21 @@ gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
 }
 
 void
+gp_targets_from_loss(struct gp_targets *out, const struct gp_rows *rows,
+    const struct history *h, size_t k)
+{
+	double *values = xcalloc(rows->n + 1, sizeof *values);
+	size_t i;
+
+	for (i = 0; i < rows->n; i++)
+		values[i] = rows->kinds[i] == GP_COMPLETED
+				? history_losses(h, rows->trials[i])[k]
+				: NAN;
+	gp_targets_from(out, values, rows->n);
+	free(values);
+}
+
+void
 gp_targets_from_several(struct gp_targets *out, const struct gp_rows *rows,
     const struct history *h, enum gp_warp warp, struct rng *rng)
 {

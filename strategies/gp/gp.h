@@ -14,6 +14,7 @@
 #include "kernels/kernels.h"
 #include "src/base/rng.h"
 
+struct gp_boxes;
 struct history;
 struct option_value;
 struct param;
@@ -176,6 +177,9 @@ struct gp_targets {
 
 void gp_targets_from_losses(struct gp_targets *, const struct gp_rows *,
     const struct history *, enum gp_warp);
+/* Loss k of completed rows; the others count as the worst. */
+void gp_targets_from_loss(struct gp_targets *, const struct gp_rows *,
+    const struct history *, size_t k);
 /* The same of several losses, by gp_several_losses. */
 void gp_targets_from_several(struct gp_targets *, const struct gp_rows *,
     const struct history *, enum gp_warp, struct rng *);
@@ -241,6 +245,11 @@ struct gp_model {
  * model, plus the log probability of each further model to be below its limit.
  */
 struct gp_acquisition_goal {
+	/*
+	 * If not NULL: the first models are of several losses, and the log
+	 * expected improvement is that of their hypervolume.
+	 */
+	struct gp_boxes *boxes;
 	const struct kernels *kernels;
 	const struct gp_axes *space;
 	struct gp_model *models;

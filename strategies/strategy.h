@@ -60,6 +60,7 @@ struct strategy {
 	const struct option *options; /* or NULL */
 	bool wants_points; /* needs the points of the history */
 	bool wants_curves; /* … and the curves */
+	bool wants_last; /* of them only the last report of each trial */
 	bool slow; /* takes long: runs in hpotune-worker */
 	/*
 	 * Its answer stays good when one more trial ends without being the

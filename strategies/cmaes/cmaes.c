@@ -276,6 +276,7 @@ const struct strategy strategy_cmaes = {
 	.options = options,
 	.wants_points = true,
 	.wants_curves = true,
+	.wants_last = true,
 	.slow = true,
 	.constraints = true,
 	.check = cmaes_check,

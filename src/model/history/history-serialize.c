@@ -54,11 +54,14 @@ serialize_trial(
 		.state = history_state(h, trial),
 		.loss = history_loss(h, trial),
 		.noise = history_noise(h, trial),
-		.reports = (keep & HISTORY_CURVES) != 0 ? c.n : 0,
 	};
+	size_t i, first = 0;
 	int64_t step;
-	size_t i;
 
+	if ((keep & HISTORY_LAST) != 0 && c.n > 0)
+		first = c.n - 1;
+	if ((keep & HISTORY_CURVES) != 0)
+		t.reports = c.n - first;
 	buf_add(b, &t, sizeof t);
 	if (point != NULL && (keep & HISTORY_POINTS) != 0)
 		buf_add(b, point, history_dims(h) * sizeof *point);
@@ -66,7 +69,7 @@ serialize_trial(
 		buf_add(b, history_losses(h, trial),
 		    (history_n_objectives(h) + history_n_constraints(h)) *
 			sizeof *point);
-	for (i = 0; i < t.reports; i++) {
+	for (i = first; i < first + t.reports; i++) {
 		step = curve_step(&c, i);
 		buf_add(b, &step, sizeof step);
 		buf_add(b, &c.values[i], sizeof *c.values);

@@ -12,7 +12,10 @@ struct buf;
 struct err;
 struct history;
 
-/* Append h to the buffer; keep (enum history_keep) selects what is included. */
+/*
+ * Append h to the buffer; keep (enum history_keep) selects what is included: with
+ * HISTORY_LAST of each curve its last report alone.
+ */
 void history_serialize(struct buf *, const struct history *, unsigned keep);
 /*
  * Build a new history from exactly these bytes; the caller frees it.  ERR_STORE

@@ -18,7 +18,8 @@
 
 enum history_keep {
 	HISTORY_POINTS = 1, /* for strategies that use points */
-	HISTORY_CURVES = 2 /* for rules that use curves */
+	HISTORY_CURVES = 2, /* for rules that use curves */
+	HISTORY_LAST = 4 /* of history_serialize: of curves the last reports */
 };
 
 struct history;

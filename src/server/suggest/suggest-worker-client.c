@@ -345,6 +345,8 @@ worker_send(struct suggest_worker *w)
 	    ask.strategy, sizeof ask.strategy, "%s", w->strategy->name);
 	if (w->strategy->wants_curves)
 		keep |= HISTORY_CURVES;
+	if (w->strategy->wants_last)
+		keep |= HISTORY_LAST;
 	worker_protocol_put_ask(&frame, &ask, w->env->history, keep);
 	coproc_write(w->peer, frame.data, frame.len);
 	buf_free(&frame);

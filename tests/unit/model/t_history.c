@@ -383,6 +383,7 @@ test_pack(void)
 	struct history *h = wide(), *again = NULL;
 	struct buf a = { 0 }, b = { 0 };
 	struct err e = ERR_INIT;
+	struct curve whole, last;
 	size_t len, wrong = 0;
 
 	history_serialize(&a, h, HISTORY_POINTS | HISTORY_CURVES);
@@ -400,6 +401,17 @@ test_pack(void)
 		wrong +=
 		    history_deserialize(&again, buf_str(&a), len, &e) != -1;
 	is_int((long long)wrong, 0, "bytes that end early are refused");
+	buf_clear(&a);
+	history_serialize(
+	    &a, h, HISTORY_POINTS | HISTORY_CURVES | HISTORY_LAST);
+	is_int(history_deserialize(&again, buf_str(&a), a.len, &e), 0,
+	    "the last reports alone are enough");
+	whole = history_curve(h, 1);
+	last = history_curve(again, 1);
+	ok(whole.n == 2 && last.n == 1 && isnan(last.values[0]) &&
+		curve_step(&last, 0) == curve_step(&whole, 1),
+	    "one of two: the newer, with its step");
+	history_free(again);
 	buf_clear(&a);
 	history_serialize(&a, h, HISTORY_POINTS);
 	is_int(history_deserialize(&again, buf_str(&a), a.len, &e), 0,

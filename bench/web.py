@@ -2,15 +2,22 @@
 
 bytes ADDRESS PATH        ms to the first bytes and to the last one
 paint ADDRESS PATH        ms to the first paint and until all charts are drawn
-dashboard SITE            the same of the first study of optuna-dashboard
+peer SITE PATH READY      the same of another program's page, which is drawn when
+                          the expression READY is true
+aim DATABASE              writes the trials of a study into the folder .aim
+follow SOCKET PATH N      N followers of a study, as soon as it is there, until
+                          it is ended
 event ADDRESS PATH FILE   ms from a time in FILE to the change of the curves
 clients SOCKET PATH PID N memory in MiB and % of a core with N followers
 """
 import http.client
+import json
 import os
 import re
 import select
+import signal
 import socket
+import sqlite3
 import statistics
 import sys
 import time
@@ -75,7 +82,7 @@ def paint(address, path):
         b.close()
 
 
-def dashboard(site):
+def peer(site, path, ready):
     for _ in range(600):
         try:
             urllib.request.urlopen(site, timeout=60).read()
@@ -85,10 +92,22 @@ def dashboard(site):
     b = Browser()
     try:
         b.size(1400, 900)
-        timed(b, site + "/dashboard/studies/1",
-              "document.querySelectorAll('.main-svg').length > 0")
+        timed(b, site + path, ready)
     finally:
         b.close()
+
+
+def aim(database):
+    from aim import Run  # not on each machine
+    db = sqlite3.connect(database)
+    for trial, params in db.execute("SELECT trial, params FROM trials"):
+        run = Run(repo=".", log_system_params=False,
+                  capture_terminal_logs=False)
+        run["hparams"] = json.loads(params)
+        for step, value in db.execute(
+                "SELECT step, value FROM curves WHERE trial = ?", (trial,)):
+            run.track(value, name="acc", step=step)
+        run.close()
 
 
 def event(address, path, times):
@@ -117,13 +136,28 @@ def event(address, path, times):
     print(f"{statistics.median(took):.0f}")
 
 
+def follower(path, target):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    return s
+
+
+def follow(path, target, n):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    while True:
+        s = follower(path, target)
+        if b" 200 " in s.recv(64):
+            break
+        time.sleep(0.02)
+    sockets = [s] + [follower(path, target) for _ in range(int(n) - 1)]
+    while True:
+        for s in select.select(sockets, [], [])[0]:
+            s.recv(1 << 20)
+
+
 def clients(path, target, pid, n):
-    sockets = []
-    for _ in range(int(n)):
-        s = socket.socket(socket.AF_UNIX)
-        s.connect(path)
-        s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        sockets.append(s)
+    sockets = [follower(path, target) for _ in range(int(n))]
 
     def used():
         fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
@@ -144,5 +178,5 @@ def clients(path, target, pid, n):
     print(f"{memory:.1f} {share:.1f}")
 
 
-{"bytes": bytes_of, "paint": paint, "dashboard": dashboard, "event": event,
- "clients": clients}[sys.argv[1]](*sys.argv[2:])
+{"bytes": bytes_of, "paint": paint, "peer": peer, "aim": aim, "event": event,
+ "follow": follow, "clients": clients}[sys.argv[1]](*sys.argv[2:])

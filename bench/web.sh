@@ -1,7 +1,10 @@
 #!/bin/sh
 # hpotune web: time to the first byte and to the first paint of a large study,
-# an event from report to screen, 20 clients, a list of 1,000 studies; with
-# $BENCH_DASHBOARD, a program optuna-dashboard, the same study there.
+# an event from report to screen, 20 clients, a list of 1,000 studies, trials a
+# second with and without 5 followers; with $BENCH_DASHBOARD, a program
+# optuna-dashboard, $BENCH_MLFLOW, a program mlflow, and $BENCH_AIM, a python
+# that has Aim and stands beside its program aim, the same study there; MLflow
+# and Aim have it up to 1,000 trials, because they take minutes to be given them.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bench-lib.sh"
 pages='' server=''
@@ -43,7 +46,12 @@ large() { # name trials
 	"$HPOTUNE" start -q "$1.json"
 }
 
-bench_first() { # trials
+bench_first() {
+	first 1000
+	first 10000
+}
+
+first() { # trials
 	large "big$1" "$1"
 	pages "big$1.json"
 	ours=$(measure bytes "$address" "/s/big$1")
@@ -53,19 +61,88 @@ bench_first() { # trials
 	row "$1 trials: first paint in Chromium, ms" "${ours% *}" - - "≤ 400"
 	row "$1 trials: charts and table are drawn, ms" "${ours#* }" - - -
 	pages_end
-	[ -n "${BENCH_DASHBOARD-}" ] || return 0
+	[ -z "${BENCH_DASHBOARD-}" ] || peer_dashboard "$1"
+	[ "$1" -le 1000 ] || return 0
+	[ -z "${BENCH_MLFLOW-}" ] || peer_mlflow "$1"
+	[ -z "${BENCH_AIM-}" ] || peer_aim "$1"
+}
+
+# trials name path ready …: the page of a peer, whose process is $pages
+peer_rows() {
+	theirs=$(timeout 300 python3 "$here/web.py" peer \
+	    http://127.0.0.1:18473 "$3" "$4" || echo '- -')
+	pages_end
+	row "$1 trials: first paint in Chromium, ms" "${ours% *}" \
+	    "$2 ${theirs% *}" - -
+	row "$1 trials: charts or table are drawn, ms" "${ours#* }" \
+	    "$2 ${theirs#* }" - -
+}
+
+peer_dashboard() { # trials
 	"$HPOTUNE" export --format optuna --output "optuna$1.db" "big$1.json"
 	"$BENCH_DASHBOARD" --port 18473 "sqlite:///optuna$1.db" \
 	    >dashboard.out 2>&1 &
-	dashboard=$!
-	theirs=$(timeout 120 python3 "$here/web.py" dashboard \
-	    http://127.0.0.1:18473 || echo '- -')
-	kill $dashboard
-	wait $dashboard || :
-	row "$1 trials: first paint in Chromium, ms" "${ours% *}" \
-	    "optuna-dashboard ${theirs% *}" - -
-	row "$1 trials: charts are drawn, ms" "${ours#* }" \
-	    "optuna-dashboard ${theirs#* }" - -
+	pages=$!
+	peer_rows "$1" optuna-dashboard /dashboard/studies/1 \
+	    "document.querySelectorAll('.main-svg').length > 0"
+}
+
+# Its page draws 10 of the newest 100 runs.
+peer_mlflow() { # trials
+	"$BENCH_MLFLOW" server --host 127.0.0.1 --port 18473 --workers 1 \
+	    --backend-store-uri "sqlite:///$bench_dir/mlflow.db" \
+	    >mlflow.out 2>&1 &
+	pages=$!
+	until curl -s http://127.0.0.1:18473/health >/dev/null; do
+		sleep 0.2
+	done
+	"$HPOTUNE" export --format mlflow --url http://127.0.0.1:18473 \
+	    "big$1.json" 2>mlflow.err
+	peer_rows "$1" mlflow \
+	    '/#/experiments/1/runs?compareRunsMode=CHART' \
+	    "document.querySelectorAll('.main-svg').length > 0"
+}
+
+# Its table of runs.
+peer_aim() { # trials
+	aim=$(dirname "$BENCH_AIM")/aim
+	"$aim" init >aim.out 2>&1
+	"$BENCH_AIM" "$here/web.py" aim "big$1.db" >aim.out 2>&1
+	"$aim" up --host 127.0.0.1 --port 18473 --workers 1 >aim.out 2>&1 &
+	pages=$!
+	peer_rows "$1" aim /runs \
+	    "document.querySelectorAll('.Table__cell').length > 20"
+}
+
+# Trials a second, alone and with 5 followers of the study, in turn.
+bench_followers() {
+	for i in 1 2 3 4 5; do
+		for with in 0 5; do
+			name=over$i-$with
+			study $name "[\"$BENCH_TRIAL\", \"reports\", \"5\"]" 1000 8
+			if [ $with -gt 0 ]; then
+				"$HPOTUNE" web --socket s . >pages.out &
+				pages=$!
+				until [ -S s ]; do sleep 0.1; done
+				python3 "$here/web.py" follow "$bench_dir/s" \
+				    "/s/$name/live" $with &
+				server=$!
+			fi
+			began=$(now)
+			"$HPOTUNE" start $name.json --quiet
+			calc "1000 / $(since "$began")" >>"rate-$with"
+			echo >>"rate-$with"
+			[ $with -gt 0 ] || continue
+			kill $server
+			wait $server || :
+			server=
+			pages_end
+		done
+	done
+	alone=$(percentile 50 <rate-0)
+	with=$(percentile 50 <rate-5)
+	row 'trials/s with 5 followers (median of 5), beside those without' \
+	    "$with" "$alone" "$(calc "$with / $alone")" "1"
 }
 
 # A trial that reports each second, or often, and writes down when.
@@ -123,7 +200,6 @@ bench_list() {
 	row 'a list of 1,000 studies, ms (median of 9)' "${ours#* }" - - "≤ 100"
 }
 
-bench_list
-bench_live
-bench_first 1000
-bench_first 10000
+for bench in ${*:-list live followers first}; do
+	"bench_$bench"
+done

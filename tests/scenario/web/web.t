@@ -347,6 +347,35 @@ like "$(cat body)" '1 to 1 of 1\.' 'a filter finds it by its tag'
 ok 'the enqueued setting is next' retry sql_is run.db \
     "SELECT json_extract(params, '\$.lr') FROM trials WHERE trial = 2" 0.02
 
+# Logs, notes and databases that are something else.
+
+echo secret >secret
+attempt=run.d/trials/1/attempt-1
+mv $attempt/log log.kept
+ln -s "$dir/secret" $attempt/log
+is "$(web get "$site" '/s/run/trial/1/log?attempt=1')" 404 'a link is no log'
+unlike "$(cat body)" secret 'and is not followed'
+is "$(web get "$site" /s/run/trial/1)" 200 'the page of its trial'
+unlike "$(cat body)" secret 'does not follow it either'
+rm $attempt/log
+mkfifo $attempt/log
+is "$(web get "$site" '/s/run/trial/1/log?attempt=1')" 404 'nor is a pipe'
+rm $attempt/log
+mv log.kept $attempt/log
+ln -s "$dir/secret" run.d/note
+web get "$site" / >out
+unlike "$(cat body)" secret 'a note is not followed'
+rm run.d/note
+mkfifo run.d/note pipe.db
+mkdir folder.db
+ln -s loop.db loop.db
+is "$(web get "$site" /)" 200 'pipes hold nobody up'
+like "$(cat body)" 'pipe.db: not a regular file' 'and the list says what they are'
+is "$(web get "$site" /s/pipe)" 503 'a pipe is no study'
+is "$(web get "$site" /s/folder)" 503 'nor is a folder'
+is "$(web get "$site" /s/loop)" 404 'nor a link to itself'
+rm -r run.d/note pipe.db folder.db loop.db
+
 # Studies beside each other.
 
 web get "$site" '/compare?study=small&study=names' >out

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/study/study.h"
+#include "src/server/provenance/git-stamp.h"
 #include "src/server/provenance/git-status.h"
 #include "src/server/provenance/provenance.h"
 #include "src/store/store.h"
@@ -31,6 +32,8 @@ struct provenance {
 	char host[256];
 	char *user, *system, *folder, *workdir;
 	struct git_status git; /* the last answer */
+	char *git_dir; /* NULL: no repository, or it is not asked */
+	struct git_stamp stamp; /* of the repository when it was asked last */
 	char *packages, *packages_why;
 	bool packages_asked;
 	int64_t id; /* the row of this run that has no answer yet; 0 = none */
@@ -112,6 +115,8 @@ provenance_new(const struct provenance_env *env)
 	if (p->folder == NULL)
 		p->folder = xstrdup("");
 	p->workdir = xstrdup(folder_of_code(env->study));
+	if (!env->study->provenance.without_git)
+		p->git_dir = git_stamp_find(p->workdir);
 	p->git.dirty = -1;
 	return p;
 }
@@ -129,6 +134,7 @@ provenance_free(struct provenance *p)
 	free(p->system);
 	free(p->folder);
 	free(p->workdir);
+	free(p->git_dir);
 	free(p);
 }
 
@@ -187,6 +193,21 @@ row_begin(struct provenance *p, int64_t now_us)
 	p->begun = true;
 }
 
+/* Whether git may have another answer than the last one, but for files. */
+static bool
+repository_changed(struct provenance *p)
+{
+	struct git_stamp now = { 0 };
+	bool changed;
+
+	if (p->git_dir == NULL)
+		return false;
+	git_stamp_take(&now, p->git_dir);
+	changed = memcmp(&now, &p->stamp, sizeof now) != 0;
+	p->stamp = now;
+	return changed;
+}
+
 void
 provenance_record(
     struct provenance *p, int64_t now_us, int64_t now_ms, bool starts)
@@ -201,7 +222,8 @@ provenance_record(
 	}
 	if (!starts || p->wanted || p->child != NULL)
 		return;
-	if (p->begun && now_ms - p->asked_ms < ASK_AGAIN_MS)
+	if (!repository_changed(p) && p->begun &&
+	    now_ms - p->asked_ms < ASK_AGAIN_MS)
 		return;
 	p->asked_us = now_us;
 	p->asked_ms = now_ms;

@@ -30,8 +30,9 @@ struct provenance *provenance_new(const struct provenance_env *);
 void provenance_free(struct provenance *);
 /*
  * In a transaction: record what was answered; with starts, that attempts start
- * from the wall time now_us on, and ask again when the last answer is a minute old
- * by the monotonic time now_ms.  An error of the store is left to its commit.
+ * from the wall time now_us on, and ask again when the repository has another
+ * commit, branch or index, or the last answer is a minute old by the monotonic
+ * time now_ms.  An error of the store is left to its commit.
  */
 void provenance_record(
     struct provenance *, int64_t now_us, int64_t now_ms, bool starts);

@@ -69,6 +69,35 @@ is "$(sql runs.db 'SELECT count(*) FROM t_packages')" 1 \
 like "$("$HPOTUNE" export runs.json --format json)" '"provenance":' \
     'an export has it'
 
+# ---- a commit while the study runs: the next attempt has it ----
+
+cat >between.sh <<'END'
+known() {
+	[ "$(sqlite3 -readonly ../between.db \
+	    'SELECT count(git_commit) FROM provenance')" = 1 ]
+}
+case $HPOTUNE_TRIAL in
+1)
+	until known; do sleep 0.02; done
+	;;
+2)
+	echo two >two
+	git add two && git -c user.name=n -c user.email=n@x commit -q -m two
+	;;
+esac
+echo "hpotune: step=1 loss=1"
+END
+cp between.sh code/t.sh
+commit code
+before=$(git -C code rev-parse HEAD)
+study between 3
+quietly "$HPOTUNE" start -q between.json
+is "$(sql between.db "SELECT trial, git_commit FROM attempts
+    JOIN provenance USING (provenance) ORDER BY trial")" "1|$before
+2|$before
+3|$(git -C code rev-parse HEAD)" 'a commit of a trial counts from the next one on'
+echo 'echo "hpotune: step=1 loss=1"' >code/t.sh
+
 # ---- no answer ----
 
 rm -rf code/.git

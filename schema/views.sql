@@ -189,7 +189,7 @@ SELECT trial, attempt, backend, place, state,
 	AND l.attempt = t_attempt.attempt) AS output_uri,
     cpus, (ended_us - started_us) / 1e6 * cpus AS cpu_seconds,
     (SELECT p.id FROM t_provenance AS p WHERE p.since_us <= started_us
-	ORDER BY p.since_us DESC, p.id DESC LIMIT 1) AS provenance
+	AND backend <> 'ask' ORDER BY p.since_us DESC, p.id DESC LIMIT 1) AS provenance
 FROM t_attempt;
 
 CREATE VIEW provenance AS

@@ -17,10 +17,11 @@ void
 git_status_command(const char *argv[GIT_STATUS_ARGS], const char *dir)
 {
 	const char *const words[GIT_STATUS_ARGS] = { "env", "-u", "GIT_DIR",
-		"-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git",
-		"--no-optional-locks", "-C", dir, "-c", "core.fsmonitor=false",
-		"status", "--porcelain=v2", "--branch", "--untracked-files=no",
-		NULL };
+		"-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "-u",
+		"GIT_COMMON_DIR", "-u", "GIT_OBJECT_DIRECTORY", "-u",
+		"GIT_CONFIG_PARAMETERS", "git", "--no-optional-locks", "-C",
+		dir, "-c", "core.fsmonitor=false", "status", "--porcelain=v2",
+		"--branch", "--untracked-files=no", NULL };
 
 	memcpy(argv, words, sizeof words);
 }

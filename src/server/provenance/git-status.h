@@ -13,7 +13,7 @@ struct git_status {
 	char *why; /* why something is not known, one clause; or NULL */
 };
 
-enum { GIT_STATUS_ARGS = 20 };
+enum { GIT_STATUS_ARGS = 24 };
 
 /*
  * The command whose output git_status_read reads.  It writes nothing and starts

@@ -1,6 +1,7 @@
 /* Asks and records where trials are started; one program at a time. */
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -25,6 +26,7 @@ enum {
 	GIT_BYTES = 1 << 20,
 	PACKAGES_BYTES = 256 << 10,
 	ASK_AGAIN_MS = 60000,
+	PASSWD_BYTES = 1024,
 	RELEASE_BYTES = 4096
 };
 struct provenance {
@@ -80,16 +82,16 @@ system_name(void)
 	return text;
 }
 
-/* The login name as the environment has it, otherwise the number. */
+/* The name of the user that this process is, otherwise the number. */
 static char *
 user_name(void)
 {
-	const char *name = getenv("LOGNAME");
+	struct passwd pw, *found = NULL;
+	char room[PASSWD_BYTES];
 
-	if (name == NULL || *name == '\0')
-		name = getenv("USER");
-	if (name != NULL && *name != '\0')
-		return xstrdup(name);
+	if (getpwuid_r(geteuid(), &pw, room, sizeof room, &found) == 0 &&
+	    found != NULL)
+		return xstrdup(pw.pw_name);
 	return xasprintf("uid %lu", (unsigned long)geteuid());
 }
 

@@ -30,11 +30,14 @@ first=$(git -C code rev-parse HEAD)
 # ---- one run after another ----
 
 study runs 9 '"provenance": { "packages": ["sh", "-c", "echo a==1; echo b==2"] },'
-ok 'a study of one commit' "$HPOTUNE" start -q --trials 2 runs.json
+ok 'a study of one commit' env LOGNAME=somebody GIT_DIR=/nowhere \
+    GIT_COMMON_DIR=/nowhere "$HPOTUNE" start -q --trials 2 runs.json
 is "$(sql runs.db "SELECT git_commit, git_branch, git_dirty, git_why IS NULL,
     packages, packages_why IS NULL FROM provenance")" "$first|trunk|0|1|a==1
 b==2
 |1" 'has one row, with commit and packages'
+is "$(sql runs.db 'SELECT user FROM provenance')" "$(id -un)" \
+    'the user is not taken from the environment'
 is "$(sql runs.db "SELECT host, json_extract(command, '\$[1]'),
     json_extract(command, '\$[5]'), folder, workdir FROM provenance")" \
     "$(uname -n)|start|runs.json|$PWD|$PWD/code" 'host, command and folders'

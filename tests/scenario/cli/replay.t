@@ -128,7 +128,7 @@ refused 'needs "lower"' --rule threshold wide.csv
 echo 'a,b' >bad.csv
 refused 'bad.csv:1: expected columns' bad.csv
 printf 's0,s1\n1,2\n3\n' >bad.csv
-refused 'bad.csv:3: as many fields' bad.csv
+refused 'bad.csv:3: expected as many fields' bad.csv
 printf 's0,s1\n1,x\n' >bad.csv
 refused 'bad.csv:2: expected numbers' bad.csv
 : >bad.csv

@@ -72,7 +72,7 @@ echo 1.25 >"$FAR_DIR/done-1"
 server dear.json
 waits dear.db 'completed running'
 out=$("$HPOTUNE" status dear.db)
-like "$out" '^cost \$1.25, at most \$3.75 with what runs' 'status: the cost'
+like "$out" '^cost \$1.25, at most \$3.75 including running' 'status: the cost'
 echo 0.5 >"$FAR_DIR/done-2"
 waits dear.db 'completed completed'
 wait_server 0 'the study ends'

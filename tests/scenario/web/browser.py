@@ -160,18 +160,18 @@ class User:
         lines = """document.querySelectorAll('.parallel path.out').length + ' ' +
             document.querySelector('.brushed').textContent"""
         seen = b.js(lines)
-        self.go("/s/run" + b.js("location.search"))
-        check(b.until("!!document.querySelector('.parallel rect.brush')") and
-              b.js(lines) == seen, "a link shows the same", (b.js(lines), seen))
         b.click(*self.middle("#trials th:nth-child(2) a"))
         check(b.until("/sort=/.test(location.search) && "
                       "document.readyState === 'complete'") and b.js(lines) == seen,
-              "which stays when the table is sorted", b.js("location.href"))
+              "the brush stays when the table is sorted", b.js("location.href"))
         b.js("""document.querySelector('input[name=where]').value = 'x > 0';
             document.querySelector('input[name=where]').form.requestSubmit()""")
         check(b.until("/where=x/.test(location.search) && "
                       "document.readyState === 'complete'") and b.js(lines) == seen,
               "and when it is filtered", b.js("location.href"))
+        self.go("/s/run" + b.js("location.search"))
+        check(b.until("!!document.querySelector('.parallel rect.brush')") and
+              b.js(lines) == seen, "a link shows the same", (b.js(lines), seen))
         self.brush("opt", 0.1, 0.4)
         values = b.js("""[document.querySelector('.brushed').textContent,
             new URLSearchParams(location.search).get('brush.opt'),

@@ -52,7 +52,7 @@ static const struct wrong {
 	    "2:1: zzzzzz: unknown key; known: $schema, description, study, "
 	    "objective, objectives, constraints, parameters, where, strategy, "
 	    "stopping, trial, backend, limits, enqueue, warm_start, notify, "
-	    "keep, hooks, replicates" },
+	    "keep, hooks, provenance, replicates" },
 	{ BASE ",\n\"hooks\":{\"best\":\"./notify\"}}",
 	    "2:17: hooks.best: expected a list of texts: a program and its "
 	    "arguments" },

@@ -104,7 +104,7 @@ cat >study.json <<'END'
   "strategy": { "name": "random", "seed": 3 },
   "stopping": { "rule": "median", "warmup_steps": 3, "min_trials": 3 },
   "trial": { "command": ["./train", "{params}"], "max_steps": 30 },
-  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.01 },
   "limits": { "trials": 30, "parallel": 3 }
 }
 END

@@ -164,6 +164,10 @@ class User:
         check(b.until("/sort=/.test(location.search) && "
                       "document.readyState === 'complete'") and b.js(lines) == seen,
               "the brush stays when the table is sorted", b.js("location.href"))
+        # A new page, whose form was written without a brush.
+        self.go("/s/run")
+        self.brush("x", 0.1, 0.5)
+        seen = b.js(lines)
         b.js("""document.querySelector('input[name=where]').value = 'x > 0';
             document.querySelector('input[name=where]').form.requestSubmit()""")
         check(b.until("/where=x/.test(location.search) && "

@@ -53,7 +53,10 @@ env_pass(struct strv *env, const char *name)
 		env_put(env, xasprintf("%s=%s", name, value));
 }
 
-/* What is inherited before anything is added. */
+/*
+ * What is inherited before anything is added.  Python would keep its output
+ * until it ends, because the log is a file: reports would come too late.
+ */
 static void
 env_begin(struct strv *env, const struct study_trial *t)
 {
@@ -61,6 +64,7 @@ env_begin(struct strv *env, const struct study_trial *t)
 		"TMPDIR" };
 	size_t i;
 
+	env_put(env, xstrdup("PYTHONUNBUFFERED=1"));
 	if (!t->clean_env) {
 		env_put_all(env, environ);
 		return;

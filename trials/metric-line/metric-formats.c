@@ -20,8 +20,6 @@
 #include "trials/metric-line/metric-number.h"
 #include "trials/metric-line/metric-internal.h"
 
-enum { PLAIN_MAX = 4096 }; /* bytes of a line without escape sequences */
-
 /* A part of a line. */
 struct span {
 	const char *p, *end;
@@ -226,29 +224,6 @@ fasttext_read(struct metric_line *r, struct span s)
 	return s.p < s.end && is_blank(*s.p) && add_number(r, name, s);
 }
 
-/* Without escape sequences and backspaces. */
-static struct span
-plain(struct span s, char *room, size_t size)
-{
-	size_t n = 0;
-
-	while (s.p < s.end && n < size) {
-		if (*s.p == '\b') {
-			s.p++;
-		} else if (s.end - s.p > 1 && s.p[0] == '\033' &&
-			   s.p[1] == '[') {
-			s.p += 2;
-			while (s.p < s.end && *s.p < '@')
-				s.p++;
-			if (s.p < s.end)
-				s.p++;
-		} else {
-			room[n++] = *s.p++;
-		}
-	}
-	return (struct span){ room, room + n };
-}
-
 /*
  * After the line of an epoch's metrics another one, without an "Epoch" before
  * it, comes from evaluate: its names would be those of the training.
@@ -271,11 +246,9 @@ keras_pair(struct metric_line *r, struct span name, struct span value)
 static bool
 keras_read(struct metric_line *r, struct span line)
 {
-	char room[PLAIN_MAX];
-	struct span s = plain(line, room, sizeof room), pair, name;
+	struct span s = trimmed(line), pair, name;
 	int64_t at, all;
 
-	s = trimmed(s);
 	if (take(&s, "Epoch ")) {
 		if (take_count(&s, &at) && take(&s, "/") &&
 		    take_count(&s, &all) && s.p == s.end)
@@ -369,6 +342,7 @@ bool
 metric_formats_read(struct metric_line *r, unsigned formats, const char *step,
     const char *line, size_t len)
 {
+	char room[METRIC_HEAD_MAX];
 	struct span s = { line, line + len };
 
 	if (formats == 0)
@@ -377,6 +351,7 @@ metric_formats_read(struct metric_line *r, unsigned formats, const char *step,
 		return true;
 	metric_line_clear(r);
 	len = metric_line_visible(&line, len);
+	len = metric_line_plain(&line, len, room);
 	s = (struct span){ line, line + len };
 	if ((formats & STUDY_LINES_BOOSTING) != 0 && boosting_read(r, s))
 		return true;

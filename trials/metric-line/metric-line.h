@@ -65,8 +65,10 @@ void metric_patterns_free(struct metric_patterns *);
  * comma before the blank; any other word rejects the whole line.
  *
  * Lines of trial.reads are read after the tag; a pattern of the same line adds
- * names that it lacks.  Patterns are matched against what a terminal would show: the text after the
- * last bare CR, up to 4 KiB.  The step is searched in the same line.
+ * names that it lacks.  Patterns are matched against what a terminal would show:
+ * the text after the last bare CR without escape sequences, up to 4 KiB, and
+ * where none matches, the text before that CR.  The step is searched in the same
+ * text.
  */
 bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);

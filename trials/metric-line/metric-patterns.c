@@ -19,7 +19,6 @@
 #include "trials/metric-line/metric-internal.h"
 
 enum {
-	HEAD_MAX = 4096, /* bytes of a line that are matched */
 	BACKTRACK_MAX = 20000,
 	HEAP_MAX_KIB = 1024,
 	JIT_STACK_MIN = 32768,
@@ -207,8 +206,8 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 }
 
 /*
- * What a terminal would show of the line: after its last bare CR.  A head
- * that is cut ends before a blank, never within a number.
+ * The last part of the line that a bare CR begins.  A head that is cut ends
+ * before a blank, never within a number.
  */
 size_t
 metric_line_visible(const char **line, size_t len)
@@ -222,12 +221,57 @@ metric_line_visible(const char **line, size_t len)
 		len -= (size_t)(cr + 1 - *line);
 		*line = cr + 1;
 	}
-	if (len <= HEAD_MAX)
+	if (len <= METRIC_HEAD_MAX)
 		return len;
-	for (len = HEAD_MAX; len > 0; len--)
+	for (len = METRIC_HEAD_MAX; len > 0; len--)
 		if ((*line)[len] == ' ' || (*line)[len] == '\t')
 			break;
 	return len;
+}
+
+/*
+ * Skip an escape sequence: of colours and the cursor, ESC [ … letter; of titles
+ * and links, ESC ] … BEL or ESC \; else bytes up to '/' and one more.
+ */
+static const char *
+escape_end(const char *p, const char *end)
+{
+	if (end - p < 2)
+		return end;
+	if (p[1] == '[') {
+		for (p += 2; p < end && (*p < '@' || *p > '~'); p++)
+			;
+		return p < end ? p + 1 : end;
+	}
+	if (p[1] != ']') {
+		for (p++; p < end && *p >= ' ' && *p <= '/'; p++)
+			;
+		return p < end ? p + 1 : end;
+	}
+	for (p += 2; p < end && *p != '\a'; p++)
+		if (*p == '\033')
+			return end - p < 2 ? end : p + 2;
+	return p < end ? p + 1 : end;
+}
+
+size_t
+metric_line_plain(const char **line, size_t len, char room[METRIC_HEAD_MAX])
+{
+	const char *p = *line, *end = p + len;
+	size_t n = 0;
+
+	if (memchr(p, '\033', len) == NULL && memchr(p, '\b', len) == NULL)
+		return len;
+	while (p < end && n < METRIC_HEAD_MAX) {
+		if (*p == '\033')
+			p = escape_end(p, end);
+		else if (*p == '\b')
+			p++;
+		else
+			room[n++] = *p++;
+	}
+	*line = room;
+	return n;
 }
 
 static bool
@@ -242,32 +286,30 @@ has_value(const struct metric_line *r, const char *name)
 }
 
 /*
- * Lines of trial.reads come first, and patterns add names that they lack.
- * Of several patterns for one name the first match counts.  An invalid value
- * drops only that value; an invalid step rejects the line.
+ * Match one part of a line.  Of several patterns for one name the first match
+ * counts.  An invalid value drops only that value; an invalid step rejects the
+ * line.  False: nothing was added, or the line is rejected.
  */
-bool
-metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
-    const char *line, size_t len)
+static bool
+part_match(struct metric_line *r, const struct metric_patterns *rs,
+    const char *line, size_t len, bool needs_step)
 {
+	char room[METRIC_HEAD_MAX];
 	const char *why = NULL;
 	const struct rule *rule;
 	struct metric_number n;
-	bool read;
 	int rc;
 
-	read = metric_formats_read(r, rs->formats, rs->formats_step, line, len);
-	len = metric_line_visible(&line, len);
+	len = metric_line_plain(&line, len, room);
 	for (rule = rs->rules; rule < rs->rules + rs->n; rule++)
 		if (!has_value(r, rule->name) &&
 		    rule_match(rs, rule, line, len, &n, &why) == 1 &&
 		    !metric_line_add(r, rule->name, strlen(rule->name), &n))
 			return false;
-	if (r->n == 0) {
-		r->why = why;
+	r->why = why;
+	if (r->n == 0)
 		return false;
-	}
-	if (rs->step.code == NULL || read)
+	if (rs->step.code == NULL || !needs_step)
 		return true;
 	rc = rule_match(rs, &rs->step, line, len, &n, &why);
 	if (rc < 0)
@@ -276,4 +318,31 @@ metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
 		return false;
 	r->why = why;
 	return true;
+}
+
+/*
+ * Lines of trial.reads come first, and patterns add names that they lack.  Where
+ * nothing is read of what stands after the last CR, an earlier part is matched:
+ * some progress bars begin with CR what they print next.
+ */
+bool
+metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
+    const char *line, size_t len)
+{
+	bool read =
+	    metric_formats_read(r, rs->formats, rs->formats_step, line, len);
+	const char *part;
+	size_t part_len;
+
+	if (rs->n == 0)
+		return read;
+	for (;;) {
+		part = line;
+		part_len = metric_line_visible(&part, len);
+		if (part_match(r, rs, part, part_len, !read))
+			return true;
+		if (r->why != NULL || part == line)
+			return false;
+		len = (size_t)(part - 1 - line);
+	}
 }

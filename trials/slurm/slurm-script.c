@@ -105,6 +105,8 @@ environment(const struct launch_spec *spec, const char *dir)
 {
 	struct strv w = { 0 };
 
+	/* Otherwise Python would keep its reports until it ends. */
+	strv_add(&w, xstrdup("PYTHONUNBUFFERED=1"));
 	inherited_add(&w, spec->settings);
 	words_add(&w, launcher_spec_env(spec), false);
 	words_add(&w, spec->env, false);

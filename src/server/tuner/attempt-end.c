@@ -527,24 +527,6 @@ is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
 				 !(x->stopped && l->row.cause != STOP_NONE));
 }
 
-/* Whether the command is Python's, as far as its words show. */
-static bool
-is_python(const struct study_trial *s)
-{
-	const char *word;
-	size_t i, n;
-
-	for (i = 0; s->command[i] != NULL && i < 2; i++) {
-		word = strrchr(s->command[i], '/');
-		word = word != NULL ? word + 1 : s->command[i];
-		n = strlen(word);
-		if (strncmp(word, "python", strlen("python")) == 0 ||
-		    (n > 3 && strcmp(word + n - 3, ".py") == 0))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Output to a file is buffered: then all reports of a short trial come when it
  * ends, and no rule can stop it.  Said once.
@@ -563,11 +545,9 @@ note_buffered(struct tuner *t, const struct live_trial *l)
 	t->warned_buffered = true;
 	tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number, l->att.attempt,
 	    "all its %" PRId64 " reports came at its end, after %" PRId64
-	    " s: its output is buffered, and no rule can stop such a trial; %s",
-	    m->reports[true], silent_us / 1000000,
-	    is_python(&t->study->trial)
-		? "set \"PYTHONUNBUFFERED\": \"1\" in trial.env"
-		: "the program should flush its output after each line");
+	    " s: its output is buffered, and no rule can stop such a trial; "
+	    "the program should flush its output after each line",
+	    m->reports[true], silent_us / 1000000);
 }
 
 /* A pattern that has never matched is a mistake; said once for each study. */

@@ -35,12 +35,13 @@ study() { # name, more of "trial"
 	END
 }
 
-# The same but for the folders, the GPUs and what names the attempt.
+# The same but for the folders, the GPUs, what names the attempt and what Python
+# needs where its output is a file.
 comparable() { # file folder-of-the-trial [folder-of-the-attempt]
 	sed -e "s|${3:-$2}/params.json|PARAMS|; s|${3:-$2}/metrics.jsonl|METRICS|" \
 	    -e "s|$2|FOLDER|g" -e '/^HPOTUNE_ATTEMPT_UUID=/d' \
 	    -e '/^HPOTUNE_GPU_/d' -e '/^HPOTUNE_RANKS=/d' \
-	    -e '/^HPOTUNE_TEST/d' "$1"
+	    -e '/^HPOTUNE_TEST/d' -e '/^PYTHONUNBUFFERED=1/d' "$1"
 }
 
 TOLD=yes HIDDEN=yes

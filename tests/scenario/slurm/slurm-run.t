@@ -19,6 +19,7 @@ printf 'step,val\n1,5\n2,6\n' >"$HPOTUNE_OUTPUT_DIR/log.csv"
 END
 chmod +x trial
 echo 'x: {x}' >config.in
+unset PYTHONUNBUFFERED
 MARK="it's one"
 export MARK
 slurm_study run '"trials": 4, "parallel": 4' \
@@ -38,6 +39,7 @@ is "$(sql run.db "SELECT count(*), sum(value) FROM metrics WHERE name = 'val'")"
 like "$(sql run.db 'SELECT place FROM attempts')" '^n[1-4] job [0-9]+$' \
     'the place is node and job'
 given=$(cat run.d/trials/1/output/env)
+like "$given" '^PYTHONUNBUFFERED=1$' 'Python does not hold its output back'
 like "$given" "^MARK=it's one\$" 'the environment of the server is passed on'
 like "$given" '^GIVEN=a "b" \$c$' 'and that of the study'
 is "$(cat run.d/trials/1/output/config)" \

@@ -312,6 +312,7 @@ test_environment(void)
 	struct local_launcher rig;
 	char path[128], *text;
 
+	(void)unsetenv("PYTHONUNBUFFERED");
 	setenv("PASSED", "through", 1);
 	setenv("TWICE", "server", 1);
 	local_rig_open(&rig, "{\"gpus\": 0}");
@@ -331,14 +332,26 @@ test_environment(void)
 	ok(strstr(text, "CUDA_VISIBLE_DEVICES=\n") != NULL &&
 		strstr(text, "CUDA_DEVICE_ORDER=PCI_BUS_ID\n") != NULL,
 	    "no GPU means none");
+	ok(strstr(text, "PYTHONUNBUFFERED=1\n") != NULL,
+	    "Python does not hold its output back");
 	free(text);
-	rig.settings.clean_env = true;
+	setenv("PYTHONUNBUFFERED", "", 1);
 	local_rig_sh(&rig, 2, "env >env2");
 	local_rig_until(&rig, local_rig_over, 2);
 	(void)snprintf(path, sizeof path, "%s/env2", rig.dir);
 	text = local_rig_text(path);
+	ok(strstr(text, "PYTHONUNBUFFERED=\n") != NULL &&
+		strstr(text, "PYTHONUNBUFFERED=1\n") == NULL,
+	    "unless the environment says otherwise");
+	free(text);
+	rig.settings.clean_env = true;
+	local_rig_sh(&rig, 4, "env >env4");
+	local_rig_until(&rig, local_rig_over, 4);
+	(void)snprintf(path, sizeof path, "%s/env4", rig.dir);
+	text = local_rig_text(path);
 	ok(strstr(text, "PASSED=") == NULL && strstr(text, "PATH=") != NULL &&
-		strstr(text, "OWN=yes\n") != NULL,
+		strstr(text, "OWN=yes\n") != NULL &&
+		strstr(text, "PYTHONUNBUFFERED=1\n") != NULL,
 	    "a clean one begins with little");
 	free(text);
 	rig.settings.pass_env = pass;

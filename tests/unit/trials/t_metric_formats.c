@@ -114,6 +114,8 @@ test_recorded(void)
 static void
 test_lines(void)
 {
+	is_read(STUDY_LINES_BOOSTING, "\033[1m[3]\033[0m\ttrain-rmse:0.5\n",
+	    "3 train-rmse=0.5\n", "a line with colours");
 	is_read(STUDY_LINES_BOOSTING,
 	    "[5]\tcv_agg's l2: 0.5 + 0.01\tcv_agg's auc: nan\n"
 	    "[22:30:01] [6]\ttest-error:0.25\n"

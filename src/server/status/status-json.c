@@ -97,6 +97,12 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    "ORDER BY trial",
 		    false },
 		{ "medians", "SELECT * FROM medians ORDER BY step", false },
+		/* All but the packages, which may be long. */
+		{ "provenance",
+		    "SELECT provenance, since, host, user, system, version, "
+		    "command, folder, workdir, git_commit, git_branch, "
+		    "git_dirty, git_why FROM provenance",
+		    false },
 	};
 	size_t i;
 

@@ -63,6 +63,9 @@ $first|1|3|4
 $second|0|5|6" 'each attempt has the state of the code at its start'
 like "$("$HPOTUNE" status runs.json)" 'trials ran with 3 states of the code' \
     'status says so'
+is "$("$HPOTUNE" status --json runs.json | grep -o '"git_commit":"[0-9a-f]*' |
+    cut -d '"' -f 4 | uniq -c | awk '{ print $1, $2 }')" "2 $first
+1 $second" 'with --json it has them'
 like "$("$HPOTUNE" show runs.json 3)" \
     "$(uname -n) .*$(echo "$first" | cut -c 1-12) +trunk +changed" 'so does show'
 quietly "$HPOTUNE" report runs.json --output report.html

@@ -281,16 +281,18 @@ set_default(struct option_value *v, const struct option *o)
 
 	if (o->def == NULL)
 		return;
-	if (o->type == OPTION_BOOL) {
+	if (o->type != OPTION_TEXT) {
+		w.number = strtod(o->def, &end);
+		if (*end == '\0' && end != o->def)
+			w.text = NULL;
+	}
+	if (o->type != OPTION_BOOL) {
+		good = set_value(v, o, w);
+	} else if (w.text == NULL) {
+		good = has_range(o) && set_number(v, o, w);
+	} else {
 		v->number = strcmp(o->def, "true") == 0;
 		good = v->number != 0 || strcmp(o->def, "false") == 0;
-	} else {
-		if (o->type != OPTION_TEXT) {
-			w.number = strtod(o->def, &end);
-			if (*end == '\0' && end != o->def)
-				w.text = NULL;
-		}
-		good = set_value(v, o, w);
 	}
 	assert(good);
 	v->is_set = good;

@@ -14,7 +14,7 @@
 #include "strategies/stop/extrapolate/extrapolate-engine.h"
 
 /* The options that narrow and careful share. */
-#define NARROW_OPTIONS(warmup, chance)                                        \
+#define NARROW_OPTIONS(warmup, chance, ended, guarded)                        \
 	{ "keep", OPTION_REAL, 0, 100, "50", NULL,                            \
 		"percent that continue at the end of the warm-up" },          \
 	    { "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,         \
@@ -23,6 +23,8 @@
 		    "percent that always continue" },                         \
 	    { "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,                \
 		    "fewest other trials that may judge" },                   \
+	    { "min_completed", OPTION_INT, 0, STOP_GUARD_MAX, ended, NULL,    \
+		    "no trial is stopped before so many have completed" },    \
 	    { "warmup_steps", OPTION_STEPS, 0, DBL_MAX, warmup, NULL,         \
 		    "smaller steps are not judged" },                         \
 	    { "chance", OPTION_REAL, 0, 1, chance, NULL,                      \
@@ -33,11 +35,13 @@
 		    "the best 3 %" },                                         \
 	    { "hopeless_steps", OPTION_STEPS, 0, DBL_MAX, "30%", NULL,        \
 		    "but not at smaller steps" },                             \
-	    OPTION_TEMPER, OPTION_GUARD("true"), OPTION_DIVERGED("3")
+	    OPTION_TEMPER, OPTION_GUARD(guarded), OPTION_DIVERGED("3")
 
-static const struct option narrow_options[] = { NARROW_OPTIONS("20%", "0.25"),
-	OPTION_CLOSE };
-static const struct option careful_options[] = { NARROW_OPTIONS("15%", "0.1"),
+static const struct option narrow_options[] = {
+	NARROW_OPTIONS("20%", "0.25", "0", "true"), OPTION_CLOSE
+};
+static const struct option careful_options[] = { NARROW_OPTIONS(
+						     "15%", "0.15", "1", "3"),
 	{ "second_look", OPTION_SHARE, 0, 0, "50%", NULL,
 	    "budget of second looks at stopped trials, as a share of the "
 	    "full cost" },
@@ -50,7 +54,7 @@ struct narrow {
 	struct extrapolate_engine runner;
 	double keep, least; /* shares */
 	double halving; /* steps */
-	int64_t min_trials;
+	int64_t min_trials, min_completed;
 	double chance, hopeless;
 	int64_t hopeless_steps;
 };
@@ -77,6 +81,7 @@ narrow_open_as(void **state, const char *name,
 	r->keep = plugin_option_number(values, "keep") / 100;
 	r->least = plugin_option_number(values, "least") / 100;
 	r->min_trials = plugin_option_count(values, "min_trials");
+	r->min_completed = plugin_option_count(values, "min_completed");
 	r->chance = plugin_option_number(values, "chance");
 	r->hopeless = plugin_option_number(values, "hopeless");
 	r->halving = (double)env->max_steps *
@@ -177,6 +182,16 @@ narrow_behind(const struct narrow *r, const struct verge *g)
 }
 
 static bool
+enough_completed(const struct narrow *r, const struct history *h)
+{
+	int64_t best[STOP_GUARD_MAX];
+
+	return r->min_completed == 0 ||
+	       history_bests(h, best, (size_t)r->min_completed) ==
+		   (size_t)r->min_completed;
+}
+
+static bool
 narrow_hopeless(const struct narrow *r, const struct verge *g, int64_t done)
 {
 	return done >= r->hopeless_steps && g->known &&
@@ -228,7 +243,7 @@ narrow_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 		    peer_curves_best(r->runner.field), &g.guess);
 	behind = narrow_behind(r, &g);
 	hopeless = !behind && narrow_hopeless(r, &g, done);
-	if (!behind && !hopeless)
+	if ((!behind && !hopeless) || !enough_completed(r, h))
 		return;
 	j->verdict = VERDICT_STOP;
 	narrow_explain(r, h, &g, hopeless, step, j);

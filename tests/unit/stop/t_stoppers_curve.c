@@ -245,7 +245,9 @@ static void
 test_careful(void)
 {
 	static const char *const rules[2][2] = { { "careful", NULL },
-		{ "narrow", "{\"warmup_steps\":\"15%\",\"chance\":0.1}" } };
+		{ "narrow", "{\"warmup_steps\":\"15%\","
+			    "\"chance\":0.15,\"guard\":3,"
+			    "\"min_completed\":1}" } };
 	int64_t first[2][30], s, t;
 	struct bench b;
 	int i, some = 0, bad = 0;
@@ -351,6 +353,63 @@ test_guard_second(void)
 	}
 }
 
+/* Trials that run beside each other are not stopped before the first has ended. */
+static void
+test_min_completed(void)
+{
+	static const char *const options[] = { "{\"min_completed\":0}",
+		"{\"min_completed\":1}", "{\"min_completed\":2}" };
+	struct bench b;
+	char got[4] = "";
+	int64_t s, t;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		b = bench_open("narrow", options[i], false, 50);
+		for (t = 1; t <= 9; t++)
+			for (s = 1; s <= (t == 1 ? 50 : 30); s++)
+				bench_feed(&b, t, s, 0.1 * (double)t);
+		for (s = 1; s <= 30; s++) {
+			if (bench_report(&b, 10, s, 0.98) == 'T')
+				break;
+			if (s == 20)
+				bench_end(&b, 1, TRIAL_COMPLETED, 0.1);
+		}
+		got[i] = s < 20 ? 'e' : s <= 30 ? 'l' : 'n';
+		bench_close(&b);
+	}
+	is_str(got, "eln", "min_completed: early, later, never");
+}
+
+/* Of three good trials the worst was the last one half of the way. */
+static void
+test_guard_careful(void)
+{
+	static const char *const options[] = { "{\"guard\":2}", NULL };
+	char got[3] = "";
+	struct bench b;
+	int64_t s, t;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		b = bench_open("careful", options[i], false, 50);
+		some_done(&b, 8);
+		for (t = 9; t <= 11; t++) {
+			for (s = 1; s <= 50; s++)
+				bench_feed(&b, t, s,
+				    t > 9    ? 0.05
+				    : s < 40 ? 0.99
+					     : 0.1);
+			bench_end(&b, t, TRIAL_COMPLETED, t > 9 ? 0.05 : 0.1);
+		}
+		got[i] = '.';
+		for (s = 1; s <= 20 && got[i] == '.'; s++)
+			got[i] = bench_report(&b, 12, s, 0.98);
+		bench_close(&b);
+	}
+	is_str(got, "Ts", "careful tests the best three");
+}
+
 static void
 test_leader(void)
 {
@@ -439,6 +498,8 @@ main(void)
 	test_chance();
 	test_guard();
 	test_guard_second();
+	test_guard_careful();
+	test_min_completed();
 	test_leader();
 	test_scales();
 	test_veto();

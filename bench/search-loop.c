@@ -8,6 +8,7 @@
  *	{"add": {params}, "value": 0.5}	-> ok, a completed trial
  *	{"trial": 1, "step": 3, "value": 0.5}	-> keep or stop
  *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok
+ *	    "seconds": 20 of the trial, "time_used": 0.3 of the study's
  *	    with several objectives "end": [0.5, 0.2], and with constraints
  *	    "violations": [-0.1], at most 0 where it is satisfied
  *	{"space": "branin"}		-> its parameters
@@ -41,6 +42,7 @@ struct study {
 	struct stop_rule_set *rules;
 	struct history *history;
 	uint64_t seed;
+	double time_used;
 };
 
 static void
@@ -167,6 +169,7 @@ study_ask(struct study *s)
 		.history = s->history,
 		.seed = s->seed,
 		.trial = history_count(s->history) + 1,
+		.time_used = s->time_used,
 		.kernels = kernels_cpu() };
 	struct buf b = { 0 };
 	struct err e = ERR_INIT;
@@ -240,6 +243,9 @@ study_end(struct study *s, const struct json *j)
 		    numbers(violations, json_get(j, "violations")) > 0
 			? violations
 			: NULL);
+	if (json_get(j, "seconds") != NULL)
+		history_set_seconds(s->history, trial, number(j, "seconds"));
+	s->time_used = number(j, "time_used");
 	history_end(s->history, trial,
 	    is_true(j, "stopped") ? TRIAL_STOPPED : TRIAL_COMPLETED,
 	    n > 0 ? results[0] : number(j, "end"));

@@ -35,6 +35,8 @@ struct strategy_ask {
 	int64_t max_steps; /* of a trial; 0 = unknown */
 	/* Mean duration of the latest trials that ended; 0 = unknown. */
 	double trial_seconds;
+	bool time_limited; /* limits.wall_time or limits.gpu_hours is given */
+	double time_used; /* the share of it that ended trials used, 0 to 1 */
 	bool no_worker; /* a slow strategy cannot be asked */
 	/*
 	 * How many earlier results for this trial were rejected because the
@@ -61,6 +63,7 @@ struct strategy {
 	bool wants_points; /* needs the points of the history */
 	bool wants_curves; /* … and the curves */
 	bool wants_last; /* of them only the last report of each trial */
+	bool wants_seconds; /* needs the durations of trials */
 	bool slow; /* takes long: runs in hpotune-worker */
 	/*
 	 * Its answer stays good when one more trial ends without being the

@@ -188,6 +188,8 @@ answer(struct worker *w, const struct worker_message *m)
 		.n_enqueued = q.n_enqueued,
 		.n_known = q.n_known,
 		.redraw = (unsigned)q.redraw,
+		.time_limited = q.time_limited != 0,
+		.time_used = q.time_used,
 		.kernels = w->kernels };
 	s.x = xcalloc(space->n, sizeof *s.x);
 	a = (struct worker_message_answer){

@@ -69,6 +69,8 @@ struct worker_message_ask {
 	uint64_t seed;
 	int64_t trial, n_enqueued, n_known, redraw;
 	int64_t convergence; /* 1: a convergence check */
+	int64_t time_limited; /* 1: yes; both as in strategy_ask */
+	double time_used;
 	/*
 	 * The strategy to ask: that of the study, or another one with its
 	 * default options.

@@ -216,6 +216,7 @@ const struct strategy strategy_auto = {
 	.source = "bench/RESULTS.md",
 	.wants_points = true,
 	.wants_curves = true,
+	.wants_seconds = true,
 	.several = true,
 	.constraints = true,
 	.choose = auto_choose,

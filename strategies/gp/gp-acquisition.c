@@ -158,6 +158,28 @@ boxes_add(const struct gp_acquisition_goal *g, const double *rows, size_t m,
 	free(room);
 }
 
+/* Cheaper ones are better. */
+static void
+cost_take(const struct gp_acquisition_goal *g, const double *rows, size_t m,
+    double *score, double *slopes)
+{
+	size_t d = g->space->d, i;
+	double *mean = xcalloc(2 * m * (d + 1) + 1, sizeof *mean);
+	double *d_mean = mean + 2 * m;
+
+	if (slopes != NULL)
+		g->kernels->gp_slope(g->kernels->dev, g->cost, rows, m, mean,
+		    mean + m, d_mean, d_mean + m * d);
+	else
+		g->kernels->gp_predict(
+		    g->kernels->dev, g->cost, rows, m, mean, NULL);
+	for (i = 0; i < m; i++)
+		score[i] -= g->cost_weight * mean[i];
+	for (i = 0; slopes != NULL && i < m * d; i++)
+		slopes[i] -= g->cost_weight * d_mean[i];
+	free(mean);
+}
+
 void
 gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
     size_t m, double *score, double *slopes)
@@ -171,4 +193,6 @@ gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
 		boxes_add(g, rows, m, score, slopes);
 	for (i = g->boxes != NULL ? g->boxes->m : 0; i < g->n_models; i++)
 		model_add(g, i, rows, m, score, slopes);
+	if (g->cost != NULL)
+		cost_take(g, rows, m, score, slopes);
 }

@@ -23,9 +23,8 @@ static const double reference_behind = 0.1;
 /* For the factorisation; the values have variance 1. */
 static const double noise_floor = 1e-8;
 
-/* A process of values at n rows; NULL if it cannot be fitted. */
-static struct gp *
-model_fit(const struct gp_question *q, const double *x, size_t n,
+struct gp *
+gp_models_of(const struct gp_question *q, const double *x, size_t n,
     const struct gp_targets *values, double *theta)
 {
 	const struct kernels *k = q->ask->kernels;
@@ -149,7 +148,7 @@ breach_fit(const struct gp_question *q, size_t c, double *theta, double *limit)
 	}
 	gp_targets_from(&values, breach, n);
 	if (n > 0)
-		gp = model_fit(q, x, n, &values, theta);
+		gp = gp_models_of(q, x, n, &values, theta);
 	*limit = -values.centre / values.scale;
 	gp_targets_free(&values);
 	free(x);
@@ -308,7 +307,7 @@ several_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	for (i = 0; i < m; i++) {
 		gp_targets_from_loss(&values, &q->rows, q->ask->history, i);
 		g->models[i].gp =
-		    model_fit(q, q->rows.x, q->rows.n, &values, theta);
+		    gp_models_of(q, q->rows.x, q->rows.n, &values, theta);
 		gp_targets_free(&values);
 		if (g->models[i].gp == NULL)
 			return -1;
@@ -346,7 +345,7 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	else
 		gp_targets_from_losses(
 		    &values, &q->rows, q->ask->history, q->warp);
-	g->models[0].gp = model_fit(q, q->rows.x, q->rows.n, &values, theta);
+	g->models[0].gp = gp_models_of(q, q->rows.x, q->rows.n, &values, theta);
 	gp_targets_free(&values);
 	if (g->models[0].gp == NULL)
 		return -1;
@@ -384,6 +383,8 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 		m->gp = breach_fit(q, c, theta, &m->limit);
 		g->n_models += m->gp != NULL;
 	}
+	if (rc == 0 && gp_cost_counts(q))
+		gp_cost_fit(g, q);
 	free(theta);
 	return rc;
 }
@@ -395,6 +396,8 @@ gp_models_free(struct gp_acquisition_goal *g)
 
 	for (i = 0; i < g->n_models; i++)
 		g->kernels->gp_free(g->kernels->dev, g->models[i].gp);
+	if (g->cost != NULL)
+		g->kernels->gp_free(g->kernels->dev, g->cost);
 	free(g->models);
 	if (g->boxes != NULL)
 		gp_boxes_free(g->boxes);

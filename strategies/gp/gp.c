@@ -28,6 +28,7 @@
 enum {
 	KEPT = 64, /* of a sweep: enough to step over what was tried */
 	LESS = 16, /* of the candidates with constraints */
+	LESS_COST = 4, /* with durations */
 	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
@@ -47,6 +48,10 @@ static const struct option options[] = {
 	    .type = OPTION_BOOL,
 	    .def = "false",
 	    .help = "the same setting always has the same result" },
+	{ .name = "cost_aware",
+	    .type = OPTION_BOOL,
+	    .help = "the expected improvement per second of a trial counts; "
+		    "default: where the time of the study is limited" },
 	{ .name = "warp",
 	    .type = OPTION_BOOL,
 	    .def = "true",
@@ -219,6 +224,8 @@ candidates_of(
 		m *= FULL_ROWS / (double)q->rows.n;
 	if (goal->n_models > 1 || !goal->improve)
 		m /= LESS;
+	else if (goal->cost != NULL)
+		m /= LESS_COST;
 	return m > 1 ? (size_t)m : 1;
 }
 
@@ -374,6 +381,7 @@ const struct strategy strategy_gp = {
 	.options = options,
 	.wants_points = true,
 	.wants_curves = true,
+	.wants_seconds = true,
 	.slow = true,
 	.ahead = true,
 	.several = true,

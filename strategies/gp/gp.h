@@ -246,6 +246,12 @@ struct gp_model {
  */
 struct gp_acquisition_goal {
 	/*
+	 * If not NULL: the mean of this process, times the weight, is taken off
+	 * the score.
+	 */
+	struct gp *cost;
+	double cost_weight;
+	/*
 	 * If not NULL: the first models are of several losses, and the log
 	 * expected improvement is that of their hypervolume.
 	 */
@@ -319,6 +325,19 @@ struct gp_question {
  */
 int gp_models_fit(struct gp_acquisition_goal *, struct gp_question *);
 void gp_models_free(struct gp_acquisition_goal *);
+
+/* A process of values at n rows, and of running trials; NULL: there is none. */
+struct gp *gp_models_of(const struct gp_question *, const double *x, size_t n,
+    const struct gp_targets *, double *theta);
+
+/* Whether durations count: by the option or, without it, the limits. */
+bool gp_cost_counts(const struct gp_question *);
+/*
+ * A process of the logarithm of the duration, and by what it is multiplied in
+ * the score: none where the durations of fewer than five trials are known or
+ * all are alike.
+ */
+void gp_cost_fit(struct gp_acquisition_goal *, const struct gp_question *);
 
 /*
  * Conditions of the space.  Move the rows that satisfy them to the front;

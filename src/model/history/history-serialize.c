@@ -20,7 +20,7 @@ struct pack_head {
 
 struct serialize_trial {
 	int64_t state;
-	double loss, noise;
+	double loss, noise, seconds;
 	uint64_t reports;
 };
 
@@ -54,6 +54,7 @@ serialize_trial(
 		.state = history_state(h, trial),
 		.loss = history_loss(h, trial),
 		.noise = history_noise(h, trial),
+		.seconds = history_seconds(h, trial),
 	};
 	size_t i, first = 0;
 	int64_t step;
@@ -209,11 +210,13 @@ deserialize_trial(
 	take(u, &t, sizeof t);
 	if ((history_keeps(h) & HISTORY_POINTS) != 0)
 		take(u, point, dims * sizeof *point);
-	u->bad = u->bad || t.state < 0 || t.state >= TRIAL_STATES;
+	u->bad = u->bad || t.state < 0 || t.state >= TRIAL_STATES ||
+		 !(t.seconds >= 0);
 	if (u->bad)
 		return;
 	history_add(h, trial, point);
 	history_set_noise(h, trial, t.noise);
+	history_set_seconds(h, trial, t.seconds);
 	deserialize_results(u, h, trial);
 	for (; t.reports > 0 && !u->bad; t.reports--) {
 		take(u, &step, sizeof step);

@@ -52,6 +52,7 @@ struct history {
 	double *results; /* a row of both per trial; NULL = none */
 	struct history_origin *descents; /* per trial; NULL = none */
 	double *noises; /* per trial; NULL = none */
+	double *seconds; /* per trial; NULL = none */
 	double *points;
 	size_t points_cap; /* trials */
 	union word *arena;
@@ -128,6 +129,7 @@ history_free(struct history *h)
 	free(h->points);
 	free(h->descents);
 	free(h->noises);
+	free(h->seconds);
 	free(h->goals);
 	free(h->results);
 	free(h);
@@ -155,6 +157,9 @@ history_grow(struct history *h)
 		    xreallocarray(h->descents, h->cap, sizeof(*h->descents));
 	if (h->noises != NULL)
 		h->noises = xreallocarray(h->noises, h->cap, sizeof *h->noises);
+	if (h->seconds != NULL)
+		h->seconds =
+		    xreallocarray(h->seconds, h->cap, sizeof *h->seconds);
 	if (history_result_columns(h) > 0)
 		h->results = xreallocarray(h->results, h->cap,
 		    history_result_columns(h) * sizeof(double));
@@ -174,6 +179,8 @@ history_append(struct history *h, enum trial_state state)
 		h->descents[h->n] = (struct history_origin){ 0 };
 	if (h->noises != NULL)
 		h->noises[h->n] = 0;
+	if (h->seconds != NULL)
+		h->seconds[h->n] = 0;
 	for (i = 0; i < history_result_columns(h); i++)
 		h->results[h->n * history_result_columns(h) + i] = NAN;
 	h->n++;
@@ -236,6 +243,23 @@ double
 history_noise(const struct history *h, int64_t trial)
 {
 	return h->noises != NULL ? h->noises[history_index(h, trial)] : 0;
+}
+
+void
+history_set_seconds(struct history *h, int64_t trial, double seconds)
+{
+	(void)history_entry(h, trial);
+	if (h->seconds == NULL && seconds > 0)
+		h->seconds = xcalloc(h->cap, sizeof *h->seconds);
+	if (h->seconds != NULL)
+		h->seconds[history_index(h, trial)] = seconds;
+}
+
+double
+history_seconds(const struct history *h, int64_t trial)
+{
+	(void)history_entry(h, trial);
+	return h->seconds != NULL ? h->seconds[history_index(h, trial)] : 0;
 }
 
 bool

@@ -98,6 +98,12 @@ void history_end(
  */
 void history_set_noise(struct history *, int64_t trial, double);
 double history_noise(const struct history *, int64_t trial);
+/*
+ * The seconds that the whole trial takes, of one that was stopped as far as its
+ * steps tell; 0 = unknown.  history_retry leaves it.
+ */
+void history_set_seconds(struct history *, int64_t trial, double);
+double history_seconds(const struct history *, int64_t trial);
 /* The trial will run again: pending once more, its curve is kept. */
 void history_retry(struct history *, int64_t trial);
 

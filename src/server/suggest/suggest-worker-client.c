@@ -337,6 +337,8 @@ worker_send(struct suggest_worker *w)
 		.n_enqueued = w->q.n_enqueued,
 		.n_known = w->q.n_known,
 		.redraw = w->q.redraw,
+		.time_limited = w->q.time_limited,
+		.time_used = w->q.time_used,
 		.convergence = w->q.convergence };
 	unsigned keep = HISTORY_POINTS;
 	struct buf frame = { 0 };

@@ -140,6 +140,8 @@ ask_of(const struct suggester *a)
 		.max_steps = a->env.study->trial.max_steps,
 		.n_known = a->q.n_known,
 		.trial_seconds = a->q.trial_seconds,
+		.time_limited = a->q.time_limited,
+		.time_used = a->q.time_used,
 		.no_worker = a->no_worker,
 	};
 }

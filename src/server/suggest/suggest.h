@@ -58,6 +58,8 @@ struct suggest_question {
 	 * only when the question is first asked.
 	 */
 	double trial_seconds;
+	bool time_limited; /* both as in strategy_ask; they count as */
+	double time_used; /* trial_seconds does */
 	int64_t ended; /* trials that have ended, in any state */
 	/*
 	 * A convergence check instead of a point: SUGGEST_EXHAUSTED means

@@ -17,8 +17,10 @@
 #include "src/model/study/study.h"
 #include "src/model/tried-settings.h"
 #include "src/model/where.h"
+#include "src/server/status/durations.h"
 #include "src/server/status/rows.h"
 #include "src/server/suggest/suggest.h"
+#include "src/server/tuner/capacity.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
@@ -115,20 +117,50 @@ trial_seconds(const struct tuner *t)
 	return mean > 0 ? mean : 0;
 }
 
+/* Trials that run at a time. */
+static int64_t
+parallel(const struct tuner *t)
+{
+	int64_t n = capacity_parallel(t);
+	int i;
+
+	for (i = 0; n <= 0 && i < t->n_backends; i++)
+		n -= t->backends[i].slots.n;
+	return n < 0 ? -n : n;
+}
+
+/* What the strategy needs of durations, after more trials have ended. */
+static void
+durations_refresh(struct tuner *t)
+{
+	struct suggestions *s = &t->suggestions;
+	struct err e = ERR_INIT;
+
+	s->seconds = trial_seconds(t);
+	s->seconds_at = t->outcomes.n_over;
+	if (t->plugins.strategy->wants_seconds &&
+	    (durations_load(tuner_settings(t), t->store,
+		 t->replicates.count > 0, &e) != 0 ||
+		durations_used(&s->time_used, t->store, &t->study->limits,
+		    parallel(t), &e) != 0))
+		store_fail_with(t->store, &e);
+}
+
 static struct suggest_question
 question(struct tuner *t, unsigned redraw)
 {
 	struct suggestions *s = &t->suggestions;
 
-	if (s->seconds_at != t->outcomes.n_over) {
-		s->seconds = trial_seconds(t);
-		s->seconds_at = t->outcomes.n_over;
-	}
+	if (s->seconds_at != t->outcomes.n_over)
+		durations_refresh(t);
 	return (struct suggest_question){
 		.trial = tuner_next_setting(t),
 		.n_enqueued = s->n_enqueued,
 		.redraw = redraw,
 		.trial_seconds = s->seconds,
+		.time_limited = t->study->limits.wall_time_ms > 0 ||
+				t->study->limits.gpu_hours > 0,
+		.time_used = s->time_used,
 		.ended = t->outcomes.n_over,
 	};
 }

@@ -23,7 +23,8 @@ struct suggestions {
 	int64_t n_before; /* trials before the last change of the space */
 	unsigned redraws; /* the strategy's answers for it that were known */
 	double redraw_seconds;
-	double seconds; /* mean duration of trials, as of so many ended: */
+	double seconds; /* mean duration of trials */
+	double time_used; /* of the limits, as in strategy_ask, as of: */
 	int64_t seconds_at;
 	uint64_t
 	    all_tried; /* when exhausted: the number of settings, if all were tried */

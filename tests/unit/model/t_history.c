@@ -288,6 +288,7 @@ wide(void)
 	history_add(h, 4, x);
 	history_report(h, 4, 0, 1.0);
 	history_set_noise(h, 2, 0.25);
+	history_set_seconds(h, 2, 12.5);
 	return h;
 }
 
@@ -396,6 +397,10 @@ test_pack(void)
 	is_int(history_best(again), history_best(h), "and its best");
 	ok(history_noise(again, 2) == 0.25 && history_noise(again, 4) == 0,
 	    "and what is known of the noise");
+	ok(history_seconds(again, 2) == 12.5 &&
+		history_seconds(again, 4) == 0 &&
+		history_seconds(again, 0) == 0,
+	    "and of the durations");
 	history_free(again);
 	for (len = 0; len < a.len; len++)
 		wrong +=

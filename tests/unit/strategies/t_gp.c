@@ -89,6 +89,7 @@ check_options(void)
 	static const char said[] =
 	    "{\"n_startup_trials\": 10, \"startup\": \"sobol\", "
 	    "\"deterministic_objective\": false, \"warp\": true, "
+	    "\"cost_aware\": false, "
 	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 8192, "
 	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
 	    "\"max_trials\": 4000}";

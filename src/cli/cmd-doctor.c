@@ -22,7 +22,7 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/table.h"
-#include "src/cli/host-facts.h"
+#include "src/cli/common/host-facts.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/state-dir.h"

@@ -7,7 +7,7 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/server-request.h"
+#include "src/cli/common/server-request.h"
 
 /* The first operand, a trial; those behind it are text. */
 static int

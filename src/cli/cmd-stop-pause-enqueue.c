@@ -9,7 +9,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
-#include "src/cli/server-request.h"
+#include "src/cli/common/server-request.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"

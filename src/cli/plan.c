@@ -8,7 +8,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/host-facts.h"
+#include "src/cli/common/host-facts.h"
 #include "src/cli/plan.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"

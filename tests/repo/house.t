@@ -13,7 +13,7 @@ product() { # top pattern...: files of the product
 }
 
 crowded() { # top: folders with too many files
-	product "$1" '*.c' '*.h' '*.cu' | sed 's|/[^/]*$||' | uniq -c |
+	product "$1" '*.c' '*.h' '*.cu' | sed 's|/[^/]*$||' | sort | uniq -c |
 	    awk -v most=$folder_most '$1 > most { print $2 " has " $1 " files" }'
 }
 
@@ -91,14 +91,16 @@ ok 'there are smaller circles' \
     test "$(cycles "$TOP_SRCDIR" 2 | wc -l)" -gt 0
 
 # The checker is checked.
-mkdir -p bad/src/new bad/strategies bad/trials bad/kernels
+mkdir -p bad/src/new/f3 bad/strategies bad/trials bad/kernels
 i=0
 while [ $i -le $folder_most ]; do
 	printf 'int\nf_%d(void)\n{\n\treturn f_%d();\n}\n' $i $((i + 1)) \
 	    >bad/src/new/f$i.c
 	i=$((i + 1))
 done
+cp bad/src/new/f1.c bad/src/new/f3/g1.c # its path sorts between f2 and f4
 is "$(crowded bad)" "src/new has $i files" 'a fuller folder is found'
+rm -r bad/src/new/f3
 is "$(cycles bad 2)" '' 'a chain is no circle'
 printf '/* f_0() */\nstatic int\nf_%d(void)\n{\n\treturn f_3("f_1()");\n}\n' $i \
     >bad/strategies/g.c

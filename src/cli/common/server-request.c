@@ -9,7 +9,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/common/load-study.h"
-#include "src/cli/server-request.h"
+#include "src/cli/common/server-request.h"
 #include "src/server/control.h"
 
 int

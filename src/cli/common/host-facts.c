@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/cli/host-facts.h"
+#include "src/cli/common/host-facts.h"
 
 int
 host_facts_cores(void)

@@ -56,8 +56,8 @@ protobuf_put_float(struct buf *b, int field, float x)
 	fixed_put(b, bits, 4);
 }
 
-void
-protobuf_put_bytes(struct buf *b, int field, const void *data, size_t len)
+static void
+put_bytes(struct buf *b, int field, const void *data, size_t len)
 {
 	key_put(b, field, WIRE_BYTES);
 	varint_put(b, len);
@@ -67,12 +67,12 @@ protobuf_put_bytes(struct buf *b, int field, const void *data, size_t len)
 void
 protobuf_put_text(struct buf *b, int field, const char *text)
 {
-	protobuf_put_bytes(b, field, text, strlen(text));
+	put_bytes(b, field, text, strlen(text));
 }
 
 void
 protobuf_put_message(struct buf *b, int field, struct buf *message)
 {
-	protobuf_put_bytes(b, field, buf_str(message), message->len);
+	put_bytes(b, field, buf_str(message), message->len);
 	buf_clear(message);
 }

@@ -12,7 +12,6 @@ struct buf;
 void protobuf_put_varint(struct buf *, int field, uint64_t);
 void protobuf_put_double(struct buf *, int field, double);
 void protobuf_put_float(struct buf *, int field, float);
-void protobuf_put_bytes(struct buf *, int field, const void *, size_t);
 void protobuf_put_text(struct buf *, int field, const char *);
 /* Append a message, and empty it. */
 void protobuf_put_message(struct buf *, int field, struct buf *message);

@@ -72,7 +72,6 @@ void aws_request_fini(struct aws_request *);
 /* Append a pair; both texts are copied. */
 void
 aws_pair_add(struct aws_pair **, size_t *, const char *name, const char *value);
-void aws_pairs_free(struct aws_pair *, size_t);
 
 TAILQ_HEAD(aws_calls, aws_call);
 

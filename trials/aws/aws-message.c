@@ -56,8 +56,8 @@ aws_pair_add(
 	    (struct aws_pair){ .name = xstrdup(name), .value = xstrdup(value) };
 }
 
-void
-aws_pairs_free(struct aws_pair *pairs, size_t n)
+static void
+pairs_free(struct aws_pair *pairs, size_t n)
 {
 	while (n-- > 0) {
 		free((char *)pairs[n].name);
@@ -72,8 +72,8 @@ aws_request_fini(struct aws_request *r)
 	free(r->host);
 	free(r->path);
 	free(r->body);
-	aws_pairs_free(r->query, r->n_query);
-	aws_pairs_free(r->headers, r->n_headers);
+	pairs_free(r->query, r->n_query);
+	pairs_free(r->headers, r->n_headers);
 	*r = (struct aws_request){ 0 };
 }
 

@@ -22,8 +22,6 @@ enum {
 /* Names in the JSON line; ends with NULL. */
 extern const char *const gpu_source_names[];
 
-/* Set all fields to unknown. */
-void gpu_snapshot_device_init(struct gpu_device *);
 /* Append a GPU with unknown fields; borrowed until the next call. */
 struct gpu_device *gpu_snapshot_add(struct gpu_snapshot *);
 /* Copy a text of the driver: truncated to n, control characters replaced. */

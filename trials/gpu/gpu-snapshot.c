@@ -123,8 +123,9 @@ gpu_snapshot_copy(struct gpu_snapshot *to, const struct gpu_snapshot *from)
 		    from->gpus[i].n_processes, sizeof *from->gpus[i].processes);
 }
 
-void
-gpu_snapshot_device_init(struct gpu_device *g)
+/* Set all fields to unknown. */
+static void
+device_init(struct gpu_device *g)
 {
 	*g = (struct gpu_device){ .node = -1,
 		.index = -1,
@@ -163,7 +164,7 @@ gpu_snapshot_add(struct gpu_snapshot *l)
 
 	l->gpus = xreallocarray(l->gpus, l->n + 1, sizeof *l->gpus);
 	g = &l->gpus[l->n++];
-	gpu_snapshot_device_init(g);
+	device_init(g);
 	return g;
 }
 

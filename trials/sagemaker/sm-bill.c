@@ -20,8 +20,9 @@ enum {
 	STOP_S = 120 /* SageMaker's grace between SIGTERM and SIGKILL */
 };
 
-enum sm_phase
-sm_bill_phase_read(const char *word, enum sm_phase was)
+/* From a secondary status; unchanged for an unknown one. */
+static enum sm_phase
+phase_read(const char *word, enum sm_phase was)
 {
 	static const struct {
 		const char *word;
@@ -76,8 +77,9 @@ meter_add(struct sm_bill_meter *m, double s)
 		m->after_s = m->span_s;
 }
 
-void
-sm_bill_meter_move(struct sm_bill_meter *m, enum sm_phase to, double s)
+/* Enter a phase after s more seconds in the previous one. */
+static void
+meter_move(struct sm_bill_meter *m, enum sm_phase to, double s)
 {
 	meter_add(m, s);
 	if (to == m->phase)
@@ -112,7 +114,7 @@ sm_bill_meter_read(
 	for (t = json_first(t); t != NULL; t = json_next(t)) {
 		if ((word = json_string(json_get(t, "Status"))) == NULL)
 			continue;
-		sm_bill_meter_move(m, sm_bill_phase_read(word, m->phase), 0);
+		meter_move(m, phase_read(word, m->phase), 0);
 		start = sm_job_status_seconds(t, "StartTime", 0);
 		end = entry_end(t);
 		/* The first machine may have been allocated before. */
@@ -151,13 +153,14 @@ reckon(double longest_s, int64_t otherwise_s)
 	return longest_s > 0 ? longest_s * MORE + MORE_S : (double)otherwise_s;
 }
 
-double
+/* Estimated seconds before, and after, the training of any job. */
+static double
 sm_bill_before_s(const struct sm_settings *s, const struct launch_times *seen)
 {
 	return reckon(seen->before_s, s->download_s);
 }
 
-double
+static double
 sm_bill_after_s(const struct sm_settings *s, const struct launch_times *seen)
 {
 	return reckon(seen->after_s, s->upload_s);
@@ -240,8 +243,7 @@ sm_bill_described(struct sm_attempt *a, const struct sm_job *job)
 
 	a->meter = job->meter;
 	if (!sm_job_status_over(job->status) && *job->secondary != '\0')
-		sm_bill_meter_move(
-		    &a->meter, sm_bill_phase_read(job->secondary, was), 0);
+		meter_move(&a->meter, phase_read(job->secondary, was), 0);
 	if (a->meter.phase != was || a->phase_s != job->since_s)
 		a->phase_ms = loop_now_ms(a->sm->loop);
 	a->phase_s = job->since_s;
@@ -254,11 +256,11 @@ sm_bill_described(struct sm_attempt *a, const struct sm_job *job)
 void
 sm_bill_listed(struct sm_attempt *a, const char *word)
 {
-	enum sm_phase to = sm_bill_phase_read(word, a->meter.phase);
+	enum sm_phase to = phase_read(word, a->meter.phase);
 
 	if (to == a->meter.phase)
 		return;
-	sm_bill_meter_move(&a->meter, to, since(a));
+	meter_move(&a->meter, to, since(a));
 	a->phase_ms = loop_now_ms(a->sm->loop);
 	a->phase_s = 0;
 }

@@ -71,8 +71,6 @@ enum sm_phase {
 	SM_PHASE_UPLOAD,
 	SM_PHASE_OVER
 };
-/* From a secondary status; unchanged for an unknown one. */
-enum sm_phase sm_bill_phase_read(const char *word, enum sm_phase was);
 
 /* Seconds of one job from its history; the current phase may be incomplete. */
 struct sm_bill_meter {
@@ -82,8 +80,6 @@ struct sm_bill_meter {
 	double trained_s;
 	double before_s, after_s; /* longest download and upload */
 };
-/* Enter a phase after s more seconds in the previous one. */
-void sm_bill_meter_move(struct sm_bill_meter *, enum sm_phase, double s);
 /*
  * Read a description. since_s: start of the current phase, in seconds since
  * 1970; 0 = the job has ended.
@@ -93,10 +89,6 @@ void sm_bill_meter_read(
 /* After the end of a job: adjust to the numbers of AWS. */
 void sm_bill_meter_scale(struct sm_bill_meter *, double training_s);
 
-/* Estimated seconds before, and after, the training of any job. */
-double
-sm_bill_before_s(const struct sm_settings *, const struct launch_times *);
-double sm_bill_after_s(const struct sm_settings *, const struct launch_times *);
 /* True: one of them is a new maximum. */
 bool
 sm_bill_times_learn(struct launch_times *, double before_s, double after_s);
@@ -429,8 +421,6 @@ int sm_open_client(struct sm *, const struct launch_env *, struct err *);
 /* The account number in an ARN, a new text, or NULL. */
 char *sm_open_arn_account(const char *arn);
 void sm_attempt_free(struct sm_attempt *);
-/* Events of the output: LAUNCH_UP precedes the first report. */
-void sm_open_on_log(void *sm, const struct launch_event *);
 
 /* sm-spec-copy.c: a copy that outlives start; free with sm_spec_free. */
 struct launch_spec *sm_spec_copy(const struct launch_spec *);

@@ -76,6 +76,36 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 	return 0;
 }
 
+/* Events of the output: LAUNCH_UP precedes the first report. */
+static void
+on_log(void *arg, const struct launch_event *ev)
+{
+	struct sm *sm = arg;
+	struct sm_attempt *a = sm_find(sm, ev->trial, ev->attempt);
+	struct launch_event to = *ev;
+
+	/* A note may belong to no attempt. */
+	if (ev->trial != 0 && (a == NULL || a->state == SM_OVER))
+		return;
+	if (a == NULL) {
+		sm_events_emit(sm, ev);
+		return;
+	}
+	if (ev->kind == LAUNCH_REPORT) {
+		/* A job that reports trains, whatever the list shows. */
+		sm_job_update_started(a, ev->u.report.time_us);
+		sm_checkpoint_watch_report(a);
+		if (sm->metric != NULL &&
+		    strcmp(ev->u.report.name, sm->metric) == 0)
+			sm_watch_report(sm->watch, ev->u.report.value);
+	} else if (ev->kind == LAUNCH_READ) {
+		a->cursor.log = ev->u.cursor.log;
+		a->cursor.log_skip = ev->u.cursor.log_skip;
+		to.u.cursor = a->cursor;
+	}
+	sm_events_emit(sm, &to);
+}
+
 static int
 open_logs(struct sm *sm, struct err *e)
 {
@@ -88,7 +118,7 @@ open_logs(struct sm *sm, struct err *e)
 		.cloudwatch = sm->set->metrics_from_cloudwatch,
 		.pieces =
 		    sm_distribution_is_toolkit(sm->set) && !sm->set->algorithm,
-		.emit = sm_open_on_log,
+		.emit = on_log,
 		.arg = sm };
 
 	if (sm->set->algorithm)
@@ -206,35 +236,6 @@ sm_close(void *ctx)
 	free(sm->state_dir);
 	free(sm->study_key);
 	free(sm);
-}
-
-void
-sm_open_on_log(void *arg, const struct launch_event *ev)
-{
-	struct sm *sm = arg;
-	struct sm_attempt *a = sm_find(sm, ev->trial, ev->attempt);
-	struct launch_event to = *ev;
-
-	/* A note may belong to no attempt. */
-	if (ev->trial != 0 && (a == NULL || a->state == SM_OVER))
-		return;
-	if (a == NULL) {
-		sm_events_emit(sm, ev);
-		return;
-	}
-	if (ev->kind == LAUNCH_REPORT) {
-		/* A job that reports trains, whatever the list shows. */
-		sm_job_update_started(a, ev->u.report.time_us);
-		sm_checkpoint_watch_report(a);
-		if (sm->metric != NULL &&
-		    strcmp(ev->u.report.name, sm->metric) == 0)
-			sm_watch_report(sm->watch, ev->u.report.value);
-	} else if (ev->kind == LAUNCH_READ) {
-		a->cursor.log = ev->u.cursor.log;
-		a->cursor.log_skip = ev->u.cursor.log_skip;
-		to.u.cursor = a->cursor;
-	}
-	sm_events_emit(sm, &to);
 }
 
 void

@@ -375,9 +375,6 @@ bool slurm_who_read(const char *out, const char *name, char *who, size_t n);
 
 /* slurm-look.c: compare one attempt with its files and its row. */
 void slurm_look(struct slurm_attempt *);
-/* It ended without a valid record of the supervisor. */
-void slurm_look_end(struct slurm_attempt *, enum end_class, bool ran,
-    bool not_yet, const char *why);
 
 /* slurm-tail.c: read new output; true: more is available at once. */
 bool slurm_tail(struct slurm_attempt *, bool final);

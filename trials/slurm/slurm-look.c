@@ -53,8 +53,9 @@ end_emit(struct slurm_attempt *a, struct launch_event *ev)
 	launcher_emit(&a->source, ev);
 }
 
-void
-slurm_look_end(struct slurm_attempt *a, enum end_class class, bool ran,
+/* It ended without a valid record of the supervisor. */
+static void
+end_without_record(struct slurm_attempt *a, enum end_class class, bool ran,
     bool not_yet, const char *why)
 {
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
@@ -250,11 +251,11 @@ static void
 end_wall(struct slurm_attempt *a)
 {
 	if (has_progress(a))
-		slurm_look_end(a, END_SPOT, true, false,
+		end_without_record(a, END_SPOT, true, false,
 		    "the time limit of its job was reached: it continues from "
 		    "its checkpoint in the next job");
 	else
-		slurm_look_end(a, END_TIMEOUT, true, false,
+		end_without_record(a, END_TIMEOUT, true, false,
 		    "the time limit of its job was reached, and it reported no "
 		    "step that was new: give its jobs more time, or save "
 		    "checkpoints more often");
@@ -272,7 +273,7 @@ end_cancelled(struct slurm_attempt *a)
 	    "job %" PRId64 " was cancelled in Slurm (scancel) by %s: it is not "
 	    "started again",
 	    a->row.id, who);
-	slurm_look_end(a, END_USER, a->claimed, false, text);
+	end_without_record(a, END_USER, a->claimed, false, text);
 }
 
 static void
@@ -283,7 +284,7 @@ end_node(struct slurm_attempt *a)
 
 	slurm_folder_exclude(a, node);
 	(void)snprintf(text, sizeof text, "its node %s failed", node);
-	slurm_look_end(a, END_LOST, a->claimed, false, text);
+	end_without_record(a, END_LOST, a->claimed, false, text);
 }
 
 /* The last line of the job's own output, which is empty if all is well. */
@@ -323,7 +324,7 @@ end_unbegun(struct slurm_attempt *a)
 		    " ended (%s) before its supervisor began%s%s",
 		    a->row.id, a->row.word, words[0] != '\0' ? ": " : "",
 		    words);
-	slurm_look_end(a, END_LOST, false, false, text);
+	end_without_record(a, END_LOST, false, false, text);
 }
 
 /* What the state of the job says; false: nothing beyond our own record. */
@@ -340,14 +341,14 @@ end_by_row(struct slurm_attempt *a)
 		end_node(a);
 		return true;
 	case SLURM_STATE_PREEMPTED:
-		slurm_look_end(a, END_SPOT, a->claimed, false,
+		end_without_record(a, END_SPOT, a->claimed, false,
 		    "preempted by another job of Slurm");
 		return true;
 	case SLURM_STATE_TIMEOUT:
 		end_wall(a);
 		return true;
 	case SLURM_STATE_MEMORY:
-		slurm_look_end(a, END_OOM, true, false,
+		end_without_record(a, END_OOM, true, false,
 		    "it used more memory than its job had (memory)");
 		return true;
 	case SLURM_STATE_WAITS:
@@ -460,7 +461,7 @@ look_claimed(struct slurm_attempt *a)
 		if (now < a->final_ms + SLURM_SETTLE_MS)
 			return;
 		if (!end_by_row(a))
-			slurm_look_end(a, END_LOST, true, false,
+			end_without_record(a, END_LOST, true, false,
 			    "its supervisor died, or its end could not be "
 			    "recorded");
 		return;
@@ -475,7 +476,7 @@ look_claimed(struct slurm_attempt *a)
 	a->noted_forgotten = true;
 	slurm_queue_ask(a->slurm, false);
 	if (a->beat_ms != 0 && now >= a->beat_ms + BEAT_DEAD_MS)
-		slurm_look_end(a, END_LOST, true, false,
+		end_without_record(a, END_LOST, true, false,
 		    "Slurm no longer lists its job, and its supervisor no "
 		    "longer updates its files");
 }
@@ -512,7 +513,7 @@ unclaimed_over(struct slurm_attempt *a)
 		return;
 	if (a->row.state == SLURM_STATE_CANCELLED &&
 	    a->row.submitted_s < boot_s + RESTART_S)
-		slurm_look_end(a, END_LOST, false, false,
+		end_without_record(a, END_LOST, false, false,
 		    "its job was cancelled before it began, when the "
 		    "controller of Slurm was restarted");
 	else if (!end_by_row(a))
@@ -541,7 +542,7 @@ look_guest(struct slurm_attempt *a)
 	    "job %" PRId64 " ended or failed before it had started this "
 	    "trial%s%s",
 	    a->host->id, words[0] != '\0' ? ": " : "", words);
-	slurm_look_end(a, END_LOST, false, false, text);
+	end_without_record(a, END_LOST, false, false, text);
 }
 
 static void
@@ -549,7 +550,7 @@ look_unclaimed(struct slurm_attempt *a)
 {
 	if (a->stop != SLURM_STOP_NONE && a->phase != SLURM_SENDING) {
 		if (give_up(a))
-			slurm_look_end(a, END_NONE, false, false,
+			end_without_record(a, END_NONE, false, false,
 			    "stopped before it began");
 		return;
 	}
@@ -614,7 +615,7 @@ slurm_look(struct slurm_attempt *a)
 		return;
 	}
 	if (foreign) {
-		slurm_look_end(
+		end_without_record(
 		    a, END_LOST, false, false, "its folder holds another run");
 		return;
 	}

@@ -114,9 +114,9 @@ file_put(struct buf *b, const char *file)
 		buf_printf(b, "%s:", file);
 }
 
-int
-json_error_vat(const struct json_doc *doc, size_t at, uint32_t node,
-    struct err *e, const char *fmt, va_list ap)
+static int __attribute__((format(printf, 5, 0)))
+error_vat(const struct json_doc *doc, size_t at, uint32_t node, struct err *e,
+    const char *fmt, va_list ap)
 {
 	struct buf b = { 0 }, path = { 0 };
 	char text[sizeof e->text];
@@ -143,7 +143,7 @@ json_error_at(const struct json_doc *doc, size_t at, uint32_t node,
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)json_error_vat(doc, at, node, e, fmt, ap);
+	(void)error_vat(doc, at, node, e, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -161,7 +161,7 @@ json_err(const struct json *j, struct err *e, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (j != NULL)
-		(void)json_error_vat(j->doc, j->at, node_index(j), e, fmt, ap);
+		(void)error_vat(j->doc, j->at, node_index(j), e, fmt, ap);
 	else if (e != NULL) {
 		e->kind = ERR_USAGE;
 		(void)vsnprintf(e->text, sizeof e->text, fmt, ap);
@@ -190,7 +190,7 @@ json_err_key(const struct json *j, struct err *e, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)json_error_vat(j->doc, j->key_end > 0 ? j->key_at : j->at,
+	(void)error_vat(j->doc, j->key_end > 0 ? j->key_at : j->at,
 	    node_index(j), e, fmt, ap);
 	va_end(ap);
 	return -1;

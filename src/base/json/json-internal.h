@@ -49,7 +49,5 @@ int json_scan(struct json_doc *, struct err *);
 /* "FILE:LINE:COLUMN: PATH: text" at an offset; the path is that of node. */
 int json_error_at(const struct json_doc *, size_t at, uint32_t node,
     struct err *, const char *, ...) __attribute__((format(printf, 5, 6)));
-int json_error_vat(const struct json_doc *, size_t at, uint32_t node,
-    struct err *, const char *, va_list) __attribute__((format(printf, 5, 0)));
 
 #endif /* HPOTUNE_JSON_INTERNAL_H */

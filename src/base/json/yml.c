@@ -170,8 +170,16 @@ put_node(struct yml *y, int index, int depth, struct err *e)
 	return 0;
 }
 
-int
-yml_parse(struct json_doc **doc, const char *text, size_t len, const char *file,
+/*
+ * Parse the first document of len bytes of text; the caller frees it.  Its
+ * errors name the lines and columns of the YAML text, and file.
+ *
+ * Plain words are values as in YAML 1.1 (yes, on and ~ too), but 1e-5 is a
+ * number, as in YAML 1.2; a number without an end, and what has a tag of its
+ * own, is text.  Documents nested deeper than 16 are errors.
+ */
+static int
+parse(struct json_doc **doc, const char *text, size_t len, const char *file,
     struct err *e)
 {
 	struct yml y = { .file = file };
@@ -207,7 +215,7 @@ yml_load(struct json_doc **doc, const char *path, struct err *e)
 	int rc = json_load_text(&text, path, e);
 
 	if (rc == 0)
-		rc = yml_parse(doc, buf_str(&text), text.len, path, e);
+		rc = parse(doc, buf_str(&text), text.len, path, e);
 	buf_free(&text);
 	return rc;
 }

@@ -31,8 +31,9 @@ aws_config_env(const struct aws_config *c, const char *name)
 	return s != NULL && *s != '\0' ? s : NULL;
 }
 
-char *
-aws_config_expand(const struct aws_config *c, const char *path)
+/* Replace "~/" by the home directory; a new text. */
+static char *
+expand_home(const struct aws_config *c, const char *path)
 {
 	const char *home = aws_config_env(c, "HOME");
 
@@ -49,10 +50,10 @@ file_path(const struct aws_config *c, const char *variable, const char *usual)
 	const char *named = aws_config_env(c, variable);
 
 	if (named != NULL)
-		return aws_config_expand(c, named);
+		return expand_home(c, named);
 	if (aws_config_env(c, "HOME") == NULL)
 		return NULL;
-	return aws_config_expand(c, usual);
+	return expand_home(c, usual);
 }
 
 static int

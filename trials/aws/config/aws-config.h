@@ -69,8 +69,6 @@ const char *aws_config_set(
 /* Whether that value is "true". */
 bool aws_config_flag(
     const struct aws_config *, const char *variable, const char *key);
-/* Replace "~/" by the home directory; a new text. */
-char *aws_config_expand(const struct aws_config *, const char *path);
 /*
  * A key of a service in [services name]; *there: whether that section exists.
  */

@@ -216,8 +216,13 @@ send_form(struct cred_chain *f)
 	return CRED_WAIT;
 }
 
-enum cred_try
-cred_sts(struct cred_chain *f, struct buf *form, bool sign, const char *role)
+/*
+ * Send a request to STS: takes ownership of form, the body; signed with the
+ * keys found so far, or unsigned. role is used in the error.  Ends in
+ * cred_chain_resume.
+ */
+static enum cred_try
+sts_send(struct cred_chain *f, struct buf *form, bool sign, const char *role)
 {
 	cred_sts_fini(&f->sts);
 	f->sts.form = buf_take(form);
@@ -405,7 +410,7 @@ cred_assume_profile(struct cred_chain *f, const char *profile)
 	    seconds[strspn(seconds, "0123456789")] == '\0')
 		cred_assume_form(&b, "DurationSeconds", seconds);
 	cred_chain_source(f, "role of profile %s", profile);
-	return cred_sts(f, &b, true, role);
+	return sts_send(f, &b, true, role);
 }
 
 /* A variable, where they count, else a key of the profile. */
@@ -444,7 +449,7 @@ cred_assume_web(struct cred_chain *f)
 	cred_assume_form(&b, "WebIdentityToken", token);
 	cred_keys_wipe(token);
 	cred_chain_source(f, "web identity");
-	return cred_sts(f, &b, false, role);
+	return sts_send(f, &b, false, role);
 }
 
 int

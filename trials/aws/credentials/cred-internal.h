@@ -155,13 +155,6 @@ enum cred_try cred_imds_region(struct cred_chain *);
 /* Assume the role of a profile with the keys found so far. */
 enum cred_try cred_assume_profile(struct cred_chain *, const char *profile);
 
-/*
- * Send a request to STS: takes ownership of form, the body; signed with the
- * keys found so far, or unsigned. role is used in the error.  Ends in
- * cred_chain_resume.
- */
-enum cred_try
-cred_sts(struct cred_chain *, struct buf *form, bool sign, const char *role);
 /* Read a token from a file, trimmed; free with cred_keys_wipe. */
 int cred_assume_token_file(char **, const char *path, struct err *);
 void cred_keys_wipe(char *);

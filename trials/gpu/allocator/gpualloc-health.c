@@ -44,9 +44,9 @@ take_out(struct gpualloc *g, struct gpualloc_gpu *gpu,
 	gpu->probe_ms = now_ms + delay(gpu);
 }
 
-void
-gpualloc_health_suspect(struct gpualloc *g, struct gpualloc_gpu *gpu,
-    int64_t now_ms, const char *fmt, ...)
+static void __attribute__((format(printf, 4, 5)))
+suspect_gpu(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms,
+    const char *fmt, ...)
 {
 	char why[GPU_WHY];
 	va_list ap;
@@ -115,8 +115,7 @@ gpualloc_health_reappeared(
 {
 	bool well = gpu->health == HEALTH_OK;
 
-	gpualloc_health_suspect(
-	    g, gpu, now_ms, "it had disappeared for a while");
+	suspect_gpu(g, gpu, now_ms, "it had disappeared for a while");
 	if (well) {
 		gpu->need = 1;
 		gpu->probe_ms = now_ms;
@@ -248,7 +247,7 @@ gpualloc_health_streak(struct gpualloc *g, struct gpualloc_gpu *gpu,
 	gpu->streak[gpu->n_streak++] = trial;
 	if (gpu->n_streak < GPUALLOC_STREAK)
 		return;
-	gpualloc_health_suspect(g, gpu, now_ms,
+	suspect_gpu(g, gpu, now_ms,
 	    "trials %lld, %lld and %lld failed there at once",
 	    (long long)gpu->streak[0], (long long)gpu->streak[1],
 	    (long long)gpu->streak[2]);
@@ -321,7 +320,7 @@ fault_see(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid, int64_t now_ms)
 	case GPU_BLAME_NONE:
 		break;
 	case GPU_BLAME_SUSPECT:
-		gpualloc_health_suspect(
+		suspect_gpu(
 		    g, gpu, now_ms, "Xid %d: %s", xid, gpu_xid_text(xid));
 		break;
 	case GPU_BLAME_GPU:

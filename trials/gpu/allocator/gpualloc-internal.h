@@ -188,8 +188,6 @@ void gpualloc_release_check(
     struct gpualloc *, size_t i, int64_t seq, int64_t now_ms);
 
 /* gpualloc-health.c */
-void gpualloc_health_suspect(struct gpualloc *, struct gpualloc_gpu *,
-    int64_t now_ms, const char *, ...) __attribute__((format(printf, 4, 5)));
 void gpualloc_health_quarantine(struct gpualloc *, struct gpualloc_gpu *,
     int64_t now_ms, const char *, ...) __attribute__((format(printf, 4, 5)));
 /* Mark the trials on it: their failure may be the machine's fault. */

@@ -122,8 +122,9 @@ xgboost_regex(const char *set, const char *name)
 	return NULL;
 }
 
-char *
-sm_algorithm_regex(enum sm_known known, const char *metric)
+/* The pattern of a metric in an algorithm's log, to be freed; NULL = none. */
+static char *
+metric_regex(enum sm_known known, const char *metric)
 {
 	const char *set = NULL, *name = behind_set(metric, &set);
 
@@ -155,7 +156,7 @@ metric_read(struct sm_reader *r, struct sm_algorithm *a, const struct json *j)
 	for (i = 0; i < r->trial->n_metrics; i++)
 		if (strcmp(r->trial->metrics[i].name, text) == 0)
 			return 0;
-	regex = sm_algorithm_regex(a->known, text);
+	regex = metric_regex(a->known, text);
 	if (regex == NULL)
 		return json_err(j, r->e,
 		    "this is not a metric of the algorithm: expected "
@@ -403,7 +404,7 @@ const char *
 sm_algorithm_objective(const struct sm_algorithm *a, const char *objective)
 {
 	const char *name = a->metric != NULL ? a->metric : objective;
-	char *regex = sm_algorithm_regex(a->known, name);
+	char *regex = metric_regex(a->known, name);
 	bool tells = regex != NULL && strncmp(name, "train:", 6) != 0;
 
 	free(regex);
@@ -433,7 +434,7 @@ regex_of(const struct study_trial *own, const struct sm_algorithm *a,
 	for (i = 0; i < own->n_metrics; i++)
 		if (strcmp(own->metrics[i].name, metric) == 0)
 			return xstrdup(own->metrics[i].regex);
-	return sm_algorithm_regex(a->known, metric);
+	return metric_regex(a->known, metric);
 }
 
 /* Every metric that it may print, under AWS's names. */
@@ -451,7 +452,7 @@ all_add(struct study_trial *t, enum sm_known known)
 			base = known == SM_KNOWN_LINEAR ? linear[i].name
 							: xgboost[i];
 			name = xasprintf("%s:%s", sets[k], base);
-			metric_add(t, name, sm_algorithm_regex(known, name));
+			metric_add(t, name, metric_regex(known, name));
 			free(name);
 		}
 }

@@ -29,9 +29,10 @@ static const char *const input_keys[] = { "s3", "file_system", "distribution",
 	"type", "attributes", "groups", "mode", "content_type", "compression",
 	"record_wrapper", "shuffle_seed", NULL };
 
-int
-sm_inputs_read_texts(char ***out, const struct json *list, size_t max,
-    const char *what, bool (*good)(const char *), struct err *e)
+/* Read a list of texts; the result ends with NULL. */
+static int
+read_texts(char ***out, const struct json *list, size_t max, const char *what,
+    bool (*good)(const char *), struct err *e)
 {
 	const struct json *j;
 	const char *text;
@@ -388,12 +389,11 @@ read_vpc(struct sm_reader *r)
 	    json_only(block, keys, r->e) != 0 ||
 	    (nets = json_need(block, "subnets", r->e)) == NULL ||
 	    (groups = json_need(block, "security_groups", r->e)) == NULL ||
-	    sm_inputs_read_texts(&r->s->subnets, nets, SUBNETS_MAX,
+	    read_texts(&r->s->subnets, nets, SUBNETS_MAX,
 		"subnets like \"subnet-0123\"", subnet_good, r->e) != 0)
 		return -1;
-	return sm_inputs_read_texts(&r->s->security_groups, groups,
-	    SECURITY_GROUPS_MAX, "security groups like \"sg-0123\"",
-	    security_group_good, r->e);
+	return read_texts(&r->s->security_groups, groups, SECURITY_GROUPS_MAX,
+	    "security groups like \"sg-0123\"", security_group_good, r->e);
 }
 
 int

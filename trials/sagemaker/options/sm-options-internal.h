@@ -23,15 +23,10 @@ const struct json *sm_options_where(const struct sm_reader *, const char *name);
 /* A value of the study as text that the caller frees; NULL: not given. */
 char *sm_options_text(const struct sm_reader *, const char *name);
 
-/* Whether it is "s3://BUCKET/PREFIX". */
-bool sm_settings_s3_valid(const char *uri);
 /*
  * The same, or an https URL or an access point, for data that only jobs read.
  */
 bool sm_settings_s3_readable(const char *uri);
-/* Read a list of texts; the result ends with NULL. */
-int sm_inputs_read_texts(char ***, const struct json *, size_t max,
-    const char *want, bool (*good)(const char *), struct err *);
 
 int sm_machines_read(struct sm_reader *); /* types, groups, count, prices */
 int sm_inputs_read(struct sm_reader *); /* inputs, tags, vpc */

@@ -124,8 +124,9 @@ is_printable(const char *text)
 	return true;
 }
 
-bool
-sm_settings_s3_valid(const char *uri)
+/* Whether it is "s3://BUCKET/PREFIX". */
+static bool
+s3_valid(const char *uri)
 {
 	if (strncmp(uri, "s3://", 5) != 0 || strlen(uri) > URI_MAX ||
 	    !bucket_good(uri + 5, strcspn(uri + 5, "/")))
@@ -152,7 +153,7 @@ sm_settings_s3_readable(const char *uri)
 	const char *at;
 	size_t n;
 
-	if (sm_settings_s3_valid(uri))
+	if (s3_valid(uri))
 		return true;
 	if (strlen(uri) > URI_READ_MAX || !is_printable(uri))
 		return false;
@@ -214,7 +215,7 @@ read_s3(struct sm_reader *r)
 	const char *uri = sm_options_get(r, "s3")->text, *prefix;
 	size_t n;
 
-	if (uri == NULL || !sm_settings_s3_valid(uri))
+	if (uri == NULL || !s3_valid(uri))
 		return want(r, "s3", "a URI like \"s3://BUCKET/PREFIX/\"");
 	n = strcspn(uri + 5, "/");
 	r->s->bucket = xstrndup(uri + 5, n);

@@ -126,8 +126,6 @@ int sm_settings_read(struct sm_settings **, const struct option_value *,
     const struct study_trial *, struct err *);
 void sm_settings_free(struct sm_settings *);
 
-/* The pattern of a metric in an algorithm's log, to be freed; NULL = none. */
-char *sm_algorithm_regex(enum sm_known, const char *metric);
 /* The algorithm that a trial's parameters select, or NULL with the reason. */
 const struct sm_algorithm *sm_algorithm_of(
     const struct sm_settings *, const struct json *params, struct err *);

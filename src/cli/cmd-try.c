@@ -213,6 +213,7 @@ recorded_read(struct try *t, struct store *store, struct err *e)
 		"ORDER BY name, step",
 		NULL, e) != 0)
 		return -1;
+	read_log_has_recorded(t->reader);
 	while ((rc = store_rows_next(rows, e)) == 1)
 		read_log_add_recorded(t->reader, store_rows_text(rows, 0),
 		    store_rows_int(rows, 1), rows_real(rows, 2));

@@ -16,7 +16,12 @@
 #include "src/model/study/study.h"
 #include "trials/metric-line/metric-line.h"
 
-enum { READ_LOG_DIGITS = 6, READ_LOG_CHUNK = 16384 };
+enum {
+	READ_LOG_DIGITS = 6,
+	READ_LOG_CHUNK = 16384,
+	SHOWN_PARTS = 2, /* of a line with carriage returns */
+	NAMES_SHOWN = 5
+};
 
 /* All reports of one metric. */
 struct metric_sum {
@@ -29,6 +34,11 @@ struct metric_sum {
 	bool from_file; /* no line reports it */
 };
 
+/* A line that nothing is read of, and a pattern that would read a metric. */
+struct guess {
+	char regex[160], line[81];
+};
+
 /* One of the two files. */
 struct line_part {
 	struct buf kept; /* the beginning of a line */
@@ -39,10 +49,12 @@ struct read_log {
 	const struct study *study;
 	struct metric_patterns *patterns;
 	struct metric_line line; /* scratch */
+	struct metric_part part; /* scratch */
+	struct guess *guesses; /* one for each objective and constraint */
 	struct line_part log, metrics;
 	struct metric_sum *sums;
 	size_t n_sums, cap_sums;
-	bool has_files; /* what was recorded is known, too */
+	bool has_recorded; /* what was read of files is known, too */
 };
 
 int
@@ -52,7 +64,10 @@ read_log_new(struct read_log **out, const struct study *study, struct err *e)
 
 	*out = NULL;
 	l->study = study;
+	l->guesses = xcalloc(
+	    study->n_objectives + study->n_constraints, sizeof *l->guesses);
 	if (metric_patterns_new(&l->patterns, &study->trial, e) != 0) {
+		free(l->guesses);
 		free(l);
 		return -1;
 	}
@@ -68,6 +83,7 @@ read_log_free(struct read_log *l)
 	metric_patterns_free(l->patterns);
 	buf_free(&l->log.kept);
 	buf_free(&l->metrics.kept);
+	free(l->guesses);
 	free(l->sums);
 	free(l);
 }
@@ -133,13 +149,18 @@ sum_add(struct read_log *l, const struct metric_value *v)
 }
 
 void
+read_log_has_recorded(struct read_log *l)
+{
+	l->has_recorded = true;
+}
+
+void
 read_log_add_recorded(
     struct read_log *l, const char *name, int64_t step, double value)
 {
 	const struct metric_sum *known = sum_find(l, name);
 	struct metric_sum *sum;
 
-	l->has_files = true;
 	if (known != NULL && !known->from_file)
 		return;
 	sum = sum_make(l, name);
@@ -177,6 +198,78 @@ read_put(struct read_log *l, struct buf *out, bool read)
 	buf_putc(out, '\n');
 }
 
+/* What the study needs, by number: the objectives, then the constraints. */
+static const char *
+needed_metric(const struct study *s, size_t i)
+{
+	return i < s->n_objectives ? s->objectives[i].metric
+				   : s->constraints[i - s->n_objectives].metric;
+}
+
+static size_t
+needed_count(const struct study *s)
+{
+	return s->n_objectives + s->n_constraints;
+}
+
+/* Keep the last line that has a metric which no line has reported yet. */
+static void
+guess_line(struct read_log *l, const char *s, size_t len)
+{
+	struct guess g;
+	size_t i;
+
+	for (i = 0; i < needed_count(l->study); i++) {
+		if (sum_find(l, needed_metric(l->study, i)) != NULL ||
+		    !metric_guess(needed_metric(l->study, i), s, len, g.regex,
+			sizeof g.regex, &l->part))
+			continue;
+		(void)snprintf(
+		    g.line, sizeof g.line, "%.*s", (int)l->part.len, l->part.p);
+		l->guesses[i] = g;
+	}
+}
+
+static bool
+is_blank(const char *s, size_t len)
+{
+	while (len > 0 && (s[len - 1] == ' ' || s[len - 1] == '\t'))
+		len--;
+	return len == 0;
+}
+
+/*
+ * A line as a terminal shows it, which is what patterns are matched against; of
+ * a progress bar its last two texts.
+ */
+static void
+line_show(struct read_log *l, struct buf *out, const char *s, size_t len)
+{
+	struct buf shown[SHOWN_PARTS] = { 0 };
+	size_t n = 0, rest = len;
+
+	if (len > METRIC_PART_MAX && memchr(s, '\r', len) == NULL) {
+		text_put_harmless(out, s, len, TEXT_LINES);
+		buf_putc(out, '\n');
+		return;
+	}
+	do {
+		rest = metric_line_part(&l->part, s, rest);
+		if (!is_blank(l->part.p, l->part.len))
+			text_put_harmless(
+			    &shown[n++], l->part.p, l->part.len, TEXT_LINES);
+	} while (rest > 0 && n < SHOWN_PARTS);
+	if (rest > 0)
+		buf_puts(out, "... ");
+	while (n > 0) {
+		buf_puts(out, buf_str(&shown[--n]));
+		buf_free(&shown[n]);
+		if (n > 0)
+			buf_putc(out, '\n');
+	}
+	buf_putc(out, '\n');
+}
+
 /* A whole line, without its newline. */
 static void
 line_take(
@@ -184,15 +277,19 @@ line_take(
 {
 	bool zeros = memchr(s, '\0', len) != NULL, read;
 
-	if (json)
+	if (json) {
 		buf_puts(out, "$HPOTUNE_METRICS: ");
-	text_put_harmless(out, s, len, TEXT_LINES);
-	buf_putc(out, '\n');
+		text_put_harmless(out, s, len, TEXT_LINES);
+		buf_putc(out, '\n');
+	} else
+		line_show(l, out, s, len);
 	/* As the server: binary output is no report. */
 	if (zeros)
 		return;
 	read = json ? metric_json_parse(&l->line, s, len)
 		    : metric_line_parse(&l->line, l->patterns, s, len);
+	if (!read && !json)
+		guess_line(l, s, len);
 	read_put(l, out, read);
 }
 
@@ -319,28 +416,67 @@ has_pattern(const struct read_log *l, const char *metric)
 	return false;
 }
 
+/* Where a metric may be: in a line that no pattern reads, or by another name. */
+static void
+advice_put(const struct read_log *l, const struct guess *g, const char *metric,
+    struct buf *out)
+{
+	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
+	size_t i;
+
+	if (*g->regex != '\0') {
+		buf_puts(out, "; give trial.metrics ");
+		json_writer_object(&w, NULL);
+		json_writer_text(&w, "name", metric);
+		json_writer_text(&w, "regex", g->regex);
+		json_writer_end(&w);
+		buf_puts(out, ", which reads \"");
+		text_put_harmless(out, g->line, strlen(g->line), TEXT_LINES);
+		buf_putc(out, '"');
+	} else if (l->n_sums > 0) {
+		buf_puts(out, "; the trial reports");
+		for (i = 0; i < l->n_sums && i < NAMES_SHOWN; i++)
+			buf_printf(
+			    out, "%s %s", i > 0 ? "," : "", l->sums[i].name);
+		if (i < l->n_sums)
+			buf_puts(out, " and others");
+	} else
+		buf_printf(out,
+		    ": print \"hpotune: step=N %s=VALUE\", or give "
+		    "trial.metrics a pattern",
+		    metric);
+}
+
 /* What the study needs and was not read: a clause, or NULL. */
 static char *
-missing_text(const struct read_log *l, const char *what, const char *metric)
+missing_text(const struct read_log *l, size_t i)
 {
+	const char *metric = needed_metric(l->study, i);
 	const struct metric_sum *sum = sum_find(l, metric);
+	struct buf out = { 0 };
 
 	if (is_read(l, metric))
 		return NULL;
+	buf_printf(&out,
+	    "%s %s: ", i < l->study->n_objectives ? "objective" : "constraint",
+	    metric);
 	if (sum != NULL)
-		return xasprintf(
-		    "%s %s: no report is a finite number", what, metric);
-	if (has_pattern(l, metric))
-		return xasprintf("%s %s: its pattern in trial.metrics matched "
-				 "no line",
-		    what, metric);
-	if (l->study->trial.n_files > 0)
-		return xasprintf("%s %s: no line reports it%s", what, metric,
-		    l->has_files ? ", and no file of the trial"
-				 : "; the files of a trial are not read here");
-	return xasprintf("%s %s: no line reports it: print \"hpotune: step=N "
-			 "%s=VALUE\", or give trial.metrics a pattern",
-	    what, metric, metric);
+		buf_puts(&out, "no report is a finite number");
+	else if (has_pattern(l, metric)) {
+		buf_puts(&out, "its pattern in trial.metrics matched no line");
+		if (*l->guesses[i].regex != '\0')
+			advice_put(l, &l->guesses[i], metric, &out);
+	} else {
+		buf_puts(&out, "no line reports it");
+		if (l->study->trial.n_files > 0)
+			buf_puts(&out,
+			    l->has_recorded
+				? ", and no file of the trial"
+				: "; the files of a trial are not read here");
+		if (l->study->trial.n_files == 0 || l->n_sums > 0)
+			advice_put(l, &l->guesses[i], metric, &out);
+	}
+	return buf_take(&out);
 }
 
 static bool
@@ -348,11 +484,8 @@ is_needed(const struct study *s, const char *metric)
 {
 	size_t i;
 
-	for (i = 0; i < s->n_objectives; i++)
-		if (strcmp(s->objectives[i].metric, metric) == 0)
-			return true;
-	for (i = 0; i < s->n_constraints; i++)
-		if (strcmp(s->constraints[i].metric, metric) == 0)
+	for (i = 0; i < needed_count(s); i++)
+		if (strcmp(needed_metric(s, i), metric) == 0)
 			return true;
 	return false;
 }
@@ -373,16 +506,12 @@ missing_each(
     const struct read_log *l, void (*put)(void *, const char *), void *arg)
 {
 	const struct study *s = l->study;
-	size_t i, n = s->n_objectives + s->n_constraints;
+	size_t i, n = needed_count(s);
 	char *text;
 
 	for (i = 0; i < n + s->trial.n_metrics; i++) {
-		if (i < s->n_objectives)
-			text = missing_text(
-			    l, "objective", s->objectives[i].metric);
-		else if (i < n)
-			text = missing_text(l, "constraint",
-			    s->constraints[i - s->n_objectives].metric);
+		if (i < n)
+			text = missing_text(l, i);
 		else
 			text = unmatched_text(l, s->trial.metrics[i - n].name);
 		if (text != NULL)

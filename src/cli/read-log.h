@@ -23,15 +23,17 @@ struct read_log;
 int read_log_new(struct read_log **, const struct study *, struct err *);
 void read_log_free(struct read_log *);
 /*
- * Append the next bytes of the log, escaped for a terminal, and below each line
- * that reports something what was read of it.  An incomplete line waits for
- * its end.
+ * Append the next bytes of the log, escaped and as a terminal shows them, and
+ * below each line that reports something what was read of it.  An incomplete
+ * line waits for its end.
  */
 void
 read_log_feed(struct read_log *, struct buf *out, const char *data, size_t len);
 /* The same for the next bytes of the file of $HPOTUNE_METRICS. */
 void read_log_feed_metrics(
     struct read_log *, struct buf *out, const char *data, size_t len);
+/* What files of the trial report is known: read_log_add_recorded counts it. */
+void read_log_has_recorded(struct read_log *);
 /*
  * Count a report that was recorded, and may have come from a line or from a file
  * of the trial: one of a metric that no line has reported comes from a file.

@@ -342,17 +342,16 @@ bool
 metric_formats_read(struct metric_line *r, unsigned formats, const char *step,
     const char *line, size_t len)
 {
-	char room[METRIC_HEAD_MAX];
 	struct span s = { line, line + len };
+	struct metric_part part;
 
 	if (formats == 0)
 		return false;
 	if ((formats & STUDY_LINES_JSON) != 0 && json_read(r, step, s))
 		return true;
 	metric_line_clear(r);
-	len = metric_line_visible(&line, len);
-	len = metric_line_plain(&line, len, room);
-	s = (struct span){ line, line + len };
+	(void)metric_line_part(&part, line, len);
+	s = (struct span){ part.p, part.p + part.len };
 	if ((formats & STUDY_LINES_BOOSTING) != 0 && boosting_read(r, s))
 		return true;
 	metric_line_clear(r);

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { METRIC_HEAD_MAX = 4096 }; /* bytes of a line that are matched */
-
 struct metric_number;
 struct metric_line;
 struct metric_patterns;
@@ -24,14 +22,6 @@ bool metric_line_add(struct metric_line *, const char *name, size_t len,
     const struct metric_number *);
 /* Reject the line: clear it, set why, return false. */
 bool metric_line_refuse(struct metric_line *, const char *why);
-/* The part of a line after its last bare CR, at most METRIC_HEAD_MAX bytes. */
-size_t metric_line_visible(const char **line, size_t len);
-/*
- * Such a part as a terminal shows it: without escape sequences and backspaces.
- * The line is in room where it had some.
- */
-size_t
-metric_line_plain(const char **line, size_t len, char room[METRIC_HEAD_MAX]);
 /*
  * Read a line of the formats (bits of study_lines).  False: it is none.
  * step: of JSON lines, NULL = "step".

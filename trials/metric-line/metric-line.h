@@ -18,7 +18,8 @@ struct study_trial;
 enum {
 	METRIC_LINE_MAX = 65536, /* bytes; longer lines are skipped */
 	METRIC_LINE_VALUES_MAX = 256, /* metrics in one line */
-	METRIC_LINE_NAME_MAX = 64 /* bytes of a metric's name */
+	METRIC_LINE_NAME_MAX = 64, /* bytes of a metric's name */
+	METRIC_PART_MAX = 4096 /* bytes of a line that are matched at once */
 };
 
 struct metric_value {
@@ -72,6 +73,26 @@ void metric_patterns_free(struct metric_patterns *);
  */
 bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);
+/* A text that patterns are matched against. */
+struct metric_part {
+	const char *p; /* in the line, or in room */
+	size_t len;
+	char room[METRIC_PART_MAX];
+};
+/*
+ * The part of a line after its last bare CR as a terminal shows it: without
+ * escape sequences and backspaces, at most METRIC_PART_MAX bytes; one that is
+ * cut ends before a blank, never within a number.  Returns how many bytes of the
+ * line are before it, of which it is called again; 0 = no more parts.
+ */
+size_t metric_line_part(struct metric_part *, const char *line, size_t len);
+/*
+ * A pattern that reads a metric of a line that nothing has read, where its name
+ * or the last word of it stands before a number.  part is the text it reads.
+ * False: the line has none, or the pattern does not fit.
+ */
+bool metric_guess(const char *metric, const char *line, size_t len, char *out,
+    size_t size, struct metric_part *part);
 /*
  * Parse a line of $HPOTUNE_METRICS: one JSON object; NaN and Infinity are
  * allowed as Python writes them.  Members that are not numbers are skipped, and

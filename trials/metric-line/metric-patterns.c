@@ -206,30 +206,6 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 }
 
 /*
- * The last part of the line that a bare CR begins.  A head that is cut ends
- * before a blank, never within a number.
- */
-size_t
-metric_line_visible(const char **line, size_t len)
-{
-	const char *cr;
-
-	while (len > 0 && (*line)[len - 1] == '\r')
-		len--;
-	cr = memrchr(*line, '\r', len);
-	if (cr != NULL) {
-		len -= (size_t)(cr + 1 - *line);
-		*line = cr + 1;
-	}
-	if (len <= METRIC_HEAD_MAX)
-		return len;
-	for (len = METRIC_HEAD_MAX; len > 0; len--)
-		if ((*line)[len] == ' ' || (*line)[len] == '\t')
-			break;
-	return len;
-}
-
-/*
  * Skip an escape sequence: of colours and the cursor, ESC [ … letter; of titles
  * and links, ESC ] … BEL or ESC \; else bytes up to '/' and one more.
  */
@@ -254,24 +230,45 @@ escape_end(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-size_t
-metric_line_plain(const char **line, size_t len, char room[METRIC_HEAD_MAX])
+/* Without escape sequences and backspaces: in room, if there are any. */
+static void
+part_plain(struct metric_part *part)
 {
-	const char *p = *line, *end = p + len;
+	const char *p = part->p, *end = p + part->len;
 	size_t n = 0;
 
-	if (memchr(p, '\033', len) == NULL && memchr(p, '\b', len) == NULL)
-		return len;
-	while (p < end && n < METRIC_HEAD_MAX) {
+	if (memchr(p, '\033', part->len) == NULL &&
+	    memchr(p, '\b', part->len) == NULL)
+		return;
+	while (p < end) {
 		if (*p == '\033')
 			p = escape_end(p, end);
 		else if (*p == '\b')
 			p++;
 		else
-			room[n++] = *p++;
+			part->room[n++] = *p++;
 	}
-	*line = room;
-	return n;
+	part->p = part->room;
+	part->len = n;
+}
+
+size_t
+metric_line_part(struct metric_part *part, const char *line, size_t len)
+{
+	const char *cr;
+
+	while (len > 0 && line[len - 1] == '\r')
+		len--;
+	cr = memrchr(line, '\r', len);
+	part->p = cr != NULL ? cr + 1 : line;
+	len -= (size_t)(part->p - line);
+	if (len > METRIC_PART_MAX)
+		for (len = METRIC_PART_MAX; len > 0; len--)
+			if (part->p[len] == ' ' || part->p[len] == '\t')
+				break;
+	part->len = len;
+	part_plain(part);
+	return cr != NULL ? (size_t)(cr - line) : 0;
 }
 
 static bool
@@ -292,18 +289,16 @@ has_value(const struct metric_line *r, const char *name)
  */
 static bool
 part_match(struct metric_line *r, const struct metric_patterns *rs,
-    const char *line, size_t len, bool needs_step)
+    const struct metric_part *part, bool needs_step)
 {
-	char room[METRIC_HEAD_MAX];
 	const char *why = NULL;
 	const struct rule *rule;
 	struct metric_number n;
 	int rc;
 
-	len = metric_line_plain(&line, len, room);
 	for (rule = rs->rules; rule < rs->rules + rs->n; rule++)
 		if (!has_value(r, rule->name) &&
-		    rule_match(rs, rule, line, len, &n, &why) == 1 &&
+		    rule_match(rs, rule, part->p, part->len, &n, &why) == 1 &&
 		    !metric_line_add(r, rule->name, strlen(rule->name), &n))
 			return false;
 	r->why = why;
@@ -311,7 +306,7 @@ part_match(struct metric_line *r, const struct metric_patterns *rs,
 		return false;
 	if (rs->step.code == NULL || !needs_step)
 		return true;
-	rc = rule_match(rs, &rs->step, line, len, &n, &why);
+	rc = rule_match(rs, &rs->step, part->p, part->len, &n, &why);
 	if (rc < 0)
 		return metric_line_refuse(r, why);
 	if (rc == 1 && !metric_line_add(r, "step", 4, &n))
@@ -329,20 +324,16 @@ bool
 metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
     const char *line, size_t len)
 {
-	bool read =
-	    metric_formats_read(r, rs->formats, rs->formats_step, line, len);
-	const char *part;
-	size_t part_len;
+	bool read = metric_formats_read(
+		 r, rs->formats, rs->formats_step, line, len),
+	     matched;
+	struct metric_part part;
 
 	if (rs->n == 0)
 		return read;
-	for (;;) {
-		part = line;
-		part_len = metric_line_visible(&part, len);
-		if (part_match(r, rs, part, part_len, !read))
-			return true;
-		if (r->why != NULL || part == line)
-			return false;
-		len = (size_t)(part - 1 - line);
-	}
+	do {
+		len = metric_line_part(&part, line, len);
+		matched = part_match(r, rs, &part, !read);
+	} while (!matched && r->why == NULL && len > 0);
+	return matched;
 }

@@ -60,6 +60,24 @@ last_line_find(const char *bytes, size_t n, char *out, size_t size)
 	}
 }
 
+/* Without colours, and blanks for tabs.  Returns the new length. */
+static size_t
+line_plain(char *bytes, size_t n)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		if (bytes[i] == '\033' && i + 1 < n && bytes[i + 1] == '[') {
+			for (i += 2; i < n; i++)
+				if (bytes[i] >= '@' && bytes[i] <= '~')
+					break;
+			continue;
+		}
+		bytes[kept++] = bytes[i] == '\t' ? ' ' : bytes[i];
+	}
+	return kept;
+}
+
 void
 last_line_read(const char *path, char *out, size_t n)
 {
@@ -76,7 +94,8 @@ last_line_read(const char *path, char *out, size_t n)
 		from = st.st_size > LAST_BYTES ? st.st_size - LAST_BYTES : 0;
 		got = pread(fd, bytes, sizeof bytes, from);
 		if (got > 0)
-			last_line_find(bytes, (size_t)got, out, n);
+			last_line_find(
+			    bytes, line_plain(bytes, (size_t)got), out, n);
 	}
 	(void)close(fd);
 }

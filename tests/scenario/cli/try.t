@@ -27,7 +27,7 @@ echo "lr $1, n $2"
 for i in 1 2 3; do echo "epoch $i loss: 0.$((9 - i))"; done
 echo '{ "step": 4, "val": 0.25 }' >>"$HPOTUNE_METRICS"
 echo 'hpotune: step=x loss=3'
-printf 'a \033[31mred\033[0m end, loss: 0.05'
+printf 'a \007\033[31mred\033[0m end, loss: 0.05'
 END
 # What the study's folder and the temporary one hold.
 left() {
@@ -48,8 +48,8 @@ is "$(grep -A 1 'step=x' out)" 'hpotune: step=x loss=3
     not read: a value is not a number' 'or why nothing was'
 is "$(grep -A 1 METRICS out)" '$HPOTUNE_METRICS: { "step": 4, "val": 0.25 }
     read: step 4, val 0.25' 'and of the file of metrics'
-is "$(grep -A 1 red out)" 'a \x1b[31mred\x1b[0m end, loss: 0.05
-    read: loss 0.05' 'a line without an end, made harmless'
+is "$(grep -A 1 red out)" 'a \x07red end, loss: 0.05
+    read: loss 0.05' 'a line without an end, without colours and made harmless'
 like "$(cat out)" '^completed after [0-9.]*m?s$' 'how it ended'
 like "$(cat out)" '^objective: loss 0.05$' 'its result'
 like "$(cat out)" '^loss  *4  *1 to 3  *0.05  *0.05  *0.8$' 'the sum of a metric'
@@ -97,6 +97,32 @@ try
 is $? 1 'a trial without output'
 like "$(cat out)" 'print "hpotune: step=N loss=VALUE", or give trial.metrics a pattern$' \
     'a trial without a report: try prints how to report'
+cat >study/trial.sh <<'END'
+printf '  5%% loss 9\r 50%%\tloss 3\r          \r 99%%\tloss 2\r'
+printf 'Best Loss of all\t= none\n'
+END
+try
+is "$(sed -n '2,3p' out)" '...  99%	loss 2
+Best Loss of all	= none' 'of a progress bar the last two texts are shown'
+like "$(cat out)" '^missing: objective loss: no line reports it; give trial.metrics \{"name": "loss", "regex": "loss \(\[-\+\.0-9eE\]\+\)"\}, which reads " 99%	loss 2"$' \
+    'a line that has the metric: a pattern for it'
+like "$(cat out)" 'its last line: Best Loss of all = none$' 'its last line, with a blank for a tab'
+sed -i 's/"retries": 3 },/"retries": 3, "metrics": [ { "name": "loss", "regex": "Loss = (.*)" } ] },/' \
+    study/study.json
+try
+like "$(cat out)" '^missing: objective loss: its pattern in trial.metrics matched no line; give trial.metrics .*, which reads ' \
+    'also where the pattern of the study does not match'
+sed -i 's/, "metrics": .*/ },/' study/study.json
+echo 'echo hpotune: val_loss=1' >study/trial.sh
+try
+like "$(cat out)" '^missing: objective loss: no line reports it; the trial reports val_loss$' \
+    'a trial with other metrics: their names'
+sed -i 's/"retries": 3 },/"retries": 3, "reads": "tensorboard" },/' study/study.json
+echo 'exit 0' >study/trial.sh
+try
+like "$(cat out)" '^missing: objective loss: no line reports it, and no file of the trial$' \
+    'a trial without the files that are named'
+sed -i 's/, "reads": "tensorboard"//' study/study.json
 echo 'echo hpotune: loss=nan' >study/trial.sh
 try
 is $? 1 'no number at all'

@@ -1,0 +1,77 @@
+/* The pattern that hpotune try suggests for a line. */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/model/study/study.h"
+#include "tests/support/tap.h"
+#include "trials/metric-line/metric-line.h"
+
+#define V "([-+.0-9eE]+)"
+
+/* The metric, a line, the pattern (NULL: none), and what it reads. */
+static const struct row {
+	const char *metric, *line, *want;
+	double value;
+} rows[] = {
+	{ "accuracy", "Cross Validation Accuracy = 99.5%", "Accuracy = " V,
+	    99.5 },
+	{ "valid_loss", "| end of epoch   1 | valid loss  6.45 | ppl 633.40",
+	    "valid loss\\s+" V, 6.45 },
+	{ "val_loss", "Validation loss: 2e-3", "loss: " V, 2e-3 },
+	{ "val/top.5", "x val-top 5 (-0.5)", "val-top 5 ." V, -0.5 },
+	{ "P@1", "P@1\t0.685", "P@1\\s+" V, 0.685 },
+	{ "loss", "'train_loss': 1, \"loss\": \"0.25\"", "loss': " V, 1 },
+	{ "loss", "\"loss\": \"0.25\"", "loss.: ." V, 0.25 },
+	{ "loss", "\033[1mloss\033[0m = \033[31m3\033[0m", "loss = " V, 3 },
+	{ "loss", "50% loss=4\r100% loss=2\r done", "loss=" V, 2 },
+	{ "loss", "a loss of 3", NULL, 0 },
+	{ "loss", "glossy 3", NULL, 0 },
+	{ "loss", "loss3", NULL, 0 },
+	{ "loss", "loss: 3rd", NULL, 0 },
+	{ "loss", "loss = -", NULL, 0 },
+	{ "loss", "loss =", NULL, 0 },
+	{ "loss", "", NULL, 0 },
+	{ "a_b", "b 1", NULL, 0 },
+};
+
+static void
+row_check(const struct row *row)
+{
+	static struct metric_part part;
+	static struct metric_line r;
+	struct study_metric m = { .name = "loss" };
+	struct study_trial t = { .metrics = &m, .n_metrics = 1 };
+	struct metric_patterns *rs = NULL;
+	struct err e = ERR_INIT;
+	char regex[128] = "";
+	size_t len = strlen(row->line);
+
+	is_int(metric_guess(
+		   row->metric, row->line, len, regex, sizeof regex, &part),
+	    row->want != NULL, row->line);
+	if (row->want == NULL)
+		return;
+	is_str(regex, row->want, row->line);
+	m.regex = regex;
+	ok(metric_patterns_new(&rs, &t, &e) == 0 &&
+		metric_line_parse(&r, rs, row->line, len) && r.n == 1 &&
+		r.values[0].value == row->value,
+	    "it reads the value of %s", row->line);
+	metric_patterns_free(rs);
+}
+
+int
+main(void)
+{
+	static struct metric_part part;
+	char small[24];
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		row_check(&rows[i]);
+	ok(!metric_guess("averylongname", "averylongname: 1", 16, small,
+	       sizeof small, &part),
+	    "a pattern that does not fit is none");
+	return done_testing();
+}

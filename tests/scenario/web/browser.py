@@ -22,6 +22,12 @@ def check(good, what, seen=""):
 LEAST_TEXT = """Math.min(99, ...[...document.querySelectorAll('main svg text')]
     .map(t => parseFloat(getComputedStyle(t).fontSize) *
         t.ownerSVGElement.getScreenCTM().a))"""
+NARROW_CELLS = """[...document.querySelectorAll('td')].filter(td => {
+    const r = document.createRange();
+    r.selectNodeContents(td);
+    const lines = new Set([...r.getClientRects()].map(c => Math.round(c.top)));
+    return lines.size > 3 && td.innerText.length < 25 * (lines.size - 1);
+}).length"""
 HIDDEN_CELLS = """[...document.querySelectorAll('main td')].filter(
     c => c.getBoundingClientRect().right > innerWidth).length"""
 
@@ -436,6 +442,9 @@ class User:
                         least = b.js(LEAST_TEXT)
                         check(least >= 8, f"{name}: text of charts can be read "
                               "on a phone", least)
+                        narrow = b.js(NARROW_CELLS)
+                        check(narrow == 0, f"{name}: no text is squeezed into "
+                              "lines of a few letters", narrow)
                         hidden = b.js(HIDDEN_CELLS)
                         check(name != "studies" or hidden == 0,
                               f"{name}: no column is out of sight", hidden)

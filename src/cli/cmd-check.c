@@ -23,6 +23,7 @@
 #include "src/model/prior.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/when.h"
 #include "src/model/where.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/plugins/plugins.h"
@@ -69,15 +70,10 @@ static void
 param_put_when(
     struct buf *out, const struct space *space, const struct param *p)
 {
-	size_t i;
-
-	if (p->parent < 0)
+	if (p->when == NULL)
 		return;
-	buf_printf(out, "when %s is ", space->params[p->parent].name);
-	for (i = 0; i < p->n_when; i++) {
-		buf_puts(out, i > 0 ? " or " : "");
-		param_value_put(out, &p->when[i]);
-	}
+	buf_puts(out, "when ");
+	when_put(out, p->when, space);
 }
 
 static void

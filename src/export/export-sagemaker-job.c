@@ -14,9 +14,11 @@
 #include "src/base/mem.h"
 #include "src/export/export-sagemaker.h"
 #include "src/import/import-study.h"
+#include "src/model/partial-setting.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/units.h"
+#include "src/model/when.h"
 
 /*
  * Write a value as SageMaker does; a text that would read as another value is
@@ -69,17 +71,10 @@ choice_of(const struct export_part *part)
 		   : -1;
 }
 
-/* Whether one of the values is this text. */
 static bool
-has_value(const struct value *values, size_t n, const char *text)
+is_text(const struct value *v, const char *text)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (values[i].kind == VALUE_TEXT &&
-		    strcmp(values[i].text, text) == 0)
-			return true;
-	return false;
+	return v->kind == VALUE_TEXT && strcmp(v->text, text) == 0;
 }
 
 /* Whether the study can choose this definition. */
@@ -88,24 +83,34 @@ export_part_is_chosen(const struct export_part *part)
 {
 	int choice = choice_of(part);
 	const struct param *p;
+	size_t i;
 
 	if (choice < 0)
 		return false;
 	p = &part->study->space->params[choice];
-	return has_value(p->values, p->n_values, json_key(part->algorithm));
+	for (i = 0; i < p->n_values; i++)
+		if (is_text(&p->values[i], json_key(part->algorithm)))
+			return true;
+	return false;
 }
 
-/* Its conditions on the choosing parameter, including those of its parents. */
+/* Whether it may be active with the algorithm of this definition. */
 static bool
 is_active(const struct export_part *part, const struct param *p, int choice)
 {
 	const struct space *space = part->study->space;
+	const struct param *chooses = &space->params[choice];
+	struct value *fixed = xcalloc(space->n, sizeof *fixed);
+	bool active;
+	size_t i;
 
-	for (; p->parent >= 0; p = &space->params[p->parent])
-		if (p->parent == choice &&
-		    !has_value(p->when, p->n_when, json_key(part->algorithm)))
-			return false;
-	return true;
+	for (i = 0; i < chooses->n_values; i++)
+		if (is_text(&chooses->values[i], json_key(part->algorithm)))
+			fixed[choice] = chooses->values[i];
+	active =
+	    partial_setting_may_have(space, (size_t)(p - space->params), fixed);
+	free(fixed);
+	return active;
 }
 
 bool
@@ -138,7 +143,10 @@ export_part_takes(
 bool
 export_part_has_condition(const struct export_part *part, const struct param *p)
 {
-	return p->parent >= 0 && p->parent != choice_of(part);
+	const struct when *w = p->when;
+
+	return w != NULL &&
+	       (w->n_parents != 1 || (int)w->parents[0] != choice_of(part));
 }
 
 static const char *

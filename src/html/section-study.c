@@ -9,6 +9,7 @@
 #include "src/model/prior.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/when.h"
 #include "src/server/status/rows.h"
 
 static void
@@ -79,10 +80,8 @@ param_put(struct html *h, const struct space *space, const struct param *p)
 		value_put(&b, &p->def);
 	html_leaf(h, "td", NULL, buf_str(&b));
 	buf_clear(&b);
-	if (p->parent >= 0) {
-		buf_printf(&b, "%s is ", space->params[p->parent].name);
-		values_put(&b, p->when, p->n_when);
-	}
+	if (p->when != NULL)
+		when_put(&b, p->when, space);
 	html_leaf(h, "td", NULL, buf_str(&b));
 	html_close(h, "tr");
 	buf_free(&b);

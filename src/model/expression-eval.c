@@ -87,6 +87,33 @@ combine(unsigned a, unsigned b, unsigned strong)
 	return (a & b & SPAN_NONE) != 0 ? out | SPAN_NONE : out;
 }
 
+/* The same when what is neither spoils the result unless one is strong. */
+static unsigned
+combine_strict(unsigned a, unsigned b, unsigned strong)
+{
+	unsigned weak = TRUTHS & ~strong, out = (a | b) & strong;
+	unsigned other = weak | SPAN_NONE;
+
+	if ((a & b & weak) != 0)
+		out |= weak;
+	if (((a & SPAN_NONE) != 0 && (b & other) != 0) ||
+	    ((b & SPAN_NONE) != 0 && (a & other) != 0))
+		out |= SPAN_NONE;
+	return out;
+}
+
+unsigned
+span_and(unsigned a, unsigned b)
+{
+	return combine_strict(a, b, SPAN_FALSE);
+}
+
+unsigned
+span_or(unsigned a, unsigned b)
+{
+	return combine_strict(a, b, SPAN_TRUE);
+}
+
 static unsigned
 negate(unsigned a)
 {
@@ -372,8 +399,26 @@ expression_apply(
 	return out;
 }
 
-unsigned
-expression_test(const struct expression *x, const struct span *params)
+/* "and" and "or" of expression_test_strict, the others as always. */
+static struct span
+apply_strict(
+    enum expression_op op, const struct span *left, const struct span *right)
+{
+	struct span out = { 0 };
+
+	if (op == EXPRESSION_OR)
+		out.kinds = span_or(truth_of(left), truth_of(right));
+	else if (op == EXPRESSION_AND)
+		out.kinds = span_and(truth_of(left), truth_of(right));
+	else
+		out = expression_apply(op, left, right);
+	return out;
+}
+
+static unsigned
+test(const struct expression *x, const struct span *params,
+    struct span (*apply)(
+	enum expression_op, const struct span *, const struct span *))
 {
 	struct span few[64], *of = few;
 	const struct expression_node *node;
@@ -389,11 +434,23 @@ expression_test(const struct expression *x, const struct span *params)
 		else if (node->op == EXPRESSION_PARAM)
 			of[i] = params[node->param];
 		else
-			of[i] = expression_apply(
-			    node->op, &of[node->left], &of[node->right]);
+			of[i] =
+			    apply(node->op, &of[node->left], &of[node->right]);
 	}
 	truth = truth_of(&of[x->n - 1]);
 	if (of != few)
 		free(of);
 	return truth;
+}
+
+unsigned
+expression_test(const struct expression *x, const struct span *params)
+{
+	return test(x, params, expression_apply);
+}
+
+unsigned
+expression_test_strict(const struct expression *x, const struct span *params)
+{
+	return test(x, params, apply_strict);
 }

@@ -52,6 +52,9 @@ struct span {
 void span_add(struct span *, const struct value *);
 /* Add the numbers from low to high. */
 void span_add_numbers(struct span *, double low, double high);
+/* Sets of truths and SPAN_NONE as expression_test_strict joins them. */
+unsigned span_and(unsigned, unsigned);
+unsigned span_or(unsigned, unsigned);
 
 /*
  * Read an expression that is a condition.  all: the set of values of each
@@ -68,5 +71,12 @@ bool expression_names(const struct expression *, size_t i);
  * parameters of which each is in its set.
  */
 unsigned expression_test(const struct expression *, const struct span *params);
+/*
+ * The same where a comparison that is left out does not hold, and its negation
+ * neither: "and" and "or" of SPAN_NONE are those of Kleene's logic with an
+ * unknown truth (Introduction to Metamathematics, 1952, section 64).
+ */
+unsigned
+expression_test_strict(const struct expression *, const struct span *params);
 
 #endif /* HPOTUNE_EXPRESSION_H */

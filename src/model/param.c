@@ -417,6 +417,20 @@ param_put_domain(struct buf *b, const struct param *p)
 	}
 }
 
+int
+param_read_value(
+    struct value *v, const struct param *p, const struct json *j, struct err *e)
+{
+	struct buf domain = { 0 };
+
+	if (param_value_read(v, j) && param_fit(p, v))
+		return 0;
+	param_put_domain(&domain, p);
+	json_err(j, e, "%s can only be %s", p->name, buf_str(&domain));
+	buf_free(&domain);
+	return -1;
+}
+
 /* A JSON number, with an optional plus sign. */
 static bool
 parse_number(const char *text, struct value *v)

@@ -34,6 +34,10 @@ bool param_fit(const struct param *, struct value *);
 /* "a number from 0 to 1", "one of \"sgd\", \"adam\"": for errors. */
 void param_put_domain(struct buf *, const struct param *);
 
+/* Read a value that must be one of the parameter's: "x can only be 1". */
+int param_read_value(
+    struct value *, const struct param *, const struct json *, struct err *);
+
 /* A JSON scalar as a value whose text is borrowed from the document. */
 bool param_value_read(struct value *, const struct json *);
 

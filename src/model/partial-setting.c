@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/partial-setting.h"
+#include "src/model/where-internal.h"
 
 void
 partial_setting_overlay(
@@ -53,24 +54,41 @@ partial_setting_complete(const struct space *space, struct value *values)
 bool
 partial_setting_defaults(const struct space *space, struct value *def)
 {
-	bool *out = xcalloc(space->n, sizeof *out), any = false;
+	struct where_range *box = xcalloc(space->n, sizeof *box);
+	struct span *spans = xcalloc(space->n, sizeof *spans);
 	const struct param *p;
+	bool any = false;
 	size_t i, k;
 
 	for (k = 0; k < space->n; k++) {
 		i = (size_t)space->order[k];
 		p = &space->params[i];
-		if (p->parent >= 0)
-			out[i] = out[p->parent] ||
-				 (def[p->parent].kind != VALUE_NONE &&
-				     !space_active(space, i, def));
-		if (!p->has_default || out[i])
+		where_range_of(&box[i], p, p->has_default ? &p->def : NULL);
+		where_span(spans, space, box, i);
+		if (!p->has_default || spans[i].kinds == SPAN_NONE)
 			continue;
 		def[i] = p->def;
 		any = true;
 	}
-	free(out);
+	free(box);
+	free(spans);
 	return any;
+}
+
+bool
+partial_setting_may_have(
+    const struct space *space, size_t i, const struct value *values)
+{
+	struct where_range *box = xcalloc(space->n, sizeof *box);
+	struct span *spans = xcalloc(space->n, sizeof *spans);
+	bool may;
+
+	where_box(box, space, values);
+	where_spans(spans, space, box);
+	may = spans[i].kinds != SPAN_NONE;
+	free(box);
+	free(spans);
+	return may;
 }
 
 bool

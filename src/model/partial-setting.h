@@ -4,6 +4,7 @@
 #define HPOTUNE_PARTIAL_SETTING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct space;
 struct value;
@@ -23,6 +24,12 @@ void partial_setting_complete(const struct space *, struct value *values);
  * def, which is all VALUE_NONE; whether there are any.
  */
 bool partial_setting_defaults(const struct space *, struct value *def);
+/*
+ * Whether parameter i may be active in a setting with these values, of which
+ * VALUE_NONE is open; false only if it cannot.
+ */
+bool partial_setting_may_have(
+    const struct space *, size_t i, const struct value *values);
 /* Whether each active parameter has a value. */
 bool partial_setting_is_full(const struct space *, const struct value *values);
 

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/model/param.h"
 #include "src/model/prior.h"
+#include "src/model/when.h"
 
 /* ---- one parameter ------------------------------------------------------- */
 
@@ -337,21 +338,6 @@ read_fixed(struct param *p, const struct json *block, struct err *e)
 	return read_own_value(p, j, e);
 }
 
-/* Read a value that must be one of the parameter's. */
-static int
-param_read_value(
-    struct value *v, const struct param *p, const struct json *j, struct err *e)
-{
-	struct buf domain = { 0 };
-
-	if (param_value_read(v, j) && param_fit(p, v))
-		return 0;
-	param_put_domain(&domain, p);
-	json_err(j, e, "%s can only be %s", p->name, buf_str(&domain));
-	buf_free(&domain);
-	return -1;
-}
-
 /* Read the member NAME: {type, …} of "parameters", without its "when". */
 static int
 param_read(struct param *p, const struct json *block, struct err *e)
@@ -360,7 +346,6 @@ param_read(struct param *p, const struct json *block, struct err *e)
 	size_t i;
 	int rc = 0;
 
-	p->parent = -1;
 	p->name = xstrdup(json_key(block));
 	if (name_check(block, json_key(block), json_err_key, e) != 0 ||
 	    json_want(block, JSON_OBJECT, e) != 0)
@@ -413,104 +398,61 @@ names_clash(const char *a, const char *b)
 	return *a == *b;
 }
 
+/* The first of its parents that is not placed, or -1. */
 static int
-when_parent(
-    const struct space *s, struct param *p, const struct json *j, struct err *e)
+parent_missing(const struct param *p, const bool *placed)
 {
-	const char **names = xcalloc(s->n + 1, sizeof *names);
-	struct buf hint = { 0 };
-	size_t i;
+	size_t k;
 
-	p->parent = space_find(s, json_key(j));
-	if (p->parent < 0) {
-		for (i = 0; i < s->n; i++)
-			names[i] = s->params[i].name;
-		json_put_hint(&hint, json_key(j), names);
-		json_err_key(j, e, "no such parameter%s", buf_str(&hint));
-		buf_free(&hint);
-	}
-	free(names);
-	if (p->parent < 0)
-		return -1;
-	if (&s->params[p->parent] == p)
-		return json_err_key(j, e, "%s depends on itself", p->name);
-	if (param_levels(&s->params[p->parent]) == 0)
-		return json_err_key(j, e,
-		    s->params[p->parent].step > 0
-			? "%s has a step on a log scale: nothing can depend "
-			  "on it"
-			: "%s is a float without step: nothing can depend on "
-			  "it",
-		    json_key(j));
-	return 0;
+	for (k = 0; p->when != NULL && k < p->when->n_parents; k++)
+		if (!placed[p->when->parents[k]])
+			return (int)p->when->parents[k];
+	return -1;
 }
 
+/* Parameters that are not placed depend on a cycle: name two of it. */
 static int
-read_when(const struct space *s, struct param *p, const struct json *when,
+cycle_err(const struct space *s, const struct json *params, const bool *placed,
     struct err *e)
 {
-	const struct json *j, *v;
-	const struct param *parent;
-	size_t i;
+	const struct json *j = json_first(params);
+	size_t k, i = 0;
 
-	if (json_want(when, JSON_OBJECT, e) != 0)
-		return -1;
-	if (json_count(when) != 1)
-		return json_err(when, e,
-		    "expected one parameter and its values, like "
-		    "{\"optimizer\": [\"sgd\"]}");
-	j = json_first(when);
-	if (when_parent(s, p, j, e) != 0 || json_want(j, JSON_ARRAY, e) != 0)
-		return -1;
-	if (json_count(j) < 1)
-		return json_err(j, e, "expected at least one value");
-	parent = &s->params[p->parent];
-	p->when = xcalloc(json_count(j), sizeof *p->when);
-	for (v = json_first(j); v != NULL; v = json_next(v)) {
-		if (param_read_value(&p->when[p->n_when], parent, v, e) != 0)
-			return -1;
-		for (i = 0; i < p->n_when; i++)
-			if (param_value_equal(&p->when[i], &p->when[p->n_when]))
-				return json_err(
-				    v, e, "this value is given twice");
-		p->n_when++;
-	}
-	return 0;
+	while (placed[i])
+		i++;
+	for (k = 0; k < s->n; k++)
+		i = (size_t)parent_missing(&s->params[i], placed);
+	for (k = 0; k < i; k++)
+		j = json_next(j);
+	k = (size_t)parent_missing(&s->params[i], placed);
+	return json_err(json_get(j, "when"), e,
+	    "%s depends on itself through %s", s->params[i].name,
+	    s->params[k].name);
 }
 
-/* Order parents before children; what remains depends on a cycle. */
+/* Order parents before children. */
 static int
 sort_params(struct space *s, const struct json *params, struct err *e)
 {
 	bool *placed = xcalloc(s->n, sizeof *placed);
-	const struct json *j;
-	size_t n = 0, before, i, k;
-	int parent;
+	size_t n = 0, before, i;
+	int rc = 0;
 
 	s->order = xcalloc(s->n, sizeof *s->order);
 	do {
 		before = n;
 		for (i = 0; i < s->n; i++) {
-			parent = s->params[i].parent;
-			if (placed[i] || (parent >= 0 && !placed[parent]))
+			if (placed[i] ||
+			    parent_missing(&s->params[i], placed) >= 0)
 				continue;
 			placed[i] = true;
 			s->order[n++] = (int)i;
 		}
 	} while (n > before);
-	for (i = 0; i < s->n && placed[i]; i++)
-		;
+	if (n < s->n)
+		rc = cycle_err(s, params, placed, e);
 	free(placed);
-	if (n == s->n)
-		return 0;
-	for (k = 0; k < s->n; k++)
-		i = (size_t)s->params[i].parent;
-	j = json_first(params);
-	for (k = 0; k < i; k++)
-		j = json_next(j);
-	return json_err(json_get(j, "when"), e,
-	    "%s depends on itself through %s", s->params[i].name,
-	    s->params[s->params[i].parent].name);
+	return rc;
 }
 
 static int
@@ -542,7 +484,8 @@ read_params(struct space *s, const struct json *params, struct err *e)
 	}
 	for (j = json_first(params), i = 0; j != NULL; j = json_next(j), i++) {
 		when = json_get(j, "when");
-		if (when != NULL && read_when(s, &s->params[i], when, e) != 0)
+		if (when != NULL &&
+		    when_read(&s->params[i].when, s, i, when, e) != 0)
 			return -1;
 	}
 	return sort_params(s, params, e);
@@ -610,7 +553,7 @@ space_add_replicates(struct space *s, const struct json *name,
 	s->order = xreallocarray(s->order, s->n + 1, sizeof *s->order);
 	s->order[s->n] = (int)s->n;
 	p = &s->params[s->n++];
-	*p = (struct param){ .type = PARAM_FIXED, .parent = -1 };
+	*p = (struct param){ .type = PARAM_FIXED };
 	p->name = xstrdup(text);
 	if (values == NULL) {
 		put_counted(p, count);

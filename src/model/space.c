@@ -11,6 +11,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
+#include "src/model/when.h"
 #include "src/model/where.h"
 
 static void
@@ -22,7 +23,7 @@ param_clear(struct param *p)
 		free((char *)p->values[i].text);
 	free(p->values);
 	free(p->weights);
-	free(p->when);
+	when_free(p->when);
 	free(p->name);
 }
 
@@ -55,15 +56,9 @@ space_find(const struct space *s, const char *name)
 bool
 space_active(const struct space *s, size_t i, const struct value *values)
 {
-	const struct param *p = &s->params[i];
-	size_t k;
+	const struct when *w = s->params[i].when;
 
-	if (p->parent < 0)
-		return true;
-	for (k = 0; k < p->n_when; k++)
-		if (param_value_equal(&p->when[k], &values[p->parent]))
-			return true;
-	return false;
+	return w == NULL || when_holds(w, values);
 }
 
 void
@@ -152,25 +147,44 @@ domain_err(const struct param *p, const struct json *j, struct err *e)
 	return -1;
 }
 
-/* Report a value that makes its own parameter inactive. */
+/* "a is 1 and b is "x"" of the parents that have values. */
+static void
+parents_put(struct buf *b, const struct space *s, const struct when *w,
+    const struct value *values)
+{
+	size_t i, at, n = 0;
+
+	for (i = 0; i < w->n_parents; i++) {
+		at = w->parents[i];
+		if (values[at].kind == VALUE_NONE)
+			continue;
+		buf_printf(
+		    b, "%s%s is ", n++ > 0 ? " and " : "", s->params[at].name);
+		param_value_put_json(b, &values[at]);
+	}
+}
+
+/* Report a value of a parameter that the others make inactive. */
 static int
 inactive_err(const struct space *s, const struct json *setting,
     const struct value *values, struct err *e)
 {
+	struct buf is = { 0 }, words = { 0 };
 	const struct json *j;
-	const struct param *p, *parent;
-	struct buf is = { 0 };
+	const struct param *p;
 
 	for (j = json_first(setting); j != NULL; j = json_next(j)) {
 		p = &s->params[space_find(s, json_key(j))];
-		if (p->parent < 0 || values[p->parent].kind == VALUE_NONE ||
-		    space_active(s, (size_t)(p - s->params), values))
+		if (p->when == NULL || when_may_hold(p->when, s, values))
 			continue;
-		parent = &s->params[p->parent];
-		param_value_put_json(&is, &values[p->parent]);
-		json_err_key(j, e, "%s has no value when %s is %s", p->name,
-		    parent->name, buf_str(&is));
+		parents_put(&is, s, p->when, values);
+		if (when_only_test(p->when) == NULL)
+			when_put(&words, p->when, s);
+		json_err_key(j, e, "%s has no value when %s%s%.200s", p->name,
+		    buf_str(&is), words.len > 0 ? ": its condition is " : "",
+		    buf_str(&words));
 		buf_free(&is);
+		buf_free(&words);
 		return -1;
 	}
 	return 0;

@@ -14,6 +14,7 @@
 struct buf;
 struct err;
 struct json;
+struct when;
 struct where;
 
 enum value_kind {
@@ -60,9 +61,7 @@ struct param {
 	bool ordered; /* the choices have an order */
 	bool has_default;
 	struct value def;
-	int parent; /* index of the parameter it depends on, or -1 */
-	struct value *when; /* active when the parent has one of these */
-	size_t n_when;
+	struct when *when; /* its condition; NULL = always active */
 };
 
 struct space {

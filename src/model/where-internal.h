@@ -6,6 +6,8 @@
 #include "src/model/expression.h"
 #include "src/model/where.h"
 
+struct param;
+
 struct where {
 	struct expression **list;
 	char **texts;
@@ -17,10 +19,22 @@ struct where_range {
 	double low, high; /* levels, or for a continuous one coordinates */
 };
 
-/* The whole range of each parameter, or the one value that it has in fixed. */
+/* The whole range of a parameter, or one value, unless it is NULL or none. */
+void where_range_of(
+    struct where_range *, const struct param *, const struct value *);
+/* Add the values of a range. */
+void where_range_span(
+    struct span *, const struct param *, const struct where_range *);
+/* The range of each parameter; fixed: values, or NULL. */
 void where_box(
     struct where_range *, const struct space *, const struct value *fixed);
-/* The values of each parameter in a box; SPAN_NONE where it may be inactive. */
+/*
+ * The values of parameter i in a box, with SPAN_NONE if it may be inactive;
+ * spans has those of the parameters before it in space->order.
+ */
+void where_span(struct span *spans, const struct space *,
+    const struct where_range *box, size_t i);
+/* Those of all parameters. */
 void
 where_spans(struct span *, const struct space *, const struct where_range *);
 

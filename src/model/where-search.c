@@ -13,6 +13,7 @@
 #include "src/base/rng.h"
 #include "src/model/param.h"
 #include "src/model/partial-setting.h"
+#include "src/model/when.h"
 #include "src/model/where-internal.h"
 
 enum {
@@ -197,15 +198,21 @@ static void
 matters_find(struct search *s)
 {
 	const struct where *w = s->space->where;
-	size_t i, k;
-	int at;
+	const struct when *when;
+	size_t at, i, k;
 
 	for (i = 0; i < s->space->n; i++)
 		for (k = 0; k < w->n; k++)
 			if (expression_names(w->list[k], i))
-				for (at = (int)i; at >= 0;
-				     at = s->space->params[at].parent)
-					s->matters[at] = true;
+				s->matters[i] = true;
+	/* Children first. */
+	for (at = s->space->n; at-- > 0;) {
+		i = (size_t)s->space->order[at];
+		when = s->space->params[i].when;
+		for (k = 0;
+		     when != NULL && s->matters[i] && k < when->n_parents; k++)
+			s->matters[when->parents[k]] = true;
+	}
 }
 
 static enum where_found

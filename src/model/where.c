@@ -9,6 +9,7 @@
 #include "src/base/rng.h"
 #include "src/model/param.h"
 #include "src/model/partial-setting.h"
+#include "src/model/when-internal.h"
 #include "src/model/where-internal.h"
 
 enum {
@@ -20,25 +21,28 @@ enum {
 /* ---- boxes --------------------------------------------------------------- */
 
 void
+where_range_of(
+    struct where_range *range, const struct param *p, const struct value *value)
+{
+	uint64_t levels = param_levels(p);
+
+	*range = (struct where_range){ .high = levels > 0 ? (double)(levels - 1)
+							  : 1 };
+	if (value == NULL || value->kind == VALUE_NONE)
+		return;
+	range->low = range->high = levels > 0 ? (double)param_level_of(p, value)
+					      : param_encode(p, value);
+}
+
+void
 where_box(struct where_range *box, const struct space *space,
     const struct value *fixed)
 {
-	const struct param *p;
-	uint64_t levels;
 	size_t i;
 
-	for (i = 0; i < space->n; i++) {
-		p = &space->params[i];
-		levels = param_levels(p);
-		box[i] = (struct where_range){
-			.high = levels > 0 ? (double)(levels - 1) : 1
-		};
-		if (fixed == NULL || fixed[i].kind == VALUE_NONE)
-			continue;
-		box[i].low = box[i].high =
-		    levels > 0 ? (double)param_level_of(p, &fixed[i])
-			       : param_encode(p, &fixed[i]);
-	}
+	for (i = 0; i < space->n; i++)
+		where_range_of(&box[i], &space->params[i],
+		    fixed != NULL ? &fixed[i] : NULL);
 }
 
 static void
@@ -50,9 +54,9 @@ bound_value(struct value *v, const struct param *p, double bound)
 		param_decode(p, bound, v);
 }
 
-/* The values of a parameter that is active. */
-static void
-range_span(struct span *s, const struct param *p, const struct where_range *r)
+void
+where_range_span(
+    struct span *s, const struct param *p, const struct where_range *r)
 {
 	struct value low, high;
 	uint64_t k;
@@ -69,50 +73,59 @@ range_span(struct span *s, const struct param *p, const struct where_range *r)
 	    s, fmin(low.real, high.real), fmax(low.real, high.real));
 }
 
-/* Of a child: whether a value of its parent may activate it, or may not. */
-static void
-child_active(const struct space *space, const struct param *p,
-    const struct where_range *box, bool *may, bool *may_not)
+struct box_part {
+	const struct space *space;
+	const struct where_range *box;
+	const struct span *spans;
+};
+
+/* Whether a value of the box may fulfil a test, or may not. */
+static unsigned
+test_truth(const struct when_test *t, const void *arg)
 {
-	const struct where_range *r = &box[p->parent];
+	const struct box_part *part = arg;
+	const struct where_range *r = &part->box[t->param];
+	unsigned kinds = part->spans[t->param].kinds;
+	unsigned truth = kinds & SPAN_NONE;
 	double n = 0, level;
 	size_t k;
 
-	for (k = 0; k < p->n_when; k++) {
+	if (kinds == SPAN_NONE)
+		return truth;
+	for (k = 0; k < t->n; k++) {
 		level = (double)param_level_of(
-		    &space->params[p->parent], &p->when[k]);
+		    &part->space->params[t->param], &t->values[k]);
 		n += level >= r->low && level <= r->high;
 	}
-	*may = n > 0;
-	*may_not = n < r->high - r->low + 1;
+	truth |= n > 0 ? SPAN_TRUE : 0;
+	return n < r->high - r->low + 1 ? truth | SPAN_FALSE : truth;
+}
+
+void
+where_span(struct span *spans, const struct space *space,
+    const struct where_range *box, size_t i)
+{
+	struct box_part part = { .space = space, .box = box, .spans = spans };
+	const struct param *p = &space->params[i];
+	unsigned truth = SPAN_TRUE;
+
+	spans[i] = (struct span){ 0 };
+	if (p->when != NULL)
+		truth = when_truth(p->when, test_truth, &part, spans);
+	if ((truth & SPAN_TRUE) != 0)
+		where_range_span(&spans[i], p, &box[i]);
+	if (truth != SPAN_TRUE)
+		spans[i].kinds |= SPAN_NONE;
 }
 
 void
 where_spans(struct span *spans, const struct space *space,
     const struct where_range *box)
 {
-	const struct param *p;
-	const struct span *parent;
-	bool may, may_not;
-	size_t k, i;
+	size_t k;
 
-	for (k = 0; k < space->n; k++) {
-		i = (size_t)space->order[k];
-		p = &space->params[i];
-		spans[i] = (struct span){ 0 };
-		may = true;
-		may_not = false;
-		if (p->parent >= 0) {
-			parent = &spans[p->parent];
-			child_active(space, p, box, &may, &may_not);
-			may = may && parent->kinds != SPAN_NONE;
-			may_not = may_not || (parent->kinds & SPAN_NONE) != 0;
-		}
-		if (may)
-			range_span(&spans[i], p, &box[i]);
-		if (may_not || !may)
-			spans[i].kinds |= SPAN_NONE;
-	}
+	for (k = 0; k < space->n; k++)
+		where_span(spans, space, box, (size_t)space->order[k]);
 }
 
 /* ---- settings ------------------------------------------------------------ */

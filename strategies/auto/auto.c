@@ -54,7 +54,7 @@ facts_of(const struct strategy_ask *ask)
 			continue;
 		f.parameters++;
 		f.choices += p->type == PARAM_CHOICE && !p->ordered;
-		f.conditional += p->parent >= 0;
+		f.conditional += p->when != NULL;
 		f.settings *= levels > 0 ? (double)levels : 1.0 / 0.0;
 	}
 	return f;

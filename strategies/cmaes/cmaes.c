@@ -120,7 +120,7 @@ cmaes_check(
 static bool
 is_moved(const struct param *p, struct axis *axis)
 {
-	return p->parent < 0 && tpe_axis_init(axis, p) &&
+	return p->when == NULL && tpe_axis_init(axis, p) &&
 	       axis->kind != TPE_AXIS_CHOICE;
 }
 

@@ -8,7 +8,7 @@
 
 #include "src/base/mem.h"
 #include "src/model/param.h"
-#include "src/model/space.h"
+#include "src/model/when.h"
 #include "strategies/gp/gp.h"
 
 static bool
@@ -43,66 +43,41 @@ gp_axes_of_level(const struct gp_axis *a, double level)
 	return (level + 0.5) / a->levels;
 }
 
-/* The axis of parameter i, or -1 when it has none. */
-static int
-axis_of(const struct gp_axes *g, int param)
+static void
+axis_add(struct gp_axes *g, size_t i)
 {
-	size_t k;
+	const struct param *p = &g->space->params[i];
+	struct gp_axis *a = &g->axes[g->d];
 
-	for (k = 0; k < g->d; k++)
-		if ((int)g->axes[k].at == param)
-			return (int)k;
-	return -1;
-}
-
-static bool
-is_wanted(const struct param *p, const struct value *parent)
-{
-	size_t k;
-
-	for (k = 0; k < p->n_when; k++)
-		if (param_value_equal(&p->when[k], parent))
-			return true;
-	return false;
-}
-
-/* Whether it never varies: one value, or a parent that has no value for it. */
-static bool
-is_constant(const struct gp_axes *g, const struct param *p)
-{
-	const struct param *parent;
-	struct value v;
-
-	if (param_levels(p) == 1)
-		return true;
-	if (p->parent < 0 || axis_of(g, p->parent) >= 0)
-		return false;
-	parent = &g->space->params[p->parent];
-	param_decode(parent, 0.5, &v);
-	return param_levels(parent) != 1 || !is_wanted(p, &v);
+	*a = (struct gp_axis){ .param = p, .at = i };
+	a->levels = (double)param_levels(p);
+	a->category = p->type == PARAM_CHOICE && !p->ordered;
+	g->conditional = g->conditional || p->when != NULL;
+	g->axis_of[i] = (int)g->d;
+	g->category[g->d++] = a->category;
 }
 
 void
 gp_axes_init(struct gp_axes *g, const struct space *space)
 {
-	const struct param *p;
-	struct gp_axis *a;
+	const struct when *w;
 	size_t k, i;
 
 	*g = (struct gp_axes){ .space = space };
 	g->axes = xcalloc(space->n + 1, sizeof *g->axes);
 	g->category = xcalloc(space->n + 1, sizeof *g->category);
+	g->axis_of = xcalloc(space->n + 1, sizeof *g->axis_of);
+	g->decides = xcalloc(space->n + 1, sizeof *g->decides);
+	for (i = 0; i < space->n; i++) {
+		g->axis_of[i] = -1;
+		w = space->params[i].when;
+		for (k = 0; w != NULL && k < w->n_parents; k++)
+			g->decides[w->parents[k]] = true;
+	}
 	for (k = 0; k < space->n; k++) {
 		i = (size_t)space->order[k];
-		p = &space->params[i];
-		if (is_constant(g, p))
-			continue;
-		a = &g->axes[g->d];
-		*a = (struct gp_axis){ .param = p, .at = i };
-		a->levels = (double)param_levels(p);
-		a->category = p->type == PARAM_CHOICE && !p->ordered;
-		a->parent = p->parent < 0 ? -1 : axis_of(g, p->parent);
-		g->category[g->d++] = a->category;
+		if (param_levels(&space->params[i]) != 1)
+			axis_add(g, i);
 	}
 }
 
@@ -111,54 +86,65 @@ gp_axes_free(struct gp_axes *g)
 {
 	free(g->axes);
 	free(g->category);
+	free(g->axis_of);
+	free(g->decides);
 }
 
-/* Whether axis k of a row is active; earlier axes are on their levels. */
-static bool
-axis_active(
-    const struct gp_axes *g, const double *row, const bool *active, size_t k)
+/*
+ * Find which axes of a row are active, parents before children; snapped: the
+ * row on levels, or NULL.  values: n, scratch.
+ */
+static void
+row_visit(const struct gp_axes *g, const double *row, double *snapped,
+    bool *active, struct value *values)
 {
-	const struct gp_axis *a = &g->axes[k];
-	struct value parent;
+	const struct space *space = g->space;
+	size_t k, i;
+	double x;
+	bool is;
+	int at;
 
-	if (a->parent < 0)
-		return true;
-	if (!active[a->parent])
-		return false;
-	param_decode(g->axes[a->parent].param, row[a->parent], &parent);
-	return is_wanted(a->param, &parent);
+	for (k = 0; k < space->n; k++) {
+		i = (size_t)space->order[k];
+		at = g->axis_of[i];
+		if (at < 0 && !g->decides[i])
+			continue;
+		is = !g->conditional || space_active(space, i, values);
+		x = at >= 0 && is ? row[at] : 0.5;
+		if (at >= 0) {
+			active[at] = is;
+			if (snapped != NULL && is && g->axes[at].levels > 0)
+				x = gp_axes_of_level(&g->axes[at],
+				    gp_axes_level(&g->axes[at], x));
+			if (snapped != NULL)
+				snapped[at] = x;
+		}
+		values[i] = (struct value){ .kind = VALUE_NONE };
+		if (is && g->decides[i])
+			param_decode(&space->params[i], x, &values[i]);
+	}
 }
 
 void
 gp_axes_active(const struct gp_axes *g, const double *row, bool *active)
 {
-	size_t k;
+	struct value *values = xcalloc(g->space->n + 1, sizeof *values);
 
-	for (k = 0; k < g->d; k++)
-		active[k] = axis_active(g, row, active, k);
+	row_visit(g, row, NULL, active, values);
+	free(values);
 }
 
 void
 gp_axes_snap(const struct gp_axes *g, double *rows, size_t m)
 {
+	struct value *values = xcalloc(g->space->n + 1, sizeof *values);
 	bool *active = xcalloc(g->d + 1, sizeof *active);
-	const struct gp_axis *a;
-	double *x;
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < m; i++) {
-		x = rows + i * g->d;
-		for (k = 0; k < g->d; k++) {
-			a = &g->axes[k];
-			active[k] = axis_active(g, x, active, k);
-			if (!active[k])
-				x[k] = 0.5;
-			else if (a->levels > 0)
-				x[k] =
-				    gp_axes_of_level(a, gp_axes_level(a, x[k]));
-		}
-	}
+	for (i = 0; i < m; i++, rows += g->d)
+		row_visit(g, rows, rows, active, values);
 	free(active);
+	free(values);
 }
 
 void

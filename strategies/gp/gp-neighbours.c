@@ -11,6 +11,8 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/model/space.h"
+#include "src/model/when.h"
 #include "strategies/gp/gp.h"
 
 enum { FEW_LEVELS = 16 }; /* with more a number is as if continuous */
@@ -37,21 +39,36 @@ gp_neighbours_are(const struct gp_axes *g, const double *a, const double *b)
 	return n <= 1;
 }
 
+/* Whether one of its parents is changed; changed: per parameter. */
+static bool
+is_below(const struct when *w, const bool *changed)
+{
+	size_t k;
+
+	for (k = 0; w != NULL && k < w->n_parents; k++)
+		if (changed[w->parents[k]])
+			return true;
+	return false;
+}
+
 /* What depends on a changed choice stays as it is. */
 static void
 row_restore(double *row, const struct gp_axes *g, const double *centre,
     bool *changed, size_t change)
 {
-	size_t k, n = 0;
+	const struct space *space = g->space;
+	size_t at, i, n = 0;
+	int k;
 
-	for (k = 0; k < g->d; k++) {
-		changed[k] =
-		    g->axes[k].parent >= 0 && changed[g->axes[k].parent];
-		if (!is_of_few(&g->axes[k]))
+	for (at = 0; at < space->n; at++) {
+		i = (size_t)space->order[at];
+		changed[i] = is_below(space->params[i].when, changed);
+		k = g->axis_of[i];
+		if (k < 0 || !is_of_few(&g->axes[k]))
 			continue;
 		if (n++ == change)
-			changed[k] = true;
-		if (!changed[k])
+			changed[i] = true;
+		if (!changed[i])
 			row[k] = centre[k];
 	}
 }
@@ -60,7 +77,7 @@ void
 gp_neighbours_make(double *rows, size_t m, const struct gp_axes *g,
     const double *centre, struct rng *rng)
 {
-	bool *changed = xcalloc(g->d + 1, sizeof *changed);
+	bool *changed = xcalloc(g->space->n + 1, sizeof *changed);
 	size_t few = 0, i, k, change;
 
 	for (k = 0; k < g->d; k++)

@@ -27,20 +27,22 @@ struct gp_axis {
 	size_t at; /* its index in the space */
 	double levels; /* 0 = continuous */
 	bool category; /* unordered levels */
-	int parent; /* the axis it depends on, or -1: always active */
 };
 
 /*
  * The coordinates of the process, parents before children.  They are those of
  * the unit cube, so scales are handled by the space.  Levels are at the middle
  * of their share, and an inactive parameter is at 1/2: two points without it
- * agree in it, and if only one has it, they differ in its parent.
+ * agree in it, and if only one has it, they differ in a parent.
  */
 struct gp_axes {
 	const struct space *space;
 	struct gp_axis *axes;
 	unsigned char *category; /* d, in the format of the kernels */
 	size_t d;
+	bool conditional; /* whether an axis has a condition */
+	int *axis_of; /* per parameter: its axis, or -1 */
+	bool *decides; /* per parameter: named by a condition */
 };
 
 void gp_axes_init(struct gp_axes *, const struct space *);

@@ -17,7 +17,7 @@ has_conditions(const struct space *space)
 	size_t i;
 
 	for (i = 0; i < space->n; i++)
-		if (space->params[i].parent >= 0)
+		if (space->params[i].when != NULL)
 			return true;
 	return false;
 }

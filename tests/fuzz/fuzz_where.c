@@ -1,6 +1,7 @@
 /*
  * A condition on parameters.  The answer for a part of the space contains the
- * answer for each of its settings.
+ * answer for each of its settings; the strict one is true only where the other
+ * is.
  */
 
 #include <math.h>
@@ -71,7 +72,7 @@ check_box(const struct expression *x, const struct space *space,
 {
 	struct where_range *part = xcalloc(space->n, sizeof *part), *r;
 	bool levels;
-	unsigned all, one;
+	unsigned all, one, strict_all, strict;
 	size_t i;
 	int k;
 
@@ -81,6 +82,7 @@ check_box(const struct expression *x, const struct space *space,
 		    part_of(&box[i], param_levels(&space->params[i]) > 0, rng);
 	where_spans(spans, space, part);
 	all = expression_test(x, spans);
+	strict_all = expression_test_strict(x, spans);
 	for (k = 0; k < SETTINGS; k++) {
 		for (i = 0; i < space->n; i++) {
 			levels = param_levels(&space->params[i]) > 0;
@@ -96,6 +98,11 @@ check_box(const struct expression *x, const struct space *space,
 		one = expression_test(x, spans);
 		need(one == SPAN_TRUE || one == SPAN_FALSE || one == SPAN_NONE);
 		need((one & ~all) == 0);
+		strict = expression_test_strict(x, spans);
+		need(strict == SPAN_TRUE || strict == SPAN_FALSE ||
+		     strict == SPAN_NONE);
+		need((strict & ~strict_all) == 0);
+		need(strict == one || strict == SPAN_NONE);
 	}
 	free(part);
 }

@@ -126,7 +126,7 @@ check_name(const struct study *s, const struct json *j, const char *name,
 		return study_params_file_check(s, j, name, e);
 	if (k < 0 && study_template_is_name(name))
 		return study_template_check(s, j, name, e);
-	if (k >= 0 && s->space->params[k].parent >= 0 && !may_vanish)
+	if (k >= 0 && s->space->params[k].when != NULL && !may_vanish)
 		return json_err(j, e,
 		    "{%s} has no value when %s is inactive; {params} leaves "
 		    "it out then",

@@ -326,7 +326,7 @@ read_batch_param(struct study *s, const struct json *j, struct err *e)
 		free(names);
 		return -1;
 	}
-	if (space->params[k].parent >= 0)
+	if (space->params[k].when != NULL)
 		return json_err(
 		    j, e, "%s has no value when it is inactive", name);
 	if (!param_counts(&space->params[k]))

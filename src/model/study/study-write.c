@@ -14,6 +14,7 @@
 #include "src/model/goal.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/model/when.h"
 
 static void
 put_values(struct json_writer *w, const char *key, const struct value *values,
@@ -25,6 +26,52 @@ put_values(struct json_writer *w, const char *key, const struct value *values,
 	for (i = 0; i < n; i++)
 		param_value_put_json(json_writer_value(w, NULL), &values[i]);
 	json_writer_end(w);
+}
+
+/* The tests of one alternative by name. */
+static void
+put_when_all(struct json_writer *w, const char *key, const struct space *s,
+    const struct when_all *all)
+{
+	const struct when_test *t, *next;
+	const char *last = NULL, *name;
+	size_t i, k;
+
+	json_writer_object(w, key);
+	for (i = 0; i < all->n; i++) {
+		next = NULL;
+		for (k = 0; k < all->n; k++) {
+			t = &all->tests[k];
+			name = s->params[t->param].name;
+			if ((last == NULL || strcmp(name, last) > 0) &&
+			    (next == NULL ||
+				strcmp(name, s->params[next->param].name) < 0))
+				next = t;
+		}
+		last = s->params[next->param].name;
+		put_values(w, last, next->values, next->n);
+	}
+	json_writer_end(w);
+}
+
+/* The condition of a parameter, or nothing. */
+static void
+put_when(struct json_writer *w, const struct space *s, const struct when *when)
+{
+	size_t i;
+
+	if (when == NULL)
+		return;
+	if (when->expression != NULL)
+		json_writer_text(w, "when", when->text);
+	else if (when->n == 1)
+		put_when_all(w, "when", s, &when->any[0]);
+	else {
+		json_writer_array(w, "when");
+		for (i = 0; i < when->n; i++)
+			put_when_all(w, NULL, s, &when->any[i]);
+		json_writer_end(w);
+	}
 }
 
 /* All fields in fixed order, missing ones with their defaults. */
@@ -56,11 +103,7 @@ put_param(struct json_writer *w, const struct space *s, const struct param *p)
 	}
 	if (p->has_default)
 		param_value_put_json(json_writer_value(w, "default"), &p->def);
-	if (p->parent >= 0) {
-		json_writer_object(w, "when");
-		put_values(w, s->params[p->parent].name, p->when, p->n_when);
-		json_writer_end(w);
-	}
+	put_when(w, s, p->when);
 	json_writer_end(w);
 }
 

@@ -281,7 +281,7 @@ static const struct wrong {
 	{ P("{" FLOAT "1,\"max\":2,\"step\":0.5,\"scale\":\"log\"},"
 	    "\"y\":{" FLOAT "0,\"max\":1,\"when\":{\"x\":[1]}}"),
 	    "2:121: parameters.y.when.x: x has a step on a log scale: "
-	    "nothing can depend on it" },
+	    "only an expression can compare it, like \"x < 0.5\"" },
 	{ P("{\"type\":\"int\",\"min\":0,\"max\":9,\"step\":0.5}"),
 	    "2:56: parameters.x.step: expected a whole number" },
 	{ P("{\"type\":\"int\",\"min\":0.5,\"max\":9}"),
@@ -330,9 +330,38 @@ static const struct wrong {
 	    "fixed" },
 	/* when */
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":[]}"),
-	    "2:52: parameters.x.when: expected an object, not an array" },
+	    "2:52: parameters.x.when: expected 1 to 100 objects, of which one "
+	    "holds" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":7}"),
+	    "2:52: parameters.x.when: expected an object, a list of objects "
+	    "or an expression" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":[7]}"),
+	    "2:53: parameters.x.when[0]: expected an object, not a number" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":[{\"y\":[1]},{\"y\":"
+	    "[1],\"z\":[1]}]},\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:72: parameters.x.when[1].z: no such parameter; known: x, y" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":\"y < \"},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:52: parameters.x.when: it ends where a number, a text or a "
+	    "parameter is expected" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":\"yy < 1\"},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:52: parameters.x.when: no such parameter 'yy'" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":\"y > 1\"},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:52: parameters.x.when: this holds for no values" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":\"1 < 2\"},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:52: parameters.x.when: it names no parameter" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":\"y < x + 1\"},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:52: parameters.x.when: x depends on itself" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1],\"z\":[1]}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1},"
+	    "\"z\":{\"type\":\"fixed\",\"value\":1,\"when\":\"y + x > 0\"}"),
+	    "2:139: parameters.z.when: z depends on itself through x" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{}}"),
-	    "2:52: parameters.x.when: expected one parameter and its values, "
+	    "2:52: parameters.x.when: expected a parameter and its values, "
 	    "like {\"optimizer\": [\"sgd\"]}" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"yy\":[1]}},"
 	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
@@ -355,8 +384,8 @@ static const struct wrong {
 	    "2:60: parameters.x.when.y[1]: this value is given twice" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1]}},"
 	    "\"y\":{\"type\":\"float\",\"min\":0,\"max\":1}"),
-	    "2:53: parameters.x.when.y: y is a float without step: nothing "
-	    "can depend on it" },
+	    "2:53: parameters.x.when.y: y is a float without step: only "
+	    "an expression can compare it, like \"y < 0.5\"" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"x\":[1]}}"),
 	    "2:53: parameters.x.when.x: x depends on itself" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1]}},"

@@ -68,7 +68,7 @@ print_request(const struct study *study, const struct sm_settings *s,
 	struct attempt_spec te;
 	struct sm_plan plan;
 	char prefix[SM_NAME_MAX], job[SM_NAME_MAX];
-	char *key = sm_create_job_study_key(s, study->name, "0a1b2c");
+	char *key = sm_job_request_study_key(s, study->name, "0a1b2c");
 	struct sm_request r = { .settings = s,
 		.plan = &plan,
 		.job = job,
@@ -81,8 +81,8 @@ print_request(const struct study *study, const struct sm_settings *s,
 	int rc = -1;
 
 	sm_plan_make(&plan, s, atoi(argv[4]));
-	sm_create_job_prefix(prefix, study->name, r.study_id);
-	sm_create_job_name(job, prefix, row.number, att.attempt, uuid);
+	sm_job_request_prefix(prefix, study->name, r.study_id);
+	sm_job_request_name(job, prefix, row.number, att.attempt, uuid);
 	if (attempt_spec_make(&te, &facts, e) == -1)
 		goto out;
 	r.spec = &te.spec;
@@ -90,7 +90,7 @@ print_request(const struct study *study, const struct sm_settings *s,
 		sm_script_vars_put(&b, &r);
 		rc = 0;
 	} else {
-		rc = sm_create_job_put(&b, &r, e);
+		rc = sm_job_request_put(&b, &r, e);
 	}
 	if (rc == 0)
 		(void)fwrite(b.data, 1, b.len, stdout);

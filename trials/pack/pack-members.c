@@ -30,7 +30,7 @@ enum {
 };
 
 static struct pack_seat *
-pack_seats_find(struct pack *p, const struct pack_member *m)
+pack_members_find(struct pack *p, const struct pack_member *m)
 {
 	size_t i;
 
@@ -164,9 +164,9 @@ seat_take(struct pack *p, struct pack_member *m)
 }
 
 void
-pack_seats_fill(struct pack *p)
+pack_members_fill(struct pack *p)
 {
-	bool deaf = pack_seats_unresponsive(p);
+	bool deaf = pack_members_unresponsive(p);
 	struct pack_member *m;
 
 	p->lock_try_ms = -1;
@@ -181,7 +181,7 @@ pack_seats_fill(struct pack *p)
 }
 
 static void
-pack_seats_stop(struct pack *p, struct pack_seat *s)
+pack_members_stop(struct pack *p, struct pack_seat *s)
 {
 	char text[96];
 
@@ -195,15 +195,15 @@ pack_seats_stop(struct pack *p, struct pack_seat *s)
 
 /* The member of a seat disconnected before the end of its trial. */
 static void
-pack_seats_desert(struct pack *p, struct pack_seat *s)
+pack_members_desert(struct pack *p, struct pack_seat *s)
 {
 	int64_t wait_ms = p->grace_ms;
 
 	s->member = NULL;
-	pack_seats_stop(p, s);
+	pack_members_stop(p, s);
 	pack_log_note(p, "trial %lld attempt %lld was killed",
 	    (long long)s->trial, (long long)s->attempt);
-	if (!pack_seats_occupied(p) && wait_ms > ALONE_MS)
+	if (!pack_members_occupied(p) && wait_ms > ALONE_MS)
 		wait_ms = ALONE_MS;
 	s->unresponsive_at_ms = p->now_ms + wait_ms;
 }
@@ -231,7 +231,7 @@ nonsense(struct pack *p, const char *line, size_t len, const char *why)
 }
 
 void
-pack_seats_on_line(struct pack *p, const char *line, size_t len)
+pack_members_on_line(struct pack *p, const char *line, size_t len)
 {
 	struct pack_message *said = &p->line;
 	struct pack_seat *s = NULL;
@@ -273,7 +273,7 @@ pack_seats_on_line(struct pack *p, const char *line, size_t len)
  * be executed.
  */
 void
-pack_seats_end(struct pack *p, enum pack_end how, int number, const char *why)
+pack_members_end(struct pack *p, enum pack_end how, int number, const char *why)
 {
 	struct pack_member *m;
 	struct buf b = { 0 };
@@ -292,7 +292,7 @@ pack_seats_end(struct pack *p, enum pack_end how, int number, const char *why)
 }
 
 int64_t
-pack_seats_next_ms(const struct pack *p)
+pack_members_next_ms(const struct pack *p)
 {
 	int64_t first = -1, at;
 	size_t i;
@@ -306,7 +306,7 @@ pack_seats_next_ms(const struct pack *p)
 }
 
 bool
-pack_seats_unresponsive(const struct pack *p)
+pack_members_unresponsive(const struct pack *p)
 {
 	size_t i;
 
@@ -318,7 +318,7 @@ pack_seats_unresponsive(const struct pack *p)
 }
 
 bool
-pack_seats_occupied(const struct pack *p)
+pack_members_occupied(const struct pack *p)
 {
 	size_t i;
 
@@ -467,7 +467,7 @@ static void
 member_stop(struct pack *p, struct pack_member *m)
 {
 	if (m->state == PACK_RUNNING)
-		pack_seats_stop(p, pack_seats_find(p, m));
+		pack_members_stop(p, pack_members_find(p, m));
 	if (m->state != PACK_WAITING)
 		return;
 	pack_members_send(m, 'e', "1 it was stopped before it started");
@@ -491,10 +491,10 @@ pack_members_read(struct pack *p, struct pack_member *m)
 static void
 member_free(struct pack *p, struct pack_member *m)
 {
-	struct pack_seat *s = pack_seats_find(p, m);
+	struct pack_seat *s = pack_members_find(p, m);
 
 	if (s != NULL)
-		pack_seats_desert(p, s);
+		pack_members_desert(p, s);
 	pack_line_io_close(&m->io);
 	free(m->message);
 	free(m->trial_dir);

@@ -129,7 +129,7 @@ not_run(struct pack *p, int error)
 	    g->in_chdir ? "enter" : "run",
 	    g->in_chdir ? p->workdir : p->argv[0], strerror(error));
 	pack_log_note(p, "%s", why);
-	pack_seats_end(p, PACK_END_NOT_RUN, 0, why);
+	pack_members_end(p, PACK_END_NOT_RUN, 0, why);
 }
 
 static void
@@ -290,7 +290,7 @@ output_read(struct pack *p)
 	pack_line_io_read(&g->out);
 	while ((line = pack_line_io_next(&g->out, &len)) != NULL) {
 		any = true;
-		pack_seats_on_line(p, line, len);
+		pack_members_on_line(p, line, len);
 	}
 	if (g->out.skipped > had)
 		pack_log_note(p, "skipped: a line of more than %d bytes",
@@ -318,22 +318,22 @@ tell_end(struct pack *p)
 	if (g->killed) {
 		(void)snprintf(why, sizeof why,
 		    "its program did not answer and was ended");
-		pack_seats_end(p, PACK_END_OURS, 0, why);
+		pack_members_end(p, PACK_END_OURS, 0, why);
 	} else if (WIFEXITED(g->status)) {
 		(void)snprintf(why, sizeof why,
 		    "its program ended with exit status %d",
 		    WEXITSTATUS(g->status));
-		pack_seats_end(p, PACK_END_CODE, WEXITSTATUS(g->status), why);
+		pack_members_end(p, PACK_END_CODE, WEXITSTATUS(g->status), why);
 	} else if (WTERMSIG(g->status) == SIGKILL && *p->cgroup != '\0' &&
 		   cgroup_oom(p->cgroup)) {
 		(void)snprintf(why, sizeof why,
 		    "the kernel killed its program for lack of memory");
-		pack_seats_end(p, PACK_END_OOM, 0, why);
+		pack_members_end(p, PACK_END_OOM, 0, why);
 	} else {
 		(void)snprintf(why, sizeof why,
 		    "its program ended by signal %d (%s)", WTERMSIG(g->status),
 		    strsignal(WTERMSIG(g->status)));
-		pack_seats_end(p, PACK_END_SIGNAL, WTERMSIG(g->status), why);
+		pack_members_end(p, PACK_END_SIGNAL, WTERMSIG(g->status), why);
 	}
 	pack_log_note(p, "%s", why);
 }
@@ -581,7 +581,7 @@ program_mind(struct pack *p)
 
 	if (p->program.phase == PACK_NONE && !p->leaving && anybody_waits(p))
 		pack_program_start(p);
-	if (pack_seats_unresponsive(p) && !pack_seats_occupied(p))
+	if (pack_members_unresponsive(p) && !pack_members_occupied(p))
 		pack_program_kill(p);
 	if (!idle) {
 		p->leave_at_ms = -1;
@@ -602,7 +602,7 @@ static int
 wait_ms(const struct pack *p)
 {
 	const int64_t at[] = { p->leaving ? -1 : p->leave_at_ms, p->lock_try_ms,
-		p->accept_try_ms, pack_seats_next_ms(p),
+		p->accept_try_ms, pack_members_next_ms(p),
 		pack_program_next_ms(p) };
 	int64_t first = -1;
 	size_t i;
@@ -692,7 +692,7 @@ owner_turn(struct pack *p)
 	pack_program_turn(p);
 	pack_members_sweep(p);
 	program_mind(p);
-	pack_seats_fill(p);
+	pack_members_fill(p);
 	pack_line_io_flush(&p->program.in);
 	pack_members_sweep(p);
 	return !p->leaving || p->program.phase != PACK_NONE || p->n_members > 0;

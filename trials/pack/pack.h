@@ -163,16 +163,17 @@ int64_t pack_arrivals_until(struct pack *);
 
 /* pack-members.c: trials that the program has. */
 /* Assign free seats to waiting members. */
-void pack_seats_fill(struct pack *);
+void pack_members_fill(struct pack *);
 /* Process a line of the program. */
-void pack_seats_on_line(struct pack *, const char *line, size_t len);
+void pack_members_on_line(struct pack *, const char *line, size_t len);
 /* The program has ended: end all its trials. */
-void pack_seats_end(struct pack *, enum pack_end, int number, const char *why);
+void
+pack_members_end(struct pack *, enum pack_end, int number, const char *why);
 /* When the next seat becomes unresponsive, -1 = never; whether one is. */
-int64_t pack_seats_next_ms(const struct pack *);
-bool pack_seats_unresponsive(const struct pack *);
+int64_t pack_members_next_ms(const struct pack *);
+bool pack_members_unresponsive(const struct pack *);
 /* Whether any seat has a member. */
-bool pack_seats_occupied(const struct pack *);
+bool pack_members_occupied(const struct pack *);
 
 /*
  * pack-member-main.c, pack-owner-main.c: the two commands; return exit

@@ -62,7 +62,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->trial = spec->trial;
 	a->attempt = spec->attempt;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
-	sm_create_job_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
+	sm_job_request_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
 	a->dir = xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
 	a->spec = sm_spec_copy(spec);
 	a->cursor = spec->cursor;

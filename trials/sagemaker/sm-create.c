@@ -349,7 +349,7 @@ body_make(struct sm_attempt *a, struct err *e)
 	};
 	struct buf body = { 0 };
 
-	if (sm_create_job_put(&body, &request, e) != 0) {
+	if (sm_job_request_put(&body, &request, e) != 0) {
 		buf_free(&body);
 		return -1;
 	}

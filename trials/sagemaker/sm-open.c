@@ -70,9 +70,9 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 	if (aws_open(&sm->aws, &aws, e) != 0)
 		return -1;
 	name_place(sm);
-	sm_create_job_prefix(sm->prefix, sm->study, sm->study_id);
+	sm_job_request_prefix(sm->prefix, sm->study, sm->study_id);
 	sm->study_key =
-	    sm_create_job_study_key(sm->set, sm->study, sm->study_id);
+	    sm_job_request_study_key(sm->set, sm->study, sm->study_id);
 	return 0;
 }
 

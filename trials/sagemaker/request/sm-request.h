@@ -46,12 +46,12 @@ int sm_plan_replicas(const struct sm_settings *);
 #define SM_NAME_MAX 64
 
 /* hpt-STUDY-ID- : prefix of all job names of this study. */
-void sm_create_job_prefix(
+void sm_job_request_prefix(
     char out[SM_NAME_MAX], const char *study, const char *study_id);
-void sm_create_job_name(char out[SM_NAME_MAX], const char *prefix,
+void sm_job_request_name(char out[SM_NAME_MAX], const char *prefix,
     int64_t trial, int attempt, const char *uuid);
 /* s3 key prefix of the study: "hpotune/mnist-1a2b3c" */
-char *sm_create_job_study_key(
+char *sm_job_request_study_key(
     const struct sm_settings *, const char *study, const char *study_id);
 
 /* The inputs of CreateTrainingJob. */
@@ -62,13 +62,13 @@ struct sm_request {
 	const char *job;
 	const char *study_id;
 	const char *metric; /* the objective */
-	const char *study_key; /* from sm_create_job_study_key */
+	const char *study_key; /* from sm_job_request_study_key */
 	/* from sm-code-upload.c: prefix of run.sh and code.tar.gz */
 	const char *code_key;
 	const char *region;
 };
 /* Append the body; -1: it exceeds AWS's limits, or a text is NULL. */
-int sm_create_job_put(struct buf *, const struct sm_request *, struct err *);
+int sm_job_request_put(struct buf *, const struct sm_request *, struct err *);
 /*
  * Append the settings of the entry script, which are sent in the pieces
  * HPT_SPEC_n.

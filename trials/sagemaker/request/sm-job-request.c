@@ -18,7 +18,7 @@ enum {
 };
 
 void
-sm_create_job_prefix(
+sm_job_request_prefix(
     char out[SM_NAME_MAX], const char *study, const char *study_id)
 {
 	size_t n = strlen(study);
@@ -32,7 +32,7 @@ sm_create_job_prefix(
 }
 
 void
-sm_create_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
+sm_job_request_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
     int attempt, const char *uuid)
 {
 	(void)snprintf(out, SM_NAME_MAX, "%.28s%05" PRId64 "-%02d-%.6s", prefix,
@@ -40,7 +40,7 @@ sm_create_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
 }
 
 char *
-sm_create_job_study_key(
+sm_job_request_study_key(
     const struct sm_settings *s, const char *study, const char *study_id)
 {
 	return xasprintf("%s%s%s-%s", s->prefix, *s->prefix != '\0' ? "/" : "",
@@ -361,7 +361,7 @@ is_incomplete(const struct sm_request *r)
 }
 
 int
-sm_create_job_put(struct buf *b, const struct sm_request *r, struct err *e)
+sm_job_request_put(struct buf *b, const struct sm_request *r, struct err *e)
 {
 	static const char *const done[] = { "AlgorithmSpecification",
 		"OutputDataConfig", "ResourceConfig", "StoppingCondition",

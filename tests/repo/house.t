@@ -84,13 +84,30 @@ cycles() { # top least: the circles of at least so many files, one a line
 	}')
 }
 
+# The path of a metric line, in a README: the functions of each row that its file
+# does not define.
+lost() { # README
+	sed -n 's/^| `\([a-z][^`]*\.c\)` | `\([a-z_0-9]*\)`.*/\1 \2/p' "$1" |
+	    while read -r file name; do
+		grep -q "^$name(" "$TOP_SRCDIR/$file" ||
+		    echo "$file has no $name"
+	done
+}
+
 is "$(crowded "$TOP_SRCDIR")" '' "no folder has more than $folder_most files"
 is "$(cycles "$TOP_SRCDIR" $((cycle_most + 1)))" '' \
     "no more than $cycle_most files call one another in a circle"
 ok 'there are smaller circles' \
     test "$(cycles "$TOP_SRCDIR" 2 | wc -l)" -gt 0
 
+is "$(lost "$TOP_SRCDIR/src/server/tuner/README.md")" '' \
+    'the path of a metric line is what its README says'
+is "$(grep -cE '^\| `[a-z][^`]*\.c` \| `[a-z_]+`' \
+    "$TOP_SRCDIR/src/server/tuner/README.md")" 14 'which is found there'
+
 # The checker is checked.
+echo '| `src/base/err.c` | `err_new`: none |' >lost
+is "$(lost lost)" 'src/base/err.c has no err_new' 'a function that moved is found'
 mkdir -p bad/src/new/f3 bad/strategies bad/trials bad/kernels
 i=0
 while [ $i -le $folder_most ]; do

@@ -15,9 +15,12 @@
 enum {
 	PART_MIN = 128, /* rows that the first part has at most */
 	PART_GROWTH = 3,
+	PART_BRIEF = 64, /* rows of the first of two parts */
+	LAST_BRIEF = 160, /* and of the last one at most */
 	EVALS_EACH = 12, /* of each start, on the first part */
 	EVALS_BEST = 60, /* of the best of them, there */
-	EVALS_LATER = 12
+	EVALS_LATER = 12,
+	EVALS_LAST = 20 /* of the last of two parts */
 };
 
 /* Where the logarithms of theta stay. */
@@ -199,6 +202,19 @@ fit_part(struct lbfgs *l, struct fit *fit, const struct gp_data *all, size_t m,
 	free(f);
 }
 
+/* Rows of the first part. */
+static size_t
+first_rows(size_t most, bool brief)
+{
+	size_t m = most;
+
+	if (brief)
+		return m < PART_BRIEF ? m : PART_BRIEF;
+	while (m > PART_MIN)
+		m /= PART_GROWTH;
+	return m;
+}
+
 void
 gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
     const struct gp_data *data, const struct gp_hyperparameters_rule *rule)
@@ -218,14 +234,16 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	bounds_fill(low, high, data->d, rule->noiseless);
 	starts_fill(starts, r, data->d);
 	most = data->n < rule->fit_trials ? data->n : rule->fit_trials;
-	for (m = most; m > PART_MIN;)
-		m /= PART_GROWTH;
+	if (rule->brief && most > LAST_BRIEF)
+		most = LAST_BRIEF;
+	m = first_rows(most, rule->brief);
 	fit_part(&l, &fit, data, m, starts, r);
 	l.max_evals = EVALS_BEST;
 	for (fit_part(&l, &fit, data, m, starts, 1); m < most;) {
-		m = m * PART_GROWTH + PART_GROWTH > most ? most
-							 : m * PART_GROWTH;
-		l.max_evals = EVALS_LATER;
+		m = rule->brief || m * PART_GROWTH + PART_GROWTH > most
+			? most
+			: m * PART_GROWTH;
+		l.max_evals = rule->brief ? EVALS_LAST : EVALS_LATER;
 		fit_part(&l, &fit, data, m, starts, 1);
 	}
 	memcpy(theta, starts, n * sizeof *theta);

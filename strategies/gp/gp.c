@@ -29,6 +29,7 @@ enum {
 	KEPT = 64, /* of a sweep: enough to step over what was tried */
 	LESS = 16, /* of the candidates with constraints */
 	LESS_COST = 4, /* with durations */
+	LESS_BRIEF = 2, /* of several objectives as one */
 	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
@@ -113,7 +114,7 @@ gp_check(
 }
 
 static struct gp_hyperparameters_rule
-rule_of(const struct option_value *values)
+rule_of(const struct option_value *values, const struct strategy_ask *ask)
 {
 	bool exact = plugin_option_is(values, "deterministic_objective");
 
@@ -122,6 +123,8 @@ rule_of(const struct option_value *values)
 		.restarts = (size_t)plugin_option_number(values, "restarts"),
 		.fit_trials =
 		    (size_t)plugin_option_number(values, "fit_trials"),
+		.brief = ask->history != NULL &&
+			 history_n_objectives(ask->history) > 1,
 	};
 }
 
@@ -226,7 +229,23 @@ candidates_of(
 		m /= LESS;
 	else if (goal->cost != NULL)
 		m /= LESS_COST;
+	else if (q->rule.brief)
+		m /= LESS_BRIEF;
 	return m > 1 ? (size_t)m : 1;
+}
+
+/*
+ * Their time grows with the square of the rows.  With several objectives, whose
+ * suggestions take longest, there are fewer with many rows.
+ */
+static size_t
+searches_of(const struct gp_question *q)
+{
+	size_t m = (size_t)plugin_option_number(q->options, "local_searches");
+
+	if (q->rule.brief && q->rows.n > FULL_ROWS)
+		m = m * FULL_ROWS / q->rows.n;
+	return m > 1 ? m : 1;
 }
 
 /* Whether a number is strictly within its bounds, or anywhere in its range. */
@@ -269,7 +288,7 @@ row_shake(double *row, struct gp_question *q)
 static void
 search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 {
-	size_t d = q->rows.d, wanted, n, m, i;
+	size_t d = q->rows.d, wanted = searches_of(q), n, m, i;
 	double *rows = xcalloc((2 * KEPT + 1) * d, sizeof *rows), *starts;
 	double *before;
 	double score[2 * KEPT + 1];
@@ -278,7 +297,6 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 
 	rule.candidates = candidates_of(q, goal);
 	n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
-	wanted = (size_t)plugin_option_number(q->options, "local_searches");
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	gp_local_search_starts(starts, m, goal, rows, n);
@@ -343,7 +361,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 {
 	struct gp_question q = { .ask = ask,
 		.options = values,
-		.rule = rule_of(values),
+		.rule = rule_of(values, ask),
 		.warp = plugin_option_is(values, "warp") ? GP_WARP_POWER
 							 : GP_WARP_NONE };
 	size_t max = (size_t)plugin_option_number(values, "max_trials"), k;

@@ -213,6 +213,11 @@ struct gp_hyperparameters_rule {
 	double noise_log; /* of the prior of the noise, as below */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
+	/*
+	 * For a suggestion that fits several processes: the starts have 64 rows
+	 * at most, the last part of the fit 160.
+	 */
+	bool brief;
 	double shorten; /* added to the logarithms of the relevances found */
 };
 

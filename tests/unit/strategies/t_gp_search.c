@@ -83,6 +83,56 @@ check_fit(void)
 	free(y);
 }
 
+/* Rows of the likelihoods asked for, most of them, and how many of so many. */
+static size_t asked_most, asked;
+
+static void
+likelihood_watched(void *dev, const struct gp_data *data, const double *theta,
+    size_t r, double *value, double *gradient, int *status)
+{
+	asked_most = data->n > asked_most ? data->n : asked_most;
+	asked += r * data->n * data->n * data->n;
+	kernels_cpu()->gp_likelihood(
+	    dev, data, theta, r, value, gradient, status);
+}
+
+/* A brief fit finds the same for less. */
+static void
+check_brief(void)
+{
+	enum { N = 300, D = 3 };
+	static const double want[] = { 3, 0.5, -1.5, 0, -5 };
+	double *x = xcalloc(N * D, sizeof *x), *y = xcalloc(N, sizeof *y);
+	double theta[D + 2];
+	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
+	struct gp_hyperparameters_rule rule = { .restarts = 4,
+		.fit_trials = 200 };
+	struct kernels watched = *kernels_cpu();
+	struct rng rng;
+	size_t full, i;
+
+	rng_init(&rng, 11, 0);
+	for (i = 0; i < N * D; i++)
+		x[i] = rng_uniform(&rng);
+	draw(y, x, N, D, want, &rng);
+	data.noise_floor = 1e-6;
+	watched.gp_likelihood = likelihood_watched;
+	gp_hyperparameters_fit(theta, &watched, &data, &rule);
+	is_int((long long)asked_most, 200, "a fit has all fit_trials");
+	full = asked;
+	asked = asked_most = 0;
+	rule.brief = true;
+	gp_hyperparameters_fit(theta, &watched, &data, &rule);
+	is_int((long long)asked_most, 160, "a brief one has 160 at most");
+	ok(2 * asked < 3 * full, "and less to compute: %g",
+	    (double)asked / (double)full);
+	for (i = 0; i < D; i++)
+		ok(fabs(theta[i] - want[i]) < 1, "scale %zu: %g for %g", i,
+		    theta[i], want[i]);
+	free(x);
+	free(y);
+}
+
 /* The fitted variance of the noise in values of a smooth function. */
 static double
 noise_found(double deviation, uint64_t seed)
@@ -380,6 +430,7 @@ main(void)
 {
 	check_candidates();
 	check_fit();
+	check_brief();
 	check_noise();
 	check_starts();
 	check_constraint();

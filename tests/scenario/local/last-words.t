@@ -22,8 +22,8 @@ cat >study.json <<'EOF'
 EOF
 "$HPOTUNE" start study.json >out 2>&1
 is "$(sql s.db "SELECT state, why FROM results JOIN trials USING (trial, state)")" \
-    'failed|exit status 3: \x1b[31mValueError\x1b[0m: bad learning rate' \
-    'why: the exit status and the last line that says something'
+    'failed|exit status 3: ValueError: bad learning rate' \
+    'why: the exit status and the last line that says something, without colours'
 like "$(cat out)" '1 failed: exit status 3: .*ValueError' 'the log has it'
 "$HPOTUNE" status study.json >out
 like "$(cat out)" '^failed: trial 1: exit status 3: .*bad learning rate$' \

@@ -36,6 +36,8 @@ who() { # name
 is "$(who old)" 'random: -' 'a strategy with a name needs no reason'
 ok 'no strategy is named' "$HPOTUNE" check old.json
 sed 's/"name": "random", //; s/"old"/"cold"/' old.json >cold.json
+"$HPOTUNE" start -q --trials 11 cold.json
+sqlite3 cold.db 'UPDATE t_trial SET seconds = 0.01'
 "$HPOTUNE" start -q cold.json
 is "$(sql cold.db 'SELECT strategy FROM study')" auto 'the default'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 10
@@ -43,20 +45,20 @@ is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 10
     'sobol|fewer than 10 trials, or fewer than 5 finished: evenly spread points' \
     'begins with even points'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial = 12')" \
-    'tpe|trials take less than a second on average' 'then it is the duration'
+    'tpe|trials take less than 0.2 s on average' 'then it is the duration'
 
-study long 1.05
+study long 0.25
 "$HPOTUNE" start -q long.json
 is "$(who long)" 'gp: fewer than 200 finished trials' 'long trials: gp'
 study short 0
-"$HPOTUNE" start -q short.json
-is "$(sql short.db 'SELECT strategy FROM suggestions')" 'gp
-tpe
-tpe
+"$HPOTUNE" start -q --trials 1 short.json
+sqlite3 short.db 'UPDATE t_trial SET seconds = 0.01'
+"$HPOTUNE" start -q --trials 2 short.json
+is "$(sql short.db 'SELECT strategy FROM suggestions ORDER BY trial')" 'gp
 tpe' 'short ones: gp until their duration is known'
 
 # Killed while the third trial runs.
-study killed 1.05
+study killed 0.25
 server killed.json -q
 third() {
 	sql_is killed.db "SELECT completed, running FROM study" '2|1'
@@ -95,7 +97,7 @@ ok 'the trials before are known trials of cmaes, as the manual says' \
     [ "$(sql many.db "$params")" != "$(sql own/many.db "$params")" ]
 
 # Without hpotune-worker.
-study none 1.05 -e 's/: 4, "para/: 2, "para/'
+study none 0.25 -e 's/: 4, "para/: 2, "para/'
 HPOTUNE_WORKER=$dir/nobody "$HPOTUNE" start -q none.json 2>err
 is $? 0 'a worker that is not there is no error'
 is "$(who none)" 'tpe: hpotune-worker cannot be used' 'tpe is asked instead'

@@ -128,7 +128,6 @@ turn(void *arg)
 {
 	struct aws_client *rig = arg;
 
-	rig->turns++;
 	if (rig->want_requests ? rig->n_asked >= rig->requests_wanted
 			       : rig->open == 0)
 		loop_stop(rig->loop);

@@ -35,7 +35,6 @@ struct asked {
 	char operation[64]; /* "StopTrainingJob", "PUT /bucket/key" */
 	char *head, *body;
 	int64_t at_ms;
-	int64_t turn; /* of the loop */
 };
 
 enum { AWS_CLIENT_STEPS = 64, AWS_CLIENT_REQUESTS = 2048 };
@@ -55,7 +54,6 @@ struct aws_client {
 	    struct aws_client *, const struct asked *, struct step *);
 	struct asked asked[AWS_CLIENT_REQUESTS];
 	size_t n_asked;
-	int64_t turns; /* of the loop so far */
 	int64_t date_off_s; /* the server's clock is ahead by so much */
 	bool no_date;
 	bool real; /* the endpoints of AWS: nothing may be sent */

@@ -162,7 +162,6 @@ conn_take(struct conn *c)
 	}
 	q->body = xstrndup(c->in.data + head, body);
 	q->at_ms = loop_now_ms(rig->loop);
-	q->turn = rig->turns;
 	asked_name(q);
 	rig->n_asked++;
 	rest = xstrndup(c->in.data + head + body, c->in.len - head - body);

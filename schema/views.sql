@@ -356,19 +356,20 @@ FROM t_notice ORDER BY t_notice.id;
 
 -- The five best completed trials in hindsight: whether the rule median with its
 -- default options and without its guard would have stopped them by the medians
--- of now, and at which step first.  The conditions are those of median_judges,
+-- of now, and at which step first.  With replicates only first ones, which are
+-- what the medians have.  The conditions are those of median_judges,
 -- stop_is_late and min_trials; a trial is one of the trials of its medians.
 CREATE VIEW hindsight AS
 WITH top AS (SELECT * FROM (SELECT trial, objective FROM t_trial
     INDEXED BY t_trial_completed
     WHERE forgotten = 0 AND state = 'completed' AND violation = 0 AND
-	objective BETWEEN (SELECT -1.7976931348623157e308 FROM t_study
+	coalesce(replicate, 1) = 1 AND objective BETWEEN (SELECT -1.7976931348623157e308 FROM t_study
 	WHERE goal = 'minimize') AND 1.7976931348623157e308
     ORDER BY objective, trial LIMIT 5)
     UNION ALL SELECT * FROM (SELECT trial, objective FROM t_trial
     INDEXED BY t_trial_completed
     WHERE forgotten = 0 AND state = 'completed' AND violation = 0 AND
-	objective BETWEEN (SELECT -1.7976931348623157e308 FROM t_study
+	coalesce(replicate, 1) = 1 AND objective BETWEEN (SELECT -1.7976931348623157e308 FROM t_study
 	WHERE goal = 'maximize') AND 1.7976931348623157e308
     ORDER BY objective DESC, trial LIMIT 5)),
 reported AS (SELECT c.trial, c.step, c.value,

@@ -86,6 +86,7 @@ struct stopper {
 	const char *about;
 	const char *source;
 	const struct option *options;
+	bool alone; /* it judges a trial by its own reports alone */
 
 	int (*open)(void **state, const struct option_value *,
 	    const struct stopper_env *, struct err *);
@@ -138,6 +139,11 @@ int stop_rule_set_add(struct stop_rule_set *, const struct stopper *,
     const struct option_value *, const struct stopper_env *, bool veto,
     struct err *);
 void stop_rule_set_free(struct stop_rule_set *);
+/*
+ * From now on only rules that judge a trial by its own reports stop one; the
+ * others stop what diverges.
+ */
+void stop_rule_set_compare_nothing(struct stop_rule_set *);
 void stop_rule_set_observe(struct stop_rule_set *, const struct history *,
     int64_t trial, int64_t step);
 void stop_rule_set_ended(

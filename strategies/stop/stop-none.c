@@ -58,6 +58,7 @@ const struct stopper stopper_none = {
 	.name = "none",
 	.about = "stops no trial",
 	.source = NULL,
+	.alone = true,
 	.open = none_open,
 	.close = none_close,
 	.observe = none_observe,

@@ -172,6 +172,7 @@ const struct stopper stopper_overfit = {
 	.about = "its metric gets worse while another one gets better",
 	.source = "Prechelt, Early stopping - but when?, 1998",
 	.options = overfit_options,
+	.alone = true,
 	.open = overfit_open,
 	.close = overfit_close,
 	.observe = overfit_observe,

@@ -160,6 +160,7 @@ const struct stopper stopper_patience = {
 	.about = "no improvement in a number of reports",
 	.source = "Prechelt, Early stopping - but when?, 1998",
 	.options = patience_options,
+	.alone = true,
 	.open = patience_open,
 	.close = free,
 	.observe = patience_observe,

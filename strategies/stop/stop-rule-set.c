@@ -22,6 +22,7 @@ struct stop_rule_set {
 	size_t n;
 	const char **metrics; /* of all series, each once, closed by NULL */
 	size_t n_metrics;
+	bool compares_nothing;
 };
 
 struct stop_rule_set *
@@ -89,6 +90,12 @@ stop_rule_set_free(struct stop_rule_set *set)
 	free(set->members);
 	free(set->metrics);
 	free(set);
+}
+
+void
+stop_rule_set_compare_nothing(struct stop_rule_set *set)
+{
+	set->compares_nothing = true;
 }
 
 void
@@ -213,6 +220,24 @@ verdict_ends(enum verdict v)
 	return v == VERDICT_STOP || v == VERDICT_PAUSE;
 }
 
+/*
+ * Whether the rule may judge what is not to be compared: only what diverges,
+ * unless it compares nothing.
+ */
+static bool
+member_may(const struct stop_rule_set *set, const struct member *m,
+    const struct history *h, int64_t trial)
+{
+	struct curve c;
+
+	if (!set->compares_nothing || m->rule->alone)
+		return true;
+	if (m->series != NULL && stop_series_at(m->series, trial) < 0)
+		return false;
+	c = history_curve(m->series != NULL ? m->series->curves : h, trial);
+	return c.n > 0 && !isfinite(c.values[c.n - 1]);
+}
+
 /* A veto rule allows a stop if it would stop the trial itself. */
 static void
 set_veto(struct stop_rule_set *set, const struct history *h, int64_t trial,
@@ -223,7 +248,8 @@ set_veto(struct stop_rule_set *set, const struct history *h, int64_t trial,
 	size_t i;
 
 	for (i = 0; i < set->n; i++) {
-		if (!set->members[i].veto)
+		if (!set->members[i].veto ||
+		    !member_may(set, &set->members[i], h, trial))
 			continue;
 		member_judge(&set->members[i], h, trial, step, &second);
 		if (verdict_ends(second.verdict))
@@ -273,9 +299,13 @@ set_judge(struct stop_rule_set *set, const struct history *h, int64_t trial,
 	for (i = 0; i < set->n && j->verdict != VERDICT_STOP; i++) {
 		m = &set->members[i];
 		if (m->veto || (m->series == NULL) != (metric == NULL) ||
-		    (metric != NULL && strcmp(m->series->metric, metric) != 0))
+		    (metric != NULL &&
+			strcmp(m->series->metric, metric) != 0) ||
+		    !member_may(set, m, h, trial))
 			continue;
 		member_judge(m, h, trial, step, &one);
+		if (set->compares_nothing && !m->rule->alone && !one.diverged)
+			continue;
 		if (verdict_ends(one.verdict) && !one.diverged)
 			set_veto(set, h, trial, step, &one);
 		/* Of those that keep it, the first one's numbers are shown. */

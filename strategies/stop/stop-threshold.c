@@ -127,6 +127,7 @@ const struct stopper stopper_threshold = {
 	.about = "the value leaves a stated range, or is not a number",
 	.source = NULL,
 	.options = threshold_options,
+	.alone = true,
 	.open = threshold_open,
 	.close = free,
 	.observe = threshold_observe,

@@ -43,7 +43,7 @@ src/server/announce	src/base src/base/json @model src/store src/server/status tr
 src/server/provenance	src/base @model src/store	-
 src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
 src/server/attempts	src/base src/base/json @model src/store src/server/plugins trials/launcher.h	-
-src/server/replicates	@plain @model src/store	-
+src/server/replicates	@plain @model src/store strategies/stopper.h	-
 src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-

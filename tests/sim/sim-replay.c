@@ -190,8 +190,10 @@ struct stop {
 
 struct replay {
 	struct sim *s;
-	struct history *history;
+	struct history *history; /* of first replicates, or of all trials */
 	struct stop_rule_set *rules;
+	struct history *trials; /* of all, for other replicates */
+	struct stop_rule_set *others;
 	const struct stopper *median;
 	void *median_state;
 	struct stop *stops;
@@ -200,8 +202,21 @@ struct replay {
 	bool stopped[128];
 	bool looked
 	    [128]; /* it went on after its end: only what diverges stops */
+	bool other[128]; /* it is no first replicate */
 	int64_t judged[128];
 };
+
+static struct history *
+replay_history(const struct replay *rp, int64_t trial)
+{
+	return rp->other[trial] ? rp->trials : rp->history;
+}
+
+static struct stop_rule_set *
+replay_rules(const struct replay *rp, int64_t trial)
+{
+	return rp->other[trial] ? rp->others : rp->rules;
+}
 
 static struct stop *
 stop_find(struct replay *rp, int64_t trial, int64_t step, int64_t at)
@@ -221,12 +236,13 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step, const char *series)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
 	int64_t max = rp->s->study->trial.max_steps;
-	struct curve c = history_curve(rp->history, trial);
+	struct history *h = replay_history(rp, trial);
+	struct stop_rule_set *rules = replay_rules(rp, trial);
+	struct curve c = history_curve(h, trial);
 	struct stop *row;
 
 	if (series != NULL)
-		stop_rule_set_judge_metric(
-		    rp->rules, rp->history, trial, series, &j);
+		stop_rule_set_judge_metric(rules, h, trial, series, &j);
 	row = stop_find(rp, trial, step, series != NULL ? j.at : -1);
 
 	if (row == NULL &&
@@ -238,7 +254,7 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step, const char *series)
 		    step <= rp->judged[trial])
 			return;
 		rp->judged[trial] = step;
-		stop_rule_set_judge(rp->rules, rp->history, trial, step, &j);
+		stop_rule_set_judge(rules, h, trial, step, &j);
 	}
 	if (rp->looked[trial] && !j.diverged && row == NULL)
 		return;
@@ -274,39 +290,50 @@ replay_report(struct replay *rp, const struct store_record *r)
 		.step = r->step,
 		.value = r->value,
 		.spent = { r->seconds, r->dollars } };
+	struct history *h = replay_history(rp, r->trial);
+	struct stop_rule_set *rules = replay_rules(rp, r->trial);
 	bool is_new;
 
 	if (r->metric == NULL) {
-		is_new =
-		    history_report(rp->history, r->trial, r->step, r->value);
-		stop_rule_set_observe(
-		    rp->rules, rp->history, r->trial, r->step);
-		rp->median->observe(
-		    rp->median_state, rp->history, r->trial, r->step);
+		is_new = history_report(h, r->trial, r->step, r->value);
+		stop_rule_set_observe(rules, h, r->trial, r->step);
+		if (!rp->other[r->trial])
+			rp->median->observe(
+			    rp->median_state, h, r->trial, r->step);
 		if (is_new)
 			replay_judge(rp, r->trial, r->step, NULL);
 	}
-	if (stop_rule_set_report(rp->rules, &report))
+	if (stop_rule_set_report(rules, &report))
 		replay_judge(rp, r->trial, r->step, report.metric);
+}
+
+static void
+replay_ended(struct replay *rp, int64_t trial)
+{
+	struct history *h = replay_history(rp, trial);
+
+	stop_rule_set_ended(replay_rules(rp, trial), h, trial);
+	if (!rp->other[trial])
+		rp->median->ended(rp->median_state, h, trial);
 }
 
 static int
 on_record(void *arg, const struct store_record *r)
 {
 	struct replay *rp = arg;
+	struct history *h = replay_history(rp, r->trial);
 	struct err e = ERR_INIT;
 	char number[24];
 
 	(void)snprintf(number, sizeof number, "%" PRId64, r->trial);
-	while (history_count(rp->history) < r->trial)
-		history_add(rp->history, history_count(rp->history) + 1, NULL);
+	while (history_count(h) < r->trial)
+		history_add(h, history_count(h) + 1, NULL);
 	if (r->state == TRIAL_RUNNING) {
 		replay_report(rp, r);
 	} else if (r->state == TRIAL_WAITING) {
 		/* Who was retried may be stopped again, by the same rules. */
-		history_retry(rp->history, r->trial);
-		stop_rule_set_ended(rp->rules, rp->history, r->trial);
-		rp->median->ended(rp->median_state, rp->history, r->trial);
+		history_retry(h, r->trial);
+		replay_ended(rp, r->trial);
 		rp->looked[r->trial] = true;
 		rp->touched[r->trial] =
 		    rp->touched[r->trial] || sim_number(rp->s,
@@ -314,12 +341,11 @@ on_record(void *arg, const struct store_record *r)
 						 "WHERE trial = ?",
 						 number) > 0;
 	} else {
-		if (replay_results(rp->history, rp->s->study, rp->s->reader,
-			r->trial, &e) != 0)
+		if (replay_results(
+			h, rp->s->study, rp->s->reader, r->trial, &e) != 0)
 			sim_wrong(rp->s, "%s", e.text);
-		history_end(rp->history, r->trial, r->state, r->value);
-		stop_rule_set_ended(rp->rules, rp->history, r->trial);
-		rp->median->ended(rp->median_state, rp->history, r->trial);
+		history_end(h, r->trial, r->state, r->value);
+		replay_ended(rp, r->trial);
 	}
 	return *rp->s->wrong != '\0';
 }
@@ -357,6 +383,13 @@ replay_rows(struct replay *rp)
 	    rp->s->leaves > 0 ||
 		strcmp(rp->s->study->strategy.name, "pbt") == 0,
 	    sizeof rp->touched);
+	if (store_rows_open(&r, rp->s->reader,
+		"SELECT trial FROM t_trial WHERE replicate > 1", NULL,
+		&e) == 0) {
+		while (store_rows_next(r, &e) == 1)
+			rp->other[store_rows_int(r, 0)] = true;
+		store_rows_close(r);
+	}
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT DISTINCT trial FROM "
 		"t_attempt WHERE end_class = 'user' UNION SELECT trial FROM "
@@ -443,7 +476,7 @@ replay_promote(struct replay *rp)
 
 /* The stopped trials as they are recorded, for the decision. */
 struct looks {
-	const struct sim *s;
+	const struct replay *replay;
 	bool given;
 	struct second_look_trial list[128];
 	size_t n;
@@ -453,15 +486,26 @@ static int
 on_stopped(void *arg, const struct store_stopped *row)
 {
 	struct looks *l = arg;
-	bool kept = pretend_world_saved(l->s->world, row->trial) > 0;
+	struct sim *s = l->replay->s;
+	bool kept = pretend_world_saved(s->world, row->trial) > 0;
+	char number[24];
 
+	(void)snprintf(number, sizeof number, "%" PRId64, row->trial);
+	if (l->replay->other[row->trial])
+		return 0;
 	l->list[l->n++] = (struct second_look_trial){
 		.trial = row->trial,
 		.step = row->step,
 		.price = row->price,
 		.candidate = !row->looked && row->backend != NULL &&
 			     strcmp(row->backend, "ask") != 0 &&
-			     (l->given || kept),
+			     (l->given || kept) &&
+			     sim_number(s,
+				 "SELECT count(*) FROM t_trial AS a JOIN "
+				 "t_trial AS b USING (setting) WHERE a.trial = "
+				 "CAST(? AS INTEGER) AND b.trial <> a.trial "
+				 "AND b.state IN ('failed', 'stopped')",
+				 number) == 0,
 		.checkpoint = kept,
 	};
 	return 0;
@@ -471,7 +515,7 @@ on_stopped(void *arg, const struct store_stopped *row)
 static void
 replay_looks(struct replay *rp, const struct plugins *plugins)
 {
-	struct looks l = { .s = rp->s };
+	struct looks l = { .replay = rp };
 	struct second_look_study study = { .history = rp->history,
 		.max_steps = rp->s->study->trial.max_steps,
 		.stopped = l.list };
@@ -479,8 +523,7 @@ replay_looks(struct replay *rp, const struct plugins *plugins)
 	struct err e = ERR_INIT;
 	size_t i;
 
-	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL ||
-	    rp->s->study->replicates.count > 0)
+	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL)
 		return;
 	for (i = 0; i < plugins->n_rules; i++)
 		plugins_second_look(&plugins->rules[i], &study.share, &l.given);
@@ -533,24 +576,33 @@ sim_replay(struct sim *s)
 	rp.history =
 	    history_new(s->study->space->n, s->study->maximize, HISTORY_CURVES);
 	replay_set_objectives(rp.history, s->study);
+	rp.trials =
+	    history_new(s->study->space->n, s->study->maximize, HISTORY_CURVES);
+	replay_set_objectives(rp.trials, s->study);
 	if (plugins_read(&plugins, s->study, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		history_free(rp.history);
+		history_free(rp.trials);
 		return;
 	}
 	if (plugins_open_rules(&rp.rules, &plugins, s->study, &e) != 0 ||
+	    plugins_open_rules(&rp.others, &plugins, s->study, &e) != 0 ||
 	    plugin_options_read(&options, rp.median->options, NULL, NULL, &e) !=
 		0 ||
 	    rp.median->open(&rp.median_state, options, &env, &e) != 0)
 		sim_wrong(s, "%s", e.text);
-	else
+	else {
+		stop_rule_set_compare_nothing(rp.others);
 		replay_run(&rp, &plugins, &e);
+	}
 	if (rp.median_state != NULL)
 		rp.median->close(rp.median_state);
 	if (options != NULL)
 		plugin_options_free(options);
 	stop_rule_set_free(rp.rules);
+	stop_rule_set_free(rp.others);
 	plugins_free(&plugins);
 	history_free(rp.history);
+	history_free(rp.trials);
 	free(rp.stops);
 }

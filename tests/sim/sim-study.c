@@ -196,9 +196,6 @@ put_study(struct sim *s, struct buf *b)
 	if (strncmp(strategy, "pbt", 3) == 0 &&
 	    (strstr(rule, "promote") != NULL || strstr(rule, "look") != NULL))
 		rule = rules[0];
-	if (replicates &&
-	    (strstr(rule, "promote") != NULL || strstr(rule, "look") != NULL))
-		rule = rules[s->seed / 8 % 16];
 	/* Where a curve leads needs to be known. */
 	curves = strstr(rule, "narrow") != NULL;
 	if (!s->several)

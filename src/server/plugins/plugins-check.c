@@ -350,10 +350,6 @@ replicates_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	const struct json *where = study->replicates.where;
-	const struct plugin_rule *rule;
-	double share;
-	bool given;
-	size_t i;
 
 	if (study->replicates.count == 0)
 		return 0;
@@ -374,20 +370,6 @@ replicates_check(
 		return json_err_key(where, e,
 		    "cannot be combined with warm_start: trials of other "
 		    "studies are no replicates");
-	for (i = 0; i < plugins->n_rules; i++) {
-		rule = &plugins->rules[i];
-		given = false;
-		share = 0;
-		plugins_second_look(rule, &share, &given);
-		if ((rule->stopper->promote != NULL &&
-			plugin_option_number(rule->options, "promote") != 0) ||
-		    (given && share > 0))
-			return json_err_key(where, e,
-			    "cannot be combined with promote or "
-			    "second_look of the rule %s: a setting one of "
-			    "whose replicates was stopped is over",
-			    rule->stopper->name);
-	}
 	return 0;
 }
 

@@ -49,6 +49,16 @@ on_report(void *arg, int64_t trial, int64_t step, double value)
 	return 0;
 }
 
+/* It is none of the curves. */
+static void
+on_other(void *arg, int64_t trial)
+{
+	struct reading *r = arg;
+
+	if (trial <= history_count(r->ends))
+		history_retry(r->ends, trial);
+}
+
 int
 policy_curves_read(struct curve_file *b, struct replay_plan *plan,
     struct store *s, struct err *e)
@@ -62,6 +72,8 @@ policy_curves_read(struct curve_file *b, struct replay_plan *plan,
 		return -1;
 	r.ends = history_new(0, study->maximize, 0);
 	rc = store_walk_records(s, NULL, on_end, &r, e);
+	if (rc == 0)
+		rc = replay_each_other(s, on_other, &r, e);
 	if (rc == 0)
 		rc = store_walk_curves(s, on_report, &r, e);
 	if (rc == 0 && b->n == 0)

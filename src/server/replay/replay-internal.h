@@ -31,6 +31,7 @@ struct replay_rerun_trial {
 	bool diverged; /* stopped for reports that are not finite */
 	bool failed; /* its record does not end completed */
 	bool resumed; /* by the second look */
+	bool left_out; /* it is no part of the study as it is replayed */
 	struct replay_report *rest; /* the skipped reports, owned */
 	size_t n_rest, cap_rest;
 };
@@ -62,6 +63,8 @@ void replay_rerun_begin(struct replay_rerun *, int64_t trial);
  */
 void replay_rerun_set_stop(
     struct replay_rerun *, int64_t trial, int64_t step, bool late);
+/* No record of this trial follows; it does not count. */
+void replay_rerun_leave_out(struct replay_rerun *, int64_t trial);
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool replay_rerun_report(
     struct replay_rerun *, int64_t trial, int64_t step, double value);
@@ -91,6 +94,12 @@ void
 replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study);
 /* The median of n numbers, which are sorted in place; NaN when n is 0. */
 double replay_median(double *v, size_t n);
+/*
+ * Rules compare first replicates (judged.h): call this for each other replicate
+ * of a recorded study, in the order of their numbers.
+ */
+int replay_each_other(struct store *, void (*each)(void *, int64_t trial),
+    void *arg, struct err *);
 /* The study recorded in a database. */
 int replay_recorded_study(struct study **, struct store *, struct err *);
 /* Keep a report that the rule skips. */

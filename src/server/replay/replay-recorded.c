@@ -49,6 +49,37 @@ replay_results(struct history *h, const struct study *study,
 	return rc;
 }
 
+int
+replay_each_other(struct store *s, void (*each)(void *, int64_t trial),
+    void *arg, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, s,
+		"SELECT trial FROM t_trial WHERE replicate > 1 ORDER BY trial",
+		NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		each(arg, store_rows_int(rows, 0));
+	store_rows_close(rows);
+	return rc;
+}
+
+static void
+on_other(void *arg, int64_t trial)
+{
+	replay_rerun_leave_out(arg, trial);
+}
+
+/* Whether the study as it is replayed does not have the trial. */
+static bool
+is_left_out(const struct replay_rerun *r, int64_t trial)
+{
+	return trial >= 1 && (uint64_t)trial <= r->n &&
+	       r->trials[trial - 1].left_out;
+}
+
 static int
 on_record(void *arg, const struct store_record *row)
 {
@@ -59,6 +90,8 @@ on_record(void *arg, const struct store_record *row)
 		.value = row->value,
 		.spent = { row->seconds, row->dollars } };
 
+	if (is_left_out(&r->rerun, row->trial))
+		return 0;
 	if (row->state == TRIAL_RUNNING) {
 		if (row->metric == NULL)
 			replay_rerun_report(
@@ -121,7 +154,9 @@ replay_recorded(struct replay_sum *sum, struct store *s,
 	rc = replay_rerun_open(&r.rerun, rule, &env, study->value_last, e);
 	if (rc == 0) {
 		replay_set_objectives(r.rerun.history, study);
-		rc = store_walk_stopped(s, on_stopped, &r.rerun, e);
+		rc = replay_each_other(s, on_other, &r.rerun, e);
+		if (rc == 0)
+			rc = store_walk_stopped(s, on_stopped, &r.rerun, e);
 		if (rc == 0)
 			rc = store_walk_records(s,
 			    stop_rule_set_metrics(r.rerun.set), on_record, &r,

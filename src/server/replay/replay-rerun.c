@@ -79,6 +79,12 @@ replay_rerun_set_stop(
 	t->late = late;
 }
 
+void
+replay_rerun_leave_out(struct replay_rerun *r, int64_t trial)
+{
+	replay_rerun_trial(r, trial)->left_out = true;
+}
+
 static void
 replay_rerun_stop(struct replay_rerun *r, int64_t trial, int64_t step)
 {
@@ -231,6 +237,7 @@ result_better(double a, double b)
 
 /* What the trials of one study come to. */
 struct study_sums {
+	int64_t trials;
 	int64_t reports, skipped, resumed, again; /* again: reports of looks */
 	double there, found, after; /* results; after the second look */
 	const struct replay_rerun_trial *best;
@@ -245,6 +252,7 @@ study_add(struct replay_sum *sum, const struct replay_rerun *r)
 
 	for (i = 0; i < r->n; i++) {
 		t = &r->trials[i];
+		s.trials += !t->left_out;
 		s.reports += t->reports;
 		s.skipped += t->skipped;
 		s.resumed += t->resumed;
@@ -328,22 +336,26 @@ chart_fill(struct replay_chart *chart, const struct replay_rerun *r)
 {
 	const struct replay_rerun_trial *t;
 	bool maximize = history_flip_sign(r->history, 1) < 0;
+	struct replay_chart_row *row;
 	size_t i;
 
 	chart->rows = xcalloc(r->n + 1, sizeof *chart->rows);
-	chart->n = r->n;
 	for (i = 0; i < r->n; i++) {
 		t = &r->trials[i];
-		chart->rows[i] = (struct replay_chart_row){
+		if (t->left_out)
+			continue;
+		row = &chart->rows[chart->n++];
+		*row = (struct replay_chart_row){
 			.trial = (int64_t)i + 1,
 			.run = t->reports - t->skipped,
 			.again = t->resumed ? (int64_t)t->n_rest : 0,
 			.skipped = t->resumed ? 0 : t->skipped,
 			.result = history_flip_sign(r->history, t->full),
 		};
-		chart_reports(&chart->rows[i], r, t);
+		chart_reports(row, r, t);
 	}
-	qsort_r(chart->rows, r->n, sizeof *chart->rows, chart_order, &maximize);
+	qsort_r(
+	    chart->rows, chart->n, sizeof *chart->rows, chart_order, &maximize);
 }
 
 /* One more study of the newest file. */
@@ -376,7 +388,7 @@ replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
 		    : s.best->resumed ? REPLAY_FOUND
 				      : REPLAY_LOST);
 	sum->studies++;
-	sum->trials += (int64_t)r->n;
+	sum->trials += s.trials;
 	sum->reports += s.reports;
 	sum->skipped += s.skipped;
 	sum->killed += killed;

@@ -38,6 +38,7 @@ replicates_close(struct replicates *r)
 	free(r->list);
 	free(r->losses);
 	free(r->setting_of);
+	free(r->number_of);
 	history_free(r->history);
 }
 
@@ -76,6 +77,12 @@ setting_refresh(struct replicates *r, size_t i)
 	s->dirty = true;
 }
 
+static bool
+is_stopped(const struct replicate *one)
+{
+	return one->trial != 0 && (one->state == TRIAL_STOPPED || one->paused);
+}
+
 /* What a setting that was stopped has come to, with the stopped replicates. */
 static double
 stopped_value(const struct replicates *r, size_t i)
@@ -86,7 +93,7 @@ stopped_value(const struct replicates *r, size_t i)
 
 	memcpy(losses, replicates_losses(r, i), r->count * sizeof *losses);
 	for (k = 0; k < r->count; k++) {
-		if (s->list[k].trial == 0 || s->list[k].state != TRIAL_STOPPED)
+		if (!is_stopped(&s->list[k]))
 			continue;
 		loss = history_loss(r->trials, s->list[k].trial);
 		losses[k] = isfinite(loss) ? loss : NAN;
@@ -106,7 +113,7 @@ stopped_report(struct replicates *r, size_t i)
 	size_t k;
 
 	for (k = 0; k < r->count; k++) {
-		if (s->list[k].trial == 0 || s->list[k].state != TRIAL_STOPPED)
+		if (!is_stopped(&s->list[k]))
 			continue;
 		c = history_curve(r->trials, s->list[k].trial);
 		if (c.n > 0)
@@ -115,6 +122,17 @@ stopped_report(struct replicates *r, size_t i)
 			    history_flip_sign(r->trials, c.values[c.n - 1]));
 		return;
 	}
+}
+
+static bool
+setting_paused(const struct setting *s, size_t count)
+{
+	size_t k;
+
+	for (k = 0; k < count; k++)
+		if (s->list[k].paused)
+			return true;
+	return false;
 }
 
 /* A replicate has changed: what the setting comes to, also for strategies. */
@@ -131,7 +149,11 @@ setting_tell(struct replicates *r, size_t i)
 		history_retry(r->history, number);
 	switch (r->list[i].state) {
 	case SETTING_OPEN:
-		if (isnan(value))
+		if (setting_paused(&r->list[i], r->count)) {
+			/* A restart knows no report of an earlier pause. */
+			told = TRIAL_STOPPED;
+			value = stopped_value(r, i);
+		} else if (isnan(value))
 			return;
 		break;
 	case SETTING_COMPLETED:
@@ -215,7 +237,8 @@ setting_next(const struct replicates *r, size_t i)
 	size_t k, completed = 0, pending = 0;
 	int next = 0;
 
-	if (s->state != SETTING_OPEN || s->behind)
+	if (s->state != SETTING_OPEN || s->behind ||
+	    setting_paused(s, r->count))
 		return 0;
 	for (k = r->count; k-- > 0;) {
 		if (s->list[k].trial == 0)
@@ -296,8 +319,11 @@ replicates_add(
 		r->trials_cap = 2 * n + 64;
 		r->setting_of = xreallocarray(
 		    r->setting_of, r->trials_cap, sizeof *r->setting_of);
+		r->number_of = xreallocarray(
+		    r->number_of, r->trials_cap, sizeof *r->number_of);
 	}
 	r->setting_of[n] = row->setting;
+	r->number_of[n] = row->replicate;
 	s = setting_get(r, (size_t)row->setting);
 	first = !s->tried;
 	if (first)
@@ -349,12 +375,25 @@ replicates_ended(struct replicates *r, int64_t trial, enum trial_state told,
 		return false;
 	first = !any_ended(r, i);
 	one->state = told;
+	one->paused = false;
 	r->losses[i * r->count + k] =
 	    told == TRIAL_COMPLETED ? history_flip_sign(r->trials, objective)
 				    : NAN;
 	setting_tell(r, i);
 	r->race_due = true;
 	return first;
+}
+
+void
+replicates_paused(struct replicates *r, int64_t trial)
+{
+	struct replicate *one;
+	size_t i, k;
+
+	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
+		return;
+	one->paused = true;
+	setting_tell(r, i);
 }
 
 void
@@ -366,6 +405,7 @@ replicates_revived(struct replicates *r, int64_t trial)
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return;
 	one->state = TRIAL_RUNNING;
+	one->paused = false;
 	r->losses[i * r->count + k] = NAN;
 	setting_tell(r, i);
 	r->race_due = true;
@@ -392,6 +432,29 @@ replicates_whole(const struct replicates *r, int64_t trial, int64_t *first)
 		return NAN;
 	*first = replicates_first_trial(r, i);
 	return r->list[i].value;
+}
+
+int
+replicates_number(const struct replicates *r, int64_t trial)
+{
+	return r->number_of[trial];
+}
+
+bool
+replicates_alone(const struct replicates *r, int64_t trial)
+{
+	const struct setting *s;
+	size_t k;
+
+	if (r->count == 0)
+		return true;
+	s = &r->list[r->setting_of[trial] - 1];
+	for (k = 0; k < r->count; k++)
+		if (s->list[k].trial != 0 && s->list[k].trial != trial &&
+		    (s->list[k].state == TRIAL_FAILED ||
+			s->list[k].state == TRIAL_STOPPED))
+			return false;
+	return true;
 }
 
 bool

@@ -35,6 +35,7 @@ struct replicate {
 	int64_t trial; /* 0 = not begun */
 	/* TRIAL_RUNNING until it has ended; cancelled also by the machine. */
 	enum trial_state state;
+	bool paused; /* by a rule; state is TRIAL_RUNNING */
 };
 
 struct setting {
@@ -59,6 +60,7 @@ struct replicates {
 	bool race_due; /* a result has changed */
 	double *losses; /* n times count; NaN = not completed */
 	int64_t *setting_of; /* of trial 1, 2, … */
+	int *number_of; /* its replicate, from 1 */
 	size_t trials_cap;
 };
 
@@ -86,7 +88,9 @@ bool replicates_add(
  */
 bool replicates_ended(
     struct replicates *, int64_t trial, enum trial_state, double objective);
-/* A trial that had ended runs again. */
+/* A rule has paused the trial: others of its setting are not begun meanwhile. */
+void replicates_paused(struct replicates *, int64_t trial);
+/* A trial that had ended, or was paused, runs again. */
 void replicates_revived(struct replicates *, int64_t trial);
 /*
  * The loss of the trial's setting when all its replicates have completed, with
@@ -94,6 +98,10 @@ void replicates_revived(struct replicates *, int64_t trial);
  */
 double
 replicates_whole(const struct replicates *, int64_t trial, int64_t *first);
+/* Which replicate the trial is, from 1. */
+int replicates_number(const struct replicates *, int64_t trial);
+/* Whether no other replicate of its setting was stopped or has failed. */
+bool replicates_alone(const struct replicates *, int64_t trial);
 /*
  * Whether the setting of this trial has ended by one of its replicates: why then
  * says which one, for the others.

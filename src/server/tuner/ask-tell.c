@@ -428,17 +428,21 @@ void
 ask_tell_judge(struct tuner *t, struct request *r)
 {
 	struct live_trial *l = request_live(t, r);
-	const char *const *metric = stop_rule_set_metrics(t->rules);
+	const char *const *metric = stop_rule_set_metrics(t->judged.rules);
+	struct stop_rule_set *rules;
+	struct history *h;
 	struct judgement j;
 
 	if (l == NULL)
 		return;
+	rules = judged_rules(&t->judged, l->row.number);
+	h = judged_history(&t->judged, l->row.number);
 	j = l->verdict;
 	if (l->row.last_step >= 0)
 		stop_rule_set_judge(
-		    t->rules, t->history, l->row.number, l->row.last_step, &j);
+		    rules, h, l->row.number, l->row.last_step, &j);
 	for (; *metric != NULL && j.verdict == VERDICT_KEEP; metric++)
 		stop_rule_set_judge_metric(
-		    t->rules, t->history, l->row.number, *metric, &j);
+		    rules, h, l->row.number, *metric, &j);
 	answer_live(t, r, l, &j);
 }

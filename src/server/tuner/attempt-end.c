@@ -701,7 +701,7 @@ end_go_on(struct tuner *t, struct live_trial *l)
 	if (l->row.is_paused)
 		paused_add(t, l);
 	else if (!trial_state_final(l->row.state))
-		history_retry(t->history, l->row.number);
+		judged_retry(&t->judged, l->row.number);
 	else {
 		outcome_finish(t, l);
 		live_set_remove(&t->live, l);

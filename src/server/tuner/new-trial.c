@@ -421,7 +421,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 	t->suggestions.n_enqueued += next->queue_id != 0;
 	new_trial_write(t, next, &row);
 	space_encode(space, next->values, point);
-	history_add(t->history, row.number, point);
+	judged_add(&t->judged, row.number, row.replicate, point);
 	if (replicates_add(&t->replicates, &row, point)) {
 		tried_settings_add(
 		    t->suggestions.tried, row.params, row.number);

@@ -45,19 +45,26 @@ also_list(struct outcomes *all)
 }
 
 void
-outcome_open(
-    struct outcomes *all, const struct study *s, struct history *history)
+outcome_open_history(const struct study *s, struct history *h)
 {
 	bool goals[STUDY_OBJECTIVES_MAX];
 	size_t i;
 
-	*all = (struct outcomes){ .study = s, .best_loss = NAN };
 	if (s->n_objectives == 1 && s->n_constraints == 0)
 		return;
 	for (i = 0; i < s->n_objectives; i++)
 		goals[i] = s->objectives[i].maximize;
-	history_set_objectives(
-	    history, s->n_objectives, goals, s->n_constraints);
+	history_set_objectives(h, s->n_objectives, goals, s->n_constraints);
+}
+
+void
+outcome_open(
+    struct outcomes *all, const struct study *s, struct history *history)
+{
+	*all = (struct outcomes){ .study = s, .best_loss = NAN };
+	if (s->n_objectives == 1 && s->n_constraints == 0)
+		return;
+	outcome_open_history(s, history);
 	all->n_aims = s->n_objectives + s->n_constraints;
 	also_list(all);
 	if (s->n_objectives > 1)
@@ -223,8 +230,8 @@ outcome_observe(struct tuner *t, int64_t trial, const double *values)
 	double *violations = xcalloc(t->outcomes.n_aims, sizeof *violations);
 
 	outcome_violations(t, values, violations);
-	history_results(
-	    t->history, trial, values, violations + t->study->n_objectives);
+	judged_results(
+	    &t->judged, trial, values, violations + t->study->n_objectives);
 	free(violations);
 }
 
@@ -303,10 +310,11 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 		told = TRIAL_CANCELLED;
 	if (t->outcomes.n_aims > 0 && o->values != NULL)
 		outcome_observe(t, o->trial, o->values);
-	history_end(t->history, o->trial, told, o->objective);
+	judged_end(&t->judged, o->trial, told, o->objective);
 	first = replicates_ended(&t->replicates, o->trial, told, o->objective);
-	stop_rule_set_ended(t->rules, t->history, o->trial);
-	median_view_end(&t->medians, o->trial);
+	judged_ended(&t->judged, o->trial);
+	if (judged_compares(&t->judged, o->trial))
+		median_view_end(&t->medians, o->trial);
 	t->outcomes.n_failed += o->state == TRIAL_FAILED;
 	t->outcomes.n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
@@ -343,7 +351,8 @@ outcome_pause(struct tuner *t, struct live_trial *l)
 	outcome_values(t, l, values);
 	if (t->outcomes.n_aims > 0)
 		outcome_observe(t, l->row.number, values);
-	history_end(t->history, l->row.number, TRIAL_STOPPED, l->row.objective);
+	judged_end(&t->judged, l->row.number, TRIAL_STOPPED, l->row.objective);
+	replicates_paused(&t->replicates, l->row.number);
 	free(values);
 }
 
@@ -391,10 +400,11 @@ void
 outcome_revive(struct tuner *t, int64_t trial, bool failed)
 {
 	t->outcomes.n_failed -= failed;
-	history_retry(t->history, trial);
+	judged_retry(&t->judged, trial);
 	replicates_revived(&t->replicates, trial);
-	stop_rule_set_ended(t->rules, t->history, trial);
-	median_view_end(&t->medians, trial);
+	judged_ended(&t->judged, trial);
+	if (judged_compares(&t->judged, trial))
+		median_view_end(&t->medians, trial);
 }
 
 int

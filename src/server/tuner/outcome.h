@@ -46,6 +46,8 @@ struct outcome {
 };
 /* Call after the history was made. */
 void outcome_open(struct outcomes *, const struct study *, struct history *);
+/* The goals and constraints of the study, for another history of its results. */
+void outcome_open_history(const struct study *, struct history *);
 void outcome_close(struct outcomes *);
 /* Whether this metric is an objective or a constraint. */
 bool outcome_has_metric(const struct outcomes *, const char *metric);

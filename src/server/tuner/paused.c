@@ -96,7 +96,8 @@ paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 				    .step = l->row.paused_step };
 	}
 	if (n > 0)
-		trial = stop_rule_set_promote(t->rules, t->history, list, n, j);
+		trial = stop_rule_set_promote(
+		    t->judged.rules, t->judged.firsts, list, n, j);
 	free(list);
 	return trial != 0 ? paused_find(&t->paused_set, trial) : NULL;
 }
@@ -115,7 +116,8 @@ paused_resume(struct tuner *t, const struct capacity *room)
 	paused_take(&t->paused_set, l);
 	live_set_add(&t->live, l);
 	live_trial_resume(l);
-	history_retry(t->history, l->row.number);
+	judged_retry(&t->judged, l->row.number);
+	replicates_revived(&t->replicates, l->row.number);
 	return l;
 }
 

@@ -349,7 +349,8 @@ on_trial(void *arg, const struct store_trial *row)
 		return -1;
 	load_outside(ld, row->number, outside);
 	t->n_trials = row->number;
-	history_add(t->history, row->number, points ? ld->point : NULL);
+	judged_add(
+	    &t->judged, row->number, row->replicate, points ? ld->point : NULL);
 	if (replicates_add(&t->replicates, row, ld->point))
 		new_trial_restore(&t->suggestions, row->number,
 		    row->forgotten || outside ? NULL : row->params,
@@ -358,7 +359,7 @@ on_trial(void *arg, const struct store_trial *row)
 		history_set_parent(
 		    t->history, row->number, row->from, row->member);
 	if (row->forgotten)
-		history_end(t->history, row->number, TRIAL_CANCELLED, NAN);
+		judged_end(&t->judged, row->number, TRIAL_CANCELLED, NAN);
 	if (!trial_state_final(row->state))
 		load_live(t, row, points && !outside ? ld->values : NULL);
 	return 0;
@@ -372,14 +373,18 @@ load_report(struct tuner *t, const struct store_record *row)
 		.step = row->step,
 		.value = row->value,
 		.spent = { row->seconds, row->dollars } };
+	struct stop_rule_set *rules = judged_rules(&t->judged, row->trial);
 
 	if (row->metric == NULL) {
-		history_report(t->history, row->trial, row->step, row->value);
-		stop_rule_set_observe(
-		    t->rules, t->history, row->trial, row->step);
-		median_view_load(&t->medians, row->trial, row->step);
+		(void)judged_report(
+		    &t->judged, row->trial, row->step, row->value);
+		stop_rule_set_observe(rules,
+		    judged_history(&t->judged, row->trial), row->trial,
+		    row->step);
+		if (judged_compares(&t->judged, row->trial))
+			median_view_load(&t->medians, row->trial, row->step);
 	}
-	(void)stop_rule_set_report(t->rules, &report);
+	(void)stop_rule_set_report(rules, &report);
 }
 
 /*
@@ -523,7 +528,7 @@ restore_tuner(struct tuner *t, struct err *e)
 		rc = restore_outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)
 		rc = store_walk_records(t->store,
-		    stop_rule_set_metrics(t->rules), on_record, &ld, e);
+		    stop_rule_set_metrics(t->judged.rules), on_record, &ld, e);
 	if (rc == 0)
 		rc =
 		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);

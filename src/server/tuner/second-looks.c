@@ -33,9 +33,6 @@ second_looks_open(struct tuner *t)
 	/* What a stopped member learned, another one has gone on with. */
 	if (!s->given && !t->plugins.strategy->continues)
 		s->share = SECOND_LOOK_SHARE;
-	/* A setting one of whose replicates was stopped is over. */
-	if (t->study->replicates.count > 0)
-		s->share = 0;
 }
 
 /* The trials that were stopped, in the form that the decision needs. */
@@ -74,6 +71,8 @@ on_stopped(void *arg, const struct store_stopped *row)
 	bool external =
 	    row->backend != NULL && strcmp(row->backend, ASK_TELL_BACKEND) == 0;
 
+	if (!judged_compares(&t->judged, row->trial))
+		return 0;
 	XGROW(sl->list, sl->n, sl->cap);
 	one = &sl->list[sl->n++];
 	*one = (struct second_look_trial){
@@ -81,7 +80,8 @@ on_stopped(void *arg, const struct store_stopped *row)
 		.step = row->step,
 		.price = row->price,
 	};
-	if (row->looked || external != sl->external || row->backend == NULL)
+	if (row->looked || external != sl->external || row->backend == NULL ||
+	    !replicates_alone(&t->replicates, row->trial))
 		return 0;
 	if (!external)
 		kept = trial_kept(t, row->trial, row->backend);
@@ -95,7 +95,7 @@ looks_decide(struct tuner *t, bool external, struct second_look *look)
 {
 	struct stopped_list sl = { .tuner = t, .external = external };
 	struct second_look_study study = {
-		.history = t->history,
+		.history = t->judged.firsts,
 		.max_steps = t->study->trial.max_steps,
 		.share = t->looks.share,
 	};

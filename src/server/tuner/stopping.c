@@ -92,7 +92,8 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 	    step <= l->judged_step)
 		return;
 	live_trial_set_judged(l, step);
-	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
+	stop_rule_set_judge(judged_rules(&t->judged, l->row.number),
+	    judged_history(&t->judged, l->row.number), l->row.number, step, &j);
 	stopping_verdict(t, l, step, &j);
 }
 
@@ -100,7 +101,7 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 static bool
 stopping_reads(const struct tuner *t, const char *metric)
 {
-	const char *const *name = stop_rule_set_metrics(t->rules);
+	const char *const *name = stop_rule_set_metrics(t->judged.rules);
 
 	while (*name != NULL && strcmp(*name, metric) != 0)
 		name++;
@@ -112,13 +113,15 @@ static void
 stopping_series(
     struct tuner *t, struct live_trial *l, const struct stop_report *report)
 {
+	struct stop_rule_set *rules = judged_rules(&t->judged, report->trial);
 	struct judgement j;
 
 	if (!stopping_reads(t, report->metric) ||
-	    !stop_rule_set_report(t->rules, report) || !stopping_judges(t, l))
+	    !stop_rule_set_report(rules, report) || !stopping_judges(t, l))
 		return;
-	stop_rule_set_judge_metric(
-	    t->rules, t->history, report->trial, report->metric, &j);
+	stop_rule_set_judge_metric(rules,
+	    judged_history(&t->judged, report->trial), report->trial,
+	    report->metric, &j);
 	stopping_verdict(t, l, report->step, &j);
 }
 
@@ -159,9 +162,11 @@ report_objective(
 	char why[64];
 	bool is_new;
 
-	is_new = history_report(t->history, l->row.number, step, value);
-	stop_rule_set_observe(t->rules, t->history, l->row.number, step);
-	median_view_report(&t->medians, l->row.number, step);
+	is_new = judged_report(&t->judged, l->row.number, step, value);
+	stop_rule_set_observe(judged_rules(&t->judged, l->row.number),
+	    judged_history(&t->judged, l->row.number), l->row.number, step);
+	if (judged_compares(&t->judged, l->row.number))
+		median_view_report(&t->medians, l->row.number, step);
 	live_trial_report(t, l, step, value, is_new);
 	if (is_new)
 		stopping_judge(t, l, step);
@@ -191,7 +196,7 @@ stopping_report(
 	(void)store_metric_add(t->store, l->row.number, l->att.attempt,
 	    ev->u.report.name, step, ev->u.report.value, time_us, NULL);
 	report.step = step;
-	if (stop_rule_set_reads_spent(t->rules) &&
+	if (stop_rule_set_reads_spent(t->judged.rules) &&
 	    stopping_reads(t, ev->u.report.name)) {
 		report.spent = attempt_metrics_spent(t, l, time_us);
 		(void)store_spent_add(

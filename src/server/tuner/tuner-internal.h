@@ -21,6 +21,7 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/second-looks.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/replicates/judged.h"
 #include "src/server/replicates/replicates.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/study-end.h"
@@ -34,7 +35,6 @@ struct hooks;
 struct provenance;
 struct loop_timer;
 struct notices;
-struct stop_rule_set;
 
 /* A launcher of the study, open. */
 struct backend {
@@ -78,7 +78,7 @@ struct tuner {
 	char study_id[STUDY_ID];
 	struct plugins plugins;
 	struct history *history;
-	struct stop_rule_set *rules;
+	struct judged judged; /* the rules, and what they compare */
 	struct backend *backends;
 	int n_backends;
 	int64_t n_trials; /* rows */

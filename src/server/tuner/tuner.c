@@ -139,6 +139,23 @@ open_world(struct tuner *t, struct err *e)
 }
 
 static int
+open_rules(struct tuner *t, struct err *e)
+{
+	struct stop_rule_set *rules, *others = NULL;
+
+	if (plugins_open_rules(&rules, &t->plugins, t->study, e) != 0)
+		return -1;
+	if (t->replicates.count > 0 &&
+	    plugins_open_rules(&others, &t->plugins, t->study, e) != 0) {
+		stop_rule_set_free(rules);
+		return -1;
+	}
+	judged_open(
+	    &t->judged, t->history, &t->replicates, t->study, rules, others);
+	return 0;
+}
+
+static int
 open_mathematics(struct tuner *t, struct err *e)
 {
 	struct stopper_env env = {
@@ -148,18 +165,20 @@ open_mathematics(struct tuner *t, struct err *e)
 	};
 	unsigned keep = HISTORY_CURVES;
 
-	if (plugins_read(&t->plugins, t->study, e) != 0 ||
-	    plugins_open_rules(&t->rules, &t->plugins, t->study, e) != 0)
+	if (plugins_read(&t->plugins, t->study, e) != 0)
 		return -1;
 	if (t->plugins.strategy->wants_points || t->plugins.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
 	replicates_open(&t->replicates, t->study, t->history);
+	if (open_rules(t, e) != 0)
+		return -1;
 	second_looks_open(t);
 	new_trial_open(t);
 	outcome_open(&t->outcomes, t->study, t->history);
-	return median_view_open(
-	    &t->medians, &t->plugins, t->rules, t->history, &env, e);
+	outcome_open_history(t->study, t->judged.firsts);
+	return median_view_open(&t->medians, &t->plugins, t->judged.rules,
+	    t->judged.firsts, &env, e);
 }
 
 /* The database with the study's row; the strategy as it is recorded. */
@@ -291,7 +310,7 @@ tuner_close(struct tuner *t)
 	live_set_free(&t->live);
 	paused_free(&t->paused_set);
 	median_view_close(&t->medians);
-	stop_rule_set_free(t->rules);
+	judged_close(&t->judged);
 	outcome_close(&t->outcomes);
 	replicates_close(&t->replicates);
 	history_free(t->history);

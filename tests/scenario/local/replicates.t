@@ -30,13 +30,20 @@ study() { # name values trials replicates [members]
   "trial": { "command": ["./trial", "{x}", "{seed}"], "retries": 0,
     "env": { "FAILS": "${FAILS-}", "STOPS": "${STOPS-}",
       "WAITS": "${WAITS-}" } },
-  ${5-"\"enqueue\": [ $(echo "$2" | sed 's/"."/{ "x": & }/g') ],"}
+  ${5-"\"enqueue\": [ $(echo "$2" | sed 's/"[^"]*"/{ "x": & }/g') ],"}
   "limits": { "trials": $3, "parallel": 1 } }
 END
 }
 run() { # name
 	ok "$1 runs" quietly timeout 100 "$HPOTUNE" start -q "$1.json" ||
 	    diag "$(cat err)"
+}
+
+rule() { # name rule program [max_steps]
+	sed -e 's/"stopping": "none"/"stopping": { "rule": '"$(echo "$2" |
+	    tr -d '\n')"' }/' -e 's|"./trial"|"./'"$3"'"|' \
+	    -e 's/"retries": 0/"retries": 0'"${4+, \"max_steps\": $4}/" \
+	    "$1.json" >"$1.new" && mv "$1.new" "$1.json"
 }
 
 # All replicates of each.
@@ -131,6 +138,74 @@ is "$(sql failed.db 'SELECT trials FROM settings WHERE setting = 2')" '9, 4, 5, 
     'and its replicate is tried again' ||
     diag "$(sql failed.db 'SELECT trial, setting, replicate FROM trials')"
 
+# Rules compare first replicates: a fold that is hard for all stops nobody.
+cat >fold <<'END'
+#!/bin/sh
+case $2 in hard) add=500;; *) add=0;; esac
+for step in 1 2 3; do
+	echo "hpotune: step=$step loss=$(($1 + $add))"
+done
+if [ "$1" -ge 150 ] && [ "$2" = easy ]; then
+	sleep 100
+fi
+END
+chmod +x fold
+study folds '"140", "130", "120", "110", "150"' 20 \
+    '{ "parameter": "seed", "values": ["easy", "hard"], "racing": false }'
+rule folds '"median", "min_trials": 2, "warmup_steps": 0, "guard": false,
+    "second_look": 0' fold
+run folds
+is "$(sql folds.db "SELECT params ->> 'x', state, replicates FROM settings
+    ORDER BY setting")" '140|completed|2
+130|completed|2
+120|completed|2
+110|completed|2
+150|stopped|0' 'a hard fold is compared with nothing' ||
+    diag "$(sql folds.db 'SELECT * FROM stops')"
+is "$(sql folds.db "SELECT group_concat(trials) FROM medians")" 5,5,5 \
+    'the medians are those of first replicates'
+like "$("$HPOTUNE" replay --json folds.db --rule none)" '"trials":5,' \
+    'replay has the first replicates'
+
+# A second look at the first replicate: the setting goes on as if it had not
+# been stopped.
+cat >again <<'END'
+#!/bin/sh
+saved=$HPOTUNE_CHECKPOINT_DIR/step
+if [ "$2" != 1 ] || [ -e "$saved" ]; then
+	echo 'hpotune: step=3 loss=5'
+	echo 'hpotune: step=4 loss=5'
+	exit 0
+fi
+echo 'hpotune: step=1 loss=1'
+echo 2 >"$saved"
+echo 'hpotune: step=2 loss=9999'
+sleep 100
+END
+chmod +x again
+study looked '"a"' 9 '{ "parameter": "seed", "count": 2 }'
+rule looked '"threshold", "upper": 5000, "second_look": "100%"' again 4
+run looked
+is "$(sql looked.db 'SELECT state, replicates, value FROM settings')" \
+    'completed|2|5.0' 'after its second look a setting gets the others' ||
+    diag "$(sql looked.db 'SELECT * FROM trials; SELECT * FROM stops')"
+is "$(sql looked.db "SELECT trial, verdict FROM stops ORDER BY time")" '1|stop
+1|resume' 'which is recorded'
+
+# A rule that pauses: a setting whose first replicate is paused waits with it.
+study paused '"140", "130", "120", "110", "150", "160"' 20 \
+    '{ "parameter": "seed", "values": ["easy", "hard"], "racing": false }'
+rule paused '"asha", "min_resource": 1, "reduction_factor": 2,
+    "promote": true, "second_look": 0' fold 3
+sed -i 's/ -ge 150/ -ge 999/' fold
+run paused
+is "$(sql paused.db "SELECT count(*) FROM settings WHERE
+    (state = 'completed') <> (replicates = 2) OR state NOT IN
+    ('completed', 'stopped')")" 0 'a setting is paused, and goes on, as a whole'
+is "$(sql paused.db "SELECT count(*) FROM settings WHERE state = 'stopped' AND
+    begun > 1")" 0 'its others are not begun meanwhile' ||
+    diag "$(sql paused.db 'SELECT * FROM settings; SELECT * FROM stops')"
+
 # Settings of the user, and trials that another program runs.
 study asked '"a", "b"' 20 '{ "parameter": "seed", "count": 2, "racing": false }' \
     '"enqueue": [ { "x": "b" } ],'
@@ -167,9 +242,6 @@ refused 'replicates: cannot be combined with warm_start: trials of other studies
 again "$good"
 sed -i 's/"name": "grid"/"name": "grid", "duplicates": "reuse"/' study.json
 refused 'replicates: cannot be combined with strategy.duplicates reuse: a setting has several results'
-again "$good"
-sed -i 's/"stopping": "none"/"stopping": { "rule": "asha", "promote": true }/' study.json
-refused 'replicates: cannot be combined with promote or second_look of the rule asha: a setting one of whose replicates was stopped is over'
 again "$good" '"constraints": [ { "metric": "m", "max": 1 } ],'
 refused 'replicates: replicates need a study with one objective and without constraints'
 again "$good" '"enqueue": [ { "x": "a", "seed": 1 } ],'

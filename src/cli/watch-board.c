@@ -22,6 +22,7 @@
 #include "src/cli/common/table.h"
 #include "src/cli/watch-board.h"
 #include "src/model/plugin-options.h"
+#include "src/model/trial.h"
 #include "src/server/control.h"
 #include "src/server/state-dir.h"
 #include "src/server/status/rows.h"
@@ -75,6 +76,7 @@ struct board {
 	int64_t at, top; /* the selected row of the list, the first one shown */
 	int64_t trials; /* in the list */
 	int64_t selected; /* trial; 0 = none */
+	enum trial_state state; /* of it */
 	size_t shown; /* rows of the list */
 	bool moved; /* by a key since it was drawn */
 	bool open; /* the selected trial's curve and log are shown */
@@ -89,6 +91,13 @@ on_signal(int signo)
 {
 	(void)signo;
 	ended = 1;
+}
+
+/* Interrupts the wait for keys: the board is drawn anew. */
+static void
+on_resize(int signo)
+{
+	(void)signo;
 }
 
 bool
@@ -145,16 +154,12 @@ count_read(struct board *b, struct err *e)
 	return 0;
 }
 
-/* Keep the selection inside the list, and the list around it. */
+/* Keep the list around the selection. */
 static void
 place_settle(struct board *b)
 {
 	int64_t shown = (int64_t)b->shown;
 
-	if (b->at >= b->trials)
-		b->at = b->trials - 1;
-	if (b->at < 0)
-		b->at = 0;
 	if (b->top > b->at)
 		b->top = b->at;
 	if (b->top < b->at - shown + 1)
@@ -196,12 +201,44 @@ selection_follow(struct board *b, struct err *e)
 	return rc == -1 ? -1 : 0;
 }
 
+/* The trial in the selected row, which is kept inside the list. */
+static int
+selection_read(struct board *b, struct err *e)
+{
+	struct store_rows *rows;
+	char *sql;
+	int rc;
+
+	if (b->at >= b->trials)
+		b->at = b->trials - 1;
+	if (b->at < 0)
+		b->at = 0;
+	b->selected = 0;
+	sql = xasprintf("SELECT trial, state FROM trials ORDER BY %s "
+			"LIMIT 1 OFFSET %" PRId64,
+	    order_sql(b), b->at);
+	rc = rows_first(&rows, b->store, sql, NULL, e);
+	free(sql);
+	if (rc == 1) {
+		b->selected = store_rows_int(rows, 0);
+		(void)trial_state_parse(store_rows_text(rows, 1), &b->state);
+		store_rows_close(rows);
+	}
+	if (b->asks && (rc != 1 || trial_state_final(b->state))) {
+		b->asks = false;
+		(void)snprintf(b->message, sizeof b->message,
+		    rc == 1 ? "trial %" PRId64 " has ended"
+			    : "there is no trial yet",
+		    b->selected);
+	}
+	return rc == -1 ? -1 : 0;
+}
+
 static int
 list_read(struct table *table, struct board *b, struct err *e)
 {
 	struct store_rows *rows;
 	struct buf params = { 0 };
-	int64_t row = b->top;
 	char *sql;
 	int rc;
 
@@ -213,10 +250,7 @@ list_read(struct table *table, struct board *b, struct err *e)
 	free(sql);
 	if (rc != 0)
 		return -1;
-	b->selected = 0;
 	while ((rc = store_rows_next(rows, e)) == 1) {
-		if (row++ == b->at)
-			b->selected = store_rows_int(rows, 0);
 		table_cell(table, store_rows_text(rows, 0), TABLE_PLAIN);
 		table_cell(table, store_rows_text(rows, 1), TABLE_PLAIN);
 		table_cell_real(table, rows_real(rows, 2), 6);
@@ -400,6 +434,11 @@ board_put(struct buf *out, struct board *b, struct err *e)
 		rc = left_put(&status, b, e);
 	if (rc == 0)
 		rc = count_read(b, e);
+	if (rc == 0)
+		rc = selection_follow(b, e);
+	if (rc == 0)
+		rc = selection_read(b, e);
+	b->moved = false;
 	if (rc == 0 && b->open && b->selected > 0) {
 		rc = curve_put(&detail, b, e);
 		if (rc == 0)
@@ -418,10 +457,7 @@ board_put(struct buf *out, struct board *b, struct err *e)
 	line_put(out, b, "");
 	b->shown =
 	    (size_t)b->rows > lines + 4 ? (size_t)b->rows - lines - 4 : 1;
-	if (rc == 0)
-		rc = selection_follow(b, e);
 	place_settle(b);
-	b->moved = false;
 	if (rc == 0)
 		rc = list_put(out, b, e);
 	buf_add(out, detail.data, detail.len);
@@ -452,6 +488,19 @@ screen_show(const struct buf *drawn)
 }
 
 /* ---- keys ---------------------------------------------------------------- */
+
+/* Bytes of the first key of n bytes: "\033[5~", "\033OA" or one. */
+static size_t
+key_length(const char *s, size_t n)
+{
+	size_t len = 2;
+
+	if (n < 2 || s[0] != '\033' || (s[1] != '[' && s[1] != 'O'))
+		return 1;
+	while (len < n && (s[len] < '@' || s[len] > '~'))
+		len++;
+	return len < n ? len + 1 : n;
+}
 
 static enum key
 key_of(const char *s, size_t n)
@@ -519,44 +568,39 @@ key_obey(struct board *b, enum key key)
 			trial_stop(b);
 		return key != KEY_QUIT;
 	}
-	b->moved = true;
 	switch (key) {
 	case KEY_UP:
-		b->at--;
-		break;
 	case KEY_DOWN:
-		b->at++;
+		b->at += key == KEY_UP ? -1 : 1;
+		b->moved = true;
 		break;
 	case KEY_PAGE_UP:
-		b->at -= page;
-		break;
 	case KEY_PAGE_DOWN:
-		b->at += page;
+		b->at += key == KEY_PAGE_UP ? -page : page;
+		b->moved = true;
 		break;
 	case KEY_FIRST:
 		b->at = 0;
+		b->moved = true;
 		break;
 	case KEY_OPEN:
 		b->open = !b->open;
-		b->moved = false;
 		break;
 	case KEY_CLOSE:
 		b->open = false;
-		b->moved = false;
 		break;
 	case KEY_ORDER:
 		b->order = (b->order + 1) % ORDERS;
 		b->at = 0;
+		b->moved = true;
 		break;
 	case KEY_STOP:
-		b->asks = b->selected > 0;
-		b->moved = false;
+		b->asks = true;
 		break;
 	case KEY_QUIT:
 		return false;
 	case KEY_YES:
 	case KEY_NONE:
-		b->moved = false;
 		break;
 	}
 	return true;
@@ -575,12 +619,12 @@ keys_read(struct board *b)
 	n = read(STDIN_FILENO, bytes, sizeof bytes);
 	if (n <= 0)
 		return n == -1 && errno == EINTR && !ended;
-	/* Several keys may have come at once. */
-	for (i = 0; i < n; i += len) {
-		for (len = 1; bytes[i] == '\033' && i + len < n &&
-			      bytes[i + len] != '\033';
-		     len++)
-			;
+	/*
+	 * Several keys may have come at once; those after a question that has
+	 * not been drawn are no answer to it.
+	 */
+	for (i = 0; i < n && (i == 0 || !b->asks); i += len) {
+		len = (ssize_t)key_length(bytes + i, (size_t)(n - i));
 		if (!key_obey(b, key_of(bytes + i, (size_t)len)))
 			return false;
 	}
@@ -600,6 +644,8 @@ terminal_take(struct termios *before, struct err *e)
 	ended = 0;
 	(void)sigaction(SIGTERM, &act, NULL);
 	(void)sigaction(SIGHUP, &act, NULL);
+	act.sa_handler = on_resize;
+	(void)sigaction(SIGWINCH, &act, NULL);
 	raw = *before;
 	raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO | ISIG);
 	(void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);

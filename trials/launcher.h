@@ -460,7 +460,11 @@ struct launcher {
 	 * there for its next attempt.  NULL = it cannot be seen from here.
 	 */
 	enum launch_kept (*kept)(void *ctx, int64_t trial);
-	bool keeps_unseen; /* kept never answers yes */
+	/*
+	 * Whether kept() can answer yes, by the options of the study; NULL = it
+	 * looks at each trial.
+	 */
+	bool (*keeps)(const struct option_value *);
 	/* Deliver all events since the previous call. */
 	void (*collect)(void *ctx);
 };

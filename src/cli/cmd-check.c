@@ -141,6 +141,13 @@ rules_put(struct buf *out, const struct plugins *plugins)
 		    plugins->rules[i].veto ? " (veto)" : "");
 }
 
+/* Whether the server sees, or study.json says, that there are checkpoints. */
+static bool
+backend_keeps(const struct plugin_backend *b)
+{
+	return b->launcher->keeps == NULL || b->launcher->keeps(b->options);
+}
+
 /* What becomes of the stopped ones at the end. */
 static void
 looks_put(struct buf *out, const struct plan *plan)
@@ -153,7 +160,7 @@ looks_put(struct buf *out, const struct plan *plan)
 	for (i = 0; i < plugins->n_rules; i++)
 		plugins_second_look(&plugins->rules[i], &share, &given);
 	for (i = 0; i < plugins->n_backends; i++)
-		seen = seen || !plugins->backends[i].launcher->keeps_unseen;
+		seen = seen || backend_keeps(&plugins->backends[i]);
 	if (given && share > 0)
 		buf_printf(out, "; second looks for %.15g %% of the cost",
 		    100 * share);

@@ -239,14 +239,25 @@ static const struct launch_dirs dirs = {
 	.metrics = "/tmp/hpotune/metrics.jsonl",
 };
 
-/* What lies in S3 is not listed for it: a study without any says so. */
+static bool
+keeps(const struct option_value *options)
+{
+	const struct option_value *v =
+	    plugin_option_get(options, "checkpoints");
+
+	return v->given && v->number != 0;
+}
+
+/* What lies in S3 is not listed for it: study.json may say what does. */
 static enum launch_kept
 kept(void *ctx, int64_t trial)
 {
 	const struct sm *sm = ctx;
 
 	(void)trial;
-	return sm->set->checkpoints ? LAUNCH_KEPT_UNSEEN : LAUNCH_KEPT_NO;
+	return sm->set->declared      ? LAUNCH_KEPT_YES
+	       : sm->set->checkpoints ? LAUNCH_KEPT_UNSEEN
+				      : LAUNCH_KEPT_NO;
 }
 
 const struct launcher launcher_sagemaker = {
@@ -274,6 +285,6 @@ const struct launcher launcher_sagemaker = {
 	.adopt = adopt,
 	.abandon = forgo,
 	.kept = kept,
-	.keeps_unseen = true,
+	.keeps = keeps,
 	.collect = collect,
 };

@@ -64,4 +64,21 @@ is "$(sql far.db 'SELECT trial FROM best')" 7 'and is the best'
 is "$(proved jobs)" 8 'eight jobs'
 proved_clean 'the second look'
 
+# Without the option: where study.json says that the program writes checkpoints.
+sed 's/"far"/"said"/; s/, *$/,/; s/"guard": false,/"guard": false },/
+    s/^ *"second_look": "100%" },//' far.json >said.json
+unlike "$("$HPOTUNE" check said.json)" 'no second looks' \
+    'checkpoints that are declared'
+ok 'a study that declares them' timeout 300 "$HPOTUNE" start --quiet said.json
+is "$(sql said.db 'SELECT trial, price, spent FROM stops
+    WHERE rank IS NOT NULL')" '7|6|0' 'has second looks by default'
+sed 's/"said"/"silent"/; s/, "checkpoints": true//' said.json >silent.json
+like "$("$HPOTUNE" check silent.json)" \
+    'no second looks, as the backend sagemaker does not see which trials have' \
+    'one that does not'
+ok 'runs' timeout 300 "$HPOTUNE" start --quiet silent.json
+is "$(sql silent.db 'SELECT trial, state, attempts FROM trials
+    WHERE trial = 7')|$(sql silent.db 'SELECT count(rank) FROM stops')" \
+    '7|stopped|1|0' 'has none'
+
 done_testing

@@ -365,6 +365,8 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 
 	*out = NULL;
 	r.s->checkpoints = sm_options_get(&r, "checkpoints")->number != 0;
+	r.s->declared =
+	    r.s->checkpoints && sm_options_get(&r, "checkpoints")->given;
 	if (read_names(&r) == -1 || sm_machines_read(&r) == -1 ||
 	    sm_algorithms_read(&r) == -1 || read_s3(&r) == -1 ||
 	    read_code(&r) == -1 || read_run(&r) == -1 || read_spot(&r) == -1 ||

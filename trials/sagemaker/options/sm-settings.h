@@ -95,6 +95,7 @@ struct sm_settings {
 	char *code_as, *cwd;
 	bool requirements; /* install requirements.txt of the code */
 	bool checkpoints; /* false: the study declares that it writes none */
+	bool declared; /* it declares that it writes them; else a default */
 	struct sm_input *inputs;
 	size_t n_inputs;
 	bool algorithm; /* container: the image has its program; no code */

@@ -523,7 +523,9 @@ replay_looks(struct replay *rp, const struct plugins *plugins)
 	struct err e = ERR_INIT;
 	size_t i;
 
-	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL)
+	if (*rp->s->wrong != '\0' ||
+	    (strstr(rp->s->why, " are done") == NULL &&
+		strstr(rp->s->why, " were no better") == NULL))
 		return;
 	for (i = 0; i < plugins->n_rules; i++)
 		plugins_second_look(&plugins->rules[i], &study.share, &l.given);

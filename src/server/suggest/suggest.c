@@ -266,21 +266,37 @@ ahead_is_good(const struct suggester *a, const struct suggest_question *q)
 		   history_best(a->env.history) == h->best);
 }
 
+/* Whether the question may be computed before there is room for its answer. */
+static bool
+ahead_can(const struct suggester *a)
+{
+	return a->child == NULL && a->use.strategy->slow &&
+	       a->use.strategy->ahead && trials_running(a->env.history) > 1;
+}
+
 static void
 ahead_begin(struct suggester *a, const struct suggest_question *q)
 {
 	struct ahead *h = &a->ahead;
 
-	/* It was asked before there was no room, with an older history. */
-	if (a->pending)
+	/*
+	 * It was asked before there was no room.  It goes on, unless a trial has
+	 * ended since.
+	 */
+	bool same = a->pending && suggest_question_same(q, &a->q) &&
+		    q->ended == a->q.ended;
+
+	if (a->pending && !same)
 		suggest_cancel(a);
-	a->q = *q;
-	use_choose(a);
+	if (!same) {
+		a->q = *q;
+		use_choose(a);
+	}
+	a->pending = false;
 	h->q = a->q;
 	h->use = a->use;
 	h->best = history_best(a->env.history);
-	h->asked = a->child == NULL && a->use.strategy->slow &&
-		   a->use.strategy->ahead && trials_running(a->env.history) > 1;
+	h->asked = same || ahead_can(a);
 	h->declined = !h->asked;
 }
 

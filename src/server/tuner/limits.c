@@ -64,12 +64,18 @@ limits_converged(const struct tuner *t)
 }
 
 bool
+limits_allow_look(const struct tuner *t)
+{
+	return !t->end.over && !t->end.shutdown && !t->paused &&
+	       (!t->env.hold || t->env.without_launchers);
+}
+
+bool
 limits_allow_resume(const struct tuner *t)
 {
 	int64_t most = t->study->limits.no_improvement;
 
-	return !t->end.over && !t->end.shutdown && !t->paused &&
-	       (!t->env.hold || t->env.without_launchers) &&
+	return limits_allow_look(t) &&
 	       (most == 0 || t->outcomes.since_better < most) &&
 	       !limits_converged(t);
 }

@@ -15,6 +15,12 @@ int64_t limits_trials_max(const struct tuner *, const char **name);
 bool limits_result(const struct tuner *, bool *failed, char *why, size_t n);
 /* Whether the search had converged at the latest check. */
 bool limits_converged(const struct tuner *);
+/*
+ * Whether second looks may begin.  They are also given when the search has
+ * ended by limits.no_improvement or limits.convergence: a trial that becomes the
+ * best in its second look lets the search go on.
+ */
+bool limits_allow_look(const struct tuner *);
 /* Whether paused trials may be resumed. */
 bool limits_allow_resume(const struct tuner *);
 /* Whether a new trial may be placed. */

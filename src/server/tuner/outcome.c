@@ -76,6 +76,7 @@ outcome_close(struct outcomes *all)
 {
 	pareto_front_free(all->front);
 	free(all->also);
+	free(all->counted);
 }
 
 bool
@@ -294,10 +295,29 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 	return true;
 }
 
+/* Whether the trial has not been counted before; it is now. */
+static bool
+outcome_count(struct outcomes *all, int64_t trial)
+{
+	size_t n = (size_t)trial + 1;
+	bool first;
+
+	if (n > all->n_counted) {
+		all->counted =
+		    xreallocarray(all->counted, 2 * n, sizeof *all->counted);
+		memset(all->counted + all->n_counted, 0,
+		    (2 * n - all->n_counted) * sizeof *all->counted);
+		all->n_counted = 2 * n;
+	}
+	first = !all->counted[trial];
+	all->counted[trial] = true;
+	return first;
+}
+
 /*
  * A failure caused by the machine does not count against the setting.  "In a
  * row without a better one" counts trials with an objective or stopped by a
- * rule; crashes are not counted.
+ * rule, each once; crashes are not counted.
  */
 void
 outcome_ended(struct tuner *t, const struct outcome *o)
@@ -319,7 +339,8 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 	t->outcomes.n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
 		return;
-	t->outcomes.since_better += t->replicates.count == 0 || first;
+	if (outcome_count(&t->outcomes, o->trial))
+		t->outcomes.since_better += t->replicates.count == 0 || first;
 	if (outcome_improves(t, o))
 		t->outcomes.since_better = 0;
 }

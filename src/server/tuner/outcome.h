@@ -27,6 +27,8 @@ struct outcomes {
 	int64_t n_over; /* ends of trials; after a second look it is two */
 	int64_t n_failed; /* of them */
 	int64_t since_better; /* consecutive trials without a better one */
+	bool *counted; /* each trial, from 1: it is one of these, or was */
+	size_t n_counted;
 	double best_loss; /* NaN = none */
 	int64_t best_trial;
 	bool warned_unreported; /* a constraint's metric is not reported */

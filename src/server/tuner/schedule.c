@@ -134,6 +134,29 @@ waiting_due(struct tuner *t, const struct capacity *room)
 	return best;
 }
 
+/*
+ * What is placed next where there is room, waiting now, and the backend; NULL:
+ * nothing, or it is not known yet.
+ */
+static struct live_trial *
+place_next(struct tuner *t, const struct capacity *room, int *backend)
+{
+	struct live_trial *l = waiting_due(t, room);
+
+	*backend = capacity_backend(t, room, l);
+	if (l == NULL && converge_known(t)) {
+		l = paused_resume(t, room);
+		*backend = capacity_backend(t, room, l);
+		if (l == NULL && *backend >= 0 && limits_allow_new(t))
+			l = new_trial_next(t);
+	}
+	if (l != NULL)
+		return l;
+	l = second_looks_resume(t, room);
+	*backend = capacity_backend(t, room, l);
+	return l;
+}
+
 /* Place one waiting trial, or a new one where there is room. */
 static void
 schedule_place_all(struct tuner *t)
@@ -148,20 +171,11 @@ schedule_place_all(struct tuner *t)
 		return;
 	while (!store_failed(t->store) && !any_alone(t)) {
 		capacity_find(t, &room);
-		if (!room.any)
+		if (!room.any) {
+			second_looks_busy(t);
 			return;
-		l = waiting_due(t, &room);
-		if (l == NULL && !converge_known(t))
-			return;
-		if (l == NULL)
-			l = paused_resume(t, &room);
-		backend = capacity_backend(t, &room, l);
-		if (l == NULL && backend >= 0 && limits_allow_new(t))
-			l = new_trial_next(t);
-		if (l == NULL && !limits_allow_new(t)) {
-			l = second_looks_resume(t, &room);
-			backend = capacity_backend(t, &room, l);
 		}
+		l = place_next(t, &room, &backend);
 		if (l == NULL)
 			return;
 		uuid = rng_uuid();
@@ -170,6 +184,7 @@ schedule_place_all(struct tuner *t)
 			return;
 		}
 		attempt_begin(t, l, backend, room.slot[backend], uuid);
+		second_looks_busy(t);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
 #include "src/model/history/history.h"
@@ -21,6 +22,11 @@
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 
+enum {
+	IDLE_MIN_MS = 1000, /* a strategy that takes less is not slow */
+	IDLE_SHARE = 10 /* one in this many of the duration of a trial */
+};
+
 /* The greatest share that a rule was given. */
 void
 second_looks_open(struct tuner *t)
@@ -28,6 +34,7 @@ second_looks_open(struct tuner *t)
 	struct second_looks *s = &t->looks;
 	size_t i;
 
+	s->idle_ms = -1;
 	for (i = 0; i < t->plugins.n_rules; i++)
 		plugins_second_look(&t->plugins.rules[i], &s->share, &s->given);
 	/* What a stopped member learned, another one has gone on with. */
@@ -109,20 +116,72 @@ looks_decide(struct tuner *t, bool external, struct second_look *look)
 	free(sl.list);
 }
 
-/* Whether any could begin: no new trial may, and none is to be promoted. */
+/* Whether the study has second looks, and none of its trials is promoted first. */
 static bool
-looks_allowed(struct tuner *t)
+looks_possible(struct tuner *t)
 {
 	struct judgement j;
 
-	return t->looks.share > 0 && !t->held && limits_allow_resume(t) &&
-	       !limits_allow_new(t) && paused_next(t, NULL, &j) == NULL;
+	return t->looks.share > 0 && !t->held && limits_allow_look(t) &&
+	       paused_next(t, NULL, &j) == NULL;
+}
+
+/* Whether any could begin: no new trial may. */
+static bool
+looks_allowed(struct tuner *t)
+{
+	return looks_possible(t) && !limits_allow_new(t);
+}
+
+/* How long a slot waits for the strategy until it is used for a second look. */
+static int64_t
+idle_most_ms(const struct tuner *t)
+{
+	static const char *const sql =
+	    "SELECT avg(seconds) FROM (SELECT seconds FROM t_trial "
+	    "WHERE end_seq IS NOT NULL ORDER BY trial DESC LIMIT 20)";
+	double mean;
+	int64_t ms = 0;
+
+	if (rows_numbers(&mean, 1, t->store, sql, NULL) == 1 && mean > 0)
+		ms = (int64_t)(mean * 1000 / IDLE_SHARE);
+	return ms > IDLE_MIN_MS ? ms : IDLE_MIN_MS;
+}
+
+/*
+ * Whether a slot has been free for long because the next trial is not known
+ * yet.  Where GPU hours or money end the study, they are left for new trials.
+ */
+static bool
+looks_idle(struct tuner *t)
+{
+	const struct study_limits *lim = &t->study->limits;
+	struct second_looks *s = &t->looks;
+	int64_t now = loop_now_ms(t->env.loop), left;
+
+	if (!t->asking || lim->gpu_hours > 0 || lim->cost > 0 ||
+	    !looks_possible(t)) {
+		s->idle_ms = -1;
+		return false;
+	}
+	if (s->idle_ms < 0)
+		s->idle_ms = now;
+	left = s->idle_ms + idle_most_ms(t) - now;
+	if (left > 0)
+		tuner_wake_in(t, left);
+	return left <= 0;
+}
+
+void
+second_looks_busy(struct tuner *t)
+{
+	t->looks.idle_ms = -1;
 }
 
 /*
  * The decision among our own trials; made again after each end and each look.
  * The first trials that complete are the best ones only for lack of others: H
- * waits for five, or until nothing runs.
+ * waits for five, or until nothing runs and no new trial may.
  */
 static const struct second_look *
 looks_next(struct tuner *t)
@@ -133,8 +192,9 @@ looks_next(struct tuner *t)
 		looks_decide(t, false, &s->next);
 	s->known = true;
 	s->ends = t->outcomes.n_over;
-	if (s->next.trial == 0 || (s->next.hurt.trials < SECOND_LOOK_BEST &&
-				      live_set_n_placed(&t->live) > 0))
+	if (s->next.trial == 0 ||
+	    (s->next.hurt.trials < SECOND_LOOK_BEST &&
+		(live_set_n_placed(&t->live) > 0 || limits_allow_new(t))))
 		return NULL;
 	return &s->next;
 }
@@ -204,7 +264,9 @@ second_looks_resume(struct tuner *t, const struct capacity *room)
 	const struct second_look *look;
 	struct live_trial *l;
 
-	if (!looks_allowed(t) || (look = looks_next(t)) == NULL)
+	if (limits_allow_new(t) ? !looks_idle(t) : !looks_possible(t))
+		return NULL;
+	if ((look = looks_next(t)) == NULL)
 		return NULL;
 	l = outcome_read_ended(t, look->trial);
 	if (l != NULL && capacity_backend(t, room, l) < 0) {

@@ -565,6 +565,43 @@ test_ahead_alone(void)
 	rig_close(&y.rig);
 }
 
+/* A second look takes the only slot while the strategy computes. */
+static void
+test_ahead_goes_on(void)
+{
+	struct early y;
+	char *want, *got;
+
+	early_open(&y, 1);
+	want = called(&y.rig, 22, 0);
+	is_int(early_ask(&y, &got), SUGGEST_LATER, "it is being computed");
+	free(got);
+	loop_run(y.rig.loop, early_turn, &y);
+	is_int(early_ask(&y, &got), SUGGEST_POINT,
+	    "the computation goes on while there is no room");
+	is_str(got, want, "and its answer is the one to the question");
+	free(want);
+	free(got);
+	rig_close(&y.rig);
+}
+
+/* The same, but a trial has ended when there is no room. */
+static void
+test_ahead_outdated(void)
+{
+	struct early y;
+	char *got;
+
+	early_open(&y, 1);
+	is_int(early_ask(&y, &got), SUGGEST_LATER, "it is being computed");
+	free(got);
+	early_end(&y, 21, -10);
+	ok(!suggest_ahead(y.rig.suggester, &y.q), "its history is outdated");
+	is_int(early_ask(&y, &got), SUGGEST_LATER, "it is computed again");
+	free(got);
+	rig_close(&y.rig);
+}
+
 int
 main(void)
 {
@@ -600,6 +637,8 @@ main(void)
 	test_ahead_dropped(2, -10, 0, "two results drop it");
 	test_ahead_dropped(1, -10, 1, "another question drops it");
 	test_ahead_alone();
+	test_ahead_goes_on();
+	test_ahead_outdated();
 	free(odd);
 	return done_testing();
 }

@@ -93,19 +93,25 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
 
 /* {params:FORM} inside an argument, or with an unknown form. */
 static int
-form_err(const struct json *j, const char *form, struct err *e)
+form_err(const struct json *j, const char *text, struct err *e)
 {
+	char *form = xstrndup(text, strcspn(text, ":"));
 	struct buf hint = { 0 };
 	size_t i;
 
 	for (i = 0; study_params_forms[i] != NULL; i++)
 		if (strcmp(form, study_params_forms[i]) == 0)
-			return json_err(j, e,
-			    "{params:%s} must be an argument of its own", form);
-	json_put_hint(&hint, form, study_params_forms);
-	json_err(j, e, "{params:%s} is no form of arguments%s", form,
-	    buf_str(&hint));
+			break;
+	if (study_params_forms[i] != NULL)
+		json_err(
+		    j, e, "{params:%s} must be an argument of its own", text);
+	else {
+		json_put_hint(&hint, form, study_params_forms);
+		json_err(j, e, "{params:%s} is no form of arguments%s", form,
+		    buf_str(&hint));
+	}
 	buf_free(&hint);
+	free(form);
 	return -1;
 }
 
@@ -155,13 +161,15 @@ study_command_check_arg(
     const struct study *s, const struct json *j, bool may_vanish, struct err *e)
 {
 	const char *p = json_string(j);
-	enum study_params_form form;
+	struct study_params params;
 	struct piece piece;
 	char *name;
 	int rc = 0;
 
-	if (study_params_parse(p, s->trial.arguments, &form))
-		return s->trial.pack > 0 ? pack_err(j, "params", e) : 0;
+	if (study_params_parse(p, s->trial.arguments, &params))
+		return s->trial.pack > 0
+			   ? pack_err(j, "params", e)
+			   : study_params_check(&params, s->space, j, e);
 	do {
 		piece = piece_next(&p);
 		switch (piece.kind) {
@@ -192,9 +200,9 @@ int
 study_command_check_text(
     const struct study *s, const struct json *j, struct err *e)
 {
-	enum study_params_form form;
+	struct study_params params;
 
-	if (study_params_parse(json_string(j), s->trial.arguments, &form))
+	if (study_params_parse(json_string(j), s->trial.arguments, &params))
 		return json_err(j, e,
 		    "{params} stands for arguments of trial.command; the file "
 		    "that HPOTUNE_PARAMS names has all parameters");
@@ -517,7 +525,7 @@ study_command(const struct study *s, const struct value *values,
     const struct study_command_vars *vars)
 {
 	const struct study_trial *t = &s->trial;
-	enum study_params_form form;
+	struct study_params params;
 	struct strv argv = { 0 };
 	size_t i, part = 0;
 	bool vanishes = false;
@@ -528,8 +536,8 @@ study_command(const struct study *s, const struct value *values,
 		part = t->command_parts[i];
 		if (vanishes)
 			continue;
-		if (study_params_parse(t->command[i], t->arguments, &form))
-			study_params_add(&argv, form, s->space, values);
+		if (study_params_parse(t->command[i], t->arguments, &params))
+			study_params_add(&argv, &params, s->space, values);
 		else
 			strv_add(&argv,
 			    argument_fill(s, t->command[i], values, vars));

@@ -32,14 +32,23 @@ int study_command_check_arg(
 
 /* The names of the forms, by enum study_params_form; ends with NULL. */
 extern const char *const study_params_forms[];
+/* An argument that stands for parameters. */
+struct study_params {
+	enum study_params_form form;
+	const char *names; /* in the argument, with commas; NULL = all */
+	size_t names_len;
+};
 /*
- * Whether an argument is {params} or {params:FORM}; usual is the form of the
- * first.
+ * Whether an argument is {params}, {params:FORM} or {params:FORM:NAMES}; usual
+ * is the form of the first.  NAMES are not checked; they borrow the argument.
  */
-bool study_params_parse(const char *argument, enum study_params_form usual,
-    enum study_params_form *);
-/* Append the active parameters as arguments, one value per parameter. */
-void study_params_add(struct strv *, enum study_params_form,
+bool study_params_parse(
+    const char *argument, enum study_params_form usual, struct study_params *);
+/* Whether NAMES are parameters; j: the argument. */
+int study_params_check(const struct study_params *, const struct space *,
+    const struct json *j, struct err *);
+/* Append those that are active as arguments, one value per parameter. */
+void study_params_add(struct strv *, const struct study_params *,
     const struct space *, const struct value *values);
 
 /* Whether a name in braces is params_file, or params_file:FORM. */

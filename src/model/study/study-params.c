@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/err.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
@@ -93,9 +95,26 @@ put_hydra(struct buf *b, const struct value *v)
 		param_value_put(b, v);
 }
 
+/* Whether the argument has the parameter: all of them, or those it names. */
+static bool
+is_named(const struct study_params *of, const char *name)
+{
+	const char *p = of->names, *end = p + of->names_len;
+	size_t n;
+
+	while (p < end) {
+		n = strcspn(p, ",}");
+		if (n == strlen(name) && memcmp(p, name, n) == 0)
+			return true;
+		p += n + 1;
+	}
+	return of->names == NULL;
+}
+
 /* The active parameter whose name follows alphabetically; -1 = none. */
 static int
-param_after(const struct space *space, const struct value *values, int after)
+param_after(const struct study_params *of, const struct space *space,
+    const struct value *values, int after)
 {
 	const char *name, *last = NULL, *best = NULL;
 	int found = -1;
@@ -105,7 +124,7 @@ param_after(const struct space *space, const struct value *values, int after)
 		last = space->params[after].name;
 	for (k = 0; k < space->n; k++) {
 		name = space->params[k].name;
-		if (values[k].kind == VALUE_NONE ||
+		if (values[k].kind == VALUE_NONE || !is_named(of, name) ||
 		    (last != NULL && strcmp(name, last) <= 0) ||
 		    (best != NULL && strcmp(name, best) >= 0))
 			continue;
@@ -117,14 +136,14 @@ param_after(const struct space *space, const struct value *values, int after)
 
 /* --NAME VALUE, or -N VALUE, sorted by name. */
 static void
-toolkit_add(
-    struct strv *argv, const struct space *space, const struct value *values)
+toolkit_add(struct strv *argv, const struct study_params *of,
+    const struct space *space, const struct value *values)
 {
 	struct buf b = { 0 };
 	const char *name;
 	int k = -1;
 
-	while ((k = param_after(space, values, k)) >= 0) {
+	while ((k = param_after(of, space, values, k)) >= 0) {
 		name = space->params[k].name;
 		strv_add(argv,
 		    xasprintf("%s%s", name[1] == '\0' ? "-" : "--", name));
@@ -171,38 +190,89 @@ one_add(struct strv *argv, enum study_params_form form, const char *name,
 }
 
 void
-study_params_add(struct strv *argv, enum study_params_form form,
+study_params_add(struct strv *argv, const struct study_params *of,
     const struct space *space, const struct value *values)
 {
+	const char *name;
 	size_t k;
 
-	if (form == STUDY_PARAMS_TOOLKIT) {
-		toolkit_add(argv, space, values);
+	if (of->form == STUDY_PARAMS_TOOLKIT) {
+		toolkit_add(argv, of, space, values);
 		return;
 	}
-	for (k = 0; k < space->n; k++)
-		if (values[k].kind != VALUE_NONE)
-			one_add(argv, form, space->params[k].name, &values[k]);
+	for (k = 0; k < space->n; k++) {
+		name = space->params[k].name;
+		if (values[k].kind != VALUE_NONE && is_named(of, name))
+			one_add(argv, of->form, name, &values[k]);
+	}
 }
 
 bool
-study_params_parse(const char *argument, enum study_params_form usual,
-    enum study_params_form *form)
+study_params_parse(
+    const char *argument, enum study_params_form usual, struct study_params *of)
 {
 	static const char start[] = "{params";
-	size_t i, n = strlen(start), len = strlen(argument);
+	const char *p, *end = argument + strcspn(argument, "}");
+	size_t i, n;
 
-	if (strncmp(argument, start, n) != 0 || argument[len - 1] != '}')
+	*of = (struct study_params){ .form = usual };
+	if (strncmp(argument, start, strlen(start)) != 0 || *end != '}' ||
+	    end[1] != '\0')
 		return false;
-	*form = usual;
-	if (argument[n] == '}')
-		return len == n + 1;
-	for (i = 0; study_params_forms[i] != NULL && argument[n] == ':'; i++)
-		if (strlen(study_params_forms[i]) == len - n - 2 &&
-		    strncmp(argument + n + 1, study_params_forms[i],
-			len - n - 2) == 0) {
-			*form = (enum study_params_form)i;
-			return true;
-		}
-	return false;
+	p = argument + strlen(start);
+	if (*p != ':')
+		return p == end;
+	n = strcspn(++p, ":}");
+	for (i = 0; study_params_forms[i] != NULL; i++)
+		if (strlen(study_params_forms[i]) == n &&
+		    memcmp(p, study_params_forms[i], n) == 0)
+			break;
+	if (study_params_forms[i] == NULL)
+		return false;
+	of->form = (enum study_params_form)i;
+	if (p[n] == ':') {
+		of->names = p + n + 1;
+		of->names_len = (size_t)(end - of->names);
+	}
+	return true;
+}
+
+static int
+name_err(const struct space *space, const struct json *j, const char *name,
+    struct err *e)
+{
+	const char **names = xcalloc(space->n + 1, sizeof *names);
+	struct buf hint = { 0 };
+	size_t i;
+
+	for (i = 0; i < space->n; i++)
+		names[i] = space->params[i].name;
+	json_put_hint(&hint, name, names);
+	json_err(j, e, "%s is not a parameter%s", name, buf_str(&hint));
+	buf_free(&hint);
+	free(names);
+	return -1;
+}
+
+int
+study_params_check(const struct study_params *of, const struct space *space,
+    const struct json *j, struct err *e)
+{
+	const char *p = of->names, *end = p + of->names_len;
+	char *name;
+	size_t n;
+	int rc = 0;
+
+	for (; of->names != NULL && rc == 0 && p <= end; p += n + 1) {
+		n = strcspn(p, ",}");
+		name = xstrndup(p, n);
+		if (n == 0)
+			rc = json_err(j, e,
+			    "expected names of parameters with a comma between "
+			    "them, like {params:words:lr,width}");
+		else if (space_find(space, name) < 0)
+			rc = name_err(space, j, name, e);
+		free(name);
+	}
+	return rc;
 }

@@ -358,8 +358,24 @@ has_mark(const char *pid, const char *word)
 	return has;
 }
 
-int
-local_rig_alive(int64_t trial, int attempt)
+/* Its name may be cut. */
+static bool
+is_supervisor(const char *pid)
+{
+	char path[300], name[16] = "";
+	FILE *f;
+
+	(void)snprintf(path, sizeof path, "/proc/%s/comm", pid);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return false;
+	(void)!fgets(name, sizeof name, f);
+	(void)fclose(f);
+	return strncmp(name, "hpotune-shim", 12) == 0;
+}
+
+static int
+count_marked(int64_t trial, int attempt, bool supervisors)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *d;
@@ -370,7 +386,20 @@ local_rig_alive(int64_t trial, int attempt)
 	    local_rig_uuid(trial, attempt));
 	while ((d = readdir(dir)) != NULL)
 		if (isdigit((unsigned char)d->d_name[0]))
-			n += has_mark(d->d_name, word);
+			n += has_mark(d->d_name, word) &&
+			     (supervisors || !is_supervisor(d->d_name));
 	(void)closedir(dir);
 	return n;
+}
+
+int
+local_rig_alive(int64_t trial, int attempt)
+{
+	return count_marked(trial, attempt, true);
+}
+
+int
+local_rig_left(int64_t trial, int attempt)
+{
+	return count_marked(trial, attempt, false);
 }

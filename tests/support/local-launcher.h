@@ -91,5 +91,7 @@ local_rig_path(struct local_launcher *, int64_t trial, const char *name);
 char *local_rig_text(const char *path);
 /* How many processes have this attempt's marker. */
 int local_rig_alive(int64_t trial, int attempt);
+/* The same without supervisors, which may still write to the disk at the end. */
+int local_rig_left(int64_t trial, int attempt);
 
 #endif /* HPOTUNE_LOCAL_LAUNCHER_H */

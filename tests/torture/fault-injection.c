@@ -24,7 +24,7 @@
 #include "src/base/fail.h"
 #include "tests/torture/fail-bug.h"
 
-enum { PLACES_MAX = 32 };
+enum { PLACES_MAX = 64 };
 
 struct place {
 	const char *name; /* in the environment, not terminated */

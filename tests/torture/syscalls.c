@@ -6,9 +6,10 @@
  *	syscalls [--all] [--from N] [--step N] [--jobs N] [--keep] [PASS…]
  *
  * PASS is server, exit (the supervisor of a trial that ends by itself), stop (of
- * one that a rule stops), maker (what makes folders ahead) or made (the
- * supervisor of a trial in a folder made ahead).  As argv[0] = hpotune-shim, or
- * with ahead=, this program holds a supervisor until it is traced.
+ * one that a rule stops), maker (what makes folders ahead), made (a supervisor
+ * that was started ahead, waits, and gets a trial in a folder made ahead) or giver
+ * (the server that gives it the trial).  As argv[0] = hpotune-shim, or with
+ * ahead=, this program holds a supervisor until it is traced.
  */
 
 #include <errno.h>
@@ -50,16 +51,19 @@ struct options {
 
 struct pass {
 	const char *name;
-	int trial; /* whose supervisor; 0 = the server, or what makes folders */
+	int trial; /* whose supervisor; 0 = none */
+	/* what is traced: in the arguments of a supervisor; NULL = the server */
+	const char *what;
 	bool ahead; /* trials one after the other, in folders made ahead */
 };
 
 static const struct pass passes[] = {
-	{ "server", 0, false },
-	{ "exit", 1, false },
-	{ "stop", 2, false },
-	{ "maker", 0, true },
-	{ "made", 2, true },
+	{ "server", 0, NULL, false },
+	{ "exit", 1, "rig.d/trials/1/attempt-1", false },
+	{ "stop", 2, "rig.d/trials/2/attempt-1", false },
+	{ "maker", 0, "rig.d/ahead", true },
+	{ "made", 2, "wait=", true },
+	{ "giver", 0, NULL, true },
 };
 
 /* What the jobs have found, in memory they share. */
@@ -67,7 +71,7 @@ struct found {
 	long kills, calls, faults;
 };
 
-/* Wait until we are traced, then execute the supervisor. */
+/* The first one waits until it is traced, and executes the supervisor. */
 static int
 gate(char **argv)
 {
@@ -80,7 +84,9 @@ gate(char **argv)
 	if (trial == NULL || file == NULL || shim == NULL)
 		return 125;
 	if (argv[1] != NULL && strstr(argv[1], trial) != NULL) {
-		fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		fd = open(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		if (fd == -1)
+			(void)execv(shim, argv);
 		(void)dprintf(fd, "%ld\n", (long)getpid());
 		(void)close(fd);
 		do {
@@ -157,12 +163,12 @@ static enum trace_end
 run_traced(
     struct harness *r, const struct pass *p, struct trace *t, int *status)
 {
-	char file[128], trial[64], self[512];
+	char file[128], self[512];
 	enum trace_end end;
 	pid_t server, shim;
 	ssize_t n;
 
-	if (p->trial == 0 && !p->ahead) {
+	if (p->what == NULL) {
 		end = trace_child(t, harness_serve(r, NULL, NULL, true));
 		*status = t->status;
 		return end;
@@ -170,13 +176,8 @@ run_traced(
 	n = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[n > 0 ? n : 0] = '\0';
 	(void)snprintf(file, sizeof file, "%s/gate", r->dir);
-	if (p->trial > 0)
-		(void)snprintf(
-		    trial, sizeof trial, "rig.d/trials/%d/attempt-1", p->trial);
-	else
-		(void)snprintf(trial, sizeof trial, "rig.d/ahead");
 	(void)setenv("GATE_FILE", file, 1);
-	(void)setenv("GATE_TRIAL", trial, 1);
+	(void)setenv("GATE_TRIAL", p->what, 1);
 	server = harness_serve(r, NULL, self, false);
 	shim = gate_wait(file, server, status);
 	if (shim == 0)
@@ -218,7 +219,7 @@ death(
 
 	study_open(&r, p, (uint64_t)at);
 	end = run_traced(&r, p, &t, &status);
-	if (end == TRACE_KILLED && p->trial == 0 && !p->ahead) {
+	if (end == TRACE_KILLED && p->what == NULL) {
 		pid_t server = harness_serve(&r, NULL, NULL, false);
 
 		if (!harness_wait(

@@ -53,18 +53,22 @@ enum {
 	"store.after_commit=kill%1,local.before_spawn=delay(5)%20,"       \
 	"local.after_spawn=delay(5)%20,local.after_mkdir=kill%1,"         \
 	"local.before_ahead=kill%2,local.after_ahead=kill%2,"             \
+	"local.before_give=kill%2,local.after_give=kill%2,"               \
 	"local.before_stop=kill%5,local.after_stop=kill%5,"               \
 	"local.before_end=kill%1,truth.before_locks=delay(8)%10,"         \
 	"truth.after_locks=delay(8)%10,"
 #define SHIM_DELAYS                                                   \
-	"shim.ahead=delay(5)%20,"                                     \
+	"shim.ahead=delay(5)%20,shim.given=delay(5)%20,"              \
+	"shim.before_announce=delay(5)%20,"                           \
+	"shim.after_announce=delay(5)%20,"                            \
 	"shim.begin=delay(60)%25,shim.before_claim=delay(5)%20,"      \
 	"shim.after_claim=delay(5)%20,shim.after_fork=delay(5)%20,"   \
 	"shim.before_exec=delay(5)%20,shim.after_update=delay(5)%20," \
 	"shim.before_exit_record=delay(5)%20,"                        \
 	"shim.after_exit_record=delay(5)%20"
 #define SHIM_KILLS                                                            \
-	"shim.ahead=kill%2,"                                                  \
+	"shim.ahead=kill%2,shim.waiting=kill%2,shim.given=kill%1,"            \
+	"shim.before_announce=kill%1,shim.after_announce=kill%1,"             \
 	"shim.begin=kill%1,shim.before_claim=kill%1,shim.after_claim=kill%1," \
 	"shim.after_claim_sync=kill%1,shim.after_fork=kill%1,"                \
 	"shim.after_update=kill%1,shim.before_stop=kill%3,"                   \

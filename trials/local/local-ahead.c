@@ -5,6 +5,7 @@
  * waits for the disk.  Without one, local-start makes the folders itself.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -34,6 +35,56 @@ on_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 	(void)at;
 	(void)remove(path);
 	return 0;
+}
+
+/*
+ * The trial whose claim is in this folder, or 0.  Its supervisor had renamed the
+ * folder and made its claim, which was on the disk, but not the new name, when
+ * the machine went down.
+ */
+static int64_t
+claimed_by(const struct local_ahead *h, const char *name)
+{
+	char *path = xasprintf("%s/%s/attempt-1/state", h->dir, name);
+	enum record_check claim_is = RECORD_NONE, exit_is;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct attempt_exit x;
+	struct claim c = { 0 };
+
+	free(path);
+	if (fd == -1)
+		return 0;
+	(void)attempt_record_read(fd, "", &c, &claim_is, &x, &exit_is);
+	(void)close(fd);
+	return claim_is == RECORD_FOREIGN ? c.trial : 0;
+}
+
+static void
+name_again(const struct local_ahead *h, const char *name, int64_t trial)
+{
+	char *from = xasprintf("%s/%s", h->dir, name);
+	char *to = xasprintf("%s/../trials/%lld", h->dir, (long long)trial);
+
+	(void)renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	free(from);
+	free(to);
+}
+
+static void
+name_claimed_again(const struct local_ahead *h)
+{
+	const struct dirent *d;
+	int64_t trial;
+	DIR *dir = opendir(h->dir);
+
+	if (dir == NULL)
+		return;
+	while ((d = readdir(dir)) != NULL) {
+		trial = d->d_name[0] != '.' ? claimed_by(h, d->d_name) : 0;
+		if (trial > 0)
+			name_again(h, d->d_name, trial);
+	}
+	(void)closedir(dir);
 }
 
 /* Also what a killed server, or its maker, has left. */
@@ -68,6 +119,8 @@ make(struct local *l)
 	h->next += (unsigned)n;
 	strv_add(&w, xstrdup(l->shim));
 	strv_add(&w, xasprintf("ahead=%s", h->dir));
+	if (h->gpus)
+		strv_add(&w, xstrdup("gpus"));
 	for (i = 0; i < n; i++) {
 		name_put(h, i, name, sizeof name);
 		strv_add(&w, xstrdup(name));
@@ -115,6 +168,7 @@ local_ahead_open(struct local *l)
 	h->dir = xasprintf("%s/ahead", l->home.path);
 	h->timer = loop_timer_new(l->loop, on_wait, l);
 	rng_system(&h->mark, sizeof h->mark);
+	name_claimed_again(h);
 	remove_all(h);
 }
 

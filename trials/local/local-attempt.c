@@ -84,6 +84,7 @@ local_attempt_follow(struct local *l, const struct launch_spec *spec)
 		    "the sysctl fs.inotify.max_user_watches is too low";
 	}
 	a->child_status = -1;
+	a->socket = -1;
 	a->supervisor = PROC_NOBODY;
 	a->unclear_since_ms = -1;
 	a->dirty = a->check = true;
@@ -113,6 +114,29 @@ unwatch(struct local_attempt *a)
 		loop_fd_free(a->watch);
 	a->watch = NULL;
 	proc_close(&a->supervisor);
+}
+
+/* Once: its end is what follows. */
+static void
+on_supervisor_word(void *arg, int fd, bool readable, bool writable)
+{
+	struct local_attempt *a = arg;
+
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	loop_fd_want(a->socket_watch, false, false);
+	a->dirty = a->check = true;
+	loop_wake(a->local->loop);
+}
+
+void
+local_attempt_listen(struct local_attempt *a, int socket)
+{
+	a->socket = socket;
+	a->socket_watch =
+	    loop_fd_new(a->local->loop, socket, on_supervisor_word, a);
+	loop_fd_want(a->socket_watch, true, false);
 }
 
 void
@@ -162,6 +186,10 @@ void
 local_attempt_free(struct local_attempt *a)
 {
 	unwatch(a);
+	if (a->socket != -1) {
+		loop_fd_free(a->socket_watch);
+		(void)close(a->socket);
+	}
 	if (a->wd != -1)
 		(void)inotify_rm_watch(a->local->inotify, a->wd);
 	metric_files_free(a->files);

@@ -64,6 +64,9 @@ struct local_attempt {
 	int child_status; /* -1 before it was reaped */
 	struct proc_ref supervisor; /* pid 0 when unknown */
 	struct loop_fd *watch; /* watches its end; NULL without pidfds */
+	/* Of one that had waited: it tells the end of the trial here. */
+	int socket; /* -1 = none */
+	struct loop_fd *socket_watch;
 
 	bool fresh; /* no earlier supervisor can exist */
 	bool dirty; /* needs reconciliation */
@@ -120,7 +123,26 @@ struct local_ahead {
 	int n; /* folders of the batch that no attempt has taken */
 	pid_t maker; /* makes them; 0: they are there */
 	int maker_end;
+	bool gpus; /* trials have GPUs */
 	bool off; /* something failed: none are made any more */
+};
+
+enum { LOCAL_WAITING_MAX = 4 };
+
+/* A supervisor that waits for an attempt, and the socket for it. */
+struct local_waiting {
+	pid_t pid;
+	int fd;
+};
+
+/* Supervisors without an attempt; see local-supervisor.c. */
+struct local_supervisors {
+	struct local_waiting waiting[LOCAL_WAITING_MAX];
+	int n;
+	struct loop_timer *timer, *reaper; /* starts those that wait; reaps */
+	bool off; /* one could not be started */
+	pid_t *late; /* to reap: their attempts have ended */
+	size_t n_late, cap;
 };
 
 enum { LOCAL_SHARE_KINDS = 2 /* cores, memory */ };
@@ -157,6 +179,7 @@ struct local {
 	struct loop *loop;
 	struct local_state_dir home;
 	struct local_ahead ahead;
+	struct local_supervisors supervisors;
 	struct local_share share;
 	struct metric_patterns *rules;
 	struct launch_source source; /* of events of the whole study */
@@ -209,6 +232,8 @@ struct local_attempt *
 local_attempt_follow(struct local *, const struct launch_spec *);
 /* Its output files must be closed: local_tail_close. */
 void local_attempt_free(struct local_attempt *);
+/* Listen to a supervisor that had waited; takes ownership of the socket. */
+void local_attempt_listen(struct local_attempt *, int socket);
 /* Follow this supervisor in place of the previous one; takes ownership. */
 void local_attempt_watch(struct local_attempt *, const struct proc_ref *);
 /* The same for the supervisor of this claim; false: it does not run. */
@@ -316,6 +341,23 @@ void local_ahead_wait(struct local *);
  * there is none.
  */
 bool local_ahead_take(struct local *, const char *trial_dir);
+
+/* local-supervisor.c: supervisors that have no attempt. */
+void local_supervisor_open(struct local *);
+void local_supervisor_close(struct local *);
+/* After a start: start some soon, unless there are enough. */
+void local_supervisor_wait(struct local *);
+/*
+ * Give an attempt to one that waits, which gets the arguments, the environment
+ * and the locks.  True: its pid, and the socket on which it tells the end.
+ * False: none took it, and none will.
+ */
+bool local_supervisor_give(struct local *, char *const *argv, char *const *env,
+    const struct local_gpu_lock_fds *locks, pid_t *pid, int *fd);
+/* The attempt of this child has ended: only reap it. */
+void local_supervisor_leave(struct local *, pid_t);
+/* Reap those that have exited. */
+void local_supervisor_reap(struct local *);
 
 /* local-start.c */
 /* Check that the files an attempt starts with exist. */

@@ -147,7 +147,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 		return;
 	}
 	/* Its exit reaches us in a moment, and then it is reaped. */
-	if (a->child > 0 && !supervisor_gone(a)) {
+	if (a->child > 0 && !x->unsynced && !supervisor_gone(a)) {
 		a->local->soon = true;
 		return;
 	}
@@ -167,6 +167,10 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	local_ranks_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
+	/* It still writes to the disk. */
+	if (a->child > 0)
+		local_supervisor_leave(a->local, a->child);
+	a->child = 0;
 	end(a, &ev);
 }
 

@@ -129,6 +129,29 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 	return error == 0 ? 0 : start_err(e, error, dir);
 }
 
+/* The same, in place, for an empty file of a folder that was made ahead. */
+static int
+file_fill(const char *dir, const char *name, const char *text, struct err *e)
+{
+	char path[PATH_MAX];
+	size_t len = strlen(text);
+	ssize_t n;
+	int fd;
+
+	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= PATH_MAX)
+		return start_err(e, ENAMETOOLONG, dir);
+	fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return start_err(e, errno, path);
+	n = write(fd, text, len);
+	if (n >= 0 && n < (ssize_t)len)
+		errno = ENOSPC;
+	if (n != (ssize_t)len)
+		(void)start_err(e, errno, path);
+	(void)close(fd);
+	return n == (ssize_t)len ? 0 : -1;
+}
+
 /* One of params_files; a name may have a folder. */
 static int
 params_file_write(
@@ -152,7 +175,7 @@ params_file_write(
 /* Persist the GPU assignment for the next server. */
 static int
 gpus_write(const struct local *l, const struct launch_spec *spec,
-    const char *dir, struct err *e)
+    const char *dir, enum folder folder, struct err *e)
 {
 	struct local_gpu_key key;
 	struct buf b = { 0 };
@@ -162,7 +185,9 @@ gpus_write(const struct local *l, const struct launch_spec *spec,
 	    LOCAL_GPU_UUID, "\n", &b);
 	if (b.len > 0) {
 		buf_putc(&b, '\n');
-		r = file_write(dir, "gpus", buf_str(&b), e);
+		r = folder == FOLDER_AHEAD
+			? file_fill(dir, "gpus", buf_str(&b), e)
+			: file_write(dir, "gpus", buf_str(&b), e);
 	}
 	buf_free(&b);
 	return r;
@@ -187,7 +212,7 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	strv_add(&w, xasprintf("hold-fds=%zu", locks));
 	strv_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
 	if (folder == FOLDER_AHEAD)
-		strv_add(&w, xstrdup("made=1"));
+		strv_add(&w, xasprintf("made=%lld", (long long)spec->trial));
 	if (l->cgroup[0] != '\0')
 		strv_add(&w,
 		    xasprintf("cgroup=%s/hpotune-%s", l->cgroup, spec->uuid));
@@ -205,13 +230,16 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 static int
 supervisor_start(struct local *l, const struct launch_spec *spec,
     const char *dir, enum folder folder, char **env, const char *key,
-    const struct local_gpu_lock_fds *locks, pid_t *pid, struct err *e)
+    const struct local_gpu_lock_fds *locks, pid_t *pid, int *socket,
+    struct err *e)
 {
 	char **argv = shim_argv(l, spec, dir, folder, key, locks->n);
-	int r;
+	int r = 0;
 
 	fail_point("local.before_spawn");
-	r = spawn_session(pid, l->shim, argv, env, locks->fd, locks->n);
+	*socket = -1;
+	if (!local_supervisor_give(l, argv, env, locks, pid, socket))
+		r = spawn_session(pid, l->shim, argv, env, locks->fd, locks->n);
 	strv_free(argv);
 	/* hpotune-shim may be being reinstalled. */
 	if (r != 0)
@@ -233,15 +261,15 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	char **env = local_env(l, spec, dir);
 	struct proc_ref supervisor;
 	struct local_attempt *a;
+	int r = 0, socket;
 	pid_t pid;
-	int r = 0;
 
 	local_share_fds(l, spec->uuid, &locks);
 	if (l->pack.size > 0)
 		r = local_pack_serve(l, spec, env, &locks, e);
 	if (r == 0)
-		r = supervisor_start(
-		    l, spec, dir, folder, env, key.text, &locks, &pid, e);
+		r = supervisor_start(l, spec, dir, folder, env, key.text,
+		    &locks, &pid, &socket, e);
 	free(locks.fd);
 	strv_free(env);
 	if (r != 0)
@@ -251,6 +279,8 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	a->fresh = folder != FOLDER_OLD;
 	proc_open_child(&supervisor, pid);
 	local_attempt_watch(a, &supervisor);
+	if (socket != -1)
+		local_attempt_listen(a, socket);
 	return 0;
 }
 
@@ -299,19 +329,23 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (r == 0 && folder != FOLDER_AHEAD)
 		r = shared_make(spec, e);
 	if (r == 0)
-		r = file_write(dir, "params.json", spec->params_json, e);
+		r = folder == FOLDER_AHEAD
+			? file_fill(dir, "params.json", spec->params_json, e)
+			: file_write(dir, "params.json", spec->params_json, e);
 	for (i = 0; r == 0 && spec->params_files != NULL &&
 		    spec->params_files[i] != NULL;
 	     i += 2)
 		r = params_file_write(
 		    dir, spec->params_files[i], spec->params_files[i + 1], e);
 	if (r == 0)
-		r = gpus_write(l, spec, dir, e);
+		r = gpus_write(l, spec, dir, folder, e);
 	fail_point("local.after_mkdir");
 	if (r == 0)
 		r = processes_start(l, spec, dir, folder, e);
-	if (r == 0)
+	if (r == 0) {
 		local_ahead_wait(l);
+		local_supervisor_wait(l);
+	}
 	/* The move may be the cause of the error. */
 	if (r == -1 && local_state_dir_moved(l))
 		(void)local_state_dir_err(l, e);

@@ -139,6 +139,7 @@ local_collect(void *ctx)
 	}
 	l->n = kept;
 	local_pack_reap(l);
+	local_supervisor_reap(l);
 	local_gpu_events_flush(l);
 	if (more)
 		loop_wake(l->loop);
@@ -187,6 +188,7 @@ local_close(void *ctx)
 	local_pack_close(l);
 	local_share_close(l);
 	local_gpu_close(l);
+	local_supervisor_close(l);
 	local_ahead_close(l);
 	local_state_dir_close(l);
 	free(l->study);
@@ -206,6 +208,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->loop = env->loop;
 	local_state_dir_open(l, env->state_dir);
 	local_ahead_open(l);
+	local_supervisor_open(l);
 	l->source.event = env->event;
 	l->source.arg = env->arg;
 	l->study = xstrdup(env->study);
@@ -233,6 +236,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	}
 	ears_open(l);
 	local_slots_open(l, env, local_gpu_capacity(l));
+	l->ahead.gpus = local_gpu_capacity(l) >= 0;
 	*ctx = l;
 	return 0;
 }

@@ -21,7 +21,8 @@ enum exit_flag {
 	EXIT_OOM = 4,
 	EXIT_STOPPED = 8,
 	EXIT_KILLED = 16,
-	EXIT_FLAGS = 31
+	EXIT_UNSYNCED = 32,
+	EXIT_FLAGS = 63
 };
 
 /* CRC-64 of ECMA-182, reflected, bit by bit: a sector is short. */
@@ -163,6 +164,7 @@ attempt_record_encode_claim(
 	put_int(&w, c->claimed_us);
 	put_int(&w, c->started_us);
 	put_text(&w, c->cgroup, sizeof c->cgroup);
+	put_int(&w, c->trial);
 	attempt_record_sign(sector);
 }
 
@@ -187,6 +189,8 @@ attempt_record_decode_claim(struct claim *c,
 	c->claimed_us = get_int(&w);
 	c->started_us = get_int(&w);
 	get_text(&w, c->cgroup, sizeof c->cgroup);
+	/* Records of older versions end before it. */
+	c->trial = get_int(&w);
 	return w.bad ? RECORD_BAD : is;
 }
 
@@ -199,7 +203,8 @@ attempt_record_encode_exit(unsigned char sector[RECORD_SECTOR],
 	put_int(&w, (x->ran ? EXIT_RAN : 0) | (x->timeout ? EXIT_TIMEOUT : 0) |
 			(x->oom ? EXIT_OOM : 0) |
 			(x->stopped ? EXIT_STOPPED : 0) |
-			(x->killed ? EXIT_KILLED : 0));
+			(x->killed ? EXIT_KILLED : 0) |
+			(x->unsynced ? EXIT_UNSYNCED : 0));
 	put_int(&w, x->exit_code);
 	put_int(&w, x->signal);
 	put_int(&w, x->started_us);
@@ -230,6 +235,7 @@ attempt_record_decode_exit(struct attempt_exit *x,
 	x->oom = flags & EXIT_OOM;
 	x->stopped = flags & EXIT_STOPPED;
 	x->killed = flags & EXIT_KILLED;
+	x->unsynced = flags & EXIT_UNSYNCED;
 	x->exit_code = get_range(&w, -1, 255);
 	x->signal = get_range(&w, 0, 255);
 	x->started_us = get_int(&w);

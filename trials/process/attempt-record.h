@@ -39,6 +39,11 @@ struct claim {
 	int64_t claimed_us; /* wall time */
 	int64_t started_us;
 	char cgroup[RECORD_PATH]; /* "" when there is none */
+	/*
+	 * Of a folder that was made ahead: the trial's number, because a loss of
+	 * power may undo its rename.  Otherwise 0.
+	 */
+	int64_t trial;
 };
 
 struct attempt_exit {
@@ -47,6 +52,11 @@ struct attempt_exit {
 	bool oom;
 	bool stopped; /* SIGTERM was sent on request or by max_run */
 	bool killed; /* SIGKILL had to be sent */
+	/*
+	 * All its processes have ended, and its output is complete, but perhaps
+	 * not on the disk: after a restart of the machine this is no record.
+	 */
+	bool unsynced;
 	int exit_code; /* -1 when ended by a signal */
 	int signal;
 	int64_t started_us;

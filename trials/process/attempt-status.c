@@ -15,6 +15,7 @@
 #include "src/base/text.h"
 #include "trials/launcher.h"
 #include "trials/process/attempt-status.h"
+#include "trials/process/proc.h"
 
 enum attempt_status
 attempt_status_of(const struct attempt_evidence *ev)
@@ -27,7 +28,7 @@ attempt_status_of(const struct attempt_evidence *ev)
 	if (ev->claim.kind == CLAIM_ABANDONED)
 		return ATTEMPT_ABANDONED;
 	if (ev->has_exit) {
-		if (ev->shim_lock)
+		if (ev->shim_lock && (!ev->exit.unsynced || ev->trial_lock))
 			return ATTEMPT_ENDING;
 		return ev->trial_lock ? ATTEMPT_REMAINS : ATTEMPT_FINISHED;
 	}
@@ -56,6 +57,20 @@ lock_probe(int fd, bool *held)
 	return r == -1 ? -1 : 0;
 }
 
+/*
+ * Whether the machine went down before the output of this end was on the disk.
+ */
+static bool
+is_undone(const struct attempt_evidence *ev)
+{
+	char boot_id[RECORD_UUID + 1];
+
+	if (!ev->exit.unsynced)
+		return false;
+	proc_boot_id(boot_id);
+	return strcmp(boot_id, ev->claim.boot_id) != 0;
+}
+
 static int
 records_read(
     struct attempt_evidence *ev, int state_fd, const char *uuid, struct err *e)
@@ -77,7 +92,7 @@ records_read(
 	    (claim_is == RECORD_NONE && exit_is == RECORD_GOOD))
 		return err_set(e, ERR_FILE, "state: is damaged");
 	ev->has_claim = claim_is == RECORD_GOOD;
-	ev->has_exit = exit_is == RECORD_GOOD;
+	ev->has_exit = exit_is == RECORD_GOOD && !is_undone(ev);
 	return 0;
 }
 

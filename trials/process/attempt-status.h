@@ -16,7 +16,8 @@ enum attempt_status {
 	ATTEMPT_NEVER, /* no claim, no supervisor */
 	ATTEMPT_STARTING, /* no claim yet, a supervisor holds the lock */
 	ATTEMPT_RUNNING, /* claimed, the supervisor lives */
-	ATTEMPT_FINISHED, /* ended and recorded, nothing is left */
+	/* ended and recorded; a supervisor may still write to the disk */
+	ATTEMPT_FINISHED,
 	ATTEMPT_ENDING, /* ended and recorded, the supervisor still runs */
 	ATTEMPT_REMAINS, /* no supervisor, processes of the trial still run */
 	ATTEMPT_LOST, /* claimed, no record of its end, no processes */

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,18 +42,20 @@ folder_open(int dir_fd, const char *name)
 }
 
 static int
-attempt_make(int fd)
+attempt_make(int fd, bool gpus)
 {
 	if (file_make(fd, "state", RECORD_FILE) == -1 ||
 	    file_make(fd, "trial.lock", 0) == -1 ||
 	    file_make(fd, "log", 0) == -1 ||
-	    file_make(fd, "metrics.jsonl", 0) == -1)
+	    file_make(fd, "metrics.jsonl", 0) == -1 ||
+	    file_make(fd, "params.json", 0) == -1 ||
+	    (gpus && file_make(fd, "gpus", 0) == -1))
 		return -1;
 	return fsync(fd);
 }
 
 static int
-trial_make(int fd)
+trial_make(int fd, bool gpus)
 {
 	int attempt, r;
 
@@ -63,7 +67,7 @@ trial_make(int fd)
 	attempt = folder_open(fd, "attempt-1");
 	if (attempt == -1)
 		return -1;
-	r = attempt_make(attempt);
+	r = attempt_make(attempt, gpus);
 	(void)close(attempt);
 	return r == 0 ? fsync(fd) : -1;
 }
@@ -72,18 +76,27 @@ int
 shim_ahead(const char *dir, char *const *names)
 {
 	int dir_fd = folder_open(AT_FDCWD, dir), fd, r = 0;
+	bool gpus = *names != NULL && strcmp(*names, "gpus") == 0;
 
 	if (dir_fd == -1)
 		return errno;
-	for (; r == 0 && *names != NULL; names++) {
+	for (names += gpus; r == 0 && *names != NULL; names++) {
 		fail_point("shim.ahead");
 		if (mkdirat(dir_fd, *names, 0700) == -1)
 			return errno;
 		fd = folder_open(dir_fd, *names);
-		if (fd == -1 || trial_make(fd) == -1)
+		if (fd == -1 || trial_make(fd, gpus) == -1)
 			r = errno;
 		if (fd != -1)
 			(void)close(fd);
 	}
+	/* Their names, and that of the folder they are in. */
+	if (r == 0 && fsync(dir_fd) == -1)
+		r = errno;
+	fd = r == 0 ? folder_open(dir_fd, "..") : -1;
+	if (r == 0 && (fd == -1 || fsync(fd) == -1))
+		r = errno;
+	if (fd != -1)
+		(void)close(fd);
 	return r;
 }

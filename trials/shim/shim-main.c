@@ -365,9 +365,10 @@ usage_add(struct shim *s)
 int
 main(int argc, char **argv)
 {
-	static const char ahead[] = "ahead=";
+	static const char ahead[] = "ahead=", wait[] = SHIM_WAIT;
 	struct shim s = { .cgroup = "",
 		.cpus = "",
+		.server_fd = -1,
 		.exec_fd = -1,
 		.run_until_ms = -1,
 		.kill_at_ms = -1,
@@ -379,7 +380,7 @@ main(int argc, char **argv)
 		.reaped = true,
 		.output_at_ms = 0 };
 	sigset_t set;
-	int r;
+	int r = EINVAL;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
@@ -393,6 +394,11 @@ main(int argc, char **argv)
 	fail_point("shim.begin");
 	if (argc > 2 && strncmp(argv[1], ahead, sizeof ahead - 1) == 0)
 		return shim_ahead(argv[1] + sizeof ahead - 1, argv + 2);
+	if (argc == 2 && strncmp(argv[1], wait, sizeof wait - 1) == 0) {
+		argv = shim_wait(argv, &s.server_fd, &r);
+		if (argv == NULL)
+			return r;
+	}
 	if (argc < 2 || !shim_args(&s, argv + 1)) {
 		(void)dprintf(2,
 		    "hpotune-shim: is started by hpotune, for one attempt\n");

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,15 +106,20 @@ state_lock(struct shim *s)
 }
 
 /*
- * The names of the attempt, its trial and all trials must last too; of a folder
- * that was made ahead only the last one is new.
+ * The names of the attempt, its trial and all trials must last too.  A folder
+ * that was made ahead has a lasting name; if a loss of power undoes its rename,
+ * its claim says whose it is (local-ahead.c).
  */
 static int
 dirs_sync(const struct shim *s)
 {
 	static const char *const up[] = { "..", "../.." };
-	size_t i = s->made != 0;
-	int fd, r = s->made != 0 ? 0 : fsync(s->dir_fd);
+	size_t i = 0;
+	int fd, r;
+
+	if (s->made != 0)
+		return 0;
+	r = fsync(s->dir_fd);
 
 	for (; r == 0 && i < 2; i++) {
 		fd = openat(
@@ -158,6 +164,7 @@ shim_record_claim(struct shim *s)
 	if (proc_stat(getpid(), &self))
 		s->claim.shim_start = self.start;
 	s->claim.claimed_us = clock_wall_us();
+	s->claim.trial = s->made;
 	(void)snprintf(
 	    s->claim.cgroup, sizeof s->claim.cgroup, "%s", s->cgroup);
 	attempt_record_encode_claim(sector, &s->claim);
@@ -184,12 +191,40 @@ shim_record_update(struct shim *s, enum claim_kind kind)
 }
 
 static int
+end_write(const struct shim *s, const unsigned char sector[RECORD_SECTOR])
+{
+	return sector_write(s->state_fd, sector, RECORD_SECTOR);
+}
+
+static int
 exit_write(const struct shim *s, const unsigned char sector[RECORD_SECTOR])
 {
-	if (sector_write(s->state_fd, sector, RECORD_SECTOR) == 0 &&
-	    fdatasync(s->state_fd) == 0)
-		return 0;
-	return errno;
+	return end_write(s, sector) == 0 && fdatasync(s->state_fd) == 0 ? 0
+									: errno;
+}
+
+/*
+ * Nothing of the trial is left: tell so before the disk has it, so that the next
+ * trial can begin.  Other machines cannot know whether this one went down.
+ */
+static void
+end_announce(struct shim *s)
+{
+	unsigned char sector[RECORD_SECTOR];
+	int64_t i;
+
+	if (s->shared != 0)
+		return;
+	for (i = 0; i < s->hold_fds; i++)
+		(void)close(3 + (int)i);
+	s->exit.unsynced = true;
+	attempt_record_encode_exit(sector, &s->exit, s->uuid);
+	s->exit.unsynced = false;
+	fail_point("shim.before_announce");
+	(void)end_write(s, sector);
+	fail_point("shim.after_announce");
+	if (s->server_fd != -1)
+		(void)send(s->server_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* An empty file is spared the wait. */
@@ -210,6 +245,7 @@ shim_record_exit(struct shim *s)
 	struct timespec t;
 	int error;
 
+	end_announce(s);
 	/* The output must be on the disk before its end is. */
 	output_sync(s->log.fd);
 	output_sync(s->metrics.fd);

@@ -29,6 +29,25 @@ enum {
 #define SHIM_BEAT_FILE "beat" /* a number that grows while it lives */
 enum { SHIM_LOOK_MS = 1000, SHIM_BEAT_MS = 5000 };
 
+/*
+ * One that is started before its attempt is known: "hpotune-shim", SHIM_WAIT and
+ * spaces.  Its descriptor 3 is a socket (SOCK_SEQPACKET) with one message: struct
+ * shim_job, the words of both lists, each with its NUL, and the locks as
+ * SCM_RIGHTS.  What other programs read of a process, its first argument and the
+ * two variables, is written over spaces that it was started with.
+ */
+#define SHIM_WAIT "wait="
+#define SHIM_MARK_UUID "HPOTUNE_ATTEMPT_UUID="
+#define SHIM_MARK_PARAMS "HPOTUNE_PARAMS="
+enum {
+	SHIM_WAIT_ROOM = 1024, /* spaces after the name */
+	SHIM_JOB_MAX = 65536, /* bytes of the message */
+	SHIM_JOB_FDS = 64
+};
+struct shim_job {
+	uint32_t argc, envc;
+};
+
 enum shim_phase {
 	SHIM_STARTING, /* forked, exec not yet confirmed */
 	SHIM_RUNNING,
@@ -67,9 +86,14 @@ struct shim {
 	 * not reach from one to the other: shim-shared.c.
 	 */
 	int64_t shared;
-	/* The folder was made ahead, and everything in it is on the disk. */
+	/*
+	 * Number of the trial, if its folder was made ahead and everything in it
+	 * is on the disk; 0 = it was not.
+	 */
 	int64_t made;
 
+	/* Gets a byte when the end is announced; -1 = nobody listens. */
+	int server_fd;
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
 	int exec_fd; /* receives the error of exec; -1 when done */
@@ -109,9 +133,16 @@ int64_t shim_ended_us(const struct shim *);
 
 /*
  * shim-ahead.c: make these folders, which must not exist, below dir, each as
- * that of a trial before its first claim, and sync them.  0, or an errno.
+ * that of a trial before its first claim, and sync them.  A first name "gpus":
+ * with the empty file of that name, for trials that have GPUs.  0, or an errno.
  */
 int shim_ahead(const char *dir, char *const *names);
+
+/*
+ * shim-wait.c: wait for the arguments of an attempt, and for its environment,
+ * which becomes ours.  NULL: exit with *status; 0 = the server has ended.
+ */
+char **shim_wait(char **argv, int *server, int *status);
 
 /* shim-record.c: 0, or the exit status of the shim. */
 int shim_record_claim(struct shim *);

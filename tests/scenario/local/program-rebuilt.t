@@ -121,8 +121,9 @@ ok 'the supervisor is gone: that is told' retry self_waits
 like "$(sql self.db "SELECT text FROM events
     WHERE text LIKE '%no trial can be started%'")" \
     'shim: No such file or directory; no trial fails' 'with its name'
-is "$(sql self.db 'SELECT state, attempts FROM trials WHERE trial = 2')" \
-    'starting|1' 'the next trial waits for it'
+# One more trial may have a supervisor that was started before.
+is "$(sql self.db 'SELECT state, attempts FROM trials ORDER BY trial DESC
+    LIMIT 1')" 'starting|1' 'the next trial waits for it'
 mv away shim
 reap $server
 is $? 0 'when it is back the study ends'

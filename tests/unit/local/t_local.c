@@ -192,20 +192,20 @@ test_still(void)
 	    "stopped again and again, it is ended");
 	ok(t[3].exits == 1 && t[3].exit.signal == SIGKILL && t[3].exit.stopped,
 	    "as a trial whose grace is over");
-	is_int(local_rig_alive(3, 1), 0, "with everything that it has started");
+	is_int(local_rig_left(3, 1), 0, "with everything that it has started");
 	rig.settings.grace_ms = 1000000;
 	local_rig_sh(&rig, 4, again);
 	local_rig_until(&rig, local_rig_reported, 4);
 	launcher_local.stop(rig.ctx, 4, 1, true);
 	ok(local_rig_until(&rig, local_rig_over, 4), "now is now");
 	ok(t[4].exits == 1 && t[4].exit.signal == SIGKILL, "by SIGKILL");
-	is_int(local_rig_alive(4, 1), 0, "nothing is left");
+	is_int(local_rig_left(4, 1), 0, "nothing is left");
 	rig.settings.grace_ms = 100;
 	rig.settings.max_run_ms = 3000;
 	local_rig_sh(&rig, 5, again);
 	ok(local_rig_until(&rig, local_rig_over, 5), "max_run ends it");
 	ok(t[5].exits == 1 && t[5].exit.timeout, "as max_run does");
-	is_int(local_rig_alive(5, 1), 0, "and nothing is left");
+	is_int(local_rig_left(5, 1), 0, "and nothing is left");
 	local_rig_close(&rig);
 }
 
@@ -299,7 +299,7 @@ test_tree(void)
 	    "while ! test -f up; do sleep 0.01; done; exit 0");
 	ok(local_rig_until(&rig, local_rig_over, 1), "a trial leaves a daemon");
 	is_int(rig.trial[1].exit.exit_code, 0, "and ends well");
-	is_int(local_rig_alive(1, 1), 0, "nothing of it is left");
+	is_int(local_rig_left(1, 1), 0, "nothing of it is left");
 	local_rig_close(&rig);
 }
 

@@ -11,6 +11,7 @@
 #include "tests/support/tap.h"
 #include "trials/process/attempt-record.h"
 #include "trials/process/attempt-status.h"
+#include "trials/process/proc.h"
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"
 #define OTHER "01234567-89ab-4def-8123-456789abcdee"
@@ -29,6 +30,7 @@ some_claim(void)
 		.claimed_us = INT64_C(1767225600000000),
 		.started_us = INT64_C(1767225600000001),
 		.cgroup = "/sys/fs/cgroup/x",
+		.trial = INT64_C(1) << 40,
 	};
 
 	return c;
@@ -41,6 +43,7 @@ some_exit(void)
 		.ran = true,
 		.oom = true,
 		.stopped = true,
+		.unsynced = true,
 		.exit_code = -1,
 		.signal = 9,
 		.started_us = 1,
@@ -68,7 +71,7 @@ test_round_trip(void)
 		d.shim_start == c.shim_start && d.trial_pid == c.trial_pid &&
 		d.trial_start == c.trial_start &&
 		d.claimed_us == c.claimed_us && d.started_us == c.started_us &&
-		strcmp(d.cgroup, c.cgroup) == 0,
+		strcmp(d.cgroup, c.cgroup) == 0 && d.trial == c.trial,
 	    "as it was written");
 	is_int(attempt_record_decode_claim(&d, sector, OTHER), RECORD_FOREIGN,
 	    "another attempt's is foreign");
@@ -78,9 +81,10 @@ test_round_trip(void)
 	is_int(attempt_record_decode_exit(&y, sector, UUID), RECORD_GOOD,
 	    "an exit reads");
 	ok(y.ran && !y.timeout && y.oom && y.stopped && !y.killed &&
-		y.exit_code == -1 && y.signal == 9 && y.started_us == 1 &&
-		y.ended_us == x.ended_us && y.max_rss == x.max_rss &&
-		y.cpu_us == 12345 && strcmp(y.why, x.why) == 0,
+		y.unsynced && y.exit_code == -1 && y.signal == 9 &&
+		y.started_us == 1 && y.ended_us == x.ended_us &&
+		y.max_rss == x.max_rss && y.cpu_us == 12345 &&
+		strcmp(y.why, x.why) == 0,
 	    "as it was written");
 	is_int(attempt_record_decode_exit(&y, sector, OTHER), RECORD_FOREIGN,
 	    "another attempt's is foreign");
@@ -199,6 +203,16 @@ test_table(void)
 			is_int(
 			    attempt_status_of(&ev), rows[i].is, rows[i].what);
 		}
+	ev = (struct attempt_evidence){
+		.has_claim = true, .has_exit = true, .shim_lock = true
+	};
+	ev.claim.kind = CLAIM_STARTED;
+	ev.exit.unsynced = true;
+	is_int(attempt_status_of(&ev), ATTEMPT_FINISHED,
+	    "an end that is announced: finished");
+	ev.trial_lock = true;
+	is_int(attempt_status_of(&ev), ATTEMPT_ENDING,
+	    "unless something of the trial is left: ending");
 	ev = (struct attempt_evidence){ .has_claim = true };
 	ev.claim.kind = CLAIM_ABANDONED;
 	is_int(
@@ -235,6 +249,7 @@ test_reading(void)
 		abort();
 	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_NEVER,
 	    "an empty directory: never");
+	x.unsynced = false;
 	attempt_record_encode_exit(sector, &x, UUID);
 	state_put(dir, RECORD_SECTOR, sector);
 	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_UNKNOWN,
@@ -243,6 +258,16 @@ test_reading(void)
 	state_put(dir, 0, sector);
 	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_FINISHED,
 	    "with its claim: finished");
+	x.unsynced = true;
+	attempt_record_encode_exit(sector, &x, UUID);
+	state_put(dir, RECORD_SECTOR, sector);
+	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_LOST,
+	    "the machine went down before the output was on the disk: lost");
+	proc_boot_id(c.boot_id);
+	attempt_record_encode_claim(sector, &c);
+	state_put(dir, 0, sector);
+	is_int(attempt_status_read(&ev, dir, UUID, &e), ATTEMPT_FINISHED,
+	    "it did not: finished");
 	is_int(attempt_status_read(&ev, dir, OTHER, &e), ATTEMPT_FOREIGN,
 	    "another's: foreign");
 	is_str(ev.claim.uuid, UUID, "and names the owner");

@@ -164,7 +164,7 @@ test_real(void)
 	ok(local_rig_until(&rig, local_rig_over, 1), "a trial in a group");
 	ok(strstr(file_get(rig.dir, "group"), local_rig_uuid(1, 1)) != NULL,
 	    "it is in one of its own");
-	is_int(local_rig_alive(1, 1), 0, "nothing of it is left");
+	is_int(local_rig_left(1, 1), 0, "nothing of it is left");
 	(void)snprintf(
 	    path, sizeof path, "%s/hpotune-%s", base, local_rig_uuid(1, 1));
 	ok(access(path, F_OK) == -1, "the group is removed");

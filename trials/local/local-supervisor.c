@@ -1,0 +1,295 @@
+/*
+ * Supervisors that have no attempt: those that were started ahead and wait for
+ * one, so that a start need not execute a program, and those whose attempt has
+ * ended while they still write its records to the disk.
+ *
+ * One that waits reads a socket, gets its arguments, its environment and its
+ * locks in one message, and never waits for this process again.  If the server
+ * ends before, the socket does, and so does the supervisor (shim-wait.c).
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "src/base/spawn.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/shim/shim.h"
+
+enum {
+	WAIT_MS = 20, /* after a start, which is to be disturbed by nothing */
+	REAP_MS = 100, /* when nothing else happens */
+	FD_LEAST = 16, /* above those that a supervisor is started with */
+	LATE_TRIES = 400, /* of LATE_MS each, for all that still write */
+	LATE_MS = 5
+};
+
+/* NAME and so many spaces, which the supervisor replaces. */
+static char *
+padded(const char *name, size_t n)
+{
+	return xasprintf("%s%*s", name, (int)n, "");
+}
+
+static bool
+is_mark(const char *word)
+{
+	return strncmp(word, SHIM_MARK_UUID, strlen(SHIM_MARK_UUID)) == 0 ||
+	       strncmp(word, SHIM_MARK_PARAMS, strlen(SHIM_MARK_PARAMS)) == 0;
+}
+
+/* Ours, with room for what marks the processes of an attempt. */
+static char **
+waiting_env(void)
+{
+	struct strv env = { 0 };
+	size_t i;
+
+	for (i = 0; environ[i] != NULL; i++)
+		if (!is_mark(environ[i]))
+			strv_add(&env, xstrdup(environ[i]));
+	strv_add(&env, padded(SHIM_MARK_UUID, RECORD_UUID));
+	strv_add(&env, padded(SHIM_MARK_PARAMS, SHIM_WAIT_ROOM));
+	return env.v;
+}
+
+/* Two connected sockets, both above the descriptors of a supervisor. */
+static int
+sockets_open(int s[2])
+{
+	int low[2], i;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) == -1)
+		return -1;
+	for (i = 0; i < 2; i++) {
+		s[i] = fcntl(low[i], F_DUPFD_CLOEXEC, FD_LEAST);
+		(void)close(low[i]);
+	}
+	if (s[0] != -1 && s[1] != -1)
+		return 0;
+	for (i = 0; i < 2; i++)
+		if (s[i] != -1)
+			(void)close(s[i]);
+	return -1;
+}
+
+static void
+waiting_add(struct local *l)
+{
+	struct local_supervisors *v = &l->supervisors;
+	struct local_waiting *one = &v->waiting[v->n];
+	struct strv w = { 0 };
+	char **env;
+	int s[2], r;
+
+	v->off = true;
+	if (sockets_open(s) == -1)
+		return;
+	strv_add(&w, xstrdup("hpotune-shim"));
+	strv_add(&w, padded(SHIM_WAIT, SHIM_WAIT_ROOM));
+	env = waiting_env();
+	r = spawn_session(&one->pid, l->shim, w.v, env, &s[1], 1);
+	strv_free(w.v);
+	strv_free(env);
+	(void)close(s[1]);
+	if (r != 0) {
+		(void)close(s[0]);
+		return;
+	}
+	one->fd = s[0];
+	v->off = false;
+	v->n++;
+}
+
+static void
+on_wait(void *arg)
+{
+	struct local *l = arg;
+	struct local_supervisors *v = &l->supervisors;
+	int want = l->slots < LOCAL_WAITING_MAX ? l->slots : LOCAL_WAITING_MAX;
+
+	while (v->n < want && !v->off)
+		waiting_add(l);
+}
+
+/* The turn that follows reaps them. */
+static void
+on_reap(void *arg)
+{
+	(void)arg;
+}
+
+void
+local_supervisor_open(struct local *l)
+{
+	l->supervisors.timer = loop_timer_new(l->loop, on_wait, l);
+	l->supervisors.reaper = loop_timer_new(l->loop, on_reap, l);
+}
+
+void
+local_supervisor_wait(struct local *l)
+{
+	struct local_supervisors *v = &l->supervisors;
+
+	if (!v->off && !loop_timer_pending(v->timer))
+		loop_timer_set(v->timer, WAIT_MS);
+}
+
+static void
+late_add(struct local_supervisors *v, pid_t pid)
+{
+	XGROW(v->late, v->n_late, v->cap);
+	v->late[v->n_late++] = pid;
+}
+
+void
+local_supervisor_leave(struct local *l, pid_t pid)
+{
+	late_add(&l->supervisors, pid);
+}
+
+void
+local_supervisor_reap(struct local *l)
+{
+	struct local_supervisors *v = &l->supervisors;
+	size_t i, kept = 0;
+	int status;
+
+	for (i = 0; i < v->n_late; i++)
+		if (waitpid(v->late[i], &status, WNOHANG) == 0)
+			v->late[kept++] = v->late[i];
+	v->n_late = kept;
+	if (kept > 0 && !loop_timer_pending(v->reaper))
+		loop_timer_set(v->reaper, REAP_MS);
+}
+
+/* One that got nothing; what it was started for has another one. */
+static void
+waiting_end(struct local_supervisors *v, const struct local_waiting *one)
+{
+	(void)close(one->fd);
+	(void)kill(one->pid, SIGKILL);
+	late_add(v, one->pid);
+}
+
+/*
+ * Ends those that wait.  The others have a moment: the study is over when its
+ * output is on the disk.
+ */
+void
+local_supervisor_close(struct local *l)
+{
+	struct local_supervisors *v = &l->supervisors;
+	int i;
+
+	while (v->n > 0)
+		waiting_end(v, &v->waiting[--v->n]);
+	for (i = 0; i < LATE_TRIES; i++) {
+		local_supervisor_reap(l);
+		if (v->n_late == 0)
+			break;
+		(void)poll(NULL, 0, LATE_MS);
+	}
+	free(v->late);
+	loop_timer_free(v->timer);
+	loop_timer_free(v->reaper);
+}
+
+static size_t
+words_put(char *text, size_t at, char *const *words, uint32_t *n)
+{
+	size_t len;
+
+	for (*n = 0; words[*n] != NULL; ++*n) {
+		len = strlen(words[*n]) + 1;
+		if (at + len > SHIM_JOB_MAX)
+			return SHIM_JOB_MAX + 1;
+		memcpy(text + at, words[*n], len);
+		at += len;
+	}
+	return at;
+}
+
+/* Whether the marks have room where the supervisor has left it. */
+static bool
+fits(char *const *argv, char *const *env)
+{
+	for (; *env != NULL; env++)
+		if (is_mark(*env) && strlen(*env) > SHIM_WAIT_ROOM)
+			return false;
+	return strlen(argv[1]) <= SHIM_WAIT_ROOM;
+}
+
+/* The message: its length, or 0 when it is too long. */
+static size_t
+job_put(char *text, char *const *argv, char *const *env)
+{
+	struct shim_job job = { 0 };
+	size_t at = sizeof job;
+
+	if (!fits(argv, env))
+		return 0;
+	at = words_put(text, at, argv, &job.argc);
+	if (at <= SHIM_JOB_MAX)
+		at = words_put(text, at, env, &job.envc);
+	memcpy(text, &job, sizeof job);
+	return at <= SHIM_JOB_MAX ? at : 0;
+}
+
+static bool
+job_send(int fd, char *text, size_t len, const struct local_gpu_lock_fds *locks)
+{
+	_Alignas(struct cmsghdr) char
+	    control[CMSG_SPACE(sizeof(int) * SHIM_JOB_FDS)] = { 0 };
+	struct iovec io = { .iov_base = text, .iov_len = len };
+	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (locks->n > 0) {
+		m.msg_control = control;
+		m.msg_controllen = CMSG_SPACE(sizeof(int) * locks->n);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * locks->n);
+		memcpy(CMSG_DATA(c), locks->fd, sizeof(int) * locks->n);
+	}
+	return sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}
+
+bool
+local_supervisor_give(struct local *l, char *const *argv, char *const *env,
+    const struct local_gpu_lock_fds *locks, pid_t *pid, int *fd)
+{
+	struct local_supervisors *v = &l->supervisors;
+	struct local_waiting one;
+	char *text;
+	size_t len;
+
+	if (v->n == 0 || locks->n > SHIM_JOB_FDS)
+		return false;
+	text = xcalloc(1, SHIM_JOB_MAX);
+	len = job_put(text, argv, env);
+	*pid = 0;
+	while (*pid == 0 && len > 0 && v->n > 0) {
+		one = v->waiting[--v->n];
+		fail_point("local.before_give");
+		if (job_send(one.fd, text, len, locks)) {
+			*pid = one.pid;
+			*fd = one.fd;
+		} else
+			waiting_end(v, &one);
+	}
+	fail_point("local.after_give");
+	free(text);
+	return *pid != 0;
+}

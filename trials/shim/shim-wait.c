@@ -1,0 +1,147 @@
+/*
+ * Started before its attempt is known: waits for the arguments, the environment
+ * and the locks, which come in one message.  Until then it has nothing that an
+ * attempt owns, and it ends with the server; from then on it needs none.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "trials/shim/shim.h"
+
+enum {
+	SERVER_FD = 3, /* as it was started */
+	SERVER_LEAST = 90, /* out of the way of the locks, which begin at 3 */
+	WORDS = 8192 /* arguments or variables, at most */
+};
+
+/* Put text where other programs read it; the rest of the room is cleared. */
+static void
+room_fill(char *room, const char *text)
+{
+	size_t n = strlen(room), len = strlen(text);
+
+	if (len > n)
+		return;
+	memcpy(room, text, len);
+	memset(room + len, 0, n - len);
+}
+
+/* The variables by which the processes of an attempt are found. */
+static void
+mark_fill(char *const *ours, char *const *theirs, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *ours != NULL; ours++)
+		if (strncmp(*ours, name, n) == 0)
+			break;
+	for (; *theirs != NULL; theirs++)
+		if (strncmp(*theirs, name, n) == 0)
+			break;
+	if (*ours != NULL && *theirs != NULL)
+		room_fill(*ours, *theirs);
+}
+
+/* Split n words off the text: a list, or NULL. */
+static char **
+words_split(char **text, const char *end, uint32_t n)
+{
+	char **words, *stop;
+	uint32_t i;
+
+	if (n >= WORDS || (words = calloc(n + 1, sizeof *words)) == NULL)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		stop = memchr(*text, '\0', (size_t)(end - *text));
+		if (stop == NULL)
+			return NULL;
+		words[i] = *text;
+		*text = stop + 1;
+	}
+	return words;
+}
+
+/* Whether the locks that came are the descriptors from 3 on. */
+static bool
+locks_came(struct msghdr *m)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	int fd[SHIM_JOB_FDS];
+	size_t i, n;
+
+	if (c == NULL)
+		return true;
+	if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+	    CMSG_NXTHDR(m, c) != NULL)
+		return false;
+	n = (c->cmsg_len - CMSG_LEN(0)) / sizeof *fd;
+	if (n > SHIM_JOB_FDS)
+		return false;
+	memcpy(fd, CMSG_DATA(c), n * sizeof *fd);
+	for (i = 0; i < n; i++)
+		if (fd[i] != 3 + (int)i)
+			return false;
+	return true;
+}
+
+/* The length of the message, 0 at the end of the server, -1 with errno. */
+static ssize_t
+job_read(int fd, char *text)
+{
+	_Alignas(struct cmsghdr) char
+	    control[CMSG_SPACE(sizeof(int) * SHIM_JOB_FDS)];
+	struct iovec io = { .iov_base = text, .iov_len = SHIM_JOB_MAX };
+	struct msghdr m = { .msg_iov = &io,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control };
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	while (n == -1 && errno == EINTR);
+	if (n > 0 && ((m.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ||
+			 !locks_came(&m))) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	return n == -1 && errno == ECONNRESET ? 0 : n;
+}
+
+char **
+shim_wait(char **argv, int *server, int *status)
+{
+	static char text[SHIM_JOB_MAX];
+	char *at = text + sizeof(struct shim_job), **args, **env;
+	struct shim_job job;
+	ssize_t n;
+
+	*status = EINVAL;
+	*server = fcntl(SERVER_FD, F_DUPFD_CLOEXEC, SERVER_LEAST);
+	if (*server == -1)
+		return NULL;
+	(void)close(SERVER_FD);
+	fail_point("shim.waiting");
+	n = job_read(*server, text);
+	if (n <= 0 || (size_t)n < sizeof job) {
+		*status = n == 0 ? 0 : n == -1 ? errno : EINVAL;
+		return NULL;
+	}
+	memcpy(&job, text, sizeof job);
+	args = words_split(&at, text + n, job.argc);
+	env = args != NULL ? words_split(&at, text + n, job.envc) : NULL;
+	if (env == NULL || job.argc < 2)
+		return NULL;
+	mark_fill(environ, env, SHIM_MARK_UUID);
+	mark_fill(environ, env, SHIM_MARK_PARAMS);
+	room_fill(argv[1], args[1]);
+	environ = env;
+	fail_point("shim.given");
+	return args;
+}

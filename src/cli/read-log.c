@@ -473,6 +473,9 @@ missing_text(const struct read_log *l, size_t i)
 			    l->has_recorded
 				? ", and no file of the trial"
 				: "; the files of a trial are not read here");
+		if (l->has_recorded && l->n_sums == 0 &&
+		    study_files_elsewhere(&l->study->trial))
+			buf_puts(&out, STUDY_FILES_ELSEWHERE);
 		if (l->study->trial.n_files == 0 || l->n_sums > 0)
 			advice_put(l, &l->guesses[i], metric, &out);
 	}

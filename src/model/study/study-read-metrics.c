@@ -286,6 +286,19 @@ study_file_paths(const struct study *s, const struct value *values,
 	return list.v;
 }
 
+bool
+study_files_elsewhere(const struct study_trial *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_files; i++)
+		if (*t->files[i].path_text != '/' &&
+		    strncmp(t->files[i].path_text, "{output_dir}",
+			strlen("{output_dir}")) != 0)
+			return !study_command_is_own(t->workdir_text);
+	return false;
+}
+
 void
 study_metrics_clear(struct study_trial *t)
 {

@@ -406,6 +406,14 @@ char *study_workdir(const struct study *, const struct value *values,
  */
 char **study_file_paths(const struct study *, const struct value *values,
     const struct study_command_vars *);
+/*
+ * Whether metrics are read from files below output_dir while the program runs in
+ * the folder of another one; then this is said when none was found.
+ */
+bool study_files_elsewhere(const struct study_trial *);
+#define STUDY_FILES_ELSEWHERE                                                  \
+	" in {output_dir}: a program that writes to its working folder needs " \
+	"\"workdir\": \"{output_dir}\""
 /* Whether a template names {trial} or a folder of the trial. */
 bool study_command_is_own(const char *text);
 /* Whether the command names {params_file}. */

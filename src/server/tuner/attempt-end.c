@@ -126,17 +126,18 @@ no_report_put(
 	} else if (has_pattern(s, metric))
 		(void)snprintf(why, n,
 		    "it ended without a report: the pattern of %.64s in "
-		    "trial.metrics matched no line",
+		    "trial.metrics matched no line (hpotune try suggests one)",
 		    metric);
 	else if (s->n_files > 0 || s->lines != 0)
 		(void)snprintf(why, n,
 		    "it ended without a report: nothing that trial.reads and "
-		    "trial.metrics name was found");
+		    "trial.metrics name was found%s",
+		    study_files_elsewhere(s) ? STUDY_FILES_ELSEWHERE : "");
 	else
 		(void)snprintf(why, n,
 		    "it ended without a report: it printed no line such "
-		    "as \"hpotune: step=1 %.64s=0.5\" (see "
-		    "hpotune-trial(7))",
+		    "as \"hpotune: step=1 %.64s=0.5\" (hpotune try suggests a "
+		    "pattern for what it prints)",
 		    metric);
 }
 

@@ -120,7 +120,7 @@ like "$(cat out)" '^missing: objective loss: no line reports it; the trial repor
 sed -i 's/"retries": 3 },/"retries": 3, "reads": "tensorboard" },/' study/study.json
 echo 'exit 0' >study/trial.sh
 try
-like "$(cat out)" '^missing: objective loss: no line reports it, and no file of the trial$' \
+like "$(cat out)" '^missing: objective loss: no line reports it, and no file of the trial in \{output_dir\}: a program that writes to its working folder needs "workdir": "\{output_dir\}"$' \
     'a trial without the files that are named'
 sed -i 's/, "reads": "tensorboard"//' study/study.json
 echo 'echo hpotune: loss=nan' >study/trial.sh

@@ -35,6 +35,23 @@ is "$(sql keras.db "SELECT step, value FROM metrics WHERE trial = 1 AND
 3|0.8937' 'keras: the epoch is in another line'
 reads fasttext fasttext.txt avg.loss
 
+# Nothing is found: where a program that writes elsewhere would have to run.
+missed() { # name keys-of-trial
+	study "$1" loss '"command": ["true"], "retries": 0, '"$2"
+	"$HPOTUNE" start --quiet "$1.json" 2>/dev/null
+	sql "$1.db" 'SELECT why FROM trials WHERE trial = 1'
+}
+found='it ended without a report: nothing that trial.reads and trial.metrics name was found'
+is "$(missed elsewhere '"reads": "tensorboard"')" "$found in {output_dir}: a \
+program that writes to its working folder needs \"workdir\": \"{output_dir}\"" \
+    'no file, and the program runs in the folder of study.json'
+is "$(missed there '"reads": "lightning", "workdir": "{output_dir}"')" "$found" \
+    'no file, and it runs in a folder of its own'
+is "$(missed named '"metrics": [ { "from": "csv",
+    "path": "{output_dir}/a.csv" } ]')" "$found" \
+    'no file, and its path names the folder'
+is "$(missed lines '"reads": "keras"')" "$found" 'no line'
+
 # Half a row, the rest later; then the file is written anew with a new column.
 cat >train <<'END'
 #!/bin/sh

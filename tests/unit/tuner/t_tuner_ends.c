@@ -288,8 +288,8 @@ test_last_words(void)
 		    "rank 3" },
 		{ { .ran = true, .said = "done" },
 		    "it ended without a report: it printed no line such as "
-		    "\"hpotune: step=1 m=0.5\" (see hpotune-trial(7)); its "
-		    "last line: done" },
+		    "\"hpotune: step=1 m=0.5\" (hpotune try suggests a pattern "
+		    "for what it prints); its last line: done" },
 	};
 	struct fake_study s;
 	size_t i;
@@ -330,7 +330,7 @@ test_missing(void)
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT why FROM trials"),
 	    "it ended without a report: the pattern of m in trial.metrics "
-	    "matched no line",
+	    "matched no line (hpotune try suggests one)",
 	    "the pattern of the objective that matched nothing is named");
 	fake_study_close(&s);
 	fake_study_open(&s, patterns);

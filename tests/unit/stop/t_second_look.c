@@ -178,6 +178,7 @@ test_order(void)
 	is_int(look.budget, 41, "(2 %% + 1/6) x 220");
 	is_int(look.spent, 12, "one earlier second look has spent 12 steps");
 	is_int(look.trial, 4, "the next");
+	is_int(look.rank, 3, "an equal one is not better");
 	swap = stopped[1];
 	stopped[1] = stopped[7];
 	stopped[7] = swap;

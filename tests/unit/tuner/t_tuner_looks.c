@@ -30,7 +30,8 @@ enum {
 #define STUDY                                                     \
 	"\"trial\": {\"command\": [\"a\"], \"max_steps\": 100}, " \
 	"\"stopping\": {\"rule\": \"median\", \"guard\": false, " \
-	"\"warmup_steps\": 90, \"second_look\": \"25%%\"}, "      \
+	"\"warmup_steps\": 90, \"min_trials\": 4, "               \
+	"\"second_look\": \"25%%\"}, "                            \
 	"\"backend\": {\"name\": \"%s\", \"slots\": %d, "         \
 	"\"price\": %d}, \"limits\": {\"trials\": 20%s}"
 
@@ -215,6 +216,28 @@ test_thinks(void)
 	fake_study_close(&s);
 }
 
+/* The first to complete are the best only for lack of others. */
+static void
+test_waits_for_five(void)
+{
+	struct fake_study s;
+	int64_t trial;
+
+	study_open(&s, 1, 0, "");
+	answered = 5;
+	for (trial = 1; trial <= 4; trial++)
+		runs(&s, trial, 6 - (double)trial, 10, STEPS);
+	runs(&s, 5, 4.5, 10, 90);
+	fake_study_run(&s, 100 * IDLE_MS);
+	is_int(looks(&s), 0, "none before five have completed");
+	answered = 6;
+	fake_study_run(&s, 1000);
+	runs(&s, 6, 1, 10, STEPS);
+	fake_study_run(&s, 2 * IDLE_MS);
+	is_int(looks(&s), 1, "then there is one");
+	fake_study_close(&s);
+}
+
 /* What second looks would take from new trials. */
 static void
 test_bought(void)
@@ -276,6 +299,7 @@ int
 main(void)
 {
 	test_thinks();
+	test_waits_for_five();
 	test_bought();
 	test_search_ended(4.5, "6 completed", "and the study ends");
 	test_search_ended(0.5, "6 completed, 7 starting",

@@ -21,16 +21,17 @@
 
 enum { HINDSIGHT_TRIALS = 5 }; /* fewer give no advice when none is lost */
 
+/* What follows for the rule of the study; careful: it is this one already. */
 static void
-advice_put(struct buf *out, double lost, double trials, bool stops)
+advice_put(
+    struct buf *out, double lost, double trials, bool stops, bool careful)
 {
 	if (lost > HINDSIGHT_CROSSING * trials)
-		buf_puts(out,
-		    stops
-			? "; curves cross late: a stopped trial may have been "
-			  "the best"
-			: "; curves cross late: stopping may lose the best "
-			  "trial");
+		buf_printf(out, "; curves cross late: %s; %s",
+		    stops ? "a stopped trial may have been the best"
+			  : "stopping may lose the best trial",
+		    careful ? "a longer warmup_steps loses fewer"
+			    : "the rule careful loses fewer");
 	else if (lost == 0 && trials == HINDSIGHT_TRIALS && !stops)
 		buf_puts(out, "; stopping would save steps");
 }
@@ -38,13 +39,17 @@ advice_put(struct buf *out, double lost, double trials, bool stops)
 int
 status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 {
-	/* The last column: whether the rule of the study stops trials at all. */
+	/*
+	 * The last columns: whether the rule of the study stops trials at all,
+	 * and whether it is the one that loses the fewest.
+	 */
 	static const char *const sql =
 	    "SELECT count(step), count(*), total(judged), "
-	    "(SELECT rule <> 'none' FROM study) FROM hindsight";
-	double x[4];
+	    "(SELECT rule <> 'none' FROM study), "
+	    "(SELECT rule = 'careful' FROM study) FROM hindsight";
+	double x[5];
 
-	if (rows_numbers(x, 4, store, sql, e) != 1)
+	if (rows_numbers(x, 5, store, sql, e) != 1)
 		return -1;
 	/* Without judged reports, nothing is known about the curves. */
 	if (!(x[2] > 0))
@@ -52,7 +57,7 @@ status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 	buf_printf(out,
 	    "median would have stopped %.0f of the %.0f best completed trials",
 	    x[0], x[1]);
-	advice_put(out, x[0], x[1], x[3] > 0);
+	advice_put(out, x[0], x[1], x[3] > 0, x[4] > 0);
 	return 0;
 }
 

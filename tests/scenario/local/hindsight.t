@@ -99,7 +99,7 @@ is "$(sql late.db 'SELECT sum(h.value > h.median), sum(h.value = c.value),
     USING (trial, step) JOIN medians AS m USING (step)')" '5|5|5' \
     'with the value and the median there'
 line='median would have stopped 5 of the 5 best completed trials'
-late='curves cross late: stopping may lose the best trial'
+late='curves cross late: stopping may lose the best trial; the rule careful loses fewer'
 like "$("$HPOTUNE" status late.json)" "^hindsight: $line; $late\$" \
     'status prints it'
 like "$("$HPOTUNE" status --json late.json | tr -d '\n')" \
@@ -123,6 +123,18 @@ study stopped slow -e 's/"none"/"median"/'
 ok 'where a rule stops some' test "$(sql stopped.db "SELECT count(*) > 0
     FROM trials WHERE state = 'stopped'")" = 1
 is "$(view stopped.db asc)" "$(by_awk stopped.db 1)" 'the completed ones'
+
+# What follows where a rule stops trials.
+made() { # name rule: all curves cross late
+	study "$1" late -e "s/\"none\"/$2/"
+	"$HPOTUNE" status "$1.json" | sed -n 's/^hindsight: .*; curves/curves/p'
+}
+is "$(made wide '{ "rule": "median", "warmup_steps": 19 }')" \
+    'curves cross late: a stopped trial may have been the best; the rule careful loses fewer' \
+    'a rule that may have lost the best'
+is "$(made wary '{ "rule": "careful", "warmup_steps": 19 }')" \
+    'curves cross late: a stopped trial may have been the best; a longer warmup_steps loses fewer' \
+    'the one that loses the fewest'
 
 # A first fifth of the steps that is longer than five reports.
 study long late -e 's/"max_steps": 20/"max_steps": 50/'

@@ -223,7 +223,7 @@ cut_run(struct compare *c, struct err *e)
 	if (c->after.n == 0 && strcmp(c->state, "completed") == 0)
 		return err_set(e, ERR_FILE,
 		    "%s: the trial ended before it could be stopped: expected "
-		    "one that runs for some seconds",
+		    "one that runs for some seconds and exits at SIGTERM",
 		    what);
 	return 0;
 }

@@ -30,6 +30,7 @@ DROP VIEW IF EXISTS queue;
 DROP VIEW IF EXISTS changes;
 DROP VIEW IF EXISTS provenance;
 DROP VIEW IF EXISTS settings;
+DROP VIEW IF EXISTS setting_outcomes;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -53,8 +54,7 @@ FROM t_trial;
 -- smallest violation, otherwise the best of all; the first of equals; never one
 -- that the user has the study forget.  The limits
 -- exclude infinities.  With several objectives there is no best trial.  With
--- replicates it is the first one of the best setting: among those with all their
--- replicates, otherwise with the most.
+-- replicates it is the first one of the best setting (view settings).
 CREATE VIEW t_best AS
 SELECT CASE WHEN (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1
 THEN NULL WHEN EXISTS (SELECT 1 FROM t_setting) THEN
@@ -105,12 +105,26 @@ SELECT setting, state, value, completed AS replicates,
     (SELECT group_concat(trial, ', ') FROM (SELECT trial FROM t_trial AS t
 	WHERE t.setting = s.setting AND forgotten = 0 ORDER BY replicate))
 	AS trials, params,
-    iif(value IS NULL OR state IN ('stopped', 'failed', 'forgotten'), NULL,
+    iif(value IS NULL OR state IN ('stopped', 'failed', 'forgotten') OR
+	(SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1, NULL,
 	row_number() OVER (ORDER BY value IS NULL OR state IN ('stopped',
-	'failed', 'forgotten'), state <> 'completed', completed DESC,
+	'failed', 'forgotten'), violation > 0, state <> 'completed',
+	completed DESC, violation,
 	iif((SELECT goal FROM t_study) = 'maximize', -value, value), setting))
-	AS rank
+	AS rank, violation,
+    (SELECT count(*) FROM t_front AS f WHERE f.trial = s.trial AND inside = 1)
+	AS front
 FROM t_setting AS s;
+
+-- Of the other aims beside the first objective, too; the mean of a constraint's
+-- metric is computed here.
+CREATE VIEW setting_outcomes AS
+SELECT setting, metric, goal, least AS min, most AS max, o.value,
+    iif(goal IS NULL, (SELECT avg(p.value) FROM t_trial AS t JOIN t_outcome AS p
+	USING (trial) WHERE t.setting = o.setting AND p.position = o.position
+	AND t.state = 'completed' AND t.forgotten = 0), o.mean) AS mean,
+    o.error AS standard_error, o.violation
+FROM t_setting_outcome AS o JOIN t_aim USING (position);
 
 CREATE VIEW best AS
 SELECT * FROM trials WHERE trial = (SELECT trial FROM t_best);

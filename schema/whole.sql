@@ -310,7 +310,7 @@ CREATE TABLE t_setting (
 	error REAL,			-- standard error of the mean
 	trial INTEGER,			-- its first one that is completed
 	params TEXT NOT NULL		-- JSON, without that of replicates
-) STRICT;
+, violation REAL NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE t_packages (
 	id INTEGER PRIMARY KEY,
@@ -334,6 +334,16 @@ CREATE TABLE t_provenance (
 	packages INTEGER REFERENCES t_packages,
 	packages_why TEXT		-- why the list is not there
 ) STRICT;
+
+CREATE TABLE t_setting_outcome (	-- where more than one objective counts
+	setting INTEGER NOT NULL,
+	position INTEGER NOT NULL,	-- of t_aim
+	value REAL,			-- of an objective
+	mean REAL,
+	error REAL,			-- standard error of the mean
+	violation REAL,			-- of a constraint; at most 0: satisfied
+	PRIMARY KEY (setting, position)
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX t_trial_objective ON t_trial (objective);
 

@@ -47,6 +47,7 @@ oldest_drop(const struct keep_rule *rule, struct keep_item *list, size_t n,
 
 	for (i = 0; i < n; i++)
 		if (!list[i].deleted && !list[i].needed && !list[i].front &&
+		    !list[i].hopeful &&
 		    ((int64_t)i >= rule->best || !list[i].ranked) &&
 		    (oldest == NULL || list[i].trial < oldest->trial))
 			oldest = &list[i];
@@ -55,6 +56,15 @@ oldest_drop(const struct keep_rule *rule, struct keep_item *list, size_t n,
 	oldest->deleted = true;
 	*bytes -= oldest->bytes;
 	return true;
+}
+
+static void
+item_drop(struct keep_item *item, int64_t *bytes)
+{
+	if (item->deleted || item->needed || item->front)
+		return;
+	item->deleted = true;
+	*bytes -= item->bytes;
 }
 
 void
@@ -70,7 +80,7 @@ keep_choose(const struct keep_rule *rule, struct keep_item *list, size_t n)
 		at = (int64_t)i;
 		list[i].deleted =
 		    rule->given && !list[i].needed && !list[i].front &&
-		    !(list[i].ranked && at < rule->best) &&
+		    !list[i].hopeful && !(list[i].ranked && at < rule->best) &&
 		    !(rule->last > 0 &&
 			newer_than(list, n, list[i].trial) < rule->last);
 		bytes += list[i].deleted ? 0 : list[i].bytes;
@@ -79,10 +89,10 @@ keep_choose(const struct keep_rule *rule, struct keep_item *list, size_t n)
 		return;
 	while (bytes > rule->bytes && oldest_drop(rule, list, n, &bytes))
 		;
-	for (i = n; i-- > 1 && bytes > rule->bytes;) {
-		if (list[i].deleted || list[i].needed || list[i].front)
-			continue;
-		list[i].deleted = true;
-		bytes -= list[i].bytes;
-	}
+	for (i = n; i-- > 1 && bytes > rule->bytes;)
+		if (list[i].hopeful &&
+		    ((int64_t)i >= rule->best || !list[i].ranked))
+			item_drop(&list[i], &bytes);
+	for (i = n; i-- > 1 && bytes > rule->bytes;)
+		item_drop(&list[i], &bytes);
 }

@@ -26,14 +26,15 @@ struct keep_item {
 	double violation; /* of constraints; 0 = none */
 	double loss; /* smaller is better */
 	bool front; /* on the Pareto front of several objectives */
+	bool hopeful; /* further replicates may make it one of the best */
 	int64_t bytes;
 	bool deleted; /* the answer */
 };
 
 /*
  * Set deleted of each.  What is needed is never deleted.  Above the limit the
- * last ones are deleted from the oldest on, then the best ones from the worst
- * on; the best one stays, and so does a front.  The order of the items changes.
+ * last ones are deleted from the oldest on, then the hopeful ones and the best ones
+ * from the worst on; the best one stays, and so does a front.  The order of the items changes.
  */
 void keep_choose(const struct keep_rule *, struct keep_item *, size_t n);
 

@@ -39,7 +39,8 @@ replicate_stats_value(const double *losses, size_t n, double quantile)
 		at = quantile * (double)(m - 1);
 		k = (size_t)at;
 		value = sorted[k];
-		if (k + 1 < m && at > (double)k)
+		/* Two infinite ones have no difference. */
+		if (k + 1 < m && at > (double)k && sorted[k + 1] > sorted[k])
 			value += (at - (double)k) * (sorted[k + 1] - sorted[k]);
 	}
 	free(sorted);
@@ -139,20 +140,24 @@ replicate_stats_better(
 	return tail(mean, squares / (double)(*pairs - 1), *pairs, *pairs - 1);
 }
 
-/* The variance within settings, pooled; 0 when none has two replicates. */
+/*
+ * The variance within settings, pooled, with its degrees of freedom; 0 when none
+ * has two replicates.
+ */
 static double
-within(const double *losses, size_t m, size_t n)
+within(const double *losses, size_t m, size_t n, size_t *freedom)
 {
 	double mean, error, sum = 0;
 	size_t i, k, df = 0;
 
 	for (i = 0; i < m; i++) {
 		k = replicate_stats_mean(losses + i * n, n, &mean, &error);
-		if (k < 2)
+		if (k < 2 || !isfinite(error))
 			continue;
 		sum += error * error * (double)(k * (k - 1));
 		df += k - 1;
 	}
+	*freedom = df;
 	return df > 0 ? sum / (double)df : 0;
 }
 
@@ -168,13 +173,13 @@ replicate_stats_race(const double *losses, size_t m, size_t n, size_t best)
 			continue;
 		pairs = differences(
 		    losses + i * n, losses + best * n, n, &mean, &squares);
-		if (pairs < 2)
+		if (pairs < 2 || !isfinite(squares))
 			continue;
 		race.df += pairs - 1;
 		sum += squares;
 	}
 	race.variance = race.df > 0 ? sum / (double)race.df : NAN;
-	race.within = within(losses, m, n);
+	race.within = within(losses, m, n, &race.df_within);
 	return race;
 }
 
@@ -190,6 +195,34 @@ replicate_stats_may_win(const struct replicate_race *race, size_t k)
 	    n, &mean, &squares);
 	return pairs == 0 || race->df < DF_LEAST ||
 	       tail(mean, race->variance, pairs, race->df) >= RACE_LEVEL;
+}
+
+bool
+replicate_stats_same(const struct replicate_race *race, size_t k)
+{
+	const double *a = race->losses + k * race->n;
+	const double *b = race->losses + race->best * race->n;
+	size_t i, pairs = 0;
+
+	for (i = 0; i < race->n; i++) {
+		if (isnan(a[i]) || isnan(b[i]))
+			continue;
+		if (a[i] < b[i] || a[i] > b[i])
+			return false;
+		pairs++;
+	}
+	return pairs > 0;
+}
+
+bool
+replicate_stats_positive(const struct replicate_race *race, size_t k)
+{
+	double mean, error;
+	size_t n = replicate_stats_mean(
+	    race->losses + k * race->n, race->n, &mean, &error);
+
+	return n > 0 && race->df_within >= DF_LEAST && isfinite(mean) &&
+	       tail(mean, race->within, n, race->df_within) < RACE_LEVEL;
 }
 
 double

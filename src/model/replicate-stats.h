@@ -44,6 +44,7 @@ struct replicate_race {
 	double variance; /* of a difference to the best */
 	size_t df;
 	double within; /* variance within a setting; 0 = unknown */
+	size_t df_within;
 };
 
 /*
@@ -55,6 +56,13 @@ struct replicate_race {
  * too.  True without two degrees of freedom.
  */
 bool replicate_stats_may_win(const struct replicate_race *, size_t k);
+/* Whether setting k and the best one have the same values where both have one. */
+bool replicate_stats_same(const struct replicate_race *, size_t k);
+/*
+ * Whether the mean of setting k is above 0 beyond chance: a t test at 5 % with
+ * the variance within settings.  For violations of a constraint.
+ */
+bool replicate_stats_positive(const struct replicate_race *, size_t k);
 /*
  * The standard error of the value of a setting with k replicates (at least 1),
  * as an estimate of what it has with all n: r / k + s (1 / k - 1 / n), where r is

@@ -62,9 +62,13 @@ put_metric(struct made *m, const char *name)
 {
 	char *sql, *alone;
 
-	sql = sqlite3_mprintf(",\n    (SELECT value FROM t_outcome AS o WHERE "
-			      "o.trial = t.trial AND position = %d) AS \"%w\"",
-	    ++m->objectives, name);
+	m->objectives++;
+	sql = sqlite3_mprintf(
+	    ",\n    coalesce((SELECT value FROM t_setting_outcome AS s WHERE "
+	    "s.setting = t.setting AND position = %d),\n    (SELECT value FROM "
+	    "t_outcome AS o WHERE o.trial = t.trial AND position = %d)) "
+	    "AS \"%w\"",
+	    m->objectives, m->objectives, name);
 	alone = sqlite3_mprintf(", objective AS \"%w\"", name);
 	if (sql == NULL || alone == NULL)
 		abort();

@@ -159,6 +159,24 @@ store_setting_put(
 	stmt_real(st, 6, row->error);
 	stmt_int_or(st, 7, row->trial, 0);
 	stmt_text(st, 8, row->params);
+	stmt_real(st, 9, row->violation);
+	return stmt_write(s, st, e);
+}
+
+int
+store_setting_outcome_put(
+    struct store *s, const struct store_setting_outcome *row, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_SETTING_OUTCOME_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, row->setting);
+	stmt_int(st, 2, row->position);
+	stmt_real(st, 3, row->value);
+	stmt_real(st, 4, row->mean);
+	stmt_real(st, 5, row->error);
+	stmt_real(st, 6, row->violation);
 	return stmt_write(s, st, e);
 }
 

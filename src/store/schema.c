@@ -51,6 +51,8 @@ static const char *const migrations[] = {
 #include "schema/017-replicates.inc"
 	,
 #include "schema/018-provenance.inc"
+	,
+#include "schema/019-settings.inc"
 };
 
 static const char views[] =
@@ -120,13 +122,19 @@ static const struct {
 	      "NULL AS state, NULL AS value, NULL AS replicates, "
 	      "NULL AS begun, NULL AS mean, NULL AS standard_error, "
 	      "NULL AS trial, NULL AS trials, NULL AS params, "
-	      "NULL AS rank WHERE 0;" },
+	      "NULL AS rank, NULL AS violation, NULL AS front WHERE 0;" },
 	{ 18, "CREATE TEMP VIEW provenance AS SELECT NULL AS provenance, "
 	      "NULL AS since, NULL AS host, NULL AS user, NULL AS system, "
 	      "NULL AS version, NULL AS command, NULL AS folder, "
 	      "NULL AS workdir, NULL AS git_commit, NULL AS git_branch, "
 	      "NULL AS git_dirty, NULL AS git_why, NULL AS packages, "
 	      "NULL AS packages_why WHERE 0;" },
+	{ 19, "CREATE TEMP VIEW setting_outcomes AS SELECT NULL AS setting, "
+	      "NULL AS metric, NULL AS goal, NULL AS min, NULL AS max, "
+	      "NULL AS value, NULL AS mean, NULL AS standard_error, "
+	      "NULL AS violation WHERE 0;"
+	      "CREATE TEMP VIEW t_setting_outcome AS SELECT NULL AS setting, "
+	      "NULL AS position, NULL AS value WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -184,6 +192,7 @@ static const struct {
 	{ 15, "t_stop", "NULL AS metric, NULL AS unit, NULL AS at" },
 	{ 2, "savings", "NULL AS spot_saved" },
 	{ 4, "savings", "NULL AS energy_saved" },
+	{ 19, "settings", "NULL AS violation, NULL AS front" },
 };
 
 int64_t
@@ -206,6 +215,21 @@ schema_migrate(struct store *s, int64_t from, struct err *e)
 	return store_exec(s, pragma, e);
 }
 
+/* Whether it is one of the views that the file lacks, which have all columns. */
+static bool
+lacks_view(int64_t version, const char *name)
+{
+	size_t i, n = sizeof missing_views / sizeof missing_views[0];
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "TEMP VIEW %s AS", name);
+	for (i = 0; i < n; i++)
+		if (version < missing_views[i].since &&
+		    strstr(missing_views[i].sql, text) != NULL)
+			return true;
+	return false;
+}
+
 /*
  * Define a temporary view over each table and view that adds the missing
  * columns.
@@ -221,6 +245,8 @@ lay_columns(struct store *s, int64_t version, struct err *e)
 	for (i = 0; i < n; i++) {
 		const char *of = missing_columns[i].of;
 
+		if (lacks_view(version, of))
+			continue;
 		if (version < missing_columns[i].since && !begun)
 			buf_printf(&sql, "CREATE TEMP VIEW %s AS SELECT *", of);
 		if (version < missing_columns[i].since)

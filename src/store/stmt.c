@@ -130,7 +130,10 @@ static const char *const texts[STMT_COUNT] = {
 
 	[STMT_SETTING_PUT] =
 	    "INSERT OR REPLACE INTO t_setting VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-	    "?7, ?8)",
+	    "?7, ?8, ?9)",
+	[STMT_SETTING_OUTCOME_PUT] =
+	    "INSERT OR REPLACE INTO t_setting_outcome VALUES (?1, ?2, ?3, ?4, "
+	    "?5, ?6)",
 	[STMT_OUTCOME_PUT] = "INSERT OR REPLACE INTO t_outcome "
 			     "VALUES (?1, ?2, ?3, ?4)",
 	[STMT_OUTCOME_EACH] =

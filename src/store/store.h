@@ -123,6 +123,13 @@ struct store_setting {
 	double value, mean, error;
 	int64_t trial; /* its first completed one; 0 = none */
 	const char *params; /* JSON, without the parameter of replicates */
+	double violation; /* sum over constraints */
+};
+/* Row of t_setting_outcome; numbers with the user's sign, NaN = none. */
+struct store_setting_outcome {
+	int64_t setting;
+	int position; /* of the aim, from 1 */
+	double value, mean, error, violation;
 };
 
 /* Frees backend, params, why and outside. */
@@ -296,6 +303,8 @@ int store_trial_add(struct store *, const struct store_trial *, struct err *);
 /* Write a row, in place of an earlier one of the setting. */
 int
 store_setting_put(struct store *, const struct store_setting *, struct err *);
+int store_setting_outcome_put(
+    struct store *, const struct store_setting_outcome *, struct err *);
 int store_trial_get(
     struct store *, int64_t number, struct store_trial *, struct err *);
 /*

@@ -131,21 +131,34 @@ check_outcomes(struct sim *s, int64_t aims)
 		sim_wrong(s, "a trial breaks more or less than its outcomes");
 }
 
+/* Rows of point (trial, position, loss) that no other dominates, and the view. */
+#define FRONT_OF_POINTS                                                      \
+	"pair AS (SELECT a.trial AS trial, max(b.loss > a.loss) AS worse, "  \
+	"max(b.loss < a.loss) AS better FROM point AS a JOIN point AS b ON " \
+	"b.position = a.position GROUP BY a.trial, b.trial), "               \
+	"good AS (SELECT trial FROM pair GROUP BY trial "                    \
+	"HAVING max(better AND NOT worse) = 0), "                            \
+	"kept AS (SELECT trial FROM t_front WHERE inside) "                  \
+	"SELECT (SELECT count(*) FROM (SELECT * FROM good EXCEPT SELECT * "  \
+	"FROM kept)) + (SELECT count(*) FROM (SELECT * FROM kept EXCEPT "    \
+	"SELECT * FROM good))"
+
 /* Goals turned into signs, so that less is better. */
 static const char front_sql[] =
     "WITH point AS (SELECT trial, position, iif(goal = 'maximize', -value, "
     "value) AS loss FROM t_outcome JOIN t_aim USING (position) JOIN t_trial "
     "AS t USING (trial) WHERE goal IS NOT NULL AND state = 'completed' AND "
-    "t.violation = 0), "
-    "pair AS (SELECT a.trial AS trial, max(b.loss > a.loss) AS worse, "
-    "max(b.loss < a.loss) AS better FROM point AS a JOIN point AS b ON "
-    "b.position = a.position GROUP BY a.trial, b.trial), "
-    "good AS (SELECT trial FROM pair GROUP BY trial "
-    "HAVING max(better AND NOT worse) = 0), "
-    "kept AS (SELECT trial FROM t_front WHERE inside) "
-    "SELECT (SELECT count(*) FROM (SELECT * FROM good EXCEPT SELECT * FROM "
-    "kept)) + (SELECT count(*) FROM (SELECT * FROM kept EXCEPT SELECT * FROM "
-    "good))";
+    "t.violation = 0), " FRONT_OF_POINTS;
+
+/* The same of settings, of those with the most replicates. */
+static const char settings_front_sql[] =
+    "WITH able AS (SELECT setting, trial, completed FROM t_setting WHERE value "
+    "IS NOT NULL AND violation = 0 AND state NOT IN ('stopped', 'failed', "
+    "'forgotten')), "
+    "point AS (SELECT b.trial AS trial, position, iif(goal = 'maximize', "
+    "-o.value, o.value) AS loss FROM t_setting_outcome AS o JOIN t_aim USING "
+    "(position) JOIN able AS b USING (setting) WHERE goal IS NOT NULL AND "
+    "b.completed = (SELECT max(completed) FROM able)), " FRONT_OF_POINTS;
 
 void
 sim_check_aims(struct sim *s)
@@ -157,8 +170,20 @@ sim_check_aims(struct sim *s)
 		check_outcomes(s, (int64_t)aims);
 	else if (sim_number(s, "SELECT count(*) FROM t_outcome", NULL) != 0)
 		sim_wrong(s, "outcomes of one objective");
-	if (study->n_objectives > 1 && sim_number(s, front_sql, NULL) != 0)
+	if (study->n_objectives > 1 &&
+	    sim_number(s,
+		study->replicates.count > 0 ? settings_front_sql : front_sql,
+		NULL) != 0)
 		sim_wrong(s, "the front is another one");
+	if (sim_number(s,
+		"SELECT count(*) FROM t_setting_outcome AS o JOIN t_aim USING "
+		"(position) WHERE goal IS NOT NULL AND "
+		"abs(coalesce(mean, 1e9) - coalesce((SELECT avg(p.value) FROM "
+		"t_trial AS t JOIN t_outcome AS p USING (trial) WHERE "
+		"t.setting = o.setting AND p.position = o.position AND "
+		"t.state = 'completed'), 1e9)) > 1e-9",
+		NULL) != 0)
+		sim_wrong(s, "a setting has other outcomes than its trials");
 	if (study->n_objectives > 1 &&
 	    sim_number(s,
 		"SELECT count(*) FROM t_trial AS t JOIN t_outcome AS o USING "

@@ -171,7 +171,7 @@ put_study(struct sim *s, struct buf *b)
 	/* The last one has one objective. */
 	strategy = strategies_used[sim_below(s, s->several ? 6 : 7)];
 	/* Without a draw, so that all other studies stay as they were. */
-	replicates = s->seed % 8 == 5 && !s->aims;
+	replicates = s->seed % 8 == 5;
 	if (replicates && strncmp(strategy, "pbt", 3) == 0)
 		strategy = strategies_used[s->seed % 6];
 	/* A small space has each setting once, and then an end. */

@@ -48,11 +48,13 @@ front_table_sql(const struct objectives *aims)
 	buf_puts(&b, "SELECT f.trial");
 	for (i = 1; i <= aims->n; i++)
 		buf_printf(&b,
-		    ", (SELECT value FROM t_outcome AS o WHERE "
-		    "o.trial = f.trial AND o.position = %zu)",
-		    i);
+		    ", coalesce((SELECT value FROM t_setting_outcome AS s "
+		    "WHERE s.setting = t.setting AND s.position = %zu), "
+		    "(SELECT value FROM t_outcome AS o WHERE "
+		    "o.trial = f.trial AND o.position = %zu))",
+		    i, i);
 	buf_printf(&b,
-	    ", params FROM t_front AS f JOIN t_trial USING (trial) "
+	    ", params FROM t_front AS f JOIN t_trial AS t USING (trial) "
 	    "WHERE f.inside = 1 ORDER BY 2 %s, 1",
 	    aims->objectives[0].maximize ? "DESC" : "ASC");
 	return buf_take(&b);

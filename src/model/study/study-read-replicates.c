@@ -65,10 +65,6 @@ study_read_replicates(struct study *s, const struct json *block, struct err *e)
 	    read_aggregate(r, json_get(block, "aggregate"), e) != 0 ||
 	    space_add_replicates(s->space, name, values, n, e) != 0)
 		return -1;
-	if (s->n_objectives > 1 || s->n_constraints > 0)
-		return json_err_key(block, e,
-		    "replicates need a study with one objective and "
-		    "without constraints");
 	r->param = s->space->n - 1;
 	r->count = (size_t)n;
 	r->where = block;

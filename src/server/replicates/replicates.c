@@ -22,10 +22,12 @@ replicates_open(struct replicates *r, const struct study *study,
 
 	*r = (struct replicates){ .count = study->replicates.count,
 		.study = study,
-		.trials = trials };
-	if (r->count > 0)
-		r->history =
-		    history_new(study->space->n, study->maximize, keep);
+		.trials = trials,
+		.n_aims = study->n_objectives + study->n_constraints };
+	if (r->count == 0)
+		return;
+	r->history = history_new(study->space->n, study->maximize, keep);
+	r->losses = xcalloc(r->n_aims, sizeof *r->losses);
 }
 
 void
@@ -33,8 +35,12 @@ replicates_close(struct replicates *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->n; i++)
+	for (i = 0; i < r->n; i++) {
 		free(r->list[i].list);
+		free(r->list[i].values);
+	}
+	for (i = 0; i < r->n_aims && r->losses != NULL; i++)
+		free(r->losses[i]);
 	free(r->list);
 	free(r->losses);
 	free(r->setting_of);
@@ -43,9 +49,26 @@ replicates_close(struct replicates *r)
 }
 
 const double *
-replicates_losses(const struct replicates *r, size_t i)
+replicates_losses(const struct replicates *r, size_t aim, size_t i)
 {
-	return r->losses + i * r->count;
+	return r->losses[aim] + i * r->count;
+}
+
+/* What its completed replicates come to, aim by aim. */
+static void
+values_refresh(struct replicates *r, size_t i)
+{
+	struct setting *s = &r->list[i];
+	size_t a;
+
+	s->violation = 0;
+	for (a = 0; a < r->n_aims; a++) {
+		s->values[a] = replicate_stats_value(replicates_losses(r, a, i),
+		    r->count, r->study->replicates.quantile);
+		if (a >= r->study->n_objectives && s->values[a] > 0)
+			s->violation += s->values[a];
+	}
+	s->value = s->values[0];
 }
 
 /* Its state and value, after one of its replicates has changed. */
@@ -72,8 +95,7 @@ setting_refresh(struct replicates *r, size_t i)
 		   : cancelled		      ? SETTING_CANCELLED
 		   : s->completed == r->count ? SETTING_COMPLETED
 					      : SETTING_OPEN;
-	s->value = replicate_stats_value(
-	    replicates_losses(r, i), r->count, r->study->replicates.quantile);
+	values_refresh(r, i);
 	s->dirty = true;
 }
 
@@ -83,20 +105,40 @@ is_stopped(const struct replicate *one)
 	return one->trial != 0 && (one->state == TRIAL_STOPPED || one->paused);
 }
 
+/* A trial's loss of an objective, or how much it breaks a constraint. */
+static double
+trial_loss(const struct replicates *r, int64_t trial, size_t aim)
+{
+	size_t n = r->study->n_objectives;
+	double value;
+
+	if (r->n_aims == 1)
+		return history_loss(r->trials, trial);
+	if (aim < n)
+		return history_losses(r->trials, trial)[aim];
+	value = history_violations(r->trials, trial)[aim - n];
+	/* Which it did not report, or never as a finite number. */
+	return isnan(value) ? INFINITY : value;
+}
+
 /* What a setting that was stopped has come to, with the stopped replicates. */
 static double
-stopped_value(const struct replicates *r, size_t i)
+stopped_value(const struct replicates *r, size_t i, size_t aim)
 {
 	const struct setting *s = &r->list[i];
 	double *losses = xcalloc(r->count, sizeof *losses), value, loss;
 	size_t k;
 
-	memcpy(losses, replicates_losses(r, i), r->count * sizeof *losses);
+	memcpy(losses, replicates_losses(r, aim, i), r->count * sizeof *losses);
 	for (k = 0; k < r->count; k++) {
 		if (!is_stopped(&s->list[k]))
 			continue;
-		loss = history_loss(r->trials, s->list[k].trial);
-		losses[k] = isfinite(loss) ? loss : NAN;
+		loss = trial_loss(r, s->list[k].trial, aim);
+		losses[k] =
+		    loss > -INFINITY &&
+			    (aim >= r->study->n_objectives || loss < INFINITY)
+			? loss
+			: NAN;
 	}
 	value = replicate_stats_value(
 	    losses, r->count, r->study->replicates.quantile);
@@ -135,98 +177,66 @@ setting_paused(const struct setting *s, size_t count)
 	return false;
 }
 
+/* What strategies see of it: of a stopped one what it has come to. */
+static double
+results_tell(struct replicates *r, size_t i, bool stopped)
+{
+	size_t a, n = r->study->n_objectives;
+	const struct setting *s = &r->list[i];
+	double *values = xcalloc(r->n_aims, sizeof *values), first;
+
+	for (a = 0; a < r->n_aims; a++) {
+		values[a] = stopped ? stopped_value(r, i, a) : s->values[a];
+		if (a < n && r->study->objectives[a].maximize)
+			values[a] = -values[a];
+	}
+	first = values[0];
+	if (history_has_results(r->history))
+		history_results(r->history, (int64_t)i + 1, values, values + n);
+	free(values);
+	return first;
+}
+
 /* A replicate has changed: what the setting comes to, also for strategies. */
 static void
 setting_tell(struct replicates *r, size_t i)
 {
 	int64_t number = (int64_t)i + 1;
 	enum trial_state told = TRIAL_COMPLETED;
-	double value;
+	struct setting *s = &r->list[i];
+	double value = NAN;
 
 	setting_refresh(r, i);
-	value = r->list[i].value;
 	if (history_state(r->history, number) != TRIAL_RUNNING)
 		history_retry(r->history, number);
-	switch (r->list[i].state) {
+	switch (s->state) {
 	case SETTING_OPEN:
-		if (setting_paused(&r->list[i], r->count)) {
-			/* A restart knows no report of an earlier pause. */
+		/* A restart knows no report of an earlier pause. */
+		if (setting_paused(s, r->count))
 			told = TRIAL_STOPPED;
-			value = stopped_value(r, i);
-		} else if (isnan(value))
+		else if (isnan(s->value))
 			return;
 		break;
 	case SETTING_COMPLETED:
 		break;
 	case SETTING_CANCELLED:
-		if (isnan(value) || r->list[i].outside)
+		if (isnan(s->value) || s->outside)
 			told = TRIAL_CANCELLED;
 		break;
 	case SETTING_STOPPED:
 		told = TRIAL_STOPPED;
-		value = stopped_value(r, i);
 		stopped_report(r, i);
 		break;
 	case SETTING_FAILED:
 		told = TRIAL_FAILED;
-		value = NAN;
 		break;
 	case SETTING_FORGOTTEN:
 		told = TRIAL_CANCELLED;
 		break;
 	}
-	history_end(
-	    r->history, number, told, history_flip_sign(r->trials, value));
-}
-
-/*
- * The setting that others are compared with, or n: of those with the most
- * replicates the best one.  A lucky first replicate is no measure for others.
- */
-static size_t
-best_of(const struct replicates *r)
-{
-	const struct setting *s, *least = NULL;
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		s = &r->list[i];
-		if ((s->state != SETTING_OPEN &&
-			s->state != SETTING_COMPLETED) ||
-		    s->completed == 0)
-			continue;
-		if (least == NULL || s->completed > least->completed ||
-		    (s->completed == least->completed &&
-			s->value < least->value))
-			least = s;
-	}
-	return least != NULL ? (size_t)(least - r->list) : r->n;
-}
-
-void
-replicates_race(struct replicates *r)
-{
-	struct replicate_race race;
-	size_t i, best;
-	bool behind;
-	double noise;
-
-	if (!r->race_due)
-		return;
-	r->race_due = false;
-	best = best_of(r);
-	if (best < r->n)
-		race = replicate_stats_race(r->losses, r->n, r->count, best);
-	for (i = 0; i < r->n; i++) {
-		behind = best < r->n && r->study->replicates.racing &&
-			 !replicate_stats_may_win(&race, i);
-		r->list[i].dirty |= behind != r->list[i].behind;
-		r->list[i].behind = behind;
-		noise = best < r->n && r->list[i].completed > 0
-			    ? replicate_stats_noise(&race, r->list[i].completed)
-			    : 0;
-		history_set_noise(r->history, (int64_t)i + 1, noise);
-	}
+	if (told != TRIAL_FAILED)
+		value = results_tell(r, i, told == TRIAL_STOPPED);
+	history_end(r->history, number, told, value);
 }
 
 /* The replicate that setting i gets next, from 1; 0: none for now. */
@@ -267,7 +277,7 @@ replicates_due(const struct replicates *r, int64_t *setting, int *replicate,
 		if ((next = setting_next(r, i)) == 0)
 			continue;
 		/* Without a race the first one, else the best one. */
-		value = r->study->replicates.racing ? r->list[i].value : 0;
+		value = r->study->replicates.racing ? r->list[i].place : 0;
 		if (found == r->n || value < least) {
 			found = i;
 			least = value;
@@ -288,19 +298,24 @@ replicates_due(const struct replicates *r, int64_t *setting, int *replicate,
 static struct setting *
 setting_get(struct replicates *r, size_t number)
 {
-	size_t i;
+	size_t a, i;
 
 	if (number > r->cap) {
 		r->cap = 2 * number + 16;
 		r->list = xreallocarray(r->list, r->cap, sizeof *r->list);
-		r->losses = xreallocarray(
-		    r->losses, r->cap * r->count, sizeof *r->losses);
+		for (a = 0; a < r->n_aims; a++)
+			r->losses[a] = xreallocarray(r->losses[a],
+			    r->cap * r->count, sizeof *r->losses[a]);
 	}
 	for (; r->n < number; r->n++) {
-		r->list[r->n] = (struct setting){ .list = xcalloc(r->count,
-						      sizeof *r->list->list) };
-		for (i = 0; i < r->count; i++)
-			r->losses[r->n * r->count + i] = NAN;
+		r->list[r->n] = (struct setting){
+			.list = xcalloc(r->count, sizeof *r->list->list),
+			.values = xcalloc(r->n_aims, sizeof(double)),
+			.place = INFINITY,
+		};
+		for (a = 0; a < r->n_aims; a++)
+			for (i = 0; i < r->count; i++)
+				r->losses[a][r->n * r->count + i] = NAN;
 	}
 	return &r->list[number - 1];
 }
@@ -364,21 +379,20 @@ any_ended(const struct replicates *r, size_t i)
 }
 
 bool
-replicates_ended(struct replicates *r, int64_t trial, enum trial_state told,
-    double objective)
+replicates_ended(struct replicates *r, int64_t trial, enum trial_state told)
 {
 	struct replicate *one;
 	bool first;
-	size_t i, k;
+	size_t i, k, a;
 
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return false;
 	first = !any_ended(r, i);
 	one->state = told;
 	one->paused = false;
-	r->losses[i * r->count + k] =
-	    told == TRIAL_COMPLETED ? history_flip_sign(r->trials, objective)
-				    : NAN;
+	for (a = 0; a < r->n_aims; a++)
+		r->losses[a][i * r->count + k] =
+		    told == TRIAL_COMPLETED ? trial_loss(r, trial, a) : NAN;
 	setting_tell(r, i);
 	r->race_due = true;
 	return first;
@@ -400,13 +414,14 @@ void
 replicates_revived(struct replicates *r, int64_t trial)
 {
 	struct replicate *one;
-	size_t i, k;
+	size_t i, k, a;
 
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return;
 	one->state = TRIAL_RUNNING;
 	one->paused = false;
-	r->losses[i * r->count + k] = NAN;
+	for (a = 0; a < r->n_aims; a++)
+		r->losses[a][i * r->count + k] = NAN;
 	setting_tell(r, i);
 	r->race_due = true;
 }
@@ -423,15 +438,15 @@ replicates_first_trial(const struct replicates *r, size_t i)
 	return 0;
 }
 
-double
+const struct setting *
 replicates_whole(const struct replicates *r, int64_t trial, int64_t *first)
 {
 	size_t i = (size_t)r->setting_of[trial] - 1;
 
 	if (r->list[i].state != SETTING_COMPLETED)
-		return NAN;
+		return NULL;
 	*first = replicates_first_trial(r, i);
-	return r->list[i].value;
+	return &r->list[i];
 }
 
 int

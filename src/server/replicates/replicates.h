@@ -42,7 +42,19 @@ struct setting {
 	struct replicate *list; /* count of them */
 	enum setting_state state;
 	size_t completed; /* replicates */
-	double value; /* a loss; NaN = no replicate is completed */
+	/*
+	 * By n_aims: losses of the objectives, then violations of constraints
+	 * (at most 0: satisfied); NaN: no replicate is completed.
+	 */
+	double *values;
+	double value; /* the first of them */
+	double violation; /* sum of those above 0 */
+	/*
+	 * Its order among others, smaller is better: its value, or how many are
+	 * better in every respect.  Set by the race.
+	 */
+	double place;
+	int64_t front; /* the trial that t_front has of it; 0 = none */
 	bool outside; /* the space does not have it any more */
 	bool tried; /* it was given to the history */
 	bool dirty; /* its row is an older one */
@@ -58,7 +70,9 @@ struct replicates {
 	struct setting *list; /* setting 1 first */
 	size_t n, cap;
 	bool race_due; /* a result has changed */
-	double *losses; /* n times count; NaN = not completed */
+	size_t n_aims; /* objectives and constraints */
+	double **losses; /* by aim: n times count; NaN = not completed */
+	bool front_known; /* t_front was written by this process */
 	int64_t *setting_of; /* of trial 1, 2, … */
 	int *number_of; /* its replicate, from 1 */
 	size_t trials_cap;
@@ -83,21 +97,29 @@ bool replicates_due(const struct replicates *, int64_t *setting, int *replicate,
 bool replicates_add(
     struct replicates *, const struct store_trial *, const double *point);
 /*
- * A trial ended in the state that strategies see, with this objective (user's
- * sign); true when it is the first end in its setting.
+ * A trial ended in the state that strategies see, after its end in the history of
+ * trials; true when it is the first end in its setting.
  */
-bool replicates_ended(
-    struct replicates *, int64_t trial, enum trial_state, double objective);
+bool replicates_ended(struct replicates *, int64_t trial, enum trial_state);
 /* A rule has paused the trial: others of its setting are not begun meanwhile. */
 void replicates_paused(struct replicates *, int64_t trial);
 /* A trial that had ended, or was paused, runs again. */
 void replicates_revived(struct replicates *, int64_t trial);
 /*
- * The loss of the trial's setting when all its replicates have completed, with
- * the first of them; or NaN.
+ * The trial's setting when all its replicates have completed, with the first of
+ * them; or NULL.
  */
-double
+const struct setting *
 replicates_whole(const struct replicates *, int64_t trial, int64_t *first);
+/*
+ * The rank of each setting, from 1, as view settings has it; NaN: none.  With
+ * several objectives by the first one.
+ */
+void replicates_rank(const struct replicates *, double *ranks);
+/*
+ * The same among those that may get further replicates, by what they are now.
+ */
+void replicates_hopes(const struct replicates *, double *ranks);
 /* Which replicate the trial is, from 1. */
 int replicates_number(const struct replicates *, int64_t trial);
 /* Whether no other replicate of its setting was stopped or has failed. */
@@ -117,8 +139,14 @@ void replicates_race(struct replicates *);
 /* Write the rows of settings that have changed. */
 void replicates_write(struct replicates *, struct store *);
 
-/* Of setting i, from 0: its losses, and its first completed trial or 0. */
-const double *replicates_losses(const struct replicates *, size_t i);
+/*
+ * Whether setting i, from 0, is on the front of several objectives: of those
+ * that break no constraint and have the most replicates none is better in all.
+ */
+bool replicates_on_front(const struct replicates *, size_t i);
+/* Of setting i, from 0: losses by an aim, and its first completed trial or 0. */
+const double *
+replicates_losses(const struct replicates *, size_t aim, size_t i);
 int64_t replicates_first_trial(const struct replicates *, size_t i);
 
 #endif /* HPOTUNE_REPLICATES_H */

@@ -108,10 +108,14 @@ objectives_put_front(struct buf *out, struct store *store,
     const struct objectives *aims, int digits, struct err *e)
 {
 	static const char *const sql =
-	    "SELECT o.position, count(*), min(o.value), max(o.value) "
+	    "SELECT position, count(*), min(value), max(value) FROM "
+	    "(SELECT o.position, coalesce(s.value, o.value) AS value "
 	    "FROM t_front AS f JOIN t_outcome AS o USING (trial) "
-	    "WHERE f.inside = 1 AND o.position <= CAST(? AS INTEGER) "
-	    "GROUP BY o.position ORDER BY o.position";
+	    "JOIN t_trial AS t USING (trial) "
+	    "LEFT JOIN t_setting_outcome AS s ON s.setting = t.setting "
+	    "AND s.position = o.position "
+	    "WHERE f.inside = 1 AND o.position <= CAST(? AS INTEGER)) "
+	    "GROUP BY position ORDER BY position";
 	const char *params[2] = { NULL, NULL };
 	struct store_rows *rows;
 	char n[24];

@@ -269,6 +269,36 @@ front_put(struct tuner *t, struct pareto_front *front, int64_t trial,
 	return place == PARETO_FRONT_BETTER;
 }
 
+/*
+ * Whether the trial has made its setting whole, and that is better than all
+ * before it.  What is on the front of settings, replicates_write records.
+ */
+static bool
+setting_improves(struct tuner *t, const struct outcome *o)
+{
+	const struct setting *s;
+	const int64_t *out;
+	int64_t trial;
+	size_t i, n_out;
+
+	if (o->state != TRIAL_COMPLETED)
+		return false;
+	s = replicates_whole(&t->replicates, o->trial, &trial);
+	if (s == NULL || s->violation > 0)
+		return false;
+	for (i = 0; i < t->study->n_objectives; i++)
+		if (!isfinite(s->values[i]))
+			return false;
+	if (t->outcomes.front != NULL)
+		return pareto_front_add(t->outcomes.front, trial, s->values,
+			   &out, &n_out) == PARETO_FRONT_BETTER;
+	if (s->value >= t->outcomes.best_loss)
+		return false;
+	t->outcomes.best_loss = s->value;
+	t->outcomes.best_trial = trial;
+	return true;
+}
+
 /* Whether it is better than all trials before it. */
 static bool
 outcome_improves(struct tuner *t, const struct outcome *o)
@@ -276,14 +306,12 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 	double loss = history_flip_sign(t->history, o->objective);
 	int64_t trial = o->trial;
 
+	if (t->replicates.count > 0)
+		return setting_improves(t, o);
 	if (o->state != TRIAL_COMPLETED ||
 	    (t->outcomes.n_aims > 0 &&
 		history_violation(t->history, o->trial) > 0))
 		return false;
-	if (t->replicates.count > 0) {
-		loss = replicates_whole(&t->replicates, o->trial, &trial);
-		trial = isnan(loss) ? 0 : trial;
-	}
 	if (t->outcomes.front != NULL)
 		return o->known ? o->better
 				: front_put(t, t->outcomes.front, o->trial,
@@ -331,7 +359,7 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 	if (t->outcomes.n_aims > 0 && o->values != NULL)
 		outcome_observe(t, o->trial, o->values);
 	judged_end(&t->judged, o->trial, told, o->objective);
-	first = replicates_ended(&t->replicates, o->trial, told, o->objective);
+	first = replicates_ended(&t->replicates, o->trial, told);
 	judged_ended(&t->judged, o->trial);
 	if (judged_compares(&t->judged, o->trial))
 		median_view_end(&t->medians, o->trial);
@@ -441,8 +469,12 @@ outcome_front_again(struct tuner *t)
 
 	if (t->study->n_objectives < 2)
 		return 0;
-	if (store_front_clear(t->store, NULL) != 0 ||
-	    store_rows_open(&rows, t->store, sql, NULL, NULL) != 0)
+	if (store_front_clear(t->store, NULL) != 0)
+		return -1;
+	/* The front of settings is written again when they are read again. */
+	if (t->replicates.count > 0)
+		return 0;
+	if (store_rows_open(&rows, t->store, sql, NULL, NULL) != 0)
 		return -1;
 	front = pareto_front_new(t->study->n_objectives);
 	values = xcalloc(t->outcomes.n_aims, sizeof *values);

@@ -181,7 +181,8 @@ on_front(void *arg, int64_t trial, bool inside, bool better)
 	double losses[STUDY_OBJECTIVES_MAX], value;
 	size_t i;
 
-	if (!restore_outcomes_has(o, trial) || t->outcomes.front == NULL)
+	if (!restore_outcomes_has(o, trial) || t->outcomes.front == NULL ||
+	    t->replicates.count > 0)
 		return 0;
 	o->better[trial - 1] = better;
 	for (i = 0; i < t->study->n_objectives; i++) {

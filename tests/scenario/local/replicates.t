@@ -12,6 +12,7 @@ case $1 in b) base=101;; c) base=500;; d) base=700;; *) base=100;; esac
 case $2 in 1) noise=10;; 2) noise=31;; 3) noise=22;; 4) noise=3;; esac
 case $1$2 in b2) noise=32;; e1) noise=13;; e2) noise=28;; esac
 [ "$1$2" != "$WAITS" ] || sleep 100
+echo saved >"$HPOTUNE_CHECKPOINT_DIR/model"
 [ "$1$2" != "$FAILS" ] || exit 3
 echo "hpotune: step=1 loss=$(($base + $noise))"
 if [ "$1$2" = "$STOPS" ]; then
@@ -71,7 +72,7 @@ is "$(sed -n 2,3p out)" 'setting 1: mean 116.5 +- 6.2 over 4 replicates
 better than setting 2, mean 117.75, beyond chance: p = 0.0077, paired over 4 replicates' \
     'best compares by pairs'
 like "$("$HPOTUNE" best --json all.db)" \
-    '^\{"setting":2,.*"rank":2\}\],"p":0.00769' 'as JSON'
+    '^\{"setting":2,.*"rank":2,"violation":0,"front":0\}\],"p":0.00769' 'as JSON'
 like "$("$HPOTUNE" status all.db)" '^best loss 116.5  trial 1  x=a' \
     'status has the value'
 like "$("$HPOTUNE" status all.db)" 'setting 1: mean .*; better than setting 2' \
@@ -90,6 +91,13 @@ for what in '"median" 116.0' '"worst" 131.0' '0 103.0' '0.25 108.25'; do
 	is "$(sql aggregate.db 'SELECT value FROM settings')" "${what#* }" \
 	    "aggregate ${what% *}"
 done
+
+# The best checkpoint is that of the best trial, not of its luckiest replicate.
+study kept '"b", "a"' 10 '{ "parameter": "seed", "count": 4, "racing": false }'
+sed -i 's/"stopping"/"keep": { "best": 1 }, &/' kept.json
+run kept
+is "$(ls kept.d/trials/*/checkpoint/model) $(sql kept.db 'SELECT trial FROM best')" \
+    'kept.d/trials/5/checkpoint/model 5' 'keep ranks settings'
 
 # The race: what is far behind gets one.
 study race '"a", "e", "c", "d"' 20 '{ "parameter": "seed", "values": [1, 2, 3, 4] }'
@@ -242,8 +250,6 @@ refused 'replicates: cannot be combined with warm_start: trials of other studies
 again "$good"
 sed -i 's/"name": "grid"/"name": "grid", "duplicates": "reuse"/' study.json
 refused 'replicates: cannot be combined with strategy.duplicates reuse: a setting has several results'
-again "$good" '"constraints": [ { "metric": "m", "max": 1 } ],'
-refused 'replicates: replicates need a study with one objective and without constraints'
 again "$good" '"enqueue": [ { "x": "a", "seed": 1 } ],'
 refused 'enqueue[0]: seed is the parameter of replicates: a setting is tried with all its values'
 sed -i 's/"count": 4/"count": 3/' all.json

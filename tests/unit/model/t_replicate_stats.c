@@ -16,6 +16,7 @@ test_value(void)
 {
 	const double losses[] = { 4, NAN, 1, 2, 3 };
 	const double none[] = { NAN, NAN };
+	const double broken[] = { -1, INFINITY, INFINITY };
 	double mean, error;
 
 	ok(near(replicate_stats_value(losses, 5, NAN), 2.5, 1e-12),
@@ -28,6 +29,10 @@ test_value(void)
 	    "a quantile is interpolated");
 	ok(isnan(replicate_stats_value(none, 2, 0.5)),
 	    "no value without a loss");
+	ok(replicate_stats_value(broken, 3, 0.75) == INFINITY &&
+		replicate_stats_value(broken, 3, 0) < 0 &&
+		replicate_stats_value(broken, 3, NAN) == INFINITY,
+	    "what violates without bound is infinite");
 	ok(replicate_stats_mean(losses, 5, &mean, &error) == 4 &&
 		near(error, sqrt(5.0 / 3 / 4), 1e-12),
 	    "the standard error is that of four");
@@ -107,6 +112,31 @@ test_race(void)
 	    "without noise any difference decides");
 }
 
+/* Violations: those of a setting against nothing but 0. */
+static void
+test_positive(void)
+{
+	const double violations[] = { -2, -1, -3, /* */
+		0.5, -0.5, 0.1, /* by chance */
+		9, NAN, NAN, /* for certain */
+		0.2, NAN, NAN, /* by chance */
+		INFINITY, 1, NAN };
+	const double same[] = { 1, 2, 3, 1, 2, NAN, 1, 2, 4, NAN, NAN, 9 };
+	struct replicate_race race = replicate_stats_race(violations, 5, 3, 0);
+
+	ok(race.df_within == 4, "infinite ones have no variance");
+	ok(!replicate_stats_positive(&race, 0) &&
+		!replicate_stats_positive(&race, 1) &&
+		replicate_stats_positive(&race, 2) &&
+		!replicate_stats_positive(&race, 3),
+	    "only what is far above 0 is so beyond chance");
+	race = replicate_stats_race(same, 4, 3, 0);
+	ok(replicate_stats_same(&race, 0) && replicate_stats_same(&race, 1) &&
+		!replicate_stats_same(&race, 2) &&
+		!replicate_stats_same(&race, 3),
+	    "the same where both have a replicate");
+}
+
 /* Three folds that differ by 10 each, and results that differ by 1. */
 static void
 test_noise(void)
@@ -135,6 +165,7 @@ main(void)
 	test_student();
 	test_better();
 	test_race();
+	test_positive();
 	test_noise();
 	return done_testing();
 }

@@ -67,7 +67,10 @@ static const struct promise {
 	    "workdir, git_commit, git_branch, git_dirty, git_why, packages, "
 	    "packages_why" },
 	{ "settings", "setting, state, value, replicates, begun, mean, "
-		      "standard_error, trial, trials, params, rank" },
+		      "standard_error, trial, trials, params, rank, "
+		      "violation, front" },
+	{ "setting_outcomes", "setting, metric, goal, min, max, value, mean, "
+			      "standard_error, violation" },
 	{ "notes", "trial, text, time" },
 	{ "tags", "trial, tag" },
 	{ "retries", "trial, attempt, state, objective, why, time" },
@@ -106,7 +109,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "18|" PACKAGE_VERSION,
+	    "19|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

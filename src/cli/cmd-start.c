@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,10 @@
 
 extern char **environ;
 
-enum { COMMAND_BYTES = 16384 };
+enum {
+	COMMAND_BYTES = 16384,
+	PAGES_MS = 5000 /* that hpotune web may take for each line */
+};
 
 /*
  * Environment variable with the descriptor on which a background server reports
@@ -85,15 +89,24 @@ on_display(void *arg, struct store *store, const char *trouble)
 	buf_free(&b);
 }
 
+static bool
+has_web(const struct cli *cli)
+{
+	return cli_has(cli, "web") || cli_has(cli, "web-port");
+}
+
+/* The command that waits reads "+", and then what the pages say. */
 static void
 on_ready(void *arg)
 {
 	struct screen *scr = arg;
 
-	if (cli_has(scr->cli, "web") || cli_has(scr->cli, "web-port"))
-		web_child_start(
-		    &scr->web, scr->db, cli_value(scr->cli, "web-port"));
-	if (scr->ready_fd >= 0 && write(scr->ready_fd, "+", 1) == 1)
+	if (scr->ready_fd >= 0 && write(scr->ready_fd, "+", 1) != 1)
+		log_warn("start", "%s", strerror(errno));
+	if (has_web(scr->cli))
+		web_child_start(&scr->web, scr->db,
+		    cli_value(scr->cli, "web-port"), scr->ready_fd);
+	if (scr->ready_fd >= 0)
 		(void)close(scr->ready_fd);
 	scr->ready_fd = -1;
 }
@@ -209,23 +222,44 @@ detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
 	return rc;
 }
 
+/* The lines of hpotune web, until it has closed the pipe. */
 static void
-detached_print(
-    const struct cli *cli, const char *study, long pid, const char *log)
+pages_read(struct buf *out, int fd)
 {
-	struct buf b = { 0 };
+	struct pollfd in = { .fd = fd, .events = POLLIN };
+	char text[512];
+	ssize_t n;
+
+	while (poll(&in, 1, PAGES_MS) == 1 &&
+	       (n = read(fd, text, sizeof text)) > 0)
+		buf_add(out, text, (size_t)n);
+}
+
+/* web: the lines of hpotune web. */
+static void
+detached_print(const struct cli *cli, const char *study, long pid,
+    const char *log, const char *web)
+{
+	const char *address = strncmp(web, "web: ", 5) == 0 ? web + 5 : web;
+	struct buf b = { 0 }, line = { 0 };
 	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
 
 	if (!cli->json) {
 		cli_print_line(
 		    "%s runs in the background, pid %ld; its log is %s\n",
 		    study, pid, log);
+		(void)fputs(web, stdout);
 		return;
 	}
 	json_writer_object(&w, NULL);
 	json_writer_text(&w, "study", study);
 	json_writer_integer(&w, "pid", pid);
 	json_writer_text(&w, "log", log);
+	if (*address != '\0') {
+		buf_printf(&line, "%.*s", (int)strcspn(address, "\n"), address);
+		json_writer_text(&w, "web", buf_str(&line));
+		buf_free(&line);
+	}
 	json_writer_end(&w);
 	buf_putc(&b, '\n');
 	(void)cli_print(&b);
@@ -237,6 +271,7 @@ start_detached(struct cli *cli, struct cli_study *found,
     const struct server_env *env, struct err *e)
 {
 	struct state_dir state;
+	struct buf web = { 0 };
 	char **argv, *log, text[512];
 	int p[2], rc;
 	ssize_t n;
@@ -258,9 +293,13 @@ start_detached(struct cli *cli, struct cli_study *found,
 	(void)unsetenv(READY_FD);
 	(void)close(p[1]);
 	n = rc == 0 ? read(p[0], text, sizeof text - 1) : 0;
+	text[n > 0 ? n : 0] = '\0';
+	if (text[0] == '+' && has_web(cli)) {
+		buf_puts(&web, text + 1);
+		pages_read(&web, p[0]);
+	}
 	(void)close(p[0]);
 	strv_free(argv);
-	text[n > 0 ? n : 0] = '\0';
 	if (rc != 0)
 		err_set(e, ERR_FILE, "the server was not started: %s",
 		    strerror(rc));
@@ -270,7 +309,9 @@ start_detached(struct cli *cli, struct cli_study *found,
 	else if (text[0] != '+')
 		err_set(e, ERR_FILE, "%s", text);
 	else if (!cli_has(cli, "quiet"))
-		detached_print(cli, found->study->name, (long)pid, log);
+		detached_print(
+		    cli, found->study->name, (long)pid, log, buf_str(&web));
+	buf_free(&web);
 	free(log);
 	return rc == 0 && n > 0 && text[0] == '+' ? CLI_DONE : cli_fail(e);
 }

@@ -88,9 +88,8 @@ socket_choose(char **path, struct cli *cli, struct err *e)
 
 /* Print the address, and how to reach it from another machine. */
 static void
-on_ready(void *arg, int port, const char *token)
+address_print(const struct web_start *start, int port, const char *token)
 {
-	const struct web_start *start = arg;
 	const struct web_server_options *o = &start->options;
 	const char *shown = is_loopback(o->bind) ? o->bind : o->host;
 	char host[256] = "HOST", *path;
@@ -114,6 +113,32 @@ on_ready(void *arg, int port, const char *token)
 		    "     with a browser here: hpotune web --port 8080\n");
 	}
 	(void)fflush(stdout);
+}
+
+static bool
+is_same_file(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/*
+ * A program that started us for its own time may wait for the address at our
+ * stdout, which is closed then; its log, our stderr, gets it as well.
+ */
+static void
+on_ready(void *arg, int port, const char *token)
+{
+	const struct web_start *start = arg;
+
+	address_print(start, port, token);
+	if (start->options.until_fd == -1 ||
+	    is_same_file(STDOUT_FILENO, STDERR_FILENO) ||
+	    dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+		return;
+	address_print(start, port, token);
 }
 
 static int

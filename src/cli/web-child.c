@@ -16,7 +16,8 @@
 enum { END_MS = 3000 };
 
 void
-web_child_start(struct web_child *c, const char *db, const char *port)
+web_child_start(
+    struct web_child *c, const char *db, const char *port, int tell_fd)
 {
 	struct strv argv = { 0 };
 	struct spawn_spec spec = { .out = STDERR_FILENO, .err = STDERR_FILENO };
@@ -34,6 +35,8 @@ web_child_start(struct web_child *c, const char *db, const char *port)
 	if (port != NULL)
 		strv_add(&argv, xasprintf("--port=%s", port));
 	strv_add(&argv, xstrdup(db));
+	if (tell_fd != -1)
+		spec.out = tell_fd;
 	spec.argv = argv.v;
 	spec.in = p[0];
 	if (spawn_start(&c->pid, &c->end_fd, &spec, &e) != 0) {

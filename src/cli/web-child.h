@@ -13,9 +13,11 @@ struct web_child {
 
 /*
  * Start it for a database; port NULL: on the socket of the study.  It prints
- * its address to our stderr.  A failure is a warning: the study runs without.
+ * its address to our stderr, and to tell_fd unless that is -1, which it closes
+ * then.  A failure is a warning: the study runs without.
  */
-void web_child_start(struct web_child *, const char *db, const char *port);
+void web_child_start(
+    struct web_child *, const char *db, const char *port, int tell_fd);
 /* Let it end, and wait for it. */
 void web_child_end(struct web_child *);
 

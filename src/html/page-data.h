@@ -61,6 +61,8 @@ struct page {
 	bool zoomable; /* ranges of charts can be asked for */
 	struct page_zoom *zooms; /* of the caller, who frees them */
 	size_t n_zooms;
+	char *links; /* address that pages of trials begin with, or NULL */
+	const char *map[2]; /* parameters across and up that were asked for */
 };
 
 /*

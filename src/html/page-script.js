@@ -19,8 +19,6 @@ const hooks = {
 	}
 };
 
-// ---- messages ---------------------------------------------------------------
-
 tip.id = "tip";
 tip.setAttribute("role", "status");
 document.body.append(tip);
@@ -293,8 +291,6 @@ function brushMove(event) {
 			(axis.bottom - axis.top))), ...axis.range).toPrecision(8)));
 	brushShow(svg);
 }
-
-// ---- start ----------------------------------------------------------------------
 
 // Titles of marks become our own words, shown without delay.
 function setup(part) {

@@ -198,6 +198,16 @@ best_mark_put(const struct map *m, struct chart *c)
 }
 
 static void
+axis_name(struct buf *out, const struct param *p)
+{
+	buf_clear(out);
+	buf_printf(out, "%s%s", p->name,
+	    p->type == PARAM_CHOICE || p->scale == SCALE_LINEAR
+		? ""
+		: " (logarithmic)");
+}
+
+static void
 drawing_put(const struct map *m)
 {
 	const struct space *space = m->r->study->space;
@@ -207,17 +217,19 @@ drawing_put(const struct map *m)
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 
-	chart_frame(&c, 64);
+	chart_frame(&c, 84);
 	buf_printf(&name, "%s over %s and %s", m->r->study->metric,
 	    space->params[m->x].name, space->params[m->y].name);
 	chart_open(&c, buf_str(&name));
 	cells_put(m, &c);
+	axis_name(&name, &space->params[m->x]);
 	chart_x(&c, ticks,
 	    axis_param(space, m->x, NULL, c.x.from, c.x.to, 10, ticks),
-	    space->params[m->x].name);
+	    buf_str(&name));
+	axis_name(&name, &space->params[m->y]);
 	chart_y(&c, ticks,
 	    axis_param(space, m->y, NULL, c.y.from, c.y.to, 7, ticks),
-	    space->params[m->y].name);
+	    buf_str(&name));
 	marks_put(m, &c);
 	best_mark_put(m, &c);
 	chart_close(&c);
@@ -225,21 +237,34 @@ drawing_put(const struct map *m)
 }
 
 void
-section_contour(struct page *r, size_t x, size_t y)
+section_contour(struct page *r, size_t x, size_t y, bool most)
 {
+	const struct param *params = r->study->space->params;
 	struct map m = { .r = r, .x = x, .y = y };
-	struct buf low = { 0 }, high = { 0 };
+	struct buf low = { 0 }, high = { 0 }, title = { 0 };
 
 	trials_choose(&m);
 	if (m.n >= LEAST)
 		cells_fill(&m);
+	buf_printf(&title, "%s and %s", params[x].name, params[y].name);
+	if (m.filled == 0 && !most) {
+		section_begin(&r->h, buf_str(&title));
+		section_note(&r->h,
+		    "Fewer than %d completed trials have a value of %s and "
+		    "both parameters.",
+		    LEAST, r->study->metric);
+		section_end(&r->h);
+	}
 	if (m.filled > 0) {
-		section_begin(&r->h, "The two parameters that matter most");
+		section_begin(&r->h, most
+					 ? "The two parameters that matter most"
+					 : buf_str(&title));
 		drawing_put(&m);
 		rows_put_number(&low, m.level[0], 4);
 		rows_put_number(&high, m.level[LEVELS - 2], 4);
 		section_note(&r->h,
-		    "The darker, the better: the mean %s of the completed "
+		    "The stronger the colour, the better: the mean %s of the "
+		    "completed "
 		    "trials around each place; a seventh of the places is "
 		    "below %s, a seventh above %s. Bare places have no trial "
 		    "near.",
@@ -248,5 +273,6 @@ section_contour(struct page *r, size_t x, size_t y)
 	}
 	buf_free(&low);
 	buf_free(&high);
+	buf_free(&title);
 	free(m.trials);
 }

@@ -77,6 +77,29 @@ counts_put(struct page *r, struct buf *b)
 	fact(&r->h, "Trials", b);
 }
 
+/* At the pace of the trials that have ended, as hpotune watch estimates it. */
+static void
+time_left_put(struct page *r, struct buf *b)
+{
+	int64_t limit = r->study->limits.trials, over = 0;
+	double left;
+	size_t i;
+
+	for (i = 0; i < TRIAL_STATES; i++)
+		if (trial_state_final((enum trial_state)i))
+			over += r->counts[i];
+	if (!(r->now > 0) || over < 3 || limit <= over)
+		return;
+	left = (double)r->row.elapsed_ms / 1000 / (double)over *
+	       (double)(limit - over);
+	if (left < 1)
+		return;
+	buf_puts(b, "about ");
+	duration_put_rough(b, left);
+	buf_puts(b, " at this pace");
+	fact(&r->h, "Time left", b);
+}
+
 /* The URIs of the best trial's model and output, when they are remote. */
 static int
 left_put(struct page *r, struct buf *b, struct err *e)
@@ -128,7 +151,11 @@ best_put(struct page *r, struct buf *b, struct err *e)
 		buf_printf(b, " (%s)", trial_state_name(t->state));
 	if (why.len > 0)
 		buf_printf(b, ", though %s", buf_str(&why));
-	fact(&r->h, "Best trial", b);
+	html_leaf(&r->h, "dt", NULL, "Best trial");
+	html_open(&r->h, "dd");
+	section_trial_link(r, number, buf_str(b));
+	html_close(&r->h, "dd");
+	buf_clear(b);
 	buf_free(&why);
 	if (rc == 0)
 		rc = best_settings_put(b, r->store, PAGE_DIGITS, "; ", e);
@@ -253,6 +280,7 @@ section_head(struct page *r, struct err *e)
 	html_open(h, "dl");
 	state_put(r, &b);
 	counts_put(r, &b);
+	time_left_put(r, &b);
 	rc = best_put(r, &b, e);
 	if (rc == 0)
 		rc = saved_put(r, &b, e);

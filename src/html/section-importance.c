@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/common/trial-points.h"
 #include "src/html/decimate.h"
+#include "src/html/page-share.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -211,35 +211,9 @@ section_params(struct page *r, const size_t *order, struct err *e)
 
 enum {
 	FOREST_TREES = 16,
-	LEAST = 10, /* trials below which no result is shown */
-	HINTS = 50, /* … below which the result is marked as uncertain */
+	HINTS = 50, /* trials below which the result is marked as uncertain */
 	BAR = 100
 };
-
-#define GOOD 0.1 /* the share of good trials */
-
-/*
- * The completed trials as the command importance selects them, by objective
- * aim; their number.
- */
-static size_t
-trials_take(const struct page *r, size_t aim, double *points, double *losses)
-{
-	size_t dims = r->study->space->n, i, n = 0;
-	bool maximize = r->aims.objectives[aim].maximize;
-	double value;
-
-	for (i = 0; i < r->n; i++) {
-		value = r->aims.several ? r->outcomes[i * r->aims.n + aim]
-					: r->trials[i].objective;
-		if (r->trials[i].state != TRIAL_COMPLETED || isnan(value))
-			continue;
-		memcpy(points + n * dims, r->points + i * dims,
-		    dims * sizeof *points);
-		losses[n++] = maximize ? -value : value;
-	}
-	return n;
-}
 
 /* most: the greatest share, which has the longest bar. */
 static void
@@ -297,24 +271,11 @@ shares_put(struct page *r, const size_t *order, const double *share)
 		    h, "%zu others: together %.1f %%.", rest, 100 * sum);
 }
 
-static int
-share_compare(const void *a, const void *b, void *arg)
-{
-	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	const double *share = arg;
-
-	if (share[i] != share[j])
-		return share[i] > share[j] ? -1 : 1;
-	return (i > j) - (i < j);
-}
-
-/* What section_importance computes of one objective. */
+/* What section_importance shows of one objective. */
 struct importance {
 	struct page *r;
 	size_t aim;
-	double *points, *losses, *share;
-	size_t *order; /* of the parameters, the greatest share first */
-	size_t n; /* trials */
+	struct page_share s;
 };
 
 /* With several objectives the title names this one. */
@@ -331,8 +292,12 @@ section_of(const struct importance *m, const char *title)
 }
 
 static void
-interactions_put(struct importance *m, const struct importance_data *data)
+interactions_put(struct importance *m)
 {
+	struct importance_data data = { .space = m->r->study->space,
+		.points = m->s.points,
+		.losses = m->s.losses,
+		.n = m->s.n };
 	struct importance_pair pairs[IMPORTANCE_PAIRS];
 	const struct param *params = m->r->study->space->params;
 	struct html *h = &m->r->h;
@@ -340,7 +305,7 @@ interactions_put(struct importance *m, const struct importance_data *data)
 	size_t i, n, trials;
 
 	n = importance_interactions(
-	    pairs, &trials, data, m->share, FOREST_TREES);
+	    pairs, &trials, &data, m->s.share, FOREST_TREES);
 	if (n == 0)
 		return;
 	section_of(m, "Interactions");
@@ -363,71 +328,65 @@ interactions_put(struct importance *m, const struct importance_data *data)
 }
 
 static void
-importance_put(struct importance *m, const struct importance_data *data)
+importance_put(struct importance *m)
 {
 	struct page *r = m->r;
 
 	section_of(m, "Parameters that mattered");
-	shares_put(r, m->order, m->share);
+	shares_put(r, m->s.order, m->s.share);
 	section_note(&r->h,
 	    "PED-ANOVA of %zu completed trials: how much each parameter alone "
 	    "brings a trial among the best %.0f %% by %s.%s",
-	    m->n, 100 * GOOD, r->aims.objectives[m->aim].metric,
-	    m->n < HINTS ? " With so few of them the numbers are hints." : "");
+	    m->s.n, 100 * PAGE_SHARE_GOOD, r->aims.objectives[m->aim].metric,
+	    m->s.n < HINTS ? " With so few of them the numbers are hints."
+			   : "");
 	section_end(&r->h);
-	interactions_put(m, data);
+	interactions_put(m);
 }
 
-/* One objective. */
-static void
-aim_put(struct importance *m)
+/* A parameter that can be on an axis; false: there is none of this name. */
+static bool
+param_find(const struct page *r, const char *name, size_t *i)
 {
-	size_t dims = m->r->study->space->n, i;
-	struct importance_data data = { .space = m->r->study->space,
-		.points = m->points,
-		.losses = m->losses };
+	const struct space *space = r->study->space;
 
-	for (i = 0; i < dims; i++)
-		m->order[i] = i;
-	memset(m->share, 0, dims * sizeof *m->share);
-	data.n = m->n = trials_take(m->r, m->aim, m->points, m->losses);
-	if (m->n < LEAST)
-		return;
-	importance_ped_anova(m->share, &data, GOOD, 1);
-	if (!(trial_points_shares(m->share, dims) > 0))
-		return;
-	qsort_r(m->order, dims, sizeof *m->order, share_compare, m->share);
-	importance_put(m, &data);
+	for (*i = 0; name != NULL && *i < space->n; (*i)++)
+		if (strcmp(space->params[*i].name, name) == 0)
+			return space->params[*i].type != PARAM_FIXED;
+	return false;
+}
+
+/* Of the two parameters that were asked for, or the two first of order. */
+static void
+map_put(struct page *r, const struct page_share *s)
+{
+	size_t x, y;
+
+	if (param_find(r, r->map[0], &x) && param_find(r, r->map[1], &y) &&
+	    x != y)
+		section_contour(r, x, y, false);
+	else if (r->study->space->n > 1 && s->share[s->order[1]] > 0)
+		section_contour(r, s->order[0], s->order[1], true);
 }
 
 int
 section_importance(struct page *r, struct err *e)
 {
-	size_t dims = r->study->space->n;
-	size_t *first = xcalloc(dims + 1, sizeof *first);
 	struct importance m = { .r = r };
-	bool contour = false;
+	struct page_share first;
 	int rc;
 
-	m.points = xcalloc(r->n * dims + 1, sizeof *m.points);
-	m.losses = xcalloc(r->n + 1, sizeof *m.losses);
-	m.share = xcalloc(dims + 1, sizeof *m.share);
-	m.order = xcalloc(dims + 1, sizeof *m.order);
+	/* The charts below are about the first objective. */
+	page_share_read(&first, r, 0);
 	for (m.aim = 0; m.aim < r->aims.n; m.aim++) {
-		aim_put(&m);
-		if (m.aim > 0)
-			continue;
-		/* The charts below are about the first objective. */
-		memcpy(first, m.order, dims * sizeof *first);
-		contour = dims > 1 && m.share[first[1]] > 0;
+		page_share_read(&m.s, r, m.aim);
+		if (r->study->space->n > 0 && m.s.share[m.s.order[0]] > 0)
+			importance_put(&m);
+		page_share_fini(&m.s);
 	}
-	rc = section_params(r, first, e);
-	if (rc == 0 && contour)
-		section_contour(r, first[0], first[1]);
-	free(first);
-	free(m.points);
-	free(m.losses);
-	free(m.share);
-	free(m.order);
+	rc = section_params(r, first.order, e);
+	if (rc == 0)
+		map_put(r, &first);
+	page_share_fini(&first);
 	return rc;
 }

@@ -204,10 +204,14 @@ section_metrics(struct page *r, struct err *e)
 	store_rows_close(rows);
 	if (rc == 0 && drawn > 0) {
 		html_close(&r->h, "div");
-		section_note(&r->h,
-		    "The %d best trials at most; the thick line is the best "
-		    "one.",
-		    LINES);
+		if (r->aims.several)
+			section_note(&r->h, "The %d best trials by %s at most.",
+			    LINES, r->study->metric);
+		else
+			section_note(&r->h,
+			    "The %d best trials at most; the thick line is the "
+			    "best one.",
+			    LINES);
 		section_end(&r->h);
 	}
 	return rc;

@@ -9,7 +9,9 @@
 
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/html/decimate.h"
+#include "src/html/page-share.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -22,6 +24,7 @@ enum {
 	AXES = 13, /* at most, the objectives included */
 	AIMS = 4, /* objectives at most */
 	LINES = 300, /* at most, half of them the best */
+	LETTER = 8, /* width of a letter of a name, at most */
 	LEAST = 2 /* axes below which nothing is drawn */
 };
 
@@ -30,6 +33,7 @@ struct parallel {
 	struct chart c;
 	size_t params[AXES]; /* indices in the space */
 	size_t n, left_out; /* parameters drawn, and not */
+	bool known; /* which parameters matter most */
 	struct axis aims[AIMS]; /* their ranges; positions are those of c.y */
 	size_t n_aims;
 	size_t *order; /* trials, the best first */
@@ -112,20 +116,31 @@ trials_choose(struct parallel *p)
 	p->drawn = LINES;
 }
 
+/* When there are too many, those that matter most, in the study's order. */
 static void
 params_choose(struct parallel *p)
 {
 	const struct space *space = p->r->study->space;
-	size_t i;
+	bool *drawn = xcalloc(space->n + 1, sizeof *drawn);
+	struct page_share s;
+	size_t i, n = 0;
 
+	page_share_read(&s, p->r, 0);
 	for (i = 0; i < space->n; i++) {
-		if (space->params[i].type == PARAM_FIXED)
+		if (space->params[s.order[i]].type == PARAM_FIXED)
 			continue;
-		if (p->n < AXES - p->n_aims)
-			p->params[p->n++] = i;
-		else
+		if (n < AXES - p->n_aims) {
+			drawn[s.order[i]] = true;
+			n++;
+		} else
 			p->left_out++;
 	}
+	p->known = space->n > 0 && s.share[s.order[0]] > 0;
+	page_share_fini(&s);
+	for (i = 0; i < space->n; i++)
+		if (drawn[i])
+			p->params[p->n++] = i;
+	free(drawn);
 }
 
 static double
@@ -240,18 +255,44 @@ axis_line_put(struct parallel *p, size_t k, const struct tick *ticks, size_t n)
 	chart_path(&p->c, "base", &d);
 }
 
-/* Names stand on two levels, so that neighbours do not overlap. */
+/* The end of a name in at most this many columns. */
+static const char *
+name_end(const char *name, size_t columns)
+{
+	while (text_width(name) > columns)
+		name += text_fit(name, 1) > 0 ? text_fit(name, 1)
+					      : text_fit(name, 2);
+	return name;
+}
+
+/*
+ * Names stand on two levels, so that neighbours do not overlap; the middle of
+ * longer ones is left out, and their titles have it.
+ */
 static void
 axis_name_put(struct parallel *p, size_t k)
 {
 	struct html *h = p->c.h;
+	const char *name = k < p->n
+			       ? p->r->study->space->params[p->params[k]].name
+			       : aim_name(p, k - p->n);
+	double room = k == 0 || k + 1 == p->n + p->n_aims
+			  ? 2 * SIDE
+			  : 2 * (axis_place(p, 1) - axis_place(p, 0));
+	size_t most = (size_t)(room / LETTER), len = text_fit(name, most);
 
 	html_open(h, "text");
 	html_attr(h, "class", "xt name");
 	html_attrf(h, "x", "%.1f", axis_place(p, k));
 	html_attrf(h, "y", "%.1f", p->c.y.from + (k % 2 == 0 ? 16 : 31));
-	html_text(h, k < p->n ? p->r->study->space->params[p->params[k]].name
-			      : aim_name(p, k - p->n));
+	if (name[len] == '\0')
+		html_text(h, name);
+	else {
+		html_leaf(h, "title", NULL, name);
+		len = text_fit(name, (most - 1) / 2);
+		html_textf(h, "%.*s\xe2\x80\xa6%s", (int)len, name,
+		    name_end(name, most / 2));
+	}
 	html_close(h, "text");
 }
 
@@ -281,7 +322,7 @@ drawing_put(struct parallel *p)
 		.width = PAGE_WIDTH,
 		.height = HEIGHT,
 		.left = SIDE,
-		.right = PAGE_WIDTH - SIDE / 2.0 };
+		.right = PAGE_WIDTH - SIDE };
 	p->c.y.from = HEIGHT - FOOT;
 	p->c.y.to = TOP;
 	for (i = 0; i < p->n_aims; i++) {
@@ -330,8 +371,8 @@ section_parallel(struct page *r, struct err *e)
 		    p.drawn, p.trials, LINES / 2, r->aims.several ? " by " : "",
 		    r->aims.several ? aim_name(&p, 0) : "");
 	if (p.left_out > 0)
-		section_note(&r->h, "%zu more parameters have no axis here.",
-		    p.left_out);
+		section_note(&r->h, "%zu more parameters have no axis here%s.",
+		    p.left_out, p.known ? ": they matter less" : "");
 	section_end(&r->h);
 	free(p.order);
 	return 0;

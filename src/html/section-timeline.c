@@ -268,23 +268,38 @@ is_one_host(const struct places *p)
 	return true;
 }
 
-/* The name of a place in its column; the number of a GPU is not cut off. */
-static void
-name_put(struct tick *t, const char *name, bool one_host)
+static size_t
+rows_of(const struct places *p, size_t place)
 {
-	const char *gpu = gpu_of(name);
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n_rows; i++)
+		n += p->rows[i].place == place;
+	return n;
+}
+
+/*
+ * The name of a place in its column; the number of a GPU is not cut off.
+ * first: of several slots.
+ */
+static void
+name_put(struct tick *t, const char *name, bool one_host, bool first)
+{
+	const char *gpu = gpu_of(name), *slot = " slot 1";
 	size_t len, left = NAME;
 
 	if (gpu != NULL && one_host) {
 		(void)snprintf(t->label, sizeof t->label, "%s", gpu + 1);
 		return;
 	}
+	if (gpu == NULL && first)
+		gpu = slot;
 	if (gpu != NULL && strlen(gpu) < NAME)
 		left -= strlen(gpu);
 	else
 		gpu = NULL;
 	len = text_fit(name, left);
-	if (gpu != NULL && len > (size_t)(gpu - name))
+	if (gpu != NULL && gpu != slot && len > (size_t)(gpu - name))
 		len = (size_t)(gpu - name);
 	(void)snprintf(t->label, sizeof t->label, "%.*s%s", (int)len, name,
 	    gpu != NULL ? gpu : "");
@@ -308,7 +323,8 @@ names_put(const struct places *p, struct chart *c)
 			ticks[n++].at = row_at(p, c, i);
 			continue;
 		}
-		name_put(&ticks[n], p->names[p->rows[i].place], one_host);
+		name_put(&ticks[n], p->names[p->rows[i].place], one_host,
+		    rows_of(p, p->rows[i].place) > 1);
 		ticks[n++].at = row_at(p, c, i);
 	}
 	chart_y(c, ticks, n, NULL);
@@ -507,8 +523,8 @@ section_timeline(struct page *r, struct err *e)
 		values_put(p);
 		section_note(&r->h,
 		    "A row is a GPU or a slot: what ran at the same time in "
-		    "one "
-		    "place stands in several rows, and a trial on several GPUs "
+		    "one place stands in several rows, and a trial on several "
+		    "GPUs "
 		    "in the row of each. Bars name their job or machine, and "
 		    "how many GPUs they had.");
 		section_end(&r->h);

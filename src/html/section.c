@@ -50,6 +50,18 @@ section_params_part(const struct page *r)
 	return r->study->space->n <= COLUMNS;
 }
 
+void
+section_trial_link(struct page *r, const char *number, const char *text)
+{
+	if (r->links != NULL) {
+		html_open(&r->h, "a");
+		html_attrf(&r->h, "href", "%s/trial/%s", r->links, number);
+	}
+	html_text(&r->h, text);
+	if (r->links != NULL)
+		html_close(&r->h, "a");
+}
+
 bool
 section_param_is_number(const struct page *r, size_t i)
 {
@@ -89,6 +101,24 @@ params_put(struct page *r, struct html *h, bool apart, const char *json)
 	buf_free(&text);
 }
 
+/* The number of a trial, which leads to its page where there is one. */
+static void
+trial_put(struct page *r, const char *number)
+{
+	struct html *h = &r->h;
+
+	html_open(h, "td");
+	html_attr(h, "class", "n");
+	section_trial_link(r, number, number);
+	html_close(h, "td");
+}
+
+static bool
+is_trial(const struct section_column *column)
+{
+	return strcmp(column->head, "trial") == 0;
+}
+
 static void
 cell_put(struct page *r, const struct store_rows *rows, int col,
     const struct section_column *column)
@@ -96,6 +126,10 @@ cell_put(struct page *r, const struct store_rows *rows, int col,
 	struct buf text = { 0 };
 	const char *s = store_rows_text(rows, col);
 
+	if (is_trial(column)) {
+		trial_put(r, s);
+		return;
+	}
 	switch (column->kind) {
 	case COLUMN_TEXT:
 	case COLUMN_WORD:
@@ -205,6 +239,9 @@ section_table(struct page *r, const char *sql,
 		if ((*count)++ == 0)
 			heads_put(r, columns, n);
 		html_open(&r->h, "tr");
+		if (is_trial(&columns[0]))
+			html_attr(
+			    &r->h, "data-trial", store_rows_text(rows, 0));
 		section_cells(r, rows, columns, 0, n);
 		html_close(&r->h, "tr");
 	}

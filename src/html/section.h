@@ -22,7 +22,7 @@ void section_end(struct html *);
 void section_note(struct html *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A column of a table. */
+/* A column of a table; "trial" is a trial's number, which names the row. */
 struct section_column {
 	const char *head;
 	/* a word is not wrapped; params have a column each, when few */
@@ -63,6 +63,8 @@ enum { SECTION_LINE_COLUMNS = 6 };
 extern const char *const section_line_heads[SECTION_LINE_COLUMNS];
 void section_line_row(struct html *, const struct page_trial *t,
     const char *name, const struct sparkline *);
+/* Text that leads to the page of a trial, where there is one. */
+void section_trial_link(struct page *, const char *number, const char *text);
 /* Whether each parameter has a column of its own. */
 bool section_params_part(const struct page *);
 /* Whether values of the parameter are numbers, set to the right. */
@@ -70,8 +72,11 @@ bool section_param_is_number(const struct page *, size_t i);
 /* The values of trials by step, with the medians; several ones by colours. */
 int section_trial_curves(
     struct page *, const size_t *trials, size_t n, struct err *);
-/* A map of the objective over two parameters, by their index in the space. */
-void section_contour(struct page *, size_t x, size_t y);
+/*
+ * A map of the objective over two parameters, by their index in the space; most:
+ * they are those that matter most.
+ */
+void section_contour(struct page *, size_t x, size_t y, bool most);
 int section_head(struct page *, struct err *);
 int section_history(struct page *, struct err *);
 int section_curves(struct page *, struct err *);

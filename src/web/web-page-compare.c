@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -19,6 +20,7 @@
 #include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
+#include "src/web/web-zoom.h"
 
 enum { STUDIES = 8, HEIGHT = 320 };
 
@@ -30,9 +32,10 @@ enum against {
 	AGAINST
 };
 
-/* Where the best value improved. */
+/* Where the best value of a study improved. */
 struct line {
 	char *id, *metric;
+	char *trouble; /* why it is not drawn, or NULL */
 	bool maximize;
 	double *at[AGAINST], *best;
 	size_t n;
@@ -47,6 +50,7 @@ lines_fini(struct line *lines, size_t n)
 	for (i = 0; i < n; i++) {
 		free(lines[i].id);
 		free(lines[i].metric);
+		free(lines[i].trouble);
 		for (k = 0; k < AGAINST; k++)
 			free(lines[i].at[k]);
 		free(lines[i].best);
@@ -90,6 +94,9 @@ line_read(struct line *line, struct page *r, struct err *e)
 		line->best[line->n++] = value;
 	}
 	store_rows_close(rows);
+	if (rc == 0 && line->n == 0)
+		return err_set(e, ERR_USAGE, "no trial has completed%s",
+		    r->aims.constraints ? " and kept all constraints" : "");
 	return rc;
 }
 
@@ -99,16 +106,16 @@ study_read(struct line *line, const struct web_study *s, struct err *e)
 	struct page r;
 	int rc;
 
-	line->id = xstrdup(s->id);
+	if (s == NULL)
+		return err_set(e, ERR_USAGE, "no such study");
 	rc = web_page_open(&r, s, e);
 	if (rc == 0) {
 		line->metric = xstrdup(r.study->metric);
 		line->maximize = r.study->maximize;
 		if (r.aims.several)
 			rc = err_set(e, ERR_USAGE,
-			    "%s has several objectives: there is no best value "
-			    "to compare",
-			    s->id);
+			    "several objectives, so that no value is the "
+			    "best: its page has its front");
 		else
 			rc = line_read(line, &r, e);
 	}
@@ -126,6 +133,8 @@ line_put(struct chart *c, const struct line *line, size_t at, const double *x,
 	struct decimate_line thin = { .d = &d, .column = 0.5 };
 	size_t i;
 
+	if (line->trouble != NULL)
+		return;
 	for (i = 0; i < line->n; i++) {
 		if (i > 0)
 			decimate_line_add(&thin, axis_at(&c->x, x[i]),
@@ -144,52 +153,103 @@ line_put(struct chart *c, const struct line *line, size_t at, const double *x,
 	buf_free(&class);
 }
 
-/* Nothing when no study has got anywhere there, such as without costs. */
-static void
-chart_put(struct html *h, const struct line *lines, size_t n, enum against by)
+/* What stands in addresses, headings, and at the axes. */
+static const struct {
+	const char *title, *name, *x, *y, *axis;
+	enum axis_kind kind;
+} kinds[AGAINST] = {
+	[BY_TRIALS] = { "Best value by trials", "trials", "trials.x",
+	    "trials.y", "completed trials", AXIS_COUNT },
+	[BY_TIME] = { "Best value by time", "time", "time.x", "time.y",
+	    "since the study was created", AXIS_TIME },
+	[BY_COST] = { "Best value by cost", "cost", "cost.x", "cost.y",
+	    "dollars of all ended trials", AXIS_LINEAR },
+};
+
+/* The greatest trial, time or cost of all lines. */
+static double
+last_of(const struct line *lines, size_t n, enum against by)
 {
-	static const struct {
-		const char *title, *name, *axis;
-		enum axis_kind kind;
-	} kinds[AGAINST] = {
-		[BY_TRIALS] = { "Best value by trials", "trials",
-		    "completed trials", AXIS_COUNT },
-		[BY_TIME] = { "Best value by time", "time",
-		    "since the study was created", AXIS_TIME },
-		[BY_COST] = { "Best value by cost", "cost",
-		    "dollars of all ended trials", AXIS_LINEAR },
-	};
-	struct chart c = { .h = h, .width = PAGE_WIDTH, .height = HEIGHT };
-	struct tick ticks[AXIS_TICKS];
-	struct buf name = { 0 };
-	double *values, most = 0;
+	double most = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		most = fmax(most, lines[i].last[by]);
+	return most;
+}
+
+/* The whole range, or the one of the address. */
+static void
+axes_fit(struct chart *c, const struct line *lines, size_t n, enum against by,
+    const struct web_address *a)
+{
+	double most = last_of(lines, n, by), *values, range[2];
 	size_t i, k, all = 0;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		all += lines[i].n;
-		most = fmax(most, lines[i].last[by]);
-	}
-	if (by == BY_COST && !(most > 0))
-		return;
 	values = xcalloc(all + 1, sizeof *values);
 	all = 0;
 	for (i = 0; i < n; i++)
 		for (k = 0; k < lines[i].n; k++)
 			values[all++] = lines[i].best[k];
-	axis_fit(&c.y, values, all);
+	axis_fit(&c->y, values, all);
 	free(values);
-	c.x = (struct axis){
+	c->x = (struct axis){
 		.kind = kinds[by].kind, .low = 0, .high = most > 0 ? most : 1
 	};
+	if (web_zoom_range(range, a, kinds[by].x))
+		axis_zoom(&c->x, range);
+	if (web_zoom_range(range, a, kinds[by].y))
+		axis_zoom(&c->y, range);
+}
+
+/* What the y axes show: the metric, unless the studies have several. */
+static const char *
+metric_of(const struct line *lines, size_t n)
+{
+	const char *metric = "";
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (lines[i].trouble != NULL)
+			continue;
+		if (*metric != '\0' && strcmp(metric, lines[i].metric) != 0)
+			return "best value";
+		metric = lines[i].metric;
+	}
+	return metric;
+}
+
+/* Nothing when no study has got anywhere there, such as without costs. */
+static void
+chart_put(struct html *h, const struct line *lines, size_t n, enum against by,
+    const struct web_address *a)
+{
+	struct chart c = { .h = h,
+		.width = PAGE_WIDTH,
+		.height = HEIGHT,
+		.zoom = kinds[by].name };
+	struct tick ticks[AXIS_TICKS];
+	struct buf name = { 0 };
+	size_t i;
+
+	if (by == BY_COST && !(last_of(lines, n, by) > 0))
+		return;
+	axes_fit(&c, lines, n, by, a);
 	section_begin(h, kinds[by].title);
 	chart_frame(&c, 64);
 	buf_printf(
-	    &name, "best %s so far by %s", lines[0].metric, kinds[by].name);
+	    &name, "best %s so far by %s", metric_of(lines, n), kinds[by].name);
 	chart_open(&c, buf_str(&name));
 	chart_x(&c, ticks, axis_ticks(&c.x, 10, ticks), kinds[by].axis);
-	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), lines[0].metric);
+	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), metric_of(lines, n));
+	buf_clear(&name);
+	buf_printf(&name, "clip-%s", kinds[by].name);
+	chart_clip_open(&c, buf_str(&name));
 	for (i = 0; i < n; i++)
 		line_put(&c, &lines[i], i, lines[i].at[by], lines[i].last[by]);
+	chart_clip_close(&c);
 	chart_close(&c);
 	section_end(h);
 	buf_free(&name);
@@ -210,6 +270,8 @@ values_put(struct html *h, const struct line *lines, size_t n)
 	section_values_open(h, heads, HEADS, "The best values as a table");
 	for (i = 0; i < n; i++) {
 		line = &lines[i];
+		if (line->trouble != NULL)
+			continue;
 		buf_puts(&texts[0], line->id);
 		buf_puts(&texts[1], line->metric);
 		if (line->n > 0) {
@@ -233,57 +295,118 @@ values_put(struct html *h, const struct line *lines, size_t n)
 		buf_free(&texts[k]);
 }
 
+/* The colours of the studies, whose names lead to their pages. */
 static void
 keys_put(struct html *h, const struct line *lines, size_t n)
 {
 	struct buf d = { 0 }, class = { 0 };
 	struct chart c = { .h = h };
+	char *address;
 	size_t i;
 
 	html_open(h, "p");
 	html_attr(h, "class", "keys");
 	for (i = 0; i < n; i++) {
+		if (lines[i].trouble != NULL)
+			continue;
+		address = web_frame_address(lines[i].id, "");
 		chart_legend_open(&c);
 		buf_puts(&d, "M0 6h12");
 		buf_printf(&class, "study s%zu", i);
 		chart_path(&c, buf_str(&class), &d);
 		buf_clear(&class);
-		chart_legend_close(&c, lines[i].id);
+		html_close(h, "svg");
+		web_frame_link(h, address, lines[i].id);
+		html_close(h, "span");
+		free(address);
 	}
 	html_close(h, "p");
 	buf_free(&class);
+}
+
+/* Studies that are not drawn, and values that cannot be compared. */
+static void
+notes_put(struct html *h, const struct line *lines, size_t n)
+{
+	const struct line *first = NULL;
+	struct buf b = { 0 };
+	bool differ = false;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (lines[i].trouble != NULL) {
+			section_note(h, "Not drawn: %s: %s.", lines[i].id,
+			    lines[i].trouble);
+			continue;
+		}
+		if (first == NULL)
+			first = &lines[i];
+		differ |= strcmp(lines[i].metric, first->metric) != 0 ||
+			  lines[i].maximize != first->maximize;
+		buf_printf(&b, "%s%s %s %s", b.len > 0 ? ", " : "", lines[i].id,
+		    lines[i].maximize ? "maximizes" : "minimizes",
+		    lines[i].metric);
+	}
+	if (differ)
+		section_note(h, "Their objectives differ: %s.", buf_str(&b));
+	buf_free(&b);
+}
+
+static void
+page_put(struct html *h, const struct web_access *access,
+    const struct line *lines, size_t n, const struct web_address *address)
+{
+	static const struct web_step steps[] = { { "studies", "/" },
+		{ "compare", NULL } };
+	size_t k;
+
+	web_frame_begin(h, access, "compare", "/", steps, 2);
+	html_leaf(h, "h1", NULL, "Studies beside each other");
+	html_open(h, "div");
+	html_attr(h, "id", "part-compare");
+	keys_put(h, lines, n);
+	notes_put(h, lines, n);
+	for (k = 0; k < AGAINST; k++)
+		chart_put(h, lines, n, (enum against)k, address);
+	values_put(h, lines, n);
+	html_close(h, "div");
+	web_zoom_put_compare(h, address, last_of(lines, n, BY_COST) > 0);
+	web_frame_end(h);
 }
 
 int
 web_page_compare(struct buf *out, const struct web_access *access,
     struct web_studies *all, const struct web_address *address, struct err *e)
 {
-	static const struct web_step steps[] = { { "studies", "/" },
-		{ "compare", NULL } };
 	struct line lines[STUDIES] = { { 0 } };
-	const struct web_study *s;
 	struct html h = { 0 };
 	const char *id;
-	size_t n, k;
+	size_t n, drawn = 0;
 	int rc = 0;
 
-	for (n = 0; n < STUDIES && rc == 0 &&
-		    (id = web_address_param(address, "study", n)) != NULL;) {
-		s = web_studies_find(all, id);
-		rc = s == NULL ? err_set(e, ERR_USAGE, "%s: no such study", id)
-			       : study_read(&lines[n++], s, e);
+	for (n = 0; n < STUDIES &&
+		    (id = web_address_param(address, "study", n)) != NULL;
+	     n++) {
+		struct err wrong = ERR_INIT;
+
+		lines[n].id = xstrdup(id);
+		if (study_read(&lines[n], web_studies_find(all, id), &wrong) ==
+		    0)
+			drawn++;
+		else {
+			lines[n].trouble = xstrdup(wrong.text);
+			lines[n].n = 0;
+			if (drawn == 0 && rc == 0)
+				rc = err_set(
+				    e, ERR_USAGE, "%s: %s", id, wrong.text);
+		}
 	}
-	if (rc == 0 && n == 0)
+	if (n == 0)
 		rc = err_set(e, ERR_USAGE,
 		    "no study is given: /compare?study=NAME&study=NAME");
-	if (rc == 0) {
-		web_frame_begin(&h, access, "compare", NULL, steps, 2);
-		html_leaf(&h, "h1", NULL, "Studies beside each other");
-		keys_put(&h, lines, n);
-		for (k = 0; k < AGAINST; k++)
-			chart_put(&h, lines, n, (enum against)k);
-		values_put(&h, lines, n);
-		web_frame_end(&h);
+	if (drawn > 0) {
+		rc = 0;
+		page_put(&h, access, lines, n, address);
 		buf_add(out, h.out.data, h.out.len);
 	}
 	buf_free(&h.out);

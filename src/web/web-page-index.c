@@ -33,24 +33,14 @@ cell_put(struct html *h, const char *head, const char *class, const char *text)
 }
 
 static void
-number_put(struct html *h, const char *head, int64_t n)
-{
-	char text[32];
-
-	(void)snprintf(text, sizeof text, "%" PRId64, n);
-	cell_put(h, head, "n", text);
-}
-
-static void
 heads_put(struct html *h)
 {
 	static const struct {
 		const char *text, *class;
 	} heads[] = { { "", NULL }, { "study", NULL }, { "state", NULL },
 		{ "server", NULL }, { "goal", NULL }, { "best", "n" },
-		{ "trial", "n" }, { "trials", "n" }, { "time left", "n" },
-		{ "running", "n" }, { "completed", "n" }, { "stopped", "n" },
-		{ "failed", "n" }, { "cost", "n" }, { "created", NULL } };
+		{ "trials", NULL }, { "time left", "n" }, { "cost, $", "n" },
+		{ "created", NULL } };
 	size_t i;
 
 	html_open(h, "thead");
@@ -92,15 +82,42 @@ life_put(struct html *h, const struct web_study *s, bool alive)
 		    runs ? "none: hpotune start resumes it" : "");
 }
 
-/* The number of trials above a bar of how many of its limit have ended. */
+/* The best value and its trial, or how many trials are on the front. */
 static void
-progress_put(struct html *h, const struct web_summary *m, const char *text)
+best_put(struct html *h, const struct web_summary *m)
 {
+	struct buf b = { 0 };
+
+	if (m->best_trial > 0) {
+		rows_put_number(&b, m->best, 6);
+		buf_printf(&b, " in trial %" PRId64, m->best_trial);
+	} else if (m->front > 0)
+		buf_printf(&b, "front: %" PRId64 " trial%s", m->front,
+		    m->front == 1 ? "" : "s");
+	cell_put(h, "best", "n", buf_str(&b));
+	buf_free(&b);
+}
+
+/*
+ * The number of trials, a bar of how many of its limit have ended, and how they
+ * have.
+ */
+static void
+progress_put(struct html *h, const struct web_summary *m)
+{
+	const struct {
+		const char *state;
+		int64_t n;
+	} counts[] = { { "running", m->running }, { "completed", m->completed },
+		{ "stopped", m->stopped }, { "failed", m->failed } };
+	const char *between = "";
+	size_t i;
+
 	html_open(h, "td");
-	html_attr(h, "class", "n");
 	html_attr(h, "data-head", "trials");
-	html_text(h, text);
+	html_textf(h, "%" PRId64, m->trials);
 	if (m->limit > 0) {
+		html_textf(h, " of %" PRId64, m->limit);
 		html_open(h, "progress");
 		html_attrf(h, "max", "%" PRId64, m->limit);
 		html_attrf(h, "value", "%" PRId64, m->trials - m->running);
@@ -108,6 +125,16 @@ progress_put(struct html *h, const struct web_summary *m, const char *text)
 		html_text(h, "");
 		html_close(h, "progress");
 	}
+	html_open(h, "span");
+	html_attr(h, "class", "note");
+	html_text(h, "");
+	for (i = 0; i < sizeof counts / sizeof *counts; i++)
+		if (counts[i].n > 0) {
+			html_textf(h, "%s%" PRId64 " %s", between, counts[i].n,
+			    counts[i].state);
+			between = ", ";
+		}
+	html_close(h, "span");
 	html_close(h, "td");
 }
 
@@ -150,7 +177,7 @@ row_put(struct html *h, const struct web_study *s)
 	free(address);
 	if (m->state == NULL) {
 		html_open(h, "td");
-		html_attr(h, "colspan", "13");
+		html_attr(h, "colspan", "8");
 		if (m->trouble != NULL)
 			html_attr(h, "class", "trouble");
 		html_text(h, m->trouble != NULL ? m->trouble : "not read yet");
@@ -162,23 +189,12 @@ row_put(struct html *h, const struct web_study *s)
 	cell_put(h, "state", NULL, m->state);
 	life_put(h, s, alive);
 	cell_put(h, "goal", NULL, m->goal);
-	real_put(h, "best", m->best, m->best_trial > 0);
-	(void)snprintf(text, sizeof text, "%" PRId64, m->best_trial);
-	cell_put(h, "trial", "n", m->best_trial > 0 ? text : NULL);
-	if (m->limit > 0)
-		(void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64,
-		    m->trials, m->limit);
-	else
-		(void)snprintf(text, sizeof text, "%" PRId64, m->trials);
-	progress_put(h, m, text);
+	best_put(h, m);
+	progress_put(h, m);
 	left_put(h, s, alive);
-	number_put(h, "running", m->running);
-	number_put(h, "completed", m->completed);
-	number_put(h, "stopped", m->stopped);
-	number_put(h, "failed", m->failed);
-	real_put(h, "cost", m->cost, m->cost > 0);
+	real_put(h, "cost, $", m->cost, m->cost > 0);
 	if (m->created != NULL)
-		(void)snprintf(text, sizeof text, "%.10s %.8s", m->created,
+		(void)snprintf(text, sizeof text, "%.10s %.5s", m->created,
 		    m->created + 11);
 	cell_put(h, "created", "w", m->created != NULL ? text : NULL);
 	html_close(h, "tr");

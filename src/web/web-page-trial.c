@@ -22,6 +22,7 @@
 #include "src/web/web-zoom.h"
 
 enum { COLUMNS = 12 };
+#define JUDGEMENTS "Judgements"
 
 /* A table of rows about one trial. */
 struct part {
@@ -41,7 +42,7 @@ static const struct part parts[] = {
 		{ "end", COLUMN_WORD }, { "started", COLUMN_WORD },
 		{ "seconds", COLUMN_NUMBER }, { "exit", COLUMN_NUMBER },
 		{ "signal", COLUMN_NUMBER }, { "from step", COLUMN_NUMBER },
-		{ "cost", COLUMN_NUMBER } } },
+		{ "cost, $", COLUMN_NUMBER } } },
 	{ "Where its attempts were started",
 	    "SELECT attempt, host, version, substr(git_commit, 1, 12), "
 	    "git_branch, CASE git_dirty WHEN 1 THEN 'changed' WHEN 0 THEN "
@@ -66,7 +67,7 @@ static const struct part parts[] = {
 		{ "GPU memory, MiB", COLUMN_NUMBER },
 		{ "joules", COLUMN_NUMBER }, { "download, s", COLUMN_NUMBER },
 		{ "upload, s", COLUMN_NUMBER } } },
-	{ "Judgements",
+	{ JUDGEMENTS,
 	    "SELECT step, verdict, rule, value, threshold, pool, "
 	    "replace(substr(time, 1, 19), 'T', ' '), why FROM stops "
 	    "WHERE trial = %" PRId64 " ORDER BY step, time LIMIT 200",
@@ -115,6 +116,10 @@ part_put(struct page *r, const struct part *part, int64_t trial, struct err *e)
 	if (rc == 0 && some > 0) {
 		section_begin(&r->h, part->title);
 		rc = section_table(r, sql, part->columns, n, &shown, e);
+		section_end(&r->h);
+	} else if (rc == 0 && strcmp(part->title, JUDGEMENTS) == 0) {
+		section_begin(&r->h, part->title);
+		section_note(&r->h, "No rule has wanted to stop this trial.");
 		section_end(&r->h);
 	}
 	free(count);

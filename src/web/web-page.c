@@ -7,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/html/page-data.h"
 #include "src/store/store.h"
+#include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 
@@ -15,7 +16,8 @@ web_page_open(struct page *r, const struct web_study *s, struct err *e)
 {
 	struct store *store;
 
-	*r = (struct page){ .zoomable = true };
+	*r = (struct page){ .zoomable = true,
+		.links = web_frame_address(s->id, "") };
 	if (store_open(&store, s->db, STORE_READ, e) != 0)
 		return -1;
 	r->store = store;
@@ -33,6 +35,7 @@ web_page_close(struct page *r)
 
 	page_data_fini(r);
 	free(r->zooms);
+	free(r->links);
 	if (store == NULL)
 		return;
 	if (store_in_transaction(store))

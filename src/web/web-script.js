@@ -5,8 +5,6 @@ const { hooks, say, setup, chartPoint, draw, valueAt, $, all } = hpotune;
 const study = /^\/s\/[^/]+/.exec(location.pathname);
 const here = path => (study ? study[0] : "") + path;
 
-// ---- the token --------------------------------------------------------------
-
 async function login() {
 	const form = $("#login");
 	if (!form || location.hash.length < 2)
@@ -152,27 +150,34 @@ function live() {
 	if (!address)
 		return;
 	if (address === "/")
-		return setInterval(follower("#part-studies"), 2000);
+		return setInterval(follower("[id^=part-]"), 2000);
 	const single = $("#part-trial");
 	const run = follower(single ? "#part-trial" : "#trials, [data-zoomed]");
-	const events = new EventSource(address + (single ? "?tick=1" : ""));
 	const tell = (text, wrong) => {
 		mark.textContent = text;
 		mark.classList.toggle("trouble", wrong);
 	};
-	events.onopen = () => tell("live", false);
-	events.onerror = () => tell("hpotune web does not answer", true);
-	events.addEventListener("tick", () => {
-		lines.clear();
-		run();
-	});
-	events.addEventListener("part", async event => {
-		const { name, html } = JSON.parse(event.data);
-		await pressed;
-		const part = document.getElementById("part-" + name);
-		if (part && !part.dataset.zoomed)
-			replace(part, html);
-	});
+	let events;
+	// A hidden page listens to nothing: a browser has few connections.
+	const listen = () => {
+		events?.close();
+		if (document.hidden)
+			return;
+		events = new EventSource(address + (single ? "?tick=1" : ""));
+		events.onopen = () => tell("live", false);
+		events.onerror = () => tell("hpotune web does not answer",
+		    true);
+		events.addEventListener("tick", () => { lines.clear(); run(); });
+		events.addEventListener("part", async event => {
+			const { name, html } = JSON.parse(event.data);
+			await pressed;
+			const part = document.getElementById("part-" + name);
+			if (part && !part.dataset.zoomed)
+				replace(part, html);
+		});
+	};
+	document.addEventListener("visibilitychange", listen);
+	listen();
 }
 
 // ---- zoom: a rectangle dragged over a chart ------------------------------------
@@ -243,8 +248,6 @@ async function follow(log) {
 		await new Promise(done => setTimeout(done, 1000));
 	}
 }
-
-// ---- start ----------------------------------------------------------------------
 
 login();
 setup(document); // again, with our hooks

@@ -247,7 +247,8 @@ summary_read(struct web_summary *s, struct store *store, struct err *e)
 	    "NULL ORDER BY position)), created, ended, "
 	    "trials, running, completed, stopped, failed, best_trial, best, "
 	    "cost, (SELECT json_extract(json, '$.limits.trials') FROM "
-	    "t_study), elapsed FROM study";
+	    "t_study), elapsed, (SELECT count(*) FROM t_front WHERE "
+	    "inside = 1) FROM study";
 	struct store_rows *rows;
 
 	if (rows_first(&rows, store, sql, NULL, e) != 1)
@@ -267,6 +268,7 @@ summary_read(struct web_summary *s, struct store *store, struct err *e)
 	s->cost = rows_real(rows, 12);
 	s->limit = store_rows_int(rows, 13);
 	s->elapsed = rows_real(rows, 14);
+	s->front = store_rows_int(rows, 15);
 	store_rows_close(rows);
 	return 0;
 }

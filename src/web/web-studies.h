@@ -19,6 +19,7 @@ struct web_summary {
 	char *name, *state, *goal, *created, *ended, *trouble;
 	int64_t trials, running, completed, stopped, failed, limit;
 	int64_t best_trial; /* 0 = none */
+	int64_t front; /* trials on it, of several objectives */
 	double best, cost;
 	double elapsed; /* seconds that servers ran it */
 };

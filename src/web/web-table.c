@@ -17,7 +17,12 @@
 #include "src/web/web-frame.h"
 #include "src/web/web-table.h"
 
-enum { ROWS = 50, FIXED = 8, CHOSEN = 48 /* columns at most */ };
+enum {
+	ROWS = 50,
+	FIXED = 8,
+	WHY = FIXED - 1,
+	CHOSEN = 48 /* columns at most */
+};
 
 /* Columns of the view trials that are shown, and others that a filter names. */
 static const struct web_filter_column fixed[] = { { "trial", "trial" },
@@ -44,6 +49,7 @@ struct table {
 	const char *sort_name;
 	bool down;
 	size_t chosen[CHOSEN], n_chosen; /* of columns; 0 = the usual ones */
+	size_t left_out; /* parameters without a column among the usual ones */
 	char *where; /* SQL; NULL = all */
 	int64_t all, page;
 };
@@ -129,6 +135,23 @@ chosen_read(struct table *t)
 			t->chosen[t->n_chosen++] = column;
 }
 
+/*
+ * The usual columns of a study with many parameters: each has a column here,
+ * too, as far as there is room.
+ */
+static void
+usual_read(struct table *t)
+{
+	size_t i;
+
+	for (i = 1; i < FIXED - 1; i++)
+		t->chosen[t->n_chosen++] = i;
+	for (i = 0; i < t->r->study->space->n && t->n_chosen < CHOSEN - 1; i++)
+		t->chosen[t->n_chosen++] = COUNT(fixed) + 1 + i;
+	t->left_out = t->r->study->space->n - i;
+	t->chosen[t->n_chosen++] = WHY;
+}
+
 static struct section_column
 column_kind(const struct table *t, size_t column)
 {
@@ -167,6 +190,8 @@ choices_read(struct table *t, struct err *e)
 	int rc;
 
 	chosen_read(t);
+	if (t->n_chosen == 0 && !section_params_part(t->r))
+		usual_read(t);
 	t->sort = t->sort_name = "trial";
 	t->down =
 	    sort == NULL || web_address_number(t->address, "down", 0) == 1;
@@ -278,12 +303,8 @@ heads_put(struct table *t)
 		    i == 2 && !t->r->aims.several ? t->r->study->metric
 						  : fixed[i].name,
 		    i != 1 && i != 6);
-	if (section_params_part(t->r))
-		for (i = 0; i < space->n; i++)
-			head_put(t, param_name(t, i),
-			    section_param_is_number(t->r, i));
-	else
-		html_leaf(&t->r->h, "th", NULL, "parameters");
+	for (i = 0; i < space->n; i++)
+		head_put(t, param_name(t, i), section_param_is_number(t->r, i));
 	head_put(t, "why", false);
 }
 
@@ -345,6 +366,10 @@ pages_put(struct table *t, int64_t shown)
 		web_frame_link(h, buf_str(&b), i < 0 ? "before" : "after");
 		html_text(h, " ");
 	}
+	if (t->left_out > 0)
+		html_textf(h,
+		    "%zu more parameters have no column: choose them below.",
+		    t->left_out);
 	html_close(h, "p");
 	buf_free(&b);
 }
@@ -353,6 +378,7 @@ pages_put(struct table *t, int64_t shown)
 static void
 columns_put(struct buf *b, const struct table *t)
 {
+	const char *sql;
 	size_t i;
 
 	if (t->n_chosen == 0)
@@ -362,9 +388,16 @@ columns_put(struct buf *b, const struct table *t)
 		    "nullif(ltrim(coalesce(why, '') || "
 		    "coalesce(' [' || tags || ']', '') || "
 		    "coalesce(' ' || note, '')), '') AS why");
-	for (i = 0; i < t->n_chosen; i++)
-		buf_printf(
-		    b, "%s%s", i > 0 ? ", " : "", t->columns[t->chosen[i]].sql);
+	for (i = 0; i < t->n_chosen; i++) {
+		sql = t->columns[t->chosen[i]].sql;
+		buf_puts(b, i > 0 ? ", " : "");
+		/* A time is sorted and filtered as it is stored. */
+		buf_printf(b,
+		    strcmp(sql, "started") == 0 || strcmp(sql, "ended") == 0
+			? "replace(substr(%s, 1, 19), 'T', ' ')"
+			: "%s",
+		    sql);
+	}
 }
 
 static void

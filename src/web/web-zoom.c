@@ -15,25 +15,19 @@
 
 enum { SLICES = 24 /* fields for parameters at most */ };
 
-/* Sections, and the first word of the names of their ranges. */
+/*
+ * Sections, and the first word of the names of what is asked of them: ranges,
+ * and the parameters of the map.
+ */
+#define MAP "map."
 static const struct {
 	const char *section, *prefix;
 } parts[] = { { "history", "history." }, { "curves", "curves." },
-	{ "importance", "slice." } };
+	{ "importance", "slice." }, { "importance", MAP },
+	{ "compare", "trials." }, { "compare", "time." },
+	{ "compare", "cost." } };
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
-
-/* The first word of the ranges of a section, or NULL. */
-static const char *
-prefix_of(const char *section)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(parts); i++)
-		if (strcmp(parts[i].section, section) == 0)
-			return parts[i].prefix;
-	return NULL;
-}
 
 static bool
 begins(const char *name, const char *prefix)
@@ -59,6 +53,14 @@ range_read(double range[2], const char *s)
 	       isfinite(range[1]) && range[0] < range[1];
 }
 
+bool
+web_zoom_range(double range[2], const struct web_address *a, const char *name)
+{
+	const char *s = web_address_param(a, name, 0);
+
+	return s != NULL && range_read(range, s);
+}
+
 void
 web_zoom_read(struct page *r, const struct web_address *a)
 {
@@ -66,6 +68,8 @@ web_zoom_read(struct page *r, const struct web_address *a)
 
 	r->zooms = xcalloc(a->n_params + 1, sizeof *r->zooms);
 	r->n_zooms = 0;
+	r->map[0] = web_address_param(a, MAP "x", 0);
+	r->map[1] = web_address_param(a, MAP "y", 0);
 	for (i = 0; i < a->n_params; i++)
 		for (k = 0; k < COUNT(parts); k++)
 			if (begins(a->params[i].name, parts[k].prefix) &&
@@ -74,16 +78,28 @@ web_zoom_read(struct page *r, const struct web_address *a)
 				r->zooms[r->n_zooms++].name = a->params[i].name;
 }
 
+/* Whether the name is one of what is asked of the section. */
+static bool
+is_of(const char *name, const char *section)
+{
+	size_t k;
+
+	for (k = 0; k < COUNT(parts); k++)
+		if (strcmp(parts[k].section, section) == 0 &&
+		    begins(name, parts[k].prefix))
+			return true;
+	return false;
+}
+
 bool
 web_zoom_is_of(const struct page *r, const char *section)
 {
-	const char *prefix = prefix_of(section);
 	size_t i;
 
-	for (i = 0; prefix != NULL && i < r->n_zooms; i++)
-		if (begins(r->zooms[i].name, prefix))
+	for (i = 0; i < r->n_zooms; i++)
+		if (is_of(r->zooms[i].name, section))
 			return true;
-	return false;
+	return r->map[0] != NULL && r->map[1] != NULL && is_of(MAP, section);
 }
 
 static void
@@ -121,15 +137,57 @@ slices_put(struct page *r, const struct web_address *a)
 	}
 }
 
-/* The address without the ranges of this section. */
+/* A parameter of the map: from those that have an axis. */
 static void
-whole_put(struct buf *out, const struct web_address *a, const char *prefix)
+choice_put(struct page *r, const char *name, const char *what, size_t at)
+{
+	const struct space *space = r->study->space;
+	struct html *h = &r->h;
+	size_t i;
+
+	html_open(h, "label");
+	html_text(h, what);
+	html_text(h, " ");
+	html_open(h, "select");
+	html_attr(h, "name", name);
+	for (i = 0; i < space->n; i++) {
+		if (space->params[i].type == PARAM_FIXED)
+			continue;
+		html_open(h, "option");
+		if (r->map[at] != NULL &&
+		    strcmp(space->params[i].name, r->map[at]) == 0)
+			html_attr(h, "selected", "selected");
+		html_text(h, space->params[i].name);
+		html_close(h, "option");
+	}
+	html_close(h, "select");
+	html_close(h, "label");
+}
+
+/* A form opens here; form_close closes it. */
+static void
+form_open(struct html *h, const struct web_address *a, const char *section,
+    const char *title, bool open, const char *const *without)
+{
+	html_open(h, "details");
+	html_attr(h, "class", "zoom");
+	if (open)
+		html_attr(h, "open", "open");
+	html_leaf(h, "summary", NULL, title);
+	html_open(h, "form");
+	html_attrf(h, "action", "#part-%s", section);
+	web_frame_hidden(h, a, without);
+}
+
+/* The address without what is asked of this section. */
+static void
+whole_put(struct buf *out, const struct web_address *a, const char *section)
 {
 	struct web_address rest = *a;
 	size_t i, n = 0;
 
 	for (i = 0; i < a->n_params; i++)
-		if (!begins(a->params[i].name, prefix))
+		if (!is_of(a->params[i].name, section))
 			rest.params[n++] = a->params[i]; /* borrowed */
 	rest.n_params = n;
 	web_address_put_query(out, &rest, "", NULL);
@@ -137,39 +195,91 @@ whole_put(struct buf *out, const struct web_address *a, const char *prefix)
 		buf_putc(out, '?');
 }
 
+/* The button of a form, and the link to what is shown without it. */
+static void
+form_close(struct html *h, const struct web_address *a, const char *section,
+    const char *whole)
+{
+	struct buf b = { 0 };
+
+	html_leaf(h, "button", NULL, "Show");
+	if (whole != NULL) {
+		whole_put(&b, a, section);
+		buf_printf(&b, "#part-%s", section);
+		web_frame_link(h, buf_str(&b), whole);
+		buf_free(&b);
+	}
+	html_close(h, "form");
+	html_close(h, "details");
+}
+
+static void
+map_put(struct page *r, const struct web_address *a)
+{
+	const struct space *space = r->study->space;
+	bool chosen = r->map[0] != NULL && r->map[1] != NULL;
+	size_t i, n = 0;
+
+	for (i = 0; i < space->n; i++)
+		n += space->params[i].type != PARAM_FIXED;
+	if (n < 2)
+		return;
+	form_open(&r->h, a, "importance", "A map of two parameters", chosen,
+	    (const char *[]){ MAP, NULL });
+	choice_put(r, MAP "x", "across", 0);
+	choice_put(r, MAP "y", "up", 1);
+	form_close(
+	    &r->h, a, "importance", chosen ? "those that matter most" : NULL);
+}
+
 void
 web_zoom_put(struct page *r, const char *section, const struct web_address *a)
 {
-	const char *prefix = prefix_of(section);
-	bool zoomed = web_zoom_is_of(r, section);
 	struct html *h = &r->h;
-	struct buf whole = { 0 };
+	bool zoomed = false;
+	size_t i;
 
-	if (prefix == NULL || r->with_value == 0)
+	for (i = 0; i < r->n_zooms; i++)
+		zoomed |= is_of(r->zooms[i].name, section);
+	if (r->with_value == 0)
 		return;
-	html_open(h, "details");
-	html_attr(h, "class", "zoom");
-	if (zoomed)
-		html_attr(h, "open", "open");
-	html_leaf(h, "summary", NULL, "Zoom");
-	html_open(h, "form");
-	html_attrf(h, "action", "#part-%s", section);
-	web_frame_hidden(h, a, (const char *[]){ prefix, NULL });
-	whole_put(&whole, a, prefix);
-	if (strcmp(section, "importance") == 0)
+	if (strcmp(section, "importance") == 0) {
+		map_put(r, a);
+		form_open(h, a, section, "Zoom", zoomed,
+		    (const char *[]){ "slice.", NULL });
 		slices_put(r, a);
-	else if (strcmp(section, "curves") == 0) {
+	} else if (strcmp(section, "curves") == 0) {
+		form_open(h, a, section, "Zoom", zoomed,
+		    (const char *[]){ "curves.", NULL });
 		field_put(h, a, "curves.x", "steps");
 		field_put(h, a, "curves.y", r->study->metric);
-	} else {
+	} else if (strcmp(section, "history") == 0) {
+		form_open(h, a, section, "Zoom", zoomed,
+		    (const char *[]){ "history.", NULL });
 		field_put(h, a, "history.x", "trials");
 		field_put(h, a, "history.y", r->study->metric);
+	} else
+		return;
+	form_close(h, a, section, zoomed ? "the whole range" : NULL);
+}
+
+void
+web_zoom_put_compare(struct html *h, const struct web_address *a, bool cost)
+{
+	bool zoomed = false;
+	size_t i;
+
+	for (i = 0; i < a->n_params; i++)
+		zoomed |= is_of(a->params[i].name, "compare");
+	form_open(h, a, "compare", "Zoom", zoomed,
+	    (const char *[]){ "trials.", "time.", "cost.", NULL });
+	field_put(h, a, "trials.x", "trials");
+	field_put(h, a, "trials.y", "their values");
+	field_put(h, a, "time.x", "seconds");
+	field_put(h, a, "time.y", "their values");
+	if (cost) {
+		field_put(h, a, "cost.x", "dollars");
+		field_put(h, a, "cost.y", "their values");
 	}
-	html_leaf(h, "button", NULL, "Show");
-	buf_printf(&whole, "#part-%s", section);
-	if (zoomed)
-		web_frame_link(h, buf_str(&whole), "the whole range");
-	html_close(h, "form");
-	html_close(h, "details");
-	buf_free(&whole);
+	form_close(h, a, "compare", zoomed ? "the whole range" : NULL);
 }

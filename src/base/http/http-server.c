@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 
 #include "src/base/err.h"
@@ -208,12 +210,41 @@ clients_free(struct http_server *s)
 
 /* ---- requests ------------------------------------------------------------ */
 
+/*
+ * Whether a header that decides something is there twice: programs between us
+ * and the client may believe the other one.
+ */
+static bool
+is_ambiguous(struct evhttp_request *req)
+{
+	static const char *const once[] = { "Host", "Origin",
+		"Content-Length" };
+	struct evkeyvalq *headers = evhttp_request_get_input_headers(req);
+	const struct evkeyval *header;
+	size_t i, n;
+
+	for (i = 0; i < sizeof once / sizeof *once; i++) {
+		n = 0;
+		for (header = TAILQ_FIRST(headers); header != NULL;
+		     header = TAILQ_NEXT(header, next))
+			n += strcasecmp(header->key, once[i]) == 0;
+		if (n > 1)
+			return true;
+	}
+	return false;
+}
+
 static void
 on_request(struct evhttp_request *req, void *arg)
 {
 	struct http_server *s = arg;
-	struct http_server_request *r = xcalloc(1, sizeof *r);
+	struct http_server_request *r;
 
+	if (is_ambiguous(req)) {
+		evhttp_send_reply(req, 400, NULL, NULL);
+		return;
+	}
+	r = xcalloc(1, sizeof *r);
 	r->server = s;
 	r->req = req;
 	r->next = s->first;

@@ -157,6 +157,11 @@ is "$(page rows plenty.html 'Best trials' | sed -n 1p | cut -d '|' -f 2-)" \
 	trials ORDER BY objective DESC, trial LIMIT 8)")" \
     'plenty: and each of the best eight a column'
 
+is "$(grep -o 'data-axis="[^"]*"' plenty.html | sed 's/.*="//; s/"//' |
+    grep -v acc | sort)" "$(page rows plenty.html 'Parameters that mattered' |
+    sed 's/|.*//' | head -n 12 | sort)" \
+    'plenty: the axes are those of the parameters that matter most'
+
 # Several objectives.
 
 study_aims='"objectives": [ { "metric": "acc", "goal": "maximize" },
@@ -294,7 +299,8 @@ is "$(grep -o 'b-ok"[^>]*><title>[^<]* gpu 0,1, 2 GPUs<' gpus.html | wc -l)" \
 
 study running 100000 -e 's/0.0001/0.05/'
 server running.json -q
-retry sql_is running.db 'SELECT running FROM study' 3
+retry sql_is running.db 'SELECT count(*) FROM attempts
+    WHERE started IS NOT NULL AND ended IS NULL' 3
 made running
 like "$(page text running.html)" '^running, as of 2' 'running: its state'
 like "$(page text running.html)" '^runs$' 'running: attempts that run'

@@ -21,7 +21,7 @@ ELEMENTS = {
           "details summary h3 p dl dt dd div span table thead tbody tr th td script",
     SVG: "svg title path rect text",
 }
-ATTRIBUTES = ("data-axis data-max data-min data-scale data-trials "
+ATTRIBUTES = ("data-axis data-max data-min data-scale data-trial data-trials "
               "data-values lang charset http-equiv name content class scope viewBox role "
               "aria-label aria-hidden preserveAspectRatio d x y width height")
 NUMBER = r"-?\d+(?:\.\d+)?"

@@ -26,7 +26,8 @@ NARROW_CELLS = """[...document.querySelectorAll('td')].filter(td => {
     const r = document.createRange();
     r.selectNodeContents(td);
     const lines = new Set([...r.getClientRects()].map(c => Math.round(c.top)));
-    return lines.size > 3 && td.innerText.length < 25 * (lines.size - 1);
+    return lines.size > 3 && !td.querySelector('progress') &&
+        td.innerText.length < 25 * (lines.size - 1);
 }).length"""
 HIDDEN_CELLS = """[...document.querySelectorAll('main td')].filter(
     c => c.getBoundingClientRect().right > innerWidth).length"""
@@ -126,6 +127,19 @@ class User:
               b.js("window.clicked"))
         check(b.until("!!document.querySelector('#late')"),
               "and then the new part is shown")
+        hide = """Object.defineProperty(document, "hidden",
+            { value: %s, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"))"""
+        b.js(hide % "true")
+        check(b.js("sources[0].readyState") == 2,
+              "a page in the background holds no connection",
+              b.js("sources[0].readyState"))
+        before = b.js("document.querySelector('#part-curves').innerHTML")
+        b.js(hide % "false")
+        check(b.until("sources.length === 2 && sources[1].readyState === 1"),
+              "which it opens again", b.js("sources.length"))
+        check(b.until("document.querySelector('#part-curves').innerHTML !== "
+                      + json.dumps(before)), "and follows the study again")
         b("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
     def choosing(self):
@@ -257,7 +271,7 @@ class User:
                       "document.readyState === 'complete'"),
               "a link shows the whole range again", b.js("location.href"))
         b.js("""(() => { const f = document.querySelector(
-            '#part-importance ~ details.zoom'); f.open = true;
+            'details.zoom:has(input[name="slice.x.x"])'); f.open = true;
             f.querySelector('input[name="slice.x.x"]').value = '0.25..0.75';
             f.querySelector('button').click(); })()""")
         check(b.until("/slice.x.x=0.25..0.75/.test(location.search)"),
@@ -268,6 +282,16 @@ class User:
                 t => +t.textContent); })()""")
         check(values and min(values) >= 0.25 and max(values) <= 0.75,
               "whose axis is the range", values)
+        heading = """[...document.querySelectorAll('#part-importance h2')]
+            .at(-1)?.textContent"""
+        b.js("""(() => { const f = document.querySelector(
+            'details.zoom:has(select)'); f.open = true;
+            f.querySelector('[name="map.x"]').value = 'opt';
+            f.querySelector('[name="map.y"]').value = 'x';
+            f.querySelector('button').click(); })()""")
+        check(b.until("/slice.x.x=.*map.x=opt&map.y=x/.test(location.search)")
+              and b.until(f"{heading} === 'opt and x'"),
+              "two parameters are chosen for the map", b.js("location.href"))
         self.go("/s/run?curves.x=2..4&curves.x=9..1&history.y=no")
         check(b.until("!!document.querySelector('#part-curves clipPath')"),
               "a link shows the same range")
@@ -376,8 +400,13 @@ class User:
         b("Emulation.setEmulatedMedia", media="")
         self.go("/s/run")
         seen = set()
-        for _ in range(120):
+        faint = []
+        for _ in range(200):
             b.key("Tab", 9)
+            if not b.js("""(() => { const s = getComputedStyle(
+                    document.activeElement); return s.outlineStyle !== 'none'
+                    && parseFloat(s.outlineWidth) >= 2; })()"""):
+                faint.append(b.js("document.activeElement.outerHTML")[:80])
             at = b.js("""(() => { const e = document.activeElement;
                 return e.closest('#trials tbody') ? 'row'
                     : e.dataset.do || e.dataset.words || e.name ||
@@ -385,6 +414,7 @@ class User:
             seen.add(at)
             if at == "row":
                 break
+        check(not faint, "what has the focus has an outline", faint)
         check({"pause", "enqueue", "SUMMARY", "where", "row"} <= seen,
               "Tab reaches buttons, tables of charts, filter and trials", seen)
 
@@ -438,16 +468,16 @@ class User:
                     check(b.js("document.documentElement.scrollWidth") <= width,
                           f"{name}: {size}: nothing is beyond the right edge",
                           b.js("document.documentElement.scrollWidth"))
+                    least = b.js(LEAST_TEXT)
+                    check(least >= 8, f"{name}: {size}: text of charts can be "
+                          "read", least)
+                    hidden = b.js(HIDDEN_CELLS)
+                    check(name != "studies" or hidden == 0,
+                          f"{name}: {size}: no column is out of sight", hidden)
                     if size == "phone":
-                        least = b.js(LEAST_TEXT)
-                        check(least >= 8, f"{name}: text of charts can be read "
-                              "on a phone", least)
                         narrow = b.js(NARROW_CELLS)
                         check(narrow == 0, f"{name}: no text is squeezed into "
                               "lines of a few letters", narrow)
-                        hidden = b.js(HIDDEN_CELLS)
-                        check(name != "studies" or hidden == 0,
-                              f"{name}: no column is out of sight", hidden)
                     if dark:
                         check(self.contrast() >= 4.5, f"{name}: dark is readable",
                               self.contrast())

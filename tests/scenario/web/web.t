@@ -109,6 +109,8 @@ for k in 'GET / HT' 'bla' 'GET  HTTP/1.1' 'GET / HTTP/9.9' \
     'POST /login HTTP/1.1|Host: localhost|Content-Length: 999999999' \
     'POST /login HTTP/1.1|Host: localhost|Transfer-Encoding: chunked||fffffffff' \
     'GET / HTTP/1.1|Host: evil|Host: localhost' \
+    'GET / HTTP/1.1|Host: localhost|Host: evil' \
+    'GET / HTTP/1.1|Host: localhost|Origin: http://localhost|origin: http://evil' \
     "GET /$(printf %020000d 0) HTTP/1.1|Host: localhost"; do
 	unlike "$(printf '%s||' "$k" | sed 's/|/\r\n/g' | web raw "$site" --half)" \
 	    ' 200 ' "no page for ${k%"${k#??????????????????????????}"}"
@@ -131,9 +133,13 @@ is "$(web get "$site" /s/small/trial/1/live)" 404 'no other pages'
 
 # The table of trials: filter, order, pages.
 
+table_rows() { # trials of the table in body
+	tr -d '\n' <body | sed 's/.*id="trials"//' |
+	    grep -o '<tr data-trial="[0-9]*"' | tr -dc '0-9\n'
+}
 rows() { # query: trials of the table
 	web get "$site" "/s/small?$1" >out
-	grep -o '<tr data-trial="[0-9]*"' body | tr -dc '0-9\n'
+	table_rows
 }
 best() { # where order
 	sql small.db "SELECT trial FROM trials WHERE $1 ORDER BY $2 LIMIT 50"
@@ -168,10 +174,10 @@ like "$(cat body)" '1.* in the filter is no column' 'is one'
 study names 3 -e 's/"lr"/"state"/; s/"opt"/"step"/'
 "$HPOTUNE" start -q names.json
 web get "$site" '/s/names?where=params.state+%3E+0+and+state+!%3D+0.5' >out
-is "$(grep -c '<tr data-trial=' body)" 3 'params.NAME is the parameter'
+is "$(table_rows | wc -l)" 3 'params.NAME is the parameter'
 like "$(cat body)" 'sort=params.state' 'by which its heading sorts'
 is "$(web get "$site" '/s/names?sort=params.state&down=1')" 200 'it does'
-is "$(grep -o '<tr data-trial="[0-9]*"' body | tr -dc '0-9\n')" \
+is "$(table_rows)" \
     "$(sql names.db "SELECT trial FROM trials ORDER BY
 	json_extract(params, '\$.state') DESC")" 'by its values'
 
@@ -180,7 +186,54 @@ sqlite3 two.db "INSERT INTO t_aim (position, metric, goal)
     VALUES (2, 'ms', 'minimize')"
 web get "$site" '/?find=minimize' >out
 like "$(cat body)" '>maximize acc, minimize ms<' 'the list: each goal beside its metric'
-rm two.db
+sqlite3 two.db "INSERT INTO t_front (trial, inside, better) VALUES
+    (1, 1, 0), (2, 1, 0), (3, 0, 0)"
+web get "$site" '/?find=minimize' >out
+like "$(cat body)" 'data-head="best">front: 2 trials<' \
+    'and of several objectives how many trials are on the front'
+
+# A column for each of many parameters; the page of a trial says what was judged.
+
+study many 3 -e '/"opt"/d' -e "s|\"lr\".*|$(for i in $(seq 2 60); do
+	printf '"p%d": { "type": "float", "min": 0, "max": 1 }, ' "$i"
+done)\"lr\": { \"type\": \"float\", \"min\": 0, \"max\": 1 } },|"
+"$HPOTUNE" start -q many.json
+web get "$site" /s/many >out
+is "$(tr -d '\n' <body | sed 's/.*id="trials"//; s/<tbody>.*//' |
+    grep -o '<th[^>]*>[^/]*</a>' | sed 's/.*>\(.*\)<.a>/\1/' | tr '\n' ' ')" \
+    "trial state acc step seconds attempts started $(seq -s ' ' -f p%.0f 2 42) why " \
+    'many parameters: columns as far as there is room'
+like "$(cat body)" '19 more parameters have no column: choose them below' \
+    'and the number of the others'
+like "$(tr -d '\n' <body | sed 's/.*id="trials"//')" \
+    '<td class="w">20[0-9-]* [0-9:]*</td>' 'times are those of other tables'
+is "$(web check body)" '' 'which is a page'
+web get "$site" /s/many/trial/1 >out
+like "$(cat body)" '>No rule has wanted to stop this trial.<' \
+    'a trial that no rule has judged: its page says so'
+best=$(sql small.db 'SELECT trial FROM best')
+web get "$site" /s/small >out
+like "$(cat body)" "<dd><a href=\"/s/small/trial/$best\">trial $best: acc " \
+    'the best trial is a link'
+like "$(tr -d '\n' <body | sed 's/.*<h2>Best trials//')" \
+    "^[^!]*<tr data-trial=\"$best\"><td class=\"n\"><a href=\"/s/small/trial/$best\">$best</a>" \
+    'and so is its number among the best trials'
+map() { # query: the heading of the map, and whether the part is its own
+	web get "$site" "/s/small$1" >out
+	tr -d '\n' <body | sed 's/.*id="part-importance"//; s/id="part-best.*//' |
+	    grep -o '^ data-zoomed\|<h2>[^<]*</h2><svg' |
+	    sed 's/<h2>\(.*\)<.h2>.*/\1/' | tr '\n' '|'
+}
+is "$(map '')" 'The two parameters that matter most|' 'a map'
+is "$(map '?map.x=opt&map.y=lr')" ' data-zoomed|opt and lr|' \
+    'of the parameters that the address names'
+like "$(tr -d '\n' <body)" \
+    '<select name="map.x">.*<option selected="selected">opt</option>' \
+    'which its form has'
+for k in 'map.x=opt' 'map.x=opt&map.y=opt' 'map.x=opt&map.y=none'; do
+	like "$(map "?$k")" 'The two parameters that matter most' \
+	    "not of $k"
+done
 
 # Many studies: a page does not wait until all have been read.
 
@@ -194,7 +247,7 @@ head -c 10000 /dev/zero >lot/none.db
 pages list --socket list lot
 web get "$dir/list" / >out
 is "$(grep -o 'href="/s/m[0-9]*"' body | wc -l)" 400 'all studies are listed at once'
-like "$(cat body)" '<td colspan="13">not read yet</td>' 'though some are not read'
+like "$(cat body)" '<td colspan="8">not read yet</td>' 'though some are not read'
 is "$(web check body)" '' 'which is a page'
 is "$(web get "$dir/list" /s/m7)" 200 'others are answered meanwhile'
 ok 'and soon all are' retry eval \
@@ -380,6 +433,32 @@ rm -r run.d/note pipe.db folder.db loop.db
 
 web get "$site" '/compare?study=small&study=names' >out
 like "$(cat body)" '<h2>Best value by time</h2>' 'compared by time'
+for k in 'Not drawn: two: several objectives, so that no value is the best' \
+    'Not drawn: nothing: no such study' 'Not drawn: late: .*: not a database' \
+    'Their objectives differ: small maximizes acc, down minimizes acc\.'; do
+	head -c 10000 /dev/zero >late.db
+	[ -e down.db ] || {
+		study down 3 -e s/maximize/minimize/
+		"$HPOTUNE" start -q down.json
+		web get "$site" '/compare?study=small&study=two&study=late&study=nothing&study=down' >out
+	}
+	like "$(cat body)" "$k" "what cannot be compared: $k"
+done
+is "$(web check body)" '' 'which is a page'
+like "$(cat body)" '<a href="/s/down">down</a>' 'names lead to pages'
+is "$(web get "$site" '/compare?study=two&study=late')" 404 'nothing is left'
+like "$(cat body)" 'two: several objectives' 'and why'
+rm late.db two.db down.db
+first_tick() { # number of the chart
+	tr -d '\n' <body | sed 's/<h2>Best/\n&/g' | sed -n "$(($1 + 1))p" |
+	    grep -o 'class="xt"[^>]*>[^<]*' | sed -n '1s/.*>//p'
+}
+web get "$site" '/compare?study=small&trials.x=20..40&time.x=1..9&time.y=x' >out
+is "$(first_tick 1)" 20 'a range of trials'
+is "$(first_tick 2)" 1s 'a range of seconds'
+like "$(cat body)" '<a href="\?study=small#part-compare">the whole range<' \
+    'and back'
+web get "$site" '/compare?study=small&study=names' >out
 best=$(sql small.db 'SELECT printf("%.6g", objective) FROM best')
 like "$(tr -d '\n' <body)" "<td>small</td><td>[a-z]*</td><td>$best</td>" \
     'and in numbers'
@@ -507,6 +586,25 @@ is "$(act do=pause)" 403 'read-only: an action is refused'
 kill -INT "$pages"
 reap "$pages"
 is $? 0 'SIGINT ends it'
+
+# Beside a server in the background.
+
+study beside 100000 -e 's/step": 0,/step": 0.01,/'
+"$HPOTUNE" start -d --web beside.json >out
+is "$(sed -n 's/^web: //p' out)" "$dir/beside.d/web" \
+    'a server in the background: the command prints where its pages are'
+is "$(grep -c '^web: ' beside.d/server.log)" 1 'and so does the log'
+is "$(web get "$dir/beside.d/web" /s/beside)" 200 'there they are'
+"$HPOTUNE" stop --now beside.json >out
+retry test ! -S beside.d/web
+"$HPOTUNE" start -d --web-port 0 --json beside.json >out
+like "$(cat out)" '"web": "http://127\.0\.0\.1:[0-9]+/#[0-9a-f]{32}"\}$' \
+    'also as JSON'
+"$HPOTUNE" stop --now beside.json >out
+"$HPOTUNE" start -qd --web beside.json >out
+is "$(cat out)" '' 'quietly'
+ok 'its log has it' retry grep -q '^web: /' beside.d/server.log
+"$HPOTUNE" stop --now beside.json >out
 
 # TCP.
 

@@ -200,8 +200,9 @@ shape_read(struct shape *s, const struct reader *r, struct err *e)
 		s->reports++;
 	}
 	if (s->reports == 0)
-		return reader_err(
-		    r, e, "expected columns s0, s1, … or trial, step, value");
+		return reader_err(r, e,
+		    "expected columns s0, s1, … or trial, step, value; "
+		    "--metric NAME reads the values of another column");
 	return 0;
 }
 

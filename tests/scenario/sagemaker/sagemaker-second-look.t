@@ -9,7 +9,8 @@ need sqlite3 awk tar gzip
 standin
 
 # A line from one loss to another in 8 steps.  The last trial begins badly, is
-# stopped at step 2, where it waits, and would be the best.
+# stopped at step 2, where it waits, and would be the best.  The others are not
+# behind the median when they are judged, so none is stopped.
 mkdir code
 cat >code/train.sh <<'END'
 first=1
@@ -35,9 +36,9 @@ cat >far.json <<END
   "strategy": { "name": "random", "seed": 1 },
   "stopping": { "rule": "median", "warmup_steps": 2, "guard": false,
       "second_look": "100%" },
-  "enqueue": [ { "from": 14, "to": 0.9 }, { "from": 0.8, "to": 0.8 },
-    { "from": 1.2, "to": 1.2 }, { "from": 1.29, "to": 1.29 },
-    { "from": 1.4, "to": 1.4 }, { "from": 1.3, "to": 1.3 },
+  "enqueue": [ { "from": 14, "to": 0.9 }, { "from": 1.4, "to": 1.4 },
+    { "from": 1.3, "to": 1.3 }, { "from": 1.29, "to": 1.29 },
+    { "from": 1.2, "to": 1.2 }, { "from": 0.8, "to": 0.8 },
     { "from": 10, "to": 0.1 } ],
   "trial": { "command": ["sh", "train.sh", "{from}", "{to}"],
       "workdir": "code", "max_steps": 8, "retries": 0 },
@@ -63,6 +64,22 @@ is "$(sql far.db 'SELECT resumed_step FROM attempts WHERE trial = 7
 is "$(sql far.db 'SELECT trial FROM best')" 7 'and is the best'
 is "$(proved jobs)" 8 'eight jobs'
 proved_clean 'the second look'
+
+# The server is killed when the second look is recorded: its job may not be
+# created yet, or run, or have ended.
+jobs=$(proved jobs)
+sed 's/"far"/"kill"/' far.json >kill.json
+server -q kill.json
+retry sql_is kill.db 'SELECT count(*) FROM stops WHERE rank IS NOT NULL' 1
+kill -9 $server
+reap $server 2>/dev/null
+ok 'the next server ends the study' timeout 300 "$HPOTUNE" start --quiet kill.json
+is "$(sql kill.db "SELECT trial, step, verdict, price, spent FROM stops
+    WHERE verdict IN ('stop', 'resume') ORDER BY time")" '7|2|stop||
+7|2|resume|6|0' 'with one second look'
+is "$(sql kill.db 'SELECT state, step, attempts, objective FROM trials
+    WHERE trial = 7')" 'completed|8|2|0.1' 'to its end'
+is "$(($(proved jobs) - jobs))" 8 'in one job'
 
 # Without the option: where study.json says that the program writes checkpoints.
 sed 's/"far"/"said"/; s/, *$/,/; s/"guard": false,/"guard": false },/

@@ -127,6 +127,32 @@ ok 'unless it is told to' "$HPOTUNE" start -q again.json
 is "$(looks again.db)" '7|6|7.03|10|8|0.2|28|20|0' \
     'where each takes all its steps'
 
+# A strategy that has no answer before a stopped trial has completed: the slot
+# that waits for it is used.
+cat >sampler.sh <<'E2'
+while read -r line; do
+	case $line in
+	*'"type":"ask"'*)
+		until [ "$(sqlite3 idle.db 'SELECT state FROM t_trial
+		    WHERE trial = 7')" = completed ]; do
+			sleep 0.1
+		done
+		echo '{"params":{"from":1.28,"to":1.28}}'
+		;;
+	esac
+done
+E2
+make_study idle '' 1 -e 's/"trials": 11/"trials": 12/' \
+    -e 's/"random",/"external", "command": ["sh", "sampler.sh"],/'
+ok 'a strategy that waits' timeout 100 "$HPOTUNE" start -q idle.json
+is "$(looks idle.db)" '7|6|7.03|10|8|0.2|15|14|0
+8|6|9.0|11|10|0.4|28|14|14' \
+    'one has its second look in the free slot, the other one at the end'
+is "$(sql idle.db "SELECT trial, s.time < (SELECT min(started) FROM attempts
+    WHERE trial = 12) FROM stops AS s WHERE verdict = 'resume'
+    ORDER BY trial")" '7|1
+8|0' 'before and after the trial that was waited for'
+
 # Bad values and strategies.
 for value in '"25"' 25 -0.1 1 '"101%"' '[]'; do
 	make_study bad ", \"second_look\": $value" 1 -e ''

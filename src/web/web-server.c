@@ -39,7 +39,7 @@ static const char style[] =
 #include "src/web/web-style.inc"
     ;
 
-enum { LATE_MS = 50 /* of a turn of the loop */ };
+enum { LATE_MS = 5 /* of a turn of the loop: an answer takes several turns */ };
 
 struct web_server {
 	const struct web_server_options *options;

@@ -230,10 +230,19 @@ state_of(const char *text)
 	return NULL;
 }
 
+/* The name of the parameter that is in a column. */
+static void
+column_name(struct buf *out, const char *column)
+{
+	const char *name = behind_prefix(column);
+
+	import_put_name(out, name != NULL ? name : column);
+}
+
 static void
 row_put(struct json_writer *w, const struct table *t)
 {
-	const char *state = "completed", *name;
+	const char *state = "completed";
 	struct buf clean = { 0 };
 	double x;
 	size_t i;
@@ -255,14 +264,42 @@ row_put(struct json_writer *w, const struct table *t)
 		if (t->roles[i] != ROLE_PARAM ||
 		    (*t->fields[i] == '\0' && !t->quoted[i]))
 			continue;
-		name = behind_prefix(t->names[i]);
 		buf_clear(&clean);
-		import_put_name(&clean, name != NULL ? name : t->names[i]);
+		column_name(&clean, t->names[i]);
 		value_put(w, buf_str(&clean), t->fields[i], t->quoted[i]);
 	}
 	buf_free(&clean);
 	json_writer_end(w);
 	json_writer_end(w);
+}
+
+/* Two columns may become the same parameter. */
+static int
+names_check(const struct table *t, struct err *e)
+{
+	struct buf one = { 0 }, other = { 0 };
+	size_t i, k;
+	int rc = 0;
+
+	for (i = 0; i < t->n && rc == 0; i++)
+		for (k = 0; k < i && rc == 0; k++) {
+			if (t->roles[i] != ROLE_PARAM ||
+			    t->roles[k] != ROLE_PARAM)
+				continue;
+			buf_clear(&one);
+			buf_clear(&other);
+			column_name(&one, t->names[k]);
+			column_name(&other, t->names[i]);
+			if (strcmp(buf_str(&one), buf_str(&other)) == 0)
+				rc = err_set(e, ERR_USAGE,
+				    "%s: its columns %s and %s would both be "
+				    "named %s",
+				    t->file, t->names[k], t->names[i],
+				    buf_str(&one));
+		}
+	buf_free(&one);
+	buf_free(&other);
+	return rc;
 }
 
 static int
@@ -281,6 +318,8 @@ table_read(struct table *t, struct buf *trials, const char **metric,
 	if (objective_find(t, metric, e) != 0)
 		return -1;
 	roles_find(t, params);
+	if (names_check(t, e) != 0)
+		return -1;
 	json_writer_array(&w, NULL);
 	for (line = t->line + 1; row_next(t); line = t->line + 1) {
 		if (t->n == 1 && *t->fields[0] == '\0')

@@ -43,6 +43,9 @@ trial_put(struct json_writer *w, const struct json *trial, const char *state)
 		json_writer_number(w, "objective", x);
 	if (json_number(json_get(trial, "step"), &x))
 		json_writer_number(w, "step", x);
+	if (json_count(json_get(trial, "values")) > 1)
+		json_write(
+		    json_writer_value(w, "values"), json_get(trial, "values"));
 	json_write(json_writer_value(w, "params"), json_get(trial, "params"));
 	json_writer_end(w);
 }

@@ -7,13 +7,29 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/import/import-results.h"
+#include "src/model/space.h"
 
 enum { NAME_MOST = 64 };
+
+void
+import_put_metric(struct buf *out, const char *name)
+{
+	size_t start = out->len;
+
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		buf_putc(out, 'm');
+	for (; *name != '\0' && out->len - start < NAME_MOST; name++)
+		buf_putc(out, isalnum((unsigned char)*name) ||
+				      strchr("_-./:@", *name) != NULL
+				  ? *name
+				  : '_');
+}
 
 void
 import_put_name(struct buf *out, const char *name)
 {
 	size_t start = out->len;
+	bool taken = space_name_taken(name);
 
 	if (!isalpha((unsigned char)*name) && *name != '_')
 		buf_putc(out, 'p');
@@ -23,6 +39,8 @@ import_put_name(struct buf *out, const char *name)
 			buf_putc(out, *name);
 		else
 			buf_putc(out, *name == '/' ? '.' : '_');
+	if (taken)
+		buf_putc(out, '_');
 }
 
 /* A list has no equivalent: its JSON is a text. */

@@ -251,6 +251,9 @@ param_put(struct guess *g, const struct seen *s, struct err *e)
 	size_t i;
 
 	import_put_name(&name, s->name);
+	if (strcmp(s->name, buf_str(&name)) != 0)
+		buf_printf(g->im.notes, "%s: its name is %s here\n", s->name,
+		    buf_str(&name));
 	if (domain_put(g, s, buf_str(&name))) {
 		buf_free(&name);
 		return 0;
@@ -289,6 +292,32 @@ param_put(struct guess *g, const struct seen *s, struct err *e)
 	return 0;
 }
 
+/* Two names may become the same one. */
+static int
+names_check(const struct guess *g, struct err *e)
+{
+	struct buf one = { 0 }, other = { 0 };
+	size_t i, k;
+	int rc = 0;
+
+	for (i = 0; i < g->n && rc == 0; i++)
+		for (k = 0; k < i && rc == 0; k++) {
+			buf_clear(&one);
+			buf_clear(&other);
+			import_put_name(&one, g->params[k].name);
+			import_put_name(&other, g->params[i].name);
+			if (strcmp(buf_str(&one), buf_str(&other)) == 0)
+				rc = err_set(e, ERR_USAGE,
+				    "%s: its parameters %s and %s would both "
+				    "be named %s",
+				    g->from->study, g->params[k].name,
+				    g->params[i].name, buf_str(&one));
+		}
+	buf_free(&one);
+	buf_free(&other);
+	return rc;
+}
+
 static int
 params_put(struct guess *g, struct err *e)
 {
@@ -297,6 +326,8 @@ params_put(struct guess *g, struct err *e)
 	if (g->n == 0)
 		return err_set(e, ERR_USAGE,
 		    "%s: its trials have no parameters", g->from->study);
+	if (names_check(g, e) != 0)
+		return -1;
 	import_open(&g->im, 1, "parameters", '{');
 	for (i = 0; i < g->n; i++)
 		if (param_put(g, &g->params[i], e) != 0)
@@ -307,48 +338,81 @@ params_put(struct guess *g, struct err *e)
 
 /* ---- the study ------------------------------------------------------------ */
 
-static void
-objectives_put(struct import *im, const struct import_results *from)
+/* The name and the goal of objective i from 0; the name is to be freed. */
+static char *
+objective_of(const struct import_results *from, int i, bool *maximize)
 {
 	const struct json *goal = json_first(from->goals);
 	const struct json *name = json_first(from->metrics);
-	struct json_writer w;
+	struct buf b = { 0 };
 	const char *text;
-	char *made;
-	int i = 0;
+	int k;
 
-	import_open(im, 1, "objectives", '[');
-	for (; goal != NULL; goal = json_next(goal), i++) {
-		made = name != NULL && json_string(name) != NULL
-			   ? xstrdup(json_string(name))
-			   : xasprintf("objective_%d", i);
-		text = json_string(goal);
-		w = import_object(im, 2, NULL);
-		json_writer_text(&w, "metric", made);
-		json_writer_text(&w, "goal",
-		    goal_name(text != NULL && strcmp(text, "MAXIMIZE") == 0));
-		json_writer_end(&w);
-		free(made);
+	if (from->metric != NULL) {
+		*maximize = from->maximize;
+		import_put_metric(&b, from->metric);
+		return buf_take(&b);
+	}
+	for (k = 0; k < i; k++) {
+		goal = json_next(goal);
 		name = name != NULL ? json_next(name) : NULL;
 	}
+	text = json_string(goal);
+	*maximize = text != NULL && strcmp(text, "MAXIMIZE") == 0;
+	if (name != NULL && json_string(name) != NULL)
+		import_put_metric(&b, json_string(name));
+	else
+		buf_printf(&b, "objective_%d", i);
+	return buf_take(&b);
+}
+
+static void
+objectives_put(struct import *im, const struct import_results *from)
+{
+	int i, n = (int)json_count(from->goals);
+	struct json_writer w;
+	bool maximize;
+	char *name;
+
+	import_open(im, 1, "objectives", '[');
+	for (i = 0; i < n; i++) {
+		name = objective_of(from, i, &maximize);
+		w = import_object(im, 2, NULL);
+		json_writer_text(&w, "metric", name);
+		json_writer_text(&w, "goal", goal_name(maximize));
+		json_writer_end(&w);
+		free(name);
+	}
 	import_close(im, 1, ']');
+}
+
+static void
+objective_put(struct import *im, const struct import_results *from)
+{
+	struct json_writer w = import_object(im, 1, "objective");
+	bool maximize;
+	char *name = objective_of(from, 0, &maximize);
+
+	json_writer_text(&w, "metric", name);
+	json_writer_text(&w, "goal", goal_name(maximize));
+	json_writer_text(&w, "value", "last");
+	json_writer_end(&w);
+	if (strcmp(name, from->metric) != 0)
+		buf_printf(im->notes, "objective.metric: %s is %s here\n",
+		    from->metric, name);
+	free(name);
 }
 
 static int
 study_put(struct guess *g, const char *warm, struct err *e)
 {
 	const struct import_results *from = g->from;
-	struct json_writer w;
 
 	buf_putc(&g->im.out, '{');
 	import_name(&g->im, from->study, strlen(from->study), "imported");
-	if (from->metric != NULL) {
-		w = import_object(&g->im, 1, "objective");
-		json_writer_text(&w, "metric", from->metric);
-		json_writer_text(&w, "goal", goal_name(from->maximize));
-		json_writer_text(&w, "value", "last");
-		json_writer_end(&w);
-	} else
+	if (from->metric != NULL)
+		objective_put(&g->im, from);
+	else
 		objectives_put(&g->im, from);
 	if (params_put(g, e) != 0)
 		return -1;
@@ -373,19 +437,60 @@ study_put(struct guess *g, const char *warm, struct err *e)
 	return 0;
 }
 
+/* The values of several objectives, as export --format json has them. */
+static void
+outcomes_put(struct json_writer *w, const struct import_results *from,
+    const struct json *values)
+{
+	const struct json *j;
+	bool maximize;
+	char *name;
+	int i = 0;
+
+	json_writer_array(w, "outcomes");
+	for (j = json_first(values); j != NULL; j = json_next(j), i++) {
+		name = objective_of(from, i, &maximize);
+		json_writer_object(w, NULL);
+		json_writer_text(w, "metric", name);
+		json_writer_text(w, "goal", goal_name(maximize));
+		json_write(json_writer_value(w, "value"), j);
+		json_writer_end(w);
+		free(name);
+	}
+	json_writer_end(w);
+}
+
+static void
+member_put(struct json_writer *w, const struct import_results *from,
+    const struct json *j)
+{
+	if (strcmp(json_key(j), "params") == 0)
+		import_put_params(json_writer_value(w, "params"), j);
+	else if (strcmp(json_key(j), "values") == 0)
+		outcomes_put(w, from, j);
+	else
+		json_write(json_writer_value(w, json_key(j)), j);
+}
+
 /* The trials, with valid names of parameters. */
 static void
 trials_put(struct buf *out, const struct import_results *from)
 {
 	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
 	const struct json *trial, *j;
+	bool maximize;
+	char *metric;
 	int64_t n = 0;
 
 	json_writer_object(&w, NULL);
-	json_writer_object(&w, "study");
-	json_writer_text(&w, "metric", from->metric);
-	json_writer_text(&w, "goal", goal_name(from->maximize));
-	json_writer_end(&w);
+	if (from->metric != NULL) {
+		metric = objective_of(from, 0, &maximize);
+		json_writer_object(&w, "study");
+		json_writer_text(&w, "metric", metric);
+		json_writer_text(&w, "goal", goal_name(maximize));
+		json_writer_end(&w);
+		free(metric);
+	}
 	json_writer_array(&w, "trials");
 	for (trial = json_first(from->trials); trial != NULL;
 	     trial = json_next(trial)) {
@@ -393,12 +498,7 @@ trials_put(struct buf *out, const struct import_results *from)
 		json_writer_object(&w, NULL);
 		json_writer_integer(&w, "trial", ++n);
 		for (j = json_first(trial); j != NULL; j = json_next(j))
-			if (strcmp(json_key(j), "params") != 0)
-				json_write(
-				    json_writer_value(&w, json_key(j)), j);
-			else
-				import_put_params(
-				    json_writer_value(&w, "params"), j);
+			member_put(&w, from, j);
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);
@@ -416,8 +516,6 @@ import_results(struct buf *study, struct buf *trials, struct buf *notes,
 	int rc;
 
 	trials_see(&g);
-	if (from->metric == NULL)
-		warm = NULL;
 	rc = study_put(&g, warm, e);
 	if (rc == 0) {
 		buf_add(study, g.im.out.data, g.im.out.len);
@@ -425,11 +523,8 @@ import_results(struct buf *study, struct buf *trials, struct buf *notes,
 			trials_put(trials, from);
 		else
 			import_note(&g.im,
-			    from->metric == NULL
-				? "warm_start: trials of several objectives "
-				  "are not imported"
-				: "warm_start: with --output FILE the trials "
-				  "are written, too");
+			    "warm_start: with --output FILE the trials are "
+			    "written, too");
 	}
 	for (i = 0; i < g.n; i++)
 		free(g.params[i].values);

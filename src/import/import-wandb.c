@@ -11,8 +11,10 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/import/import-results.h"
 #include "src/import/import-study.h"
 #include "src/import/import-wandb.h"
+#include "src/model/space.h"
 
 enum { TRIALS = 100, DEPTH_MOST = 8 };
 
@@ -328,8 +330,8 @@ static int
 params_put(struct import *im, const char *above, const struct json *list,
     int depth, struct err *e)
 {
+	struct buf name = { 0 };
 	const struct json *p;
-	char *name;
 	int rc = 0;
 
 	if (json_want(list, JSON_OBJECT, e) != 0)
@@ -339,11 +341,19 @@ params_put(struct import *im, const char *above, const struct json *list,
 		    depth == DEPTH_MOST ? "it is nested too deeply"
 					: "it is empty");
 	for (p = json_first(list); p != NULL && rc == 0; p = json_next(p)) {
-		name = above == NULL ? xstrdup(json_key(p))
-				     : xasprintf("%s.%s", above, json_key(p));
-		rc = param_put(im, name, p, depth, e);
-		free(name);
+		buf_clear(&name);
+		if (above != NULL)
+			buf_printf(&name, "%s.", above);
+		import_put_name(&name, json_key(p));
+		if (strstr(buf_str(&name), json_key(p)) == NULL ||
+		    space_name_taken(json_key(p)))
+			buf_printf(im->notes,
+			    "parameters.%s: its name is %s here, also in what "
+			    "the program gets\n",
+			    json_key(p), buf_str(&name));
+		rc = param_put(im, buf_str(&name), p, depth, e);
 	}
+	buf_free(&name);
 	return rc;
 }
 
@@ -458,6 +468,7 @@ objective_put(struct import *im, struct err *e)
 	static const char *const keys[] = { "name", "goal", "target", "impute",
 		"impute_while_running", NULL };
 	const struct json *j = json_get(im->root, "metric"), *name;
+	struct buf metric = { 0 };
 	struct json_writer w;
 	const char *text = "loss";
 	size_t i = 0;
@@ -477,7 +488,12 @@ objective_put(struct import *im, struct err *e)
 			return -1;
 	}
 	w = import_object(im, 1, "objective");
-	json_writer_text(&w, "metric", text);
+	import_put_metric(&metric, text);
+	if (strcmp(buf_str(&metric), text) != 0)
+		buf_printf(im->notes, "objective.metric: %s is %s here\n", text,
+		    buf_str(&metric));
+	json_writer_text(&w, "metric", buf_str(&metric));
+	buf_free(&metric);
 	json_writer_text(&w, "goal", goals[i]);
 	/* The summary of a run has the last value of a metric. */
 	json_writer_text(&w, "value", "last");

@@ -81,8 +81,8 @@ warmstart_source_is_multi(const struct study *s)
 	return s->n_objectives > 1 || s->n_constraints > 0;
 }
 
-static const char *
-aim_metric(const struct study *s, size_t i)
+const char *
+warmstart_source_aim(const struct study *s, size_t i)
 {
 	return i < s->n_objectives ? s->objectives[i].metric
 				   : s->constraints[i - s->n_objectives].metric;
@@ -99,7 +99,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 		return NULL;
 	for (i = 0; i < study->n_objectives + study->n_constraints; i++) {
 		buf_putc(&b, i == 0 ? '{' : ',');
-		json_put_string(&b, aim_metric(study, i));
+		json_put_string(&b, warmstart_source_aim(study, i));
 		buf_putc(&b, ':');
 		json_put_number(&b, row_real(rows, COL_METRICS + (int)i));
 	}
@@ -234,7 +234,8 @@ put_columns(
 		    i < study->n_objectives + study->n_constraints;
 	     i++) {
 		buf_puts(b, ", ");
-		put_report(b, row, "value", aim_metric(study, i), LAST);
+		put_report(
+		    b, row, "value", warmstart_source_aim(study, i), LAST);
 	}
 	buf_puts(b, " FROM trials AS t WHERE forgotten = 0 ORDER BY trial");
 }

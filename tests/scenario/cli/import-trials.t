@@ -62,8 +62,18 @@ quietly "$HPOTUNE" import csv b.csv --goal maximize --metric loss
 is "$(sed -n 's/^    "\([a-z]*\)": {.*/\1/p' out | tr '\n' ' ')" 'x when ' \
     'csv: columns that tools add are no parameters'
 quietly "$HPOTUNE" import csv b.csv --goal maximize --metric loss --params x,trial
-is "$(sed -n 's/^    "\([a-z]*\)": {.*/\1/p' out | tr '\n' ' ')" 'trial x ' \
+is "$(sed -n 's/^    "\([a-z_]*\)": {.*/\1/p' out | tr '\n' ' ')" 'trial_ x ' \
     'csv: the parameters can be named'
+printf 'val loss,a b,a_b\n1,2,3\n2,3,4\n' >d.csv
+wrong 2 'd.csv: its columns a b and a_b would both be named a_b' 'csv: two names that become one' \
+    csv d.csv --goal minimize --metric 'val loss'
+printf 'val loss,a b\n1,2\n2,3\n' >d.csv
+mkdir odd
+quietly "$HPOTUNE" import csv d.csv --goal minimize --metric 'val loss' \
+    -o odd/study.json
+like "$(cat err)" 'objective.metric: val loss is val_loss here' \
+    'csv: names that are none here get another one'
+runs odd/study.json '2 of 2 trials of study-trials.json' d val_loss
 wrong 2 'b.csv: name the column of the objective with --metric: trial, loss, x, when, duration' \
     'csv: the objective must be named' csv b.csv --goal minimize
 wrong 2 'b.csv: it has no column los: trial, loss, x, when, duration' \
@@ -115,6 +125,52 @@ is "$(sql optuna/from-optuna.db 'SELECT group_concat(state || printf("%.12g",
     "$(sql from-optuna.db 'SELECT group_concat(state || printf("%.12g",
     objective)) FROM (SELECT * FROM trials ORDER BY trial)')" \
     'optuna: with the results and states of the trials'
+
+# Several objectives, which warm_start reads from the list; also with a bound.
+cat >pair.json <<'END'
+{ "study": "pair",
+  "objectives": [ { "metric": "acc", "goal": "maximize" },
+    { "metric": "ms", "goal": "minimize" } ],
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 },
+    "trial-size": { "type": "int", "min": 1, "max": 9 } },
+  "strategy": { "name": "random", "seed": 1 },
+  "trial": { "command": ["sh", "-c", "echo hpotune: step=1 acc={x} ms=2"] },
+  "limits": { "trials": 4, "parallel": 1 } }
+END
+quietly "$HPOTUNE" start -q pair.json
+quietly "$HPOTUNE" export --format optuna -o pair.optuna pair.json
+mkdir several
+quietly "$HPOTUNE" import optuna pair.optuna -o several/study.json
+like "$("$HPOTUNE" check several/study.json 2>&1)" \
+    '^warm start 4 of 4 trials of study-trials.json' \
+    'optuna: trials of several objectives' || diag "$(cat err several/*)"
+like "$(cat several/study.json)" '"metric": "acc", "goal": "maximize"' \
+    'optuna: with their names'
+(cd several && sed 's|"./train", "{params}"|"true"|; s|"limits": {|& "trials": 1 },|
+    /"trials": 100/,/}/d' study.json >s.json && "$HPOTUNE" ask s.json >ask)
+is "$(sql several/pair.db "SELECT count(*), min(metrics ->> 'ms'),
+    sum(abs(objective - (metrics ->> 'acc'))) FROM t_warm")" '4|2|0.0' \
+    'optuna: with all values' || diag "$(cat several/s.json)"
+cat >wide.json <<'END'
+{ "study": "wide",
+  "objectives": [ { "metric": "ms", "goal": "minimize" },
+    { "metric": "acc", "goal": "maximize" } ],
+  "constraints": [ { "metric": "acc", "min": 0.1 } ],
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "warm_start": ["list.json"],
+  "trial": { "command": ["true"] },
+  "limits": { "trials": 4 } }
+END
+"$HPOTUNE" export --format json pair.json >list.json
+like "$("$HPOTUNE" check wide.json 2>&1)" '^warm start 4 of 4 trials of list.json' \
+    'the list of export, too' || diag "$(cat wide.json)"
+sed -i 's/"goal": "maximize"/"goal": "minimize"/' wide.json
+like "$("$HPOTUNE" check wide.json 2>&1)" \
+    'the goal of acc is maximize, and here it is minimize' \
+    'with the goals of this study'
+sed -i 's/"ms"/"seconds"/' wide.json
+like "$("$HPOTUNE" check wide.json 2>&1)" \
+    'no trial there has an outcome of seconds' 'and all of its metrics'
 sqlite3 storage.db "INSERT INTO studies VALUES (2, 'other')"
 wrong 2 'storage.db: it has several studies: name one with --study: from-optuna, other' \
     'optuna: one of several studies must be named' optuna storage.db

@@ -121,6 +121,21 @@ quietly "$HPOTUNE" import wandb run/sweep.yaml -o run/study.json
 is "$?:$(cat err)" '1:hpotune: run/study.json: File exists' \
     'no file is overwritten'
 
+cat >names.yaml <<'END'
+program: train.py
+method: random
+metric: { name: "val loss", goal: minimize }
+parameters: { trial: { values: [1, 2] }, "a b": { min: 0, max: 1.5 } }
+END
+quietly "$HPOTUNE" import wandb names.yaml -o names.json
+is "$(sed -n '/metric"\|type"/p' names.json)" \
+    '  "objective": { "metric": "val_loss", "goal": "minimize", "value": "last" },
+    "trial_": { "type": "choice", "values": [1, 2] },
+    "a_b": { "type": "float", "min": 0, "max": 1.5 }' \
+    'names that are none here get another one'
+like "$(cat err)" 'parameters.trial: its name is trial_ here, also in what the program gets' \
+    'of which a note tells'
+
 wrong() { # text error what
 	printf '%s\n' "$1" >wrong.yaml
 	quietly "$HPOTUNE" import wandb wrong.yaml

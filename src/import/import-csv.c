@@ -19,6 +19,7 @@ enum role { ROLE_NONE, ROLE_PARAM, ROLE_OBJECTIVE, ROLE_STATE, ROLE_STEP };
 struct table {
 	const char *file;
 	char *next; /* rest of the text */
+	char separator; /* of fields */
 	size_t line;
 	char *fields[COLUMNS_MOST];
 	bool quoted[COLUMNS_MOST];
@@ -42,12 +43,42 @@ static const char *const others[] = { "trial", "number", "trial_id", "id",
 static const char *const prefixes[] = { "params_", "config/", "param.",
 	"params.", "Config.", NULL };
 
+/*
+ * A comma, or without one in the first line a semicolon or a tab, as spreadsheets
+ * write them where numbers have decimal commas, or as plain text.
+ */
+static char
+separator_of(const char *text)
+{
+	static const char all[] = ",;\t";
+	size_t i, n = strcspn(text, "\n");
+
+	for (i = 0; all[i] != '\0'; i++)
+		if (memchr(text, all[i], n) != NULL)
+			return all[i];
+	return ',';
+}
+
+/* 0,5 becomes 0.5 where fields are separated by something else. */
+static void
+decimal_point(char *field)
+{
+	char *comma = strchr(field, ','), *end;
+
+	if (comma == NULL)
+		return;
+	*comma = '.';
+	(void)strtod(field, &end);
+	if (end <= comma || *end != '\0')
+		*comma = ',';
+}
+
 /* One field, unquoted in place; false at the end of its line. */
 static bool
 field_next(struct table *t)
 {
 	char *from = t->next, *to = from;
-	bool quoted = *from == '"';
+	bool quoted = *from == '"', more;
 
 	t->quoted[t->n] = quoted;
 	t->fields[t->n++] = to;
@@ -60,7 +91,7 @@ field_next(struct table *t)
 				continue;
 			}
 			from++;
-		} else if (!quoted && (*from == ',' || *from == '\n' ||
+		} else if (!quoted && (*from == t->separator || *from == '\n' ||
 					  (*from == '\r' && from[1] == '\n')))
 			break;
 		t->line += *from == '\n';
@@ -70,9 +101,11 @@ field_next(struct table *t)
 		from++;
 	t->next = *from == '\0' ? from : from + 1;
 	t->line += *from == '\n';
-	quoted = *from == ',';
+	more = *from == t->separator;
 	*to = '\0';
-	return quoted;
+	if (t->separator != ',' && !t->quoted[t->n - 1])
+		decimal_point(t->fields[t->n - 1]);
+	return more;
 }
 
 /* False at the end; an empty line has one empty field. */
@@ -346,6 +379,7 @@ import_csv(struct buf *trials, const char **metric, const char *params,
 		text += 3;
 	t->file = file;
 	t->next = text;
+	t->separator = separator_of(text);
 	rc = table_read(t, trials, metric, params, e);
 	free(t);
 	return rc;

@@ -64,6 +64,17 @@ is "$(sed -n 's/^    "\([a-z]*\)": {.*/\1/p' out | tr '\n' ' ')" 'x when ' \
 quietly "$HPOTUNE" import csv b.csv --goal maximize --metric loss --params x,trial
 is "$(sed -n 's/^    "\([a-z_]*\)": {.*/\1/p' out | tr '\n' ' ')" 'trial_ x ' \
     'csv: the parameters can be named'
+printf '\357\273\277x;loss\r\n0,25;2\r\n0,5;"3;1"\r\n' >e.csv
+quietly "$HPOTUNE" import csv e.csv --goal minimize --metric loss
+is "$(grep type out)" '    "x": { "type": "float", "min": 0.25, "max": 0.5 }' \
+    'csv: semicolons and decimal commas' || diag "$(cat err)"
+printf 'x\tloss\ta,b\n1\t2\tc,d\n2\t3\t1,5\n' >e.csv
+quietly "$HPOTUNE" import csv e.csv --goal minimize --metric loss
+fails 'csv: a comma in the first line separates' 1 test -s out
+printf 'x\tloss\tb\n1\t2\tc,d\n2\t3\te\n' >e.csv
+quietly "$HPOTUNE" import csv e.csv --goal minimize --metric loss
+like "$(cat out)" '"b": \{ "type": "choice", "values": \["c,d", "e"\] \}' \
+    'csv: tabs'
 printf 'val loss,a b,a_b\n1,2,3\n2,3,4\n' >d.csv
 wrong 2 'd.csv: its columns a b and a_b would both be named a_b' 'csv: two names that become one' \
     csv d.csv --goal minimize --metric 'val loss'

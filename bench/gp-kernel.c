@@ -47,7 +47,7 @@ static double
 likelihood_time(
     const struct kernels *k, const struct gp_data *data, const double *theta)
 {
-	double value, gradient[D + 2], start = now(), least = INFINITY, took;
+	double value, gradient[D + 3], start = now(), least = INFINITY, took;
 	int status;
 
 	while (now() - start < 1 || least > 1e9) {
@@ -64,7 +64,7 @@ static void
 measure(const struct kernels *k, size_t n)
 {
 	double *x = xcalloc(n * D, sizeof *x), *y = xcalloc(n, sizeof *y);
-	double *c = xcalloc((size_t)CANDIDATES * D, sizeof *c), theta[D + 2];
+	double *c = xcalloc((size_t)CANDIDATES * D, sizeof *c), theta[D + 3];
 	double score[TOP], best = INFINITY, fit, top, one;
 	struct gp_data data = { n, D, x, NULL, y, NULL, 1e-6 };
 	struct gp_sweep said;
@@ -85,6 +85,7 @@ measure(const struct kernels *k, size_t n)
 		theta[i] = log(0.5);
 	theta[D] = 0;
 	theta[D + 1] = log(1e-4);
+	theta[D + 2] = log(1e-4);
 	one = likelihood_time(k, &data, theta);
 	fit = -now();
 	gp = k->gp_fit(k->dev, &data, theta);

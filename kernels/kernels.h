@@ -27,7 +27,9 @@ extern "C" {
  * (Matern 5/2 with automatic relevance determination; Rasmussen and Williams,
  * "Gaussian processes for machine learning", 2006, ch. 4 and 5), and each
  * observation has noise_floor + exp(theta[d + 1]) + extra[i] more on the
- * diagonal.  theta: ln a_1 … ln a_d, ln s, ln of the noise above the floor.
+ * diagonal.  What looks like noise may be of the function: v M(400 r2), a local
+ * variation whose scales are a twentieth, is added to the covariance.  theta (d
+ * + 3): ln a_1 … ln a_d, ln s, ln of the noise above the floor, ln v.
  */
 struct gp_data {
 	size_t n, d;
@@ -121,8 +123,8 @@ struct kernels {
 	void *dev; /* of the backend: first argument of the functions */
 
 	/*
-	 * Log marginal likelihood of r vectors theta (r x (d + 2)) in value
-	 * (r), its gradient in gradient (r x (d + 2)); status[i]: steps of
+	 * Log marginal likelihood of r vectors theta (r x (d + 3)) in value
+	 * (r), its gradient in gradient (r x (d + 3)); status[i]: steps of
 	 * jitter that the factorisation needed, -1 = it failed with all (value
 	 * is then -inf, the gradient 0).
 	 */

@@ -94,7 +94,7 @@ struct cuda_points {
 struct cuda_covariance {
 	size_t d, numbers;
 	const double *weight; /* d; of categories */
-	double signal;
+	double signal, local; /* variances */
 };
 
 /* n x d placed points (row by row, on the host) to the device. */
@@ -108,7 +108,7 @@ int cuda_tile_cross(const struct cuda_covariance *,
     const struct cuda_points *points, const struct cuda_points *rows, size_t at,
     size_t count, double *k, double *slope);
 /*
- * The full matrix with diagonal (n) added to the signal, and slopes unless
+ * The full matrix with diagonal (n) added to the variances, and slopes unless
  * NULL; columns of n.
  */
 int cuda_tile_matrix(const struct cuda_covariance *, const struct cuda_points *,

@@ -23,9 +23,11 @@ relevance(double ln_a, int number)
 }
 
 void
-gp_coordinates_init(struct gp_coordinates *s, const unsigned char *category,
-    size_t d, const double *theta, double noise_floor)
+gp_coordinates_init(
+    struct gp_coordinates *s, const struct gp_data *data, const double *theta)
 {
+	const unsigned char *category = data->category;
+	size_t d = data->d;
 	size_t at = 0, j;
 	int pass;
 
@@ -42,7 +44,8 @@ gp_coordinates_init(struct gp_coordinates *s, const unsigned char *category,
 			s->numbers = at;
 	}
 	s->signal = exp(theta[d]);
-	s->noise = noise_floor + exp(theta[d + 1]);
+	s->noise = data->noise_floor + exp(theta[d + 1]);
+	s->local = exp(theta[d + 2]);
 }
 
 void

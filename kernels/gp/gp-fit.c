@@ -73,7 +73,7 @@ fit_factor(struct gp *gp, const struct gp_data *data, const size_t *order)
 			a = gp->factor + i * (gp->stride + 1);
 			extra = data->extra != NULL ? data->extra[order[i]] : 0;
 			*a = gp->shape.signal * (1 + lapack_jitter(step)) +
-			     gp->shape.noise + extra;
+			     gp->shape.local + gp->shape.noise + extra;
 		}
 		if (lapack_factor(gp->factor, gp->n, gp->stride) == 0)
 			return 0;
@@ -90,8 +90,7 @@ gp_fit(void *dev, const struct gp_data *data, const double *theta)
 
 	if (gp == NULL)
 		abort();
-	gp_coordinates_init(
-	    &gp->shape, data->category, data->d, theta, data->noise_floor);
+	gp_coordinates_init(&gp->shape, data, theta);
 	order = gp_fit_order(&gp->shape, data);
 	gp_coordinates_tiles(&gp->strips, &gp->shape, data->x, data->n, order);
 	gp->n = data->n;

@@ -42,9 +42,8 @@ gp_remember(const struct gp_data *data, const double *theta)
 	g->data.y = copied(data->y, data->n);
 	g->data.extra = copied(data->extra, data->n);
 	g->data.category = category;
-	g->theta = copied(theta, data->d + 2);
-	gp_coordinates_init(
-	    &g->shape, data->category, data->d, theta, data->noise_floor);
+	g->theta = copied(theta, data->d + 3);
+	gp_coordinates_init(&g->shape, data, theta);
 	g->order = gp_fit_order(&g->shape, data);
 	return g;
 }

@@ -79,7 +79,7 @@ factorise(struct likelihood *l)
 		l->jitter = lapack_jitter(step);
 		gp_likelihood_matrix(
 		    &l->shape, &l->strips, l->k, l->slope, l->stride);
-		diagonal = l->shape.signal * (1 + l->jitter);
+		diagonal = l->shape.signal * (1 + l->jitter) + l->shape.local;
 		for (i = 0; i < n; i++)
 			l->k[i * (l->stride + 1)] = diagonal + noise_of(l, i);
 		if (lapack_factor_inverse(l->k, n, l->stride) == 0)
@@ -136,21 +136,54 @@ gradient_reach(const struct likelihood *l, double *gradient)
 	free(c);
 }
 
-/* Signal and noise: traces, of which that of K is already known. */
+/* The sum over pairs of the weight times M of the local variation. */
+static double
+local_pairs(const struct likelihood *l)
+{
+	const struct gp_coordinates *shape = &l->shape;
+	double *c = kernel_alloc(shape->d, 1), k[STRIP], sum = 0;
+	const double *at, *inverse;
+	size_t i, j, b, n = l->data->n;
+	int q;
+
+	for (i = 0; i < n && shape->local > 0; i++) {
+		at = gp_tile_at(&l->strips, shape, i / STRIP) + i % STRIP;
+		for (j = 0; j < shape->d; j++)
+			c[j] = at[j * STRIP];
+		for (b = i / STRIP; b < l->strips.count; b++) {
+			if (!gp_tile_local(
+				shape, c, gp_tile_at(&l->strips, shape, b), k))
+				continue;
+			inverse = l->k + i * l->stride + b * STRIP;
+			for (q = 0; q < STRIP; q++)
+				if (b * STRIP + q > i && b * STRIP + q < n)
+					sum += (l->alpha[i] *
+						       l->alpha[b * STRIP + q] -
+						   inverse[q]) *
+					       k[q];
+		}
+	}
+	free(c);
+	return sum;
+}
+
+/* Signal, noise and local variation: traces, of which that of K is known. */
 static void
 gradient_diagonal(
     const struct likelihood *l, double fit, const double *theta, double *out)
 {
 	size_t i, n = l->data->n;
-	double w, sum = 0, noise = 0;
+	double w, sum = 0, noise = 0, local;
 
 	for (i = 0; i < n; i++) {
 		w = l->alpha[i] * l->alpha[i] - l->k[i * (l->stride + 1)];
 		sum += w;
 		noise += w * noise_of(l, i);
 	}
-	out[0] = 0.5 * (fit - (double)n - noise);
+	local = l->shape.local * (sum + 2 * local_pairs(l));
+	out[0] = 0.5 * (fit - (double)n - noise - local);
 	out[1] = 0.5 * exp(theta[l->shape.d + 1]) * sum;
+	out[2] = 0.5 * local;
 }
 
 /* One vector of hyperparameters. */
@@ -163,7 +196,7 @@ evaluate(
 	int step = factorise(l);
 
 	*value = -INFINITY;
-	memset(gradient, 0, (d + 2) * sizeof *gradient);
+	memset(gradient, 0, (d + 3) * sizeof *gradient);
 	if (step < 0)
 		return step;
 	for (i = 0; i < n; i++)
@@ -191,13 +224,12 @@ gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
 	l.slope = kernel_alloc(l.stride, data->n);
 	l.alpha = kernel_alloc(l.stride, 1);
 	memset(l.alpha, 0, l.stride * sizeof *l.alpha);
-	for (i = 0; i < r; i++, theta += d + 2) {
-		gp_coordinates_init(
-		    &l.shape, data->category, d, theta, data->noise_floor);
+	for (i = 0; i < r; i++, theta += d + 3) {
+		gp_coordinates_init(&l.shape, data, theta);
 		gp_coordinates_tiles(
 		    &l.strips, &l.shape, data->x, data->n, NULL);
 		status[i] =
-		    evaluate(&l, theta, value + i, gradient + i * (d + 2));
+		    evaluate(&l, theta, value + i, gradient + i * (d + 3));
 		gp_coordinates_tiles_free(&l.strips);
 		gp_coordinates_free(&l.shape);
 	}

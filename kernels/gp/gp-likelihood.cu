@@ -15,6 +15,7 @@ extern "C" {
 #include "kernels/gp/gp-model.h"
 #include "kernels/lapack.h"
 }
+#include "kernels/formulas.h"
 
 #define LN_2PI 1.83787706640934548356
 /* Memory limit of the matrices of one batch. */
@@ -35,7 +36,11 @@ struct batch {
 	double *z, *part; /* d x n */
 	double *weight, *sum; /* d */
 	double *diagonal; /* n */
-	double *out; /* 3 n: diagonals of factor and inverse, alpha */
+	/*
+	 * 4 n: diagonals of factor and inverse, alpha, what each point adds to
+	 * the gradient of the local variation.
+	 */
+	double *out;
 	double *y;
 	double **k_at, **inverse_at;
 	int *info;
@@ -45,7 +50,7 @@ static struct cuda_covariance
 reach_of(const struct batch *b, size_t q)
 {
 	struct cuda_covariance r = { b->d, b->shapes[q].numbers,
-		b->weight + q * b->d, b->shapes[q].signal };
+		b->weight + q * b->d, b->shapes[q].signal, b->shapes[q].local };
 
 	return r;
 }
@@ -66,7 +71,7 @@ alpha_kernel(size_t n, const double *k, const double *inverse, const double *y,
 	CUDA_PLACE(i, n);
 	const size_t q = CUDA_Z;
 	const double *row = inverse + q * n * n + i;
-	double *to = out + q * 3 * n, sum = 0;
+	double *to = out + q * 4 * n, sum = 0;
 	size_t j;
 
 	for (j = 0; j < n; j++)
@@ -76,13 +81,40 @@ alpha_kernel(size_t n, const double *k, const double *inverse, const double *y,
 	to[2 * n + i] = sum;
 }
 
+/* The weights of the pairs of point i times M of the local variation. */
+static __global__ void
+local_kernel(size_t n, size_t d, size_t numbers, const double *inverse,
+    const double *z, const double *weight, double *out)
+{
+	CUDA_PLACE(i, n);
+	const size_t q = CUDA_Z;
+	const double *alpha = out + q * 4 * n + 2 * n, *x = z + q * d * n;
+	double sum = 0, r2, t, u;
+	size_t p, j;
+
+	for (p = 0; p < n; p++) {
+		for (r2 = 0, j = 0; j < d; j++) {
+			u = x[j * n + i] - x[j * n + p];
+			r2 += j < numbers ? u * u
+			      : u != 0	  ? weight[q * d + j]
+					  : 0;
+		}
+		if (p == i || !matern_is_local(r2))
+			continue;
+		t = matern_local_reach(r2);
+		sum += (alpha[i] * alpha[p] - inverse[(q * n + p) * n + i]) *
+		       matern_value(t, kernel_exp(-t));
+	}
+	out[q * 4 * n + 3 * n + i] = sum;
+}
+
 /* The weight of each pair, over its slope. */
 static __global__ void
 pair_kernel(size_t n, const double *inverse, const double *out, double *slope)
 {
 	CUDA_PLACE(i, n);
 	const size_t j = CUDA_Y, q = CUDA_Z;
-	const double *alpha = out + q * 3 * n + 2 * n;
+	const double *alpha = out + q * 4 * n + 2 * n;
 	size_t at = (q * n + j) * n + i;
 
 	slope[at] =
@@ -135,7 +167,7 @@ batch_rooms(struct batch *b)
 	b->slope = cuda_numbers(c, CUDA_BUFFER_SLOPE, r * n * n);
 	b->z = cuda_numbers(c, CUDA_BUFFER_POINTS, 2 * r * d * n);
 	b->weight =
-	    cuda_numbers(c, CUDA_BUFFER_SCALARS, r * (2 * d + 4 * n) + n);
+	    cuda_numbers(c, CUDA_BUFFER_SCALARS, r * (2 * d + 5 * n) + n);
 	b->k_at = (double **)cuda_bytes(c, CUDA_BUFFER_POINTERS,
 	    r * (2 * sizeof *b->k_at + sizeof *b->info));
 	if (b->k == NULL || b->inverse == NULL || b->slope == NULL ||
@@ -145,7 +177,7 @@ batch_rooms(struct batch *b)
 	b->sum = b->weight + r * d;
 	b->diagonal = b->sum + r * d;
 	b->out = b->diagonal + r * n;
-	b->y = b->out + r * 3 * n;
+	b->y = b->out + r * 4 * n;
 	b->inverse_at = b->k_at + r;
 	b->info = (int *)(b->inverse_at + r);
 	return 0;
@@ -285,6 +317,8 @@ batch_gradient(struct batch *b)
 	TRY(batch_solve(b, CUBLAS_OP_T));
 	CUDA_LAUNCH(
 	    alpha_kernel, n, (size_t)1, r, n, b->k, b->inverse, b->y, b->out);
+	CUDA_LAUNCH(local_kernel, n, (size_t)1, r, n, d, b->shapes[0].numbers,
+	    b->inverse, b->z, b->weight, b->out);
 	CUDA_LAUNCH(pair_kernel, n, n, r, n, b->inverse, b->out, b->slope);
 	CUDA_LAUNCH(reach_kernel, n, d, r, n, d, b->shapes[0].numbers, b->slope,
 	    b->z, b->weight, b->part);
@@ -300,7 +334,7 @@ batch_read(const struct batch *b, size_t q, const double *out,
 {
 	const double *extra = b->data->extra, *alpha = out + 2 * b->n;
 	const struct gp_coordinates *s = &b->shapes[q];
-	double fit = 0, det = 0, trace = 0, noise = 0, w;
+	double fit = 0, det = 0, trace = 0, noise = 0, local = 0, w;
 	size_t i;
 
 	for (i = 0; i < b->n; i++) {
@@ -309,26 +343,28 @@ batch_read(const struct batch *b, size_t q, const double *out,
 		fit += alpha[i] * b->data->y[i];
 		trace += w;
 		noise += w * (s->noise + (extra != NULL ? extra[i] : 0));
+		local += s->local * (w + alpha[b->n + i]);
 	}
 	*value = -0.5 * fit - det - 0.5 * (double)b->n * LN_2PI;
 	for (i = 0; i < b->d; i++)
 		gradient[s->from[i]] = sum[i];
-	gradient[b->d] = 0.5 * (fit - (double)b->n - noise);
+	gradient[b->d] = 0.5 * (fit - (double)b->n - noise - local);
 	gradient[b->d + 1] = 0.5 * exp(theta[b->d + 1]) * trace;
+	gradient[b->d + 2] = 0.5 * local;
 }
 
 static int
 batch_take(struct batch *b, const double *theta, double *value,
     double *gradient, int *status)
 {
-	double *out = b->host, *sum = out + b->r * 3 * b->n;
-	size_t q, width = b->d + 2;
+	double *out = b->host, *sum = out + b->r * 4 * b->n;
+	size_t q, width = b->d + 3;
 
-	TRY(cuda_download(out, b->out, b->r * 3 * b->n));
+	TRY(cuda_download(out, b->out, b->r * 4 * b->n));
 	TRY(cuda_download(sum, b->sum, b->r * b->d));
 	for (q = 0; q < b->r; q++) {
 		if (status[q] >= 0)
-			batch_read(b, q, out + q * 3 * b->n, sum + q * b->d,
+			batch_read(b, q, out + q * 4 * b->n, sum + q * b->d,
 			    theta + q * width, value + q, gradient + q * width);
 		/* A NaN means failure even if the library reported none. */
 		if (status[q] >= 0 && isfinite(value[q]))
@@ -364,9 +400,9 @@ batch_do(struct batch *b, const double *theta, double *value, double *gradient,
 	if (b->shapes == NULL)
 		abort();
 	for (q = 0; q < b->r; q++)
-		gp_coordinates_init(&b->shapes[q], b->data->category, b->d,
-		    theta + q * (b->d + 2), b->data->noise_floor);
-	b->host = kernel_alloc(b->r, 3 * b->n + b->d + 2);
+		gp_coordinates_init(
+		    &b->shapes[q], b->data, theta + q * (b->d + 3));
+	b->host = kernel_alloc(b->r, 4 * b->n + b->d + 2);
 	done = batch_run(b, theta, value, gradient, status);
 	for (q = 0; q < b->r; q++)
 		gp_coordinates_free(&b->shapes[q]);
@@ -383,7 +419,7 @@ cuda_gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
 	struct batch b = {};
 	double each = 24.0 * (double)data->n * (double)data->n + 1;
 	size_t most = each < BATCH_BYTES ? (size_t)(BATCH_BYTES / each) : 1;
-	size_t at, width = data->d + 2;
+	size_t at, width = data->d + 3;
 
 	b.c = c;
 	b.data = data;

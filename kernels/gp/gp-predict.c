@@ -21,8 +21,9 @@ enum {
 double
 gp_predict_variance(const struct gp *gp, double taken)
 {
-	double least = LEAST_VARIANCE * gp->shape.signal;
-	double left = gp->shape.signal - taken;
+	double all = gp->shape.signal + gp->shape.local;
+	double least = LEAST_VARIANCE * all;
+	double left = all - taken;
 
 	return left > least ? left : least;
 }

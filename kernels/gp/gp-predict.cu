@@ -17,7 +17,7 @@ extern "C" {
 
 static __global__ void
 variance_kernel(
-    size_t m, size_t rows, const double *v, double signal, double *variance)
+    size_t m, size_t rows, const double *v, double all, double *variance)
 {
 	CUDA_PLACE(i, m);
 	double taken = 0, left;
@@ -25,9 +25,8 @@ variance_kernel(
 
 	for (j = 0; j < rows; j++)
 		taken += v[j * m + i] * v[j * m + i];
-	left = signal - taken;
-	variance[i] =
-	    left > LEAST_VARIANCE * signal ? left : LEAST_VARIANCE * signal;
+	left = all - taken;
+	variance[i] = left > LEAST_VARIANCE * all ? left : LEAST_VARIANCE * all;
 }
 
 /*
@@ -131,7 +130,7 @@ asked_run(struct asked *a, int with_slope, int with_variance)
 		    &r, &a->points, &rows, 0, g->rows, a->k, a->slope));
 	TRY(asked_solve(a, CUBLAS_OP_T));
 	CUDA_LAUNCH(variance_kernel, m, (size_t)1, (size_t)1, m, g->rows, a->k,
-	    r.signal, a->variance);
+	    r.signal + r.local, a->variance);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 

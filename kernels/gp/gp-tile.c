@@ -59,6 +59,18 @@ gp_tile_sum(const double *l)
 	       ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
+/* Whether the local variation reaches one of the strip. */
+INLINE int
+gp_tile_any_local(const struct gp_coordinates *s, const double *r2)
+{
+	double least = r2[0];
+	int i;
+
+	for (i = 1; i < STRIP; i++)
+		least = r2[i] < least ? r2[i] : least;
+	return s->local > 0 && matern_is_local(least);
+}
+
 CLONES static void
 distance_best(const struct gp_coordinates *s, const double *c,
     const double *strip, double *r2)
@@ -78,6 +90,29 @@ values_best(const struct gp_coordinates *s, const double *restrict c,
 		t = matern_reach(r2[i]);
 		k[i] = s->signal * matern_value(t, kernel_exp(-t));
 	}
+	if (!gp_tile_any_local(s, r2))
+		return;
+	for (i = 0; i < STRIP; i++) {
+		t = matern_local_reach(r2[i]);
+		k[i] += s->local * matern_value(t, kernel_exp(-t));
+	}
+}
+
+CLONES static int
+local_best(const struct gp_coordinates *s, const double *restrict c,
+    const double *restrict strip, double *restrict k)
+{
+	double r2[STRIP], t;
+	int i;
+
+	gp_tile_any_distance(s, c, strip, r2);
+	if (!gp_tile_any_local(s, r2))
+		return 0;
+	for (i = 0; i < STRIP; i++) {
+		t = matern_local_reach(r2[i]);
+		k[i] = matern_value(t, kernel_exp(-t));
+	}
+	return 1;
 }
 
 CLONES static void
@@ -93,6 +128,14 @@ both_best(const struct gp_coordinates *s, const double *restrict c,
 		e = s->signal * kernel_exp(-t);
 		k[i] = matern_value(t, e);
 		slope[i] = matern_slope(t, e);
+	}
+	if (!gp_tile_any_local(s, r2))
+		return;
+	for (i = 0; i < STRIP; i++) {
+		t = matern_local_reach(r2[i]);
+		e = s->local * kernel_exp(-t);
+		k[i] += matern_value(t, e);
+		slope[i] += MATERN_LOCAL * matern_slope(t, e);
 	}
 }
 
@@ -176,6 +219,13 @@ gp_tile_both(const struct gp_coordinates *s, const double *c,
     const double *strip, double *k, double *slope)
 {
 	both_best(s, c, strip, k, slope);
+}
+
+int
+gp_tile_local(const struct gp_coordinates *s, const double *c,
+    const double *strip, double *k)
+{
+	return local_best(s, c, strip, k);
 }
 
 double

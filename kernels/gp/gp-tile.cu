@@ -66,7 +66,7 @@ cross_kernel(struct cuda_covariance r, struct cuda_points points,
 {
 	CUDA_PLACE(i, points.n);
 	const size_t group = CUDA_Y;
-	double r2[GROUP], t, e;
+	double r2[GROUP], t, e, value, by_r2;
 	size_t first = group * GROUP;
 	int q;
 
@@ -74,9 +74,17 @@ cross_kernel(struct cuda_covariance r, struct cuda_points points,
 	for (q = 0; q < GROUP && first + q < count; q++) {
 		t = matern_reach(r2[q]);
 		e = r.signal * kernel_exp(-t);
-		k[(first + q) * points.n + i] = matern_value(t, e);
+		value = matern_value(t, e);
+		by_r2 = matern_slope(t, e);
+		if (r.local > 0 && matern_is_local(r2[q])) {
+			t = matern_local_reach(r2[q]);
+			e = r.local * kernel_exp(-t);
+			value += matern_value(t, e);
+			by_r2 += MATERN_LOCAL * matern_slope(t, e);
+		}
+		k[(first + q) * points.n + i] = value;
 		if (slope != NULL)
-			slope[(first + q) * points.n + i] = matern_slope(t, e);
+			slope[(first + q) * points.n + i] = by_r2;
 	}
 }
 
@@ -93,11 +101,11 @@ cuda_tile_cross(const struct cuda_covariance *r,
 }
 
 static __global__ void
-diagonal_kernel(size_t n, double signal, const double *diagonal, double *k)
+diagonal_kernel(size_t n, double variance, const double *diagonal, double *k)
 {
 	CUDA_PLACE(i, n);
 
-	k[i * (n + 1)] = signal + diagonal[i];
+	k[i * (n + 1)] = variance + diagonal[i];
 }
 
 int
@@ -107,7 +115,7 @@ cuda_tile_matrix(const struct cuda_covariance *r,
 {
 	TRY(cuda_tile_cross(r, points, points, 0, points->n, k, slope));
 	CUDA_LAUNCH(diagonal_kernel, points->n, (size_t)1, (size_t)1, points->n,
-	    r->signal, diagonal, k);
+	    r->signal + r->local, diagonal, k);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 
@@ -116,7 +124,7 @@ means_kernel(struct cuda_covariance r, struct cuda_points points,
     struct cuda_points rows, const double *alpha, size_t n_alpha, double *mean)
 {
 	CUDA_PLACE(i, points.n);
-	double r2[GROUP], t, sum = 0;
+	double r2[GROUP], t, value, sum = 0;
 	size_t row;
 	int q;
 
@@ -124,10 +132,16 @@ means_kernel(struct cuda_covariance r, struct cuda_points points,
 		group_distance(r, points, i, rows, row, r2);
 		for (q = 0; q < GROUP && row + q < n_alpha; q++) {
 			t = matern_reach(r2[q]);
-			sum += alpha[row + q] * matern_value(t, kernel_exp(-t));
+			value = r.signal * matern_value(t, kernel_exp(-t));
+			if (r.local > 0 && matern_is_local(r2[q])) {
+				t = matern_local_reach(r2[q]);
+				value +=
+				    r.local * matern_value(t, kernel_exp(-t));
+			}
+			sum += alpha[row + q] * value;
 		}
 	}
-	mean[i] = r.signal * sum;
+	mean[i] = sum;
 }
 
 int

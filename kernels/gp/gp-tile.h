@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#include "kernels/kernels.h"
+
 enum { STRIP = 64 };
 
 /* How coordinates enter the covariance: numbers first, then categories. */
@@ -19,6 +21,7 @@ struct gp_coordinates {
 	double *scale; /* d: sqrt(a) of a number, a of a category */
 	double signal; /* s */
 	double noise; /* variance of each observation */
+	double local; /* variance of the local variation */
 };
 
 /*
@@ -30,8 +33,8 @@ struct gp_tiles {
 };
 
 /* theta as in kernels.h. */
-void gp_coordinates_init(struct gp_coordinates *, const unsigned char *category,
-    size_t d, const double *theta, double noise_floor);
+void gp_coordinates_init(
+    struct gp_coordinates *, const struct gp_data *, const double *theta);
 void gp_coordinates_free(struct gp_coordinates *);
 /* Convert a point to the order and scale of the shape; z has d numbers. */
 void
@@ -52,12 +55,18 @@ gp_tile_at(
 /* Squared distances, STRIP of them. */
 void gp_tile_distance(const struct gp_coordinates *, const double *c,
     const double *strip, double *r2);
-/* Covariances s M. */
+/* Covariances s M, and those of the local variation. */
 void gp_tile_values(const struct gp_coordinates *, const double *c,
     const double *strip, double *k);
-/* The same, and s M' (by the squared distance). */
+/* The same, and their derivatives by the squared distance. */
 void gp_tile_both(const struct gp_coordinates *, const double *c,
     const double *strip, double *k, double *slope);
+/*
+ * M of the local variation.  0: it is 0 in all of the strip, and k is not
+ * written.
+ */
+int gp_tile_local(const struct gp_coordinates *, const double *c,
+    const double *strip, double *k);
 /* sum of k[i] w[i] over a strip. */
 double gp_tile_dot(const double *k, const double *w);
 /*

@@ -39,16 +39,16 @@ struct under_way {
 };
 
 static __global__ void
-score_kernel(size_t m, size_t rows, const double *v, double signal, double best,
+score_kernel(size_t m, size_t rows, const double *v, double all, double best,
     double *state)
 {
 	CUDA_PLACE(i, m);
-	double taken = state[m + i], left, least = LEAST_VARIANCE * signal;
+	double taken = state[m + i], left, least = LEAST_VARIANCE * all;
 	size_t j;
 
 	for (j = 0; j < rows; j++)
 		taken += v[j * m + i] * v[j * m + i];
-	left = signal - taken;
+	left = all - taken;
 	state[m + i] = taken;
 	state[2 * m + i] =
 	    log_improvement(state[i], left > least ? left : least, best);
@@ -137,7 +137,7 @@ way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 	    CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, size,
 	    count, &one, corner, lda, k, size));
 	CUDA_LAUNCH(score_kernel, m, (size_t)1, (size_t)1, m, rows, k,
-	    g->shape.signal, w->best, w->state);
+	    g->shape.signal + g->shape.local, w->best, w->state);
 	TRY(cudaGetLastError());
 	return cuda_download(score, w->state + 2 * m, m);
 }
@@ -208,7 +208,7 @@ top(struct under_way *w, size_t k, size_t *index, double *score,
 	way.rows = w->g->rows;
 	way.block = BLOCK;
 	way.together = w->room;
-	way.signal = w->g->shape.signal;
+	way.signal = w->g->shape.signal + w->g->shape.local;
 	way.best = w->best;
 	way.means = way_means;
 	way.load = way_load;

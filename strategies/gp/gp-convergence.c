@@ -90,7 +90,7 @@ look_fit(struct look *l, const struct strategy_ask *ask)
 	};
 	const struct kernels *k = ask->kernels;
 	size_t d = l->rows.d, i;
-	double *theta = xcalloc(d + 2, sizeof *theta);
+	double *theta = xcalloc(d + 3, sizeof *theta);
 	struct gp_data data = { .n = l->rows.n,
 		.d = d,
 		.x = l->rows.x,

@@ -51,7 +51,7 @@ void
 gp_cost_fit(struct gp_acquisition_goal *g, const struct gp_question *q)
 {
 	size_t d = q->rows.d, n;
-	double *x = xcalloc(q->rows.n * (d + 1) + d + 2, sizeof *x);
+	double *x = xcalloc(q->rows.n * (d + 1) + d + 3, sizeof *x);
 	double *logs = x + q->rows.n * d, *theta = logs + q->rows.n;
 	struct gp_targets values;
 

@@ -27,6 +27,7 @@ enum {
 static const double scale_low = -7, scale_high = 9;
 static const double variance_low = -7, variance_high = 7;
 static const double noise_low = -18, noise_high = 1, noise_none = -40;
+static const double local_none = -1000; /* its variance is 0 */
 
 /*
  * Of the logarithms of the relevances.  Few trials do not determine which of
@@ -34,6 +35,14 @@ static const double noise_low = -18, noise_high = 1, noise_none = -40;
  * irrelevant, and the search goes to its bounds.
  */
 static const double alike_deviation = 1;
+
+/*
+ * The prior of the noise and of the local variation is exponential in their
+ * variances.  Where the trials do not tell them apart, it is noise: then the
+ * same place is soon asked for again, and that tells.  Where it is the other way
+ * round, functions with noise are explored as if each result were the truth.
+ */
+static const double noise_weight = 30, local_weight = 40;
 
 struct fit {
 	const struct kernels *kernels;
@@ -70,7 +79,8 @@ relevances_alike(const double *theta, size_t d, const unsigned char *category,
 /*
  * a: smaller values are preferred, within a range; s near 1, as the values are
  * standardised; both, and with noise_log 0.1 the noise, as in Optuna's
- * GPSampler.  That the relevances are alike is our own.
+ * GPSampler.  That the relevances are alike, and the local variation, are our
+ * own.
  */
 double
 gp_hyperparameters_prior(const double *theta, size_t d,
@@ -89,8 +99,10 @@ gp_hyperparameters_prior(const double *theta, size_t d,
 	sum += relevances_alike(theta, d, category, 0, slope);
 	sum += relevances_alike(theta, d, category, 1, slope);
 	slope[d] = 1 - s;
-	slope[d + 1] = (noise_log / noise - 30) * above;
-	return sum + theta[d] - s + noise_log * log(noise) - 30 * noise;
+	slope[d + 1] = (noise_log / noise - noise_weight) * above;
+	slope[d + 2] = -local_weight * exp(theta[d + 2]);
+	return sum + theta[d] - s + noise_log * log(noise) -
+	       noise_weight * noise + slope[d + 2];
 }
 
 /* Minus the logarithm of the posterior. */
@@ -100,7 +112,7 @@ fit_eval(void *arg, const size_t *which, const double *theta, size_t k,
 {
 	struct fit *fit = arg;
 	const struct gp_data *data = fit->data;
-	size_t n = data->d + 2, i, j;
+	size_t n = data->d + 3, i, j;
 	double *slope = xcalloc(n, sizeof *slope);
 
 	(void)which;
@@ -125,7 +137,7 @@ starts_fill(double *theta, size_t r, size_t d)
 	size_t i, j;
 
 	for (i = 0; i < r; i++) {
-		t = theta + i * (d + 2);
+		t = theta + i * (d + 3);
 		for (j = 0; j < d; j++) {
 			turn =
 			    fmod((double)((i + 1) * (j + 1)) * 0.6180339887, 1);
@@ -133,11 +145,12 @@ starts_fill(double *theta, size_t r, size_t d)
 		}
 		t[d] = 0;
 		t[d + 1] = i % 2 == 0 ? -6 : -3;
+		t[d + 2] = -3;
 	}
 }
 
 static void
-bounds_fill(double *low, double *high, size_t d, bool noiseless)
+bounds_fill(double *low, double *high, size_t d, bool noiseless, bool local)
 {
 	size_t j;
 
@@ -149,6 +162,8 @@ bounds_fill(double *low, double *high, size_t d, bool noiseless)
 	high[d] = variance_high;
 	low[d + 1] = noiseless ? noise_none : noise_low;
 	high[d + 1] = noiseless ? noise_none : noise_high;
+	low[d + 2] = local ? noise_low : local_none;
+	high[d + 2] = local ? noise_high : local_none;
 }
 
 /* m of the rows, evenly spread; the caller frees x, y and extra. */
@@ -219,7 +234,7 @@ void
 gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
     const struct gp_data *data, const struct gp_hyperparameters_rule *rule)
 {
-	size_t n = data->d + 2, r = rule->restarts, most, m;
+	size_t n = data->d + 3, r = rule->restarts, most, m;
 	double *starts = xcalloc(r * n, sizeof *starts);
 	double *low = xcalloc(2 * n, sizeof *low), *high = low + n;
 	struct fit fit = { .kernels = kernels, .noise_log = rule->noise_log };
@@ -231,7 +246,7 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	l.gradient_tol = 1e-2;
 	l.value_tol = 1e-6;
 	fit.status = xcalloc(r, sizeof *fit.status);
-	bounds_fill(low, high, data->d, rule->noiseless);
+	bounds_fill(low, high, data->d, rule->noiseless, rule->local);
 	starts_fill(starts, r, data->d);
 	most = data->n < rule->fit_trials ? data->n : rule->fit_trials;
 	if (rule->brief && most > LAST_BRIEF)

@@ -345,7 +345,10 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	else
 		gp_targets_from_losses(
 		    &values, &q->rows, q->ask->history, q->warp);
+	/* With one loss alone it was measured to be of use. */
+	q->rule.local = history_n_objectives(q->ask->history) == 1;
 	g->models[0].gp = gp_models_of(q, q->rows.x, q->rows.n, &values, theta);
+	q->rule.local = false;
 	gp_targets_free(&values);
 	if (g->models[0].gp == NULL)
 		return -1;
@@ -361,7 +364,7 @@ int
 gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 {
 	size_t n = history_n_constraints(q->ask->history), c;
-	double *theta = xcalloc(q->rows.d + 2, sizeof *theta);
+	double *theta = xcalloc(q->rows.d + 3, sizeof *theta);
 	struct gp_model *m;
 	int rc;
 

@@ -6,8 +6,9 @@
  * black-box functions", J.  Global Optimization 13 (1998); Snoek, Larochelle
  * and Adams, "Practical Bayesian optimization of machine learning algorithms",
  * NIPS 2012; Ament et al. 2023 (gp-acquisition.c).  The prior of the
- * hyperparameters is that of Optuna's GPSampler, but for the noise and in that
- * parameters matter alike until trials show otherwise.
+ * hyperparameters is that of Optuna's GPSampler, but for the noise, for a local
+ * variation beside it (gp-hyperparameters.c), and in that parameters matter alike
+ * until trials show otherwise.
  */
 
 #include <math.h>

@@ -211,6 +211,7 @@ void gp_targets_guess_stopped(double *values, double *variances,
 struct gp_hyperparameters_rule {
 	bool noiseless; /* no noise beyond the floor */
 	double noise_log; /* of the prior of the noise, as below */
+	bool local; /* whether there may be a local variation */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
 	/*
@@ -222,8 +223,9 @@ struct gp_hyperparameters_rule {
 };
 
 /*
- * Logarithm of the prior of theta (d + 2), and its gradient.  That of the noise
+ * Logarithm of the prior of theta (d + 3), and its gradient.  That of the noise
  * variance v is noise_log log v - 30 v: with noise_log 0 the noise may vanish.
+ * That of the variance u of the local variation is -40 u.
  * The relevances of numbers are like one another, and so are those of
  * categories (category as in struct gp_data).
  */

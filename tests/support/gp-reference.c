@@ -21,6 +21,20 @@ gp_reference_point(const struct gp_reference *p, struct rng *rng, double *x)
 				      : rng_uniform(rng);
 }
 
+/* Move x to another point, but for a hundredth. */
+static void
+point_approach(const struct gp_reference *p, struct rng *rng, double *x,
+    const double *other)
+{
+	size_t j;
+
+	for (j = 0; j < p->data.d; j++)
+		if (p->category[j])
+			x[j] = other[j];
+		else
+			x[j] = other[j] + 0.01 * rng_uniform(rng);
+}
+
 void
 gp_reference_make(struct gp_reference *p, struct rng *rng, size_t n, size_t d,
     size_t categories, double noise_floor)
@@ -30,7 +44,7 @@ gp_reference_make(struct gp_reference *p, struct rng *rng, size_t n, size_t d,
 	p->x = xcalloc(n * d + 1, sizeof *p->x);
 	p->y = xcalloc(n + 1, sizeof *p->y);
 	p->extra = xcalloc(n + 1, sizeof *p->extra);
-	p->theta = xcalloc(d + 2, sizeof *p->theta);
+	p->theta = xcalloc(d + 3, sizeof *p->theta);
 	p->category = xcalloc(d + 1, 1);
 	for (j = 0; j < categories; j++)
 		p->category[rng_below(rng, d)] = 1;
@@ -43,6 +57,9 @@ gp_reference_make(struct gp_reference *p, struct rng *rng, size_t n, size_t d,
 		.noise_floor = noise_floor };
 	for (i = 0; i < n; i++) {
 		gp_reference_point(p, rng, p->x + i * d);
+		if (i % 3 == 2)
+			point_approach(
+			    p, rng, p->x + i * d, p->x + (i - 1) * d);
 		p->extra[i] = rng_below(rng, 3) == 0 ? 0.1 : 0;
 		for (j = 0; j < d; j++)
 			p->y[i] += sin(5 * p->x[i * d + j] + (double)j);
@@ -52,6 +69,7 @@ gp_reference_make(struct gp_reference *p, struct rng *rng, size_t n, size_t d,
 		p->theta[j] = rng_normal(rng);
 	p->theta[d] = 0.5 * rng_normal(rng);
 	p->theta[d + 1] = -4 + rng_normal(rng);
+	p->theta[d + 2] = -2 + rng_normal(rng);
 }
 
 void
@@ -70,12 +88,18 @@ is_category(const struct gp_data *data, size_t j)
 	return data->category != NULL && data->category[j];
 }
 
+static long double
+matern(long double t)
+{
+	return (1 + t + t * t / 3) * expl(-t);
+}
+
 /* theta as long double, so that a derivative can be taken numerically. */
 static long double
 covariance(const struct gp_data *data, const long double *theta,
     const double *x, const double *z)
 {
-	long double r2 = 0, u, t;
+	long double r2 = 0, u;
 	size_t j;
 
 	for (j = 0; j < data->d; j++) {
@@ -84,17 +108,17 @@ covariance(const struct gp_data *data, const long double *theta,
 					       ? (long double)(x[j] != z[j])
 					       : u * u);
 	}
-	t = sqrtl(5 * r2);
-	return expl(theta[data->d]) * (1 + t + t * t / 3) * expl(-t);
+	return expl(theta[data->d]) * matern(sqrtl(5 * r2)) +
+	       expl(theta[data->d + 2]) * matern(20 * sqrtl(5 * r2));
 }
 
 static long double *
 widened(const struct gp_data *data, const double *theta)
 {
-	long double *wide = xcalloc(data->d + 2, sizeof *wide);
+	long double *wide = xcalloc(data->d + 3, sizeof *wide);
 	size_t j;
 
-	for (j = 0; j < data->d + 2; j++)
+	for (j = 0; j < data->d + 3; j++)
 		wide[j] = theta[j];
 	return wide;
 }
@@ -233,7 +257,7 @@ gp_reference_predict(const struct gp_data *data, const double *theta,
 		forward(m, n, v);
 		forward(m, n, y);
 		*mean = 0;
-		*variance = expl(wide[d]);
+		*variance = expl(wide[d]) + expl(wide[d + 2]);
 		for (i = 0; i < n; i++) {
 			*mean += i < data->n ? v[i] * y[i] : 0;
 			*variance -= v[i] * v[i];

@@ -14,13 +14,14 @@ struct rng;
 
 struct gp_reference {
 	struct gp_data data;
-	double *x, *y, *extra, *theta; /* theta: d + 2 */
+	double *x, *y, *extra, *theta; /* theta: d + 3 */
 	unsigned char *category;
 };
 
 /*
  * n points of d coordinates in the unit cube, the first categories of them
- * whole numbers; theta of ordinary size.
+ * whole numbers; theta of ordinary size.  A third of the points are next to
+ * another, within the reach of the local variation.
  */
 void gp_reference_make(struct gp_reference *, struct rng *, size_t n, size_t d,
     size_t categories, double noise_floor);

@@ -60,6 +60,10 @@ test_scalars(void)
 	ok(step < 0, "it falls across the seam at -25");
 	ok(matern_reach(1e300) == KERNEL_FAR && matern_value(700, 0) == 0,
 	    "infinitely far is nothing");
+	ok(fabs(matern_local_reach(0.01) / (20 * matern_reach(0.01)) - 1) <
+		    1e-14 &&
+		matern_local_reach(1) == KERNEL_FAR,
+	    "the local variation has a twentieth of the scales");
 }
 
 /* One problem: value and all slopes. */
@@ -67,7 +71,7 @@ static void
 hold_likelihood(const struct gp_reference *p, double *value, double *slope)
 {
 	const struct gp_data *data = &p->data;
-	double got, *gradient = xcalloc(data->d + 2, sizeof *gradient);
+	double got, *gradient = xcalloc(data->d + 3, sizeof *gradient);
 	int status;
 	size_t j;
 
@@ -75,7 +79,7 @@ hold_likelihood(const struct gp_reference *p, double *value, double *slope)
 	    cpu->dev, data, p->theta, 1, &got, gradient, &status);
 	*value = worse(
 	    *value, apart(got, gp_reference_likelihood(data, p->theta), 1));
-	for (j = 0; j < data->d + 2; j++)
+	for (j = 0; j < data->d + 3; j++)
 		*slope = worse(
 		    *slope, apart(gradient[j],
 				gp_reference_slope(data, p->theta, j), 1));
@@ -115,7 +119,7 @@ test_likelihood(void)
 static void
 test_batch(void)
 {
-	double theta[3 * 5], value[3], one, gradient[3 * 5], alone[5];
+	double theta[3 * 6], value[3], one, gradient[3 * 6], alone[6];
 	struct gp_reference p;
 	struct rng rng;
 	bool same = true;
@@ -124,16 +128,16 @@ test_batch(void)
 
 	rng_init(&rng, 1, 2);
 	gp_reference_make(&p, &rng, 70, 3, 1, 1e-6);
-	for (i = 0; i < 15; i++)
-		theta[i] = p.theta[i % 5] + 0.3 * rng_normal(&rng);
+	for (i = 0; i < 18; i++)
+		theta[i] = p.theta[i % 6] + 0.3 * rng_normal(&rng);
 	cpu->gp_likelihood(
 	    cpu->dev, &p.data, theta, 3, value, gradient, status);
 	for (i = 0; i < 3; i++) {
 		cpu->gp_likelihood(
-		    cpu->dev, &p.data, theta + i * 5, 1, &one, alone, status);
+		    cpu->dev, &p.data, theta + i * 6, 1, &one, alone, status);
 		same = same && one == value[i];
-		for (j = 0; j < 5; j++)
-			same = same && alone[j] == gradient[i * 5 + j];
+		for (j = 0; j < 6; j++)
+			same = same && alone[j] == gradient[i * 6 + j];
 	}
 	ok(same, "a batch of hyperparameters gives what each gives alone");
 	gp_reference_free(&p);
@@ -154,7 +158,7 @@ all_finite(const double *x, size_t n)
 static void
 survives(struct gp_reference *p, const char *what)
 {
-	double value, *gradient = xcalloc(p->data.d + 2, sizeof *gradient);
+	double value, *gradient = xcalloc(p->data.d + 3, sizeof *gradient);
 	double mean[2], variance[2], *slope;
 	size_t d = p->data.d, i;
 	struct gp *gp;
@@ -163,7 +167,7 @@ survives(struct gp_reference *p, const char *what)
 
 	cpu->gp_likelihood(
 	    cpu->dev, &p->data, p->theta, 1, &value, gradient, &status);
-	good = status >= 0 && isfinite(value) && all_finite(gradient, d + 2);
+	good = status >= 0 && isfinite(value) && all_finite(gradient, d + 3);
 	gp = cpu->gp_fit(cpu->dev, &p->data, p->theta);
 	slope = xcalloc(4 * d, sizeof *slope);
 	good = good && gp != NULL;
@@ -199,6 +203,7 @@ test_trying(void)
 	gp_reference_make(&p, &rng, n, d, 0, 0);
 	p.data.extra = NULL;
 	p.theta[d + 1] = -60;
+	p.theta[d + 2] = -60;
 	for (i = 0; i < n * d; i++)
 		p.x[i] = p.x[i % (d * 4)];
 	survives(&p, "points that are there ten times, without noise");
@@ -232,7 +237,7 @@ test_hopeless(void)
 {
 	struct gp_reference p;
 	struct rng rng;
-	double value, gradient[4];
+	double value, gradient[5];
 	int status;
 
 	rng_init(&rng, 1, 4);
@@ -241,7 +246,7 @@ test_hopeless(void)
 	cpu->gp_likelihood(
 	    cpu->dev, &p.data, p.theta, 1, &value, gradient, &status);
 	ok(status == -1 && value == -INFINITY && gradient[0] == 0 &&
-		gradient[3] == 0,
+		gradient[4] == 0,
 	    "hyperparameters that are no numbers have no likelihood");
 	ok(cpu->gp_fit(cpu->dev, &p.data, p.theta) == NULL, "… and no process");
 	gp_reference_free(&p);

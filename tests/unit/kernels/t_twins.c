@@ -59,7 +59,7 @@ close_to(double off, double limit, const char *what, size_t n)
 static void
 twin_likelihood(const struct gp_reference *p, struct rng *rng, size_t r)
 {
-	size_t width = p->data.d + 2, i, n = p->data.n;
+	size_t width = p->data.d + 3, i, n = p->data.n;
 	double *theta = xcalloc(r * width, sizeof *theta);
 	double *a = xcalloc(r * (width + 1), sizeof *a), *da = a + r;
 	double *b = xcalloc(r * (width + 1), sizeof *b), *db = b + r;
@@ -200,7 +200,7 @@ twin_all(size_t n, size_t d, size_t categories, size_t pending, uint64_t seed)
 static void
 twin_trying(void)
 {
-	double value, gradient[4];
+	double value, gradient[5];
 	struct gp_reference p;
 	struct rng rng;
 	size_t i;
@@ -209,7 +209,7 @@ twin_trying(void)
 	rng_init(&rng, 4, 99);
 	gp_reference_make(&p, &rng, 30, 2, 0, 0);
 	p.data.extra = NULL;
-	p.theta[3] = -80;
+	p.theta[3] = p.theta[4] = -80;
 	for (i = 0; i < 60; i++)
 		p.x[i] = p.x[i % 6];
 	gpu->gp_likelihood(

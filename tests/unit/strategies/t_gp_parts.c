@@ -93,13 +93,13 @@ static void
 check_prior(void)
 {
 	static const unsigned char kinds[] = { 0, 1, 0, 1, 0 };
-	double t[] = { 0.5, -1, 2, 0.3, -0.4, 0.2, -4 }, g[7], none[7], up,
+	double t[] = { 0.5, -1, 2, 0.3, -0.4, 0.2, -4, -3 }, g[8], none[8], up,
 	       down;
 	double worst = 0;
 	size_t i;
 
 	(void)gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, g);
-	for (i = 0; i < 7; i++) {
+	for (i = 0; i < 8; i++) {
 		t[i] += 1e-5;
 		up = gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, none);
 		t[i] -= 2e-5;
@@ -117,7 +117,7 @@ check_prior(void)
 static double
 fall_apart(const unsigned char *kinds, size_t other)
 {
-	double t[] = { 0, 0, 0, 0, -4 }, none[5], together;
+	double t[] = { 0, 0, 0, 0, -4, -3 }, none[6], together;
 
 	together = gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, none);
 	t[0] = 1;

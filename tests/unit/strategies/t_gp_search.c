@@ -58,7 +58,7 @@ check_fit(void)
 	enum { N = 300, D = 3 };
 	static const double want[] = { 3, 0.5, -1.5, 0, -5 };
 	double *x = xcalloc(N * D, sizeof *x), *y = xcalloc(N, sizeof *y);
-	double theta[D + 2];
+	double theta[D + 3];
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
 	struct gp_hyperparameters_rule rule = { .restarts = 4,
 		.fit_trials = 1000 };
@@ -103,7 +103,7 @@ check_brief(void)
 	enum { N = 300, D = 3 };
 	static const double want[] = { 3, 0.5, -1.5, 0, -5 };
 	double *x = xcalloc(N * D, sizeof *x), *y = xcalloc(N, sizeof *y);
-	double theta[D + 2];
+	double theta[D + 3];
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
 	struct gp_hyperparameters_rule rule = { .restarts = 4,
 		.fit_trials = 200 };
@@ -138,7 +138,7 @@ static double
 noise_found(double deviation, uint64_t seed)
 {
 	enum { N = 60, D = 2 };
-	double x[N * D], y[N], theta[D + 2];
+	double x[N * D], y[N], theta[D + 3];
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
 	struct gp_hyperparameters_rule rule = { .restarts = 4,
 		.fit_trials = 1000 };
@@ -175,6 +175,60 @@ check_noise(void)
 }
 
 /*
+ * Noise and local variation that are fitted to a bowl with something on it at 60
+ * rows, the last 15 of which are within 1e-6 of others: the something is noise,
+ * another value in each row, or a function of the place.
+ */
+static void
+something_found(bool noise, uint64_t seed, double *noisy, double *local)
+{
+	enum { N = 60, AGAIN = 45, D = 2 };
+	double x[N * D], y[N], theta[D + 3], *p;
+	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
+	struct gp_hyperparameters_rule rule = {
+		.restarts = 4, .fit_trials = 1000, .local = true
+	};
+	struct rng rng;
+	size_t i;
+
+	rng_init(&rng, seed, 0);
+	for (i = 0; i < N; i++) {
+		p = x + i * D;
+		p[0] = i < AGAIN ? rng_uniform(&rng)
+				 : p[-AGAIN * D] + 1e-6 * rng_uniform(&rng);
+		p[1] = i < AGAIN ? rng_uniform(&rng) : p[1 - AGAIN * D];
+		y[i] = 6 * (p[0] - 0.4) * (p[0] - 0.4) + 3 * p[1] * p[1] +
+		       0.4 * (noise ? rng_normal(&rng)
+				    : 1.4 * sin(900 * p[0] + 700 * p[1]));
+	}
+	data.noise_floor = 1e-8;
+	gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
+	*noisy = exp(theta[D + 1]);
+	*local = exp(theta[D + 2]);
+}
+
+/* Rows that are almost at the same place tell noise from local variation. */
+static void
+check_something(void)
+{
+	double noise, local, least = INFINITY, most = 0, rest = 0, other = 0;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 5; seed++) {
+		something_found(true, seed, &noise, &local);
+		least = fmin(least, noise);
+		other = fmax(other, local / noise);
+		something_found(false, seed, &noise, &local);
+		most = fmax(most, noise);
+		rest = fmax(rest, noise / local);
+	}
+	ok(least > 0.05 && other < 0.1, "noise: %g, of local variation %g",
+	    least, other);
+	ok(most < 1e-3 && rest < 0.01, "none in a function: %g, %g", most,
+	    rest);
+}
+
+/*
  * A slope and a wave of many periods: from some starts all but the slope is
  * taken for noise.
  */
@@ -182,7 +236,7 @@ static void
 check_starts(void)
 {
 	enum { N = 60, D = 2 };
-	double x[N * D], y[N], theta[D + 2], most = -INFINITY;
+	double x[N * D], y[N], theta[D + 3], most = -INFINITY;
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
 	struct gp_hyperparameters_rule rule = { .restarts = 4,
 		.fit_trials = 1000 };
@@ -321,7 +375,7 @@ static void
 check_local(void)
 {
 	enum { N = 30, D = 4, STARTS = 12 };
-	const double theta[] = { 2, 1, 0, 1, 0, -12 };
+	const double theta[] = { 2, 1, 0, 1, 0, -12, -12 };
 	const double weights[] = { 2.7, 1.6, 1, 1.6 };
 	const double low[D] = { 0 }, high[] = { 1, 1, 1, 1 };
 	double x[N * D], y[N], rows[STARTS * D], score[STARTS], worst = 0;
@@ -432,6 +486,7 @@ main(void)
 	check_fit();
 	check_brief();
 	check_noise();
+	check_something();
 	check_starts();
 	check_constraint();
 	check_local();

@@ -153,7 +153,7 @@ check_fit(void)
 	enum { N = 20, D = 2 };
 	struct gp_hyperparameters_rule rule = { .restarts = 2,
 		.fit_trials = N };
-	double x[N * D], y[N], fitted[D + 2], theta[D + 2];
+	double x[N * D], y[N], fitted[D + 3], theta[D + 3];
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
 	int i;
 
@@ -168,8 +168,8 @@ check_fit(void)
 	gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
 	for (i = 0; i < D; i++)
 		is_near(theta[i] - fitted[i], 1.5, 1e-12, "a relevance");
-	ok(memcmp(theta + D, fitted + D, 2 * sizeof *theta) == 0,
-	    "signal and noise are those of the fit");
+	ok(memcmp(theta + D, fitted + D, 3 * sizeof *theta) == 0,
+	    "variances are those of the fit");
 }
 
 int

@@ -159,18 +159,38 @@ equal_add(struct reader *r, const char *sign, enum expression_op op, int left,
 
 /* ---- words --------------------------------------------------------------- */
 
+/* What is written here for a sign of other languages, or NULL. */
+static const char *
+sign_here(const char *word)
+{
+	static const struct {
+		char sign;
+		const char *here;
+	} signs[] = { { '&', "the word and" }, { '|', "the word or" },
+		{ '!', "the word not" }, { '^', "** for a power" } };
+	size_t i;
+
+	for (i = 0; i < sizeof signs / sizeof *signs; i++)
+		if (*word == signs[i].sign)
+			return signs[i].here;
+	return NULL;
+}
+
 static int
 expected(struct reader *r, const char *what)
 {
+	const char *here;
+
 	if (r->words.kind == WORD_END)
 		return err_set(
 		    r->e, ERR_USAGE, "it ends where %s is expected", what);
 	if (r->words.kind == WORD_OPEN)
 		return err_set(
 		    r->e, ERR_USAGE, "a text without its second quote");
+	here = sign_here(r->words.word);
 	return err_set(r->e, ERR_USAGE, "'%.*s': expected %s",
 	    (int)(r->words.len > SHOWN ? SHOWN : r->words.len), r->words.word,
-	    what);
+	    here != NULL ? here : what);
 }
 
 static bool
@@ -224,6 +244,40 @@ is_choice(const struct space *space, const char *text)
 				return true;
 	}
 	return false;
+}
+
+static const struct function {
+	const char *name;
+	enum expression_op op;
+} functions[] = { { "min", EXPRESSION_MIN }, { "max", EXPRESSION_MAX },
+	{ "abs", EXPRESSION_ABS }, { "floor", EXPRESSION_FLOOR },
+	{ "ceil", EXPRESSION_CEIL }, { "round", EXPRESSION_ROUND },
+	{ "sqrt", EXPRESSION_SQRT }, { "exp", EXPRESSION_EXP },
+	{ "log", EXPRESSION_LOG }, { "log2", EXPRESSION_LOG2 },
+	{ "log10", EXPRESSION_LOG10 } };
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* Whether ( follows the word. */
+static bool
+is_called(const struct reader *r)
+{
+	return r->words.at[strspn(r->words.at, " \t\r\n")] == '(';
+}
+
+static int
+function_unknown(struct reader *r)
+{
+	struct buf known = { 0 };
+	size_t i;
+
+	for (i = 0; i < FUNCTIONS; i++)
+		buf_printf(
+		    &known, "%s %s", i > 0 ? "," : "", functions[i].name);
+	(void)err_set(r->e, ERR_USAGE, "no function '%.*s'; known:%s",
+	    (int)(r->words.len > SHOWN ? SHOWN : r->words.len), r->words.word,
+	    buf_str(&known));
+	buf_free(&known);
+	return -1;
 }
 
 static int
@@ -283,25 +337,13 @@ text_read(struct reader *r)
 	return constant_add(r, &value);
 }
 
-static const struct function {
-	const char *name;
-	enum expression_op op;
-} functions[] = { { "min", EXPRESSION_MIN }, { "max", EXPRESSION_MAX },
-	{ "abs", EXPRESSION_ABS }, { "floor", EXPRESSION_FLOOR },
-	{ "ceil", EXPRESSION_CEIL }, { "round", EXPRESSION_ROUND },
-	{ "sqrt", EXPRESSION_SQRT }, { "exp", EXPRESSION_EXP },
-	{ "log", EXPRESSION_LOG }, { "log2", EXPRESSION_LOG2 },
-	{ "log10", EXPRESSION_LOG10 } };
-
 /* The function that the word names when ( follows it, or NULL. */
 static const struct function *
 function_take(struct reader *r)
 {
-	const char *after = r->words.at + strspn(r->words.at, " \t\r\n");
 	size_t i;
 
-	for (i = 0; *after == '(' && i < sizeof functions / sizeof *functions;
-	     i++)
+	for (i = 0; is_called(r) && i < FUNCTIONS; i++)
 		if (word_take(r, functions[i].name)) {
 			words_next(&r->words);
 			return &functions[i];
@@ -328,6 +370,8 @@ function_read(struct reader *r, const struct function *f)
 	return node;
 }
 
+static const char value_text[] = "a number, a text or a parameter";
+
 static int
 word_constant(struct reader *r)
 {
@@ -344,13 +388,15 @@ word_constant(struct reader *r)
 			value.kinds = words[i].kind;
 			return constant_add(r, &value);
 		}
-	return name_unknown(r);
+	if (words_is(&r->words, "and") || words_is(&r->words, "or") ||
+	    words_is(&r->words, "in"))
+		return expected(r, value_text);
+	return is_called(r) ? function_unknown(r) : name_unknown(r);
 }
 
 static int
 read_value(struct reader *r)
 {
-	static const char what[] = "a number, a text or a parameter";
 	const struct function *f;
 	int param, node;
 
@@ -363,7 +409,7 @@ read_value(struct reader *r)
 	if (r->words.kind == WORD_TEXT)
 		return text_read(r);
 	if (r->words.kind != WORD_NAME)
-		return expected(r, what);
+		return expected(r, value_text);
 	if (isdigit((unsigned char)*r->words.word) || *r->words.word == '.')
 		return number_read(r);
 	f = function_take(r);

@@ -78,5 +78,12 @@ unsigned expression_test(const struct expression *, const struct span *params);
  */
 unsigned
 expression_test_strict(const struct expression *, const struct span *params);
+/*
+ * How far one setting is from satisfying it, in units of the sides of its
+ * comparisons; 0 unless expression_test says SPAN_FALSE.  params: a set of one
+ * value for each parameter.
+ */
+double
+expression_distance(const struct expression *, const struct span *params);
 
 #endif /* HPOTUNE_EXPRESSION_H */

@@ -1,4 +1,4 @@
-/* Shared by where.c, which reads conditions, and where-search.c. */
+/* Shared by where.c, which reads conditions, where-search.c and where-repair.c. */
 
 #ifndef HPOTUNE_WHERE_INTERNAL_H
 #define HPOTUNE_WHERE_INTERNAL_H
@@ -7,6 +7,7 @@
 #include "src/model/where.h"
 
 struct param;
+struct rng;
 
 struct where {
 	struct expression **list;
@@ -37,5 +38,14 @@ void where_span(struct span *spans, const struct space *,
 /* Those of all parameters. */
 void
 where_spans(struct span *, const struct space *, const struct where_range *);
+/* The values of a setting without open parameters, each as a set of one. */
+void where_setting_spans(
+    struct span *, const struct space *, const struct value *values);
+/*
+ * A setting that satisfies all conditions, into u, by moving a random one;
+ * matters: per parameter, whether a condition depends on it.  False: not found.
+ */
+bool where_repair(double *u, const struct space *, const struct value *fixed,
+    const bool *matters, struct rng *);
 
 #endif /* HPOTUNE_WHERE_INTERNAL_H */

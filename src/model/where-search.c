@@ -2,7 +2,8 @@
  * Finds settings that satisfy all conditions: random points, then a search that
  * halves boxes of the space in random order and leaves out those where a
  * condition holds for no value (branch and prune: Kearfott, "Rigorous global
- * search", 1996).
+ * search", 1996).  Where few boxes do not suffice, random points are moved
+ * (where-repair.c) before more boxes are halved.
  */
 
 #include <math.h>
@@ -18,7 +19,8 @@
 
 enum {
 	RANDOM_POINTS = 1000,
-	BOXES = 4000, /* of one search */
+	FEW_BOXES = 1000, /* of a search that is enough for most spaces */
+	BOXES = 4000, /* of each of the last ones */
 	SEARCHES = 4,
 	DEPTH = 500,
 	HALVINGS = 40 /* of a line */
@@ -216,20 +218,31 @@ matters_find(struct search *s)
 }
 
 static enum where_found
-search_boxes(struct search *s)
+search_boxes(struct search *s, int boxes)
 {
+	where_box(s->box, s->space, s->fixed);
+	s->boxes = boxes;
+	s->unsure = false;
+	if (search_box(s, 0))
+		return WHERE_FOUND;
+	return s->unsure ? WHERE_UNKNOWN : WHERE_EMPTY;
+}
+
+/* Where random points do not find one. */
+static enum where_found
+search_rare(struct search *s)
+{
+	enum where_found found;
 	int i;
 
-	for (i = 0; i < SEARCHES; i++) {
-		where_box(s->box, s->space, s->fixed);
-		s->boxes = BOXES;
-		s->unsure = false;
-		if (search_box(s, 0))
-			return WHERE_FOUND;
-		if (!s->unsure)
-			return WHERE_EMPTY;
-	}
-	return WHERE_UNKNOWN;
+	matters_find(s);
+	found = search_boxes(s, FEW_BOXES);
+	if (found == WHERE_UNKNOWN &&
+	    where_repair(s->u, s->space, s->fixed, s->matters, s->rng))
+		found = WHERE_FOUND;
+	for (i = 0; i < SEARCHES && found == WHERE_UNKNOWN; i++)
+		found = search_boxes(s, BOXES);
+	return found;
 }
 
 enum where_found
@@ -252,10 +265,8 @@ where_search(double *u, const struct space *space, const struct value *fixed,
 	for (i = 0; i < RANDOM_POINTS && found != WHERE_FOUND; i++)
 		if (try_box(&s))
 			found = WHERE_FOUND;
-	if (found != WHERE_FOUND) {
-		matters_find(&s);
-		found = search_boxes(&s);
-	}
+	if (found != WHERE_FOUND)
+		found = search_rare(&s);
 	free(s.box);
 	free(s.spans);
 	free(s.matters);

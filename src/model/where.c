@@ -153,9 +153,8 @@ spans_broken(const struct where *w, const struct span *spans)
 	return NULL;
 }
 
-/* Of a setting without open parameters. */
-static void
-setting_spans(
+void
+where_setting_spans(
     struct span *spans, const struct space *space, const struct value *values)
 {
 	size_t i;
@@ -190,7 +189,7 @@ where_broken(const struct space *space, const struct value *values)
 	if (space->n > SPANS_FEW)
 		spans = xcalloc(space->n, sizeof *spans);
 	if (is_whole(space, values))
-		setting_spans(spans, space, values);
+		where_setting_spans(spans, space, values);
 	else {
 		box = xcalloc(space->n, sizeof *box);
 		where_box(box, space, values);

@@ -47,7 +47,8 @@ enum where_found {
  * A random setting that satisfies all conditions, into u (n numbers); of those
  * with the values in fixed (VALUE_NONE = open), unless it is NULL.  Random
  * points first, so that it is uniform where such settings are frequent; then
- * boxes of the space are halved and those without such a setting left out.
+ * boxes of the space are halved and those without such a setting left out; then
+ * random points are moved towards such a setting.
  * The same seed and stream give the same setting.
  */
 enum where_found where_search(double *u, const struct space *,

@@ -28,6 +28,7 @@ src/base/http	src/base	curl/
 src/model/tried-settings.*	@plain src/base/rng.h src/model	-
 src/model/expression.*	@plain src/base/text.h src/base/words.h src/model	-
 src/model/where.*	@plain src/base/json src/base/rng.h src/model	-
+src/model/where-repair.*	@plain src/base/rng.h src/model	-
 src/model/where-search.*	@plain src/base/rng.h src/model	-
 src/model	@plain src/base/json	-
 src/model/history	@plain src/base/search.h src/model	-

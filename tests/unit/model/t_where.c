@@ -10,6 +10,8 @@
 #include "src/model/where.h"
 #include "tests/support/tap.h"
 
+enum { PARAMS_MOST = 30, SEARCHES = 40 };
+
 static const char mixed[] =
     "{\"layers\": {\"type\": \"int\", \"min\": 1, \"max\": 64},"
     "\"width\": {\"type\": \"int\", \"min\": 16, \"max\": 1024, "
@@ -162,6 +164,15 @@ static const struct {
 	{ "(layers < 3", "it ends where an operator or ) is expected" },
 	{ "layers = 'x", "a text without its second quote" },
 	{ "layers # 3", "'#': expected an operator or the end" },
+	{ "norm && layers < 3", "'&': expected the word and" },
+	{ "norm || layers < 3", "'|': expected the word or" },
+	{ "!norm", "'!': expected the word not" },
+	{ "layers ^ 2 < 9", "'^': expected ** for a power" },
+	{ "pow(layers, 2) < 9",
+	    "no function 'pow'; known: min, max, abs, floor, ceil, round, "
+	    "sqrt, exp, log, log2, log10" },
+	{ "norm and and layers < 3",
+	    "'and': expected a number, a text or a parameter" },
 	{ "layers < 3x", "'3x': expected a number" },
 	{ "layers + 3", "expected a condition, like a <= b, not a number" },
 	{ "layers and norm", "and goes with conditions, not with a number" },
@@ -259,13 +270,13 @@ static void
 test_search(const char *parameters, const char *list, const char *what)
 {
 	struct space *space = space_of(parameters);
-	double u[10], again[10], first[10];
+	double u[PARAMS_MOST], again[PARAMS_MOST], first[PARAMS_MOST];
 	struct err e = ERR_INIT;
 	int i, good = 0, same = 0, other = 0;
 
 	if (where_of(space, list, &e) != 0)
 		printf("# %s\n", e.text);
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < SEARCHES; i++) {
 		good += where_search(u, space, NULL, 1, (uint64_t)i) ==
 			    WHERE_FOUND &&
 			where_holds(space, u);
@@ -275,8 +286,8 @@ test_search(const char *parameters, const char *list, const char *what)
 			memcpy(first, u, sizeof first);
 		other += memcmp(u, first, space->n * sizeof *u) != 0;
 	}
-	is_int(good, 40, what);
-	ok(same == 40 && other > 20,
+	is_int(good, SEARCHES, what);
+	ok(same == SEARCHES && other > SEARCHES / 2,
 	    "the search gives the same setting for the same stream, and "
 	    "others for others");
 	space_free(space);
@@ -284,6 +295,27 @@ test_search(const char *parameters, const char *list, const char *what)
 
 #define NUMBER(name, type, max) \
 	"\"" name "\": {\"type\": \"" type "\", \"min\": 0, \"max\": " max "}"
+
+/* Conditions on many parameters, which neither points nor boxes find. */
+static void
+test_many(const char *type, const char *before, const char *between,
+    const char *after, size_t n, const char *what)
+{
+	struct buf params = { 0 }, list = { 0 };
+	size_t i;
+
+	buf_printf(&list, "[\"%s", before);
+	for (i = 0; i < n; i++) {
+		buf_printf(&params, "%s\"p%02zu\": {\"type\": %s}",
+		    i > 0 ? "," : "{", i, type);
+		buf_printf(&list, "%sp%02zu", i > 0 ? between : "", i);
+	}
+	buf_putc(&params, '}');
+	buf_printf(&list, "%s\"]", after);
+	test_search(buf_str(&params), buf_str(&list), what);
+	buf_free(&params);
+	buf_free(&list);
+}
 
 static void
 test_approach(void)
@@ -352,6 +384,13 @@ main(void)
 	    "\"when\": {\"o\": [\"x\"]}}," NUMBER("a", "float", "1") "}",
 	    "[\"m = 31337\", \"o = 'x' or a < 1e-6\"]",
 	    "conditions on a parameter that is active under some values");
+	test_many("\"float\", \"min\": 0, \"max\": 1", "", " + ", " <= 1",
+	    PARAMS_MOST, "a sum of thirty numbers");
+	test_many("\"float\", \"min\": 0, \"max\": 1", "not (1 < ", " + ",
+	    " or p00 > p01) and (p02 < p00 or p03 < 0.001)", 16,
+	    "a sum in a longer condition");
+	test_many("\"int\", \"min\": 0, \"max\": 24", "", " < ", "", 12,
+	    "an order of twelve whole numbers");
 	test_approach();
 	test_tried();
 	return done_testing();

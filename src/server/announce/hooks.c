@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,12 @@
 #include "src/server/announce/hooks.h"
 #include "src/store/store.h"
 
-enum { QUEUE_MAX = 100 };
+enum {
+	QUEUE_MAX = 100,
+	LOOK_MS = 200, /* between two looks at what a program has written */
+	LOG_OLD = 1 << 20, /* bytes of hooks.log after which it begins again */
+	OUTPUT_MOST = 10 << 20 /* bytes that one program may write */
+};
 
 struct message {
 	enum study_hook hook;
@@ -40,7 +46,11 @@ struct hooks {
 	int end_fd;
 	struct loop_fd *watch;
 	struct loop_timer *late;
-	bool killed; /* it took too long */
+	bool killed; /* it took too long, */
+	bool flooded; /* or wrote too much */
+	int64_t due_ms; /* loop time at which it has taken too long */
+	int log_fd;
+	int64_t log_bytes; /* of the log when it was started */
 };
 
 struct hooks *
@@ -73,6 +83,7 @@ child_forget(struct hooks *h)
 	loop_fd_free(h->watch);
 	loop_timer_free(h->late);
 	close(h->end_fd);
+	close(h->log_fd);
 	h->watch = NULL;
 	h->late = NULL;
 	h->pid = 0;
@@ -229,13 +240,26 @@ hook_event(struct hooks *h, const char *what)
 	free(text);
 }
 
+static int64_t
+log_size(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
 static void
-on_late(void *arg)
+on_look(void *arg)
 {
 	struct hooks *h = arg;
+	int64_t left = h->due_ms - loop_now_ms(h->env.loop);
 
-	h->killed = true;
-	spawn_kill(h->pid);
+	h->flooded = log_size(h->log_fd) - h->log_bytes > OUTPUT_MOST;
+	h->killed = h->flooded || left <= 0;
+	if (h->killed)
+		spawn_kill(h->pid);
+	else
+		loop_timer_set(h->late, left < LOOK_MS ? left : LOOK_MS);
 }
 
 static void
@@ -248,7 +272,11 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	(void)fd;
 	(void)readable;
 	(void)writable;
-	if (h->killed)
+	if (h->flooded)
+		(void)snprintf(text, sizeof text,
+		    " was killed: it had written more than %d MiB",
+		    OUTPUT_MOST >> 20);
+	else if (h->killed)
 		(void)snprintf(text, sizeof text,
 		    " was killed after %" PRId64 " s (hooks.timeout)",
 		    h->env.study->hooks.timeout_ms / 1000);
@@ -282,25 +310,42 @@ input_make(const char *json)
 	return fd;
 }
 
+/* The log, a new one after much was written to it; the last one stays. */
+static int
+log_open(const struct hooks *h)
+{
+	char *path = xasprintf("%s/hooks.log", h->env.state_dir);
+	char *old = xasprintf("%s.old", path);
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) == 0 && st.st_size > LOG_OLD)
+		(void)rename(path, old);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	free(path);
+	free(old);
+	return fd;
+}
+
 static int
 hook_start(struct hooks *h, struct err *e)
 {
 	const struct message *m = &h->queue[0];
-	char *path = xasprintf("%s/hooks.log", h->env.state_dir);
 	struct spawn_spec spec = { .argv = h->env.study->hooks.argv[m->hook],
 		.dir = h->env.study->dir,
 		.in = input_make(m->json) };
 	int rc;
 
-	spec.out = spec.err =
-	    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	free(path);
+	spec.out = spec.err = log_open(h);
+	h->log_bytes = spec.out >= 0 ? log_size(spec.out) : 0;
 	rc = spec.in < 0 || spec.out < 0
 		 ? err_set(e, ERR_FILE, "hooks.log: %s", strerror(errno))
 		 : spawn_start(&h->pid, &h->end_fd, &spec, e);
 	if (spec.in >= 0)
 		close(spec.in);
-	if (spec.out >= 0)
+	if (rc == 0)
+		h->log_fd = spec.out;
+	else if (spec.out >= 0)
 		close(spec.out);
 	return rc;
 }
@@ -340,9 +385,10 @@ hooks_run(struct hooks *h)
 	}
 	if (h->n == 0)
 		return;
-	h->killed = false;
+	h->killed = h->flooded = false;
+	h->due_ms = loop_now_ms(h->env.loop) + h->env.study->hooks.timeout_ms;
 	h->watch = loop_fd_new(h->env.loop, h->end_fd, on_end, h);
 	loop_fd_want(h->watch, true, false);
-	h->late = loop_timer_new(h->env.loop, on_late, h);
-	loop_timer_set(h->late, h->env.study->hooks.timeout_ms);
+	h->late = loop_timer_new(h->env.loop, on_look, h);
+	on_look(h);
 }

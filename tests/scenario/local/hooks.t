@@ -84,4 +84,20 @@ is "$(sql bad.db "SELECT (SELECT max(ended) FROM trials) <
     (SELECT min(time) FROM events WHERE text LIKE '%was killed%')")" 1 \
     'all trials had ended before the first hook was killed'
 
+# One that never stops to write, and one that writes much each time.
+cat >flood <<'END'
+#!/bin/sh
+cat /dev/zero
+END
+cat >long <<'END'
+#!/bin/sh
+head -c 1500000 /dev/zero
+END
+chmod +x flood long
+study flood '{ "best": ["./long"], "finished": ["./flood"], "timeout": "10m" }' 6
+ok 'a study runs whose hooks write much' "$HPOTUNE" start --quiet flood.json
+is "$(sql flood.db "SELECT text FROM events WHERE area = 'hook'")" \
+    'hooks.finished: ./flood was killed: it had written more than 10 MiB' \
+    'one that floods is killed'
+is "$(wc -c <flood.d/hooks.log.old)" 1500000 'the log begins again'
 done_testing

@@ -43,6 +43,7 @@ struct check {
 	struct plan plan;
 	struct warmstart warm;
 	int64_t taken; /* trials of warm_start recorded; -1 = not started yet */
+	struct strv changes; /* since the last start */
 };
 
 static void
@@ -393,6 +394,18 @@ replicates_put(struct buf *out, const struct study *study)
 }
 
 static void
+changes_put(struct buf *out, const struct strv *changes)
+{
+	size_t i;
+
+	for (i = 0; i < changes->n; i++) {
+		buf_puts(out, i == 0 ? "changed    " : "           ");
+		cli_put_text(out, changes->v[i]);
+		buf_putc(out, '\n');
+	}
+}
+
+static void
 plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 {
 	const struct plan *plan = &c->plan;
@@ -444,6 +457,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');
+	changes_put(out, &c->changes);
 	if (plan->attempt_gpus > 0) {
 		buf_puts(out, "GPU hours  ");
 		plan_put_gpu_hours(out, plan);
@@ -526,6 +540,7 @@ plan_put_json(struct buf *out, const struct check *c)
 {
 	struct json_writer w = { .out = out };
 	const struct plan *plan = &c->plan;
+	size_t i;
 
 	json_writer_object(&w, NULL);
 	head_put_json(&w, plan->study);
@@ -537,6 +552,10 @@ plan_put_json(struct buf *out, const struct check *c)
 	json_writer_number(
 	    &w, "trials", plan->trials > 0 ? (double)plan->trials : NAN);
 	warm_put_json(&w, c);
+	json_writer_array(&w, "changes");
+	for (i = 0; i < c->changes.n; i++)
+		json_writer_text(&w, NULL, c->changes.v[i]);
+	json_writer_end(&w);
 	json_writer_number(
 	    &w, "slots", plan->slots > 0 ? (double)plan->slots : NAN);
 	if (plan->programs > 0) {
@@ -586,7 +605,7 @@ check_print(struct cli *cli, struct check *c, const struct cli_study *found,
 
 	if (plan_make(&c->plan, e) != 0 ||
 	    (c->plan.missing[0] == '\0' &&
-		study_row_check(found->db, found->study, e) != 0))
+		study_row_check(found->db, found->study, &c->changes, e) != 0))
 		return -1;
 	if (cli->json)
 		plan_put_json(&out, c);
@@ -615,6 +634,7 @@ check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 	if (rc == 0)
 		rc = check_print(cli, &c, found, e);
 	warmstart_free(&c.warm);
+	strv_free(c.changes.v);
 	plan_fini(&c.plan);
 	plugins_free(&plugins);
 	return rc;

@@ -125,8 +125,9 @@ send_trials(struct cli *cli, struct server_asked *asked, bool all)
 	} else if (all)
 		status = server_request_send(&a, asked);
 	else if (n == 0) {
-		(void)err_set(
-		    &e, ERR_USAGE, "%s: expected a trial", asked->name);
+		(void)err_set(&e, ERR_USAGE, "%s: expected a trial%s",
+		    asked->name,
+		    asked->kind == TUNER_RETRY ? ", or --failed" : "");
 		status = cli_fail(&e);
 	} else
 		status = server_request_send_each(&a, asked, trials, n);

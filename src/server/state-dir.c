@@ -169,7 +169,10 @@ state_dir_lock(struct state_dir *s, struct err *e)
 		if (errno == EAGAIN) {
 			lock_read(fd, who, sizeof who);
 			err_set(e, ERR_BUSY,
-			    "this study is already served by %s", who);
+			    "this study is already served by %s: hpotune stop "
+			    "ends it, and the next start reads study.json "
+			    "again",
+			    who);
 		} else
 			err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
 			    strerror(errno));

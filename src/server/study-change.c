@@ -221,19 +221,27 @@ space_change(struct change *c, struct store *store, const struct study *study,
 	return store_walk_trials(store, on_trial, c, e);
 }
 
+/* NULL: all trials are in the space. */
+static char *
+outside_text(const struct change *c)
+{
+	if (c->outside == 0)
+		return NULL;
+	return xasprintf("%" PRId64 " of %" PRId64
+			 " trials are outside of the changed space: they stay, "
+			 "with their results, and the strategy does not see "
+			 "them: %s%s",
+	    c->outside, c->trials, buf_str(&c->numbers),
+	    c->outside > SHOWN ? ", ..." : "");
+}
+
 static void
 outside_event(struct store *store, const struct change *c, int64_t now_us)
 {
-	char *text;
+	char *text = outside_text(c);
 
-	if (c->outside == 0)
+	if (text == NULL)
 		return;
-	text = xasprintf(
-	    "%" PRId64 " of %" PRId64
-	    " trials are outside of the changed space: they stay, with their "
-	    "results, and the strategy does not see them: %s%s",
-	    c->outside, c->trials, buf_str(&c->numbers),
-	    c->outside > SHOWN ? ", ..." : "");
 	log_warn("study", "%s", text);
 	(void)store_event_add(
 	    store, now_us, LOG_LEVEL_WARN, "study", 0, 0, text, NULL);
@@ -348,19 +356,6 @@ change_read(struct change *c, struct fixed_parts *f, struct store *store,
 	return space_change(c, store, study, json_root(f->old), e);
 }
 
-int
-study_change_check(struct store *store, const struct store_study *recorded,
-    const struct study *study, struct err *e)
-{
-	struct fixed_parts f = { 0 };
-	struct change c;
-	int rc = change_read(&c, &f, store, recorded, study, e);
-
-	change_free(&c);
-	fixed_parts_free(&f);
-	return rc;
-}
-
 /* ---- the record ---------------------------------------------------------- */
 
 /* Variables may hold secrets: only their names are recorded. */
@@ -396,6 +391,18 @@ put_trial(struct buf *b, const struct json *trial)
 	buf_putc(b, '}');
 }
 
+/* What reads the key before the first trial only. */
+static const char *
+without_effect(const char *key)
+{
+	if (strcmp(key, "warm_start") == 0)
+		return "it is read at the first start only";
+	if (strcmp(key, "enqueue") == 0)
+		return "it is read at the first start only: hpotune enqueue "
+		       "adds settings";
+	return NULL;
+}
+
 /* An event for a key at the top; now NULL: it was taken out. */
 static void
 event_put(struct store *store, const char *key, const struct json *now,
@@ -410,8 +417,8 @@ event_put(struct store *store, const char *key, const struct json *now,
 		put_trial(&text, now);
 	else
 		json_write(&text, now);
-	if (strcmp(key, "warm_start") == 0)
-		buf_puts(&text, "; it is read at the first start only");
+	if (without_effect(key) != NULL)
+		buf_printf(&text, "; %s", without_effect(key));
 	log_info("study", "%s", buf_str(&text));
 	(void)store_event_add(
 	    store, now_us, LOG_LEVEL_INFO, "study", 0, 0, buf_str(&text), NULL);
@@ -421,6 +428,7 @@ event_put(struct store *store, const char *key, const struct json *now,
 /* The rows of view changes are written by a descent over both documents. */
 struct record {
 	struct store *store;
+	struct strv *told; /* they are listed here and not recorded, or NULL */
 	int64_t trials, outside; /* outside -1: the space is the same */
 	int64_t now_us;
 };
@@ -446,6 +454,19 @@ value_text(const char *path, const struct json *j)
 	return buf_take(&b);
 }
 
+/* "limits.trials: 6, was 4" */
+static void
+told_add(struct strv *told, const struct store_change *c)
+{
+	const char *effect = without_effect(c->key);
+
+	strv_add(told,
+	    xasprintf("%s: %s, was %s%s%s", c->key,
+		c->now != NULL ? c->now : "not given",
+		c->old != NULL ? c->old : "not given",
+		effect != NULL ? "; " : "", effect != NULL ? effect : ""));
+}
+
 static void
 change_put(struct record *r, const char *path, const struct json *old,
     const struct json *now)
@@ -462,7 +483,10 @@ change_put(struct record *r, const char *path, const struct json *old,
 		.time_us = r->now_us,
 	};
 
-	(void)store_change_add(r->store, &change, NULL);
+	if (r->told != NULL)
+		told_add(r->told, &change);
+	else
+		(void)store_change_add(r->store, &change, NULL);
 	free(before);
 	free(after);
 }
@@ -518,15 +542,17 @@ differences_record(
 	if (json_parse(&doc, old, strlen(old), NULL, false, e) != 0)
 		return -1;
 	before = json_root(doc);
-	for (m = json_first(now); m != NULL; m = json_next(m)) {
+	difference_put(r, "", before, now);
+	for (m = json_first(now); m != NULL && r->told == NULL;
+	     m = json_next(m)) {
 		was = json_get(before, json_key(m));
 		if (was == NULL || !json_same(was, m))
 			event_put(r->store, json_key(m), m, r->now_us);
 	}
-	for (m = json_first(before); m != NULL; m = json_next(m))
+	for (m = json_first(before); m != NULL && r->told == NULL;
+	     m = json_next(m))
 		if (json_get(now, json_key(m)) == NULL)
 			event_put(r->store, json_key(m), NULL, r->now_us);
-	difference_put(r, "", before, now);
 	json_free(doc);
 	return 0;
 }
@@ -551,6 +577,26 @@ study_change_record(struct store *store, const struct store_study *recorded,
 	}
 	if (rc == 0 && f.space)
 		space_write(store, &c, now_us);
+	change_free(&c);
+	fixed_parts_free(&f);
+	return rc;
+}
+
+int
+study_change_check(struct store *store, const struct store_study *recorded,
+    const struct study *study, struct strv *told, struct err *e)
+{
+	struct fixed_parts f = { 0 };
+	struct change c;
+	struct record r = { .store = store, .told = told };
+	int rc = change_read(&c, &f, store, recorded, study, e);
+	char *outside;
+
+	if (rc == 0 && told != NULL)
+		rc = differences_record(&r, recorded->json, study, e);
+	outside = rc == 0 && told != NULL ? outside_text(&c) : NULL;
+	if (outside != NULL)
+		strv_add(told, outside);
 	change_free(&c);
 	fixed_parts_free(&f);
 	return rc;

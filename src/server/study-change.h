@@ -11,15 +11,17 @@
 struct err;
 struct store;
 struct store_study;
+struct strv;
 struct study;
 
 /*
  * Whether the recorded study may go on as this one: else ERR_USAGE, which names
  * the first key that may not change, both its values and what to do.  Reads
- * only.  Between store_begin and store_commit, or where nobody writes.
+ * only.  Between store_begin and store_commit, or where nobody writes.  told, if
+ * not NULL: each change is added as a text, and the trials that become outside.
  */
 int study_change_check(struct store *, const struct store_study *recorded,
-    const struct study *, struct err *);
+    const struct study *, struct strv *told, struct err *);
 
 /*
  * Check, and record in the open transaction: a row of view changes for each key

@@ -249,7 +249,8 @@ row_begun(bool *begun, const char *path, struct err *e)
 }
 
 int
-study_row_check(const char *path, const struct study *study, struct err *e)
+study_row_check(const char *path, const struct study *study, struct strv *told,
+    struct err *e)
 {
 	struct store_study row = { 0 };
 	struct store *store;
@@ -264,7 +265,7 @@ study_row_check(const char *path, const struct study *study, struct err *e)
 		return -1;
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = study_change_check(store, &row, study, e);
+		rc = study_change_check(store, &row, study, told, e);
 	store_study_fini(&row);
 	store_close(store);
 	return rc;

@@ -8,6 +8,7 @@
 
 struct err;
 struct store;
+struct strv;
 struct study;
 
 /*
@@ -30,9 +31,11 @@ int study_row_open_once(struct store **, const char *path, struct study *,
 
 /*
  * Whether study_row_open would accept this study for the one at path, if it
- * exists: changes nothing.
+ * exists: changes nothing.  told, if not NULL: a text for each change since the
+ * last start, and one for trials that become outside of the space.
  */
-int study_row_check(const char *path, const struct study *, struct err *);
+int study_row_check(
+    const char *path, const struct study *, struct strv *told, struct err *);
 /*
  * Whether what may never change is the same in fixed (study_put_fixed), with the
  * study.json given as json, and this study: an error (ERR_USAGE) names the first

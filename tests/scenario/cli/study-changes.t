@@ -36,6 +36,9 @@ is "$(sql s.db 'SELECT count(*) FROM changes')" 0 'nothing has changed'
 # A wider range, and one more choice: all trials still fit.
 edit 's/"max": 0.1 /"max": 0.5 /; s/"adam"\] }/"adam", "lion"] }/; s/"trials": 4/"trials": 6/'
 ok 'check accepts it' quietly "$HPOTUNE" check study.json
+is "$(sed -n '/^changed/,$p' out)" 'changed    parameters.lr.max: 0.5, was 0.1
+           parameters.opt.values: ["sgd","adam","lion"], was ["sgd","adam"]
+           limits.trials: 6, was 4' 'and lists what has changed'
 is "$(sql s.db 'SELECT count(*) FROM changes')" 0 'and records nothing'
 goes_on 'a wider range'
 is "$(sql s.db 'SELECT key, old, new, trials, outside FROM changes')" \
@@ -55,6 +58,13 @@ edit '/"enqueue"/d'
 # A narrower one: two trials no longer fit.  They keep their results, the
 # strategy does not see them, and the log says so.
 edit 's/"max": 0.5 /"max": 0.045 /; s/"lion"/"sophia"/; s/"trials": 6/"trials": 7/'
+"$HPOTUNE" check study.json >out
+like "$(cat out)" '^ +enqueue: not given, was \[.*\]; it is read at the first start only: hpotune enqueue adds settings$' \
+    'check: a key that has no effect any more'
+like "$(cat out)" '^ +[0-9] of 6 trials are outside of the changed space.*: 2, 3' \
+    'check: the trials that no longer fit'
+like "$("$HPOTUNE" check --json study.json)" \
+    '"changes":\["parameters.lr.max: 0.045, was 0.5",' 'and in JSON'
 goes_on 'a narrower range'
 like "$(cat out err)" 'trials are outside of the changed space.*: 2, 3' \
     'the log names those outside'

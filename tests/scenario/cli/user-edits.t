@@ -92,7 +92,8 @@ refuses 1 'a note is a text of at most 2000 bytes' note 3 \
 # Retries, no server running: the next start does them.
 refuses 1 'trial 3 cannot be retried: it has completed' retry 3
 refuses 1 'there is no trial 9' retry 9
-refuses 2 'expected a trial' retry s.json
+refuses 2 'retry: expected a trial, or --failed$' retry s.json
+refuses 2 'forget: expected a trial$' forget s.json
 refuses 2 'exclude each other' retry --failed 1
 says 'trial 1 is retried by the next start' retry 1
 is "$(sql s.db 'SELECT state FROM trials WHERE trial = 1')" waiting 'it waits'

@@ -104,6 +104,16 @@ is "$(sql all.db "SELECT hindsight = (SELECT 1.0 * count(step) / count(*)
 is "$(sql all.db "SELECT state, objective FROM trials WHERE trial = 8")" \
     'completed|9.0' 'also of those that end behind'
 
+# Those that asha has paused are ended when the study has no more trials, and
+# then may have one.
+make_study paused ', "promote": true, "min_resource": 6,
+    "reduction_factor": 4, "second_look": "100%"' 1 -e 's/"median"/"asha"/'
+ok 'paused trials that are never promoted' "$HPOTUNE" start -q paused.json
+is "$(looks paused.db)" "$(looks all.db)" 'have second looks'
+is "$(sql paused.db 'SELECT verdict FROM stops WHERE trial = 7
+    ORDER BY time')" 'pause
+resume' 'after they were paused'
+
 make_study behind ', "second_look": "100%"' 1 -e 's/"from": 9, "to": 9/"from": 16, "to": 9/'
 ok 'a trial behind all of the best where it was stopped' \
     "$HPOTUNE" start -q behind.json
@@ -233,8 +243,8 @@ is "$(sql fails.db 'SELECT failed, sum(failures) FROM study, t_trial')" '0|0' \
 # Trials that another program runs: ask gives them again.
 cat >walk.pl <<'E2'
 # Runs what ask gives, from its step on, until told to stop.
-my ($hp, $db) = @ARGV;
-while (1) {
+my ($hp, $db, $most) = @ARGV;
+while (!defined $most || $most-- > 0) {
 	my $a = `$hp ask --json $db 2>asked`;
 	last if $? != 0;
 	my ($trial) = $a =~ /"trial": ?(\d+)/;
@@ -267,5 +277,14 @@ is "$(sql ask.db 'SELECT trial, state, attempts FROM trials
     WHERE trial IN (6, 7)')" '6|completed|2
 7|completed|2' 'and completed'
 is "$(sql ask.db 'SELECT trial FROM best')" 7 'with the best one'
+sed 's/"ask"/"held"/' ask.json >held.json
+perl walk.pl "$HPOTUNE" held.json 11 >walked
+quietly "$HPOTUNE" pause held.json
+fails 'while the study is paused there is none' 1 quietly "$HPOTUNE" ask held.json
+like "$(cat err)" 'the study is paused: hpotune resume continues it' \
+    'the reason, too'
+quietly "$HPOTUNE" resume held.json
+like "$("$HPOTUNE" ask --json held.json)" '"trial": ?11,.*"resume": ?7' \
+    'resumed, there is'
 
 done_testing

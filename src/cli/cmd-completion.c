@@ -22,7 +22,7 @@ commands_put(struct buf *out)
 		buf_printf(out, "%s%s", c == cli_commands ? "" : " ", c->name);
 }
 
-/* The words that an operand of this command can be; none: it is a file. */
+/* The words that the first operand can be; others, and all without any, are files. */
 static void
 operands_put(struct buf *out, const char *command)
 {
@@ -41,7 +41,7 @@ operands_put(struct buf *out, const char *command)
 	else if (strcmp(command, "sagemaker") == 0)
 		buf_puts(out, "gc model");
 	else if (strcmp(command, "import") == 0)
-		buf_puts(out, "sagemaker");
+		buf_puts(out, "csv optuna ray sagemaker wandb");
 	else if (strcmp(command, "completion") == 0)
 		for (i = 0; shells[i] != NULL; i++)
 			buf_printf(out, "%s%s", i > 0 ? " " : "", shells[i]);
@@ -110,7 +110,10 @@ bash_put(struct buf *out)
 			    buf_str(&list));
 		buf_puts(out, "\t\t;;\n");
 	}
-	buf_puts(out, "\t\tesac\n\tfi\n"
+	buf_puts(out, "\t\tesac\n"
+		      "\t\tfor i in \"${COMP_WORDS[@]:2:COMP_CWORD-2}\"; do\n"
+		      "\t\t\tcase \" $words \" in *\" $i \"*) words= ;; esac\n"
+		      "\t\tdone\n\tfi\n"
 		      "\tcase $cur in -*) words=$options ;; esac\n"
 		      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		      "}\n"
@@ -229,8 +232,9 @@ fish_put(struct buf *out)
 		if (words.len > 0)
 			buf_printf(out,
 			    "complete -c hpotune -n "
-			    "'__fish_seen_subcommand_from %s' -f -a '%s'\n",
-			    c->name, buf_str(&words));
+			    "'__fish_seen_subcommand_from %s; and not "
+			    "__fish_seen_subcommand_from %s' -f -a '%s'\n",
+			    c->name, buf_str(&words), buf_str(&words));
 	}
 	buf_free(&words);
 }

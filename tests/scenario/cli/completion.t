@@ -39,6 +39,10 @@ is "$(offered start --t)" '--trials --take-over' 'options'
 is "$(offered rules med)" median 'rules'
 is "$(offered strategies cma)" cmaes 'strategies'
 is "$(offered sagemaker '')" 'gc model' 'words of a command'
+is "$(offered import '')" "$("$HPOTUNE" import --help | sed -n '1{
+    s/.*OPTION\]\.\.\.//; s/|/\n/g; p}' | awk '{ print $1 }' | sort -u |
+    tr '\n' ' ' | sed 's/ $//')" 'the tools of import'
+is "$(offered import wandb '')" '' 'then files'
 is "$(offered start stu)" '' 'files are left to bash'
 is "$(offered start --state '')" '' 'and so are values of options'
 is "$(offered rules --j)" --json 'options beside words'
@@ -58,6 +62,10 @@ if command -v fish >/dev/null; then
 	is "$(HOME=$PWD fish -c 'source completion.fish
 	    complete -C "hpotune start --tr"' | awk '{ print $1 }')" \
 	    --trials 'and options'
+	: >sweep.yaml
+	is "$(HOME=$PWD fish -c 'source completion.fish
+	    complete -C "hpotune import wandb swe"')" sweep.yaml \
+	    'and files after the first operand'
 else
 	skip 'fish offers commands' 'it is not installed'
 fi

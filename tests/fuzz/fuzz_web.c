@@ -1,10 +1,11 @@
 /*
  * A request to hpotune web as lines: target, Host, Origin, Cookie, form token,
- * filter of trials.  Addresses can be written and read again, nobody is let in
- * who should not be, and SQLite finds a filter to be one expression that reads
- * columns alone.
+ * filter of trials.  Addresses can be written and read again, ranges of charts
+ * are two finite numbers that ascend, nobody is let in who should not be, and
+ * SQLite finds a filter to be one expression that reads columns alone.
  */
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
 #include "src/web/web-filter.h"
+#include "src/web/web-zoom.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define FORM "fedcba9876543210fedcba9876543210"
@@ -39,12 +41,17 @@ check_address(const char *target)
 {
 	struct web_address a, again;
 	struct buf b = { 0 };
+	double range[2];
 	size_t i, k = 0;
 
 	web_address_read(&a, target);
 	need(a.n_params <= WEB_PARAMS);
 	need(a.trial >= 0 && (a.page != WEB_PAGE_TRIAL || a.trial > 0));
 	need(a.page < WEB_PAGE_STUDY || a.study != NULL);
+	for (i = 0; i < a.n_params; i++)
+		need(!web_zoom_range(range, &a, a.params[i].name) ||
+		     (isfinite(range[0]) && isfinite(range[1]) &&
+			 range[0] < range[1]));
 	if (a.study != NULL) {
 		buf_puts(&b, "/s/");
 		web_address_put(&b, a.study);

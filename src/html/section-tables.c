@@ -98,7 +98,7 @@ section_stops(struct page *r, struct err *e)
 {
 	static const struct section_column counts[] = { { "rule", COLUMN_TEXT },
 		{ "verdict", COLUMN_TEXT }, { "judgements", COLUMN_NUMBER },
-		{ "trials", COLUMN_NUMBER } };
+		{ "trials", COLUMN_NUMBER }, { "meaning", COLUMN_TEXT } };
 	static const struct section_column columns[] = {
 		{ "trial", COLUMN_NUMBER }, { "step", COLUMN_NUMBER },
 		{ "rule", COLUMN_TEXT }, { "verdict", COLUMN_TEXT },
@@ -115,8 +115,9 @@ section_stops(struct page *r, struct err *e)
 		return 0;
 	section_begin(&r->h, "Stops");
 	if (section_table(r,
-		"SELECT rule, verdict, count(*), count(DISTINCT trial) "
-		"FROM stops GROUP BY rule, verdict ORDER BY 3 DESC LIMIT 20",
+		"SELECT rule, verdict, count(*), count(DISTINCT "
+		"trial), " SECTION_VERDICT_SQL
+		" FROM stops GROUP BY rule, verdict ORDER BY 3 DESC LIMIT 20",
 		counts, COUNT(counts), &n, e) != 0)
 		return -1;
 	(void)snprintf(sql, sizeof sql,

@@ -22,6 +22,15 @@ void section_end(struct html *);
 void section_note(struct html *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What a verdict of the view stops means, as SQL. */
+#define SECTION_VERDICT_SQL                                       \
+	"CASE verdict WHEN 'stop' THEN 'it was stopped' "         \
+	"WHEN 'suspended' THEN 'a guard or a veto let it go on' " \
+	"WHEN 'pause' THEN 'it was paused' "                      \
+	"WHEN 'resume' THEN 'it was resumed' "                    \
+	"WHEN 'late' THEN 'it ended before it could be stopped' " \
+	"WHEN 'keep' THEN 'it goes on' END"
+
 /* A column of a table; "trial" is a trial's number, which names the row. */
 struct section_column {
 	const char *head;

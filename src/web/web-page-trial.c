@@ -68,13 +68,15 @@ static const struct part parts[] = {
 		{ "joules", COLUMN_NUMBER }, { "download, s", COLUMN_NUMBER },
 		{ "upload, s", COLUMN_NUMBER } } },
 	{ JUDGEMENTS,
-	    "SELECT step, verdict, rule, value, threshold, pool, "
-	    "replace(substr(time, 1, 19), 'T', ' '), why FROM stops "
+	    "SELECT step, verdict, " SECTION_VERDICT_SQL ", rule, value, "
+	    "threshold, pool, replace(substr(time, 1, 19), 'T', ' '), why "
+	    "FROM stops "
 	    "WHERE trial = %" PRId64 " ORDER BY step, time LIMIT 200",
 	    { { "step", COLUMN_NUMBER }, { "verdict", COLUMN_WORD },
-		{ "rule", COLUMN_WORD }, { "value", COLUMN_NUMBER },
-		{ "threshold", COLUMN_NUMBER }, { "of trials", COLUMN_NUMBER },
-		{ "time", COLUMN_WORD }, { "why", COLUMN_TEXT } } },
+		{ "meaning", COLUMN_TEXT }, { "rule", COLUMN_WORD },
+		{ "value", COLUMN_NUMBER }, { "threshold", COLUMN_NUMBER },
+		{ "of trials", COLUMN_NUMBER }, { "time", COLUMN_WORD },
+		{ "why", COLUMN_TEXT } } },
 	{ "Metrics at their last step",
 	    "SELECT name, step, value FROM (SELECT name, step, value, "
 	    "row_number() OVER (PARTITION BY name ORDER BY step DESC) AS i "

@@ -75,6 +75,8 @@ is "$(page rows all.html Stops | grep -c '|stop|[0-9.]*|[0-9.]*|[0-9]*|.* the me
     "$(sql all.db "SELECT count(threshold) FROM (SELECT threshold FROM stops
 	WHERE verdict = 'stop' ORDER BY time DESC, trial DESC LIMIT 25)")" \
     'all: the stops, each with its numbers and why'
+is "$(page rows all.html Stops | grep -c '|stop|[0-9]*|[0-9]*|it was stopped$')" 1 \
+    'all: what the verdict means'
 is "$(page rows all.html Stops | sed '1,/^trial|/d' | grep -c suspended)" 0 \
     'all: and no others'
 is "$(page rows all.html Failures | sed -n 2p | cut -d '|' -f 2)" \

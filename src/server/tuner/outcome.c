@@ -280,6 +280,7 @@ setting_improves(struct tuner *t, const struct outcome *o)
 	const int64_t *out;
 	int64_t trial;
 	size_t i, n_out;
+	bool better;
 
 	if (o->state != TRIAL_COMPLETED)
 		return false;
@@ -289,14 +290,15 @@ setting_improves(struct tuner *t, const struct outcome *o)
 	for (i = 0; i < t->study->n_objectives; i++)
 		if (!isfinite(s->values[i]))
 			return false;
-	if (t->outcomes.front != NULL)
-		return pareto_front_add(t->outcomes.front, trial, s->values,
-			   &out, &n_out) == PARETO_FRONT_BETTER;
-	if (s->value >= t->outcomes.best_loss)
-		return false;
-	t->outcomes.best_loss = s->value;
-	t->outcomes.best_trial = trial;
-	return true;
+	better = !(s->value >= t->outcomes.best_loss);
+	if (better) {
+		t->outcomes.best_loss = s->value;
+		t->outcomes.best_trial = trial;
+	}
+	return t->outcomes.front == NULL
+		   ? better
+		   : pareto_front_add(t->outcomes.front, trial, s->values, &out,
+			 &n_out) == PARETO_FRONT_BETTER;
 }
 
 /* Whether it is better than all trials before it. */

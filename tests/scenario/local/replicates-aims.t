@@ -15,13 +15,18 @@ case $2 in 1) n=0;; 2) n=3;; 3) n=1;; 4) n=2;; esac
 case $1$2 in b3|c2|e1) n=$(($n + 1));; esac
 echo "hpotune: step=1 loss=$(($loss + $n)) ms=$(($ms + $n))"
 END
-chmod +x trial
+cat >told <<'END'
+#!/bin/sh
+sed 's/.*"trial":\([0-9]*\).*/\1/' >>"told.$1"
+END
+chmod +x trial told
 study() { # name values aims replicates
 	cat >"$1.json" <<END
 { "study": "$1", $3
   "parameters": { "x": { "type": "choice", "values": [$2] } },
   "replicates": $4,
   "strategy": { "name": "grid", "seed": 1 }, "stopping": "none",
+  "hooks": { "best": ["./told", "$1"] },
   "trial": { "command": ["./trial", "{x}", "{seed}"] },
   "enqueue": [ $(echo "$2" | sed 's/"[^"]*"/{ "x": & }/g') ],
   "limits": { "parallel": 1, "trials": 100 } }
@@ -55,6 +60,8 @@ like "$("$HPOTUNE" best --json front.db)" '"trial":5,"loss":21.75,"ms":21.75' \
     'and best --json'
 ok 'report' quietly "$HPOTUNE" report front.db -o front.html
 like "$(cat front.html)" '21.75' 'and the report'
+
+is "$(cat told.front)" 1 'the hook is told of the best one by the first objective'
 
 # A trial that is forgotten leaves its setting, and the front.
 ok 'forget' quietly "$HPOTUNE" forget front.db 3

@@ -16,6 +16,9 @@ static const char fixed[] =
 #include "schema/study-schema.inc"
     ;
 
+/* "0%" to "100%" */
+#define PERCENT_PATTERN "^0*([0-9]{1,2}(\\.[0-9]+)?|100(\\.0+)?)%$"
+
 /* {"type": name} */
 static void
 type_put(struct json_writer *w, const char *name)
@@ -41,17 +44,30 @@ range_put(struct json_writer *w, const struct option *o)
 		return;
 	if (isfinite(o->min))
 		json_writer_number(w, "minimum", o->min);
-	if (isfinite(o->max) && o->max < 1e15)
+	if (isfinite(o->max) && o->max <= 9007199254740992.0)
 		json_writer_number(w, "maximum", o->max);
 }
 
-/* A whole number, in its range. */
+/* A whole number, in its range; without one at least least. */
 static void
-integer_put(struct json_writer *w, const struct option *o)
+integer_put(struct json_writer *w, const struct option *o, double least)
 {
 	json_writer_object(w, NULL);
 	json_writer_text(w, "type", "integer");
+	if (o->min >= o->max)
+		json_writer_number(w, "minimum", least);
 	range_put(w, o);
+	json_writer_end(w);
+}
+
+/* A share as a number; 1 would be a step, or either. */
+static void
+share_put(struct json_writer *w)
+{
+	json_writer_object(w, NULL);
+	json_writer_text(w, "type", "number");
+	json_writer_number(w, "minimum", 0);
+	json_writer_number(w, "exclusiveMaximum", 1);
 	json_writer_end(w);
 }
 
@@ -65,7 +81,8 @@ choices_put(struct json_writer *w, const char *const *choices)
 	for (i = 0; choices[i] != NULL; i++) {
 		n = strlen(choices[i]);
 		if (n > 0 && choices[i][n - 1] == ':') {
-			char *pattern = xasprintf("^%s[0-9.]+%%$", choices[i]);
+			char *pattern =
+			    xasprintf("^%s%s", choices[i], PERCENT_PATTERN + 1);
 
 			pattern_put(w, pattern);
 			free(pattern);
@@ -87,7 +104,7 @@ option_type_put(struct json_writer *w, const struct option *o)
 		json_writer_array(w, "anyOf");
 		type_put(w, "boolean");
 		if (o->max > 0)
-			integer_put(w, o);
+			integer_put(w, o, 0);
 		json_writer_end(w);
 		break;
 	case OPTION_INT:
@@ -105,8 +122,10 @@ option_type_put(struct json_writer *w, const struct option *o)
 	case OPTION_STEPS:
 	case OPTION_SHARE:
 		json_writer_array(w, "anyOf");
-		type_put(w, "number");
-		pattern_put(w, "^[0-9.]+%$");
+		share_put(w);
+		if (o->type == OPTION_STEPS)
+			integer_put(w, o, 0);
+		pattern_put(w, PERCENT_PATTERN);
 		json_writer_end(w);
 		break;
 	case OPTION_DURATION:
@@ -215,7 +234,7 @@ strategies_put(struct buf *out)
 	static const struct option common[] = {
 		{ .name = "seed",
 		    .type = OPTION_INT,
-		    .max = INFINITY,
+		    .max = 9007199254740991.0,
 		    .help = "of random numbers" },
 		{ .name = "duplicates",
 		    .type = OPTION_TEXT,

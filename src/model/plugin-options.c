@@ -41,16 +41,27 @@ in_range(const struct option *o, double x)
 	return !has_range(o) || (x >= o->min && x <= o->max);
 }
 
+static void
+bound_put(struct buf *b, double x)
+{
+	buf_printf(b, x == floor(x) && fabs(x) < 1e16 ? "%.0f" : "%.15g", x);
+}
+
 /* " from 1 to 5", " of at least 1" or nothing. */
 static void
 range_put(struct buf *b, const struct option *o)
 {
 	if (!has_range(o))
 		return;
-	if (o->max < DBL_MAX)
-		buf_printf(b, " from %.15g to %.15g", o->min, o->max);
-	else if (o->min > -DBL_MAX)
-		buf_printf(b, " of at least %.15g", o->min);
+	if (o->max < DBL_MAX) {
+		buf_puts(b, " from ");
+		bound_put(b, o->min);
+		buf_puts(b, " to ");
+		bound_put(b, o->max);
+	} else if (o->min > -DBL_MAX) {
+		buf_puts(b, " of at least ");
+		bound_put(b, o->min);
+	}
 }
 
 /* What was expected, for errors. */

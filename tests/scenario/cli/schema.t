@@ -176,7 +176,105 @@ del study["limits"]["trails"]
 study["strategy"] = {"name": "random", "sed": 3}
 assert list(v.iter_errors(study))
 END_PY
+	cat >pairs.py <<'END_PY'
+import copy, json, os, subprocess
+import jsonschema
+V = jsonschema.Draft202012Validator(json.load(open("schema.json")))
+open("t.in", "w").write("{f}\n")
+base = {
+    "study": "s", "objective": {"metric": "loss", "goal": "minimize"},
+    "parameters": {
+        "f": {"type": "float", "min": 0.5, "max": 0.9},
+        "i": {"type": "int", "min": 1, "max": 9, "scale": "log"},
+        "n": {"type": "float", "mean": 0, "sd": 1},
+        "c": {"type": "choice", "values": ["a", 1, None], "weights": [1, 2, 3]},
+        "w": {"type": "int", "min": 0, "max": 9, "when": {"c": ["a"]}}},
+    "where": ["f > 0.6"], "strategy": {"name": "tpe", "seed": 1},
+    "stopping": {"rule": "median", "warmup_steps": "30%"},
+    "trial": {
+        "command": ["true", "{f}", ["{w}"], "{file:t}"], "files": {"t": "t.in"},
+        "env": {"A": "b"}, "pass_env": ["B"], "workdir": ".", "max_steps": 9,
+        "metrics": [{"name": "loss", "regex": "l=(.*)"},
+                    {"from": "csv", "path": "m.csv", "tag": "l", "name": "loss"}],
+        "max_run": "1h", "grace": 0, "retries": 1, "gpus": 0, "memory": "1GiB"},
+    "hooks": {"best": ["true"], "timeout": "1m"}, "keep": {"bytes": "1.5GB"},
+    "limits": {"trials": 3, "wall_time": 60}}
+GONE = object()
+f, i, n, c, w = (["parameters", k] for k in "fincw")
+trial, csv = ["trial"], ["trial", "metrics", 1]
+right = [
+    (f + ["scale"], "log"), (f + ["scale"], "reverse-log"), (f + ["step"], 0.1),
+    (f + ["min"], 0.9), (n + ["min"], -2), (c + ["ordered"], True),
+    (w + ["when"], [{"c": ["a"]}, {"i": [1, 2]}]), (w + ["when"], "f < 0.7"),
+    (["strategy"], "gp"), (["stopping"], ["median", {"rule": "patience"}]),
+    (["stopping", "warmup_steps"], 0.5), (["stopping", "warmup_steps"], 3),
+    (["stopping", "warmup_steps"], "100%"), (["where"], []),
+    (trial + ["reads"], ["keras", "json"]), (trial + ["max_run"], 0.5),
+    (trial + ["grace"], "1.5m"), (trial + ["memory"], 1), (csv + ["step"], "k"),
+    (["limits"], {"wall_time": "1d"}), (["limits", "convergence"], {"error": 1}),
+    (["description"], "x"), (["keep"], {}), (["warm_start"], [])]
+wrong = [
+    (["study"], "S"), (["study"], GONE), (["objective"], GONE), (["limits"], {}),
+    (["description"], ""), (["objectives"], []), (["constraints"], []),
+    (["constraints"], [{"metric": "m"}]), (["constraints"], [{"metric": "m m", "max": 1}]),
+    (["objective", "metric"], "1x"), (["objective", "goal"], "min"),
+    (["parameters", "trial"], {"type": "fixed", "value": 1}),
+    (["parameters", "a b"], {"type": "fixed", "value": 1}), (["parameters"], {}),
+    (f + ["min"], GONE), (f + ["step"], 0), (f + ["values"], [1]), (f + ["scale"], "ln"),
+    (["parameters", "l"], {"type": "float", "min": 0, "max": 1, "scale": "log"}),
+    (["parameters", "l"], {"type": "float", "min": 0, "max": 1, "scale": "reverse-log"}),
+    (["parameters", "l"], {"type": "int", "min": 0, "max": 0, "scale": "reverse-log"}),
+    (i + ["min"], 0), (i + ["max"], 9.5), (n + ["sd"], GONE), (n + ["sd"], 0),
+    (f + ["mean"], 0.7), (c + ["values"], ["a", "a", 1]), (c + ["values"], []),
+    (c + ["weights"], [0, 1, 1]), (w + ["when"], {}), (w + ["when"], []),
+    (w + ["when"], {"c": []}), (w + ["when"], {"c": ["a", "a"]}), (w + ["when"], 3),
+    (["where"], [""]), (["where"], "f > 1"), (["strategy"], "tpee"),
+    (["strategy", "seed"], 2 ** 53), (["strategy", "seed"], -1),
+    (["stopping"], []), (["stopping", "warmup_steps"], "101%"),
+    (["stopping", "warmup_steps"], -1), (["stopping", "warmup_steps"], 1.5),
+    (["stopping", "warmup_steps"], "30."), (trial + ["command"], []),
+    (trial + ["command", 0], ""), (trial + ["command", 0], ["true"]),
+    (trial + ["files"], {".t": "t.in"}), (trial + ["files", "t"], ""),
+    (trial + ["env"], {"A B": "c"}), (trial + ["env"], {"HPOTUNE_X": "c"}),
+    (trial + ["pass_env"], ["1"]), (trial + ["workdir"], ""), (trial + ["max_steps"], 0),
+    (trial + ["metrics", 0, "regex"], ""), (csv + ["path"], GONE), (csv + ["tag"], GONE),
+    (csv + ["name"], GONE), (csv + ["tag"], ""), (csv, {"from": "tensorboard", "step": "k"}),
+    (trial + ["max_run"], 0), (trial + ["max_run"], "1.h"), (trial + ["max_run"], ".5h"),
+    (trial + ["max_run"], "1 h"), (trial + ["retries"], 1001), (trial + ["gpus"], 100001),
+    (trial + ["memory"], "1kiB"), (trial + ["memory"], 0), (trial + ["pack"], 4097),
+    (["hooks", "best"], []), (["hooks", "best"], [""]), (["hooks", "timeout"], 0),
+    (["keep", "bytes"], 0), (["keep", "best"], -1), (["limits", "trials"], 0),
+    (["limits", "trials"], 2e9), (["limits", "cost"], 0), (["limits", "wall_time"], "0.5"),
+    (["replicates"], {"parameter": "s"}),
+    (["replicates"], {"parameter": "s", "count": 2, "values": [1, 2]}),
+    (["replicates"], {"parameter": "s", "values": [1, 1]}),
+    (["replicates"], {"parameter": "a b", "count": 2})]
+def changed(path, value):
+    study = copy.deepcopy(base)
+    at = study
+    for k in path[:-1]:
+        at = at[k]
+    if value is GONE:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return study
+def verdicts(study):
+    json.dump(study, open("pair.json", "w"))
+    check = subprocess.run([os.environ["HPOTUNE"], "check", "pair.json"],
+                           capture_output=True, text=True)
+    return check.returncode == 0, V.is_valid(study), check.stderr
+for path, value in [(["study"], "s")] + right + wrong:
+    want = (path, value) not in wrong
+    check, schema, why = verdicts(changed(path, value))
+    if (check, schema) != (want, want):
+        print(path, value, "check:", check, "schema:", schema, why)
+END_PY
+	is "$(HPOTUNE="$HPOTUNE" "$python" pairs.py 2>&1)" '' \
+	    'a validator and check accept and refuse the same studies'
 else
 	skip 'a validator accepts the examples' 'no jsonschema'
+	skip 'a validator and check accept and refuse the same studies' \
+	    'no jsonschema'
 fi
 done_testing

@@ -33,6 +33,7 @@ static const struct option table[] = {
 	{ .name = "gpus", .type = OPTION_WORDS, .max = 64, .def = "auto" },
 	{ .name = "volume", .type = OPTION_SIZE, .def = "1GiB" },
 	{ .name = "where", .type = OPTION_ANY, .max = 64, .def = "auto" },
+	{ .name = "sown", .type = OPTION_INT, .max = 9007199254740991.0 },
 	{ .type = OPTION_END },
 };
 static const char *const except[] = { "rule", "veto", NULL };
@@ -58,7 +59,7 @@ test_defaults(void)
 	struct option_value *v = NULL;
 	const struct option_value *o;
 
-	is_int(plugin_options_count(table), 11, "eleven rows");
+	is_int(plugin_options_count(table), 12, "twelve rows");
 	is_int(plugin_options_count(NULL), 0, "no table, no rows");
 	is_int(plugin_options_read(&v, table, NULL, NULL, NULL), 0, "no block");
 	o = plugin_option_get(v, "guard");
@@ -152,6 +153,8 @@ static const struct wrong {
 	    "f:1:16: min_trials: expected a whole number from 1 to 1000" },
 	{ "{\"min_trials\": 2.5}",
 	    "f:1:16: min_trials: expected a whole number from 1 to 1000" },
+	{ "{\"sown\": -1}", "f:1:10: sown: expected a whole number from 0 to "
+			    "9007199254740991" },
 	{ "{\"percentile\": \"50\"}",
 	    "f:1:16: percentile: expected a number from 0 to 100" },
 	{ "{\"value\": \"first\"}",

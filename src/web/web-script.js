@@ -64,10 +64,8 @@ const chosen = new Set();
 hooks.choose = (trial, event) => {
 	if (!study || zoomed)
 		return;
-	if (!event.shiftKey) {
-		location.href = here(`/trial/${trial}`);
-		return;
-	}
+	if (!event.shiftKey)
+		return location.assign(here(`/trial/${trial}`));
 	event.preventDefault();
 	if (!chosen.delete(trial))
 		chosen.add(trial);
@@ -101,9 +99,12 @@ for (const kind of ["pointerup", "pointercancel"])
 
 function replace(old, html) {
 	const open = all("details", old).map(details => details.open);
+	const keys = "a, button, input, select, summary";
+	const at = all(keys, old).indexOf(document.activeElement);
 	old.innerHTML = html;
 	all("details", old).forEach((d, i) => { d.open ||= open[i]; });
 	setup(old);
+	all(keys, old)[at]?.focus({ preventScroll: true });
 }
 
 // Replace parts by their counterparts in a page that is fetched anew.

@@ -398,6 +398,25 @@ class User:
             getComputedStyle(document.querySelector(s)).display === 'none')"""),
               "paper has no buttons")
         b("Emulation.setEmulatedMedia", media="")
+        self.go("/s/run?" + "&".join("column=" + c for c in (
+            "state objective step seconds attempts started why reports backend "
+            "ended cost gpu_seconds note tags forgotten x opt").split()))
+        b.size(720, 900)
+        b("Emulation.setEmulatedMedia", media="print")
+        check(b.js("document.documentElement.scrollWidth") <= 720,
+              "and no table beyond its edge",
+              b.js("document.documentElement.scrollWidth"))
+        b.size(1400, 900)
+        b("Emulation.setEmulatedMedia", media="")
+        self.go("/s/run")
+        b.js("document.querySelector('#part-head a').focus()")
+        head = b.js("document.querySelector('#part-head').innerHTML")
+        check(b.until("document.querySelector('#part-head').innerHTML !== "
+                      + json.dumps(head)) and
+              b.js("document.activeElement === "
+                   "document.querySelector('#part-head a')"),
+              "what is drawn anew keeps the focus",
+              b.js("document.activeElement.outerHTML")[:80])
         self.go("/s/run")
         seen = set()
         faint = []

@@ -33,8 +33,8 @@ struct keep_item {
 
 /*
  * Set deleted of each.  What is needed is never deleted.  Above the limit the
- * last ones are deleted from the oldest on, then the hopeful ones and the best ones
- * from the worst on; the best one stays, and so does a front.  The order of the items changes.
+ * last ones are deleted from the oldest on, then the hopeful ones, then the best
+ * ones, from the worst on; the best one stays, and so does a front.  The order of the items changes.
  */
 void keep_choose(const struct keep_rule *, struct keep_item *, size_t n);
 

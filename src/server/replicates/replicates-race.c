@@ -265,34 +265,10 @@ replicates_rank(const struct replicates *r, double *ranks)
 	free(sorted);
 }
 
-/* By their places; equal ones by their numbers. */
-static int
-place_compare(const void *a, const void *b)
+bool
+replicates_hopeful(const struct replicates *r, size_t i)
 {
-	const struct setting *x = *(const struct setting *const *)a;
-	const struct setting *y = *(const struct setting *const *)b;
-
-	if (x->place < y->place || x->place > y->place)
-		return x->place < y->place ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-void
-replicates_hopes(const struct replicates *r, double *ranks)
-{
-	const struct setting **sorted = xcalloc(r->n + 1, sizeof *sorted);
-	size_t i, n = 0;
-
-	for (i = 0; i < r->n; i++) {
-		ranks[i] = NAN;
-		if (r->list[i].state == SETTING_OPEN && !r->list[i].behind &&
-		    r->list[i].completed > 0)
-			sorted[n++] = &r->list[i];
-	}
-	qsort(sorted, n, sizeof *sorted, place_compare);
-	for (i = 0; i < n; i++)
-		ranks[sorted[i] - r->list] = (double)i + 1;
-	free(sorted);
+	return r->list[i].state == SETTING_OPEN && !r->list[i].behind;
 }
 
 bool

@@ -116,10 +116,8 @@ replicates_whole(const struct replicates *, int64_t trial, int64_t *first);
  * several objectives by the first one.
  */
 void replicates_rank(const struct replicates *, double *ranks);
-/*
- * The same among those that may get further replicates, by what they are now.
- */
-void replicates_hopes(const struct replicates *, double *ranks);
+/* Whether setting i, from 0, gets further replicates, as it may be the best. */
+bool replicates_hopeful(const struct replicates *, size_t i);
 /* Which replicate the trial is, from 1. */
 int replicates_number(const struct replicates *, int64_t trial);
 /* Whether no other replicate of its setting was stopped or has failed. */

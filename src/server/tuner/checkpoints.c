@@ -255,24 +255,25 @@ is_front(const struct tuner *t, int64_t trial)
 }
 
 /*
- * A replicate is as good as its setting; of one setting the first replicate is
- * the best, as for the best trial of the study.  A setting that is no candidate
+ * The first replicate of a setting is as good as the setting, as for the best
+ * trial of the study.  A setting that is no candidate
  * for the best yet, because it has fewer replicates, may become one.
  */
 static void
-item_of_setting(struct keep_item *item, const struct tuner *t,
-    const double *ranks, const double *hopes)
+item_of_setting(
+    struct keep_item *item, const struct tuner *t, const double *ranks)
 {
 	const struct replicates *r = &t->replicates;
 	size_t i = (size_t)r->setting_of[item->trial] - 1;
 
-	item->loss = ranks[i] + (double)replicates_number(r, item->trial) /
-				    (double)(r->count + 1);
+	/* Other replicates come after the first ones of all settings. */
+	item->loss = ranks[i];
+	if (replicates_first_trial(r, i) != item->trial)
+		item->loss += (double)r->n * replicates_number(r, item->trial);
 	item->violation = r->list[i].violation;
 	item->front = replicates_on_front(r, i) &&
 		      replicates_first_trial(r, i) == item->trial;
-	item->hopeful = !is_ended(t) &&
-			hopes[i] <= (double)t->study->keep.best &&
+	item->hopeful = !is_ended(t) && replicates_hopeful(r, i) &&
 			replicates_first_trial(r, i) == item->trial;
 }
 
@@ -283,15 +284,13 @@ items_choose(struct tuner *t)
 	const struct checkpoints *c = &t->checkpoints;
 	const struct history *h = t->history;
 	struct keep_item *items = xcalloc(c->n + 1, sizeof *items);
-	double *ranks = NULL, *hopes = NULL;
+	double *ranks = NULL;
 	int64_t trial;
 	size_t i;
 
 	if (t->replicates.count > 0) {
-		ranks = xcalloc(2 * t->replicates.n + 1, sizeof *ranks);
-		hopes = ranks + t->replicates.n;
+		ranks = xcalloc(t->replicates.n + 1, sizeof *ranks);
 		replicates_rank(&t->replicates, ranks);
-		replicates_hopes(&t->replicates, hopes);
 	}
 
 	for (i = 0; i < c->n; i++) {
@@ -305,7 +304,7 @@ items_choose(struct tuner *t)
 			.front = is_front(t, trial),
 		};
 		if (ranks != NULL)
-			item_of_setting(&items[i], t, ranks, hopes);
+			item_of_setting(&items[i], t, ranks);
 		items[i].ranked = history_state(h, trial) == TRIAL_COMPLETED &&
 				  isfinite(items[i].loss) &&
 				  !isnan(items[i].violation);

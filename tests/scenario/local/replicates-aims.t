@@ -13,6 +13,7 @@ case $1 in a) loss=10 ms=40;; b) loss=20 ms=20;; c) loss=40 ms=60;;
 d) loss=15 ms=90;; e) loss=5 ms=200;; esac
 case $2 in 1) n=0;; 2) n=3;; 3) n=1;; 4) n=2;; esac
 case $1$2 in b3|c2|e1) n=$(($n + 1));; esac
+echo saved >"$HPOTUNE_CHECKPOINT_DIR/model"
 echo "hpotune: step=1 loss=$(($loss + $n)) ms=$(($ms + $n))"
 END
 cat >told <<'END'
@@ -26,7 +27,7 @@ study() { # name values aims replicates
   "parameters": { "x": { "type": "choice", "values": [$2] } },
   "replicates": $4,
   "strategy": { "name": "grid", "seed": 1 }, "stopping": "none",
-  "hooks": { "best": ["./told", "$1"] },
+  "keep": { "best": 1 }, "hooks": { "best": ["./told", "$1"] },
   "trial": { "command": ["./trial", "{x}", "{seed}"] },
   "enqueue": [ $(echo "$2" | sed 's/"[^"]*"/{ "x": & }/g') ],
   "limits": { "parallel": 1, "trials": 100 } }
@@ -61,6 +62,9 @@ like "$("$HPOTUNE" best --json front.db)" '"trial":5,"loss":21.75,"ms":21.75' \
 ok 'report' quietly "$HPOTUNE" report front.db -o front.html
 like "$(cat front.html)" '21.75' 'and the report'
 
+is "$(echo front.d/trials/*/checkpoint/model)" \
+    'front.d/trials/1/checkpoint/model front.d/trials/5/checkpoint/model' \
+    'the checkpoints of the front stay'
 is "$(cat told.front)" 1 'the hook is told of the best one by the first objective'
 
 # A trial that is forgotten leaves its setting, and the front.

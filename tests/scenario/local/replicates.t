@@ -98,6 +98,12 @@ sed -i 's/"stopping"/"keep": { "best": 1 }, &/' kept.json
 run kept
 is "$(ls kept.d/trials/*/checkpoint/model) $(sql kept.db 'SELECT trial FROM best')" \
     'kept.d/trials/5/checkpoint/model 5' 'keep ranks settings'
+study pair '"b", "c", "a"' 20 '{ "parameter": "seed", "count": 4, "racing": false }'
+sed -i 's/"stopping"/"keep": { "best": 2 }, &/' pair.json
+run pair
+is "$(echo pair.d/trials/*/checkpoint/model)" \
+    'pair.d/trials/1/checkpoint/model pair.d/trials/9/checkpoint/model' \
+    'the second best is that of another setting'
 
 # The race: what is far behind gets one.
 study race '"a", "e", "c", "d"' 20 '{ "parameter": "seed", "values": [1, 2, 3, 4] }'

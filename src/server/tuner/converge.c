@@ -51,7 +51,7 @@ converge_ask(struct tuner *t, struct err *e)
 		.event = on_event,
 		.arg = t,
 	};
-	struct suggest_question q = { .trial = t->outcomes.n_over,
+	struct suggest_question q = { .trial = t->outcomes.n_news,
 		.convergence = true };
 	struct suggest_answer unused = { .values = NULL };
 
@@ -69,7 +69,7 @@ converge_ask(struct tuner *t, struct err *e)
 static void
 converge_settle(struct tuner *t, bool converged)
 {
-	t->convergence.at = t->outcomes.n_over;
+	t->convergence.at = t->outcomes.n_news;
 	t->convergence.converged = converged;
 	t->asking = false;
 }
@@ -81,11 +81,11 @@ converge_known(struct tuner *t)
 	double least;
 
 	if (t->plugins.convergence == NULL || t->convergence.broken ||
-	    t->convergence.at == t->outcomes.n_over ||
+	    t->convergence.at == t->outcomes.n_news ||
 	    (!limits_allow_new(t) && t->paused_set.n == 0))
 		return true;
 	least = plugin_option_number(t->plugins.convergence, "min_trials");
-	if ((double)t->outcomes.n_over < least) {
+	if ((double)t->outcomes.n_news < least) {
 		converge_settle(t, false);
 		return true;
 	}
@@ -98,7 +98,7 @@ converge_known(struct tuner *t)
 		(void)snprintf(t->convergence.why, sizeof t->convergence.why,
 		    "converged after %" PRId64
 		    " trials (limits.convergence): %.170s",
-		    t->outcomes.n_over, e.text);
+		    t->outcomes.n_news, e.text);
 		tuner_event(
 		    t, LOG_LEVEL_INFO, "study", 0, 0, "%s", t->convergence.why);
 		return true;

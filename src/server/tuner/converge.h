@@ -15,7 +15,7 @@ struct tuner;
 struct convergence {
 	struct suggester *suggester; /* NULL until it is asked */
 	struct plugins plugins; /* its plug-ins */
-	int64_t at; /* n_over when it was asked; -1 = never */
+	int64_t at; /* n_news when it was asked; -1 = never */
 	bool converged; /* so it was found then */
 	bool broken; /* it cannot be asked */
 	char why[256]; /* when converged */
@@ -25,7 +25,8 @@ void converge_open(struct convergence *);
 void converge_close(struct convergence *);
 /*
  * Check for convergence, when requested and trials have ended since the last
- * check.  False: the check is being computed, and nothing is started meanwhile.
+ * check.  False: the check is being computed, and no new trial is started
+ * meanwhile.
  */
 bool converge_known(struct tuner *);
 

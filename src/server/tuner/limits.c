@@ -60,7 +60,7 @@ bool
 limits_converged(const struct tuner *t)
 {
 	return t->convergence.converged &&
-	       t->convergence.at == t->outcomes.n_over;
+	       t->convergence.at == t->outcomes.n_news;
 }
 
 bool

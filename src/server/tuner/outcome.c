@@ -353,7 +353,7 @@ void
 outcome_ended(struct tuner *t, const struct outcome *o)
 {
 	enum trial_state told = o->state;
-	bool first;
+	bool first, once, better;
 
 	if (o->outside || (o->state == TRIAL_FAILED &&
 			      end_class_retry(o->last) == RETRY_FREE))
@@ -367,12 +367,17 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 		median_view_end(&t->medians, o->trial);
 	t->outcomes.n_failed += o->state == TRIAL_FAILED;
 	t->outcomes.n_over++;
-	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
+	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED) {
+		t->outcomes.n_news++;
 		return;
-	if (outcome_count(&t->outcomes, o->trial))
+	}
+	once = outcome_count(&t->outcomes, o->trial);
+	if (once)
 		t->outcomes.since_better += t->replicates.count == 0 || first;
-	if (outcome_improves(t, o))
+	better = outcome_improves(t, o);
+	if (better)
 		t->outcomes.since_better = 0;
+	t->outcomes.n_news += once || better;
 }
 
 void

@@ -25,6 +25,7 @@ struct outcomes {
 	size_t n_also;
 	struct pareto_front *front; /* of several objectives, or NULL */
 	int64_t n_over; /* ends of trials; after a second look it is two */
+	int64_t n_news; /* of them, all but second looks without improvement */
 	int64_t n_failed; /* of them */
 	int64_t since_better; /* consecutive trials without a better one */
 	bool *counted; /* each trial, from 1: it is one of these, or was */

@@ -104,6 +104,17 @@ is "$(sql all.db "SELECT hindsight = (SELECT 1.0 * count(step) / count(*)
 is "$(sql all.db "SELECT state, objective FROM trials WHERE trial = 8")" \
     'completed|9.0' 'also of those that end behind'
 
+# The search has converged: second looks follow, and those that bring nothing
+# are no reason to check again.
+make_study conv ', "second_look": "100%"' 1 -e 's/"trials": 11/"trials": 30, \
+    "convergence": { "min_trials": 11, "error": 100 }/'
+ok 'a search that converges' timeout 60 "$HPOTUNE" start -q conv.json
+is "$(looks conv.db)" "$(looks all.db)" 'has second looks'
+is "$(sql conv.db "SELECT count(*) FROM trials")" 11 'and no further trial'
+is "$(sql conv.db "SELECT substr(text, 1, 25) FROM events
+    WHERE text LIKE 'converged after%'")" 'converged after 11 trials
+converged after 12 trials' 'checked again after the best one'
+
 # Those that asha has paused are ended when the study has no more trials, and
 # then may have one.
 make_study paused ', "promote": true, "min_resource": 6,

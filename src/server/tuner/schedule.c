@@ -1,7 +1,7 @@
 /*
  * Selects what runs next, and where: trials that wait for another attempt
  * first, then paused ones that a rule resumes, then new ones, and second looks at
- * stopped ones when there are no new ones left.
+ * stopped ones when there are no new ones left or the strategy is not ready.
  */
 
 #include <inttypes.h>

@@ -345,6 +345,12 @@ CREATE TABLE t_setting_outcome (	-- where more than one objective counts
 	PRIMARY KEY (setting, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE t_curve (
+	trial INTEGER PRIMARY KEY REFERENCES t_trial,
+	end_seq INTEGER NOT NULL,	-- as in t_trial when it was written
+	reports BLOB NOT NULL		-- src/store/row-curve.c
+) STRICT;
+
 CREATE INDEX t_trial_objective ON t_trial (objective);
 
 CREATE INDEX t_trial_state ON t_trial (state);

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/base/search.h"
 #include "src/store/row-columns.h"
+#include "src/store/row-curve.h"
 
 struct store_name {
 	char *name;
@@ -93,7 +94,8 @@ store_metric_add(struct store *s, int64_t trial, int attempt, const char *name,
 	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_ADD, e);
 	int64_t id;
 
-	if (st == NULL || store_name_id(s, name, &id, e) != 0)
+	if (st == NULL || store_name_id(s, name, &id, e) != 0 ||
+	    row_curve_reports(s, trial, e) != 0)
 		return -1;
 	stmt_int(st, 1, id);
 	stmt_int(st, 2, trial);

@@ -9,6 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
+#include "src/store/row-curve.h"
 
 enum trial_source
 row_source(struct row *r, int i)
@@ -249,7 +250,8 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 	if (n == 0)
 		return store_refuse(
 		    s, e, "there is no trial %lld", (long long)t->number);
-	if (n > 0 && (!final || put_end(s, t, e) == 0))
+	if (n > 0 && (!final || (put_end(s, t, e) == 0 &&
+				    row_curve_write(s, t->number, e) == 0)))
 		return 0;
 	if (!lost) {
 		(void)err_add(e, "trial %lld", (long long)t->number);

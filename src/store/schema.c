@@ -53,6 +53,8 @@ static const char *const migrations[] = {
 #include "schema/018-provenance.inc"
 	,
 #include "schema/019-settings.inc"
+	,
+#include "schema/020-curves.inc"
 };
 
 static const char views[] =
@@ -135,6 +137,8 @@ static const struct {
 	      "NULL AS violation WHERE 0;"
 	      "CREATE TEMP VIEW t_setting_outcome AS SELECT NULL AS setting, "
 	      "NULL AS position, NULL AS value WHERE 0;" },
+	{ 20, "CREATE TEMP VIEW t_curve AS SELECT NULL AS trial, "
+	      "NULL AS end_seq, NULL AS reports WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */

@@ -121,6 +121,15 @@ static const char *const texts[STMT_COUNT] = {
 	    "max(step) AS last_step FROM t_metric WHERE name_id = 1 AND "
 	    "trial = ?1 GROUP BY attempt) AS a) "
 	    "WHERE seconds > 0 AND steps > 0) WHERE trial = ?1",
+	[STMT_CURVE_READ] = "SELECT step, seq, value FROM t_metric "
+			    "WHERE name_id = 1 AND trial = ?1 "
+			    "ORDER BY step, seq",
+	[STMT_CURVE_PUT] =
+	    "INSERT OR REPLACE INTO t_curve SELECT trial, end_seq, ?2 "
+	    "FROM t_trial WHERE trial = ?1 AND end_seq IS NOT NULL",
+	[STMT_CURVE_DROP] = "DELETE FROM t_curve WHERE trial = ?1",
+	[STMT_CURVE_WALK] =
+	    "SELECT trial, end_seq, reports FROM t_curve ORDER BY trial",
 	[STMT_TRIAL_EACH] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
 	[STMT_TRIAL_FAILED] =
@@ -358,6 +367,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "AND (NOT EXISTS (SELECT 1 FROM t_trial WHERE forgotten = 1) OR "
 	    "trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1)) "
 	    "ORDER BY trial, step, seq",
+	[STMT_RECORD_REPORTS_OF] =
+	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
+	    "AND trial = ?1 AND NOT EXISTS (SELECT 1 FROM t_trial AS t WHERE "
+	    "t.trial = ?1 AND t.forgotten = 1) ORDER BY step, seq",
 	/*
 	 * The same of several metrics, whose names are a JSON array.  Where no
 	 * rule compared by seconds or cost, they follow from the attempts.

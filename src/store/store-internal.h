@@ -41,6 +41,10 @@ enum stmt_id {
 	STMT_TRIAL_REPORT,
 	STMT_TRIAL_PUT,
 	STMT_TRIAL_END,
+	STMT_CURVE_READ,
+	STMT_CURVE_PUT,
+	STMT_CURVE_DROP,
+	STMT_CURVE_WALK,
 	STMT_TRIAL_EACH,
 	STMT_TRIAL_FAILED,
 	STMT_OUTCOME_PUT,
@@ -108,6 +112,7 @@ enum stmt_id {
 	STMT_QUEUE_DROP,
 	STMT_CURVE_EACH,
 	STMT_RECORD_REPORT,
+	STMT_RECORD_REPORTS_OF,
 	STMT_RECORD_SERIES,
 	STMT_RECORD_TRIAL,
 	STMT_RECORD_RETRY,
@@ -118,6 +123,8 @@ enum stmt_id {
 	STMT_WARM_EACH,
 	STMT_COUNT
 };
+
+enum { STORE_REPORTING = 256 };
 
 struct store {
 	sqlite3 *db;
@@ -137,6 +144,8 @@ struct store {
 	size_t n_names;
 	sqlite3_stmt *stmts[STMT_COUNT];
 	int64_t steps, steps_most; /* query-limit.c */
+	/* Trials that have no row in t_curve, by their number; 0 = none. */
+	int64_t reporting[STORE_REPORTING];
 };
 
 /* The state of a path: -1 an error, 0 no file or an empty one, 1 a file. */

@@ -660,9 +660,11 @@ struct store_record {
 };
 /*
  * metrics (ends with NULL; NULL = none): reports of these are included, and
- * what the trials had used up.  Then all reports are sorted.
+ * what the trials had used up.  Then all reports are sorted.  curves: reports of
+ * ended trials may be read from their copy in t_curve, where it is whole, and not
+ * one by one; a damaged row of t_metric is then not seen.
  */
-int store_walk_records(struct store *, const char *const *metrics,
+int store_walk_records(struct store *, const char *const *metrics, bool curves,
     int (*)(void *, const struct store_record *), void *, struct err *);
 /* What trials use up is recorded with the report that was added last. */
 int

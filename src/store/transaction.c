@@ -8,6 +8,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "src/base/err.h"
@@ -25,6 +26,7 @@ static int
 read_counter(struct store *s, struct err *e)
 {
 	struct row r = row_begin(s, STMT_COUNTER_GET, "t_counter", 0, e);
+	int64_t ours = s->seq;
 	int rc;
 
 	if (r.st == NULL || (rc = row_next(&r)) < 0)
@@ -34,6 +36,8 @@ read_counter(struct store *s, struct err *e)
 		    "%s: the database is damaged: t_counter has no row",
 		    s->path);
 	s->seq = s->seq_begin = row_int(&r, 0, 0, ROW_INT_MAX);
+	if (s->seq != ours)
+		memset(s->reporting, 0, sizeof s->reporting);
 	stmt_done(r.st);
 	return row_end(&r);
 }
@@ -73,6 +77,7 @@ store_rollback(struct store *s)
 	if (!sqlite3_get_autocommit(s->db))
 		(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	store_names_clear(s);
+	memset(s->reporting, 0, sizeof s->reporting);
 	s->begun = s->lost = false;
 }
 

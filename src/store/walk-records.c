@@ -20,6 +20,7 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
+#include "src/store/row-curve.h"
 
 struct record {
 	int64_t seq;
@@ -57,7 +58,13 @@ struct retry_row {
 struct merge {
 	struct row trials, reports, retries;
 	/* the cursor is on a row */
-	bool more_trials, more_reports, more_retries;
+	bool more_trials, more_reports, more_retries, more_curves;
+	/*
+	 * The reports of ended trials in one value each; where it is missing,
+	 * reports has those of one trial.  curves.st is NULL: not used.
+	 */
+	struct row curves;
+	int64_t curve_trial, curve_end;
 	struct trial_row trial;
 	struct report_row report;
 	struct retry_row retry;
@@ -250,10 +257,74 @@ run_sort(struct run *r)
 		}
 }
 
+static int
+next_curve(struct merge *m)
+{
+	struct row *r = &m->curves;
+	int rc;
+
+	if ((rc = next_row(r, &m->more_curves)) <= 0)
+		return rc;
+	m->curve_trial = row_int(r, 0, m->curve_trial + 1, ROW_INT_MAX);
+	m->curve_end = row_int(r, 1, 0, ROW_INT_MAX);
+	return row_end(r);
+}
+
+/* From the value at the cursor of curves; false: it is damaged. */
+static bool
+read_curve(struct merge *m, struct run *r)
+{
+	sqlite3_stmt *st = m->curves.st;
+	struct record record = {
+		.state = TRIAL_RUNNING, .seconds = NAN, .dollars = NAN
+	};
+	struct row_curve c;
+	int rc;
+
+	row_curve_open(&c, sqlite3_column_blob(st, 2),
+	    (size_t)sqlite3_column_bytes(st, 2));
+	/* Room for all, and for an end. */
+	if (c.left > 0 && (uint64_t)c.left <= (uint64_t)(c.end - c.at)) {
+		r->cap = (size_t)c.left + 1;
+		r->records = xreallocarray(NULL, r->cap, sizeof *r->records);
+	}
+	while ((rc = row_curve_next(&c, &record.value)) > 0) {
+		record.step = c.step;
+		record.seq = c.seq;
+		run_add(r, &record);
+	}
+	if (rc < 0)
+		r->n = 0;
+	return rc == 0;
+}
+
+/* The reports of the trial at the cursor, if it has ended in one value. */
+static int
+read_one(struct merge *m, struct run *r)
+{
+	while (m->more_curves && m->curve_trial < r->trial)
+		if (next_curve(m) < 0)
+			return -1;
+	if (m->more_curves && m->curve_trial == r->trial &&
+	    m->trial.end.seq != 0 && m->curve_end == m->trial.end.seq &&
+	    read_curve(m, r))
+		return 0;
+	stmt_int(m->reports.st, 1, r->trial);
+	do {
+		if (next_report(m) < 0)
+			return -1;
+		if (m->more_reports)
+			run_add(r, &m->report.record);
+	} while (m->more_reports);
+	return 0;
+}
+
 /* All reports of the trial at the cursor of trials. */
 static int
 read_reports(struct merge *m, struct run *r)
 {
+	if (m->curves.st != NULL)
+		return read_one(m, r);
 	while (m->more_reports && m->report.trial <= r->trial) {
 		if (m->report.trial == r->trial)
 			run_add(r, &m->report.record);
@@ -376,8 +447,30 @@ names_bind(struct merge *m, struct buf *text)
 	stmt_text(m->reports.st, 1, buf_str(text));
 }
 
+/* Use what t_curve has, unless it has nothing: in a file of an older version. */
+static int
+curves_begin(struct merge *m, struct store *s, struct err *e)
+{
+	m->curves = row_begin(s, STMT_CURVE_WALK, "t_curve", 1, e);
+	if (m->curves.st == NULL || next_curve(m) < 0)
+		return -1;
+	if (!m->more_curves) {
+		m->curves.st = NULL;
+		return 0;
+	}
+	m->reports = row_begin(s, STMT_RECORD_REPORTS_OF, "t_metric", 3, e);
+	return m->reports.st == NULL ? -1 : 0;
+}
+
+/* The first report; where curves are used they are read for each trial. */
+static int
+first_report(struct merge *m)
+{
+	return m->curves.st != NULL ? 0 : next_report(m);
+}
+
 int
-store_walk_records(struct store *s, const char *const *metrics,
+store_walk_records(struct store *s, const char *const *metrics, bool curves,
     int (*f)(void *, const struct store_record *), void *arg, struct err *e)
 {
 	bool series = metrics != NULL && metrics[0] != NULL;
@@ -397,13 +490,17 @@ store_walk_records(struct store *s, const char *const *metrics,
 		return -1;
 	if (series)
 		names_bind(&m, &names);
-	if (next_trial(&m) >= 0 && next_report(&m) >= 0 && next_retry(&m) >= 0)
+	if ((!curves || series || curves_begin(&m, s, e) == 0) &&
+	    next_trial(&m) >= 0 && first_report(&m) >= 0 && next_retry(&m) >= 0)
 		rc = merge_all(&m, f, arg);
 	for (i = 0; i < m.n; i++)
 		free(m.heap[i].records);
 	free(m.heap);
 	stmt_done(m.trials.st);
-	stmt_done(m.reports.st);
+	if (m.curves.st != NULL)
+		stmt_done(m.curves.st);
+	if (m.reports.st != NULL)
+		stmt_done(m.reports.st);
 	stmt_done(m.retries.st);
 	buf_free(&names);
 	return rc;

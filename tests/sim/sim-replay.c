@@ -542,14 +542,47 @@ replay_looks(struct replay *rp, const struct plugins *plugins)
 		    look.trial, look.price, look.budget, look.spent);
 }
 
+/* A sum over all records in their order. */
+static int
+digest_record(void *arg, const struct store_record *r)
+{
+	uint64_t *sum = arg, bits;
+
+	memcpy(&bits, &r->value, sizeof bits);
+	/* Not every NaN has the same bits. */
+	if (isnan(r->value))
+		bits = 1;
+	*sum = (*sum ^ (uint64_t)r->trial) * UINT64_C(1099511628211);
+	*sum = (*sum ^ (uint64_t)r->step) * UINT64_C(1099511628211);
+	*sum = (*sum ^ bits) * UINT64_C(1099511628211);
+	*sum = (*sum ^ (uint64_t)r->state) * UINT64_C(1099511628211);
+	return 0;
+}
+
+/* The copies of ended trials, which a start reads, are what was recorded. */
+static void
+replay_copies(struct replay *rp, struct err *e)
+{
+	uint64_t rows = 0, copies = 0;
+
+	if (store_walk_records(
+		rp->s->reader, NULL, false, digest_record, &rows, e) < 0 ||
+	    store_walk_records(
+		rp->s->reader, NULL, true, digest_record, &copies, e) < 0)
+		sim_wrong(rp->s, "%s", e->text);
+	else if (rows != copies)
+		sim_wrong(rp->s, "t_curve has other reports than t_metric");
+}
+
 static void
 replay_run(struct replay *rp, const struct plugins *plugins, struct err *e)
 {
 	size_t i;
 
 	replay_rows(rp);
+	replay_copies(rp, e);
 	if (store_walk_records(rp->s->reader, stop_rule_set_metrics(rp->rules),
-		on_record, rp, e) < 0)
+		false, on_record, rp, e) < 0)
 		sim_wrong(rp->s, "%s", e->text);
 	for (i = 0; i < rp->n_stops && *rp->s->wrong == '\0'; i++)
 		if (!rp->stops[i].seen)

@@ -71,7 +71,7 @@ policy_curves_read(struct curve_file *b, struct replay_plan *plan,
 	if (replay_recorded_study(&study, s, e) == -1)
 		return -1;
 	r.ends = history_new(0, study->maximize, 0);
-	rc = store_walk_records(s, NULL, on_end, &r, e);
+	rc = store_walk_records(s, NULL, false, on_end, &r, e);
 	if (rc == 0)
 		rc = replay_each_other(s, on_other, &r, e);
 	if (rc == 0)

@@ -159,8 +159,8 @@ replay_recorded(struct replay_sum *sum, struct store *s,
 			rc = store_walk_stopped(s, on_stopped, &r.rerun, e);
 		if (rc == 0)
 			rc = store_walk_records(s,
-			    stop_rule_set_metrics(r.rerun.set), on_record, &r,
-			    e);
+			    stop_rule_set_metrics(r.rerun.set), false,
+			    on_record, &r, e);
 		if (rc == 0) {
 			replay_look(&r.rerun);
 			replay_rerun_sum(sum, &r.rerun);

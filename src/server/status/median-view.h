@@ -31,6 +31,7 @@ struct median_view {
 	struct median_view_step *steps; /* ascending */
 	size_t n, cap;
 	size_t next; /* where the next flush continues */
+	size_t hint; /* where the next report of a start is expected */
 };
 
 /*

@@ -97,6 +97,18 @@ on_stopped(void *arg, const struct store_stopped *row)
 	return 0;
 }
 
+/* Only a stopped trial can have a second look. */
+static bool
+any_stopped(const struct history *h)
+{
+	int64_t trial;
+
+	for (trial = 1; trial <= history_count(h); trial++)
+		if (history_state(h, trial) == TRIAL_STOPPED)
+			return true;
+	return false;
+}
+
 static void
 looks_decide(struct tuner *t, bool external, struct second_look *look)
 {
@@ -108,6 +120,8 @@ looks_decide(struct tuner *t, bool external, struct second_look *look)
 	};
 
 	*look = (struct second_look){ .trial = 0 };
+	if (!any_stopped(t->history))
+		return;
 	if (store_walk_looks(t->store, on_stopped, &sl, NULL) == 0) {
 		study.stopped = sl.list;
 		study.n_stopped = sl.n;

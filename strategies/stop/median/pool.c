@@ -538,15 +538,32 @@ curve_mend(
 	free(steps);
 }
 
+/* Nothing was asked yet: the first question fills its cell from the curves. */
+static void
+observe_unasked(struct pool *p, int64_t trial)
+{
+	curve_summary_cache_forget(p->values, trial);
+	if (p->rule.completed && !member_is(p, trial))
+		return;
+	p->reports++;
+	member_set(p, trial, true);
+}
+
 void
 pool_observe(
     struct pool *p, const struct history *h, int64_t trial, int64_t step)
 {
-	struct curve c = history_curve(h, trial);
-	ptrdiff_t at = curve_at(&c, step);
+	struct curve c;
+	ptrdiff_t at;
 	double old;
 	bool grew;
 
+	if (p->rule.key == POOL_CARRY && p->spans == NULL && p->cells.n == 0) {
+		observe_unasked(p, trial);
+		return;
+	}
+	c = history_curve(h, trial);
+	at = curve_at(&c, step);
 	assert(at >= 0);
 	grew = (size_t)at + 1 == c.n && !history_replaced_value(h, &old);
 	if (!grew)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Row pack: 64 small networks, packed in one process and each in a process of its
-# own, as many at a time as there are cores.  On a GPU when there is one and
-# mlp-cuda was built; BENCH_DEVICE=cpu keeps it off.
+# Rows pack: 64 small networks, packed in one process and each in a process of its
+# own, as many at a time as there are cores: where arithmetic takes most of the time,
+# and where a process takes most of it before its first step.  On a GPU when there is
+# one and mlp-cuda was built; BENCH_DEVICE=cpu keeps it off.
 set -eu
 : "${BENCH_MLP:?is examples/fashion-mnist/mlp}"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +12,6 @@ OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
 [ ! -x "$BENCH_MLP-cuda" ] || BENCH_MLP=$BENCH_MLP-cuda
 device=${BENCH_DEVICE:-auto}
-common="--device=$device --train-size=10000 --epochs=3 --batch=128"
 n=64 cores=$(nproc)
 
 # The settings of network number i.
@@ -21,6 +21,7 @@ lr() { # i
 
 # All at once; the input ends when each has said its end.
 packed() { # how many
+	rm -f "in-$1"
 	mkfifo "in-$1"
 	"$BENCH_MLP" --pack $common <"in-$1" >"packed-$1.out" 2>/dev/null &
 	program=$!
@@ -60,24 +61,32 @@ cpu() {
 	    awk '{ print $1 * 60 + $2 + $3 * 60 + $4 }' >cpu
 }
 
-cpu; c0=$(cat cpu)
-t=$(now)
-packed $n
-packed_s=$(since "$t")
-cpu; c1=$(cat cpu)
-t=$(now)
-apart $n "$cores"
-apart_s=$(since "$t")
-cpu; c2=$(cat cpu)
-t=$(now)
-packed 1
-one_s=$(since "$t")
+# rows WHAT REACH ARGUMENTS: the rows of networks trained so
+rows() {
+	common="--device=$device --batch=128 $3"
+	cpu; c0=$(cat cpu)
+	t=$(now)
+	packed $n
+	packed_s=$(since "$t")
+	cpu; c1=$(cat cpu)
+	t=$(now)
+	apart $n "$cores"
+	apart_s=$(since "$t")
+	cpu; c2=$(cat cpu)
+	t=$(now)
+	packed 1
+	one_s=$(since "$t")
 
-row "pack on $(cat device), $n networks, trials/s" \
-    "$(calc "$n / $packed_s")" \
-    "$n processes, $cores at a time $(calc "$n / $apart_s")" \
-    "$(calc "$apart_s / $packed_s")" '≥ 10 on a GPU'
-row "pack on $(cat device), $n networks, s of CPU" "$(calc "$c1 - $c0")" \
-    "$n processes $(calc "$c2 - $c1")" \
-    "$(calc "($c2 - $c1) / ($c1 - $c0)")" -
-row "pack on $(cat device), 1 network, s" "$one_s" - - -
+	row "pack on $(cat device), $n networks$1, trials/s" \
+	    "$(calc "$n / $packed_s")" \
+	    "$n processes, $cores at a time $(calc "$n / $apart_s")" \
+	    "$(calc "$apart_s / $packed_s")" "$2"
+	row "pack on $(cat device), $n networks$1, s of CPU" \
+	    "$(calc "$c1 - $c0")" "$n processes $(calc "$c2 - $c1")" \
+	    "$(calc "($c2 - $c1) / ($c1 - $c0)")" -
+	row "pack on $(cat device), 1 network$1, s" "$one_s" - - -
+}
+
+rows '' '≥ 10 on a GPU' '--train-size=10000 --epochs=3'
+rows ', one epoch of 1,000 pictures' '≥ 10' \
+    '--train-size=1000 --validation-size=1000 --epochs=1'

@@ -119,6 +119,8 @@ main(int argc, char **argv)
 	struct json_doc *doc;
 	struct err e = ERR_INIT;
 
+	/* As hpotune begins. */
+	mem_settle();
 	if (argc != 4 && argc != 5) {
 		fprintf(stderr, "usage: tpe SUGGESTIONS PARAMETERS KIND "
 				"[CANDIDATES]\n");

@@ -205,7 +205,7 @@ gp_candidates_best(double *rows, double *score, size_t k,
 	size_t most = block_size(f.d), near, at, m, i;
 	double size = gp_axes_size(g->space), *block;
 
-	if (size <= (double)rule->candidates) {
+	if (size <= (double)rule->whole) {
 		gp_candidates_every(&f, g, (size_t)size);
 		return f.n;
 	}

@@ -148,6 +148,7 @@ lower_least(const struct look *l, size_t best, struct rng *rng)
 	double *rows = xcalloc((KEPT + 1) * d, sizeof *rows);
 	double score[KEPT + 1], most = -INFINITY;
 	struct gp_candidates_rule rule = { .candidates = CANDIDATES,
+		.whole = CANDIDATES,
 		.good = l->rows.x + best * d,
 		.n_good = 1 };
 

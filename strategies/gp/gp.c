@@ -28,9 +28,10 @@
 
 enum {
 	KEPT = 64, /* of a sweep: enough to step over what was tried */
-	LESS = 16, /* of the candidates with constraints */
-	LESS_COST = 4, /* with durations */
-	LESS_BRIEF = 2, /* of several objectives as one */
+	LESS = 4, /* of the candidates with constraints */
+	MORE_BRIEF = 2, /* of several objectives as one */
+	WHOLE =
+	    4, /* times the candidates: a space that is searched completely */
 	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
@@ -62,7 +63,7 @@ static const struct option options[] = {
 	    .type = OPTION_INT,
 	    .min = 64,
 	    .max = 1e8,
-	    .def = "8192",
+	    .def = "2048",
 	    .help = "points whose expected improvement is compared" },
 	{ .name = "local_searches",
 	    .type = OPTION_INT,
@@ -224,14 +225,12 @@ candidates_of(
 {
 	double m = plugin_option_number(q->options, "candidates");
 
-	if (q->rows.n > FULL_ROWS && gp_axes_size(&q->space) > m)
+	if (q->rows.n > FULL_ROWS && gp_axes_size(&q->space) > WHOLE * m)
 		m *= FULL_ROWS / (double)q->rows.n;
 	if (goal->n_models > 1 || !goal->improve)
 		m /= LESS;
-	else if (goal->cost != NULL)
-		m /= LESS_COST;
-	else if (q->rule.brief)
-		m /= LESS_BRIEF;
+	else if (q->rule.brief && goal->cost == NULL)
+		m *= MORE_BRIEF;
 	return m > 1 ? (size_t)m : 1;
 }
 
@@ -297,6 +296,7 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 		.n_good = q->n_good };
 
 	rule.candidates = candidates_of(q, goal);
+	rule.whole = rule.candidates * (goal->n_models > 1 ? 1 : WHOLE);
 	n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
@@ -345,7 +345,7 @@ bounds_choose(struct gp_question *q)
 		q->high[k] = 1;
 	}
 	if (gp_axes_size(&q->space) >
-		plugin_option_number(q->options, "candidates") &&
+		WHOLE * plugin_option_number(q->options, "candidates") &&
 	    gp_region_wanted(q->ask, after)) {
 		if (gp_region_choose(&q->rows, &q->space,
 			gp_region_centre(&q->rows, &q->space, q->ask), q->low,

@@ -287,6 +287,7 @@ void gp_acquisition(const struct gp_acquisition_goal *, const double *rows,
 /* Number of candidate rows scored before local search. */
 struct gp_candidates_rule {
 	size_t candidates;
+	size_t whole; /* a space of at most so many rows: all of them */
 	const double *good; /* rows; points near them are candidates, too */
 	size_t n_good;
 };

@@ -90,7 +90,7 @@ check_options(void)
 	    "{\"n_startup_trials\": 10, \"startup\": \"sobol\", "
 	    "\"deterministic_objective\": false, \"warp\": true, "
 	    "\"cost_aware\": false, "
-	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 8192, "
+	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 2048, "
 	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
 	    "\"max_trials\": 4000}";
 	static const char *const others[] = { "{\"n_startup_trials\": 9}",

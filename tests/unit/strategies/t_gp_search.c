@@ -348,7 +348,7 @@ static void
 check_beside(struct gp_acquisition_goal *goal, struct rng *rng)
 {
 	enum { KEPT = 40, D = 4 };
-	struct gp_candidates_rule rule = { .candidates = 4096 };
+	struct gp_candidates_rule rule = { .candidates = 4096, .whole = 4096 };
 	double centre[D] = { 0.5, 0.5, 0.1, 0.05 }, rows[KEPT * D];
 	double score[KEPT], free_score[KEPT];
 	size_t beyond = 0, i;

@@ -369,6 +369,8 @@ page_put(struct html *h, const struct web_access *access,
 	for (k = 0; k < AGAINST; k++)
 		chart_put(h, lines, n, (enum against)k, address);
 	values_put(h, lines, n);
+	if (web_address_param(address, "study", STUDIES) != NULL)
+		section_note(h, "The first %d studies are shown.", STUDIES);
 	html_close(h, "div");
 	web_zoom_put_compare(h, address, last_of(lines, n, BY_COST) > 0);
 	web_frame_end(h);

@@ -107,7 +107,7 @@ table_put(struct web_page_study *p, struct err *e)
 	if (web_table_put(&p->r, p->id, p->address, e) != 0)
 		return -1;
 	html_close(h, "div");
-	web_table_columns_put(&p->r, p->address);
+	web_table_forms_put(&p->r, p->id, p->address);
 	web_frame_end(h);
 	return 0;
 }

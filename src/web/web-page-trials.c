@@ -45,6 +45,15 @@ value_read(struct buf *out, struct page *r, size_t trial, const char *name,
 	return rc == -1 ? -1 : 0;
 }
 
+static void
+head_put(struct html *h, const char *scope, const char *text)
+{
+	html_open(h, "th");
+	html_attr(h, "scope", scope);
+	html_text(h, text);
+	html_close(h, "th");
+}
+
 /* A row for each parameter; those that differ are marked. */
 static int
 param_put(struct page *r, const char *name, const size_t *trials, size_t n,
@@ -63,7 +72,7 @@ param_put(struct page *r, const char *name, const size_t *trials, size_t n,
 	html_open(&r->h, "tr");
 	if (differ)
 		html_attr(&r->h, "class", "differs");
-	html_leaf(&r->h, "th", NULL, name);
+	head_put(&r->h, "row", name);
 	for (i = 0; i < n; i++) {
 		html_leaf(&r->h, "td", "n", buf_str(&values[i]));
 		buf_free(&values[i]);
@@ -85,13 +94,14 @@ side_put(struct page *r, const struct web_study *s, const size_t *trials,
 	html_attr(&r->h, "class", "wide");
 	html_open(&r->h, "table");
 	html_open(&r->h, "tr");
-	html_leaf(&r->h, "th", NULL, "");
+	html_leaf(&r->h, "td", NULL, "");
 	for (i = 0; i < n; i++) {
 		buf_printf(&b, "trial %" PRId64, r->trials[trials[i]].number);
 		rest =
 		    xasprintf("/trial/%" PRId64, r->trials[trials[i]].number);
 		address = web_frame_address(s->id, rest);
 		html_open(&r->h, "th");
+		html_attr(&r->h, "scope", "col");
 		html_attr(&r->h, "class", "n");
 		web_frame_link(&r->h, address, buf_str(&b));
 		html_close(&r->h, "th");
@@ -101,13 +111,13 @@ side_put(struct page *r, const struct web_study *s, const size_t *trials,
 	}
 	html_close(&r->h, "tr");
 	html_open(&r->h, "tr");
-	html_leaf(&r->h, "th", NULL, "state");
+	head_put(&r->h, "row", "state");
 	for (i = 0; i < n; i++)
 		html_leaf(&r->h, "td", "n",
 		    trial_state_name(r->trials[trials[i]].state));
 	html_close(&r->h, "tr");
 	html_open(&r->h, "tr");
-	html_leaf(&r->h, "th", NULL, r->study->metric);
+	head_put(&r->h, "row", r->study->metric);
 	for (i = 0; i < n; i++) {
 		if (!isnan(r->trials[trials[i]].objective))
 			rows_put_number(&b, r->trials[trials[i]].objective, 6);
@@ -146,14 +156,20 @@ web_page_trials(struct buf *out, const struct web_access *access,
 		rc = err_set(e, ERR_USAGE,
 		    "no trial is given: /s/NAME/trials?trial=1&trial=2");
 	if (rc == 0) {
-		web_frame_begin(&r.h, access, "trials", NULL,
+		web_frame_begin(&r.h, access, "trials", "/",
 		    (struct web_step[]){ { "studies", "/" }, { s->id, back },
 			{ "trials side by side", NULL } },
 		    3);
 		html_leaf(&r.h, "h1", NULL, "Trials side by side");
+		html_open(&r.h, "div");
+		html_attr(&r.h, "id", "part-side");
 		rc = side_put(&r, s, trials, n, e);
 		if (rc == 0)
 			rc = section_trial_curves(&r, trials, n, e);
+		html_close(&r.h, "div");
+		if (web_address_param(address, "trial", SIDE) != NULL)
+			section_note(
+			    &r.h, "The first %d trials are shown.", SIDE);
 		web_zoom_put(&r, "curves", address);
 		web_frame_end(&r.h);
 	}

@@ -327,6 +327,15 @@ row_put(struct table *t, const struct store_rows *rows)
 	html_attr(h, "data-trial", store_rows_text(rows, 0));
 	html_open(h, "td");
 	html_attr(h, "class", "n");
+	html_open(h, "input");
+	html_attr(h, "type", "checkbox");
+	html_attr(h, "name", "trial");
+	html_attr(h, "value", store_rows_text(rows, 0));
+	html_attr(h, "form", "side");
+	html_attrf(
+	    h, "aria-label", "compare trial %s", store_rows_text(rows, 0));
+	html_close(h, "input");
+	html_text(h, " ");
 	web_frame_link(h, address, store_rows_text(rows, 0));
 	html_close(h, "td");
 	for (i = 0; i < t->n_chosen; i++)
@@ -521,8 +530,23 @@ usual_put(struct table *t)
 	buf_free(&b);
 }
 
+/* The form of the boxes in the table, which stays when the table is replaced. */
+static void
+side_put(struct html *h, const char *study)
+{
+	char *to = web_frame_address(study, "/trials");
+
+	html_open(h, "form");
+	html_attr(h, "id", "side");
+	html_attr(h, "action", to);
+	html_leaf(h, "button", NULL, "Compare the selected trials");
+	html_close(h, "form");
+	free(to);
+}
+
 void
-web_table_columns_put(struct page *r, const struct web_address *address)
+web_table_forms_put(
+    struct page *r, const char *study, const struct web_address *address)
 {
 	struct table t = { .r = r, .address = address };
 	struct html *h = &r->h;
@@ -547,5 +571,7 @@ web_table_columns_put(struct page *r, const struct web_address *address)
 		usual_put(&t);
 	html_close(h, "form");
 	html_close(h, "details");
+	if (r->n > 0)
+		side_put(h, study);
 	table_fini(&t);
 }

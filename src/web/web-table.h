@@ -16,9 +16,10 @@ int web_table_put(
     struct page *, const char *study, const struct web_address *, struct err *);
 
 /*
- * The form by which columns of the table are chosen (column=NAME in the
- * address).
+ * The forms below the table: columns of one's choice (column=NAME in the
+ * address), and the trials whose boxes are marked beside each other.
  */
-void web_table_columns_put(struct page *, const struct web_address *);
+void web_table_forms_put(
+    struct page *, const char *study, const struct web_address *);
 
 #endif /* HPOTUNE_WEB_TABLE_H */

@@ -344,6 +344,23 @@ class User:
         check(b.until("location.search === '?where=x+%3E+0.5' || "
                       "location.search === '?where=x%20%3e%200.5'"),
               "a link shows the usual ones", b.js("location.href"))
+        self.go("/s/run")
+        for trial in 3, 5:
+            b.click(*self.middle(f"input[name=trial][value='{trial}']"))
+        before = b.js("document.querySelector('#trials tbody').innerHTML")
+        b.until("document.querySelector('#trials tbody').innerHTML !== "
+                + json.dumps(before))
+        b.click(*self.middle("#side button"))
+        check(b.until("location.pathname + location.search === "
+                      "'/s/run/trials?trial=5&trial=3' && "
+                      "document.querySelectorAll('#part-side path.study, "
+                      "#part-side .study').length > 1"),
+              "marked trials are compared, also after the table was replaced",
+              b.js("location.href"))
+        self.go("/s/run/trials?trial=1&trial=2")
+        side = b.js("document.querySelector('#part-side').innerHTML")
+        check(b.until("document.querySelector('#part-side').innerHTML !== "
+                      + json.dumps(side)), "which is followed")
         self.go("/s/run?where=stat=x")
         check("did you mean state" in (b.js(
             "document.querySelector('.trouble')?.textContent") or ""),

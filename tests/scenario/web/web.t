@@ -129,6 +129,12 @@ is "$(tr -d '\n' <body |
 study s1trial 1' 'trials beside each other: a colour for each'
 web get "$site" /s/small/trial/1/line >out
 like "$(cat body)" '^trial 1, completed: acc 0\.[0-9]+$' 'a trial in a line'
+web get "$site" "/s/small/trials?$(seq -f 'trial=%.0f' 1 13 | tr '\n' '&')" >out
+like "$(cat body)" 'The first 12 trials are shown' 'more than there is room for'
+is "$(grep -o '<th[ >][^>]*' body | grep -vc scope=)" 0 'each head has its scope'
+web get "$site" "/compare?$(yes study=small | head -n 9 | tr '\n' '&')" >out
+like "$(cat body)" 'The first 8 studies are shown' 'of studies as well'
+is "$(web check body)" '' 'which is a page'
 is "$(web get "$site" /s/small/trial/1/live)" 404 'no other pages'
 
 # The table of trials: filter, order, pages.

@@ -3,7 +3,7 @@
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
-        [--mixed odd|even] [--save FILE]
+        [--mixed odd|even] [--bbob 2,5:odd [--noise SHARE]] [--save FILE]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
 COCO's suite (coco-experiment of PyPI), with --mixed odd or even those of
@@ -13,9 +13,10 @@ k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
 A tool is a strategy of hpotune with options that are not its defaults, as
-tpe+n_ei_candidates=24+startup=sobol, or a sampler of Optuna, optuna:NAME; with
---equal-epochs also a scheduler of Syne Tune 0.16, syne:NAME, and freeze:thaw.
-NAME@8: eight trials run at a time, and the oldest ends first (not with
+tpe+n_ei_candidates=24+startup=sobol, a sampler of Optuna, optuna:NAME, or hebo:,
+smac: and nevergrad: of bench/peers.py (a NAME behind them is another facade or
+optimizer); one that is not installed is left out.  With --equal-epochs also a
+scheduler of Syne Tune 0.16, syne:NAME, and freeze:thaw.  NAME@8: eight trials run at a time, and the oldest ends first (not with
 --equal-epochs).  --save: each run is a line of FILE; a run that is there is not
 made again, unless PROGRAM has changed since.
 
@@ -29,11 +30,13 @@ import functools
 import hashlib
 import json
 import math
+import random
 import statistics
 import sys
 import warnings
 
 import mixed
+import peers
 from fidelity import FreezeThaw, SyneTune
 from searchloop import Program, Runs, strategy_of
 
@@ -83,6 +86,30 @@ class Bbob:
 
     def value(self, params):
         return float(self.problem(list(params.values())))
+
+
+class Noisy:
+    """The twin of a problem: normal noise is added to what the tool is told,
+    its deviation this share of the distance from the median of random settings
+    to the best of 1,000.  What counts is the value without noise of the setting
+    whose result looked best so far."""
+
+    def __init__(self, problem, share):
+        self.name = "%s, noise %g" % (problem.name, share)
+        self.problem, self.space = problem, problem.space
+        self.maximize = problem.maximize
+        rng = random.Random(problem.name)
+        seen = sorted(problem.value(
+            {k: rng.uniform(p["min"], p["max"])
+             for k, p in problem.space.items()}) for _ in range(1000))
+        self.deviation = share * (seen[500] - seen[0])
+
+    def start(self, seed):
+        self.rng = random.Random(seed)
+
+    def value(self, params):
+        self.true = self.problem.value(params)
+        return self.true + self.rng.gauss(0, self.deviation)
 
 
 def bbob_of(text):
@@ -208,6 +235,8 @@ class Optuna:
 def peer(name):
     """The tool of KIND:NAME."""
     kind, _, name = name.partition(":")
+    if kind in peers.KINDS:
+        return peers.KINDS[kind](name)
     return {"optuna": lambda: Optuna(name),
             "syne": lambda: SyneTune(name, EPOCHS),
             "freeze": lambda: FreezeThaw(EPOCHS)}[kind]()
@@ -216,13 +245,20 @@ def peer(name):
 def run_trials(tool, problem, seed, trials, workers=1):
     """Values of the trials of one run, smaller is better."""
     tool.start(problem, seed)
-    values, running = [], []
+    values, running, noisy = [], [], isinstance(problem, Noisy)
+    seen = math.inf
+    if noisy:
+        problem.start(seed)
     for asked in range(trials + workers):
         if len(running) == workers or asked >= trials and running:
             tool.trial, params = running.pop(0)
             value = problem.value(params)
             tool.end(value, False)
-            values.append(-value if problem.maximize else value)
+            if noisy:
+                values.append(problem.true if value < seen else values[-1])
+                seen = min(seen, value)
+            else:
+                values.append(-value if problem.maximize else value)
         if asked < trials:
             params = tool.ask()
             running.append((tool.trial, params))
@@ -249,8 +285,11 @@ def run_epochs(tool, problem, seed, trials):
     return out
 
 
-def running_best(values):
+def best_so_far(values, known=False):
+    """known: each is the best so far already."""
     out, best = [], math.inf
+    if known:
+        return values
     for v in values:
         best = min(best, v)
         out.append(best)
@@ -263,6 +302,8 @@ def main():
     ap.add_argument("--lcbench")
     ap.add_argument("--bbob", help="dimensions of COCO's functions, as 2,5,10; "
                     ":odd or :even behind them, half of the functions")
+    ap.add_argument("--noise", type=float, help="the twins of the functions of "
+                    "COCO with noise of this share instead, as 0.1")
     ap.add_argument("--mixed", choices=("odd", "even"),
                     help="which half of bench/mixed.py")
     ap.add_argument("--seeds", type=int, default=20)
@@ -279,7 +320,9 @@ def main():
     problems = [] if args.equal_epochs else [
         Function(program, n) for n in FUNCTIONS]
     if args.bbob:
-        problems += bbob_of(args.bbob)
+        found = bbob_of(args.bbob)
+        problems += ([Noisy(p, args.noise) for p in found] if args.noise
+                     else found)
     if args.mixed:
         problems += mixed.problems(args.mixed)
     if args.lcbench:
@@ -290,8 +333,13 @@ def main():
                     if p.name in wanted or p.name.split()[0] in wanted]
     server = Program(args.program)
     tools = {}
+    peers.Nevergrad.budget = args.trials
     for tool in args.tools.split(","):
         name = tool.partition("@")[0]
+        if peers.missing(name):
+            print("%s: left out, as there is no Python module %s" %
+                  (tool, peers.missing(name)), file=sys.stderr)
+            continue
         tools[tool] = (peer(name) if ":" in name else
                        Ours(server, name, json.loads(args.rules)
                             if args.equal_epochs else ()))
@@ -308,19 +356,21 @@ def main():
     print("|---" * (len(tools) + 1) + "|")
     for problem in problems:
         middle = statistics.median(run_trials(
-            Ours(server, "random"), problem, 999, 400))
+            Ours(server, "random"), problem.problem
+            if isinstance(problem, Noisy) else problem, 999, 400))
         runs = {}
         for name, tool in tools.items():
             run = (run_epochs if args.equal_epochs else
                    functools.partial(run_trials,
                                      workers=int(name.partition("@")[2] or 1)))
             by = "" if ":" in name else maker
-            runs[name] = [running_best(saved.get(
+            runs[name] = [best_so_far(saved.get(
                 (kind, by, problem.name, name, s, args.trials),
-                lambda s=s: run(tool, problem, s, args.trials)))
+                lambda s=s: run(tool, problem, s, args.trials)),
+                isinstance(problem, Noisy))
                           for s in range(args.first, args.first + args.seeds)]
             print("#", problem.name, name, "done", file=sys.stderr)
-        best = min(r[-1] for rs in runs.values() for r in rs)
+        best = min(min(r) for rs in runs.values() for r in rs)
         for name in tools if reference in tools else ():
             for m in marks:
                 pairs[name][m].append(

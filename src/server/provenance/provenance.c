@@ -44,6 +44,7 @@ struct provenance {
 	bool wanted; /* it is asked after the commit */
 	struct capture *child; /* the program that is asked; NULL = none */
 	bool answered; /* an answer is to be recorded */
+	bool in_part; /* that of git is, while packages are awaited */
 };
 
 /* PRETTY_NAME of os-release(5), or NULL. */
@@ -143,13 +144,13 @@ provenance_free(struct provenance *p)
 bool
 provenance_answered(const struct provenance *p)
 {
-	return p != NULL && p->answered;
+	return p != NULL && (p->answered || p->in_part);
 }
 
 bool
 provenance_busy(const struct provenance *p)
 {
-	return p != NULL && (p->answered || p->child != NULL);
+	return p != NULL && (p->answered || p->in_part || p->child != NULL);
 }
 
 /* ---- rows ------------------------------------------------------------------ */
@@ -216,6 +217,9 @@ provenance_record(
 {
 	if (p == NULL)
 		return;
+	if (p->in_part && !p->answered)
+		row_put(p, p->asked_us);
+	p->in_part = false;
 	if (p->answered) {
 		p->answered = false;
 		row_put(p, p->asked_us);
@@ -285,8 +289,13 @@ packages_ask(struct provenance *p)
 	}
 	p->packages_asked = true;
 	if (capture_start(&p->child, p->env.loop, &spec, on_packages, p, &e) ==
-	    0)
+	    0) {
+		/* The server may end before the program does. */
+		p->in_part = p->id != 0;
+		if (p->in_part)
+			p->env.wake(p->env.arg);
 		return;
+	}
 	p->child = NULL;
 	free(p->packages_why);
 	p->packages_why = xstrdup(e.text);

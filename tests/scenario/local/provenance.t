@@ -168,6 +168,24 @@ is "$(sql hangs.db "SELECT provenance, git_dirty FROM attempts
     JOIN provenance USING (provenance) WHERE trial = 4")" '2|0' \
     'the next server asks again'
 
+# ---- the list of packages hangs: what git has said is recorded ----
+
+cat >list <<END
+#!/bin/sh
+exec cat "$dir/hang"
+END
+chmod +x list
+study slow 3 '"provenance": { "packages": ["../list"] },'
+"$HPOTUNE" start -q slow.json 2>slow.err &
+server=$!
+retry sql_is slow.db 'SELECT git_dirty FROM provenance' 0
+kill -9 "$server"
+wait "$server" 2>/dev/null
+is "$(sql slow.db 'SELECT git_commit IS NULL, git_why, packages_why
+    FROM provenance')" '0||the program has not answered' \
+    'a list that hangs does not hold back what git has said' ||
+    diag "$(cat slow.err)"
+
 # ---- wrong study.json ----
 
 for wrong in '"yes"' '{ "git": 1 }' '{ "packages": [] }' '{ "pip": true }'; do

@@ -5,6 +5,7 @@
  */
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ try {
 	struct read_log *reader;
 	struct try_file files[2]; /* the log, and $HPOTUNE_METRICS */
 	bool shown; /* the setting was printed */
+	int64_t recorded; /* the last report that was shown, by its seq */
 	char bytes[TRY_CHUNK];
 };
 
@@ -134,6 +136,35 @@ setting_put(struct try *t, struct store *store, struct buf *out)
 	t->shown = true;
 }
 
+/* What was read from files of the trial since the last time. */
+static int
+recorded_put(struct try *t, struct store *store, struct buf *out, struct err *e)
+{
+	char *after = xasprintf("%" PRId64, t->recorded);
+	const char *const params[] = { after, NULL };
+	struct store_rows *rows;
+	int rc = 0;
+
+	if (t->study->trial.n_files > 0)
+		rc = store_rows_open(&rows, store,
+		    "SELECT name, step, value, seq FROM t_metric "
+		    "JOIN t_name ON t_name.id = name_id WHERE trial = 1 AND "
+		    "seq > CAST(?1 AS INTEGER) ORDER BY seq, step, name",
+		    params, e);
+	free(after);
+	if (rc != 0 || t->study->trial.n_files == 0)
+		return rc;
+	read_log_has_recorded(t->reader);
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		read_log_add_recorded(t->reader, out, store_rows_text(rows, 0),
+		    store_rows_int(rows, 1), rows_real(rows, 2));
+		t->recorded = store_rows_int(rows, 3);
+	}
+	read_log_end_recorded(t->reader, out);
+	store_rows_close(rows);
+	return rc;
+}
+
 static void
 on_display(void *arg, struct store *store, const char *trouble)
 {
@@ -147,6 +178,9 @@ on_display(void *arg, struct store *store, const char *trouble)
 		buf_printf(&out, "    %s\n", trouble);
 	for (i = 0; t->shown && i < 2; i++)
 		file_drain(t, &t->files[i], &out);
+	/* An error is found again at the end. */
+	if (store != NULL && t->shown)
+		(void)recorded_put(t, store, &out, NULL);
 	out_print(t, &out);
 }
 
@@ -199,28 +233,6 @@ end_put(struct try *t, struct store *store, struct buf *out, bool *good,
 	return 0;
 }
 
-/* Count what was read from files of the trial. */
-static int
-recorded_read(struct try *t, struct store *store, struct err *e)
-{
-	struct store_rows *rows;
-	int rc;
-
-	if (t->study->trial.n_files == 0)
-		return 0;
-	if (store_rows_open(&rows, store,
-		"SELECT name, step, value FROM metrics WHERE trial = 1 "
-		"ORDER BY name, step",
-		NULL, e) != 0)
-		return -1;
-	read_log_has_recorded(t->reader);
-	while ((rc = store_rows_next(rows, e)) == 1)
-		read_log_add_recorded(t->reader, store_rows_text(rows, 0),
-		    store_rows_int(rows, 1), rows_real(rows, 2));
-	store_rows_close(rows);
-	return rc;
-}
-
 static int
 try_end(struct try *t, enum server_end end, struct err *e)
 {
@@ -232,11 +244,13 @@ try_end(struct try *t, enum server_end end, struct err *e)
 	for (i = 0; i < 2; i++)
 		file_drain(t, &t->files[i], &out);
 	read_log_end(t->reader, &out);
+	if (store_open(&store, t->folder.db, STORE_READ, e) != 0) {
+		buf_free(&out);
+		return -1;
+	}
+	rc = recorded_put(t, store, &out, e);
 	out_print(t, &out);
 	out = (struct buf){ 0 };
-	if (store_open(&store, t->folder.db, STORE_READ, e) != 0)
-		return -1;
-	rc = recorded_read(t, store, e);
 	if (rc == 0)
 		rc = end_put(t, store, &out, &good, e);
 	store_close(store);

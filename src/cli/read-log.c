@@ -55,6 +55,9 @@ struct read_log {
 	struct metric_sum *sums;
 	size_t n_sums, cap_sums;
 	bool has_recorded; /* what was read of files is known, too */
+	int64_t
+	    file_step; /* of the line that read_log_add_recorded appends to */
+	int file_values; /* in that line; 0: it is not begun */
 };
 
 int
@@ -155,8 +158,8 @@ read_log_has_recorded(struct read_log *l)
 }
 
 void
-read_log_add_recorded(
-    struct read_log *l, const char *name, int64_t step, double value)
+read_log_add_recorded(struct read_log *l, struct buf *out, const char *name,
+    int64_t step, double value)
 {
 	const struct metric_sum *known = sum_find(l, name);
 	struct metric_sum *sum;
@@ -165,8 +168,23 @@ read_log_add_recorded(
 		return;
 	sum = sum_make(l, name);
 	sum->from_file = true;
+	if (l->file_values == 0 || step != l->file_step) {
+		read_log_end_recorded(l, out);
+		buf_printf(out, "    read from a file: step %" PRId64, step);
+	}
+	buf_printf(out, ", %s %.*g", name, READ_LOG_DIGITS, value);
+	l->file_values++;
+	l->file_step = step;
 	sum_add_step(sum, step);
 	sum_add_value(sum, value);
+}
+
+void
+read_log_end_recorded(struct read_log *l, struct buf *out)
+{
+	if (l->file_values > 0)
+		buf_putc(out, '\n');
+	l->file_values = 0;
 }
 
 /* "    read: step 3, loss 0.24", or why nothing was read. */

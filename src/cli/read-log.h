@@ -36,11 +36,13 @@ void read_log_feed_metrics(
 void read_log_has_recorded(struct read_log *);
 /*
  * Count a report that was recorded, and may have come from a line or from a file
- * of the trial: one of a metric that no line has reported comes from a file.
- * Call it after read_log_end.
+ * of the trial: one of a metric that no line has reported comes from a file, and
+ * is appended to out, those of one step in one line.  Call it for lines first.
  */
-void read_log_add_recorded(
-    struct read_log *, const char *name, int64_t step, double value);
+void read_log_add_recorded(struct read_log *, struct buf *out, const char *name,
+    int64_t step, double value);
+/* End the line that read_log_add_recorded has begun. */
+void read_log_end_recorded(struct read_log *, struct buf *out);
 /* The end of both files is the end of their last lines. */
 void read_log_end(struct read_log *, struct buf *out);
 /*

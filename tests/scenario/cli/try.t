@@ -122,7 +122,20 @@ echo 'exit 0' >study/trial.sh
 try
 like "$(cat out)" '^missing: objective loss: no line reports it, and no file of the trial in \{output_dir\}: a program that writes to its working folder needs "workdir": "\{output_dir\}"$' \
     'a trial without the files that are named'
-sed -i 's/, "reads": "tensorboard"//' study/study.json
+sed -i 's/"reads": "tensorboard" },/"metrics": [ { "from": "csv", "path": "m.csv" } ] },/' \
+    study/study.json
+cat >study/trial.sh <<'END'
+echo hpotune: acc=7
+printf 'step,loss,acc\n1,0.5,\n2,,0.1\n2,0.25,\n' >"$HPOTUNE_OUTPUT_DIR/m.csv"
+END
+try
+is $? 0 'a trial that writes its metrics to a file'
+is "$(grep -A 9 read out | sed '/^$/,$d')" '    read: acc 7
+    read from a file: step 1, loss 0.5
+    read from a file: step 2, loss 0.25' \
+    'what was read of it, without what a line has reported'
+like "$(cat out)" '^loss +2  1 to 2 +0.25 +0.25 +0.5$' 'and the sum of it'
+sed -i 's/, "metrics": .*/ },/' study/study.json
 echo 'echo hpotune: loss=nan' >study/trial.sh
 try
 is $? 1 'no number at all'

@@ -243,8 +243,9 @@ list_read(struct table *table, struct board *b, struct err *e)
 	int rc;
 
 	sql = xasprintf(
-	    "SELECT trial, state, objective, step, seconds, params, why FROM "
-	    "trials ORDER BY %s LIMIT %zu OFFSET %" PRId64,
+	    "SELECT trial, state, objective, step, " ROWS_SECONDS(
+		"trials") ", params, why FROM "
+			  "trials ORDER BY %s LIMIT %zu OFFSET %" PRId64,
 	    order_sql(b), b->shown, b->top);
 	rc = store_rows_open(&rows, b->store, sql, NULL, e);
 	free(sql);

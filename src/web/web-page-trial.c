@@ -151,13 +151,13 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 	char *sql = xasprintf(
 	    "SELECT t.state, objective, step, "
 	    "replace(substr(started, 1, 19), 'T', ' ') || ' UTC', "
-	    "replace(substr(ended, 1, 19), 'T', ' ') || ' UTC', t.seconds, "
+	    "replace(substr(ended, 1, 19), 'T', ' ') || ' UTC', %s, "
 	    "cost, why, coalesce(strategy, source), reason, model_uri, "
 	    "output_uri, note, tags, "
 	    "iif(forgotten, 'no strategy, rule or result counts it', NULL), "
 	    "outside, params FROM trials AS t LEFT JOIN suggestions AS s "
 	    "ON s.trial = t.trial WHERE t.trial = %" PRId64,
-	    trial);
+	    r->now > 0 ? ROWS_SECONDS("t") : "t.seconds", trial);
 	int rc = rows_first(&rows, r->store, sql, NULL, e), i;
 
 	free(sql);

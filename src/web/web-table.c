@@ -391,12 +391,13 @@ columns_put(struct buf *b, const struct table *t)
 	size_t i;
 
 	if (t->n_chosen == 0)
-		buf_puts(b,
-		    "state, objective, step, seconds, attempts, "
+		buf_printf(b,
+		    "state, objective, step, %s, attempts, "
 		    "replace(substr(started, 1, 19), 'T', ' '), params, "
 		    "nullif(ltrim(coalesce(why, '') || "
 		    "coalesce(' [' || tags || ']', '') || "
-		    "coalesce(' ' || note, '')), '') AS why");
+		    "coalesce(' ' || note, '')), '') AS why",
+		    t->r->now > 0 ? ROWS_SECONDS("trials") : "seconds");
 	for (i = 0; i < t->n_chosen; i++) {
 		sql = t->columns[t->chosen[i]].sql;
 		buf_puts(b, i > 0 ? ", " : "");

@@ -14,6 +14,15 @@ struct store;
 struct store_rows;
 
 /*
+ * The seconds of a row of the view trials, which the query names t, as SQL: with
+ * those of the attempt that runs now.
+ */
+#define ROWS_SECONDS(t)                                                       \
+	"round(" t ".seconds + coalesce((SELECT (julianday('now') - "         \
+	"julianday(a.started)) * 86400 FROM attempts AS a WHERE a.trial = " t \
+	".trial AND a.ended IS NULL), 0), 3)"
+
+/*
  * The rows of a SELECT as JSON objects in an array; with one, only the first
  * row (null when there is none).  Columns named params, outcomes and settings
  * already hold JSON.

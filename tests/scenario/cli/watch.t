@@ -152,6 +152,8 @@ until(lambda: "arrows select" in screen.text() and len(screen.trials()) == 5
       sorted(screen.trials()[:2]) == [4, 5],
       "trials that run come first, those that ended last follow")
 until(lambda: re.search("completed", screen.text()), "they have a state")
+until(lambda: re.search(r"^ *5 +running +\S+ +2 +[1-9]", screen.text(), re.M),
+      "one that runs has the seconds since its start")
 key("o")
 until(lambda: "(best first)" in screen.text() and
       screen.trials() == [5, 4, 3, 2, 1], "the best first")

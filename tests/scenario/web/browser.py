@@ -372,6 +372,10 @@ class User:
         log = "document.querySelector('pre.log').textContent"
         first = b.until(f"/step=/.test({log}) && {log}.length")
         check(b.until(f"{log}.length > {first}"), "a log is followed", first)
+        check(b.until("/Seconds\\s+[1-9]/.test(document.querySelector("
+                      "'#part-trial').innerText)"),
+              "a trial that runs has the seconds since its start",
+              b.js("document.querySelector('#part-trial').innerText")[:200])
         step = b.js("document.querySelector('#part-trial').innerText")
         check(b.until("document.querySelector('#part-trial').innerText !== "
                       + json.dumps(step)), "the trial's page is updated")

@@ -94,7 +94,10 @@ trial_add(struct question *q, double loss, const char *params, struct err *e)
 	return 0;
 }
 
-/* The trials with a value of objective aim. */
+/*
+ * The trials with a value of objective aim; of replicates the first ones, which
+ * have the same seed or fold.
+ */
 static int
 trials_read(struct question *q, struct store *store, struct err *e)
 {
@@ -111,7 +114,7 @@ trials_read(struct question *q, struct store *store, struct err *e)
 		"WHERE trial = trials.trial AND metric = ?1)), params "
 		"FROM trials "
 		"WHERE state IN ('completed', ?2) AND forgotten = 0 "
-		"AND outside IS NULL "
+		"AND outside IS NULL AND coalesce(replicate, 1) = 1 "
 		"ORDER BY trial",
 		bind, e) != 0)
 		return -1;

@@ -28,8 +28,8 @@ grow(struct page *r, size_t *cap)
 }
 
 /*
- * Columns: trial, state, objective, reports, params, outside.  One outside of the
- * space has no point.
+ * Columns: trial, state, objective, reports, params, outside, and whether it is a
+ * further replicate.  One outside of the space has no point.
  */
 static int
 trial_read(struct page *r, const struct store_rows *rows, struct err *e)
@@ -39,7 +39,8 @@ trial_read(struct page *r, const struct store_rows *rows, struct err *e)
 
 	*t = (struct page_trial){ .number = store_rows_int(rows, 0),
 		.objective = rows_real(rows, 2),
-		.reports = store_rows_int(rows, 3) };
+		.reports = store_rows_int(rows, 3),
+		.other = store_rows_int(rows, 6) != 0 };
 	if (!trial_state_parse(store_rows_text(rows, 1), &t->state))
 		return err_set(
 		    e, ERR_STORE, "trial %" PRId64 ": no state", t->number);
@@ -68,7 +69,8 @@ trials_read(struct page *r, struct err *e)
 	if (store_rows_open(&rows, r->store,
 		"SELECT trial, iif(forgotten, 'cancelled', state), "
 		"iif(forgotten, NULL, objective), "
-		"iif(forgotten, 0, reports), params, outside FROM trials "
+		"iif(forgotten, 0, reports), params, outside, "
+		"coalesce(replicate, 1) > 1 FROM trials "
 		"ORDER BY trial",
 		NULL, e) != 0)
 		return -1;

@@ -32,6 +32,7 @@ struct page_trial {
 	int64_t number;
 	enum trial_state state;
 	bool broken; /* a constraint is violated */
+	bool other; /* a replicate that is not the first one */
 	double objective; /* NaN = no finite one */
 	int64_t reports;
 };

@@ -23,7 +23,8 @@ trials_take(struct page_share *s, const struct page *r, size_t aim)
 	for (i = 0; i < r->n; i++) {
 		value = r->aims.several ? r->outcomes[i * r->aims.n + aim]
 					: r->trials[i].objective;
-		if (r->trials[i].state != TRIAL_COMPLETED || isnan(value))
+		if (r->trials[i].state != TRIAL_COMPLETED || isnan(value) ||
+		    r->trials[i].other)
 			continue;
 		memcpy(s->points + s->n * dims, r->points + i * dims,
 		    dims * sizeof *s->points);

@@ -178,6 +178,8 @@ is "$(sql folds.db "SELECT params ->> 'x', state, replicates FROM settings
     diag "$(sql folds.db 'SELECT * FROM stops')"
 is "$(sql folds.db "SELECT group_concat(trials) FROM medians")" 5,5,5 \
     'the medians are those of first replicates'
+like "$("$HPOTUNE" importance --json folds.db)" '"trials":4,' \
+    'importance is that of first replicates'
 like "$("$HPOTUNE" replay --json folds.db --rule none)" '"trials":5,' \
     'replay has the first replicates'
 

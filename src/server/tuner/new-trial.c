@@ -291,13 +291,13 @@ draw(struct tuner *t, struct next *next)
 	return SUGGEST_LATER;
 }
 
-/* Take it from the queue without a trial. */
+/* Take it, params as JSON, from the queue without a trial. */
 static enum suggest_result
-queued_drop(
-    struct tuner *t, struct next *next, const char *what, const char *on)
+queued_drop(struct tuner *t, struct next *next, const char *params,
+    const char *what, const char *on)
 {
 	tuner_event(t, LOG_LEVEL_ERROR, "enqueue", 0, 0,
-	    "a queued setting was dropped: %s%s", what, on);
+	    "a queued setting was dropped: %s%s: %.200s", what, on, params);
 	(void)store_queue_take(t->store, next->queue_id, 0, NULL);
 	return SUGGEST_FAILED;
 }
@@ -307,7 +307,8 @@ queued_drop(
  * moved to where the conditions of the study hold.
  */
 static enum suggest_result
-queued_fill(struct tuner *t, struct next *next, const struct value *over)
+queued_fill(struct tuner *t, struct next *next, const char *params,
+    const struct value *over)
 {
 	const struct space *space = t->study->space;
 	enum suggest_result asked = SUGGEST_EXHAUSTED;
@@ -315,7 +316,8 @@ queued_fill(struct tuner *t, struct next *next, const struct value *over)
 
 	/* Accepted before the conditions were changed. */
 	if (broken != NULL)
-		return queued_drop(t, next, "it does not satisfy ", broken);
+		return queued_drop(
+		    t, next, params, "it does not satisfy ", broken);
 	/* A member of a population must continue with the setting. */
 	if (!partial_setting_is_full(space, over) ||
 	    t->plugins.strategy->continues)
@@ -331,8 +333,8 @@ queued_fill(struct tuner *t, struct next *next, const struct value *over)
 	if (broken == NULL || where_complete(space, next->values, over,
 				  t->row.seed, (uint64_t)t->n_trials + 1))
 		return SUGGEST_POINT;
-	return queued_drop(
-	    t, next, "no completion of it was found that satisfies ", broken);
+	return queued_drop(t, next, params,
+	    "no completion of it was found that satisfies ", broken);
 }
 
 /* The next setting of the queue; empty when none waits, or it was dropped. */
@@ -357,9 +359,11 @@ queued(struct tuner *t, struct next *next)
 		if (t->replicates.count > 0)
 			over[t->study->replicates.param] =
 			    space->params[t->study->replicates.param].values[0];
-		asked = queued_fill(t, next, over);
+		asked = queued_fill(t, next, params, over);
 	} else if (rc == 0)
-		asked = queued_drop(t, next, e.text, "");
+		/* Without its place in params: "1:15: ". */
+		asked = queued_drop(t, next, params,
+		    e.text + strspn(e.text, "0123456789: "), "");
 	free(over);
 	free(params);
 	return asked;

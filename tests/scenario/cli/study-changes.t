@@ -130,6 +130,14 @@ goes_on 'a fixed one instead'
 is "$(sql s.db 'SELECT group_concat(trial) FROM trials
     WHERE outside IS NOT NULL')" 9 'the one with another value is outside'
 
+# A queued setting that the space no longer has: the event says which.
+ok 'a setting in the queue' quietly "$HPOTUNE" enqueue study.json opt=sophia lr=0.02
+edit 's/"sophia"/"lion"/; s/"trials": 10/"trials": 11/'
+goes_on 'without a queued choice'
+is "$(sql s.db "SELECT text FROM events WHERE area = 'enqueue'")" \
+    'a queued setting was dropped: opt: expected one of "sgd", "adam", "lion": {"lr":0.02,"opt":"sophia"}' \
+    'a queued setting that no longer fits is dropped, and an event says so'
+
 # A trial that is not over must fit.
 sed 's/echo hpotune/exec sleep 1000; &/' first |
     sed 's/"study": "s"/"study": "r"/' >r.json
@@ -151,7 +159,7 @@ is "$(sql r.db "SELECT count(*) FROM events WHERE text LIKE '%queued setting%'")
     0 'the queue still fits'
 
 # Strategy, seed, target, stopping.
-edit 's/"name": "random", "seed": 3/"name": "tpe"/; s/"stopping": "none"/"stopping": "median"/; s/"goal": "minimize"/&, "target": 0.001/; s/"trials": 10/"trials": 12/; s/hush/quiet/'
+edit 's/"name": "random", "seed": 3/"name": "tpe"/; s/"stopping": "none"/"stopping": "median"/; s/"goal": "minimize"/&, "target": 0.001/; s/"trials": 11/"trials": 12/; s/hush/quiet/'
 goes_on 'another strategy, rule and target, and no seed'
 is "$(sql s.db 'SELECT strategy, seed, rule FROM study')" 'tpe|3|median' \
     'are in the view study'

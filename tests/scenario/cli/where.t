@@ -91,7 +91,7 @@ is "$(sql own.db 'SELECT group_concat(redraws) FROM suggestions')" '2,2,2' \
 sed -i 's/4096/2048/; s/"trials": 3/"trials": 5/' own.json
 ok 'the study goes on with another condition' "$HPOTUNE" start --quiet own.json
 is "$(sql own.db "SELECT text FROM events WHERE area = 'enqueue'")" \
-    'a queued setting was dropped: it does not satisfy layers * width <= 2048' \
+    'a queued setting was dropped: it does not satisfy layers * width <= 2048: {"layers":3,"width":800}' \
     'a queued setting that is no longer allowed is dropped, and an event says so'
 
 done_testing

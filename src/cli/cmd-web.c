@@ -1,5 +1,6 @@
 /* hpotune web: pages about studies, on a socket or a port. */
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,13 +133,18 @@ static void
 on_ready(void *arg, int port, const char *token)
 {
 	const struct web_start *start = arg;
+	int waits;
 
 	address_print(start, port, token);
 	if (start->options.until_fd == -1 ||
-	    is_same_file(STDOUT_FILENO, STDERR_FILENO) ||
-	    dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+	    is_same_file(STDOUT_FILENO, STDERR_FILENO))
 		return;
-	address_print(start, port, token);
+	/* It reads to the end, which comes when the log has the address. */
+	waits = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) != -1)
+		address_print(start, port, token);
+	if (waits != -1)
+		(void)close(waits);
 }
 
 static int

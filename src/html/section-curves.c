@@ -377,6 +377,18 @@ drawing_put(struct curves *c, struct err *e)
 	return rc;
 }
 
+/* Whether there is anything to draw. */
+static bool
+has_points(const struct curves *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (c->lines[i].n > 0)
+			return true;
+	return c->medians.n > 0;
+}
+
 static int
 curves_put(struct curves *c, struct err *e)
 {
@@ -384,7 +396,12 @@ curves_put(struct curves *c, struct err *e)
 	int rc = lines_read(c, e);
 	size_t i;
 
-	if (rc == 0 && c->n > 0) {
+	if (rc == 0 && c->n > 0 && !has_points(c)) {
+		section_begin(&r->h, "Learning curves");
+		section_note(&r->h, "No value of %s has been reported.",
+		    r->study->metric);
+		section_end(&r->h);
+	} else if (rc == 0 && c->n > 0) {
 		section_begin(&r->h, "Learning curves");
 		rc = drawing_put(c, e);
 		notes_put(c);

@@ -308,6 +308,12 @@ server run.json -q
 retry sql_is run.db "SELECT state FROM trials WHERE trial = 1" running
 log=run.d/trials/1/attempt-1/log
 retry grep -q step=1 "$log"
+study silent 1 -e '/pretend/d'
+"$HPOTUNE" start -q silent.json >out 2>&1 || :
+web get "$site" /s/silent/trial/1 >out
+like "$(cat body)" '>No value of acc has been reported\.<' \
+    'a trial without a report: a sentence, not an empty chart'
+unlike "$(cat body)" 'data-zoom=' 'and no chart'
 web get "$site" /s/run/trial/1 >out
 like "$(cat body)" "Its folder: .*/run.d/trials/1<" 'a trial names its folder'
 is "$(web get "$site" '/s/run/trial/1/log?attempt=1&from=0')" 200 'a log'

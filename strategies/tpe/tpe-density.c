@@ -11,7 +11,7 @@
 
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
-#include "strategies/tpe/tpe-normal.h"
+#include "strategies/tpe/tpe-masses.h"
 #include "strategies/tpe/tpe-parzen.h"
 
 enum {
@@ -39,14 +39,19 @@ row_table(double *restrict acc, const uint32_t *restrict group,
 		acc[i] += table[group[i]];
 }
 
-/* The log mass of level or choice x in each group of components. */
+/*
+ * The log mass of level or choice x in each group of components; spare: room for
+ * two numbers a group.
+ */
 static void
-table_fill(double *table, const struct parzen *p, size_t d, double x)
+table_fill(
+    double *table, const struct parzen *p, size_t d, double x, double *spare)
 {
 	const double *mu = p->mu + d * p->stride;
 	const double *scale = p->scale + d * p->stride;
 	const uint32_t *member = p->member + p->table[d] * p->stride;
 	double levels = p->axes[d].levels, sum, left, right, by;
+	double *middle = spare, *half = spare + p->n_groups[d];
 	size_t g;
 	uint32_t k;
 
@@ -62,9 +67,10 @@ table_fill(double *table, const struct parzen *p, size_t d, double x)
 	for (g = 0; g < p->n_groups[d]; g++) {
 		k = member[g];
 		by = scale[k] * M_SQRT2;
-		table[g] = tpe_normal_log_around(
-		    ((left + right) / 2 - mu[k]) * by, (right - left) / 2 * by);
+		middle[g] = ((left + right) / 2 - mu[k]) * by;
+		half[g] = (right - left) / 2 * by;
 	}
+	tpe_masses_log(table, middle, half, p->n_groups[d]);
 }
 
 /* The first point that has the same number in this dimension. */
@@ -81,7 +87,7 @@ same_before(const struct sums *s, size_t d, size_t i)
 }
 
 static void
-add_levels(struct sums *s, size_t d, double *tables)
+add_levels(struct sums *s, size_t d, double *tables, double *spare)
 {
 	const struct parzen *p = s->p;
 	size_t i, first;
@@ -92,7 +98,8 @@ add_levels(struct sums *s, size_t d, double *tables)
 		first = same_before(s, d, i);
 		table = tables + first * p->n_groups[d];
 		if (first == i)
-			table_fill(table, p, d, s->points[i * p->dims + d]);
+			table_fill(
+			    table, p, d, s->points[i * p->dims + d], spare);
 		row_table(s->acc + i * p->stride, group, table, p->stride);
 	}
 }
@@ -170,7 +177,8 @@ tpe_density_log(
 {
 	const struct kernels *kernels = kernels_plain();
 	size_t some = points_together(p->stride, n), d, at;
-	double *tables = xcalloc(some * most_groups(p) + 1, sizeof *tables);
+	size_t groups = most_groups(p);
+	double *tables = xcalloc((some + 2) * groups + 1, sizeof *tables);
 	struct sums s = { .p = p };
 	struct numbers k;
 
@@ -185,7 +193,8 @@ tpe_density_log(
 			memset(s.acc, 0, s.n * p->stride * sizeof *s.acc);
 		for (d = 0; d < p->dims; d++)
 			if (p->axes[d].kind != TPE_AXIS_NUMBER)
-				add_levels(&s, d, tables);
+				add_levels(
+				    &s, d, tables, tables + some * groups);
 		numbers_gather(&k, &s);
 		kernels->mix_density(
 		    kernels->dev, &k.mix, k.x, s.acc, s.n, out + at);

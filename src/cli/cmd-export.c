@@ -54,6 +54,7 @@ static const struct view {
 	{ "outcomes", "trial" },
 	{ "savings", NULL },
 	{ "settings", "setting" },
+	{ "setting_outcomes", "setting, metric" },
 	{ "costs", NULL },
 	{ "suggestions", "trial" },
 	{ "tags", "trial, tag" },

@@ -196,11 +196,14 @@ state_dir_lock_db(struct state_dir *s, const char *db, struct err *e)
 
 	if (s->db_fd >= 0)
 		return 0;
-	/* Missing, or not a database: opening it next reports why. */
+	/*
+	 * Missing, or not a database: opening it next reports why.  An empty file,
+	 * as sqlite3 leaves one, is no study: a new one takes its place.
+	 */
 	fd = open(db, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
 		close(fd);
 		return 0;
 	}

@@ -335,6 +335,19 @@ is "$status" 0 'start NAME.db --state: where it is'
 run status there/away.db
 is "$status" 0 'status NAME.db'
 
+# What sqlite3 leaves when a study is looked at before its start.
+mkdir early
+sed 's/"far"/"early"/' bad/study.json >early/study.json
+: >early/early.db
+run start --quiet early/study.json
+is "$status $(sql early/early.db 'SELECT completed FROM study')" '0 10' \
+    'an empty file is no study: start makes one'
+rm -r early/early.*
+: >early/early.db
+run ask early/study.json
+is "$status $(sql early/early.db 'SELECT count(*) FROM trials')" '0 1' \
+    'so does ask'
+
 # A path that SQLite cannot have.
 long=$dir/$(printf '%0200d/%0200d/%0200d' 0 0 0)
 mkdir -p "$long"

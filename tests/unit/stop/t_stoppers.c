@@ -425,9 +425,40 @@ test_sets(void)
 	bench_close(&none);
 }
 
+/* Trials that are not to be compared: further replicates of settings. */
+static void
+test_compare_nothing(void)
+{
+	struct stopper_env env = { .study = "demo" };
+	struct bench b = bench_open(
+	    "median", "{\"warmup_steps\":0,\"min_trials\":2}", false, 0);
+	struct bench c = bench_open(
+	    "median", "{\"warmup_steps\":0,\"min_trials\":2}", false, 0);
+	double v[] = { NAN, NAN, NAN };
+	struct err e = ERR_INIT;
+	int t;
+
+	bench_rule(&b, "threshold", "{\"upper\":100}", &env, false, &e);
+	for (t = 1; t <= 6; t++) {
+		bench_feed(&b, t, 0, t);
+		bench_feed(&c, t, 0, t);
+	}
+	is_int(bench_report(&c, 7, 0, 50), 'T', "a rule that compares stops");
+	stop_rule_set_compare_nothing(b.set);
+	is_int(bench_report(&b, 7, 0, 50), '.', "when it may");
+	is_int(
+	    bench_report(&b, 7, 1, 500), 'T', "one that does not still does");
+	is_str(b.last.rule, "threshold", "by its name");
+	stop_rule_set_compare_nothing(c.set);
+	run(&c, 8, v, 3, "..D", "and any stops what diverges");
+	bench_close(&b);
+	bench_close(&c);
+}
+
 int
 main(void)
 {
+	test_compare_nothing();
 	test_default();
 	test_maximize();
 	test_pool();

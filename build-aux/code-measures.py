@@ -302,6 +302,8 @@ def main(arguments):
     what = None
     if arguments[:1] == ["--list"]:
         what, arguments = arguments[1], arguments[2:]
+    if any("=" not in a for a in arguments):
+        sys.exit("usage: code-measures.py [--list WHAT] [NAME=PATH[,PATH...]]...")
     if arguments:
         programs = [Program(a.split("=")[0], a.split("=")[1].split(","))
                     for a in arguments]

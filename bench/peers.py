@@ -43,7 +43,7 @@ class Hebo(Peer):
         import numpy
         import pandas
         import torch
-        # HEBO 0.3.6 and pymoo 0.5 are of before pandas 2.0 and NumPy 1.24.
+        # HEBO 0.3.2 and pymoo 0.5 are of before pandas 2.0 and NumPy 1.24.
         for kind in (object, int, float):
             setattr(numpy, kind.__name__, kind)
         pandas.DataFrame.append = lambda a, b, ignore_index=False: pandas.concat(

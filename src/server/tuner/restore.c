@@ -529,7 +529,8 @@ restore_tuner(struct tuner *t, struct err *e)
 		rc = restore_outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)
 		rc = store_walk_records(t->store,
-		    stop_rule_set_metrics(t->judged.rules), true, on_record, &ld, e);
+		    stop_rule_set_metrics(t->judged.rules), true, on_record,
+		    &ld, e);
 	if (rc == 0)
 		rc =
 		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);

@@ -269,6 +269,10 @@ rm -f go wait
 
 # ---- ports ------------------------------------------------------------------------
 
+# Other tests lease ports, too, for as long as their trials run.
+HPOTUNE_GPU_LOCKS=$PWD/locks
+export HPOTUNE_GPU_LOCKS
+
 make_study ports '"processes": 1' <<'END'
 echo $MASTER_PORT >port-$HPOTUNE_TRIAL
 until [ "$(ls port-* | wc -l)" = 3 ] || ! [ -e ports ]; do sleep 0.02; done

@@ -4,8 +4,9 @@
 
 # Two trials at a time.  The first one begins badly and becomes one of the best
 # five, of which the median would thus have stopped one.  The seventh and the
-# eighth are stopped at step 6, and no other one is behind the median.  The budget
-# has room for the seventh alone, also when one trial has not reported yet.
+# eighth are stopped at step 6, and no other one is behind the median.  There is no
+# guard: it would wait for the end of the sixth, the best, which may be slow.  The
+# budget has room for the seventh alone, also when one trial has not reported yet.
 look_study() { # name keys-of-trial [keys-of-study]
 	cat >"$1.json" <<-END
 	{ "study": "$1",
@@ -13,7 +14,7 @@ look_study() { # name keys-of-trial [keys-of-study]
 	  "parameters": { "from": { "type": "float", "min": 0, "max": 20 },
 	      "to": { "type": "float", "min": 0, "max": 20 } },
 	  "strategy": { "name": "random", "seed": 1 },
-	  "stopping": "median",
+	  "stopping": { "rule": "median", "guard": false },
 	  "enqueue": [ { "from": 14, "to": 0.9 }, { "from": 1.4, "to": 1.4 },
 	    { "from": 1.3, "to": 1.3 }, { "from": 1.29, "to": 1.29 },
 	    { "from": 1.2, "to": 1.2 }, { "from": 0.8, "to": 0.8 },

@@ -190,10 +190,10 @@ test_cap(void)
 	}
 	ok(small, "output beyond the cap leaves the disk");
 	ok(st.st_size > 60000000, "though the file is as long as ever");
-	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
 	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "the server is back");
+	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
 	ok(local_rig_until(&rig, local_rig_over, 1), "and receives the end");
 	is_str(t->last, "a 2 2", "with the newest output");
 	ok(strstr(buf_str(&t->note), "bytes of output were dropped") != NULL,

@@ -210,12 +210,15 @@ is_found(const struct web_study *s, const char *words)
 		   strcasestr(s->summary.goal, words) != NULL);
 }
 
-/* The other ones, archived or not, are behind a link below. */
+/*
+ * The other ones, archived or not, are behind a link below. A search waits for
+ * all summaries: the goal of a study that was not read would not be found.
+ */
 static void
 table_put(
     struct html *h, struct web_studies *all, const char *words, bool archived)
 {
-	int64_t until = clock_boot_ms() + WAIT_MS;
+	int64_t until = words != NULL ? INT64_MAX : clock_boot_ms() + WAIT_MS;
 	size_t i, shown = 0, others = 0;
 
 	for (i = 0; i < all->n; i++) {

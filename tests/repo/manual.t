@@ -241,9 +241,9 @@ is "$(wc -l <queries)" 6 'README.md has six queries'
 while read -r query; do
 	sql seen.db "$query" >answer
 	is $? 0 "$query"
-	# The one about trial 7 may have none.
+	# The one about a certain trial may have none.
 	case $(cat answer)$query in
-	*"trial = 7"* | *"|"*) ;;
+	*"WHERE trial = "* | *"|"*) ;;
 	*) ok "an answer to $query" false ;;
 	esac
 done <queries

@@ -16,6 +16,9 @@ pages() { # name option …: its process is $pages, its lines are in $name.out
 	pages=$child
 	retry grep -q '^web: ' "$dir/$pages_name.out"
 }
+listed() { # site: its list, when each study has been read
+	web get "$1" / >out && ! grep -q 'not read yet' body
+}
 study() { # name trials [sed-expression …]
 	study_name=$1
 	study_trials=$2
@@ -428,7 +431,7 @@ is "$(web get "$site" '/s/run/trial/1/log?attempt=1')" 404 'nor is a pipe'
 rm $attempt/log
 mv log.kept $attempt/log
 ln -s "$dir/secret" run.d/note
-web get "$site" / >out
+retry listed "$site"
 unlike "$(cat body)" secret 'a note is not followed'
 rm run.d/note
 mkfifo run.d/note pipe.db
@@ -491,7 +494,7 @@ rm paid.db
 
 # The list: progress, time left, archived studies.
 
-web get "$site" / >out
+retry listed "$site"
 like "$(cat body)" '<progress max="100" value="100" ' 'a study that is over: its bar'
 is "$(act do=archive)" 200 'a study is archived'
 ok 'which is a file' test -f run.d/archived
@@ -540,7 +543,7 @@ is "$(web check body)" '' '… which a page says'
 web get "$site" / >out
 unlike "$(cat body)" '/s/late' 'and the list does not have it'
 head -c 10000 /dev/zero >late.db
-web get "$site" / >out
+retry listed "$site"
 like "$(cat body)" 'trouble' 'a file that is no database: the list says so'
 is "$(web get "$site" /s/late)" 503 'and so does its page'
 dd if=/dev/zero of=other.db bs=1000 seek=20 count=60 conv=notrunc 2>/dev/null

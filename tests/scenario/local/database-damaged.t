@@ -28,7 +28,8 @@ study d 12 0.001 "$as_it_is"
 is $? 0 'a study that is over'
 
 cd ../cut
-study d 12 0.05 "$as_it_is"
+# More trials than it starts before it is killed, however late that is.
+study d 1000 0.05 "$as_it_is"
 server d.json -q
 cut_runs() {
 	[ "$(sql d.db 'SELECT completed > 1 AND running > 1 FROM study' \

@@ -38,7 +38,7 @@ def skip(what, why):
     print("ok %d - %s # SKIP %s" % (count, what, why))
 
 
-def wait_for(what, seconds=20):
+def wait_for(what, seconds=60):
     end = time.time() + seconds
     while time.time() < end:
         if what():

@@ -36,6 +36,14 @@ slurm_study down '"trials": 4, "parallel": 2' '"grace": 5' ''
 server down.json
 ok 'two trials run' retry sql_is down.db \
     "SELECT count(*) FROM trials WHERE state = 'running'" 2
+# Slurm writes its state some seconds later: a controller that is killed before
+# forgets these jobs, and gives their numbers to others.
+saved() {
+	for saved_job in $(squeue -h -o %j); do
+		grep -qF "$saved_job" cluster/state/job_state || return 1
+	done
+}
+ok 'Slurm has saved both jobs' retry saved
 cluster crash
 touch go
 ok 'they end without the controller' retry sql_is down.db \

@@ -43,7 +43,7 @@ class User:
     def middle(self, selector):
         """Of an element, which is scrolled to.  Nothing moves until a button
         is pressed and released."""
-        self.b.until("document.readyState === 'complete'")
+        self.b.until("true")
         return self.b.js(f"""(() => {{
             document.body.dispatchEvent(new Event("pointerdown"));
             const e = document.querySelector({json.dumps(selector)});
@@ -77,15 +77,10 @@ class User:
         check(b.until("document.querySelector('.live').textContent === 'live'"),
               "the page says that it is live",
               b.js("document.querySelector('.live').textContent"))
-        mark = b.until("""(() => {
-            const p = [...document.querySelectorAll('#part-history path.dot')]
-                .find(p => p.dataset.trial > 1);
-            if (!p) return null;
-            p.scrollIntoView({ block: 'center' });
-            const r = p.getBoundingClientRect();
-            return [r.x + r.width / 2, r.y + r.height / 2,
-                p.dataset.trial]; })()""")
-        x, y, trial = mark
+        trial = b.until("""[...document.querySelectorAll(
+            '#part-history path.dot')].find(p => p.dataset.trial > 1)
+            ?.dataset.trial""")
+        x, y = self.middle(f'#part-history path.dot[data-trial="{trial}"]')
         b.mouse("mouseMoved", x - 60, y + 60)
         b.mouse("mouseMoved", x, y)
         tip = "document.getElementById('tip').textContent"

@@ -38,6 +38,7 @@ class Browser:
                             flatten=True)["sessionId"]
         for domain in "Page", "Runtime", "Log", "Network":
             self(domain + ".enable")
+        self("Page.setLifecycleEventsEnabled", enabled=True)
 
     def receive(self, seconds):
         until = time.monotonic() + seconds
@@ -75,12 +76,14 @@ class Browser:
             raise RuntimeError(f"{expression}: {got['exceptionDetails']}")
         return got["result"].get("value")
 
-    def until(self, expression, seconds=20):
-        """Its value as soon as it is true, or its last one."""
+    def until(self, expression, seconds=60):
+        """Its value as soon as it is true on a page that has been loaded, or
+        its last one."""
+        loaded = f"document.readyState === 'complete' && ({expression})"
         end = time.monotonic() + seconds
         while True:
             try:
-                value = self.js(expression)
+                value = self.js(loaded)
             except RuntimeError as wrong:  # between two pages
                 if "navigated" not in str(wrong) and "null" not in str(wrong):
                     raise
@@ -90,8 +93,14 @@ class Browser:
             time.sleep(0.03)
 
     def go(self, address):
-        self("Page.navigate", url=address)
-        self.until("document.readyState === 'complete'")
+        loader = self("Page.navigate", url=address).get("loaderId")
+        # Not the page before, which answers until this one comes.
+        while loader and not any(
+                e.get("method") == "Page.lifecycleEvent" and
+                e["params"]["name"] == "load" and
+                e["params"]["loaderId"] == loader for e in self.events):
+            self.events.append(self.receive(60))
+        self.until("true")
 
     def size(self, width, height, dark=False, mobile=False):
         self("Emulation.setDeviceMetricsOverride", width=width, height=height,

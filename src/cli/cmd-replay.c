@@ -536,18 +536,21 @@ replay_database(struct replay *r, const char *path, struct err *e)
 {
 	struct replay_sum *first = r->sums;
 	struct store *store;
-	int64_t before;
+	int64_t trials = first->trials, reports = first->reports;
 	int rc;
 
 	if (store_open(&store, path, STORE_READ, e) != 0)
 		return -1;
 	first->beyond = 0;
-	before = first->trials;
 	rc = replay_rules(r, store, path, e);
 	store_close(store);
-	if (rc == 0)
-		curve_notes_put_few(
-		    &r->notes, (size_t)(first->trials - before), path);
+	trials = first->trials - trials;
+	reports = first->reports - reports;
+	if (rc == 0) {
+		curve_notes_put_few(&r->notes, (size_t)trials, path);
+		curve_notes_put_single(
+		    &r->notes, (size_t)trials, (size_t)reports, path);
+	}
 	if (rc == 0 && first->beyond > 0)
 		replay_tune_note_beyond(
 		    &r->notes, path, first->beyond, first->max_steps);
@@ -672,8 +675,8 @@ put_json(struct buf *out, const struct replay *r)
 	buf_putc(out, '\n');
 }
 
-int
-cmd_replay(struct cli *cli)
+static int
+replay_run(struct cli *cli)
 {
 	struct replay r = { 0 };
 	struct err e = ERR_INIT;
@@ -709,5 +712,41 @@ cmd_replay(struct cli *cli)
 		replay_rule_free(r.rules[k]);
 	free(r.rules);
 	free(r.sums);
+	return status;
+}
+
+/* Where a study.json is named, its database takes its place; owned by names. */
+static int
+operands_resolve(struct cli *cli, struct strv *names, struct err *e)
+{
+	struct cli_study found;
+	const char *end;
+	int i;
+
+	for (i = 0; i < cli->n_operands; i++) {
+		end = strrchr(cli->operands[i], '.');
+		if (end == NULL || strcmp(end, ".json") != 0)
+			continue;
+		if (cli_find_named(&found, cli->operands[i], e) != 0)
+			return -1;
+		strv_add(names, xstrdup(found.db));
+		cli->operands[i] = names->v[names->n - 1];
+		cli_study_fini(&found);
+	}
+	return 0;
+}
+
+int
+cmd_replay(struct cli *cli)
+{
+	struct strv names = { 0 };
+	struct err e = ERR_INIT;
+	int status;
+
+	if (operands_resolve(cli, &names, &e) == 0)
+		status = replay_run(cli);
+	else
+		status = cli_fail(&e);
+	strv_free(names.v);
 	return status;
 }

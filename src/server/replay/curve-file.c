@@ -63,6 +63,17 @@ curve_file_report(struct curve_file *b, struct curve_file_curve *c,
 	c->values[c->n++] = value;
 }
 
+/* Of the longest curve. */
+static size_t
+most_reports(const struct curve_file *b)
+{
+	size_t i, most = 0;
+
+	for (i = 0; i < b->n; i++)
+		most = b->curves[i].n > most ? b->curves[i].n : most;
+	return most;
+}
+
 int
 curve_file_load(
     struct curve_file *b, const char *path, const char *metric, struct err *e)
@@ -77,6 +88,11 @@ curve_file_load(
 				 : curve_csv_read(b, path, metric, e);
 	if (rc == 0 && b->n == 0)
 		rc = err_set(e, ERR_USAGE, "%s: no curves", path);
+	else if (rc == 0 && most_reports(b) < 2)
+		rc = err_set(e, ERR_USAGE,
+		    "%s: each trial has one report: there is nothing that a "
+		    "rule could save",
+		    path);
 	if (rc == -1)
 		curve_file_free(b);
 	return rc;

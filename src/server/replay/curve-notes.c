@@ -17,6 +17,17 @@ curve_notes_put_few(struct buf *notes, size_t trials, const char *path)
 		    path, trials, CURVES_FEW);
 }
 
+void
+curve_notes_put_single(
+    struct buf *notes, size_t trials, size_t reports, const char *path)
+{
+	if (trials > 0 && reports <= trials)
+		buf_printf(notes,
+		    "%s: each trial has one report: there is nothing that a "
+		    "rule could save\n",
+		    path);
+}
+
 /* The best value of a curve; NaN = none. */
 static double
 curve_best(const struct curve_file_curve *c, bool maximize)

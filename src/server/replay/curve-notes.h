@@ -20,5 +20,8 @@ void curve_notes_put(
     struct buf *, const struct curve_file *, bool maximize, const char *path);
 /* The first of them, for a study with this number of trials. */
 void curve_notes_put_few(struct buf *, size_t trials, const char *path);
+/* A line for a study of trials with one report each. */
+void curve_notes_put_single(
+    struct buf *, size_t trials, size_t reports, const char *path);
 
 #endif /* HPOTUNE_CURVE_NOTES_H */

@@ -75,7 +75,7 @@ ok 'a file that ends within a record is read up to there' \
 noted() { # pattern file
 	"$HPOTUNE" replay "$2" --rule median >out 2>err
 	is $? 0 "$2: exit status"
-	like "$(cat err)" "^hpotune: note: $2: $1" "$2: $1"
+	like "$(cat err)" "^hpotune: note: (.*/)?${2%.json}[^ ]*: $1" "$2: $1"
 }
 rows trial,step,value 'if (t <= 19) print t, s, t' >few.csv
 noted 'it has 19 trials: figures from fewer than 20 are not reliable' few.csv
@@ -86,6 +86,27 @@ noted 'no value is finite' nan.csv
 rows trial,step,value 'if (t == 1 || s < 4) print t, s, t' >uneven.csv
 noted 'its steps go to 10, but half of the trials end at 3 or before: shares' \
     uneven.csv
+
+rows trial,step,value 'if (s == 1) print t, s, t' >single.csv
+refused 'single.csv: each trial has one report: there is nothing that a rule' \
+    single.csv
+refused 'single.csv: each trial has one report' single.csv --tune
+
+# A study by its study.json, whose trials have one report each.
+cat >one.json <<'END'
+{ "study": "one", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "trial": { "command": ["true"], "max_steps": 1 },
+  "backend": { "name": "pretend", "seconds_per_step": 0 },
+  "limits": { "trials": 20 } }
+END
+ok 'a study to be replayed' "$HPOTUNE" start -q one.json
+"$HPOTUNE" replay one.db --rule median >want 2>err
+noted 'each trial has one report: there is nothing that a rule could save' \
+    one.db
+noted 'each trial has one report' one.json
+is "$(cat out)" "$(cat want)" 'one.json is the study in one.db'
+refused 'nothing.json' nothing.json
 
 # The chart: the best trial on top, and where the others end.
 LC_ALL=C "$HPOTUNE" replay own.csv --trials 30 --chart --rule \

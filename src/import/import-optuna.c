@@ -33,6 +33,7 @@ static void
 trial_put(struct json_writer *w, const struct json *trial, const char *state)
 {
 	const struct json *value = json_first(json_get(trial, "values"));
+	const struct json *constraints = json_get(trial, "constraints");
 	double x;
 
 	if (value == NULL && strcmp(state, "stopped") == 0)
@@ -46,6 +47,13 @@ trial_put(struct json_writer *w, const struct json *trial, const char *state)
 	if (json_count(json_get(trial, "values")) > 1)
 		json_write(
 		    json_writer_value(w, "values"), json_get(trial, "values"));
+	else if (value != NULL) {
+		json_writer_array(w, "values");
+		json_write(json_writer_value(w, NULL), value);
+		json_writer_end(w);
+	}
+	if (json_count(constraints) > 0)
+		json_write(json_writer_value(w, "constraints"), constraints);
 	json_write(json_writer_value(w, "params"), json_get(trial, "params"));
 	json_writer_end(w);
 }
@@ -58,6 +66,7 @@ import_optuna(struct buf *trials, struct import_results *to,
 	const struct json *j, *goals = json_get(root, "goals");
 	const char *text = json_string(json_first(goals));
 	const char *name = json_string(json_first(json_get(root, "metrics")));
+	size_t n;
 
 	to->study = json_string(json_get(root, "study"));
 	if (json_count(goals) == 0 || text == NULL || to->study == NULL)
@@ -78,6 +87,8 @@ import_optuna(struct buf *trials, struct import_results *to,
 		if (text == NULL)
 			continue;
 		to->stops = to->stops || strcmp(text, "stopped") == 0;
+		n = json_count(json_get(j, "constraints"));
+		to->constraints = n > to->constraints ? n : to->constraints;
 		trial_put(&w, j, text);
 	}
 	json_writer_end(&w);

@@ -4,6 +4,7 @@
  */
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -403,6 +404,30 @@ objective_put(struct import *im, const struct import_results *from)
 	free(name);
 }
 
+/* Optuna has their values, without names: the distance beyond a bound. */
+static void
+constraints_put(struct import *im, size_t n)
+{
+	struct json_writer w;
+	char name[32];
+	size_t i;
+
+	if (n == 0)
+		return;
+	import_open(im, 1, "constraints", '[');
+	for (i = 0; i < n; i++) {
+		(void)snprintf(name, sizeof name, "constraint_%zu", i);
+		w = import_object(im, 2, NULL);
+		json_writer_text(&w, "metric", name);
+		json_writer_integer(&w, "max", 0);
+		json_writer_end(&w);
+	}
+	import_close(im, 1, ']');
+	import_note(im,
+	    "constraints: the program reports constraint_0 and so on as it did "
+	    "to Optuna: 0 or less satisfies it");
+}
+
 static int
 study_put(struct guess *g, const char *warm, struct err *e)
 {
@@ -414,6 +439,7 @@ study_put(struct guess *g, const char *warm, struct err *e)
 		objective_put(&g->im, from);
 	else
 		objectives_put(&g->im, from);
+	constraints_put(&g->im, from->constraints);
 	if (params_put(g, e) != 0)
 		return -1;
 	if (!from->stops || from->metric == NULL)
@@ -437,18 +463,18 @@ study_put(struct guess *g, const char *warm, struct err *e)
 	return 0;
 }
 
-/* The values of several objectives, as export --format json has them. */
+/* The values of objectives and constraints, as export --format json has them. */
 static void
 outcomes_put(struct json_writer *w, const struct import_results *from,
-    const struct json *values)
+    const struct json *trial)
 {
-	const struct json *j;
+	const struct json *j = json_first(json_get(trial, "values"));
+	char text[32], *name;
 	bool maximize;
-	char *name;
-	int i = 0;
+	int i;
 
 	json_writer_array(w, "outcomes");
-	for (j = json_first(values); j != NULL; j = json_next(j), i++) {
+	for (i = 0; j != NULL; j = json_next(j), i++) {
 		name = objective_of(from, i, &maximize);
 		json_writer_object(w, NULL);
 		json_writer_text(w, "metric", name);
@@ -457,18 +483,27 @@ outcomes_put(struct json_writer *w, const struct import_results *from,
 		json_writer_end(w);
 		free(name);
 	}
+	j = json_first(json_get(trial, "constraints"));
+	for (i = 0; j != NULL; j = json_next(j), i++) {
+		(void)snprintf(text, sizeof text, "constraint_%d", i);
+		json_writer_object(w, NULL);
+		json_writer_text(w, "metric", text);
+		json_write(json_writer_value(w, "value"), j);
+		json_writer_end(w);
+	}
 	json_writer_end(w);
 }
 
 static void
 member_put(struct json_writer *w, const struct import_results *from,
-    const struct json *j)
+    const struct json *trial, const struct json *j)
 {
 	if (strcmp(json_key(j), "params") == 0)
 		import_put_params(json_writer_value(w, "params"), j);
-	else if (strcmp(json_key(j), "values") == 0)
-		outcomes_put(w, from, j);
-	else
+	else if (strcmp(json_key(j), "values") == 0) {
+		if (from->metric == NULL || from->constraints > 0)
+			outcomes_put(w, from, trial);
+	} else if (strcmp(json_key(j), "constraints") != 0)
 		json_write(json_writer_value(w, json_key(j)), j);
 }
 
@@ -498,7 +533,7 @@ trials_put(struct buf *out, const struct import_results *from)
 		json_writer_object(&w, NULL);
 		json_writer_integer(&w, "trial", ++n);
 		for (j = json_first(trial); j != NULL; j = json_next(j))
-			member_put(&w, from, j);
+			member_put(&w, from, trial, j);
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);

@@ -19,9 +19,11 @@ struct import_results {
 	const struct json *metrics; /* their names, or NULL */
 	/*
 	 * [{ "state", "objective", "step", "params" }, …]; see export --format
-	 * json.  Of several objectives also "values", in their order.
+	 * json.  "values" of several objectives in their order, or the one; and
+	 * "constraints", each of which is satisfied by 0 or less.
 	 */
 	const struct json *trials;
+	size_t constraints; /* how many a trial has; constraint_0, … */
 	const struct json *domains; /* Optuna's distributions, or NULL */
 	bool stops; /* some trials were stopped early */
 };

@@ -10,8 +10,8 @@ struct err;
  * Append { "study": its name, "goals": ["MINIMIZE", …], "metrics": names or
  * null, "domains": [{ "name", "distribution" }, …], "trials": [{ "state":
  * "COMPLETE", "values": [0.5, …], "step": the last one or null, "last": its
- * value, "params": { "lr": 0.1 } }, …] } of an SQLite file of Optuna's RDBStorage.
- * study: its name; NULL when there is one.
+ * value, "constraints": [-0.5, …] or null, "params": { "lr": 0.1 } }, …] } of an
+ * SQLite file of Optuna's RDBStorage.  study: its name; NULL when there is one.
  */
 int
 optuna_read(struct buf *, const char *path, const char *study, struct err *);

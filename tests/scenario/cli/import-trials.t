@@ -162,6 +162,33 @@ like "$(cat several/study.json)" '"metric": "acc", "goal": "maximize"' \
 is "$(sql several/pair.db "SELECT count(*), min(metrics ->> 'ms'),
     sum(abs(objective - (metrics ->> 'acc'))) FROM t_warm")" '4|2|0.0' \
     'optuna: with all values' || diag "$(cat several/s.json)"
+# Constraints, of which Optuna has values only; one trial is without them, and
+# one has what is no JSON.
+sed -e '/"objectives"/,/\],/c\  "objective": { "metric": "acc", "goal": "maximize" },\
+  "constraints": [ { "metric": "ms", "max": 20 }, { "metric": "mb", "min": 3 } ],' \
+    -e 's/"pair"/"bounds"/; s/ms=2"/ms=2 mb=1"/' pair.json >bounds.json
+quietly "$HPOTUNE" start -q bounds.json
+quietly "$HPOTUNE" export --format optuna -o bounds.optuna bounds.json
+sqlite3 bounds.optuna "DELETE FROM trial_system_attributes WHERE trial_id = 1;
+    UPDATE trial_system_attributes SET value_json = '[NaN, 1]'
+    WHERE trial_id = 2 AND key = 'constraints'"
+mkdir bounds
+quietly "$HPOTUNE" import optuna bounds.optuna -o bounds/study.json
+is "$?:$(sed -n '/objective/p; /constraints/,/\]/p' bounds/study.json)" \
+    '0:  "objective": { "metric": "acc", "goal": "maximize", "value": "last" },
+  "constraints": [
+    { "metric": "constraint_0", "max": 0 },
+    { "metric": "constraint_1", "max": 0 }
+  ],' 'optuna: constraints' || diag "$(cat err)"
+like "$(cat err)" 'note: constraints: the program reports constraint_0' \
+    'optuna: whose names are given here'
+(cd bounds && sed 's|"./train", "{params}"|"true"|' study.json >s.json &&
+    "$HPOTUNE" ask s.json >ask)
+is "$(sql bounds/bounds.db "SELECT count(*), sum(objective = metrics ->> 'acc'),
+    group_concat(ifnull(metrics ->> 'constraint_0', '-') || ' ' ||
+    ifnull(metrics ->> 'constraint_1', '-')) FROM t_warm")" \
+    '4|4|- -,- -,-18 2,-18 2' 'optuna: with the values of the trials'
+
 cat >wide.json <<'END'
 { "study": "wide",
   "objectives": [ { "metric": "ms", "goal": "minimize" },

@@ -213,6 +213,8 @@ attempt_record_encode_exit(unsigned char sector[RECORD_SECTOR],
 	put_int(&w, x->cpu_us);
 	put_text(&w, x->why, sizeof x->why);
 	put_int(&w, x->error);
+	put_int(&w, x->log_size);
+	put_int(&w, x->metrics_size);
 	attempt_record_sign(sector);
 }
 
@@ -243,8 +245,11 @@ attempt_record_decode_exit(struct attempt_exit *x,
 	x->max_rss = get_int(&w);
 	x->cpu_us = get_int(&w);
 	get_text(&w, x->why, sizeof x->why);
-	/* Records of older versions end before it. */
+	/* Records of older versions end before these. */
 	x->error = get_range(&w, 0, INT32_MAX);
+	x->log_size = get_int(&w);
+	x->metrics_size = get_int(&w);
+	w.bad = w.bad || x->log_size < 0 || x->metrics_size < 0;
 	return w.bad ? RECORD_BAD : RECORD_GOOD;
 }
 

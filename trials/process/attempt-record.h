@@ -65,6 +65,11 @@ struct attempt_exit {
 	int64_t cpu_us;
 	char why[RECORD_WHY];
 	int error; /* errno of the failed start; 0 = none */
+	/*
+	 * Bytes of its log and of metrics.jsonl: another machine may see less for
+	 * a while.  0 in a record of an older version.
+	 */
+	int64_t log_size, metrics_size;
 };
 
 enum record_check {

@@ -227,6 +227,18 @@ end_announce(struct shim *s)
 		(void)send(s->server_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+/* Nothing writes any more: so much a reader on another machine must see. */
+static void
+output_measure(struct shim *s)
+{
+	struct stat st;
+
+	if (fstat(s->log.fd, &st) == 0)
+		s->exit.log_size = st.st_size;
+	if (fstat(s->metrics.fd, &st) == 0)
+		s->exit.metrics_size = st.st_size;
+}
+
 /* An empty file is spared the wait. */
 static void
 output_sync(int fd)
@@ -245,6 +257,7 @@ shim_record_exit(struct shim *s)
 	struct timespec t;
 	int error;
 
+	output_measure(s);
 	end_announce(s);
 	/* The output must be on the disk before its end is. */
 	output_sync(s->log.fd);

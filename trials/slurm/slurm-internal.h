@@ -104,7 +104,7 @@ struct slurm_attempt {
 	enum slurm_stop stop, stop_filed, stop_sent;
 	int64_t stop_ms;
 	char place[200]; /* as it was told */
-	bool noted_forgotten, noted_unknown, noted_long;
+	bool noted_forgotten, noted_unknown, noted_long, noted_short;
 	const char *noted_why[4];
 	bool who_known;
 	char who[SLURM_WHO]; /* has cancelled its job */
@@ -378,6 +378,11 @@ void slurm_look(struct slurm_attempt *);
 
 /* slurm-tail.c: read new output; true: more is available at once. */
 bool slurm_tail(struct slurm_attempt *, bool final);
+/*
+ * Whether log and metrics.jsonl have the bytes here that they had when the
+ * supervisor recorded the end.
+ */
+bool slurm_tail_is_whole(const struct slurm_attempt *);
 /* The highest step that the whole output of an attempt reports; -1 = none. */
 int64_t slurm_tail_last_step(struct slurm_attempt *);
 

@@ -28,6 +28,7 @@
 enum {
 	BEAT_DEAD_MS = 45000, /* nine beats */
 	WORD_MS = 30000, /* to wait for Slurm's word on an end */
+	OUTPUT_MS = 90000, /* … for the whole output: caches of NFS last 60 s */
 	GONE = 2, /* queries without a job, which is then gone */
 	RESTART_S = 3600, /* so long a controller sorts out what it has lost */
 	WALL_EARLY_S = SLURM_SIGNAL_EARLY_S + 5
@@ -405,6 +406,22 @@ is_wall(const struct slurm_attempt *a)
 	       ran_s >= limit - a->slurm->set.signal_s - WALL_EARLY_S;
 }
 
+/* Whether its output is not whole here yet; not for ever. */
+static bool
+is_output_late(struct slurm_attempt *a)
+{
+	if (slurm_tail_is_whole(a))
+		return false;
+	if (now_of(a) < a->exit_ms + OUTPUT_MS)
+		return true;
+	if (!a->noted_short)
+		launcher_note(&a->source, LAUNCH_WARNING,
+		    "its log or its metrics.jsonl is shorter here than where "
+		    "it ran: its last reports may be missing");
+	a->noted_short = true;
+	return false;
+}
+
 static void
 end_recorded(struct slurm_attempt *a)
 {
@@ -415,12 +432,16 @@ end_recorded(struct slurm_attempt *a)
 
 	if (x->ran)
 		up_tell(a);
+	if (needs_word(a) && !final && a->missing < GONE &&
+	    now_of(a) < a->exit_ms + WORD_MS) {
+		slurm_queue_ask(a->slurm, false);
+		return;
+	}
+	if (is_output_late(a)) {
+		(void)slurm_tail(a, false);
+		return;
+	}
 	if (needs_word(a)) {
-		if (!final && a->missing < GONE &&
-		    now_of(a) < a->exit_ms + WORD_MS) {
-			slurm_queue_ask(a->slurm, false);
-			return;
-		}
 		if (final &&
 		    (was_ended(a) || pack_trial_lost(a->dir) ||
 			a->row.state == SLURM_STATE_MEMORY) &&

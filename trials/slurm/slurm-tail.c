@@ -223,6 +223,31 @@ slurm_tail(struct slurm_attempt *a, bool final)
 	return more;
 }
 
+bool
+slurm_tail_is_whole(const struct slurm_attempt *a)
+{
+	const struct {
+		const char *name;
+		int64_t size;
+	} files[] = { { "log", a->exit.log_size },
+		{ "metrics.jsonl", a->exit.metrics_size } };
+	bool whole = true;
+	struct stat st;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof files / sizeof *files; i++) {
+		if (files[i].size == 0)
+			continue;
+		fd = tail_open(a, files[i].name);
+		whole = whole && fd != -1 && fstat(fd, &st) == 0 &&
+			st.st_size >= files[i].size;
+		if (fd != -1)
+			(void)close(fd);
+	}
+	return whole;
+}
+
 int64_t
 slurm_tail_last_step(struct slurm_attempt *a)
 {

@@ -46,6 +46,30 @@ is "$(cat local/apart.d/trials/1/output/where)" \
     "$(cat shared/apart-*/trials/1/output/where)" 'NAME.d leads there'
 ok 'the state has no copy of the program' [ ! -e local/apart.d/bin ]
 
+# An end whose output is seen later, as by the caches of a shared file system: the
+# log lacks a part of its last line at first.
+rm go
+sed -i '$a echo "hpotune: step=3 loss=$1"' trial
+slurm_study later '"trials": 1' '"grace": 5' ", \"dir\": \"$dir/shared\""
+server later.json --state "$dir/local"
+ok 'a trial runs and reports' retry sql_is local/later.db \
+    "SELECT count(*) FROM trials WHERE state = 'running' AND reports = 1" 1
+kill -STOP "$server"
+touch go
+attempt=$(echo "$dir"/shared/later-*/trials/1/attempt-1)
+ok 'it ends while the server does not look' retry grep -q hpo:EXIT \
+    "$attempt/state"
+cp "$attempt/log" whole
+truncate -s -9 "$attempt/log"
+kill -CONT "$server"
+ok 'the server reads what there is' retry sql_is local/later.db \
+    'SELECT reports FROM trials' 2
+tail -c 9 whole >>"$attempt/log"
+reap "$server"
+is $? 0 'the study ends'
+is "$(sql local/later.db 'SELECT reports, state FROM trials')" '3|completed' \
+    'with its last report'
+
 # Two machines: the lease of the other one is a file that is renewed or not.
 cat >trial <<'END'
 #!/bin/sh

@@ -51,6 +51,8 @@ some_exit(void)
 		.max_rss = INT64_C(1) << 40,
 		.cpu_us = 12345,
 		.why = "for this reason",
+		.log_size = INT64_C(1) << 33,
+		.metrics_size = 7,
 	};
 
 	return x;
@@ -84,7 +86,8 @@ test_round_trip(void)
 		y.unsynced && y.exit_code == -1 && y.signal == 9 &&
 		y.started_us == 1 && y.ended_us == x.ended_us &&
 		y.max_rss == x.max_rss && y.cpu_us == 12345 &&
-		strcmp(y.why, x.why) == 0,
+		strcmp(y.why, x.why) == 0 && y.log_size == x.log_size &&
+		y.metrics_size == 7,
 	    "as it was written");
 	is_int(attempt_record_decode_exit(&y, sector, OTHER), RECORD_FOREIGN,
 	    "another attempt's is foreign");
@@ -129,6 +132,11 @@ test_damage(void)
 	attempt_record_encode_claim(a, &c);
 	is_int(attempt_record_decode_claim(&d, a, UUID), RECORD_BAD,
 	    "a kind from the future is bad");
+	x.log_size = -1;
+	attempt_record_encode_exit(a, &x, UUID);
+	is_int(attempt_record_decode_exit(&y, a, UUID), RECORD_BAD,
+	    "a record with a size below zero is bad");
+	x = some_exit();
 	x.exit_code = 256;
 	attempt_record_encode_exit(a, &x, UUID);
 	is_int(attempt_record_decode_exit(&y, a, UUID), RECORD_BAD,

@@ -26,6 +26,7 @@ while [ "$step" -lt 30 ]; do
 	echo "$step $w $v" >"$saved.new"
 	mv "$saved.new" "$saved"
 	sleep 0.15
+	[ "$step" != 20 ] || while [ -e "${0%/*}/hold" ]; do sleep 0.1; done
 done
 END
 chmod +x trial
@@ -38,6 +39,8 @@ ok 'a study without faults' quietly timeout 120 "$HPOTUNE" start quiet.json
 is "$(curves quiet | wc -l)" 300 'its curves are whole'
 
 slurm_study rough '"trials": 10, "parallel": 8' '"grace": 5, "retries": 0' ''
+# No trial ends before a node has failed under it.
+touch hold
 server rough.json
 ok 'the same one runs' retry sql_is rough.db \
     "SELECT count(*) >= 6 FROM trials WHERE state = 'running' AND reports > 3" 1
@@ -50,6 +53,7 @@ ok 'jobs are preempted' retry sql_is rough.db \
 cluster fail n2
 ok 'a node fails under others' retry sql_is rough.db \
     "SELECT count(*) > 0 FROM attempts WHERE end_class = 'lost'" 1
+rm hold
 cluster heal n2
 reap "$server"
 is $? 0 'the study ends'

@@ -11,28 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/file.h"
-#include "src/base/json/json.h"
 #include "src/base/json/json-writer.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/base/spawn.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/plan.h"
-#include "src/cli/common/redraw.h"
 #include "src/cli/common/load-study.h"
+#include "src/cli/common/redraw.h"
+#include "src/cli/plan.h"
 #include "src/cli/summary.h"
-#include "src/cli/web-child.h"
 #include "src/model/study/study.h"
-#include "src/server/suggest/suggest.h"
 #include "src/server/plugins/plugins.h"
-#include "src/server/status/status.h"
 #include "src/server/server.h"
 #include "src/server/state-dir.h"
+#include "src/server/status/status.h"
 #include "src/server/study-row.h"
+#include "src/server/suggest/suggest.h"
 #include "src/server/warmstart/warmstart.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
@@ -50,7 +51,74 @@ enum {
  */
 #define READY_FD "HPOTUNE_READY_FD"
 
-/* The screen of a running study, redrawn in place. */
+/* ---- hpotune web beside the server -------------------------------------- */
+
+struct web_child {
+	pid_t pid; /* 0 = none */
+	int end_fd; /* readable when it has ended */
+	int hold_fd; /* it ends when this is closed, by us or by our death */
+};
+
+enum { WEB_END_MS = 3000 }; /* that it has to end by itself */
+
+/*
+ * Start it for a database; port NULL: on the socket of the study.  It prints
+ * its address to our stderr, and to tell_fd unless that is -1, which it closes
+ * then.  A failure is a warning: the study runs without.
+ */
+static void
+web_child_start(
+    struct web_child *c, const char *db, const char *port, int tell_fd)
+{
+	struct strv argv = { 0 };
+	struct spawn_spec spec = { .out = STDERR_FILENO, .err = STDERR_FILENO };
+	struct err e = ERR_INIT;
+	int p[2];
+
+	*c = (struct web_child){ 0 };
+	if (pipe2(p, O_CLOEXEC) != 0) {
+		log_warn("web", "pipe: %s", strerror(errno));
+		return;
+	}
+	strv_add(&argv, xstrdup("/proc/self/exe"));
+	strv_add(&argv, xstrdup("web"));
+	strv_add(&argv, xstrdup("--until-eof"));
+	if (port != NULL)
+		strv_add(&argv, xasprintf("--port=%s", port));
+	strv_add(&argv, xstrdup(db));
+	if (tell_fd != -1)
+		spec.out = tell_fd;
+	spec.argv = argv.v;
+	spec.in = p[0];
+	if (spawn_start(&c->pid, &c->end_fd, &spec, &e) != 0) {
+		log_warn("web", "%s", e.text);
+		c->pid = 0;
+		(void)close(p[1]);
+	} else
+		c->hold_fd = p[1];
+	(void)close(p[0]);
+	strv_free(argv.v);
+}
+
+/* Let it end, and wait for it. */
+static void
+web_child_end(struct web_child *c)
+{
+	struct pollfd end = { .fd = c->end_fd, .events = POLLIN };
+
+	if (c->pid == 0)
+		return;
+	(void)close(c->hold_fd);
+	if (poll(&end, 1, WEB_END_MS) == 1)
+		(void)spawn_reap(c->pid);
+	else
+		(void)spawn_end(c->pid, c->end_fd);
+	(void)close(c->end_fd);
+	c->pid = 0;
+}
+
+/* ---- the screen of a running study, redrawn in place -------------------- */
+
 struct screen {
 	struct cli *cli;
 	struct redraw redraw;

@@ -18,7 +18,6 @@
 #include "src/cli/common/atomic-file.h"
 #include "src/cli/common/trial-cursor.h"
 #include "src/export/export-tensorboard.h"
-#include "src/export/protobuf.h"
 #include "src/model/goal.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
@@ -59,6 +58,81 @@ struct board {
 	struct buf out; /* the file */
 	struct trial_cursor metrics;
 };
+
+/* ---- fields of messages (protobuf.dev/programming-guides/encoding) ---------- */
+
+enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+static void
+varint_put(struct buf *b, uint64_t x)
+{
+	for (; x > 0x7f; x >>= 7)
+		buf_putc(b, (char)(x | 0x80));
+	buf_putc(b, (char)x);
+}
+
+static void
+key_put(struct buf *b, int field, int wire)
+{
+	varint_put(b, (uint64_t)field << 3 | (uint64_t)wire);
+}
+
+/* The bytes of a number, the lowest first. */
+static void
+fixed_put(struct buf *b, uint64_t x, int bytes)
+{
+	for (; bytes > 0; bytes--, x >>= 8)
+		buf_putc(b, (char)(x & 0xff));
+}
+
+static void
+protobuf_put_varint(struct buf *b, int field, uint64_t x)
+{
+	key_put(b, field, WIRE_VARINT);
+	varint_put(b, x);
+}
+
+static void
+protobuf_put_double(struct buf *b, int field, double x)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	key_put(b, field, WIRE_64);
+	fixed_put(b, bits, 8);
+}
+
+static void
+protobuf_put_float(struct buf *b, int field, float x)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &x, sizeof bits);
+	key_put(b, field, WIRE_32);
+	fixed_put(b, bits, 4);
+}
+
+static void
+put_bytes(struct buf *b, int field, const void *data, size_t len)
+{
+	key_put(b, field, WIRE_BYTES);
+	varint_put(b, len);
+	buf_add(b, data, len);
+}
+
+static void
+protobuf_put_text(struct buf *b, int field, const char *text)
+{
+	put_bytes(b, field, text, strlen(text));
+}
+
+/* Append a message, and empty it. */
+static void
+protobuf_put_message(struct buf *b, int field, struct buf *message)
+{
+	put_bytes(b, field, buf_str(message), message->len);
+	buf_clear(message);
+}
 
 /* ---- events ---------------------------------------------------------------- */
 

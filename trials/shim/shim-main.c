@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +29,10 @@
 #include "trials/process/args.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/descendants.h"
+#include "trials/process/exec-path.h"
 #include "trials/process/proc.h"
+#include "trials/process/transient-error.h"
 #include "trials/shim/shim.h"
-
-static void shim_log_cap_check(struct shim *);
 
 enum {
 	SWEEP_MIN_MS = 5,
@@ -39,7 +40,11 @@ enum {
 	STUCK_MS = 60000 /* SIGKILL without effect for so long is news */
 };
 
-int64_t
+/*
+ * The end time: start time plus elapsed time, so that a clock adjustment does
+ * not change the duration.
+ */
+static int64_t
 shim_ended_us(const struct shim *s)
 {
 	return s->exit.started_us + (clock_boot_ms() - s->started_ms) * 1000;
@@ -94,6 +99,234 @@ ears_open(struct shim *s, const sigset_t *set)
 		return errno;
 	return 0;
 }
+
+/* ---- starting the trial: the fork, and the setup in the child ----------- */
+
+/* Message of a child that could not execute the trial, through exec_fd. */
+struct shim_exec_error {
+	int error; /* errno */
+	bool in_chdir;
+};
+
+enum {
+	LOCK_FD = 100, /* out of the way of scripts that count from 3 */
+	OOM_SCORE = 500 /* a trial dies before the server */
+};
+
+/* Raising it needs no privilege; one that is higher already stays. */
+static void
+oom_score_raise(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	if (read(fd, text, sizeof text - 1) > 0 &&
+	    strtol(text, NULL, 10) < OOM_SCORE) {
+		(void)snprintf(text, sizeof text, "%d", OOM_SCORE);
+		if (pwrite(fd, text, strlen(text), 0) == -1)
+			(void)0;
+	}
+	(void)close(fd);
+}
+
+/* Bind to the allowed subset of cores, "0-3,8", unless it is empty. */
+static void
+cpus_bind(const char *list)
+{
+	cpu_set_t may, want;
+	const char *p = list;
+	long first, last;
+	char *end;
+
+	CPU_ZERO(&want);
+	while (*p != '\0') {
+		first = last = strtol(p, &end, 10);
+		if (end == p)
+			return;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		for (; first <= last && first < CPU_SETSIZE; first++)
+			CPU_SET((size_t)first, &want);
+		p = end + (*end == ',');
+		if (p == end && *end != '\0')
+			return;
+	}
+	if (sched_getaffinity(0, sizeof may, &may) == -1)
+		return;
+	CPU_AND(&want, &want, &may);
+	if (CPU_COUNT(&want) > 0)
+		(void)sched_setaffinity(0, sizeof want, &want);
+}
+
+static int
+child_redirect(const struct shim *s)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (null == -1 || dup2(null, 0) == -1 || dup2(s->log.fd, 1) == -1 ||
+	    dup2(s->log.fd, 2) == -1)
+		return -1;
+	if (fcntl(s->lock_fd, F_DUPFD, LOCK_FD) == -1 &&
+	    fcntl(s->lock_fd, F_DUPFD, 3) == -1)
+		return -1;
+	return 0;
+}
+
+static void __attribute__((noreturn))
+child_run(const struct shim *s, pid_t shim, int out)
+{
+	struct shim_exec_error why = { 0 };
+	sigset_t none;
+
+	/* The kernel ends us with the supervisor; unless it ended already. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != shim)
+		_exit(127);
+	(void)setpgid(0, 0);
+	oom_score_raise();
+	cpus_bind(s->cpus);
+	if (*s->cgroup != '\0')
+		(void)cgroup_enter(s->cgroup);
+	if (child_redirect(s) == -1)
+		why.error = errno;
+	else if (chdir(s->workdir) == -1) {
+		why.error = errno;
+		why.in_chdir = true;
+	} else {
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		fail_point("shim.before_exec");
+		why.error = exec_path(s->argv);
+	}
+	if (write(out, &why, sizeof why) == -1)
+		_exit(126);
+	_exit(127);
+}
+
+/* Schedule a retry if the error is temporary and no stop is pending. */
+static void
+start_plan(struct shim *s, int error)
+{
+	if (s->start_until_ms < 0) {
+		s->start_until_ms = s->now_ms + TRANSIENT_TRY_MS;
+		s->start_wait_ms = TRANSIENT_MIN_MS;
+	}
+	if (s->phase != SHIM_STARTING || !transient_error_exec(error) ||
+	    s->now_ms >= s->start_until_ms)
+		return;
+	s->start_at_ms = s->now_ms + s->start_wait_ms;
+	s->start_wait_ms = s->start_wait_ms * 2 < TRANSIENT_MAX_MS
+			       ? s->start_wait_ms * 2
+			       : TRANSIENT_MAX_MS;
+}
+
+static void
+shim_spawn_failed(struct shim *s, const struct shim_exec_error *why)
+{
+	s->exit.ran = false;
+	s->exit.error = why->error;
+	s->exit.exit_code = -1;
+	s->exit.ended_us = shim_ended_us(s);
+	(void)snprintf(s->exit.why, sizeof s->exit.why,
+	    "cannot %s %.100s: %s%s", why->in_chdir ? "enter" : "run",
+	    why->in_chdir ? s->workdir : s->argv[0], strerror(why->error),
+	    why->error == ENOEXEC
+		? " (the first line of a script is like #!/bin/sh)"
+		: "");
+	start_plan(s, why->error);
+}
+
+/*
+ * Fork the trial.  If that or its exec fails, schedule a retry (start_at_ms),
+ * or fill the exit record.
+ */
+static void
+shim_spawn(struct shim *s)
+{
+	struct shim_exec_error why = { 0 };
+	pid_t self = getpid();
+	int p[2];
+
+	s->start_at_ms = -1;
+	s->exit.started_us = clock_wall_us();
+	s->started_ms = s->now_ms = clock_boot_ms();
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
+		why.error = errno;
+		shim_spawn_failed(s, &why);
+		return;
+	}
+	s->pid = fork();
+	if (s->pid == 0)
+		child_run(s, self, p[1]);
+	why.error = errno;
+	(void)close(p[1]);
+	if (s->pid == -1) {
+		(void)close(p[0]);
+		shim_spawn_failed(s, &why);
+		return;
+	}
+	s->reaped = false;
+	s->exec_fd = p[0];
+	fail_point("shim.after_fork");
+}
+
+/* ---- the limit of the disk space of the output -------------------------- */
+
+/*
+ * Punches holes at the head of a file, so that offsets, the writer and the
+ * reader's position stay valid.  Without support of the file system it does
+ * nothing.
+ */
+
+enum {
+	BLOCK = 65536, /* a hole ends at a multiple of this */
+	WAIT_MIN_MS = 5,
+	WAIT_MAX_MS = 500,
+	FAST = 1 << 20 /* bytes between two checks that shorten the interval */
+};
+
+/* Whether it grew fast. */
+static bool
+output_punch(struct shim_log *o, int64_t cap)
+{
+	struct stat st;
+	bool fast;
+	off_t end;
+
+	if (fstat(o->fd, &st) == -1)
+		return false;
+	fast = st.st_size - o->size > FAST;
+	o->size = st.st_size;
+	end = (st.st_size - cap) / BLOCK * BLOCK;
+	if (end > o->punched &&
+	    fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		o->punched, end - o->punched) == 0)
+		o->punched = end;
+	return fast;
+}
+
+/* Punch out what exceeds the cap; sets output_at_ms. */
+static void
+shim_log_cap_check(struct shim *s)
+{
+	bool fast;
+
+	if (s->log_cap <= 0) {
+		s->output_at_ms = -1;
+		return;
+	}
+	fast = output_punch(&s->log, s->log_cap);
+	fast |= output_punch(&s->metrics, s->log_cap);
+	s->output_wait_ms = fast ? WAIT_MIN_MS : s->output_wait_ms * 2;
+	if (s->output_wait_ms < WAIT_MIN_MS)
+		s->output_wait_ms = WAIT_MIN_MS;
+	if (s->output_wait_ms > WAIT_MAX_MS)
+		s->output_wait_ms = WAIT_MAX_MS;
+	s->output_at_ms = s->now_ms + s->output_wait_ms;
+}
+
+/* ---- from the fork until no process of the trial is left ---------------- */
 
 static void
 kill_begin(struct shim *s)
@@ -330,7 +563,6 @@ start_again(struct shim *s)
 	return s->start_at_ms >= 0 || s->exec_fd != -1;
 }
 
-/* From the fork until no process of the trial is left. */
 static void
 supervise(struct shim *s)
 {
@@ -427,57 +659,4 @@ main(int argc, char **argv)
 	if (*s.cgroup != '\0')
 		cgroup_remove(s.cgroup);
 	return shim_record_exit(&s);
-}
-
-/*
- * Limits the disk space of the output: punches holes at the head of a file, so
- * that offsets, the writer and the reader's position stay valid.  Without
- * support of the file system it does nothing.
- */
-
-enum {
-	BLOCK = 65536, /* a hole ends at a multiple of this */
-	WAIT_MIN_MS = 5,
-	WAIT_MAX_MS = 500,
-	FAST = 1 << 20 /* bytes between two checks that shorten the interval */
-};
-
-/* Whether it grew fast. */
-static bool
-output_punch(struct shim_log *o, int64_t cap)
-{
-	struct stat st;
-	bool fast;
-	off_t end;
-
-	if (fstat(o->fd, &st) == -1)
-		return false;
-	fast = st.st_size - o->size > FAST;
-	o->size = st.st_size;
-	end = (st.st_size - cap) / BLOCK * BLOCK;
-	if (end > o->punched &&
-	    fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		o->punched, end - o->punched) == 0)
-		o->punched = end;
-	return fast;
-}
-
-/* shim-main.c: punch out what exceeds the cap; sets output_at_ms. */
-static void
-shim_log_cap_check(struct shim *s)
-{
-	bool fast;
-
-	if (s->log_cap <= 0) {
-		s->output_at_ms = -1;
-		return;
-	}
-	fast = output_punch(&s->log, s->log_cap);
-	fast |= output_punch(&s->metrics, s->log_cap);
-	s->output_wait_ms = fast ? WAIT_MIN_MS : s->output_wait_ms * 2;
-	if (s->output_wait_ms < WAIT_MIN_MS)
-		s->output_wait_ms = WAIT_MIN_MS;
-	if (s->output_wait_ms > WAIT_MAX_MS)
-		s->output_wait_ms = WAIT_MAX_MS;
-	s->output_at_ms = s->now_ms + s->output_wait_ms;
 }

@@ -119,18 +119,6 @@ struct shim {
 	struct attempt_exit exit;
 };
 
-/* Message of a child that could not execute the trial, through exec_fd. */
-struct shim_exec_error {
-	int error; /* errno */
-	bool in_chdir;
-};
-
-/*
- * The end time: start time plus elapsed time, so that a clock adjustment does
- * not change the duration.
- */
-int64_t shim_ended_us(const struct shim *);
-
 /*
  * shim-ahead.c: make these folders, which must not exist, below dir, each as
  * that of a trial before its first claim, and sync them.  A first name "gpus":
@@ -164,12 +152,5 @@ enum shim_wish shim_shared_look(struct shim *);
 
 /* shim-checkpoint-copy.c: copy it: 0, or -1 with the exit record filled. */
 int shim_checkpoint_copy(struct shim *);
-
-/*
- * shim-spawn.c: fork the trial.  If that or its exec fails, schedule a retry
- * (start_at_ms), or fill the exit record.
- */
-void shim_spawn(struct shim *);
-void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
 
 #endif /* HPOTUNE_SHIM_H */

@@ -1,9 +1,12 @@
 /* Asks and records where trials are started; one program at a time. */
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +18,6 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/study/study.h"
-#include "src/server/provenance/git-stamp.h"
 #include "src/server/provenance/git-status.h"
 #include "src/server/provenance/provenance.h"
 #include "src/store/store.h"
@@ -29,6 +31,80 @@ enum {
 	PASSWD_BYTES = 1024,
 	RELEASE_BYTES = 4096
 };
+/* ---- whether a repository may have changed, by its times ---------------- */
+
+/* Inode, size and time (seconds, nanoseconds) of HEAD, index and logs/HEAD. */
+struct git_stamp {
+	int64_t words[12];
+};
+
+/* The text of .git where that is a file, as in a worktree: "gitdir: PATH". */
+static char *
+gitdir_read(const char *dir, const char *path)
+{
+	static const char head[] = "gitdir: ";
+	char text[PATH_MAX + sizeof head];
+	const char *to = text + strlen(head);
+
+	if (file_read(AT_FDCWD, path, text, sizeof text) <= 0 ||
+	    strncmp(text, head, strlen(head)) != 0)
+		return NULL;
+	text[strcspn(text, "\n")] = '\0';
+	return *to == '/' ? xstrdup(to) : xasprintf("%s/%s", dir, to);
+}
+
+/*
+ * The folder with the HEAD of the repository that dir is in; freed by the
+ * caller.  NULL when there is none.
+ */
+static char *
+git_stamp_find(const char *dir)
+{
+	char *at = xstrdup(dir), *path, *slash;
+	char *found = NULL;
+	struct stat st;
+
+	for (;;) {
+		path = xasprintf("%s/.git", at);
+		if (stat(path, &st) == 0) {
+			found = S_ISDIR(st.st_mode) ? xstrdup(path)
+						    : gitdir_read(at, path);
+			free(path);
+			break;
+		}
+		free(path);
+		if ((slash = strrchr(at, '/')) == NULL)
+			break;
+		*slash = '\0';
+	}
+	free(at);
+	return found;
+}
+
+/* Two that differ: commit, branch or index may have changed. */
+static void
+git_stamp_take(struct git_stamp *stamp, const char *git_dir)
+{
+	static const char *const names[] = { "HEAD", "index", "logs/HEAD" };
+	int64_t *w = stamp->words;
+	struct stat st;
+	char *path;
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof *names; i++, w += 4) {
+		path = xasprintf("%s/%s", git_dir, names[i]);
+		if (stat(path, &st) != 0)
+			st = (struct stat){ 0 };
+		w[0] = (int64_t)st.st_ino;
+		w[1] = (int64_t)st.st_size;
+		w[2] = (int64_t)st.st_mtim.tv_sec;
+		w[3] = (int64_t)st.st_mtim.tv_nsec;
+		free(path);
+	}
+}
+
+/* ---- what is known of where trials are started -------------------------- */
+
 struct provenance {
 	struct provenance_env env;
 	char host[256];

@@ -172,19 +172,11 @@ struct aws_queue *
 aws_queue_of(struct aws *, enum aws_service, const char *operation);
 int aws_client_endpoint(
     struct aws *, enum aws_service, const struct aws_endpoint **, struct err *);
-void aws_queue_put(struct aws_queue *, struct aws_call *);
-void aws_deliver_put(struct aws_call *);
-void aws_note_put(struct aws *, bool warn, const char *, ...)
-    __attribute__((format(printf, 3, 4)));
 
-/* aws-call.c */
 struct aws_call *
 aws_call_new(struct aws *, enum aws_service, const char *operation);
 /* Put it into its queue; with an error it ends without being sent. */
 void aws_call_begin(struct aws_call *, const struct err *);
-/* Send it: its queue has a token. */
-void aws_call_send(struct aws_call *);
-void aws_call_deliver(struct aws_call *);
 
 /*
  * aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets; a

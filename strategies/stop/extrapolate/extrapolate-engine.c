@@ -10,7 +10,13 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/extrapolate/extrapolate-engine.h"
 
-enum { OWN_MARKS = 3 }; /* of the last so many values the best one counts */
+enum {
+	OWN_MARKS = 3, /* of the last so many values the best one counts */
+	GUESS_LEAST = 4 /* values that a guess needs */
+};
+
+/* Values beyond so many units are taken as this far: spikes, and divergence. */
+static const double units_far = 1.5;
 
 int
 extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
@@ -27,8 +33,10 @@ extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
 	r->name = name;
 	r->env = *env;
 	r->field = peer_curves_new(env->max_steps);
-	r->odds = win_probability_new(peer_curves_grid(r->field)->n,
-	    plugin_option_number(values, "temper"));
+	r->kernels = kernels_plain();
+	r->bank = r->kernels->bank_new(
+	    r->kernels->dev, peer_curves_grid(r->field)->n);
+	r->temper = plugin_option_number(values, "temper");
 	warmup = plugin_option_get(values, "warmup_steps");
 	r->warmup = plugin_option_steps(warmup, env->max_steps, 0);
 	r->guard = plugin_option_count(values, "guard");
@@ -42,7 +50,7 @@ extrapolate_engine_close(void *state)
 	struct extrapolate_engine *r = state;
 
 	peer_curves_free(r->field);
-	win_probability_free(r->odds);
+	r->kernels->bank_free(r->kernels->dev, r->bank);
 	free(r);
 }
 
@@ -91,7 +99,7 @@ view_take(const struct extrapolate_engine *r, struct extrapolate_view *v)
 		known += !isnan(v->values[j]);
 	for (j = v->passed; j-- > 0 && j + OWN_MARKS >= v->passed;)
 		v->own = fmin(v->own, v->values[j]);
-	return known >= WIN_PROBABILITY_MIN;
+	return known >= GUESS_LEAST;
 }
 
 bool
@@ -118,6 +126,57 @@ extrapolate_engine_begin(const struct extrapolate_engine *r,
 	return !curve_leads(&c, v->at, peer_curves_best(r->field));
 }
 
+/*
+ * The unit of the bank: distance from the best value to the median at the start
+ * of curves, or to the current median if that is larger.
+ */
+static double
+bank_unit(const struct peer_curves *f, size_t passed, double best)
+{
+	double first = peer_curves_median(f, 0) - best;
+	double now = peer_curves_median(f, passed - 1) - best;
+
+	return isnan(first) || now > first ? now : first;
+}
+
+/* Convert values; returns their number. */
+static size_t
+units_take(
+    double *out, const double *values, size_t passed, double best, double unit)
+{
+	size_t j, n = 0;
+	double u;
+
+	for (j = 0; j < passed; j++) {
+		u = (values[j] - best) / unit;
+		out[j] = u > units_far	  ? units_far
+			 : u < -units_far ? -units_far
+					  : u;
+		n += !isnan(u);
+	}
+	return n;
+}
+
+bool
+extrapolate_engine_guess(const struct extrapolate_engine *r,
+    const double values[CURVE_GRID_MAX], size_t passed, double goal,
+    struct curve_guess *g)
+{
+	double best = peer_curves_best(r->field), unit, units[CURVE_GRID_MAX];
+
+	if (passed == 0 || !isfinite(best) || !isfinite(goal))
+		return false;
+	unit = bank_unit(r->field, passed, best);
+	if (!(unit > 0) || !isfinite(unit) || !isfinite(1 / unit) ||
+	    units_take(units, values, passed, best, unit) < GUESS_LEAST)
+		return false;
+	r->kernels->bank_guess(r->kernels->dev, r->bank, units, passed,
+	    r->temper, (goal - best) / unit, g);
+	g->mean = best + g->mean * unit;
+	g->sd *= unit;
+	return true;
+}
+
 /* Whether the best trial's chance after so many marks was below least. */
 static bool
 best_underrated(const struct extrapolate_engine *r, const double *values,
@@ -125,8 +184,7 @@ best_underrated(const struct extrapolate_engine *r, const double *values,
 {
 	struct curve_guess g;
 
-	return win_probability_estimate(
-		   r->odds, r->field, values, passed, result, &g) &&
+	return extrapolate_engine_guess(r, values, passed, result, &g) &&
 	       g.p < least;
 }
 
@@ -156,7 +214,7 @@ trial_underrated(void *arg, const struct history *h, int64_t best)
 	if (r->witness_trial == best && r->witness < passed &&
 	    best_underrated(r, values, r->witness, result, least))
 		return true;
-	for (k = WIN_PROBABILITY_MIN; k < passed; k++) {
+	for (k = GUESS_LEAST; k < passed; k++) {
 		if (!best_underrated(r, values, k, result, least))
 			continue;
 		r->witness_trial = best;

@@ -12,7 +12,6 @@
 
 #include "kernels/kernels.h"
 #include "strategies/stop/extrapolate/peer-curves.h"
-#include "strategies/stop/extrapolate/win-probability.h"
 #include "strategies/stop/stop-options.h"
 #include "strategies/stopper.h"
 
@@ -21,7 +20,9 @@ struct extrapolate_engine {
 	const char *name;
 	struct stopper_env env;
 	struct peer_curves *field;
-	struct win_probability *odds;
+	const struct kernels *kernels;
+	struct curve_bank *bank;
+	double temper; /* option of this name: see kernels.h */
 	int64_t warmup; /* steps without judgement */
 	int64_t guard; /* best trials that it tests; 0 = none */
 	int64_t diverged_after;
@@ -64,6 +65,14 @@ extrapolate_engine_ended(void *state, const struct history *, int64_t trial);
 bool extrapolate_engine_begin(const struct extrapolate_engine *,
     const struct history *, int64_t trial, int64_t step,
     struct extrapolate_view *, struct judgement *);
+/*
+ * The probability that a curve with these values at its first marks ends below
+ * a goal; mean and sd in the curve's units.  False: unknown, because of too few
+ * values, or because no competitor improves.
+ */
+bool extrapolate_engine_guess(const struct extrapolate_engine *,
+    const double values[CURVE_GRID_MAX], size_t passed, double goal,
+    struct curve_guess *);
 /*
  * The trial, one of the best completed ones that the guard tests, of which
  * stopping below this probability would have been a mistake: at some mark it

@@ -80,8 +80,8 @@ curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	goal = curve_goal(r, h);
 	j->threshold = history_flip_sign(h, goal);
 	j->pool = history_count(h) - 1;
-	if (!win_probability_estimate(r->runner.odds, r->runner.field, v.values,
-		v.passed, goal, &g) ||
+	if (!extrapolate_engine_guess(
+		&r->runner, v.values, v.passed, goal, &g) ||
 	    g.p >= r->p)
 		return;
 	j->verdict = VERDICT_STOP;

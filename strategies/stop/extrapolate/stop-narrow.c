@@ -238,9 +238,8 @@ narrow_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 		return;
 	if ((double)g.ahead > g.share * (double)g.all ||
 	    done >= r->hopeless_steps)
-		g.known = win_probability_estimate(r->runner.odds,
-		    r->runner.field, v.values, v.passed,
-		    peer_curves_best(r->runner.field), &g.guess);
+		g.known = extrapolate_engine_guess(&r->runner, v.values,
+		    v.passed, peer_curves_best(r->runner.field), &g.guess);
 	behind = narrow_behind(r, &g);
 	hopeless = !behind && narrow_hopeless(r, &g, done);
 	if ((!behind && !hopeless) || !enough_completed(r, h))

@@ -89,15 +89,7 @@ char *study_command_fill(const struct study *, const char *,
 
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);
-int study_read_hooks(struct study_hooks *, const struct json *, struct err *);
 void study_hooks_clear(struct study_hooks *);
-int study_read_provenance(
-    struct study_provenance *, const struct json *, struct err *);
-/* A program and its arguments; the caller frees *argv, also after an error. */
-int study_read_program(char ***argv, const struct json *, struct err *);
-/* Adds its parameter to the space; call after that and the objectives were read. */
-int study_read_replicates(struct study *, const struct json *, struct err *);
-int study_read_keep(struct keep_rule *, const struct json *, struct err *);
 /* A duration above 0. */
 int study_read_duration(int64_t *ms, const struct json *, struct err *);
 

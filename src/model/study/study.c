@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
+#include "src/model/replicate-stats.h"
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
 #include "src/model/where.h"
@@ -445,6 +447,191 @@ study_read_backend(struct study *s, const struct json *j, struct err *e)
 			    0)
 				return json_err(s->backends[i].where, e,
 				    "this backend is given twice");
+	return 0;
+}
+
+/* ---- hooks, provenance -------------------------------------------------- */
+
+enum { PROGRAM_WORDS_MAX = 1024, HOOK_TIMEOUT_MS = 60000 };
+
+static const char *const hook_names[] = {
+	[STUDY_HOOK_BEST] = "best",
+	[STUDY_HOOK_FAILED] = "failed",
+	[STUDY_HOOK_FINISHED] = "finished",
+	NULL,
+};
+
+const char *
+study_hook_name(enum study_hook hook)
+{
+	return hook_names[hook];
+}
+
+/* A program and its arguments; the caller frees *argv, also after an error. */
+static int
+study_read_program(char ***argv, const struct json *list, struct err *e)
+{
+	const struct json *j;
+	const char *text;
+	size_t n = 0;
+
+	if (json_type(list) != JSON_ARRAY || json_count(list) == 0 ||
+	    json_count(list) > PROGRAM_WORDS_MAX)
+		return json_err(list, e,
+		    "expected a list of texts: a program and its arguments");
+	*argv = xcalloc(json_count(list) + 1, sizeof **argv);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		if (json_read_string(j, &text, e) != 0)
+			return -1;
+		(*argv)[n++] = xstrdup(text);
+	}
+	return **argv[0] != '\0' ? 0
+				 : json_err(json_first(list), e,
+				       "expected the name of a program");
+}
+
+static int
+study_read_hooks(
+    struct study_hooks *hooks, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "best", "failed", "finished",
+		"timeout", NULL };
+	const struct json *j;
+	int i;
+
+	hooks->timeout_ms = HOOK_TIMEOUT_MS;
+	if (json_want(block, JSON_OBJECT, e) != 0 ||
+	    json_only(block, known, e) != 0)
+		return -1;
+	for (i = 0; i < STUDY_HOOKS; i++) {
+		j = json_get(block, hook_names[i]);
+		if (j != NULL && study_read_program(&hooks->argv[i], j, e) != 0)
+			return -1;
+	}
+	j = json_get(block, "timeout");
+	return j != NULL ? study_read_duration(&hooks->timeout_ms, j, e) : 0;
+}
+
+void
+study_hooks_clear(struct study_hooks *hooks)
+{
+	int i;
+
+	for (i = 0; i < STUDY_HOOKS; i++) {
+		strv_free(hooks->argv[i]);
+		hooks->argv[i] = NULL;
+	}
+}
+
+static int
+study_read_provenance(
+    struct study_provenance *p, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "git", "packages", NULL };
+	const struct json *j;
+	bool git = true;
+
+	if (json_want(block, JSON_OBJECT, e) != 0 ||
+	    json_only(block, known, e) != 0)
+		return -1;
+	j = json_get(block, "git");
+	if (j != NULL && json_read_bool(j, &git, e) != 0)
+		return -1;
+	p->without_git = !git;
+	j = json_get(block, "packages");
+	return j != NULL ? study_read_program(&p->packages, j, e) : 0;
+}
+
+/* ---- keep: which checkpoints stay --------------------------------------- */
+
+static int
+study_read_keep(struct keep_rule *rule, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "best", "last", "bytes", NULL };
+	const struct json *j;
+
+	if (json_want(block, JSON_OBJECT, e) != 0 ||
+	    json_only(block, known, e) != 0)
+		return -1;
+	*rule = (struct keep_rule){ .given = true, .best = 1 };
+	j = json_get(block, "best");
+	if (j != NULL &&
+	    json_read_integer(j, 0, STUDY_COUNT_MAX, &rule->best, e) != 0)
+		return -1;
+	j = json_get(block, "last");
+	if (j != NULL &&
+	    json_read_integer(j, 0, STUDY_COUNT_MAX, &rule->last, e) != 0)
+		return -1;
+	j = json_get(block, "bytes");
+	if (j != NULL && size_read(&rule->bytes, j, e) != 0)
+		return -1;
+	if (j != NULL && rule->bytes == 0)
+		return json_err(j, e, "expected a size above 0");
+	return 0;
+}
+
+/* ---- replicates --------------------------------------------------------- */
+
+static const char *const aggregates[] = { "mean", "median", "worst", NULL };
+
+static int
+read_aggregate(struct study_replicates *r, const struct json *j, struct err *e)
+{
+	static const double quantiles[] = { NAN, 0.5, 1 };
+	size_t i = 0;
+
+	r->quantile = NAN;
+	if (j == NULL)
+		return 0;
+	if (json_type(j) == JSON_NUMBER)
+		return json_read_number(j, 0, 1, &r->quantile, e);
+	if (json_type(j) != JSON_STRING)
+		return json_err(j, e,
+		    "expected mean, median, worst or a quantile from 0 to 1");
+	if (json_read_word(j, aggregates, &i, e) != 0)
+		return -1;
+	r->quantile = quantiles[i];
+	return 0;
+}
+
+/* Adds its parameter to the space; call after that and the objectives were read. */
+static int
+study_read_replicates(struct study *s, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "parameter", "count", "values",
+		"aggregate", "racing", NULL };
+	struct study_replicates *r = &s->replicates;
+	const struct json *name, *values, *count, *j;
+	int64_t n = 0;
+
+	if (json_want(block, JSON_OBJECT, e) != 0 ||
+	    json_only(block, known, e) != 0 ||
+	    (name = json_need(block, "parameter", e)) == NULL)
+		return -1;
+	values = json_get(block, "values");
+	count = json_get(block, "count");
+	if ((values == NULL) == (count == NULL))
+		return json_err(block, e, "expected one of count and values");
+	if (count != NULL &&
+	    json_read_integer(count, 2, REPLICATES_MAX, &n, e) != 0)
+		return -1;
+	if (values != NULL && json_want(values, JSON_ARRAY, e) != 0)
+		return -1;
+	if (values != NULL) {
+		n = (int64_t)json_count(values);
+		if (n < 2 || n > REPLICATES_MAX)
+			return json_err(values, e, "expected 2 to %d values",
+			    REPLICATES_MAX);
+	}
+	r->racing = true;
+	j = json_get(block, "racing");
+	if ((j != NULL && json_read_bool(j, &r->racing, e) != 0) ||
+	    read_aggregate(r, json_get(block, "aggregate"), e) != 0 ||
+	    space_add_replicates(s->space, name, values, n, e) != 0)
+		return -1;
+	r->param = s->space->n - 1;
+	r->count = (size_t)n;
+	r->where = block;
 	return 0;
 }
 

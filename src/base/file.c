@@ -1,4 +1,4 @@
-/* Opens and reads files that others may replace. */
+/* Opens, reads and finds again files that others may replace. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,4 +38,20 @@ file_read(int dir_fd, const char *name, char *text, size_t n)
 	errno = error;
 	text[got > 0 ? got : 0] = '\0';
 	return got;
+}
+
+enum inode_state
+file_inode_check(int fd, const char *path)
+{
+	struct stat open, there;
+
+	if (fstat(fd, &open) != 0)
+		return INODE_MOVED;
+	if (open.st_nlink == 0)
+		return INODE_REMOVED;
+	if (lstat(path, &there) != 0)
+		return INODE_MOVED;
+	return there.st_dev == open.st_dev && there.st_ino == open.st_ino
+		   ? INODE_SAME
+		   : INODE_REPLACED;
 }

@@ -10,20 +10,21 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/base/json/json.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/lease.h"
-#include "src/server/study-lock.h"
-#include "src/server/rescued-copy.h"
 #include "src/server/server.h"
 #include "src/server/snapshot.h"
 #include "src/server/state-dir.h"
+#include "src/server/study-lock.h"
 #include "src/server/study-row.h"
 #include "src/store/store.h"
 
@@ -260,6 +261,82 @@ server_full(struct server *s, const char *what)
 }
 
 /*
+ * NULL while the locked database is at its path, or this cannot be determined;
+ * otherwise what happened to it: one clause.
+ */
+static const char *
+rescued_copy_loss(const struct state_dir *s, const char *db)
+{
+	if (s->db_fd < 0)
+		return NULL;
+	switch (file_inode_check(s->db_fd, db)) {
+	case INODE_REMOVED:
+		return "was deleted or replaced while the study runs";
+	case INODE_REPLACED:
+		return "was replaced while the study runs";
+	case INODE_SAME:
+	case INODE_MOVED:
+		break;
+	}
+	return store_is_database(s->db_fd)
+		   ? NULL
+		   : "was overwritten while the study runs";
+}
+
+/* NAME.rescue-TIME.db, in dir (NULL: beside NAME.db). */
+static char *
+rescued_copy_name(const char *db, const char *dir, int64_t now_us)
+{
+	const char *file = strrchr(db, '/') + 1;
+	time_t now = (time_t)(now_us / 1000000);
+	char when[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm) != NULL)
+		(void)strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
+	return xasprintf("%.*s/%.*s.rescue-%s.db",
+	    dir != NULL ? (int)strlen(dir) : (int)(file - 1 - db),
+	    dir != NULL ? dir : db, (int)(strlen(file) - strlen(".db")), file,
+	    when);
+}
+
+static void
+event_record(struct store *store, int64_t now_us, const char *event)
+{
+	if (store_begin(store, NULL) != 0)
+		return;
+	(void)store_event_add(
+	    store, now_us, LOG_LEVEL_ERROR, "store", 0, 0, event, NULL);
+	(void)store_commit(store, false, NULL);
+}
+
+/*
+ * Save what the connection can read beside db, or failing that in the folder
+ * for temporary files; *path, which the caller frees, is the new file. event is
+ * recorded in it. now_us is wall clock time.
+ */
+static int
+rescued_copy_save(char **path, struct store *store, const char *db,
+    int64_t now_us, const char *event, struct err *e)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct err there = ERR_INIT;
+
+	event_record(store, now_us, event);
+	*path = rescued_copy_name(db, NULL, now_us);
+	if (store_rescue(store, *path, e) == 0)
+		return 0;
+	free(*path);
+	*path = rescued_copy_name(
+	    db, tmp != NULL && *tmp == '/' ? tmp : "/tmp", now_us);
+	if (store_rescue(store, *path, &there) == 0)
+		return 0;
+	free(*path);
+	*path = NULL;
+	return -1;
+}
+
+/*
  * NAME.d was removed: running trials have lost their folders and records, so
  * stop them.  Rows are written as far as possible.
  */
@@ -351,7 +428,7 @@ server_check_files(struct server *s, enum inode_state state)
 	if (state == INODE_MOVED || state == INODE_REPLACED)
 		what = s->state.dir;
 	else if (s->state.db_fd >= 0 &&
-		 inode_check(s->state.db_fd, s->env->db) == INODE_MOVED)
+		 file_inode_check(s->state.db_fd, s->env->db) == INODE_MOVED)
 		what = s->env->db;
 	server_db_lost(s, what);
 }

@@ -229,7 +229,7 @@ state_dir_check(const struct state_dir *s)
 
 	if (s->lock_fd >= 0 && fstat(s->lock_fd, &st) == 0 && st.st_nlink == 0)
 		return INODE_REMOVED;
-	return inode_check(s->dir_fd, s->dir);
+	return file_inode_check(s->dir_fd, s->dir);
 }
 
 void

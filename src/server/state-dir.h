@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/base/inode.h"
+#include "src/base/file.h"
 
 struct err;
 

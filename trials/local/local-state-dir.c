@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/inode.h"
+#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/local/local-internal.h"
@@ -36,7 +36,7 @@ local_state_dir_moved(struct local *l)
 {
 	struct local_state_dir *h = &l->home;
 	enum inode_state is =
-	    h->fd == -1 ? INODE_SAME : inode_check(h->fd, h->path);
+	    h->fd == -1 ? INODE_SAME : file_inode_check(h->fd, h->path);
 	/* A removed directory does not come back. */
 	bool away = is == INODE_MOVED || is == INODE_REPLACED;
 	int64_t now = loop_wall_us(l->loop);

@@ -156,7 +156,7 @@ read_database(struct curve_file *b, struct replay_plan *plan, const char *path,
 
 	if (store_open(&store, path, STORE_READ, e) != 0)
 		return -1;
-	rc = policy_curves_read(b, plan, store, e);
+	rc = replay_recorded_curves(b, plan, store, e);
 	store_close(store);
 	return rc;
 }

@@ -50,12 +50,6 @@ enum { POLICY_SEARCH_HALVES = 40 };
  */
 void policy_search_halves(struct policy_grid halves[2],
     const struct curve_file *, const struct replay_plan *);
-/*
- * The curves of a study's completed trials, as a bank with as many steps as the
- * study's trials have; goal and value_last go to the plan.
- */
-int policy_curves_read(
-    struct curve_file *, struct replay_plan *, struct store *, struct err *);
 /* Mark the best, and return the recommended one. */
 const struct policy_setting *policy_grid_choose(struct policy_grid *);
 /* Add the sums of another grid of the same settings. */

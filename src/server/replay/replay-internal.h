@@ -95,16 +95,6 @@ replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study);
 /* The median of n numbers, which are sorted in place; NaN when n is 0. */
 double replay_median(double *v, size_t n);
 /*
- * Rules compare first replicates (judged.h): call this for each other replicate
- * of a recorded study, in the order of their numbers.
- */
-int replay_each_other(struct store *, void (*each)(void *, int64_t trial),
-    void *arg, struct err *);
-/* The study recorded in a database. */
-int replay_recorded_study(struct study **, struct store *, struct err *);
-/* Keep a report that the rule skips. */
-void replay_look_keep(struct replay_rerun_trial *, int64_t step, double value);
-/*
  * When all trials are over: resume stopped ones, one at a time, each to the end
  * of its record, as second-look.h decides.  Trials have checkpoints.
  */

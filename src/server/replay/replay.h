@@ -117,5 +117,11 @@ int replay_simulate(struct replay_sum *, const struct curve_file *,
 /* Add one recorded study, its reports in the order they were recorded. */
 int replay_recorded(struct replay_sum *, struct store *,
     const struct replay_rule *, struct err *);
+/*
+ * The curves of a study's completed trials, as a bank with as many steps as the
+ * study's trials have; goal and value_last go to the plan.
+ */
+int replay_recorded_curves(
+    struct curve_file *, struct replay_plan *, struct store *, struct err *);
 
 #endif /* HPOTUNE_REPLAY_H */

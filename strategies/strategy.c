@@ -1,13 +1,14 @@
 /*
- * Asks a strategy for a setting that satisfies the conditions of the space: its
- * next points in turn, and when none of them does, its first one moved to where
- * they hold.
+ * What strategies and those who ask them share.  A strategy is asked for a
+ * setting that satisfies the conditions of the space: for its next points in
+ * turn, and when none of them does, its first one is moved to where they hold.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/rng.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/where.h"
@@ -128,4 +129,12 @@ strategy_suggest(const struct strategy *strategy, struct suggestion *out,
 	}
 	free(first.x);
 	return rc;
+}
+
+void
+strategy_rng(struct rng *rng, const struct strategy_ask *ask)
+{
+	/* Trials count from the low bits, redraws from the high bits. */
+	rng_init(
+	    rng, ask->seed, (uint64_t)ask->trial ^ (uint64_t)ask->redraw << 48);
 }

@@ -22,7 +22,6 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/table.h"
-#include "src/cli/common/host-facts.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/state-dir.h"
@@ -46,6 +45,35 @@ struct doctor {
 	struct json_writer json;
 	int worst;
 };
+
+/* The first line of a file, without its end. */
+static bool
+line_read(const char *path, char *buf, size_t n)
+{
+	FILE *f = fopen(path, "re");
+	bool good;
+
+	if (f == NULL)
+		return false;
+	good = fgets(buf, (int)n, f) != NULL;
+	(void)fclose(f);
+	if (good)
+		buf[strcspn(buf, "\n")] = '\0';
+	return good;
+}
+
+/* The number at the beginning of a file, or -1. */
+static int64_t
+number_read(const char *path)
+{
+	char line[64], *end;
+	long long value;
+
+	if (!line_read(path, line, sizeof line))
+		return -1;
+	value = strtoll(line, &end, 10);
+	return end == line ? -1 : value;
+}
 
 /*
  * Print one line.  more: further members for JSON, joined by commas, or "";
@@ -132,7 +160,7 @@ owner_find(struct owner *o, int64_t pid)
 		(void)snprintf(
 		    o->user, sizeof o->user, "user %u", (unsigned)st.st_uid);
 	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/comm", pid);
-	(void)host_facts_line(path, o->command, sizeof o->command);
+	(void)line_read(path, o->command, sizeof o->command);
 	environ_value(pid, "HPOTUNE_STUDY", study, sizeof study);
 	environ_value(pid, "HPOTUNE_TRIAL", number, sizeof number);
 	if (study[0] != '\0')
@@ -454,10 +482,9 @@ check_files(struct doctor *d)
 static void
 check_inotify(struct doctor *d)
 {
-	int64_t watches =
-	    host_facts_number("/proc/sys/fs/inotify/max_user_watches");
+	int64_t watches = number_read("/proc/sys/fs/inotify/max_user_watches");
 	int64_t instances =
-	    host_facts_number("/proc/sys/fs/inotify/max_user_instances");
+	    number_read("/proc/sys/fs/inotify/max_user_instances");
 	char text[96];
 	int fd = inotify_init1(IN_CLOEXEC);
 
@@ -475,7 +502,7 @@ check_inotify(struct doctor *d)
 static void
 check_pids(struct doctor *d)
 {
-	int64_t pid_max = host_facts_number("/proc/sys/kernel/pid_max");
+	int64_t pid_max = number_read("/proc/sys/kernel/pid_max");
 	struct rlimit limit;
 	char text[96];
 	bool low = pid_max >= 0 && pid_max < 32768;
@@ -500,7 +527,7 @@ cgroup_path(char *path, size_t n)
 	char line[400];
 
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == -1 ||
-	    !host_facts_line("/proc/self/cgroup", line, sizeof line) ||
+	    !line_read("/proc/self/cgroup", line, sizeof line) ||
 	    strncmp(line, "0::", 3) != 0)
 		return false;
 	(void)snprintf(path, n, "/sys/fs/cgroup%s", line + 3);
@@ -558,7 +585,7 @@ check_session(struct doctor *d)
 		    path, sizeof path, "/var/lib/systemd/linger/%s", user);
 		linger = access(path, F_OK) == 0;
 	}
-	(void)host_facts_line("/proc/self/cgroup", cgroup, sizeof cgroup);
+	(void)line_read("/proc/self/cgroup", cgroup, sizeof cgroup);
 	if (strstr(cgroup, "session-") == NULL)
 		finding_add(d, FINDING_OK, "login session", "not in one", "");
 	else if (kills && !linger)
@@ -576,7 +603,7 @@ check_init(struct doctor *d)
 {
 	char name[64] = "?";
 
-	(void)host_facts_line("/proc/1/comm", name, sizeof name);
+	(void)line_read("/proc/1/comm", name, sizeof name);
 	if (getpid() == 1 || getppid() == 1)
 		finding_add(d, FINDING_WARN, "process 1",
 		    getpid() == 1 ? "this is process 1 of its container"

@@ -2,13 +2,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/common/host-facts.h"
 #include "src/cli/plan.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
@@ -124,6 +125,20 @@ plan_gpus(struct plan *plan, struct err *e)
 	return plan->gpu_places < 0 ? -1 : 0;
 }
 
+/* Cores that this process may use. */
+static int64_t
+cores(void)
+{
+	cpu_set_t set;
+	int64_t n;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		n = CPU_COUNT(&set);
+	else
+		n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? n : 1;
+}
+
 /* How many programs of packed trials this machine has room for. */
 static int64_t
 machine_places(const struct plan *plan)
@@ -132,7 +147,7 @@ machine_places(const struct plan *plan)
 
 	if (plan->gpu_places > 0)
 		return plan->gpu_places;
-	return host_facts_cores() >= per ? host_facts_cores() / per : 1;
+	return cores() >= per ? cores() / per : 1;
 }
 
 /*

@@ -5,7 +5,7 @@
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
-#include "src/cli/common/trial-cursor.h"
+#include "src/export/trial-cursor.h"
 #include "src/export/export.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"

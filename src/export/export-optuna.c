@@ -10,7 +10,7 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/common/trial-cursor.h"
+#include "src/export/trial-cursor.h"
 #include "src/cli/common/trial-points.h"
 #include "src/export/export-optuna.h"
 #include "src/model/param.h"

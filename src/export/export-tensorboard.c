@@ -16,7 +16,7 @@
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"
 #include "src/cli/common/atomic-file.h"
-#include "src/cli/common/trial-cursor.h"
+#include "src/export/trial-cursor.h"
 #include "src/export/export-tensorboard.h"
 #include "src/model/goal.h"
 #include "src/server/status/rows.h"

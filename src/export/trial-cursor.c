@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "src/base/err.h"
-#include "src/cli/common/trial-cursor.h"
+#include "src/export/trial-cursor.h"
 #include "src/store/store.h"
 
 int

@@ -47,6 +47,9 @@ bool study_params_parse(
 /* Whether NAMES are parameters; j: the argument. */
 int study_params_check(const struct study_params *, const struct space *,
     const struct json *j, struct err *);
+/* An error: no parameter has this name.  Returns -1. */
+int study_params_err(
+    const struct space *, const struct json *, const char *name, struct err *);
 /* Append those that are active as arguments, one value per parameter. */
 void study_params_add(struct strv *, const struct study_params *,
     const struct space *, const struct value *values);

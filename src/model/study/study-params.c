@@ -237,9 +237,9 @@ study_params_parse(
 	return true;
 }
 
-static int
-name_err(const struct space *space, const struct json *j, const char *name,
-    struct err *e)
+int
+study_params_err(const struct space *space, const struct json *j,
+    const char *name, struct err *e)
 {
 	const char **names = xcalloc(space->n + 1, sizeof *names);
 	struct buf hint = { 0 };
@@ -271,7 +271,7 @@ study_params_check(const struct study_params *of, const struct space *space,
 			    "expected names of parameters with a comma between "
 			    "them, like {params:words:lr,width}");
 		else if (space_find(space, name) < 0)
-			rc = name_err(space, j, name, e);
+			rc = study_params_err(space, j, name, e);
 		free(name);
 	}
 	return rc;

@@ -311,21 +311,11 @@ static int
 read_batch_param(struct study *s, const struct json *j, struct err *e)
 {
 	const struct space *space = s->space;
-	const char **names, *name = json_string(j);
-	struct buf hint = { 0 };
+	const char *name = json_string(j);
 	int k = space_find(space, name);
-	size_t i;
 
-	if (k < 0) {
-		names = xcalloc(space->n + 1, sizeof *names);
-		for (i = 0; i < space->n; i++)
-			names[i] = space->params[i].name;
-		json_put_hint(&hint, name, names);
-		json_err(j, e, "%s is not a parameter%s", name, buf_str(&hint));
-		buf_free(&hint);
-		free(names);
-		return -1;
-	}
+	if (k < 0)
+		return study_params_err(space, j, name, e);
 	if (space->params[k].when != NULL)
 		return json_err(
 		    j, e, "%s has no value when it is inactive", name);

@@ -22,6 +22,12 @@ launcher_spec_workdir(const struct launch_spec *spec)
 	return spec->workdir != NULL ? spec->workdir : spec->settings->workdir;
 }
 
+char *
+launcher_spec_attempt_dir(const struct launch_spec *spec)
+{
+	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
+}
+
 void
 launcher_emit(const struct launch_source *from, struct launch_event *ev)
 {

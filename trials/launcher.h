@@ -245,6 +245,8 @@ void launcher_note(const struct launch_source *, enum launch_level,
  */
 char *const *launcher_spec_env(const struct launch_spec *);
 const char *launcher_spec_workdir(const struct launch_spec *);
+/* The folder of an attempt; the caller frees it. */
+char *launcher_spec_attempt_dir(const struct launch_spec *);
 /* kept() for checkpoints that lie below state_dir (NAME.d). */
 enum launch_kept launcher_kept_below(const char *state_dir, int64_t trial);
 

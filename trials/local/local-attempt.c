@@ -18,12 +18,6 @@
 #include "trials/metric-files/metric-files.h"
 #include "trials/process/proc.h"
 
-char *
-local_attempt_dir(const struct launch_spec *spec)
-{
-	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
-}
-
 struct local_attempt *
 local_attempt_find(struct local *l, int64_t trial, int attempt)
 {
@@ -56,7 +50,7 @@ local_attempt_follow(struct local *l, const struct launch_spec *spec)
 	a->source.attempt = spec->attempt;
 	a->slot = spec->slot;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
-	a->dir = local_attempt_dir(spec);
+	a->dir = launcher_spec_attempt_dir(spec);
 	a->cursor = spec->cursor;
 	a->program_varies = program_varies(spec->settings);
 	a->grace_ms = spec->settings->grace_ms;

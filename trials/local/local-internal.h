@@ -223,8 +223,6 @@ extern const struct launcher launcher_local;
 extern const struct option local_options[];
 
 /* local-attempt.c */
-/* The folder of an attempt; the caller frees it. */
-char *local_attempt_dir(const struct launch_spec *);
 /* Find an attempt that is followed; NULL: it is not. */
 struct local_attempt *
 local_attempt_find(struct local *, int64_t trial, int attempt);
@@ -276,8 +274,6 @@ int local_ranks_find(struct local *, const struct study_trial *, struct err *);
 /* Add the words before the command. */
 void local_ranks_command(struct strv *, const struct local *,
     const struct launch_spec *, const char *dir);
-/* If the failure of one rank ended the attempt, write it into the reason. */
-void local_ranks_cause(const struct local_attempt *, struct launch_exit *);
 int
 local_ranks_replicas(const struct study_trial *, const struct option_value *);
 void local_ranks_describe(const struct study_trial *, struct buf *text);
@@ -308,11 +304,6 @@ int local_pack_serve(struct local *, const struct launch_spec *,
 void local_pack_reap(struct local *);
 /* Whether a process serves this place. */
 bool local_pack_alive(const struct local *, int place);
-/*
- * Fill in the end of the trial from the program's message, or from the end of
- * the program.
- */
-void local_pack_end(const struct local_attempt *, struct launch_exit *);
 
 /* local-share.c: cores and memory, shared with other studies. */
 void local_share_open(struct local *, const struct study_trial *);

@@ -212,10 +212,3 @@ local_pack_close(struct local *l)
 	free(l->pack.cgroup);
 	free(l->pack.program);
 }
-
-void
-local_pack_end(const struct local_attempt *a, struct launch_exit *x)
-{
-	if (a->local->pack.size > 0)
-		pack_trial_end(a->dir, x);
-}

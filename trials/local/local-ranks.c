@@ -84,12 +84,6 @@ local_ranks_command(struct strv *w, const struct local *l,
 	strv_add(w, xstrdup("--"));
 }
 
-void
-local_ranks_cause(const struct local_attempt *a, struct launch_exit *x)
-{
-	ranks_words_cause(a->dir, x);
-}
-
 int
 local_ranks_replicas(
     const struct study_trial *t, const struct option_value *options)

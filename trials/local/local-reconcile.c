@@ -17,9 +17,11 @@
 #include "trials/process/cgroup.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/pack/pack-trial.h"
 #include "trials/process/last-line.h"
 #include "trials/process/transient-error.h"
 #include "trials/process/proc.h"
+#include "trials/ranks/ranks.h"
 #include "trials/shim/shim.h"
 #include "trials/process/descendants.h"
 #include "trials/process/attempt-status.h"
@@ -164,8 +166,9 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	log = xasprintf("%s/log", a->dir);
 	last_line_read(log, ev.u.exit.said, sizeof ev.u.exit.said);
 	free(log);
-	local_ranks_cause(a, &ev.u.exit);
-	local_pack_end(a, &ev.u.exit);
+	ranks_words_cause(a->dir, &ev.u.exit);
+	if (a->local->pack.size > 0)
+		pack_trial_end(a->dir, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
 	/* It still writes to the disk. */
 	if (a->child > 0)

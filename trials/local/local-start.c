@@ -308,7 +308,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	if (local_attempt_find(l, spec->trial, spec->attempt) != NULL)
 		return 0;
-	dir = local_attempt_dir(spec);
+	dir = launcher_spec_attempt_dir(spec);
 	if (strlen(spec->uuid) != RECORD_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
 	else if (local_state_dir_moved(l))

@@ -63,7 +63,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->attempt = spec->attempt;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	sm_job_request_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
-	a->dir = xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
+	a->dir = launcher_spec_attempt_dir(spec);
 	a->spec = sm_spec_copy(spec);
 	a->cursor = spec->cursor;
 	a->up = a->trained = a->placed = spec->up;

@@ -23,12 +23,6 @@
 
 #define CREATE_FILE "create"
 
-char *
-slurm_folder_dir(const struct launch_spec *spec)
-{
-	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
-}
-
 /* Temporary errors become ERR_BUSY, which is retried. */
 static int
 file_err(struct err *e, int error, const char *path)
@@ -289,7 +283,7 @@ int
 slurm_folder_make(
     struct slurm *s, const struct launch_spec *spec, struct err *e)
 {
-	char *dir = slurm_folder_dir(spec);
+	char *dir = launcher_spec_attempt_dir(spec);
 	char *text = xasprintf(
 	    "uuid=%s%s\n", spec->uuid, s->set.per_job > 1 ? " guest=1" : "");
 	int rc = dirs_make(spec, dir, e);

@@ -216,7 +216,6 @@ void slurm_stray_add(struct slurm *, const char *name);
 void slurm_follow(struct slurm *, struct slurm_attempt *);
 
 /* slurm-folder.c: what is on the shared file system. */
-char *slurm_folder_dir(const struct launch_spec *);
 /*
  * The root of the study: NAME.d, or, with backend.dir, a folder there, to which
  * NAME.d/trials is then a link.

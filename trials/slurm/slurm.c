@@ -125,7 +125,7 @@ follow(struct slurm *s, const struct launch_spec *spec)
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	(void)snprintf(a->name, sizeof a->name, "%.150s%lld.%d-%.8s", s->prefix,
 	    (long long)spec->trial, spec->attempt, spec->uuid);
-	a->dir = slurm_folder_dir(spec);
+	a->dir = launcher_spec_attempt_dir(spec);
 	a->trial_dir = xstrdup(spec->trial_dir);
 	a->cursor = spec->cursor;
 	/* Reports of an attempt that was not up are not recorded. */
@@ -341,7 +341,7 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	(void)e;
 	if (slurm_find(s, spec->trial, spec->attempt) != NULL)
 		return ADOPT_ALIVE;
-	dir = slurm_folder_dir(spec);
+	dir = launcher_spec_attempt_dir(spec);
 	made = slurm_folder_made(dir, spec->uuid);
 	if (!made && access(s->state_dir, F_OK) == -1) {
 		(void)err_set(
@@ -364,7 +364,7 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 static int
 slurm_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
-	char *dir = slurm_folder_dir(spec);
+	char *dir = launcher_spec_attempt_dir(spec);
 	int rc = access(dir, F_OK) == -1
 		     ? 0
 		     : slurm_folder_abandon(dir, spec->uuid, e);

@@ -381,16 +381,6 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 }
 
 static void
-texts_free(char **texts)
-{
-	size_t i;
-
-	for (i = 0; texts != NULL && texts[i] != NULL; i++)
-		free(texts[i]);
-	free(texts);
-}
-
-static void
 lists_free(struct sm_settings *s)
 {
 	size_t i;
@@ -409,8 +399,8 @@ lists_free(struct sm_settings *s)
 		free(s->tags[i].name);
 		free(s->tags[i].value);
 	}
-	texts_free(s->subnets);
-	texts_free(s->security_groups);
+	strv_free(s->subnets);
+	strv_free(s->security_groups);
 	free(s->types);
 	free(s->groups);
 	free(s->inputs);

@@ -3,6 +3,7 @@
 #ifndef HPOTUNE_CLOCK_H
 #define HPOTUNE_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -34,6 +35,19 @@ clock_cpu_us(void)
 
 	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* The earliest of n times that are due; one below 0 is not set; -1 = none is. */
+static inline int64_t
+clock_first(const int64_t *at, size_t n)
+{
+	int64_t first = -1;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (at[i] >= 0 && (first < 0 || at[i] < first))
+			first = at[i];
+	return first;
 }
 
 #endif /* HPOTUNE_CLOCK_H */

@@ -604,12 +604,8 @@ wait_ms(const struct pack *p)
 	const int64_t at[] = { p->leaving ? -1 : p->leave_at_ms, p->lock_try_ms,
 		p->accept_try_ms, pack_members_next_ms(p),
 		pack_program_next_ms(p) };
-	int64_t first = -1;
-	size_t i;
+	int64_t first = clock_first(at, sizeof at / sizeof at[0]);
 
-	for (i = 0; i < sizeof at / sizeof at[0]; i++)
-		if (at[i] >= 0 && (first < 0 || at[i] < first))
-			first = at[i];
 	if (first < 0)
 		return -1;
 	return first <= p->now_ms ? 0 : (int)(first - p->now_ms);

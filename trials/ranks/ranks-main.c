@@ -242,12 +242,8 @@ wait_ms(const struct ranks *s)
 {
 	const int64_t at[] = { s->kill_at_ms, s->servers_at_ms, s->output_at_ms,
 		s->signal_at_ms, s->cause_at_ms };
-	int64_t first = -1, ms;
-	size_t i;
+	int64_t first = clock_first(at, sizeof at / sizeof at[0]), ms;
 
-	for (i = 0; i < sizeof at / sizeof at[0]; i++)
-		if (at[i] >= 0 && (first < 0 || at[i] < first))
-			first = at[i];
 	if (first < 0)
 		return -1;
 	ms = first - clock_boot_ms();

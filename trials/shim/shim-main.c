@@ -518,13 +518,9 @@ timer_arm(const struct shim *s)
 {
 	const int64_t at[] = { s->run_until_ms, s->kill_at_ms, s->output_at_ms,
 		s->sweep_at_ms, s->start_at_ms, s->shared_at_ms };
+	int64_t first = clock_first(at, sizeof at / sizeof at[0]);
 	struct itimerspec t = { 0 };
-	int64_t first = -1;
-	size_t i;
 
-	for (i = 0; i < sizeof at / sizeof at[0]; i++)
-		if (at[i] >= 0 && (first < 0 || at[i] < first))
-			first = at[i];
 	if (first >= 0) {
 		t.it_value.tv_sec = (time_t)(first / 1000);
 		t.it_value.tv_nsec = (long)(first % 1000) * 1000000;

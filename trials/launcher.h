@@ -27,7 +27,6 @@
 
 struct buf;
 struct err;
-struct json;
 struct loop;
 struct option;
 struct option_value;

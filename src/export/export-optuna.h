@@ -3,11 +3,8 @@
 #ifndef HPOTUNE_EXPORT_OPTUNA_H
 #define HPOTUNE_EXPORT_OPTUNA_H
 
-struct buf;
 struct err;
-struct param;
 struct store;
-struct value;
 
 /* Fill the empty file path (name in errors) from a store in a transaction. */
 int

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct param;
 struct space;
 
 enum axis_kind {

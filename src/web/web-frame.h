@@ -5,11 +5,9 @@
 
 #include <stddef.h>
 
-struct buf;
 struct html;
 struct web_access;
 struct web_address;
-struct web_study;
 
 /* A step of the way from the list of studies to a page. */
 struct web_step {

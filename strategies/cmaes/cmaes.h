@@ -17,7 +17,6 @@
 
 #include "strategies/cmaes/cmaes-distribution.h"
 
-struct history;
 struct strategy_ask;
 
 enum cmaes_restart {

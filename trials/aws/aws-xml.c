@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/xml.h"
 #include "trials/aws/aws-internal.h"

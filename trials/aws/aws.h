@@ -124,10 +124,4 @@ struct aws_call *aws_whoami(struct aws *, aws_cb *, void *arg);
 /* Drop the callback.  A sent request may still take effect. */
 void aws_call_cancel(struct aws_call *);
 
-/*
- * "s3://bucket/some/prefix/" -> new texts without leading and trailing slashes.
- */
-int
-aws_s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *);
-
 #endif /* HPOTUNE_AWS_H */

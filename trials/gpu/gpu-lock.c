@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/mem.h"
 #include "trials/gpu/gpu-lock.h"
 #include "trials/process/lock-folder.h"
 

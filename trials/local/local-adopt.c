@@ -12,7 +12,6 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/mem.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 #include "trials/process/attempt-status.h"

@@ -20,7 +20,6 @@ struct launch_event;
 struct launch_spec;
 struct local;
 struct local_attempt;
-struct local_gpu;
 struct option_value;
 struct study_trial;
 

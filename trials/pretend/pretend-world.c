@@ -231,7 +231,7 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 	}
 	a->state = PRETEND_RUNS;
 	a->started_ms = at;
-	a->first_step = f->next_step = first;
+	f->next_step = first;
 	if (f->last_step < first - 1)
 		f->last_step = first - 1;
 	f->report_ms = at + jitter(w, w->script.step_ms);

@@ -91,7 +91,6 @@ struct pretend_attempt {
 	int64_t started_ms; /* world time; -1 = never started */
 	int64_t stop_ms; /* a stop was requested; -1 = no */
 	int64_t ended_ms; /* -1 = running */
-	int64_t first_step; /* where it started: the checkpoint, or 1 */
 	struct pretend_report *reports;
 	size_t n_reports;
 	struct launch_exit exit;

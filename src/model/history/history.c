@@ -54,7 +54,6 @@ struct history {
 	double *noises; /* per trial; NULL = none */
 	double *seconds; /* per trial; NULL = none */
 	double *points;
-	size_t points_cap; /* trials */
 	union word *arena;
 	size_t used, arena_cap; /* words */
 	size_t dead; /* words no longer used by any curve */

@@ -14,8 +14,6 @@
 
 struct curve_file;
 struct buf;
-struct err;
-struct store;
 
 struct policy_setting {
 	const char *value, *reference;

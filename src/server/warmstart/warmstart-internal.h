@@ -11,7 +11,6 @@
 #include "src/server/warmstart/warmstart.h"
 
 struct json;
-struct space;
 struct study_warm;
 struct value;
 

@@ -15,7 +15,6 @@
 #include "strategies/stop/stop-options.h"
 #include "strategies/stopper.h"
 
-struct curve;
 struct history;
 struct halving_engine;
 

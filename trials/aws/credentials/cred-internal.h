@@ -16,7 +16,6 @@ struct capture;
 struct http;
 struct http_answer;
 struct http_request;
-struct http_send;
 struct json;
 struct loop;
 struct loop_timer;

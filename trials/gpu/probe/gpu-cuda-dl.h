@@ -5,8 +5,6 @@
 
 #include <stddef.h>
 
-struct err;
-
 /* CUdeviceptr, of all 64-bit systems. */
 typedef unsigned long long cuda_memory;
 _Static_assert(sizeof(cuda_memory) == 8, "CUdeviceptr");

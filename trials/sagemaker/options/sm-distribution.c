@@ -9,7 +9,6 @@
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
-#include "src/base/mem.h"
 #include "trials/sagemaker/options/sm-distribution.h"
 
 #define HP_TYPE "sagemaker_instance_type"

@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-#include "src/base/err.h"
 #include "src/base/json/json.h"
-#include "src/base/mem.h"
 #include "src/model/plugin-options.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 

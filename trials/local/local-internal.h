@@ -274,8 +274,6 @@ int local_ranks_find(struct local *, const struct study_trial *, struct err *);
 /* Add the words before the command. */
 void local_ranks_command(struct strv *, const struct local *,
     const struct launch_spec *, const char *dir);
-int
-local_ranks_replicas(const struct study_trial *, const struct option_value *);
 void local_ranks_describe(const struct study_trial *, struct buf *text);
 /*
  * Path of the external launcher of the ranks; NULL = hpotune-ranks.  Free it.
@@ -353,7 +351,6 @@ void local_supervisor_reap(struct local *);
 /* local-start.c */
 /* Check that the files an attempt starts with exist. */
 int local_start_preflight(const struct study_trial *, struct err *);
-int local_start_find_shim(struct local *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);
 
 /* local-adopt.c */

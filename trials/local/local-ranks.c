@@ -84,14 +84,6 @@ local_ranks_command(struct strv *w, const struct local *l,
 	strv_add(w, xstrdup("--"));
 }
 
-int
-local_ranks_replicas(
-    const struct study_trial *t, const struct option_value *options)
-{
-	(void)options;
-	return (int)study_processes(t);
-}
-
 /* Outside of containers, mpirun as root needs both variables. */
 static bool
 root_allowed(const struct study_trial *t)

@@ -26,12 +26,6 @@
 static char **local_command(
     const struct local *, const struct launch_spec *, const char *dir);
 
-int
-local_start_find_shim(struct local *l, struct err *e)
-{
-	return spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e);
-}
-
 /* Temporary errors become ERR_BUSY, which is retried. */
 static int
 start_err(struct err *e, int error, const char *what)

@@ -14,6 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "src/base/spawn.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
@@ -228,7 +229,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	 */
 	if (local_pack_open(l, env, e) != 0 ||
 	    local_gpu_open(l, env, e) == -1 ||
-	    local_start_find_shim(l, e) != 0 ||
+	    spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e) != 0 ||
 	    local_ranks_find(l, env->settings, e) != 0 ||
 	    metric_patterns_new(&l->rules, env->settings, e) != 0) {
 		local_close(l);
@@ -320,13 +321,20 @@ local_kept(void *ctx, int64_t trial)
 	return launcher_kept_below(l->home.path, trial);
 }
 
+static int
+replicas(const struct study_trial *t, const struct option_value *options)
+{
+	(void)options;
+	return (int)study_processes(t);
+}
+
 const struct launcher launcher_local = {
 	.name = "local",
 	.about = "processes on this machine",
 	.options = local_options,
 	.check = local_check,
 	.gpus = local_gpu_plan,
-	.replicas = local_ranks_replicas,
+	.replicas = replicas,
 	.starts = local_ranks_describe,
 	.attempt_gpus = local_attempt_gpus,
 	.finds = local_start_preflight,

@@ -297,17 +297,6 @@ nodes_exclude(struct slurm_attempt *job)
 	}
 }
 
-void
-slurm_allocation_forgive(struct slurm *s)
-{
-	struct err e = ERR_INIT;
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (s->attempts[i]->is_guest && !s->attempts[i]->claimed)
-			(void)slurm_folder_forgive(s->attempts[i], &e);
-}
-
 static void
 job_make(struct slurm *s)
 {

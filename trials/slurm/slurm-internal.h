@@ -204,9 +204,6 @@ void slurm_options_words(const struct slurm_settings *, struct strv *);
 
 /* slurm.c */
 struct slurm_attempt *slurm_find(struct slurm *, int64_t trial, int attempt);
-/* From a callback: a note of the whole study at the next collect. */
-void slurm_note_later(struct slurm *, const char *, ...)
-    __attribute__((format(printf, 2, 3)));
 void slurm_phase(struct slurm_attempt *, enum slurm_phase);
 /* Look at the files of all attempts at the next collect. */
 void slurm_look_soon(struct slurm *);
@@ -296,8 +293,6 @@ int slurm_allocation_load(struct slurm *, struct err *);
 void slurm_allocation_place(struct slurm *);
 /* Compare such a job with its files and its row. */
 void slurm_allocation_look(struct slurm_attempt *job);
-/* No other node is left: trials that have not begun may use all again. */
-void slurm_allocation_forgive(struct slurm *);
 /* Not sent, and given up: what would have run in it ends unsent, too. */
 void
 slurm_allocation_unsent(struct slurm_attempt *job, bool refused, const char *);

@@ -61,6 +61,19 @@ wait_asked(const struct slurm *s)
 	return ms > WAIT_MIN_MS ? ms : WAIT_MIN_MS / 4;
 }
 
+/* From a callback: a note of the whole study at the next collect. */
+static void __attribute__((format(printf, 2, 3)))
+note_later(struct slurm *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&s->notes, fmt, ap);
+	va_end(ap);
+	buf_putc(&s->notes, '\n');
+	loop_wake(s->loop);
+}
+
 static void
 on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 {
@@ -73,7 +86,7 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 		s->queue.text = xstrndup(out, len);
 		s->queue.failures = 0;
 		if (s->queue.noted)
-			slurm_note_later(s, "squeue answers again");
+			note_later(s, "squeue answers again");
 		s->queue.noted = false;
 		loop_wake(s->loop);
 		return;
@@ -86,7 +99,7 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 	if (s->queue.noted)
 		return;
 	s->queue.noted = true;
-	slurm_note_later(s,
+	note_later(s,
 	    "squeue failed (%.*s): the trials go on, and it is "
 	    "asked again",
 	    (int)strcspn(*why != '\0' ? why : out, "\n"),

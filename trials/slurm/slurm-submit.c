@@ -143,6 +143,18 @@ on_down(struct slurm_attempt *a, const char *text)
 	s->submit.noted = true;
 }
 
+/* No other node is left: trials that have not begun may use all again. */
+static void
+guests_forgive(struct slurm *s)
+{
+	struct err e = ERR_INIT;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->attempts[i]->is_guest && !s->attempts[i]->claimed)
+			(void)slurm_folder_forgive(s->attempts[i], &e);
+}
+
 static void
 on_refused(struct slurm_attempt *a, const char *out, const char *text)
 {
@@ -169,7 +181,7 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 		slurm_folder_excluded(a, excluded, sizeof excluded);
 		if (*excluded != '\0' && slurm_folder_forgive(a, &e) == 0) {
 			if (a->is_job)
-				slurm_allocation_forgive(a->slurm);
+				guests_forgive(a->slurm);
 			launcher_note(&a->source, LAUNCH_WARNING,
 			    "without the nodes %s that failed under it there "
 			    "is none left: they are used again",

@@ -38,18 +38,6 @@ slurm_find(struct slurm *s, int64_t trial, int attempt)
 	return NULL;
 }
 
-void
-slurm_note_later(struct slurm *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_vprintf(&s->notes, fmt, ap);
-	va_end(ap);
-	buf_putc(&s->notes, '\n');
-	loop_wake(s->loop);
-}
-
 static void
 notes_tell(struct slurm *s)
 {

@@ -53,6 +53,12 @@ slots(void *ctx)
 	return sm->slots;
 }
 
+static void
+on_stop_timer(void *arg)
+{
+	sm_job_update_stop(arg);
+}
+
 static struct sm_attempt *
 attempt_add(struct sm *sm, const struct launch_spec *spec)
 {
@@ -70,8 +76,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->missing_ms = -1;
 	a->timer = loop_timer_new(sm->loop, sm_create_on_timer, a);
 	a->usage.timer = loop_timer_new(sm->loop, sm_gpu_usage_on_timer, a);
-	a->stop_timer =
-	    loop_timer_new(sm->loop, sm_job_update_on_stop_timer, a);
+	a->stop_timer = loop_timer_new(sm->loop, on_stop_timer, a);
 	a->sync_ms = a->phase_ms = loop_now_ms(sm->loop);
 	sm_quota_plan(sm, &a->plan, spec->past.capacity);
 	XGROW(sm->attempts, sm->n, sm->cap);

@@ -60,6 +60,7 @@
 #include "src/base/fail.h"
 #include "src/base/file.h"
 #include "src/base/loop.h"
+#include "src/base/text.h"
 #include "trials/sagemaker/sm-internal.h"
 
 struct sm_create_note {
@@ -236,6 +237,22 @@ born(struct sm_attempt *a)
 		sm_job_update_stop(a);
 }
 
+/* End it without a job, with this class. */
+static void
+over_unrun(
+    struct sm_attempt *a, enum end_class end, bool stopped, const char *why)
+{
+	a->exit = (struct launch_exit){
+		.exit_code = -1,
+		.stopped = stopped,
+		.end = end,
+		.billed = true,
+		.priced = true,
+	};
+	text_cut(a->exit.why, sizeof a->exit.why, why);
+	sm_events_over(a);
+}
+
 /* A refusal for good. */
 static void
 refused(struct sm_attempt *a, const struct aws_answer *r)
@@ -244,14 +261,13 @@ refused(struct sm_attempt *a, const struct aws_answer *r)
 	char why[LAUNCH_WHY];
 
 	if (a->stop) {
-		sm_events_over_unrun(
-		    a, END_NONE, true, "stopped before it started");
+		over_unrun(a, END_NONE, true, "stopped before it started");
 		return;
 	}
 	if (r->what == AWS_QUOTA &&
 	    !(sm_quota_limit_read(&limit, r->message) && limit.warm)) {
 		sm_quota_hit(a, r->message);
-		sm_events_over_unrun(a, END_QUOTA, false, r->message);
+		over_unrun(a, END_QUOTA, false, r->message);
 		return;
 	}
 	if (sm_owner_errors_why(
@@ -260,7 +276,7 @@ refused(struct sm_attempt *a, const struct aws_answer *r)
 		sm_events_over_unmade(a, why);
 		return;
 	}
-	sm_events_over_unrun(a, END_NONE, false, r->message);
+	over_unrun(a, END_NONE, false, r->message);
 }
 
 static void
@@ -371,7 +387,7 @@ send(struct sm_attempt *a)
 			a->state = SM_ADOPT;
 			sm_poll_describe(a);
 		} else
-			sm_events_over_unrun(a, END_NONE, false, e.text);
+			over_unrun(a, END_NONE, false, e.text);
 		return;
 	}
 	if (sm_create_note_set(a, loop_wall_us(sm->loop) / 1000000, &e) == -1) {
@@ -461,8 +477,7 @@ quarantine(struct sm_attempt *a)
 	int64_t pause = sm_pause_ms(a->sm, a->tries++);
 
 	if (left <= 0) {
-		sm_events_over_unrun(
-		    a, END_NONE, true, "stopped before it started");
+		over_unrun(a, END_NONE, true, "stopped before it started");
 		return;
 	}
 	a->state = SM_ABANDON;
@@ -486,7 +501,7 @@ sm_create_absent(struct sm_attempt *a)
 		/* Create reported that it exists. */
 		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->misses));
 	else if (a->found && !may_act(a))
-		sm_events_over_unrun(a, END_LOST, false,
+		over_unrun(a, END_LOST, false,
 		    "its training job was never created, or was deleted");
 	else if (a->tries == 0)
 		sm_create_queue(a);
@@ -497,6 +512,5 @@ sm_create_absent(struct sm_attempt *a)
 void
 sm_create_collision(struct sm_attempt *a)
 {
-	sm_events_over_unrun(
-	    a, END_LOST, a->stop, "another training job has its name");
+	over_unrun(a, END_LOST, a->stop, "another training job has its name");
 }

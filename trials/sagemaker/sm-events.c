@@ -193,18 +193,3 @@ sm_events_over_unmade(struct sm_attempt *a, const char *why)
 	text_cut(a->exit.why, sizeof a->exit.why, why);
 	sm_events_over(a);
 }
-
-void
-sm_events_over_unrun(
-    struct sm_attempt *a, enum end_class end, bool stopped, const char *why)
-{
-	a->exit = (struct launch_exit){
-		.exit_code = -1,
-		.stopped = stopped,
-		.end = end,
-		.billed = true,
-		.priced = true,
-	};
-	text_cut(a->exit.why, sizeof a->exit.why, why);
-	sm_events_over(a);
-}

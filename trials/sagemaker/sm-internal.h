@@ -152,8 +152,6 @@ enum sm_status sm_job_status_parse(const char *);
 bool sm_job_status_over(enum sm_status);
 /* Rank of a secondary status; it only grows during a job. */
 int sm_job_status_rank(const char *);
-/* URI of the output, from that of the model; "" = unknown; owned. */
-char *sm_job_status_output_uri(const char *model);
 /*
  * Fill in the end of a job. stop: we requested it.  The caller adds the cost.
  * False: ended with unknown result (it is being deleted).
@@ -378,9 +376,6 @@ void sm_events_place_text(const struct sm_attempt *, char *buf, size_t n);
 void sm_events_place(struct sm_attempt *);
 /* End it: queue a->exit or, if lost, a->lost_why. */
 void sm_events_over(struct sm_attempt *);
-/* End it without a job, with this class. */
-void sm_events_over_unrun(
-    struct sm_attempt *, enum end_class, bool stopped, const char *why);
 /*
  * End it as not created, for a reason that is not its own: the tuner retries it
  * until the user has fixed the cause.
@@ -467,7 +462,6 @@ void sm_job_update_started(struct sm_attempt *, int64_t started_us);
 void sm_job_update_follow(struct sm_attempt *);
 /* Request its stop until AWS accepts it. */
 void sm_job_update_stop(struct sm_attempt *);
-void sm_job_update_on_stop_timer(void *attempt);
 
 /* sm-quota.c */
 /* Create was rejected for a quota: lower our cap. */

@@ -324,22 +324,6 @@ end_stopped(struct launch_exit *x, const struct sm_job *job)
 	}
 }
 
-/* "…/output/model.tar.gz" or "…/output/model/" -> the same of its output. */
-char *
-sm_job_status_output_uri(const char *model)
-{
-	static const char packed[] = "model.tar.gz";
-	size_t n = strlen(model), m = sizeof packed - 1;
-
-	if (n > m && strcmp(model + n - m, packed) == 0)
-		return xasprintf("%.*soutput.tar.gz", (int)(n - m), model);
-	while (n > 0 && model[n - 1] == '/')
-		n--;
-	if (n > 6 && strncmp(model + n - 6, "/model", 6) == 0)
-		return xasprintf("%.*s/data/", (int)(n - 6), model);
-	return xstrdup("");
-}
-
 bool
 sm_job_status_end(struct launch_exit *x, const struct sm_job *job, bool stop)
 {

@@ -477,6 +477,22 @@ drain(struct sm_attempt *a)
 		sm_gpu_usage_last(a);
 }
 
+/* "…/output/model.tar.gz" or "…/output/model/" -> the same of its output. */
+static char *
+output_uri(const char *model)
+{
+	static const char packed[] = "model.tar.gz";
+	size_t n = strlen(model), m = sizeof packed - 1;
+
+	if (n > m && strcmp(model + n - m, packed) == 0)
+		return xasprintf("%.*soutput.tar.gz", (int)(n - m), model);
+	while (n > 0 && model[n - 1] == '/')
+		n--;
+	if (n > 6 && strncmp(model + n - 6, "/model", 6) == 0)
+		return xasprintf("%.*s/data/", (int)(n - 6), model);
+	return xstrdup("");
+}
+
 /* Send the URIs of artifacts; a job that never trained has none. */
 static void
 artifacts_emit(struct sm_attempt *a, const struct sm_job *job)
@@ -489,7 +505,7 @@ artifacts_emit(struct sm_attempt *a, const struct sm_job *job)
 	if (job->model == NULL || *job->model == '\0' || !job->trained ||
 	    (job->status != SM_COMPLETED && job->status != SM_STOPPED))
 		return;
-	output = sm_job_status_output_uri(job->model);
+	output = output_uri(job->model);
 	ev.u.left.model = job->model;
 	ev.u.left.output = output;
 	sm_events_emit(a->sm, &ev);
@@ -663,10 +679,4 @@ sm_job_update_stop(struct sm_attempt *a)
 	case SM_OVER:
 		break;
 	}
-}
-
-void
-sm_job_update_on_stop_timer(void *arg)
-{
-	sm_job_update_stop(arg);
 }

@@ -673,24 +673,6 @@ extra_put(struct import *im, const struct json *backend)
 	}
 }
 
-/* Tags of the tuning job, which applies them to its training jobs. */
-void
-export_sagemaker_put_tags(struct import *im, const struct json *backend)
-{
-	const struct json *j = json_get(backend, "tags");
-
-	if (json_count(j) == 0)
-		return;
-	import_open(im, 1, "Tags", '[');
-	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		import_open(im, 2, NULL, '{');
-		import_text(im, 3, "Key", json_key(j));
-		import_copy(im, 3, "Value", j);
-		import_close(im, 2, '}');
-	}
-	import_close(im, 1, ']');
-}
-
 /* Note the remaining keys of the block. */
 static void
 rest_note(struct import *im, const struct json *backend)

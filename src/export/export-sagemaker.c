@@ -339,6 +339,24 @@ backend_find(const struct study *study, struct err *e)
 	return NULL;
 }
 
+/* Tags of the tuning job, which applies them to its training jobs. */
+static void
+tags_put(struct import *im, const struct json *backend)
+{
+	const struct json *j = json_get(backend, "tags");
+
+	if (json_count(j) == 0)
+		return;
+	import_open(im, 1, "Tags", '[');
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		import_open(im, 2, NULL, '{');
+		import_text(im, 3, "Key", json_key(j));
+		import_copy(im, 3, "Value", j);
+		import_close(im, 2, '}');
+	}
+	import_close(im, 1, ']');
+}
+
 static int
 study_put(struct import *im, const struct study *study, struct err *e)
 {
@@ -357,7 +375,7 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	import_text(im, 1, "HyperParameterTuningJobName", study->name);
 	config_put(im, study, backend);
 	export_definitions_put(im, study, backend);
-	export_sagemaker_put_tags(im, backend);
+	tags_put(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)
 		import_note(im, "warm_start: left out: name the parent tuning "

@@ -41,7 +41,6 @@ export_ranges_put(struct import *, const struct export_part *, const char *key);
  */
 void export_definitions_put(
     struct import *, const struct study *, const struct json *backend);
-void export_sagemaker_put_tags(struct import *, const struct json *backend);
 /* export-sagemaker-job.c */
 /* backend.algorithms, or NULL. */
 const struct json *export_algorithms(const struct json *backend);

@@ -385,27 +385,6 @@ import_several_metric(const struct import *im)
 
 /* ---- output -------------------------------------------------------------- */
 
-void
-import_choice_put(struct import *im)
-{
-	struct json_writer w = import_object(im, 2, IMPORT_CHOICE);
-	bool several = im->n_defs > 1;
-	char *value;
-	size_t i;
-
-	json_writer_text(&w, "type", several ? "choice" : "fixed");
-	if (several)
-		json_writer_array(&w, "values");
-	for (i = 0; i < im->n_defs; i++) {
-		value = import_value_of(im->defs[i]);
-		json_writer_text(&w, several ? NULL : "value", value);
-		free(value);
-	}
-	if (several)
-		json_writer_end(&w);
-	json_writer_end(&w);
-}
-
 /* Constants, and the hints that replace ranges. */
 static void
 constants_put(struct import *im)

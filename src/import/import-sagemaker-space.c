@@ -125,6 +125,28 @@ fixed_put(struct import *im, const char *name, const char *text)
 	param_close(im, &w);
 }
 
+/* The parameter that chooses among definitions. */
+static void
+choosing_put(struct import *im)
+{
+	struct json_writer w = import_object(im, 2, IMPORT_CHOICE);
+	bool several = im->n_defs > 1;
+	char *value;
+	size_t i;
+
+	json_writer_text(&w, "type", several ? "choice" : "fixed");
+	if (several)
+		json_writer_array(&w, "values");
+	for (i = 0; i < im->n_defs; i++) {
+		value = import_value_of(im->defs[i]);
+		json_writer_text(&w, several ? NULL : "value", value);
+		free(value);
+	}
+	if (several)
+		json_writer_end(&w);
+	json_writer_end(&w);
+}
+
 static int
 choice_put(struct import *im, const struct json *range, struct err *e)
 {
@@ -243,7 +265,7 @@ import_space_put(struct import *im, struct err *e)
 
 	import_open(im, 1, "parameters", '{');
 	if (im->n_defs > 0)
-		import_choice_put(im);
+		choosing_put(im);
 	for (i = 0; i < im->n_defs && rc == 0; i++) {
 		im->def = im->defs[i];
 		rc = searched_put(im, e);

@@ -100,8 +100,7 @@ const char *import_several_metric(const struct import *);
 char *import_value_of(const struct json *def);
 /* The study's name of a hyperparameter of im->def; the caller frees it. */
 char *import_param_name(const struct import *, const char *name);
-/* Write the choosing parameter, and write the block's list. */
-void import_choice_put(struct import *);
+/* Write the block's list of algorithms. */
 void import_algorithms_put(struct import *);
 /*
  * import-sagemaker-script.c: find the program of a framework's job, and its

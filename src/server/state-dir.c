@@ -3,7 +3,6 @@
  * which the kernel releases when the process ends for any reason.
  */
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -257,27 +256,6 @@ state_dir_is_locked(struct state_dir *s, char *who, size_t n)
 		lock_read(fd, who, n);
 	close(fd);
 	return held;
-}
-
-bool
-state_dir_is_used(const struct state_dir *s)
-{
-	int fd = openat(s->dir_fd, "trials",
-	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	const struct dirent *entry;
-	bool used = false;
-	DIR *d;
-
-	if (fd < 0)
-		return false;
-	if ((d = fdopendir(fd)) == NULL) {
-		close(fd);
-		return false;
-	}
-	while (!used && (entry = readdir(d)) != NULL)
-		used = entry->d_name[0] != '.';
-	(void)closedir(d);
-	return used;
 }
 
 static const struct fs_type {

@@ -54,9 +54,6 @@ void state_dir_unlock(struct state_dir *);
 /* Whether a server (or a command) holds the lock; who gets its name. */
 bool state_dir_is_locked(struct state_dir *, char *who, size_t n);
 
-/* Whether trials have run here. */
-bool state_dir_is_used(const struct state_dir *);
-
 /* Name of the file system that path is on; *network when it is shared. */
 void
 state_dir_file_system(const char *path, char *name, size_t n, bool *network);

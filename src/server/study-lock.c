@@ -1,7 +1,10 @@
 /* Locks a study's state directory and database. */
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/log.h"
@@ -53,13 +56,35 @@ study_lock_take(
 	return 0;
 }
 
+/* Whether trials have run here. */
+static bool
+has_trials(const struct state_dir *s)
+{
+	int fd = openat(s->dir_fd, "trials",
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct dirent *entry;
+	bool used = false;
+	DIR *d;
+
+	if (fd < 0)
+		return false;
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return false;
+	}
+	while (!used && (entry = readdir(d)) != NULL)
+		used = entry->d_name[0] != '.';
+	(void)closedir(d);
+	return used;
+}
+
 int
 study_lock_check_trials(const struct state_dir *state,
     const struct server_env *env, bool *there, struct err *e)
 {
 	if (store_exists(there, env->db, e) != 0)
 		return -1;
-	if (*there || !state_dir_is_used(state))
+	if (*there || !has_trials(state))
 		return 0;
 	return err_set(e, ERR_FILE,
 	    "%s holds trials, but their database %s is missing: "

@@ -29,22 +29,6 @@
 #include "trials/process/transient-error.h"
 #include "trials/ranks/ranks.h"
 
-static void ranks_wrapper_forget(const struct ranks *);
-
-static bool ranks_wrapper_signal(const struct ranks *);
-
-static bool ranks_wrapper_all(const struct ranks *);
-
-static void ranks_wrapper_register(int dir_fd, int rank, pid_t);
-
-static void ranks_output_check(const struct ranks *);
-
-static int ranks_output_redirect(const struct ranks *, const struct rank *);
-
-static int ranks_spawn(struct ranks *, struct rank *);
-
-static bool ranks_args_read(struct ranks_args *, char **argv);
-
 enum {
 	/* limit for the remaining processes after a failure */
 	GRACE_MS = 10000,
@@ -71,6 +55,299 @@ is_far(const struct ranks *s)
 {
 	return s->args.mode == RANKS_LAUNCHER && s->args.nodes > 0;
 }
+
+/* ---- arguments ---------------------------------------------------------- */
+
+/* "name=value" arguments up to "--", then the command. */
+static bool
+start_args(struct ranks_args *a, char **argv)
+{
+	const struct arg table[] = {
+		{ "dir=", &a->dir, NULL },
+		{ "processes=", NULL, &a->processes },
+		{ "nodes=", NULL, &a->nodes },
+		{ "servers=", NULL, &a->servers },
+		{ "grace-ms=", NULL, &a->grace_ms },
+		{ "ports=", NULL, &a->ports },
+		{ "place=", NULL, &a->place },
+		{ "slots=", NULL, &a->slots },
+		{ "cpus=", NULL, &a->cpus },
+		{ "log-cap=", NULL, &a->log_cap },
+	};
+
+	a->argv = args_read(argv, table, sizeof table / sizeof table[0]);
+	if (a->argv == NULL || a->dir == NULL || a->processes < 1 ||
+	    a->servers < 0 || a->place < 0)
+		return false;
+	return true;
+}
+
+static bool
+mode_read(enum ranks_mode *mode, const char *word)
+{
+	static const char *const words[] = { [RANKS_START] = "start",
+		[RANKS_LAUNCHER] = "launcher",
+		[RANKS_NODE] = "node",
+		[RANKS_EACH] = "each" };
+	size_t i;
+
+	for (i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(words[i], word) == 0) {
+			*mode = (enum ranks_mode)i;
+			return true;
+		}
+	return false;
+}
+
+/* Parse a mode, "name=value" words, "--" and the command. */
+static bool
+ranks_args_read(struct ranks_args *a, char **argv)
+{
+	*a = (struct ranks_args){ .processes = 1, .slots = 1 };
+	return mode_read(&a->mode, argv[0]) && start_args(a, argv + 1);
+}
+
+/* ---- output files ------------------------------------------------------- */
+
+/*
+ * Output files of the processes.  Rank 0 writes to the log of the trial, each
+ * other rank to a file of its own with the same cap.
+ */
+
+enum { BLOCK = 65536 /* a hole ends at a multiple of this */ };
+
+void
+ranks_output_name(char *text, size_t n, enum rank_role role, int number)
+{
+	if (role == RANK_SERVER)
+		(void)snprintf(text, n, "ps-%d.log", number);
+	else if (role == RANK_WORKER && number > 0)
+		(void)snprintf(text, n, "rank-%d.log", number);
+	else
+		(void)snprintf(text, n, "log");
+}
+
+/* Redirect stdout and stderr of this process to the rank's file. */
+static int
+ranks_output_redirect(const struct ranks *s, const struct rank *r)
+{
+	char name[32];
+	int fd, rc;
+
+	/* Rank 0 has the log already, unless a launcher stands between. */
+	if (r->role == RANK_LAUNCHER ||
+	    (r->role == RANK_WORKER && r->number == 0 &&
+		s->args.mode == RANKS_START))
+		return 0;
+	ranks_output_name(name, sizeof name, r->role, r->number);
+	fd = openat(s->dir_fd, name,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return -1;
+	rc = dup2(fd, 1) == -1 || dup2(fd, 2) == -1 ? -1 : 0;
+	(void)close(fd);
+	return rc;
+}
+
+/* From its head each time: what is a hole already costs nothing. */
+static void
+file_punch(int dir_fd, const char *name, int64_t cap)
+{
+	struct stat st;
+	off_t end;
+	int fd = openat(
+	    dir_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd == -1)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > cap) {
+		end = (st.st_size - cap) / BLOCK * BLOCK;
+		if (end > 0)
+			(void)fallocate(fd,
+			    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end);
+	}
+	(void)close(fd);
+}
+
+/* Punch out what exceeds the cap. */
+static void
+ranks_output_check(const struct ranks *s)
+{
+	const struct ranks_args *a = &s->args;
+	char name[32];
+	int i;
+
+	for (i = 1; i < a->processes; i++) {
+		ranks_output_name(name, sizeof name, RANK_WORKER, i);
+		file_punch(s->dir_fd, name, a->log_cap);
+	}
+	for (i = 0; i < a->servers; i++) {
+		ranks_output_name(name, sizeof name, RANK_SERVER, i);
+		file_punch(s->dir_fd, name, a->log_cap);
+	}
+}
+
+/* ---- ranks of a launcher ------------------------------------------------ */
+
+/*
+ * Ranks started by an external launcher.  Each has a wrapper that records how
+ * it ends and registers its pid, so that a stop reaches the ranks directly:
+ * launchers would kill them after a second, or thirty.
+ */
+
+/* Register the pid of a rank; pid 0: it has ended. */
+static void
+ranks_wrapper_register(int dir_fd, int rank, pid_t pid)
+{
+	char name[32], text[32];
+	int fd, n;
+
+	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
+	n = snprintf(text, sizeof text, "%d\n", (int)pid);
+	fd = openat(dir_fd, name,
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return;
+	if (write(fd, text, (size_t)n) != n)
+		(void)unlinkat(dir_fd, name, 0);
+	(void)close(fd);
+}
+
+/* Whether the signal was sent, or is not needed. */
+static bool
+rank_forward_signal(int dir_fd, int rank)
+{
+	char name[32], text[32];
+	long pid;
+
+	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
+	if (file_read(dir_fd, name, text, sizeof text) <= 0)
+		return false;
+	pid = strtol(text, NULL, 10);
+	if (pid == 0)
+		return true;
+	(void)snprintf(name, sizeof name, "/proc/%ld/comm", pid);
+	/* Pids are reused. */
+	if (file_read(AT_FDCWD, name, text, sizeof text) > 0 &&
+	    strcmp(text, "hpotune-ranks\n") == 0)
+		(void)kill((pid_t)pid, SIGTERM);
+	return true;
+}
+
+/*
+ * Send SIGTERM to each rank of a launcher: false when some have not registered
+ * yet.
+ */
+static bool
+ranks_wrapper_signal(const struct ranks *s)
+{
+	int n = (int)ranks_env_per_node(&s->args), first = s->node * n, i;
+	bool all = true;
+
+	for (i = first; i < first + n; i++)
+		all &= rank_forward_signal(s->dir_fd, i);
+	return all;
+}
+
+/* Whether the ranks of all nodes have registered, and handle the signal. */
+static bool
+ranks_wrapper_all(const struct ranks *s)
+{
+	char name[32], text[32];
+	int i;
+
+	for (i = 0; i < s->args.processes; i++) {
+		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
+		if (file_read(s->dir_fd, name, text, sizeof text) <= 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+ranks_wrapper_forget(const struct ranks *s)
+{
+	char name[32];
+	int i;
+
+	for (i = 0; i < s->args.processes; i++) {
+		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
+		(void)unlinkat(s->dir_fd, name, 0);
+	}
+}
+
+/* ---- one process: the setup in the child -------------------------------- */
+
+/* Writes an errno to out; nothing on success. */
+static void __attribute__((noreturn))
+child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
+{
+	sigset_t none;
+	int error;
+
+	/*
+	 * The kernel kills us when the parent dies; check that it has not
+	 * already.
+	 */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
+		_exit(127);
+	(void)setpgid(0, 0);
+	/* srun sends what it forwards to all processes of a task. */
+	if (s->args.nodes > 0 && !is_far(s))
+		(void)signal(SIGUSR2, SIG_IGN);
+	if (s->args.mode == RANKS_START)
+		ranks_env_rank(&s->args, s->lease.first, r->role, r->number);
+	if (ranks_output_redirect(s, r) == -1)
+		error = errno;
+	else {
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		error = transient_error_retry_exec(s->args.argv);
+	}
+	if (write(out, &error, sizeof error) == -1)
+		_exit(126);
+	_exit(127);
+}
+
+/* Read the child's error; EOF after its exec. */
+static int
+child_heard(int in)
+{
+	int error = 0;
+	ssize_t n;
+
+	do
+		n = read(in, &error, sizeof error);
+	while (n == -1 && errno == EINTR);
+	return n == sizeof error ? error : 0;
+}
+
+/* Start a process: 0, or an errno. */
+static int
+ranks_spawn(struct ranks *s, struct rank *r)
+{
+	pid_t self = getpid();
+	int p[2], error;
+
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return errno;
+	r->pid = fork();
+	if (r->pid == 0)
+		child_run(s, r, self, p[1]);
+	error = r->pid == -1 ? errno : 0;
+	(void)close(p[1]);
+	if (r->pid == -1)
+		r->pid = 0;
+	else {
+		/* By both, so that it is done for either. */
+		(void)setpgid(r->pid, r->pid);
+		error = child_heard(p[0]);
+	}
+	(void)close(p[0]);
+	return error;
+}
+
+/* ---- from the first start until no process is left ---------------------- */
 
 /* Those that are begun here. */
 static void
@@ -476,291 +753,4 @@ main(int argc, char **argv)
 	}
 	watch(&s);
 	end(&s);
-}
-
-/* Parses the arguments of hpotune-ranks. */
-
-/* "name=value" arguments up to "--", then the command. */
-static bool
-start_args(struct ranks_args *a, char **argv)
-{
-	const struct arg table[] = {
-		{ "dir=", &a->dir, NULL },
-		{ "processes=", NULL, &a->processes },
-		{ "nodes=", NULL, &a->nodes },
-		{ "servers=", NULL, &a->servers },
-		{ "grace-ms=", NULL, &a->grace_ms },
-		{ "ports=", NULL, &a->ports },
-		{ "place=", NULL, &a->place },
-		{ "slots=", NULL, &a->slots },
-		{ "cpus=", NULL, &a->cpus },
-		{ "log-cap=", NULL, &a->log_cap },
-	};
-
-	a->argv = args_read(argv, table, sizeof table / sizeof table[0]);
-	if (a->argv == NULL || a->dir == NULL || a->processes < 1 ||
-	    a->servers < 0 || a->place < 0)
-		return false;
-	return true;
-}
-
-static bool
-mode_read(enum ranks_mode *mode, const char *word)
-{
-	static const char *const words[] = { [RANKS_START] = "start",
-		[RANKS_LAUNCHER] = "launcher",
-		[RANKS_NODE] = "node",
-		[RANKS_EACH] = "each" };
-	size_t i;
-
-	for (i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(words[i], word) == 0) {
-			*mode = (enum ranks_mode)i;
-			return true;
-		}
-	return false;
-}
-
-/* ranks-main.c: parse a mode, "name=value" words, "--" and the command. */
-static bool
-ranks_args_read(struct ranks_args *a, char **argv)
-{
-	*a = (struct ranks_args){ .processes = 1, .slots = 1 };
-	return mode_read(&a->mode, argv[0]) && start_args(a, argv + 1);
-}
-
-/* Starts one process of a trial: the setup in the child. */
-
-/* Writes an errno to out; nothing on success. */
-static void __attribute__((noreturn))
-child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
-{
-	sigset_t none;
-	int error;
-
-	/*
-	 * The kernel kills us when the parent dies; check that it has not
-	 * already.
-	 */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
-		_exit(127);
-	(void)setpgid(0, 0);
-	/* srun sends what it forwards to all processes of a task. */
-	if (s->args.nodes > 0 && !is_far(s))
-		(void)signal(SIGUSR2, SIG_IGN);
-	if (s->args.mode == RANKS_START)
-		ranks_env_rank(&s->args, s->lease.first, r->role, r->number);
-	if (ranks_output_redirect(s, r) == -1)
-		error = errno;
-	else {
-		(void)sigemptyset(&none);
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		error = transient_error_retry_exec(s->args.argv);
-	}
-	if (write(out, &error, sizeof error) == -1)
-		_exit(126);
-	_exit(127);
-}
-
-/* Read the child's error; EOF after its exec. */
-static int
-child_heard(int in)
-{
-	int error = 0;
-	ssize_t n;
-
-	do
-		n = read(in, &error, sizeof error);
-	while (n == -1 && errno == EINTR);
-	return n == sizeof error ? error : 0;
-}
-
-/* Start a process: 0, or an errno. */
-static int
-ranks_spawn(struct ranks *s, struct rank *r)
-{
-	pid_t self = getpid();
-	int p[2], error;
-
-	if (pipe2(p, O_CLOEXEC) == -1)
-		return errno;
-	r->pid = fork();
-	if (r->pid == 0)
-		child_run(s, r, self, p[1]);
-	error = r->pid == -1 ? errno : 0;
-	(void)close(p[1]);
-	if (r->pid == -1)
-		r->pid = 0;
-	else {
-		/* By both, so that it is done for either. */
-		(void)setpgid(r->pid, r->pid);
-		error = child_heard(p[0]);
-	}
-	(void)close(p[0]);
-	return error;
-}
-
-/*
- * Output files of the processes.  Rank 0 writes to the log of the trial, each
- * other rank to a file of its own with the same cap.
- */
-
-enum { BLOCK = 65536 /* a hole ends at a multiple of this */ };
-
-void
-ranks_output_name(char *text, size_t n, enum rank_role role, int number)
-{
-	if (role == RANK_SERVER)
-		(void)snprintf(text, n, "ps-%d.log", number);
-	else if (role == RANK_WORKER && number > 0)
-		(void)snprintf(text, n, "rank-%d.log", number);
-	else
-		(void)snprintf(text, n, "log");
-}
-
-/* Redirect stdout and stderr of this process to the rank's file. */
-static int
-ranks_output_redirect(const struct ranks *s, const struct rank *r)
-{
-	char name[32];
-	int fd, rc;
-
-	/* Rank 0 has the log already, unless a launcher stands between. */
-	if (r->role == RANK_LAUNCHER ||
-	    (r->role == RANK_WORKER && r->number == 0 &&
-		s->args.mode == RANKS_START))
-		return 0;
-	ranks_output_name(name, sizeof name, r->role, r->number);
-	fd = openat(s->dir_fd, name,
-	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return -1;
-	rc = dup2(fd, 1) == -1 || dup2(fd, 2) == -1 ? -1 : 0;
-	(void)close(fd);
-	return rc;
-}
-
-/* From its head each time: what is a hole already costs nothing. */
-static void
-file_punch(int dir_fd, const char *name, int64_t cap)
-{
-	struct stat st;
-	off_t end;
-	int fd = openat(
-	    dir_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd == -1)
-		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > cap) {
-		end = (st.st_size - cap) / BLOCK * BLOCK;
-		if (end > 0)
-			(void)fallocate(fd,
-			    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end);
-	}
-	(void)close(fd);
-}
-
-/* Punch out what exceeds the cap. */
-static void
-ranks_output_check(const struct ranks *s)
-{
-	const struct ranks_args *a = &s->args;
-	char name[32];
-	int i;
-
-	for (i = 1; i < a->processes; i++) {
-		ranks_output_name(name, sizeof name, RANK_WORKER, i);
-		file_punch(s->dir_fd, name, a->log_cap);
-	}
-	for (i = 0; i < a->servers; i++) {
-		ranks_output_name(name, sizeof name, RANK_SERVER, i);
-		file_punch(s->dir_fd, name, a->log_cap);
-	}
-}
-
-/*
- * Ranks started by an external launcher.  Each has a wrapper that records how
- * it ends and registers its pid, so that a stop reaches the ranks directly:
- * launchers would kill them after a second, or thirty.
- */
-
-/* Register the pid of a rank; pid 0: it has ended. */
-static void
-ranks_wrapper_register(int dir_fd, int rank, pid_t pid)
-{
-	char name[32], text[32];
-	int fd, n;
-
-	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
-	n = snprintf(text, sizeof text, "%d\n", (int)pid);
-	fd = openat(dir_fd, name,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return;
-	if (write(fd, text, (size_t)n) != n)
-		(void)unlinkat(dir_fd, name, 0);
-	(void)close(fd);
-}
-
-/* Whether the signal was sent, or is not needed. */
-static bool
-rank_forward_signal(int dir_fd, int rank)
-{
-	char name[32], text[32];
-	long pid;
-
-	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
-	if (file_read(dir_fd, name, text, sizeof text) <= 0)
-		return false;
-	pid = strtol(text, NULL, 10);
-	if (pid == 0)
-		return true;
-	(void)snprintf(name, sizeof name, "/proc/%ld/comm", pid);
-	/* Pids are reused. */
-	if (file_read(AT_FDCWD, name, text, sizeof text) > 0 &&
-	    strcmp(text, "hpotune-ranks\n") == 0)
-		(void)kill((pid_t)pid, SIGTERM);
-	return true;
-}
-
-static bool
-ranks_wrapper_signal(const struct ranks *s)
-{
-	int n = (int)ranks_env_per_node(&s->args), first = s->node * n, i;
-	bool all = true;
-
-	for (i = first; i < first + n; i++)
-		all &= rank_forward_signal(s->dir_fd, i);
-	return all;
-}
-
-/* Whether the ranks of all nodes have registered, and handle the signal. */
-static bool
-ranks_wrapper_all(const struct ranks *s)
-{
-	char name[32], text[32];
-	int i;
-
-	for (i = 0; i < s->args.processes; i++) {
-		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
-		if (file_read(s->dir_fd, name, text, sizeof text) <= 0)
-			return false;
-	}
-	return true;
-}
-
-/*
- * Send SIGTERM to each rank of a launcher: false when some have not registered
- * yet.
- */
-static void
-ranks_wrapper_forget(const struct ranks *s)
-{
-	char name[32];
-	int i;
-
-	for (i = 0; i < s->args.processes; i++) {
-		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
-		(void)unlinkat(s->dir_fd, name, 0);
-	}
 }

@@ -283,7 +283,6 @@ on_found(struct sm_log *log, bool good)
 		read_in(log, 0);
 }
 
-/* sm-log.c */
 static void
 sm_log_streams_on_timer(void *arg)
 {
@@ -710,7 +709,6 @@ sm_log_drain(struct sm_log *log)
 	loop_timer_set(log->timer, 0);
 }
 
-/* sm-log.c */
 static void
 sm_log_drain_pass(struct sm_log *log)
 {

@@ -386,7 +386,7 @@ driver_find(struct doctor *d, const struct gpu_snapshot *l)
 	}
 }
 
-/* cmd-doctor.c: check the driver and each GPU. */
+/* Check the driver and each GPU. */
 static void
 doctor_gpus(struct doctor *d)
 {

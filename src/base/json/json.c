@@ -15,13 +15,58 @@
 #include "src/base/json/json-internal.h"
 #include "src/base/mem.h"
 
-static int json_comments_blank(struct json_doc *, struct err *);
-
 enum {
 	FILE_MAX = 16 << 20, /* bytes */
 	PAIRS_MAX =
 	    16 /* members up to which duplicate keys are searched pair by pair */
 };
+
+/* The end of a line comment or of a C comment; NULL when it has no end. */
+static const char *
+comment_end(const char *p)
+{
+	const char *end;
+
+	if (p[1] == '/')
+		return p + strcspn(p, "\n");
+	end = strstr(p + 2, "*/");
+	return end != NULL ? end + 2 : NULL;
+}
+
+/*
+ * Blank the comments of a text; offsets, lines and columns stay the same.
+ * Continuation bytes of UTF-8 become \r: white space for the parser, and not
+ * counted as columns.
+ */
+static int
+json_comments_blank(struct json_doc *doc, struct err *e)
+{
+	char *p = doc->text;
+	const char *end;
+	bool quoted = false;
+
+	for (; *p != '\0'; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		else if (quoted && *p == '\\' && p[1] != '\0')
+			p++;
+		else if (*p == '\n')
+			quoted = false;
+		if (quoted || *p != '/' || (p[1] != '/' && p[1] != '*'))
+			continue;
+		end = comment_end(p);
+		if (end == NULL)
+			return json_error_at(doc, (size_t)(p - doc->text), 0, e,
+			    "this comment has no end");
+		for (; p < end; p++)
+			if (((unsigned char)*p & 0xc0) == 0x80)
+				*p = '\r';
+			else if (*p != '\n')
+				*p = ' ';
+		p--;
+	}
+	return 0;
+}
 
 static int
 node_compare(const void *a, const void *b)
@@ -318,52 +363,4 @@ const char *
 json_string(const struct json *j)
 {
 	return j != NULL ? j->string : NULL;
-}
-
-/* Blanks the comments of a text; offsets, lines and columns stay the same. */
-
-/* The end of a line comment or of a C comment; NULL when it has no end. */
-static const char *
-comment_end(const char *p)
-{
-	const char *end;
-
-	if (p[1] == '/')
-		return p + strcspn(p, "\n");
-	end = strstr(p + 2, "*/");
-	return end != NULL ? end + 2 : NULL;
-}
-
-/*
- * Continuation bytes of UTF-8 become \r: white space for the parser, and not
- * counted as columns.
- */
-static int
-json_comments_blank(struct json_doc *doc, struct err *e)
-{
-	char *p = doc->text;
-	const char *end;
-	bool quoted = false;
-
-	for (; *p != '\0'; p++) {
-		if (*p == '"')
-			quoted = !quoted;
-		else if (quoted && *p == '\\' && p[1] != '\0')
-			p++;
-		else if (*p == '\n')
-			quoted = false;
-		if (quoted || *p != '/' || (p[1] != '/' && p[1] != '*'))
-			continue;
-		end = comment_end(p);
-		if (end == NULL)
-			return json_error_at(doc, (size_t)(p - doc->text), 0, e,
-			    "this comment has no end");
-		for (; p < end; p++)
-			if (((unsigned char)*p & 0xc0) == 0x80)
-				*p = '\r';
-			else if (*p != '\n')
-				*p = ' ';
-		p--;
-	}
-	return 0;
 }

@@ -65,8 +65,6 @@ struct history {
 	double old;
 };
 
-/* history.c */
-
 static void history_curves_free(struct history *);
 
 static struct curve_buf *

@@ -72,6 +72,7 @@ pool_steps_find(struct pool_steps *s, int64_t key)
 	return s->all[at];
 }
 
+/* The same, created empty if missing; filled: whether it is valid. */
 static struct pool_step *
 pool_steps_make(struct pool_steps *s, int64_t key, bool filled)
 {
@@ -92,7 +93,6 @@ pool_steps_make(struct pool_steps *s, int64_t key, bool filled)
 	return c;
 }
 
-/* The same, created empty if missing; filled: whether it is valid. */
 static void
 pool_steps_free(struct pool_steps *s)
 {

@@ -18,13 +18,34 @@
 #include "trials/gpu/probe/gpu-nvml-internal.h"
 #include "trials/gpu/probe/gpu-nvml.h"
 
-static const char *gpu_nvml_error_text(const struct nvml *, int error);
-
 /*
  * pids of Linux end at 2^22.  A larger one, or 0, means that the driver's
  * records are not of the size that was agreed on.
  */
 enum { PID_MOST = 1 << 22, ROOM_MORE = 16, TRIES_MOST = 8 };
+
+/* Description of an NVML error: one clause.  Borrowed. */
+static const char *
+gpu_nvml_error_text(const struct nvml *nv, int error)
+{
+	const char *text;
+
+	switch (error) {
+	case NVML_NO_DRIVER:
+		return "the NVIDIA driver is not loaded";
+	case NVML_LOST:
+		return "it has fallen off the bus: reboot the machine";
+	case NVML_RESET_REQUIRED:
+		return "it must be reset (nvidia-smi --gpu-reset)";
+	case NVML_MISMATCH:
+		return "the loaded NVIDIA driver is not of the version of its "
+		       "libraries: reboot the machine";
+	case NVML_NO_PERMISSION:
+		return "no permission to use the NVIDIA driver";
+	}
+	text = nv->call.error != NULL ? nv->call.error(error) : NULL;
+	return text != NULL ? text : "NVML failed";
+}
 
 static void
 lost_set(const struct nvml *nv, struct gpu_device *g, int answer)
@@ -209,29 +230,6 @@ gpu_nvml_device_read(const struct nvml *nv, struct nvml_device *device,
 		load_query(nv, whole, g);
 	if (!g->lost)
 		recovery_query(nv, whole, g);
-}
-
-/* Description of an NVML error: one clause.  Borrowed. */
-static const char *
-gpu_nvml_error_text(const struct nvml *nv, int error)
-{
-	const char *text;
-
-	switch (error) {
-	case NVML_NO_DRIVER:
-		return "the NVIDIA driver is not loaded";
-	case NVML_LOST:
-		return "it has fallen off the bus: reboot the machine";
-	case NVML_RESET_REQUIRED:
-		return "it must be reset (nvidia-smi --gpu-reset)";
-	case NVML_MISMATCH:
-		return "the loaded NVIDIA driver is not of the version of its "
-		       "libraries: reboot the machine";
-	case NVML_NO_PERMISSION:
-		return "no permission to use the NVIDIA driver";
-	}
-	text = nv->call.error != NULL ? nv->call.error(error) : NULL;
-	return text != NULL ? text : "NVML failed";
 }
 
 int

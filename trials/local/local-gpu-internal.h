@@ -109,8 +109,4 @@ void local_gpu_poll_apply(struct local_gpu *);
 /* local-gpu-mps.c: whether trials share their GPUs through MPS. */
 bool local_gpu_mps_serves(const struct local_gpu *, const struct gpu_device *);
 
-/* local-gpu-events.c, inside collect */
-/* Send the GPU use of an attempt. */
-void local_gpu_events_usage(struct local_attempt *);
-
 #endif /* HPOTUNE_LOCAL_GPU_INTERNAL_H */

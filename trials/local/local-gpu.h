@@ -85,7 +85,7 @@ bool local_gpu_end_waits(struct local_attempt *, const struct attempt_exit *);
 void local_gpu_ended(struct local_attempt *, struct launch_event *);
 /* Inside collect: before and after the attempts are reconciled. */
 void local_gpu_collect(struct local *);
-void local_gpu_events_flush(struct local *);
+void local_gpu_flush(struct local *);
 
 /* GPUs of a trial, as far as they are locked: 0 = none. */
 int local_gpu_per_trial(const struct local *);
@@ -118,24 +118,6 @@ struct local_gpu_lock_fds {
 };
 struct local_gpu_lock_fds
 local_gpu_names_lock_fds(const struct local *, const char *key);
-
-/*
- * local-gpu-pack.c: several trials in one program, on the GPUs of their place.
- */
-/* Whether the place accepts another attempt; false: it has no GPUs yet. */
-bool local_gpu_pack_admits(
-    const struct local *, int slot, bool *ready, char *why, size_t n);
-/*
- * The set of packed trials changes: charge the GPU use so far to the current
- * members.
- */
-void local_gpu_pack_charge(struct local *, int slot);
-/* The share of an attempt in the GPU use of its place. */
-bool local_gpu_pack_usage(struct local_attempt *, struct gpu_usage *);
-/* Whether a failure may be caused by a GPU: why, one clause of n bytes. */
-bool local_gpu_pack_blame(const struct local *, int slot, char *why, size_t n);
-/* Release the GPUs of places without attempts. */
-void local_gpu_pack_release(struct local *);
 
 /*
  * local-gpu-mps.c: "NAME=VALUE" words for an attempt that shares its GPU

@@ -141,7 +141,7 @@ local_collect(void *ctx)
 	l->n = kept;
 	local_pack_reap(l);
 	local_supervisor_reap(l);
-	local_gpu_events_flush(l);
+	local_gpu_flush(l);
 	if (more)
 		loop_wake(l->loop);
 	if (l->soon)

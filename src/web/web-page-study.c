@@ -1,17 +1,27 @@
-/* The page of a study. */
+/*
+ * The page of a study, sent piece by piece: the first is on its way while the
+ * next is drawn, and other requests are answered between two pieces.
+ */
 
+#include <stdbool.h>
 #include <stdlib.h>
 
+#include "src/base/err.h"
+#include "src/base/http/http-server.h"
+#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
 #include "src/store/store.h"
 #include "src/web/web-access.h"
+#include "src/web/web-address.h"
 #include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 #include "src/web/web-table.h"
 #include "src/web/web-zoom.h"
+
+/* ---- drawing ------------------------------------------------------------ */
 
 static void
 buttons_put(struct page *r, bool archived, const char *note)
@@ -54,7 +64,7 @@ buttons_put(struct page *r, bool archived, const char *note)
 }
 
 /* A page in progress: pieces are the frame, the sections, the table. */
-struct web_page_study {
+struct study_page {
 	struct page r;
 	const struct web_access *access;
 	const struct web_address *address;
@@ -66,7 +76,7 @@ struct web_page_study {
 };
 
 static void
-begin_put(struct web_page_study *p)
+begin_put(struct study_page *p)
 {
 	struct web_step steps[] = { { "studies", "/" }, { p->id, NULL } };
 	char *live = web_frame_address(p->id, "/live");
@@ -77,7 +87,7 @@ begin_put(struct web_page_study *p)
 
 static int
 section_put(
-    struct web_page_study *p, const struct page_section *section, struct err *e)
+    struct study_page *p, const struct page_section *section, struct err *e)
 {
 	struct html *h = &p->r.h;
 
@@ -98,7 +108,7 @@ section_put(
 }
 
 static int
-table_put(struct web_page_study *p, struct err *e)
+table_put(struct study_page *p, struct err *e)
 {
 	struct html *h = &p->r.h;
 
@@ -112,12 +122,21 @@ table_put(struct web_page_study *p, struct err *e)
 	return 0;
 }
 
-int
-web_page_study_begin(struct web_page_study **out,
-    const struct web_access *access, const struct web_study *s,
-    const struct web_address *address, struct err *e)
+static void
+page_end(struct study_page *p)
 {
-	struct web_page_study *p = xcalloc(1, sizeof *p);
+	web_page_close(&p->r);
+	free(p->id);
+	free(p->note);
+	free(p);
+}
+
+/* access and address are borrowed until its end; after -1 there is none. */
+static int
+page_begin(struct study_page **out, const struct web_access *access,
+    const struct web_study *s, const struct web_address *address, struct err *e)
+{
+	struct study_page *p = xcalloc(1, sizeof *p);
 
 	p->access = access;
 	p->address = address;
@@ -125,7 +144,7 @@ web_page_study_begin(struct web_page_study **out,
 	p->archived = web_study_archived(s);
 	p->note = web_study_note_read(s);
 	if (web_page_open(&p->r, s, e) != 0) {
-		web_page_study_end(p);
+		page_end(p);
 		return -1;
 	}
 	web_zoom_read(&p->r, address);
@@ -134,8 +153,9 @@ web_page_study_begin(struct web_page_study **out,
 	return 0;
 }
 
-int
-web_page_study_next(struct web_page_study *p, struct buf *out, struct err *e)
+/* 1: a piece was appended, 0: the page is complete, -1. */
+static int
+page_next(struct study_page *p, struct buf *out, struct err *e)
 {
 	const struct page_section *section = &page_sections[p->piece];
 	int rc;
@@ -152,11 +172,122 @@ web_page_study_next(struct web_page_study *p, struct buf *out, struct err *e)
 	return 1;
 }
 
-void
-web_page_study_end(struct web_page_study *p)
+/* ---- pages in progress: a piece of each in turn ------------------------- */
+
+struct stream {
+	struct web_page_studies *all;
+	struct stream *next;
+	struct study_page *page;
+	struct web_address address;
+	struct http_server_request *request; /* NULL = its client has gone */
+	bool started;
+};
+
+struct web_page_studies {
+	struct loop *loop;
+	struct loop_timer *timer;
+	struct stream *first;
+};
+
+static void
+stream_free(struct stream *s)
 {
-	web_page_close(&p->r);
-	free(p->id);
-	free(p->note);
-	free(p);
+	struct stream **at;
+
+	for (at = &s->all->first; *at != s; at = &(*at)->next)
+		;
+	*at = s->next;
+	page_end(s->page);
+	web_address_fini(&s->address);
+	free(s);
+}
+
+static void
+on_gone(void *arg, struct http_server_request *request)
+{
+	struct stream *s = arg;
+
+	(void)request;
+	stream_free(s);
+}
+
+/* One more piece; a page that cannot be completed ends with a sentence. */
+static void
+stream_go_on(struct stream *s)
+{
+	struct buf b = { 0 };
+	struct err e = ERR_INIT;
+	int rc = page_next(s->page, &b, &e);
+
+	if (rc == -1) {
+		buf_clear(&b);
+		buf_puts(&b, "\n<p>The database cannot be read.</p>\n");
+	}
+	if (b.len > 0) {
+		if (!s->started)
+			http_server_stream(s->request);
+		s->started = true;
+		http_server_send(s->request, b.data, b.len);
+	}
+	buf_free(&b);
+	if (rc == 1)
+		return;
+	http_server_stream_end(s->request);
+	stream_free(s);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct web_page_studies *all = arg;
+	struct stream *s, *next;
+
+	for (s = all->first; s != NULL; s = next) {
+		next = s->next;
+		stream_go_on(s);
+	}
+	if (all->first != NULL)
+		loop_timer_set(all->timer, 0);
+}
+
+struct web_page_studies *
+web_page_studies_open(struct loop *loop)
+{
+	struct web_page_studies *all = xcalloc(1, sizeof *all);
+
+	all->loop = loop;
+	all->timer = loop_timer_new(loop, on_timer, all);
+	return all;
+}
+
+/* The clients have been disconnected: no page is in progress any more. */
+void
+web_page_studies_close(struct web_page_studies *all)
+{
+	if (all == NULL)
+		return;
+	loop_timer_free(all->timer);
+	free(all);
+}
+
+int
+web_page_study(struct web_page_studies *all, const struct web_access *access,
+    const struct web_study *study, struct web_address *address,
+    struct http_server_request *request, struct err *e)
+{
+	struct stream *s = xcalloc(1, sizeof *s);
+
+	s->all = all;
+	s->address = *address;
+	if (page_begin(&s->page, access, study, &s->address, e) != 0) {
+		free(s);
+		return -1;
+	}
+	*address = (struct web_address){ 0 };
+	s->request = request;
+	s->next = all->first;
+	all->first = s;
+	http_server_watch(request, on_gone, s);
+	loop_timer_set(all->timer, 0);
+	return 0;
 }

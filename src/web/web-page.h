@@ -11,6 +11,8 @@
 
 struct buf;
 struct err;
+struct http_server_request;
+struct loop;
 struct page;
 struct web_access;
 struct web_address;
@@ -27,17 +29,17 @@ void web_page_sentence(struct buf *out, const struct web_access *,
 /* The form that asks for the token. */
 void web_page_login(struct buf *out, const struct web_access *);
 /*
- * The page of a study, drawn piece by piece: its head, the sections of report,
- * the table of trials.  Begin it, append pieces until web_page_study_next
- * returns 0, end it.  access and address are borrowed until then.  After -1 of
- * web_page_study_begin there is nothing to end.
+ * The page of a study: its head, the sections of report, the table of trials.
+ * It is sent piece by piece, on the loop; takes the contents of address.  -1: it
+ * cannot be read, and the request has no answer then.
  */
-struct web_page_study;
-int web_page_study_begin(struct web_page_study **, const struct web_access *,
-    const struct web_study *, const struct web_address *, struct err *);
-/* 1: a piece was appended, 0: the page is complete, -1. */
-int web_page_study_next(struct web_page_study *, struct buf *out, struct err *);
-void web_page_study_end(struct web_page_study *);
+struct web_page_studies;
+struct web_page_studies *web_page_studies_open(struct loop *);
+/* Call after the clients have been disconnected. */
+void web_page_studies_close(struct web_page_studies *);
+int web_page_study(struct web_page_studies *, const struct web_access *,
+    const struct web_study *, struct web_address *,
+    struct http_server_request *, struct err *);
 /* One trial. */
 int web_page_trial(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);

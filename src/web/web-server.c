@@ -29,7 +29,6 @@
 #include "src/web/web-log.h"
 #include "src/web/web-page.h"
 #include "src/web/web-server.h"
-#include "src/web/web-stream.h"
 #include "src/web/web-studies.h"
 
 static const char script[] =
@@ -50,7 +49,7 @@ struct web_server {
 	struct web_studies studies;
 	struct web_live *live;
 	struct web_actions *actions;
-	struct web_streams *streams;
+	struct web_page_studies *study_pages;
 };
 
 /* ---- answers ------------------------------------------------------------- */
@@ -263,7 +262,7 @@ study_answer(
 		return;
 	default:
 		headers_put(r, "text/html; charset=utf-8");
-		rc = web_stream_study(w->streams, &w->access, s, a, r, &e);
+		rc = web_page_study(w->study_pages, &w->access, s, a, r, &e);
 		if (rc == 0)
 			return;
 		break;
@@ -573,7 +572,7 @@ web_server_run(const struct web_server_options *options, struct err *e)
 		w.late = loop_timer_new(w.loop, on_late, &w);
 		w.live = web_live_open(w.loop);
 		w.actions = web_actions_open(w.loop);
-		w.streams = web_streams_open(w.loop);
+		w.study_pages = web_page_studies_open(w.loop);
 		rc = http_server_open(&w.http, w.loop, fd, on_request, &w, e);
 		if (rc == 0) {
 			serve(&w, port);
@@ -581,7 +580,7 @@ web_server_run(const struct web_server_options *options, struct err *e)
 		}
 		if (options->socket != NULL)
 			(void)unlink(options->socket);
-		web_streams_close(w.streams);
+		web_page_studies_close(w.study_pages);
 		web_actions_close(w.actions);
 		web_live_close(w.live);
 		loop_timer_free(w.late);

@@ -33,6 +33,5 @@ int sm_inputs_read(struct sm_reader *); /* inputs, tags, vpc */
 int sm_distribution_read(struct sm_reader *);
 int sm_algorithms_read(struct sm_reader *); /* container and algorithms */
 int sm_algorithms_check_spot(struct sm_reader *);
-int sm_passthrough_read(struct sm_reader *); /* extra, alarm */
 
 #endif /* HPOTUNE_SM_OPTIONS_INTERNAL_H */

@@ -23,9 +23,7 @@ const struct json *sm_options_where(const struct sm_reader *, const char *name);
 /* A value of the study as text that the caller frees; NULL: not given. */
 char *sm_options_text(const struct sm_reader *, const char *name);
 
-/*
- * The same, or an https URL or an access point, for data that only jobs read.
- */
+/* An s3:// address, an https URL or an access point: what only jobs read. */
 bool sm_settings_s3_readable(const char *uri);
 
 int sm_machines_read(struct sm_reader *); /* types, groups, count, prices */

@@ -161,7 +161,10 @@ rows_nearby(
 	return kept;
 }
 
-/* All rows that differ from row in one level; returns their number. */
+/*
+ * All rows between the bounds that differ from row in one level; returns their
+ * number.
+ */
 static size_t
 row_changes(double *to, const struct gp_acquisition_goal *goal,
     const double *row, double *levels, bool *active)
@@ -169,6 +172,7 @@ row_changes(double *to, const struct gp_acquisition_goal *goal,
 	const struct gp_axes *g = goal->space;
 	const struct gp_axis *a;
 	size_t n = 0, k, i, changes;
+	double x;
 
 	gp_axes_active(g, row, active);
 	for (k = 0; k < g->d; k++) {
@@ -176,9 +180,12 @@ row_changes(double *to, const struct gp_acquisition_goal *goal,
 		if (a->levels == 0 || !active[k])
 			continue;
 		changes = axis_changes(levels, a, gp_axes_level(a, row[k]));
-		for (i = 0; i < changes; i++, n++) {
+		for (i = 0; i < changes; i++) {
+			x = gp_axes_of_level(a, levels[i]);
+			if (x < goal->low[k] || x > goal->high[k])
+				continue;
 			memcpy(to + n * g->d, row, g->d * sizeof *row);
-			to[n * g->d + k] = gp_axes_of_level(a, levels[i]);
+			to[n++ * g->d + k] = x;
 		}
 	}
 	gp_axes_snap(g, to, n);

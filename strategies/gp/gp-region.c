@@ -183,7 +183,7 @@ bounds_widen(double *low, double *high, const struct gp_axis *a)
  */
 static void
 bounds_fill(double *low, double *high, const struct gp_rows *rows,
-    const struct gp_axes *g)
+    const struct near *order, size_t m, const struct gp_axes *g)
 {
 	bool *active = xcalloc(rows->d + 1, sizeof *active);
 	size_t d = rows->d, i, k;
@@ -193,8 +193,8 @@ bounds_fill(double *low, double *high, const struct gp_rows *rows,
 		low[k] = 1;
 		high[k] = 0;
 	}
-	for (i = 0; i < rows->n; i++) {
-		x = rows->x + i * d;
+	for (i = 0; i < m; i++) {
+		x = rows->x + order[i].row * d;
 		gp_axes_active(g, x, active);
 		for (k = 0; k < d; k++)
 			if (active[k]) {
@@ -264,6 +264,46 @@ gp_region_centre(const struct gp_rows *rows, const struct gp_axes *g,
 	return other > 0 ? other : best;
 }
 
+/* Whether a row is one that the search of the surroundings may come to. */
+static bool
+is_within(const double *row, const struct gp_axes *g, const double *centre,
+    const double *low, const double *high)
+{
+	bool *active = xcalloc(g->d + 1, sizeof *active);
+	bool is = gp_neighbours_are(g, row, centre);
+	size_t k;
+
+	gp_axes_active(g, row, active);
+	for (k = 0; k < g->d && is; k++)
+		is = !active[k] || (row[k] >= low[k] && row[k] <= high[k]);
+	free(active);
+	return is;
+}
+
+/*
+ * After the first m rows of the order, those between the bounds: the nearest m
+ * of them.  A trial in a corner is farther away than the surroundings, and the
+ * model has to know it.  Returns how many come first then.
+ */
+static size_t
+within_next(struct near *order, size_t m, const struct gp_rows *rows,
+    const struct gp_axes *g, const double *low, const double *high)
+{
+	const double *centre = rows->x + order[0].row * rows->d;
+	struct near swap;
+	size_t i, kept = m;
+
+	for (i = m; i < rows->n && kept < 2 * m; i++) {
+		if (!is_within(
+			rows->x + order[i].row * rows->d, g, centre, low, high))
+			continue;
+		swap = order[i];
+		order[i] = order[kept];
+		order[kept++] = swap;
+	}
+	return kept;
+}
+
 bool
 gp_region_choose(struct gp_rows *rows, const struct gp_axes *g, int64_t centre,
     double *low, double *high)
@@ -274,8 +314,9 @@ gp_region_choose(struct gp_rows *rows, const struct gp_axes *g, int64_t centre,
 	if (!row_find(&from, rows, centre))
 		return false;
 	order = rows_order(rows, g, from, &m);
+	bounds_fill(low, high, rows, order, m, g);
+	m = within_next(order, m, rows, g, low, high);
 	rows_keep(rows, order, m);
 	free(order);
-	bounds_fill(low, high, rows, g);
 	return true;
 }

@@ -110,8 +110,8 @@ int64_t gp_region_centre(const struct gp_rows *, const struct gp_axes *,
     const struct strategy_ask *);
 /*
  * Keep the rows next to that of the trial centre, whose bounds low and high (d
- * each) receive.  False: the trial is not among the rows; nothing is changed
- * then.
+ * each) receive, and those between these bounds.  False: the trial is not among
+ * the rows; nothing is changed then.
  */
 bool gp_region_choose(struct gp_rows *, const struct gp_axes *, int64_t centre,
     double *low, double *high);

@@ -370,6 +370,31 @@ check_beside(struct gp_acquisition_goal *goal, struct rng *rng)
 	    "a local search improves the score and stays a neighbour");
 }
 
+/* Levels stay between the bounds, as numbers do. */
+static void
+check_between(struct gp_acquisition_goal *goal)
+{
+	enum { D = 4 };
+	const double low[D] = { 0.4, 0.4, 0, 0.4 };
+	const double high[D] = { 0.6, 0.6, 1, 0.6 };
+	const double *all[] = { goal->low, goal->high };
+	double row[D] = { 0.5, 0.5, 0.1, 0.5 }, free_row[D], score;
+
+	goal->centre = NULL;
+	gp_axes_snap(goal->space, row, 1);
+	memcpy(free_row, row, sizeof row);
+	gp_local_search(goal, free_row, 1, &score);
+	ok(free_row[3] < low[3] || free_row[3] > high[3],
+	    "the best level is beyond bounds: %g", free_row[3]);
+	goal->low = low;
+	goal->high = high;
+	gp_local_search(goal, row, 1, &score);
+	ok(row[3] >= low[3] && row[3] <= high[3],
+	    "a local search does not come to it: %g", row[3]);
+	goal->low = all[0];
+	goal->high = all[1];
+}
+
 /* Numbers, levels and choices end where no single change is better. */
 static void
 check_local(void)
@@ -422,6 +447,7 @@ check_local(void)
 	ok(worst < 1e-4, "no change of one coordinate is better: by %g", worst);
 	check_apart(&goal);
 	check_beside(&goal, &rng);
+	check_between(&goal);
 	k->gp_free(k->dev, model.gp);
 	gp_axes_free(&axes);
 	space_free(space);

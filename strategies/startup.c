@@ -4,11 +4,18 @@
 
 #include "src/base/err.h"
 #include "src/model/history/history.h"
+#include "src/model/param.h"
+#include "src/model/space.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 
 /* A model of fewer results is no better than the start: bench/RESULTS.md. */
 static const double least_finished = 5;
+
+/* Trials before a Gaussian process is used, of numbers and of choices. */
+static const double of_numbers = 10, of_choices = 5;
+
+enum { FEW_LEVELS = 16 }; /* a number with so many is like a choice */
 
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_sobol;
@@ -94,6 +101,29 @@ startup_lasts(const struct history *h, double n)
 		return false;
 	return finished < least_finished ||
 	       finished + (double)count_running(h) < n;
+}
+
+double
+startup_trials(const struct space *space, const struct history *h)
+{
+	const struct param *p;
+	size_t n = 0, few = 0, i;
+	uint64_t levels;
+
+	for (i = 0; i < space->n; i++) {
+		p = &space->params[i];
+		levels = param_levels(p);
+		if (levels == 1)
+			continue;
+		if (p->when != NULL)
+			return of_numbers;
+		n++;
+		few += p->type == PARAM_CHOICE ||
+		       (levels > 0 && levels <= FEW_LEVELS);
+	}
+	if (2 * few < n || (h != NULL && history_n_objectives(h) > 1))
+		return of_numbers;
+	return of_choices;
 }
 
 bool

@@ -21,7 +21,7 @@
 
 enum {
 	SMALL = 20, /* settings: trying each costs two startups */
-	STARTUP = 10, /* trials before a model is used, as in gp */
+	STARTUP = 10, /* trials before a model is used */
 	GP_TRIALS = 200, /* finished ones up to which gp is asked: of numbers */
 	GP_TRIALS_MIXED = 500, /* … with choices or conditions */
 	SEVERAL_TRIALS = 1000 /* as many for tpe with several objectives */
@@ -68,13 +68,6 @@ is_small(const struct facts *f)
 }
 
 static bool
-is_starting(const struct facts *f)
-{
-	return f->ask->history == NULL ||
-	       startup_lasts(f->ask->history, STARTUP);
-}
-
-static bool
 is_without_worker(const struct facts *f)
 {
 	return f->ask->no_worker;
@@ -85,6 +78,30 @@ is_short(const struct facts *f)
 {
 	return f->ask->trial_seconds > 0 &&
 	       f->ask->trial_seconds < long_seconds;
+}
+
+/* Whether the first model is one of gp that needs fewer trials. */
+static bool
+is_of_few(const struct facts *f)
+{
+	return !is_without_worker(f) && !is_short(f) &&
+	       startup_trials(f->ask->space, f->ask->history) < STARTUP;
+}
+
+static bool
+is_starting_of_few(const struct facts *f)
+{
+	return is_of_few(f) &&
+	       (f->ask->history == NULL ||
+		   startup_lasts(f->ask->history,
+		       startup_trials(f->ask->space, f->ask->history)));
+}
+
+static bool
+is_starting(const struct facts *f)
+{
+	return !is_of_few(f) && (f->ask->history == NULL ||
+				    startup_lasts(f->ask->history, STARTUP));
 }
 
 static bool
@@ -153,6 +170,9 @@ static const struct {
 	const char *why;
 } rows[] = {
 	{ is_small, &strategy_grid, "at most 20 settings: each once" },
+	{ is_starting_of_few, &strategy_sobol,
+	    "fewer than 5 finished trials, most parameters are choices or have "
+	    "few values: evenly spread points" },
 	{ is_starting, &strategy_sobol,
 	    "fewer than 10 trials, or fewer than 5 finished: evenly spread "
 	    "points" },

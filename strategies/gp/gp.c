@@ -40,8 +40,8 @@ static const struct option options[] = {
 	    .type = OPTION_INT,
 	    .min = 1,
 	    .max = 1e9,
-	    .def = "10",
-	    .help = "trials before the model is used" },
+	    .help = "trials before the model is used; default: 10, or 5 where "
+		    "most parameters are choices or have few values" },
 	{ .name = "startup",
 	    .type = OPTION_TEXT,
 	    .choices = startup_choices,
@@ -356,6 +356,18 @@ bounds_choose(struct gp_question *q)
 		    after, plugin_option_number(q->options, "shorten")));
 }
 
+static bool
+is_starting(const struct strategy_ask *ask, const struct option_value *values)
+{
+	const struct option_value *o =
+	    plugin_option_get(values, "n_startup_trials");
+
+	return ask->history == NULL ||
+	       startup_lasts(ask->history,
+		   o->is_set ? o->number
+			     : startup_trials(ask->space, ask->history));
+}
+
 static int
 gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
@@ -368,7 +380,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	size_t max = (size_t)plugin_option_number(values, "max_trials"), k;
 	int rc = 0;
 
-	if (startup_wanted_asked(values, ask->history))
+	if (is_starting(ask, values))
 		return startup_suggest(out, ask, values, e);
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
 		return err_set(

@@ -38,6 +38,15 @@ static const char larger[] =
     "{\"c\": " CHOICE ", \"n\": {\"type\": \"int\", \"min\": 1, \"max\": 7}, "
     "\"m\": {\"type\": \"int\", \"min\": 1, \"max\": 2}}";
 
+/* Half of the parameters have at most 16 values, and fewer than half. */
+#define LEVELS(n_) "{\"type\": \"int\", \"min\": 1, \"max\": " #n_ "}"
+static const char half[] = "{\"a\": " FLOAT ", \"n\": " LEVELS(
+    16) ", \"f\": {\"type\": \"fixed\", \"value\": \"x\"}}";
+static const char fewer[] = "{\"a\": " FLOAT ", \"n\": " LEVELS(17) "}";
+static const char all_when[] =
+    "{\"c\": " CHOICE ", \"d\": {\"type\": \"choice\", "
+    "\"values\": [1, 2, 3, 4, 5, 6, 7], \"when\": {\"c\": [1]}}}";
+
 static const struct {
 	const char *space;
 	int64_t finished;
@@ -48,7 +57,18 @@ static const struct {
 } rows[] = {
 	{ small, 0, 60, 1, false, "grid", "20 settings" },
 	{ small, 300, 60, 2, true, "grid", "20 settings" },
-	{ larger, 0, 60, 1, false, "sobol", "fewer than 10" },
+	{ larger, 0, 60, 1, false, "sobol", "fewer than 5 finished" },
+	{ larger, 0, 60, 1, true, "sobol", "fewer than 10" },
+	{ larger, 4, 60, 1, false, "sobol", "fewer than 5 finished" },
+	{ larger, 5, 60, 1, false, "gp", "fewer than 200" },
+	{ larger, 5, 60, 1, true, "sobol", "fewer than 10" },
+	{ larger, 5, 0.19, 1, false, "sobol", "fewer than 10" },
+	{ larger, 5, 60, 2, false, "sobol", "fewer than 10" },
+	{ choices, 5, 60, 1, false, "gp", "fewer than 200" },
+	{ half, 5, 60, 1, false, "gp", "fewer than 200" },
+	{ fewer, 5, 60, 1, false, "sobol", "fewer than 10" },
+	{ mixed, 5, 60, 1, false, "sobol", "fewer than 10" },
+	{ all_when, 5, 60, 1, false, "sobol", "fewer than 10" },
 	{ numbers, 0, 0, 1, false, "sobol", "fewer than 10" },
 	{ numbers, 4, 60, 1, true, "sobol", "fewer than 10" },
 	{ numbers, 10, 0, 1, false, "gp", "fewer than 200" },
@@ -293,6 +313,9 @@ main(void)
 	test_parallel(9, 1, false);
 	test_parallel(10, 0, false);
 	test_same("sobol", numbers, 0, 1, 0, 0);
+	test_same("sobol", choices, 4, 1, 60, 0);
+	test_same("gp", choices, 5, 1, 60, 0);
+	test_same("sobol", mixed, 5, 1, 60, 0);
 	test_same("gp", numbers, 10, 1, 60, 0);
 	test_same("gp", conditions, 45, 1, 60, 0);
 	test_same("gp", mixed, 45, 2, 60, 0);

@@ -2,9 +2,11 @@
  * A model of the surroundings of the best trial, for when the model of the
  * whole space no longer improves on it: scales, noise and the transformation of
  * the values are those of the trials nearby, and the search stays between them.
- * With each trial there the region shrinks.  In the spirit of the trust regions
- * of Eriksson, Pearce, Gardner, Turner and Poloczek, "Scalable global
- * optimization via local Bayesian optimization", NeurIPS 2019.
+ * With each trial nearby the region shrinks.  Trials in its corners, which are
+ * not nearby, are in the model as well; without them the search would come to
+ * the same corner again.  In the spirit of the trust regions of Eriksson, Pearce,
+ * Gardner, Turner and Poloczek, "Scalable global optimization via local Bayesian
+ * optimization", NeurIPS 2019.
  */
 
 #include <math.h>

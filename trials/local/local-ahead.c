@@ -100,7 +100,14 @@ name_put(const struct local_ahead *h, int i, char *text, size_t n)
 	(void)snprintf(text, n, "%08x-%u", h->mark, h->first + (unsigned)i);
 }
 
-/* Start the maker of a batch. */
+/* Two for each slot: a slot that needs two soon waits for none. */
+static int
+wanted(const struct local *l)
+{
+	return l->slots < LOCAL_AHEAD_MAX / 2 ? 2 * l->slots : LOCAL_AHEAD_MAX;
+}
+
+/* Start the maker of those that are missing. */
 static void
 make(struct local *l)
 {
@@ -109,45 +116,51 @@ make(struct local *l)
 	struct strv w = { 0 };
 	struct err e = ERR_INIT;
 	char name[LOCAL_AHEAD_NAME];
-	int i, n = l->slots < LOCAL_AHEAD_MAX ? l->slots : LOCAL_AHEAD_MAX;
+	int i, n = wanted(l) - h->n;
 
 	if (mkdir(h->dir, 0700) == -1 && errno != EEXIST) {
 		h->off = true;
 		return;
 	}
-	h->first = h->next;
-	h->next += (unsigned)n;
 	strv_add(&w, xstrdup(l->shim));
 	strv_add(&w, xasprintf("ahead=%s", h->dir));
 	if (h->gpus)
 		strv_add(&w, xstrdup("gpus"));
 	for (i = 0; i < n; i++) {
-		name_put(h, i, name, sizeof name);
+		name_put(h, h->n + i, name, sizeof name);
 		strv_add(&w, xstrdup(name));
 	}
 	spec.argv = w.v;
-	h->n = n;
 	h->off = spawn_start(&h->maker, &h->maker_end, &spec, &e) != 0;
+	h->making = h->off ? 0 : n;
 	if (h->off)
-		h->maker = h->n = 0;
+		h->maker = 0;
 	strv_free(w.v);
 }
 
-/* Whether no maker runs: what it was to make is there. */
-static bool
+/* Count what a maker that has ended has made. */
+static void
 made(struct local_ahead *h)
 {
 	int status;
 
-	if (h->maker == 0)
-		return true;
-	if (waitpid(h->maker, &status, WNOHANG) == 0)
-		return false;
+	if (h->maker == 0 || waitpid(h->maker, &status, WNOHANG) == 0)
+		return;
 	(void)close(h->maker_end);
 	h->maker = 0;
+	h->n += h->making;
+	h->making = 0;
 	/* A full disk, or a program that was replaced: as without this. */
 	h->off = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-	return true;
+}
+
+/* Whether half of them were taken, and nobody makes others. */
+static bool
+needs(const struct local *l)
+{
+	const struct local_ahead *h = &l->ahead;
+
+	return !h->off && h->maker == 0 && h->n <= wanted(l) / 2;
 }
 
 static void
@@ -155,8 +168,8 @@ on_wait(void *arg)
 {
 	struct local *l = arg;
 
-	if (!local_state_dir_moved(l) && made(&l->ahead) && !l->ahead.off &&
-	    l->ahead.n == 0)
+	made(&l->ahead);
+	if (!local_state_dir_moved(l) && needs(l))
 		make(l);
 }
 
@@ -192,7 +205,8 @@ local_ahead_wait(struct local *l)
 {
 	struct local_ahead *h = &l->ahead;
 
-	if (!h->off && h->n == 0 && !loop_timer_pending(h->timer))
+	made(h);
+	if (needs(l) && !loop_timer_pending(h->timer))
 		loop_timer_set(h->timer, WAIT_MS);
 }
 
@@ -203,10 +217,12 @@ local_ahead_take(struct local *l, const char *trial_dir)
 	char name[LOCAL_AHEAD_NAME], *path;
 	int r;
 
-	if (!made(h) || h->off || h->n == 0)
+	made(h);
+	if (h->off || h->n == 0)
 		return false;
+	name_put(h, 0, name, sizeof name);
+	h->first++;
 	h->n--;
-	name_put(h, h->n, name, sizeof name);
 	path = xasprintf("%s/%s", h->dir, name);
 	fail_point("local.before_ahead");
 	r = renameat2(AT_FDCWD, path, AT_FDCWD, trial_dir, RENAME_NOREPLACE);

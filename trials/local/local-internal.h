@@ -111,17 +111,17 @@ struct local_pack {
 	size_t n;
 };
 
-enum { LOCAL_AHEAD_MAX = 16, LOCAL_AHEAD_NAME = 24 };
+enum { LOCAL_AHEAD_MAX = 32, LOCAL_AHEAD_NAME = 24 };
 
 /* Folders made ahead; see local-ahead.c. */
 struct local_ahead {
 	char *dir;
 	struct loop_timer *timer; /* starts the maker */
 	uint32_t mark; /* in the names of this server's folders */
-	/* numbers of the first one of this batch, and of the next batch */
-	unsigned first, next;
-	int n; /* folders of the batch that no attempt has taken */
-	pid_t maker; /* makes them; 0: they are there */
+	unsigned first; /* number of the next one that an attempt takes */
+	int n; /* folders from this number on that are there */
+	int making; /* and those that follow, which the maker makes */
+	pid_t maker; /* 0: none runs */
 	int maker_end;
 	bool gpus; /* trials have GPUs */
 	bool off; /* something failed: none are made any more */
@@ -141,7 +141,8 @@ struct local_supervisors {
 	int n;
 	struct loop_timer *timer, *reaper; /* starts those that wait; reaps */
 	bool off; /* one could not be started */
-	pid_t *late; /* to reap: their attempts have ended */
+	/* To reap: their attempts have ended.  fd: -1, or they wait for its end. */
+	struct local_waiting *late;
 	size_t n_late, cap;
 };
 
@@ -232,6 +233,8 @@ local_attempt_follow(struct local *, const struct launch_spec *);
 void local_attempt_free(struct local_attempt *);
 /* Listen to a supervisor that had waited; takes ownership of the socket. */
 void local_attempt_listen(struct local_attempt *, int socket);
+/* Listen no more: the socket, which the caller owns, or -1. */
+int local_attempt_unlisten(struct local_attempt *);
 /* Follow this supervisor in place of the previous one; takes ownership. */
 void local_attempt_watch(struct local_attempt *, const struct proc_ref *);
 /* The same for the supervisor of this claim; false: it does not run. */
@@ -343,8 +346,11 @@ void local_supervisor_wait(struct local *);
  */
 bool local_supervisor_give(struct local *, char *const *argv, char *const *env,
     const struct local_gpu_lock_fds *locks, pid_t *pid, int *fd);
-/* The attempt of this child has ended: only reap it. */
-void local_supervisor_leave(struct local *, pid_t);
+/*
+ * The attempt of this child has ended: only reap it.  Takes ownership of its
+ * socket, unless that is -1; closed, it makes the child hurry.
+ */
+void local_supervisor_leave(struct local *, pid_t, int fd);
 /* Reap those that have exited. */
 void local_supervisor_reap(struct local *);
 

@@ -21,17 +21,19 @@ static int
 file_make(int dir_fd, const char *name, size_t size)
 {
 	static const unsigned char zeros[RECORD_FILE];
-	int fd, r = 0;
+	ssize_t n = 0;
+	int fd;
 
 	fd = openat(dir_fd, name,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return -1;
-	if (size > 0 &&
-	    (write(fd, zeros, size) != (ssize_t)size || fdatasync(fd) == -1))
-		r = -1;
+	if (size > 0)
+		n = write(fd, zeros, size);
 	(void)close(fd);
-	return r;
+	if (n >= 0 && n < (ssize_t)size)
+		errno = ENOSPC;
+	return n == (ssize_t)size ? 0 : -1;
 }
 
 static int
@@ -51,52 +53,82 @@ attempt_make(int fd, bool gpus)
 	    file_make(fd, "params.json", 0) == -1 ||
 	    (gpus && file_make(fd, "gpus", 0) == -1))
 		return -1;
-	return fsync(fd);
+	return 0;
 }
 
 static int
-trial_make(int fd, bool gpus)
+trial_make(int dir_fd, const char *name, bool gpus)
 {
-	int attempt, r;
+	int fd = -1, attempt = -1, r = -1;
 
-	if (mkdirat(fd, "attempt-1", 0700) == -1 ||
-	    mkdirat(fd, "checkpoint", 0700) == -1 ||
-	    mkdirat(fd, "output", 0700) == -1 ||
-	    mkdirat(fd, "output/model", 0700) == -1)
+	if (mkdirat(dir_fd, name, 0700) == -1 ||
+	    (fd = folder_open(dir_fd, name)) == -1)
+		return -1;
+	if (mkdirat(fd, "attempt-1", 0700) == 0 &&
+	    mkdirat(fd, "checkpoint", 0700) == 0 &&
+	    mkdirat(fd, "output", 0700) == 0 &&
+	    mkdirat(fd, "output/model", 0700) == 0 &&
+	    (attempt = folder_open(fd, "attempt-1")) != -1)
+		r = attempt_make(attempt, gpus);
+	if (attempt != -1)
+		(void)close(attempt);
+	(void)close(fd);
+	return r;
+}
+
+static int
+sync_close(int fd)
+{
+	int r = fd == -1 ? -1 : fsync(fd);
+
+	if (fd != -1)
+		(void)close(fd);
+	return r;
+}
+
+/* Its empty record, and the names of all that it has. */
+static int
+trial_sync(int dir_fd, const char *name)
+{
+	int fd = folder_open(dir_fd, name), attempt, r = -1;
+
+	if (fd == -1)
 		return -1;
 	attempt = folder_open(fd, "attempt-1");
-	if (attempt == -1)
-		return -1;
-	r = attempt_make(attempt, gpus);
-	(void)close(attempt);
-	return r == 0 ? fsync(fd) : -1;
+	if (attempt != -1 &&
+	    sync_close(openat(
+		attempt, "state", O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) == 0 &&
+	    fsync(attempt) == 0)
+		r = fsync(fd);
+	if (attempt != -1)
+		(void)close(attempt);
+	(void)close(fd);
+	return r;
 }
 
 int
 shim_ahead(const char *dir, char *const *names)
 {
-	int dir_fd = folder_open(AT_FDCWD, dir), fd, r = 0;
+	int dir_fd = folder_open(AT_FDCWD, dir), r = 0;
 	bool gpus = *names != NULL && strcmp(*names, "gpus") == 0;
+	char *const *name;
 
 	if (dir_fd == -1)
 		return errno;
-	for (names += gpus; r == 0 && *names != NULL; names++) {
+	for (name = names + gpus; r == 0 && *name != NULL; name++) {
 		fail_point("shim.ahead");
-		if (mkdirat(dir_fd, *names, 0700) == -1)
-			return errno;
-		fd = folder_open(dir_fd, *names);
-		if (fd == -1 || trial_make(fd, gpus) == -1)
-			r = errno;
-		if (fd != -1)
-			(void)close(fd);
+		r = trial_make(dir_fd, *name, gpus);
 	}
+	/*
+	 * When all are made: file systems with a journal then write it once, and
+	 * trials that run meanwhile wait for it once.
+	 */
+	for (name = names + gpus; r == 0 && *name != NULL; name++)
+		r = trial_sync(dir_fd, *name);
 	/* Their names, and that of the folder they are in. */
-	if (r == 0 && fsync(dir_fd) == -1)
-		r = errno;
-	fd = r == 0 ? folder_open(dir_fd, "..") : -1;
-	if (r == 0 && (fd == -1 || fsync(fd) == -1))
-		r = errno;
-	if (fd != -1)
-		(void)close(fd);
-	return r;
+	if (r == 0)
+		r = fsync(dir_fd);
+	if (r == 0)
+		r = sync_close(folder_open(dir_fd, ".."));
+	return r == 0 ? 0 : errno;
 }

@@ -25,8 +25,18 @@ prepared(struct local_launcher *rig, int64_t arg)
 	struct pollfd maker = { .fd = l->ahead.maker_end, .events = POLLIN };
 
 	(void)arg;
-	return l->supervisors.n > 0 && l->ahead.n > 0 &&
+	return l->supervisors.n > 0 && l->ahead.n + l->ahead.making > 0 &&
 	       (l->ahead.maker == 0 || poll(&maker, 1, 0) == 1);
+}
+
+/* Whether a maker has made so many folders. */
+static bool
+made(struct local_launcher *rig, int64_t folders)
+{
+	const struct local *l = rig->ctx;
+	struct pollfd maker = { .fd = l->ahead.maker_end, .events = POLLIN };
+
+	return l->ahead.making == folders && poll(&maker, 1, 0) == 1;
 }
 
 /* Trial 1 runs, and all is prepared for the next ones. */
@@ -139,6 +149,30 @@ test_given(void)
 	is_int(t->exit.exit_code, 5, "as it was");
 	is_int(t->losts, 0, "and once");
 	rig.env = NULL;
+	finish(&rig);
+}
+
+/* There are two for each slot; more are made before the last one is taken. */
+static void
+test_stock(void)
+{
+	struct local_launcher rig;
+	struct local *l;
+	int64_t trial;
+
+	local_rig_open(&rig, NULL);
+	prepare(&rig);
+	l = rig.ctx;
+	for (trial = 2; trial <= 3; trial++) {
+		local_rig_sh(&rig, trial, "exit 0");
+		ok(local_rig_until(&rig, local_rig_over, trial), "a trial");
+	}
+	is_int(l->ahead.n, 2, "two of four folders were taken");
+	ok(local_rig_until(&rig, made, 2), "two others are made");
+	is_int(l->ahead.n, 2, "beside those that are there");
+	local_rig_sh(&rig, 4, "exit 0");
+	ok(local_rig_until(&rig, local_rig_over, 4), "the next one");
+	is_int(l->ahead.n, 3, "takes the oldest");
 	finish(&rig);
 }
 
@@ -304,6 +338,7 @@ int
 main(void)
 {
 	test_given();
+	test_stock();
 	test_too_long();
 	test_killed();
 	test_left();

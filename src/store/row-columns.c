@@ -161,10 +161,10 @@ row_string(struct row *r, int i, bool or_null)
 {
 	sqlite3_value *v = sqlite3_column_value(r->st, i);
 	char *s = row_is(r, i, v, SQLITE_TEXT, or_null)
-		      ? stmt_col_text(r->st, i)
+		      ? (char *)(uintptr_t)sqlite3_value_text(v)
 		      : NULL;
 
-	if (s != NULL && strlen(s) == (size_t)sqlite3_column_bytes(r->st, i))
+	if (s != NULL && strlen(s) == (size_t)sqlite3_value_bytes(v))
 		return s;
 	if (s != NULL)
 		(void)row_damaged(r, i, "it has a byte 0");

@@ -58,6 +58,8 @@ int row_end(const struct row *);
 
 /* Rows of SELECTs over all columns; texts are borrowed. */
 int store_trial_row(struct row *, struct store_trial *);
+/* The columns of STMT_TRIAL_EACH; the other members are 0. */
+int store_trial_row_ended(struct row *, struct store_trial *);
 int store_attempt_row(struct row *, struct store_attempt *);
 
 #endif /* HPOTUNE_ROW_COLUMNS_H */

@@ -34,15 +34,29 @@ get_difference(struct row_curve *c, int64_t *value)
 	uint64_t d = 0;
 	int shift = 0;
 
-	for (;; shift += 7) {
-		if (c->at == c->end || shift > 63)
-			return false;
-		d |= (uint64_t)(*c->at & 0x7f) << shift;
-		if ((*c->at++ & 0x80) == 0)
-			break;
-	}
+	/* Most are of one byte. */
+	if (c->at < c->end && (*c->at & 0x80) == 0)
+		d = *c->at++;
+	else
+		for (;; shift += 7) {
+			if (c->at == c->end || shift > 63)
+				return false;
+			d |= (uint64_t)(*c->at & 0x7f) << shift;
+			if ((*c->at++ & 0x80) == 0)
+				break;
+		}
 	*value = (int64_t)((uint64_t)*value + (d >> 1 ^ (0 - (d & 1))));
 	return true;
+}
+
+/* In one expression, which compilers read as one load. */
+static uint64_t
+get_bytes(const unsigned char *p)
+{
+	return (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 |
+	       (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32 |
+	       (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
+	       (uint64_t)p[7] << 56;
 }
 
 void
@@ -60,8 +74,7 @@ row_curve_open(struct row_curve *c, const void *bytes, size_t n)
 int
 row_curve_next(struct row_curve *c, double *value)
 {
-	uint64_t bits = 0;
-	int i;
+	uint64_t bits;
 
 	if (c->left <= 0)
 		return c->left == 0 && c->at == c->end ? 0 : -1;
@@ -70,8 +83,8 @@ row_curve_next(struct row_curve *c, double *value)
 	    c->end - c->at < 8 || c->step < 0 || c->step > TRIAL_STEP_MAX ||
 	    c->seq < 0 || c->seq > ROW_INT_MAX)
 		return -1;
-	for (i = 0; i < 8; i++)
-		bits |= (uint64_t)*c->at++ << 8 * i;
+	bits = get_bytes(c->at);
+	c->at += sizeof bits;
 	memcpy(value, &bits, sizeof *value);
 	return 1;
 }

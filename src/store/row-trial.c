@@ -81,6 +81,26 @@ store_trial_row(struct row *r, struct store_trial *t)
 }
 
 int
+store_trial_row_ended(struct row *r, struct store_trial *t)
+{
+	int64_t number = row_int(r, 0, 1, ROW_INT_MAX);
+
+	*t = (struct store_trial){
+		.number = number,
+		.state = row_state(r, 1),
+		.source = row_source(r, 2),
+		.params = row_text(r, 3),
+		.from = row_int_or(r, 4, 0, 1, number - 1),
+		.member = row_int_or(r, 5, 0, 1, INT32_MAX),
+		.forgotten = row_bool(r, 6),
+		.outside = row_text_or(r, 7),
+		.setting = row_int_or(r, 8, 0, 1, number),
+		.replicate = (int)row_int_or(r, 9, 0, 1, INT32_MAX),
+	};
+	return row_end(r);
+}
+
+int
 store_trial_get(
     struct store *s, int64_t number, struct store_trial *t, struct err *e)
 {

@@ -131,7 +131,9 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_CURVE_WALK] =
 	    "SELECT trial, end_seq, reports FROM t_curve ORDER BY trial",
 	[STMT_TRIAL_EACH] =
-	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
+	    "SELECT trial, state, source, params, from_trial, member, "
+	    "forgotten, outside, setting, replicate FROM t_trial "
+	    "ORDER BY trial",
 	[STMT_TRIAL_FAILED] =
 	    "SELECT t.trial, (SELECT a.end_class FROM t_attempt AS a "
 	    "WHERE a.trial = t.trial ORDER BY a.attempt DESC LIMIT 1) "
@@ -395,11 +397,12 @@ static const char *const texts[STMT_COUNT] = {
 	    "(SELECT trial FROM t_trial WHERE forgotten = 1) "
 	    "ORDER BY m.trial, m.seq",
 	[STMT_RECORD_TRIAL] =
-	    "SELECT t.trial, begin_seq, iif(forgotten, NULL, t.end_seq), "
-	    "state, objective, "
-	    "k.end_seq, k.seq FROM t_trial AS t LEFT JOIN t_stop AS k "
-	    "ON k.trial = t.trial AND k.rank IS NOT NULL AND forgotten = 0 "
-	    "ORDER BY t.trial",
+	    "SELECT trial, begin_seq, iif(forgotten, NULL, end_seq), state, "
+	    "objective FROM t_trial ORDER BY trial",
+	[STMT_RECORD_LOOK] =
+	    "SELECT trial, end_seq, seq FROM t_stop WHERE rank IS NOT NULL "
+	    "AND trial NOT IN (SELECT trial FROM t_trial WHERE "
+	    "forgotten = 1) ORDER BY trial",
 	[STMT_RECORD_RETRY] =
 	    "SELECT trial, end_seq, seq, state, objective FROM t_retry "
 	    "WHERE trial NOT IN (SELECT trial FROM t_trial WHERE "

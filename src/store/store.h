@@ -633,6 +633,10 @@ int store_walk_warm(struct store *, int (*)(void *, const struct store_warm *),
  * Walks at a start.  Callbacks return 0 to continue; any other value ends the
  * walk and is returned.  Arguments are borrowed until the callback returns.
  */
+/*
+ * Of trials that have ended: number, state, setting (params, outside, source,
+ * setting, replicate), from, member and forgotten; the rest is 0.
+ */
 int store_walk_trials(struct store *,
     int (*)(void *, const struct store_trial *), void *, struct err *);
 /* Attempts that have not ended. */

@@ -42,23 +42,26 @@ struct run {
 struct trial_row {
 	int64_t trial, begin_seq;
 	struct record end; /* seq 0: not ended */
-	/* seq 0: it had no second look, or else its first end and the look */
-	struct record before, look;
 };
 struct report_row {
 	int64_t trial;
 	struct record record;
 };
-/* An end after which the user retried the trial. */
-struct retry_row {
+/* An end after which the user retried the trial, or a second look came. */
+struct again_row {
 	int64_t trial;
 	struct record before, again;
 };
 
+enum { SPARE_MAX = 4096 }; /* records that are kept for the next run */
+
+enum again { AGAIN_RETRY, AGAIN_LOOK, AGAINS };
+
 struct merge {
-	struct row trials, reports, retries;
+	struct row trials, reports;
+	struct row again[AGAINS];
 	/* the cursor is on a row */
-	bool more_trials, more_reports, more_retries, more_curves;
+	bool more_trials, more_reports, more_again[AGAINS], more_curves;
 	/*
 	 * The reports of ended trials in one value each; where it is missing,
 	 * reports has those of one trial.  curves.st is NULL: not used.
@@ -67,9 +70,11 @@ struct merge {
 	int64_t curve_trial, curve_end;
 	struct trial_row trial;
 	struct report_row report;
-	struct retry_row retry;
+	struct again_row ended[AGAINS];
 	struct run *heap; /* smallest next seq first */
 	size_t n, cap;
+	struct record *spare; /* of a run that was returned: for the next one */
+	size_t spare_cap;
 	const char *const *metrics; /* that are read, too; NULL = none */
 	size_t n_metrics;
 };
@@ -160,18 +165,6 @@ next_trial(struct merge *m)
 			.state = row_state(r, 3),
 			.value = row_real(r, 4),
 		},
-		.before = {
-			.step = -1,
-			.seq = row_int_or(r, 5, 0, 1, ROW_INT_MAX),
-			.state = TRIAL_STOPPED,
-			.value = NAN,
-		},
-		.look = {
-			.step = -1,
-			.seq = row_int_or(r, 6, 0, 1, ROW_INT_MAX),
-			.state = TRIAL_WAITING,
-			.value = NAN,
-		},
 	};
 	if (t->end.seq != 0 && !trial_state_final(t->end.state))
 		(void)row_damaged(r, 3, "the trial has ended");
@@ -213,21 +206,25 @@ next_report(struct merge *m)
 	return row_end(r);
 }
 
+/* Of a second look only the numbers are recorded: the trial was stopped. */
 static int
-next_retry(struct merge *m)
+next_again(struct merge *m, enum again kind)
 {
-	struct row *r = &m->retries;
+	struct row *r = &m->again[kind];
+	struct again_row *a = &m->ended[kind];
+	bool look = kind == AGAIN_LOOK;
 	int rc;
 
-	if ((rc = next_row(r, &m->more_retries)) <= 0)
+	if ((rc = next_row(r, &m->more_again[kind])) <= 0)
 		return rc;
-	m->retry = (struct retry_row){
+	*a = (struct again_row){
 		.trial = row_int(r, 0, 1, ROW_INT_MAX),
 		.before = {
 			.step = -1,
-			.seq = row_int(r, 1, 1, ROW_INT_MAX),
-			.state = row_state(r, 3),
-			.value = row_real(r, 4),
+			.seq = look ? row_int_or(r, 1, 0, 1, ROW_INT_MAX)
+				    : row_int(r, 1, 1, ROW_INT_MAX),
+			.state = look ? TRIAL_STOPPED : row_state(r, 3),
+			.value = look ? NAN : row_real(r, 4),
 		},
 		.again = {
 			.step = -1,
@@ -236,7 +233,7 @@ next_retry(struct merge *m)
 			.value = NAN,
 		},
 	};
-	if (!trial_state_final(m->retry.before.state))
+	if (!trial_state_final(a->before.state))
 		(void)row_damaged(r, 3, "the trial has ended");
 	return row_end(r);
 }
@@ -284,9 +281,11 @@ read_curve(struct merge *m, struct run *r)
 	row_curve_open(&c, sqlite3_column_blob(st, 2),
 	    (size_t)sqlite3_column_bytes(st, 2));
 	/* Room for all, and for an end. */
-	if (c.left > 0 && (uint64_t)c.left <= (uint64_t)(c.end - c.at)) {
+	if (c.left > 0 && (uint64_t)c.left <= (uint64_t)(c.end - c.at) &&
+	    (uint64_t)c.left >= r->cap) {
 		r->cap = (size_t)c.left + 1;
-		r->records = xreallocarray(NULL, r->cap, sizeof *r->records);
+		r->records =
+		    xreallocarray(r->records, r->cap, sizeof *r->records);
 	}
 	while ((rc = row_curve_next(&c, &record.value)) > 0) {
 		record.step = c.step;
@@ -319,6 +318,18 @@ read_one(struct merge *m, struct run *r)
 	return 0;
 }
 
+/* All its records were returned. */
+static void
+run_end(struct merge *m, struct run *r)
+{
+	if (m->spare != NULL || r->cap > SPARE_MAX) {
+		free(r->records);
+		return;
+	}
+	m->spare = r->records;
+	m->spare_cap = r->cap;
+}
+
 /* All reports of the trial at the cursor of trials. */
 static int
 read_reports(struct merge *m, struct run *r)
@@ -334,16 +345,18 @@ read_reports(struct merge *m, struct run *r)
 	return 0;
 }
 
-/* The same for its ends before retries. */
+/* The same for its ends before retries or a second look. */
 static int
-read_retries(struct merge *m, struct run *r)
+read_again(struct merge *m, struct run *r, enum again kind)
 {
-	while (m->more_retries && m->retry.trial <= r->trial) {
-		if (m->retry.trial == r->trial) {
-			run_add(r, &m->retry.before);
-			run_add(r, &m->retry.again);
-		}
-		if (next_retry(m) < 0)
+	const struct again_row *a = &m->ended[kind];
+
+	while (m->more_again[kind] && a->trial <= r->trial) {
+		if (a->trial == r->trial && a->before.seq != 0)
+			run_add(r, &a->before);
+		if (a->trial == r->trial)
+			run_add(r, &a->again);
+		if (next_again(m, kind) < 0)
 			return -1;
 	}
 	return 0;
@@ -353,16 +366,17 @@ read_retries(struct merge *m, struct run *r)
 static int
 open_trial(struct merge *m)
 {
-	struct run r = { .trial = m->trial.trial };
+	struct run r = { .trial = m->trial.trial,
+		.records = m->spare,
+		.cap = m->spare_cap };
 
-	if (read_reports(m, &r) != 0 || read_retries(m, &r) != 0) {
+	m->spare = NULL;
+	m->spare_cap = 0;
+	if (read_reports(m, &r) != 0 || read_again(m, &r, AGAIN_RETRY) != 0 ||
+	    read_again(m, &r, AGAIN_LOOK) != 0) {
 		free(r.records);
 		return -1;
 	}
-	if (m->trial.before.seq != 0)
-		run_add(&r, &m->trial.before);
-	if (m->trial.look.seq != 0)
-		run_add(&r, &m->trial.look);
 	if (m->trial.end.seq != 0)
 		run_add(&r, &m->trial.end);
 	if (r.n > 0) {
@@ -370,7 +384,8 @@ open_trial(struct merge *m)
 		XGROW(m->heap, m->n, m->cap);
 		m->heap[m->n] = r;
 		heap_up(m, m->n++);
-	}
+	} else
+		run_end(m, &r);
 	return next_trial(m);
 }
 
@@ -397,7 +412,7 @@ drop_first(struct merge *m)
 	struct run *r = &m->heap[0];
 
 	if (++r->at == r->n) {
-		free(r->records);
+		run_end(m, r);
 		m->heap[0] = m->heap[--m->n];
 	}
 	heap_down(m);
@@ -480,28 +495,35 @@ store_walk_records(struct store *s, const char *const *metrics, bool curves,
 		    series ? STMT_RECORD_SERIES : STMT_RECORD_REPORT,
 		    "t_metric", 3, e),
 		.metrics = series ? metrics : NULL,
-		.retries = row_begin(s, STMT_RECORD_RETRY, "t_retry", 1, e),
 	};
+	struct row *retries = &m.again[AGAIN_RETRY],
+		   *looks = &m.again[AGAIN_LOOK];
 	struct buf names = { 0 };
 	int rc = -1;
 	size_t i;
 
-	if (m.trials.st == NULL || m.reports.st == NULL || m.retries.st == NULL)
+	*retries = row_begin(s, STMT_RECORD_RETRY, "t_retry", 1, e);
+	*looks = row_begin(s, STMT_RECORD_LOOK, "t_stop", 1, e);
+	if (m.trials.st == NULL || m.reports.st == NULL ||
+	    retries->st == NULL || looks->st == NULL)
 		return -1;
 	if (series)
 		names_bind(&m, &names);
 	if ((!curves || series || curves_begin(&m, s, e) == 0) &&
-	    next_trial(&m) >= 0 && first_report(&m) >= 0 && next_retry(&m) >= 0)
+	    next_trial(&m) >= 0 && first_report(&m) >= 0 &&
+	    next_again(&m, AGAIN_RETRY) >= 0 && next_again(&m, AGAIN_LOOK) >= 0)
 		rc = merge_all(&m, f, arg);
 	for (i = 0; i < m.n; i++)
 		free(m.heap[i].records);
 	free(m.heap);
+	free(m.spare);
 	stmt_done(m.trials.st);
 	if (m.curves.st != NULL)
 		stmt_done(m.curves.st);
 	if (m.reports.st != NULL)
 		stmt_done(m.reports.st);
-	stmt_done(m.retries.st);
+	stmt_done(retries->st);
+	stmt_done(looks->st);
 	buf_free(&names);
 	return rc;
 }

@@ -5,6 +5,20 @@
 #include "src/base/err.h"
 #include "src/store/row-columns.h"
 
+/* One that has not ended: all its columns. */
+static int
+walk_open_trial(struct store *s, int64_t number,
+    int (*f)(void *, const struct store_trial *), void *arg, struct err *e)
+{
+	struct store_trial t = { 0 };
+	int end = store_trial_get(s, number, &t, e);
+
+	if (end == 0)
+		end = f(arg, &t);
+	store_trial_fini(&t);
+	return end;
+}
+
 int
 store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
     void *arg, struct err *e)
@@ -16,7 +30,12 @@ store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
 
 	while (row_walk(&r, &end)) {
 		last = row_int(&r, 0, last + 1, last + 1);
-		end = store_trial_row(&r, &t) != 0 ? -1 : f(arg, &t);
+		if (store_trial_row_ended(&r, &t) != 0)
+			end = -1;
+		else if (trial_state_final(t.state))
+			end = f(arg, &t);
+		else
+			end = walk_open_trial(s, last, f, arg, e);
 	}
 	return end;
 }

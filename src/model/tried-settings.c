@@ -104,12 +104,12 @@ place_of(const struct tried_settings *t, uint64_t hash)
 }
 
 static void
-tried_settings_grow(struct tried_settings *t)
+tried_settings_grow(struct tried_settings *t, size_t cap)
 {
 	struct tried_settings old = *t;
 	size_t i, at;
 
-	t->cap = old.cap + old.cap / 2 + 16;
+	t->cap = cap;
 	t->hashes = xcalloc(t->cap, sizeof *t->hashes);
 	t->trials = xcalloc(t->cap, sizeof *t->trials);
 	for (i = 0; i < old.cap; i++) {
@@ -121,6 +121,16 @@ tried_settings_grow(struct tried_settings *t)
 	}
 	free(old.hashes);
 	free(old.trials);
+}
+
+/* At most nine of ten places are used; here four of five. */
+void
+tried_settings_reserve(struct tried_settings *t, size_t n)
+{
+	size_t cap = n + n / 4 + 16;
+
+	if (cap > t->cap)
+		tried_settings_grow(t, cap);
 }
 
 /* A trial may be older than the conditions. */
@@ -146,7 +156,7 @@ tried_settings_add(struct tried_settings *t, const char *params, int64_t trial)
 	size_t at;
 
 	if ((t->n + 1) * 10 > t->cap * 9)
-		tried_settings_grow(t);
+		tried_settings_grow(t, t->cap + t->cap / 2 + 16);
 	at = place_of(t, hash);
 	if (t->hashes[at] != 0)
 		return;

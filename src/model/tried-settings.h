@@ -16,6 +16,8 @@ struct value;
 
 struct tried_settings *tried_settings_new(const struct space *, uint64_t seed);
 void tried_settings_free(struct tried_settings *);
+/* Make room for so many settings at once; there is always room for more. */
+void tried_settings_reserve(struct tried_settings *, size_t n);
 /* params: the JSON of a trial.  The first trial of a setting represents it. */
 void
 tried_settings_add(struct tried_settings *, const char *params, int64_t trial);

@@ -29,22 +29,30 @@ put_difference(unsigned char *to, int64_t now, int64_t before)
 }
 
 static bool
+get_long_number(struct row_curve *c, uint64_t *d)
+{
+	int shift;
+
+	*d = 0;
+	for (shift = 0;; shift += 7) {
+		if (c->at == c->end || shift > 63)
+			return false;
+		*d |= (uint64_t)(*c->at & 0x7f) << shift;
+		if ((*c->at++ & 0x80) == 0)
+			return true;
+	}
+}
+
+/* Most are of one byte. */
+static inline bool
 get_difference(struct row_curve *c, int64_t *value)
 {
-	uint64_t d = 0;
-	int shift = 0;
+	uint64_t d;
 
-	/* Most are of one byte. */
 	if (c->at < c->end && (*c->at & 0x80) == 0)
 		d = *c->at++;
-	else
-		for (;; shift += 7) {
-			if (c->at == c->end || shift > 63)
-				return false;
-			d |= (uint64_t)(*c->at & 0x7f) << shift;
-			if ((*c->at++ & 0x80) == 0)
-				break;
-		}
+	else if (!get_long_number(c, &d))
+		return false;
 	*value = (int64_t)((uint64_t)*value + (d >> 1 ^ (0 - (d & 1))));
 	return true;
 }

@@ -91,7 +91,7 @@ compare_seq(const void *a, const void *b)
 static int64_t
 run_seq(const struct run *r)
 {
-	/* drop_first takes a run whose records it frees off the heap. */
+	/* first_return takes a run whose records it frees off the heap. */
 	return r->records[r->at].seq; /* NOLINT(clang-analyzer-unix.Malloc) */
 }
 
@@ -290,7 +290,8 @@ read_curve(struct merge *m, struct run *r)
 	while ((rc = row_curve_next(&c, &record.value)) > 0) {
 		record.step = c.step;
 		record.seq = c.seq;
-		run_add(r, &record);
+		XGROW(r->records, r->n, r->cap);
+		r->records[r->n++] = record;
 	}
 	if (rc < 0)
 		r->n = 0;
@@ -406,24 +407,57 @@ open_due(struct merge *m)
 	return 0;
 }
 
-static void
-drop_first(struct merge *m)
+/*
+ * Up to which number the first run has the next records: those of the other runs,
+ * and the start of the trial at the cursor, come later.
+ */
+static int64_t
+run_until(const struct merge *m)
+{
+	int64_t until = m->more_trials ? m->trial.begin_seq : INT64_MAX;
+	size_t i;
+
+	for (i = 1; i <= 2 && i < m->n; i++)
+		if (run_seq(&m->heap[i]) < until)
+			until = run_seq(&m->heap[i]);
+	return until;
+}
+
+/* Return the records of the first run up to this number, and at least one. */
+static int
+first_return(struct merge *m, int64_t until,
+    int (*f)(void *, const struct store_record *), void *arg)
 {
 	struct run *r = &m->heap[0];
+	const struct record *record;
+	struct store_record one = { .trial = r->trial };
+	int end;
 
-	if (++r->at == r->n) {
+	do {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): as in run_seq */
+		record = &r->records[r->at];
+		one.step = record->step;
+		one.value = record->value;
+		one.state = record->state;
+		one.metric = record->metric;
+		one.seconds = record->seconds;
+		one.dollars = record->dollars;
+		end = f(arg, &one);
+		if (end != 0)
+			return end;
+	} while (++r->at < r->n && run_seq(r) <= until);
+	if (r->at == r->n) {
 		run_end(m, r);
 		m->heap[0] = m->heap[--m->n];
 	}
 	heap_down(m);
+	return 0;
 }
 
 static int
 merge_all(
     struct merge *m, int (*f)(void *, const struct store_record *), void *arg)
 {
-	const struct record *record;
-	struct store_record one;
 	int end;
 
 	for (;;) {
@@ -431,21 +465,9 @@ merge_all(
 			return -1;
 		if (m->n == 0)
 			return 0;
-		record = &m->heap[0].records[m->heap[0].at];
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): as in run_seq */
-		one = (struct store_record){
-			.trial = m->heap[0].trial,
-			.step = record->step,
-			.value = record->value,
-			.state = record->state,
-			.metric = record->metric,
-			.seconds = record->seconds,
-			.dollars = record->dollars,
-		};
-		end = f(arg, &one);
+		end = first_return(m, run_until(m), f, arg);
 		if (end != 0)
 			return end;
-		drop_first(m);
 	}
 }
 

@@ -8,36 +8,15 @@
 #include "src/model/history/curve.h"
 #include "src/model/history/history.h"
 
-int64_t
-curve_step(const struct curve *c, size_t i)
-{
-	if (c->steps != NULL)
-		return c->steps[i];
-	return c->first + (int64_t)i * c->stride;
-}
+enum { KEPT_MOST = 64 }; /* values for which a cleared buffer has room */
 
-static ptrdiff_t
-steps_at(const int64_t *steps, size_t n, int64_t step)
+ptrdiff_t
+curve_steps_at(const struct curve *c, int64_t step)
 {
 	size_t at;
 
-	SEARCH_FIRST(at, n, steps[at] <= step);
+	SEARCH_FIRST(at, c->n, c->steps[at] <= step);
 	return (ptrdiff_t)at - 1;
-}
-
-ptrdiff_t
-curve_at(const struct curve *c, int64_t step)
-{
-	uint64_t i;
-
-	if (c->steps != NULL)
-		return steps_at(c->steps, c->n, step);
-	if (c->n == 0 || step < c->first)
-		return -1;
-	i = (uint64_t)step - (uint64_t)c->first;
-	if (c->stride != 1)
-		i /= (uint64_t)c->stride;
-	return i < c->n ? (ptrdiff_t)i : (ptrdiff_t)c->n - 1;
 }
 
 static void
@@ -101,7 +80,7 @@ buf_insert(struct curve_buf *b, size_t at, int64_t step, double value)
 bool
 curve_buf_put(struct curve_buf *b, int64_t step, double value, double *old)
 {
-	struct curve c = curve_buf_view(b);
+	struct curve c;
 	ptrdiff_t at;
 
 	if (buf_continues(b, step)) {
@@ -109,6 +88,7 @@ curve_buf_put(struct curve_buf *b, int64_t step, double value, double *old)
 		b->values[b->n++] = value;
 		return true;
 	}
+	c = curve_buf_view(b);
 	at = curve_at(&c, step);
 	if (at >= 0 && curve_step(&c, (size_t)at) == step) {
 		*old = b->values[at];
@@ -128,7 +108,7 @@ curve_buf_load(struct curve_buf *b, const struct curve *c)
 	b->cap = c->n + 16;
 	b->first = c->first;
 	b->stride = c->stride;
-	b->values = xreallocarray(NULL, b->cap, sizeof(double));
+	b->values = xreallocarray(b->values, b->cap, sizeof(double));
 	if (c->n > 0)
 		memcpy(b->values, c->values, c->n * sizeof(double));
 	if (c->steps == NULL)
@@ -173,6 +153,19 @@ struct curve
 curve_buf_view(const struct curve_buf *b)
 {
 	return (struct curve){ b->n, b->steps, b->first, b->stride, b->values };
+}
+
+void
+curve_buf_clear(struct curve_buf *b)
+{
+	struct curve_buf kept = { .values = b->values, .cap = b->cap };
+
+	if (b->cap > KEPT_MOST) {
+		curve_buf_free(b);
+		return;
+	}
+	free(b->steps);
+	*b = kept;
 }
 
 void

@@ -614,7 +614,7 @@ history_curve_freeze(struct history *h, struct history_entry *t)
 	memcpy(w, b->values, b->n * sizeof(*w));
 	if (frozen.form == HISTORY_FORM_STEPS)
 		memcpy(w + b->n, b->steps, b->n * sizeof(*w));
-	curve_buf_free(b);
+	curve_buf_clear(b);
 	h->vacant[h->n_vacant++] = t->at;
 	*t = frozen;
 }

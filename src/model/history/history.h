@@ -159,8 +159,31 @@ size_t history_bests(const struct history *, int64_t *best, size_t n);
 /* Convert a loss or curve value to the user's sign, or back. */
 double history_flip_sign(const struct history *, double value);
 
+/* The same as curve_at where the steps are listed. */
+ptrdiff_t curve_steps_at(const struct curve *, int64_t step);
+
+static inline int64_t
+curve_step(const struct curve *c, size_t i)
+{
+	if (c->steps != NULL)
+		return c->steps[i];
+	return c->first + (int64_t)i * c->stride;
+}
+
 /* Index of the last report at or before step, or -1. */
-ptrdiff_t curve_at(const struct curve *, int64_t step);
-int64_t curve_step(const struct curve *, size_t i);
+static inline ptrdiff_t
+curve_at(const struct curve *c, int64_t step)
+{
+	uint64_t i;
+
+	if (c->steps != NULL)
+		return curve_steps_at(c, step);
+	if (c->n == 0 || step < c->first)
+		return -1;
+	i = (uint64_t)step - (uint64_t)c->first;
+	if (c->stride != 1)
+		i /= (uint64_t)c->stride;
+	return i < c->n ? (ptrdiff_t)i : (ptrdiff_t)c->n - 1;
+}
 
 #endif /* HPOTUNE_HISTORY_H */

@@ -528,6 +528,18 @@ trials_before(const struct tuner *t)
 	return rows_numbers(&n, 1, t->store, sql, NULL) == 1 ? (int64_t)n : 0;
 }
 
+static size_t
+trials_recorded(const struct tuner *t)
+{
+	static const char *const sql =
+	    "SELECT coalesce(max(trial), 0) FROM t_trial";
+	double n;
+
+	return rows_numbers(&n, 1, t->store, sql, NULL) == 1 && n > 0
+		   ? (size_t)n
+		   : 0;
+}
+
 /* A grid of another space begins again. */
 void
 new_trial_open(struct tuner *t)
@@ -536,6 +548,7 @@ new_trial_open(struct tuner *t)
 		.n_before = trials_before(t),
 		.tried = tried_settings_new(t->study->space, t->row.seed),
 	};
+	tried_settings_reserve(t->suggestions.tried, trials_recorded(t));
 }
 
 void

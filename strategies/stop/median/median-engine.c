@@ -56,9 +56,16 @@ median_engine_observe(
     void *state, const struct history *h, int64_t trial, int64_t step)
 {
 	struct median_engine *m = state;
-	struct curve c = history_curve(h, trial);
+	struct curve c;
 	double old;
 
+	/* As in a start: nothing of the curve is needed before it is compared. */
+	if (!pool_asked(m->pool)) {
+		curve_summary_cache_forget(m->own, trial);
+		pool_observe(m->pool, h, trial, step);
+		return;
+	}
+	c = history_curve(h, trial);
 	if (c.n == 0 || curve_step(&c, c.n - 1) != step ||
 	    history_replaced_value(h, &old))
 		curve_summary_cache_forget(m->own, trial);

@@ -348,6 +348,7 @@ report_at(const struct pool *p, const struct curve *c, int64_t key)
 static void
 pool_fill(struct pool *p, const struct history *h, struct pool_step *c)
 {
+	bool last = p->rule.value.kind == SUMMARY_LAST;
 	double v, *values;
 	int64_t trial, seen = 0, count = history_count(h);
 	struct curve curve;
@@ -362,7 +363,8 @@ pool_fill(struct pool *p, const struct history *h, struct pool_step *c)
 		i = report_at(p, &curve, c->key);
 		if (i < 0)
 			continue;
-		v = curve_summary_at(&p->rule.value, &curve, (size_t)i);
+		v = last ? curve.values[i]
+			 : curve_summary_at(&p->rule.value, &curve, (size_t)i);
 		seen++;
 		if (pool_step_counts(&p->rule, v))
 			values[n++] = v;
@@ -538,6 +540,12 @@ curve_mend(
 	free(steps);
 }
 
+bool
+pool_asked(const struct pool *p)
+{
+	return p->rule.key != POOL_CARRY || p->spans != NULL || p->cells.n > 0;
+}
+
 /* Nothing was asked yet: the first question fills its cell from the curves. */
 static void
 observe_unasked(struct pool *p, int64_t trial)
@@ -546,7 +554,8 @@ observe_unasked(struct pool *p, int64_t trial)
 	if (p->rule.completed && !member_is(p, trial))
 		return;
 	p->reports++;
-	member_set(p, trial, true);
+	if (!member_is(p, trial))
+		member_set(p, trial, true);
 }
 
 void
@@ -558,7 +567,7 @@ pool_observe(
 	double old;
 	bool grew;
 
-	if (p->rule.key == POOL_CARRY && p->spans == NULL && p->cells.n == 0) {
+	if (!pool_asked(p)) {
 		observe_unasked(p, trial);
 		return;
 	}

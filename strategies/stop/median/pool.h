@@ -59,6 +59,8 @@ struct pool_answer {
 
 struct pool *pool_new(const struct pool_rule *);
 void pool_free(struct pool *);
+/* Whether a step was asked about; until then curves are not looked at. */
+bool pool_asked(const struct pool *);
 /* Call after each history_report. */
 void pool_observe(
     struct pool *, const struct history *, int64_t trial, int64_t step);

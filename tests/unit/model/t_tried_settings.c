@@ -42,6 +42,8 @@ test_table(void)
 	for (i = 1; i <= MANY; i++) {
 		(void)snprintf(text, sizeof text, "{\"x\":%d}", i % 15000);
 		tried_settings_add(t, text, i);
+		if (i % 5000 == 50)
+			tried_settings_reserve(t, (size_t)i * 2);
 	}
 	for (i = 0; i < 15000; i++) {
 		(void)snprintf(text, sizeof text, "{\"x\":%d}", i);

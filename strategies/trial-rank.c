@@ -52,7 +52,7 @@ stopped_key(struct trial_rank *t, const struct history *h)
 	if (c.n == 0)
 		return;
 	t->first = -(double)curve_step(&c, c.n - 1);
-	t->second = c.values[c.n - 1];
+	t->second = curve_value(&c, c.n - 1);
 	if (isnan(t->second))
 		t->second = INFINITY;
 }

@@ -54,7 +54,7 @@ changes(double *v, const struct gp_rows *rows, const struct history *h,
 		at = curve_at(&c, step);
 		if (at < 0 || curve_step(&c, c.n - 1) < step)
 			continue;
-		change = history_loss(h, rows->trials[i]) - c.values[at];
+		change = history_loss(h, rows->trials[i]) - curve_value(&c, at);
 		if (isfinite(change))
 			v[n++] = change;
 	}
@@ -103,7 +103,7 @@ stops_find(struct stop *s, const struct gp_rows *rows, const struct history *h)
 		s[n] = (struct stop){ .row = i, .curve = c.n > 0 };
 		if (c.n > 0) {
 			s[n].step = curve_step(&c, c.n - 1);
-			s[n].value = c.values[c.n - 1];
+			s[n].value = curve_value(&c, c.n - 1);
 		} else
 			s[n].value = history_loss(h, rows->trials[i]);
 		n++;

@@ -22,7 +22,8 @@ static enum gp_training_kind
 kind_stopped(const struct history *h, int64_t trial)
 {
 	struct curve c = history_curve(h, trial);
-	double last = c.n > 0 ? c.values[c.n - 1] : history_loss(h, trial);
+	double last =
+	    c.n > 0 ? curve_value(&c, c.n - 1) : history_loss(h, trial);
 
 	return isfinite(last) ? GP_STOPPED : GP_BAD;
 }

@@ -87,8 +87,9 @@ overfit_least(const struct curve *c, size_t from, size_t to)
 	double best = INFINITY;
 
 	for (; from < to; from++)
-		if (isfinite(c->values[from]) && c->values[from] < best)
-			best = c->values[from];
+		if (isfinite(curve_value(c, from)) &&
+		    curve_value(c, from) < best)
+			best = curve_value(c, from);
 	return best;
 }
 
@@ -107,11 +108,11 @@ overfit_slope(const struct curve *c, size_t from, size_t to)
 		return NAN;
 	for (i = from; i < to; i++) {
 		mean_x += (double)(curve_step(c, i) - curve_step(c, from)) / n;
-		mean_y += c->values[i] / n;
+		mean_y += curve_value(c, i) / n;
 	}
 	for (i = from; i < to; i++) {
 		x = (double)(curve_step(c, i) - curve_step(c, from)) - mean_x;
-		y = c->values[i] - mean_y;
+		y = curve_value(c, i) - mean_y;
 		xy += x * y;
 		xx += x * x;
 	}
@@ -149,7 +150,7 @@ overfit_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    n <= tail || step < o->warmup || stop_is_late(&o->env, &c, n - 1))
 		return;
 	best = overfit_least(&c, 0, n - tail);
-	j->value = history_flip_sign(h, c.values[n - 1]);
+	j->value = history_flip_sign(h, curve_value(&c, n - 1));
 	j->threshold = history_flip_sign(h, best);
 	if (!isfinite(best) || overfit_least(&c, n - tail, n) < best ||
 	    !(overfit_slope(&c, n - tail, n) > 0) ||
@@ -161,9 +162,9 @@ overfit_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    "%.6g after %.6g at best, worse over %lld reports in which "
 	    "%.40s goes from %.6g to %.6g at %s %lld",
 	    j->value, j->threshold, (long long)o->steps, o->name,
-	    history_flip_sign(h, other.values[from]),
-	    history_flip_sign(h, other.values[to - 1]), stop_unit(&o->env),
-	    (long long)step);
+	    history_flip_sign(h, curve_value(&other, from)),
+	    history_flip_sign(h, curve_value(&other, to - 1)),
+	    stop_unit(&o->env), (long long)step);
 }
 
 extern const struct stopper stopper_overfit;

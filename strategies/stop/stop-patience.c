@@ -78,8 +78,9 @@ least(const struct curve *c, size_t from, size_t to)
 	double best = INFINITY;
 
 	for (; from < to; from++)
-		if (isfinite(c->values[from]) && c->values[from] < best)
-			best = c->values[from];
+		if (isfinite(curve_value(c, from)) &&
+		    curve_value(c, from) < best)
+			best = curve_value(c, from);
 	return best;
 }
 

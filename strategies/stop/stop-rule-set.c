@@ -496,7 +496,7 @@ member_may(const struct stop_rule_set *set, const struct member *m,
 	if (m->series != NULL && stop_series_at(m->series, trial) < 0)
 		return false;
 	c = history_curve(m->series != NULL ? m->series->curves : h, trial);
-	return c.n > 0 && !isfinite(c.values[c.n - 1]);
+	return c.n > 0 && !isfinite(curve_value(&c, c.n - 1));
 }
 
 /* A veto rule allows a stop if it would stop the trial itself. */

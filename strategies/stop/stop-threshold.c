@@ -103,7 +103,7 @@ threshold_judge(void *state, const struct history *h, int64_t trial,
 		.threshold = NAN };
 	if (!threshold_judges(t, &c, i))
 		return;
-	v = j->value = history_flip_sign(h, c.values[i]);
+	v = j->value = history_flip_sign(h, curve_value(&c, i));
 	if (v >= t->lower && v <= t->upper)
 		return;
 	j->verdict = VERDICT_STOP;

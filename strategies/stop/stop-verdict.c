@@ -30,13 +30,13 @@ stop_diverged(struct judgement *j, const struct stopper_env *env,
 
 	if (after <= 0)
 		return false;
-	while (n <= i && !isfinite(c->values[i - n]))
+	while (n <= i && !isfinite(curve_value(c, i - n)))
 		n++;
 	if (n < (size_t)after)
 		return false;
 	j->verdict = VERDICT_STOP;
 	j->diverged = true;
-	j->value = c->values[i];
+	j->value = curve_value(c, i);
 	snprintf(j->why, sizeof(j->why),
 	    "%zu report%s in a row %s not finite, up to %s %lld", n,
 	    n > 1 ? "s" : "", n > 1 ? "are" : "is", stop_unit(env),

@@ -120,7 +120,7 @@ shown_at_step(struct shown_list *s, const struct history *h, int64_t step)
 		c = history_curve(h, t);
 		i = (size_t)(curve_at(&c, step - 1) + 1);
 		if (i < c.n)
-			shown_put(s, t, c.values[i]);
+			shown_put(s, t, curve_value(&c, i));
 	}
 	shown_failed(s, h);
 }

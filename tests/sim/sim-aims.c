@@ -41,7 +41,7 @@ trial_put(struct buf *b, const struct history *h, int64_t trial)
 		number_put(b, history_losses(h, trial)[i]);
 	for (i = 0; i < c.n; i++) {
 		buf_printf(b, ", %" PRId64, curve_step(&c, i));
-		number_put(b, c.values[i]);
+		number_put(b, curve_value(&c, i));
 	}
 }
 

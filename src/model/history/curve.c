@@ -104,13 +104,15 @@ curve_buf_put(struct curve_buf *b, int64_t step, double value, double *old)
 void
 curve_buf_load(struct curve_buf *b, const struct curve *c)
 {
+	size_t i;
+
 	b->n = c->n;
 	b->cap = c->n + 16;
 	b->first = c->first;
 	b->stride = c->stride;
 	b->values = xreallocarray(b->values, b->cap, sizeof(double));
-	if (c->n > 0)
-		memcpy(b->values, c->values, c->n * sizeof(double));
+	for (i = 0; i < c->n; i++)
+		b->values[i] = curve_value(c, i);
 	if (c->steps == NULL)
 		return;
 	b->steps = xreallocarray(NULL, b->cap, sizeof(int64_t));
@@ -152,7 +154,11 @@ curve_buf_settle(struct curve_buf *b)
 struct curve
 curve_buf_view(const struct curve_buf *b)
 {
-	return (struct curve){ b->n, b->steps, b->first, b->stride, b->values };
+	return (struct curve){ .n = b->n,
+		.steps = b->steps,
+		.first = b->first,
+		.stride = b->stride,
+		.plain = b->values };
 }
 
 void

@@ -57,6 +57,7 @@ serialize_trial(
 		.seconds = history_seconds(h, trial),
 	};
 	size_t i, first = 0;
+	double value;
 	int64_t step;
 
 	if ((keep & HISTORY_LAST) != 0 && c.n > 0)
@@ -73,7 +74,8 @@ serialize_trial(
 	for (i = first; i < first + t.reports; i++) {
 		step = curve_step(&c, i);
 		buf_add(b, &step, sizeof step);
-		buf_add(b, &c.values[i], sizeof *c.values);
+		value = curve_value(&c, i);
+		buf_add(b, &value, sizeof value);
 	}
 }
 

@@ -15,7 +15,7 @@ enum history_form {
 	HISTORY_FORM_LIVE, /* at = index into live */
 	HISTORY_FORM_PLAIN, /* arena: values; steps are first, first + 1, … */
 	HISTORY_FORM_STRIDE, /* arena: first, stride, values */
-	HISTORY_FORM_STEPS /* arena: values, steps */
+	HISTORY_FORM_STEPS /* arena: steps, values */
 };
 
 /* One trial: 24 bytes. */
@@ -26,7 +26,9 @@ struct history_entry {
 	int32_t first; /* HISTORY_FORM_PLAIN */
 	uint8_t state; /* enum trial_state */
 	uint8_t form;
+	uint8_t pack, digits; /* of its values: struct curve_pack */
 };
+_Static_assert(sizeof(struct history_entry) == 24, "many are kept");
 
 /* What history_set_parent recorded. */
 struct history_origin {
@@ -70,7 +72,8 @@ static void history_curves_free(struct history *);
 static struct curve_buf *
 history_curve_thaw(struct history *, struct history_entry *);
 
-static void history_curve_freeze(struct history *, struct history_entry *);
+static void
+history_curve_freeze(struct history *, struct history_entry *, bool packs);
 
 struct history *
 history_new(size_t dims, bool maximize, unsigned keep)
@@ -271,8 +274,9 @@ history_report(struct history *h, int64_t trial, int64_t step, double value)
 	b = history_curve_thaw(h, t);
 	h->replaced =
 	    !curve_buf_put(b, step, history_flip_sign(h, value), &h->old);
+	/* A late one: others may follow, so packing is not worth the time. */
 	if (t->state != TRIAL_RUNNING)
-		history_curve_freeze(h, t);
+		history_curve_freeze(h, t, false);
 	return !h->replaced;
 }
 
@@ -338,7 +342,7 @@ history_end(
 
 	t->state = (uint8_t)state;
 	t->loss = history_flip_sign(h, objective);
-	history_curve_freeze(h, t);
+	history_curve_freeze(h, t, true);
 	if (h->best == trial)
 		history_find_best(h);
 	else if (history_entry_beats(h, trial, h->best))
@@ -520,19 +524,30 @@ curve_slot_take(struct history *h)
 	return (uint32_t)h->n_live++;
 }
 
+static struct curve_pack
+entry_pack(const struct history *h, const struct history_entry *t)
+{
+	return (struct curve_pack){
+		.form = t->pack, .digits = t->digits, .negative = h->maximize
+	};
+}
+
 static size_t
 history_entry_words(const struct history_entry *t)
 {
+	size_t values =
+	    curve_pack_words((struct curve_pack){ .form = t->pack }, t->n);
+
 	switch ((enum history_form)t->form) {
 	case HISTORY_FORM_NONE:
 	case HISTORY_FORM_LIVE:
 		return 0;
 	case HISTORY_FORM_PLAIN:
-		return t->n;
+		return values;
 	case HISTORY_FORM_STRIDE:
-		return (size_t)t->n + 2;
+		return values + 2;
 	case HISTORY_FORM_STEPS:
-		return (size_t)t->n * 2;
+		return values + t->n;
 	}
 	return 0;
 }
@@ -591,9 +606,10 @@ frozen_form(const struct curve_buf *b)
 
 /* Pack a live curve into the arena. */
 static void
-history_curve_freeze(struct history *h, struct history_entry *t)
+history_curve_freeze(struct history *h, struct history_entry *t, bool packs)
 {
 	struct history_entry frozen = *t;
+	struct curve_pack pack = { .form = CURVE_PACK_DOUBLE };
 	struct curve_buf *b;
 	union word *w;
 
@@ -603,6 +619,10 @@ history_curve_freeze(struct history *h, struct history_entry *t)
 	curve_buf_settle(b);
 	frozen.form = (uint8_t)frozen_form(b);
 	frozen.n = (uint32_t)b->n;
+	if (packs)
+		pack = curve_pack_choose(b->values, b->n, h->maximize);
+	frozen.pack = pack.form;
+	frozen.digits = pack.digits;
 	frozen.first =
 	    frozen.form == HISTORY_FORM_PLAIN ? (int32_t)b->first : 0;
 	frozen.at = arena_take(h, history_entry_words(&frozen));
@@ -611,9 +631,11 @@ history_curve_freeze(struct history *h, struct history_entry *t)
 		(w++)->step = b->first;
 		(w++)->step = b->stride;
 	}
-	memcpy(w, b->values, b->n * sizeof(*w));
-	if (frozen.form == HISTORY_FORM_STEPS)
-		memcpy(w + b->n, b->steps, b->n * sizeof(*w));
+	if (frozen.form == HISTORY_FORM_STEPS) {
+		memcpy(w, b->steps, b->n * sizeof(*w));
+		w += b->n;
+	}
+	curve_pack_put(w, pack, b->values, b->n);
 	curve_buf_clear(b);
 	h->vacant[h->n_vacant++] = t->at;
 	*t = frozen;
@@ -655,9 +677,17 @@ history_curve(const struct history *h, int64_t trial)
 		c.first = w[0].step;
 		c.stride = w[1].step;
 		w += 2;
-	} else if (t->form == HISTORY_FORM_STEPS)
-		c.steps = &w[t->n].step;
-	c.values = &w->value;
+	} else if (t->form == HISTORY_FORM_STEPS) {
+		c.steps = &w->step;
+		w += t->n;
+	}
+	if (t->pack == CURVE_PACK_DOUBLE) {
+		c.plain = &w->value;
+		return c;
+	}
+	c.packed = w;
+	c.form = t->pack;
+	c.units = curve_pack_units(entry_pack(h, t));
 	return c;
 }
 

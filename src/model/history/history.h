@@ -2,9 +2,9 @@
  * The data that strategies and stopping rules read: points, curves and results,
  * in the order they were recorded.  Losses and curve values have their sign
  * flipped where the goal is to maximize, so that smaller is better.  Flat
- * arrays; a finished trial costs 24 bytes and one double per report (a second
- * word per report when its steps follow no stride), and only what the strategy
- * or the rule requires is stored.
+ * arrays; a finished trial costs 24 bytes and two, four or eight per report
+ * (curve-pack.h; eight more when its steps follow no stride), and only what the
+ * strategy or the rule requires is stored.
  */
 
 #ifndef HPOTUNE_HISTORY_H
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/history/curve-pack.h"
 #include "src/model/trial.h"
 
 enum history_keep {
@@ -30,7 +31,11 @@ struct curve {
 	const int64_t *steps; /* NULL: first, first + stride, … */
 	int64_t first;
 	int64_t stride; /* at least 1 */
-	const double *values; /* smaller is better; may be NaN or infinite */
+	/* Read them with curve_value.  NULL: they are packed, as below. */
+	const double *plain;
+	const void *packed;
+	double units; /* curve_pack_units */
+	uint8_t form; /* enum curve_pack_form */
 };
 
 /* dims = parameters of the space; keep = enum history_keep, or-ed. */
@@ -168,6 +173,16 @@ curve_step(const struct curve *c, size_t i)
 	if (c->steps != NULL)
 		return c->steps[i];
 	return c->first + (int64_t)i * c->stride;
+}
+
+/* Value i: smaller is better; may be NaN or infinite. */
+static inline double
+curve_value(const struct curve *c, size_t i)
+{
+	if (c->plain != NULL)
+		return c->plain[i];
+	return curve_pack_get(
+	    c->packed, (enum curve_pack_form)c->form, c->units, i);
 }
 
 /* Index of the last report at or before step, or -1. */

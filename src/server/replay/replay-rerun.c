@@ -376,7 +376,7 @@ chart_reports(struct replay_chart_row *row, const struct replay_rerun *r,
 		row->steps[i] =
 		    i < c.n ? curve_step(&c, i) : t->rest[i - c.n].step;
 		row->values[i] =
-		    i < c.n ? history_flip_sign(r->history, c.values[i])
+		    i < c.n ? history_flip_sign(r->history, curve_value(&c, i))
 			    : t->rest[i - c.n].value;
 	}
 }

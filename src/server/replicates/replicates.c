@@ -161,7 +161,8 @@ stopped_report(struct replicates *r, size_t i)
 		if (c.n > 0)
 			history_report(r->history, (int64_t)i + 1,
 			    curve_step(&c, c.n - 1),
-			    history_flip_sign(r->trials, c.values[c.n - 1]));
+			    history_flip_sign(
+				r->trials, curve_value(&c, c.n - 1)));
 		return;
 	}
 }

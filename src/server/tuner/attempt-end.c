@@ -210,10 +210,11 @@ objective_of_curve(const struct tuner *t, int64_t trial)
 	if (c.n == 0)
 		return NAN;
 	if (t->study->value_last)
-		return history_flip_sign(t->history, c.values[c.n - 1]);
+		return history_flip_sign(t->history, curve_value(&c, c.n - 1));
 	for (i = 0; i < c.n; i++)
-		if (isfinite(c.values[i]) && !(c.values[i] >= best))
-			best = c.values[i];
+		if (isfinite(curve_value(&c, i)) &&
+		    !(curve_value(&c, i) >= best))
+			best = curve_value(&c, i);
 	return history_flip_sign(t->history, best);
 }
 

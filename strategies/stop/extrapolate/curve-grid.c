@@ -38,8 +38,8 @@ curve_grid_read(const struct curve_grid *m, const struct curve *c, size_t i,
 	double sum = 0;
 
 	for (k = 0; k <= i; k++) {
-		if (isfinite(c->values[k])) {
-			sum += c->values[k];
+		if (isfinite(curve_value(c, k))) {
+			sum += curve_value(c, k);
 			finite++;
 		}
 		to = curve_grid_passed(m, c, k);

@@ -78,7 +78,7 @@ curve_leads(const struct curve *c, size_t i, double best)
 	size_t k;
 
 	for (k = 0; k <= i; k++)
-		if (c->values[k] <= best)
+		if (curve_value(c, k) <= best)
 			return true;
 	return false;
 }
@@ -206,8 +206,8 @@ trial_underrated(void *arg, const struct history *h, int64_t best)
 
 	c = history_curve(h, best);
 	for (i = 0; i < c.n; i++)
-		if (c.values[i] < result && isfinite(c.values[i]))
-			result = c.values[i];
+		if (curve_value(&c, i) < result && isfinite(curve_value(&c, i)))
+			result = curve_value(&c, i);
 	passed = c.n > 0 ? curve_grid_read(
 			       peer_curves_grid(r->field), &c, c.n - 1, values)
 			 : 0;

@@ -129,8 +129,9 @@ best_again(struct peer_curves *f, const struct history *h)
 	for (t = 1; t <= count; t++) {
 		c = history_curve(h, t);
 		for (i = 0; i < c.n; i++)
-			if (isfinite(c.values[i]) && c.values[i] < f->best)
-				f->best = c.values[i];
+			if (isfinite(curve_value(&c, i)) &&
+			    curve_value(&c, i) < f->best)
+				f->best = curve_value(&c, i);
 	}
 }
 
@@ -144,7 +145,7 @@ peer_curves_repair(struct peer_curves *f, const struct history *h,
 {
 	double *values = xreallocarray(NULL, now->n, sizeof(double));
 	int64_t *steps = xreallocarray(NULL, now->n, sizeof(int64_t));
-	struct curve old = { .steps = steps, .values = values };
+	struct curve old = { .steps = steps, .plain = values };
 	double was = NAN, marks[CURVE_GRID_MAX];
 	bool again = history_replaced_value(h, &was);
 	size_t i;
@@ -152,7 +153,7 @@ peer_curves_repair(struct peer_curves *f, const struct history *h,
 	for (i = 0; i < now->n; i++) {
 		if (i == at && !again)
 			continue;
-		values[old.n] = i == at ? was : now->values[i];
+		values[old.n] = i == at ? was : curve_value(now, i);
 		steps[old.n++] = curve_step(now, i);
 	}
 	if (old.n > 0)
@@ -186,7 +187,7 @@ peer_curves_observe(
 {
 	struct curve c = history_curve(h, trial);
 	size_t at = (size_t)curve_at(&c, step);
-	double v = c.values[at], old;
+	double v = curve_value(&c, at), old;
 
 	if (at + 1 == c.n && !history_replaced_value(h, &old))
 		peer_curves_extend(f, &c);

@@ -73,14 +73,14 @@ halving_rungs_observe(struct halving_rungs *l, const struct history *h,
 {
 	struct curve c = history_curve(h, trial);
 	size_t i = (size_t)curve_at(&c, step), k, to;
-	double was = i + 1 < c.n ? c.values[i + 1] : NAN;
+	double was = i + 1 < c.n ? curve_value(&c, i + 1) : NAN;
 
 	history_replaced_value(h, &was);
 	for (halving_rungs_span(l, &c, i, &k, &to); k < to; k++) {
 		if (!isnan(was))
 			top_quantile_remove(&l->cuts[k], was);
-		if (!isnan(c.values[i]))
-			top_quantile_add(&l->cuts[k], c.values[i]);
+		if (!isnan(curve_value(&c, i)))
+			top_quantile_add(&l->cuts[k], curve_value(&c, i));
 	}
 }
 
@@ -97,8 +97,8 @@ halving_rungs_load(
 		i = curve_at(&c, l->steps[k] - 1) + 1;
 		if ((size_t)i >= c.n)
 			return;
-		if (!isnan(c.values[i]))
-			top_quantile_add(&l->cuts[k], c.values[i]);
+		if (!isnan(curve_value(&c, i)))
+			top_quantile_add(&l->cuts[k], curve_value(&c, i));
 	}
 }
 
@@ -224,7 +224,7 @@ halving_engine_forbid(void *engine, const struct history *h, int64_t best)
 		i = (size_t)(curve_at(&c, l->steps[k] - 1) + 1);
 		if (i >= c.n || stop_is_late(&r->env, &c, i))
 			return false;
-		if (rung_stops(r, &l->cuts[k], c.values[i]))
+		if (rung_stops(r, &l->cuts[k], curve_value(&c, i)))
 			return true;
 	}
 	return false;
@@ -264,7 +264,7 @@ halving_engine_compare(const struct halving_engine *r, const struct history *h,
 {
 	const struct halving_rungs *l = &r->ladders[b];
 	const struct top_quantile *cut;
-	double v = c->values[i];
+	double v = curve_value(c, i);
 	size_t k, to;
 
 	for (halving_rungs_span(l, c, i, &k, &to);
@@ -339,10 +339,10 @@ paused_lifts(const struct halving_engine *r, const struct history *h,
 		i = (size_t)(curve_at(&c, l->steps[k] - 1) + 1);
 		if (i >= c.n)
 			break;
-		if (rung_stops(r, &l->cuts[k], c.values[i]))
+		if (rung_stops(r, &l->cuts[k], curve_value(&c, i)))
 			return false;
 		up->rung = k;
-		up->value = c.values[i];
+		up->value = curve_value(&c, i);
 		any = true;
 	}
 	return any;

@@ -12,7 +12,8 @@ static bool
 curve_summary_counts(
     const struct curve_summary_rule *r, const struct curve *c, size_t i)
 {
-	if (r->infinite ? isnan(c->values[i]) : !isfinite(c->values[i]))
+	if (r->infinite ? isnan(curve_value(c, i))
+			: !isfinite(curve_value(c, i)))
 		return false;
 	if (r->kind == SUMMARY_MEAN_FROM)
 		return curve_step(c, i) >= r->from;
@@ -29,8 +30,8 @@ window_mean(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 	size_t k, used = 0, n = width < 1 ? 1 : (size_t)width;
 
 	for (k = n > i ? 0 : i + 1 - n; k <= i; k++)
-		if (isfinite(c->values[k])) {
-			sum += c->values[k];
+		if (isfinite(curve_value(c, k))) {
+			sum += curve_value(c, k);
 			used++;
 		}
 	return used > 0 ? sum / (double)used : NAN;
@@ -41,7 +42,7 @@ curve_summary_next(struct curve_summary_run *run,
     const struct curve_summary_rule *r, const struct curve *c)
 {
 	size_t i = run->n++;
-	double v = c->values[i];
+	double v = curve_value(c, i);
 
 	if (r->kind == SUMMARY_LAST)
 		return v;
@@ -66,7 +67,7 @@ curve_summary_at(
 	double v = NAN;
 
 	if (r->kind == SUMMARY_LAST)
-		return c->values[i];
+		return curve_value(c, i);
 	if (r->kind == SUMMARY_WINDOW)
 		return window_mean(r, c, i);
 	while (run.n <= i)

@@ -363,7 +363,7 @@ pool_fill(struct pool *p, const struct history *h, struct pool_step *c)
 		i = report_at(p, &curve, c->key);
 		if (i < 0)
 			continue;
-		v = last ? curve.values[i]
+		v = last ? curve_value(&curve, i)
 			 : curve_summary_at(&p->rule.value, &curve, (size_t)i);
 		seen++;
 		if (pool_step_counts(&p->rule, v))
@@ -502,14 +502,14 @@ report_mend(
 	report_span(p, c, at, &from, &to);
 	if (history_replaced_value(h, &was))
 		span_change(p, from, to, was, -1);
-	span_change(p, from, to, c->values[at], 1);
+	span_change(p, from, to, curve_value(c, at), 1);
 	if (history_replaced_value(h, &was) || at == 0 ||
 	    p->rule.key != POOL_CARRY)
 		return;
 	reached = to;
 	report_span(p, c, at - 1, &from, &to);
-	span_change(p, from, reached, c->values[at - 1], -1);
-	span_change(p, from, to, c->values[at - 1], 1);
+	span_change(p, from, reached, curve_value(c, at - 1), -1);
+	span_change(p, from, to, curve_value(c, at - 1), 1);
 }
 
 /*
@@ -523,7 +523,7 @@ curve_mend(
 {
 	double *values = xreallocarray(NULL, now->n, sizeof(double));
 	int64_t *steps = xreallocarray(NULL, now->n, sizeof(int64_t));
-	struct curve old = { .steps = steps, .values = values };
+	struct curve old = { .steps = steps, .plain = values };
 	double was;
 	bool again = history_replaced_value(h, &was);
 	size_t i, first = at > 0 ? at - 1 : 0;
@@ -531,7 +531,7 @@ curve_mend(
 	for (i = 0; i < now->n; i++) {
 		if (i == at && !again)
 			continue;
-		values[old.n] = i == at ? was : now->values[i];
+		values[old.n] = i == at ? was : curve_value(now, i);
 		steps[old.n++] = curve_step(now, i);
 	}
 	curve_change(p, &old, first, -1);

@@ -35,10 +35,10 @@ pool_add_same(
 	size_t i, n = c->n < o->n ? c->n : o->n;
 
 	for (i = 0; i < n; i++) {
-		if (!isfinite(o->values[i]))
+		if (!isfinite(curve_value(o, i)))
 			continue;
 		pool[i].n++;
-		pool[i].better += o->values[i] < c->values[i];
+		pool[i].better += curve_value(o, i) < curve_value(c, i);
 	}
 }
 
@@ -56,10 +56,10 @@ pool_add(struct hurt_pool *pool, const struct curve *c, const struct curve *o)
 	for (i = 0; i < c->n && curve_step(c, i) <= last; i++) {
 		while (k < o->n && curve_step(o, k) <= curve_step(c, i))
 			k++;
-		if (k == 0 || !isfinite(o->values[k - 1]))
+		if (k == 0 || !isfinite(curve_value(o, k - 1)))
 			continue;
 		pool[i].n++;
-		pool[i].better += o->values[k - 1] < c->values[i];
+		pool[i].better += curve_value(o, k - 1) < curve_value(c, i);
 	}
 }
 
@@ -76,7 +76,7 @@ report_worse(const struct curve *c, size_t i, const struct hurt_pool *pool,
 	return i >= HURT_REPORTS && i + 1 < c->n &&
 	       (max_steps == 0 || i + 1 < (size_t)max_steps) &&
 	       step >= (max_steps + HURT_WARMUP - 1) / HURT_WARMUP &&
-	       pool[i].n > HURT_OTHERS && !isnan(c->values[i]) &&
+	       pool[i].n > HURT_OTHERS && !isnan(curve_value(c, i)) &&
 	       2 * pool[i].better >= pool[i].n;
 }
 
@@ -151,8 +151,9 @@ last_best(const struct curve *c, int64_t step)
 	int k;
 
 	for (k = 0; k < SECOND_LOOK_LAST && i - k >= 0; k++)
-		if (!(c->values[i - k] >= best) && !isnan(c->values[i - k]))
-			best = c->values[i - k];
+		if (!(curve_value(c, i - k) >= best) &&
+		    !isnan(curve_value(c, i - k)))
+			best = curve_value(c, i - k);
 	return best;
 }
 
@@ -188,7 +189,7 @@ look_price(const struct second_look_study *s,
 	struct curve c = history_curve(s->history, one->trial);
 	int64_t left;
 
-	if (!one->candidate || c.n == 0 || !isfinite(c.values[c.n - 1]))
+	if (!one->candidate || c.n == 0 || !isfinite(curve_value(&c, c.n - 1)))
 		return 0;
 	left = whole - steps_done(&c, curve_step(&c, c.n - 1));
 	if (left <= 0)

@@ -29,18 +29,18 @@ slow_value(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 	size_t k, from = 0, n = 0;
 
 	if (r->kind == SUMMARY_LAST)
-		return c->values[i];
+		return curve_value(c, i);
 	width = ceil(r->share * (double)(i + 1));
 	if (r->kind == SUMMARY_WINDOW && width < (double)(i + 1))
 		from = i + 1 - (size_t)width;
 	for (k = from; k <= i; k++) {
-		if (!isfinite(c->values[k]) ||
+		if (!isfinite(curve_value(c, k)) ||
 		    (r->kind == SUMMARY_MEAN_FROM &&
 			curve_step(c, k) < r->from) ||
 		    (r->kind == SUMMARY_MEAN_FIRST && k >= r->count))
 			continue;
-		sum += c->values[k];
-		best = c->values[k] < best ? c->values[k] : best;
+		sum += curve_value(c, k);
+		best = curve_value(c, k) < best ? curve_value(c, k) : best;
 		n++;
 	}
 	if (n == 0)

@@ -25,7 +25,7 @@ lost_by_medians(struct bench *b, int64_t trial, int64_t max_steps)
 		    !stop_rule_set_median(b->set, b->h, step, &n, &median) ||
 		    n <= 5)
 			continue;
-		if (c.values[i] > history_flip_sign(b->h, median))
+		if (curve_value(&c, i) > history_flip_sign(b->h, median))
 			return 1;
 	}
 	return 0;

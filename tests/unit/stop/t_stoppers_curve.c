@@ -11,7 +11,7 @@
 static struct curve
 curve_of(const int64_t *steps, const double *values, size_t n)
 {
-	return (struct curve){ .n = n, .steps = steps, .values = values };
+	return (struct curve){ .n = n, .steps = steps, .plain = values };
 }
 
 static void
@@ -127,8 +127,8 @@ test_field(void)
 		for (i = 1; i <= 12; i++) {
 			c = history_curve(h, i);
 			for (k = 0; k < c.n; k++)
-				if (c.values[k] < best)
-					best = c.values[k];
+				if (curve_value(&c, k) < best)
+					best = curve_value(&c, k);
 		}
 		bad += best != peer_curves_best(f);
 		peer_curves_free(f);

@@ -167,7 +167,8 @@ read_curves(int rule, const struct event *events, int n)
 	for (t = 1; t <= history_count(all.h); t++) {
 		c = history_curve(all.h, t);
 		for (k = 0; k < c.n; k++)
-			bench_feed(&b, t, curve_step(&c, k), c.values[k]);
+			bench_feed(
+			    &b, t, curve_step(&c, k), curve_value(&c, k));
 	}
 	for (i = 0; i < n; i++)
 		if (events[i].step < 0)

@@ -33,6 +33,8 @@
 enum {
 	TRIALS = 2,
 	JOBS_MAX = 16,
+	CALLS_MAX = 1024, /* of a server until its first trial */
+	MARGIN = 8, /* calls by which two runs may differ */
 	BEYOND = 2, /* runs in a row that end before the chosen call */
 	PATIENCE_MS = 60000,
 /* A sanitized server takes its time; the plain one is the proof. */
@@ -55,15 +57,18 @@ struct pass {
 	/* what is traced: in the arguments of a supervisor; NULL = the server */
 	const char *what;
 	bool ahead; /* trials one after the other, in folders made ahead */
+	/* a path in the folder: calls before it is there belong to another pass */
+	const char *begins;
 };
 
+/* A server does the same in both studies until it makes the first trial. */
 static const struct pass passes[] = {
-	{ "server", 0, NULL, false },
-	{ "exit", 1, "rig.d/trials/1/attempt-1", false },
-	{ "stop", 2, "rig.d/trials/2/attempt-1", false },
-	{ "maker", 0, "rig.d/ahead", true },
-	{ "made", 2, "wait=", true },
-	{ "giver", 0, NULL, true },
+	{ "server", 0, NULL, false, NULL },
+	{ "exit", 1, "rig.d/trials/1/attempt-1", false, NULL },
+	{ "stop", 2, "rig.d/trials/2/attempt-1", false, NULL },
+	{ "maker", 0, "rig.d/ahead", true, NULL },
+	{ "made", 2, "wait=", true, NULL },
+	{ "giver", 0, NULL, true, "rig.d/trials" },
 };
 
 /* What the jobs have found, in memory they share. */
@@ -243,10 +248,48 @@ death(
 	return end == TRACE_KILLED;
 }
 
-static void __attribute__((noreturn))
-job(const struct pass *p, const struct options *o, int nr, struct found *found)
+/* Whether what the pass begins with is there before call at. */
+static bool
+has_begun(const struct pass *p, const struct options *o, long at)
 {
-	long at = o->from + nr * o->step;
+	struct trace t = { .all = o->all, .kill_at = at };
+	struct harness r;
+	char path[256];
+	int status = 0;
+	bool begun;
+
+	study_open(&r, p, (uint64_t)at);
+	(void)run_traced(&r, p, &t, &status);
+	(void)snprintf(path, sizeof path, "%s/%s", r.dir, p->begins);
+	begun = access(path, F_OK) == 0;
+	(void)harness_wait_quiet(&r, 5000);
+	harness_close(&r, false);
+	return begun;
+}
+
+/* The call with which the deaths of the pass begin. */
+static long
+pass_first(const struct pass *p, const struct options *o)
+{
+	long before = 1, after = o->all ? 64 * CALLS_MAX : CALLS_MAX, middle;
+
+	if (p->begins == NULL)
+		return o->from;
+	while (after - before > 1) {
+		middle = before + (after - before) / 2;
+		if (has_begun(p, o, middle))
+			after = middle;
+		else
+			before = middle;
+	}
+	before = before > MARGIN ? before - MARGIN : 1;
+	return o->from > before ? o->from : before;
+}
+
+static void __attribute__((noreturn)) job(const struct pass *p,
+    const struct options *o, long first, int nr, struct found *found)
+{
+	long at = first + nr * o->step;
 	int beyond = 0;
 
 	for (; beyond < BEYOND; at += o->jobs * o->step)
@@ -259,6 +302,7 @@ pass_run(const struct pass *p, const struct options *o)
 {
 	struct found *found, sum = { 0 };
 	int64_t ms = -harness_now_ms();
+	long first = pass_first(p, o);
 	int i, status, bad = 0;
 
 	found = mmap(NULL, sizeof *found * JOBS_MAX, PROT_READ | PROT_WRITE,
@@ -268,7 +312,7 @@ pass_run(const struct pass *p, const struct options *o)
 	(void)fflush(stdout);
 	for (i = 0; i < o->jobs; i++)
 		if (fork() == 0)
-			job(p, o, i, &found[i]);
+			job(p, o, first, i, &found[i]);
 	while (wait(&status) != -1 || errno == EINTR)
 		bad += status != 0;
 	for (i = 0; i < o->jobs; i++) {
@@ -279,8 +323,10 @@ pass_run(const struct pass *p, const struct options *o)
 	}
 	(void)munmap(found, sizeof *found * JOBS_MAX);
 	ms += harness_now_ms();
-	printf("# %s: %ld calls, %ld deaths, %ld not survived, %.1f s\n",
-	    p->name, sum.calls, sum.kills, sum.faults, (double)ms / 1000);
+	printf("# %s: %ld calls, the first %ld, %ld deaths, %ld not survived, "
+	       "%.1f s\n",
+	    p->name, sum.calls, first, sum.kills, sum.faults,
+	    (double)ms / 1000);
 	ok(bad == 0 && sum.faults == 0 && sum.kills > 0,
 	    "%s: killed before each of its calls, nothing is lost", p->name);
 }

@@ -77,7 +77,9 @@ is "$(sql killed.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY tr
 # After 200 trials of a minute it is cmaes, which takes the trials as known ones:
 # another setting than if they were its own.
 mkdir own
-sed 's/"old"/"many"/; s/: 12, /: 200, /' old.json >many.json
+pretended='"backend": { "name": "pretend", "steps": 1, "seconds_per_step": 0.001 }'
+sed -e "s/\"limits\"/$pretended, \"limits\"/" \
+    -e 's/"old"/"many"/; s/: 12, /: 200, /' old.json >many.json
 "$HPOTUNE" start -q many.json
 sqlite3 many.db 'UPDATE t_trial SET seconds = 60'
 cp many.db many.json own

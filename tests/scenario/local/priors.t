@@ -17,8 +17,8 @@ study() { # strategy
     "opt":   { "type": "choice", "values": ["a", "b"], "weights": [9, 1] } },
   "where": ["batch * width <= 2000"],
   "strategy": { "name": "$1", "seed": 1 }, "stopping": "none",
-  "trial": { "command": ["sh", "-c",
-      "echo hpotune: step=1 loss=\$(( {batch} % 100 ))"] },
+  "trial": { "command": ["true"] },
+  "backend": { "name": "pretend", "steps": 1, "seconds_per_step": 0.001 },
   "limits": { "trials": 24, "parallel": 2 } }
 E
 }

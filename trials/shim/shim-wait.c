@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -48,23 +47,24 @@ mark_fill(char *const *ours, char *const *theirs, const char *name)
 		room_fill(*ours, *theirs);
 }
 
-/* Split n words off the text: a list, or NULL. */
-static char **
-words_split(char **text, const char *end, uint32_t n)
+/* Split n words off the text: the list is filled and ended; false: no such. */
+static bool
+words_split(char **words, char **text, const char *end, uint32_t n)
 {
-	char **words, *stop;
+	char *stop;
 	uint32_t i;
 
-	if (n >= WORDS || (words = calloc(n + 1, sizeof *words)) == NULL)
-		return NULL;
+	if (n >= WORDS)
+		return false;
 	for (i = 0; i < n; i++) {
 		stop = memchr(*text, '\0', (size_t)(end - *text));
 		if (stop == NULL)
-			return NULL;
+			return false;
 		words[i] = *text;
 		*text = stop + 1;
 	}
-	return words;
+	words[n] = NULL;
+	return true;
 }
 
 /* Whether the locks that came are the descriptors from 3 on. */
@@ -117,8 +117,9 @@ job_read(int fd, char *text)
 char **
 shim_wait(char **argv, int *server, int *status)
 {
-	static char text[SHIM_JOB_MAX];
-	char *at = text + sizeof(struct shim_job), **args, **env;
+	/* The arguments and the environment of this process until it ends. */
+	static char text[SHIM_JOB_MAX], *args[WORDS], *env[WORDS];
+	char *at = text + sizeof(struct shim_job);
 	struct shim_job job;
 	ssize_t n;
 
@@ -134,9 +135,8 @@ shim_wait(char **argv, int *server, int *status)
 		return NULL;
 	}
 	memcpy(&job, text, sizeof job);
-	args = words_split(&at, text + n, job.argc);
-	env = args != NULL ? words_split(&at, text + n, job.envc) : NULL;
-	if (env == NULL || job.argc < 2)
+	if (job.argc < 2 || !words_split(args, &at, text + n, job.argc) ||
+	    !words_split(env, &at, text + n, job.envc))
 		return NULL;
 	mark_fill(environ, env, SHIM_MARK_UUID);
 	mark_fill(environ, env, SHIM_MARK_PARAMS);

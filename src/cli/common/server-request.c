@@ -110,16 +110,16 @@ server_request_send(struct server_request *a, const struct server_asked *asked)
 	struct load_study_retry retry = { 0 };
 	struct err e = ERR_INIT;
 	char *line = request_line(asked);
-	int rc;
+	int rc, status;
 
 	/* A server that holds its lock may not listen yet. */
 	while ((rc = send_once(a, line, asked, &answer, &e)) != 0 &&
 	       load_study_retry(&retry, &e))
 		;
 	free(line);
-	if (rc != 0)
-		return cli_fail(&e);
-	return answer_print(a, &answer);
+	status = rc != 0 ? cli_fail(&e) : answer_print(a, &answer);
+	free(answer.data);
+	return status;
 }
 
 int

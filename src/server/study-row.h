@@ -37,13 +37,6 @@ int study_row_open_once(struct store **, const char *path, struct study *,
 int study_row_check(
     const char *path, const struct study *, struct strv *told, struct err *);
 /*
- * Whether what may never change is the same in fixed (study_put_fixed), with the
- * study.json given as json, and this study: an error (ERR_USAGE) names the first
- * key that differs and both values.
- */
-int study_compare(
-    const char *fixed, const char *json, const struct study *, struct err *);
-/*
  * Whether the study at path has finished and study.json is unchanged: a start
  * has nothing to run.  Also false when this cannot be determined.
  */

@@ -2,7 +2,7 @@
  * Thousands of studies, each from a seed and with faults; then the same with
  * deliberate bugs, which must be detected.
  *
- *	t_sim: $SIM_SEEDS seeds (1,000 if unset; 200 with sanitizers), and,
+ *	t_sim: $SIM_SEEDS seeds (1,000 if unset; 100 with sanitizers), and,
  *	    without sanitizers, the bugs
  *	t_sim --seed N: one seed, with its events
  *	t_sim --seed N BUG: the same with a bug
@@ -27,7 +27,7 @@
  * whether a bug is found.
  */
 #ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 200, WITH_BUGS = 0 };
+enum { SEEDS = 100, WITH_BUGS = 0 };
 #else
 enum { SEEDS = 1000, WITH_BUGS = 1 };
 #endif

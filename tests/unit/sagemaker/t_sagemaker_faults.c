@@ -9,7 +9,12 @@
 #include "tests/support/sagemaker-world/sm-rows.h"
 #include "tests/support/tap.h"
 
+/* Sanitizers take several times as long for the same paths. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SEEDS = 100 };
+#else
 enum { SEEDS = 400 };
+#endif
 
 static void
 draw_faults(struct sm_rows *r)

@@ -20,14 +20,15 @@ deaf SITE TARGET PID FILE
                     reads nothing of an answer until FILE is there; prints how
                     the process grew, in MiB
 """
-import http.client
 import os
 import re
 import socket
 import sys
-import threading
 import time
-import xml.etree.ElementTree as ET
+
+# OpenSSL takes long to load, and no site of these tests has TLS.
+sys.modules["ssl"] = None
+import http.client  # noqa: E402
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; "
@@ -93,6 +94,7 @@ def save(answer, data):
 
 
 def check(path):
+    import xml.etree.ElementTree as ET
     text = open(path, encoding="utf-8", newline="").read()
     root = ET.fromstring(text)
     for e in root.iter():
@@ -167,6 +169,7 @@ def send(s, data):
 def many(site, pid, kind):
     """Silent: nothing is sent; slow: a byte now and then; endless: a header
     without end."""
+    import threading
     begun = kind != "silent"
     before, began = memory(pid), time.monotonic()
     clients = [connect(site) for _ in range(300)]

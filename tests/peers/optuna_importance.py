@@ -75,7 +75,7 @@ def compare_forest(program, seed):
     """Parameters that every trial has: Optuna's has no others."""
     r = random.Random(seed)
     names = [n for n in DISTRIBUTIONS if n not in ("depth", "rate")]
-    trials = random_trials(r, names, 300)
+    trials = random_trials(r, names, 200)
     mine = ours(program, 0.1, trials, names)
     theirs = FanovaImportanceEvaluator(seed=1).evaluate(study_of(trials))
     print("fANOVA", seed, [(n, round(mine[n][1], 3), round(theirs[n], 3))

@@ -78,7 +78,9 @@ waits dear.db 'completed completed'
 wait_server 0 'the study ends'
 like "$(cat server.out)" '^cost: at most \$10.00 ' \
     'start first prints the maximum cost'
-like "$(cat server.out)" '^cost \$1.75$' 'and at the end what it has cost'
+# What spot capacity saved depends on how long the machine took for it.
+like "$(cat server.out)" '^cost \$1\.75(; spot saved .*)?$' \
+    'and at the end what it has cost'
 like "$("$HPOTUNE" trials dear.db)" ' cost ' 'trials: the column'
 rm "$FAR_DIR"/done-* "$FAR_DIR/calls"
 

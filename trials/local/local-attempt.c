@@ -133,17 +133,6 @@ local_attempt_listen(struct local_attempt *a, int socket)
 	loop_fd_want(a->socket_watch, true, false);
 }
 
-int
-local_attempt_unlisten(struct local_attempt *a)
-{
-	int socket = a->socket;
-
-	if (socket != -1)
-		loop_fd_free(a->socket_watch);
-	a->socket = -1;
-	return socket;
-}
-
 void
 local_attempt_watch(struct local_attempt *a, const struct proc_ref *supervisor)
 {
@@ -190,12 +179,11 @@ local_attempt_signal(struct local_attempt *a)
 void
 local_attempt_free(struct local_attempt *a)
 {
-	int socket;
-
 	unwatch(a);
-	socket = local_attempt_unlisten(a);
-	if (socket != -1)
-		(void)close(socket);
+	if (a->socket != -1) {
+		loop_fd_free(a->socket_watch);
+		(void)close(a->socket);
+	}
 	if (a->wd != -1)
 		(void)inotify_rm_watch(a->local->inotify, a->wd);
 	metric_files_free(a->files);

@@ -141,8 +141,7 @@ struct local_supervisors {
 	int n;
 	struct loop_timer *timer, *reaper; /* starts those that wait; reaps */
 	bool off; /* one could not be started */
-	/* To reap: their attempts have ended.  fd: -1, or they wait for its end. */
-	struct local_waiting *late;
+	pid_t *late; /* to reap: their attempts have ended */
 	size_t n_late, cap;
 };
 
@@ -233,8 +232,6 @@ local_attempt_follow(struct local *, const struct launch_spec *);
 void local_attempt_free(struct local_attempt *);
 /* Listen to a supervisor that had waited; takes ownership of the socket. */
 void local_attempt_listen(struct local_attempt *, int socket);
-/* Listen no more: the socket, which the caller owns, or -1. */
-int local_attempt_unlisten(struct local_attempt *);
 /* Follow this supervisor in place of the previous one; takes ownership. */
 void local_attempt_watch(struct local_attempt *, const struct proc_ref *);
 /* The same for the supervisor of this claim; false: it does not run. */
@@ -346,11 +343,8 @@ void local_supervisor_wait(struct local *);
  */
 bool local_supervisor_give(struct local *, char *const *argv, char *const *env,
     const struct local_gpu_lock_fds *locks, pid_t *pid, int *fd);
-/*
- * The attempt of this child has ended: only reap it.  Takes ownership of its
- * socket, unless that is -1; closed, it makes the child hurry.
- */
-void local_supervisor_leave(struct local *, pid_t, int fd);
+/* The attempt of this child has ended: only reap it. */
+void local_supervisor_leave(struct local *, pid_t);
 /* Reap those that have exited. */
 void local_supervisor_reap(struct local *);
 

@@ -172,8 +172,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
 	/* It still writes to the disk. */
 	if (a->child > 0)
-		local_supervisor_leave(
-		    a->local, a->child, local_attempt_unlisten(a));
+		local_supervisor_leave(a->local, a->child);
 	a->child = 0;
 	end(a, &ev);
 }

@@ -145,25 +145,16 @@ local_supervisor_wait(struct local *l)
 }
 
 static void
-late_add(struct local_supervisors *v, pid_t pid, int fd)
+late_add(struct local_supervisors *v, pid_t pid)
 {
 	XGROW(v->late, v->n_late, v->cap);
-	v->late[v->n_late++] = (struct local_waiting){ pid, fd };
+	v->late[v->n_late++] = pid;
 }
 
 void
-local_supervisor_leave(struct local *l, pid_t pid, int fd)
+local_supervisor_leave(struct local *l, pid_t pid)
 {
-	late_add(&l->supervisors, pid, fd);
-}
-
-/* It writes at once what it would have written a little later. */
-static void
-late_hurry(struct local_waiting *one)
-{
-	if (one->fd != -1)
-		(void)close(one->fd);
-	one->fd = -1;
+	late_add(&l->supervisors, pid);
 }
 
 void
@@ -174,10 +165,8 @@ local_supervisor_reap(struct local *l)
 	int status;
 
 	for (i = 0; i < v->n_late; i++)
-		if (waitpid(v->late[i].pid, &status, WNOHANG) == 0)
+		if (waitpid(v->late[i], &status, WNOHANG) == 0)
 			v->late[kept++] = v->late[i];
-		else
-			late_hurry(&v->late[i]);
 	v->n_late = kept;
 	if (kept > 0 && !loop_timer_pending(v->reaper))
 		loop_timer_set(v->reaper, REAP_MS);
@@ -189,7 +178,7 @@ waiting_end(struct local_supervisors *v, const struct local_waiting *one)
 {
 	(void)close(one->fd);
 	(void)kill(one->pid, SIGKILL);
-	late_add(v, one->pid, -1);
+	late_add(v, one->pid);
 }
 
 /*
@@ -200,13 +189,10 @@ void
 local_supervisor_close(struct local *l)
 {
 	struct local_supervisors *v = &l->supervisors;
-	size_t k;
 	int i;
 
 	while (v->n > 0)
 		waiting_end(v, &v->waiting[--v->n]);
-	for (k = 0; k < v->n_late; k++)
-		late_hurry(&v->late[k]);
 	for (i = 0; i < LATE_TRIES; i++) {
 		local_supervisor_reap(l);
 		if (v->n_late == 0)

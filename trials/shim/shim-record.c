@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,9 +23,7 @@ enum {
 	RETRY_MIN_MS = 100,
 	RETRY_MAX_MS = 10000,
 	/* A read-only file system rarely recovers by itself. */
-	RETRY_READ_ONLY_MS = 10000,
-	OUTPUT_EVERY_MS = 20, /* when outputs of ended trials are synced */
-	OUTPUT_LATER_MS = 10 /* at least, after the end was told */
+	RETRY_READ_ONLY_MS = 10000
 };
 
 /* Able to read and write, it does not wait if it is a pipe. */
@@ -242,24 +239,6 @@ output_measure(struct shim *s)
 		s->exit.metrics_size = st.st_size;
 }
 
-/*
- * What the next trial waits for is synced now: the database and its claim.  A sync
- * of the output beside them is a commit of the file system's journal, which they
- * would wait for.  Nobody waits for the output, so it comes later, together with
- * that of other trials which ended meanwhile; at once when the server ends.
- */
-static void
-others_first(const struct shim *s)
-{
-	struct pollfd p = { .fd = s->server_fd };
-	int64_t late = clock_boot_ms() + OUTPUT_LATER_MS;
-
-	if (s->server_fd != -1)
-		(void)poll(&p, 1,
-		    (int)(OUTPUT_LATER_MS + OUTPUT_EVERY_MS -
-			  late % OUTPUT_EVERY_MS));
-}
-
 /* An empty file is spared the wait. */
 static void
 output_sync(int fd)
@@ -280,7 +259,6 @@ shim_record_exit(struct shim *s)
 
 	output_measure(s);
 	end_announce(s);
-	others_first(s);
 	/* The output must be on the disk before its end is. */
 	output_sync(s->log.fd);
 	output_sync(s->metrics.fd);

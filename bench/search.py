@@ -348,7 +348,8 @@ def main():
     kind = args.rules if args.equal_epochs else ""
     with open(args.program, "rb") as f:
         maker = hashlib.sha256(f.read()).hexdigest()
-    marks = [m for m in (25, 50, 100, 200, 400) if m <= args.trials]
+    marks = [m for m in (25, 50, 100, 200, 400)
+             if m <= args.trials] or [args.trials]
     reference = "optuna:TPESampler"
     ranks = {t: [] for t in tools}
     pairs = {t: {m: [] for m in marks} for t in tools}

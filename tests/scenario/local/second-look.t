@@ -111,9 +111,10 @@ make_study conv ', "second_look": "100%"' 1 -e 's/"trials": 11/"trials": 30, \
 ok 'a search that converges' timeout 60 "$HPOTUNE" start -q conv.json
 is "$(looks conv.db)" "$(looks all.db)" 'has second looks'
 is "$(sql conv.db "SELECT count(*) FROM trials")" 11 'and no further trial'
-is "$(sql conv.db "SELECT substr(text, 1, 25) FROM events
-    WHERE text LIKE 'converged after%'")" 'converged after 11 trials
-converged after 12 trials' 'checked again after the best one'
+# Where the first check takes long, the first look ends before it.
+is "$(sql conv.db "SELECT max(substr(text, 1, 25)) FROM events
+    WHERE text LIKE 'converged after%'")" \
+    'converged after 12 trials' 'checked again after the best one'
 
 # Those that asha has paused are ended when the study has no more trials, and
 # then may have one.

@@ -438,6 +438,7 @@ mkfifo run.d/note pipe.db
 mkdir folder.db
 ln -s loop.db loop.db
 is "$(web get "$site" /)" 200 'pipes hold nobody up'
+retry listed "$site"
 like "$(cat body)" 'pipe.db: not a regular file' 'and the list says what they are'
 is "$(web get "$site" /s/pipe)" 503 'a pipe is no study'
 is "$(web get "$site" /s/folder)" 503 'nor is a folder'

@@ -1,9 +1,10 @@
-/* The first points: random or evenly spread. */
+/* The first points: random or evenly spread, the first of all in the middle. */
 
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/model/history/history.h"
+#include "src/model/prior.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "strategies/startup.h"
@@ -12,21 +13,58 @@
 /* A model of fewer results is no better than the start: bench/RESULTS.md. */
 static const double least_finished = 5;
 
-/* Trials before a Gaussian process is used, of numbers and of choices. */
-static const double of_numbers = 10, of_choices = 5;
-
-enum { FEW_LEVELS = 16 }; /* a number with so many is like a choice */
+/* Trials before a Gaussian process is used: bench/RESULTS.md. */
+static const double of_one = 6, of_several = 10;
 
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_sobol;
 
-const char *const startup_choices[] = { "random", "sobol", NULL };
+const char *const startup_choices[] = { "random", "sobol", "middle", NULL };
+
+/*
+ * One of sobol, with its defaults; but the first of the study is the middle of
+ * all ranges that have one, where a prior counts as its median.  Choices that are
+ * not ordered stay those of sobol.
+ */
+static int
+middle_suggest(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	struct option_value *defaults;
+	const struct param *p;
+	size_t i;
+	int rc;
+
+	(void)values;
+	if (plugin_options_read(
+		&defaults, strategy_sobol.options, NULL, NULL, e) != 0)
+		return -1;
+	rc = strategy_sobol.suggest(out, ask, defaults, e);
+	plugin_options_free(defaults);
+	if (rc != 0 || ask->redraw > 0 || ask->trial > 1 + ask->n_enqueued)
+		return rc;
+	for (i = 0; i < ask->space->n; i++) {
+		p = &ask->space->params[i];
+		if (p->type != PARAM_CHOICE || p->ordered)
+			out->x[i] = prior_move_one(p, 0.5);
+	}
+	return 0;
+}
+
+const struct strategy strategy_middle = {
+	.name = "middle",
+	.about = "the middle of all ranges, then evenly spread points",
+	.several = true,
+	.suggest = middle_suggest,
+};
 
 static const struct strategy *
 startup_strategy(const struct option_value *values)
 {
 	const char *name = plugin_option_text(values, "startup");
 
+	if (strcmp(name, "middle") == 0)
+		return &strategy_middle;
 	return strcmp(name, "sobol") == 0 ? &strategy_sobol : &strategy_random;
 }
 
@@ -104,26 +142,9 @@ startup_lasts(const struct history *h, double n)
 }
 
 double
-startup_trials(const struct space *space, const struct history *h)
+startup_trials(const struct history *h)
 {
-	const struct param *p;
-	size_t n = 0, few = 0, i;
-	uint64_t levels;
-
-	for (i = 0; i < space->n; i++) {
-		p = &space->params[i];
-		levels = param_levels(p);
-		if (levels == 1)
-			continue;
-		if (p->when != NULL)
-			return of_numbers;
-		n++;
-		few += p->type == PARAM_CHOICE ||
-		       (levels > 0 && levels <= FEW_LEVELS);
-	}
-	if (2 * few < n || (h != NULL && history_n_objectives(h) > 1))
-		return of_numbers;
-	return of_choices;
+	return h != NULL && history_n_objectives(h) > 1 ? of_several : of_one;
 }
 
 bool

@@ -68,12 +68,10 @@ int64_t startup_last(const struct history *, size_t n);
  */
 bool startup_lasts(const struct history *, double n);
 /*
- * How many trials come before the first model of gp where no option says it: 5
- * with one objective, without conditions, and where at least half of the
- * parameters are choices or numbers of at most 16 values; otherwise 10.  history
- * may be NULL.
+ * How many trials come before the first model of gp where no option says it: 6,
+ * or 10 with several objectives.  history may be NULL.
  */
-double startup_trials(const struct space *, const struct history *);
+double startup_trials(const struct history *);
 /*
  * Whether fewer than n_startup_trials have finished; for _asked as in
  * startup_lasts.  history may be NULL.

@@ -21,7 +21,6 @@
 
 enum {
 	SMALL = 20, /* settings: trying each costs two startups */
-	STARTUP = 10, /* trials before a model is used */
 	GP_TRIALS = 200, /* finished ones up to which gp is asked: of numbers */
 	GP_TRIALS_MIXED = 500, /* … with choices or conditions */
 	SEVERAL_TRIALS = 1000 /* as many for tpe with several objectives */
@@ -80,28 +79,24 @@ is_short(const struct facts *f)
 	       f->ask->trial_seconds < long_seconds;
 }
 
-/* Whether the first model is one of gp that needs fewer trials. */
 static bool
-is_of_few(const struct facts *f)
+is_several(const struct facts *f)
 {
-	return !is_without_worker(f) && !is_short(f) &&
-	       startup_trials(f->ask->space, f->ask->history) < STARTUP;
-}
-
-static bool
-is_starting_of_few(const struct facts *f)
-{
-	return is_of_few(f) &&
-	       (f->ask->history == NULL ||
-		   startup_lasts(f->ask->history,
-		       startup_trials(f->ask->space, f->ask->history)));
+	return f->ask->history != NULL &&
+	       history_n_objectives(f->ask->history) > 1;
 }
 
 static bool
 is_starting(const struct facts *f)
 {
-	return !is_of_few(f) && (f->ask->history == NULL ||
-				    startup_lasts(f->ask->history, STARTUP));
+	return f->ask->history == NULL ||
+	       startup_lasts(f->ask->history, startup_trials(f->ask->history));
+}
+
+static bool
+is_starting_several(const struct facts *f)
+{
+	return is_several(f) && is_starting(f);
 }
 
 static bool
@@ -114,13 +109,6 @@ static bool
 is_few(const struct facts *f)
 {
 	return f->finished < GP_TRIALS;
-}
-
-static bool
-is_several(const struct facts *f)
-{
-	return f->ask->history != NULL &&
-	       history_n_objectives(f->ask->history) > 1;
 }
 
 /* gp can be asked, and delays no trial. */
@@ -160,7 +148,7 @@ extern const struct strategy strategy_cmaes;
 extern const struct strategy strategy_gp;
 extern const struct strategy strategy_grid;
 extern const struct strategy strategy_nsga2;
-extern const struct strategy strategy_sobol;
+extern const struct strategy strategy_middle;
 extern const struct strategy strategy_tpe;
 
 /* The first row that holds; hpotune-strategies(7) has the same rows. */
@@ -170,12 +158,12 @@ static const struct {
 	const char *why;
 } rows[] = {
 	{ is_small, &strategy_grid, "at most 20 settings: each once" },
-	{ is_starting_of_few, &strategy_sobol,
-	    "fewer than 5 finished trials, most parameters are choices or have "
-	    "few values: evenly spread points" },
-	{ is_starting, &strategy_sobol,
-	    "fewer than 10 trials, or fewer than 5 finished: evenly spread "
-	    "points" },
+	{ is_starting_several, &strategy_middle,
+	    "several objectives, fewer than 10 trials, or fewer than 5 "
+	    "finished: the middle of all ranges, then evenly spread points" },
+	{ is_starting, &strategy_middle,
+	    "fewer than 6 trials, or fewer than 5 finished: the middle of all "
+	    "ranges, then evenly spread points" },
 	{ is_several_of_gp, &strategy_gp,
 	    "several objectives, fewer than 200 finished trials" },
 	{ is_several_few, &strategy_tpe,

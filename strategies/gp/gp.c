@@ -40,12 +40,12 @@ static const struct option options[] = {
 	    .type = OPTION_INT,
 	    .min = 1,
 	    .max = 1e9,
-	    .help = "trials before the model is used; default: 10, or 5 where "
-		    "most parameters are choices or have few values" },
+	    .help = "trials before the model is used; default: 6, or 10 with "
+		    "several objectives" },
 	{ .name = "startup",
 	    .type = OPTION_TEXT,
 	    .choices = startup_choices,
-	    .def = "sobol",
+	    .def = "middle",
 	    .help = "method for the first points" },
 	{ .name = "deterministic_objective",
 	    .type = OPTION_BOOL,
@@ -364,8 +364,7 @@ is_starting(const struct strategy_ask *ask, const struct option_value *values)
 
 	return ask->history == NULL ||
 	       startup_lasts(ask->history,
-		   o->is_set ? o->number
-			     : startup_trials(ask->space, ask->history));
+		   o->is_set ? o->number : startup_trials(ask->history));
 }
 
 static int

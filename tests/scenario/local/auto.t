@@ -40,10 +40,10 @@ sed 's/"name": "random", //; s/"old"/"cold"/' old.json >cold.json
 sqlite3 cold.db 'UPDATE t_trial SET seconds = 0.01'
 "$HPOTUNE" start -q cold.json
 is "$(sql cold.db 'SELECT strategy FROM study')" auto 'the default'
-is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 10
+is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 6
     GROUP BY strategy')" \
-    'sobol|fewer than 10 trials, or fewer than 5 finished: evenly spread points' \
-    'begins with even points'
+    'middle|fewer than 6 trials, or fewer than 5 finished: the middle of all ranges, then evenly spread points' \
+    'begins in the middle'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial = 12')" \
     'tpe|trials take less than 0.2 s on average' 'then it is the duration'
 

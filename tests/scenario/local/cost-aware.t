@@ -47,7 +47,7 @@ study usual "$gp" '"trials": 22'
 study aware "$gp, \"cost_aware\": true" '"trials": 22'
 loop usual 22
 loop aware 22
-is "$(sql aware.db "$settings LIMIT 10")" "$(sql usual.db "$settings LIMIT 10")" \
+is "$(sql aware.db "$settings LIMIT 6")" "$(sql usual.db "$settings LIMIT 6")" \
     'the first trials are the same'
 found='SELECT min(trial) FROM trials WHERE objective < 0.001'
 is "$(sql aware.db "SELECT round(x, 1) FROM results WHERE trial = ($found)")" 0.2 \
@@ -76,9 +76,9 @@ loop fresh 15 took
 is "$(sql fresh.db "$settings")" "$(sql server.db "$settings")" \
     'a new process for each trial comes to the same settings'
 is "$(sql fresh.db 'SELECT group_concat(DISTINCT strategy) FROM suggestions')" \
-    gp,sobol 'from gp, as the trials are long'
+    gp,middle 'from gp, as the trials are long'
 loop blind 11
-is "$(sql blind.db "$settings LIMIT 10")" "$(sql server.db "$settings LIMIT 10")" \
+is "$(sql blind.db "$settings LIMIT 6")" "$(sql server.db "$settings LIMIT 6")" \
     'without durations the start is the same'
 ok 'and what follows is not' test "$(sql blind.db "$settings LIMIT 1 OFFSET 10")" != \
     "$(sql server.db "$settings LIMIT 1 OFFSET 10")"

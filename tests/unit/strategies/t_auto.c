@@ -38,15 +38,6 @@ static const char larger[] =
     "{\"c\": " CHOICE ", \"n\": {\"type\": \"int\", \"min\": 1, \"max\": 7}, "
     "\"m\": {\"type\": \"int\", \"min\": 1, \"max\": 2}}";
 
-/* Half of the parameters have at most 16 values, and fewer than half. */
-#define LEVELS(n_) "{\"type\": \"int\", \"min\": 1, \"max\": " #n_ "}"
-static const char half[] = "{\"a\": " FLOAT ", \"n\": " LEVELS(
-    16) ", \"f\": {\"type\": \"fixed\", \"value\": \"x\"}}";
-static const char fewer[] = "{\"a\": " FLOAT ", \"n\": " LEVELS(17) "}";
-static const char all_when[] =
-    "{\"c\": " CHOICE ", \"d\": {\"type\": \"choice\", "
-    "\"values\": [1, 2, 3, 4, 5, 6, 7], \"when\": {\"c\": [1]}}}";
-
 static const struct {
 	const char *space;
 	int64_t finished;
@@ -57,20 +48,24 @@ static const struct {
 } rows[] = {
 	{ small, 0, 60, 1, false, "grid", "20 settings" },
 	{ small, 300, 60, 2, true, "grid", "20 settings" },
-	{ larger, 0, 60, 1, false, "sobol", "fewer than 5 finished" },
-	{ larger, 0, 60, 1, true, "sobol", "fewer than 10" },
-	{ larger, 4, 60, 1, false, "sobol", "fewer than 5 finished" },
-	{ larger, 5, 60, 1, false, "gp", "fewer than 200" },
-	{ larger, 5, 60, 1, true, "sobol", "fewer than 10" },
-	{ larger, 5, 0.19, 1, false, "sobol", "fewer than 10" },
-	{ larger, 5, 60, 2, false, "sobol", "fewer than 10" },
-	{ choices, 5, 60, 1, false, "gp", "fewer than 200" },
-	{ half, 5, 60, 1, false, "gp", "fewer than 200" },
-	{ fewer, 5, 60, 1, false, "sobol", "fewer than 10" },
-	{ mixed, 5, 60, 1, false, "sobol", "fewer than 10" },
-	{ all_when, 5, 60, 1, false, "sobol", "fewer than 10" },
-	{ numbers, 0, 0, 1, false, "sobol", "fewer than 10" },
-	{ numbers, 4, 60, 1, true, "sobol", "fewer than 10" },
+	{ larger, 0, 60, 1, false, "middle", "fewer than 6" },
+	{ larger, 0, 60, 1, true, "middle", "fewer than 5 finished" },
+	{ larger, 4, 60, 1, false, "middle", "fewer than 6" },
+	{ larger, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ larger, 6, 60, 1, true, "tpe", "hpotune-worker" },
+	{ larger, 4, 0.19, 1, false, "middle", "fewer than 6" },
+	{ larger, 4, 60, 2, false, "middle",
+	    "several objectives, fewer than 10" },
+	{ choices, 4, 60, 1, false, "middle", "fewer than 6" },
+	{ choices, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ mixed, 4, 60, 1, false, "middle", "fewer than 6" },
+	{ mixed, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ conditions, 4, 60, 1, false, "middle", "fewer than 6" },
+	{ numbers, 0, 0, 1, false, "middle", "fewer than 6" },
+	{ numbers, 4, 60, 1, true, "middle", "fewer than 6" },
+	{ numbers, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ numbers, 6, 60, 2, false, "middle",
+	    "several objectives, fewer than 10" },
 	{ numbers, 10, 0, 1, false, "gp", "fewer than 200" },
 	{ numbers, 10, 1, 1, false, "gp", "fewer than 200" },
 	{ numbers, 10, 0.19, 1, false, "tpe", "less than 0.2 s" },
@@ -91,7 +86,8 @@ static const struct {
 	{ conditions, 10, 60, 1, false, "gp", "fewer than 200" },
 	{ conditions, 200, 60, 1, false, "gp", "have conditions" },
 	{ conditions, 500, 60, 1, false, "tpe", "have conditions" },
-	{ numbers, 4, 60, 2, false, "sobol", "fewer than 10" },
+	{ numbers, 4, 60, 2, false, "middle",
+	    "several objectives, fewer than 10" },
 	{ numbers, 10, 60, 2, false, "gp",
 	    "several objectives, fewer than 200" },
 	{ conditions, 199, 0, 3, false, "gp",
@@ -110,6 +106,16 @@ static const struct {
 	    "several objectives, fewer than 1000" },
 	{ numbers, 1000, 60, 3, false, "nsga2", "several objectives, 1000" },
 };
+
+extern const struct strategy strategy_middle;
+
+/* Also the one that starts a study, which no study names. */
+static const struct strategy *
+find(const char *name)
+{
+	return strcmp(name, "middle") == 0 ? &strategy_middle
+					   : strategy_find(name);
+}
 
 static struct space *
 space_of(const char *text, struct json_doc **doc)
@@ -194,7 +200,7 @@ static void
 test_same(const char *name, const char *text, int64_t finished, size_t losses,
     double seconds, int64_t n_known)
 {
-	const struct strategy *other = strategy_find(name);
+	const struct strategy *other = find(name);
 	struct json_doc *doc;
 	struct space *space = space_of(text, &doc);
 	struct history *h = history_of(space, finished, losses);
@@ -236,11 +242,10 @@ answers_as(const char *name, const char *other, const struct strategy_ask *ask)
 
 	for (i = 0; i < 2; i++) {
 		out = (struct suggestion){ .x = x[i] };
-		if (plugin_options_read(&options,
-			strategy_find(names[i])->options, NULL, NULL, &e) != 0)
+		if (plugin_options_read(
+			&options, find(names[i])->options, NULL, NULL, &e) != 0)
 			return false;
-		if (strategy_find(names[i])->suggest(&out, ask, options, &e) !=
-		    0)
+		if (find(names[i])->suggest(&out, ask, options, &e) != 0)
 			x[i][0] = -1 - (double)i;
 		plugin_options_free(options);
 	}
@@ -248,11 +253,12 @@ answers_as(const char *name, const char *other, const struct strategy_ask *ask)
 }
 
 /*
- * The start of auto, gp and tpe is ten trials that have finished or run, of
- * which five have finished; trials that wait or were cancelled do not count.
+ * The start of auto and gp is six trials that have finished or run, of which
+ * five have finished, and that of tpe is ten; trials that wait or were cancelled
+ * do not count.
  */
 static void
-test_parallel(int64_t finished, int64_t running, bool start)
+test_parallel(int64_t finished, int64_t running, bool start, bool start_tpe)
 {
 	struct json_doc *doc;
 	struct space *space = space_of(numbers, &doc);
@@ -272,11 +278,11 @@ test_parallel(int64_t finished, int64_t running, bool start)
 	for (i = running; i < 3; i++)
 		history_end(h, finished + 3 + i, TRIAL_CANCELLED, NAN);
 	ask.trial = history_count(h) + 1;
-	ok((strcmp(strategy_find("auto")->choose(&ask, &why)->name, "sobol") ==
+	ok((strcmp(strategy_find("auto")->choose(&ask, &why)->name, "middle") ==
 	       0) == start,
 	    "auto, %d finished and %d running", (int)finished, (int)running);
-	ok(answers_as("gp", "sobol", &ask) == start, "gp is asked so, too");
-	ok(answers_as("tpe", "random", &ask) == start, "and tpe");
+	ok(answers_as("gp", "middle", &ask) == start, "gp is asked so, too");
+	ok(answers_as("tpe", "random", &ask) == start_tpe, "and tpe");
 	history_free(h);
 	space_free(space);
 	json_free(doc);
@@ -291,8 +297,66 @@ test_start(void)
 	struct strategy_ask ask = { .space = space, .seed = 1, .trial = 1 };
 	const char *why = NULL;
 
-	is_str(strategy_find("auto")->choose(&ask, &why)->name, "sobol",
-	    "without a history evenly spread points");
+	is_str(strategy_find("auto")->choose(&ask, &why)->name, "middle",
+	    "without a history the middle");
+	space_free(space);
+	json_free(doc);
+}
+
+/* A suggestion of the start; x has four numbers. */
+static void
+middle_at(double *x, const struct space *space, int64_t trial,
+    int64_t n_enqueued, unsigned redraw)
+{
+	struct strategy_ask ask = { .space = space,
+		.seed = 1,
+		.trial = trial,
+		.n_enqueued = n_enqueued,
+		.redraw = redraw };
+	struct suggestion out = { .x = x };
+	struct err e = ERR_INIT;
+
+	ok(strategy_middle.suggest(&out, &ask, NULL, &e) == 0, "trial %d",
+	    (int)trial);
+}
+
+/*
+ * The first suggestion of a study is the middle of all ranges; a prior has its
+ * median there, and a choice without an order that of sobol.
+ */
+static void
+test_middle(void)
+{
+	static const char text[] =
+	    "{\"a\": " FLOAT ", \"p\": {\"type\": \"float\", \"min\": 0, "
+	    "\"max\": 1, \"mean\": 0.2, \"sd\": 0.01}, \"o\": {\"type\": "
+	    "\"choice\", \"values\": [1, 2, 3], \"ordered\": true}, "
+	    "\"c\": " CHOICE "}";
+	struct json_doc *doc;
+	struct space *space = space_of(text, &doc);
+	const struct strategy *sobol = strategy_find("sobol");
+	struct strategy_ask ask = { .space = space, .seed = 1, .trial = 1 };
+	struct option_value *options;
+	double first[4], x[4], even[4];
+	struct suggestion out = { .x = even };
+	struct err e = ERR_INIT;
+
+	if (plugin_options_read(&options, sobol->options, NULL, NULL, &e) != 0)
+		return;
+	ok(sobol->suggest(&out, &ask, options, &e) == 0, "the first of sobol");
+	middle_at(first, space, 1, 0, 0);
+	ok(first[0] == 0.5 && first[2] == 0.5, "the middle of a range");
+	ok(fabs(first[1] - 0.2) < 1e-6, "and of a prior: %g", first[1]);
+	ok(first[3] == even[3], "a choice without an order is as of sobol");
+	ask.trial = 2;
+	ok(sobol->suggest(&out, &ask, options, &e) == 0, "the second");
+	middle_at(x, space, 2, 0, 0);
+	ok(memcmp(x, even, sizeof x) == 0, "the second is that of sobol");
+	middle_at(x, space, 4, 3, 0);
+	ok(memcmp(x, first, sizeof x) == 0, "enqueued trials do not count");
+	middle_at(x, space, 1, 0, 1);
+	ok(x[0] != 0.5, "a second answer for the first trial is another one");
+	plugin_options_free(options);
 	space_free(space);
 	json_free(doc);
 }
@@ -305,17 +369,21 @@ main(void)
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		test_row(i);
 	test_start();
-	test_parallel(4, 0, true);
-	test_parallel(4, 20, true);
-	test_parallel(5, 4, true);
-	test_parallel(5, 5, false);
-	test_parallel(9, 0, true);
-	test_parallel(9, 1, false);
-	test_parallel(10, 0, false);
-	test_same("sobol", numbers, 0, 1, 0, 0);
-	test_same("sobol", choices, 4, 1, 60, 0);
-	test_same("gp", choices, 5, 1, 60, 0);
-	test_same("sobol", mixed, 5, 1, 60, 0);
+	test_middle();
+	test_parallel(4, 0, true, true);
+	test_parallel(4, 20, true, true);
+	test_parallel(5, 0, true, true);
+	test_parallel(5, 1, false, true);
+	test_parallel(5, 4, false, true);
+	test_parallel(5, 5, false, false);
+	test_parallel(6, 0, false, true);
+	test_parallel(9, 1, false, false);
+	test_parallel(10, 0, false, false);
+	test_same("middle", numbers, 0, 1, 0, 0);
+	test_same("middle", choices, 4, 1, 60, 0);
+	test_same("gp", choices, 6, 1, 60, 0);
+	test_same("middle", mixed, 4, 1, 60, 0);
+	test_same("gp", numbers, 6, 1, 60, 0);
 	test_same("gp", numbers, 10, 1, 60, 0);
 	test_same("gp", conditions, 45, 1, 60, 0);
 	test_same("gp", mixed, 45, 2, 60, 0);

@@ -16,14 +16,17 @@
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
+#include "strategies/gp/gp.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 
 enum {
 	SMALL = 20, /* settings: trying each costs two startups */
-	GP_TRIALS = 200, /* finished ones up to which gp is asked: of numbers */
-	GP_TRIALS_MIXED = 500, /* … with choices or conditions */
-	SEVERAL_TRIALS = 1000 /* as many for tpe with several objectives */
+	GP_TRIALS = 500, /* finished ones up to which gp is asked */
+	GP_TRIALS_SEVERAL = 200, /* … with several objectives */
+	SEVERAL_TRIALS = 1000, /* as many for tpe with several objectives */
+	STUCK_FROM = 50, /* finished trials from which tpe has turns … */
+	STUCK_TRIALS = 10 /* … when so many had no progress */
 };
 
 /* A trial that gp does not delay: it needs 7 to 20 ms for a suggestion, a tenth. */
@@ -111,24 +114,36 @@ is_few(const struct facts *f)
 	return f->finished < GP_TRIALS;
 }
 
+/*
+ * Two of four trials: of the other two one is for the surroundings of the best
+ * trial, which gp asks for in every other one (gp_region_wanted).
+ */
+static bool
+is_turn(const struct facts *f)
+{
+	return f->ask->trial % 4 == 0 || f->ask->trial % 4 == 3;
+}
+
+/* gp has no progress: tpe searches otherwise, and gp learns from it. */
+static bool
+is_stuck(const struct facts *f)
+{
+	return is_few(f) && f->finished >= STUCK_FROM && is_turn(f) &&
+	       gp_stagnation_trials(f->ask->history) >= STUCK_TRIALS;
+}
+
 /* gp can be asked, and delays no trial. */
 static bool
 is_several_of_gp(const struct facts *f)
 {
-	return is_several(f) && is_few(f) && !is_without_worker(f) &&
-	       !is_short(f) && !is_of_choices(f);
+	return is_several(f) && f->finished < GP_TRIALS_SEVERAL &&
+	       !is_without_worker(f) && !is_short(f) && !is_of_choices(f);
 }
 
 static bool
 is_several_few(const struct facts *f)
 {
 	return is_several(f) && f->finished < SEVERAL_TRIALS;
-}
-
-static bool
-is_few_mixed(const struct facts *f)
-{
-	return f->finished < GP_TRIALS_MIXED;
 }
 
 static bool
@@ -172,12 +187,12 @@ static const struct {
 	    "several objectives, 1000 finished trials or more" },
 	{ is_without_worker, &strategy_tpe, "hpotune-worker cannot be used" },
 	{ is_short, &strategy_tpe, "trials take less than 0.2 s on average" },
-	{ is_few, &strategy_gp, "fewer than 200 finished trials" },
+	{ is_stuck, &strategy_tpe,
+	    "50 finished trials or more, the last 10 without progress: tpe for "
+	    "every other trial" },
+	{ is_few, &strategy_gp, "fewer than 500 finished trials" },
 	{ is_numeric, &strategy_cmaes,
-	    "200 finished trials or more, all parameters are numbers" },
-	{ is_few_mixed, &strategy_gp,
-	    "fewer than 500 finished trials, some parameters are choices or "
-	    "have conditions" },
+	    "500 finished trials or more, all parameters are numbers" },
 	{ is_any, &strategy_tpe,
 	    "500 finished trials or more, some parameters are choices or have "
 	    "conditions" },
@@ -192,7 +207,7 @@ auto_choose(struct strategy_ask *ask, const char **why)
 	while (!rows[i].holds(&f))
 		i++;
 	*why = rows[i].why;
-	/* cmaes starts from the best trials of gp. */
+	/* cmaes starts from the best of the trials before it. */
 	if (rows[i].use == &strategy_cmaes)
 		ask->n_known = startup_last(ask->history, GP_TRIALS);
 	return rows[i].use;

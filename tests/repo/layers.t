@@ -54,7 +54,7 @@ src/html	src/base src/base/json @model src/store src/server/status src/cli/commo
 src/web	@loop @model src/store src/cli/common src/html src/server/status	-
 src/cli	@loop @model schema src/store src/cli/common src/web src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
-strategies/auto	@math	-
+strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
 strategies/gp	@math kernels/kernels.h strategies/evolution/pareto.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
 strategies/cmaes	@math kernels/kernels.h strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-

@@ -49,7 +49,7 @@ is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial = 12')" 
 
 study long 0.25
 "$HPOTUNE" start -q long.json
-is "$(who long)" 'gp: fewer than 200 finished trials' 'long trials: gp'
+is "$(who long)" 'gp: fewer than 500 finished trials' 'long trials: gp'
 study short 0
 "$HPOTUNE" start -q --trials 1 short.json
 sqlite3 short.db 'UPDATE t_trial SET seconds = 0.01'
@@ -74,27 +74,27 @@ is "$(sql killed.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY tr
     "$(sql long.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY trial')" \
     'for the same reasons'
 
-# After 200 trials of a minute it is cmaes, which takes the trials as known ones:
+# After 500 trials of a minute it is cmaes, which takes the trials as known ones:
 # another setting than if they were its own.
 mkdir own
 pretended='"backend": { "name": "pretend", "steps": 1, "seconds_per_step": 0.001 }'
 sed -e "s/\"limits\"/$pretended, \"limits\"/" \
-    -e 's/"old"/"many"/; s/: 12, /: 200, /' old.json >many.json
+    -e 's/"old"/"many"/; s/: 12, /: 500, /' old.json >many.json
 "$HPOTUNE" start -q many.json
 sqlite3 many.db 'UPDATE t_trial SET seconds = 60'
 cp many.db many.json own
-sed 's/"name": "random", //; s/: 200/: 201/' many.json >m && mv m many.json
-sed 's/random/cmaes/; s/: 200/: 201/' own/many.json >m && mv m own/many.json
+sed 's/"name": "random", //; s/: 500/: 501/' many.json >m && mv m many.json
+sed 's/random/cmaes/; s/: 500/: 501/' own/many.json >m && mv m own/many.json
 "$HPOTUNE" start -q many.json
 "$HPOTUNE" start -q own/many.json
 last() { # database
-	sql "$1" 'SELECT strategy, reason FROM suggestions WHERE trial = 201'
+	sql "$1" 'SELECT strategy, reason FROM suggestions WHERE trial = 501'
 }
 is "$(last many.db)" \
-    'cmaes|200 finished trials or more, all parameters are numbers' \
-    'after 200 trials cmaes'
+    'cmaes|500 finished trials or more, all parameters are numbers' \
+    'after 500 trials cmaes'
 is "$(last own/many.db)" 'cmaes|' 'cmaes by its name'
-params='SELECT params FROM trials WHERE trial = 201'
+params='SELECT params FROM trials WHERE trial = 501'
 ok 'the trials before are known trials of cmaes, as the manual says' \
     [ "$(sql many.db "$params")" != "$(sql own/many.db "$params")" ]
 

@@ -51,40 +51,49 @@ static const struct {
 	{ larger, 0, 60, 1, false, "middle", "fewer than 6" },
 	{ larger, 0, 60, 1, true, "middle", "fewer than 5 finished" },
 	{ larger, 4, 60, 1, false, "middle", "fewer than 6" },
-	{ larger, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ larger, 6, 60, 1, false, "gp", "fewer than 500" },
 	{ larger, 6, 60, 1, true, "tpe", "hpotune-worker" },
 	{ larger, 4, 0.19, 1, false, "middle", "fewer than 6" },
 	{ larger, 4, 60, 2, false, "middle",
 	    "several objectives, fewer than 10" },
 	{ choices, 4, 60, 1, false, "middle", "fewer than 6" },
-	{ choices, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ choices, 6, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 4, 60, 1, false, "middle", "fewer than 6" },
-	{ mixed, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ mixed, 6, 60, 1, false, "gp", "fewer than 500" },
 	{ conditions, 4, 60, 1, false, "middle", "fewer than 6" },
 	{ numbers, 0, 0, 1, false, "middle", "fewer than 6" },
 	{ numbers, 4, 60, 1, true, "middle", "fewer than 6" },
-	{ numbers, 6, 60, 1, false, "gp", "fewer than 200" },
+	{ numbers, 6, 60, 1, false, "gp", "fewer than 500" },
 	{ numbers, 6, 60, 2, false, "middle",
 	    "several objectives, fewer than 10" },
-	{ numbers, 10, 0, 1, false, "gp", "fewer than 200" },
-	{ numbers, 10, 1, 1, false, "gp", "fewer than 200" },
+	{ numbers, 10, 0, 1, false, "gp", "fewer than 500" },
+	{ numbers, 10, 1, 1, false, "gp", "fewer than 500" },
 	{ numbers, 10, 0.19, 1, false, "tpe", "less than 0.2 s" },
-	{ numbers, 10, 0.2, 1, false, "gp", "fewer than 200" },
+	{ numbers, 10, 0.2, 1, false, "gp", "fewer than 500" },
 	{ numbers, 10, 60, 1, true, "tpe", "hpotune-worker" },
-	{ numbers, 199, 60, 1, false, "gp", "fewer than 200" },
-	{ numbers, 200, 60, 1, false, "cmaes", "all parameters are numbers" },
-	{ ordered, 200, 60, 1, false, "cmaes", "all parameters are numbers" },
-	{ numbers, 200, 60, 1, true, "tpe", "hpotune-worker" },
-	{ numbers, 200, 0.01, 1, false, "tpe", "less than 0.2 s" },
-	{ mixed, 199, 60, 1, false, "gp", "fewer than 200" },
+	{ numbers, 499, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 500, 60, 1, false, "cmaes", "all parameters are numbers" },
+	{ ordered, 500, 60, 1, false, "cmaes", "all parameters are numbers" },
+	{ numbers, 500, 60, 1, true, "tpe", "hpotune-worker" },
+	{ numbers, 500, 0.01, 1, false, "tpe", "less than 0.2 s" },
+	{ numbers, 49, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 50, 60, 1, false, "tpe", "without progress" },
+	{ numbers, 51, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 52, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 53, 60, 1, false, "tpe", "without progress" },
+	{ numbers, 53, 60, 1, true, "tpe", "hpotune-worker" },
+	{ numbers, 53, 60, 2, false, "gp", "several objectives" },
+	{ choices, 53, 60, 1, false, "tpe", "without progress" },
+	{ conditions, 53, 60, 1, false, "tpe", "without progress" },
+	{ mixed, 199, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 200, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 499, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 500, 60, 1, false, "tpe", "500 finished trials or more" },
-	{ choices, 10, 60, 1, false, "gp", "fewer than 200" },
+	{ choices, 10, 60, 1, false, "gp", "fewer than 500" },
 	{ choices, 499, 60, 1, false, "gp", "fewer than 500" },
 	{ choices, 500, 60, 1, false, "tpe", "500 finished trials or more" },
-	{ conditions, 10, 60, 1, false, "gp", "fewer than 200" },
-	{ conditions, 200, 60, 1, false, "gp", "have conditions" },
+	{ conditions, 10, 60, 1, false, "gp", "fewer than 500" },
+	{ conditions, 200, 60, 1, false, "gp", "fewer than 500" },
 	{ conditions, 500, 60, 1, false, "tpe", "have conditions" },
 	{ numbers, 4, 60, 2, false, "middle",
 	    "several objectives, fewer than 10" },
@@ -288,6 +297,37 @@ test_parallel(int64_t finished, int64_t running, bool start, bool start_tpe)
 	json_free(doc);
 }
 
+/* Whether the turns of tpe begin in the tenth trial after progress. */
+static void
+test_progress(void)
+{
+	struct json_doc *doc;
+	struct space *space = space_of(numbers, &doc);
+	struct history *h = history_of(space, 60, 1);
+	struct strategy_ask ask = {
+		.space = space, .history = h, .seed = 3, .trial_seconds = 60
+	};
+	const double x[3] = { 0.25, 0.75 };
+	const char *why;
+	int i;
+
+	for (i = 0; i <= 10; i++) {
+		history_add(h, history_count(h) + 1, x);
+		history_end(
+		    h, history_count(h), TRIAL_COMPLETED, i == 0 ? -1 : -0.5);
+		ask.trial = 400;
+		ok(strcmp(strategy_find("auto")->choose(&ask, &why)->name,
+		       i < 10 ? "gp" : "tpe") == 0,
+		    "%d trials after progress", i);
+		ask.trial = 401;
+		is_str(strategy_find("auto")->choose(&ask, &why)->name, "gp",
+		    "a turn of gp");
+	}
+	history_free(h);
+	space_free(space);
+	json_free(doc);
+}
+
 /* The first trial of a study has no history yet. */
 static void
 test_start(void)
@@ -370,6 +410,7 @@ main(void)
 		test_row(i);
 	test_start();
 	test_middle();
+	test_progress();
 	test_parallel(4, 0, true, true);
 	test_parallel(4, 20, true, true);
 	test_parallel(5, 0, true, true);
@@ -389,7 +430,8 @@ main(void)
 	test_same("gp", mixed, 45, 2, 60, 0);
 	test_same("tpe", numbers, 20, 1, 0.01, 0);
 	test_same("tpe", choices, 20, 2, 60, 0);
-	test_same("cmaes", numbers, 205, 1, 60, 200);
+	test_same("tpe", numbers, 50, 1, 60, 0);
+	test_same("cmaes", numbers, 505, 1, 60, 500);
 	test_same("nsga2", numbers, 1005, 3, 60, 0);
 	return done_testing();
 }

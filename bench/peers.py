@@ -1,5 +1,6 @@
 """Samplers of other projects for bench/search.py, each by the ask and tell of
-its own: HEBO, SMAC3, Nevergrad (all of PyPI), besides Optuna's in search.py.
+its own: BoTorch, HEBO, SMAC3, Nevergrad (all of PyPI), besides Optuna's in
+search.py.
 Spaces of numbers and choices without conditions; one trial at a time.
 """
 
@@ -148,11 +149,71 @@ class Nevergrad(Peer):
         self.optimizer.tell(self.asked, loss if math.isfinite(loss) else 1e300)
 
 
-KINDS = {"hebo": lambda name: Hebo(),
+class Botorch(Peer):
+    """The loop of BoTorch's documentation for numbers, with its defaults: the
+    logarithm of the expected improvement of a SingleTaskGP.  The start is that of
+    Ax: the middle, then Sobol points, five trials in all."""
+
+    module = "botorch"
+    n_first = 5
+
+    def open(self, seed):
+        import torch
+        if any(p["type"] == "choice" for p in self.space.values()):
+            raise SystemExit("botorch: no choices")
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        self.torch = torch
+        n = len(self.space)
+        self.first = torch.quasirandom.SobolEngine(
+            n, scramble=True, seed=seed).draw(self.n_first, dtype=torch.double)
+        self.first[0] = 0.5
+        self.x = torch.empty(0, n, dtype=torch.double)
+        self.y = torch.empty(0, 1, dtype=torch.double)
+
+    def value_at(self, u, p):
+        low, high = p["min"], p["max"]
+        if is_log(p):
+            value = math.exp(math.log(low) + u * math.log(high / low))
+        else:
+            value = low + u * (high - low)
+        return min(max(round(value), low), high) if p["type"] == "int" \
+            else min(max(value, low), high)
+
+    def best_improvement(self):
+        from botorch.acquisition import LogExpectedImprovement
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+        gp = SingleTaskGP(self.x, self.y)
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(gp.likelihood, gp))
+        n = self.x.shape[1]
+        bounds = self.torch.stack([self.torch.zeros(n), self.torch.ones(n)])
+        row, _ = optimize_acqf(
+            LogExpectedImprovement(gp, best_f=self.y.max()),
+            bounds=bounds.double(), q=1, num_restarts=10, raw_samples=512)
+        return row[0].detach()
+
+    def suggest(self):
+        done = self.x.shape[0]
+        self.row = self.first[done] if done < self.n_first \
+            else self.best_improvement()
+        return {k: self.value_at(float(u), p)
+                for u, (k, p) in zip(self.row, self.space.items())}
+
+    def tell(self, loss):
+        value = self.torch.tensor([[-loss]], dtype=self.torch.double)
+        self.x = self.torch.cat([self.x, self.row[None]])
+        self.y = self.torch.cat([self.y, value])
+
+
+KINDS = {"botorch": lambda name: Botorch(),
+         "hebo": lambda name: Hebo(),
          "smac": lambda name: Smac(name or "HyperparameterOptimizationFacade"),
          "nevergrad": lambda name: Nevergrad(name or "NGOpt")}
-MODULES = {"hebo": "hebo", "smac": "smac", "nevergrad": "nevergrad",
-           "optuna": "optuna", "syne": "syne_tune"}
+MODULES = {"botorch": "botorch", "hebo": "hebo", "smac": "smac",
+           "nevergrad": "nevergrad", "optuna": "optuna", "syne": "syne_tune"}
 
 
 def missing(tool):

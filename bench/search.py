@@ -13,9 +13,9 @@ k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
 A tool is a strategy of hpotune with options that are not its defaults, as
-tpe+n_ei_candidates=24+startup=sobol, a sampler of Optuna, optuna:NAME, or hebo:,
-smac: and nevergrad: of bench/peers.py (a NAME behind them is another facade or
-optimizer); one that is not installed is left out.  With --equal-epochs also a
+tpe+n_ei_candidates=24+startup=sobol, a sampler of Optuna, optuna:NAME, or
+botorch:, hebo:, smac: and nevergrad: of bench/peers.py (a NAME behind the last two
+is another facade or optimizer); one that is not installed is left out.  With --equal-epochs also a
 scheduler of Syne Tune 0.16, syne:NAME, and freeze:thaw.  NAME@8: eight trials
 run at a time, and the oldest ends first (not with --equal-epochs).  --save: each
 run is a line of FILE; a run that is there is not made again, unless PROGRAM has

@@ -25,7 +25,7 @@ enum {
 	GP_TRIALS = 500, /* finished ones up to which gp is asked */
 	GP_TRIALS_SEVERAL = 200, /* … with several objectives */
 	SEVERAL_TRIALS = 1000, /* as many for tpe with several objectives */
-	STUCK_FROM = 50, /* finished trials from which tpe has turns … */
+	STUCK_FROM = 100, /* finished trials from which tpe has turns … */
 	STUCK_TRIALS = 10 /* … when so many had no progress */
 };
 
@@ -114,6 +114,12 @@ is_few(const struct facts *f)
 	return f->finished < GP_TRIALS;
 }
 
+static bool
+is_numeric(const struct facts *f)
+{
+	return f->choices == 0 && f->conditional == 0;
+}
+
 /*
  * Two of four trials: of the other two one is for the surroundings of the best
  * trial, which gp asks for in every other one (gp_region_wanted).
@@ -124,11 +130,15 @@ is_turn(const struct facts *f)
 	return f->ask->trial % 4 == 0 || f->ask->trial % 4 == 3;
 }
 
-/* gp has no progress: tpe searches otherwise, and gp learns from it. */
+/*
+ * gp has no progress with numbers: tpe searches otherwise, and gp learns from it.
+ * With choices it was no better.
+ */
 static bool
 is_stuck(const struct facts *f)
 {
-	return is_few(f) && f->finished >= STUCK_FROM && is_turn(f) &&
+	return is_numeric(f) && is_few(f) && f->finished >= STUCK_FROM &&
+	       is_turn(f) &&
 	       gp_stagnation_trials(f->ask->history) >= STUCK_TRIALS;
 }
 
@@ -144,12 +154,6 @@ static bool
 is_several_few(const struct facts *f)
 {
 	return is_several(f) && f->finished < SEVERAL_TRIALS;
-}
-
-static bool
-is_numeric(const struct facts *f)
-{
-	return f->choices == 0 && f->conditional == 0;
 }
 
 static bool
@@ -188,8 +192,8 @@ static const struct {
 	{ is_without_worker, &strategy_tpe, "hpotune-worker cannot be used" },
 	{ is_short, &strategy_tpe, "trials take less than 0.2 s on average" },
 	{ is_stuck, &strategy_tpe,
-	    "50 finished trials or more, the last 10 without progress: tpe for "
-	    "every other trial" },
+	    "100 finished trials or more, the last 10 without progress, all "
+	    "parameters are numbers: tpe for every other trial" },
 	{ is_few, &strategy_gp, "fewer than 500 finished trials" },
 	{ is_numeric, &strategy_cmaes,
 	    "500 finished trials or more, all parameters are numbers" },

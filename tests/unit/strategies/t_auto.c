@@ -76,15 +76,17 @@ static const struct {
 	{ ordered, 500, 60, 1, false, "cmaes", "all parameters are numbers" },
 	{ numbers, 500, 60, 1, true, "tpe", "hpotune-worker" },
 	{ numbers, 500, 0.01, 1, false, "tpe", "less than 0.2 s" },
-	{ numbers, 49, 60, 1, false, "gp", "fewer than 500" },
-	{ numbers, 50, 60, 1, false, "tpe", "without progress" },
-	{ numbers, 51, 60, 1, false, "gp", "fewer than 500" },
-	{ numbers, 52, 60, 1, false, "gp", "fewer than 500" },
-	{ numbers, 53, 60, 1, false, "tpe", "without progress" },
-	{ numbers, 53, 60, 1, true, "tpe", "hpotune-worker" },
-	{ numbers, 53, 60, 2, false, "gp", "several objectives" },
-	{ choices, 53, 60, 1, false, "tpe", "without progress" },
-	{ conditions, 53, 60, 1, false, "tpe", "without progress" },
+	{ numbers, 97, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 98, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 100, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 101, 60, 1, false, "tpe", "without progress" },
+	{ numbers, 102, 60, 1, false, "tpe", "without progress" },
+	{ numbers, 103, 60, 1, false, "gp", "fewer than 500" },
+	{ numbers, 101, 60, 1, true, "tpe", "hpotune-worker" },
+	{ numbers, 101, 60, 2, false, "gp", "several objectives" },
+	{ ordered, 101, 60, 1, false, "tpe", "without progress" },
+	{ choices, 101, 60, 1, false, "gp", "fewer than 500" },
+	{ conditions, 101, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 199, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 200, 60, 1, false, "gp", "fewer than 500" },
 	{ mixed, 499, 60, 1, false, "gp", "fewer than 500" },
@@ -303,7 +305,7 @@ test_progress(void)
 {
 	struct json_doc *doc;
 	struct space *space = space_of(numbers, &doc);
-	struct history *h = history_of(space, 60, 1);
+	struct history *h = history_of(space, 100, 1);
 	struct strategy_ask ask = {
 		.space = space, .history = h, .seed = 3, .trial_seconds = 60
 	};
@@ -430,7 +432,7 @@ main(void)
 	test_same("gp", mixed, 45, 2, 60, 0);
 	test_same("tpe", numbers, 20, 1, 0.01, 0);
 	test_same("tpe", choices, 20, 2, 60, 0);
-	test_same("tpe", numbers, 50, 1, 60, 0);
+	test_same("tpe", numbers, 101, 1, 60, 0);
 	test_same("cmaes", numbers, 505, 1, 60, 500);
 	test_same("nsga2", numbers, 1005, 3, 60, 0);
 	return done_testing();

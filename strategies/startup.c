@@ -14,24 +14,46 @@
 static const double least_finished = 5;
 
 /* Trials before a Gaussian process is used: bench/RESULTS.md. */
-static const double of_one = 6, of_several = 10;
+static const double of_numbers = 6, of_few_values = 5, of_others = 10;
+
+enum { FEW_LEVELS = 16 }; /* a number with so many is like a choice */
 
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_sobol;
 
 const char *const startup_choices[] = { "random", "sobol", "middle", NULL };
 
+static bool
+is_several(const struct history *h)
+{
+	return h != NULL && history_n_objectives(h) > 1;
+}
+
+bool
+startup_is_of_numbers(const struct space *space, const struct history *h)
+{
+	const struct param *p;
+	size_t i;
+
+	for (i = 0; i < space->n; i++) {
+		p = &space->params[i];
+		if (param_levels(p) != 1 &&
+		    (p->when != NULL ||
+			(p->type == PARAM_CHOICE && !p->ordered)))
+			return false;
+	}
+	return !is_several(h);
+}
+
 /*
- * One of sobol, with its defaults; but the first of the study is the middle of
- * all ranges that have one, where a prior counts as its median.  Choices that are
- * not ordered stay those of sobol.
+ * One of sobol, with its defaults; but of numbers the first of the study is the
+ * middle of all ranges, where a prior counts as its median.
  */
 static int
 middle_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	struct option_value *defaults;
-	const struct param *p;
 	size_t i;
 	int rc;
 
@@ -41,13 +63,11 @@ middle_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		return -1;
 	rc = strategy_sobol.suggest(out, ask, defaults, e);
 	plugin_options_free(defaults);
-	if (rc != 0 || ask->redraw > 0 || ask->trial > 1 + ask->n_enqueued)
+	if (rc != 0 || ask->redraw > 0 || ask->trial > 1 + ask->n_enqueued ||
+	    !startup_is_of_numbers(ask->space, ask->history))
 		return rc;
-	for (i = 0; i < ask->space->n; i++) {
-		p = &ask->space->params[i];
-		if (p->type != PARAM_CHOICE || p->ordered)
-			out->x[i] = prior_move_one(p, 0.5);
-	}
+	for (i = 0; i < ask->space->n; i++)
+		out->x[i] = prior_move_one(&ask->space->params[i], 0.5);
 	return 0;
 }
 
@@ -142,9 +162,26 @@ startup_lasts(const struct history *h, double n)
 }
 
 double
-startup_trials(const struct history *h)
+startup_trials(const struct space *space, const struct history *h)
 {
-	return h != NULL && history_n_objectives(h) > 1 ? of_several : of_one;
+	const struct param *p;
+	size_t n = 0, few = 0, i;
+	uint64_t levels;
+
+	if (startup_is_of_numbers(space, h))
+		return of_numbers;
+	for (i = 0; i < space->n; i++) {
+		p = &space->params[i];
+		levels = param_levels(p);
+		if (levels == 1)
+			continue;
+		if (p->when != NULL)
+			return of_others;
+		n++;
+		few += p->type == PARAM_CHOICE ||
+		       (levels > 0 && levels <= FEW_LEVELS);
+	}
+	return 2 * few < n || is_several(h) ? of_others : of_few_values;
 }
 
 bool

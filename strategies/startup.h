@@ -68,10 +68,17 @@ int64_t startup_last(const struct history *, size_t n);
  */
 bool startup_lasts(const struct history *, double n);
 /*
- * How many trials come before the first model of gp where no option says it: 6,
- * or 10 with several objectives.  history may be NULL.
+ * Whether there is one objective and no parameter with more than one value is an
+ * unordered choice or has a condition.  history may be NULL.
  */
-double startup_trials(const struct history *);
+bool startup_is_of_numbers(const struct space *, const struct history *);
+/*
+ * How many trials come before the first model of gp where no option says it: 6
+ * of numbers alone (startup_is_of_numbers); 5 with one objective, without
+ * conditions, and where at least half of the parameters are choices or numbers
+ * of at most 16 values; otherwise 10.  history may be NULL.
+ */
+double startup_trials(const struct space *, const struct history *);
 /*
  * Whether fewer than n_startup_trials have finished; for _asked as in
  * startup_lasts.  history may be NULL.

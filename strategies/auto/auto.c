@@ -22,6 +22,7 @@
 
 enum {
 	SMALL = 20, /* settings: trying each costs two startups */
+	STARTUP = 10, /* trials before a model is used, with choices */
 	GP_TRIALS = 500, /* finished ones up to which gp is asked */
 	GP_TRIALS_SEVERAL = 200, /* … with several objectives */
 	SEVERAL_TRIALS = 1000, /* as many for tpe with several objectives */
@@ -93,13 +94,35 @@ static bool
 is_starting(const struct facts *f)
 {
 	return f->ask->history == NULL ||
-	       startup_lasts(f->ask->history, startup_trials(f->ask->history));
+	       startup_lasts(f->ask->history,
+		   startup_trials(f->ask->space, f->ask->history));
 }
 
 static bool
-is_starting_several(const struct facts *f)
+is_starting_of_numbers(const struct facts *f)
 {
-	return is_several(f) && is_starting(f);
+	return is_starting(f) &&
+	       startup_is_of_numbers(f->ask->space, f->ask->history);
+}
+
+/*
+ * The first model is one of gp that needs fewer trials than others; without gp
+ * it is one that does not.
+ */
+static bool
+is_starting_of_few(const struct facts *f)
+{
+	return is_starting(f) && !is_without_worker(f) && !is_short(f) &&
+	       startup_trials(f->ask->space, f->ask->history) < STARTUP;
+}
+
+static bool
+is_starting_longer(const struct facts *f)
+{
+	return is_starting(f) ||
+	       (!startup_is_of_numbers(f->ask->space, f->ask->history) &&
+		   (is_without_worker(f) || is_short(f)) &&
+		   startup_lasts(f->ask->history, STARTUP));
 }
 
 static bool
@@ -168,6 +191,7 @@ extern const struct strategy strategy_gp;
 extern const struct strategy strategy_grid;
 extern const struct strategy strategy_nsga2;
 extern const struct strategy strategy_middle;
+extern const struct strategy strategy_sobol;
 extern const struct strategy strategy_tpe;
 
 /* The first row that holds; hpotune-strategies(7) has the same rows. */
@@ -177,12 +201,15 @@ static const struct {
 	const char *why;
 } rows[] = {
 	{ is_small, &strategy_grid, "at most 20 settings: each once" },
-	{ is_starting_several, &strategy_middle,
-	    "several objectives, fewer than 10 trials, or fewer than 5 "
-	    "finished: the middle of all ranges, then evenly spread points" },
-	{ is_starting, &strategy_middle,
-	    "fewer than 6 trials, or fewer than 5 finished: the middle of all "
-	    "ranges, then evenly spread points" },
+	{ is_starting_of_numbers, &strategy_middle,
+	    "numbers alone, fewer than 6 trials, or fewer than 5 finished: the "
+	    "middle of all ranges, then evenly spread points" },
+	{ is_starting_of_few, &strategy_sobol,
+	    "fewer than 5 finished trials, most parameters are choices or have "
+	    "few values: evenly spread points" },
+	{ is_starting_longer, &strategy_sobol,
+	    "fewer than 10 trials, or fewer than 5 finished: evenly spread "
+	    "points" },
 	{ is_several_of_gp, &strategy_gp,
 	    "several objectives, fewer than 200 finished trials" },
 	{ is_several_few, &strategy_tpe,

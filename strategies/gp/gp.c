@@ -40,8 +40,9 @@ static const struct option options[] = {
 	    .type = OPTION_INT,
 	    .min = 1,
 	    .max = 1e9,
-	    .help = "trials before the model is used; default: 6, or 10 with "
-		    "several objectives" },
+	    .help = "trials before the model is used; default: 6 with numbers "
+		    "alone, 5 where most parameters are choices or have few "
+		    "values, otherwise 10" },
 	{ .name = "startup",
 	    .type = OPTION_TEXT,
 	    .choices = startup_choices,
@@ -364,7 +365,8 @@ is_starting(const struct strategy_ask *ask, const struct option_value *values)
 
 	return ask->history == NULL ||
 	       startup_lasts(ask->history,
-		   o->is_set ? o->number : startup_trials(ask->history));
+		   o->is_set ? o->number
+			     : startup_trials(ask->space, ask->history));
 }
 
 static int

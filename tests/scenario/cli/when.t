@@ -46,7 +46,7 @@ branches="min(count(DISTINCT $mom), count(DISTINCT $either), count(DISTINCT $wid
 # a model may prefer any branch: the seeds are such that it comes to all.
 for strategy in random sobol tpe gp cmaes nsga2 bohb auto; do
 	seed=3
-	case $strategy in gp) seed=8 ;; auto) seed=4 ;; esac
+	[ $strategy != gp ] || seed=8
 	study "$strategy" "{ \"name\": \"$strategy\", \"seed\": $seed }" 40 \
 	    '"backend": { "name": "pretend", "steps": 1, "noise": 10,
 	    "seconds_per_step": 0.001 },'

@@ -42,7 +42,7 @@ sqlite3 cold.db 'UPDATE t_trial SET seconds = 0.01'
 is "$(sql cold.db 'SELECT strategy FROM study')" auto 'the default'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 6
     GROUP BY strategy')" \
-    'middle|fewer than 6 trials, or fewer than 5 finished: the middle of all ranges, then evenly spread points' \
+    'middle|numbers alone, fewer than 6 trials, or fewer than 5 finished: the middle of all ranges, then evenly spread points' \
     'begins in the middle'
 is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial = 12')" \
     'tpe|trials take less than 0.2 s on average' 'then it is the duration'

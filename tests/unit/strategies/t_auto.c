@@ -38,6 +38,19 @@ static const char larger[] =
     "{\"c\": " CHOICE ", \"n\": {\"type\": \"int\", \"min\": 1, \"max\": 7}, "
     "\"m\": {\"type\": \"int\", \"min\": 1, \"max\": 2}}";
 
+/*
+ * Half of the parameters have at most 16 values, and fewer than half; a choice is
+ * among them.
+ */
+#define LEVELS(n_) "{\"type\": \"int\", \"min\": 1, \"max\": " #n_ "}"
+static const char half[] = "{\"c\": " CHOICE ", \"a\": " FLOAT ", \"b\": " FLOAT
+			   ", \"n\": " LEVELS(16) "}";
+static const char fewer[] =
+    "{\"c\": " CHOICE ", \"a\": " FLOAT ", \"n\": " LEVELS(17) "}";
+static const char all_when[] =
+    "{\"c\": " CHOICE ", \"d\": {\"type\": \"choice\", "
+    "\"values\": [1, 2, 3, 4, 5, 6, 7], \"when\": {\"c\": [1]}}}";
+
 static const struct {
 	const char *space;
 	int64_t finished;
@@ -48,24 +61,26 @@ static const struct {
 } rows[] = {
 	{ small, 0, 60, 1, false, "grid", "20 settings" },
 	{ small, 300, 60, 2, true, "grid", "20 settings" },
-	{ larger, 0, 60, 1, false, "middle", "fewer than 6" },
-	{ larger, 0, 60, 1, true, "middle", "fewer than 5 finished" },
-	{ larger, 4, 60, 1, false, "middle", "fewer than 6" },
-	{ larger, 6, 60, 1, false, "gp", "fewer than 500" },
-	{ larger, 6, 60, 1, true, "tpe", "hpotune-worker" },
-	{ larger, 4, 0.19, 1, false, "middle", "fewer than 6" },
-	{ larger, 4, 60, 2, false, "middle",
-	    "several objectives, fewer than 10" },
-	{ choices, 4, 60, 1, false, "middle", "fewer than 6" },
-	{ choices, 6, 60, 1, false, "gp", "fewer than 500" },
-	{ mixed, 4, 60, 1, false, "middle", "fewer than 6" },
-	{ mixed, 6, 60, 1, false, "gp", "fewer than 500" },
-	{ conditions, 4, 60, 1, false, "middle", "fewer than 6" },
+	{ larger, 0, 60, 1, false, "sobol", "fewer than 5 finished" },
+	{ larger, 0, 60, 1, true, "sobol", "fewer than 10" },
+	{ larger, 4, 60, 1, false, "sobol", "fewer than 5 finished" },
+	{ larger, 5, 60, 1, false, "gp", "fewer than 500" },
+	{ larger, 5, 60, 1, true, "sobol", "fewer than 10" },
+	{ larger, 5, 0.19, 1, false, "sobol", "fewer than 10" },
+	{ larger, 5, 60, 2, false, "sobol", "fewer than 10" },
+	{ larger, 10, 60, 1, true, "tpe", "hpotune-worker" },
+	{ choices, 5, 60, 1, false, "gp", "fewer than 500" },
+	{ half, 5, 60, 1, false, "gp", "fewer than 500" },
+	{ fewer, 5, 60, 1, false, "sobol", "fewer than 10" },
+	{ mixed, 5, 60, 1, false, "sobol", "fewer than 10" },
+	{ all_when, 5, 60, 1, false, "sobol", "fewer than 10" },
 	{ numbers, 0, 0, 1, false, "middle", "fewer than 6" },
 	{ numbers, 4, 60, 1, true, "middle", "fewer than 6" },
+	{ numbers, 4, 0.19, 1, false, "middle", "fewer than 6" },
 	{ numbers, 6, 60, 1, false, "gp", "fewer than 500" },
-	{ numbers, 6, 60, 2, false, "middle",
-	    "several objectives, fewer than 10" },
+	{ numbers, 6, 60, 1, true, "tpe", "hpotune-worker" },
+	{ numbers, 6, 60, 2, false, "sobol", "fewer than 10" },
+	{ ordered, 4, 60, 1, false, "middle", "fewer than 6" },
 	{ numbers, 10, 0, 1, false, "gp", "fewer than 500" },
 	{ numbers, 10, 1, 1, false, "gp", "fewer than 500" },
 	{ numbers, 10, 0.19, 1, false, "tpe", "less than 0.2 s" },
@@ -97,8 +112,7 @@ static const struct {
 	{ conditions, 10, 60, 1, false, "gp", "fewer than 500" },
 	{ conditions, 200, 60, 1, false, "gp", "fewer than 500" },
 	{ conditions, 500, 60, 1, false, "tpe", "have conditions" },
-	{ numbers, 4, 60, 2, false, "middle",
-	    "several objectives, fewer than 10" },
+	{ numbers, 4, 60, 2, false, "sobol", "fewer than 10" },
 	{ numbers, 10, 60, 2, false, "gp",
 	    "several objectives, fewer than 200" },
 	{ conditions, 199, 0, 3, false, "gp",
@@ -345,7 +359,7 @@ test_start(void)
 	json_free(doc);
 }
 
-/* A suggestion of the start; x has four numbers. */
+/* A suggestion of the start; x has three numbers. */
 static void
 middle_at(double *x, const struct space *space, int64_t trial,
     int64_t n_enqueued, unsigned redraw)
@@ -363,8 +377,8 @@ middle_at(double *x, const struct space *space, int64_t trial,
 }
 
 /*
- * The first suggestion of a study is the middle of all ranges; a prior has its
- * median there, and a choice without an order that of sobol.
+ * The first suggestion for numbers is the middle of all ranges; a prior has its
+ * median there.  With a choice that has no order it is that of sobol.
  */
 static void
 test_middle(void)
@@ -372,14 +386,13 @@ test_middle(void)
 	static const char text[] =
 	    "{\"a\": " FLOAT ", \"p\": {\"type\": \"float\", \"min\": 0, "
 	    "\"max\": 1, \"mean\": 0.2, \"sd\": 0.01}, \"o\": {\"type\": "
-	    "\"choice\", \"values\": [1, 2, 3], \"ordered\": true}, "
-	    "\"c\": " CHOICE "}";
+	    "\"choice\", \"values\": [1, 2, 3], \"ordered\": true}}";
 	struct json_doc *doc;
 	struct space *space = space_of(text, &doc);
 	const struct strategy *sobol = strategy_find("sobol");
 	struct strategy_ask ask = { .space = space, .seed = 1, .trial = 1 };
 	struct option_value *options;
-	double first[4], x[4], even[4];
+	double first[3], x[3], even[3];
 	struct suggestion out = { .x = even };
 	struct err e = ERR_INIT;
 
@@ -389,7 +402,6 @@ test_middle(void)
 	middle_at(first, space, 1, 0, 0);
 	ok(first[0] == 0.5 && first[2] == 0.5, "the middle of a range");
 	ok(fabs(first[1] - 0.2) < 1e-6, "and of a prior: %g", first[1]);
-	ok(first[3] == even[3], "a choice without an order is as of sobol");
 	ask.trial = 2;
 	ok(sobol->suggest(&out, &ask, options, &e) == 0, "the second");
 	middle_at(x, space, 2, 0, 0);
@@ -423,9 +435,9 @@ main(void)
 	test_parallel(9, 1, false, false);
 	test_parallel(10, 0, false, false);
 	test_same("middle", numbers, 0, 1, 0, 0);
-	test_same("middle", choices, 4, 1, 60, 0);
-	test_same("gp", choices, 6, 1, 60, 0);
-	test_same("middle", mixed, 4, 1, 60, 0);
+	test_same("sobol", choices, 4, 1, 60, 0);
+	test_same("gp", choices, 5, 1, 60, 0);
+	test_same("sobol", mixed, 5, 1, 60, 0);
 	test_same("gp", numbers, 6, 1, 60, 0);
 	test_same("gp", numbers, 10, 1, 60, 0);
 	test_same("gp", conditions, 45, 1, 60, 0);

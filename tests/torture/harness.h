@@ -37,8 +37,8 @@ pid_t harness_serve(
     struct harness *, const char *fail, const char *shim, bool traced);
 /* Wait at most us (-1: for ever) for it; true when it has ended. */
 bool harness_wait(pid_t, int64_t us, int *status);
-/* Reap all other children that have ended. */
-void harness_reap(pid_t except);
+/* Reap all other children that have ended; false when no child is left. */
+bool harness_reap(pid_t except);
 
 /* SIGKILL to a supervisor of ours, noted in the ledger; false: there is none */
 bool harness_kill_shim(struct harness *);

@@ -254,7 +254,7 @@ serve_once(struct harness *r, struct job *j, struct life *life)
 		    harness_random(r, 100) < (uint64_t)run->shim_percent)
 			j->mine->shim_kills += harness_kill_shim(r);
 		life_adapt(life, r, run);
-		harness_reap(0);
+		(void)harness_reap(0);
 		return false;
 	}
 	j->mine->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;

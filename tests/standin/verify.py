@@ -1,5 +1,10 @@
 """Facts proved by the journal of a run, as JSON: the independent ledger of
-tests."""
+tests.
+
+    verify.py DIR [TAG [MEMBER…]]
+
+With members one line of each, else all of them.  Nothing is imported but the
+standard library: it takes a quarter of the time of standin.py verify."""
 
 import json
 import os
@@ -88,9 +93,17 @@ def account(lines, tag=None):
 
 
 def main(argv):
-    if not argv or len(argv) > 2:
-        sys.stderr.write("usage: standin.py verify DIR [TAG]\n")
+    if not argv:
+        sys.stderr.write("usage: standin.py verify DIR [TAG [MEMBER…]]\n")
         return 2
     found = account(read(argv[0]), argv[1] if len(argv) > 1 else None)
-    print(json.dumps(found, indent=1, sort_keys=True))
+    if len(argv) > 2:
+        for member in argv[2:]:
+            print(json.dumps(found[member]))
+    else:
+        print(json.dumps(found, indent=1, sort_keys=True))
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

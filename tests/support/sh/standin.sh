@@ -34,19 +34,20 @@ web.urlopen(web.Request(sys.argv[1] + "/standin/faults", method="PUT",
     data=sys.argv[2].encode()))' "$AWS_ENDPOINT_URL" "$1"
 }
 
-# What the stand-in's journal proves: one member, as JSON.
-proved() { # member
-	"$python" "$TOP_SRCDIR/tests/standin/standin.py" verify "$dir/aws" \
-	    hpotune:attempt >proved.json
-	"$python" -c 'import json, sys
-print(json.dumps(json.load(open("proved.json"))[sys.argv[1]]))' "$1"
+# What the stand-in's journal proves: these members, each as a line of JSON.
+# Modules of other packages are not needed, and take longer than the rest.
+proved() { # member …
+	"$python" -S "$TOP_SRCDIR/tests/standin/verify.py" "$dir/aws" \
+	    hpotune:attempt "$@"
 }
 
 # Nothing twice, nothing left, nothing that the models refuse.
 proved_clean() { # what
-	is "$(proved created_twice) $(proved tag_twice) $(proved open)" \
-	    '[] {} []' "$1: nothing twice, nothing left"
-	is "$(proved defects)" '[]' "$1: the stand-in keeps to the models"
+	proved created_twice tag_twice open defects >proved.lines
+	is "$(sed '4,$d' proved.lines)" '[]
+{}
+[]' "$1: nothing twice, nothing left"
+	is "$(sed 1,3d proved.lines)" '[]' "$1: the stand-in keeps to the models"
 }
 
 # The backend block: members after the usual ones.

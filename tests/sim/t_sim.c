@@ -20,6 +20,7 @@
 #include "src/base/mem.h"
 #include "src/store/store.h"
 #include "tests/sim/sim.h"
+#include "tests/support/scratch.h"
 #include "tests/support/tap.h"
 
 /*
@@ -254,16 +255,11 @@ run_one(char *dir, uint64_t seed, const char *bug)
 	return !good;
 }
 
-/* Memory, when there is a file system of it: the disk is not under test. */
 static char *
 make_dir(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *dir;
+	char *dir = xasprintf("%s/t_sim.XXXXXX", scratch_folder());
 
-	if (tmp == NULL)
-		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-	dir = xasprintf("%s/t_sim.XXXXXX", tmp);
 	if (mkdtemp(dir) == NULL) {
 		perror(dir);
 		exit(1);

@@ -17,6 +17,7 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/store/store.h"
+#include "tests/support/scratch.h"
 #include "tests/support/tap.h"
 
 #define T0 1700000000123456LL /* 2023-11-14T22:13:20.123Z */
@@ -34,13 +35,8 @@ fixture_path(const char *name)
 __attribute__((unused)) static void
 fixture_begin(void)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	/* In memory, where a sync costs nothing. */
-	if (tmp == NULL)
-		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-	(void)snprintf(
-	    fixture_dir, sizeof fixture_dir, "%s/t_store.XXXXXX", tmp);
+	(void)snprintf(fixture_dir, sizeof fixture_dir, "%s/t_store.XXXXXX",
+	    scratch_folder());
 	if (mkdtemp(fixture_dir) == NULL) {
 		perror(fixture_dir);
 		exit(1);

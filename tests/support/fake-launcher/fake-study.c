@@ -17,6 +17,7 @@
 #include "src/store/store.h"
 #include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/scratch.h"
 
 const struct launcher *const launchers[] = { &launcher_near, &launcher_far,
 	NULL };
@@ -69,14 +70,13 @@ quiet(void *arg, enum log_level level, const char *area, const char *text)
 void
 fake_study_open(struct fake_study *s, const char *members)
 {
-	const char *tmp = getenv("TMPDIR");
 	struct err e = ERR_INIT;
 
 	fake_launcher_reset();
 	log_set_sink(quiet, NULL);
 	*s = (struct fake_study){ 0 };
 	(void)snprintf(s->dir, sizeof s->dir, "%.40s/hpotune-far-XXXXXX",
-	    tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
+	    scratch_folder());
 	if (mkdtemp(s->dir) == NULL ||
 	    loop_open(&s->loop, LOOP_VIRTUAL, &e) != 0)
 		die(&e);

@@ -10,6 +10,7 @@
 #include "src/base/loop.h"
 #include "src/model/plugin-options.h"
 #include "tests/support/sagemaker-world/sm-rows.h"
+#include "tests/support/scratch.h"
 #include "trials/sagemaker/sm-internal.h"
 
 enum { TICK_MS = 7000, WEEK_MS = 7 * 86400 * 1000, RETRIES = 60 };
@@ -441,8 +442,7 @@ sm_rows_open(struct sm_rows *r, uint64_t seed, int trials, const char *block)
 		  "\"on_demand_after\":2");
 
 	*r = (struct sm_rows){ .trials = trials };
-	(void)snprintf(r->dir, sizeof r->dir, "%s/sm-XXXXXX",
-	    getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+	(void)snprintf(r->dir, sizeof r->dir, "%s/sm-XXXXXX", scratch_folder());
 	if (mkdtemp(r->dir) == NULL ||
 	    loop_open(&r->loop, LOOP_VIRTUAL, &e) != 0 ||
 	    json_parse(&r->doc, text, strlen(text), NULL, false, &e) != 0 ||

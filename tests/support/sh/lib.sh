@@ -125,8 +125,11 @@ retry() {
 		retry_tries=$((retry_tries + 1))
 		[ $((retry_tries % 10)) -ne 0 ] ||
 		    [ "$(date +%s)" -lt $retry_until ] || return 1
-		[ $retry_tries -ne 20 ] || retry_pause=0.05
-		[ $retry_tries -ne 50 ] || retry_pause=0.1
+		case $retry_tries in
+		10) retry_pause=0.05 ;;
+		25) retry_pause=0.1 ;;
+		60) retry_pause=0.2 ;;
+		esac
 		sleep $retry_pause
 	done
 }

@@ -17,7 +17,7 @@ END
 cat >trial.sh <<'END'
 trap '' TERM
 echo hpotune: step=0 loss=1
-while ! test -e end$HPOTUNE_TRIAL; do sleep 0.02; done
+while ! test -e end$HPOTUNE_TRIAL; do sleep 0.1; done
 END
 
 cat >say.pl <<'END'

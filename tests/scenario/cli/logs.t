@@ -11,7 +11,7 @@ printf 'tab\there\n\033[31mred\033[0m \302\205 \342\200\256 \377 h\303\251\r\n'
 printf 'half \342\226\n'
 echo "hpotune: step=1 loss=0.5"
 echo "hpotune: step=2 loss=0.25"
-until [ -e go ]; do sleep 0.02; done
+until [ -e go ]; do sleep 0.1; done
 [ -e once ] || { : >once; echo 'first attempt'; exit 1; }
 printf 'the end \303'
 END
@@ -70,7 +70,7 @@ unlike "$("$HPOTUNE" logs 1)" 'first attempt' 'logs: of the newest attempt'
 # An attempt that is recorded and has not begun, so there is no log yet.
 cat >slow-shim <<END
 #!/bin/sh
-until [ -e begin ]; do sleep 0.02; done
+until [ -e begin ]; do sleep 0.1; done
 exec "$HPOTUNE_SHIM" "\$@"
 END
 chmod +x slow-shim

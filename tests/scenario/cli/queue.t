@@ -8,7 +8,7 @@ need sqlite3
 cat >trial <<'END'
 #!/bin/sh
 echo "$HPOTUNE_STUDY" >>ran
-while [ -e "hold.$HPOTUNE_STUDY" ]; do sleep 0.02; done
+while [ -e "hold.$HPOTUNE_STUDY" ]; do sleep 0.1; done
 [ ! -e "bad.$HPOTUNE_STUDY" ] || exit 3
 echo "hpotune: step=1 loss=1"
 END

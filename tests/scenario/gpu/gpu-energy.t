@@ -26,7 +26,7 @@ cat >trial.sh <<'END2'
 #!/bin/sh
 echo $$ >new && mv new pid
 echo 'hpotune: step=1 loss=0.5'
-until [ -e go ]; do sleep 0.02; done
+until [ -e go ]; do sleep 0.1; done
 END2
 chmod +x trial.sh
 cat >one.json <<'END2'

@@ -21,7 +21,7 @@ echo $$ >"pid-$me"
 env >"new-$me" && mv "new-$me" "env-$me"
 echo "hpotune: step=1 loss=0.$HPOTUNE_TRIAL"
 word="end-$me"
-until [ -e "$word" ] || [ -e end ]; do sleep 0.02; done
+until [ -e "$word" ] || [ -e end ]; do sleep 0.1; done
 [ -e end ] || exit "$(cat "$word")"
 END
 chmod +x trial.sh

@@ -13,7 +13,7 @@ cat >trial.sh <<'END'
 #!/bin/sh
 [ "$HPOTUNE_ATTEMPT" = 1 ] || { echo hpotune: step=1 loss=0.5; exit 0; }
 echo $$ >pid
-until [ -e go ]; do sleep 0.02; done
+until [ -e go ]; do sleep 0.1; done
 mv ../broken ../gpus
 exit 1
 END

@@ -12,7 +12,7 @@ cat >trial.sh <<'END'
 #!/bin/sh
 echo hpotune: step=1 loss=0.5
 : >up
-until [ -e end ]; do sleep 0.02; done
+until [ -e end ]; do sleep 0.1; done
 END
 chmod +x trial.sh
 

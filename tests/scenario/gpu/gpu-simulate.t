@@ -18,7 +18,7 @@ for gpu in $(echo "$HPOTUNE_GPU_UUIDS" | tr ',' ' '); do
 	[ "$n" -le "$MOST" ] || echo "$gpu has $n" >>clashes
 done
 echo "hpotune: step=1 loss=0.$HPOTUNE_TRIAL"
-until [ -e "go-$HPOTUNE_TRIAL" ] || [ -e go ]; do sleep 0.02; done
+until [ -e "go-$HPOTUNE_TRIAL" ] || [ -e go ]; do sleep 0.1; done
 rm -f on-*-"$HPOTUNE_TRIAL"
 END
 chmod +x trial.sh
@@ -185,7 +185,7 @@ mkdir -p shim/trials/1/attempt-1 && cd shim || exit 99
     uuid=01234567-89ab-4def-8123-456789abcdef -- sh -c '
 	sed -n "s/^Cpus_allowed_list:[[:space:]]*//p" /proc/self/status >cores
 	ls -l /proc/self/fd >fds.new && mv fds.new fds
-	until [ -e go ]; do sleep 0.02; done' 3<lock &
+	until [ -e go ]; do sleep 0.1; done' 3<lock &
 shim=$!
 children="$children $shim"
 retry there fds

@@ -15,7 +15,7 @@ c=$HPOTUNE_CHECKPOINT_DIR
 echo "$1" >"$c/x"
 echo "$HPOTUNE_TRIAL begin $$" >>ledger
 echo "hpotune: step=1 score=$1"
-until [ -e go-$HPOTUNE_TRIAL ]; do sleep 0.05; done
+until [ -e go-$HPOTUNE_TRIAL ]; do sleep 0.1; done
 echo "$HPOTUNE_TRIAL end $$" >>ledger
 END_OF_TRIAL
 chmod +x trial

@@ -67,7 +67,7 @@ vanish)		say step=1 score=0.1
 		[ \$HPOTUNE_ATTEMPT -gt 1 ] || rm -rf "\${HPOTUNE_METRICS%/*}"
 		end ;;
 spoil)		say step=1 score=0.1
-		until [ -e seen ]; do sleep 0.05; done
+		until [ -e seen ]; do sleep 0.1; done
 		[ \$HPOTUNE_ATTEMPT -gt 1 ] ||
 		    head -c 512 /dev/zero | tr '\\0' x |
 		    dd conv=notrunc of="\${HPOTUNE_METRICS%/*}/state" 2>/dev/null
@@ -265,14 +265,14 @@ cat >pipes <<'END'
 #!/bin/sh
 echo 'hpotune: step=1 score=0.1'
 [ $HPOTUNE_ATTEMPT -eq 1 ] || exit 0
-until [ -e heard ]; do sleep 0.05; done
+until [ -e heard ]; do sleep 0.1; done
 here=${HPOTUNE_METRICS%/*}
 for f in $(cat which); do
 	mkfifo "$here/new" && mv "$here/new" "$here/$f"
 done
 mkdir -p "${here%1}2" && mkfifo "${here%1}2/params.json.new"
 : >piped
-until [ -e go ]; do sleep 0.05; done
+until [ -e go ]; do sleep 0.1; done
 END
 chmod +x pipes
 sed -e 's/"spoil"/"pipes"/g' -e 's|"./trial", "{case}"|"./pipes"|' \
@@ -332,7 +332,7 @@ say() { # first last: of each metric
 	done
 }
 say 1 15
-until [ -e more ]; do sleep 0.05; done
+until [ -e more ]; do sleep 0.1; done
 say 16 30
 END
 chmod +x often

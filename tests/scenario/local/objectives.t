@@ -19,7 +19,7 @@ awk -v x="$x" -v y="$y" -v n="$HPOTUNE_TRIAL" 'BEGIN {
 		printf " recall=%.6f", 1 - y
 	printf "\n"
 }'
-while test -e hold; do sleep 0.02; done
+while test -e hold; do sleep 0.1; done
 END
 cat >study.json <<'END'
 { "study": "two",

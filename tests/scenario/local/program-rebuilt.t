@@ -58,7 +58,7 @@ cp good program
 cat >slow <<'END'
 #!/bin/sh
 echo 'hpotune: score=1'
-until [ -e go ]; do sleep 0.05; done
+until [ -e go ]; do sleep 0.1; done
 END
 chmod +x slow && cp slow program
 sed -i 's/"parallel": 3/"parallel": 2/' gone.json

@@ -11,7 +11,7 @@ export HPOTUNE_GPU_LOCKS
 cat >trial <<'END'
 #!/bin/sh
 mkdir work 2>/dev/null || echo "$HPOTUNE_STUDY" >>overlap
-while [ -e "hold.$HPOTUNE_STUDY" ]; do sleep 0.02; done
+while [ -e "hold.$HPOTUNE_STUDY" ]; do sleep 0.1; done
 echo "hpotune: step=1 loss=1"
 sleep 0.02
 rmdir work 2>/dev/null

@@ -118,7 +118,7 @@ case $RANK in
 	printf 'a progress bar\rscore 77 \033[31mbad\033[0m thing\n\n' >&2
 	exit 5 ;;
 esac
-while :; do sleep 0.05; done
+while :; do sleep 0.1; done
 END
 run cause
 is $? 1 'a rank fails'
@@ -167,7 +167,7 @@ is "$(sql framed.db 'SELECT why FROM trials')" "$as_root" \
 
 make_study signal '"processes": 2, "grace": 1' <<'END'
 [ $RANK = 0 ] || kill -SEGV $$
-while :; do sleep 0.05; done
+while :; do sleep 0.1; done
 END
 run signal
 is "$(sql signal.db 'SELECT signal, end_class, why FROM attempts
@@ -198,9 +198,9 @@ is "$(sql none.db 'SELECT attempts, state, why FROM trials')" \
 make_study ruled '"processes": 3, "grace": 60' <<'END'
 trap 'echo $RANK >$HPOTUNE_CHECKPOINT_DIR/rank-$RANK; exit 0' TERM
 : >"$HPOTUNE_OUTPUT_DIR/ready-$RANK"
-until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/ready-* | wc -l)" = 3 ]; do sleep 0.02; done
+until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/ready-* | wc -l)" = 3 ]; do sleep 0.1; done
 echo 'hpotune: step=1 score=1'
-while :; do sleep 0.05; done
+while :; do sleep 0.1; done
 END
 sed -i 's/"stopping": "none"/"stopping": {"rule": "threshold", "upper": 0}/' \
     ruled.json
@@ -217,7 +217,7 @@ ok 'nothing is left' none_alive ruled
 cat >wait <<'END'
 #!/bin/sh
 trap '' TERM
-(trap '' TERM; while [ -e wait ]; do sleep 0.05; done) &
+(trap '' TERM; while [ -e wait ]; do sleep 0.1; done) &
 echo 'hpotune: step=1 score=1'
 echo "$RANK $HPOTUNE_ATTEMPT" >>ledger
 until [ -e go ]; do sleep 0.05; [ -e wait ] || exit 1; done
@@ -275,7 +275,7 @@ export HPOTUNE_GPU_LOCKS
 
 make_study ports '"processes": 1' <<'END'
 echo $MASTER_PORT >port-$HPOTUNE_TRIAL
-until [ "$(ls port-* | wc -l)" = 3 ] || ! [ -e ports ]; do sleep 0.02; done
+until [ "$(ls port-* | wc -l)" = 3 ] || ! [ -e ports ]; do sleep 0.1; done
 echo 'hpotune: score=1'
 END
 sed -i 's/"trials": 1, "parallel": 1/"trials": 3, "parallel": 3/' ports.json
@@ -338,10 +338,10 @@ echo "$TF_CONFIG" >"$HPOTUNE_OUTPUT_DIR/tf-${RANK-ps}-$$"
 if [ -z "${RANK-}" ]; then
 	echo "serving ${HPOTUNE_METRICS-without metrics}"
 	trap '' TERM
-	while [ -e servers ]; do sleep 0.05; done
+	while [ -e servers ]; do sleep 0.1; done
 fi
 [ $RANK = 0 ] || exit 0
-until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/tf-* | wc -l)" = 5 ]; do sleep 0.02; done
+until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/tf-* | wc -l)" = 5 ]; do sleep 0.1; done
 echo 'hpotune: score=1'
 END
 ok 'a chief, two workers, two parameter servers' run servers
@@ -364,7 +364,7 @@ is "$(cat servers.d/trials/1/output/tf-* | grep -o ':[0-9][0-9]*"' | sort -u |
 make_study coordinator '"processes": 2, "parameter_servers": 1, "grace": 1' \
     <<'END'
 [ "${RANK-}" != 0 ] || { echo 'hpotune: score=1'; exit 0; }
-while [ -e coordinator ]; do sleep 0.05; done
+while [ -e coordinator ]; do sleep 0.1; done
 END
 ok 'workers that wait for ever end with the chief' run coordinator
 is "$(sql coordinator.db 'SELECT state FROM trials')" completed 'and well'

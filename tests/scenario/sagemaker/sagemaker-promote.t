@@ -20,7 +20,7 @@ for step in 1 2 3 4; do
 	echo "hpotune: step=$step loss=$x"
 	case $x-$step-$HPOTUNE_ATTEMPT in 6-1-1 | 7-1-* | 8-1-* | 6-2-2)
 		trap 'echo $step >$saved; exit 0' TERM
-		while :; do sleep 0.05; done ;;
+		while :; do sleep 0.1; done ;;
 	esac
 done
 END

@@ -24,7 +24,7 @@ for step in 1 2 3 4 5 6 7 8; do
 	echo $step >"$saved"
 	if [ "$1-$step-$HPOTUNE_ATTEMPT" = 10-2-1 ]; then
 		trap 'exit 0' TERM
-		while :; do sleep 0.05; done
+		while :; do sleep 0.1; done
 	fi
 done
 END

@@ -11,14 +11,14 @@ cat >trial <<'END'
 saved=$HPOTUNE_CHECKPOINT_DIR/rank-$RANK
 trap 'echo "$RANK" >"$saved"; exit 7' TERM
 env >"$HPOTUNE_OUTPUT_DIR/env-$RANK"
-until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/env-* | wc -l)" = 2 ]; do sleep 0.02; done
+until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/env-* | wc -l)" = 2 ]; do sleep 0.1; done
 echo "hpotune: step=1 score=$RANK.5"
 echo "this is $RANK"
 case $do$RANK in
 fail1 | zero0)	echo 'it is broken' >&2; exit 5 ;;
 esac
 [ "$do" != end ] || exit 0
-while [ -e trial ]; do sleep 0.05; done
+while [ -e trial ]; do sleep 0.1; done
 END
 chmod +x trial
 make_study() { # name launcher what-the-trial-does trials

@@ -77,7 +77,7 @@ sagemaker_code() {
 		    ($x - 0.3) ^ 2 + 1 / $step }"
 		if [ -e slow ] && [ $step = 3 ]; then
 			trap 'exit 0' TERM
-			while :; do sleep 0.05; done
+			while :; do sleep 0.1; done
 		fi
 	done
 	END

@@ -41,8 +41,9 @@ row_cause(struct row *r, int i)
 	return cause;
 }
 
-int
-store_trial_row(struct row *r, struct store_trial *t)
+/* A row of all columns; its texts are borrowed. */
+static int
+trial_row(struct row *r, struct store_trial *t)
 {
 	int64_t number = row_int(r, 0, 1, ROW_INT_MAX);
 
@@ -115,7 +116,7 @@ store_trial_get(
 	if (rc == 0)
 		return err_set(e, ERR_STORE, "%s: there is no trial %lld",
 		    s->path, (long long)number);
-	if (store_trial_row(&r, t) != 0) {
+	if (trial_row(&r, t) != 0) {
 		*t = (struct store_trial){ 0 };
 		stmt_done(r.st);
 		return -1;

@@ -12,16 +12,17 @@ made() { # file [variable=value …]: a tarball
 	quietly env XZ_OPT=-0 "$@" make -s -C "$TOP_BUILDDIR" dist-xz || diag "$(cat err)"
 	mv "$TOP_BUILDDIR"/hpotune-*.tar.xz "$made_file"
 }
+# Any time but now: the tarball has it to the second.
+time=$(($(date +%s) - 86399))
 umask 022
-made first SOURCE_DATE_EPOCH=1700000000
+made first SOURCE_DATE_EPOCH=$time
 umask 077
-made second SOURCE_DATE_EPOCH=1700000000 TZ=Asia/Tokyo LC_ALL=C
+made second SOURCE_DATE_EPOCH=$time TZ=Asia/Tokyo LC_ALL=C
 ok 'two tarballs are the same' cmp first second
-xz -dc first | tar -tvf - >list
-is "$(awk '{ print $2, $4, substr($1, 1, 1) substr($1, 5) }' list | sort -u)" \
-    '0/0 2023-11-14 -r--r--
-0/0 2023-11-14 -r-xr-x
-0/0 2023-11-14 dr-xr-x' 'owners, times and rights are none of this machine'
-made third SOURCE_DATE_EPOCH=1700000001
-fails 'another time makes another one' 1 cmp -s first third
+xz -dc first | tar --full-time --utc -tvf - >list
+time=$(date -u -d "@$time" '+%F %T')
+is "$(awk '{ print $2, $4, $5, substr($1, 1, 1) substr($1, 5) }' list | sort -u)" \
+    "0/0 $time -r--r--
+0/0 $time -r-xr-x
+0/0 $time dr-xr-x" 'owners and rights are none of this machine, the time is the one given'
 done_testing

@@ -109,6 +109,8 @@ main(int argc, char **argv)
 	static const size_t usual[] = { 200, 1000, 4000 };
 	size_t i;
 
+	/* As hpotune-worker begins. */
+	mem_settle_matrices();
 	for (i = 1; i < (size_t)argc; i++)
 		measure(kernels_cpu(), strtoull(argv[i], NULL, 10));
 	for (i = 0; argc < 2 && i < sizeof usual / sizeof *usual; i++)

@@ -286,6 +286,8 @@ main(void)
 	size_t cap = 0;
 	ssize_t len;
 
+	/* As hpotune-worker begins. */
+	mem_settle_matrices();
 	while ((len = getline(&line, &cap, stdin)) > 0) {
 		if (json_parse(&doc, line, (size_t)len, NULL, false, &e) != 0)
 			die(&e);

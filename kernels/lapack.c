@@ -6,17 +6,10 @@
 
 #include "kernels/alloc.h"
 #include "kernels/lapack.h"
-
-enum {
-	SMALL = 48 /* what is not halved any more */
-};
+#include "kernels/triangle.h"
 
 /* The last arguments are the lengths of texts, as Fortran passes them. */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda,
-    int *info, size_t);
-void dtrtri_(const char *uplo, const char *diagonal, const int *n, double *a,
-    const int *lda, int *info, size_t, size_t);
-void dlauum_(const char *uplo, const int *n, double *a, const int *lda,
     int *info, size_t);
 void dsyevd_(const char *job, const char *uplo, const int *n, double *a,
     const int *lda, double *w, double *work, const int *lwork, int *iwork,
@@ -40,6 +33,13 @@ lapack_factor(double *a, size_t n, size_t stride)
 	return info == 0 && isfinite(a[(n - 1) * (stride + 1)]) ? 0 : -1;
 }
 
+/* Half of a size, in whole strips of eight. */
+static size_t
+half_of(size_t n)
+{
+	return (n / 2 + 7) / 8 * 8;
+}
+
 /*
  * By halves, with products only: OpenBLAS solves with triangles at a third of
  * the speed at which it multiplies.
@@ -49,20 +49,11 @@ lapack_factor(double *a, size_t n, size_t stride)
 int
 lapack_factor_inverse(double *a, size_t n, size_t stride)
 {
-	int lda = (int)stride, info = 0, size = (int)n, half, rest;
-	double *q, *r;
+	int lda = (int)stride, half = (int)half_of(n), rest = (int)n - half;
+	double *q = a + half, *r = a + half_of(n) * (stride + 1);
 
-	if (n <= SMALL) {
-		if (lapack_factor(a, n, stride) != 0)
-			return -1;
-		if (n > 0)
-			dtrtri_("L", "N", &size, a, &lda, &info, 1, 1);
-		return info == 0 ? 0 : -1;
-	}
-	half = (size / 2 + 7) / 8 * 8;
-	rest = size - half;
-	q = a + half;
-	r = a + (size_t)half * (stride + 1);
+	if (n <= TRIANGLE_MOST)
+		return triangle_factor_inverse(a, n, stride);
 	if (lapack_factor_inverse(a, (size_t)half, stride) != 0)
 		return -1;
 	cblas_dtrmm(CblasColMajor, CblasRight, CblasLower, CblasTrans,
@@ -78,18 +69,34 @@ lapack_factor_inverse(double *a, size_t n, size_t stride)
 	return 0;
 }
 
+/*
+ * l' l, by halves as well.
+ *	l = | p    |  ->  | p' p + q' q       |
+ *	    | q  r |      | r' q         r' r |
+ */
+static void
+square(double *a, size_t n, size_t stride)
+{
+	int lda = (int)stride, half = (int)half_of(n), rest = (int)n - half;
+	double *q = a + half, *r = a + half_of(n) * (stride + 1);
+
+	if (n <= TRIANGLE_MOST) {
+		triangle_square(a, n, stride);
+		return;
+	}
+	square(a, (size_t)half, stride);
+	cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, half, rest, 1, q,
+	    lda, 1, a, lda);
+	cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasTrans,
+	    CblasNonUnit, rest, half, 1, r, lda, q, lda);
+	square(r, (size_t)rest, stride);
+}
+
 void
 lapack_inverse_times(double *a, size_t n, size_t stride, double *x)
 {
-	int size = (int)n, lda = (int)stride, info = 0;
-
-	if (n == 0)
-		return;
-	cblas_dtrmv(CblasColMajor, CblasLower, CblasNoTrans, CblasNonUnit, size,
-	    a, lda, x, 1);
-	cblas_dtrmv(CblasColMajor, CblasLower, CblasTrans, CblasNonUnit, size,
-	    a, lda, x, 1);
-	dlauum_("L", &size, a, &lda, &info, 1);
+	triangle_times(a, n, stride, x);
+	square(a, n, stride);
 }
 
 void

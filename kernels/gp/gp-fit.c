@@ -45,8 +45,9 @@ gp_fit_order(const struct gp_coordinates *shape, const struct gp_data *data)
 		gp_coordinates_place(shape, data->x + best * data->d, c);
 	for (i = 0; i < data->n; i++) {
 		if (i % STRIP == 0)
-			gp_tile_distance(
-			    shape, c, gp_tile_at(&t, shape, i / STRIP), r2);
+			gp_tile_distance(shape, c,
+			    gp_tile_at(&t, shape, i / STRIP),
+			    gp_tile_end(t.n, i / STRIP), r2);
 		near[i] = (struct near){ r2[i % STRIP], i };
 	}
 	qsort(near, data->n, sizeof *near, near_compare);
@@ -67,8 +68,8 @@ fit_factor(struct gp *gp, const struct gp_data *data, const size_t *order)
 	int step;
 
 	for (step = 0; step <= LAPACK_JITTER_STEPS; step++) {
-		gp_likelihood_matrix(
-		    &gp->shape, &gp->strips, gp->factor, NULL, gp->stride);
+		gp_likelihood_matrix(&gp->shape, &gp->strips, gp->factor, NULL,
+		    NULL, gp->stride);
 		for (i = 0; i < gp->n; i++) {
 			a = gp->factor + i * (gp->stride + 1);
 			extra = data->extra != NULL ? data->extra[order[i]] : 0;
@@ -173,7 +174,8 @@ fill_rows(struct gp *gp, size_t was)
 			c[j] = at[j * STRIP];
 		for (b = first / STRIP; b < gp->strips.count; b++) {
 			gp_tile_values(&gp->shape, c,
-			    gp_tile_at(&gp->strips, &gp->shape, b), k);
+			    gp_tile_at(&gp->strips, &gp->shape, b), 0,
+			    gp_tile_end(n, b), k);
 			from = b * STRIP < first ? first : b * STRIP;
 			for (j = from; j < n && j < (b + 1) * STRIP; j++)
 				gp->factor[i * gp->stride + j] =

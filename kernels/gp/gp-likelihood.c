@@ -23,6 +23,7 @@ struct likelihood {
 	size_t stride;
 	double *k; /* the covariance, the factor's inverse, its own inverse */
 	double *slope; /* s M' */
+	double *local; /* M of the local variation */
 	double *alpha; /* K^-1 y */
 };
 
@@ -34,27 +35,38 @@ gp_likelihood_stride(size_t n)
 	return stride % 512 == 0 ? stride + STRIP : stride;
 }
 
+/* From which position of strip b a row of the lower triangle is needed. */
+static size_t
+row_from(size_t row, size_t b)
+{
+	return b == row / STRIP ? row % STRIP / GROUP * GROUP : 0;
+}
+
 void
 gp_likelihood_matrix(const struct gp_coordinates *shape,
-    const struct gp_tiles *t, double *k, double *slope, size_t stride)
+    const struct gp_tiles *t, double *k, double *slope, double *local,
+    size_t stride)
 {
-	size_t i, j, b;
+	size_t i, j, b, at, from, to;
 	double *c = kernel_alloc(shape->d, 1);
-	const double *at;
+	const double *strip;
 
 	for (i = 0; i < t->n; i++) {
-		at = gp_tile_at(t, shape, i / STRIP) + i % STRIP;
+		strip = gp_tile_at(t, shape, i / STRIP) + i % STRIP;
 		for (j = 0; j < shape->d; j++)
-			c[j] = at[j * STRIP];
-		for (b = i / STRIP; b < t->count; b++)
+			c[j] = strip[j * STRIP];
+		for (b = i / STRIP; b < t->count; b++) {
+			at = i * stride + b * STRIP;
+			strip = gp_tile_at(t, shape, b);
+			from = row_from(i, b);
+			to = gp_tile_end(t->n, b);
 			if (slope == NULL)
-				gp_tile_values(shape, c,
-				    gp_tile_at(t, shape, b),
-				    k + i * stride + b * STRIP);
+				gp_tile_values(
+				    shape, c, strip, from, to, k + at);
 			else
-				gp_tile_both(shape, c, gp_tile_at(t, shape, b),
-				    k + i * stride + b * STRIP,
-				    slope + i * stride + b * STRIP);
+				gp_tile_both(shape, c, strip, from, to, k + at,
+				    slope + at, local + at);
+		}
 	}
 	free(c);
 }
@@ -78,7 +90,7 @@ factorise(struct likelihood *l)
 	for (step = 0; step <= LAPACK_JITTER_STEPS; step++) {
 		l->jitter = lapack_jitter(step);
 		gp_likelihood_matrix(
-		    &l->shape, &l->strips, l->k, l->slope, l->stride);
+		    &l->shape, &l->strips, l->k, l->slope, l->local, l->stride);
 		diagonal = l->shape.signal * (1 + l->jitter) + l->shape.local;
 		for (i = 0; i < n; i++)
 			l->k[i * (l->stride + 1)] = diagonal + noise_of(l, i);
@@ -89,88 +101,58 @@ factorise(struct likelihood *l)
 }
 
 /*
- * (alpha alpha' - K^-1) times s M' for the strip b against point i; each pair
- * once, so nothing at and above the diagonal.
+ * The sums over pairs of (alpha alpha' - K^-1) times s M' and the squared
+ * difference in each coordinate, in the user's order; returned is that with M of
+ * the local variation.
  */
-static void
-weights(const struct likelihood *l, size_t i, size_t b, double *w)
-{
-	const double *inverse = l->k + i * l->stride + b * STRIP;
-	const double *slope = l->slope + i * l->stride + b * STRIP;
-	const double *alpha = l->alpha + b * STRIP;
-	size_t n = l->data->n, at = b * STRIP;
-	int q;
-
-	for (q = 0; q < STRIP; q++)
-		w[q] = (l->alpha[i] * alpha[q] - inverse[q]) * slope[q];
-	for (q = 0; q < STRIP && at + q <= i; q++)
-		w[q] = 0;
-	for (q = STRIP; q > 0 && at + q > n; q--)
-		w[q - 1] = 0;
-}
-
-/* The part of the coordinates, in the user's order. */
-static void
+static double
 gradient_reach(const struct likelihood *l, double *gradient)
 {
 	const struct gp_coordinates *shape = &l->shape;
-	double *sum = kernel_alloc(shape->d, 1);
-	double *c = kernel_alloc(shape->d, 1), w[STRIP];
-	const double *at;
-	size_t i, j, b;
+	double *c = kernel_alloc(shape->d, 1), sum;
+	double *total = kernel_alloc(LANES, shape->d + 1);
+	size_t i, j, b, at, n = l->data->n;
+	const double *strip;
+	struct gp_tile_pairs p;
 
-	memset(sum, 0, shape->d * sizeof *sum);
-	for (i = 0; i < l->data->n; i++) {
-		at = gp_tile_at(&l->strips, shape, i / STRIP) + i % STRIP;
+	memset(total, 0, LANES * (shape->d + 1) * sizeof *total);
+	for (i = 0; i < n; i++) {
+		strip = gp_tile_at(&l->strips, shape, i / STRIP) + i % STRIP;
 		for (j = 0; j < shape->d; j++)
-			c[j] = at[j * STRIP];
+			c[j] = strip[j * STRIP];
 		for (b = i / STRIP; b < l->strips.count; b++) {
-			weights(l, i, b, w);
-			gp_tile_spread(
-			    shape, c, gp_tile_at(&l->strips, shape, b), w, sum);
+			at = i * l->stride + b * STRIP;
+			p = (struct gp_tile_pairs){
+				.first = (int)i + 1 - (int)(b * STRIP),
+				.end = (int)(n - b * STRIP),
+				.own = l->alpha[i],
+				.alpha = l->alpha + b * STRIP,
+				.inverse = l->k + at,
+				.slope = l->slope + at,
+				.local = l->local + at,
+			};
+			gp_tile_gradient(shape, c,
+			    gp_tile_at(&l->strips, shape, b), &p,
+			    row_from(i, b), gp_tile_end(n, b), total);
 		}
 	}
 	for (j = 0; j < shape->d; j++)
-		gradient[shape->from[j]] = sum[j];
-	free(sum);
-	free(c);
-}
-
-/* The sum over pairs of the weight times M of the local variation. */
-static double
-local_pairs(const struct likelihood *l)
-{
-	const struct gp_coordinates *shape = &l->shape;
-	double *c = kernel_alloc(shape->d, 1), k[STRIP], sum = 0;
-	const double *at, *inverse;
-	size_t i, j, b, n = l->data->n;
-	int q;
-
-	for (i = 0; i < n && shape->local > 0; i++) {
-		at = gp_tile_at(&l->strips, shape, i / STRIP) + i % STRIP;
-		for (j = 0; j < shape->d; j++)
-			c[j] = at[j * STRIP];
-		for (b = i / STRIP; b < l->strips.count; b++) {
-			if (!gp_tile_local(
-				shape, c, gp_tile_at(&l->strips, shape, b), k))
-				continue;
-			inverse = l->k + i * l->stride + b * STRIP;
-			for (q = 0; q < STRIP; q++)
-				if (b * STRIP + q > i && b * STRIP + q < n)
-					sum += (l->alpha[i] *
-						       l->alpha[b * STRIP + q] -
-						   inverse[q]) *
-					       k[q];
-		}
-	}
+		gradient[shape->from[j]] =
+		    gp_tile_total(total, j) *
+		    (j < shape->numbers ? 1 : shape->scale[j]);
+	sum = gp_tile_total(total, shape->d);
+	free(total);
 	free(c);
 	return sum;
 }
 
-/* Signal, noise and local variation: traces, of which that of K is known. */
+/*
+ * Signal, noise and local variation: traces, of which that of K is known.  pairs:
+ * the sum over pairs of the local variation.
+ */
 static void
-gradient_diagonal(
-    const struct likelihood *l, double fit, const double *theta, double *out)
+gradient_diagonal(const struct likelihood *l, double fit, double pairs,
+    const double *theta, double *out)
 {
 	size_t i, n = l->data->n;
 	double w, sum = 0, noise = 0, local;
@@ -180,7 +162,7 @@ gradient_diagonal(
 		sum += w;
 		noise += w * noise_of(l, i);
 	}
-	local = l->shape.local * (sum + 2 * local_pairs(l));
+	local = l->shape.local * (sum + 2 * pairs);
 	out[0] = 0.5 * (fit - (double)n - noise - local);
 	out[1] = 0.5 * exp(theta[l->shape.d + 1]) * sum;
 	out[2] = 0.5 * local;
@@ -192,7 +174,7 @@ evaluate(
     struct likelihood *l, const double *theta, double *value, double *gradient)
 {
 	size_t i, n = l->data->n, d = l->data->d;
-	double fit = 0, det = 0;
+	double fit = 0, det = 0, pairs;
 	int step = factorise(l);
 
 	*value = -INFINITY;
@@ -206,8 +188,8 @@ evaluate(
 	for (i = 0; i < n; i++)
 		fit += l->alpha[i] * l->data->y[i];
 	*value = -0.5 * fit - det - 0.5 * (double)n * LN_2PI;
-	gradient_reach(l, gradient);
-	gradient_diagonal(l, fit, theta, gradient + d);
+	pairs = gradient_reach(l, gradient);
+	gradient_diagonal(l, fit, pairs, theta, gradient + d);
 	return step;
 }
 
@@ -222,6 +204,7 @@ gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
 	(void)dev;
 	l.k = kernel_alloc(l.stride, data->n);
 	l.slope = kernel_alloc(l.stride, data->n);
+	l.local = kernel_alloc(l.stride, data->n);
 	l.alpha = kernel_alloc(l.stride, 1);
 	memset(l.alpha, 0, l.stride * sizeof *l.alpha);
 	for (i = 0; i < r; i++, theta += d + 3) {
@@ -235,5 +218,6 @@ gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
 	}
 	free(l.k);
 	free(l.slope);
+	free(l.local);
 	free(l.alpha);
 }

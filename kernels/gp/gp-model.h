@@ -26,9 +26,13 @@ struct gp {
 
 /* A stride with room for whole strips that is not a power of two. */
 size_t gp_likelihood_stride(size_t n);
-/* The covariance of n points, lower triangle, without noise. */
-void gp_likelihood_matrix(const struct gp_coordinates *,
-    const struct gp_tiles *, double *k, double *slope, size_t stride);
+/*
+ * The covariance of n points, lower triangle, without noise; slope and local as
+ * of gp_tile_both, or NULL.
+ */
+void
+gp_likelihood_matrix(const struct gp_coordinates *, const struct gp_tiles *,
+    double *k, double *slope, double *local, size_t stride);
 /* Rows sorted by their distance to the best one; free it. */
 size_t *gp_fit_order(const struct gp_coordinates *, const struct gp_data *);
 /* m points in the order and scale of the shape; free it. */

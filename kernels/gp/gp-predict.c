@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kernels/alloc.h"
+#include "kernels/gp/gp-few.h"
 #include "kernels/gp/gp-model.h"
 #include "kernels/formulas.h"
 
@@ -44,16 +45,17 @@ gp_predict_cross(const struct gp *gp, size_t strip, const double *z, size_t m,
     double *k, size_t stride)
 {
 	const double *at = gp_tile_at(&gp->strips, &gp->shape, strip);
-	size_t i, d = gp->shape.d;
+	size_t i, d = gp->shape.d, to = gp_tile_end(gp->strips.n, strip);
 
 	for (i = 0; i < m; i++)
-		gp_tile_values(&gp->shape, z + i * d, at, k + i * stride);
+		gp_tile_values(
+		    &gp->shape, z + i * d, at, 0, to, k + i * stride);
 }
 
 void
 gp_predict_means(const struct gp *gp, const double *z, size_t m, double *mean)
 {
-	size_t first, i, b, n, d = gp->shape.d;
+	size_t first, i, b, n, to, d = gp->shape.d;
 	const double *at;
 	double k[STRIP];
 
@@ -62,10 +64,12 @@ gp_predict_means(const struct gp *gp, const double *z, size_t m, double *mean)
 		n = m - first < TOGETHER ? m - first : TOGETHER;
 		for (b = 0; b * STRIP < gp->n; b++) {
 			at = gp_tile_at(&gp->strips, &gp->shape, b);
+			to = gp_tile_end(gp->n, b);
 			for (i = first; i < first + n; i++) {
-				gp_tile_values(&gp->shape, z + i * d, at, k);
+				gp_tile_values(
+				    &gp->shape, z + i * d, at, 0, to, k);
 				mean[i] +=
-				    gp_tile_dot(k, gp->alpha + b * STRIP);
+				    gp_tile_dot(k, gp->alpha + b * STRIP, to);
 			}
 		}
 	}
@@ -82,8 +86,8 @@ columns_fill(const struct gp *gp, const double *z, size_t m, double *k,
 	for (b = 0; b < gp->strips.count; b++) {
 		gp_predict_cross(gp, b, z, m, k + b * STRIP, stride);
 		for (i = 0; i < m && b * STRIP < gp->n; i++)
-			mean[i] += gp_tile_dot(
-			    k + i * stride + b * STRIP, gp->alpha + b * STRIP);
+			mean[i] += gp_tile_dot(k + i * stride + b * STRIP,
+			    gp->alpha + b * STRIP, gp_tile_end(gp->n, b));
 	}
 }
 
@@ -95,7 +99,9 @@ columns_solve(
 	size_t i, n = gp->strips.n;
 	double *column;
 
-	if (n > 0)
+	if (m <= GP_FEW)
+		gp_few_forward(gp->factor, n, gp->stride, k, m, stride);
+	else if (n > 0)
 		cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans,
 		    CblasNonUnit, (int)n, (int)m, 1, gp->factor,
 		    (int)gp->stride, k, (int)stride);
@@ -104,6 +110,20 @@ columns_solve(
 		variance[i] = gp_predict_variance(
 		    gp, cblas_ddot((int)n, column, 1, column, 1));
 	}
+}
+
+/* k becomes L^-T k. */
+static void
+columns_back(const struct gp *gp, double *k, size_t m, size_t stride)
+{
+	size_t n = gp->strips.n;
+
+	if (m <= GP_FEW)
+		gp_few_back(gp->factor, n, gp->stride, k, m, stride);
+	else if (n > 0)
+		cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasTrans,
+		    CblasNonUnit, (int)n, (int)m, 1, gp->factor,
+		    (int)gp->stride, k, (int)stride);
 }
 
 void
@@ -138,24 +158,23 @@ slope_at(const struct gp *gp, const double *z, const double *u, double *d_mean,
     double *d_variance)
 {
 	const struct gp_coordinates *shape = &gp->shape;
-	size_t b, j, n = gp->strips.n;
+	size_t b, j, q, to, n = gp->strips.n;
 	double *sum = kernel_alloc(2, shape->d), *more = sum + shape->d;
-	double k[STRIP], slope[STRIP], w[STRIP], v[STRIP];
-	int q;
+	double k[STRIP], slope[STRIP], local[STRIP], w[STRIP], v[STRIP];
+	const double *strip;
 
 	memset(sum, 0, 2 * shape->d * sizeof *sum);
 	for (b = 0; b * STRIP < n; b++) {
-		gp_tile_both(
-		    shape, z, gp_tile_at(&gp->strips, shape, b), k, slope);
-		for (q = 0; q < STRIP; q++) {
+		strip = gp_tile_at(&gp->strips, shape, b);
+		to = gp_tile_end(n, b);
+		gp_tile_both(shape, z, strip, 0, to, k, slope, local);
+		for (q = 0; q < to; q++) {
 			w[q] = slope[q] * gp->alpha[b * STRIP + q];
 			v[q] =
 			    b * STRIP + q < n ? slope[q] * u[b * STRIP + q] : 0;
 		}
-		gp_tile_pull(
-		    shape, z, gp_tile_at(&gp->strips, shape, b), w, sum);
-		gp_tile_pull(
-		    shape, z, gp_tile_at(&gp->strips, shape, b), v, more);
+		gp_tile_pull(shape, z, strip, to, w, sum);
+		gp_tile_pull(shape, z, strip, to, v, more);
 	}
 	for (j = 0; j < shape->d; j++) {
 		d_mean[shape->from[j]] = 2 * shape->scale[j] * sum[j];
@@ -177,11 +196,7 @@ gp_slope(void *dev, const struct gp *gp, const double *x, size_t m,
 		some = m - i < TOGETHER ? m - i : TOGETHER;
 		columns_fill(gp, z + i * d, some, k, stride, mean + i);
 		columns_solve(gp, k, some, stride, variance + i);
-		if (gp->strips.n > 0)
-			cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower,
-			    CblasTrans, CblasNonUnit, (int)gp->strips.n,
-			    (int)some, 1, gp->factor, (int)gp->stride, k,
-			    (int)stride);
+		columns_back(gp, k, some, stride);
 		for (q = 0; q < some; q++)
 			slope_at(gp, z + (i + q) * d, k + q * stride,
 			    d_mean + (i + q) * d, d_variance + (i + q) * d);

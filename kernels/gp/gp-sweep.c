@@ -18,10 +18,6 @@
 #include "kernels/gp/gp-sweep.h"
 #include "kernels/formulas.h"
 
-enum {
-	FIRST = 256 /* candidates that make the bound, at least */
-};
-
 /* Scores that differ by less, relatively, are the same: rounding. */
 #define SAME 1e-6
 
@@ -163,11 +159,11 @@ sweep_some(struct sweep *s, const struct hit *hits, size_t m)
 static int
 sweep_all(struct sweep *s, struct hit *hits, size_t m)
 {
-	size_t i, some, first = s->k > FIRST ? s->k : FIRST;
+	size_t i, some, most = s->dev->together;
+	size_t first = s->k > s->dev->first ? s->k : s->dev->first;
 
 	for (i = 0; i < m; i += some) {
-		some = i == 0 ? first : s->dev->together;
-		some = some < s->dev->together ? some : s->dev->together;
+		some = i == 0 && first < most ? first : most;
 		some = some < m - i ? some : m - i;
 		/* All following candidates have lower bounds. */
 		if (!sweep_hopeful(s, hits[i].score))

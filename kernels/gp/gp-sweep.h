@@ -22,7 +22,8 @@ struct gp_sweep_device {
 	void *arg;
 	size_t rows; /* of the factor, including pending points */
 	size_t block; /* rows per solve */
-	size_t together; /* maximum number of active candidates */
+	size_t first; /* candidates that make the first bound, at least */
+	size_t together; /* maximum number of active candidates after them */
 	double signal; /* the variance without observations */
 	double best;
 	/* All means, by number. */

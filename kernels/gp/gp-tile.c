@@ -1,6 +1,6 @@
 /*
- * One point against a strip of 64: loops of constant length, compiled for
- * several vector instruction sets.
+ * One point against positions of a strip of 64: loops of constant length over
+ * groups of 16, compiled for several vector instruction sets.
  */
 
 #include "kernels/formulas.h"
@@ -12,44 +12,43 @@
  */
 typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
 
-enum { LANES = 8 };
-
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void
 gp_tile_numbers_distance(const struct gp_coordinates *s,
-    const double *restrict c, const double *restrict strip, double *restrict r2)
+    const double *restrict c, const double *restrict z, double *restrict r2)
 {
 	size_t j = 0;
 	double u, v;
 	int i;
 
-	for (i = 0; i < STRIP; i++)
+	for (i = 0; i < GROUP; i++)
 		r2[i] = 0;
-	for (; j + 1 < s->numbers; j += 2, strip += 2 * STRIP)
-		for (i = 0; i < STRIP; i++) {
-			u = strip[i] - c[j];
-			v = strip[STRIP + i] - c[j + 1];
+	for (; j + 1 < s->numbers; j += 2, z += 2 * STRIP)
+		for (i = 0; i < GROUP; i++) {
+			u = z[i] - c[j];
+			v = z[STRIP + i] - c[j + 1];
 			r2[i] += u * u + v * v;
 		}
 	if (j < s->numbers)
-		for (i = 0; i < STRIP; i++) {
-			u = strip[i] - c[j];
+		for (i = 0; i < GROUP; i++) {
+			u = z[i] - c[j];
 			r2[i] += u * u;
 		}
 }
 
+/* Squared distances to a group, which begins at z. */
 INLINE void
 gp_tile_any_distance(const struct gp_coordinates *s, const double *restrict c,
-    const double *restrict strip, double *restrict r2)
+    const double *restrict z, double *restrict r2)
 {
 	size_t j;
 	int i;
 
-	gp_tile_numbers_distance(s, c, strip, r2);
+	gp_tile_numbers_distance(s, c, z, r2);
 	for (j = s->numbers; j < s->d; j++)
-		for (i = 0; i < STRIP; i++)
-			r2[i] += strip[j * STRIP + i] != c[j] ? s->scale[j] : 0;
+		for (i = 0; i < GROUP; i++)
+			r2[i] += z[j * STRIP + i] != c[j] ? s->scale[j] : 0;
 }
 
 INLINE double
@@ -59,191 +58,220 @@ gp_tile_sum(const double *l)
 	       ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
-/* Whether the local variation reaches one of the strip. */
+/* Whether the local variation reaches one of the group. */
 INLINE int
 gp_tile_any_local(const struct gp_coordinates *s, const double *r2)
 {
 	double least = r2[0];
 	int i;
 
-	for (i = 1; i < STRIP; i++)
+	for (i = 1; i < GROUP; i++)
 		least = r2[i] < least ? r2[i] : least;
 	return s->local > 0 && matern_is_local(least);
 }
 
 CLONES static void
 distance_best(const struct gp_coordinates *s, const double *c,
-    const double *strip, double *r2)
+    const double *strip, size_t to, double *r2)
 {
-	gp_tile_any_distance(s, c, strip, r2);
+	size_t at;
+
+	for (at = 0; at < to; at += GROUP)
+		gp_tile_any_distance(s, c, strip + at, r2 + at);
 }
 
 CLONES static void
 values_best(const struct gp_coordinates *s, const double *restrict c,
-    const double *restrict strip, double *restrict k)
+    const double *restrict strip, size_t from, size_t to, double *restrict k)
 {
-	double r2[STRIP], t;
+	double r2[GROUP], t;
+	size_t at;
 	int i;
 
-	gp_tile_any_distance(s, c, strip, r2);
-	for (i = 0; i < STRIP; i++) {
-		t = matern_reach(r2[i]);
-		k[i] = s->signal * matern_value(t, kernel_exp(-t));
+	for (at = from; at < to; at += GROUP) {
+		gp_tile_any_distance(s, c, strip + at, r2);
+		for (i = 0; i < GROUP; i++) {
+			t = matern_reach(r2[i]);
+			k[at + i] = s->signal * matern_value(t, kernel_exp(-t));
+		}
+		if (!gp_tile_any_local(s, r2))
+			continue;
+		for (i = 0; i < GROUP; i++) {
+			t = matern_local_reach(r2[i]);
+			k[at + i] += s->local * matern_value(t, kernel_exp(-t));
+		}
 	}
-	if (!gp_tile_any_local(s, r2))
-		return;
-	for (i = 0; i < STRIP; i++) {
-		t = matern_local_reach(r2[i]);
-		k[i] += s->local * matern_value(t, kernel_exp(-t));
-	}
-}
-
-CLONES static int
-local_best(const struct gp_coordinates *s, const double *restrict c,
-    const double *restrict strip, double *restrict k)
-{
-	double r2[STRIP], t;
-	int i;
-
-	gp_tile_any_distance(s, c, strip, r2);
-	if (!gp_tile_any_local(s, r2))
-		return 0;
-	for (i = 0; i < STRIP; i++) {
-		t = matern_local_reach(r2[i]);
-		k[i] = matern_value(t, kernel_exp(-t));
-	}
-	return 1;
 }
 
 CLONES static void
 both_best(const struct gp_coordinates *s, const double *restrict c,
-    const double *restrict strip, double *restrict k, double *restrict slope)
+    const double *restrict strip, size_t from, size_t to, double *restrict k,
+    double *restrict slope, double *restrict local)
 {
-	double r2[STRIP], t, e;
+	double r2[GROUP], t, e;
+	size_t at;
 	int i;
 
-	gp_tile_any_distance(s, c, strip, r2);
-	for (i = 0; i < STRIP; i++) {
-		t = matern_reach(r2[i]);
-		e = s->signal * kernel_exp(-t);
-		k[i] = matern_value(t, e);
-		slope[i] = matern_slope(t, e);
-	}
-	if (!gp_tile_any_local(s, r2))
-		return;
-	for (i = 0; i < STRIP; i++) {
-		t = matern_local_reach(r2[i]);
-		e = s->local * kernel_exp(-t);
-		k[i] += matern_value(t, e);
-		slope[i] += MATERN_LOCAL * matern_slope(t, e);
+	for (at = from; at < to; at += GROUP) {
+		gp_tile_any_distance(s, c, strip + at, r2);
+		for (i = 0; i < GROUP; i++) {
+			t = matern_reach(r2[i]);
+			e = s->signal * kernel_exp(-t);
+			k[at + i] = matern_value(t, e);
+			slope[at + i] = matern_slope(t, e);
+		}
+		for (i = 0; i < GROUP; i++)
+			local[at + i] = 0;
+		if (!gp_tile_any_local(s, r2))
+			continue;
+		for (i = 0; i < GROUP; i++) {
+			t = matern_local_reach(r2[i]);
+			e = kernel_exp(-t);
+			local[at + i] = matern_value(t, e);
+			k[at + i] += s->local * local[at + i];
+			slope[at + i] +=
+			    s->local * MATERN_LOCAL * matern_slope(t, e);
+		}
 	}
 }
 
 CLONES static double
-dot_best(const double *k, const double *w)
+dot_best(const double *k, const double *w, size_t to)
 {
 	const lanes *a = (const lanes *)k, *b = (const lanes *)w;
 	lanes sum = a[0] * b[0];
 	double out[LANES];
-	int i;
+	size_t i;
 
-	for (i = 1; i < STRIP / LANES; i++)
+	for (i = 1; i < to / LANES; i++)
 		sum += a[i] * b[i];
 	*(lanes *)out = sum;
 	return gp_tile_sum(out);
 }
 
-CLONES static void
-spread_best(const struct gp_coordinates *s, const double *c,
-    const double *strip, const double *w, double *total)
+/* What a pair weighs: 0 at and above the diagonal, and behind the last row. */
+INLINE void
+gp_tile_weights(const struct gp_tile_pairs *p, size_t from, size_t to,
+    double *restrict w, double *restrict local)
 {
-	const lanes *g = (const lanes *)w, *z;
-	lanes sum, u;
-	double out[LANES];
-	size_t j;
+	lanes sum = *(const lanes *)local;
+	double v[GROUP];
+	size_t at;
 	int i;
 
+	for (at = from; at < to; at += GROUP) {
+		for (i = 0; i < GROUP; i++)
+			v[i] = p->own * p->alpha[at + i] - p->inverse[at + i];
+		for (i = 0; i < GROUP; i++)
+			if ((int)at + i < p->first || (int)at + i >= p->end)
+				v[i] = 0;
+		for (i = 0; i < GROUP; i++)
+			w[at + i] = v[i] * p->slope[at + i];
+		for (i = 0; i < GROUP; i += LANES)
+			sum += *(const lanes *)(v + i) *
+			       *(const lanes *)(p->local + at + i);
+	}
+	*(lanes *)local = sum;
+}
+
+CLONES static void
+gradient_best(const struct gp_coordinates *s, const double *c,
+    const double *strip, const struct gp_tile_pairs *p, size_t from, size_t to,
+    double *total)
+{
+	double w[STRIP];
+	const lanes *g = (const lanes *)w, *z;
+	lanes *sum = (lanes *)total, all, u;
+	size_t j, i;
+
+	gp_tile_weights(p, from, to, w, total + s->d * LANES);
 	for (j = 0; j < s->numbers; j++) {
 		z = (const lanes *)(strip + j * STRIP);
-		u = z[0] - c[j];
-		sum = g[0] * u * u;
-		for (i = 1; i < STRIP / LANES; i++) {
+		all = sum[j];
+		for (i = from / LANES; i < to / LANES; i++) {
 			u = z[i] - c[j];
-			sum += g[i] * u * u;
+			all += g[i] * u * u;
 		}
-		*(lanes *)out = sum;
-		total[j] += gp_tile_sum(out);
+		sum[j] = all;
 	}
 	for (; j < s->d; j++)
-		for (i = 0; i < STRIP; i++)
-			if (strip[j * STRIP + i] != c[j])
-				total[j] += s->scale[j] * w[i];
+		for (i = from; i < to; i++)
+			total[j * LANES + i % LANES] +=
+			    strip[j * STRIP + i] != c[j] ? w[i] : 0;
 }
 
 CLONES static void
 pull_best(const struct gp_coordinates *s, const double *c, const double *strip,
-    const double *w, double *total)
+    size_t to, const double *w, double *total)
 {
 	const lanes *g = (const lanes *)w, *z;
 	lanes sum;
 	double out[LANES];
-	size_t j;
-	int i;
+	size_t j, i;
 
 	for (j = 0; j < s->numbers; j++) {
 		z = (const lanes *)(strip + j * STRIP);
 		sum = g[0] * (c[j] - z[0]);
-		for (i = 1; i < STRIP / LANES; i++)
+		for (i = 1; i < to / LANES; i++)
 			sum += g[i] * (c[j] - z[i]);
 		*(lanes *)out = sum;
 		total[j] += gp_tile_sum(out);
 	}
 }
 
+size_t
+gp_tile_end(size_t n, size_t strip)
+{
+	size_t left = n - strip * STRIP;
+
+	return left >= STRIP ? STRIP : (left + GROUP - 1) / GROUP * GROUP;
+}
+
 void
 gp_tile_distance(const struct gp_coordinates *s, const double *c,
-    const double *strip, double *r2)
+    const double *strip, size_t to, double *r2)
 {
-	distance_best(s, c, strip, r2);
+	distance_best(s, c, strip, to, r2);
 }
 
 void
 gp_tile_values(const struct gp_coordinates *s, const double *c,
-    const double *strip, double *k)
+    const double *strip, size_t from, size_t to, double *k)
 {
-	values_best(s, c, strip, k);
+	values_best(s, c, strip, from, to, k);
 }
 
 void
 gp_tile_both(const struct gp_coordinates *s, const double *c,
-    const double *strip, double *k, double *slope)
+    const double *strip, size_t from, size_t to, double *k, double *slope,
+    double *local)
 {
-	both_best(s, c, strip, k, slope);
-}
-
-int
-gp_tile_local(const struct gp_coordinates *s, const double *c,
-    const double *strip, double *k)
-{
-	return local_best(s, c, strip, k);
+	both_best(s, c, strip, from, to, k, slope, local);
 }
 
 double
-gp_tile_dot(const double *k, const double *w)
+gp_tile_dot(const double *k, const double *w, size_t to)
 {
-	return dot_best(k, w);
+	return dot_best(k, w, to);
 }
 
 void
-gp_tile_spread(const struct gp_coordinates *s, const double *c,
-    const double *strip, const double *w, double *total)
+gp_tile_gradient(const struct gp_coordinates *s, const double *c,
+    const double *strip, const struct gp_tile_pairs *p, size_t from, size_t to,
+    double *total)
 {
-	spread_best(s, c, strip, w, total);
+	gradient_best(s, c, strip, p, from, to, total);
+}
+
+double
+gp_tile_total(const double *total, size_t j)
+{
+	return gp_tile_sum(total + j * LANES);
 }
 
 void
 gp_tile_pull(const struct gp_coordinates *s, const double *c,
-    const double *strip, const double *w, double *total)
+    const double *strip, size_t to, const double *w, double *total)
 {
-	pull_best(s, c, strip, w, total);
+	pull_best(s, c, strip, to, w, total);
 }

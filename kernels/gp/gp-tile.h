@@ -1,8 +1,9 @@
 /*
  * The basic operation on covariances: one point against a strip of 64 others.
- * In a strip the values of one coordinate are contiguous, so a loop over the 64
- * is vectorised, and a strip stays in the L1 cache while many points are
- * processed.
+ * In a strip the values of one coordinate are contiguous, so a loop over 16 of
+ * them is vectorised, and a strip stays in the L1 cache while many points are
+ * processed.  The first and the last strip of a row need not be processed
+ * completely: from and to are positions in it, multiples of GROUP.
  */
 
 #ifndef HPOTUNE_GP_TILE_H
@@ -12,7 +13,11 @@
 
 #include "kernels/kernels.h"
 
-enum { STRIP = 64 };
+enum {
+	STRIP = 64,
+	GROUP = 16, /* positions of a strip that are processed at once */
+	LANES = 8 /* sums of one coordinate */
+};
 
 /* How coordinates enter the covariance: numbers first, then categories. */
 struct gp_coordinates {
@@ -52,33 +57,47 @@ gp_tile_at(
 	return s->z + b * shape->d * STRIP;
 }
 
-/* Squared distances, STRIP of them. */
+/* Of n points, the end of those in strip b, as a multiple of GROUP. */
+size_t gp_tile_end(size_t n, size_t b);
+
+/* Squared distances. */
 void gp_tile_distance(const struct gp_coordinates *, const double *c,
-    const double *strip, double *r2);
+    const double *strip, size_t to, double *r2);
 /* Covariances s M, and those of the local variation. */
 void gp_tile_values(const struct gp_coordinates *, const double *c,
-    const double *strip, double *k);
-/* The same, and their derivatives by the squared distance. */
+    const double *strip, size_t from, size_t to, double *k);
+/*
+ * The same, their derivatives by the squared distance, and M of the local
+ * variation.
+ */
 void gp_tile_both(const struct gp_coordinates *, const double *c,
-    const double *strip, double *k, double *slope);
+    const double *strip, size_t from, size_t to, double *k, double *slope,
+    double *local);
+/* sum of k[i] w[i]. */
+double gp_tile_dot(const double *k, const double *w, size_t to);
+
+/* Pairs of a point with a strip; the arrays are indexed by position. */
+struct gp_tile_pairs {
+	int first, end; /* others weigh nothing */
+	double own; /* alpha of the point */
+	const double *alpha, *inverse;
+	const double *slope, *local; /* from gp_tile_both */
+};
+
 /*
- * M of the local variation.  0: it is 0 in all of the strip, and k is not
- * written.
+ * With w = own alpha - inverse: add w slope times the squared difference, or for
+ * categories whether there is one, to the LANES sums of each coordinate, and w
+ * local to those after them.
  */
-int gp_tile_local(const struct gp_coordinates *, const double *c,
-    const double *strip, double *k);
-/* sum of k[i] w[i] over a strip. */
-double gp_tile_dot(const double *k, const double *w);
+void gp_tile_gradient(const struct gp_coordinates *, const double *c,
+    const double *strip, const struct gp_tile_pairs *, size_t from, size_t to,
+    double *total);
+/* The sum of coordinate j. */
+double gp_tile_total(const double *total, size_t j);
 /*
- * sum[j] += sum over the strip of w times the squared distance in coordinate j.
- */
-void gp_tile_spread(const struct gp_coordinates *, const double *c,
-    const double *strip, const double *w, double *sum);
-/*
- * sum[j] += sum over the strip of w times the difference c - z in numeric
- * coordinate j.
+ * sum[j] += sum of w times the difference c - z in numeric coordinate j.
  */
 void gp_tile_pull(const struct gp_coordinates *, const double *c,
-    const double *strip, const double *w, double *sum);
+    const double *strip, size_t to, const double *w, double *sum);
 
 #endif /* HPOTUNE_GP_TILE_H */

@@ -13,7 +13,10 @@
 #include "kernels/gp/gp-sweep.h"
 #include "kernels/formulas.h"
 
-enum { TOGETHER = 1024 };
+enum {
+	FIRST = 64, /* as many as are wanted, usually */
+	TOGETHER = 256
+};
 
 struct under_way {
 	const struct gp *gp;
@@ -110,6 +113,7 @@ gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
 	struct gp_sweep_device way = { .arg = &w,
 		.rows = gp->strips.n,
 		.block = STRIP,
+		.first = FIRST,
 		.together = TOGETHER,
 		.signal = gp->shape.signal + gp->shape.local,
 		.best = best,

@@ -207,6 +207,7 @@ top(struct under_way *w, size_t k, size_t *index, double *score,
 	way.arg = w;
 	way.rows = w->g->rows;
 	way.block = BLOCK;
+	way.first = 256;
 	way.together = w->room;
 	way.signal = w->g->shape.signal + w->g->shape.local;
 	way.best = w->best;

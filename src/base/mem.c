@@ -26,6 +26,20 @@ mem_settle(void)
 #endif
 }
 
+/*
+ * A suggestion evaluates some hundred likelihoods, each with matrices of its
+ * own: up to a thousand rows they stay in the heap, as page faults take as long
+ * as the arithmetic.
+ */
+void
+mem_settle_matrices(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 8 << 20);
+	(void)mallopt(M_TRIM_THRESHOLD, 32 << 20);
+#endif
+}
+
 static void
 mem_check(const void *p, size_t n)
 {

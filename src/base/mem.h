@@ -11,6 +11,8 @@
 
 /* Tune malloc for a long-running program; call once at the start. */
 void mem_settle(void);
+/* The same for a program whose matrices take some MiB: hpotune-worker. */
+void mem_settle_matrices(void);
 /* As the C library's, but abort with a message when memory runs out. */
 void *xmalloc(size_t);
 void *xcalloc(size_t n, size_t size);

@@ -288,6 +288,7 @@ main(int argc, char **argv)
 
 	(void)argc;
 	core_choose(argv);
+	mem_settle_matrices();
 	w.kernels = worker_kernels_linked(why, sizeof why);
 	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return introduce(&w, why);

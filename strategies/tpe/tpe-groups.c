@@ -141,10 +141,14 @@ tpe_groups_observations(const struct history *h, const int64_t *trials,
 		kept += has_all(points[kept], which, dims);
 	}
 	z = xreallocarray(NULL, kept * dims + 1, sizeof *z);
-	for (d = 0; d < dims; d++)
-		for (k = 0; k < kept; k++)
+	for (d = 0; d < dims; d++) {
+		/* Numbers, which most are, without a call each. */
+		for (k = 0; k < kept && axes[d].kind == TPE_AXIS_NUMBER; k++)
+			z[d * kept + k] = points[k][which[d]];
+		for (k = 0; k < kept && axes[d].kind != TPE_AXIS_NUMBER; k++)
 			z[d * kept + k] =
 			    tpe_axis_from_cube(&axes[d], points[k][which[d]]);
+	}
 	free(points);
 	*n_kept = kept;
 	return z;

@@ -22,13 +22,14 @@ enum {
 	FOLD = 8 /* factors of a norm before its logarithm is taken */
 };
 
+#define HALVES_MAX 1e6 /* levels whose distances are rounded */
 #define SQRT_2PI 2.50662827463100050242
 #define SIGMA_LEAST 1e-12 /* without the magic clip, in the user's numbers */
 
-/* An observation on its way into order. */
+/* An observation on its way into order; cell: the leading bits of z. */
 struct mark {
 	double z;
-	uint32_t k;
+	uint32_t k, cell;
 };
 
 void
@@ -73,21 +74,20 @@ static void
 radix_pass(struct mark *to, const struct mark *from, size_t n, unsigned shift,
     unsigned bits)
 {
-	uint32_t at[1 << RADIX_MAX] = { 0 }, sum = 0, count;
+	uint32_t at[1 << RADIX_MAX], sum = 0, count;
 	uint32_t mask = (1u << bits) - 1;
-	double cells = (double)((1u << 2 * bits) - 1);
 	size_t i;
 
+	memset(at, 0, (mask + 1) * sizeof *at);
 	for (i = 0; i < n; i++)
-		at[(uint32_t)(from[i].z * cells) >> shift & mask]++;
+		at[from[i].cell >> shift & mask]++;
 	for (i = 0; i <= mask; i++) {
 		count = at[i];
 		at[i] = sum;
 		sum += count;
 	}
 	for (i = 0; i < n; i++)
-		to[at[(uint32_t)(from[i].z * cells) >> shift & mask]++] =
-		    from[i];
+		to[at[from[i].cell >> shift & mask]++] = from[i];
 }
 
 /* Final pass for coordinates that share all those bits; stable. */
@@ -112,8 +112,12 @@ static void
 sort(struct mark *m, struct mark *spare, size_t n)
 {
 	unsigned bits = n < 1024 ? RADIX_FEW : RADIX_MAX;
+	double cells = (double)((1u << 2 * bits) - 1);
+	size_t i;
 
 	if (n > 32) {
+		for (i = 0; i < n; i++)
+			m[i].cell = (uint32_t)(m[i].z * cells);
 		radix_pass(spare, m, n, 0, bits);
 		radix_pass(m, spare, n, bits, bits);
 	}
@@ -122,8 +126,7 @@ sort(struct mark *m, struct mark *spare, size_t n)
 
 /* The bandwidth of observation j in order. */
 static inline double
-bandwidth(
-    const struct mark *m, size_t j, size_t n, bool endpoints, double least)
+bandwidth(const struct mark *m, size_t j, size_t n, bool endpoints)
 {
 	double left = j > 0 ? m[j].z - m[j - 1].z : m[j].z;
 	double right = j + 1 < n ? m[j + 1].z - m[j].z : 1 - m[j].z;
@@ -133,7 +136,19 @@ bandwidth(
 		sigma = right;
 	if (!endpoints && n >= 2 && j + 1 == n)
 		sigma = left;
-	return sigma < least ? least : sigma;
+	return sigma;
+}
+
+/*
+ * Levels are at odd numbers of halves of their share: a distance of two is a
+ * whole number of halves, which rounding must not make many numbers of.
+ */
+static inline double
+halves(double sigma, double levels)
+{
+	const double round = 6755399441055744.0; /* 1.5 * 2^52 */
+
+	return (sigma * 2 * levels + round - round) / (2 * levels);
 }
 
 /* The probability above x, mostly without a call. */
@@ -184,16 +199,22 @@ fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
     const double *z, struct mark *m, double *norm)
 {
 	size_t j, n = p->n - 1;
+	double sigma, levels = p->axes[d].levels;
+	bool few = p->axes[d].kind == TPE_AXIS_LEVELS && levels < HALVES_MAX;
 	double least = rule->magic_clip
 			   ? 1 / fmin(100, (double)n + 2)
 			   : fmin(SIGMA_LEAST / p->axes[d].width, 1);
 
 	for (j = 0; j < n; j++)
-		m[j] = (struct mark){ z[j], (uint32_t)j };
+		m[j] = (struct mark){ z[j], (uint32_t)j, 0 };
 	sort(m, m + n, n);
-	for (j = 0; j < n; j++)
-		fit_kernel(p, d, m[j].k, m[j].z,
-		    bandwidth(m, j, n, rule->endpoints, least), norm);
+	for (j = 0; j < n; j++) {
+		sigma = bandwidth(m, j, n, rule->endpoints);
+		if (few)
+			sigma = halves(sigma, levels);
+		fit_kernel(
+		    p, d, m[j].k, m[j].z, sigma < least ? least : sigma, norm);
+	}
 	if (p->axes[d].sd > 0)
 		fit_kernel(p, d, n, p->axes[d].mean, p->axes[d].sd, norm);
 	else

@@ -519,6 +519,90 @@ check_prior(void)
 	tpe_parzen_free(&p);
 }
 
+/* ln of what component k gives a point in all dimensions, one by one. */
+static double
+component_log(const struct parzen *p, const double *point, size_t k)
+{
+	double sum = p->base[k], left, right, by, mu, mass;
+	const struct axis *a;
+	size_t d, at;
+
+	for (d = 0; d < p->dims; d++) {
+		a = &p->axes[d];
+		at = d * p->stride + k;
+		mu = p->mu[at];
+		by = p->scale[at] * M_SQRT2;
+		if (a->kind == TPE_AXIS_NUMBER)
+			sum -= pow((point[d] - mu) * p->scale[at], 2);
+		else if (a->kind == TPE_AXIS_CHOICE) {
+			mass = mu == point[d] ? p->own + p->other : p->other;
+			sum += mu < a->levels
+				   ? log(mass / (p->own + a->levels * p->other))
+				   : -log(a->levels);
+		} else {
+			tpe_axis_share(a, point[d], &left, &right);
+			sum += tpe_normal_log_around(
+			    ((left + right) / 2 - mu) * by,
+			    (right - left) / 2 * by);
+		}
+	}
+	return sum;
+}
+
+/*
+ * Densities of many points at once are those of one component and dimension
+ * after the other: tables by distance where there are few levels, and several
+ * tables in one pass, with some dimensions left over.
+ */
+static void
+check_tables(void)
+{
+	enum { DIMS = 7, N = 400, POINTS = 40 };
+	static const double levels[DIMS] = { 100, 3, 0, 7, 33, 5, 12 };
+	static const double mean[DIMS] = { 0.31, 0, 0, 0, 0, 0, 0 };
+	struct axis axes[DIMS] = { { .kind = TPE_AXIS_NUMBER } };
+	double *z = xcalloc((N + POINTS) * DIMS, sizeof *z), *to = z + N * DIMS;
+	double out[POINTS], got[POINTS], want, worst = 0, alone = 0, u;
+	struct parzen p;
+	struct rng rng;
+	size_t i, d, k;
+
+	rng_init(&rng, 5, 5);
+	for (d = 0; d < DIMS; d++) {
+		axes[d] = (struct axis){ .levels = levels[d],
+			.width = fmax(levels[d], 1),
+			.mean = mean[d],
+			.sd = mean[d] / 3 };
+		axes[d].kind = levels[d] == 0 ? TPE_AXIS_NUMBER
+			       : d % 4 == 1   ? TPE_AXIS_CHOICE
+					      : TPE_AXIS_LEVELS;
+		for (i = 0; i < N + POINTS; i++) {
+			u = rng_uniform(&rng);
+			u = i % 3 == 0 ? u * u * u : u;
+			if (axes[d].kind == TPE_AXIS_CHOICE)
+				u = floor(u * levels[d]);
+			else
+				u = tpe_axis_round(&axes[d], u);
+			*(i < N ? z + d * N + i : to + (i - N) * DIMS + d) = u;
+		}
+	}
+	tpe_parzen_fit(&p, &rule, axes, DIMS, z, N);
+	tpe_density_log(&p, to, POINTS, out);
+	for (i = 0; i < POINTS; i++) {
+		tpe_density_log(&p, to + i * DIMS, 1, &got[i]);
+		alone = fmax(alone, fabs(got[i] - out[i]));
+		for (want = 0, k = 0; k < p.n; k++)
+			want +=
+			    exp(component_log(&p, to + i * DIMS, k) - out[i]);
+		worst = fmax(worst, fabs(log(want)));
+	}
+	ok(worst < 1e-11, "densities from tables");
+	ok(alone < 1e-11, "and of one point alone");
+	printf("# off by at most %.3g and %.3g\n", worst, alone);
+	tpe_parzen_free(&p);
+	free(z);
+}
+
 int
 main(void)
 {
@@ -531,6 +615,7 @@ main(void)
 	check_log();
 	check_int();
 	check_choice();
+	check_tables();
 	check_draw();
 	check_axes();
 	check_split();

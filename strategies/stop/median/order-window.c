@@ -7,6 +7,12 @@
 #include "src/base/search.h"
 #include "strategies/stop/median/order-window.h"
 
+enum {
+	MANY = 1024, /* numbers of which a sample is looked at */
+	SAMPLE = 64,
+	BESIDE = 6 /* in the sample: 1.5 deviations of the middle's place */
+};
+
 bool
 order_window_add(struct order_window *w, double v)
 {
@@ -94,6 +100,32 @@ order_window_trim(struct order_window *w, int64_t rank, size_t size)
 	w->n = size;
 }
 
+/*
+ * One of n numbers, where to part them to find the k smallest.  Of many it is
+ * that of a sample which is a little nearer to the middle than the one sought:
+ * nearly all on the other side of it are out at once, and after the next cut,
+ * from the other side, few are left (Floyd and Rivest, "Expected time bounds for
+ * selection", Communications of the ACM 18, 1975).
+ */
+static double
+pivot_of(const double *v, size_t n, size_t k)
+{
+	double sample[SAMPLE], one;
+	size_t i, j, at = k * SAMPLE / n;
+
+	if (n < MANY)
+		return v[n / 2];
+	for (i = 0; i < SAMPLE; i++) {
+		one = v[i * n / SAMPLE];
+		for (j = i; j > 0 && sample[j - 1] > one; j--)
+			sample[j] = sample[j - 1];
+		sample[j] = one;
+	}
+	if (k < n / 2)
+		return sample[at + BESIDE];
+	return sample[at < BESIDE ? 0 : at - BESIDE];
+}
+
 /* Move the k smallest of v to its front, the others behind them (Hoare). */
 static void
 split_at(double *v, size_t n, size_t k)
@@ -102,7 +134,7 @@ split_at(double *v, size_t n, size_t k)
 	double pivot, t;
 
 	while (hi - lo > 1) {
-		pivot = v[lo + (hi - lo) / 2];
+		pivot = pivot_of(v + lo, hi - lo, k - lo);
 		i = lo;
 		j = hi - 1;
 		for (;;) {

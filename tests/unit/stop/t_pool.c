@@ -8,6 +8,8 @@
 
 #include "src/base/rng.h"
 #include "src/model/history/history.h"
+#include "src/base/mem.h"
+#include "strategies/stop/median/order-window.h"
 #include "strategies/stop/median/pool.h"
 #include "tests/support/tap.h"
 
@@ -333,10 +335,68 @@ test_arithmetic(void)
 	history_free(g);
 }
 
+/* One of the shapes of numbers that are hard to part. */
+static double
+shape_at(int shape, size_t i, size_t n, struct rng *rng)
+{
+	switch (shape) {
+	case 0:
+		return rng_uniform(rng);
+	case 1:
+		return (double)i;
+	case 2:
+		return -(double)i;
+	case 3:
+		return 7;
+	case 4:
+		return floor(3 * rng_uniform(rng));
+	case 5:
+		return (double)(i < n / 2 ? i : n - i);
+	default:
+		return i % 64 == 0 ? -INFINITY : rng_normal(rng);
+	}
+}
+
+/* Windows of many numbers hold what sorting all of them gives. */
+static void
+test_windows(void)
+{
+	static const size_t sizes[] = { 1, 2, 1023, 1024, 1025, 9000 };
+	struct order_window w = { 0 };
+	double *v = xcalloc(2 * 9000, sizeof *v), *all = v + 9000;
+	size_t s, i, n;
+	struct rng rng;
+	int shape, at;
+	bool good = true;
+
+	rng_init(&rng, 3, 3);
+	for (s = 0; s < sizeof sizes / sizeof *sizes; s++)
+		for (shape = 0; shape <= 6; shape++)
+			for (at = -1; at <= 11; at++) {
+				n = sizes[s];
+				for (i = 0; i < n; i++)
+					v[i] = all[i] =
+					    shape_at(shape, i, n, &rng);
+				qsort(all, n, sizeof *all, number_order);
+				order_window_fill(
+				    &w, v, n, (int64_t)n * at / 10, 65);
+				good = good && w.n == (n < 65 ? n : 65) &&
+				       w.below + (int64_t)w.n + w.above ==
+					   (int64_t)n;
+				for (i = 0; i < w.n && good; i++)
+					good = w.values[i] ==
+					       all[(size_t)w.below + i];
+			}
+	ok(good, "windows of up to 9,000 numbers of seven shapes");
+	order_window_free(&w);
+	free(v);
+}
+
 int
 main(void)
 {
 	test_arithmetic();
+	test_windows();
 	test_streams(1, 4000, TRIALS, 300, UINT64_MAX);
 	test_streams(10001, 3000, TRIALS, 300, 100);
 	test_streams(100001, 40, 2000, 12000, UINT64_MAX);

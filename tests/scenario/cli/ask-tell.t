@@ -426,4 +426,11 @@ is "$("$HPOTUNE" tell slow.json 1 --failed \
     --why "$(printf '\033[31mred\nline')")" \
     'failed: \x1b[31mred\x0aline' 'a reason is printed as one harmless line'
 
+# The lock file names its last holder, whatever it had before.
+printf 'pid 12345678901 on a host with a longer name than this one has, %s\n%s\n' \
+    "$(hostname)" 'and a line' >slow.d/lock
+"$HPOTUNE" ask slow.json >/dev/null
+is "$(sed 's/^pid [0-9]* on [^ ]*$/holder/' slow.d/lock)" holder \
+    'of a longer text in the lock file nothing is left'
+
 done_testing

@@ -62,12 +62,19 @@ gp_tile_sum(const double *l)
 INLINE int
 gp_tile_any_local(const struct gp_coordinates *s, const double *r2)
 {
-	double least = r2[0];
+	double least[GROUP / 2];
 	int i;
 
-	for (i = 1; i < GROUP; i++)
-		least = r2[i] < least ? r2[i] : least;
-	return s->local > 0 && matern_is_local(least);
+	for (i = 0; i < GROUP / 2; i++)
+		least[i] =
+		    r2[i] < r2[i + GROUP / 2] ? r2[i] : r2[i + GROUP / 2];
+	for (i = 0; i < GROUP / 4; i++)
+		least[i] = least[i] < least[i + GROUP / 4]
+			       ? least[i]
+			       : least[i + GROUP / 4];
+	for (i = 1; i < GROUP / 4; i++)
+		least[0] = least[i] < least[0] ? least[i] : least[0];
+	return s->local > 0 && matern_is_local(least[0]);
 }
 
 CLONES static void

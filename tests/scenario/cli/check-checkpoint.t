@@ -33,7 +33,7 @@ for my $step ($first .. $last) {
 	my $noise = $mode ne 'noise' ? 0 : $step * ($second ? 1e-3 : 2e-3);
 	printf "hpotune: step=%d loss=%.9g\n", $step, $loss + $noise;
 	if ($mode ne 'none' && open my $f, '>', "$saved.new") {
-		print $f "$step $loss\n";
+		printf $f "%d %.17g\n", $step, $loss;
 		close $f;
 		rename "$saved.new", $saved;
 	}

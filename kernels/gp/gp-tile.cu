@@ -14,7 +14,7 @@ extern "C" {
 #include "kernels/formulas.h"
 
 enum {
-	GROUP = 8 /* rows for which a thread reads its point once */
+	THREAD_ROWS = 8 /* rows for which a thread reads its point once */
 };
 
 int
@@ -34,8 +34,10 @@ cuda_tile_place(
 	return done;
 }
 
-/* Squared distances of point i to GROUP rows from row on; those behind the
- * last row are the last row's. */
+/*
+ * Squared distances of point i to THREAD_ROWS rows from row on; those behind the
+ * last row are the last row's.
+ */
 static __device__ __forceinline__ void
 group_distance(const struct cuda_covariance &r,
     const struct cuda_points &points, size_t i, const struct cuda_points &rows,
@@ -45,11 +47,11 @@ group_distance(const struct cuda_covariance &r,
 	double x, u, z;
 	int q;
 
-	for (q = 0; q < GROUP; q++)
+	for (q = 0; q < THREAD_ROWS; q++)
 		r2[q] = 0;
 	for (j = 0; j < r.d; j++) {
 		x = points.z[j * points.n + i];
-		for (q = 0; q < GROUP; q++) {
+		for (q = 0; q < THREAD_ROWS; q++) {
 			z = rows.z[j * rows.n +
 				   (row + q < last ? row + q : last)];
 			u = x - z;
@@ -66,12 +68,12 @@ cross_kernel(struct cuda_covariance r, struct cuda_points points,
 {
 	CUDA_PLACE(i, points.n);
 	const size_t group = CUDA_Y;
-	double r2[GROUP], t, e, value, by_r2;
-	size_t first = group * GROUP;
+	double r2[THREAD_ROWS], t, e, value, by_r2;
+	size_t first = group * THREAD_ROWS;
 	int q;
 
 	group_distance(r, points, i, rows, at + first, r2);
-	for (q = 0; q < GROUP && first + q < count; q++) {
+	for (q = 0; q < THREAD_ROWS && first + q < count; q++) {
 		t = matern_reach(r2[q]);
 		e = r.signal * kernel_exp(-t);
 		value = matern_value(t, e);
@@ -93,7 +95,7 @@ cuda_tile_cross(const struct cuda_covariance *r,
     const struct cuda_points *points, const struct cuda_points *rows, size_t at,
     size_t count, double *k, double *slope)
 {
-	size_t groups = (count + GROUP - 1) / GROUP;
+	size_t groups = (count + THREAD_ROWS - 1) / THREAD_ROWS;
 
 	CUDA_LAUNCH(cross_kernel, points->n, groups, (size_t)1, *r, *points,
 	    *rows, at, count, k, slope);
@@ -124,13 +126,13 @@ means_kernel(struct cuda_covariance r, struct cuda_points points,
     struct cuda_points rows, const double *alpha, size_t n_alpha, double *mean)
 {
 	CUDA_PLACE(i, points.n);
-	double r2[GROUP], t, value, sum = 0;
+	double r2[THREAD_ROWS], t, value, sum = 0;
 	size_t row;
 	int q;
 
-	for (row = 0; row < n_alpha; row += GROUP) {
+	for (row = 0; row < n_alpha; row += THREAD_ROWS) {
 		group_distance(r, points, i, rows, row, r2);
-		for (q = 0; q < GROUP && row + q < n_alpha; q++) {
+		for (q = 0; q < THREAD_ROWS && row + q < n_alpha; q++) {
 			t = matern_reach(r2[q]);
 			value = r.signal * matern_value(t, kernel_exp(-t));
 			if (r.local > 0 && matern_is_local(r2[q])) {

@@ -19,16 +19,20 @@ enum {
 
 typedef double vec __attribute__((vector_size(64), aligned(64), may_alias));
 
-/* One unknown after another, from first to end. */
+/*
+ * One unknown after another, from i to end; the part of those before known has
+ * been taken off.
+ */
 static inline __attribute__((always_inline)) void
-forward_some(const double *l, size_t first, size_t end, size_t stride, vec *x)
+forward_some(
+    const double *l, size_t known, size_t i, size_t end, size_t stride, vec *x)
 {
-	size_t i, j;
+	size_t j;
 	vec sum;
 
-	for (i = first; i < end; i++) {
+	for (; i < end; i++) {
 		sum = x[i];
-		for (j = first; j < i; j++)
+		for (j = known; j < i; j++)
 			sum -= l[j * stride + i] * x[j];
 		x[i] = sum / l[i * stride + i];
 	}
@@ -56,14 +60,9 @@ forward_best(const double *l, size_t n, size_t stride, double *room)
 		x[i + 1] = b;
 		x[i + 2] = c;
 		x[i + 3] = d;
-		forward_some(l, i, i + AT_ONCE, stride, x);
+		forward_some(l, i, i, i + AT_ONCE, stride, x);
 	}
-	for (; i < n; i++) {
-		a = x[i];
-		for (j = 0; j < i; j++)
-			a -= l[j * stride + i] * x[j];
-		x[i] = a / l[i * stride + i];
-	}
+	forward_some(l, 0, i, n, stride, x);
 }
 
 /* With the transposed triangle, from the last unknown to the first. */

@@ -38,7 +38,6 @@ struct facts {
 	size_t finished;
 	size_t parameters; /* with more than one value */
 	size_t choices; /* unordered ones among them */
-	size_t conditional; /* those with a condition among them */
 	double settings; /* of the space; infinite = continuous */
 };
 
@@ -58,7 +57,6 @@ facts_of(const struct strategy_ask *ask)
 			continue;
 		f.parameters++;
 		f.choices += p->type == PARAM_CHOICE && !p->ordered;
-		f.conditional += p->when != NULL;
 		f.settings *= levels > 0 ? (double)levels : 1.0 / 0.0;
 	}
 	return f;
@@ -91,38 +89,37 @@ is_several(const struct facts *f)
 }
 
 static bool
+is_of_numbers(const struct facts *f)
+{
+	return startup_is_of_numbers(f->ask->space, f->ask->history);
+}
+
+/* Of the first model: with choices gp needs fewer than another. */
+static double
+start_trials(const struct facts *f)
+{
+	if (!is_of_numbers(f) && (is_without_worker(f) || is_short(f)))
+		return STARTUP;
+	return startup_trials(f->ask->space, f->ask->history);
+}
+
+static bool
 is_starting(const struct facts *f)
 {
 	return f->ask->history == NULL ||
-	       startup_lasts(f->ask->history,
-		   startup_trials(f->ask->space, f->ask->history));
+	       startup_lasts(f->ask->history, start_trials(f));
 }
 
 static bool
 is_starting_of_numbers(const struct facts *f)
 {
-	return is_starting(f) &&
-	       startup_is_of_numbers(f->ask->space, f->ask->history);
+	return is_of_numbers(f) && is_starting(f);
 }
 
-/*
- * The first model is one of gp that needs fewer trials than others; without gp
- * it is one that does not.
- */
 static bool
 is_starting_of_few(const struct facts *f)
 {
-	return is_starting(f) && !is_without_worker(f) && !is_short(f) &&
-	       startup_trials(f->ask->space, f->ask->history) < STARTUP;
-}
-
-static bool
-is_starting_longer(const struct facts *f)
-{
-	return is_starting(f) ||
-	       (!startup_is_of_numbers(f->ask->space, f->ask->history) &&
-		   (is_without_worker(f) || is_short(f)) &&
-		   startup_lasts(f->ask->history, STARTUP));
+	return start_trials(f) < STARTUP && is_starting(f);
 }
 
 static bool
@@ -135,12 +132,6 @@ static bool
 is_few(const struct facts *f)
 {
 	return f->finished < GP_TRIALS;
-}
-
-static bool
-is_numeric(const struct facts *f)
-{
-	return f->choices == 0 && f->conditional == 0;
 }
 
 /*
@@ -160,7 +151,7 @@ is_turn(const struct facts *f)
 static bool
 is_stuck(const struct facts *f)
 {
-	return is_numeric(f) && is_few(f) && f->finished >= STUCK_FROM &&
+	return is_of_numbers(f) && is_few(f) && f->finished >= STUCK_FROM &&
 	       is_turn(f) &&
 	       gp_stagnation_trials(f->ask->history) >= STUCK_TRIALS;
 }
@@ -207,7 +198,7 @@ static const struct {
 	{ is_starting_of_few, &strategy_sobol,
 	    "fewer than 5 finished trials, most parameters are choices or have "
 	    "few values: evenly spread points" },
-	{ is_starting_longer, &strategy_sobol,
+	{ is_starting, &strategy_sobol,
 	    "fewer than 10 trials, or fewer than 5 finished: evenly spread "
 	    "points" },
 	{ is_several_of_gp, &strategy_gp,
@@ -222,7 +213,7 @@ static const struct {
 	    "100 finished trials or more, the last 10 without progress, all "
 	    "parameters are numbers: tpe for every other trial" },
 	{ is_few, &strategy_gp, "fewer than 500 finished trials" },
-	{ is_numeric, &strategy_cmaes,
+	{ is_of_numbers, &strategy_cmaes,
 	    "500 finished trials or more, all parameters are numbers" },
 	{ is_any, &strategy_tpe,
 	    "500 finished trials or more, some parameters are choices or have "

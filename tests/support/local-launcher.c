@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "src/base/json/json.h"
 #include "tests/support/local-launcher.h"
+#include "tests/support/scratch.h"
 #include "trials/local/local-internal.h"
 
 enum { DEADLINE_MS = 30000, MOMENT_MS = 300 };
@@ -203,15 +203,6 @@ local_rig_open(struct local_launcher *rig, const char *block)
 	must(local_rig_launcher_open(rig, &e), &e);
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int flag, struct FTW *f)
-{
-	(void)st;
-	(void)flag;
-	(void)f;
-	return remove(path);
-}
-
 void
 local_rig_close(struct local_launcher *rig)
 {
@@ -223,7 +214,7 @@ local_rig_close(struct local_launcher *rig)
 	loop_close(rig->loop);
 	plugin_options_free(rig->options);
 	json_free(rig->doc);
-	(void)nftw(rig->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	(void)scratch_delete(rig->dir);
 	free(rig->state_dir);
 	for (i = 0; i < LOCAL_LAUNCHER_TRIALS; i++)
 		buf_free(&rig->trial[i].note);

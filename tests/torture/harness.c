@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/scratch.h"
 #include "tests/torture/harness.h"
 
 enum {
@@ -320,15 +320,6 @@ harness_wait_quiet(const struct harness *r, int ms)
 	return true;
 }
 
-static int
-delete_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-	(void)st;
-	(void)type;
-	(void)at;
-	return remove(path);
-}
-
 void
 harness_close(struct harness *r, bool keep)
 {
@@ -341,6 +332,6 @@ harness_close(struct harness *r, bool keep)
 		printf("# kept: %s\n", r->dir);
 		return;
 	}
-	if (nftw(r->dir, delete_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
+	if (scratch_delete(r->dir) != 0)
 		printf("# left: %s\n", r->dir);
 }

@@ -3,7 +3,6 @@
  * to earlier attempts.
  */
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"
 #include "src/model/study/study.h"
+#include "tests/support/scratch.h"
 #include "tests/support/tap.h"
 #include "trials/metric-files/metric-files.h"
 
@@ -284,15 +284,6 @@ test_large(void)
 	metric_files_free(m);
 }
 
-static int
-on_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
 int
 main(void)
 {
@@ -303,6 +294,6 @@ main(void)
 	test_trainer();
 	test_events();
 	test_large();
-	(void)nftw(dir, on_entry, 8, FTW_DEPTH | FTW_PHYS);
+	(void)scratch_delete(dir);
 	return done_testing();
 }

@@ -590,8 +590,16 @@ run() {
 		now=$?
 		[ "$now" -eq 127 ] || status=$now
 		[ "$stops" -ne "$before" ] || break
-		[ -z "${BASH_VERSION-}" ] || kill -0 "$trial" 2>/dev/null ||
-		    break
+		if [ -n "${BASH_VERSION-}" ] && ! kill -0 "$trial" 2>/dev/null
+		then
+			case " $(echo $(jobs -pr)) " in
+			*" $trial "*) break ;;
+			esac
+			wait "$trial"
+			now=$?
+			[ "$now" -eq 127 ] || status=$now
+			break
+		fi
 	done
 	exit "$status"
 }
@@ -806,8 +814,17 @@ while :; do
 	[ "$now" -eq 127 ] || status=$now
 	[ "$terms" -ne "$before" ] || break
 	# bash may have lost a child that ended as the signal came, and would
-	# wait for ever.
-	[ -z "${BASH_VERSION-}" ] || kill -0 "$child" 2>/dev/null || break
+	# wait for ever: it is gone, but still among those that run.
+	if [ -n "${BASH_VERSION-}" ] && ! kill -0 "$child" 2>/dev/null; then
+		# shellcheck disable=SC2046,SC3044 # in bash alone; its lines
+		case " $(echo $(jobs -pr)) " in
+		*" $child "*) break ;;
+		esac
+		wait "$child"
+		now=$?
+		[ "$now" -eq 127 ] || status=$now
+		break
+	fi
 done
 # Other ranks may still write output.
 tries=0

@@ -527,6 +527,21 @@ def test_term(shell, name):
         ok(got == status and job.read("checkpoints/c") == "kept\n",
            "%s: SIGTERM reaches the trial, which ends with %d" %
            (name, status), "%s %s" % (got, job.output()))
+    # The trial has ended before the shell, which is busy, looks at it again.
+    job = Job(shell, sh(HANDLER % 9))
+    run, looks = (job.base + "/input/data/hpotune/run.sh",
+                  '	[ "$terms" -ne "$before" ] || break\n')
+    with open(run) as f:
+        text = f.read()
+    ok(text.count(looks) == 1, "%s: the script looks at its trial" % name)
+    with open(run, "w") as f:
+        f.write(text.replace(looks, looks + "	sleep 0.5\n"))
+    job.start()
+    job.says("up")
+    job.proc.send_signal(signal.SIGTERM)
+    got = job.end()
+    ok(got == 9, "%s: its status is that of the trial, not of the signal" %
+       name, "%s %s" % (got, job.output()))
     job = Job(shell, sh("trap '' TERM; echo up; sleep 60 & wait; sleep 60"),
               trial={"grace": 1}).start()
     job.says("up")

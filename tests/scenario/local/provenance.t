@@ -185,6 +185,9 @@ is "$(sql slow.db 'SELECT git_commit IS NULL, git_why, packages_why
     FROM provenance')" '0||the program has not answered' \
     'a list that hangs does not hold back what git has said' ||
     diag "$(cat slow.err)"
+# Both that hang get an end of file.
+exec 3<>hang
+exec 3>&-
 
 # ---- wrong study.json ----
 

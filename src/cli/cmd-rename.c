@@ -133,7 +133,7 @@ renaming_lock(struct renaming *r, struct err *e)
 		return err_set(e, ERR_USAGE, "%s: exists already", r->dir);
 	if (state_dir_open(
 		&r->state, dir_moved ? r->dir : r->old_dir, false, e) != 0 ||
-	    state_dir_lock(&r->state, e) != 0)
+	    state_dir_lock(&r->state, STATE_DIR_COMMAND, e) != 0)
 		return -1;
 	return state_dir_lock_db(
 	    &r->state, r->db_moved ? r->db : r->found.db, e);

@@ -243,7 +243,7 @@ oneshot_control(const struct server_env *env, enum tuner_request_kind ask,
 
 	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&
 	    state_dir_open(&a.state, env->state_dir, false, e) == 0 &&
-	    state_dir_lock(&a.state, e) == 0 &&
+	    state_dir_lock(&a.state, STATE_DIR_COMMAND, e) == 0 &&
 	    state_dir_lock_db(&a.state, env->db, e) == 0)
 		rc = control_request(&a, ask, trial, params, e);
 	tuner_close(a.tuner);

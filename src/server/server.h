@@ -26,7 +26,11 @@ struct server_env {
 	bool take_over; /* from a server of another machine */
 	bool network_fs; /* a shared file system is allowed */
 	bool temporary; /* the database is for us alone: no copy of it */
-	bool visits; /* … as when the existing study was created */
+	/*
+	 * For one command: its lock says so, and a shared file system is
+	 * allowed as when the existing study was created.
+	 */
+	bool visits;
 	/*
 	 * Called some times per second between turns and once at the end; store
 	 * is NULL while it cannot be read.  May be NULL.

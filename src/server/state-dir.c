@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/server/state-dir.h"
 
@@ -24,6 +25,8 @@
 #define LOCK_PAUSE_MS 10L
 #define LOCK_TRIES_LIVE 25
 #define LOCK_TRIES 500
+#define LOCK_TRIES_COMMAND 3500 /* a command holds it for 30 seconds at most */
+#define LOCK_TRIES_SILENT 100 /* then it is said that a command is waited for */
 /*
  * A byte of the database that is never read or written: it is in the page that
  * SQLite reserves for its own locks, after the 514 bytes of these.
@@ -71,7 +74,12 @@ state_dir_close(struct state_dir *s)
 	*s = (struct state_dir)STATE_DIR_INIT;
 }
 
-/* The first line of the lock file: used in messages only. */
+/* In the line of a holder that is one command and no server. */
+static const char for_command[] = ", for one command";
+
+/*
+ * The first line of the lock file: used in messages, and for how long to wait.
+ */
 static void
 lock_read(int fd, char *who, size_t n)
 {
@@ -84,32 +92,30 @@ lock_read(int fd, char *who, size_t n)
 }
 
 static void
-lock_write(int fd)
+lock_write(int fd, enum state_dir_use use)
 {
 	char host[128] = "?", text[192];
 	struct stat st;
 	int n;
 
 	(void)gethostname(host, sizeof host - 1);
-	n = snprintf(
-	    text, sizeof text, "pid %ld on %s\n", (long)getpid(), host);
+	n = snprintf(text, sizeof text, "pid %ld on %s%s\n", (long)getpid(),
+	    host, use == STATE_DIR_COMMAND ? for_command : "");
 	/* To cut the file costs ask and tell 0.2 ms: only what is longer. */
 	if (pwrite(fd, text, (size_t)n, 0) != n || fstat(fd, &st) != 0 ||
 	    (st.st_size > n && ftruncate(fd, n) != 0))
-		return; /* only messages lack the pid then */
+		return; /* messages lack the pid then */
 }
 
 /*
- * Whether the process that wrote the lock file still exists, as far as can be
- * checked.
+ * Whether the process that wrote this line of the lock file still exists, as far
+ * as can be checked.
  */
 static bool
-lock_holder_lives(int fd)
+lock_holder_lives(const char *who)
 {
-	char who[192];
 	long pid;
 
-	lock_read(fd, who, sizeof who);
 	if (sscanf(who, "pid %ld", &pid) != 1 || pid <= 0)
 		return false;
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
@@ -119,8 +125,14 @@ lock_holder_lives(int fd)
 static int
 tries_lock(int fd)
 {
+	char who[192];
+
+	lock_read(fd, who, sizeof who);
+	if (!lock_holder_lives(who))
+		return LOCK_TRIES;
 	/* A process that still exists may have been killed a moment ago. */
-	return lock_holder_lives(fd) ? LOCK_TRIES_LIVE : LOCK_TRIES;
+	return strstr(who, for_command) != NULL ? LOCK_TRIES_COMMAND
+						: LOCK_TRIES_LIVE;
 }
 
 /* The other lock was free: its former holder releases this one in a moment. */
@@ -129,6 +141,15 @@ tries_db(int fd)
 {
 	(void)fd;
 	return LOCK_TRIES_LIVE;
+}
+
+static void
+wait_report(int fd)
+{
+	char who[192];
+
+	lock_read(fd, who, sizeof who);
+	log_warn("lock", "waiting for %s, which uses this study", who);
 }
 
 /*
@@ -150,13 +171,15 @@ lock_take(int fd, struct flock lock, int (*most)(int fd))
 			errno = EAGAIN;
 			return -1;
 		}
+		if (tries == LOCK_TRIES_SILENT)
+			wait_report(fd);
 		(void)nanosleep(&pause, NULL);
 	}
 	return 0;
 }
 
 int
-state_dir_lock(struct state_dir *s, struct err *e)
+state_dir_lock(struct state_dir *s, enum state_dir_use use, struct err *e)
 {
 	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char who[192];
@@ -171,9 +194,12 @@ state_dir_lock(struct state_dir *s, struct err *e)
 		if (errno == EAGAIN) {
 			lock_read(fd, who, sizeof who);
 			err_set(e, ERR_BUSY,
-			    "this study is already served by %s: hpotune stop "
-			    "ends it, and the next start reads study.json "
-			    "again",
+			    strstr(who, for_command) != NULL
+				? "this study is in use by %s: run this again "
+				  "when that has ended"
+				: "this study is already served by %s: hpotune "
+				  "stop ends it, and the next start reads "
+				  "study.json again",
 			    who);
 		} else
 			err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
@@ -181,7 +207,7 @@ state_dir_lock(struct state_dir *s, struct err *e)
 		close(fd);
 		return -1;
 	}
-	lock_write(fd);
+	lock_write(fd, use);
 	s->lock_fd = fd;
 	return 0;
 }

@@ -33,11 +33,18 @@ struct state_dir {
 int
 state_dir_open(struct state_dir *, const char *dir, bool create, struct err *);
 void state_dir_close(struct state_dir *);
+/* Who takes the lock. */
+enum state_dir_use {
+	STATE_DIR_SERVER, /* as long as the study runs */
+	STATE_DIR_COMMAND /* for one request, some seconds at most */
+};
+
 /*
  * Take the lock of the study, held until state_dir_close or the end of the
- * process.  ERR_BUSY names the holder.
+ * process.  Waits up to 35 seconds for a command that holds it, and a quarter of a
+ * second for a server.  ERR_BUSY names the holder.
  */
-int state_dir_lock(struct state_dir *, struct err *);
+int state_dir_lock(struct state_dir *, enum state_dir_use, struct err *);
 /*
  * The same on the database itself, if it exists: a state directory can be
  * removed while its server runs, and a file can have two names.  Call before

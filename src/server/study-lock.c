@@ -48,7 +48,8 @@ study_lock_take(
 	if (store_path_check(env->db, e) != 0 ||
 	    state_dir_open(state, env->state_dir, true, e) != 0)
 		return -1;
-	if (state_dir_lock(state, e) != 0 ||
+	if (state_dir_lock(state,
+		env->visits ? STATE_DIR_COMMAND : STATE_DIR_SERVER, e) != 0 ||
 	    state_dir_lock_db(state, env->db, e) != 0)
 		return -1;
 	if (store_wal_check(env->db, &damage) != 0)

@@ -430,7 +430,7 @@ is "$("$HPOTUNE" tell slow.json 1 --failed \
 printf 'pid 12345678901 on a host with a longer name than this one has, %s\n%s\n' \
     "$(hostname)" 'and a line' >slow.d/lock
 "$HPOTUNE" ask slow.json >/dev/null
-is "$(sed 's/^pid [0-9]* on [^ ]*$/holder/' slow.d/lock)" holder \
+is "$(sed 's/^pid [0-9]* on [^ ]*, for one command$/holder/' slow.d/lock)" holder \
     'of a longer text in the lock file nothing is left'
 
 done_testing

@@ -75,7 +75,8 @@ all_there() { # database what
 
 # The write lock, while trials report and one deserves to be stopped.
 make_study lock
-server lock.json
+sed -i 's/"trials": 2/"trials": 5/' lock.json
+server lock.json --trials 2
 ok 'two trials report' retry more_than 5 reports lock.db
 shell lock.db
 tell 'BEGIN IMMEDIATE;'
@@ -121,6 +122,29 @@ is $? 0 'and continues when it lets go'
 is "$(sql lock.db 'SELECT count(*) FROM trials')" 3 \
     'with the trial that was left'
 is "$(grep -c 'waiting for the lock' server.err)" 1 'this is one line'
+
+# A command that waits for the database has the study meanwhile.
+shell lock.db
+tell 'BEGIN IMMEDIATE;'
+tell "SELECT 'held';"
+ok 'the write lock is taken again' retry shell_said held
+background ask "$HPOTUNE" ask lock.json
+asking=$child
+ok 'a command has the study' retry grep -qx \
+    "pid $asking on .*, for one command" lock.d/lock
+server lock.json
+ok 'a start waits for the command' retry grep -q \
+    "waiting for pid $asking on .*, for one command" server.err
+tell 'ROLLBACK;'
+exec 9>&-
+reap $shell
+reap $asking
+is "$? $(grep '^trial=' ask.out)" '0 trial=4' 'which makes a trial'
+ok 'that ends' "$HPOTUNE" tell lock.json 4 score=1 --done
+reap $server
+is $? 0 'and then runs the study'
+is "$(sql lock.db "SELECT group_concat(state) FROM trials WHERE trial > 3")" \
+    'completed,failed' 'with the trial that was left, which reports nothing'
 
 # Trials that end, and a user who wants to go, during the lock.
 make_study leave

@@ -49,34 +49,34 @@ top_put(struct page *r, bool script)
 	html_close(h, "head");
 }
 
-const struct page_section page_sections[] = {
-	{ "head", section_head },
-	{ "history", section_history },
-	{ "front", section_front },
-	{ "curves", section_curves },
-	{ "metrics", section_metrics },
-	{ "parallel", section_parallel },
-	{ "importance", section_importance },
-	{ "best", section_best },
-	{ "stops", section_stops },
-	{ "timeline", section_timeline },
-	{ "failures", section_failures },
-	{ "notes", section_notes },
-	{ "events", section_events },
-	{ "study", section_study },
-	{ .name = NULL },
+const struct page_section *const page_sections[] = {
+	&section_head,
+	&section_history,
+	&section_front,
+	&section_curves,
+	&section_metrics,
+	&section_parallel,
+	&section_importance,
+	&section_best,
+	&section_stops,
+	&section_timeline,
+	&section_failures,
+	&section_notes,
+	&section_events,
+	&section_study,
+	NULL,
 };
 
 int
 page_build(struct page *r, bool script, struct err *e)
 {
-	const struct page_section *section;
+	size_t i;
 
 	top_put(r, script);
 	html_open(&r->h, "body");
 	html_open(&r->h, "main");
-	for (section = page_sections; section->name != NULL; section++)
-		if (section->put(r, e) == -1)
+	for (i = 0; page_sections[i] != NULL; i++)
+		if (page_sections[i]->put(r, e) == -1)
 			return -1;
 	html_close(&r->h, "main");
 	html_open(&r->h, "footer");

@@ -3,7 +3,7 @@
 #ifndef HPOTUNE_PAGE_H
 #define HPOTUNE_PAGE_H
 
-#include "src/html/page-data.h"
+#include "src/html/section.h"
 
 struct buf;
 struct err;
@@ -11,12 +11,8 @@ struct err;
 /* In the first lines of each report; identifies a file as one. */
 #define PAGE_ABOUT "report of hpotune"
 
-/* The sections in their order on the page; ends with a NULL name. */
-struct page_section {
-	const char *name; /* one word */
-	int (*put)(struct page *, struct err *);
-};
-extern const struct page_section page_sections[];
+/* The sections in their order on the page; ends with NULL. */
+extern const struct page_section *const page_sections[];
 /* The style sheet of the page. */
 extern const char page_style[];
 

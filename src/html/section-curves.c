@@ -416,14 +416,16 @@ curves_put(struct curves *c, struct err *e)
 	return rc;
 }
 
-int
-section_curves(struct page *r, struct err *e)
+static int
+curves_section_put(struct page *r, struct err *e)
 {
 	struct curves c = { .r = r, .thick = r->best };
 
 	lines_choose(&c);
 	return curves_put(&c, e);
 }
+
+const struct page_section section_curves = { "curves", curves_section_put };
 
 int
 section_trial_curves(

@@ -154,8 +154,8 @@ table_put(struct page *r, struct err *e)
 	return rc;
 }
 
-int
-section_front(struct page *r, struct err *e)
+static int
+front_put(struct page *r, struct err *e)
 {
 	size_t k;
 	int rc = 0;
@@ -174,3 +174,5 @@ section_front(struct page *r, struct err *e)
 	section_end(&r->h);
 	return rc;
 }
+
+const struct page_section section_front = { "front", front_put };

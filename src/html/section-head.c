@@ -263,8 +263,8 @@ state_put(struct page *r, struct buf *b)
 	fact(&r->h, "State", b);
 }
 
-int
-section_head(struct page *r, struct err *e)
+static int
+head_put(struct page *r, struct err *e)
 {
 	struct html *h = &r->h;
 	struct buf b = { 0 };
@@ -297,3 +297,5 @@ section_head(struct page *r, struct err *e)
 	buf_free(&b);
 	return rc;
 }
+
+const struct page_section section_head = { "head", head_put };

@@ -208,8 +208,8 @@ drawing_put(struct page *r)
 	return line;
 }
 
-int
-section_history(struct page *r, struct err *e)
+static int
+history_put(struct page *r, struct err *e)
 {
 	(void)e;
 	if (r->with_value == 0)
@@ -220,3 +220,5 @@ section_history(struct page *r, struct err *e)
 	section_end(&r->h);
 	return 0;
 }
+
+const struct page_section section_history = { "history", history_put };

@@ -271,7 +271,7 @@ shares_put(struct page *r, const size_t *order, const double *share)
 		    h, "%zu others: together %.1f %%.", rest, 100 * sum);
 }
 
-/* What section_importance shows of one objective. */
+/* What the section shows of one objective. */
 struct importance {
 	struct page *r;
 	size_t aim;
@@ -369,8 +369,8 @@ map_put(struct page *r, const struct page_share *s)
 		section_contour(r, s->order[0], s->order[1], true);
 }
 
-int
-section_importance(struct page *r, struct err *e)
+static int
+importance_section_put(struct page *r, struct err *e)
 {
 	struct importance m = { .r = r };
 	struct page_share first;
@@ -390,3 +390,6 @@ section_importance(struct page *r, struct err *e)
 	page_share_fini(&first);
 	return rc;
 }
+
+const struct page_section section_importance = { "importance",
+	importance_section_put };

@@ -183,8 +183,8 @@ metric_put(struct page *r, const char *metric, size_t *drawn, struct err *e)
 	return rc;
 }
 
-int
-section_metrics(struct page *r, struct err *e)
+static int
+metrics_put(struct page *r, struct err *e)
 {
 	struct store_rows *rows;
 	size_t drawn = 0;
@@ -216,3 +216,5 @@ section_metrics(struct page *r, struct err *e)
 	}
 	return rc;
 }
+
+const struct page_section section_metrics = { "metrics", metrics_put };

@@ -347,8 +347,8 @@ drawing_put(struct parallel *p)
 	buf_free(&name);
 }
 
-int
-section_parallel(struct page *r, struct err *e)
+static int
+parallel_put(struct page *r, struct err *e)
 {
 	struct parallel p = { .r = r };
 
@@ -377,3 +377,5 @@ section_parallel(struct page *r, struct err *e)
 	free(p.order);
 	return 0;
 }
+
+const struct page_section section_parallel = { "parallel", parallel_put };

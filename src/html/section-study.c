@@ -181,8 +181,8 @@ provenance_put(struct page *r, struct err *e)
 	return 0;
 }
 
-int
-section_study(struct page *r, struct err *e)
+static int
+study_put(struct page *r, struct err *e)
 {
 	int rc;
 
@@ -194,3 +194,5 @@ section_study(struct page *r, struct err *e)
 	section_end(&r->h);
 	return rc;
 }
+
+const struct page_section section_study = { "study", study_put };

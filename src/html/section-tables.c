@@ -53,8 +53,8 @@ best_sql(const struct page *r, bool all, bool cost)
 	    PAGE_ROWS);
 }
 
-int
-section_best(struct page *r, struct err *e)
+static int
+best_put(struct page *r, struct err *e)
 {
 	struct section_column columns[] = { { "trial", COLUMN_NUMBER },
 		{ "state", COLUMN_TEXT }, { r->study->metric, COLUMN_NUMBER },
@@ -93,8 +93,10 @@ section_best(struct page *r, struct err *e)
 	return 0;
 }
 
-int
-section_stops(struct page *r, struct err *e)
+const struct page_section section_best = { "best", best_put };
+
+static int
+stops_put(struct page *r, struct err *e)
 {
 	static const struct section_column counts[] = { { "rule", COLUMN_TEXT },
 		{ "verdict", COLUMN_TEXT }, { "judgements", COLUMN_NUMBER },
@@ -134,9 +136,11 @@ section_stops(struct page *r, struct err *e)
 	return 0;
 }
 
+const struct page_section section_stops = { "stops", stops_put };
+
 /* Failed trials by class and reason; then attempts that were retried. */
-int
-section_failures(struct page *r, struct err *e)
+static int
+failures_put(struct page *r, struct err *e)
 {
 	static const struct section_column failed[] = { { "class",
 							    COLUMN_TEXT },
@@ -178,6 +182,8 @@ section_failures(struct page *r, struct err *e)
 	return 0;
 }
 
+const struct page_section section_failures = { "failures", failures_put };
+
 /*
  * A section with one table: the newest rows that sql lists, of those that all
  * counts; nothing when there are none.
@@ -200,8 +206,8 @@ newest_put(struct page *r, const char *title, const char *all, const char *sql,
 	return 0;
 }
 
-int
-section_notes(struct page *r, struct err *e)
+static int
+notes_put(struct page *r, struct err *e)
 {
 	static const struct section_column columns[] = { { "trial",
 							     COLUMN_NUMBER },
@@ -221,8 +227,10 @@ section_notes(struct page *r, struct err *e)
 	    sql, columns, COUNT(columns), e);
 }
 
-int
-section_events(struct page *r, struct err *e)
+const struct page_section section_notes = { "notes", notes_put };
+
+static int
+events_put(struct page *r, struct err *e)
 {
 	static const struct section_column columns[] = { { "time",
 							     COLUMN_WORD },
@@ -239,3 +247,5 @@ section_events(struct page *r, struct err *e)
 	    "SELECT count(*) FROM events WHERE level IN ('error', 'warning')",
 	    sql, columns, COUNT(columns), e);
 }
+
+const struct page_section section_events = { "events", events_put };

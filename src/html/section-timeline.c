@@ -507,8 +507,8 @@ drawing_put(struct places *p)
 	buf_free(&name);
 }
 
-int
-section_timeline(struct page *r, struct err *e)
+static int
+timeline_put(struct page *r, struct err *e)
 {
 	struct places *p = xcalloc(1, sizeof *p);
 	size_t i;
@@ -537,3 +537,5 @@ section_timeline(struct page *r, struct err *e)
 	free(p);
 	return rc;
 }
+
+const struct page_section section_timeline = { "timeline", timeline_put };

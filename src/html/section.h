@@ -1,7 +1,4 @@
-/*
- * The sections of the page, and what they are made of.  Each section writes
- * itself, or nothing when it has no data.
- */
+/* The sections of the page, and what they are made of. */
 
 #ifndef HPOTUNE_SECTION_H
 #define HPOTUNE_SECTION_H
@@ -86,19 +83,15 @@ int section_trial_curves(
  * they are those that matter most.
  */
 void section_contour(struct page *, size_t x, size_t y, bool most);
-int section_head(struct page *, struct err *);
-int section_history(struct page *, struct err *);
-int section_curves(struct page *, struct err *);
-int section_parallel(struct page *, struct err *);
-int section_importance(struct page *, struct err *);
-int section_front(struct page *, struct err *);
-int section_timeline(struct page *, struct err *);
-int section_best(struct page *, struct err *);
-int section_stops(struct page *, struct err *);
-int section_failures(struct page *, struct err *);
-int section_notes(struct page *, struct err *);
-int section_events(struct page *, struct err *);
-int section_metrics(struct page *, struct err *);
-int section_study(struct page *, struct err *);
+
+/* A section writes itself, or nothing when it has no data. */
+struct page_section {
+	const char *name; /* one word */
+	int (*put)(struct page *, struct err *);
+};
+extern const struct page_section section_head, section_history, section_front,
+    section_curves, section_metrics, section_parallel, section_importance,
+    section_best, section_stops, section_timeline, section_failures,
+    section_notes, section_events, section_study;
 
 #endif /* HPOTUNE_SECTION_H */

@@ -155,13 +155,13 @@ part_draw(struct watch *w, struct page *r, size_t i, int64_t now)
 	bool changed;
 
 	buf_clear(&r->h.out);
-	if (page_sections[i].put(r, NULL) == -1)
+	if (page_sections[i]->put(r, NULL) == -1)
 		return -1;
 	part->stale = false;
 	part->due_ms = now + (clock_cpu_us() - start) / 1000 * PART_SHARE;
 	changed =
 	    part->html == NULL || strcmp(part->html, buf_str(&r->h.out)) != 0;
-	part_send(w, page_sections[i].name, buf_str(&r->h.out), changed);
+	part_send(w, page_sections[i]->name, buf_str(&r->h.out), changed);
 	if (changed) {
 		free(part->html);
 		part->html = xstrdup(buf_str(&r->h.out));
@@ -186,11 +186,11 @@ round_run(struct watch *w, int64_t now)
 	int rc;
 
 	rc = web_page_open(&r, &w->study, NULL);
-	for (i = 0; rc == 0 && page_sections[i].name != NULL; i++)
+	for (i = 0; rc == 0 && page_sections[i] != NULL; i++)
 		if (part_is_due(w, i, now))
 			rc = part_draw(w, &r, i, now);
 	web_page_close(&r);
-	for (i = 0; rc == 0 && page_sections[i].name != NULL; i++)
+	for (i = 0; rc == 0 && page_sections[i] != NULL; i++)
 		if (w->parts[i].stale)
 			rc = 1; /* not all of them were due */
 	if (rc == 0)
@@ -220,7 +220,7 @@ watch_look(struct watch *w, int64_t now)
 			w->parts[i].stale = true;
 		tick_send(w);
 	}
-	for (i = 0; page_sections[i].name != NULL; i++)
+	for (i = 0; page_sections[i] != NULL; i++)
 		due |= part_is_due(w, i, now);
 	if (due && wants_parts(w))
 		round_run(w, now);

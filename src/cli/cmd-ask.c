@@ -108,8 +108,8 @@ ask(struct ask_tell_client *v, struct cli *cli, int64_t count, struct err *e)
 	return CLI_DONE;
 }
 
-int
-cmd_ask(struct cli *cli)
+static int
+ask_run(struct cli *cli)
 {
 	struct err e = ERR_INIT;
 	struct ask_tell_client v;
@@ -125,3 +125,22 @@ cmd_ask(struct cli *cli)
 	ask_tell_client_close(&v);
 	return status;
 }
+
+static const struct cli_option ask_options[] = {
+	{ "count", 'n', "K", "number of trials (1)" },
+	{ "state", 0, "DIR",
+	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
+	{ "network-fs", 0, NULL,
+	    "allow a state folder on a shared file system" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_ask = {
+	.name = "ask",
+	.args = "[STUDY]",
+	.about = "a new trial, for a program that runs it itself",
+	.options = ask_options,
+	.max_operands = 1,
+	.json = true,
+	.run = ask_run,
+};

@@ -163,8 +163,8 @@ best_none(struct store *store, const char *name, struct err *e)
 	    e, ERR_STORE, "%s: no trial satisfies all constraints yet", name);
 }
 
-int
-cmd_best(struct cli *cli)
+static int
+best_run(struct cli *cli)
 {
 	struct store_study study = { 0 };
 	struct objectives aims = { 0 };
@@ -194,3 +194,12 @@ cmd_best(struct cli *cli)
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+const struct cli_command cmd_best = {
+	.name = "best",
+	.args = "[STUDY]",
+	.about = "the best trial, and the command to run it again",
+	.max_operands = 1,
+	.json = true,
+	.run = best_run,
+};

@@ -668,8 +668,8 @@ check_log(struct cli *cli, const struct study *study, const char *path,
 	return 0;
 }
 
-int
-cmd_check(struct cli *cli)
+static int
+check_run(struct cli *cli)
 {
 	const char *log = cli_value(cli, "log");
 	struct cli_study found;
@@ -706,3 +706,24 @@ cmd_check(struct cli *cli)
 		return cli_fail(&e);
 	return whole ? CLI_DONE : CLI_FAILED;
 }
+
+static const struct cli_option check_options[] = {
+	{ "schema", 0, NULL,
+	    "print the JSON Schema of study.json, for editors" },
+	{ "log", 0, "FILE",
+	    "show what is read of this output of a trial, - is standard "
+	    "input" },
+	{ "checkpoint", 0, NULL,
+	    "run a trial with and without a stop, and compare the curves" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_check = {
+	.name = "check",
+	.args = "[STUDY]",
+	.about = "validate study.json and print the plan",
+	.options = check_options,
+	.max_operands = 1,
+	.json = true,
+	.run = check_run,
+};

@@ -16,10 +16,11 @@ static const char *const shells[] = { "bash", "fish", "zsh", NULL };
 static void
 commands_put(struct buf *out)
 {
-	const struct cli_command *c;
+	size_t i;
 
-	for (c = cli_commands; c->name != NULL; c++)
-		buf_printf(out, "%s%s", c == cli_commands ? "" : " ", c->name);
+	for (i = 0; cli_commands[i] != NULL; i++)
+		buf_printf(
+		    out, "%s%s", i > 0 ? " " : "", cli_commands[i]->name);
 }
 
 /* The words that the first operand can be; others, and all without any, are files. */
@@ -85,6 +86,7 @@ bash_put(struct buf *out)
 {
 	const struct cli_command *c;
 	struct buf list = { 0 };
+	size_t k;
 
 	buf_puts(out,
 	    "_hpotune()\n{\n"
@@ -95,7 +97,7 @@ bash_put(struct buf *out)
 	    "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords='");
 	commands_put(out);
 	buf_puts(out, "'\n\telse\n\t\tcase $command in\n");
-	for (c = cli_commands; c->name != NULL; c++) {
+	for (k = 0; (c = cli_commands[k]) != NULL; k++) {
 		buf_printf(out, "\t%s)\n\t\toptions='", c->name);
 		bash_put_options(out, c, false);
 		buf_puts(out, "'\n\t\twords='");
@@ -150,11 +152,11 @@ zsh_put(struct buf *out)
 	const struct cli_command *c;
 	const struct cli_option *row;
 	struct buf words = { 0 };
-	size_t i;
+	size_t i, k;
 
 	buf_puts(out, "#compdef hpotune\n\n_hpotune()\n{\n"
 		      "\tlocal -a commands\n\tcommands=(\n");
-	for (c = cli_commands; c->name != NULL; c++) {
+	for (k = 0; (c = cli_commands[k]) != NULL; k++) {
 		buf_printf(out, "\t    '%s:", c->name);
 		quoted_put(out, c->about, ":\\");
 		buf_puts(out, "'\n");
@@ -165,7 +167,7 @@ zsh_put(struct buf *out)
 	    "\t\t_describe -t commands command commands\n\t\treturn\n\tfi\n"
 	    "\tshift words\n\t((CURRENT--))\n"
 	    "\tcase $words[1] in\n");
-	for (c = cli_commands; c->name != NULL; c++) {
+	for (k = 0; (c = cli_commands[k]) != NULL; k++) {
 		buf_printf(out, "\t%s)\n\t\t_arguments -s", c->name);
 		for (i = 0; (row = cli_option_row(c, i)) != NULL; i++)
 			if (row->about != NULL)
@@ -215,9 +217,9 @@ fish_put(struct buf *out)
 	const struct cli_command *c;
 	const struct cli_option *row;
 	struct buf words = { 0 };
-	size_t i;
+	size_t i, k;
 
-	for (c = cli_commands; c->name != NULL; c++) {
+	for (k = 0; (c = cli_commands[k]) != NULL; k++) {
 		buf_printf(out,
 		    "complete -c hpotune -n __fish_use_subcommand -f -a %s "
 		    "-d '",
@@ -239,8 +241,8 @@ fish_put(struct buf *out)
 	buf_free(&words);
 }
 
-int
-cmd_completion(struct cli *cli)
+static int
+completion_run(struct cli *cli)
 {
 	const char *shell = cli->operands[0];
 	struct err e = ERR_INIT;
@@ -259,3 +261,12 @@ cmd_completion(struct cli *cli)
 	}
 	return cli_print(&out);
 }
+
+const struct cli_command cmd_completion = {
+	.name = "completion",
+	.args = "SHELL",
+	.about = "a script that completes commands in bash, fish or zsh",
+	.min_operands = 1,
+	.max_operands = 1,
+	.run = completion_run,
+};

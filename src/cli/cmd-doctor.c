@@ -717,8 +717,8 @@ check_study(struct doctor *d, struct cli_study *found, int64_t seconds)
 	finding_add(d, FINDING_BAD, "study", e.text, "run hpotune check");
 }
 
-int
-cmd_doctor(struct cli *cli)
+static int
+doctor_run(struct cli *cli)
 {
 	static void (*const checks[])(struct doctor *) = { check_fs,
 		check_space, check_sqlite, check_files, check_inotify,
@@ -757,3 +757,20 @@ cmd_doctor(struct cli *cli)
 	cli_study_fini(&found);
 	return d.worst == FINDING_BAD ? CLI_FAILED : CLI_DONE;
 }
+
+static const struct cli_option doctor_options[] = {
+	{ "probe", 0, NULL, "also test with CUDA on each GPU" },
+	{ "timeout", 0, "SECONDS",
+	    "longest wait for a service of the backend, in seconds (15)" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_doctor = {
+	.name = "doctor",
+	.args = "[STUDY]",
+	.about = "check this machine for conditions that could disturb a study",
+	.options = doctor_options,
+	.max_operands = 1,
+	.json = true,
+	.run = doctor_run,
+};

@@ -361,8 +361,8 @@ server_put(const struct wish *wish, struct export *x,
 	return rc;
 }
 
-int
-cmd_export(struct cli *cli)
+static int
+export_run(struct cli *cli)
 {
 	struct wish wish;
 	struct export x = { .out = stdout, .name = "standard output" };
@@ -398,3 +398,27 @@ cmd_export(struct cli *cli)
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option export_options[] = {
+	{ "format", 'f', "FORMAT",
+	    "csv, json, mlflow, optuna, sagemaker or tensorboard (csv)" },
+	{ "output", 'o', "FILE", "write to this new file" },
+	{ "force", 0, NULL, "replace an existing file" },
+	{ "url", 0, "URL", "mlflow: the server (MLFLOW_TRACKING_URI)" },
+	{ "follow", 0, NULL, "mlflow: go on until the study has no server" },
+	{ "table", 't', "VIEW",
+	    "one view of the database (csv: results; json: the whole study)" },
+	{ "spreadsheet", 0, NULL,
+	    "csv: an apostrophe before text that a spreadsheet would compute" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_export = {
+	.name = "export",
+	.args = "[STUDY]",
+	.about = "the study as CSV, JSON, Optuna storage or tuning job",
+	.options = export_options,
+	.max_operands = 1,
+	.json = true,
+	.run = export_run,
+};

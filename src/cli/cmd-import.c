@@ -541,8 +541,8 @@ options_check(const struct cli *cli, const struct tool *tool, struct err *e)
 	return 0;
 }
 
-int
-cmd_import(struct cli *cli)
+static int
+import_run(struct cli *cli)
 {
 	struct err e = ERR_INIT;
 	const struct tool *tool = tool_find(cli->operands[0], &e);
@@ -556,3 +556,31 @@ cmd_import(struct cli *cli)
 	buf_free(&notes);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option import_options[] = {
+	{ "output", 'o', "FILE", "write to this new file" },
+	{ "definition", 0, "NAME",
+	    "the training definition to convert, of several" },
+	{ "tuning-job", 0, "NAME",
+	    "request this tuning job, a name or an ARN, from AWS" },
+	{ "region", 0, "REGION", "its region" },
+	{ "profile", 0, "PROFILE", "profile whose keys are used" },
+	{ "separate", 0, NULL,
+	    "one study per definition instead of one for all" },
+	{ "metric", 0, "NAME", "csv, ray, optuna: the objective" },
+	{ "goal", 0, "GOAL", "csv, ray: minimize or maximize" },
+	{ "params", 0, "A,B,...", "csv: the columns that are parameters" },
+	{ "study", 0, "NAME", "optuna: the study, when there are several" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_import = {
+	.name = "import",
+	.args = "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
+		"wandb FILE | optuna FILE | csv FILE | ray FOLDER",
+	.about = "make a study.json from a study of another tool",
+	.options = import_options,
+	.min_operands = 1,
+	.max_operands = 3,
+	.run = import_run,
+};

@@ -339,8 +339,8 @@ objectives_put(struct buf *out, const struct cli *cli, struct question *q,
 	return rc;
 }
 
-int
-cmd_importance(struct cli *cli)
+static int
+importance_run(struct cli *cli)
 {
 	struct question q = { 0 };
 	struct cli_study found;
@@ -366,3 +366,21 @@ cmd_importance(struct cli *cli)
 	cli_study_fini(&found);
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option importance_options[] = {
+	{ "method", 'm', "METHOD", "ped-anova or fanova (ped-anova)" },
+	{ "quantile", 0, "Q", "of ped-anova: the share of good trials (0.1)" },
+	{ "stopped", 0, NULL,
+	    "count trials that a rule stopped, by their last or best report" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_importance = {
+	.name = "importance",
+	.args = "[STUDY]",
+	.about = "how much each parameter influences the objective",
+	.options = importance_options,
+	.max_operands = 1,
+	.json = true,
+	.run = importance_run,
+};

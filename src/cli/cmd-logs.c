@@ -218,8 +218,8 @@ trial_logs(struct log_reader *r, int only, bool follow, struct err *e)
 	return attempt_print(r, attempts, false, e);
 }
 
-int
-cmd_logs(struct cli *cli)
+static int
+logs_run(struct cli *cli)
 {
 	struct log_reader *r = xcalloc(1, sizeof *r);
 	struct cli_study found;
@@ -245,3 +245,20 @@ cmd_logs(struct cli *cli)
 	free(r);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option logs_options[] = {
+	{ "follow", 'f', NULL, "follow until the trial ends" },
+	{ "attempt", 0, "K", "attempt K instead of the newest" },
+	{ "rank", 0, "K", "of rank K instead of rank 0" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_logs = {
+	.name = "logs",
+	.args = "[STUDY] TRIAL",
+	.about = "print the output of a trial",
+	.options = logs_options,
+	.min_operands = 1,
+	.max_operands = 2,
+	.run = logs_run,
+};

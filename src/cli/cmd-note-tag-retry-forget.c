@@ -86,8 +86,8 @@ send_text(struct cli *cli, struct server_asked *asked,
 	return status;
 }
 
-int
-cmd_note(struct cli *cli)
+static int
+note_run(struct cli *cli)
 {
 	struct server_asked asked = { .name = "note", .kind = TUNER_NOTE };
 
@@ -95,8 +95,8 @@ cmd_note(struct cli *cli)
 	    cli, &asked, note_put, false, "a text, \"\" for none,");
 }
 
-int
-cmd_tag(struct cli *cli)
+static int
+tag_run(struct cli *cli)
 {
 	struct server_asked asked = { .name = "tag", .kind = TUNER_TAG };
 
@@ -136,8 +136,8 @@ send_trials(struct cli *cli, struct server_asked *asked, bool all)
 	return status;
 }
 
-int
-cmd_retry(struct cli *cli)
+static int
+retry_run(struct cli *cli)
 {
 	bool failed = cli_has(cli, "failed");
 	struct server_asked asked = {
@@ -149,8 +149,8 @@ cmd_retry(struct cli *cli)
 	return send_trials(cli, &asked, failed);
 }
 
-int
-cmd_forget(struct cli *cli)
+static int
+forget_run(struct cli *cli)
 {
 	struct server_asked asked = {
 		.name = "forget",
@@ -162,8 +162,8 @@ cmd_forget(struct cli *cli)
 }
 
 /* Without a server it waits until the folders are deleted. */
-int
-cmd_clean(struct cli *cli)
+static int
+clean_run(struct cli *cli)
 {
 	struct server_asked asked = {
 		.name = "clean",
@@ -181,3 +181,75 @@ cmd_clean(struct cli *cli)
 	server_request_close(&a);
 	return status;
 }
+
+static const struct cli_option retry_options[] = {
+	{ "failed", 0, NULL, "all trials that have failed" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_retry = {
+	.name = "retry",
+	.args = "[STUDY] TRIAL...",
+	.about = "give trials that failed or were stopped another attempt",
+	.options = retry_options,
+	.max_operands = -1,
+	.json = true,
+	.run = retry_run,
+};
+
+static const struct cli_option forget_options[] = {
+	{ "undo", 'u', NULL, "count these trials again" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_forget = {
+	.name = "forget",
+	.args = "[STUDY] TRIAL...",
+	.about = "keep trials in the record, and count them nowhere",
+	.options = forget_options,
+	.min_operands = 1,
+	.max_operands = -1,
+	.json = true,
+	.run = forget_run,
+};
+
+static const struct cli_option clean_options[] = {
+	{ "dry-run", 'n', NULL, "only say what would be deleted" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_clean = {
+	.name = "clean",
+	.args = "[STUDY]",
+	.about = "delete checkpoints that \"keep\" in study.json does not keep",
+	.options = clean_options,
+	.max_operands = 1,
+	.json = true,
+	.run = clean_run,
+};
+
+const struct cli_command cmd_note = {
+	.name = "note",
+	.args = "[STUDY] TRIAL TEXT...",
+	.about = "a note about a trial, \"\" for none",
+	.min_operands = 2,
+	.max_operands = -1,
+	.json = true,
+	.run = note_run,
+};
+
+static const struct cli_option tag_options[] = {
+	{ "remove", 'r', "TAG", "take this tag away; may be repeated" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_tag = {
+	.name = "tag",
+	.args = "[STUDY] TRIAL TAG...",
+	.about = "tags of a trial: words by which it is found",
+	.options = tag_options,
+	.min_operands = 1,
+	.max_operands = -1,
+	.json = true,
+	.run = tag_run,
+};

@@ -205,8 +205,8 @@ plugs_print(const struct cli *cli, struct plug *plugins, size_t n)
 	return cli_print(&out);
 }
 
-int
-cmd_strategies(struct cli *cli)
+static int
+strategies_run(struct cli *cli)
 {
 	struct plug plugins[PLUGS_MAX];
 	size_t i;
@@ -218,8 +218,8 @@ cmd_strategies(struct cli *cli)
 	return plugs_print(cli, plugins, i);
 }
 
-int
-cmd_rules(struct cli *cli)
+static int
+rules_run(struct cli *cli)
 {
 	struct plug plugins[PLUGS_MAX];
 	size_t i;
@@ -230,3 +230,21 @@ cmd_rules(struct cli *cli)
 			    stoppers[i]->source, stoppers[i]->options };
 	return plugs_print(cli, plugins, i);
 }
+
+const struct cli_command cmd_strategies = {
+	.name = "strategies",
+	.args = "[NAME]",
+	.about = "search strategies and their options",
+	.max_operands = 1,
+	.json = true,
+	.run = strategies_run,
+};
+
+const struct cli_command cmd_rules = {
+	.name = "rules",
+	.args = "[NAME]",
+	.about = "stopping rules and their options",
+	.max_operands = 1,
+	.json = true,
+	.run = rules_run,
+};

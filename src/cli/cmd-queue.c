@@ -315,8 +315,8 @@ turn(struct queue *q)
 	       (q->failed == 0 || !cli_has(q->cli, "stop-on-failure"));
 }
 
-int
-cmd_queue(struct cli *cli)
+static int
+queue_run(struct cli *cli)
 {
 	struct queue q = { .cli = cli, .list = cli_value(cli, "list") };
 	struct err e = ERR_INIT;
@@ -335,3 +335,21 @@ cmd_queue(struct cli *cli)
 		return CLI_FAILED;
 	return q.interrupted || q.stopped > 0 ? CLI_INTERRUPTED : CLI_DONE;
 }
+
+static const struct cli_option queue_options[] = {
+	{ "list", 'l', "FILE",
+	    "also run the studies that this file names, one per line" },
+	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
+	{ "stop-on-failure", 0, NULL,
+	    "start no further study after one that failed" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_queue = {
+	.name = "queue",
+	.args = "[STUDY...]",
+	.about = "run studies one after the other",
+	.options = queue_options,
+	.max_operands = -1,
+	.run = queue_run,
+};

@@ -303,8 +303,8 @@ answer_print(const struct cli *cli, const struct renaming *r)
 	buf_free(&b);
 }
 
-int
-cmd_rename(struct cli *cli)
+static int
+rename_run(struct cli *cli)
 {
 	struct renaming r;
 	struct err e = ERR_INIT;
@@ -329,3 +329,13 @@ cmd_rename(struct cli *cli)
 	renaming_close(&r);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }
+
+const struct cli_command cmd_rename = {
+	.name = "rename",
+	.args = "[STUDY] NAME",
+	.about = "give a study that no server runs another name",
+	.min_operands = 1,
+	.max_operands = 2,
+	.json = true,
+	.run = rename_run,
+};

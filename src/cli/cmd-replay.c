@@ -845,8 +845,8 @@ operands_resolve(struct cli *cli, struct strv *names, struct err *e)
 	return 0;
 }
 
-int
-cmd_replay(struct cli *cli)
+static int
+replay_command(struct cli *cli)
 {
 	struct strv names = { 0 };
 	struct err e = ERR_INIT;
@@ -859,3 +859,35 @@ cmd_replay(struct cli *cli)
 	strv_free(names.v);
 	return status;
 }
+
+static const struct cli_option replay_options[] = {
+	{ "rule", 0, "RULE",
+	    "a rule's name or its JSON block; may be repeated (all rules)" },
+	{ "tune", 0, NULL,
+	    "try hundreds of settings of median and print the best ones" },
+	{ "workers", 'w', "N", "trials at a time, drawn from CSV curves (8)" },
+	{ "trials", 'n', "N", "trials of a study drawn from CSV curves (100)" },
+	{ "seeds", 0, "N",
+	    "studies drawn from each CSV file (20; --tune: 100)" },
+	{ "seed", 0, "N", "seed of the random draws (1)" },
+	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
+	{ "chart", 0, NULL,
+	    "draw all studies, and which trials of the first are stopped" },
+	{ "output", 'o', "FILE", "write a page with the curves of that study" },
+	{ "metric", 0, "NAME",
+	    "of CSV and event files: the column or the tag of the curves" },
+	{ "last", 0, NULL,
+	    "of CSV curves: the last report is the result, not the best" },
+	{ NULL },
+};
+
+const struct cli_command cmd_replay = {
+	.name = "replay",
+	.args = "FILE...",
+	.about = "apply stopping rules to recorded curves",
+	.options = replay_options,
+	.min_operands = 1,
+	.max_operands = -1,
+	.json = true,
+	.run = replay_command,
+};

@@ -48,8 +48,8 @@ page_make(struct page *r, struct store *store, bool script, struct err *e)
 	return rc;
 }
 
-int
-cmd_report(struct cli *cli)
+static int
+report_run(struct cli *cli)
 {
 	struct page r = { 0 };
 	struct cli_study found;
@@ -72,3 +72,21 @@ cmd_report(struct cli *cli)
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option report_options[] = {
+	{ "output", 'o', "FILE",
+	    "the file to write, - is standard output (NAME.html beside "
+	    "NAME.db)" },
+	{ "no-script", 0, NULL,
+	    "without the script for pointing and brushing" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.args = "[STUDY]",
+	.about = "the study as one page of HTML",
+	.options = report_options,
+	.max_operands = 1,
+	.run = report_run,
+};

@@ -428,8 +428,8 @@ gc_main(struct cli *cli, const char *backend)
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }
 
-int
-cmd_sagemaker(struct cli *cli)
+static int
+sagemaker_run(struct cli *cli)
 {
 	struct err e = ERR_INIT;
 
@@ -442,8 +442,8 @@ cmd_sagemaker(struct cli *cli)
 	return cli_fail(&e);
 }
 
-int
-cmd_slurm(struct cli *cli)
+static int
+slurm_run(struct cli *cli)
 {
 	struct err e = ERR_INIT;
 
@@ -453,3 +453,40 @@ cmd_slurm(struct cli *cli)
 	    &e, ERR_USAGE, "slurm: %s: expected gc", cli->operands[0]);
 	return cli_fail(&e);
 }
+
+static const struct cli_option sagemaker_options[] = {
+	{ "stop", 0, NULL, "stop those that no attempt owns" },
+	{ "lost", 0, "NAME-ID",
+	    "with --stop, also those of the lost study NAME; may be repeated" },
+	{ "fetch", 0, "DIR", "download the model into a new folder" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_sagemaker = {
+	.name = "sagemaker",
+	.args = "gc [STUDY...] | model [STUDY] [TRIAL]",
+	.about = "training jobs that no study owns; the model of a trial",
+	.options = sagemaker_options,
+	.min_operands = 1,
+	.max_operands = -1,
+	.json = true,
+	.run = sagemaker_run,
+};
+
+static const struct cli_option slurm_options[] = {
+	{ "stop", 0, NULL, "cancel those that no attempt owns" },
+	{ "lost", 0, "NAME-ID",
+	    "with --stop, also those of the lost study NAME; may be repeated" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_slurm = {
+	.name = "slurm",
+	.args = "gc [STUDY...]",
+	.about = "jobs of Slurm that no study owns",
+	.options = slurm_options,
+	.min_operands = 1,
+	.max_operands = -1,
+	.json = true,
+	.run = slurm_run,
+};

@@ -461,8 +461,8 @@ show_trial(struct show *s, int64_t number, struct err *e)
 	return rc;
 }
 
-int
-cmd_show(struct cli *cli)
+static int
+show_run(struct cli *cli)
 {
 	struct cli_study found;
 	struct show s = { .cli = cli, .study = &found };
@@ -482,3 +482,19 @@ cmd_show(struct cli *cli)
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option show_options[] = {
+	{ "all", 'a', NULL, "every step of the curve" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_show = {
+	.name = "show",
+	.args = "[STUDY] TRIAL",
+	.about = "details of a trial: curve, attempts, decisions",
+	.options = show_options,
+	.min_operands = 1,
+	.max_operands = 2,
+	.json = true,
+	.run = show_run,
+};

@@ -385,7 +385,7 @@ start_detached(struct cli *cli, struct cli_study *found,
 }
 
 static int
-start_options(struct cli *cli, struct server_env *env, struct err *e)
+env_options(struct cli *cli, struct server_env *env, struct err *e)
 {
 	int64_t port;
 
@@ -523,8 +523,8 @@ own_command(void)
 	return buf_take(&b);
 }
 
-int
-cmd_start(struct cli *cli)
+static int
+start_run(struct cli *cli)
 {
 	struct server_env env = { 0 };
 	struct cli_study found;
@@ -532,7 +532,7 @@ cmd_start(struct cli *cli)
 	int ready_fd = ready_fd_take(), status;
 	char *dir, *command;
 
-	if (start_options(cli, &env, &e) != 0 ||
+	if (env_options(cli, &env, &e) != 0 ||
 	    load_study_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
 	if (start_check(cli, &found, env.trials, &e) != 0) {
@@ -556,3 +556,31 @@ cmd_start(struct cli *cli)
 	cli_study_fini(&found);
 	return status;
 }
+
+static const struct cli_option start_options[] = {
+	{ "detach", 'd', NULL, "run in the background" },
+	{ "trials", 'n', "N", "instead of limits.trials" },
+	{ "parallel", 'p', "N", "instead of limits.parallel" },
+	{ "state", 0, "DIR",
+	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
+	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
+	{ "web", 0, NULL,
+	    "serve web pages of the study, too, as hpotune web does" },
+	{ "web-port", 0, "N",
+	    "as --web, on a port of the loopback interface; 0: any free one" },
+	{ "network-fs", 0, NULL,
+	    "allow a state folder on a shared file system" },
+	{ "take-over", 0, NULL,
+	    "take the study over from the server of another machine" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_start = {
+	.name = "start",
+	.args = "[STUDY]",
+	.about = "create or resume a study and run it to its limits",
+	.options = start_options,
+	.max_operands = 1,
+	.json = true,
+	.run = start_run,
+};

@@ -68,8 +68,8 @@ screen_put(struct buf *out, const struct cli *cli, struct store *store,
 	return 0;
 }
 
-int
-cmd_status(struct cli *cli)
+static int
+status_run(struct cli *cli)
 {
 	struct cli_study found;
 	struct store *store;
@@ -114,8 +114,8 @@ screen_show(
 	buf_add(old, buf_str(new), new->len);
 }
 
-int
-cmd_watch(struct cli *cli)
+static int
+watch_run(struct cli *cli)
 {
 	struct cli_study found;
 	struct store *store;
@@ -151,3 +151,21 @@ cmd_watch(struct cli *cli)
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+const struct cli_command cmd_status = {
+	.name = "status",
+	.args = "[STUDY]",
+	.about = "one screen: counts, best, running trials, savings",
+	.max_operands = 1,
+	.json = true,
+	.run = status_run,
+};
+
+const struct cli_command cmd_watch = {
+	.name = "watch",
+	.args = "[STUDY]",
+	.about = "the status, updated until the study ends",
+	.max_operands = 1,
+	.json = true,
+	.run = watch_run,
+};

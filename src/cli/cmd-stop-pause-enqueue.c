@@ -15,8 +15,8 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 
-int
-cmd_stop(struct cli *cli)
+static int
+stop_run(struct cli *cli)
 {
 	struct server_asked asked = {
 		.name = "stop",
@@ -57,14 +57,14 @@ ask_plain(struct cli *cli, const char *name, enum tuner_request_kind kind)
 	return status;
 }
 
-int
-cmd_pause(struct cli *cli)
+static int
+pause_run(struct cli *cli)
 {
 	return ask_plain(cli, "pause", TUNER_PAUSE);
 }
 
-int
-cmd_resume(struct cli *cli)
+static int
+resume_run(struct cli *cli)
 {
 	return ask_plain(cli, "resume", TUNER_RESUME);
 }
@@ -193,8 +193,8 @@ queue_list(struct cli *cli)
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }
 
-int
-cmd_enqueue(struct cli *cli)
+static int
+enqueue_run(struct cli *cli)
 {
 	struct server_request a;
 	struct err e = ERR_INIT;
@@ -208,3 +208,54 @@ cmd_enqueue(struct cli *cli)
 	server_request_close(&a);
 	return status;
 }
+
+static const struct cli_option stop_options[] = {
+	{ "now", 0, NULL, "without grace time for the trials" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_stop = {
+	.name = "stop",
+	.args = "[STUDY] [TRIAL...]",
+	.about = "stop single trials, or the server",
+	.options = stop_options,
+	.max_operands = -1,
+	.json = true,
+	.run = stop_run,
+};
+
+const struct cli_command cmd_pause = {
+	.name = "pause",
+	.args = "[STUDY]",
+	.about = "start no further trials until resume",
+	.max_operands = 1,
+	.json = true,
+	.run = pause_run,
+};
+
+const struct cli_command cmd_resume = {
+	.name = "resume",
+	.args = "[STUDY]",
+	.about = "start trials again, in drained slots too",
+	.max_operands = 1,
+	.json = true,
+	.run = resume_run,
+};
+
+static const struct cli_option enqueue_options[] = {
+	{ "list", 'l', NULL,
+	    "list the settings that wait, with their numbers" },
+	{ "clear", 0, NULL,
+	    "drop all settings that wait, or those with these numbers" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_enqueue = {
+	.name = "enqueue",
+	.args = "[STUDY] NAME=VALUE...",
+	.about = "try this setting next; the strategy suggests the rest",
+	.options = enqueue_options,
+	.max_operands = -1,
+	.json = true,
+	.run = enqueue_run,
+};

@@ -275,8 +275,8 @@ tell(struct telling *t, const struct cli *cli, struct err *e)
 	return tell_words(t, cli, e);
 }
 
-int
-cmd_tell(struct cli *cli)
+static int
+tell_run(struct cli *cli)
 {
 	struct telling t = { 0 };
 	struct err e = ERR_INIT;
@@ -293,8 +293,8 @@ cmd_tell(struct cli *cli)
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }
 
-int
-cmd_judge(struct cli *cli)
+static int
+judge_run(struct cli *cli)
 {
 	struct control_answer answer = { 0 };
 	struct err e = ERR_INIT;
@@ -314,3 +314,32 @@ cmd_judge(struct cli *cli)
 	ask_tell_client_close(&v);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }
+
+static const struct cli_option tell_options[] = {
+	{ "done", 0, NULL, "it has completed: its reports are its result" },
+	{ "stopped", 0, NULL, "it was stopped before its end" },
+	{ "failed", 0, NULL, "it has failed" },
+	{ "why", 0, "TEXT", "reason for --stopped or --failed" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_tell = {
+	.name = "tell",
+	.args = "[STUDY] TRIAL [NAME=VALUE...|-]",
+	.about = "report metrics, or the end, of a trial of ask",
+	.options = tell_options,
+	.min_operands = 1,
+	.max_operands = -1,
+	.json = true,
+	.run = tell_run,
+};
+
+const struct cli_command cmd_judge = {
+	.name = "judge",
+	.args = "[STUDY] TRIAL",
+	.about = "what the rules decide about a trial now",
+	.min_operands = 1,
+	.max_operands = 2,
+	.json = true,
+	.run = judge_run,
+};

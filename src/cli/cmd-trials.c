@@ -347,8 +347,8 @@ json_print(struct store *store, const struct objectives *aims,
 	return rc;
 }
 
-int
-cmd_trials(struct cli *cli)
+static int
+trials_run(struct cli *cli)
 {
 	struct store_study study = { 0 };
 	struct cli_study found;
@@ -379,3 +379,24 @@ out:
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option trials_options[] = {
+	{ "state", 0, "STATE,...", "only trials in these states" },
+	{ "tag", 't', "TAG", "only trials with this tag" },
+	{ "sort", 's', "COLUMN",
+	    "trial, objective (best first), state, step, seconds, started, "
+	    "ended, cost, gpu_seconds or energy_joules" },
+	{ "reverse", 'r', NULL, "in reverse order" },
+	{ "limit", 'n', "N", "at most N rows" },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_trials = {
+	.name = "trials",
+	.args = "[STUDY]",
+	.about = "the table of trials",
+	.options = trials_options,
+	.max_operands = 1,
+	.json = true,
+	.run = trials_run,
+};

@@ -303,8 +303,8 @@ study_prepare(struct cli *cli, struct study *study, struct err *e)
 	return rc;
 }
 
-int
-cmd_try(struct cli *cli)
+static int
+try_command(struct cli *cli)
 {
 	struct try *t = xcalloc(1, sizeof *t);
 	struct cli_study found;
@@ -326,3 +326,12 @@ cmd_try(struct cli *cli)
 	cli_study_fini(&found);
 	return status == -1 ? cli_fail(&e) : status;
 }
+
+const struct cli_command cmd_try = {
+	.name = "try",
+	.args = "[STUDY] [NAME=VALUE...]",
+	.about = "run one trial here, show what is read of it, record nothing",
+	.max_operands = -1,
+	.json = true,
+	.run = try_command,
+};

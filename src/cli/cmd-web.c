@@ -179,8 +179,8 @@ options_read(struct web_start *start, struct cli *cli, struct err *e)
 	return 0;
 }
 
-int
-cmd_web(struct cli *cli)
+static int
+web_run(struct cli *cli)
 {
 	static char here[] = ".";
 	char *no_places[] = { here, NULL };
@@ -196,3 +196,24 @@ cmd_web(struct cli *cli)
 	free(start.socket);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
+
+static const struct cli_option web_options[] = {
+	{ "port", 'p', "N",
+	    "listen on the loopback interface instead of a socket; 0: any "
+	    "free port" },
+	{ "socket", 0, "PATH", "the socket (NAME.d/web of the study)" },
+	{ "bind", 0, "ADDRESS", "with --port, another address (127.0.0.1)" },
+	{ "allow-host", 0, "NAME", "a host name that browsers may use, too" },
+	{ "read-only", 0, NULL, "no buttons: the pages only show" },
+	{ "until-eof", 0, NULL, NULL },
+	{ .name = NULL },
+};
+
+const struct cli_command cmd_web = {
+	.name = "web",
+	.args = "[STUDY|DIR...]",
+	.about = "pages that follow studies, for a browser",
+	.options = web_options,
+	.max_operands = -1,
+	.run = web_run,
+};

@@ -1,4 +1,4 @@
-/* The command table: finds the command and runs it. */
+/* The program: finds the command in the table and runs it. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,12 +36,13 @@ cli_usage(FILE *out)
 {
 	const struct cli_command *command;
 	int width = 0, n;
+	size_t i;
 
 	fputs("usage: hpotune COMMAND [STUDY] ...\n\n", out);
-	for (command = cli_commands; command->name != NULL; command++)
+	for (i = 0; (command = cli_commands[i]) != NULL; i++)
 		if ((n = (int)strlen(command->name)) > width)
 			width = n;
-	for (command = cli_commands; command->name != NULL; command++)
+	for (i = 0; (command = cli_commands[i]) != NULL; i++)
 		fprintf(
 		    out, "  %-*s  %s\n", width, command->name, command->about);
 	fputs("\nSTUDY is study.json or NAME.db; it may be omitted when the "
@@ -76,332 +77,21 @@ cli_usage_command(FILE *out, const struct cli_command *command)
 	}
 }
 
-/* ---- the commands -------------------------------------------------------- */
-
-static int cmd_help(struct cli *);
-
-static int cmd_version(struct cli *);
-
-static const struct cli_option start_options[] = {
-	{ "detach", 'd', NULL, "run in the background" },
-	{ "trials", 'n', "N", "instead of limits.trials" },
-	{ "parallel", 'p', "N", "instead of limits.parallel" },
-	{ "state", 0, "DIR",
-	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
-	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
-	{ "web", 0, NULL,
-	    "serve web pages of the study, too, as hpotune web does" },
-	{ "web-port", 0, "N",
-	    "as --web, on a port of the loopback interface; 0: any free one" },
-	{ "network-fs", 0, NULL,
-	    "allow a state folder on a shared file system" },
-	{ "take-over", 0, NULL,
-	    "take the study over from the server of another machine" },
-	{ .name = NULL },
-};
-
-static const struct cli_option queue_options[] = {
-	{ "list", 'l', "FILE",
-	    "also run the studies that this file names, one per line" },
-	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
-	{ "stop-on-failure", 0, NULL,
-	    "start no further study after one that failed" },
-	{ .name = NULL },
-};
-
-static const struct cli_option check_options[] = {
-	{ "schema", 0, NULL,
-	    "print the JSON Schema of study.json, for editors" },
-	{ "log", 0, "FILE",
-	    "show what is read of this output of a trial, - is standard "
-	    "input" },
-	{ "checkpoint", 0, NULL,
-	    "run a trial with and without a stop, and compare the curves" },
-	{ .name = NULL },
-};
-
-static const struct cli_option trials_options[] = {
-	{ "state", 0, "STATE,...", "only trials in these states" },
-	{ "tag", 't', "TAG", "only trials with this tag" },
-	{ "sort", 's', "COLUMN",
-	    "trial, objective (best first), state, step, seconds, started, "
-	    "ended, cost, gpu_seconds or energy_joules" },
-	{ "reverse", 'r', NULL, "in reverse order" },
-	{ "limit", 'n', "N", "at most N rows" },
-	{ .name = NULL },
-};
-
-static const struct cli_option show_options[] = {
-	{ "all", 'a', NULL, "every step of the curve" },
-	{ .name = NULL },
-};
-
-static const struct cli_option logs_options[] = {
-	{ "follow", 'f', NULL, "follow until the trial ends" },
-	{ "attempt", 0, "K", "attempt K instead of the newest" },
-	{ "rank", 0, "K", "of rank K instead of rank 0" },
-	{ .name = NULL },
-};
-
-static const struct cli_option doctor_options[] = {
-	{ "probe", 0, NULL, "also test with CUDA on each GPU" },
-	{ "timeout", 0, "SECONDS",
-	    "longest wait for a service of the backend, in seconds (15)" },
-	{ .name = NULL },
-};
-
-static const struct cli_option stop_options[] = {
-	{ "now", 0, NULL, "without grace time for the trials" },
-	{ .name = NULL },
-};
-
-static const struct cli_option enqueue_options[] = {
-	{ "list", 'l', NULL,
-	    "list the settings that wait, with their numbers" },
-	{ "clear", 0, NULL,
-	    "drop all settings that wait, or those with these numbers" },
-	{ .name = NULL },
-};
-
-static const struct cli_option tag_options[] = {
-	{ "remove", 'r', "TAG", "take this tag away; may be repeated" },
-	{ .name = NULL },
-};
-
-static const struct cli_option retry_options[] = {
-	{ "failed", 0, NULL, "all trials that have failed" },
-	{ .name = NULL },
-};
-
-static const struct cli_option forget_options[] = {
-	{ "undo", 'u', NULL, "count these trials again" },
-	{ .name = NULL },
-};
-
-static const struct cli_option sagemaker_options[] = {
-	{ "stop", 0, NULL, "stop those that no attempt owns" },
-	{ "lost", 0, "NAME-ID",
-	    "with --stop, also those of the lost study NAME; may be repeated" },
-	{ "fetch", 0, "DIR", "download the model into a new folder" },
-	{ .name = NULL },
-};
-
-static const struct cli_option slurm_options[] = {
-	{ "stop", 0, NULL, "cancel those that no attempt owns" },
-	{ "lost", 0, "NAME-ID",
-	    "with --stop, also those of the lost study NAME; may be repeated" },
-	{ .name = NULL },
-};
-
-static const struct cli_option ask_options[] = {
-	{ "count", 'n', "K", "number of trials (1)" },
-	{ "state", 0, "DIR",
-	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
-	{ "network-fs", 0, NULL,
-	    "allow a state folder on a shared file system" },
-	{ .name = NULL },
-};
-
-static const struct cli_option tell_options[] = {
-	{ "done", 0, NULL, "it has completed: its reports are its result" },
-	{ "stopped", 0, NULL, "it was stopped before its end" },
-	{ "failed", 0, NULL, "it has failed" },
-	{ "why", 0, "TEXT", "reason for --stopped or --failed" },
-	{ .name = NULL },
-};
-
-static const struct cli_option replay_options[] = {
-	{ "rule", 0, "RULE",
-	    "a rule's name or its JSON block; may be repeated (all rules)" },
-	{ "tune", 0, NULL,
-	    "try hundreds of settings of median and print the best ones" },
-	{ "workers", 'w', "N", "trials at a time, drawn from CSV curves (8)" },
-	{ "trials", 'n', "N", "trials of a study drawn from CSV curves (100)" },
-	{ "seeds", 0, "N",
-	    "studies drawn from each CSV file (20; --tune: 100)" },
-	{ "seed", 0, "N", "seed of the random draws (1)" },
-	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
-	{ "chart", 0, NULL,
-	    "draw all studies, and which trials of the first are stopped" },
-	{ "output", 'o', "FILE", "write a page with the curves of that study" },
-	{ "metric", 0, "NAME",
-	    "of CSV and event files: the column or the tag of the curves" },
-	{ "last", 0, NULL,
-	    "of CSV curves: the last report is the result, not the best" },
-	{ NULL },
-};
-
-static const struct cli_option export_options[] = {
-	{ "format", 'f', "FORMAT",
-	    "csv, json, mlflow, optuna, sagemaker or tensorboard (csv)" },
-	{ "output", 'o', "FILE", "write to this new file" },
-	{ "force", 0, NULL, "replace an existing file" },
-	{ "url", 0, "URL", "mlflow: the server (MLFLOW_TRACKING_URI)" },
-	{ "follow", 0, NULL, "mlflow: go on until the study has no server" },
-	{ "table", 't', "VIEW",
-	    "one view of the database (csv: results; json: the whole study)" },
-	{ "spreadsheet", 0, NULL,
-	    "csv: an apostrophe before text that a spreadsheet would compute" },
-	{ .name = NULL },
-};
-
-static const struct cli_option import_options[] = {
-	{ "output", 'o', "FILE", "write to this new file" },
-	{ "definition", 0, "NAME",
-	    "the training definition to convert, of several" },
-	{ "tuning-job", 0, "NAME",
-	    "request this tuning job, a name or an ARN, from AWS" },
-	{ "region", 0, "REGION", "its region" },
-	{ "profile", 0, "PROFILE", "profile whose keys are used" },
-	{ "separate", 0, NULL,
-	    "one study per definition instead of one for all" },
-	{ "metric", 0, "NAME", "csv, ray, optuna: the objective" },
-	{ "goal", 0, "GOAL", "csv, ray: minimize or maximize" },
-	{ "params", 0, "A,B,...", "csv: the columns that are parameters" },
-	{ "study", 0, "NAME", "optuna: the study, when there are several" },
-	{ .name = NULL },
-};
-
-static const struct cli_option report_options[] = {
-	{ "output", 'o', "FILE",
-	    "the file to write, - is standard output (NAME.html beside "
-	    "NAME.db)" },
-	{ "no-script", 0, NULL,
-	    "without the script for pointing and brushing" },
-	{ .name = NULL },
-};
-
-static const struct cli_option clean_options[] = {
-	{ "dry-run", 'n', NULL, "only say what would be deleted" },
-	{ .name = NULL },
-};
-
-static const struct cli_option web_options[] = {
-	{ "port", 'p', "N",
-	    "listen on the loopback interface instead of a socket; 0: any "
-	    "free port" },
-	{ "socket", 0, "PATH", "the socket (NAME.d/web of the study)" },
-	{ "bind", 0, "ADDRESS", "with --port, another address (127.0.0.1)" },
-	{ "allow-host", 0, "NAME", "a host name that browsers may use, too" },
-	{ "read-only", 0, NULL, "no buttons: the pages only show" },
-	{ "until-eof", 0, NULL, NULL },
-	{ .name = NULL },
-};
-
-static const struct cli_option importance_options[] = {
-	{ "method", 'm', "METHOD", "ped-anova or fanova (ped-anova)" },
-	{ "quantile", 0, "Q", "of ped-anova: the share of good trials (0.1)" },
-	{ "stopped", 0, NULL,
-	    "count trials that a rule stopped, by their last or best report" },
-	{ .name = NULL },
-};
-
-const struct cli_command cli_commands[] = {
-	{ "start", "[STUDY]",
-	    "create or resume a study and run it to its limits", start_options,
-	    0, 1, true, cmd_start },
-	{ "queue", "[STUDY...]", "run studies one after the other",
-	    queue_options, 0, -1, false, cmd_queue },
-	{ "check", "[STUDY]", "validate study.json and print the plan",
-	    check_options, 0, 1, true, cmd_check },
-	{ "try", "[STUDY] [NAME=VALUE...]",
-	    "run one trial here, show what is read of it, record nothing", NULL,
-	    0, -1, true, cmd_try },
-	{ "status", "[STUDY]",
-	    "one screen: counts, best, running trials, savings", NULL, 0, 1,
-	    true, cmd_status },
-	{ "watch", "[STUDY]", "the status, updated until the study ends", NULL,
-	    0, 1, true, cmd_watch },
-	{ "trials", "[STUDY]", "the table of trials", trials_options, 0, 1,
-	    true, cmd_trials },
-	{ "best", "[STUDY]", "the best trial, and the command to run it again",
-	    NULL, 0, 1, true, cmd_best },
-	{ "show", "[STUDY] TRIAL",
-	    "details of a trial: curve, attempts, decisions", show_options, 1,
-	    2, true, cmd_show },
-	{ "logs", "[STUDY] TRIAL", "print the output of a trial", logs_options,
-	    1, 2, false, cmd_logs },
-	{ "stop", "[STUDY] [TRIAL...]", "stop single trials, or the server",
-	    stop_options, 0, -1, true, cmd_stop },
-	{ "pause", "[STUDY]", "start no further trials until resume", NULL, 0,
-	    1, true, cmd_pause },
-	{ "resume", "[STUDY]", "start trials again, in drained slots too", NULL,
-	    0, 1, true, cmd_resume },
-	{ "retry", "[STUDY] TRIAL...",
-	    "give trials that failed or were stopped another attempt",
-	    retry_options, 0, -1, true, cmd_retry },
-	{ "forget", "[STUDY] TRIAL...",
-	    "keep trials in the record, and count them nowhere", forget_options,
-	    1, -1, true, cmd_forget },
-	{ "clean", "[STUDY]",
-	    "delete checkpoints that \"keep\" in study.json does not keep",
-	    clean_options, 0, 1, true, cmd_clean },
-	{ "note", "[STUDY] TRIAL TEXT...",
-	    "a note about a trial, \"\" for none", NULL, 2, -1, true,
-	    cmd_note },
-	{ "tag", "[STUDY] TRIAL TAG...",
-	    "tags of a trial: words by which it is found", tag_options, 1, -1,
-	    true, cmd_tag },
-	{ "rename", "[STUDY] NAME",
-	    "give a study that no server runs another name", NULL, 1, 2, true,
-	    cmd_rename },
-	{ "enqueue", "[STUDY] NAME=VALUE...",
-	    "try this setting next; the strategy suggests the "
-	    "rest",
-	    enqueue_options, 0, -1, true, cmd_enqueue },
-	{ "ask", "[STUDY]", "a new trial, for a program that runs it itself",
-	    ask_options, 0, 1, true, cmd_ask },
-	{ "tell", "[STUDY] TRIAL [NAME=VALUE...|-]",
-	    "report metrics, or the end, of a trial of ask", tell_options, 1,
-	    -1, true, cmd_tell },
-	{ "judge", "[STUDY] TRIAL", "what the rules decide about a trial now",
-	    NULL, 1, 2, true, cmd_judge },
-	{ "replay", "FILE...", "apply stopping rules to recorded curves",
-	    replay_options, 1, -1, true, cmd_replay },
-	{ "strategies", "[NAME]", "search strategies and their options", NULL,
-	    0, 1, true, cmd_strategies },
-	{ "rules", "[NAME]", "stopping rules and their options", NULL, 0, 1,
-	    true, cmd_rules },
-	{ "importance", "[STUDY]",
-	    "how much each parameter influences the objective",
-	    importance_options, 0, 1, true, cmd_importance },
-	{ "export", "[STUDY]",
-	    "the study as CSV, JSON, Optuna storage or tuning job",
-	    export_options, 0, 1, true, cmd_export },
-	{ "report", "[STUDY]", "the study as one page of HTML", report_options,
-	    0, 1, false, cmd_report },
-	{ "web", "[STUDY|DIR...]", "pages that follow studies, for a browser",
-	    web_options, 0, -1, false, cmd_web },
-	{ "import",
-	    "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
-	    "wandb FILE | optuna FILE | csv FILE | ray FOLDER",
-	    "make a study.json from a study of another tool", import_options, 1,
-	    3, false, cmd_import },
-	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
-	    "training jobs that no study owns; the model of a trial",
-	    sagemaker_options, 1, -1, true, cmd_sagemaker },
-	{ "slurm", "gc [STUDY...]", "jobs of Slurm that no study owns",
-	    slurm_options, 1, -1, true, cmd_slurm },
-	{ "doctor", "[STUDY]",
-	    "check this machine for conditions that could disturb a study",
-	    doctor_options, 0, 1, true, cmd_doctor },
-	{ "completion", "SHELL",
-	    "a script that completes commands in bash, fish or zsh", NULL, 1, 1,
-	    false, cmd_completion },
-	{ "help", "[COMMAND]", "this list, or the options of one command", NULL,
-	    0, 1, false, cmd_help },
-	{ "version", NULL, "print the version", NULL, 0, 0, false,
-	    cmd_version },
-	{ .name = NULL },
-};
+/* ---- version and help ------------------------------------------------------ */
 
 static int
-cmd_version(struct cli *cli)
+version_run(struct cli *cli)
 {
 	(void)cli;
 	puts(PACKAGE_STRING);
 	return CLI_DONE;
 }
+
+static const struct cli_command cmd_version = {
+	.name = "version",
+	.about = "print the version",
+	.run = version_run,
+};
 
 /* Names of commands in other programs, and the equivalent here. */
 static const struct {
@@ -455,8 +145,8 @@ command_near(const char *name)
 	for (i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
 		if (strcmp(name, synonyms[i].theirs) == 0)
 			return synonyms[i].ours;
-	for (i = 0; cli_commands[i].name != NULL; i++)
-		names[i] = cli_commands[i].name;
+	for (i = 0; cli_commands[i] != NULL; i++)
+		names[i] = cli_commands[i]->name;
 	names[i] = NULL;
 	return text_nearest(name, names);
 }
@@ -475,7 +165,7 @@ command_unknown(const char *name, struct err *e)
 }
 
 static int
-cmd_help(struct cli *cli)
+help_run(struct cli *cli)
 {
 	const struct cli_command *command;
 	struct err e = ERR_INIT;
@@ -492,6 +182,57 @@ cmd_help(struct cli *cli)
 	cli_usage_command(stdout, command);
 	return CLI_DONE;
 }
+
+static const struct cli_command cmd_help = {
+	.name = "help",
+	.args = "[COMMAND]",
+	.about = "this list, or the options of one command",
+	.max_operands = 1,
+	.run = help_run,
+};
+
+/* ---- the commands -------------------------------------------------------- */
+
+const struct cli_command *const cli_commands[] = {
+	&cmd_start,
+	&cmd_queue,
+	&cmd_check,
+	&cmd_try,
+	&cmd_status,
+	&cmd_watch,
+	&cmd_trials,
+	&cmd_best,
+	&cmd_show,
+	&cmd_logs,
+	&cmd_stop,
+	&cmd_pause,
+	&cmd_resume,
+	&cmd_retry,
+	&cmd_forget,
+	&cmd_clean,
+	&cmd_note,
+	&cmd_tag,
+	&cmd_rename,
+	&cmd_enqueue,
+	&cmd_ask,
+	&cmd_tell,
+	&cmd_judge,
+	&cmd_replay,
+	&cmd_strategies,
+	&cmd_rules,
+	&cmd_importance,
+	&cmd_export,
+	&cmd_report,
+	&cmd_web,
+	&cmd_import,
+	&cmd_sagemaker,
+	&cmd_slurm,
+	&cmd_doctor,
+	&cmd_completion,
+	&cmd_help,
+	&cmd_version,
+	NULL,
+};
 
 /* Determine what stdout can show. */
 static void

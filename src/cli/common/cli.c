@@ -24,12 +24,12 @@ const struct cli_option cli_option_json = { "json", 0, NULL,
 const struct cli_command *
 cli_command_find(const char *name)
 {
-	const struct cli_command *command;
+	size_t i;
 
-	for (command = cli_commands; command->name != NULL; command++)
-		if (strcmp(command->name, name) == 0)
-			return command;
-	return NULL;
+	for (i = 0; cli_commands[i] != NULL; i++)
+		if (strcmp(cli_commands[i]->name, name) == 0)
+			break;
+	return cli_commands[i];
 }
 
 const struct cli_option *

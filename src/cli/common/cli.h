@@ -1,7 +1,7 @@
 /*
  * The context of each command: operands and options, checked against its row of
- * the command table, and functions to find a study, to print and to fail.  The
- * table is in main.c; one file per command is cmd-NAME.c.
+ * the command table, and functions to find a study, to print and to fail.  Each
+ * cmd-NAME.c has the rows of its commands; main.c has the table.
  */
 
 #ifndef HPOTUNE_CLI_H
@@ -63,8 +63,8 @@ struct cli {
 	int width; /* columns of stdout, 0 = no limit */
 };
 
-/* All commands, in the order of the manual; ends with a NULL name. */
-extern const struct cli_command cli_commands[];
+/* All commands, in the order of the manual; ends with NULL. */
+extern const struct cli_command *const cli_commands[];
 /* --json, on commands that print data, and --help, on all. */
 extern const struct cli_option cli_option_json;
 extern const struct cli_option cli_option_help;
@@ -165,40 +165,11 @@ cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
 /* Whether a server runs the study; also true when this cannot be determined. */
 bool cli_server_alive(const struct cli_study *);
 
-int cmd_ask(struct cli *);
-int cmd_best(struct cli *);
-int cmd_check(struct cli *);
-int cmd_completion(struct cli *);
-int cmd_doctor(struct cli *);
-int cmd_enqueue(struct cli *);
-int cmd_export(struct cli *);
-int cmd_forget(struct cli *);
-int cmd_clean(struct cli *);
-int cmd_import(struct cli *);
-int cmd_importance(struct cli *);
-int cmd_judge(struct cli *);
-int cmd_logs(struct cli *);
-int cmd_note(struct cli *);
-int cmd_pause(struct cli *);
-int cmd_queue(struct cli *);
-int cmd_rename(struct cli *);
-int cmd_replay(struct cli *);
-int cmd_report(struct cli *);
-int cmd_resume(struct cli *);
-int cmd_retry(struct cli *);
-int cmd_rules(struct cli *);
-int cmd_start(struct cli *);
-int cmd_sagemaker(struct cli *);
-int cmd_slurm(struct cli *);
-int cmd_show(struct cli *);
-int cmd_status(struct cli *);
-int cmd_stop(struct cli *);
-int cmd_strategies(struct cli *);
-int cmd_tag(struct cli *);
-int cmd_tell(struct cli *);
-int cmd_trials(struct cli *);
-int cmd_try(struct cli *);
-int cmd_watch(struct cli *);
-int cmd_web(struct cli *);
+extern const struct cli_command cmd_start, cmd_queue, cmd_check, cmd_try,
+    cmd_status, cmd_watch, cmd_trials, cmd_best, cmd_show, cmd_logs, cmd_stop,
+    cmd_pause, cmd_resume, cmd_retry, cmd_forget, cmd_clean, cmd_note, cmd_tag,
+    cmd_rename, cmd_enqueue, cmd_ask, cmd_tell, cmd_judge, cmd_replay,
+    cmd_strategies, cmd_rules, cmd_importance, cmd_export, cmd_report, cmd_web,
+    cmd_import, cmd_sagemaker, cmd_slurm, cmd_doctor, cmd_completion;
 
 #endif /* HPOTUNE_CLI_H */

@@ -92,6 +92,23 @@ rng_normal(struct rng *r)
 }
 
 void
+rng_sample(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t stream)
+{
+	struct rng rng;
+	size_t i, k, t;
+
+	rng_init(&rng, seed, stream);
+	for (i = 0; i < all; i++)
+		order[i] = i;
+	for (i = 0; i < n; i++) {
+		k = i + (size_t)rng_below(&rng, all - i);
+		t = order[i];
+		order[i] = order[k];
+		order[k] = t;
+	}
+}
+
+void
 rng_system(void *p, size_t n)
 {
 	unsigned char *b = p;

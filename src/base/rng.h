@@ -27,6 +27,12 @@ double rng_uniform(struct rng *);
 uint64_t rng_below(struct rng *, uint64_t n);
 /* Standard normal (Box-Muller, one of the pair). */
 double rng_normal(struct rng *);
+/*
+ * Fill order with the indexes of all elements: the first n are a random sample
+ * without replacement (Fisher and Yates).
+ */
+void
+rng_sample(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t stream);
 /* One block of the generator: ten rounds on counter with key. */
 void
 rng_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);

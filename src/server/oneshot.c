@@ -15,7 +15,6 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
-#include "src/server/study-lock.h"
 #include "src/server/server.h"
 #include "src/server/state-dir.h"
 #include "src/server/study-row.h"
@@ -103,7 +102,7 @@ oneshot_open(struct oneshot *a, struct err *e)
 	if (a->tuner != NULL && tuner_is_current(a->tuner))
 		return 0;
 	if (a->tuner == NULL &&
-	    study_lock_check_trials(&a->state, env, &there, e) != 0)
+	    state_dir_check_trials(&a->state, env, &there, e) != 0)
 		return -1;
 	tuner_close(a->tuner);
 	a->tuner = NULL;
@@ -141,7 +140,7 @@ oneshot_run(const struct server_env *env, enum tuner_request_kind ask,
 	int rc = -1;
 
 	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&
-	    study_lock_take(&a.state, env, e) == 0 && oneshot_open(&a, e) == 0)
+	    state_dir_take(&a.state, env, e) == 0 && oneshot_open(&a, e) == 0)
 		rc = oneshot_request(&a, ask, trial, params, e);
 	tuner_close(a.tuner);
 	loop_close(a.loop);

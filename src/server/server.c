@@ -24,7 +24,6 @@
 #include "src/server/server.h"
 #include "src/server/snapshot.h"
 #include "src/server/state-dir.h"
-#include "src/server/study-lock.h"
 #include "src/server/study-row.h"
 #include "src/store/store.h"
 
@@ -562,7 +561,7 @@ server_begin(struct server *s, struct err *e)
 
 	/* First: opening the database frees the space of its log. */
 	room = state_dir_ballast_fill(&s->state);
-	if (study_lock_check_trials(&s->state, s->env, &there, e) != 0)
+	if (state_dir_check_trials(&s->state, s->env, &there, e) != 0)
 		return -1;
 	if (!room && there) {
 		(void)snprintf(what, sizeof what,
@@ -647,7 +646,7 @@ server_open(struct server *s, struct err *e)
 	};
 
 	if (loop_open(&s->loop, LOOP_REAL, e) != 0 || lease_take(s, e) != 0 ||
-	    study_lock_take(&s->state, s->env, e) != 0)
+	    state_dir_take(&s->state, s->env, e) != 0)
 		return -1;
 	if (s->lease != NULL && lease_hold(s->lease, on_lease_lost, s, e) != 0)
 		return -1;

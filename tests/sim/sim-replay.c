@@ -18,7 +18,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
-#include "src/server/replay/replay-internal.h"
+#include "src/server/replay/replay.h"
 #include "src/store/store.h"
 #include "strategies/stop/second-look/second-look.h"
 #include "strategies/stopper.h"

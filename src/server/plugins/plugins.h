@@ -46,8 +46,6 @@ struct plugins {
  */
 int plugins_read(struct plugins *, const struct study *, struct err *);
 void plugins_free(struct plugins *);
-/* The second half of plugins_read: checks that open plug-ins. */
-int plugins_check(const struct plugins *, const struct study *, struct err *);
 /*
  * The option second_look of a rule: into share where it is given or the rule
  * has a default (careful), the greatest of several.  A rule that only vetoes has no say.

@@ -9,8 +9,9 @@
 
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
+#include "src/base/rng.h"
 #include "src/server/replay/curve-file.h"
-#include "src/server/replay/replay-internal.h"
+#include "src/server/replay/replay.h"
 #include "src/server/replay/policy-search.h"
 
 /* The default rule does not decide before this many reports. */
@@ -60,7 +61,7 @@ flat_studies(struct flat *f, size_t all, const struct replay_plan *plan)
 	trials = trials > all ? all : trials;
 	f->order = xcalloc(n * trials + 1, sizeof(*f->order));
 	for (k = 0; k < n; k++) {
-		replay_draw(order, all, trials, plan->seed, k);
+		rng_sample(order, all, trials, plan->seed, k);
 		memcpy(f->order + k * trials, order, trials * sizeof(*order));
 	}
 	free(order);
@@ -197,7 +198,7 @@ policy_search_halves(struct policy_grid halves[2], const struct curve_file *b,
 	size_t *order = xcalloc(b->n + 1, sizeof(*order)), i, h;
 	struct curve_file half = *b; /* borrows the reports */
 
-	replay_draw(order, b->n, b->n, plan->seed, 0);
+	rng_sample(order, b->n, b->n, plan->seed, 0);
 	half.curves = xcalloc(b->n + 1, sizeof(*half.curves));
 	for (h = 0; h < 2; h++) {
 		half.n = 0;

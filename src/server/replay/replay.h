@@ -12,9 +12,11 @@
 
 struct curve_file;
 struct err;
+struct history;
 struct store;
 struct stopper_env;
 struct stop_rule_set;
+struct study;
 
 /* A rule as a study would name it. */
 struct replay_rule;
@@ -123,5 +125,15 @@ int replay_recorded(struct replay_sum *, struct store *,
  */
 int replay_recorded_curves(
     struct curve_file *, struct replay_plan *, struct store *, struct err *);
+
+/*
+ * Constraints decide which trial is best, and a rule's guard uses the best: set
+ * the constraints of the history, and a trial's violations before its end.
+ */
+void replay_set_objectives(struct history *, const struct study *);
+int replay_results(struct history *, const struct study *, struct store *,
+    int64_t trial, struct err *);
+/* The median of n numbers, which are sorted in place; NaN when n is 0. */
+double replay_median(double *v, size_t n);
 
 #endif /* HPOTUNE_REPLAY_H */

@@ -142,9 +142,6 @@ void replicates_write(struct replicates *, struct store *);
  * that break no constraint and have the most replicates none is better in all.
  */
 bool replicates_on_front(const struct replicates *, size_t i);
-/* Of setting i, from 0: losses by an aim, and its first completed trial or 0. */
-const double *
-replicates_losses(const struct replicates *, size_t aim, size_t i);
 int64_t replicates_first_trial(const struct replicates *, size_t i);
 
 #endif /* HPOTUNE_REPLICATES_H */

@@ -50,9 +50,6 @@ int status_put_usage(struct buf *out, struct store *, struct err *);
 typedef void status_gpu_line(void *arg, bool bad, const char *text);
 int status_gpus(struct store *, status_gpu_line *, void *arg, struct err *);
 
-/* How many trials wait for a machine, and how many a rule has paused. */
-int
-status_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
 /*
  * Why no trial can be started on a backend, from the latest event about it; ""
  * when trials can be started.

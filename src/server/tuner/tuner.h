@@ -64,7 +64,7 @@ enum tuner_request_kind {
 	TUNER_PAUSE,
 	TUNER_RESUME,
 	TUNER_ENQUEUE,
-	/* user-edits.h has the params of these. */
+	/* requests.c has the params of these. */
 	TUNER_UNQUEUE,
 	TUNER_NOTE,
 	TUNER_TAG,

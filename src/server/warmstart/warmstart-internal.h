@@ -34,7 +34,7 @@ struct warmstart_reading {
 	struct value *values; /* one per parameter */
 };
 
-/* warmstart-source.c: add one trial, taking ownership of the values read. */
+/* warmstart.c: add one trial, taking ownership of the values read. */
 void
 warmstart_source_take(struct warmstart_reading *, struct warmstart_trial *);
 /* Record a parameter of the source that this study does not have. */
@@ -62,10 +62,6 @@ int warmstart_tuning_job_load(
  * json writes it.
  */
 int warmstart_list_read(struct warmstart_reading *, const struct json *root,
-    const struct study_warm *, struct err *);
-
-/* warmstart-source.c: read one database; its row in sources is the last. */
-int warmstart_source_read(struct warmstart *, const struct study *,
     const struct study_warm *, struct err *);
 
 /*

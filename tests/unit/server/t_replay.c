@@ -9,7 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/rng.h"
 #include "src/server/replay/curve-file.h"
-#include "src/server/replay/replay-internal.h"
+#include "src/server/replay/replay.h"
 #include "tests/support/tap.h"
 
 enum { CURVES = 60, REPORTS = 51, TRIALS = 40, SEEDS = 6, WORKERS = 4 };
@@ -202,7 +202,7 @@ test_simulated(void)
 
 	/* 30 % of 51 steps are 15.3: the first that is judged is step 16. */
 	for (k = 0; k < SEEDS; k++) {
-		replay_draw(order, CURVES, TRIALS, plan.seed, k);
+		rng_sample(order, CURVES, TRIALS, plan.seed, k);
 		skipped += simulate(order, 16);
 	}
 	for (i = 0; i < sizeof apart / sizeof *apart; i++) {

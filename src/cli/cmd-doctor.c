@@ -26,7 +26,6 @@
 #include "src/server/plugins/plugins.h"
 #include "src/server/state-dir.h"
 #include "src/store/store.h"
-#include "src/store/study-id.h"
 #include "trials/gpu/gpu-lock.h"
 #include "trials/gpu/gpu-snapshot.h"
 #include "trials/launcher.h"
@@ -684,7 +683,7 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 	int rc = 0;
 	size_t i;
 
-	study_id_make(id, &row);
+	store_study_id(id, &row);
 	for (i = 0; i < plugins->n_backends && rc == 0; i++) {
 		launcher = plugins->backends[i].launcher;
 		if (launcher->doctor == NULL)

@@ -21,7 +21,6 @@
 #include "src/cli/common/table.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
-#include "src/store/study-id.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
 
@@ -237,7 +236,7 @@ study_add(struct gc *gc, struct cli_study *found, struct err *e)
 		cli_study_fini(&s.found);
 		return -1;
 	}
-	study_id_make(s.id, &s.row);
+	store_study_id(s.id, &s.row);
 	gc->studies =
 	    xreallocarray(gc->studies, gc->n_studies + 1, sizeof *gc->studies);
 	gc->studies[gc->n_studies++] = s;

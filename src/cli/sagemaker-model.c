@@ -19,7 +19,6 @@
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/status/rows.h"
-#include "src/store/study-id.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
 
@@ -231,7 +230,7 @@ model_fetch(struct model *m, const char *to, struct err *e)
 	int rc = plugins_read(&plugins, study, e);
 	size_t i;
 
-	study_id_make(id, &m->row);
+	store_study_id(id, &m->row);
 	for (i = 0; rc == 0 && i < plugins.n_backends; i++)
 		if (plugins.backends[i].launcher->fetch != NULL)
 			b = &plugins.backends[i];

@@ -21,7 +21,6 @@
 #include "src/export/mlflow-call.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
-#include "src/store/study-id.h"
 
 /* Limits of log-batch, and of a value. */
 enum { METRICS_MOST = 1000, PARAMS_MOST = 100, VALUE_MOST = 6000 };
@@ -57,7 +56,7 @@ export_mlflow_open(struct mlflow **out, struct store *store, const char *url,
 	m->store = store;
 	rc = store_study_get(store, &row, e);
 	if (rc == 0) {
-		study_id_make(id, &row);
+		store_study_id(id, &row);
 		m->study = xasprintf("%s-%s", row.name, id);
 		m->name = xstrdup(row.name);
 		rc = mlflow_call_open(&m->call, url, token, e);

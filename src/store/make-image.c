@@ -1,6 +1,6 @@
 /*
  * Prints, at build time, the database that each new study begins with, for
- * image.c: the tables of schema/whole.sql, the views of schema/views.sql and the
+ * open.c: the tables of schema/whole.sql, the views of schema/views.sql and the
  * transitions of src/model/trial.c in t_move.  A copy of its pages takes a tenth
  * of what executing these statements does.
  *

@@ -1,13 +1,18 @@
-/* Reads and writes rows of t_attempt. */
+/*
+ * Reads and writes rows of t_attempt, t_provenance and t_packages: attempts, and
+ * where they were started.
+ */
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
+#include "src/store/store-internal.h"
 
 /* More than any number of parallel trials. */
 #define SLOT_MAX 1000000
@@ -36,7 +41,8 @@ row_attempt_state(struct row *r, int i)
 	return state;
 }
 
-int
+/* All columns of an attempt; texts are borrowed. */
+static int
 store_attempt_row(struct row *r, struct store_attempt *a)
 {
 	*a = (struct store_attempt){
@@ -308,5 +314,74 @@ store_attempt_cost(
 	stmt_int(st, 1, trial);
 	stmt_int(st, 2, attempt);
 	stmt_real(st, 3, dollars);
+	return stmt_write(s, st, e);
+}
+
+int
+store_walk_open_attempts(struct store *s,
+    int (*f)(void *, const struct store_attempt *), void *arg, struct err *e)
+{
+	struct row r = row_begin(s, STMT_ATTEMPT_OPEN, "t_attempt", 2, e);
+	struct store_attempt a;
+	int end = 0;
+
+	while (row_walk(&r, &end))
+		end = store_attempt_row(&r, &a) != 0 ? -1 : f(arg, &a);
+	return end;
+}
+
+/* ---- where attempts were started ---------------------------------------- */
+
+static int
+packages_add(struct store *s, const char *text, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_PACKAGES_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, text);
+	return stmt_write(s, st, e);
+}
+
+int
+store_provenance_put(struct store *s, struct store_provenance *p, struct err *e)
+{
+	sqlite3_stmt *st;
+
+	if (p->packages != NULL && packages_add(s, p->packages, e) != 0)
+		return -1;
+	st = stmt_get(s, STMT_PROVENANCE_PUT, e);
+	if (st == NULL)
+		return -1;
+	stmt_int_or(st, 1, p->id, 0);
+	stmt_int(st, 2, p->since_us);
+	stmt_line(st, 3, p->host);
+	stmt_line(st, 4, p->user);
+	stmt_line(st, 5, p->system);
+	stmt_line(st, 6, p->version);
+	stmt_text(st, 7, p->command);
+	stmt_line(st, 8, p->folder);
+	stmt_line(st, 9, p->workdir);
+	stmt_line(st, 10, p->commit);
+	stmt_line(st, 11, p->branch);
+	stmt_int_or(st, 12, p->dirty, -1);
+	stmt_line(st, 13, p->git_why);
+	stmt_text(st, 14, p->packages);
+	stmt_line(st, 15, p->packages_why);
+	if (stmt_write(s, st, e) != 0)
+		return -1;
+	if (p->id == 0)
+		p->id = sqlite3_last_insert_rowid(s->db);
+	return 0;
+}
+
+int
+store_provenance_settle(struct store *s, int64_t id, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_PROVENANCE_SETTLE, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, id);
 	return stmt_write(s, st, e);
 }

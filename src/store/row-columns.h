@@ -56,9 +56,4 @@ int row_damaged(struct row *, int i, const char *why);
 /* 0, or -1 when a column was corrupt: err names it and its row. */
 int row_end(const struct row *);
 
-/* The columns of STMT_TRIAL_EACH; the other members are 0. */
-int store_trial_row_ended(struct row *, struct store_trial *);
-/* All columns of an attempt; texts are borrowed. */
-int store_attempt_row(struct row *, struct store_attempt *);
-
 #endif /* HPOTUNE_ROW_COLUMNS_H */

@@ -1,14 +1,18 @@
 /* Reads and writes the row of t_study. */
 
+#include <inttypes.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/digest.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/goal.h"
 #include "src/store/row-columns.h"
+#include "src/store/store.h"
 
 static const char *const state_names[] = {
 	[STUDY_RUNNING] = "running",
@@ -148,4 +152,16 @@ store_study_put(struct store *s, const struct store_study *study, struct err *e)
 	rc = stmt_write(s, st, e);
 	free(own);
 	return rc;
+}
+
+void
+store_study_id(char out[STUDY_ID], const struct store_study *row)
+{
+	char *text = xasprintf(
+	    "%s\n%" PRIu64 "\n%" PRId64, row->name, row->seed, row->created_us);
+	char hex[DIGEST_HEX];
+
+	sha256_hex(hex, text, strlen(text));
+	(void)snprintf(out, STUDY_ID, "%.*s", STUDY_ID - 1, hex);
+	free(text);
 }

@@ -81,7 +81,8 @@ trial_row(struct row *r, struct store_trial *t)
 	return row_end(r);
 }
 
-int
+/* The columns of STMT_TRIAL_EACH; the other members are 0. */
+static int
 store_trial_row_ended(struct row *r, struct store_trial *t)
 {
 	int64_t number = row_int(r, 0, 1, ROW_INT_MAX);
@@ -279,4 +280,39 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 		(void)err_add(&s->lost_err, "trial %lld", (long long)t->number);
 	}
 	return -1;
+}
+
+/* One that has not ended: all its columns. */
+static int
+walk_open_trial(struct store *s, int64_t number,
+    int (*f)(void *, const struct store_trial *), void *arg, struct err *e)
+{
+	struct store_trial t = { 0 };
+	int end = store_trial_get(s, number, &t, e);
+
+	if (end == 0)
+		end = f(arg, &t);
+	store_trial_fini(&t);
+	return end;
+}
+
+int
+store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
+    void *arg, struct err *e)
+{
+	struct row r = row_begin(s, STMT_TRIAL_EACH, "t_trial", 1, e);
+	struct store_trial t;
+	int64_t last = 0;
+	int end = 0;
+
+	while (row_walk(&r, &end)) {
+		last = row_int(&r, 0, last + 1, last + 1);
+		if (store_trial_row_ended(&r, &t) != 0)
+			end = -1;
+		else if (trial_state_final(t.state))
+			end = f(arg, &t);
+		else
+			end = walk_open_trial(s, last, f, arg, e);
+	}
+	return end;
 }

@@ -1,6 +1,7 @@
 /*
  * All statements on rows, by name; each is prepared once per connection at its
- * first use.  Binds and reads values.
+ * first use.  Binds and reads values.  Any text is made valid for a TEXT column:
+ * SQLite would accept any bytes; programs that read them later would not.
  */
 
 #include <errno.h>
@@ -628,6 +629,40 @@ stmt_finalize_all(struct store *s)
 
 	for (i = 0; i < STMT_COUNT; i++)
 		(void)sqlite3_finalize(s->stmts[i]);
+}
+
+/* Whether s is valid UTF-8; a copy with U+FFFD for each byte that is not. */
+static bool
+utf8_valid(const char *s)
+{
+	size_t len = strlen(s);
+	uint32_t code;
+	int n;
+
+	for (; len > 0; s += n, len -= (size_t)n) {
+		n = (unsigned char)*s < 0x80 ? 1 : text_decode(s, len, &code);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+static char *
+utf8_clean(const char *s)
+{
+	size_t len = strlen(s);
+	struct buf b = { 0 };
+	uint32_t code;
+	int n;
+
+	for (; len > 0; s += n, len -= (size_t)n)
+		if ((n = text_decode(s, len, &code)) > 0) {
+			buf_add(&b, s, (size_t)n);
+		} else {
+			buf_puts(&b, "\xef\xbf\xbd");
+			n = 1;
+		}
+	return buf_take(&b);
 }
 
 void

@@ -149,20 +149,11 @@ struct store {
 	int64_t reporting[STORE_REPORTING];
 };
 
-/* The state of a path: -1 an error, 0 no file or an empty one, 1 a file. */
-int store_file_kind(const char *path, struct err *);
 struct store *store_new(const char *path, enum store_mode);
 /* Open the connection and apply the settings common to all connections. */
 int store_connect(struct store *, const char *name, int flags, struct err *);
-/* The same for writing. */
-int store_connect_write(struct store *, struct err *);
 /* Check that the file is a study's; *version 0: a file without tables. */
 int store_identify(struct store *, int64_t *version, struct err *);
-/*
- * Set the journal mode.  A network file system has no shared memory: it gets a
- * rollback journal, and no other process can read while it is open.
- */
-int store_set_journal(struct store *, bool network_fs, struct err *);
 
 /* Sync the folder of path, so that a new file's name is durable. */
 void store_sync_folder(const char *path);
@@ -215,10 +206,6 @@ double stmt_col_real(sqlite3_stmt *, int i);
 /* A copy of text that may be NULL. */
 char *stmt_dup(const char *);
 
-/* Whether s is valid UTF-8; a copy with U+FFFD for each byte that is not. */
-bool utf8_valid(const char *s);
-char *utf8_clean(const char *s);
-
 /* Inside a transaction: migrate a file of version from to the newest schema. */
 int schema_migrate(struct store *, int64_t from, struct err *);
 /* For a reader of an older file: define what it lacks as temporary views. */
@@ -229,11 +216,6 @@ int64_t schema_version(void);
 int schema_refresh(struct store *, struct err *);
 /* The same in the image of a new study, which has all but what depends on it. */
 int schema_first(struct store *, struct err *);
-/* Make the connection's database, in memory, the one of a study without rows. */
-int image_load(struct store *, struct err *);
-
-/* Append SQL that creates the views with columns of parameters and metrics. */
-int schema_generated_views(struct store *, struct buf *sql, struct err *);
 
 /* Inside a transaction: the names of the parameters, in order. */
 int store_add_params(struct store *, const struct space *, struct err *);

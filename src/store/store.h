@@ -83,6 +83,12 @@ struct store_study {
 	size_t n_aims;
 };
 void store_study_fini(struct store_study *);
+/*
+ * Hex digits derived from its name, its seed and its time of creation: the same
+ * for a copy of its database.
+ */
+#define STUDY_ID 7 /* bytes, with the NUL */
+void store_study_id(char out[STUDY_ID], const struct store_study *);
 
 /* Row of t_trial. */
 struct store_trial {

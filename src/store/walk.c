@@ -5,54 +5,6 @@
 #include "src/base/err.h"
 #include "src/store/row-columns.h"
 
-/* One that has not ended: all its columns. */
-static int
-walk_open_trial(struct store *s, int64_t number,
-    int (*f)(void *, const struct store_trial *), void *arg, struct err *e)
-{
-	struct store_trial t = { 0 };
-	int end = store_trial_get(s, number, &t, e);
-
-	if (end == 0)
-		end = f(arg, &t);
-	store_trial_fini(&t);
-	return end;
-}
-
-int
-store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
-    void *arg, struct err *e)
-{
-	struct row r = row_begin(s, STMT_TRIAL_EACH, "t_trial", 1, e);
-	struct store_trial t;
-	int64_t last = 0;
-	int end = 0;
-
-	while (row_walk(&r, &end)) {
-		last = row_int(&r, 0, last + 1, last + 1);
-		if (store_trial_row_ended(&r, &t) != 0)
-			end = -1;
-		else if (trial_state_final(t.state))
-			end = f(arg, &t);
-		else
-			end = walk_open_trial(s, last, f, arg, e);
-	}
-	return end;
-}
-
-int
-store_walk_open_attempts(struct store *s,
-    int (*f)(void *, const struct store_attempt *), void *arg, struct err *e)
-{
-	struct row r = row_begin(s, STMT_ATTEMPT_OPEN, "t_attempt", 2, e);
-	struct store_attempt a;
-	int end = 0;
-
-	while (row_walk(&r, &end))
-		end = store_attempt_row(&r, &a) != 0 ? -1 : f(arg, &a);
-	return end;
-}
-
 int
 store_walk_curves(struct store *s,
     int (*f)(void *, int64_t trial, int64_t step, double value), void *arg,

@@ -27,7 +27,6 @@
 #include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner.h"
 #include "src/store/store.h"
-#include "src/store/study-id.h"
 #include "trials/launcher.h"
 
 struct history;

@@ -83,7 +83,7 @@ open_backends(
 	struct launch_env env;
 	size_t i, n = t->plugins.n_backends;
 
-	study_id_make(t->study_id, &t->row);
+	store_study_id(t->study_id, &t->row);
 	t->backends = xcalloc(n, sizeof *t->backends);
 	for (i = 0; i < n; i++) {
 		struct backend *b = &t->backends[i];

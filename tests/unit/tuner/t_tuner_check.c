@@ -9,7 +9,6 @@
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
-#include "src/store/study-id.h"
 #include "src/server/attempts/attempt-spec.h"
 #include "src/store/store.h"
 #include "tests/support/fake-launcher/fake-study.h"
@@ -177,12 +176,12 @@ test_env(void)
 	    "the study has an id");
 	fake_study_close(&s);
 
-	study_id_make(id, &row);
+	store_study_id(id, &row);
 	row.created_us = 1;
-	study_id_make(other, &row);
+	store_study_id(other, &row);
 	ok(strcmp(id, other) != 0, "another id when made at another time");
 	row.created_us = 0;
-	study_id_make(other, &row);
+	store_study_id(other, &row);
 	is_str(other, id, "the same for the same study");
 }
 

@@ -24,6 +24,13 @@
 	} while (0)
 
 /* How many of n ascending numbers are smaller than x. */
-size_t search_lower_bound(const double *, size_t n, double x);
+static inline size_t
+search_lower_bound(const double *sorted, size_t n, double x)
+{
+	size_t at;
+
+	SEARCH_FIRST(at, n, sorted[at] < x);
+	return at;
+}
 
 #endif /* HPOTUNE_SEARCH_H */

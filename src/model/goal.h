@@ -4,10 +4,25 @@
 #define HPOTUNE_GOAL_H
 
 #include <stdbool.h>
+#include <string.h>
 
 /* "maximize" or "minimize". */
-const char *goal_name(bool maximize);
+static inline const char *
+goal_name(bool maximize)
+{
+	return maximize ? "maximize" : "minimize";
+}
+
 /* The goal of this name; false when there is none, and nothing is set. */
-bool goal_parse(const char *, bool *maximize);
+static inline bool
+goal_parse(const char *name, bool *maximize)
+{
+	bool is = strcmp(name, goal_name(true)) == 0;
+
+	if (!is && strcmp(name, goal_name(false)) != 0)
+		return false;
+	*maximize = is;
+	return true;
+}
 
 #endif /* HPOTUNE_GOAL_H */

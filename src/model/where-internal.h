@@ -1,4 +1,4 @@
-/* Shared by where.c, which reads conditions, where-search.c and where-repair.c. */
+/* Shared by where.c, which reads conditions, and where-search.c. */
 
 #ifndef HPOTUNE_WHERE_INTERNAL_H
 #define HPOTUNE_WHERE_INTERNAL_H
@@ -41,11 +41,5 @@ where_spans(struct span *, const struct space *, const struct where_range *);
 /* The values of a setting without open parameters, each as a set of one. */
 void where_setting_spans(
     struct span *, const struct space *, const struct value *values);
-/*
- * A setting that satisfies all conditions, into u, by moving a random one;
- * matters: per parameter, whether a condition depends on it.  False: not found.
- */
-bool where_repair(double *u, const struct space *, const struct value *fixed,
-    const bool *matters, struct rng *);
 
 #endif /* HPOTUNE_WHERE_INTERNAL_H */

@@ -23,12 +23,11 @@ src/base/xml.*	@plain	expat.h
 src/base	-	-
 src/base/json/yml.*	@plain src/base/json	yaml.h
 src/base/json	src/base	cjson/
-src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
-src/base/http	src/base	curl/
+src/base/http/http.*	src/base	curl/ dlfcn.h
+src/base/http	src/base	-
 src/model/tried-settings.*	@plain src/base/rng.h src/model	-
 src/model/expression.*	@plain src/base/text.h src/base/words.h src/model	-
 src/model/where.*	@plain src/base/json src/base/rng.h src/model	-
-src/model/where-repair.*	@plain src/base/rng.h src/model	-
 src/model/where-search.*	@plain src/base/rng.h src/model	-
 src/model	@plain src/base/json	-
 src/model/history	@plain src/base/search.h src/model	-

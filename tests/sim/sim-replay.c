@@ -12,7 +12,6 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history/curve.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"

@@ -6,8 +6,205 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history/curve.h"
+#include "src/base/search.h"
 #include "src/model/history/history.h"
+
+/* ---- a curve that grows ------------------------------------------------- */
+
+/*
+ * Reports in any order, kept by step, one value a step.  Steps are not stored
+ * while they follow a stride.
+ */
+struct curve_buf {
+	double *values;
+	int64_t *steps; /* NULL while regular */
+	int64_t first, stride; /* while regular */
+	size_t n, cap;
+};
+
+enum { KEPT_MOST = 64 }; /* values for which a cleared buffer has room */
+
+ptrdiff_t
+curve_steps_at(const struct curve *c, int64_t step)
+{
+	size_t at;
+
+	SEARCH_FIRST(at, c->n, c->steps[at] <= step);
+	return (ptrdiff_t)at - 1;
+}
+
+static void
+buf_reserve(struct curve_buf *b)
+{
+	if (b->n < b->cap)
+		return;
+	b->cap = b->cap == 0 ? 16 : b->cap * 2;
+	b->values = xreallocarray(b->values, b->cap, sizeof(double));
+	if (b->steps != NULL)
+		b->steps = xreallocarray(b->steps, b->cap, sizeof(int64_t));
+}
+
+/* Store the steps explicitly from now on. */
+static void
+buf_spell_out(struct curve_buf *b)
+{
+	size_t i;
+
+	if (b->steps != NULL)
+		return;
+	b->steps = xreallocarray(NULL, b->cap, sizeof(int64_t));
+	for (i = 0; i < b->n; i++)
+		b->steps[i] = b->first + (int64_t)i * b->stride;
+}
+
+/* Whether step is the next one of a regular curve; may fix the stride. */
+static bool
+buf_continues(struct curve_buf *b, int64_t step)
+{
+	int64_t gap;
+
+	if (b->steps != NULL)
+		return false;
+	if (b->n == 0) {
+		b->first = step;
+		b->stride = 1;
+		return true;
+	}
+	if (__builtin_sub_overflow(
+		step, b->first + (int64_t)(b->n - 1) * b->stride, &gap) ||
+	    gap <= 0)
+		return false;
+	if (b->n == 1)
+		b->stride = gap;
+	return gap == b->stride;
+}
+
+static void
+buf_insert(struct curve_buf *b, size_t at, int64_t step, double value)
+{
+	size_t tail = b->n - at;
+
+	memmove(b->values + at + 1, b->values + at, tail * sizeof(double));
+	memmove(b->steps + at + 1, b->steps + at, tail * sizeof(int64_t));
+	b->values[at] = value;
+	b->steps[at] = step;
+	b->n++;
+}
+
+/* Borrowed until the next change. */
+static struct curve
+curve_buf_view(const struct curve_buf *b)
+{
+	return (struct curve){ .n = b->n,
+		.steps = b->steps,
+		.first = b->first,
+		.stride = b->stride,
+		.plain = b->values };
+}
+
+/*
+ * Put value at step.  Returns true when the step is new; otherwise stores the
+ * replaced value in *old.
+ */
+static bool
+curve_buf_put(struct curve_buf *b, int64_t step, double value, double *old)
+{
+	struct curve c;
+	ptrdiff_t at;
+
+	if (buf_continues(b, step)) {
+		buf_reserve(b);
+		b->values[b->n++] = value;
+		return true;
+	}
+	c = curve_buf_view(b);
+	at = curve_at(&c, step);
+	if (at >= 0 && curve_step(&c, (size_t)at) == step) {
+		*old = b->values[at];
+		b->values[at] = value;
+		return false;
+	}
+	buf_reserve(b);
+	buf_spell_out(b);
+	buf_insert(b, (size_t)(at + 1), step, value);
+	return true;
+}
+
+/* A copy of a curve that may grow; the buffer must be empty. */
+static void
+curve_buf_load(struct curve_buf *b, const struct curve *c)
+{
+	size_t i;
+
+	b->n = c->n;
+	b->cap = c->n + 16;
+	b->first = c->first;
+	b->stride = c->stride;
+	b->values = xreallocarray(b->values, b->cap, sizeof(double));
+	for (i = 0; i < c->n; i++)
+		b->values[i] = curve_value(c, i);
+	if (c->steps == NULL)
+		return;
+	b->steps = xreallocarray(NULL, b->cap, sizeof(int64_t));
+	memcpy(b->steps, c->steps, c->n * sizeof(int64_t));
+}
+
+/* Steps that came out of order may form a regular sequence after all. */
+static bool
+buf_is_regular(const struct curve_buf *b, int64_t *stride)
+{
+	int64_t gap;
+	size_t i;
+
+	*stride = 1;
+	for (i = 1; i < b->n; i++) {
+		if (__builtin_sub_overflow(b->steps[i], b->steps[i - 1], &gap))
+			return false;
+		if (i == 1)
+			*stride = gap;
+		else if (gap != *stride)
+			return false;
+	}
+	return true;
+}
+
+/* Drop the explicit steps if they form a regular sequence by now. */
+static void
+curve_buf_settle(struct curve_buf *b)
+{
+	int64_t stride;
+
+	if (b->steps == NULL || b->n == 0 || !buf_is_regular(b, &stride))
+		return;
+	b->first = b->steps[0];
+	b->stride = stride;
+	free(b->steps);
+	b->steps = NULL;
+}
+
+static void
+curve_buf_free(struct curve_buf *b)
+{
+	free(b->values);
+	free(b->steps);
+	*b = (struct curve_buf){ 0 };
+}
+
+/* Make it empty; a small one keeps its memory for the next curve. */
+static void
+curve_buf_clear(struct curve_buf *b)
+{
+	struct curve_buf kept = { .values = b->values, .cap = b->cap };
+
+	if (b->cap > KEPT_MOST) {
+		curve_buf_free(b);
+		return;
+	}
+	free(b->steps);
+	*b = kept;
+}
+
+/* ---- trials ------------------------------------------------------------- */
 
 /* Where a trial's curve is. */
 enum history_form {
@@ -67,13 +264,174 @@ struct history {
 	double old;
 };
 
-static void history_curves_free(struct history *);
+/*
+ * Curves of a history.  Finished ones lie packed in one arena; those of trials
+ * that may still report grow in buffers of their own.
+ */
+
+static uint32_t
+curve_slot_take(struct history *h)
+{
+	if (h->n_vacant > 0)
+		return h->vacant[--h->n_vacant];
+	if (h->n_live == h->live_cap) {
+		h->live_cap = h->live_cap == 0 ? 16 : h->live_cap * 2;
+		h->live = xreallocarray(h->live, h->live_cap, sizeof(*h->live));
+		h->vacant =
+		    xreallocarray(h->vacant, h->live_cap, sizeof(*h->vacant));
+	}
+	h->live[h->n_live] = (struct curve_buf){ 0 };
+	return (uint32_t)h->n_live++;
+}
+
+static struct curve_pack
+entry_pack(const struct history *h, const struct history_entry *t)
+{
+	return (struct curve_pack){
+		.form = t->pack, .digits = t->digits, .negative = h->maximize
+	};
+}
+
+static size_t
+history_entry_words(const struct history_entry *t)
+{
+	size_t values =
+	    curve_pack_words((struct curve_pack){ .form = t->pack }, t->n);
+
+	switch ((enum history_form)t->form) {
+	case HISTORY_FORM_NONE:
+	case HISTORY_FORM_LIVE:
+		return 0;
+	case HISTORY_FORM_PLAIN:
+		return values;
+	case HISTORY_FORM_STRIDE:
+		return values + 2;
+	case HISTORY_FORM_STEPS:
+		return values + t->n;
+	}
+	return 0;
+}
+
+/* Close the gaps: curves keep their order, so they only move down. */
+static void
+arena_compact(struct history *h)
+{
+	union word *fresh = xreallocarray(NULL, h->used + 1, sizeof(*fresh));
+	size_t i, words, to = 0;
+
+	for (i = 0; i < h->n; i++) {
+		words = history_entry_words(&h->trials[i]);
+		if (words == 0)
+			continue;
+		memcpy(fresh + to, h->arena + h->trials[i].at,
+		    words * sizeof(*fresh));
+		h->trials[i].at = (uint32_t)to;
+		to += words;
+	}
+	free(h->arena);
+	h->arena = fresh;
+	h->arena_cap = h->used + 1;
+	h->used = to;
+	h->dead = 0;
+}
+
+/* Reserve words more; returns their index. */
+static uint32_t
+arena_take(struct history *h, size_t words)
+{
+	size_t at;
+
+	if (h->dead > 1024 && h->dead > h->used / 2)
+		arena_compact(h);
+	if (h->used + words > h->arena_cap) {
+		h->arena_cap = h->arena_cap + h->arena_cap / 2 + words + 1024;
+		h->arena =
+		    xreallocarray(h->arena, h->arena_cap, sizeof(*h->arena));
+	}
+	at = h->used;
+	h->used += words;
+	assert(h->used <= UINT32_MAX);
+	return (uint32_t)at;
+}
+
+static enum history_form
+frozen_form(const struct curve_buf *b)
+{
+	if (b->steps != NULL)
+		return HISTORY_FORM_STEPS;
+	if (b->stride == 1 && b->first >= INT32_MIN && b->first <= INT32_MAX)
+		return HISTORY_FORM_PLAIN;
+	return HISTORY_FORM_STRIDE;
+}
+
+/* Pack a live curve into the arena. */
+static void
+history_curve_freeze(struct history *h, struct history_entry *t, bool packs)
+{
+	struct history_entry frozen = *t;
+	struct curve_pack pack = { .form = CURVE_PACK_DOUBLE };
+	struct curve_buf *b;
+	union word *w;
+
+	if (t->form != HISTORY_FORM_LIVE)
+		return;
+	b = &h->live[t->at];
+	curve_buf_settle(b);
+	frozen.form = (uint8_t)frozen_form(b);
+	frozen.n = (uint32_t)b->n;
+	if (packs)
+		pack = curve_pack_choose(b->values, b->n, h->maximize);
+	frozen.pack = pack.form;
+	frozen.digits = pack.digits;
+	frozen.first =
+	    frozen.form == HISTORY_FORM_PLAIN ? (int32_t)b->first : 0;
+	frozen.at = arena_take(h, history_entry_words(&frozen));
+	w = h->arena + frozen.at;
+	if (frozen.form == HISTORY_FORM_STRIDE) {
+		(w++)->step = b->first;
+		(w++)->step = b->stride;
+	}
+	if (frozen.form == HISTORY_FORM_STEPS) {
+		memcpy(w, b->steps, b->n * sizeof(*w));
+		w += b->n;
+	}
+	curve_pack_put(w, pack, b->values, b->n);
+	curve_buf_clear(b);
+	h->vacant[h->n_vacant++] = t->at;
+	*t = frozen;
+}
 
 static struct curve_buf *
-history_curve_thaw(struct history *, struct history_entry *);
+history_curve_thaw(struct history *h, struct history_entry *t)
+{
+	struct curve c;
+	uint32_t slot;
 
+	if (t->form == HISTORY_FORM_LIVE)
+		return &h->live[t->at];
+	slot = curve_slot_take(h);
+	if (t->form != HISTORY_FORM_NONE) {
+		c = history_curve(h, t - h->trials + history_first(h));
+		curve_buf_load(&h->live[slot], &c);
+		h->dead += history_entry_words(t);
+	}
+	t->form = HISTORY_FORM_LIVE;
+	t->at = slot;
+	return &h->live[slot];
+}
+
+/* Unpack a finished curve: its trial reports again, or is retried. */
 static void
-history_curve_freeze(struct history *, struct history_entry *, bool packs);
+history_curves_free(struct history *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->n_live; i++)
+		curve_buf_free(&h->live[i]);
+	free(h->live);
+	free(h->vacant);
+	free(h->arena);
+}
 
 struct history *
 history_new(size_t dims, bool maximize, unsigned keep)
@@ -504,162 +862,6 @@ history_flip_sign(const struct history *h, double value)
 	return h->maximize ? -value : value;
 }
 
-/*
- * Curves of a history.  Finished ones lie packed in one arena; those of trials
- * that may still report grow in buffers of their own.
- */
-
-static uint32_t
-curve_slot_take(struct history *h)
-{
-	if (h->n_vacant > 0)
-		return h->vacant[--h->n_vacant];
-	if (h->n_live == h->live_cap) {
-		h->live_cap = h->live_cap == 0 ? 16 : h->live_cap * 2;
-		h->live = xreallocarray(h->live, h->live_cap, sizeof(*h->live));
-		h->vacant =
-		    xreallocarray(h->vacant, h->live_cap, sizeof(*h->vacant));
-	}
-	h->live[h->n_live] = (struct curve_buf){ 0 };
-	return (uint32_t)h->n_live++;
-}
-
-static struct curve_pack
-entry_pack(const struct history *h, const struct history_entry *t)
-{
-	return (struct curve_pack){
-		.form = t->pack, .digits = t->digits, .negative = h->maximize
-	};
-}
-
-static size_t
-history_entry_words(const struct history_entry *t)
-{
-	size_t values =
-	    curve_pack_words((struct curve_pack){ .form = t->pack }, t->n);
-
-	switch ((enum history_form)t->form) {
-	case HISTORY_FORM_NONE:
-	case HISTORY_FORM_LIVE:
-		return 0;
-	case HISTORY_FORM_PLAIN:
-		return values;
-	case HISTORY_FORM_STRIDE:
-		return values + 2;
-	case HISTORY_FORM_STEPS:
-		return values + t->n;
-	}
-	return 0;
-}
-
-/* Close the gaps: curves keep their order, so they only move down. */
-static void
-arena_compact(struct history *h)
-{
-	union word *fresh = xreallocarray(NULL, h->used + 1, sizeof(*fresh));
-	size_t i, words, to = 0;
-
-	for (i = 0; i < h->n; i++) {
-		words = history_entry_words(&h->trials[i]);
-		if (words == 0)
-			continue;
-		memcpy(fresh + to, h->arena + h->trials[i].at,
-		    words * sizeof(*fresh));
-		h->trials[i].at = (uint32_t)to;
-		to += words;
-	}
-	free(h->arena);
-	h->arena = fresh;
-	h->arena_cap = h->used + 1;
-	h->used = to;
-	h->dead = 0;
-}
-
-/* Reserve words more; returns their index. */
-static uint32_t
-arena_take(struct history *h, size_t words)
-{
-	size_t at;
-
-	if (h->dead > 1024 && h->dead > h->used / 2)
-		arena_compact(h);
-	if (h->used + words > h->arena_cap) {
-		h->arena_cap = h->arena_cap + h->arena_cap / 2 + words + 1024;
-		h->arena =
-		    xreallocarray(h->arena, h->arena_cap, sizeof(*h->arena));
-	}
-	at = h->used;
-	h->used += words;
-	assert(h->used <= UINT32_MAX);
-	return (uint32_t)at;
-}
-
-static enum history_form
-frozen_form(const struct curve_buf *b)
-{
-	if (b->steps != NULL)
-		return HISTORY_FORM_STEPS;
-	if (b->stride == 1 && b->first >= INT32_MIN && b->first <= INT32_MAX)
-		return HISTORY_FORM_PLAIN;
-	return HISTORY_FORM_STRIDE;
-}
-
-/* Pack a live curve into the arena. */
-static void
-history_curve_freeze(struct history *h, struct history_entry *t, bool packs)
-{
-	struct history_entry frozen = *t;
-	struct curve_pack pack = { .form = CURVE_PACK_DOUBLE };
-	struct curve_buf *b;
-	union word *w;
-
-	if (t->form != HISTORY_FORM_LIVE)
-		return;
-	b = &h->live[t->at];
-	curve_buf_settle(b);
-	frozen.form = (uint8_t)frozen_form(b);
-	frozen.n = (uint32_t)b->n;
-	if (packs)
-		pack = curve_pack_choose(b->values, b->n, h->maximize);
-	frozen.pack = pack.form;
-	frozen.digits = pack.digits;
-	frozen.first =
-	    frozen.form == HISTORY_FORM_PLAIN ? (int32_t)b->first : 0;
-	frozen.at = arena_take(h, history_entry_words(&frozen));
-	w = h->arena + frozen.at;
-	if (frozen.form == HISTORY_FORM_STRIDE) {
-		(w++)->step = b->first;
-		(w++)->step = b->stride;
-	}
-	if (frozen.form == HISTORY_FORM_STEPS) {
-		memcpy(w, b->steps, b->n * sizeof(*w));
-		w += b->n;
-	}
-	curve_pack_put(w, pack, b->values, b->n);
-	curve_buf_clear(b);
-	h->vacant[h->n_vacant++] = t->at;
-	*t = frozen;
-}
-
-static struct curve_buf *
-history_curve_thaw(struct history *h, struct history_entry *t)
-{
-	struct curve c;
-	uint32_t slot;
-
-	if (t->form == HISTORY_FORM_LIVE)
-		return &h->live[t->at];
-	slot = curve_slot_take(h);
-	if (t->form != HISTORY_FORM_NONE) {
-		c = history_curve(h, t - h->trials + history_first(h));
-		curve_buf_load(&h->live[slot], &c);
-		h->dead += history_entry_words(t);
-	}
-	t->form = HISTORY_FORM_LIVE;
-	t->at = slot;
-	return &h->live[slot];
-}
-
 struct curve
 history_curve(const struct history *h, int64_t trial)
 {
@@ -689,17 +891,4 @@ history_curve(const struct history *h, int64_t trial)
 	c.form = t->pack;
 	c.units = curve_pack_units(entry_pack(h, t));
 	return c;
-}
-
-/* Unpack a finished curve: its trial reports again, or is retried. */
-static void
-history_curves_free(struct history *h)
-{
-	size_t i;
-
-	for (i = 0; i < h->n_live; i++)
-		curve_buf_free(&h->live[i]);
-	free(h->live);
-	free(h->vacant);
-	free(h->arena);
 }

@@ -12,16 +12,12 @@
 int
 study_read_objectives(struct study *, const struct json *root, struct err *);
 void study_objectives_clear(struct study *);
-void study_warm_clear(struct study *);
 /* Call after the folder of study.json is set. */
 int study_read_notify(struct study_notify *, const struct json *, struct err *);
 void study_notify_clear(struct study_notify *);
 /* Call after the space was read: commands name its parameters.  May be NULL. */
 int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
-/* trial.metrics, trial.reads and trial.step_regex; after workdir was read. */
-int study_read_metrics(struct study *, const struct json *block, struct err *);
-void study_metrics_clear(struct study_trial *);
 
 /*
  * Check the names in braces of one argument of trial.command. may_vanish: it is
@@ -54,15 +50,6 @@ int study_params_err(
 void study_params_add(struct strv *, const struct study_params *,
     const struct space *, const struct value *values);
 
-/* Whether a name in braces is params_file, or params_file:FORM. */
-bool study_params_file_parse(const char *name, enum study_params_file *);
-/* The same, with an error for a wrong form, or names that cannot be nested. */
-int study_params_file_check(
-    const struct study *, const struct json *, const char *name, struct err *);
-void study_params_file_put_name(struct buf *, enum study_params_file);
-void study_params_file_put(struct buf *, enum study_params_file,
-    const struct space *, const struct value *values);
-
 /* trial.files; after pack was read, and before the commands. */
 int study_read_templates(struct study *, const struct json *, struct err *);
 void study_templates_clear(struct study_trial *);
@@ -92,7 +79,6 @@ char *study_command_fill(const struct study *, const char *,
 
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);
-void study_hooks_clear(struct study_hooks *);
 /* A duration above 0. */
 int study_read_duration(int64_t *ms, const struct json *, struct err *);
 

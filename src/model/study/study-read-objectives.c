@@ -1,5 +1,6 @@
 /* The objectives of a study and its constraints on other metrics. */
 
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,43 @@
 #include "src/base/mem.h"
 #include "src/model/study/study-internal.h"
 
-enum { CONSTRAINTS_MAX = 32 };
+enum {
+	CONSTRAINTS_MAX = 32,
+	METRIC_NAME_MAX = 64 /* bytes, as in a report line */
+};
+
+/* Names that a report line can contain. */
+static bool
+metric_name_good(const char *name)
+{
+	size_t i;
+
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	for (i = 0; name[i] != '\0'; i++)
+		if (!isalnum((unsigned char)name[i]) &&
+		    strchr("_-./:@", name[i]) == NULL)
+			return false;
+	return i <= METRIC_NAME_MAX;
+}
+
+int
+study_read_metric_name(char **out, const struct json *j, struct err *e)
+{
+	const char *name;
+
+	if (json_read_string(j, &name, e) != 0)
+		return -1;
+	if (!metric_name_good(name))
+		return json_err(j, e,
+		    "the name of a metric is a letter or _, then up to %d "
+		    "letters, digits, _ - . / : and @",
+		    METRIC_NAME_MAX - 1);
+	if (strcmp(name, "step") == 0)
+		return json_err(j, e, "a metric may not be named step");
+	*out = xstrdup(name);
+	return 0;
+}
 
 /* Two keys that every objective has. */
 static int

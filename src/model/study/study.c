@@ -17,48 +17,12 @@
 #include "src/model/replicate-stats.h"
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
+#include "src/model/study/study.h"
 #include "src/model/where.h"
 
-/* ---- metric names, limits, enqueue, warm_start --------------------------- */
+/* ---- limits, enqueue, warm_start ------------------------------------- */
 
-enum {
-	METRIC_NAME_MAX = 64, /* bytes, as in a report line */
-	ENQUEUE_MAX = 100000,
-	WARM_MAX = 1000
-};
-
-/* Names that a report line can contain. */
-static bool
-metric_name_good(const char *name)
-{
-	size_t i;
-
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	for (i = 0; name[i] != '\0'; i++)
-		if (!isalnum((unsigned char)name[i]) &&
-		    strchr("_-./:@", name[i]) == NULL)
-			return false;
-	return i <= METRIC_NAME_MAX;
-}
-
-int
-study_read_metric_name(char **out, const struct json *j, struct err *e)
-{
-	const char *name;
-
-	if (json_read_string(j, &name, e) != 0)
-		return -1;
-	if (!metric_name_good(name))
-		return json_err(j, e,
-		    "the name of a metric is a letter or _, then up to %d "
-		    "letters, digits, _ - . / : and @",
-		    METRIC_NAME_MAX - 1);
-	if (strcmp(name, "step") == 0)
-		return json_err(j, e, "a metric may not be named step");
-	*out = xstrdup(name);
-	return 0;
-}
+enum { ENQUEUE_MAX = 100000, WARM_MAX = 1000 };
 
 int
 study_read_duration(int64_t *ms, const struct json *j, struct err *e)
@@ -251,7 +215,7 @@ study_read_warm_start(struct study *s, const struct json *list, struct err *e)
 	return 0;
 }
 
-void
+static void
 study_warm_clear(struct study *s)
 {
 	struct study_warm *w;
@@ -512,7 +476,7 @@ study_read_hooks(
 	return j != NULL ? study_read_duration(&hooks->timeout_ms, j, e) : 0;
 }
 
-void
+static void
 study_hooks_clear(struct study_hooks *hooks)
 {
 	int i;
@@ -835,4 +799,67 @@ study_free(struct study *s)
 	free(s->dir);
 	json_free(s->doc);
 	free(s);
+}
+
+/* ---- one trial of this machine: hpotune try ----------------------------- */
+
+/* Keep the backend that runs trials on this machine. */
+static bool
+backend_keep_local(struct study *s)
+{
+	struct study_plugin local;
+	size_t i, at;
+
+	for (at = 0; at < s->n_backends; at++)
+		if (strcmp(s->backends[at].name, "local") == 0)
+			break;
+	if (at == s->n_backends)
+		return false;
+	local = s->backends[at];
+	for (i = 0; i < s->n_backends; i++)
+		if (i != at)
+			free(s->backends[i].name);
+	s->backends[0] = local;
+	s->n_backends = 1;
+	return true;
+}
+
+bool
+study_one_trial(struct study *s, const struct value *setting)
+{
+	size_t i;
+
+	if (!backend_keep_local(s))
+		return false;
+	study_warm_clear(s);
+	study_notify_clear(&s->notify);
+	study_hooks_clear(&s->hooks);
+	s->limits = (struct study_limits){ .trials = 1,
+		.parallel = 1,
+		.wall_time_ms = s->limits.wall_time_ms };
+	s->has_target = false;
+	s->replicates.count = 0;
+	s->trial.retries = 0;
+	if (setting == NULL)
+		return true;
+	for (i = 0; i < s->n_enqueue; i++)
+		free(s->enqueue[i]);
+	s->enqueue = xreallocarray(s->enqueue, 1, sizeof *s->enqueue);
+	s->enqueue[0] = xcalloc(s->space->n + 1, sizeof **s->enqueue);
+	memcpy(s->enqueue[0], setting, s->space->n * sizeof *setting);
+	s->n_enqueue = 1;
+	return true;
+}
+
+void
+study_stop_nobody(struct study *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_stopping; i++)
+		free(s->stopping[i].name);
+	if (s->stopping == NULL)
+		s->stopping = xcalloc(1, sizeof *s->stopping);
+	s->stopping[0] = (struct study_plugin){ .name = xstrdup("none") };
+	s->n_stopping = 1;
 }

@@ -13,7 +13,6 @@
 
 #include "src/base/mem.h"
 #include "src/base/search.h"
-#include "src/model/history/curve.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/server/plugins/plugins.h"

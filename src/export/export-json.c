@@ -5,7 +5,6 @@
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
-#include "src/export/trial-cursor.h"
 #include "src/export/export.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
@@ -34,21 +33,21 @@ static const char trials_sql[] =
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 
 static void
-cursors_close(struct trial_cursor *cursors)
+cursors_close(struct rows_cursor *cursors)
 {
 	size_t i;
 
 	for (i = 0; i < N_SECTIONS; i++)
-		trial_cursor_close(&cursors[i]);
+		rows_cursor_close(&cursors[i]);
 }
 
 static int
-cursors_open(struct trial_cursor *cursors, struct store *store, struct err *e)
+cursors_open(struct rows_cursor *cursors, struct store *store, struct err *e)
 {
 	size_t i;
 
 	for (i = 0; i < N_SECTIONS; i++)
-		if (trial_cursor_open(&cursors[i], store, sections[i].sql, e) ==
+		if (rows_cursor_open(&cursors[i], store, sections[i].sql, e) ==
 		    -1)
 			return -1;
 	return 0;
@@ -56,16 +55,16 @@ cursors_open(struct trial_cursor *cursors, struct store *store, struct err *e)
 
 /* The rows of one trial, which come next. */
 static int
-section_put(struct json_writer *w, const char *key, struct trial_cursor *c,
+section_put(struct json_writer *w, const char *key, struct rows_cursor *c,
     int64_t trial, struct err *e)
 {
 	json_writer_line(w);
 	json_writer_array(w, key);
-	while (trial_cursor_is_at(c, trial)) {
+	while (rows_cursor_is_at(c, trial)) {
 		json_writer_object(w, NULL);
 		rows_put_members(w, c->rows, 1);
 		json_writer_end(w);
-		if (trial_cursor_next(c, e) != 0)
+		if (rows_cursor_next(c, e) != 0)
 			return -1;
 	}
 	json_writer_end(w);
@@ -74,7 +73,7 @@ section_put(struct json_writer *w, const char *key, struct trial_cursor *c,
 
 static int
 trial_put(struct export *x, struct json_writer *w,
-    const struct store_rows *trial, struct trial_cursor *cursors, struct err *e)
+    const struct store_rows *trial, struct rows_cursor *cursors, struct err *e)
 {
 	size_t i;
 
@@ -92,7 +91,7 @@ trial_put(struct export *x, struct json_writer *w,
 static int
 trials_put(struct export *x, struct json_writer *w, struct err *e)
 {
-	struct trial_cursor cursors[N_SECTIONS] = { { 0 } };
+	struct rows_cursor cursors[N_SECTIONS] = { { 0 } };
 	struct store_rows *trials = NULL;
 	int rc;
 

@@ -10,7 +10,6 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/export/trial-cursor.h"
 #include "src/cli/common/trial-points.h"
 #include "src/export/export-optuna.h"
 #include "src/model/param.h"
@@ -158,7 +157,7 @@ struct writer {
 	struct objectives aims;
 	char **distributions; /* one per parameter */
 	struct value *values;
-	struct trial_cursor curves, outcomes;
+	struct rows_cursor curves, outcomes;
 };
 
 /* The results of one trial, as they are read. */
@@ -258,11 +257,11 @@ curve_put(struct writer *w, int64_t trial, double *last, struct err *e)
 	struct store_rows *rows = w->curves.rows;
 
 	*last = NAN;
-	while (trial_cursor_is_at(&w->curves, trial)) {
+	while (rows_cursor_is_at(&w->curves, trial)) {
 		*last = rows_real(rows, 2);
 		if (optuna_db_add_report(
 			w->to, store_rows_int(rows, 1), *last, e) != 0 ||
-		    trial_cursor_next(&w->curves, e) != 0)
+		    rows_cursor_next(&w->curves, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -286,14 +285,14 @@ result_read(struct writer *w, const struct store_rows *trial,
 
 	if (!w->aims.several)
 		result->values[n++] = rows_real(trial, COL_OBJECTIVE);
-	while (trial_cursor_is_at(
-	    &w->outcomes, store_rows_int(trial, COL_TRIAL))) {
+	while (
+	    rows_cursor_is_at(&w->outcomes, store_rows_int(trial, COL_TRIAL))) {
 		if (store_rows_null(rows, 1))
 			constraint_put(
 			    &result->constraints, rows_real(rows, 3));
 		else if (w->aims.several && n < STUDY_OBJECTIVES_MAX)
 			result->values[n++] = rows_real(rows, 2);
-		if (trial_cursor_next(&w->outcomes, e) != 0)
+		if (rows_cursor_next(&w->outcomes, e) != 0)
 			return -1;
 	}
 	while (n < w->aims.n)
@@ -396,8 +395,8 @@ trials_put(struct writer *w, struct err *e)
 	struct store_rows *rows;
 	int rc;
 
-	if (trial_cursor_open(&w->curves, w->store, curves_sql, e) != 0 ||
-	    trial_cursor_open(&w->outcomes, w->store, outcomes_sql, e) != 0 ||
+	if (rows_cursor_open(&w->curves, w->store, curves_sql, e) != 0 ||
+	    rows_cursor_open(&w->outcomes, w->store, outcomes_sql, e) != 0 ||
 	    store_rows_open(&rows, w->store, trials_sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
@@ -431,8 +430,8 @@ writer_fini(struct writer *w)
 		free(w->distributions[i]);
 	free(w->distributions);
 	free(w->values);
-	trial_cursor_close(&w->curves);
-	trial_cursor_close(&w->outcomes);
+	rows_cursor_close(&w->curves);
+	rows_cursor_close(&w->outcomes);
 	study_free(w->study);
 	objectives_fini(&w->aims);
 	optuna_db_close(w->to);

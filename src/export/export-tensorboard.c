@@ -16,7 +16,6 @@
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"
 #include "src/cli/common/atomic-file.h"
-#include "src/export/trial-cursor.h"
 #include "src/export/export-tensorboard.h"
 #include "src/model/goal.h"
 #include "src/server/status/rows.h"
@@ -56,7 +55,7 @@ struct board {
 	bool replace;
 	const struct json *params; /* of study.json */
 	struct buf out; /* the file */
-	struct trial_cursor metrics;
+	struct rows_cursor metrics;
 };
 
 /* ---- fields of messages (protobuf.dev/programming-guides/encoding) ---------- */
@@ -460,7 +459,7 @@ metrics_put(struct board *b, int64_t trial, struct err *e)
 			    store_rows_int(rows, COL_STEP),
 			    store_rows_text(rows, COL_NAME),
 			    rows_real(rows, COL_VALUE));
-		if (trial_cursor_next(&b->metrics, e) != 0)
+		if (rows_cursor_next(&b->metrics, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -512,13 +511,13 @@ export_tensorboard(
 		    "study.json", true, e);
 	if (rc == 0) {
 		b.params = json_get(json_root(doc), "parameters");
-		rc = trial_cursor_open(&b.metrics, store, metrics_sql, e);
+		rc = rows_cursor_open(&b.metrics, store, metrics_sql, e);
 	}
 	if (rc == 0)
 		rc = experiment_write(&b, &study, e);
 	if (rc == 0)
 		rc = trials_write(&b, e);
-	trial_cursor_close(&b.metrics);
+	rows_cursor_close(&b.metrics);
 	buf_free(&b.out);
 	json_free(doc);
 	store_study_fini(&study);

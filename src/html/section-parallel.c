@@ -11,7 +11,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/html/decimate.h"
-#include "src/html/page-share.h"
+#include "src/html/page-data.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"

@@ -11,6 +11,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/import/import-results.h"
+#include "src/import/import-study.h"
 
 enum { COLUMNS_MOST = 4096 };
 

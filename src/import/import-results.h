@@ -55,14 +55,4 @@ int import_ray_trial(struct buf *trials, const struct json *params,
     const char *metric, char *results, bool failed, const char *file,
     struct err *);
 
-/* A valid name of a metric: "val loss" is val_loss. */
-void import_put_metric(struct buf *, const char *name);
-/*
- * A valid name of a parameter: "opt/lr" is opt.lr, and trial, which means
- * something else in a command, trial_.
- */
-void import_put_name(struct buf *, const char *name);
-/* The members of an object as one of params: nested ones get dots. */
-void import_put_params(struct buf *, const struct json *object);
-
 #endif /* HPOTUNE_IMPORT_RESULTS_H */

@@ -1,4 +1,4 @@
-/* Shared by the files of the import from SageMaker. */
+/* What all files of the import and the export write. */
 
 #ifndef HPOTUNE_IMPORT_STUDY_H
 #define HPOTUNE_IMPORT_STUDY_H
@@ -78,6 +78,16 @@ import_at(const struct json *j, const char *a, const char *b);
 void import_value_put(struct import *, const char *text);
 /* Note that a parameter without bounds keeps its hint. */
 void import_auto_note(struct import *, const char *name);
+/* A valid name of a metric: "val loss" is val_loss. */
+void import_put_metric(struct buf *, const char *name);
+/*
+ * A valid name of a parameter: "opt/lr" is opt.lr, and trial, which means
+ * something else in a command, trial_.
+ */
+void import_put_name(struct buf *, const char *name);
+/* The members of an object as one of params: nested ones get dots. */
+void import_put_params(struct buf *, const struct json *object);
+
 /* The ranges of the definition, or NULL. */
 const struct json *import_space_ranges(const struct import *);
 
@@ -114,15 +124,11 @@ const struct import_launcher *
 import_script_launcher(const char *word, int version, bool torch);
 void import_script_put_command(struct import *);
 void import_script_put(struct import *);
-/* import-sagemaker-inputs.c: write the channels. */
-void import_inputs_put(struct import *);
 /* Convert a word of a channel from AWS's spelling, or to it. */
 const char *import_channel_word(const char *text, bool theirs);
 /* The same for the members of a file system. */
 void import_file_system_put(
     struct import *, int depth, const struct json *from, bool theirs);
-/* import-sagemaker-dropped.c: note members that no other file reads. */
-void import_dropped_note(struct import *);
 /* import-sagemaker-job.c: write the training definition. */
 int import_job_put_trial(struct import *, struct err *);
 int import_job_put_backend(struct import *, struct err *);

@@ -17,7 +17,6 @@
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
-#include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 #include "src/web/web-zoom.h"
@@ -309,14 +308,14 @@ keys_put(struct html *h, const struct line *lines, size_t n)
 	for (i = 0; i < n; i++) {
 		if (lines[i].trouble != NULL)
 			continue;
-		address = web_frame_address(lines[i].id, "");
+		address = web_page_address(lines[i].id, "");
 		chart_legend_open(&c);
 		buf_puts(&d, "M0 6h12");
 		buf_printf(&class, "study s%zu", i);
 		chart_path(&c, buf_str(&class), &d);
 		buf_clear(&class);
 		html_close(h, "svg");
-		web_frame_link(h, address, lines[i].id);
+		web_page_link(h, address, lines[i].id);
 		html_close(h, "span");
 		free(address);
 	}
@@ -360,7 +359,7 @@ page_put(struct html *h, const struct web_access *access,
 		{ "compare", NULL } };
 	size_t k;
 
-	web_frame_begin(h, access, "compare", "/", steps, 2);
+	web_page_begin(h, access, "compare", "/", steps, 2);
 	html_leaf(h, "h1", NULL, "Studies beside each other");
 	html_open(h, "div");
 	html_attr(h, "id", "part-compare");
@@ -373,7 +372,7 @@ page_put(struct html *h, const struct web_access *access,
 		section_note(h, "The first %d studies are shown.", STUDIES);
 	html_close(h, "div");
 	web_zoom_put_compare(h, address, last_of(lines, n, BY_COST) > 0);
-	web_frame_end(h);
+	web_page_end(h);
 }
 
 int

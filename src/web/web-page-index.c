@@ -12,7 +12,6 @@
 #include "src/server/status/rows.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
-#include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 
@@ -155,7 +154,7 @@ static void
 row_put(struct html *h, const struct web_study *s)
 {
 	const struct web_summary *m = &s->summary;
-	char *address = web_frame_address(s->id, "");
+	char *address = web_page_address(s->id, "");
 	char text[64];
 	bool alive;
 
@@ -170,7 +169,7 @@ row_put(struct html *h, const struct web_study *s)
 	html_close(h, "input");
 	html_close(h, "td");
 	html_open(h, "td");
-	web_frame_link(h, address, s->id);
+	web_page_link(h, address, s->id);
 	if (s->note != NULL)
 		html_leaf(h, "div", "note", s->note);
 	html_close(h, "td");
@@ -289,7 +288,7 @@ web_page_index(struct buf *out, const struct web_access *access,
 	struct html h = { 0 };
 
 	web_studies_search(all);
-	web_frame_begin(&h, access, "studies", "/", steps, 1);
+	web_page_begin(&h, access, "studies", "/", steps, 1);
 	html_leaf(&h, "h1", NULL, archived ? "Archived studies" : "Studies");
 	search_put(&h, words, archived);
 	html_open(&h, "div");
@@ -302,7 +301,7 @@ web_page_index(struct buf *out, const struct web_access *access,
 	html_attr(&h, "action", "/compare");
 	html_leaf(&h, "button", NULL, "Compare the selected studies");
 	html_close(&h, "form");
-	web_frame_end(&h);
+	web_page_end(&h);
 	buf_add(out, h.out.data, h.out.len);
 	buf_free(&h.out);
 }
@@ -314,10 +313,10 @@ web_page_sentence(struct buf *out, const struct web_access *access,
 	struct web_step steps[] = { { "studies", "/" }, { title, NULL } };
 	struct html h = { 0 };
 
-	web_frame_begin(&h, access, title, NULL, steps, 2);
+	web_page_begin(&h, access, title, NULL, steps, 2);
 	html_leaf(&h, "h1", NULL, title);
 	html_leaf(&h, "p", NULL, sentence);
-	web_frame_end(&h);
+	web_page_end(&h);
 	buf_add(out, h.out.data, h.out.len);
 	buf_free(&h.out);
 }
@@ -331,7 +330,7 @@ web_page_login(struct buf *out, const struct web_access *access)
 
 	/* A client without the token gets no form token either. */
 	silent.read_only = true;
-	web_frame_begin(&h, &silent, "token", NULL, steps, 1);
+	web_page_begin(&h, &silent, "token", NULL, steps, 1);
 	html_leaf(&h, "h1", NULL, "This page needs its token");
 	html_leaf(&h, "p", NULL,
 	    "hpotune web printed an address that ends in # and a token: open "
@@ -347,7 +346,7 @@ web_page_login(struct buf *out, const struct web_access *access)
 	html_close(&h, "input");
 	html_leaf(&h, "button", NULL, "Open");
 	html_close(&h, "form");
-	web_frame_end(&h);
+	web_page_end(&h);
 	buf_add(out, h.out.data, h.out.len);
 	buf_free(&h.out);
 }

@@ -15,7 +15,6 @@
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
-#include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 #include "src/web/web-table.h"
@@ -32,10 +31,10 @@ buttons_put(struct page *r, bool archived, const char *note)
 	html_attr(h, "class", "buttons");
 	if (r->now > 0) {
 		if (r->row.state == STUDY_PAUSED)
-			web_frame_button(h, "resume", NULL, "Resume", NULL);
+			web_page_button(h, "resume", NULL, "Resume", NULL);
 		else
-			web_frame_button(h, "pause", NULL, "Pause", NULL);
-		web_frame_button(h, "stop", NULL, "Stop the server",
+			web_page_button(h, "pause", NULL, "Pause", NULL);
+		web_page_button(h, "stop", NULL, "Stop the server",
 		    "The server lets its trials checkpoint and shuts down; "
 		    "hpotune start goes on with the study. Stop it?");
 	}
@@ -45,11 +44,11 @@ buttons_put(struct page *r, bool archived, const char *note)
 	html_attr(h, "placeholder", "enqueue a setting: lr=0.01 layers=2");
 	html_attr(h, "aria-label", "setting to try next");
 	html_close(h, "input");
-	web_frame_button(h, "enqueue", NULL, "Enqueue", NULL);
+	web_page_button(h, "enqueue", NULL, "Enqueue", NULL);
 	if (archived)
-		web_frame_button(h, "restore", NULL, "Show in the list", NULL);
+		web_page_button(h, "restore", NULL, "Show in the list", NULL);
 	else
-		web_frame_button(h, "archive", NULL, "Archive", NULL);
+		web_page_button(h, "archive", NULL, "Archive", NULL);
 	html_close(h, "p");
 	html_open(h, "p");
 	html_attr(h, "class", "buttons");
@@ -59,7 +58,7 @@ buttons_put(struct page *r, bool archived, const char *note)
 	html_attr(h, "placeholder", "a note, for the list of studies");
 	html_attr(h, "aria-label", "note about the study");
 	html_close(h, "input");
-	web_frame_button(h, "note", NULL, "Save the note", NULL);
+	web_page_button(h, "note", NULL, "Save the note", NULL);
 	html_close(h, "p");
 }
 
@@ -79,9 +78,9 @@ static void
 begin_put(struct study_page *p)
 {
 	struct web_step steps[] = { { "studies", "/" }, { p->id, NULL } };
-	char *live = web_frame_address(p->id, "/live");
+	char *live = web_page_address(p->id, "/live");
 
-	web_frame_begin(&p->r.h, p->access, p->id, live, steps, 2);
+	web_page_begin(&p->r.h, p->access, p->id, live, steps, 2);
 	free(live);
 }
 
@@ -118,7 +117,7 @@ table_put(struct study_page *p, struct err *e)
 		return -1;
 	html_close(h, "div");
 	web_table_forms_put(&p->r, p->id, p->address);
-	web_frame_end(h);
+	web_page_end(h);
 	return 0;
 }
 

@@ -1,12 +1,18 @@
 /* The page of one trial, and its line. */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/cli/common/attempt-log.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
@@ -16,7 +22,6 @@
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
-#include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 #include "src/web/web-zoom.h"
@@ -225,7 +230,7 @@ log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 		return rc;
 	rest = xasprintf(
 	    "/trial/%" PRId64 "/log?attempt=%" PRId64, trial, attempt);
-	address = web_frame_address(s->id, rest);
+	address = web_page_address(s->id, rest);
 	section_begin(&r->h, "Log");
 	html_open(&r->h, "pre");
 	html_attr(&r->h, "class", "log");
@@ -235,7 +240,7 @@ log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 	html_close(&r->h, "pre");
 	html_open(&r->h, "p");
 	html_attr(&r->h, "class", "note");
-	web_frame_link(&r->h, address, "the end of the log as text");
+	web_page_link(&r->h, address, "the end of the log as text");
 	html_close(&r->h, "p");
 	rc = folder_put(r, s, trial, attempt, e);
 	section_end(&r->h);
@@ -259,8 +264,8 @@ steps_put(struct page *r, const struct web_study *s, int64_t trial)
 		if (i > 0 && trial > 1)
 			html_text(h, "\xc2\xb7 ");
 		rest = xasprintf("/trial/%" PRId64, trial + i);
-		address = web_frame_address(s->id, rest);
-		web_frame_link(
+		address = web_page_address(s->id, rest);
+		web_page_link(
 		    h, address, i < 0 ? "trial before" : "trial after");
 		html_text(h, " ");
 		free(address);
@@ -288,17 +293,17 @@ buttons_put(struct page *r, const char *number, struct err *e)
 	html_open(h, "p");
 	html_attr(h, "class", "buttons");
 	if (!trial_state_final(state) && r->now > 0)
-		web_frame_button(h, "stop", number, "Stop this trial",
+		web_page_button(h, "stop", number, "Stop this trial",
 		    "The trial gets its grace time for a checkpoint and ends "
 		    "as stopped. Stop it?");
 	if (store_rows_int(rows, 1) > 0)
-		web_frame_button(h, "count", number, "Count it again", NULL);
+		web_page_button(h, "count", number, "Count it again", NULL);
 	else if (trial_state_final(state)) {
 		if (state != TRIAL_COMPLETED)
-			web_frame_button(h, "retry", number, "Retry it",
+			web_page_button(h, "retry", number, "Retry it",
 			    "The trial gets another attempt, from its "
 			    "checkpoint if it has one. Retry it?");
-		web_frame_button(h, "forget", number, "Forget it",
+		web_page_button(h, "forget", number, "Forget it",
 		    "The trial stays recorded, and no strategy, rule or "
 		    "result counts it. Forget it?");
 	}
@@ -338,10 +343,10 @@ words_put(struct page *r, const char *number, struct err *e)
 	html_attr(h, "class", "buttons");
 	input_put(h, "note", store_rows_text(rows, 0), "a note about the trial",
 	    "note about the trial");
-	web_frame_button(h, "note", number, "Save the note", NULL);
+	web_page_button(h, "note", number, "Save the note", NULL);
 	input_put(h, "tag", "", "tags: good, or -good to take it away",
 	    "tags of the trial");
-	web_frame_button(h, "tag", number, "Tag", NULL);
+	web_page_button(h, "tag", number, "Tag", NULL);
 	html_close(h, "p");
 	store_rows_close(rows);
 	return 0;
@@ -353,14 +358,14 @@ trial_put(struct page *r, const struct web_access *access,
     struct err *e)
 {
 	int64_t trial = r->trials[at].number;
-	char number[32], *title, *address = web_frame_address(s->id, ""),
-				 *live = web_frame_address(s->id, "/live");
+	char number[32], *title, *address = web_page_address(s->id, ""),
+				 *live = web_page_address(s->id, "/live");
 	size_t i;
 	int rc;
 
 	(void)snprintf(number, sizeof number, "%" PRId64, trial);
 	title = xasprintf("trial %s of %s", number, s->id);
-	web_frame_begin(&r->h, access, title, live,
+	web_page_begin(&r->h, access, title, live,
 	    (struct web_step[]){
 		{ "studies", "/" }, { s->id, address }, { title, NULL } },
 	    3);
@@ -384,11 +389,87 @@ trial_put(struct page *r, const struct web_access *access,
 		rc = words_put(r, number, e);
 	if (rc == 0)
 		rc = log_put(r, s, trial, e);
-	web_frame_end(&r->h);
+	web_page_end(&r->h);
 	free(title);
 	free(address);
 	return rc == -1 ? -1 : 0;
 }
+
+/* ---- the log of an attempt, in pieces ----------------------------------- */
+
+enum { PIECE = 65536 };
+
+static int
+piece_read(struct buf *out, int fd, int64_t from, int64_t *next, struct err *e)
+{
+	struct stat st;
+	char *bytes;
+	ssize_t n;
+	size_t open;
+
+	if (fstat(fd, &st) != 0)
+		return err_set(e, ERR_FILE, "log: %s", strerror(errno));
+	if (from < 0)
+		from = st.st_size > PIECE ? st.st_size - PIECE : 0;
+	if (from > st.st_size)
+		from = 0; /* it was replaced by a shorter one */
+	bytes = xmalloc(PIECE);
+	n = pread(fd, bytes, PIECE, from);
+	if (n < 0) {
+		free(bytes);
+		return err_set(e, ERR_FILE, "log: %s", strerror(errno));
+	}
+	/* A character that the piece cuts in two comes with the next one. */
+	open = text_unfinished(bytes, (size_t)n);
+	text_put_harmless(out, bytes, (size_t)n - open, TEXT_LINES);
+	*next = from + n - (int64_t)open;
+	free(bytes);
+	return 0;
+}
+
+int
+web_page_log(struct buf *out, const struct web_study *s,
+    const struct web_address *address, int64_t *next, bool *over, struct err *e)
+{
+	struct store_attempt row = { 0 };
+	struct store *store;
+	int64_t attempt = web_address_number(address, "attempt", 1);
+	int64_t from = web_address_number(address, "from", -1);
+	char *path;
+	int fd, rc;
+
+	*next = from > 0 ? from : 0;
+	*over = true;
+	if (attempt < 1 || attempt > INT32_MAX)
+		return err_set(e, ERR_USAGE, "no such attempt");
+	if (store_open(&store, s->db, STORE_READ, e) != 0)
+		return -1;
+	rc = store_attempt_get(store, address->trial, (int)attempt, &row, e);
+	store_close(store);
+	if (rc != 0)
+		return -1;
+	*over = row.ended_us != 0;
+	if (row.log == NULL) {
+		store_attempt_fini(&row);
+		return err_set(e, ERR_USAGE, "this attempt has no log");
+	}
+	path = attempt_log_path(
+	    s->db, s->state_dir, row.trial, row.attempt, row.log, 0);
+	store_attempt_fini(&row);
+	fd = file_open(AT_FDCWD, path);
+	if (fd == -1 && errno == ENOENT)
+		rc = 0; /* possibly not yet */
+	else if (fd == -1)
+		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	else {
+		rc = piece_read(out, fd, from, next, e);
+		(void)close(fd);
+	}
+	free(path);
+	return rc;
+}
+
+/* ---- the page ----------------------------------------------------------- */
 
 int
 web_page_trial(struct buf *out, const struct web_access *access,

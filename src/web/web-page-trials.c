@@ -15,7 +15,6 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-address.h"
-#include "src/web/web-frame.h"
 #include "src/web/web-page.h"
 #include "src/web/web-studies.h"
 #include "src/web/web-zoom.h"
@@ -99,11 +98,11 @@ side_put(struct page *r, const struct web_study *s, const size_t *trials,
 		buf_printf(&b, "trial %" PRId64, r->trials[trials[i]].number);
 		rest =
 		    xasprintf("/trial/%" PRId64, r->trials[trials[i]].number);
-		address = web_frame_address(s->id, rest);
+		address = web_page_address(s->id, rest);
 		html_open(&r->h, "th");
 		html_attr(&r->h, "scope", "col");
 		html_attr(&r->h, "class", "n");
-		web_frame_link(&r->h, address, buf_str(&b));
+		web_page_link(&r->h, address, buf_str(&b));
 		html_close(&r->h, "th");
 		buf_clear(&b);
 		free(address);
@@ -138,7 +137,7 @@ int
 web_page_trials(struct buf *out, const struct web_access *access,
     const struct web_study *s, const struct web_address *address, struct err *e)
 {
-	char *back = web_frame_address(s->id, "");
+	char *back = web_page_address(s->id, "");
 	size_t trials[SIDE], n = 0, i;
 	const char *text;
 	struct page r;
@@ -156,7 +155,7 @@ web_page_trials(struct buf *out, const struct web_access *access,
 		rc = err_set(e, ERR_USAGE,
 		    "no trial is given: /s/NAME/trials?trial=1&trial=2");
 	if (rc == 0) {
-		web_frame_begin(&r.h, access, "trials", "/",
+		web_page_begin(&r.h, access, "trials", "/",
 		    (struct web_step[]){ { "studies", "/" }, { s->id, back },
 			{ "trials side by side", NULL } },
 		    3);
@@ -171,7 +170,7 @@ web_page_trials(struct buf *out, const struct web_access *access,
 			section_note(
 			    &r.h, "The first %d trials are shown.", SIDE);
 		web_zoom_put(&r, "curves", address);
-		web_frame_end(&r.h);
+		web_page_end(&r.h);
 	}
 	if (rc == 0)
 		buf_add(out, r.h.out.data, r.h.out.len);

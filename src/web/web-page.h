@@ -6,11 +6,13 @@
 #ifndef HPOTUNE_WEB_PAGE_H
 #define HPOTUNE_WEB_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buf;
 struct err;
+struct html;
 struct http_server_request;
 struct loop;
 struct page;
@@ -46,6 +48,14 @@ int web_page_trial(struct buf *out, const struct web_access *,
 /* One trial as one line of text. */
 int web_page_line(struct buf *out, const struct web_study *,
     const struct web_address *, struct err *);
+/*
+ * The log of an attempt, in pieces.  Append the bytes from the parameter from
+ * on, at most 64 KiB, control characters escaped; without from the end of the
+ * log.  *next: where the next piece begins.  *over: the attempt has ended, so
+ * nothing follows.
+ */
+int web_page_log(struct buf *out, const struct web_study *,
+    const struct web_address *, int64_t *next, bool *over, struct err *);
 /* Several trials of a study side by side. */
 int web_page_trials(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);
@@ -61,5 +71,36 @@ int web_page_open(struct page *, const struct web_study *, struct err *);
 void web_page_close(struct page *);
 /* The index of a trial by its number.  ERR_USAGE: there is none. */
 int web_page_find(size_t *, const struct page *, int64_t trial, struct err *);
+
+/* ---- what all pages share: their head, the way back ---------------------- */
+
+/* A step of the way from the list of studies to a page. */
+struct web_step {
+	const char *text;
+	const char *address; /* NULL: the page itself */
+};
+
+/*
+ * Begin a page: its head, and the way to it. live: address of its events, or
+ * NULL.  The script gets what it needs in attributes of the body.
+ */
+void web_page_begin(struct html *, const struct web_access *, const char *title,
+    const char *live, const struct web_step *, size_t n);
+void web_page_end(struct html *);
+
+/* "/s/NAME" and a rest, which is not escaped; the caller frees it. */
+char *web_page_address(const char *study, const char *rest);
+/* An element <a>. */
+void web_page_link(struct html *, const char *address, const char *text);
+/* A button that does an action on the study, by the script. */
+void web_page_button(struct html *, const char *action, const char *trial,
+    const char *text, const char *question);
+
+/*
+ * The parameters of an address as hidden fields of a form, but for those that
+ * without (a list that NULL closes) names or, with a dot at their end, begins.
+ */
+void web_page_hidden(
+    struct html *, const struct web_address *, const char *const *without);
 
 #endif /* HPOTUNE_WEB_PAGE_H */

@@ -26,7 +26,6 @@
 #include "src/web/web-action.h"
 #include "src/web/web-address.h"
 #include "src/web/web-live.h"
-#include "src/web/web-log.h"
 #include "src/web/web-page.h"
 #include "src/web/web-server.h"
 #include "src/web/web-studies.h"
@@ -205,7 +204,7 @@ log_answer(const struct web_study *s, const struct web_address *a,
 	char number[32];
 	bool over;
 
-	if (web_log_read(&b, s, a, &next, &over, &e) != 0) {
+	if (web_page_log(&b, s, a, &next, &over, &e) != 0) {
 		buf_free(&b);
 		text_answer(r, 404, e.text);
 		return;

@@ -14,7 +14,7 @@
 #include "src/server/status/rows.h"
 #include "src/web/web-address.h"
 #include "src/web/web-filter.h"
-#include "src/web/web-frame.h"
+#include "src/web/web-page.h"
 #include "src/web/web-table.h"
 
 enum {
@@ -214,7 +214,7 @@ filter_put(struct table *t, const char *trouble)
 {
 	struct html *h = &t->r->h;
 	const char *where = web_address_param(t->address, "where", 0);
-	char *to = web_frame_address(t->study, "#trials");
+	char *to = web_page_address(t->study, "#trials");
 
 	html_open(h, "form");
 	html_attr(h, "class", "filter");
@@ -227,7 +227,7 @@ filter_put(struct table *t, const char *trouble)
 	html_attr(h, "aria-label", "filter of trials");
 	html_close(h, "input");
 	/* The order of the table, and the rest of the address, stay. */
-	web_frame_hidden(
+	web_page_hidden(
 	    h, t->address, (const char *[]){ "where", "page", NULL });
 	html_leaf(h, "button", NULL, "Filter");
 	html_close(h, "form");
@@ -262,7 +262,7 @@ head_put(struct table *t, const char *name, bool number)
 		html_attr(h, "class", "n");
 	if (sorted)
 		html_attr(h, "aria-sort", t->down ? "descending" : "ascending");
-	web_frame_link(h, buf_str(&b), name);
+	web_page_link(h, buf_str(&b), name);
 	html_text(h, !sorted   ? NULL
 		     : t->down ? " \xe2\x96\xbe"
 			       : " \xe2\x96\xb4");
@@ -321,7 +321,7 @@ row_put(struct table *t, const struct store_rows *rows)
 	struct html *h = &t->r->h;
 	size_t i;
 	char *rest = xasprintf("/trial/%" PRId64, store_rows_int(rows, 0));
-	char *address = web_frame_address(t->study, rest);
+	char *address = web_page_address(t->study, rest);
 
 	html_open(h, "tr");
 	html_attr(h, "data-trial", store_rows_text(rows, 0));
@@ -336,7 +336,7 @@ row_put(struct table *t, const struct store_rows *rows)
 	    h, "aria-label", "compare trial %s", store_rows_text(rows, 0));
 	html_close(h, "input");
 	html_text(h, " ");
-	web_frame_link(h, address, store_rows_text(rows, 0));
+	web_page_link(h, address, store_rows_text(rows, 0));
 	html_close(h, "td");
 	for (i = 0; i < t->n_chosen; i++)
 		chosen[i + 1] = column_kind(t, t->chosen[i]);
@@ -372,7 +372,7 @@ pages_put(struct table *t, int64_t shown)
 		buf_clear(&b);
 		web_address_put_query(&b, t->address, "page", page);
 		buf_puts(&b, "#trials");
-		web_frame_link(h, buf_str(&b), i < 0 ? "before" : "after");
+		web_page_link(h, buf_str(&b), i < 0 ? "before" : "after");
 		html_text(h, " ");
 	}
 	if (t->left_out > 0)
@@ -527,7 +527,7 @@ usual_put(struct table *t)
 	if (b.len == 0)
 		buf_putc(&b, '?');
 	buf_puts(&b, "#trials");
-	web_frame_link(&t->r->h, buf_str(&b), "the usual ones");
+	web_page_link(&t->r->h, buf_str(&b), "the usual ones");
 	buf_free(&b);
 }
 
@@ -535,7 +535,7 @@ usual_put(struct table *t)
 static void
 side_put(struct html *h, const char *study)
 {
-	char *to = web_frame_address(study, "/trials");
+	char *to = web_page_address(study, "/trials");
 
 	html_open(h, "form");
 	html_attr(h, "id", "side");
@@ -563,7 +563,7 @@ web_table_forms_put(
 	html_leaf(h, "summary", NULL, "Columns");
 	html_open(h, "form");
 	html_attr(h, "action", "#trials");
-	web_frame_hidden(h, address, (const char *[]){ "column", NULL });
+	web_page_hidden(h, address, (const char *[]){ "column", NULL });
 	for (i = 1; choice_at(&t, i, &column, &name); i++)
 		box_put(&t, name,
 		    column == 2 && !r->aims.several ? r->study->metric : name);

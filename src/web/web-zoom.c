@@ -10,7 +10,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/web/web-address.h"
-#include "src/web/web-frame.h"
+#include "src/web/web-page.h"
 #include "src/web/web-zoom.h"
 
 enum { SLICES = 24 /* fields for parameters at most */ };
@@ -176,7 +176,7 @@ form_open(struct html *h, const struct web_address *a, const char *section,
 	html_leaf(h, "summary", NULL, title);
 	html_open(h, "form");
 	html_attrf(h, "action", "#part-%s", section);
-	web_frame_hidden(h, a, without);
+	web_page_hidden(h, a, without);
 }
 
 /* The address without what is asked of this section. */
@@ -206,7 +206,7 @@ form_close(struct html *h, const struct web_address *a, const char *section,
 	if (whole != NULL) {
 		whole_put(&b, a, section);
 		buf_printf(&b, "#part-%s", section);
-		web_frame_link(h, buf_str(&b), whole);
+		web_page_link(h, buf_str(&b), whole);
 		buf_free(&b);
 	}
 	html_close(h, "form");

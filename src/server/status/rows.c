@@ -1,6 +1,7 @@
 /* Converts the rows of a SELECT to text. */
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -195,4 +196,35 @@ rows_put_params(struct buf *out, const char *json, int digits)
 			buf_putc(out, ' ');
 	}
 	json_free(doc);
+}
+
+int
+rows_cursor_next(struct rows_cursor *c, struct err *e)
+{
+	int rc = store_rows_next(c->rows, e);
+
+	c->there = rc == 1;
+	return rc == -1 ? -1 : 0;
+}
+
+int
+rows_cursor_open(
+    struct rows_cursor *c, struct store *store, const char *sql, struct err *e)
+{
+	if (store_rows_open(&c->rows, store, sql, NULL, e) != 0)
+		return -1;
+	return rows_cursor_next(c, e);
+}
+
+bool
+rows_cursor_is_at(const struct rows_cursor *c, int64_t trial)
+{
+	return c->there && store_rows_int(c->rows, 0) == trial;
+}
+
+void
+rows_cursor_close(struct rows_cursor *c)
+{
+	store_rows_close(c->rows);
+	*c = (struct rows_cursor){ 0 };
 }

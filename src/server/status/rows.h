@@ -66,4 +66,21 @@ void rows_put_params(struct buf *out, const char *json, int digits);
 /* A number in that many digits, or in all it needs when digits is 0. */
 void rows_put_number(struct buf *out, double, int digits);
 
+/*
+ * Rows that belong to trials, read in step with the trials.  Column 0 is the
+ * trial's number, ascending.
+ */
+struct rows_cursor {
+	struct store_rows *rows;
+	bool there; /* it is on a row */
+};
+/* Open it on its first row. */
+int rows_cursor_open(
+    struct rows_cursor *, struct store *, const char *sql, struct err *);
+int rows_cursor_next(struct rows_cursor *, struct err *);
+/* Whether it is on a row of this trial. */
+bool rows_cursor_is_at(const struct rows_cursor *, int64_t trial);
+/* Also valid for a cursor that was never opened. */
+void rows_cursor_close(struct rows_cursor *);
+
 #endif /* HPOTUNE_ROWS_H */

@@ -61,17 +61,18 @@ on_told(void *arg)
 	w->told = true;
 }
 
-int
-suggest_worker_check(const struct study *study, struct err *e)
+static int
+worker_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
+	(void)plugins;
 	(void)study;
 	(void)e;
 	return 0;
 }
 
-int
-suggest_worker_open(
-    struct suggest_worker **out, const struct suggest_env *env, struct err *e)
+static int
+worker_open(void **out, const struct suggest_env *env, struct err *e)
 {
 	struct suggest_worker *w = xcalloc(1, sizeof *w);
 
@@ -84,9 +85,11 @@ suggest_worker_open(
 	return 0;
 }
 
-void
-suggest_worker_close(struct suggest_worker *w)
+static void
+worker_close(void *arg)
 {
+	struct suggest_worker *w = arg;
+
 	if (w == NULL)
 		return;
 	loop_timer_free(w->timer);
@@ -119,10 +122,12 @@ put(struct suggest_worker *w, const struct suggest_question *q)
 	loop_timer_set(w->timer, delay);
 }
 
-enum suggest_result
-suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
+static enum suggest_result
+worker_ask(void *arg, const struct suggest_question *q,
     const struct strategy *strategy, struct suggest_answer *out, struct err *e)
 {
+	struct suggest_worker *w = arg;
+
 	(void)strategy;
 	(void)e;
 	if (!w->asked || !suggest_question_same(q, &w->q) ||
@@ -137,9 +142,19 @@ suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
 	return SUGGEST_POINT;
 }
 
-void
-suggest_worker_cancel(struct suggest_worker *w)
+static void
+worker_cancel(void *arg)
 {
+	struct suggest_worker *w = arg;
+
 	w->asked = false;
 	loop_timer_stop(w->timer);
 }
+
+const struct suggest_way suggest_worker = {
+	.check = worker_check,
+	.open = worker_open,
+	.close = worker_close,
+	.ask = worker_ask,
+	.cancel = worker_cancel,
+};

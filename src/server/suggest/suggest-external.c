@@ -273,12 +273,14 @@ command_read(const struct json *j, struct err *e)
 	return argv;
 }
 
-int
-suggest_external_check(const struct plugins *plugins, struct err *e)
+static int
+external_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	struct suggest_env env = { .plugins = plugins };
 	char **argv = command_read(command_of(&env), e);
 
+	(void)study;
 	if (argv == NULL)
 		return -1;
 	strv_free(argv);
@@ -315,9 +317,8 @@ on_silence(void *arg)
 	external_broken(c);
 }
 
-int
-suggest_external_open(
-    struct suggest_external **out, const struct suggest_env *env, struct err *e)
+static int
+external_open(void **out, const struct suggest_env *env, struct err *e)
 {
 	struct suggest_external *c = xcalloc(1, sizeof *c);
 
@@ -335,9 +336,11 @@ suggest_external_open(
 	return 0;
 }
 
-void
-suggest_external_close(struct suggest_external *c)
+static void
+external_close(void *arg)
 {
+	struct suggest_external *c = arg;
+
 	if (c == NULL)
 		return;
 	coproc_free(c->peer, GRACE_MS);
@@ -524,12 +527,25 @@ external_failed(struct suggest_external *c, struct err *e)
 	return SUGGEST_FAILED;
 }
 
-enum suggest_result
-suggest_external_ask(struct suggest_external *c,
-    const struct suggest_question *q, struct suggest_answer *out, struct err *e)
+/* It will answer all the same; that answer is discarded. */
+static void
+external_cancel(void *arg)
 {
+	struct suggest_external *c = arg;
+
+	c->dropped += c->sent && !c->answered;
+	c->asked = c->sent = c->answered = false;
+}
+
+static enum suggest_result
+external_ask(void *arg, const struct suggest_question *q,
+    const struct strategy *strategy, struct suggest_answer *out, struct err *e)
+{
+	struct suggest_external *c = arg;
+
+	(void)strategy;
 	if (c->asked && !suggest_question_same(q, &c->q))
-		suggest_external_cancel(c);
+		external_cancel(c);
 	if (c->answered)
 		return external_answer(c, out);
 	if (!c->asked) {
@@ -553,10 +569,10 @@ suggest_external_ask(struct suggest_external *c,
 	return SUGGEST_LATER;
 }
 
-/* It will answer all the same; that answer is discarded. */
-void
-suggest_external_cancel(struct suggest_external *c)
-{
-	c->dropped += c->sent && !c->answered;
-	c->asked = c->sent = c->answered = false;
-}
+const struct suggest_way suggest_external = {
+	.check = external_check,
+	.open = external_open,
+	.close = external_close,
+	.ask = external_ask,
+	.cancel = external_cancel,
+};

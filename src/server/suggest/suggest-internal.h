@@ -20,29 +20,26 @@ void suggest_exit_text(int status, char *text, size_t n);
 /* The path of strategy.log, or NULL; the caller frees. */
 char *suggest_log_path(const struct suggest_env *);
 
-struct suggest_worker;
 /* Which strategy is asked: that of the study, or another by its defaults. */
 struct suggest_use {
 	const struct strategy *strategy;
 	const char *why; /* static; NULL = it is that of the study */
 };
 
-int suggest_worker_check(const struct study *, struct err *);
-int suggest_worker_open(
-    struct suggest_worker **, const struct suggest_env *, struct err *);
-void suggest_worker_close(struct suggest_worker *);
-enum suggest_result
-suggest_worker_ask(struct suggest_worker *, const struct suggest_question *,
-    const struct strategy *, struct suggest_answer *, struct err *);
-void suggest_worker_cancel(struct suggest_worker *);
-
-struct suggest_external;
-int suggest_external_check(const struct plugins *, struct err *);
-int suggest_external_open(
-    struct suggest_external **, const struct suggest_env *, struct err *);
-void suggest_external_close(struct suggest_external *);
-enum suggest_result suggest_external_ask(struct suggest_external *,
-    const struct suggest_question *, struct suggest_answer *, struct err *);
-void suggest_external_cancel(struct suggest_external *);
+/* A program that is asked: hpotune-worker, or that of the user. */
+struct suggest_way {
+	/* Whether there is one.  May be called without the others. */
+	int (*check)(
+	    const struct plugins *, const struct study *, struct err *);
+	/* On -1, close what it has set. */
+	int (*open)(void **, const struct suggest_env *, struct err *);
+	void (*close)(void *); /* NULL is allowed */
+	/* Ask the strategy, or again for the answer to the same question. */
+	enum suggest_result (*ask)(void *, const struct suggest_question *,
+	    const struct strategy *, struct suggest_answer *, struct err *);
+	/* No answer to the last question is wanted. */
+	void (*cancel)(void *);
+};
+extern const struct suggest_way suggest_worker, suggest_external;
 
 #endif /* HPOTUNE_SUGGEST_INTERNAL_H */

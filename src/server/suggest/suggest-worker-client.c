@@ -91,20 +91,21 @@ programs_find(char *programs[WHERES], enum study_device device, struct err *e)
 	    e, ERR_FILE, "%s: %s", programs[WHERE_CPU], strerror(errno));
 }
 
-int
-suggest_worker_check(const struct study *study, struct err *e)
+static int
+worker_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	char *programs[WHERES];
 	int rc = programs_find(programs, study->device, e);
 
+	(void)plugins;
 	free(programs[WHERE_CPU]);
 	free(programs[WHERE_CUDA]);
 	return rc;
 }
 
-int
-suggest_worker_open(
-    struct suggest_worker **out, const struct suggest_env *env, struct err *e)
+static int
+worker_open(void **out, const struct suggest_env *env, struct err *e)
 {
 	struct suggest_worker *w = xcalloc(1, sizeof *w);
 
@@ -117,9 +118,11 @@ suggest_worker_open(
 	return 0;
 }
 
-void
-suggest_worker_close(struct suggest_worker *w)
+static void
+worker_close(void *arg)
 {
+	struct suggest_worker *w = arg;
+
 	if (w == NULL)
 		return;
 	coproc_free(w->peer, 0);
@@ -280,6 +283,7 @@ static void
 on_ended(void *arg, int status)
 {
 	struct suggest_worker *w = arg;
+
 	static const char no_device[] = "hpotune-worker-cuda found no device";
 	bool wanted = w->asked && !w->answered;
 	bool silent = !w->ready && !w->ending && WIFEXITED(status) &&
@@ -394,13 +398,26 @@ worker_failed(struct suggest_worker *w, struct err *e)
 	return SUGGEST_FAILED;
 }
 
-enum suggest_result
-suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
+/* A worker cannot interrupt a computation, so it is killed. */
+static void
+worker_cancel(void *arg)
+{
+	struct suggest_worker *w = arg;
+
+	if (w->sent && !w->answered)
+		worker_kill(w);
+	w->asked = w->answered = w->sent = false;
+}
+
+static enum suggest_result
+worker_ask(void *arg, const struct suggest_question *q,
     const struct strategy *strategy, struct suggest_answer *out, struct err *e)
 {
+	struct suggest_worker *w = arg;
+
 	if (w->asked &&
 	    (!suggest_question_same(q, &w->q) || strategy != w->strategy))
-		suggest_worker_cancel(w);
+		worker_cancel(w);
 	if (*w->note != '\0') {
 		w->env->event(w->env->arg, LOG_LEVEL_INFO, w->note);
 		*w->note = '\0';
@@ -424,11 +441,10 @@ suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
 	return SUGGEST_LATER;
 }
 
-/* A worker cannot interrupt a computation, so it is killed. */
-void
-suggest_worker_cancel(struct suggest_worker *w)
-{
-	if (w->sent && !w->answered)
-		worker_kill(w);
-	w->asked = w->answered = w->sent = false;
-}
+const struct suggest_way suggest_worker = {
+	.check = worker_check,
+	.open = worker_open,
+	.close = worker_close,
+	.ask = worker_ask,
+	.cancel = worker_cancel,
+};

@@ -31,8 +31,9 @@ struct ahead {
 
 struct suggester {
 	struct suggest_env env;
-	struct suggest_worker *worker; /* or NULL */
-	struct suggest_external *child; /* or NULL */
+	const struct suggest_way
+	    *way; /* to a strategy that is slow or outside */
+	void *program; /* of it, or NULL: not opened yet */
 	bool pending; /* the last question is not answered */
 	struct suggest_question q; /* the last one */
 	struct suggest_use use; /* for it */
@@ -83,9 +84,9 @@ suggest_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	if (plugins->strategy->outside)
-		return suggest_external_check(plugins, e);
+		return suggest_external.check(plugins, study, e);
 	if ((!plugins->strategy->slow && plugins->convergence == NULL) ||
-	    suggest_worker_check(study, e) == 0)
+	    suggest_worker.check(plugins, study, e) == 0)
 		return 0;
 	return plugins->strategy->slow
 		   ? err_add(e, "the strategy %s", plugins->strategy->name)
@@ -104,10 +105,10 @@ suggest_open(
 	    xcalloc(env->study->space->n, sizeof *a->ahead.answer.values);
 	/* Writing to a program that has exited must not end the server. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (env->plugins->strategy->outside)
-		rc = suggest_external_open(&a->child, &a->env, e);
-	else if (env->plugins->strategy->slow)
-		rc = suggest_worker_open(&a->worker, &a->env, e);
+	a->way = env->plugins->strategy->outside ? &suggest_external
+						 : &suggest_worker;
+	if (env->plugins->strategy->outside || env->plugins->strategy->slow)
+		rc = a->way->open(&a->program, &a->env, e);
 	if (rc != 0) {
 		suggest_close(a);
 		return -1;
@@ -121,8 +122,7 @@ suggest_close(struct suggester *a)
 {
 	if (a == NULL)
 		return;
-	suggest_worker_close(a->worker);
-	suggest_external_close(a->child);
+	a->way->close(a->program);
 	free(a->ahead.answer.values);
 	free(a);
 }
@@ -207,14 +207,11 @@ ask_used(struct suggester *a, struct suggest_answer *out, struct err *e)
 {
 	const struct strategy *use = a->use.strategy;
 
-	if (a->child != NULL)
-		return suggest_external_ask(a->child, &a->q, out, e);
-	if (!use->slow)
+	if (!use->slow && !use->outside)
 		return ask_here(a, out, e);
-	if (a->worker == NULL &&
-	    suggest_worker_open(&a->worker, &a->env, e) != 0)
+	if (a->program == NULL && a->way->open(&a->program, &a->env, e) != 0)
 		return SUGGEST_FAILED;
-	return suggest_worker_ask(a->worker, &a->q, use, out, e);
+	return a->way->ask(a->program, &a->q, use, out, e);
 }
 
 /* The study's strategy selects others: continue with a fast one. */
@@ -224,8 +221,8 @@ worker_give_up(struct suggester *a, struct err *e)
 	const char *slow = a->use.strategy->name;
 	char *text;
 
-	suggest_worker_close(a->worker);
-	a->worker = NULL;
+	a->way->close(a->program);
+	a->program = NULL;
 	a->no_worker = true;
 	use_choose(a);
 	text = xasprintf("%s cannot be used, %s is: %s", slow,
@@ -238,8 +235,8 @@ worker_give_up(struct suggester *a, struct err *e)
 static void
 ahead_drop(struct suggester *a)
 {
-	if (a->ahead.asked && !a->ahead.ready && a->worker != NULL)
-		suggest_worker_cancel(a->worker);
+	if (a->ahead.asked && !a->ahead.ready && a->program != NULL)
+		a->way->cancel(a->program);
 	a->ahead.asked = a->ahead.ready = a->ahead.declined = false;
 }
 
@@ -270,7 +267,7 @@ ahead_is_good(const struct suggester *a, const struct suggest_question *q)
 static bool
 ahead_can(const struct suggester *a)
 {
-	return a->child == NULL && a->use.strategy->slow &&
+	return a->way == &suggest_worker && a->use.strategy->slow &&
 	       a->use.strategy->ahead && trials_running(a->env.history) > 1;
 }
 
@@ -415,8 +412,6 @@ suggest_cancel(struct suggester *a)
 {
 	a->pending = false;
 	ahead_drop(a);
-	if (a->worker != NULL)
-		suggest_worker_cancel(a->worker);
-	if (a->child != NULL)
-		suggest_external_cancel(a->child);
+	if (a->program != NULL)
+		a->way->cancel(a->program);
 }

@@ -58,34 +58,40 @@ struct suggest_worker {
 	struct suggest_question q;
 };
 
-int
-suggest_worker_check(const struct study *study, struct err *e)
+static int
+worker_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
+	(void)plugins;
 	(void)study;
 	(void)e;
 	return 0;
 }
 
-int
-suggest_worker_open(
-    struct suggest_worker **out, const struct suggest_env *env, struct err *e)
+static int
+worker_open(void **out, const struct suggest_env *env, struct err *e)
 {
+	struct suggest_worker *w = xcalloc(1, sizeof *w);
+
 	(void)e;
-	*out = xcalloc(1, sizeof **out);
-	(*out)->env = env;
+	w->env = env;
+	*out = w;
 	return 0;
 }
 
-void
-suggest_worker_close(struct suggest_worker *w)
+static void
+worker_close(void *arg)
 {
+	struct suggest_worker *w = arg;
+
 	free(w);
 }
 
-enum suggest_result
-suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
+static enum suggest_result
+worker_ask(void *arg, const struct suggest_question *q,
     const struct strategy *strategy, struct suggest_answer *out, struct err *e)
 {
+	struct suggest_worker *w = arg;
 	double x;
 
 	(void)strategy;
@@ -101,12 +107,22 @@ suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
 	return SUGGEST_POINT;
 }
 
-void
-suggest_worker_cancel(struct suggest_worker *w)
+static void
+worker_cancel(void *arg)
 {
+	struct suggest_worker *w = arg;
+
 	cancelled += w->asked;
 	w->asked = false;
 }
+
+const struct suggest_way suggest_worker = {
+	.check = worker_check,
+	.open = worker_open,
+	.close = worker_close,
+	.ask = worker_ask,
+	.cancel = worker_cancel,
+};
 
 /* ---- trials --------------------------------------------------------------- */
 

@@ -50,7 +50,5 @@ struct cmaes_axes {
 int
 cmaes_replay_history(struct cmaes_distribution *, const struct strategy_ask *,
     const struct cmaes_rule *, const struct cmaes_axes *);
-/* The random numbers of trial's draw. */
-void cmaes_rng(struct rng *, uint64_t seed, int64_t trial, unsigned redraw);
 
 #endif /* HPOTUNE_CMAES_H */

@@ -220,9 +220,9 @@ put_row(struct table *table, const struct policy_setting *p, const char *mark)
 	cell_format(table, "%.0f", p->min_trials);
 	cell_format(table, "%.0f%%", p->warmup);
 	table_cell(table, p->guard ? "yes" : "no", TABLE_PLAIN);
-	cell_format(table, "%.1f %%", 100 * policy_grid_saved(p));
-	cell_format(table, "%.3f", policy_grid_killed(p));
-	cell_format(table, "%.2f %%", 100 * policy_grid_regret(p));
+	cell_format(table, "%.1f %%", 100 * policy_grid_means(p).saved);
+	cell_format(table, "%.3f", policy_grid_means(p).killed);
+	cell_format(table, "%.2f %%", 100 * policy_grid_means(p).regret);
 }
 
 static struct table *
@@ -245,8 +245,10 @@ table_begin(void)
 static int
 order_saved(const void *a, const void *b)
 {
-	double x = policy_grid_saved(*(const struct policy_setting *const *)a);
-	double y = policy_grid_saved(*(const struct policy_setting *const *)b);
+	double x =
+	    policy_grid_means(*(const struct policy_setting *const *)a).saved;
+	double y =
+	    policy_grid_means(*(const struct policy_setting *const *)b).saved;
 
 	return (x > y) - (x < y);
 }
@@ -280,7 +282,7 @@ static void
 held_put_figures(struct buf *out, const struct policy_setting *p)
 {
 	buf_printf(out, "saved %.1f %%, killed %.3f",
-	    100 * policy_grid_saved(p), policy_grid_killed(p));
+	    100 * policy_grid_means(p).saved, policy_grid_means(p).killed);
 }
 
 /* How the choice did on files that it was not chosen on. */
@@ -343,9 +345,9 @@ put_policy(
 {
 	json_writer_object(w, key);
 	policy_grid_put_rule(json_writer_value(w, "rule"), p);
-	json_writer_number(w, "saved", policy_grid_saved(p));
-	json_writer_number(w, "killed_best", policy_grid_killed(p));
-	json_writer_number(w, "regret", policy_grid_regret(p));
+	json_writer_number(w, "saved", policy_grid_means(p).saved);
+	json_writer_number(w, "killed_best", policy_grid_means(p).killed);
+	json_writer_number(w, "regret", policy_grid_means(p).regret);
 	json_writer_end(w);
 }
 

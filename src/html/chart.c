@@ -236,15 +236,3 @@ chart_legend_close(struct chart *c, const char *text)
 	html_text(c->h, text);
 	html_close(c->h, "span");
 }
-
-void
-chart_legend(struct html *h, enum chart_mark mark, const char *text)
-{
-	struct chart c = { .h = h };
-	struct buf d = { 0 };
-
-	chart_legend_open(&c);
-	chart_mark_put(&d, mark, 6, 6);
-	chart_path(&c, chart_mark_class(mark), &d);
-	chart_legend_close(&c, text);
-}

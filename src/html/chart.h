@@ -77,7 +77,5 @@ void chart_mark_put(struct buf *d, enum chart_mark, double x, double y);
 /* Open an entry of a legend: a square of 12 x 12, for the caller to draw in. */
 void chart_legend_open(struct chart *);
 void chart_legend_close(struct chart *, const char *text);
-/* The legend entry of a mark. */
-void chart_legend(struct html *, enum chart_mark, const char *text);
 
 #endif /* HPOTUNE_CHART_H */

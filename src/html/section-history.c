@@ -125,6 +125,19 @@ best_line(struct page *r, struct chart *c)
 	return !isnan(best);
 }
 
+/* The legend entry of a mark. */
+static void
+legend_put(struct html *h, enum chart_mark mark, const char *text)
+{
+	struct chart c = { .h = h };
+	struct buf d = { 0 };
+
+	chart_legend_open(&c);
+	chart_mark_put(&d, mark, 6, 6);
+	chart_path(&c, chart_mark_class(mark), &d);
+	chart_legend_close(&c, text);
+}
+
 static void
 keys_put(struct page *r, bool line)
 {
@@ -144,7 +157,7 @@ keys_put(struct page *r, bool line)
 	html_attr(h, "class", "keys");
 	for (i = 0; i < MARKS; i++)
 		if (n[i] > 0)
-			chart_legend(h, (enum chart_mark)i, names[i]);
+			legend_put(h, (enum chart_mark)i, names[i]);
 	html_text(h, line ? "The line is the best so far." : NULL);
 	html_close(h, "p");
 }

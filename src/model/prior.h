@@ -11,21 +11,9 @@
 #include <stdbool.h>
 
 struct buf;
-struct err;
-struct json;
 struct param;
 struct space;
 
-/*
- * mean and sd of a float or int, whose type and scale are read; bounds that are
- * not given are 4 sd away.  No error without both keys.
- */
-int prior_read_normal(struct param *, const struct json *block, struct err *);
-/* Once the bounds are read: the mean is between them. */
-int prior_check_normal(
-    const struct param *, const struct json *block, struct err *);
-/* weights of a choice, whose values are read: one for each. */
-int prior_read_weights(struct param *, const struct json *block, struct err *);
 /* "normal, mean 0.1, sd 0.02", "weights 1, 3", or nothing. */
 void prior_put(struct buf *, const struct param *);
 

@@ -13,7 +13,6 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
-#include "src/model/prior.h"
 #include "src/model/when.h"
 
 /* ---- one parameter ------------------------------------------------------- */
@@ -24,6 +23,7 @@ enum { VALUES_MAX = 1000, NAME_MAX_LEN = 64 };
 #define LEVELS_MAX 1125899906842624.0 /* 2^50: levels distinct in u */
 #define LOG_INT_MAX 1099511627776.0 /* 2^40 */
 #define FLOAT_MAX_ABS 1e300
+#define BOUND_SDS 4 /* of a normal distribution without min or max */
 #define FLOAT_MIN_LOG 1e-300
 #define NARROWEST \
 	1e-9 /* the least max - min, as a share of the larger of both */
@@ -263,10 +263,112 @@ too_narrow(const struct param *p)
 }
 
 static int
+default_bounds(struct param *p, const struct json *sd, struct err *e)
+{
+	double low = p->mean - BOUND_SDS * p->sd;
+	double high = p->mean + BOUND_SDS * p->sd;
+
+	if (p->scale == SCALE_LOG) {
+		low = exp(low);
+		high = exp(high);
+	}
+	if (p->type == PARAM_INT) {
+		low = fmax(ceil(low), p->scale == SCALE_LOG ? 1 : low);
+		high = floor(high);
+	}
+	if (!(fabs(low) <= FLOAT_MAX_ABS && fabs(high) <= FLOAT_MAX_ABS) ||
+	    (p->scale == SCALE_LOG && low < 1 / FLOAT_MAX_ABS) ||
+	    (p->type == PARAM_INT &&
+		(low < -INT_MAX_ABS || high > INT_MAX_ABS)) ||
+	    high < low)
+		return json_err(
+		    sd, e, "this mean and sd need min and max beside them");
+	p->min = low;
+	p->max = high;
+	return 0;
+}
+
+/*
+ * mean and sd of a float or int, whose type and scale are read; bounds that are
+ * not given are 4 sd away.  No error without both keys.
+ */
+static int
+read_normal(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *mean = json_get(block, "mean");
+	const struct json *sd = json_get(block, "sd");
+
+	if (mean == NULL && sd == NULL)
+		return 0;
+	if (mean == NULL || sd == NULL)
+		return json_err(mean != NULL ? mean : sd, e,
+		    "mean and sd of a normal distribution go together");
+	if (p->scale == SCALE_REVERSE_LOG)
+		return json_err(
+		    mean, e, "mean and sd go with a linear or log scale only");
+	if (json_read_number(
+		mean, -FLOAT_MAX_ABS, FLOAT_MAX_ABS, &p->mean, e) != 0 ||
+	    json_read_number(sd, 0, FLOAT_MAX_ABS, &p->sd, e) != 0)
+		return -1;
+	if (!(p->sd > 0))
+		return json_err(sd, e, "expected a number above 0");
+	if (json_get(block, "min") != NULL && json_get(block, "max") != NULL)
+		return 0;
+	if (json_get(block, "step") != NULL)
+		return json_err(json_get(block, "step"), e,
+		    "step needs min and max, also beside mean and sd");
+	return default_bounds(p, sd, e);
+}
+
+static double
+on_scale(const struct param *p, double x)
+{
+	return p->scale == SCALE_LOG ? log(x) : x;
+}
+
+/* Once the bounds are read: the mean is between them. */
+static int
+check_normal(const struct param *p, const struct json *block, struct err *e)
+{
+	if (p->sd > 0 &&
+	    !(p->mean >= on_scale(p, p->min) && p->mean <= on_scale(p, p->max)))
+		return json_err(json_get(block, "mean"), e,
+		    p->scale == SCALE_LOG
+			? "the mean is that of the natural logarithm: it is "
+			  "not between those of min and max"
+			: "the mean is not between min and max");
+	return 0;
+}
+
+/* weights of a choice, whose values are read: one for each. */
+static int
+read_weights(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *list = json_get(block, "weights"), *j;
+	size_t i = 0;
+
+	if (list == NULL)
+		return 0;
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(list) != p->n_values)
+		return json_err(list, e,
+		    "expected %zu numbers, one for each of values",
+		    p->n_values);
+	p->weights = xcalloc(p->n_values, sizeof *p->weights);
+	for (j = json_first(list); j != NULL; j = json_next(j), i++) {
+		if (json_read_number(j, 0, 1e9, &p->weights[i], e) != 0)
+			return -1;
+		if (!(p->weights[i] > 1e-9))
+			return json_err(j, e, "expected a number above 1e-9");
+	}
+	return 0;
+}
+
+static int
 read_number(struct param *p, const struct json *block, struct err *e)
 {
-	if (read_scale(p, block, e) != 0 ||
-	    prior_read_normal(p, block, e) != 0 ||
+	if (read_scale(p, block, e) != 0 || read_normal(p, block, e) != 0 ||
 	    read_bound(&p->min, p, block, "min", e) != 0 ||
 	    read_bound(&p->max, p, block, "max", e) != 0)
 		return -1;
@@ -274,7 +376,7 @@ read_number(struct param *p, const struct json *block, struct err *e)
 		return json_err(
 		    place_of(block, "max"), e, "max is less than min");
 	if (scale_check(p, block, e) != 0 || read_step(p, block, e) != 0 ||
-	    prior_check_normal(p, block, e) != 0)
+	    check_normal(p, block, e) != 0)
 		return -1;
 	if (too_narrow(p))
 		return json_err(
@@ -321,7 +423,7 @@ read_choice(struct param *p, const struct json *block, struct err *e)
 	for (j = json_first(values); j != NULL; j = json_next(j))
 		if (read_own_value(p, j, e) != 0)
 			return -1;
-	if (prior_read_weights(p, block, e) != 0)
+	if (read_weights(p, block, e) != 0)
 		return -1;
 	j = json_get(block, "ordered");
 	return j != NULL ? json_read_bool(j, &p->ordered, e) : 0;

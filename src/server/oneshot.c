@@ -106,8 +106,8 @@ oneshot_open(struct oneshot *a, struct err *e)
 		return -1;
 	tuner_close(a->tuner);
 	a->tuner = NULL;
-	if (study_row_open_once(&store, env->db, env->study, env->network_fs,
-		loop_wall_us(a->loop), e) != 0)
+	if (study_row_open(&store, env->db, env->study, env->network_fs,
+		STORE_WRITE_ONCE, loop_wall_us(a->loop), e) != 0)
 		return -1;
 	if (state_dir_lock_db(&a->state, env->db, e) != 0) {
 		store_close(store);

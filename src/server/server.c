@@ -224,8 +224,9 @@ server_open_tuner(struct server *s, struct err *e)
 		.parallel = s->env->parallel,
 	};
 
-	if (!s->begun && study_row_open(&env.store, s->env->db, s->env->study,
-			     s->env->network_fs, loop_wall_us(s->loop), e) != 0)
+	if (!s->begun &&
+	    study_row_open(&env.store, s->env->db, s->env->study,
+		s->env->network_fs, STORE_WRITE, loop_wall_us(s->loop), e) != 0)
 		return -1;
 	s->begun = true;
 	if (state_dir_lock_db(&s->state, s->env->db, e) != 0) {

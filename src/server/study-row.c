@@ -293,11 +293,10 @@ study_row_finished(const char *path, const struct study *study)
 }
 
 /* Read the sources of warm_start before creating anything. */
-static int
-row_take(struct store **out, const char *path, struct study *study,
-    bool network_fs, bool serve, int64_t now_us, struct err *e)
+int
+study_row_open(struct store **out, const char *path, struct study *study,
+    bool network_fs, enum store_mode mode, int64_t now_us, struct err *e)
 {
-	enum store_mode mode = serve ? STORE_WRITE : STORE_WRITE_ONCE;
 	struct store *store = NULL;
 	struct warmstart warm = { 0 };
 	bool there, begun = true;
@@ -312,7 +311,8 @@ row_take(struct store **out, const char *path, struct study *study,
 	rc = there ? store_open(&store, path, mode, e)
 		   : row_create(&store, path, study, network_fs, now_us, e);
 	if (rc == 0) {
-		rc = row_start_all(store, study, &warm, serve, now_us, e);
+		rc = row_start_all(
+		    store, study, &warm, mode == STORE_WRITE, now_us, e);
 		if (rc == 0)
 			*out = store;
 		else
@@ -320,18 +320,4 @@ row_take(struct store **out, const char *path, struct study *study,
 	}
 	warmstart_free(&warm);
 	return rc;
-}
-
-int
-study_row_open(struct store **store, const char *path, struct study *study,
-    bool network_fs, int64_t now_us, struct err *e)
-{
-	return row_take(store, path, study, network_fs, true, now_us, e);
-}
-
-int
-study_row_open_once(struct store **store, const char *path, struct study *study,
-    bool network_fs, int64_t now_us, struct err *e)
-{
-	return row_take(store, path, study, network_fs, false, now_us, e);
 }

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/store/store.h"
+
 struct err;
-struct store;
 struct strv;
 struct study;
 
@@ -19,15 +20,13 @@ struct study;
 void study_row_keep_strategy(const char *path, struct study *);
 /*
  * Create path for this study, or check that it is the same one and record what
- * changed; the strategy as study_row_keep_strategy.  Marks the study as running
- * since now_us.  The store stays open for the tuner, because opening one takes
- * as long as all that is read here.
+ * changed; the strategy as study_row_keep_strategy.  The store stays open for
+ * the tuner, because opening one takes as long as all that is read here.
+ * STORE_WRITE: for a server; marks the study as running since now_us.
+ * STORE_WRITE_ONCE: the state is kept, or interrupted when new.
  */
 int study_row_open(struct store **, const char *path, struct study *,
-    bool network_fs, int64_t now_us, struct err *);
-/* The same without a server: the state is kept, or interrupted when new. */
-int study_row_open_once(struct store **, const char *path, struct study *,
-    bool network_fs, int64_t now_us, struct err *);
+    bool network_fs, enum store_mode, int64_t now_us, struct err *);
 
 /*
  * Whether study_row_open would accept this study for the one at path, if it

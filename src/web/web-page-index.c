@@ -137,11 +137,24 @@ progress_put(struct html *h, const struct web_summary *m)
 	html_close(h, "td");
 }
 
+/* Seconds until limits.trials at the pace of ended trials; 0 = not known. */
+static double
+seconds_left(const struct web_study *s)
+{
+	const struct web_summary *m = &s->summary;
+	int64_t over = m->trials - m->running;
+
+	/* The same as the board of hpotune watch says. */
+	if (over < 3 || m->limit <= over || !(m->elapsed > 0))
+		return 0;
+	return m->elapsed / (double)over * (double)(m->limit - over);
+}
+
 /* Only of a study that a server runs, and from a second on. */
 static void
 left_put(struct html *h, const struct web_study *s, bool alive)
 {
-	double left = alive ? web_study_left(s) : 0;
+	double left = alive ? seconds_left(s) : 0;
 	struct buf b = { 0 };
 
 	if (left >= 1)

@@ -397,18 +397,6 @@ web_study_archive(const struct web_study *s, bool archived, struct err *e)
 	return rc;
 }
 
-double
-web_study_left(const struct web_study *s)
-{
-	const struct web_summary *m = &s->summary;
-	int64_t over = m->trials - m->running;
-
-	/* The same as the board of hpotune watch says. */
-	if (over < 3 || m->limit <= over || !(m->elapsed > 0))
-		return 0;
-	return m->elapsed / (double)over * (double)(m->limit - over);
-}
-
 bool
 web_study_alive(const struct web_study *s)
 {

@@ -83,8 +83,6 @@ int web_study_archive(const struct web_study *, bool archived, struct err *);
 int web_study_note(const struct web_study *, const char *text, struct err *);
 /* The note as it is now, or NULL; the caller frees it. */
 char *web_study_note_read(const struct web_study *);
-/* Seconds until limits.trials at the pace of ended trials; 0 = not known. */
-double web_study_left(const struct web_study *);
 /* Whether a server runs it. */
 bool web_study_alive(const struct web_study *);
 

@@ -96,7 +96,7 @@ server_up(struct sim *s)
 	blocker_free(s);
 	pretend_world_pass(s->world, loop_now_ms(s->loop) - s->down_ms);
 	if ((s->restart && study_row_open(&env.store, s->db, s->study, false,
-			       loop_wall_us(s->loop), &e) != 0) ||
+			       STORE_WRITE, loop_wall_us(s->loop), &e) != 0) ||
 	    tuner_open(&s->tuner, &env, &e) != 0) {
 		s->tuner = NULL;
 		if (s->broken > 0)

@@ -74,22 +74,12 @@ mean_of(const struct policy_setting *p, double total)
 	return p->sum.studies > 0 ? total / (double)p->sum.studies : 0;
 }
 
-double
-policy_grid_saved(const struct policy_setting *p)
+struct policy_means
+policy_grid_means(const struct policy_setting *p)
 {
-	return mean_of(p, p->sum.saved);
-}
-
-double
-policy_grid_killed(const struct policy_setting *p)
-{
-	return mean_of(p, (double)p->sum.killed);
-}
-
-double
-policy_grid_regret(const struct policy_setting *p)
-{
-	return mean_of(p, p->sum.regret);
+	return (struct policy_means){ .saved = mean_of(p, p->sum.saved),
+		.killed = mean_of(p, (double)p->sum.killed),
+		.regret = mean_of(p, p->sum.regret) };
 }
 
 /*
@@ -139,10 +129,10 @@ policy_grid_choose(struct policy_grid *t)
 			continue;
 		/* Among the admissible ones, more kills mean more savings. */
 		if (best == NULL ||
-		    (policy_grid_killed(p) <= killed_most
+		    (policy_grid_means(p).killed <= killed_most
 			    ? policy_order(best, p) < 0 ||
-				  policy_grid_killed(best) > killed_most
-			    : policy_grid_killed(best) > killed_most &&
+				  policy_grid_means(best).killed > killed_most
+			    : policy_grid_means(best).killed > killed_most &&
 				  policy_order(p, best) < 0))
 			best = p;
 	}
@@ -175,9 +165,9 @@ static bool
 is_contradicted(
     const struct policy_setting *held, const struct policy_setting *plain)
 {
-	double killed = policy_grid_killed(held);
+	double killed = policy_grid_means(held).killed;
 
-	return killed > killed_most && killed > policy_grid_killed(plain);
+	return killed > killed_most && killed > policy_grid_means(plain).killed;
 }
 
 const struct policy_setting *
@@ -197,8 +187,8 @@ policy_grid_validate(
 			v->lost_held = held;
 			continue;
 		}
-		if (best != NULL &&
-		    policy_grid_saved(use) <= policy_grid_saved(best))
+		if (best != NULL && policy_grid_means(use).saved <=
+					policy_grid_means(best).saved)
 			continue;
 		best = use;
 		v->chosen = chosen;

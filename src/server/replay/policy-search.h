@@ -66,10 +66,11 @@ struct policy_held {
  */
 const struct policy_setting *policy_grid_validate(
     struct policy_held *, struct policy_grid *all, struct policy_grid *halves);
-/* As shares of all studies. */
-double policy_grid_saved(const struct policy_setting *);
-double policy_grid_killed(const struct policy_setting *);
-double policy_grid_regret(const struct policy_setting *);
+/* The sums as shares of all studies. */
+struct policy_means {
+	double saved, killed, regret;
+};
+struct policy_means policy_grid_means(const struct policy_setting *);
 /* The value of "stopping" in study.json. */
 void policy_grid_put_rule(struct buf *, const struct policy_setting *);
 

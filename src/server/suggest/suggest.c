@@ -378,35 +378,6 @@ suggest_ask(struct suggester *a, const struct suggest_question *q,
 	return rc;
 }
 
-/* State of suggest_wait while the loop runs. */
-struct wait {
-	struct suggester *suggester;
-	const struct suggest_question *q;
-	struct suggest_answer *out;
-	struct err *err;
-	enum suggest_result asked;
-};
-
-static void
-on_turn(void *arg)
-{
-	struct wait *w = arg;
-
-	w->asked = suggest_ask(w->suggester, w->q, w->out, w->err);
-	if (w->asked != SUGGEST_LATER)
-		loop_stop(w->suggester->env.loop);
-}
-
-enum suggest_result
-suggest_wait(struct suggester *a, const struct suggest_question *q,
-    struct suggest_answer *out, struct err *e)
-{
-	struct wait w = { .suggester = a, .q = q, .out = out, .err = e };
-
-	loop_run(a->env.loop, on_turn, &w);
-	return w.asked;
-}
-
 void
 suggest_cancel(struct suggester *a)
 {

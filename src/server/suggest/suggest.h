@@ -100,9 +100,6 @@ void suggest_close(struct suggester *);
 bool suggest_ahead(struct suggester *, const struct suggest_question *);
 enum suggest_result suggest_ask(struct suggester *,
     const struct suggest_question *, struct suggest_answer *, struct err *);
-/* Run the loop until the question is answered. */
-enum suggest_result suggest_wait(struct suggester *,
-    const struct suggest_question *, struct suggest_answer *, struct err *);
 /* Cancel the pending question, if there is one. */
 void suggest_cancel(struct suggester *);
 

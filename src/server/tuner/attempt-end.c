@@ -512,7 +512,6 @@ attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
 	start_failures_ended(t, l, why, false);
 	live_trial_undo(l);
-	live_trial_reset_start(l);
 	live_trial_set_state(t, l, TRIAL_EV_RETRY, why);
 }
 
@@ -692,7 +691,6 @@ end_move(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
 {
 	live_trial_stop_done(l, l->row.is_paused && l->row.cause == STOP_RULE &&
 				    end->move == TRIAL_EV_RETRY);
-	live_trial_reset_start(l);
 	outcome_move(t, l, end->move, end->trial_why);
 }
 

@@ -408,12 +408,24 @@ live_trial_stop(struct tuner *t, struct live_trial *l, enum stop_cause cause,
 	l->asked = true;
 }
 
+/* Clear the start state of the last attempt. */
+static void
+reset_start(struct live_trial *l)
+{
+	l->start = LIVE_START_CALLED;
+	l->asked = l->warned = false;
+	l->refusals = 0;
+	free(l->start_error);
+	l->start_error = NULL;
+}
+
 void
 live_trial_stop_done(struct live_trial *l, bool paused)
 {
 	l->row.is_paused = paused;
 	l->row.cause = STOP_NONE;
 	l->row_dirty = true;
+	reset_start(l);
 }
 
 void
@@ -496,16 +508,7 @@ live_trial_undo(struct live_trial *l)
 		l->row.backend = NULL;
 	}
 	l->row_dirty = true;
-}
-
-void
-live_trial_reset_start(struct live_trial *l)
-{
-	l->start = LIVE_START_CALLED;
-	l->asked = l->warned = false;
-	l->refusals = 0;
-	free(l->start_error);
-	l->start_error = NULL;
+	reset_start(l);
 }
 
 void

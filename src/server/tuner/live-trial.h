@@ -152,7 +152,10 @@ void live_trial_stop(
 void live_trial_set_looked(struct live_trial *);
 /* One that had ended waits as if no attempt had used up a retry. */
 void live_trial_renew(struct live_trial *);
-/* Clear the stop; paused: the attempt ended by a pause. */
+/*
+ * Clear the stop and the start state of the last attempt; paused: it ended by a
+ * pause.
+ */
 void live_trial_stop_done(struct live_trial *, bool paused);
 /* Resume it after a pause. */
 void live_trial_resume(struct live_trial *);
@@ -165,8 +168,6 @@ void live_trial_end(struct tuner *, struct live_trial *,
     const struct launch_exit *x, enum end_class, const char *why);
 /* Undo an attempt that was never started, whose row was deleted. */
 void live_trial_undo(struct live_trial *);
-/* Clear the start state of the last attempt. */
-void live_trial_reset_start(struct live_trial *);
 /* Set the wall time of the next attempt; 0 = as soon as possible. */
 void live_trial_set_not_before(struct live_trial *, int64_t time_us);
 /* Count one more attempt towards retries. */

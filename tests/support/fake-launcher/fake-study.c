@@ -109,7 +109,7 @@ fake_study_server_up(struct fake_study *s)
 		.state_dir = s->state_dir };
 	struct err e = ERR_INIT;
 
-	if (study_row_open(&env.store, s->db, s->study, false,
+	if (study_row_open(&env.store, s->db, s->study, false, STORE_WRITE,
 		loop_wall_us(s->loop), &e) != 0 ||
 	    tuner_open(&s->tuner, &env, &e) != 0)
 		die(&e);

@@ -125,6 +125,36 @@ rig_close(struct rig *g)
 	free(g->values);
 }
 
+/* A question while the loop runs. */
+struct wait {
+	struct rig *rig;
+	const struct suggest_question *q;
+	struct suggest_answer *out;
+	struct err *err;
+	enum suggest_result asked;
+};
+
+static void
+on_wait(void *arg)
+{
+	struct wait *w = arg;
+
+	w->asked = suggest_ask(w->rig->suggester, w->q, w->out, w->err);
+	if (w->asked != SUGGEST_LATER)
+		loop_stop(w->rig->loop);
+}
+
+/* Run the loop until the question is answered. */
+static enum suggest_result
+rig_wait(struct rig *g, const struct suggest_question *q,
+    struct suggest_answer *out, struct err *e)
+{
+	struct wait w = { .rig = g, .q = q, .out = out, .err = e };
+
+	loop_run(g->loop, on_wait, &w);
+	return w.asked;
+}
+
 static enum suggest_result
 rig_ask(struct rig *g, int64_t trial, unsigned redraw, struct suggest_answer *a,
     struct err *e)
@@ -132,7 +162,7 @@ rig_ask(struct rig *g, int64_t trial, unsigned redraw, struct suggest_answer *a,
 	struct suggest_question q = { .trial = trial, .redraw = redraw };
 
 	*a = (struct suggest_answer){ .values = g->values };
-	return suggest_wait(g->suggester, &q, a, e);
+	return rig_wait(g, &q, a, e);
 }
 
 static char *
@@ -540,7 +570,7 @@ test_ahead_dropped(
 	free(got);
 	want = called(&y.rig, 24, 0);
 	a = (struct suggest_answer){ .values = y.rig.values };
-	is_int(suggest_wait(y.rig.suggester, &y.q, &a, &e), SUGGEST_POINT,
+	is_int(rig_wait(&y.rig, &y.q, &a, &e), SUGGEST_POINT,
 	    "it is computed again");
 	got = setting(&y.rig);
 	is_str(got, want, "the second computation has all results");

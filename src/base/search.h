@@ -1,9 +1,10 @@
-/* Binary search in sorted arrays. */
+/* Binary search in sorted arrays, and orders to sort by. */
 
 #ifndef HPOTUNE_SEARCH_H
 #define HPOTUNE_SEARCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Set at, a size_t, to the index of the first of n sorted elements that does not
@@ -31,6 +32,23 @@ search_lower_bound(const double *sorted, size_t n, double x)
 
 	SEARCH_FIRST(at, n, sorted[at] < x);
 	return at;
+}
+
+/* For qsort: ascending doubles, and int64_t. */
+static inline int
+search_by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static inline int
+search_by_int64(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
 }
 
 #endif /* HPOTUNE_SEARCH_H */

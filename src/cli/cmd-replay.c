@@ -11,6 +11,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
 #include "src/cli/replay-chart.h"
@@ -104,14 +105,6 @@ notes_results(struct buf *notes, const struct curve_file *b, bool maximize,
 		    path);
 }
 
-static int
-steps_order(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void
 notes_steps(struct buf *notes, const struct curve_file *b, const char *path)
 {
@@ -121,7 +114,7 @@ notes_steps(struct buf *notes, const struct curve_file *b, const char *path)
 	for (i = 0; i < b->n; i++)
 		if (b->curves[i].n > 0)
 			last[n++] = b->curves[i].steps[b->curves[i].n - 1];
-	qsort(last, n, sizeof *last, steps_order);
+	qsort(last, n, sizeof *last, search_by_int64);
 	middle = n > 0 ? last[n / 2] : 0;
 	if (n > 0 && middle < b->last_step / 2)
 		buf_printf(notes,

@@ -216,14 +216,6 @@ read_put(struct read_log *l, struct buf *out, bool read)
 	buf_putc(out, '\n');
 }
 
-/* What the study needs, by number: the objectives, then the constraints. */
-static const char *
-needed_metric(const struct study *s, size_t i)
-{
-	return i < s->n_objectives ? s->objectives[i].metric
-				   : s->constraints[i - s->n_objectives].metric;
-}
-
 static size_t
 needed_count(const struct study *s)
 {
@@ -238,9 +230,9 @@ guess_line(struct read_log *l, const char *s, size_t len)
 	size_t i;
 
 	for (i = 0; i < needed_count(l->study); i++) {
-		if (sum_find(l, needed_metric(l->study, i)) != NULL ||
-		    !metric_guess(needed_metric(l->study, i), s, len, g.regex,
-			sizeof g.regex, &l->part))
+		if (sum_find(l, study_aim_metric(l->study, i)) != NULL ||
+		    !metric_guess(study_aim_metric(l->study, i), s, len,
+			g.regex, sizeof g.regex, &l->part))
 			continue;
 		(void)snprintf(
 		    g.line, sizeof g.line, "%.*s", (int)l->part.len, l->part.p);
@@ -469,7 +461,7 @@ advice_put(const struct read_log *l, const struct guess *g, const char *metric,
 static char *
 missing_text(const struct read_log *l, size_t i)
 {
-	const char *metric = needed_metric(l->study, i);
+	const char *metric = study_aim_metric(l->study, i);
 	const struct metric_sum *sum = sum_find(l, metric);
 	struct buf out = { 0 };
 
@@ -506,7 +498,7 @@ is_needed(const struct study *s, const char *metric)
 	size_t i;
 
 	for (i = 0; i < needed_count(s); i++)
-		if (strcmp(needed_metric(s, i), metric) == 0)
+		if (strcmp(study_aim_metric(s, i), metric) == 0)
 			return true;
 	return false;
 }

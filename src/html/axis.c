@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/base/text.h"
 #include "src/html/axis.h"
 #include "src/model/plugin-options.h"
@@ -23,14 +24,6 @@
 #define DECADES 1.7 /* number of decades from which an axis is logarithmic */
 #define ROOM 0.04
 
-static int
-real_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort, and drop values that are not finite. */
 static size_t
 tidy(double *values, size_t n)
@@ -40,7 +33,7 @@ tidy(double *values, size_t n)
 	for (i = 0; i < n; i++)
 		if (isfinite(values[i]))
 			values[kept++] = fmax(fmin(values[i], HUGEST), -HUGEST);
-	qsort(values, kept, sizeof *values, real_compare);
+	qsort(values, kept, sizeof *values, search_by_double);
 	return kept;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
@@ -83,14 +84,6 @@ cell_mean(const struct map *m, double u, double v)
 	return weight < LEAST_WEIGHT ? NAN : sum / weight;
 }
 
-static int
-number_compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The levels divide the cells evenly. */
 static void
 cells_fill(struct map *m)
@@ -108,7 +101,7 @@ cells_fill(struct map *m)
 	}
 	if (m->filled == 0)
 		return;
-	qsort(sorted, m->filled, sizeof *sorted, number_compare);
+	qsort(sorted, m->filled, sizeof *sorted, search_by_double);
 	for (k = 1; k < LEVELS; k++)
 		m->level[k - 1] = sorted[k * m->filled / LEVELS];
 }

@@ -90,15 +90,3 @@ partial_setting_may_have(
 	free(spans);
 	return may;
 }
-
-bool
-partial_setting_is_full(const struct space *space, const struct value *values)
-{
-	size_t i;
-
-	for (i = 0; i < space->n; i++)
-		if (values[i].kind == VALUE_NONE &&
-		    space_active(space, i, values))
-			return false;
-	return true;
-}

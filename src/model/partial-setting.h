@@ -30,7 +30,5 @@ bool partial_setting_defaults(const struct space *, struct value *def);
  */
 bool partial_setting_may_have(
     const struct space *, size_t i, const struct value *values);
-/* Whether each active parameter has a value. */
-bool partial_setting_is_full(const struct space *, const struct value *values);
 
 #endif /* HPOTUNE_PARTIAL_SETTING_H */

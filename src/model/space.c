@@ -61,6 +61,18 @@ space_active(const struct space *s, size_t i, const struct value *values)
 	return w == NULL || when_holds(w, values);
 }
 
+bool
+space_is_full(const struct space *space, const struct value *values)
+{
+	size_t i;
+
+	for (i = 0; i < space->n; i++)
+		if (values[i].kind == VALUE_NONE &&
+		    space_active(space, i, values))
+			return false;
+	return true;
+}
+
 void
 space_decode(const struct space *s, const double *u, struct value *values)
 {

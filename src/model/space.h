@@ -107,6 +107,8 @@ void space_snap(const struct space *, double *u);
 uint64_t param_levels(const struct param *);
 /* Whether parameter i is active under these values of the others. */
 bool space_active(const struct space *, size_t i, const struct value *values);
+/* Whether each active parameter has a value. */
+bool space_is_full(const struct space *, const struct value *values);
 
 /*
  * Check a partial setting {name: value} (enqueue): missing parameters are

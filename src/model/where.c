@@ -165,18 +165,6 @@ where_setting_spans(
 	}
 }
 
-static bool
-is_whole(const struct space *space, const struct value *values)
-{
-	size_t i;
-
-	for (i = 0; i < space->n; i++)
-		if (values[i].kind == VALUE_NONE &&
-		    space_active(space, i, values))
-			return false;
-	return true;
-}
-
 const char *
 where_broken(const struct space *space, const struct value *values)
 {
@@ -188,7 +176,7 @@ where_broken(const struct space *space, const struct value *values)
 		return NULL;
 	if (space->n > SPANS_FEW)
 		spans = xcalloc(space->n, sizeof *spans);
-	if (is_whole(space, values))
+	if (space_is_full(space, values))
 		where_setting_spans(spans, space, values);
 	else {
 		box = xcalloc(space->n, sizeof *box);

@@ -748,10 +748,10 @@ server_ended(const struct server *s)
 {
 	if (s->tuner == NULL || !tuner_done(s->tuner))
 		return SERVER_INTERRUPTED;
-	if (tuner_failed(s->tuner))
+	if (tuner_end(s->tuner).failed)
 		return SERVER_FAILED;
-	return s->leaving > 0 && !tuner_over(s->tuner) ? SERVER_INTERRUPTED
-						       : SERVER_FINISHED;
+	return s->leaving > 0 && !tuner_end(s->tuner).over ? SERVER_INTERRUPTED
+							   : SERVER_FINISHED;
 }
 
 int

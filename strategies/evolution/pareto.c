@@ -42,8 +42,9 @@ compare(double a, double b)
 	return (a > b) - (a < b);
 }
 
-bool
-pareto_dominates(const double *a, const double *b, size_t m)
+/* At least as good in all losses, and better in one. */
+static bool
+dominates(const double *a, const double *b, size_t m)
 {
 	bool better = false;
 	size_t i;
@@ -83,7 +84,7 @@ front_dominates(const struct fronts *f, size_t front, const double *row)
 	size_t k;
 
 	for (k = f->last[front]; k != 0; k = f->before[k - 1]) {
-		if (pareto_dominates(f->losses + (k - 1) * f->m, row, f->m))
+		if (dominates(f->losses + (k - 1) * f->m, row, f->m))
 			return true;
 		if (f->m <= 2)
 			break;

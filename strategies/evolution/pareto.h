@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* At least as good in all losses, and better in one. */
-bool pareto_dominates(const double *a, const double *b, size_t m);
 /*
  * rank[i] = 0 for the rows that no other one dominates, 1 for those that only
  * rows of rank 0 dominate, and so on.

@@ -332,14 +332,6 @@ regression_tree_free(struct regression_tree *t)
 
 /* ---- the forest --------------------------------------------------------- */
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 steps_init(struct walk *w)
 {
@@ -361,7 +353,8 @@ steps_init(struct walk *w)
 	for (d = 0; d < w->data->dims; d++) {
 		s = &w->steps[d];
 		if (s->n_cuts > 0)
-			qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_value);
+			qsort(s->cuts, s->n_cuts, sizeof *s->cuts,
+			    search_by_double);
 		n = w->data->choices[d];
 		s->mean =
 		    xcalloc((n > 0 ? n : s->n_cuts + 1) + 1, sizeof *s->mean);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/model/space.h"
 #include "strategies/importance/importance.h"
 #include "strategies/tpe/tpe-normal.h"
@@ -177,14 +178,6 @@ divergence(const double *top, const double *all, size_t n)
 	return sum;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The loss of the worst trial in the best share. */
 static double
 quantile(const struct importance_data *data, double share)
@@ -192,7 +185,7 @@ quantile(const struct importance_data *data, double share)
 	double *sorted = xcalloc(data->n, sizeof *sorted), cut;
 
 	memcpy(sorted, data->losses, data->n * sizeof *sorted);
-	qsort(sorted, data->n, sizeof *sorted, by_value);
+	qsort(sorted, data->n, sizeof *sorted, search_by_double);
 	cut = sorted[(size_t)fmax(ceil(share * (double)data->n) - 1, 0)];
 	free(sorted);
 	return cut;

@@ -80,19 +80,6 @@ overfit_ended(void *state, const struct history *h, int64_t trial)
 	(void)trial;
 }
 
-/* The smallest finite value of reports from … to - 1, or infinity. */
-static double
-overfit_least(const struct curve *c, size_t from, size_t to)
-{
-	double best = INFINITY;
-
-	for (; from < to; from++)
-		if (isfinite(curve_value(c, from)) &&
-		    curve_value(c, from) < best)
-			best = curve_value(c, from);
-	return best;
-}
-
 /*
  * The slope of the least-squares line through reports from … to - 1, of which
  * all must be finite; NaN: there are fewer than two.
@@ -149,10 +136,10 @@ overfit_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	if (n == 0 || stop_diverged(j, &o->env, &c, n - 1, o->diverged_after) ||
 	    n <= tail || step < o->warmup || stop_is_late(&o->env, &c, n - 1))
 		return;
-	best = overfit_least(&c, 0, n - tail);
+	best = stop_least(&c, 0, n - tail);
 	j->value = history_flip_sign(h, curve_value(&c, n - 1));
 	j->threshold = history_flip_sign(h, best);
-	if (!isfinite(best) || overfit_least(&c, n - tail, n) < best ||
+	if (!isfinite(best) || stop_least(&c, n - tail, n) < best ||
 	    !(overfit_slope(&c, n - tail, n) > 0) ||
 	    !overfit_falls(
 		o, trial, curve_step(&c, n - tail), step, &other, &from, &to))

@@ -71,19 +71,6 @@ patience_ended(void *state, const struct history *h, int64_t trial)
 	(void)trial;
 }
 
-/* The smallest finite value of reports from … to - 1, or infinity. */
-static double
-least(const struct curve *c, size_t from, size_t to)
-{
-	double best = INFINITY;
-
-	for (; from < to; from++)
-		if (isfinite(curve_value(c, from)) &&
-		    curve_value(c, from) < best)
-			best = curve_value(c, from);
-	return best;
-}
-
 /* Whether the best of the newest reports is progress. */
 static bool
 improved(const struct patience *p, double early, double late)
@@ -143,8 +130,8 @@ patience_judge(void *state, const struct history *h, int64_t trial,
 	if (n == 0 || stop_diverged(j, &p->env, &c, n - 1, p->diverged_after) ||
 	    before == 0 || step < p->warmup || stop_is_late(&p->env, &c, n - 1))
 		return;
-	early = least(&c, 0, before);
-	late = least(&c, before, n);
+	early = stop_least(&c, 0, before);
+	late = stop_least(&c, before, n);
 	if (!isfinite(early))
 		return;
 	j->value = history_flip_sign(h, late);

@@ -44,6 +44,18 @@ stop_diverged(struct judgement *j, const struct stopper_env *env,
 	return true;
 }
 
+double
+stop_least(const struct curve *c, size_t from, size_t to)
+{
+	double best = INFINITY;
+
+	for (; from < to; from++)
+		if (isfinite(curve_value(c, from)) &&
+		    curve_value(c, from) < best)
+			best = curve_value(c, from);
+	return best;
+}
+
 int64_t
 stop_guard_find(
     const struct history *h, int64_t guard, stop_guard_test *test, void *rule)

@@ -20,6 +20,8 @@ bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
  */
 bool stop_diverged(struct judgement *, const struct stopper_env *,
     const struct curve *, size_t i, int64_t after);
+/* The least finite value of reports from … to - 1, or infinite. */
+double stop_least(const struct curve *, size_t from, size_t to);
 /* What the steps of its curves are: "step", "second" or "cent". */
 const char *stop_unit(const struct stopper_env *);
 /*

@@ -12,6 +12,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/base/search.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
@@ -172,14 +173,6 @@ better_first(const void *a, const void *b)
 	return (x->trial > y->trial) - (x->trial < y->trial);
 }
 
-static int
-number_order(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Trials from … to - 1 of those ranked, by their numbers. */
 static int64_t *
 numbers(const struct shown_list *s, size_t from, size_t to)
@@ -189,7 +182,7 @@ numbers(const struct shown_list *s, size_t from, size_t to)
 
 	for (i = from; i < to; i++)
 		list[i - from] = s->list[i].trial;
-	qsort(list, to - from, sizeof *list, number_order);
+	qsort(list, to - from, sizeof *list, search_by_int64);
 	return list;
 }
 

@@ -299,7 +299,7 @@ server_done(struct sim *s)
 {
 	int64_t waiting;
 
-	(void)snprintf(s->why, sizeof s->why, "%s", tuner_end_reason(s->tuner));
+	(void)snprintf(s->why, sizeof s->why, "%s", tuner_end(s->tuner).why);
 	waiting = sim_number(s,
 	    "SELECT count(*) FROM t_study WHERE state IN "
 	    "('interrupted', 'paused')",

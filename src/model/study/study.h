@@ -330,6 +330,14 @@ int study_load(struct study **, const char *path, struct err *);
 int study_parse(struct study **, const char *text, size_t len, const char *path,
     struct err *);
 void study_free(struct study *);
+/* The metric of objective i from 0, or after these of a constraint. */
+static inline const char *
+study_aim_metric(const struct study *s, size_t i)
+{
+	return i < s->n_objectives ? s->objectives[i].metric
+				   : s->constraints[i - s->n_objectives].metric;
+}
+
 /*
  * Reduce a study that was read to one trial on this machine, without retries,
  * warm start, notices, target, and limits other than its wall time.  setting:

@@ -11,6 +11,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/base/search.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/server/replay/curve-file.h"
@@ -338,18 +339,10 @@ replay_look(struct replay_rerun *r)
 
 /* ---- sums over studies, and charts -------------------------------------- */
 
-static int
-number_order(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 double
 replay_median(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), number_order);
+	qsort(v, n, sizeof(*v), search_by_double);
 	return n > 0 ? v[(n - 1) / 2] / 2 + v[n / 2] / 2 : NAN;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/base/text.h"
 #include "src/server/status/sparkline.h"
 
@@ -31,14 +32,6 @@ sparkline_free(struct sparkline *curve)
 	*curve = (struct sparkline){ 0 };
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void
 sparkline_frame_fit(
     struct sparkline_frame *frame, const struct sparkline *curves, size_t n)
@@ -62,7 +55,7 @@ sparkline_frame_fit(
 		for (k = 0; k < curves[i].n; k++)
 			if (isfinite(curves[i].values[k]))
 				values[count++] = curves[i].values[k];
-	qsort(values, count, sizeof *values, by_value);
+	qsort(values, count, sizeof *values, search_by_double);
 	if (count > 0) {
 		frame->low = values[count / 20];
 		frame->high = values[count - 1 - count / 20];

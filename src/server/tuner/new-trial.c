@@ -319,8 +319,7 @@ queued_fill(struct tuner *t, struct next *next, const char *params,
 		return queued_drop(
 		    t, next, params, "it does not satisfy ", broken);
 	/* A member of a population must continue with the setting. */
-	if (!partial_setting_is_full(space, over) ||
-	    t->plugins.strategy->continues)
+	if (!space_is_full(space, over) || t->plugins.strategy->continues)
 		asked = ask(t, next, 0);
 	if (asked == SUGGEST_LATER || asked == SUGGEST_FAILED)
 		return asked;

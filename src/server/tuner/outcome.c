@@ -19,15 +19,6 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
-static const char *
-aim_metric(const struct outcomes *all, size_t i)
-{
-	const struct study *s = all->study;
-
-	return i < s->n_objectives ? s->objectives[i].metric
-				   : s->constraints[i - s->n_objectives].metric;
-}
-
 /* The metrics of all aims but the first, without duplicates. */
 static void
 also_list(struct outcomes *all)
@@ -37,10 +28,12 @@ also_list(struct outcomes *all)
 	all->also = xcalloc(all->n_aims, sizeof *all->also);
 	for (i = 1; i < all->n_aims; i++) {
 		for (k = 0; k < i; k++)
-			if (strcmp(aim_metric(all, k), aim_metric(all, i)) == 0)
+			if (strcmp(study_aim_metric(all->study, k),
+				study_aim_metric(all->study, i)) == 0)
 				break;
 		if (k == i)
-			all->also[all->n_also++] = aim_metric(all, i);
+			all->also[all->n_also++] =
+			    study_aim_metric(all->study, i);
 	}
 }
 
@@ -97,7 +90,8 @@ outcome_report(struct tuner *t, struct live_trial *l, const char *metric,
 	size_t i;
 
 	for (i = 1; i < t->outcomes.n_aims; i++)
-		if (strcmp(aim_metric(&t->outcomes, i), metric) == 0 &&
+		if (strcmp(study_aim_metric(t->outcomes.study, i), metric) ==
+			0 &&
 		    (l->aims == NULL || step >= l->aims[i].step))
 			live_trial_set_aim(
 			    l, t->outcomes.n_aims, i, step, value);
@@ -125,13 +119,13 @@ outcome_class(
 		if (l->aims == NULL || l->aims[i].step < 0) {
 			(void)snprintf(why, n,
 			    "it ended without a report of %s",
-			    aim_metric(all, i));
+			    study_aim_metric(all->study, i));
 			return END_NO_REPORT;
 		}
 		if (!isfinite(l->aims[i].value)) {
 			(void)snprintf(why, n,
 			    "its last report of %s was not a finite number",
-			    aim_metric(all, i));
+			    study_aim_metric(all->study, i));
 			return END_DIVERGED;
 		}
 	}
@@ -169,7 +163,7 @@ violations_sum(struct tuner *t, const struct live_trial *l, enum trial_state to,
 				    "it completed without a finite report of "
 				    "%s: so it "
 				    "violates that constraint",
-				    aim_metric(&t->outcomes, i));
+				    study_aim_metric(t->outcomes.study, i));
 			t->outcomes.warned_unreported = true;
 		}
 		if (violations[i] > 0)
@@ -422,7 +416,7 @@ outcome_restore(struct tuner *t, struct live_trial *l, struct err *e)
 	int rc;
 
 	for (i = 1; i < t->outcomes.n_aims; i++) {
-		metric = aim_metric(&t->outcomes, i);
+		metric = study_aim_metric(t->outcomes.study, i);
 		rc = store_metric_last(
 		    t->store, l->row.number, metric, &step, &value, e);
 		if (rc < 0)

@@ -516,16 +516,12 @@ tuner_untold(struct tuner *t)
 	notices_leave(t->notices);
 }
 
-bool
-tuner_failed(const struct tuner *t)
+struct tuner_end
+tuner_end(const struct tuner *t)
 {
-	return t->end.failed;
-}
-
-bool
-tuner_over(const struct tuner *t)
-{
-	return t->end.over;
+	return (struct tuner_end){
+		.failed = t->end.failed, .over = t->end.over, .why = t->end.why
+	};
 }
 
 bool
@@ -548,12 +544,6 @@ void
 tuner_hold(struct tuner *t, bool hold)
 {
 	t->held = hold;
-}
-
-const char *
-tuner_end_reason(const struct tuner *t)
-{
-	return t->end.why;
 }
 
 bool

@@ -116,11 +116,15 @@ bool tuner_telling(const struct tuner *);
 int tuner_told(struct tuner *, struct err *);
 void tuner_untold(struct tuner *);
 
-/* Whether nothing is left to do, and the study's final state. */
+/* Whether nothing is left to do. */
 bool tuner_done(const struct tuner *);
-bool tuner_failed(const struct tuner *);
-/* Whether a limit or the target ended the study for good. */
-bool tuner_over(const struct tuner *);
+/* How the study ended. */
+struct tuner_end {
+	bool failed;
+	bool over; /* a limit or the target ended it for good */
+	const char *why; /* one clause, "" while it runs */
+};
+struct tuner_end tuner_end(const struct tuner *);
 /*
  * Whether it no longer is what the database says, on request of the user: close
  * it and open it again.
@@ -135,8 +139,6 @@ int tuner_refresh(struct tuner *, struct err *);
  * Place nothing for now (for example on a full disk); running trials continue.
  */
 void tuner_hold(struct tuner *, bool);
-/* Why the study ended: one clause, "" while it runs. */
-const char *tuner_end_reason(const struct tuner *);
 /* Whether study.json is unchanged since the last start. */
 bool tuner_is_current(const struct tuner *);
 /* The database, for the progress display between turns. */

@@ -45,8 +45,6 @@ int warmstart_source_useless(
     const struct warmstart_source *, const struct study_warm *, struct err *);
 /* Whether there are several objectives, or constraints. */
 bool warmstart_source_is_multi(const struct study *);
-/* The metric of objective i from 0, or after these of a constraint. */
-const char *warmstart_source_aim(const struct study *, size_t i);
 
 /*
  * warmstart-tuning-job.c: the training jobs of a SageMaker tuning job, from

@@ -49,7 +49,7 @@ outcomes_read(
 	w.out = &b;
 	json_writer_object(&w, NULL);
 	for (i = 0; i < s->n_objectives + s->n_constraints; i++) {
-		metric = warmstart_source_aim(s, i);
+		metric = study_aim_metric(s, i);
 		x = NAN;
 		(void)json_number(outcome_of(trial, metric, &goal), &x);
 		json_writer_number(&w, metric, x);
@@ -127,7 +127,7 @@ goals_check(const struct warmstart_reading *r, const struct json *root,
 	size_t i;
 
 	for (i = 0; i < s->n_objectives + s->n_constraints; i++) {
-		metric = warmstart_source_aim(s, i);
+		metric = study_aim_metric(s, i);
 		goal = NULL;
 		for (j = json_first(json_get(root, "trials")); j != NULL;
 		     j = json_next(j))

@@ -83,13 +83,6 @@ warmstart_source_is_multi(const struct study *s)
 	return s->n_objectives > 1 || s->n_constraints > 0;
 }
 
-const char *
-warmstart_source_aim(const struct study *s, size_t i)
-{
-	return i < s->n_objectives ? s->objectives[i].metric
-				   : s->constraints[i - s->n_objectives].metric;
-}
-
 /* The last reports of all objectives and constraints, as a JSON object. */
 static char *
 metrics_read(const struct study *study, const struct store_rows *rows)
@@ -101,7 +94,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 		return NULL;
 	for (i = 0; i < study->n_objectives + study->n_constraints; i++) {
 		buf_putc(&b, i == 0 ? '{' : ',');
-		json_put_string(&b, warmstart_source_aim(study, i));
+		json_put_string(&b, study_aim_metric(study, i));
 		buf_putc(&b, ':');
 		json_put_number(&b, row_real(rows, COL_METRICS + (int)i));
 	}
@@ -236,8 +229,7 @@ put_columns(
 		    i < study->n_objectives + study->n_constraints;
 	     i++) {
 		buf_puts(b, ", ");
-		put_report(
-		    b, row, "value", warmstart_source_aim(study, i), LAST);
+		put_report(b, row, "value", study_aim_metric(study, i), LAST);
 	}
 	buf_puts(b, " FROM trials AS t WHERE forgotten = 0 ORDER BY trial");
 }

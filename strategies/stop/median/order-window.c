@@ -160,14 +160,6 @@ split_at(double *v, size_t n, size_t k)
 	}
 }
 
-static int
-number_order(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 void
 order_window_fill(struct order_window *w, double *numbers, size_t n,
     int64_t rank, size_t size)
@@ -185,7 +177,7 @@ order_window_fill(struct order_window *w, double *numbers, size_t n,
 	}
 	if (take > 0) {
 		memcpy(w->values, numbers + from, take * sizeof(double));
-		qsort(w->values, take, sizeof(double), number_order);
+		qsort(w->values, take, sizeof(double), search_by_double);
 	}
 	w->n = take;
 	w->below = (int64_t)from;

@@ -134,14 +134,6 @@ steps_delete(int64_t *steps, size_t n, int64_t step)
 	memmove(steps + at, steps + at + 1, (n - at - 1) * sizeof(*steps));
 }
 
-static int
-step_order(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* After its spans were set: the two orders beside them. */
 static void
 block_sort(struct block *b)
@@ -152,8 +144,8 @@ block_sort(struct block *b)
 		b->from[i] = b->spans[i].from;
 		b->to[i] = b->spans[i].to;
 	}
-	qsort(b->from, b->n, sizeof(*b->from), step_order);
-	qsort(b->to, b->n, sizeof(*b->to), step_order);
+	qsort(b->from, b->n, sizeof(*b->from), search_by_int64);
+	qsort(b->to, b->n, sizeof(*b->to), search_by_int64);
 }
 
 /* A new empty block at this place. */

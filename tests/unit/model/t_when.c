@@ -362,7 +362,7 @@ check_point(const struct when_space *made, const struct space *space,
 	buf_free(&b);
 	for (i = 0; same && i < space->n; i++)
 		same = param_value_equal(&v[i], &back[i]);
-	if (!same || !partial_setting_is_full(space, v))
+	if (!same || !space_is_full(space, v))
 		return "a setting reads back, and is full";
 	return check_part(space, v, r);
 }

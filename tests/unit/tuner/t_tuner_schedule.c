@@ -223,7 +223,7 @@ test_cost(void)
 		.ended_us = 90000000 });
 	fake_study_run(&s, 1);
 	ok(s.done, "when nothing runs and nothing may, the study is over");
-	is_str(tuner_end_reason(s.tuner),
+	is_str(tuner_end(s.tuner).why,
 	    "limits.cost would be exceeded: $9.00 of $12.00 are spent or "
 	    "committed",
 	    "and gives the reason");
@@ -259,8 +259,8 @@ test_cost_free(void)
 	    backends(&s), "near far near near near", "what is free continues");
 	completes(&s, &near, 5, NAN);
 	ok(s.done, "to the end");
-	is_str(tuner_end_reason(s.tuner), "all 5 trials are done",
-	    "of the trials");
+	is_str(
+	    tuner_end(s.tuner).why, "all 5 trials are done", "of the trials");
 	fake_study_close(&s);
 }
 

@@ -406,6 +406,31 @@ changes_put(struct buf *out, const struct strv *changes)
 }
 
 static void
+gpu_hours_put(struct buf *out, const struct plan *plan)
+{
+	double hours = plan->worst_gpu_hours;
+
+	if (isinf(hours)) {
+		buf_printf(out,
+		    "unlimited: limits.gpu_hours, or limits.trials with "
+		    "trial.max_run, would limit them; an attempt has %" PRId64
+		    " GPU%s",
+		    plan->attempt_gpus, plan->attempt_gpus == 1 ? "" : "s");
+		return;
+	}
+	buf_printf(out, "at most %.4g", hours);
+	if (hours == plan->study->limits.gpu_hours)
+		buf_puts(out, " (limits.gpu_hours, and one grace)");
+	else
+		buf_printf(out,
+		    " (%" PRId64 " trials of %" PRId64
+		    " attempts, each at most %.4g)",
+		    plan->trials, plan->study->trial.retries + 1,
+		    (double)plan->attempt_gpus * (double)plan->attempt_ms /
+			3.6e6);
+}
+
+static void
 plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 {
 	const struct plan *plan = &c->plan;
@@ -460,7 +485,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	changes_put(out, &c->changes);
 	if (plan->attempt_gpus > 0) {
 		buf_puts(out, "GPU hours  ");
-		plan_put_gpu_hours(out, plan);
+		gpu_hours_put(out, plan);
 		buf_putc(out, '\n');
 	}
 	if (plan->attempt_cost == 0)
@@ -566,7 +591,8 @@ plan_put_json(struct buf *out, const struct check *c)
 	json_writer_number(&w, "worst_seconds",
 	    plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
 	if (plan->attempt_gpus > 0)
-		json_writer_number(&w, "worst_gpu_hours", plan_gpu_hours(plan));
+		json_writer_number(
+		    &w, "worst_gpu_hours", plan->worst_gpu_hours);
 	json_writer_number(&w, "attempt_cost", plan->attempt_cost);
 	json_writer_number(&w, "worst_cost", plan->worst_cost);
 	json_writer_text(

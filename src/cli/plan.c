@@ -211,7 +211,7 @@ plan_worst(const struct plan *plan)
 {
 	const struct study_trial *trial = &plan->study->trial;
 	int64_t wall = plan->study->limits.wall_time_ms;
-	int64_t each = attempt_ms(plan);
+	int64_t each = plan->attempt_ms;
 	double rounds, ms;
 
 	if (each == 0 || plan->trials == 0)
@@ -287,43 +287,18 @@ plan_put_cost(struct buf *out, const struct plan *plan)
 }
 
 /* Assume that each attempt of each trial takes its full time. */
-double
-plan_gpu_hours(const struct plan *plan)
+static double
+worst_gpu_hours(const struct plan *plan)
 {
 	double limit = plan->study->limits.gpu_hours;
 	double hours = INFINITY;
-	int64_t ms = attempt_ms(plan);
+	int64_t ms = plan->attempt_ms;
 
 	if (ms > 0 && plan->trials > 0)
 		hours = (double)plan->attempt_gpus * (double)ms / 3.6e6 *
 			(double)(plan->study->trial.retries + 1) *
 			(double)plan->trials;
 	return limit > 0 && hours > limit ? limit : hours;
-}
-
-void
-plan_put_gpu_hours(struct buf *out, const struct plan *plan)
-{
-	double hours = plan_gpu_hours(plan);
-
-	if (isinf(hours)) {
-		buf_printf(out,
-		    "unlimited: limits.gpu_hours, or limits.trials with "
-		    "trial.max_run, would limit them; an attempt has %" PRId64
-		    " GPU%s",
-		    plan->attempt_gpus, plan->attempt_gpus == 1 ? "" : "s");
-		return;
-	}
-	buf_printf(out, "at most %.4g", hours);
-	if (hours == plan->study->limits.gpu_hours)
-		buf_puts(out, " (limits.gpu_hours, and one grace)");
-	else
-		buf_printf(out,
-		    " (%" PRId64 " trials of %" PRId64
-		    " attempts, each at most %.4g)",
-		    plan->trials, plan->study->trial.retries + 1,
-		    (double)plan->attempt_gpus * (double)attempt_ms(plan) /
-			3.6e6);
 }
 
 static void
@@ -367,8 +342,10 @@ plan_make(struct plan *plan, struct err *e)
 		return -1;
 	plan->slots = plan_slots(plan);
 	plan->programs = plan_programs(plan);
+	plan->attempt_ms = attempt_ms(plan);
 	plan->worst_ms = plan_worst(plan);
 	plan_cost(plan);
+	plan->worst_gpu_hours = worst_gpu_hours(plan);
 	plan_starts(plan);
 	return 0;
 }

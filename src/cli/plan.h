@@ -30,6 +30,8 @@ struct plan {
 	int64_t worst_ms; /* -1 = unknown */
 	double attempt_cost; /* at most, dollars; 0 = free, NaN = unknown */
 	int64_t attempt_gpus; /* at most; 0 = none, or not counted */
+	int64_t attempt_ms; /* the longest; 0 = unlimited */
+	double worst_gpu_hours; /* of all trials; INFINITY = unlimited */
 	double worst_cost; /* of all trials; INFINITY = unlimited */
 	struct buf starts; /* starts its processes; "" = the trial itself */
 	struct buf misses; /* features that trials lack there; "" = none */
@@ -38,9 +40,6 @@ struct plan {
 
 /* The cost as text, for the plan and before the start. */
 void plan_put_cost(struct buf *, const struct plan *);
-void plan_put_gpu_hours(struct buf *, const struct plan *);
-/* GPU hours of all trials at most; INFINITY = unlimited. */
-double plan_gpu_hours(const struct plan *);
 /* Fill a plan that has study and plugins set. */
 int plan_make(struct plan *, struct err *);
 void plan_fini(struct plan *);

@@ -252,8 +252,8 @@ env_put(struct import *im)
 	buf_free(&text);
 }
 
-int
-import_job_put_trial(struct import *im, struct err *e)
+static int
+job_put_trial(struct import *im, struct err *e)
 {
 	import_open(im, 1, "trial", '{');
 	import_script_put_command(im);
@@ -518,8 +518,8 @@ checkpoints_note(struct import *im)
 		    path);
 }
 
-int
-import_job_put_backend(struct import *im, struct err *e)
+static void
+job_put_backend(struct import *im)
 {
 	const char *s3 =
 	    json_string(import_at(im->def, "OutputDataConfig", "S3OutputPath"));
@@ -529,13 +529,12 @@ import_job_put_backend(struct import *im, struct err *e)
 	    import_at(im->def, "OutputDataConfig", "CompressionType"));
 	size_t i;
 
-	(void)e;
 	if (im->def == NULL) {
 		import_note(im,
 		    "backend: the file has no training definition, so "
 		    "trials run on this machine: name the definition's "
 		    "file after it");
-		return 0;
+		return;
 	}
 	import_open(im, 1, "backend", '{');
 	import_text(im, 2, "name", "sagemaker");
@@ -565,5 +564,13 @@ import_job_put_backend(struct import *im, struct err *e)
 	}
 	im->def = im->n_defs > 0 ? im->defs[0] : im->def;
 	checkpoints_note(im);
+}
+
+int
+import_job_put(struct import *im, struct err *e)
+{
+	if (job_put_trial(im, e) != 0)
+		return -1;
+	job_put_backend(im);
 	return 0;
 }

@@ -540,8 +540,7 @@ study_put(struct import *im, struct err *e)
 	name_put(im);
 	if (objective_put(im, e) != 0 || import_space_put(im, e) != 0 ||
 	    strategy_put(im, e) != 0 || stopping_put(im, e) != 0 ||
-	    import_job_put_trial(im, e) != 0 ||
-	    import_job_put_backend(im, e) != 0 || limits_put(im, e) != 0)
+	    import_job_put(im, e) != 0 || limits_put(im, e) != 0)
 		return -1;
 	buf_puts(&im->out, "\n}\n");
 	import_dropped_note(im);

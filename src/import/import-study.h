@@ -130,7 +130,6 @@ const char *import_channel_word(const char *text, bool theirs);
 void import_file_system_put(
     struct import *, int depth, const struct json *from, bool theirs);
 /* import-sagemaker-job.c: write the training definition. */
-int import_job_put_trial(struct import *, struct err *);
-int import_job_put_backend(struct import *, struct err *);
+int import_job_put(struct import *, struct err *);
 
 #endif /* HPOTUNE_IMPORT_STUDY_H */

@@ -268,14 +268,14 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 			return false;
 		if (l->row.failures >= t->study->trial.retries)
 			return false;
-		live_trial_add_failure(l);
+		live_trial_add_retry(l, false);
 		n = l->row.failures;
 		break;
 	case RETRY_FREE:
 		if (l->row.free_retries >= FREE_RETRIES_MAX)
 			return false;
 		n = l->row.free_retries;
-		live_trial_add_free_retry(l);
+		live_trial_add_retry(l, true);
 		break;
 	}
 	if (ran_ms < SLOTS_FAST_MS)

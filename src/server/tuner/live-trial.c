@@ -519,16 +519,12 @@ live_trial_set_not_before(struct live_trial *l, int64_t time_us)
 }
 
 void
-live_trial_add_failure(struct live_trial *l)
+live_trial_add_retry(struct live_trial *l, bool free)
 {
-	l->row.failures++;
-	l->row_dirty = true;
-}
-
-void
-live_trial_add_free_retry(struct live_trial *l)
-{
-	l->row.free_retries++;
+	if (free)
+		l->row.free_retries++;
+	else
+		l->row.failures++;
 	l->row_dirty = true;
 }
 

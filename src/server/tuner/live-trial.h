@@ -170,10 +170,8 @@ void live_trial_end(struct tuner *, struct live_trial *,
 void live_trial_undo(struct live_trial *);
 /* Set the wall time of the next attempt; 0 = as soon as possible. */
 void live_trial_set_not_before(struct live_trial *, int64_t time_us);
-/* Count one more attempt towards retries. */
-void live_trial_add_failure(struct live_trial *);
-/* Count one more consecutive free retry. */
-void live_trial_add_free_retry(struct live_trial *);
+/* Count one more attempt towards retries; free: one more consecutive free one. */
+void live_trial_add_retry(struct live_trial *, bool free);
 /* It runs alone on the machine from now on. */
 void live_trial_set_alone(struct live_trial *);
 

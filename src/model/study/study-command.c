@@ -534,10 +534,9 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 		put_dir(b, vars->output_dir, name);
 }
 
-/* values NULL: without a trial the names stay as written. */
-static char *
-argument_fill(const struct study *s, const char *p, const struct value *values,
-    const struct study_command_vars *vars)
+char *
+study_command_fill(const struct study *s, const char *p,
+    const struct value *values, const struct study_command_vars *vars)
 {
 	struct buf b = { 0 };
 	struct piece piece;
@@ -574,22 +573,9 @@ workdir_join(const struct study *s, const char *text)
 }
 
 char *
-study_command_fill(const struct study *s, const char *text,
-    const struct value *values, const struct study_command_vars *vars)
-{
-	return argument_fill(s, text, values, vars);
-}
-
-char *
-study_command_plain(const struct study *s, const char *text)
-{
-	return argument_fill(s, text, NULL, NULL);
-}
-
-char *
 study_command_plain_dir(const struct study *s, const char *text)
 {
-	char *plain = study_command_plain(s, text);
+	char *plain = study_command_fill(s, text, NULL, NULL);
 	char *path = workdir_join(s, plain);
 
 	free(plain);
@@ -600,7 +586,7 @@ char *
 study_workdir(const struct study *s, const struct value *values,
     const struct study_command_vars *vars)
 {
-	char *text = argument_fill(s, s->trial.workdir_text, values, vars);
+	char *text = study_command_fill(s, s->trial.workdir_text, values, vars);
 	char *path = workdir_join(s, text);
 
 	free(text);
@@ -619,7 +605,7 @@ study_env(const struct study *s, const struct value *values,
 		n++;
 	env = xcalloc(n + 1, sizeof *env);
 	for (i = 0; i < n; i++)
-		env[i] = argument_fill(s, text[i], values, vars);
+		env[i] = study_command_fill(s, text[i], values, vars);
 	return env;
 }
 
@@ -775,7 +761,7 @@ study_command(const struct study *s, const struct value *values,
 			study_params_add(&argv, &params, s->space, values);
 		else
 			strv_add(&argv,
-			    argument_fill(s, t->command[i], values, vars));
+			    study_command_fill(s, t->command[i], values, vars));
 	}
 	if (argv.v == NULL)
 		argv.v = xcalloc(1, sizeof *argv.v);

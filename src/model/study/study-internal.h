@@ -68,14 +68,13 @@ int study_template_check(
 int study_command_check_text(
     const struct study *, const struct json *, struct err *);
 /*
- * A text without a trial: doubled braces become one, names stay; a folder
- * becomes absolute.  The caller frees it.
+ * A text for a trial, with its names replaced.  values NULL: without a trial;
+ * doubled braces become one, names stay.  The caller frees it.
  */
-char *study_command_plain(const struct study *, const char *);
-char *study_command_plain_dir(const struct study *, const char *);
-/* A text for a trial, with its names replaced.  The caller frees it. */
 char *study_command_fill(const struct study *, const char *,
     const struct value *values, const struct study_command_vars *);
+/* The same of a folder without a trial, which becomes absolute. */
+char *study_command_plain_dir(const struct study *, const char *);
 
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);

@@ -478,7 +478,7 @@ read_env(struct study *s, const struct json *block, struct err *e)
 		    study_command_check_text(s, j, e) != 0)
 			return -1;
 		t->env_text[n] = xasprintf("%s=%s", name, text);
-		t->env[n] = study_command_plain(s, t->env_text[n]);
+		t->env[n] = study_command_fill(s, t->env_text[n], NULL, NULL);
 		t->env_text[++n] = NULL;
 		t->env[n] = NULL;
 	}

@@ -165,14 +165,6 @@ live_trial_restore_past(struct live_trial *l, const struct store_past *past)
 }
 
 void
-live_trial_restore_metric(struct live_trial *l, const char *name,
-    int64_t last_step, int64_t reports, bool objective)
-{
-	attempt_metrics_restore(
-	    &l->metrics, name, last_step, reports, objective);
-}
-
-void
 live_trial_set_start(struct live_trial *l, enum live_start start)
 {
 	l->start = start;

@@ -93,12 +93,6 @@ void live_trial_restore(
     struct live_trial *, const struct store_attempt *att, int backend);
 /* Counts over its ended attempts, read from the database. */
 void live_trial_restore_past(struct live_trial *, const struct store_past *);
-/*
- * A metric of the open attempt and its number of reports, read from the
- * database.
- */
-void live_trial_restore_metric(struct live_trial *, const char *name,
-    int64_t last_step, int64_t reports, bool objective);
 
 void live_trial_set_start(struct live_trial *, enum live_start);
 /* Why start failed permanently; NULL: it did not. */

@@ -79,6 +79,21 @@ on_event(void *arg, enum log_level level, const char *text)
 	free(event);
 }
 
+/* What strategies see: trials, or the settings whose replicates they are. */
+static struct history *
+settings_seen(const struct tuner *t)
+{
+	return t->replicates.count > 0 ? t->replicates.history : t->history;
+}
+
+/* The number of the next one. */
+static int64_t
+next_setting(const struct tuner *t)
+{
+	return 1 + (t->replicates.count > 0 ? (int64_t)t->replicates.n
+					    : t->n_trials);
+}
+
 /* Opened at first use: commands that only stop or list need no strategy. */
 static int
 suggest_ready(struct tuner *t, struct err *e)
@@ -87,7 +102,7 @@ suggest_ready(struct tuner *t, struct err *e)
 		.loop = t->env.loop,
 		.study = t->study,
 		.plugins = &t->plugins,
-		.history = tuner_settings(t),
+		.history = settings_seen(t),
 		.seed = t->row.seed,
 		.state_dir = t->env.state_dir,
 		.event = on_event,
@@ -139,8 +154,8 @@ durations_refresh(struct tuner *t)
 	s->seconds = trial_seconds(t);
 	s->seconds_at = t->outcomes.n_over;
 	if (t->plugins.strategy->wants_seconds &&
-	    (durations_load(tuner_settings(t), t->store,
-		 t->replicates.count > 0, &e) != 0 ||
+	    (durations_load(settings_seen(t), t->store, t->replicates.count > 0,
+		 &e) != 0 ||
 		durations_used(&s->time_used, t->store, &t->study->limits,
 		    parallel(t), &e) != 0))
 		store_fail_with(t->store, &e);
@@ -154,7 +169,7 @@ question(struct tuner *t, unsigned redraw)
 	if (s->seconds_at != t->outcomes.n_over)
 		durations_refresh(t);
 	return (struct suggest_question){
-		.trial = tuner_next_setting(t),
+		.trial = next_setting(t),
 		.n_enqueued = s->n_enqueued,
 		.redraw = redraw,
 		.trial_seconds = s->seconds,
@@ -233,9 +248,9 @@ draw_other(struct tuner *t, struct next *next)
 	const struct strategy *random = strategy_find("random");
 	struct strategy_ask q = {
 		.space = space,
-		.history = tuner_settings(t),
+		.history = settings_seen(t),
 		.seed = t->row.seed,
-		.trial = tuner_next_setting(t),
+		.trial = next_setting(t),
 		.redraw = t->suggestions.redraws,
 	};
 	struct suggestion s = { .made_by = "cpu" };
@@ -418,7 +433,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 
 	if (t->replicates.count > 0) {
 		row.setting =
-		    next->setting > 0 ? next->setting : tuner_next_setting(t);
+		    next->setting > 0 ? next->setting : next_setting(t);
 		row.replicate = next->setting > 0 ? next->replicate : 1;
 	}
 	t->suggestions.n_enqueued += next->queue_id != 0;

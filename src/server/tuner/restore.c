@@ -446,8 +446,8 @@ on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 {
 	struct load_live *ll = arg;
 
-	live_trial_restore_metric(
-	    ll->live, name, step, reports, strcmp(name, ll->metric) == 0);
+	attempt_metrics_restore(&ll->live->metrics, name, step, reports,
+	    strcmp(name, ll->metric) == 0);
 	return 0;
 }
 

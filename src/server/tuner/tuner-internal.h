@@ -117,12 +117,6 @@ struct tuner {
 };
 
 int64_t tuner_elapsed_ms(const struct tuner *);
-/*
- * What strategies see: trials, or the settings whose replicates they are; and
- * the number of the next one.
- */
-struct history *tuner_settings(const struct tuner *);
-int64_t tuner_next_setting(const struct tuner *);
 /* The best trial, or the first replicate of the best setting; 0 = none. */
 int64_t tuner_best(const struct tuner *);
 /* How the study is, with this reason. */

@@ -22,19 +22,6 @@ tuner_elapsed_ms(const struct tuner *t)
 	       t->clock.opened_ms;
 }
 
-struct history *
-tuner_settings(const struct tuner *t)
-{
-	return t->replicates.count > 0 ? t->replicates.history : t->history;
-}
-
-int64_t
-tuner_next_setting(const struct tuner *t)
-{
-	return 1 + (t->replicates.count > 0 ? (int64_t)t->replicates.n
-					    : t->n_trials);
-}
-
 int64_t
 tuner_best(const struct tuner *t)
 {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/digest.h"
 #include "src/base/text.h"
 #include "src/html/html.h"
 
@@ -225,38 +224,4 @@ html_style(struct html *h, const char *css)
 	tag_end(h);
 	buf_puts(&h->out, css);
 	html_close(h, "style");
-}
-
-/* XML would read < and & of the script as markup. */
-static void
-script_text(struct buf *out, const char *script)
-{
-	assert(strstr(script, "</script") == NULL &&
-	       strstr(script, "]]>") == NULL);
-	buf_puts(out, "//<![CDATA[\n");
-	buf_puts(out, script);
-	buf_puts(out, "//]]>\n");
-}
-
-void
-html_script(struct html *h, const char *script)
-{
-	html_open(h, "script");
-	tag_end(h);
-	script_text(&h->out, script);
-	html_close(h, "script");
-}
-
-void
-html_script_digest(struct buf *out, const char *script)
-{
-	unsigned char digest[DIGEST_LEN];
-	char text[DIGEST_BASE64];
-	struct buf b = { 0 };
-
-	script_text(&b, script);
-	sha256(digest, b.data, b.len);
-	digest_base64(text, digest);
-	buf_puts(out, text);
-	buf_free(&b);
 }

@@ -52,13 +52,6 @@ void html_close(struct html *, const char *name);
 /* An element with a class (or NULL) that contains only text. */
 void
 html_leaf(struct html *, const char *name, const char *class, const char *text);
-/*
- * A constant script, which is not escaped: an element that HTML and XML read
- * alike.
- */
-void html_script(struct html *, const char *script);
-/* Append the SHA-256 of what html_script writes, for a policy: base 64. */
-void html_script_digest(struct buf *, const char *script);
 /* A constant style sheet, which is not escaped. */
 void html_style(struct html *, const char *css);
 

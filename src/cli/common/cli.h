@@ -68,16 +68,11 @@ extern const struct cli_command *const cli_commands[];
 /* --json, on commands that print data, and --help, on all. */
 extern const struct cli_option cli_option_json;
 extern const struct cli_option cli_option_help;
-const struct cli_command *cli_command_find(const char *name);
 /* Row i of all options of this command, NULL after the last. */
 const struct cli_option *cli_option_row(const struct cli_command *, size_t i);
-
-/*
- * Split argv (without the command's name) into operands and options.
- * ERR_USAGE.
- */
-int cli_parse(struct cli *, int argc, char **argv, struct err *);
-void cli_fini(struct cli *);
+/* The row of a long name of len bytes, or of a letter when name is NULL. */
+const struct cli_option *cli_option_find(
+    const struct cli_command *, const char *name, size_t len, char letter);
 
 /* Whether a switch or option was given. */
 bool cli_has(const struct cli *, const char *option);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/http/http-internal.h"
+#include "src/base/http/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -144,7 +144,7 @@ struct store {
 	struct store_name *names; /* cache of t_name, sorted by name */
 	size_t n_names;
 	sqlite3_stmt *stmts[STMT_COUNT];
-	int64_t steps, steps_most; /* query-limit.c */
+	int64_t steps, steps_most; /* query.c */
 	/* Trials that have no row in t_curve, by their number; 0 = none. */
 	int64_t reporting[STORE_REPORTING];
 };

@@ -2,10 +2,9 @@
  * Asks the strategy for the next setting: in this process, in hpotune-worker
  * when the computation would block the server, or from the user's own program.
  *
- * A caller with a loop asks again at each turn until it is answered: the same
- * question continues where it was, another one replaces it.  A caller without
- * one uses suggest_wait.  An answer depends only on the question and on the
- * history at the time it is first asked.
+ * A caller asks again at each turn of the loop until it is answered: the same
+ * question continues where it was, another one replaces it.  An answer depends
+ * only on the question and on the history at the time it is first asked.
  */
 
 #ifndef HPOTUNE_SUGGEST_H

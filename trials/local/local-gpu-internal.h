@@ -106,7 +106,4 @@ void local_gpu_poll_arm(struct local_gpu *);
 /* Process the received snapshot and probe results; inside collect. */
 void local_gpu_poll_apply(struct local_gpu *);
 
-/* local-gpu-mps.c: whether trials share their GPUs through MPS. */
-bool local_gpu_mps_serves(const struct local_gpu *, const struct gpu_device *);
-
 #endif /* HPOTUNE_LOCAL_GPU_INTERNAL_H */

@@ -192,7 +192,7 @@ pack_release(struct local *l)
 	}
 }
 
-/* ---- events: states, the use of each attempt, slots; inside collect ----- */
+/* ---- events: states, the use of each attempt; inside collect ------------ */
 
 enum {
 	TOLD_MS = 5000, /* minimum interval when only numbers changed */
@@ -324,18 +324,17 @@ usage_tell(struct local *l, int64_t now)
 	}
 }
 
-static void
-slots_tell(struct local_gpu *g)
+/* Whether another number of trials fits than when this was last asked. */
+static bool
+places_changed(struct local_gpu *g)
 {
-	struct launch_event ev = { .kind = LAUNCH_SLOTS };
 	int places = gpualloc_choose_capacity(g->gpus);
 
 	if (places == g->places && !g->back)
-		return;
+		return false;
 	g->places = places;
 	g->back = false;
-	local_slots_count(g->local, places);
-	launcher_emit(&g->local->source, &ev);
+	return true;
 }
 
 /* Note once that no GPU is usable, so that the user sees why nothing runs. */
@@ -370,14 +369,15 @@ none_free_note(struct local_gpu *g)
 		    "a GPU is available for trials again");
 }
 
-void
+bool
 local_gpu_flush(struct local *l)
 {
 	int64_t now = loop_now_ms(l->loop);
 	struct local_gpu *g = l->gpus;
+	bool changed;
 
 	if (g->gpus == NULL)
-		return;
+		return false;
 	/* Simulated GPU states need no query process. */
 	if (g->simulated)
 		local_gpu_poll_apply(g);
@@ -386,9 +386,10 @@ local_gpu_flush(struct local *l)
 	local_gpu_poll_send_notes(g);
 	gpus_show(g, now);
 	usage_tell(l, now);
-	slots_tell(g);
+	changed = places_changed(g);
 	none_free_note(g);
 	local_gpu_poll_arm(g);
+	return changed;
 }
 
 /* ---- open, close -------------------------------------------------------- */
@@ -445,7 +446,7 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 			gpu_snapshot_copy(&g->sim, &w.look);
 		rc = local_gpu_poll_open(g, e);
 		if (rc == 0) {
-			local_gpu_owners_fill(g->owners, l, &w.look);
+			local_gpu_poll_owners_fill(g->owners, l, &w.look);
 			manager_open(g, &w, env);
 			/* From now on faults are detected. */
 			local_gpu_poll_ask(g);

@@ -83,9 +83,10 @@ void local_gpu_started(struct local_attempt *);
 bool local_gpu_end_waits(struct local_attempt *, const struct attempt_exit *);
 /* Before its end is sent: fill in its GPU use, and blame a faulty GPU. */
 void local_gpu_ended(struct local_attempt *, struct launch_event *);
-/* Inside collect: before and after the attempts are reconciled. */
+/* Inside collect: before the attempts are reconciled. */
 void local_gpu_collect(struct local *);
-void local_gpu_flush(struct local *);
+/* … and after; true: count the slots again, their capacity has changed. */
+bool local_gpu_flush(struct local *);
 
 /* GPUs of a trial, as far as they are locked: 0 = none. */
 int local_gpu_per_trial(const struct local *);
@@ -118,20 +119,17 @@ struct local_gpu_lock_fds {
 };
 struct local_gpu_lock_fds
 local_gpu_names_lock_fds(const struct local *, const char *key);
-
 /*
- * local-gpu-mps.c: "NAME=VALUE" words for an attempt that shares its GPU
- * through MPS; NULL: it does not.  Free with strv_free.
+ * "NAME=VALUE" words for an attempt that shares its GPU through MPS; NULL: it
+ * does not.  Free with strv_free.
  */
-char **local_gpu_mps_env(
+char **local_gpu_names_mps(
     const struct local *, const char *key, const struct study_trial *);
 
-/* local-gpu-owner.c: owners of processes on GPUs. */
+/* local-gpu-poll.c: owners of processes on GPUs. */
 struct local_gpu_owners;
-struct local_gpu_owners *local_gpu_owners_new(void);
-void local_gpu_owners_free(struct local_gpu_owners *);
 /* Fill owner and gone of all processes of a snapshot. */
-void local_gpu_owners_fill(
+void local_gpu_poll_owners_fill(
     struct local_gpu_owners *, const struct local *, struct gpu_snapshot *);
 
 #endif /* HPOTUNE_LOCAL_GPU_H */

@@ -252,34 +252,6 @@ int local_state_dir_err(const struct local *, struct err *);
 /* Whether this wall time lies in the last period in which it was away. */
 bool local_state_dir_was_moved(const struct local *, int64_t us);
 
-/*
- * local-slots.c: number of trials that fit on this machine.  places: as
- * local_gpu_capacity.
- */
-void
-local_slots_open(struct local *, const struct launch_env *, int64_t places);
-/* Count again after the number of usable GPUs changed. */
-void local_slots_count(struct local *, int64_t places);
-
-/* local-env.c: the environment of one attempt; free with strv_free. */
-char **
-local_env(const struct local *, const struct launch_spec *, const char *dir);
-/* The value of a variable of the trial, or NULL.  Borrowed. */
-const char *local_env_get(const struct study_trial *, const char *name);
-/* Whether a program is found in the PATH of the trial. */
-bool local_env_finds(const struct study_trial *, const char *program);
-
-/* local-ranks.c: trials of several processes. */
-int local_ranks_find(struct local *, const struct study_trial *, struct err *);
-/* Add the words before the command. */
-void local_ranks_command(struct strv *, const struct local *,
-    const struct launch_spec *, const char *dir);
-void local_ranks_describe(const struct study_trial *, struct buf *text);
-/*
- * Path of the external launcher of the ranks; NULL = hpotune-ranks.  Free it.
- */
-char *local_ranks_launcher(const struct study_trial *);
-
 /* local-pack.c: programs that run several trials. */
 int local_pack_open(struct local *, const struct launch_env *, struct err *);
 /* Idle programs are ended; programs in use continue. */
@@ -352,55 +324,28 @@ void local_supervisor_reap(struct local *);
 /* Check that the files an attempt starts with exist. */
 int local_start_preflight(const struct study_trial *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);
-
-/* local-adopt.c */
-enum launch_adoption
-local_adopt(void *, const struct launch_spec *, struct err *);
-int local_abandon(void *, const struct launch_spec *, struct err *);
-/* Write the claim that prevents any later start. */
-int local_abandon_record(const char *dir, const char *uuid, struct err *);
-
-/*
- * local-leftovers.c: processes with the attempt's uuid in their environment, and
- * its control group.  If the folder of a study was copied with its database while
- * it ran, the copy's attempts have the same uuids; processes in the other folder
- * are left alone.
- */
-/*
- * Remove the control group of an attempt that has ended or never began: its
- * supervisor may have been killed before it could, or the kernel was late.
- */
-void local_leftovers_remove_cgroup(const struct local *, const char *uuid);
-struct local_leftovers {
-	int killed;
-	int spared; /* processes of the attempt in another folder */
-};
-/*
- * SIGKILL to every process of the attempt in folder dir, and to those whose
- * folder was removed or has no live supervisor.
- */
-struct local_leftovers local_leftovers_kill(const char *uuid, const char *dir);
-/*
- * SIGKILL to the processes that a dead supervisor left: whether there were any.
- */
-bool local_leftovers_sweep(struct local_attempt *, const struct claim *);
-
-/*
- * local-foreign-run.c: the folder of an attempt holds another run of its trial,
- * because the database was restored from an older copy.
- */
-/* Whether it does; *aside: that run had other parameters. */
-bool
-local_foreign_run(const struct launch_spec *, const char *dir, bool *aside);
-/* Whether that run is over: then the attempt ends, and the next one follows. */
-bool
-local_foreign_run_over(struct local_attempt *, const struct attempt_evidence *);
+/* Find hpotune-ranks, if the trials have several processes. */
+int local_start_find_ranks(
+    struct local *, const struct study_trial *, struct err *);
+/* What starts the processes of a trial, for the plan of a study. */
+void local_start_describe(const struct study_trial *, struct buf *text);
 
 /*
  * local-reconcile.c: compare one attempt with its locks and records, and send
  * events for all changes.
  */
 void local_reconcile(struct local_attempt *);
+/* An attempt of an earlier server: follow it, or claim it if it never began. */
+enum launch_adoption
+local_adopt(void *, const struct launch_spec *, struct err *);
+int local_abandon(void *, const struct launch_spec *, struct err *);
+/*
+ * Whether the folder of an attempt holds another run of its trial, because the
+ * database was restored from an older copy; *aside: that run had other
+ * parameters.
+ */
+bool local_reconcile_foreign_run(
+    const struct launch_spec *, const char *dir, bool *aside);
 
 /* local-tail.c: read new output; true: more is available at once. */
 bool local_tail(struct local_attempt *, bool final);

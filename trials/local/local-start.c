@@ -1,6 +1,7 @@
 /*
- * Starts an attempt: directories, parameters, supervisor.  Does not wait for
- * the disk; the supervisor syncs what must be durable.
+ * Starts an attempt: environment, words of the command, directories, parameters,
+ * supervisor.  Does not wait for the disk; the supervisor syncs what must be
+ * durable.
  */
 
 #include <errno.h>
@@ -22,6 +23,291 @@
 #include "trials/local/local-internal.h"
 #include "trials/process/exec-path.h"
 #include "trials/process/transient-error.h"
+#include "trials/ranks/ranks.h"
+
+/* ---- the environment ------------------------------------------------------ */
+
+/*
+ * Values are passed to the trial only; they are not logged, stored or put into
+ * errors.
+ */
+
+/*
+ * Takes ownership of a word NAME=VALUE; a later word of the same name replaces
+ * it.
+ */
+static void
+env_put(struct strv *env, char *word)
+{
+	size_t i, len = strcspn(word, "=");
+
+	if (word[len] != '=') {
+		free(word);
+		return;
+	}
+	for (i = 0; i < env->n; i++)
+		if (strncmp(env->v[i], word, len + 1) == 0) {
+			free(env->v[i]);
+			env->v[i] = word;
+			return;
+		}
+	strv_add(env, word);
+}
+
+static void
+env_put_all(struct strv *env, char *const *words)
+{
+	if (words != NULL)
+		while (*words != NULL)
+			env_put(env, xstrdup(*words++));
+}
+
+static void
+env_pass(struct strv *env, const char *name)
+{
+	const char *value = getenv(name);
+
+	if (value != NULL)
+		env_put(env, xasprintf("%s=%s", name, value));
+}
+
+/*
+ * What is inherited before anything is added.  Python would keep its output
+ * until it ends, because the log is a file: reports would come too late.
+ */
+static void
+env_begin(struct strv *env, const struct study_trial *t)
+{
+	static const char *const always[] = { "PATH", "HOME", "LANG",
+		"TMPDIR" };
+	size_t i;
+
+	env_put(env, xstrdup("PYTHONUNBUFFERED=1"));
+	if (!t->clean_env) {
+		env_put_all(env, environ);
+		return;
+	}
+	for (i = 0; i < sizeof always / sizeof always[0]; i++)
+		env_pass(env, always[i]);
+	for (i = 0; t->pass_env != NULL && t->pass_env[i] != NULL; i++)
+		env_pass(env, t->pass_env[i]);
+}
+
+/* Empty for a trial without GPUs: if unset, CUDA would use the first GPU. */
+static void
+env_put_gpus(struct strv *env, const struct local *l,
+    const struct launch_spec *spec, const char *variable,
+    enum local_gpu_name name)
+{
+	struct local_gpu_key key;
+	struct buf b = { 0 };
+
+	buf_printf(&b, "%s=", variable);
+	local_gpu_names_put(
+	    l, local_gpu_key(&key, l, spec->slot, spec->uuid), name, ",", &b);
+	env_put(env, buf_take(&b));
+}
+
+/* The environment of one attempt; free with strv_free. */
+static char **
+env_make(const struct local *l, const struct launch_spec *spec, const char *dir)
+{
+	struct local_gpu_key key;
+	struct strv env = { 0 };
+	char **mps;
+
+	(void)local_gpu_key(&key, l, spec->slot, spec->uuid);
+	mps = local_gpu_names_mps(l, key.text, spec->settings);
+	env_begin(&env, spec->settings);
+	env_put_all(&env, mps);
+	strv_free(mps);
+	env_put_all(&env, launcher_spec_env(spec));
+	env_put_all(&env, spec->env);
+	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
+	env_put(&env, xasprintf("HPOTUNE_METRICS=%s/metrics.jsonl", dir));
+	env_put(&env,
+	    xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", spec->trial_dir));
+	env_put(
+	    &env, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", spec->trial_dir));
+	/* Identifies the processes of this attempt. */
+	env_put(&env, xasprintf("HPOTUNE_ATTEMPT_UUID=%s", spec->uuid));
+	env_put(&env, xstrdup("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
+	env_put_gpus(&env, l, spec, "CUDA_VISIBLE_DEVICES", LOCAL_GPU_VISIBLE);
+	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_UUIDS", LOCAL_GPU_UUID);
+	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_INDICES", LOCAL_GPU_INDEX);
+	env_put(&env,
+	    xasprintf("SM_NUM_GPUS=%zu", local_gpu_names_count(l, key.text)));
+	return env.v;
+}
+
+/* The value of a variable of the trial, or NULL.  Borrowed. */
+static const char *
+env_get(const struct study_trial *t, const char *name)
+{
+	size_t i, n = strlen(name);
+
+	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
+		if (strncmp(t->env[i], name, n) == 0 && t->env[i][n] == '=')
+			return t->env[i] + n + 1;
+	return getenv(name);
+}
+
+/* Whether a program is found in the PATH of the trial. */
+static bool
+env_finds(const struct study_trial *t, const char *program)
+{
+	char interpreter[PATH_MAX];
+
+	return exec_path_check(
+		   AT_FDCWD, program, env_get(t, "PATH"), interpreter) == 0;
+}
+
+/* ---- trials of several processes ---------------------------------------- */
+
+/*
+ * Before the command stand the words of hpotune-ranks, which runs it once per
+ * rank, or of an external launcher (torchrun, mpirun) that does.
+ */
+static const char ranks_program[] = "hpotune-ranks";
+
+int
+local_start_find_ranks(
+    struct local *l, const struct study_trial *t, struct err *e)
+{
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return 0;
+	return spawn_find(&l->ranks, "HPOTUNE_RANKS", ranks_program, e);
+}
+
+/* Add the words of the external launcher, if there is one. */
+static void
+launcher_words(struct strv *w, const struct study_trial *t, const char *command)
+{
+	switch (t->launcher) {
+	case STUDY_LAUNCHER_NONE:
+	case STUDY_LAUNCHER_RANKS:
+	case STUDY_LAUNCHER_SRUN: /* an error of check */
+		break;
+	case STUDY_LAUNCHER_TORCHRUN:
+		ranks_words_torchrun(w, command, env_finds(t, "torchrun"), 1,
+		    study_processes(t));
+		break;
+	case STUDY_LAUNCHER_MPIRUN:
+		strv_add(w, xstrdup("mpirun"));
+		strv_add(w, xstrdup("-np"));
+		strv_add(w, xasprintf("%lld", (long long)study_processes(t)));
+		break;
+	}
+}
+
+static int64_t
+ports(const struct study_trial *t)
+{
+	return t->servers == 0 ? 1 : 1 + study_processes(t) + t->servers;
+}
+
+static void
+number_word(struct strv *w, const char *name, int64_t number)
+{
+	strv_add(w, xasprintf("%s=%lld", name, (long long)number));
+}
+
+/* Add the words before the command. */
+static void
+ranks_command(struct strv *w, const struct local *l,
+    const struct launch_spec *spec, const char *dir)
+{
+	const struct study_trial *t = spec->settings;
+	bool own = t->launcher == STUDY_LAUNCHER_RANKS;
+
+	strv_add(w, xstrdup(l->ranks));
+	strv_add(w, xstrdup(own ? "start" : "launcher"));
+	strv_add(w, xasprintf("dir=%s", dir));
+	number_word(w, "processes", study_processes(t));
+	number_word(w, "servers", t->servers);
+	number_word(w, "grace-ms", t->grace_ms);
+	number_word(w, "ports", ports(t));
+	number_word(w, "place", spec->slot);
+	number_word(w, "slots", l->slots);
+	number_word(w, "cpus", t->cpus);
+	number_word(w, "log-cap", l->log_cap);
+	strv_add(w, xstrdup("--"));
+	if (own)
+		return;
+	launcher_words(w, t, spec->argv[0]);
+	strv_add(w, xstrdup(l->ranks));
+	strv_add(w, xstrdup("each"));
+	strv_add(w, xasprintf("dir=%s", dir));
+	strv_add(w, xstrdup("--"));
+}
+
+/* Outside of containers, mpirun as root needs both variables. */
+static bool
+root_allowed(const struct study_trial *t)
+{
+	static const char *const names[] = { "OMPI_ALLOW_RUN_AS_ROOT",
+		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM" };
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		value = env_get(t, names[i]);
+		if (value == NULL || strcmp(value, "1") != 0)
+			return false;
+	}
+	return true;
+}
+
+static void
+about(const struct study_trial *t, const struct strv *w, struct buf *text)
+{
+	size_t i;
+
+	if (w->n == 0) {
+		buf_printf(text, "ranks: %lld process%s",
+		    (long long)study_processes(t),
+		    study_processes(t) == 1 ? "" : "es");
+		if (t->servers > 0)
+			buf_printf(text, ", %lld parameter server%s",
+			    (long long)t->servers, t->servers > 1 ? "s" : "");
+		return;
+	}
+	for (i = 0; i < w->n; i++)
+		buf_printf(text, "%s%s", i > 0 ? " " : "", w->v[i]);
+	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_env_is_root() &&
+	    !root_allowed(t))
+		buf_puts(text, " (as root, Open MPI needs "
+			       "OMPI_ALLOW_RUN_AS_ROOT, see hpotune-trial(7))");
+}
+
+/*
+ * Path of the external launcher of the ranks; NULL = hpotune-ranks.  Free it.
+ */
+static char *
+ranks_launcher(const struct study_trial *t)
+{
+	struct strv w = { 0 };
+	char *first;
+
+	launcher_words(&w, t, t->command[0]);
+	first = w.n > 0 ? xstrdup(w.v[0]) : NULL;
+	strv_free(w.v);
+	return first;
+}
+
+void
+local_start_describe(const struct study_trial *t, struct buf *text)
+{
+	struct strv w = { 0 };
+
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return;
+	launcher_words(&w, t, t->command[0]);
+	about(t, &w, text);
+	strv_free(w.v);
+}
+
+/* ---- the start ----------------------------------------------------------- */
 
 static char **local_command(
     const struct local *, const struct launch_spec *, const char *dir);
@@ -252,7 +538,7 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	struct local_gpu_key key;
 	struct local_gpu_lock_fds locks = local_gpu_names_lock_fds(
 	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
-	char **env = local_env(l, spec, dir);
+	char **env = env_make(l, spec, dir);
 	struct proc_ref supervisor;
 	struct local_attempt *a;
 	int r = 0, socket;
@@ -315,7 +601,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	else if (r == 0)
 		r = dirs_make(spec, dir, &folder, e);
 	if (r == 0 && folder == FOLDER_OLD &&
-	    local_foreign_run(spec, dir, &aside)) {
+	    local_reconcile_foreign_run(spec, dir, &aside)) {
 		local_attempt_follow(l, spec)->aside = aside;
 		free(dir);
 		return 0;
@@ -362,7 +648,7 @@ local_command(
 	struct strv w = { 0 };
 
 	if (spec->settings->launcher != STUDY_LAUNCHER_NONE)
-		local_ranks_command(&w, l, spec, dir);
+		ranks_command(&w, l, spec, dir);
 	if (l->pack.size > 0) {
 		local_pack_command(&w, l, spec, dir);
 		return w.v;
@@ -377,8 +663,8 @@ program_check(const struct study_trial *t, int dir_fd, const char *key,
     const char *program, struct err *e)
 {
 	char interpreter[PATH_MAX];
-	int error = exec_path_check(
-	    dir_fd, program, local_env_get(t, "PATH"), interpreter);
+	int error =
+	    exec_path_check(dir_fd, program, env_get(t, "PATH"), interpreter);
 
 	if (error == 0)
 		return 0;
@@ -399,7 +685,7 @@ program_check(const struct study_trial *t, int dir_fd, const char *key,
 static bool
 differs(const struct study_trial *t)
 {
-	const char *path = local_env_get(t, "PATH");
+	const char *path = env_get(t, "PATH");
 
 	return strpbrk(t->command[0], "{}") != NULL ||
 	       (path != NULL && strpbrk(path, "{}") != NULL);
@@ -429,7 +715,7 @@ local_start_preflight(const struct study_trial *t, struct err *e)
 			(void)close(dir_fd);
 		return rc;
 	}
-	launcher = local_ranks_launcher(t);
+	launcher = ranks_launcher(t);
 	if (launcher != NULL)
 		rc = program_check(t, dir_fd, "trial.launcher", launcher, e);
 	if (rc == 0 && !differs(t))

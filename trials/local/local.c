@@ -5,14 +5,17 @@
  */
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/spawn.h"
 #include "src/model/plugin-options.h"
@@ -21,6 +24,89 @@
 #include "trials/local/local-internal.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/proc.h"
+
+/* ---- slots: by GPUs, cores and open files -------------------------------- */
+
+enum {
+	SLOTS_MAX = 65536,
+	FILES_EACH = 3,
+	FILES_OTHER = 128 /* the store, the loop, clients */
+};
+
+static int64_t
+cores(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == -1)
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+/*
+ * Each attempt that is followed needs three descriptors.  The soft limit is
+ * raised only when it is too low, because trials inherit it.  If the hard limit
+ * is too low, fewer attempts run at once: without descriptors the ends of
+ * trials could not be read.
+ */
+static int64_t
+files_allow(int64_t slots)
+{
+	rlim_t want = (rlim_t)slots * FILES_EACH + FILES_OTHER;
+	struct rlimit files;
+	int64_t fit;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
+		return slots;
+	files.rlim_cur = files.rlim_max < want ? files.rlim_max : want;
+	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+		log_warn("local",
+		    "the limit on open files cannot be raised: %s",
+		    strerror(errno));
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
+		return slots;
+	fit = ((int64_t)files.rlim_cur - FILES_OTHER) / FILES_EACH;
+	if (fit < 1)
+		fit = 1;
+	log_warn("local",
+	    "%lld of %lld trials run at once: the limit on open files is %llu "
+	    "(ulimit -n)",
+	    (long long)fit, (long long)slots,
+	    (unsigned long long)files.rlim_cur);
+	return fit;
+}
+
+/* Count again after the number of usable GPUs changed. */
+static void
+slots_count(struct local *l, int64_t places)
+{
+	int64_t pack = l->pack.size > 0 ? l->pack.size : 1;
+	int64_t n;
+
+	n = places >= 0 ? places * pack : (l->cores > 0 ? l->cores : 1) * pack;
+	if (l->parallel > 0 && (places < 0 || l->parallel < n))
+		n = l->parallel;
+	if (places < 0)
+		places = (n + pack - 1) / pack;
+	/* The number of places stays fixed while GPUs appear and disappear. */
+	if (l->pack.places == 0)
+		l->pack.places = (int)(places > 0 ? places : 1);
+	l->slots = (int)files_allow(n > SLOTS_MAX ? SLOTS_MAX : n);
+}
+
+/*
+ * Number of trials that fit on this machine.  places: as
+ * local_gpu_capacity.
+ */
+static void
+slots_open(struct local *l, const struct launch_env *env, int64_t places)
+{
+	l->parallel = env->parallel;
+	l->cores = cores() / study_cores(env->settings);
+	slots_count(l, places);
+}
+
+/* ---- inotify ------------------------------------------------------------- */
 
 enum {
 	POLL_MS = 1000, /* inotify is a hint; this is the truth */
@@ -118,6 +204,7 @@ static void
 local_collect(void *ctx)
 {
 	struct local *l = ctx;
+	struct launch_event slots = { .kind = LAUNCH_SLOTS };
 	bool more = false, away = local_state_dir_moved(l);
 	size_t i, kept = 0;
 
@@ -141,7 +228,10 @@ local_collect(void *ctx)
 	l->n = kept;
 	local_pack_reap(l);
 	local_supervisor_reap(l);
-	local_gpu_flush(l);
+	if (local_gpu_flush(l)) {
+		slots_count(l, local_gpu_capacity(l));
+		launcher_emit(&l->source, &slots);
+	}
 	if (more)
 		loop_wake(l->loop);
 	if (l->soon)
@@ -230,13 +320,13 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	if (local_pack_open(l, env, e) != 0 ||
 	    local_gpu_open(l, env, e) == -1 ||
 	    spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e) != 0 ||
-	    local_ranks_find(l, env->settings, e) != 0 ||
+	    local_start_find_ranks(l, env->settings, e) != 0 ||
 	    metric_patterns_new(&l->rules, env->settings, e) != 0) {
 		local_close(l);
 		return -1;
 	}
 	ears_open(l);
-	local_slots_open(l, env, local_gpu_capacity(l));
+	slots_open(l, env, local_gpu_capacity(l));
 	l->ahead.gpus = local_gpu_capacity(l) >= 0;
 	*ctx = l;
 	return 0;
@@ -335,7 +425,7 @@ const struct launcher launcher_local = {
 	.check = local_check,
 	.gpus = local_gpu_plan,
 	.replicas = replicas,
-	.starts = local_ranks_describe,
+	.starts = local_start_describe,
 	.attempt_gpus = local_attempt_gpus,
 	.finds = local_start_preflight,
 	.continues = true,

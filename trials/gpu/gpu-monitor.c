@@ -1,6 +1,7 @@
 /*
  * Queries a long-lived hpotune-gpu process for snapshots, one at a time, and
- * restarts it if it hangs, exits or sends invalid data.
+ * restarts it if it hangs, exits or sends invalid data.  Probes of the health of
+ * a GPU are processes of their own.
  */
 
 #include <inttypes.h>
@@ -9,14 +10,141 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "src/base/capture.h"
+#include "src/base/coproc.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/base/coproc.h"
 #include "src/base/spawn.h"
+#include "trials/gpu/gpu-monitor.h"
 #include "trials/gpu/gpu-snapshot-build.h"
-#include "trials/gpu/gpu-monitor-internal.h"
 #include "trials/gpu/gpu-snapshot.h"
+
+struct gpu_monitor {
+	struct loop *loop;
+	char *program;
+	gpu_monitor_cb *cb;
+	void *arg;
+	struct coproc *peer; /* NULL: not started */
+	struct buf heard; /* incomplete line */
+	struct loop_timer *limit; /* time limit of the pending query */
+	struct loop_timer *again; /* delays the next start */
+	int64_t seq; /* of the last query */
+	int64_t asked; /* pending query, 0 = none */
+	int64_t waiting; /* query not sent yet, 0 = none */
+	/* time of the last answer of this process, 0 = none */
+	int64_t answered_ms;
+	int64_t pause_ms; /* delay of the next start */
+	int64_t patience_ms;
+	char *why; /* why it was killed */
+	struct gpu_monitor_probe *probes;
+};
+
+/* ---- health probes ------------------------------------------------------- */
+
+/*
+ * Separate programs that check whether a GPU works.  CUDA may hang on a broken
+ * one, so each is limited to a minute.
+ */
+
+enum { PROBE_MS = 60 * 1000, PROBE_SAYS_MOST = 4096 };
+
+struct gpu_monitor_probe {
+	struct gpu_monitor *watch;
+	struct gpu_monitor_probe *next;
+	struct capture *child;
+	char uuid[GPU_UUID];
+	gpu_monitor_probe_cb *cb;
+	void *arg;
+};
+
+static void
+probe_unlink(struct gpu_monitor_probe *p)
+{
+	struct gpu_monitor_probe **at = &p->watch->probes;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+}
+
+/* The clause it printed, or what became of it. */
+static void
+probe_why(char why[GPU_WHY], int status, const char *out, const char *killed)
+{
+	char text[GPU_WHY * 2];
+	size_t n = strcspn(out, "\n");
+
+	if (killed[0] != '\0')
+		(void)snprintf(text, sizeof text, "its probe: %s", killed);
+	else if (WIFSIGNALED(status))
+		(void)snprintf(text, sizeof text,
+		    "its probe was killed by signal %d", WTERMSIG(status));
+	else if (n > 0)
+		(void)snprintf(text, sizeof text, "%.*s", (int)n, out);
+	else
+		(void)snprintf(text, sizeof text,
+		    "its probe ended with status %d", WEXITSTATUS(status));
+	gpu_snapshot_set_text(why, GPU_WHY, text);
+}
+
+static void
+on_probe(void *arg, int status, const char *out, size_t len, const char *killed)
+{
+	struct gpu_monitor_probe *p = arg;
+	bool good =
+	    status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	char why[GPU_WHY] = "";
+
+	(void)len;
+	probe_unlink(p);
+	if (!good)
+		probe_why(why, status, out, killed);
+	p->cb(p->arg, p->uuid, good, why);
+	free(p);
+}
+
+int
+gpu_monitor_probe(struct gpu_monitor *w, const char *uuid,
+    gpu_monitor_probe_cb *cb, void *arg, struct err *e)
+{
+	char *argv[] = { w->program, (char *)"probe", (char *)uuid, NULL };
+	const struct capture_spec spec = { .argv = argv,
+		.timeout_ms = PROBE_MS,
+		.most = PROBE_SAYS_MOST,
+		.mute = true };
+	struct gpu_monitor_probe *p;
+
+	for (p = w->probes; p != NULL; p = p->next)
+		if (strcmp(p->uuid, uuid) == 0)
+			return err_set(
+			    e, ERR_BUSY, "%s is being probed already", uuid);
+	p = xcalloc(1, sizeof *p);
+	*p = (struct gpu_monitor_probe){
+		.watch = w, .next = w->probes, .cb = cb, .arg = arg
+	};
+	gpu_snapshot_set_text(p->uuid, sizeof p->uuid, uuid);
+	if (capture_start(&p->child, w->loop, &spec, on_probe, p, e) != 0) {
+		free(p);
+		return -1;
+	}
+	w->probes = p;
+	return 0;
+}
+
+static void
+probes_end(struct gpu_monitor *w)
+{
+	struct gpu_monitor_probe *p;
+
+	while ((p = w->probes) != NULL) {
+		w->probes = p->next;
+		capture_kill(p->child);
+		free(p);
+	}
+}
+
+/* ---- queries ------------------------------------------------------------- */
 
 /*
  * A query takes milliseconds, except one that opens NVML: without the
@@ -193,7 +321,7 @@ gpu_monitor_free(struct gpu_monitor *w)
 {
 	if (w == NULL)
 		return;
-	gpu_health_probes_end(w);
+	probes_end(w);
 	coproc_free(w->peer, 0);
 	loop_timer_free(w->limit);
 	loop_timer_free(w->again);

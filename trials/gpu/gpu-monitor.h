@@ -39,8 +39,8 @@ void gpu_monitor_patience(struct gpu_monitor *, int64_t ms);
  * a minute.  One at a time per GPU; freed with the monitor.
  */
 typedef void
-gpu_health_probe_cb(void *arg, const char *uuid, bool good, const char *why);
-int gpu_health_probe(struct gpu_monitor *, const char *uuid,
-    gpu_health_probe_cb *, void *arg, struct err *);
+gpu_monitor_probe_cb(void *arg, const char *uuid, bool good, const char *why);
+int gpu_monitor_probe(struct gpu_monitor *, const char *uuid,
+    gpu_monitor_probe_cb *, void *arg, struct err *);
 
 #endif /* HPOTUNE_GPU_MONITOR_H */

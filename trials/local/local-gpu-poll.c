@@ -495,7 +495,7 @@ probe(void *arg, const char *uuid)
 
 	if (g->simulated)
 		answer_add(g, uuid, true, "");
-	else if (gpu_health_probe(g->watch, uuid, on_probe, g, &e) != 0)
+	else if (gpu_monitor_probe(g->watch, uuid, on_probe, g, &e) != 0)
 		answer_add(g, uuid, false, e.text);
 }
 

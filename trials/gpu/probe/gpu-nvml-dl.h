@@ -120,10 +120,4 @@ struct nvml_calls {
 	int (*events_free)(struct nvml_events *);
 };
 
-/*
- * Load the library of $HPOTUNE_NVML, else from the usual places.  Returns a
- * handle for dlclose, or NULL with the error set.
- */
-void *gpu_nvml_dl_open(struct nvml_calls *, struct err *);
-
 #endif /* HPOTUNE_GPU_NVML_DL_H */

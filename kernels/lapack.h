@@ -1,6 +1,6 @@
 /*
- * The functions of LAPACK that are used, on column-major matrices of which only
- * the lower triangle is used.  Called by LAPACK's own names, because some
+ * The linear algebra that is used, on column-major matrices of which only the
+ * lower triangle is used.  LAPACK is called by its own names, because some
  * builds of OpenBLAS lack LAPACKE.
  */
 
@@ -11,6 +11,12 @@
 
 /* Steps of jitter that a factorisation may take: 1e-10 … 1e-4 of the signal. */
 enum { LAPACK_JITTER_STEPS = 7 };
+
+/*
+ * Of so many rows triangles are inverted and squared here: OpenBLAS has a price
+ * for each call, which is most of what such a triangle takes.
+ */
+enum { LAPACK_SMALL = 64 };
 
 double lapack_jitter(int step);
 /* a = l l'.  0, or -1 when a is not positive definite. */

@@ -12,9 +12,9 @@
  */
 typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE inline __attribute__((always_inline))
 
-INLINE void
+static INLINE void
 gp_tile_numbers_distance(const struct gp_coordinates *s,
     const double *restrict c, const double *restrict z, double *restrict r2)
 {
@@ -38,7 +38,7 @@ gp_tile_numbers_distance(const struct gp_coordinates *s,
 }
 
 /* Squared distances to a group, which begins at z. */
-INLINE void
+static INLINE void
 gp_tile_any_distance(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict z, double *restrict r2)
 {
@@ -51,7 +51,7 @@ gp_tile_any_distance(const struct gp_coordinates *s, const double *restrict c,
 			r2[i] += z[j * STRIP + i] != c[j] ? s->scale[j] : 0;
 }
 
-INLINE double
+static INLINE double
 gp_tile_sum(const double *l)
 {
 	return ((l[0] + l[4]) + (l[2] + l[6])) +
@@ -59,7 +59,7 @@ gp_tile_sum(const double *l)
 }
 
 /* Whether the local variation reaches one of the group. */
-INLINE int
+static INLINE int
 gp_tile_any_local(const struct gp_coordinates *s, const double *r2)
 {
 	double least[GROUP / 2];
@@ -157,7 +157,7 @@ dot_best(const double *k, const double *w, size_t to)
 }
 
 /* What a pair weighs: 0 at and above the diagonal, and behind the last row. */
-INLINE void
+static INLINE void
 gp_tile_weights(const struct gp_tile_pairs *p, size_t from, size_t to,
     double *restrict w, double *restrict local)
 {

@@ -1,5 +1,5 @@
 /*
- * The device backend of gp-sweep.c: the CUDA version of gp-top.c. Pruning is
+ * The device backend of gp-sweep.c: the CUDA version of gp-predict.c. Pruning is
  * decided on the host from scores; the columns of the remaining candidates are
  * gathered into the other buffer.
  */

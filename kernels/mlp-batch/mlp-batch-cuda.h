@@ -12,7 +12,7 @@ extern "C" {
 #include "kernels/mlp-batch/mlp-internal.h"
 }
 
-/* A slot on the device; activations as in mlp-slot.h. */
+/* A slot on the device; activations as in mlp-batch.c. */
 struct mlp_view {
 	struct mlp_layout shape;
 	struct mlp_hyper hyper;

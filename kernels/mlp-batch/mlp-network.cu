@@ -143,7 +143,7 @@ place_kernel(struct mlp_launch b, float *x, size_t n, size_t width)
 			x[row * width + j] = 0;
 }
 
-/* ReLU, dropout and the constant, as slot_bend() of mlp-network.c. */
+/* ReLU, dropout and the constant, as slot_bend() of mlp-batch.c. */
 static __device__ __forceinline__ float
 bent(const struct mlp_view *v, const struct mlp_layout_step *turn, size_t l,
     size_t row, size_t unit, float y, bool train)

@@ -473,7 +473,7 @@ slurm_allocation_unsent(
 		    (a->host != job && (a->host != NULL || a->claimed)))
 			continue;
 		slurm_allocation_leave(a);
-		slurm_submit_unsent(a, refused, why);
+		slurm_unsent(a, refused, why);
 	}
 	slurm_stray_add(s, job->name);
 	folder_remove(job);

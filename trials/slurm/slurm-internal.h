@@ -199,6 +199,12 @@ int slurm_options_read(struct slurm_settings *, const struct study_trial *,
 void slurm_options_free(struct slurm_settings *);
 int slurm_options_check(
     const struct study_trial *, const struct option_value *, struct err *);
+/* Processes of a trial on all its nodes. */
+int
+slurm_options_replicas(const struct study_trial *, const struct option_value *);
+/* The same of its GPUs. */
+int64_t
+slurm_options_gpus(const struct study_trial *, const struct option_value *);
 /* The words of sbatch that depend on the study alone. */
 void slurm_options_words(const struct slurm_settings *, struct strv *);
 
@@ -209,6 +215,11 @@ void slurm_phase(struct slurm_attempt *, enum slurm_phase);
 void slurm_look_soon(struct slurm *);
 /* One that has ended, or was given up: its job is cancelled when it is seen. */
 void slurm_stray_add(struct slurm *, const char *name);
+/*
+ * Not sent: the attempt ends as if it had not been placed.  refused: no other
+ * one would be accepted.
+ */
+void slurm_unsent(struct slurm_attempt *, bool refused, const char *why);
 /* Append it to those that are followed. */
 void slurm_follow(struct slurm *, struct slurm_attempt *);
 
@@ -262,26 +273,10 @@ int slurm_script_write(const struct slurm *, const struct launch_spec *,
     const char *dir, struct err *);
 /* HPOTUNE_DEADLINE, for the script of a job. */
 void slurm_script_put_deadline(struct buf *, const struct slurm_settings *);
+/* What starts the processes of a trial, for the plan of a study. */
+void slurm_script_describe(const struct study_trial *, struct buf *);
 /* The text as one word of a shell. */
 void slurm_script_put_quoted(struct buf *, const char *);
-
-/* slurm-ranks.c: trials of several processes. */
-/* A word of the shell for the argument with the cores of the trial. */
-#define SLURM_RANKS_CPUS "cpus=${SLURM_CPUS_ON_NODE:-0}"
-/* Ranks of one node; 0 = unknown. */
-int64_t
-slurm_ranks_per_node(const struct slurm_settings *, const struct study_trial *);
-int slurm_ranks_check(
-    const struct slurm_settings *, const struct study_trial *, struct err *);
-int
-slurm_ranks_replicas(const struct study_trial *, const struct option_value *);
-/* GPUs of a trial on all its nodes. */
-int64_t
-slurm_ranks_gpus(const struct study_trial *, const struct option_value *);
-void slurm_ranks_describe(const struct study_trial *, struct buf *);
-/* The words between the supervisor and the command of an attempt. */
-void slurm_ranks_command(struct strv *, const struct slurm *,
-    const struct launch_spec *, const char *dir);
 
 /*
  * slurm-allocation.c: jobs of several trials (trials_per_job).  Their files are
@@ -313,20 +308,6 @@ void slurm_allocation_close(struct slurm *);
 /* The uuid of a trial that such a job holds; "" = of none. */
 void slurm_allocation_holds(const char *dir, char *uuid, size_t n);
 
-/* slurm-submit.c: sbatch. */
-void slurm_submit_next(struct slurm *);
-/*
- * Not sent: the attempt ends as if it had not been placed.  refused: no other
- * one would be accepted.
- */
-void slurm_submit_unsent(struct slurm_attempt *, bool refused, const char *why);
-void slurm_submit_on_timer(void *);
-void slurm_submit_on_slots_timer(void *);
-/* Inside collect: read the answer of sbatch. */
-void slurm_submit_read(struct slurm *);
-/* Inside collect: offer one slot more from time to time after a quota. */
-void slurm_submit_slots(struct slurm *);
-
 /* slurm-program.c: Slurm's programs, run to their end. */
 enum slurm_refusal {
 	SLURM_REFUSAL_UNCLEAR, /* the job may be there */
@@ -356,19 +337,13 @@ bool slurm_queue_boot(struct slurm *, int64_t after_ms, int64_t *at_s);
 /* … and cancel what is to be cancelled, in one call. */
 void slurm_queue_cancel(struct slurm *);
 
-/*
- * slurm-who.c: who has cancelled its job, by sacct; false: the query runs, and
- * the attempt is examined again.
- */
-bool slurm_who(struct slurm_attempt *, char *who, size_t n);
-/*
- * Read an answer of sacct, rows of NAME|STATE: true and the name of the user,
- * or "": the job is not said to be cancelled.
- */
-bool slurm_who_read(const char *out, const char *name, char *who, size_t n);
-
 /* slurm-look.c: compare one attempt with its files and its row. */
 void slurm_look(struct slurm_attempt *);
+/*
+ * Read an answer of sacct, rows of NAME|STATE: true and the name of the user who
+ * has cancelled the job, or "": it is not said to be cancelled.
+ */
+bool slurm_look_who(const char *out, const char *name, char *who, size_t n);
 
 /* slurm-tail.c: read new output; true: more is available at once. */
 bool slurm_tail(struct slurm_attempt *, bool final);

@@ -1,5 +1,7 @@
 /* The options of the backend block, and the words of sbatch made of them. */
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,73 @@
 #include "src/base/json/json.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
+#include "trials/process/exec-path.h"
+#include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
+
+/* ---- the processes of a trial, and its GPUs ------------------------------ */
+
+/* Ranks of one node; 0 = unknown. */
+static int64_t
+ranks_per_node(const struct slurm_settings *set, const struct study_trial *t)
+{
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return 1;
+	if (t->processes > 0)
+		return t->processes;
+	if (set->n_gpus > 1)
+		return set->n_gpus;
+	return set->nodes > 1 ? 1 : 0;
+}
+
+/* Ranks of one node; 0 = unknown. */
+static int
+ranks_check(const struct slurm_settings *set, const struct study_trial *t,
+    struct err *e)
+{
+	if (t->servers > 0 && set->nodes > 1)
+		return err_set(e, ERR_USAGE,
+		    "trial.parameter_servers are for one node: expected "
+		    "nodes 1");
+	if (set->per_job > 1 &&
+	    (set->nodes > 1 || t->launcher == STUDY_LAUNCHER_SRUN))
+		return err_set(e, ERR_USAGE,
+		    "trials_per_job: a job of several trials has one node: "
+		    "expected nodes 1, and not the launcher srun");
+	return 0;
+}
+
+int
+slurm_options_replicas(
+    const struct study_trial *t, const struct option_value *values)
+{
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	int n = 0;
+
+	if (slurm_options_read(&set, t, values, &e) != 0)
+		return 1;
+	n = (int)(set.tasks * set.nodes);
+	slurm_options_free(&set);
+	return n;
+}
+
+int64_t
+slurm_options_gpus(
+    const struct study_trial *t, const struct option_value *values)
+{
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	int64_t n;
+
+	if (slurm_options_read(&set, t, values, &e) != 0)
+		return 0;
+	n = set.n_gpus * set.nodes;
+	slurm_options_free(&set);
+	return n;
+}
+
+/* ---- options ------------------------------------------------------------- */
 
 enum {
 	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */
@@ -223,7 +291,7 @@ slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
 	    dir_read(set, get(values, "dir"), e) == 0 &&
 	    gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
 	    extra_read(set, get(values, "extra")->json, e) == 0) {
-		set->tasks = slurm_ranks_per_node(set, trial);
+		set->tasks = ranks_per_node(set, trial);
 		if (set->tasks > 1)
 			set->cpus = (set->cpus + set->tasks - 1) / set->tasks;
 		return 0;
@@ -442,7 +510,7 @@ slurm_options_check(const struct study_trial *trial,
 
 	if (slurm_options_read(&set, trial, values, e) != 0)
 		return -1;
-	rc = slurm_ranks_check(&set, trial, e);
+	rc = ranks_check(&set, trial, e);
 	if (rc == 0)
 		rc = cluster_check(&set, e);
 	if (rc == 0)

@@ -1,5 +1,7 @@
 /* The scripts of an attempt: its environment, its job, its packed program. */
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,166 @@
 #include "src/model/study/study.h"
 #include "trials/node/node.h"
 #include "trials/pack/pack-trial.h"
+#include "trials/process/exec-path.h"
+#include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
+
+/* ---- trials of several processes ----------------------------------------- */
+
+/*
+ * The words before their command.  On one node they are those of a local trial;
+ * on several, srun or mpirun starts hpotune-ranks before each rank.
+ */
+
+/* A word of the shell for the argument with the cores of the trial. */
+#define RANKS_CPUS "cpus=${SLURM_CPUS_ON_NODE:-0}"
+
+/* Whether ranks are started through a program that reaches other nodes. */
+static bool
+is_far(const struct slurm_settings *set, const struct study_trial *t)
+{
+	return t->launcher == STUDY_LAUNCHER_SRUN ||
+	       (set->nodes > 1 && t->launcher != STUDY_LAUNCHER_NONE);
+}
+
+static void
+number_word(struct strv *w, const char *name, int64_t number)
+{
+	strv_add(w, xasprintf("%s=%lld", name, (long long)number));
+}
+
+/* Where modules may define torchrun, it is taken to be there. */
+static bool
+has_torchrun(const struct slurm_settings *set)
+{
+	char interpreter[PATH_MAX];
+
+	return set->setup != NULL || exec_path_check(AT_FDCWD, "torchrun",
+					 getenv("PATH"), interpreter) == 0;
+}
+
+static void
+srun_words(struct strv *w, const struct slurm_settings *set,
+    const struct study_trial *t, int64_t per_node)
+{
+	int64_t cpus = set->cpus;
+
+	strv_add(w, xstrdup("srun"));
+	number_word(w, "--nodes", set->nodes);
+	number_word(w, "--ntasks", per_node * set->nodes);
+	number_word(w, "--ntasks-per-node", per_node);
+	/* Where one task starts all ranks of its node. */
+	cpus *= set->tasks / per_node;
+	if (cpus > 0)
+		number_word(w, "--cpus-per-task", cpus);
+	strv_add(w, xstrdup("--distribution=block"));
+	strv_add(w, xstrdup("--export=ALL"));
+	strv_add(w, xstrdup("--input=none"));
+	/* hpotune-ranks ends the others, with a grace. */
+	strv_add(w, xstrdup("--kill-on-bad-exit=0"));
+	strv_add(w, xstrdup("--wait=0"));
+	if (t->launcher != STUDY_LAUNCHER_SRUN)
+		strv_add(w, xstrdup("--mpi=none"));
+}
+
+/* The launcher that is started once, before hpotune-ranks of each rank. */
+static void
+launcher_words(struct strv *w, const struct slurm_settings *set,
+    const struct study_trial *t, const char *command)
+{
+	int64_t n = set->tasks;
+
+	switch (t->launcher) {
+	case STUDY_LAUNCHER_NONE:
+		break;
+	case STUDY_LAUNCHER_RANKS:
+	case STUDY_LAUNCHER_SRUN:
+		if (is_far(set, t))
+			srun_words(w, set, t, n);
+		break;
+	case STUDY_LAUNCHER_TORCHRUN:
+		if (is_far(set, t))
+			srun_words(w, set, t, 1);
+		else
+			ranks_words_torchrun(
+			    w, command, has_torchrun(set), 1, n);
+		break;
+	case STUDY_LAUNCHER_MPIRUN:
+		strv_add(w, xstrdup("mpirun"));
+		strv_add(w, xstrdup("-np"));
+		strv_add(w, xasprintf("%lld", (long long)(n * set->nodes)));
+		break;
+	}
+}
+
+/* hpotune-ranks in one of its modes, up to "--". */
+static void
+ranks_words(struct strv *w, const struct slurm *s, const char *mode,
+    const char *dir, int64_t processes)
+{
+	strv_add(w, xstrdup(s->ranks));
+	strv_add(w, xstrdup(mode));
+	strv_add(w, xasprintf("dir=%s", dir));
+	number_word(w, "processes", processes);
+	if (is_far(&s->set, s->trial))
+		number_word(w, "nodes", s->set.nodes);
+	number_word(w, "grace-ms", s->trial->grace_ms);
+}
+
+/* The words between the supervisor and the command of an attempt. */
+static void
+ranks_command(struct strv *w, const struct slurm *s,
+    const struct launch_spec *spec, const char *dir)
+{
+	const struct study_trial *t = spec->settings;
+	int64_t n = s->set.tasks, all = n * s->set.nodes;
+	bool own = t->launcher == STUDY_LAUNCHER_RANKS && !is_far(&s->set, t);
+
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return;
+	ranks_words(w, s, own ? "start" : "launcher", dir, all);
+	number_word(w, "servers", t->servers);
+	number_word(w, "ports", t->servers == 0 ? 1 : 1 + n + t->servers);
+	number_word(w, "place", spec->slot);
+	/* The shell puts in the number. */
+	strv_add(w, xstrdup(RANKS_CPUS));
+	strv_add(w, xstrdup("--"));
+	if (own)
+		return;
+	launcher_words(w, &s->set, t, spec->argv[0]);
+	if (t->launcher == STUDY_LAUNCHER_TORCHRUN && is_far(&s->set, t)) {
+		ranks_words(w, s, "node", dir, all);
+		strv_add(w, xstrdup("--"));
+		ranks_words_torchrun(
+		    w, spec->argv[0], has_torchrun(&s->set), s->set.nodes, n);
+	}
+	ranks_words(w, s, "each", dir, all);
+	strv_add(w, xstrdup("--"));
+}
+
+void
+slurm_script_describe(const struct study_trial *t, struct buf *text)
+{
+	switch (t->launcher) {
+	case STUDY_LAUNCHER_NONE:
+		break;
+	case STUDY_LAUNCHER_RANKS:
+		buf_puts(text, "hpotune-ranks in the job, by srun over "
+			       "several nodes");
+		break;
+	case STUDY_LAUNCHER_TORCHRUN:
+		buf_puts(text, "torchrun on each node of the job");
+		break;
+	case STUDY_LAUNCHER_MPIRUN:
+		buf_puts(text, "mpirun in the job");
+		break;
+	case STUDY_LAUNCHER_SRUN:
+		buf_puts(text, "srun in the job");
+		break;
+	}
+}
+
+/* ---- the environment and the scripts ------------------------------------- */
 
 /* 'it'\''s' */
 void
@@ -202,11 +363,11 @@ put_ranks(struct buf *b, const struct slurm *s, const struct launch_spec *spec,
 	struct strv w = { 0 };
 	size_t i;
 
-	slurm_ranks_command(&w, s, spec, dir);
+	ranks_command(&w, s, spec, dir);
 	for (i = 0; i < w.n; i++) {
 		buf_putc(b, ' ');
 		/* The one word that the shell replaces. */
-		if (strcmp(w.v[i], SLURM_RANKS_CPUS) == 0)
+		if (strcmp(w.v[i], RANKS_CPUS) == 0)
 			buf_puts(b, w.v[i]);
 		else
 			slurm_script_put_quoted(b, w.v[i]);

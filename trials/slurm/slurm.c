@@ -1,12 +1,13 @@
 /*
- * The launcher for Slurm: the job of an attempt is its supervisor.  Callbacks
- * of squeue and sbatch keep the answer until collect(); the files of all
- * attempts are looked at by a timer.
+ * The launcher for Slurm: the job of an attempt is its supervisor, and jobs are
+ * submitted one after the other.  Callbacks of squeue and sbatch keep the answer
+ * until collect(); the files of all attempts are looked at by a timer.
  */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/capture.h"
@@ -14,9 +15,377 @@
 #include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
-#include "trials/shim/shim.h"
 #include "trials/metric-files/metric-files.h"
+#include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
+
+/* ---- submitting ---------------------------------------------------------- */
+
+/*
+ * One sbatch at a time.  The answer may be lost although the job was accepted: it
+ * is then looked for by its name, and submitted again only when two queries did
+ * not show it.  A job that comes up later finds the claim of the other one and
+ * ends.
+ */
+
+enum { PAUSE_MIN_MS = 1000, PAUSE_MAX_MS = 60000, SLOTS_MS = 60000 };
+
+/* The last line, without sbatch's own words before it. */
+static void
+words_of(const char *out, const char *why, char *text, size_t n)
+{
+	const char *line = out, *at, *end = out + strlen(out);
+
+	if (*out == '\0') {
+		(void)snprintf(text, n, "sbatch: %s",
+		    *why != '\0' ? why : "it printed nothing");
+		return;
+	}
+	while (end > out && end[-1] == '\n')
+		end--;
+	for (at = out; at < end; at++)
+		if (*at == '\n')
+			line = at + 1;
+	if (strncmp(line, "sbatch: error: ", 15) == 0)
+		line += 15;
+	if (strncmp(line, "Batch job submission failed: ", 29) == 0)
+		line += 29;
+	(void)snprintf(text, n, "%.*s%s%s", (int)(end - line), line,
+	    *why != '\0' ? ": " : "", why);
+}
+
+/* "JOBID" or "JOBID;CLUSTER" in a line of its own; other lines are warnings. */
+static int64_t
+id_of(const char *out)
+{
+	const char *line = out;
+	int64_t id;
+	char *end;
+
+	while (*line != '\0') {
+		id = strtoll(line, &end, 10);
+		if (end != line && id > 0 && strchr("\n;", *end) != NULL)
+			return id;
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return 0;
+}
+
+static void
+slots_set(struct slurm *s, int slots)
+{
+	struct launch_event ev = { .kind = LAUNCH_SLOTS };
+
+	if (slots == s->slots)
+		return;
+	s->slots = slots;
+	launcher_emit(&s->source, &ev);
+}
+
+void
+slurm_unsent(struct slurm_attempt *a, bool refused, const char *why)
+{
+	struct slurm *s = a->slurm;
+	struct err e = ERR_INIT;
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	int rc = slurm_folder_abandon(a->dir, a->uuid, &e);
+
+	/* An earlier submit of it that looked lost has started after all. */
+	if (rc == 1) {
+		slurm_phase(a, SLURM_SENT);
+		return;
+	}
+	if (rc == -1) {
+		slurm_phase(a, SLURM_LOOK);
+		return;
+	}
+	if (a->is_job) {
+		slurm_allocation_unsent(a, refused, why);
+		return;
+	}
+	slurm_stray_add(s, a->name);
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.not_yet = true;
+	ev.u.exit.refused = refused;
+	ev.u.exit.started_us = ev.u.exit.ended_us = loop_wall_us(s->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
+	slurm_phase(a, SLURM_OVER);
+	launcher_emit(&a->source, &ev);
+}
+
+static void
+on_quota(struct slurm_attempt *a, const char *text)
+{
+	struct slurm *s = a->slurm;
+	int others = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		others += s->attempts[i]->phase == SLURM_SENT &&
+			  !s->attempts[i]->is_job;
+	slurm_unsent(a, false, text);
+	slots_set(s, others > 0 ? others : 1);
+	loop_timer_set(s->slots_timer, SLOTS_MS);
+}
+
+static int64_t
+pause_ms(int failures)
+{
+	int64_t ms =
+	    failures < 7 ? PAUSE_MIN_MS << (failures - 1) : PAUSE_MAX_MS;
+
+	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+}
+
+static void
+on_down(struct slurm_attempt *a, const char *text)
+{
+	struct slurm *s = a->slurm;
+
+	slurm_phase(a, SLURM_DUE);
+	s->submit.failures++;
+	loop_timer_set(s->submit.timer, pause_ms(s->submit.failures));
+	if (!s->submit.noted)
+		launcher_note(&a->source, LAUNCH_WARNING,
+		    "Slurm does not answer (%s): jobs are submitted when it "
+		    "does; those that run go on",
+		    text);
+	s->submit.noted = true;
+}
+
+/* No other node is left: trials that have not begun may use all again. */
+static void
+guests_forgive(struct slurm *s)
+{
+	struct err e = ERR_INIT;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->attempts[i]->is_guest && !s->attempts[i]->claimed)
+			(void)slurm_folder_forgive(s->attempts[i], &e);
+}
+
+static void
+on_refused(struct slurm_attempt *a, const char *out, const char *text)
+{
+	struct err e = ERR_INIT;
+	char excluded[1024], why[320];
+
+	switch (
+	    *out != '\0' ? slurm_program_refusal(out) : SLURM_REFUSAL_UNCLEAR) {
+	case SLURM_REFUSAL_UNCLEAR:
+		launcher_note(&a->source, LAUNCH_WARNING,
+		    "sbatch: %s: its job may have been accepted all the same, "
+		    "and is looked for by its name %s",
+		    text, a->name);
+		slurm_phase(a, SLURM_LOOK);
+		slurm_queue_ask(a->slurm, true);
+		break;
+	case SLURM_REFUSAL_DOWN:
+		on_down(a, text);
+		break;
+	case SLURM_REFUSAL_QUOTA:
+		on_quota(a, text);
+		break;
+	case SLURM_REFUSAL_NODES:
+		slurm_folder_excluded(a, excluded, sizeof excluded);
+		if (*excluded != '\0' && slurm_folder_forgive(a, &e) == 0) {
+			if (a->is_job)
+				guests_forgive(a->slurm);
+			launcher_note(&a->source, LAUNCH_WARNING,
+			    "without the nodes %s that failed under it there "
+			    "is none left: they are used again",
+			    excluded);
+			slurm_phase(a, SLURM_DUE);
+			break;
+		}
+		/* Nodes that are down, or unknown after a restart. */
+		slurm_unsent(a, false, text);
+		break;
+	case SLURM_REFUSAL_WRONG:
+		(void)snprintf(why, sizeof why,
+		    "Slurm does not accept such jobs: %s", text);
+		slurm_unsent(a, true, why);
+		break;
+	}
+}
+
+static void
+on_accepted(struct slurm_attempt *a, int64_t id)
+{
+	struct slurm *s = a->slurm;
+	struct launch_event ev = { .kind = LAUNCH_ACCEPTED };
+
+	if (s->submit.noted)
+		launcher_note(&a->source, LAUNCH_INFO, "Slurm answers again");
+	s->submit.failures = 0;
+	s->submit.noted = false;
+	a->id = id;
+	slurm_phase(a, SLURM_SENT);
+	if (a->is_job)
+		slurm_look_soon(s);
+	else
+		launcher_emit(&a->source, &ev);
+	slurm_queue_ask(s, false);
+}
+
+/* From the loop: events are only for collect. */
+static void
+on_answer(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct slurm *s = arg;
+
+	(void)len;
+	s->submit.child = NULL;
+	s->submit.status = status;
+	s->submit.out = xstrdup(out);
+	s->submit.why = xstrdup(why);
+	fail_point("slurm.after_sbatch");
+	loop_wake(s->loop);
+}
+
+/* Inside collect: read the answer of sbatch. */
+static void
+submit_read(struct slurm *s)
+{
+	struct slurm_attempt *a;
+	char text[256];
+	int64_t id;
+
+	if (s->submit.out == NULL)
+		return;
+	a = slurm_find(s, s->submit.trial, s->submit.attempt);
+	id = s->submit.status == 0 ? id_of(s->submit.out) : 0;
+	words_of(s->submit.out, s->submit.why, text, sizeof text);
+	if (a != NULL && a->phase == SLURM_SENDING) {
+		if (id > 0)
+			on_accepted(a, id);
+		else
+			on_refused(a, s->submit.out, text);
+	}
+	free(s->submit.out);
+	free(s->submit.why);
+	s->submit.out = s->submit.why = NULL;
+}
+
+/*
+ * sbatch without our environment, which the job has in a file.  It is not
+ * --export=NIL, with which a node runs a login shell of the user before each
+ * job, and delays or refuses the job when that shell does.
+ */
+static void
+put_sbatch(struct strv *argv)
+{
+	static const char *const kept[] = { "SLURM_", "SBATCH_",
+		"PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "TZ=",
+		"LD_LIBRARY_PATH=" };
+	size_t i, k, n = sizeof kept / sizeof kept[0];
+
+	strv_add(argv, xstrdup("env"));
+	for (i = 0; environ[i] != NULL; i++) {
+		for (k = 0; k < n; k++)
+			if (strncmp(environ[i], kept[k], strlen(kept[k])) == 0)
+				break;
+		if (k < n || *environ[i] == '=')
+			continue;
+		/* The names alone: others see the arguments. */
+		strv_add(argv, xstrdup("-u"));
+		strv_add(argv, xstrndup(environ[i], strcspn(environ[i], "=")));
+	}
+	strv_add(argv, xstrdup("sbatch"));
+}
+
+static struct strv
+command(const struct slurm_attempt *a)
+{
+	struct strv argv = { 0 };
+	char excluded[1024];
+
+	put_sbatch(&argv);
+	strv_add(&argv, xstrdup("--parsable"));
+	strv_add(&argv, xstrdup("--no-requeue"));
+	strv_add(&argv, xasprintf("--job-name=%s", a->name));
+	strv_add(&argv, xasprintf("--comment=%s", a->uuid));
+	strv_add(&argv, xstrdup("--export=ALL"));
+	strv_add(&argv, xstrdup("--open-mode=append"));
+	strv_add(&argv, xasprintf("--output=%s/slurm.out", a->dir));
+	strv_add(&argv, xasprintf("--chdir=%s", a->dir));
+	slurm_options_words(&a->slurm->set, &argv);
+	slurm_folder_excluded(a, excluded, sizeof excluded);
+	if (*excluded != '\0')
+		strv_add(&argv, xasprintf("--exclude=%s", excluded));
+	strv_add(&argv, xasprintf("%s/job.sh", a->dir));
+	return argv;
+}
+
+static void
+submit(struct slurm_attempt *a)
+{
+	struct slurm *s = a->slurm;
+	struct strv argv = command(a);
+	const struct capture_spec spec = {
+		.argv = argv.v, .timeout_ms = SLURM_TOOL_MS, .both = true
+	};
+	struct err e = ERR_INIT;
+
+	fail_point("slurm.before_sbatch");
+	slurm_phase(a, SLURM_SENDING);
+	s->submit.trial = a->source.trial;
+	s->submit.attempt = a->source.attempt;
+	if (capture_start(&s->submit.child, s->loop, &spec, on_answer, s, &e) ==
+	    -1) {
+		s->submit.child = NULL;
+		on_down(a, e.text);
+	}
+	strv_free(argv.v);
+}
+
+/* Sbatch. */
+static void
+submit_next(struct slurm *s)
+{
+	size_t i;
+
+	if (s->submit.child != NULL || s->hold ||
+	    loop_timer_pending(s->submit.timer))
+		return;
+	for (i = 0; i < s->n && s->submit.child == NULL; i++)
+		if (s->attempts[i]->phase == SLURM_DUE &&
+		    !s->attempts[i]->is_guest)
+			submit(s->attempts[i]);
+}
+
+static void
+on_submit_timer(void *arg)
+{
+	struct slurm *s = arg;
+
+	loop_wake(s->loop);
+}
+
+static void
+on_slots_timer(void *arg)
+{
+	struct slurm *s = arg;
+
+	s->slots_due = true;
+	loop_wake(s->loop);
+}
+
+/* One more, to see whether the limit was raised or others have finished. */
+static void
+slots_offer(struct slurm *s)
+{
+	if (!s->slots_due)
+		return;
+	s->slots_due = false;
+	slots_set(s, s->slots + 1 < s->parallel ? s->slots + 1 : s->parallel);
+	if (s->slots < s->parallel)
+		loop_timer_set(s->slots_timer, SLOTS_MS);
+}
+
+/* ---- attempts ------------------------------------------------------------ */
 
 enum {
 	LOOK_MIN_MS = 500, /* between two looks at the files of an attempt */
@@ -152,8 +521,8 @@ slurm_collect(void *ctx)
 
 	fail_point("slurm.before_collect");
 	notes_tell(s);
-	slurm_submit_read(s);
-	slurm_submit_slots(s);
+	submit_read(s);
+	slots_offer(s);
 	slurm_queue_read(s);
 	if (s->look_due) {
 		s->look_due = false;
@@ -170,7 +539,7 @@ slurm_collect(void *ctx)
 	s->n = kept;
 	slurm_allocation_place(s);
 	slurm_queue_cancel(s);
-	slurm_submit_next(s);
+	submit_next(s);
 }
 
 static void
@@ -259,9 +628,8 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	s->trial = env->settings;
 	s->hold = env->hold;
 	s->look_timer = loop_timer_new(s->loop, on_look, s);
-	s->slots_timer =
-	    loop_timer_new(s->loop, slurm_submit_on_slots_timer, s);
-	s->submit.timer = loop_timer_new(s->loop, slurm_submit_on_timer, s);
+	s->slots_timer = loop_timer_new(s->loop, on_slots_timer, s);
+	s->submit.timer = loop_timer_new(s->loop, on_submit_timer, s);
 	s->queue.timer = loop_timer_new(s->loop, slurm_queue_on_timer, s);
 	s->parallel = env->parallel > 0 ? (int)env->parallel
 		      : env->settings->pack > SLURM_SLOTS_DEFAULT
@@ -279,6 +647,8 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	*ctx = s;
 	return 0;
 }
+
+/* ---- the interface ------------------------------------------------------- */
 
 static int
 slurm_slots(void *ctx)
@@ -377,9 +747,9 @@ const struct launcher launcher_slurm = {
 	.about = "jobs of a Slurm cluster",
 	.options = slurm_options,
 	.check = slurm_options_check,
-	.replicas = slurm_ranks_replicas,
-	.starts = slurm_ranks_describe,
-	.attempt_gpus = slurm_ranks_gpus,
+	.replicas = slurm_options_replicas,
+	.starts = slurm_script_describe,
+	.attempt_gpus = slurm_options_gpus,
 	.continues = true,
 	.packs = true,
 	.strays = slurm_gc_strays,

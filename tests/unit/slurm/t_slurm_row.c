@@ -62,13 +62,13 @@ test_who(void)
 				  "hp-a|CANCELLED by 4294967\n";
 	char who[SLURM_WHO];
 
-	ok(slurm_who_read(out, "hp-a", who, sizeof who) &&
+	ok(slurm_look_who(out, "hp-a", who, sizeof who) &&
 		strcmp(who, "user 4294967") == 0,
 	    "who has cancelled a job, by its name");
-	ok(slurm_who_read(out, "hp-a-1", who, sizeof who) &&
+	ok(slurm_look_who(out, "hp-a-1", who, sizeof who) &&
 		strcmp(who, "root") == 0,
 	    "a user by name");
-	ok(!slurm_who_read("hp-a|CANCELLED\nx\n", "hp-a", who, sizeof who),
+	ok(!slurm_look_who("hp-a|CANCELLED\nx\n", "hp-a", who, sizeof who),
 	    "a state without a user");
 }
 

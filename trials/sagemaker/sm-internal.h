@@ -1,8 +1,8 @@
 /*
  * The sagemaker launcher: declarations shared by its files.
  *
- *	sagemaker.c		the interface of the launcher
- *	sm-open.c		open and close
+ *	sagemaker.c		the interface of the launcher; checkpoints that do not
+ *				reach S3
  *	sm-events.c		events kept until collect
  *	sm-code-upload.c	the code folder to S3, once
  *	sm-create.c		create and adopt; the note of it; the table of failures
@@ -12,7 +12,6 @@
  *	sm-job-status.c		state and end of a job (no I/O)
  *	sm-owner-errors.c	problems of the account (no I/O)
  *	sm-quota.c		how many jobs may run at once
- *	sm-checkpoint-watch.c	warns when checkpoints do not reach S3
  *	sm-gpu-usage.c		GPU use, from CloudWatch
  *	sm-gc.c			jobs without an owner; sm-doctor.c
  */
@@ -393,9 +392,6 @@ void sm_events_accepted(struct sm_attempt *);
 bool sm_owner_errors_why(char *why, size_t n, const struct sm_settings *,
     const char *code, const char *message);
 
-/* sagemaker.c */
-extern const struct launcher launcher_sagemaker;
-
 /* sm-bill.c */
 /* A description, or a status in the list, shows its phase. */
 void sm_bill_described(struct sm_attempt *, const struct sm_job *);
@@ -408,18 +404,15 @@ void sm_warm_pool_add(struct sm_attempt *);
 void sm_warm_pool_on_timer(void *sm);
 void sm_warm_pool_close(struct sm *);
 
-/* sm-open.c */
-int sm_open(void **, const struct launch_env *, struct err *);
+/* sagemaker.c */
+extern const struct launcher launcher_sagemaker;
 void sm_close(void *);
 /* Open only client and settings, for gc and doctor. */
 int sm_open_client(struct sm *, const struct launch_env *, struct err *);
 /* The account number in an ARN, a new text, or NULL. */
 char *sm_open_arn_account(const char *arn);
-void sm_attempt_free(struct sm_attempt *);
-
-/* sm-spec-copy.c: a copy that outlives start; free with sm_spec_free. */
-struct launch_spec *sm_spec_copy(const struct launch_spec *);
-void sm_spec_copy_free(struct launch_spec *);
+/* The job of an attempt exists: its copy of the spec is not needed. */
+void sm_spec_free(struct launch_spec *);
 
 /* sm-code-upload.c */
 /* Upload the code; attempts in SM_CODE continue afterwards. */
@@ -472,10 +465,6 @@ void sm_quota_ended(struct sm_attempt *);
 void sm_quota_plan(struct sm *, struct sm_plan *, int capacity);
 int sm_quota_slots(const struct sm *);
 void sm_quota_probe(void *sm);
-
-/* sm-checkpoint-watch.c */
-void sm_checkpoint_watch_poll(void *sm);
-void sm_checkpoint_watch_report(struct sm_attempt *);
 
 /* sm-gpu-usage.c */
 /* It trains: query its GPU use at intervals. */

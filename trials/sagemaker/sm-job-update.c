@@ -558,7 +558,7 @@ sm_job_update_seen(struct sm_attempt *a, const struct sm_job *job)
 		sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
 		watch_up(a);
 	}
-	sm_spec_copy_free(a->spec);
+	sm_spec_free(a->spec);
 	free(a->body);
 	a->spec = NULL;
 	a->body = NULL;

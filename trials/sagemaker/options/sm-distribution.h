@@ -57,10 +57,8 @@ const struct sm_distribution *sm_distribution_row(const struct sm_settings *);
 const char *sm_dist_text(const struct sm_settings *, const char *key);
 /*
  * Find the program of a command that the toolkit can start: argument number *at
- * ends in .py, preceded by Python at most, and followed only by {params} and
- * --NAME=VALUE. sm_distribution_find examines only the program.
+ * ends in .py, preceded by Python at most.
  */
-int sm_distribution_command(char *const *argv, size_t *at, struct err *);
 int sm_distribution_find(char *const *argv, size_t *at, struct err *);
 /* Whether a program is a Python: "python3", "/usr/bin/python3.11". */
 bool sm_distribution_is_python(const char *program);

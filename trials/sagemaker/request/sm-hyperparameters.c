@@ -18,6 +18,148 @@
 #include "trials/sagemaker/request/sm-hyperparameters.h"
 #include "trials/sagemaker/request/sm-request.h"
 
+/* ---- those for the toolkit ----------------------------------------------- */
+
+/* Of the launcher's row in sm-distribution.c, and the path of the program. */
+
+static void
+member_put(struct buf *b, bool *first, const char *key, const char *json)
+{
+	if (!*first)
+		buf_putc(b, ',');
+	*first = false;
+	json_put_string(b, key);
+	buf_putc(b, ':');
+	json_put_string(b, json);
+}
+
+/* A text, which is JSON inside the string that every value is. */
+static void
+member_put_text(struct buf *b, bool *first, const char *key, const char *text)
+{
+	struct buf json = { 0 };
+
+	json_put_string(&json, text);
+	member_put(b, first, key, buf_str(&json));
+	buf_free(&json);
+}
+
+static const char *
+type_name(const struct sm_request *r)
+{
+	const struct sm_settings *s = r->settings;
+	const char *group = sm_dist_text(s, "group");
+	size_t i;
+
+	if (r->plan->type != NULL)
+		return r->plan->type->name;
+	for (i = 0; group != NULL && i < s->n_groups; i++)
+		if (strcmp(s->groups[i].name, group) == 0)
+			return s->groups[i].type.name;
+	return s->n_groups > 0 ? s->groups[0].type.name : "";
+}
+
+static void
+dist_put_parameters(
+    struct buf *b, const struct sm_settings *s, bool *first, const char *key)
+{
+	const struct json *j = json_get(s->dist, "parameters");
+	struct buf json = { 0 };
+
+	if (j != NULL)
+		json_write(&json, j);
+	member_put(b, first, key, j != NULL ? buf_str(&json) : "{}");
+	buf_free(&json);
+}
+
+static void
+dist_put_row(struct buf *b, const struct sm_request *r, bool *first,
+    const char *key, enum sm_from from)
+{
+	const struct sm_settings *s = r->settings;
+	const char *options = sm_dist_text(s, "custom_mpi_options");
+	bool torch = false;
+	char count[24];
+
+	switch (from) {
+	case SM_FROM_NOWHERE:
+		break;
+	case SM_FROM_TRUE:
+		member_put(b, first, key, "true");
+		break;
+	case SM_FROM_FALSE:
+		member_put(b, first, key, "false");
+		break;
+	case SM_FROM_TYPE:
+		member_put_text(b, first, key, type_name(r));
+		break;
+	case SM_FROM_PER_HOST:
+		(void)snprintf(count, sizeof count, "%d", s->per_host);
+		if (s->per_host > 0)
+			member_put(b, first, key, count);
+		break;
+	case SM_FROM_MPI_OPTIONS:
+		member_put_text(b, first, key, options != NULL ? options : "");
+		break;
+	case SM_FROM_PARAMETERS:
+		dist_put_parameters(b, s, first, key);
+		break;
+	case SM_FROM_TORCH:
+		if (s->dist != NULL)
+			(void)json_bool(
+			    json_get(s->dist, "torch_distributed"), &torch);
+		if (torch)
+			member_put(b, first, key, "true");
+		break;
+	}
+}
+
+/* Script mode: where the program is and what the job is called. */
+static void
+script_put(struct buf *b, const struct sm_request *r, bool *first)
+{
+	const struct sm_settings *s = r->settings;
+	struct err ignored = ERR_INIT;
+	size_t at = 0;
+	char *uri;
+
+	(void)sm_distribution_find(r->spec->argv, &at, &ignored);
+	member_put_text(b, first, "sagemaker_program",
+	    sm_distribution_program(s, r->spec->argv[at]));
+	uri = xasprintf("s3://%s/%s/code.tar.gz", s->bucket, r->code_key);
+	member_put_text(b, first, "sagemaker_submit_directory", uri);
+	free(uri);
+	member_put(b, first, "sagemaker_container_log_level", "20");
+	member_put_text(b, first, "sagemaker_job_name", r->job);
+	member_put_text(b, first, "sagemaker_region", r->region);
+}
+
+/* Append the hyperparameters for the toolkit, as members of an object. */
+static void
+toolkit_put(struct buf *b, const struct sm_request *r, bool *first)
+{
+	const struct sm_distribution *row = sm_distribution_row(r->settings);
+	const char *group = sm_dist_text(r->settings, "group");
+	struct buf list = { 0 };
+	size_t i;
+
+	if (!row->toolkit)
+		return;
+	script_put(b, r, first);
+	for (i = 0; row->hp[i].key != NULL; i++)
+		dist_put_row(b, r, first, row->hp[i].key, row->hp[i].from);
+	if (group == NULL)
+		return;
+	buf_putc(&list, '[');
+	json_put_string(&list, group);
+	buf_putc(&list, ']');
+	member_put(
+	    b, first, "sagemaker_distribution_instance_groups", buf_str(&list));
+	buf_free(&list);
+}
+
+/* ---- members of the request ---------------------------------------------- */
+
 /* The hyperparameter by which a tuning job names its objective. */
 #define TUNED "_tuning_objective_metric"
 
@@ -225,7 +367,7 @@ arguments_put(struct json_writer *w, const struct json *params,
 	if (sm_distribution_find(argv, &at, e) != 0)
 		return -1;
 	from = at + 1;
-	sm_distribution_put(&own, r, &first);
+	toolkit_put(&own, r, &first);
 	for (p = buf_str(&own); *p != '\0'; p++)
 		n += strncmp(p, "\"sagemaker_", 11) == 0;
 	while (rc == 0 && argv[++at] != NULL) {

@@ -76,8 +76,6 @@ int sm_job_request_put(struct buf *, const struct sm_request *, struct err *);
 void sm_script_vars_put(struct buf *, const struct sm_request *);
 /* Processes per host of a type; 0: the entry script counts the devices. */
 int sm_plan_per_host(const struct sm_settings *, const char *type);
-/* Append the hyperparameters for the toolkit, as members of an object. */
-void sm_distribution_put(struct buf *, const struct sm_request *, bool *first);
 /* The entry script. */
 extern const char sm_run_sh[];
 

@@ -701,7 +701,7 @@ aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
 	if (aws_config_open(
 		&aws->config, env->env, env->profile, env->region, e) != 0)
 		return -1;
-	if (aws_region_ask(aws->config, e) != 0)
+	if (cred_region_ask(aws->config, e) != 0)
 		return -1;
 	ca = aws_config_ca_bundle(aws->config);
 	if (http_open(&aws->http, aws->loop, ca, e) != 0)

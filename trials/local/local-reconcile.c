@@ -25,7 +25,6 @@
 #include "trials/pack/pack-trial.h"
 #include "trials/process/attempt-status.h"
 #include "trials/process/cgroup.h"
-#include "trials/process/descendants.h"
 #include "trials/process/last-line.h"
 #include "trials/process/proc-environ.h"
 #include "trials/process/proc.h"
@@ -678,7 +677,7 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 	if (c->cgroup[0] != '\0')
 		(void)cgroup_kill(c->cgroup);
 	for (i = 0; i < KILL_ROUNDS; i++)
-		if (descendants_kill(a->supervisor.pid) == 0)
+		if (proc_kill_descendants(a->supervisor.pid) == 0)
 			break;
 	if (proc_signal(&a->supervisor, SIGKILL) == 0 && !a->overdue) {
 		a->overdue = true;

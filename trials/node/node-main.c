@@ -26,7 +26,7 @@
 #include "src/base/mem.h"
 #include "trials/node/node.h"
 #include "trials/process/args.h"
-#include "trials/process/descendants.h"
+#include "trials/process/proc.h"
 #include "trials/process/proc-environ.h"
 #include "trials/shim/shim.h"
 
@@ -642,7 +642,7 @@ main(int argc, char **argv)
 	n.busy_ms = clock_boot_ms();
 	node_run(&n);
 	pack_close(&n);
-	(void)descendants_kill(getpid());
+	(void)proc_kill_descendants(getpid());
 	free(n.places);
 	free(n.gpu_names);
 	free(n.gpu_list);

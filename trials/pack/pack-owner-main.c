@@ -27,7 +27,6 @@
 #include "trials/pack/pack.h"
 #include "trials/process/attempt-record.h"
 #include "trials/process/cgroup.h"
-#include "trials/process/descendants.h"
 #include "trials/process/proc-environ.h"
 #include "trials/process/proc.h"
 #include "trials/process/transient-error.h"
@@ -237,7 +236,7 @@ sweep(struct pack *p)
 		(void)kill(-g->pid, SIGKILL);
 		(void)kill(g->pid, SIGKILL);
 	}
-	(void)descendants_kill(getpid());
+	(void)proc_kill_descendants(getpid());
 	g->sweep_at_ms = p->now_ms + g->sweep_wait_ms;
 	g->sweep_wait_ms = g->sweep_wait_ms * 2 < SWEEP_MAX_MS
 			       ? g->sweep_wait_ms * 2

@@ -175,11 +175,7 @@ bool pack_members_unresponsive(const struct pack *);
 /* Whether any seat has a member. */
 bool pack_members_occupied(const struct pack *);
 
-/*
- * pack-member-main.c, pack-owner-main.c: the two commands; return exit
- * statuses.
- */
-int pack_member_main(char **args);
+/* pack-owner-main.c: the command "serve"; its exit status. */
 int pack_owner_main(struct pack *);
 
 /* pack-main.c */

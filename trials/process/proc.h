@@ -63,5 +63,10 @@ void proc_each(bool (*fn)(void *arg, pid_t), void *arg);
  * before and after a reference to it is open.  False: not sent.
  */
 bool proc_kill(pid_t, bool (*is_one)(void *arg, pid_t), void *arg);
+/*
+ * SIGKILL to every current descendant of root, which must be a subreaper.
+ * Returns their number.
+ */
+int proc_kill_descendants(pid_t root);
 
 #endif /* HPOTUNE_PROC_H */

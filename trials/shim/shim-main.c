@@ -28,7 +28,6 @@
 #include "src/base/fail.h"
 #include "trials/process/args.h"
 #include "trials/process/cgroup.h"
-#include "trials/process/descendants.h"
 #include "trials/process/exec-path.h"
 #include "trials/process/proc.h"
 #include "trials/process/transient-error.h"
@@ -473,7 +472,7 @@ kill_all(struct shim *s)
 		(void)kill(-s->pid, SIGKILL);
 		(void)kill(s->pid, SIGKILL);
 	}
-	(void)descendants_kill(getpid());
+	(void)proc_kill_descendants(getpid());
 }
 
 /* A stop that is asked for by a file. */

@@ -72,8 +72,6 @@ bool aws_config_flag(
 /*
  * A key of a service in [services name]; *there: whether that section exists.
  */
-const char *aws_config_services(const struct aws_config *, const char *name,
-    const char *service, const char *key, bool *there);
 const char *aws_config_ca_bundle(const struct aws_config *);
 
 struct aws_endpoint {

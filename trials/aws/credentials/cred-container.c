@@ -92,7 +92,7 @@ read_token(const struct aws_config *c, char **token, struct err *e)
 	    aws_config_env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
 
 	*token = NULL;
-	if (path != NULL && cred_assume_token_file(token, path, e) != 0)
+	if (path != NULL && cred_chain_token_file(token, path, e) != 0)
 		return -1;
 	if (path == NULL && value != NULL)
 		*token = xstrdup(value);

@@ -71,7 +71,6 @@ struct cred_sts {
 	char *role; /* for messages */
 	bool sign;
 };
-void cred_sts_fini(struct cred_sts *);
 
 /* An HTTP service of the machine: container or instance. */
 struct cred_endpoint {
@@ -144,18 +143,13 @@ void cred_chain_later(
 int64_t cred_chain_now_s(const struct cred_chain *);
 
 /* One place each. */
-enum cred_try cred_assume_role(struct cred_chain *);
-enum cred_try cred_assume_web(struct cred_chain *);
 enum cred_try cred_process(struct cred_chain *);
 enum cred_try cred_container(struct cred_chain *);
 enum cred_try cred_imds(struct cred_chain *);
 enum cred_try cred_imds_region(struct cred_chain *);
 
-/* Assume the role of a profile with the keys found so far. */
-enum cred_try cred_assume_profile(struct cred_chain *, const char *profile);
-
 /* Read a token from a file, trimmed; free with cred_keys_wipe. */
-int cred_assume_token_file(char **, const char *path, struct err *);
+int cred_chain_token_file(char **, const char *path, struct err *);
 void cred_keys_wipe(char *);
 /* Split a command line as a shell does; NULL if a quote is not closed. */
 char **cred_process_split(const char *);

@@ -49,6 +49,6 @@ int64_t cred_expiry_s(const struct cred *);
  * If no region is configured: query that of the EC2 instance and set it in the
  * config.  Blocks for some seconds at most; -1: none found.
  */
-int aws_region_ask(struct aws_config *, struct err *);
+int cred_region_ask(struct aws_config *, struct err *);
 
 #endif /* HPOTUNE_CRED_H */

@@ -22,12 +22,6 @@ bool metric_line_add(struct metric_line *, const char *name, size_t len,
     const struct metric_number *);
 /* Reject the line: clear it, set why, return false. */
 bool metric_line_refuse(struct metric_line *, const char *why);
-/*
- * Read a line of the formats (bits of study_lines).  False: it is none.
- * step: of JSON lines, NULL = "step".
- */
-bool metric_formats_read(struct metric_line *, unsigned formats,
-    const char *step, const char *line, size_t len);
 /* Match a line without tag against the patterns. */
 bool metric_patterns_match(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);

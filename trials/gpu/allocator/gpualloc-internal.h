@@ -183,10 +183,6 @@ void gpualloc_observe_owners(struct gpualloc *, size_t i, int64_t now_ms);
 void gpualloc_state_update(struct gpualloc *, size_t i, int64_t now_ms);
 void gpualloc_state_update_all(struct gpualloc *, int64_t now_ms);
 
-/* gpualloc-release.c */
-void gpualloc_release_check(
-    struct gpualloc *, size_t i, int64_t seq, int64_t now_ms);
-
 /* gpualloc-health.c */
 void gpualloc_health_quarantine(struct gpualloc *, struct gpualloc_gpu *,
     int64_t now_ms, const char *, ...) __attribute__((format(printf, 4, 5)));
@@ -203,15 +199,5 @@ void gpualloc_health_faults(
 /* An attempt has ended on it: count immediate failures in a row. */
 void gpualloc_health_streak(struct gpualloc *, struct gpualloc_gpu *,
     int64_t trial, const struct gpualloc_end *, int64_t now_ms);
-
-/* gpualloc-usage.c */
-/* Integrate the use of a GPU from its previous values to the current ones. */
-void gpualloc_usage_observe(
-    struct gpualloc *, size_t i, const struct gpu_device *now, int64_t now_ms);
-/* All GPUs of a snapshot were processed. */
-void gpualloc_usage_observed(struct gpualloc *);
-/* Add the time since the last snapshot, with its values. */
-void
-gpualloc_usage_end(struct gpualloc *, struct gpualloc_hold *, int64_t now_ms);
 
 #endif /* HPOTUNE_GPUALLOC_INTERNAL_H */

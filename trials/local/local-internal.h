@@ -241,8 +241,6 @@ bool local_attempt_watch_claim(struct local_attempt *, const struct claim *);
 void local_attempt_signal(struct local_attempt *);
 
 /* local-state-dir.c */
-/* Whether its file system can punch holes. */
-bool local_state_dir_can_punch(const char *state_dir);
 void local_state_dir_open(struct local *, const char *state_dir);
 void local_state_dir_close(struct local *);
 /* Check whether it was moved; true: it is not at its path. */
@@ -304,7 +302,6 @@ void local_ahead_wait(struct local *);
 bool local_ahead_take(struct local *, const char *trial_dir);
 
 /* local-supervisor.c: supervisors that have no attempt. */
-void local_supervisor_open(struct local *);
 void local_supervisor_close(struct local *);
 /* After a start: start some soon, unless there are enough. */
 void local_supervisor_wait(struct local *);

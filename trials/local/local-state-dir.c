@@ -63,20 +63,3 @@ local_state_dir_was_moved(const struct local *l, int64_t us)
 	return l->home.back_us != 0 && us >= l->home.away_us &&
 	       us <= l->home.back_us;
 }
-
-/* Whether the file system of the state directory can punch holes. */
-bool
-local_state_dir_can_punch(const char *state_dir)
-{
-	int fd = open(state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	bool can;
-
-	if (fd == -1)
-		return true;
-	can = pwrite(fd, "x", 1, 0) == 1 &&
-	      (fallocate(
-		   fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1) == 0 ||
-		  errno != EOPNOTSUPP);
-	(void)close(fd);
-	return can;
-}

@@ -129,17 +129,12 @@ on_reap(void *arg)
 }
 
 void
-local_supervisor_open(struct local *l)
-{
-	l->supervisors.timer = loop_timer_new(l->loop, on_wait, l);
-	l->supervisors.reaper = loop_timer_new(l->loop, on_reap, l);
-}
-
-void
 local_supervisor_wait(struct local *l)
 {
 	struct local_supervisors *v = &l->supervisors;
 
+	if (v->timer == NULL)
+		v->timer = loop_timer_new(l->loop, on_wait, l);
 	if (!v->off && !loop_timer_pending(v->timer))
 		loop_timer_set(v->timer, WAIT_MS);
 }
@@ -168,6 +163,8 @@ local_supervisor_reap(struct local *l)
 		if (waitpid(v->late[i], &status, WNOHANG) == 0)
 			v->late[kept++] = v->late[i];
 	v->n_late = kept;
+	if (kept > 0 && v->reaper == NULL)
+		v->reaper = loop_timer_new(l->loop, on_reap, l);
 	if (kept > 0 && !loop_timer_pending(v->reaper))
 		loop_timer_set(v->reaper, REAP_MS);
 }

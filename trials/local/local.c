@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -289,6 +290,23 @@ local_close(void *ctx)
 	free(l);
 }
 
+/* Whether the file system of the state directory can punch holes. */
+static bool
+can_punch(const char *state_dir)
+{
+	int fd = open(state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	bool can;
+
+	if (fd == -1)
+		return true;
+	can = pwrite(fd, "x", 1, 0) == 1 &&
+	      (fallocate(
+		   fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1) == 0 ||
+		  errno != EOPNOTSUPP);
+	(void)close(fd);
+	return can;
+}
+
 static int
 local_open(void **ctx, const struct launch_env *env, struct err *e)
 {
@@ -299,7 +317,6 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->loop = env->loop;
 	local_state_dir_open(l, env->state_dir);
 	local_ahead_open(l);
-	local_supervisor_open(l);
 	l->source.event = env->event;
 	l->source.arg = env->arg;
 	l->study = xstrdup(env->study);
@@ -309,8 +326,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->log_cap = (int64_t)plugin_option_number(env->options, "log_cap");
 	l->gpu_idle_ms =
 	    (int64_t)plugin_option_number(env->options, "gpu_idle") * 1000;
-	l->punch_unsupported =
-	    l->log_cap > 0 && !local_state_dir_can_punch(env->state_dir);
+	l->punch_unsupported = l->log_cap > 0 && !can_punch(env->state_dir);
 	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))
 		l->cgroup[0] = '\0';
 	local_share_open(l, env->settings);

@@ -324,9 +324,6 @@ open_launcher(void **ctx, const struct launch_env *env, struct err *e)
 	sm->times = env->times;
 	open_watch(sm);
 	sm->poll.due_ms = INT64_MAX;
-	sm->poll.timer = loop_timer_new(sm->loop, sm_poll_on_timer, sm);
-	sm->code.timer = loop_timer_new(sm->loop, sm_code_upload_on_timer, sm);
-	sm->pools.timer = loop_timer_new(sm->loop, sm_warm_pool_on_timer, sm);
 	sm->cap_timer = loop_timer_new(sm->loop, sm_quota_probe, sm);
 	sm->checkpoint_timer = loop_timer_new(sm->loop, checkpoints_look, sm);
 	*ctx = sm;
@@ -452,8 +449,6 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->cursor = spec->cursor;
 	a->up = a->trained = a->placed = spec->up;
 	a->missing_ms = -1;
-	a->timer = loop_timer_new(sm->loop, sm_create_on_timer, a);
-	a->usage.timer = loop_timer_new(sm->loop, sm_gpu_usage_on_timer, a);
 	a->stop_timer = loop_timer_new(sm->loop, on_stop_timer, a);
 	a->sync_ms = a->phase_ms = loop_now_ms(sm->loop);
 	sm_quota_plan(sm, &a->plan, spec->past.capacity);
@@ -471,12 +466,11 @@ start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (a != NULL)
 		return 0;
 	a = attempt_add(sm, spec);
-	if (sm_create_note_dir(a, e) != 0) {
+	if (sm_create_queue(a, e) != 0) {
 		sm->n--;
 		attempt_free(a);
 		return -1;
 	}
-	sm_create_queue(a);
 	return 0;
 }
 
@@ -517,8 +511,7 @@ adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (a != NULL)
 		return ADOPT_ALIVE;
 	a = attempt_add(sm, spec);
-	if (sm_create_note_dir(a, e) != 0 ||
-	    sm_create_adopt(a, loop_wall_us(sm->loop) / 1000000, e) != 0) {
+	if (sm_create_adopt(a, loop_wall_us(sm->loop) / 1000000, e) != 0) {
 		sm->n--;
 		attempt_free(a);
 		return ADOPT_UNKNOWN;

@@ -408,19 +408,8 @@ code_pack(struct sm *sm)
 	strv_free(argv);
 }
 
-void
-sm_code_upload_start(struct sm *sm)
-{
-	if (sm->code.step != SM_CODE_NONE)
-		return;
-	if (sm->set->code != NULL)
-		code_pack(sm);
-	else
-		code_head(sm);
-}
-
-void
-sm_code_upload_on_timer(void *arg)
+static void
+on_timer(void *arg)
 {
 	struct sm *sm = arg;
 
@@ -428,6 +417,19 @@ sm_code_upload_on_timer(void *arg)
 		return;
 	sm->code.step = SM_CODE_NONE;
 	sm_code_upload_start(sm);
+}
+
+void
+sm_code_upload_start(struct sm *sm)
+{
+	if (sm->code.step != SM_CODE_NONE)
+		return;
+	if (sm->code.timer == NULL)
+		sm->code.timer = loop_timer_new(sm->loop, on_timer, sm);
+	if (sm->set->code != NULL)
+		code_pack(sm);
+	else
+		code_head(sm);
 }
 
 void

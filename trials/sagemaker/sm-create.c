@@ -105,12 +105,6 @@ dir_make(const char *path, int above, struct err *e)
 	return rc;
 }
 
-int
-sm_create_note_dir(const struct sm_attempt *a, struct err *e)
-{
-	return dir_make(a->dir, 2, e);
-}
-
 static int
 create_note_write(int dir, const char *text)
 {
@@ -197,8 +191,9 @@ may_act(const struct sm_attempt *a)
 	return loop_now_ms(a->sm->loop) < a->may_act_until_ms;
 }
 
-void
-sm_create_queue(struct sm_attempt *a)
+/* Send its Create, once the code is in S3. */
+static void
+code_await(struct sm_attempt *a)
 {
 	a->state = SM_CODE;
 	if (a->sm->hold)
@@ -231,7 +226,7 @@ born(struct sm_attempt *a)
 	sm_events_note(a->sm, a, LAUNCH_INFO, "training job %s created: %s%s",
 	    a->job, p->type != NULL ? p->type->name : "instance groups",
 	    p->spot ? ", spot" : "");
-	sm_poll_describe_in(a, sm_ms(a->sm, SM_LIST_SOON_S));
+	loop_timer_set(a->timer, sm_ms(a->sm, SM_LIST_SOON_S));
 	sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
 	if (a->stop)
 		sm_job_update_stop(a);
@@ -418,14 +413,14 @@ sm_create_pump(struct sm *sm)
 	}
 }
 
-void
-sm_create_on_timer(void *arg)
+static void
+on_timer(void *arg)
 {
 	struct sm_attempt *a = arg;
 
 	switch (a->state) {
 	case SM_CODE:
-		sm_create_queue(a);
+		code_await(a);
 		break;
 	case SM_QUEUED:
 		sm_create_pump(a->sm);
@@ -443,6 +438,23 @@ sm_create_on_timer(void *arg)
 	}
 }
 
+/* Its folder with the parents, and its timer. */
+static int
+begin(struct sm_attempt *a, struct err *e)
+{
+	a->timer = loop_timer_new(a->sm->loop, on_timer, a);
+	return dir_make(a->dir, 2, e);
+}
+
+int
+sm_create_queue(struct sm_attempt *a, struct err *e)
+{
+	if (begin(a, e) != 0)
+		return -1;
+	code_await(a);
+	return 0;
+}
+
 int
 sm_create_adopt(struct sm_attempt *a, int64_t wall_s, struct err *e)
 {
@@ -451,6 +463,8 @@ sm_create_adopt(struct sm_attempt *a, int64_t wall_s, struct err *e)
 	int64_t age_ms;
 	struct sm_create_note mark;
 
+	if (begin(a, e) != 0)
+		return -1;
 	sm_create_note_get(&mark, a);
 	/*
 	 * In another region or account the job would not be found, and would be
@@ -481,7 +495,7 @@ quarantine(struct sm_attempt *a)
 		return;
 	}
 	a->state = SM_ABANDON;
-	sm_poll_describe_in(a, pause < left ? pause : left);
+	loop_timer_set(a->timer, pause < left ? pause : left);
 }
 
 void
@@ -499,12 +513,12 @@ sm_create_absent(struct sm_attempt *a)
 		quarantine(a);
 	else if (a->state == SM_SENT && ++a->misses < SM_MISSING_TIMES)
 		/* Create reported that it exists. */
-		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->misses));
+		loop_timer_set(a->timer, sm_pause_ms(a->sm, a->misses));
 	else if (a->found && !may_act(a))
 		over_unrun(a, END_LOST, false,
 		    "its training job was never created, or was deleted");
 	else if (a->tries == 0)
-		sm_create_queue(a);
+		code_await(a);
 	else
 		queue_later(a);
 }

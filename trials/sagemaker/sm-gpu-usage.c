@@ -198,8 +198,8 @@ is_wanted(const struct sm_attempt *a)
 	       sm_plan_gpus(&a->plan, a->sm->set) > 0;
 }
 
-void
-sm_gpu_usage_on_timer(void *arg)
+static void
+on_timer(void *arg)
 {
 	struct sm_attempt *a = arg;
 
@@ -212,6 +212,8 @@ sm_gpu_usage_follow(struct sm_attempt *a)
 {
 	struct sm_gpu_usage *u = &a->usage;
 
+	if (u->timer == NULL)
+		u->timer = loop_timer_new(a->sm->loop, on_timer, a);
 	if (u->call == NULL && !loop_timer_pending(u->timer) && is_wanted(a))
 		loop_timer_set(u->timer, sm_ms(a->sm, USAGE_S));
 }
@@ -221,7 +223,8 @@ sm_gpu_usage_last(struct sm_attempt *a)
 {
 	struct sm_gpu_usage *u = &a->usage;
 
-	loop_timer_stop(u->timer);
+	loop_timer_free(u->timer);
+	u->timer = NULL;
 	u->last = true;
 	if (u->call != NULL)
 		return; /* its answer will do */

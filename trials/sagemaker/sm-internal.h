@@ -401,7 +401,6 @@ bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
 /* sm-warm-pool.c */
 /* Its end was sent: query the billed time of its warm pool. */
 void sm_warm_pool_add(struct sm_attempt *);
-void sm_warm_pool_on_timer(void *sm);
 void sm_warm_pool_close(struct sm *);
 
 /* sagemaker.c */
@@ -417,11 +416,11 @@ void sm_spec_free(struct launch_spec *);
 /* sm-code-upload.c */
 /* Upload the code; attempts in SM_CODE continue afterwards. */
 void sm_code_upload_start(struct sm *);
-void sm_code_upload_on_timer(void *sm);
 void sm_code_upload_close(struct sm *);
 
 /* sm-create.c */
-void sm_create_queue(struct sm_attempt *);
+/* Make its folder, and send its Create when a lane is free. */
+int sm_create_queue(struct sm_attempt *, struct err *);
 /* Send queued Creates while lanes are free. */
 void sm_create_pump(struct sm *);
 /* Describe reports "no such job", and it was never seen. */
@@ -433,12 +432,8 @@ void sm_create_collision(struct sm_attempt *);
  * sent. -1: its job is in another region or account.
  */
 int sm_create_adopt(struct sm_attempt *, int64_t wall_s, struct err *);
-void sm_create_on_timer(void *attempt);
 /* A stop is requested while it is unknown whether the job exists. */
 void sm_create_cancel(struct sm_attempt *);
-
-/* Create the folder of the attempt and its parents. */
-int sm_create_note_dir(const struct sm_attempt *, struct err *);
 
 /* sm-job-update.c */
 /* List within this many milliseconds. */
@@ -446,8 +441,6 @@ void sm_poll_soon(struct sm *, int64_t ms);
 /* A hint that a job has changed. */
 void sm_poll_hint(struct sm *, const char *job);
 void sm_poll_describe(struct sm_attempt *);
-void sm_poll_describe_in(struct sm_attempt *, int64_t ms);
-void sm_poll_on_timer(void *sm);
 void sm_poll_close(struct sm *);
 
 /* sm-job-update.c */
@@ -471,7 +464,6 @@ void sm_quota_probe(void *sm);
 void sm_gpu_usage_follow(struct sm_attempt *);
 /* It has ended and its output is read: query once more, then sm_events_over. */
 void sm_gpu_usage_last(struct sm_attempt *);
-void sm_gpu_usage_on_timer(void *attempt);
 void sm_gpu_usage_free(struct sm_attempt *);
 
 /* sm-gc.c, sm-doctor.c, sm-tuning-job.c, sm-download.c */

@@ -64,7 +64,7 @@ on_describe(void *arg, const struct aws_answer *r)
 			    "tried again",
 			    r->message);
 		a->said_trouble = true;
-		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->tries++));
+		loop_timer_set(a->timer, sm_pause_ms(a->sm, a->tries++));
 	}
 }
 
@@ -85,12 +85,6 @@ sm_poll_describe(struct sm_attempt *a)
 	ask.body = buf_str(&body);
 	a->call = aws_json(a->sm->aws, &ask, on_describe, a);
 	buf_free(&body);
-}
-
-void
-sm_poll_describe_in(struct sm_attempt *a, int64_t ms)
-{
-	loop_timer_set(a->timer, ms);
 }
 
 /* ---- the list ------------------------------------------------------------ */
@@ -252,8 +246,8 @@ page_ask(struct sm *sm)
 	buf_free(&body);
 }
 
-void
-sm_poll_on_timer(void *arg)
+static void
+on_poll(void *arg)
 {
 	struct sm *sm = arg;
 	struct sm_poll *p = &sm->poll;
@@ -289,6 +283,8 @@ sm_poll_soon(struct sm *sm, int64_t ms)
 	if (p->due_ms <= due)
 		return;
 	p->due_ms = due;
+	if (p->timer == NULL)
+		p->timer = loop_timer_new(sm->loop, on_poll, sm);
 	loop_timer_set(p->timer, ms);
 }
 
@@ -600,8 +596,8 @@ sm_job_update_missing(struct sm_attempt *a)
 		a->missing_ms = now;
 	if (++a->misses < SM_MISSING_TIMES ||
 	    now - a->missing_ms < sm_ms(sm, SM_LOST_S)) {
-		sm_poll_describe_in(
-		    a, sm_ms(sm, SM_LOST_S) / (SM_MISSING_TIMES - 1));
+		loop_timer_set(
+		    a->timer, sm_ms(sm, SM_LOST_S) / (SM_MISSING_TIMES - 1));
 		return;
 	}
 	a->lost = true;

@@ -17,28 +17,6 @@ enum {
 	LATE_S = 900 /* maximum delay of AWS's value after its end */
 };
 
-void
-sm_warm_pool_add(struct sm_attempt *a)
-{
-	struct sm *sm = a->sm;
-	struct sm_warm_pools *p = &sm->pools;
-
-	if (!(a->idle_rate > 0) || !a->exit.priced)
-		return;
-	p->rows = xreallocarray(p->rows, p->n + 1, sizeof *p->rows);
-	p->rows[p->n] = (struct sm_warm_pool){ .trial = a->trial,
-		.attempt = a->attempt,
-		.rate = a->idle_rate,
-		.cost =
-		    a->exit.cost - a->idle_rate * (double)sm->set->keep_alive_s,
-		.since_ms = loop_now_ms(sm->loop) };
-	(void)snprintf(
-	    p->rows[p->n].job, sizeof p->rows[p->n].job, "%s", a->job);
-	p->n++;
-	if (p->call == NULL && !loop_timer_pending(p->timer))
-		loop_timer_set(p->timer, sm_ms(sm, SM_LIST_S));
-}
-
 /* The first row: settle it, or move it to the end for another query. */
 static void
 row_done(struct sm *sm, double idle_s)
@@ -80,8 +58,8 @@ on_described(void *arg, const struct aws_answer *r)
 		loop_timer_set(p->timer, sm_ms(sm, SM_LIST_S));
 }
 
-void
-sm_warm_pool_on_timer(void *arg)
+static void
+on_timer(void *arg)
 {
 	struct sm *sm = arg;
 	struct sm_warm_pools *p = &sm->pools;
@@ -95,6 +73,30 @@ sm_warm_pool_on_timer(void *arg)
 	ask.body = buf_str(&body);
 	p->call = aws_json(sm->aws, &ask, on_described, sm);
 	buf_free(&body);
+}
+
+void
+sm_warm_pool_add(struct sm_attempt *a)
+{
+	struct sm *sm = a->sm;
+	struct sm_warm_pools *p = &sm->pools;
+
+	if (!(a->idle_rate > 0) || !a->exit.priced)
+		return;
+	p->rows = xreallocarray(p->rows, p->n + 1, sizeof *p->rows);
+	p->rows[p->n] = (struct sm_warm_pool){ .trial = a->trial,
+		.attempt = a->attempt,
+		.rate = a->idle_rate,
+		.cost =
+		    a->exit.cost - a->idle_rate * (double)sm->set->keep_alive_s,
+		.since_ms = loop_now_ms(sm->loop) };
+	(void)snprintf(
+	    p->rows[p->n].job, sizeof p->rows[p->n].job, "%s", a->job);
+	p->n++;
+	if (p->timer == NULL)
+		p->timer = loop_timer_new(sm->loop, on_timer, sm);
+	if (p->call == NULL && !loop_timer_pending(p->timer))
+		loop_timer_set(p->timer, sm_ms(sm, SM_LIST_S));
 }
 
 void

@@ -443,22 +443,6 @@ slurm_allocation_lost(struct slurm_attempt *guest)
 	return now_of(guest) >= guest->unplaced_ms + SLURM_SETTLE_MS;
 }
 
-bool
-slurm_allocation_interrupted(const struct slurm_attempt *guest)
-{
-	const struct slurm_attempt *job = guest->host;
-
-	return job == NULL || strcmp(job->closing, NODE_CLOSING_TERM) == 0 ||
-	       strcmp(job->closing, NODE_CLOSING_WALL) == 0;
-}
-
-bool
-slurm_allocation_at_wall(const struct slurm_attempt *guest)
-{
-	return guest->host != NULL &&
-	       strcmp(guest->host->closing, NODE_CLOSING_WALL) == 0;
-}
-
 void
 slurm_allocation_unsent(
     struct slurm_attempt *job, bool refused, const char *why)

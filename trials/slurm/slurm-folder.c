@@ -123,8 +123,8 @@ trials_link(const struct slurm *s, struct err *e)
 	return rc;
 }
 
-int
-slurm_folder_root(struct slurm *s, const struct launch_env *env, struct err *e)
+static int
+root_make(struct slurm *s, const struct launch_env *env, struct err *e)
 {
 	if (s->set.dir == NULL) {
 		s->root = xstrdup(s->state_dir);
@@ -174,8 +174,8 @@ program_copy(const struct slurm *s, char **to, const char *variable,
 	return rc;
 }
 
-int
-slurm_folder_programs(struct slurm *s, struct err *e)
+static int
+programs_copy(struct slurm *s, struct err *e)
 {
 	int rc = program_copy(s, &s->shim, "HPOTUNE_SHIM", "hpotune-shim", e);
 
@@ -189,6 +189,12 @@ slurm_folder_programs(struct slurm *s, struct err *e)
 		rc = program_copy(
 		    s, &s->pack, "HPOTUNE_PACK", "hpotune-pack", e);
 	return rc;
+}
+
+int
+slurm_folder_open(struct slurm *s, const struct launch_env *env, struct err *e)
+{
+	return root_make(s, env, e) == 0 ? programs_copy(s, e) : -1;
 }
 
 static int
@@ -316,25 +322,17 @@ slurm_folder_make(
 }
 
 bool
-slurm_folder_made(const char *dir, const char *uuid)
+slurm_folder_made(const char *dir, const char *uuid, bool *guest)
 {
-	char text[128], theirs[64];
+	char text[128], theirs[64], word[4];
 
+	*guest = false;
 	if (!slurm_folder_read(dir, CREATE_FILE, text, sizeof text))
 		return false;
+	slurm_folder_word(text, "guest", word, sizeof word);
+	*guest = *word != '\0';
 	slurm_folder_word(text, "uuid", theirs, sizeof theirs);
 	return strcmp(theirs, uuid) == 0;
-}
-
-bool
-slurm_folder_is_guest(const char *dir)
-{
-	char text[128], guest[4];
-
-	if (!slurm_folder_read(dir, CREATE_FILE, text, sizeof text))
-		return false;
-	slurm_folder_word(text, "guest", guest, sizeof guest);
-	return *guest != '\0';
 }
 
 int
@@ -393,10 +391,4 @@ slurm_folder_exclude(struct slurm_attempt *a, const char *node)
 	    slurm_folder_write(a->trial_dir, SLURM_EXCLUDE_FILE, text, &e) ==
 		-1)
 		return;
-}
-
-int
-slurm_folder_forgive(const struct slurm_attempt *a, struct err *e)
-{
-	return slurm_folder_write(a->trial_dir, SLURM_EXCLUDE_FILE, "", e);
 }

@@ -225,18 +225,18 @@ void slurm_follow(struct slurm *, struct slurm_attempt *);
 
 /* slurm-folder.c: what is on the shared file system. */
 /*
- * The root of the study: NAME.d, or, with backend.dir, a folder there, to which
- * NAME.d/trials is then a link.
+ * Make the root of the study: NAME.d, or, with backend.dir, a folder there, to
+ * which NAME.d/trials is then a link; copy hpotune-shim to it, and the other
+ * programs of a job that are needed.
  */
-int slurm_folder_root(struct slurm *, const struct launch_env *, struct err *);
-/* Copy hpotune-shim there, and the other programs of a job that are needed. */
-int slurm_folder_programs(struct slurm *, struct err *);
+int slurm_folder_open(struct slurm *, const struct launch_env *, struct err *);
 /* The folders, the parameters, the environment and the script of the job. */
 int slurm_folder_make(struct slurm *, const struct launch_spec *, struct err *);
-/* Whether slurm_folder_make was completed for this attempt. */
-bool slurm_folder_made(const char *dir, const char *uuid);
-/* … and whether it then was to run in a job of several trials. */
-bool slurm_folder_is_guest(const char *dir);
+/*
+ * Whether slurm_folder_make was completed for this attempt; *guest: whether the
+ * attempt of this folder was then to run in a job of several trials.
+ */
+bool slurm_folder_made(const char *dir, const char *uuid, bool *guest);
 int slurm_folder_mkdir(const char *path, struct err *);
 int slurm_folder_sync(const char *dir, struct err *);
 /*
@@ -263,8 +263,6 @@ slurm_folder_word(const char *line, const char *name, char *value, size_t n);
 /* The nodes that its trial shall not use, separated by commas; "" = none. */
 void slurm_folder_excluded(const struct slurm_attempt *, char *, size_t);
 void slurm_folder_exclude(struct slurm_attempt *, const char *node);
-/* It may use them all again: 0 or -1 with the error set. */
-int slurm_folder_forgive(const struct slurm_attempt *, struct err *);
 #define SLURM_EXCLUDE_FILE "slurm-exclude"
 
 /* slurm-script.c: what a node executes. */
@@ -300,9 +298,6 @@ void slurm_allocation_adopt(struct slurm_attempt *guest);
 bool slurm_allocation_lost(struct slurm_attempt *guest);
 /* It is over, or given up: out of the folder of its job. */
 void slurm_allocation_leave(struct slurm_attempt *guest);
-/* Whether SIGTERM has ended the job, and whether before its limit. */
-bool slurm_allocation_interrupted(const struct slurm_attempt *guest);
-bool slurm_allocation_at_wall(const struct slurm_attempt *guest);
 /* When the server ends: jobs without guests are to end, too. */
 void slurm_allocation_close(struct slurm *);
 /* The uuid of a trial that such a job holds; "" = of none. */
@@ -326,7 +321,6 @@ int slurm_program_call(char *const *argv, int64_t ms, struct buf *out);
 
 /* slurm-queue.c: squeue and scancel. */
 void slurm_queue_ask(struct slurm *, bool soon);
-void slurm_queue_on_timer(void *);
 /* Inside collect: read the newest answer. */
 void slurm_queue_read(struct slurm *);
 /*

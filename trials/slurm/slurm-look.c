@@ -19,6 +19,7 @@
 #include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
+#include "trials/node/node.h"
 #include "trials/pack/pack-trial.h"
 #include "trials/process/attempt-status.h"
 #include "trials/process/last-line.h"
@@ -495,6 +496,24 @@ end_by_row(struct slurm_attempt *a)
 	return false;
 }
 
+/* Whether SIGTERM has ended the job of a guest. */
+static bool
+host_interrupted(const struct slurm_attempt *guest)
+{
+	const struct slurm_attempt *job = guest->host;
+
+	return job == NULL || strcmp(job->closing, NODE_CLOSING_TERM) == 0 ||
+	       strcmp(job->closing, NODE_CLOSING_WALL) == 0;
+}
+
+/* … before the limit of the job. */
+static bool
+host_at_wall(const struct slurm_attempt *guest)
+{
+	return guest->host != NULL &&
+	       strcmp(guest->host->closing, NODE_CLOSING_WALL) == 0;
+}
+
 /* The trial may have been ended from outside: Slurm reports by whom. */
 static bool
 was_ended(const struct slurm_attempt *a)
@@ -517,7 +536,7 @@ needs_word(const struct slurm_attempt *a)
 	if (pack_trial_lost(a->dir))
 		return true;
 	/* A job of several trials goes on when one of them fails. */
-	if (a->is_guest && !slurm_allocation_interrupted(a) &&
+	if (a->is_guest && !host_interrupted(a) &&
 	    (!was_ended(a) || a->word_ms > a->exit_ms))
 		return false;
 	return was_ended(a) || x->signal != 0 || x->exit_code != 0;
@@ -533,7 +552,7 @@ is_wall(const struct slurm_attempt *a)
 	int64_t ran_s = (x->ended_us - x->started_us) / 1000000;
 
 	if (a->is_guest)
-		return x->stopped && slurm_allocation_at_wall(a);
+		return x->stopped && host_at_wall(a);
 	return x->stopped && limit > 0 &&
 	       ran_s >= limit - a->slurm->set.signal_s - WALL_EARLY_S;
 }

@@ -28,12 +28,16 @@ enum {
 	LIST_MAX = 64 << 20
 };
 
+static void on_timer(void *);
+
 /* When the next query begins; one that was to begin sooner stays. */
 static void
 timer_set(struct slurm *s, int64_t ms, bool only_sooner)
 {
 	int64_t due = loop_now_ms(s->loop) + (ms > 0 ? ms : 0);
 
+	if (s->queue.timer == NULL)
+		s->queue.timer = loop_timer_new(s->loop, on_timer, s);
 	if (only_sooner && loop_timer_pending(s->queue.timer) &&
 	    s->queue.due_ms <= due)
 		return;
@@ -106,8 +110,8 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 	    *why != '\0' ? why : out);
 }
 
-void
-slurm_queue_on_timer(void *arg)
+static void
+on_timer(void *arg)
 {
 	struct slurm *s = arg;
 	char *argv[] = { "squeue", "--me", "--noheader", "--states=all",

@@ -154,6 +154,13 @@ on_down(struct slurm_attempt *a, const char *text)
 	s->submit.noted = true;
 }
 
+/* Its trial may use all nodes again: 0 or -1 with the error set. */
+static int
+nodes_forgive(const struct slurm_attempt *a, struct err *e)
+{
+	return slurm_folder_write(a->trial_dir, SLURM_EXCLUDE_FILE, "", e);
+}
+
 /* No other node is left: trials that have not begun may use all again. */
 static void
 guests_forgive(struct slurm *s)
@@ -163,7 +170,7 @@ guests_forgive(struct slurm *s)
 
 	for (i = 0; i < s->n; i++)
 		if (s->attempts[i]->is_guest && !s->attempts[i]->claimed)
-			(void)slurm_folder_forgive(s->attempts[i], &e);
+			(void)nodes_forgive(s->attempts[i], &e);
 }
 
 static void
@@ -190,7 +197,7 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 		break;
 	case SLURM_REFUSAL_NODES:
 		slurm_folder_excluded(a, excluded, sizeof excluded);
-		if (*excluded != '\0' && slurm_folder_forgive(a, &e) == 0) {
+		if (*excluded != '\0' && nodes_forgive(a, &e) == 0) {
 			if (a->is_job)
 				guests_forgive(a->slurm);
 			launcher_note(&a->source, LAUNCH_WARNING,
@@ -489,7 +496,7 @@ follow(struct slurm *s, const struct launch_spec *spec)
 	a->files = metric_files_new(spec->settings, spec->files, spec->up);
 	a->grace_ms = spec->settings->grace_ms;
 	/* As it was made, although the study may be another one now. */
-	a->is_guest = slurm_folder_is_guest(a->dir);
+	(void)slurm_folder_made(a->dir, a->uuid, &a->is_guest);
 	slurm_follow(s, a);
 	return a;
 }
@@ -630,15 +637,13 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	s->look_timer = loop_timer_new(s->loop, on_look, s);
 	s->slots_timer = loop_timer_new(s->loop, on_slots_timer, s);
 	s->submit.timer = loop_timer_new(s->loop, on_submit_timer, s);
-	s->queue.timer = loop_timer_new(s->loop, slurm_queue_on_timer, s);
 	s->parallel = env->parallel > 0 ? (int)env->parallel
 		      : env->settings->pack > SLURM_SLOTS_DEFAULT
 			  ? (int)env->settings->pack
 			  : SLURM_SLOTS_DEFAULT;
 	s->slots = s->parallel;
 	if (slurm_options_read(&s->set, env->settings, env->options, e) != 0 ||
-	    tools_find(e) != 0 || slurm_folder_root(s, env, e) != 0 ||
-	    slurm_folder_programs(s, e) != 0 ||
+	    tools_find(e) != 0 || slurm_folder_open(s, env, e) != 0 ||
 	    slurm_allocation_load(s, e) != 0 ||
 	    metric_patterns_new(&s->rules, env->settings, e) == -1) {
 		slurm_close(s);
@@ -693,14 +698,14 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct slurm *s = ctx;
 	struct slurm_attempt *a;
+	bool made, guest;
 	char *dir;
-	bool made;
 
 	(void)e;
 	if (slurm_find(s, spec->trial, spec->attempt) != NULL)
 		return ADOPT_ALIVE;
 	dir = launcher_spec_attempt_dir(spec);
-	made = slurm_folder_made(dir, spec->uuid);
+	made = slurm_folder_made(dir, spec->uuid, &guest);
 	if (!made && access(s->state_dir, F_OK) == -1) {
 		(void)err_set(
 		    e, ERR_BUSY, "%s was moved or removed", s->state_dir);

@@ -95,14 +95,12 @@ struct gpualloc_hooks local_gpu_poll_hooks(struct local_gpu *);
 /* A note for the view events; trial 0: of the whole study. */
 void local_gpu_poll_note(
     void *arg, bool warn, int64_t trial, int attempt, const char *text);
-/* Inside collect: send the notes. */
-void local_gpu_poll_send_notes(struct local_gpu *);
-int local_gpu_poll_open(struct local_gpu *, struct err *);
+/* The first snapshot gets the owners of its processes. */
+int local_gpu_poll_open(
+    struct local_gpu *, struct gpu_snapshot *first, struct err *);
 void local_gpu_poll_close(struct local_gpu *);
 /* Start a query that reflects everything sent so far. */
 void local_gpu_poll_ask(struct local_gpu *);
-/* Arm the timer for the next query that the allocator requests. */
-void local_gpu_poll_arm(struct local_gpu *);
 /* Process the received snapshot and probe results; inside collect. */
 void local_gpu_poll_apply(struct local_gpu *);
 

@@ -164,8 +164,8 @@ process_fill(
 	memcpy(p->owner, known->owner, sizeof p->owner);
 }
 
-void
-local_gpu_poll_owners_fill(struct local_gpu_owners *o, const struct local *l,
+static void
+owners_fill(struct local_gpu_owners *o, const struct local *l,
     struct gpu_snapshot *look)
 {
 	size_t i, k, kept = 0;
@@ -210,29 +210,6 @@ changed(void *arg, size_t i)
 		g->told[g->n_told++] = (struct local_gpu_shown){ .at_ms = -1 };
 	}
 	g->told[i].dirty = true;
-}
-
-void
-local_gpu_poll_send_notes(struct local_gpu *g)
-{
-	struct local *l = g->local;
-	struct local_gpu_message *note;
-	const struct local_attempt *a;
-	size_t i;
-
-	for (i = 0; i < g->n_notes; i++) {
-		note = &g->notes[i];
-		a = local_attempt_find(l, note->trial, note->attempt);
-		/* The text needs the number of an attempt that has ended. */
-		if (a != NULL || note->trial == 0)
-			launcher_note(a != NULL ? &a->source : &l->source,
-			    note->level, "%s", note->text);
-		else
-			launcher_note(&l->source, note->level, "trial %lld: %s",
-			    (long long)note->trial, note->text);
-		free(note->text);
-	}
-	g->n_notes = 0;
 }
 
 /* Out of the way of those that a supervisor gets, from 3 on. */
@@ -365,7 +342,7 @@ on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 		 * Find the owners at once: a listed process may exit at any
 		 * moment.
 		 */
-		local_gpu_poll_owners_fill(g->owners, g->local, &g->look);
+		owners_fill(g->owners, g->local, &g->look);
 	} else {
 		text_cut(g->look.why, sizeof g->look.why, why);
 		g->look.seq = g->asked;
@@ -382,9 +359,11 @@ on_timer(void *arg)
 }
 
 int
-local_gpu_poll_open(struct local_gpu *g, struct err *e)
+local_gpu_poll_open(
+    struct local_gpu *g, struct gpu_snapshot *first, struct err *e)
 {
 	g->owners = owners_new();
+	owners_fill(g->owners, g->local, first);
 	g->timer = loop_timer_new(g->local->loop, on_timer, g);
 	if (g->simulated)
 		return 0;
@@ -412,21 +391,6 @@ local_gpu_poll_ask(struct local_gpu *g)
 	} else
 		g->asked = gpu_monitor_ask(g->watch);
 	gpualloc_observe_asked(g->gpus, g->asked);
-}
-
-void
-local_gpu_poll_arm(struct local_gpu *g)
-{
-	int64_t ms;
-
-	/* Wait for the pending answer first. */
-	if (g->asked > g->seen)
-		return;
-	ms = gpualloc_observe_in_ms(g->gpus, loop_now_ms(g->local->loop));
-	if (ms <= 0)
-		local_gpu_poll_ask(g);
-	else
-		loop_timer_set(g->timer, ms);
 }
 
 static void

@@ -369,6 +369,46 @@ none_free_note(struct local_gpu *g)
 		    "a GPU is available for trials again");
 }
 
+/* The notes of the poll and of the allocator. */
+static void
+notes_send(struct local_gpu *g)
+{
+	struct local *l = g->local;
+	struct local_gpu_message *note;
+	const struct local_attempt *a;
+	size_t i;
+
+	for (i = 0; i < g->n_notes; i++) {
+		note = &g->notes[i];
+		a = local_attempt_find(l, note->trial, note->attempt);
+		/* The text needs the number of an attempt that has ended. */
+		if (a != NULL || note->trial == 0)
+			launcher_note(a != NULL ? &a->source : &l->source,
+			    note->level, "%s", note->text);
+		else
+			launcher_note(&l->source, note->level, "trial %lld: %s",
+			    (long long)note->trial, note->text);
+		free(note->text);
+	}
+	g->n_notes = 0;
+}
+
+/* Arm the timer for the next query that the allocator requests. */
+static void
+query_arm(struct local_gpu *g)
+{
+	int64_t ms;
+
+	/* Wait for the pending answer first. */
+	if (g->asked > g->seen)
+		return;
+	ms = gpualloc_observe_in_ms(g->gpus, loop_now_ms(g->local->loop));
+	if (ms <= 0)
+		local_gpu_poll_ask(g);
+	else
+		loop_timer_set(g->timer, ms);
+}
+
 bool
 local_gpu_flush(struct local *l)
 {
@@ -383,12 +423,12 @@ local_gpu_flush(struct local *l)
 		local_gpu_poll_apply(g);
 	if (l->pack.size > 0)
 		pack_release(l);
-	local_gpu_poll_send_notes(g);
+	notes_send(g);
 	gpus_show(g, now);
 	usage_tell(l, now);
 	changed = places_changed(g);
 	none_free_note(g);
-	local_gpu_poll_arm(g);
+	query_arm(g);
 	return changed;
 }
 
@@ -444,9 +484,8 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 		g->bind = plugin_option_is(env->options, "bind");
 		if (w.simulated)
 			gpu_snapshot_copy(&g->sim, &w.look);
-		rc = local_gpu_poll_open(g, e);
+		rc = local_gpu_poll_open(g, &w.look, e);
 		if (rc == 0) {
-			local_gpu_poll_owners_fill(g->owners, l, &w.look);
 			manager_open(g, &w, env);
 			/* From now on faults are detected. */
 			local_gpu_poll_ask(g);
@@ -557,7 +596,7 @@ local_gpu_take(
 	g->fresh = xreallocarray(g->fresh, g->n_fresh + 1, sizeof *g->fresh);
 	g->fresh[g->n_fresh++] =
 	    (struct local_gpu_pending){ .uuid = xstrdup(uuid), .slot = slot };
-	local_gpu_poll_arm(g);
+	query_arm(g);
 	return true;
 }
 
@@ -577,7 +616,7 @@ local_gpu_begin(struct local *l, const struct launch_spec *spec, struct err *e)
 		    local_gpu_key(&key, l, spec->slot, spec->uuid), g->at) > 0))
 		return 0;
 	if (take(l, spec->trial, spec->attempt, spec->slot, spec->uuid)) {
-		local_gpu_poll_arm(g);
+		query_arm(g);
 		return 0;
 	}
 	(void)local_gpu_ready(l, spec->slot, why, sizeof why);
@@ -705,7 +744,7 @@ local_gpu_ended(struct local_attempt *a, struct launch_event *ev)
 	/* Includes the time since the last query. */
 	usage_send(a);
 	/* Notes about this attempt must precede its end. */
-	local_gpu_poll_send_notes(g);
+	notes_send(g);
 	if (!end.never_began && a->local->pack.size == 0)
 		local_gpu_poll_ask(g);
 }

@@ -126,10 +126,4 @@ local_gpu_names_lock_fds(const struct local *, const char *key);
 char **local_gpu_names_mps(
     const struct local *, const char *key, const struct study_trial *);
 
-/* local-gpu-poll.c: owners of processes on GPUs. */
-struct local_gpu_owners;
-/* Fill owner and gone of all processes of a snapshot. */
-void local_gpu_poll_owners_fill(
-    struct local_gpu_owners *, const struct local *, struct gpu_snapshot *);
-
 #endif /* HPOTUNE_LOCAL_GPU_H */

@@ -128,23 +128,6 @@ sm_bill_meter_read(
 	}
 }
 
-/*
- * What AWS counts is TrainingTimeInSeconds, of which the history shows the
- * shares.
- */
-void
-sm_bill_meter_scale(struct sm_bill_meter *m, double training_s)
-{
-	double f = training_s / m->paid_s;
-
-	if (!(m->paid_s > 0) || !isfinite(f))
-		return;
-	m->paid_s *= f;
-	m->trained_s *= f;
-	m->before_s *= f;
-	m->after_s *= f;
-}
-
 /* ---- what is reckoned with ------------------------------------------------ */
 
 static double

@@ -85,8 +85,6 @@ struct sm_bill_meter {
  */
 void sm_bill_meter_read(
     struct sm_bill_meter *, double *since_s, const struct json *description);
-/* After the end of a job: adjust to the numbers of AWS. */
-void sm_bill_meter_scale(struct sm_bill_meter *, double training_s);
 
 /* True: one of them is a new maximum. */
 bool

@@ -165,6 +165,24 @@ uuid_of_output(const struct json *config)
 	return slash + 1;
 }
 
+/*
+ * What AWS counts is TrainingTimeInSeconds, of which the history shows the
+ * shares.
+ */
+/* After the end of a job: adjust to the numbers of AWS. */
+static void
+meter_scale(struct sm_bill_meter *m, double training_s)
+{
+	double f = training_s / m->paid_s;
+
+	if (!(m->paid_s > 0) || !isfinite(f))
+		return;
+	m->paid_s *= f;
+	m->trained_s *= f;
+	m->before_s *= f;
+	m->after_s *= f;
+}
+
 void
 sm_job_status_read(struct sm_job *job, const struct json *o)
 {
@@ -194,7 +212,7 @@ sm_job_status_read(struct sm_job *job, const struct json *o)
 	job->billable_s =
 	    sm_job_status_seconds(o, "BillableTimeInSeconds", NAN);
 	if (sm_job_status_over(job->status))
-		sm_bill_meter_scale(&job->meter, job->training_s);
+		meter_scale(&job->meter, job->training_s);
 	if (sm_job_status_rank(job->secondary) == 3)
 		job->trained = true;
 	if (artifacts != NULL)

@@ -370,31 +370,6 @@ slurm_allocation_adopt(struct slurm_attempt *guest)
 	guest->missing = GONE;
 }
 
-void
-slurm_allocation_holds(const char *dir, char *uuid, size_t n)
-{
-	static const char *const below[] = { NODE_NEXT, NODE_TAKEN };
-	const struct dirent *d;
-	char *path, text[64];
-	DIR *list;
-	size_t i;
-
-	*uuid = '\0';
-	for (i = 0; i < 2 && *uuid == '\0'; i++) {
-		path = xasprintf("%s/%s", dir, below[i]);
-		list = opendir(path);
-		while (list != NULL && (d = readdir(list)) != NULL)
-			if (d->d_name[0] >= '0' && d->d_name[0] <= '9' &&
-			    slurm_folder_read(
-				path, d->d_name, text, sizeof text))
-				(void)snprintf(uuid, n, "%.*s",
-				    (int)strcspn(text, "\n"), text);
-		if (list != NULL)
-			(void)closedir(list);
-		free(path);
-	}
-}
-
 static bool
 has_ended(const struct slurm_attempt *job)
 {

@@ -4,10 +4,12 @@
  */
 
 #include <stdio.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
+#include "trials/node/node.h"
 #include "trials/slurm/slurm-internal.h"
 
 enum { LIST_MS = 30000, FIELDS = 5 };
@@ -31,6 +33,32 @@ name_cut(const char *name, char *study, size_t n, char id[8], char uuid[16])
 	(void)snprintf(id, 8, "%.6s", before + 1);
 	(void)snprintf(study, n, "%.*s", (int)(before - name - 3), name + 3);
 	return true;
+}
+
+/* The uuid of a trial that a job of several holds; "" = of none. */
+static void
+held_by(const char *dir, char *uuid, size_t n)
+{
+	static const char *const below[] = { NODE_NEXT, NODE_TAKEN };
+	const struct dirent *d;
+	char *path, text[64];
+	DIR *list;
+	size_t i;
+
+	*uuid = '\0';
+	for (i = 0; i < 2 && *uuid == '\0'; i++) {
+		path = xasprintf("%s/%s", dir, below[i]);
+		list = opendir(path);
+		while (list != NULL && (d = readdir(list)) != NULL)
+			if (d->d_name[0] >= '0' && d->d_name[0] <= '9' &&
+			    slurm_folder_read(
+				path, d->d_name, text, sizeof text))
+				(void)snprintf(uuid, n, "%.*s",
+				    (int)strcspn(text, "\n"), text);
+		if (list != NULL)
+			(void)closedir(list);
+		free(path);
+	}
 }
 
 /*
@@ -57,7 +85,7 @@ uuid_of_guest(const struct launch_env *env, const char *name, char uuid[40])
 	else
 		dir = xasprintf("%s/jobs/%d-%s", env->state_dir, number,
 		    strrchr(name, '-') + 1);
-	slurm_allocation_holds(dir, uuid, 40);
+	held_by(dir, uuid, 40);
 	free(dir);
 	slurm_options_free(&set);
 }

@@ -199,12 +199,6 @@ int slurm_options_read(struct slurm_settings *, const struct study_trial *,
 void slurm_options_free(struct slurm_settings *);
 int slurm_options_check(
     const struct study_trial *, const struct option_value *, struct err *);
-/* Processes of a trial on all its nodes. */
-int
-slurm_options_replicas(const struct study_trial *, const struct option_value *);
-/* The same of its GPUs. */
-int64_t
-slurm_options_gpus(const struct study_trial *, const struct option_value *);
 /* The words of sbatch that depend on the study alone. */
 void slurm_options_words(const struct slurm_settings *, struct strv *);
 
@@ -271,8 +265,6 @@ int slurm_script_write(const struct slurm *, const struct launch_spec *,
     const char *dir, struct err *);
 /* HPOTUNE_DEADLINE, for the script of a job. */
 void slurm_script_put_deadline(struct buf *, const struct slurm_settings *);
-/* What starts the processes of a trial, for the plan of a study. */
-void slurm_script_describe(const struct study_trial *, struct buf *);
 /* The text as one word of a shell. */
 void slurm_script_put_quoted(struct buf *, const char *);
 
@@ -300,8 +292,6 @@ bool slurm_allocation_lost(struct slurm_attempt *guest);
 void slurm_allocation_leave(struct slurm_attempt *guest);
 /* When the server ends: jobs without guests are to end, too. */
 void slurm_allocation_close(struct slurm *);
-/* The uuid of a trial that such a job holds; "" = of none. */
-void slurm_allocation_holds(const char *dir, char *uuid, size_t n);
 
 /* slurm-program.c: Slurm's programs, run to their end. */
 enum slurm_refusal {

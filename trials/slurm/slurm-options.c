@@ -46,36 +46,6 @@ ranks_check(const struct slurm_settings *set, const struct study_trial *t,
 	return 0;
 }
 
-int
-slurm_options_replicas(
-    const struct study_trial *t, const struct option_value *values)
-{
-	struct slurm_settings set;
-	struct err e = ERR_INIT;
-	int n = 0;
-
-	if (slurm_options_read(&set, t, values, &e) != 0)
-		return 1;
-	n = (int)(set.tasks * set.nodes);
-	slurm_options_free(&set);
-	return n;
-}
-
-int64_t
-slurm_options_gpus(
-    const struct study_trial *t, const struct option_value *values)
-{
-	struct slurm_settings set;
-	struct err e = ERR_INIT;
-	int64_t n;
-
-	if (slurm_options_read(&set, t, values, &e) != 0)
-		return 0;
-	n = set.n_gpus * set.nodes;
-	slurm_options_free(&set);
-	return n;
-}
-
 /* ---- options ------------------------------------------------------------- */
 
 enum {

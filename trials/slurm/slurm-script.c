@@ -148,28 +148,6 @@ ranks_command(struct strv *w, const struct slurm *s,
 	strv_add(w, xstrdup("--"));
 }
 
-void
-slurm_script_describe(const struct study_trial *t, struct buf *text)
-{
-	switch (t->launcher) {
-	case STUDY_LAUNCHER_NONE:
-		break;
-	case STUDY_LAUNCHER_RANKS:
-		buf_puts(text, "hpotune-ranks in the job, by srun over "
-			       "several nodes");
-		break;
-	case STUDY_LAUNCHER_TORCHRUN:
-		buf_puts(text, "torchrun on each node of the job");
-		break;
-	case STUDY_LAUNCHER_MPIRUN:
-		buf_puts(text, "mpirun in the job");
-		break;
-	case STUDY_LAUNCHER_SRUN:
-		buf_puts(text, "srun in the job");
-		break;
-	}
-}
-
 /* ---- the environment and the scripts ------------------------------------- */
 
 /* 'it'\''s' */

@@ -656,6 +656,56 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 /* ---- the interface ------------------------------------------------------- */
 
 static int
+slurm_replicas(const struct study_trial *t, const struct option_value *values)
+{
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	int n = 0;
+
+	if (slurm_options_read(&set, t, values, &e) != 0)
+		return 1;
+	n = (int)(set.tasks * set.nodes);
+	slurm_options_free(&set);
+	return n;
+}
+
+static int64_t
+slurm_gpus(const struct study_trial *t, const struct option_value *values)
+{
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	int64_t n;
+
+	if (slurm_options_read(&set, t, values, &e) != 0)
+		return 0;
+	n = set.n_gpus * set.nodes;
+	slurm_options_free(&set);
+	return n;
+}
+
+static void
+slurm_describe(const struct study_trial *t, struct buf *text)
+{
+	switch (t->launcher) {
+	case STUDY_LAUNCHER_NONE:
+		break;
+	case STUDY_LAUNCHER_RANKS:
+		buf_puts(text, "hpotune-ranks in the job, by srun over "
+			       "several nodes");
+		break;
+	case STUDY_LAUNCHER_TORCHRUN:
+		buf_puts(text, "torchrun on each node of the job");
+		break;
+	case STUDY_LAUNCHER_MPIRUN:
+		buf_puts(text, "mpirun in the job");
+		break;
+	case STUDY_LAUNCHER_SRUN:
+		buf_puts(text, "srun in the job");
+		break;
+	}
+}
+
+static int
 slurm_slots(void *ctx)
 {
 	const struct slurm *s = ctx;
@@ -752,9 +802,9 @@ const struct launcher launcher_slurm = {
 	.about = "jobs of a Slurm cluster",
 	.options = slurm_options,
 	.check = slurm_options_check,
-	.replicas = slurm_options_replicas,
-	.starts = slurm_script_describe,
-	.attempt_gpus = slurm_options_gpus,
+	.replicas = slurm_replicas,
+	.starts = slurm_describe,
+	.attempt_gpus = slurm_gpus,
 	.continues = true,
 	.packs = true,
 	.strays = slurm_gc_strays,

@@ -22,6 +22,31 @@
 #include "src/base/mem.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
+/* ---- for all files of the logs -------------------------------------------- */
+
+int64_t
+sm_logs_ms(const struct sm_logs *logs, double seconds)
+{
+	int64_t ms = (int64_t)(seconds * 1000 / logs->env.pace);
+
+	return ms > 0 ? ms : 1;
+}
+
+void
+sm_logs_note(struct sm_logs *logs, const struct sm_log *log,
+    enum launch_level level, const char *text)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+
+	if (log != NULL) {
+		ev.trial = log->trial;
+		ev.attempt = log->attempt;
+	}
+	ev.u.note.level = level;
+	ev.u.note.text = text;
+	logs->env.emit(logs->env.arg, &ev);
+}
+
 /* ---- sets of hashes of events already read ------------------------------ */
 
 enum { SLOTS_LEAST = 16 };

@@ -1,10 +1,10 @@
 /*
  * Declarations shared by the files of the log reader.
  *
- *	sm-log.c		jobs to follow, by streams or by the sweep; their streams
+ *	sm-log.c		jobs to follow, by streams or by the sweep; their streams;
+ *				the copy for "hpotune logs"
  *	sm-log-events.c		events of a stream, or of the sweep over all jobs -> reports
  *	sm-log.c		after the end: the rest, then everything again
- *	sm-log-file.c		the copy for "hpotune logs"
  *	sm-log-line.c		one line -> a report (no I/O)
  */
 
@@ -170,10 +170,6 @@ struct sm_logs {
 };
 
 /* sm-log.c */
-/* Milliseconds of this many seconds at the launcher's pace. */
-int64_t sm_logs_ms(const struct sm_logs *, double seconds);
-void sm_logs_note(
-    struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
 /*
  * Whether the logs have been denied for so long that metrics are read from
  * CloudWatch from now on: permissions of a new job or role take effect late.
@@ -181,6 +177,10 @@ void sm_logs_note(
 bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
 
 /* sm-log-events.c */
+/* Milliseconds of this many seconds at the launcher's pace. */
+int64_t sm_logs_ms(const struct sm_logs *, double seconds);
+void sm_logs_note(
+    struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
 void sm_log_events_tick_clear(struct sm_tick *);
 void sm_log_events_clear(struct sm_reading *);
 /* Send the cursor. */
@@ -198,17 +198,6 @@ struct sm_page sm_log_events_page(struct sm_log *, const struct json *answer,
 void sm_log_filter_start(struct sm_logs *);
 void sm_log_filter_stop(struct sm_logs *);
 void sm_log_filter_join(struct sm_logs *, const struct sm_log *);
-
-/* sm-log-file.c */
-/* Append a line with its newline. */
-void sm_log_file_line(struct buf *, const char *text);
-void sm_log_file_append(struct sm_log *, const struct buf *lines);
-/* Create the file, so that it can be followed. */
-void sm_log_file_touch(struct sm_log *);
-/* The final pass writes a new file, which replaces the old. */
-void sm_log_file_begin(struct sm_log *);
-void sm_log_file_put(struct sm_log *, const char *text);
-void sm_log_file_end(struct sm_log *, bool keep);
 
 /* sm-log-metric-data.c */
 struct sm_log_metric_data *sm_log_metric_data_new(struct sm_logs *);

@@ -7,8 +7,12 @@
  * end in the time of the start, so sorting by name sorts by age.
  */
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
@@ -18,18 +22,221 @@
 #include "src/model/study/study.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
+/* ---- the copy for "hpotune logs" ----------------------------------------- */
+
+/*
+ * The file "log" in the folder of the attempt.  Lines are appended while the job
+ * runs; the final pass writes the file anew.  On a full disk the copy is dropped.
+ */
+
+static int
+file_open(const struct sm_log *log, const char *name, int flags)
+{
+	char *path = xasprintf("%s/%s", log->dir, name);
+	int fd;
+
+	(void)mkdir(log->dir, 0700);
+	fd = open(path,
+	    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
+	    0600);
+	free(path);
+	return fd;
+}
+
+/* Append a line with its newline. */
+static void
+copy_line(struct buf *lines, const char *text)
+{
+	size_t n;
+
+	if (sm_log_line_ends(text, &n) && n == 0)
+		return; /* ours, not the trial's */
+	buf_add(lines, text, n);
+	if (n == 0 || text[n - 1] != '\n')
+		buf_putc(lines, '\n');
+}
+
+/* Cut the beginning of a file that is too long.  False: I/O error. */
+static bool
+file_cut(FILE *f, int64_t most)
+{
+	int64_t size, from, to;
+	char piece[1 << 16];
+	size_t n;
+
+	if (fseeko(f, 0, SEEK_END) != 0)
+		return false;
+	size = ftello(f);
+	from = size - most;
+	if (from <= 0)
+		return size >= 0;
+	if (fseeko(f, 0, SEEK_SET) != 0)
+		return false;
+	(void)fprintf(f, "[%lld bytes are left out here]\n", (long long)from);
+	for (to = ftello(f); from < size;
+	     to += (int64_t)n, from += (int64_t)n) {
+		if (fseeko(f, from, SEEK_SET) != 0 ||
+		    (n = fread(piece, 1, sizeof piece, f)) == 0 ||
+		    fseeko(f, to, SEEK_SET) != 0 || fwrite(piece, 1, n, f) != n)
+			return false;
+	}
+	return fflush(f) == 0 && ftruncate(fileno(f), to) == 0;
+}
+
+/* Append lines; a copy that is too long loses its beginning. */
+static void
+copy_append(struct sm_log *log, const struct buf *lines)
+{
+	int64_t most = log->logs->file_most;
+	struct stat st;
+	FILE *f;
+	ssize_t n;
+	int fd;
+
+	if (lines->len == 0)
+		return;
+	fd = file_open(log, "log", O_APPEND);
+	if (fd == -1)
+		return;
+	n = write(fd, lines->data, lines->len);
+	(void)n;
+	if (fstat(fd, &st) == -1 || st.st_size <= 2 * most ||
+	    fcntl(fd, F_SETFL, 0) == -1 || (f = fdopen(fd, "r+")) == NULL) {
+		(void)close(fd);
+		return;
+	}
+	(void)file_cut(f, most);
+	(void)fclose(f);
+}
+
+/* Create the file, so that it can be followed. */
+static void
+copy_touch(struct sm_log *log)
+{
+	int fd = file_open(log, "log", 0);
+
+	if (fd != -1)
+		(void)close(fd);
+}
+
+/* A line of the final pass: to its new file or, without one, to the old. */
+static void
+copy_put(struct sm_log *log, const char *text)
+{
+	struct buf line = { 0 };
+
+	copy_line(&line, text);
+	if (log->file != NULL && line.len > 0)
+		(void)fwrite(line.data, 1, line.len, log->file);
+	else
+		copy_append(log, &line);
+	buf_free(&line);
+}
+
+/*
+ * A reader that follows the old file must see its end: if the new file only
+ * extends the old one, the difference is appended to the old file.
+ */
+static bool
+file_extends(FILE *f, const char *old)
+{
+	char a[1 << 14], b[1 << 14];
+	FILE *o = fopen(old, "r+e");
+	bool same = o != NULL && fseeko(f, 0, SEEK_SET) == 0;
+	size_t n = 0, m;
+
+	while (same && (n = fread(a, 1, sizeof a, o)) > 0)
+		same = fread(b, 1, n, f) == n && memcmp(a, b, n) == 0;
+	if (same)
+		same = !ferror(o) && fseeko(o, 0, SEEK_END) == 0;
+	while (same && (m = fread(b, 1, sizeof b, f)) > 0)
+		same = fwrite(b, 1, m, o) == m;
+	if (o != NULL && fclose(o) != 0)
+		same = false;
+	return same && !ferror(f);
+}
+
+/* The end of the final pass: its file replaces the old one, or is dropped. */
+static void
+copy_end(struct sm_log *log, bool keep)
+{
+	char *from, *to;
+	bool good, there;
+
+	if (log->file == NULL)
+		return;
+	from = xasprintf("%s/log.new", log->dir);
+	to = xasprintf("%s/log", log->dir);
+	good = keep && log->n_events > 0 &&
+	       file_cut(log->file, log->logs->file_most) && !ferror(log->file);
+	there = good && file_extends(log->file, to);
+	good = fclose(log->file) == 0 && good;
+	log->file = NULL;
+	if (!good || there || rename(from, to) != 0)
+		(void)unlink(from);
+	free(from);
+	free(to);
+}
+
+/* The final pass writes a new file, which replaces the old. */
+static void
+copy_begin(struct sm_log *log)
+{
+	int fd;
+
+	copy_end(log, false);
+	fd = file_open(log, "log.new", O_TRUNC);
+	log->file = fd != -1 ? fdopen(fd, "w+") : NULL;
+	if (log->file == NULL && fd != -1)
+		(void)close(fd);
+}
+
 static void sm_log_drain_pass(struct sm_log *);
 
-static void sm_log_failed(struct sm_log *, const struct aws_answer *);
-
-static int64_t sm_logs_period_ms(const struct sm_logs *);
+/* GetLogEvents calls a second, of all jobs together; AWS allows 10. */
+#define READS_PER_S 5.0
+/* A denial that lasts so long stays. */
+#define DENIED_S 300.0
 
 enum {
+	FAILURES_TOLD = 5, /* in a row, each of several tries */
 	QUICK_MOST = 50, /* reads in a row without a pause */
 	PAGE_BYTES = 1 << 20, /* of a page: the maximum */
 	SLOWER_MOST = 4, /* doublings of the pause between failures */
 	DISCOVER_S = 60 /* maximum delay until an unannounced stream is found */
 };
+
+static int64_t
+sm_logs_period_ms(const struct sm_logs *logs)
+{
+	double s = (double)logs->n / READS_PER_S;
+
+	return sm_logs_ms(logs, s > 1 ? s : 1);
+}
+
+static bool
+is_denial(const struct aws_answer *a)
+{
+	return strncmp(a->code, "AccessDenied", 12) == 0;
+}
+
+/* Handle a failed request: whether a retry may help. */
+static void
+sm_log_failed(struct sm_log *log, const struct aws_answer *a)
+{
+	char *text;
+
+	log->failures++;
+	log->barred =
+	    (a->what == AWS_CALLER || a->what == AWS_MISSING) && !is_denial(a);
+	if (log->failures != FAILURES_TOLD || log->logs->said_trouble)
+		return;
+	log->logs->said_trouble = true;
+	text = xasprintf(
+	    "its log cannot be read, and reading is retried: %s", a->message);
+	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
+	free(text);
+}
 
 /* ---- streams ----------------------------------------------------------------- */
 
@@ -187,7 +394,7 @@ line_copy(struct sm_log *log, int64_t ms, const char *text)
 {
 	if (ms <= log->skip_ms)
 		return;
-	sm_log_file_line(&log->lines, text);
+	copy_line(&log->lines, text);
 	if (ms > log->written_ms)
 		log->written_ms = ms;
 }
@@ -246,7 +453,7 @@ on_events(void *arg, const struct aws_answer *a)
 	log->failures = 0;
 	log->logs->denied_ms = 0;
 	page = sm_log_events_page(log, a->json, line_copy);
-	sm_log_file_append(log, &log->lines);
+	copy_append(log, &log->lines);
 	buf_clear(&log->lines);
 	if (a->json != NULL)
 		token = json_string(json_get(a->json, "nextForwardToken"));
@@ -307,44 +514,6 @@ sm_log_streams_on_timer(void *arg)
 }
 
 static void sm_log_drain(struct sm_log *);
-
-/* GetLogEvents calls a second, of all jobs together; AWS allows 10. */
-#define READS_PER_S 5.0
-/* A denial that lasts so long stays. */
-#define DENIED_S 300.0
-
-enum { FAILURES_TOLD = 5 }; /* in a row, each of several tries */
-
-int64_t
-sm_logs_ms(const struct sm_logs *logs, double seconds)
-{
-	int64_t ms = (int64_t)(seconds * 1000 / logs->env.pace);
-
-	return ms > 0 ? ms : 1;
-}
-
-static int64_t
-sm_logs_period_ms(const struct sm_logs *logs)
-{
-	double s = (double)logs->n / READS_PER_S;
-
-	return sm_logs_ms(logs, s > 1 ? s : 1);
-}
-
-void
-sm_logs_note(struct sm_logs *logs, const struct sm_log *log,
-    enum launch_level level, const char *text)
-{
-	struct launch_event ev = { .kind = LAUNCH_NOTE };
-
-	if (log != NULL) {
-		ev.trial = log->trial;
-		ev.attempt = log->attempt;
-	}
-	ev.u.note.level = level;
-	ev.u.note.text = text;
-	logs->env.emit(logs->env.arg, &ev);
-}
 
 /* ---- coming and going ------------------------------------------------------- */
 
@@ -429,7 +598,7 @@ sm_log_follow(struct sm_logs *logs, int64_t trial, int attempt, const char *job,
 	    loop_timer_new(logs->env.loop, sm_log_streams_on_timer, log);
 	logs->all = xreallocarray(logs->all, logs->n + 1, sizeof *logs->all);
 	logs->all[logs->n++] = log;
-	sm_log_file_touch(log);
+	copy_touch(log);
 	sm_log_filter_join(logs, log);
 	if (logs->metrics == NULL)
 		loop_timer_set(log->timer, 0);
@@ -479,7 +648,7 @@ sm_log_free(struct sm_log *log)
 	logs->all[i] = logs->all[--logs->n];
 	if (log->call != NULL)
 		aws_call_cancel(log->call);
-	sm_log_file_end(log, false);
+	copy_end(log, false);
 	loop_timer_free(log->timer);
 	sm_log_streams_free(log);
 	sm_log_events_clear(&log->reading);
@@ -489,30 +658,6 @@ sm_log_free(struct sm_log *log)
 	free(log->dir);
 	free(log);
 	sm_logs_mode(logs);
-}
-
-static bool
-is_denial(const struct aws_answer *a)
-{
-	return strncmp(a->code, "AccessDenied", 12) == 0;
-}
-
-/* Handle a failed request: whether a retry may help. */
-static void
-sm_log_failed(struct sm_log *log, const struct aws_answer *a)
-{
-	char *text;
-
-	log->failures++;
-	log->barred =
-	    (a->what == AWS_CALLER || a->what == AWS_MISSING) && !is_denial(a);
-	if (log->failures != FAILURES_TOLD || log->logs->said_trouble)
-		return;
-	log->logs->said_trouble = true;
-	text = xasprintf(
-	    "its log cannot be read, and reading is retried: %s", a->message);
-	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
-	free(text);
 }
 
 bool
@@ -602,7 +747,7 @@ pass_over(struct sm_log *log)
 		drain_schedule(log);
 		return;
 	}
-	sm_log_file_end(log, true);
+	copy_end(log, true);
 	log_done(log);
 }
 
@@ -615,7 +760,7 @@ pass_failed(struct sm_log *log, const struct aws_answer *a)
 {
 	char *text;
 
-	sm_log_file_end(log, false);
+	copy_end(log, false);
 	if (log->failures < FAIL_MOST || !log->barred) {
 		loop_timer_set(log->timer, sm_logs_ms(log->logs, LOOK_S));
 		return;
@@ -636,7 +781,7 @@ line_hear(struct sm_log *log, int64_t ms, const char *text)
 	if (log->at + 1 == log->n_streams && sm_log_line_ends(text, &before))
 		log->ended = true;
 	if (log->whole)
-		sm_log_file_put(log, text);
+		copy_put(log, text);
 	log->n_events++;
 }
 
@@ -720,7 +865,7 @@ sm_log_drain_pass(struct sm_log *log)
 	log->ended = false;
 	sm_log_events_clear(&log->reading);
 	if (log->whole)
-		sm_log_file_begin(log);
+		copy_begin(log);
 	if (!known) {
 		sm_log_streams_free(log);
 		sm_log_streams_discover(log, on_streams);

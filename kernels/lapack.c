@@ -1,6 +1,6 @@
 /*
- * Linear algebra: small triangles in copies whose rows or columns are vectors of
- * eight, larger ones by OpenBLAS.
+ * Linear algebra: small triangles in copies whose rows or columns are vectors
+ * of eight, larger ones by OpenBLAS.
  */
 
 #include <cblas.h>
@@ -12,7 +12,7 @@
 #include "kernels/lapack.h"
 #include "kernels/target-clones.h"
 
-/* ---- small triangles ----------------------------------------------------- */
+/* ---- small triangles ---------------------------------------------------- */
 
 enum {
 	WIDE = 8,
@@ -200,7 +200,7 @@ twice_times(const double *l, size_t n, size_t stride, double *x)
 	free(to);
 }
 
-/* ---- OpenBLAS ------------------------------------------------------------ */
+/* ---- OpenBLAS ----------------------------------------------------------- */
 
 /* The last arguments are the lengths of texts, as Fortran passes them. */
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda,

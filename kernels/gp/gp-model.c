@@ -13,7 +13,7 @@
 #include "kernels/gp/gp-tile.h"
 #include "kernels/lapack.h"
 
-/* ---- coordinates --------------------------------------------------------- */
+/* ---- coordinates -------------------------------------------------------- */
 
 /*
  * In the form of the covariance: multiplied by their relevance, numbers before
@@ -104,7 +104,7 @@ tiles_free(struct gp_tiles *t)
 	free(t->z);
 }
 
-/* ---- covariances and their likelihood ------------------------------------ */
+/* ---- covariances and their likelihood ----------------------------------- */
 
 /*
  * The log marginal likelihood of hyperparameters and its gradient (Rasmussen
@@ -206,8 +206,8 @@ factorise(struct likelihood *l)
 
 /*
  * The sums over pairs of (alpha alpha' - K^-1) times s M' and the squared
- * difference in each coordinate, in the user's order; returned is that with M of
- * the local variation.
+ * difference in each coordinate, in the user's order; returned is that with M
+ * of the local variation.
  */
 static double
 gradient_reach(const struct likelihood *l, double *gradient)
@@ -251,8 +251,8 @@ gradient_reach(const struct likelihood *l, double *gradient)
 }
 
 /*
- * Signal, noise and local variation: traces, of which that of K is known.  pairs:
- * the sum over pairs of the local variation.
+ * Signal, noise and local variation: traces, of which that of K is
+ * known.  pairs: the sum over pairs of the local variation.
  */
 static void
 gradient_diagonal(const struct likelihood *l, double fit, double pairs,
@@ -324,7 +324,7 @@ gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
 	free(l.alpha);
 }
 
-/* ---- a fit --------------------------------------------------------------- */
+/* ---- a fit -------------------------------------------------------------- */
 
 struct near {
 	double r2;

@@ -13,7 +13,7 @@
 #include "kernels/gp/gp-sweep.h"
 #include "kernels/target-clones.h"
 
-/* ---- triangular systems with few right-hand sides ------------------------ */
+/* ---- triangular systems with few right-hand sides ----------------------- */
 
 /*
  * As local searches have.  OpenBLAS copies the whole triangle for each of them,
@@ -151,7 +151,7 @@ gp_predict_back(const double *l, size_t n, size_t stride, double *k, size_t m,
 	few_solve(back_best, l, n, stride, k, m, k_stride);
 }
 
-/* ---- means and variances at given points --------------------------------- */
+/* ---- means and variances at given points -------------------------------- */
 
 enum { TOGETHER = 256 /* maximum number of columns in memory */ };
 
@@ -347,7 +347,7 @@ gp_slope(void *dev, const struct gp *gp, const double *x, size_t m,
 	free(z);
 }
 
-/* ---- the best of many ---------------------------------------------------- */
+/* ---- the best of many --------------------------------------------------- */
 
 /*
  * The CPU backend of gp-sweep.c: means, and the triangular solve for a strip of

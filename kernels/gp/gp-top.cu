@@ -1,7 +1,7 @@
 /*
- * The device backend of gp-sweep.c: the CUDA version of gp-predict.c. Pruning is
- * decided on the host from scores; the columns of the remaining candidates are
- * gathered into the other buffer.
+ * The device backend of gp-sweep.c: the CUDA version of gp-predict.c. Pruning
+ * is decided on the host from scores; the columns of the remaining candidates
+ * are gathered into the other buffer.
  */
 
 #include "kernels/gp/gp-cuda.h"

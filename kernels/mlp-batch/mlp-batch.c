@@ -22,7 +22,7 @@ struct mlp_slot {
 	uint8_t *labels;
 };
 
-/* ---- the arithmetic of a step -------------------------------------------- */
+/* ---- the arithmetic of a step ------------------------------------------- */
 
 /* c = a b, or c = a' b, or c = a b', where c is m x n, row by row. */
 static void
@@ -204,7 +204,7 @@ network_update(struct mlp_slot *s, const struct mlp_layout_step *t)
 	}
 }
 
-/* ---- slots --------------------------------------------------------------- */
+/* ---- slots -------------------------------------------------------------- */
 
 struct mlp_batch {
 	struct mlp_data data;

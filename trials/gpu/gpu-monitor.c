@@ -1,7 +1,7 @@
 /*
  * Queries a long-lived hpotune-gpu process for snapshots, one at a time, and
- * restarts it if it hangs, exits or sends invalid data.  Probes of the health of
- * a GPU are processes of their own.
+ * restarts it if it hangs, exits or sends invalid data.  Probes of the health
+ * of a GPU are processes of their own.
  */
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ struct gpu_monitor {
 	struct gpu_monitor_probe *probes;
 };
 
-/* ---- health probes ------------------------------------------------------- */
+/* ---- health probes ------------------------------------------------------ */
 
 /*
  * Separate programs that check whether a GPU works.  CUDA may hang on a broken
@@ -144,7 +144,7 @@ probes_end(struct gpu_monitor *w)
 	}
 }
 
-/* ---- queries ------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 /*
  * A query takes milliseconds, except one that opens NVML: without the

@@ -17,11 +17,12 @@
 #include "trials/local/local-gpu-internal.h"
 #include "trials/local/local-internal.h"
 
-/* ---- a share of a GPU ---------------------------------------------------- */
+/* ---- a share of a GPU --------------------------------------------------- */
 
 /*
- * Through NVIDIA MPS, when its daemon runs: each trial gets a share of the cores
- * and, if declared, of the memory.  The daemon is never started from here.
+ * Through NVIDIA MPS, when its daemon runs: each trial gets a share of the
+ * cores and, if declared, of the memory.  The daemon is never started from
+ * here.
  */
 
 /* Whether the daemon runs; its folder alone is not enough. */
@@ -142,7 +143,7 @@ local_gpu_names_mps(
 	return words.v;
 }
 
-/* ---- its names --------------------------------------------------------------- */
+/* ---- its names ---------------------------------------------------------- */
 
 enum { FILE_MAX = 1 << 16 };
 

@@ -23,12 +23,12 @@
 #include "trials/process/proc-environ.h"
 #include "trials/process/proc.h"
 
-/* ---- owners of processes on GPUs ----------------------------------------- */
+/* ---- owners of processes on GPUs ---------------------------------------- */
 
 /*
- * By the marker in its environment, or by its supervisor among its ancestors.  A
- * dying process has lost both while the driver still lists it: it keeps the
- * owner found before.
+ * By the marker in its environment, or by its supervisor among its
+ * ancestors.  A dying process has lost both while the driver still lists it:
+ * it keeps the owner found before.
  */
 
 enum {
@@ -181,7 +181,7 @@ owners_fill(struct local_gpu_owners *o, const struct local *l,
 	o->n = kept;
 }
 
-/* ---- queries, locks and notes -------------------------------------------- */
+/* ---- queries, locks and notes ------------------------------------------- */
 
 void
 local_gpu_poll_note(

@@ -1,8 +1,8 @@
 /*
- * Follows an attempt from its start, or from that of the server, to its end: its
- * locks and records are compared with what was known, and the difference is
- * acted on.  The end is sent after all of its output, and after what is left of
- * it was killed.
+ * Follows an attempt from its start, or from that of the server, to its end:
+ * its locks and records are compared with what was known, and the difference
+ * is acted on.  The end is sent after all of its output, and after what is
+ * left of it was killed.
  */
 
 #include <errno.h>
@@ -32,12 +32,12 @@
 #include "trials/ranks/ranks.h"
 #include "trials/shim/shim.h"
 
-/* ---- what is left of an attempt ------------------------------------------ */
+/* ---- what is left of an attempt ----------------------------------------- */
 
 /*
- * Processes with its uuid in their environment, and its control group.  A copied
- * study has the same uuids as the original: processes whose attempt is held in
- * another folder that still exists are left alone.
+ * Processes with its uuid in their environment, and its control group.  A
+ * copied study has the same uuids as the original: processes whose attempt is
+ * held in another folder that still exists are left alone.
  */
 struct leftovers {
 	int killed;
@@ -162,14 +162,14 @@ leftovers_remove_cgroup(const struct local *l, const char *uuid)
 	cgroup_remove(path);
 }
 
-/* ---- a folder that another run uses -------------------------------------- */
+/* ---- a folder that another run uses ------------------------------------- */
 
 /*
- * After the database was restored from an older copy, trial numbers are assigned
- * again although their folders exist.  A run that is still active is waited for,
- * a finished one is left as it is; the attempt then ends and the next one
- * follows.  Nothing of the other run is recorded: its parameters may differ, and
- * then its checkpoint is moved aside.
+ * After the database was restored from an older copy, trial numbers are
+ * assigned again although their folders exist.  A run that is still active is
+ * waited for, a finished one is left as it is; the attempt then ends and the
+ * next one follows.  Nothing of the other run is recorded: its parameters may
+ * differ, and then its checkpoint is moved aside.
  */
 
 /* Whether the parameters in this folder are these. */
@@ -277,7 +277,7 @@ foreign_run_over(struct local_attempt *a, const struct attempt_evidence *found)
 	return !a->aside || set_aside(a);
 }
 
-/* ---- attempts of an earlier server --------------------------------------- */
+/* ---- attempts of an earlier server -------------------------------------- */
 
 /*
  * Those that run are followed, what dead supervisors left is killed, and those
@@ -426,7 +426,7 @@ local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 	return r;
 }
 
-/* ---- an attempt that is followed ----------------------------------------- */
+/* ---- an attempt that is followed ---------------------------------------- */
 
 enum {
 	UNKNOWN_MS = 2000, /* a record may be torn while it is being written */

@@ -1,7 +1,7 @@
 /*
- * Starts an attempt: environment, words of the command, directories, parameters,
- * supervisor.  Does not wait for the disk; the supervisor syncs what must be
- * durable.
+ * Starts an attempt: environment, words of the command, directories,
+ * parameters, supervisor.  Does not wait for the disk; the supervisor syncs
+ * what must be durable.
  */
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include "trials/process/transient-error.h"
 #include "trials/ranks/ranks.h"
 
-/* ---- the environment ------------------------------------------------------ */
+/* ---- the environment ---------------------------------------------------- */
 
 /*
  * Values are passed to the trial only; they are not logged, stored or put into
@@ -307,7 +307,7 @@ local_start_describe(const struct study_trial *t, struct buf *text)
 	strv_free(w.v);
 }
 
-/* ---- the start ----------------------------------------------------------- */
+/* ---- the start ---------------------------------------------------------- */
 
 static char **local_command(
     const struct local *, const struct launch_spec *, const char *dir);

@@ -26,7 +26,7 @@
 #include "trials/process/cgroup.h"
 #include "trials/process/proc.h"
 
-/* ---- slots: by GPUs, cores and open files -------------------------------- */
+/* ---- slots: by GPUs, cores and open files ------------------------------- */
 
 enum {
 	SLOTS_MAX = 65536,
@@ -107,7 +107,7 @@ slots_open(struct local *l, const struct launch_env *env, int64_t places)
 	slots_count(l, places);
 }
 
-/* ---- inotify ------------------------------------------------------------- */
+/* ---- inotify ------------------------------------------------------------ */
 
 enum {
 	POLL_MS = 1000, /* inotify is a hint; this is the truth */

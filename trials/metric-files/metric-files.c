@@ -1,6 +1,6 @@
 /*
- * Finds the files of one attempt and reads them as they grow: which part is new,
- * whether a file was written anew, what is half written.
+ * Finds the files of one attempt and reads them as they grow: which part is
+ * new, whether a file was written anew, what is half written.
  */
 
 #include <dirent.h>
@@ -132,7 +132,7 @@ tag_report(struct metric_files *m, const struct metric_file *f, const char *tag,
 		    m->sink->arg, name, step, value, time_us, f->again);
 }
 
-/* ---- which files below a folder are read --------------------------------- */
+/* ---- which files below a folder are read -------------------------------- */
 
 enum {
 	DEPTH_MAX = 8, /* folders below the folder of a trial */
@@ -227,9 +227,9 @@ search_full(struct search *s, const char *path)
 }
 
 /*
- * The prefix of event files in a folder: its name where that says what data they
- * are of, or where the folder above has event files too (add_scalars), unless
- * the name begins with a digit (add_hparams); else none.
+ * The prefix of event files in a folder: its name where that says what data
+ * they are of, or where the folder above has event files too (add_scalars),
+ * unless the name begins with a digit (add_hparams); else none.
  */
 static const char *
 prefix_of(const char *name, bool below_events)
@@ -323,7 +323,7 @@ files_search(struct metric_files *m)
 	}
 }
 
-/* ---- records of a TensorBoard event file --------------------------------- */
+/* ---- records of a TensorBoard event file -------------------------------- */
 
 struct reading {
 	struct metric_files *m;
@@ -386,8 +386,8 @@ events_read(struct metric_files *m, struct metric_file *f, const char *bytes,
  * CSV: the first line has the names.  The step is the column "step", else
  * "epoch", else the number of the row.  Cells that are no numbers are skipped:
  * Lightning leaves them empty, Keras writes NA.  The separator is the first of
- * comma, semicolon and tab that the first line has.  A field in double quotes may
- * contain it, but no newline.
+ * comma, semicolon and tab that the first line has.  A field in double quotes
+ * may contain it, but no newline.
  */
 
 enum { COLUMNS_MAX = METRIC_LINE_VALUES_MAX };
@@ -631,7 +631,7 @@ trainer_read(
 	return true;
 }
 
-/* ---- the files of an attempt --------------------------------------------- */
+/* ---- the files of an attempt -------------------------------------------- */
 
 struct metric_files *
 metric_files_new(

@@ -19,7 +19,7 @@
 #include "trials/metric-line/metric-line.h"
 #include "trials/metric-line/metric-number.h"
 
-/* ---- lines as libraries print them --------------------------------------- */
+/* ---- lines as libraries print them -------------------------------------- */
 
 /*
  * Read without a pattern (trial.reads); tests/data/metrics has recorded ones.
@@ -386,7 +386,7 @@ formats_read(struct metric_line *r, unsigned formats, const char *step,
 	return false;
 }
 
-/* ---- patterns ------------------------------------------------------------ */
+/* ---- patterns ----------------------------------------------------------- */
 
 enum {
 	BACKTRACK_MAX = 20000,

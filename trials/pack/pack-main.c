@@ -28,7 +28,7 @@
 #include "trials/process/args.h"
 #include "trials/process/attempt-record.h"
 
-/* ---- join ---------------------------------------------------------------- */
+/* ---- join --------------------------------------------------------------- */
 
 enum {
 	AGAIN_MS = 50, /* between two tries to connect */
@@ -381,7 +381,7 @@ member_main(char **args)
 	}
 }
 
-/* ---- the command line ---------------------------------------------------- */
+/* ---- the command line --------------------------------------------------- */
 
 /* "name=value" arguments up to "--", then the command. */
 static bool

@@ -229,11 +229,11 @@ proc_kill(pid_t pid, bool (*is_one)(void *arg, pid_t), void *arg)
 	return killed;
 }
 
-/* ---- descendants --------------------------------------------------------- */
+/* ---- descendants -------------------------------------------------------- */
 
 /*
- * All of a process in the process table.  Daemons and orphans keep a subreaper as
- * their ancestor, so a double fork does not escape.
+ * All of a process in the process table.  Daemons and orphans keep a subreaper
+ * as their ancestor, so a double fork does not escape.
  */
 
 enum {

@@ -15,7 +15,7 @@
 #include "trials/sagemaker/sm-internal.h"
 #include "trials/sagemaker/watch/sm-watch.h"
 
-/* ---- copies of a launch_spec: uploading the code may take a while --------- */
+/* ---- copies of a launch_spec: uploading the code may take a while ------- */
 
 static char *
 text_copy(const char *s)
@@ -55,12 +55,12 @@ sm_spec_free(struct launch_spec *s)
 	free(s);
 }
 
-/* ---- checkpoints that do not reach S3 ------------------------------------ */
+/* ---- checkpoints that do not reach S3 ----------------------------------- */
 
 /*
- * Warns, once per attempt, if a trial reports but no new checkpoints appear: the
- * upload by SageMaker may fail silently, and then a spot interruption loses
- * everything since.
+ * Warns, once per attempt, if a trial reports but no new checkpoints appear:
+ * the upload by SageMaker may fail silently, and then a spot interruption
+ * loses everything since.
  */
 
 enum {
@@ -141,7 +141,7 @@ checkpoints_report(struct sm_attempt *a)
 		    sm->checkpoint_timer, sm_ms(sm, SM_CHECKPOINT_WATCH_S));
 }
 
-/* ---- open and close ------------------------------------------------------ */
+/* ---- open and close ----------------------------------------------------- */
 
 static const char *
 variable(const char *name)
@@ -388,7 +388,7 @@ sm_close(void *ctx)
 	free(sm);
 }
 
-/* ---- the interface ----------------------------------------------------------- */
+/* ---- the interface ------------------------------------------------------ */
 
 enum {
 	STOP_S = 120 /* SageMaker's own grace */

@@ -53,7 +53,7 @@ phase_read(const char *word, enum sm_phase was)
 	return was; /* AWS may add values */
 }
 
-/* ---- the meter ----------------------------------------------------------- */
+/* ---- the meter ---------------------------------------------------------- */
 
 static bool
 is_paid(enum sm_phase phase)
@@ -128,7 +128,7 @@ sm_bill_meter_read(
 	}
 }
 
-/* ---- what is reckoned with ------------------------------------------------ */
+/* ---- what is reckoned with ---------------------------------------------- */
 
 static double
 reckon(double longest_s, int64_t otherwise_s)
@@ -204,7 +204,7 @@ sm_bill_estimate(struct sm_estimate *out, const struct sm_bill_meter *m,
 	out->most_s = fmax(out->most_s, out->least_s);
 }
 
-/* ---- of attempts ------------------------------------------------------------ */
+/* ---- of attempts -------------------------------------------------------- */
 
 /* Seconds that its phase has lasted, by the later of two clocks. */
 static double

@@ -103,7 +103,7 @@ void sm_bill_estimate(struct sm_estimate *, const struct sm_bill_meter *,
     const struct sm_settings *, const struct launch_times *, bool spot,
     double since_s, double late_s);
 
-/* ---- a job as DescribeTrainingJob returns it (sm-job-status.c, pure) ------- */
+/* ---- a job as DescribeTrainingJob returns it (sm-job-status.c, pure) ---- */
 
 enum sm_status {
 	SM_IN_PROGRESS, /* also for unknown values */
@@ -157,7 +157,7 @@ bool sm_job_status_end(struct launch_exit *, const struct sm_job *, bool stop);
 /* The N of "exit code: N" in a reason; -1 if there is none. */
 int sm_job_status_exit_code(const char *reason);
 
-/* ---- quota ---------------------------------------------------------------- */
+/* ---- quota -------------------------------------------------------------- */
 
 struct sm_limit { /* parsed ResourceLimitExceeded */
 	char type[32]; /* "ml.g5.xlarge", "" = unknown */
@@ -175,7 +175,7 @@ struct sm_cap { /* limit of our jobs on one kind of machine */
 	int64_t since_ms; /* loop time of its last change */
 };
 
-/* ---- an attempt ------------------------------------------------------------ */
+/* ---- an attempt --------------------------------------------------------- */
 
 enum sm_state {
 	SM_CODE, /* waiting for the code in S3 */
@@ -264,7 +264,7 @@ struct sm_attempt {
 	bool noted_checkpoint;
 };
 
-/* ---- the launcher ----------------------------------------------------------- */
+/* ---- the launcher ------------------------------------------------------- */
 
 struct sm_event { /* with copies of its texts */
 	struct launch_event ev;

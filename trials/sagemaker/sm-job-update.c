@@ -87,7 +87,7 @@ sm_poll_describe(struct sm_attempt *a)
 	buf_free(&body);
 }
 
-/* ---- the list ------------------------------------------------------------ */
+/* ---- the list ----------------------------------------------------------- */
 
 static struct sm_attempt *
 find_job(const struct sm *sm, const char *name)

@@ -324,8 +324,8 @@ void slurm_queue_cancel(struct slurm *);
 /* slurm-look.c: compare one attempt with its files and its row. */
 void slurm_look(struct slurm_attempt *);
 /*
- * Read an answer of sacct, rows of NAME|STATE: true and the name of the user who
- * has cancelled the job, or "": it is not said to be cancelled.
+ * Read an answer of sacct, rows of NAME|STATE: true and the name of the user
+ * who has cancelled the job, or "": it is not said to be cancelled.
  */
 bool slurm_look_who(const char *out, const char *name, char *who, size_t n);
 

@@ -28,11 +28,11 @@
 #include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- who has cancelled a job --------------------------------------------- */
+/* ---- who has cancelled a job -------------------------------------------- */
 
 /*
- * Its owner or an administrator, by the accounting of Slurm, where there is one.
- * The row of squeue does not have it.
+ * Its owner or an administrator, by the accounting of Slurm, where there is
+ * one. The row of squeue does not have it.
  */
 
 enum {
@@ -156,7 +156,7 @@ who_find(struct slurm_attempt *a, char *who, size_t n)
 	return false;
 }
 
-/* ---- an attempt ---------------------------------------------------------- */
+/* ---- an attempt --------------------------------------------------------- */
 
 enum {
 	BEAT_DEAD_MS = 45000, /* nine beats */

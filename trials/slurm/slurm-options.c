@@ -14,7 +14,7 @@
 #include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- the processes of a trial, and its GPUs ------------------------------ */
+/* ---- the processes of a trial, and its GPUs ----------------------------- */
 
 /* Ranks of one node; 0 = unknown. */
 static int64_t
@@ -46,7 +46,7 @@ ranks_check(const struct slurm_settings *set, const struct study_trial *t,
 	return 0;
 }
 
-/* ---- options ------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------ */
 
 enum {
 	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */

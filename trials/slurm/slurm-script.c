@@ -15,7 +15,7 @@
 #include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- trials of several processes ----------------------------------------- */
+/* ---- trials of several processes ---------------------------------------- */
 
 /*
  * The words before their command.  On one node they are those of a local trial;
@@ -148,7 +148,7 @@ ranks_command(struct strv *w, const struct slurm *s,
 	strv_add(w, xstrdup("--"));
 }
 
-/* ---- the environment and the scripts ------------------------------------- */
+/* ---- the environment and the scripts ------------------------------------ */
 
 /* 'it'\''s' */
 void

@@ -1,7 +1,7 @@
 /*
- * The launcher for Slurm: the job of an attempt is its supervisor, and jobs are
- * submitted one after the other.  Callbacks of squeue and sbatch keep the answer
- * until collect(); the files of all attempts are looked at by a timer.
+ * The launcher for Slurm: the job of an attempt is its supervisor, and jobs
+ * are submitted one after the other.  Callbacks of squeue and sbatch keep the
+ * answer until collect(); the files of all attempts are looked at by a timer.
  */
 
 #include <stdio.h>
@@ -19,13 +19,13 @@
 #include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- submitting ---------------------------------------------------------- */
+/* ---- submitting --------------------------------------------------------- */
 
 /*
- * One sbatch at a time.  The answer may be lost although the job was accepted: it
- * is then looked for by its name, and submitted again only when two queries did
- * not show it.  A job that comes up later finds the claim of the other one and
- * ends.
+ * One sbatch at a time.  The answer may be lost although the job was accepted:
+ * it is then looked for by its name, and submitted again only when two queries
+ * did not show it.  A job that comes up later finds the claim of the other one
+ * and ends.
  */
 
 enum { PAUSE_MIN_MS = 1000, PAUSE_MAX_MS = 60000, SLOTS_MS = 60000 };
@@ -392,7 +392,7 @@ slots_offer(struct slurm *s)
 		loop_timer_set(s->slots_timer, SLOTS_MS);
 }
 
-/* ---- attempts ------------------------------------------------------------ */
+/* ---- attempts ----------------------------------------------------------- */
 
 enum {
 	LOOK_MIN_MS = 500, /* between two looks at the files of an attempt */
@@ -653,7 +653,7 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	return 0;
 }
 
-/* ---- the interface ------------------------------------------------------- */
+/* ---- the interface ------------------------------------------------------ */
 
 static int
 slurm_replicas(const struct study_trial *t, const struct option_value *values)

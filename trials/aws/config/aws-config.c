@@ -12,7 +12,7 @@
 #include "trials/aws/config/aws-config.h"
 #include "trials/aws/config/aws-ini.h"
 
-/* ---- profile and region -------------------------------------------------- */
+/* ---- profile and region ------------------------------------------------- */
 
 enum { FILES = 2 };
 
@@ -281,7 +281,7 @@ aws_config_ca_bundle(const struct aws_config *c)
 	return aws_config_set(c, "AWS_CA_BUNDLE", "ca_bundle");
 }
 
-/* ---- the endpoint of a service ------------------------------------------- */
+/* ---- the endpoint of a service ------------------------------------------ */
 
 /* A URL set by the user, else the host of the region's partition. */
 

@@ -23,7 +23,7 @@
 #include "trials/aws/config/aws-retry.h"
 #include "trials/aws/credentials/cred-internal.h"
 
-/* ---- assumed roles ------------------------------------------------------- */
+/* ---- assumed roles ------------------------------------------------------ */
 
 /*
  * The chain of profiles, and web identity.  Requests to STS for the keys of
@@ -494,7 +494,7 @@ cred_chain_token_file(char **out, const char *path, struct err *e)
 	return 0;
 }
 
-/* ---- the search ---------------------------------------------------------- */
+/* ---- the search --------------------------------------------------------- */
 
 static enum cred_try
 static_env(struct cred_chain *f)

@@ -264,7 +264,7 @@ cred_imds_region(struct cred_chain *f)
 	return ask_token(f, region_path, on_region);
 }
 
-/* ---- the region of the instance ------------------------------------------ */
+/* ---- the region of the instance ----------------------------------------- */
 
 /* If none is configured; before the main loop, on a loop of its own. */
 

@@ -1,8 +1,8 @@
 /*
  * Processes a snapshot: which GPUs exist, who owns their processes, how their
- * memory changes; what a trial has used, and whether it has left its GPUs.  In a container the driver lists processes by pids of another
- * pid namespace; a process that is invisible here counts only by the memory in
- * use.
+ * memory changes; what a trial has used, and whether it has left its GPUs.  In
+ * a container the driver lists processes by pids of another pid namespace; a
+ * process that is invisible here counts only by the memory in use.
  */
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "src/base/mem.h"
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
-/* ---- the use of GPUs by attempts ------------------------------------------ */
+/* ---- the use of GPUs by attempts ---------------------------------------- */
 
 /*
  * Energy is the difference of a counter and utilization a value of the whole
@@ -176,7 +176,7 @@ gpualloc_usage(const struct gpualloc *g, const char *key, struct gpu_usage *u)
 	return true;
 }
 
-/* ---- the release between two trials --------------------------------------- */
+/* ---- the release between two trials ------------------------------------- */
 
 /*
  * A killed process disappears before its memory does: the kernel frees it while
@@ -367,7 +367,7 @@ gpualloc_release(struct gpualloc *g, const char *key,
 	return true;
 }
 
-/* ---- snapshots ----------------------------------------------------------- */
+/* ---- snapshots ---------------------------------------------------------- */
 
 /* Processes without an owner, such as the MPS daemon. */
 static bool

@@ -161,11 +161,11 @@ struct gpualloc_view {
 void gpualloc_at(const struct gpualloc *, size_t i, struct gpualloc_view *);
 
 /*
- * gpualloc-observe.c: the GPU use of an attempt so far; whole-GPU values (energy,
- * busy and seen) are divided equally among the trials on the GPU at the time,
- * so busy / seen is the mean utilization while it ran.  NAN = unknown.  Valid
- * until the next gpualloc_choose after gpualloc_release, which adds the time
- * since the last snapshot.
+ * gpualloc-observe.c: the GPU use of an attempt so far; whole-GPU values
+ * (energy, busy and seen) are divided equally among the trials on the GPU at
+ * the time, so busy / seen is the mean utilization while it ran.  NAN =
+ * unknown.  Valid until the next gpualloc_choose after gpualloc_release, which
+ * adds the time since the last snapshot.
  */
 bool
 gpualloc_usage(const struct gpualloc *, const char *key, struct gpu_usage *);

@@ -133,7 +133,7 @@ library_open(struct nvml_calls *c, struct err *e)
 	return NULL;
 }
 
-/* ---- a session with NVML -------------------------------------------------- */
+/* ---- a session with NVML ------------------------------------------------ */
 
 /*
  * GPUs are identified by their index in PCI order, and by their last UUID once
@@ -585,7 +585,7 @@ nvml_snapshot(struct nvml *nv, struct gpu_snapshot *l, struct err *e)
 	return 0;
 }
 
-/* ---- the program --------------------------------------------------------- */
+/* ---- the program -------------------------------------------------------- */
 
 enum { IDLE_SECONDS = 30, QUESTION_MOST = 256 };
 

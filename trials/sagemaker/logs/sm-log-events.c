@@ -22,7 +22,7 @@
 #include "src/base/mem.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
-/* ---- for all files of the logs -------------------------------------------- */
+/* ---- for all files of the logs ------------------------------------------ */
 
 int64_t
 sm_logs_ms(const struct sm_logs *logs, double seconds)

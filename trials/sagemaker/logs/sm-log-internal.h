@@ -1,10 +1,11 @@
 /*
  * Declarations shared by the files of the log reader.
  *
- *	sm-log.c		jobs to follow, by streams or by the sweep; their streams;
- *				the copy for "hpotune logs"
- *	sm-log-events.c		events of a stream, or of the sweep over all jobs -> reports
- *	sm-log.c		after the end: the rest, then everything again
+ *	sm-log.c		jobs to follow, by streams or by the sweep; after
+ *				the end the rest, then everything again; the
+ *				copy for "hpotune logs"
+ *	sm-log-events.c		events of a stream, or of the sweep over all
+ *				jobs -> reports
  *	sm-log-line.c		one line -> a report (no I/O)
  */
 
@@ -33,7 +34,7 @@ enum {
 	SM_LOG_REASONS = 4 /* reasons noted per job */
 };
 
-/* ---- lines (pure) --------------------------------------------------------- */
+/* ---- lines (pure) ------------------------------------------------------- */
 
 /*
  * Parse one log event.  Accepts, beside what metric_line_parse does, the tag
@@ -67,7 +68,7 @@ enum sm_log_line_next {
 enum sm_log_line_next sm_log_line_join(const struct metric_patterns *,
     const char *held, const char *next, char **joined);
 
-/* ---- one job ---------------------------------------------------------------- */
+/* ---- one job ------------------------------------------------------------ */
 
 struct sm_log_stream {
 	char *name;

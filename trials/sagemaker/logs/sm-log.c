@@ -22,11 +22,12 @@
 #include "src/model/study/study.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
-/* ---- the copy for "hpotune logs" ----------------------------------------- */
+/* ---- the copy for "hpotune logs" ---------------------------------------- */
 
 /*
- * The file "log" in the folder of the attempt.  Lines are appended while the job
- * runs; the final pass writes the file anew.  On a full disk the copy is dropped.
+ * The file "log" in the folder of the attempt.  Lines are appended while the
+ * job runs; the final pass writes the file anew.  On a full disk the copy is
+ * dropped.
  */
 
 static int
@@ -43,7 +44,7 @@ file_open(const struct sm_log *log, const char *name, int flags)
 	return fd;
 }
 
-/* Append a line with its newline. */
+/* A line of the job, with its newline; none for one of the entry script. */
 static void
 copy_line(struct buf *lines, const char *text)
 {
@@ -238,7 +239,7 @@ sm_log_failed(struct sm_log *log, const struct aws_answer *a)
 	free(text);
 }
 
-/* ---- streams ----------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------ */
 
 static void
 sm_log_streams_free(struct sm_log *log)
@@ -343,7 +344,7 @@ sm_log_streams_discover(
 	find_page(log, NULL);
 }
 
-/* ---- events -------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------- */
 
 static void
 sm_log_streams_get(struct sm_log *log, struct sm_log_stream *stream,
@@ -515,7 +516,7 @@ sm_log_streams_on_timer(void *arg)
 
 static void sm_log_drain(struct sm_log *);
 
-/* ---- coming and going ------------------------------------------------------- */
+/* ---- coming and going --------------------------------------------------- */
 
 int
 sm_logs_open(struct sm_logs **out, const struct sm_logs_env *env, struct err *e)

@@ -15,7 +15,7 @@
 #include "trials/sagemaker/options/sm-distribution.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 
-/* ---- launchers, and programs of commands ---------------------------------- */
+/* ---- launchers, and programs of commands -------------------------------- */
 
 #define HP_TYPE "sagemaker_instance_type"
 #define HP_DDP "sagemaker_distributed_dataparallel_enabled"
@@ -227,7 +227,7 @@ sm_distribution_program(const struct sm_settings *s, const char *argument)
 	return argument;
 }
 
-/* ---- the block ----------------------------------------------------------- */
+/* ---- the block ---------------------------------------------------------- */
 
 /* Launcher, the options of that launcher, and the allowed machines. */
 
@@ -507,7 +507,7 @@ read_trial(struct sm_reader *r)
 	return 0;
 }
 
-/* ---- machines ------------------------------------------------------------ */
+/* ---- machines ----------------------------------------------------------- */
 
 /*
  * The number of machines that train: in a heterogeneous cluster the group that

@@ -17,7 +17,7 @@
 #include "src/model/study/study.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 
-/* ---- machines ------------------------------------------------------------ */
+/* ---- machines ----------------------------------------------------------- */
 
 /*
  * Instance types in order, groups of a heterogeneous cluster, and the price
@@ -273,7 +273,7 @@ machines_read(struct sm_reader *r)
 	return read_prices(r);
 }
 
-/* ---- the block ------------------------------------------------------------ */
+/* ---- the block ---------------------------------------------------------- */
 
 enum {
 	ROLE_MIN = 20, /* characters of an ARN */

@@ -18,7 +18,7 @@
 #include "trials/sagemaker/request/sm-hyperparameters.h"
 #include "trials/sagemaker/request/sm-request.h"
 
-/* ---- those for the toolkit ----------------------------------------------- */
+/* ---- those for the toolkit ---------------------------------------------- */
 
 /* Of the launcher's row in sm-distribution.c, and the path of the program. */
 
@@ -158,7 +158,7 @@ toolkit_put(struct buf *b, const struct sm_request *r, bool *first)
 	buf_free(&list);
 }
 
-/* ---- members of the request ---------------------------------------------- */
+/* ---- members of the request --------------------------------------------- */
 
 /* The hyperparameter by which a tuning job names its objective. */
 #define TUNED "_tuning_objective_metric"
@@ -174,7 +174,7 @@ enum {
 	REGEX_MAX = 500
 };
 
-/* ---- hyperparameters ------------------------------------------------------ */
+/* ---- hyperparameters ---------------------------------------------------- */
 
 /* Characters, not bytes. */
 static size_t
@@ -449,7 +449,7 @@ sm_hyperparameters_put(
 	return rc;
 }
 
-/* ---- environment ---------------------------------------------------------- */
+/* ---- environment -------------------------------------------------------- */
 
 /* Bytes of the next piece: not more than fit, and no character cut. */
 static size_t
@@ -563,7 +563,7 @@ sm_hyperparameters_put_env(
 	return rc;
 }
 
-/* ---- metrics -------------------------------------------------------------- */
+/* ---- metrics ------------------------------------------------------------ */
 
 /*
  * Regular expression for the value of a name in a tagged line, as a pair or as

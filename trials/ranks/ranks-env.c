@@ -151,9 +151,8 @@ tasks_put(struct buf *b, const char *job, int *port, int64_t n)
 }
 
 /* The port of rank 0 is torch's; the tasks have those behind it. */
-char *
-ranks_env_tf_config(
-    const struct ranks_args *a, int port, enum rank_role role, int number)
+static char *
+tf_config(const struct ranks_args *a, int port, enum rank_role role, int number)
 {
 	const char *job = "ps";
 	struct buf b = { 0 };
@@ -180,7 +179,7 @@ ranks_env_rank(
 	char *text;
 
 	if (a->servers > 0) {
-		text = ranks_env_tf_config(a, port, role, number);
+		text = tf_config(a, port, role, number);
 		(void)setenv("TF_CONFIG", text, 1);
 		free(text);
 	}

@@ -103,9 +103,6 @@ ranks_env_rank(const struct ranks_args *, int port, enum rank_role, int number);
  * returns the rank, or -1 when unknown.
  */
 int ranks_env_translate(const struct ranks_args *);
-/* TF_CONFIG of one task; the caller frees it. */
-char *ranks_env_tf_config(
-    const struct ranks_args *, int port, enum rank_role, int number);
 
 /* ranks-main.c */
 /*

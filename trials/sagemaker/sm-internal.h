@@ -154,8 +154,6 @@ int sm_job_status_rank(const char *);
  * False: ended with unknown result (it is being deleted).
  */
 bool sm_job_status_end(struct launch_exit *, const struct sm_job *, bool stop);
-/* The N of "exit code: N" in a reason; -1 if there is none. */
-int sm_job_status_exit_code(const char *reason);
 
 /* ---- quota -------------------------------------------------------------- */
 
@@ -454,7 +452,6 @@ void sm_quota_hit(struct sm_attempt *, const char *text);
 void sm_quota_ended(struct sm_attempt *);
 /* The plan of an attempt; skips machines without quota. */
 void sm_quota_plan(struct sm *, struct sm_plan *, int capacity);
-int sm_quota_slots(const struct sm *);
 void sm_quota_probe(void *sm);
 
 /* sm-gpu-usage.c */

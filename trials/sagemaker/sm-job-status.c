@@ -222,8 +222,9 @@ sm_job_status_read(struct sm_job *job, const struct json *o)
 		job->reason = s;
 }
 
-int
-sm_job_status_exit_code(const char *reason)
+/* The N of "exit code: N" in a reason; -1 if there is none. */
+static int
+exit_code_read(const char *reason)
 {
 	static const char what[] = "exit code: ";
 	const char *at = NULL, *next = reason;
@@ -295,7 +296,7 @@ end_failed(struct launch_exit *x, const struct sm_job *job)
 	const char *signal;
 
 	x->ran = job->trained;
-	x->exit_code = sm_job_status_exit_code(job->reason);
+	x->exit_code = exit_code_read(job->reason);
 	if (begins(job->reason, "AlgorithmError:")) {
 		copy_algorithm_error(x->why, sizeof x->why, job->reason);
 		x->ran = true;

@@ -86,11 +86,27 @@ jobs_of(const struct sm *sm, const char *type, bool spot,
 	return n;
 }
 
+/* How many jobs may run at once. */
+static int
+slots_now(const struct sm *sm)
+{
+	const struct sm_cap *c;
+	struct sm_plan plan;
+	int slots = sm->parallel;
+
+	sm_quota_plan((struct sm *)sm, &plan, 0);
+	c = cap_find(sm, plan_type(&plan), plan.spot);
+	if (c != NULL && c->jobs < slots)
+		slots = c->jobs;
+	/* At least one, to detect when quota is available again. */
+	return slots > 0 ? slots : 1;
+}
+
 static void
 slots_tell(struct sm *sm)
 {
 	struct launch_event ev = { .kind = LAUNCH_SLOTS };
-	int now = sm_quota_slots(sm);
+	int now = slots_now(sm);
 
 	if (now == sm->slots)
 		return;
@@ -161,21 +177,6 @@ sm_quota_plan(struct sm *sm, struct sm_plan *plan, int capacity)
 	}
 	/* None has quota: use the first, which reports the refusal again. */
 	sm_plan_make(plan, set, capacity);
-}
-
-int
-sm_quota_slots(const struct sm *sm)
-{
-	const struct sm_cap *c;
-	struct sm_plan plan;
-	int slots = sm->parallel;
-
-	sm_quota_plan((struct sm *)sm, &plan, 0);
-	c = cap_find(sm, plan_type(&plan), plan.spot);
-	if (c != NULL && c->jobs < slots)
-		slots = c->jobs;
-	/* At least one, to detect when quota is available again. */
-	return slots > 0 ? slots : 1;
 }
 
 void

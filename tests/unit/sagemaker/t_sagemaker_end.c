@@ -227,6 +227,18 @@ test_groups(void)
 	json_free(doc);
 }
 
+/* Of a job that has failed before its training. */
+static int
+exit_code(const char *reason)
+{
+	struct sm_job job = { .status = SM_FAILED, .reason = reason };
+	struct launch_exit x = { 0 };
+
+	if (!sm_job_status_end(&x, &job, false))
+		return -2;
+	return x.exit_code;
+}
+
 static void
 test_words(void)
 {
@@ -241,10 +253,9 @@ test_words(void)
 	    "a job comes nearer");
 	is_int(sm_job_status_rank("Interrupted"), 0,
 	    "an interruption is no progress");
-	is_int(sm_job_status_exit_code("nothing"), -1, "no exit code");
-	is_int(sm_job_status_exit_code("Exit Code: 256"), -1,
-	    "no exit code that is one");
-	is_int(sm_job_status_exit_code("exit code: 0"), 0, "zero is one");
+	is_int(exit_code("nothing"), -1, "no exit code");
+	is_int(exit_code("Exit Code: 256"), -1, "no exit code that is one");
+	is_int(exit_code("exit code: 0"), 0, "zero is one");
 }
 
 /* What only the owner of the account can mend, in AWS's own words. */

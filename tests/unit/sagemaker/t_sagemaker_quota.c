@@ -119,19 +119,19 @@ test_cap(void)
 	r.attempts[3].state = SM_SENT;
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "2", "2", "1"));
-	is_int(sm_quota_slots(&r.sm), 2, "the cap is the limit");
+	is_int(r.sm.slots, 2, "the cap is the limit");
 	is_int((int)r.sm.n_queue, 1, "and is reported once");
 	ok(r.sm.queue[0].ev.kind == LAUNCH_SLOTS, "as slots");
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "9", "9", "1"));
-	is_int(sm_quota_slots(&r.sm), 3,
-	    "others use the rest: what we have is what we get");
+	is_int(
+	    r.sm.slots, 3, "others use the rest: what we have is what we get");
 	r.sm.n = 0;
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "9", "9", "1"));
-	is_int(sm_quota_slots(&r.sm), 1, "one is tried again");
+	is_int(r.sm.slots, 1, "one is tried again");
 	sm_quota_hit(&r.attempts[3], "no numbers here");
-	is_int(sm_quota_slots(&r.sm), 1, "a text without numbers");
+	is_int(r.sm.slots, 1, "a text without numbers");
 	rig_close(&r);
 }
 
@@ -144,7 +144,7 @@ test_cluster(void)
 	r.attempts[3].plan.instances = 4;
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "11", "8", "4"));
-	is_int(sm_quota_slots(&r.sm), 2, "a limit in machines, a cap in jobs");
+	is_int(r.sm.slots, 2, "a limit in machines, a cap in jobs");
 	rig_close(&r);
 }
 
@@ -159,14 +159,14 @@ test_none(void)
 	    LIMIT("ml.a for training job usage", "0", "0", "1"));
 	sm_quota_plan(&r.sm, &plan, 0);
 	is_str(plan.type->name, "ml.b", "a type without any is passed over");
-	is_int(sm_quota_slots(&r.sm), 4, "and lowers nothing");
+	is_int(r.sm.slots, 4, "and lowers nothing");
 	sm_quota_plan(&r.sm, &r.attempts[1].plan, 1);
 	sm_quota_hit(&r.attempts[1],
 	    LIMIT("ml.b for training job usage", "0", "0", "1"));
 	sm_quota_plan(&r.sm, &plan, 0);
 	is_str(
 	    plan.type->name, "ml.a", "none may be used: the first reports it");
-	is_int(sm_quota_slots(&r.sm), 1, "one is tried again");
+	is_int(r.sm.slots, 1, "one is tried again");
 	rig_close(&r);
 }
 
@@ -188,7 +188,7 @@ test_probe(void)
 	sm_quota_hit(&r.attempts[3],
 	    LIMIT("ml.a for training job usage", "2", "2", "1"));
 	loop_run(r.sm.loop, on_turn, &r);
-	is_int(sm_quota_slots(&r.sm), 4, "a cap rises until it is none");
+	is_int(r.sm.slots, 4, "a cap rises until it is none");
 	is_int(loop_now_ms(r.sm.loop) / 1000 / SM_PROBE_S, 2,
 	    "by one from time to time");
 	rig_close(&r);

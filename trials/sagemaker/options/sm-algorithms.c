@@ -12,6 +12,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
+#include "src/model/plugin-options.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
@@ -264,7 +265,8 @@ others_check(struct sm_reader *r)
 		return json_err(sm_options_json(r, "container"), r->e,
 		    "AWS starts its own algorithms with one word: expected "
 		    "trial.command [\"train\"]");
-	if (strcmp(sm_options_get(r, "metrics_from")->text, "logs") != 0)
+	if (strcmp(plugin_option_get(r->values, "metrics_from")->text,
+		"logs") != 0)
 		return json_err(sm_options_json(r, "metrics_from"), r->e,
 		    "what an algorithm reports is read from its log: leave "
 		    "this key out");
@@ -278,7 +280,7 @@ checkpoints_check(struct sm_reader *r)
 	struct sm_settings *s = r->s;
 	size_t i;
 
-	if (!sm_options_get(r, "checkpoints")->given)
+	if (!plugin_option_get(r->values, "checkpoints")->given)
 		s->checkpoints = false;
 	for (i = 0; s->checkpoints && i < s->n_algorithms; i++)
 		if (s->algorithms[i].known == SM_KNOWN_LINEAR)
@@ -293,8 +295,8 @@ sm_algorithms_read(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
 
-	s->algorithm =
-	    strcmp(sm_options_get(r, "container")->text, "algorithm") == 0;
+	s->algorithm = strcmp(plugin_option_get(r->values, "container")->text,
+			   "algorithm") == 0;
 	s->algorithm_param = sm_options_text(r, "algorithm");
 	if (!s->algorithm) {
 		if (sm_options_json(r, "algorithm") == NULL &&
@@ -318,7 +320,7 @@ sm_algorithms_check_spot(struct sm_reader *r)
 
 	if (!s->algorithm || !s->spot || s->checkpoints)
 		return 0;
-	if (!sm_options_get(r, "max_wait")->given &&
+	if (!plugin_option_get(r->values, "max_wait")->given &&
 	    s->max_run_s <= BUILT_IN_WAIT_S)
 		s->max_wait_s = BUILT_IN_WAIT_S;
 	if (s->max_wait_s <= BUILT_IN_WAIT_S)

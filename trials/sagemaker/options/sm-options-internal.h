@@ -14,8 +14,6 @@ struct sm_reader {
 	struct err *e;
 };
 
-const struct option_value *
-sm_options_get(const struct sm_reader *, const char *name);
 /* The JSON of an option, or NULL if not given. */
 const struct json *sm_options_json(const struct sm_reader *, const char *name);
 /* Position of an error about an option: the option, else any given one. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/model/plugin-options.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
@@ -177,16 +178,10 @@ const struct option sm_options[] = {
 	{ .type = OPTION_END },
 };
 
-const struct option_value *
-sm_options_get(const struct sm_reader *r, const char *name)
-{
-	return plugin_option_get(r->values, name);
-}
-
 const struct json *
 sm_options_json(const struct sm_reader *r, const char *name)
 {
-	const struct option_value *v = sm_options_get(r, name);
+	const struct option_value *v = plugin_option_get(r->values, name);
 
 	return v->given ? v->json : NULL;
 }
@@ -206,7 +201,7 @@ sm_options_where(const struct sm_reader *r, const char *name)
 char *
 sm_options_text(const struct sm_reader *r, const char *name)
 {
-	const char *text = sm_options_get(r, name)->text;
+	const char *text = plugin_option_get(r->values, name)->text;
 
 	return text != NULL ? xstrdup(text) : NULL;
 }

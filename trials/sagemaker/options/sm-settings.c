@@ -96,7 +96,8 @@ type_add(struct sm_reader *r, const struct json *j, char *name)
 static int
 read_types(struct sm_reader *r)
 {
-	const struct option_value *v = sm_options_get(r, "instance_type");
+	const struct option_value *v =
+	    plugin_option_get(r->values, "instance_type");
 	const struct json *j = v->json;
 	const char *p = v->text;
 	size_t n;
@@ -186,7 +187,7 @@ read_groups(struct sm_reader *r, const struct json *list)
 	if (sm_options_json(r, "instance_count") != NULL)
 		return json_err(sm_options_json(r, "instance_count"), r->e,
 		    "groups have their own counts: expected one of them");
-	if (sm_options_get(r, "keep_alive")->number > 0)
+	if (plugin_option_get(r->values, "keep_alive")->number > 0)
 		return json_err(sm_options_json(r, "keep_alive"), r->e,
 		    "warm pools do not go with groups: expected 0");
 	r->s->count = 0;
@@ -259,11 +260,12 @@ machines_read(struct sm_reader *r)
 {
 	const struct json *groups = sm_options_json(r, "groups");
 
-	r->s->count = (int)sm_options_get(r, "instance_count")->number;
+	r->s->count =
+	    (int)plugin_option_get(r->values, "instance_count")->number;
 	if (groups != NULL) {
 		if (read_groups(r, groups) == -1)
 			return -1;
-	} else if (!sm_options_get(r, "instance_type")->given) {
+	} else if (!plugin_option_get(r->values, "instance_type")->given) {
 		return json_err(sm_options_where(r, "instance_type"), r->e,
 		    "the sagemaker backend also needs \"instance_type\": one "
 		    "like \"ml.g5.xlarge\", or a list of them");
@@ -445,7 +447,8 @@ read_names(struct sm_reader *r)
 	s->role = sm_options_text(r, "role");
 	s->image = sm_options_text(r, "image");
 	s->input_mode = sm_options_text(r, "input_mode");
-	s->packed = strcmp(sm_options_get(r, "model")->text, "tar.gz") == 0;
+	s->packed =
+	    strcmp(plugin_option_get(r->values, "model")->text, "tar.gz") == 0;
 	s->kms_key = sm_options_text(r, "kms_key");
 	if (s->kms_key != NULL && !kms_good(s->kms_key))
 		return want(r, "kms_key",
@@ -470,7 +473,7 @@ read_names(struct sm_reader *r)
 static int
 read_s3(struct sm_reader *r)
 {
-	const char *uri = sm_options_get(r, "s3")->text, *prefix;
+	const char *uri = plugin_option_get(r->values, "s3")->text, *prefix;
 	size_t n;
 
 	if (uri == NULL || !s3_valid(uri))
@@ -503,7 +506,7 @@ path_below(const char *dir, const char *path)
 static int
 read_code(struct sm_reader *r)
 {
-	const char *text = sm_options_get(r, "code")->text, *rest;
+	const char *text = plugin_option_get(r->values, "code")->text, *rest;
 	struct sm_settings *s = r->s;
 	struct stat st;
 	char *path, *work;
@@ -534,7 +537,7 @@ read_code(struct sm_reader *r)
 static int
 read_run(struct sm_reader *r)
 {
-	const struct option_value *v = sm_options_get(r, "max_run");
+	const struct option_value *v = plugin_option_get(r->values, "max_run");
 	int64_t ms = r->trial->max_run_ms;
 
 	r->s->max_run_s = RUN_S;
@@ -554,16 +557,19 @@ static int
 read_spot(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
-	const struct option_value *wait = sm_options_get(r, "max_wait");
+	const struct option_value *wait =
+	    plugin_option_get(r->values, "max_wait");
 
-	s->spot = sm_options_get(r, "spot")->number != 0;
-	s->force_spot = sm_options_get(r, "force_spot")->number != 0;
-	s->on_demand_after = (int)sm_options_get(r, "on_demand_after")->number;
+	s->spot = plugin_option_get(r->values, "spot")->number != 0;
+	s->force_spot = plugin_option_get(r->values, "force_spot")->number != 0;
+	s->on_demand_after =
+	    (int)plugin_option_get(r->values, "on_demand_after")->number;
 	s->keep_alive_s =
-	    (int64_t)ceil(sm_options_get(r, "keep_alive")->number);
-	s->download_s =
-	    (int64_t)ceil(sm_options_get(r, "download_time")->number);
-	s->upload_s = (int64_t)ceil(sm_options_get(r, "upload_time")->number);
+	    (int64_t)ceil(plugin_option_get(r->values, "keep_alive")->number);
+	s->download_s = (int64_t)ceil(
+	    plugin_option_get(r->values, "download_time")->number);
+	s->upload_s =
+	    (int64_t)ceil(plugin_option_get(r->values, "upload_time")->number);
 	if (!s->spot && wait->given)
 		return json_err(
 		    wait->json, r->e, "max_wait goes only with \"spot\": true");
@@ -677,18 +683,20 @@ read_alarm(struct sm_reader *r)
 static void
 read_rest(struct sm_reader *r)
 {
-	const struct option_value *v = sm_options_get(r, "parallel");
+	const struct option_value *v = plugin_option_get(r->values, "parallel");
 	struct sm_settings *s = r->s;
 
-	s->volume_gb =
-	    (int64_t)ceil(sm_options_get(r, "volume")->number / 1073741824.0);
+	s->volume_gb = (int64_t)ceil(
+	    plugin_option_get(r->values, "volume")->number / 1073741824.0);
 	s->parallel = v->given ? (int)v->number : 0;
-	s->pace = sm_options_get(r, "pace")->number;
+	s->pace = plugin_option_get(r->values, "pace")->number;
 	s->metrics_from_cloudwatch =
-	    strcmp(sm_options_get(r, "metrics_from")->text, "cloudwatch") == 0;
-	s->requirements = sm_options_get(r, "requirements")->number != 0;
-	s->watch_events = sm_options_get(r, "watch")->number != 0;
-	s->publish = sm_options_get(r, "publish")->number != 0;
+	    strcmp(plugin_option_get(r->values, "metrics_from")->text,
+		"cloudwatch") == 0;
+	s->requirements =
+	    plugin_option_get(r->values, "requirements")->number != 0;
+	s->watch_events = plugin_option_get(r->values, "watch")->number != 0;
+	s->publish = plugin_option_get(r->values, "publish")->number != 0;
 }
 
 int
@@ -703,9 +711,10 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 	};
 
 	*out = NULL;
-	r.s->checkpoints = sm_options_get(&r, "checkpoints")->number != 0;
-	r.s->declared =
-	    r.s->checkpoints && sm_options_get(&r, "checkpoints")->given;
+	r.s->checkpoints =
+	    plugin_option_get(r.values, "checkpoints")->number != 0;
+	r.s->declared = r.s->checkpoints &&
+			plugin_option_get(r.values, "checkpoints")->given;
 	if (read_names(&r) == -1 || machines_read(&r) == -1 ||
 	    sm_algorithms_read(&r) == -1 || read_s3(&r) == -1 ||
 	    read_code(&r) == -1 || read_run(&r) == -1 || read_spot(&r) == -1 ||

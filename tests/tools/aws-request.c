@@ -21,6 +21,8 @@
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "tests/support/aws/aws-class.h"
+#include "trials/aws/aws-internal.h"
 #include "trials/aws/aws.h"
 
 struct asker {
@@ -54,8 +56,7 @@ over(struct asker *k, const struct aws_answer *a)
 	k->unclear += a->unclear;
 	if (!a->good)
 		(void)fprintf(stderr, "%s %s %s %s: %s\n",
-		    aws_retry_class_name(a->what),
-		    a->code[0] != '\0' ? a->code : "-",
+		    aws_class_name(a->what), a->code[0] != '\0' ? a->code : "-",
 		    a->sent ? "sent" : "unsent",
 		    a->unclear ? "unclear" : "clear", a->message);
 	if (--k->open == 0)
@@ -230,10 +231,10 @@ counts_print(const struct asker *k)
 
 	for (what = 0; what < AWS_CLASSES; what++)
 		if (k->counts[what] > 0)
-			(void)printf("%s %d\n", aws_retry_class_name(what),
-			    k->counts[what]);
+			(void)printf(
+			    "%s %d\n", aws_class_name(what), k->counts[what]);
 	(void)printf("unclear %d\nrequests %lld\n", k->unclear,
-	    (long long)aws_requests(k->aws));
+	    (long long)k->aws->requests);
 }
 
 int

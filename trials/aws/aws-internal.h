@@ -163,7 +163,7 @@ struct aws {
 	int64_t noted_offset_s;
 	bool refused; /* rejected keys were noted */
 	bool had_keys;
-	int64_t requests;
+	int64_t requests; /* sent since aws_open */
 	uint64_t order;
 };
 

@@ -803,12 +803,6 @@ aws_source(const struct aws *aws)
 }
 
 int64_t
-aws_requests(const struct aws *aws)
-{
-	return aws->requests;
-}
-
-int64_t
 aws_now_s(const struct aws *aws)
 {
 	return loop_wall_us(aws->loop) / 1000000 + aws->offset_s;

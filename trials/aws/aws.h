@@ -42,8 +42,6 @@ const char *aws_client_region_other(const struct aws *);
 const char *aws_source(const struct aws *); /* source of the keys, for doctor */
 /* Seconds since 1970 by AWS's clock, as far as it is known. */
 int64_t aws_now_s(const struct aws *);
-/* Requests sent since aws_open, for the bench. */
-int64_t aws_requests(const struct aws *);
 
 struct aws_answer {
 	bool good;

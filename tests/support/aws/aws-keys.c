@@ -126,10 +126,3 @@ cred_source_name(const struct cred *k)
 	(void)k;
 	return "the rig";
 }
-
-int64_t
-cred_expiry_s(const struct cred *k)
-{
-	(void)k;
-	return 0;
-}

@@ -9,6 +9,7 @@
 #include "src/base/loop.h"
 #include "tests/support/aws/aws-client.h"
 #include "tests/support/tap.h"
+#include "trials/aws/aws-internal.h"
 
 enum { PACE = 200 };
 
@@ -44,7 +45,7 @@ test_good(void)
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 	aws_rig_settle(&rig);
 	ok(t.good && t.json == NULL, "an empty answer is good");
-	is_int(aws_requests(rig.aws), 2, "requests are counted");
+	is_int(rig.aws->requests, 2, "requests are counted");
 	is_str(rig.notes.data, NULL, "and no request was sent");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
@@ -198,7 +199,7 @@ test_refused(void)
 	ok(strncmp(t.message, "SageMaker CreateTrainingJob: ", 29) == 0 &&
 		strlen(t.message) > 40,
 	    "and reported: %s", t.message);
-	is_int(aws_requests(rig.aws), 3, "three tries");
+	is_int(rig.aws->requests, 3, "three tries");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
@@ -431,12 +432,12 @@ test_budget(void)
 		aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 		aws_rig_settle(&rig);
 	}
-	is_int(aws_requests(rig.aws), 14 * 8, "while there is a budget");
+	is_int(rig.aws->requests, 14 * 8, "while there is a budget");
 	for (i = 0; i < 14; i++) {
 		aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 		aws_rig_settle(&rig);
 	}
-	is_int(aws_requests(rig.aws), 28 + 100, "then one try each");
+	is_int(rig.aws->requests, 28 + 100, "then one try each");
 	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }

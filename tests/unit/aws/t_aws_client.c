@@ -7,6 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
+#include "tests/support/aws/aws-class.h"
 #include "tests/support/aws/aws-client.h"
 #include "tests/support/tap.h"
 #include "trials/aws/aws-internal.h"
@@ -393,8 +394,8 @@ test_nonsense(void)
 		if (!ok(!t.good && t.what == rows[i].want &&
 			    t.unclear == rows[i].unclear,
 			"%s: %s", rows[i].what, t.message))
-			printf("# got %s %d\n", aws_retry_class_name(t.what),
-			    t.unclear);
+			printf(
+			    "# got %s %d\n", aws_class_name(t.what), t.unclear);
 	}
 	aws_rig_error(&rig, "PutRule", 400, "LimitExceededException", "rules");
 	aws_rig_json(&rig, &t, AWS_EVENTS, "PutRule", -1);

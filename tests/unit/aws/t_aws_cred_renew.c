@@ -34,7 +34,11 @@ test_many(struct aws_credentials *g)
 	is_int(g->container, 1, "asked once");
 	cred_get(g->cred, aws_credentials_on_keys, &t[1]);
 	is_int(t[1].calls, 1, "cached keys are returned at once");
-	ok(cred_expiry_s(g->cred) > 1700000000, "they expire");
+	g->life_s = 2 * 3600;
+	cred_set_offset(g->cred, 61 * 60);
+	cred_get(g->cred, aws_credentials_on_keys, &t[1]);
+	cred_rig_until(g, &t[1].calls, 2);
+	ok(g->container == 2 && strcmp(t[1].id, "TASK2") == 0, "they expire");
 }
 
 static void

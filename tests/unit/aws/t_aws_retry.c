@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
+#include "tests/support/aws/aws-class.h"
 #include "tests/support/tap.h"
 #include "trials/aws/config/aws-retry.h"
 
@@ -13,9 +14,9 @@ is_class(int status, const char *code, const char *message, enum aws_class want)
 	enum aws_class got = aws_retry_classify(status, code, message);
 
 	ok(got == want, "%d %s %.30s: %s", status, code, message,
-	    aws_retry_class_name(want));
+	    aws_class_name(want));
 	if (got != want)
-		printf("# got %s\n", aws_retry_class_name(got));
+		printf("# got %s\n", aws_class_name(got));
 }
 
 static void

@@ -9,6 +9,7 @@
 
 #include "src/base/loop.h"
 #include "src/base/rng.h"
+#include "tests/support/aws/aws-class.h"
 #include "tests/support/aws/aws-client.h"
 #include "tests/support/tap.h"
 
@@ -41,7 +42,7 @@ blame(struct storm *s, int i, const char *what)
 
 	s->wrong++;
 	printf("# call %d: %s: %s %s, seen %d, acted %d: %s\n", i, what,
-	    aws_retry_class_name(t->what), t->unclear ? "unclear" : "clear",
+	    aws_class_name(t->what), t->unclear ? "unclear" : "clear",
 	    s->seen[i], s->acted[i], t->message);
 }
 

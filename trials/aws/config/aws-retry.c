@@ -17,24 +17,6 @@ enum {
 	BUDGET_FILLS_S = 1000 /* all of it */
 };
 
-const char *
-aws_retry_class_name(enum aws_class what)
-{
-	static const char *const names[AWS_CLASSES] = {
-		[AWS_OK] = "ok",
-		[AWS_THROTTLE] = "throttle",
-		[AWS_TRANSIENT] = "transient",
-		[AWS_CLOCK] = "clock",
-		[AWS_CREDENTIALS] = "credentials",
-		[AWS_QUOTA] = "quota",
-		[AWS_EXISTS] = "exists",
-		[AWS_MISSING] = "missing",
-		[AWS_CALLER] = "caller",
-	};
-
-	return names[what];
-}
-
 /*
  * Error codes of the services used here, sorted.  LimitExceeded of EventBridge
  * is a quota, but the code means throttling elsewhere: see the client.

@@ -23,7 +23,6 @@ enum aws_class {
 	AWS_CLASSES
 };
 
-const char *aws_retry_class_name(enum aws_class);
 /* The class of an error. status 0: no response. code and message may be "". */
 enum aws_class
 aws_retry_classify(int status, const char *code, const char *message);

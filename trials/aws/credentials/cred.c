@@ -263,9 +263,3 @@ cred_source_name(const struct cred *c)
 {
 	return c->source != NULL ? c->source : "";
 }
-
-int64_t
-cred_expiry_s(const struct cred *c)
-{
-	return c->have ? c->found.expiry_s : 0;
-}

@@ -42,8 +42,6 @@ void cred_invalidate(struct cred *, const char *key_id);
 void cred_set_offset(struct cred *, int64_t offset_s);
 /* "environment", "profile x", "container": for doctor; "" = unknown yet. */
 const char *cred_source_name(const struct cred *);
-/* Expiry in seconds since 1970; 0 = never or unknown. */
-int64_t cred_expiry_s(const struct cred *);
 
 /*
  * If no region is configured: query that of the EC2 instance and set it in the

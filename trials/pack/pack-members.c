@@ -163,10 +163,35 @@ seat_take(struct pack *p, struct pack_member *m)
 	m->message = NULL;
 }
 
+/* Whether the program owes an answer about a stop for too long. */
+static bool
+is_unresponsive(const struct pack *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_seats; i++)
+		if (p->seats[i].unresponsive_at_ms >= 0 &&
+		    p->seats[i].unresponsive_at_ms <= p->now_ms)
+			return true;
+	return false;
+}
+
+/* Whether any seat has a member. */
+static bool
+is_occupied(const struct pack *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_seats; i++)
+		if (p->seats[i].member != NULL)
+			return true;
+	return false;
+}
+
 void
 pack_members_fill(struct pack *p)
 {
-	bool deaf = pack_members_unresponsive(p);
+	bool deaf = is_unresponsive(p);
 	struct pack_member *m;
 
 	p->lock_try_ms = -1;
@@ -203,7 +228,7 @@ pack_members_desert(struct pack *p, struct pack_seat *s)
 	pack_members_stop(p, s);
 	pack_log_note(p, "trial %lld attempt %lld was killed",
 	    (long long)s->trial, (long long)s->attempt);
-	if (!pack_members_occupied(p) && wait_ms > ALONE_MS)
+	if (!is_occupied(p) && wait_ms > ALONE_MS)
 		wait_ms = ALONE_MS;
 	s->unresponsive_at_ms = p->now_ms + wait_ms;
 }
@@ -306,26 +331,9 @@ pack_members_next_ms(const struct pack *p)
 }
 
 bool
-pack_members_unresponsive(const struct pack *p)
+pack_members_deaf(const struct pack *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n_seats; i++)
-		if (p->seats[i].unresponsive_at_ms >= 0 &&
-		    p->seats[i].unresponsive_at_ms <= p->now_ms)
-			return true;
-	return false;
-}
-
-bool
-pack_members_occupied(const struct pack *p)
-{
-	size_t i;
-
-	for (i = 0; i < p->n_seats; i++)
-		if (p->seats[i].member != NULL)
-			return true;
-	return false;
+	return is_unresponsive(p) && !is_occupied(p);
 }
 
 static void pack_arrivals_came(struct pack *, int64_t trial, int64_t attempt);

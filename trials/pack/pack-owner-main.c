@@ -580,7 +580,7 @@ program_mind(struct pack *p)
 
 	if (p->program.phase == PACK_NONE && !p->leaving && anybody_waits(p))
 		pack_program_start(p);
-	if (pack_members_unresponsive(p) && !pack_members_occupied(p))
+	if (pack_members_deaf(p))
 		pack_program_kill(p);
 	if (!idle) {
 		p->leave_at_ms = -1;

@@ -169,11 +169,10 @@ void pack_members_on_line(struct pack *, const char *line, size_t len);
 /* The program has ended: end all its trials. */
 void
 pack_members_end(struct pack *, enum pack_end, int number, const char *why);
-/* When the next seat becomes unresponsive, -1 = never; whether one is. */
+/* When the next seat becomes unresponsive, -1 = never. */
 int64_t pack_members_next_ms(const struct pack *);
-bool pack_members_unresponsive(const struct pack *);
-/* Whether any seat has a member. */
-bool pack_members_occupied(const struct pack *);
+/* Whether one is, and no member is left that waits for the program. */
+bool pack_members_deaf(const struct pack *);
 
 /* pack-owner-main.c: the command "serve"; its exit status. */
 int pack_owner_main(struct pack *);

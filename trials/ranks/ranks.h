@@ -111,10 +111,6 @@ int ranks_env_translate(const struct ranks_args *);
  */
 void ranks_output_name(char *, size_t, enum rank_role, int number);
 
-/* ranks-main.c */
-
-/* ranks-main.c: ranks started by an external launcher. */
-
 /* ranks-words.c, for launchers */
 /*
  * torchrun, as this python has it, or the first one in PATH (found), for this

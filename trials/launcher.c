@@ -29,14 +29,6 @@ launcher_spec_attempt_dir(const struct launch_spec *spec)
 }
 
 void
-launcher_emit(const struct launch_source *from, struct launch_event *ev)
-{
-	ev->trial = from->trial;
-	ev->attempt = from->attempt;
-	from->event(from->arg, ev);
-}
-
-void
 launcher_note(const struct launch_source *from, enum launch_level level,
     const char *fmt, ...)
 {

@@ -233,7 +233,14 @@ struct launch_source {
 };
 
 /* Deliver an event of this source; sets its trial and attempt. */
-void launcher_emit(const struct launch_source *, struct launch_event *);
+static inline void
+launcher_emit(const struct launch_source *from, struct launch_event *ev)
+{
+	ev->trial = from->trial;
+	ev->attempt = from->attempt;
+	from->event(from->arg, ev);
+}
+
 /* Deliver LAUNCH_NOTE. */
 void launcher_note(const struct launch_source *, enum launch_level,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));

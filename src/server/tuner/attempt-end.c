@@ -714,7 +714,9 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 {
 	struct attempt_end end = { .x = x };
 
-	if (x != NULL && x->unmade && l->row.cause == STOP_NONE) {
+	/* An interrupted trial waits for the next start all the same. */
+	if (x != NULL && x->unmade &&
+	    (l->row.cause == STOP_NONE || l->row.cause == STOP_SHUTDOWN)) {
 		attempt_end_undo(t, l, x->why);
 		return;
 	}

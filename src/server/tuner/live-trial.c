@@ -495,6 +495,7 @@ live_trial_undo(struct live_trial *l)
 {
 	l->open = l->att_dirty = false;
 	l->row.not_before_us = 0;
+	l->row.cause = STOP_NONE;
 	if (--l->row.attempts == 0) {
 		free(l->row.backend);
 		l->row.backend = NULL;

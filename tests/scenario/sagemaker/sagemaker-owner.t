@@ -74,8 +74,15 @@ sagemaker_study role.json role 4 "$block"
 server role.json --quiet
 ok 'a bad role is named' retry waits role \
     'SageMaker cannot assume the role arn:aws:iam::123456789012:role/Trials'
+# It is interrupted while an answer is waited for.
+standin_faults '{ "bad_role": 1,
+    "delay": { "on": "sagemaker.CreateTrainingJob", "seconds": 2 } }'
+"$HPOTUNE" resume role.json >/dev/null
+ok 'another attempt is made' retry sql_is role.db \
+    "SELECT count(*) > 0 FROM attempts WHERE state = 'starting'" 1
 kill -INT "$server"
 reap "$server"
+standin_faults '{ "bad_role": 1 }'
 is "$(sql role.db 'SELECT count(*) > 0, max(attempts) FROM trials')" '1|0' \
     'its trials wait, without any attempt'
 sagemaker_study role.json role 4 "[$block, \"local\"]"

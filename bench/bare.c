@@ -144,7 +144,7 @@ main(int argc, char **argv)
 		.env = none,
 		.pass_env = none,
 		.grace_ms = 1000,
-		.cpus = 1 };
+		.cpus = 0 };
 	if (bare_run(&b, &e) != 0) {
 		fprintf(stderr, "bare: %s\n", e.text);
 		return 1;

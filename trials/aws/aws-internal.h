@@ -177,6 +177,12 @@ struct aws_call *
 aws_call_new(struct aws *, enum aws_service, const char *operation);
 /* Put it into its queue; with an error it ends without being sent. */
 void aws_call_begin(struct aws_call *, const struct err *);
+/* The request of ask to this endpoint. */
+typedef void aws_fill_fn(struct aws_request *, const struct aws_endpoint *,
+    const struct aws_ask *ask);
+/* Begin a call of a service that has one endpoint and one form of request. */
+struct aws_call *aws_call_ask(struct aws *, const struct aws_ask *,
+    aws_fill_fn *, aws_read_fn *, aws_cb *, void *arg);
 
 /*
  * aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets; a

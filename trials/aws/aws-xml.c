@@ -263,21 +263,7 @@ request_fill(struct aws_request *r, const struct aws_endpoint *p,
 struct aws_call *
 aws_query(struct aws *aws, const struct aws_ask *ask, aws_cb *cb, void *arg)
 {
-	struct aws_call *c = aws_call_new(aws, ask->service, ask->operation);
-	const struct aws_endpoint *p;
-	struct err e = ERR_INIT;
-
-	c->cb = cb;
-	c->arg = arg;
-	c->read = aws_read_query;
-	c->tries = ask->tries;
-	if (aws_client_endpoint(aws, ask->service, &p, &e) != 0) {
-		aws_call_begin(c, &e);
-		return c;
-	}
-	request_fill(&c->request, p, ask);
-	aws_call_begin(c, NULL);
-	return c;
+	return aws_call_ask(aws, ask, request_fill, aws_read_query, cb, arg);
 }
 
 struct aws_call *

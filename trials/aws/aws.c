@@ -337,6 +337,27 @@ aws_call_begin(struct aws_call *c, const struct err *e)
 	aws_queue_put(c->queue, c);
 }
 
+struct aws_call *
+aws_call_ask(struct aws *aws, const struct aws_ask *ask, aws_fill_fn *fill,
+    aws_read_fn *read, aws_cb *cb, void *arg)
+{
+	struct aws_call *c = aws_call_new(aws, ask->service, ask->operation);
+	const struct aws_endpoint *p;
+	struct err e = ERR_INIT;
+
+	c->cb = cb;
+	c->arg = arg;
+	c->read = read;
+	c->tries = ask->tries;
+	if (aws_client_endpoint(aws, ask->service, &p, &e) != 0) {
+		aws_call_begin(c, &e);
+		return c;
+	}
+	fill(&c->request, p, ask);
+	aws_call_begin(c, NULL);
+	return c;
+}
+
 static void
 aws_call_deliver(struct aws_call *c)
 {

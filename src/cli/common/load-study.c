@@ -18,17 +18,13 @@ study_from_store(struct cli_study *found, struct err *e)
 {
 	struct store_study row = { 0 };
 	struct store *store;
-	char *path;
 	int rc;
 
 	if (store_open(&store, found->db, STORE_READ, e) != 0)
 		return -1;
 	rc = store_study_get(store, &row, e);
 	if (rc == 0) {
-		path = xasprintf("%s/study.json", row.dir);
-		rc = study_parse(
-		    &found->study, row.json, strlen(row.json), path, e);
-		free(path);
+		rc = study_parse_recorded(&found->study, row.json, row.dir, e);
 		if (rc == 0)
 			study_set_strategy(found->study, row.strategy);
 	}

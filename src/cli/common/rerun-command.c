@@ -243,13 +243,10 @@ rerun_command_put(struct buf *out, struct store *store,
     const struct cli_study *found, const struct store_study *stored,
     int64_t trial, bool json, struct err *e)
 {
-	char *path = xasprintf("%s/study.json", stored->dir);
 	struct store_trial row = { 0 };
 	struct study *study;
-	int rc =
-	    study_parse(&study, stored->json, strlen(stored->json), path, e);
+	int rc = study_parse_recorded(&study, stored->json, stored->dir, e);
 
-	free(path);
 	if (rc == -1)
 		return -1;
 	rc = store_trial_get(store, trial, &row, e);

@@ -769,6 +769,17 @@ study_parse(struct study **out, const char *text, size_t len, const char *path,
 	return study_read(out, doc, path, e);
 }
 
+int
+study_parse_recorded(
+    struct study **out, const char *text, const char *dir, struct err *e)
+{
+	char *path = xasprintf("%s/study.json", dir);
+	int rc = study_parse(out, text, strlen(text), path, e);
+
+	free(path);
+	return rc;
+}
+
 void
 study_free(struct study *s)
 {

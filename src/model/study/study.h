@@ -329,6 +329,9 @@ int study_load(struct study **, const char *path, struct err *);
  */
 int study_parse(struct study **, const char *text, size_t len, const char *path,
     struct err *);
+/* The same of dir/study.json. */
+int study_parse_recorded(
+    struct study **, const char *text, const char *dir, struct err *);
 void study_free(struct study *);
 /* The metric of objective i from 0, or after these of a constraint. */
 static inline const char *

@@ -657,14 +657,11 @@ static int
 replay_recorded_study(struct study **study, struct store *s, struct err *e)
 {
 	struct store_study row = { 0 };
-	char *path;
 	int rc;
 
 	if (store_study_get(s, &row, e) != 0)
 		return -1;
-	path = xasprintf("%s/study.json", row.dir);
-	rc = study_parse(study, row.json, strlen(row.json), path, e);
-	free(path);
+	rc = study_parse_recorded(study, row.json, row.dir, e);
 	store_study_fini(&row);
 	return rc;
 }

@@ -44,7 +44,9 @@ study_read_metric_name(char **out, const struct json *j, struct err *e)
 		    "letters, digits, _ - . / : and @",
 		    METRIC_NAME_MAX - 1);
 	if (strcmp(name, "step") == 0)
-		return json_err(j, e, "a metric may not be named step");
+		return json_err(j, e,
+		    "a metric may not be named step: trial.step_regex is the "
+		    "pattern of the step");
 	*out = xstrdup(name);
 	return 0;
 }

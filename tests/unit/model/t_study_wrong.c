@@ -159,7 +159,8 @@ static const struct wrong {
 	    "2:23: objective.metric: the name of a metric is a letter or _, "
 	    "then up to 63 letters, digits, _ - . / : and @" },
 	{ O("\"metric\":\"step\",\"goal\":\"maximize\""),
-	    "2:23: objective.metric: a metric may not be named step" },
+	    "2:23: objective.metric: a metric may not be named step: "
+	    "trial.step_regex is the pattern of the step" },
 	{ O("\"metric\":\"a\",\"gaol\":\"maximize\""),
 	    "2:27: objective.gaol: unknown key; did you mean \"goal\"?" },
 	{ O("\"metric\":\"a\",\"goal\":\"maximize\",\"target\":\"1\""),

@@ -159,16 +159,18 @@ must(int r, const struct err *e)
 	exit(1);
 }
 
-/* By hand, without make's environment: the one beside the tests. */
+/* By hand, without make's environment: the one above the folder of tests. */
 static void
 shim_default(void)
 {
-	char path[512];
+	char path[512], *tests;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
 
 	path[n > 0 ? n : 0] = '\0';
-	*strrchr(path, '/') = '\0';
-	strcpy(strrchr(path, '/'), "/hpotune-shim");
+	tests = strstr(path, "/tests/unit/");
+	if (tests == NULL)
+		return;
+	strcpy(tests, "/hpotune-shim");
 	(void)setenv("HPOTUNE_SHIM", path, 0);
 }
 

@@ -206,6 +206,9 @@ test_unkillable(void)
 {
 	unsigned char sector[RECORD_SECTOR];
 	struct claim c = { .kind = CLAIM_STUCK, .shim_pid = 1 };
+	struct flock first_byte = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1
+	};
 	struct err e = ERR_INIT;
 	struct local_launcher rig;
 	int fd;
@@ -218,7 +221,9 @@ test_unkillable(void)
 	fd = open(local_rig_path(&rig, 1, "state"), O_RDWR);
 	memcpy(c.uuid, local_rig_uuid(1, 1), RECORD_UUID);
 	attempt_record_encode_claim(sector, &c);
-	if (attempt_record_lock(fd) == -1 || ftruncate(fd, 0) == -1 ||
+	/* It holds the lock until its record of the end is on the disk. */
+	if (fd == -1 || fcntl(fd, F_OFD_SETLKW, &first_byte) == -1 ||
+	    ftruncate(fd, 0) == -1 ||
 	    pwrite(fd, sector, sizeof sector, 0) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "not dead is alive");

@@ -169,6 +169,17 @@ gp_axes_decode(const struct gp_axes *g, const double *row, double *point)
 		point[g->axes[k].at] = row[k];
 }
 
+bool
+gp_axes_continuous(const struct gp_axes *g)
+{
+	size_t k;
+
+	for (k = 0; k < g->d; k++)
+		if (g->axes[k].levels > 0)
+			return false;
+	return true;
+}
+
 double
 gp_axes_size(const struct gp_axes *g)
 {

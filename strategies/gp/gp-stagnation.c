@@ -79,24 +79,13 @@ gp_stagnation_trials(const struct history *h)
 	return n;
 }
 
-static bool
-is_of_numbers(const struct gp_axes *g)
-{
-	size_t k;
-
-	for (k = 0; k < g->d; k++)
-		if (g->axes[k].levels > 0)
-			return false;
-	return true;
-}
-
 double
 gp_stagnation_factor(const struct strategy_ask *ask, const struct gp_axes *g,
     size_t after, double rate)
 {
 	size_t n;
 
-	if (after == 0 || ask->trial % 4 == 1 || is_of_numbers(g) ||
+	if (after == 0 || ask->trial % 4 == 1 || gp_axes_continuous(g) ||
 	    history_n_objectives(ask->history) > 1)
 		return 1;
 	n = gp_stagnation_trials(ask->history);

@@ -1,6 +1,9 @@
 /*
  * Bayesian optimisation: a Gaussian process is fitted to the results, and the
- * point with the largest expected improvement is suggested.
+ * point with the largest expected improvement is suggested, or, of the first
+ * trials of a continuous space, that with the least lower confidence bound
+ * (Srinivas, Krause, Kakade and Seeger, "Gaussian process optimization in the
+ * bandit setting", ICML 2010, with a constant number of deviations).
  *
  * Jones, Schonlau and Welch, "Efficient global optimization of expensive
  * black-box functions", J.  Global Optimization 13 (1998); Snoek, Larochelle
@@ -86,6 +89,14 @@ static const struct option options[] = {
 	    .def = "1",
 	    .help =
 		"how fast length scales are shortened without improvement" },
+	{ .name = "greedy",
+	    .type = OPTION_REAL,
+	    .min = 0,
+	    .max = 1e9,
+	    .def = "10",
+	    .help = "finished trials per parameter, of which none has choices "
+		    "or steps, after which the expected improvement counts; "
+		    "before it the lower confidence bound" },
 	{ .name = "restarts",
 	    .type = OPTION_INT,
 	    .min = 1,
@@ -315,15 +326,39 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	free(rows);
 }
 
+/*
+ * Of the lower confidence bound; 0: the expected improvement counts.  That one
+ * looks elsewhere too early in a continuous space of more than a few parameters,
+ * which so few trials cannot cover (bench/RESULTS.md).
+ */
+static double
+deviations_of(
+    const struct gp_question *q, const struct gp_acquisition_goal *goal)
+{
+	static const double deviations = 1;
+	double few = plugin_option_number(q->options, "greedy");
+
+	if (goal->n_models != 1 || !goal->improve || goal->cost != NULL ||
+	    q->rule.brief || !gp_axes_continuous(&q->space) ||
+	    (double)startup_finished(q->ask->history) >=
+		few * (double)q->space.d)
+		return 0;
+	/* Side by side such suggestions would be close to one another. */
+	if (q->rows.n_pending > 1 && q->ask->trial % 2 != 0)
+		return 0;
+	return deviations;
+}
+
 static int
 learn(double *x, struct gp_question *q, struct err *e)
 {
 	struct gp_acquisition_goal goal;
 	int rc = gp_models_fit(&goal, q);
 
-	if (rc == 0)
+	if (rc == 0) {
+		goal.lower = deviations_of(q, &goal);
 		search(x, q, &goal);
-	else
+	} else
 		err_set(e, ERR_USAGE,
 		    "gp: no Gaussian process can be fitted to the results");
 	gp_models_free(&goal);

@@ -59,6 +59,8 @@ double gp_axes_of_level(const struct gp_axis *, double level);
 double gp_axes_level(const struct gp_axis *, double x);
 /* Number of different rows; infinite with a continuous axis. */
 double gp_axes_size(const struct gp_axes *);
+/* Whether no axis has levels. */
+bool gp_axes_continuous(const struct gp_axes *);
 
 /*
  * Whether two rows (on levels) are neighbours: at most one choice, or number of

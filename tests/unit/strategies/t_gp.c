@@ -89,7 +89,7 @@ check_options(void)
 	static const char said[] =
 	    "{\"n_startup_trials\": 6, \"startup\": \"middle\", "
 	    "\"deterministic_objective\": false, \"warp\": true, "
-	    "\"cost_aware\": false, "
+	    "\"cost_aware\": false, \"greedy\": 10, "
 	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 2048, "
 	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
 	    "\"max_trials\": 4000}";

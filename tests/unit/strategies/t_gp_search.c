@@ -1,6 +1,7 @@
 /*
  * gp recovers known answers: the hyperparameters of data drawn from a process,
- * and the minimum that a constraint allows.
+ * and the minimum that a constraint allows; and what its candidates are compared
+ * by.
  */
 
 #include <math.h>
@@ -465,9 +466,12 @@ count_top(void *dev, const struct gp *gp, const double *x, size_t m,
 	    dev, gp, x, m, best, k, index, score, sweep);
 }
 
-/* The number of candidates with so many trials. */
+/*
+ * The number of candidates by expected improvement after so many trials, of which
+ * the last ones run.
+ */
 static size_t
-candidates_with(const char *space, int trials)
+scored_with(const char *space, const char *options, int trials, int running)
 {
 	struct kernels kernels = *kernels_cpu();
 	struct strategy_run r;
@@ -475,19 +479,55 @@ candidates_with(const char *space, int trials)
 	int i;
 
 	kernels.gp_top = count_top;
-	gp_open(&r, space,
-	    "{\"candidates\": 1000, \"local_after\": 0, \"restarts\": 1}", 1);
+	gp_open(&r, space, options, 1);
 	r.kernels = &kernels;
 	for (i = 1; i <= trials; i++) {
-		*x = fmod(i * 0.618, 1);
+		x[0] = fmod(i * 0.618, 1);
+		x[1] = fmod(i * 0.414, 1);
 		space_snap(r.space, x);
 		history_add(r.history, i, x);
-		history_end(r.history, i, TRIAL_COMPLETED, *x);
+		if (i <= trials - running)
+			history_end(r.history, i, TRIAL_COMPLETED, *x);
 	}
 	n_scored = 0;
 	(void)strategy_run_next(&r, x);
 	strategy_run_close(&r);
 	return n_scored;
+}
+
+static size_t
+candidates_with(const char *space, int trials)
+{
+	return scored_with(space,
+	    "{\"candidates\": 1000, \"local_after\": 0, \"restarts\": 1}",
+	    trials, 0);
+}
+
+/* Before ten trials per parameter the lower confidence bound counts. */
+static void
+check_greedy(void)
+{
+	static const char two[] = "{" UNIT("a") ", " UNIT("b") "}";
+	static const char steps[] =
+	    "{" UNIT("a") ", \"b\": {\"type\": \"int\", \"min\": 1, "
+			  "\"max\": 200}}";
+	static const char usual[] = "{\"local_after\": 0}";
+
+	is_int((long long)scored_with(two, usual, 19, 0), 0,
+	    "of two numbers 19 trials: the lower confidence bound");
+	ok(scored_with(two, usual, 20, 0) > 0, "20: the expected improvement");
+	is_int((long long)scored_with(
+		   two, "{\"local_after\": 0, \"greedy\": 13}", 25, 0),
+	    0, "so many as the option says");
+	ok(scored_with(two, "{\"local_after\": 0, \"greedy\": 0}", 12, 0) > 0,
+	    "and never with 0");
+	ok(scored_with(steps, usual, 12, 0) > 0,
+	    "nor where a parameter has steps");
+	is_int((long long)scored_with(two, usual, 14, 1), 0,
+	    "the same while one trial runs");
+	is_int((long long)scored_with(two, usual, 15, 2), 0,
+	    "while two run for trial 16");
+	ok(scored_with(two, usual, 14, 2) > 0, "but not for trial 15");
 }
 
 static void
@@ -509,6 +549,7 @@ int
 main(void)
 {
 	check_candidates();
+	check_greedy();
 	check_fit();
 	check_brief();
 	check_noise();

@@ -89,6 +89,13 @@ static const struct option options[] = {
 	    .def = "1",
 	    .help =
 		"how fast length scales are shortened without improvement" },
+	{ .name = "exact_after",
+	    .type = OPTION_INT,
+	    .min = 0,
+	    .max = 1e9,
+	    .def = "10",
+	    .help = "finished trials without progress, after which results "
+		    "count as exact" },
 	{ .name = "greedy",
 	    .type = OPTION_REAL,
 	    .min = 0,
@@ -127,13 +134,28 @@ gp_check(
 	return startup_check(values, space, e);
 }
 
+/*
+ * Whether results count as exact.  Without progress what was taken for noise may
+ * be structure, which is then searched.
+ */
+static bool
+is_exact(const struct option_value *values, const struct strategy_ask *ask)
+{
+	size_t after = (size_t)plugin_option_number(values, "exact_after");
+	const struct history *h = ask->history;
+
+	if (plugin_option_is(values, "deterministic_objective"))
+		return true;
+	return after > 0 && h != NULL && history_n_objectives(h) == 1 &&
+	       history_n_constraints(h) == 0 &&
+	       gp_stagnation_trials(h) >= after;
+}
+
 static struct gp_hyperparameters_rule
 rule_of(const struct option_value *values, const struct strategy_ask *ask)
 {
-	bool exact = plugin_option_is(values, "deterministic_objective");
-
 	return (struct gp_hyperparameters_rule){
-		.noiseless = exact,
+		.noiseless = is_exact(values, ask),
 		.restarts = (size_t)plugin_option_number(values, "restarts"),
 		.fit_trials =
 		    (size_t)plugin_option_number(values, "fit_trials"),

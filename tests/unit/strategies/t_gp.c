@@ -89,13 +89,14 @@ check_options(void)
 	static const char said[] =
 	    "{\"n_startup_trials\": 6, \"startup\": \"middle\", "
 	    "\"deterministic_objective\": false, \"warp\": true, "
-	    "\"cost_aware\": false, \"greedy\": 10, "
+	    "\"cost_aware\": false, \"greedy\": 10, \"exact_after\": 10, "
 	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 2048, "
 	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
 	    "\"max_trials\": 4000}";
 	static const char *const others[] = { "{\"n_startup_trials\": 9}",
 		"{\"startup\": \"random\"}", "{\"startup\": \"sobol\"}",
-		"{\"warp\": false}", "{\"local_after\": 0}",
+		"{\"warp\": false}", "{\"exact_after\": 0}",
+		"{\"exact_after\": 1}", "{\"local_after\": 0}",
 		"{\"local_after\": 12}", "{\"shorten\": 0}",
 		"{\"candidates\": 4096}", "{\"local_searches\": 1}",
 		"{\"restarts\": 1}", "{\"fit_trials\": 12}",

@@ -495,6 +495,58 @@ scored_with(const char *space, const char *options, int trials, int running)
 	return n_scored;
 }
 
+static double noise; /* its logarithm, of the last process */
+
+static struct gp *
+note_fit(void *dev, const struct gp_data *data, const double *theta)
+{
+	noise = theta[data->d + 1];
+	return kernels_cpu()->gp_fit(dev, data, theta);
+}
+
+/* Whether the results count as exact, so many trials after the best one. */
+static bool
+is_exact_after(int trials, const char *options, size_t objectives)
+{
+	struct kernels kernels = *kernels_cpu();
+	const bool goals[2] = { false, false };
+	double x[DIMS_MAX], losses[2];
+	struct strategy_run r;
+	int64_t i;
+
+	noise = NAN;
+	kernels.gp_fit = note_fit;
+	gp_open(&r, "{" UNIT("a") "}", options, 1);
+	r.kernels = &kernels;
+	if (objectives > 1)
+		history_set_objectives(r.history, objectives, goals, 0);
+	for (i = 1; i <= 4 + trials; i++) {
+		*x = fmod((double)i * 0.618, 1);
+		history_add(r.history, i, x);
+		losses[0] = losses[1] = i == 4 ? 0 : 1 + *x;
+		if (objectives > 1)
+			history_results(r.history, i, losses, NULL);
+		history_end(r.history, i, TRIAL_COMPLETED, *losses);
+	}
+	(void)strategy_run_next(&r, x);
+	strategy_run_close(&r);
+	return noise < -30;
+}
+
+static void
+check_exact(void)
+{
+	ok(!is_exact_after(9, "{}", 1), "9 trials without progress: noise");
+	ok(is_exact_after(10, "{}", 1), "10: results count as exact");
+	ok(!is_exact_after(12, "{\"exact_after\": 13}", 1),
+	    "so many as the option says");
+	ok(is_exact_after(13, "{\"exact_after\": 13}", 1), "and no more");
+	ok(!is_exact_after(20, "{\"exact_after\": 0}", 1), "never with 0");
+	ok(!is_exact_after(20, "{}", 2), "nor with two objectives");
+	ok(is_exact_after(3, "{\"deterministic_objective\": true}", 1),
+	    "always where the objective is deterministic");
+}
+
 static size_t
 candidates_with(const char *space, int trials)
 {
@@ -549,6 +601,7 @@ int
 main(void)
 {
 	check_candidates();
+	check_exact();
 	check_greedy();
 	check_fit();
 	check_brief();

@@ -349,9 +349,9 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 }
 
 /*
- * Of the lower confidence bound; 0: the expected improvement counts.  That one
- * looks elsewhere too early in a continuous space of more than a few parameters,
- * which so few trials cannot cover (bench/RESULTS.md).
+ * The number of deviations of the lower confidence bound; 0: the expected
+ * improvement counts.  While trials are too few to cover a continuous space, the
+ * improvement leads away from the best of them too early (bench/RESULTS.md).
  */
 static double
 deviations_of(

@@ -471,21 +471,27 @@ count_top(void *dev, const struct gp *gp, const double *x, size_t m,
  * the last ones run.
  */
 static size_t
-scored_with(const char *space, const char *options, int trials, int running)
+scored_with(const char *space, const char *options, size_t objectives,
+    int trials, int running)
 {
 	struct kernels kernels = *kernels_cpu();
-	struct strategy_run r;
+	const bool goals[2] = { false, false };
 	double x[DIMS_MAX];
+	struct strategy_run r;
 	int i;
 
 	kernels.gp_top = count_top;
 	gp_open(&r, space, options, 1);
 	r.kernels = &kernels;
+	if (objectives > 1)
+		history_set_objectives(r.history, objectives, goals, 0);
 	for (i = 1; i <= trials; i++) {
 		x[0] = fmod(i * 0.618, 1);
 		x[1] = fmod(i * 0.414, 1);
 		space_snap(r.space, x);
 		history_add(r.history, i, x);
+		if (objectives > 1)
+			history_results(r.history, i, x, NULL);
 		if (i <= trials - running)
 			history_end(r.history, i, TRIAL_COMPLETED, *x);
 	}
@@ -506,11 +512,12 @@ note_fit(void *dev, const struct gp_data *data, const double *theta)
 
 /* Whether the results count as exact, so many trials after the best one. */
 static bool
-is_exact_after(int trials, const char *options, size_t objectives)
+is_exact_after(
+    int trials, const char *options, size_t objectives, size_t constraints)
 {
 	struct kernels kernels = *kernels_cpu();
 	const bool goals[2] = { false, false };
-	double x[DIMS_MAX], losses[2];
+	double x[DIMS_MAX], losses[2], violation = -1;
 	struct strategy_run r;
 	int64_t i;
 
@@ -518,14 +525,13 @@ is_exact_after(int trials, const char *options, size_t objectives)
 	kernels.gp_fit = note_fit;
 	gp_open(&r, "{" UNIT("a") "}", options, 1);
 	r.kernels = &kernels;
-	if (objectives > 1)
-		history_set_objectives(r.history, objectives, goals, 0);
+	history_set_objectives(r.history, objectives, goals, constraints);
 	for (i = 1; i <= 4 + trials; i++) {
 		*x = fmod((double)i * 0.618, 1);
 		history_add(r.history, i, x);
 		losses[0] = losses[1] = i == 4 ? 0 : 1 + *x;
-		if (objectives > 1)
-			history_results(r.history, i, losses, NULL);
+		history_results(
+		    r.history, i, losses, constraints > 0 ? &violation : NULL);
 		history_end(r.history, i, TRIAL_COMPLETED, *losses);
 	}
 	(void)strategy_run_next(&r, x);
@@ -536,14 +542,15 @@ is_exact_after(int trials, const char *options, size_t objectives)
 static void
 check_exact(void)
 {
-	ok(!is_exact_after(9, "{}", 1), "9 trials without progress: noise");
-	ok(is_exact_after(10, "{}", 1), "10: results count as exact");
-	ok(!is_exact_after(12, "{\"exact_after\": 13}", 1),
+	ok(!is_exact_after(9, "{}", 1, 0), "9 trials without progress: noise");
+	ok(is_exact_after(10, "{}", 1, 0), "10: results count as exact");
+	ok(!is_exact_after(12, "{\"exact_after\": 13}", 1, 0),
 	    "so many as the option says");
-	ok(is_exact_after(13, "{\"exact_after\": 13}", 1), "and no more");
-	ok(!is_exact_after(20, "{\"exact_after\": 0}", 1), "never with 0");
-	ok(!is_exact_after(20, "{}", 2), "nor with two objectives");
-	ok(is_exact_after(3, "{\"deterministic_objective\": true}", 1),
+	ok(is_exact_after(13, "{\"exact_after\": 13}", 1, 0), "and no more");
+	ok(!is_exact_after(20, "{\"exact_after\": 0}", 1, 0), "never with 0");
+	ok(!is_exact_after(20, "{}", 2, 0), "nor with two objectives");
+	ok(!is_exact_after(20, "{}", 1, 1), "nor with a constraint");
+	ok(is_exact_after(3, "{\"deterministic_objective\": true}", 1, 0),
 	    "always where the objective is deterministic");
 }
 
@@ -551,7 +558,7 @@ static size_t
 candidates_with(const char *space, int trials)
 {
 	return scored_with(space,
-	    "{\"candidates\": 1000, \"local_after\": 0, \"restarts\": 1}",
+	    "{\"candidates\": 1000, \"local_after\": 0, \"restarts\": 1}", 1,
 	    trials, 0);
 }
 
@@ -565,21 +572,27 @@ check_greedy(void)
 			  "\"max\": 200}}";
 	static const char usual[] = "{\"local_after\": 0}";
 
-	is_int((long long)scored_with(two, usual, 19, 0), 0,
+	is_int((long long)scored_with(two, usual, 1, 19, 0), 0,
 	    "of two numbers 19 trials: the lower confidence bound");
-	ok(scored_with(two, usual, 20, 0) > 0, "20: the expected improvement");
+	ok(scored_with(two, usual, 1, 20, 0) > 0,
+	    "20: the expected improvement");
 	is_int((long long)scored_with(
-		   two, "{\"local_after\": 0, \"greedy\": 13}", 25, 0),
+		   two, "{\"local_after\": 0, \"greedy\": 13}", 1, 25, 0),
 	    0, "so many as the option says");
-	ok(scored_with(two, "{\"local_after\": 0, \"greedy\": 0}", 12, 0) > 0,
+	ok(scored_with(two, "{\"local_after\": 0, \"greedy\": 0}", 1, 12, 0) >
+		0,
 	    "and never with 0");
-	ok(scored_with(steps, usual, 12, 0) > 0,
+	ok(scored_with(steps, usual, 1, 12, 0) > 0,
 	    "nor where a parameter has steps");
-	is_int((long long)scored_with(two, usual, 14, 1), 0,
+	ok(scored_with(two, usual, 2, 12, 0) +
+		    scored_with(two, usual, 2, 13, 0) >
+		0,
+	    "nor with two objectives");
+	is_int((long long)scored_with(two, usual, 1, 14, 1), 0,
 	    "the same while one trial runs");
-	is_int((long long)scored_with(two, usual, 15, 2), 0,
+	is_int((long long)scored_with(two, usual, 1, 15, 2), 0,
 	    "while two run for trial 16");
-	ok(scored_with(two, usual, 14, 2) > 0, "but not for trial 15");
+	ok(scored_with(two, usual, 1, 14, 2) > 0, "but not for trial 15");
 }
 
 static void

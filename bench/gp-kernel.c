@@ -66,7 +66,7 @@ measure(const struct kernels *k, size_t n)
 	double *x = xcalloc(n * D, sizeof *x), *y = xcalloc(n, sizeof *y);
 	double *c = xcalloc((size_t)CANDIDATES * D, sizeof *c), theta[D + 3];
 	double score[TOP], best = INFINITY, fit, top, one;
-	struct gp_data data = { n, D, x, NULL, y, NULL, 1e-6 };
+	struct gp_data data = { n, D, x, NULL, y, NULL, 1e-6, false };
 	struct gp_sweep said;
 	size_t i, index[TOP];
 	struct rng rng;

@@ -54,19 +54,38 @@ kernel_exp(double x)
 	return p;
 }
 
-/* t of the Matern 5/2 covariance for a squared distance. */
-KERNEL_INLINE double
-matern_reach(double r2)
+/*
+ * A Matern covariance: (1 + t + square t^2) exp(-t) with t = sqrt(twice_nu r2);
+ * its derivative with respect to r2 is -fall (1 + more t) exp(-t).  Coefficients
+ * and no branch, so that loops over points are vectorised.
+ */
+struct matern {
+	double twice_nu, square, fall, more;
+};
+
+/* 3/2, whose functions have a first derivative, or 5/2, which have a second. */
+KERNEL_INLINE struct matern
+matern_form(int rough)
 {
-	double t = sqrt(5 * r2);
+	const struct matern three = { 3, 0, 1.5, 0 };
+	const struct matern five = { 5, 1.0 / 3, 5.0 / 6, 1 };
+
+	return rough ? three : five;
+}
+
+/* t for a squared distance. */
+KERNEL_INLINE double
+matern_reach(struct matern m, double r2)
+{
+	double t = sqrt(m.twice_nu * r2);
 
 	return t > KERNEL_FAR ? KERNEL_FAR : t;
 }
 
 /*
- * The same of the local variation, whose squared distances are 400 times as
- * large: its scales are a twentieth.  Its covariance at t = 30 is 3e-11 and is 0
- * beyond, so that pairs far apart need no second exponential.
+ * t of the local variation, which is of the form 5/2 and whose squared distances
+ * are 400 times as large: its scales are a twentieth.  Its covariance at t = 30
+ * is 3e-11 and is 0 beyond, so that pairs far apart need no second exponential.
  */
 #define MATERN_LOCAL 400.0
 #define MATERN_LOCAL_FAR 30.0
@@ -85,16 +104,16 @@ matern_local_reach(double r2)
 
 /* The covariance for t and e = exp(-t), without the signal. */
 KERNEL_INLINE double
-matern_value(double t, double e)
+matern_value(struct matern m, double t, double e)
 {
-	return (1 + t + t * t * (1.0 / 3)) * e;
+	return (1 + t + t * t * m.square) * e;
 }
 
 /* Its derivative with respect to the squared distance. */
 KERNEL_INLINE double
-matern_slope(double t, double e)
+matern_slope(struct matern m, double t, double e)
 {
-	return -5.0 / 6 * (1 + t) * e;
+	return -m.fall * (1 + m.more * t) * e;
 }
 
 /*

@@ -12,6 +12,7 @@
 #ifndef HPOTUNE_KERNELS_H
 #define HPOTUNE_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,10 +26,12 @@ extern "C" {
  *	s M(r2),  r2 = sum_j a_j (x_j - z_j)^2,  a category: a_j [x_j != z_j]
  *	M = (1 + t + t^2 / 3) exp(-t),  t = sqrt(5 r2)
  * (Matern 5/2 with automatic relevance determination; Rasmussen and Williams,
- * "Gaussian processes for machine learning", 2006, ch. 4 and 5), and each
+ * "Gaussian processes for machine learning", 2006, ch. 4 and 5), or, rough,
+ *	M = (1 + t) exp(-t),  t = sqrt(3 r2)
+ * (Matern 3/2) of functions that are less smooth, and each
  * observation has noise_floor + exp(theta[d + 1]) + extra[i] more on the
  * diagonal.  What looks like noise may be of the function: v M(400 r2), a local
- * variation whose scales are a twentieth, is added to the covariance.  theta (d
+ * variation of the first form whose scales are a twentieth, is added.  theta (d
  * + 3): ln a_1 … ln a_d, ln s, ln of the noise above the floor, ln v.
  */
 struct gp_data {
@@ -38,6 +41,7 @@ struct gp_data {
 	const double *y; /* n */
 	const double *extra; /* n variances; NULL = 0 */
 	double noise_floor;
+	bool rough;
 };
 
 /* One process with fixed hyperparameters, factorised. */

@@ -14,6 +14,7 @@
 #include <cusolverDn.h>
 
 #include "kernels/cuda/cuda-launch.h"
+#include "kernels/formulas.h"
 
 extern "C" {
 #include "kernels/kernels.h"
@@ -95,6 +96,7 @@ struct cuda_covariance {
 	size_t d, numbers;
 	const double *weight; /* d; of categories */
 	double signal, local; /* variances */
+	struct matern form; /* but of the local variation */
 };
 
 /* n x d placed points (row by row, on the host) to the device. */

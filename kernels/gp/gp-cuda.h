@@ -38,7 +38,7 @@ static inline struct cuda_covariance
 gp_reach(const struct gp_cuda *g)
 {
 	struct cuda_covariance r = { g->shape.d, g->shape.numbers, g->weight,
-		g->shape.signal, g->shape.local };
+		g->shape.signal, g->shape.local, g->shape.form };
 
 	return r;
 }

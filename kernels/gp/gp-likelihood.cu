@@ -50,7 +50,8 @@ static struct cuda_covariance
 reach_of(const struct batch *b, size_t q)
 {
 	struct cuda_covariance r = { b->d, b->shapes[q].numbers,
-		b->weight + q * b->d, b->shapes[q].signal, b->shapes[q].local };
+		b->weight + q * b->d, b->shapes[q].signal, b->shapes[q].local,
+		b->shapes[q].form };
 
 	return r;
 }
@@ -89,6 +90,7 @@ local_kernel(size_t n, size_t d, size_t numbers, const double *inverse,
 	CUDA_PLACE(i, n);
 	const size_t q = CUDA_Z;
 	const double *alpha = out + q * 4 * n + 2 * n, *x = z + q * d * n;
+	const struct matern near = matern_form(0);
 	double sum = 0, r2, t, u;
 	size_t p, j;
 
@@ -103,7 +105,7 @@ local_kernel(size_t n, size_t d, size_t numbers, const double *inverse,
 			continue;
 		t = matern_local_reach(r2);
 		sum += (alpha[i] * alpha[p] - inverse[(q * n + p) * n + i]) *
-		       matern_value(t, kernel_exp(-t));
+		       matern_value(near, t, kernel_exp(-t));
 	}
 	out[q * 4 * n + 3 * n + i] = sum;
 }

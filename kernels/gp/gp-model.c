@@ -56,6 +56,7 @@ gp_coordinates_init(
 	s->signal = exp(theta[d]);
 	s->noise = data->noise_floor + exp(theta[d + 1]);
 	s->local = exp(theta[d + 2]);
+	s->form = matern_form(data->rough);
 }
 
 void

@@ -91,6 +91,7 @@ CLONES static void
 values_best(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict strip, size_t from, size_t to, double *restrict k)
 {
+	const struct matern form = s->form, near = matern_form(0);
 	double r2[GROUP], t;
 	size_t at;
 	int i;
@@ -98,14 +99,16 @@ values_best(const struct gp_coordinates *s, const double *restrict c,
 	for (at = from; at < to; at += GROUP) {
 		gp_tile_any_distance(s, c, strip + at, r2);
 		for (i = 0; i < GROUP; i++) {
-			t = matern_reach(r2[i]);
-			k[at + i] = s->signal * matern_value(t, kernel_exp(-t));
+			t = matern_reach(form, r2[i]);
+			k[at + i] =
+			    s->signal * matern_value(form, t, kernel_exp(-t));
 		}
 		if (!gp_tile_any_local(s, r2))
 			continue;
 		for (i = 0; i < GROUP; i++) {
 			t = matern_local_reach(r2[i]);
-			k[at + i] += s->local * matern_value(t, kernel_exp(-t));
+			k[at + i] +=
+			    s->local * matern_value(near, t, kernel_exp(-t));
 		}
 	}
 }
@@ -115,6 +118,7 @@ both_best(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict strip, size_t from, size_t to, double *restrict k,
     double *restrict slope, double *restrict local)
 {
+	const struct matern form = s->form, near = matern_form(0);
 	double r2[GROUP], t, e;
 	size_t at;
 	int i;
@@ -122,10 +126,10 @@ both_best(const struct gp_coordinates *s, const double *restrict c,
 	for (at = from; at < to; at += GROUP) {
 		gp_tile_any_distance(s, c, strip + at, r2);
 		for (i = 0; i < GROUP; i++) {
-			t = matern_reach(r2[i]);
+			t = matern_reach(form, r2[i]);
 			e = s->signal * kernel_exp(-t);
-			k[at + i] = matern_value(t, e);
-			slope[at + i] = matern_slope(t, e);
+			k[at + i] = matern_value(form, t, e);
+			slope[at + i] = matern_slope(form, t, e);
 		}
 		for (i = 0; i < GROUP; i++)
 			local[at + i] = 0;
@@ -134,10 +138,10 @@ both_best(const struct gp_coordinates *s, const double *restrict c,
 		for (i = 0; i < GROUP; i++) {
 			t = matern_local_reach(r2[i]);
 			e = kernel_exp(-t);
-			local[at + i] = matern_value(t, e);
+			local[at + i] = matern_value(near, t, e);
 			k[at + i] += s->local * local[at + i];
 			slope[at + i] +=
-			    s->local * MATERN_LOCAL * matern_slope(t, e);
+			    s->local * MATERN_LOCAL * matern_slope(near, t, e);
 		}
 	}
 }

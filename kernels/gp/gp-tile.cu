@@ -68,21 +68,22 @@ cross_kernel(struct cuda_covariance r, struct cuda_points points,
 {
 	CUDA_PLACE(i, points.n);
 	const size_t group = CUDA_Y;
+	const struct matern near = matern_form(0);
 	double r2[THREAD_ROWS], t, e, value, by_r2;
 	size_t first = group * THREAD_ROWS;
 	int q;
 
 	group_distance(r, points, i, rows, at + first, r2);
 	for (q = 0; q < THREAD_ROWS && first + q < count; q++) {
-		t = matern_reach(r2[q]);
+		t = matern_reach(r.form, r2[q]);
 		e = r.signal * kernel_exp(-t);
-		value = matern_value(t, e);
-		by_r2 = matern_slope(t, e);
+		value = matern_value(r.form, t, e);
+		by_r2 = matern_slope(r.form, t, e);
 		if (r.local > 0 && matern_is_local(r2[q])) {
 			t = matern_local_reach(r2[q]);
 			e = r.local * kernel_exp(-t);
-			value += matern_value(t, e);
-			by_r2 += MATERN_LOCAL * matern_slope(t, e);
+			value += matern_value(near, t, e);
+			by_r2 += MATERN_LOCAL * matern_slope(near, t, e);
 		}
 		k[(first + q) * points.n + i] = value;
 		if (slope != NULL)
@@ -126,6 +127,7 @@ means_kernel(struct cuda_covariance r, struct cuda_points points,
     struct cuda_points rows, const double *alpha, size_t n_alpha, double *mean)
 {
 	CUDA_PLACE(i, points.n);
+	const struct matern near = matern_form(0);
 	double r2[THREAD_ROWS], t, value, sum = 0;
 	size_t row;
 	int q;
@@ -133,12 +135,13 @@ means_kernel(struct cuda_covariance r, struct cuda_points points,
 	for (row = 0; row < n_alpha; row += THREAD_ROWS) {
 		group_distance(r, points, i, rows, row, r2);
 		for (q = 0; q < THREAD_ROWS && row + q < n_alpha; q++) {
-			t = matern_reach(r2[q]);
-			value = r.signal * matern_value(t, kernel_exp(-t));
+			t = matern_reach(r.form, r2[q]);
+			value =
+			    r.signal * matern_value(r.form, t, kernel_exp(-t));
 			if (r.local > 0 && matern_is_local(r2[q])) {
 				t = matern_local_reach(r2[q]);
-				value +=
-				    r.local * matern_value(t, kernel_exp(-t));
+				value += r.local *
+					 matern_value(near, t, kernel_exp(-t));
 			}
 			sum += alpha[row + q] * value;
 		}

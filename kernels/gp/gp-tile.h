@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 
+#include "kernels/formulas.h"
 #include "kernels/kernels.h"
 
 enum {
@@ -27,6 +28,7 @@ struct gp_coordinates {
 	double signal; /* s */
 	double noise; /* variance of each observation */
 	double local; /* variance of the local variation */
+	struct matern form; /* but of the local variation */
 };
 
 /*

@@ -35,6 +35,7 @@ gp_models_of(const struct gp_question *q, const double *x, size_t n,
 	data.y = values->y;
 	data.extra = values->extra;
 	data.noise_floor = noise_floor;
+	data.rough = q->rule.rough;
 	gp_hyperparameters_fit(theta, k, &data, &q->rule);
 	gp = k->gp_fit(k->dev, &data, theta);
 	if (gp != NULL && q->rows.n_pending > 0)
@@ -375,8 +376,10 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 		.high = q->high,
 		.centre = q->centre };
 	g->models = xcalloc(n + GP_LOSSES_MAX, sizeof *g->models);
+	q->rule.rough = q->rough;
 	rc = is_of_volume(q->ask) ? several_fit(g, q, theta)
 				  : losses_fit(g, q, theta);
+	q->rule.rough = false;
 	/* First something that is allowed at all. */
 	while (rc == 0 && !g->improve && g->n_models > 0)
 		g->kernels->gp_free(

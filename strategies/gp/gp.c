@@ -38,6 +38,9 @@ enum {
 	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
+static const char *const kernels_known[] = { "auto", "matern52", "matern32",
+	NULL };
+
 static const struct option options[] = {
 	{ .name = "n_startup_trials",
 	    .type = OPTION_INT,
@@ -89,6 +92,13 @@ static const struct option options[] = {
 	    .def = "1",
 	    .help =
 		"how fast length scales are shortened without improvement" },
+	{ .name = "kernel",
+	    .type = OPTION_TEXT,
+	    .choices = kernels_known,
+	    .def = "auto",
+	    .help = "covariance of the process of an objective; auto: matern32 "
+		    "with one objective where no parameter has choices or "
+		    "steps, otherwise matern52" },
 	{ .name = "exact_after",
 	    .type = OPTION_INT,
 	    .min = 0,
@@ -149,6 +159,20 @@ is_exact(const struct option_value *values, const struct strategy_ask *ask)
 	return after > 0 && h != NULL && history_n_objectives(h) == 1 &&
 	       history_n_constraints(h) == 0 &&
 	       gp_stagnation_trials(h) >= after;
+}
+
+/*
+ * Whether processes of losses are of the rough form.  Where all parameters are
+ * continuous it is the better one (bench/RESULTS.md): the smooth one is surer of
+ * what is far from any trial.
+ */
+static bool
+is_rough(const struct gp_question *q)
+{
+	if (!plugin_option_says(q->options, "kernel", "auto"))
+		return plugin_option_says(q->options, "kernel", "matern32");
+	return gp_axes_continuous(&q->space) &&
+	       history_n_objectives(q->ask->history) == 1;
 }
 
 static struct gp_hyperparameters_rule
@@ -446,6 +470,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	out->made_by = ask->kernels->name;
 	strategy_rng(&q.rng, ask);
 	gp_axes_init(&q.space, ask->space);
+	q.rough = is_rough(&q);
 	gp_training_rows_init(&q.rows, &q.space, ask->history, max);
 	q.good = xcalloc(GP_GOOD * q.space.d + 1, sizeof *q.good);
 	q.weights = xcalloc(3 * q.space.d + 1, sizeof *q.weights);

@@ -214,6 +214,7 @@ struct gp_hyperparameters_rule {
 	bool noiseless; /* no noise beyond the floor */
 	double noise_log; /* of the prior of the noise, as below */
 	bool local; /* whether there may be a local variation */
+	bool rough; /* of the process: as in struct gp_data */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
 	/*
@@ -321,6 +322,7 @@ struct gp_question {
 	const struct option_value *options;
 	struct gp_hyperparameters_rule rule;
 	enum gp_warp warp;
+	bool rough; /* the processes of losses are */
 	struct gp_axes space;
 	struct gp_rows rows;
 	struct rng rng;

@@ -70,6 +70,7 @@ gp_reference_make(struct gp_reference *p, struct rng *rng, size_t n, size_t d,
 	p->theta[d] = 0.5 * rng_normal(rng);
 	p->theta[d + 1] = -4 + rng_normal(rng);
 	p->theta[d + 2] = -2 + rng_normal(rng);
+	p->data.rough = rng_below(rng, 2) == 1;
 }
 
 void
@@ -94,6 +95,12 @@ matern(long double t)
 	return (1 + t + t * t / 3) * expl(-t);
 }
 
+static long double
+matern_rough(long double t)
+{
+	return (1 + t) * expl(-t);
+}
+
 /* theta as long double, so that a derivative can be taken numerically. */
 static long double
 covariance(const struct gp_data *data, const long double *theta,
@@ -108,7 +115,8 @@ covariance(const struct gp_data *data, const long double *theta,
 					       ? (long double)(x[j] != z[j])
 					       : u * u);
 	}
-	return expl(theta[data->d]) * matern(sqrtl(5 * r2)) +
+	return expl(theta[data->d]) * (data->rough ? matern_rough(sqrtl(3 * r2))
+						   : matern(sqrtl(5 * r2))) +
 	       expl(theta[data->d + 2]) * matern(20 * sqrtl(5 * r2));
 }
 

@@ -41,6 +41,7 @@ small(double worst, double limit, const char *what)
 static void
 test_scalars(void)
 {
+	const struct matern five = matern_form(0), three = matern_form(1);
 	double worst = 0, gain = 0, x, step = -INFINITY;
 
 	for (x = 0; x > -708; x -= 0.00917)
@@ -58,10 +59,13 @@ test_scalars(void)
 	for (x = -24; x > -26; x -= 1e-3)
 		step = worse(step, log_gain(x) - log_gain(x + 1e-3));
 	ok(step < 0, "it falls across the seam at -25");
-	ok(matern_reach(1e300) == KERNEL_FAR && matern_value(700, 0) == 0,
+	ok(matern_reach(five, 1e300) == KERNEL_FAR &&
+		matern_reach(three, 1e300) == KERNEL_FAR &&
+		matern_value(five, 700, 0) == 0 &&
+		matern_value(three, 700, 0) == 0,
 	    "infinitely far is nothing");
-	ok(fabs(matern_local_reach(0.01) / (20 * matern_reach(0.01)) - 1) <
-		    1e-14 &&
+	ok(fabs(matern_local_reach(0.01) / (20 * matern_reach(five, 0.01)) -
+		1) < 1e-14 &&
 		matern_local_reach(1) == KERNEL_FAR,
 	    "the local variation has a twentieth of the scales");
 }

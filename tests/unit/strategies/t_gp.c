@@ -90,17 +90,18 @@ check_options(void)
 	    "{\"n_startup_trials\": 6, \"startup\": \"middle\", "
 	    "\"deterministic_objective\": false, \"warp\": true, "
 	    "\"cost_aware\": false, \"greedy\": 10, \"exact_after\": 10, "
+	    "\"kernel\": \"auto\", "
 	    "\"local_after\": 5, \"shorten\": 1, \"candidates\": 2048, "
 	    "\"local_searches\": 8, \"restarts\": 4, \"fit_trials\": 200, "
 	    "\"max_trials\": 4000}";
 	static const char *const others[] = { "{\"n_startup_trials\": 9}",
 		"{\"startup\": \"random\"}", "{\"startup\": \"sobol\"}",
 		"{\"warp\": false}", "{\"exact_after\": 0}",
-		"{\"exact_after\": 1}", "{\"local_after\": 0}",
-		"{\"local_after\": 12}", "{\"shorten\": 0}",
-		"{\"candidates\": 4096}", "{\"local_searches\": 1}",
-		"{\"restarts\": 1}", "{\"fit_trials\": 12}",
-		"{\"max_trials\": 12}" };
+		"{\"kernel\": \"matern32\"}", "{\"exact_after\": 1}",
+		"{\"local_after\": 0}", "{\"local_after\": 12}",
+		"{\"shorten\": 0}", "{\"candidates\": 4096}",
+		"{\"local_searches\": 1}", "{\"restarts\": 1}",
+		"{\"fit_trials\": 12}", "{\"max_trials\": 12}" };
 	double usual[2 * DEFAULT_TRIALS], points[2 * DEFAULT_TRIALS];
 	size_t i;
 

@@ -502,28 +502,32 @@ scored_with(const char *space, const char *options, size_t objectives,
 }
 
 static double noise; /* its logarithm, of the last process */
+static int n_fitted, n_rough; /* processes of one suggestion */
 
 static struct gp *
 note_fit(void *dev, const struct gp_data *data, const double *theta)
 {
 	noise = theta[data->d + 1];
+	n_fitted++;
+	n_rough += data->rough;
 	return kernels_cpu()->gp_fit(dev, data, theta);
 }
 
-/* Whether the results count as exact, so many trials after the best one. */
-static bool
-is_exact_after(
-    int trials, const char *options, size_t objectives, size_t constraints)
+/* One suggestion, so many trials after the best one. */
+static void
+note_suggestion(const char *space, int trials, const char *options,
+    size_t objectives, size_t constraints)
 {
 	struct kernels kernels = *kernels_cpu();
 	const bool goals[2] = { false, false };
-	double x[DIMS_MAX], losses[2], violation = -1;
+	double x[DIMS_MAX] = { 0 }, losses[2], violation = -1;
 	struct strategy_run r;
 	int64_t i;
 
 	noise = NAN;
+	n_fitted = n_rough = 0;
 	kernels.gp_fit = note_fit;
-	gp_open(&r, "{" UNIT("a") "}", options, 1);
+	gp_open(&r, space, options, 1);
 	r.kernels = &kernels;
 	history_set_objectives(r.history, objectives, goals, constraints);
 	for (i = 1; i <= 4 + trials; i++) {
@@ -536,6 +540,15 @@ is_exact_after(
 	}
 	(void)strategy_run_next(&r, x);
 	strategy_run_close(&r);
+}
+
+/* Whether the results count as exact, so many trials after the best one. */
+static bool
+is_exact_after(
+    int trials, const char *options, size_t objectives, size_t constraints)
+{
+	note_suggestion(
+	    "{" UNIT("a") "}", trials, options, objectives, constraints);
 	return noise < -30;
 }
 
@@ -552,6 +565,31 @@ check_exact(void)
 	ok(!is_exact_after(20, "{}", 1, 1), "nor with a constraint");
 	ok(is_exact_after(3, "{\"deterministic_objective\": true}", 1, 0),
 	    "always where the objective is deterministic");
+}
+
+/* Which processes have the rough covariance. */
+static void
+check_kernel(void)
+{
+	static const char numbers[] = "{" UNIT("a") ", " UNIT("b") "}";
+	static const char whole[] = "{" UNIT("a") ", \"b\": {\"type\": "
+						  "\"int\", \"min\": 1, "
+						  "\"max\": 200}}";
+
+	note_suggestion(numbers, 12, "{}", 1, 0);
+	ok(n_fitted == 1 && n_rough == 1, "a continuous space: Matern 3/2");
+	note_suggestion(whole, 12, "{}", 1, 0);
+	ok(n_fitted == 1 && n_rough == 0, "with whole numbers 5/2");
+	note_suggestion(numbers, 12, "{}", 2, 0);
+	ok(n_fitted > 0 && n_rough == 0, "with two objectives 5/2");
+	note_suggestion(numbers, 12, "{}", 1, 1);
+	ok(n_fitted == 2 && n_rough == 1, "of a constraint 5/2");
+	note_suggestion(numbers, 12, "{\"kernel\": \"matern52\"}", 1, 0);
+	ok(n_fitted == 1 && n_rough == 0, "5/2 as the option says");
+	note_suggestion(whole, 12, "{\"kernel\": \"matern32\"}", 1, 0);
+	ok(n_fitted == 1 && n_rough == 1, "3/2 as the option says");
+	note_suggestion(numbers, 12, "{\"kernel\": \"matern32\"}", 2, 0);
+	ok(n_fitted > 0 && n_rough == n_fitted, "of each objective");
 }
 
 static size_t
@@ -615,6 +653,7 @@ main(void)
 {
 	check_candidates();
 	check_exact();
+	check_kernel();
 	check_greedy();
 	check_fit();
 	check_brief();

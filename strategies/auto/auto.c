@@ -135,13 +135,13 @@ is_few(const struct facts *f)
 }
 
 /*
- * One of four trials, and an odd one: in the even ones gp asks for the
- * surroundings of the best trial (gp_region_wanted).
+ * Two of four trials: of the other two one is for the surroundings of the best
+ * trial, which gp asks for in every other one (gp_region_wanted).
  */
 static bool
 is_turn(const struct facts *f)
 {
-	return f->ask->trial % 4 == 3;
+	return f->ask->trial % 4 == 0 || f->ask->trial % 4 == 3;
 }
 
 /*
@@ -211,7 +211,7 @@ static const struct {
 	{ is_short, &strategy_tpe, "trials take less than 0.2 s on average" },
 	{ is_stuck, &strategy_tpe,
 	    "100 finished trials or more, the last 10 without progress, all "
-	    "parameters are numbers: tpe for every fourth trial" },
+	    "parameters are numbers: tpe for every other trial" },
 	{ is_few, &strategy_gp, "fewer than 500 finished trials" },
 	{ is_of_numbers, &strategy_cmaes,
 	    "500 finished trials or more, all parameters are numbers" },

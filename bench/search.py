@@ -3,7 +3,7 @@
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
-        [--mixed odd|even|more] [--bbob 2,5:odd [--noise SHARE]] [--save FILE]
+        [--mixed odd|even|more] [--bbob 2,5:odd:1-3 [--noise SHARE]] [--save FILE]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
 COCO's suite (coco-experiment of PyPI), with --mixed those of
@@ -74,16 +74,18 @@ class Function:
 
 
 class Bbob:
-    """A function of COCO's bbob suite, first instance, in [-5, 5]^n."""
+    """An instance of a function of COCO's bbob suite, in [-5, 5]^n."""
 
     maximize = False
 
-    def __init__(self, suite, function, dimension):
+    def __init__(self, suite, function, dimension, instance):
         self.name = "bbob %d in %d" % (function, dimension)
+        if instance > 1:
+            self.name += " #%d" % instance
         self.space = {"x%d" % i: {"type": "float", "min": -5, "max": 5}
                       for i in range(dimension)}
         self.problem = suite.get_problem_by_function_dimension_instance(
-            function, dimension, 1)
+            function, dimension, instance)
 
     def value(self, params):
         return float(self.problem(list(params.values())))
@@ -114,13 +116,16 @@ class Noisy:
 
 
 def bbob_of(text):
-    """The problems of "2,5:odd": dimensions, and which functions."""
+    """The problems of "2,5:odd:1-3": dimensions, which functions, and which
+    instances of them; "2,5" are all functions, and the first instance."""
     import cocoex
-    dimensions, _, which = text.partition(":")
-    suite = cocoex.Suite("bbob", "", "dimensions: %s instance_indices: 1" %
-                         dimensions)
-    return [Bbob(suite, f, int(d)) for d in dimensions.split(",")
-            for f in range(1, 25)
+    dimensions, which, instances = (text + "::").split(":")[:3]
+    first, _, last = (instances or "1").partition("-")
+    suite = cocoex.Suite("bbob", "", "dimensions: %s instance_indices: %s" %
+                         (dimensions, instances or "1"))
+    return [Bbob(suite, f, int(d), i)
+            for i in range(int(first), int(last or first) + 1)
+            for d in dimensions.split(",") for f in range(1, 25)
             if which == "" or which == ("odd" if f % 2 else "even")]
 
 
@@ -302,7 +307,8 @@ def main():
     ap.add_argument("program")
     ap.add_argument("--lcbench")
     ap.add_argument("--bbob", help="dimensions of COCO's functions, as 2,5,10; "
-                    ":odd or :even behind them, half of the functions")
+                    ":odd or :even behind them, half of the functions; :1-3 "
+                    "behind these, instances of each, the first one without")
     ap.add_argument("--noise", type=float, help="the twins of the functions of "
                     "COCO with noise of this share instead, as 0.1")
     ap.add_argument("--mixed", choices=("odd", "even", "more"),

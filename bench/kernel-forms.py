@@ -10,7 +10,8 @@ made normal by Yeo and Johnson's power.  A table: mean of minus the log density
 of the other results (less is better), by kind of problem, and in how many of
 the problems a form is better than the first.
 
-one       one Matern kernel; a choice is 0 or 1 times its relevance (gp)
+one       one Matern kernel, 5/2; a choice is 0 or 1 times its relevance (gp, but
+          where all parameters are continuous)
 product   the Matern kernel of the numbers times exp(-sum of relevances of
           choices that differ)
 mixture   CASMOPOLITAN's (Wan et al., ICML 2021): a share of that product, the

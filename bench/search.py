@@ -119,7 +119,10 @@ def bbob_of(text):
     """The problems of "2,5:odd:1-3": dimensions, which functions, and which
     instances of them; "2,5" are all functions, and the first instance."""
     import cocoex
-    dimensions, which, instances = (text + "::").split(":")[:3]
+    dimensions, which, instances, *more = (text + "::").split(":")
+    if which not in ("", "odd", "even") or any(more):
+        raise SystemExit("search.py: --bbob %s: DIMENSIONS:odd|even:INSTANCES"
+                         % text)
     first, _, last = (instances or "1").partition("-")
     suite = cocoex.Suite("bbob", "", "dimensions: %s instance_indices: %s" %
                          (dimensions, instances or "1"))

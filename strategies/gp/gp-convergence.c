@@ -81,7 +81,10 @@ lead(const double *y, size_t n)
 	return gp_warp_middle(y, n) - best;
 }
 
-/* The process of the losses.  -1: none can be fitted. */
+/*
+ * The process of the losses, Matern 5/2 whatever gp uses: the rule was measured
+ * with it.  -1: none can be fitted.
+ */
 static int
 look_fit(struct look *l, const struct strategy_ask *ask)
 {

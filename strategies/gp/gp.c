@@ -162,9 +162,8 @@ is_exact(const struct option_value *values, const struct strategy_ask *ask)
 }
 
 /*
- * Whether processes of losses are of the rough form.  Where all parameters are
- * continuous it is the better one (bench/RESULTS.md): the smooth one is surer of
- * what is far from any trial.
+ * Whether processes of losses are of the rough form, by which the search of a
+ * continuous space was a little better (bench/RESULTS.md).
  */
 static bool
 is_rough(const struct gp_question *q)

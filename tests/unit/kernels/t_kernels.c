@@ -60,10 +60,8 @@ test_scalars(void)
 		step = worse(step, log_gain(x) - log_gain(x + 1e-3));
 	ok(step < 0, "it falls across the seam at -25");
 	ok(matern_reach(five, 1e300) == KERNEL_FAR &&
-		matern_reach(three, 1e300) == KERNEL_FAR &&
-		matern_value(five, 700, 0) == 0 &&
-		matern_value(three, 700, 0) == 0,
-	    "infinitely far is nothing");
+		matern_reach(three, 1e300) == KERNEL_FAR,
+	    "infinitely far is the end of the range");
 	ok(fabs(matern_local_reach(0.01) / (20 * matern_reach(five, 0.01)) -
 		1) < 1e-14 &&
 		matern_local_reach(1) == KERNEL_FAR,
@@ -121,7 +119,7 @@ test_likelihood(void)
 
 /* Several vectors at once give what each gives alone. */
 static void
-test_batch(void)
+hold_batch(bool rough)
 {
 	double theta[3 * 6], value[3], one, gradient[3 * 6], alone[6];
 	struct gp_reference p;
@@ -132,6 +130,7 @@ test_batch(void)
 
 	rng_init(&rng, 1, 2);
 	gp_reference_make(&p, &rng, 70, 3, 1, 1e-6);
+	p.data.rough = rough;
 	for (i = 0; i < 18; i++)
 		theta[i] = p.theta[i % 6] + 0.3 * rng_normal(&rng);
 	cpu->gp_likelihood(
@@ -321,7 +320,7 @@ test_predict(void)
 
 /* Slopes against differences of predictions in long double. */
 static void
-test_slope(void)
+hold_slope(bool rough)
 {
 	enum { D = 4, M = 5, PENDING = 3 };
 	double x[M * D], pending[PENDING * D], z[D], mean[M], variance[M];
@@ -335,6 +334,7 @@ test_slope(void)
 
 	rng_init(&rng, 1, 6);
 	gp_reference_make(&p, &rng, 80, D, 1, 1e-6);
+	p.data.rough = rough;
 	for (i = 0; i < M; i++)
 		gp_reference_point(&p, &rng, x + i * D);
 	for (i = 0; i < PENDING; i++)
@@ -373,10 +373,12 @@ main(void)
 	is_str(cpu->name, "cpu", "the kernels of the CPU");
 	test_scalars();
 	test_likelihood();
-	test_batch();
+	hold_batch(false);
+	hold_batch(true);
 	test_trying();
 	test_hopeless();
 	test_predict();
-	test_slope();
+	hold_slope(false);
+	hold_slope(true);
 	return done_testing();
 }

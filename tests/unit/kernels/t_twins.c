@@ -165,7 +165,8 @@ twin_top(const struct gp_reference *p, struct rng *rng, const struct gp *one,
 }
 
 static void
-twin_all(size_t n, size_t d, size_t categories, size_t pending, uint64_t seed)
+twin_all(size_t n, size_t d, size_t categories, size_t pending, bool rough,
+    uint64_t seed)
 {
 	double *more = xcalloc(pending * d + 1, sizeof *more);
 	struct gp *one, *other;
@@ -175,6 +176,7 @@ twin_all(size_t n, size_t d, size_t categories, size_t pending, uint64_t seed)
 
 	rng_init(&rng, 4, seed);
 	gp_reference_make(&p, &rng, n, d, categories, 1e-6);
+	p.data.rough = rough;
 	for (i = 0; i < pending; i++)
 		gp_reference_point(&p, &rng, more + i * d);
 	twin_likelihood(&p, &rng, 3);
@@ -266,6 +268,7 @@ twin_failing(void)
 		return;
 	rng_init(&rng, 4, 100);
 	gp_reference_make(&p, &rng, 20, 2, 0, 1e-6);
+	p.data.rough = true;
 	for (works = 0; works < 40; works++)
 		good = good && same_after_failure(&p, works);
 	ok(good, "a device without memory is replaced by the CPU");
@@ -286,12 +289,13 @@ main(void)
 		return done_testing();
 	}
 	printf("# %s: %s\n", gpu->name, gpu->device);
-	twin_all(0, 2, 0, 3, 1);
-	twin_all(1, 1, 0, 0, 2);
-	twin_all(7, 3, 2, 5, 3);
-	twin_all(130, 5, 2, 0, 4);
-	twin_all(300, 12, 3, 40, 5);
-	twin_all(600, 4, 0, 0, 6);
+	twin_all(0, 2, 0, 3, false, 1);
+	twin_all(1, 1, 0, 0, false, 2);
+	twin_all(7, 3, 2, 5, true, 3);
+	twin_all(130, 5, 2, 0, false, 4);
+	twin_all(300, 12, 3, 40, false, 5);
+	twin_all(300, 12, 0, 40, true, 5);
+	twin_all(600, 4, 0, 0, true, 6);
 	twin_trying();
 	twin_failing();
 	free(gpu->dev);

@@ -503,6 +503,17 @@ scored_with(const char *space, const char *options, size_t objectives,
 
 static double noise; /* its logarithm, of the last process */
 static int n_fitted, n_rough; /* processes of one suggestion */
+static int n_apart; /* the fit of their hyperparameters was of another form */
+static bool fit_rough; /* the last likelihood */
+
+static void
+note_likelihood(void *dev, const struct gp_data *data, const double *theta,
+    size_t r, double *value, double *gradient, int *status)
+{
+	fit_rough = data->rough;
+	kernels_cpu()->gp_likelihood(
+	    dev, data, theta, r, value, gradient, status);
+}
 
 static struct gp *
 note_fit(void *dev, const struct gp_data *data, const double *theta)
@@ -510,6 +521,7 @@ note_fit(void *dev, const struct gp_data *data, const double *theta)
 	noise = theta[data->d + 1];
 	n_fitted++;
 	n_rough += data->rough;
+	n_apart += data->rough != fit_rough;
 	return kernels_cpu()->gp_fit(dev, data, theta);
 }
 
@@ -525,7 +537,8 @@ note_suggestion(const char *space, int trials, const char *options,
 	int64_t i;
 
 	noise = NAN;
-	n_fitted = n_rough = 0;
+	n_fitted = n_rough = n_apart = 0;
+	kernels.gp_likelihood = note_likelihood;
 	kernels.gp_fit = note_fit;
 	gp_open(&r, space, options, 1);
 	r.kernels = &kernels;
@@ -577,19 +590,24 @@ check_kernel(void)
 						  "\"max\": 200}}";
 
 	note_suggestion(numbers, 12, "{}", 1, 0);
-	ok(n_fitted == 1 && n_rough == 1, "a continuous space: Matern 3/2");
+	ok(n_fitted == 1 && n_rough == 1 && n_apart == 0,
+	    "a continuous space: Matern 3/2");
 	note_suggestion(whole, 12, "{}", 1, 0);
 	ok(n_fitted == 1 && n_rough == 0, "with whole numbers 5/2");
 	note_suggestion(numbers, 12, "{}", 2, 0);
 	ok(n_fitted > 0 && n_rough == 0, "with two objectives 5/2");
 	note_suggestion(numbers, 12, "{}", 1, 1);
-	ok(n_fitted == 2 && n_rough == 1, "of a constraint 5/2");
+	ok(n_fitted == 2 && n_rough == 1 && n_apart == 0,
+	    "of a constraint 5/2");
 	note_suggestion(numbers, 12, "{\"kernel\": \"matern52\"}", 1, 0);
 	ok(n_fitted == 1 && n_rough == 0, "5/2 as the option says");
 	note_suggestion(whole, 12, "{\"kernel\": \"matern32\"}", 1, 0);
 	ok(n_fitted == 1 && n_rough == 1, "3/2 as the option says");
 	note_suggestion(numbers, 12, "{\"kernel\": \"matern32\"}", 2, 0);
-	ok(n_fitted > 0 && n_rough == n_fitted, "of each objective");
+	ok(n_fitted == 2 && n_rough == 2, "of each objective");
+	ok(n_apart == 0, "their hyperparameters are of the same form");
+	note_suggestion(numbers, 13, "{\"kernel\": \"matern32\"}", 2, 0);
+	ok(n_fitted == 1 && n_rough == 1 && n_apart == 0, "of weighted ones");
 }
 
 static size_t

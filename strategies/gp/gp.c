@@ -293,14 +293,15 @@ candidates_of(
 
 /*
  * Their time grows with the square of the rows.  With several objectives, whose
- * suggestions take longest, there are fewer with many rows.
+ * suggestions take longest, and with rough processes, whose searches have more
+ * steps, there are fewer with many rows.
  */
 static size_t
 searches_of(const struct gp_question *q)
 {
 	size_t m = (size_t)plugin_option_number(q->options, "local_searches");
 
-	if (q->rule.brief && q->rows.n > FULL_ROWS)
+	if ((q->rule.brief || q->rough) && q->rows.n > FULL_ROWS)
 		m = m * FULL_ROWS / q->rows.n;
 	return m > 1 ? m : 1;
 }

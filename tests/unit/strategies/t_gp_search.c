@@ -505,6 +505,16 @@ static double noise; /* its logarithm, of the last process */
 static int n_fitted, n_rough; /* processes of one suggestion */
 static int n_apart; /* the fit of their hyperparameters was of another form */
 static bool fit_rough; /* the last likelihood */
+static size_t n_searches; /* rows that are improved at once, at most */
+
+static void
+note_slope(void *dev, const struct gp *gp, const double *x, size_t m,
+    double *mean, double *variance, double *d_mean, double *d_variance)
+{
+	n_searches = m > n_searches ? m : n_searches;
+	kernels_cpu()->gp_slope(
+	    dev, gp, x, m, mean, variance, d_mean, d_variance);
+}
 
 static void
 note_likelihood(void *dev, const struct gp_data *data, const double *theta,
@@ -538,6 +548,8 @@ note_suggestion(const char *space, int trials, const char *options,
 
 	noise = NAN;
 	n_fitted = n_rough = n_apart = 0;
+	n_searches = 0;
+	kernels.gp_slope = note_slope;
 	kernels.gp_likelihood = note_likelihood;
 	kernels.gp_fit = note_fit;
 	gp_open(&r, space, options, 1);
@@ -608,6 +620,13 @@ check_kernel(void)
 	ok(n_apart == 0, "their hyperparameters are of the same form");
 	note_suggestion(numbers, 13, "{\"kernel\": \"matern32\"}", 2, 0);
 	ok(n_fitted == 1 && n_rough == 1 && n_apart == 0, "of weighted ones");
+	/* An odd trial: an even one is for the surroundings of the best. */
+	note_suggestion(numbers, 196, "{}", 1, 0);
+	ok(n_searches == 9, "8 local searches, and one beside the best");
+	note_suggestion(numbers, 396, "{}", 1, 0);
+	ok(n_searches == 5, "with 400 trials half of them");
+	note_suggestion(numbers, 396, "{\"kernel\": \"matern52\"}", 1, 0);
+	ok(n_searches == 9, "with 5/2 all");
 }
 
 static size_t

@@ -601,25 +601,34 @@ check_kernel(void)
 						  "\"int\", \"min\": 1, "
 						  "\"max\": 200}}";
 
-	note_suggestion(numbers, 12, "{}", 1, 0);
-	ok(n_fitted == 1 && n_rough == 1 && n_apart == 0,
-	    "a continuous space: Matern 3/2");
-	note_suggestion(whole, 12, "{}", 1, 0);
-	ok(n_fitted == 1 && n_rough == 0, "with whole numbers 5/2");
-	note_suggestion(numbers, 12, "{}", 2, 0);
-	ok(n_fitted > 0 && n_rough == 0, "with two objectives 5/2");
-	note_suggestion(numbers, 12, "{}", 1, 1);
-	ok(n_fitted == 2 && n_rough == 1 && n_apart == 0,
-	    "of a constraint 5/2");
-	note_suggestion(numbers, 12, "{\"kernel\": \"matern52\"}", 1, 0);
-	ok(n_fitted == 1 && n_rough == 0, "5/2 as the option says");
-	note_suggestion(whole, 12, "{\"kernel\": \"matern32\"}", 1, 0);
-	ok(n_fitted == 1 && n_rough == 1, "3/2 as the option says");
-	note_suggestion(numbers, 12, "{\"kernel\": \"matern32\"}", 2, 0);
-	ok(n_fitted == 2 && n_rough == 2, "of each objective");
-	ok(n_apart == 0, "their hyperparameters are of the same form");
-	note_suggestion(numbers, 13, "{\"kernel\": \"matern32\"}", 2, 0);
-	ok(n_fitted == 1 && n_rough == 1 && n_apart == 0, "of weighted ones");
+	static const char rough[] = "{\"kernel\": \"matern32\"}";
+	static const char smooth[] = "{\"kernel\": \"matern52\"}";
+	static const struct {
+		const char *space;
+		int trials;
+		const char *options;
+		size_t objectives, constraints;
+		int fitted, rough;
+		const char *what;
+	} rows[] = {
+		{ numbers, 12, "{}", 1, 0, 1, 1, "continuous: 3/2" },
+		{ whole, 12, "{}", 1, 0, 1, 0, "with whole numbers 5/2" },
+		{ numbers, 12, "{}", 2, 0, 2, 0, "two objectives: 5/2" },
+		{ numbers, 12, "{}", 1, 1, 2, 1, "of a constraint 5/2" },
+		{ numbers, 12, smooth, 1, 0, 1, 0, "5/2 as the option says" },
+		{ whole, 12, rough, 1, 0, 1, 1, "3/2 as the option says" },
+		{ numbers, 12, rough, 2, 0, 2, 2, "of each objective" },
+		{ numbers, 13, rough, 2, 0, 1, 1, "of weighted ones" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		note_suggestion(rows[i].space, rows[i].trials, rows[i].options,
+		    rows[i].objectives, rows[i].constraints);
+		ok(n_fitted == rows[i].fitted && n_rough == rows[i].rough &&
+			n_apart == 0,
+		    "%s", rows[i].what);
+	}
 	/* An odd trial: an even one is for the surroundings of the best. */
 	note_suggestion(numbers, 196, "{}", 1, 0);
 	ok(n_searches == 9, "8 local searches, and one beside the best");

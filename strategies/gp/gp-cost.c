@@ -58,7 +58,7 @@ gp_cost_fit(struct gp_acquisition_goal *g, const struct gp_question *q)
 	n = known_fill(x, logs, q);
 	gp_targets_from(&values, logs, n);
 	if (n >= LEAST_KNOWN && values.scale > least_spread)
-		g->cost = gp_models_of(q, x, n, &values, theta);
+		g->cost = gp_models_of(q, x, n, &values, false, theta);
 	g->cost_weight = (1 - q->ask->time_used) * values.scale;
 	gp_targets_free(&values);
 	free(x);

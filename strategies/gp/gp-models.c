@@ -25,7 +25,7 @@ static const double noise_floor = 1e-8;
 
 struct gp *
 gp_models_of(const struct gp_question *q, const double *x, size_t n,
-    const struct gp_targets *values, double *theta)
+    const struct gp_targets *values, bool rough, double *theta)
 {
 	const struct kernels *k = q->ask->kernels;
 	struct gp_data data = { .n = n, .d = q->rows.d, .x = x };
@@ -35,7 +35,7 @@ gp_models_of(const struct gp_question *q, const double *x, size_t n,
 	data.y = values->y;
 	data.extra = values->extra;
 	data.noise_floor = noise_floor;
-	data.rough = q->rule.rough;
+	data.rough = rough;
 	gp_hyperparameters_fit(theta, k, &data, &q->rule);
 	gp = k->gp_fit(k->dev, &data, theta);
 	if (gp != NULL && q->rows.n_pending > 0)
@@ -149,7 +149,7 @@ breach_fit(const struct gp_question *q, size_t c, double *theta, double *limit)
 	}
 	gp_targets_from(&values, breach, n);
 	if (n > 0)
-		gp = gp_models_of(q, x, n, &values, theta);
+		gp = gp_models_of(q, x, n, &values, false, theta);
 	*limit = -values.centre / values.scale;
 	gp_targets_free(&values);
 	free(x);
@@ -307,8 +307,8 @@ several_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 
 	for (i = 0; i < m; i++) {
 		gp_targets_from_loss(&values, &q->rows, q->ask->history, i);
-		g->models[i].gp =
-		    gp_models_of(q, q->rows.x, q->rows.n, &values, theta);
+		g->models[i].gp = gp_models_of(
+		    q, q->rows.x, q->rows.n, &values, q->rough, theta);
 		gp_targets_free(&values);
 		if (g->models[i].gp == NULL)
 			return -1;
@@ -348,7 +348,8 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 		    &values, &q->rows, q->ask->history, q->warp);
 	/* With one loss alone it was measured to be of use. */
 	q->rule.local = history_n_objectives(q->ask->history) == 1;
-	g->models[0].gp = gp_models_of(q, q->rows.x, q->rows.n, &values, theta);
+	g->models[0].gp =
+	    gp_models_of(q, q->rows.x, q->rows.n, &values, q->rough, theta);
 	q->rule.local = false;
 	gp_targets_free(&values);
 	if (g->models[0].gp == NULL)
@@ -376,10 +377,8 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 		.high = q->high,
 		.centre = q->centre };
 	g->models = xcalloc(n + GP_LOSSES_MAX, sizeof *g->models);
-	q->rule.rough = q->rough;
 	rc = is_of_volume(q->ask) ? several_fit(g, q, theta)
 				  : losses_fit(g, q, theta);
-	q->rule.rough = false;
 	/* First something that is allowed at all. */
 	while (rc == 0 && !g->improve && g->n_models > 0)
 		g->kernels->gp_free(

@@ -214,7 +214,6 @@ struct gp_hyperparameters_rule {
 	bool noiseless; /* no noise beyond the floor */
 	double noise_log; /* of the prior of the noise, as below */
 	bool local; /* whether there may be a local variation */
-	bool rough; /* of the process: as in struct gp_data */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
 	/*
@@ -340,9 +339,12 @@ struct gp_question {
 int gp_models_fit(struct gp_acquisition_goal *, struct gp_question *);
 void gp_models_free(struct gp_acquisition_goal *);
 
-/* A process of values at n rows, and of running trials; NULL: there is none. */
+/*
+ * A process of values at n rows, and of running trials, rough as in struct
+ * gp_data; NULL: there is none.
+ */
 struct gp *gp_models_of(const struct gp_question *, const double *x, size_t n,
-    const struct gp_targets *, double *theta);
+    const struct gp_targets *, bool rough, double *theta);
 
 /* Whether durations count: by the option or, without it, the limits. */
 bool gp_cost_counts(const struct gp_question *);

@@ -199,6 +199,11 @@ int slurm_options_read(struct slurm_settings *, const struct study_trial *,
 void slurm_options_free(struct slurm_settings *);
 int slurm_options_check(
     const struct study_trial *, const struct option_value *, struct err *);
+/*
+ * Ask Slurm for the limit of jobs without a time, and fit signal_s to it; at
+ * most 8 s.  Where Slurm does not answer, signal_s stays as it is.
+ */
+void slurm_options_fit(struct slurm_settings *);
 /* The words of sbatch that depend on the study alone. */
 void slurm_options_words(const struct slurm_settings *, struct strv *);
 

@@ -51,6 +51,7 @@ ranks_check(const struct slurm_settings *set, const struct study_trial *t,
 enum {
 	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */
 	TEST_MS = 8000,
+	SIGNAL_LOOK_S = 30,
 	TIME_MAX_S = 366 * 86400
 };
 
@@ -223,6 +224,21 @@ dir_read(const struct slurm_settings *set, const struct option_value *v,
 	return json_err(v->json, e, "expected an absolute path");
 }
 
+/*
+ * Slurm looks every 30 seconds whose signal is due, and sends it up to so much
+ * early: the first half of a short job is the trial's all the same.
+ */
+static void
+signal_fit(struct slurm_settings *set, int64_t limit_s)
+{
+	int64_t most = limit_s / 2 - SIGNAL_LOOK_S;
+
+	if (most < 1)
+		most = 1;
+	if (limit_s > 0 && set->signal_s > most)
+		set->signal_s = most;
+}
+
 static void
 times_make(struct slurm_settings *set, const struct study_trial *trial)
 {
@@ -234,10 +250,9 @@ times_make(struct slurm_settings *set, const struct study_trial *trial)
 	/* Slurm counts minutes. */
 	set->time_s = (set->time_s + 59) / 60 * 60;
 	set->signal_s = grace_s + SLURM_SIGNAL_EARLY_S;
-	if (set->time_s > 0 && set->signal_s > set->time_s / 2)
-		set->signal_s = set->time_s / 2;
 	if (set->signal_s > 65535)
 		set->signal_s = 65535;
+	signal_fit(set, set->time_s);
 }
 
 int
@@ -377,6 +392,53 @@ partition_used(const struct slurm_settings *set, const char *name, size_t n)
 	}
 }
 
+/* Seconds of the partitions that the jobs may use; 0 = no limit. */
+struct limits {
+	int64_t most; /* of a job that asks for time; -1 = unknown */
+	int64_t without; /* of one that does not, in the shortest of them */
+};
+
+/* The second and the third field of a row of sinfo: most, default. */
+static void
+limits_add(struct limits *limits, const char *fields, size_t n)
+{
+	char text[64], *rest = text;
+	int64_t most, without;
+
+	(void)snprintf(text, sizeof text, "%.*s", (int)n, fields);
+	most = slurm_row_limit(strsep(&rest, "|"));
+	without = rest != NULL ? slurm_row_limit(rest) : 0;
+	if (without == 0)
+		without = most;
+	/* None is the longest. */
+	limits->most = most == 0 || limits->most == 0 ? 0
+		       : most > limits->most	      ? most
+						      : limits->most;
+	if (without > 0 && (limits->without == 0 || without < limits->without))
+		limits->without = without;
+}
+
+static struct limits
+limits_ask(const struct slurm_settings *set)
+{
+	char *argv[] = { "sinfo", "--noheader", "--format=%P|%l|%L", NULL };
+	struct limits limits = { .most = -1 };
+	struct buf out = { 0 };
+	const char *line = "", *bar, *end;
+
+	if (slurm_program_call(argv, TEST_MS, &out) == 0)
+		line = buf_str(&out);
+	for (; *line != '\0'; line = *end == '\n' ? end + 1 : end) {
+		end = strchrnul(line, '\n');
+		bar = memchr(line, '|', (size_t)(end - line));
+		if (bar != NULL &&
+		    partition_used(set, line, (size_t)(bar - line)))
+			limits_add(&limits, bar + 1, (size_t)(end - bar - 1));
+	}
+	buf_free(&out);
+	return limits;
+}
+
 /*
  * Slurm takes jobs of more time than their partition gives, and lets them wait
  * for ever, unless EnforcePartLimits is set.
@@ -384,36 +446,21 @@ partition_used(const struct slurm_settings *set, const char *name, size_t n)
 static int
 time_check(const struct slurm_settings *set, struct err *e)
 {
-	char *argv[] = { "sinfo", "--noheader", "--format=%P|%l", NULL };
-	struct buf out = { 0 };
-	const char *line, *bar, *end;
-	char limit[32];
-	int64_t most = -1, s;
+	int64_t most = set->time_s > 0 ? limits_ask(set).most : 0;
 
-	if (set->time_s == 0 || slurm_program_call(argv, TEST_MS, &out) != 0) {
-		buf_free(&out);
-		return 0;
-	}
-	for (line = buf_str(&out); *line != '\0';
-	     line = *end == '\n' ? end + 1 : end) {
-		end = strchrnul(line, '\n');
-		bar = memchr(line, '|', (size_t)(end - line));
-		if (bar == NULL ||
-		    !partition_used(set, line, (size_t)(bar - line)))
-			continue;
-		(void)snprintf(
-		    limit, sizeof limit, "%.*s", (int)(end - bar - 1), bar + 1);
-		s = slurm_row_limit(limit);
-		/* None is the longest. */
-		most = s == 0 || most == 0 ? 0 : s > most ? s : most;
-	}
-	buf_free(&out);
 	if (most <= 0 || set->time_s <= most)
 		return 0;
 	return err_set(e, ERR_USAGE,
 	    "a job gets %lld minutes (time, or trial.max_run with the grace), "
 	    "but its partition gives %lld at most",
 	    (long long)set->time_s / 60, (long long)most / 60);
+}
+
+void
+slurm_options_fit(struct slurm_settings *set)
+{
+	if (set->time_s == 0)
+		signal_fit(set, limits_ask(set).without);
 }
 
 /*

@@ -649,6 +649,7 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 		slurm_close(s);
 		return -1;
 	}
+	slurm_options_fit(&s->set);
 	*ctx = s;
 	return 0;
 }

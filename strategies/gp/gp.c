@@ -389,9 +389,6 @@ deviations_of(
 	    (double)startup_finished(q->ask->history) >=
 		few * (double)q->space.d)
 		return 0;
-	/* Side by side such suggestions would be close to one another. */
-	if (q->rows.n_pending > 1 && q->ask->trial % 2 != 0)
-		return 0;
 	return deviations;
 }
 

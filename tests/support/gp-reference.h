@@ -21,7 +21,8 @@ struct gp_reference {
 /*
  * n points of d coordinates in the unit cube, the first categories of them
  * whole numbers; theta of ordinary size.  A third of the points are next to
- * another, within the reach of the local variation.  Whether it is rough is random, too.
+ * another, within the reach of the local variation.  Whether it is rough is
+ * random, too.
  */
 void gp_reference_make(struct gp_reference *, struct rng *, size_t n, size_t d,
     size_t categories, double noise_floor);

@@ -51,7 +51,7 @@ ranks_check(const struct slurm_settings *set, const struct study_trial *t,
 enum {
 	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */
 	TEST_MS = 8000,
-	SIGNAL_LOOK_S = 30,
+	SIGNAL_LOOK_S = 30, /* between Slurm's looks whose signal is due */
 	TIME_MAX_S = 366 * 86400
 };
 
@@ -225,8 +225,8 @@ dir_read(const struct slurm_settings *set, const struct option_value *v,
 }
 
 /*
- * Slurm looks every 30 seconds whose signal is due, and sends it up to so much
- * early: the first half of a short job is the trial's all the same.
+ * Slurm sends the signal up to one look early (measured with 22.05): the first
+ * half of a short job is the trial's all the same.
  */
 static void
 signal_fit(struct slurm_settings *set, int64_t limit_s)
@@ -411,9 +411,10 @@ limits_add(struct limits *limits, const char *fields, size_t n)
 	if (without == 0)
 		without = most;
 	/* None is the longest. */
-	limits->most = most == 0 || limits->most == 0 ? 0
-		       : most > limits->most	      ? most
-						      : limits->most;
+	if (most == 0 || limits->most == 0)
+		limits->most = 0;
+	else if (most > limits->most)
+		limits->most = most;
 	if (without > 0 && (limits->without == 0 || without < limits->without))
 		limits->without = without;
 }

@@ -312,7 +312,7 @@ main(void)
 	check_luck(false);
 	check_pending();
 	check_spread(FEW, 0.008);
-	check_spread("{\"n_startup_trials\": 4, \"greedy\": 0}", 0.03);
+	check_spread("{\"candidates\": 4096, \"greedy\": 0}", 0.03);
 	check_every();
 	check_many(1000, 4000);
 	check_many(10000, 300);

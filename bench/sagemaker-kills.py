@@ -132,7 +132,7 @@ MOMENTS = {
     "job's end": list(ENDED)}
 PLACES = ["sagemaker.put", "sagemaker.before_create", "sagemaker.created",
           "sagemaker.before_stop", "sagemaker.stopped", "sagemaker.ended",
-          "sagemaker.drained", "tuner.before_act", "store.before_commit",
+          "sagemaker.drained", "tuner.before_effect", "store.before_commit",
           "store.after_commit"]
 
 

@@ -109,7 +109,7 @@ matern_value(struct matern m, double t, double e)
 	return (1 + t + t * t * m.square) * e;
 }
 
-/* Its derivative with respect to the squared distance. */
+/* The derivative of the kernel with respect to the squared distance. */
 KERNEL_INLINE double
 matern_slope(struct matern m, double t, double e)
 {

@@ -12,12 +12,6 @@
 /* Steps of jitter that a factorisation may take: 1e-10 … 1e-4 of the signal. */
 enum { LAPACK_JITTER_STEPS = 7 };
 
-/*
- * Of so many rows triangles are inverted and squared here: OpenBLAS has a price
- * for each call, which is most of what such a triangle takes.
- */
-enum { LAPACK_SMALL = 64 };
-
 double lapack_jitter(int step);
 /* a = l l'.  0, or -1 when a is not positive definite. */
 int lapack_factor(double *a, size_t n, size_t stride);

@@ -9,15 +9,20 @@
 A program that runs its trials itself:
 
     while trial := hpotune.ask("study.json"):
-        for epoch in range(20):
-            if trial.tell(epoch, loss=evaluate(trial.params)) == "stop":
-                break
-        trial.end()
+        with trial:                       # an exception ends it as failed
+            for epoch in range(20):
+                if trial.tell(epoch, loss=evaluate(trial.params)) == "stop":
+                    break
+
+A function, for a script or a notebook:
+
+    study = hpotune.optimize(function, {"lr": (1e-5, 0.1, "log")}, trials=50)
 
 LightningCallback, TrainerCallback (transformers) and KerasCallback report by
 themselves.  hpotune needs none of this: see hpotune-trial(7).
 """
 
+import atexit
 import json
 import os
 import re
@@ -35,8 +40,13 @@ class Error(Exception):
         self.status = status  # as that of the program
 
 
+_now = None  # the trial of optimize() whose function this process runs
+
+
 def params(default=None):
     """The parameters of this trial, a dict; outside of a trial default."""
+    if _now:
+        return dict(_now.params)
     if "HPOTUNE_PARAMS" not in os.environ:
         return dict(default or {})
     with open(os.environ["HPOTUNE_PARAMS"], encoding="utf-8") as file:
@@ -45,16 +55,18 @@ def params(default=None):
 
 def checkpoint_dir(default=None):
     """The folder of the trial's checkpoints; outside of one default, created."""
+    if _now:
+        return _now.checkpoint_dir
     path = os.environ.get("HPOTUNE_CHECKPOINT_DIR", default)
     if path is not None:
         os.makedirs(path, exist_ok=True)
     return path
 
 
-def _values(metrics, values, skip=False):
+def _values(step, metrics, values=(), skip=False):
     """All as floats, numpy and torch scalars too; skip what is no number."""
-    found = {}
-    for name, value in {**(metrics or {}), **values}.items():
+    found = {} if step is None else {"step": int(step)}
+    for name, value in {**(metrics or {}), **dict(values)}.items():
         try:
             found[name] = float(value)
         except (TypeError, ValueError):
@@ -69,9 +81,10 @@ def report(step=None, metrics=None, **values):
     Names that are no Python names are given as a dict: report(3, {"val/f1": x}).
     Outside of a trial it is printed.  Of several ranks the first one reports.
     """
-    found = _values(metrics, values)
-    if step is not None:
-        found = {"step": int(step), **found}
+    if _now:
+        _now.report(step, metrics, **values)
+        return
+    found = _values(step, metrics, values)
     if "HPOTUNE_METRICS" in os.environ:
         with open(os.environ["HPOTUNE_METRICS"], "ab", buffering=0) as file:
             file.write((json.dumps(found) + "\n").encode())  # one write
@@ -79,7 +92,7 @@ def report(step=None, metrics=None, **values):
         print("hpotune:", *(f"{k}={v!r}" for k, v in found.items()), flush=True)
 
 
-_stop = None  # None: no handler yet
+_stop = {}  # "asked", once there is a handler: whether SIGTERM has come
 
 
 def stopping():
@@ -87,214 +100,230 @@ def stopping():
 
     The first call, in the main thread, begins to catch SIGTERM.
     """
-    global _stop
-    if _stop is None:
+    if _now:
+        return _now.should_stop
+    if not _stop:
         before = signal.getsignal(signal.SIGTERM)
         def on_sigterm(number, frame):
-            global _stop
-            _stop = True
+            _stop["asked"] = True
             if callable(before):
                 before(number, frame)
-
         signal.signal(signal.SIGTERM, on_sigterm)
-        _stop = False
-    return _stop
-
-
-def _over_socket(study, line):
-    """The answer of the running server, or None without one."""
-    folder = os.path.splitext(study)[0] + ".d"
-    try:
-        if not study.endswith(".db"):
-            with open(study, encoding="utf-8") as file:
-                name = re.search(r'"study"\s*:\s*"([^"]+)"', file.read())[1]
-            folder = os.path.join(os.path.dirname(study), name + ".d")
-        fd = os.open(folder, os.O_PATH | os.O_DIRECTORY)
-    except (OSError, TypeError, UnicodeDecodeError):
-        return None
-    try:
-        with socket.socket(socket.AF_UNIX) as s:
-            try:  # by the descriptor: a path may be longer than an address
-                s.connect(f"/proc/self/fd/{fd}/control")
-            except OSError:
-                return None
-            s.sendall(json.dumps(line).encode() + b"\n")
-            with s.makefile("rb") as answer:
-                text = answer.readline()
-    finally:
-        os.close(fd)
-    if not text:
-        raise Error(f"{study}: the server has ended without an answer")
-    return json.loads(text)
+        _stop.setdefault("asked", False)
+    return _stop["asked"]
 
 
 def _request(study, line, words):
     """The data of an answer: of the server, or of the program without one."""
-    answer = _over_socket(study, line)
-    if answer is not None:
-        if not answer["ok"]:
-            raise Error(answer["text"])
-        return answer["data"]
-    program = os.path.join(os.path.dirname(sys.executable), "hpotune")
-    if not os.access(program, os.X_OK):  # not installed by a wheel
-        program = shutil.which("hpotune")
+    folder = os.path.splitext(study)[0] + ".d"
+    with socket.socket(socket.AF_UNIX) as s:
+        try:
+            if not study.endswith(".db"):
+                with open(study, encoding="utf-8") as file:
+                    name = re.search(r'"study"\s*:\s*"([^"]+)"', file.read())[1]
+                folder = os.path.join(os.path.dirname(study), name + ".d")
+            fd = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+            try:  # by the descriptor: a path may be longer than an address
+                s.connect(f"/proc/self/fd/{fd}/control")
+            finally:
+                os.close(fd)
+        except (OSError, TypeError, UnicodeDecodeError):
+            return _run(words)
+        try:
+            s.sendall(json.dumps(line).encode() + b"\n")
+            text = s.makefile("rb").readline()
+        except OSError:
+            text = b""
+    if not text:
+        raise Error(f"{study}: the server has ended without an answer")
+    answer = json.loads(text)
+    if not answer["ok"]:
+        raise Error(answer["text"])
+    return answer["data"]
+
+
+def _run(words, plain=False):
+    """Run hpotune: the JSON that it prints; plain: nothing."""
+    wheel = os.path.dirname(sys.executable)  # installs it there
+    program = shutil.which("hpotune", path=wheel) or shutil.which("hpotune")
     if program is None:
-        raise Error("hpotune is not in PATH", 127)
-    done = subprocess.run([program, words[0], "--json", *words[1:]],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8")
+        raise Error("hpotune is not in PATH", 127) from None
+    done = subprocess.run([program, *words], stdin=subprocess.DEVNULL,
+                          capture_output=True, encoding="utf-8")
     if done.returncode != 0:
         why = done.stderr.strip().rpartition("\n")[2] or "failed"
-        raise Error(re.sub("^hpotune: ", "", why), done.returncode)
-    return json.loads(done.stdout)
+        raise Error(re.sub("^hpotune: ", "", why), done.returncode) from None
+    return None if plain else json.loads(done.stdout)
+
+
+_open = {}  # trials of this process that have not ended
+
+
+@atexit.register
+def _end_all():
+    error = getattr(sys, "last_value", None)  # an uncaught exception
+    for trial in list(_open.values()):
+        trial.__exit__(None, error or "the program ended before its trial", None)
 
 
 class Trial:  # more: all that "ask --json" prints
-    def __init__(self, study, more):
-        self.study, self.more = study, more
+    def __init__(self, study, more, pid):
+        self.study, self.more, self.pid = study, more, pid
         self.number, self.params = more["trial"], more["params"]
+        if pid:
+            _open[study, self.number] = self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        """It has completed; at an exception it has failed, by its text."""
+        if _open.get((self.study, self.number)) is None or self.pid != os.getpid():
+            return  # it has ended, or this is a fork of the process that asked
+        why = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        try:
+            self.end(*["done"] if error is None else ["failed", why[:500]])
+        except Error as e:
+            if error is None:
+                raise
+            print("hpotune:", e, file=sys.stderr)
 
     def tell(self, step=None, metrics=None, **values):
         """Report metrics of a step; "keep" or "stop", the rules' verdict."""
         return tell(self.study, self.number, step, metrics, **values)["verdict"]
 
     def end(self, end="done", why=None):
-        """It has completed ("done"), was "stopped", or "failed" by its setting.
-        """
+        """It has completed ("done"), was "stopped", or "failed" by its setting."""
         return tell(self.study, self.number, end=end, why=why)
 
 
-def ask(study="study.json"):
+def _asker(pid):
+    """This process, or pid 0 for none, in the words of a request."""
+    return {"pid": pid, "ns": os.stat("/proc/self/ns/pid").st_ino}
+
+
+def ask(study="study.json", keep=False):
     """Begin a trial and return it; None when no trial may begin.
 
-    study is the path of a study.json or a NAME.db.  Without a server the program
-    hpotune is run.  The reason why no trial may begin is on standard error.
+    study: the path of a study.json or a NAME.db.  Without a server the program
+    hpotune is run.  Why no trial may begin is on standard error.  A trial ends with
+    this process, failed or lost; keep: it outlives it.
     """
-    study = os.fspath(study)
+    study, pid = os.fspath(study), 0 if keep else os.getpid()
+    asker = {**_asker(pid), "sure": True}
     try:
-        found = _request(study, {"command": "ask"}, ["ask", "--", study])
+        found = _request(study, {"command": "ask", "params": {"asker": asker}},
+                         ["ask", "--json", f"--pid={pid}", "--", study])
     except Error as e:
         if e.status != 1:
             raise
         print("hpotune:", e, file=sys.stderr)
         return None
-    return Trial(study, found[0] if isinstance(found, list) else found)
+    return Trial(study, found[0] if isinstance(found, list) else found, pid)
 
 
 def tell(study, trial, step=None, metrics=None, *, end=None, why=None, **values):
     """Report metrics of a trial, or its end; a dict as "tell --json" prints."""
-    study, found = os.fspath(study), _values(metrics, values)
-    if found and step is not None:
-        found = {"step": int(step), **found}
-    asked = {"lines": [json.dumps(found)] if found else [], "strict": True}
+    study = os.fspath(study)
+    found = _values(step, metrics, values) if metrics or values else {}
+    asked = {"lines": [json.dumps(found)] if found else [], "strict": True,
+             "asker": _asker(os.getpid())}
+    asked.update((k, v) for k, v in (("end", end), ("why", why)) if v is not None)
     words = [] if end is None else ["--" + end]
-    asked.update({} if end is None else {"end": end})
-    if why is not None:
-        asked["why"] = why
-        words.append("--why=" + why)
+    words += [] if why is None else ["--why=" + why]
     words += ["--", study, str(trial), *(f"{k}={v!r}" for k, v in found.items())]
-    return _request(study, {"command": "tell", "trial": trial, "params": asked},
-                    ["tell", *words])
+    told = _request(study, {"command": "tell", "trial": trial, "params": asked},
+                    ["tell", "--json", *words])
+    if end is not None:
+        _open.pop((study, trial), None)
+    return told
 
 
-# Callbacks are made when they are first named: a base class is imported.
-def _lightning():
-    if "pytorch_lightning" in sys.modules:
-        from pytorch_lightning import Callback
-    else:
-        from lightning.pytorch import Callback
+class _Callback:  # a part of each, before the base class of its library
+    def __init__(self):
+        super().__init__()
+        stopping()
 
-    class LightningCallback(Callback):
-        """Report Lightning's metrics, keep a checkpoint, end at SIGTERM.
 
-            c = hpotune.LightningCallback()
-            Trainer(callbacks=[c], ...).fit(model, ckpt_path=c.checkpoint)
+class _Lightning(_Callback):
+    """Report Lightning's metrics, keep a checkpoint, end at SIGTERM.
 
-        A step is an epoch, from 0.
-        """
-        def __init__(self):
-            folder = checkpoint_dir()
-            self.path = folder and os.path.join(folder, "hpotune.ckpt")
-            there = self.path and os.path.exists(self.path)
-            self.checkpoint = self.path if there else None  # or None
-            self.validated, self.of_validation = False, set()
-            stopping()
+        c = hpotune.LightningCallback()
+        Trainer(callbacks=[c], ...).fit(model, ckpt_path=c.checkpoint)
 
-        def on_validation_start(self, trainer, module):
-            self.before = set(trainer.callback_metrics)
+    A step is an epoch, from 0.
+    """
+    def __init__(self):
+        super().__init__()
+        folder = checkpoint_dir()
+        self.path = os.path.join(folder, "hpotune.ckpt") if folder else None
+        self.checkpoint = self.path if os.path.exists(self.path or "") else None
+        self.of_validation, self.old = set(), set()
 
-        def on_validation_end(self, trainer, module):
-            self.validated = True
-            self.of_validation |= set(trainer.callback_metrics) - self.before
+    def on_validation_start(self, trainer, module):
+        self.before = set(trainer.callback_metrics)
 
-        def on_train_batch_end(self, trainer, *rest):
-            trainer.should_stop |= stopping()
-            self.cut = stopping() and not trainer.is_last_batch
+    def on_validation_end(self, trainer, module):
+        self.of_validation |= set(trainer.callback_metrics) - self.before
+        self.old = set()
 
-        def on_train_epoch_end(self, trainer, module):
-            if self.cut:  # by a stop: the checkpoint before this epoch stays
-                return
-            found = _values(trainer.callback_metrics, {}, skip=True)
-            if not self.validated:  # values of an earlier epoch are not new
-                found = {k: found[k] for k in found.keys() - self.of_validation}
-            self.validated = False
+    def on_train_batch_end(self, trainer, *rest):
+        trainer.should_stop |= stopping()
+        self.cut = stopping() and not trainer.is_last_batch
+
+    def on_train_epoch_end(self, trainer, module):
+        if self.cut:  # by a stop: the checkpoint before this epoch stays
+            return
+        found = _values(None, trainer.callback_metrics, skip=True)
+        found = {k: v for k, v in found.items() if k not in self.old}
+        self.old = self.of_validation  # values of this epoch are not new again
+        if trainer.is_global_zero:
+            report(trainer.current_epoch, found)
+        if self.path:
+            trainer.save_checkpoint(self.path + ".new")
             if trainer.is_global_zero:
-                report(trainer.current_epoch, found)
-            if self.path:
-                trainer.save_checkpoint(self.path + ".new")
-                if trainer.is_global_zero:
-                    os.replace(self.path + ".new", self.path)
-
-    return LightningCallback
+                os.replace(self.path + ".new", self.path)
 
 
-def _transformers():
-    from transformers import TrainerCallback as Base
+class _Transformers(_Callback):
+    """Report what transformers.Trainer logs; save and end at SIGTERM.
 
-    class TrainerCallback(Base):
-        """Report what transformers.Trainer logs; save and end at SIGTERM.
+    A step is Trainer's global_step.  With output_dir=hpotune.checkpoint_dir()
+    the next attempt continues: train(resume_from_checkpoint=
+    transformers.trainer_utils.get_last_checkpoint(output_dir)).
+    """
+    def on_log(self, args, state, control, logs=None, **rest):
+        if state.is_world_process_zero:
+            report(state.global_step, _values(None, logs, skip=True))
 
-        A step is Trainer's global_step.  With output_dir=hpotune.checkpoint_dir()
-        the next attempt continues: train(resume_from_checkpoint=
-        transformers.trainer_utils.get_last_checkpoint(output_dir)).
-        """
-        def __init__(self):
-            stopping()
-
-        def on_log(self, args, state, control, logs=None, **rest):
-            if state.is_world_process_zero:
-                report(state.global_step, _values(logs, {}, skip=True))
-
-        def on_step_end(self, args, state, control, **rest):
-            if stopping():
-                control.should_save = control.should_training_stop = True
-
-    return TrainerCallback
+    def on_step_end(self, args, state, control, **rest):
+        if stopping():
+            control.should_save = control.should_training_stop = True
 
 
-def _keras():
-    from keras.callbacks import Callback
+class _Keras(_Callback):
+    """Report Keras' metrics at the end of each epoch, and end at SIGTERM.
 
-    class KerasCallback(Callback):
-        """Report Keras' metrics at the end of each epoch, and end at SIGTERM.
-
-        A step is an epoch, from 0.  BackupAndRestore(hpotune.checkpoint_dir(),
-        delete_checkpoint=False) of Keras keeps and restores a checkpoint.
-        """
-        def __init__(self):
-            super().__init__()
-            stopping()
-
-        def on_epoch_end(self, epoch, logs=None):
-            report(epoch, _values(logs, {}, skip=True))
-            self.model.stop_training |= stopping()
-
-    return KerasCallback
+    A step is an epoch, from 0.  BackupAndRestore(hpotune.checkpoint_dir(),
+    delete_checkpoint=False) of Keras keeps and restores a checkpoint.
+    """
+    def on_epoch_end(self, epoch, logs=None):
+        report(epoch, _values(None, logs, skip=True))
+        self.model.stop_training |= stopping()
 
 
 def __getattr__(name):
-    made = {"LightningCallback": _lightning, "TrainerCallback": _transformers,
-            "KerasCallback": _keras}.get(name)
-    if made is None:
+    """A callback is made when it is first named: its base class is imported."""
+    if name in ("optimize", "when", "Study", "Stopped"):
+        import hpotune_optimize
+        return globals().setdefault(name, getattr(hpotune_optimize, name))
+    part, module, base = {
+        "LightningCallback": (_Lightning, "pytorch_lightning" if
+            "pytorch_lightning" in sys.modules else "lightning.pytorch", "Callback"),
+        "TrainerCallback": (_Transformers, "transformers", "TrainerCallback"),
+        "KerasCallback": (_Keras, "keras.callbacks", "Callback"),
+    }.get(name, (None, None, None))
+    if part is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, made())
+    bases = part, getattr(__import__(module, fromlist=[base]), base)
+    return globals().setdefault(name, type(name, bases, {"__doc__": part.__doc__}))

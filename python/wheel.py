@@ -6,6 +6,10 @@ FOLDER gets hpotune-VERSION-....whl, whose path is printed.  NAME is a path in
 the wheel; DATA/ stands for the folder whose files are installed beside bin and
 lib of an environment.  The same files give the same bytes: times are those of
 SOURCE_DATE_EPOCH, or of 1980.
+
+For another machine than this one: WHEEL_MACHINE is its name, WHEEL_LIBRARIES the
+folder of the libraries that the wheel takes, and WHEEL_STRIP a program that takes away
+debugging symbols, all in the environment.
 """
 
 import base64
@@ -47,6 +51,14 @@ Tag: py3-none-{tag}
 def libraries(program):
     """The shared libraries that a program is linked with, by name."""
     found = {}
+    if "WHEEL_LIBRARIES" in os.environ:
+        listed = subprocess.run(["readelf", "-d", program], encoding="utf-8",
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                                ).stdout
+        for name in re.findall(r"\(NEEDED\).*\[(\S+)\]", listed):
+            if not SYSTEM.match(name):
+                found[name] = os.path.join(os.environ["WHEEL_LIBRARIES"], name)
+        return found
     listed = subprocess.run(["ldd", program], stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, encoding="utf-8").stdout
     for name, path in re.findall(r"(\S+) => (/\S+)", listed):
@@ -60,7 +72,8 @@ def stripped(data):
     path = os.path.join(folder, ".strip")
     with open(path, "wb") as file:
         file.write(data)
-    subprocess.run(["strip", "--strip-unneeded", path], check=True)
+    subprocess.run([os.environ.get("WHEEL_STRIP", "strip"), "--strip-unneeded", path],
+                   check=True)
     with open(path, "rb") as file:
         data = file.read()
     os.unlink(path)
@@ -82,7 +95,8 @@ for name, data in files.items():
     if data.startswith(b"\x7fELF"):
         files[name] = data = stripped(data)
         glibc = max([glibc, *map(int, re.findall(rb"\0GLIBC_2\.(\d+)", data))])
-tag = f"manylinux_2_{glibc}_{platform.machine()}"
+machine = os.environ.get("WHEEL_MACHINE", platform.machine())
+tag = f"manylinux_2_{glibc}_{machine}"
 files[info + "METADATA"] = METADATA.format(version=version).encode()
 files[info + "WHEEL"] = WHEEL.format(version=version, tag=tag).encode()
 

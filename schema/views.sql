@@ -1,13 +1,14 @@
 -- The stable interface: these names and columns stay.  A server that opens the
 -- file drops the views and creates them again when one of them differs, so that
 -- an old file gets the views of the newest program.  The program generates the
--- views results and front: one column per parameter.
+-- views results, best and front: one column per parameter.
 
 DROP VIEW IF EXISTS study;
 DROP VIEW IF EXISTS best;
 DROP VIEW IF EXISTS t_best;
 DROP VIEW IF EXISTS trials;
 DROP VIEW IF EXISTS curves;
+DROP VIEW IF EXISTS t_metric;
 DROP VIEW IF EXISTS metrics;
 DROP VIEW IF EXISTS medians;
 DROP VIEW IF EXISTS stops;
@@ -31,6 +32,8 @@ DROP VIEW IF EXISTS changes;
 DROP VIEW IF EXISTS provenance;
 DROP VIEW IF EXISTS settings;
 DROP VIEW IF EXISTS setting_outcomes;
+DROP VIEW IF EXISTS parameters;
+DROP VIEW IF EXISTS importance;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -126,9 +129,6 @@ SELECT setting, metric, goal, least AS min, most AS max, o.value,
     o.error AS standard_error, o.violation
 FROM t_setting_outcome AS o JOIN t_aim USING (position);
 
-CREATE VIEW best AS
-SELECT * FROM trials WHERE trial = (SELECT trial FROM t_best);
-
 CREATE VIEW study AS
 SELECT name, state,
     (SELECT group_concat(metric, ', ') FROM (SELECT metric FROM t_aim
@@ -160,13 +160,33 @@ SELECT name, state,
 	AS description
 FROM t_study;
 
--- The newest report of each step.  NOT EXISTS and not GROUP BY, so that a
--- query over the view keeps the order of the table and never sorts.
+-- A row for each report of t_block (schema/023-blocks.sql); the columns behind
+-- time_us are for conditions that leave out whole blocks.
+CREATE VIEW t_metric AS
+SELECT name_id, trial, step + iif(typeof(steps) = 'integer', i * steps,
+	substr(steps, 1 + i * (length(steps) / reports), length(steps) / reports))
+    AS step, seq + iif(typeof(seqs) = 'integer', i * seqs,
+	substr(seqs, 1 + i * (length(seqs) / reports), length(seqs) / reports))
+    AS seq, attempt,
+    iif(i < 16, iif(i < 8, iif(i < 4, iif(i < 2, iif(i < 1, v0, v1),
+    iif(i < 3, v2, v3)), iif(i < 6, iif(i < 5, v4, v5), iif(i < 7, v6,
+    v7))), iif(i < 12, iif(i < 10, iif(i < 9, v8, v9), iif(i < 11, v10,
+    v11)), iif(i < 14, iif(i < 13, v12, v13), iif(i < 15, v14, v15)))),
+    iif(i < 24, iif(i < 20, iif(i < 18, iif(i < 17, v16, v17), iif(i <
+    19, v18, v19)), iif(i < 22, iif(i < 21, v20, v21), iif(i < 23, v22,
+    v23))), iif(i < 28, iif(i < 26, iif(i < 25, v24, v25), iif(i < 27,
+    v26, v27)), iif(i < 30, iif(i < 29, v28, v29), iif(i < 31, v30,
+    v31))))) AS value,
+    time_us + iif(typeof(times) = 'integer', i * times,
+	substr(times, 1 + i * (length(times) / reports), length(times) / reports))
+    AS time_us, old, step AS first_step, last_step,
+    time_us AS first_us, last_us
+FROM t_block CROSS JOIN t_nth ON i < reports;
+
+-- The newest report of each step, in the order of the table; ORDER BY in a view
+-- would have queries that join it read all of it first.
 CREATE VIEW curves AS
-SELECT trial, step, value FROM t_metric AS m
-WHERE name_id = 1 AND NOT EXISTS (SELECT 1 FROM t_metric AS later
-    WHERE later.name_id = 1 AND later.trial = m.trial
-    AND later.step = m.step AND later.seq > m.seq);
+SELECT trial, step, value FROM t_metric WHERE name_id = 1 AND old = 0;
 
 -- CROSS JOIN: first the name, then its part of t_metric.  A report of attempt 0
 -- was computed by the server.
@@ -176,7 +196,9 @@ SELECT m.trial, nullif(m.attempt, 0) AS attempt, m.step, n.name, m.value,
 FROM t_name AS n CROSS JOIN t_metric AS m ON m.name_id = n.id;
 
 CREATE VIEW medians AS
-SELECT step, trials, median FROM t_median;
+SELECT step, trials, median,
+    iif((SELECT rule FROM t_study) = 'begun', 'begun', 'reached') AS pool
+FROM t_median;
 
 CREATE VIEW stops AS
 SELECT trial, step, rule, value, threshold, pool,
@@ -203,8 +225,58 @@ SELECT trial, attempt, backend, place, state,
 	AND l.attempt = t_attempt.attempt) AS output_uri,
     cpus, (ended_us - started_us) / 1e6 * cpus AS cpu_seconds,
     (SELECT p.id FROM t_provenance AS p WHERE p.since_us <= started_us
-	AND backend <> 'ask' ORDER BY p.since_us DESC, p.id DESC LIMIT 1) AS provenance
+	AND backend <> 'ask' ORDER BY p.since_us DESC, p.id DESC LIMIT 1) AS provenance,
+    why, CASE WHEN backend = 'slurm' AND place LIKE '% job %' THEN
+	CAST(CAST(substr(place, instr(place, ' job ') + 5) AS INTEGER) AS TEXT)
+    WHEN backend = 'sagemaker' AND place LIKE '% %' THEN
+	replace(place, rtrim(place, replace(place, ' ', '')), '')
+    END AS job,
+    iif(EXISTS (SELECT 1 FROM t_block AS m WHERE m.name_id = 1 AND
+	m.trial = t_attempt.trial AND m.attempt = t_attempt.attempt AND
+	m.old <> 0), (SELECT count(DISTINCT step) FROM t_metric AS m
+	WHERE m.name_id = 1 AND m.trial = t_attempt.trial AND
+	m.attempt = t_attempt.attempt), (SELECT coalesce(sum(m.reports), 0)
+	FROM t_block AS m WHERE m.name_id = 1 AND
+	m.trial = t_attempt.trial AND m.attempt = t_attempt.attempt))
+	AS reports,
+    (SELECT host FROM t_asker AS k WHERE k.trial = t_attempt.trial
+	AND k.attempt = t_attempt.attempt) AS asker_host,
+    (SELECT pid FROM t_asker AS k WHERE k.trial = t_attempt.trial
+	AND k.attempt = t_attempt.attempt) AS asker_pid
 FROM t_attempt;
+
+-- One row for each value of each trial.
+CREATE VIEW parameters AS
+SELECT trial, key AS parameter, value FROM t_trial, json_each(params)
+WHERE forgotten = 0;
+
+-- The share of the variance of the ranks of completed trials that a parameter
+-- explains alone: between its values or, of a number with more than eight, between
+-- up to eight parts of as many trials each; less what chance explains.
+CREATE VIEW importance AS
+WITH done AS (SELECT params, rank() OVER (ORDER BY objective) AS place
+    FROM t_trial WHERE state = 'completed' AND forgotten = 0
+    AND outside IS NULL AND coalesce(replicate, 1) = 1 AND objective
+    BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308),
+given AS (SELECT key, value, type, place,
+    type IN ('integer', 'real') AS number FROM done, json_each(params)),
+size AS (SELECT key, count(*) AS n, avg(place) AS mean,
+    sum(place * place) - count(*) * avg(place) * avg(place) AS total,
+    min(number) AND count(DISTINCT value) > 8 AS parts
+    FROM given GROUP BY key),
+part AS (SELECT key, place, iif(parts,
+    ntile(max(2, min(8, n / 5))) OVER (PARTITION BY key ORDER BY value),
+    type || ' ' || coalesce(value, '')) AS part
+    FROM given JOIN size USING (key)),
+mean AS (SELECT key, count(*) AS n, avg(place) AS mean FROM part
+    GROUP BY key, part),
+spread AS (SELECT key, count(*) AS k,
+    sum(m.n * (m.mean - s.mean) * (m.mean - s.mean)) AS explained
+    FROM mean AS m JOIN size AS s USING (key) GROUP BY key)
+SELECT key AS parameter, CASE WHEN k > 1 AND n > k AND total > 0 THEN
+    max(0.0, 1 - (total - explained) / (n - k) / (total / (n - 1))) END
+    AS importance, n AS trials
+FROM size JOIN spread USING (key) ORDER BY importance DESC, key;
 
 CREATE VIEW provenance AS
 SELECT p.id AS provenance,
@@ -228,7 +300,7 @@ SELECT run AS steps_run, skipped AS steps_skipped,
 	energy + unpaced_energy * coalesce(pace, 0)) AS energy_saved
 FROM (SELECT sum(steps_run) + (
 	SELECT coalesce(sum(min(1000000000000, last_step + EXISTS (
-	    SELECT 1 FROM t_metric AS m WHERE m.name_id = 1
+	    SELECT 1 FROM t_block AS m WHERE m.name_id = 1
 	    AND m.trial = t.trial AND m.step = 0))), 0)
 	FROM t_trial AS t
 	WHERE state IN ('waiting', 'starting', 'running', 'stopping')
@@ -373,6 +445,9 @@ FROM t_notice ORDER BY t_notice.id;
 -- of now, and at which step first.  With replicates only first ones, which are
 -- what the medians have.  The conditions are those of median_judges,
 -- stop_is_late and min_trials; a trial is one of the trials of its medians.
+-- Where stopping has left fewer than three quarters of the trials, the median is
+-- one of survivors, and does not judge; before 20 trials have completed there is
+-- no row.
 CREATE VIEW hindsight AS
 WITH top AS (SELECT * FROM (SELECT trial, objective FROM t_trial
     INDEXED BY t_trial_completed
@@ -395,10 +470,16 @@ judged AS (SELECT r.trial, r.step, r.value, m.median,
     FROM t_study CROSS JOIN reported AS r CROSS JOIN t_median AS m
 	ON m.step = r.step
     WHERE r.report > 5 AND 5 * r.step >= max_steps AND m.trials > 5
+	AND 4 * m.trials >= 3 * (SELECT count(*) FROM t_trial
+	    WHERE reports > 0 AND forgotten = 0 AND coalesce(replicate, 1) = 1)
 	AND r.step < r.last_step AND (max_steps = 0 OR r.report < max_steps))
 SELECT top.trial, top.objective,
     (SELECT count(*) FROM judged AS j WHERE j.trial = top.trial) AS judged,
     w.step, w.value, w.median
 FROM top LEFT JOIN (SELECT trial, min(step) AS step, value, median FROM judged
     WHERE worse GROUP BY trial) AS w ON w.trial = top.trial
-WHERE (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) = 1;
+WHERE (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) = 1 AND
+    (SELECT count(*) FROM (SELECT 1 FROM t_trial
+	INDEXED BY t_trial_completed WHERE state = 'completed' AND
+	violation = 0 AND forgotten = 0 AND coalesce(replicate, 1) = 1
+	LIMIT 20)) = 20;

@@ -118,17 +118,6 @@ CREATE TABLE t_name (
 	name TEXT NOT NULL UNIQUE
 ) STRICT;
 
-CREATE TABLE t_metric (
-	name_id INTEGER NOT NULL,	-- of t_name
-	trial INTEGER NOT NULL,
-	step INTEGER NOT NULL,
-	seq INTEGER NOT NULL,		-- orders everything recorded
-	attempt INTEGER NOT NULL,
-	value REAL,			-- NULL = not a number
-	time_us INTEGER NOT NULL,
-	PRIMARY KEY (name_id, trial, step, seq)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE t_median (
 	step INTEGER PRIMARY KEY,
 	trials INTEGER NOT NULL,	-- in the pool
@@ -345,10 +334,50 @@ CREATE TABLE t_setting_outcome (	-- where more than one objective counts
 	PRIMARY KEY (setting, position)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE t_curve (
-	trial INTEGER PRIMARY KEY REFERENCES t_trial,
-	end_seq INTEGER NOT NULL,	-- as in t_trial when it was written
-	reports BLOB NOT NULL		-- src/store/row-curve.c
+CREATE TABLE t_place (
+	place TEXT PRIMARY KEY,		-- backend, and slot, UUID, node or nothing
+	trials TEXT NOT NULL,		-- failed at once there: src/model/places.h
+	worked INTEGER NOT NULL,	-- trials elsewhere since the row began
+	failed INTEGER NOT NULL,
+	works INTEGER NOT NULL CHECK (works IN (0, 1)),	-- a trial has, ever
+	drained INTEGER NOT NULL CHECK (drained IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE t_asker (
+	trial INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	host TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	mark TEXT NOT NULL,		-- boot, namespace of the pid, start
+	watched INTEGER NOT NULL CHECK (watched IN (0, 1)),
+	PRIMARY KEY (trial, attempt)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE t_block (
+	name_id INTEGER NOT NULL,	-- of t_name
+	trial INTEGER NOT NULL,
+	seq INTEGER NOT NULL,		-- of the first report
+	attempt INTEGER NOT NULL,
+	reports INTEGER NOT NULL CHECK (reports BETWEEN 1 AND 32),
+	step INTEGER NOT NULL,		-- of the first, the least
+	last_step INTEGER NOT NULL,	-- of the last, the greatest
+	old INTEGER NOT NULL CHECK (old IN (0, 1)),	-- each is followed by
+					-- another of its step, elsewhere
+	time_us INTEGER NOT NULL,	-- the least
+	last_us INTEGER NOT NULL,	-- the greatest
+	steps ANY NOT NULL,
+	seqs ANY NOT NULL,
+	times ANY NOT NULL,
+					-- values, NULL = not a number
+	v0 REAL, v1 REAL, v2 REAL, v3 REAL, v4 REAL, v5 REAL, v6 REAL, v7 REAL,
+	v8 REAL, v9 REAL, v10 REAL, v11 REAL, v12 REAL, v13 REAL, v14 REAL, v15 REAL,
+	v16 REAL, v17 REAL, v18 REAL, v19 REAL, v20 REAL, v21 REAL, v22 REAL, v23 REAL,
+	v24 REAL, v25 REAL, v26 REAL, v27 REAL, v28 REAL, v29 REAL, v30 REAL, v31 REAL,
+	PRIMARY KEY (name_id, trial, old, step, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE t_nth (
+	i INTEGER PRIMARY KEY		-- of the reports of a block, from 0
 ) STRICT;
 
 CREATE INDEX t_trial_objective ON t_trial (objective);
@@ -389,6 +418,10 @@ CREATE INDEX t_trial_setting ON t_trial (setting, replicate)
 WHERE setting IS NOT NULL;
 
 CREATE INDEX t_provenance_since ON t_provenance (since_us);
+
+CREATE INDEX t_asker_pid ON t_asker (pid) WHERE watched = 1;
+
+CREATE INDEX t_block_zero ON t_block (trial) WHERE name_id = 1 AND step = 0;
 
 CREATE TRIGGER t_trial_count AFTER INSERT ON t_trial
 BEGIN
@@ -532,3 +565,35 @@ INSERT INTO t_total VALUES('stopped',0,0,0,0.0,NULL,NULL,NULL,NULL,NULL,0.0,0,0,
 INSERT INTO t_total VALUES('stopping',0,0,0,0.0,NULL,NULL,NULL,NULL,NULL,0.0,0,0,0.0,0.0);
 INSERT INTO t_total VALUES('waiting',0,0,0,0.0,NULL,NULL,NULL,NULL,NULL,0.0,0,0,0.0,0.0);
 INSERT INTO t_cost VALUES(1,0.0,0.0,0.0,0.0);
+INSERT INTO t_nth VALUES(0);
+INSERT INTO t_nth VALUES(1);
+INSERT INTO t_nth VALUES(2);
+INSERT INTO t_nth VALUES(3);
+INSERT INTO t_nth VALUES(4);
+INSERT INTO t_nth VALUES(5);
+INSERT INTO t_nth VALUES(6);
+INSERT INTO t_nth VALUES(7);
+INSERT INTO t_nth VALUES(8);
+INSERT INTO t_nth VALUES(9);
+INSERT INTO t_nth VALUES(10);
+INSERT INTO t_nth VALUES(11);
+INSERT INTO t_nth VALUES(12);
+INSERT INTO t_nth VALUES(13);
+INSERT INTO t_nth VALUES(14);
+INSERT INTO t_nth VALUES(15);
+INSERT INTO t_nth VALUES(16);
+INSERT INTO t_nth VALUES(17);
+INSERT INTO t_nth VALUES(18);
+INSERT INTO t_nth VALUES(19);
+INSERT INTO t_nth VALUES(20);
+INSERT INTO t_nth VALUES(21);
+INSERT INTO t_nth VALUES(22);
+INSERT INTO t_nth VALUES(23);
+INSERT INTO t_nth VALUES(24);
+INSERT INTO t_nth VALUES(25);
+INSERT INTO t_nth VALUES(26);
+INSERT INTO t_nth VALUES(27);
+INSERT INTO t_nth VALUES(28);
+INSERT INTO t_nth VALUES(29);
+INSERT INTO t_nth VALUES(30);
+INSERT INTO t_nth VALUES(31);

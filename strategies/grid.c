@@ -119,7 +119,9 @@ grid_visit(const struct grid *g, uint64_t at, double *x)
 	return false;
 }
 
-/* One that was tried, by the user's wish, is passed over (redraw). */
+/*
+ * A point that was tried already, by the user's wish, is passed over (redraw).
+ */
 static int
 grid_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)

@@ -24,7 +24,7 @@ extern const struct strategy strategy_sobol;
 const char *const startup_choices[] = { "random", "sobol", "middle", NULL };
 
 static bool
-is_several(const struct history *h)
+startup_is_several(const struct history *h)
 {
 	return h != NULL && history_n_objectives(h) > 1;
 }
@@ -42,12 +42,12 @@ startup_is_of_numbers(const struct space *space, const struct history *h)
 			(p->type == PARAM_CHOICE && !p->ordered)))
 			return false;
 	}
-	return !is_several(h);
+	return !startup_is_several(h);
 }
 
 /*
- * One of sobol, with its defaults; but of numbers the first of the study is the
- * middle of all ranges, where a prior counts as its median.
+ * Suggest a point of sobol, with its defaults; but the first of a study of
+ * numbers is the middle of all ranges, where a prior counts as its median.
  */
 static int
 middle_suggest(struct suggestion *out, const struct strategy_ask *ask,
@@ -181,7 +181,7 @@ startup_trials(const struct space *space, const struct history *h)
 		few += p->type == PARAM_CHOICE ||
 		       (levels > 0 && levels <= FEW_LEVELS);
 	}
-	return 2 * few < n || is_several(h) ? of_others : of_few_values;
+	return 2 * few < n || startup_is_several(h) ? of_others : of_few_values;
 }
 
 bool

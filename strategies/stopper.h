@@ -72,7 +72,7 @@ struct stopper_env {
 	const char *study; /* its name: some rules hash it */
 	const char *metric; /* of the objective; NULL = unknown */
 	/*
-	 * Set by the rule set for a rule that reads a series (stop-rule-set.c),
+	 * Set by the rule set for a rule that reads a series (stop-series.c),
 	 * else NULL: what steps are ("second", "cent"; NULL = steps), the name
 	 * of its metric, and the curves that the option against names.
 	 */

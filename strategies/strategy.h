@@ -66,7 +66,7 @@ struct strategy {
 	bool wants_seconds; /* needs the durations of trials */
 	bool slow; /* takes long: runs in hpotune-worker */
 	/*
-	 * Its answer stays good when one more trial ends without being the
+	 * The answer stays good when one more trial ends without being the
 	 * best: it is computed while trials run.
 	 */
 	bool ahead;

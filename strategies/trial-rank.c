@@ -6,7 +6,7 @@
 #include "strategies/trial-rank.h"
 
 static bool
-has_losses(const struct history *h, int64_t trial)
+trial_rank_has_losses(const struct history *h, int64_t trial)
 {
 	const double *losses = history_losses(h, trial);
 	size_t i, n = history_n_objectives(h);
@@ -22,7 +22,7 @@ trial_kind(const struct history *h, int64_t trial)
 {
 	switch (history_state(h, trial)) {
 	case TRIAL_COMPLETED:
-		if (!has_losses(h, trial))
+		if (!trial_rank_has_losses(h, trial))
 			return TRIAL_RANK_FAILED;
 		return history_violation(h, trial) > 0 ? TRIAL_RANK_INFEASIBLE
 						       : TRIAL_RANK_COMPLETED;

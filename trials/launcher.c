@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/launcher.h"
+#include "trials/metric-line/metric-line.h"
 
 char *const *
 launcher_spec_env(const struct launch_spec *spec)
@@ -26,6 +27,21 @@ char *
 launcher_spec_attempt_dir(const struct launch_spec *spec)
 {
 	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
+}
+
+void
+launcher_report_set(
+    struct launch_event *ev, const struct metric_line *r, size_t i)
+{
+	ev->u.report.name = r->values[i].name;
+	ev->u.report.has_step = r->has_step;
+	ev->u.report.step = r->step;
+	ev->u.report.value = r->values[i].value;
+	ev->u.report.restarts = r->restarts;
+	ev->u.report.first = r->first;
+	ev->u.report.replaces = r->replaces;
+	ev->u.report.place_name = r->place_name;
+	ev->u.report.place = r->place;
 }
 
 void

@@ -28,6 +28,7 @@
 struct buf;
 struct err;
 struct loop;
+struct metric_line;
 struct option;
 struct option_value;
 struct study_trial;
@@ -137,7 +138,8 @@ struct launch_exit {
 	int64_t cpu_us;
 	/*
 	 * Set when only the launcher can classify the end; END_NONE: derive it
-	 * from the fields above.
+	 * from the fields above.  With ran false, END_ERROR uses up a retry:
+	 * another attempt may run elsewhere.
 	 */
 	enum end_class end;
 	bool billed; /* billable_s is valid */
@@ -204,11 +206,18 @@ struct launch_event {
 			 * and no time, if one with this step and value is.
 			 */
 			bool again;
+			/* As in struct metric_line. */
+			bool restarts, replaces;
+			int64_t first;
+			const char *place_name;
+			double place;
 		} report;
 		struct launch_cursor cursor;
 		struct {
 			enum launch_level level;
 			const char *text;
+			/* Of the study, and shown by its status: said once. */
+			bool doubt;
 		} note;
 		struct {
 			const char *model, *output; /* URIs */
@@ -241,6 +250,9 @@ launcher_emit(const struct launch_source *from, struct launch_event *ev)
 	from->event(from->arg, ev);
 }
 
+/* Fill in report i of a line, without a time. */
+void launcher_report_set(
+    struct launch_event *, const struct metric_line *, size_t i);
 /* Deliver LAUNCH_NOTE. */
 void launcher_note(const struct launch_source *, enum launch_level,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -325,6 +337,11 @@ struct launcher {
 	const struct launch_dirs *dirs;
 
 	/*
+	 * File in the folder of an attempt with what its job wrote before its
+	 * log; NULL = there is none.
+	 */
+	const char *before;
+	/*
 	 * Check settings and options beyond their types (e.g. patterns that do
 	 * not compile) before anything is created; NULL = no checks.  An
 	 * ERR_USAGE carries the position in study.json (json_err).
@@ -345,16 +362,39 @@ struct launcher {
 	int (*replicas)(
 	    const struct study_trial *, const struct option_value *);
 	/*
+	 * Number of attempts that run at once where limits.parallel says none.
+	 * NULL = the launcher knows it when it is opened.
+	 */
+	int64_t (*parallel)(const struct study_trial *);
+	/*
 	 * Append what starts the processes of a trial, as one clause.  NULL =
 	 * nothing to report.
 	 */
 	void (*starts)(const struct study_trial *, struct buf *text);
+	/*
+	 * Append what each of its jobs asks for, in the words of the backend.
+	 * NULL = nothing to report.
+	 */
+	void (*asks)(const struct study_trial *, const struct option_value *,
+	    struct buf *text);
+	/*
+	 * Append what may go wrong and can be seen from here, one a line; dir
+	 * is the folder of study.json.  NULL = nothing is looked at.
+	 */
+	void (*warns)(const struct study_trial *, const struct option_value *,
+	    const char *dir, struct buf *text);
 	/*
 	 * Append which features trials lack under these options, as one
 	 * clause.  NULL = nothing to report.
 	 */
 	void (*misses)(const struct study_trial *, const struct option_value *,
 	    struct buf *text);
+	/*
+	 * The folder, by the options, in which it makes the folders of studies,
+	 * with the programs that other machines run; NULL, or one that is NULL:
+	 * the folder of the study.
+	 */
+	const char *(*folder)(const struct option_value *);
 	/*
 	 * Check that the files an attempt is started with exist; the error
 	 * (ERR_FILE) names the key of study.json.  NULL = cannot be checked
@@ -389,6 +429,8 @@ struct launcher {
 	/* start can begin from the checkpoint of another trial */
 	bool continues;
 	bool packs; /* supports trial.pack: one program runs several trials */
+	bool
+	    warms; /* supports trial.warm: programs that have imported before */
 	/*
 	 * A stop that the backend has accepted completes without the server, in
 	 * minutes: a server that must exit at once exits when stops_pending()
@@ -431,6 +473,22 @@ struct launcher {
 	 */
 	bool (*ready)(void *ctx, int slot, char *why, size_t n);
 	/*
+	 * Append the names, separated by blanks, of the places whose faults an
+	 * open attempt may meet and others in turn: UUIDs of GPUs, nodes;
+	 * nothing: none is used again.  Also from inside its LAUNCH_EXIT.
+	 * False: they are the slots; with NULL for names: only ask that.
+	 * NULL = always the slots.
+	 */
+	bool (*places)(
+	    void *ctx, int64_t trial, int attempt, struct buf *names);
+	/*
+	 * Start no attempt at this place, or use it again.  NULL = it cannot be
+	 * chosen.
+	 */
+	void (*avoid)(void *ctx, const char *place, bool avoid);
+	/* A place to be avoided is tested, and used when it is in order. */
+	bool tests_places;
+	/*
 	 * Reserve the resources (GPUs) for an attempt that starts in this slot
 	 * after the next commit; false: not available.  A reservation that
 	 * start() has not used by the next collect() is released.  NULL =
@@ -450,6 +508,12 @@ struct launcher {
 	 * with now, SIGKILL at once.  Idempotent.
 	 */
 	void (*stop)(void *ctx, int64_t trial, int attempt, bool now);
+	/*
+	 * For how long a running attempt has written no output and used next to
+	 * no processor time, in milliseconds; -1: not known.  The first call
+	 * says 0.  NULL = its processes cannot be seen.
+	 */
+	int64_t (*still_ms)(void *ctx, int64_t trial, int attempt);
 	/*
 	 * Number of requested stops that the backend has not accepted yet; NULL
 	 * = always 0.
@@ -473,6 +537,14 @@ struct launcher {
 	 * looks at each trial.
 	 */
 	bool (*keeps)(const struct option_value *);
+	/*
+	 * Append what the output in the folder of an ended attempt shows of a
+	 * metric that it did not report, one clause; false: nothing is known.
+	 * *file becomes true when a file beside the output was read.  NULL = the
+	 * output is not there.
+	 */
+	bool (*unread)(void *ctx, const char *folder, const char *metric,
+	    bool *file, struct buf *why);
 	/* Deliver all events since the previous call. */
 	void (*collect)(void *ctx);
 };

@@ -24,8 +24,6 @@
 
 #define INLINE inline __attribute__((always_inline))
 
-/* ---- one cell, a shape and a noise level, and the mixture of cells ------- */
-
 enum {
 	CURVE_BANK_SHAPES = 112,
 	CURVE_BANK_NOISES =
@@ -127,8 +125,6 @@ curve_bank_mix_result(
 	*mean = x->mean / x->sum;
 	*sd = sqrt(fmax(x->square / x->sum - *mean * *mean, 0.0));
 }
-
-/* ---- the bank ----------------------------------------------------------- */
 
 static const double noise_least = 0.004, noise_most = 0.25;
 

@@ -1,5 +1,5 @@
 /*
- * A process on the device: the CUDA version of gp-model.c and gp-predict.c. It
+ * A process on the device: the CUDA version of gp-fit.c and gp-predict.c. It
  * keeps its inputs, so that it can be rebuilt on the CPU when the device fails.
  */
 

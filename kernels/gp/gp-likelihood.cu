@@ -1,6 +1,6 @@
 /*
  * Likelihoods and gradients of several vectors of hyperparameters in lock-step:
- * the CUDA version of gp-model.c. K^-1 is computed in full, from two
+ * the CUDA version of gp-likelihood.c. K^-1 is computed in full, from two
  * triangular solves, and sums over pairs are sums over rows, so that threads
  * need not synchronise.
  */

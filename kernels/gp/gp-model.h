@@ -24,21 +24,27 @@ struct gp {
 	double *alpha; /* K^-1 y; a multiple of STRIP, 0 behind n */
 };
 
-/* With more right-hand sides OpenBLAS is faster. */
-enum { GP_FEW = 16 };
-
+/* A stride with room for whole strips that is not a power of two. */
+size_t gp_likelihood_stride(size_t n);
 /*
- * Replace the m columns of k, whose first n numbers are used, by l^-1 k; l is a
- * lower triangle, column-major.
+ * The covariance of n points, lower triangle, without noise; slope and local as
+ * of gp_tile_both, or NULL.
  */
-void gp_predict_forward(const double *l, size_t n, size_t stride, double *k,
-    size_t m, size_t k_stride);
-/* The same with the transposed triangle: l^-T k. */
-void gp_predict_back(const double *l, size_t n, size_t stride, double *k,
-    size_t m, size_t k_stride);
-
+void
+gp_likelihood_matrix(const struct gp_coordinates *, const struct gp_tiles *,
+    double *k, double *slope, double *local, size_t stride);
 /* Rows sorted by their distance to the best one; free it. */
 size_t *gp_fit_order(const struct gp_coordinates *, const struct gp_data *);
+/* m points in the order and scale of the shape; free it. */
+double *gp_predict_place(const struct gp *, const double *x, size_t m);
+/* Means at m placed points. */
+void
+gp_predict_means(const struct gp *, const double *z, size_t m, double *mean);
+/* Covariances of a strip of rows with m placed points: columns of stride. */
+void gp_predict_cross(const struct gp *, size_t strip, const double *z,
+    size_t m, double *k, size_t stride);
+/* The variance after the data removed this much of the signal. */
+double gp_predict_variance(const struct gp *, double taken);
 
 /* As in kernels.h. */
 void gp_likelihood(void *dev, const struct gp_data *, const double *theta,

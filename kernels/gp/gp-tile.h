@@ -46,6 +46,10 @@ void gp_coordinates_free(struct gp_coordinates *);
 /* Convert a point to the order and scale of the shape; z has d numbers. */
 void
 gp_coordinates_place(const struct gp_coordinates *, const double *x, double *z);
+/* The points x[order[0]], …; order NULL: as they are. */
+void gp_coordinates_tiles(struct gp_tiles *, const struct gp_coordinates *,
+    const double *x, size_t n, const size_t *order);
+void gp_coordinates_tiles_free(struct gp_tiles *);
 
 /* The strip b. */
 static inline const double *

@@ -12,7 +12,7 @@ enum use { USE_WEIGHTS, USE_ORDER, USE_MASK };
 
 /* The key of one use of a seed. */
 static uint64_t
-key_of(uint64_t seed, enum use use, uint64_t index)
+mlp_layout_key_of(uint64_t seed, enum use use, uint64_t index)
 {
 	return mlp_chance(mlp_chance(mlp_chance(seed, 0), use), index);
 }
@@ -66,7 +66,7 @@ mlp_layout_draw(
 
 	memset(params, 0, s->count * sizeof *params);
 	for (l = 0; l < s->layers; l++) {
-		key = key_of(h->seed, USE_WEIGHTS, l);
+		key = mlp_layout_key_of(h->seed, USE_WEIGHTS, l);
 		bound = sqrtf(6 / (float)s->inputs[l]);
 		for (i = 0; i < s->inputs[l]; i++) {
 			row = params + s->at[l] + i * s->out[l];
@@ -107,8 +107,8 @@ mlp_layout_step(struct mlp_layout_step *t, const struct mlp_hyper *h,
 	n = pictures - p->position;
 	n = n < h->batch ? n : h->batch;
 	memset(t, 0, sizeof *t);
-	t->order = key_of(h->seed, USE_ORDER, p->epoch);
-	t->mask = key_of(h->seed, USE_MASK, p->steps);
+	t->order = mlp_layout_key_of(h->seed, USE_ORDER, p->epoch);
+	t->mask = mlp_layout_key_of(h->seed, USE_MASK, p->steps);
 	t->above = (uint32_t)(n * rank / of);
 	t->first = (uint32_t)p->position + t->above;
 	t->rows = (uint32_t)(n * (rank + 1) / of) - t->above;

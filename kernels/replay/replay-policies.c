@@ -18,8 +18,6 @@
 
 #define INLINE inline __attribute__((always_inline))
 
-/* ---- one study under one policy ----------------------------------------- */
-
 /*
  * Step by step as the server would run it, of the median family: must follow
  * strategies/stop/median/median-engine.c.
@@ -273,7 +271,8 @@ one_turn(struct replay_one *o, size_t trial)
 		i = (size_t)o->seen[trial]++;
 		if (!o->policy.completed)
 			one_reach(o, trial, i);
-		if (one_stops(o, trial, i)) {
+		/* At its last report it has exited: the verdict is late. */
+		if (i + 1 < n && one_stops(o, trial, i)) {
 			o->state[trial] = ONE_STOPPED;
 			return 0;
 		}
@@ -344,8 +343,6 @@ one_run(struct replay_one *o, double *row, int32_t *room)
 	return one_score(o);
 }
 
-/* ---- all of them --------------------------------------------------------- */
-
 /*
  * What stands for each curve at each report: REPLAY_VALUES times as many
  * numbers as there are reports.
@@ -384,7 +381,7 @@ step_order(const void *a, const void *b)
 
 /* How many of n ascending steps are smaller. */
 static size_t
-steps_below(const int64_t *steps, size_t n, int64_t step)
+policies_steps_below(const int64_t *steps, size_t n, int64_t step)
 {
 	size_t lo = 0, mid;
 
@@ -417,7 +414,7 @@ slots_number(const struct replay_curves *c, int32_t *slot)
 		if (n == 0 || steps[n - 1] != steps[i])
 			steps[n++] = steps[i];
 	for (i = 0; i < all; i++)
-		slot[i] = (int32_t)steps_below(steps, n, c->step[i]);
+		slot[i] = (int32_t)policies_steps_below(steps, n, c->step[i]);
 	free(steps);
 	return n;
 }

@@ -85,7 +85,7 @@ pipe_read(struct capture *c)
 }
 
 static void
-on_out(void *arg, int fd, bool readable, bool writable)
+capture_on_out(void *arg, int fd, bool readable, bool writable)
 {
 	(void)fd;
 	(void)readable;
@@ -94,7 +94,7 @@ on_out(void *arg, int fd, bool readable, bool writable)
 }
 
 static void
-on_time(void *arg)
+capture_on_time(void *arg)
 {
 	struct capture *c = arg;
 
@@ -109,7 +109,7 @@ on_time(void *arg)
  * other end open for ever, so do not wait for the end of the file.
  */
 static void
-on_end(void *arg, int fd, bool readable, bool writable)
+capture_on_end(void *arg, int fd, bool readable, bool writable)
 {
 	struct capture *c = arg;
 	int status;
@@ -131,11 +131,11 @@ on_end(void *arg, int fd, bool readable, bool writable)
 static void
 child_watch(struct capture *c, struct loop *loop)
 {
-	c->end = loop_fd_new(loop, c->end_fd, on_end, c);
+	c->end = loop_fd_new(loop, c->end_fd, capture_on_end, c);
 	loop_fd_want(c->end, true, false);
-	c->out = loop_fd_new(loop, c->pipe, on_out, c);
+	c->out = loop_fd_new(loop, c->pipe, capture_on_out, c);
 	loop_fd_want(c->out, true, false);
-	c->timer = loop_timer_new(loop, on_time, c);
+	c->timer = loop_timer_new(loop, capture_on_time, c);
 	loop_timer_set(c->timer, c->timeout_ms);
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/coproc.h"
@@ -119,7 +120,7 @@ on_in(void *arg, int fd, bool readable, bool writable)
 }
 
 static void
-on_out(void *arg, int fd, bool readable, bool writable)
+coproc_on_out(void *arg, int fd, bool readable, bool writable)
 {
 	(void)fd;
 	(void)readable;
@@ -129,7 +130,7 @@ on_out(void *arg, int fd, bool readable, bool writable)
 
 /* At its exit all its output is already in the pipe.  Kill its descendants. */
 static void
-on_end(void *arg, int fd, bool readable, bool writable)
+coproc_on_end(void *arg, int fd, bool readable, bool writable)
 {
 	struct coproc *p = arg;
 	int status;
@@ -179,25 +180,33 @@ wires_make(int theirs[2], int ours[2], bool socket)
 static void
 peer_watch(struct coproc *p, struct loop *loop)
 {
-	p->end = loop_fd_new(loop, p->end_fd, on_end, p);
+	p->end = loop_fd_new(loop, p->end_fd, coproc_on_end, p);
 	loop_fd_want(p->end, true, false);
 	p->reader = loop_fd_new(loop, p->in, on_in, p);
 	loop_fd_want(p->reader, true, false);
-	p->writer = loop_fd_new(loop, p->out, on_out, p);
+	p->writer = loop_fd_new(loop, p->out, coproc_on_out, p);
 }
 
-/* Its stderr: appended to the log file, or ours. */
+/*
+ * Open the stderr of the program: the log file, to append to it, ours, or none.
+ */
 static int
-log_open(const struct coproc_spec *spec, int *fd, struct err *e)
+coproc_log_open(const struct coproc_spec *spec, int *fd, struct err *e)
 {
 	*fd = STDERR_FILENO;
+	if (spec->mute) {
+		*fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		return *fd != -1 ? 0
+				 : err_set(e, ERR_FILE, "/dev/null: %s",
+				       strerror(errno));
+	}
 	if (spec->log == NULL)
 		return 0;
-	*fd = open(spec->log,
-	    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	*fd = file_open_for(
+	    AT_FDCWD, spec->log, O_WRONLY | O_APPEND | O_CREAT, 0600);
 	if (*fd != -1)
 		return 0;
-	return err_set(e, ERR_FILE, "%s: %s", spec->log, strerror(errno));
+	return err_set(e, ERR_FILE, "%s: %s", spec->log, file_why(errno));
 }
 
 int
@@ -211,7 +220,7 @@ coproc_start(struct coproc **out, struct loop *loop,
 	int theirs[2], ours[2], rc;
 	struct coproc *p;
 
-	if (log_open(spec, &start.err, e) != 0)
+	if (coproc_log_open(spec, &start.err, e) != 0)
 		return -1;
 	if (wires_make(theirs, ours, spec->socket) != 0)
 		rc = err_set(e, ERR_FILE, "%s cannot be started: %s",

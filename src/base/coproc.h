@@ -20,6 +20,7 @@ struct coproc_spec {
 	char *const *env; /* laid over ours, as in spawn.h; or NULL */
 	const char *dir; /* working folder, NULL = ours */
 	const char *log; /* its stderr is appended to this file; NULL = ours */
+	bool mute; /* its stderr goes nowhere */
 	bool socket; /* one socket for both ways, instead of two pipes */
 };
 

@@ -5,8 +5,9 @@
  */
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
@@ -14,6 +15,7 @@
 
 #include "src/base/digest.h"
 #include "src/base/err.h"
+#include "src/base/file.h"
 
 enum {
 	PIECE = 1 << 16,
@@ -109,24 +111,32 @@ sha256_hex(char out[DIGEST_HEX], const void *data, size_t len)
 }
 
 int
-sha256_file(char out[DIGEST_HEX], const char *path, struct err *e)
+sha256_fd(char out[DIGEST_HEX], int fd)
 {
 	unsigned char d[DIGEST_LEN];
 	char piece[PIECE];
 	SHA256_CTX sum;
-	FILE *f = fopen(path, "re");
-	size_t n;
-	int rc = 0;
+	ssize_t n;
 
-	if (f == NULL)
-		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
 	(void)SHA256_Init(&sum);
-	while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-		(void)SHA256_Update(&sum, piece, n);
+	while ((n = read(fd, piece, sizeof piece)) > 0 ||
+	       (n == -1 && errno == EINTR))
+		if (n > 0)
+			(void)SHA256_Update(&sum, piece, (size_t)n);
 	(void)SHA256_Final(d, &sum);
-	if (ferror(f))
-		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
 	digest_hex(out, d);
-	(void)fclose(f);
+	return n == 0 ? 0 : -1;
+}
+
+int
+sha256_file(char out[DIGEST_HEX], const char *path, struct err *e)
+{
+	int fd = file_open_user(path);
+	int rc = fd != -1 ? sha256_fd(out, fd) : -1;
+
+	if (rc == -1)
+		(void)err_set(e, ERR_FILE, "%s: %s", path, file_why(errno));
+	if (fd != -1)
+		(void)close(fd);
 	return rc;
 }

@@ -19,6 +19,8 @@ void digest_hex(char out[DIGEST_HEX], const unsigned char[DIGEST_LEN]);
 /* With padding, RFC 4648. */
 void digest_base64(char out[DIGEST_BASE64], const unsigned char[DIGEST_LEN]);
 void sha256_hex(char out[DIGEST_HEX], const void *, size_t);
+/* The digest of what follows in an open file: 0, or -1 with errno. */
+int sha256_fd(char out[DIGEST_HEX], int fd);
 /* The digest of a file, read in pieces. */
 int sha256_file(char out[DIGEST_HEX], const char *path, struct err *);
 

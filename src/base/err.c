@@ -28,7 +28,7 @@ in_character(char c)
  * are escaped.
  */
 static void
-text_put(struct err *e, const char *raw)
+err_text_put(struct err *e, const char *raw)
 {
 	static const char gap[] = "...";
 	struct buf harmless = { 0 };
@@ -64,9 +64,9 @@ err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
 	e->kind = kind;
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) == -1)
-		abort();
+		mem_fail();
 	va_end(ap);
-	text_put(e, text);
+	err_text_put(e, text);
 	free(text);
 	return -1;
 }
@@ -82,9 +82,9 @@ err_add(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) == -1 ||
 	    asprintf(&both, "%s: %s", text, e->text) == -1)
-		abort();
+		mem_fail();
 	va_end(ap);
-	text_put(e, both);
+	err_text_put(e, both);
 	free(text);
 	free(both);
 	return -1;

@@ -2,25 +2,62 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/file.h"
 
-int
-file_open(int dir_fd, const char *name)
+/* The descriptor, or -1 when it is not of a regular file. */
+static int
+file_regular(int fd)
 {
 	struct stat st;
-	int fd, error;
+	int error = EINVAL;
 
-	fd = openat(
-	    dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+	if (fd == -1) {
+		/* A pipe that nobody reads, or a socket. */
+		if (errno == ENXIO)
+			errno = EINVAL;
+		return -1;
+	}
+	if (fstat(fd, &st) == -1)
+		error = errno;
+	else if (S_ISREG(st.st_mode))
 		return fd;
-	error = EINVAL;
+	else if (S_ISDIR(st.st_mode))
+		error = EISDIR;
 	(void)close(fd);
 	errno = error;
 	return -1;
+}
+
+int
+file_open(int dir_fd, const char *name)
+{
+	return file_open_for(dir_fd, name, O_RDONLY, 0);
+}
+
+int
+file_open_for(int dir_fd, const char *name, int flags, mode_t mode)
+{
+	return file_regular(openat(dir_fd, name,
+	    flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, mode));
+}
+
+int
+file_open_user(const char *path)
+{
+	if (strncmp(path, "/dev/", 5) == 0)
+		return open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	return file_regular(
+	    open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+const char *
+file_why(int error)
+{
+	return error == EINVAL ? "no regular file" : strerror(error);
 }
 
 ssize_t

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/gz.h"
 #include "src/base/mem.h"
 
@@ -36,18 +37,14 @@ int
 gz_load(char **text, size_t *len, const char *path, size_t max, struct err *e)
 {
 	struct buf b = { 0 };
-	struct stat st;
 	gzFile f;
 	int fd, rc;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = file_open_user(path);
 	if (fd == -1)
 		return err_set(e, errno == ENOENT ? ERR_USAGE : ERR_FILE,
-		    "%s: %s", path, strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		(void)close(fd);
-		return err_set(e, ERR_FILE, "%s: is a folder", path);
-	}
+		    "%s: %s", path,
+		    errno == EISDIR ? "is a folder" : file_why(errno));
 	f = gzdopen(fd, "rb");
 	if (f == NULL) {
 		(void)close(fd);

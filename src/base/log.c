@@ -52,7 +52,7 @@ static void
 log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
 {
 	struct buf harmless = { 0 };
-	char raw[1024], clock[16];
+	char raw[1024], clock[32];
 	const char *text;
 	struct tm tm;
 	time_t now;
@@ -69,7 +69,7 @@ log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
 	}
 	now = time(NULL);
 	(void)localtime_r(&now, &tm);
-	(void)strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+	(void)strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &tm);
 	if (level <= LOG_LEVEL_WARN)
 		fprintf(stderr, "%s %s: %s: %s\n", clock, log_level_name(level),
 		    area, text);

@@ -88,7 +88,7 @@ heap_put(struct loop *loop, size_t i, struct loop_timer *t)
 }
 
 static void
-heap_up(struct loop *loop, size_t i)
+loop_heap_up(struct loop *loop, size_t i)
 {
 	struct loop_timer *t = loop->heap[i];
 
@@ -100,7 +100,7 @@ heap_up(struct loop *loop, size_t i)
 }
 
 static void
-heap_down(struct loop *loop, size_t i)
+loop_heap_down(struct loop *loop, size_t i)
 {
 	struct loop_timer *t = loop->heap[i];
 	size_t kid;
@@ -165,8 +165,8 @@ loop_timer_stop(struct loop_timer *t)
 	loop->n_timers--;
 	if (i < loop->n_timers) {
 		heap_put(loop, i, loop->heap[loop->n_timers]);
-		heap_up(loop, i);
-		heap_down(loop, loop->heap[i]->place);
+		loop_heap_up(loop, i);
+		loop_heap_down(loop, loop->heap[i]->place);
 	}
 	tick_arm(loop);
 }
@@ -182,7 +182,7 @@ loop_timer_set(struct loop_timer *t, int64_t ms)
 	t->order = loop->order++;
 	heap_put(loop, loop->n_timers, t);
 	loop->n_timers++;
-	heap_up(loop, t->place);
+	loop_heap_up(loop, t->place);
 	tick_arm(loop);
 }
 
@@ -306,7 +306,7 @@ loop_wake(struct loop *loop)
 }
 
 static void
-on_read(evutil_socket_t fd, short what, void *arg)
+loop_on_read(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_fd *f = arg;
 
@@ -330,8 +330,8 @@ loop_fd_new(struct loop *loop, int fd, loop_fd_cb *cb, void *arg)
 
 	*f = (struct loop_fd){ .loop = loop, .cb = cb, .arg = arg };
 	if (loop->base != NULL) {
-		f->read =
-		    event_new(loop->base, fd, EV_READ | EV_PERSIST, on_read, f);
+		f->read = event_new(
+		    loop->base, fd, EV_READ | EV_PERSIST, loop_on_read, f);
 		f->write = event_new(
 		    loop->base, fd, EV_WRITE | EV_PERSIST, on_write, f);
 	}
@@ -370,7 +370,7 @@ loop_fd_free(struct loop_fd *f)
 }
 
 static void
-on_signal(evutil_socket_t fd, short what, void *arg)
+loop_on_signal(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_signal *s = arg;
 
@@ -387,7 +387,7 @@ loop_signal_new(struct loop *loop, int signo, loop_cb *cb, void *arg)
 	s->cb = cb;
 	s->arg = arg;
 	if (loop->base != NULL) {
-		s->ev = evsignal_new(loop->base, signo, on_signal, s);
+		s->ev = evsignal_new(loop->base, signo, loop_on_signal, s);
 		(void)evsignal_add(s->ev, NULL);
 	}
 	return s;

@@ -40,6 +40,13 @@ mem_settle_matrices(void)
 #endif
 }
 
+void
+mem_fail(void)
+{
+	(void)fputs("hpotune: out of memory\n", stderr);
+	abort();
+}
+
 static void
 mem_check(const void *p, size_t n)
 {

@@ -9,6 +9,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+/* Say that there is no memory, and abort. */
+void mem_fail(void) __attribute__((noreturn));
+
 /* Tune malloc for a long-running program; call once at the start. */
 void mem_settle(void);
 /* The same for a program whose matrices take some MiB: hpotune-worker. */

@@ -1,6 +1,6 @@
 /*
- * posix_spawn with default signal dispositions, as a shell leaves them.
- * Children are reaped by pid only, never by waiting for any child.
+ * Programs with default signal dispositions, as a shell leaves them.  Children
+ * are reaped by pid only, never by waiting for any child.
  */
 
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +18,14 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/base/spawn-internal.h"
 #include "src/base/spawn.h"
 
 /* How long spawn_end waits for a killed process. */
 enum { END_MS = 5000 };
 
 static int
-start_err(const struct spawn_spec *spec, int error, struct err *e)
+spawn_start_err(const struct spawn_spec *spec, int error, struct err *e)
 {
 	return err_set(e, ERR_FILE, "%s cannot be started%s%s: %s",
 	    spec->argv[0], spec->dir != NULL ? " in " : "",
@@ -43,7 +43,7 @@ env_same(const char *a, const char *b)
 
 /* Our environment with some variables replaced; the strings are borrowed. */
 static char **
-env_make(char *const *over)
+spawn_env_make(char *const *over)
 {
 	size_t n = 0, n_over = 0, i, k, used = 0;
 	char **env;
@@ -65,51 +65,19 @@ env_make(char *const *over)
 	return env;
 }
 
-static void
-files_add(posix_spawn_file_actions_t *files, int fd, int as)
-{
-	if (fd >= 0)
-		(void)posix_spawn_file_actions_adddup2(files, fd, as);
-	else
-		(void)posix_spawn_file_actions_addopen(
-		    files, as, "/dev/null", as == 0 ? O_RDONLY : O_WRONLY, 0);
-}
-
-/* No blocked signals, and default dispositions. */
-static void
-attr_init(posix_spawnattr_t *attr, short flags)
-{
-	sigset_t all, none;
-
-	(void)sigfillset(&all);
-	(void)sigemptyset(&none);
-	(void)posix_spawnattr_init(attr);
-	(void)posix_spawnattr_setflags(
-	    attr, flags | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	(void)posix_spawnattr_setsigdefault(attr, &all);
-	(void)posix_spawnattr_setsigmask(attr, &none);
-}
-
 static int
 spawn(pid_t *pid, const struct spawn_spec *spec)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	char **env = env_make(spec->env);
-	int r;
+	const int fds[] = { spec->in, spec->out, spec->err };
+	char **env = spawn_env_make(spec->env);
+	int r = spawn_posix(pid, &(struct spawn_child){ .path = spec->argv[0],
+				     .search = true,
+				     .argv = spec->argv,
+				     .env = env,
+				     .dir = spec->dir,
+				     .fds = fds,
+				     .n = 3 });
 
-	attr_init(&attr, POSIX_SPAWN_SETPGROUP);
-	(void)posix_spawnattr_setpgroup(&attr, 0);
-	(void)posix_spawn_file_actions_init(&files);
-	files_add(&files, spec->in, 0);
-	files_add(&files, spec->out, 1);
-	files_add(&files, spec->err, 2);
-	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3);
-	if (spec->dir != NULL)
-		(void)posix_spawn_file_actions_addchdir_np(&files, spec->dir);
-	r = posix_spawnp(pid, spec->argv[0], &files, &attr, spec->argv, env);
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attr);
 	free(env);
 	return r;
 }
@@ -193,14 +161,14 @@ spawn_start(
 	int r = spawn(pid, spec);
 
 	if (r != 0)
-		return start_err(spec, r, e);
+		return spawn_start_err(spec, r, e);
 	*end_fd = end_open(*pid);
 	if (*end_fd != -1)
 		return 0;
 	r = errno;
 	spawn_kill(*pid);
 	(void)spawn_reap(*pid);
-	return start_err(spec, r, e);
+	return spawn_start_err(spec, r, e);
 }
 
 int
@@ -265,23 +233,25 @@ int
 spawn_session(pid_t *pid, const char *path, char *const *argv, char *const *env,
     const int *fds, size_t n)
 {
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	size_t i;
-	int r;
+	return spawn_session_in(NULL, pid, path, argv, env, fds, n);
+}
 
-	attr_init(&attr, POSIX_SPAWN_SETSID);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawn_file_actions_addopen(
-	    &files, 0, "/dev/null", O_RDWR, 0);
-	(void)posix_spawn_file_actions_adddup2(&files, 0, 1);
-	(void)posix_spawn_file_actions_adddup2(&files, 0, 2);
-	for (i = 0; i < n; i++)
-		(void)posix_spawn_file_actions_adddup2(
-		    &files, fds[i], 3 + (int)i);
-	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3 + (int)n);
-	r = posix_spawn(pid, path, &files, &attr, argv, env);
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attr);
+int
+spawn_session_in(const char *dir, pid_t *pid, const char *path,
+    char *const *argv, char *const *env, const int *fds, size_t n)
+{
+	int *all = xcalloc(3 + n, sizeof *all), r;
+	size_t i;
+
+	for (i = 0; i < 3 + n; i++)
+		all[i] = i < 3 ? -1 : fds[i - 3];
+	r = spawn_posix(pid, &(struct spawn_child){ .path = path,
+				 .argv = argv,
+				 .env = env,
+				 .dir = dir,
+				 .session = true,
+				 .fds = all,
+				 .n = 3 + n });
+	free(all);
 	return r;
 }

@@ -1,6 +1,6 @@
 /*
- * Starts a program without a shell and without fork: in a process group or a
- * session of its own, with no descriptors but those it is given.
+ * Starts a program without a shell: in a process group or a session of its own,
+ * with no descriptors but those it is given.
  */
 
 #ifndef HPOTUNE_SPAWN_H
@@ -31,6 +31,9 @@ int spawn_start(pid_t *, int *end_fd, const struct spawn_spec *, struct err *);
  */
 int spawn_session(pid_t *, const char *path, char *const *argv,
     char *const *env, const int *fds, size_t n);
+/* The same in the folder dir, from which a relative path starts; NULL = ours. */
+int spawn_session_in(const char *dir, pid_t *, const char *path,
+    char *const *argv, char *const *env, const int *fds, size_t n);
 /*
  * The path of one of our programs: the value of the environment variable,
  * otherwise the folder of this program, the installed one, or LIBEXECDIR. The
@@ -38,14 +41,14 @@ int spawn_session(pid_t *, const char *path, char *const *argv,
  */
 int
 spawn_find(char **path, const char *variable, const char *name, struct err *);
-/* SIGKILL its process group; it must not be reaped yet. */
+/* SIGKILL the process group of a process that is not reaped yet. */
 void spawn_kill(pid_t);
 /*
  * As spawn_kill, then wait for its exit with a time limit: a process blocked in
  * a driver does not exit, and remains our zombie.  Its status, or -1.
  */
 int spawn_end(pid_t, int end_fd);
-/* Wait for it: its status as of waitpid, -1 when that cannot be read. */
+/* Wait for a process: its status as of waitpid, -1 when that cannot be read. */
 int spawn_reap(pid_t);
 
 #endif /* HPOTUNE_SPAWN_H */

@@ -93,6 +93,20 @@ code_width(uint32_t code)
 	return n < 0 ? 1 : (size_t)n;
 }
 
+void
+text_put_url(struct buf *b, const char *url)
+{
+	const char *host = strstr(url, "://"), *end, *at;
+
+	host = host != NULL ? host + 3 : url;
+	end = host + strcspn(host, "/?#");
+	/* A password may have an @ of its own. */
+	for (at = end; at > host && at[-1] != '@'; at--)
+		continue;
+	buf_add(b, url, (size_t)(host - url));
+	buf_puts(b, at);
+}
+
 size_t
 text_width(const char *s)
 {

@@ -32,6 +32,11 @@ size_t text_unfinished(const char *s, size_t len);
 bool text_is_control(uint32_t code);
 /* Append with control characters and invalid UTF-8 as \xNN. */
 void text_put_harmless(struct buf *, const char *s, size_t len, enum text_copy);
+/*
+ * Append the address of a server for a message: without the user and the password
+ * that it may have.
+ */
+void text_put_url(struct buf *, const char *url);
 /* Width of a NUL-terminated text on a terminal, in columns. */
 size_t text_width(const char *);
 /* Bytes of the longest prefix that fits into width columns. */

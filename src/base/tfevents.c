@@ -273,7 +273,7 @@ tensor_read(struct bytes from, double *out)
 
 /* Summary.Value: tag = 1, simple_value = 2, tensor = 8.  False: no message. */
 static bool
-value_read(
+tfevents_value_read(
     struct bytes from, struct tfevents_scalar *s, tfevents_cb *cb, void *arg)
 {
 	bool found = false;
@@ -298,7 +298,7 @@ value_read(
 }
 
 static bool
-summary_read(
+tfevents_summary_read(
     struct bytes from, struct tfevents_scalar *s, tfevents_cb *cb, void *arg)
 {
 	struct field f;
@@ -306,7 +306,7 @@ summary_read(
 
 	while ((rc = field_read(&from, &f)) == 1)
 		if (field_is(&f, 1, WIRE_BYTES) &&
-		    !value_read(f.bytes, s, cb, arg))
+		    !tfevents_value_read(f.bytes, s, cb, arg))
 			return false;
 	return rc == 0;
 }
@@ -341,5 +341,5 @@ tfevents_scalars(
 			summary = f.bytes;
 	}
 	return rc == 0 &&
-	       (summary.n == 0 || summary_read(summary, &s, cb, arg));
+	       (summary.n == 0 || tfevents_summary_read(summary, &s, cb, arg));
 }

@@ -23,9 +23,9 @@ enum tfevents_status {
 	TFEVENTS_RECORD, /* a whole record, its checksums are right */
 	/* The bytes end within the record: read more, or wait. */
 	TFEVENTS_SHORT,
-	/* Its data have another checksum; the next record can be found. */
+	/* The record's data have another checksum; the next can be found. */
 	TFEVENTS_BAD_DATA,
-	/* Its length has another checksum: nothing behind it can be read. */
+	/* The record's length has another checksum: the rest is lost. */
 	TFEVENTS_BAD_LENGTH
 };
 

@@ -6,7 +6,7 @@
 #include "src/base/words.h"
 
 static bool
-is_one_of(char c, const char *set)
+words_is_one_of(char c, const char *set)
 {
 	return c != '\0' && strchr(set, c) != NULL;
 }
@@ -16,14 +16,14 @@ is_letter(const struct words *w, char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ||
-	       is_one_of(c, w->letters);
+	       words_is_one_of(c, w->letters);
 }
 
 /* The bytes of the sign at s. */
 static size_t
 sign_length(const char *s)
 {
-	return (s[1] == '=' && is_one_of(*s, "<>=!")) ||
+	return (s[1] == '=' && words_is_one_of(*s, "<>=!")) ||
 		       (s[0] == '<' && s[1] == '>') ||
 		       (s[0] == '*' && s[1] == '*')
 		   ? 2
@@ -47,7 +47,7 @@ words_next(struct words *w)
 		w->len = end == NULL ? strlen(s + 1) : (size_t)(end - s - 1);
 		w->at = end == NULL ? s + strlen(s) : end + 1;
 		return;
-	} else if (is_one_of(*s, w->signs)) {
+	} else if (words_is_one_of(*s, w->signs)) {
 		w->kind = WORD_SIGN;
 		w->len = sign_length(s);
 	} else if (is_letter(w, *s)) {

@@ -80,7 +80,7 @@ on_start(void *arg, const char *name, const char **attributes)
 }
 
 static void
-on_end(void *arg, const char *name)
+xml_on_end(void *arg, const char *name)
 {
 	struct reader *r = arg;
 
@@ -122,7 +122,7 @@ read_all(struct reader *r, const char *text, size_t len, struct err *e)
 	if (len > INT_MAX)
 		return err_set(e, ERR_REMOTE, "the XML is too long");
 	XML_SetUserData(r->parser, r);
-	XML_SetElementHandler(r->parser, on_start, on_end);
+	XML_SetElementHandler(r->parser, on_start, xml_on_end);
 	XML_SetCharacterDataHandler(r->parser, on_text);
 	XML_SetEntityDeclHandler(r->parser, on_entity);
 	if (XML_Parse(r->parser, text, (int)len, XML_TRUE) == XML_STATUS_OK)
@@ -140,7 +140,7 @@ xml_parse(struct xml **out, const char *text, size_t len, struct err *e)
 	int rc;
 
 	if (r.parser == NULL)
-		abort();
+		mem_fail();
 	rc = read_all(&r, text, len, e);
 	XML_ParserFree(r.parser);
 	if (rc == -1) {
@@ -181,7 +181,7 @@ xml_text(const struct xml *x)
 
 /* x or its first following sibling of this name (len bytes). */
 static const struct xml *
-find(const struct xml *x, const char *name, size_t len)
+xml_find(const struct xml *x, const char *name, size_t len)
 {
 	while (x != NULL &&
 	       (strncmp(x->name, name, len) != 0 || x->name[len] != '\0'))
@@ -192,13 +192,13 @@ find(const struct xml *x, const char *name, size_t len)
 const struct xml *
 xml_first(const struct xml *x, const char *name)
 {
-	return name == NULL ? x->first : find(x->first, name, strlen(name));
+	return name == NULL ? x->first : xml_find(x->first, name, strlen(name));
 }
 
 const struct xml *
 xml_next(const struct xml *x, const char *name)
 {
-	return name == NULL ? x->next : find(x->next, name, strlen(name));
+	return name == NULL ? x->next : xml_find(x->next, name, strlen(name));
 }
 
 const char *
@@ -208,7 +208,7 @@ xml_get(const struct xml *x, const char *path)
 
 	for (;;) {
 		len = strcspn(path, "/");
-		x = find(x->first, path, len);
+		x = xml_find(x->first, path, len);
 		if (x == NULL)
 			return NULL;
 		if (path[len] == '\0')

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/common/ask-tell-client.h"
@@ -61,12 +62,19 @@ ask_some(struct ask_tell_client *v, struct cli *cli, struct buf *out,
 {
 	struct control_answer answer;
 	struct json_doc *doc;
-	char params[64];
+	struct buf params = { 0 };
+	struct json_writer w = { .out = &params };
 	int64_t n = -1;
+	int rc;
 
-	(void)snprintf(
-	    params, sizeof params, "{\"count\": %" PRId64 "}", count);
-	if (ask_tell_client_call(v, TUNER_ASK, 0, params, &answer, e) != 0)
+	json_writer_object(&w, NULL);
+	json_writer_integer(&w, "count", count);
+	ask_tell_client_put_asker(v, &w);
+	json_writer_end(&w);
+	rc =
+	    ask_tell_client_call(v, TUNER_ASK, 0, buf_str(&params), &answer, e);
+	buf_free(&params);
+	if (rc != 0)
 		return -1;
 	if (json_parse(&doc, answer.data != NULL ? answer.data : "",
 		answer.data != NULL ? strlen(answer.data) : 0, NULL, false,
@@ -83,7 +91,8 @@ ask_some(struct ask_tell_client *v, struct cli *cli, struct buf *out,
  * failure.
  */
 static int
-ask(struct ask_tell_client *v, struct cli *cli, int64_t count, struct err *e)
+ask_trials(
+    struct ask_tell_client *v, struct cli *cli, int64_t count, struct err *e)
 {
 	bool list = cli->json && cli_has(cli, "count");
 	struct buf out = { 0 };
@@ -113,21 +122,28 @@ ask_run(struct cli *cli)
 {
 	struct err e = ERR_INIT;
 	struct ask_tell_client v;
-	int64_t count;
+	int64_t count, pid;
 	int status;
 
 	if (cli_integer(cli, "count", 1, 1000000, 1, &count, &e) != 0 ||
+	    cli_integer(cli, "pid", 0, INT32_MAX, 0, &pid, &e) != 0 ||
 	    ask_tell_client_open(&v, cli, cli_value(cli, "state"), true, &e) !=
 		0)
 		return cli_fail(&e);
 	v.network_fs = cli_has(cli, "network-fs");
-	status = ask(&v, cli, count, &e);
+	v.is_sure = cli_has(cli, "pid");
+	if (v.is_sure)
+		v.asker = pid;
+	status = ask_trials(&v, cli, count, &e);
 	ask_tell_client_close(&v);
 	return status;
 }
 
 static const struct cli_option ask_options[] = {
 	{ "count", 'n', "K", "number of trials (1)" },
+	{ "pid", 0, "PID",
+	    "the process that runs it: when it has ended, the trial is lost; "
+	    "0: none" },
 	{ "state", 0, "DIR",
 	    "keep NAME.db and NAME.d in DIR, not beside study.json" },
 	{ "network-fs", 0, NULL,

@@ -6,18 +6,19 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
-#include "src/cli/check-checkpoint.h"
+#include "src/cli/check/check-checkpoint.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/plan.h"
+#include "src/cli/check/plan.h"
 #include "src/cli/common/load-study.h"
-#include "src/cli/read-log.h"
+#include "src/cli/check/read-log.h"
 #include "src/cli/common/table.h"
-#include "src/cli/study-schema.h"
+#include "src/cli/check/study-schema.h"
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
 #include "src/model/prior.h"
@@ -78,7 +79,8 @@ param_put_when(
 }
 
 static void
-params_put(struct buf *out, const struct space *space, const struct cli *cli)
+cmd_check_params_put(
+    struct buf *out, const struct space *space, const struct cli *cli)
 {
 	static const char *const types[] = { [PARAM_FLOAT] = "float",
 		[PARAM_INT] = "int",
@@ -98,7 +100,10 @@ params_put(struct buf *out, const struct space *space, const struct cli *cli)
 	table_column(table, "condition", TABLE_SHRINK);
 	for (i = 0; i < space->n; i++) {
 		table_cell(table, space->params[i].name, TABLE_PLAIN);
-		table_cell(table, types[space->params[i].type], TABLE_PLAIN);
+		buf_clear(&text);
+		buf_printf(&text, "%s%s", types[space->params[i].type],
+		    space->params[i].guessed ? " (guessed)" : "");
+		table_cell(table, buf_str(&text), TABLE_PLAIN);
 		buf_clear(&text);
 		param_put_values(&text, &space->params[i]);
 		table_cell(table, buf_str(&text), TABLE_PLAIN);
@@ -112,7 +117,10 @@ params_put(struct buf *out, const struct space *space, const struct cli *cli)
 	buf_free(&text);
 }
 
-/* Few of them make a strategy slow: it redraws. */
+/*
+ * Show the conditions of where.  When few settings meet them, a strategy is
+ * slow: it redraws.
+ */
 static void
 where_put(struct buf *out, const struct space *space)
 {
@@ -132,7 +140,7 @@ where_put(struct buf *out, const struct space *space)
 }
 
 static void
-rules_put(struct buf *out, const struct plugins *plugins)
+cmd_check_rules_put(struct buf *out, const struct plugins *plugins)
 {
 	size_t i;
 
@@ -151,7 +159,7 @@ backend_keeps(const struct plugin_backend *b)
 
 /* What becomes of the stopped ones at the end. */
 static void
-looks_put(struct buf *out, const struct plan *plan)
+cmd_check_looks_put(struct buf *out, const struct plan *plan)
 {
 	const struct plugins *plugins = plan->plugins;
 	bool given = false, seen = false;
@@ -176,7 +184,7 @@ looks_put(struct buf *out, const struct plan *plan)
 }
 
 static void
-backends_put(struct buf *out, const struct plugins *plugins)
+cmd_check_backends_put(struct buf *out, const struct plugins *plugins)
 {
 	size_t i;
 
@@ -205,12 +213,19 @@ worst_put(struct buf *out, const struct plan *plan)
 }
 
 static void
-trials_put(struct buf *out, const struct plan *plan)
+cmd_check_trials_put(struct buf *out, const struct plan *plan)
 {
-	if (plan->trials == 0)
-		buf_puts(out, "until a limit is reached");
-	else
+	int64_t completed = plan->study->limits.completed;
+
+	if (plan->trials > 0)
 		buf_printf(out, "%" PRId64, plan->trials);
+	else if (completed == 0)
+		buf_puts(out, "until a limit is reached");
+	if (completed > 0)
+		buf_printf(out,
+		    "%suntil %" PRId64 " have completed, whatever fails or is "
+		    "stopped",
+		    plan->trials > 0 ? ", or " : "", completed);
 	if (plan->exhausted)
 		buf_puts(out, ": then the strategy has tried all settings");
 	if (plan->study->n_enqueue > 0)
@@ -284,6 +299,54 @@ warm_put_json(struct json_writer *w, const struct check *c)
 	json_writer_end(w);
 }
 
+/*
+ * The parameters that stand in no argument: that the program reads them cannot
+ * be seen from here.  Where it gets some as arguments, this is a warning.
+ */
+static void
+ungiven_put(struct buf *out, const struct plan *plan)
+{
+	const struct study *study = plan->study;
+	const struct space *space = study->space;
+	size_t i, n = 0;
+
+	/* Where trials are programs of their own: others get all of them. */
+	for (i = 0; i < plan->plugins->n_backends; i++)
+		if (study->trial.pack > 0 ||
+		    !plan->plugins->backends[i].launcher->packs)
+			return;
+	for (i = 0; i < space->n; i++)
+		n += !study_command_gives(study, space->params[i].name);
+	if (n == 0)
+		return;
+	buf_puts(out, n < space->n ? "\nwarning    " : "\nparameters ");
+	for (i = 0, n = 0; i < space->n; i++) {
+		if (study_command_gives(study, space->params[i].name))
+			continue;
+		buf_puts(out, n++ > 0 ? ", " : "");
+		cli_put_text(out, space->params[i].name);
+	}
+	buf_printf(out,
+	    " %s in no argument: the program has to read HPOTUNE_PARAMS or a "
+	    "variable SM_HP_NAME",
+	    n == 1 ? "stands" : "stand");
+}
+
+static void
+warns_put(struct buf *out, const char *lines)
+{
+	const char *end;
+	char *line;
+
+	for (; *lines != '\0'; lines = end + (*end != '\0')) {
+		end = strchrnul(lines, '\n');
+		line = xstrndup(lines, (size_t)(end - lines));
+		buf_puts(out, "\nwarning    ");
+		cli_put_text(out, line);
+		free(line);
+	}
+}
+
 static void
 command_put(struct buf *out, const struct plan *plan)
 {
@@ -295,13 +358,26 @@ command_put(struct buf *out, const struct plan *plan)
 	cli_put_argv(out, plan->command);
 	buf_puts(out, "\n           (for example) in ");
 	cli_put_shell(out, plan->workdir, CLI_SHELL_SHOWN);
+	ungiven_put(out, plan);
 	if (plan->starts.len > 0) {
 		buf_puts(out, "\nlauncher   ");
 		cli_put_text(out, buf_str(&plan->starts));
 	}
+	if (plan->asks.len > 0) {
+		buf_puts(out, "\njob        ");
+		cli_put_text(out, buf_str(&plan->asks));
+	}
+	warns_put(out, buf_str(&plan->warns));
 	if (plan->misses.len > 0) {
 		buf_puts(out, "\nmissing    ");
 		cli_put_text(out, buf_str(&plan->misses));
+	}
+	if (plan->exposed.len > 0) {
+		buf_puts(out, "\nwarning    ");
+		cli_put_text(out, buf_str(&plan->exposed));
+		buf_puts(out,
+		    ": its users can replace what the study runs and reads; "
+		    "chmod +t prevents it");
 	}
 }
 
@@ -431,7 +507,28 @@ gpu_hours_put(struct buf *out, const struct plan *plan)
 }
 
 static void
-plan_put(struct buf *out, const struct check *c, const struct cli *cli)
+slots_put(struct buf *out, const struct plan *plan)
+{
+	const struct launcher *launcher = plan->plugins->backends[0].launcher;
+
+	if (plan->slots == 0) {
+		buf_puts(out, "as many as the backend has");
+		return;
+	}
+	buf_printf(out, "%" PRId64, plan->slots);
+	if (plan->study->limits.parallel == plan->slots)
+		return;
+	if (launcher->strays == NULL)
+		buf_puts(out, " on this machine");
+	else
+		buf_printf(out,
+		    ", the default with %s (limits.parallel changes it)",
+		    launcher->name);
+}
+
+static void
+cmd_check_plan_put(
+    struct buf *out, const struct check *c, const struct cli *cli)
 {
 	const struct plan *plan = &c->plan;
 	const struct study *study = plan->study;
@@ -440,7 +537,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	cli_put_text(out, study->path);
 	buf_printf(out, "%s\n\n",
 	    plan->missing[0] == '\0' ? " is right" : " cannot be started");
-	params_put(out, study->space, cli);
+	cmd_check_params_put(out, study->space, cli);
 	buf_putc(out, '\n');
 	where_put(out, study->space);
 	aims_put(out, plan);
@@ -450,21 +547,17 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	else
 		buf_puts(out, "drawn at the first start\n");
 	buf_puts(out, "stopping   ");
-	rules_put(out, plan->plugins);
-	looks_put(out, plan);
+	cmd_check_rules_put(out, plan->plugins);
+	cmd_check_looks_put(out, plan);
 	replicates_put(out, study);
 	buf_puts(out, "\nbackend    ");
-	backends_put(out, plan->plugins);
+	cmd_check_backends_put(out, plan->plugins);
 	command_put(out, plan);
 	buf_puts(out, "\ntrials     ");
-	trials_put(out, plan);
+	cmd_check_trials_put(out, plan);
 	warm_put_text(out, c);
-	if (plan->slots > 0)
-		buf_printf(out, "\nslots      %" PRId64 "%s", plan->slots,
-		    study->limits.parallel == plan->slots ? ""
-							  : " on this machine");
-	else
-		buf_puts(out, "\nslots      as many as the backend has");
+	buf_puts(out, "\nslots      ");
+	slots_put(out, plan);
 	if (plan->programs > 0)
 		buf_printf(out,
 		    ": %" PRId64 " program%s of up to %" PRId64 " trials",
@@ -573,9 +666,16 @@ plan_put_json(struct buf *out, const struct check *c)
 	json_writer_text(&w, "workdir", plan->workdir);
 	cli_put_argv_json(&w, "command", plan->command);
 	some_put_json(&w, "launcher", &plan->starts);
+	some_put_json(&w, "job", &plan->asks);
+	some_put_json(&w, "warnings", &plan->warns);
 	some_put_json(&w, "missing", &plan->misses);
+	some_put_json(&w, "exposed", &plan->exposed);
 	json_writer_number(
 	    &w, "trials", plan->trials > 0 ? (double)plan->trials : NAN);
+	json_writer_number(&w, "completed",
+	    plan->study->limits.completed > 0
+		? (double)plan->study->limits.completed
+		: NAN);
 	warm_put_json(&w, c);
 	json_writer_array(&w, "changes");
 	for (i = 0; i < c->changes.n; i++)
@@ -633,10 +733,11 @@ check_print(struct cli *cli, struct check *c, const struct cli_study *found,
 	    (c->plan.missing[0] == '\0' &&
 		study_row_check(found->db, found->study, &c->changes, e) != 0))
 		return -1;
+	plan_warn(&c->plan);
 	if (cli->json)
 		plan_put_json(&out, c);
 	else
-		plan_put(&out, c, cli);
+		cmd_check_plan_put(&out, c, cli);
 	(void)cli_print(&out);
 	if (c->plan.missing[0] != '\0')
 		return err_set(e, ERR_FILE, "%s", c->plan.missing);
@@ -644,7 +745,7 @@ check_print(struct cli *cli, struct check *c, const struct cli_study *found,
 }
 
 static int
-check_study(struct cli *cli, const struct cli_study *found, struct err *e)
+cmd_check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 {
 	struct check c = { .plan.study = found->study };
 	struct plugins plugins;
@@ -726,7 +827,7 @@ check_run(struct cli *cli)
 	if (log != NULL)
 		rc = check_log(cli, found.study, log, &whole, &e);
 	else
-		rc = check_study(cli, &found, &e);
+		rc = cmd_check_study(cli, &found, &e);
 	cli_study_fini(&found);
 	if (rc == -1)
 		return cli_fail(&e);

@@ -5,20 +5,22 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file-system.h"
+#include "src/base/folder.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/cli/check/doctor-gpus.h"
+#include "src/cli/check/doctor.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/table.h"
@@ -26,385 +28,7 @@
 #include "src/server/plugins/plugins.h"
 #include "src/server/state-dir.h"
 #include "src/store/store.h"
-#include "trials/gpu/gpu-lock.h"
-#include "trials/gpu/gpu-snapshot.h"
 #include "trials/launcher.h"
-
-enum finding {
-	FINDING_OK,
-	FINDING_WARN, /* works, but may cause harm */
-	FINDING_BAD /* a study would not start here */
-};
-
-struct doctor {
-	const char *dir; /* where the study is, or would be */
-	bool probe; /* GPUs are tested, too */
-	struct table *table;
-	struct buf text; /* of the JSON document */
-	struct json_writer json;
-	int worst;
-};
-
-/* The first line of a file, without its end. */
-static bool
-line_read(const char *path, char *buf, size_t n)
-{
-	FILE *f = fopen(path, "re");
-	bool good;
-
-	if (f == NULL)
-		return false;
-	good = fgets(buf, (int)n, f) != NULL;
-	(void)fclose(f);
-	if (good)
-		buf[strcspn(buf, "\n")] = '\0';
-	return good;
-}
-
-/* The number at the beginning of a file, or -1. */
-static int64_t
-number_read(const char *path)
-{
-	char line[64], *end;
-	long long value;
-
-	if (!line_read(path, line, sizeof line))
-		return -1;
-	value = strtoll(line, &end, 10);
-	return end == line ? -1 : value;
-}
-
-/*
- * Print one line.  more: further members for JSON, joined by commas, or "";
- * mend is not shown for FINDING_GOOD.
- */
-static void
-doctor_add(struct doctor *d, enum finding finding, const char *what,
-    const char *found, const char *mend, const char *more)
-{
-	static const char *const names[] = { "ok", "warning", "bad" };
-	static const enum table_tint tints[] = { TABLE_GOOD, TABLE_PLAIN,
-		TABLE_BAD };
-
-	table_cell(d->table, names[finding], tints[finding]);
-	table_cell(d->table, what, TABLE_PLAIN);
-	table_cell(d->table, found, TABLE_PLAIN);
-	table_cell(d->table, finding == FINDING_OK ? "" : mend, TABLE_PLAIN);
-	json_writer_line(&d->json);
-	json_writer_object(&d->json, NULL);
-	json_writer_text(&d->json, "finding", names[finding]);
-	json_writer_text(&d->json, "what", what);
-	json_writer_text(&d->json, "found", found);
-	json_writer_text(&d->json, "mend", finding == FINDING_OK ? "" : mend);
-	if (more[0] != '\0')
-		json_writer_raw(&d->json, NULL, more);
-	json_writer_end(&d->json);
-	if ((int)finding > d->worst)
-		d->worst = (int)finding;
-}
-
-/* ---- GPUs: processes, health, reasons why no trial could use one --------- */
-
-enum {
-	LOOK_MS = 60 * 1000, /* a driver may have to initialize many GPUs */
-	PROBE_MS = 60 * 1000,
-	SHOWN_MOST = 4 /* processes of one GPU */
-};
-
-/* As long as gpu_busy_memory does not set another value. */
-#define BUSY_BYTES (INT64_C(1) << 30)
-
-/* A process on a GPU, as far as its /proc files are readable. */
-struct owner {
-	char user[64], command[64];
-	char trial[128]; /* "trial 3 of NAME", or "" */
-	bool there;
-};
-
-/* The value of a variable in a process's initial environment. */
-static void
-environ_value(int64_t pid, const char *name, char *to, size_t n)
-{
-	char path[64], *line = NULL;
-	size_t cap = 0, len = strlen(name);
-	FILE *f;
-
-	to[0] = '\0';
-	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/environ", pid);
-	if ((f = fopen(path, "re")) == NULL)
-		return;
-	while (getdelim(&line, &cap, '\0', f) > 0)
-		if (strncmp(line, name, len) == 0 && line[len] == '=')
-			(void)snprintf(to, n, "%s", line + len + 1);
-	free(line);
-	(void)fclose(f);
-}
-
-static void
-owner_find(struct owner *o, int64_t pid)
-{
-	char path[64], study[64], number[24];
-	const struct passwd *user;
-	struct stat st;
-
-	*o = (struct owner){ .there = false };
-	(void)snprintf(path, sizeof path, "/proc/%" PRId64, pid);
-	if (stat(path, &st) == -1)
-		return;
-	o->there = true;
-	user = getpwuid(st.st_uid);
-	if (user != NULL)
-		(void)snprintf(o->user, sizeof o->user, "%s", user->pw_name);
-	else
-		(void)snprintf(
-		    o->user, sizeof o->user, "user %u", (unsigned)st.st_uid);
-	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/comm", pid);
-	(void)line_read(path, o->command, sizeof o->command);
-	environ_value(pid, "HPOTUNE_STUDY", study, sizeof study);
-	environ_value(pid, "HPOTUNE_TRIAL", number, sizeof number);
-	if (study[0] != '\0')
-		(void)snprintf(
-		    o->trial, sizeof o->trial, "trial %s of %s", number, study);
-}
-
-static void
-size_put(struct buf *b, int64_t bytes)
-{
-	if (bytes >= 1 << 30)
-		buf_printf(b, "%.1f GiB", (double)bytes / 0x1p30);
-	else
-		buf_printf(b, "%.0f MiB", (double)bytes / 0x1p20);
-}
-
-static void
-process_put(struct buf *b, const struct gpu_process *p, const struct owner *o)
-{
-	if (o->trial[0] != '\0')
-		buf_puts(b, o->trial);
-	else if (o->there)
-		buf_printf(b, "%s of %s", o->command, o->user);
-	else
-		buf_puts(b, "a process that is not visible here");
-	buf_printf(
-	    b, " (pid %" PRId64 "%s", p->pid, p->memory >= 0 ? ", " : ")");
-	if (p->memory >= 0) {
-		size_put(b, p->memory);
-		buf_putc(b, ')');
-	}
-}
-
-/* What is not to be had is negative, and null. */
-static void
-number_put_json(struct json_writer *w, const char *key, int64_t n)
-{
-	if (n >= 0)
-		json_writer_integer(w, key, n);
-	else
-		json_writer_null(w, key);
-}
-
-static void
-process_put_json(
-    struct json_writer *w, const struct gpu_process *p, const struct owner *o)
-{
-	json_writer_object(w, NULL);
-	json_writer_integer(w, "pid", p->pid);
-	number_put_json(w, "memory", p->memory);
-	json_writer_text(w, "user", o->user);
-	json_writer_text(w, "command", o->command);
-	json_writer_text(w, "trial", o->trial);
-	json_writer_end(w);
-}
-
-/* The MPS daemon works for its clients and is not counted as a user. */
-static bool
-owner_foreign(const struct owner *o)
-{
-	return o->there && o->trial[0] == '\0' &&
-	       strncmp(o->command, "nvidia-cuda-mps", 15) != 0;
-}
-
-/* The visible processes on a GPU, by owner. */
-struct company {
-	size_t trials, foreign;
-};
-
-static void
-processes_put(struct buf *found, struct json_writer *more,
-    const struct gpu_device *g, struct company *c)
-{
-	struct owner o;
-	size_t i;
-
-	json_writer_array(more, "processes");
-	for (i = 0; i < g->n_processes; i++) {
-		owner_find(&o, g->processes[i].pid);
-		c->trials += o.trial[0] != '\0';
-		c->foreign += owner_foreign(&o);
-		process_put_json(more, &g->processes[i], &o);
-		if (i >= SHOWN_MOST)
-			continue;
-		buf_puts(found, "; ");
-		process_put(found, &g->processes[i], &o);
-	}
-	if (i > SHOWN_MOST)
-		buf_printf(found, "; and %zu more", i - SHOWN_MOST);
-	json_writer_end(more);
-}
-
-static void
-facts_put_json(struct json_writer *w, const struct gpu_device *g)
-{
-	json_writer_integer(w, "index", g->index);
-	json_writer_text(w, "uuid", g->uuid);
-	json_writer_text(w, "name", g->name);
-	json_writer_text(w, "bus", g->bus);
-	number_put_json(w, "node", g->node);
-	number_put_json(w, "memory", g->memory);
-	number_put_json(w, "used", g->used);
-	number_put_json(w, "temperature", g->temperature);
-	number_put_json(w, "utilization", g->utilization);
-	number_put_json(w, "power", g->power);
-}
-
-static void
-facts_put(struct buf *b, const struct gpu_device *g)
-{
-	buf_puts(b, g->name[0] != '\0' ? g->name : "a GPU");
-	if (g->memory >= 0) {
-		buf_puts(b, ", ");
-		size_put(b, g->memory);
-	}
-	if (g->used >= 0) {
-		buf_puts(b, ", ");
-		size_put(b, g->used);
-		buf_puts(b, " used");
-	}
-	if (g->temperature >= 0)
-		buf_printf(b, ", %d C", g->temperature);
-	buf_printf(b, ", %s", g->uuid);
-}
-
-/* Whether it works, tested by a separate program. */
-static bool
-probe_put(
-    struct buf *found, struct json_writer *more, const struct gpu_device *g)
-{
-	struct err e = ERR_INIT;
-	bool good = gpu_query_probe(g->uuid, PROBE_MS, &e) == 0;
-
-	buf_printf(found, "; %s", good ? "its test succeeded" : e.text);
-	json_writer_text(more, "probe", good ? "good" : e.text);
-	return good;
-}
-
-/* Why trials could not use it, or "". */
-static const char *
-gpu_unused(const struct gpu_device *g, const struct company *c)
-{
-	if (g->lost || g->recovery > 0)
-		return "trials cannot use it until this is fixed";
-	if (c->foreign > 0)
-		return "trials cannot use it while others compute there";
-	/* In a container the driver's pids belong to another pid namespace. */
-	if (c->trials == 0 && g->used > BUSY_BYTES)
-		return "a process that is not visible here uses it: trials "
-		       "cannot use it while that is more than "
-		       "gpu_busy_memory";
-	return g->why[0] != '\0' ? "a GPU that cannot be queried is not checked"
-				 : "";
-}
-
-static void
-gpu_find(struct doctor *d, const struct gpu_device *g)
-{
-	struct buf found = { 0 }, more = { 0 };
-	struct json_writer w = { .out = &more };
-	char what[48], who[GPU_OWNER * 2] = "";
-	struct company c = { 0 };
-	enum finding finding;
-	const char *mend;
-
-	(void)snprintf(what, sizeof what, "GPU %d%s", g->index,
-	    g->parent[0] != '\0' ? ", a slice" : "");
-	facts_put(&found, g);
-	json_writer_object(&w, "gpu");
-	facts_put_json(&w, g);
-	processes_put(&found, &w, g, &c);
-	if (gpu_lock_owner(g->uuid, who, sizeof who))
-		buf_printf(
-		    &found, "; booked by %s", who[0] != '\0' ? who : "a study");
-	if (g->why[0] != '\0')
-		buf_printf(&found, "; %s", g->why);
-	json_writer_text(&w, "owner", who);
-	json_writer_text(&w, "why", g->why);
-	mend = gpu_unused(g, &c);
-	finding = mend[0] != '\0' ? FINDING_WARN : FINDING_OK;
-	if (d->probe && !probe_put(&found, &w, g)) {
-		mend = "no trial would work there: fix this first";
-		finding = FINDING_BAD;
-	}
-	json_writer_text(&w, "unused", mend);
-	json_writer_end(&w);
-	doctor_add(d, finding, what, buf_str(&found), mend, buf_str(&more));
-	buf_free(&found);
-	buf_free(&more);
-}
-
-/* The state of the driver. */
-static void
-driver_find(struct doctor *d, const struct gpu_snapshot *l)
-{
-	char text[256];
-
-	switch (l->source) {
-	case GPU_SIMULATED:
-	case GPU_NONE:
-		if (!gpu_query_driver())
-			doctor_add(d, FINDING_OK, "GPUs", "none", "", "");
-		else
-			doctor_add(d, FINDING_WARN, "GPUs", l->why,
-			    "trials get no GPU until this is fixed", "");
-		break;
-	case GPU_NVML:
-		(void)snprintf(text, sizeof text, "%zu, driver %s%s%s", l->n,
-		    l->driver, l->why[0] != '\0' ? "; " : "", l->why);
-		doctor_add(d,
-		    l->why[0] != '\0' || l->n == 0 ? FINDING_WARN : FINDING_OK,
-		    "GPUs", text,
-		    "look at nvidia-smi: trials get those that it shows", "");
-		break;
-	case GPU_PROC:
-		(void)snprintf(text, sizeof text,
-		    "%zu, driver %s, and no NVML: %s", l->n, l->driver, l->why);
-		doctor_add(d, FINDING_WARN, "GPUs", text,
-		    "install NVML, which belongs to the driver: without "
-		    "it users and errors of GPUs are not detected",
-		    "");
-		break;
-	}
-}
-
-/* Check the driver and each GPU. */
-static void
-doctor_gpus(struct doctor *d)
-{
-	struct err e = ERR_INIT;
-	struct gpu_snapshot look;
-	size_t i;
-
-	if (gpu_query(&look, LOOK_MS, &e) != 0) {
-		doctor_add(d, FINDING_WARN, "GPUs", e.text,
-		    "trials get no GPU until this is fixed", "");
-		return;
-	}
-	driver_find(d, &look);
-	for (i = 0; i < look.n; i++)
-		gpu_find(d, &look.gpus[i]);
-	gpu_snapshot_free(&look);
-}
-
-/* ---- the other checks ---------------------------------------------------- */
 
 static void
 finding_add(struct doctor *d, enum finding finding, const char *what,
@@ -419,12 +43,27 @@ check_fs(struct doctor *d)
 	char name[64], text[512];
 	bool network;
 
-	state_dir_file_system(d->dir, name, sizeof name, &network);
+	file_system_look(d->dir, name, sizeof name, &network);
 	(void)snprintf(text, sizeof text, "%s holds %s", name, d->dir);
 	finding_add(d, network ? FINDING_BAD : FINDING_OK, "file system", text,
 	    "use --state with a local folder: over a network "
 	    "locks and shared memory are unreliable (or "
 	    "--network-fs, when no other machine runs the study)");
+}
+
+static void
+cmd_doctor_check_users(struct doctor *d)
+{
+	struct buf why = { 0 };
+
+	if (folder_exposed(d->dir, &why))
+		finding_add(d, FINDING_WARN, "other users", buf_str(&why),
+		    "they can replace what the study runs and reads: set the "
+		    "sticky bit (chmod +t), or use a folder of your own");
+	else
+		finding_add(d, FINDING_OK, "other users",
+		    "cannot replace what is in the folder", "");
+	buf_free(&why);
 }
 
 static void
@@ -481,9 +120,10 @@ check_files(struct doctor *d)
 static void
 check_inotify(struct doctor *d)
 {
-	int64_t watches = number_read("/proc/sys/fs/inotify/max_user_watches");
+	int64_t watches =
+	    doctor_number("/proc/sys/fs/inotify/max_user_watches");
 	int64_t instances =
-	    number_read("/proc/sys/fs/inotify/max_user_instances");
+	    doctor_number("/proc/sys/fs/inotify/max_user_instances");
 	char text[96];
 	int fd = inotify_init1(IN_CLOEXEC);
 
@@ -501,7 +141,7 @@ check_inotify(struct doctor *d)
 static void
 check_pids(struct doctor *d)
 {
-	int64_t pid_max = number_read("/proc/sys/kernel/pid_max");
+	int64_t pid_max = doctor_number("/proc/sys/kernel/pid_max");
 	struct rlimit limit;
 	char text[96];
 	bool low = pid_max >= 0 && pid_max < 32768;
@@ -526,7 +166,7 @@ cgroup_path(char *path, size_t n)
 	char line[400];
 
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == -1 ||
-	    !line_read("/proc/self/cgroup", line, sizeof line) ||
+	    !doctor_line("/proc/self/cgroup", line, sizeof line) ||
 	    strncmp(line, "0::", 3) != 0)
 		return false;
 	(void)snprintf(path, n, "/sys/fs/cgroup%s", line + 3);
@@ -584,7 +224,7 @@ check_session(struct doctor *d)
 		    path, sizeof path, "/var/lib/systemd/linger/%s", user);
 		linger = access(path, F_OK) == 0;
 	}
-	(void)line_read("/proc/self/cgroup", cgroup, sizeof cgroup);
+	(void)doctor_line("/proc/self/cgroup", cgroup, sizeof cgroup);
 	if (strstr(cgroup, "session-") == NULL)
 		finding_add(d, FINDING_OK, "login session", "not in one", "");
 	else if (kills && !linger)
@@ -602,7 +242,7 @@ check_init(struct doctor *d)
 {
 	char name[64] = "?";
 
-	(void)line_read("/proc/1/comm", name, sizeof name);
+	(void)doctor_line("/proc/1/comm", name, sizeof name);
 	if (getpid() == 1 || getppid() == 1)
 		finding_add(d, FINDING_WARN, "process 1",
 		    getpid() == 1 ? "this is process 1 of its container"
@@ -644,10 +284,10 @@ doctor_dir(struct cli *cli, struct cli_study *found, bool *study,
 	*study = cli_find_study(cli, found, NULL, e) == 0;
 	if (!*study && named)
 		return -1;
-	if (!*study && (found->state_dir = realpath(".", NULL)) == NULL)
+	if (!*study && (found->db_dir = realpath(".", NULL)) == NULL)
 		return err_set(
 		    e, ERR_FILE, "the current folder: %s", strerror(errno));
-	*dir = found->state_dir;
+	*dir = found->db_dir;
 	return 0;
 }
 
@@ -700,7 +340,8 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 
 /* Checks of the study's backends; frees found when it cannot be read. */
 static void
-check_study(struct doctor *d, struct cli_study *found, int64_t seconds)
+cmd_doctor_check_study(
+    struct doctor *d, struct cli_study *found, int64_t seconds)
 {
 	struct err e = ERR_INIT;
 	struct plugins plugins;
@@ -720,9 +361,9 @@ static int
 doctor_run(struct cli *cli)
 {
 	static void (*const checks[])(struct doctor *) = { check_fs,
-		check_space, check_sqlite, check_files, check_inotify,
-		check_pids, check_cgroup, doctor_gpus, check_session,
-		check_init, check_slurm };
+		cmd_doctor_check_users, check_space, check_sqlite, check_files,
+		check_inotify, check_pids, check_cgroup, doctor_gpus,
+		check_session, check_init, check_slurm };
 	struct cli_study found = { 0 };
 	struct doctor d = { .table = table_new(),
 		.probe = cli_has(cli, "probe"),
@@ -744,7 +385,7 @@ doctor_run(struct cli *cli)
 	for (i = 0; i < sizeof checks / sizeof checks[0]; i++)
 		checks[i](&d);
 	if (study)
-		check_study(&d, &found, seconds);
+		cmd_doctor_check_study(&d, &found, seconds);
 	json_writer_end(&d.json);
 	if (cli->json)
 		buf_printf(&out, "%s\n", buf_str(&d.text));

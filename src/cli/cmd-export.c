@@ -68,6 +68,8 @@ static const struct view {
 	{ "provenance", NULL },
 	{ "notes", "trial" },
 	{ "notices", NULL },
+	{ "parameters", "trial" },
+	{ "importance", NULL },
 };
 
 #define N_VIEWS (sizeof views / sizeof views[0])
@@ -81,12 +83,31 @@ struct wish {
 	bool follow;
 };
 
-void
-export_put_select(struct buf *sql, const char *view)
+/* Whether the file has the view: one that an older program wrote may not. */
+static bool
+export_has_view(struct store *store, const char *view)
 {
+	const char *params[2] = { view, NULL };
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store,
+		"SELECT 1 FROM sqlite_schema WHERE name = ?1", params,
+		NULL) != 0)
+		return false;
+	rc = store_rows_next(rows, NULL);
+	store_rows_close(rows);
+	return rc == 1;
+}
+
+void
+export_put_select(struct buf *sql, struct store *store, const char *view)
+{
+	bool once =
+	    strcmp(view, "results") == 0 && export_has_view(store, "t_results");
 	size_t i;
 
-	buf_printf(sql, "SELECT * FROM %s", view);
+	buf_printf(sql, "SELECT * FROM %s%s", once ? "t_" : "", view);
 	for (i = 0; i < N_VIEWS; i++)
 		if (strcmp(views[i].name, view) == 0 && views[i].order != NULL)
 			buf_printf(sql, " ORDER BY %s", views[i].order);
@@ -139,7 +160,7 @@ format_read(struct wish *wish, const struct cli *cli, struct err *e)
 }
 
 static int
-table_read(struct export *x, const struct cli *cli, struct err *e)
+export_table_read(struct export *x, const struct cli *cli, struct err *e)
 {
 	const char *names[N_VIEWS + 1], *near;
 	size_t i;
@@ -165,6 +186,9 @@ table_read(struct export *x, const struct cli *cli, struct err *e)
 static int
 mlflow_read(struct wish *wish, const struct cli *cli, struct err *e)
 {
+	struct buf shown = { 0 };
+	int rc = 0;
+
 	wish->url = cli_value(cli, "url");
 	wish->follow = cli_has(cli, "follow");
 	if (wish->format != FORMAT_MLFLOW)
@@ -183,14 +207,21 @@ mlflow_read(struct wish *wish, const struct cli *cli, struct err *e)
 				     strncmp(wish->url, "https://", 8) != 0))
 		return err_set(e, ERR_USAGE,
 		    "export: --format mlflow requires --url http://HOST:PORT");
-	return 0;
+	text_put_url(&shown, wish->url);
+	if (strcmp(buf_str(&shown), wish->url) != 0)
+		rc = err_set(e, ERR_USAGE,
+		    "export: %s: an address with a user or a password is not "
+		    "sent: set MLFLOW_TRACKING_TOKEN",
+		    buf_str(&shown));
+	buf_free(&shown);
+	return rc;
 }
 
 static int
 wish_read(
     struct wish *wish, struct export *x, const struct cli *cli, struct err *e)
 {
-	if (format_read(wish, cli, e) != 0 || table_read(x, cli, e) != 0)
+	if (format_read(wish, cli, e) != 0 || export_table_read(x, cli, e) != 0)
 		return -1;
 	wish->output = cli_value(cli, "output");
 	if (wish->output != NULL && strcmp(wish->output, "-") == 0)
@@ -219,7 +250,7 @@ wish_read(
 }
 
 static bool
-same_file(const char *a, const char *b)
+export_same_file(const char *a, const char *b)
 {
 	struct stat one, other;
 
@@ -235,7 +266,8 @@ output_check(
 {
 	const char *output = wish->output;
 
-	if (same_file(output, found->db) || same_file(output, found->json))
+	if (export_same_file(output, found->db) ||
+	    export_same_file(output, found->json))
 		return err_set(
 		    e, ERR_USAGE, "export: %s is the study itself", output);
 	if (!wish->force && access(output, F_OK) == 0)
@@ -245,7 +277,7 @@ output_check(
 }
 
 static int
-text_put(const struct wish *wish, struct export *x, struct err *e)
+export_text_put(const struct wish *wish, struct export *x, struct err *e)
 {
 	int rc = -1;
 
@@ -305,7 +337,7 @@ database_put(const struct wish *wish, struct export *x, struct err *e)
 }
 
 static int
-file_put(const struct wish *wish, struct export *x, struct err *e)
+export_file_put(const struct wish *wish, struct export *x, struct err *e)
 {
 	struct atomic_file file;
 	int rc;
@@ -316,7 +348,7 @@ file_put(const struct wish *wish, struct export *x, struct err *e)
 		rc = err_set(
 		    e, ERR_FILE, "%s: %s", wish->output, strerror(errno));
 	} else {
-		rc = text_put(wish, x, e);
+		rc = export_text_put(wish, x, e);
 		if (fclose(x->out) != 0 && rc == 0)
 			rc = err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
 			    "%s: %s", wish->output, strerror(errno));
@@ -354,9 +386,11 @@ server_put(const struct wish *wish, struct export *x,
 		}
 		export_mlflow_wait(m, rc == 0 ? FOLLOW_MS : AWAY_MS);
 	}
-	if (rc == 0)
-		buf_printf(&x->notes, "%s: runs sent: %" PRId64 "\n", wish->url,
+	if (rc == 0) {
+		text_put_url(&x->notes, wish->url);
+		buf_printf(&x->notes, ": runs sent: %" PRId64 "\n",
 		    export_mlflow_changed(m));
+	}
 	export_mlflow_close(m);
 	return rc;
 }
@@ -378,7 +412,7 @@ export_run(struct cli *cli)
 	if (wish.format == FORMAT_MLFLOW)
 		; /* done */
 	else if (rc == 0 && wish.output == NULL)
-		rc = text_put(&wish, &x, &e);
+		rc = export_text_put(&wish, &x, &e);
 	else if (rc == 0) {
 		x.name = wish.output;
 		rc = output_check(&wish, &found, &e);
@@ -388,7 +422,7 @@ export_run(struct cli *cli)
 			rc = export_tensorboard(
 			    x.store, wish.output, wish.force, &e);
 		else if (rc == 0)
-			rc = file_put(&wish, &x, &e);
+			rc = export_file_put(&wish, &x, &e);
 	}
 	if (rc == 0)
 		cli_print_notes(&x.notes);

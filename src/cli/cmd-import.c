@@ -2,12 +2,8 @@
  * hpotune import: writes a study.json from the configuration of another tuner.
  */
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
@@ -17,10 +13,10 @@
 #include "src/base/text.h"
 #include "src/cli/common/atomic-file.h"
 #include "src/cli/common/cli.h"
-#include "src/import/import-results.h"
+#include "src/cli/import/import-trials.h"
+#include "src/cli/import/imported-study.h"
 #include "src/import/import-sagemaker.h"
 #include "src/import/import-wandb.h"
-#include "src/store/optuna-read.h"
 #include "trials/launcher.h"
 
 /* FILE.json -> FILE-NAME.json, to be freed. */
@@ -32,6 +28,16 @@ part_path(const char *path, const char *name)
 	if (n > 5 && strcmp(path + n - 5, ".json") == 0)
 		n -= 5;
 	return xasprintf("%.*s-%s%s", (int)n, path, name, path + n);
+}
+
+/* A tuning job need not have all that a study must: the rest is noted. */
+static void
+import_rest_note(const struct buf *text, const char *to, struct buf *notes)
+{
+	struct err e = ERR_INIT;
+
+	if (imported_study_check(text, to, &e) != 0)
+		buf_printf(notes, "to be completed: %s\n", e.text);
 }
 
 /* Whether the name can be part of a file name. */
@@ -69,6 +75,8 @@ parts_write(struct import_source *from, size_t n, const char *to,
 		path = part_path(to, from->definition);
 		buf_printf(notes, "%s:\n", path);
 		rc = import_sagemaker(&out, notes, from, e);
+		if (rc == 0)
+			import_rest_note(&out, path, notes);
 		if (rc == 0 &&
 		    (rc = atomic_file_open(&files[i], path, false, e)) == 0)
 			opened++;
@@ -100,6 +108,8 @@ one_write(const struct import_source *from, const char *to, struct buf *notes,
 	struct buf out = { 0 };
 	int rc = import_sagemaker(&out, notes, from, e);
 
+	if (rc == 0)
+		import_rest_note(&out, to, notes);
 	if (rc == 0)
 		rc = study_write(&out, to, e);
 	buf_free(&out);
@@ -213,259 +223,13 @@ wandb(struct cli *cli, struct buf *notes, struct err *e)
 	if (rc == 0)
 		rc = import_wandb(&out, notes, json_root(doc), e);
 	if (rc == 0)
+		rc = imported_study_valid(&out, to, e);
+	if (rc == 0)
 		rc = study_write(&out, to, e);
 	json_free(doc);
 	buf_free(&out);
 	return rc;
 }
-
-/* ---- csv, optuna, ray: a study with the trials of another tool ---------- */
-
-/* FILE.json -> FILE-trials.json, to be freed. */
-static char *
-trials_path(const char *path)
-{
-	size_t n = strlen(path);
-
-	if (n > 5 && strcmp(path + n - 5, ".json") == 0)
-		n -= 5;
-	return xasprintf("%.*s-trials.json", (int)n, path);
-}
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-/* Both files or none. */
-static int
-files_write(const char *to, struct buf *study, const char *beside,
-    struct buf *trials, struct err *e)
-{
-	struct atomic_file file;
-
-	if (atomic_file_open(&file, to, false, e) != 0)
-		return -1;
-	if (atomic_file_put(&file, study, e) == 0 &&
-	    (trials->len == 0 ||
-		atomic_file_write(beside, false, trials, e) == 0))
-		return atomic_file_finish(&file, e);
-	atomic_file_drop(&file);
-	return -1;
-}
-
-/* list: the text of from->trials. */
-static int
-results_write(struct cli *cli, struct import_results *from, struct buf *list,
-    struct buf *notes, struct err *e)
-{
-	const char *to = cli_value(cli, "output");
-	char *beside = to != NULL ? trials_path(to) : NULL;
-	struct buf study = { 0 }, trials = { 0 };
-	struct json_doc *doc = NULL;
-	int rc;
-
-	rc = json_parse(
-	    &doc, buf_str(list), list->len, cli->operands[1], false, e);
-	if (rc == 0 && json_count(json_root(doc)) == 0)
-		rc = err_set(
-		    e, ERR_USAGE, "%s: it has no trials", cli->operands[1]);
-	if (rc == 0) {
-		from->trials = json_root(doc);
-		rc = import_results(&study, &trials, notes, from,
-		    beside != NULL ? base_name(beside) : NULL, e);
-	}
-	if (rc == 0 && to == NULL)
-		rc = cli_print(&study) == CLI_DONE ? 0 : -1;
-	else if (rc == 0)
-		rc = files_write(to, &study, beside, &trials, e);
-	json_free(doc);
-	buf_free(&study);
-	buf_free(&trials);
-	free(beside);
-	return rc;
-}
-
-static int
-operand_check(const struct cli *cli, const char *what, struct err *e)
-{
-	if (cli->n_operands == 2)
-		return 0;
-	return err_set(e, ERR_USAGE,
-	    "import: give one %s: hpotune import %s %s", what, cli->operands[0],
-	    cli->command->args);
-}
-
-/* The goal, which no file of trials says. */
-static int
-goal_read(const struct cli *cli, bool *maximize, struct err *e)
-{
-	const char *goal = cli_value(cli, "goal");
-
-	if (goal == NULL)
-		return err_set(e, ERR_USAGE,
-		    "import: give --goal minimize or --goal maximize");
-	*maximize = strcmp(goal, "maximize") == 0;
-	if (!*maximize && strcmp(goal, "minimize") != 0)
-		return err_set(e, ERR_USAGE,
-		    "import: --goal %s: expected minimize or maximize", goal);
-	return 0;
-}
-
-/* The last part of a path, without the ending of a file; to be freed. */
-static char *
-study_name(const char *path)
-{
-	size_t n = strlen(path);
-	char *name, *dot;
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	name = xasprintf("%.*s", (int)n, path);
-	memmove(name, base_name(name), strlen(base_name(name)) + 1);
-	dot = strrchr(name, '.');
-	if (dot != NULL && dot > name)
-		*dot = '\0';
-	return name;
-}
-
-static int
-import_trials_csv(struct cli *cli, struct buf *notes, struct err *e)
-{
-	struct import_results from = { .metric = cli_value(cli, "metric") };
-	struct buf text = { 0 }, list = { 0 };
-	char *name;
-	int rc = -1;
-
-	if (operand_check(cli, "file", e) != 0 ||
-	    goal_read(cli, &from.maximize, e) != 0)
-		return -1;
-	name = study_name(cli->operands[1]);
-	from.study = name;
-	from.stops = true;
-	if (json_load_text(&text, cli->operands[1], e) == 0) {
-		buf_putc(&text, '\n');
-		rc = import_csv(&list, &from.metric, cli_value(cli, "params"),
-		    text.data, cli->operands[1], e);
-	}
-	if (rc == 0)
-		rc = results_write(cli, &from, &list, notes, e);
-	buf_free(&text);
-	buf_free(&list);
-	free(name);
-	return rc;
-}
-
-static int
-import_trials_optuna(struct cli *cli, struct buf *notes, struct err *e)
-{
-	struct import_results from = { .metric = cli_value(cli, "metric") };
-	struct buf text = { 0 }, list = { 0 };
-	struct json_doc *doc = NULL;
-	int rc = -1;
-
-	if (operand_check(cli, "file", e) != 0)
-		return -1;
-	if (optuna_read(&text, cli->operands[1], cli_value(cli, "study"), e) ==
-		0 &&
-	    json_parse(&doc, buf_str(&text), text.len, cli->operands[1], false,
-		e) == 0)
-		rc = import_optuna(&list, &from, json_root(doc), e);
-	if (rc == 0)
-		rc = results_write(cli, &from, &list, notes, e);
-	json_free(doc);
-	buf_free(&text);
-	buf_free(&list);
-	return rc;
-}
-
-/* A folder of a trial; one without params.json is none. */
-static int
-trial_read(struct buf *list, const char *folder, const char *name,
-    const char *metric, struct err *e)
-{
-	char *params = xasprintf("%s/%s/params.json", folder, name);
-	char *results = xasprintf("%s/%s/result.json", folder, name);
-	char *failure = xasprintf("%s/%s/error.txt", folder, name);
-	struct json_doc *doc = NULL;
-	struct buf text = { 0 };
-	int rc = 0;
-
-	if (access(params, F_OK) == 0) {
-		rc = json_load(&doc, params, e);
-		if (rc == 0 && access(results, F_OK) == 0)
-			rc = json_load_text(&text, results, e);
-		buf_putc(&text, '\n');
-		if (rc == 0)
-			rc = import_ray_trial(list, json_root(doc), metric,
-			    text.data, access(failure, F_OK) == 0, params, e);
-	}
-	json_free(doc);
-	buf_free(&text);
-	free(params);
-	free(results);
-	free(failure);
-	return rc;
-}
-
-static int
-folder_read(
-    struct buf *list, const char *folder, const char *metric, struct err *e)
-{
-	struct dirent **found;
-	int i, n = scandir(folder, &found, NULL, alphasort), rc = 0;
-
-	if (n < 0)
-		return err_set(e, ERR_FILE, "%s: %s", folder, strerror(errno));
-	buf_putc(list, '[');
-	for (i = 0; i < n; i++) {
-		if (rc == 0 && found[i]->d_name[0] != '.')
-			rc = trial_read(
-			    list, folder, found[i]->d_name, metric, e);
-		free(found[i]);
-	}
-	free(found);
-	if (rc == 0 && strstr(list->data, "\"objective\"") == NULL)
-		rc = err_set(e, ERR_USAGE,
-		    "%s: no folder in it is a trial with params.json and "
-		    "reports of %s in result.json",
-		    folder, metric);
-	buf_putc(list, ']');
-	return rc;
-}
-
-static int
-import_trials_ray(struct cli *cli, struct buf *notes, struct err *e)
-{
-	struct import_results from = { .metric = cli_value(cli, "metric") };
-	struct buf list = { 0 };
-	char *name;
-	int rc;
-
-	if (operand_check(cli, "folder", e) != 0 ||
-	    goal_read(cli, &from.maximize, e) != 0)
-		return -1;
-	if (from.metric == NULL)
-		return err_set(e, ERR_USAGE,
-		    "import: name the metric of the objective with --metric");
-	name = study_name(cli->operands[1]);
-	from.study = name;
-	rc = folder_read(&list, cli->operands[1], from.metric, e);
-	if (rc == 0)
-		rc = results_write(cli, &from, &list, notes, e);
-	if (rc == 0)
-		buf_puts(notes, "trials that a scheduler of Ray stopped are "
-				"completed here, "
-				"with their last value\n");
-	buf_free(&list);
-	free(name);
-	return rc;
-}
-
-/* ---- the command -------------------------------------------------------- */
 
 /* Tools whose studies can be read, and the options that only they have. */
 static const struct tool {

@@ -99,7 +99,8 @@ trial_add(struct question *q, double loss, const char *params, struct err *e)
  * have the same seed or fold.
  */
 static int
-trials_read(struct question *q, struct store *store, struct err *e)
+cmd_importance_trials_read(
+    struct question *q, struct store *store, struct err *e)
 {
 	const char *state = q->stopped ? "stopped" : "completed";
 	const char *metric = q->aims.objectives[q->aim].metric;
@@ -206,7 +207,7 @@ members_json(struct json_writer *w, const struct question *q)
 }
 
 static void
-row_put(struct table *t, const char *name, double share)
+cmd_importance_row_put(struct table *t, const char *name, double share)
 {
 	char bar[BAR + 1];
 	size_t k;
@@ -238,7 +239,7 @@ pairs_text(struct buf *out, const struct cli *cli, const struct question *q)
 		buf_clear(&name);
 		buf_printf(&name, "%s and %s", params[q->pairs[i].a].name,
 		    params[q->pairs[i].b].name);
-		row_put(t, buf_str(&name), q->pairs[i].share);
+		cmd_importance_row_put(t, buf_str(&name), q->pairs[i].share);
 	}
 	buf_free(&name);
 	buf_putc(out, '\n');
@@ -251,7 +252,8 @@ pairs_text(struct buf *out, const struct cli *cli, const struct question *q)
 }
 
 static void
-put_text(struct buf *out, const struct cli *cli, const struct question *q)
+cmd_importance_put_text(
+    struct buf *out, const struct cli *cli, const struct question *q)
 {
 	bool *done = xcalloc(q->study->space->n + 1, sizeof *done);
 	struct table *t = table_new();
@@ -261,7 +263,8 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q)
 	table_column(t, "importance", TABLE_RIGHT);
 	table_column(t, "", TABLE_LEFT);
 	for (; (i = next_of(q, done)) < n; done[i] = true)
-		row_put(t, q->study->space->params[i].name, q->share[i]);
+		cmd_importance_row_put(
+		    t, q->study->space->params[i].name, q->share[i]);
 	table_put(out, t, cli->width, cli->colour, true);
 	buf_printf(
 	    out, "%s of %zu trials", q->forest ? "fANOVA" : "PED-ANOVA", q->n);
@@ -292,7 +295,7 @@ objective_text(struct buf *out, const struct cli *cli, const struct question *q)
 	if (q->n < TRIALS_LEAST)
 		buf_puts(out, "fewer than two trials have a result\n");
 	else
-		put_text(out, cli, q);
+		cmd_importance_put_text(out, cli, q);
 }
 
 /*
@@ -300,8 +303,8 @@ objective_text(struct buf *out, const struct cli *cli, const struct question *q)
  * same members for the others.
  */
 static int
-objectives_put(struct buf *out, const struct cli *cli, struct question *q,
-    struct store *store, struct err *e)
+cmd_importance_objectives_put(struct buf *out, const struct cli *cli,
+    struct question *q, struct store *store, struct err *e)
 {
 	struct json_writer w = { .out = out };
 	int rc = 0;
@@ -309,7 +312,7 @@ objectives_put(struct buf *out, const struct cli *cli, struct question *q,
 	if (cli->json)
 		json_writer_object(&w, NULL);
 	for (q->aim = 0; rc == 0 && q->aim < q->aims.n; q->aim++) {
-		rc = trials_read(q, store, e);
+		rc = cmd_importance_trials_read(q, store, e);
 		if (rc == 0 && q->aim == 0 && q->n < TRIALS_LEAST)
 			rc = err_set(e, ERR_STORE,
 			    "%s: importance needs at least two trials with a "
@@ -356,7 +359,7 @@ importance_run(struct cli *cli)
 	if (rc == 0)
 		rc = objectives_read(&q.aims, store, &e);
 	if (rc == 0)
-		rc = objectives_put(&out, cli, &q, store, &e);
+		rc = cmd_importance_objectives_put(&out, cli, &q, store, &e);
 	if (rc == 0)
 		(void)cli_print(&out);
 	else

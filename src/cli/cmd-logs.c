@@ -28,7 +28,7 @@ enum { LOGS_CHUNK = 65536, LOGS_POLL_MS = 200 };
 struct log_reader {
 	struct store *store;
 	const char *db; /* path of NAME.db */
-	const char *state_dir; /* where it is; relative paths start here */
+	const char *db_dir; /* where it is; relative paths start here */
 	int64_t trial;
 	int64_t rank; /* rank of the process */
 	int fd;
@@ -39,7 +39,7 @@ struct log_reader {
 
 /* Skip a hole, and report it. */
 static void
-hole_skip(struct log_reader *r)
+logs_hole_skip(struct log_reader *r)
 {
 	off_t data = lseek(r->fd, r->at, SEEK_DATA);
 
@@ -60,7 +60,7 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 
 	for (;;) {
 		if (r->kept == 0)
-			hole_skip(r);
+			logs_hole_skip(r);
 		n = pread(
 		    r->fd, r->bytes + r->kept, LOGS_CHUNK - r->kept, r->at);
 		if (n == -1 && errno == EINTR)
@@ -86,7 +86,7 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 
 /* absent: there is no file, possibly not yet. */
 static int
-log_open(struct log_reader *r, const struct store_attempt *attempt,
+logs_log_open(struct log_reader *r, const struct store_attempt *attempt,
     bool *absent, struct err *e)
 {
 	char *path;
@@ -99,7 +99,7 @@ log_open(struct log_reader *r, const struct store_attempt *attempt,
 		    attempt->attempt, attempt->trial);
 	r->at = 0;
 	r->kept = 0;
-	path = attempt_log_path(r->db, r->state_dir, attempt->trial,
+	path = attempt_log_path(r->db, r->db_dir, attempt->trial,
 	    attempt->attempt, attempt->log, r->rank);
 	r->fd = file_open(AT_FDCWD, path);
 	*absent = r->fd == -1 && errno == ENOENT;
@@ -110,9 +110,40 @@ log_open(struct log_reader *r, const struct store_attempt *attempt,
 	return rc;
 }
 
+/* What its job wrote before the log: printed, 1; there is nothing, 0; or -1. */
+static int
+before_print(
+    struct log_reader *r, const struct store_attempt *attempt, struct err *e)
+{
+	char *log = NULL, *path = NULL;
+	int fd = -1, rc = 0, log_fd = r->fd;
+	struct stat st;
+
+	if (attempt->log != NULL && r->rank == 0) {
+		log = attempt_log_path(r->db, r->db_dir, attempt->trial,
+		    attempt->attempt, attempt->log, 0);
+		path = attempt_log_before(attempt->backend, log);
+	}
+	if (path != NULL)
+		fd = file_open(AT_FDCWD, path);
+	if (fd != -1 && fstat(fd, &st) == 0 && st.st_size > 0) {
+		printf("[%s of the job:]\n", strrchr(path, '/') + 1);
+		r->fd = fd;
+		rc = log_drain(r, true, e) == -1 ? -1 : 1;
+		printf("[log of the trial:]\n");
+		r->fd = log_fd;
+		r->at = 0;
+	}
+	if (fd != -1)
+		(void)close(fd);
+	free(path);
+	free(log);
+	return rc;
+}
+
 /* Whether the attempt has ended (1), not (0), or -1. */
 static int
-attempt_over(const struct log_reader *r, int attempt, struct err *e)
+logs_attempt_over(const struct log_reader *r, int attempt, struct err *e)
 {
 	struct store_attempt row = { 0 };
 	int over;
@@ -124,25 +155,37 @@ attempt_over(const struct log_reader *r, int attempt, struct err *e)
 	return over;
 }
 
-/* An attempt is recorded before its log exists: with follow, wait for it. */
+/*
+ * An attempt is recorded before its log exists: with follow, wait for it.  What
+ * its job wrote before comes first, and is all that there is where its trial
+ * never began (fd -1).
+ */
 static int
-attempt_open(struct log_reader *r, int attempt, bool follow, struct err *e)
+logs_attempt_open(struct log_reader *r, int attempt, bool follow, struct err *e)
 {
 	struct store_attempt row = { 0 };
+	struct err why = ERR_INIT;
 	bool absent, over;
-	int rc;
+	int rc, before;
 
 	for (;;) {
 		if (store_attempt_get(r->store, r->trial, attempt, &row, e) ==
 		    -1)
 			return -1;
 		over = row.ended_us != 0;
-		rc = log_open(r, &row, &absent, e);
-		store_attempt_fini(&row);
+		rc = logs_log_open(r, &row, &absent, &why);
 		if (!absent || !follow || over)
-			return rc;
+			break;
+		store_attempt_fini(&row);
 		(void)poll(NULL, 0, LOGS_POLL_MS);
 	}
+	before = rc == 0 || absent ? before_print(r, &row, e) : 0;
+	store_attempt_fini(&row);
+	if (before == -1)
+		return -1;
+	if (rc == -1 && before == 0)
+		*e = why;
+	return before == 1 ? 0 : rc;
 }
 
 /* Print the log of one attempt; with follow, until the attempt ends. */
@@ -151,10 +194,12 @@ attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
 {
 	int over = 1, rc;
 
-	if (attempt_open(r, attempt, follow, e) == -1)
+	if (logs_attempt_open(r, attempt, follow, e) == -1)
 		return -1;
+	if (r->fd == -1)
+		return 0;
 	do {
-		if (follow && (over = attempt_over(r, attempt, e)) == -1)
+		if (follow && (over = logs_attempt_over(r, attempt, e)) == -1)
 			break;
 		rc = log_drain(r, over, e);
 		if (rc == 0 && over == 0)
@@ -231,7 +276,7 @@ logs_run(struct cli *cli)
 		free(r);
 		return cli_fail(&e);
 	}
-	r->state_dir = found.state_dir;
+	r->db_dir = found.db_dir;
 	r->db = found.db;
 	rc = cli_trial_operand(cli, &r->trial, &e);
 	if (rc == 0)

@@ -39,7 +39,7 @@ static volatile sig_atomic_t running; /* the pid of the start, 0 = none */
 
 /* A terminal sends SIGINT to the study, too; SIGTERM is passed on. */
 static void
-on_signal(int signo)
+cmd_queue_on_signal(int signo)
 {
 	ended_by = signo;
 	if (signo == SIGTERM && running != 0)
@@ -49,7 +49,7 @@ on_signal(int signo)
 static void
 signals_set(void)
 {
-	struct sigaction a = { .sa_handler = on_signal };
+	struct sigaction a = { .sa_handler = cmd_queue_on_signal };
 
 	(void)sigemptyset(&a.sa_mask);
 	(void)sigaction(SIGINT, &a, NULL);
@@ -72,7 +72,7 @@ line_path(const char *list, const char *line)
 
 /* The lines of the file without comments: 0 or -1 with the error set. */
 static int
-list_read(const char *list, struct strv *paths, struct err *e)
+cmd_queue_list_read(const char *list, struct strv *paths, struct err *e)
 {
 	char line[LINE_BYTES], *text, *end;
 	FILE *f = fopen(list, "re");
@@ -109,10 +109,10 @@ paths_read(const struct queue *q, struct strv *paths, struct err *e)
 
 	for (i = 0; i < q->cli->n_operands; i++)
 		strv_add(paths, xstrdup(q->cli->operands[i]));
-	return q->list != NULL ? list_read(q->list, paths, e) : 0;
+	return q->list != NULL ? cmd_queue_list_read(q->list, paths, e) : 0;
 }
 
-/* Read one as start would, before anything runs. */
+/* Read a study as start would, before anything runs. */
 static int
 study_check(const char *path, struct err *e)
 {
@@ -235,7 +235,7 @@ others_wait(
 
 /* Run hpotune start: its exit status, or 128 and a signal; -1: not started. */
 static int
-start_run(const struct queue *q, const char *path)
+queue_start_run(const struct queue *q, const char *path)
 {
 	struct strv w = { 0 };
 	int status = 0, rc;
@@ -286,7 +286,7 @@ turn_tell(struct queue *q, const char *path, int status, int64_t ms)
 	(void)fflush(stdout);
 }
 
-/* One study: false: the queue is over. */
+/* Run the next study; false: the queue is over. */
 static bool
 turn(struct queue *q)
 {
@@ -301,7 +301,7 @@ turn(struct queue *q)
 	strv_add(&q->done, xstrdup(found.db));
 	cli_study_fini(&found);
 	if (ended_by == 0) {
-		status = start_run(q, path);
+		status = queue_start_run(q, path);
 		if (status == -1)
 			status = 127;
 		turn_tell(q, path, status, clock_boot_ms() - began);

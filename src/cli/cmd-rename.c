@@ -2,14 +2,20 @@
  * hpotune rename: another name for a study that no server runs.
  *
  * The name is in the database, in the names of NAME.db and NAME.d, and in
- * study.json, and is changed there in this order.  Each step looks at what is
- * done already, so that the same command completes one that was interrupted.
+ * study.json; other files beside these two bear it, too.  All that can refuse is
+ * asked first, and the new text of study.json is written beside it; then OLD.rename
+ * is made, which prevents a start under the old name, and the names are changed:
+ * in the database, then of the other files, of NAME.d and NAME.db, and in
+ * study.json.  Each step looks at what is done already, so that the same command
+ * completes one that was interrupted.
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -20,6 +26,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/atomic-file.h"
 #include "src/cli/common/cli.h"
+#include "src/cli/common/files-beside.h"
 #include "src/model/study/study.h"
 #include "src/server/state-dir.h"
 #include "src/server/status/rows.h"
@@ -31,12 +38,15 @@ struct renaming {
 	char *was; /* the one until now */
 	char *db, *dir; /* new paths */
 	char *old_dir;
+	/* Of NAME.db; and of study.json, when that is another one, or NULL. */
+	char *beside[2];
 	bool db_moved; /* by an earlier command that was interrupted */
 	struct state_dir state;
+	struct atomic_file json; /* the new study.json, not yet in its place */
 };
 
 static bool
-is_there(const char *path)
+rename_is_there(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
@@ -70,7 +80,7 @@ database_moved(const struct renaming *r)
 	struct store *store;
 	bool moved;
 
-	if (is_there(r->found.db) || !is_there(r->db) ||
+	if (rename_is_there(r->found.db) || !rename_is_there(r->db) ||
 	    store_open(&store, r->db, STORE_READ, NULL) != 0)
 		return false;
 	change_texts(r, was, now, sizeof was);
@@ -81,18 +91,99 @@ database_moved(const struct renaming *r)
 	return moved;
 }
 
-static int
-renaming_open(struct renaming *r, struct cli *cli, struct err *e)
+/* The folder of study.json, as the last start of the study has found it. */
+static char *
+json_folder(const struct renaming *r)
 {
-	const char *base;
+	struct store_study row = { 0 };
+	struct store *store;
+	char *path = NULL, *real;
 
-	*r = (struct renaming){ .state = STATE_DIR_INIT };
+	if (r->found.study != NULL)
+		return realpath(r->found.study->dir, NULL);
+	if (store_open(&store, r->found.db, STORE_READ, NULL) != 0)
+		return NULL;
+	if (store_study_get(store, &row, NULL) == 0 && row.dir != NULL)
+		path = *row.dir == '/' ? xstrdup(row.dir)
+				       : path_beside(r->found.db, row.dir, "");
+	store_study_fini(&row);
+	store_close(store);
+	real = path != NULL ? realpath(path, NULL) : NULL;
+	free(path);
+	return real;
+}
+
+static void
+folders_find(struct renaming *r)
+{
+	char *other = json_folder(r);
+
+	r->beside[0] = xstrdup(r->found.db_dir);
+	if (other != NULL && strcmp(other, r->beside[0]) != 0)
+		r->beside[1] = other;
+	else
+		free(other);
+}
+
+/* OLD.db was named, which an earlier command has moved before it was interrupted. */
+static bool
+moved_find(struct renaming *r, struct cli *cli)
+{
+	const char *given = cli->operands[0], *slash = strrchr(given, '/');
+	char *dir, *real;
+	size_t n = strlen(given);
+
+	if (cli->n_operands != 2 || n <= strlen(".db") ||
+	    strcmp(given + n - strlen(".db"), ".db") != 0 ||
+	    rename_is_there(given))
+		return false;
+	dir = slash != NULL ? xstrndup(given, (size_t)(slash + 1 - given))
+			    : xstrdup(".");
+	real = realpath(dir, NULL);
+	free(dir);
+	if (real == NULL)
+		return false;
+	r->found.db =
+	    xasprintf("%s/%s", real, slash != NULL ? slash + 1 : given);
+	r->found.db_dir = real;
+	r->now = cli->operands[1];
+	if (state_dir_check_renaming(r->found.db, NULL, NULL) != 0)
+		return true;
+	cli_study_fini(&r->found);
+	r->found = (struct cli_study){ 0 };
+	return false;
+}
+
+/* The study, and its new name. */
+static int
+rename_study_find(struct renaming *r, struct cli *cli, struct err *e)
+{
+	if (moved_find(r, cli))
+		return 0;
 	if (cli_find_study(cli, &r->found, NULL, e) != 0)
 		return -1;
 	if (cli->n_operands != 1)
 		return err_set(
 		    e, ERR_USAGE, "rename: expected the new name of the study");
 	r->now = cli->operands[0];
+	return 0;
+}
+
+static int
+same_name(const struct renaming *r, struct err *e)
+{
+	(void)state_dir_renaming_ended(r->found.db, r->now);
+	return err_set(e, ERR_USAGE, "rename: the study has this name already");
+}
+
+static int
+renaming_open(struct renaming *r, struct cli *cli, struct err *e)
+{
+	const char *base;
+
+	*r = (struct renaming){ .state = STATE_DIR_INIT, .json.fd = -1 };
+	if (rename_study_find(r, cli, e) != 0)
+		return -1;
 	if (!study_name_good(r->now))
 		return err_set(e, ERR_USAGE,
 		    "rename: %s: the name of a study has 1 to 32 lower-case "
@@ -104,9 +195,11 @@ renaming_open(struct renaming *r, struct cli *cli, struct err *e)
 	r->db = path_beside(r->found.db, r->now, ".db");
 	r->dir = path_beside(r->found.db, r->now, ".d");
 	r->db_moved = database_moved(r);
+	folders_find(r);
 	if (strcmp(r->was, r->now) == 0)
-		return err_set(
-		    e, ERR_USAGE, "rename: the study has this name already");
+		return same_name(r, e);
+	if (state_dir_check_renaming(r->found.db, r->now, e) != 0)
+		return -1;
 	return r->db_moved ? 0 : cli_study_exists(&r->found, e);
 }
 
@@ -114,23 +207,65 @@ static void
 renaming_close(struct renaming *r)
 {
 	state_dir_close(&r->state);
+	atomic_file_drop(&r->json);
 	free(r->was);
 	free(r->db);
 	free(r->dir);
 	free(r->old_dir);
+	free(r->beside[0]);
+	free(r->beside[1]);
 	cli_study_fini(&r->found);
+}
+
+static int
+beside_check(const struct renaming *r, struct err *e)
+{
+	char *mark = path_beside(r->found.db, r->was, ".rename");
+	bool again = rename_is_there(mark);
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; rc == 0 && i < 2 && r->beside[i] != NULL; i++)
+		rc = files_beside_check(r->beside[i], r->was, r->now, again, e);
+	free(mark);
+	return rc;
+}
+
+static int
+beside_copy(const struct renaming *r, struct store *store, struct err *e)
+{
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; rc == 0 && i < 2 && r->beside[i] != NULL; i++)
+		rc = files_beside_copy(r->beside[i], r->was, r->now, store, e);
+	return rc;
+}
+
+static int
+beside_rename(const struct renaming *r, struct err *e)
+{
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; rc == 0 && i < 2 && r->beside[i] != NULL; i++)
+		rc = files_beside_rename(r->beside[i], r->was, r->now, e);
+	return rc;
 }
 
 /* Check that no other process uses the study, and that the new name is free. */
 static int
 renaming_lock(struct renaming *r, struct err *e)
 {
-	bool dir_moved = !is_there(r->old_dir) && is_there(r->dir);
+	bool dir_moved =
+	    !rename_is_there(r->old_dir) && rename_is_there(r->dir);
 
-	if (!r->db_moved && is_there(r->db))
+	if (!r->db_moved && rename_is_there(r->db))
 		return err_set(e, ERR_USAGE, "%s: exists already", r->db);
-	if (!dir_moved && is_there(r->dir))
+	if (!dir_moved && rename_is_there(r->dir))
 		return err_set(e, ERR_USAGE, "%s: exists already", r->dir);
+	if (beside_check(r, e) != 0)
+		return -1;
 	if (state_dir_open(
 		&r->state, dir_moved ? r->dir : r->old_dir, false, e) != 0 ||
 	    state_dir_lock(&r->state, STATE_DIR_COMMAND, e) != 0)
@@ -179,7 +314,7 @@ database_write(struct store *store, const struct renaming *r, struct err *e)
 	};
 
 	change_texts(r, was, now, sizeof was);
-	if (trials_check(store, e) != 0 || store_begin(store, e) != 0)
+	if (store_begin(store, e) != 0)
 		return -1;
 	if (store_rename(store, r->was, r->now, e) == 0 &&
 	    store_change_add(store, &change, e) == 0 &&
@@ -189,22 +324,53 @@ database_write(struct store *store, const struct renaming *r, struct err *e)
 	return -1;
 }
 
-/* The whole database must be in its one file before that is renamed. */
+/* Whether its row has the new name: an earlier command was interrupted. */
+static bool
+database_has_name(struct store *store, const struct renaming *r)
+{
+	struct store_study row = { 0 };
+	bool has = store_study_get(store, &row, NULL) == 0 &&
+		   strcmp(row.name, r->now) == 0;
+
+	store_study_fini(&row);
+	return has;
+}
+
+/* Nothing in it prevents another name. */
 static int
-database_rename(const struct renaming *r, struct err *e)
+database_check(const struct renaming *r, struct err *e)
 {
 	struct store *store;
-	char *log;
 	int rc;
 
 	if (r->db_moved)
 		return 0;
 	if (store_open(&store, r->found.db, STORE_WRITE, e) != 0)
 		return -1;
-	rc = database_write(store, r, e);
+	rc = trials_check(store, e);
+	store_close(store);
+	return rc;
+}
+
+/* The whole database must be in its one file before that is renamed. */
+static int
+database_rename(const struct renaming *r, struct err *e)
+{
+	struct store *store;
+	char *log;
+	int rc = 0;
+
+	if (r->db_moved)
+		return 0;
+	if (store_open(&store, r->found.db, STORE_WRITE, e) != 0)
+		return -1;
+	if (!database_has_name(store, r))
+		rc = database_write(store, r, e);
+	if (rc == 0)
+		rc = beside_copy(r, store, e);
 	store_close(store);
 	log = xasprintf("%s-wal", r->found.db);
-	if (rc == 0 && is_there(log))
+	if (rc == 0 && rename_is_there(log))
 		rc = err_set(e, ERR_BUSY,
 		    "%s: another program reads it: close that program and "
 		    "run the same command again",
@@ -216,7 +382,7 @@ database_rename(const struct renaming *r, struct err *e)
 static int
 path_rename(const char *from, const char *to, struct err *e)
 {
-	if (!is_there(from) && is_there(to))
+	if (!rename_is_there(from) && rename_is_there(to))
 		return 0;
 	if (rename(from, to) != 0)
 		return err_set(e, ERR_FILE, "%s: %s", from, strerror(errno));
@@ -266,23 +432,81 @@ json_edit(struct buf *out, const struct renaming *r, struct err *e)
 	return 0;
 }
 
+/* Write it beside study.json, which may be a link to one in another folder. */
 static int
-json_rename(const struct renaming *r, struct err *e)
+json_prepare(struct renaming *r, struct err *e)
 {
 	struct buf text = { 0 };
+	struct stat st;
+	char *real;
 	int rc;
 
 	if (r->found.json == NULL)
 		return 0;
+	real = realpath(r->found.json, NULL);
+	if (real == NULL)
+		return err_set(
+		    e, ERR_FILE, "%s: %s", r->found.json, strerror(errno));
 	rc = json_edit(&text, r, e);
 	if (rc == 0)
-		rc = atomic_file_write(r->found.json, true, &text, e);
+		rc = atomic_file_open(&r->json, real, true, e);
+	if (rc == 0)
+		rc = atomic_file_put(&r->json, &text, e);
+	if (rc == 0 && stat(real, &st) == 0)
+		(void)fchmod(r->json.fd, st.st_mode & 07777);
 	buf_free(&text);
+	free(real);
+	return rc;
+}
+
+/* The names in the folder of the study are on its disk. */
+static int
+folder_sync(const struct renaming *r, struct err *e)
+{
+	char *dir = path_beside(r->db, ".", "");
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = 0;
+
+	/* Some file systems have no sync of folders. */
+	if (fd == -1 || (fsync(fd) == -1 && errno != EINVAL))
+		rc = err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+	if (fd != -1)
+		(void)close(fd);
+	free(dir);
+	return rc;
+}
+
+/* Nothing has refused: change the names. */
+static int
+names_change(struct renaming *r, struct err *e)
+{
+	int rc = state_dir_renaming_begin(r->found.db, r->now, e);
+
+	fail_point("rename.begin");
+	if (rc == 0)
+		rc = database_rename(r, e);
+	fail_point("rename.database");
+	if (rc == 0)
+		rc = beside_rename(r, e);
+	fail_point("rename.beside");
+	if (rc == 0)
+		rc = path_rename(r->old_dir, r->dir, e);
+	fail_point("rename.dir");
+	if (rc == 0)
+		rc = path_rename(r->found.db, r->db, e);
+	if (rc == 0)
+		rc = folder_sync(r, e);
+	fail_point("rename.db");
+	if (rc == 0 && r->found.json != NULL)
+		rc = atomic_file_finish(&r->json, e);
+	fail_point("rename.json");
+	if (rc == 0)
+		rc = state_dir_renaming_end(r->found.db, e);
 	return rc;
 }
 
 static void
-answer_print(const struct cli *cli, const struct renaming *r)
+rename_answer_print(const struct cli *cli, const struct renaming *r)
 {
 	struct buf b = { 0 };
 	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
@@ -314,18 +538,13 @@ rename_run(struct cli *cli)
 	if (rc == 0)
 		rc = renaming_lock(&r, &e);
 	if (rc == 0)
-		rc = database_rename(&r, &e);
-	fail_point("rename.database");
+		rc = database_check(&r, &e);
 	if (rc == 0)
-		rc = path_rename(r.old_dir, r.dir, &e);
-	fail_point("rename.dir");
+		rc = json_prepare(&r, &e);
 	if (rc == 0)
-		rc = path_rename(r.found.db, r.db, &e);
-	fail_point("rename.db");
+		rc = names_change(&r, &e);
 	if (rc == 0)
-		rc = json_rename(&r, &e);
-	if (rc == 0)
-		answer_print(cli, &r);
+		rename_answer_print(cli, &r);
 	renaming_close(&r);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }

@@ -23,7 +23,7 @@ output_path(const struct cli *cli, const struct cli_study *found)
 }
 
 static int
-page_put(const char *path, struct html *h, struct err *e)
+cmd_report_page_put(const char *path, struct html *h, struct err *e)
 {
 	if (strcmp(path, "-") == 0)
 		return cli_print(&h->out) == CLI_DONE ? 0 : -1;
@@ -65,7 +65,7 @@ report_run(struct cli *cli)
 		r.now = (double)time(NULL);
 	rc = page_make(&r, store, !cli_has(cli, "no-script"), &e);
 	if (rc == 0)
-		rc = page_put(path, &r.h, &e);
+		rc = cmd_report_page_put(path, &r.h, &e);
 	page_data_fini(&r);
 	free(path);
 	store_close(store);

@@ -142,7 +142,7 @@ static const char *const curve_sql =
     "ON m.step = c.step WHERE c.trial = CAST(? AS INTEGER) ORDER BY c.step";
 
 static void
-title_put(struct show *s, const char *title)
+show_title_put(struct show *s, const char *title)
 {
 	buf_printf(
 	    &s->out, s->cli->colour ? "\n\033[1m%s\033[0m\n" : "\n%s\n", title);
@@ -161,7 +161,7 @@ number_cell(struct table *table, const struct store_rows *rows, int col)
 }
 
 static int
-section_put(struct show *s, const struct section *section, struct err *e)
+show_section_put(struct show *s, const struct section *section, struct err *e)
 {
 	struct table *table = table_new();
 	struct store_rows *rows;
@@ -184,7 +184,7 @@ section_put(struct show *s, const struct section *section, struct err *e)
 				    TABLE_PLAIN);
 	store_rows_close(rows);
 	if (rc == 0 && table_rows(table) > 0) {
-		title_put(s, section->title);
+		show_title_put(s, section->title);
 		table_put(&s->out, table, s->cli->width, s->cli->colour, true);
 	}
 	table_free(table);
@@ -221,7 +221,7 @@ curve_row(struct table *table, const struct store_rows *rows)
 
 /* The table of steps: all, or about SHOW_STEPS of them and the last. */
 static int
-steps_put(struct show *s, size_t n, struct err *e)
+show_steps_put(struct show *s, size_t n, struct err *e)
 {
 	size_t every = 1, i = 0;
 	struct table *table;
@@ -250,7 +250,7 @@ steps_put(struct show *s, size_t n, struct err *e)
 }
 
 static int
-curve_put(struct show *s, struct err *e)
+show_curve_put(struct show *s, struct err *e)
 {
 	struct sparkline curves[2] = { { 0 } };
 	int rc;
@@ -263,16 +263,16 @@ curve_put(struct show *s, struct err *e)
 		rc = rows_curve(&curves[1], s->store,
 		    "SELECT step, median FROM medians ORDER BY step", NULL, e);
 	if (rc == 0 && curves[0].n > 0) {
-		title_put(s, "curve");
+		show_title_put(s, "curve");
 		sparks_put(s, curves);
-		rc = steps_put(s, curves[0].n, e);
+		rc = show_steps_put(s, curves[0].n, e);
 	}
 	sparkline_free(&curves[0]);
 	sparkline_free(&curves[1]);
 	return rc;
 }
 
-/* What the user did to it. */
+/* What the user did to the trial. */
 static void
 user_put(struct show *s, const struct store_rows *trial)
 {
@@ -297,7 +297,7 @@ user_put(struct show *s, const struct store_rows *trial)
 }
 
 static void
-head_put(struct show *s, const struct store_rows *trial)
+show_head_put(struct show *s, const struct store_rows *trial)
 {
 	const char *why;
 
@@ -330,13 +330,13 @@ head_put(struct show *s, const struct store_rows *trial)
 		buf_putc(&s->out, '\n');
 	}
 	user_put(s, trial);
-	title_put(s, "parameters");
+	show_title_put(s, "parameters");
 	cli_put_params(&s->out, store_rows_text(trial, 7));
 }
 
-/* The last lines of a log, from the first whole one. */
+/* The last lines of a file, from the first whole one. */
 static void
-tail_put(struct show *s, const char *path)
+show_tail_put(struct show *s, const char *title, const char *path)
 {
 	char bytes[SHOW_TAIL];
 	const char *from = bytes, *end;
@@ -357,7 +357,7 @@ tail_put(struct show *s, const char *path)
 	for (end = from = bytes + n; from > bytes; from--)
 		if (from[-1] == '\n' && ++lines == SHOW_TAIL_LINES)
 			break;
-	title_put(s, "the end of its log");
+	show_title_put(s, title);
 	text_put_harmless(&s->out, from, (size_t)(end - from), TEXT_LINES);
 	buf_putc(&s->out, '\n');
 }
@@ -367,11 +367,11 @@ static int
 last_words_put(struct show *s, const struct store_rows *trial, struct err *e)
 {
 	static const char *const sql =
-	    "SELECT attempt, log FROM attempts WHERE "
+	    "SELECT attempt, log, backend FROM attempts WHERE "
 	    "trial = CAST(? AS INTEGER) AND log IS NOT NULL "
 	    "ORDER BY attempt DESC LIMIT 1";
 	struct store_rows *rows;
-	char *path;
+	char *path, *before;
 	int rc;
 
 	if (strcmp(store_rows_text(trial, 0), "failed") != 0)
@@ -379,9 +379,14 @@ last_words_put(struct show *s, const struct store_rows *trial, struct err *e)
 	rc = rows_first(&rows, s->store, sql, s->params, e);
 	if (rc != 1)
 		return rc;
-	path = attempt_log_path(s->study->db, s->study->state_dir, s->number,
+	path = attempt_log_path(s->study->db, s->study->db_dir, s->number,
 	    (int)store_rows_int(rows, 0), store_rows_text(rows, 1), 0);
-	tail_put(s, path);
+	before = attempt_log_before(store_rows_text(rows, 2), path);
+	if (before != NULL)
+		show_tail_put(
+		    s, "the end of what its job wrote before", before);
+	show_tail_put(s, "the end of its log", path);
+	free(before);
 	free(path);
 	store_rows_close(rows);
 	return 0;
@@ -392,11 +397,11 @@ show_text(struct show *s, const struct store_rows *trial, struct err *e)
 {
 	size_t i;
 
-	head_put(s, trial);
-	if (curve_put(s, e) != 0)
+	show_head_put(s, trial);
+	if (show_curve_put(s, e) != 0)
 		return -1;
 	for (i = 0; i < N_SECTIONS; i++)
-		if (section_put(s, &sections[i], e) != 0)
+		if (show_section_put(s, &sections[i], e) != 0)
 			return -1;
 	return last_words_put(s, trial, e);
 }

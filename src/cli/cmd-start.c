@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -20,13 +21,14 @@
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/base/spawn.h"
+#include "src/base/process-mark.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/redraw.h"
-#include "src/cli/plan.h"
-#include "src/cli/summary.h"
+#include "src/cli/check/plan.h"
+#include "src/cli/screen/summary.h"
+#include "src/cli/web-child.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/server.h"
@@ -51,74 +53,7 @@ enum {
  */
 #define READY_FD "HPOTUNE_READY_FD"
 
-/* ---- hpotune web beside the server -------------------------------------- */
-
-struct web_child {
-	pid_t pid; /* 0 = none */
-	int end_fd; /* readable when it has ended */
-	int hold_fd; /* it ends when this is closed, by us or by our death */
-};
-
-enum { WEB_END_MS = 3000 }; /* that it has to end by itself */
-
-/*
- * Start it for a database; port NULL: on the socket of the study.  It prints
- * its address to our stderr, and to tell_fd unless that is -1, which it closes
- * then.  A failure is a warning: the study runs without.
- */
-static void
-web_child_start(
-    struct web_child *c, const char *db, const char *port, int tell_fd)
-{
-	struct strv argv = { 0 };
-	struct spawn_spec spec = { .out = STDERR_FILENO, .err = STDERR_FILENO };
-	struct err e = ERR_INIT;
-	int p[2];
-
-	*c = (struct web_child){ 0 };
-	if (pipe2(p, O_CLOEXEC) != 0) {
-		log_warn("web", "pipe: %s", strerror(errno));
-		return;
-	}
-	strv_add(&argv, xstrdup("/proc/self/exe"));
-	strv_add(&argv, xstrdup("web"));
-	strv_add(&argv, xstrdup("--until-eof"));
-	if (port != NULL)
-		strv_add(&argv, xasprintf("--port=%s", port));
-	strv_add(&argv, xstrdup(db));
-	if (tell_fd != -1)
-		spec.out = tell_fd;
-	spec.argv = argv.v;
-	spec.in = p[0];
-	if (spawn_start(&c->pid, &c->end_fd, &spec, &e) != 0) {
-		log_warn("web", "%s", e.text);
-		c->pid = 0;
-		(void)close(p[1]);
-	} else
-		c->hold_fd = p[1];
-	(void)close(p[0]);
-	strv_free(argv.v);
-}
-
-/* Let it end, and wait for it. */
-static void
-web_child_end(struct web_child *c)
-{
-	struct pollfd end = { .fd = c->end_fd, .events = POLLIN };
-
-	if (c->pid == 0)
-		return;
-	(void)close(c->hold_fd);
-	if (poll(&end, 1, WEB_END_MS) == 1)
-		(void)spawn_reap(c->pid);
-	else
-		(void)spawn_end(c->pid, c->end_fd);
-	(void)close(c->end_fd);
-	c->pid = 0;
-}
-
-/* ---- the screen of a running study, redrawn in place -------------------- */
-
+/* The screen of a running study, redrawn in place. */
 struct screen {
 	struct cli *cli;
 	struct redraw redraw;
@@ -137,7 +72,7 @@ screen_tell(struct buf *out)
 }
 
 static void
-on_display(void *arg, struct store *store, const char *trouble)
+cmd_start_on_display(void *arg, struct store *store, const char *trouble)
 {
 	struct screen *scr = arg;
 	struct err e = ERR_INIT;
@@ -165,7 +100,7 @@ has_web(const struct cli *cli)
 
 /* The command that waits reads "+", and then what the pages say. */
 static void
-on_ready(void *arg)
+cmd_start_on_ready(void *arg)
 {
 	struct screen *scr = arg;
 
@@ -220,9 +155,9 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 	int rc;
 
 	env->arg = &scr;
-	env->ready = on_ready;
+	env->ready = cmd_start_on_ready;
 	if (cli->terminal && !quiet) {
-		env->display = on_display;
+		env->display = cmd_start_on_display;
 		log_set_sink(on_log, &scr);
 	} else if (quiet)
 		log_set_level(LOG_LEVEL_WARN);
@@ -249,7 +184,7 @@ static char **
 detached_argv(struct cli *cli, const struct cli_study *found)
 {
 	static const char *const kept[] = { "trials", "parallel", "state",
-		"web-port", NULL };
+		"web-port", "until-exit", NULL };
 	struct strv w = { 0 };
 	size_t i;
 
@@ -264,6 +199,11 @@ detached_argv(struct cli *cli, const struct cli_study *found)
 		strv_add(&w, xstrdup("--network-fs"));
 	if (cli_has(cli, "take-over"))
 		strv_add(&w, xstrdup("--take-over"));
+	if (cli_has(cli, "asked"))
+		strv_add(&w, xstrdup("--asked"));
+	/* A log would only repeat what the programs say. */
+	if (cli_has(cli, "asked") && cli_has(cli, "quiet"))
+		strv_add(&w, xstrdup("--quiet"));
 	if (cli_has(cli, "web"))
 		strv_add(&w, xstrdup("--web"));
 	return w.v;
@@ -474,25 +414,39 @@ programs_check(const struct cli_study *found, const struct plugins *plugins,
 	return -1;
 }
 
+/* Trials are started by this server, or by the programs that ask. */
+static int
+command_check(const struct study *study, bool asked, struct err *e)
+{
+	if (study->trial.command[0] == NULL && !asked)
+		return err_set(e, ERR_USAGE,
+		    "%s: trial.command is missing: hpotune start "
+		    "requires it, hpotune ask and tell do not",
+		    study->path);
+	if (study->trial.command[0] != NULL && asked)
+		return err_set(e, ERR_USAGE,
+		    "%s: start: --asked is for studies without trial.command",
+		    study->path);
+	return 0;
+}
+
 static int
 start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
     struct err *e)
 {
 	const struct study *study = found->study;
-	bool said = cli->json || cli_has(cli, "quiet");
+	bool asked = cli_has(cli, "asked");
+	bool said = cli->json || cli_has(cli, "quiet") || asked;
 	struct plugins plugins;
 	int rc = 0;
 	size_t i;
 
-	if (study->trial.command[0] == NULL)
-		return err_set(e, ERR_USAGE,
-		    "%s: trial.command is missing: hpotune start "
-		    "requires it, hpotune ask and tell do not",
-		    study->path);
+	if (command_check(study, asked, e) != 0)
+		return -1;
 	if (warm_check(found, e) != 0 || plugins_read(&plugins, study, e) != 0)
 		return -1;
 	rc = suggest_check(&plugins, study, e);
-	if (rc == 0)
+	if (rc == 0 && !asked)
 		rc = programs_check(found, &plugins, trials, e);
 	for (i = 0; i < plugins.n_backends && !said && rc == 0; i++) {
 		said = plugins.backends[i].launcher->worst_cost != NULL;
@@ -501,6 +455,24 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 	}
 	plugins_free(&plugins);
 	return rc;
+}
+
+/* --until-exit: the process with which the server ends, into env. */
+static int
+until_read(struct cli *cli, struct server_env *env, struct process_mark *mark,
+    struct err *e)
+{
+	int64_t pid;
+
+	if (cli_integer(cli, "until-exit", 1, INT32_MAX, 0, &pid, e) != 0)
+		return -1;
+	if (pid == 0)
+		return 0;
+	if (!process_mark_take(mark, pid, process_mark_namespace()))
+		return err_set(e, ERR_USAGE,
+		    "start: --until-exit: there is no process %" PRId64, pid);
+	env->until = mark;
+	return 0;
 }
 
 /* The command of this process as a JSON list; the caller frees it. */
@@ -524,15 +496,17 @@ own_command(void)
 }
 
 static int
-start_run(struct cli *cli)
+cmd_start_run(struct cli *cli)
 {
 	struct server_env env = { 0 };
+	struct process_mark until;
 	struct cli_study found;
 	struct err e = ERR_INIT;
 	int ready_fd = ready_fd_take(), status;
 	char *dir, *command;
 
 	if (env_options(cli, &env, &e) != 0 ||
+	    until_read(cli, &env, &until, &e) != 0 ||
 	    load_study_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
 	if (start_check(cli, &found, env.trials, &e) != 0) {
@@ -547,6 +521,7 @@ start_run(struct cli *cli)
 	env.state_dir = dir;
 	env.network_fs = cli_has(cli, "network-fs");
 	env.take_over = cli_has(cli, "take-over");
+	env.asked = cli_has(cli, "asked");
 	if (cli_has(cli, "detach"))
 		status = start_detached(cli, &found, &env, &e);
 	else
@@ -572,6 +547,9 @@ static const struct cli_option start_options[] = {
 	    "allow a state folder on a shared file system" },
 	{ "take-over", 0, NULL,
 	    "take the study over from the server of another machine" },
+	{ "asked", 0, NULL,
+	    "start no trial: answer the programs that ask for them" },
+	{ "until-exit", 0, "PID", "shut down when this process has ended" },
 	{ .name = NULL },
 };
 
@@ -582,5 +560,5 @@ const struct cli_command cmd_start = {
 	.options = start_options,
 	.max_operands = 1,
 	.json = true,
-	.run = start_run,
+	.run = cmd_start_run,
 };

@@ -1,6 +1,6 @@
 /*
- * hpotune tell and judge: send reports and ends of trials that another program
- * runs, and print the rules' decisions.
+ * hpotune tell: send reports and ends of trials that another program runs, and
+ * print the rules' decisions.
  */
 
 #include <errno.h>
@@ -23,7 +23,7 @@ enum {
 	BATCH_MOST = 32000 /* bytes of a request, which is limited to 64 KiB */
 };
 
-struct telling {
+struct tell_state {
 	struct ask_tell_client visit;
 	int64_t trial;
 	const char *end; /* "done", "stopped", "failed", or NULL */
@@ -33,51 +33,9 @@ struct telling {
 	bool stop; /* the answer is to stop */
 };
 
-static void
-answer_put_text(struct buf *out, const struct json *a)
-{
-	const char *verdict = json_string(json_get(a, "verdict"));
-	const char *why = json_string(json_get(a, "why"));
-	const char *rule = json_string(json_get(a, "rule"));
-
-	buf_puts(
-	    out, verdict != NULL ? verdict : json_string(json_get(a, "state")));
-	if (why == NULL || *why == '\0') {
-		buf_putc(out, '\n');
-		return;
-	}
-	buf_puts(out, ": ");
-	if (verdict != NULL && rule != NULL && strcmp(rule, "none") != 0)
-		buf_printf(out, "%s: ", rule);
-	text_put_harmless(out, why, strlen(why), TEXT_LINE);
-	buf_putc(out, '\n');
-}
-
-static int
-answer_print(
-    const struct cli *cli, const struct control_answer *a, struct err *e)
-{
-	struct buf out = { 0 };
-	struct json_doc *doc;
-
-	if (a->data == NULL)
-		return err_set(e, ERR_FILE, "the server's answer is empty");
-	if (cli->json) {
-		cli_print_json(a->data);
-		putchar('\n');
-		return 0;
-	}
-	if (json_parse(&doc, a->data, strlen(a->data), NULL, false, e) != 0)
-		return -1;
-	answer_put_text(&out, json_root(doc));
-	json_free(doc);
-	(void)cli_print(&out);
-	return 0;
-}
-
 /* Send the collected lines, and the end if given. */
 static int
-send_lines(struct telling *t, bool strict, bool end, struct err *e)
+send_lines(struct tell_state *t, bool strict, bool end, struct err *e)
 {
 	struct buf params = { 0 };
 	struct json_writer w = { .out = &params, .spacing = JSON_SPACED };
@@ -94,6 +52,7 @@ send_lines(struct telling *t, bool strict, bool end, struct err *e)
 		json_writer_text(&w, "end", t->end);
 	if (end && t->why != NULL)
 		json_writer_text(&w, "why", t->why);
+	ask_tell_client_put_asker(&t->visit, &w);
 	json_writer_end(&w);
 	free(t->answer.data);
 	t->answer.data = NULL;
@@ -112,7 +71,7 @@ send_lines(struct telling *t, bool strict, bool end, struct err *e)
 }
 
 static void
-line_add(struct telling *t, const char *line)
+line_add(struct tell_state *t, const char *line)
 {
 	if (t->lines.len > 0)
 		buf_putc(&t->lines, ',');
@@ -130,7 +89,7 @@ line_may_report(const char *line)
 
 /* Lines that are not valid text cannot be reports. */
 static void
-line_clean(char *line, size_t len)
+cmd_tell_line_clean(char *line, size_t len)
 {
 	uint32_t code;
 	size_t at;
@@ -146,7 +105,7 @@ line_clean(char *line, size_t len)
 
 /* Take whole lines out of in; send them when there are many. */
 static int
-lines_take(struct telling *t, struct buf *in, struct err *e)
+lines_take(struct tell_state *t, struct buf *in, struct err *e)
 {
 	size_t at = 0, len;
 	char *line, *end;
@@ -159,7 +118,7 @@ lines_take(struct telling *t, struct buf *in, struct err *e)
 			break;
 		len = (size_t)(end - line);
 		*end = '\0';
-		line_clean(line, len);
+		cmd_tell_line_clean(line, len);
 		if (line_may_report(line))
 			line_add(t, line);
 		if (t->lines.len >= BATCH_MOST)
@@ -175,7 +134,7 @@ lines_take(struct telling *t, struct buf *in, struct err *e)
 
 /* Send reports from standard input as they arrive, until its end or a stop. */
 static int
-tell_stream(struct telling *t, struct err *e)
+tell_stream(struct tell_state *t, struct err *e)
 {
 	struct buf in = { 0 };
 	char chunk[65536];
@@ -212,7 +171,7 @@ tell_stream(struct telling *t, struct err *e)
 
 /* NAME=VALUE …: one report. */
 static int
-tell_words(struct telling *t, const struct cli *cli, struct err *e)
+tell_words(struct tell_state *t, const struct cli *cli, struct err *e)
 {
 	struct buf line = { 0 };
 	int i;
@@ -236,11 +195,12 @@ tell_words(struct telling *t, const struct cli *cli, struct err *e)
 	return send_lines(t, true, true, e);
 }
 
-/* Which of the three switches was given. */
+/* Which of the switches was given. */
 static int
-end_read(struct telling *t, const struct cli *cli, struct err *e)
+cmd_tell_end_read(struct tell_state *t, const struct cli *cli, struct err *e)
 {
-	static const char *const ends[] = { "done", "stopped", "failed" };
+	static const char *const ends[] = { "done", "stopped", "failed",
+		"crashed", "interrupted" };
 	size_t i;
 
 	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -253,14 +213,15 @@ end_read(struct telling *t, const struct cli *cli, struct err *e)
 		t->end = ends[i];
 	}
 	t->why = cli_value(cli, "why");
-	if (t->why != NULL && (t->end == NULL || strcmp(t->end, "done") == 0))
-		return err_set(
-		    e, ERR_USAGE, "tell: --why requires --stopped or --failed");
+	if (t->why != NULL && (t->end == NULL || strcmp(t->end, "done") == 0 ||
+				  strcmp(t->end, "interrupted") == 0))
+		return err_set(e, ERR_USAGE,
+		    "tell: --why requires --stopped, --failed or --crashed");
 	return 0;
 }
 
 static int
-tell(struct telling *t, const struct cli *cli, struct err *e)
+tell_operands(struct tell_state *t, const struct cli *cli, struct err *e)
 {
 	if (cli->n_operands == 0)
 		return err_set(e, ERR_USAGE,
@@ -268,7 +229,7 @@ tell(struct telling *t, const struct cli *cli, struct err *e)
 		    cli->command->args);
 	if (cli_read_integer(cli->operands[0], "tell: trial", 1, INT64_MAX,
 		&t->trial, e) != 0 ||
-	    end_read(t, cli, e) != 0)
+	    cmd_tell_end_read(t, cli, e) != 0)
 		return -1;
 	if (cli->n_operands == 2 && strcmp(cli->operands[1], "-") == 0)
 		return tell_stream(t, e);
@@ -278,40 +239,18 @@ tell(struct telling *t, const struct cli *cli, struct err *e)
 static int
 tell_run(struct cli *cli)
 {
-	struct telling t = { 0 };
+	struct tell_state t = { 0 };
 	struct err e = ERR_INIT;
 	int rc;
 
 	if (ask_tell_client_open(&t.visit, cli, NULL, false, &e) != 0)
 		return cli_fail(&e);
-	rc = tell(&t, cli, &e);
+	rc = tell_operands(&t, cli, &e);
 	if (rc == 0)
-		rc = answer_print(cli, &t.answer, &e);
+		rc = ask_tell_client_print(cli, &t.answer, &e);
 	free(t.answer.data);
 	buf_free(&t.lines);
 	ask_tell_client_close(&t.visit);
-	return rc == 0 ? CLI_DONE : cli_fail(&e);
-}
-
-static int
-judge_run(struct cli *cli)
-{
-	struct control_answer answer = { 0 };
-	struct err e = ERR_INIT;
-	struct ask_tell_client v;
-	int64_t trial;
-	int rc;
-
-	if (ask_tell_client_open(&v, cli, NULL, false, &e) != 0)
-		return cli_fail(&e);
-	rc = cli_trial_operand(cli, &trial, &e);
-	if (rc == 0)
-		rc = ask_tell_client_call(
-		    &v, TUNER_JUDGE, trial, "{}", &answer, &e);
-	if (rc == 0)
-		rc = answer_print(cli, &answer, &e);
-	free(answer.data);
-	ask_tell_client_close(&v);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }
 
@@ -319,7 +258,9 @@ static const struct cli_option tell_options[] = {
 	{ "done", 0, NULL, "it has completed: its reports are its result" },
 	{ "stopped", 0, NULL, "it was stopped before its end" },
 	{ "failed", 0, NULL, "it has failed" },
-	{ "why", 0, "TEXT", "reason for --stopped or --failed" },
+	{ "crashed", 0, NULL, "it has failed, and may be retried" },
+	{ "interrupted", 0, NULL, "it is given back, to be asked for again" },
+	{ "why", 0, "TEXT", "reason for --stopped, --failed or --crashed" },
 	{ .name = NULL },
 };
 
@@ -332,14 +273,4 @@ const struct cli_command cmd_tell = {
 	.max_operands = -1,
 	.json = true,
 	.run = tell_run,
-};
-
-const struct cli_command cmd_judge = {
-	.name = "judge",
-	.args = "[STUDY] TRIAL",
-	.about = "what the rules decide about a trial now",
-	.min_operands = 1,
-	.max_operands = 2,
-	.json = true,
-	.run = judge_run,
 };

@@ -45,7 +45,7 @@ enum {
 
 /* Set an error for a value that is not in names, which ends with NULL. */
 static int
-name_unknown(const char *option, const char *value, const char *noun,
+cmd_trials_name_unknown(const char *option, const char *value, const char *noun,
     const char *const *names, struct err *e)
 {
 	const char *near = text_nearest(value, names);
@@ -80,7 +80,8 @@ states_put(struct buf *sql, const char *list, struct err *e)
 		len = strcspn(list, ",");
 		(void)snprintf(word, sizeof word, "%.*s", (int)len, list);
 		if (!trial_state_parse(word, &state))
-			return name_unknown("--state", word, "state", names, e);
+			return cmd_trials_name_unknown(
+			    "--state", word, "state", names, e);
 		buf_printf(sql, "'%s'", word);
 		if (list[len] == '\0')
 			break;
@@ -111,7 +112,7 @@ order_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
 		return 0;
 	}
 	names[i] = NULL;
-	return name_unknown("--sort", name, "column", names, e);
+	return cmd_trials_name_unknown("--sort", name, "column", names, e);
 }
 
 /* AND …: those with this tag, which may hold any character. */
@@ -224,7 +225,7 @@ select_put(struct buf *sql, const struct objectives *aims, const char *where)
 }
 
 static void
-columns_put(struct table *table, const struct objectives *aims)
+cmd_trials_columns_put(struct table *table, const struct objectives *aims)
 {
 	size_t i;
 
@@ -284,7 +285,7 @@ rows_add(const struct cli *cli, struct table *table, struct store *store,
 
 /* A long table is read twice: once for the widths of its columns. */
 static int
-table_print(const struct cli *cli, struct store *store,
+cmd_trials_table_print(const struct cli *cli, struct store *store,
     const struct objectives *aims, const char *where, struct err *e)
 {
 	struct buf sql = { 0 };
@@ -292,7 +293,7 @@ table_print(const struct cli *cli, struct store *store,
 	size_t parts;
 	int rc;
 
-	columns_put(table, aims);
+	cmd_trials_columns_put(table, aims);
 	select_put(&sql, aims, where);
 	rc = rows_add(cli, table, store, buf_str(&sql), false, &parts, e);
 	if (rc == 0 && parts > 0) {
@@ -309,7 +310,7 @@ table_print(const struct cli *cli, struct store *store,
 
 /* With several aims, the results in all of them. */
 static int
-json_print(struct store *store, const struct objectives *aims,
+cmd_trials_json_print(struct store *store, const struct objectives *aims,
     const char *where, struct err *e)
 {
 	static const char *const outcomes =
@@ -367,9 +368,10 @@ trials_run(struct cli *cli)
 	    query_put(&sql, cli, study.maximize, &e) != 0)
 		goto out;
 	if (cli->json)
-		rc = json_print(store, &aims, buf_str(&sql), &e);
+		rc = cmd_trials_json_print(store, &aims, buf_str(&sql), &e);
 	else
-		rc = table_print(cli, store, &aims, buf_str(&sql), &e);
+		rc = cmd_trials_table_print(
+		    cli, store, &aims, buf_str(&sql), &e);
 out:
 	store_rollback(store);
 	objectives_fini(&aims);

@@ -19,8 +19,8 @@
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
-#include "src/cli/one-trial.h"
-#include "src/cli/read-log.h"
+#include "src/cli/check/one-trial.h"
+#include "src/cli/check/read-log.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -52,7 +52,7 @@ try {
 };
 
 static int
-folder_make(struct try *t, struct err *e)
+try_folder_make(struct try *t, struct err *e)
 {
 	if (one_trial_folder_make(&t->folder, t->study->name, "try", e) != 0)
 		return -1;
@@ -166,7 +166,7 @@ recorded_put(struct try *t, struct store *store, struct buf *out, struct err *e)
 }
 
 static void
-on_display(void *arg, struct store *store, const char *trouble)
+try_on_display(void *arg, struct store *store, const char *trouble)
 {
 	struct try *t = arg;
 	struct buf out = { 0 };
@@ -273,7 +273,7 @@ try_run(struct try *t, struct err *e)
 		.temporary = true,
 		.trials = 1,
 		.parallel = 1,
-		.display = on_display,
+		.display = try_on_display,
 		.arg = t };
 	enum server_end end;
 
@@ -318,7 +318,7 @@ try_command(struct cli *cli)
 	t->cli = cli;
 	t->study = found.study;
 	if (study_prepare(cli, found.study, &e) == 0 &&
-	    folder_make(t, &e) == 0 &&
+	    try_folder_make(t, &e) == 0 &&
 	    read_log_new(&t->reader, found.study, &e) == 0)
 		status = try_run(t, &e);
 	try_fini(t);

@@ -71,8 +71,7 @@ socket_choose(char **path, struct cli *cli, struct err *e)
 	if (cli->n_operands == 1 && !is_folder(place)) {
 		if (cli_find_named(&found, place, e) != 0)
 			return -1;
-		dir = xasprintf("%.*s.d",
-		    (int)(strlen(found.db) - strlen(".db")), found.db);
+		dir = cli_state_dir(found.db);
 		cli_study_fini(&found);
 		if (is_folder(dir)) {
 			*path = xasprintf("%s/web", dir);
@@ -99,7 +98,7 @@ address_print(const struct web_start *start, int port, const char *token)
 		(void)snprintf(host, sizeof host, "HOST");
 	host[sizeof host - 1] = '\0';
 	if (o->socket == NULL)
-		cli_print_line("web: http://%s%s%s:%d/#%s\n",
+		cli_print_line("web: http://%s%s%s:%d/%s/\n",
 		    strcmp(shown, "::1") == 0 ? "[" : "", shown,
 		    strcmp(shown, "::1") == 0 ? "]" : "", port, token);
 	else {
@@ -130,7 +129,7 @@ is_same_file(int a, int b)
  * stdout, which is closed then; its log, our stderr, gets it as well.
  */
 static void
-on_ready(void *arg, int port, const char *token)
+cmd_web_on_ready(void *arg, int port, const char *token)
 {
 	const struct web_start *start = arg;
 	int waits;
@@ -139,7 +138,10 @@ on_ready(void *arg, int port, const char *token)
 	if (start->options.until_fd == -1 ||
 	    is_same_file(STDOUT_FILENO, STDERR_FILENO))
 		return;
-	/* It reads to the end, which comes when the log has the address. */
+	/*
+	 * Who reads our standard output reads to its end, which must not come
+	 * before the log has the address.
+	 */
 	waits = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 	if (dup2(STDERR_FILENO, STDOUT_FILENO) != -1)
 		address_print(start, port, token);
@@ -184,7 +186,7 @@ web_run(struct cli *cli)
 {
 	static char here[] = ".";
 	char *no_places[] = { here, NULL };
-	struct web_start start = { .options = { .ready = on_ready } };
+	struct web_start start = { .options = { .ready = cmd_web_on_ready } };
 	struct err e = ERR_INIT;
 	int rc;
 

@@ -9,7 +9,7 @@
 
 /* Quote where needed, and an empty text: unquoted it would be NULL. */
 static void
-text_put(struct buf *out, const char *text, bool spreadsheet)
+export_csv_text_put(struct buf *out, const char *text, bool spreadsheet)
 {
 	/* Characters that make spreadsheets compute; OWASP, CSV injection. */
 	bool mark =
@@ -31,20 +31,21 @@ text_put(struct buf *out, const char *text, bool spreadsheet)
 }
 
 static void
-head_put(struct export *x, const struct store_rows *rows)
+export_csv_head_put(struct export *x, const struct store_rows *rows)
 {
 	int col;
 
 	for (col = 0; col < store_rows_columns(rows); col++) {
 		if (col > 0)
 			buf_putc(&x->text, ',');
-		text_put(&x->text, store_rows_name(rows, col), x->spreadsheet);
+		export_csv_text_put(
+		    &x->text, store_rows_name(rows, col), x->spreadsheet);
 	}
 	buf_putc(&x->text, '\n');
 }
 
 static void
-row_put(struct export *x, const struct store_rows *rows)
+export_csv_row_put(struct export *x, const struct store_rows *rows)
 {
 	int col;
 
@@ -56,8 +57,8 @@ row_put(struct export *x, const struct store_rows *rows)
 		if (store_rows_is_number(rows, col))
 			rows_put_digits(&x->text, rows, col);
 		else
-			text_put(&x->text, store_rows_text(rows, col),
-			    x->spreadsheet);
+			export_csv_text_put(&x->text,
+			    store_rows_text(rows, col), x->spreadsheet);
 	}
 	buf_putc(&x->text, '\n');
 }
@@ -69,14 +70,15 @@ export_csv(struct export *x, struct err *e)
 	struct buf sql = { 0 };
 	int rc;
 
-	export_put_select(&sql, x->table != NULL ? x->table : "results");
+	export_put_select(
+	    &sql, x->store, x->table != NULL ? x->table : "results");
 	rc = store_rows_open(&rows, x->store, buf_str(&sql), NULL, e);
 	buf_free(&sql);
 	if (rc == -1)
 		return -1;
-	head_put(x, rows);
+	export_csv_head_put(x, rows);
 	while ((rc = store_rows_next(rows, e)) == 1) {
-		row_put(x, rows);
+		export_csv_row_put(x, rows);
 		if ((rc = export_flush(x, e)) == -1)
 			break;
 	}

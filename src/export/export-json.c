@@ -55,8 +55,8 @@ cursors_open(struct rows_cursor *cursors, struct store *store, struct err *e)
 
 /* The rows of one trial, which come next. */
 static int
-section_put(struct json_writer *w, const char *key, struct rows_cursor *c,
-    int64_t trial, struct err *e)
+export_json_section_put(struct json_writer *w, const char *key,
+    struct rows_cursor *c, int64_t trial, struct err *e)
 {
 	json_writer_line(w);
 	json_writer_array(w, key);
@@ -72,7 +72,7 @@ section_put(struct json_writer *w, const char *key, struct rows_cursor *c,
 }
 
 static int
-trial_put(struct export *x, struct json_writer *w,
+export_json_trial_put(struct export *x, struct json_writer *w,
     const struct store_rows *trial, struct rows_cursor *cursors, struct err *e)
 {
 	size_t i;
@@ -81,7 +81,7 @@ trial_put(struct export *x, struct json_writer *w,
 	json_writer_object(w, NULL);
 	rows_put_members(w, trial, 0);
 	for (i = 0; i < N_SECTIONS; i++)
-		if (section_put(w, sections[i].key, &cursors[i],
+		if (export_json_section_put(w, sections[i].key, &cursors[i],
 			store_rows_int(trial, 0), e) != 0)
 			return -1;
 	json_writer_end(w);
@@ -89,7 +89,7 @@ trial_put(struct export *x, struct json_writer *w,
 }
 
 static int
-trials_put(struct export *x, struct json_writer *w, struct err *e)
+export_json_trials_put(struct export *x, struct json_writer *w, struct err *e)
 {
 	struct rows_cursor cursors[N_SECTIONS] = { { 0 } };
 	struct store_rows *trials = NULL;
@@ -99,20 +99,20 @@ trials_put(struct export *x, struct json_writer *w, struct err *e)
 	if (rc == 0)
 		rc = store_rows_open(&trials, x->store, trials_sql, NULL, e);
 	while (rc == 0 && (rc = store_rows_next(trials, e)) == 1)
-		rc = trial_put(x, w, trials, cursors, e);
+		rc = export_json_trial_put(x, w, trials, cursors, e);
 	store_rows_close(trials);
 	cursors_close(cursors);
 	return rc;
 }
 
 static int
-table_put(struct export *x, struct json_writer *w, struct err *e)
+export_json_table_put(struct export *x, struct json_writer *w, struct err *e)
 {
 	struct store_rows *rows;
 	struct buf sql = { 0 };
 	int rc;
 
-	export_put_select(&sql, x->table);
+	export_put_select(&sql, x->store, x->table);
 	rc = store_rows_open(&rows, x->store, buf_str(&sql), NULL, e);
 	buf_free(&sql);
 	if (rc == -1)
@@ -140,14 +140,14 @@ export_json(struct export *x, struct err *e)
 	struct json_writer w = { .out = &x->text };
 
 	if (x->table != NULL)
-		return table_put(x, &w, e);
+		return export_json_table_put(x, &w, e);
 	json_writer_object(&w, NULL);
 	if (rows_put_json(json_writer_value(&w, "study"), x->store, study, NULL,
 		true, e) != 0)
 		return -1;
 	json_writer_line(&w);
 	json_writer_array(&w, "trials");
-	if (trials_put(x, &w, e) != 0)
+	if (export_json_trials_put(x, &w, e) != 0)
 		return -1;
 	json_writer_end(&w);
 	json_writer_end(&w);

@@ -13,186 +13,17 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http/http.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
-#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/export/export-mlflow.h"
+#include "src/export/mlflow-call.h"
+#include "src/export/mlflow-runs.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 /* Limits of log-batch, and of a value. */
 enum { METRICS_MOST = 1000, PARAMS_MOST = 100, VALUE_MOST = 6000 };
-
-/* ---- one request at a time: the loop runs until its answer is there ----- */
-
-struct mlflow_call {
-	struct loop *loop;
-	struct http *http;
-	struct loop_timer *timer;
-	char *url; /* without a slash at its end */
-	char *authorization; /* a header, or NULL */
-	/* The answer to the last request. */
-	int status;
-	struct buf body;
-	char *error;
-};
-
-static void
-on_turn(void *arg)
-{
-	(void)arg;
-}
-
-static void
-on_time(void *arg)
-{
-	loop_stop(arg);
-}
-
-static void
-mlflow_call_close(struct mlflow_call *c)
-{
-	if (c == NULL)
-		return;
-	if (c->timer != NULL)
-		loop_timer_free(c->timer);
-	if (c->http != NULL)
-		http_close(c->http);
-	if (c->loop != NULL)
-		loop_close(c->loop);
-	buf_free(&c->body);
-	free(c->error);
-	free(c->authorization);
-	free(c->url);
-	free(c);
-}
-
-static int
-mlflow_call_open(
-    struct mlflow_call **out, const char *url, const char *token, struct err *e)
-{
-	struct mlflow_call *c = xcalloc(1, sizeof *c);
-	size_t n = strlen(url);
-
-	while (n > 0 && url[n - 1] == '/')
-		n--;
-	c->url = xasprintf("%.*s", (int)n, url);
-	if (token != NULL)
-		c->authorization = xasprintf("Authorization: Bearer %s", token);
-	if (loop_open(&c->loop, LOOP_REAL, e) == 0 &&
-	    http_open(&c->http, c->loop, NULL, e) == 0) {
-		c->timer = loop_timer_new(c->loop, on_time, c->loop);
-		*out = c;
-		return 0;
-	}
-	mlflow_call_close(c);
-	return -1;
-}
-
-/* Let time pass. */
-static void
-mlflow_call_wait(struct mlflow_call *c, int64_t ms)
-{
-	loop_timer_set(c->timer, ms);
-	loop_run(c->loop, on_turn, NULL);
-}
-
-static void
-on_answer(void *arg, const struct http_answer *a)
-{
-	struct mlflow_call *c = arg;
-
-	c->status = a->status;
-	buf_clear(&c->body);
-	buf_add(&c->body, a->body, a->len);
-	free(c->error);
-	c->error = xstrdup(a->error);
-	loop_stop(c->loop);
-}
-
-/* What a refusal says of itself. */
-static int
-refused(struct mlflow_call *c, const char *path, struct err *e)
-{
-	struct json_doc *doc = NULL;
-	const char *text, *code;
-	int rc;
-
-	if (json_parse(
-		&doc, buf_str(&c->body), c->body.len, NULL, false, NULL) != 0)
-		return err_set(e, ERR_REMOTE,
-		    "%s: %s: HTTP status %d: is this an MLflow server?", c->url,
-		    path, c->status);
-	text = json_string(json_get(json_root(doc), "message"));
-	code = json_string(json_get(json_root(doc), "error_code"));
-	if (code != NULL && strcmp(code, "RESOURCE_DOES_NOT_EXIST") == 0)
-		rc = 1;
-	else
-		rc = err_set(e, ERR_REMOTE, "%s: %s: HTTP status %d: %.200s",
-		    c->url, path, c->status, text != NULL ? text : "");
-	json_free(doc);
-	return rc;
-}
-
-/*
- * Call METHOD api/2.0/mlflow/PATH, with a JSON body or NULL.  0 with *answer,
- * which the caller frees (NULL: it is not wanted); 1: RESOURCE_DOES_NOT_EXIST;
- * -1: ERR_REMOTE.
- */
-static int
-mlflow_call(struct mlflow_call *c, const char *method, const char *path,
-    const struct buf *body, struct json_doc **answer, struct err *e)
-{
-	const char *headers[3] = { "Content-Type: application/json",
-		c->authorization, NULL };
-	char *url = xasprintf("%s/api/2.0/mlflow/%s", c->url, path);
-	struct http_send send = {
-		.method = method,
-		.url = url,
-		.headers = headers,
-		.body = body != NULL ? buf_str(body) : NULL,
-		.body_len = body != NULL ? body->len : 0,
-		.plain = true,
-	};
-
-	http_start(c->http, &send, on_answer, c);
-	loop_run(c->loop, on_turn, NULL);
-	free(url);
-	if (c->status == 0)
-		return err_set(e, ERR_REMOTE, "%s: %s", c->url, c->error);
-	if (c->status != 200)
-		return refused(c, path, e);
-	if (answer == NULL)
-		return 0;
-	if (json_parse(
-		answer, buf_str(&c->body), c->body.len, NULL, false, e) == 0)
-		return 0;
-	e->kind = ERR_REMOTE;
-	return err_add(e, "%s: %s", c->url, path);
-}
-
-/* ---- runs --------------------------------------------------------------- */
-
-struct run {
-	int64_t trial;
-	char *id; /* there */
-	char *state; /* ours, when it was last sent; "" = none */
-	int64_t sent; /* seq of the last metric that was sent; -1 = none */
-	bool params; /* they were sent */
-};
-
-struct mlflow {
-	struct store *store;
-	struct mlflow_call *call;
-	char *experiment; /* id; NULL = not looked up yet */
-	char *study; /* NAME-ID, the value of a tag */
-	char *name;
-	struct run *runs; /* ascending by trial */
-	size_t n_runs, cap_runs;
-	int64_t changed;
-};
 
 int
 export_mlflow_open(struct mlflow **out, struct store *store, const char *url,
@@ -250,164 +81,6 @@ export_mlflow_changed(const struct mlflow *m)
 	return m->changed;
 }
 
-/* ---- what is there --------------------------------------------------------- */
-
-/* A text of an answer, at a.b; the caller frees it. */
-static int
-answer_text(char **out, struct json_doc *doc, const char *a, const char *b,
-    struct err *e)
-{
-	const struct json *j = json_get(json_root(doc), a);
-	const char *text = json_string(b != NULL ? json_get(j, b) : j);
-
-	if (text != NULL)
-		*out = xstrdup(text);
-	json_free(doc);
-	return text != NULL
-		   ? 0
-		   : err_set(e, ERR_REMOTE, "the answer of MLflow has no %s",
-			 b != NULL ? b : a);
-}
-
-static int
-experiment_find(struct mlflow *m, struct err *e)
-{
-	struct buf path = { 0 }, body = { 0 };
-	struct json_writer w = { .out = &body };
-	struct json_doc *doc = NULL;
-	int rc;
-
-	buf_puts(&path, "experiments/get-by-name?experiment_name=");
-	http_put_encoded(&path, m->name, strlen(m->name), false);
-	rc = mlflow_call(m->call, "GET", buf_str(&path), NULL, &doc, e);
-	if (rc == 0)
-		rc = answer_text(
-		    &m->experiment, doc, "experiment", "experiment_id", e);
-	else if (rc == 1) {
-		json_writer_object(&w, NULL);
-		json_writer_text(&w, "name", m->name);
-		json_writer_end(&w);
-		rc = mlflow_call(
-		    m->call, "POST", "experiments/create", &body, &doc, e);
-		if (rc == 1)
-			rc = err_set(e, ERR_REMOTE,
-			    "MLflow does not create an experiment");
-		if (rc == 0)
-			rc = answer_text(
-			    &m->experiment, doc, "experiment_id", NULL, e);
-	}
-	buf_free(&path);
-	buf_free(&body);
-	return rc;
-}
-
-static struct run *
-run_find(struct mlflow *m, int64_t trial)
-{
-	size_t i;
-
-	for (i = m->n_runs; i > 0 && m->runs[i - 1].trial >= trial; i--)
-		if (m->runs[i - 1].trial == trial)
-			return &m->runs[i - 1];
-	return NULL;
-}
-
-/* A new one, in its place. */
-static struct run *
-run_add(struct mlflow *m, int64_t trial, const char *id, const char *state)
-{
-	size_t i;
-
-	XGROW(m->runs, m->n_runs, m->cap_runs);
-	for (i = m->n_runs++; i > 0 && m->runs[i - 1].trial > trial; i--)
-		m->runs[i] = m->runs[i - 1];
-	m->runs[i] = (struct run){
-		.trial = trial,
-		.id = xstrdup(id),
-		.state = xstrdup(state),
-		.sent = -1,
-	};
-	return &m->runs[i];
-}
-
-static const char *
-tag_of(const struct json *run, const char *key)
-{
-	const struct json *tag = json_get(json_get(run, "data"), "tags");
-	const char *name;
-
-	for (tag = json_first(tag); tag != NULL; tag = json_next(tag)) {
-		name = json_string(json_get(tag, "key"));
-		if (name != NULL && strcmp(name, key) == 0)
-			return json_string(json_get(tag, "value"));
-	}
-	return NULL;
-}
-
-static void
-runs_take(struct mlflow *m, const struct json *list)
-{
-	const struct json *run;
-	const char *trial, *state, *id;
-
-	for (run = json_first(list); run != NULL; run = json_next(run)) {
-		trial = tag_of(run, "hpotune.trial");
-		state = tag_of(run, "hpotune.state");
-		id = json_string(json_get(json_get(run, "info"), "run_id"));
-		if (trial != NULL && id != NULL &&
-		    run_find(m, strtoll(trial, NULL, 10)) == NULL)
-			(void)run_add(m, strtoll(trial, NULL, 10), id,
-			    state != NULL ? state : "");
-	}
-}
-
-/* The runs of this study, by pages. */
-static int
-runs_find(struct mlflow *m, struct err *e)
-{
-	char *filter = xasprintf("tags.`hpotune.study` = '%s'", m->study);
-	struct json_doc *doc = NULL;
-	struct buf body = { 0 };
-	const char *token;
-	char *next = NULL;
-	int rc;
-
-	do {
-		struct json_writer w = { .out = &body };
-
-		buf_clear(&body);
-		json_writer_object(&w, NULL);
-		json_writer_array(&w, "experiment_ids");
-		json_writer_text(&w, NULL, m->experiment);
-		json_writer_end(&w);
-		json_writer_text(&w, "filter", filter);
-		json_writer_integer(&w, "max_results", 1000);
-		if (next != NULL)
-			json_writer_text(&w, "page_token", next);
-		json_writer_end(&w);
-		free(next);
-		next = NULL;
-		rc =
-		    mlflow_call(m->call, "POST", "runs/search", &body, &doc, e);
-		if (rc != 0)
-			break;
-		runs_take(m, json_get(json_root(doc), "runs"));
-		token =
-		    json_string(json_get(json_root(doc), "next_page_token"));
-		if (token != NULL && *token != '\0')
-			next = xstrdup(token);
-		json_free(doc);
-	} while (next != NULL);
-	buf_free(&body);
-	free(filter);
-	return rc == 1 ? err_set(e, ERR_REMOTE,
-			     "MLflow has deleted the experiment %s: restore it",
-			     m->name)
-		       : rc;
-}
-
-/* ---- one trial -------------------------------------------------------------- */
-
 enum { COL_TRIAL, COL_STATE, COL_PARAMS, COL_STARTED, COL_ENDED };
 
 static const char trials_sql[] =
@@ -421,7 +94,7 @@ static const char metrics_sql[] =
     "ORDER BY m.seq LIMIT 1000";
 
 static const char *
-status_of(const char *state)
+mlflow_status_of(const char *state)
 {
 	if (strcmp(state, "completed") == 0 || strcmp(state, "stopped") == 0)
 		return "FINISHED";
@@ -441,14 +114,14 @@ put_tag(struct json_writer *w, const char *key, const char *value)
 	json_writer_end(w);
 }
 
-static struct run *
+static struct mlflow_run *
 run_create(struct mlflow *m, int64_t trial, int64_t started, struct err *e)
 {
 	char *name = xasprintf("trial-%" PRId64, trial);
 	struct buf body = { 0 };
 	struct json_writer w = { .out = &body };
 	struct json_doc *doc = NULL;
-	struct run *run = NULL;
+	struct mlflow_run *run = NULL;
 	char *id = NULL;
 	int rc;
 
@@ -476,7 +149,7 @@ run_create(struct mlflow *m, int64_t trial, int64_t started, struct err *e)
 		json_free(doc);
 	}
 	if (id != NULL)
-		run = run_add(m, trial, id, "");
+		run = mlflow_runs_add(m, trial, id);
 	free(id);
 	free(name);
 	buf_free(&body);
@@ -505,7 +178,7 @@ batch_send(struct mlflow *m, struct buf *body, struct err *e)
 }
 
 static void
-put_param(struct json_writer *w, const struct json *j)
+mlflow_put_param(struct json_writer *w, const struct json *j)
 {
 	struct buf text = { 0 };
 
@@ -524,7 +197,7 @@ put_param(struct json_writer *w, const struct json *j)
 
 static int
 params_send(
-    struct mlflow *m, struct run *run, const char *params, struct err *e)
+    struct mlflow *m, struct mlflow_run *run, const char *params, struct err *e)
 {
 	struct buf body = { 0 };
 	struct json_doc *doc;
@@ -541,7 +214,7 @@ params_send(
 		json_writer_text(&w, "run_id", run->id);
 		json_writer_array(&w, "params");
 		for (i = 0; i < PARAMS_MOST && j != NULL; i++, j = json_next(j))
-			put_param(&w, j);
+			mlflow_put_param(&w, j);
 		json_writer_end(&w);
 		json_writer_end(&w);
 		rc = batch_send(m, &body, e);
@@ -570,8 +243,8 @@ put_value(struct json_writer *w, double x)
  * seq of the last of them.
  */
 static int
-metrics_put(struct mlflow *m, const struct run *run, struct buf *body,
-    int64_t *last, struct err *e)
+mlflow_metrics_put(struct mlflow *m, const struct mlflow_run *run,
+    struct buf *body, int64_t *last, struct err *e)
 {
 	struct json_writer w = { .out = body };
 	char trial[24], after[24];
@@ -602,7 +275,7 @@ metrics_put(struct mlflow *m, const struct run *run, struct buf *body,
 }
 
 static int
-metrics_send(struct mlflow *m, struct run *run, struct err *e)
+metrics_send(struct mlflow *m, struct mlflow_run *run, struct err *e)
 {
 	struct buf body = { 0 };
 	int64_t last = -1;
@@ -610,7 +283,7 @@ metrics_send(struct mlflow *m, struct run *run, struct err *e)
 
 	do {
 		buf_clear(&body);
-		n = metrics_put(m, run, &body, &last, e);
+		n = mlflow_metrics_put(m, run, &body, &last, e);
 		if (n > 0)
 			rc = batch_send(m, &body, e);
 		if (n > 0 && rc == 0)
@@ -621,8 +294,8 @@ metrics_send(struct mlflow *m, struct run *run, struct err *e)
 }
 
 static int
-state_send(struct mlflow *m, struct run *run, const char *state, int64_t ended,
-    struct err *e)
+state_send(struct mlflow *m, struct mlflow_run *run, const char *state,
+    int64_t ended, struct err *e)
 {
 	struct buf body = { 0 };
 	struct json_writer w = { .out = &body };
@@ -630,7 +303,7 @@ state_send(struct mlflow *m, struct run *run, const char *state, int64_t ended,
 
 	json_writer_object(&w, NULL);
 	json_writer_text(&w, "run_id", run->id);
-	json_writer_text(&w, "status", status_of(state));
+	json_writer_text(&w, "status", mlflow_status_of(state));
 	if (ended > 0)
 		json_writer_integer(&w, "end_time", ended);
 	json_writer_end(&w);
@@ -664,8 +337,8 @@ struct trial {
 static int
 trial_send(struct mlflow *m, const struct trial *t, struct err *e)
 {
-	struct run *run = run_find(m, t->number);
-	bool ended = strcmp(status_of(t->state), "RUNNING") != 0;
+	struct mlflow_run *run = mlflow_runs_find(m, t->number);
+	bool ended = strcmp(mlflow_status_of(t->state), "RUNNING") != 0;
 	int64_t sent;
 
 	/* All of it is there. */
@@ -694,7 +367,7 @@ export_mlflow_pass(struct mlflow *m, struct err *e)
 	int rc = 0;
 
 	if (m->experiment == NULL &&
-	    (experiment_find(m, e) != 0 || runs_find(m, e) != 0))
+	    (mlflow_runs_experiment(m, e) != 0 || mlflow_runs_read(m, e) != 0))
 		return -1;
 	/* No transaction stays open while the server is waited for. */
 	if (store_rows_open(&rows, m->store, trials_sql, NULL, e) != 0)

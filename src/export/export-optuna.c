@@ -1,18 +1,16 @@
 /* Maps a study to an Optuna storage. */
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/common/trial-points.h"
 #include "src/export/export-optuna.h"
-#include "src/model/param.h"
+#include "src/export/optuna-distribution.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
@@ -20,99 +18,6 @@
 #include "src/server/status/rows.h"
 #include "src/store/optuna-db.h"
 #include "src/store/store.h"
-
-/* ---- distributions of Optuna (optuna/distributions.py, keys in its order)  */
-/* A Python float: always with a decimal point. */
-static void
-put_float(struct buf *b, double x)
-{
-	size_t from = b->len;
-
-	json_put_number(b, x);
-	if (strpbrk(b->data + from, ".eE") == NULL)
-		buf_puts(b, ".0");
-}
-
-static void
-put_choices(struct json_writer *w, const struct param *p)
-{
-	size_t i;
-
-	json_writer_array(w, "choices");
-	for (i = 0; i < p->n_values; i++)
-		param_value_put_json(json_writer_value(w, NULL), &p->values[i]);
-	json_writer_end(w);
-}
-
-/* The members of attributes, of a number. */
-static void
-put_range(struct json_writer *w, const struct param *p)
-{
-	bool log = p->scale == SCALE_LOG;
-	struct value top;
-
-	/* Of a step that does not divide the range the last one counts. */
-	param_decode(p, 1, &top);
-	if (p->type == PARAM_INT) {
-		json_writer_bool(w, "log", log);
-		buf_printf(
-		    json_writer_value(w, "step"), "%.0f", log ? 1 : p->step);
-		buf_printf(json_writer_value(w, "low"), "%.0f", p->min);
-		json_writer_integer(w, "high", top.integer);
-		return;
-	}
-	/* Optuna has no steps on a log scale. */
-	if (p->step > 0 && !log)
-		put_float(json_writer_value(w, "step"), p->step);
-	else
-		json_writer_null(w, "step");
-	put_float(json_writer_value(w, "low"), p->min);
-	put_float(
-	    json_writer_value(w, "high"), p->step > 0 ? top.real : p->max);
-	json_writer_bool(w, "log", log);
-}
-
-/*
- * The nearest Optuna distribution of a parameter, as JSON: linear for a
- * reverse-log scale, categorical for ordered choices and fixed values.
- */
-static void
-export_optuna_distribution(struct buf *b, const struct param *p)
-{
-	static const char *const names[] = {
-		[PARAM_FLOAT] = "FloatDistribution",
-		[PARAM_INT] = "IntDistribution",
-		[PARAM_CHOICE] = "CategoricalDistribution",
-		[PARAM_FIXED] = "CategoricalDistribution",
-	};
-	struct json_writer w = { .out = b, .spacing = JSON_SPACED };
-
-	json_writer_object(&w, NULL);
-	json_writer_text(&w, "name", names[p->type]);
-	json_writer_object(&w, "attributes");
-	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED)
-		put_choices(&w, p);
-	else
-		put_range(&w, p);
-	json_writer_end(&w);
-	json_writer_end(&w);
-}
-
-/* A value as Optuna stores it: the number, or the index of the choice. */
-static double
-export_optuna_value(const struct param *p, const struct value *v)
-{
-	size_t i;
-
-	if (p->type == PARAM_INT || p->type == PARAM_FLOAT)
-		return v->real;
-	for (i = 0; i + 1 < p->n_values; i++)
-		if (param_value_equal(&p->values[i], v))
-			break;
-	return (double)i;
-}
-
-/* ---- the database ------------------------------------------------------- */
 
 enum {
 	COL_TRIAL,
@@ -172,7 +77,7 @@ struct result {
  * a first attempt it becomes RUNNING, because it keeps its reports.
  */
 static enum optuna_state
-state_of(enum trial_state state, bool begun, bool has_values)
+export_optuna_state_of(enum trial_state state, bool begun, bool has_values)
 {
 	switch (state) {
 	case TRIAL_WAITING:
@@ -194,7 +99,8 @@ state_of(enum trial_state state, bool begun, bool has_values)
 }
 
 static int
-study_put(struct writer *w, const struct store_study *row, struct err *e)
+export_optuna_study_put(
+    struct writer *w, const struct store_study *row, struct err *e)
 {
 	struct buf names = { 0 };
 	size_t i;
@@ -226,7 +132,8 @@ study_put(struct writer *w, const struct store_study *row, struct err *e)
  * tried.
  */
 static int
-params_put(struct writer *w, const char *params, bool wish, struct err *e)
+export_optuna_params_put(
+    struct writer *w, const char *params, bool wish, struct err *e)
 {
 	const struct space *space = w->study->space;
 	struct json_doc *doc;
@@ -244,7 +151,7 @@ params_put(struct writer *w, const char *params, bool wish, struct err *e)
 	for (i = 0; i < space->n && rc == 0; i++)
 		if (w->values[i].kind != VALUE_NONE)
 			rc = optuna_db_add_param(w->to, space->params[i].name,
-			    export_optuna_value(
+			    optuna_distribution_value(
 				&space->params[i], &w->values[i]),
 			    w->distributions[i], e);
 	json_free(doc);
@@ -252,7 +159,8 @@ params_put(struct writer *w, const char *params, bool wish, struct err *e)
 }
 
 static int
-curve_put(struct writer *w, int64_t trial, double *last, struct err *e)
+export_optuna_curve_put(
+    struct writer *w, int64_t trial, double *last, struct err *e)
 {
 	struct store_rows *rows = w->curves.rows;
 
@@ -277,7 +185,7 @@ constraint_put(struct buf *b, double violation)
 
 /* With a single objective there are no outcomes: the value is the trial's. */
 static int
-result_read(struct writer *w, const struct store_rows *trial,
+export_optuna_result_read(struct writer *w, const struct store_rows *trial,
     struct result *result, struct err *e)
 {
 	struct store_rows *rows = w->outcomes.rows;
@@ -304,7 +212,7 @@ result_read(struct writer *w, const struct store_rows *trial,
 
 /* As in Optuna, the value of a pruned trial is its last report. */
 static int
-values_put(struct writer *w, enum optuna_state state,
+export_optuna_values_put(struct writer *w, enum optuna_state state,
     const struct result *result, struct err *e)
 {
 	size_t i;
@@ -323,7 +231,8 @@ values_put(struct writer *w, enum optuna_state state,
 }
 
 static int
-facts_put(struct writer *w, const struct store_rows *trial, struct err *e)
+export_optuna_facts_put(
+    struct writer *w, const struct store_rows *trial, struct err *e)
 {
 	struct buf json = { 0 };
 	int col, rc = 0;
@@ -356,7 +265,8 @@ has_values(const struct writer *w, const struct result *result)
 }
 
 static int
-trial_put(struct writer *w, const struct store_rows *row, struct err *e)
+export_optuna_trial_put(
+    struct writer *w, const struct store_rows *row, struct err *e)
 {
 	int64_t number = store_rows_int(row, COL_TRIAL);
 	enum trial_state state = TRIAL_FAILED;
@@ -366,10 +276,10 @@ trial_put(struct writer *w, const struct store_rows *row, struct err *e)
 	int rc;
 
 	(void)trial_state_parse(store_rows_text(row, COL_STATE), &state);
-	rc = result_read(w, row, &result, e);
+	rc = export_optuna_result_read(w, row, &result, e);
 	trial.number = number - 1;
-	trial.state = state_of(state, store_rows_int(row, COL_ATTEMPTS) > 0,
-	    has_values(w, &result));
+	trial.state = export_optuna_state_of(state,
+	    store_rows_int(row, COL_ATTEMPTS) > 0, has_values(w, &result));
 	wish = trial.state == OPTUNA_WAITING;
 	trial.started_us = wish ? 0 : store_rows_int(row, COL_STARTED);
 	trial.ended_us = wish || trial.state == OPTUNA_RUNNING
@@ -378,19 +288,20 @@ trial_put(struct writer *w, const struct store_rows *row, struct err *e)
 	if (rc == 0)
 		rc = optuna_db_add_trial(w->to, &trial, e);
 	if (rc == 0)
-		rc = params_put(w, store_rows_text(row, COL_PARAMS), wish, e);
+		rc = export_optuna_params_put(
+		    w, store_rows_text(row, COL_PARAMS), wish, e);
 	if (rc == 0)
-		rc = curve_put(w, number, &result.last, e);
+		rc = export_optuna_curve_put(w, number, &result.last, e);
 	if (rc == 0)
-		rc = values_put(w, trial.state, &result, e);
+		rc = export_optuna_values_put(w, trial.state, &result, e);
 	if (rc == 0)
-		rc = facts_put(w, row, e);
+		rc = export_optuna_facts_put(w, row, e);
 	buf_free(&result.constraints);
 	return rc;
 }
 
 static int
-trials_put(struct writer *w, struct err *e)
+export_optuna_trials_put(struct writer *w, struct err *e)
 {
 	struct store_rows *rows;
 	int rc;
@@ -400,7 +311,7 @@ trials_put(struct writer *w, struct err *e)
 	    store_rows_open(&rows, w->store, trials_sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		if ((rc = trial_put(w, rows, e)) == -1)
+		if ((rc = export_optuna_trial_put(w, rows, e)) == -1)
 			break;
 	store_rows_close(rows);
 	return rc;
@@ -416,7 +327,7 @@ distributions_make(struct writer *w)
 	w->values = xcalloc(space->n + 1, sizeof *w->values);
 	w->distributions = xcalloc(space->n + 1, sizeof *w->distributions);
 	for (i = 0; i < space->n; i++) {
-		export_optuna_distribution(&b, &space->params[i]);
+		optuna_distribution_of(&b, &space->params[i]);
 		w->distributions[i] = buf_take(&b);
 	}
 }
@@ -454,10 +365,10 @@ export_optuna(
 		rc = optuna_db_create(&w.to, path, name, row.name, e);
 	if (rc == 0) {
 		distributions_make(&w);
-		rc = study_put(&w, &row, e);
+		rc = export_optuna_study_put(&w, &row, e);
 	}
 	if (rc == 0)
-		rc = trials_put(&w, e);
+		rc = export_optuna_trials_put(&w, e);
 	if (rc == 0)
 		rc = optuna_db_commit(w.to, e);
 	writer_fini(&w);

@@ -4,236 +4,17 @@
  */
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/export/export-sagemaker.h"
 #include "src/import/import-study.h"
-#include "src/model/partial-setting.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/units.h"
-#include "src/model/when.h"
-
-/*
- * Write a value as SageMaker does; a text that would read as another value is
- * quoted.
- */
-static void
-export_sagemaker_put_value(struct buf *b, const struct value *v)
-{
-	struct json_doc *doc = NULL;
-	enum json_type type = JSON_NULL;
-
-	if (v->kind != VALUE_TEXT) {
-		param_value_put_json(b, v);
-		return;
-	}
-	if (json_parse(&doc, v->text, strlen(v->text), NULL, false, NULL) == 0)
-		type = json_type(json_root(doc));
-	if (type == JSON_STRING || type == JSON_NUMBER || type == JSON_BOOL)
-		json_put_string(b, v->text);
-	else
-		buf_puts(b, v->text);
-	json_free(doc);
-}
-
-/* ---- one definition for each algorithm ----------------------------------- */
-
-static bool
-export_is_algorithm(const struct json *backend)
-{
-	const char *word = json_string(json_get(backend, "container"));
-
-	return word != NULL && strcmp(word, "algorithm") == 0;
-}
-
-const struct json *
-export_algorithms(const struct json *backend)
-{
-	return export_is_algorithm(backend) ? json_get(backend, "algorithms")
-					    : NULL;
-}
-
-/* The index of the parameter that chooses the algorithm, or -1. */
-static int
-choice_of(const struct export_part *part)
-{
-	const char *name = json_string(json_get(part->backend, "algorithm"));
-
-	return part->algorithm != NULL && name != NULL
-		   ? space_find(part->study->space, name)
-		   : -1;
-}
-
-static bool
-is_text(const struct value *v, const char *text)
-{
-	return v->kind == VALUE_TEXT && strcmp(v->text, text) == 0;
-}
-
-/* Whether the study can choose this definition. */
-static bool
-export_part_is_chosen(const struct export_part *part)
-{
-	int choice = choice_of(part);
-	const struct param *p;
-	size_t i;
-
-	if (choice < 0)
-		return false;
-	p = &part->study->space->params[choice];
-	for (i = 0; i < p->n_values; i++)
-		if (is_text(&p->values[i], json_key(part->algorithm)))
-			return true;
-	return false;
-}
-
-/* Whether it may be active with the algorithm of this definition. */
-static bool
-is_active(const struct export_part *part, const struct param *p, int choice)
-{
-	const struct space *space = part->study->space;
-	const struct param *chooses = &space->params[choice];
-	struct value *fixed = xcalloc(space->n, sizeof *fixed);
-	bool active;
-	size_t i;
-
-	for (i = 0; i < chooses->n_values; i++)
-		if (is_text(&chooses->values[i], json_key(part->algorithm)))
-			fixed[choice] = chooses->values[i];
-	active =
-	    partial_setting_may_have(space, (size_t)(p - space->params), fixed);
-	free(fixed);
-	return active;
-}
-
-bool
-export_part_takes(
-    const struct export_part *part, const struct param *p, const char **name)
-{
-	const struct space *space = part->study->space;
-	const struct json *j;
-	int choice = choice_of(part);
-	size_t n;
-
-	*name = p->name;
-	if (part->algorithm == NULL)
-		return true;
-	if (choice >= 0 &&
-	    (p == &space->params[choice] || !is_active(part, p, choice)))
-		return false;
-	for (j = json_first(json_get(part->backend, "algorithms")); j != NULL;
-	     j = json_next(j)) {
-		n = strlen(json_key(j));
-		if (strncmp(p->name, json_key(j), n) != 0 ||
-		    p->name[n] != '.' || p->name[n + 1] == '\0')
-			continue;
-		*name = p->name + n + 1;
-		return j == part->algorithm;
-	}
-	return true;
-}
-
-bool
-export_part_has_condition(const struct export_part *part, const struct param *p)
-{
-	const struct when *w = p->when;
-
-	return w != NULL &&
-	       (w->n_parents != 1 || (int)w->parents[0] != choice_of(part));
-}
-
-static const char *
-export_part_image(const struct export_part *part)
-{
-	return json_string(
-	    json_get(part->algorithm != NULL ? part->algorithm : part->backend,
-		"image"));
-}
-
-static bool
-export_part_is_known(const struct export_part *part)
-{
-	const char *image = export_part_image(part);
-
-	return export_is_algorithm(part->backend) &&
-	       (import_is_built_in(image, "xgboost") ||
-		   import_is_built_in(image, "linear-learner"));
-}
-
-/* Whether AWS defines its metrics, so that no definition is allowed. */
-static const char *
-export_part_metric(const struct export_part *part)
-{
-	const char *own = part->algorithm != NULL
-			      ? json_string(json_get(part->algorithm, "metric"))
-			      : NULL;
-
-	return own != NULL ? own : part->study->metric;
-}
-
-void
-export_part_value_put(
-    struct buf *b, const struct export_part *part, const struct value *v)
-{
-	if (!export_is_algorithm(part->backend))
-		export_sagemaker_put_value(b, v);
-	else if (v->kind == VALUE_TEXT)
-		buf_puts(b, v->text);
-	else
-		param_value_put_json(b, v);
-}
-
-static void
-export_part_constants_put(struct import *im, const struct export_part *part)
-{
-	const struct json *j = json_get(part->algorithm, "hyperparameters");
-	struct buf text = { 0 };
-
-	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		buf_clear(&text);
-		if (json_string(j) != NULL)
-			buf_puts(&text, json_string(j));
-		else
-			json_write(&text, j);
-		import_text(im, 3, json_key(j), buf_str(&text));
-	}
-	buf_free(&text);
-}
-
-/*
- * A letter or digit, then letters, digits and hyphens, not ending in a hyphen.
- */
-static void
-export_part_name_put(
-    struct import *im, const struct export_part *part, size_t number)
-{
-	const char *value = json_key(part->algorithm), *p;
-	struct buf name = { 0 };
-
-	for (p = value; *p != '\0'; p++)
-		if (isalnum((unsigned char)*p) || (*p == '-' && name.len > 0))
-			buf_putc(&name, *p);
-	while (name.len > 0 && name.data[name.len - 1] == '-')
-		name.len--;
-	if (name.len != strlen(value) || name.len == 0) {
-		buf_printf(
-		    &name, "%s%zu", name.len > 0 ? "-" : "definition-", number);
-		buf_printf(im->notes,
-		    "backend.algorithms.%s: the definition is called %s\n",
-		    value, buf_str(&name));
-	}
-	import_text(im, 2, "DefinitionName", buf_str(&name));
-	buf_free(&name);
-}
-
-/* ---- the definition of a job --------------------------------------------- */
 
 enum {
 	DAY = 86400,
@@ -307,7 +88,7 @@ regex_put(struct json_writer *w, const char *metric)
 }
 
 static void
-metric_put(struct import *im, const char *name, const char *regex)
+export_job_metric_put(struct import *im, const char *name, const char *regex)
 {
 	struct json_writer w = import_object(im, 4, NULL);
 
@@ -321,7 +102,7 @@ metric_put(struct import *im, const char *name, const char *regex)
 
 /* The regular expressions of the job's metrics. */
 static void
-metrics_put(struct import *im, const struct export_part *part)
+export_job_metrics_put(struct import *im, const struct export_part *part)
 {
 	const struct study *study = part->study;
 	const struct study_trial *trial = &study->trial;
@@ -336,11 +117,12 @@ metrics_put(struct import *im, const struct export_part *part)
 	}
 	import_open(im, 3, "MetricDefinitions", '[');
 	for (i = 0; i < trial->n_metrics; i++) {
-		metric_put(im, trial->metrics[i].name, trial->metrics[i].regex);
+		export_job_metric_put(
+		    im, trial->metrics[i].name, trial->metrics[i].regex);
 		found |= strcmp(trial->metrics[i].name, study->metric) == 0;
 	}
 	if (!found)
-		metric_put(im, study->metric, NULL);
+		export_job_metric_put(im, study->metric, NULL);
 	import_close(im, 3, ']');
 }
 
@@ -352,12 +134,12 @@ algorithm_put(struct import *im, const struct export_part *part)
 	import_open(im, 2, "AlgorithmSpecification", '{');
 	import_text(im, 3, "TrainingImage", export_part_image(part));
 	import_text(im, 3, "TrainingInputMode", mode != NULL ? mode : "File");
-	metrics_put(im, part);
+	export_job_metrics_put(im, part);
 	import_close(im, 2, '}');
 }
 
 static void
-statics_put(struct import *im, const struct export_part *part)
+export_job_statics_put(struct import *im, const struct export_part *part)
 {
 	const struct space *space = part->study->space;
 	struct buf text = { 0 };
@@ -450,7 +232,7 @@ cluster_put(struct import *im, const struct json *backend)
 
 /* Several types, in the order of preference. */
 static void
-machines_put(struct import *im, const struct json *backend)
+export_job_machines_put(struct import *im, const struct json *backend)
 {
 	const struct json *type = json_get(backend, "instance_type"), *j;
 
@@ -513,7 +295,8 @@ terms_put(
 
 /* A word of a channel's block in AWS's spelling; nothing when not given. */
 static void
-word_put(struct import *im, int depth, const char *key, const struct json *j)
+export_job_word_put(
+    struct import *im, int depth, const char *key, const struct json *j)
 {
 	const char *text = json_string(j);
 
@@ -523,7 +306,7 @@ word_put(struct import *im, int depth, const char *key, const struct json *j)
 
 /* block: of the channel, or only its URI. */
 static void
-s3_put(struct import *im, const struct json *block)
+export_job_s3_put(struct import *im, const struct json *block)
 {
 	const char *uri = json_string(block);
 
@@ -531,13 +314,14 @@ s3_put(struct import *im, const struct json *block)
 	if (uri != NULL || json_get(block, "type") == NULL)
 		import_text(im, 6, "S3DataType", "S3Prefix");
 	else
-		word_put(im, 6, "S3DataType", json_get(block, "type"));
+		export_job_word_put(
+		    im, 6, "S3DataType", json_get(block, "type"));
 	import_text(im, 6, "S3Uri",
 	    uri != NULL ? uri : json_string(json_get(block, "s3")));
 	if (uri != NULL || json_get(block, "distribution") == NULL)
 		import_text(im, 6, "S3DataDistributionType", "FullyReplicated");
 	else
-		word_put(im, 6, "S3DataDistributionType",
+		export_job_word_put(im, 6, "S3DataDistributionType",
 		    json_get(block, "distribution"));
 	if (uri == NULL) {
 		import_copy(
@@ -574,12 +358,13 @@ inputs_put(struct import *im, const struct json *backend)
 		if (fs != NULL)
 			file_system_put(im, fs);
 		else
-			s3_put(im, j);
+			export_job_s3_put(im, j);
 		import_close(im, 4, '}');
 		import_copy(im, 4, "InputMode", json_get(j, "mode"));
 		import_copy(im, 4, "ContentType", json_get(j, "content_type"));
-		word_put(im, 4, "CompressionType", json_get(j, "compression"));
-		word_put(
+		export_job_word_put(
+		    im, 4, "CompressionType", json_get(j, "compression"));
+		export_job_word_put(
 		    im, 4, "RecordWrapperType", json_get(j, "record_wrapper"));
 		if ((seed = json_get(j, "shuffle_seed")) != NULL) {
 			import_open(im, 4, "ShuffleConfig", '{');
@@ -592,7 +377,7 @@ inputs_put(struct import *im, const struct json *backend)
 }
 
 static void
-places_put(struct import *im, const struct json *backend)
+export_job_places_put(struct import *im, const struct json *backend)
 {
 	const struct json *vpc = json_get(backend, "vpc");
 	const char *model = json_string(json_get(backend, "model"));
@@ -622,7 +407,7 @@ places_put(struct import *im, const struct json *backend)
 }
 
 static void
-env_put(struct import *im, const struct study_trial *t)
+export_job_env_put(struct import *im, const struct study_trial *t)
 {
 	const char *value;
 	char *name, *note;
@@ -650,7 +435,7 @@ env_put(struct import *im, const struct study_trial *t)
 
 /* Members of extra that a definition has, too; the others go to the notes. */
 static void
-extra_put(struct import *im, const struct json *backend)
+export_job_extra_put(struct import *im, const struct json *backend)
 {
 	static const char *const placed[] = { "EnableNetworkIsolation",
 		"EnableInterContainerTrafficEncryption", "RetryStrategy",
@@ -675,7 +460,7 @@ extra_put(struct import *im, const struct json *backend)
 
 /* Note the remaining keys of the block. */
 static void
-rest_note(struct import *im, const struct json *backend)
+export_job_rest_note(struct import *im, const struct json *backend)
 {
 	const struct json *j;
 	size_t i;
@@ -709,14 +494,14 @@ definition_put(struct import *im, const struct export_part *part, size_t number)
 		import_close(im, 2, '}');
 		export_ranges_put(im, part, "HyperParameterRanges");
 	}
-	statics_put(im, part);
+	export_job_statics_put(im, part);
 	algorithm_put(im, part);
 	import_text(im, 2, "RoleArn", json_string(json_get(backend, "role")));
 	inputs_put(im, backend);
-	places_put(im, backend);
-	machines_put(im, backend);
+	export_job_places_put(im, backend);
+	export_job_machines_put(im, backend);
 	terms_put(im, study, backend);
-	extra_put(im, backend);
+	export_job_extra_put(im, backend);
 	if (study->trial.retries > 0 && import_at(json_get(backend, "extra"),
 					    "RetryStrategy", NULL) == NULL) {
 		import_open(im, 2, "RetryStrategy", '{');
@@ -724,7 +509,7 @@ definition_put(struct import *im, const struct export_part *part, size_t number)
 		    (double)study->trial.retries);
 		import_close(im, 2, '}');
 	}
-	env_put(im, &study->trial);
+	export_job_env_put(im, &study->trial);
 	import_close(im, 1, '}');
 }
 
@@ -738,7 +523,7 @@ export_definitions_put(
 
 	if (j == NULL) {
 		definition_put(im, &part, 0);
-		rest_note(im, backend);
+		export_job_rest_note(im, backend);
 		return;
 	}
 	import_open(im, 1, "TrainingJobDefinitions", '[');
@@ -755,5 +540,5 @@ export_definitions_put(
 	}
 	im->shift = 0;
 	import_close(im, 1, ']');
-	rest_note(im, backend);
+	export_job_rest_note(im, backend);
 }

@@ -81,7 +81,7 @@ program_below_code(
 }
 
 static void
-put_text(struct import *im, const char *key, const char *text)
+export_script_put_text(struct import *im, const char *key, const char *text)
 {
 	struct buf json = { 0 };
 
@@ -91,7 +91,7 @@ put_text(struct import *im, const char *key, const char *text)
 }
 
 static void
-put_json(struct import *im, const char *key, const struct json *j)
+export_script_put_json(struct import *im, const char *key, const struct json *j)
 {
 	struct buf json = { 0 };
 
@@ -145,7 +145,7 @@ count_put(struct import *im, const struct study *study,
 
 /* The type of the group that trains, otherwise the first one. */
 static const char *
-type_of(const struct json *backend, const char *group)
+export_script_type_of(const struct json *backend, const char *group)
 {
 	const struct json *j = json_get(backend, "instance_type"), *k;
 	const char *name;
@@ -164,7 +164,7 @@ type_of(const struct json *backend, const char *group)
 }
 
 static void
-launcher_put(struct import *im, const struct study *study,
+export_script_launcher_put(struct import *im, const struct study *study,
     const struct json *backend, const struct import_launcher *l)
 {
 	const struct json *dist = json_get(backend, "distribution");
@@ -180,15 +180,16 @@ launcher_put(struct import *im, const struct study *study,
 	if (l->version > 0)
 		import_text(im, 3, IMPORT_HP_DDP, "false");
 	if (l->version > 0 && parameters != NULL)
-		put_json(im, IMPORT_HP_MODEL, parameters);
+		export_script_put_json(im, IMPORT_HP_MODEL, parameters);
 	else if (l->version > 0)
 		import_text(im, 3, IMPORT_HP_MODEL, "{}");
 	count_put(im, study, l, dist);
 	if (l->options != NULL)
-		put_text(im, l->options, options != NULL ? options : "");
-	if (l->typed && type_of(backend, group) != NULL)
-		put_text(
-		    im, "sagemaker_instance_type", type_of(backend, group));
+		export_script_put_text(
+		    im, l->options, options != NULL ? options : "");
+	if (l->typed && export_script_type_of(backend, group) != NULL)
+		export_script_put_text(im, "sagemaker_instance_type",
+		    export_script_type_of(backend, group));
 	if (group == NULL)
 		return;
 	list = xasprintf("[\"%s\"]", group);
@@ -213,7 +214,7 @@ export_sagemaker_put_script(
 				"image starts by itself");
 	} else {
 		below = program_below_code(study, program, backend);
-		put_text(im, "sagemaker_program", below);
+		export_script_put_text(im, "sagemaker_program", below);
 		free(below);
 		import_note(im,
 		    "trial.command: exported as sagemaker_program; set "
@@ -226,5 +227,5 @@ export_sagemaker_put_script(
 	(void)json_bool(import_at(dist, "torch_distributed", NULL), &torch);
 	l = import_script_launcher(word, (int)version, torch);
 	if (l != NULL)
-		launcher_put(im, study, backend, l);
+		export_script_launcher_put(im, study, backend, l);
 }

@@ -31,7 +31,8 @@ static const struct {
 };
 
 static void
-integer_put(struct import *im, int depth, const char *key, int64_t n)
+export_sagemaker_integer_put(
+    struct import *im, int depth, const char *key, int64_t n)
 {
 	import_key(im, depth, key);
 	buf_printf(&im->out, "%" PRId64, n);
@@ -74,7 +75,7 @@ strategy_of(const struct import *im, const struct study *study)
 }
 
 static void
-hyperband_put(struct import *im, const struct study *study)
+export_sagemaker_hyperband_put(struct import *im, const struct study *study)
 {
 	const struct json *block = study->stopping[0].block;
 	const struct json *min = import_at(block, "min_resource", NULL);
@@ -83,16 +84,18 @@ hyperband_put(struct import *im, const struct study *study)
 	import_open(im, 2, "StrategyConfig", '{');
 	import_open(im, 3, "HyperbandStrategyConfig", '{');
 	if (!import_number(im, 4, "MinResource", min))
-		integer_put(im, 4, "MinResource", 1);
+		export_sagemaker_integer_put(im, 4, "MinResource", 1);
 	if (!import_number(im, 4, "MaxResource", max) &&
 	    study->trial.max_steps > 0)
-		integer_put(im, 4, "MaxResource", study->trial.max_steps);
+		export_sagemaker_integer_put(
+		    im, 4, "MaxResource", study->trial.max_steps);
 	import_close(im, 3, '}');
 	import_close(im, 2, '}');
 }
 
 static void
-objective_put(struct import *im, const struct study *study, bool several)
+export_sagemaker_objective_put(
+    struct import *im, const struct study *study, bool several)
 {
 	/* With several definitions, each has its own. */
 	if (!several) {
@@ -109,7 +112,7 @@ objective_put(struct import *im, const struct study *study, bool several)
 }
 
 static void
-limits_put(struct import *im, const struct study *study,
+export_sagemaker_limits_put(struct import *im, const struct study *study,
     const struct json *backend, bool grid)
 {
 	const struct study_limits *limits = &study->limits;
@@ -117,22 +120,28 @@ limits_put(struct import *im, const struct study *study,
 	import_open(im, 2, "ResourceLimits", '{');
 	/* For a grid, SageMaker computes the number of jobs itself. */
 	if (limits->trials > 0 && !grid)
-		integer_put(im, 3, "MaxNumberOfTrainingJobs", limits->trials);
+		export_sagemaker_integer_put(
+		    im, 3, "MaxNumberOfTrainingJobs", limits->trials);
 	if (limits->parallel > 0)
-		integer_put(im, 3, "MaxParallelTrainingJobs", limits->parallel);
+		export_sagemaker_integer_put(
+		    im, 3, "MaxParallelTrainingJobs", limits->parallel);
 	else if (!import_number(im, 3, "MaxParallelTrainingJobs",
 		     json_get(backend, "parallel"))) {
-		integer_put(im, 3, "MaxParallelTrainingJobs", 1);
+		export_sagemaker_integer_put(
+		    im, 3, "MaxParallelTrainingJobs", 1);
 		import_note(im, "limits.parallel: not given: 1");
 	}
 	if (limits->wall_time_ms > 0)
-		integer_put(
+		export_sagemaker_integer_put(
 		    im, 3, "MaxRuntimeInSeconds", limits->wall_time_ms / 1000);
 	import_close(im, 2, '}');
 	if (limits->cost > 0)
 		import_note(im, "limits.cost: a tuning job has no such limit");
 	if (limits->failed_trials > 0)
 		import_note(im, "limits.failed_trials: a tuning job has none");
+	if (limits->completed > 0)
+		import_note(im,
+		    "limits.completed: a tuning job counts all training jobs");
 }
 
 static void
@@ -150,7 +159,8 @@ criteria_put(struct import *im, const struct study *study)
 	}
 	if (limits->no_improvement > 0) {
 		import_open(im, 3, "BestObjectiveNotImproving", '{');
-		integer_put(im, 4, "MaxNumberOfTrainingJobsNotImproving",
+		export_sagemaker_integer_put(im, 4,
+		    "MaxNumberOfTrainingJobsNotImproving",
 		    limits->no_improvement);
 		import_close(im, 3, '}');
 	}
@@ -166,7 +176,7 @@ criteria_put(struct import *im, const struct study *study)
 }
 
 static void
-stopping_put(struct import *im, const struct study *study)
+export_sagemaker_stopping_put(struct import *im, const struct study *study)
 {
 	const char *rule = study->stopping[0].name;
 	bool off = strcmp(rule, "none") == 0 || has_hyperband(study);
@@ -205,7 +215,7 @@ range_notes(
 }
 
 static void
-bound_put(
+export_sagemaker_bound_put(
     struct json_writer *w, const char *key, const struct param *p, double x)
 {
 	struct buf text = { 0 };
@@ -219,7 +229,7 @@ bound_put(
 }
 
 static void
-range_put(struct json_writer *w, const struct param *p)
+export_sagemaker_range_put(struct json_writer *w, const struct param *p)
 {
 	static const char *const scales[] = {
 		[SCALE_LINEAR] = "Linear",
@@ -227,14 +237,14 @@ range_put(struct json_writer *w, const struct param *p)
 		[SCALE_REVERSE_LOG] = "ReverseLogarithmic",
 	};
 
-	bound_put(w, "MinValue", p, p->min);
-	bound_put(w, "MaxValue", p, p->max);
+	export_sagemaker_bound_put(w, "MinValue", p, p->min);
+	export_sagemaker_bound_put(w, "MaxValue", p, p->max);
 	json_writer_text(w, "ScalingType", scales[p->scale]);
 }
 
 static void
-values_put(struct json_writer *w, const struct export_part *part,
-    const struct param *p)
+export_sagemaker_values_put(struct json_writer *w,
+    const struct export_part *part, const struct param *p)
 {
 	struct buf text = { 0 };
 	size_t i;
@@ -251,7 +261,7 @@ values_put(struct json_writer *w, const struct export_part *part,
 
 /* Write the parameters of one type; returns their number. */
 static size_t
-ranges_put(struct import *im, const struct export_part *part,
+export_sagemaker_ranges_put(struct import *im, const struct export_part *part,
     enum param_type type, const char *key)
 {
 	const struct space *space = part->study->space;
@@ -269,9 +279,9 @@ ranges_put(struct import *im, const struct export_part *part,
 		w = import_object(im, 4, NULL);
 		json_writer_text(&w, "Name", name);
 		if (type == PARAM_CHOICE)
-			values_put(&w, part, p);
+			export_sagemaker_values_put(&w, part, p);
 		else
-			range_put(&w, p);
+			export_sagemaker_range_put(&w, p);
 		json_writer_end(&w);
 		range_notes(im, part, p);
 	}
@@ -287,9 +297,12 @@ export_ranges_put(
 	size_t n;
 
 	import_open(im, 2, key, '{');
-	n = ranges_put(im, part, PARAM_FLOAT, "ContinuousParameterRanges");
-	n += ranges_put(im, part, PARAM_INT, "IntegerParameterRanges");
-	n += ranges_put(im, part, PARAM_CHOICE, "CategoricalParameterRanges");
+	n = export_sagemaker_ranges_put(
+	    im, part, PARAM_FLOAT, "ContinuousParameterRanges");
+	n += export_sagemaker_ranges_put(
+	    im, part, PARAM_INT, "IntegerParameterRanges");
+	n += export_sagemaker_ranges_put(
+	    im, part, PARAM_CHOICE, "CategoricalParameterRanges");
 	import_close(im, 2, '}');
 	if (n > RANGES_MAX)
 		buf_printf(im->notes,
@@ -308,15 +321,17 @@ config_put(
 	import_open(im, 1, "HyperParameterTuningJobConfig", '{');
 	import_text(im, 2, "Strategy", strategy);
 	if (has_hyperband(study))
-		hyperband_put(im, study);
-	objective_put(im, study, several);
-	limits_put(im, study, backend, strcmp(strategy, "Grid") == 0);
+		export_sagemaker_hyperband_put(im, study);
+	export_sagemaker_objective_put(im, study, several);
+	export_sagemaker_limits_put(
+	    im, study, backend, strcmp(strategy, "Grid") == 0);
 	if (!several)
 		export_ranges_put(im, &whole, "ParameterRanges");
-	stopping_put(im, study);
+	export_sagemaker_stopping_put(im, study);
 	criteria_put(im, study);
 	if (study->has_seed && study->seed <= INT32_MAX)
-		integer_put(im, 2, "RandomSeed", (int64_t)study->seed);
+		export_sagemaker_integer_put(
+		    im, 2, "RandomSeed", (int64_t)study->seed);
 	else if (study->has_seed)
 		import_note(im, "strategy.seed: left out: it is too large");
 	import_close(im, 1, '}');
@@ -341,7 +356,7 @@ backend_find(const struct study *study, struct err *e)
 
 /* Tags of the tuning job, which applies them to its training jobs. */
 static void
-tags_put(struct import *im, const struct json *backend)
+export_sagemaker_tags_put(struct import *im, const struct json *backend)
 {
 	const struct json *j = json_get(backend, "tags");
 
@@ -358,7 +373,8 @@ tags_put(struct import *im, const struct json *backend)
 }
 
 static int
-study_put(struct import *im, const struct study *study, struct err *e)
+export_sagemaker_study_put(
+    struct import *im, const struct study *study, struct err *e)
 {
 	const struct json *backend = backend_find(study, e);
 
@@ -375,7 +391,7 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	import_text(im, 1, "HyperParameterTuningJobName", study->name);
 	config_put(im, study, backend);
 	export_definitions_put(im, study, backend);
-	tags_put(im, backend);
+	export_sagemaker_tags_put(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)
 		import_note(im, "warm_start: left out: name the parent tuning "
@@ -395,7 +411,7 @@ export_sagemaker(
 
 	if (trial_points_study(&study, store, e) != 0)
 		return -1;
-	if ((rc = study_put(&im, study, e)) == 0)
+	if ((rc = export_sagemaker_study_put(&im, study, e)) == 0)
 		buf_add(out, im.out.data, im.out.len);
 	buf_free(&im.out);
 	study_free(study);

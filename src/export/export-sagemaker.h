@@ -41,15 +41,34 @@ export_ranges_put(struct import *, const struct export_part *, const char *key);
  */
 void export_definitions_put(
     struct import *, const struct study *, const struct json *backend);
-/* export-sagemaker-job.c */
+/* export-sagemaker-part.c: one definition for each algorithm. */
+/* Whether the block runs an algorithm, not a program. */
+bool export_is_algorithm(const struct json *backend);
 /* backend.algorithms, or NULL. */
 const struct json *export_algorithms(const struct json *backend);
 /* Whether a parameter belongs to the definition, and its name there. */
 bool export_part_takes(
     const struct export_part *, const struct param *, const char **name);
-/* Whether it depends on a parameter other than the choosing one. */
+/* Whether a parameter depends on another one than the choosing one. */
 bool
 export_part_has_condition(const struct export_part *, const struct param *);
+/* Whether the study can choose this definition. */
+bool export_part_is_chosen(const struct export_part *);
+/* The image of its jobs, or NULL. */
+const char *export_part_image(const struct export_part *);
+/* Whether AWS defines the algorithm's metrics: no definition is allowed. */
+bool export_part_is_known(const struct export_part *);
+/* The name of its objective. */
+const char *export_part_metric(const struct export_part *);
+/* Write what all its jobs get. */
+void export_part_constants_put(struct import *, const struct export_part *);
+/*
+ * Write its name: a letter or digit, then letters, digits and hyphens, not ending
+ * in a hyphen.  number: among all definitions, where its own name has none of
+ * these.
+ */
+void export_part_name_put(
+    struct import *, const struct export_part *, size_t number);
 /* Write a value as it is sent to the job. */
 void export_part_value_put(
     struct buf *, const struct export_part *, const struct value *);

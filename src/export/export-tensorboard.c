@@ -5,8 +5,9 @@
  */
 
 #include <errno.h>
+#include <ftw.h>
 #include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "src/base/tfevents.h"
 #include "src/cli/common/atomic-file.h"
 #include "src/export/export-tensorboard.h"
+#include "src/export/protobuf.h"
 #include "src/model/goal.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
@@ -53,87 +55,11 @@ struct board {
 	struct store *store;
 	const char *folder;
 	bool replace;
+	bool made; /* the folder was not there */
 	const struct json *params; /* of study.json */
 	struct buf out; /* the file */
 	struct rows_cursor metrics;
 };
-
-/* ---- fields of messages (protobuf.dev/programming-guides/encoding) ---------- */
-
-enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
-
-static void
-varint_put(struct buf *b, uint64_t x)
-{
-	for (; x > 0x7f; x >>= 7)
-		buf_putc(b, (char)(x | 0x80));
-	buf_putc(b, (char)x);
-}
-
-static void
-key_put(struct buf *b, int field, int wire)
-{
-	varint_put(b, (uint64_t)field << 3 | (uint64_t)wire);
-}
-
-/* The bytes of a number, the lowest first. */
-static void
-fixed_put(struct buf *b, uint64_t x, int bytes)
-{
-	for (; bytes > 0; bytes--, x >>= 8)
-		buf_putc(b, (char)(x & 0xff));
-}
-
-static void
-protobuf_put_varint(struct buf *b, int field, uint64_t x)
-{
-	key_put(b, field, WIRE_VARINT);
-	varint_put(b, x);
-}
-
-static void
-protobuf_put_double(struct buf *b, int field, double x)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &x, sizeof bits);
-	key_put(b, field, WIRE_64);
-	fixed_put(b, bits, 8);
-}
-
-static void
-protobuf_put_float(struct buf *b, int field, float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof bits);
-	key_put(b, field, WIRE_32);
-	fixed_put(b, bits, 4);
-}
-
-static void
-put_bytes(struct buf *b, int field, const void *data, size_t len)
-{
-	key_put(b, field, WIRE_BYTES);
-	varint_put(b, len);
-	buf_add(b, data, len);
-}
-
-static void
-protobuf_put_text(struct buf *b, int field, const char *text)
-{
-	put_bytes(b, field, text, strlen(text));
-}
-
-/* Append a message, and empty it. */
-static void
-protobuf_put_message(struct buf *b, int field, struct buf *message)
-{
-	put_bytes(b, field, buf_str(message), message->len);
-	buf_clear(message);
-}
-
-/* ---- events ---------------------------------------------------------------- */
 
 static void
 record_put(struct buf *out, const struct buf *event)
@@ -156,7 +82,8 @@ record_put(struct buf *out, const struct buf *event)
 
 /* A record with one value of a summary, which is emptied. */
 static void
-value_put(struct buf *out, double time, int64_t step, struct buf *value)
+tensorboard_value_put(
+    struct buf *out, double time, int64_t step, struct buf *value)
 {
 	struct buf summary = { 0 }, event = { 0 };
 
@@ -188,7 +115,7 @@ scalar_put(
 
 	protobuf_put_text(&value, VALUE_TAG, tag);
 	protobuf_put_float(&value, VALUE_SIMPLE, (float)x);
-	value_put(out, time, step, &value);
+	tensorboard_value_put(out, time, step, &value);
 	buf_free(&value);
 }
 
@@ -209,15 +136,13 @@ hparams_put(struct buf *out, double time, const char *tag, int field,
 	protobuf_put_text(&value, VALUE_TAG, tag);
 	protobuf_put_message(&value, VALUE_TENSOR, &tensor);
 	protobuf_put_message(&value, VALUE_METADATA, &meta);
-	value_put(out, time, 0, &value);
+	tensorboard_value_put(out, time, 0, &value);
 	buf_free(&data);
 	buf_free(&plugin);
 	buf_free(&meta);
 	buf_free(&tensor);
 	buf_free(&value);
 }
-
-/* ---- parameters ------------------------------------------------------------ */
 
 /* The type of all values of a parameter: mixed ones are texts. */
 static int
@@ -237,7 +162,7 @@ type_of_values(const struct json *j)
 }
 
 static int
-type_of(const struct json *param)
+tensorboard_type_of(const struct json *param)
 {
 	const struct json *value = json_get(param, "value");
 
@@ -274,11 +199,11 @@ json_value_put(struct buf *out, int field, const struct json *j, int type)
 }
 
 static void
-param_put(struct buf *experiment, const struct json *param)
+tensorboard_param_put(struct buf *experiment, const struct json *param)
 {
 	const struct json *j = json_first(json_get(param, "values"));
 	struct buf info = { 0 }, domain = { 0 };
-	int type = type_of(param);
+	int type = tensorboard_type_of(param);
 	double min, max;
 
 	protobuf_put_text(&info, HPARAM_NAME, json_key(param));
@@ -301,10 +226,8 @@ param_put(struct buf *experiment, const struct json *param)
 	buf_free(&domain);
 }
 
-/* ---- files ----------------------------------------------------------------- */
-
 static int
-folder_make(const char *path, struct err *e)
+tensorboard_folder_make(const char *path, struct err *e)
 {
 	if (mkdir(path, 0777) == 0 || errno == EEXIST)
 		return 0;
@@ -312,14 +235,36 @@ folder_make(const char *path, struct err *e)
 	    strerror(errno));
 }
 
+static int
+tensorboard_on_entry(
+    const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
+
+/* After a failure: the same command begins anew when there is room. */
+static void
+tensorboard_folder_remove(const struct board *b)
+{
+	enum { FOLDERS = 8 }; /* descriptors */
+
+	if (b->made)
+		(void)nftw(b->folder, tensorboard_on_entry, FOLDERS,
+		    FTW_DEPTH | FTW_PHYS);
+}
+
 /* Write the file of out into a folder below ours ("" = ours). */
 static int
-file_write(struct board *b, const char *below, struct err *e)
+tensorboard_file_write(struct board *b, const char *below, struct err *e)
 {
 	char *folder =
 	    xasprintf("%s%s%s", b->folder, *below != '\0' ? "/" : "", below);
 	char *path = xasprintf("%s/%s", folder, FILE_NAME);
-	int rc = folder_make(folder, e);
+	int rc = tensorboard_folder_make(folder, e);
 
 	if (rc == 0)
 		rc = atomic_file_write(path, b->replace, &b->out, e);
@@ -330,7 +275,7 @@ file_write(struct board *b, const char *below, struct err *e)
 }
 
 static void
-metric_put(struct buf *experiment, const char *name, bool maximize)
+tensorboard_metric_put(struct buf *experiment, const char *name, bool maximize)
 {
 	struct buf metric = { 0 }, full = { 0 };
 
@@ -363,19 +308,17 @@ experiment_write(
 	protobuf_put_text(&experiment, EXPERIMENT_NAME, study->name);
 	protobuf_put_double(&experiment, EXPERIMENT_CREATED, created);
 	for (j = json_first(b->params); j != NULL; j = json_next(j))
-		param_put(&experiment, j);
+		tensorboard_param_put(&experiment, j);
 	while ((rc = store_rows_next(rows, e)) == 1)
-		metric_put(&experiment, store_rows_text(rows, 0),
+		tensorboard_metric_put(&experiment, store_rows_text(rows, 0),
 		    store_rows_int(rows, 1) != 0);
 	store_rows_close(rows);
 	version_put(&b->out, created);
 	hparams_put(&b->out, created, "_hparams_/experiment",
 	    HPARAMS_EXPERIMENT, &experiment);
 	buf_free(&experiment);
-	return rc == 0 ? file_write(b, "", e) : -1;
+	return rc == 0 ? tensorboard_file_write(b, "", e) : -1;
 }
-
-/* ---- trials ---------------------------------------------------------------- */
 
 enum { COL_TRIAL, COL_STATE, COL_PARAMS, COL_STARTED, COL_ENDED };
 
@@ -391,7 +334,7 @@ static const char metrics_sql[] =
     "ORDER BY m.trial, m.time_us, m.step";
 
 static int
-status_of(const char *state)
+tensorboard_status_of(const char *state)
 {
 	if (strcmp(state, "failed") == 0)
 		return STATUS_FAILURE;
@@ -417,7 +360,7 @@ session_start_put(struct board *b, const struct store_rows *rows,
 	for (j = json_first(json_root(doc)); j != NULL; j = json_next(j)) {
 		protobuf_put_text(&entry, MAP_KEY, json_key(j));
 		json_value_put(&entry, MAP_VALUE, j,
-		    type_of(json_get(b->params, json_key(j))));
+		    tensorboard_type_of(json_get(b->params, json_key(j))));
 		protobuf_put_message(&start, START_HPARAMS, &entry);
 	}
 	protobuf_put_text(&start, START_GROUP, name);
@@ -437,7 +380,7 @@ session_end_put(struct board *b, const struct store_rows *rows)
 			   ? store_rows_real(rows, COL_STARTED)
 			   : store_rows_real(rows, COL_ENDED);
 	struct buf end = { 0 };
-	int status = status_of(store_rows_text(rows, COL_STATE));
+	int status = tensorboard_status_of(store_rows_text(rows, COL_STATE));
 
 	protobuf_put_varint(&end, END_STATUS, (uint64_t)status);
 	if (status != STATUS_RUNNING)
@@ -449,7 +392,7 @@ session_end_put(struct board *b, const struct store_rows *rows)
 
 /* Metrics of trials that are left out are passed over. */
 static int
-metrics_put(struct board *b, int64_t trial, struct err *e)
+tensorboard_metrics_put(struct board *b, int64_t trial, struct err *e)
 {
 	const struct store_rows *rows = b->metrics.rows;
 
@@ -481,10 +424,11 @@ trials_write(struct board *b, struct err *e)
 		version_put(&b->out, store_rows_real(rows, COL_STARTED));
 		rc = session_start_put(b, rows, name, e);
 		if (rc == 0)
-			rc = metrics_put(b, store_rows_int(rows, COL_TRIAL), e);
+			rc = tensorboard_metrics_put(
+			    b, store_rows_int(rows, COL_TRIAL), e);
 		if (rc == 0) {
 			session_end_put(b, rows);
-			rc = file_write(b, name, e);
+			rc = tensorboard_file_write(b, name, e);
 		}
 		free(name);
 		if (rc != 0)
@@ -513,10 +457,13 @@ export_tensorboard(
 		b.params = json_get(json_root(doc), "parameters");
 		rc = rows_cursor_open(&b.metrics, store, metrics_sql, e);
 	}
+	b.made = rc == 0 && mkdir(folder, 0777) == 0;
 	if (rc == 0)
 		rc = experiment_write(&b, &study, e);
 	if (rc == 0)
 		rc = trials_write(&b, e);
+	if (rc != 0)
+		tensorboard_folder_remove(&b);
 	rows_cursor_close(&b.metrics);
 	buf_free(&b.out);
 	json_free(doc);

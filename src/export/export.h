@@ -30,7 +30,10 @@ int export_csv(struct export *, struct err *);
 int export_json(struct export *, struct err *);
 /* Write text to out when it is large. */
 int export_flush(struct export *, struct err *);
-/* SELECT all columns of a view, in the order of its rows. */
-void export_put_select(struct buf *sql, const char *view);
+/*
+ * SELECT all columns of a view, in the order of its rows; of results without the
+ * second column of the objective.
+ */
+void export_put_select(struct buf *sql, struct store *, const char *view);
 
 #endif /* HPOTUNE_EXPORT_H */

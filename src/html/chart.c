@@ -23,8 +23,8 @@ chart_frame(struct chart *c, double left)
 }
 
 static void
-scale_put(struct chart *c, const char *attribute, const char *name, double low,
-    double high, const struct axis *a)
+chart_scale_put(struct chart *c, const char *attribute, const char *name,
+    double low, double high, const struct axis *a)
 {
 	html_attrf(c->h, attribute, "%.12g %.12g %.1f %.1f %s", low, high,
 	    a->from, a->to, name);
@@ -33,8 +33,8 @@ scale_put(struct chart *c, const char *attribute, const char *name, double low,
 static void
 axis_put(struct chart *c, const char *attribute, const struct axis *a)
 {
-	scale_put(c, attribute, a->kind == AXIS_LOG ? "log" : "linear", a->low,
-	    a->high, a);
+	chart_scale_put(c, attribute, a->kind == AXIS_LOG ? "log" : "linear",
+	    a->low, a->high, a);
 }
 
 /* Where the values of both axes are, for a script. */
@@ -43,7 +43,7 @@ zoom_put(struct chart *c)
 {
 	html_attr(c->h, "data-zoom", c->zoom);
 	if (c->scale != NULL)
-		scale_put(c, "data-x", c->scale->name, c->scale->low,
+		chart_scale_put(c, "data-x", c->scale->name, c->scale->low,
 		    c->scale->high, &c->x);
 	else {
 		axis_put(c, "data-x", &c->x);
@@ -195,7 +195,10 @@ static const struct {
 	double x, y; /* of its first point */
 	const char *d; /* the rest, from there */
 } marks[MARKS] = {
-	/* Not of length 0: some printers would not draw it round. */
+	/*
+	 * The line of the mark has a length: without one some printers do not
+	 * draw it round.
+	 */
 	[MARK_DOT] = { "m dot", 0, 0, "h0.01" },
 	[MARK_RING] = { "m ring", -3, 0, "a3 3 0 1 0 6 0a3 3 0 1 0-6 0" },
 	[MARK_DIAMOND] = { "m diamond", -3, 0, "l3-3 3 3-3 3z" },

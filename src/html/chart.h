@@ -23,7 +23,7 @@ struct chart {
 	 * the names of its ranges in an address ("curves": curves.x, curves.y).
 	 */
 	const char *zoom;
-	/* Of its x axis, when x is not of the values: what its ends mean. */
+	/* What the ends of the x axis mean, when x is not of the values. */
 	const struct chart_scale *scale; /* NULL = as x and y say */
 };
 

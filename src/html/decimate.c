@@ -27,7 +27,7 @@ decimate_fini(struct decimate *t)
 }
 
 static size_t
-square(double at, double size, size_t n)
+decimate_square(double at, double size, size_t n)
 {
 	double i = floor(at / size);
 
@@ -38,8 +38,8 @@ bool
 decimate_take(struct decimate *t, double x, double y)
 {
 	unsigned char *taken =
-	    &t->taken[square(y, t->size, t->rows) * t->columns +
-		      square(x, t->size, t->columns)];
+	    &t->taken[decimate_square(y, t->size, t->rows) * t->columns +
+		      decimate_square(x, t->size, t->columns)];
 	bool first = !*taken;
 
 	*taken = 1;
@@ -60,7 +60,7 @@ decimate_put(struct buf *out, double at)
 }
 
 static void
-point_put(struct decimate_line *t, int which)
+decimate_point_put(struct decimate_line *t, int which)
 {
 	buf_putc(t->d, t->drawn > 0 ? 'L' : 'M');
 	decimate_put(t->d, t->x[which]);
@@ -78,11 +78,11 @@ column_put(struct decimate_line *t)
 
 	if (t->n == 0)
 		return;
-	point_put(t, early);
+	decimate_point_put(t, early);
 	if (t->order[late] != t->order[early])
-		point_put(t, late);
+		decimate_point_put(t, late);
 	if (t->order[late] != t->n - 1)
-		point_put(t, LAST);
+		decimate_point_put(t, LAST);
 	t->n = 0;
 }
 

@@ -12,7 +12,7 @@
 
 /* Elements that are written <name/> when empty. */
 static bool
-is_short(const char *name)
+html_is_short(const char *name)
 {
 	static const char *const names[] = { "circle", "input", "line", "link",
 		"meta", "path", "rect" };
@@ -45,7 +45,7 @@ entity(uint32_t code)
 
 /* XML and HTML forbid U+FFFE, U+FFFF and the other noncharacters. */
 static bool
-is_shown(uint32_t code)
+html_is_shown(uint32_t code)
 {
 	return code == '\n' || code == '\t' ||
 	       (!text_is_control(code) && (code & 0xfffe) != 0xfffe);
@@ -62,7 +62,7 @@ escape(struct buf *out, const char *s)
 	for (i = 0; i < len; i += n) {
 		size = text_decode(s + i, len - i, &code);
 		n = size > 0 ? (size_t)size : 1;
-		if (size <= 0 || !is_shown(code)) {
+		if (size <= 0 || !html_is_shown(code)) {
 			for (k = 0; k < n; k++)
 				buf_printf(
 				    out, "\\x%02x", (unsigned char)s[i + k]);
@@ -172,7 +172,7 @@ html_close(struct html *h, const char *name)
 {
 	assert(h->depth > 0 && strcmp(h->open[h->depth - 1], name) == 0);
 	h->depth--;
-	if (h->in_tag && is_short(name))
+	if (h->in_tag && html_is_short(name))
 		buf_puts(&h->out, "/>");
 	else {
 		tag_end(h);

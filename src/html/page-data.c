@@ -16,7 +16,7 @@
 
 /* Reserve room for one more. */
 static void
-grow(struct page *r, size_t *cap)
+page_data_grow(struct page *r, size_t *cap)
 {
 	size_t dims = r->study->space->n;
 
@@ -33,7 +33,8 @@ grow(struct page *r, size_t *cap)
  * further replicate.  One outside of the space has no point.
  */
 static int
-trial_read(struct page *r, const struct store_rows *rows, struct err *e)
+page_data_trial_read(
+    struct page *r, const struct store_rows *rows, struct err *e)
 {
 	struct page_trial *t = &r->trials[r->n];
 	size_t i;
@@ -61,7 +62,7 @@ trial_read(struct page *r, const struct store_rows *rows, struct err *e)
 }
 
 static int
-trials_read(struct page *r, struct err *e)
+page_data_trials_read(struct page *r, struct err *e)
 {
 	struct store_rows *rows;
 	size_t cap = 0;
@@ -76,8 +77,8 @@ trials_read(struct page *r, struct err *e)
 		NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
-		grow(r, &cap);
-		if (trial_read(r, rows, e) == -1) {
+		page_data_grow(r, &cap);
+		if (page_data_trial_read(r, rows, e) == -1) {
 			rc = -1;
 			break;
 		}
@@ -124,7 +125,7 @@ outcome_take(void *arg, int64_t trial, size_t i, double value)
 }
 
 static int
-outcomes_read(struct page *r, struct err *e)
+page_data_outcomes_read(struct page *r, struct err *e)
 {
 	size_t i, n = r->n * r->aims.n;
 
@@ -173,10 +174,10 @@ page_data_read(struct page *r, struct store *store, struct err *e)
 	if (store_study_get(store, &r->row, e) != 0 ||
 	    trial_points_study(&r->study, store, e) != 0 ||
 	    objectives_read(&r->aims, store, e) != 0 ||
-	    trials_read(r, e) == -1 || broken_read(r, e) != 0 ||
+	    page_data_trials_read(r, e) == -1 || broken_read(r, e) != 0 ||
 	    best_read(r, e) != 0)
 		return -1;
-	if (r->aims.several && outcomes_read(r, e) == -1)
+	if (r->aims.several && page_data_outcomes_read(r, e) == -1)
 		return -1;
 	value_fit(r);
 	return 0;
@@ -269,8 +270,6 @@ page_data_count(struct page *r, const char *sql, int64_t *n, struct err *e)
 	*n = x > 0 ? (int64_t)x : 0;
 	return rc < 0 ? -1 : 0;
 }
-
-/* ---- shares of the parameters ------------------------------------------- */
 
 /* The completed trials as the command importance selects them. */
 static void

@@ -89,8 +89,6 @@ const double *page_data_zoom(const struct page *, const char *name);
 /* The number that a SELECT returns; 0 without a row. */
 int page_data_count(struct page *, const char *sql, int64_t *n, struct err *);
 
-/* ---- how much each parameter influences an objective --------------------- */
-
 enum { PAGE_SHARE_LEAST = 10 /* completed trials; below them no share */ };
 #define PAGE_SHARE_GOOD 0.1 /* the share of the trials that are good */
 

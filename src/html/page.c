@@ -8,6 +8,7 @@
 
 #include "src/base/digest.h"
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/cli/common/atomic-file.h"
 #include "src/html/page.h"
@@ -133,8 +134,6 @@ page_build(struct page *r, bool script, struct err *e)
 	return 0;
 }
 
-/* ---- the file ------------------------------------------------------------ */
-
 /* 1: an earlier report exists, 0: no file; anything else is an error. */
 static int
 there(const char *path, struct err *e)
@@ -145,7 +144,7 @@ there(const char *path, struct err *e)
 	bool ours;
 	int fd;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = file_open(AT_FDCWD, path);
 	if (fd == -1 && errno == ENOENT)
 		return 0;
 	if (fd == -1 && errno != ELOOP)

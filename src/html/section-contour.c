@@ -42,13 +42,13 @@ struct map {
 };
 
 static double
-point(const struct map *m, size_t trial, size_t param)
+contour_point(const struct map *m, size_t trial, size_t param)
 {
 	return m->r->points[trial * m->r->study->space->n + param];
 }
 
 static void
-trials_choose(struct map *m)
+contour_trials_choose(struct map *m)
 {
 	const struct page *r = m->r;
 	size_t i, all = 0, step;
@@ -58,7 +58,8 @@ trials_choose(struct map *m)
 		if (r->trials[i].state == TRIAL_COMPLETED &&
 		    !isnan(r->trials[i].objective) &&
 		    axis_holds(&r->value, r->trials[i].objective) &&
-		    !isnan(point(m, i, m->x)) && !isnan(point(m, i, m->y)))
+		    !isnan(contour_point(m, i, m->x)) &&
+		    !isnan(contour_point(m, i, m->y)))
 			m->trials[all++] = i;
 	step = all / TRIALS + 1;
 	for (i = 0; i < all; i += step)
@@ -73,8 +74,10 @@ cell_mean(const struct map *m, double u, double v)
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
-		dx = (point(m, m->trials[i], m->x) - u) / WIDTH_OF_KERNEL;
-		dy = (point(m, m->trials[i], m->y) - v) / WIDTH_OF_KERNEL;
+		dx = (contour_point(m, m->trials[i], m->x) - u) /
+		     WIDTH_OF_KERNEL;
+		dy = (contour_point(m, m->trials[i], m->y) - v) /
+		     WIDTH_OF_KERNEL;
 		if (dx * dx + dy * dy > 16)
 			continue;
 		w = exp(-0.5 * (dx * dx + dy * dy));
@@ -108,7 +111,7 @@ cells_fill(struct map *m)
 
 /* 0 is the worst level. */
 static size_t
-level_of(const struct map *m, double value)
+contour_level_of(const struct map *m, double value)
 {
 	size_t k = 0;
 
@@ -130,7 +133,7 @@ cells_put(const struct map *m, struct chart *c)
 	for (i = 0; i < ACROSS * UP; i++) {
 		if (isnan(m->cell[i]))
 			continue;
-		k = level_of(m, m->cell[i]);
+		k = contour_level_of(m, m->cell[i]);
 		column = i % ACROSS;
 		row = i / ACROSS;
 		buf_putc(&d[k], 'M');
@@ -152,7 +155,7 @@ cells_put(const struct map *m, struct chart *c)
 }
 
 static void
-marks_put(const struct map *m, struct chart *c)
+contour_marks_put(const struct map *m, struct chart *c)
 {
 	struct buf d = { 0 }, trials = { 0 };
 	struct decimate thin;
@@ -161,10 +164,10 @@ marks_put(const struct map *m, struct chart *c)
 
 	decimate_init(&thin, c->width, c->height, SQUARE);
 	for (i = 0; i < m->n; i++) {
-		x = c->x.from +
-		    point(m, m->trials[i], m->x) * (c->x.to - c->x.from);
-		y = c->y.from +
-		    point(m, m->trials[i], m->y) * (c->y.to - c->y.from);
+		x = c->x.from + contour_point(m, m->trials[i], m->x) *
+				    (c->x.to - c->x.from);
+		y = c->y.from + contour_point(m, m->trials[i], m->y) *
+				    (c->y.to - c->y.from);
 		if (!decimate_take(&thin, x, y))
 			continue;
 		chart_mark_put(&d, MARK_DOT, x, y);
@@ -181,12 +184,13 @@ best_mark_put(const struct map *m, struct chart *c)
 	const struct page *r = m->r;
 	struct buf d = { 0 };
 
-	if (r->best == r->n || isnan(point(m, r->best, m->x)) ||
-	    isnan(point(m, r->best, m->y)))
+	if (r->best == r->n || isnan(contour_point(m, r->best, m->x)) ||
+	    isnan(contour_point(m, r->best, m->y)))
 		return;
 	chart_mark_put(&d, MARK_RING,
-	    c->x.from + point(m, r->best, m->x) * (c->x.to - c->x.from),
-	    c->y.from + point(m, r->best, m->y) * (c->y.to - c->y.from));
+	    c->x.from + contour_point(m, r->best, m->x) * (c->x.to - c->x.from),
+	    c->y.from +
+		contour_point(m, r->best, m->y) * (c->y.to - c->y.from));
 	chart_path(c, "pick", &d);
 }
 
@@ -201,7 +205,7 @@ axis_name(struct buf *out, const struct param *p)
 }
 
 static void
-drawing_put(const struct map *m)
+contour_drawing_put(const struct map *m)
 {
 	const struct space *space = m->r->study->space;
 	struct chart c = {
@@ -223,7 +227,7 @@ drawing_put(const struct map *m)
 	chart_y(&c, ticks,
 	    axis_param(space, m->y, NULL, c.y.from, c.y.to, 7, ticks),
 	    buf_str(&name));
-	marks_put(m, &c);
+	contour_marks_put(m, &c);
 	best_mark_put(m, &c);
 	chart_close(&c);
 	buf_free(&name);
@@ -236,7 +240,7 @@ section_contour(struct page *r, size_t x, size_t y, bool most)
 	struct map m = { .r = r, .x = x, .y = y };
 	struct buf low = { 0 }, high = { 0 }, title = { 0 };
 
-	trials_choose(&m);
+	contour_trials_choose(&m);
 	if (m.n >= LEAST)
 		cells_fill(&m);
 	buf_printf(&title, "%s and %s", params[x].name, params[y].name);
@@ -252,7 +256,7 @@ section_contour(struct page *r, size_t x, size_t y, bool most)
 		section_begin(&r->h, most
 					 ? "The two parameters that matter most"
 					 : buf_str(&title));
-		drawing_put(&m);
+		contour_drawing_put(&m);
 		rows_put_number(&low, m.level[0], 4);
 		rows_put_number(&high, m.level[LEVELS - 2], 4);
 		section_note(&r->h,

@@ -17,7 +17,8 @@ enum {
 	HEIGHT = 340,
 	LINES = 60, /* at most */
 	LEADERS = 10, /* of them the best */
-	POINTS = 1000000 /* the most points read */
+	POINTS = 1000000, /* the most points read */
+	PARTS = 100 /* of a long curve, each of 32 points */
 };
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -76,33 +77,28 @@ lines_choose(struct curves *c)
 }
 
 static int
-lines_read(struct curves *c, struct err *e)
+section_curves_lines_read(struct curves *c, struct err *e)
 {
-	char number[32], sql[160];
-	const char *bind[] = { number, NULL };
+	/* A part of the steps is drawn in all of its reports. */
+	bool whole = page_data_zoom(c->r, "curves.x") != NULL;
 	size_t i, points = 0;
 
 	c->lines = xcalloc(c->n + 1, sizeof *c->lines);
-	(void)snprintf(sql, sizeof sql,
-	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
-	    "ORDER BY step LIMIT %d",
-	    POINTS);
 	for (i = 0; i < c->n && points < POINTS; i++) {
-		(void)snprintf(number, sizeof number, "%" PRId64,
-		    c->r->trials[c->order[i]].number);
-		if (rows_curve(&c->lines[i], c->r->store, sql, bind, e) != 0)
+		if (rows_curve_of_trial(&c->lines[i], c->r->store,
+			c->r->trials[c->order[i]].number,
+			whole ? POINTS : PARTS, e) != 0)
 			return -1;
 		points += c->lines[i].n;
 	}
 	c->n = i;
-	(void)snprintf(sql, sizeof sql,
-	    "SELECT step, median FROM medians ORDER BY step LIMIT %d", POINTS);
-	return rows_curve(&c->medians, c->r->store, sql, NULL, e);
+	return rows_curve_of_medians(
+	    &c->medians, c->r->store, whole ? POINTS : 32 * PARTS, e);
 }
 
 /* The ranges of both axes over all lines. */
 static void
-frame_fit(struct curves *c, struct chart *chart)
+section_curves_frame_fit(struct curves *c, struct chart *chart)
 {
 	const double *steps = page_data_zoom(c->r, "curves.x");
 	const double *range = page_data_zoom(c->r, "curves.y");
@@ -146,7 +142,8 @@ is_near(const struct sparkline *s, size_t k, const struct axis *x)
 }
 
 static void
-line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
+section_curves_line_put(
+    const struct sparkline *s, struct chart *chart, struct buf *d)
 {
 	struct decimate_line line = { .d = d, .column = 3 };
 	size_t k;
@@ -161,7 +158,7 @@ line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
 	decimate_line_end(&line);
 }
 
-/* Of line i; colours come again when there are more lines. */
+/* The class of line i; colours come again when there are more lines. */
 static const char *
 line_class(const struct curves *c, size_t i)
 {
@@ -179,7 +176,7 @@ line_class(const struct curves *c, size_t i)
  * first of consecutive judgements.
  */
 static int
-held_put(struct curves *c, struct chart *chart, struct err *e)
+section_curves_held_put(struct curves *c, struct chart *chart, struct err *e)
 {
 	char number[32];
 	const char *bind[] = { number, NULL };
@@ -221,26 +218,26 @@ held_put(struct curves *c, struct chart *chart, struct err *e)
 
 /* The best line above the others, the medians on top. */
 static void
-lines_put(struct curves *c, struct chart *chart)
+section_curves_lines_put(struct curves *c, struct chart *chart)
 {
 	struct buf d = { 0 }, text = { 0 };
 	size_t i;
 
 	for (i = c->n; i-- > 0;) {
-		line_put(&c->lines[i], chart, &d);
+		section_curves_line_put(&c->lines[i], chart, &d);
 		if (d.len == 0)
 			continue;
 		buf_clear(&text);
 		page_data_describe(&text, c->r, &c->r->trials[c->order[i]]);
 		chart_path_titled(chart, line_class(c, i), &d, buf_str(&text));
 	}
-	line_put(&c->medians, chart, &d);
+	section_curves_line_put(&c->medians, chart, &d);
 	chart_path(chart, "median", &d);
 	buf_free(&text);
 }
 
 static void
-key_put(struct html *h, const char *class, const char *text)
+section_curves_key_put(struct html *h, const char *class, const char *text)
 {
 	struct chart c = { .h = h };
 	struct buf d = { 0 };
@@ -271,7 +268,7 @@ thick_or_key_put(struct curves *c, const char *class, const char *name)
 
 	(void)snprintf(text, sizeof text, "trial %" PRId64,
 	    c->r->trials[c->thick < c->r->n ? c->thick : 0].number);
-	key_put(&c->r->h, class,
+	section_curves_key_put(&c->r->h, class,
 	    name != NULL	     ? name
 	    : c->thick == c->r->best ? "best trial"
 				     : text);
@@ -305,12 +302,12 @@ trial_keys_put(struct curves *c)
 	for (i = 0; i < c->n; i++) {
 		(void)snprintf(text, sizeof text, "trial %" PRId64,
 		    c->r->trials[c->order[i]].number);
-		key_put(&c->r->h, line_class(c, i), text);
+		section_curves_key_put(&c->r->h, line_class(c, i), text);
 	}
 }
 
 static void
-notes_put(struct curves *c)
+section_curves_notes_put(struct curves *c)
 {
 	struct html *h = &c->r->h;
 
@@ -321,7 +318,7 @@ notes_put(struct curves *c)
 	else
 		class_keys_put(c);
 	if (c->medians.n > 0)
-		key_put(h, "median", "running median");
+		section_curves_key_put(h, "median", "running median");
 	if (c->held > 0)
 		held_key_put(h);
 	html_close(h, "p");
@@ -333,7 +330,7 @@ notes_put(struct curves *c)
 }
 
 static void
-values_put(struct curves *c)
+section_curves_values_put(struct curves *c)
 {
 	struct html *h = &c->r->h;
 	size_t i;
@@ -348,7 +345,7 @@ values_put(struct curves *c)
 }
 
 static int
-drawing_put(struct curves *c, struct err *e)
+section_curves_drawing_put(struct curves *c, struct err *e)
 {
 	struct chart chart = {
 		.h = &c->r->h, .width = PAGE_WIDTH, .height = HEIGHT
@@ -357,7 +354,7 @@ drawing_put(struct curves *c, struct err *e)
 	struct buf name = { 0 };
 	int rc;
 
-	frame_fit(c, &chart);
+	section_curves_frame_fit(c, &chart);
 	chart.zoom = c->r->zoomable ? "curves" : NULL;
 	chart_frame(&chart, 64);
 	buf_printf(
@@ -369,8 +366,8 @@ drawing_put(struct curves *c, struct err *e)
 	    chart.y.kind == AXIS_LOG ? " (logarithmic)" : "");
 	chart_y(&chart, ticks, axis_ticks(&chart.y, 7, ticks), buf_str(&name));
 	chart_clip_open(&chart, "clip-curves");
-	lines_put(c, &chart);
-	rc = held_put(c, &chart, e);
+	section_curves_lines_put(c, &chart);
+	rc = section_curves_held_put(c, &chart, e);
 	chart_clip_close(&chart);
 	chart_close(&chart);
 	buf_free(&name);
@@ -390,10 +387,10 @@ has_points(const struct curves *c)
 }
 
 static int
-curves_put(struct curves *c, struct err *e)
+section_curves_put(struct curves *c, struct err *e)
 {
 	struct page *r = c->r;
-	int rc = lines_read(c, e);
+	int rc = section_curves_lines_read(c, e);
 	size_t i;
 
 	if (rc == 0 && c->n > 0 && !has_points(c)) {
@@ -403,9 +400,9 @@ curves_put(struct curves *c, struct err *e)
 		section_end(&r->h);
 	} else if (rc == 0 && c->n > 0) {
 		section_begin(&r->h, "Learning curves");
-		rc = drawing_put(c, e);
-		notes_put(c);
-		values_put(c);
+		rc = section_curves_drawing_put(c, e);
+		section_curves_notes_put(c);
+		section_curves_values_put(c);
 		section_end(&r->h);
 	}
 	for (i = 0; c->lines != NULL && i < c->n; i++)
@@ -422,7 +419,7 @@ curves_section_put(struct page *r, struct err *e)
 	struct curves c = { .r = r, .thick = r->best };
 
 	lines_choose(&c);
-	return curves_put(&c, e);
+	return section_curves_put(&c, e);
 }
 
 const struct page_section section_curves = { "curves", curves_section_put };
@@ -437,5 +434,5 @@ section_trial_curves(
 
 	c.order = xcalloc(n + 1, sizeof *c.order);
 	memcpy(c.order, trials, n * sizeof *c.order);
-	return curves_put(&c, e);
+	return section_curves_put(&c, e);
 }

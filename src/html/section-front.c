@@ -26,8 +26,8 @@ aim_fit(const struct page *r, size_t k, struct axis *a)
 }
 
 static bool
-place(const struct page *r, const struct chart *c, size_t trial, size_t k,
-    double *x, double *y)
+section_front_place(const struct page *r, const struct chart *c, size_t trial,
+    size_t k, double *x, double *y)
 {
 	const double *values = r->outcomes + trial * r->aims.n;
 
@@ -39,7 +39,7 @@ place(const struct page *r, const struct chart *c, size_t trial, size_t k,
 }
 
 static void
-marks_put(struct page *r, struct chart *c, size_t k)
+section_front_marks_put(struct page *r, struct chart *c, size_t k)
 {
 	struct buf d[MARKS] = { { 0 } };
 	struct decimate thin;
@@ -50,7 +50,7 @@ marks_put(struct page *r, struct chart *c, size_t k)
 		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++)
 			if (page_data_mark(&r->trials[i]) == m &&
-			    place(r, c, i, k, &x, &y) &&
+			    section_front_place(r, c, i, k, &x, &y) &&
 			    decimate_take(&thin, x, y))
 				chart_mark_put(&d[m], m, x, y);
 		decimate_fini(&thin);
@@ -75,7 +75,7 @@ rings_put(struct page *r, struct chart *c, size_t k, struct err *e)
 	decimate_init(&thin, c->width, c->height, SQUARE);
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		i = (size_t)store_rows_int(rows, 0) - 1;
-		if (i >= r->n || !place(r, c, i, k, &x, &y) ||
+		if (i >= r->n || !section_front_place(r, c, i, k, &x, &y) ||
 		    !decimate_take(&thin, x, y) || n++ >= PAGE_TITLED_MARKS)
 			continue;
 		chart_mark_put(&d, MARK_RING, x, y);
@@ -93,7 +93,8 @@ rings_put(struct page *r, struct chart *c, size_t k, struct err *e)
 }
 
 static void
-name_put(struct buf *b, const struct objective *aim, const struct axis *a)
+section_front_name_put(
+    struct buf *b, const struct objective *aim, const struct axis *a)
 {
 	buf_clear(b);
 	buf_printf(b, "%s (%s%s)", aim->metric, goal_name(aim->maximize),
@@ -101,7 +102,7 @@ name_put(struct buf *b, const struct objective *aim, const struct axis *a)
 }
 
 static int
-drawing_put(struct page *r, size_t k, struct err *e)
+section_front_drawing_put(struct page *r, size_t k, struct err *e)
 {
 	struct chart c = { .h = &r->h, .width = PAGE_WIDTH, .height = HEIGHT };
 	const struct objective *aims = r->aims.objectives;
@@ -114,11 +115,11 @@ drawing_put(struct page *r, size_t k, struct err *e)
 	chart_frame(&c, 64);
 	buf_printf(&name, "%s against %s", aims[k].metric, aims[0].metric);
 	chart_open(&c, buf_str(&name));
-	name_put(&name, &aims[0], &c.x);
+	section_front_name_put(&name, &aims[0], &c.x);
 	chart_x(&c, ticks, axis_ticks(&c.x, 8, ticks), buf_str(&name));
-	name_put(&name, &aims[k], &c.y);
+	section_front_name_put(&name, &aims[k], &c.y);
 	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), buf_str(&name));
-	marks_put(r, &c, k);
+	section_front_marks_put(r, &c, k);
 	rc = rings_put(r, &c, k, e);
 	chart_close(&c);
 	buf_free(&name);
@@ -126,7 +127,7 @@ drawing_put(struct page *r, size_t k, struct err *e)
 }
 
 static int
-table_put(struct page *r, struct err *e)
+section_front_table_put(struct page *r, struct err *e)
 {
 	size_t n = r->aims.n + 2, i, shown;
 	struct section_column *columns = xcalloc(n, sizeof *columns);
@@ -155,7 +156,7 @@ table_put(struct page *r, struct err *e)
 }
 
 static int
-front_put(struct page *r, struct err *e)
+section_front_put(struct page *r, struct err *e)
 {
 	size_t k;
 	int rc = 0;
@@ -164,15 +165,15 @@ front_put(struct page *r, struct err *e)
 		return 0;
 	section_begin(&r->h, "Front");
 	for (k = 1; k < r->aims.n && k <= PAIRS && rc == 0; k++)
-		rc = drawing_put(r, k, e);
+		rc = section_front_drawing_put(r, k, e);
 	if (rc == 0)
 		section_note(&r->h,
 		    "Rings are the front: no other trial is as good in all "
 		    "objectives and better in one.");
 	if (rc == 0)
-		rc = table_put(r, e);
+		rc = section_front_table_put(r, e);
 	section_end(&r->h);
 	return rc;
 }
 
-const struct page_section section_front = { "front", front_put };
+const struct page_section section_front = { "front", section_front_put };

@@ -17,7 +17,7 @@
 
 /* One fact, unless it is empty; clears text. */
 static void
-fact(struct html *h, const char *name, struct buf *text)
+section_head_fact(struct html *h, const char *name, struct buf *text)
 {
 	if (text->len > 0) {
 		html_leaf(h, "dt", NULL, name);
@@ -28,7 +28,7 @@ fact(struct html *h, const char *name, struct buf *text)
 
 /* "2026-11-22 01:11:10 UTC" from a time of a view. */
 static void
-time_put(struct buf *out, const char *iso)
+section_head_time_put(struct buf *out, const char *iso)
 {
 	if (strlen(iso) >= 19)
 		buf_printf(out, "%.10s %.8s UTC", iso, iso + 11);
@@ -46,19 +46,19 @@ times_put(struct page *r, struct buf *b, struct err *e)
 	if (rc != 1)
 		return rc;
 	if (!store_rows_null(rows, 0))
-		time_put(b, store_rows_text(rows, 0));
-	fact(&r->h, "Created", b);
+		section_head_time_put(b, store_rows_text(rows, 0));
+	section_head_fact(&r->h, "Created", b);
 	if (!store_rows_null(rows, 1))
-		time_put(b, store_rows_text(rows, 1));
-	fact(&r->h, "Ended", b);
+		section_head_time_put(b, store_rows_text(rows, 1));
+	section_head_fact(&r->h, "Ended", b);
 	store_rows_close(rows);
 	duration_put(b, r->row.elapsed_ms);
-	fact(&r->h, "Time it ran", b);
+	section_head_fact(&r->h, "Time it ran", b);
 	return 0;
 }
 
 static void
-counts_put(struct page *r, struct buf *b)
+section_head_counts_put(struct page *r, struct buf *b)
 {
 	const char *between = ": ";
 	size_t i;
@@ -69,12 +69,15 @@ counts_put(struct page *r, struct buf *b)
 	for (i = 0; i < TRIAL_STATES; i++) {
 		if (r->counts[i] == 0)
 			continue;
-		buf_printf(b, "%s%" PRId64 " %s%s", between, r->counts[i],
-		    trial_state_name((enum trial_state)i),
+		buf_printf(b, "%s%" PRId64, between, r->counts[i]);
+		if (i == TRIAL_COMPLETED && r->study->limits.completed > 0)
+			buf_printf(
+			    b, " of %" PRId64, r->study->limits.completed);
+		buf_printf(b, " %s%s", trial_state_name((enum trial_state)i),
 		    i == TRIAL_STOPPED ? " early" : "");
 		between = ", ";
 	}
-	fact(&r->h, "Trials", b);
+	section_head_fact(&r->h, "Trials", b);
 }
 
 /* At the pace of the trials that have ended, as hpotune watch estimates it. */
@@ -86,8 +89,10 @@ time_left_put(struct page *r, struct buf *b)
 	size_t i;
 
 	for (i = 0; i < TRIAL_STATES; i++)
-		if (trial_state_final((enum trial_state)i))
+		if (trial_state_final((enum trial_state)i) &&
+		    (limit > 0 || i == TRIAL_COMPLETED))
 			over += r->counts[i];
+	limit = limit > 0 ? limit : r->study->limits.completed;
 	if (!(r->now > 0) || over < 3 || limit <= over)
 		return;
 	left = (double)r->row.elapsed_ms / 1000 / (double)over *
@@ -97,12 +102,12 @@ time_left_put(struct page *r, struct buf *b)
 	buf_puts(b, "about ");
 	duration_put_rough(b, left);
 	buf_puts(b, " at this pace");
-	fact(&r->h, "Time left", b);
+	section_head_fact(&r->h, "Time left", b);
 }
 
 /* The URIs of the best trial's model and output, when they are remote. */
 static int
-left_put(struct page *r, struct buf *b, struct err *e)
+section_head_left_put(struct page *r, struct buf *b, struct err *e)
 {
 	static const char *const heads[] = { "Its model", "Its output" };
 	struct store_rows *rows;
@@ -117,14 +122,14 @@ left_put(struct page *r, struct buf *b, struct err *e)
 		if (store_rows_null(rows, i))
 			continue;
 		buf_puts(b, store_rows_text(rows, i));
-		fact(&r->h, heads[i], b);
+		section_head_fact(&r->h, heads[i], b);
 	}
 	store_rows_close(rows);
 	return 0;
 }
 
 static int
-best_put(struct page *r, struct buf *b, struct err *e)
+section_head_best_put(struct page *r, struct buf *b, struct err *e)
 {
 	struct buf why = { 0 };
 	const struct page_trial *t;
@@ -134,12 +139,12 @@ best_put(struct page *r, struct buf *b, struct err *e)
 	if (r->aims.several) {
 		rc =
 		    objectives_put_front(b, r->store, &r->aims, PAGE_DIGITS, e);
-		fact(&r->h, "Front", b);
+		section_head_fact(&r->h, "Front", b);
 		return rc;
 	}
 	if (r->best == r->n) {
 		buf_printf(b, "no trial has a value of %s", r->row.metric);
-		fact(&r->h, "Best trial", b);
+		section_head_fact(&r->h, "Best trial", b);
 		return 0;
 	}
 	t = &r->trials[r->best];
@@ -160,13 +165,13 @@ best_put(struct page *r, struct buf *b, struct err *e)
 	if (rc == 0)
 		rc = best_settings_put(b, r->store, PAGE_DIGITS, "; ", e);
 	if (rc == 0 && b->len > 0)
-		fact(&r->h, "Best setting", b);
-	return rc == 0 ? left_put(r, b, e) : rc;
+		section_head_fact(&r->h, "Best setting", b);
+	return rc == 0 ? section_head_left_put(r, b, e) : rc;
 }
 
 /* The best trial's parameters, each with all its digits. */
 static int
-params_put(struct page *r, struct err *e)
+section_head_params_put(struct page *r, struct err *e)
 {
 	const struct json *m;
 	struct json_doc *doc;
@@ -227,20 +232,31 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 			    spared, spared == 1 ? "" : "s");
 		buf_putc(b, '.');
 	}
-	fact(&r->h, "Saved by stopping", b);
+	section_head_fact(&r->h, "Saved by stopping", b);
 	if (status_put_hindsight(b, r->store, e) != 0)
 		return -1;
-	fact(&r->h, "In hindsight", b);
+	section_head_fact(&r->h, "In hindsight", b);
 	if (status_put_looks(b, r->store, e) != 0)
 		return -1;
-	fact(&r->h, "Second looks", b);
+	section_head_fact(&r->h, "Second looks", b);
 	if (status_put_costs(b, r->store, r->study->limits.cost, e) != 0)
 		return -1;
-	fact(&r->h, "Cost", b);
+	section_head_fact(&r->h, "Cost", b);
 	if (status_put_usage(b, r->store, e) != 0)
 		return -1;
-	fact(&r->h, "Used", b);
+	section_head_fact(&r->h, "Used", b);
 	return 0;
+}
+
+static void
+section_head_doubt_put(void *arg, const char *text)
+{
+	struct page *r = arg;
+	struct buf b = { 0 };
+
+	buf_puts(&b, text);
+	section_head_fact(&r->h, "Doubt", &b);
+	buf_free(&b);
 }
 
 /* A state that will change is shown with its time. */
@@ -260,11 +276,11 @@ state_put(struct page *r, struct buf *b)
 	else if (r->row.state == STUDY_RUNNING || r->row.state == STUDY_PAUSED)
 		buf_puts(
 		    b, ", but no server runs it: hpotune start resumes it");
-	fact(&r->h, "State", b);
+	section_head_fact(&r->h, "State", b);
 }
 
 static int
-head_put(struct page *r, struct err *e)
+section_head_put(struct page *r, struct err *e)
 {
 	struct html *h = &r->h;
 	struct buf b = { 0 };
@@ -279,23 +295,25 @@ head_put(struct page *r, struct err *e)
 		html_leaf(h, "p", NULL, r->study->description);
 	html_open(h, "dl");
 	state_put(r, &b);
-	counts_put(r, &b);
+	section_head_counts_put(r, &b);
 	time_left_put(r, &b);
-	rc = best_put(r, &b, e);
+	rc = section_head_best_put(r, &b, e);
+	if (rc == 0)
+		rc = status_doubts(r->store, section_head_doubt_put, r, e);
 	if (rc == 0)
 		rc = saved_put(r, &b, e);
 	buf_printf(&b, "%s, seed %" PRIu64, r->row.strategy, r->row.seed);
-	fact(h, "Strategy", &b);
+	section_head_fact(h, "Strategy", &b);
 	buf_puts(&b, r->row.rule);
-	fact(h, "Stopping rule", &b);
+	section_head_fact(h, "Stopping rule", &b);
 	if (rc == 0)
 		rc = times_put(r, &b, e);
 	html_close(h, "dl");
 	html_close(h, "header");
 	if (rc == 0)
-		rc = params_put(r, e);
+		rc = section_head_params_put(r, e);
 	buf_free(&b);
 	return rc;
 }
 
-const struct page_section section_head = { "head", head_put };
+const struct page_section section_head = { "head", section_head_put };

@@ -15,7 +15,7 @@ enum { HEIGHT = 300, SQUARE = 5 };
 
 /* The ranges of both axes: all trials, or those that were asked for. */
 static void
-frame_fit(struct page *r, struct chart *c)
+section_history_frame_fit(struct page *r, struct chart *c)
 {
 	const double *trials = page_data_zoom(r, "history.x");
 	const double *range = page_data_zoom(r, "history.y");
@@ -42,14 +42,14 @@ frame_fit(struct page *r, struct chart *c)
 
 /* Whether it is drawn; without a zoom its value may be beyond the edge. */
 static bool
-is_shown(const struct page_trial *t, const struct chart *c)
+section_history_is_shown(const struct page_trial *t, const struct chart *c)
 {
 	return !isnan(t->objective) && axis_holds(&c->x, (double)t->number) &&
 	       (!c->y.open || axis_holds(&c->y, t->objective));
 }
 
 static void
-marks_told(struct page *r, struct chart *c)
+section_history_marks_told(struct page *r, struct chart *c)
 {
 	const struct page_trial *t;
 	struct buf d = { 0 }, text = { 0 };
@@ -57,7 +57,7 @@ marks_told(struct page *r, struct chart *c)
 
 	for (i = 0; i < r->n; i++) {
 		t = &r->trials[i];
-		if (!is_shown(t, c))
+		if (!section_history_is_shown(t, c))
 			continue;
 		chart_mark_put(&d, page_data_mark(t),
 		    axis_at(&c->x, (double)t->number),
@@ -72,7 +72,7 @@ marks_told(struct page *r, struct chart *c)
 
 /* One of the marks that overlap; completed trials on top. */
 static void
-marks_thinned(struct page *r, struct chart *c)
+section_history_marks_thinned(struct page *r, struct chart *c)
 {
 	struct buf d[MARKS] = { { 0 } }, trials = { 0 };
 	const struct page_trial *t;
@@ -84,7 +84,8 @@ marks_thinned(struct page *r, struct chart *c)
 		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++) {
 			t = &r->trials[i];
-			if (page_data_mark(t) != k || !is_shown(t, c))
+			if (page_data_mark(t) != k ||
+			    !section_history_is_shown(t, c))
 				continue;
 			x = axis_at(&c->x, (double)t->number);
 			y = axis_at(&c->y, t->objective);
@@ -139,7 +140,7 @@ legend_put(struct html *h, enum chart_mark mark, const char *text)
 }
 
 static void
-keys_put(struct page *r, bool line)
+section_history_keys_put(struct page *r, bool line)
 {
 	size_t n[MARKS] = { 0 }, i;
 	static const char *const names[MARKS] = {
@@ -163,7 +164,7 @@ keys_put(struct page *r, bool line)
 }
 
 static void
-notes_put(struct page *r)
+section_history_notes_put(struct page *r)
 {
 	struct html *h = &r->h;
 	size_t without = r->n - r->with_value;
@@ -185,7 +186,7 @@ notes_put(struct page *r)
 
 /* Whether there is a line of the best value. */
 static bool
-drawing_put(struct page *r)
+section_history_drawing_put(struct page *r)
 {
 	struct chart c = {
 		.h = &r->h, .width = PAGE_WIDTH, .height = HEIGHT, .y = r->value
@@ -195,7 +196,7 @@ drawing_put(struct page *r)
 	bool line = false;
 	size_t n;
 
-	frame_fit(r, &c);
+	section_history_frame_fit(r, &c);
 	c.zoom = r->zoomable ? "history" : NULL;
 	chart_frame(&c, 64);
 	buf_printf(&name, "%s of %zu trials by number", r->study->metric,
@@ -213,9 +214,9 @@ drawing_put(struct page *r)
 		line = best_line(r, &c);
 	chart_clip_close(&c);
 	if (r->with_value <= PAGE_TITLED_MARKS)
-		marks_told(r, &c);
+		section_history_marks_told(r, &c);
 	else
-		marks_thinned(r, &c);
+		section_history_marks_thinned(r, &c);
 	chart_close(&c);
 	buf_free(&name);
 	return line;
@@ -228,8 +229,8 @@ history_put(struct page *r, struct err *e)
 	if (r->with_value == 0)
 		return 0;
 	section_begin(&r->h, "History");
-	keys_put(r, drawing_put(r));
-	notes_put(r);
+	section_history_keys_put(r, section_history_drawing_put(r));
+	section_history_notes_put(r);
 	section_end(&r->h);
 	return 0;
 }

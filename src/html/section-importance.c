@@ -15,8 +15,6 @@
 #include "src/server/status/rows.h"
 #include "strategies/importance/importance.h"
 
-/* ---- each parameter against the objective: small charts ------------------ */
-
 enum {
 	WIDTH = 300,
 	HEIGHT = 200,
@@ -28,7 +26,7 @@ enum {
 
 /* A fixed horizontal offset of a trial within its column. */
 static double
-jitter(const struct param *p, int64_t number)
+section_importance_jitter(const struct param *p, int64_t number)
 {
 	uint64_t levels = param_levels(p);
 
@@ -40,15 +38,15 @@ jitter(const struct param *p, int64_t number)
 
 /* The position of a trial's mark; false: none in this chart. */
 static bool
-place(const struct page *r, const struct chart *c, size_t trial, size_t i,
-    double *x, double *y)
+section_importance_place(const struct page *r, const struct chart *c,
+    size_t trial, size_t i, double *x, double *y)
 {
 	const struct page_trial *t = &r->trials[trial];
 	double u = r->points[trial * r->study->space->n + i];
 
 	if (isnan(t->objective) || isnan(u))
 		return false;
-	u += jitter(&r->study->space->params[i], t->number);
+	u += section_importance_jitter(&r->study->space->params[i], t->number);
 	if (u < c->x.low || u > c->x.high)
 		return false;
 	*x = axis_at(&c->x, u);
@@ -57,7 +55,7 @@ place(const struct page *r, const struct chart *c, size_t trial, size_t i,
 }
 
 static void
-marks_thinned(struct page *r, struct chart *c, size_t i)
+section_importance_marks_thinned(struct page *r, struct chart *c, size_t i)
 {
 	struct buf d[MARKS] = { { 0 } }, trials = { 0 };
 	struct decimate thin;
@@ -68,7 +66,7 @@ marks_thinned(struct page *r, struct chart *c, size_t i)
 		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (trial = 0; trial < r->n; trial++)
 			if (page_data_mark(&r->trials[trial]) == k &&
-			    place(r, c, trial, i, &x, &y) &&
+			    section_importance_place(r, c, trial, i, &x, &y) &&
 			    decimate_take(&thin, x, y)) {
 				chart_mark_put(&d[k], k, x, y);
 				buf_printf(&trials, "%" PRId64 " ",
@@ -80,7 +78,7 @@ marks_thinned(struct page *r, struct chart *c, size_t i)
 }
 
 static void
-marks_told(struct page *r, struct chart *c, size_t i)
+section_importance_marks_told(struct page *r, struct chart *c, size_t i)
 {
 	struct buf d = { 0 }, text = { 0 };
 	enum chart_mark mark;
@@ -88,7 +86,7 @@ marks_told(struct page *r, struct chart *c, size_t i)
 	size_t trial;
 
 	for (trial = 0; trial < r->n; trial++) {
-		if (!place(r, c, trial, i, &x, &y))
+		if (!section_importance_place(r, c, trial, i, &x, &y))
 			continue;
 		mark = page_data_mark(&r->trials[trial]);
 		chart_mark_put(&d, mark, x, y);
@@ -102,7 +100,8 @@ marks_told(struct page *r, struct chart *c, size_t i)
 
 /* false: no part of the parameter lies in the range. */
 static bool
-range_take(const struct page *r, struct axis *x, size_t i, const double *range)
+section_importance_range_take(
+    const struct page *r, struct axis *x, size_t i, const double *range)
 {
 	double low = axis_param_unit(r->study->space, i, range[0]);
 	double high = axis_param_unit(r->study->space, i, range[1]);
@@ -115,7 +114,7 @@ range_take(const struct page *r, struct axis *x, size_t i, const double *range)
 }
 
 static void
-drawing_put(struct page *r, size_t i)
+section_importance_drawing_put(struct page *r, size_t i)
 {
 	const struct param *p = &r->study->space->params[i];
 	struct chart c = {
@@ -134,7 +133,8 @@ drawing_put(struct page *r, size_t i)
 	if (section_param_is_number(r, i) && p->max > p->min) {
 		buf_printf(&zoom, "slice.%s.x", p->name);
 		range = page_data_zoom(r, buf_str(&zoom));
-		if (range != NULL && range_take(r, &c.x, i, range)) {
+		if (range != NULL &&
+		    section_importance_range_take(r, &c.x, i, range)) {
 			scale.low = range[0];
 			scale.high = range[1];
 		} else
@@ -155,10 +155,11 @@ drawing_put(struct page *r, size_t i)
 	    buf_str(&name));
 	chart_y(&c, ticks, axis_ticks(&c.y, 5, ticks), NULL);
 	if (r->with_value * r->study->space->n <= TOLD)
-		marks_told(r, &c, i);
+		section_importance_marks_told(r, &c, i);
 	else
-		marks_thinned(r, &c, i);
-	if (r->best < r->n && place(r, &c, r->best, i, &x, &y)) {
+		section_importance_marks_thinned(r, &c, i);
+	if (r->best < r->n &&
+	    section_importance_place(r, &c, r->best, i, &x, &y)) {
 		chart_mark_put(&d, MARK_RING, x, y);
 		chart_path(&c, "pick", &d);
 	}
@@ -168,7 +169,7 @@ drawing_put(struct page *r, size_t i)
 }
 
 static void
-section_put(struct page *r, const size_t *order, size_t n)
+section_importance_section_put(struct page *r, const size_t *order, size_t n)
 {
 	size_t i;
 
@@ -176,7 +177,7 @@ section_put(struct page *r, const size_t *order, size_t n)
 	html_open(&r->h, "div");
 	html_attr(&r->h, "class", "grid2");
 	for (i = 0; i < n && i < DRAWINGS; i++)
-		drawing_put(r, order[i]);
+		section_importance_drawing_put(r, order[i]);
 	html_close(&r->h, "div");
 	section_note(&r->h,
 	    "Upwards: %s. Each trial stands where its parameter was active%s.",
@@ -202,12 +203,10 @@ section_params(struct page *r, const size_t *order, struct err *e)
 		if (space->params[order[i]].type != PARAM_FIXED)
 			free_ones[n++] = order[i];
 	if (n > 0 && r->with_value > 0)
-		section_put(r, free_ones, n);
+		section_importance_section_put(r, free_ones, n);
 	free(free_ones);
 	return 0;
 }
-
-/* ---- shares of the parameters -------------------------------------------- */
 
 enum {
 	FOREST_TREES = 16,
@@ -217,7 +216,8 @@ enum {
 
 /* most: the greatest share, which has the longest bar. */
 static void
-row_put(struct html *h, const char *name, double share, double most)
+section_importance_row_put(
+    struct html *h, const char *name, double share, double most)
 {
 	html_open(h, "tr");
 	html_leaf(h, "td", NULL, name);
@@ -257,8 +257,8 @@ shares_put(struct page *r, const size_t *order, const double *share)
 		if (params[order[i]].type == PARAM_FIXED)
 			continue;
 		if (rows++ < PAGE_ROWS)
-			row_put(h, params[order[i]].name, share[order[i]],
-			    share[order[0]]);
+			section_importance_row_put(h, params[order[i]].name,
+			    share[order[i]], share[order[0]]);
 		else {
 			rest++;
 			sum += share[order[i]];
@@ -315,7 +315,8 @@ interactions_put(struct importance *m)
 		buf_clear(&name);
 		buf_printf(&name, "%s and %s", params[pairs[i].a].name,
 		    params[pairs[i].b].name);
-		row_put(h, buf_str(&name), pairs[i].share, pairs[0].share);
+		section_importance_row_put(
+		    h, buf_str(&name), pairs[i].share, pairs[0].share);
 	}
 	buf_free(&name);
 	html_close(h, "tbody");
@@ -356,9 +357,12 @@ param_find(const struct page *r, const char *name, size_t *i)
 	return false;
 }
 
-/* Of the two parameters that were asked for, or the two first of order. */
+/*
+ * Draw the map of the two parameters that were asked for, or of the first two
+ * of order.
+ */
 static void
-map_put(struct page *r, const struct page_share *s)
+section_importance_map_put(struct page *r, const struct page_share *s)
 {
 	size_t x, y;
 
@@ -386,7 +390,7 @@ importance_section_put(struct page *r, struct err *e)
 	}
 	rc = section_params(r, first.order, e);
 	if (rc == 0)
-		map_put(r, &first);
+		section_importance_map_put(r, &first);
 	page_share_fini(&first);
 	return rc;
 }

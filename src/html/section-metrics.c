@@ -43,7 +43,7 @@ is_before(const struct page *r, size_t i, size_t j)
 }
 
 static void
-trials_choose(struct drawing *d)
+section_metrics_trials_choose(struct drawing *d)
 {
 	const struct page *r = d->r;
 	size_t i, k;
@@ -63,7 +63,7 @@ trials_choose(struct drawing *d)
 }
 
 static int
-lines_read(struct drawing *d, struct err *e)
+section_metrics_lines_read(struct drawing *d, struct err *e)
 {
 	char number[32], sql[200];
 	const char *bind[] = { number, d->metric, NULL };
@@ -86,7 +86,7 @@ lines_read(struct drawing *d, struct err *e)
 
 /* The ranges of both axes; false when there is nothing to draw. */
 static bool
-frame_fit(struct drawing *d)
+section_metrics_frame_fit(struct drawing *d)
 {
 	size_t i, k, n = 0, at = 0;
 	int64_t last = 1;
@@ -109,7 +109,7 @@ frame_fit(struct drawing *d)
 }
 
 static void
-line_put(struct drawing *d, size_t i)
+section_metrics_line_put(struct drawing *d, size_t i)
 {
 	const struct sparkline *s = &d->lines[i];
 	const struct page_trial *t = &d->r->trials[d->order[i]];
@@ -132,7 +132,7 @@ line_put(struct drawing *d, size_t i)
 }
 
 static void
-drawing_put(struct drawing *d)
+section_metrics_drawing_put(struct drawing *d)
 {
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
@@ -145,7 +145,7 @@ drawing_put(struct drawing *d)
 	chart_x(&d->c, ticks, axis_ticks(&d->c.x, 6, ticks), "step");
 	chart_y(&d->c, ticks, axis_ticks(&d->c.y, 5, ticks), d->metric);
 	for (i = d->n; i-- > 0;)
-		line_put(d, i);
+		section_metrics_line_put(d, i);
 	chart_close(&d->c);
 	buf_clear(&name);
 	buf_printf(&name, "%s as a table", d->metric);
@@ -160,7 +160,8 @@ drawing_put(struct drawing *d)
 }
 
 static int
-metric_put(struct page *r, const char *metric, size_t *drawn, struct err *e)
+section_metrics_metric_put(
+    struct page *r, const char *metric, size_t *drawn, struct err *e)
 {
 	struct drawing d = { .r = r,
 		.metric = metric,
@@ -168,15 +169,15 @@ metric_put(struct page *r, const char *metric, size_t *drawn, struct err *e)
 	size_t i;
 	int rc;
 
-	trials_choose(&d);
-	rc = lines_read(&d, e);
-	if (rc == 0 && frame_fit(&d)) {
+	section_metrics_trials_choose(&d);
+	rc = section_metrics_lines_read(&d, e);
+	if (rc == 0 && section_metrics_frame_fit(&d)) {
 		if ((*drawn)++ == 0) {
 			section_begin(&r->h, "Other metrics");
 			html_open(&r->h, "div");
 			html_attr(&r->h, "class", "grid2 wide2");
 		}
-		drawing_put(&d);
+		section_metrics_drawing_put(&d);
 	}
 	for (i = 0; i < d.n; i++)
 		sparkline_free(&d.lines[i]);
@@ -184,7 +185,7 @@ metric_put(struct page *r, const char *metric, size_t *drawn, struct err *e)
 }
 
 static int
-metrics_put(struct page *r, struct err *e)
+section_metrics_put(struct page *r, struct err *e)
 {
 	struct store_rows *rows;
 	size_t drawn = 0;
@@ -197,7 +198,8 @@ metrics_put(struct page *r, struct err *e)
 	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		if (metric_put(r, store_rows_text(rows, 0), &drawn, e) != 0) {
+		if (section_metrics_metric_put(
+			r, store_rows_text(rows, 0), &drawn, e) != 0) {
 			rc = -1;
 			break;
 		}
@@ -217,4 +219,4 @@ metrics_put(struct page *r, struct err *e)
 	return rc;
 }
 
-const struct page_section section_metrics = { "metrics", metrics_put };
+const struct page_section section_metrics = { "metrics", section_metrics_put };

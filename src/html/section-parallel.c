@@ -92,7 +92,7 @@ aims_choose(struct parallel *p)
 
 /* The trials with all values; of many the best half and others evenly. */
 static void
-trials_choose(struct parallel *p)
+parallel_trials_choose(struct parallel *p)
 {
 	struct page *r = p->r;
 	size_t i, k, rest;
@@ -151,7 +151,7 @@ axis_place(const struct parallel *p, size_t k)
 }
 
 static void
-point_put(struct buf *d, bool start, double x, double y)
+parallel_point_put(struct buf *d, bool start, double x, double y)
 {
 	buf_putc(d, start ? 'M' : 'L');
 	decimate_put(d, x);
@@ -161,7 +161,7 @@ point_put(struct buf *d, bool start, double x, double y)
 
 /* The line leaves out the axes of inactive parameters. */
 static void
-line_put(struct parallel *p, size_t trial)
+parallel_line_put(struct parallel *p, size_t trial)
 {
 	const struct page *r = p->r;
 	const struct page_trial *t = &r->trials[trial];
@@ -174,12 +174,12 @@ line_put(struct parallel *p, size_t trial)
 		u = r->points[trial * r->study->space->n + p->params[k]];
 		if (isnan(u))
 			continue;
-		point_put(&d, start, axis_place(p, k),
+		parallel_point_put(&d, start, axis_place(p, k),
 		    p->c.y.from + u * (p->c.y.to - p->c.y.from));
 		start = false;
 	}
 	for (k = 0; k < p->n_aims; k++) {
-		point_put(&d, start, axis_place(p, p->n + k),
+		parallel_point_put(&d, start, axis_place(p, p->n + k),
 		    axis_at(&p->aims[k], aim_value(p, trial, k)));
 		start = false;
 	}
@@ -257,7 +257,7 @@ axis_line_put(struct parallel *p, size_t k, const struct tick *ticks, size_t n)
 
 /* The end of a name in at most this many columns. */
 static const char *
-name_end(const char *name, size_t columns)
+parallel_name_end(const char *name, size_t columns)
 {
 	while (text_width(name) > columns)
 		name += text_fit(name, 1) > 0 ? text_fit(name, 1)
@@ -291,7 +291,7 @@ axis_name_put(struct parallel *p, size_t k)
 		html_leaf(h, "title", NULL, name);
 		len = text_fit(name, (most - 1) / 2);
 		html_textf(h, "%.*s\xe2\x80\xa6%s", (int)len, name,
-		    name_end(name, most / 2));
+		    parallel_name_end(name, most / 2));
 	}
 	html_close(h, "text");
 }
@@ -312,7 +312,7 @@ axes_put(struct parallel *p)
 }
 
 static void
-drawing_put(struct parallel *p)
+parallel_drawing_put(struct parallel *p)
 {
 	struct html *h = &p->r->h;
 	struct buf name = { 0 };
@@ -339,7 +339,7 @@ drawing_put(struct parallel *p)
 	html_attr(h, "class", "parallel");
 	chart_open(&p->c, buf_str(&name));
 	for (i = p->drawn; i-- > 0;)
-		line_put(p, p->order[i]);
+		parallel_line_put(p, p->order[i]);
 	axes_put(p);
 	chart_close(&p->c);
 	html_leaf(h, "p", "note brushed", ""); /* for scripts */
@@ -357,9 +357,9 @@ parallel_put(struct page *r, struct err *e)
 	params_choose(&p);
 	if (p.n + 1 < LEAST || r->with_value == 0)
 		return 0;
-	trials_choose(&p);
+	parallel_trials_choose(&p);
 	section_begin(&r->h, "Parallel coordinates");
-	drawing_put(&p);
+	parallel_drawing_put(&p);
 	section_note(&r->h,
 	    "A line is a trial: blue completed, orange stopped early%s. It "
 	    "leaves out the axes of inactive parameters.",

@@ -13,7 +13,7 @@
 #include "src/server/status/rows.h"
 
 static void
-value_put(struct buf *out, const struct value *v)
+section_study_value_put(struct buf *out, const struct value *v)
 {
 	if (v->kind == VALUE_TEXT)
 		buf_puts(out, v->text);
@@ -22,22 +22,22 @@ value_put(struct buf *out, const struct value *v)
 }
 
 static void
-values_put(struct buf *out, const struct value *v, size_t n)
+section_study_values_put(struct buf *out, const struct value *v, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
 		buf_puts(out, i > 0 ? ", " : "");
-		value_put(out, &v[i]);
+		section_study_value_put(out, &v[i]);
 	}
 }
 
 /* "0.0001 to 0.3, logarithmic", or the choices. */
 static void
-range_put(struct buf *out, const struct param *p)
+section_study_range_put(struct buf *out, const struct param *p)
 {
 	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED) {
-		values_put(out, p->values, p->n_values);
+		section_study_values_put(out, p->values, p->n_values);
 		if (p->ordered)
 			buf_puts(out, ", in this order");
 		if (p->weights != NULL)
@@ -62,7 +62,8 @@ range_put(struct buf *out, const struct param *p)
 }
 
 static void
-param_put(struct html *h, const struct space *space, const struct param *p)
+section_study_param_put(
+    struct html *h, const struct space *space, const struct param *p)
 {
 	static const char *const types[] = { [PARAM_FLOAT] = "float",
 		[PARAM_INT] = "int",
@@ -73,11 +74,11 @@ param_put(struct html *h, const struct space *space, const struct param *p)
 	html_open(h, "tr");
 	html_leaf(h, "td", NULL, p->name);
 	html_leaf(h, "td", NULL, types[p->type]);
-	range_put(&b, p);
+	section_study_range_put(&b, p);
 	html_leaf(h, "td", NULL, buf_str(&b));
 	buf_clear(&b);
 	if (p->has_default)
-		value_put(&b, &p->def);
+		section_study_value_put(&b, &p->def);
 	html_leaf(h, "td", NULL, buf_str(&b));
 	buf_clear(&b);
 	if (p->when != NULL)
@@ -88,7 +89,7 @@ param_put(struct html *h, const struct space *space, const struct param *p)
 }
 
 static void
-params_put(struct page *r)
+section_study_params_put(struct page *r)
 {
 	static const char *const heads[] = { "parameter", "type", "range",
 		"default", "only when" };
@@ -111,7 +112,7 @@ params_put(struct page *r)
 	html_close(h, "thead");
 	html_open(h, "tbody");
 	for (i = 0; i < space->n; i++)
-		param_put(h, space, &space->params[i]);
+		section_study_param_put(h, space, &space->params[i]);
 	html_close(h, "tbody");
 	html_close(h, "table");
 	html_close(h, "div");
@@ -119,7 +120,7 @@ params_put(struct page *r)
 
 /* The other members of study.json, one line each. */
 static int
-members_put(struct page *r, struct err *e)
+section_study_members_put(struct page *r, struct err *e)
 {
 	const struct json *m;
 	struct json_doc *doc;
@@ -182,17 +183,17 @@ provenance_put(struct page *r, struct err *e)
 }
 
 static int
-study_put(struct page *r, struct err *e)
+section_study_put(struct page *r, struct err *e)
 {
 	int rc;
 
 	section_begin(&r->h, "The study");
-	params_put(r);
-	rc = members_put(r, e);
+	section_study_params_put(r);
+	rc = section_study_members_put(r, e);
 	if (rc == 0)
 		rc = provenance_put(r, e);
 	section_end(&r->h);
 	return rc;
 }
 
-const struct page_section section_study = { "study", study_put };
+const struct page_section section_study = { "study", section_study_put };

@@ -54,7 +54,7 @@ best_sql(const struct page *r, bool all, bool cost)
 }
 
 static int
-best_put(struct page *r, struct err *e)
+section_tables_best_put(struct page *r, struct err *e)
 {
 	struct section_column columns[] = { { "trial", COLUMN_NUMBER },
 		{ "state", COLUMN_TEXT }, { r->study->metric, COLUMN_NUMBER },
@@ -93,7 +93,7 @@ best_put(struct page *r, struct err *e)
 	return 0;
 }
 
-const struct page_section section_best = { "best", best_put };
+const struct page_section section_best = { "best", section_tables_best_put };
 
 static int
 stops_put(struct page *r, struct err *e)
@@ -207,7 +207,7 @@ newest_put(struct page *r, const char *title, const char *all, const char *sql,
 }
 
 static int
-notes_put(struct page *r, struct err *e)
+section_tables_notes_put(struct page *r, struct err *e)
 {
 	static const struct section_column columns[] = { { "trial",
 							     COLUMN_NUMBER },
@@ -227,7 +227,7 @@ notes_put(struct page *r, struct err *e)
 	    sql, columns, COUNT(columns), e);
 }
 
-const struct page_section section_notes = { "notes", notes_put };
+const struct page_section section_notes = { "notes", section_tables_notes_put };
 
 static int
 events_put(struct page *r, struct err *e)

@@ -65,7 +65,7 @@ struct places {
 };
 
 static size_t
-place_find(struct places *p, const char *name)
+timeline_place_find(struct places *p, const char *name)
 {
 	size_t i;
 
@@ -80,7 +80,7 @@ place_find(struct places *p, const char *name)
 
 /* The first row of the place that is free by then; ROWS: none. */
 static size_t
-row_take(struct places *p, size_t place, double start, double end)
+timeline_row_take(struct places *p, size_t place, double start, double end)
 {
 	size_t i;
 
@@ -108,7 +108,7 @@ gpu_of(const char *place)
 
 /* "" is the end of an attempt that runs. */
 static enum bar_kind
-kind_of(const char *end_class)
+timeline_kind_of(const char *end_class)
 {
 	if (*end_class == '\0')
 		return BAR_RUNNING;
@@ -127,7 +127,8 @@ bar_put(struct places *p, struct bar b, const char *place, const char *where)
 	if (p->n == 0)
 		p->from = p->to = b.start;
 	p->to = fmax(p->to, fmax(b.start, b.end));
-	b.row = row_take(p, place_find(p, place), b.start, b.end);
+	b.row =
+	    timeline_row_take(p, timeline_place_find(p, place), b.start, b.end);
 	if (b.row == ROWS) {
 		p->left_out++;
 		return;
@@ -171,7 +172,7 @@ bar_add(struct places *p, const struct store_rows *rows)
 		.end = rows_real(rows, 4),
 		.trial = store_rows_int(rows, 0),
 		.attempt = (int)store_rows_int(rows, 1),
-		.kind = kind_of(end_class) };
+		.kind = timeline_kind_of(end_class) };
 	int gpus = (int)store_rows_int(rows, 7);
 	struct buf where = { 0 };
 
@@ -269,7 +270,7 @@ is_one_host(const struct places *p)
 }
 
 static size_t
-rows_of(const struct places *p, size_t place)
+timeline_rows_of(const struct places *p, size_t place)
 {
 	size_t i, n = 0;
 
@@ -283,7 +284,7 @@ rows_of(const struct places *p, size_t place)
  * first: of several slots.
  */
 static void
-name_put(struct tick *t, const char *name, bool one_host, bool first)
+timeline_name_put(struct tick *t, const char *name, bool one_host, bool first)
 {
 	const char *gpu = gpu_of(name), *slot = " slot 1";
 	size_t len, left = NAME;
@@ -323,8 +324,8 @@ names_put(const struct places *p, struct chart *c)
 			ticks[n++].at = row_at(p, c, i);
 			continue;
 		}
-		name_put(&ticks[n], p->names[p->rows[i].place], one_host,
-		    rows_of(p, p->rows[i].place) > 1);
+		timeline_name_put(&ticks[n], p->names[p->rows[i].place],
+		    one_host, timeline_rows_of(p, p->rows[i].place) > 1);
 		ticks[n++].at = row_at(p, c, i);
 	}
 	chart_y(c, ticks, n, NULL);
@@ -411,7 +412,7 @@ bars_thinned(struct places *p, struct chart *c)
 }
 
 static void
-keys_put(const struct places *p)
+timeline_keys_put(const struct places *p)
 {
 	struct html *h = &p->r->h;
 	struct chart c = { .h = h };
@@ -446,7 +447,7 @@ keys_put(const struct places *p)
 
 /* The first attempts; those of all are in the database. */
 static void
-values_put(const struct places *p)
+timeline_values_put(const struct places *p)
 {
 	static const char *const heads[] = { "place", "trial", "attempt",
 		"began after", "lasted", "end" };
@@ -480,7 +481,7 @@ values_put(const struct places *p)
 }
 
 static void
-drawing_put(struct places *p)
+timeline_drawing_put(struct places *p)
 {
 	struct chart c = { .h = &p->r->h,
 		.width = PAGE_WIDTH,
@@ -518,9 +519,9 @@ timeline_put(struct page *r, struct err *e)
 	rc = bars_read(p, e);
 	if (rc == 0 && p->n > 0) {
 		section_begin(&r->h, "Where and when trials ran");
-		drawing_put(p);
-		keys_put(p);
-		values_put(p);
+		timeline_drawing_put(p);
+		timeline_keys_put(p);
+		timeline_values_put(p);
 		section_note(&r->h,
 		    "A row is a GPU or a slot: what ran at the same time in "
 		    "one place stands in several rows, and a trial on several "

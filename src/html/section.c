@@ -72,7 +72,7 @@ section_param_is_number(const struct page *r, size_t i)
 
 /* A cell for each parameter: all to h, or each to an html of its own from h. */
 static void
-params_put(struct page *r, struct html *h, bool apart, const char *json)
+section_params_put(struct page *r, struct html *h, bool apart, const char *json)
 {
 	const struct space *space = r->study->space;
 	const struct json *value;
@@ -103,7 +103,7 @@ params_put(struct page *r, struct html *h, bool apart, const char *json)
 
 /* The number of a trial, which leads to its page where there is one. */
 static void
-trial_put(struct page *r, const char *number)
+section_trial_put(struct page *r, const char *number)
 {
 	struct html *h = &r->h;
 
@@ -120,14 +120,14 @@ is_trial(const struct section_column *column)
 }
 
 static void
-cell_put(struct page *r, const struct store_rows *rows, int col,
+section_cell_put(struct page *r, const struct store_rows *rows, int col,
     const struct section_column *column)
 {
 	struct buf text = { 0 };
 	const char *s = store_rows_text(rows, col);
 
 	if (is_trial(column)) {
-		trial_put(r, s);
+		section_trial_put(r, s);
 		return;
 	}
 	switch (column->kind) {
@@ -146,7 +146,7 @@ cell_put(struct page *r, const struct store_rows *rows, int col,
 		break;
 	case COLUMN_PARAMS:
 		if (section_params_part(r)) {
-			params_put(r, &r->h, false, s);
+			section_params_put(r, &r->h, false, s);
 			break;
 		}
 		rows_put_params(&text, s, 5);
@@ -157,7 +157,7 @@ cell_put(struct page *r, const struct store_rows *rows, int col,
 }
 
 static void
-head_put(struct html *h, const char *text, bool number)
+section_heading_put(struct html *h, const char *text, bool number)
 {
 	html_open(h, "th");
 	html_attr(h, "scope", "col");
@@ -196,7 +196,8 @@ table_close(struct html *h)
 }
 
 static void
-heads_put(struct page *r, const struct section_column *columns, size_t n)
+section_heads_put(
+    struct page *r, const struct section_column *columns, size_t n)
 {
 	const struct space *space = r->study->space;
 	struct html *h = &r->h;
@@ -206,10 +207,10 @@ heads_put(struct page *r, const struct section_column *columns, size_t n)
 	for (i = 0; i < n; i++)
 		if (columns[i].kind == COLUMN_PARAMS && section_params_part(r))
 			for (k = 0; k < space->n; k++)
-				head_put(h, space->params[k].name,
+				section_heading_put(h, space->params[k].name,
 				    section_param_is_number(r, k));
 		else
-			head_put(h, columns[i].head,
+			section_heading_put(h, columns[i].head,
 			    columns[i].kind == COLUMN_NUMBER);
 	heads_close(h);
 }
@@ -221,7 +222,7 @@ section_cells(struct page *r, const struct store_rows *rows,
 	size_t i;
 
 	for (i = first; i < n; i++)
-		cell_put(r, rows, (int)i, &columns[i]);
+		section_cell_put(r, rows, (int)i, &columns[i]);
 }
 
 int
@@ -237,7 +238,7 @@ section_table(struct page *r, const char *sql,
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if ((*count)++ == 0)
-			heads_put(r, columns, n);
+			section_heads_put(r, columns, n);
 		html_open(&r->h, "tr");
 		if (is_trial(&columns[0]))
 			html_attr(
@@ -253,7 +254,7 @@ section_table(struct page *r, const char *sql,
 
 /* A line of the turned table: its head, then a cell of each column. */
 static void
-line_put(struct html *h, const char *head, struct html *cells)
+section_line_put(struct html *h, const char *head, struct html *cells)
 {
 	html_open(h, "tr");
 	html_open(h, "th");
@@ -285,25 +286,24 @@ section_table_turned(struct page *r, const char *sql,
 		page = r->h;
 		for (i = 0; i + 1 < n; i++) {
 			r->h = lines[i];
-			cell_put(r, rows, (int)i, &columns[i]);
+			section_cell_put(r, rows, (int)i, &columns[i]);
 			lines[i] = r->h;
 		}
 		r->h = page;
-		params_put(
+		section_params_put(
 		    r, lines + n - 1, true, store_rows_text(rows, (int)n - 1));
 	}
 	store_rows_close(rows);
 	table_open(&r->h, false);
 	for (i = 0; i + 1 < n; i++)
-		line_put(&r->h, columns[i].head, &lines[i]);
+		section_line_put(&r->h, columns[i].head, &lines[i]);
 	for (i = 0; i < space->n; i++)
-		line_put(&r->h, space->params[i].name, &lines[n - 1 + i]);
+		section_line_put(
+		    &r->h, space->params[i].name, &lines[n - 1 + i]);
 	table_close(&r->h);
 	free(lines);
 	return rc == -1 ? -1 : 0;
 }
-
-/* ---- charts as tables ---------------------------------------------------- */
 
 void
 section_values_open(
@@ -316,7 +316,7 @@ section_values_open(
 	html_leaf(h, "summary", NULL, title);
 	table_open(h, true);
 	for (i = 0; i < n; i++)
-		head_put(h, heads[i], false);
+		section_heading_put(h, heads[i], false);
 	heads_close(h);
 }
 

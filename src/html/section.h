@@ -63,7 +63,8 @@ void section_values_open(
 void section_values_row(struct html *, const char *const *cells, size_t n);
 void section_values_close(struct html *);
 /*
- * Of curves: the heads of their table, and a row; t NULL: no trial, named name.
+ * The heads of a table of curves, and a row of it; t NULL: no trial, named
+ * name.
  */
 enum { SECTION_LINE_COLUMNS = 6 };
 extern const char *const section_line_heads[SECTION_LINE_COLUMNS];

@@ -15,19 +15,45 @@
 
 enum { COLUMNS_MOST = 4096 };
 
+#define WHOLE_MOST 9e15 /* beyond it a double is no exact whole number */
+
 enum role { ROLE_NONE, ROLE_PARAM, ROLE_OBJECTIVE, ROLE_STATE, ROLE_STEP };
+
+/* What the values of a column are, quoted or not. */
+enum kind {
+	KIND_MIXED, /* each for itself */
+	KIND_NUMBER,
+	KIND_INTEGER,
+	KIND_WHOLE /* integers that stand there as 99.0: one is missing */
+};
+
+struct cell {
+	char *text;
+	bool quoted;
+};
 
 struct table {
 	const char *file;
 	char *next; /* rest of the text */
 	char separator; /* of fields */
 	size_t line;
-	char *fields[COLUMNS_MOST];
-	bool quoted[COLUMNS_MOST];
+	struct cell fields[COLUMNS_MOST];
 	size_t n;
 	char *names[COLUMNS_MOST];
 	enum role roles[COLUMNS_MOST];
+	enum kind kinds[COLUMNS_MOST];
 	size_t columns;
+	struct cell *cells; /* of all rows, columns of each */
+	size_t *lines; /* of the rows */
+	size_t rows, cap_cells, cap_lines;
+	bool bare; /* some field of the rows is not quoted */
+	/* What a note tells. */
+	size_t diverged; /* rows whose objective is NaN or infinite */
+	size_t left_out; /* rows by their state */
+	const char *state; /* of the first of them */
+	size_t no_number; /* rows whose objective is a text */
+	const char *text; /* of the first of them */
+	size_t text_line;
 };
 
 /* The columns that tools have beside parameters. */
@@ -40,9 +66,12 @@ static const char *const others[] = { "trial", "number", "trial_id", "id",
 	"datetime_start", "datetime_complete", "duration", "time_total_s",
 	"time_this_iter_s", "iterations_since_restore", "time_since_restore",
 	"model_uri", "output_uri", "user", "tags", "notes", "sweep", "",
-	"_runtime", "_step", "_timestamp", NULL };
+	"_runtime", "_step", "_timestamp", "start time", "end time", "run id",
+	"source type", "source name", "source version", "experiment id",
+	"artifact uri", "lifecycle stage", "job type", "agent", "updated",
+	"heartbeat", "description", "wall_time", NULL };
 static const char *const prefixes[] = { "params_", "config/", "param.",
-	"params.", "Config.", NULL };
+	"params.", "Config.", "param_", NULL };
 
 /*
  * A comma, or without one in the first line a semicolon or a tab, as spreadsheets
@@ -79,10 +108,10 @@ static bool
 field_next(struct table *t)
 {
 	char *from = t->next, *to = from;
+	struct cell *cell = &t->fields[t->n++];
 	bool quoted = *from == '"', more;
 
-	t->quoted[t->n] = quoted;
-	t->fields[t->n++] = to;
+	*cell = (struct cell){ .text = to, .quoted = quoted };
 	if (quoted)
 		from++;
 	for (; *from != '\0'; from++) {
@@ -104,14 +133,14 @@ field_next(struct table *t)
 	t->line += *from == '\n';
 	more = *from == t->separator;
 	*to = '\0';
-	if (t->separator != ',' && !t->quoted[t->n - 1])
-		decimal_point(t->fields[t->n - 1]);
+	if (t->separator != ',' && !cell->quoted)
+		decimal_point(cell->text);
 	return more;
 }
 
 /* False at the end; an empty line has one empty field. */
 static bool
-row_next(struct table *t)
+import_csv_row_next(struct table *t)
 {
 	t->n = 0;
 	if (*t->next == '\0')
@@ -219,7 +248,7 @@ roles_find(struct table *t, const char *params)
 }
 
 static bool
-number_of(const char *text, double *x)
+import_csv_number_of(const char *text, double *x)
 {
 	char *end;
 
@@ -227,38 +256,119 @@ number_of(const char *text, double *x)
 	return end != text && *end == '\0';
 }
 
-/* A value as JSON: a number as it is written, true, false, or text. */
-static void
-value_put(
-    struct json_writer *w, const char *name, const char *text, bool quoted)
+static struct cell *
+cell_of(const struct table *t, size_t row, size_t column)
 {
+	return &t->cells[row * t->columns + column];
+}
+
+/* Where all fields are quoted, "" is a value that is missing, not a text. */
+static bool
+is_missing(const struct table *t, const struct cell *cell)
+{
+	return *cell->text == '\0' && (!cell->quoted || !t->bare);
+}
+
+/*
+ * The kind of a column: quotes say nothing, W&B and others put them around all
+ * fields.  pandas writes whole numbers with a point where one is missing.
+ */
+static enum kind
+import_csv_kind_of(const struct table *t, size_t column)
+{
+	size_t row, numbers = 0, missing = 0;
+	bool whole = true, decimal = false;
+	const struct cell *cell;
+	double x;
+
+	for (row = 0; row < t->rows; row++) {
+		cell = cell_of(t, row, column);
+		if (is_missing(t, cell)) {
+			missing++;
+			continue;
+		}
+		if (!import_csv_number_of(cell->text, &x))
+			return KIND_MIXED;
+		if (!isfinite(x)) {
+			missing++;
+			continue;
+		}
+		numbers++;
+		whole = whole && x == floor(x) && fabs(x) < WHOLE_MOST;
+		decimal = decimal || strpbrk(cell->text, ".eE") != NULL;
+	}
+	if (numbers == 0)
+		return KIND_MIXED;
+	if (!whole || (decimal && missing == 0))
+		return KIND_NUMBER;
+	return decimal ? KIND_WHOLE : KIND_INTEGER;
+}
+
+/* A value of a mixed column: true, false, null, a number, or text. */
+static void
+import_csv_word_put(
+    struct json_writer *w, const char *name, const struct cell *cell)
+{
+	const char *text = cell->text;
 	struct json_doc *doc;
 	double x;
 
-	if (!quoted &&
+	if (!cell->quoted &&
 	    json_parse(&doc, text, strlen(text), NULL, false, NULL) == 0) {
 		json_writer_raw(w, name, text);
 		json_free(doc);
 	} else if (strcasecmp(text, "true") == 0 ||
 		   strcasecmp(text, "false") == 0)
 		json_writer_bool(w, name, strcasecmp(text, "true") == 0);
-	else if (!quoted && number_of(text, &x) && isfinite(x))
+	else if (strcmp(text, "None") == 0)
+		json_writer_null(w, name);
+	else if (!cell->quoted && import_csv_number_of(text, &x) && isfinite(x))
 		json_writer_number(w, name, x);
 	else
 		json_writer_text(w, name, text);
 }
 
-static const char *
-state_of(const char *text)
+static void
+import_csv_value_put(struct json_writer *w, const char *name,
+    const struct cell *cell, enum kind kind)
 {
-	static const char *const all[][4] = { { "completed", "complete",
-						  "COMPLETE", "finished" },
-		{ "stopped", "pruned", "PRUNED", "early_stopped" },
-		{ "failed", "fail", "crashed", "ERROR" } };
+	const char *text = cell->text;
+	struct json_doc *doc;
+	double x = NAN;
+
+	if (kind == KIND_MIXED) {
+		import_csv_word_put(w, name, cell);
+		return;
+	}
+	(void)import_csv_number_of(text, &x);
+	if (!isfinite(x))
+		return;
+	if (kind == KIND_INTEGER || kind == KIND_WHOLE)
+		json_writer_integer(w, name, (int64_t)x);
+	else if (json_parse(&doc, text, strlen(text), NULL, false, NULL) == 0) {
+		json_writer_raw(w, name, text); /* as it is written: 1.0 */
+		json_free(doc);
+	} else
+		json_writer_number(w, name, x);
+}
+
+/*
+ * The state by the words of Optuna, W&B, Ray, MLflow and those who write a
+ * table themselves.
+ */
+static const char *
+import_csv_state_of(const char *text)
+{
+	static const char *const all[][9] = {
+		{ "completed", "complete", "finished", "terminated", "done",
+		    "success", "succeeded", "ok" },
+		{ "stopped", "pruned", "early_stopped", "earlystopped" },
+		{ "failed", "fail", "crashed", "error", "failure", "crash" }
+	};
 	size_t i, k;
 
 	for (i = 0; i < 3; i++)
-		for (k = 0; k < 4; k++)
+		for (k = 0; all[i][k] != NULL; k++)
 			if (strcasecmp(all[i][k], text) == 0)
 				return all[i][0];
 	return NULL;
@@ -273,34 +383,80 @@ column_name(struct buf *out, const char *column)
 	import_put_name(out, name != NULL ? name : column);
 }
 
-static void
-row_put(struct json_writer *w, const struct table *t)
+/* The state of a row; NULL: it has not ended. */
+static const char *
+import_csv_row_state(struct table *t, size_t row)
 {
-	const char *state = "completed";
+	const char *state = "completed", *text;
+	size_t i;
+
+	for (i = 0; i < t->columns; i++) {
+		if (t->roles[i] != ROLE_STATE)
+			continue;
+		text = cell_of(t, row, i)->text;
+		state = import_csv_state_of(text);
+		if (state == NULL && t->left_out++ == 0)
+			t->state = text;
+	}
+	return state;
+}
+
+/* The value of a row's objective; false: it has none. */
+static bool
+row_result(struct table *t, size_t row, const char **state, double *x)
+{
+	const struct cell *cell;
+	size_t i;
+
+	for (i = 0; t->roles[i] != ROLE_OBJECTIVE; i++)
+		;
+	cell = cell_of(t, row, i);
+	if (is_missing(t, cell))
+		return false;
+	if (!import_csv_number_of(cell->text, x)) {
+		if (t->no_number++ == 0) {
+			t->text = cell->text;
+			t->text_line = t->lines[row];
+		}
+		return false;
+	}
+	if (isfinite(*x))
+		return true;
+	t->diverged++;
+	*state = "failed";
+	return false;
+}
+
+static void
+import_csv_row_put(struct json_writer *w, struct table *t, size_t row)
+{
+	const char *state = import_csv_row_state(t, row);
 	struct buf clean = { 0 };
+	const struct cell *cell;
+	bool found;
 	double x;
 	size_t i;
 
-	for (i = 0; i < t->n; i++)
-		if (t->roles[i] == ROLE_STATE)
-			state = state_of(t->fields[i]);
 	if (state == NULL)
 		return;
+	found = row_result(t, row, &state, &x);
 	json_writer_object(w, NULL);
 	json_writer_text(w, "state", state);
-	for (i = 0; i < t->n; i++)
-		if (number_of(t->fields[i], &x) && isfinite(x) &&
-		    (t->roles[i] == ROLE_OBJECTIVE || t->roles[i] == ROLE_STEP))
-			json_writer_number(w,
-			    t->roles[i] == ROLE_STEP ? "step" : "objective", x);
+	if (found)
+		json_writer_number(w, "objective", x);
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_STEP &&
+		    import_csv_number_of(cell_of(t, row, i)->text, &x) &&
+		    isfinite(x))
+			json_writer_number(w, "step", x);
 	json_writer_object(w, "params");
-	for (i = 0; i < t->n; i++) {
-		if (t->roles[i] != ROLE_PARAM ||
-		    (*t->fields[i] == '\0' && !t->quoted[i]))
+	for (i = 0; i < t->columns; i++) {
+		cell = cell_of(t, row, i);
+		if (t->roles[i] != ROLE_PARAM || is_missing(t, cell))
 			continue;
 		buf_clear(&clean);
 		column_name(&clean, t->names[i]);
-		value_put(w, buf_str(&clean), t->fields[i], t->quoted[i]);
+		import_csv_value_put(w, buf_str(&clean), cell, t->kinds[i]);
 	}
 	buf_free(&clean);
 	json_writer_end(w);
@@ -309,13 +465,13 @@ row_put(struct json_writer *w, const struct table *t)
 
 /* Two columns may become the same parameter. */
 static int
-names_check(const struct table *t, struct err *e)
+import_csv_names_check(const struct table *t, struct err *e)
 {
 	struct buf one = { 0 }, other = { 0 };
 	size_t i, k;
 	int rc = 0;
 
-	for (i = 0; i < t->n && rc == 0; i++)
+	for (i = 0; i < t->columns && rc == 0; i++)
 		for (k = 0; k < i && rc == 0; k++) {
 			if (t->roles[i] != ROLE_PARAM ||
 			    t->roles[k] != ROLE_PARAM)
@@ -336,44 +492,131 @@ names_check(const struct table *t, struct err *e)
 	return rc;
 }
 
+/* Store the rows behind the first line. */
 static int
-table_read(struct table *t, struct buf *trials, const char **metric,
-    const char *params, struct err *e)
+import_csv_rows_read(struct table *t, struct err *e)
 {
-	struct json_writer w = { .out = trials };
-	size_t i, line = 1;
+	size_t line, i;
 
-	if (!row_next(t) || t->n < 2)
-		return err_set(e, ERR_USAGE,
-		    "%s: its first line does not name columns", t->file);
-	t->columns = t->n;
-	for (i = 0; i < t->n; i++)
-		t->names[i] = t->fields[i];
-	if (objective_find(t, metric, e) != 0)
-		return -1;
-	roles_find(t, params);
-	if (names_check(t, e) != 0)
-		return -1;
-	json_writer_array(&w, NULL);
-	for (line = t->line + 1; row_next(t); line = t->line + 1) {
-		if (t->n == 1 && *t->fields[0] == '\0')
+	for (line = t->line + 1; import_csv_row_next(t); line = t->line + 1) {
+		if (t->n == 1 && *t->fields[0].text == '\0')
 			continue;
 		if (t->n != t->columns)
 			return err_set(e, ERR_USAGE,
 			    "%s:%zu: it has %zu fields, and the first line "
 			    "%zu",
 			    t->file, line, t->n, t->columns);
-		row_put(&w, t);
+		XGROW(t->lines, t->rows, t->cap_lines);
+		t->lines[t->rows] = line;
+		for (i = 0; i < t->n; i++) {
+			XGROW(t->cells, t->rows * t->columns + i, t->cap_cells);
+			t->cells[t->rows * t->columns + i] = t->fields[i];
+			t->bare = t->bare || !t->fields[i].quoted;
+		}
+		t->rows++;
 	}
-	json_writer_end(&w);
 	return 0;
 }
 
+/* A column of words that are states is one, whatever else it is named. */
+static void
+status_find(struct table *t)
+{
+	size_t i, row, known = 0;
+
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_STATE)
+			return;
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_NONE &&
+		    strcasecmp(t->names[i], "status") == 0)
+			break;
+	for (row = 0; i < t->columns && row < t->rows; row++)
+		known += import_csv_state_of(cell_of(t, row, i)->text) != NULL;
+	if (known > 0)
+		t->roles[i] = ROLE_STATE;
+}
+
+static int
+import_csv_table_read(
+    struct table *t, const char **metric, const char *params, struct err *e)
+{
+	size_t i;
+
+	if (!import_csv_row_next(t) || t->n < 2)
+		return err_set(e, ERR_USAGE,
+		    "%s: its first line does not name columns", t->file);
+	t->columns = t->n;
+	for (i = 0; i < t->n; i++)
+		t->names[i] = t->fields[i].text;
+	if (objective_find(t, metric, e) != 0)
+		return -1;
+	roles_find(t, params);
+	if (import_csv_names_check(t, e) != 0 ||
+	    import_csv_rows_read(t, e) != 0)
+		return -1;
+	status_find(t);
+	for (i = 0; i < t->columns; i++)
+		t->kinds[i] = import_csv_kind_of(t, i);
+	return 0;
+}
+
+/* Columns that nobody called parameters: results may be among them. */
+static void
+columns_note(const struct table *t, const char *params, struct buf *notes)
+{
+	bool first = true;
+	size_t i;
+
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_PARAM &&
+		    (params != NULL || behind_prefix(t->names[i]) != NULL))
+			return;
+	buf_puts(notes, "parameters: ");
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_PARAM) {
+			buf_printf(
+			    notes, "%s%s", first ? "" : ", ", t->names[i]);
+			first = false;
+		}
+	buf_puts(notes, first ? "no column"
+			      : ": results among them are left out with "
+				"--params and the names of the others");
+	buf_putc(notes, '\n');
+}
+
+static void
+import_csv_notes_put(const struct table *t, const char *metric,
+    const char *params, struct buf *notes)
+{
+	size_t i;
+
+	columns_note(t, params, notes);
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_PARAM && t->kinds[i] == KIND_WHOLE)
+			buf_printf(notes,
+			    "%s: an int: all values are whole, and pandas "
+			    "writes 99 as 99.0 where others are missing\n",
+			    t->names[i]);
+	if (t->left_out > 0)
+		buf_printf(notes,
+		    "%zu of %zu rows are left out by their state: \"%s\"%s\n",
+		    t->left_out, t->rows, t->state,
+		    t->left_out > 1 ? " is the first" : "");
+	if (t->no_number > 0)
+		buf_printf(notes,
+		    "%s: %zu of %zu rows have no number there: line %zu has "
+		    "\"%s\"\n",
+		    metric, t->no_number, t->rows, t->text_line, t->text);
+}
+
 int
-import_csv(struct buf *trials, const char **metric, const char *params,
-    char *text, const char *file, struct err *e)
+import_csv(struct buf *trials, struct buf *notes, struct import_results *to,
+    const char *params, char *text, const char *file, struct err *e)
 {
 	struct table *t = xcalloc(1, sizeof *t);
+	struct json_writer w = { .out = trials };
+	size_t row;
 	int rc;
 
 	if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
@@ -381,7 +624,17 @@ import_csv(struct buf *trials, const char **metric, const char *params,
 	t->file = file;
 	t->next = text;
 	t->separator = separator_of(text);
-	rc = table_read(t, trials, metric, params, e);
+	rc = import_csv_table_read(t, &to->metric, params, e);
+	if (rc == 0) {
+		json_writer_array(&w, NULL);
+		for (row = 0; row < t->rows; row++)
+			import_csv_row_put(&w, t, row);
+		json_writer_end(&w);
+		to->diverged = t->diverged;
+		import_csv_notes_put(t, to->metric, params, notes);
+	}
+	free(t->cells);
+	free(t->lines);
 	free(t);
 	return rc;
 }

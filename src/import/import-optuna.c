@@ -17,7 +17,7 @@ static const struct {
 };
 
 static const char *
-state_of(const struct json *trial)
+import_optuna_state_of(const struct json *trial)
 {
 	const char *state = json_string(json_get(trial, "state"));
 	size_t i;
@@ -28,16 +28,25 @@ state_of(const struct json *trial)
 	return NULL;
 }
 
-/* A trial that was pruned has the value of its last step. */
-static void
-trial_put(struct json_writer *w, const struct json *trial, const char *state)
+/* The value of its objective: of a trial that was pruned that of its last step. */
+static const struct json *
+import_optuna_value_of(const struct json *trial, const char *state)
 {
 	const struct json *value = json_first(json_get(trial, "values"));
-	const struct json *constraints = json_get(trial, "constraints");
-	double x;
 
 	if (value == NULL && strcmp(state, "stopped") == 0)
 		value = json_get(trial, "last");
+	return value;
+}
+
+static void
+import_optuna_trial_put(
+    struct json_writer *w, const struct json *trial, const char *state)
+{
+	const struct json *value = import_optuna_value_of(trial, state);
+	const struct json *constraints = json_get(trial, "constraints");
+	double x;
+
 	json_writer_object(w, NULL);
 	json_writer_text(w, "state", state);
 	if (json_number(value, &x))
@@ -70,7 +79,8 @@ import_optuna(struct buf *trials, struct import_results *to,
 
 	to->study = json_string(json_get(root, "study"));
 	if (json_count(goals) == 0 || text == NULL || to->study == NULL)
-		return err_set(e, ERR_USAGE, "the study has no direction");
+		return err_set(
+		    e, ERR_USAGE, "the study has no name, or no direction");
 	if (json_count(goals) > 1) {
 		to->goals = goals;
 		to->metrics = json_get(root, "metrics");
@@ -83,13 +93,19 @@ import_optuna(struct buf *trials, struct import_results *to,
 	json_writer_array(&w, NULL);
 	for (j = json_first(json_get(root, "trials")); j != NULL;
 	     j = json_next(j)) {
-		text = state_of(j);
+		text = import_optuna_state_of(j);
 		if (text == NULL)
 			continue;
 		to->stops = to->stops || strcmp(text, "stopped") == 0;
 		n = json_count(json_get(j, "constraints"));
 		to->constraints = n > to->constraints ? n : to->constraints;
-		trial_put(&w, j, text);
+		if (import_optuna_value_of(j, text) != NULL &&
+		    json_type(import_optuna_value_of(j, text)) == JSON_NULL &&
+		    json_count(goals) == 1 && strcmp(text, "failed") != 0) {
+			text = "failed"; /* NaN, or infinite */
+			to->diverged++;
+		}
+		import_optuna_trial_put(&w, j, text);
 	}
 	json_writer_end(&w);
 	return 0;

@@ -3,6 +3,7 @@
  * result.json for each report.
  */
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 
 /* Python writes NaN and Infinity, which are no JSON: they become texts. */
 static void
-line_clean(char *line)
+import_ray_line_clean(char *line)
 {
 	static const char *const words[] = { "NaN", "-Infinity", "Infinity" };
 	bool text = false;
@@ -38,25 +39,30 @@ line_clean(char *line)
 	}
 }
 
-/* The last report of the metric.  The last line may be half: Ray was killed. */
+/*
+ * The last report of the metric, NAN when it is no finite number.  The last line
+ * may be half: Ray was killed.
+ */
 static bool
 last_report(char *results, const char *metric, double *value, double *step)
 {
+	const struct json *j;
 	struct json_doc *doc;
 	char *line, *next;
 	bool found = false;
-	double x;
 
 	for (line = results; line != NULL && *line != '\0'; line = next) {
 		next = strchr(line, '\n');
 		if (next != NULL)
 			*next++ = '\0';
-		line_clean(line);
+		import_ray_line_clean(line);
 		if (json_parse(&doc, line, strlen(line), NULL, false, NULL) !=
 		    0)
 			continue;
-		if (json_number(json_get(json_root(doc), metric), &x)) {
-			*value = x;
+		j = json_get(json_root(doc), metric);
+		if (j != NULL) {
+			*value = NAN;
+			(void)json_number(j, value);
 			found = true;
 			if (!json_number(
 				json_get(json_root(doc), "training_iteration"),
@@ -69,9 +75,9 @@ last_report(char *results, const char *metric, double *value, double *step)
 }
 
 int
-import_ray_trial(struct buf *trials, const struct json *params,
-    const char *metric, char *results, bool failed, const char *file,
-    struct err *e)
+import_ray_trial(struct buf *trials, struct import_results *to,
+    const struct json *params, char *results, bool failed, const char *file,
+    bool *reported, struct err *e)
 {
 	struct json_writer w = { .out = trials };
 	double value = 0, step = 0;
@@ -80,18 +86,25 @@ import_ray_trial(struct buf *trials, const struct json *params,
 	if (json_type(params) != JSON_OBJECT)
 		return err_set(e, ERR_USAGE,
 		    "%s: params.json is no object of parameters", file);
-	found = last_report(results, metric, &value, &step);
+	found = last_report(results, to->metric, &value, &step);
 	if (!found && !failed)
 		return 0; /* it has not begun */
+	if (found)
+		*reported = true;
+	if (found && !isfinite(value) && !failed) {
+		failed = true;
+		to->diverged++;
+	}
 	if (trials->len > 1)
 		buf_putc(trials, ',');
 	json_writer_object(&w, NULL);
 	json_writer_text(&w, "state", failed ? "failed" : "completed");
 	if (found) {
-		json_writer_number(&w, "objective", value);
+		if (isfinite(value))
+			json_writer_number(&w, "objective", value);
 		json_writer_number(&w, "step", step);
 	}
-	import_put_params(json_writer_value(&w, "params"), params);
+	import_put_flat(json_writer_value(&w, "params"), params);
 	json_writer_end(&w);
 	return 0;
 }

@@ -26,6 +26,8 @@ struct import_results {
 	size_t constraints; /* how many a trial has; constraint_0, … */
 	const struct json *domains; /* Optuna's distributions, or NULL */
 	bool stops; /* some trials were stopped early */
+	size_t
+	    diverged; /* trials that failed by NaN or infinity at their end */
 };
 
 /*
@@ -37,11 +39,12 @@ int import_results(struct buf *study, struct buf *trials, struct buf *notes,
     const struct import_results *, const char *warm, struct err *);
 
 /*
- * import-csv.c: a table with a row for each trial, as a list of trials; metric
- * is the column of the objective, NULL: a usual one, whose name is returned.
+ * import-csv.c: a table with a row for each trial, as a list of trials.  The
+ * metric is the column of the objective, NULL: a usual one, whose name it then
+ * has; diverged is counted.  params: names of columns with commas, or NULL.
  */
-int import_csv(struct buf *trials, const char **metric, const char *params,
-    char *text, const char *file, struct err *);
+int import_csv(struct buf *trials, struct buf *notes, struct import_results *,
+    const char *params, char *text, const char *file, struct err *);
 
 /* import-optuna.c: the trials of a document of optuna_read, in the same form. */
 int import_optuna(struct buf *trials, struct import_results *,
@@ -49,10 +52,12 @@ int import_optuna(struct buf *trials, struct import_results *,
 
 /*
  * import-ray.c: add a trial of Ray Tune: its params.json, the lines of its
- * result.json, whether it has an error.txt.
+ * result.json, whether it has an error.txt.  One whose last report is NaN or
+ * infinite has failed; diverged counts it.  reported is set when the metric was
+ * reported.
  */
-int import_ray_trial(struct buf *trials, const struct json *params,
-    const char *metric, char *results, bool failed, const char *file,
-    struct err *);
+int import_ray_trial(struct buf *trials, struct import_results *,
+    const struct json *params, char *results, bool failed, const char *file,
+    bool *reported, struct err *);
 
 #endif /* HPOTUNE_IMPORT_RESULTS_H */

@@ -25,14 +25,14 @@ static const char *const range_lists[] = { "ContinuousParameterRanges",
 	"IntegerParameterRanges", "CategoricalParameterRanges", NULL };
 
 static const char *
-image_of(const struct json *def)
+import_algorithms_image_of(const struct json *def)
 {
 	return json_string(
 	    import_at(def, "AlgorithmSpecification", "TrainingImage"));
 }
 
 static const char *
-metric_of(const struct json *def)
+import_algorithms_metric_of(const struct json *def)
 {
 	return json_string(import_at(def, "TuningObjective", "MetricName"));
 }
@@ -52,26 +52,30 @@ import_is_built_in(const char *image, const char *name)
 	return n == strlen(name) && strncmp(image, name, n) == 0;
 }
 
-/* Whether hpotune reads its log without a definition of the metric. */
+/*
+ * Whether hpotune reads an algorithm's log without a definition of the metric.
+ */
 static bool
-is_known(const struct json *def)
+import_algorithms_is_known(const struct json *def)
 {
-	return import_is_built_in(image_of(def), "xgboost") ||
-	       import_is_built_in(image_of(def), "linear-learner");
+	return import_is_built_in(import_algorithms_image_of(def), "xgboost") ||
+	       import_is_built_in(
+		   import_algorithms_image_of(def), "linear-learner");
 }
 
 /* Whether two definitions have the same image apart from tag and account. */
 static bool
 is_alike(const struct json *a, const struct json *b)
 {
-	const char *slash = strrchr(image_of(b), '/');
-	char *name = xstrdup(slash != NULL ? slash + 1 : image_of(b));
+	const char *slash = strrchr(import_algorithms_image_of(b), '/');
+	char *name =
+	    xstrdup(slash != NULL ? slash + 1 : import_algorithms_image_of(b));
 	const char *bare =
 	    strncmp(name, "sagemaker-", 10) == 0 ? name + 10 : name;
 	bool alike;
 
 	name[strcspn(name, ":@")] = '\0';
-	alike = import_is_built_in(image_of(a), bare);
+	alike = import_is_built_in(import_algorithms_image_of(a), bare);
 	free(name);
 	return alike;
 }
@@ -84,8 +88,6 @@ has_environment(const struct json *def)
 	return json_count(j) > 0;
 }
 
-/* ---- names --------------------------------------------------------------- */
-
 char *
 import_value_of(const struct json *def)
 {
@@ -93,7 +95,7 @@ import_value_of(const struct json *def)
 
 	if (name == NULL || *name == '\0')
 		name = "only";
-	/* It becomes a prefix of parameter names. */
+	/* The name becomes a prefix of parameter names. */
 	return xasprintf(
 	    "%s%s", isdigit((unsigned char)*name) ? "d-" : "", name);
 }
@@ -153,8 +155,6 @@ import_param_name(const struct import *im, const char *name)
 	free(value);
 	return whole;
 }
-
-/* ---- can they be one study ----------------------------------------------- */
 
 static bool
 is_nothing(const struct json *j)
@@ -258,17 +258,19 @@ one_why(struct buf *why, const struct import *im, const struct json *def)
 		buf_puts(why, "one definition has no DefinitionName");
 		return true;
 	}
-	if (image_of(def) == NULL)
+	if (import_algorithms_image_of(def) == NULL)
 		buf_printf(why, "%s has no TrainingImage", name);
-	else if (metric_of(def) == NULL)
+	else if (import_algorithms_metric_of(def) == NULL)
 		buf_printf(why, "%s has no TuningObjective", name);
 	else if (has_environment(def))
 		buf_printf(why,
 		    "%s has an Environment, which trials of "
 		    "backend.algorithms have not",
 		    name);
-	else if (!is_known(def) && regex_of(def, metric_of(def)) == NULL)
-		buf_printf(why, "%s does not define %s", name, metric_of(def));
+	else if (!import_algorithms_is_known(def) &&
+		 regex_of(def, import_algorithms_metric_of(def)) == NULL)
+		buf_printf(why, "%s does not define %s", name,
+		    import_algorithms_metric_of(def));
 	if (why->len > 0)
 		return true;
 	for (k = 0; range_lists[k] != NULL; k++) {
@@ -306,12 +308,15 @@ two_why(struct buf *why, const struct json *a, const struct json *b)
 	else if ((what = regex_otherwise(a, b)) != NULL)
 		buf_printf(
 		    why, "%s and %s read %s by different patterns", x, y, what);
-	else if (strcmp(metric_of(a), metric_of(b)) != 0 &&
-		 (is_alike(a, b) || !is_known(a) || !is_known(b)))
+	else if (strcmp(import_algorithms_metric_of(a),
+		     import_algorithms_metric_of(b)) != 0 &&
+		 (is_alike(a, b) || !import_algorithms_is_known(a) ||
+		     !import_algorithms_is_known(b)))
 		buf_printf(why,
 		    "%s and %s may both print %s and %s, which are the "
 		    "objective of one of them each",
-		    x, y, metric_of(a), metric_of(b));
+		    x, y, import_algorithms_metric_of(a),
+		    import_algorithms_metric_of(b));
 	return why->len > 0;
 }
 
@@ -352,8 +357,8 @@ import_algorithm_find(struct import *im)
 	const char *name;
 	size_t k;
 
-	if (im->def == NULL || im->program != NULL || !is_known(im->def) ||
-	    has_environment(im->def))
+	if (im->def == NULL || im->program != NULL ||
+	    !import_algorithms_is_known(im->def) || has_environment(im->def))
 		return;
 	im->algorithm = true;
 	/* A name with a meaning in hpotune needs a prefix. */
@@ -378,12 +383,11 @@ import_several_metric(const struct import *im)
 	size_t i;
 
 	for (i = 1; i < im->n_defs; i++)
-		if (strcmp(metric_of(im->defs[0]), metric_of(im->defs[i])) != 0)
+		if (strcmp(import_algorithms_metric_of(im->defs[0]),
+			import_algorithms_metric_of(im->defs[i])) != 0)
 			return METRIC_OF_ALL;
-	return metric_of(im->defs[0]);
+	return import_algorithms_metric_of(im->defs[0]);
 }
-
-/* ---- output -------------------------------------------------------------- */
 
 /* Constants, and the hints that replace ranges. */
 static void
@@ -423,8 +427,9 @@ each_put(struct import *im)
 		im->def = im->defs[i];
 		value = import_value_of(im->def);
 		import_open(im, 3, value, '{');
-		import_text(im, 4, "image", image_of(im->def));
-		own = metric_of(im->def);
+		import_text(
+		    im, 4, "image", import_algorithms_image_of(im->def));
+		own = import_algorithms_metric_of(im->def);
 		if (metric != NULL && own != NULL && strcmp(own, metric) != 0)
 			import_text(im, 4, "metric", own);
 		constants_put(im);
@@ -445,13 +450,14 @@ import_algorithms_put(struct import *im)
 	if (im->n_defs > 0)
 		each_put(im);
 	else
-		import_text(im, 2, "image", image_of(im->def));
+		import_text(
+		    im, 2, "image", import_algorithms_image_of(im->def));
 	/* Linear learner has none. */
 	for (i = 0; i < (im->n_defs > 0 ? im->n_defs : 1); i++)
-		kept = kept &&
-		       !import_is_built_in(
-			   image_of(im->n_defs > 0 ? im->defs[i] : im->def),
-			   "linear-learner");
+		kept = kept && !import_is_built_in(
+				   import_algorithms_image_of(
+				       im->n_defs > 0 ? im->defs[i] : im->def),
+				   "linear-learner");
 	if (kept) {
 		import_key(im, 2, "checkpoints");
 		buf_puts(&im->out, "true");

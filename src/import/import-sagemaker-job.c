@@ -12,161 +12,6 @@
 #include "src/base/mem.h"
 #include "src/import/import-study.h"
 
-/* ---- channels ----------------------------------------------------------- */
-
-static const struct {
-	const char *theirs, *ours;
-} words[] = {
-	{ "S3Prefix", "prefix" },
-	{ "ManifestFile", "manifest" },
-	{ "AugmentedManifestFile", "augmented-manifest" },
-	{ "FullyReplicated", "replicated" },
-	{ "ShardedByS3Key", "sharded" },
-	{ "None", "none" },
-	{ "Gzip", "gzip" },
-};
-
-static const struct {
-	const char *theirs, *ours;
-} file_system[] = {
-	{ "FileSystemId", "id" },
-	{ "FileSystemType", "type" },
-	{ "DirectoryPath", "path" },
-	{ "FileSystemAccessMode", "access" },
-};
-
-const char *
-import_channel_word(const char *text, bool theirs)
-{
-	const char *from;
-	size_t i;
-
-	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
-		from = theirs ? words[i].theirs : words[i].ours;
-		if (strcmp(from, text) == 0)
-			return theirs ? words[i].ours : words[i].theirs;
-	}
-	return text;
-}
-
-void
-import_file_system_put(
-    struct import *im, int depth, const struct json *from, bool theirs)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof file_system / sizeof file_system[0]; i++)
-		import_copy(im, depth,
-		    theirs ? file_system[i].ours : file_system[i].theirs,
-		    json_get(from,
-			theirs ? file_system[i].theirs : file_system[i].ours));
-}
-
-/* A value in AWS's spelling; nothing when it is the study's default. */
-static void
-word_put(struct import *im, const char *key, const struct json *j,
-    const char *by_default)
-{
-	const char *text = json_string(j);
-
-	if (text != NULL && strcmp(text, by_default) != 0)
-		import_text(im, 4, key, import_channel_word(text, true));
-}
-
-static void
-s3_put(struct import *im, const struct json *s3)
-{
-	import_text(im, 4, "s3", json_string(json_get(s3, "S3Uri")));
-	word_put(im, "type", json_get(s3, "S3DataType"), "S3Prefix");
-	word_put(im, "distribution", json_get(s3, "S3DataDistributionType"),
-	    "FullyReplicated");
-	import_copy(im, 4, "attributes", json_get(s3, "AttributeNames"));
-	import_copy(im, 4, "groups", json_get(s3, "InstanceGroupNames"));
-}
-
-/*
- * Whether it is an S3 prefix, replicated to all machines, without other
- * settings.
- */
-static bool
-is_plain(const struct json *channel, const struct json *s3)
-{
-	const char *type = json_string(json_get(s3, "S3DataType"));
-	const char *way = json_string(json_get(s3, "S3DataDistributionType"));
-	const struct json *j;
-
-	if ((type != NULL && strcmp(type, "S3Prefix") != 0) ||
-	    (way != NULL && strcmp(way, "FullyReplicated") != 0) ||
-	    json_get(s3, "AttributeNames") != NULL ||
-	    json_get(s3, "InstanceGroupNames") != NULL)
-		return false;
-	for (j = json_first(channel); j != NULL; j = json_next(j))
-		if (strcmp(json_key(j), "ChannelName") != 0 &&
-		    strcmp(json_key(j), "DataSource") != 0 &&
-		    (json_string(j) == NULL ||
-			strcmp(json_string(j), "None") != 0))
-			return false;
-	return true;
-}
-
-static void
-channel_put(struct import *im, const struct json *channel)
-{
-	const char *name = json_string(json_get(channel, "ChannelName"));
-	const struct json *s3 =
-	    import_at(channel, "DataSource", "S3DataSource");
-	const struct json *fs =
-	    import_at(channel, "DataSource", "FileSystemDataSource");
-
-	if (name == NULL || (s3 == NULL && fs == NULL) ||
-	    strcmp(name, "hpotune") == 0) {
-		buf_printf(im->notes,
-		    "backend.inputs: the channel %s was left out: %s\n",
-		    name != NULL ? name : "without a name",
-		    name != NULL && strcmp(name, "hpotune") == 0
-			? "the name is hpotune's own"
-			: "neither S3 nor a file system");
-		return;
-	}
-	if (s3 != NULL && is_plain(channel, s3)) {
-		import_text(im, 3, name, json_string(json_get(s3, "S3Uri")));
-		return;
-	}
-	import_open(im, 3, name, '{');
-	if (s3 != NULL)
-		s3_put(im, s3);
-	else {
-		import_open(im, 4, "file_system", '{');
-		import_file_system_put(im, 5, fs, true);
-		import_close(im, 4, '}');
-	}
-	import_copy(im, 4, "mode", json_get(channel, "InputMode"));
-	import_copy(im, 4, "content_type", json_get(channel, "ContentType"));
-	word_put(
-	    im, "compression", json_get(channel, "CompressionType"), "None");
-	word_put(im, "record_wrapper", json_get(channel, "RecordWrapperType"),
-	    "None");
-	import_copy(
-	    im, 4, "shuffle_seed", import_at(channel, "ShuffleConfig", "Seed"));
-	import_close(im, 3, '}');
-}
-
-/* Write the channels. */
-static void
-import_inputs_put(struct import *im)
-{
-	const struct json *j = import_at(im->def, "InputDataConfig", NULL);
-
-	if (json_count(j) == 0)
-		return;
-	import_open(im, 2, "inputs", '{');
-	for (j = json_first(j); j != NULL; j = json_next(j))
-		channel_put(im, j);
-	import_close(im, 2, '}');
-}
-
-/* ---- trial and backend -------------------------------------------------- */
-
 /* Whether one of the first n definitions has the same member. */
 static bool
 metric_is_there(const struct import *im, size_t n, const char *metric)
@@ -188,7 +33,7 @@ metric_is_there(const struct import *im, size_t n, const char *metric)
 }
 
 static int
-metrics_put(struct import *im, struct err *e)
+import_job_metrics_put(struct import *im, struct err *e)
 {
 	const struct json *def, *j, *name, *regex;
 	bool open = false;
@@ -227,7 +72,7 @@ metrics_put(struct import *im, struct err *e)
  * Braces are escaped in trial.env, and names reserved for the server are noted.
  */
 static void
-env_put(struct import *im)
+import_job_env_put(struct import *im)
 {
 	const struct json *j = import_at(im->def, "Environment", NULL);
 	struct buf text = { 0 };
@@ -261,9 +106,9 @@ job_put_trial(struct import *im, struct err *e)
 		import_close(im, 1, '}');
 		return 0;
 	}
-	if (metrics_put(im, e) != 0)
+	if (import_job_metrics_put(im, e) != 0)
 		return -1;
-	env_put(im);
+	import_job_env_put(im);
 	(void)import_number(im, 2, "retries",
 	    import_at(im->def, "RetryStrategy", "MaximumRetryAttempts"));
 	import_close(im, 1, '}');
@@ -308,9 +153,38 @@ image_put(struct import *im)
 	    json_string(import_at(spec, "TrainingInputMode", NULL)));
 }
 
-/* Instance types in order of preference, of both shapes. */
+/* Types in order of preference, each with its number of machines. */
 static void
-machines_put(struct import *im)
+machine_types_put(struct import *im, const struct json *list)
+{
+	const struct json *count, *j;
+	const char *type;
+	int64_t first = 1, n;
+
+	import_open(im, 2, "instance_type", '[');
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		import_text(
+		    im, 3, NULL, json_string(json_get(j, "InstanceType")));
+	import_close(im, 2, ']');
+	count = import_at(json_first(list), "InstanceCount", NULL);
+	(void)import_number(im, 2, "instance_count", count);
+	(void)json_integer(count, &first);
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		if (json_integer(json_get(j, "InstanceCount"), &n) &&
+		    n != first) {
+			type = json_string(json_get(j, "InstanceType"));
+			buf_printf(im->notes,
+			    "backend.instance_count: %lld machines of %s were "
+			    "asked for, and here %lld of each type\n",
+			    (long long)n, type != NULL ? type : "no type",
+			    (long long)first);
+			break;
+		}
+}
+
+/* The machines, of all shapes that a definition has. */
+static void
+import_job_machines_put(struct import *im)
 {
 	const struct json *one = import_at(im->def, "ResourceConfig", NULL);
 	const struct json *many =
@@ -324,21 +198,15 @@ machines_put(struct import *im)
 	if (volume == NULL && list != NULL)
 		volume = import_at(json_first(list), "VolumeSizeInGB", NULL);
 	if (list == NULL)
-		list = import_at(one, "InstanceGroups", NULL);
-	if (list == NULL) {
+		list = import_at(one, "InstancePreferences", NULL);
+	if (list != NULL) {
+		machine_types_put(im, list);
+	} else if ((list = import_at(one, "InstanceGroups", NULL)) == NULL) {
 		one = one != NULL ? one : many;
 		import_text(im, 2, "instance_type",
 		    json_string(import_at(one, "InstanceType", NULL)));
 		(void)import_number(im, 2, "instance_count",
 		    import_at(one, "InstanceCount", NULL));
-	} else if (many != NULL) {
-		import_open(im, 2, "instance_type", '[');
-		for (j = json_first(list); j != NULL; j = json_next(j))
-			import_text(im, 3, NULL,
-			    json_string(json_get(j, "InstanceType")));
-		import_close(im, 2, ']');
-		(void)import_number(im, 2, "instance_count",
-		    import_at(json_first(list), "InstanceCount", NULL));
 	} else {
 		import_open(im, 2, "groups", '[');
 		for (j = json_first(list); j != NULL; j = json_next(j)) {
@@ -410,7 +278,7 @@ vpc_put(struct import *im)
 
 /* The tags of the tuning job, which its training jobs had, too. */
 static void
-tags_put(struct import *im)
+import_job_tags_put(struct import *im)
 {
 	const struct json *j =
 	    im->root != im->config ? json_get(im->root, "Tags") : NULL;
@@ -468,7 +336,7 @@ extra_find(const struct import *im, size_t i)
 }
 
 static void
-extra_put(struct import *im)
+import_job_extra_put(struct import *im)
 {
 	const char *within = NULL;
 	bool open = false;
@@ -539,7 +407,7 @@ job_put_backend(struct import *im)
 	import_open(im, 1, "backend", '{');
 	import_text(im, 2, "name", "sagemaker");
 	image_put(im);
-	machines_put(im);
+	import_job_machines_put(im);
 	spot_put(im);
 	import_text(im, 2, "s3", s3);
 	if (s3 == NULL)
@@ -555,8 +423,8 @@ job_put_backend(struct import *im)
 		import_script_put(im);
 	import_inputs_put(im);
 	vpc_put(im);
-	tags_put(im);
-	extra_put(im);
+	import_job_tags_put(im);
+	import_job_extra_put(im);
 	import_close(im, 1, '}');
 	for (i = 1; i < im->n_defs; i++) {
 		im->def = im->defs[i];

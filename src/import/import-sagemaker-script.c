@@ -74,7 +74,7 @@ fixed_find(const struct import *im, const char *name)
 
 /* The same without JSON quotes; the caller frees it.  Or NULL. */
 static char *
-fixed_text(const struct import *im, const char *name)
+import_script_fixed_text(const struct import *im, const char *name)
 {
 	const char *text = fixed_find(im, name), *inner;
 	struct json_doc *doc = NULL;
@@ -93,7 +93,7 @@ fixed_text(const struct import *im, const char *name)
 static bool
 fixed_true(const struct import *im, const char *name)
 {
-	char *text = fixed_text(im, name);
+	char *text = import_script_fixed_text(im, name);
 	bool yes = text != NULL &&
 		   (strcmp(text, "true") == 0 || strcmp(text, "True") == 0 ||
 		       strcmp(text, "1") == 0);
@@ -122,7 +122,7 @@ import_script_find(struct import *im)
 	const struct import_launcher *l;
 	size_t i;
 
-	im->program = fixed_text(im, "sagemaker_program");
+	im->program = import_script_fixed_text(im, "sagemaker_program");
 	for (i = 0; i < N_LAUNCHERS && im->launcher == NULL; i++) {
 		l = &launchers[i];
 		if (fixed_true(im, l->flag) &&
@@ -202,9 +202,9 @@ import_script_put_command(struct import *im)
 
 /* The folder does not exist yet: hpotune check reports it until it does. */
 static void
-code_put(struct import *im)
+import_script_code_put(struct import *im)
 {
-	char *from = fixed_text(im, HP_SUBMIT);
+	char *from = import_script_fixed_text(im, HP_SUBMIT);
 
 	if (im->program == NULL) {
 		if (from != NULL)
@@ -275,10 +275,12 @@ group_put(struct import *im)
 }
 
 static void
-launcher_put(struct import *im)
+import_script_launcher_put(struct import *im)
 {
 	const struct import_launcher *l = im->launcher;
-	char *options = l->options != NULL ? fixed_text(im, l->options) : NULL;
+	char *options = l->options != NULL
+			    ? import_script_fixed_text(im, l->options)
+			    : NULL;
 
 	import_open(im, 2, "distribution", '{');
 	import_text(im, 3, "launcher", l->word);
@@ -352,7 +354,7 @@ left_out(struct import *im, const char *name)
  * hpotune.
  */
 static void
-rest_note(struct import *im)
+import_script_rest_note(struct import *im)
 {
 	const struct json *j =
 	    import_at(im->def, "StaticHyperParameters", NULL);
@@ -367,8 +369,8 @@ rest_note(struct import *im)
 void
 import_script_put(struct import *im)
 {
-	code_put(im);
+	import_script_code_put(im);
 	if (im->launcher != NULL)
-		launcher_put(im);
-	rest_note(im);
+		import_script_launcher_put(im);
+	import_script_rest_note(im);
 }

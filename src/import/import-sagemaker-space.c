@@ -40,8 +40,8 @@ bound_read(double *x, const struct json *range, const char *key, struct err *e)
 }
 
 static int
-scale_put(struct json_writer *w, const struct json *range, double min,
-    double max, struct err *e)
+import_space_scale_put(struct json_writer *w, const struct json *range,
+    double min, double max, struct err *e)
 {
 	static const char *const words[] = { "Auto", "Linear", "Logarithmic",
 		"ReverseLogarithmic", NULL };
@@ -94,8 +94,8 @@ param_close(struct import *im, struct json_writer *w)
 }
 
 static int
-range_put(struct import *im, const struct json *range, const char *type,
-    struct err *e)
+import_space_range_put(struct import *im, const struct json *range,
+    const char *type, struct err *e)
 {
 	const struct json *name = json_need(range, "Name", e);
 	struct json_writer w;
@@ -109,14 +109,14 @@ range_put(struct import *im, const struct json *range, const char *type,
 	w = param_open(im, text, type);
 	json_writer_number(&w, "min", min);
 	json_writer_number(&w, "max", max);
-	if (scale_put(&w, range, min, max, e) != 0)
+	if (import_space_scale_put(&w, range, min, max, e) != 0)
 		return -1;
 	param_close(im, &w);
 	return 0;
 }
 
 static void
-fixed_put(struct import *im, const char *name, const char *text)
+import_space_fixed_put(struct import *im, const char *name, const char *text)
 {
 	struct json_writer w = param_open(im, name, "fixed");
 
@@ -148,7 +148,8 @@ choosing_put(struct import *im)
 }
 
 static int
-choice_put(struct import *im, const struct json *range, struct err *e)
+import_space_choice_put(
+    struct import *im, const struct json *range, struct err *e)
 {
 	const struct json *name = json_need(range, "Name", e);
 	const struct json *values = json_need(range, "Values", e), *j;
@@ -195,13 +196,13 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	 */
 	if (import_script_is_toolkit(im, text))
 		return 0;
-	fixed_put(im, text, value);
+	import_space_fixed_put(im, text, value);
 	import_auto_note(im, text);
 	return 0;
 }
 
 static int
-statics_put(struct import *im, struct err *e)
+import_space_statics_put(struct import *im, struct err *e)
 {
 	const struct json *j =
 	    import_at(im->def, "StaticHyperParameters", NULL);
@@ -212,13 +213,14 @@ statics_put(struct import *im, struct err *e)
 			return -1;
 		if (import_script_is_toolkit(im, json_key(j)))
 			continue;
-		fixed_put(im, json_key(j), text);
+		import_space_fixed_put(im, json_key(j), text);
 	}
 	return 0;
 }
 
 static int
-ranges_put(struct import *im, const struct json *ranges, const char *key,
+import_space_ranges_put(struct import *im, const struct json *ranges,
+    const char *key,
     int (*put)(struct import *, const struct json *, struct err *),
     struct err *e)
 {
@@ -233,13 +235,13 @@ ranges_put(struct import *im, const struct json *ranges, const char *key,
 static int
 float_put(struct import *im, const struct json *j, struct err *e)
 {
-	return range_put(im, j, "float", e);
+	return import_space_range_put(im, j, "float", e);
 }
 
 static int
 int_put(struct import *im, const struct json *j, struct err *e)
 {
-	return range_put(im, j, "int", e);
+	return import_space_range_put(im, j, "int", e);
 }
 
 /* The searched parameters of im->def. */
@@ -248,11 +250,12 @@ searched_put(struct import *im, struct err *e)
 {
 	const struct json *ranges = import_space_ranges(im);
 
-	if (ranges_put(im, ranges, "ContinuousParameterRanges", float_put, e) !=
-		0 ||
-	    ranges_put(im, ranges, "IntegerParameterRanges", int_put, e) != 0 ||
-	    ranges_put(
-		im, ranges, "CategoricalParameterRanges", choice_put, e) != 0)
+	if (import_space_ranges_put(
+		im, ranges, "ContinuousParameterRanges", float_put, e) != 0 ||
+	    import_space_ranges_put(
+		im, ranges, "IntegerParameterRanges", int_put, e) != 0 ||
+	    import_space_ranges_put(im, ranges, "CategoricalParameterRanges",
+		import_space_choice_put, e) != 0)
 		return -1;
 	return 0;
 }
@@ -273,9 +276,9 @@ import_space_put(struct import *im, struct err *e)
 	if (im->n_defs > 0)
 		im->def = im->defs[0];
 	else if (searched_put(im, e) != 0 ||
-		 ranges_put(im, import_space_ranges(im), "AutoParameters",
-		     auto_put, e) != 0 ||
-		 statics_put(im, e) != 0)
+		 import_space_ranges_put(im, import_space_ranges(im),
+		     "AutoParameters", auto_put, e) != 0 ||
+		 import_space_statics_put(im, e) != 0)
 		rc = -1;
 	if (rc == 0)
 		import_close(im, 1, '}');

@@ -4,7 +4,6 @@
  */
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,172 +14,8 @@
 #include "src/import/import-study.h"
 #include "src/model/goal.h"
 
-/* ---- members that no file reads ----------------------------------------- */
-
-enum { KEYS_MAX = 24 };
-
-/* The members of each object that are read, or only describe results. */
-static const struct place {
-	const char *path; /* from the request or a definition */
-	const char *keys[KEYS_MAX];
-} places[] = {
-	{ "", { "HyperParameterTuningJobName", "HyperParameterTuningJobConfig",
-		  "TrainingJobDefinition", "TrainingJobDefinitions",
-		  "WarmStartConfig", "Tags", "HyperParameterTuningJobArn",
-		  "HyperParameterTuningJobStatus", "CreationTime",
-		  "HyperParameterTuningEndTime", "LastModifiedTime",
-		  "TrainingJobStatusCounters", "ObjectiveStatusCounters",
-		  "BestTrainingJob", "OverallBestTrainingJob", "FailureReason",
-		  "TuningJobCompletionDetails", "ConsumedResources",
-		  "ResponseMetadata" } },
-	{ "HyperParameterTuningJobConfig",
-	    { "Strategy", "StrategyConfig", "HyperParameterTuningJobObjective",
-		"ResourceLimits", "ParameterRanges",
-		"TrainingJobEarlyStoppingType", "TuningJobCompletionCriteria",
-		"RandomSeed" } },
-	{ "StrategyConfig", { "HyperbandStrategyConfig" } },
-	{ "HyperbandStrategyConfig", { "MinResource", "MaxResource" } },
-	{ "ResourceLimits",
-	    { "MaxNumberOfTrainingJobs", "MaxParallelTrainingJobs",
-		"MaxRuntimeInSeconds" } },
-	{ "ParameterRanges",
-	    { "ContinuousParameterRanges", "IntegerParameterRanges",
-		"CategoricalParameterRanges", "AutoParameters" } },
-	{ "HyperParameterRanges",
-	    { "ContinuousParameterRanges", "IntegerParameterRanges",
-		"CategoricalParameterRanges", "AutoParameters" } },
-	{ "TuningJobCompletionCriteria",
-	    { "TargetObjectiveMetricValue", "BestObjectiveNotImproving",
-		"ConvergenceDetected" } },
-	{ "WarmStartConfig",
-	    { "ParentHyperParameterTuningJobs", "WarmStartType" } },
-	{ "TrainingJobDefinition",
-	    { "DefinitionName", "TuningObjective", "HyperParameterRanges",
-		"StaticHyperParameters", "AlgorithmSpecification", "RoleArn",
-		"InputDataConfig", "VpcConfig", "OutputDataConfig",
-		"ResourceConfig", "HyperParameterTuningResourceConfig",
-		"StoppingCondition", "EnableNetworkIsolation",
-		"EnableInterContainerTrafficEncryption",
-		"EnableManagedSpotTraining", "CheckpointConfig",
-		"RetryStrategy", "Environment" } },
-	{ "AlgorithmSpecification",
-	    { "TrainingImage", "TrainingInputMode", "AlgorithmName",
-		"MetricDefinitions" } },
-	{ "VpcConfig", { "Subnets", "SecurityGroupIds" } },
-	{ "OutputDataConfig",
-	    { "S3OutputPath", "KmsKeyId", "CompressionType" } },
-	{ "ResourceConfig",
-	    { "InstanceType", "InstanceCount", "VolumeSizeInGB",
-		"VolumeKmsKeyId", "KeepAlivePeriodInSeconds", "InstanceGroups",
-		"TrainingPlanArn", "InstancePlacementConfig" } },
-	{ "InstanceGroups",
-	    { "InstanceGroupName", "InstanceType", "InstanceCount" } },
-	{ "HyperParameterTuningResourceConfig",
-	    { "InstanceType", "InstanceCount", "VolumeSizeInGB",
-		"VolumeKmsKeyId", "AllocationStrategy", "InstanceConfigs" } },
-	{ "InstanceConfigs",
-	    { "InstanceType", "InstanceCount", "VolumeSizeInGB" } },
-	{ "StoppingCondition", { "MaxRuntimeInSeconds", "MaxWaitTimeInSeconds",
-				   "MaxPendingTimeInSeconds" } },
-	{ "CheckpointConfig", { "S3Uri", "LocalPath" } },
-	{ "RetryStrategy", { "MaximumRetryAttempts" } },
-	{ "InputDataConfig",
-	    { "ChannelName", "DataSource", "ContentType", "CompressionType",
-		"RecordWrapperType", "InputMode", "ShuffleConfig" } },
-	{ "DataSource", { "S3DataSource", "FileSystemDataSource" } },
-	{ "S3DataSource", { "S3DataType", "S3Uri", "S3DataDistributionType",
-			      "AttributeNames", "InstanceGroupNames" } },
-	{ "FileSystemDataSource",
-	    { "FileSystemId", "FileSystemType", "DirectoryPath",
-		"FileSystemAccessMode" } },
-};
-
-static const struct place *
-place_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof places / sizeof places[0]; i++)
-		if (strcmp(places[i].path, name) == 0)
-			return &places[i];
-	return NULL;
-}
-
-static bool
-is_known(const struct place *p, const char *key)
-{
-	size_t i;
-
-	for (i = 0; i < KEYS_MAX && p->keys[i] != NULL; i++)
-		if (strcmp(p->keys[i], key) == 0)
-			return true;
-	return false;
-}
-
-static void object_note(
-    struct import *, const struct json *, const struct place *, const char *);
-
-/* An object, or each of a list of them. */
-static void
-member_note(struct import *im, const struct json *j, const char *path)
-{
-	const struct place *p = place_find(json_key(j));
-	const struct json *k;
-
-	if (p == NULL)
-		return;
-	if (json_type(j) == JSON_OBJECT)
-		object_note(im, j, p, path);
-	else if (json_type(j) == JSON_ARRAY)
-		for (k = json_first(j); k != NULL; k = json_next(k))
-			if (json_type(k) == JSON_OBJECT)
-				object_note(im, k, p, path);
-}
-
-static void
-object_note(struct import *im, const struct json *object,
-    const struct place *place, const char *path)
-{
-	const struct json *j;
-	char *at;
-
-	for (j = json_first(object); j != NULL; j = json_next(j)) {
-		at = xasprintf(
-		    "%s%s%s", path, *path != '\0' ? "." : "", json_key(j));
-		if (json_type(j) == JSON_NULL)
-			;
-		else if (!is_known(place, json_key(j)))
-			buf_printf(im->notes,
-			    "%s: left out: a study has no equivalent\n", at);
-		else if (j != im->config && j != im->def)
-			member_note(im, j, at);
-		free(at);
-	}
-}
-
-/* Note members that no other file reads. */
-static void
-import_dropped_note(struct import *im)
-{
-	size_t i;
-
-	if (im->root != im->config && im->root != im->def)
-		object_note(im, im->root, place_find(""), "");
-	object_note(im, im->config, place_find("HyperParameterTuningJobConfig"),
-	    "HyperParameterTuningJobConfig");
-	for (i = 0; i < im->n_defs; i++)
-		object_note(im, im->defs[i],
-		    place_find("TrainingJobDefinition"),
-		    "TrainingJobDefinitions");
-	if (im->def != NULL && im->n_defs == 0)
-		object_note(im, im->def, place_find("TrainingJobDefinition"),
-		    "TrainingJobDefinition");
-}
-
-/* ---- the study ---------------------------------------------------------- */
-
 static int
-objective_put(struct import *im, struct err *e)
+import_sagemaker_objective_put(struct import *im, struct err *e)
 {
 	static const char *const types[] = { "Maximize", "Minimize", NULL };
 	const struct json *j, *name, *type;
@@ -234,7 +69,7 @@ name_add(char *text, size_t n, size_t max, const char *name)
 }
 
 static void
-name_put(struct import *im)
+import_sagemaker_name_put(struct import *im)
 {
 	char text[NAME_MAX_STUDY + 1];
 	size_t n;
@@ -253,7 +88,7 @@ name_put(struct import *im)
 }
 
 static int
-strategy_put(struct import *im, struct err *e)
+import_sagemaker_strategy_put(struct import *im, struct err *e)
 {
 	static const char *const words[] = { "Bayesian", "Random", "Hyperband",
 		"Grid", NULL };
@@ -275,7 +110,7 @@ strategy_put(struct import *im, struct err *e)
 }
 
 static void
-hyperband_put(struct import *im)
+import_sagemaker_hyperband_put(struct import *im)
 {
 	const struct json *j =
 	    import_at(im->config, "StrategyConfig", "HyperbandStrategyConfig");
@@ -295,7 +130,7 @@ hyperband_put(struct import *im)
 }
 
 static int
-stopping_put(struct import *im, struct err *e)
+import_sagemaker_stopping_put(struct import *im, struct err *e)
 {
 	static const char *const words[] = { "Off", "Auto", NULL };
 	const struct json *j =
@@ -305,7 +140,7 @@ stopping_put(struct import *im, struct err *e)
 	if (j != NULL && json_read_word(j, words, &i, e) != 0)
 		return -1;
 	if (im->hyperband)
-		hyperband_put(im);
+		import_sagemaker_hyperband_put(im);
 	else
 		import_text(im, 1, "stopping", i == 1 ? "sagemaker" : "none");
 	if (im->n_defs > 1 && (im->hyperband || i == 1))
@@ -316,7 +151,8 @@ stopping_put(struct import *im, struct err *e)
 
 /* A number of jobs; with several studies each gets its share, rounded up. */
 static bool
-share_put(struct import *im, const char *key, const struct json *j)
+import_sagemaker_share_put(
+    struct import *im, const char *key, const struct json *j)
 {
 	int64_t n, parts = im->parts > 1 ? im->parts : 1;
 
@@ -330,7 +166,7 @@ share_put(struct import *im, const char *key, const struct json *j)
 
 /* AWS does not publish its convergence rule; state ours. */
 static void
-convergence_put(struct import *im, const struct json *done)
+import_sagemaker_convergence_put(struct import *im, const struct json *done)
 {
 	const char *how =
 	    json_string(import_at(import_at(done, "ConvergenceDetected", NULL),
@@ -370,7 +206,7 @@ warm_put(struct import *im)
 }
 
 static int
-limits_put(struct import *im, struct err *e)
+import_sagemaker_limits_put(struct import *im, struct err *e)
 {
 	const struct json *j = json_need(im->config, "ResourceLimits", e);
 	const struct json *done =
@@ -380,9 +216,10 @@ limits_put(struct import *im, struct err *e)
 	if (j == NULL)
 		return -1;
 	import_open(im, 1, "limits", '{');
-	bounded =
-	    share_put(im, "trials", json_get(j, "MaxNumberOfTrainingJobs"));
-	(void)share_put(im, "parallel", json_get(j, "MaxParallelTrainingJobs"));
+	bounded = import_sagemaker_share_put(
+	    im, "trials", json_get(j, "MaxNumberOfTrainingJobs"));
+	(void)import_sagemaker_share_put(
+	    im, "parallel", json_get(j, "MaxParallelTrainingJobs"));
 	if (im->parts > 1)
 		buf_printf(im->notes,
 		    "limits: each of the %d studies has its share of the "
@@ -398,17 +235,15 @@ limits_put(struct import *im, struct err *e)
 		buf_puts(&im->out, "100");
 		import_note(im, "limits.trials: nothing bounded the job: 100");
 	}
-	convergence_put(im, done);
+	import_sagemaker_convergence_put(im, done);
 	import_close(im, 1, '}');
 	warm_put(im);
 	return 0;
 }
 
-/* ---- definitions: in the file, or in a second one ------------------------ */
-
 /* Element i of an object (one element) or a list; NULL after the last. */
 static const struct json *
-one_of(const struct json *j, size_t i)
+import_sagemaker_one_of(const struct json *j, size_t i)
 {
 	if (j == NULL || json_type(j) != JSON_ARRAY)
 		return i == 0 ? j : NULL;
@@ -443,7 +278,7 @@ import_sagemaker_count(const struct json *root, const struct json *more)
 	const struct json *j = definitions_find(root, more);
 	size_t n = 0;
 
-	while (one_of(j, n) != NULL)
+	while (import_sagemaker_one_of(j, n) != NULL)
 		n++;
 	return n;
 }
@@ -452,7 +287,8 @@ const char *
 import_sagemaker_name(
     const struct json *root, const struct json *more, size_t i)
 {
-	const struct json *j = one_of(definitions_find(root, more), i);
+	const struct json *j =
+	    import_sagemaker_one_of(definitions_find(root, more), i);
 
 	return j != NULL ? json_string(json_get(j, "DefinitionName")) : NULL;
 }
@@ -476,7 +312,7 @@ definition_named(
 	const char *text;
 	size_t i;
 
-	for (i = 0; (j = one_of(list, i)) != NULL; i++) {
+	for (i = 0; (j = import_sagemaker_one_of(list, i)) != NULL; i++) {
 		text = json_string(json_get(j, "DefinitionName"));
 		if (text != NULL && strcmp(text, name) == 0)
 			im->def = j;
@@ -529,18 +365,21 @@ definition_find(
 		buf_free(&why);
 		return rc;
 	}
-	im->def = one_of(list, 0);
+	im->def = import_sagemaker_one_of(list, 0);
 	return json_want(im->def, JSON_OBJECT, e);
 }
 
 static int
-study_put(struct import *im, struct err *e)
+import_sagemaker_study_put(struct import *im, struct err *e)
 {
 	buf_putc(&im->out, '{');
-	name_put(im);
-	if (objective_put(im, e) != 0 || import_space_put(im, e) != 0 ||
-	    strategy_put(im, e) != 0 || stopping_put(im, e) != 0 ||
-	    import_job_put(im, e) != 0 || limits_put(im, e) != 0)
+	import_sagemaker_name_put(im);
+	if (import_sagemaker_objective_put(im, e) != 0 ||
+	    import_space_put(im, e) != 0 ||
+	    import_sagemaker_strategy_put(im, e) != 0 ||
+	    import_sagemaker_stopping_put(im, e) != 0 ||
+	    import_job_put(im, e) != 0 ||
+	    import_sagemaker_limits_put(im, e) != 0)
 		return -1;
 	buf_puts(&im->out, "\n}\n");
 	import_dropped_note(im);
@@ -571,7 +410,7 @@ import_sagemaker(struct buf *out, struct buf *notes,
 		import_script_find(&im);
 	if (im.n_defs == 0)
 		import_algorithm_find(&im);
-	if ((rc = study_put(&im, e)) == 0)
+	if ((rc = import_sagemaker_study_put(&im, e)) == 0)
 		buf_add(out, im.out.data, im.out.len);
 	buf_free(&im.out);
 	free(im.program);

@@ -174,8 +174,6 @@ import_space_ranges(const struct import *im)
 			      : import_at(im->config, "ParameterRanges", NULL);
 }
 
-/* ---- names and values of parameters of other tools ---------------------- */
-
 enum { NAME_MOST = 64 };
 
 void
@@ -210,22 +208,69 @@ import_put_name(struct buf *out, const char *name)
 		buf_putc(out, '_');
 }
 
-/* A list has no equivalent: its JSON is a text. */
+/* As json.dumps of Python and, without words, its str() write it. */
 static void
-member_put(struct json_writer *w, const char *name, const struct json *j)
+import_put_spaced(struct json_writer *w, const char *key, const struct json *j)
+{
+	const struct json *item;
+
+	if (json_type(j) == JSON_ARRAY)
+		json_writer_array(w, key);
+	else if (json_type(j) == JSON_OBJECT)
+		json_writer_object(w, key);
+	else {
+		json_write(json_writer_value(w, key), j);
+		return;
+	}
+	for (item = json_first(j); item != NULL; item = json_next(item))
+		import_put_spaced(w, json_key(item), item);
+	json_writer_end(w);
+}
+
+static void
+import_nested_text(struct buf *out, const struct json *j)
+{
+	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
+
+	import_put_spaced(&w, NULL, j);
+}
+
+bool
+import_is_nested(const struct json *j)
+{
+	return json_type(j) == JSON_ARRAY || json_type(j) == JSON_OBJECT;
+}
+
+void
+import_put_value(struct json_writer *w, const char *key, const struct json *j)
 {
 	struct buf text = { 0 };
 
-	if (json_type(j) == JSON_ARRAY) {
-		json_write(&text, j);
-		json_writer_text(w, name, buf_str(&text));
+	if (import_is_nested(j)) {
+		import_nested_text(&text, j);
+		json_writer_text(w, key, buf_str(&text));
 	} else
-		json_write(json_writer_value(w, name), j);
+		json_write(json_writer_value(w, key), j);
+	buf_free(&text);
+}
+
+void
+import_nested_note(
+    struct import *im, const char *name, const struct json *value)
+{
+	struct buf text = { 0 };
+
+	import_nested_text(&text, value);
+	buf_printf(im->notes,
+	    "%s: a list is no value of a parameter: the program gets a text, "
+	    "which it reads as JSON: %.200s\n",
+	    name, buf_str(&text));
 	buf_free(&text);
 }
 
 static void
-members_put(struct json_writer *w, const char *above, const struct json *object)
+import_study_members_put(
+    struct json_writer *w, const char *above, const struct json *object)
 {
 	struct buf name = { 0 };
 	const struct json *j;
@@ -236,19 +281,19 @@ members_put(struct json_writer *w, const char *above, const struct json *object)
 			buf_printf(&name, "%s.", above);
 		import_put_name(&name, json_key(j));
 		if (json_type(j) == JSON_OBJECT)
-			members_put(w, buf_str(&name), j);
+			import_study_members_put(w, buf_str(&name), j);
 		else
-			member_put(w, buf_str(&name), j);
+			json_write(json_writer_value(w, buf_str(&name)), j);
 	}
 	buf_free(&name);
 }
 
 void
-import_put_params(struct buf *out, const struct json *object)
+import_put_flat(struct buf *out, const struct json *object)
 {
 	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
 
 	json_writer_object(&w, NULL);
-	members_put(&w, NULL, object);
+	import_study_members_put(&w, NULL, object);
 	json_writer_end(&w);
 }

@@ -41,6 +41,7 @@ struct import {
 	int shift; /* added to each depth */
 	bool fresh; /* nothing was written after the open bracket */
 	bool hyperband;
+	bool words; /* a value of a parameter is true, false or null */
 };
 
 /* Write members, indented by depth. */
@@ -85,8 +86,22 @@ void import_put_metric(struct buf *, const char *name);
  * something else in a command, trial_.
  */
 void import_put_name(struct buf *, const char *name);
-/* The members of an object as one of params: nested ones get dots. */
-void import_put_params(struct buf *, const struct json *object);
+/*
+ * The members of an object as one of params: nested ones get dots.  Lists stay,
+ * for import_results.
+ */
+void import_put_flat(struct buf *, const struct json *object);
+/*
+ * A value as one of a parameter: a list or an object has no equivalent and
+ * becomes its JSON as a text, "[64, 64]".
+ */
+void
+import_put_value(struct json_writer *, const char *key, const struct json *);
+/* Whether a value is a list or an object. */
+bool import_is_nested(const struct json *);
+/* Note that a value was a list or an object. */
+void
+import_nested_note(struct import *, const char *name, const struct json *value);
 
 /* The ranges of the definition, or NULL. */
 const struct json *import_space_ranges(const struct import *);
@@ -124,6 +139,8 @@ const struct import_launcher *
 import_script_launcher(const char *word, int version, bool torch);
 void import_script_put_command(struct import *);
 void import_script_put(struct import *);
+/* import-sagemaker-inputs.c: write the channels. */
+void import_inputs_put(struct import *);
 /* Convert a word of a channel from AWS's spelling, or to it. */
 const char *import_channel_word(const char *text, bool theirs);
 /* The same for the members of a file system. */
@@ -131,5 +148,7 @@ void import_file_system_put(
     struct import *, int depth, const struct json *from, bool theirs);
 /* import-sagemaker-job.c: write the training definition. */
 int import_job_put(struct import *, struct err *);
+/* import-sagemaker-dropped.c: note members that no other file reads. */
+void import_dropped_note(struct import *);
 
 #endif /* HPOTUNE_IMPORT_STUDY_H */

@@ -10,7 +10,7 @@
 #include "src/base/mem.h"
 #include "src/model/expression-internal.h"
 
-/* Of a node: how far it is from being true, and from being false. */
+/* How far a node is from being true, and from being false. */
 struct distance {
 	double to_true, to_false;
 	bool out; /* left out: it is neither, and breaks nothing */
@@ -37,9 +37,12 @@ negated(struct distance d)
 	return (struct distance){ d.to_false, d.to_true, d.out };
 }
 
-/* Of a comparison of two numbers; strict: equal ones are not enough. */
+/*
+ * The distance of a comparison of two numbers; strict: equal ones are not
+ * enough.
+ */
 static double
-gap(double left, double right, bool strict)
+distance_gap(double left, double right, bool strict)
 {
 	double x = left - right;
 
@@ -52,8 +55,9 @@ of_numbers(enum expression_op op, double left, double right)
 	struct distance d = { 0 };
 
 	if (op == EXPRESSION_LESS || op == EXPRESSION_LESS_EQUAL) {
-		d.to_true = gap(left, right, op == EXPRESSION_LESS);
-		d.to_false = gap(right, left, op == EXPRESSION_LESS_EQUAL);
+		d.to_true = distance_gap(left, right, op == EXPRESSION_LESS);
+		d.to_false =
+		    distance_gap(right, left, op == EXPRESSION_LESS_EQUAL);
 	} else {
 		d.to_true = fabs(left - right);
 		d.to_false = left == right ? far_off : 0;

@@ -26,7 +26,7 @@ span_add_numbers(struct span *s, double low, double high)
 }
 
 static void
-add_text(struct span *s, const char *text)
+expression_eval_add_text(struct span *s, const char *text)
 {
 	bool first = (s->kinds & SPAN_TEXT) == 0;
 
@@ -55,12 +55,10 @@ span_add(struct span *s, const struct value *v)
 		span_add_numbers(s, v->real, v->real);
 		break;
 	case VALUE_TEXT:
-		add_text(s, v->text);
+		expression_eval_add_text(s, v->text);
 		break;
 	}
 }
-
-/* ---- truth --------------------------------------------------------------- */
 
 /* Null is no truth either: left out. */
 static unsigned
@@ -121,8 +119,6 @@ negate(unsigned a)
 	       ((a & SPAN_FALSE) != 0 ? SPAN_TRUE : 0);
 }
 
-/* ---- comparisons --------------------------------------------------------- */
-
 /* Whether the values of one kind may be equal, may differ. */
 static unsigned
 equal_same(const struct span *a, const struct span *b, unsigned kind)
@@ -174,8 +170,6 @@ less(const struct span *a, const struct span *b, bool or_equal)
 		out |= SPAN_FALSE;
 	return out;
 }
-
-/* ---- numbers ------------------------------------------------------------- */
 
 /* The interval of some results; one that does not exist makes it unlimited. */
 static void
@@ -372,8 +366,6 @@ number_apply(enum expression_op op, const struct span *a, const struct span *b)
 		add_function(&out, op, a);
 	return out;
 }
-
-/* ---- expressions --------------------------------------------------------- */
 
 struct span
 expression_apply(

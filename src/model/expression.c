@@ -30,8 +30,6 @@ struct reader {
 
 static int read_or(struct reader *);
 
-/* ---- nodes: each function returns a node, or -1 with an error ------------ */
-
 static const char *
 kind_text(unsigned kinds)
 {
@@ -91,7 +89,8 @@ operation_add(struct reader *r, enum expression_op op, int left, int right)
 
 /* Whether an operand is of these kinds and of no others; sign: for the error. */
 static int
-operand_check(struct reader *r, const char *sign, int node, unsigned wanted)
+expression_operand_check(
+    struct reader *r, const char *sign, int node, unsigned wanted)
 {
 	unsigned kinds = r->known[node].kinds;
 	unsigned others = kinds & ~(wanted | SPAN_NONE | SPAN_NULL);
@@ -110,8 +109,8 @@ numbers_add(struct reader *r, const char *sign, enum expression_op op, int left,
 	unsigned wanted = SPAN_NUMBER | SPAN_NAN;
 
 	if (left < 0 || right < 0 ||
-	    operand_check(r, sign, left, wanted) != 0 ||
-	    operand_check(r, sign, right, wanted) != 0)
+	    expression_operand_check(r, sign, left, wanted) != 0 ||
+	    expression_operand_check(r, sign, right, wanted) != 0)
 		return -1;
 	return operation_add(r, op, left, right);
 }
@@ -123,8 +122,8 @@ truths_add(struct reader *r, const char *sign, enum expression_op op, int left,
 	unsigned wanted = SPAN_TRUE | SPAN_FALSE;
 
 	if (left < 0 || right < 0 ||
-	    operand_check(r, sign, left, wanted) != 0 ||
-	    operand_check(r, sign, right, wanted) != 0)
+	    expression_operand_check(r, sign, left, wanted) != 0 ||
+	    expression_operand_check(r, sign, right, wanted) != 0)
 		return -1;
 	return operation_add(r, op, left, right);
 }
@@ -157,8 +156,6 @@ equal_add(struct reader *r, const char *sign, enum expression_op op, int left,
 	return operation_add(r, op, left, right);
 }
 
-/* ---- words --------------------------------------------------------------- */
-
 /* What is written here for a sign of other languages, or NULL. */
 static const char *
 sign_here(const char *word)
@@ -177,7 +174,7 @@ sign_here(const char *word)
 }
 
 static int
-expected(struct reader *r, const char *what)
+expression_expected(struct reader *r, const char *what)
 {
 	const char *here;
 
@@ -194,7 +191,7 @@ expected(struct reader *r, const char *what)
 }
 
 static bool
-word_take(struct reader *r, const char *word)
+expression_word_take(struct reader *r, const char *word)
 {
 	return words_take(&r->words, word);
 }
@@ -281,7 +278,7 @@ function_unknown(struct reader *r)
 }
 
 static int
-name_unknown(struct reader *r)
+expression_name_unknown(struct reader *r)
 {
 	const char **names = xcalloc(r->space->n + 1, sizeof *names), *near;
 	char *word = xstrndup(r->words.word, r->words.len);
@@ -306,10 +303,8 @@ name_unknown(struct reader *r)
 	return -1;
 }
 
-/* ---- the grammar --------------------------------------------------------- */
-
 static int
-number_read(struct reader *r)
+expression_number_read(struct reader *r)
 {
 	struct span value = { 0 };
 	char *end;
@@ -317,7 +312,7 @@ number_read(struct reader *r)
 
 	if (!isfinite(x) || isalnum((unsigned char)*end) || *end == '_' ||
 	    *end == '.')
-		return expected(r, "a number");
+		return expression_expected(r, "a number");
 	span_add_numbers(&value, x, x);
 	r->words.at = end;
 	words_next(&r->words);
@@ -325,7 +320,7 @@ number_read(struct reader *r)
 }
 
 static int
-text_read(struct reader *r)
+expression_text_read(struct reader *r)
 {
 	struct expression *x = r->out;
 	struct span value = { .kinds = SPAN_TEXT };
@@ -344,7 +339,7 @@ function_take(struct reader *r)
 	size_t i;
 
 	for (i = 0; is_called(r) && i < FUNCTIONS; i++)
-		if (word_take(r, functions[i].name)) {
+		if (expression_word_take(r, functions[i].name)) {
 			words_next(&r->words);
 			return &functions[i];
 		}
@@ -361,12 +356,12 @@ function_read(struct reader *r, const struct function *f)
 		return -1;
 	if (!many)
 		node = numbers_add(r, f->name, f->op, node, node);
-	while (node >= 0 && many && word_take(r, ",")) {
+	while (node >= 0 && many && expression_word_take(r, ",")) {
 		other = read_or(r);
 		node = numbers_add(r, f->name, f->op, node, other);
 	}
-	if (node >= 0 && !word_take(r, ")"))
-		return expected(r, many ? ", or )" : ")");
+	if (node >= 0 && !expression_word_take(r, ")"))
+		return expression_expected(r, many ? ", or )" : ")");
 	return node;
 }
 
@@ -384,14 +379,14 @@ word_constant(struct reader *r)
 	size_t i;
 
 	for (i = 0; i < sizeof words / sizeof *words; i++)
-		if (word_take(r, words[i].word)) {
+		if (expression_word_take(r, words[i].word)) {
 			value.kinds = words[i].kind;
 			return constant_add(r, &value);
 		}
 	if (words_is(&r->words, "and") || words_is(&r->words, "or") ||
 	    words_is(&r->words, "in"))
-		return expected(r, value_text);
-	return is_called(r) ? function_unknown(r) : name_unknown(r);
+		return expression_expected(r, value_text);
+	return is_called(r) ? function_unknown(r) : expression_name_unknown(r);
 }
 
 static int
@@ -400,18 +395,18 @@ read_value(struct reader *r)
 	const struct function *f;
 	int param, node;
 
-	if (word_take(r, "(")) {
+	if (expression_word_take(r, "(")) {
 		node = read_or(r);
-		if (node >= 0 && !word_take(r, ")"))
-			return expected(r, "an operator or )");
+		if (node >= 0 && !expression_word_take(r, ")"))
+			return expression_expected(r, "an operator or )");
 		return node;
 	}
 	if (r->words.kind == WORD_TEXT)
-		return text_read(r);
+		return expression_text_read(r);
 	if (r->words.kind != WORD_NAME)
-		return expected(r, value_text);
+		return expression_expected(r, value_text);
 	if (isdigit((unsigned char)*r->words.word) || *r->words.word == '.')
-		return number_read(r);
+		return expression_number_read(r);
 	f = function_take(r);
 	if (f != NULL)
 		return function_read(r, f);
@@ -427,12 +422,12 @@ read_unary(struct reader *r)
 	if (++r->depth > EXPRESSION_DEPTH)
 		return err_set(
 		    r->e, ERR_USAGE, "more than %d levels", EXPRESSION_DEPTH);
-	if (word_take(r, "-")) {
+	if (expression_word_take(r, "-")) {
 		node = read_unary(r);
 		node = numbers_add(r, "-", EXPRESSION_NEGATE, node, node);
 	} else {
 		node = read_value(r);
-		if (node >= 0 && word_take(r, "**")) {
+		if (node >= 0 && expression_word_take(r, "**")) {
 			power = read_unary(r);
 			node =
 			    numbers_add(r, "**", EXPRESSION_POWER, node, power);
@@ -456,7 +451,7 @@ read_infix(
 	size_t i = 0;
 
 	while (node >= 0 && list[i].sign != NULL)
-		if (word_take(r, list[i].sign)) {
+		if (expression_word_take(r, list[i].sign)) {
 			node = numbers_add(
 			    r, list[i].sign, list[i].op, node, operand(r));
 			i = 0;
@@ -486,12 +481,12 @@ read_sum(struct reader *r)
 
 /* in (A, B): equal to one of them. */
 static int
-read_list(struct reader *r, int node)
+expression_read_list(struct reader *r, int node)
 {
 	int all = NONE_YET, one;
 
-	if (!word_take(r, "("))
-		return expected(r, "( after in");
+	if (!expression_word_take(r, "("))
+		return expression_expected(r, "( after in");
 	do {
 		one = equal_add(r, "in", EXPRESSION_EQUAL, node, read_sum(r));
 		if (one < 0)
@@ -499,9 +494,9 @@ read_list(struct reader *r, int node)
 		all = all == NONE_YET
 			  ? one
 			  : operation_add(r, EXPRESSION_OR, all, one);
-	} while (all >= 0 && word_take(r, ","));
-	if (all >= 0 && !word_take(r, ")"))
-		return expected(r, ", or )");
+	} while (all >= 0 && expression_word_take(r, ","));
+	if (all >= 0 && !expression_word_take(r, ")"))
+		return expression_expected(r, ", or )");
 	return all;
 }
 
@@ -527,7 +522,7 @@ read_comparison(struct reader *r, int left, int *right)
 	size_t i = 0, n = sizeof signs / sizeof *signs;
 
 	*right = NONE_YET;
-	while (i < n && !word_take(r, signs[i].sign))
+	while (i < n && !expression_word_take(r, signs[i].sign))
 		i++;
 	if (i == n)
 		return -1;
@@ -554,10 +549,10 @@ read_test(struct reader *r)
 	if (left < 0)
 		return -1;
 	not_in = words_is(&r->words, "not");
-	if (word_take(r, "not") && !words_is(&r->words, "in"))
-		return expected(r, "in after not");
-	if (word_take(r, "in")) {
-		one = read_list(r, left);
+	if (expression_word_take(r, "not") && !words_is(&r->words, "in"))
+		return expression_expected(r, "in after not");
+	if (expression_word_take(r, "in")) {
+		one = expression_read_list(r, left);
 		return one < 0 || !not_in
 			   ? one
 			   : truths_add(r, "not", EXPRESSION_NOT, one, one);
@@ -585,7 +580,7 @@ read_not(struct reader *r)
 	if (++r->depth > EXPRESSION_DEPTH)
 		return err_set(
 		    r->e, ERR_USAGE, "more than %d levels", EXPRESSION_DEPTH);
-	if (word_take(r, "not")) {
+	if (expression_word_take(r, "not")) {
 		node = read_not(r);
 		node = truths_add(r, "not", EXPRESSION_NOT, node, node);
 	} else
@@ -599,7 +594,7 @@ read_and(struct reader *r)
 {
 	int node = read_not(r);
 
-	while (node >= 0 && word_take(r, "and"))
+	while (node >= 0 && expression_word_take(r, "and"))
 		node = truths_add(r, "and", EXPRESSION_AND, node, read_not(r));
 	return node;
 }
@@ -609,7 +604,7 @@ read_or(struct reader *r)
 {
 	int node = read_and(r);
 
-	while (node >= 0 && word_take(r, "or"))
+	while (node >= 0 && expression_word_take(r, "or"))
 		node = truths_add(r, "or", EXPRESSION_OR, node, read_and(r));
 	return node;
 }
@@ -625,7 +620,7 @@ read_whole(struct reader *r)
 	if (node < 0)
 		return -1;
 	if (r->words.kind != WORD_END)
-		return expected(r, "an operator or the end");
+		return expression_expected(r, "an operator or the end");
 	kinds = r->known[node].kinds;
 	if ((kinds & (SPAN_TEXT | SPAN_NUMBER | SPAN_NAN)) != 0 ||
 	    (kinds & (SPAN_TRUE | SPAN_FALSE | SPAN_NONE)) == 0)

@@ -64,7 +64,7 @@ unsigned span_or(unsigned, unsigned);
 int expression_parse(struct expression **, const char *text,
     const struct space *, const struct span *all, struct err *);
 void expression_free(struct expression *);
-/* Whether it names parameter i. */
+/* Whether an expression names parameter i. */
 bool expression_names(const struct expression *, size_t i);
 /*
  * SPAN_TRUE, SPAN_FALSE, SPAN_NONE or several of them, for the values of the

@@ -37,7 +37,7 @@ param_value_read(struct value *v, const struct json *j)
 }
 
 static bool
-is_number(const struct value *v)
+param_value_is_number(const struct value *v)
 {
 	return v->kind == VALUE_INT || v->kind == VALUE_REAL;
 }
@@ -45,7 +45,8 @@ is_number(const struct value *v)
 bool
 param_value_equal(const struct value *a, const struct value *b)
 {
-	if (is_number(a) && is_number(b) && a->kind != b->kind)
+	if (param_value_is_number(a) && param_value_is_number(b) &&
+	    a->kind != b->kind)
 		return a->real == b->real;
 	if (a->kind != b->kind)
 		return false;
@@ -86,6 +87,27 @@ param_value_put(struct buf *b, const struct value *v)
 		buf_puts(b, v->text);
 		break;
 	}
+}
+
+void
+param_value_put_pointed(struct buf *b, const struct value *v)
+{
+	struct buf text = { 0 };
+	const char *s, *e;
+
+	param_value_put(&text, v);
+	s = buf_str(&text);
+	e = v->kind == VALUE_REAL ? strpbrk(s, "eE") : NULL;
+	buf_add(b, s, e != NULL ? (size_t)(e - s) : text.len);
+	if (e != NULL) {
+		if (memchr(s, '.', (size_t)(e - s)) == NULL)
+			buf_puts(b, ".0");
+		buf_puts(b, "e");
+		if (e[1] != '-' && e[1] != '+')
+			buf_putc(b, '+');
+		buf_puts(b, e + 1);
+	}
+	buf_free(&text);
 }
 
 void

@@ -100,7 +100,7 @@ last_place(const struct param *p, int digits)
  * than 0.1.
  */
 static uint64_t
-step_levels(const struct param *p)
+param_step_levels(const struct param *p)
 {
 	double n = (p->max - p->min) / p->step;
 
@@ -138,11 +138,11 @@ param_levels(const struct param *p)
 		return 1;
 	if (is_log_step(p))
 		return 0;
-	return p->step > 0 ? step_levels(p) : 0;
+	return p->step > 0 ? param_step_levels(p) : 0;
 }
 
 static bool
-is_log_int(const struct param *p)
+param_is_log_int(const struct param *p)
 {
 	return p->type == PARAM_INT && p->scale == SCALE_LOG && p->step == 1;
 }
@@ -254,7 +254,7 @@ encode_log_int(const struct param *p, double x)
 }
 
 static double
-level_of(double u, double levels)
+param_level_of_point(double u, double levels)
 {
 	return fmin(floor(u * levels), levels - 1);
 }
@@ -264,7 +264,7 @@ nearest_step(const struct param *p, double x)
 {
 	double i = round((x - p->min) / p->step);
 
-	return level_number(p, fmin(i, (double)step_levels(p) - 1));
+	return level_number(p, fmin(i, (double)param_step_levels(p) - 1));
 }
 
 static double
@@ -274,13 +274,13 @@ decode_number(const struct param *p, double u)
 
 	if (levels == 1)
 		return p->min;
-	if (is_log_int(p))
+	if (param_is_log_int(p))
 		return decode_log_int(p, u);
 	if (levels == 0 && p->step > 0)
 		return nearest_step(p, decode_continuous(p, u));
 	if (levels == 0)
 		return decode_continuous(p, u);
-	return level_number(p, level_of(u, (double)levels));
+	return level_number(p, param_level_of_point(u, (double)levels));
 }
 
 void
@@ -294,7 +294,8 @@ param_decode(const struct param *p, double u, struct value *v)
 		return;
 	}
 	if (p->type == PARAM_CHOICE) {
-		*v = p->values[(size_t)level_of(u, (double)p->n_values)];
+		*v = p->values[(size_t)param_level_of_point(
+		    u, (double)p->n_values)];
 		return;
 	}
 	x = decode_number(p, u);
@@ -326,7 +327,7 @@ param_encode(const struct param *p, const struct value *v)
 		return 0.5;
 	if (p->type == PARAM_CHOICE)
 		i = (double)value_index(p, v);
-	else if (is_log_int(p))
+	else if (param_is_log_int(p))
 		return encode_log_int(p, v->real);
 	else if (levels == 0)
 		return encode_continuous(p, v->real);
@@ -337,7 +338,7 @@ param_encode(const struct param *p, const struct value *v)
 
 /* With a step a number must be a level, apart from its last decimal digits. */
 static bool
-fit_number(const struct param *p, struct value *v)
+param_fit_number(const struct param *p, struct value *v)
 {
 	double x = v->real, i;
 
@@ -349,7 +350,7 @@ fit_number(const struct param *p, struct value *v)
 		return false;
 	if (p->step > 0) {
 		i = number_level(p, x);
-		if (i >= (double)step_levels(p) ||
+		if (i >= (double)param_step_levels(p) ||
 		    fabs(level_number(p, i) - x) > p->step * 1e-6)
 			return false;
 	}
@@ -363,7 +364,7 @@ param_fit(const struct param *p, struct value *v)
 	size_t i;
 
 	if (p->type == PARAM_FLOAT || p->type == PARAM_INT)
-		return fit_number(p, v);
+		return param_fit_number(p, v);
 	i = value_index(p, v);
 	if (i == p->n_values)
 		return false;
@@ -374,7 +375,7 @@ param_fit(const struct param *p, struct value *v)
 void
 param_level_value(const struct param *p, uint64_t k, struct value *v)
 {
-	if (is_log_int(p)) {
+	if (param_is_log_int(p)) {
 		*v = (struct value){ .kind = VALUE_INT,
 			.integer = (int64_t)p->min + (int64_t)k };
 		v->real = (double)v->integer;
@@ -386,9 +387,10 @@ param_level_value(const struct param *p, uint64_t k, struct value *v)
 uint64_t
 param_level_of(const struct param *p, const struct value *v)
 {
-	if (is_log_int(p))
+	if (param_is_log_int(p))
 		return (uint64_t)(v->integer - (int64_t)p->min);
-	return (uint64_t)level_of(param_encode(p, v), (double)param_levels(p));
+	return (uint64_t)param_level_of_point(
+	    param_encode(p, v), (double)param_levels(p));
 }
 
 void

@@ -3,12 +3,14 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/foreign-words.h"
 #include "src/model/plugin-options.h"
 #include "src/model/units.h"
 
@@ -42,25 +44,25 @@ in_range(const struct option *o, double x)
 }
 
 static void
-bound_put(struct buf *b, double x)
+plugin_options_bound_put(struct buf *b, double x)
 {
 	buf_printf(b, x == floor(x) && fabs(x) < 1e16 ? "%.0f" : "%.15g", x);
 }
 
 /* " from 1 to 5", " of at least 1" or nothing. */
 static void
-range_put(struct buf *b, const struct option *o)
+plugin_options_range_put(struct buf *b, const struct option *o)
 {
 	if (!has_range(o))
 		return;
 	if (o->max < DBL_MAX) {
 		buf_puts(b, " from ");
-		bound_put(b, o->min);
+		plugin_options_bound_put(b, o->min);
 		buf_puts(b, " to ");
-		bound_put(b, o->max);
+		plugin_options_bound_put(b, o->max);
 	} else if (o->min > -DBL_MAX) {
 		buf_puts(b, " of at least ");
-		bound_put(b, o->min);
+		plugin_options_bound_put(b, o->min);
 	}
 }
 
@@ -76,15 +78,15 @@ expected_put(struct buf *b, const struct option *o)
 	case OPTION_BOOL:
 		buf_puts(b, has_range(o) ? "true, false or a whole number"
 					 : "true or false");
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		break;
 	case OPTION_INT:
 		buf_puts(b, "a whole number");
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		break;
 	case OPTION_REAL:
 		buf_puts(b, "a number");
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		break;
 	case OPTION_TEXT:
 		if (o->choices == NULL)
@@ -98,7 +100,7 @@ expected_put(struct buf *b, const struct option *o)
 		break;
 	case OPTION_STEPS:
 		buf_puts(b, "a number of steps");
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		buf_puts(b, " or a share from \"0%\" to \"100%\"");
 		break;
 	case OPTION_SHARE:
@@ -106,20 +108,20 @@ expected_put(struct buf *b, const struct option *o)
 		break;
 	case OPTION_DURATION:
 		buf_puts(b, DURATION_FORM);
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		break;
 	case OPTION_SIZE:
 		buf_puts(b, SIZE_FORM);
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		break;
 	case OPTION_WORDS:
 		buf_puts(b, "a text, a whole number");
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		buf_puts(b, " or a list of texts without commas");
 		break;
 	case OPTION_ANY:
 		buf_puts(b, "a text, a whole number");
-		range_put(b, o);
+		plugin_options_range_put(b, o);
 		buf_puts(b, ", a list of texts without commas or an object");
 		break;
 	case OPTION_JSON:
@@ -236,6 +238,8 @@ set_words(struct option_value *v, const struct option *o, struct written w)
 	struct buf b = { 0 };
 	const struct json *j;
 	const char *word;
+	char digits[16];
+	double number;
 
 	if (w.text != NULL) {
 		v->text = xstrdup(w.text);
@@ -247,6 +251,12 @@ set_words(struct option_value *v, const struct option *o, struct written w)
 	}
 	for (j = json_first(w.list); j != NULL; j = json_next(j)) {
 		word = json_string(j);
+		if (word == NULL && o->type == OPTION_ANY &&
+		    json_number(j, &number) && number >= 0 && number < 1e6 &&
+		    number == floor(number)) {
+			(void)snprintf(digits, sizeof digits, "%.0f", number);
+			word = digits;
+		}
 		if (word == NULL || *word == '\0' || strchr(word, ',') != NULL)
 			break;
 		buf_printf(&b, "%s%s", b.len > 0 ? "," : "", word);
@@ -344,9 +354,21 @@ option_read(struct option_value *v, const struct option *o,
 	return -1;
 }
 
-/* Each key must be in the table or in except. */
+static bool
+plugin_options_is_listed(const char *const *words, const char *word)
+{
+	for (; words != NULL && *words != NULL; words++)
+		if (strcmp(*words, word) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Each key must be in the table or in except, of which a rule and a strategy have
+ * each its own.
+ */
 static int
-keys_check(const struct option *table, const struct json *block,
+plugin_options_keys_check(const struct option *table, const struct json *block,
     const char *const *except, struct err *e)
 {
 	size_t n = plugin_options_count(table), m = 0, i;
@@ -360,7 +382,11 @@ keys_check(const struct option *table, const struct json *block,
 		known[i] = table[i].name;
 	for (i = 0; i < m; i++)
 		known[n + i] = except[i];
-	rc = json_only(block, known, e);
+	rc = foreign_words_only(block,
+	    plugin_options_is_listed(except, "rule")   ? FOREIGN_STOPPING
+	    : plugin_options_is_listed(except, "seed") ? FOREIGN_STRATEGY
+						       : FOREIGN_BACKEND,
+	    known, e);
 	free(known);
 	return rc;
 }
@@ -374,7 +400,8 @@ plugin_options_read(struct option_value **out, const struct option *table,
 	const struct json *j;
 
 	*out = NULL;
-	if (block != NULL && keys_check(table, block, except, e) != 0)
+	if (block != NULL &&
+	    plugin_options_keys_check(table, block, except, e) != 0)
 		return -1;
 	values = xcalloc(n + 1, sizeof *values);
 	for (i = 0; i < n; i++) {

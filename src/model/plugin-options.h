@@ -69,7 +69,7 @@ void plugin_options_free(struct option_value *);
 /* The value of this name; asserts that the array has it. */
 const struct option_value *
 plugin_option_get(const struct option_value *, const char *name);
-/* Its number, text, and whether a yes-or-no option is on. */
+/* The option's number, its text, and whether a yes-or-no option is on. */
 double plugin_option_number(const struct option_value *, const char *name);
 const char *plugin_option_text(const struct option_value *, const char *name);
 bool plugin_option_is(const struct option_value *, const char *name);

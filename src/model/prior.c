@@ -46,8 +46,6 @@ prior_put(struct buf *b, const struct param *p)
 	}
 }
 
-/* ---- points -------------------------------------------------------------- */
-
 bool
 prior_normal(const struct param *p, double *mean, double *sd)
 {

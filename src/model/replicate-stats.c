@@ -13,7 +13,7 @@
 enum { DF_LEAST = 2 };
 
 static int
-compare(const void *a, const void *b)
+replicate_stats_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -35,7 +35,7 @@ replicate_stats_value(const double *losses, size_t n, double quantile)
 		(void)replicate_stats_mean(losses, n, &mean, &error);
 		value = mean;
 	} else {
-		qsort(sorted, m, sizeof *sorted, compare);
+		qsort(sorted, m, sizeof *sorted, replicate_stats_compare);
 		at = quantile * (double)(m - 1);
 		k = (size_t)at;
 		value = sorted[k];

@@ -114,8 +114,6 @@ param_value(const struct space_index *l, const struct param *p, uint64_t k)
 	return v;
 }
 
-/* ---- trees --------------------------------------------------------------- */
-
 /* Whether parameter c is a child of parameter i that value k of it activates. */
 static bool
 child_active(const struct space_index *l, size_t c, size_t i, uint64_t k)
@@ -162,7 +160,7 @@ tree_count(const struct space_index *l, size_t i)
 	return n;
 }
 
-/* Of the trees; those that are in no group that is counted together. */
+/* Count the trees that are in no group that is counted together. */
 static void
 trees_count(struct space_index *l)
 {
@@ -180,7 +178,7 @@ trees_count(struct space_index *l)
 
 /* Give parameter i value number k; x: its coordinate if it is continuous. */
 static void
-value_put(const struct space_index *l, size_t i, uint64_t k,
+space_index_value_put(const struct space_index *l, size_t i, uint64_t k,
     struct value *values, double *x)
 {
 	const struct param *p = &l->space->params[i];
@@ -208,7 +206,7 @@ tree_fill(const struct space_index *l, size_t i, uint64_t index,
 			index -= n;
 			k++;
 		}
-	value_put(l, i, k, values, x);
+	space_index_value_put(l, i, k, values, x);
 	for (c = 0; c < l->space->n && l->has_children[i]; c++) {
 		if (!child_active(l, c, i, k))
 			continue;
@@ -216,8 +214,6 @@ tree_fill(const struct space_index *l, size_t i, uint64_t index,
 		index /= l->points[c];
 	}
 }
-
-/* ---- parameters that are counted together -------------------------------- */
 
 /* Points of the leaves that are active under l->values. */
 static uint64_t
@@ -300,7 +296,7 @@ joint_fill(const struct space_index *l, const struct joint *j, uint64_t index,
 			index -= j->nodes[first + k].points;
 		node = &j->nodes[first + k];
 		if (space_active(l->space, i, values))
-			value_put(l, i, k, values, x);
+			space_index_value_put(l, i, k, values, x);
 		first = node->below;
 	}
 	for (k = 0; k < j->n_leaves; k++) {
@@ -308,7 +304,7 @@ joint_fill(const struct space_index *l, const struct joint *j, uint64_t index,
 		if (!space_active(l->space, i, values))
 			continue;
 		n = param_count(l, &l->space->params[i]);
-		value_put(l, i, index % n, values, x);
+		space_index_value_put(l, i, index % n, values, x);
 		index /= n;
 	}
 }
@@ -344,8 +340,6 @@ joints_count(struct space_index *l)
 		if (l->group[i] == i && l->is_joint[i])
 			joint_add(l, i);
 }
-
-/* ---- all ----------------------------------------------------------------- */
 
 /* Give the parameters of two groups the same one. */
 static void

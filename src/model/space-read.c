@@ -12,10 +12,9 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/foreign-words.h"
 #include "src/model/param.h"
 #include "src/model/when.h"
-
-/* ---- one parameter ------------------------------------------------------- */
 
 enum { VALUES_MAX = 1000, NAME_MAX_LEN = 64 };
 
@@ -71,7 +70,7 @@ in_list(const char *word, const char *const *words)
 }
 
 static bool
-name_good(const char *name)
+space_read_name_good(const char *name)
 {
 	size_t n = strlen(name), i;
 
@@ -85,11 +84,11 @@ name_good(const char *name)
 
 /* j has the name as its key or as its value; report tells which. */
 static int
-name_check(const struct json *j, const char *name,
+space_read_name_check(const struct json *j, const char *name,
     int (*report)(const struct json *, struct err *, const char *, ...),
     struct err *e)
 {
-	if (!name_good(name))
+	if (!space_read_name_good(name))
 		return report(j, e,
 		    "the name of a parameter is a letter or _ and up to 63 "
 		    "letters, digits, _ . or -");
@@ -102,7 +101,8 @@ name_check(const struct json *j, const char *name,
 }
 
 static int
-keys_check(const struct json *block, enum param_type type, struct err *e)
+space_read_keys_check(
+    const struct json *block, enum param_type type, struct err *e)
 {
 	static const char *const *const keys[] = {
 		[PARAM_FLOAT] = number_keys,
@@ -117,7 +117,7 @@ keys_check(const struct json *block, enum param_type type, struct err *e)
 		    !in_list(json_key(j), keys[type]))
 			return json_err_key(j, e,
 			    "this key does not go with type %s", types[type]);
-	return json_only(block, keys[type], e);
+	return foreign_words_only(block, FOREIGN_PARAMETER, keys[type], e);
 }
 
 static int
@@ -140,7 +140,7 @@ read_bound(double *out, const struct param *p, const struct json *block,
 {
 	const struct json *j = json_get(block, key);
 
-	/* It has one by mean and sd. */
+	/* A parameter with mean and sd needs no bound. */
 	if (j == NULL && p->sd > 0)
 		return 0;
 	j = json_need(block, key, e);
@@ -156,7 +156,7 @@ read_bound(double *out, const struct param *p, const struct json *block,
 
 /* Where an error about a key is, which may be left out. */
 static const struct json *
-place_of(const struct json *block, const char *key)
+space_read_place_of(const struct json *block, const char *key)
 {
 	const struct json *j = json_get(block, key);
 
@@ -166,8 +166,8 @@ place_of(const struct json *block, const char *key)
 static int
 log_check(const struct param *p, const struct json *block, struct err *e)
 {
-	const struct json *min = place_of(block, "min");
-	const struct json *max = place_of(block, "max");
+	const struct json *min = space_read_place_of(block, "min");
+	const struct json *max = space_read_place_of(block, "max");
 
 	if (p->min <= 0)
 		return json_err(min, e, "a log scale needs min above 0");
@@ -204,7 +204,7 @@ read_scale(struct param *p, const struct json *block, struct err *e)
 
 	if (j == NULL)
 		return 0;
-	if (json_read_word(j, scales, &i, e) != 0)
+	if (foreign_words_read(j, FOREIGN_SCALE, scales, &i, e) != 0)
 		return -1;
 	p->scale = (enum param_scale)i;
 	return 0;
@@ -326,7 +326,7 @@ on_scale(const struct param *p, double x)
 	return p->scale == SCALE_LOG ? log(x) : x;
 }
 
-/* Once the bounds are read: the mean is between them. */
+/* Check, once the bounds are read, that the mean is between them. */
 static int
 check_normal(const struct param *p, const struct json *block, struct err *e)
 {
@@ -373,14 +373,14 @@ read_number(struct param *p, const struct json *block, struct err *e)
 	    read_bound(&p->max, p, block, "max", e) != 0)
 		return -1;
 	if (p->max < p->min)
-		return json_err(
-		    place_of(block, "max"), e, "max is less than min");
+		return json_err(space_read_place_of(block, "max"), e,
+		    "max is less than min");
 	if (scale_check(p, block, e) != 0 || read_step(p, block, e) != 0 ||
 	    check_normal(p, block, e) != 0)
 		return -1;
 	if (too_narrow(p))
-		return json_err(
-		    place_of(block, "max"), e, "max is too close to min");
+		return json_err(space_read_place_of(block, "max"), e,
+		    "max is too close to min");
 	if (p->step > 0 && (p->max - p->min) / p->step >= LEVELS_MAX)
 		return json_err(block, e,
 		    "more than 2^50 values; a larger step makes fewer");
@@ -440,23 +440,105 @@ read_fixed(struct param *p, const struct json *block, struct err *e)
 	return read_own_value(p, j, e);
 }
 
+/* A list or a value alone: the error has the object that it should be. */
+static int
+form_check(const struct json *j, struct err *e)
+{
+	struct buf value = { 0 };
+	bool list = json_type(j) == JSON_ARRAY;
+
+	if (json_type(j) == JSON_OBJECT)
+		return 0;
+	json_write(&value, j);
+	json_err(j, e,
+	    "expected an object, not %s: { \"type\": \"%s\", \"%s\": %.100s }",
+	    json_type_name(json_type(j)), list ? "choice" : "fixed",
+	    list ? "values" : "value", buf_str(&value));
+	buf_free(&value);
+	return -1;
+}
+
+static bool
+space_read_is_whole(const struct json *block, const char *key)
+{
+	int64_t n;
+
+	return json_integer(json_get(block, key), &n) &&
+	       !json_is_decimal(json_get(block, key));
+}
+
+/*
+ * The type by the other keys.  Whole bounds are those of an int; of 0 and 1 nobody
+ * can tell: most mean a float between them.
+ */
+static int
+type_guess(struct param *p, const struct json *block, struct err *e)
+{
+	int64_t min = 0, max = 0;
+	const struct json *step = json_get(block, "step");
+
+	p->type = json_get(block, "values") != NULL  ? PARAM_CHOICE
+		  : json_get(block, "value") != NULL ? PARAM_FIXED
+						     : PARAM_FLOAT;
+	p->guessed = p->type == PARAM_FLOAT;
+	if (!p->guessed)
+		return 0;
+	if (json_get(block, "min") == NULL && json_get(block, "max") == NULL &&
+	    json_get(block, "mean") == NULL)
+		return json_err(block, e,
+		    "the key \"type\" is missing, and neither values, value, "
+		    "min "
+		    "and max nor mean and sd tell it");
+	if (space_read_is_whole(block, "min") &&
+	    space_read_is_whole(block, "max") &&
+	    (step == NULL || space_read_is_whole(block, "step")) &&
+	    json_get(block, "mean") == NULL)
+		p->type = PARAM_INT;
+	if (p->type != PARAM_INT)
+		return 0;
+	(void)json_integer(json_get(block, "min"), &min);
+	(void)json_integer(json_get(block, "max"), &max);
+	if (max - min > 1 || step != NULL)
+		return 0;
+	return json_err(block, e,
+	    "the key \"type\" is missing: float has all values from %lld to "
+	    "%lld, int these two",
+	    (long long)min, (long long)max);
+}
+
+static int
+type_read(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *j = json_get(block, "type");
+	size_t i;
+
+	if (j == NULL) {
+		if (foreign_words_only(block, FOREIGN_PARAMETER, all_keys, e) !=
+		    0)
+			return -1;
+		return type_guess(p, block, e);
+	}
+	if (foreign_words_read(j, FOREIGN_TYPE, types, &i, e) != 0)
+		return -1;
+	p->type = (enum param_type)i;
+	return 0;
+}
+
 /* Read the member NAME: {type, …} of "parameters", without its "when". */
 static int
 param_read(struct param *p, const struct json *block, struct err *e)
 {
 	const struct json *j;
-	size_t i;
 	int rc = 0;
 
 	p->name = xstrdup(json_key(block));
-	if (name_check(block, json_key(block), json_err_key, e) != 0 ||
-	    json_want(block, JSON_OBJECT, e) != 0)
+	if (space_read_name_check(block, json_key(block), json_err_key, e) !=
+		0 ||
+	    form_check(block, e) != 0)
 		return -1;
-	j = json_need(block, "type", e);
-	if (j == NULL || json_read_word(j, types, &i, e) != 0)
+	if (type_read(p, block, e) != 0)
 		return -1;
-	p->type = (enum param_type)i;
-	if (keys_check(block, p->type, e) != 0)
+	if (space_read_keys_check(block, p->type, e) != 0)
 		return -1;
 	switch (p->type) {
 	case PARAM_FLOAT:
@@ -476,8 +558,6 @@ param_read(struct param *p, const struct json *block, struct err *e)
 	p->has_default = true;
 	return param_read_value(&p->def, p, j, e);
 }
-
-/* ---- all parameters ------------------------------------------------------ */
 
 enum {
 	PARAMS_MAX = 1000 /* view results has a column for each */
@@ -640,7 +720,7 @@ space_add_replicates(struct space *s, const struct json *name,
 
 	if (json_read_string(name, &text, e) != 0)
 		return -1;
-	if (name_check(name, text, json_err, e) != 0)
+	if (space_read_name_check(name, text, json_err, e) != 0)
 		return -1;
 	for (i = 0; i < s->n; i++)
 		if (names_clash(s->params[i].name, text))

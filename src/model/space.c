@@ -133,7 +133,7 @@ space_put_json(struct buf *b, const struct space *s, const struct value *values)
 
 /* Report an unknown parameter; suggest the nearest. */
 static int
-unknown_err(const struct space *s, const struct json *j, struct err *e)
+space_unknown_err(const struct space *s, const struct json *j, struct err *e)
 {
 	const char **names = xcalloc(s->n + 1, sizeof *names);
 	struct buf hint = { 0 };
@@ -217,7 +217,7 @@ space_read_values(const struct space *s, const struct json *setting,
 	for (j = json_first(setting); j != NULL; j = json_next(j)) {
 		k = space_find(s, json_key(j));
 		if (k < 0)
-			return unknown_err(s, j, e);
+			return space_unknown_err(s, j, e);
 		if (!param_value_read(&out[k], j) ||
 		    !param_fit(&s->params[k], &out[k]))
 			return domain_err(&s->params[k], j, e);

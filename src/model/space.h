@@ -46,6 +46,7 @@ enum param_scale {
 struct param {
 	char *name;
 	enum param_type type;
+	bool guessed; /* the type is that of min and max */
 	enum param_scale scale;
 	double min, max; /* inclusive */
 	double step; /* 0 = none; 1 for an int without step */
@@ -130,6 +131,12 @@ bool param_value_equal(const struct value *, const struct value *);
  * true/false, null, text unquoted.
  */
 void param_value_put(struct buf *, const struct value *);
+/*
+ * The same for a text of another format: a number with an exponent has a point
+ * and a sign, 1.0e-05, which YAML 1.1 needs and JSON, TOML, INI, Python and C
+ * read, too.
+ */
+void param_value_put_pointed(struct buf *, const struct value *);
 /* As JSON. */
 void param_value_put_json(struct buf *, const struct value *);
 /* {"lr":0.1,…} of the active parameters, in the order of study.json. */

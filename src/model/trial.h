@@ -94,7 +94,7 @@ bool trial_source_parse(const char *, enum trial_source *);
 bool trial_move(enum trial_state from, enum trial_event, enum trial_state *to);
 /* Whether the state is final. */
 bool trial_state_final(enum trial_state);
-/* Whether it holds a slot: starting, running or stopping. */
+/* Whether a trial in this state holds a slot: starting, running or stopping. */
 bool trial_state_placed(enum trial_state);
 
 /* Whether the attempt never had a machine: it waits until there is one. */

@@ -94,7 +94,7 @@ tried_settings_free(struct tried_settings *t)
 
 /* The slot of a hash, or the free slot for it. */
 static size_t
-place_of(const struct tried_settings *t, uint64_t hash)
+tried_settings_place_of(const struct tried_settings *t, uint64_t hash)
 {
 	size_t i = (size_t)((hash >> 32) * t->cap >> 32);
 
@@ -115,7 +115,7 @@ tried_settings_grow(struct tried_settings *t, size_t cap)
 	for (i = 0; i < old.cap; i++) {
 		if (old.hashes[i] == 0)
 			continue;
-		at = place_of(t, old.hashes[i]);
+		at = tried_settings_place_of(t, old.hashes[i]);
 		t->hashes[at] = old.hashes[i];
 		t->trials[at] = old.trials[i];
 	}
@@ -157,7 +157,7 @@ tried_settings_add(struct tried_settings *t, const char *params, int64_t trial)
 
 	if ((t->n + 1) * 10 > t->cap * 9)
 		tried_settings_grow(t, t->cap + t->cap / 2 + 16);
-	at = place_of(t, hash);
+	at = tried_settings_place_of(t, hash);
 	if (t->hashes[at] != 0)
 		return;
 	t->hashes[at] = hash;
@@ -173,7 +173,7 @@ tried_settings_find(const struct tried_settings *t, const char *params)
 
 	if (t->n == 0)
 		return 0;
-	at = place_of(t, hash_of(params));
+	at = tried_settings_place_of(t, hash_of(params));
 	return t->hashes[at] != 0 ? t->trials[at] : 0;
 }
 

@@ -34,6 +34,11 @@ static const struct unit sizes[] = {
 	{ "MiB", 1048576.0 },
 	{ "GiB", 1073741824.0 },
 	{ "TiB", 1099511627776.0 },
+	/* As Slurm, Docker and free(1) write them. */
+	{ "K", 1024.0 },
+	{ "M", 1048576.0 },
+	{ "G", 1073741824.0 },
+	{ "T", 1099511627776.0 },
 	{ NULL, 0 },
 };
 
@@ -63,10 +68,53 @@ unit_parse(const char *text, const struct unit *units, double *out)
 	return false;
 }
 
+/* Two digits at most, below 60; NULL: it is something else. */
+static const char *
+clock_part(const char *text, double *part)
+{
+	size_t n = strspn(text, "0123456789");
+
+	*part = strtod(text, NULL);
+	return n >= 1 && n <= 2 && *part < 60 ? text + n : NULL;
+}
+
+/*
+ * "4:00:00", with days "1-12:00:00", "1-12:00", "1-12"; two parts without days
+ * could be read in two ways.
+ */
+static bool
+clock_parse(const char *text, double *seconds)
+{
+	size_t n = strspn(text, "0123456789");
+	bool has_days = n >= 1 && n <= 5 && text[n] == '-';
+	double days = 0, hours, minutes = 0, rest = 0;
+
+	if (has_days) {
+		days = strtod(text, NULL);
+		text += n + 1;
+		n = strspn(text, "0123456789");
+	}
+	if (n < 1 || n > 6)
+		return false;
+	hours = strtod(text, NULL);
+	text += n;
+	if (*text == ':') {
+		text = clock_part(text + 1, &minutes);
+		if (text != NULL && *text == ':')
+			text = clock_part(text + 1, &rest);
+		else if (!has_days)
+			return false;
+	} else if (!has_days)
+		return false;
+	*seconds = ((days * 24 + hours) * 60 + minutes) * 60 + rest;
+	return text != NULL && *text == '\0';
+}
+
 bool
 duration_parse(const char *text, double *seconds)
 {
-	return unit_parse(text, durations, seconds);
+	return unit_parse(text, durations, seconds) ||
+	       clock_parse(text, seconds);
 }
 
 bool
@@ -96,7 +144,8 @@ duration_read(int64_t *ms, const struct json *j, struct err *e)
 {
 	double seconds;
 
-	if (!unit_read(j, durations, &seconds))
+	if (json_string(j) != NULL ? !duration_parse(json_string(j), &seconds)
+				   : !json_number(j, &seconds))
 		return json_err(j, e, "expected " DURATION_FORM);
 	if (seconds < 0 || seconds > DURATION_MAX)
 		return json_err(

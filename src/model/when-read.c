@@ -11,8 +11,6 @@
 
 enum { ALTERNATIVES_MAX = 100 };
 
-/* ---- lists of values ----------------------------------------------------- */
-
 /* The parameter that a key names, or -1 with an error. */
 static int
 parent_read(
@@ -114,11 +112,9 @@ any_read(struct when *w, const struct space *s, size_t i,
 	return 0;
 }
 
-/* ---- an expression ------------------------------------------------------- */
-
 /* The values of each parameter while it is active. */
 static struct span *
-spans_new(const struct space *s)
+when_read_spans_new(const struct space *s)
 {
 	struct span *all = xcalloc(s->n, sizeof *all);
 	struct where_range range;
@@ -132,10 +128,10 @@ spans_new(const struct space *s)
 }
 
 static int
-text_read(struct when *w, const struct space *s, size_t i, const struct json *j,
-    struct err *e)
+when_read_text_read(struct when *w, const struct space *s, size_t i,
+    const struct json *j, struct err *e)
 {
-	struct span *all = spans_new(s);
+	struct span *all = when_read_spans_new(s);
 	struct err why = ERR_INIT;
 	unsigned truth = 0;
 	size_t k;
@@ -160,10 +156,8 @@ text_read(struct when *w, const struct space *s, size_t i, const struct json *j,
 	return 0;
 }
 
-/* ---- all ----------------------------------------------------------------- */
-
 static bool
-is_named(const struct when *w, size_t param)
+when_read_is_named(const struct when *w, size_t param)
 {
 	size_t i, k;
 
@@ -183,7 +177,7 @@ parents_find(struct when *w, const struct space *s)
 
 	w->parents = xcalloc(s->n, sizeof *w->parents);
 	for (i = 0; i < s->n; i++)
-		if (is_named(w, i))
+		if (when_read_is_named(w, i))
 			w->parents[w->n_parents++] = i;
 }
 
@@ -195,7 +189,7 @@ when_read(struct when **out, const struct space *s, size_t i,
 	int rc;
 
 	if (json_type(j) == JSON_STRING)
-		rc = text_read(w, s, i, j, e);
+		rc = when_read_text_read(w, s, i, j, e);
 	else if (json_type(j) == JSON_ARRAY)
 		rc = any_read(w, s, i, j, e);
 	else if (json_type(j) != JSON_OBJECT)

@@ -34,8 +34,6 @@ when_only_test(const struct when *w)
 	return w->n == 1 && w->any[0].n == 1 ? &w->any[0].tests[0] : NULL;
 }
 
-/* ---- whether it holds ---------------------------------------------------- */
-
 static bool
 test_holds(const struct when_test *t, const struct value *values)
 {
@@ -64,7 +62,7 @@ any_holds(const struct when *w, const struct value *values)
 
 /* One span for each parameter up to the last parent; few, or allocated. */
 static struct span *
-spans_new(const struct when *w, struct span *few)
+when_spans_new(const struct when *w, struct span *few)
 {
 	size_t n = w->n_parents > 0 ? w->parents[w->n_parents - 1] + 1 : 0;
 
@@ -74,7 +72,7 @@ spans_new(const struct when *w, struct span *few)
 static bool
 expression_holds(const struct when *w, const struct value *values)
 {
-	struct span few[SPANS_FEW] = { { 0 } }, *spans = spans_new(w, few);
+	struct span few[SPANS_FEW] = { { 0 } }, *spans = when_spans_new(w, few);
 	unsigned truth;
 	size_t i, at;
 
@@ -94,8 +92,6 @@ when_holds(const struct when *w, const struct value *values)
 	return w->expression != NULL ? expression_holds(w, values)
 				     : any_holds(w, values);
 }
-
-/* ---- what it may be ------------------------------------------------------ */
 
 static unsigned
 all_truth(const struct when_all *all, when_test_fn *test, const void *arg)
@@ -140,7 +136,7 @@ bool
 when_may_hold(
     const struct when *w, const struct space *space, const struct value *values)
 {
-	struct span few[SPANS_FEW] = { { 0 } }, *spans = spans_new(w, few);
+	struct span few[SPANS_FEW] = { { 0 } }, *spans = when_spans_new(w, few);
 	struct where_range range;
 	unsigned truth;
 	size_t i, at;
@@ -155,8 +151,6 @@ when_may_hold(
 		free(spans);
 	return (truth & SPAN_TRUE) != 0;
 }
-
-/* ---- words --------------------------------------------------------------- */
 
 static void
 all_put(struct buf *out, const struct when_all *all, const struct space *space)

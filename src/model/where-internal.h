@@ -1,4 +1,4 @@
-/* Shared by where.c, which reads conditions, and where-search.c. */
+/* Shared by where.c, which reads conditions, where-search.c and where-repair.c. */
 
 #ifndef HPOTUNE_WHERE_INTERNAL_H
 #define HPOTUNE_WHERE_INTERNAL_H
@@ -35,11 +35,17 @@ void where_box(
  */
 void where_span(struct span *spans, const struct space *,
     const struct where_range *box, size_t i);
-/* Those of all parameters. */
+/* The spans of all parameters. */
 void
 where_spans(struct span *, const struct space *, const struct where_range *);
 /* The values of a setting without open parameters, each as a set of one. */
 void where_setting_spans(
     struct span *, const struct space *, const struct value *values);
+/*
+ * A setting that satisfies all conditions, into u, by moving a random one;
+ * matters: per parameter, whether a condition depends on it.  False: not found.
+ */
+bool where_repair(double *u, const struct space *space,
+    const struct value *fixed, const bool *matters, struct rng *rng);
 
 #endif /* HPOTUNE_WHERE_INTERNAL_H */

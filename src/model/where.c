@@ -18,8 +18,6 @@ enum {
 	LEVELS_LISTED = 1000 /* of a choice: at most as many as it may have */
 };
 
-/* ---- boxes --------------------------------------------------------------- */
-
 void
 where_range_of(
     struct where_range *range, const struct param *p, const struct value *value)
@@ -128,8 +126,6 @@ where_spans(struct span *spans, const struct space *space,
 		where_span(spans, space, box, (size_t)space->order[k]);
 }
 
-/* ---- settings ------------------------------------------------------------ */
-
 size_t
 where_count(const struct space *space)
 {
@@ -223,8 +219,6 @@ where_share(const struct space *space, uint64_t seed, size_t n)
 	free(u);
 	return (double)good / (double)n;
 }
-
-/* ---- reading ------------------------------------------------------------- */
 
 static int
 condition_read(struct where *w, const struct space *space,

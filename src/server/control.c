@@ -32,6 +32,7 @@ struct client {
 	bool waiting; /* an answer is pending */
 	bool gone; /* it has disconnected */
 	bool stays; /* stays open until the server has shut down */
+	bool keeps; /* the client sends further requests */
 };
 
 struct control {
@@ -93,14 +94,15 @@ client_send(struct client *c, bool good, const char *text, const char *data)
 }
 
 static void
-on_reply(void *arg, bool good, const char *text, const char *data)
+control_on_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct client *c = arg;
 
 	c->waiting = false;
 	if (!c->gone)
 		client_send(c, good, text, data);
-	client_free(c);
+	if (!c->keeps || c->gone)
+		client_free(c);
 }
 
 static const struct ask_row {
@@ -126,7 +128,8 @@ static const struct ask_row {
  * Strict: a trial number that cannot be parsed must not stop the whole study.
  */
 static int
-numbers_read(int64_t *trial, bool *now, const struct json *root, struct err *e)
+control_numbers_read(
+    int64_t *trial, bool *now, const struct json *root, struct err *e)
 {
 	const struct json *j = json_get(root, "trial");
 
@@ -149,7 +152,7 @@ client_command(struct client *c, const struct json *root)
 	bool now = false;
 	size_t i;
 
-	if (numbers_read(&trial, &now, root, &e) != 0) {
+	if (control_numbers_read(&trial, &now, root, &e) != 0) {
 		client_send(c, false, e.text, NULL);
 		return true;
 	}
@@ -172,7 +175,7 @@ client_command(struct client *c, const struct json *root)
 		ask = asks[i].ask == TUNER_STOP_TRIAL && now ? TUNER_KILL_TRIAL
 							     : asks[i].ask;
 		c->control->hooks.request(c->control->hooks.arg, ask, trial,
-		    buf_str(&text), on_reply, c);
+		    buf_str(&text), control_on_reply, c);
 		buf_free(&text);
 		return false;
 	}
@@ -188,11 +191,14 @@ client_line(struct client *c)
 	struct err e = ERR_INIT;
 	bool over;
 
+	/* A client waits for its answer before it sends another request. */
 	if (json_parse(&doc, c->in.data, strcspn(c->in.data, "\n"), NULL, false,
 		&e) != 0) {
 		client_send(c, false, e.text, NULL);
 		return true;
 	}
+	buf_clear(&c->in);
+	(void)json_bool(json_get(json_root(doc), "keep"), &c->keeps);
 	over = client_command(c, json_root(doc));
 	json_free(doc);
 	return over;
@@ -239,7 +245,7 @@ peer_is_us(int fd)
  * oldest client without a request is closed.
  */
 static size_t
-place_free(struct control *ctl)
+control_place_free(struct control *ctl)
 {
 	size_t i, oldest = CLIENTS_MAX;
 	struct client *c;
@@ -259,7 +265,7 @@ place_free(struct control *ctl)
 }
 
 static void
-on_accept_again(void *arg)
+control_on_accept_again(void *arg)
 {
 	struct control *ctl = arg;
 
@@ -268,7 +274,7 @@ on_accept_again(void *arg)
 }
 
 static void
-on_connect(void *arg, int fd, bool readable, bool writable)
+control_on_connect(void *arg, int fd, bool readable, bool writable)
 {
 	struct control *ctl = arg;
 	struct client *c;
@@ -290,7 +296,7 @@ on_connect(void *arg, int fd, bool readable, bool writable)
 		}
 		return;
 	}
-	i = peer_is_us(peer) ? place_free(ctl) : CLIENTS_MAX;
+	i = peer_is_us(peer) ? control_place_free(ctl) : CLIENTS_MAX;
 	if (i == CLIENTS_MAX) {
 		close(peer);
 		return;
@@ -333,8 +339,8 @@ control_open(struct control **out, struct loop *loop, const struct state_dir *s,
 	ctl->hooks = *hooks;
 	ctl->fd = fd;
 	ctl->dir_fd = s->dir_fd;
-	ctl->accept_again = loop_timer_new(loop, on_accept_again, ctl);
-	ctl->watch = loop_fd_new(loop, fd, on_connect, ctl);
+	ctl->accept_again = loop_timer_new(loop, control_on_accept_again, ctl);
+	ctl->watch = loop_fd_new(loop, fd, control_on_connect, ctl);
 	loop_fd_want(ctl->watch, true, false);
 	*out = ctl;
 	return 0;

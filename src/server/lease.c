@@ -115,7 +115,7 @@ lease_write(const struct lease *l, struct err *e)
 	return error == 0 ? 0 : failed(l, error, e);
 }
 
-/* Create it; *there: another server has created it at the same time. */
+/* Create the lease; *there: another server has created it at the same time. */
 static int
 lease_create(const struct lease *l, bool *there, struct err *e)
 {
@@ -133,7 +133,7 @@ lease_create(const struct lease *l, bool *there, struct err *e)
 	return error == 0 || *there ? 0 : failed(l, error, e);
 }
 
-/* Whether a server may hold it: by its process here, by its file elsewhere. */
+/* Whether the holder lives: by its process here, by its file elsewhere. */
 static int
 is_alive(
     const struct lease *l, const struct holder *h, bool *alive, struct err *e)
@@ -155,7 +155,7 @@ is_alive(
 }
 
 static int
-refused(const struct holder *h, struct err *e)
+lease_refused(const struct holder *h, struct err *e)
 {
 	return err_set(e, ERR_USAGE,
 	    "the server of this study runs on %s since %s (process %ld): stop "
@@ -164,27 +164,29 @@ refused(const struct holder *h, struct err *e)
 }
 
 static void
-on_wait(void *arg)
+lease_on_wait(void *arg)
 {
 	loop_stop(((struct lease *)arg)->loop);
 }
 
 static void
-on_turn(void *arg)
+lease_on_turn(void *arg)
 {
 	(void)arg;
 }
 
-/* It sees our name there, and exits. */
+/*
+ * Wait until the other server has read our name in its lease, and has exited.
+ */
 static void
 leave_wait(struct lease *l, const struct holder *h)
 {
-	struct loop_timer *timer = loop_timer_new(l->loop, on_wait, l);
+	struct loop_timer *timer = loop_timer_new(l->loop, lease_on_wait, l);
 
 	log_info("store", "the study is taken over from %s (process %ld)",
 	    h->host, h->pid);
 	loop_timer_set(timer, LEAVE_MS);
-	loop_run(l->loop, on_turn, NULL);
+	loop_run(l->loop, lease_on_turn, NULL);
 	loop_timer_free(timer);
 }
 
@@ -207,19 +209,25 @@ self_read(struct holder *h)
 }
 
 static void
-on_beat(void *arg)
+lease_on_beat(void *arg)
 {
 	struct lease *l = arg;
 	struct err e = ERR_INIT;
 	struct holder h;
+	bool there = holder_read(l->path, &h);
 
-	if (holder_read(l->path, &h) && !is_same(&h, &l->self)) {
+	if (there && !is_same(&h, &l->self)) {
 		l->held = false;
 		l->lost(l->arg, h.host);
 		return;
 	}
-	/* A folder that is away for a while is not the end of the study. */
-	if (lease_write(l, &e) != 0)
+	/*
+	 * A time can be renewed on a disk that is full, too.  A folder that is away
+	 * for a while is not the end of the study.
+	 */
+	there = there &&
+		utimensat(AT_FDCWD, l->path, NULL, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!there && lease_write(l, &e) != 0)
 		log_warn("store", "the lease is not renewed: %s", e.text);
 	loop_timer_set(l->timer, BEAT_MS);
 }
@@ -235,7 +243,7 @@ lease_open(struct lease **out, struct loop *loop, const char *dir,
 
 	*out = l;
 	l->loop = loop;
-	l->timer = loop_timer_new(loop, on_beat, l);
+	l->timer = loop_timer_new(loop, lease_on_beat, l);
 	l->path = xasprintf("%s/%s.lease", dir, name);
 	self_read(&l->self);
 	/* Machines may have servers of the same number. */
@@ -245,7 +253,7 @@ lease_open(struct lease **out, struct loop *loop, const char *dir,
 		return 0;
 	rc = is_alive(l, &h, &alive, e);
 	if (rc == 0 && alive && !take_over)
-		return refused(&h, e);
+		return lease_refused(&h, e);
 	if (rc == 0 && alive) {
 		rc = lease_write(l, e);
 		l->held = rc == 0;
@@ -268,9 +276,9 @@ lease_hold(struct lease *l, lease_cb *lost, void *arg, struct err *e)
 	if (holder_read(l->path, &h) && !is_same(&h, &l->self)) {
 		if (is_alive(l, &h, &alive, e) != 0)
 			return -1;
-		/* One that has just been created is alive. */
+		/* The server of a lease that has just been created is alive. */
 		if (alive || there)
-			return refused(&h, e);
+			return lease_refused(&h, e);
 	}
 	if (lease_write(l, e) != 0)
 		return -1;

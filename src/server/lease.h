@@ -29,7 +29,7 @@ int lease_open(struct lease **, struct loop *, const char *dir,
  * has it.
  */
 int lease_hold(struct lease *, lease_cb *lost, void *arg, struct err *);
-/* Remove it if it is ours; NULL is allowed. */
+/* Remove the lease if it is ours; NULL is allowed. */
 void lease_close(struct lease *);
 
 #endif /* HPOTUNE_LEASE_H */

@@ -38,7 +38,7 @@ struct oneshot {
 };
 
 static void
-on_reply(void *arg, bool good, const char *text, const char *data)
+oneshot_on_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct oneshot *a = arg;
 
@@ -49,7 +49,7 @@ on_reply(void *arg, bool good, const char *text, const char *data)
 }
 
 static void
-on_late(void *arg)
+oneshot_on_late(void *arg)
 {
 	(void)arg; /* the next turn checks the state */
 }
@@ -121,9 +121,9 @@ oneshot_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
     const char *params, struct err *e)
 {
 	a->err = e;
-	a->late = loop_timer_new(a->loop, on_late, a);
+	a->late = loop_timer_new(a->loop, oneshot_on_late, a);
 	loop_timer_set(a->late, ONESHOT_BUSY_MS);
-	tuner_request(a->tuner, ask, trial, params, on_reply, a);
+	tuner_request(a->tuner, ask, trial, params, oneshot_on_reply, a);
 	loop_run(a->loop, on_request_turn, a);
 	loop_timer_free(a->late);
 	return a->rc;
@@ -167,7 +167,7 @@ stop_turns(struct oneshot *a, struct err *e)
 		return -1;
 	if (tuner_shutdown_pending(a->tuner) == 0)
 		return 0;
-	a->late = loop_timer_new(a->loop, on_late, a);
+	a->late = loop_timer_new(a->loop, oneshot_on_late, a);
 	loop_timer_set(a->late, ONESHOT_STOP_MS);
 	a->err = e;
 	loop_run(a->loop, on_stop_turn, a);
@@ -186,7 +186,7 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		.db = a->env->db,
 		.state_dir = a->env->state_dir,
 		.hold = true,
-		/* These concern no attempt. */
+		/* These requests concern no attempt. */
 		.without_launchers = ask == TUNER_NOTE || ask == TUNER_TAG ||
 				     ask == TUNER_FORGET ||
 				     ask == TUNER_CLEAN || ask == TUNER_UNQUEUE,
@@ -202,7 +202,8 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 	if (all)
 		tuner_shutdown(a->tuner, ask == TUNER_KILL_TRIAL);
 	else
-		tuner_request(a->tuner, ask, trial, params, on_reply, a);
+		tuner_request(
+		    a->tuner, ask, trial, params, oneshot_on_reply, a);
 	if (stop_turns(a, e) != 0)
 		return -1;
 	/* A trial no longer counts, or again: the next tuner says so. */
@@ -216,7 +217,7 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		return tuner_refresh(a->tuner, e);
 	}
 	if (all)
-		on_reply(a, true,
+		oneshot_on_reply(a, true,
 		    "no server runs: trials still running were asked to "
 		    "stop",
 		    NULL);

@@ -3,6 +3,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,15 @@
 #include <time.h>
 
 #include "src/base/err.h"
+#include "src/base/exit-guard.h"
+#include "src/base/file-system.h"
 #include "src/base/file.h"
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/reading.h"
+#include "src/base/process-mark.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/lease.h"
@@ -31,9 +36,14 @@ enum {
 	DISPLAY_MS = 250,
 	REOPEN_MS = 500,
 	SPACE_MS = 2000,
-	TELL_MS = 5000, /* limit for sending notices after the study's end */
+	ANNOUNCE_MS =
+	    5000, /* limit for sending notices after the study's end */
 	HOOKS_LATE = 5, /* … and hooks: so many times hooks.timeout more */
 	WATCH_MS = 1000,
+	BEAT_MS = 1000, /* after a signal */
+	HELD_MS = 30000, /* a server that leaves and does nothing is ended */
+	HELD_LEAST_MS = 10000,
+	HELD_STATUS = 3, /* of an interrupted command: hpotune(1) */
 	REOPEN_MAX = 10 /* consecutive, for reasons other than disk space */
 };
 /*
@@ -45,6 +55,10 @@ enum {
 /* … and bytes by which its files must be able to grow. */
 #define GROW_ENOUGH (1UL << 20)
 
+static const char held_text[] =
+    "hpotune: it was asked to exit and is held, by a file system for example: "
+    "exiting at once; running trials continue, and the same command adopts "
+    "them\n";
 static const char leaving_text[] =
     "shutting down: waiting for trials to checkpoint; "
     "press Ctrl-C again to kill them";
@@ -62,9 +76,10 @@ struct server {
 	struct snapshot *snapshot; /* NULL: the database can be read */
 	struct lease *lease; /* NULL: no other machine has the study */
 	struct loop_signal *on_int, *on_term;
-	struct loop_timer *display, *reopen, *space, *watch;
+	struct loop_timer *display, *reopen, *space, *watch, *beat;
 	int leaving; /* how many times a shutdown was requested */
-	bool telling; /* the study has ended: only notices are sent */
+	int64_t left_ms; /* … and when the last time was */
+	bool announcing; /* the study has ended: only notices are sent */
 	int reopened; /* consecutive, without a successful turn */
 	bool begun; /* recorded in the study's row */
 	bool full; /* the disk was full */
@@ -83,13 +98,56 @@ server_leaving_text(const struct server *s)
 						: leaving_text;
 }
 
+/* The grace of trials bounds also how long a server may be held. */
+static int
+held_ms(const struct study *study)
+{
+	int64_t ms = study->trial.grace_ms;
+
+	return ms > HELD_MS	    ? HELD_MS
+	       : ms > HELD_LEAST_MS ? (int)ms
+				    : HELD_LEAST_MS;
+}
+
+/*
+ * Whether it waits for trials that should have ended: whether one runs cannot be
+ * found out, for example.
+ */
+static bool
+server_waits_in_vain(const struct server *s)
+{
+	const struct study *study = s->env->study;
+	int64_t grace_ms = s->leaving == 1 ? study->trial.grace_ms : 0;
+
+	return s->leaving > 0 && !s->announcing && s->tuner != NULL &&
+	       !tuner_done(s->tuner) && !tuner_shutdown_is_slow(s->tuner) &&
+	       loop_now_ms(s->loop) >= s->left_ms + grace_ms + held_ms(study);
+}
+
+static void
+server_on_beat(void *arg)
+{
+	struct server *s = arg;
+
+	exit_guard_alive();
+	loop_timer_set(s->beat, BEAT_MS);
+	if (!server_waits_in_vain(s))
+		return;
+	log_warn("server",
+	    "exiting: some trials have not ended in time; the same command "
+	    "adopts them");
+	loop_stop(s->loop);
+}
+
 static void
 server_leave(void *arg, bool now)
 {
 	struct server *s = arg;
 
 	s->leaving += now ? 2 : 1;
-	if (s->telling) {
+	s->left_ms = loop_now_ms(s->loop);
+	server_on_beat(s);
+	if (s->announcing) {
 		loop_stop(s->loop);
 		return;
 	}
@@ -117,7 +175,7 @@ on_interrupt(void *arg)
 }
 
 static void
-on_request(void *arg, enum tuner_request_kind ask, int64_t trial,
+server_on_request(void *arg, enum tuner_request_kind ask, int64_t trial,
     const char *params, tuner_reply *reply, void *reply_arg)
 {
 	struct server *s = arg;
@@ -129,7 +187,7 @@ on_request(void *arg, enum tuner_request_kind ask, int64_t trial,
 }
 
 static void
-on_display(void *arg)
+server_on_display(void *arg)
 {
 	struct server *s = arg;
 	const char *trouble = s->trouble;
@@ -222,6 +280,7 @@ server_open_tuner(struct server *s, struct err *e)
 		.command = s->env->command,
 		.trials = s->env->trials,
 		.parallel = s->env->parallel,
+		.asked = s->env->asked,
 	};
 
 	if (!s->begun &&
@@ -433,6 +492,17 @@ server_check_files(struct server *s, enum inode_state state)
 	server_db_lost(s, what);
 }
 
+/* The program whose study it is has ended without a word. */
+static void
+server_check_until(struct server *s)
+{
+	if (s->env->until == NULL || s->leaving > 0 ||
+	    process_mark_look(s->env->until) != PROCESS_SEEN_GONE)
+		return;
+	log_info("server", "process %" PRId64 " has ended", s->env->until->pid);
+	server_leave(s, false);
+}
+
 /*
  * Check the files that only the server may change.  Without its database the
  * server leaves its trials running: a server started on the saved copy adopts
@@ -458,6 +528,7 @@ on_watch(void *arg)
 	if (*s->away == '\0' && s->tuner != NULL &&
 	    !store_wal_kept(tuner_store(s->tuner)))
 		server_wal_lost(s);
+	server_check_until(s);
 	loop_timer_set(s->watch, WATCH_MS);
 }
 
@@ -523,7 +594,7 @@ server_failed(struct server *s, const struct err *e)
 }
 
 static void
-on_turn(void *arg)
+server_on_turn(void *arg)
 {
 	struct server *s = arg;
 	struct err e = ERR_INIT;
@@ -591,7 +662,7 @@ folder_is_shared(const struct study *study)
 		if (study->backends[i].block != NULL &&
 		    json_get(study->backends[i].block, "dir") != NULL)
 			return true;
-	state_dir_file_system(study->dir, name, sizeof name, &network);
+	file_system_look(study->dir, name, sizeof name, &network);
 	return network;
 }
 
@@ -611,7 +682,9 @@ database_is_hidden(const struct server_env *env)
 	       (env->network_fs || (!beside && folder_is_shared(env->study)));
 }
 
-/* It runs elsewhere now: leave the trials, and all files, as they are. */
+/*
+ * The study runs elsewhere now: leave the trials, and all files, as they are.
+ */
 static void
 on_lease_lost(void *arg, const char *holder)
 {
@@ -637,22 +710,50 @@ lease_take(struct server *s, struct err *e)
 	    env->take_over, e);
 }
 
+/*
+ * A server that runs out of descriptors cannot read the ends of its trials: fewer
+ * than these are refused before anything is begun.
+ */
+static int
+files_check(struct err *e)
+{
+	enum { FILES_LEAST = 64 };
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+	    files.rlim_cur >= FILES_LEAST)
+		return 0;
+	files.rlim_cur =
+	    files.rlim_max < FILES_LEAST ? files.rlim_max : FILES_LEAST;
+	(void)setrlimit(RLIMIT_NOFILE, &files);
+	if (files.rlim_cur >= FILES_LEAST)
+		return 0;
+	return err_set(e, ERR_FILE,
+	    "the limit on open files is %llu (ulimit -n): a server needs %d",
+	    (unsigned long long)files.rlim_cur, FILES_LEAST);
+}
+
 static int
 server_open(struct server *s, struct err *e)
 {
 	struct control_hooks hooks = {
-		.request = on_request,
+		.request = server_on_request,
 		.leave = server_leave,
 		.arg = s,
 	};
 
-	if (loop_open(&s->loop, LOOP_REAL, e) != 0 || lease_take(s, e) != 0 ||
-	    state_dir_take(&s->state, s->env, e) != 0)
+	if (files_check(e) != 0 || loop_open(&s->loop, LOOP_REAL, e) != 0 ||
+	    lease_take(s, e) != 0 || state_dir_take(&s->state, s->env, e) != 0)
 		return -1;
+	reading_open(s->state.dir_fd, s->state.dir);
 	if (s->lease != NULL && lease_hold(s->lease, on_lease_lost, s, e) != 0)
 		return -1;
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
+	s->beat = loop_timer_new(s->loop, server_on_beat, s);
+	/* A server before this one in the process may have got the signal. */
+	if (exit_guard_begin(held_ms(s->env->study), held_text, HELD_STATUS))
+		server_on_beat(s);
 	s->on_int = loop_signal_new(s->loop, SIGINT, on_interrupt, s);
 	s->on_term = loop_signal_new(s->loop, SIGTERM, on_interrupt, s);
 	s->reopen = loop_timer_new(s->loop, on_reopen, s);
@@ -666,14 +767,14 @@ server_open(struct server *s, struct err *e)
 	    control_open(&s->control, s->loop, &s->state, &hooks, e) != 0)
 		return -1;
 	if (s->env->display != NULL) {
-		s->display = loop_timer_new(s->loop, on_display, s);
+		s->display = loop_timer_new(s->loop, server_on_display, s);
 		loop_timer_set(s->display, DISPLAY_MS);
 	}
 	return 0;
 }
 
 static void
-on_told(void *arg)
+server_on_answer(void *arg)
 {
 	struct server *s = arg;
 	struct err e = ERR_INIT;
@@ -682,17 +783,27 @@ on_told(void *arg)
 	 * A notice whose answer cannot be recorded is sent again, under the
 	 * same id.
 	 */
-	if (tuner_told(s->tuner, &e) != 0) {
+	if (tuner_record_answers(s->tuner, &e) != 0) {
 		log_warn("notify",
 		    "the delivery of a notice could not be recorded: %s",
 		    e.text);
 		loop_stop(s->loop);
-	} else if (!tuner_telling(s->tuner))
+	} else if (!tuner_announces(s->tuner))
 		loop_stop(s->loop);
 }
 
+/* A server that was asked to leave waits for nobody for long. */
+static int64_t
+announce_ms(const struct server *s)
+{
+	const struct study *study = s->env->study;
+	int64_t most = ANNOUNCE_MS + HOOKS_LATE * study->hooks.timeout_ms;
+
+	return s->leaving > 0 && held_ms(study) < most ? held_ms(study) : most;
+}
+
 static void
-on_late(void *arg)
+server_on_late(void *arg)
 {
 	struct server *s = arg;
 
@@ -704,23 +815,22 @@ on_late(void *arg)
  * run hooks; the next start sends notices that are then still due.
  */
 static void
-server_tell(struct server *s)
+server_announce(struct server *s)
 {
 	struct loop_timer *late;
 
 	if (s->tuner == NULL || s->broken || !tuner_done(s->tuner))
 		return;
-	s->telling = true;
-	if (tuner_telling(s->tuner)) {
+	s->announcing = true;
+	if (tuner_announces(s->tuner)) {
 		control_retire(s->control);
-		late = loop_timer_new(s->loop, on_late, s);
-		loop_timer_set(late,
-		    TELL_MS + HOOKS_LATE * s->env->study->hooks.timeout_ms);
+		late = loop_timer_new(s->loop, server_on_late, s);
+		loop_timer_set(late, announce_ms(s));
 		loop_timer_stop(s->watch);
-		loop_run(s->loop, on_told, s);
+		loop_run(s->loop, server_on_answer, s);
 		loop_timer_free(late);
 	}
-	tuner_untold(s->tuner);
+	tuner_leave_notices(s->tuner);
 }
 
 static void
@@ -729,6 +839,7 @@ server_close(struct server *s)
 	control_retire(s->control);
 	snapshot_use(s->snapshot, NULL);
 	tuner_close(s->tuner);
+	reading_close();
 	state_dir_unlock(&s->state);
 	control_close(s->control);
 	loop_signal_free(s->on_int);
@@ -737,6 +848,7 @@ server_close(struct server *s)
 	loop_timer_free(s->reopen);
 	loop_timer_free(s->space);
 	loop_timer_free(s->watch);
+	loop_timer_free(s->beat);
 	snapshot_free(s->snapshot);
 	lease_close(s->lease);
 	loop_close(s->loop);
@@ -763,11 +875,11 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 	if (rc == 0) {
 		if (env->ready != NULL)
 			env->ready(env->arg);
-		loop_run(s.loop, on_turn, &s);
+		loop_run(s.loop, server_on_turn, &s);
 		if (env->display != NULL)
-			on_display(&s);
+			server_on_display(&s);
 		*end = server_ended(&s);
-		server_tell(&s);
+		server_announce(&s);
 		snapshot_last(s.snapshot);
 		if (s.loss == NULL)
 			s.loss = rescued_copy_loss(&s.state, env->db);

@@ -13,6 +13,7 @@
 
 struct control_answer;
 struct err;
+struct process_mark;
 struct store;
 struct study;
 
@@ -24,6 +25,9 @@ struct server_env {
 	    *command; /* JSON list, that of this process; NULL: no provenance */
 	int64_t trials, parallel; /* instead of the study's limits; 0 = none */
 	bool take_over; /* from a server of another machine */
+	bool asked; /* start no trials: answer programs that ask for them */
+	/* Shut down when this process has ended; NULL: no such process. */
+	const struct process_mark *until;
 	bool network_fs; /* a shared file system is allowed */
 	bool temporary; /* the database is for us alone: no copy of it */
 	/*

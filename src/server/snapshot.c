@@ -51,7 +51,7 @@ snapshot_step(struct snapshot *s, int pages)
 }
 
 static void
-on_timer(void *arg)
+snapshot_on_timer(void *arg)
 {
 	struct snapshot *s = arg;
 
@@ -66,7 +66,7 @@ snapshot_new(struct loop *loop, const char *dir, const char *name)
 	struct snapshot *s = xcalloc(1, sizeof *s);
 
 	s->loop = loop;
-	s->timer = loop_timer_new(loop, on_timer, s);
+	s->timer = loop_timer_new(loop, snapshot_on_timer, s);
 	s->path = xasprintf("%s/%s.snapshot.db", dir, name);
 	(void)strcpy(s->host, "?");
 	(void)gethostname(s->host, sizeof s->host - 1);
@@ -83,7 +83,7 @@ snapshot_use(struct snapshot *s, struct store *store)
 	s->store = store;
 	if (store == NULL)
 		return;
-	/* It was one itself, if its owner has renamed it. */
+	/* The database is a copy itself, if its owner has renamed one. */
 	store_snapshot_forget(store);
 	loop_timer_set(s->timer, FIRST_MS);
 }

@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
+#include "src/base/file-system.h"
+#include "src/base/folder.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/server/server.h"
@@ -40,8 +42,6 @@
 int
 state_dir_open(struct state_dir *s, const char *dir, bool create, struct err *e)
 {
-	struct stat st;
-
 	*s = (struct state_dir)STATE_DIR_INIT;
 	if (create && mkdir(dir, 0700) != 0 && errno != EEXIST)
 		return err_set(e, ERR_FILE,
@@ -49,23 +49,11 @@ state_dir_open(struct state_dir *s, const char *dir, bool create, struct err *e)
 			? "%s: %s: choose a folder with --state DIR"
 			: "%s: %s",
 		    dir, strerror(errno));
-	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	s->dir_fd = folder_open(AT_FDCWD, dir, 077, e);
 	if (s->dir_fd < 0)
-		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+		return -1;
 	s->dir = xstrdup(dir);
-	if (fstat(s->dir_fd, &st) != 0)
-		err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
-	else if (st.st_uid != geteuid())
-		err_set(e, ERR_FILE, "%s: belongs to another user", dir);
-	else if ((st.st_mode & 077) != 0)
-		err_set(e, ERR_FILE,
-		    "%s: is accessible to other users: run chmod 700 on "
-		    "it first",
-		    dir);
-	else
-		return 0;
-	state_dir_close(s);
-	return -1;
+	return 0;
 }
 
 void
@@ -182,6 +170,20 @@ lock_take(int fd, struct flock lock, int (*most)(int fd))
 	return 0;
 }
 
+/* Without locks two servers would run one study. */
+static void
+lock_err(struct err *e, const char *dir)
+{
+	bool none = errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP ||
+		    errno == EINVAL;
+
+	err_set(e, ERR_FILE,
+	    none ? "%s/lock: %s: the file system has no locks: choose a local "
+		   "folder with --state DIR"
+		 : "%s/lock: %s",
+	    dir, strerror(errno));
+}
+
 int
 state_dir_lock(struct state_dir *s, enum state_dir_use use, struct err *e)
 {
@@ -189,11 +191,10 @@ state_dir_lock(struct state_dir *s, enum state_dir_use use, struct err *e)
 	char who[192];
 	int fd;
 
-	fd = openat(
-	    s->dir_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = file_open_for(s->dir_fd, "lock", O_RDWR | O_CREAT, 0600);
 	if (fd < 0)
 		return err_set(
-		    e, ERR_FILE, "%s/lock: %s", s->dir, strerror(errno));
+		    e, ERR_FILE, "%s/lock: %s", s->dir, file_why(errno));
 	if (lock_take(fd, whole, tries_lock) != 0) {
 		if (errno == EAGAIN) {
 			lock_read(fd, who, sizeof who);
@@ -206,8 +207,7 @@ state_dir_lock(struct state_dir *s, enum state_dir_use use, struct err *e)
 				  "study.json again",
 			    who);
 		} else
-			err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
-			    strerror(errno));
+			lock_err(e, s->dir);
 		close(fd);
 		return -1;
 	}
@@ -232,10 +232,10 @@ state_dir_lock_db(struct state_dir *s, const char *db, struct err *e)
 	 * Missing, or not a database: opening it next reports why.  An empty file,
 	 * as sqlite3 leaves one, is no study: a new one takes its place.
 	 */
-	fd = open(db, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = file_open_for(AT_FDCWD, db, O_RDWR, 0);
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+	if (fstat(fd, &st) != 0 || st.st_size == 0) {
 		close(fd);
 		return 0;
 	}
@@ -281,7 +281,7 @@ state_dir_is_locked(struct state_dir *s, char *who, size_t n)
 	bool held;
 	int fd;
 
-	fd = openat(s->dir_fd, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	fd = file_open_for(s->dir_fd, "lock", O_RDWR, 0);
 	if (fd < 0)
 		return false;
 	held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -291,64 +291,8 @@ state_dir_is_locked(struct state_dir *s, char *who, size_t n)
 	return held;
 }
 
-static const struct fs_type {
-	unsigned long type;
-	const char *name;
-	bool network;
-} fs_types[] = {
-	{ 0x6969, "nfs", true },
-	{ 0x517b, "smb", true },
-	{ 0xff534d42, "cifs", true },
-	{ 0xfe534d42, "smb2", true },
-	{ 0x65735546, "fuse", true },
-	{ 0x0bd00bd0, "lustre", true },
-	{ 0x47504653, "gpfs", true },
-	{ 0x00c36400, "ceph", true },
-	{ 0x5346414f, "afs", true },
-	{ 0x6b414653, "afs", true },
-	{ 0x01021997, "9p", true },
-	{ 0x19830326, "beegfs", true },
-	{ 0x7461636f, "ocfs2", true },
-	{ 0x01161970, "gfs2", true },
-	{ 0xef53, "ext4", false },
-	{ 0x58465342, "xfs", false },
-	{ 0x9123683e, "btrfs", false },
-	{ 0x01021994, "tmpfs", false },
-	{ 0x2fc12fc1, "zfs", false },
-	{ 0xf2f52010, "f2fs", false },
-	{ 0x794c7630, "overlayfs", false },
-};
-
-/* The same for the type number that statfs(2) gives. */
-static const char *
-state_dir_fs_type(unsigned long type, bool *network)
-{
-	size_t i;
-
-	*network = false;
-	for (i = 0; i < sizeof fs_types / sizeof *fs_types; i++)
-		if (fs_types[i].type == type) {
-			*network = fs_types[i].network;
-			return fs_types[i].name;
-		}
-	return "local";
-}
-
-void
-state_dir_file_system(const char *path, char *name, size_t n, bool *network)
-{
-	struct statfs fs;
-
-	*network = false;
-	(void)snprintf(name, n, "unknown");
-	if (statfs(path, &fs) == 0)
-		(void)snprintf(name, n, "%s",
-		    state_dir_fs_type(
-			(unsigned long)fs.f_type & 0xffffffffUL, network));
-}
-
 static bool
-is_full(int error)
+state_dir_is_full(int error)
 {
 	return error == ENOSPC || error == EDQUOT;
 }
@@ -365,16 +309,15 @@ state_dir_ballast_fill(struct state_dir *s)
 	want = (off_t)(v.f_bavail * v.f_frsize / BALLAST_SHARE);
 	if (want > BALLAST_MAX)
 		want = BALLAST_MAX;
-	fd = openat(s->dir_fd, "ballast",
-	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = file_open_for(s->dir_fd, "ballast", O_RDWR | O_CREAT, 0600);
 	if (fd < 0)
-		return !is_full(errno);
+		return !state_dir_is_full(errno);
 	if (fallocate(fd, 0, 0, want > 4096 ? want : 4096) != 0) {
 		error = errno;
 		(void)unlinkat(s->dir_fd, "ballast", 0);
 	}
 	close(fd);
-	return !is_full(error);
+	return !state_dir_is_full(error);
 }
 
 bool
@@ -383,7 +326,102 @@ state_dir_ballast_free(struct state_dir *s)
 	return unlinkat(s->dir_fd, "ballast", 0) == 0;
 }
 
-/* ---- for a start -------------------------------------------------------- */
+static char *
+renaming_path(const char *db)
+{
+	size_t n = strlen(db);
+
+	if (n > 3 && strcmp(db + n - 3, ".db") == 0)
+		n -= 3;
+	return xasprintf("%.*s.rename", (int)n, db);
+}
+
+int
+state_dir_renaming_begin(const char *db, const char *now, struct err *e)
+{
+	char *path = renaming_path(db), *part = xasprintf("%s.part", path);
+	int fd =
+	    file_open_for(AT_FDCWD, part, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	size_t n = strlen(now);
+	int rc = 0;
+
+	errno = fd < 0 ? errno : ENOSPC;
+	if (fd < 0 || write(fd, now, n) != (ssize_t)n || fsync(fd) != 0 ||
+	    rename(part, path) != 0) {
+		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+		(void)unlink(part);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(part);
+	free(path);
+	return rc;
+}
+
+int
+state_dir_renaming_end(const char *db, struct err *e)
+{
+	char *path = renaming_path(db);
+	int rc = unlink(path) == 0 || errno == ENOENT
+		     ? 0
+		     : err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+
+	free(path);
+	return rc;
+}
+
+/* OLD.rename, of which nothing else is to be done. */
+static bool
+renaming_is_over(int dir_fd, const char *file, const char *now)
+{
+	size_t n = strlen(file), end = strlen(".rename");
+	char name[64], *db;
+	bool over;
+
+	if (n <= end || strcmp(file + n - end, ".rename") != 0 ||
+	    file_read(dir_fd, file, name, sizeof name) <= 0 ||
+	    strcmp(name, now) != 0)
+		return false;
+	db = xasprintf("%.*s.db", (int)(n - end), file);
+	over = faccessat(dir_fd, db, F_OK, AT_SYMLINK_NOFOLLOW) == -1;
+	free(db);
+	return over;
+}
+
+bool
+state_dir_renaming_ended(const char *db, const char *now)
+{
+	char *path = xstrdup(db);
+	DIR *d = opendir(dirname(path));
+	struct dirent *entry;
+	bool any = false;
+
+	while (d != NULL && (entry = readdir(d)) != NULL)
+		if (renaming_is_over(dirfd(d), entry->d_name, now) &&
+		    unlinkat(dirfd(d), entry->d_name, 0) == 0)
+			any = true;
+	if (d != NULL)
+		(void)closedir(d);
+	free(path);
+	return any;
+}
+
+int
+state_dir_check_renaming(const char *db, const char *now, struct err *e)
+{
+	char *path = renaming_path(db), name[64];
+	int rc = 0;
+
+	if (file_read(AT_FDCWD, path, name, sizeof name) > 0 &&
+	    (now == NULL || strcmp(name, now) != 0))
+		rc = err_set(e, ERR_BUSY,
+		    "%s: this study was getting the name %.40s: complete it "
+		    "with hpotune rename, the study and that name; or, for "
+		    "another study of this name, remove that file",
+		    path, name);
+	free(path);
+	return rc;
+}
 
 /*
  * A database that cannot be checked is not recreated: opening it reports the
@@ -405,7 +443,7 @@ state_dir_take(
 	struct err damage = ERR_INIT;
 	bool network;
 
-	state_dir_file_system(dirname(path), fs, sizeof fs, &network);
+	file_system_look(dirname(path), fs, sizeof fs, &network);
 	free(path);
 	if (network && !env->network_fs &&
 	    !(env->visits && study_exists(env->db)))
@@ -417,6 +455,7 @@ state_dir_take(
 		    env->state_dir, fs);
 	/* Check the path first, so that no folder is left behind. */
 	if (store_path_check(env->db, e) != 0 ||
+	    state_dir_check_renaming(env->db, NULL, e) != 0 ||
 	    state_dir_open(state, env->state_dir, true, e) != 0)
 		return -1;
 	if (state_dir_lock(state,

@@ -75,9 +75,20 @@ int state_dir_take(struct state_dir *, const struct server_env *, struct err *);
 int state_dir_check_trials(const struct state_dir *, const struct server_env *,
     bool *there, struct err *);
 
-/* Name of the file system that path is on; *network when it is shared. */
-void
-state_dir_file_system(const char *path, char *name, size_t n, bool *network);
+/*
+ * OLD.rename beside the database OLD.db: the study gets another name, now.  While
+ * it is there no other name is accepted, and no start of a study OLD.
+ */
+int state_dir_renaming_begin(const char *db, const char *now, struct err *);
+int state_dir_renaming_end(const char *db, struct err *);
+/*
+ * The database has the name now already: remove what a command that was interrupted
+ * at its end has left, OLD.rename with this name and without OLD.db.  Whether there
+ * was any.
+ */
+bool state_dir_renaming_ended(const char *db, const char *now);
+/* An error when the study is getting another name than now, or any with NULL. */
+int state_dir_check_renaming(const char *db, const char *now, struct err *);
 
 /*
  * Reserve space for cleaning up after a full disk; false when the disk is full

@@ -17,11 +17,11 @@ struct study;
 /*
  * Whether the recorded study may go on as this one: else ERR_USAGE, which names
  * the first key that may not change, both its values and what to do.  Reads
- * only.  Between store_begin and store_commit, or where nobody writes.  told, if
+ * only.  Between store_begin and store_commit, or where nobody writes.  texts, if
  * not NULL: each change is added as a text, and the trials that become outside.
  */
 int study_change_check(struct store *, const struct store_study *recorded,
-    const struct study *, struct strv *told, struct err *);
+    const struct study *, struct strv *texts, struct err *);
 
 /*
  * Check, and record in the open transaction: a row of view changes for each key

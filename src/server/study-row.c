@@ -20,7 +20,7 @@
 #include "src/store/store.h"
 
 static char *
-fixed_text(const struct study *study)
+study_row_fixed_text(const struct study *study)
 {
 	struct buf b = { 0 };
 
@@ -114,7 +114,7 @@ row_create(struct store **store, const char *path, const struct study *study,
 		.rule = rule_names(study),
 		.max_steps = study->trial.max_steps,
 		.json = json_text(study),
-		.fixed = fixed_text(study),
+		.fixed = study_row_fixed_text(study),
 		.dir = xstrdup(study->dir),
 		.created_us = now_us,
 	};
@@ -155,8 +155,11 @@ queue_fill(struct store *store, const struct study *study)
 static void
 study_row_serve(struct store_study *row, int64_t now_us)
 {
-	/* A finished study may have nothing left to run. */
-	if (row->state != STUDY_FINISHED && row->state != STUDY_FAILED)
+	/*
+	 * A finished study may have nothing left to run: its end stays, and is
+	 * not announced again; also when this server dies before it says so.
+	 */
+	if (row->state == STUDY_INTERRUPTED || row->state == STUDY_PAUSED)
 		row->ended_us = 0;
 	if (row->state == STUDY_PAUSED)
 		log_warn("study",
@@ -194,7 +197,7 @@ row_start(struct store *store, struct study *study,
 		free(row.fixed);
 		free(row.strategy);
 		row.json = xstrdup(json);
-		row.fixed = fixed_text(study);
+		row.fixed = study_row_fixed_text(study);
 		row.strategy = xstrdup(study->strategy.name);
 		row.rule = rule_names(study);
 		row.dir = xstrdup(study->dir);
@@ -249,7 +252,7 @@ row_begun(bool *begun, const char *path, struct err *e)
 }
 
 int
-study_row_check(const char *path, const struct study *study, struct strv *told,
+study_row_check(const char *path, const struct study *study, struct strv *texts,
     struct err *e)
 {
 	struct store_study row = { 0 };
@@ -265,7 +268,7 @@ study_row_check(const char *path, const struct study *study, struct strv *told,
 		return -1;
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = study_change_check(store, &row, study, told, e);
+		rc = study_change_check(store, &row, study, texts, e);
 	store_study_fini(&row);
 	store_close(store);
 	return rc;

@@ -30,11 +30,11 @@ int study_row_open(struct store **, const char *path, struct study *,
 
 /*
  * Whether study_row_open would accept this study for the one at path, if it
- * exists: changes nothing.  told, if not NULL: a text for each change since the
+ * exists: changes nothing.  texts, if not NULL: a text for each change since the
  * last start, and one for trials that become outside of the space.
  */
 int study_row_check(
-    const char *path, const struct study *, struct strv *told, struct err *);
+    const char *path, const struct study *, struct strv *texts, struct err *);
 /*
  * Whether the study at path has finished and study.json is unchanged: a start
  * has nothing to run.  Also false when this cannot be determined.

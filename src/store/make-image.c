@@ -1,6 +1,6 @@
 /*
  * Prints, at build time, the database that each new study begins with, for
- * open.c: the tables of schema/whole.sql, the views of schema/views.sql and the
+ * create.c: the tables of schema/whole.sql, the views of schema/views.sql and the
  * transitions of src/model/trial.c in t_move.  A copy of its pages takes a tenth
  * of what executing these statements does.
  *
@@ -40,7 +40,7 @@ run(sqlite3 *db, const char *sql)
 }
 
 static void
-put_moves(sqlite3 *db)
+make_image_put_moves(sqlite3 *db)
 {
 	enum trial_state from, to;
 	enum trial_event ev;
@@ -98,7 +98,7 @@ main(void)
 	run(db, pragma);
 	run(db, whole);
 	run(db, views);
-	put_moves(db);
+	make_image_put_moves(db);
 	run(db, "COMMIT");
 	if ((image = sqlite3_serialize(db, "main", &size, 0)) == NULL)
 		return 1;

@@ -78,7 +78,7 @@ struct optuna {
 
 /* The statement of a row, with the id of its owner bound. */
 static sqlite3_stmt *
-row_begin(struct optuna *o, enum row row, struct err *e)
+optuna_db_row_begin(struct optuna *o, enum row row, struct err *e)
 {
 	if (o->rows[row] == NULL &&
 	    sqlite3_prepare_v3(o->store->db, texts[row], -1,
@@ -92,7 +92,7 @@ row_begin(struct optuna *o, enum row row, struct err *e)
 }
 
 static int
-row_end(struct optuna *o, sqlite3_stmt *st, struct err *e)
+optuna_db_row_end(struct optuna *o, sqlite3_stmt *st, struct err *e)
 {
 	return stmt_step(o->store, st, e) < 0 ? -1 : 0;
 }
@@ -112,23 +112,27 @@ bind_number(sqlite3_stmt *st, int i, double x)
 
 /* The file is not used yet: no journal, no sync, foreign keys not checked. */
 static int
-fill(struct optuna *o, const char *path, const char *study, struct err *e)
+optuna_db_fill(
+    struct optuna *o, const char *path, const char *study, struct err *e)
 {
 	sqlite3_stmt *st;
 
 	if (store_connect(o->store, path, SQLITE_OPEN_READWRITE, e) != 0)
 		return -1;
-	/* Its one transaction has as many steps as the study has reports. */
+	/*
+	 * The one transaction of an export has as many steps as the study has
+	 * reports.
+	 */
 	query_limit_lift(o->store);
 	if (store_exec(o->store,
 		"PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
 		"PRAGMA foreign_keys = OFF; BEGIN",
 		e) != 0 ||
 	    store_exec(o->store, tables, e) != 0 ||
-	    (st = row_begin(o, ROW_STUDY, e)) == NULL)
+	    (st = optuna_db_row_begin(o, ROW_STUDY, e)) == NULL)
 		return -1;
 	stmt_text(st, 1, study);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
@@ -138,7 +142,7 @@ optuna_db_create(struct optuna **out, const char *path, const char *name,
 	struct optuna *o = xcalloc(1, sizeof *o);
 
 	o->store = store_new(name, STORE_WRITE);
-	if (fill(o, path, study, e) != 0) {
+	if (optuna_db_fill(o, path, study, e) != 0) {
 		optuna_db_close(o);
 		return -1;
 	}
@@ -149,33 +153,33 @@ optuna_db_create(struct optuna **out, const char *path, const char *name,
 int
 optuna_db_add_direction(struct optuna *o, bool maximize, struct err *e)
 {
-	sqlite3_stmt *st = row_begin(o, ROW_DIRECTION, e);
+	sqlite3_stmt *st = optuna_db_row_begin(o, ROW_DIRECTION, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_text(st, 1, maximize ? "MAXIMIZE" : "MINIMIZE");
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
 optuna_db_add_study_attr(struct optuna *o, bool system, const char *key,
     const char *json, struct err *e)
 {
-	sqlite3_stmt *st =
-	    row_begin(o, system ? ROW_STUDY_SYSTEM_ATTR : ROW_STUDY_ATTR, e);
+	sqlite3_stmt *st = optuna_db_row_begin(
+	    o, system ? ROW_STUDY_SYSTEM_ATTR : ROW_STUDY_ATTR, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_text(st, 1, key);
 	stmt_text(st, 2, json);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
 optuna_db_add_trial(
     struct optuna *o, const struct optuna_trial *trial, struct err *e)
 {
-	sqlite3_stmt *st = row_begin(o, ROW_TRIAL, e);
+	sqlite3_stmt *st = optuna_db_row_begin(o, ROW_TRIAL, e);
 
 	if (st == NULL)
 		return -1;
@@ -184,60 +188,61 @@ optuna_db_add_trial(
 	stmt_text(st, 2, states[trial->state]);
 	stmt_int_or(st, 3, trial->started_us, 0);
 	stmt_int_or(st, 4, trial->ended_us, 0);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
 optuna_db_add_param(struct optuna *o, const char *name, double value,
     const char *distribution, struct err *e)
 {
-	sqlite3_stmt *st = row_begin(o, ROW_PARAM, e);
+	sqlite3_stmt *st = optuna_db_row_begin(o, ROW_PARAM, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_text(st, 2, name);
 	stmt_real(st, 3, value);
 	stmt_text(st, 4, distribution);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
 optuna_db_add_value(
     struct optuna *o, int64_t objective, double value, struct err *e)
 {
-	sqlite3_stmt *st = row_begin(o, ROW_VALUE, e);
+	sqlite3_stmt *st = optuna_db_row_begin(o, ROW_VALUE, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_int(st, 2, objective);
 	bind_number(st, 3, value);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
 optuna_db_add_report(
     struct optuna *o, int64_t step, double value, struct err *e)
 {
-	sqlite3_stmt *st = row_begin(o, ROW_REPORT, e);
+	sqlite3_stmt *st = optuna_db_row_begin(o, ROW_REPORT, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_int(st, 2, step);
 	bind_number(st, 3, value);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int
 optuna_db_add_attr(struct optuna *o, bool system, const char *key,
     const char *json, struct err *e)
 {
-	sqlite3_stmt *st = row_begin(o, system ? ROW_SYSTEM_ATTR : ROW_ATTR, e);
+	sqlite3_stmt *st =
+	    optuna_db_row_begin(o, system ? ROW_SYSTEM_ATTR : ROW_ATTR, e);
 
 	if (st == NULL)
 		return -1;
 	stmt_text(st, 2, key);
 	stmt_text(st, 3, json);
-	return row_end(o, st, e);
+	return optuna_db_row_end(o, st, e);
 }
 
 int

@@ -12,8 +12,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/store/optuna-read.h"
+#include "src/store/store-internal.h"
 
-/* ?1 is the id of the study.  Without the type of a value, a null is none. */
+/* ?1 is the id of the study.  Without the type of a value, a null is NaN or infinite. */
 static const char study_sql[] =
     "SELECT json_object('study', (SELECT study_name FROM studies "
     "  WHERE study_id = ?1), "
@@ -26,15 +27,15 @@ static const char study_sql[] =
     "  distribution_json FROM trial_params JOIN trials USING (trial_id) "
     "  WHERE study_id = ?1 GROUP BY 1, 2 ORDER BY min(param_id))), "
     "'trials', (SELECT json_group_array(json_object('state', state, "
-    "  'values', (SELECT json_group_array(json(printf('%!.17g', value))) "
-    "    FROM (SELECT value FROM trial_values AS v "
-    "    WHERE v.trial_id = t.trial_id AND value IS NOT NULL "
-    "    ORDER BY objective)), "
+    "  'values', (SELECT json_group_array(json(iif(value IS NULL, 'null', "
+    "    printf('%!.17g', value)))) FROM (SELECT value FROM trial_values AS v "
+    "    WHERE v.trial_id = t.trial_id ORDER BY objective)), "
     "  'step', (SELECT max(step) FROM trial_intermediate_values AS i "
     "    WHERE i.trial_id = t.trial_id), "
-    "  'last', (SELECT json(printf('%!.17g', intermediate_value)) "
+    "  'last', (SELECT json(iif(intermediate_value IS NULL, 'null', "
+    "    printf('%!.17g', intermediate_value))) "
     "    FROM trial_intermediate_values AS i WHERE i.trial_id = t.trial_id "
-    "    AND intermediate_value IS NOT NULL ORDER BY step DESC LIMIT 1), "
+    "    ORDER BY step DESC LIMIT 1), "
     "  'constraints', (SELECT json(value_json) "
     "    FROM trial_system_attributes AS a WHERE a.trial_id = t.trial_id "
     "    AND key = 'constraints' AND json_valid(value_json)), "
@@ -54,6 +55,11 @@ read_err(sqlite3 *db, const char *path, struct err *e)
 {
 	int code = sqlite3_errcode(db);
 
+	if (code == SQLITE_INTERRUPT)
+		return err_set(e, ERR_USAGE,
+		    "%s: it is no storage of Optuna: a query of it does not "
+		    "end",
+		    path);
 	/* A table or column is missing, or it is no database. */
 	if (code == SQLITE_ERROR || code == SQLITE_NOTADB)
 		return err_set(e, ERR_USAGE,
@@ -64,11 +70,12 @@ read_err(sqlite3 *db, const char *path, struct err *e)
 
 /* The id of the study that is meant. */
 static int
-study_find(sqlite3_int64 *id, sqlite3 *db, const char *path, const char *study,
-    struct err *e)
+optuna_read_find(sqlite3_int64 *id, sqlite3 *db, const char *path,
+    const char *study, struct err *e)
 {
 	struct buf names = { 0 };
 	sqlite3_stmt *st;
+	bool any = false;
 	const char *name;
 	int rc, n = 0;
 
@@ -78,7 +85,11 @@ study_find(sqlite3_int64 *id, sqlite3 *db, const char *path, const char *study,
 		return read_err(db, path, e);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		name = (const char *)sqlite3_column_text(st, 1);
-		buf_printf(&names, "%s%s", names.len > 0 ? ", " : "", name);
+		/* A study without a name can only be the only one. */
+		if (name == NULL)
+			name = "";
+		buf_printf(&names, "%s%s", any ? ", " : "", name);
+		any = true;
 		if (study != NULL && strcmp(study, name) != 0)
 			continue;
 		*id = sqlite3_column_int64(st, 0);
@@ -86,7 +97,7 @@ study_find(sqlite3_int64 *id, sqlite3 *db, const char *path, const char *study,
 	}
 	rc = rc == SQLITE_DONE ? 0 : read_err(db, path, e);
 	sqlite3_finalize(st);
-	if (rc == 0 && names.len == 0)
+	if (rc == 0 && !any)
 		rc = err_set(e, ERR_USAGE, "%s: it has no study", path);
 	else if (rc == 0 && n == 0)
 		rc = err_set(e, ERR_USAGE, "%s: it has no study %s: %s", path,
@@ -100,9 +111,10 @@ study_find(sqlite3_int64 *id, sqlite3 *db, const char *path, const char *study,
 }
 
 static int
-study_read(struct buf *out, sqlite3 *db, const char *path, sqlite3_int64 id,
-    struct err *e)
+optuna_read_study(struct buf *out, sqlite3 *db, const char *path,
+    sqlite3_int64 id, struct err *e)
 {
+	const char *text = NULL;
 	sqlite3_stmt *st;
 	int rc = 0;
 
@@ -110,7 +122,9 @@ study_read(struct buf *out, sqlite3 *db, const char *path, sqlite3_int64 id,
 		return read_err(db, path, e);
 	(void)sqlite3_bind_int64(st, 1, id);
 	if (sqlite3_step(st) == SQLITE_ROW)
-		buf_puts(out, (const char *)sqlite3_column_text(st, 0));
+		text = (const char *)sqlite3_column_text(st, 0);
+	if (text != NULL)
+		buf_puts(out, text);
 	else
 		rc = read_err(db, path, e);
 	sqlite3_finalize(st);
@@ -121,15 +135,20 @@ int
 optuna_read(struct buf *out, const char *path, const char *study, struct err *e)
 {
 	sqlite3_int64 id = 0;
-	sqlite3 *db = NULL;
+	struct store *s;
 	int rc;
 
 	if (access(path, R_OK) != 0)
 		return err_set(e, ERR_FILE, "%s: it cannot be read", path);
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		rc = read_err(db, path, e);
-	else if ((rc = study_find(&id, db, path, study, e)) == 0)
-		rc = study_read(out, db, path, id, e);
-	(void)sqlite3_close(db);
+	/* With the limits of a study's: the file is somebody's. */
+	s = store_new(path, STORE_READ);
+	rc = store_connect(s, path, SQLITE_OPEN_READONLY, e);
+	if (rc == 0)
+		rc = optuna_read_find(&id, s->db, path, study, e);
+	if (rc == 0) {
+		query_limit_begin(s);
+		rc = optuna_read_study(out, s->db, path, id, e);
+	}
+	store_close(s);
 	return rc;
 }

@@ -9,14 +9,12 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/store-internal.h"
+#include "src/store/row-block.h"
 
 struct store_rows {
 	struct store *store;
 	sqlite3_stmt *st;
 };
-
-/* ---- the limit ---------------------------------------------------------- */
 
 /* Steps of SQLite's virtual machine between two checks. */
 #define GUARD_STRIDE 100000
@@ -45,6 +43,8 @@ on_progress(void *arg)
 	s->steps += GUARD_STRIDE;
 	if (s->steps < s->steps_most)
 		return 0;
+	if (s->steps_fixed)
+		return 1;
 	bytes = file_bytes(s, "") + file_bytes(s, "-wal");
 	s->steps_most = GUARD_STEPS + bytes * GUARD_STEPS_PER_BYTE;
 	return s->steps >= s->steps_most;
@@ -55,6 +55,13 @@ query_limit_open(struct store *s)
 {
 	s->steps_most = GUARD_STEPS;
 	sqlite3_progress_handler(s->db, GUARD_STRIDE, on_progress, s);
+}
+
+void
+store_limit_steps(struct store *s, int64_t steps)
+{
+	s->steps_fixed = true;
+	s->steps_most = steps;
 }
 
 void
@@ -76,8 +83,6 @@ query_limit_begin(struct store *s)
 	s->steps = 0;
 }
 
-/* ---- rows --------------------------------------------------------------- */
-
 int
 store_rows_open(struct store_rows **out, struct store *s, const char *sql,
     const char *const *params, struct err *e)
@@ -86,6 +91,8 @@ store_rows_open(struct store_rows **out, struct store *s, const char *sql,
 	sqlite3_stmt *st;
 	int i;
 
+	if (s->n_dirty > 0 && row_blocks_write(s, e) != 0)
+		return -1;
 	query_limit_begin(s);
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
 		return store_fail(s, "query", e);

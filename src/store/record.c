@@ -2,8 +2,7 @@
  * Records of a running study: reports, decisions, events, medians, and the
  * queue of settings.  Each record takes the next number of one counter, which
  * gives all records one order.  Without a number: t_gpu (the latest state of
- * each GPU), t_left (artifacts of attempts) and t_warm (trials of other
- * studies, for warm_start).  Notices to be sent: t_notice.
+ * each GPU) and t_left (artifacts of attempts).
  */
 
 #include <math.h>
@@ -13,8 +12,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/search.h"
-#include "src/store/row-columns.h"
-#include "src/store/row-curve.h"
+#include "src/store/row-block.h"
 
 struct store_name {
 	char *name;
@@ -91,20 +89,18 @@ int
 store_metric_add(struct store *s, int64_t trial, int attempt, const char *name,
     int64_t step, double value, int64_t time_us, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_ADD, e);
-	int64_t id;
+	struct row_report r = {
+		.trial = trial,
+		.attempt = attempt,
+		.step = step,
+		.time_us = time_us,
+		.value = value,
+	};
 
-	if (st == NULL || store_name_id(s, name, &id, e) != 0 ||
-	    row_curve_reports(s, trial, e) != 0)
+	if (store_name_id(s, name, &r.name_id, e) != 0)
 		return -1;
-	stmt_int(st, 1, id);
-	stmt_int(st, 2, trial);
-	stmt_int(st, 3, step);
-	stmt_int(st, 4, ++s->seq);
-	stmt_int(st, 5, attempt);
-	stmt_real(st, 6, value);
-	stmt_int(st, 7, time_us);
-	return stmt_write(s, st, e);
+	r.seq = ++s->seq;
+	return row_block_add(s, &r, e);
 }
 
 int
@@ -350,8 +346,6 @@ store_queue_drop(struct store *s, int64_t id, int64_t *n, struct err *e)
 	return 0;
 }
 
-/* ---- GPUs, artifacts ------------------------------------------------------- */
-
 /* An empty text is NULL. */
 static void
 bind_text(sqlite3_stmt *st, int i, const char *s)
@@ -403,153 +397,5 @@ store_artifacts_put(struct store *s, int64_t trial, int attempt,
 	stmt_int(st, 2, attempt);
 	bind_text(st, 3, model);
 	bind_text(st, 4, output);
-	return stmt_write(s, st, e);
-}
-
-/* ---- warm start ------------------------------------------------------------ */
-
-int
-store_warm_add(struct store *s, const struct store_warm *w, struct err *e)
-{
-	sqlite3_stmt *st = stmt_get(s, STMT_WARM_ADD, e);
-
-	if (st == NULL)
-		return -1;
-	stmt_text(st, 1, w->source);
-	stmt_int(st, 2, w->trial);
-	stmt_text(st, 3, trial_state_name(w->state));
-	stmt_real(st, 4, w->objective);
-	stmt_int_or(st, 5, w->last_step, -1);
-	stmt_real(st, 6, w->last_value);
-	stmt_text(st, 7, w->params);
-	stmt_text(st, 8, w->metrics);
-	return stmt_write(s, st, e);
-}
-
-int
-store_warm_count(struct store *s, int64_t *n, struct err *e)
-{
-	sqlite3_stmt *st = stmt_get(s, STMT_WARM_COUNT, e);
-
-	if (st == NULL || stmt_step(s, st, e) < 0)
-		return -1;
-	*n = sqlite3_column_int64(st, 0);
-	stmt_done(st);
-	return 0;
-}
-
-int
-store_walk_warm(struct store *s, int (*f)(void *, const struct store_warm *),
-    void *arg, struct err *e)
-{
-	struct row r = row_begin(s, STMT_WARM_EACH, "t_warm", 2, e);
-	struct store_warm w;
-	int end = 0;
-
-	while (row_walk(&r, &end)) {
-		w = (struct store_warm){
-			.source = row_text(&r, 0),
-			.trial = row_int(&r, 1, 1, ROW_INT_MAX),
-			.state = row_state(&r, 2),
-			.objective = row_real(&r, 3),
-			.last_step = row_int_or(&r, 4, -1, 0, TRIAL_STEP_MAX),
-			.last_value = row_real(&r, 5),
-			.params = row_text(&r, 6),
-			.metrics = row_text_or(&r, 7),
-		};
-		if (!trial_state_final(w.state))
-			(void)row_damaged(&r, 2, "the trial has ended");
-		end = r.bad ? -1 : f(arg, &w);
-	}
-	return end;
-}
-
-/* ---- notices to be sent ------------------------------------------------- */
-
-void
-store_notice_fini(struct store_notice *n)
-{
-	free(n->uuid);
-	free(n->channel);
-	free(n->moment);
-	free(n->mark);
-	free(n->text);
-	free(n->detail);
-	*n = (struct store_notice){ 0 };
-}
-
-int
-store_notice_add(struct store *s, const struct store_notice *n, struct err *e)
-{
-	sqlite3_stmt *st = stmt_get(s, STMT_NOTICE_ADD, e);
-
-	if (st == NULL)
-		return -1;
-	stmt_text(st, 1, n->uuid);
-	stmt_text(st, 2, n->channel);
-	stmt_text(st, 3, n->moment);
-	stmt_text(st, 4, n->mark);
-	stmt_text(st, 5, n->text);
-	stmt_text(st, 6, n->detail);
-	stmt_int(st, 7, n->time_us);
-	return stmt_write(s, st, e);
-}
-
-int
-store_notice_there(struct store *s, const char *channel, const char *moment,
-    const char *mark, struct err *e)
-{
-	sqlite3_stmt *st = stmt_get(s, STMT_NOTICE_MARK, e);
-	int rc;
-
-	if (st == NULL)
-		return -1;
-	stmt_text(st, 1, channel);
-	stmt_text(st, 2, moment);
-	stmt_text(st, 3, mark);
-	if ((rc = stmt_step(s, st, e)) > 0)
-		stmt_done(st);
-	return rc;
-}
-
-int
-store_notice_next(
-    struct store *s, const char *channel, struct store_notice *n, struct err *e)
-{
-	struct row r = row_begin(s, STMT_NOTICE_NEXT, "t_notice", 1, e);
-	int rc;
-
-	if (r.st == NULL)
-		return -1;
-	stmt_text(r.st, 1, channel);
-	if ((rc = row_next(&r)) <= 0)
-		return rc;
-	*n = (struct store_notice){
-		.id = row_int(&r, 0, 1, INT64_MAX),
-		.uuid = stmt_dup(row_text(&r, 1)),
-		.channel = xstrdup(channel),
-		.moment = stmt_dup(row_text(&r, 2)),
-		.text = stmt_dup(row_text(&r, 3)),
-		.detail = stmt_dup(row_text(&r, 4)),
-		.time_us = row_int(&r, 5, 0, ROW_INT_MAX),
-	};
-	stmt_done(r.st);
-	if (row_end(&r) == 0)
-		return 1;
-	store_notice_fini(n);
-	return -1;
-}
-
-int
-store_notice_told(struct store *s, int64_t id, int64_t sent_us, const char *why,
-    struct err *e)
-{
-	sqlite3_stmt *st = stmt_get(s, STMT_NOTICE_TOLD, e);
-
-	if (st == NULL)
-		return -1;
-	stmt_int(st, 1, id);
-	stmt_int_or(st, 2, sent_us, 0);
-	stmt_line(st, 3, why);
 	return stmt_write(s, st, e);
 }

@@ -97,7 +97,7 @@ struct target {
 };
 
 static int
-on_value(void *arg, int64_t trial, size_t i, double value)
+row_outcome_on_value(void *arg, int64_t trial, size_t i, double value)
 {
 	struct target *to = arg;
 
@@ -120,7 +120,7 @@ store_outcome_get(
 	for (i = 0; i < n; i++)
 		values[i] = NAN;
 	stmt_int(r.st, 1, trial);
-	return each_outcome(&r, on_value, &to);
+	return each_outcome(&r, row_outcome_on_value, &to);
 }
 
 int

@@ -82,7 +82,7 @@ own_dir(const struct store *s)
  * and has been moved.
  */
 static char *
-dir_read(const struct store *s, const char *dir)
+row_study_dir_read(const struct store *s, const char *dir)
 {
 	if (strcmp(dir, ".") == 0 || (*dir == '/' && access(dir, F_OK) != 0))
 		return own_dir(s);
@@ -110,7 +110,7 @@ store_study_get(struct store *s, struct store_study *study, struct err *e)
 		.max_steps = row_int(&r, 7, 0, TRIAL_STEP_MAX),
 		.json = stmt_dup(row_text(&r, 8)),
 		.fixed = stmt_dup(row_text(&r, 9)),
-		.dir = dir_read(s, row_text(&r, 10)),
+		.dir = row_study_dir_read(s, row_text(&r, 10)),
 		.created_us = row_int(&r, 11, 0, ROW_INT_MAX),
 		.started_us = row_int_or(&r, 12, 0, 0, ROW_INT_MAX),
 		.ended_us = row_int_or(&r, 13, 0, 0, ROW_INT_MAX),

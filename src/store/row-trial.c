@@ -9,7 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
-#include "src/store/row-curve.h"
+#include "src/store/row-block.h"
 
 enum trial_source
 row_source(struct row *r, int i)
@@ -208,7 +208,7 @@ store_setting_outcome_put(
  * -1.
  */
 static int
-put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
+row_trial_put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
     struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, id, e);
@@ -266,15 +266,17 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 	int n = 0;
 
 	if (!final)
-		n = put_row(s, STMT_TRIAL_REPORT, t, e);
+		n = row_trial_put_row(s, STMT_TRIAL_REPORT, t, e);
 	if (n == 0)
-		n = put_row(s, STMT_TRIAL_PUT, t, e);
+		n = row_trial_put_row(s, STMT_TRIAL_PUT, t, e);
 	if (n == 0)
 		return store_refuse(
 		    s, e, "there is no trial %lld", (long long)t->number);
-	if (n > 0 && (!final || (put_end(s, t, e) == 0 &&
-				    row_curve_write(s, t->number, e) == 0)))
+	if (n > 0 && (!final || put_end(s, t, e) == 0)) {
+		if (final)
+			row_blocks_forget(s, t->number);
 		return 0;
+	}
 	if (!lost) {
 		(void)err_add(e, "trial %lld", (long long)t->number);
 		(void)err_add(&s->lost_err, "trial %lld", (long long)t->number);
@@ -282,7 +284,7 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 	return -1;
 }
 
-/* One that has not ended: all its columns. */
+/* Give a trial that has not ended to the function, with all its columns. */
 static int
 walk_open_trial(struct store *s, int64_t number,
     int (*f)(void *, const struct store_trial *), void *arg, struct err *e)

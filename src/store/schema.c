@@ -1,17 +1,16 @@
 /*
  * Creates and migrates tables, state transitions and views, from the files of
- * schema/ in their order; the views whose columns depend on the study, results
- * and front, are generated.
+ * schema/ in their order; the views whose columns depend on the study, results,
+ * best and front, are generated.
  */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/store-internal.h"
+#include "src/store/row-block.h"
 
 /*
  * Applied in order; never edit one that was released.  Its index is its
@@ -57,7 +56,17 @@ static const char *const migrations[] = {
 #include "schema/019-settings.inc"
 	,
 #include "schema/020-curves.inc"
+	,
+#include "schema/021-places.inc"
+	,
+#include "schema/022-askers.inc"
+	,
+#include "schema/023-blocks.inc"
+	,
+#include "schema/024-rows.inc"
 };
+
+enum { WITH_BLOCKS = 23 }; /* the version in which reports are copied to them */
 
 static const char views[] =
 #include "schema/views.inc"
@@ -139,8 +148,24 @@ static const struct {
 	      "NULL AS violation WHERE 0;"
 	      "CREATE TEMP VIEW t_setting_outcome AS SELECT NULL AS setting, "
 	      "NULL AS position, NULL AS value WHERE 0;" },
-	{ 20, "CREATE TEMP VIEW t_curve AS SELECT NULL AS trial, "
-	      "NULL AS end_seq, NULL AS reports WHERE 0;" },
+	{ 22, "CREATE TEMP VIEW t_asker AS SELECT NULL AS trial, "
+	      "NULL AS attempt, NULL AS host, NULL AS pid, NULL AS mark, "
+	      "NULL AS watched WHERE 0;" },
+	/* A block for each report. */
+	{ WITH_BLOCKS,
+	    "CREATE TEMP VIEW t_block AS SELECT name_id, trial, seq, attempt, "
+	    "1 AS reports, step, step AS last_step, EXISTS (SELECT 1 FROM "
+	    "main.t_metric AS l WHERE l.name_id = m.name_id AND l.trial = "
+	    "m.trial AND l.step = m.step AND l.seq > m.seq) AS old, time_us, "
+	    "time_us AS last_us, 0 AS steps, 0 AS seqs, 0 AS times, "
+	    "value AS v0, NULL AS v1, NULL AS v2, NULL AS v3, NULL AS v4, "
+	    "NULL AS v5, NULL AS v6, NULL AS v7, NULL AS v8, NULL AS v9, "
+	    "NULL AS v10, NULL AS v11, NULL AS v12, NULL AS v13, "
+	    "NULL AS v14, NULL AS v15, NULL AS v16, NULL AS v17, "
+	    "NULL AS v18, NULL AS v19, NULL AS v20, NULL AS v21, "
+	    "NULL AS v22, NULL AS v23, NULL AS v24, NULL AS v25, "
+	    "NULL AS v26, NULL AS v27, NULL AS v28, NULL AS v29, "
+	    "NULL AS v30, NULL AS v31 FROM main.t_metric AS m;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -181,6 +206,7 @@ static const struct {
 	{ 8, "attempts", "NULL AS download_seconds, NULL AS upload_seconds" },
 	{ 16, "attempts", "NULL AS cpus, NULL AS cpu_seconds" },
 	{ 18, "attempts", "NULL AS provenance" },
+	{ 22, "attempts", "NULL AS asker_host, NULL AS asker_pid" },
 	{ 9, "attempts", "NULL AS model_uri, NULL AS output_uri" },
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
@@ -199,6 +225,12 @@ static const struct {
 	{ 2, "savings", "NULL AS spot_saved" },
 	{ 4, "savings", "NULL AS energy_saved" },
 	{ 19, "settings", "NULL AS violation, NULL AS front" },
+	{ WITH_BLOCKS, "t_metric",
+	    "EXISTS (SELECT 1 FROM main.t_metric AS l WHERE l.name_id = "
+	    "t_metric.name_id AND l.trial = t_metric.trial AND l.step = "
+	    "t_metric.step AND l.seq > t_metric.seq) AS old, "
+	    "step AS first_step, step AS last_step, time_us AS first_us, "
+	    "time_us AS last_us" },
 };
 
 int64_t
@@ -214,7 +246,8 @@ schema_migrate(struct store *s, int64_t from, struct err *e)
 	int64_t v;
 
 	for (v = from; v < schema_version(); v++)
-		if (store_exec(s, migrations[v], e) != 0)
+		if (store_exec(s, migrations[v], e) != 0 ||
+		    (v + 1 == WITH_BLOCKS && row_blocks_fill(s, e) != 0))
 			return -1;
 	(void)snprintf(
 	    pragma, sizeof pragma, "PRAGMA user_version = %lld", (long long)v);
@@ -281,164 +314,9 @@ schema_read_old(struct store *s, int64_t version, struct err *e)
 	return lay_columns(s, version, e);
 }
 
-/* ---- the views whose columns depend on the study ------------------------ */
-
-/* Parts of the SQL text of both views. */
-struct made {
-	struct buf params; /* one column for each */
-	struct buf metrics; /* the same for the objectives */
-	struct buf alone; /* … for a single one */
-	int room; /* columns left for parameters */
-	int objectives;
-	bool leaves; /* its attempts may have artifact URIs */
-};
-
-/* Of the newest attempt that has one. */
-#define LEFT_COLUMN(what)                                             \
-	",\n    (SELECT l." what " FROM t_left AS l WHERE l.trial = " \
-	"t.trial ORDER BY l.attempt DESC LIMIT 1) AS " what "_uri"
-
-/*
- * Fixed columns of results: a parameter of the same name becomes params.NAME.
- */
-static bool
-is_column(const char *name)
-{
-	static const char *const columns[] = { "trial", "state", "objective",
-		"model_uri", "output_uri", NULL };
-	size_t i;
-
-	for (i = 0; columns[i] != NULL; i++)
-		if (strcasecmp(name, columns[i]) == 0)
-			return true;
-	return false;
-}
-
-/*
- * One column: the parameter's value from the JSON of params. json_each instead
- * of json_extract: it accepts any name, and SQLite before 3.41 rejects
- * json_extract in a view as unsafe.
- */
-static void
-put_param(struct made *m, const char *name)
-{
-	char *sql =
-	    sqlite3_mprintf(",\n    (SELECT value FROM "
-			    "json_each(params) WHERE key = '%q') AS \"%s%w\"",
-		name, is_column(name) ? "params." : "", name);
-
-	if (sql == NULL)
-		abort();
-	if (m->room-- > 0)
-		buf_puts(&m->params, sql);
-	sqlite3_free(sql);
-}
-
-static void
-put_metric(struct made *m, const char *name)
-{
-	char *sql, *alone;
-
-	m->objectives++;
-	sql = sqlite3_mprintf(
-	    ",\n    coalesce((SELECT value FROM t_setting_outcome AS s WHERE "
-	    "s.setting = t.setting AND position = %d),\n    (SELECT value FROM "
-	    "t_outcome AS o WHERE o.trial = t.trial AND position = %d)) "
-	    "AS \"%w\"",
-	    m->objectives, m->objectives, name);
-	alone = sqlite3_mprintf(", objective AS \"%w\"", name);
-	if (sql == NULL || alone == NULL)
-		abort();
-	buf_puts(&m->metrics, sql);
-	buf_puts(&m->alone, alone);
-	sqlite3_free(sql);
-	sqlite3_free(alone);
-	m->room--;
-}
-
-static void
-put_leaves(struct made *m, const char *one)
-{
-	(void)one;
-	m->leaves = true;
-}
-
-/* Call put with each row's text. */
-static int
-each_name(struct store *s, enum stmt_id id, struct made *m,
-    void (*put)(struct made *, const char *), struct err *e)
-{
-	sqlite3_stmt *st = stmt_get(s, id, e);
-	int rc;
-
-	if (st == NULL)
-		return -1;
-	while ((rc = stmt_step(s, st, e)) > 0)
-		put(m, stmt_col_text(st, 0));
-	return rc;
-}
-
-static void
-put_results(struct buf *sql, struct made *m)
-{
-	buf_printf(sql,
-	    "DROP VIEW IF EXISTS results;\n"
-	    "CREATE VIEW results AS\nSELECT trial, state, objective%s%s\n"
-	    "FROM t_trial AS t WHERE forgotten = 0;\n",
-	    buf_str(&m->params),
-	    m->leaves ? LEFT_COLUMN("model") LEFT_COLUMN("output") : "");
-}
-
-/* With one objective: all trials that equal the best. */
-static void
-put_front(struct buf *sql, struct made *m)
-{
-	buf_puts(sql, "DROP VIEW IF EXISTS front;\n"
-		      "CREATE VIEW front AS\nSELECT trial");
-	if (m->objectives > 1)
-		buf_printf(sql,
-		    "%s%s\nFROM t_trial AS t WHERE trial IN\n"
-		    "    (SELECT trial FROM t_front WHERE inside = 1);\n",
-		    buf_str(&m->metrics), buf_str(&m->params));
-	else
-		buf_printf(sql,
-		    "%s%s\nFROM t_trial\n"
-		    "WHERE state = 'completed' AND violation = 0 AND "
-		    "forgotten = 0 AND objective =\n    (SELECT objective FROM "
-		    "t_trial "
-		    "WHERE trial = (SELECT trial FROM t_best));\n",
-		    buf_str(&m->alone), buf_str(&m->params));
-}
-
-/* Columns beyond SQLite's limit are omitted. */
-static int
-schema_generated_views(struct store *s, struct buf *sql, struct err *e)
-{
-	struct made m = {
-		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 5
-	};
-	int rc;
-
-	rc = each_name(s, STMT_AIM_EACH, &m, put_metric, e);
-	if (rc == 0)
-		rc = each_name(s, STMT_STUDY_LEAVES, &m, put_leaves, e);
-	if (rc == 0)
-		rc = each_name(s, STMT_PARAM_EACH, &m, put_param, e);
-	if (rc == 0) {
-		put_results(sql, &m);
-		put_front(sql, &m);
-	}
-	buf_free(&m.params);
-	buf_free(&m.metrics);
-	buf_free(&m.alone);
-	return rc;
-}
-
-/* ---- writing ------------------------------------------------------------ */
-
 /* Fill t_move with the transitions of src/model/trial.c. */
 static int
-put_moves(struct store *s, struct err *e)
+schema_put_moves(struct store *s, struct err *e)
 {
 	enum trial_state from, to;
 	enum trial_event ev;
@@ -509,7 +387,7 @@ put_views(struct store *s, struct err *e)
 	int rc;
 
 	buf_puts(&sql, views);
-	rc = schema_generated_views(s, &sql, e);
+	rc = schema_views_generated(s, &sql, e);
 	if (rc == 0)
 		rc = has_views(s, buf_str(&sql), &has, e);
 	if (rc == 0 && !has)
@@ -535,7 +413,7 @@ put_versions(struct store *s, struct err *e)
 int
 schema_refresh(struct store *s, struct err *e)
 {
-	if (put_moves(s, e) != 0 || put_views(s, e) != 0)
+	if (schema_put_moves(s, e) != 0 || put_views(s, e) != 0)
 		return -1;
 	return put_versions(s, e);
 }
@@ -547,7 +425,7 @@ schema_first(struct store *s, struct err *e)
 	int rc = put_versions(s, e);
 
 	if (rc == 0)
-		rc = schema_generated_views(s, &sql, e);
+		rc = schema_views_generated(s, &sql, e);
 	if (rc == 0)
 		rc = store_exec(s, buf_str(&sql), e);
 	buf_free(&sql);

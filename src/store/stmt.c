@@ -16,7 +16,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/store/store-internal.h"
+#include "src/store/row-block.h"
 
 #define TRIAL_COLUMNS                                                      \
 	"trial, state, cause, objective, last_step, reports, attempts, "   \
@@ -32,6 +32,13 @@
 	"billable_seconds, cost, worst_cost, trained_seconds, gpus, "         \
 	"energy_joules, gpu_memory, gpu_busy, gpu_seen, download_seconds, "   \
 	"upload_seconds, cpus"
+
+/* What row_block_read reads. */
+#define BLOCK_COLUMNS "reports, step, steps, seq, seqs, " BLOCK_VALUES
+#define BLOCK_VALUES                                                   \
+	"v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, " \
+	"v14, v15, v16, v17, v18, v19, v20, v21, v22, v23, v24, v25, " \
+	"v26, v27, v28, v29, v30, v31"
 
 static const char *const texts[STMT_COUNT] = {
 	[STMT_BEGIN_READ] = "BEGIN",
@@ -109,28 +116,25 @@ static const char *const texts[STMT_COUNT] = {
 	    "<> 'timeout', max_steps - run, 0) FROM "
 	    "(SELECT max_steps FROM t_study), "
 	    "(SELECT iif(last_step < 0, 0, min(1000000000000, last_step + "
-	    "EXISTS (SELECT 1 FROM t_metric WHERE name_id = 1 AND "
+	    "EXISTS (SELECT 1 FROM t_block WHERE name_id = 1 AND "
 	    "trial = ?1 AND step = 0))) AS run)), "
 	    /* Explained in schema/006-pace.sql. */
 	    "(pace_seconds, pace_steps) = (SELECT total(seconds), "
 	    "coalesce(sum(steps), 0) FROM (SELECT (last_us - first_us) / 1e6 "
 	    "AS seconds, min(last_step, 1000000000000) - "
-	    "min(1000000000000, (SELECT max(step) FROM t_metric "
-	    "WHERE name_id = 1 AND trial = ?1 AND attempt = a.attempt AND "
-	    "time_us = first_us)) AS steps FROM (SELECT attempt, "
-	    "min(time_us) AS first_us, max(time_us) AS last_us, "
-	    "max(step) AS last_step FROM t_metric WHERE name_id = 1 AND "
+	    /* Blocks of one time are not looked into. */
+	    "min(1000000000000, max(coalesce((SELECT max(last_step) "
+	    "FROM t_block WHERE name_id = 1 AND trial = ?1 AND "
+	    "attempt = a.attempt AND time_us = first_us AND "
+	    "last_us = first_us), 0), coalesce((SELECT max(step) "
+	    "FROM t_metric AS m WHERE name_id = 1 AND trial = ?1 AND "
+	    "attempt = a.attempt AND m.first_us = a.first_us AND "
+	    "m.last_us > a.first_us AND time_us = a.first_us), 0))) AS steps "
+	    "FROM (SELECT attempt, min(time_us) AS first_us, "
+	    "max(last_us) AS last_us, max(last_step) AS last_step "
+	    "FROM t_block WHERE name_id = 1 AND "
 	    "trial = ?1 GROUP BY attempt) AS a) "
 	    "WHERE seconds > 0 AND steps > 0) WHERE trial = ?1",
-	[STMT_CURVE_READ] = "SELECT step, seq, value FROM t_metric "
-			    "WHERE name_id = 1 AND trial = ?1 "
-			    "ORDER BY step, seq",
-	[STMT_CURVE_PUT] =
-	    "INSERT OR REPLACE INTO t_curve SELECT trial, end_seq, ?2 "
-	    "FROM t_trial WHERE trial = ?1 AND end_seq IS NOT NULL",
-	[STMT_CURVE_DROP] = "DELETE FROM t_curve WHERE trial = ?1",
-	[STMT_CURVE_WALK] =
-	    "SELECT trial, end_seq, reports FROM t_curve ORDER BY trial",
 	[STMT_TRIAL_EACH] =
 	    "SELECT trial, state, source, params, from_trial, member, "
 	    "forgotten, outside, setting, replicate FROM t_trial "
@@ -248,25 +252,50 @@ static const char *const texts[STMT_COUNT] = {
 
 	[STMT_NAME_GET] = "SELECT id FROM t_name WHERE name = ?1",
 	[STMT_NAME_ADD] = "INSERT INTO t_name (name) VALUES (?1)",
-	[STMT_METRIC_ADD] =
-	    "INSERT INTO t_metric (name_id, trial, step, seq, attempt, value, "
-	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_BLOCK_PUT] =
+	    "INSERT OR REPLACE INTO t_block (name_id, trial, seq, attempt, "
+	    "reports, step, last_step, old, time_us, last_us, steps, seqs, "
+	    "times, " BLOCK_VALUES ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+	    "?9, ?10, ?11, ?12, ?13, ?14, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+	    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STMT_BLOCK_DROP] = "DELETE FROM t_block WHERE name_id = ?1 AND "
+			    "trial = ?2 AND old = 0 AND step = ?3 AND seq = ?4",
+	/* Of those that are not old, only this one can have the step. */
+	[STMT_BLOCK_BEFORE] =
+	    "SELECT attempt, time_us, times, " BLOCK_COLUMNS " FROM t_block "
+	    "WHERE name_id = ?1 AND trial = ?2 AND old = ?3 AND step <= ?4 "
+	    "ORDER BY step DESC, seq DESC LIMIT 1",
+	[STMT_BLOCK_FILL] =
+	    "SELECT name_id, trial, attempt, step, seq, time_us, value "
+	    "FROM t_metric ORDER BY name_id, trial, seq",
 	[STMT_SPENT_ADD] =
 	    "INSERT INTO t_spent (seq, seconds, dollars) VALUES (?1, ?2, ?3)",
 	[STMT_SPENT_PAST] =
 	    "SELECT total(ended_us - started_us) / 1e6, total(cost) "
 	    "FROM t_attempt WHERE trial = ?1 AND state = 'ended'",
+#define THIS_REPORT                                                       \
+	"name_id = ?1 AND trial = ?2 AND step = ?3 AND attempt = ?4 AND " \
+	"value IS ?5 AND (?6 = 0 OR time_us = ?6)"
 	[STMT_METRIC_EXISTS] =
-	    "SELECT 1 FROM t_metric WHERE name_id = ?1 AND trial = ?2 AND "
-	    "step = ?3 AND attempt = ?4 AND value IS ?5 AND "
-	    "(?6 = 0 OR time_us = ?6)",
+	    "SELECT 1 FROM t_metric WHERE " THIS_REPORT " AND old = 0 AND "
+	    "first_step = (SELECT max(b.step) FROM t_block AS b WHERE "
+	    "b.name_id = ?1 AND b.trial = ?2 AND b.old = 0 AND b.step <= ?3) "
+	    "UNION ALL SELECT 1 FROM t_metric WHERE " THIS_REPORT
+	    " AND old = 1 AND first_step <= ?3 AND last_step >= ?3 LIMIT 1",
 	[STMT_METRIC_EACH] =
 	    "SELECT time_us, value FROM t_metric WHERE name_id = ?1 AND "
 	    "trial = ?2 AND attempt = ?3 ORDER BY step, seq",
 	[STMT_METRIC_LAST] =
-	    "SELECT step, value FROM t_metric WHERE name_id = "
-	    "(SELECT id FROM t_name WHERE name = ?2) AND trial = ?1 "
-	    "ORDER BY step DESC, seq DESC LIMIT 1",
+	    "SELECT m.step, m.value FROM (SELECT b.name_id, b.step, "
+	    "b.last_step FROM t_block AS b WHERE b.name_id = (SELECT id FROM "
+	    "t_name WHERE name = ?2) AND b.trial = ?1 AND b.old = 0 "
+	    "ORDER BY b.step DESC LIMIT 1) AS l CROSS JOIN t_metric AS m "
+	    "WHERE m.name_id = l.name_id AND m.trial = ?1 AND m.old = 0 AND "
+	    "m.first_step = l.step AND m.step = l.last_step",
+	[STMT_METRIC_SERIES] =
+	    "SELECT seq, attempt, step, value FROM t_metric WHERE name_id = "
+	    "(SELECT id FROM t_name WHERE name = ?2) AND trial = ?1 AND "
+	    "attempt > 0 ORDER BY seq",
 	[STMT_SPEED] =
 	    "SELECT steps_per_second FROM throughput WHERE trial = ?1 AND "
 	    "steps_from = 'computed'",
@@ -335,10 +364,21 @@ static const char *const texts[STMT_COUNT] = {
 	    "t.git_dirty, t.git_why, t.packages, t.packages_why))",
 	[STMT_PACKAGES_ADD] =
 	    "INSERT OR IGNORE INTO t_packages (text) VALUES (?1)",
+	[STMT_ASKER_PUT] =
+	    "INSERT OR REPLACE INTO t_asker VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",
 	[STMT_NOTE_DROP] = "DELETE FROM t_note WHERE trial = ?1",
 	[STMT_TAG_PUT] = "INSERT OR IGNORE INTO t_tag VALUES (?1, ?2)",
 	[STMT_TAG_DROP] = "DELETE FROM t_tag WHERE trial = ?1 AND tag = ?2",
+	[STMT_PLACE_PUT] = "INSERT OR REPLACE INTO t_place VALUES "
+			   "(?1, ?2, ?3, ?4, ?5, ?6)",
+	[STMT_PLACE_EACH] = "SELECT place, trials, worked, failed, works, "
+			    "drained FROM t_place",
+	[STMT_PLACE_FORGIVE] = "UPDATE t_place SET trials = '', worked = 0, "
+			       "failed = 0, drained = 0",
+	[STMT_ANY_REPORT] = "SELECT 1 FROM t_block LIMIT 1",
+	[STMT_ANY_DOUBT] = "SELECT 1 FROM t_event WHERE area = 'doubt' AND "
+			   "text = ?1 LIMIT 1",
 	[STMT_STOP_LATE] =
 	    "UPDATE t_stop SET late = 1 WHERE seq = (SELECT max(seq) FROM "
 	    "t_stop WHERE trial = ?1 AND verdict = 'stop')",
@@ -361,19 +401,16 @@ static const char *const texts[STMT_COUNT] = {
 			    "AND (?1 = 0 OR id = ?1)",
 
 	[STMT_CURVE_EACH] =
-	    "SELECT trial, step, value FROM t_metric WHERE name_id = 1 "
+	    "SELECT trial, " BLOCK_COLUMNS " FROM t_block WHERE name_id = 1 "
+	    "AND old = 0 "
 	    "AND trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1) "
-	    "ORDER BY trial, step, seq",
-	[STMT_RECORD_REPORT] =
-	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
+	    "ORDER BY trial, old, step",
+	[STMT_RECORD_BLOCK] =
+	    "SELECT trial, " BLOCK_COLUMNS " FROM t_block WHERE name_id = 1 "
 	    /* Asked once; most studies have none, and the list is for each. */
 	    "AND (NOT EXISTS (SELECT 1 FROM t_trial WHERE forgotten = 1) OR "
 	    "trial NOT IN (SELECT trial FROM t_trial WHERE forgotten = 1)) "
-	    "ORDER BY trial, step, seq",
-	[STMT_RECORD_REPORTS_OF] =
-	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
-	    "AND trial = ?1 AND NOT EXISTS (SELECT 1 FROM t_trial AS t WHERE "
-	    "t.trial = ?1 AND t.forgotten = 1) ORDER BY step, seq",
+	    "ORDER BY trial, old, step, seq",
 	/*
 	 * The same of several metrics, whose names are a JSON array.  Where no
 	 * rule compared by seconds or cost, they follow from the attempts.
@@ -416,8 +453,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "(SELECT trial FROM t_trial WHERE forgotten = 1 UNION "
 	    "SELECT trial FROM t_retry)",
 	[STMT_LAST_STEP] =
-	    "SELECT n.name, max(m.step), count(*) FROM t_name AS n "
-	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "
+	    "SELECT n.name, max(m.last_step), sum(m.reports) FROM t_name AS n "
+	    "CROSS JOIN t_block AS m ON m.name_id = n.id AND m.trial = ?1 "
 	    "WHERE m.attempt = ?2 GROUP BY n.id",
 
 	[STMT_WARM_ADD] =
@@ -566,9 +603,29 @@ store_exec(struct store *s, const char *sql, struct err *e)
 	return store_fail(s, "cannot be written", e);
 }
 
+/* Whether a statement reads blocks, of which some reports are in memory only. */
+static bool
+stmt_reads_blocks(enum stmt_id id)
+{
+	static const enum stmt_id readers[] = { STMT_TRIAL_END,
+		STMT_METRIC_EXISTS, STMT_METRIC_EACH, STMT_METRIC_LAST,
+		STMT_METRIC_SERIES, STMT_SPEED, STMT_ANY_REPORT,
+		STMT_CURVE_EACH, STMT_RECORD_BLOCK, STMT_RECORD_SERIES,
+		STMT_LAST_STEP };
+	size_t i;
+
+	for (i = 0; i < sizeof readers / sizeof readers[0]; i++)
+		if (readers[i] == id)
+			return true;
+	return false;
+}
+
 sqlite3_stmt *
 stmt_get(struct store *s, enum stmt_id id, struct err *e)
 {
+	if (s->n_dirty > 0 && stmt_reads_blocks(id) &&
+	    row_blocks_write(s, e) != 0)
+		return NULL;
 	query_limit_begin(s);
 	if (s->stmts[id] == NULL &&
 	    sqlite3_prepare_v3(s->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
@@ -599,18 +656,25 @@ stmt_step(struct store *s, sqlite3_stmt *st, struct err *e)
 }
 
 int
-stmt_write(struct store *s, sqlite3_stmt *st, struct err *e)
+stmt_may_write(struct store *s, struct err *e)
 {
 	if (s->begun && s->lost) {
-		stmt_done(st);
 		if (e != NULL)
 			*e = s->lost_err;
 		return -1;
 	}
-	if (!s->begun || sqlite3_get_autocommit(s->db)) {
-		stmt_done(st);
+	if (!s->begun || sqlite3_get_autocommit(s->db))
 		return err_set(
 		    e, ERR_STORE, "%s: no transaction is open", s->path);
+	return 0;
+}
+
+int
+stmt_write(struct store *s, sqlite3_stmt *st, struct err *e)
+{
+	if (stmt_may_write(s, e) != 0) {
+		stmt_done(st);
+		return -1;
 	}
 	return stmt_step(s, st, e) < 0 ? -1 : 0;
 }

@@ -41,10 +41,6 @@ enum stmt_id {
 	STMT_TRIAL_REPORT,
 	STMT_TRIAL_PUT,
 	STMT_TRIAL_END,
-	STMT_CURVE_READ,
-	STMT_CURVE_PUT,
-	STMT_CURVE_DROP,
-	STMT_CURVE_WALK,
 	STMT_TRIAL_EACH,
 	STMT_TRIAL_FAILED,
 	STMT_OUTCOME_PUT,
@@ -76,12 +72,16 @@ enum stmt_id {
 	STMT_GPU_SECONDS_GET,
 	STMT_NAME_GET,
 	STMT_NAME_ADD,
-	STMT_METRIC_ADD,
+	STMT_BLOCK_PUT,
+	STMT_BLOCK_DROP,
+	STMT_BLOCK_BEFORE,
+	STMT_BLOCK_FILL,
 	STMT_SPENT_ADD,
 	STMT_SPENT_PAST,
 	STMT_METRIC_EXISTS,
 	STMT_METRIC_EACH,
 	STMT_METRIC_LAST,
+	STMT_METRIC_SERIES,
 	STMT_SPEED,
 	STMT_MEDIAN_PUT,
 	STMT_STOP_ADD,
@@ -98,10 +98,16 @@ enum stmt_id {
 	STMT_PROVENANCE_PUT,
 	STMT_PROVENANCE_SETTLE,
 	STMT_PACKAGES_ADD,
+	STMT_ASKER_PUT,
 	STMT_NOTE_PUT,
 	STMT_NOTE_DROP,
 	STMT_TAG_PUT,
 	STMT_TAG_DROP,
+	STMT_PLACE_PUT,
+	STMT_PLACE_EACH,
+	STMT_PLACE_FORGIVE,
+	STMT_ANY_REPORT,
+	STMT_ANY_DOUBT,
 	STMT_STOP_LATE,
 	STMT_EVENT_ADD,
 	STMT_SUGGESTION_ADD,
@@ -111,8 +117,7 @@ enum stmt_id {
 	STMT_QUEUE_LENGTH,
 	STMT_QUEUE_DROP,
 	STMT_CURVE_EACH,
-	STMT_RECORD_REPORT,
-	STMT_RECORD_REPORTS_OF,
+	STMT_RECORD_BLOCK,
 	STMT_RECORD_SERIES,
 	STMT_RECORD_TRIAL,
 	STMT_RECORD_LOOK,
@@ -124,8 +129,6 @@ enum stmt_id {
 	STMT_WARM_EACH,
 	STMT_COUNT
 };
-
-enum { STORE_REPORTING = 256 };
 
 struct store {
 	sqlite3 *db;
@@ -145,8 +148,11 @@ struct store {
 	size_t n_names;
 	sqlite3_stmt *stmts[STMT_COUNT];
 	int64_t steps, steps_most; /* query.c */
-	/* Trials that have no row in t_curve, by their number; 0 = none. */
-	int64_t reporting[STORE_REPORTING];
+	bool steps_fixed; /* query.c: not by the size of the file */
+	/* row-block.c: by trial and metric; the last one used */
+	struct block **blocks;
+	size_t n_blocks, cap_blocks, block_last;
+	size_t n_dirty; /* of them have reports that the file has not */
 };
 
 struct store *store_new(const char *path, enum store_mode);
@@ -154,6 +160,15 @@ struct store *store_new(const char *path, enum store_mode);
 int store_connect(struct store *, const char *name, int flags, struct err *);
 /* Check that the file is a study's; *version 0: a file without tables. */
 int store_identify(struct store *, int64_t *version, struct err *);
+/* The state of a path: -1 an error, 0 no file or an empty one, 1 a file. */
+int store_file_kind(const char *path, struct err *);
+/*
+ * Set the journal mode.  A network file system has no shared memory: it gets a
+ * rollback journal, and no other process can read while it is open.
+ */
+int store_set_journal(struct store *, bool network_fs, struct err *);
+/* store_connect for writing, with the settings of a writer. */
+int store_connect_write(struct store *, struct err *);
 
 /* Sync the folder of path, so that a new file's name is durable. */
 void store_sync_folder(const char *path);
@@ -181,7 +196,9 @@ void store_names_clear(struct store *);
 sqlite3_stmt *stmt_get(struct store *, enum stmt_id, struct err *);
 /* 1 a row, 0 the end, -1 an error; both ends reset the statement. */
 int stmt_step(struct store *, sqlite3_stmt *, struct err *);
-/* Run a statement that writes; an error outside a transaction. */
+/* 0, or -1 with err outside a transaction and in one that has failed. */
+int stmt_may_write(struct store *, struct err *);
+/* Run a statement that writes; the same errors. */
 int stmt_write(struct store *, sqlite3_stmt *, struct err *);
 /* Reset a statement before its last row. */
 void stmt_done(sqlite3_stmt *);
@@ -216,6 +233,11 @@ int64_t schema_version(void);
 int schema_refresh(struct store *, struct err *);
 /* The same in the image of a new study, which has all but what depends on it. */
 int schema_first(struct store *, struct err *);
+/*
+ * Append the statements that make the views whose columns depend on the study.
+ * Columns beyond SQLite's limit are omitted.
+ */
+int schema_views_generated(struct store *, struct buf *sql, struct err *);
 
 /* Inside a transaction: the names of the parameters, in order. */
 int store_add_params(struct store *, const struct space *, struct err *);

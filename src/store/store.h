@@ -20,6 +20,7 @@
 #include "src/model/trial.h"
 
 struct err;
+struct place;
 struct space;
 struct store;
 
@@ -293,7 +294,7 @@ void store_snapshot_free(struct store_snapshot *);
 /* Whether this database is such a copy, of when, made by which host. */
 bool
 store_snapshot_read(struct store *, int64_t *taken_us, char *host, size_t n);
-/* It is the study itself from now on. */
+/* This database is no copy but the study itself from now on. */
 void store_snapshot_forget(struct store *);
 
 /* Read or write the study's row. */
@@ -445,7 +446,7 @@ int store_walk_outcomes(struct store *,
  */
 int store_front_add(struct store *, int64_t trial, bool better, struct err *);
 int store_front_drop(struct store *, int64_t trial, struct err *);
-/* Delete all its rows. */
+/* Delete all rows of the front. */
 int store_front_clear(struct store *, struct err *);
 /* All trials that were ever on it, by number; inside: still a member. */
 int store_walk_front(struct store *,
@@ -564,6 +565,16 @@ int store_provenance_settle(struct store *, int64_t id, struct err *);
  */
 int
 store_trial_forget(struct store *, int64_t trial, bool forgotten, struct err *);
+/* The process that asked for an attempt of ask and tell. */
+struct store_asker {
+	const char *host;
+	int64_t pid;
+	const char *mark; /* what tells it from others with its pid */
+	bool watched; /* the attempt is lost when the process has ended */
+};
+/* Record an asker, in place of an earlier one. */
+int store_asker_put(struct store *, int64_t trial, int attempt,
+    const struct store_asker *, struct err *);
 /* The user's note about a trial, in place of an older one; "" = none. */
 int store_note_put(struct store *, int64_t trial, const char *text,
     int64_t time_us, struct err *);
@@ -575,6 +586,10 @@ int store_tag_put(
  * end.
  */
 int store_stop_late(struct store *, int64_t trial, struct err *);
+/* What trials did at a place, instead of what was recorded of it. */
+int store_place_put(struct store *, const struct place *, struct err *);
+/* All that places_forgive does, to what is recorded. */
+int store_places_forgive(struct store *, struct err *);
 /* Not LOG_LEVEL_DEBUG; trial and attempt 0 = none. */
 int store_event_add(struct store *, int64_t time_us, enum log_level,
     const char *area, int64_t trial, int attempt, const char *text,
@@ -608,7 +623,7 @@ int store_queue_next(struct store *, int64_t *id, char **params,
     enum trial_source *, struct err *);
 /* The number of entries not taken. */
 int store_queue_length(struct store *, int64_t *n, struct err *);
-/* Mark it taken by this trial; 0: dropped. */
+/* Mark a queued setting as taken by this trial; 0: dropped. */
 int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
 
 /* Drop a waiting entry; id 0: all.  *n: how many were dropped. */
@@ -648,6 +663,14 @@ int store_walk_trials(struct store *,
 /* Attempts that have not ended. */
 int store_walk_open_attempts(struct store *,
     int (*)(void *, const struct store_attempt *), void *, struct err *);
+/* Whether any attempt has ever reported anything; false on an error. */
+bool store_any_reports(struct store *, struct err *);
+/* Whether an event of the area "doubt" has this text; false on an error. */
+bool store_any_doubt(struct store *, const char *text, struct err *);
+/* For places_restore. */
+int store_walk_places(struct store *,
+    int (*)(void *, const struct place *, const char *trials), void *,
+    struct err *);
 /* The newest report of each step of the objective, by trial and step. */
 int store_walk_curves(struct store *,
     int (*)(void *, int64_t trial, int64_t step, double value), void *,
@@ -670,11 +693,9 @@ struct store_record {
 };
 /*
  * metrics (ends with NULL; NULL = none): reports of these are included, and
- * what the trials had used up.  Then all reports are sorted.  curves: reports of
- * ended trials may be read from their copy in t_curve, where it is whole, and not
- * one by one; a damaged row of t_metric is then not seen.
+ * what the trials had used up.  Then all reports are sorted.
  */
-int store_walk_records(struct store *, const char *const *metrics, bool curves,
+int store_walk_records(struct store *, const char *const *metrics,
     int (*)(void *, const struct store_record *), void *, struct err *);
 /* What trials use up is recorded with the report that was added last. */
 int
@@ -693,6 +714,14 @@ int store_walk_stopped(struct store *,
 int
 store_walk_reports(struct store *, int64_t trial, int attempt, const char *name,
     int (*)(void *, int64_t time_us, double value), void *, struct err *);
+/* A report of a metric; seq orders everything recorded. */
+struct store_report {
+	int64_t seq, attempt, step;
+	double value;
+};
+/* All reports of one metric of a trial, as they were recorded. */
+int store_walk_series(struct store *, int64_t trial, const char *name,
+    int (*)(void *, const struct store_report *), void *, struct err *);
 /* The greatest step of each metric of an attempt, and its number of reports. */
 int store_walk_last_steps(struct store *, int64_t trial, int attempt,
     int (*)(void *, const char *name, int64_t step, int64_t reports), void *,
@@ -705,6 +734,11 @@ int store_walk_last_steps(struct store *, int64_t trial, int attempt,
 struct store_rows;
 int store_rows_open(struct store_rows **, struct store *, const char *sql,
     const char *const *params, struct err *);
+/*
+ * From now on a query may take so many steps of SQLite's machine, whatever the
+ * size of the file: for a reader that others wait for.
+ */
+void store_limit_steps(struct store *, int64_t steps);
 /* 1 a row, 0 the end, -1 an error. */
 int store_rows_next(struct store_rows *, struct err *);
 int store_rows_columns(const struct store_rows *);

@@ -14,7 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/mem.h"
-#include "src/store/row-columns.h"
+#include "src/store/row-block.h"
 
 /* A longer log is truncated when it has no readers. */
 #define WAL_CUT_BYTES (8 << 20)
@@ -37,7 +37,7 @@ read_counter(struct store *s, struct err *e)
 		    s->path);
 	s->seq = s->seq_begin = row_int(&r, 0, 0, ROW_INT_MAX);
 	if (s->seq != ours)
-		memset(s->reporting, 0, sizeof s->reporting);
+		row_blocks_forget(s, 0);
 	stmt_done(r.st);
 	return row_end(&r);
 }
@@ -77,7 +77,7 @@ store_rollback(struct store *s)
 	if (!sqlite3_get_autocommit(s->db))
 		(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	store_names_clear(s);
-	memset(s->reporting, 0, sizeof s->reporting);
+	row_blocks_forget(s, 0);
 	s->begun = s->lost = false;
 }
 
@@ -143,7 +143,7 @@ commit(struct store *s, struct err *e)
 			*e = s->lost_err;
 		return -1;
 	}
-	if (write_counter(s, e) != 0 ||
+	if (row_blocks_write(s, e) != 0 || write_counter(s, e) != 0 ||
 	    (st = stmt_get(s, STMT_COMMIT, e)) == NULL ||
 	    stmt_step(s, st, e) < 0)
 		return -1;

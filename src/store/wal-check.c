@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/store/store.h"
 
@@ -42,7 +43,7 @@ word(const unsigned char *p, bool big)
 }
 
 static void
-sum_add(struct log *l, const unsigned char *p, size_t n)
+wal_check_sum_add(struct log *l, const unsigned char *p, size_t n)
 {
 	size_t i;
 
@@ -69,7 +70,7 @@ log_head(struct log *l)
 	l->big = (word(head, true) & 1) != 0;
 	l->page = word(head + 8, true);
 	memcpy(l->salts, head + 16, sizeof l->salts);
-	sum_add(l, head, HEAD - 8);
+	wal_check_sum_add(l, head, HEAD - 8);
 	return sum_is(l, head + HEAD - 8) && l->page >= PAGE_MIN &&
 	       l->page <= PAGE_MAX && (l->page & (l->page - 1)) == 0;
 }
@@ -87,8 +88,8 @@ frame_read(struct log *l, off_t at)
 static bool
 frame_follows(struct log *l)
 {
-	sum_add(l, l->frame, 8);
-	sum_add(l, l->frame + FRAME, l->page);
+	wal_check_sum_add(l, l->frame, 8);
+	wal_check_sum_add(l, l->frame + FRAME, l->page);
 	return sum_is(l, l->frame + 16);
 }
 
@@ -153,7 +154,7 @@ int
 store_wal_check(const char *path, struct err *e)
 {
 	char *name = xasprintf("%s-wal", path);
-	struct log l = { .fd = open(name, O_RDONLY | O_CLOEXEC) };
+	struct log l = { .fd = file_open(AT_FDCWD, name) };
 	struct stat st;
 	off_t wrong = -1;
 	int rc = 0;

@@ -8,9 +8,8 @@
  * before any record younger than its start is returned.
  *
  * ORDER BY seq would do the same: for a million reports of 10,000 trials, 64 at
- * a time, it took 0.64 s where the scan in the table's own order took 0.37 s
- * (SQLite 3.40), at each start of a server.  An index on seq made the file
- * 45 % larger.
+ * a time, it took 0.64 s where a scan in the table's own order took 0.37 s
+ * (SQLite 3.40), at each start of a server.
  */
 
 #include <math.h>
@@ -19,8 +18,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
-#include "src/store/row-columns.h"
-#include "src/store/row-curve.h"
+#include "src/store/row-block.h"
 
 struct record {
 	int64_t seq;
@@ -61,15 +59,10 @@ struct merge {
 	struct row trials, reports;
 	struct row again[AGAINS];
 	/* the cursor is on a row */
-	bool more_trials, more_reports, more_again[AGAINS], more_curves;
-	/*
-	 * The reports of ended trials in one value each; where it is missing,
-	 * reports has those of one trial.  curves.st is NULL: not used.
-	 */
-	struct row curves;
-	int64_t curve_trial, curve_end;
+	bool more_trials, more_reports, more_again[AGAINS];
 	struct trial_row trial;
-	struct report_row report;
+	struct report_row report; /* of a block only the trial */
+	struct row_block block; /* where no metrics are read */
 	struct again_row ended[AGAINS];
 	struct run *heap; /* smallest next seq first */
 	size_t n, cap;
@@ -105,7 +98,7 @@ swap_runs(struct run *a, struct run *b)
 }
 
 static void
-heap_up(struct merge *m, size_t i)
+walk_records_heap_up(struct merge *m, size_t i)
 {
 	for (; i > 0 && run_seq(&m->heap[i]) < run_seq(&m->heap[(i - 1) / 2]);
 	     i = (i - 1) / 2)
@@ -113,7 +106,7 @@ heap_up(struct merge *m, size_t i)
 }
 
 static void
-heap_down(struct merge *m)
+walk_records_heap_down(struct merge *m)
 {
 	size_t i = 0, child;
 
@@ -238,9 +231,7 @@ next_again(struct merge *m, enum again kind)
 	return row_end(r);
 }
 
-/*
- * Sort by seq; reports usually come in order of steps and are sorted already.
- */
+/* Sort by seq: usually only the end of a trial comes behind its reports. */
 static void
 run_sort(struct run *r)
 {
@@ -254,72 +245,43 @@ run_sort(struct run *r)
 		}
 }
 
+/* The next block; its reports are in m->block. */
 static int
-next_curve(struct merge *m)
+next_block(struct merge *m)
 {
-	struct row *r = &m->curves;
+	struct row *r = &m->reports;
 	int rc;
 
-	if ((rc = next_row(r, &m->more_curves)) <= 0)
+	if ((rc = next_row(r, &m->more_reports)) <= 0)
 		return rc;
-	m->curve_trial = row_int(r, 0, m->curve_trial + 1, ROW_INT_MAX);
-	m->curve_end = row_int(r, 1, 0, ROW_INT_MAX);
+	m->report.trial = row_int(r, 0, 1, ROW_INT_MAX);
+	row_block_read(r, 1, &m->block);
 	return row_end(r);
 }
 
-/* From the value at the cursor of curves; false: it is damaged. */
-static bool
-read_curve(struct merge *m, struct run *r)
+static void
+add_block(const struct merge *m, struct run *r)
 {
-	sqlite3_stmt *st = m->curves.st;
-	struct record record = {
-		.state = TRIAL_RUNNING, .seconds = NAN, .dollars = NAN
-	};
-	struct row_curve c;
-	int rc;
+	const struct row_block *b = &m->block;
+	int i;
 
-	row_curve_open(&c, sqlite3_column_blob(st, 2),
-	    (size_t)sqlite3_column_bytes(st, 2));
-	/* Room for all, and for an end. */
-	if (c.left > 0 && (uint64_t)c.left <= (uint64_t)(c.end - c.at) &&
-	    (uint64_t)c.left >= r->cap) {
-		r->cap = (size_t)c.left + 1;
+	if (r->cap < r->n + (size_t)b->n) {
+		r->cap = r->cap < SPARE_MAX / 2 ? SPARE_MAX : 2 * r->cap;
 		r->records =
 		    xreallocarray(r->records, r->cap, sizeof *r->records);
 	}
-	while ((rc = row_curve_next(&c, &record.value)) > 0) {
-		record.step = c.step;
-		record.seq = c.seq;
-		XGROW(r->records, r->n, r->cap);
-		r->records[r->n++] = record;
-	}
-	if (rc < 0)
-		r->n = 0;
-	return rc == 0;
+	for (i = 0; i < b->n; i++)
+		r->records[r->n++] = (struct record){
+			.seq = b->seqs[i],
+			.step = b->steps[i],
+			.value = b->values[i],
+			.state = TRIAL_RUNNING,
+			.seconds = NAN,
+			.dollars = NAN,
+		};
 }
 
-/* The reports of the trial at the cursor, if it has ended in one value. */
-static int
-read_one(struct merge *m, struct run *r)
-{
-	while (m->more_curves && m->curve_trial < r->trial)
-		if (next_curve(m) < 0)
-			return -1;
-	if (m->more_curves && m->curve_trial == r->trial &&
-	    m->trial.end.seq != 0 && m->curve_end == m->trial.end.seq &&
-	    read_curve(m, r))
-		return 0;
-	stmt_int(m->reports.st, 1, r->trial);
-	do {
-		if (next_report(m) < 0)
-			return -1;
-		if (m->more_reports)
-			run_add(r, &m->report.record);
-	} while (m->more_reports);
-	return 0;
-}
-
-/* All its records were returned. */
+/* All records of the run were returned. */
 static void
 run_end(struct merge *m, struct run *r)
 {
@@ -331,16 +293,22 @@ run_end(struct merge *m, struct run *r)
 	m->spare_cap = r->cap;
 }
 
+static int
+next_reports(struct merge *m)
+{
+	return m->metrics != NULL ? next_report(m) : next_block(m);
+}
+
 /* All reports of the trial at the cursor of trials. */
 static int
 read_reports(struct merge *m, struct run *r)
 {
-	if (m->curves.st != NULL)
-		return read_one(m, r);
 	while (m->more_reports && m->report.trial <= r->trial) {
-		if (m->report.trial == r->trial)
+		if (m->report.trial == r->trial && m->metrics != NULL)
 			run_add(r, &m->report.record);
-		if (next_report(m) < 0)
+		else if (m->report.trial == r->trial)
+			add_block(m, r);
+		if (next_reports(m) < 0)
 			return -1;
 	}
 	return 0;
@@ -384,7 +352,7 @@ open_trial(struct merge *m)
 		run_sort(&r);
 		XGROW(m->heap, m->n, m->cap);
 		m->heap[m->n] = r;
-		heap_up(m, m->n++);
+		walk_records_heap_up(m, m->n++);
 	} else
 		run_end(m, &r);
 	return next_trial(m);
@@ -392,7 +360,7 @@ open_trial(struct merge *m)
 
 /* Whether the trial at the cursor started before the next record. */
 static bool
-is_due(const struct merge *m)
+walk_records_is_due(const struct merge *m)
 {
 	return m->more_trials &&
 	       (m->n == 0 || m->trial.begin_seq < run_seq(&m->heap[0]));
@@ -401,7 +369,7 @@ is_due(const struct merge *m)
 static int
 open_due(struct merge *m)
 {
-	while (is_due(m))
+	while (walk_records_is_due(m))
 		if (open_trial(m) < 0)
 			return -1;
 	return 0;
@@ -450,7 +418,7 @@ first_return(struct merge *m, int64_t until,
 		run_end(m, r);
 		m->heap[0] = m->heap[--m->n];
 	}
-	heap_down(m);
+	walk_records_heap_down(m);
 	return 0;
 }
 
@@ -484,38 +452,16 @@ names_bind(struct merge *m, struct buf *text)
 	stmt_text(m->reports.st, 1, buf_str(text));
 }
 
-/* Use what t_curve has, unless it has nothing: in a file of an older version. */
-static int
-curves_begin(struct merge *m, struct store *s, struct err *e)
-{
-	m->curves = row_begin(s, STMT_CURVE_WALK, "t_curve", 1, e);
-	if (m->curves.st == NULL || next_curve(m) < 0)
-		return -1;
-	if (!m->more_curves) {
-		m->curves.st = NULL;
-		return 0;
-	}
-	m->reports = row_begin(s, STMT_RECORD_REPORTS_OF, "t_metric", 3, e);
-	return m->reports.st == NULL ? -1 : 0;
-}
-
-/* The first report; where curves are used they are read for each trial. */
-static int
-first_report(struct merge *m)
-{
-	return m->curves.st != NULL ? 0 : next_report(m);
-}
-
 int
-store_walk_records(struct store *s, const char *const *metrics, bool curves,
+store_walk_records(struct store *s, const char *const *metrics,
     int (*f)(void *, const struct store_record *), void *arg, struct err *e)
 {
 	bool series = metrics != NULL && metrics[0] != NULL;
 	struct merge m = {
 		.trials = row_begin(s, STMT_RECORD_TRIAL, "t_trial", 1, e),
 		.reports = row_begin(s,
-		    series ? STMT_RECORD_SERIES : STMT_RECORD_REPORT,
-		    "t_metric", 3, e),
+		    series ? STMT_RECORD_SERIES : STMT_RECORD_BLOCK, "t_block",
+		    series ? 3 : 1, e),
 		.metrics = series ? metrics : NULL,
 	};
 	struct row *retries = &m.again[AGAIN_RETRY],
@@ -531,8 +477,7 @@ store_walk_records(struct store *s, const char *const *metrics, bool curves,
 		return -1;
 	if (series)
 		names_bind(&m, &names);
-	if ((!curves || series || curves_begin(&m, s, e) == 0) &&
-	    next_trial(&m) >= 0 && first_report(&m) >= 0 &&
+	if (next_trial(&m) >= 0 && next_reports(&m) >= 0 &&
 	    next_again(&m, AGAIN_RETRY) >= 0 && next_again(&m, AGAIN_LOOK) >= 0)
 		rc = merge_all(&m, f, arg);
 	for (i = 0; i < m.n; i++)
@@ -540,10 +485,7 @@ store_walk_records(struct store *s, const char *const *metrics, bool curves,
 	free(m.heap);
 	free(m.spare);
 	stmt_done(m.trials.st);
-	if (m.curves.st != NULL)
-		stmt_done(m.curves.st);
-	if (m.reports.st != NULL)
-		stmt_done(m.reports.st);
+	stmt_done(m.reports.st);
 	stmt_done(retries->st);
 	stmt_done(looks->st);
 	buf_free(&names);

@@ -3,34 +3,25 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/store/row-columns.h"
+#include "src/store/row-block.h"
 
 int
 store_walk_curves(struct store *s,
     int (*f)(void *, int64_t trial, int64_t step, double value), void *arg,
     struct err *e)
 {
-	struct row r = row_begin(s, STMT_CURVE_EACH, "t_metric", 2, e);
-	int64_t trial = 0, step = 0, next_trial, next_step;
-	double value = 0, next_value;
-	int end = 0;
+	struct row r = row_begin(s, STMT_CURVE_EACH, "t_block", 1, e);
+	struct row_block b;
+	int64_t trial;
+	int end = 0, i;
 
-	/* The last row of each (trial, step) is the newest. */
 	while (row_walk(&r, &end)) {
-		next_trial = row_int(&r, 0, 1, ROW_INT_MAX);
-		next_step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
-		next_value = row_real(&r, 2);
-		if (r.bad)
-			end = -1;
-		else if (trial != 0 &&
-			 (next_trial != trial || next_step != step))
-			end = f(arg, trial, step, value);
-		trial = next_trial;
-		step = next_step;
-		value = next_value;
+		trial = row_int(&r, 0, 1, ROW_INT_MAX);
+		row_block_read(&r, 1, &b);
+		end = row_end(&r);
+		for (i = 0; end == 0 && i < b.n; i++)
+			end = f(arg, trial, b.steps[i], b.values[i]);
 	}
-	if (end == 0 && trial != 0)
-		end = f(arg, trial, step, value);
 	return end;
 }
 
@@ -77,6 +68,28 @@ store_walk_reports(struct store *s, int64_t trial, int attempt,
 		time_us = row_int(&r, 0, 0, ROW_INT_MAX);
 		value = row_real(&r, 1);
 		end = r.bad ? -1 : f(arg, time_us, value);
+	}
+	return end;
+}
+
+int
+store_walk_series(struct store *s, int64_t trial, const char *name,
+    int (*f)(void *, const struct store_report *), void *arg, struct err *e)
+{
+	struct row r = row_begin(s, STMT_METRIC_SERIES, "t_metric", 1, e);
+	struct store_report one;
+	int end = 0;
+
+	if (r.st == NULL)
+		return -1;
+	stmt_int(r.st, 1, trial);
+	stmt_text(r.st, 2, name);
+	while (row_walk(&r, &end)) {
+		one.seq = row_int(&r, 0, 0, ROW_INT_MAX);
+		one.attempt = row_int(&r, 1, 0, ROW_INT_MAX);
+		one.step = row_int(&r, 2, 0, TRIAL_STEP_MAX);
+		one.value = row_real(&r, 3);
+		end = r.bad ? -1 : f(arg, &one);
 	}
 	return end;
 }

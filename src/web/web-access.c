@@ -1,4 +1,4 @@
-/* Checks host, origin, cookie and form token of a request. */
+/* Checks path, host, origin and form token of a request. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "src/web/web-access.h"
 
 static void
-token_make(char out[WEB_TOKEN])
+web_access_token_make(char out[WEB_TOKEN])
 {
 	unsigned char bytes[WEB_TOKEN / 2];
 	size_t i;
@@ -22,17 +22,14 @@ token_make(char out[WEB_TOKEN])
 void
 web_access_init(struct web_access *a, bool needs_token)
 {
-	char name[WEB_TOKEN];
-
 	if (needs_token)
-		token_make(a->token);
-	token_make(a->form);
-	token_make(name);
-	(void)snprintf(a->cookie, sizeof a->cookie, "hpotune-%.8s", name);
+		web_access_token_make(a->token);
+	web_access_token_make(a->form);
 }
 
-bool
-web_access_is_token(const char *right, const char *given)
+/* Compare in a time that does not depend on where they differ. */
+static bool
+web_access_token_is(const char *right, const char *given)
 {
 	unsigned char differs = 0;
 	size_t i, n = strlen(right);
@@ -46,7 +43,7 @@ web_access_is_token(const char *right, const char *given)
 
 /* The name without its port: [::1]:80 is [::1]. */
 static size_t
-name_length(const char *host)
+web_access_name_length(const char *host)
 {
 	size_t n;
 
@@ -58,9 +55,9 @@ name_length(const char *host)
 }
 
 static bool
-host_is(const char *host, const char *name)
+web_access_host_is(const char *host, const char *name)
 {
-	size_t n = name_length(host), port;
+	size_t n = web_access_name_length(host), port;
 
 	if (strlen(name) != n || strncasecmp(host, name, n) != 0)
 		return false;
@@ -72,18 +69,19 @@ host_is(const char *host, const char *name)
 }
 
 static bool
-host_allowed(const struct web_access *a, const char *host)
+web_access_host_allowed(const struct web_access *a, const char *host)
 {
 	if (host == NULL)
 		return false;
-	return host_is(host, "localhost") || host_is(host, "127.0.0.1") ||
-	       host_is(host, "[::1]") ||
-	       (a->host != NULL && host_is(host, a->host));
+	return web_access_host_is(host, "localhost") ||
+	       web_access_host_is(host, "127.0.0.1") ||
+	       web_access_host_is(host, "[::1]") ||
+	       (a->host != NULL && web_access_host_is(host, a->host));
 }
 
 /* The origin is the site of the request itself. */
 static bool
-origin_is_ours(const struct web_access_headers *h)
+web_access_origin_is_ours(const struct web_access_headers *h)
 {
 	const char *o = h->origin;
 
@@ -98,37 +96,33 @@ origin_is_ours(const struct web_access_headers *h)
 	return strcasecmp(o, h->host) == 0;
 }
 
-/* The cookie of this name among "a=b; c=d". */
-static bool
-cookie_is_right(const struct web_access *a, const char *cookies)
+const char *
+web_access_inside(const struct web_access *a, const char *target)
 {
-	size_t n = strlen(a->cookie), len;
-	char value[WEB_TOKEN];
+	char given[WEB_TOKEN];
+	size_t n;
 
-	while (cookies != NULL && *cookies != '\0') {
-		cookies += strspn(cookies, "; ");
-		len = strcspn(cookies, ";");
-		if (len == n + sizeof value && /* =, and no NUL */
-		    strncmp(cookies, a->cookie, n) == 0 && cookies[n] == '=') {
-			memcpy(value, cookies + n + 1, sizeof value - 1);
-			value[sizeof value - 1] = '\0';
-			if (web_access_is_token(a->token, value))
-				return true;
-		}
-		cookies += len;
-	}
-	return false;
+	if (a->token[0] == '\0')
+		return target;
+	if (target[0] != '/')
+		return NULL;
+	n = strcspn(target + 1, "/?#");
+	if (n != sizeof given - 1)
+		return NULL;
+	memcpy(given, target + 1, n);
+	given[n] = '\0';
+	return web_access_token_is(a->token, given) ? target + 1 + n : NULL;
 }
 
 enum web_verdict
 web_access_read(const struct web_access *a, const struct web_access_headers *h)
 {
-	if (!host_allowed(a, h->host))
+	if (!web_access_host_allowed(a, h->host))
 		return WEB_WRONG_HOST;
 	/* A page of another site may not read, if its browser says so. */
-	if (h->origin != NULL && !origin_is_ours(h))
+	if (h->origin != NULL && !web_access_origin_is_ours(h))
 		return WEB_WRONG_ORIGIN;
-	if (a->token[0] != '\0' && !cookie_is_right(a, h->cookie))
+	if (web_access_inside(a, h->target) == NULL)
 		return WEB_NO_TOKEN;
 	return WEB_ALLOWED;
 }
@@ -136,15 +130,8 @@ web_access_read(const struct web_access *a, const struct web_access_headers *h)
 enum web_verdict
 web_access_file(const struct web_access *a, const struct web_access_headers *h)
 {
-	return host_allowed(a, h->host) ? WEB_ALLOWED : WEB_WRONG_HOST;
-}
-
-enum web_verdict
-web_access_login(const struct web_access *a, const struct web_access_headers *h)
-{
-	if (!host_allowed(a, h->host))
-		return WEB_WRONG_HOST;
-	return origin_is_ours(h) ? WEB_ALLOWED : WEB_WRONG_ORIGIN;
+	return web_access_host_allowed(a, h->host) ? WEB_ALLOWED
+						   : WEB_WRONG_HOST;
 }
 
 enum web_verdict
@@ -154,7 +141,8 @@ web_access_act(const struct web_access *a, const struct web_access_headers *h)
 
 	if (verdict != WEB_ALLOWED)
 		return verdict;
-	if (!origin_is_ours(h) || !web_access_is_token(a->form, h->form))
+	if (!web_access_origin_is_ours(h) ||
+	    !web_access_token_is(a->form, h->form))
 		return WEB_WRONG_ORIGIN;
 	return a->read_only ? WEB_READ_ONLY : WEB_ALLOWED;
 }

@@ -1,8 +1,10 @@
 /*
- * Who may see the pages and act: decided from the headers of a request.  Pages
- * of other sites must not reach the server through the user's browser (DNS
- * rebinding, cross-site requests), nor other users of the machine through the
- * loopback interface.
+ * Who may see the pages and act: decided from the target and the headers of a
+ * request.  Pages of other sites must not reach the server through the user's
+ * browser (DNS rebinding, cross-site requests), nor other users of the machine
+ * through the loopback interface.  The secret is the first part of each path: a
+ * browser sends a path to this port alone, whereas it would send a cookie to each
+ * port of the host.
  */
 
 #ifndef HPOTUNE_WEB_ACCESS_H
@@ -13,18 +15,18 @@
 enum { WEB_TOKEN = 33 }; /* 128 bits as hexadecimal digits, and a NUL */
 
 struct web_access {
-	/* What a browser must show as a cookie; "" = no token is needed: the
+	/* The first part of the path of each page; "" = none is needed: the
 	 * socket is the user's own */
 	char token[WEB_TOKEN];
-	char cookie[32]; /* name of that cookie, of this server alone */
 	char form[WEB_TOKEN]; /* a header that only our own pages can send */
 	const char *host; /* a host name that is allowed as well, or NULL */
 	bool read_only; /* no actions */
 };
 
-/* Headers of a request; NULL = absent. */
+/* What decides of a request; NULL = absent. */
 struct web_access_headers {
-	const char *host, *origin, *cookie, *form;
+	const char *target; /* path and query, never NULL */
+	const char *host, *origin, *form;
 };
 
 enum web_verdict {
@@ -49,10 +51,10 @@ web_access_file(const struct web_access *, const struct web_access_headers *);
 /* Whether an action may be done. */
 enum web_verdict
 web_access_act(const struct web_access *, const struct web_access_headers *);
-/* Whether a login may be tried; its token is compared by web_access_is_token. */
-enum web_verdict
-web_access_login(const struct web_access *, const struct web_access_headers *);
-/* Compare in a time that does not depend on where they differ. */
-bool web_access_is_token(const char *right, const char *given);
+/*
+ * The target without its secret, "/s/NAME" of "/SECRET/s/NAME"; "" of "/SECRET";
+ * NULL: another secret, or none.  Points into the target.
+ */
+const char *web_access_inside(const struct web_access *, const char *target);
 
 #endif /* HPOTUNE_WEB_ACCESS_H */

@@ -9,22 +9,15 @@
 struct http_server_request;
 struct loop;
 struct web_actions;
-struct web_address;
-struct web_study;
 
 struct web_actions *web_actions_open(struct loop *);
 /* Kills what still runs. */
 void web_actions_close(struct web_actions *);
 /*
- * Do what the form says and answer the request with what the command printed:
- * 200, or 409 when it failed, or 400 for a form that is none.  do: pause,
- * resume, stop (of trial, or of the server), enqueue (words); of a trial: retry,
- * forget, count (again), note (words) and tag (words, those after a minus sign
- * are taken away); and without a trial archive, restore and note (words), which
- * are no commands: they are for the list of studies, which hides it, shows it,
- * and has a note about it.
+ * Run a command and answer the request with what it printed: 200, or 409 when it
+ * failed, or 400 when too many run.  argv is copied.
  */
-void web_action_do(struct web_actions *, const struct web_study *,
-    const struct web_address *form, struct http_server_request *);
+void web_action_run(
+    struct web_actions *, char *const *argv, struct http_server_request *);
 
 #endif /* HPOTUNE_WEB_ACTION_H */

@@ -8,7 +8,7 @@
 #include "src/web/web-address.h"
 
 static int
-digit(char c)
+web_address_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -21,15 +21,17 @@ digit(char c)
 
 /* %XX decoded, and in forms + as a blank; NULL when it would hold a NUL. */
 static char *
-decode(const char *s, size_t len, bool form)
+web_address_decode(const char *s, size_t len, bool form)
 {
 	char *out = xmalloc(len + 1);
 	size_t i, n = 0;
 
 	for (i = 0; i < len; i++) {
-		if (s[i] == '%' && i + 2 < len && digit(s[i + 1]) >= 0 &&
-		    digit(s[i + 2]) >= 0) {
-			out[n] = (char)(digit(s[i + 1]) * 16 + digit(s[i + 2]));
+		if (s[i] == '%' && i + 2 < len &&
+		    web_address_digit(s[i + 1]) >= 0 &&
+		    web_address_digit(s[i + 2]) >= 0) {
+			out[n] = (char)(web_address_digit(s[i + 1]) * 16 +
+					web_address_digit(s[i + 2]));
 			i += 2;
 		} else
 			out[n] = form && s[i] == '+' ? ' ' : s[i];
@@ -55,8 +57,9 @@ web_address_read_form(struct web_address *a, const char *s, size_t len)
 		equals = memchr(s, '=', (size_t)(next - s));
 		if (equals == NULL)
 			continue;
-		name = decode(s, (size_t)(equals - s), true);
-		value = decode(equals + 1, (size_t)(next - equals - 1), true);
+		name = web_address_decode(s, (size_t)(equals - s), true);
+		value = web_address_decode(
+		    equals + 1, (size_t)(next - equals - 1), true);
 		if (name == NULL || value == NULL) {
 			free(name);
 			free(value);
@@ -69,7 +72,7 @@ web_address_read_form(struct web_address *a, const char *s, size_t len)
 
 /* A whole number from 1; 0 for any other text. */
 static int64_t
-trial_read(const char *s, size_t len)
+web_address_trial_read(const char *s, size_t len)
 {
 	int64_t n = 0;
 	size_t i;
@@ -85,25 +88,25 @@ trial_read(const char *s, size_t len)
 }
 
 static bool
-is(const char *s, size_t len, const char *word)
+web_address_is(const char *s, size_t len, const char *word)
 {
 	return len == strlen(word) && memcmp(s, word, len) == 0;
 }
 
 /* What follows /s/NAME. */
 static enum web_page
-study_page(struct web_address *a, const char *s, size_t len)
+web_address_study_page(struct web_address *a, const char *s, size_t len)
 {
 	const char *slash;
 	size_t n;
 
 	if (len == 0)
 		return WEB_PAGE_STUDY;
-	if (is(s, len, "/live"))
+	if (web_address_is(s, len, "/live"))
 		return WEB_PAGE_LIVE;
-	if (is(s, len, "/do"))
+	if (web_address_is(s, len, "/do"))
 		return WEB_PAGE_ACTION;
-	if (is(s, len, "/trials"))
+	if (web_address_is(s, len, "/trials"))
 		return WEB_PAGE_TRIALS;
 	if (len < 8 || memcmp(s, "/trial/", 7) != 0)
 		return WEB_PAGE_NONE;
@@ -111,30 +114,31 @@ study_page(struct web_address *a, const char *s, size_t len)
 	len -= 7;
 	slash = memchr(s, '/', len);
 	n = slash == NULL ? len : (size_t)(slash - s);
-	a->trial = trial_read(s, n);
+	a->trial = web_address_trial_read(s, n);
 	if (a->trial == 0)
 		return WEB_PAGE_NONE;
 	if (n == len)
 		return WEB_PAGE_TRIAL;
-	if (is(s + n, len - n, "/line"))
+	if (web_address_is(s + n, len - n, "/line"))
 		return WEB_PAGE_LINE;
-	return is(s + n, len - n, "/log") ? WEB_PAGE_LOG : WEB_PAGE_NONE;
+	return web_address_is(s + n, len - n, "/log") ? WEB_PAGE_LOG
+						      : WEB_PAGE_NONE;
 }
 
 static enum web_page
-page_read(struct web_address *a, const char *s, size_t len)
+web_address_page_read(struct web_address *a, const char *s, size_t len)
 {
 	static const struct {
 		const char *path;
 		enum web_page page;
 	} pages[] = { { "/", WEB_PAGE_INDEX }, { "/web.css", WEB_PAGE_STYLE },
-		{ "/web.js", WEB_PAGE_SCRIPT }, { "/login", WEB_PAGE_LOGIN },
+		{ "/web.js", WEB_PAGE_SCRIPT },
 		{ "/compare", WEB_PAGE_COMPARE } };
 	const char *slash;
 	size_t i, n;
 
 	for (i = 0; i < sizeof pages / sizeof *pages; i++)
-		if (is(s, len, pages[i].path))
+		if (web_address_is(s, len, pages[i].path))
 			return pages[i].page;
 	if (len < 4 || memcmp(s, "/s/", 3) != 0)
 		return WEB_PAGE_NONE;
@@ -142,8 +146,24 @@ page_read(struct web_address *a, const char *s, size_t len)
 	len -= 3;
 	slash = memchr(s, '/', len);
 	n = slash == NULL ? len : (size_t)(slash - s);
-	a->study = n == 0 ? NULL : decode(s, n, false);
-	return a->study == NULL ? WEB_PAGE_NONE : study_page(a, s + n, len - n);
+	a->study = n == 0 ? NULL : web_address_decode(s, n, false);
+	return a->study == NULL ? WEB_PAGE_NONE
+				: web_address_study_page(a, s + n, len - n);
+}
+
+/* A step up for each folder of the path; "./" when the list is beside. */
+static char *
+web_address_root_make(const char *path, size_t len)
+{
+	struct buf b = { 0 };
+	size_t i, n = 0;
+
+	for (i = 0; i < len; i++)
+		if (path[i] == '/' && n++ > 0)
+			buf_puts(&b, "../");
+	if (b.len == 0)
+		buf_puts(&b, "./");
+	return buf_take(&b);
 }
 
 void
@@ -151,8 +171,8 @@ web_address_read(struct web_address *a, const char *target)
 {
 	size_t len = strcspn(target, "?#");
 
-	*a = (struct web_address){ 0 };
-	a->page = page_read(a, target, len);
+	*a = (struct web_address){ .root = web_address_root_make(target, len) };
+	a->page = web_address_page_read(a, target, len);
 	if (target[len] == '?')
 		web_address_read_form(
 		    a, target + len + 1, strcspn(target + len + 1, "#"));
@@ -163,6 +183,7 @@ web_address_fini(struct web_address *a)
 {
 	size_t i;
 
+	free(a->root);
 	free(a->study);
 	for (i = 0; i < a->n_params; i++) {
 		free(a->params[i].name);
@@ -189,9 +210,10 @@ web_address_number(const struct web_address *a, const char *name, int64_t def)
 
 	if (s == NULL)
 		return def;
-	return strcmp(s, "0") == 0	      ? 0
-	       : trial_read(s, strlen(s)) > 0 ? trial_read(s, strlen(s))
-					      : def;
+	return strcmp(s, "0") == 0 ? 0
+	       : web_address_trial_read(s, strlen(s)) > 0
+		   ? web_address_trial_read(s, strlen(s))
+		   : def;
 }
 
 void
@@ -208,7 +230,8 @@ web_address_put(struct buf *out, const char *text)
 }
 
 static void
-pair_put(struct buf *out, bool *first, const char *name, const char *value)
+web_address_pair_put(
+    struct buf *out, bool *first, const char *name, const char *value)
 {
 	buf_putc(out, *first ? '?' : '&');
 	*first = false;
@@ -227,8 +250,8 @@ web_address_put_query(struct buf *out, const struct web_address *a,
 	for (i = 0; i < a->n_params; i++)
 		if (strcmp(a->params[i].name, name) != 0 &&
 		    strcmp(a->params[i].name, "page") != 0)
-			pair_put(
+			web_address_pair_put(
 			    out, &first, a->params[i].name, a->params[i].value);
 	if (value != NULL)
-		pair_put(out, &first, name, value);
+		web_address_pair_put(out, &first, name, value);
 }

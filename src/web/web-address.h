@@ -17,7 +17,6 @@ enum web_page {
 	WEB_PAGE_INDEX, /* / */
 	WEB_PAGE_STYLE, /* /web.css */
 	WEB_PAGE_SCRIPT, /* /web.js */
-	WEB_PAGE_LOGIN, /* /login */
 	WEB_PAGE_COMPARE, /* /compare?study=A&study=B */
 	WEB_PAGE_STUDY, /* /s/NAME */
 	WEB_PAGE_LIVE, /* /s/NAME/live: server-sent events */
@@ -32,6 +31,9 @@ enum { WEB_PARAMS = 64 };
 
 struct web_address {
 	enum web_page page;
+	/* The way from the page to the list, "../../": links are relative, so
+	 * that no page contains the secret of its address */
+	char *root;
 	char *study; /* decoded; NULL = none */
 	int64_t trial; /* 0 = none */
 	struct {
@@ -41,7 +43,7 @@ struct web_address {
 	size_t n_params;
 };
 
-/* Parse a target; call web_address_fini. */
+/* Parse a target, without its secret; call web_address_fini. */
 void web_address_read(struct web_address *, const char *target);
 void web_address_fini(struct web_address *);
 /* Add the parameters of a form, "a=b&c=d". */
@@ -49,7 +51,7 @@ void web_address_read_form(struct web_address *, const char *, size_t len);
 /* Value i of a parameter, or NULL. */
 const char *
 web_address_param(const struct web_address *, const char *name, size_t i);
-/* Its first value as a number from 0 to INT64_MAX, or def. */
+/* A parameter's first value as a number from 0 to INT64_MAX, or def. */
 int64_t
 web_address_number(const struct web_address *, const char *name, int64_t def);
 

@@ -24,13 +24,13 @@ struct filter {
 };
 
 static bool
-word_take(struct filter *f, const char *word)
+web_filter_word_take(struct filter *f, const char *word)
 {
 	return words_take(&f->words, word);
 }
 
 static int
-expected(struct filter *f, const char *what)
+web_filter_expected(struct filter *f, const char *what)
 {
 	if (f->words.kind == WORD_END)
 		return err_set(f->e, ERR_USAGE,
@@ -54,7 +54,7 @@ web_filter_put_text(struct buf *out, const char *text, size_t len)
 }
 
 static int
-column_unknown(struct filter *f)
+web_filter_column_unknown(struct filter *f)
 {
 	const char *names[COLUMNS], *near = NULL;
 	char *word = xstrndup(f->words.word, f->words.len);
@@ -79,12 +79,12 @@ column_unknown(struct filter *f)
 
 /* The expression of the column that the word names. */
 static int
-column_take(struct filter *f, const char **sql)
+web_filter_column_take(struct filter *f, const char **sql)
 {
 	size_t i;
 
 	if (f->words.kind != WORD_NAME && f->words.kind != WORD_TEXT)
-		return expected(f, "the name of a column");
+		return web_filter_expected(f, "the name of a column");
 	for (i = 0; f->columns[i].name != NULL; i++)
 		if (strlen(f->columns[i].name) == f->words.len &&
 		    strncmp(f->columns[i].name, f->words.word, f->words.len) ==
@@ -93,18 +93,18 @@ column_take(struct filter *f, const char **sql)
 			words_next(&f->words);
 			return 0;
 		}
-	return column_unknown(f);
+	return web_filter_column_unknown(f);
 }
 
 /* A number or a text as a literal; a number only when it is not quoted. */
 static int
-value_put(struct filter *f)
+web_filter_value_put(struct filter *f)
 {
 	char text[64], *end;
 	double number;
 
 	if (f->words.kind != WORD_NAME && f->words.kind != WORD_TEXT)
-		return expected(f, "a value");
+		return web_filter_expected(f, "a value");
 	if (f->words.kind == WORD_NAME && f->words.len < sizeof text) {
 		memcpy(text, f->words.word, f->words.len);
 		text[f->words.len] = '\0';
@@ -127,27 +127,27 @@ value_put(struct filter *f)
 }
 
 static int
-list_put(struct filter *f)
+web_filter_list_put(struct filter *f)
 {
-	if (!word_take(f, "("))
-		return expected(f, "( after in");
+	if (!web_filter_word_take(f, "("))
+		return web_filter_expected(f, "( after in");
 	buf_puts(f->out, " IN (");
 	for (;;) {
-		if (value_put(f) != 0)
+		if (web_filter_value_put(f) != 0)
 			return -1;
-		if (!word_take(f, ","))
+		if (!web_filter_word_take(f, ","))
 			break;
 		buf_puts(f->out, ", ");
 	}
-	if (!word_take(f, ")"))
-		return expected(f, ", or )");
+	if (!web_filter_word_take(f, ")"))
+		return web_filter_expected(f, ", or )");
 	buf_putc(f->out, ')');
 	return 0;
 }
 
-/* After a column: is none, in (…), or a sign and a value. */
+/* Read what follows a column: is none, in (…), or a sign and a value. */
 static int
-test_put(struct filter *f, const char *sql)
+web_filter_test_put(struct filter *f, const char *sql)
 {
 	static const struct {
 		const char *ours, *theirs;
@@ -156,36 +156,38 @@ test_put(struct filter *f, const char *sql)
 		{ ">", " > " }, { ">=", " >= " } };
 	size_t i;
 
-	if (word_take(f, "is")) {
+	if (web_filter_word_take(f, "is")) {
 		buf_printf(f->out, "%s %s", sql,
-		    word_take(f, "not") ? "IS NOT NULL" : "IS NULL");
-		return word_take(f, "none") ? 0 : expected(f, "none");
+		    web_filter_word_take(f, "not") ? "IS NOT NULL" : "IS NULL");
+		return web_filter_word_take(f, "none")
+			   ? 0
+			   : web_filter_expected(f, "none");
 	}
-	if (word_take(f, "~")) {
+	if (web_filter_word_take(f, "~")) {
 		buf_puts(f->out, "instr(lower(");
 		buf_printf(f->out, "%s), lower(", sql);
 		if (f->words.kind != WORD_NAME && f->words.kind != WORD_TEXT)
-			return expected(f, "a text");
+			return web_filter_expected(f, "a text");
 		web_filter_put_text(f->out, f->words.word, f->words.len);
 		words_next(&f->words);
 		buf_puts(f->out, ")) > 0");
 		return 0;
 	}
 	buf_puts(f->out, sql);
-	if (word_take(f, "in"))
-		return list_put(f);
+	if (web_filter_word_take(f, "in"))
+		return web_filter_list_put(f);
 	for (i = 0; i < sizeof signs / sizeof *signs; i++)
-		if (word_take(f, signs[i].ours)) {
+		if (web_filter_word_take(f, signs[i].ours)) {
 			buf_puts(f->out, signs[i].theirs);
-			return value_put(f);
+			return web_filter_value_put(f);
 		}
-	return expected(f, "one of = != < <= > >= ~ in is");
+	return web_filter_expected(f, "one of = != < <= > >= ~ in is");
 }
 
-static int either_put(struct filter *);
+static int web_filter_either_put(struct filter *);
 
 static int
-one_put(struct filter *f)
+web_filter_one_put(struct filter *f)
 {
 	const char *sql = NULL;
 	int rc;
@@ -194,21 +196,21 @@ one_put(struct filter *f)
 		return err_set(f->e, ERR_USAGE,
 		    "the filter has more than %d levels", DEPTH);
 	buf_putc(f->out, '(');
-	if (word_take(f, "not")) {
+	if (web_filter_word_take(f, "not")) {
 		buf_puts(f->out, "NOT ");
-		rc = one_put(f);
-	} else if (word_take(f, "(")) {
-		rc = either_put(f);
-		if (rc == 0 && !word_take(f, ")"))
-			rc = expected(f, "and, or, or )");
+		rc = web_filter_one_put(f);
+	} else if (web_filter_word_take(f, "(")) {
+		rc = web_filter_either_put(f);
+		if (rc == 0 && !web_filter_word_take(f, ")"))
+			rc = web_filter_expected(f, "and, or, or )");
 	} else {
 		if (++f->comparisons > COMPARISONS)
 			return err_set(f->e, ERR_USAGE,
 			    "the filter has more than %d comparisons",
 			    COMPARISONS);
-		rc = column_take(f, &sql);
+		rc = web_filter_column_take(f, &sql);
 		if (rc == 0)
-			rc = test_put(f, sql);
+			rc = web_filter_test_put(f, sql);
 	}
 	buf_putc(f->out, ')');
 	f->depth--;
@@ -216,25 +218,25 @@ one_put(struct filter *f)
 }
 
 static int
-both_put(struct filter *f)
+web_filter_both_put(struct filter *f)
 {
 	for (;;) {
-		if (one_put(f) != 0)
+		if (web_filter_one_put(f) != 0)
 			return -1;
-		if (!word_take(f, "and"))
+		if (!web_filter_word_take(f, "and"))
 			return 0;
 		buf_puts(f->out, " AND ");
 	}
 }
 
 static int
-either_put(struct filter *f)
+web_filter_either_put(struct filter *f)
 {
 	buf_putc(f->out, '(');
 	for (;;) {
-		if (both_put(f) != 0)
+		if (web_filter_both_put(f) != 0)
 			return -1;
-		if (!word_take(f, "or"))
+		if (!web_filter_word_take(f, "or"))
 			break;
 		buf_puts(f->out, ") OR (");
 	}
@@ -256,9 +258,9 @@ web_filter_sql(struct buf *out, const char *filter,
 		return err_set(
 		    e, ERR_USAGE, "the filter is longer than %d bytes", LENGTH);
 	words_next(&f.words);
-	if (either_put(&f) != 0)
+	if (web_filter_either_put(&f) != 0)
 		return -1;
 	if (f.words.kind != WORD_END)
-		return expected(&f, "and, or, or the end");
+		return web_filter_expected(&f, "and, or, or the end");
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* Watches studies for the pages that follow them. */
+/* Passes what followers of studies draw on to the pages. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,250 +9,284 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/html/page.h"
+#include "src/web/web-answer.h"
+#include "src/web/web-follow.h"
 #include "src/web/web-live.h"
-#include "src/web/web-page.h"
-#include "src/web/web-studies.h"
+#include "src/web/web-reader.h"
+#include "src/web/studies/web-studies.h"
 
 enum {
-	LOOK_MS = 200, /* between two looks at a database */
+	TURN_MS = 1000,
 	BEAT_MS =
 	    5000, /* a comment is sent, so that a lost client is noticed */
-	ROUND_SHARE = 50,
-	PART_SHARE = 100,
-	PARTS = 16,
+	REST_MS = 50 * WEB_READER_LIMIT_MS, /* of a study that did not answer */
 	BACKLOG = 4 << 20 /* bytes; a client with more gets no events */
 };
 
-struct listener {
-	struct listener *next;
-	struct watch *watch;
+struct web_live_listener {
+	struct web_live_listener *next;
+	struct web_live_watch *watch;
 	struct http_server_request *request;
-	bool tick;
+	bool started; /* its study was found */
 	bool fresh; /* gets all parts, not only those that have changed */
+	uint32_t asked; /* its question for them */
 	bool missed; /* some of this round */
 };
 
-struct part {
-	char *html; /* as drawn last; NULL = not yet */
-	bool stale; /* something has changed since */
-	int64_t due_ms;
-};
-
-/* A study that at least one page follows. */
-struct watch {
-	struct watch *next;
+/* A study that at least one page follows, by parts or by ticks alone. */
+struct web_live_watch {
+	struct web_live_watch *next;
 	struct web_live *live;
-	struct web_study study; /* id, db and state_dir are ours */
-	struct web_stamp stamp;
-	bool alive;
-	struct listener *listeners;
-	struct part parts[PARTS];
-	int64_t due_ms; /* of the next round */
+	char *id;
+	bool tick;
+	bool found;
+	struct web_live_listener *listeners;
+	struct web_reader *reader; /* NULL: it rests */
+	int64_t again_ms; /* until then */
 };
 
 struct web_live {
 	struct loop *loop;
+	struct web_readers *readers;
+	struct web_studies *studies;
 	struct loop_timer *timer;
-	struct watch *watches;
+	struct web_live_watch *watches;
 	int64_t beat_ms; /* of the next comment */
 };
 
 static void
-watch_free(struct watch *w)
+web_live_watch_free(struct web_live_watch *w)
 {
-	struct watch **at;
-	size_t i;
+	struct web_live_watch **at;
 
 	for (at = &w->live->watches; *at != w; at = &(*at)->next)
 		;
 	*at = w->next;
-	for (i = 0; i < PARTS; i++)
-		free(w->parts[i].html);
-	free(w->study.id);
-	free(w->study.db);
-	free(w->study.state_dir);
+	web_reader_kill(w->reader);
+	free(w->id);
 	free(w);
 }
 
+/* Forget a listener; the last one takes the watch with it. */
 static void
-on_gone(void *arg, struct http_server_request *request)
+web_live_leave(struct web_live_listener *l)
 {
-	struct listener *l = arg, **at;
+	struct web_live_watch *w = l->watch;
+	struct web_live_listener **at;
 
-	(void)request;
-	for (at = &l->watch->listeners; *at != l; at = &(*at)->next)
+	for (at = &w->listeners; *at != l; at = &(*at)->next)
 		;
 	*at = l->next;
-	if (l->watch->listeners == NULL)
-		watch_free(l->watch);
 	free(l);
+	if (w->listeners == NULL)
+		web_live_watch_free(w);
 }
 
 static void
-event_send(struct listener *l, const char *name, const struct buf *data)
+web_live_on_gone(void *arg, struct http_server_request *request)
+{
+	(void)request;
+	web_live_leave(arg);
+}
+
+static void
+web_live_event(
+    struct web_live_listener *l, const char *name, const char *data, size_t len)
 {
 	struct buf b = { 0 };
 
+	if (!l->started)
+		return;
 	if (http_server_backlog(l->request) > BACKLOG) {
 		l->fresh = l->missed = true;
 		return;
 	}
 	buf_printf(&b, "event: %s\ndata: ", name);
-	buf_add(&b, data->data, data->len);
+	buf_add(&b, data, len);
 	buf_puts(&b, "\n\n");
 	http_server_send(l->request, b.data, b.len);
 	buf_free(&b);
 }
 
-/* Send a part to the clients that do not have it. */
+/* The study is there: the answer begins. */
 static void
-part_send(struct watch *w, const char *name, const char *html, bool changed)
+web_live_start(struct web_live_listener *l)
 {
+	if (l->started)
+		return;
+	l->started = true;
+	http_server_stream(l->request);
+	http_server_send(l->request, "retry: 2000\n\n", 13);
+}
+
+static void
+web_live_found(struct web_live_watch *w)
+{
+	struct web_live_listener *l;
+
+	w->found = true;
+	for (l = w->listeners; l != NULL; l = l->next)
+		web_live_start(l);
+}
+
+/* The study is not there; a page that followed it learns it by the end. */
+static void
+web_live_none(struct web_live_watch *w)
+{
+	struct web_live_listener *l, *next;
+
+	for (l = w->listeners; l != NULL; l = next) {
+		next = l->next;
+		if (l->started)
+			http_server_stream_end(l->request);
+		else
+			web_answer_text(
+			    l->request, 404, "There is no such study.\n");
+		web_live_leave(l);
+	}
+}
+
+static void
+web_live_part(struct web_live_watch *w, const char *data, size_t len, bool all)
+{
+	struct web_live_listener *l;
+
+	for (l = w->listeners; l != NULL; l = l->next)
+		if (all || l->fresh)
+			web_live_event(l, "part", data, len);
+}
+
+static void
+web_live_ticks(struct web_live_watch *w)
+{
+	struct web_live_listener *l;
+
+	for (l = w->listeners; l != NULL; l = l->next)
+		web_live_event(l, "tick", "{}", 2);
+}
+
+/* All parts were drawn after this question. */
+static void
+web_live_round(struct web_live_watch *w, uint32_t asked)
+{
+	struct web_live_listener *l;
+
+	for (l = w->listeners; l != NULL; l = l->next) {
+		if ((int32_t)(asked - l->asked) >= 0)
+			l->fresh = l->missed;
+		l->missed = false;
+	}
+}
+
+static void
+web_live_on_frame(void *arg, char kind, const char *bytes, size_t len)
+{
+	struct web_live_watch *w = arg;
+	uint32_t asked = 0;
+
+	switch ((enum web_follow_frame)kind) {
+	case WEB_FOLLOW_NONE:
+		web_live_none(w);
+		break;
+	case WEB_FOLLOW_FOUND:
+		web_live_found(w);
+		break;
+	case WEB_FOLLOW_TICK:
+		web_live_ticks(w);
+		break;
+	case WEB_FOLLOW_PART:
+	case WEB_FOLLOW_SAME:
+		web_live_part(w, bytes, len, kind == WEB_FOLLOW_PART);
+		break;
+	case WEB_FOLLOW_ROUND:
+		memcpy(&asked, bytes, sizeof asked);
+		web_live_round(w, asked);
+		break;
+	}
+}
+
+/* The follower was killed, or has died: pages say so, and it rests. */
+static void
+web_live_on_end(void *arg, const char *why, int64_t at)
+{
+	struct web_live_watch *w = arg;
 	struct buf data = { 0 };
 	struct json_writer writer = { .out = &data };
-	struct listener *l;
+	struct web_live_listener *l;
+	char *sentence;
 
+	(void)at;
+	w->reader = NULL;
+	w->again_ms = loop_now_ms(w->live->loop) + REST_MS;
+	sentence = xasprintf("not followed for %d s: the database %s",
+	    REST_MS / 1000, why != NULL ? why : "is gone");
 	json_writer_object(&writer, NULL);
-	json_writer_text(&writer, "name", name);
-	json_writer_text(&writer, "html", html);
+	json_writer_text(&writer, "why", sentence);
 	json_writer_end(&writer);
-	for (l = w->listeners; l != NULL; l = l->next)
-		if (!l->tick && (changed || l->fresh))
-			event_send(l, "part", &data);
+	for (l = w->listeners; l != NULL; l = l->next) {
+		web_live_start(l);
+		web_live_event(l, "trouble", data.data, data.len);
+	}
+	free(sentence);
 	buf_free(&data);
 }
 
-static bool
-wants_parts(const struct watch *w)
+static void
+web_live_work(void *arg, struct web_sink *sink)
 {
-	const struct listener *l;
+	struct web_live_watch *w = arg;
 
+	web_follow(w->live->studies, w->id, !w->tick, sink);
+}
+
+static void
+web_live_watch_start(struct web_live_watch *w)
+{
+	struct web_live_listener *l;
+
+	w->reader = web_reader_start(
+	    w->live->readers, &(struct web_reader_spec){ .work = web_live_work,
+				  .frame = web_live_on_frame,
+				  .end = web_live_on_end,
+				  .arg = w,
+				  .study = w->id,
+				  .stays = true });
 	for (l = w->listeners; l != NULL; l = l->next)
-		if (!l->tick)
-			return true;
-	return false;
+		l->asked = 0;
 }
 
 static void
-tick_send(struct watch *w)
-{
-	struct buf data = { 0 };
-	struct listener *l;
-
-	buf_puts(&data, "{}");
-	for (l = w->listeners; l != NULL; l = l->next)
-		event_send(l, "tick", &data);
-	buf_free(&data);
-}
-
-/* Draw a section and send it when it differs from the one before. */
-static int
-part_draw(struct watch *w, struct page *r, size_t i, int64_t now)
-{
-	struct part *part = &w->parts[i];
-	int64_t start = clock_cpu_us();
-	bool changed;
-
-	buf_clear(&r->h.out);
-	if (page_sections[i]->put(r, NULL) == -1)
-		return -1;
-	part->stale = false;
-	part->due_ms = now + (clock_cpu_us() - start) / 1000 * PART_SHARE;
-	changed =
-	    part->html == NULL || strcmp(part->html, buf_str(&r->h.out)) != 0;
-	part_send(w, page_sections[i]->name, buf_str(&r->h.out), changed);
-	if (changed) {
-		free(part->html);
-		part->html = xstrdup(buf_str(&r->h.out));
-	}
-	return 0;
-}
-
-/* Whether a part waits to be drawn whose time has come. */
-static bool
-part_is_due(const struct watch *w, size_t i, int64_t now)
-{
-	return w->parts[i].stale && now >= w->parts[i].due_ms;
-}
-
-static void
-round_run(struct watch *w, int64_t now)
-{
-	int64_t start = clock_cpu_us();
-	struct listener *l;
-	struct page r;
-	size_t i;
-	int rc;
-
-	rc = web_page_open(&r, &w->study, NULL);
-	for (i = 0; rc == 0 && page_sections[i] != NULL; i++)
-		if (part_is_due(w, i, now))
-			rc = part_draw(w, &r, i, now);
-	web_page_close(&r);
-	for (i = 0; rc == 0 && page_sections[i] != NULL; i++)
-		if (w->parts[i].stale)
-			rc = 1; /* not all of them were due */
-	if (rc == 0)
-		for (l = w->listeners; l != NULL; l = l->next)
-			l->fresh = l->missed;
-	for (l = w->listeners; l != NULL; l = l->next)
-		l->missed = false;
-	w->due_ms =
-	    now + LOOK_MS + (clock_cpu_us() - start) / 1000 * ROUND_SHARE;
-}
-
-static void
-watch_look(struct watch *w, int64_t now)
-{
-	struct web_stamp stamp;
-	bool alive, due = false;
-	size_t i;
-
-	if (now < w->due_ms)
-		return;
-	web_study_stamp(&w->study, &stamp);
-	alive = web_study_alive(&w->study);
-	if (!web_stamp_same(&stamp, &w->stamp) || alive != w->alive) {
-		w->stamp = stamp;
-		w->alive = alive;
-		for (i = 0; i < PARTS; i++)
-			w->parts[i].stale = true;
-		tick_send(w);
-	}
-	for (i = 0; page_sections[i] != NULL; i++)
-		due |= part_is_due(w, i, now);
-	if (due && wants_parts(w))
-		round_run(w, now);
-}
-
-static void
-on_timer(void *arg)
+web_live_on_timer(void *arg)
 {
 	struct web_live *live = arg;
 	int64_t now = loop_now_ms(live->loop);
-	struct watch *w;
-	struct listener *l;
+	struct web_live_watch *w;
+	struct web_live_listener *l;
+	bool beat = now >= live->beat_ms;
 
-	for (w = live->watches; w != NULL; w = w->next)
-		watch_look(w, now);
-	if (now >= live->beat_ms) {
+	if (beat)
 		live->beat_ms = now + BEAT_MS;
-		for (w = live->watches; w != NULL; w = w->next)
-			for (l = w->listeners; l != NULL; l = l->next)
+	for (w = live->watches; w != NULL; w = w->next) {
+		if (w->reader == NULL && now >= w->again_ms)
+			web_live_watch_start(w);
+		for (l = w->listeners; beat && l != NULL; l = l->next)
+			if (l->started)
 				http_server_send(l->request, ":\n\n", 3);
 	}
 	if (live->watches != NULL)
-		loop_timer_set(live->timer, LOOK_MS);
+		loop_timer_set(live->timer, TURN_MS);
 }
 
 struct web_live *
-web_live_open(struct loop *loop)
+web_live_open(
+    struct loop *loop, struct web_readers *readers, struct web_studies *studies)
 {
 	struct web_live *live = xcalloc(1, sizeof *live);
 
 	live->loop = loop;
-	live->timer = loop_timer_new(loop, on_timer, live);
+	live->readers = readers;
+	live->studies = studies;
+	live->timer = loop_timer_new(loop, web_live_on_timer, live);
 	return live;
 }
 
@@ -266,45 +300,46 @@ web_live_close(struct web_live *live)
 	free(live);
 }
 
-static struct watch *
-watch_find(struct web_live *live, const struct web_study *s)
+static struct web_live_watch *
+web_live_watch_find(struct web_live *live, const char *id, bool tick)
 {
-	struct watch *w;
+	struct web_live_watch *w;
 
 	for (w = live->watches; w != NULL; w = w->next)
-		if (strcmp(w->study.db, s->db) == 0)
+		if (w->tick == tick && strcmp(w->id, id) == 0)
 			return w;
 	w = xcalloc(1, sizeof *w);
 	w->live = live;
-	w->study.id = xstrdup(s->id);
-	w->study.db = xstrdup(s->db);
-	w->study.state_dir = xstrdup(s->state_dir);
+	w->id = xstrdup(id);
+	w->tick = tick;
 	w->next = live->watches;
 	live->watches = w;
 	return w;
 }
 
 void
-web_live_add(struct web_live *live, const struct web_study *s,
+web_live_add(struct web_live *live, const char *id,
     struct http_server_request *request, bool tick)
 {
-	struct watch *w = watch_find(live, s);
-	struct listener *l = xcalloc(1, sizeof *l);
-	size_t i;
+	struct web_live_watch *w = web_live_watch_find(live, id, tick);
+	struct web_live_listener *l = xcalloc(1, sizeof *l);
 
 	l->watch = w;
 	l->request = request;
-	l->tick = tick;
 	l->fresh = true;
 	l->next = w->listeners;
 	w->listeners = l;
+	web_answer_headers(request, "text/event-stream");
+	http_server_watch(request, web_live_on_gone, l);
+	if (w->found)
+		web_live_start(l);
+	if (w->reader == NULL && loop_now_ms(live->loop) >= w->again_ms)
+		web_live_watch_start(w);
 	/* The page may be older than the last change. */
-	for (i = 0; i < PARTS; i++)
-		w->parts[i].stale = true;
-	http_server_set(request, "Content-Type", "text/event-stream");
-	http_server_watch(request, on_gone, l);
-	http_server_stream(request);
-	http_server_send(request, "retry: 2000\n\n", 13);
+	else if (w->reader != NULL)
+		l->asked = web_reader_ask(w->reader);
+	else
+		web_live_start(l); /* it rests */
 	if (!loop_timer_pending(live->timer))
-		loop_timer_set(live->timer, LOOK_MS);
+		loop_timer_set(live->timer, TURN_MS);
 }

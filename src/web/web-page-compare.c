@@ -17,8 +17,10 @@
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
+#include "src/web/web-database.h"
 #include "src/web/web-page.h"
-#include "src/web/web-studies.h"
+#include "src/web/web-sink.h"
+#include "src/web/studies/web-studies.h"
 #include "src/web/web-zoom.h"
 
 enum { STUDIES = 8, HEIGHT = 320 };
@@ -42,7 +44,7 @@ struct line {
 };
 
 static void
-lines_fini(struct line *lines, size_t n)
+web_page_compare_lines_fini(struct line *lines, size_t n)
 {
 	size_t i, k;
 
@@ -58,7 +60,7 @@ lines_fini(struct line *lines, size_t n)
 
 /* Completed trials that violate no constraint, in the order of their ends. */
 static int
-line_read(struct line *line, struct page *r, struct err *e)
+web_page_compare_line_read(struct line *line, struct page *r, struct err *e)
 {
 	static const char sql[] =
 	    "SELECT objective, (julianday(ended) - (SELECT julianday(created) "
@@ -100,14 +102,15 @@ line_read(struct line *line, struct page *r, struct err *e)
 }
 
 static int
-study_read(struct line *line, const struct web_study *s, struct err *e)
+web_page_compare_study_read(struct line *line, const char *root,
+    const struct web_study *s, struct err *e)
 {
 	struct page r;
 	int rc;
 
 	if (s == NULL)
 		return err_set(e, ERR_USAGE, "no such study");
-	rc = web_page_open(&r, s, e);
+	rc = web_database_open(&r, root, s, e);
 	if (rc == 0) {
 		line->metric = xstrdup(r.study->metric);
 		line->maximize = r.study->maximize;
@@ -116,15 +119,15 @@ study_read(struct line *line, const struct web_study *s, struct err *e)
 			    "several objectives, so that no value is the "
 			    "best: its page has its front");
 		else
-			rc = line_read(line, &r, e);
+			rc = web_page_compare_line_read(line, &r, e);
 	}
-	web_page_close(&r);
+	web_database_close(&r);
 	return rc;
 }
 
 static void
-line_put(struct chart *c, const struct line *line, size_t at, const double *x,
-    double last)
+web_page_compare_line_put(struct chart *c, const struct line *line, size_t at,
+    const double *x, double last)
 {
 	static const char *const classes[STUDIES] = { "s0", "s1", "s2", "s3",
 		"s4", "s5", "s6", "s7" };
@@ -167,7 +170,7 @@ static const struct {
 
 /* The greatest trial, time or cost of all lines. */
 static double
-last_of(const struct line *lines, size_t n, enum against by)
+web_page_compare_last_of(const struct line *lines, size_t n, enum against by)
 {
 	double most = 0;
 	size_t i;
@@ -179,10 +182,10 @@ last_of(const struct line *lines, size_t n, enum against by)
 
 /* The whole range, or the one of the address. */
 static void
-axes_fit(struct chart *c, const struct line *lines, size_t n, enum against by,
-    const struct web_address *a)
+web_page_compare_axes_fit(struct chart *c, const struct line *lines, size_t n,
+    enum against by, const struct web_address *a)
 {
-	double most = last_of(lines, n, by), *values, range[2];
+	double most = web_page_compare_last_of(lines, n, by), *values, range[2];
 	size_t i, k, all = 0;
 
 	for (i = 0; i < n; i++)
@@ -205,7 +208,7 @@ axes_fit(struct chart *c, const struct line *lines, size_t n, enum against by,
 
 /* What the y axes show: the metric, unless the studies have several. */
 static const char *
-metric_of(const struct line *lines, size_t n)
+web_page_compare_metric_of(const struct line *lines, size_t n)
 {
 	const char *metric = "";
 	size_t i;
@@ -220,10 +223,13 @@ metric_of(const struct line *lines, size_t n)
 	return metric;
 }
 
-/* Nothing when no study has got anywhere there, such as without costs. */
+/*
+ * Draw a chart, but none when no study has got anywhere there, such as without
+ * costs.
+ */
 static void
-chart_put(struct html *h, const struct line *lines, size_t n, enum against by,
-    const struct web_address *a)
+web_page_compare_chart_put(struct html *h, const struct line *lines, size_t n,
+    enum against by, const struct web_address *a)
 {
 	struct chart c = { .h = h,
 		.width = PAGE_WIDTH,
@@ -233,21 +239,23 @@ chart_put(struct html *h, const struct line *lines, size_t n, enum against by,
 	struct buf name = { 0 };
 	size_t i;
 
-	if (by == BY_COST && !(last_of(lines, n, by) > 0))
+	if (by == BY_COST && !(web_page_compare_last_of(lines, n, by) > 0))
 		return;
-	axes_fit(&c, lines, n, by, a);
+	web_page_compare_axes_fit(&c, lines, n, by, a);
 	section_begin(h, kinds[by].title);
 	chart_frame(&c, 64);
-	buf_printf(
-	    &name, "best %s so far by %s", metric_of(lines, n), kinds[by].name);
+	buf_printf(&name, "best %s so far by %s",
+	    web_page_compare_metric_of(lines, n), kinds[by].name);
 	chart_open(&c, buf_str(&name));
 	chart_x(&c, ticks, axis_ticks(&c.x, 10, ticks), kinds[by].axis);
-	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), metric_of(lines, n));
+	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks),
+	    web_page_compare_metric_of(lines, n));
 	buf_clear(&name);
 	buf_printf(&name, "clip-%s", kinds[by].name);
 	chart_clip_open(&c, buf_str(&name));
 	for (i = 0; i < n; i++)
-		line_put(&c, &lines[i], i, lines[i].at[by], lines[i].last[by]);
+		web_page_compare_line_put(
+		    &c, &lines[i], i, lines[i].at[by], lines[i].last[by]);
 	chart_clip_close(&c);
 	chart_close(&c);
 	section_end(h);
@@ -256,7 +264,7 @@ chart_put(struct html *h, const struct line *lines, size_t n, enum against by,
 
 /* The same in numbers: what each study has reached, where, and what it took. */
 static void
-values_put(struct html *h, const struct line *lines, size_t n)
+web_page_compare_values_put(struct html *h, const struct line *lines, size_t n)
 {
 	static const char *const heads[] = { "study", "metric", "best",
 		"at completed trial", "of", "after", "of" };
@@ -296,7 +304,8 @@ values_put(struct html *h, const struct line *lines, size_t n)
 
 /* The colours of the studies, whose names lead to their pages. */
 static void
-keys_put(struct html *h, const struct line *lines, size_t n)
+web_page_compare_keys_put(
+    struct html *h, const char *root, const struct line *lines, size_t n)
 {
 	struct buf d = { 0 }, class = { 0 };
 	struct chart c = { .h = h };
@@ -308,7 +317,7 @@ keys_put(struct html *h, const struct line *lines, size_t n)
 	for (i = 0; i < n; i++) {
 		if (lines[i].trouble != NULL)
 			continue;
-		address = web_page_address(lines[i].id, "");
+		address = web_page_address(root, lines[i].id, "");
 		chart_legend_open(&c);
 		buf_puts(&d, "M0 6h12");
 		buf_printf(&class, "study s%zu", i);
@@ -325,7 +334,7 @@ keys_put(struct html *h, const struct line *lines, size_t n)
 
 /* Studies that are not drawn, and values that cannot be compared. */
 static void
-notes_put(struct html *h, const struct line *lines, size_t n)
+web_page_compare_notes_put(struct html *h, const struct line *lines, size_t n)
 {
 	const struct line *first = NULL;
 	struct buf b = { 0 };
@@ -352,32 +361,36 @@ notes_put(struct html *h, const struct line *lines, size_t n)
 }
 
 static void
-page_put(struct html *h, const struct web_access *access,
+web_page_compare_page_put(struct html *h, const struct web_access *access,
     const struct line *lines, size_t n, const struct web_address *address)
 {
-	static const struct web_step steps[] = { { "studies", "/" },
+	const struct web_step steps[] = { { "studies", address->root },
 		{ "compare", NULL } };
 	size_t k;
 
-	web_page_begin(h, access, "compare", "/", steps, 2);
+	web_page_begin(
+	    h, access, address->root, "compare", WEB_PAGE_REFETCH, steps, 2);
 	html_leaf(h, "h1", NULL, "Studies beside each other");
 	html_open(h, "div");
 	html_attr(h, "id", "part-compare");
-	keys_put(h, lines, n);
-	notes_put(h, lines, n);
+	web_page_compare_keys_put(h, address->root, lines, n);
+	web_page_compare_notes_put(h, lines, n);
 	for (k = 0; k < AGAINST; k++)
-		chart_put(h, lines, n, (enum against)k, address);
-	values_put(h, lines, n);
+		web_page_compare_chart_put(
+		    h, lines, n, (enum against)k, address);
+	web_page_compare_values_put(h, lines, n);
 	if (web_address_param(address, "study", STUDIES) != NULL)
 		section_note(h, "The first %d studies are shown.", STUDIES);
 	html_close(h, "div");
-	web_zoom_put_compare(h, address, last_of(lines, n, BY_COST) > 0);
+	web_zoom_put_compare(
+	    h, address, web_page_compare_last_of(lines, n, BY_COST) > 0);
 	web_page_end(h);
 }
 
 int
 web_page_compare(struct buf *out, const struct web_access *access,
-    struct web_studies *all, const struct web_address *address, struct err *e)
+    struct web_studies *all, const struct web_address *address,
+    struct web_sink *sink, struct err *e)
 {
 	struct line lines[STUDIES] = { { 0 } };
 	struct html h = { 0 };
@@ -391,8 +404,9 @@ web_page_compare(struct buf *out, const struct web_access *access,
 		struct err wrong = ERR_INIT;
 
 		lines[n].id = xstrdup(id);
-		if (study_read(&lines[n], web_studies_find(all, id), &wrong) ==
-		    0)
+		web_sink_at(sink, (int64_t)n);
+		if (web_page_compare_study_read(&lines[n], address->root,
+			web_studies_find(all, id), &wrong) == 0)
 			drawn++;
 		else {
 			lines[n].trouble = xstrdup(wrong.text);
@@ -404,13 +418,13 @@ web_page_compare(struct buf *out, const struct web_access *access,
 	}
 	if (n == 0)
 		rc = err_set(e, ERR_USAGE,
-		    "no study is given: /compare?study=NAME&study=NAME");
+		    "no study is given: compare?study=NAME&study=NAME");
 	if (drawn > 0) {
 		rc = 0;
-		page_put(&h, access, lines, n, address);
+		web_page_compare_page_put(&h, access, lines, n, address);
 		buf_add(out, h.out.data, h.out.len);
 	}
 	buf_free(&h.out);
-	lines_fini(lines, n);
+	web_page_compare_lines_fini(lines, n);
 	return rc;
 }

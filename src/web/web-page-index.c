@@ -1,11 +1,10 @@
-/* The list of studies, the form for the token, and pages of one sentence. */
+/* The list of studies. */
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/clock.h"
 #include "src/base/mem.h"
 #include "src/html/html.h"
 #include "src/model/plugin-options.h"
@@ -13,14 +12,13 @@
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
 #include "src/web/web-page.h"
-#include "src/web/web-studies.h"
-
-/* How long a page waits for summaries: others are asked for meanwhile. */
-enum { WAIT_MS = 50 };
+#include "src/web/studies/web-studies.h"
+#include "src/web/studies/web-summary.h"
 
 /* A cell; head names it where the screen has no room for columns. */
 static void
-cell_put(struct html *h, const char *head, const char *class, const char *text)
+web_page_index_cell_put(
+    struct html *h, const char *head, const char *class, const char *text)
 {
 	html_open(h, "td");
 	if (class != NULL)
@@ -32,7 +30,7 @@ cell_put(struct html *h, const char *head, const char *class, const char *text)
 }
 
 static void
-heads_put(struct html *h)
+web_page_index_heads_put(struct html *h)
 {
 	static const struct {
 		const char *text, *class;
@@ -57,33 +55,34 @@ heads_put(struct html *h)
 }
 
 static void
-real_put(struct html *h, const char *head, double value, bool shown)
+web_page_index_real_put(
+    struct html *h, const char *head, double value, bool shown)
 {
 	struct buf b = { 0 };
 
 	if (shown)
 		rows_put_number(&b, value, 6);
-	cell_put(h, head, "n", buf_str(&b));
+	web_page_index_cell_put(h, head, "n", buf_str(&b));
 	buf_free(&b);
 }
 
 /* A running study without a server was abandoned. */
 static void
-life_put(struct html *h, const struct web_study *s, bool alive)
+web_page_index_life_put(struct html *h, const struct web_summary *m, bool alive)
 {
-	bool runs = s->summary.state != NULL &&
-		    (s->summary.state[0] == 'r' || s->summary.state[0] == 'p');
+	bool runs =
+	    m->state != NULL && (m->state[0] == 'r' || m->state[0] == 'p');
 
 	if (alive)
-		cell_put(h, "server", "alive", "alive");
+		web_page_index_cell_put(h, "server", "alive", "alive");
 	else
-		cell_put(h, "server", runs ? "trouble" : NULL,
+		web_page_index_cell_put(h, "server", runs ? "trouble" : NULL,
 		    runs ? "none: hpotune start resumes it" : "");
 }
 
 /* The best value and its trial, or how many trials are on the front. */
 static void
-best_put(struct html *h, const struct web_summary *m)
+web_page_index_best_put(struct html *h, const struct web_summary *m)
 {
 	struct buf b = { 0 };
 
@@ -93,7 +92,7 @@ best_put(struct html *h, const struct web_summary *m)
 	} else if (m->front > 0)
 		buf_printf(&b, "front: %" PRId64 " trial%s", m->front,
 		    m->front == 1 ? "" : "s");
-	cell_put(h, "best", "n", buf_str(&b));
+	web_page_index_cell_put(h, "best", "n", buf_str(&b));
 	buf_free(&b);
 }
 
@@ -102,7 +101,7 @@ best_put(struct html *h, const struct web_summary *m)
  * have.
  */
 static void
-progress_put(struct html *h, const struct web_summary *m)
+web_page_index_progress_put(struct html *h, const struct web_summary *m)
 {
 	const struct {
 		const char *state;
@@ -139,9 +138,8 @@ progress_put(struct html *h, const struct web_summary *m)
 
 /* Seconds until limits.trials at the pace of ended trials; 0 = not known. */
 static double
-seconds_left(const struct web_study *s)
+web_page_index_seconds_left(const struct web_summary *m)
 {
-	const struct web_summary *m = &s->summary;
 	int64_t over = m->trials - m->running;
 
 	/* The same as the board of hpotune watch says. */
@@ -150,26 +148,26 @@ seconds_left(const struct web_study *s)
 	return m->elapsed / (double)over * (double)(m->limit - over);
 }
 
-/* Only of a study that a server runs, and from a second on. */
+/* Show the time left of a study that a server runs, from a second on. */
 static void
-left_put(struct html *h, const struct web_study *s, bool alive)
+web_page_index_left_put(struct html *h, const struct web_summary *m, bool alive)
 {
-	double left = alive ? seconds_left(s) : 0;
+	double left = alive ? web_page_index_seconds_left(m) : 0;
 	struct buf b = { 0 };
 
 	if (left >= 1)
 		duration_put_rough(&b, left);
-	cell_put(h, "time left", "n", buf_str(&b));
+	web_page_index_cell_put(h, "time left", "n", buf_str(&b));
 	buf_free(&b);
 }
 
 static void
-row_put(struct html *h, const struct web_study *s)
+web_page_index_row_put(struct html *h, const struct web_study *s,
+    const struct web_summary *m, const char *trouble)
 {
-	const struct web_summary *m = &s->summary;
-	char *address = web_page_address(s->id, "");
+	bool alive = s->look.alive;
+	char *address = web_page_address("./", s->id, "");
 	char text[64];
-	bool alive;
 
 	html_open(h, "tr");
 	html_open(h, "td");
@@ -190,63 +188,81 @@ row_put(struct html *h, const struct web_study *s)
 	if (m->state == NULL) {
 		html_open(h, "td");
 		html_attr(h, "colspan", "8");
-		if (m->trouble != NULL)
+		if (trouble != NULL)
 			html_attr(h, "class", "trouble");
-		html_text(h, m->trouble != NULL ? m->trouble : "not read yet");
+		html_text(h, trouble != NULL ? trouble : "not read yet");
 		html_close(h, "td");
 		html_close(h, "tr");
 		return;
 	}
-	alive = web_study_alive(s);
-	cell_put(h, "state", NULL, m->state);
-	life_put(h, s, alive);
-	cell_put(h, "goal", NULL, m->goal);
-	best_put(h, m);
-	progress_put(h, m);
-	left_put(h, s, alive);
-	real_put(h, "cost, $", m->cost, m->cost > 0);
+	web_page_index_cell_put(h, "state", NULL, m->state);
+	web_page_index_life_put(h, m, alive);
+	web_page_index_cell_put(h, "goal", NULL, m->goal);
+	web_page_index_best_put(h, m);
+	web_page_index_progress_put(h, m);
+	web_page_index_left_put(h, m, alive);
+	web_page_index_real_put(h, "cost, $", m->cost, m->cost > 0);
 	if (m->created != NULL)
 		(void)snprintf(text, sizeof text, "%.10s %.5s", m->created,
 		    m->created + 11);
-	cell_put(h, "created", "w", m->created != NULL ? text : NULL);
+	web_page_index_cell_put(
+	    h, "created", "w", m->created != NULL ? text : NULL);
 	html_close(h, "tr");
 }
 
-/* Whether its name, its goal or its note contains what is searched. */
+void
+web_page_index_row(struct buf *out, const struct web_study *s,
+    const struct web_summary *m, const char *trouble)
+{
+	struct html h = { 0 };
+
+	web_page_index_row_put(&h, s, m, trouble);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
+}
+
+/* Whether a study's name, goal or note contains what is searched. */
 static bool
-is_found(const struct web_study *s, const char *words)
+web_page_index_is_found(const struct web_study *s, const char *words)
 {
 	return words == NULL || strcasestr(s->id, words) != NULL ||
 	       (s->note != NULL && strcasestr(s->note, words) != NULL) ||
-	       (s->summary.goal != NULL &&
-		   strcasestr(s->summary.goal, words) != NULL);
+	       (s->words != NULL && strcasestr(s->words, words) != NULL);
 }
 
-/*
- * The other ones, archived or not, are behind a link below. A search waits for
- * all summaries: the goal of a study that was not read would not be found.
- */
 static void
-table_put(
-    struct html *h, struct web_studies *all, const char *words, bool archived)
+web_page_index_study_put(struct html *h, const struct web_study *s)
 {
-	int64_t until = words != NULL ? INT64_MAX : clock_boot_ms() + WAIT_MS;
+	const struct web_summary none = { 0 };
+
+	if (s->row == NULL) {
+		web_page_index_row_put(h, s, &none, NULL);
+		return;
+	}
+	html_text(h, NULL); /* ends what is open */
+	buf_puts(&h->out, s->row);
+}
+
+/* The other ones, archived or not, are behind a link below. */
+static void
+web_page_index_table_put(struct html *h, const struct web_studies *all,
+    const char *words, bool archived)
+{
 	size_t i, shown = 0, others = 0;
 
 	for (i = 0; i < all->n; i++) {
-		if (web_study_archived(all->studies[i]) != archived) {
+		if (all->studies[i]->look.archived != archived) {
 			others++;
 			continue;
 		}
-		web_study_sum(all->studies[i], until);
-		if (!is_found(all->studies[i], words))
+		if (!web_page_index_is_found(all->studies[i], words))
 			continue;
 		if (shown++ == 0) {
 			html_open(h, "table");
-			heads_put(h);
+			web_page_index_heads_put(h);
 			html_open(h, "tbody");
 		}
-		row_put(h, all->studies[i]);
+		web_page_index_study_put(h, all->studies[i]);
 	}
 	if (shown > 0) {
 		html_close(h, "tbody");
@@ -262,18 +278,18 @@ table_put(
 		return;
 	html_open(h, "p");
 	html_open(h, "a");
-	html_attr(h, "href", archived ? "/" : "/?archived=1");
+	html_attr(h, "href", archived ? "./" : "./?archived=1");
 	html_textf(h, "%zu %sarchived", others, archived ? "not " : "");
 	html_close(h, "a");
 	html_close(h, "p");
 }
 
 static void
-search_put(struct html *h, const char *words, bool archived)
+web_page_index_search_put(struct html *h, const char *words, bool archived)
 {
 	html_open(h, "form");
 	html_attr(h, "class", "filter");
-	html_attr(h, "action", "/");
+	html_attr(h, "action", "./");
 	html_open(h, "input");
 	html_attr(h, "name", "find");
 	html_attr(h, "value", words == NULL ? "" : words);
@@ -293,71 +309,30 @@ search_put(struct html *h, const char *words, bool archived)
 
 void
 web_page_index(struct buf *out, const struct web_access *access,
-    struct web_studies *all, const struct web_address *address)
+    const struct web_studies *all, const struct web_address *address, bool hung)
 {
 	static const struct web_step steps[] = { { "studies", NULL } };
 	const char *words = web_address_param(address, "find", 0);
 	bool archived = web_address_number(address, "archived", 0) == 1;
 	struct html h = { 0 };
 
-	web_studies_search(all);
-	web_page_begin(&h, access, "studies", "/", steps, 1);
+	web_page_begin(
+	    &h, access, address->root, "studies", WEB_PAGE_REFETCH, steps, 1);
 	html_leaf(&h, "h1", NULL, archived ? "Archived studies" : "Studies");
-	search_put(&h, words, archived);
+	web_page_index_search_put(&h, words, archived);
 	html_open(&h, "div");
 	html_attr(&h, "id", "part-studies");
 	html_attr(&h, "class", "wide");
-	table_put(&h, all, words, archived);
+	if (hung)
+		html_leaf(&h, "p", "trouble",
+		    "A folder did not answer within a second: the list is as "
+		    "it was before.");
+	web_page_index_table_put(&h, all, words, archived);
 	html_close(&h, "div");
 	html_open(&h, "form");
 	html_attr(&h, "id", "compare");
-	html_attr(&h, "action", "/compare");
+	html_attr(&h, "action", "./compare");
 	html_leaf(&h, "button", NULL, "Compare the selected studies");
-	html_close(&h, "form");
-	web_page_end(&h);
-	buf_add(out, h.out.data, h.out.len);
-	buf_free(&h.out);
-}
-
-void
-web_page_sentence(struct buf *out, const struct web_access *access,
-    const char *title, const char *sentence)
-{
-	struct web_step steps[] = { { "studies", "/" }, { title, NULL } };
-	struct html h = { 0 };
-
-	web_page_begin(&h, access, title, NULL, steps, 2);
-	html_leaf(&h, "h1", NULL, title);
-	html_leaf(&h, "p", NULL, sentence);
-	web_page_end(&h);
-	buf_add(out, h.out.data, h.out.len);
-	buf_free(&h.out);
-}
-
-void
-web_page_login(struct buf *out, const struct web_access *access)
-{
-	static const struct web_step steps[] = { { "token", NULL } };
-	struct web_access silent = *access;
-	struct html h = { 0 };
-
-	/* A client without the token gets no form token either. */
-	silent.read_only = true;
-	web_page_begin(&h, &silent, "token", NULL, steps, 1);
-	html_leaf(&h, "h1", NULL, "This page needs its token");
-	html_leaf(&h, "p", NULL,
-	    "hpotune web printed an address that ends in # and a token: open "
-	    "that address, or enter the token here.");
-	html_open(&h, "form");
-	html_attr(&h, "method", "post");
-	html_attr(&h, "action", "/login");
-	html_attr(&h, "id", "login");
-	html_open(&h, "input");
-	html_attr(&h, "name", "token");
-	html_attr(&h, "aria-label", "token");
-	html_attr(&h, "autocomplete", "off");
-	html_close(&h, "input");
-	html_leaf(&h, "button", NULL, "Open");
 	html_close(&h, "form");
 	web_page_end(&h);
 	buf_add(out, h.out.data, h.out.len);

@@ -1,29 +1,27 @@
 /*
  * The page of a study, sent piece by piece: the first is on its way while the
- * next is drawn, and other requests are answered between two pieces.
+ * next is drawn.
  */
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/http/http-server.h"
-#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
+#include "src/web/web-database.h"
+#include "src/web/studies/web-note.h"
 #include "src/web/web-page.h"
-#include "src/web/web-studies.h"
+#include "src/web/studies/web-studies.h"
 #include "src/web/web-table.h"
 #include "src/web/web-zoom.h"
 
-/* ---- drawing ------------------------------------------------------------ */
-
 static void
-buttons_put(struct page *r, bool archived, const char *note)
+web_page_study_buttons_put(struct page *r, bool archived, const char *note)
 {
 	struct html *h = &r->h;
 
@@ -67,25 +65,26 @@ struct study_page {
 	struct page r;
 	const struct web_access *access;
 	const struct web_address *address;
-	char *id;
+	const char *id;
 	bool archived;
 	char *note;
 	size_t piece;
-	bool over;
 };
 
 static void
-begin_put(struct study_page *p)
+web_page_study_begin_put(struct study_page *p)
 {
-	struct web_step steps[] = { { "studies", "/" }, { p->id, NULL } };
-	char *live = web_page_address(p->id, "/live");
+	struct web_step steps[] = { { "studies", p->address->root },
+		{ p->id, NULL } };
+	char *live = web_page_address(p->address->root, p->id, "/live");
 
-	web_page_begin(&p->r.h, p->access, p->id, live, steps, 2);
+	web_page_begin(
+	    &p->r.h, p->access, p->address->root, p->id, live, steps, 2);
 	free(live);
 }
 
 static int
-section_put(
+web_page_study_section_put(
     struct study_page *p, const struct page_section *section, struct err *e)
 {
 	struct html *h = &p->r.h;
@@ -99,15 +98,15 @@ section_put(
 		return -1;
 	html_close(h, "div");
 	web_zoom_put(&p->r, section->name, p->address);
-	if (p->piece == 0 && !p->access->read_only)
-		buttons_put(&p->r, p->archived, p->note);
-	else if (p->piece == 0 && p->note != NULL)
+	if (p->piece == 1 && !p->access->read_only)
+		web_page_study_buttons_put(&p->r, p->archived, p->note);
+	else if (p->piece == 1 && p->note != NULL)
 		html_leaf(h, "p", "note", p->note);
 	return 0;
 }
 
 static int
-table_put(struct study_page *p, struct err *e)
+web_page_study_table_put(struct study_page *p, struct err *e)
 {
 	struct html *h = &p->r.h;
 
@@ -121,173 +120,34 @@ table_put(struct study_page *p, struct err *e)
 	return 0;
 }
 
-static void
-page_end(struct study_page *p)
+int
+web_page_study(web_page_piece *piece, void *arg,
+    const struct web_access *access, const struct web_study *s,
+    const struct web_address *address, struct err *e)
 {
-	web_page_close(&p->r);
-	free(p->id);
-	free(p->note);
-	free(p);
-}
-
-/* access and address are borrowed until its end; after -1 there is none. */
-static int
-page_begin(struct study_page **out, const struct web_access *access,
-    const struct web_study *s, const struct web_address *address, struct err *e)
-{
-	struct study_page *p = xcalloc(1, sizeof *p);
-
-	p->access = access;
-	p->address = address;
-	p->id = xstrdup(s->id);
-	p->archived = web_study_archived(s);
-	p->note = web_study_note_read(s);
-	if (web_page_open(&p->r, s, e) != 0) {
-		page_end(p);
-		return -1;
-	}
-	web_zoom_read(&p->r, address);
-	begin_put(p);
-	*out = p;
-	return 0;
-}
-
-/* 1: a piece was appended, 0: the page is complete, -1. */
-static int
-page_next(struct study_page *p, struct buf *out, struct err *e)
-{
-	const struct page_section *section;
+	struct study_page p = { .access = access,
+		.address = address,
+		.id = s->id,
+		.archived = web_note_archived(s->db),
+		.note = web_note_read(s->db) };
 	int rc;
 
-	if (p->over)
-		return 0;
-	section = page_sections[p->piece];
-	p->over = section == NULL;
-	rc = p->over ? table_put(p, e) : section_put(p, section, e);
-	p->piece++;
-	if (rc == -1)
-		return -1;
-	buf_add(out, p->r.h.out.data, p->r.h.out.len);
-	buf_clear(&p->r.h.out);
-	return 1;
-}
-
-/* ---- pages in progress: a piece of each in turn ------------------------- */
-
-struct stream {
-	struct web_page_studies *all;
-	struct stream *next;
-	struct study_page *page;
-	struct web_address address;
-	struct http_server_request *request; /* NULL = its client has gone */
-	bool started;
-};
-
-struct web_page_studies {
-	struct loop *loop;
-	struct loop_timer *timer;
-	struct stream *first;
-};
-
-static void
-stream_free(struct stream *s)
-{
-	struct stream **at;
-
-	for (at = &s->all->first; *at != s; at = &(*at)->next)
-		;
-	*at = s->next;
-	page_end(s->page);
-	web_address_fini(&s->address);
-	free(s);
-}
-
-static void
-on_gone(void *arg, struct http_server_request *request)
-{
-	struct stream *s = arg;
-
-	(void)request;
-	stream_free(s);
-}
-
-/* One more piece; a page that cannot be completed ends with a sentence. */
-static void
-stream_go_on(struct stream *s)
-{
-	struct buf b = { 0 };
-	struct err e = ERR_INIT;
-	int rc = page_next(s->page, &b, &e);
-
-	if (rc == -1) {
-		buf_clear(&b);
-		buf_puts(&b, "\n<p>The database cannot be read.</p>\n");
+	rc = web_database_open(&p.r, address->root, s, e);
+	web_zoom_read(&p.r, address);
+	if (rc == 0)
+		web_page_study_begin_put(&p);
+	while (rc == 0 && page_sections[p.piece] != NULL) {
+		rc =
+		    web_page_study_section_put(&p, page_sections[p.piece++], e);
+		if (rc == 0)
+			piece(arg, &p.r.h.out);
+		buf_clear(&p.r.h.out);
 	}
-	if (b.len > 0) {
-		if (!s->started)
-			http_server_stream(s->request);
-		s->started = true;
-		http_server_send(s->request, b.data, b.len);
-	}
-	buf_free(&b);
-	if (rc == 1)
-		return;
-	http_server_stream_end(s->request);
-	stream_free(s);
-}
-
-static void
-on_timer(void *arg)
-{
-	struct web_page_studies *all = arg;
-	struct stream *s, *next;
-
-	for (s = all->first; s != NULL; s = next) {
-		next = s->next;
-		stream_go_on(s);
-	}
-	if (all->first != NULL)
-		loop_timer_set(all->timer, 0);
-}
-
-struct web_page_studies *
-web_page_studies_open(struct loop *loop)
-{
-	struct web_page_studies *all = xcalloc(1, sizeof *all);
-
-	all->loop = loop;
-	all->timer = loop_timer_new(loop, on_timer, all);
-	return all;
-}
-
-/* The clients have been disconnected: no page is in progress any more. */
-void
-web_page_studies_close(struct web_page_studies *all)
-{
-	if (all == NULL)
-		return;
-	loop_timer_free(all->timer);
-	free(all);
-}
-
-int
-web_page_study(struct web_page_studies *all, const struct web_access *access,
-    const struct web_study *study, struct web_address *address,
-    struct http_server_request *request, struct err *e)
-{
-	struct stream *s = xcalloc(1, sizeof *s);
-
-	s->all = all;
-	s->address = *address;
-	if (page_begin(&s->page, access, study, &s->address, e) != 0) {
-		free(s);
-		return -1;
-	}
-	*address = (struct web_address){ 0 };
-	s->request = request;
-	s->next = all->first;
-	all->first = s;
-	http_server_watch(request, on_gone, s);
-	loop_timer_set(all->timer, 0);
-	return 0;
+	if (rc == 0)
+		rc = web_page_study_table_put(&p, e);
+	if (rc == 0)
+		piece(arg, &p.r.h.out);
+	web_database_close(&p.r);
+	free(p.note);
+	return rc;
 }

@@ -1,13 +1,10 @@
 /* The page of one trial, and its line. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/file.h"
@@ -22,11 +19,15 @@
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
+#include "src/web/web-database.h"
 #include "src/web/web-page.h"
-#include "src/web/web-studies.h"
+#include "src/web/studies/web-studies.h"
 #include "src/web/web-zoom.h"
 
-enum { COLUMNS = 12 };
+enum {
+	COLUMNS = 12,
+	BEFORE = 16384 /* bytes of what a job wrote before */
+};
 #define JUDGEMENTS "Judgements"
 
 /* A table of rows about one trial. */
@@ -100,7 +101,7 @@ static const struct part parts[] = {
 
 /* The number of an SQL statement with one PRId64. */
 static char *
-sql_of(const char *sql, int64_t trial)
+web_page_trial_sql_of(const char *sql, int64_t trial)
 {
 	const char *at = strstr(sql, "%" PRId64);
 
@@ -109,9 +110,10 @@ sql_of(const char *sql, int64_t trial)
 }
 
 static int
-part_put(struct page *r, const struct part *part, int64_t trial, struct err *e)
+web_page_trial_part_put(
+    struct page *r, const struct part *part, int64_t trial, struct err *e)
 {
-	char *sql = sql_of(part->sql, trial), *count;
+	char *sql = web_page_trial_sql_of(part->sql, trial), *count;
 	size_t n = 0, shown;
 	int64_t some;
 	int rc;
@@ -135,7 +137,7 @@ part_put(struct page *r, const struct part *part, int64_t trial, struct err *e)
 }
 
 static void
-fact(struct html *h, const char *name, const char *text)
+web_page_trial_fact(struct html *h, const char *name, const char *text)
 {
 	if (text == NULL || *text == '\0')
 		return;
@@ -145,7 +147,7 @@ fact(struct html *h, const char *name, const char *text)
 
 /* State, value, setting and reason of the trial. */
 static int
-facts_put(struct page *r, int64_t trial, struct err *e)
+web_page_trial_facts_put(struct page *r, int64_t trial, struct err *e)
 {
 	static const char *const names[] = { "State", NULL, "Step", "Started",
 		"Ended", "Seconds", "Cost", "Why", "Suggested by", "Because",
@@ -172,13 +174,15 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 	for (i = 0; i < (int)(sizeof names / sizeof *names); i++) {
 		if (i == 1 && !store_rows_null(rows, 1)) {
 			rows_put_number(&b, store_rows_real(rows, 1), 6);
-			fact(&r->h, r->study->metric, buf_str(&b));
+			web_page_trial_fact(
+			    &r->h, r->study->metric, buf_str(&b));
 			buf_clear(&b);
 		} else if (i != 1)
-			fact(&r->h, names[i], store_rows_text(rows, i));
+			web_page_trial_fact(
+			    &r->h, names[i], store_rows_text(rows, i));
 	}
 	rows_put_params(&b, store_rows_text(rows, 16), 0);
-	fact(&r->h, "Setting", buf_str(&b));
+	web_page_trial_fact(&r->h, "Setting", buf_str(&b));
 	html_close(&r->h, "dl");
 	buf_free(&b);
 	store_rows_close(rows);
@@ -187,8 +191,8 @@ facts_put(struct page *r, int64_t trial, struct err *e)
 
 /* Where the trial has its output, its checkpoints and its attempts. */
 static int
-folder_put(struct page *r, const struct web_study *s, int64_t trial,
-    int64_t attempt, struct err *e)
+web_page_trial_folder_put(struct page *r, const struct web_study *s,
+    int64_t trial, int64_t attempt, struct err *e)
 {
 	char *sql = xasprintf("SELECT log FROM attempts WHERE trial = %" PRId64
 			      " AND attempt = %" PRId64,
@@ -200,8 +204,8 @@ folder_put(struct page *r, const struct web_study *s, int64_t trial,
 	free(sql);
 	if (rc != 1)
 		return rc;
-	path = attempt_log_path(s->db, s->state_dir, trial, (int)attempt,
-	    store_rows_text(rows, 0), 0);
+	path = attempt_log_path(
+	    s->db, s->db_dir, trial, (int)attempt, store_rows_text(rows, 0), 0);
 	store_rows_close(rows);
 	/* Without "/attempt-1/log". */
 	for (i = 0; i < 2 && (end = strrchr(path, '/')) != NULL; i++)
@@ -214,9 +218,41 @@ folder_put(struct page *r, const struct web_study *s, int64_t trial,
 	return 0;
 }
 
-/* Its newest attempt's log, which the script follows. */
+/* What the job of an attempt wrote before its log, if it did. */
 static int
-log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
+web_page_trial_before_put(struct page *r, const struct web_study *s,
+    int64_t trial, int64_t attempt, struct err *e)
+{
+	struct store_attempt row = { 0 };
+	char *log, *path, bytes[BEFORE];
+	struct buf text = { 0 };
+	ssize_t n;
+
+	if (store_attempt_get(r->store, trial, (int)attempt, &row, e) != 0)
+		return -1;
+	log =
+	    attempt_log_path(s->db, s->db_dir, trial, (int)attempt, row.log, 0);
+	path = attempt_log_before(row.backend, log);
+	n = path != NULL ? file_read(AT_FDCWD, path, bytes, sizeof bytes) : 0;
+	if (n > 0) {
+		section_begin(&r->h, "What its job wrote before");
+		html_open(&r->h, "pre");
+		text_put_harmless(&text, bytes, (size_t)n, TEXT_LINES);
+		html_text(&r->h, buf_str(&text));
+		html_close(&r->h, "pre");
+		section_end(&r->h);
+	}
+	buf_free(&text);
+	free(path);
+	free(log);
+	store_attempt_fini(&row);
+	return 0;
+}
+
+/* The log of the trial's newest attempt, which the script follows. */
+static int
+web_page_trial_log_put(struct page *r, const char *root,
+    const struct web_study *s, int64_t trial, struct err *e)
 {
 	char *sql = xasprintf("SELECT max(attempt) FROM attempts WHERE "
 			      "log IS NOT NULL AND trial = %" PRId64,
@@ -228,9 +264,11 @@ log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 	free(sql);
 	if (rc != 0 || attempt == 0)
 		return rc;
+	if (web_page_trial_before_put(r, s, trial, attempt, e) != 0)
+		return -1;
 	rest = xasprintf(
 	    "/trial/%" PRId64 "/log?attempt=%" PRId64, trial, attempt);
-	address = web_page_address(s->id, rest);
+	address = web_page_address(root, s->id, rest);
 	section_begin(&r->h, "Log");
 	html_open(&r->h, "pre");
 	html_attr(&r->h, "class", "log");
@@ -242,7 +280,7 @@ log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 	html_attr(&r->h, "class", "note");
 	web_page_link(&r->h, address, "the end of the log as text");
 	html_close(&r->h, "p");
-	rc = folder_put(r, s, trial, attempt, e);
+	rc = web_page_trial_folder_put(r, s, trial, attempt, e);
 	section_end(&r->h);
 	free(address);
 	free(rest);
@@ -250,7 +288,8 @@ log_put(struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 }
 
 static void
-steps_put(struct page *r, const struct web_study *s, int64_t trial)
+web_page_trial_steps_put(
+    struct page *r, const char *root, const struct web_study *s, int64_t trial)
 {
 	struct html *h = &r->h;
 	char *address, *rest;
@@ -264,7 +303,7 @@ steps_put(struct page *r, const struct web_study *s, int64_t trial)
 		if (i > 0 && trial > 1)
 			html_text(h, "\xc2\xb7 ");
 		rest = xasprintf("/trial/%" PRId64, trial + i);
-		address = web_page_address(s->id, rest);
+		address = web_page_address(root, s->id, rest);
 		web_page_link(
 		    h, address, i < 0 ? "trial before" : "trial after");
 		html_text(h, " ");
@@ -276,7 +315,7 @@ steps_put(struct page *r, const struct web_study *s, int64_t trial)
 
 /* What the state of the trial allows. */
 static int
-buttons_put(struct page *r, const char *number, struct err *e)
+web_page_trial_buttons_put(struct page *r, const char *number, struct err *e)
 {
 	char *sql = xasprintf("SELECT state, forgotten "
 			      "FROM trials WHERE trial = %s",
@@ -313,7 +352,7 @@ buttons_put(struct page *r, const char *number, struct err *e)
 }
 
 static void
-input_put(struct html *h, const char *action, const char *value,
+web_page_trial_input_put(struct html *h, const char *action, const char *value,
     const char *holder, const char *label)
 {
 	html_open(h, "input");
@@ -326,9 +365,12 @@ input_put(struct html *h, const char *action, const char *value,
 	html_close(h, "input");
 }
 
-/* Its note and tags; outside of what is replaced when the trial changes. */
+/*
+ * The note and the tags of a trial, outside of what is replaced when it
+ * changes.
+ */
 static int
-words_put(struct page *r, const char *number, struct err *e)
+web_page_trial_words_put(struct page *r, const char *number, struct err *e)
 {
 	char *sql = xasprintf(
 	    "SELECT coalesce(note, '') FROM trials WHERE trial = %s", number);
@@ -341,11 +383,11 @@ words_put(struct page *r, const char *number, struct err *e)
 		return rc;
 	html_open(h, "p");
 	html_attr(h, "class", "buttons");
-	input_put(h, "note", store_rows_text(rows, 0), "a note about the trial",
-	    "note about the trial");
+	web_page_trial_input_put(h, "note", store_rows_text(rows, 0),
+	    "a note about the trial", "note about the trial");
 	web_page_button(h, "note", number, "Save the note", NULL);
-	input_put(h, "tag", "", "tags: good, or -good to take it away",
-	    "tags of the trial");
+	web_page_trial_input_put(h, "tag", "",
+	    "tags: good, or -good to take it away", "tags of the trial");
 	web_page_button(h, "tag", number, "Tag", NULL);
 	html_close(h, "p");
 	store_rows_close(rows);
@@ -353,123 +395,48 @@ words_put(struct page *r, const char *number, struct err *e)
 }
 
 static int
-trial_put(struct page *r, const struct web_access *access,
+web_page_trial_put(struct page *r, const struct web_access *access,
     const struct web_study *s, const struct web_address *a, size_t at,
     struct err *e)
 {
 	int64_t trial = r->trials[at].number;
-	char number[32], *title, *address = web_page_address(s->id, ""),
-				 *live = web_page_address(s->id, "/live");
+	char number[32], *title;
+	char *address = web_page_address(a->root, s->id, "");
+	char *live = web_page_address(a->root, s->id, "/live");
 	size_t i;
 	int rc;
 
 	(void)snprintf(number, sizeof number, "%" PRId64, trial);
 	title = xasprintf("trial %s of %s", number, s->id);
-	web_page_begin(&r->h, access, title, live,
+	web_page_begin(&r->h, access, a->root, title, live,
 	    (struct web_step[]){
-		{ "studies", "/" }, { s->id, address }, { title, NULL } },
+		{ "studies", a->root }, { s->id, address }, { title, NULL } },
 	    3);
 	free(live);
 	html_leaf(&r->h, "h1", NULL, title);
 	html_open(&r->h, "div");
 	html_attr(&r->h, "id", "part-trial");
 	html_attr(&r->h, "data-trial", number);
-	rc = access->read_only ? 0 : buttons_put(r, number, e);
+	rc = access->read_only ? 0 : web_page_trial_buttons_put(r, number, e);
 	if (rc == 0)
-		rc = facts_put(r, trial, e);
+		rc = web_page_trial_facts_put(r, trial, e);
 	if (rc == 0)
 		rc = section_trial_curves(r, &at, 1, e);
 	if (rc == 0)
 		web_zoom_put(r, "curves", a);
 	for (i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
-		rc = part_put(r, &parts[i], trial, e);
-	steps_put(r, s, trial);
+		rc = web_page_trial_part_put(r, &parts[i], trial, e);
+	web_page_trial_steps_put(r, a->root, s, trial);
 	html_close(&r->h, "div");
 	if (rc == 0 && !access->read_only)
-		rc = words_put(r, number, e);
+		rc = web_page_trial_words_put(r, number, e);
 	if (rc == 0)
-		rc = log_put(r, s, trial, e);
+		rc = web_page_trial_log_put(r, a->root, s, trial, e);
 	web_page_end(&r->h);
 	free(title);
 	free(address);
 	return rc == -1 ? -1 : 0;
 }
-
-/* ---- the log of an attempt, in pieces ----------------------------------- */
-
-enum { PIECE = 65536 };
-
-static int
-piece_read(struct buf *out, int fd, int64_t from, int64_t *next, struct err *e)
-{
-	struct stat st;
-	char *bytes;
-	ssize_t n;
-	size_t open;
-
-	if (fstat(fd, &st) != 0)
-		return err_set(e, ERR_FILE, "log: %s", strerror(errno));
-	if (from < 0)
-		from = st.st_size > PIECE ? st.st_size - PIECE : 0;
-	if (from > st.st_size)
-		from = 0; /* it was replaced by a shorter one */
-	bytes = xmalloc(PIECE);
-	n = pread(fd, bytes, PIECE, from);
-	if (n < 0) {
-		free(bytes);
-		return err_set(e, ERR_FILE, "log: %s", strerror(errno));
-	}
-	/* A character that the piece cuts in two comes with the next one. */
-	open = text_unfinished(bytes, (size_t)n);
-	text_put_harmless(out, bytes, (size_t)n - open, TEXT_LINES);
-	*next = from + n - (int64_t)open;
-	free(bytes);
-	return 0;
-}
-
-int
-web_page_log(struct buf *out, const struct web_study *s,
-    const struct web_address *address, int64_t *next, bool *over, struct err *e)
-{
-	struct store_attempt row = { 0 };
-	struct store *store;
-	int64_t attempt = web_address_number(address, "attempt", 1);
-	int64_t from = web_address_number(address, "from", -1);
-	char *path;
-	int fd, rc;
-
-	*next = from > 0 ? from : 0;
-	*over = true;
-	if (attempt < 1 || attempt > INT32_MAX)
-		return err_set(e, ERR_USAGE, "no such attempt");
-	if (store_open(&store, s->db, STORE_READ, e) != 0)
-		return -1;
-	rc = store_attempt_get(store, address->trial, (int)attempt, &row, e);
-	store_close(store);
-	if (rc != 0)
-		return -1;
-	*over = row.ended_us != 0;
-	if (row.log == NULL) {
-		store_attempt_fini(&row);
-		return err_set(e, ERR_USAGE, "this attempt has no log");
-	}
-	path = attempt_log_path(
-	    s->db, s->state_dir, row.trial, row.attempt, row.log, 0);
-	store_attempt_fini(&row);
-	fd = file_open(AT_FDCWD, path);
-	if (fd == -1 && errno == ENOENT)
-		rc = 0; /* possibly not yet */
-	else if (fd == -1)
-		rc = err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-	else {
-		rc = piece_read(out, fd, from, next, e);
-		(void)close(fd);
-	}
-	free(path);
-	return rc;
-}
-
-/* ---- the page ----------------------------------------------------------- */
 
 int
 web_page_trial(struct buf *out, const struct web_access *access,
@@ -479,21 +446,21 @@ web_page_trial(struct buf *out, const struct web_access *access,
 	size_t at;
 	int rc;
 
-	rc = web_page_open(&r, s, e);
+	rc = web_database_open(&r, address->root, s, e);
 	web_zoom_read(&r, address);
 	if (rc == 0)
-		rc = web_page_find(&at, &r, address->trial, e);
+		rc = web_database_trial(&at, &r, address->trial, e);
 	if (rc == 0)
-		rc = trial_put(&r, access, s, address, at, e);
+		rc = web_page_trial_put(&r, access, s, address, at, e);
 	if (rc == 0)
 		buf_add(out, r.h.out.data, r.h.out.len);
-	web_page_close(&r);
+	web_database_close(&r);
 	return rc;
 }
 
 /* Read from the row alone: it is asked for at each movement of the mouse. */
 int
-web_page_line(struct buf *out, const struct web_study *s,
+web_page_trial_line(struct buf *out, const struct web_study *s,
     const struct web_address *address, struct err *e)
 {
 	struct store *store;

@@ -15,16 +15,17 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-address.h"
+#include "src/web/web-database.h"
 #include "src/web/web-page.h"
-#include "src/web/web-studies.h"
+#include "src/web/studies/web-studies.h"
 #include "src/web/web-zoom.h"
 
 enum { SIDE = 12 }; /* trials at most */
 
 /* The value of a parameter of a trial, as text; "" when it is inactive. */
 static int
-value_read(struct buf *out, struct page *r, size_t trial, const char *name,
-    struct err *e)
+web_page_trials_value_read(struct buf *out, struct page *r, size_t trial,
+    const char *name, struct err *e)
 {
 	char number[32];
 	const char *bind[] = { number, name, NULL };
@@ -45,7 +46,7 @@ value_read(struct buf *out, struct page *r, size_t trial, const char *name,
 }
 
 static void
-head_put(struct html *h, const char *scope, const char *text)
+web_page_trials_head_put(struct html *h, const char *scope, const char *text)
 {
 	html_open(h, "th");
 	html_attr(h, "scope", scope);
@@ -55,8 +56,8 @@ head_put(struct html *h, const char *scope, const char *text)
 
 /* A row for each parameter; those that differ are marked. */
 static int
-param_put(struct page *r, const char *name, const size_t *trials, size_t n,
-    struct err *e)
+web_page_trials_param_put(struct page *r, const char *name,
+    const size_t *trials, size_t n, struct err *e)
 {
 	struct buf values[SIDE] = { { 0 } };
 	bool differ = false;
@@ -64,14 +65,15 @@ param_put(struct page *r, const char *name, const size_t *trials, size_t n,
 	int rc = 0;
 
 	for (i = 0; i < n && rc == 0; i++) {
-		rc = value_read(&values[i], r, trials[i], name, e);
+		rc = web_page_trials_value_read(
+		    &values[i], r, trials[i], name, e);
 		if (strcmp(buf_str(&values[i]), buf_str(&values[0])) != 0)
 			differ = true;
 	}
 	html_open(&r->h, "tr");
 	if (differ)
 		html_attr(&r->h, "class", "differs");
-	head_put(&r->h, "row", name);
+	web_page_trials_head_put(&r->h, "row", name);
 	for (i = 0; i < n; i++) {
 		html_leaf(&r->h, "td", "n", buf_str(&values[i]));
 		buf_free(&values[i]);
@@ -81,8 +83,8 @@ param_put(struct page *r, const char *name, const size_t *trials, size_t n,
 }
 
 static int
-side_put(struct page *r, const struct web_study *s, const size_t *trials,
-    size_t n, struct err *e)
+web_page_trials_side_put(struct page *r, const char *root,
+    const struct web_study *s, const size_t *trials, size_t n, struct err *e)
 {
 	struct buf b = { 0 };
 	char *rest, *address;
@@ -98,7 +100,7 @@ side_put(struct page *r, const struct web_study *s, const size_t *trials,
 		buf_printf(&b, "trial %" PRId64, r->trials[trials[i]].number);
 		rest =
 		    xasprintf("/trial/%" PRId64, r->trials[trials[i]].number);
-		address = web_page_address(s->id, rest);
+		address = web_page_address(root, s->id, rest);
 		html_open(&r->h, "th");
 		html_attr(&r->h, "scope", "col");
 		html_attr(&r->h, "class", "n");
@@ -110,13 +112,13 @@ side_put(struct page *r, const struct web_study *s, const size_t *trials,
 	}
 	html_close(&r->h, "tr");
 	html_open(&r->h, "tr");
-	head_put(&r->h, "row", "state");
+	web_page_trials_head_put(&r->h, "row", "state");
 	for (i = 0; i < n; i++)
 		html_leaf(&r->h, "td", "n",
 		    trial_state_name(r->trials[trials[i]].state));
 	html_close(&r->h, "tr");
 	html_open(&r->h, "tr");
-	head_put(&r->h, "row", r->study->metric);
+	web_page_trials_head_put(&r->h, "row", r->study->metric);
 	for (i = 0; i < n; i++) {
 		if (!isnan(r->trials[trials[i]].objective))
 			rows_put_number(&b, r->trials[trials[i]].objective, 6);
@@ -125,8 +127,8 @@ side_put(struct page *r, const struct web_study *s, const size_t *trials,
 	}
 	html_close(&r->h, "tr");
 	for (i = 0; i < r->study->space->n && rc == 0; i++)
-		rc =
-		    param_put(r, r->study->space->params[i].name, trials, n, e);
+		rc = web_page_trials_param_put(
+		    r, r->study->space->params[i].name, trials, n, e);
 	html_close(&r->h, "table");
 	html_close(&r->h, "div");
 	buf_free(&b);
@@ -137,32 +139,34 @@ int
 web_page_trials(struct buf *out, const struct web_access *access,
     const struct web_study *s, const struct web_address *address, struct err *e)
 {
-	char *back = web_page_address(s->id, "");
+	char *back = web_page_address(address->root, s->id, "");
 	size_t trials[SIDE], n = 0, i;
 	const char *text;
 	struct page r;
 	int rc;
 
-	rc = web_page_open(&r, s, e);
+	rc = web_database_open(&r, address->root, s, e);
 	web_zoom_read(&r, address);
 	for (i = 0; rc == 0 && n < SIDE &&
 		    (text = web_address_param(address, "trial", i)) != NULL;
 	     i++) {
-		rc =
-		    web_page_find(&trials[n++], &r, strtoll(text, NULL, 10), e);
+		rc = web_database_trial(
+		    &trials[n++], &r, strtoll(text, NULL, 10), e);
 	}
 	if (rc == 0 && n == 0)
 		rc = err_set(e, ERR_USAGE,
-		    "no trial is given: /s/NAME/trials?trial=1&trial=2");
+		    "no trial is given: s/NAME/trials?trial=1&trial=2");
 	if (rc == 0) {
-		web_page_begin(&r.h, access, "trials", "/",
-		    (struct web_step[]){ { "studies", "/" }, { s->id, back },
-			{ "trials side by side", NULL } },
+		web_page_begin(&r.h, access, address->root, "trials",
+		    WEB_PAGE_REFETCH,
+		    (struct web_step[]){ { "studies", address->root },
+			{ s->id, back }, { "trials side by side", NULL } },
 		    3);
 		html_leaf(&r.h, "h1", NULL, "Trials side by side");
 		html_open(&r.h, "div");
 		html_attr(&r.h, "id", "part-side");
-		rc = side_put(&r, s, trials, n, e);
+		rc = web_page_trials_side_put(
+		    &r, address->root, s, trials, n, e);
 		if (rc == 0)
 			rc = section_trial_curves(&r, trials, n, e);
 		html_close(&r.h, "div");
@@ -174,7 +178,7 @@ web_page_trials(struct buf *out, const struct web_access *access,
 	}
 	if (rc == 0)
 		buf_add(out, r.h.out.data, r.h.out.len);
-	web_page_close(&r);
+	web_database_close(&r);
 	free(back);
 	return rc == -1 ? -1 : 0;
 }

@@ -1,24 +1,16 @@
-/* What all pages share: head and foot, and the database of a study, read once. */
+/* What all pages share: head and foot, links, buttons. */
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/html/html.h"
-#include "src/html/page-data.h"
-#include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
 #include "src/web/web-page.h"
-#include "src/web/web-studies.h"
-
-/* ---- head and foot ------------------------------------------------------ */
 
 static void
-head_put(struct html *h, const char *title)
+web_page_head_put(
+    struct html *h, const char *root, const char *title, bool script)
 {
 	html_head_open(h, "page of hpotune web");
 	html_meta(h, "name", "viewport", "width=device-width, initial-scale=1");
@@ -27,28 +19,31 @@ head_put(struct html *h, const char *title)
 	html_close(h, "title");
 	html_open(h, "link");
 	html_attr(h, "rel", "stylesheet");
-	html_attr(h, "href", "/web.css");
+	html_attrf(h, "href", "%sweb.css", root);
 	html_close(h, "link");
 	/* No icon: browsers would ask for one. */
 	html_open(h, "link");
 	html_attr(h, "rel", "icon");
 	html_attr(h, "href", "data:,");
 	html_close(h, "link");
-	html_open(h, "script");
-	html_attr(h, "src", "/web.js");
-	html_attr(h, "defer", "defer");
-	html_text(h, "");
-	html_close(h, "script");
+	if (script) {
+		html_open(h, "script");
+		html_attrf(h, "src", "%sweb.js", root);
+		html_attr(h, "defer", "defer");
+		html_text(h, "");
+		html_close(h, "script");
+	}
 	html_close(h, "head");
 }
 
 void
 web_page_begin(struct html *h, const struct web_access *access,
-    const char *title, const char *live, const struct web_step *steps, size_t n)
+    const char *root, const char *title, const char *live,
+    const struct web_step *steps, size_t n)
 {
 	size_t i;
 
-	head_put(h, title);
+	web_page_head_put(h, root, title, true);
 	html_open(h, "body");
 	if (live != NULL)
 		html_attr(h, "data-live", live);
@@ -87,11 +82,12 @@ web_page_end(struct html *h)
 }
 
 char *
-web_page_address(const char *study, const char *rest)
+web_page_address(const char *root, const char *study, const char *rest)
 {
 	struct buf b = { 0 };
 
-	buf_puts(&b, "/s/");
+	buf_puts(&b, root);
+	buf_puts(&b, "s/");
 	web_address_put(&b, study);
 	buf_puts(&b, rest);
 	return buf_take(&b);
@@ -122,7 +118,7 @@ web_page_button(struct html *h, const char *action, const char *trial,
 }
 
 static bool
-is_without(const char *name, const char *const *without)
+web_page_is_without(const char *name, const char *const *without)
 {
 	size_t len;
 
@@ -143,7 +139,7 @@ web_page_hidden(
 	size_t i;
 
 	for (i = 0; i < a->n_params; i++) {
-		if (is_without(a->params[i].name, without))
+		if (web_page_is_without(a->params[i].name, without))
 			continue;
 		html_open(h, "input");
 		html_attr(h, "type", "hidden");
@@ -153,46 +149,48 @@ web_page_hidden(
 	}
 }
 
-/* ---- the database, read once -------------------------------------------- */
-
-int
-web_page_open(struct page *r, const struct web_study *s, struct err *e)
+void
+web_page_sentence(struct buf *out, const struct web_access *access,
+    const struct web_address *address, const char *title, const char *sentence)
 {
-	struct store *store;
+	struct web_step steps[] = { { "studies", address->root },
+		{ title, NULL } };
+	struct html h = { 0 };
 
-	*r = (struct page){ .zoomable = true,
-		.links = web_page_address(s->id, "") };
-	if (store_open(&store, s->db, STORE_READ, e) != 0)
-		return -1;
-	r->store = store;
-	if (web_study_alive(s))
-		r->now = (double)time(NULL);
-	if (store_begin(store, e) != 0)
-		return -1;
-	return page_data_read(r, store, e);
+	web_page_begin(&h, access, address->root, title, NULL, steps, 2);
+	html_leaf(&h, "h1", NULL, title);
+	html_leaf(&h, "p", NULL, sentence);
+	web_page_end(&h);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
 }
 
 void
-web_page_close(struct page *r)
+web_page_trouble(struct buf *out, const char *sentence)
 {
-	struct store *store = r->store;
+	struct html h = { 0 };
 
-	page_data_fini(r);
-	free(r->zooms);
-	free(r->links);
-	if (store == NULL)
-		return;
-	if (store_in_transaction(store))
-		store_rollback(store);
-	store_close(store);
+	html_leaf(&h, "p", "trouble", sentence);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
 }
 
-int
-web_page_find(size_t *at, const struct page *r, int64_t trial, struct err *e)
+void
+web_page_outside(struct buf *out, const struct web_address *address)
 {
-	/* Trial numbers have no gaps. */
-	*at = (size_t)trial - 1;
-	if (trial >= 1 && (uint64_t)trial <= r->n)
-		return 0;
-	return err_set(e, ERR_USAGE, "there is no trial %" PRId64, trial);
+	struct html h = { 0 };
+
+	web_page_head_put(&h, address->root, "no page", false);
+	html_open(&h, "body");
+	html_open(&h, "main");
+	html_leaf(&h, "h1", NULL, "This address is not complete");
+	html_leaf(&h, "p", NULL,
+	    "The address of each page of hpotune web contains a secret, which "
+	    "is another one each time it starts: an old bookmark leads here.");
+	html_leaf(&h, "p", NULL,
+	    "Open the address that hpotune web printed when it started; of "
+	    "hpotune start --web it is also in NAME.d/server.log.");
+	web_page_end(&h);
+	buf_add(out, h.out.data, h.out.len);
+	buf_free(&h.out);
 }

@@ -13,40 +13,41 @@
 struct buf;
 struct err;
 struct html;
-struct http_server_request;
-struct loop;
-struct page;
 struct web_access;
 struct web_address;
+struct web_sink;
 struct web_studies;
 struct web_study;
+struct web_summary;
 
-/* The list of studies; with find in the address those that contain it. */
-/* It waits for summaries a moment only: some studies may be late then. */
+/*
+ * The list of studies, as web-list.c knows them, which touches no file; with
+ * find in the address those that contain it.  hung: its folders do not answer.
+ */
 void web_page_index(struct buf *out, const struct web_access *,
-    struct web_studies *, const struct web_address *);
+    const struct web_studies *, const struct web_address *, bool hung);
+/* The line of a study there; trouble: why it cannot be read, or NULL. */
+void web_page_index_row(struct buf *out, const struct web_study *,
+    const struct web_summary *, const char *trouble);
+/* A sentence that ends a page which cannot be completed. */
+void web_page_trouble(struct buf *out, const char *sentence);
 /* A page of one sentence, for errors. */
 void web_page_sentence(struct buf *out, const struct web_access *,
-    const char *title, const char *);
-/* The form that asks for the token. */
-void web_page_login(struct buf *out, const struct web_access *);
+    const struct web_address *, const char *title, const char *);
+/* What a client sees whose address lacks the secret: what to do. */
+void web_page_outside(struct buf *out, const struct web_address *);
 /*
  * The page of a study: its head, the sections of report, the table of trials.
- * It is sent piece by piece, on the loop; takes the contents of address.  -1: it
- * cannot be read, and the request has no answer then.
+ * Each piece is passed on as soon as it is drawn; -1 may come after some.
  */
-struct web_page_studies;
-struct web_page_studies *web_page_studies_open(struct loop *);
-/* Call after the clients have been disconnected. */
-void web_page_studies_close(struct web_page_studies *);
-int web_page_study(struct web_page_studies *, const struct web_access *,
-    const struct web_study *, struct web_address *,
-    struct http_server_request *, struct err *);
+typedef void web_page_piece(void *arg, const struct buf *);
+int web_page_study(web_page_piece *, void *arg, const struct web_access *,
+    const struct web_study *, const struct web_address *, struct err *);
 /* One trial. */
 int web_page_trial(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);
 /* One trial as one line of text. */
-int web_page_line(struct buf *out, const struct web_study *,
+int web_page_trial_line(struct buf *out, const struct web_study *,
     const struct web_address *, struct err *);
 /*
  * The log of an attempt, in pieces.  Append the bytes from the parameter from
@@ -59,20 +60,13 @@ int web_page_log(struct buf *out, const struct web_study *,
 /* Several trials of a study side by side. */
 int web_page_trials(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);
-/* Several studies: their best values by trials, by time, by cost. */
-int web_page_compare(struct buf *out, const struct web_access *,
-    struct web_studies *, const struct web_address *, struct err *);
-
 /*
- * What pages of a study begin and end with: open the database in a transaction
- * and read it; then close it.  Call web_page_close also after an error.
+ * Several studies: their best values by trials, by time, by cost.  The sink is
+ * told the number of each before it is read.
  */
-int web_page_open(struct page *, const struct web_study *, struct err *);
-void web_page_close(struct page *);
-/* The index of a trial by its number.  ERR_USAGE: there is none. */
-int web_page_find(size_t *, const struct page *, int64_t trial, struct err *);
-
-/* ---- what all pages share: their head, the way back ---------------------- */
+int web_page_compare(struct buf *out, const struct web_access *,
+    struct web_studies *, const struct web_address *, struct web_sink *,
+    struct err *);
 
 /* A step of the way from the list of studies to a page. */
 struct web_step {
@@ -81,15 +75,17 @@ struct web_step {
 };
 
 /*
- * Begin a page: its head, and the way to it. live: address of its events, or
- * NULL.  The script gets what it needs in attributes of the body.
+ * Begin a page: its head, and the way to it; root: of its address. live: address
+ * of its events, WEB_PAGE_REFETCH: it fetches itself again, NULL: it stays as it
+ * is.  The script gets what it needs in attributes of the body.
  */
-void web_page_begin(struct html *, const struct web_access *, const char *title,
-    const char *live, const struct web_step *, size_t n);
+#define WEB_PAGE_REFETCH "refetch"
+void web_page_begin(struct html *, const struct web_access *, const char *root,
+    const char *title, const char *live, const struct web_step *, size_t n);
 void web_page_end(struct html *);
 
-/* "/s/NAME" and a rest, which is not escaped; the caller frees it. */
-char *web_page_address(const char *study, const char *rest);
+/* ROOTs/NAME and a rest, which is not escaped; the caller frees it. */
+char *web_page_address(const char *root, const char *study, const char *rest);
 /* An element <a>. */
 void web_page_link(struct html *, const char *address, const char *text);
 /* A button that does an action on the study, by the script. */

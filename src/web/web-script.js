@@ -2,21 +2,9 @@
 "use strict";
 (() => {
 const { hooks, say, setup, chartPoint, draw, valueAt, $, all } = hpotune;
-const study = /^\/s\/[^/]+/.exec(location.pathname);
+// The path begins with the secret, unless a socket of the user's own is read.
+const study = /^(\/[0-9a-f]{32})?\/s\/[^/]+/.exec(location.pathname);
 const here = path => (study ? study[0] : "") + path;
-
-async function login() {
-	const form = $("#login");
-	if (!form || location.hash.length < 2)
-		return;
-	const answer = await fetch("/login", { method: "POST",
-	    redirect: "manual",
-	    body: new URLSearchParams({ token: location.hash.slice(1) }) });
-	if (answer.ok || answer.type === "opaqueredirect")
-		location.replace(location.pathname + location.search);
-}
-
-// ---- actions ----------------------------------------------------------------
 
 async function act(button) {
 	const form = new URLSearchParams({ do: button.dataset.do });
@@ -44,8 +32,6 @@ async function act(button) {
 	}
 	button.disabled = false;
 }
-
-// ---- trials: their lines, their pages, comparisons ---------------------------
 
 const lines = new Map(); // trial -> a promise of its line of text
 
@@ -87,8 +73,6 @@ hooks.brushed = (note, words, n) => {
 	link.textContent = "show these trials in the table";
 	note.append(`${n} of the lines drawn; `, link);
 };
-
-// ---- live parts ---------------------------------------------------------------
 
 // Nothing is replaced under a pressed button: its click would be lost.
 let pressed, release;
@@ -150,7 +134,7 @@ function live() {
 	const address = document.body.dataset.live, mark = $(".live");
 	if (!address)
 		return;
-	if (address === "/")
+	if (address === "refetch")
 		return setInterval(follower("[id^=part-]"), 2000);
 	const single = $("#part-trial");
 	const run = follower(single ? "#part-trial" : "#trials, [data-zoomed]");
@@ -168,6 +152,8 @@ function live() {
 		events.onopen = () => tell("live", false);
 		events.onerror = () => tell("hpotune web does not answer",
 		    true);
+		events.addEventListener("trouble", event =>
+		    tell(JSON.parse(event.data).why, true));
 		events.addEventListener("tick", () => { lines.clear(); run(); });
 		events.addEventListener("part", async event => {
 			const { name, html } = JSON.parse(event.data);
@@ -180,8 +166,6 @@ function live() {
 	document.addEventListener("visibilitychange", listen);
 	listen();
 }
-
-// ---- zoom: a rectangle dragged over a chart ------------------------------------
 
 let drag = null, zoomed = false;
 
@@ -219,8 +203,6 @@ function zoomEnd() {
 	location.href = "?" + query + "#" + svg.closest("[id]").id;
 }
 
-// ---- logs ---------------------------------------------------------------------
-
 async function follow(log) {
 	let from = "";
 	for (;;) {
@@ -250,7 +232,6 @@ async function follow(log) {
 	}
 }
 
-login();
 setup(document); // again, with our hooks
 live();
 all("pre[data-log]").forEach(follow);

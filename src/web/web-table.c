@@ -55,7 +55,7 @@ struct table {
 };
 
 static void
-columns_make(struct table *t)
+web_table_columns_make(struct table *t)
 {
 	const struct space *space = t->r->study->space;
 	struct web_filter_column *again;
@@ -85,7 +85,7 @@ columns_make(struct table *t)
 
 /* What a parameter is named in the address: params.NAME when NAME is taken. */
 static const char *
-param_name(const struct table *t, size_t i)
+web_table_param_name(const struct table *t, size_t i)
 {
 	const char *name = t->r->study->space->params[i].name;
 	size_t k, first = COUNT(fixed) + 1;
@@ -99,19 +99,20 @@ param_name(const struct table *t, size_t i)
 
 /* Column i of those that can be chosen, from 1 on; false: there is none. */
 static bool
-choice_at(const struct table *t, size_t i, size_t *column, const char **name)
+web_table_choice_at(
+    const struct table *t, size_t i, size_t *column, const char **name)
 {
 	size_t n = COUNT(fixed);
 
 	*column = i < n ? i : i + 1; /* the metric is the objective */
 	if (i >= n + t->r->study->space->n)
 		return false;
-	*name = i < n ? fixed[i].name : param_name(t, i - n);
+	*name = i < n ? fixed[i].name : web_table_param_name(t, i - n);
 	return true;
 }
 
 static bool
-is_chosen(const struct table *t, const char *name)
+web_table_is_chosen(const struct table *t, const char *name)
 {
 	const char *s;
 	size_t i;
@@ -124,14 +125,15 @@ is_chosen(const struct table *t, const char *name)
 }
 
 static void
-chosen_read(struct table *t)
+web_table_chosen_read(struct table *t)
 {
 	const char *name;
 	size_t i, column;
 
-	for (i = 1; t->n_chosen < CHOSEN && choice_at(t, i, &column, &name);
+	for (i = 1;
+	     t->n_chosen < CHOSEN && web_table_choice_at(t, i, &column, &name);
 	     i++)
-		if (is_chosen(t, name))
+		if (web_table_is_chosen(t, name))
 			t->chosen[t->n_chosen++] = column;
 }
 
@@ -140,7 +142,7 @@ chosen_read(struct table *t)
  * too, as far as there is room.
  */
 static void
-usual_read(struct table *t)
+web_table_usual_read(struct table *t)
 {
 	size_t i;
 
@@ -153,7 +155,7 @@ usual_read(struct table *t)
 }
 
 static struct section_column
-column_kind(const struct table *t, size_t column)
+web_table_column_kind(const struct table *t, size_t column)
 {
 	struct section_column out = { t->columns[column].name, COLUMN_TEXT };
 
@@ -167,7 +169,7 @@ column_kind(const struct table *t, size_t column)
 }
 
 static void
-table_fini(struct table *t)
+web_table_fini(struct table *t)
 {
 	size_t i, n = t->r->study->space->n, first = COUNT(fixed) + 1;
 
@@ -181,7 +183,7 @@ table_fini(struct table *t)
 
 /* From the address: filter and order. */
 static int
-choices_read(struct table *t, struct err *e)
+web_table_choices_read(struct table *t, struct err *e)
 {
 	const char *where = web_address_param(t->address, "where", 0);
 	const char *sort = web_address_param(t->address, "sort", 0);
@@ -189,9 +191,9 @@ choices_read(struct table *t, struct err *e)
 	size_t i;
 	int rc;
 
-	chosen_read(t);
+	web_table_chosen_read(t);
 	if (t->n_chosen == 0 && !section_params_part(t->r))
-		usual_read(t);
+		web_table_usual_read(t);
 	t->sort = t->sort_name = "trial";
 	t->down =
 	    sort == NULL || web_address_number(t->address, "down", 0) == 1;
@@ -210,11 +212,11 @@ choices_read(struct table *t, struct err *e)
 }
 
 static void
-filter_put(struct table *t, const char *trouble)
+web_table_filter_put(struct table *t, const char *trouble)
 {
 	struct html *h = &t->r->h;
 	const char *where = web_address_param(t->address, "where", 0);
-	char *to = web_page_address(t->study, "#trials");
+	char *to = web_page_address(t->address->root, t->study, "#trials");
 
 	html_open(h, "form");
 	html_attr(h, "class", "filter");
@@ -238,7 +240,7 @@ filter_put(struct table *t, const char *trouble)
 
 /* The head of a column, which sorts by it; again: the other way round. */
 static void
-head_put(struct table *t, const char *name, bool number)
+web_table_head_put(struct table *t, const char *name, bool number)
 {
 	struct html *h = &t->r->h;
 	bool sorted = strcmp(t->sort_name, name) == 0;
@@ -271,45 +273,47 @@ head_put(struct table *t, const char *name, bool number)
 }
 
 static void
-chosen_heads_put(struct table *t)
+web_table_chosen_heads_put(struct table *t)
 {
 	struct section_column c;
 	size_t i, column;
 
-	head_put(t, "trial", true);
+	web_table_head_put(t, "trial", true);
 	for (i = 0; i < t->n_chosen; i++) {
 		column = t->chosen[i];
-		c = column_kind(t, column);
+		c = web_table_column_kind(t, column);
 		if (column == 2 && !t->r->aims.several)
 			c.head = t->r->study->metric;
 		if (column > COUNT(fixed))
-			c.head = param_name(t, column - COUNT(fixed) - 1);
-		head_put(t, c.head, c.kind == COLUMN_NUMBER);
+			c.head =
+			    web_table_param_name(t, column - COUNT(fixed) - 1);
+		web_table_head_put(t, c.head, c.kind == COLUMN_NUMBER);
 	}
 }
 
 static void
-heads_put(struct table *t)
+web_table_heads_put(struct table *t)
 {
 	const struct space *space = t->r->study->space;
 	size_t i;
 
 	if (t->n_chosen > 0) {
-		chosen_heads_put(t);
+		web_table_chosen_heads_put(t);
 		return;
 	}
 	for (i = 0; i < FIXED - 1; i++)
-		head_put(t,
+		web_table_head_put(t,
 		    i == 2 && !t->r->aims.several ? t->r->study->metric
 						  : fixed[i].name,
 		    i != 1 && i != 6);
 	for (i = 0; i < space->n; i++)
-		head_put(t, param_name(t, i), section_param_is_number(t->r, i));
-	head_put(t, "why", false);
+		web_table_head_put(t, web_table_param_name(t, i),
+		    section_param_is_number(t->r, i));
+	web_table_head_put(t, "why", false);
 }
 
 static void
-row_put(struct table *t, const struct store_rows *rows)
+web_table_row_put(struct table *t, const struct store_rows *rows)
 {
 	static const struct section_column columns[] = { { "trial",
 							     COLUMN_NUMBER },
@@ -321,7 +325,7 @@ row_put(struct table *t, const struct store_rows *rows)
 	struct html *h = &t->r->h;
 	size_t i;
 	char *rest = xasprintf("/trial/%" PRId64, store_rows_int(rows, 0));
-	char *address = web_page_address(t->study, rest);
+	char *address = web_page_address(t->address->root, t->study, rest);
 
 	html_open(h, "tr");
 	html_attr(h, "data-trial", store_rows_text(rows, 0));
@@ -339,7 +343,7 @@ row_put(struct table *t, const struct store_rows *rows)
 	web_page_link(h, address, store_rows_text(rows, 0));
 	html_close(h, "td");
 	for (i = 0; i < t->n_chosen; i++)
-		chosen[i + 1] = column_kind(t, t->chosen[i]);
+		chosen[i + 1] = web_table_column_kind(t, t->chosen[i]);
 	if (t->n_chosen > 0)
 		section_cells(t->r, rows, chosen, 1, t->n_chosen + 1);
 	else
@@ -351,7 +355,7 @@ row_put(struct table *t, const struct store_rows *rows)
 
 /* "51 to 100 of 1234", with links to the pages before and after. */
 static void
-pages_put(struct table *t, int64_t shown)
+web_table_pages_put(struct table *t, int64_t shown)
 {
 	struct html *h = &t->r->h;
 	struct buf b = { 0 };
@@ -385,7 +389,7 @@ pages_put(struct table *t, int64_t shown)
 
 /* The columns after the trial, in SQL. */
 static void
-columns_put(struct buf *b, const struct table *t)
+web_table_columns_put(struct buf *b, const struct table *t)
 {
 	const char *sql;
 	size_t i;
@@ -411,7 +415,7 @@ columns_put(struct buf *b, const struct table *t)
 }
 
 static void
-table_begin(struct table *t)
+web_table_begin(struct table *t)
 {
 	struct html *h = &t->r->h;
 
@@ -420,14 +424,14 @@ table_begin(struct table *t)
 	html_open(h, "table");
 	html_open(h, "thead");
 	html_open(h, "tr");
-	heads_put(t);
+	web_table_heads_put(t);
 	html_close(h, "tr");
 	html_close(h, "thead");
 	html_open(h, "tbody");
 }
 
 static int
-rows_put(struct table *t, struct err *e)
+web_table_rows_put(struct table *t, struct err *e)
 {
 	struct store_rows *rows;
 	int64_t shown = 0;
@@ -435,7 +439,7 @@ rows_put(struct table *t, struct err *e)
 	char *sql;
 	int rc;
 
-	columns_put(&columns, t);
+	web_table_columns_put(&columns, t);
 	sql = xasprintf("SELECT trial, %s FROM trials%s%s ORDER BY %s %s "
 			"NULLS LAST, trial DESC LIMIT %d OFFSET %" PRId64,
 	    buf_str(&columns), t->where != NULL ? " WHERE " : "",
@@ -448,8 +452,8 @@ rows_put(struct table *t, struct err *e)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if (shown++ == 0)
-			table_begin(t);
-		row_put(t, rows);
+			web_table_begin(t);
+		web_table_row_put(t, rows);
 	}
 	store_rows_close(rows);
 	if (shown > 0) {
@@ -458,12 +462,12 @@ rows_put(struct table *t, struct err *e)
 		html_close(&t->r->h, "div");
 	}
 	if (rc == 0)
-		pages_put(t, shown);
+		web_table_pages_put(t, shown);
 	return rc;
 }
 
 static int
-count_read(struct table *t, struct err *e)
+web_table_count_read(struct table *t, struct err *e)
 {
 	char *sql = xasprintf("SELECT count(*) FROM trials%s%s",
 	    t->where != NULL ? " WHERE " : "",
@@ -485,23 +489,23 @@ web_table_put(struct page *r, const char *study,
 	struct err wrong = ERR_INIT;
 	int rc = 0;
 
-	columns_make(&t);
+	web_table_columns_make(&t);
 	section_begin(&r->h, "Trials");
-	if (choices_read(&t, &wrong) != 0)
-		filter_put(&t, wrong.text);
+	if (web_table_choices_read(&t, &wrong) != 0)
+		web_table_filter_put(&t, wrong.text);
 	else {
-		filter_put(&t, NULL);
-		rc = count_read(&t, e);
+		web_table_filter_put(&t, NULL);
+		rc = web_table_count_read(&t, e);
 		if (rc == 0)
-			rc = rows_put(&t, e);
+			rc = web_table_rows_put(&t, e);
 	}
 	section_end(&r->h);
-	table_fini(&t);
+	web_table_fini(&t);
 	return rc == -1 ? -1 : 0;
 }
 
 static void
-box_put(struct table *t, const char *name, const char *label)
+web_table_box_put(struct table *t, const char *name, const char *label)
 {
 	struct html *h = &t->r->h;
 
@@ -510,7 +514,7 @@ box_put(struct table *t, const char *name, const char *label)
 	html_attr(h, "type", "checkbox");
 	html_attr(h, "name", "column");
 	html_attr(h, "value", name);
-	if (is_chosen(t, name))
+	if (web_table_is_chosen(t, name))
 		html_attr(h, "checked", "checked");
 	html_close(h, "input");
 	html_textf(h, " %s", label);
@@ -519,7 +523,7 @@ box_put(struct table *t, const char *name, const char *label)
 
 /* The address without columns, whose link shows the usual ones. */
 static void
-usual_put(struct table *t)
+web_table_usual_put(struct table *t)
 {
 	struct buf b = { 0 };
 
@@ -533,9 +537,9 @@ usual_put(struct table *t)
 
 /* The form of the boxes in the table, which stays when the table is replaced. */
 static void
-side_put(struct html *h, const char *study)
+web_table_side_put(struct html *h, const char *root, const char *study)
 {
-	char *to = web_page_address(study, "/trials");
+	char *to = web_page_address(root, study, "/trials");
 
 	html_open(h, "form");
 	html_attr(h, "id", "side");
@@ -554,8 +558,8 @@ web_table_forms_put(
 	const char *name;
 	size_t i, column;
 
-	columns_make(&t);
-	chosen_read(&t);
+	web_table_columns_make(&t);
+	web_table_chosen_read(&t);
 	html_open(h, "details");
 	html_attr(h, "class", "zoom columns");
 	if (t.n_chosen > 0)
@@ -564,15 +568,15 @@ web_table_forms_put(
 	html_open(h, "form");
 	html_attr(h, "action", "#trials");
 	web_page_hidden(h, address, (const char *[]){ "column", NULL });
-	for (i = 1; choice_at(&t, i, &column, &name); i++)
-		box_put(&t, name,
+	for (i = 1; web_table_choice_at(&t, i, &column, &name); i++)
+		web_table_box_put(&t, name,
 		    column == 2 && !r->aims.several ? r->study->metric : name);
 	html_leaf(h, "button", NULL, "Show");
 	if (t.n_chosen > 0)
-		usual_put(&t);
+		web_table_usual_put(&t);
 	html_close(h, "form");
 	html_close(h, "details");
 	if (r->n > 0)
-		side_put(h, study);
-	table_fini(&t);
+		web_table_side_put(h, address->root, study);
+	web_table_fini(&t);
 }

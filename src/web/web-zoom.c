@@ -30,14 +30,14 @@ static const struct {
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static bool
-begins(const char *name, const char *prefix)
+web_zoom_begins(const char *name, const char *prefix)
 {
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 /* "10..50"; false: anything else. */
 static bool
-range_read(double range[2], const char *s)
+web_zoom_range_read(double range[2], const char *s)
 {
 	char *end;
 
@@ -58,7 +58,7 @@ web_zoom_range(double range[2], const struct web_address *a, const char *name)
 {
 	const char *s = web_address_param(a, name, 0);
 
-	return s != NULL && range_read(range, s);
+	return s != NULL && web_zoom_range_read(range, s);
 }
 
 void
@@ -72,21 +72,22 @@ web_zoom_read(struct page *r, const struct web_address *a)
 	r->map[1] = web_address_param(a, MAP "y", 0);
 	for (i = 0; i < a->n_params; i++)
 		for (k = 0; k < COUNT(parts); k++)
-			if (begins(a->params[i].name, parts[k].prefix) &&
-			    range_read(
+			if (web_zoom_begins(
+				a->params[i].name, parts[k].prefix) &&
+			    web_zoom_range_read(
 				r->zooms[r->n_zooms].range, a->params[i].value))
 				r->zooms[r->n_zooms++].name = a->params[i].name;
 }
 
 /* Whether the name is one of what is asked of the section. */
 static bool
-is_of(const char *name, const char *section)
+web_zoom_name_is_of(const char *name, const char *section)
 {
 	size_t k;
 
 	for (k = 0; k < COUNT(parts); k++)
 		if (strcmp(parts[k].section, section) == 0 &&
-		    begins(name, parts[k].prefix))
+		    web_zoom_begins(name, parts[k].prefix))
 			return true;
 	return false;
 }
@@ -97,14 +98,15 @@ web_zoom_is_of(const struct page *r, const char *section)
 	size_t i;
 
 	for (i = 0; i < r->n_zooms; i++)
-		if (is_of(r->zooms[i].name, section))
+		if (web_zoom_name_is_of(r->zooms[i].name, section))
 			return true;
-	return r->map[0] != NULL && r->map[1] != NULL && is_of(MAP, section);
+	return r->map[0] != NULL && r->map[1] != NULL &&
+	       web_zoom_name_is_of(MAP, section);
 }
 
 static void
-field_put(struct html *h, const struct web_address *a, const char *name,
-    const char *what)
+web_zoom_field_put(struct html *h, const struct web_address *a,
+    const char *name, const char *what)
 {
 	const char *value = web_address_param(a, name, 0);
 
@@ -120,7 +122,7 @@ field_put(struct html *h, const struct web_address *a, const char *name,
 }
 
 static void
-slices_put(struct page *r, const struct web_address *a)
+web_zoom_slices_put(struct page *r, const struct web_address *a)
 {
 	const struct space *space = r->study->space;
 	size_t i, n = 0;
@@ -131,7 +133,7 @@ slices_put(struct page *r, const struct web_address *a)
 		if (!section_param_is_number(r, i))
 			continue;
 		name = xasprintf("slice.%s.x", space->params[i].name);
-		field_put(&r->h, a, name, space->params[i].name);
+		web_zoom_field_put(&r->h, a, name, space->params[i].name);
 		free(name);
 		n++;
 	}
@@ -139,7 +141,8 @@ slices_put(struct page *r, const struct web_address *a)
 
 /* A parameter of the map: from those that have an axis. */
 static void
-choice_put(struct page *r, const char *name, const char *what, size_t at)
+web_zoom_choice_put(
+    struct page *r, const char *name, const char *what, size_t at)
 {
 	const struct space *space = r->study->space;
 	struct html *h = &r->h;
@@ -166,8 +169,9 @@ choice_put(struct page *r, const char *name, const char *what, size_t at)
 
 /* A form opens here; form_close closes it. */
 static void
-form_open(struct html *h, const struct web_address *a, const char *section,
-    const char *title, bool open, const char *const *without)
+web_zoom_form_open(struct html *h, const struct web_address *a,
+    const char *section, const char *title, bool open,
+    const char *const *without)
 {
 	html_open(h, "details");
 	html_attr(h, "class", "zoom");
@@ -181,13 +185,14 @@ form_open(struct html *h, const struct web_address *a, const char *section,
 
 /* The address without what is asked of this section. */
 static void
-whole_put(struct buf *out, const struct web_address *a, const char *section)
+web_zoom_whole_put(
+    struct buf *out, const struct web_address *a, const char *section)
 {
 	struct web_address rest = *a;
 	size_t i, n = 0;
 
 	for (i = 0; i < a->n_params; i++)
-		if (!is_of(a->params[i].name, section))
+		if (!web_zoom_name_is_of(a->params[i].name, section))
 			rest.params[n++] = a->params[i]; /* borrowed */
 	rest.n_params = n;
 	web_address_put_query(out, &rest, "", NULL);
@@ -197,14 +202,14 @@ whole_put(struct buf *out, const struct web_address *a, const char *section)
 
 /* The button of a form, and the link to what is shown without it. */
 static void
-form_close(struct html *h, const struct web_address *a, const char *section,
-    const char *whole)
+web_zoom_form_close(struct html *h, const struct web_address *a,
+    const char *section, const char *whole)
 {
 	struct buf b = { 0 };
 
 	html_leaf(h, "button", NULL, "Show");
 	if (whole != NULL) {
-		whole_put(&b, a, section);
+		web_zoom_whole_put(&b, a, section);
 		buf_printf(&b, "#part-%s", section);
 		web_page_link(h, buf_str(&b), whole);
 		buf_free(&b);
@@ -214,7 +219,7 @@ form_close(struct html *h, const struct web_address *a, const char *section,
 }
 
 static void
-map_put(struct page *r, const struct web_address *a)
+web_zoom_map_put(struct page *r, const struct web_address *a)
 {
 	const struct space *space = r->study->space;
 	bool chosen = r->map[0] != NULL && r->map[1] != NULL;
@@ -224,11 +229,11 @@ map_put(struct page *r, const struct web_address *a)
 		n += space->params[i].type != PARAM_FIXED;
 	if (n < 2)
 		return;
-	form_open(&r->h, a, "importance", "A map of two parameters", chosen,
-	    (const char *[]){ MAP, NULL });
-	choice_put(r, MAP "x", "across", 0);
-	choice_put(r, MAP "y", "up", 1);
-	form_close(
+	web_zoom_form_open(&r->h, a, "importance", "A map of two parameters",
+	    chosen, (const char *[]){ MAP, NULL });
+	web_zoom_choice_put(r, MAP "x", "across", 0);
+	web_zoom_choice_put(r, MAP "y", "up", 1);
+	web_zoom_form_close(
 	    &r->h, a, "importance", chosen ? "those that matter most" : NULL);
 }
 
@@ -240,27 +245,27 @@ web_zoom_put(struct page *r, const char *section, const struct web_address *a)
 	size_t i;
 
 	for (i = 0; i < r->n_zooms; i++)
-		zoomed |= is_of(r->zooms[i].name, section);
+		zoomed |= web_zoom_name_is_of(r->zooms[i].name, section);
 	if (r->with_value == 0)
 		return;
 	if (strcmp(section, "importance") == 0) {
-		map_put(r, a);
-		form_open(h, a, section, "Zoom", zoomed,
+		web_zoom_map_put(r, a);
+		web_zoom_form_open(h, a, section, "Zoom", zoomed,
 		    (const char *[]){ "slice.", NULL });
-		slices_put(r, a);
+		web_zoom_slices_put(r, a);
 	} else if (strcmp(section, "curves") == 0) {
-		form_open(h, a, section, "Zoom", zoomed,
+		web_zoom_form_open(h, a, section, "Zoom", zoomed,
 		    (const char *[]){ "curves.", NULL });
-		field_put(h, a, "curves.x", "steps");
-		field_put(h, a, "curves.y", r->study->metric);
+		web_zoom_field_put(h, a, "curves.x", "steps");
+		web_zoom_field_put(h, a, "curves.y", r->study->metric);
 	} else if (strcmp(section, "history") == 0) {
-		form_open(h, a, section, "Zoom", zoomed,
+		web_zoom_form_open(h, a, section, "Zoom", zoomed,
 		    (const char *[]){ "history.", NULL });
-		field_put(h, a, "history.x", "trials");
-		field_put(h, a, "history.y", r->study->metric);
+		web_zoom_field_put(h, a, "history.x", "trials");
+		web_zoom_field_put(h, a, "history.y", r->study->metric);
 	} else
 		return;
-	form_close(h, a, section, zoomed ? "the whole range" : NULL);
+	web_zoom_form_close(h, a, section, zoomed ? "the whole range" : NULL);
 }
 
 void
@@ -270,16 +275,16 @@ web_zoom_put_compare(struct html *h, const struct web_address *a, bool cost)
 	size_t i;
 
 	for (i = 0; i < a->n_params; i++)
-		zoomed |= is_of(a->params[i].name, "compare");
-	form_open(h, a, "compare", "Zoom", zoomed,
+		zoomed |= web_zoom_name_is_of(a->params[i].name, "compare");
+	web_zoom_form_open(h, a, "compare", "Zoom", zoomed,
 	    (const char *[]){ "trials.", "time.", "cost.", NULL });
-	field_put(h, a, "trials.x", "trials");
-	field_put(h, a, "trials.y", "their values");
-	field_put(h, a, "time.x", "seconds");
-	field_put(h, a, "time.y", "their values");
+	web_zoom_field_put(h, a, "trials.x", "trials");
+	web_zoom_field_put(h, a, "trials.y", "their values");
+	web_zoom_field_put(h, a, "time.x", "seconds");
+	web_zoom_field_put(h, a, "time.y", "their values");
 	if (cost) {
-		field_put(h, a, "cost.x", "dollars");
-		field_put(h, a, "cost.y", "their values");
+		web_zoom_field_put(h, a, "cost.x", "dollars");
+		web_zoom_field_put(h, a, "cost.y", "their values");
 	}
-	form_close(h, a, "compare", zoomed ? "the whole range" : NULL);
+	web_zoom_form_close(h, a, "compare", zoomed ? "the whole range" : NULL);
 }

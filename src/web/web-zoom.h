@@ -14,11 +14,11 @@ struct web_address;
 
 /*
  * Set the ranges of the page, and the parameters of its map, to those of an
- * address; their names are borrowed from it, web_page_close frees the rest.  Others than two numbers FROM..TO
+ * address; their names are borrowed from it, web_database_close frees the rest.  Others than two numbers FROM..TO
  * with FROM < TO are left out.
  */
 void web_zoom_read(struct page *, const struct web_address *);
-/* Whether one of them is of the section with this name. */
+/* Whether one of the ranges is of the section with this name. */
 bool web_zoom_is_of(const struct page *, const char *section);
 /*
  * The form for the charts of a section, closed unless they are zoomed; nothing

@@ -43,7 +43,7 @@ struct worker {
 
 /* The server has exited, or uses another protocol. */
 static _Noreturn void
-give_up(const char *what)
+worker_main_give_up(const char *what)
 {
 	if (what != NULL)
 		(void)fprintf(stderr, "hpotune-worker: %s\n", what);
@@ -61,7 +61,7 @@ message_write(struct worker *w, struct buf *b)
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1)
-			give_up(NULL);
+			worker_main_give_up(NULL);
 		said += (size_t)n;
 	}
 	buf_free(b);
@@ -84,7 +84,8 @@ message_read(struct worker *w)
 		taken = worker_protocol_take(&m, w->input.data + w->used,
 		    w->input.len - w->used, WORKER_MESSAGE_MAX);
 		if (taken < 0)
-			give_up("unexpected message from the server");
+			worker_main_give_up(
+			    "unexpected message from the server");
 		if (taken > 0) {
 			w->used += (size_t)taken;
 			return m;
@@ -93,7 +94,7 @@ message_read(struct worker *w)
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			give_up(NULL);
+			worker_main_give_up(NULL);
 		buf_add(&w->input, piece, (size_t)n);
 	}
 }
@@ -105,20 +106,20 @@ study_open(struct worker *w, const struct worker_message *m)
 	struct err e = ERR_INIT;
 
 	if (worker_protocol_read_study(&s, m) != 0)
-		give_up("the study was cut short");
+		worker_main_give_up("the study was cut short");
 	if (study_parse(&w->study, s.json, s.json_len, s.path, &e) != 0)
-		give_up(e.text);
+		worker_main_give_up(e.text);
 	study_set_strategy(w->study, s.strategy);
 	w->strategy = strategy_find(w->study->strategy.name);
 	if (w->strategy == NULL)
-		give_up("there is no such strategy");
+		worker_main_give_up("there is no such strategy");
 	if (plugin_options_read(&w->options, w->strategy->options,
 		w->study->strategy.block, study_strategy_keys, &e) != 0)
-		give_up(e.text);
+		worker_main_give_up(e.text);
 	if (w->study->limits.convergence &&
 	    plugin_options_read(&w->convergence, strategy_convergence.options,
 		w->study->limits.convergence_block, NULL, &e) != 0)
-		give_up(e.text);
+		worker_main_give_up(e.text);
 }
 
 /* Ask another strategy than the study's, with its default options. */
@@ -131,7 +132,7 @@ suggest_default(const char *name, struct suggestion *s,
 	int64_t rc;
 
 	if (strategy == NULL)
-		give_up("there is no such strategy");
+		worker_main_give_up("there is no such strategy");
 	if (plugin_options_read(&options, strategy->options, NULL, NULL, e) !=
 	    0)
 		return -1;
@@ -151,7 +152,7 @@ suggest(const struct worker *w, const struct worker_message_ask *q,
 				 w->strategy, s, ask, w->options, e)
 			   : suggest_default(q->strategy, s, ask, e);
 	if (w->convergence == NULL)
-		give_up("the study has no limits.convergence");
+		worker_main_give_up("the study has no limits.convergence");
 	return strategy_convergence.suggest(s, ask, w->convergence, e);
 }
 
@@ -165,7 +166,7 @@ seconds(void)
 }
 
 static void
-answer(struct worker *w, const struct worker_message *m)
+worker_main_answer(struct worker *w, const struct worker_message *m)
 {
 	const struct space *space = w->study->space;
 	struct suggestion s = { .made_by = w->kernels->name };
@@ -178,9 +179,9 @@ answer(struct worker *w, const struct worker_message *m)
 	double began = seconds();
 
 	if (worker_protocol_read_ask(&q, &history, m, &e) != 0)
-		give_up(e.text);
+		worker_main_give_up(e.text);
 	if (history_dims(history) != space->n)
-		give_up("the history is of another study");
+		worker_main_give_up("the history is of another study");
 	ask = (struct strategy_ask){ .space = space,
 		.history = history,
 		.seed = q.seed,
@@ -219,7 +220,7 @@ hello(struct worker *w)
 }
 
 static void
-serve(struct worker *w)
+worker_main_serve(struct worker *w)
 {
 	struct worker_message m;
 
@@ -229,9 +230,10 @@ serve(struct worker *w)
 		if (m.kind == WORKER_MESSAGE_STUDY && w->study == NULL)
 			study_open(w, &m);
 		else if (m.kind == WORKER_MESSAGE_ASK && w->study != NULL)
-			answer(w, &m);
+			worker_main_answer(w, &m);
 		else
-			give_up("unexpected message from the server");
+			worker_main_give_up(
+			    "unexpected message from the server");
 	}
 }
 
@@ -244,7 +246,7 @@ wires_open(struct worker *w)
 	w->in = STDIN_FILENO;
 	w->out = dup(STDOUT_FILENO);
 	if (w->out == -1 || dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
-		give_up(strerror(errno));
+		worker_main_give_up(strerror(errno));
 }
 
 /* Without a server: print the device it would use. */
@@ -303,5 +305,5 @@ main(int argc, char **argv)
 		message_write(&w, &frame);
 		return 0;
 	}
-	serve(&w);
+	worker_main_serve(&w);
 }

@@ -75,14 +75,14 @@ is_without_worker(const struct facts *f)
 }
 
 static bool
-is_short(const struct facts *f)
+auto_is_short(const struct facts *f)
 {
 	return f->ask->trial_seconds > 0 &&
 	       f->ask->trial_seconds < long_seconds;
 }
 
 static bool
-is_several(const struct facts *f)
+auto_is_several(const struct facts *f)
 {
 	return f->ask->history != NULL &&
 	       history_n_objectives(f->ask->history) > 1;
@@ -94,17 +94,19 @@ is_of_numbers(const struct facts *f)
 	return startup_is_of_numbers(f->ask->space, f->ask->history);
 }
 
-/* Of the first model: with choices gp needs fewer than another. */
+/*
+ * The trials before the first model: with choices gp needs fewer than another.
+ */
 static double
 start_trials(const struct facts *f)
 {
-	if (!is_of_numbers(f) && (is_without_worker(f) || is_short(f)))
+	if (!is_of_numbers(f) && (is_without_worker(f) || auto_is_short(f)))
 		return STARTUP;
 	return startup_trials(f->ask->space, f->ask->history);
 }
 
 static bool
-is_starting(const struct facts *f)
+auto_is_starting(const struct facts *f)
 {
 	return f->ask->history == NULL ||
 	       startup_lasts(f->ask->history, start_trials(f));
@@ -113,13 +115,13 @@ is_starting(const struct facts *f)
 static bool
 is_starting_of_numbers(const struct facts *f)
 {
-	return is_of_numbers(f) && is_starting(f);
+	return is_of_numbers(f) && auto_is_starting(f);
 }
 
 static bool
 is_starting_of_few(const struct facts *f)
 {
-	return start_trials(f) < STARTUP && is_starting(f);
+	return start_trials(f) < STARTUP && auto_is_starting(f);
 }
 
 static bool
@@ -160,14 +162,14 @@ is_stuck(const struct facts *f)
 static bool
 is_several_of_gp(const struct facts *f)
 {
-	return is_several(f) && f->finished < GP_TRIALS_SEVERAL &&
-	       !is_without_worker(f) && !is_short(f) && !is_of_choices(f);
+	return auto_is_several(f) && f->finished < GP_TRIALS_SEVERAL &&
+	       !is_without_worker(f) && !auto_is_short(f) && !is_of_choices(f);
 }
 
 static bool
 is_several_few(const struct facts *f)
 {
-	return is_several(f) && f->finished < SEVERAL_TRIALS;
+	return auto_is_several(f) && f->finished < SEVERAL_TRIALS;
 }
 
 static bool
@@ -198,17 +200,18 @@ static const struct {
 	{ is_starting_of_few, &strategy_sobol,
 	    "fewer than 5 finished trials, most parameters are choices or have "
 	    "few values: evenly spread points" },
-	{ is_starting, &strategy_sobol,
+	{ auto_is_starting, &strategy_sobol,
 	    "fewer than 10 trials, or fewer than 5 finished: evenly spread "
 	    "points" },
 	{ is_several_of_gp, &strategy_gp,
 	    "several objectives, fewer than 200 finished trials" },
 	{ is_several_few, &strategy_tpe,
 	    "several objectives, fewer than 1000 finished trials" },
-	{ is_several, &strategy_nsga2,
+	{ auto_is_several, &strategy_nsga2,
 	    "several objectives, 1000 finished trials or more" },
 	{ is_without_worker, &strategy_tpe, "hpotune-worker cannot be used" },
-	{ is_short, &strategy_tpe, "trials take less than 0.2 s on average" },
+	{ auto_is_short, &strategy_tpe,
+	    "trials take less than 0.2 s on average" },
 	{ is_stuck, &strategy_tpe,
 	    "100 finished trials or more, the last 10 without progress, all "
 	    "parameters are numbers: tpe for every other trial" },

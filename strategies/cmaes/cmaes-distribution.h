@@ -78,7 +78,9 @@ cmaes_distribution_undo(const struct cmaes_distribution *, size_t d, double at);
  */
 int cmaes_update(struct cmaes_distribution *, const double *points, double best,
     double worst);
-/* Whether it has converged, diverged or stalled. */
+/* Whether the distribution has converged, diverged or stalled. */
 bool cmaes_distribution_is_over(struct cmaes_distribution *);
+/* Compute roots and vectors of the covariance if outdated; -1 as above. */
+int cmaes_distribution_split(struct cmaes_distribution *);
 
 #endif /* HPOTUNE_CMAES_DISTRIBUTION_H */

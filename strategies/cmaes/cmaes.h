@@ -17,6 +17,7 @@
 
 #include "strategies/cmaes/cmaes-distribution.h"
 
+struct rng;
 struct strategy_ask;
 
 enum cmaes_restart {
@@ -36,7 +37,7 @@ struct cmaes_rule {
 	double grow; /* factor on popsize at a restart */
 };
 
-/* Its parameters: unconditional numbers. */
+/* The parameters of the distribution: unconditional numbers. */
 struct cmaes_axes {
 	struct axis *axes;
 	size_t *which;
@@ -50,5 +51,7 @@ struct cmaes_axes {
 int
 cmaes_replay_history(struct cmaes_distribution *, const struct strategy_ask *,
     const struct cmaes_rule *, const struct cmaes_axes *);
+/* The random numbers of a trial's draw. */
+void cmaes_rng(struct rng *, uint64_t seed, int64_t trial, unsigned redraw);
 
 #endif /* HPOTUNE_CMAES_H */

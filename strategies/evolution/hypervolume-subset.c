@@ -43,7 +43,7 @@ hypervolume_reference(
 }
 
 static int
-by_losses(const void *a, const void *b)
+hypervolume_subset_by_losses(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 	double p, q;
@@ -136,7 +136,7 @@ choose_two(size_t *chosen, size_t k, struct candidate *c, size_t n,
 }
 
 static bool
-is_front(const struct candidate *c, size_t n)
+hypervolume_subset_is_front(const struct candidate *c, size_t n)
 {
 	size_t i;
 
@@ -155,7 +155,7 @@ choose(size_t *chosen, size_t k, struct candidate *c, size_t n,
 	double *taken = xcalloc(k * m + 1, sizeof *taken);
 	bool known = all_finite(reference, m);
 
-	if (known && m == 2 && is_front(c, n)) {
+	if (known && m == 2 && hypervolume_subset_is_front(c, n)) {
 		choose_two(chosen, k, c, n, reference);
 		free(taken);
 		return;
@@ -186,7 +186,7 @@ hypervolume_subset(size_t *chosen, size_t k, const double *losses, size_t n,
 
 	for (i = 0; i < n; i++)
 		c[i] = (struct candidate){ losses + i * m, i, m, 0, 0 };
-	qsort(c, n, sizeof *c, by_losses);
+	qsort(c, n, sizeof *c, hypervolume_subset_by_losses);
 	for (i = 0; i < n; i++) {
 		if (unique > 0 && repeats(&c[i], &c[unique - 1]))
 			again[c[i].i] = true;

@@ -139,7 +139,7 @@ thin(double *rows, size_t n, size_t m, size_t stride)
 				if (rows[k * stride + d] > rows[i * stride + d])
 					break;
 			covered = d == m;
-			/* Of equal rows the last one stays. */
+			/* The last one of equal rows stays. */
 			if (covered && k < i)
 				for (covered = false, d = 0; d < m; d++)
 					covered =

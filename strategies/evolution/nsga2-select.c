@@ -10,7 +10,7 @@
 #include "strategies/evolution/pareto.h"
 
 static bool
-has_losses(const struct history *h, const struct nsga2_member *m)
+nsga2_select_has_losses(const struct history *h, const struct nsga2_member *m)
 {
 	size_t i, n = history_n_objectives(h);
 
@@ -47,7 +47,7 @@ rank_rows(const struct history *h, struct nsga2_member *m, size_t n,
 	size_t *rank = xcalloc(n + 1, sizeof *rank);
 
 	for (i = 0; i < n; i++) {
-		if (!has_losses(h, &m[i]))
+		if (!nsga2_select_has_losses(h, &m[i]))
 			continue;
 		violation[kept] = history_violation(h, m[i].told.trial);
 		memcpy(rows + kept * k, history_losses(h, m[i].told.trial),

@@ -81,7 +81,7 @@ struct birth {
 
 /* A number, or choices in an order. */
 static bool
-is_number(const struct param *p)
+nsga2_is_number(const struct param *p)
 {
 	return p->type == PARAM_FLOAT || p->type == PARAM_INT ||
 	       (p->type == PARAM_CHOICE && p->ordered);
@@ -106,7 +106,7 @@ tournament(struct birth *b, size_t except)
 }
 
 static const double *
-point(const struct birth *b, size_t parent)
+nsga2_point(const struct birth *b, size_t parent)
 {
 	return history_point(b->ask->history, b->parents[parent].told.trial);
 }
@@ -152,7 +152,8 @@ inherit(struct birth *b, size_t i, double x, double y)
 	if (isnan(x) || isnan(y))
 		return isnan(x) ? y : x;
 	if (plugin_option_says(b->values, "crossover", "sbx") &&
-	    is_number(&b->ask->space->params[i]) && rng_uniform(&b->rng) < 0.5)
+	    nsga2_is_number(&b->ask->space->params[i]) &&
+	    rng_uniform(&b->rng) < 0.5)
 		return sbx(b, x, y);
 	return second ? y : x;
 }
@@ -172,16 +173,16 @@ conceive(struct birth *b)
 		second = tournament(b, first);
 	for (i = 0; i < b->n; i++) {
 		b->child[i] = first == second
-				  ? point(b, first)[i]
-				  : inherit(b, i, point(b, first)[i],
-					point(b, second)[i]);
+				  ? nsga2_point(b, first)[i]
+				  : inherit(b, i, nsga2_point(b, first)[i],
+					nsga2_point(b, second)[i]);
 		if (isnan(b->child[i]))
 			b->child[i] = rng_uniform(&b->rng);
 	}
 }
 
 static double
-polynomial(double x, double u, double eta)
+nsga2_polynomial(double x, double u, double eta)
 {
 	double q;
 
@@ -199,8 +200,8 @@ mutate(struct birth *b, size_t i)
 	double u = rng_uniform(&b->rng);
 
 	if (plugin_option_says(b->values, "mutation", "polynomial") &&
-	    is_number(&b->ask->space->params[i]))
-		u = polynomial(b->child[i], u,
+	    nsga2_is_number(&b->ask->space->params[i]))
+		u = nsga2_polynomial(b->child[i], u,
 		    plugin_option_number(b->values, "mutation_eta"));
 	b->child[i] = fmin(fmax(u, 0), 1);
 }
@@ -241,7 +242,7 @@ vary(struct birth *b)
 		}
 	for (i = 0; i < b->n_parents && changed == 0; i++) {
 		for (same = true, k = 0; k < n && same; k++)
-			same = b->child[list[k]] == point(b, i)[list[k]];
+			same = b->child[list[k]] == nsga2_point(b, i)[list[k]];
 		if (same && n > 0)
 			mutate(b, list[rng_below(&b->rng, n)]);
 		changed += same;

@@ -35,7 +35,7 @@ worth(double x)
 }
 
 static int
-compare(double a, double b)
+pareto_compare(double a, double b)
 {
 	a = worth(a);
 	b = worth(b);
@@ -51,7 +51,7 @@ dominates(const double *a, const double *b, size_t m)
 	int order;
 
 	for (i = 0; i < m; i++) {
-		order = compare(a[i], b[i]);
+		order = pareto_compare(a[i], b[i]);
 		if (order > 0)
 			return false;
 		better = better || order < 0;
@@ -60,14 +60,14 @@ dominates(const double *a, const double *b, size_t m)
 }
 
 static int
-by_losses(const void *a, const void *b)
+pareto_by_losses(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	size_t i;
 	int order;
 
 	for (i = 0; i < x->m; i++) {
-		order = compare(x->losses[i], y->losses[i]);
+		order = pareto_compare(x->losses[i], y->losses[i]);
 		if (order != 0)
 			return order;
 	}
@@ -116,7 +116,7 @@ pareto_ranks(size_t *rank, const double *losses, size_t n, size_t m)
 	f.before = f.last + n;
 	for (k = 0; k < n; k++)
 		rows[k] = (struct row){ losses + k * m, k, m };
-	qsort(rows, n, sizeof *rows, by_losses);
+	qsort(rows, n, sizeof *rows, pareto_by_losses);
 	for (k = 0; k < n; k++)
 		rank[rows[k].i] = fronts_add(&f, rows[k].i);
 	free(rows);
@@ -176,7 +176,7 @@ crowd_one(double *distance, struct row *rows, size_t n)
 	double low = INFINITY, high = -INFINITY, left, right;
 	size_t k;
 
-	qsort(rows, n, sizeof *rows, by_losses);
+	qsort(rows, n, sizeof *rows, pareto_by_losses);
 	for (k = 0; k < n; k++)
 		if (isfinite(*rows[k].losses)) {
 			low = fmin(low, *rows[k].losses);

@@ -15,7 +15,7 @@
 #include "strategies/evolution/pbt.h"
 
 static bool
-is_listed(const char *names, const char *name)
+pbt_explore_is_listed(const char *names, const char *name)
 {
 	size_t len = strlen(name), n;
 
@@ -31,7 +31,7 @@ is_listed(const char *names, const char *name)
 
 /* The next place of a parameter that has so many. */
 static double
-step_levels(double u, double levels, bool up)
+pbt_explore_step_levels(double u, double levels, bool up)
 {
 	return fmin(fmax(u + (up ? 1 : -1) / levels, 0), 1);
 }
@@ -64,7 +64,7 @@ param_move(double *x, struct value *values, const struct space *space, size_t i,
 	case PARAM_FIXED:
 		return;
 	case PARAM_CHOICE:
-		x[i] = step_levels(x[i], (double)p->n_values, up);
+		x[i] = pbt_explore_step_levels(x[i], (double)p->n_values, up);
 		return;
 	case PARAM_INT:
 	case PARAM_FLOAT:
@@ -92,10 +92,11 @@ pbt_explore(double *x, const struct space *space, const struct pbt_change *c,
 		up = rng_below(rng, 2) != 0;
 		if (isnan(x[i]))
 			/*
-			 * It may become active with the new values of others.
+			 * An inactive parameter may become active with new
+			 * values of others.
 			 */
 			x[i] = anew;
-		else if (!is_listed(c->only, space->params[i].name))
+		else if (!pbt_explore_is_listed(c->only, space->params[i].name))
 			continue;
 		else if (draw)
 			x[i] = anew;

@@ -24,7 +24,7 @@ static const double variance_least = 1e-14;
 static const double log_root_2pi = 0.91893853320467274;
 
 static double
-density(double z)
+gp_acquisition_density(double z)
 {
 	return exp(-0.5 * z * z - log_root_2pi);
 }
@@ -42,9 +42,9 @@ gp_acquisition_log_ei(
 	double z = (best - mean) / sd, w = 1 / (z * z), h, p, q;
 
 	if (z > far_below) {
-		h = density(z) + z * below(z);
+		h = gp_acquisition_density(z) + z * below(z);
 		p = below(z) / h;
-		q = density(z) / h;
+		q = gp_acquisition_density(z) / h;
 		h = log(h);
 	} else {
 		/* Mills' ratio, asymptotically, to w^4. */
@@ -67,7 +67,7 @@ gp_acquisition_log_below(
 
 	if (z > far_below) {
 		p = log(below(z));
-		ratio = density(z) / below(z);
+		ratio = gp_acquisition_density(z) / below(z);
 	} else {
 		p = 1 + w * (-1 + w * (3 + w * (-15 + w * (105 - w * 945))));
 		ratio = -z / p;
@@ -158,7 +158,7 @@ boxes_add(const struct gp_acquisition_goal *g, const double *rows, size_t m,
 	free(room);
 }
 
-/* Cheaper ones are better. */
+/* Lower the scores of rows by their cost: cheaper ones are better. */
 static void
 cost_take(const struct gp_acquisition_goal *g, const double *rows, size_t m,
     double *score, double *slopes)

@@ -12,7 +12,7 @@
 #include "strategies/gp/gp.h"
 
 static bool
-is_log_int(const struct param *p)
+gp_axes_is_log_int(const struct param *p)
 {
 	return p->type == PARAM_INT && p->scale == SCALE_LOG &&
 	       param_levels(p) > 0;
@@ -23,7 +23,7 @@ gp_axes_level(const struct gp_axis *a, double x)
 {
 	struct value v;
 
-	if (is_log_int(a->param)) {
+	if (gp_axes_is_log_int(a->param)) {
 		param_decode(a->param, x, &v);
 		return (double)(v.integer - (int64_t)a->param->min);
 	}
@@ -35,7 +35,7 @@ gp_axes_of_level(const struct gp_axis *a, double level)
 {
 	struct value v = { .kind = VALUE_INT };
 
-	if (is_log_int(a->param)) {
+	if (gp_axes_is_log_int(a->param)) {
 		v.real = a->param->min + level;
 		v.integer = (int64_t)v.real;
 		return param_encode(a->param, &v);

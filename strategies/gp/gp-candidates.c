@@ -84,7 +84,7 @@ block_score(struct found *f, const struct gp_acquisition_goal *g, double *rows,
 
 /* Fold into [0, 1] at the bounds. */
 static double
-fold(double x)
+gp_candidates_fold(double x)
 {
 	x = fmod(fabs(x), 2);
 	return x > 1 ? 2 - x : x;
@@ -121,7 +121,7 @@ near_fill(
 		if (a->category)
 			row[k] = rng_uniform(rng);
 		else
-			row[k] = fold(
+			row[k] = gp_candidates_fold(
 			    row[k] +
 			    wiggle(rng) *
 				fmax(reach, a->levels > 0 ? 2 / a->levels : 0));

@@ -150,7 +150,8 @@ starts_fill(double *theta, size_t r, size_t d)
 }
 
 static void
-bounds_fill(double *low, double *high, size_t d, bool noiseless, bool local)
+gp_hyperparameters_bounds_fill(
+    double *low, double *high, size_t d, bool noiseless, bool local)
 {
 	size_t j;
 
@@ -246,7 +247,8 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	l.gradient_tol = 1e-2;
 	l.value_tol = 1e-6;
 	fit.status = xcalloc(r, sizeof *fit.status);
-	bounds_fill(low, high, data->d, rule->noiseless, rule->local);
+	gp_hyperparameters_bounds_fill(
+	    low, high, data->d, rule->noiseless, rule->local);
 	starts_fill(starts, r, data->d);
 	most = data->n < rule->fit_trials ? data->n : rule->fit_trials;
 	if (rule->brief && most > LAST_BRIEF)

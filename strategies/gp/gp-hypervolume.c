@@ -35,7 +35,7 @@ struct level {
 };
 
 static int
-by_number(const void *a, const void *b)
+gp_hypervolume_by_number(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -69,7 +69,7 @@ levels_fill(struct gp_boxes *b, const double *rows, size_t n, size_t k,
 	for (i = 0; i < n; i++)
 		v[1 + i] = rows[i * b->m + k];
 	v[1 + n] = reference;
-	qsort(v + 1, n + 1, sizeof *v, by_number);
+	qsort(v + 1, n + 1, sizeof *v, gp_hypervolume_by_number);
 	for (i = 1; i < n + 2; i++)
 		if (v[i] != v[kept - 1])
 			v[kept++] = v[i];
@@ -78,7 +78,7 @@ levels_fill(struct gp_boxes *b, const double *rows, size_t n, size_t k,
 }
 
 static size_t
-level_of(const struct gp_boxes *b, size_t k, double value)
+gp_hypervolume_level_of(const struct gp_boxes *b, size_t k, double value)
 {
 	return search_lower_bound(b->levels[k], b->n_levels[k], value);
 }
@@ -155,14 +155,16 @@ boxes_fill(struct gp_boxes *b, const double *rows, size_t n)
 	now.all[0] =
 	    (struct strip){ 0, b->n_levels[0] - 1, b->n_levels[1] - 1, 0 };
 	for (i = 0; i < n; i++)
-		order[i] = (struct taken){
-			b->m > 2 ? level_of(b, 2, rows[i * b->m + 2]) : 0, i
-		};
+		order[i] = (struct taken){ b->m > 2 ? gp_hypervolume_level_of(b,
+							  2, rows[i * b->m + 2])
+						    : 0,
+			i };
 	qsort(order, n, sizeof *order, by_depth);
 	for (i = 0; i < n; i++) {
 		row = rows + order[i].row * b->m;
-		strips_cut(b, &next, &now, level_of(b, 0, row[0]),
-		    level_of(b, 1, row[1]), order[i].z);
+		strips_cut(b, &next, &now,
+		    gp_hypervolume_level_of(b, 0, row[0]),
+		    gp_hypervolume_level_of(b, 1, row[1]), order[i].z);
 		swap = now;
 		now = next;
 		next = swap;
@@ -219,7 +221,9 @@ side(const struct level *levels, size_t low, size_t high)
 	return out;
 }
 
-/* Those of all levels at one point, one allocation; free levels[0]. */
+/*
+ * The improvements of all levels at one point, one allocation; free levels[0].
+ */
 static void
 levels_at(struct level **levels, const struct gp_boxes *b, const double *mean,
     const double *sd)

@@ -149,7 +149,7 @@ changes_max(const struct gp_axes *g)
 
 /* Keep the neighbours of centre among n rows; returns their number. */
 static size_t
-rows_nearby(
+local_search_rows_nearby(
     double *rows, size_t n, const struct gp_axes *g, const double *centre)
 {
 	size_t i, kept = 0;
@@ -189,7 +189,9 @@ row_changes(double *to, const struct gp_acquisition_goal *goal,
 		}
 	}
 	gp_axes_snap(g, to, n);
-	return goal->centre == NULL ? n : rows_nearby(to, n, g, goal->centre);
+	return goal->centre == NULL
+		   ? n
+		   : local_search_rows_nearby(to, n, g, goal->centre);
 }
 
 /* Take the best change of row i while it improves the score. */

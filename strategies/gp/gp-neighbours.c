@@ -39,7 +39,7 @@ gp_neighbours_are(const struct gp_axes *g, const double *a, const double *b)
 	return n <= 1;
 }
 
-/* Whether one of its parents is changed; changed: per parameter. */
+/* Whether a parameter of the condition is changed; changed: per parameter. */
 static bool
 is_below(const struct when *w, const bool *changed)
 {

@@ -82,7 +82,7 @@ is_level_with(const struct gp_axes *g, const double *a, const double *b)
 }
 
 static size_t
-rows_nearby(const struct gp_rows *rows)
+gp_region_rows_nearby(const struct gp_rows *rows)
 {
 	size_t m = ROWS + ROWS_PER_AXIS * rows->d;
 
@@ -99,7 +99,7 @@ static size_t
 surroundings_first(
     struct near *order, const struct gp_rows *rows, const struct gp_axes *g)
 {
-	size_t m = rows_nearby(rows), same = 0, kept = 0, left = 0, i;
+	size_t m = gp_region_rows_nearby(rows), same = 0, kept = 0, left = 0, i;
 	const double *centre = rows->x + order[0].row * rows->d;
 	struct near *rest = xcalloc(rows->n, sizeof *rest);
 	bool level;
@@ -184,7 +184,7 @@ bounds_widen(double *low, double *high, const struct gp_axis *a)
  * numbers of which only one value is nearby, stay free.
  */
 static void
-bounds_fill(double *low, double *high, const struct gp_rows *rows,
+gp_region_bounds_fill(double *low, double *high, const struct gp_rows *rows,
     const struct near *order, size_t m, const struct gp_axes *g)
 {
 	bool *active = xcalloc(rows->d + 1, sizeof *active);
@@ -217,7 +217,7 @@ bounds_fill(double *low, double *high, const struct gp_rows *rows,
 }
 
 static bool
-row_find(size_t *at, const struct gp_rows *rows, int64_t trial)
+gp_region_row_find(size_t *at, const struct gp_rows *rows, int64_t trial)
 {
 	for (*at = 0; *at < rows->n && rows->trials[*at] != trial;)
 		++*at;
@@ -260,7 +260,7 @@ gp_region_centre(const struct gp_rows *rows, const struct gp_axes *g,
 
 	if (ask->trial % 4 != 0 ||
 	    trials_since_best(ask->history) < ELSEWHERE_PER_AXIS * rows->d ||
-	    !row_find(&from, rows, best))
+	    !gp_region_row_find(&from, rows, best))
 		return best;
 	other = best_beyond(rows, g, ask->history, from);
 	return other > 0 ? other : best;
@@ -313,10 +313,10 @@ gp_region_choose(struct gp_rows *rows, const struct gp_axes *g, int64_t centre,
 	struct near *order;
 	size_t from, m;
 
-	if (!row_find(&from, rows, centre))
+	if (!gp_region_row_find(&from, rows, centre))
 		return false;
 	order = rows_order(rows, g, from, &m);
-	bounds_fill(low, high, rows, order, m, g);
+	gp_region_bounds_fill(low, high, rows, order, m, g);
 	m = within_next(order, m, rows, g, low, high);
 	rows_keep(rows, order, m);
 	free(order);

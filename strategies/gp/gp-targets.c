@@ -22,7 +22,7 @@ struct stop {
 };
 
 static int
-by_number(const void *a, const void *b)
+gp_targets_by_number(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -33,7 +33,7 @@ by_number(const void *a, const void *b)
 static double
 median(double *v, size_t n)
 {
-	qsort(v, n, sizeof *v, by_number);
+	qsort(v, n, sizeof *v, gp_targets_by_number);
 	return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 

@@ -22,7 +22,7 @@ static const double power_coarse = 0.25, power_fine = 0.05;
 static const double far_above = 100;
 
 static int
-by_number(const void *a, const void *b)
+gp_warp_by_number(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -53,7 +53,7 @@ middle_find(double *sorted, const double *y, size_t n, double *spread)
 	if (n == 0)
 		return 0;
 	memcpy(sorted, y, n * sizeof *y);
-	qsort(sorted, n, sizeof *sorted, by_number);
+	qsort(sorted, n, sizeof *sorted, gp_warp_by_number);
 	middle = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 	for (i = 0; i < n && sorted[i] < middle; i++)
 		sum += (middle - sorted[i]) * (middle - sorted[i]);

@@ -175,7 +175,7 @@ is_rough(const struct gp_question *q)
 }
 
 static struct gp_hyperparameters_rule
-rule_of(const struct option_value *values, const struct strategy_ask *ask)
+gp_rule_of(const struct option_value *values, const struct strategy_ask *ask)
 {
 	return (struct gp_hyperparameters_rule){
 		.noiseless = is_exact(values, ask),
@@ -273,8 +273,8 @@ row_beside(double *row, struct gp_question *q, const double *from)
 }
 
 /*
- * Their time grows with the rows: with many there are fewer, in proportion,
- * unless they are the whole space.
+ * How many candidates are compared.  Their time grows with the rows: with many
+ * rows there are fewer, in proportion, unless they are the whole space.
  */
 static size_t
 candidates_of(
@@ -292,9 +292,10 @@ candidates_of(
 }
 
 /*
- * Their time grows with the square of the rows.  With several objectives, whose
- * suggestions take longest, and with rough processes, whose searches have more
- * steps, there are fewer with many rows.
+ * How many local searches are made.  Their time grows with the square of the
+ * rows.  With several objectives, whose suggestions take longest, and with
+ * rough processes, whose searches have more steps, there are fewer with many
+ * rows.
  */
 static size_t
 searches_of(const struct gp_question *q)
@@ -393,7 +394,7 @@ deviations_of(
 }
 
 static int
-learn(double *x, struct gp_question *q, struct err *e)
+gp_learn(double *x, struct gp_question *q, struct err *e)
 {
 	struct gp_acquisition_goal goal;
 	int rc = gp_models_fit(&goal, q);
@@ -436,7 +437,8 @@ bounds_choose(struct gp_question *q)
 }
 
 static bool
-is_starting(const struct strategy_ask *ask, const struct option_value *values)
+gp_is_starting(
+    const struct strategy_ask *ask, const struct option_value *values)
 {
 	const struct option_value *o =
 	    plugin_option_get(values, "n_startup_trials");
@@ -453,13 +455,13 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 {
 	struct gp_question q = { .ask = ask,
 		.options = values,
-		.rule = rule_of(values, ask),
+		.rule = gp_rule_of(values, ask),
 		.warp = plugin_option_is(values, "warp") ? GP_WARP_POWER
 							 : GP_WARP_NONE };
 	size_t max = (size_t)plugin_option_number(values, "max_trials"), k;
 	int rc = 0;
 
-	if (is_starting(ask, values))
+	if (gp_is_starting(ask, values))
 		return startup_suggest(out, ask, values, e);
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
 		return err_set(
@@ -477,7 +479,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	for (k = 0; k < ask->space->n; k++)
 		out->x[k] = 0.5;
 	if (q.space.d > 0)
-		rc = learn(out->x, &q, e);
+		rc = gp_learn(out->x, &q, e);
 	free(q.good);
 	free(q.weights);
 	gp_training_rows_free(&q.rows);

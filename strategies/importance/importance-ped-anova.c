@@ -148,8 +148,8 @@ density_of_choice(double *mass, const double *counts, size_t n, double all)
 
 /* The density over the grid of the trials that which lists. */
 static void
-density(double *mass, const struct importance_data *data, size_t param,
-    const struct grid *g, const size_t *which, size_t n)
+ped_anova_density(double *mass, const struct importance_data *data,
+    size_t param, const struct grid *g, const size_t *which, size_t n)
 {
 	double *counts = xcalloc(g->n, sizeof *counts);
 	size_t i, dims = data->space->n;
@@ -223,8 +223,8 @@ importance_one(const struct importance_data *data, size_t param, double target,
 	    in_all >= REGIME_LEAST && in_top > 0) {
 		grid_init(&g);
 		mass = xcalloc(2 * g.n, sizeof *mass);
-		density(mass, data, param, &g, which, in_all);
-		density(mass + g.n, data, param, &g, top, in_top);
+		ped_anova_density(mass, data, param, &g, which, in_all);
+		ped_anova_density(mass + g.n, data, param, &g, top, in_top);
 		alpha = (double)in_top / n_top;
 		beta = (double)in_all / n_all;
 		value = alpha * alpha / beta * (n_top / n_all) *

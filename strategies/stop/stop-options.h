@@ -26,7 +26,7 @@
 	OPTION_COUNT("diverged_after", 0, def,                           \
 	    "stop a trial after this many non-finite reports in a row; " \
 	    "0 = never")
-/* Of rules that may read a series (stop-rule-set.c); choices end with NULL. */
+/* Of rules that may read a series (stop-series.c); choices end with NULL. */
 #define OPTION_SERIES                                                         \
 	{ "metric", OPTION_TEXT, 0, 0, NULL, NULL,                            \
 		"the metric that is judged; when not given, the objective" }, \

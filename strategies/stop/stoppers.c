@@ -6,6 +6,7 @@
 #include "strategies/stopper.h"
 
 extern const struct stopper stopper_asha;
+extern const struct stopper stopper_begun;
 extern const struct stopper stopper_careful;
 extern const struct stopper stopper_curve;
 extern const struct stopper stopper_hyperband;
@@ -20,12 +21,14 @@ extern const struct stopper stopper_patience;
 extern const struct stopper stopper_percentile;
 extern const struct stopper stopper_ray;
 extern const struct stopper stopper_sagemaker;
+extern const struct stopper stopper_short;
 extern const struct stopper stopper_syne_tune;
 extern const struct stopper stopper_threshold;
 extern const struct stopper stopper_vizier;
 
 const struct stopper *const stoppers[] = {
 	&stopper_median,
+	&stopper_begun,
 	&stopper_percentile,
 	&stopper_vizier,
 	&stopper_sagemaker,
@@ -37,6 +40,7 @@ const struct stopper *const stoppers[] = {
 	&stopper_asha,
 	&stopper_hyperband,
 	&stopper_narrow,
+	&stopper_short,
 	&stopper_careful,
 	&stopper_curve,
 	&stopper_patience,

@@ -74,7 +74,7 @@ tpe_normal_above(double x)
 
 /* c[0] + c[1] x + … + c[7] x^7 */
 static double
-polynomial(const double c[8], double x)
+tpe_normal_polynomial(const double c[8], double x)
 {
 	double sum = c[7];
 	int i;
@@ -110,9 +110,10 @@ tail_quantile(double r)
 	};
 
 	if (r <= 5)
-		return -polynomial(near[0], r - 1.6) /
-		       polynomial(near[1], r - 1.6);
-	return -polynomial(far[0], r - 5) / polynomial(far[1], r - 5);
+		return -tpe_normal_polynomial(near[0], r - 1.6) /
+		       tpe_normal_polynomial(near[1], r - 1.6);
+	return -tpe_normal_polynomial(far[0], r - 5) /
+	       tpe_normal_polynomial(far[1], r - 5);
 }
 
 double
@@ -131,7 +132,8 @@ tpe_normal_quantile(double p)
 	double q = p - 0.5, r = 0.180625 - q * q;
 
 	if (fabs(q) <= 0.425)
-		return q * polynomial(middle[0], r) / polynomial(middle[1], r);
+		return q * tpe_normal_polynomial(middle[0], r) /
+		       tpe_normal_polynomial(middle[1], r);
 	if (q < 0)
 		return tail_quantile(sqrt(-log(p)));
 	return -tail_quantile(sqrt(-log1p(-p)));

@@ -195,7 +195,7 @@ fit_groups(struct parzen *p, size_t d, const struct mark *m, size_t n)
 }
 
 static void
-fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
+parzen_fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
     const double *z, struct mark *m, double *norm)
 {
 	size_t j, n = p->n - 1;
@@ -284,7 +284,7 @@ tpe_parzen_free(struct parzen *p)
 }
 
 static void
-fold(struct parzen *p, double *norm)
+parzen_fold(struct parzen *p, double *norm)
 {
 	size_t k;
 
@@ -316,9 +316,9 @@ tpe_parzen_fit(struct parzen *p, const struct parzen_rule *rule,
 		if (axes[d].kind == TPE_AXIS_CHOICE)
 			fit_choice(p, d, z + d * n);
 		else
-			fit_number(p, d, rule, z + d * n, marks, norm);
+			parzen_fit_number(p, d, rule, z + d * n, marks, norm);
 		if (d % FOLD == FOLD - 1 || d + 1 == dims)
-			fold(p, norm);
+			parzen_fold(p, norm);
 	}
 	free(norm);
 	free(marks);

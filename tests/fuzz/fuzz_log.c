@@ -11,7 +11,8 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
-#include "trials/sagemaker/logs/sm-log-internal.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/sagemaker/logs/sm-log-line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -110,15 +110,21 @@ check_formats(struct metric_line *r, const char *text, size_t len)
 	const char *end = text + len, *nl;
 	struct metric_patterns *rules;
 
-	r->epoch = 0;
 	need(metric_patterns_new(&rules, &t, NULL) == 0);
+	r->log = metric_log_new(rules);
 	for (; text < end; text = nl + 1) {
-		nl = memchr(text, '\n', (size_t)(end - text));
+		nl = metric_line_end(text, end, &r->overwritten);
 		if (nl == NULL)
 			nl = end;
-		if (metric_line_parse(r, rules, text, (size_t)(nl - text)))
+		if (!metric_line_parse(r, rules, text, (size_t)(nl - text)))
+			continue;
+		do
 			check_report(r);
+		while (metric_line_more(r));
 	}
+	metric_log_free(r->log);
+	r->log = NULL;
+	r->overwritten = false;
 	metric_patterns_free(rules);
 }
 

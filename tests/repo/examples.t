@@ -19,7 +19,7 @@ is "$(rest example/far.json)" "$(rest example/study.json)" \
 like "$(rest example/far.json)" '"command"' '… and have a trial'
 
 run() { # name: its study, four trials of it
-	timeout 120 "$HPOTUNE" start "example/$1.json" --quiet --trials 4 \
+	timeout 300 "$HPOTUNE" start "example/$1.json" --quiet --trials 4 \
 	    >"$1.out" 2>"$1.err" || { diag "$(cat "$1.err")"; return 1; }
 }
 ok 'here' run study
@@ -50,7 +50,7 @@ mkdir beside/other.d beside/mine.d beside/kept
 : >beside/other.db-wal
 : >beside/mine.d/data
 : >beside/lone.db
-ok 'code beside two studies' timeout 120 "$HPOTUNE" start beside/beside.json \
+ok 'code beside two studies' timeout 300 "$HPOTUNE" start beside/beside.json \
     --quiet --trials 1 --state beside/kept
 is "$(tar -tzf aws/s3/standin/hpotune/beside-*/code/*/code.tar.gz | sort |
     tr '\n' ' ')" \

@@ -23,18 +23,23 @@ src/base/xml.*	@plain	expat.h
 src/base	-	-
 src/base/json/yml.*	@plain src/base/json	yaml.h
 src/base/json	src/base	cjson/
-src/base/http/http.*	src/base	curl/ dlfcn.h
+src/base/http/http-headers.*	src/base	curl/
+src/base/http/http-internal.*	src/base	curl/
+src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
+src/base/http/http-request.*	src/base	curl/
+src/base/http/http.*	src/base	curl/
 src/base/http	src/base	-
 src/model/tried-settings.*	@plain src/base/rng.h src/model	-
 src/model/expression.*	@plain src/base/text.h src/base/words.h src/model	-
 src/model/where.*	@plain src/base/json src/base/rng.h src/model	-
+src/model/where-repair.*	@plain src/base/rng.h src/model	-
 src/model/where-search.*	@plain src/base/rng.h src/model	-
 src/model	@plain src/base/json	-
 src/model/history	@plain src/base/search.h src/model	-
 src/model/study	@plain src/base/json src/model	-
-src/store	@plain src/base/fail.h src/base/log.h src/base/search.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
+src/store	@plain src/base/fail.h src/base/file.h src/base/log.h src/base/search.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
 src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
-src/server/plugins	@plain src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h	-
+src/server/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-
 src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/worker-protocol.h strategies/strategy.h	-
 src/server/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
 src/server/status/median-view.*	src/base @model src/store src/server/plugins src/server/status strategies/stopper.h	-
@@ -43,15 +48,21 @@ src/server/announce	src/base src/base/json @model src/store src/server/status tr
 src/server/provenance	src/base @model src/store	-
 src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
 src/server/attempts	src/base src/base/json @model src/store src/server/plugins trials/launcher.h	-
+src/server/doubts	@plain @model src/store src/server/plugins strategies/stopper.h	-
 src/server/replicates	@plain @model src/store strategies/stopper.h	-
-src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
+src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/doubts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h	-
+src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h trials/launcher.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
-src/web	@loop @model src/store src/cli/common src/html src/server/status	-
-src/cli	@loop @model schema src/store src/cli/common src/web src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
+src/web/studies	@plain src/base/file.h src/store src/cli/common src/server/status	-
+src/web	@loop @model src/store src/cli/common src/html src/server/status src/web/studies	-
+src/cli/check	src/base src/base/json @model schema src/store src/cli/common src/server src/server/plugins src/server/status src/server/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli/import	src/base src/base/json @model src/store src/cli/common src/import src/server/plugins	-
+src/cli/replay	src/base src/base/json @model src/store src/cli/common src/html src/server/replay	-
+src/cli/screen	src/base src/base/json @model src/store src/server src/server/status src/cli/common	-
+src/cli	@loop @model schema src/store src/cli/check src/cli/common src/cli/import src/cli/replay src/cli/screen src/web src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
@@ -73,28 +84,29 @@ kernels/mlp-batch	kernels kernels/cuda	cblas.h
 kernels/curve-bank	kernels kernels/cuda	-
 kernels/mix	kernels kernels/cuda	-
 kernels/replay	kernels kernels/cuda	-
-trials	@plain src/model src/model/study	-
+trials	@plain src/model src/model/study trials/metric-line/metric-line.h	-
 trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h trials/launcher.h	-
 trials/metric-line	@plain src/base/json src/model/study	pcre2.h
-trials/metric-files	@plain src/base/file.h src/base/tfevents.h src/model/study trials/metric-line	-
-trials/shim	@plain src/base/clock.h src/base/fail.h trials/process	-
-trials/node	@plain src/base/clock.h trials/process trials/shim/shim.h	-
-trials/ranks	@plain src/base/clock.h src/base/file.h trials/launcher.h trials/process	-
-trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/json src/base/text.h src/model/study/study.h trials/launcher.h trials/metric-line trials/process	-
+trials/metric-files	@plain src/base/file.h src/base/reading.h src/base/json src/base/tfevents.h src/model/study trials/metric-line	-
+trials/metric-unread	@plain src/base/file.h src/base/reading.h src/base/text.h trials/metric-line	-
+trials/shim	@plain src/base/clock.h src/base/fail.h src/base/file.h trials/process	-
+trials/node	@plain src/base/clock.h src/base/file.h trials/process trials/shim/shim.h	-
+trials/ranks	@plain src/base/clock.h src/base/file.h src/base/text.h trials/launcher.h trials/process	-
+trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/file.h src/base/json src/base/text.h src/model/study/study.h trials/launcher.h trials/metric-line trials/process	-
 trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.h	-
 trials/gpu	src/base src/base/json trials/process/lock-folder.h	-
 trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain src/base/clock.h trials/gpu	dlfcn.h
-trials/local	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
-trials/slurm	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h	-
-trials/aws/config	@plain	-
+trials/local	python src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
+trials/slurm	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h	-
+trials/aws/config	@plain src/base/file.h	-
 trials/aws/sign	@plain src/base/digest.h src/base/http	-
 trials/aws/credentials	@loop trials/aws/config trials/aws/sign	-
 trials/aws	@loop trials/aws/config trials/aws/credentials trials/aws/sign	-
 trials/notify	src/base src/base/http src/base/json src/model/study trials/aws/aws.h	-
 trials/sagemaker/options	@plain src/base/json src/model src/model/study	-
 trials/sagemaker/request	@plain src/base/json src/model/study trials/launcher.h trials/sagemaker/options	-
-trials/sagemaker/logs	src/base src/base/json src/model/study trials/launcher.h trials/aws/aws.h trials/metric-line trials/sagemaker/options	-
+trials/sagemaker/logs	src/base src/base/json src/model/study trials/launcher.h trials/aws/aws.h trials/metric-line trials/metric-unread/unread-log.h trials/sagemaker/options	-
 trials/sagemaker/watch	src/base src/base/json trials/launcher.h trials/aws/aws.h trials/sagemaker/options trials/sagemaker/request	-
 trials/sagemaker	src/base src/base/json src/model src/model/study trials/launcher.h trials/aws/aws.h trials/sagemaker/logs trials/sagemaker/options trials/sagemaker/request trials/sagemaker/watch	-
 END
@@ -287,6 +299,62 @@ writers() { # top file
 	    src/server --include='*.c' | grep -v "^$2:")
 }
 
+# Files that open what the kernel makes (/proc, /sys, /dev), which waits for nobody;
+# and commands that read a file named by their user, who may give them a pipe.
+cat >openers <<'END'
+src/base/file.c
+src/base/process-mark.c
+src/cli/check/doctor.c
+src/cli/check/doctor-gpus.c
+src/cli/check/read-log.c
+src/cli/cmd-doctor.c
+src/cli/cmd-queue.c
+src/cli/cmd-rename.c
+src/store/lock-holder.c
+trials/gpu/gpu-sysfs.c
+trials/local/local-gpu-owners.c
+trials/process/cgroup.c
+trials/process/exec-why.c
+trials/process/port-lease.c
+trials/process/proc-environ.c
+trials/process/proc-tree.c
+trials/process/proc.c
+trials/process/slurm-step.c
+trials/process/stop-tree.c
+trials/ranks/ranks-env.c
+trials/shim/shim-spawn.c
+END
+
+# Opens that may wait, for the other end of a pipe that a trial has made: by no
+# function of src/base/file.h, and without a flag with which none can.
+waits() { # top
+	(cd "$1" && find src strategies trials -name '*.c' | sort |
+	    grep -vxF -f "$dir/openers" | xargs -r $awk '
+	FNR == 1 {
+		call = ""
+	}
+	/^[ \t]*(\/?\*|\/\/)/ {
+		next
+	}
+	call == "" {
+		line = $0
+		gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+		if (line !~ /(^|[^a-zA-Z0-9_>.])(open|openat|open64|creat|fopen|freopen) ?[(]/)
+			next
+		if ($0 ~ /[(]"\/(dev\/null"|proc\/|sys\/)/)
+			next
+		at = FNR
+	}
+	{
+		call = call $0
+		if (/;/ || / \{$/) {
+			if (call !~ /O_(DIRECTORY|PATH|EXCL|TMPFILE)/)
+				print FILENAME ":" at
+			call = ""
+		}
+	}') || echo "$awk could not look for opens"
+}
+
 # The checker is checked: each of these must be found.
 mkdir -p bad/strategies bad/trials bad/src/server bad/src/model bad/src/new \
     bad/trials/gpu/allocator bad/trials/aws/sign bad/trials/aws/config
@@ -303,6 +371,16 @@ echo '#include "trials/aws/config/a.h"' >bad/trials/aws/sign/b.h
 echo '#include "src/model/history/history-internal.h"' >>bad/src/model/a.c
 echo '	l->row.reports += is_new;' >bad/src/server/b.c
 echo '	if (l->row.reports == 1)' >>bad/src/server/b.c
+
+cat >bad/src/server/c.c <<'END'
+	fd = open(path, O_RDONLY | O_NOFOLLOW);
+	dir = openat(at, path,
+	    O_RDONLY | O_DIRECTORY);
+	if (openat(at, path,
+	    O_WRONLY) == -1)
+		return open_it(x) + a->open(path);
+	f = fopen(path, "re");
+END
 
 mkdir -p bad/trials/local
 printf '## Layers\n\n    top\n    gone low other\n' >bad/trials/local/README.md
@@ -329,7 +407,9 @@ new.c is in no layer' "$awk: calls against the layers are found"
 	is "$(calls "$TOP_SRCDIR" 'trials/gpu/allocator trials/sagemaker/options
 	    trials/sagemaker/request' "$io|$chance")" '' \
 	    'which GPU, and what a job asks for: no input, no output, no clock'
-	is "$(calls "$TOP_SRCDIR" 'src strategies' 'fork|vfork|system|popen')" '' \
+	# The pages do: a process of their own, which is small and has one thread.
+	is "$(calls "$TOP_SRCDIR" 'src strategies' 'fork|vfork|system|popen' |
+	    grep -v '^src/web/web-reader\.c:.* = fork();$')" '' \
 	    'the server never forks'
 	is "$(calls "$TOP_SRCDIR" 'src strategies trials' 'rand|random|srand|drand48')" \
 	    '' 'chance comes from the generator alone'
@@ -349,6 +429,16 @@ trials/aws/sign/b.h includes trials/aws/config/a.h' \
 	like "$(calls "$dir/bad" trials/gpu/allocator "$io")" 'a\.c:1:' \
 	    'and a line printed'
 }
+
+awk=awk
+is "$(waits "$TOP_SRCDIR")" '' 'no open waits (src/base/file.h)'
+is "$(waits "$dir/bad")" 'src/server/c.c:1
+src/server/c.c:4
+src/server/c.c:7
+strategies/a.c:2' 'opens that may wait are found'
+is "$(while read -r file; do
+	grep -qE '(open|fopen|openat)\(' "$TOP_SRCDIR/$file" || echo "$file"
+done <openers)" '' 'every file of that list opens one'
 
 is "$(writers "$TOP_SRCDIR" src/server/tuner/live-trial.c)" '' \
     'live-trial.c alone writes a live trial'

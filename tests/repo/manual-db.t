@@ -76,7 +76,7 @@ columns() { # view: as the page lists them
 	inside && /^\.It Ic / { printf "%s ", $3 }' "$page"
 }
 for view in study trials curves metrics medians hindsight stops attempts savings costs \
-    suggestions events warm outcomes throughput notices
+    suggestions events warm outcomes throughput notices parameters importance
 do
 	is "$(columns $view)" "$(sql seen.db \
 	    "SELECT group_concat(name, ' ') || ' '
@@ -84,10 +84,12 @@ do
 done
 is "$(sql seen.db "SELECT group_concat(name, ' ')
     FROM pragma_table_info('best')")" \
-    "$(columns trials | sed 's/ $//')" 'best has the columns of trials'
+    "$(columns trials)val_accuracy lr hidden optimizer" \
+    'best has the columns of trials, the objective and the parameters'
 is "$(sql seen.db "SELECT group_concat(name, ' ')
     FROM pragma_table_info('results')")" \
-    'trial state objective lr hidden optimizer' 'the columns of results'
+    'trial state objective lr hidden optimizer val_accuracy' \
+    'the columns of results'
 is "$(sql seen.db "SELECT group_concat(name, ' ')
     FROM pragma_table_info('front')")" \
     "trial $(sql seen.db 'SELECT metric FROM study') lr hidden optimizer" \

@@ -28,7 +28,7 @@ sqlite3 -bail whole.db <"$TOP_SRCDIR/schema/views.sql"
 # Its own are the views that depend on its parameters.
 schema() { # database
 	sqlite3 -bail "$1" "SELECT type, name, tbl_name, sql FROM sqlite_schema
-	    WHERE name NOT IN ('results', 'front') ORDER BY 1, 2"
+	    WHERE name NOT IN ('results', 't_results', 'best', 'front') ORDER BY 1, 2"
 }
 schema new.db >new.schema
 schema whole.db >whole.schema

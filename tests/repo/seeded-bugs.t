@@ -12,7 +12,7 @@ is "$(cd "$TOP_SRCDIR" && grep -rlw fail_bug src strategies trials kernels \
 
 # Names in a file, one a line.
 names() {
-	grep -o 'bug\.[a-z_][a-z_]*' "$1" | sort -u
+	grep -o 'bug\.[a-z_][a-z_][a-z_]*' "$1" | sort -u
 }
 
 ok 'there are bugs' test "$(grep -c '^bug\.' "$table")" -ge 20

@@ -1,10 +1,8 @@
 #!/bin/sh
-# What a reader can rely on: one format, files of a size one can read, no
-# white space at ends of lines.
+# What a reader can rely on: one format, a noun a file, no white space at ends of
+# lines.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
-
-max_lines=900
 
 sources() {
 	(cd "$TOP_SRCDIR" && find src strategies trials kernels tests bench \
@@ -15,7 +13,7 @@ sources() {
 texts() {
 	sources
 	(cd "$TOP_SRCDIR" && ls configure.ac Makefile.am *.md 2>/dev/null
-	find src strategies trials kernels schema man examples tests bench \
+	find src strategies trials kernels schema man examples tests bench findings \
 	    -name '*.sql' -o -name '*.[1-8]' -o -name '*.sh' -o -name '*.t' \
 	    -o -name '*.md' -o -name 'study.json' \
 	    -o -name Makefile.inc 2>/dev/null |
@@ -24,10 +22,75 @@ texts() {
 
 cd "$TOP_SRCDIR" || exit 99
 
-is "$(sources | while read -r f; do
-	n=$(wc -l <"$f")
-	[ "$n" -le $max_lines ] || echo "$f has $n lines"
-done)" '' "no file has more than $max_lines lines"
+product() {
+	sources | grep -E '^(src|strategies|trials|kernels)/'
+}
+
+# A file that has sections is several: each gets a name of its own.
+banners() { # files on standard input
+	xargs grep -nE '^[[:blank:]]*(/?\*|//) [-=*#]{3}' /dev/null |
+	    cut -c 1-120
+}
+is "$(product | banners)" '' 'no file of the product has sections'
+printf '/* ---- one ---- */\nint one;\n/*\n * === two ===\n */\n/* -- x */\n' \
+    >"$dir/sections.c"
+is "$(echo "$dir/sections.c" | banners | wc -l)" 2 'banners are found'
+
+# A backtrace, a profile and a breakpoint have the name of a function alone.
+shared() { # files on standard input
+	xargs awk '
+	FNR == 1 {
+		last = ""
+	}
+	/^[a-z][a-z0-9_]*[(]/ && last ~ /^[a-zA-Z]/ && last !~ /[;,]$/ {
+		name = $0
+		sub(/[(].*/, "", name)
+		if (!((name, FILENAME) in seen)) {
+			seen[name, FILENAME] = 1
+			files[name]++
+			if (last ~ /^static/)
+				hidden[++n] = name " " FILENAME
+		}
+	}
+	{
+		last = $0
+	}
+	END {
+		for (i = 1; i <= n; i++) {
+			split(hidden[i], word, " ")
+			base = word[2]
+			sub(/^.*\//, "", base)
+			sub(/\.[a-z]*$/, "", base)
+			gsub(/-/, "_", base)
+			if (files[word[1]] > 1 &&
+			    index(word[1] "_", base "_") != 1)
+				print word[2] ": " word[1]
+		}
+	}' | sort
+}
+is "$(product | grep '\.c$' | shared)" '' \
+    'a static function has a name of its own, or begins with that of its file'
+for name in row_put one_row_put; do
+	printf 'static void\n%s(struct x *a,\n    int b)\n{\n}\n' $name
+done >"$dir/one.c"
+cp "$dir/one.c" "$dir/two.c"
+printf 'int\nf(void)\n{\n\treturn\none_row_put(1);\n}\n' >"$dir/three.c"
+is "$(ls "$dir"/one.c "$dir"/two.c "$dir"/three.c | shared)" "$dir/one.c: row_put
+$dir/two.c: one_row_put
+$dir/two.c: row_put" 'two files with one name are found'
+
+# hpotune NAME is in cmd-NAME.c, which has no other one.
+commands() { # folder
+	grep -noE '^const struct cli_command cmd_[a-z_]+' "$1"/*.c /dev/null |
+	    sed 's|.*/\([^/:]*\):.*cmd_|\1 cmd-|' |
+	    awk '$1 != $2 ".c" { print $2 " is in " $1 }'
+}
+is "$(commands src/cli)" '' 'a command is in the file of its name'
+ok 'commands are found' test \
+    "$(grep -lE '^const struct cli_command cmd_' src/cli/*.c | wc -l)" -ge 30
+mkdir "$dir/cli"
+echo 'const struct cli_command cmd_slurm = {' >"$dir/cli/cmd-sagemaker.c"
+is "$(commands "$dir/cli")" 'cmd-slurm is in cmd-sagemaker.c' 'one elsewhere is found'
 
 is "$(sources | grep -v '^examples/' | sed 's|.*/||' | sort | uniq -d)" '' 'no base name is there twice'
 
@@ -39,6 +102,19 @@ is "$(sources | xargs grep -nE '(^|[^a-zA-Z])(TODO|FIXME)([^a-zA-Z]|$)' |
 
 is "$(sources | xargs grep -LE '^(/\*|//)')" '' \
     'every file begins with a comment on its purpose'
+
+# A comment names its subject: what a pronoun at its beginning means is nowhere.
+subjectless() { # files on standard input
+	xargs awk -v words='(It|Its|They|Their|There|Those|Them)[^a-zA-Z]' '
+	$0 ~ "/[*] " words || (opened && $0 ~ "^[[:blank:]]*[*] " words) {
+		print FILENAME ":" FNR ": " $0
+	}
+	{ opened = /^[[:blank:]]*\/\*$/ }' | cut -c 1-120
+}
+is "$(sources | subjectless)" '' 'no comment begins without its subject'
+printf '/* It ends. */\n/*\n * Those that\n * end.\n */\n/* Items. */\n' \
+    >"$dir/no.c"
+is "$(echo "$dir/no.c" | subjectless | wc -l)" 2 'one that does is found'
 
 # Files that a script reads from its own folder.
 sourced() {

@@ -49,15 +49,25 @@ trial_put(struct buf *b, const struct history *h, int64_t trial)
 static void
 mind_put(struct buf *b, const struct tuner *t)
 {
+	const struct place *p;
 	int64_t i;
+	size_t k;
 
 	buf_printf(b,
-	    "%" PRId64 " trials, %" PRId64 " failed, %" PRId64
-	    " enqueued, %" PRId64 " no better than %" PRId64 ", front %zu",
-	    t->n_trials, t->outcomes.n_failed, t->suggestions.n_enqueued,
+	    "%" PRId64 " trials, %" PRId64 " completed, %" PRId64
+	    " failed, %" PRId64 " in a row, %" PRId64 " enqueued, %" PRId64
+	    " no better than %" PRId64 ", front %zu",
+	    t->n_trials, t->outcomes.n_completed, t->outcomes.n_failed,
+	    t->outcomes.failed_in_row, t->suggestions.n_enqueued,
 	    t->outcomes.since_better, t->outcomes.best_trial,
 	    t->outcomes.front != NULL ? pareto_front_count(t->outcomes.front)
 				      : 0);
+	for (k = 0; k < t->blame.places.n; k++) {
+		p = &t->blame.places.list[k];
+		buf_printf(b, "\nplace %s %d %d %d: ", p->name,
+		    (int)places_verdict(p), p->works, p->drained);
+		places_put_trials(b, p);
+	}
 	for (i = history_first(t->history); i <= history_count(t->history); i++)
 		trial_put(b, t->history, i);
 	for (i = 1; i <= (int64_t)t->replicates.n; i++) {
@@ -66,9 +76,39 @@ mind_put(struct buf *b, const struct tuner *t)
 	}
 }
 
+/*
+ * limits.completed counts what the store has, and failures since one of those.
+ * A retry by the user takes a failure out of the row, wherever it was.
+ */
+static void
+check_counts(struct sim *s)
+{
+	const struct outcomes *o = &s->tuner->outcomes;
+	int64_t completed = sim_number(
+	    s, "SELECT count(*) FROM t_trial WHERE state = 'completed'", NULL);
+	int64_t failed = sim_number(
+	    s, "SELECT count(*) FROM t_trial WHERE state = 'failed'", NULL);
+	int64_t retried = sim_number(s, "SELECT count(*) FROM t_retry", NULL);
+	int64_t row = sim_number(s,
+	    "SELECT count(*) FROM t_trial WHERE state = 'failed' AND end_seq > "
+	    "(SELECT coalesce(max(end_seq), 0) FROM t_trial WHERE "
+	    "state = 'completed')",
+	    NULL);
+
+	if (o->n_completed != completed || o->n_failed != failed ||
+	    (retried == 0 ? o->failed_in_row != row : o->failed_in_row > row))
+		sim_wrong(s,
+		    "a server counts %" PRId64 " completed, %" PRId64
+		    " failed, %" PRId64 " since one completed; there are "
+		    "%" PRId64 ", %" PRId64 ", %" PRId64,
+		    o->n_completed, o->n_failed, o->failed_in_row, completed,
+		    failed, row);
+}
+
 void
 sim_memory_take(struct sim *s)
 {
+	check_counts(s);
 	buf_clear(&s->mind);
 	mind_put(&s->mind, s->tuner);
 }

@@ -28,8 +28,8 @@ struct tally {
 	bool looked; /* it had a second look, or was retried after a stop */
 	bool retried; /* by the user */
 	bool reused; /* it has the result of another */
-	bool member; /* of a population */
-	bool whole; /* it has reported all its steps */
+	int64_t until; /* the last step of a member's segment; 0 = none */
+	bool whole; /* it has its whole result: all its steps, and values */
 	enum trial_state state;
 	enum end_class last;
 	bool ran; /* its last attempt */
@@ -132,9 +132,37 @@ check_alone(struct sim *s, const struct pretend_attempt *a)
 	}
 }
 
+/*
+ * Whether its end by itself is that of a completed trial: it exits well, or
+ * badly in whatever way after all its steps.
+ */
+static void
+check_end_well(struct sim *s, const struct pretend_attempt *a, enum end_class c,
+    bool whole)
+{
+	const struct launch_exit *x = &a->exit;
+	bool after_all = whole && x->ran && !x->timeout && a->stop_ms < 0;
+	bool well = x->ran && !x->timeout && !x->oom && x->exit_code == 0 &&
+		    x->signal == 0;
+
+	if ((c == END_OOM && !x->oom) || (x->oom && c == END_ERROR) ||
+	    (x->oom && c == END_OK && !after_all))
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %d: out of memory or not?",
+		    a->trial, a->attempt);
+	if (c == END_OK && !well && !after_all)
+		sim_wrong(s, "trial %" PRId64 " attempt %d did not end well",
+		    a->trial, a->attempt);
+	if (whole && x->ran && (c == END_ERROR || c == END_OOM))
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %d is %s although all of its "
+		    "steps were reported",
+		    a->trial, a->attempt, end_class_name(c));
+}
+
 static void
 check_end(struct sim *s, const struct pretend_attempt *a,
-    const struct store_rows *r, enum end_class c)
+    const struct store_rows *r, enum end_class c, bool whole)
 {
 	bool null_code = store_rows_null(r, 4);
 
@@ -161,16 +189,7 @@ check_end(struct sim *s, const struct pretend_attempt *a,
 	if (store_rows_int(r, 5) != a->exit.signal)
 		sim_wrong(s, "trial %" PRId64 " attempt %d ended by signal %d",
 		    a->trial, a->attempt, a->exit.signal);
-	if ((c == END_OOM && !a->exit.oom) ||
-	    (a->exit.oom && (c == END_OK || c == END_ERROR)))
-		sim_wrong(s,
-		    "trial %" PRId64 " attempt %d: out of memory or "
-		    "not?",
-		    a->trial, a->attempt);
-	if (c == END_OK && (a->exit.exit_code != 0 || a->exit.signal != 0 ||
-			       a->exit.timeout || a->exit.oom || !a->exit.ran))
-		sim_wrong(s, "trial %" PRId64 " attempt %d did not end well",
-		    a->trial, a->attempt);
+	check_end_well(s, a, c, whole);
 }
 
 static bool
@@ -210,11 +229,13 @@ check_final(struct sim *s, const struct tally *t)
 	switch (t->state) {
 	case TRIAL_COMPLETED:
 		good = t->reused ? t->attempts == 0 : t->last == END_OK;
-		/* A stop met it after its last step. */
+		/* A stop or max_run met it after its last step. */
 		if (t->whole)
-			good = good || t->last == END_STOPPED;
-		/* Its segment was over when it was told so. */
-		if (t->member)
+			good = good || t->last == END_STOPPED ||
+			       t->last == END_TIMEOUT;
+		/* The trial's segment was over when the stop arrived. */
+		if (t->until > 0 &&
+		    sim_worth_steps(s, t->trial, t->attempts) >= t->until)
 			good = good || t->last == END_STOPPED ||
 			       t->last == END_LOST;
 		break;
@@ -243,7 +264,7 @@ check_final(struct sim *s, const struct tally *t)
 			    t->trial, t->lost);
 		break;
 	case TRIAL_WAITING:
-		good = strstr(s->why, "drained") != NULL;
+		good = strstr(s->why, "nothing works") != NULL;
 		break;
 	case TRIAL_STARTING:
 	case TRIAL_RUNNING:
@@ -251,6 +272,13 @@ check_final(struct sim *s, const struct tally *t)
 	case TRIAL_STATES:
 		break;
 	}
+	if (t->whole && t->ran && t->state != TRIAL_COMPLETED &&
+	    (t->last == END_STOPPED || t->last == END_TIMEOUT ||
+		(t->state == TRIAL_FAILED && t->last != END_LOST)))
+		sim_wrong(s,
+		    "trial %" PRId64 " is %s although all of its steps were "
+		    "reported",
+		    t->trial, trial_state_name(t->state));
 	if (!good)
 		sim_wrong(s,
 		    "trial %" PRId64 " is %s at the end, its last "
@@ -283,6 +311,7 @@ check_attempt(struct sim *s, const struct store_rows *r, struct tally *t)
 	if (!waits(c))
 		t->lost += c == END_LOST;
 	t->last = c;
+	t->whole = sim_worth_whole(s, t->trial, t->attempts, t->until);
 	if (a == NULL || a->started_ms < 0) {
 		if (c == END_OK || c == END_LOST)
 			sim_wrong(s,
@@ -298,7 +327,7 @@ check_attempt(struct sim *s, const struct store_rows *r, struct tally *t)
 		    t->trial, t->attempts);
 	if (before == END_OOM)
 		check_alone(s, a);
-	check_end(s, a, r, c);
+	check_end(s, a, r, c, t->whole);
 }
 
 static void
@@ -310,10 +339,8 @@ check_trials(struct sim *s)
 	    "coalesce(a.end_class, 'none'), t.state, "
 	    "(SELECT count(*) FROM stops AS s WHERE s.trial = t.trial "
 	    "AND verdict = 'resume'), g.same_as IS NOT NULL, "
-	    "t.member IS NOT NULL, (SELECT count(rank) FROM stops AS s "
+	    "coalesce(t.until_step, 0), (SELECT count(rank) FROM stops AS s "
 	    "WHERE s.trial = t.trial), "
-	    "(SELECT max_steps > 0 AND (t.reports >= max_steps OR "
-	    "t.last_step >= max_steps) FROM t_study), "
 	    "(SELECT count(*) FROM t_retry AS y WHERE y.trial = t.trial), "
 	    "(SELECT count(*) FROM t_retry AS y WHERE y.trial = t.trial AND "
 	    "state = 'stopped') "
@@ -330,12 +357,11 @@ check_trials(struct sim *s)
 			t = (struct tally){ .trial = store_rows_int(r, 0),
 				.resumed = store_rows_int(r, 8),
 				.reused = store_rows_int(r, 9) != 0,
-				.member = store_rows_int(r, 10) != 0,
+				.until = store_rows_int(r, 10),
 				.looked = store_rows_int(r, 11) +
-					      store_rows_int(r, 14) !=
+					      store_rows_int(r, 13) !=
 					  0,
-				.retried = store_rows_int(r, 13) != 0,
-				.whole = store_rows_int(r, 12) != 0 };
+				.retried = store_rows_int(r, 12) != 0 };
 		} else
 			check_retry(s, &t);
 		trial_state_parse(store_rows_text(r, 7), &t.state);
@@ -367,6 +393,30 @@ check_rows(struct sim *s)
 	}
 }
 
+/*
+ * No trial follows when as many have completed; those that a second look, the
+ * user or another program began may add to them.
+ */
+static void
+check_completed(struct sim *s)
+{
+	int64_t most = s->study->limits.completed;
+	int64_t n = sim_number(
+	    s, "SELECT count(*) FROM t_trial WHERE state = 'completed'", NULL);
+	int64_t more = sim_number(s,
+	    "SELECT (SELECT count(*) FROM t_stop WHERE rank IS NOT NULL) + "
+	    "(SELECT count(*) FROM t_retry) + (SELECT count(*) FROM t_trial "
+	    "WHERE backend = 'external')",
+	    NULL);
+	bool told = strstr(s->why, "limits.completed") != NULL;
+
+	if ((most > 0 && n > most + more) || (told && n < most))
+		sim_wrong(s,
+		    "%" PRId64 " trials have completed, the limit is %" PRId64
+		    " (%s)",
+		    n, most, s->why);
+}
+
 /* limits.trials is exact, and nothing else ends a study early. */
 static void
 check_limits(struct sim *s)
@@ -379,7 +429,8 @@ check_limits(struct sim *s)
 	const struct study_limits *l = &s->study->limits;
 	bool other = l->failed_trials > 0 || l->no_improvement > 0 ||
 		     l->wall_time_ms > 0 || s->study->has_target ||
-		     strstr(s->why, "drained") != NULL ||
+		     strstr(s->why, "limits.completed") != NULL ||
+		     strstr(s->why, "nothing works") != NULL ||
 		     strstr(s->why, "nothing left to try") != NULL ||
 		     strstr(s->why, "were tried") != NULL;
 
@@ -389,6 +440,26 @@ check_limits(struct sim *s)
 		sim_wrong(s,
 		    "%" PRId64 " trials, the limit is %" PRId64 " (%s)", n,
 		    s->trials, s->why);
+}
+
+/*
+ * Settings fail here, and slots do not: none is drained, and a study in which
+ * trials report is not over because nothing works.
+ */
+static void
+check_places(struct sim *s)
+{
+	if (sim_number(s, "SELECT count(*) FROM t_place WHERE drained", NULL) !=
+	    0)
+		sim_wrong(s, "a slot was drained, which fails nothing");
+	if (strstr(s->why, "nothing works") == NULL)
+		return;
+	if (sim_number(
+		s, "SELECT count(*) FROM t_trial WHERE reports > 0", NULL) != 0)
+		sim_wrong(s, "%s: but trials have reported", s->why);
+	if (sim_number(s, "SELECT count(*) FROM t_trial WHERE attempts > 0",
+		NULL) < 20)
+		sim_wrong(s, "%s: those were too few", s->why);
 }
 
 /* What the user was told is true. */
@@ -536,6 +607,8 @@ sim_check(struct sim *s)
 	check_trials(s);
 	check_late(s);
 	check_limits(s);
+	check_completed(s);
+	check_places(s);
 	check_asks(s);
 	check_second(s);
 	check_pauses(s);

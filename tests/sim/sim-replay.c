@@ -103,61 +103,14 @@ check_reports(struct sim *s)
 	store_rows_close(r);
 }
 
-/* What a curve of these reports is worth, later ones of a step counting. */
-struct worth {
-	double by_step[64];
-	bool has[64];
-};
-
-static double
-worth_of(const struct sim *s, const struct worth *w)
-{
-	double best = NAN;
-	int i;
-
-	for (i = 0; i < 64; i++) {
-		if (!w->has[i])
-			continue;
-		if (s->study->value_last)
-			best = w->by_step[i];
-		else if (isfinite(w->by_step[i]) &&
-			 (isnan(best) ||
-			     (s->study->maximize ? w->by_step[i] > best
-						 : w->by_step[i] < best)))
-			best = w->by_step[i];
-	}
-	return best;
-}
-
-static void
-add_reports(struct worth *w, const struct pretend_attempt *a)
-{
-	int64_t step;
-	size_t i;
-
-	for (i = 0; i < a->n_reports; i++) {
-		step = a->reports[i].has_step ? a->reports[i].step
-					      : (int64_t)i + 1;
-		w->by_step[step] = a->reports[i].value;
-		w->has[step] = true;
-	}
-}
-
 static void
 check_objective(struct sim *s, int64_t trial, double recorded)
 {
-	struct worth w = { 0 };
-	const struct pretend_attempt *a;
-	size_t i;
+	double worth = sim_worth(s, trial, INT64_MAX);
 
-	for (i = 0; i < pretend_world_count(s->world); i++) {
-		a = pretend_world_get(s->world, i);
-		if (a->trial == trial)
-			add_reports(&w, a);
-	}
-	if (!same(worth_of(s, &w), recorded))
+	if (!same(worth, recorded))
 		sim_wrong(s, "trial %" PRId64 " is worth %g, not %g", trial,
-		    worth_of(s, &w), recorded);
+		    worth, recorded);
 }
 
 void
@@ -316,6 +269,23 @@ replay_ended(struct replay *rp, int64_t trial)
 		rp->median->ended(rp->median_state, h, trial);
 }
 
+/*
+ * The history of all trials has the first replicates, too: a rule whose rungs
+ * the length of trials lays fills them from it.
+ */
+static void
+replay_put(struct history *all, const struct store_record *r)
+{
+	while (history_count(all) < r->trial)
+		history_add(all, history_count(all) + 1, NULL);
+	if (r->state == TRIAL_RUNNING && r->metric == NULL)
+		(void)history_report(all, r->trial, r->step, r->value);
+	else if (r->state == TRIAL_WAITING)
+		history_retry(all, r->trial);
+	else if (r->state != TRIAL_RUNNING)
+		history_end(all, r->trial, r->state, r->value);
+}
+
 static int
 on_record(void *arg, const struct store_record *r)
 {
@@ -324,6 +294,8 @@ on_record(void *arg, const struct store_record *r)
 	struct err e = ERR_INIT;
 	char number[24];
 
+	if (h != rp->trials)
+		replay_put(rp->trials, r);
 	(void)snprintf(number, sizeof number, "%" PRId64, r->trial);
 	while (history_count(h) < r->trial)
 		history_add(h, history_count(h) + 1, NULL);
@@ -389,10 +361,15 @@ replay_rows(struct replay *rp)
 			rp->other[store_rows_int(r, 0)] = true;
 		store_rows_close(r);
 	}
+	/* The last ones: a limit stopped them, and met all their steps. */
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT DISTINCT trial FROM "
 		"t_attempt WHERE end_class = 'user' UNION SELECT trial FROM "
-		"t_trial WHERE state = 'cancelled'",
+		"t_trial WHERE state = 'cancelled' UNION SELECT t.trial FROM "
+		"t_trial AS t JOIN t_attempt AS a ON a.trial = t.trial AND "
+		"a.attempt = t.attempts WHERE t.state = 'completed' AND "
+		"end_class = 'stopped' AND NOT EXISTS (SELECT 1 FROM t_stop AS "
+		"s WHERE s.trial = t.trial AND s.verdict = 'stop' AND late)",
 		NULL, &e) == 0) {
 		while (store_rows_next(r, &e) == 1)
 			rp->touched[store_rows_int(r, 0)] = true;
@@ -541,47 +518,14 @@ replay_looks(struct replay *rp, const struct plugins *plugins)
 		    look.trial, look.price, look.budget, look.spent);
 }
 
-/* A sum over all records in their order. */
-static int
-digest_record(void *arg, const struct store_record *r)
-{
-	uint64_t *sum = arg, bits;
-
-	memcpy(&bits, &r->value, sizeof bits);
-	/* Not every NaN has the same bits. */
-	if (isnan(r->value))
-		bits = 1;
-	*sum = (*sum ^ (uint64_t)r->trial) * UINT64_C(1099511628211);
-	*sum = (*sum ^ (uint64_t)r->step) * UINT64_C(1099511628211);
-	*sum = (*sum ^ bits) * UINT64_C(1099511628211);
-	*sum = (*sum ^ (uint64_t)r->state) * UINT64_C(1099511628211);
-	return 0;
-}
-
-/* The copies of ended trials, which a start reads, are what was recorded. */
-static void
-replay_copies(struct replay *rp, struct err *e)
-{
-	uint64_t rows = 0, copies = 0;
-
-	if (store_walk_records(
-		rp->s->reader, NULL, false, digest_record, &rows, e) < 0 ||
-	    store_walk_records(
-		rp->s->reader, NULL, true, digest_record, &copies, e) < 0)
-		sim_wrong(rp->s, "%s", e->text);
-	else if (rows != copies)
-		sim_wrong(rp->s, "t_curve has other reports than t_metric");
-}
-
 static void
 replay_run(struct replay *rp, const struct plugins *plugins, struct err *e)
 {
 	size_t i;
 
 	replay_rows(rp);
-	replay_copies(rp, e);
 	if (store_walk_records(rp->s->reader, stop_rule_set_metrics(rp->rules),
-		false, on_record, rp, e) < 0)
+		on_record, rp, e) < 0)
 		sim_wrong(rp->s, "%s", e->text);
 	for (i = 0; i < rp->n_stops && *rp->s->wrong == '\0'; i++)
 		if (!rp->stops[i].seen)
@@ -606,7 +550,6 @@ sim_replay(struct sim *s)
 	struct err e = ERR_INIT;
 
 	memset(rp.judged, 0xff, sizeof rp.judged);
-	rp.median = stopper_find("median");
 	rp.history =
 	    history_new(s->study->space->n, s->study->maximize, HISTORY_CURVES);
 	replay_set_objectives(rp.history, s->study);
@@ -619,6 +562,9 @@ sim_replay(struct sim *s)
 		history_free(rp.trials);
 		return;
 	}
+	rp.median = stopper_find("begun");
+	if (plugins.n_rules != 1 || plugins.rules->stopper != rp.median)
+		rp.median = stopper_find("median");
 	if (plugins_open_rules(&rp.rules, &plugins, s->study, &e) != 0 ||
 	    plugins_open_rules(&rp.others, &plugins, s->study, &e) != 0 ||
 	    plugin_options_read(&options, rp.median->options, NULL, NULL, &e) !=

@@ -93,7 +93,8 @@ static const char *const rules[] = {
 	"{\"rule\": \"patience\", \"steps\": 2, \"veto\": true}]",
 	"[{\"rule\": \"patience\", \"steps\": 3}, "
 	"{\"rule\": \"optuna\", \"n_startup_trials\": 1}]",
-	"{\"rule\": \"vizier\", \"min_trials\": 2, \"warmup_steps\": 1}",
+	"{\"rule\": \"begun\", \"min_trials\": 2, \"warmup_steps\": 1, "
+	"\"guard\": 2}",
 	"{\"rule\": \"median\", \"aggregate\": \"rank\", \"min_trials\": 2, "
 	"\"warmup_steps\": 1, \"diverged_after\": 1}",
 	LOOK("median", "\"min_trials\": 2, \"warmup_steps\": 1, "
@@ -102,7 +103,7 @@ static const char *const rules[] = {
 	LOOK("asha", "\"reduction_factor\": 2"),
 	LOOK("asha", "\"reduction_factor\": 2, \"promote\": true"),
 	LOOK("narrow", "\"min_trials\": 2, \"chance\": 0.5"),
-	LOOK("patience", "\"steps\": 2"),
+	LOOK("begun", "\"min_trials\": 2, \"warmup_steps\": 1"),
 };
 
 /* Rules that compare at the same number of seconds that the trials ran. */
@@ -124,6 +125,9 @@ static void
 put_limits(struct sim *s, struct buf *b)
 {
 	s->trials = 3 + sim_below(s, 12);
+	/* Enough for a place to be blamed. */
+	if (s->faults.worse > 0)
+		s->trials += 40;
 	s->parallel = 1 + sim_below(s, 5);
 	buf_printf(b,
 	    "\"limits\": {\"trials\": %" PRId64 ", \"parallel\": %" PRId64,
@@ -137,6 +141,10 @@ put_limits(struct sim *s, struct buf *b)
 	if (sim_chance(s, 0.1))
 		buf_printf(
 		    b, ", \"wall_time\": %" PRId64, 20 + sim_below(s, 200));
+	/* Not drawn: the other choices of a seed stay. */
+	if (s->seed / 64 % 8 == 3)
+		buf_printf(
+		    b, ", \"completed\": %" PRIu64, 1 + s->seed / 512 % 8);
 	buf_puts(b, "}");
 }
 
@@ -226,6 +234,9 @@ sim_study_make(struct sim *s)
 	char *path;
 
 	draw_faults(s);
+	/* Without a draw, so that all other studies stay as they were. */
+	if (s->seed % 8 == 3)
+		s->faults.worse = s->seed / 8 % 2 == 0 ? 0.5 : 0.8;
 	s->crash = sim_chance(s, 0.3) ? 0 : 0.05 * rng_uniform(&s->dice);
 	s->trouble = sim_chance(s, 0.3) ? 0 : 0.1 * rng_uniform(&s->dice);
 	put_study(s, &b);

@@ -50,7 +50,7 @@ struct sim {
 	size_t n_adopted;
 	double crash; /* share of passes of a fail point */
 	double trouble; /* share of iterations with a user, a lock, … */
-	/* Its life. */
+	/* The life of the server. */
 	struct loop *loop;
 	struct pretend_world *world;
 	struct tuner *tuner; /* NULL while no server is up */
@@ -99,6 +99,19 @@ void sim_replay(struct sim *);
 void sim_check_params(struct sim *);
 /* sim-usage.c: what attempts used of GPUs. */
 void sim_check_usage(struct sim *);
+
+/* sim-worth.c: what a trial has come to after this attempt of it. */
+/* The objective of the trial; NaN = none. */
+double sim_worth(const struct sim *, int64_t trial, int64_t attempt);
+/* The highest step that it has reported. */
+int64_t sim_worth_steps(const struct sim *, int64_t trial, int64_t attempt);
+/*
+ * Whether all its steps are reported (those of its segment, which ends at step
+ * until; 0 = it has none), with a finite value of each objective and a value of
+ * each constraint.
+ */
+bool sim_worth_whole(
+    const struct sim *, int64_t trial, int64_t attempt, int64_t until);
 
 /* sim-aims.c */
 /* The objectives, constraints and the stopping that follows from them. */

@@ -56,17 +56,23 @@ static const struct bug {
 	{ "bug.forget_aims", "forgetting at a restart what was reported last",
 	    16 },
 	{ "bug.forget_paused", "forgetting at a restart who is paused", 29 },
-	{ "bug.never_resume", "never resuming who is paused", 123 },
+	{ "bug.never_resume", "never resuming who is paused", 428 },
 	{ "bug.look_twice", "a second look at whom had one", 160 },
 	{ "bug.look_over", "a second look that the budget has no room for",
 	    10 },
 	{ "bug.look_unpaid", "a second look without a price", 6 },
 	{ "bug.look_unspent", "forgetting what second looks have cost", 19 },
 	{ "bug.forget_look", "forgetting at a restart who has a second look",
-	    171 },
+	    1214 },
 	{ "bug.forget_series",
 	    "forgetting at a restart what rules by seconds have read", 10 },
 	{ "bug.forget_stop", "not asking again for a stop after a restart", 7 },
+	{ "bug.early_whole", "completing a crash before the last step", 2 },
+	{ "bug.fail_whole", "failing for a crash after the last step", 45 },
+	{ "bug.whole_worthless", "completing a crash without a finite value",
+	    17 },
+	{ "bug.stops_complete", "a stop that begins the count of failures",
+	    19 },
 };
 
 void
@@ -202,6 +208,11 @@ run_seeds(char *dir, uint64_t n)
 				? (int64_t)pretend_world_count(s->world)
 				: 0;
 		sim_free(s);
+		/* What is silent for long is ended. */
+		if (seed % 100 == 0) {
+			printf("# %" PRIu64 " seeds\n", seed);
+			(void)fflush(stdout);
+		}
 	}
 	printf("# %" PRId64 " turns, %" PRId64 " attempts, %" PRId64
 	       " crashes, %" PRId64 " locks, %" PRId64

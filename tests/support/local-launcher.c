@@ -16,7 +16,7 @@
 #include "tests/support/scratch.h"
 #include "trials/local/local-internal.h"
 
-enum { DEADLINE_MS = 30000, MOMENT_MS = 300 };
+enum { DEADLINE_MS = 300000, MOMENT_MS = 300 };
 
 static void
 heard_report(struct local_rig_trial *t, const struct launch_event *ev)
@@ -351,7 +351,7 @@ has_mark(const char *pid, const char *word)
 	return has;
 }
 
-/* Its name may be cut. */
+/* Whether a process is a supervisor, whose name may be cut. */
 static bool
 is_supervisor(const char *pid)
 {

@@ -87,7 +87,7 @@ bool local_rig_file(const char *path);
 /* A file of the attempt's directory ("" = itself); static text. */
 const char *
 local_rig_path(struct local_launcher *, int64_t trial, const char *name);
-/* Its whole text, or NULL; the caller frees it. */
+/* The whole text of a file, or NULL; the caller frees it. */
 char *local_rig_text(const char *path);
 /* How many processes have this attempt's marker. */
 int local_rig_alive(int64_t trial, int attempt);

@@ -17,6 +17,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/aws/config/aws-config.h"
+#include "trials/aws/config/aws-endpoint.h"
 #include "trials/aws/credentials/cred.h"
 #include "trials/aws/config/aws-ini.h"
 

@@ -31,7 +31,7 @@
 #include "src/worker/worker-protocol.h"
 
 #ifdef __SANITIZE_ADDRESS__
-/* It ends as it is told to, with whatever it holds. */
+/* The worker ends as it is told to, with whatever memory it holds. */
 const char *__asan_default_options(void);
 const char *
 __asan_default_options(void)

@@ -64,7 +64,7 @@ static const char *const commands[][10] = {
 
 static const char *const tables[] = { "t_study", "t_counter", "t_param",
 	"t_trial", "t_trial", "t_trial", "t_trial", "t_total", "t_attempt",
-	"t_attempt", "t_name", "t_metric", "t_metric", "t_median", "t_stop",
+	"t_attempt", "t_name", "t_block", "t_block", "t_median", "t_stop",
 	"t_event", "t_queue", "t_suggestion", "t_aim", "t_outcome", "t_front",
 	"t_cost" };
 

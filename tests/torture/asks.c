@@ -1,6 +1,7 @@
 /*
  * Requests through the user's commands.  Promises are lines of a file: "stop
- * TRIAL" and "tag NUMBER", a setting that contains the number.
+ * TRIAL", "tag NUMBER", a setting that contains the number, and "told NUMBER", the
+ * value of a trial of "hpotune ask".
  */
 
 #include <fcntl.h>
@@ -33,6 +34,35 @@ asks_server_listens(const struct harness *r)
 	return listens;
 }
 
+/*
+ * A program with a trial of its own: what is not answered it asks again.  Nobody
+ * else ends its trial.
+ */
+static void __attribute__((noreturn))
+ask_tell(const struct ask *a, const struct harness *r, char *exe)
+{
+	static char script[] =
+	    "again() { i=0; until \"$@\"; do i=$((i + 1))\n"
+	    "[ $i -lt 100 ] || exit 1; sleep 0.05; done; }\n"
+	    "exe=$1 study=$2 db=$3 value=$4 out=$5\n"
+	    "ask() { \"$exe\" ask --pid $$ --json \"$study\" >\"$out\"; }\n"
+	    "tell() { \"$exe\" tell --done \"$db\" \"$trial\" step=1 "
+	    "score=\"$value\"; }\n"
+	    "i=0; until ask; do [ $? = 1 ] || exit 1; i=$((i + 1))\n"
+	    "[ $i -lt 100 ] || exit 1; sleep 0.05; done\n"
+	    "trial=$(sed -n 's/.*\"trial\": *\\([0-9]*\\).*/\\1/p' \"$out\" |"
+	    " head -n 1)\n"
+	    "[ -n \"$trial\" ] || exit 1\n"
+	    "again tell\n";
+	char value[32], out[128];
+
+	(void)snprintf(value, sizeof value, "%ld", a->tag);
+	(void)snprintf(out, sizeof out, "%s/asked.%ld", r->dir, a->tag);
+	(void)execl("/bin/sh", "sh", "-c", script, "tell", exe, r->study, r->db,
+	    value, out, (char *)NULL);
+	_exit(125);
+}
+
 static void __attribute__((noreturn))
 ask_run(const struct ask *a, const struct harness *r)
 {
@@ -43,6 +73,8 @@ ask_run(const struct ask *a, const struct harness *r)
 	    exe, sizeof exe, "%s/tests/torture/hpotune-fail", harness_top());
 	if (dup2(null, 1) == -1 || dup2(null, 2) == -1)
 		_exit(125);
+	if (a->tells)
+		ask_tell(a, r, exe);
 	(void)snprintf(word, sizeof word, a->stop > 0 ? "%ld" : "tag=%ld",
 	    a->stop > 0 ? a->stop : a->tag);
 	(void)execl(exe, exe, a->stop > 0 ? "stop" : "enqueue", r->db, word,
@@ -70,10 +102,11 @@ last_trial(const struct harness *r)
 }
 
 void
-asks_begin(struct ask *a, struct harness *r)
+asks_begin(struct ask *a, struct harness *r, bool tells)
 {
 	*a = (struct ask){ 0 };
-	if (harness_random(r, 2) == 0)
+	a->tells = tells && harness_random(r, 2) == 0;
+	if (!a->tells && harness_random(r, 2) == 0)
 		a->stop = last_trial(r) + (long)harness_random(r, 8) - 3;
 	if (a->stop < 1) {
 		a->stop = 0;
@@ -98,15 +131,17 @@ asks_end(struct ask *a, struct harness *r)
 		return;
 	f = fopen(r->promises, "a");
 	if (f == NULL ||
-	    fprintf(f, "%s %ld\n", a->stop > 0 ? "stop" : "tag",
+	    fprintf(f, "%s %ld\n",
+		a->tells      ? "told"
+		: a->stop > 0 ? "stop"
+			      : "tag",
 		a->stop > 0 ? a->stop : a->tag) < 0 ||
 	    fclose(f) != 0)
 		abort();
 }
 
-/* One number that a query gives, -1 when it gives none. */
-static long
-number_of(struct store *s, const char *sql, long arg)
+long
+asks_number(struct store *s, const char *sql, long arg)
 {
 	char text[32];
 	const char *args[] = { text, NULL };
@@ -134,16 +169,24 @@ asks_broken(const struct harness *r, struct store *s, int *promises)
 	*promises = 0;
 	while (f != NULL && fscanf(f, "%7s %ld", what, &n) == 2) {
 		(*promises)++;
-		kept = strcmp(what, "stop") == 0
-			   ? number_of(s,
-				 "SELECT state = 'cancelled' FROM trials "
-				 "WHERE trial = CAST(?1 AS INTEGER)",
-				 n)
-			   : number_of(s,
-				 "SELECT count(*) FROM t_queue WHERE "
-				 "json_extract(params, '$.tag') = "
-				 "CAST(?1 AS INTEGER)",
-				 n);
+		if (strcmp(what, "told") == 0)
+			kept = asks_number(s,
+			    "SELECT count(*) FROM metrics JOIN trials USING "
+			    "(trial) WHERE name = 'score' AND value = "
+			    "CAST(?1 AS INTEGER) AND state = 'completed'",
+			    n);
+		else
+			kept =
+			    strcmp(what, "stop") == 0
+				? asks_number(s,
+				      "SELECT state = 'cancelled' FROM trials "
+				      "WHERE trial = CAST(?1 AS INTEGER)",
+				      n)
+				: asks_number(s,
+				      "SELECT count(*) FROM t_queue WHERE "
+				      "json_extract(params, '$.tag') = "
+				      "CAST(?1 AS INTEGER)",
+				      n);
 		if (kept == 1)
 			continue;
 		broken++;

@@ -15,15 +15,18 @@ struct store;
 struct ask {
 	pid_t pid; /* the command, or 0 */
 	long stop; /* the trial to stop, or 0 */
-	long tag; /* of the setting to try, or 0 */
+	long tag; /* of the setting to try, or of the value to tell; or 0 */
+	bool tells; /* it asks for a trial, runs it, and tells its value */
 };
 
 /* Whether there is a server that listens. */
 bool asks_server_listens(const struct harness *);
-/* Ask it something. */
-void asks_begin(struct ask *, struct harness *);
+/* Ask it something; tells: perhaps for a trial that it does not run. */
+void asks_begin(struct ask *, struct harness *, bool tells);
 /* Wait for the answer and write down what was promised. */
 void asks_end(struct ask *, struct harness *);
+/* One number that a query with one argument gives; -1 = none. */
+long asks_number(struct store *, const char *sql, long arg);
 /* How many promises the store does not keep; each is printed. */
 int asks_broken(const struct harness *, struct store *, int *promises);
 

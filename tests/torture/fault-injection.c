@@ -6,6 +6,8 @@
  *	shim.before_claim=kill%2	SIGKILL to itself, in 2 of 100 passes
  *	local.after_spawn=kill*1	at most once in this process
  *	shim.before_seed=kill#3		as long as the log has fewer than 3
+ *	reading.begin=crash		abort, as a program with an error
+ *	tuner.before_commit=hang	wait for ever, as for a disk
  *	bug.no_claim_check		pretend to have this bug
  *
  * A kill is first noted in the file $HPOTUNE_FAIL_LOG: place, pid, arguments.
@@ -30,6 +32,7 @@ struct place {
 	const char *name; /* in the environment, not terminated */
 	size_t len;
 	long delay_ms; /* -1 = kill */
+	bool crash, hang;
 	long percent;
 	long left; /* times */
 	long noted; /* times, over all processes; -1 = no bound */
@@ -61,7 +64,13 @@ action_read(struct place *p, const char *s)
 		s = end + 1;
 	} else if (strncmp(s, "kill", 4) == 0)
 		s += 4;
-	else
+	else if (strncmp(s, "crash", 5) == 0) {
+		p->crash = true;
+		s += 5;
+	} else if (strncmp(s, "hang", 4) == 0) {
+		p->hang = true;
+		s += 4;
+	} else
 		bad(s);
 	for (; *s != '\0' && strchr("%*#", *s) != NULL; s = end) {
 		number = *s == '%'   ? &p->percent
@@ -203,6 +212,10 @@ fail_point(const char *name)
 		p->left--;
 	if (p->delay_ms < 0) {
 		kill_note(name);
+		while (p->hang)
+			(void)pause();
+		if (p->crash)
+			abort();
 		(void)kill(getpid(), SIGKILL);
 		for (;;)
 			(void)pause();

@@ -92,6 +92,8 @@ harness_open(struct harness *r, uint64_t seed, const char *members)
 	PATH(r, fail_log, "fail.log");
 	PATH(r, server_log, "server.log");
 	PATH(r, promises, "promises");
+	PATH(r, hooks, "hooks");
+	PATH(r, old, "old.json");
 	f = fopen(r->study, "w");
 	if (f == NULL ||
 	    fprintf(f, "{\n\"study\": \"rig\",\n%s}\n", members) < 0 ||
@@ -129,6 +131,22 @@ serve(struct harness *r, const char *fail, const char *shim, bool traced)
 		_exit(125);
 	(void)execl(exe, exe, "start", r->study, (char *)NULL);
 	_exit(125);
+}
+
+/* Run a study in which nothing fails to its end: its results are OLD.db. */
+void
+harness_learn(struct harness *r, const char *members)
+{
+	FILE *f = fopen(r->old, "w");
+	char command[900];
+
+	(void)snprintf(command, sizeof command,
+	    "'%s/hpotune' start --quiet '%s' >/dev/null 2>&1", harness_top(),
+	    r->old);
+	if (f == NULL ||
+	    fprintf(f, "{\n\"study\": \"old\",\n%s}\n", members) < 0 ||
+	    fclose(f) != 0 || system(command) != 0)
+		die(r->old);
 }
 
 pid_t

@@ -16,6 +16,8 @@ struct harness {
 	char dir[64]; /* everything below is in here */
 	char study[96], db[96], trials[96];
 	char ledger[96], fail_log[96], server_log[96], promises[96];
+	char hooks[96]; /* what hooks were told, a line each */
+	char old[96]; /* a study that others learn from */
 	uint64_t rng;
 };
 
@@ -26,6 +28,8 @@ void harness_open(struct harness *, uint64_t seed, const char *members);
 /* End all that is left of it and, unless keep, remove the folder. */
 void harness_close(struct harness *, bool keep);
 
+/* Run another study, old.json, whose database is beside that of ours. */
+void harness_learn(struct harness *, const char *members);
 /* The trial program with its arguments, as the value of trial.command. */
 void harness_command(char *text, size_t n, const char *args);
 

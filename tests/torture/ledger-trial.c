@@ -3,11 +3,12 @@
  * $LEDGER, each with one write, so that a judge can compare them with the
  * store.  It uses none of hpotune's code.
  *
- *	ledger-trial KIND STEPS MS
+ *	ledger-trial KIND STEPS MS [FILE]
  *
  * KIND is plain; fail: its first attempt fails; daemon: leaves one behind; bad:
  * its first report is bad, then it waits to be stopped; deaf: bad, and ignores
- * the stop.
+ * the stop; slow: bad in its first attempt, and good when it is resumed.  Each
+ * leaves a checkpoint.  With FILE all reports are lines of that file.
  */
 
 #include <errno.h>
@@ -22,7 +23,7 @@
 
 enum { FOREVER_MS = 60000 };
 
-static int ledger, metrics;
+static int ledger, metrics, other = -1;
 static int trial, attempt;
 static volatile sig_atomic_t told_to_stop;
 
@@ -67,7 +68,11 @@ report(long step, double value)
 	char line[160];
 
 	note("says", step, value);
-	if (step % 2 == 1)
+	if (other != -1)
+		put_line(other, line,
+		    snprintf(
+			line, sizeof line, "at %ld: %.17g\n", step, value));
+	else if (step % 2 == 1)
 		put_line(1, line,
 		    snprintf(line, sizeof line,
 			"hpotune: step=%ld score=%.17g\n", step, value));
@@ -101,6 +106,20 @@ leave_daemon(void)
 	_exit(0);
 }
 
+/* A file that "keep" may delete when the trial has ended. */
+static void
+save(void)
+{
+	const char *dir = getenv("HPOTUNE_CHECKPOINT_DIR");
+	int fd, at = open(dir != NULL ? dir : "", O_RDONLY | O_DIRECTORY);
+
+	fd = at != -1 ? openat(at, "model", O_WRONLY | O_CREAT, 0600) : -1;
+	if (fd == -1)
+		abort();
+	(void)close(fd);
+	(void)close(at);
+}
+
 static int
 number_of(const char *name)
 {
@@ -132,18 +151,23 @@ main(int argc, char **argv)
 	long step, steps, ms;
 	int status = 0;
 
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
 	steps = atol(argv[2]);
 	ms = atol(argv[3]);
 	trial = number_of("HPOTUNE_TRIAL");
 	attempt = number_of("HPOTUNE_ATTEMPT");
+	bad = bad || (strcmp(kind, "slow") == 0 && attempt == 1);
 	if (strcmp(kind, "deaf") == 0)
 		term.sa_handler = SIG_IGN;
 	(void)sigaction(SIGTERM, &term, NULL);
 	ledger = open_append("LEDGER");
 	metrics = open_append("HPOTUNE_METRICS");
+	if (argc == 5)
+		other = open(
+		    argv[4], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	note("start", getpid(), 0);
+	save();
 	if (strcmp(kind, "daemon") == 0)
 		leave_daemon();
 	for (step = 1; step <= steps && !told_to_stop; step++) {

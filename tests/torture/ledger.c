@@ -37,6 +37,7 @@ struct book {
 struct ledger {
 	struct book *(*books)[ATTEMPTS_MAX]; /* [trial][attempt], or NULL */
 	long last; /* trial that has books: the rest is never touched */
+	bool told[TRIALS_MAX]; /* run by another program */
 	struct verdict *v;
 	int shown;
 };
@@ -152,6 +153,67 @@ each_row(struct ledger *l, struct store *s, const char *sql,
 }
 
 static void
+told_row(struct ledger *l, const struct store_rows *r)
+{
+	int64_t trial = store_rows_int(r, 0);
+
+	if (trial < 1 || trial >= TRIALS_MAX)
+		return;
+	l->told[trial] = true;
+	l->v->told++;
+}
+
+/* "HOOK TRIAL": each is run once at most. */
+static void
+hook_count(struct ledger *l, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[400], seen[2][TRIALS_MAX] = { 0 };
+	const char *at;
+	long trial;
+
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		l->v->hooks++;
+		at = strstr(line, "\"trial\":");
+		trial = at != NULL ? strtol(at + 8, NULL, 10) : 0;
+		if (trial < 0 || trial >= TRIALS_MAX)
+			trial = 0;
+		if (strstr(line, "\"hook\":\"best\"") == NULL &&
+		    seen[strstr(line, "\"hook\":\"failed\"") != NULL][trial]++)
+			fault(
+			    l, &l->v->twice, "a hook was run twice: %s", line);
+	}
+	if (f != NULL)
+		(void)fclose(f);
+}
+
+static bool
+has_checkpoint(const struct harness *r, long trial)
+{
+	char path[160];
+	FILE *f;
+
+	(void)snprintf(
+	    path, sizeof path, "%s/%ld/checkpoint/model", r->trials, trial);
+	f = fopen(path, "r");
+	if (f != NULL)
+		(void)fclose(f);
+	return f != NULL;
+}
+
+static void
+keep_count(struct ledger *l, const struct harness *r, int keep)
+{
+	long trial;
+
+	for (trial = 1; trial <= l->last; trial++)
+		l->v->kept += has_checkpoint(r, trial);
+	if (keep >= 0 && l->v->kept > keep)
+		fault(l, &l->v->unkept, "%d checkpoints are left, of %d",
+		    l->v->kept, keep);
+}
+
+static void
 trial_row(struct ledger *l, const struct store_rows *r)
 {
 	const char *state = store_rows_text(r, 1);
@@ -165,7 +227,7 @@ trial_row(struct ledger *l, const struct store_rows *r)
 		fault(l, &l->v->open, "trial %ld is %s", trial, state);
 		return;
 	}
-	if (s != TRIAL_COMPLETED)
+	if (s != TRIAL_COMPLETED || l->told[trial])
 		return;
 	b = book_of(l, trial, attempt);
 	if (!b->ended || b->status != 0)
@@ -185,6 +247,8 @@ attempt_row(struct ledger *l, const struct store_rows *r)
 
 	l->v->attempts++;
 	b->has_row = true;
+	if (l->told[trial])
+		return;
 	if (store_rows_null(r, 2) ||
 	    !end_class_parse(store_rows_text(r, 2), &c)) {
 		fault(l, &l->v->open, "trial %ld attempt %ld has not ended",
@@ -217,6 +281,8 @@ metric_row(struct ledger *l, const struct store_rows *r)
 	long step = (long)store_rows_int(r, 2);
 	struct book_step *s;
 
+	if (l->told[trial])
+		return;
 	if (step < 0 || step >= STEPS_MAX) {
 		fault(
 		    l, &l->v->invented, "trial %ld has step %ld", trial, step);
@@ -251,15 +317,19 @@ book_close(struct ledger *l, long trial, long attempt, const struct book *b)
 }
 
 static void
-compare(struct ledger *l, const struct harness *r, int trials)
+compare(struct ledger *l, const struct harness *r, int trials, int keep)
 {
 	struct err e = ERR_INIT;
 	struct store *s;
+	long best;
 
 	if (store_open(&s, r->db, STORE_READ, &e) != 0) {
 		fault(l, &l->v->open, "%s", e.text);
 		return;
 	}
+	each_row(l, s,
+	    "SELECT trial FROM t_trial WHERE backend IN ('ask', 'external')",
+	    told_row);
 	each_row(l, s, "SELECT trial, state, attempts FROM trials", trial_row);
 	each_row(l, s, "SELECT trial, attempt, end_class, why FROM t_attempt",
 	    attempt_row);
@@ -268,6 +338,14 @@ compare(struct ledger *l, const struct harness *r, int trials)
 	    "WHERE name = 'score'",
 	    metric_row);
 	l->v->broken = asks_broken(r, s, &l->v->promises);
+	best = asks_number(s,
+	    "SELECT coalesce((SELECT trial FROM trials WHERE state = "
+	    "'completed' AND ?1 = ?1 ORDER BY objective DESC LIMIT 1), 0)",
+	    0);
+	if (keep >= 0 && best > 0 && !l->told[best] && !has_checkpoint(r, best))
+		fault(l, &l->v->unkept,
+		    "the checkpoint of trial %ld, the best one, is deleted",
+		    best);
 	store_close(s);
 	if (l->v->trials != trials)
 		fault(l, &l->v->open, "%d trials instead of %d", l->v->trials,
@@ -275,7 +353,7 @@ compare(struct ledger *l, const struct harness *r, int trials)
 }
 
 void
-ledger_judge(struct verdict *v, const struct harness *r, int trials)
+ledger_judge(struct verdict *v, const struct harness *r, int trials, int keep)
 {
 	struct ledger l = { .v = v };
 	long trial, attempt;
@@ -284,7 +362,9 @@ ledger_judge(struct verdict *v, const struct harness *r, int trials)
 	l.books = xcalloc(TRIALS_MAX, sizeof *l.books);
 	each_line(&l, r->ledger, ledger_line);
 	each_line(&l, r->fail_log, kill_line);
-	compare(&l, r, trials);
+	hook_count(&l, r->hooks);
+	compare(&l, r, trials, keep);
+	keep_count(&l, r, keep);
 	for (trial = 1; trial <= l.last; trial++)
 		for (attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
 			if (l.books[trial][attempt] == NULL)
@@ -302,7 +382,7 @@ int
 ledger_faults(const struct verdict *v)
 {
 	return v->twice + v->forgotten + v->doubled + v->invented +
-	       v->false_lost + v->broken + v->open + v->orphans;
+	       v->false_lost + v->broken + v->open + v->orphans + v->unkept;
 }
 
 void
@@ -322,4 +402,8 @@ ledger_add(struct verdict *a, const struct verdict *b)
 	a->false_lost += b->false_lost;
 	a->open += b->open;
 	a->orphans += b->orphans;
+	a->told += b->told;
+	a->hooks += b->hooks;
+	a->kept += b->kept;
+	a->unkept += b->unkept;
 }

@@ -235,7 +235,7 @@ death(
 		}
 	}
 	(void)harness_wait_quiet(&r, 5000);
-	ledger_judge(&v, &r, TRIALS);
+	ledger_judge(&v, &r, TRIALS, -1);
 	if (ledger_faults(&v) > 0 || status != 0) {
 		complain(&r, p, &t);
 		found->faults++;

@@ -1,11 +1,11 @@
 /*
  * Torture: a server is killed at random moments, repeatedly, until its study
  * has ended; then the ledger is compared with the store.  With --shims
- * supervisors are killed too.  Negative controls run programs with a bug that
- * the judge must find.
+ * supervisors are killed too, and then servers of studies with each of the modes.
+ * Negative controls run programs with a bug that the judge must find.
  *
- *	torture [--kills N] [--shims N] [--seed N] [--jobs N]
- *	    [--no-controls] [--keep]
+ *	torture [--kills N] [--shims N] [--modes N] [--mode NAME] [--seed N]
+ *	    [--jobs N] [--no-controls] [--keep]
  */
 
 #include <errno.h>
@@ -31,17 +31,19 @@ enum {
 	ASK_US = 100000,
 	HEAR_US = 5000000,
 	LOOK_US = 2000,
-	QUIET_MS = 60000,
+	QUIET_MS = 300000,
 	ROUND_MAX_MS = 600000,
 	JOBS_MAX = 64,
 /* A sanitized server takes its time; the plain one is the proof. */
 #ifdef __SANITIZE_ADDRESS__
 	CONTROLS = 0,
 	KILLS = 200,
+	MODE_KILLS = 10,
 	SHIM_KILLS_WANTED = 20
 #else
 	CONTROLS = 1,
 	KILLS = 2000,
+	MODE_KILLS = 60,
 	SHIM_KILLS_WANTED = 60
 #endif
 };
@@ -49,7 +51,7 @@ enum {
 /* Delays widen the windows between two steps; kills hit them. */
 #define SERVER_DELAYS                                                     \
 	"tuner.before_commit=delay(5)%20,tuner.after_commit=delay(5)%20," \
-	"tuner.before_act=delay(5)%20,store.before_commit=kill%1,"        \
+	"tuner.before_effect=delay(5)%20,store.before_commit=kill%1,"     \
 	"store.after_commit=kill%1,local.before_spawn=delay(5)%20,"       \
 	"local.after_spawn=delay(5)%20,local.after_mkdir=kill%1,"         \
 	"local.before_ahead=kill%2,local.after_ahead=kill%2,"             \
@@ -83,6 +85,13 @@ struct run {
 	int term_percent; /* of lives that end with SIGTERM first */
 	int ask_percent; /* of lives in which a user asks for something */
 	int trials; /* of each round */
+	/* What the study has besides, as members of study.json; NULL: nothing. */
+	const char *extra, *stopping, *trial;
+	const char *kinds; /* of ledger-trial; NULL: all but slow */
+	bool file; /* reports are lines of a file */
+	bool learns; /* from another study */
+	bool tells; /* another program runs some of its trials */
+	int keep; /* checkpoints at the end, at most; 0: no "keep" */
 	int seconds; /* a control gives up then; 0: never */
 	uint64_t life_us; /* a server lives at most so long; 0: as fits */
 	bool caught; /* a negative control: this fault is wanted */
@@ -148,28 +157,46 @@ life_adapt(struct life *l, const struct harness *r, const struct run *run)
 static void
 round_open(struct harness *r, const struct run *run, uint64_t seed)
 {
-	char members[1600], command[700];
+	const char *kinds =
+	    run->kinds != NULL
+		? run->kinds
+		: "\"plain\", \"calm\", \"even\", \"good\", \"bad\", "
+		  "\"deaf\", \"fail\", \"daemon\"";
+	char members[2400], space[1000], command[700];
 
-	harness_command(
-	    command, sizeof command, "\"{kind}\", \"{steps}\", \"{ms}\"");
-	(void)snprintf(members, sizeof members,
+	harness_command(command, sizeof command,
+	    run->file ? "\"{kind}\", \"{steps}\", \"{ms}\", "
+			"\"{output_dir}/scores\""
+		      : "\"{kind}\", \"{steps}\", \"{ms}\"");
+	(void)snprintf(space, sizeof space,
 	    "\"objective\": {\"metric\": \"score\", \"goal\": \"maximize\"},\n"
 	    "\"parameters\": {\n"
-	    "  \"kind\": {\"type\": \"choice\", \"values\": [\"plain\", "
-	    "\"calm\", \"even\", \"good\", \"bad\", \"deaf\", \"fail\", "
-	    "\"daemon\"]},\n"
+	    "  \"kind\": {\"type\": \"choice\", \"values\": [%s]},\n"
 	    "  \"steps\": {\"type\": \"int\", \"min\": 1, \"max\": 4},\n"
 	    "  \"ms\": {\"type\": \"int\", \"min\": 0, \"max\": 8},\n"
 	    "  \"tag\": {\"type\": \"int\", \"min\": 0, "
 	    "\"max\": 1000000000}},\n"
-	    "\"strategy\": {\"name\": \"random\", \"seed\": %llu},\n"
-	    "\"stopping\": {\"rule\": \"threshold\", \"lower\": 0},\n"
+	    "\"strategy\": {\"name\": \"%s\", \"seed\": %llu},\n",
+	    kinds, run->learns ? "tpe" : "random",
+	    (unsigned long long)(seed % 1000000));
+	(void)snprintf(members, sizeof members,
+	    "%s\"stopping\": {\"rule\": \"threshold\", \"lower\": 0%s},\n%s"
 	    "\"trial\": {\"command\": %s, \"grace\": 0.05, \"max_run\": 5, "
-	    "\"retries\": 20},\n"
+	    "\"retries\": 20%s},\n"
 	    "\"backend\": {\"name\": \"local\"},\n"
 	    "\"limits\": {\"trials\": %d, \"parallel\": 8}\n",
-	    (unsigned long long)(seed % 1000000), command, run->trials);
+	    space, run->stopping != NULL ? run->stopping : "",
+	    run->extra != NULL ? run->extra : "", command,
+	    run->trial != NULL ? run->trial : "", run->trials);
 	harness_open(r, seed, members);
+	if (!run->learns)
+		return;
+	(void)snprintf(members, sizeof members,
+	    "%s\"trial\": {\"command\": [\"true\"]},\n"
+	    "\"backend\": {\"name\": \"pretend\", "
+	    "\"seconds_per_step\": 0.001},\n\"limits\": {\"trials\": 20}\n",
+	    space);
+	harness_learn(r, members);
 }
 
 static void
@@ -217,7 +244,7 @@ live_and_die(struct harness *r, const struct run *run, int64_t us, pid_t pid,
 				return status;
 			us = (harness_now_ms() - began_ms) * 1000;
 		} while (us < HEAR_US && !asks_server_listens(r));
-		asks_begin(a, r);
+		asks_begin(a, r, run->tells);
 		/* Who asks needs as long to begin as the server did. */
 		us = (int64_t)harness_random(r, (uint64_t)(ASK_US + 2 * us));
 	}
@@ -290,7 +317,8 @@ round_run(struct job *j, uint64_t seed)
 	while (!serve_once(&r, j, &life) && !j->mine->stuck)
 		j->mine->stuck = harness_now_ms() > until;
 	(void)harness_wait_quiet(&r, QUIET_MS);
-	ledger_judge(&v, &r, j->run->trials);
+	ledger_judge(
+	    &v, &r, j->run->trials, j->run->keep > 0 ? j->run->keep : -1);
 	ledger_add(&j->mine->v, &v);
 	j->mine->rounds++;
 	bad = j->mine->failed || j->mine->stuck || ledger_faults(&v) > 0;
@@ -309,11 +337,15 @@ score_show(const struct run *run, const struct score *s, int64_t ms)
 	       "%d attempts (%d lost), %d reports, %d promises, %.1f s\n",
 	    run->name, s->kills, v->shim_kills, v->trials, v->attempts, v->lost,
 	    v->reports, v->promises, (double)ms / 1000);
+	if (v->told + v->hooks > 0 || run->keep > 0)
+		printf("# %d trials of other programs, %d hooks, %d "
+		       "checkpoints kept\n",
+		    v->told, v->hooks, v->kept);
 	printf("# ran twice %d, forgotten %d, doubled %d, invented %d, "
 	       "lost for no reason %d, broken promises %d, open %d, "
-	       "left running %d\n",
+	       "left running %d, checkpoints %d\n",
 	    v->twice, v->forgotten, v->doubled, v->invented, v->false_lost,
-	    v->broken, v->open, v->orphans);
+	    v->broken, v->open, v->orphans, v->unkept);
 }
 
 static void
@@ -378,12 +410,62 @@ static const struct run controls[] = {
 	    "tuner.answered=kill%50,bug.answer_first", broken),
 };
 
+/* What a study may have besides.  Attempts of trials are those of all modes. */
+#define MODE(text, term, asks, ...)                                      \
+	{                                                                \
+		.name = text, .fail = SERVER_DELAYS SHIM_DELAYS,         \
+		.term_percent = term, .ask_percent = asks, .trials = 40, \
+		__VA_ARGS__                                              \
+	}
+
+static const struct run modes[] = {
+	MODE("keep", 3, 20, .extra = "\"keep\": {\"best\": 2, \"last\": 1},\n",
+	    .keep = 3),
+	MODE("hooks", 3, 20,
+	    .extra = "\"hooks\": {\"best\": [\"sh\", \"-c\", \"cat >>hooks\"], "
+		     "\"failed\": [\"sh\", \"-c\", \"cat >>hooks\"], "
+		     "\"finished\": [\"sh\", \"-c\", \"cat >>hooks\"]},\n"),
+	MODE("files", 0, 20, .file = true,
+	    .kinds = "\"plain\", \"calm\", \"even\", \"good\", \"bad\", "
+		     "\"deaf\", \"daemon\"",
+	    .trial = ", \"metrics\": [{\"path\": \"{output_dir}/scores\", "
+		     "\"name\": \"score\", \"regex\": \": (\\\\S+)\", "
+		     "\"step_regex\": \"at ([0-9]+)\"}]"),
+	MODE("second looks", 3, 20, .stopping = ", \"second_look\": \"100%\"",
+	    .trial = ", \"max_steps\": 8",
+	    .kinds = "\"plain\", \"calm\", \"even\", \"good\", \"slow\", "
+		     "\"fail\", \"daemon\""),
+	MODE("replicates", 3, 20,
+	    .extra = "\"replicates\": {\"parameter\": \"fold\", \"count\": 3, "
+		     "\"racing\": true},\n"),
+	MODE("queue", 3, 60, .tells = true),
+	MODE("warm starts", 3, 20, .extra = "\"warm_start\": [\"old.db\"],\n",
+	    .learns = true),
+};
+
+/* All of them, or the one with this name. */
+static void
+modes_run(int kills, const char *name, uint64_t seed, int jobs, bool keep)
+{
+	struct run mode;
+	size_t i;
+
+	for (i = 0; i < sizeof modes / sizeof *modes; i++) {
+		mode = modes[i];
+		mode.kills = kills;
+		if (name == NULL || strcmp(name, mode.name) == 0)
+			run_run(&mode, seed + i * 1000, jobs, keep);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "kills", required_argument, NULL, 'k' },
 		{ "shims", required_argument, NULL, 's' },
+		{ "modes", required_argument, NULL, 'm' },
+		{ "mode", required_argument, NULL, 'o' },
 		{ "seed", required_argument, NULL, 'r' },
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "keep", no_argument, NULL, 'p' },
@@ -403,7 +485,8 @@ main(int argc, char **argv)
 		.trials = 40 };
 	bool keep = false, with_controls = CONTROLS;
 	uint64_t seed = (uint64_t)time(NULL);
-	int c, jobs = 4;
+	int c, jobs = 4, mode_kills = MODE_KILLS;
+	const char *mode = NULL;
 	size_t i;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -413,6 +496,12 @@ main(int argc, char **argv)
 			break;
 		case 's':
 			shims.shim_kills = atoi(optarg);
+			break;
+		case 'm':
+			mode_kills = atoi(optarg);
+			break;
+		case 'o':
+			mode = optarg;
 			break;
 		case 'r':
 			seed = strtoull(optarg, NULL, 10);
@@ -436,6 +525,8 @@ main(int argc, char **argv)
 		run_run(&servers, seed, jobs, keep);
 	if (shims.shim_kills > 0)
 		run_run(&shims, seed, jobs, keep);
+	if (mode_kills > 0)
+		modes_run(mode_kills, mode, seed, jobs, keep);
 	for (i = 0; with_controls && i < sizeof controls / sizeof *controls;
 	     i++)
 		run_run(&controls[i], seed, jobs, keep);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Servers and supervisors killed at random, against an independent ledger, and
-# the bugs that the ledger must show.  $HPOTUNE_TORTURE may give options:
+# Servers and supervisors killed at random, in studies with each of the modes, too,
+# against an independent ledger, and the bugs that the ledger must show.  $HPOTUNE_TORTURE may give options:
 #	HPOTUNE_TORTURE='--kills 1000000 --no-controls' make check TESTS=tests/torture/torture.t
 
 exec "$TOP_BUILDDIR/tests/torture/torture" ${HPOTUNE_TORTURE-}

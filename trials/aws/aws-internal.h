@@ -131,6 +131,7 @@ struct aws_call {
 	/* A list over pages: objects found so far. */
 	aws_s3_list_cb *list_cb;
 	struct aws_s3_page found;
+	int pages;
 	size_t most;
 };
 
@@ -168,21 +169,12 @@ struct aws {
 };
 
 /* aws.c */
-struct aws_queue *
-aws_queue_of(struct aws *, enum aws_service, const char *operation);
 int aws_client_endpoint(
     struct aws *, enum aws_service, const struct aws_endpoint **, struct err *);
-
-struct aws_call *
-aws_call_new(struct aws *, enum aws_service, const char *operation);
-/* Put it into its queue; with an error it ends without being sent. */
-void aws_call_begin(struct aws_call *, const struct err *);
-/* The request of ask to this endpoint. */
-typedef void aws_fill_fn(struct aws_request *, const struct aws_endpoint *,
-    const struct aws_ask *ask);
-/* Begin a call of a service that has one endpoint and one form of request. */
-struct aws_call *aws_call_ask(struct aws *, const struct aws_ask *,
-    aws_fill_fn *, aws_read_fn *, aws_cb *, void *arg);
+/* A call has ended: its callback comes from the loop. */
+void aws_deliver_put(struct aws_call *);
+void aws_note_put(struct aws *, bool warn, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /*
  * aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets; a

@@ -7,6 +7,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "trials/aws/aws-call.h"
 #include "trials/aws/aws-internal.h"
 
 enum { JSON_TIMEOUT_MS = 30 * 1000 };
@@ -77,7 +78,7 @@ json_mend(struct buf *b, const char *s, size_t n)
 }
 
 static struct json_doc *
-json_take(const char *body, size_t len, struct err *e)
+aws_json_take(const char *body, size_t len, struct err *e)
 {
 	struct json_doc *doc = NULL;
 	struct buf mended = { 0 };
@@ -93,7 +94,7 @@ json_take(const char *body, size_t len, struct err *e)
 }
 
 static bool
-is_blank(const char *s, size_t n)
+aws_json_is_blank(const char *s, size_t n)
 {
 	size_t i;
 
@@ -111,9 +112,9 @@ read_good(struct aws_parsed *said, const struct aws_raw *raw)
 	char *text;
 
 	aws_parsed_set(said, AWS_OK, "", "");
-	if (is_blank(raw->body, raw->len))
+	if (aws_json_is_blank(raw->body, raw->len))
 		return;
-	said->doc = json_take(raw->body, raw->len, &e);
+	said->doc = aws_json_take(raw->body, raw->len, &e);
 	if (said->doc != NULL && json_type(json_root(said->doc)) == JSON_OBJECT)
 		return;
 	text = xasprintf("the answer is not a JSON object%s%s",
@@ -124,7 +125,7 @@ read_good(struct aws_parsed *said, const struct aws_raw *raw)
 }
 
 static const char *
-member(const struct json *root, const char *a, const char *b)
+aws_json_member(const struct json *root, const char *a, const char *b)
 {
 	const char *s = json_string(json_get(root, a));
 
@@ -133,7 +134,7 @@ member(const struct json *root, const char *a, const char *b)
 
 /* A body that is not AWS's JSON, e.g. of a proxy: retry. */
 static void
-read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
+aws_json_read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	enum aws_class what = aws_retry_classify(raw->status, "", "");
 	char *text;
@@ -146,24 +147,24 @@ read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 }
 
 static void
-read_error(struct aws_parsed *said, const struct aws_raw *raw)
+aws_json_read_error(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	const struct json *root = NULL;
 	const char *code = NULL, *text = NULL;
 	enum aws_class what;
 	char *plain;
 
-	said->doc = json_take(raw->body, raw->len, NULL);
+	said->doc = aws_json_take(raw->body, raw->len, NULL);
 	if (said->doc != NULL && json_type(json_root(said->doc)) == JSON_OBJECT)
 		root = json_root(said->doc);
 	if (root != NULL) {
-		code = member(root, "__type", "code");
-		text = member(root, "message", "Message");
+		code = aws_json_member(root, "__type", "code");
+		text = aws_json_member(root, "message", "Message");
 	}
 	if (raw->errortype != NULL)
 		code = raw->errortype;
 	if (code == NULL && text == NULL) {
-		read_foreign(said, raw);
+		aws_json_read_foreign(said, raw);
 		return;
 	}
 	plain = aws_retry_plain_code(code != NULL ? code : "");
@@ -175,7 +176,7 @@ read_error(struct aws_parsed *said, const struct aws_raw *raw)
 	if (raw->service == AWS_EVENTS && what == AWS_THROTTLE &&
 	    strcmp(plain, "LimitExceededException") == 0)
 		what = AWS_QUOTA;
-	/* These services answer 400; a bare 404 is some other server's. */
+	/* A service of AWS answers 400; a bare 404 is some other server's. */
 	if (plain[0] == '\0' && what == AWS_MISSING)
 		what = AWS_CALLER;
 	aws_parsed_set(said, what, plain, text);
@@ -188,11 +189,11 @@ aws_json_read(struct aws_parsed *said, const struct aws_raw *raw)
 	if (raw->status >= 200 && raw->status < 300)
 		read_good(said, raw);
 	else
-		read_error(said, raw);
+		aws_json_read_error(said, raw);
 }
 
 static void
-request_fill(struct aws_request *r, const struct aws_endpoint *p,
+aws_json_request_fill(struct aws_request *r, const struct aws_endpoint *p,
     const struct aws_ask *ask)
 {
 	char *target =
@@ -218,5 +219,6 @@ request_fill(struct aws_request *r, const struct aws_endpoint *p,
 struct aws_call *
 aws_json(struct aws *aws, const struct aws_ask *ask, aws_cb *cb, void *arg)
 {
-	return aws_call_ask(aws, ask, request_fill, aws_json_read, cb, arg);
+	return aws_call_ask(
+	    aws, ask, aws_json_request_fill, aws_json_read, cb, arg);
 }

@@ -12,13 +12,15 @@
 #include "src/base/err.h"
 #include "src/base/http/http.h"
 #include "src/base/mem.h"
+#include "trials/aws/aws-call.h"
 #include "trials/aws/aws-internal.h"
 
 enum {
 	S3_TIMEOUT_MS = 10 * 60 * 1000,
 	LIST_TIMEOUT_MS = 30 * 1000,
 	PAGE_OBJECTS = 1000, /* maximum of S3 */
-	LIST_OBJECTS_MAX = 1000 * 1000
+	LIST_OBJECTS_MAX = 1000 * 1000,
+	LIST_PAGES_MAX = 10 * 1000 /* of a thousand, some of them not full */
 };
 
 /*
@@ -26,8 +28,8 @@ enum {
  * dot, which the certificate would not match, or if a custom endpoint is set.
  */
 static void
-address(struct aws_request *r, const struct aws_endpoint *p, const char *bucket,
-    const char *key)
+s3_address(struct aws_request *r, const struct aws_endpoint *p,
+    const char *bucket, const char *key)
 {
 	bool in_path = p->custom || strchr(bucket, '.') != NULL;
 	struct buf b = { 0 };
@@ -72,7 +74,7 @@ method_known(const char *method)
 }
 
 static int
-request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
+s3_request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 {
 	struct aws_request *r = &c->request;
 	const struct aws_endpoint *p;
@@ -87,7 +89,7 @@ request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 		    "\"%s\" is not the name of a bucket", ask->bucket);
 	if (aws_client_endpoint(c->aws, AWS_S3, &p, e) != 0)
 		return -1;
-	address(r, p, ask->bucket, ask->key);
+	s3_address(r, p, ask->bucket, ask->key);
 	for (i = 0; i < ask->n_query; i++)
 		aws_pair_add(&r->query, &r->n_query, ask->query[i].name,
 		    ask->query[i].value);
@@ -123,7 +125,7 @@ call_new(struct aws *aws, const struct aws_s3_ask *ask, const char *operation,
 
 	c->read = read;
 	c->tries = ask->tries;
-	(void)request_fill(c, ask, e);
+	(void)s3_request_fill(c, ask, e);
 	return c;
 }
 
@@ -212,6 +214,7 @@ aws_s3_more(struct aws_call *c)
 	bool again = page->token != NULL && c->found.token != NULL &&
 		     strcmp(page->token, c->found.token) == 0;
 
+	again = again || ++c->pages >= LIST_PAGES_MAX;
 	found_add(&c->found, page);
 	if (c->found.token == NULL || c->most > 0)
 		return false;

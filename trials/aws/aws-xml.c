@@ -1,6 +1,6 @@
 /*
- * Services with XML responses, S3, STS and SNS: the parsing of responses, which
- * are not trusted, and the requests of the last two, which are forms.
+ * The responses of services that answer with XML, S3, STS and SNS, which are
+ * not trusted.
  */
 
 #include <errno.h>
@@ -9,12 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/xml.h"
 #include "trials/aws/aws-internal.h"
-
-/* ---- responses ---------------------------------------------------------- */
 
 /*
  * The element that contains Code and Message, or NULL: the root for S3, below
@@ -75,7 +72,7 @@ read_bare(struct aws_parsed *said, const struct aws_raw *raw)
 }
 
 static void
-read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
+aws_xml_read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	enum aws_class what = aws_retry_classify(raw->status, "", "");
 	char *text;
@@ -89,7 +86,7 @@ read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 }
 
 static void
-read_error(struct aws_parsed *said, const struct aws_raw *raw)
+aws_xml_read_error(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	const struct xml *x = NULL;
 	struct xml *root = NULL;
@@ -113,7 +110,7 @@ read_error(struct aws_parsed *said, const struct aws_raw *raw)
 		    aws_retry_classify(raw->status, code, text), code, text);
 		free(code);
 	} else
-		read_foreign(said, raw);
+		aws_xml_read_foreign(said, raw);
 	xml_free(root);
 }
 
@@ -123,7 +120,7 @@ aws_xml_read(struct aws_parsed *said, const struct aws_raw *raw)
 	if (raw->status >= 200 && raw->status < 300)
 		aws_parsed_set(said, AWS_OK, "", "");
 	else
-		read_error(said, raw);
+		aws_xml_read_error(said, raw);
 }
 
 /* "2009-10-12T17:50:30.000Z" -> seconds since 1970; 0 when it is no time. */
@@ -158,7 +155,7 @@ object_read(struct aws_s3_object *o, const struct xml *x)
 }
 
 static int
-page_read(struct aws_s3_page *p, const struct xml *root)
+aws_xml_page_read(struct aws_s3_page *p, const struct xml *root)
 {
 	const struct xml *x;
 	const char *token;
@@ -191,7 +188,7 @@ aws_xml_read_list(struct aws_parsed *said, const struct aws_raw *raw)
 	if (said->what != AWS_OK)
 		return;
 	if (xml_parse(&root, raw->body, raw->len, NULL) == 0 &&
-	    page_read(&said->page, root) == 0) {
+	    aws_xml_page_read(&said->page, root) == 0) {
 		xml_free(root);
 		return;
 	}
@@ -200,77 +197,4 @@ aws_xml_read_list(struct aws_parsed *said, const struct aws_raw *raw)
 	aws_parsed_set(
 	    said, AWS_TRANSIENT, "", "the answer is not the list of a bucket");
 	said->broken = true;
-}
-
-/* ---- form requests ------------------------------------------------------ */
-
-enum { QUERY_TIMEOUT_MS = 30 * 1000 };
-
-/* API version, part of each request; NULL: the service takes no forms. */
-static const char *const versions[AWS_SERVICES] = {
-	[AWS_STS] = "2011-06-15",
-	[AWS_SNS] = "2010-03-31",
-};
-
-/* A 2xx answer counts if its root element is that of such a service. */
-static void
-aws_read_query(struct aws_parsed *said, const struct aws_raw *raw)
-{
-	static const char end[] = "Response";
-	struct xml *root = NULL;
-	const char *name;
-	size_t n, k = sizeof end - 1;
-	bool good;
-
-	aws_xml_read(said, raw);
-	if (said->what != AWS_OK)
-		return;
-	good = xml_parse(&root, raw->body, raw->len, NULL) == 0;
-	if (good) {
-		name = xml_name(root);
-		n = strlen(name);
-		good = n > k && strcmp(name + n - k, end) == 0 &&
-		       strcmp(name, "ErrorResponse") != 0;
-		xml_free(root);
-	}
-	if (good)
-		return;
-	aws_parsed_set(said, AWS_TRANSIENT, "", "the answer is not AWS's");
-	said->broken = true;
-}
-
-static void
-request_fill(struct aws_request *r, const struct aws_endpoint *p,
-    const struct aws_ask *ask)
-{
-	const char *more = ask->body != NULL ? ask->body : "";
-
-	*r = (struct aws_request){
-		.method = "POST",
-		.host = xstrdup(p->host),
-		.path = xasprintf("%s/", p->path),
-		.plain = p->plain,
-		.body = xasprintf("Action=%s&Version=%s%s", ask->operation,
-		    versions[ask->service], more),
-		.timeout_ms =
-		    ask->timeout_ms > 0 ? ask->timeout_ms : QUERY_TIMEOUT_MS,
-	};
-	r->len = strlen(r->body);
-	aws_pair_add(&r->headers, &r->n_headers, "Content-Type",
-	    "application/x-www-form-urlencoded; charset=utf-8");
-}
-
-struct aws_call *
-aws_query(struct aws *aws, const struct aws_ask *ask, aws_cb *cb, void *arg)
-{
-	return aws_call_ask(aws, ask, request_fill, aws_read_query, cb, arg);
-}
-
-struct aws_call *
-aws_whoami(struct aws *aws, aws_cb *cb, void *arg)
-{
-	const struct aws_ask ask = { .service = AWS_STS,
-		.operation = "GetCallerIdentity" };
-
-	return aws_query(aws, &ask, cb, arg);
 }

@@ -12,6 +12,7 @@
 
 #include "src/base/http/http.h"
 #include "trials/aws/config/aws-config.h"
+#include "trials/aws/config/aws-endpoint.h"
 #include "trials/aws/config/aws-retry.h"
 #include "trials/aws/sign/aws-sigv4.h"
 
@@ -32,7 +33,7 @@ struct aws_env {
 };
 
 int aws_open(struct aws **, const struct aws_env *, struct err *);
-/* Free it; pending calls are dropped without callbacks. */
+/* Free the client; pending calls are dropped without callbacks. */
 void aws_close(struct aws *);
 const char *aws_client_region(const struct aws *);
 /*

@@ -105,7 +105,7 @@ gpu_idle_update(struct gpu_idle *g, int gpus, double busy, double seen,
 	char words[40], whose[32] = "its GPU has";
 	double percent;
 
-	if (g->window_ms == 0 || g->told || gpus < 1 || isnan(busy) ||
+	if (g->window_ms == 0 || g->noted || gpus < 1 || isnan(busy) ||
 	    isnan(seen))
 		return false;
 	mark_add(g, &now);
@@ -115,7 +115,7 @@ gpu_idle_update(struct gpu_idle *g, int gpus, double busy, double seen,
 	percent = 100 * (busy - from->busy) / (seen - from->seen);
 	if (!(percent < GPU_IDLE_PERCENT))
 		return false;
-	g->told = true;
+	g->noted = true;
 	if (gpus > 1)
 		(void)snprintf(whose, sizeof whose, "its %d GPUs have", gpus);
 	duration_words(g->window_ms, words, sizeof words);

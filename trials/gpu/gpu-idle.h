@@ -27,7 +27,7 @@ struct gpu_idle {
 	/* Ring, oldest first, at least a tenth of the window apart. */
 	struct gpu_idle_mark marks[GPU_IDLE_MARKS];
 	size_t first, n;
-	bool told;
+	bool noted;
 };
 
 void gpu_idle_begin(struct gpu_idle *, int64_t window_ms);

@@ -157,7 +157,7 @@ lock_book(int fd, uint64_t key)
 
 /* Whether the name still leads to the open file. */
 static bool
-same_file(int fd, int dir, const char *name)
+gpu_lock_same_file(int fd, int dir, const char *name)
 {
 	struct stat a, b;
 
@@ -181,7 +181,7 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 		if (fd == -1)
 			return -1;
 		got = lock_book(fd, key);
-		same = same_file(fd, dir, name);
+		same = gpu_lock_same_file(fd, dir, name);
 		close(dir);
 		if (got == 1 && same) {
 			words_write(fd, study);
@@ -218,7 +218,7 @@ gpu_lock_valid(int fd, const char *uuid)
 	if (dir == -1)
 		return false;
 	lock_name(uuid, name, sizeof name);
-	same = same_file(fd, dir, name);
+	same = gpu_lock_same_file(fd, dir, name);
 	close(dir);
 	return same;
 }

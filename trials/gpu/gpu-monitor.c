@@ -1,7 +1,6 @@
 /*
  * Queries a long-lived hpotune-gpu process for snapshots, one at a time, and
- * restarts it if it hangs, exits or sends invalid data.  Probes of the health
- * of a GPU are processes of their own.
+ * restarts it if it hangs, exits or sends invalid data.
  */
 
 #include <inttypes.h>
@@ -10,141 +9,16 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "src/base/capture.h"
 #include "src/base/coproc.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
+#include "trials/gpu/gpu-health-probe.h"
+#include "trials/gpu/gpu-monitor-internal.h"
 #include "trials/gpu/gpu-monitor.h"
 #include "trials/gpu/gpu-snapshot-build.h"
 #include "trials/gpu/gpu-snapshot.h"
-
-struct gpu_monitor {
-	struct loop *loop;
-	char *program;
-	gpu_monitor_cb *cb;
-	void *arg;
-	struct coproc *peer; /* NULL: not started */
-	struct buf heard; /* incomplete line */
-	struct loop_timer *limit; /* time limit of the pending query */
-	struct loop_timer *again; /* delays the next start */
-	int64_t seq; /* of the last query */
-	int64_t asked; /* pending query, 0 = none */
-	int64_t waiting; /* query not sent yet, 0 = none */
-	/* time of the last answer of this process, 0 = none */
-	int64_t answered_ms;
-	int64_t pause_ms; /* delay of the next start */
-	int64_t patience_ms;
-	char *why; /* why it was killed */
-	struct gpu_monitor_probe *probes;
-};
-
-/* ---- health probes ------------------------------------------------------ */
-
-/*
- * Separate programs that check whether a GPU works.  CUDA may hang on a broken
- * one, so each is limited to a minute.
- */
-
-enum { PROBE_MS = 60 * 1000, PROBE_SAYS_MOST = 4096 };
-
-struct gpu_monitor_probe {
-	struct gpu_monitor *watch;
-	struct gpu_monitor_probe *next;
-	struct capture *child;
-	char uuid[GPU_UUID];
-	gpu_monitor_probe_cb *cb;
-	void *arg;
-};
-
-static void
-probe_unlink(struct gpu_monitor_probe *p)
-{
-	struct gpu_monitor_probe **at = &p->watch->probes;
-
-	while (*at != p)
-		at = &(*at)->next;
-	*at = p->next;
-}
-
-/* The clause it printed, or what became of it. */
-static void
-probe_why(char why[GPU_WHY], int status, const char *out, const char *killed)
-{
-	char text[GPU_WHY * 2];
-	size_t n = strcspn(out, "\n");
-
-	if (killed[0] != '\0')
-		(void)snprintf(text, sizeof text, "its probe: %s", killed);
-	else if (WIFSIGNALED(status))
-		(void)snprintf(text, sizeof text,
-		    "its probe was killed by signal %d", WTERMSIG(status));
-	else if (n > 0)
-		(void)snprintf(text, sizeof text, "%.*s", (int)n, out);
-	else
-		(void)snprintf(text, sizeof text,
-		    "its probe ended with status %d", WEXITSTATUS(status));
-	gpu_snapshot_set_text(why, GPU_WHY, text);
-}
-
-static void
-on_probe(void *arg, int status, const char *out, size_t len, const char *killed)
-{
-	struct gpu_monitor_probe *p = arg;
-	bool good =
-	    status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	char why[GPU_WHY] = "";
-
-	(void)len;
-	probe_unlink(p);
-	if (!good)
-		probe_why(why, status, out, killed);
-	p->cb(p->arg, p->uuid, good, why);
-	free(p);
-}
-
-int
-gpu_monitor_probe(struct gpu_monitor *w, const char *uuid,
-    gpu_monitor_probe_cb *cb, void *arg, struct err *e)
-{
-	char *argv[] = { w->program, (char *)"probe", (char *)uuid, NULL };
-	const struct capture_spec spec = { .argv = argv,
-		.timeout_ms = PROBE_MS,
-		.most = PROBE_SAYS_MOST,
-		.mute = true };
-	struct gpu_monitor_probe *p;
-
-	for (p = w->probes; p != NULL; p = p->next)
-		if (strcmp(p->uuid, uuid) == 0)
-			return err_set(
-			    e, ERR_BUSY, "%s is being probed already", uuid);
-	p = xcalloc(1, sizeof *p);
-	*p = (struct gpu_monitor_probe){
-		.watch = w, .next = w->probes, .cb = cb, .arg = arg
-	};
-	gpu_snapshot_set_text(p->uuid, sizeof p->uuid, uuid);
-	if (capture_start(&p->child, w->loop, &spec, on_probe, p, e) != 0) {
-		free(p);
-		return -1;
-	}
-	w->probes = p;
-	return 0;
-}
-
-static void
-probes_end(struct gpu_monitor *w)
-{
-	struct gpu_monitor_probe *p;
-
-	while ((p = w->probes) != NULL) {
-		w->probes = p->next;
-		capture_kill(p->child);
-		free(p);
-	}
-}
-
-/* ---- queries ------------------------------------------------------------ */
 
 /*
  * A query takes milliseconds, except one that opens NVML: without the
@@ -184,7 +58,7 @@ watch_send(struct gpu_monitor *w)
 }
 
 static void
-line_hear(struct gpu_monitor *w, size_t len)
+monitor_line_hear(struct gpu_monitor *w, size_t len)
 {
 	struct err e = ERR_INIT;
 	struct gpu_snapshot look;
@@ -218,7 +92,7 @@ on_hear(void *arg, const char *text, size_t n)
 	while (w->why == NULL && w->heard.len > 0 &&
 	       (end = memchr(w->heard.data, '\n', w->heard.len)) != NULL) {
 		len = (size_t)(end - w->heard.data);
-		line_hear(w, len);
+		monitor_line_hear(w, len);
 		memmove(w->heard.data, w->heard.data + len + 1,
 		    w->heard.len - len - 1);
 		w->heard.len -= len + 1;
@@ -228,7 +102,7 @@ on_hear(void *arg, const char *text, size_t n)
 }
 
 static void
-on_gone(void *arg, int status)
+monitor_on_gone(void *arg, int status)
 {
 	struct gpu_monitor *w = arg;
 	char *why = w->why;
@@ -257,7 +131,7 @@ on_gone(void *arg, int status)
 }
 
 static void
-on_limit(void *arg)
+monitor_on_limit(void *arg)
 {
 	watch_kill(arg, "the driver of the GPUs does not respond");
 }
@@ -266,15 +140,15 @@ static int
 watch_start(struct gpu_monitor *w, struct err *e)
 {
 	char *argv[] = { w->program, (char *)"watch", NULL };
-	const struct coproc_spec spec = { .argv = argv, .log = "/dev/null" };
+	const struct coproc_spec spec = { .argv = argv, .mute = true };
 	const struct coproc_hooks hooks = {
-		.on_read = on_hear, .on_exit = on_gone, .arg = w
+		.on_read = on_hear, .on_exit = monitor_on_gone, .arg = w
 	};
 
 	return coproc_start(&w->peer, w->loop, &spec, &hooks, e);
 }
 
-/* Restart it for a waiting query. */
+/* Restart the program for a waiting query. */
 static void
 on_again(void *arg)
 {
@@ -310,7 +184,7 @@ gpu_monitor_new(struct gpu_monitor **out, struct loop *loop, gpu_monitor_cb *cb,
 		.cb = cb,
 		.arg = arg,
 		.patience_ms = PATIENCE_MS };
-	w->limit = loop_timer_new(loop, on_limit, w);
+	w->limit = loop_timer_new(loop, monitor_on_limit, w);
 	w->again = loop_timer_new(loop, on_again, w);
 	*out = w;
 	return 0;
@@ -321,7 +195,7 @@ gpu_monitor_free(struct gpu_monitor *w)
 {
 	if (w == NULL)
 		return;
-	probes_end(w);
+	gpu_health_probes_end(w);
 	coproc_free(w->peer, 0);
 	loop_timer_free(w->limit);
 	loop_timer_free(w->again);

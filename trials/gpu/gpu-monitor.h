@@ -34,13 +34,4 @@ int64_t gpu_monitor_ask(struct gpu_monitor *);
  */
 void gpu_monitor_patience(struct gpu_monitor *, int64_t ms);
 
-/*
- * Check whether a GPU works: "hpotune-gpu probe UUID" on the loop, killed after
- * a minute.  One at a time per GPU; freed with the monitor.
- */
-typedef void
-gpu_monitor_probe_cb(void *arg, const char *uuid, bool good, const char *why);
-int gpu_monitor_probe(struct gpu_monitor *, const char *uuid,
-    gpu_monitor_probe_cb *, void *arg, struct err *);
-
 #endif /* HPOTUNE_GPU_MONITOR_H */

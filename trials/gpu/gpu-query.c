@@ -23,7 +23,7 @@ enum { GRACE_MS = 500 };
 
 /* Read the answer, up to its end or a time. */
 static int
-answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
+gpu_query_answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 {
 	struct pollfd in = { .fd = fd, .events = POLLIN };
 	char piece[16384];
@@ -49,7 +49,9 @@ answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 	}
 }
 
-/* Its status, -1 when it had to be killed. */
+/*
+ * Wait for the program's end; returns its status, -1 when it had to be killed.
+ */
 static int
 program_end(pid_t pid, int end_fd)
 {
@@ -61,7 +63,7 @@ program_end(pid_t pid, int end_fd)
 	return ended ? status : -1;
 }
 
-/* What it prints; status: as of waitpid, -1 = it was killed. */
+/* Read what the program prints; status: as of waitpid, -1 = it was killed. */
 static int
 program_read(char *const *argv, struct buf *text, int *status, int timeout_ms,
     struct err *e)
@@ -78,7 +80,7 @@ program_read(char *const *argv, struct buf *text, int *status, int timeout_ms,
 	rc = spawn_start(&pid, &end_fd, &spec, e);
 	(void)close(p[1]);
 	if (rc == 0) {
-		rc = answer_read(p[0], text, until, e);
+		rc = gpu_query_answer_read(p[0], text, until, e);
 		*status = program_end(pid, end_fd);
 	}
 	(void)close(p[0]);

@@ -15,10 +15,10 @@
 /* Integers up to here are exact in a double. */
 #define NUMBER_MOST (INT64_C(1) << 53)
 
-/* It will be shown on terminals: printable ASCII. */
+/* Read a text that will be shown on terminals: printable ASCII. */
 static int
-text_read(const struct json *object, const char *key, char *to, size_t n,
-    struct err *e)
+snapshot_text_read(const struct json *object, const char *key, char *to,
+    size_t n, struct err *e)
 {
 	const struct json *v = json_need(object, key, e);
 	const char *text, *c;
@@ -35,7 +35,7 @@ text_read(const struct json *object, const char *key, char *to, size_t n,
 }
 
 static int
-number_read(const struct json *object, const char *key, int64_t min,
+snapshot_number_read(const struct json *object, const char *key, int64_t min,
     int64_t max, int64_t *to, struct err *e)
 {
 	const struct json *v = json_need(object, key, e);
@@ -49,7 +49,7 @@ int_read(const struct json *object, const char *key, int min, int max, int *to,
 {
 	int64_t n = 0;
 
-	if (number_read(object, key, min, max, &n, e) != 0)
+	if (snapshot_number_read(object, key, min, max, &n, e) != 0)
 		return -1;
 	*to = (int)n;
 	return 0;
@@ -76,14 +76,14 @@ array_read(const struct json *object, const char *key, size_t most,
 	return 0;
 }
 
-/* It becomes part of environments and of names of files. */
+/* Read a UUID, which becomes part of environments and of names of files. */
 static int
 uuid_read(const struct json *object, const char *key, char *to, struct err *e)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyz"
 				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/";
 
-	if (text_read(object, key, to, GPU_UUID, e) != 0)
+	if (snapshot_text_read(object, key, to, GPU_UUID, e) != 0)
 		return -1;
 	if (to[strspn(to, good)] != '\0')
 		return json_err(
@@ -98,9 +98,10 @@ process_read(struct gpu_process *p, const struct json *v, struct err *e)
 
 	*p = (struct gpu_process){ 0 };
 	if (json_want(v, JSON_OBJECT, e) != 0 || json_only(v, known, e) != 0 ||
-	    number_read(v, "pid", 1, INT32_MAX, &p->pid, e) != 0)
+	    snapshot_number_read(v, "pid", 1, INT32_MAX, &p->pid, e) != 0)
 		return -1;
-	return number_read(v, "memory", -1, NUMBER_MOST, &p->memory, e);
+	return snapshot_number_read(
+	    v, "memory", -1, NUMBER_MOST, &p->memory, e);
 }
 
 static int
@@ -125,33 +126,33 @@ texts_read(struct gpu_device *g, const struct json *v, struct err *e)
 {
 	if (uuid_read(v, "uuid", g->uuid, e) != 0 ||
 	    uuid_read(v, "parent", g->parent, e) != 0 ||
-	    text_read(v, "name", g->name, sizeof g->name, e) != 0 ||
-	    text_read(v, "bus", g->bus, sizeof g->bus, e) != 0 ||
-	    text_read(v, "cpus", g->cpus, sizeof g->cpus, e) != 0)
+	    snapshot_text_read(v, "name", g->name, sizeof g->name, e) != 0 ||
+	    snapshot_text_read(v, "bus", g->bus, sizeof g->bus, e) != 0 ||
+	    snapshot_text_read(v, "cpus", g->cpus, sizeof g->cpus, e) != 0)
 		return -1;
-	return text_read(v, "why", g->why, sizeof g->why, e);
+	return snapshot_text_read(v, "why", g->why, sizeof g->why, e);
 }
 
 static int
-numbers_read(struct gpu_device *g, const struct json *v, struct err *e)
+snapshot_numbers_read(struct gpu_device *g, const struct json *v, struct err *e)
 {
 	const int64_t most = NUMBER_MOST;
 
 	if (int_read(v, "node", -1, 65535, &g->node, e) != 0 ||
 	    int_read(v, "index", 0, 65535, &g->index, e) != 0 ||
 	    int_read(v, "minor", -1, 1 << 20, &g->minor, e) != 0 ||
-	    number_read(v, "memory", -1, most, &g->memory, e) != 0 ||
-	    number_read(v, "used", -1, most, &g->used, e) != 0 ||
+	    snapshot_number_read(v, "memory", -1, most, &g->memory, e) != 0 ||
+	    snapshot_number_read(v, "used", -1, most, &g->used, e) != 0 ||
 	    int_read(v, "temperature", -300, 1000, &g->temperature, e) != 0 ||
 	    int_read(v, "utilization", -1, 100, &g->utilization, e) != 0 ||
-	    number_read(v, "power", -1, most, &g->power, e) != 0 ||
-	    number_read(v, "energy", -1, most, &g->energy, e) != 0)
+	    snapshot_number_read(v, "power", -1, most, &g->power, e) != 0 ||
+	    snapshot_number_read(v, "energy", -1, most, &g->energy, e) != 0)
 		return -1;
 	return int_read(v, "recovery", 0, 1000, &g->recovery, e);
 }
 
 static int
-seen_read(struct gpu_device *g, const struct json *v, struct err *e)
+snapshot_seen_read(struct gpu_device *g, const struct json *v, struct err *e)
 {
 	static const char *const known[] = { "uuid", "name", "bus", "parent",
 		"cpus", "node", "index", "minor", "memory", "used",
@@ -159,7 +160,7 @@ seen_read(struct gpu_device *g, const struct json *v, struct err *e)
 		"lost", "why", "processes", NULL };
 
 	if (json_want(v, JSON_OBJECT, e) != 0 || json_only(v, known, e) != 0 ||
-	    texts_read(g, v, e) != 0 || numbers_read(g, v, e) != 0 ||
+	    texts_read(g, v, e) != 0 || snapshot_numbers_read(g, v, e) != 0 ||
 	    bool_read(v, "lost", &g->lost, e) != 0)
 		return -1;
 	if (g->uuid[0] == '\0')
@@ -168,7 +169,8 @@ seen_read(struct gpu_device *g, const struct json *v, struct err *e)
 }
 
 static int
-gpus_read(struct gpu_snapshot *l, const struct json *root, struct err *e)
+snapshot_gpus_read(
+    struct gpu_snapshot *l, const struct json *root, struct err *e)
 {
 	const struct json *array, *v;
 	struct gpu_device *g;
@@ -178,7 +180,7 @@ gpus_read(struct gpu_snapshot *l, const struct json *root, struct err *e)
 		return -1;
 	for (v = json_first(array); v != NULL; v = json_next(v)) {
 		g = gpu_snapshot_add(l);
-		if (seen_read(g, v, e) != 0)
+		if (snapshot_seen_read(g, v, e) != 0)
 			return -1;
 		for (i = 0; i + 1 < l->n; i++)
 			if (strcmp(l->gpus[i].uuid, g->uuid) == 0)
@@ -219,14 +221,16 @@ snapshot_parse(struct gpu_snapshot *l, const struct json *root, struct err *e)
 
 	if (json_want(root, JSON_OBJECT, e) != 0 ||
 	    json_only(root, known, e) != 0 ||
-	    number_read(root, "seq", 0, NUMBER_MOST, &l->seq, e) != 0 ||
+	    snapshot_number_read(root, "seq", 0, NUMBER_MOST, &l->seq, e) !=
+		0 ||
 	    (source = json_need(root, "source", e)) == NULL ||
 	    json_read_word(source, gpu_source_names, &word, e) != 0)
 		return -1;
 	l->source = (enum gpu_source)word;
-	if (text_read(root, "driver", l->driver, sizeof l->driver, e) != 0 ||
-	    text_read(root, "why", l->why, sizeof l->why, e) != 0 ||
-	    gpus_read(l, root, e) != 0)
+	if (snapshot_text_read(
+		root, "driver", l->driver, sizeof l->driver, e) != 0 ||
+	    snapshot_text_read(root, "why", l->why, sizeof l->why, e) != 0 ||
+	    snapshot_gpus_read(l, root, e) != 0)
 		return -1;
 	return faults_read(l, root, e);
 }

@@ -19,7 +19,7 @@ const char *const gpu_source_names[] = {
 };
 
 static void
-processes_put(struct json_writer *o, const struct gpu_device *g)
+gpu_snapshot_processes_put(struct json_writer *o, const struct gpu_device *g)
 {
 	size_t i;
 
@@ -54,7 +54,7 @@ device_put(struct json_writer *o, const struct gpu_device *g)
 	json_writer_integer(o, "recovery", g->recovery);
 	json_writer_bool(o, "lost", g->lost);
 	json_writer_text(o, "why", g->why);
-	processes_put(o, g);
+	gpu_snapshot_processes_put(o, g);
 	json_writer_end(o);
 }
 

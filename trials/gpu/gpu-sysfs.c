@@ -24,7 +24,7 @@ gpu_sysfs_bus_name(char to[GPU_BUS], const char *from)
 
 /* Read the first line of a file; false: none. */
 static bool
-line_read(const char *path, char *line, size_t n)
+sysfs_line_read(const char *path, char *line, size_t n)
 {
 	FILE *f = fopen(path, "re");
 	bool good;
@@ -60,12 +60,12 @@ gpu_sysfs_locality(
 		return;
 	(void)snprintf(path, sizeof path,
 	    "%s/sys/bus/pci/devices/%s/local_cpulist", root, bus);
-	if (line_read(path, line, sizeof line) &&
+	if (sysfs_line_read(path, line, sizeof line) &&
 	    line[strspn(line, "0123456789,-")] == '\0')
 		(void)snprintf(cpus, GPU_CPUS, "%s", line);
 	(void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node",
 	    root, bus);
-	if (line_read(path, line, sizeof line))
+	if (sysfs_line_read(path, line, sizeof line))
 		*node = number(line, 65535);
 }
 
@@ -120,7 +120,7 @@ driver_read(const char *root, struct gpu_snapshot *l)
 
 	(void)snprintf(
 	    path, sizeof path, "%s/proc/driver/nvidia/version", root);
-	if (!line_read(path, line, sizeof line))
+	if (!sysfs_line_read(path, line, sizeof line))
 		return;
 	for (word = strtok_r(line, " ", &rest); word != NULL;
 	     word = strtok_r(NULL, " ", &rest))
@@ -133,7 +133,7 @@ driver_read(const char *root, struct gpu_snapshot *l)
 }
 
 static void
-entry_read(const char *folder, const char *name, struct gpu_snapshot *l)
+sysfs_entry_read(const char *folder, const char *name, struct gpu_snapshot *l)
 {
 	char path[PATH_MAX];
 	struct gpu_device *g;
@@ -162,7 +162,7 @@ gpu_sysfs_snapshot(const char *root, struct gpu_snapshot *l)
 	if ((d = opendir(folder)) == NULL)
 		return;
 	while ((entry = readdir(d)) != NULL)
-		entry_read(folder, entry->d_name, l);
+		sysfs_entry_read(folder, entry->d_name, l);
 	(void)closedir(d);
 	driver_read(root, l);
 	if (l->n > 0)

@@ -17,6 +17,7 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "src/base/rng.h"
 #include "src/base/spawn.h"
@@ -28,7 +29,8 @@ enum {
 };
 
 static int
-on_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+local_ahead_on_entry(
+    const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;
 	(void)type;
@@ -47,7 +49,7 @@ claimed_by(const struct local_ahead *h, const char *name)
 {
 	char *path = xasprintf("%s/%s/attempt-1/state", h->dir, name);
 	enum record_check claim_is = RECORD_NONE, exit_is;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = file_open(AT_FDCWD, path);
 	struct attempt_exit x;
 	struct claim c = { 0 };
 
@@ -87,15 +89,15 @@ name_claimed_again(const struct local_ahead *h)
 	(void)closedir(dir);
 }
 
-/* Also what a killed server, or its maker, has left. */
+/* Remove all folders, also what a killed server, or its maker, has left. */
 static void
 remove_all(const struct local_ahead *h)
 {
-	(void)nftw(h->dir, on_entry, FOLDERS, FTW_DEPTH | FTW_PHYS);
+	(void)nftw(h->dir, local_ahead_on_entry, FOLDERS, FTW_DEPTH | FTW_PHYS);
 }
 
 static void
-name_put(const struct local_ahead *h, int i, char *text, size_t n)
+local_ahead_name_put(const struct local_ahead *h, int i, char *text, size_t n)
 {
 	(void)snprintf(text, n, "%08x-%u", h->mark, h->first + (unsigned)i);
 }
@@ -127,7 +129,7 @@ make(struct local *l)
 	if (h->gpus)
 		strv_add(&w, xstrdup("gpus"));
 	for (i = 0; i < n; i++) {
-		name_put(h, h->n + i, name, sizeof name);
+		local_ahead_name_put(h, h->n + i, name, sizeof name);
 		strv_add(&w, xstrdup(name));
 	}
 	spec.argv = w.v;
@@ -164,7 +166,7 @@ needs(const struct local *l)
 }
 
 static void
-on_wait(void *arg)
+local_ahead_on_wait(void *arg)
 {
 	struct local *l = arg;
 
@@ -179,7 +181,7 @@ local_ahead_open(struct local *l)
 	struct local_ahead *h = &l->ahead;
 
 	h->dir = xasprintf("%s/ahead", l->home.path);
-	h->timer = loop_timer_new(l->loop, on_wait, l);
+	h->timer = loop_timer_new(l->loop, local_ahead_on_wait, l);
 	rng_system(&h->mark, sizeof h->mark);
 	name_claimed_again(h);
 	remove_all(h);
@@ -220,13 +222,16 @@ local_ahead_take(struct local *l, const char *trial_dir)
 	made(h);
 	if (h->off || h->n == 0)
 		return false;
-	name_put(h, 0, name, sizeof name);
+	local_ahead_name_put(h, 0, name, sizeof name);
 	h->first++;
 	h->n--;
 	path = xasprintf("%s/%s", h->dir, name);
 	fail_point("local.before_ahead");
 	r = renameat2(AT_FDCWD, path, AT_FDCWD, trial_dir, RENAME_NOREPLACE);
-	/* Another file system, or one that has no such rename. */
+	/*
+	 * The folder may be on another file system, or on one without such a
+	 * rename.
+	 */
 	h->off = r == -1 && errno != EEXIST;
 	fail_point("local.after_ahead");
 	free(path);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "src/base/fail.h"
@@ -17,6 +18,7 @@
 #include "trials/local/local-internal.h"
 #include "trials/metric-files/metric-files.h"
 #include "trials/process/proc.h"
+#include "trials/shim/shim.h"
 
 struct local_attempt *
 local_attempt_find(struct local *l, int64_t trial, int attempt)
@@ -66,6 +68,7 @@ local_attempt_follow(struct local *l, const struct launch_spec *spec)
 		.fd = -1,
 		.at = &a->cursor.metrics,
 		.skip = &a->cursor.metrics_skip };
+	a->lines = metric_log_new(l->rules);
 	/* Reports of an attempt that was not up are not recorded. */
 	a->files = metric_files_new(spec->settings, spec->files, spec->up);
 	a->wd = l->inotify == -1 ? -1
@@ -110,15 +113,23 @@ unwatch(struct local_attempt *a)
 	proc_close(&a->supervisor);
 }
 
-/* Once: its end is what follows. */
+/*
+ * A supervisor that has waited speaks once, with an empty text: the end of the
+ * attempt follows.  One that a warm process has made tells before how it started.
+ */
 static void
 on_supervisor_word(void *arg, int fd, bool readable, bool writable)
 {
 	struct local_attempt *a = arg;
+	char text[SHIM_WARM_ANSWER] = "";
+	ssize_t n = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
 
-	(void)fd;
 	(void)readable;
 	(void)writable;
+	if (n > 0 && text[0] != '\0') {
+		local_warm_heard(a->local, text);
+		return;
+	}
 	loop_fd_want(a->socket_watch, false, false);
 	a->dirty = a->check = true;
 	loop_wake(a->local->loop);
@@ -187,6 +198,8 @@ local_attempt_free(struct local_attempt *a)
 	if (a->wd != -1)
 		(void)inotify_rm_watch(a->local->inotify, a->wd);
 	metric_files_free(a->files);
+	metric_log_free(a->lines);
 	free(a->dir);
+	free(a->had_gpus);
 	free(a);
 }

@@ -80,8 +80,8 @@ struct local_gpu {
 	size_t n_places;
 	struct local_gpu_message *notes;
 	size_t n_notes;
-	struct local_gpu_shown *told;
-	size_t n_told;
+	struct local_gpu_shown *shown;
+	size_t n_shown;
 	struct local_gpu_probe_result *answers;
 	size_t n_answers;
 	int places; /* capacity: attempts, or programs of packed trials */
@@ -103,5 +103,43 @@ void local_gpu_poll_close(struct local_gpu *);
 void local_gpu_poll_ask(struct local_gpu *);
 /* Process the received snapshot and probe results; inside collect. */
 void local_gpu_poll_apply(struct local_gpu *);
+
+/* local-mps.c */
+/* Whether trials share their GPUs through MPS. */
+bool local_mps_serves(const struct local_gpu *, const struct gpu_device *);
+
+/* local-gpu-owners.c: the trials whose processes use GPUs. */
+/* Free it with local_gpu_owners_free. */
+struct local_gpu_owners *local_gpu_owners_new(void);
+void local_gpu_owners_free(struct local_gpu_owners *);
+/* Fill in the owners of the processes of a snapshot. */
+void local_gpu_owners_fill(
+    struct local_gpu_owners *, const struct local *, struct gpu_snapshot *look);
+
+/* local-gpu-pack.c: the GPUs of places of packed trials. */
+/* Whether a GPU in this state is given to no trial. */
+bool local_gpu_pack_is_out(enum gpualloc_state);
+/* Whether the place accepts another attempt; false: it has no GPUs yet. */
+bool local_gpu_pack_admits(
+    const struct local *, int slot, bool *ready, char *why, size_t n);
+/* Whether a failure may be caused by a GPU: why, one clause of n bytes. */
+bool local_gpu_pack_blame(const struct local *, int slot, char *why, size_t n);
+/*
+ * The set of packed trials changes: charge the GPU use so far to the current
+ * members.
+ */
+void local_gpu_pack_charge(struct local *, int slot);
+/* The share of an attempt in the GPU use of its place. */
+bool local_gpu_pack_usage(struct local_attempt *, struct gpu_usage *);
+/* Release the GPUs of places without attempts. */
+void local_gpu_pack_release(struct local *);
+
+/* local-gpu-events.c: inside collect, but for the timer. */
+/* Send the GPU use of an attempt. */
+void local_gpu_events_usage(struct local_attempt *);
+/* The notes of the poll and of the allocator. */
+void local_gpu_events_notes(struct local_gpu *);
+/* Arm the timer for the next query that the allocator requests. */
+void local_gpu_events_arm(struct local_gpu *);
 
 #endif /* HPOTUNE_LOCAL_GPU_INTERNAL_H */

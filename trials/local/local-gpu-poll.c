@@ -5,7 +5,6 @@
  * any time; results and notes wait for the next collect.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,172 +15,10 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "trials/gpu/gpu-health-probe.h"
 #include "trials/gpu/gpu-lock.h"
 #include "trials/local/local-gpu-internal.h"
-#include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
-#include "trials/process/proc-environ.h"
-#include "trials/process/proc.h"
-
-/* ---- owners of processes on GPUs ---------------------------------------- */
-
-/*
- * By the marker in its environment, or by its supervisor among its
- * ancestors.  A dying process has lost both while the driver still lists it:
- * it keeps the owner found before.
- */
-
-enum {
-	DEPTH_MAX = 64 /* of ancestors */
-};
-
-struct owned {
-	pid_t pid;
-	int64_t start;
-	char owner[GPU_OWNER];
-	bool seen; /* in the snapshot that is being filled */
-};
-
-struct local_gpu_owners {
-	struct owned *of;
-	size_t n, cap;
-};
-
-static struct local_gpu_owners *
-owners_new(void)
-{
-	return xcalloc(1, sizeof(struct local_gpu_owners));
-}
-
-static void
-owners_free(struct local_gpu_owners *o)
-{
-	if (o != NULL)
-		free(o->of);
-	free(o);
-}
-
-/* Find the attempt whose supervisor is an ancestor of pid. */
-static bool
-owner_by_birth(const struct local *l, pid_t pid, char *owner, size_t n)
-{
-	struct proc_stat s;
-	size_t i;
-	int k;
-
-	for (k = 0; k < DEPTH_MAX && pid > 1; k++) {
-		for (i = 0; i < l->n; i++)
-			if (l->attempts[i]->supervisor.pid == pid) {
-				(void)snprintf(
-				    owner, n, "%s", l->attempts[i]->uuid);
-				return true;
-			}
-		if (!proc_stat(pid, &s))
-			return false;
-		pid = s.ppid;
-	}
-	return false;
-}
-
-/* The server that lends a GPU to processes which share it. */
-static bool
-owner_by_name(pid_t pid, char *owner, size_t n)
-{
-	static const char mps[] = "nvidia-cuda-mps";
-	char path[64], name[32] = "";
-	int fd;
-
-	(void)snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return false;
-	if (read(fd, name, sizeof name - 1) <= 0)
-		name[0] = '\0';
-	(void)close(fd);
-	if (strncmp(name, mps, sizeof mps - 1) != 0)
-		return false;
-	(void)snprintf(owner, n, "mps");
-	return true;
-}
-
-/* False: its environment has no marker. */
-static bool
-owner_by_mark(const struct local *l, pid_t pid, char *owner, size_t n)
-{
-	struct buf b = { 0 };
-	char place[4200];
-	size_t len = l->pack.dir != NULL ? strlen(l->pack.dir) : 0;
-	bool found = false;
-
-	if (proc_environ_read(pid, &b) &&
-	    proc_environ_get(&b, "HPOTUNE_PACK_DIR", place, sizeof place)) {
-		/* A program of several trials; of another study, perhaps. */
-		found = len > 0 && strncmp(place, l->pack.dir, len) == 0 &&
-			place[len] == '/';
-		if (found)
-			(void)snprintf(owner, n, "pack %.32s", place + len + 1);
-	} else if (b.len > 0)
-		found = proc_environ_get(&b, "HPOTUNE_ATTEMPT_UUID", owner, n);
-	buf_free(&b);
-	return found;
-}
-
-static struct owned *
-owned_find(struct local_gpu_owners *o, pid_t pid, int64_t start)
-{
-	size_t i;
-
-	for (i = 0; i < o->n; i++)
-		if (o->of[i].pid == pid && o->of[i].start == start)
-			return &o->of[i];
-	return NULL;
-}
-
-static void
-process_fill(
-    struct local_gpu_owners *o, const struct local *l, struct gpu_process *p)
-{
-	pid_t pid = (pid_t)p->pid;
-	struct owned *known;
-	struct proc_stat s;
-
-	p->owner[0] = '\0';
-	p->gone = pid <= 0 || !proc_stat(pid, &s);
-	if (p->gone)
-		return;
-	known = owned_find(o, pid, s.start);
-	if (known == NULL) {
-		XGROW(o->of, o->n, o->cap);
-		known = &o->of[o->n++];
-		*known = (struct owned){ .pid = pid, .start = s.start };
-	}
-	known->seen = true;
-	/* It may have called exec since it was first seen. */
-	if (known->owner[0] == '\0' &&
-	    !owner_by_name(pid, known->owner, sizeof known->owner) &&
-	    !owner_by_mark(l, pid, known->owner, sizeof known->owner))
-		(void)owner_by_birth(l, pid, known->owner, sizeof known->owner);
-	memcpy(p->owner, known->owner, sizeof p->owner);
-}
-
-static void
-owners_fill(struct local_gpu_owners *o, const struct local *l,
-    struct gpu_snapshot *look)
-{
-	size_t i, k, kept = 0;
-
-	for (i = 0; i < o->n; i++)
-		o->of[i].seen = false;
-	for (i = 0; i < look->n; i++)
-		for (k = 0; k < look->gpus[i].n_processes; k++)
-			process_fill(o, l, &look->gpus[i].processes[k]);
-	for (i = 0; i < o->n; i++)
-		if (o->of[i].seen)
-			o->of[kept++] = o->of[i];
-	o->n = kept;
-}
-
-/* ---- queries, locks and notes ------------------------------------------- */
 
 void
 local_gpu_poll_note(
@@ -204,17 +41,18 @@ changed(void *arg, size_t i)
 {
 	struct local_gpu *g = arg;
 
-	while (g->n_told <= i) {
-		g->told =
-		    xreallocarray(g->told, g->n_told + 1, sizeof *g->told);
-		g->told[g->n_told++] = (struct local_gpu_shown){ .at_ms = -1 };
+	while (g->n_shown <= i) {
+		g->shown =
+		    xreallocarray(g->shown, g->n_shown + 1, sizeof *g->shown);
+		g->shown[g->n_shown++] =
+		    (struct local_gpu_shown){ .at_ms = -1 };
 	}
-	g->told[i].dirty = true;
+	g->shown[i].dirty = true;
 }
 
 /* Out of the way of those that a supervisor gets, from 3 on. */
 static int
-fd_raise(const struct local_gpu *g, int fd)
+gpu_poll_fd_raise(const struct local_gpu *g, int fd)
 {
 	int high =
 	    fcntl(fd, F_DUPFD_CLOEXEC, 3 + g->per_trial + LOCAL_SHARE_KINDS);
@@ -236,7 +74,7 @@ book(void *arg, const char *uuid, char *who, size_t n)
 		if (lock.fd == -1 && e.kind == ERR_BUSY)
 			return false;
 		if (lock.fd != -1)
-			lock.fd = fd_raise(g, lock.fd);
+			lock.fd = gpu_poll_fd_raise(g, lock.fd);
 		else if (!g->noted_locks) {
 			g->noted_locks = true;
 			(void)snprintf(text, sizeof text,
@@ -266,7 +104,7 @@ unbook(void *arg, const char *uuid)
 	g->n_locks = kept;
 }
 
-/* Lock it again, with a new file. */
+/* Lock the GPU again, with a new file. */
 static void
 lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 {
@@ -282,7 +120,7 @@ lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 	if (fd == -1 && e.kind == ERR_BUSY && who[0] == '\0')
 		return;
 	(void)close(lock->fd);
-	lock->fd = fd != -1 ? fd_raise(g, fd) : -1;
+	lock->fd = fd != -1 ? gpu_poll_fd_raise(g, fd) : -1;
 	if (fd != -1)
 		return;
 	(void)snprintf(text, sizeof text,
@@ -322,7 +160,7 @@ faults_keep(struct gpu_snapshot *look, struct gpu_fault *faults, size_t n)
 }
 
 static void
-on_look(void *arg, const struct gpu_snapshot *look, const char *why)
+gpu_poll_on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 {
 	struct local_gpu *g = arg;
 	struct gpu_fault *faults = NULL;
@@ -342,7 +180,7 @@ on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 		 * Find the owners at once: a listed process may exit at any
 		 * moment.
 		 */
-		owners_fill(g->owners, g->local, &g->look);
+		local_gpu_owners_fill(g->owners, g->local, &g->look);
 	} else {
 		text_cut(g->look.why, sizeof g->look.why, why);
 		g->look.seq = g->asked;
@@ -353,7 +191,7 @@ on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 }
 
 static void
-on_timer(void *arg)
+gpu_poll_on_timer(void *arg)
 {
 	local_gpu_poll_ask(arg);
 }
@@ -362,12 +200,13 @@ int
 local_gpu_poll_open(
     struct local_gpu *g, struct gpu_snapshot *first, struct err *e)
 {
-	g->owners = owners_new();
-	owners_fill(g->owners, g->local, first);
-	g->timer = loop_timer_new(g->local->loop, on_timer, g);
+	g->owners = local_gpu_owners_new();
+	local_gpu_owners_fill(g->owners, g->local, first);
+	g->timer = loop_timer_new(g->local->loop, gpu_poll_on_timer, g);
 	if (g->simulated)
 		return 0;
-	return gpu_monitor_new(&g->watch, g->local->loop, on_look, g, e);
+	return gpu_monitor_new(
+	    &g->watch, g->local->loop, gpu_poll_on_look, g, e);
 }
 
 void
@@ -377,7 +216,7 @@ local_gpu_poll_close(struct local_gpu *g)
 		gpu_monitor_free(g->watch);
 	if (g->timer != NULL)
 		loop_timer_free(g->timer);
-	owners_free(g->owners);
+	local_gpu_owners_free(g->owners);
 	gpu_snapshot_free(&g->look);
 	gpu_snapshot_free(&g->sim);
 }
@@ -459,7 +298,7 @@ probe(void *arg, const char *uuid)
 
 	if (g->simulated)
 		answer_add(g, uuid, true, "");
-	else if (gpu_monitor_probe(g->watch, uuid, on_probe, g, &e) != 0)
+	else if (gpu_health_probe(g->watch, uuid, on_probe, g, &e) != 0)
 		answer_add(g, uuid, false, e.text);
 }
 

@@ -15,6 +15,7 @@
 #include "src/model/study/study.h"
 #include "trials/gpu/gpu-lock.h"
 #include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-visible.h"
 #include "trials/launcher.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
@@ -46,8 +47,7 @@ const struct option local_options[] = {
 };
 
 enum {
-	ASK_MS = 20000, /* a suspended driver may need seconds */
-	PREFIX_LEAST = 8 /* of a UUID: "GPU-" and four more */
+	ASK_MS = 20000 /* a suspended driver may need seconds */
 };
 
 #define SIMULATED_MEMORY (INT64_C(24) << 30)
@@ -72,49 +72,17 @@ only_has(const struct local_gpu_request *w, const char *uuid)
 	return false;
 }
 
-/* Find a GPU by index, UUID or unique beginning of a UUID; NULL: none. */
-static const struct gpu_device *
-gpu_find(const struct gpu_snapshot *look, const char *name, size_t len)
-{
-	const struct gpu_device *found = NULL, *g;
-	char index[16];
-	size_t i;
-
-	for (i = 0; i < look->n; i++) {
-		g = &look->gpus[i];
-		(void)snprintf(index, sizeof index, "%d", g->index);
-		if (strlen(index) == len && strncmp(index, name, len) == 0)
-			return g;
-		if (strncmp(g->uuid, name, len) != 0)
-			continue;
-		if (g->uuid[len] == '\0')
-			return g;
-		/* Two with the same beginning are none. */
-		if (len >= PREFIX_LEAST && found != NULL)
-			return NULL;
-		if (len >= PREFIX_LEAST)
-			found = g;
-	}
-	return found;
-}
-
 void
 local_gpu_request_visible(struct local_gpu_request *w, const char *visible)
 {
-	const struct gpu_device *g;
-	size_t len;
+	const struct gpu_device **list = xcalloc(w->look.n + 1, sizeof *list);
+	size_t i, n = gpu_visible_list(&w->look, visible, list);
 
 	w->only = xcalloc(1, sizeof *w->only);
 	w->n_only = w->n = 0;
-	for (; *visible != '\0'; visible += len + (visible[len] == ',')) {
-		len = strcspn(visible, ",");
-		g = gpu_find(&w->look, visible, len);
-		/* As CUDA reads it: nothing counts from a bad word on. */
-		if (g == NULL)
-			return;
-		if (!only_has(w, g->uuid))
-			only_add(w, g->uuid);
-	}
+	for (i = 0; i < n; i++)
+		only_add(w, list[i]->uuid);
+	free(list);
 }
 
 /*
@@ -127,8 +95,14 @@ request_all(struct local_gpu_request *w)
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
 	w->n = w->look.n;
-	if (visible != NULL && w->look.n > 0)
-		local_gpu_request_visible(w, visible);
+	if (visible == NULL || w->look.n == 0)
+		return;
+	local_gpu_request_visible(w, visible);
+	/*
+	 * When some of the GPUs are hidden by choice, there is nothing to say.
+	 */
+	if (!gpu_visible_why(w->hidden, sizeof w->hidden, &w->look, visible))
+		*w->hidden = '\0';
 }
 
 static int
@@ -160,7 +134,7 @@ request_named(struct local_gpu_request *w, const char *text,
 
 	for (; *text != '\0'; text += len + (text[len] == ',')) {
 		len = strcspn(text, ",");
-		g = gpu_find(&w->look, text, len);
+		g = gpu_visible_find(&w->look, text, len);
 		if (g == NULL)
 			return json_err(where, e,
 			    "no GPU here is called %.*s%s%s", (int)len, text,
@@ -196,20 +170,38 @@ request_simulated(
 	return 0;
 }
 
+/*
+ * A text of digits could be a number of GPUs or the index of one; in a list it is
+ * an index, as a number alone is a number of GPUs.
+ */
+static int
+request_check_digits(const char *text, const struct json *j, struct err *e)
+{
+	if (j == NULL || json_type(j) != JSON_STRING ||
+	    text[strspn(text, "0123456789")] != '\0')
+		return 0;
+	return json_err(j, e,
+	    "expected %s for so many GPUs, or [%s] for the one with this index",
+	    text, text);
+}
+
 /* "auto", "4", UUIDs joined by commas, or an object. */
 static int
 request_gpus(
     struct local_gpu_request *w, const struct option_value *v, struct err *e)
 {
 	const char *text = v->text;
+	bool listed = v->json != NULL && json_type(v->json) == JSON_ARRAY;
 	struct err why = ERR_INIT;
 	unsigned long n;
 	char *end;
 
 	if (text == NULL)
 		return request_simulated(w, v->json, e);
-	/* "0" needs no query. */
-	if (strcmp(text, "0") == 0)
+	if (request_check_digits(text, v->json, e) != 0)
+		return -1;
+	/* None needs no query. */
+	if (!listed && strcmp(text, "0") == 0)
 		return 0;
 	if (gpu_query(&w->look, ASK_MS, &why) == -1) {
 		gpu_snapshot_free(&w->look);
@@ -222,7 +214,7 @@ request_gpus(
 		request_all(w);
 		return 0;
 	}
-	if (!isdigit((unsigned char)*text) || *end != '\0')
+	if (listed || !isdigit((unsigned char)*text) || *end != '\0')
 		return request_named(w, text, v->json, e);
 	if (n > GPU_SNAPSHOT_GPUS)
 		return json_err(v->json, e, "at most %d", GPU_SNAPSHOT_GPUS);
@@ -235,7 +227,7 @@ may_use(const struct local_gpu_request *w, const struct gpu_device *g)
 	return w->only == NULL || only_has(w, g->uuid);
 }
 
-/* Enough of them have the memory that a trial declares; or they hide it. */
+/* Check that enough GPUs have the memory that a trial declares, or hide it. */
 static int
 memory_check(const struct local_gpu_request *w, int64_t declared, struct err *e)
 {
@@ -359,7 +351,7 @@ no_news(void *arg, size_t i)
 
 /* "4 GPUs, 2 of them per trial; GPU 3 is foreign: …" */
 static void
-plan_put(struct buf *out, const struct local_gpu_request *w,
+gpu_request_plan_put(struct buf *out, const struct local_gpu_request *w,
     const struct gpualloc *g)
 {
 	char who[GPU_OWNER];
@@ -373,7 +365,7 @@ plan_put(struct buf *out, const struct local_gpu_request *w,
 		buf_printf(out, ", %d trials on each", w->share);
 	for (i = 0; i < gpualloc_count(g); i++) {
 		gpualloc_at(g, i, &v);
-		/* This study perhaps, when it runs already. */
+		/* The owner is perhaps this study, when it runs already. */
 		if (v.used && !w->simulated &&
 		    gpu_lock_owner(v.seen->uuid, who, sizeof who))
 			buf_printf(out, "; GPU %d is of study %s now",
@@ -410,9 +402,12 @@ local_gpu_plan(const struct study_trial *settings,
 		o.n_only = w.n_only;
 		g = gpualloc_new(&o, &hooks, &w.look, 0);
 		n = gpualloc_choose_capacity(g);
-		plan_put(out, &w, g);
+		gpu_request_plan_put(out, &w, g);
 		gpualloc_free(g);
 	}
+	if (n >= 0 && *w.hidden != '\0')
+		buf_printf(
+		    out, "%s%s", out->len > 0 ? "; " : "none: ", w.hidden);
 	local_gpu_request_free(&w);
 	return n;
 }

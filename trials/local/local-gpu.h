@@ -35,6 +35,8 @@ struct local_gpu_request {
 	int per_trial; /* 0: trials without GPUs */
 	int share;
 	bool simulated;
+	/* GPUs that CUDA_VISIBLE_DEVICES does not give, and why; "" = none */
+	char hidden[240];
 };
 int local_gpu_request_read(struct local_gpu_request *,
     const struct study_trial *, const struct option_value *, struct err *);
@@ -61,6 +63,8 @@ void local_gpu_close(struct local *);
 /* Maximum number of attempts; -1: trials use no GPUs. */
 int64_t local_gpu_capacity(const struct local *);
 bool local_gpu_ready(void *, int slot, char *why, size_t n);
+bool local_gpu_places(void *, int64_t trial, int attempt, struct buf *names);
+void local_gpu_avoid(void *, const char *uuid, bool avoid);
 bool
 local_gpu_take(void *, int64_t trial, int attempt, int slot, const char *uuid);
 /*
@@ -79,9 +83,11 @@ void local_gpu_names_adopt(
 void local_gpu_reported(struct local_attempt *);
 /* The attempt has started: report how many GPUs it has. */
 void local_gpu_started(struct local_attempt *);
-/* Whether its end must wait for a query that may show the cause. */
+/* Whether an attempt's end must wait for a query that may show the cause. */
 bool local_gpu_end_waits(struct local_attempt *, const struct attempt_exit *);
-/* Before its end is sent: fill in its GPU use, and blame a faulty GPU. */
+/*
+ * Before an attempt's end is sent: fill in its GPU use, and blame a faulty GPU.
+ */
 void local_gpu_ended(struct local_attempt *, struct launch_event *);
 /* Inside collect: before the attempts are reconciled. */
 void local_gpu_collect(struct local *);
@@ -104,7 +110,10 @@ enum local_gpu_name {
 	LOCAL_GPU_INDEX, /* a MIG slice has its UUID here too */
 	LOCAL_GPU_VISIBLE /* format of CUDA_VISIBLE_DEVICES */
 };
-/* Append them, separated by commas; nothing if it has none. */
+/*
+ * Append the names of a key's GPUs, separated by commas; nothing if it has
+ * none.
+ */
 void local_gpu_names_put(const struct local *, const char *key,
     enum local_gpu_name, const char *comma, struct buf *);
 size_t local_gpu_names_count(const struct local *, const char *key);
@@ -120,10 +129,10 @@ struct local_gpu_lock_fds {
 struct local_gpu_lock_fds
 local_gpu_names_lock_fds(const struct local *, const char *key);
 /*
- * "NAME=VALUE" words for an attempt that shares its GPU through MPS; NULL: it
- * does not.  Free with strv_free.
+ * local-mps.c: "NAME=VALUE" words for an attempt that shares its GPU through
+ * MPS; NULL: it does not.  Free with strv_free.
  */
-char **local_gpu_names_mps(
+char **local_mps_options(
     const struct local *, const char *key, const struct study_trial *);
 
 #endif /* HPOTUNE_LOCAL_GPU_H */

@@ -32,6 +32,13 @@ enum {
 	LOCAL_TAIL_KEPT = 64 /* bytes by which a file is recognised */
 };
 
+/* What an attempt has done; see local-still.c. */
+struct local_still {
+	int64_t since_ms; /* nothing since then; 0 = not looked yet */
+	int64_t output; /* bytes read of it */
+	int64_t cpu; /* clock ticks */
+};
+
 enum local_stop { LOCAL_STOP_NONE, LOCAL_STOP_GRACE, LOCAL_STOP_NOW };
 
 /* An output file that is being read. */
@@ -56,7 +63,7 @@ struct local_attempt {
 	struct launch_cursor cursor;
 	struct local_tail log, metrics;
 	struct metric_files *files; /* NULL: none are read */
-	int64_t epoch; /* state of metric_line between the lines of its log */
+	struct metric_log *lines; /* state between the lines of its log */
 	int64_t started_us; /* by its claim; 0 = not yet known */
 	int wd; /* inotify watch; -1 when it failed */
 
@@ -64,7 +71,10 @@ struct local_attempt {
 	int child_status; /* -1 before it was reaped */
 	struct proc_ref supervisor; /* pid 0 when unknown */
 	struct loop_fd *watch; /* watches its end; NULL without pidfds */
-	/* Of one that had waited: it tells the end of the trial here. */
+	/*
+	 * The socket of a supervisor that had waited: it tells the end of the
+	 * trial here.
+	 */
 	int socket; /* -1 = none */
 	struct loop_fd *socket_watch;
 
@@ -76,6 +86,7 @@ struct local_attempt {
 	bool aside; /* the checkpoint of a foreign run was moved aside */
 	bool over; /* free it after this collect */
 	bool reported; /* it sent a report since it is followed */
+	char *had_gpus; /* UUIDs, once it has ended; or NULL */
 	struct gpu_usage used; /* GPU use before our start */
 	int64_t used_ms; /* time of the last usage event */
 	struct gpu_idle idle;
@@ -95,6 +106,7 @@ struct local_attempt {
 	int64_t grace_ms, max_run_ms; /* from its settings */
 	/* the executed program depends on the parameters */
 	bool program_varies;
+	struct local_still still;
 	bool noted_still; /* noted: its supervisor was stopped by a signal */
 	bool overdue; /* … and was killed because of it */
 	bool timed_out; /* … because max_run had expired */
@@ -145,6 +157,33 @@ struct local_supervisors {
 	size_t n_late, cap;
 };
 
+enum local_warm_state {
+	LOCAL_WARM_OFF, /* trials start cold */
+	LOCAL_WARM_NONE, /* there is no process yet, or not any more */
+	LOCAL_WARM_LOADING, /* it imports: trials start cold meanwhile */
+	LOCAL_WARM_READY
+};
+
+/* The warm process of the study; see local-warm.c. */
+struct local_warm {
+	enum local_warm_state state;
+	char **words; /* the interpreter and its options, ends with NULL */
+	char *name; /* of the script or module */
+	bool module;
+	size_t skip; /* words of a command before those of the program */
+	char **listed; /* modules to import; NULL: as learnt */
+	char *dir; /* for its script, the learnt modules and its output */
+	char **env; /* it was started with */
+	pid_t pid; /* 0 = none runs */
+	int fd;
+	struct loop_fd *watch;
+	bool learning; /* it has imported nothing yet */
+	bool renewed; /* supervisors that wait are of no use any more */
+	int failures; /* since the last warm start */
+	struct strv notes; /* each once */
+	size_t noted; /* of them were delivered */
+};
+
 enum { LOCAL_SHARE_KINDS = 2 /* cores, memory */ };
 
 /* What an attempt that starts next has taken. */
@@ -180,6 +219,7 @@ struct local {
 	struct local_state_dir home;
 	struct local_ahead ahead;
 	struct local_supervisors supervisors;
+	struct local_warm warm;
 	struct local_share share;
 	struct metric_patterns *rules;
 	struct launch_source source; /* of events of the whole study */
@@ -193,6 +233,8 @@ struct local {
 	/* idle time after which GPUs are reported; 0 = off */
 	int64_t gpu_idle_ms;
 	bool punch_unsupported, noted_no_punch;
+	char *hidden; /* to be noted: GPUs that trials do not get; or NULL */
+	bool noted_ids; /* noted: a program that wants indices of GPUs */
 	struct local_gpu *gpus;
 	int64_t parallel, cores; /* limits.parallel; trials without GPUs */
 	struct local_pack pack;
@@ -228,7 +270,7 @@ struct local_attempt *
 local_attempt_find(struct local *, int64_t trial, int attempt);
 struct local_attempt *
 local_attempt_follow(struct local *, const struct launch_spec *);
-/* Its output files must be closed: local_tail_close. */
+/* Free an attempt whose output files are closed (local_tail_close). */
 void local_attempt_free(struct local_attempt *);
 /* Listen to a supervisor that had waited; takes ownership of the socket. */
 void local_attempt_listen(struct local_attempt *, int socket);
@@ -243,7 +285,7 @@ void local_attempt_signal(struct local_attempt *);
 /* local-state-dir.c */
 void local_state_dir_open(struct local *, const char *state_dir);
 void local_state_dir_close(struct local *);
-/* Check whether it was moved; true: it is not at its path. */
+/* Check whether the state folder was moved; true: it is not at its path. */
 bool local_state_dir_moved(struct local *);
 /* Set ERR_BUSY with the reason. */
 int local_state_dir_err(const struct local *, struct err *);
@@ -278,9 +320,11 @@ void local_share_open(struct local *, const struct study_trial *);
 void local_share_close(struct local *);
 /* Whether there is enough for one more trial; why: else the reason. */
 bool local_share_ready(struct local *, char *why, size_t n);
-/* Take it for an attempt; false: others were faster. */
+/* Take a share for an attempt; false: others were faster. */
 bool local_share_take(struct local *, const char *uuid);
-/* Its supervisor holds it, or it does not start. */
+/*
+ * Drop the share of an attempt: its supervisor holds it, or it does not start.
+ */
 void local_share_drop(struct local *, const char *uuid);
 /* Append the descriptors that its supervisor inherits. */
 void
@@ -290,7 +334,7 @@ void local_share_collect(struct local *);
 
 /* local-ahead.c: folders of trials, made before they are needed. */
 void local_ahead_open(struct local *);
-/* Removes those that no attempt has taken. */
+/* Removes the folders that no attempt has taken. */
 void local_ahead_close(struct local *);
 /* After a start: make some soon, unless there are any. */
 void local_ahead_wait(struct local *);
@@ -300,6 +344,32 @@ void local_ahead_wait(struct local *);
  * there is none.
  */
 bool local_ahead_take(struct local *, const char *trial_dir);
+
+/* local-warm.c: a process that has imported what trials import. */
+void local_warm_open(struct local *, const struct study_trial *);
+void local_warm_close(struct local *);
+/*
+ * Before a start: start it, if the study has one and none runs, for trials with
+ * this working folder, this environment and these cores ("0-3,8", "" = all).
+ */
+void local_warm_begin(
+    struct local *, const char *workdir, char *const *env, const char *cpus);
+/* Whether it makes supervisors now. */
+bool local_warm_usable(const struct local *);
+/* Whether a trial with this environment can come from it; notes why not. */
+bool local_warm_fits(struct local *, char *const *env);
+/*
+ * A supervisor that waits, with the arguments, the environment and the socket;
+ * our child.  0: there is none.
+ */
+pid_t
+local_warm_fork(struct local *, char *const *argv, char *const *env, int fd);
+/* The word of a supervisor about its warm start. */
+void local_warm_heard(struct local *, const char *text);
+/* A trial has ended: import what it has imported, if that is to be learnt. */
+void local_warm_learn(struct local *);
+/* Deliver what is to be noted. */
+void local_warm_collect(struct local *);
 
 /* local-supervisor.c: supervisors that have no attempt. */
 void local_supervisor_close(struct local *);
@@ -317,32 +387,94 @@ void local_supervisor_leave(struct local *, pid_t);
 /* Reap those that have exited. */
 void local_supervisor_reap(struct local *);
 
+/* local-still.c: see still_ms of a launcher. */
+int64_t local_still_ms(void *, int64_t trial, int attempt);
+
+/* local-slots.c: the number of slots. */
+/*
+ * Number of trials that fit on this machine.  places: as
+ * local_gpu_capacity.
+ */
+void
+local_slots_open(struct local *, const struct launch_env *, int64_t places);
+/* Count again after the number of usable GPUs changed. */
+void local_slots_count(struct local *, int64_t places);
+
+/* local-env.c: the environment of attempts. */
+/* The environment of one attempt; free with strv_free. */
+char **local_env_make(
+    const struct local *, const struct launch_spec *, const char *dir);
+/* The value of a variable of the trial, or NULL.  Borrowed. */
+const char *local_env_get(const struct study_trial *, const char *name);
+/* Whether a program is found in the PATH of the trial. */
+bool local_env_finds(const struct study_trial *, const char *program);
+
+/* local-ranks.c: trials of several processes. */
+/* Find hpotune-ranks, if the trials have several processes. */
+int local_ranks_find(struct local *, const struct study_trial *, struct err *);
+/*
+ * Path of the external launcher of the ranks; NULL = hpotune-ranks.  Free it.
+ */
+char *local_ranks_launcher(const struct study_trial *);
+/* Add the words before the command. */
+void local_ranks_command(struct strv *, const struct local *,
+    const struct launch_spec *, const char *dir);
+/* What starts the processes of a trial, for the plan of a study. */
+void local_ranks_describe(const struct study_trial *, struct buf *text);
+
 /* local-start.c */
 /* Check that the files an attempt starts with exist. */
 int local_start_preflight(const struct study_trial *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);
-/* Find hpotune-ranks, if the trials have several processes. */
-int local_start_find_ranks(
-    struct local *, const struct study_trial *, struct err *);
-/* What starts the processes of a trial, for the plan of a study. */
-void local_start_describe(const struct study_trial *, struct buf *text);
+
+/*
+ * local-leftovers.c: processes with the uuid of an attempt in their environment,
+ * and its control group.
+ */
+struct local_leftovers {
+	int killed;
+	int spared; /* processes of the attempt in another folder */
+};
+/*
+ * SIGKILL to every process of the attempt in folder dir, and to those whose
+ * folder was removed or has no live supervisor.
+ */
+struct local_leftovers local_leftovers_kill(const char *uuid, const char *dir);
+/*
+ * SIGKILL to the processes that a dead supervisor left: whether there were any.
+ */
+bool local_leftovers_sweep(struct local_attempt *, const struct claim *);
+/*
+ * Remove the control group of an attempt that has ended or never began: its
+ * supervisor may have been killed before it could, or the kernel was late.
+ */
+void local_leftovers_remove_cgroup(const struct local *, const char *uuid);
+
+/* local-foreign.c: a folder that another run uses. */
+/*
+ * Whether the folder of an attempt holds another run of its trial, because the
+ * database was restored from an older copy; *aside: that run had other
+ * parameters.
+ */
+bool
+local_foreign_run(const struct launch_spec *, const char *dir, bool *aside);
+/* Whether that run is over: then the attempt ends, and the next one follows. */
+bool
+local_foreign_run_over(struct local_attempt *, const struct attempt_evidence *);
+
+/* local-adopt.c: attempts of an earlier server. */
+/* Follow an attempt, or claim it if it never began. */
+enum launch_adoption
+local_adopt(void *, const struct launch_spec *, struct err *);
+int local_abandon(void *, const struct launch_spec *, struct err *);
+/* Write the claim that prevents any later start. */
+int local_adopt_abandon_record(const char *dir, const char *uuid, struct err *);
 
 /*
  * local-reconcile.c: compare one attempt with its locks and records, and send
  * events for all changes.
  */
 void local_reconcile(struct local_attempt *);
-/* An attempt of an earlier server: follow it, or claim it if it never began. */
-enum launch_adoption
-local_adopt(void *, const struct launch_spec *, struct err *);
-int local_abandon(void *, const struct launch_spec *, struct err *);
-/*
- * Whether the folder of an attempt holds another run of its trial, because the
- * database was restored from an older copy; *aside: that run had other
- * parameters.
- */
-bool local_reconcile_foreign_run(
-    const struct launch_spec *, const char *dir, bool *aside);
 
 /* local-tail.c: read new output; true: more is available at once. */
 bool local_tail(struct local_attempt *, bool final);

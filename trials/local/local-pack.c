@@ -20,6 +20,7 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "src/base/spawn.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
@@ -87,7 +88,7 @@ serve_argv(const struct local *l, const struct launch_spec *spec,
 	return w.v;
 }
 
-/* That of the attempt, without what is the attempt's own. */
+/* The environment of the attempt, without what is the attempt's own. */
 static char **
 serve_env(char *const *all, const char *place)
 {
@@ -167,7 +168,7 @@ local_pack_alive(const struct local *l, int place)
 {
 	char *dir = place_dir(l, place);
 	char *path = xasprintf("%s/%s", dir, PACK_LOCK);
-	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int fd = file_open_for(AT_FDCWD, path, O_RDWR, 0);
 	bool lives = fd != -1 && attempt_record_locked(fd) != 0;
 
 	if (fd != -1)

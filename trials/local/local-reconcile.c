@@ -6,18 +6,15 @@
  */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/local/local-gpu.h"
@@ -26,407 +23,10 @@
 #include "trials/process/attempt-status.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/last-line.h"
-#include "trials/process/proc-environ.h"
 #include "trials/process/proc.h"
 #include "trials/process/transient-error.h"
 #include "trials/ranks/ranks.h"
 #include "trials/shim/shim.h"
-
-/* ---- what is left of an attempt ----------------------------------------- */
-
-/*
- * Processes with its uuid in their environment, and its control group.  A
- * copied study has the same uuids as the original: processes whose attempt is
- * held in another folder that still exists are left alone.
- */
-struct leftovers {
-	int killed;
-	int spared; /* processes of the attempt in another folder */
-};
-
-struct marked {
-	const char *uuid, *dir;
-	bool only_count; /* those to spare */
-	bool elsewhere; /* result for the process examined last */
-	struct leftovers n;
-};
-
-/* Whether the attempt runs in a folder that is another one than ours. */
-static bool
-is_elsewhere(const struct marked *m, const struct buf *env)
-{
-	struct err e = ERR_INIT;
-	struct attempt_evidence found;
-	struct stat ours, theirs;
-	char path[4200], *end;
-
-	if (!proc_environ_get(env, "HPOTUNE_PARAMS", path, sizeof path) ||
-	    path[0] != '/' || (end = strrchr(path, '/')) == path)
-		return false;
-	*end = '\0';
-	if (stat(m->dir, &ours) == -1 || stat(path, &theirs) == -1 ||
-	    (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino))
-		return false;
-	(void)attempt_status_read(&found, path, m->uuid, &e);
-	return found.shim_lock || found.trial_lock;
-}
-
-/* Whether a process belongs to this attempt; *elsewhere: in another folder. */
-static bool
-is_marked(const struct marked *m, pid_t pid, bool *elsewhere)
-{
-	struct buf env = { 0 };
-	char uuid[64] = "";
-	bool is;
-
-	is =
-	    proc_environ_read(pid, &env) &&
-	    proc_environ_get(&env, "HPOTUNE_ATTEMPT_UUID", uuid, sizeof uuid) &&
-	    strcmp(uuid, m->uuid) == 0;
-	*elsewhere = is && is_elsewhere(m, &env);
-	buf_free(&env);
-	return is;
-}
-
-static bool
-is_to_end(void *arg, pid_t pid)
-{
-	struct marked *m = arg;
-
-	return is_marked(m, pid, &m->elsewhere) && !m->elsewhere &&
-	       !m->only_count;
-}
-
-static bool
-kill_if_marked(void *arg, pid_t pid)
-{
-	struct marked *m = arg;
-
-	m->elsewhere = false;
-	m->n.killed += proc_kill(pid, is_to_end, m);
-	m->n.spared += m->elsewhere;
-	return true;
-}
-
-/*
- * SIGKILL to every process of the attempt in folder dir, and to those whose
- * folder was removed or has no live supervisor.
- */
-static struct leftovers
-leftovers_kill(const char *uuid, const char *dir)
-{
-	struct marked m = { .uuid = uuid, .dir = dir };
-
-	proc_each(kill_if_marked, &m);
-	return m.n;
-}
-
-/*
- * SIGKILL to the processes that a dead supervisor left: whether there were any.
- */
-static bool
-leftovers_sweep(struct local_attempt *a, const struct claim *c)
-{
-	struct marked m = {
-		.uuid = c->uuid, .dir = a->dir, .only_count = true
-	};
-	bool found = false;
-
-	/* Nothing survives a reboot. */
-	if (strcmp(c->boot_id, a->local->boot_id) != 0)
-		return false;
-	/* A group of processes has the name of the attempt, in a copy too. */
-	if (c->cgroup[0] != '\0')
-		proc_each(kill_if_marked, &m);
-	if (c->cgroup[0] != '\0' && m.n.spared == 0) {
-		(void)cgroup_kill(c->cgroup);
-		cgroup_remove(c->cgroup);
-		found = access(c->cgroup, F_OK) == 0;
-	}
-	return leftovers_kill(c->uuid, a->dir).killed > 0 || found;
-}
-
-/*
- * Remove the control group of an attempt that has ended or never began: its
- * supervisor may have been killed before it could, or the kernel was late.
- */
-static void
-leftovers_remove_cgroup(const struct local *l, const char *uuid)
-{
-	char path[RECORD_PATH];
-
-	if (l->cgroup[0] == '\0')
-		return;
-	(void)snprintf(
-	    path, sizeof path, "%.180s/hpotune-%.36s", l->cgroup, uuid);
-	cgroup_remove(path);
-}
-
-/* ---- a folder that another run uses ------------------------------------- */
-
-/*
- * After the database was restored from an older copy, trial numbers are
- * assigned again although their folders exist.  A run that is still active is
- * waited for, a finished one is left as it is; the attempt then ends and the
- * next one follows.  Nothing of the other run is recorded: its parameters may
- * differ, and then its checkpoint is moved aside.
- */
-
-/* Whether the parameters in this folder are these. */
-static bool
-params_same(const char *dir, const char *json)
-{
-	char *path = xasprintf("%s/params.json", dir);
-	size_t len = strlen(json);
-	char *text = xcalloc(1, len + 2);
-	bool same;
-
-	same = file_read(AT_FDCWD, path, text, len + 2) == (ssize_t)len &&
-	       memcmp(text, json, len) == 0;
-	free(path);
-	free(text);
-	return same;
-}
-
-bool
-local_reconcile_foreign_run(
-    const struct launch_spec *spec, const char *dir, bool *aside)
-{
-	struct err e = ERR_INIT;
-	struct attempt_evidence found;
-
-	if (attempt_status_read(&found, dir, spec->uuid, &e) != ATTEMPT_FOREIGN)
-		return false;
-	*aside = !params_same(dir, spec->params_json);
-	return true;
-}
-
-/* 1: done; 0: does not exist; -1 with errno. */
-static int
-one_aside(const struct local_attempt *a, int fd, const char *name)
-{
-	char other[64];
-
-	(void)snprintf(other, sizeof other, "%s.aside-%.8s", name, a->uuid);
-	if (renameat(fd, name, fd, other) == 0)
-		return 1;
-	return errno == ENOENT ? 0 : -1;
-}
-
-/* Before the attempt ends: the next attempt must not find these files. */
-static bool
-set_aside(struct local_attempt *a)
-{
-	char *trial_dir = xasprintf("%s/..", a->dir);
-	int fd, moved = -1, output = -1;
-
-	fd = open(trial_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd != -1 && (moved = one_aside(a, fd, "checkpoint")) != -1)
-		output = one_aside(a, fd, "output");
-	if (output != -1 && fsync(fd) == -1)
-		output = -1;
-	if (output == -1 && !a->noted_unknown)
-		launcher_note(&a->source, LAUNCH_WARNING,
-		    "what another run with other parameters left for it cannot "
-		    "be set aside: %s",
-		    strerror(errno));
-	a->noted_unknown |= output == -1;
-	if (fd != -1)
-		(void)close(fd);
-	free(trial_dir);
-	if (moved == 1)
-		launcher_note(&a->source, LAUNCH_WARNING,
-		    "the checkpoint of another run with other parameters was "
-		    "set aside as checkpoint.aside-%.8s",
-		    a->uuid);
-	return output != -1;
-}
-
-static void
-foreign_wait(struct local_attempt *a, const struct claim *c)
-{
-	if (!a->noted_foreign)
-		launcher_note(&a->source, LAUNCH_WARNING,
-		    "another run of it is active that is not in this database "
-		    "(was the database restored from a copy?): waiting for its "
-		    "end");
-	a->noted_foreign = true;
-	if (a->supervisor.pid != c->shim_pid)
-		(void)local_attempt_watch_claim(a, c);
-	/* A stop of the trial applies to the foreign run as well. */
-	local_attempt_signal(a);
-}
-
-/* Whether that run is over: then the attempt ends, and the next one follows. */
-static bool
-foreign_run_over(struct local_attempt *a, const struct attempt_evidence *found)
-{
-	/* Our supervisor sees the foreign claim too, and exits. */
-	if (a->child > 0) {
-		a->local->soon = true;
-		return false;
-	}
-	if (found->shim_lock) {
-		foreign_wait(a, &found->claim);
-		return false;
-	}
-	if (found->trial_lock) {
-		(void)leftovers_sweep(a, &found->claim);
-		return false;
-	}
-	return !a->aside || set_aside(a);
-}
-
-/* ---- attempts of an earlier server -------------------------------------- */
-
-/*
- * Those that run are followed, what dead supervisors left is killed, and those
- * that never began are claimed so that they cannot start later.
- */
-
-enum launch_adoption
-local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
-{
-	struct local *l = ctx;
-	char *dir = launcher_spec_attempt_dir(spec);
-	struct attempt_evidence found;
-	enum attempt_status is =
-	    attempt_status_read(&found, dir, spec->uuid, e);
-
-	if (is == ATTEMPT_NEVER && local_state_dir_moved(l)) {
-		(void)local_state_dir_err(l, e);
-		is = ATTEMPT_UNKNOWN;
-	}
-	/* Before new attempts get GPUs; also for an unknown state. */
-	if (is != ATTEMPT_NEVER && is != ATTEMPT_FOREIGN)
-		local_gpu_names_adopt(l, spec, dir);
-	else
-		local_gpu_undo(l, spec->slot, spec->uuid);
-	free(dir);
-	if (is == ATTEMPT_UNKNOWN)
-		return ADOPT_UNKNOWN;
-	if (is == ATTEMPT_FOREIGN && (found.shim_lock || found.trial_lock)) {
-		(void)err_set(
-		    e, ERR_BUSY, "a process of another run of it still exists");
-		return ADOPT_UNKNOWN;
-	}
-	if (is == ATTEMPT_NEVER || is == ATTEMPT_FOREIGN)
-		return ADOPT_NEVER;
-	/*
-	 * The first reconciliation adopts it or delivers its remaining output.
-	 */
-	if (local_attempt_find(l, spec->trial, spec->attempt) == NULL)
-		(void)local_attempt_follow(l, spec);
-	switch (is) {
-	case ATTEMPT_FINISHED:
-		return ADOPT_ENDED;
-	case ATTEMPT_REMAINS:
-		return found.has_exit ? ADOPT_ENDED : ADOPT_LOST;
-	case ATTEMPT_LOST:
-	case ATTEMPT_ABANDONED:
-		return ADOPT_LOST;
-	case ATTEMPT_STARTING:
-	case ATTEMPT_RUNNING:
-	case ATTEMPT_ENDING:
-		return ADOPT_ALIVE;
-	case ATTEMPT_NEVER:
-	case ATTEMPT_FOREIGN:
-	case ATTEMPT_UNKNOWN:
-		break;
-	}
-	return ADOPT_UNKNOWN;
-}
-
-/* A supervisor that finds the claim of another attempt makes none. */
-static bool
-is_foreign(int fd, const char *uuid)
-{
-	enum record_check claim_is, exit_is;
-	struct attempt_exit x;
-	struct claim c;
-
-	return attempt_record_read(fd, uuid, &c, &claim_is, &x, &exit_is) ==
-		   0 &&
-	       claim_is == RECORD_FOREIGN;
-}
-
-/* With the lock held: write the claim, unless one exists. */
-static int
-abandon_locked(int fd, const char *dir, const char *uuid, struct err *e)
-{
-	unsigned char sector[RECORD_SECTOR];
-	enum record_check claim_is, exit_is;
-	struct attempt_exit x;
-	struct claim c;
-
-	if (attempt_record_read(fd, uuid, &c, &claim_is, &x, &exit_is) == -1)
-		return err_set(
-		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
-	if (claim_is == RECORD_GOOD && c.kind == CLAIM_ABANDONED)
-		return 0;
-	if (claim_is != RECORD_NONE)
-		return err_set(e, ERR_BUSY, "%s: was started meanwhile", dir);
-	c = (struct claim){ .kind = CLAIM_ABANDONED };
-	memcpy(c.uuid, uuid, RECORD_UUID);
-	attempt_record_encode_claim(sector, &c);
-	fail_point("local.before_bury");
-	if (pwrite(fd, sector, sizeof sector, 0) != sizeof sector ||
-	    fdatasync(fd) == -1)
-		return err_set(
-		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
-	fail_point("local.after_bury");
-	return 0;
-}
-
-/* Write the claim that prevents any later start. */
-static int
-abandon_record(const char *dir, const char *uuid, struct err *e)
-{
-	int dir_fd, fd, r;
-
-	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir_fd == -1) {
-		/* A supervisor without its directory starts nothing. */
-		if (errno == ENOENT)
-			return 0;
-		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
-	}
-	fd = openat(
-	    dir_fd, "state", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	(void)close(dir_fd);
-	if (fd == -1)
-		return err_set(
-		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
-	if (is_foreign(fd, uuid))
-		r = 0;
-	else if (attempt_record_lock(fd) == 0)
-		r = abandon_locked(fd, dir, uuid, e);
-	else
-		r = err_set(e, errno == EAGAIN ? ERR_BUSY : ERR_FILE, "%s: %s",
-		    dir,
-		    errno == EAGAIN ? "its supervisor is starting"
-				    : strerror(errno));
-	(void)close(fd);
-	return r;
-}
-
-int
-local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
-{
-	struct local *l = ctx;
-	char *dir = launcher_spec_attempt_dir(spec);
-	int r;
-
-	r = local_state_dir_moved(l) ? local_state_dir_err(l, e)
-				     : abandon_record(dir, spec->uuid, e);
-	/* It may still run although its folder was removed. */
-	if (r == 0 && leftovers_kill(spec->uuid, dir).spared == 0)
-		leftovers_remove_cgroup(l, spec->uuid);
-	free(dir);
-	return r;
-}
-
-/* ---- an attempt that is followed ---------------------------------------- */
 
 enum {
 	UNKNOWN_MS = 2000, /* a record may be torn while it is being written */
@@ -458,21 +58,34 @@ supervisor_gone(struct local_attempt *a)
 	return true;
 }
 
+/*
+ * When the trial began on the loop's clock, which nobody can set.  Before this
+ * boot only the other clock has counted.  A process that was warm is older.
+ */
+static int64_t
+begun_ms(const struct local *l, const struct claim *c)
+{
+	int64_t ran_us = loop_wall_us(l->loop) - c->started_us;
+	int64_t at = loop_now_ms(l->loop) - (ran_us > 0 ? ran_us / 1000 : 0);
+	int64_t made = c->trial_start * 1000 / sysconf(_SC_CLK_TCK);
+
+	if (c->trial_start == 0 || strcmp(c->boot_id, l->boot_id) != 0)
+		return at;
+	return l->warm.words != NULL && at > made ? at : made;
+}
+
 static void
-tell_up(struct local_attempt *a, const struct claim *c)
+reconcile_tell_up(struct local_attempt *a, const struct claim *c)
 {
 	struct launch_event ev = { .kind = LAUNCH_UP };
 	struct buf place = { 0 };
 	struct local_gpu_key key;
-	int64_t ran_us;
 
 	a->started_us = c->started_us;
+	a->up_ms = begun_ms(a->local, c);
 	if (a->up)
 		return;
 	a->up = true;
-	ran_us = loop_wall_us(a->local->loop) - c->started_us;
-	a->up_ms =
-	    loop_now_ms(a->local->loop) - (ran_us > 0 ? ran_us / 1000 : 0);
 	buf_puts(&place, a->local->host);
 	(void)local_gpu_key(&key, a->local, a->slot, a->uuid);
 	if (local_gpu_names_count(a->local, key.text) > 0) {
@@ -496,14 +109,14 @@ tell_up(struct local_attempt *a, const struct claim *c)
 
 /* All output was delivered: send this end. */
 static void
-end(struct local_attempt *a, struct launch_event *ev)
+reconcile_end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
 		launcher_note(&a->source, LAUNCH_WARNING,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
 	local_gpu_ended(a, ev);
-	leftovers_remove_cgroup(a->local, a->uuid);
+	local_leftovers_remove_cgroup(a->local, a->uuid);
 	fail_point("local.before_end");
 	launcher_emit(&a->source, ev);
 	a->over = true;
@@ -520,7 +133,7 @@ end_lost(struct local_attempt *a, const char *why)
 		return;
 	}
 	ev.u.lost.why = why;
-	end(a, &ev);
+	reconcile_end(a, &ev);
 }
 
 /* Whether the error that prevented the start may be temporary. */
@@ -538,19 +151,20 @@ is_not_yet(const struct local_attempt *a, const struct attempt_exit *x,
 }
 
 static void
-end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
+reconcile_end_recorded(
+    struct local_attempt *a, const struct attempt_evidence *found)
 {
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
 	const struct attempt_exit *x = &found->exit;
 	char *log;
 
 	if (x->ran)
-		tell_up(a, &found->claim);
+		reconcile_tell_up(a, &found->claim);
 	if (local_tail(a, true)) {
 		a->dirty = a->check = true;
 		return;
 	}
-	/* Its exit reaches us in a moment, and then it is reaped. */
+	/* The supervisor exits in a moment, and then it is reaped. */
 	if (a->child > 0 && !x->unsynced && !supervisor_gone(a)) {
 		a->local->soon = true;
 		return;
@@ -572,11 +186,12 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	if (a->local->pack.size > 0)
 		pack_trial_end(a->dir, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
-	/* It still writes to the disk. */
+	/* The supervisor still writes to the disk. */
 	if (a->child > 0)
 		local_supervisor_leave(a->local, a->child);
 	a->child = 0;
-	end(a, &ev);
+	reconcile_end(a, &ev);
+	local_warm_learn(a->local);
 }
 
 static void
@@ -593,7 +208,7 @@ end_not_begun(struct local_attempt *a, int code)
 	ev.u.exit.exit_code = -1;
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
-	end(a, &ev);
+	reconcile_end(a, &ev);
 }
 
 /* Our supervisor ended before its claim: its exit status has the reason. */
@@ -605,7 +220,8 @@ end_unclaimed(struct local_attempt *a)
 	/*
 	 * Another supervisor may be about to start, unless the folder is new.
 	 */
-	if (!a->fresh && abandon_record(a->dir, a->uuid, &e) == -1) {
+	if (!a->fresh &&
+	    local_adopt_abandon_record(a->dir, a->uuid, &e) == -1) {
 		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
 			launcher_note(&a->source, LAUNCH_WARNING,
@@ -615,7 +231,7 @@ end_unclaimed(struct local_attempt *a)
 	}
 	if (a->up ||
 	    (WIFEXITED(a->child_status) && WEXITSTATUS(a->child_status) == 0)) {
-		(void)leftovers_kill(a->uuid, a->dir);
+		(void)local_leftovers_kill(a->uuid, a->dir);
 		end_lost(a, "its records were removed");
 		return;
 	}
@@ -636,7 +252,7 @@ unclear_longer_than(struct local_attempt *a, int64_t ms)
 	return now - a->unclear_since_ms >= ms;
 }
 
-/* Whether its supervisor should have ended the trial by now; and for what. */
+/* Whether the supervisor should have ended the trial by now; and for what. */
 static bool
 is_overdue(const struct local_attempt *a, bool *timed_out)
 {
@@ -695,7 +311,7 @@ follow_running(struct local_attempt *a, const struct claim *c)
 	if (a->supervisor.pid != 0)
 		a->unclear_since_ms = -1;
 	if (c->kind != CLAIM_STARTING)
-		tell_up(a, c);
+		reconcile_tell_up(a, c);
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
 		a->noted_stuck = true;
 		launcher_note(&a->source, LAUNCH_WARNING,
@@ -709,7 +325,7 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		a->dirty = true;
 }
 
-/* Its supervisor was killed for not ending it. */
+/* End an attempt whose supervisor was killed because it did not end it. */
 static void
 end_overdue(struct local_attempt *a, const struct claim *c)
 {
@@ -729,7 +345,7 @@ end_overdue(struct local_attempt *a, const struct claim *c)
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
 	    "%s, but its supervisor had been stopped: both were killed",
 	    a->timed_out ? "max_run was reached" : "its grace was over");
-	end(a, &ev);
+	reconcile_end(a, &ev);
 }
 
 /*
@@ -739,7 +355,7 @@ end_overdue(struct local_attempt *a, const struct claim *c)
 static void
 clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 {
-	bool any = leftovers_sweep(a, &found->claim);
+	bool any = local_leftovers_sweep(a, &found->claim);
 
 	if (!any && !found->trial_lock && a->overdue) {
 		end_overdue(a, &found->claim);
@@ -768,7 +384,7 @@ wait_for_claim(struct local_attempt *a)
 {
 	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (unclear_longer_than(a, STARTING_MS))
-		(void)leftovers_kill(a->uuid, a->dir);
+		(void)local_leftovers_kill(a->uuid, a->dir);
 }
 
 static void
@@ -802,7 +418,7 @@ act(struct local_attempt *a, enum attempt_status is,
 		follow_running(a, &found->claim);
 		break;
 	case ATTEMPT_FINISHED:
-		end_recorded(a, found);
+		reconcile_end_recorded(a, found);
 		break;
 	case ATTEMPT_REMAINS:
 	case ATTEMPT_LOST:
@@ -818,8 +434,8 @@ act(struct local_attempt *a, enum attempt_status is,
 		end_lost(a, "it was given up before it began");
 		break;
 	case ATTEMPT_FOREIGN:
-		if (foreign_run_over(a, found))
-			end(a, &foreign);
+		if (local_foreign_run_over(a, found))
+			reconcile_end(a, &foreign);
 		break;
 	case ATTEMPT_UNKNOWN:
 		note_unknown(a, e);

@@ -33,7 +33,7 @@ static const struct {
 };
 
 static void
-on_timer(void *arg)
+share_on_timer(void *arg)
 {
 	struct local *l = arg;
 
@@ -55,11 +55,11 @@ local_share_open(struct local *l, const struct study_trial *t)
 	machine_units_memory(&s->units[1]);
 	s->need[0] = t->cpus;
 	s->need[1] = memory;
-	/* One that asks for more than there is gets everything. */
+	/* A trial that asks for more than there is gets everything. */
 	for (i = 0; i < LOCAL_SHARE_KINDS; i++)
 		if (s->need[i] > s->units[i].total)
 			s->need[i] = s->units[i].total;
-	s->timer = loop_timer_new(l->loop, on_timer, l);
+	s->timer = loop_timer_new(l->loop, share_on_timer, l);
 }
 
 static void
@@ -165,7 +165,7 @@ part_find(struct local *l, const char *uuid)
 
 /* Above those that a supervisor gets from 3 on. */
 static int
-fd_raise(const struct local *l, int fd)
+share_fd_raise(const struct local *l, int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC,
 	    3 + local_gpu_per_trial(l) + LOCAL_SHARE_KINDS);
@@ -189,7 +189,7 @@ local_share_take(struct local *l, const char *uuid)
 			continue;
 		part.fd[i] = machine_units_take(&s->units[i], s->need[i], &e);
 		if (part.fd[i] != -1) {
-			part.fd[i] = fd_raise(l, part.fd[i]);
+			part.fd[i] = share_fd_raise(l, part.fd[i]);
 			continue;
 		}
 		if (e.kind == ERR_BUSY) {

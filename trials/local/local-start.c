@@ -16,305 +16,20 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/loop.h"
+#include "src/base/file.h"
 #include "src/base/spawn.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
-#include "trials/process/exec-path.h"
+#include "trials/process/exec-why.h"
 #include "trials/process/transient-error.h"
-#include "trials/ranks/ranks.h"
-
-/* ---- the environment ---------------------------------------------------- */
-
-/*
- * Values are passed to the trial only; they are not logged, stored or put into
- * errors.
- */
-
-/*
- * Takes ownership of a word NAME=VALUE; a later word of the same name replaces
- * it.
- */
-static void
-env_put(struct strv *env, char *word)
-{
-	size_t i, len = strcspn(word, "=");
-
-	if (word[len] != '=') {
-		free(word);
-		return;
-	}
-	for (i = 0; i < env->n; i++)
-		if (strncmp(env->v[i], word, len + 1) == 0) {
-			free(env->v[i]);
-			env->v[i] = word;
-			return;
-		}
-	strv_add(env, word);
-}
-
-static void
-env_put_all(struct strv *env, char *const *words)
-{
-	if (words != NULL)
-		while (*words != NULL)
-			env_put(env, xstrdup(*words++));
-}
-
-static void
-env_pass(struct strv *env, const char *name)
-{
-	const char *value = getenv(name);
-
-	if (value != NULL)
-		env_put(env, xasprintf("%s=%s", name, value));
-}
-
-/*
- * What is inherited before anything is added.  Python would keep its output
- * until it ends, because the log is a file: reports would come too late.
- */
-static void
-env_begin(struct strv *env, const struct study_trial *t)
-{
-	static const char *const always[] = { "PATH", "HOME", "LANG",
-		"TMPDIR" };
-	size_t i;
-
-	env_put(env, xstrdup("PYTHONUNBUFFERED=1"));
-	if (!t->clean_env) {
-		env_put_all(env, environ);
-		return;
-	}
-	for (i = 0; i < sizeof always / sizeof always[0]; i++)
-		env_pass(env, always[i]);
-	for (i = 0; t->pass_env != NULL && t->pass_env[i] != NULL; i++)
-		env_pass(env, t->pass_env[i]);
-}
-
-/* Empty for a trial without GPUs: if unset, CUDA would use the first GPU. */
-static void
-env_put_gpus(struct strv *env, const struct local *l,
-    const struct launch_spec *spec, const char *variable,
-    enum local_gpu_name name)
-{
-	struct local_gpu_key key;
-	struct buf b = { 0 };
-
-	buf_printf(&b, "%s=", variable);
-	local_gpu_names_put(
-	    l, local_gpu_key(&key, l, spec->slot, spec->uuid), name, ",", &b);
-	env_put(env, buf_take(&b));
-}
-
-/* The environment of one attempt; free with strv_free. */
-static char **
-env_make(const struct local *l, const struct launch_spec *spec, const char *dir)
-{
-	struct local_gpu_key key;
-	struct strv env = { 0 };
-	char **mps;
-
-	(void)local_gpu_key(&key, l, spec->slot, spec->uuid);
-	mps = local_gpu_names_mps(l, key.text, spec->settings);
-	env_begin(&env, spec->settings);
-	env_put_all(&env, mps);
-	strv_free(mps);
-	env_put_all(&env, launcher_spec_env(spec));
-	env_put_all(&env, spec->env);
-	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
-	env_put(&env, xasprintf("HPOTUNE_METRICS=%s/metrics.jsonl", dir));
-	env_put(&env,
-	    xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", spec->trial_dir));
-	env_put(
-	    &env, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", spec->trial_dir));
-	/* Identifies the processes of this attempt. */
-	env_put(&env, xasprintf("HPOTUNE_ATTEMPT_UUID=%s", spec->uuid));
-	env_put(&env, xstrdup("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
-	env_put_gpus(&env, l, spec, "CUDA_VISIBLE_DEVICES", LOCAL_GPU_VISIBLE);
-	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_UUIDS", LOCAL_GPU_UUID);
-	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_INDICES", LOCAL_GPU_INDEX);
-	env_put(&env,
-	    xasprintf("SM_NUM_GPUS=%zu", local_gpu_names_count(l, key.text)));
-	return env.v;
-}
-
-/* The value of a variable of the trial, or NULL.  Borrowed. */
-static const char *
-env_get(const struct study_trial *t, const char *name)
-{
-	size_t i, n = strlen(name);
-
-	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
-		if (strncmp(t->env[i], name, n) == 0 && t->env[i][n] == '=')
-			return t->env[i] + n + 1;
-	return getenv(name);
-}
-
-/* Whether a program is found in the PATH of the trial. */
-static bool
-env_finds(const struct study_trial *t, const char *program)
-{
-	char interpreter[PATH_MAX];
-
-	return exec_path_check(
-		   AT_FDCWD, program, env_get(t, "PATH"), interpreter) == 0;
-}
-
-/* ---- trials of several processes ---------------------------------------- */
-
-/*
- * Before the command stand the words of hpotune-ranks, which runs it once per
- * rank, or of an external launcher (torchrun, mpirun) that does.
- */
-static const char ranks_program[] = "hpotune-ranks";
-
-int
-local_start_find_ranks(
-    struct local *l, const struct study_trial *t, struct err *e)
-{
-	if (t->launcher == STUDY_LAUNCHER_NONE)
-		return 0;
-	return spawn_find(&l->ranks, "HPOTUNE_RANKS", ranks_program, e);
-}
-
-/* Add the words of the external launcher, if there is one. */
-static void
-launcher_words(struct strv *w, const struct study_trial *t, const char *command)
-{
-	switch (t->launcher) {
-	case STUDY_LAUNCHER_NONE:
-	case STUDY_LAUNCHER_RANKS:
-	case STUDY_LAUNCHER_SRUN: /* an error of check */
-		break;
-	case STUDY_LAUNCHER_TORCHRUN:
-		ranks_words_torchrun(w, command, env_finds(t, "torchrun"), 1,
-		    study_processes(t));
-		break;
-	case STUDY_LAUNCHER_MPIRUN:
-		strv_add(w, xstrdup("mpirun"));
-		strv_add(w, xstrdup("-np"));
-		strv_add(w, xasprintf("%lld", (long long)study_processes(t)));
-		break;
-	}
-}
-
-static int64_t
-ports(const struct study_trial *t)
-{
-	return t->servers == 0 ? 1 : 1 + study_processes(t) + t->servers;
-}
-
-static void
-number_word(struct strv *w, const char *name, int64_t number)
-{
-	strv_add(w, xasprintf("%s=%lld", name, (long long)number));
-}
-
-/* Add the words before the command. */
-static void
-ranks_command(struct strv *w, const struct local *l,
-    const struct launch_spec *spec, const char *dir)
-{
-	const struct study_trial *t = spec->settings;
-	bool own = t->launcher == STUDY_LAUNCHER_RANKS;
-
-	strv_add(w, xstrdup(l->ranks));
-	strv_add(w, xstrdup(own ? "start" : "launcher"));
-	strv_add(w, xasprintf("dir=%s", dir));
-	number_word(w, "processes", study_processes(t));
-	number_word(w, "servers", t->servers);
-	number_word(w, "grace-ms", t->grace_ms);
-	number_word(w, "ports", ports(t));
-	number_word(w, "place", spec->slot);
-	number_word(w, "slots", l->slots);
-	number_word(w, "cpus", t->cpus);
-	number_word(w, "log-cap", l->log_cap);
-	strv_add(w, xstrdup("--"));
-	if (own)
-		return;
-	launcher_words(w, t, spec->argv[0]);
-	strv_add(w, xstrdup(l->ranks));
-	strv_add(w, xstrdup("each"));
-	strv_add(w, xasprintf("dir=%s", dir));
-	strv_add(w, xstrdup("--"));
-}
-
-/* Outside of containers, mpirun as root needs both variables. */
-static bool
-root_allowed(const struct study_trial *t)
-{
-	static const char *const names[] = { "OMPI_ALLOW_RUN_AS_ROOT",
-		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM" };
-	const char *value;
-	size_t i;
-
-	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-		value = env_get(t, names[i]);
-		if (value == NULL || strcmp(value, "1") != 0)
-			return false;
-	}
-	return true;
-}
-
-static void
-about(const struct study_trial *t, const struct strv *w, struct buf *text)
-{
-	size_t i;
-
-	if (w->n == 0) {
-		buf_printf(text, "ranks: %lld process%s",
-		    (long long)study_processes(t),
-		    study_processes(t) == 1 ? "" : "es");
-		if (t->servers > 0)
-			buf_printf(text, ", %lld parameter server%s",
-			    (long long)t->servers, t->servers > 1 ? "s" : "");
-		return;
-	}
-	for (i = 0; i < w->n; i++)
-		buf_printf(text, "%s%s", i > 0 ? " " : "", w->v[i]);
-	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_env_is_root() &&
-	    !root_allowed(t))
-		buf_puts(text, " (as root, Open MPI needs "
-			       "OMPI_ALLOW_RUN_AS_ROOT, see hpotune-trial(7))");
-}
-
-/*
- * Path of the external launcher of the ranks; NULL = hpotune-ranks.  Free it.
- */
-static char *
-ranks_launcher(const struct study_trial *t)
-{
-	struct strv w = { 0 };
-	char *first;
-
-	launcher_words(&w, t, t->command[0]);
-	first = w.n > 0 ? xstrdup(w.v[0]) : NULL;
-	strv_free(w.v);
-	return first;
-}
-
-void
-local_start_describe(const struct study_trial *t, struct buf *text)
-{
-	struct strv w = { 0 };
-
-	if (t->launcher == STUDY_LAUNCHER_NONE)
-		return;
-	launcher_words(&w, t, t->command[0]);
-	about(t, &w, text);
-	strv_free(w.v);
-}
-
-/* ---- the start ---------------------------------------------------------- */
 
 static char **local_command(
     const struct local *, const struct launch_spec *, const char *dir);
 
 /* Temporary errors become ERR_BUSY, which is retried. */
 static int
-start_err(struct err *e, int error, const char *what)
+local_start_err(struct err *e, int error, const char *what)
 {
 	return err_set(e,
 	    transient_error_resource(error) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
@@ -322,7 +37,7 @@ start_err(struct err *e, int error, const char *what)
 }
 
 static int
-dir_make(const char *path, bool *fresh, struct err *e)
+local_start_dir_make(const char *path, bool *fresh, struct err *e)
 {
 	struct stat st;
 
@@ -330,10 +45,10 @@ dir_make(const char *path, bool *fresh, struct err *e)
 	if (*fresh)
 		return 0;
 	if (errno != EEXIST)
-		return start_err(e, errno, path);
+		return local_start_err(e, errno, path);
 	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return 0;
-	return start_err(e, ENOTDIR, path);
+	return local_start_err(e, ENOTDIR, path);
 }
 
 /* The directory of an attempt that is about to start. */
@@ -344,18 +59,18 @@ enum folder {
 };
 
 static int
-dirs_make(const struct launch_spec *spec, const char *dir, enum folder *folder,
-    struct err *e)
+local_start_dirs_make(const struct launch_spec *spec, const char *dir,
+    enum folder *folder, struct err *e)
 {
 	char path[PATH_MAX];
 	bool made, fresh;
 
 	if (snprintf(path, sizeof path, "%s", spec->trial_dir) >= PATH_MAX)
-		return start_err(e, ENAMETOOLONG, spec->trial_dir);
-	if (dir_make(dirname(path), &made, e) == -1 ||
-	    dir_make(spec->trial_dir, &made, e) == -1)
+		return local_start_err(e, ENAMETOOLONG, spec->trial_dir);
+	if (local_start_dir_make(dirname(path), &made, e) == -1 ||
+	    local_start_dir_make(spec->trial_dir, &made, e) == -1)
 		return -1;
-	if (dir_make(dir, &fresh, e) == -1)
+	if (local_start_dir_make(dir, &fresh, e) == -1)
 		return -1;
 	*folder = fresh ? FOLDER_FRESH : FOLDER_OLD;
 	return 0;
@@ -374,8 +89,9 @@ shared_make(const struct launch_spec *spec, struct err *e)
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 		if (snprintf(path, sizeof path, "%s/%s", spec->trial_dir,
 			names[i]) >= PATH_MAX)
-			return start_err(e, ENAMETOOLONG, spec->trial_dir);
-		if (dir_make(path, &made, e) == -1)
+			return local_start_err(
+			    e, ENAMETOOLONG, spec->trial_dir);
+		if (local_start_dir_make(path, &made, e) == -1)
 			return -1;
 	}
 	return 0;
@@ -383,7 +99,8 @@ shared_make(const struct launch_spec *spec, struct err *e)
 
 /* With a rename: a trial reads the old or the new file, never a part. */
 static int
-file_write(const char *dir, const char *name, const char *text, struct err *e)
+local_start_file_write(
+    const char *dir, const char *name, const char *text, struct err *e)
 {
 	int dir_fd, fd = -1, error = 0;
 	size_t len = strlen(text);
@@ -392,7 +109,7 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
-		return start_err(e, errno, dir);
+		return local_start_err(e, errno, dir);
 	part = xasprintf("%s.new", name);
 	/* Replace, never open, what an earlier attempt may have put here. */
 	(void)unlinkat(dir_fd, part, 0);
@@ -406,12 +123,13 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 		(void)close(fd);
 	(void)close(dir_fd);
 	free(part);
-	return error == 0 ? 0 : start_err(e, error, dir);
+	return error == 0 ? 0 : local_start_err(e, error, dir);
 }
 
 /* The same, in place, for an empty file of a folder that was made ahead. */
 static int
-file_fill(const char *dir, const char *name, const char *text, struct err *e)
+local_start_file_fill(
+    const char *dir, const char *name, const char *text, struct err *e)
 {
 	char path[PATH_MAX];
 	size_t len = strlen(text);
@@ -419,22 +137,22 @@ file_fill(const char *dir, const char *name, const char *text, struct err *e)
 	int fd;
 
 	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= PATH_MAX)
-		return start_err(e, ENAMETOOLONG, dir);
-	fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+		return local_start_err(e, ENAMETOOLONG, dir);
+	fd = file_open_for(AT_FDCWD, path, O_WRONLY, 0);
 	if (fd == -1)
-		return start_err(e, errno, path);
+		return local_start_err(e, errno, path);
 	n = write(fd, text, len);
 	if (n >= 0 && n < (ssize_t)len)
 		errno = ENOSPC;
 	if (n != (ssize_t)len)
-		(void)start_err(e, errno, path);
+		(void)local_start_err(e, errno, path);
 	(void)close(fd);
 	return n == (ssize_t)len ? 0 : -1;
 }
 
 /* One of params_files; a name may have a folder. */
 static int
-params_file_write(
+local_start_params_file_write(
     const char *dir, const char *name, const char *text, struct err *e)
 {
 	const char *slash = strchr(name, '/');
@@ -442,12 +160,12 @@ params_file_write(
 	int r = 0;
 
 	if (slash == NULL)
-		return file_write(dir, name, text, e);
+		return local_start_file_write(dir, name, text, e);
 	below = xasprintf("%s/%.*s", dir, (int)(slash - name), name);
 	if (mkdir(below, 0700) == -1 && errno != EEXIST)
-		r = start_err(e, errno, below);
+		r = local_start_err(e, errno, below);
 	if (r == 0)
-		r = file_write(below, slash + 1, text, e);
+		r = local_start_file_write(below, slash + 1, text, e);
 	free(below);
 	return r;
 }
@@ -466,8 +184,8 @@ gpus_write(const struct local *l, const struct launch_spec *spec,
 	if (b.len > 0) {
 		buf_putc(&b, '\n');
 		r = folder == FOLDER_AHEAD
-			? file_fill(dir, "gpus", buf_str(&b), e)
-			: file_write(dir, "gpus", buf_str(&b), e);
+			? local_start_file_fill(dir, "gpus", buf_str(&b), e)
+			: local_start_file_write(dir, "gpus", buf_str(&b), e);
 	}
 	buf_free(&b);
 	return r;
@@ -491,6 +209,8 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	strv_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
 	strv_add(&w, xasprintf("hold-fds=%zu", locks));
 	strv_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
+	if (l->warm.words != NULL)
+		strv_add(&w, xasprintf("warm-skip=%zu", l->warm.skip));
 	if (folder == FOLDER_AHEAD)
 		strv_add(&w, xasprintf("made=%lld", (long long)spec->trial));
 	if (l->cgroup[0] != '\0')
@@ -516,6 +236,8 @@ supervisor_start(struct local *l, const struct launch_spec *spec,
 	char **argv = shim_argv(l, spec, dir, folder, key, locks->n);
 	int r = 0;
 
+	local_warm_begin(
+	    l, launcher_spec_workdir(spec), env, local_gpu_names_cpus(l, key));
 	fail_point("local.before_spawn");
 	*socket = -1;
 	if (!local_supervisor_give(l, argv, env, locks, pid, socket))
@@ -530,7 +252,7 @@ supervisor_start(struct local *l, const struct launch_spec *spec,
 	return 0;
 }
 
-/* Start its supervisor, and before it the server of its place. */
+/* Start an attempt's supervisor, and before it the server of its place. */
 static int
 processes_start(struct local *l, const struct launch_spec *spec,
     const char *dir, enum folder folder, struct err *e)
@@ -538,7 +260,7 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	struct local_gpu_key key;
 	struct local_gpu_lock_fds locks = local_gpu_names_lock_fds(
 	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
-	char **env = env_make(l, spec, dir);
+	char **env = local_env_make(l, spec, dir);
 	struct proc_ref supervisor;
 	struct local_attempt *a;
 	int r = 0, socket;
@@ -564,7 +286,7 @@ processes_start(struct local *l, const struct launch_spec *spec,
 	return 0;
 }
 
-/* What it was given, or, after a restart, what is free. */
+/* Take what the attempt was given, or, after a restart, what is free. */
 static int
 resources_begin(struct local *l, const struct launch_spec *spec, struct err *e)
 {
@@ -599,9 +321,9 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	    local_ahead_take(l, spec->trial_dir))
 		folder = FOLDER_AHEAD;
 	else if (r == 0)
-		r = dirs_make(spec, dir, &folder, e);
+		r = local_start_dirs_make(spec, dir, &folder, e);
 	if (r == 0 && folder == FOLDER_OLD &&
-	    local_reconcile_foreign_run(spec, dir, &aside)) {
+	    local_foreign_run(spec, dir, &aside)) {
 		local_attempt_follow(l, spec)->aside = aside;
 		free(dir);
 		return 0;
@@ -610,12 +332,14 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = shared_make(spec, e);
 	if (r == 0)
 		r = folder == FOLDER_AHEAD
-			? file_fill(dir, "params.json", spec->params_json, e)
-			: file_write(dir, "params.json", spec->params_json, e);
+			? local_start_file_fill(
+			      dir, "params.json", spec->params_json, e)
+			: local_start_file_write(
+			      dir, "params.json", spec->params_json, e);
 	for (i = 0; r == 0 && spec->params_files != NULL &&
 		    spec->params_files[i] != NULL;
 	     i += 2)
-		r = params_file_write(
+		r = local_start_params_file_write(
 		    dir, spec->params_files[i], spec->params_files[i + 1], e);
 	if (r == 0)
 		r = gpus_write(l, spec, dir, folder, e);
@@ -648,7 +372,7 @@ local_command(
 	struct strv w = { 0 };
 
 	if (spec->settings->launcher != STUDY_LAUNCHER_NONE)
-		ranks_command(&w, l, spec, dir);
+		local_ranks_command(&w, l, spec, dir);
 	if (l->pack.size > 0) {
 		local_pack_command(&w, l, spec, dir);
 		return w.v;
@@ -659,23 +383,17 @@ local_command(
 
 /* key: of study.json, for the error. */
 static int
-program_check(const struct study_trial *t, int dir_fd, const char *key,
-    const char *program, struct err *e)
+program_check(const struct study_trial *t, const char *key, const char *program,
+    struct err *e)
 {
-	char interpreter[PATH_MAX];
-	int error =
-	    exec_path_check(dir_fd, program, env_get(t, "PATH"), interpreter);
+	char note[EXEC_WHY_NOTE];
+	int error = exec_why_look(
+	    t->workdir, program, local_env_get(t, "PATH"), note, sizeof note);
 
 	if (error == 0)
 		return 0;
-	if (*interpreter != '\0')
-		return err_set(e, ERR_FILE, "%s: %s: its interpreter %s: %s",
-		    key, program, interpreter, strerror(error));
-	if (error == ENOENT && strchr(program, '/') == NULL)
-		return err_set(
-		    e, ERR_FILE, "%s: %s: not found in PATH", key, program);
-	return err_set(
-	    e, ERR_FILE, "%s: %s: %s", key, program, strerror(error));
+	return err_set(e, ERR_FILE, "%s: %s: %s", key, program,
+	    *note != '\0' ? note : strerror(error));
 }
 
 /*
@@ -685,7 +403,7 @@ program_check(const struct study_trial *t, int dir_fd, const char *key,
 static bool
 differs(const struct study_trial *t)
 {
-	const char *path = env_get(t, "PATH");
+	const char *path = local_env_get(t, "PATH");
 
 	return strpbrk(t->command[0], "{}") != NULL ||
 	       (path != NULL && strpbrk(path, "{}") != NULL);
@@ -715,12 +433,11 @@ local_start_preflight(const struct study_trial *t, struct err *e)
 			(void)close(dir_fd);
 		return rc;
 	}
-	launcher = ranks_launcher(t);
+	launcher = local_ranks_launcher(t);
 	if (launcher != NULL)
-		rc = program_check(t, dir_fd, "trial.launcher", launcher, e);
+		rc = program_check(t, "trial.launcher", launcher, e);
 	if (rc == 0 && !differs(t))
-		rc =
-		    program_check(t, dir_fd, "trial.command", t->command[0], e);
+		rc = program_check(t, "trial.command", t->command[0], e);
 	free(launcher);
 	(void)close(dir_fd);
 	return rc;

@@ -23,6 +23,7 @@
 #include "src/base/spawn.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/process/args.h"
 #include "trials/shim/shim.h"
 
 enum {
@@ -89,15 +90,19 @@ waiting_add(struct local *l)
 	struct local_waiting *one = &v->waiting[v->n];
 	struct strv w = { 0 };
 	char **env;
-	int s[2], r;
+	int s[2], r = 0;
 
+	*one = (struct local_waiting){ .fd = -1 };
 	v->off = true;
 	if (sockets_open(s) == -1)
 		return;
 	strv_add(&w, xstrdup("hpotune-shim"));
 	strv_add(&w, padded(SHIM_WAIT, SHIM_WAIT_ROOM));
 	env = waiting_env();
-	r = spawn_session(&one->pid, l->shim, w.v, env, &s[1], 1);
+	if (local_warm_usable(l))
+		one->pid = local_warm_fork(l, w.v, env, s[1]);
+	if (one->pid == 0)
+		r = spawn_session(&one->pid, l->shim, w.v, env, &s[1], 1);
 	strv_free(w.v);
 	strv_free(env);
 	(void)close(s[1]);
@@ -111,12 +116,48 @@ waiting_add(struct local *l)
 }
 
 static void
-on_wait(void *arg)
+late_add(struct local_supervisors *v, pid_t pid)
+{
+	XGROW(v->late, v->n_late, v->cap);
+	v->late[v->n_late++] = pid;
+}
+
+/*
+ * End a supervisor that waited and got no attempt: the attempt that it was
+ * started for has another one.
+ */
+static void
+supervisor_waiting_end(
+    struct local_supervisors *v, const struct local_waiting *one)
+{
+	(void)close(one->fd);
+	(void)kill(one->pid, SIGKILL);
+	late_add(v, one->pid);
+}
+
+/* End those of a warm process that is not the one of now. */
+static void
+supervisor_renew(struct local *l)
+{
+	struct local_supervisors *v = &l->supervisors;
+
+	if (!l->warm.renewed)
+		return;
+	l->warm.renewed = false;
+	while (v->n > 0)
+		supervisor_waiting_end(v, &v->waiting[--v->n]);
+	if (v->timer != NULL)
+		local_supervisor_wait(l);
+}
+
+static void
+supervisor_on_wait(void *arg)
 {
 	struct local *l = arg;
 	struct local_supervisors *v = &l->supervisors;
 	int want = l->slots < LOCAL_WAITING_MAX ? l->slots : LOCAL_WAITING_MAX;
 
+	supervisor_renew(l);
 	while (v->n < want && !v->off)
 		waiting_add(l);
 }
@@ -134,16 +175,9 @@ local_supervisor_wait(struct local *l)
 	struct local_supervisors *v = &l->supervisors;
 
 	if (v->timer == NULL)
-		v->timer = loop_timer_new(l->loop, on_wait, l);
+		v->timer = loop_timer_new(l->loop, supervisor_on_wait, l);
 	if (!v->off && !loop_timer_pending(v->timer))
 		loop_timer_set(v->timer, WAIT_MS);
-}
-
-static void
-late_add(struct local_supervisors *v, pid_t pid)
-{
-	XGROW(v->late, v->n_late, v->cap);
-	v->late[v->n_late++] = pid;
 }
 
 void
@@ -159,6 +193,7 @@ local_supervisor_reap(struct local *l)
 	size_t i, kept = 0;
 	int status;
 
+	supervisor_renew(l);
 	for (i = 0; i < v->n_late; i++)
 		if (waitpid(v->late[i], &status, WNOHANG) == 0)
 			v->late[kept++] = v->late[i];
@@ -167,15 +202,6 @@ local_supervisor_reap(struct local *l)
 		v->reaper = loop_timer_new(l->loop, on_reap, l);
 	if (kept > 0 && !loop_timer_pending(v->reaper))
 		loop_timer_set(v->reaper, REAP_MS);
-}
-
-/* One that got nothing; what it was started for has another one. */
-static void
-waiting_end(struct local_supervisors *v, const struct local_waiting *one)
-{
-	(void)close(one->fd);
-	(void)kill(one->pid, SIGKILL);
-	late_add(v, one->pid);
 }
 
 /*
@@ -189,7 +215,7 @@ local_supervisor_close(struct local *l)
 	int i;
 
 	while (v->n > 0)
-		waiting_end(v, &v->waiting[--v->n]);
+		supervisor_waiting_end(v, &v->waiting[--v->n]);
 	for (i = 0; i < LATE_TRIES; i++) {
 		local_supervisor_reap(l);
 		if (v->n_late == 0)
@@ -199,21 +225,6 @@ local_supervisor_close(struct local *l)
 	free(v->late);
 	loop_timer_free(v->timer);
 	loop_timer_free(v->reaper);
-}
-
-static size_t
-words_put(char *text, size_t at, char *const *words, uint32_t *n)
-{
-	size_t len;
-
-	for (*n = 0; words[*n] != NULL; ++*n) {
-		len = strlen(words[*n]) + 1;
-		if (at + len > SHIM_JOB_MAX)
-			return SHIM_JOB_MAX + 1;
-		memcpy(text + at, words[*n], len);
-		at += len;
-	}
-	return at;
 }
 
 /* Whether the marks have room where the supervisor has left it. */
@@ -235,9 +246,9 @@ job_put(char *text, char *const *argv, char *const *env)
 
 	if (!fits(argv, env))
 		return 0;
-	at = words_put(text, at, argv, &job.argc);
+	at = args_put(text, SHIM_JOB_MAX, at, argv, &job.argc);
 	if (at <= SHIM_JOB_MAX)
-		at = words_put(text, at, env, &job.envc);
+		at = args_put(text, SHIM_JOB_MAX, at, env, &job.envc);
 	memcpy(text, &job, sizeof job);
 	return at <= SHIM_JOB_MAX ? at : 0;
 }
@@ -272,6 +283,11 @@ local_supervisor_give(struct local *l, char *const *argv, char *const *env,
 	char *text;
 	size_t len;
 
+	supervisor_renew(l);
+	if (local_warm_usable(l) && !local_warm_fits(l, env))
+		return false;
+	if (local_warm_usable(l) && v->n == 0)
+		waiting_add(l);
 	if (v->n == 0 || locks->n > SHIM_JOB_FDS)
 		return false;
 	text = xcalloc(1, SHIM_JOB_MAX);
@@ -284,7 +300,7 @@ local_supervisor_give(struct local *l, char *const *argv, char *const *env,
 			*pid = one.pid;
 			*fd = one.fd;
 		} else
-			waiting_end(v, &one);
+			supervisor_waiting_end(v, &one);
 	}
 	fail_point("local.after_give");
 	free(text);

@@ -15,11 +15,15 @@
 
 #include "src/base/file.h"
 #include "src/base/loop.h"
+#include "src/base/reading.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 #include "trials/metric-files/metric-files.h"
 
-enum { PATH_SIZE = 4352 };
+enum {
+	PATH_SIZE = 4352,
+	CLOCK_SET_US = 1000000 /* less is the same clock, read twice */
+};
 
 void
 local_tail_close(struct local_attempt *a)
@@ -29,37 +33,6 @@ local_tail_close(struct local_attempt *a)
 	if (a->metrics.fd != -1)
 		(void)close(a->metrics.fd);
 	a->log.fd = a->metrics.fd = -1;
-}
-
-/* As metric_line_parse, with the state of this log. */
-static bool
-line_parse(struct local_attempt *a, const char *line, size_t len)
-{
-	struct metric_line *r = &a->local->report;
-	bool good;
-
-	r->epoch = a->epoch;
-	good = metric_line_parse(r, a->local->rules, line, len);
-	a->epoch = r->epoch;
-	return good;
-}
-
-/* The state at the recorded offset, from the lines before it. */
-static void
-state_read(struct local_attempt *a, struct local_tail *t)
-{
-	char *chunk = a->local->chunk, *line = chunk, *end;
-	int64_t from = *t->at - (int64_t)sizeof a->local->chunk;
-	ssize_t n;
-
-	if (from < 0)
-		from = 0;
-	n = pread(t->fd, chunk, (size_t)(*t->at - from), from);
-	while (n > 0 &&
-	       (end = memchr(line, '\n', (size_t)(chunk + n - line))) != NULL) {
-		(void)line_parse(a, line, (size_t)(end - line));
-		line = end + 1;
-	}
 }
 
 static bool
@@ -72,14 +45,15 @@ tail_open(struct local_attempt *a, struct local_tail *t)
 	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
 	t->fd = file_open(AT_FDCWD, path);
 	if (t->fd != -1 && *t->at > 0 && t == &a->log)
-		state_read(a, t);
+		metric_log_rebuild(a->lines, a->local->rules, &a->local->report,
+		    a->local->chunk, sizeof a->local->chunk, t->fd, *t->at);
 	return t->fd != -1;
 }
 
 /* Note once per reason that part of the output was skipped. */
 static void
-why_note(struct local_attempt *a, struct local_tail *t, const char *what,
-    const char *why)
+local_tail_why_note(struct local_attempt *a, struct local_tail *t,
+    const char *what, const char *why)
 {
 	size_t i;
 
@@ -94,7 +68,7 @@ why_note(struct local_attempt *a, struct local_tail *t, const char *what,
 }
 
 static void
-reports_send(struct local_attempt *a, const struct metric_line *r)
+local_tail_reports_send(struct local_attempt *a, const struct metric_line *r)
 {
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
 	size_t i;
@@ -102,46 +76,48 @@ reports_send(struct local_attempt *a, const struct metric_line *r)
 	if (r->n > 0)
 		local_gpu_reported(a);
 	for (i = 0; i < r->n; i++) {
-		ev.u.report.name = r->values[i].name;
-		ev.u.report.has_step = r->has_step;
-		ev.u.report.step = r->step;
-		ev.u.report.value = r->values[i].value;
+		launcher_report_set(&ev, r, i);
 		launcher_emit(&a->source, &ev);
 	}
 }
 
 static void
-line_read(
+local_tail_line_read(
     struct local_attempt *a, struct local_tail *t, const char *line, size_t len)
 {
 	struct metric_line *r = &a->local->report;
 	bool good;
 
-	good = t == &a->metrics ? metric_json_parse(r, line, len)
-				: line_parse(a, line, len);
+	r->log = t == &a->metrics ? NULL : a->lines;
+	good = t == &a->metrics
+		   ? metric_json_parse(r, line, len)
+		   : metric_line_parse(r, a->local->rules, line, len);
 	if (!good) {
 		if (r->why != NULL)
-			why_note(a, t, "a line", r->why);
+			local_tail_why_note(a, t, "a line", r->why);
 		return;
 	}
 	if (r->left_out != NULL)
-		why_note(a, t, "a part of a line", r->left_out);
-	reports_send(a, r);
+		local_tail_why_note(a, t, "a part of a line", r->left_out);
+	do
+		local_tail_reports_send(a, r);
+	while (metric_line_more(r));
 }
 
 /* The whole lines of a chunk: how many bytes they are. */
 static size_t
-lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
+local_tail_lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
 {
 	const char *chunk = a->local->chunk, *at = chunk, *end;
 	bool zeros = memchr(chunk, '\0', n) != NULL;
+	bool *bar = &a->local->report.overwritten;
 	size_t len;
 
-	while ((end = memchr(at, '\n', n - (size_t)(at - chunk))) != NULL) {
+	while ((end = metric_line_end(at, chunk + n, bar)) != NULL) {
 		len = (size_t)(end - at);
 		/* Zeros are a punched hole, or the output is binary. */
 		if (!*t->skip && (!zeros || memchr(at, '\0', len) == NULL))
-			line_read(a, t, at, len);
+			local_tail_line_read(a, t, at, len);
 		*t->skip = false;
 		at = end + 1;
 	}
@@ -150,7 +126,7 @@ lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
 
 /* A chunk that begins with a zero: skip the punched hole. */
 static bool
-hole_skip(struct local_attempt *a, struct local_tail *t)
+local_tail_hole_skip(struct local_attempt *a, struct local_tail *t)
 {
 	off_t data = lseek(t->fd, *t->at, SEEK_DATA);
 
@@ -182,6 +158,8 @@ tail_anew(struct local_attempt *a, struct local_tail *t)
 	*t->at = 0;
 	*t->skip = false;
 	t->n_kept = 0;
+	if (t == &a->log)
+		metric_log_clear(a->lines);
 	if (!t->noted_cut)
 		launcher_note(&a->source, LAUNCH_WARNING,
 		    "its %s was truncated or replaced and is read from "
@@ -252,29 +230,8 @@ chunk_read(struct local_attempt *a, struct local_tail *t)
 	return got == 0 && cut_short(a, t) ? -1 : got;
 }
 
-/*
- * A chunk without a newline, in which a progress bar has overwritten its line:
- * what stands before the last bare CR is no longer seen, so only tagged parts of
- * it are read.  How many bytes that is; 0 = there is no CR.
- */
-static size_t
-overwritten_pass(struct local_attempt *a, struct local_tail *t, size_t n)
-{
-	struct metric_line *r = &a->local->report;
-	const char *chunk = a->local->chunk, *cr;
-
-	cr = *t->skip ? NULL : memrchr(chunk, '\r', n - 1);
-	if (cr == NULL)
-		return 0;
-	n = (size_t)(cr + 1 - chunk);
-	if (metric_line_parse(r, NULL, chunk, n - 1))
-		reports_send(a, r);
-	tail_pass(t, chunk, n);
-	return n;
-}
-
 static void
-long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
+local_tail_long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 {
 	if (!*t->skip && !t->noted_long) {
 		launcher_note(&a->source, LAUNCH_WARNING,
@@ -288,7 +245,7 @@ long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 
 /* Read one chunk; true: more may be available at once. */
 static bool
-tail_read(struct local_attempt *a, struct local_tail *t, bool final)
+local_tail_look(struct local_attempt *a, struct local_tail *t, bool final)
 {
 	struct local *l = a->local;
 	ssize_t got;
@@ -300,26 +257,42 @@ tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 	if (got <= 0)
 		return got == -1 && tail_anew(a, t);
 	n = (size_t)got;
-	if (l->chunk[0] == '\0' && hole_skip(a, t))
+	if (l->chunk[0] == '\0' && local_tail_hole_skip(a, t))
 		return true;
-	used = lines_read(a, t, n);
+	used = local_tail_lines_read(a, t, n);
 	tail_pass(t, l->chunk, used);
-	if (used == 0 && n == sizeof l->chunk && overwritten_pass(a, t, n) > 0)
-		return true;
 	if (used == 0 && (n == sizeof l->chunk || *t->skip)) {
-		long_skip(a, t, n);
+		local_tail_long_skip(a, t, n);
 	} else if (used < n && final && n < sizeof l->chunk) {
 		/* The end of the file is the end of its last line. */
 		if (!*t->skip)
-			line_read(a, t, l->chunk + used, n - used);
+			local_tail_line_read(a, t, l->chunk + used, n - used);
 		tail_pass(t, l->chunk + used, n - used);
 	}
 	return n == sizeof l->chunk;
 }
 
+static bool
+local_tail_read(struct local_attempt *a, struct local_tail *t, bool final)
+{
+	bool more;
+
+	if (reading_is_left(a->dir, t->name)) {
+		local_tail_why_note(a, t, "the rest", reading_left_text);
+		return false;
+	}
+	reading_begin(a->dir, t->name);
+	more = local_tail_look(a, t, final);
+	/* A bar that is shown at the end has no line behind it. */
+	if (final && !more && t == &a->log)
+		local_tail_line_read(a, t, "", 0);
+	reading_end();
+	return more;
+}
+
 static void
-on_file_report(void *arg, const char *name, int64_t step, double value,
-    int64_t time_us, bool again)
+local_tail_on_file_report(void *arg, const char *name, int64_t step,
+    double value, int64_t time_us, bool again)
 {
 	struct local_attempt *a = arg;
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
@@ -335,21 +308,36 @@ on_file_report(void *arg, const char *name, int64_t step, double value,
 }
 
 static void
-on_file_note(void *arg, const char *text)
+local_tail_on_file_note(void *arg, const char *text)
 {
 	const struct local_attempt *a = arg;
 
 	launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
 }
 
-static bool
-files_read(struct local_attempt *a, bool final)
+/*
+ * When the trial began, by the clock that files have their times of: where it was
+ * set back since, the time that it would have shown then.
+ */
+static int64_t
+files_since_us(struct local_attempt *a)
 {
-	const struct metric_files_sink sink = { on_file_report, on_file_note,
-		a };
+	int64_t ran_ms = loop_now_ms(a->local->loop) - a->up_ms;
+	int64_t now_us = loop_wall_us(a->local->loop) - ran_ms * 1000;
+
+	if (now_us < a->started_us - CLOCK_SET_US)
+		a->started_us = now_us;
+	return a->started_us;
+}
+
+static bool
+local_tail_files_read(struct local_attempt *a, bool final)
+{
+	const struct metric_files_sink sink = { local_tail_on_file_report,
+		local_tail_on_file_note, a };
 
 	return a->files != NULL && a->started_us != 0 &&
-	       metric_files_read(a->files, &sink, a->started_us,
+	       metric_files_read(a->files, &sink, files_since_us(a),
 		   loop_now_ms(a->local->loop), final);
 }
 
@@ -358,10 +346,10 @@ local_tail(struct local_attempt *a, bool final)
 {
 	struct launch_event ev = { .kind = LAUNCH_READ };
 	struct launch_cursor old = a->cursor;
-	bool more = tail_read(a, &a->log, final);
+	bool more = local_tail_read(a, &a->log, final);
 
-	more |= tail_read(a, &a->metrics, final);
-	more |= files_read(a, final);
+	more |= local_tail_read(a, &a->metrics, final);
+	more |= local_tail_files_read(a, final);
 	if (old.log == a->cursor.log && old.metrics == a->cursor.metrics &&
 	    old.log_skip == a->cursor.log_skip &&
 	    old.metrics_skip == a->cursor.metrics_skip)

@@ -6,108 +6,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/spawn.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/metric-files/metric-files.h"
+#include "trials/metric-unread/unread-log.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/proc.h"
-
-/* ---- slots: by GPUs, cores and open files ------------------------------- */
-
-enum {
-	SLOTS_MAX = 65536,
-	FILES_EACH = 3,
-	FILES_OTHER = 128 /* the store, the loop, clients */
-};
-
-static int64_t
-cores(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof set, &set) == -1)
-		return 1;
-	return CPU_COUNT(&set);
-}
-
-/*
- * Each attempt that is followed needs three descriptors.  The soft limit is
- * raised only when it is too low, because trials inherit it.  If the hard limit
- * is too low, fewer attempts run at once: without descriptors the ends of
- * trials could not be read.
- */
-static int64_t
-files_allow(int64_t slots)
-{
-	rlim_t want = (rlim_t)slots * FILES_EACH + FILES_OTHER;
-	struct rlimit files;
-	int64_t fit;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
-		return slots;
-	files.rlim_cur = files.rlim_max < want ? files.rlim_max : want;
-	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
-		log_warn("local",
-		    "the limit on open files cannot be raised: %s",
-		    strerror(errno));
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
-		return slots;
-	fit = ((int64_t)files.rlim_cur - FILES_OTHER) / FILES_EACH;
-	if (fit < 1)
-		fit = 1;
-	log_warn("local",
-	    "%lld of %lld trials run at once: the limit on open files is %llu "
-	    "(ulimit -n)",
-	    (long long)fit, (long long)slots,
-	    (unsigned long long)files.rlim_cur);
-	return fit;
-}
-
-/* Count again after the number of usable GPUs changed. */
-static void
-slots_count(struct local *l, int64_t places)
-{
-	int64_t pack = l->pack.size > 0 ? l->pack.size : 1;
-	int64_t n;
-
-	n = places >= 0 ? places * pack : (l->cores > 0 ? l->cores : 1) * pack;
-	if (l->parallel > 0 && (places < 0 || l->parallel < n))
-		n = l->parallel;
-	if (places < 0)
-		places = (n + pack - 1) / pack;
-	/* The number of places stays fixed while GPUs appear and disappear. */
-	if (l->pack.places == 0)
-		l->pack.places = (int)(places > 0 ? places : 1);
-	l->slots = (int)files_allow(n > SLOTS_MAX ? SLOTS_MAX : n);
-}
-
-/*
- * Number of trials that fit on this machine.  places: as
- * local_gpu_capacity.
- */
-static void
-slots_open(struct local *l, const struct launch_env *env, int64_t places)
-{
-	l->parallel = env->parallel;
-	l->cores = cores() / study_cores(env->settings);
-	slots_count(l, places);
-}
-
-/* ---- inotify ------------------------------------------------------------ */
 
 enum {
 	POLL_MS = 1000, /* inotify is a hint; this is the truth */
@@ -181,7 +96,7 @@ inotify_drain(struct local *l)
 		loop_timer_set(l->inotify_timer, EAR_MS);
 }
 
-/* Once: what keeps us from listening. */
+/* Note once what keeps us from listening. */
 static void
 inotify_note(struct local *l)
 {
@@ -195,10 +110,26 @@ inotify_note(struct local *l)
 }
 
 static void
-attempt_free(struct local_attempt *a)
+local_drop_attempt(struct local_attempt *a)
 {
 	local_tail_close(a);
 	local_attempt_free(a);
+}
+
+/* GPUs of the machine that no trial gets. */
+static void
+hidden_note(struct local *l)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+
+	if (l->hidden == NULL)
+		return;
+	ev.u.note.level = LAUNCH_WARNING;
+	ev.u.note.doubt = true;
+	ev.u.note.text = l->hidden;
+	launcher_emit(&l->source, &ev);
+	free(l->hidden);
+	l->hidden = NULL;
 }
 
 static void
@@ -215,12 +146,13 @@ local_collect(void *ctx)
 	inotify_note(l);
 	local_share_collect(l);
 	local_gpu_collect(l);
+	hidden_note(l);
 	for (i = 0; i < l->n && !away; i++)
 		if (l->attempts[i]->dirty)
 			local_reconcile(l->attempts[i]);
 	for (i = 0; i < l->n; i++) {
 		if (l->attempts[i]->over)
-			attempt_free(l->attempts[i]);
+			local_drop_attempt(l->attempts[i]);
 		else {
 			more |= l->attempts[i]->dirty && !away;
 			l->attempts[kept++] = l->attempts[i];
@@ -229,8 +161,9 @@ local_collect(void *ctx)
 	l->n = kept;
 	local_pack_reap(l);
 	local_supervisor_reap(l);
+	local_warm_collect(l);
 	if (local_gpu_flush(l)) {
-		slots_count(l, local_gpu_capacity(l));
+		local_slots_count(l, local_gpu_capacity(l));
 		launcher_emit(&l->source, &slots);
 	}
 	if (more)
@@ -243,7 +176,7 @@ local_collect(void *ctx)
 
 /* Without inotify, the poll timer reads the files once a second. */
 static void
-ears_open(struct local *l)
+local_ears_open(struct local *l)
 {
 	l->inotify_timer = loop_timer_new(l->loop, on_ear_timer, l);
 	l->poll_timer = loop_timer_new(l->loop, on_poll, l);
@@ -267,7 +200,7 @@ local_close(void *ctx)
 	size_t i;
 
 	for (i = 0; i < l->n; i++)
-		attempt_free(l->attempts[i]);
+		local_drop_attempt(l->attempts[i]);
 	free(l->attempts);
 	loop_timer_free(l->inotify_timer);
 	loop_timer_free(l->poll_timer);
@@ -278,6 +211,7 @@ local_close(void *ctx)
 	if (l->rules != NULL)
 		metric_patterns_free(l->rules);
 	local_pack_close(l);
+	local_warm_close(l);
 	local_share_close(l);
 	local_gpu_close(l);
 	local_supervisor_close(l);
@@ -287,6 +221,7 @@ local_close(void *ctx)
 	free(l->shim);
 	free(l->ranks);
 	free(l->host);
+	free(l->hidden);
 	free(l);
 }
 
@@ -317,6 +252,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->loop = env->loop;
 	local_state_dir_open(l, env->state_dir);
 	local_ahead_open(l);
+	local_warm_open(l, env->settings);
 	l->source.event = env->event;
 	l->source.arg = env->arg;
 	l->study = xstrdup(env->study);
@@ -336,13 +272,13 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	if (local_pack_open(l, env, e) != 0 ||
 	    local_gpu_open(l, env, e) == -1 ||
 	    spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e) != 0 ||
-	    local_start_find_ranks(l, env->settings, e) != 0 ||
+	    local_ranks_find(l, env->settings, e) != 0 ||
 	    metric_patterns_new(&l->rules, env->settings, e) != 0) {
 		local_close(l);
 		return -1;
 	}
-	ears_open(l);
-	slots_open(l, env, local_gpu_capacity(l));
+	local_ears_open(l);
+	local_slots_open(l, env, local_gpu_capacity(l));
 	l->ahead.gpus = local_gpu_capacity(l) >= 0;
 	*ctx = l;
 	return 0;
@@ -392,7 +328,7 @@ local_check(const struct study_trial *settings,
 	return rc;
 }
 
-/* By their driver: usage counts them. */
+/* The number of GPUs of an attempt, whose use the driver counts. */
 static int64_t
 local_attempt_gpus(
     const struct study_trial *settings, const struct option_value *values)
@@ -427,6 +363,26 @@ local_kept(void *ctx, int64_t trial)
 	return launcher_kept_below(l->home.path, trial);
 }
 
+static bool
+local_unread(void *ctx, const char *folder, const char *metric, bool *file,
+    struct buf *why)
+{
+	const struct local *l = ctx;
+	struct buf log = { 0 };
+	bool any;
+	size_t i;
+
+	for (i = 0; i < l->n && !*file; i++)
+		*file =
+		    strcmp(l->attempts[i]->dir, folder) == 0 &&
+		    metric_files_put_unread(l->attempts[i]->files, metric, why);
+	any = unread_log_put(&log, folder, l->rules, metric);
+	if (any)
+		buf_printf(why, "%s%s", *file ? "; " : "", buf_str(&log));
+	buf_free(&log);
+	return any || *file;
+}
+
 static int
 replicas(const struct study_trial *t, const struct option_value *options)
 {
@@ -441,20 +397,26 @@ const struct launcher launcher_local = {
 	.check = local_check,
 	.gpus = local_gpu_plan,
 	.replicas = replicas,
-	.starts = local_start_describe,
+	.starts = local_ranks_describe,
 	.attempt_gpus = local_attempt_gpus,
 	.finds = local_start_preflight,
 	.continues = true,
 	.packs = true,
+	.warms = true,
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,
 	.ready = local_ready,
 	.take = local_take,
+	.places = local_gpu_places,
+	.avoid = local_gpu_avoid,
+	.tests_places = true,
 	.start = local_start,
 	.stop = local_stop,
+	.still_ms = local_still_ms,
 	.adopt = local_adopt,
 	.abandon = local_abandon,
 	.kept = local_kept,
+	.unread = local_unread,
 	.collect = local_collect,
 };

@@ -1,6 +1,7 @@
 /*
  * Reads metrics from files that a trial writes (trial.reads, and trial.metrics
- * with "from"): TensorBoard event files, CSV, JSON lines, trainer_state.json.
+ * with "from" or "path"): TensorBoard event files, CSV, JSON lines,
+ * trainer_state.json, lines of text.
  *
  * Files are found by their names below a folder, or named one by one, and are
  * looked at again as they grow: whole records and lines only.  How far each was
@@ -15,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
+struct err;
 struct study_trial;
 
 struct metric_files_sink {
@@ -40,6 +43,12 @@ struct metric_files *
 metric_files_new(const struct study_trial *, char *const *paths, bool adopted);
 void metric_files_free(struct metric_files *);
 /*
+ * Append that files were read, and have no number of this metric, which none has
+ * reported; false: no file was found, or none is read (NULL).
+ */
+bool metric_files_put_unread(
+    const struct metric_files *, const char *metric, struct buf *);
+/*
  * Read what is new, at most 1 MiB; true: there may be more at once.  Files that
  * were last written before since_us, and events of TensorBoard from before it,
  * belong to an earlier attempt: they are not read.  Between two looks pass at
@@ -48,5 +57,11 @@ void metric_files_free(struct metric_files *);
  */
 bool metric_files_read(struct metric_files *, const struct metric_files_sink *,
     int64_t since_us, int64_t now_ms, bool final);
+
+/*
+ * Whether the files of a study can be read: formats, keys and patterns of
+ * trial.metrics.  An error names the key of study.json.
+ */
+int metric_files_check(const struct study_trial *, struct err *);
 
 #endif /* HPOTUNE_METRIC_FILES_H */

@@ -1,18 +1,29 @@
 /*
  * A pattern for a line that has a metric, for whoever has not written one:
  * "Test Accuracy = 93.5%" has accuracy, and "valid loss  6.4" val_loss by its
- * last word.
+ * last word, but "train loss 6.4" has not.
  */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "src/base/mem.h"
+#include "src/model/study/study.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/metric-line/metric-number.h"
 
 enum { GAP_MAX = 12, WORD_MIN = 3 }; /* bytes */
 
-#define VALUE_GROUP "([-+.0-9eE]+)"
+/*
+ * The groups of a number: as programs write it, and as people do.  A training that
+ * diverges prints nan or inf there.
+ */
+static const char *const groups[] = { "(-?inf|nan|[-+.0-9eE]+)",
+	"(-?inf|nan|[-+.,0-9eE]+)", "(-?inf|nan|[-+._0-9eE]+)",
+	"(-?inf|nan|[-+.,'_0-9eE]+)" };
+enum { GROUPS = sizeof groups / sizeof *groups, GROUP_MAX = 32 };
 
 static int
 lower(char c)
@@ -27,20 +38,37 @@ is_word(char c)
 }
 
 static bool
-is_one_of(char c, const char *list)
+metric_guess_is_one_of(char c, const char *list)
 {
 	return c != '\0' && strchr(list, c) != NULL;
 }
 
 /* The end of the name at p, in which words may be joined otherwise, or NULL. */
 static const char *
-name_end(const char *name, const char *p, const char *end)
+metric_guess_name_end(const char *name, const char *p, const char *end)
 {
 	for (; *name != '\0'; name++, p++)
-		if (p == end || (is_word(*name) ? lower(*p) != lower(*name)
-						: !is_one_of(*p, " _-./:@")))
+		if (p == end ||
+		    (is_word(*name) ? lower(*p) != lower(*name)
+				    : !metric_guess_is_one_of(*p, " _-./:@")))
 			return NULL;
 	return p;
+}
+
+/* Letters behind a number that are a unit and no word: 12.3ms. */
+static bool
+unit_follows(const char *p, const char *end)
+{
+	const char *unit = p;
+	char room[METRIC_NUMBER_TEXT], text[16] = "1";
+	struct metric_number n;
+
+	while (p < end && (is_word(*p) || *p == '/'))
+		p++;
+	if (p - unit > 8)
+		return false;
+	memcpy(text + 1, unit, (size_t)(p - unit));
+	return metric_number_text(&n, text, text + 1 + (p - unit), room);
 }
 
 /* The start of the number behind p, or NULL. */
@@ -50,14 +78,62 @@ value_start(const char *p, const char *end)
 	const char *start = p, *after;
 	struct metric_number n;
 
-	while (p < end && p - start < GAP_MAX && is_one_of(*p, " \t:=|,('\"["))
+	while (p < end && p - start < GAP_MAX &&
+	       metric_guess_is_one_of(*p, " \t:=|,('\"["))
 		p++;
-	if (p == start || p == end || !is_one_of(*p, "+-.0123456789"))
+	if (p == start || p == end)
 		return NULL;
+	after = metric_number_object(p, end);
+	if (after != NULL)
+		p = after;
 	after = metric_number_scan(&n, p, end);
-	if (after == NULL || (after < end && is_word(*after)))
+	if (after == NULL ||
+	    (after < end && is_word(*after) && !unit_follows(after, end)))
 		return NULL;
 	return p;
+}
+
+/* The whole number at p, as people write it; false: it is none, or in doubt. */
+static bool
+value_whole(const char *p, const char *end, double *value)
+{
+	const char *from = p, *to = p + 1;
+	char room[METRIC_NUMBER_TEXT];
+	struct metric_number n;
+
+	if (metric_number_scan(&n, p, end) != NULL && n.kind != NUMBER_FINITE) {
+		*value = metric_number_value(&n);
+		return true;
+	}
+	while (to < end && metric_guess_is_one_of(*to, "+-.0123456789eE") &&
+	       metric_number_scan(&n, p, to + 1) == to + 1)
+		to++;
+	(void)metric_number_around(&from, &to, p, end);
+	if (!metric_number_text(&n, p, to, room))
+		return false;
+	*value = metric_number_value(&n);
+	return true;
+}
+
+/* Whether the pattern reads this value of the text. */
+static bool
+pattern_reads(const char *regex, const struct metric_part *part, double value)
+{
+	struct study_metric metric = { .name = (char[]){ "v" },
+		.regex = (char *)regex };
+	const struct study_trial t = { .metrics = &metric, .n_metrics = 1 };
+	struct metric_line *r = xcalloc(1, sizeof *r);
+	struct metric_patterns *rules;
+	bool good = false;
+
+	if (metric_patterns_new(&rules, &t, NULL) == 0) {
+		/* The same bits: it is read in full. NOLINTNEXTLINE(bugprone-*) */
+		good = metric_line_parse(r, rules, part->p, part->len) &&
+		       memcmp(&r->values[0].value, &value, sizeof value) == 0;
+		metric_patterns_free(rules);
+	}
+	free(r);
+	return good;
 }
 
 /*
@@ -65,11 +141,12 @@ value_start(const char *p, const char *end)
  * pattern treats otherwise.
  */
 static bool
-pattern_put(char *out, size_t size, const char *p, const char *end)
+metric_guess_pattern_put(
+    char *out, size_t size, const char *p, const char *end, const char *group)
 {
 	size_t n = 0, blanks;
 
-	while (p < end && n + sizeof VALUE_GROUP + 3 < size) {
+	while (p < end && n + GROUP_MAX + 3 < size) {
 		for (blanks = 0; p + blanks < end; blanks++)
 			if (p[blanks] != ' ' && p[blanks] != '\t')
 				break;
@@ -80,26 +157,89 @@ pattern_put(char *out, size_t size, const char *p, const char *end)
 			continue;
 		}
 		out[n++] =
-		    is_word(*p) || is_one_of(*p, " _=:,-/'%@") ? *p : '.';
+		    is_word(*p) || metric_guess_is_one_of(*p, " _=:,-/'%@")
+			? *p
+			: '.';
 		p++;
 	}
-	(void)snprintf(out + n, size - n, "%s", VALUE_GROUP);
+	(void)snprintf(out + n, size - n, "%s", group);
 	return p == end;
 }
 
+/* A pattern from the name at p to the number at value, which reads it all. */
 static bool
-name_guess(
-    const char *name, const char *p, const char *end, char *out, size_t size)
+value_guess(const struct metric_part *part, const char *p, const char *value,
+    char *out, size_t size)
 {
-	const char *start = p, *at, *value;
+	double whole;
+	size_t i;
+
+	if (!value_whole(value, part->p + part->len, &whole))
+		return false;
+	for (i = 0; i < GROUPS; i++)
+		if (metric_guess_pattern_put(out, size, p, value, groups[i]) &&
+		    pattern_reads(out, part, whole))
+			return true;
+	return false;
+}
+
+/* The data that a metric is of. */
+enum side { SIDE_NONE, SIDE_TRAIN, SIDE_HELD };
+
+static enum side
+side_of(const char *word, size_t n)
+{
+	static const char *const words[] = { "train", "training", "val",
+		"valid", "validation", "dev", "eval", "evaluation", "test" };
+	size_t i;
+
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == n &&
+		    strncasecmp(words[i], word, n) == 0)
+			return i < 2 ? SIDE_TRAIN : SIDE_HELD;
+	return SIDE_NONE;
+}
+
+/*
+ * The side that the nearest word before p names.  *from becomes the start of this
+ * word, where no number stands between.
+ */
+static enum side
+side_before(const char *start, const char *p, const char **from)
+{
+	enum side side = SIDE_NONE;
+	const char *end;
+	bool number = false;
+
+	while (p > start && side == SIDE_NONE) {
+		for (end = p; p > start && is_word(p[-1]); p--)
+			number |= p[-1] <= '9';
+		side = side_of(p, (size_t)(end - p));
+		if (side != SIDE_NONE && !number)
+			*from = p;
+		if (side == SIDE_NONE && p > start)
+			p--;
+	}
+	return side;
+}
+
+/* Guess a pattern by the metric's name; on this side, unless it is none. */
+static bool
+name_guess(const char *name, enum side side, const struct metric_part *part,
+    char *out, size_t size)
+{
+	const char *p = part->p, *end = p + part->len, *at, *value, *from;
 
 	for (; p < end; p++) {
-		if (p > start && is_word(p[-1]))
+		if (p > part->p && is_word(p[-1]))
 			continue;
-		at = name_end(name, p, end);
+		at = metric_guess_name_end(name, p, end);
 		value = at != NULL ? value_start(at, end) : NULL;
-		if (value != NULL)
-			return pattern_put(out, size, p, value);
+		from = p;
+		if (value != NULL &&
+		    (side == SIDE_NONE ||
+			side_before(part->p, p, &from) == side))
+			return value_guess(part, from, value, out, size);
 	}
 	return false;
 }
@@ -108,17 +248,17 @@ bool
 metric_guess(const char *metric, const char *line, size_t len, char *out,
     size_t size, struct metric_part *part)
 {
-	const char *last = metric + strlen(metric);
+	const char *last = metric + strlen(metric), *from = metric;
+	enum side side;
 
 	while (last > metric && is_word(last[-1]))
 		last--;
+	side = side_before(metric, last, &from);
 	do {
 		len = metric_line_part(part, line, len);
-		if (name_guess(
-			metric, part->p, part->p + part->len, out, size) ||
+		if (name_guess(metric, SIDE_NONE, part, out, size) ||
 		    (strlen(last) >= WORD_MIN &&
-			name_guess(
-			    last, part->p, part->p + part->len, out, size)))
+			name_guess(last, side, part, out, size)))
 			return true;
 	} while (len > 0);
 	return false;

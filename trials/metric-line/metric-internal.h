@@ -8,6 +8,7 @@
 
 struct metric_number;
 struct metric_line;
+struct metric_log;
 struct metric_patterns;
 
 /* Length of the metric name at p, 0 if there is none. */
@@ -25,5 +26,29 @@ bool metric_line_refuse(struct metric_line *, const char *why);
 /* Match a line without tag against the patterns. */
 bool metric_patterns_match(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);
+
+/* Bytes that the formats keep between the lines of a log. */
+size_t metric_patterns_state(const struct metric_patterns *);
+/* Where the states of a log are kept; NULL: there is no log. */
+void *metric_log_states(struct metric_log *);
+/*
+ * Pass a line that was read, or not, to the progress bars of its log: whether r is
+ * a report now.  is_empty: it has no text.
+ */
+bool metric_log_bar(struct metric_line *, bool matched, bool is_empty);
+/*
+ * Whether the step of a state that is not matched says where a bar begins, and
+ * that it does.
+ */
+bool metric_log_bar_opens(const struct metric_log *);
+void metric_log_bar_open(struct metric_log *, int64_t step);
+
+struct metric_json_names;
+struct metric_tags;
+struct study_trial;
+/* How the members of JSON lines become metrics: tags and step of the study. */
+struct metric_tags *metric_tags_new(const struct study_trial *);
+void metric_tags_free(struct metric_tags *);
+const struct metric_json_names *metric_tags_names(const struct metric_tags *);
 
 #endif /* HPOTUNE_METRIC_INTERNAL_H */

@@ -1,5 +1,5 @@
 /*
- * Parses a line of the metrics file: one flat JSON object.  Separate from
+ * Parses a line of the metrics file: one JSON object.  Separate from
  * src/base/json/json.h for speed (a million lines), for NaN and Infinity as
  * Python writes them, and to skip non-numbers without storing them.
  */
@@ -10,12 +10,27 @@
 #include "trials/metric-line/metric-number.h"
 #include "trials/metric-line/metric-internal.h"
 
-#define DEPTH_MAX 16
+enum {
+	DEPTH_MAX = 16,
+	PATH_MAX_LEN = 256 /* bytes of the keys of nested objects */
+};
 
 /* Where we are in the line.  Readers return false when it is no JSON. */
 struct cursor {
 	const char *p, *end;
+	struct metric_line *r;
+	const struct metric_json_names *names;
 	const char *step; /* the member that is the step */
+	size_t step_len;
+	/* The keys of the objects that we are in, with '/' between them. */
+	char path[PATH_MAX_LEN];
+	size_t len; /* above PATH_MAX_LEN: it is cut */
+	/*
+	 * Values that give way to a number of the outer object: those of texts,
+	 * of inner objects, of names that were made.
+	 */
+	bool soft[METRIC_LINE_VALUES_MAX];
+	size_t n_soft;
 };
 
 static void
@@ -27,7 +42,7 @@ skip_space(struct cursor *c)
 }
 
 static bool
-take(struct cursor *c, char wanted)
+metric_json_take(struct cursor *c, char wanted)
 {
 	if (c->p == c->end || *c->p != wanted)
 		return false;
@@ -75,7 +90,7 @@ take_escape(struct cursor *c)
 
 	if (c->p == c->end)
 		return -1;
-	if (take(c, 'u'))
+	if (metric_json_take(c, 'u'))
 		return take_hex(c);
 	q = *c->p != '\0' ? strchr(from, *c->p) : NULL;
 	if (q == NULL)
@@ -84,28 +99,94 @@ take_escape(struct cursor *c)
 	return to[q - from];
 }
 
-/*
- * Parse a string after its opening quote. name (of METRIC_LINE_NAME_MAX + 1) is
- * truncated, *len is the full length; non-ASCII characters become '?', which no
- * name contains.
- */
+/* A place for the bytes of a string; what does not fit is counted only. */
+struct text {
+	char *bytes;
+	size_t room, len;
+};
+
+static void
+text_add(struct text *t, int byte)
+{
+	if (t->len < t->room)
+		t->bytes[t->len] = (char)byte;
+	t->len++;
+}
+
+/* A character above ASCII, as UTF-8. */
+static void
+text_add_wide(struct text *t, unsigned c)
+{
+	if (c < 0x800)
+		text_add(t, (int)(0xc0 | c >> 6));
+	else if (c < 0x10000) {
+		text_add(t, (int)(0xe0 | c >> 12));
+		text_add(t, (int)(0x80 | (c >> 6 & 0x3f)));
+	} else {
+		text_add(t, (int)(0xf0 | c >> 18));
+		text_add(t, (int)(0x80 | (c >> 12 & 0x3f)));
+		text_add(t, (int)(0x80 | (c >> 6 & 0x3f)));
+	}
+	text_add(t, (int)(0x80 | (c & 0x3f)));
+}
+
+/* The lower half of a character that UTF-16 writes in two, or its upper one. */
 static bool
-take_string(struct cursor *c, char *name, size_t *len)
+take_pair(struct cursor *c, int *high)
+{
+	struct cursor after = { .p = c->p, .end = c->end };
+	int low;
+
+	if (*high < 0xd800 || *high > 0xdbff ||
+	    !metric_json_take(&after, '\\') || !metric_json_take(&after, 'u'))
+		return true;
+	low = take_hex(&after);
+	if (low < 0)
+		return false;
+	if (low >= 0xdc00 && low <= 0xdfff) {
+		*high = 0x10000 + (*high - 0xd800) * 0x400 + low - 0xdc00;
+		c->p = after.p;
+	}
+	return true;
+}
+
+/* Bytes that stand for themselves. */
+static void
+take_plain(struct cursor *c, struct text *t)
+{
+	const char *start = c->p;
+	size_t n, fits;
+
+	while (c->p < c->end && *c->p != '"' && *c->p != '\\' &&
+	       (unsigned char)*c->p >= 0x20)
+		c->p++;
+	n = (size_t)(c->p - start);
+	fits = t->len < t->room ? t->room - t->len : 0;
+	if (fits > 0)
+		memcpy(t->bytes + t->len, start, n < fits ? n : fits);
+	t->len += n;
+}
+
+/* The rest of a string after its opening quote. */
+static bool
+take_string(struct cursor *c, struct text *t)
 {
 	int ch;
 
-	for (*len = 0; c->p < c->end; ++*len) {
-		ch = (unsigned char)*c->p++;
-		if (ch == '"')
+	for (;;) {
+		take_plain(c, t);
+		if (c->p == c->end || (unsigned char)*c->p < 0x20)
+			return false;
+		if (*c->p++ == '"')
 			return true;
-		if (ch < 0x20)
+		ch = take_escape(c);
+		if (ch < 0 || !take_pair(c, &ch))
 			return false;
-		if (ch == '\\' && (ch = take_escape(c)) < 0)
-			return false;
-		if (*len < METRIC_LINE_NAME_MAX)
-			name[*len] = ch < 0x80 ? (char)ch : '?';
+		if (ch < 0x80)
+			text_add(t, ch);
+		else
+			text_add_wide(t, (unsigned)ch);
 	}
-	return false;
 }
 
 /* JSON's own grammar, and the words Python writes. */
@@ -129,48 +210,48 @@ take_number(struct cursor *c, struct metric_number *n)
 
 static bool skip_value(struct cursor *, int depth);
 
+static bool skip_value(struct cursor *, int depth);
+
 /* Skip the rest of an array or object after its bracket. */
 static bool
 skip_members(struct cursor *c, char close, int depth)
 {
-	char name[METRIC_LINE_NAME_MAX + 1];
-	size_t len;
+	struct text none = { 0 };
 
 	skip_space(c);
-	if (take(c, close))
+	if (metric_json_take(c, close))
 		return true;
 	do {
 		skip_space(c);
 		if (close == '}') {
-			if (!take(c, '"') || !take_string(c, name, &len))
+			if (!metric_json_take(c, '"') || !take_string(c, &none))
 				return false;
 			skip_space(c);
-			if (!take(c, ':'))
+			if (!metric_json_take(c, ':'))
 				return false;
 			skip_space(c);
 		}
 		if (!skip_value(c, depth))
 			return false;
 		skip_space(c);
-	} while (take(c, ','));
-	return take(c, close);
+	} while (metric_json_take(c, ','));
+	return metric_json_take(c, close);
 }
 
 static bool
 skip_value(struct cursor *c, int depth)
 {
-	char name[METRIC_LINE_NAME_MAX + 1];
+	struct text none = { 0 };
 	struct metric_number n;
-	size_t len;
 
 	if (depth == DEPTH_MAX)
 		return false;
-	if (take(c, '{'))
+	if (metric_json_take(c, '{'))
 		return skip_members(c, '}', depth + 1);
-	if (take(c, '['))
+	if (metric_json_take(c, '['))
 		return skip_members(c, ']', depth + 1);
-	if (take(c, '"'))
-		return take_string(c, name, &len);
+	if (metric_json_take(c, '"'))
+		return take_string(c, &none);
 	if (take_word(c, "null") || take_word(c, "true") ||
 	    take_word(c, "false"))
 		return true;
@@ -186,58 +267,212 @@ is_number_start(const struct cursor *c)
 }
 
 static const char not_json[] = "the line is not one JSON object";
+static const char bad_step[] = "step is not an integer from 0 to 2^53";
 static const char bad_name[] = "a number has a name that no metric may have";
+static const char same_name[] = "two numbers have the name of one metric";
+static const char too_many[] = "too many metrics in one line";
+
+/* Make room for a number by leaving out a soft one, if there is one. */
+static void
+drop_soft(struct cursor *c)
+{
+	struct metric_line *r = c->r;
+	size_t i = r->n;
+
+	while (i > 0 && !c->soft[i - 1])
+		i--;
+	if (i == 0)
+		return;
+	i--;
+	r->left_out = too_many;
+	r->n--;
+	c->n_soft--;
+	memmove(
+	    &r->values[i], &r->values[i + 1], (r->n - i) * sizeof r->values[0]);
+	memmove(&c->soft[i], &c->soft[i + 1], (r->n - i) * sizeof c->soft[0]);
+}
+
+static size_t
+value_find(const struct metric_line *r, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (memcmp(r->values[i].name, name, len) == 0 &&
+		    r->values[i].name[len] == '\0')
+			break;
+	return i;
+}
+
+/* A soft number never refuses a line, and gives way to one that is not. */
+static bool
+add_value(struct cursor *c, const char *name, size_t len,
+    const struct metric_number *n, bool soft)
+{
+	struct metric_line *r = c->r;
+	size_t i;
+
+	if (!soft && c->n_soft == 0) {
+		if (r->n < METRIC_LINE_VALUES_MAX)
+			c->soft[r->n] = false;
+		return metric_line_add(r, name, len, n);
+	}
+	i = value_find(r, name, len);
+	if (i < r->n && soft) {
+		r->left_out = same_name;
+		return true;
+	}
+	if (i < r->n && c->soft[i]) {
+		c->soft[i] = false;
+		c->n_soft--;
+		r->values[i].value = metric_number_value(n);
+		r->left_out = same_name;
+		return true;
+	}
+	if (r->n == METRIC_LINE_VALUES_MAX && soft) {
+		r->left_out = too_many;
+		return true;
+	}
+	if (r->n == METRIC_LINE_VALUES_MAX)
+		drop_soft(c);
+	if (!metric_line_add(r, name, len, n))
+		return false;
+	c->soft[r->n - 1] = soft;
+	c->n_soft += soft;
+	return true;
+}
+
+/* Whether the path is the step; "val.step" is that in the object "val", too. */
+static bool
+path_is_step(const struct cursor *c)
+{
+	size_t i;
+
+	if (c->step_len != c->len || c->len > PATH_MAX_LEN)
+		return false;
+	for (i = 0; i < c->len; i++)
+		if (c->step[i] != c->path[i] &&
+		    !(c->step[i] == '.' && c->path[i] == '/'))
+			return false;
+	return true;
+}
+
+/* Whether the path has the bytes of a metric's name. */
+static bool
+path_is_name(const struct cursor *c)
+{
+	return c->len > 0 && c->len <= METRIC_LINE_NAME_MAX &&
+	       metric_line_name_len(c->path, c->path + c->len) == c->len;
+}
+
+/* A number whose name the caller gives, or which is made of the path. */
+static bool
+take_named(struct cursor *c, const struct metric_number *n, bool soft)
+{
+	char room[METRIC_LINE_NAME_MAX + 1];
+	const struct metric_json_names *names = c->names;
+	const char *name = NULL;
+
+	if (c->len <= PATH_MAX_LEN && names->name != NULL)
+		name = names->name(names->arg, c->path, c->len, room);
+	else if (c->len <= PATH_MAX_LEN &&
+		 metric_line_name_make(room, c->path, c->len))
+		name = room;
+	if (name == NULL || strcmp(name, "step") == 0) {
+		c->r->left_out = bad_name;
+		return true;
+	}
+	return add_value(c, name, strlen(name), n,
+	    soft || strlen(name) != c->len ||
+		memcmp(name, c->path, c->len) != 0);
+}
+
+/* A number at the path. */
+static bool
+take_metric(
+    struct cursor *c, const struct metric_number *n, bool is_step, bool soft)
+{
+	if (is_step)
+		return metric_line_add(c->r, "step", 4, n);
+	if (c->names->name != NULL || !path_is_name(c) ||
+	    (c->len == 4 && memcmp(c->path, "step", 4) == 0))
+		return take_named(c, n, soft);
+	return add_value(c, c->path, c->len, n, soft);
+}
+
+/* A text that is a number and at most its unit, as fairseq writes them. */
+static bool
+take_text(struct cursor *c, bool is_step)
+{
+	char bytes[METRIC_NUMBER_TEXT], room[METRIC_NUMBER_TEXT];
+	struct text t = { bytes, sizeof bytes, 0 };
+	const char *p = bytes, *end;
+	struct metric_number n;
+
+	if (!take_string(c, &t))
+		return metric_line_refuse(c->r, not_json);
+	end = bytes + (t.len <= t.room ? t.len : 0);
+	while (p < end && *p == ' ')
+		p++;
+	while (end > p && end[-1] == ' ')
+		end--;
+	if (p < end && strchr("+-.0123456789NnIi", *p) != NULL && *p != '\0' &&
+	    metric_number_text(&n, p, end, room))
+		return take_metric(c, &n, is_step, true);
+	return !is_step || metric_line_refuse(c->r, bad_step);
+}
+
+static bool take_object(struct cursor *, int depth);
 
 /* One member after its key was read. */
 static bool
-take_member(
-    struct metric_line *r, struct cursor *c, const char *name, size_t len)
+take_member(struct cursor *c, int depth)
 {
+	bool is_step = path_is_step(c);
 	struct metric_number n;
-	bool is_step =
-	    len == strlen(c->step) && memcmp(name, c->step, len) == 0;
 
-	if (!is_number_start(c)) {
-		if (is_step)
-			return metric_line_refuse(
-			    r, "step is not an integer from 0 to 2^53");
-		return skip_value(c, 1) || metric_line_refuse(r, not_json);
+	if (is_number_start(c)) {
+		if (!take_number(c, &n))
+			return metric_line_refuse(c->r, not_json);
+		return take_metric(c, &n, is_step, depth > 1);
 	}
-	if (!take_number(c, &n))
-		return metric_line_refuse(r, not_json);
+	if (metric_json_take(c, '"'))
+		return take_text(c, is_step);
 	if (is_step)
-		return metric_line_add(r, "step", 4, &n);
-	if (len == 0 || len > METRIC_LINE_NAME_MAX ||
-	    (len == 4 && memcmp(name, "step", 4) == 0) ||
-	    metric_line_name_len(name, name + len) != len) {
-		r->left_out = bad_name;
-		return true;
-	}
-	return metric_line_add(r, name, len, &n);
+		return metric_line_refuse(c->r, bad_step);
+	if (depth < DEPTH_MAX && metric_json_take(c, '{'))
+		return take_object(c, depth + 1);
+	return skip_value(c, depth) || metric_line_refuse(c->r, not_json);
 }
 
+/* The rest of an object after its brace; depth: of its members, from 1. */
 static bool
-take_object(struct metric_line *r, struct cursor *c)
+take_object(struct cursor *c, int depth)
 {
-	char name[METRIC_LINE_NAME_MAX + 1];
-	size_t len;
+	struct text path = { c->path, PATH_MAX_LEN, c->len };
+	size_t before;
 
+	if (depth > 1)
+		text_add(&path, '/');
+	before = path.len;
 	skip_space(c);
-	if (take(c, '}'))
+	if (metric_json_take(c, '}'))
 		return true;
 	do {
+		path.len = before;
 		skip_space(c);
-		if (!take(c, '"') || !take_string(c, name, &len))
-			return metric_line_refuse(r, not_json);
+		if (!metric_json_take(c, '"') || !take_string(c, &path))
+			return metric_line_refuse(c->r, not_json);
 		skip_space(c);
-		if (!take(c, ':'))
-			return metric_line_refuse(r, not_json);
+		if (!metric_json_take(c, ':'))
+			return metric_line_refuse(c->r, not_json);
 		skip_space(c);
-		if (!take_member(r, c, name, len))
+		c->len = path.len;
+		if (!take_member(c, depth))
 			return false;
 		skip_space(c);
-	} while (take(c, ','));
-	return take(c, '}') || metric_line_refuse(r, not_json);
+	} while (metric_json_take(c, ','));
+	return metric_json_take(c, '}') || metric_line_refuse(c->r, not_json);
 }
 
 bool
@@ -250,17 +485,33 @@ bool
 metric_json_parse_step(
     struct metric_line *r, const char *line, size_t len, const char *step)
 {
-	struct cursor c = { line, line + len, step };
+	const struct metric_json_names names = { .step = step };
 
+	return metric_json_parse_names(r, line, len, &names);
+}
+
+bool
+metric_json_parse_names(struct metric_line *r, const char *line, size_t len,
+    const struct metric_json_names *names)
+{
+	struct cursor c;
+
+	c.p = line;
+	c.end = line + len;
+	c.r = r;
+	c.names = names;
+	c.step = names->step != NULL ? names->step : "step";
+	c.step_len = strlen(c.step);
+	c.len = c.n_soft = 0;
 	metric_line_clear(r);
 	if (len > METRIC_LINE_MAX)
 		return metric_line_refuse(r, "the line is too long");
 	skip_space(&c);
 	if (c.p == c.end)
 		return false;
-	if (!take(&c, '{'))
+	if (!metric_json_take(&c, '{'))
 		return metric_line_refuse(r, not_json);
-	if (!take_object(r, &c))
+	if (!take_object(&c, 1))
 		return false;
 	skip_space(&c);
 	if (c.p != c.end)

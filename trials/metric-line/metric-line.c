@@ -4,9 +4,10 @@
  * wrote at once, and then the other numbers are unreliable.
  */
 
+#include <ctype.h>
 #include <string.h>
 
-#include "trials/metric-line/metric-line.h"
+#include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-number.h"
 #include "trials/metric-line/metric-internal.h"
 
@@ -17,7 +18,7 @@
 #define RANKS_LEN (sizeof(RANKS_TAG) - 1)
 
 static bool
-is_blank(char c)
+metric_line_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -55,6 +56,7 @@ bool
 metric_line_name_make(
     char out[METRIC_LINE_NAME_MAX + 1], const char *text, size_t len)
 {
+	bool speaks = false;
 	size_t i, n = 0;
 
 	if (len == 0)
@@ -67,10 +69,12 @@ metric_line_name_make(
 	}
 	if (n + len > METRIC_LINE_NAME_MAX)
 		return false;
-	for (i = 0; i < len; i++)
+	for (i = 0; i < len; i++) {
 		out[n++] = is_name_char(text[i]) ? text[i] : '_';
+		speaks = speaks || isalnum((unsigned char)out[n - 1]);
+	}
 	out[n] = '\0';
-	return true;
+	return speaks;
 }
 
 void
@@ -80,6 +84,10 @@ metric_line_clear(struct metric_line *r)
 	r->step = 0;
 	r->n = 0;
 	r->why = r->left_out = NULL;
+	r->restarts = r->replaces = false;
+	r->place_name = NULL;
+	r->bar = 0;
+	r->bar_first = r->bar_ends = false;
 }
 
 bool
@@ -140,7 +148,7 @@ parse_pair(struct metric_line *r, const char *p, const char *end)
 	p = metric_number_scan(&n, p + 1, end);
 	if (p != NULL && p < end && *p == ',')
 		p++;
-	if (p == NULL || (p < end && !is_blank(*p))) {
+	if (p == NULL || (p < end && !metric_line_is_blank(*p))) {
 		metric_line_refuse(r, "a value is not a number");
 		return NULL;
 	}
@@ -151,7 +159,7 @@ static bool
 parse_pairs(struct metric_line *r, const char *p, const char *end)
 {
 	for (;;) {
-		while (p < end && is_blank(*p))
+		while (p < end && metric_line_is_blank(*p))
 			p++;
 		if (p == end)
 			break;
@@ -168,11 +176,55 @@ parse_pairs(struct metric_line *r, const char *p, const char *end)
 static const char *
 after_tag(const char *p, const char *end)
 {
-	while (p < end && is_blank(*p))
+	while (p < end && metric_line_is_blank(*p))
 		p++;
 	if ((size_t)(end - p) < TAG_LEN || memcmp(p, TAG, TAG_LEN) != 0)
 		return NULL;
 	return p + TAG_LEN;
+}
+
+/* Whether the tag stands somewhere: its colon is rarer than its letters. */
+static bool
+has_tag(const char *line, const char *end)
+{
+	const char *p = line;
+
+	while ((p = memchr(p, ':', (size_t)(end - p))) != NULL) {
+		if ((size_t)(p - line) >= TAG_LEN - 1 &&
+		    memcmp(p - (TAG_LEN - 1), TAG, TAG_LEN) == 0)
+			return true;
+		p++;
+	}
+	return false;
+}
+
+/*
+ * A tag behind colours, or behind what a logger writes before its text.  The
+ * caller has not found it at the beginning of a part of the line.
+ */
+static bool
+tag_behind(struct metric_line *r, const char *line, size_t len)
+{
+	struct metric_part part;
+	struct metric_span s;
+	const char *pairs;
+
+	if (!has_tag(line, line + len))
+		return false;
+	(void)metric_line_part(&part, line, len);
+	s = (struct metric_span){ part.p, part.p + part.len };
+	/* The mark of UTF-8, with which a stream may begin. */
+	pairs =
+	    metric_span_take(&s, "\357\273\277") ? after_tag(s.p, s.end) : NULL;
+	if (pairs == NULL) {
+		if (!metric_prefix_skip(&s))
+			return false;
+		pairs = after_tag(s.p, s.end);
+	}
+	if (pairs == NULL && metric_prefix_name(&s))
+		pairs = after_tag(s.p, s.end);
+	metric_prefix_place(&s);
+	return pairs != NULL && parse_pairs(r, pairs, s.end);
 }
 
 bool
@@ -190,6 +242,9 @@ metric_line_parse(struct metric_line *r, const struct metric_patterns *rules,
 		if (cr == NULL)
 			cr = end;
 		pairs = after_tag(p, cr);
+		if (pairs != NULL &&
+		    memchr(pairs, '\033', (size_t)(cr - pairs)) != NULL)
+			return tag_behind(r, p, (size_t)(cr - p));
 		if (pairs != NULL)
 			return parse_pairs(r, pairs, cr);
 		if (cr == end)
@@ -198,5 +253,8 @@ metric_line_parse(struct metric_line *r, const struct metric_patterns *rules,
 	}
 	if (len >= RANKS_LEN && memcmp(line, RANKS_TAG, RANKS_LEN) == 0)
 		return false;
-	return rules != NULL && metric_patterns_match(r, rules, line, len);
+	if (tag_behind(r, line, len))
+		return true;
+	return r->why == NULL && rules != NULL &&
+	       metric_patterns_match(r, rules, line, len);
 }

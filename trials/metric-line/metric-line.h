@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 struct err;
+struct metric_log;
+struct study_tag;
 struct study_trial;
 
 enum {
@@ -41,11 +43,30 @@ struct metric_line {
 	 */
 	const char *left_out;
 	/*
-	 * State between the lines of one log, kept by metric_line_parse; whoever
-	 * reads several logs saves and restores it.  Above 0: the epoch of Keras
-	 * whose metrics follow; below 0: that epoch is over.
+	 * Where a library prints no step of the trial.  restarts: its numbers
+	 * begin again when it goes on from a checkpoint, and first is the first
+	 * number of this log.  place_name: NULL, or the metric, last in values,
+	 * that says how far the training is, and place its value; replaces: a
+	 * report at the same place is the same report.
 	 */
-	int64_t epoch;
+	bool restarts, replaces;
+	int64_t first;
+	const char *place_name; /* static memory */
+	double place;
+	/*
+	 * Set by whoever parses; metric_line_parse leaves them.  The state of the
+	 * log that the line is of, NULL: each line is read by itself; and
+	 * whether the line ends with a bare CR: another one overwrites it.
+	 */
+	struct metric_log *log;
+	bool overwritten;
+	/*
+	 * Of a state of a progress bar that a format reads: which bar, 0 = none;
+	 * this is its first step, at which it was shown without values; and its
+	 * work is done.
+	 */
+	uint32_t bar;
+	bool bar_first, bar_ends;
 	size_t n;
 	struct metric_value values[METRIC_LINE_VALUES_MAX];
 };
@@ -57,12 +78,33 @@ int metric_patterns_new(
 void metric_patterns_free(struct metric_patterns *);
 
 /*
+ * What is kept between the lines of one log: the epoch that an earlier line has
+ * named, the columns of a table, the last state of a progress bar.  NULL where the
+ * patterns (NULL = none) keep nothing.
+ */
+struct metric_log *metric_log_new(const struct metric_patterns *);
+void metric_log_free(struct metric_log *);
+/* Forget all, as at the start of a log. */
+void metric_log_clear(struct metric_log *);
+/*
+ * Make the state at an offset of a log from its first bytes and from those before
+ * the offset.  room: size bytes, and r, are scratch.  Nothing is reported.
+ */
+void metric_log_rebuild(struct metric_log *, const struct metric_patterns *,
+    struct metric_line *r, char *room, size_t size, int fd, int64_t at);
+/*
+ * The end of the line at p, its newline or the bare CR by which a progress bar
+ * begins its next state; NULL: it is not complete.
+ */
+const char *metric_line_end(const char *p, const char *end, bool *overwritten);
+
+/*
  * Parse a line of the log, without its newline: tagged, or matched by the
  * patterns (NULL = none).  True if it reports something.
  *
  * The tag is at the start of the line or after a bare CR (a progress bar), with
- * optional blanks before it; after a time stamp or a rank it is not
- * recognised.  Pairs NAME=NUMBER follow, separated by blanks, with an optional
+ * optional blanks, colours, and what loggers and launchers write before it: a time,
+ * a level with the name of the logger, rank 0.  Pairs NAME=NUMBER follow, separated by blanks, with an optional
  * comma before the blank; any other word rejects the whole line.
  *
  * Lines of trial.reads are read after the tag; a pattern of the same line adds
@@ -73,6 +115,11 @@ void metric_patterns_free(struct metric_patterns *);
  */
 bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);
+/*
+ * After a line that reports something: the next report of it, if there is one.  The
+ * end of a progress bar may be two.
+ */
+bool metric_line_more(struct metric_line *);
 /* A text that patterns are matched against. */
 struct metric_part {
 	const char *p; /* in the line, or in room */
@@ -86,6 +133,24 @@ struct metric_part {
  * line are before it, of which it is called again; 0 = no more parts.
  */
 size_t metric_line_part(struct metric_part *, const char *line, size_t len);
+/* Whether there is a pattern of this metric; patterns NULL: there are none. */
+bool metric_patterns_has(const struct metric_patterns *, const char *metric);
+/* What the pattern of a metric makes of a text. */
+enum metric_look {
+	METRIC_LOOK_NONE, /* it does not match, or there is no such pattern */
+	METRIC_LOOK_SLOW, /* its match took too long */
+	METRIC_LOOK_NO_GROUP, /* it matches without its first group */
+	METRIC_LOOK_TEXT, /* the group has the text, which is no number */
+	METRIC_LOOK_PART, /* the group has a part of the text, a number */
+	METRIC_LOOK_NUMBER /* … the text, which is one */
+};
+/*
+ * Of several patterns of the metric the one that comes last in the list above
+ * counts.  text: a part of the text that is matched, without blanks around it.
+ */
+enum metric_look
+metric_patterns_look(const struct metric_patterns *, const char *metric,
+    const struct metric_part *, const char **text, size_t *len);
 /*
  * A pattern that reads a metric of a line that nothing has read, where its name
  * or the last word of it stands before a number.  part is the text it reads.
@@ -95,16 +160,38 @@ bool metric_guess(const char *metric, const char *line, size_t len, char *out,
     size_t size, struct metric_part *part);
 /*
  * Parse a line of $HPOTUNE_METRICS: one JSON object; NaN and Infinity are
- * allowed as Python writes them.  Members that are not numbers are skipped, and
- * numbers with an invalid metric name too; the latter sets left_out.
+ * allowed as Python writes them.  A text that is a number counts as one, and a
+ * number in an object inside has the name OBJECT/NAME; other members are
+ * skipped.  What a name cannot have becomes '_'.  A number without a name, or
+ * with that of another one, is skipped, too, and sets left_out.
  */
 bool metric_json_parse(struct metric_line *, const char *line, size_t len);
 /* The same with another member than "step" as the step. */
 bool metric_json_parse_step(
     struct metric_line *, const char *line, size_t len, const char *step);
+/* How the members of an object become metrics. */
+struct metric_json_names {
+	const char *step; /* the member that is the step; NULL: "step" */
+	/*
+	 * The metric's name of a member, in room or borrowed; NULL: none.  path:
+	 * its keys with '/' between them, any bytes.  No function: as above.
+	 */
+	const char *(*name)(void *arg, const char *path, size_t len,
+	    char room[METRIC_LINE_NAME_MAX + 1]);
+	void *arg;
+};
+bool metric_json_parse_names(struct metric_line *, const char *line, size_t len,
+    const struct metric_json_names *);
+/*
+ * The name that a study gives to a metric which is called text where it is
+ * written; NULL: none.  in_objects: text is a path of keys, and '.' in a tag stands
+ * for its '/', too.
+ */
+const char *metric_tag_name(const struct study_tag *, size_t n,
+    const char *text, size_t len, bool in_objects);
 /*
  * A metric's name made of other text: each byte that no name contains becomes
- * '_'.  False when it is empty or too long.
+ * '_'.  False when it is empty, too long, or has no letter and no digit of ASCII.
  */
 bool metric_line_name_make(
     char out[METRIC_LINE_NAME_MAX + 1], const char *text, size_t len);

@@ -29,7 +29,7 @@ is_digit(char c)
 
 /* The word at p, any case; words are letters only. */
 static const char *
-scan_word(const char *p, const char *end, const char *word)
+metric_number_scan_word(const char *p, const char *end, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -44,11 +44,11 @@ scan_special(struct metric_number *out, const char *p, const char *end)
 	const char *q;
 
 	out->kind = NUMBER_INFINITE;
-	if ((q = scan_word(p, end, "infinity")) != NULL ||
-	    (q = scan_word(p, end, "inf")) != NULL)
+	if ((q = metric_number_scan_word(p, end, "infinity")) != NULL ||
+	    (q = metric_number_scan_word(p, end, "inf")) != NULL)
 		return q;
 	out->kind = NUMBER_NAN;
-	return scan_word(p, end, "nan");
+	return metric_number_scan_word(p, end, "nan");
 }
 
 /* One digit more: zeros that do not fit become part of the exponent. */
@@ -67,7 +67,8 @@ add_digit(struct metric_number *out, int *room, char c, bool fraction)
 }
 
 static const char *
-scan_digits(struct metric_number *out, const char *p, const char *end)
+metric_number_scan_digits(
+    struct metric_number *out, const char *p, const char *end)
 {
 	const char *start = p;
 	int room = DIGITS_MAX;
@@ -117,7 +118,7 @@ metric_number_scan(struct metric_number *out, const char *p, const char *end)
 	out->text = p;
 	if (!is_digit(*p) && *p != '.')
 		return scan_special(out, p, end);
-	p = scan_digits(out, p, end);
+	p = metric_number_scan_digits(out, p, end);
 	if (p == NULL)
 		return NULL;
 	p = scan_exponent(out, p, end);

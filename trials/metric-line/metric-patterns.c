@@ -1,6 +1,5 @@
 /*
- * Lines without tags: those that libraries print, and patterns.  The only file
- * that includes PCRE2.
+ * Patterns, matched against lines without tags.  The only file that includes PCRE2.
  *
  * Neither patterns nor lines are trusted: only the first bytes of a line are
  * searched, and the backtracking of a match is limited.
@@ -15,378 +14,9 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
+#include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-internal.h"
-#include "trials/metric-line/metric-line.h"
 #include "trials/metric-line/metric-number.h"
-
-/* ---- lines as libraries print them -------------------------------------- */
-
-/*
- * Read without a pattern (trial.reads); tests/data/metrics has recorded ones.
- *
- *   XGBoost    [3]	train-rmse:0.51	eval-rmse:0.62
- *   LightGBM   [3]	train's l2: 0.78	valid's l2: 0.81
- *              [LightGBM] [Info] Iteration:3, valid_1 l2 : 0.81
- *   fastText   Progress: 100.0% … avg.loss:  0.012 ETA: …
- *              P@1	0.91
- *   Keras      Epoch 3/10
- *              32/32 - 0s - 7ms/step - accuracy: 0.91 - loss: 0.2
- *   Trainer    {'eval_loss': '0.1234', 'epoch': '0.5'}
- *   JSON       {"step": 3, "loss": 0.24}
- */
-
-/* A part of a line. */
-struct span {
-	const char *p, *end;
-};
-
-static bool
-is_digit(char c)
-{
-	return (unsigned)(c - '0') < 10;
-}
-
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static struct span
-trimmed(struct span s)
-{
-	while (s.p < s.end && is_blank(*s.p))
-		s.p++;
-	while (s.end > s.p && is_blank(s.end[-1]))
-		s.end--;
-	return s;
-}
-
-static bool
-take(struct span *s, const char *word)
-{
-	size_t n = strlen(word);
-
-	if ((size_t)(s->end - s->p) < n || memcmp(s->p, word, n) != 0)
-		return false;
-	s->p += n;
-	return true;
-}
-
-/* A whole number without a sign. */
-static bool
-take_count(struct span *s, int64_t *out)
-{
-	const char *start = s->p;
-
-	for (*out = 0; s->p < s->end && is_digit(*s->p); s->p++) {
-		if (*out > INT64_C(1) << 49)
-			return false;
-		*out = *out * 10 + (*s->p - '0');
-	}
-	return s->p > start;
-}
-
-static const char *
-span_find(struct span s, const char *word)
-{
-	return memmem(s.p, (size_t)(s.end - s.p), word, strlen(word));
-}
-
-/* Up to the word, which is skipped; the whole rest without one. */
-static struct span
-take_until(struct span *s, const char *word)
-{
-	const char *at = span_find(*s, word);
-	struct span head = { s->p, at != NULL ? at : s->end };
-
-	s->p = at != NULL ? at + strlen(word) : s->end;
-	return head;
-}
-
-/* Add a number that ends with the text; a name that cannot be made is skipped. */
-static bool
-add_number(struct metric_line *r, struct span name, struct span text)
-{
-	char made[METRIC_LINE_NAME_MAX + 1];
-	struct metric_number n;
-	size_t i;
-
-	name = trimmed(name);
-	text = trimmed(text);
-	if (metric_number_scan(&n, text.p, text.end) != text.end)
-		return false;
-	if (!metric_line_name_make(made, name.p, (size_t)(name.end - name.p)) ||
-	    strcmp(made, "step") == 0)
-		return false;
-	for (i = 0; i < r->n; i++)
-		if (strcmp(r->values[i].name, made) == 0)
-			return false;
-	return metric_line_add(r, made, strlen(made), &n);
-}
-
-static bool
-step_set(struct metric_line *r, int64_t step)
-{
-	if (r->n == 0)
-		return false;
-	r->has_step = true;
-	r->step = step;
-	return true;
-}
-
-/* "SET's METRIC" is SET/METRIC. */
-static struct span
-boosting_name(struct span name, char *room, size_t size)
-{
-	const char *at = span_find(name, "'s ");
-	size_t head, rest;
-
-	if (at == NULL)
-		return name;
-	head = (size_t)(at - name.p);
-	rest = (size_t)(name.end - at) - 3;
-	if (head + 1 + rest > size)
-		return name;
-	memcpy(room, name.p, head);
-	room[head] = '/';
-	memcpy(room + head + 1, at + 3, rest);
-	return (struct span){ room, room + head + 1 + rest };
-}
-
-/* NAME:VALUE, behind which cross-validation writes " + DEVIATION". */
-static void
-boosting_pair(struct metric_line *r, struct span pair)
-{
-	const char *colon = memrchr(pair.p, ':', (size_t)(pair.end - pair.p));
-	char room[METRIC_LINE_NAME_MAX * 2];
-	struct metric_number n;
-	struct span name, value;
-
-	if (colon == NULL)
-		return;
-	name = (struct span){ pair.p, colon };
-	value = trimmed((struct span){ colon + 1, pair.end });
-	value.end = metric_number_scan(&n, value.p, value.end);
-	if (value.end == NULL)
-		return;
-	(void)add_number(r, boosting_name(name, room, sizeof room), value);
-}
-
-/* LightGBM's own program: one metric in a line. */
-static bool
-lightgbm_program(struct metric_line *r, struct span s)
-{
-	struct span set;
-	int64_t step;
-
-	(void)take_until(&s, "Iteration:");
-	if (!take_count(&s, &step) || !take(&s, ", "))
-		return false;
-	set = take_until(&s, " ");
-	if (s.p == s.end)
-		return false;
-	/* One text: the blank between set and metric becomes '/'. */
-	boosting_pair(r, (struct span){ set.p, s.end });
-	if (r->n == 1 && (size_t)(set.end - set.p) < strlen(r->values[0].name))
-		r->values[0].name[set.end - set.p] = '/';
-	return step_set(r, step);
-}
-
-static bool
-boosting_read(struct metric_line *r, struct span s)
-{
-	const char *colon;
-	struct span time;
-	int64_t step;
-
-	if (take(&s, "[LightGBM] [Info] "))
-		return lightgbm_program(r, s);
-	/* Distributed XGBoost writes the time before it. */
-	time = s;
-	if (take(&time, "[") && (colon = span_find(time, ":")) != NULL &&
-	    colon - time.p == 2) {
-		(void)take_until(&time, "] ");
-		s = time;
-	}
-	if (!take(&s, "[") || !take_count(&s, &step) || !take(&s, "]"))
-		return false;
-	while (s.p < s.end)
-		boosting_pair(r, trimmed(take_until(&s, "\t")));
-	return step_set(r, step);
-}
-
-static bool
-fasttext_read(struct metric_line *r, struct span s)
-{
-	struct span name, value;
-	int64_t k;
-
-	s = trimmed(s);
-	name = s;
-	if (take(&s, "Progress:")) {
-		name.p = span_find(s, "avg.loss:");
-		if (name.p == NULL)
-			return false;
-		name.end = name.p + strlen("avg.loss");
-		s.p = name.end + 1;
-		value = trimmed(take_until(&s, "ETA"));
-		return add_number(r, name, value);
-	}
-	if ((!take(&s, "P@") && !take(&s, "R@")) || !take_count(&s, &k))
-		return false;
-	name.end = s.p;
-	return s.p < s.end && is_blank(*s.p) && add_number(r, name, s);
-}
-
-/*
- * After the line of an epoch's metrics another one, without an "Epoch" before
- * it, comes from evaluate: its names would be those of the training.
- */
-static bool
-keras_pair(struct metric_line *r, struct span name, struct span value)
-{
-	static const char before[] = "evaluate_";
-	char room[METRIC_LINE_NAME_MAX + sizeof before];
-	size_t n = (size_t)(name.end - name.p);
-
-	if (r->epoch >= 0 || n > METRIC_LINE_NAME_MAX)
-		return add_number(r, name, value);
-	memcpy(room, before, sizeof before - 1);
-	memcpy(room + sizeof before - 1, name.p, n);
-	return add_number(
-	    r, (struct span){ room, room + sizeof before - 1 + n }, value);
-}
-
-static bool
-keras_read(struct metric_line *r, struct span line)
-{
-	struct span s = trimmed(line), pair, name;
-	int64_t at, all;
-
-	if (take(&s, "Epoch ")) {
-		if (take_count(&s, &at) && take(&s, "/") &&
-		    take_count(&s, &all) && s.p == s.end)
-			r->epoch = at;
-		return false;
-	}
-	/* Only the end of an epoch: "32/32". */
-	if (!take_count(&s, &at) || !take(&s, "/") || !take_count(&s, &all) ||
-	    at != all)
-		return false;
-	(void)take_until(&s, " - ");
-	while (s.p < s.end) {
-		pair = take_until(&s, " - ");
-		name = take_until(&pair, ": ");
-		if (pair.p < pair.end)
-			(void)keras_pair(r, name, pair);
-	}
-	if (r->n == 0)
-		return false;
-	if (r->epoch > 0) {
-		(void)step_set(r, r->epoch);
-		r->epoch = -r->epoch;
-	} else if (r->epoch < 0)
-		(void)step_set(r, -r->epoch);
-	return true;
-}
-
-/* 'text' or "text" of Python, without escape sequences. */
-static bool
-take_quoted(struct span *s, struct span *text)
-{
-	char quote;
-
-	if (s->p == s->end || (*s->p != '\'' && *s->p != '"'))
-		return false;
-	quote = *s->p++;
-	text->p = s->p;
-	while (s->p < s->end && *s->p != quote && *s->p != '\\')
-		s->p++;
-	text->end = s->p;
-	if (s->p == s->end || *s->p != quote)
-		return false;
-	s->p++;
-	return true;
-}
-
-/* Version 5 of transformers writes numbers in quotes, version 4 without. */
-static bool
-hf_read(struct metric_line *r, struct span s)
-{
-	struct span name, value;
-
-	s.p = span_find(s, "{'");
-	s = s.p != NULL ? trimmed(s) : s;
-	if (s.p == NULL || s.end[-1] != '}')
-		return false;
-	s.p++;
-	s.end--;
-	while (s.p < s.end) {
-		s = trimmed(s);
-		if (!take_quoted(&s, &name) || !take(&s, ":"))
-			return false;
-		s = trimmed(s);
-		if (!take_quoted(&s, &value)) {
-			value = s;
-			while (s.p < s.end && *s.p != ',')
-				s.p++;
-			value.end = s.p;
-		}
-		(void)add_number(r, name, value);
-		if (s.p < s.end && !take(&s, ","))
-			return false;
-	}
-	return r->n > 0;
-}
-
-/* What is no JSON object is another line, and not an error. */
-static bool
-json_read(struct metric_line *r, const char *step, struct span s)
-{
-	s = trimmed(s);
-	if (s.end > s.p && s.end[-1] == '\r')
-		s.end--;
-	if (s.end - s.p < 2 || *s.p != '{' || s.end[-1] != '}')
-		return false;
-	return metric_json_parse_step(
-	    r, s.p, (size_t)(s.end - s.p), step != NULL ? step : "step");
-}
-
-/*
- * Read a line of the formats (bits of study_lines).  False: it is none.
- * step: of JSON lines, NULL = "step".
- */
-static bool
-formats_read(struct metric_line *r, unsigned formats, const char *step,
-    const char *line, size_t len)
-{
-	struct span s = { line, line + len };
-	struct metric_part part;
-
-	if (formats == 0)
-		return false;
-	if ((formats & STUDY_LINES_JSON) != 0 && json_read(r, step, s))
-		return true;
-	metric_line_clear(r);
-	(void)metric_line_part(&part, line, len);
-	s = (struct span){ part.p, part.p + part.len };
-	if ((formats & STUDY_LINES_BOOSTING) != 0 && boosting_read(r, s))
-		return true;
-	metric_line_clear(r);
-	if ((formats & STUDY_LINES_FASTTEXT) != 0 && fasttext_read(r, s))
-		return true;
-	metric_line_clear(r);
-	if ((formats & STUDY_LINES_KERAS) != 0 && keras_read(r, s))
-		return true;
-	metric_line_clear(r);
-	if ((formats & STUDY_LINES_HF) != 0 && hf_read(r, s))
-		return true;
-	metric_line_clear(r);
-	return false;
-}
-
-/* ---- patterns ----------------------------------------------------------- */
 
 enum {
 	BACKTRACK_MAX = 20000,
@@ -405,10 +35,15 @@ struct metric_patterns {
 	size_t n;
 	struct rule step; /* no code = not set */
 	unsigned formats; /* bits of study_lines */
-	char *formats_step; /* member of JSON lines, or NULL */
+	struct metric_tags *tags; /* of JSON lines */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	pcre2_match_data *match;
+	char
+	    *number; /* METRIC_NUMBER_TEXT bytes: a number as people write it */
+	/* The states of the formats, for a line that is read by itself. */
+	void *states;
+	size_t n_states;
 };
 
 static int
@@ -493,14 +128,16 @@ metric_patterns_new(
 	struct metric_patterns *rs = xcalloc(1, sizeof *rs);
 
 	rs->formats = t->lines;
-	if (t->lines_step != NULL)
-		rs->formats_step = xstrdup(t->lines_step);
+	rs->n_states = metric_formats_state(t->lines);
+	rs->states = xcalloc(1, rs->n_states + 1);
+	rs->number = xcalloc(1, METRIC_NUMBER_TEXT);
+	rs->tags = metric_tags_new(t);
 	rs->rules = xcalloc(t->n_metrics + 1, sizeof *rs->rules);
 	rs->context = pcre2_match_context_create(NULL);
 	rs->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
 	rs->match = pcre2_match_data_create(2, NULL);
 	if (rs->context == NULL || rs->match == NULL)
-		abort();
+		mem_fail();
 	(void)pcre2_set_match_limit(rs->context, BACKTRACK_MAX);
 	(void)pcre2_set_depth_limit(rs->context, BACKTRACK_MAX);
 	(void)pcre2_set_heap_limit(rs->context, HEAP_MAX_KIB);
@@ -527,7 +164,9 @@ metric_patterns_free(struct metric_patterns *rs)
 	}
 	pcre2_code_free(rs->step.code);
 	free(rs->step.name);
-	free(rs->formats_step);
+	metric_tags_free(rs->tags);
+	free(rs->states);
+	free(rs->number);
 	pcre2_match_data_free(rs->match);
 	pcre2_jit_stack_free(rs->stack);
 	pcre2_match_context_free(rs->context);
@@ -545,10 +184,39 @@ trim(const char **p, const char **end)
 		--*end;
 }
 
-/* The number in the first group: 1, 0 no match, -1 with why. */
-static int
-rule_match(const struct metric_patterns *rs, const struct rule *rule,
-    const char *line, size_t len, struct metric_number *n, const char **why)
+/* Match a text; the first group, without blanks around it. */
+/*
+ * Whether the number in the group is only a part of a longer one, 0 of 0,531: what
+ * stands around it makes another number.
+ */
+static enum metric_look
+rule_part(const PCRE2_SIZE *at, const char *line, size_t len,
+    const struct metric_number *n, const char **text, size_t *text_len)
+{
+	const char *from = *text, *to = from + *text_len;
+	struct metric_number whole;
+	char room[METRIC_NUMBER_TEXT];
+	double value;
+
+	if (!metric_number_around(&from, &to, at[0] == at[2] ? line : *text,
+		at[1] == at[3] ? line + len : *text + *text_len))
+		return METRIC_LOOK_NUMBER;
+	value = metric_number_value(n);
+	if (!metric_number_text(&whole, from, to, room) ||
+	    metric_number_value(&whole) == value) {
+		/* 1,234 is one number, whichever; a list is several. */
+		if (from != *text || !metric_number_doubt(from, to))
+			return METRIC_LOOK_NUMBER;
+	}
+	*text = from;
+	*text_len = (size_t)(to - from);
+	return METRIC_LOOK_PART;
+}
+
+static enum metric_look
+rule_look(const struct metric_patterns *rs, const struct rule *rule,
+    const char *line, size_t len, struct metric_number *n, const char **text,
+    size_t *text_len)
 {
 	const PCRE2_SIZE *at;
 	const char *p, *end;
@@ -557,22 +225,87 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 	rc = pcre2_match(
 	    rule->code, (PCRE2_SPTR)line, len, 0, 0, rs->match, rs->context);
 	if (rc == PCRE2_ERROR_NOMATCH)
-		return 0;
-	if (rc < 0) {
-		*why = "a pattern took too long";
-		return -1;
-	}
+		return METRIC_LOOK_NONE;
+	if (rc < 0)
+		return METRIC_LOOK_SLOW;
 	at = pcre2_get_ovector_pointer(rs->match);
 	if (rc == 1 || at[2] == PCRE2_UNSET || at[2] > at[3])
-		return 0;
+		return METRIC_LOOK_NO_GROUP;
 	p = line + at[2];
 	end = line + at[3];
 	trim(&p, &end);
-	if (metric_number_scan(n, p, end) != end) {
+	*text = p;
+	*text_len = (size_t)(end - p);
+	if (!metric_number_text(n, p, end, rs->number))
+		return METRIC_LOOK_TEXT;
+	/* A pattern that goes on behind its group has said where it ends. */
+	if (at[0] == at[2] || at[1] == at[3])
+		return rule_part(at, line, len, n, text, text_len);
+	return METRIC_LOOK_NUMBER;
+}
+
+/* The number in the first group: 1, 0 no match, -1 with why. */
+static int
+rule_match(const struct metric_patterns *rs, const struct rule *rule,
+    const char *line, size_t len, struct metric_number *n, const char **why)
+{
+	const char *text;
+	size_t text_len;
+
+	switch (rule_look(rs, rule, line, len, n, &text, &text_len)) {
+	case METRIC_LOOK_NONE:
+	case METRIC_LOOK_NO_GROUP:
+		break;
+	case METRIC_LOOK_SLOW:
+		*why = "a pattern took too long";
+		return -1;
+	case METRIC_LOOK_TEXT:
 		*why = "the text that a pattern matched is not a number";
 		return -1;
+	case METRIC_LOOK_PART:
+		*why = "the group of a pattern has only a part of a number";
+		return -1;
+	case METRIC_LOOK_NUMBER:
+		return 1;
 	}
-	return 1;
+	return 0;
+}
+
+bool
+metric_patterns_has(const struct metric_patterns *rs, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; rs != NULL && i < rs->n; i++)
+		if (strcmp(rs->rules[i].name, metric) == 0)
+			return true;
+	return false;
+}
+
+enum metric_look
+metric_patterns_look(const struct metric_patterns *rs, const char *metric,
+    const struct metric_part *part, const char **text, size_t *len)
+{
+	enum metric_look best = METRIC_LOOK_NONE, look;
+	const struct rule *rule;
+	struct metric_number n;
+	const char *found;
+	size_t found_len;
+
+	for (rule = rs->rules; rule < rs->rules + rs->n; rule++) {
+		if (strcmp(rule->name, metric) != 0)
+			continue;
+		look = rule_look(
+		    rs, rule, part->p, part->len, &n, &found, &found_len);
+		if (look <= best)
+			continue;
+		best = look;
+		if (look >= METRIC_LOOK_TEXT) {
+			*text = found;
+			*len = found_len;
+		}
+	}
+	return best;
 }
 
 /*
@@ -685,6 +418,44 @@ part_match(struct metric_line *r, const struct metric_patterns *rs,
 	return true;
 }
 
+size_t
+metric_patterns_state(const struct metric_patterns *rs)
+{
+	return rs->n_states;
+}
+
+/* Read a line of the formats, with the state of its log. */
+static enum metric_read
+formats_read(struct metric_line *r, const struct metric_patterns *rs,
+    const char *line, size_t len)
+{
+	void *states = metric_log_states(r->log);
+
+	if (rs->formats == 0)
+		return METRIC_READ_OTHER;
+	if (states == NULL) {
+		memset(rs->states, 0, rs->n_states);
+		states = rs->states;
+	}
+	return metric_formats_read(
+	    r, rs->formats, metric_tags_names(rs->tags), states, line, len);
+}
+
+/* Where a bar begins that shows no values yet. */
+static void
+bar_open(struct metric_log *log, const struct metric_patterns *rs,
+    const struct metric_part *part)
+{
+	const char *why;
+	struct metric_number n;
+	int64_t step;
+
+	if (metric_log_bar_opens(log) && rs->step.code != NULL &&
+	    rule_match(rs, &rs->step, part->p, part->len, &n, &why) == 1 &&
+	    metric_number_integer(&n, &step))
+		metric_log_bar_open(log, step);
+}
+
 /*
  * Lines of trial.reads come first, and patterns add names that they lack.  Where
  * nothing is read of what stands after the last CR, an earlier part is matched:
@@ -694,15 +465,19 @@ bool
 metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
     const char *line, size_t len)
 {
-	bool read = formats_read(r, rs->formats, rs->formats_step, line, len),
-	     matched;
+	bool read = formats_read(r, rs, line, len) == METRIC_READ_REPORT,
+	     matched = read, is_empty = len == 0;
 	struct metric_part part;
 
-	if (rs->n == 0)
-		return read;
-	do {
-		len = metric_line_part(&part, line, len);
-		matched = part_match(r, rs, &part, !read);
-	} while (!matched && r->why == NULL && len > 0);
-	return matched;
+	if (rs->n > 0)
+		do {
+			len = metric_line_part(&part, line, len);
+			matched = part_match(r, rs, &part, !read);
+		} while (!matched && r->why == NULL && len > 0);
+	/* A state that a format has read by itself is a report. */
+	if (read && r->bar == 0)
+		return true;
+	if (!matched && r->overwritten && rs->n > 0)
+		bar_open(r->log, rs, &part);
+	return metric_log_bar(r, matched, is_empty);
 }

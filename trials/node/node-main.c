@@ -18,11 +18,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "trials/node/node.h"
 #include "trials/process/args.h"
@@ -53,6 +55,8 @@ struct node {
 	int64_t idle_ms;
 
 	int dir_fd, next_fd, signal_fd;
+	struct shim_preempt preempt;
+	bool told_preempted; /* by the server */
 	struct shim shim; /* of the folder of the job: claim, beat, stop */
 	struct place *places;
 	char *gpu_list, **gpu_names; /* of all GPUs of the job */
@@ -80,6 +84,7 @@ node_args(struct node *n, char **argv)
 		{ "gpus=", NULL, &n->gpus },
 		{ "pack=", NULL, &n->pack },
 		{ "idle-ms=", NULL, &n->idle_ms },
+		{ "preempt-ms=", NULL, &n->preempt.every_ms },
 	};
 
 	n->interpreter = args_read(argv, table, sizeof table / sizeof table[0]);
@@ -91,7 +96,7 @@ node_args(struct node *n, char **argv)
 
 /* Split CUDA_VISIBLE_DEVICES; fewer GPUs than places need: fewer places. */
 static bool
-gpus_read(struct node *n)
+node_main_gpus_read(struct node *n)
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
 	char *rest, *name;
@@ -132,7 +137,10 @@ cpus_read(struct node *n)
 			 count >= n->n_places;
 }
 
-/* Of the program of packed trials: its socket and its lock are local files. */
+/*
+ * Make the folder of the program of packed trials: its socket and its lock are
+ * local files.
+ */
 static bool
 pack_open(struct node *n)
 {
@@ -175,8 +183,8 @@ node_open(struct node *n)
 static bool
 line_write(const struct node *n, const char *name, const char *line)
 {
-	int fd = openat(n->dir_fd, name,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd =
+	    file_open_for(n->dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	bool good;
 
 	if (fd == -1)
@@ -196,7 +204,7 @@ close_down(struct node *n, const char *why)
 	(void)line_write(n, NODE_CLOSING_FILE, why);
 }
 
-/* Say which job it is, and where. */
+/* Record which job this is, and where it runs. */
 static bool
 up_say(const struct node *n)
 {
@@ -232,13 +240,12 @@ running(const struct node *n)
 	return count;
 }
 
-/* Two lines: the uuid and the folder of the attempt. */
+/* The uuid and the folder of the attempt, each with the end of a line. */
 static bool
 entry_read(int next_fd, const char *name, char uuid[UUID_BYTES], char *dir)
 {
 	char text[UUID_BYTES + PATH_MAX + 2], *end;
-	int fd = openat(
-	    next_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = file_open(next_fd, name);
 	ssize_t got = fd == -1 ? -1 : read(fd, text, sizeof text - 1);
 
 	if (fd != -1)
@@ -251,8 +258,11 @@ entry_read(int next_fd, const char *name, char uuid[UUID_BYTES], char *dir)
 		return false;
 	*end = '\0';
 	memcpy(uuid, text, RECORD_UUID + 1);
-	(void)snprintf(
-	    dir, PATH_MAX, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+	(void)snprintf(dir, PATH_MAX, "%s", end + 1);
+	/* The last one: a path may have others. */
+	end = strrchr(dir, '\n');
+	if (end != NULL)
+		*end = '\0';
 	return *dir == '/';
 }
 
@@ -298,14 +308,37 @@ cpus_export(const struct node *n, int64_t i)
 	number_export("SLURM_CPUS_ON_NODE", share);
 }
 
-static void
-output_open(const char *dir)
+/*
+ * Make the folder of an attempt the current one, if only this user can write it:
+ * false, and it is said why.
+ */
+static bool
+folder_enter(const char *dir)
 {
-	char out[PATH_MAX + 12];
-	int fd;
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	bool ours;
 
-	(void)snprintf(out, sizeof out, "%s/slurm.out", dir);
-	fd = open(out, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	if (fd == -1 || fstat(fd, &st) == -1 || fchdir(fd) == -1) {
+		(void)dprintf(
+		    2, "hpotune-node: %s: %s\n", dir, strerror(errno));
+		return false;
+	}
+	ours = st.st_uid == geteuid() && (st.st_mode & 022) == 0;
+	if (!ours)
+		(void)dprintf(2,
+		    "hpotune-node: %s: belongs to another user, or others can "
+		    "write in it: nothing is started\n",
+		    dir);
+	return ours;
+}
+
+static void
+output_open(void)
+{
+	int fd = file_open_for(
+	    AT_FDCWD, "slurm.out", O_WRONLY | O_CREAT | O_APPEND, 0600);
+
 	if (fd == -1)
 		return;
 	(void)dup2(fd, 1);
@@ -318,20 +351,21 @@ output_open(const char *dir)
 static _Noreturn void
 script_become(const struct node *n, const char *dir, const char *name)
 {
-	char script[PATH_MAX + 16], *argv[8];
+	char *argv[8], script[NODE_ENTRY];
 	sigset_t none;
 	int k;
 
-	(void)snprintf(script, sizeof script, "%s/%s", dir, name);
+	if (!folder_enter(dir))
+		_exit(127);
+	(void)snprintf(script, sizeof script, "./%s", name);
 	for (k = 0; k < 6 && n->interpreter[k] != NULL; k++)
 		argv[k] = n->interpreter[k];
 	argv[k++] = script;
 	argv[k] = NULL;
-	output_open(dir);
+	output_open();
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	if (chdir(dir) == 0)
-		(void)execv(argv[0], argv);
+	(void)execv(argv[0], argv);
 	(void)dprintf(2, "hpotune-node: %s: %s\n", argv[0], strerror(errno));
 	_exit(127);
 }
@@ -348,8 +382,9 @@ child_become(const struct node *n, int64_t i, const char *dir)
 }
 
 /*
- * One for each attempt: it ends if another one serves the place, and is there
- * when that one leaves.  Its session is its own: it outlives the attempt.
+ * Start a serving process for the place of each attempt: it ends if another one
+ * serves the place, and is there when that one leaves.  Its session is its own:
+ * it outlives the attempt.
  */
 static void
 serve_start(struct node *n, const char *dir)
@@ -382,7 +417,10 @@ entry_take(struct node *n, int64_t i, const char *name)
 		return;
 	(void)snprintf(from, sizeof from, NODE_NEXT "/%s", name);
 	(void)snprintf(to, sizeof to, NODE_TAKEN "/%s", name);
-	/* The server takes it back by unlinking it: one of us has it. */
+	/*
+	 * The server takes an entry back by unlinking it: either it or we have
+	 * it.
+	 */
 	if (renameat(n->dir_fd, from, n->dir_fd, to) == -1)
 		return;
 	(void)snprintf(p->name, sizeof p->name, "%s", name);
@@ -462,14 +500,16 @@ entries_take(struct node *n)
 		    n->dir_fd, NODE_NEXT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		entry_take(n, i, name);
 		(void)close(n->next_fd);
-		/* One that cannot be taken now is tried at the next look. */
+		/*
+		 * An entry that cannot be taken now is tried at the next look.
+		 */
 		(void)memcpy(before, name, sizeof before);
 	}
 }
 
 /* What a supervisor that was killed has left of its trial. */
 static void
-place_free(struct node *n, struct place *p, int status)
+node_main_place_free(struct node *n, struct place *p, int status)
 {
 	char path[NODE_ENTRY + 8];
 
@@ -491,20 +531,22 @@ child_reaped(struct node *n, pid_t pid, int status)
 
 	for (i = 0; i < n->n_places; i++)
 		if (n->places[i].pid == pid)
-			place_free(n, &n->places[i], status);
+			node_main_place_free(n, &n->places[i], status);
 	for (k = 0; k < n->n_serves; k++)
 		if (n->serves[k] == pid)
 			n->serves[k--] = n->serves[--n->n_serves];
 }
 
 static void
-children_reap(struct node *n)
+node_main_children_reap(struct node *n)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		shim_preempt_reaped(&n->preempt, pid);
 		child_reaped(n, pid, status);
+	}
 }
 
 /* What the program wrote that belongs to no trial: into the job's output. */
@@ -516,7 +558,7 @@ pack_log_copy(const struct node *n)
 	int fd;
 
 	(void)snprintf(path, sizeof path, "%s/log", n->pack_place);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = file_open(AT_FDCWD, path);
 	while (fd != -1 && (got = read(fd, text, sizeof text)) > 0)
 		if (write(1, text, (size_t)got) != got)
 			break;
@@ -551,6 +593,18 @@ pack_close(struct node *n)
 	free(n->serves);
 }
 
+/* All trials are told to end; the reason counts, not that of closing before. */
+static void
+all_end(struct node *n, const char *why)
+{
+	if (n->closing == NULL || strcmp(n->closing, NODE_CLOSING_DONE) == 0) {
+		n->closing = NULL;
+		close_down(n, why);
+	}
+	shim_preempt_end(&n->preempt);
+	signal_all(n, SIGTERM);
+}
+
 /* SIGTERM: the limit of the job is near, or the job is cancelled. */
 static void
 signals_hear(struct node *n)
@@ -561,16 +615,9 @@ signals_hear(struct node *n)
 	while (read(n->signal_fd, &info, sizeof info) == sizeof info) {
 		if (info.ssi_signo == SIGCHLD)
 			continue;
-		/* The reason of the end counts, not that of closing before. */
-		if (n->closing == NULL ||
-		    strcmp(n->closing, NODE_CLOSING_DONE) == 0) {
-			n->closing = NULL;
-			close_down(n, n->deadline_s > 0 &&
-					      now_s >= n->deadline_s - EARLY_S
-					  ? NODE_CLOSING_WALL
-					  : NODE_CLOSING_TERM);
-		}
-		signal_all(n, SIGTERM);
+		all_end(n, n->deadline_s > 0 && now_s >= n->deadline_s - EARLY_S
+			       ? NODE_CLOSING_WALL
+			       : NODE_CLOSING_TERM);
 	}
 }
 
@@ -581,7 +628,11 @@ server_hear(struct node *n)
 
 	n->shim.now_ms = n->now_ms;
 	wish = shim_shared_look(&n->shim);
-	if (wish != SHIM_WISH_NONE)
+	if (wish == SHIM_WISH_PREEMPT) {
+		if (!n->told_preempted)
+			all_end(n, NODE_CLOSING_PREEMPTED);
+		n->told_preempted = true;
+	} else if (wish != SHIM_WISH_NONE)
 		close_down(n, NODE_CLOSING_DONE);
 	if (wish == SHIM_WISH_KILL)
 		signal_all(n, SIGUSR1);
@@ -595,8 +646,11 @@ node_run(struct node *n)
 	for (;;) {
 		n->now_ms = clock_boot_ms();
 		signals_hear(n);
-		children_reap(n);
+		node_main_children_reap(n);
 		server_hear(n);
+		shim_preempt_run(&n->preempt, n->now_ms);
+		if (shim_preempt_heard(&n->preempt, n->now_ms))
+			all_end(n, NODE_CLOSING_PREEMPTED);
 		if (n->closing == NULL && !time_left(n))
 			close_down(n, NODE_CLOSING_DONE);
 		if (n->closing == NULL)
@@ -614,7 +668,10 @@ node_run(struct node *n)
 int
 main(int argc, char **argv)
 {
-	struct node n = { .longest_ms = -1, .idle_ms = 120000, .next_fd = -1 };
+	struct node n = { .longest_ms = -1,
+		.idle_ms = 120000,
+		.next_fd = -1,
+		.preempt = { .at_ms = -1, .fd = -1 } };
 	int r;
 
 	if (argc < 2 || !node_args(&n, argv + 1)) {
@@ -623,7 +680,7 @@ main(int argc, char **argv)
 		    "trials of that job\n");
 		return EINVAL;
 	}
-	if (!gpus_read(&n))
+	if (!node_main_gpus_read(&n))
 		return ENODEV;
 	cpus_read(&n);
 	if (!node_open(&n)) {
@@ -640,7 +697,9 @@ main(int argc, char **argv)
 		return errno;
 	}
 	n.busy_ms = clock_boot_ms();
+	shim_preempt_begin(&n.preempt, n.busy_ms);
 	node_run(&n);
+	shim_preempt_end(&n.preempt);
 	pack_close(&n);
 	(void)proc_kill_descendants(getpid());
 	free(n.places);

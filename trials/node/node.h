@@ -4,6 +4,7 @@
  *
  *	job.sh		the script of the job (server)
  *	create		uuid=UUID, when everything else is there (server)
+ *	begun		not empty: job.sh has begun (job.sh)
  *	claim, beat	as in the folder of an attempt (trials/shim/shim.h)
  *	up		a line "uuid=UUID job=ID host=NAME" (hpotune-node, when it
  *			has made its claim)
@@ -13,8 +14,8 @@
  *	taken/T.A	the same while it runs (moved there by hpotune-node)
  *	closing		hpotune-node takes no further trial: NODE_CLOSING_…
  *
- * The server makes beat, up, stop and closing as empty files: a file system that
- * remembers for a minute that a file is not there hides none of them.
+ * The server makes begun, beat, up, stop and closing as empty files: a file system
+ * that remembers for a minute that a file is not there hides none of them.
  */
 
 #ifndef HPOTUNE_NODE_H
@@ -26,6 +27,7 @@
 #define NODE_CLOSING_FILE "closing"
 #define NODE_CLOSING_DONE "done" /* idle, told so, or too little time is left */
 #define NODE_CLOSING_WALL "wall" /* SIGTERM before the limit of the job */
+#define NODE_CLOSING_PREEMPTED "preempted" /* the grace of a preemption */
 #define NODE_CLOSING_TERM "term" /* SIGTERM for another reason */
 
 /*

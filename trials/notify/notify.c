@@ -128,7 +128,7 @@ events_judge(const struct json *answer, char *why, size_t n)
 }
 
 static void
-on_answer(void *arg, const struct aws_answer *a)
+notify_on_answer(void *arg, const struct aws_answer *a)
 {
 	struct channel *c = arg;
 	const struct notify_env *env = &c->notify->env;
@@ -206,14 +206,14 @@ notify_send(struct notify *n, enum study_channel which,
 		ask.service = AWS_SNS;
 		ask.operation = "Publish";
 		ask.body = buf_str(&b);
-		(void)aws_query(c->aws, &ask, on_answer, c);
+		(void)aws_query(c->aws, &ask, notify_on_answer, c);
 		break;
 	case STUDY_CHANNEL_EVENTS:
 		events_body(&b, to, m);
 		ask.service = AWS_EVENTS;
 		ask.operation = "PutEvents";
 		ask.body = buf_str(&b);
-		(void)aws_json(c->aws, &ask, on_answer, c);
+		(void)aws_json(c->aws, &ask, notify_on_answer, c);
 		break;
 	case STUDY_CHANNELS:
 		break;

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/file.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "trials/pack/pack-exit-note.h"
 
 static const char *const kinds[] = {
@@ -20,27 +22,22 @@ static const char *const kinds[] = {
 };
 
 static int
-file_open(const char *dir, int flags)
+note_open(const char *dir, int flags)
 {
-	struct stat st;
 	int dir_fd, fd;
 
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return -1;
-	fd = openat(dir_fd, PACK_EXIT_NOTE_FILE,
-	    flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	fd = file_open_for(dir_fd, PACK_EXIT_NOTE_FILE, flags, 0600);
 	(void)close(dir_fd);
-	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
-		return fd;
-	(void)close(fd);
-	return -1;
+	return fd;
 }
 
 void
 pack_exit_note_write(const char *dir, enum pack_exit_note kind, const char *why)
 {
-	int fd = file_open(dir, O_WRONLY | O_CREAT | O_TRUNC);
+	int fd = note_open(dir, O_WRONLY | O_CREAT | O_TRUNC);
 	struct buf b = { 0 };
 
 	if (fd == -1)
@@ -57,10 +54,11 @@ bool
 pack_exit_note_read(
     const char *dir, enum pack_exit_note *kind, char *why, size_t n)
 {
+	struct buf harmless = { 0 };
 	char text[4096], *line;
 	ssize_t len;
 	size_t i;
-	int fd = file_open(dir, O_RDONLY);
+	int fd = note_open(dir, O_RDONLY);
 
 	if (fd == -1)
 		return false;
@@ -75,7 +73,11 @@ pack_exit_note_read(
 	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(text, kinds[i]) == 0) {
 			*kind = (enum pack_exit_note)i;
-			(void)snprintf(why, n, "%s", line);
+			/* The program can write this file, too. */
+			text_put_harmless(
+			    &harmless, line, strlen(line), TEXT_LINE);
+			text_cut(why, n, buf_str(&harmless));
+			buf_free(&harmless);
 			return true;
 		}
 	return false;

@@ -19,10 +19,10 @@ enum pack_exit_note {
 	PACK_EXIT_NOT_RUN /* the command could not be executed */
 };
 
-/* Write it into the folder of the attempt; errors are ignored. */
+/* Write the note into the folder of the attempt; errors are ignored. */
 void
 pack_exit_note_write(const char *dir, enum pack_exit_note, const char *why);
-/* Read it; false if it is missing or invalid. */
+/* Read the note; false if it is missing or invalid. */
 bool pack_exit_note_read(
     const char *dir, enum pack_exit_note *, char *why, size_t n);
 

@@ -18,7 +18,7 @@ enum { CODE_MAX = 255 };
 static const char *const ours[] = { "trial", "attempt", "end", "log" };
 
 static bool
-is_ours(const char *name)
+protocol_is_ours(const char *name)
 {
 	size_t i;
 
@@ -29,7 +29,7 @@ is_ours(const char *name)
 }
 
 static void
-nonsense(struct pack_message *p, const char *why)
+protocol_nonsense(struct pack_message *p, const char *why)
 {
 	p->said = PACK_MESSAGE_INVALID;
 	buf_clear(&p->text);
@@ -45,7 +45,7 @@ put_line(struct buf *b, const char *text)
 }
 
 static void
-put_value(struct buf *b, double value)
+protocol_put_value(struct buf *b, double value)
 {
 	if (isnan(value))
 		buf_puts(b, "NaN");
@@ -57,7 +57,7 @@ put_value(struct buf *b, double value)
 
 /* A number of ours: whole, from 1. */
 static bool
-whole(int64_t *out, double value)
+protocol_whole(int64_t *out, double value)
 {
 	if (!(value >= 1 && value <= 9007199254740992.0) ||
 	    value != floor(value))
@@ -71,7 +71,7 @@ whole(int64_t *out, double value)
  * members.
  */
 static bool
-report_put(struct pack_message *p, const struct metric_line *r)
+protocol_report_put(struct pack_message *p, const struct metric_line *r)
 {
 	struct json_writer w = { .out = &p->text };
 	bool any = r->has_step;
@@ -84,15 +84,15 @@ report_put(struct pack_message *p, const struct metric_line *r)
 	for (i = 0; i < r->n; i++) {
 		name = r->values[i].name;
 		if (strcmp(name, "trial") == 0) {
-			if (!whole(&p->trial, r->values[i].value))
+			if (!protocol_whole(&p->trial, r->values[i].value))
 				return false;
 		} else if (strcmp(name, "attempt") == 0) {
-			if (!whole(&p->attempt, r->values[i].value))
+			if (!protocol_whole(&p->attempt, r->values[i].value))
 				return false;
-		} else if (is_ours(name))
+		} else if (protocol_is_ours(name))
 			return false;
 		else {
-			put_value(
+			protocol_put_value(
 			    json_writer_value(&w, name), r->values[i].value);
 			any = true;
 		}
@@ -108,7 +108,7 @@ read_report(struct pack_message *p, const char *line, size_t len)
 	struct metric_line r;
 
 	if (memmem(line, len, "\"log\"", 5) != NULL ||
-	    !metric_json_parse(&r, line, len) || !report_put(p, &r)) {
+	    !metric_json_parse(&r, line, len) || !protocol_report_put(p, &r)) {
 		p->trial = p->attempt = 0;
 		buf_clear(&p->text);
 		return false;
@@ -118,29 +118,29 @@ read_report(struct pack_message *p, const char *line, size_t len)
 }
 
 static bool
-read_number(struct pack_message *p, const struct json *root, const char *key,
-    int64_t *out)
+protocol_read_number(struct pack_message *p, const struct json *root,
+    const char *key, int64_t *out)
 {
 	const struct json *j = json_get(root, key);
 	double value;
 
-	if (j == NULL || (json_number(j, &value) && whole(out, value)))
+	if (j == NULL || (json_number(j, &value) && protocol_whole(out, value)))
 		return true;
-	nonsense(p, strcmp(key, "trial") == 0
-			? "trial is no whole number from 1"
-			: "attempt is no whole number from 1");
+	protocol_nonsense(p, strcmp(key, "trial") == 0
+				 ? "trial is no whole number from 1"
+				 : "attempt is no whole number from 1");
 	return false;
 }
 
 static void
-read_end(struct pack_message *p, const struct json *root)
+protocol_read_end(struct pack_message *p, const struct json *root)
 {
 	const struct json *why = json_get(root, "why");
 	int64_t code;
 
 	if (!json_integer(json_get(root, "end"), &code) || code < 0 ||
 	    code > CODE_MAX) {
-		nonsense(p, "end is no whole number from 0 to 255");
+		protocol_nonsense(p, "end is no whole number from 0 to 255");
 		return;
 	}
 	p->said = PACK_MESSAGE_END;
@@ -153,7 +153,7 @@ static void
 read_log(struct pack_message *p, const struct json *log)
 {
 	if (json_string(log) == NULL) {
-		nonsense(p, "log is no text");
+		protocol_nonsense(p, "log is no text");
 		return;
 	}
 	p->said = PACK_MESSAGE_LOG;
@@ -162,14 +162,14 @@ read_log(struct pack_message *p, const struct json *log)
 
 /* Reports with an invalid format are left to the trial's reader to reject. */
 static void
-read_rest(struct pack_message *p, const struct json *root)
+protocol_read_rest(struct pack_message *p, const struct json *root)
 {
 	const struct json *j;
 
 	p->said = PACK_MESSAGE_REPORT;
 	buf_putc(&p->text, '{');
 	for (j = json_first(root); j != NULL; j = json_next(j)) {
-		if (is_ours(json_key(j)))
+		if (protocol_is_ours(json_key(j)))
 			continue;
 		if (p->text.len > 1)
 			buf_putc(&p->text, ',');
@@ -183,21 +183,21 @@ read_rest(struct pack_message *p, const struct json *root)
 static void
 read_object(struct pack_message *p, const struct json *root)
 {
-	if (!read_number(p, root, "trial", &p->trial) ||
-	    !read_number(p, root, "attempt", &p->attempt))
+	if (!protocol_read_number(p, root, "trial", &p->trial) ||
+	    !protocol_read_number(p, root, "attempt", &p->attempt))
 		return;
 	if (json_get(root, "log") != NULL)
 		read_log(p, json_get(root, "log"));
 	else if (p->trial == 0)
-		nonsense(p, "no trial is named");
+		protocol_nonsense(p, "no trial is named");
 	else if (json_get(root, "end") != NULL)
-		read_end(p, root);
+		protocol_read_end(p, root);
 	else
-		read_rest(p, root);
+		protocol_read_rest(p, root);
 }
 
 static bool
-is_blank(const char *line, size_t len)
+protocol_is_blank(const char *line, size_t len)
 {
 	return strspn(line, " \t\r") == len;
 }
@@ -212,15 +212,15 @@ pack_protocol_read(struct pack_message *p, const char *line, size_t len)
 	p->trial = p->attempt = 0;
 	p->code = 0;
 	buf_clear(&p->text);
-	if (is_blank(line, len) || read_report(p, line, len))
+	if (protocol_is_blank(line, len) || read_report(p, line, len))
 		return;
 	if (json_parse(&doc, line, len, NULL, false, &e) != 0) {
-		nonsense(p, e.text);
+		protocol_nonsense(p, e.text);
 		return;
 	}
 	if (json_type(json_root(doc)) == JSON_OBJECT)
 		read_object(p, json_root(doc));
 	else
-		nonsense(p, "it is no object");
+		protocol_nonsense(p, "it is no object");
 	json_free(doc);
 }

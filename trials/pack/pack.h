@@ -31,6 +31,7 @@
 #include "src/base/mem.h"
 #include "trials/pack/pack-line-io.h"
 #include "trials/pack/pack-protocol.h"
+#include "trials/process/stop-tree.h"
 
 #define PACK_SOCKET "sock"
 #define PACK_LOCK "lock"
@@ -99,6 +100,7 @@ struct pack_program {
 	int exec_error; /* errno; 0 = it runs */
 	bool in_chdir; /* … of chdir, not of exec */
 	int exec_fd; /* receives exec_error; -1 when done */
+	struct stop_tree *stop_tree; /* whom its end has reached */
 	struct pack_line_io in, out, err; /* its stdin, stdout, stderr */
 	int64_t kill_at_ms, sweep_at_ms, sweep_wait_ms; /* -1 = not set */
 	size_t starts;
@@ -144,40 +146,21 @@ struct pack {
 	struct pack_message line;
 };
 
-/* pack-owner-main.c: the log of the place, of bounded size. */
-void pack_log_note(struct pack *, const char *, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* pack-members.c: connections of members. */
 /* Accept all waiting connections. */
 void pack_members_admit(struct pack *);
 /* Process what a member has sent, or its disconnection. */
 void pack_members_read(struct pack *, struct pack_member *);
+/* Send a member one of the lines above. */
+void pack_members_send(struct pack_member *, char letter, const char *text);
 /* Free disconnected members. */
 void pack_members_sweep(struct pack *);
-
-/* pack-members.c: expected members. */
-void pack_arrivals_add(struct pack *, int64_t trial, int64_t attempt);
-/* Until when members are expected; -1 = none. */
-int64_t pack_arrivals_until(struct pack *);
-
-/* pack-members.c: trials that the program has. */
-/* Assign free seats to waiting members. */
-void pack_members_fill(struct pack *);
-/* Process a line of the program. */
-void pack_members_on_line(struct pack *, const char *line, size_t len);
-/* The program has ended: end all its trials. */
-void
-pack_members_end(struct pack *, enum pack_end, int number, const char *why);
-/* When the next seat becomes unresponsive, -1 = never. */
-int64_t pack_members_next_ms(const struct pack *);
-/* Whether one is, and no member is left that waits for the program. */
-bool pack_members_deaf(const struct pack *);
 
 /* pack-owner-main.c: the command "serve"; its exit status. */
 int pack_owner_main(struct pack *);
 
-/* pack-main.c */
+/* pack-member-main.c: the command "join"; its exit status. */
+int pack_member_main(char **args);
 /* Connect to the place in this folder: -1 with errno. */
 int pack_connect(int dir_fd);
 

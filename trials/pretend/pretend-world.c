@@ -46,7 +46,7 @@ pretend_world_new(uint64_t seed, const struct pretend_faults *faults)
 }
 
 static void
-attempt_free(struct pretend_attempt *a)
+pretend_world_attempt_free(struct pretend_attempt *a)
 {
 	free(a->reports);
 	free(a);
@@ -60,7 +60,7 @@ pretend_world_free(struct pretend_world *w)
 	if (w == NULL)
 		return;
 	for (i = 0; i < w->n; i++)
-		attempt_free(w->all[i]);
+		pretend_world_attempt_free(w->all[i]);
 	free(w->all);
 	free(w->live);
 	free(w->saved);
@@ -172,7 +172,7 @@ pretend_world_saved(struct pretend_world *w, int64_t trial)
 
 /* Some time around ms. */
 static int64_t
-jitter(struct pretend_world *w, double ms)
+pretend_world_jitter(struct pretend_world *w, double ms)
 {
 	return (int64_t)llround(ms * (0.75 + 0.5 * rng_uniform(&w->dice)));
 }
@@ -193,7 +193,8 @@ attempt_stop(
 		f->kill_ms = at + f->grace_ms;
 		f->end_ms = at + 1 + (int64_t)rng_below(&w->dice, 50);
 		if (pretend_world_dice(w, w->faults.slow_stop))
-			f->end_ms = at + jitter(w, 0.6 * (double)f->grace_ms);
+			f->end_ms = at + pretend_world_jitter(
+					     w, 0.6 * (double)f->grace_ms);
 		if (f->hangs || pretend_world_dice(w, w->faults.ignore_stop))
 			f->end_ms = NEVER;
 	}
@@ -202,8 +203,8 @@ attempt_stop(
 }
 
 static void
-attempt_over(struct pretend_world *w, struct pretend_attempt *a, int64_t at,
-    enum pretend_state state)
+pretend_world_attempt_over(struct pretend_world *w, struct pretend_attempt *a,
+    int64_t at, enum pretend_state state)
 {
 	size_t i;
 
@@ -219,7 +220,8 @@ attempt_over(struct pretend_world *w, struct pretend_attempt *a, int64_t at,
 }
 
 static void
-attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
+pretend_world_attempt_begin(
+    struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 {
 	struct pretend_life *f = &a->life;
 	int64_t back, first = *saved_step(w, a->trial) + 1;
@@ -234,7 +236,7 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 	f->next_step = first;
 	if (f->last_step < first - 1)
 		f->last_step = first - 1;
-	f->report_ms = at + jitter(w, w->script.step_ms);
+	f->report_ms = at + pretend_world_jitter(w, w->script.step_ms);
 	if (f->limit_ms != NEVER)
 		f->limit_ms += at;
 	a->exit = (struct launch_exit){ .ran = true,
@@ -248,7 +250,7 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		else
 			a->exit.end = pretend_world_dice(w, 0.5) ? END_CAPACITY
 								 : END_QUOTA;
-		attempt_over(w, a, at, PRETEND_ENDED);
+		pretend_world_attempt_over(w, a, at, PRETEND_ENDED);
 		return;
 	}
 	n = pretend_world_running(w);
@@ -298,7 +300,7 @@ attempt_obey(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		a->exit.exit_code = -1;
 		a->exit.signal = 15;
 	}
-	attempt_over(w, a, at, PRETEND_ENDED);
+	pretend_world_attempt_over(w, a, at, PRETEND_ENDED);
 }
 
 static void
@@ -306,7 +308,7 @@ attempt_killed(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 {
 	a->exit.exit_code = -1;
 	a->exit.signal = 9;
-	attempt_over(w, a, at, PRETEND_ENDED);
+	pretend_world_attempt_over(w, a, at, PRETEND_ENDED);
 }
 
 /* The script's last step is done, or was not to be. */
@@ -325,7 +327,8 @@ attempt_finish(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		return;
 	}
 	a->exit.exit_code = f->fails ? 1 : 0;
-	attempt_over(w, a, at, f->loses ? PRETEND_LOST : PRETEND_ENDED);
+	pretend_world_attempt_over(
+	    w, a, at, f->loses ? PRETEND_LOST : PRETEND_ENDED);
 }
 
 static int64_t
@@ -351,7 +354,7 @@ attempt_step(struct pretend_world *w, struct pretend_attempt *a)
 	int64_t at = attempt_due(a);
 
 	if (a->state == PRETEND_COMING)
-		attempt_begin(w, a, at);
+		pretend_world_attempt_begin(w, a, at);
 	else if (f->kill_ms == at)
 		attempt_killed(w, a, at);
 	else if (f->end_ms == at)
@@ -362,7 +365,7 @@ attempt_step(struct pretend_world *w, struct pretend_attempt *a)
 		attempt_stop(w, a, at, false);
 	} else if (f->next_step <= f->last_step) {
 		attempt_report(w, a, at);
-		f->report_ms = at + jitter(w, w->script.step_ms);
+		f->report_ms = at + pretend_world_jitter(w, w->script.step_ms);
 	} else
 		attempt_finish(w, a, at);
 }
@@ -420,6 +423,10 @@ attempt_fate(struct pretend_world *w, struct pretend_attempt *a)
 		f->last_step = (int64_t)rng_below(&g, (uint64_t)steps + 1);
 	else if (pretend_world_dice(w, bad->silent))
 		f->last_step = 0;
+	if (bad->worse > 0 && f->quality > 1 - bad->worse) {
+		f->fails = true;
+		f->last_step = 0;
+	}
 	/* The same for all attempts of a trial. */
 	rng_init(&g, w->script.seed + 1, (uint64_t)a->trial);
 	f->stepless = rng_uniform(&g) < bad->stepless;
@@ -456,7 +463,7 @@ pretend_world_start(struct pretend_world *w, const struct launch_spec *spec,
 	if (abandoned)
 		return a;
 	w->live[w->n_live++] = a;
-	/* It starts from the checkpoint of the trial that it continues. */
+	/* The trial starts from the checkpoint of the one that it continues. */
 	if (spec->from > 0 && *saved_step(w, spec->trial) == 0)
 		w->saved[spec->trial] = w->saved[spec->from];
 	a->life.grace_ms = spec->settings->grace_ms;
@@ -481,7 +488,7 @@ bool
 pretend_world_abandon(struct pretend_world *w, struct pretend_attempt *a)
 {
 	if (a->state == PRETEND_COMING) {
-		attempt_over(w, a, -1, PRETEND_ABANDONED);
+		pretend_world_attempt_over(w, a, -1, PRETEND_ABANDONED);
 		a->started_ms = -1;
 	}
 	return a->state == PRETEND_ABANDONED;
@@ -495,7 +502,7 @@ pretend_world_forget(struct pretend_world *w, struct pretend_attempt *a)
 	for (i = 0; i < w->n; i++)
 		if (w->all[i] == a) {
 			w->all[i] = w->all[--w->n];
-			attempt_free(a);
+			pretend_world_attempt_free(a);
 			return;
 		}
 }

@@ -86,7 +86,8 @@ pretend_gpus_show(struct gpu_status *g, int i, int trials, char uuid[24])
 }
 
 static void
-tell(struct pretend *p, const struct pretend_watch *w, struct launch_event *ev)
+pretend_tell(
+    struct pretend *p, const struct pretend_watch *w, struct launch_event *ev)
 {
 	ev->trial = w->trial;
 	ev->attempt = w->attempt;
@@ -105,18 +106,18 @@ usage_emit(struct pretend *p, struct pretend_watch *w)
 	pretend_gpus_use(&w->used, more);
 	w->used_by += more;
 	ev.u.usage = w->used;
-	tell(p, w, &ev);
+	pretend_tell(p, w, &ev);
 }
 
 static void
-tell_up(struct pretend *p, struct pretend_watch *w)
+pretend_tell_up(struct pretend *p, struct pretend_watch *w)
 {
 	struct launch_event ev = { .kind = LAUNCH_UP };
 
 	w->up = true;
 	ev.u.up.started_us = w->of->exit.started_us;
 	ev.u.up.place = "nowhere";
-	tell(p, w, &ev);
+	pretend_tell(p, w, &ev);
 	usage_emit(p, w);
 }
 
@@ -131,7 +132,7 @@ also_emit(struct pretend *p, const struct pretend_watch *w,
 		ev->u.report.name = p->env.also[i];
 		ev->u.report.value =
 		    pretend_curve_loss(&p->script, w->trial, w->also[i], step);
-		tell(p, w, ev);
+		pretend_tell(p, w, ev);
 	}
 }
 
@@ -151,16 +152,16 @@ reports_emit(struct pretend *p, struct pretend_watch *w, size_t max)
 		ev.u.report.value = r->value;
 		ev.u.report.again = w->of->life.again;
 		ev.u.report.time_us = w->of->life.again ? r->time_us : 0;
-		tell(p, w, &ev);
+		pretend_tell(p, w, &ev);
 		ev.u.report.name = "second";
 		if (w->of->life.second)
-			tell(p, w, &ev);
+			pretend_tell(p, w, &ev);
 		also_emit(p, w, &ev, r->step);
 	}
 	if (any) {
 		ev = (struct launch_event){ .kind = LAUNCH_READ };
 		ev.u.cursor.metrics = (int64_t)w->told;
-		tell(p, w, &ev);
+		pretend_tell(p, w, &ev);
 		usage_emit(p, w);
 	}
 	return w->told >= w->of->n_reports;
@@ -174,7 +175,7 @@ lost_emit(struct pretend *p, const struct pretend_watch *w)
 	ev.u.lost.why = w->of != NULL
 			    ? "the simulated process is lost"
 			    : "its simulated state ended with the server";
-	tell(p, w, &ev);
+	pretend_tell(p, w, &ev);
 }
 
 static void
@@ -183,7 +184,7 @@ tell_end(struct pretend *p, const struct pretend_watch *w)
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
 
 	ev.u.exit = w->of->exit;
-	tell(p, w, &ev);
+	pretend_tell(p, w, &ev);
 }
 
 /* Send what is new of one attempt; true when it is complete. */
@@ -200,7 +201,7 @@ watch_emit(struct pretend *p, struct pretend_watch *w)
 	if (w->of->started_ms < 0 || w->of->state == PRETEND_COMING)
 		return false;
 	if (!w->up && w->of->exit.ran)
-		tell_up(p, w);
+		pretend_tell_up(p, w);
 	if (pretend_world_dice(p->world, bad->dribble))
 		max = 1;
 	if (!reports_emit(p, w, max)) {
@@ -332,7 +333,7 @@ script_of(const struct launch_env *env)
 }
 
 static void
-on_timer(void *arg)
+pretend_on_timer(void *arg)
 {
 	(void)arg; /* the next iteration calls collect */
 }
@@ -371,7 +372,7 @@ pretend_open(void **ctx, const struct launch_env *env,
 	p->own = world == NULL;
 	p->world = p->own ? pretend_world_new(p->script.seed, NULL) : world;
 	pretend_world_attach(p->world, env->loop, &p->script);
-	p->timer = loop_timer_new(env->loop, on_timer, p);
+	p->timer = loop_timer_new(env->loop, pretend_on_timer, p);
 	*ctx = p;
 	return 0;
 }
@@ -409,7 +410,7 @@ pretend_slots(void *ctx)
 }
 
 static struct pretend_watch *
-watch_find(struct pretend *p, int64_t trial, int attempt)
+pretend_watch_find(struct pretend *p, int64_t trial, int attempt)
 {
 	size_t i;
 
@@ -420,7 +421,7 @@ watch_find(struct pretend *p, int64_t trial, int attempt)
 	return NULL;
 }
 
-/* One for each metric beside the objective; free it. */
+/* The qualities of each metric beside the objective; free them. */
 static double *
 qualities(const struct pretend *p, const char *params_json)
 {
@@ -439,7 +440,8 @@ static void
 watch_from(struct pretend *p, const struct launch_spec *spec,
     struct pretend_attempt *of, int64_t told)
 {
-	struct pretend_watch *w = watch_find(p, spec->trial, spec->attempt);
+	struct pretend_watch *w =
+	    pretend_watch_find(p, spec->trial, spec->attempt);
 
 	if (w == NULL) {
 		XGROW(p->watches, p->n, p->cap);
@@ -478,7 +480,7 @@ pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	}
 	if (a->state == PRETEND_ABANDONED)
 		return err_set(e, ERR_LAUNCH, "the attempt was abandoned");
-	if (watch_find(p, spec->trial, spec->attempt) == NULL)
+	if (pretend_watch_find(p, spec->trial, spec->attempt) == NULL)
 		watch_from(p, spec, a, 0);
 	pretend_arm(p);
 	return 0;
@@ -488,7 +490,7 @@ static void
 pretend_stop(void *ctx, int64_t trial, int attempt, bool now)
 {
 	struct pretend *p = ctx;
-	struct pretend_watch *w = watch_find(p, trial, attempt);
+	struct pretend_watch *w = pretend_watch_find(p, trial, attempt);
 
 	pretend_world_run(p->world);
 	if (w != NULL && w->of != NULL)

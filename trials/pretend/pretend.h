@@ -60,6 +60,7 @@ struct pretend_faults {
 	double gaps; /* of trials: not every step is reported */
 	double second; /* of trials: reports another metric, too */
 	double repeat; /* steps before the checkpoint are reported again */
+	double worse; /* of settings, the worst ones: they fail at once */
 	double unknown; /* of adopt calls: ADOPT_UNKNOWN */
 	double dribble; /* of collects: deliver only a part */
 	double waits; /* no machine is available for it */
@@ -95,7 +96,7 @@ struct pretend_attempt {
 	size_t n_reports;
 	struct launch_exit exit;
 
-	/* Its future; private to pretend-world.c. */
+	/* The future of the attempt; private to pretend-world.c. */
 	struct pretend_life {
 		double quality; /* 0 best, 1 worst */
 		int64_t next_step;
@@ -149,7 +150,7 @@ struct pretend_attempt *pretend_world_start(struct pretend_world *,
     const struct launch_spec *, double quality, bool abandoned);
 void
 pretend_world_stop(struct pretend_world *, struct pretend_attempt *, bool now);
-/* Prevent its start; false when it has started already. */
+/* Prevent the start of an attempt; false when it has started already. */
 bool pretend_world_abandon(struct pretend_world *, struct pretend_attempt *);
 /* Free an attempt that has ended, in a world without a ledger. */
 void pretend_world_forget(struct pretend_world *, struct pretend_attempt *);

@@ -41,3 +41,18 @@ args_read(char **argv, const struct arg *args, size_t n)
 	}
 	return *argv != NULL && argv[1] != NULL ? argv + 1 : NULL;
 }
+
+size_t
+args_put(char *text, size_t room, size_t at, char *const *words, uint32_t *n)
+{
+	size_t len;
+
+	for (; *words != NULL; words++, ++*n) {
+		len = strlen(*words) + 1;
+		if (at + len > room)
+			return room + 1;
+		memcpy(text + at, *words, len);
+		at += len;
+	}
+	return at;
+}

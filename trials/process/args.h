@@ -25,4 +25,11 @@ char **args_read(char **argv, const struct arg *, size_t n);
 /* Read a whole number; false, and nothing is set: it is none. */
 bool args_number(const char *text, int64_t *);
 
+/*
+ * Append words, each with its NUL, to a text of room bytes, of which at are used, and
+ * add their number to n.  The new length; more than room: they do not fit.
+ */
+size_t
+args_put(char *text, size_t room, size_t at, char *const *words, uint32_t *n);
+
 #endif /* HPOTUNE_ARGS_H */

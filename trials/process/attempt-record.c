@@ -22,7 +22,8 @@ enum exit_flag {
 	EXIT_STOPPED = 8,
 	EXIT_KILLED = 16,
 	EXIT_UNSYNCED = 32,
-	EXIT_FLAGS = 63
+	EXIT_PREEMPTED = 64,
+	EXIT_FLAGS = 127
 };
 
 /* CRC-64 of ECMA-182, reflected, bit by bit: a sector is short. */
@@ -85,7 +86,7 @@ get_range(struct walk *w, int64_t min, int64_t max)
 
 /* Texts fill fields of fixed size: n bytes with at least one NUL. */
 static void
-put_text(struct walk *w, const char *s, size_t n)
+attempt_record_put_text(struct walk *w, const char *s, size_t n)
 {
 	size_t len = strnlen(s, n - 1);
 
@@ -112,7 +113,7 @@ record_begin(unsigned char *sector, const char magic[8], const char *uuid)
 	memcpy(sector, magic, 8);
 	w.at = 8;
 	put_int(&w, RECORD_VERSION);
-	put_text(&w, uuid, RECORD_UUID + 1);
+	attempt_record_put_text(&w, uuid, RECORD_UUID + 1);
 	return w;
 }
 
@@ -129,8 +130,8 @@ attempt_record_sign(unsigned char sector[RECORD_SECTOR])
  * theirs; leaves w at the first field of the record type.
  */
 static enum record_check
-record_open(struct walk *w, const unsigned char *sector, const char magic[8],
-    const char *uuid, char theirs[RECORD_UUID + 1])
+attempt_record_open(struct walk *w, const unsigned char *sector,
+    const char magic[8], const char *uuid, char theirs[RECORD_UUID + 1])
 {
 	static const unsigned char zeros[RECORD_SECTOR];
 
@@ -156,14 +157,14 @@ attempt_record_encode_claim(
 	struct walk w = record_begin(sector, claim_magic, c->uuid);
 
 	put_int(&w, c->kind);
-	put_text(&w, c->boot_id, sizeof c->boot_id);
+	attempt_record_put_text(&w, c->boot_id, sizeof c->boot_id);
 	put_int(&w, c->shim_pid);
 	put_int(&w, c->shim_start);
 	put_int(&w, c->trial_pid);
 	put_int(&w, c->trial_start);
 	put_int(&w, c->claimed_us);
 	put_int(&w, c->started_us);
-	put_text(&w, c->cgroup, sizeof c->cgroup);
+	attempt_record_put_text(&w, c->cgroup, sizeof c->cgroup);
 	put_int(&w, c->trial);
 	attempt_record_sign(sector);
 }
@@ -176,7 +177,7 @@ attempt_record_decode_claim(struct claim *c,
 	enum record_check is;
 
 	*c = (struct claim){ 0 };
-	is = record_open(&w, sector, claim_magic, uuid, c->uuid);
+	is = attempt_record_open(&w, sector, claim_magic, uuid, c->uuid);
 	if (is != RECORD_GOOD && is != RECORD_FOREIGN)
 		return is;
 	c->kind =
@@ -204,14 +205,15 @@ attempt_record_encode_exit(unsigned char sector[RECORD_SECTOR],
 			(x->oom ? EXIT_OOM : 0) |
 			(x->stopped ? EXIT_STOPPED : 0) |
 			(x->killed ? EXIT_KILLED : 0) |
-			(x->unsynced ? EXIT_UNSYNCED : 0));
+			(x->unsynced ? EXIT_UNSYNCED : 0) |
+			(x->preempted ? EXIT_PREEMPTED : 0));
 	put_int(&w, x->exit_code);
 	put_int(&w, x->signal);
 	put_int(&w, x->started_us);
 	put_int(&w, x->ended_us);
 	put_int(&w, x->max_rss);
 	put_int(&w, x->cpu_us);
-	put_text(&w, x->why, sizeof x->why);
+	attempt_record_put_text(&w, x->why, sizeof x->why);
 	put_int(&w, x->error);
 	put_int(&w, x->log_size);
 	put_int(&w, x->metrics_size);
@@ -225,7 +227,7 @@ attempt_record_decode_exit(struct attempt_exit *x,
 	char theirs[RECORD_UUID + 1];
 	struct walk w;
 	enum record_check is =
-	    record_open(&w, sector, exit_magic, uuid, theirs);
+	    attempt_record_open(&w, sector, exit_magic, uuid, theirs);
 	int flags;
 
 	*x = (struct attempt_exit){ 0 };
@@ -238,6 +240,7 @@ attempt_record_decode_exit(struct attempt_exit *x,
 	x->stopped = flags & EXIT_STOPPED;
 	x->killed = flags & EXIT_KILLED;
 	x->unsynced = flags & EXIT_UNSYNCED;
+	x->preempted = flags & EXIT_PREEMPTED;
 	x->exit_code = get_range(&w, -1, 255);
 	x->signal = get_range(&w, 0, 255);
 	x->started_us = get_int(&w);

@@ -52,6 +52,7 @@ struct attempt_exit {
 	bool oom;
 	bool stopped; /* SIGTERM was sent on request or by max_run */
 	bool killed; /* SIGKILL had to be sent */
+	bool preempted; /* Slurm was taking its place when it ended */
 	/*
 	 * All its processes have ended, and its output is complete, but perhaps
 	 * not on the disk: after a restart of the machine this is no record.

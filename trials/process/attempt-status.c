@@ -39,7 +39,7 @@ attempt_status_of(const struct attempt_evidence *ev)
 
 /* A missing file gives -1 without an error. */
 static int
-record_open(int dir_fd, const char *name, int *fd, struct err *e)
+attempt_status_record_open(int dir_fd, const char *name, int *fd, struct err *e)
 {
 	*fd = file_open(dir_fd, name);
 	if (*fd != -1 || errno == ENOENT)
@@ -72,7 +72,7 @@ is_undone(const struct attempt_evidence *ev)
 }
 
 static int
-records_read(
+attempt_status_records_read(
     struct attempt_evidence *ev, int state_fd, const char *uuid, struct err *e)
 {
 	enum record_check claim_is, exit_is;
@@ -122,11 +122,11 @@ evidence_take(struct attempt_evidence *ev, int state_fd, int lock_fd,
 
 	r = locks_probe(ev, state_fd, lock_fd, e);
 	if (r == 0)
-		r = records_read(ev, state_fd, uuid, e);
+		r = attempt_status_records_read(ev, state_fd, uuid, e);
 	if (r == 0 && ev->has_claim && !ev->has_exit && !ev->shim_lock) {
 		r = locks_probe(ev, state_fd, lock_fd, e);
 		if (r == 0)
-			r = records_read(ev, state_fd, uuid, e);
+			r = attempt_status_records_read(ev, state_fd, uuid, e);
 	}
 	return r;
 }
@@ -143,8 +143,10 @@ attempt_status_read(struct attempt_evidence *ev, const char *dir,
 		return ATTEMPT_NEVER;
 	if (dir_fd == -1)
 		r = err_set(e, ERR_FILE, "%s", strerror(errno));
-	else if (record_open(dir_fd, "state", &state_fd, e) == -1 ||
-		 record_open(dir_fd, "trial.lock", &lock_fd, e) == -1)
+	else if (attempt_status_record_open(dir_fd, "state", &state_fd, e) ==
+		     -1 ||
+		 attempt_status_record_open(
+		     dir_fd, "trial.lock", &lock_fd, e) == -1)
 		r = -1;
 	else
 		r = evidence_take(ev, state_fd, lock_fd, uuid, e);

@@ -17,7 +17,7 @@
 enum { PATH_SIZE = 512, PIDS_MAX = 32768 };
 
 static int
-file_write(const char *dir, const char *name, const char *text)
+cgroup_file_write(const char *dir, const char *name, const char *text)
 {
 	char path[PATH_SIZE];
 	ssize_t n;
@@ -34,7 +34,7 @@ file_write(const char *dir, const char *name, const char *text)
 }
 
 static bool
-file_read(const char *path, char *text, size_t n)
+cgroup_file_read(const char *path, char *text, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
@@ -76,7 +76,7 @@ group_own(char *base, size_t n)
 	int len;
 
 	if (point == NULL ||
-	    !file_read("/proc/self/cgroup", text, sizeof text) ||
+	    !cgroup_file_read("/proc/self/cgroup", text, sizeof text) ||
 	    (line = strstr(text, "0::/")) == NULL)
 		return false;
 	line += 3;
@@ -114,11 +114,11 @@ cgroup_find(char *base, size_t n)
 			return false;
 		if (mkdir(leaf, 0755) == -1 && errno != EEXIST)
 			return false;
-		if (cgroup_enter(leaf) == -1)
+		if (cgroup_enter(leaf, 0) == -1)
 			return false;
 	}
-	(void)file_write(base, "cgroup.subtree_control", "+memory");
-	(void)file_write(base, "cgroup.subtree_control", "+pids");
+	(void)cgroup_file_write(base, "cgroup.subtree_control", "+memory");
+	(void)cgroup_file_write(base, "cgroup.subtree_control", "+pids");
 	return true;
 }
 
@@ -130,27 +130,30 @@ cgroup_make(const char *dir, int64_t memory)
 	if (mkdir(dir, 0755) == -1 && errno != EEXIST)
 		return -1;
 	(void)snprintf(text, sizeof text, "%d", PIDS_MAX);
-	(void)file_write(dir, "pids.max", text);
+	(void)cgroup_file_write(dir, "pids.max", text);
 	/*
 	 * If one process is killed for memory, the trial is broken: kill all.
 	 */
-	(void)file_write(dir, "memory.oom.group", "1");
+	(void)cgroup_file_write(dir, "memory.oom.group", "1");
 	(void)snprintf(text, sizeof text, "%lld", (long long)memory);
 	if (memory > 0)
-		(void)file_write(dir, "memory.max", text);
+		(void)cgroup_file_write(dir, "memory.max", text);
 	return 0;
 }
 
 int
-cgroup_enter(const char *dir)
+cgroup_enter(const char *dir, pid_t pid)
 {
-	return file_write(dir, "cgroup.procs", "0");
+	char text[16];
+
+	(void)snprintf(text, sizeof text, "%d", (int)pid);
+	return cgroup_file_write(dir, "cgroup.procs", text);
 }
 
 int
 cgroup_kill(const char *dir)
 {
-	return file_write(dir, "cgroup.kill", "1");
+	return cgroup_file_write(dir, "cgroup.kill", "1");
 }
 
 bool
@@ -160,7 +163,7 @@ cgroup_oom(const char *dir)
 	const char *at;
 
 	if (snprintf(path, sizeof path, "%s/memory.events", dir) >= PATH_SIZE ||
-	    !file_read(path, text, sizeof text))
+	    !cgroup_file_read(path, text, sizeof text))
 		return false;
 	for (at = text; (at = strstr(at, "oom_")) != NULL; at += 4)
 		if ((strncmp(at, "oom_kill ", 9) == 0 &&

@@ -55,71 +55,40 @@ exec_path(char **argv)
 	return error;
 }
 
-/* The program that a script names in its first line, when that is absolute;
- * else "". */
-static void
-script_interpreter(char interpreter[PATH_MAX], int fd)
-{
-	char line[256];
-	ssize_t n = pread(fd, line, sizeof line - 1, 0);
-	char *p = line + 2;
-
-	*interpreter = '\0';
-	if (n < 2 || strncmp(line, "#!", 2) != 0)
-		return;
-	line[n] = '\0';
-	p += strspn(p, " \t");
-	p[strcspn(p, " \t\n")] = '\0';
-	if (*p == '/')
-		(void)snprintf(interpreter, PATH_MAX, "%s", p);
-}
-
-/* Whether the kernel would execute a file, as far as this can be checked. */
+/* 0: a regular file that may be executed; else an errno. */
 static int
-file_look(int dir_fd, const char *file, char interpreter[PATH_MAX])
+file_may(int dir_fd, const char *file)
 {
 	struct stat st;
-	int fd, error = 0;
 
 	if (fstatat(dir_fd, file, &st, 0) == -1 ||
 	    faccessat(dir_fd, file, X_OK, AT_EACCESS) == -1)
 		return errno;
-	if (!S_ISREG(st.st_mode))
-		return EACCES;
-	/* A program need not be readable; a script must be. */
-	fd = openat(dir_fd, file, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return 0;
-	script_interpreter(interpreter, fd);
-	(void)close(fd);
-	if (*interpreter != '\0' &&
-	    faccessat(AT_FDCWD, interpreter, X_OK, AT_EACCESS) == -1)
-		error = errno;
-	if (error == 0)
-		*interpreter = '\0';
-	return error;
+	return S_ISREG(st.st_mode) ? 0 : EACCES;
 }
 
 int
-exec_path_check(
-    int dir_fd, const char *name, const char *path, char interpreter[PATH_MAX])
+exec_path_find(
+    int dir_fd, const char *name, const char *path, char file[PATH_MAX])
 {
 	const char *dirs = path != NULL ? path : default_path;
-	char file[PATH_MAX];
-	int error = ENOENT, one;
+	char one[PATH_MAX];
+	int error;
 
-	*interpreter = '\0';
-	if (strchr(name, '/') != NULL)
-		return file_look(dir_fd, name, interpreter);
-	while (dirs != NULL) {
-		dirs = path_next(file, dirs, name);
-		if (*file == '\0')
-			continue;
-		one = file_look(dir_fd, file, interpreter);
-		if (one == 0 || *interpreter != '\0')
-			return one;
-		if (one == EACCES)
-			error = EACCES;
+	*file = '\0';
+	if (strchr(name, '/') != NULL) {
+		error = file_may(dir_fd, name);
+		if (error == 0 || error == EACCES)
+			(void)snprintf(file, PATH_MAX, "%s", name);
+		return error;
 	}
-	return error;
+	while (dirs != NULL) {
+		dirs = path_next(one, dirs, name);
+		error = *one != '\0' ? file_may(dir_fd, one) : ENOENT;
+		if (error == 0 || (error == EACCES && *file == '\0'))
+			(void)snprintf(file, PATH_MAX, "%s", one);
+		if (error == 0)
+			return 0;
+	}
+	return *file != '\0' ? EACCES : ENOENT;
 }

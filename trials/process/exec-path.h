@@ -12,11 +12,11 @@
 int exec_path(char **argv);
 
 /*
- * Whether exec_path would find a program and may execute it, in the working
- * folder dir_fd and with path as PATH (NULL: unset): 0, or an errno.  If it is
- * a script whose interpreter is missing, interpreter gets its path, else "".
+ * The file that exec_path would execute in the working folder dir_fd with path
+ * as PATH (NULL: unset).  0, or an errno: with EACCES, file is the first one of
+ * this name that may not be executed; with others it is "".
  */
-int exec_path_check(
-    int dir_fd, const char *name, const char *path, char interpreter[PATH_MAX]);
+int exec_path_find(
+    int dir_fd, const char *name, const char *path, char file[PATH_MAX]);
 
 #endif /* HPOTUNE_EXEC_PATH_H */

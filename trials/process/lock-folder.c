@@ -6,13 +6,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "trials/process/lock-folder.h"
 
@@ -31,13 +34,15 @@ lock_folder_path(void)
 static int
 publish(const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	/* Not every C library has it for static programs. */
+	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to,
+		RENAME_NOREPLACE) == 0)
 		return 0;
 	return errno == EEXIST ? 0 : -1;
 }
 
 static void
-dir_make(const char *dir)
+lock_folder_dir_make(const char *dir)
 {
 	char *tmp = xasprintf("%s.XXXXXX", dir);
 
@@ -59,7 +64,7 @@ lock_folder_enter(void)
 
 /* Create the file, writable for all users: each study of each user locks it. */
 static int
-file_make(const char *path)
+lock_folder_file_make(const char *path)
 {
 	char *tmp = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(tmp, O_CLOEXEC), r = -1;
@@ -82,17 +87,7 @@ file_make(const char *path)
 int
 lock_folder_file(int dir, const char *name, int flags)
 {
-	int fd = openat(
-	    dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd == -1)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	errno = EINVAL;
-	return -1;
+	return file_open_for(dir, name, flags, 0);
 }
 
 int
@@ -102,7 +97,7 @@ lock_folder_create(struct err *e)
 	int dir = lock_folder_enter();
 
 	if (dir == -1 && errno == ENOENT) {
-		dir_make(folder);
+		lock_folder_dir_make(folder);
 		dir = lock_folder_enter();
 	}
 	if (dir == -1)
@@ -120,7 +115,7 @@ lock_folder_file_create(int dir, const char *name, struct err *e)
 
 	if (fd == -1 && errno == ENOENT) {
 		path = xasprintf("%s/%s", folder, name);
-		if (file_make(path) == 0)
+		if (lock_folder_file_make(path) == 0)
 			fd = lock_folder_file(dir, name, O_RDWR);
 		free(path);
 	}

@@ -11,7 +11,7 @@ struct err;
 
 /* Borrowed. */
 const char *lock_folder_path(void);
-/* Open it: -1 with errno. */
+/* Open the folder of locks: -1 with errno. */
 int lock_folder_enter(void);
 /*
  * Open a file of it without creating it, close-on-exec: -1 with errno; a link, a

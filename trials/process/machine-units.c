@@ -77,7 +77,7 @@ lock(int fd, int command, short type, struct flock *l, int64_t at, int64_t n)
  * range; 0: none; -1 with errno.
  */
 static int
-gap(int fd, int64_t at, int64_t end, struct machine_range *found)
+machine_units_gap(int fd, int64_t at, int64_t end, struct machine_range *found)
 {
 	struct flock l;
 
@@ -100,14 +100,15 @@ gap(int fd, int64_t at, int64_t end, struct machine_range *found)
 
 /* Take up to n units of a range: how many; -1 with errno. */
 static int64_t
-range_take(int fd, const struct machine_range *r, int64_t n)
+machine_units_range_take(int fd, const struct machine_range *r, int64_t n)
 {
 	int64_t at = r->first, end = r->first + r->n, got = 0;
 	struct machine_range free_units;
 	struct flock l;
 	int rc = 0;
 
-	while (got < n && (rc = gap(fd, at, end, &free_units)) == 1) {
+	while (got < n &&
+	       (rc = machine_units_gap(fd, at, end, &free_units)) == 1) {
 		if (free_units.n > n - got)
 			free_units.n = n - got;
 		if (lock(fd, F_OFD_SETLK, F_WRLCK, &l, free_units.first,
@@ -140,7 +141,7 @@ machine_units_take(const struct machine_units *u, int64_t n, struct err *e)
 	if (lock(fd, F_OFD_SETLK, F_WRLCK, &l, -1, 1) == -1)
 		r = -1;
 	for (i = 0; r != -1 && i < u->n_ranges && got < n; i++) {
-		r = range_take(fd, &u->range[i], n - got);
+		r = machine_units_range_take(fd, &u->range[i], n - got);
 		got += r;
 	}
 	if (r != -1 && got == n &&
@@ -172,7 +173,7 @@ machine_units_left(const struct machine_units *u)
 	for (i = 0; rc != -1 && i < u->n_ranges; i++) {
 		end = u->range[i].first + u->range[i].n;
 		for (at = u->range[i].first;
-		     (rc = gap(fd, at, end, &found)) == 1;
+		     (rc = machine_units_gap(fd, at, end, &found)) == 1;
 		     at = found.first + found.n)
 			left += found.n;
 	}

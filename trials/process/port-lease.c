@@ -52,7 +52,7 @@ port_lease_range_of(int low, int high, int unprivileged)
 }
 
 static void
-numbers_read(const char *path, int *a, int *b)
+port_lease_numbers_read(const char *path, int *a, int *b)
 {
 	char text[64] = "", *end;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -72,8 +72,9 @@ port_lease_range_here(void)
 {
 	int low = EPHEMERAL_LOW, high = EPHEMERAL_HIGH, own = UNPRIVILEGED;
 
-	numbers_read("/proc/sys/net/ipv4/ip_local_port_range", &low, &high);
-	numbers_read(
+	port_lease_numbers_read(
+	    "/proc/sys/net/ipv4/ip_local_port_range", &low, &high);
+	port_lease_numbers_read(
 	    "/proc/sys/net/ipv4/ip_unprivileged_port_start", &own, NULL);
 	/* What is below 1024 has names. */
 	return port_lease_range_of(
@@ -131,7 +132,7 @@ family_free(int family, int port)
 }
 
 static bool
-block_free(int first)
+port_lease_block_free(int first)
 {
 	int port;
 
@@ -152,7 +153,7 @@ lease_try(struct port_lease *l, int dir, int first, int blocks)
 		fd = dir == -1 ? -1 : block_lock(dir, at);
 		if (fd != -1)
 			l->fd[l->n_fds++] = fd;
-		if ((dir != -1 && fd == -1) || !block_free(at)) {
+		if ((dir != -1 && fd == -1) || !port_lease_block_free(at)) {
 			port_lease_drop(l);
 			return false;
 		}

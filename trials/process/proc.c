@@ -23,7 +23,7 @@ proc_stat(pid_t pid, struct proc_stat *s)
 {
 	char path[64], text[1024];
 	const char *p;
-	long long start;
+	long long start, user, system, user_children, system_children;
 	int ppid, fd;
 	ssize_t n;
 
@@ -42,12 +42,64 @@ proc_stat(pid_t pid, struct proc_stat *s)
 	p = strrchr(text, ')');
 	if (p == NULL ||
 	    sscanf(p,
-		") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d"
-		" %*d %*d %*d %*d %lld",
-		&s->state, &ppid, &start) != 3)
+		") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld"
+		" %lld %*d %*d %*d %*d %lld",
+		&s->state, &ppid, &user, &system, &user_children,
+		&system_children, &start) != 7)
 		return false;
+	s->cpu = user + system;
+	s->cpu_children = user_children + system_children;
 	s->ppid = ppid;
 	s->start = start;
+	return true;
+}
+
+/* The mask behind a name in the text of /proc/PID/status. */
+static uint64_t
+proc_mask(const char *text, const char *name)
+{
+	const char *p = strstr(text, name);
+
+	return p == NULL ? 0 : strtoull(p + strlen(name), NULL, 16);
+}
+
+bool
+proc_signals(pid_t pid, struct proc_signals *s)
+{
+	char path[64], text[4096];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	(void)close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	s->pending = proc_mask(text, "\nShdPnd:\t");
+	s->blocked = proc_mask(text, "\nSigBlk:\t");
+	s->ignored = proc_mask(text, "\nSigIgn:\t");
+	s->caught = proc_mask(text, "\nSigCgt:\t");
+	return true;
+}
+
+bool
+proc_exe(pid_t pid, char *name, size_t n)
+{
+	char path[64], *last;
+	ssize_t got;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	got = readlink(path, name, n - 1);
+	if (got <= 0)
+		return false;
+	name[got] = '\0';
+	last = strrchr(name, '/');
+	if (last != NULL)
+		memmove(name, last + 1, strlen(last));
 	return true;
 }
 
@@ -67,7 +119,7 @@ proc_boot_id(char id[37])
 }
 
 static bool
-is_there(pid_t pid, int64_t start, struct proc_stat *s)
+proc_is_there(pid_t pid, int64_t start, struct proc_stat *s)
 {
 	return proc_stat(pid, s) && s->start == start;
 }
@@ -78,7 +130,7 @@ proc_open(struct proc_ref *r, pid_t pid, int64_t start)
 	struct proc_stat s;
 
 	*r = PROC_NOBODY;
-	if (pid <= 0 || !is_there(pid, start, &s))
+	if (pid <= 0 || !proc_is_there(pid, start, &s))
 		return false;
 	r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (r->fd == -1 && (errno == ESRCH || errno == EINVAL))
@@ -89,7 +141,7 @@ proc_open(struct proc_ref *r, pid_t pid, int64_t start)
 	 * The second check proves that the pid was not reused before the pidfd
 	 * was opened.
 	 */
-	if (is_there(pid, start, &s))
+	if (proc_is_there(pid, start, &s))
 		return true;
 	proc_close(r);
 	return false;
@@ -125,7 +177,7 @@ proc_signal(const struct proc_ref *r, int signo)
 		if (errno != ENOSYS && errno != EPERM)
 			return -1;
 	}
-	if (r->pid > 0 && is_there(r->pid, r->start, &s))
+	if (r->pid > 0 && proc_is_there(r->pid, r->start, &s))
 		return kill(r->pid, signo);
 	errno = ESRCH;
 	return -1;
@@ -139,7 +191,8 @@ proc_ended(const struct proc_ref *r)
 
 	if (r->fd != -1)
 		return poll(&p, 1, 0) == 1 && (p.revents & POLLIN) != 0;
-	return r->pid <= 0 || !is_there(r->pid, r->start, &s) || s.state == 'Z';
+	return r->pid <= 0 || !proc_is_there(r->pid, r->start, &s) ||
+	       s.state == 'Z';
 }
 
 bool
@@ -147,7 +200,8 @@ proc_stopped(const struct proc_ref *r)
 {
 	struct proc_stat s;
 
-	return r->pid > 0 && is_there(r->pid, r->start, &s) && s.state == 'T';
+	return r->pid > 0 && proc_is_there(r->pid, r->start, &s) &&
+	       s.state == 'T';
 }
 
 void
@@ -193,8 +247,9 @@ proc_reap(const struct proc_ref *r)
 {
 	struct proc_stat s;
 
-	/* Until it is reaped its pid is its own. */
-	if (r->pid > 0 && is_there(r->pid, r->start, &s) && s.ppid == getpid())
+	/* Until a process is reaped its pid is its own. */
+	if (r->pid > 0 && proc_is_there(r->pid, r->start, &s) &&
+	    s.ppid == getpid())
 		(void)waitpid(r->pid, NULL, WNOHANG);
 }
 
@@ -226,98 +281,5 @@ proc_kill(pid_t pid, bool (*is_one)(void *arg, pid_t), void *arg)
 	/* Checked again: the pid may have been reused since the first check. */
 	killed = is_one(arg, pid) && proc_signal(&r, SIGKILL) == 0;
 	proc_close(&r);
-	return killed;
-}
-
-/* ---- descendants -------------------------------------------------------- */
-
-/*
- * All of a process in the process table.  Daemons and orphans keep a subreaper
- * as their ancestor, so a double fork does not escape.
- */
-
-enum {
-	TREE_MAX = 32768, /* processes examined in one sweep */
-	DEPTH_MAX = 4096
-};
-
-struct node {
-	pid_t pid, ppid;
-	int64_t start;
-	bool ours;
-};
-
-struct tree {
-	pid_t root;
-	struct node *node;
-	size_t n;
-};
-
-static bool
-tree_add(void *arg, pid_t pid)
-{
-	struct tree *t = arg;
-	struct proc_stat st;
-
-	if (t->n == TREE_MAX)
-		return false;
-	if (pid != t->root && proc_stat(pid, &st) && st.state != 'Z')
-		t->node[t->n++] =
-		    (struct node){ pid, st.ppid, st.start, false };
-	return true;
-}
-
-static int
-node_compare(const void *a, const void *b)
-{
-	const struct node *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-/* Mark children of marked ones until nothing changes. */
-static void
-tree_mark(struct tree *t)
-{
-	const struct node *up;
-	struct node key = { 0 };
-	bool more = true;
-	size_t i;
-	int depth;
-
-	qsort(t->node, t->n, sizeof *t->node, node_compare);
-	for (depth = 0; more && depth < DEPTH_MAX; depth++) {
-		more = false;
-		for (i = 0; i < t->n; i++) {
-			if (t->node[i].ours)
-				continue;
-			key.pid = t->node[i].ppid;
-			up = bsearch(
-			    &key, t->node, t->n, sizeof key, node_compare);
-			t->node[i].ours =
-			    key.pid == t->root || (up != NULL && up->ours);
-			more |= t->node[i].ours;
-		}
-	}
-}
-
-int
-proc_kill_descendants(pid_t root)
-{
-	static struct node nodes[TREE_MAX];
-	struct tree t = { .root = root, .node = nodes };
-	struct proc_ref r;
-	int killed = 0;
-	size_t i;
-
-	proc_each(tree_add, &t);
-	tree_mark(&t);
-	for (i = 0; i < t.n; i++) {
-		if (!t.node[i].ours ||
-		    !proc_open(&r, t.node[i].pid, t.node[i].start))
-			continue;
-		killed += proc_signal(&r, SIGKILL) == 0;
-		proc_close(&r);
-	}
 	return killed;
 }

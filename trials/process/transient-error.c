@@ -19,7 +19,7 @@ static const int errors[] = { EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT,
 enum { LACKS = 10, ERRORS = sizeof errors / sizeof errors[0] };
 
 static bool
-one_of(int error, size_t n)
+transient_error_one_of(int error, size_t n)
 {
 	size_t i;
 
@@ -32,26 +32,28 @@ one_of(int error, size_t n)
 bool
 transient_error_resource(int error)
 {
-	return one_of(error, LACKS);
+	return transient_error_one_of(error, LACKS);
 }
 
 bool
 transient_error_exec(int error)
 {
-	return one_of(error, ERRORS);
+	return transient_error_one_of(error, ERRORS);
 }
 
 bool
 transient_error_exec_text(const char *why)
 {
-	size_t i, len = strlen(why), n;
-	const char *text;
+	const char *at, *text;
+	size_t i, n;
 
 	for (i = 0; i < ERRORS; i++) {
 		text = strerror(errors[i]);
 		n = strlen(text);
-		if (len > n && strcmp(why + len - n, text) == 0)
-			return true;
+		for (at = strstr(why, text); at != NULL;
+		     at = strstr(at + 1, text))
+			if (at[n] == '\0' || strncmp(at + n, " (", 2) == 0)
+				return true;
 	}
 	return false;
 }

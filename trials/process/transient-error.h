@@ -15,7 +15,10 @@ bool transient_error_resource(int error);
  * being rebuilt, or a resource is short.
  */
 bool transient_error_exec(int error);
-/* Whether a text ends with the message of such an error. */
+/*
+ * Whether a text ends with the message of such an error, or with that and a
+ * note in brackets.
+ */
 bool transient_error_exec_text(const char *why);
 
 /*

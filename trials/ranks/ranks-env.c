@@ -26,7 +26,7 @@ number_set(const char *name, int64_t number)
 }
 
 static int64_t
-cores(void)
+ranks_env_cores(void)
 {
 	cpu_set_t set;
 
@@ -39,7 +39,7 @@ cores(void)
 static int64_t
 threads(const struct ranks_args *a)
 {
-	int64_t n = cores();
+	int64_t n = ranks_env_cores();
 
 	if (a->cpus > 0)
 		n = a->cpus < n ? a->cpus : n;
@@ -78,7 +78,10 @@ ranks_env_all(const struct ranks_args *a, int port)
 		number_set("OMP_NUM_THREADS", threads(a));
 	if (port == 0)
 		return;
-	/* Of several nodes the script of the job sets the first one. */
+	/*
+	 * With several nodes the script of the job sets the address of the
+	 * first one.
+	 */
 	if (a->nodes == 0 || getenv("MASTER_ADDR") == NULL)
 		(void)setenv("MASTER_ADDR", HOST, 1);
 	if (a->nodes > 0)

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "src/base/file.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "trials/ranks/ranks-output.h"
 #include "trials/ranks/ranks.h"
 
 enum { TAIL = 4096 };
@@ -35,7 +38,7 @@ name_text(char *text, size_t n, enum rank_role role, int number)
 }
 
 static ssize_t
-tail_read(int dir_fd, const char *name, char *text, size_t n)
+first_failure_tail_read(int dir_fd, const char *name, char *text, size_t n)
 {
 	int fd = file_open(dir_fd, name);
 	struct stat st;
@@ -68,12 +71,14 @@ is_words(const char *text, ssize_t n)
 	return false;
 }
 
-/* The last line with letters in it; "" if there is none. */
+/*
+ * Append the last line with letters in it, harmless for a terminal; nothing if
+ * there is none.
+ */
 static void
-last_line(const char *text, ssize_t end, char *line, size_t n)
+first_failure_line_put(struct buf *line, const char *text, ssize_t end)
 {
 	ssize_t from, i;
-	size_t used = 0;
 
 	for (; end > 0; end = from - 1) {
 		for (from = end; from > 0 && !is_break(text[from - 1]);)
@@ -82,38 +87,39 @@ last_line(const char *text, ssize_t end, char *line, size_t n)
 			continue;
 		while ((unsigned char)text[end - 1] <= ' ')
 			end--;
-		for (i = from; i < end && used + 1 < n; i++)
-			line[used++] = text[i] == '\t' ? ' ' : text[i];
-		break;
+		for (i = from; i < end; from = ++i) {
+			while (i < end && text[i] != '\t')
+				i++;
+			text_put_harmless(
+			    line, text + from, (size_t)(i - from), TEXT_LINE);
+			if (i < end)
+				buf_putc(line, ' ');
+		}
+		return;
 	}
-	line[used] = '\0';
-	/* Nothing that moves a terminal. */
-	for (used = 0; line[used] != '\0'; used++)
-		if ((unsigned char)line[used] < ' ' || line[used] == 127)
-			line[used] = '?';
 }
 
-/* Its last line; for Open MPI's message to root, the remedy. */
+/* The last line of a rank; for Open MPI's message to root, the remedy. */
 static void
-last_words(int dir_fd, const struct rank *r, char *line, size_t n)
+first_failure_words_put(struct buf *line, int dir_fd, const struct rank *r)
 {
 	static const char root[] = "detected an attempt to run as root";
 	char name[32], text[TAIL];
 	ssize_t end;
 
 	ranks_output_name(name, sizeof name, r->role, r->number);
-	end = tail_read(dir_fd, name, text, sizeof text);
+	end = first_failure_tail_read(dir_fd, name, text, sizeof text);
 	if (end > 0 && r->role == RANK_LAUNCHER &&
 	    memmem(text, (size_t)end, root, strlen(root)) != NULL)
-		(void)snprintf(line, n,
+		buf_puts(line,
 		    "as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and "
 		    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env");
 	else
-		last_line(text, end, line, n);
+		first_failure_line_put(line, text, end);
 }
 
 static void
-end_text(char *text, size_t n, int status)
+first_failure_end_text(char *text, size_t n, int status)
 {
 	int sig;
 
@@ -152,13 +158,17 @@ cause_write(int dir_fd, const char *text)
 void
 ranks_first_failure(const struct ranks *s, const struct rank *r)
 {
-	char who[32], how[64], line[RANKS_CAUSE], text[RANKS_CAUSE];
+	char who[32], how[64], text[RANKS_CAUSE];
+	struct buf line = { 0 }, all = { 0 };
 
 	name_text(who, sizeof who, r->role, r->number);
-	end_text(how, sizeof how, r->status);
-	last_words(s->dir_fd, r, line, sizeof line);
-	(void)snprintf(text, sizeof text, "%s %s%s%s", who, how,
-	    *line != '\0' ? ": " : "", line);
+	first_failure_end_text(how, sizeof how, r->status);
+	first_failure_words_put(&line, s->dir_fd, r);
+	buf_printf(&all, "%s %s%s%s", who, how, line.len > 0 ? ": " : "",
+	    buf_str(&line));
+	text_cut(text, sizeof text, buf_str(&all));
+	buf_free(&line);
+	buf_free(&all);
 	/* The launcher's messages about its ranks are in the log already. */
 	if (r->role != RANK_LAUNCHER)
 		(void)dprintf(2, "hpotune-ranks: %s\n", text);

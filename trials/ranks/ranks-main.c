@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,9 +22,12 @@
 #include "src/base/err.h"
 #include "src/base/file.h"
 #include "src/base/mem.h"
-#include "trials/process/args.h"
+#include "trials/process/exec-why.h"
 #include "trials/process/proc.h"
-#include "trials/process/transient-error.h"
+#include "trials/ranks/ranks-args.h"
+#include "trials/ranks/ranks-output.h"
+#include "trials/ranks/ranks-spawn.h"
+#include "trials/ranks/ranks-wrapper.h"
 #include "trials/ranks/ranks.h"
 
 enum {
@@ -42,314 +43,7 @@ enum {
 	CAUSE_MS = 500
 };
 
-/* Whether its child is a launcher, which starts the ranks. */
-static bool
-is_launcher(const struct ranks *s)
-{
-	return s->args.mode == RANKS_LAUNCHER || s->args.mode == RANKS_NODE;
-}
-
-/* … also on other nodes: it is asked to forward a signal. */
-static bool
-is_far(const struct ranks *s)
-{
-	return s->args.mode == RANKS_LAUNCHER && s->args.nodes > 0;
-}
-
-/* ---- arguments ---------------------------------------------------------- */
-
-/* "name=value" arguments up to "--", then the command. */
-static bool
-start_args(struct ranks_args *a, char **argv)
-{
-	const struct arg table[] = {
-		{ "dir=", &a->dir, NULL },
-		{ "processes=", NULL, &a->processes },
-		{ "nodes=", NULL, &a->nodes },
-		{ "servers=", NULL, &a->servers },
-		{ "grace-ms=", NULL, &a->grace_ms },
-		{ "ports=", NULL, &a->ports },
-		{ "place=", NULL, &a->place },
-		{ "slots=", NULL, &a->slots },
-		{ "cpus=", NULL, &a->cpus },
-		{ "log-cap=", NULL, &a->log_cap },
-	};
-
-	a->argv = args_read(argv, table, sizeof table / sizeof table[0]);
-	if (a->argv == NULL || a->dir == NULL || a->processes < 1 ||
-	    a->servers < 0 || a->place < 0)
-		return false;
-	return true;
-}
-
-static bool
-mode_read(enum ranks_mode *mode, const char *word)
-{
-	static const char *const words[] = { [RANKS_START] = "start",
-		[RANKS_LAUNCHER] = "launcher",
-		[RANKS_NODE] = "node",
-		[RANKS_EACH] = "each" };
-	size_t i;
-
-	for (i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(words[i], word) == 0) {
-			*mode = (enum ranks_mode)i;
-			return true;
-		}
-	return false;
-}
-
-/* Parse a mode, "name=value" words, "--" and the command. */
-static bool
-ranks_args_read(struct ranks_args *a, char **argv)
-{
-	*a = (struct ranks_args){ .processes = 1, .slots = 1 };
-	return mode_read(&a->mode, argv[0]) && start_args(a, argv + 1);
-}
-
-/* ---- output files ------------------------------------------------------- */
-
-/*
- * Output files of the processes.  Rank 0 writes to the log of the trial, each
- * other rank to a file of its own with the same cap.
- */
-
-enum { BLOCK = 65536 /* a hole ends at a multiple of this */ };
-
-void
-ranks_output_name(char *text, size_t n, enum rank_role role, int number)
-{
-	if (role == RANK_SERVER)
-		(void)snprintf(text, n, "ps-%d.log", number);
-	else if (role == RANK_WORKER && number > 0)
-		(void)snprintf(text, n, "rank-%d.log", number);
-	else
-		(void)snprintf(text, n, "log");
-}
-
-/* Redirect stdout and stderr of this process to the rank's file. */
-static int
-ranks_output_redirect(const struct ranks *s, const struct rank *r)
-{
-	char name[32];
-	int fd, rc;
-
-	/* Rank 0 has the log already, unless a launcher stands between. */
-	if (r->role == RANK_LAUNCHER ||
-	    (r->role == RANK_WORKER && r->number == 0 &&
-		s->args.mode == RANKS_START))
-		return 0;
-	ranks_output_name(name, sizeof name, r->role, r->number);
-	fd = openat(s->dir_fd, name,
-	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return -1;
-	rc = dup2(fd, 1) == -1 || dup2(fd, 2) == -1 ? -1 : 0;
-	(void)close(fd);
-	return rc;
-}
-
-/* From its head each time: what is a hole already costs nothing. */
-static void
-file_punch(int dir_fd, const char *name, int64_t cap)
-{
-	struct stat st;
-	off_t end;
-	int fd = openat(
-	    dir_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd == -1)
-		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > cap) {
-		end = (st.st_size - cap) / BLOCK * BLOCK;
-		if (end > 0)
-			(void)fallocate(fd,
-			    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end);
-	}
-	(void)close(fd);
-}
-
-/* Punch out what exceeds the cap. */
-static void
-ranks_output_check(const struct ranks *s)
-{
-	const struct ranks_args *a = &s->args;
-	char name[32];
-	int i;
-
-	for (i = 1; i < a->processes; i++) {
-		ranks_output_name(name, sizeof name, RANK_WORKER, i);
-		file_punch(s->dir_fd, name, a->log_cap);
-	}
-	for (i = 0; i < a->servers; i++) {
-		ranks_output_name(name, sizeof name, RANK_SERVER, i);
-		file_punch(s->dir_fd, name, a->log_cap);
-	}
-}
-
-/* ---- ranks of a launcher ------------------------------------------------ */
-
-/*
- * Ranks started by an external launcher.  Each has a wrapper that records how
- * it ends and registers its pid, so that a stop reaches the ranks directly:
- * launchers would kill them after a second, or thirty.
- */
-
-/* Register the pid of a rank; pid 0: it has ended. */
-static void
-ranks_wrapper_register(int dir_fd, int rank, pid_t pid)
-{
-	char name[32], text[32];
-	int fd, n;
-
-	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
-	n = snprintf(text, sizeof text, "%d\n", (int)pid);
-	fd = openat(dir_fd, name,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return;
-	if (write(fd, text, (size_t)n) != n)
-		(void)unlinkat(dir_fd, name, 0);
-	(void)close(fd);
-}
-
-/* Whether the signal was sent, or is not needed. */
-static bool
-rank_forward_signal(int dir_fd, int rank)
-{
-	char name[32], text[32];
-	long pid;
-
-	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
-	if (file_read(dir_fd, name, text, sizeof text) <= 0)
-		return false;
-	pid = strtol(text, NULL, 10);
-	if (pid == 0)
-		return true;
-	(void)snprintf(name, sizeof name, "/proc/%ld/comm", pid);
-	/* Pids are reused. */
-	if (file_read(AT_FDCWD, name, text, sizeof text) > 0 &&
-	    strcmp(text, "hpotune-ranks\n") == 0)
-		(void)kill((pid_t)pid, SIGTERM);
-	return true;
-}
-
-/*
- * Send SIGTERM to each rank of a launcher: false when some have not registered
- * yet.
- */
-static bool
-ranks_wrapper_signal(const struct ranks *s)
-{
-	int n = (int)ranks_env_per_node(&s->args), first = s->node * n, i;
-	bool all = true;
-
-	for (i = first; i < first + n; i++)
-		all &= rank_forward_signal(s->dir_fd, i);
-	return all;
-}
-
-/* Whether the ranks of all nodes have registered, and handle the signal. */
-static bool
-ranks_wrapper_all(const struct ranks *s)
-{
-	char name[32], text[32];
-	int i;
-
-	for (i = 0; i < s->args.processes; i++) {
-		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
-		if (file_read(s->dir_fd, name, text, sizeof text) <= 0)
-			return false;
-	}
-	return true;
-}
-
-static void
-ranks_wrapper_forget(const struct ranks *s)
-{
-	char name[32];
-	int i;
-
-	for (i = 0; i < s->args.processes; i++) {
-		(void)snprintf(name, sizeof name, "rank-%d.pid", i);
-		(void)unlinkat(s->dir_fd, name, 0);
-	}
-}
-
-/* ---- one process: the setup in the child -------------------------------- */
-
-/* Writes an errno to out; nothing on success. */
-static void __attribute__((noreturn))
-child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
-{
-	sigset_t none;
-	int error;
-
-	/*
-	 * The kernel kills us when the parent dies; check that it has not
-	 * already.
-	 */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
-		_exit(127);
-	(void)setpgid(0, 0);
-	/* srun sends what it forwards to all processes of a task. */
-	if (s->args.nodes > 0 && !is_far(s))
-		(void)signal(SIGUSR2, SIG_IGN);
-	if (s->args.mode == RANKS_START)
-		ranks_env_rank(&s->args, s->lease.first, r->role, r->number);
-	if (ranks_output_redirect(s, r) == -1)
-		error = errno;
-	else {
-		(void)sigemptyset(&none);
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		error = transient_error_retry_exec(s->args.argv);
-	}
-	if (write(out, &error, sizeof error) == -1)
-		_exit(126);
-	_exit(127);
-}
-
-/* Read the child's error; EOF after its exec. */
-static int
-child_heard(int in)
-{
-	int error = 0;
-	ssize_t n;
-
-	do
-		n = read(in, &error, sizeof error);
-	while (n == -1 && errno == EINTR);
-	return n == sizeof error ? error : 0;
-}
-
-/* Start a process: 0, or an errno. */
-static int
-ranks_spawn(struct ranks *s, struct rank *r)
-{
-	pid_t self = getpid();
-	int p[2], error;
-
-	if (pipe2(p, O_CLOEXEC) == -1)
-		return errno;
-	r->pid = fork();
-	if (r->pid == 0)
-		child_run(s, r, self, p[1]);
-	error = r->pid == -1 ? errno : 0;
-	(void)close(p[1]);
-	if (r->pid == -1)
-		r->pid = 0;
-	else {
-		/* By both, so that it is done for either. */
-		(void)setpgid(r->pid, r->pid);
-		error = child_heard(p[0]);
-	}
-	(void)close(p[0]);
-	return error;
-}
-
-/* ---- from the first start until no process is left ---------------------- */
-
-/* Those that are begun here. */
+/* List the ranks that are begun here. */
 static void
 ranks_list(struct ranks *s, int number)
 {
@@ -363,7 +57,7 @@ ranks_list(struct ranks *s, int number)
 		s->rank[i] = (struct rank){ .role = i < workers ? RANK_WORKER
 								: RANK_SERVER,
 			.number = (int)(i < workers ? i : i - workers) };
-	if (is_launcher(s))
+	if (ranks_args_is_launcher(s))
 		s->rank[0].role = RANK_LAUNCHER;
 	if (a->mode == RANKS_EACH)
 		s->rank[0].number = number;
@@ -374,7 +68,9 @@ rank_signal(const struct rank *r, int sig)
 {
 	if (r->pid == 0)
 		return;
-	/* It is not reaped: the number is its own.  So is its group. */
+	/*
+	 * The rank is not reaped: the number is its own, and so is the group.
+	 */
 	if (sig == SIGKILL)
 		(void)kill(-r->pid, sig);
 	(void)kill(r->pid, sig);
@@ -391,9 +87,21 @@ all_signal(const struct ranks *s, int sig)
 }
 
 /*
- * SIGTERM goes to main processes only: they may need their workers to save a
- * checkpoint.
+ * SIGTERM goes to the main process of each rank: it may need its workers to save
+ * a checkpoint.  What stands before a program is known to the tree.
  */
+static void
+ranks_stop(struct ranks *s, int64_t grace_ms)
+{
+	pid_t *pid = xcalloc(s->n, sizeof *pid);
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		pid[i] = s->rank[i].pid;
+	stop_tree_begin(s->stop_tree, pid, s->n, grace_ms, clock_boot_ms());
+	free(pid);
+}
+
 static void
 end_begin(struct ranks *s)
 {
@@ -405,8 +113,14 @@ end_begin(struct ranks *s)
 	s->ending = true;
 	s->servers_at_ms = -1;
 	s->kill_at_ms = clock_boot_ms() + grace;
-	if (!s->told)
-		all_signal(s, is_far(s) ? SIGUSR2 : SIGTERM);
+	if (s->told)
+		return;
+	if (ranks_args_is_far(s))
+		all_signal(s, SIGUSR2);
+	else if (ranks_args_is_launcher(s))
+		all_signal(s, SIGTERM);
+	else
+		ranks_stop(s, grace);
 }
 
 static void
@@ -415,7 +129,7 @@ rank_over(struct ranks *s, struct rank *r, int status)
 	r->pid = 0;
 	r->status = status;
 	r->bad = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-	if (!r->bad || s->told || (s->ending && !is_far(s)))
+	if (!r->bad || s->told || (s->ending && !ranks_args_is_far(s)))
 		return;
 	s->cause = r;
 	/* A rank that it has started was the first. */
@@ -425,8 +139,9 @@ rank_over(struct ranks *s, struct rank *r, int status)
 	end_begin(s);
 }
 
-static void
-children_reap(struct ranks *s)
+/* True when no child is left, and no orphan. */
+static bool
+ranks_children_reap(struct ranks *s)
 {
 	int status;
 	pid_t pid;
@@ -436,6 +151,7 @@ children_reap(struct ranks *s)
 		for (i = 0; i < s->n; i++)
 			if (s->rank[i].pid == pid)
 				rank_over(s, &s->rank[i], status);
+	return pid == -1 && errno == ECHILD;
 }
 
 static size_t
@@ -477,8 +193,9 @@ launcher_signal(struct ranks *s)
 	int64_t now = clock_boot_ms();
 
 	s->signal_at_ms = -1;
-	if (is_far(s) ? ranks_wrapper_all(s) : ranks_wrapper_signal(s)) {
-		if (is_far(s))
+	if (ranks_args_is_far(s) ? ranks_wrapper_all(s)
+				 : ranks_wrapper_signal(s)) {
+		if (ranks_args_is_far(s))
 			all_signal(s, SIGUSR2);
 		return;
 	}
@@ -497,15 +214,16 @@ end_received(struct ranks *s)
 	if (s->ending)
 		return;
 	s->signal_until_ms =
-	    clock_boot_ms() + (is_far(s) ? TELL_FAR_MS : TELL_MOST_MS);
-	if (is_launcher(s))
+	    clock_boot_ms() +
+	    (ranks_args_is_far(s) ? TELL_FAR_MS : TELL_MOST_MS);
+	if (ranks_args_is_launcher(s))
 		launcher_signal(s);
 	else
-		all_signal(s, SIGTERM);
+		ranks_stop(s, s->args.grace_ms);
 }
 
 static void
-signals_heard(struct ranks *s)
+ranks_signals_heard(struct ranks *s)
 {
 	struct signalfd_siginfo info;
 
@@ -515,10 +233,10 @@ signals_heard(struct ranks *s)
 }
 
 static int
-wait_ms(const struct ranks *s)
+ranks_wait_ms(const struct ranks *s)
 {
 	const int64_t at[] = { s->kill_at_ms, s->servers_at_ms, s->output_at_ms,
-		s->signal_at_ms, s->cause_at_ms };
+		s->signal_at_ms, s->cause_at_ms, s->stop_tree->look_at_ms };
 	int64_t first = clock_first(at, sizeof at / sizeof at[0]), ms;
 
 	if (first < 0)
@@ -541,7 +259,7 @@ cause_look(struct ranks *s)
 }
 
 static void
-timers_run(struct ranks *s)
+ranks_timers_run(struct ranks *s)
 {
 	int64_t now = clock_boot_ms();
 
@@ -551,8 +269,12 @@ timers_run(struct ranks *s)
 	}
 	if (s->kill_at_ms >= 0 && now >= s->kill_at_ms) {
 		/* SIGKILL would leave the ranks of other nodes. */
-		all_signal(s, is_far(s) && !s->ending_told ? SIGTERM : SIGKILL);
-		if (is_far(s) && !s->ending_told)
+		all_signal(s, ranks_args_is_far(s) && !s->ending_told
+				  ? SIGTERM
+				  : SIGKILL);
+		if (s->stop_tree->look_at_ms >= 0)
+			(void)proc_kill_descendants(getpid());
+		if (ranks_args_is_far(s) && !s->ending_told)
 			now += GRACE_MS;
 		s->ending_told = true;
 		s->kill_at_ms = now + AGAIN_MS;
@@ -565,22 +287,25 @@ timers_run(struct ranks *s)
 	}
 }
 
-/* Run until no process is left. */
+/* Run until no process is left; in a stop also none that a rank has started. */
 static void
 watch(struct ranks *s)
 {
 	struct pollfd p = { .fd = s->signal_fd, .events = POLLIN };
+	bool alone;
 
 	for (;;) {
-		signals_heard(s);
-		children_reap(s);
+		ranks_signals_heard(s);
+		alone = ranks_children_reap(s);
 		servers_end(s);
 		if (alive(s, RANK_WORKER) + alive(s, RANK_SERVER) +
-			alive(s, RANK_LAUNCHER) ==
-		    0)
+			    alive(s, RANK_LAUNCHER) ==
+			0 &&
+		    (alone || s->stop_tree->look_at_ms < 0))
 			break;
-		timers_run(s);
-		(void)poll(&p, 1, wait_ms(s));
+		ranks_timers_run(s);
+		stop_tree_look(s->stop_tree, clock_boot_ms());
+		(void)poll(&p, 1, ranks_wait_ms(s));
 	}
 	if (s->output_at_ms >= 0)
 		ranks_output_check(s);
@@ -590,7 +315,7 @@ watch(struct ranks *s)
 static int
 all_spawn(struct ranks *s)
 {
-	struct err e = ERR_INIT;
+	char why[RANKS_CAUSE];
 	int error;
 	size_t i;
 
@@ -598,9 +323,8 @@ all_spawn(struct ranks *s)
 		error = ranks_spawn(s, &s->rank[i]);
 		if (error == 0)
 			continue;
-		(void)err_set(&e, ERR_LAUNCH, RANKS_CANNOT "%s: %s",
-		    s->args.argv[0], strerror(error));
-		ranks_first_failure_start(s, e.text);
+		exec_why_text(why, sizeof why, NULL, s->args.argv[0], error);
+		ranks_first_failure_start(s, why);
 		all_signal(s, SIGKILL);
 		return error == EAGAIN || error == ENOMEM ? RANKS_NO_START
 							  : RANKS_NO_EXEC;
@@ -619,13 +343,26 @@ dir_open(struct ranks *s)
 	return s->dir_fd;
 }
 
+/* Where the program of the trial is to run. */
+static int
+workdir_enter(const struct ranks *s)
+{
+	const char *dir = s->args.workdir;
+
+	if (dir == NULL || chdir(dir) == 0)
+		return 0;
+	(void)dprintf(
+	    2, "hpotune-ranks: cannot enter %s: %s\n", dir, strerror(errno));
+	return -1;
+}
+
 /* 0, or an exit status. */
 static int
-start(struct ranks *s)
+ranks_start(struct ranks *s)
 {
 	struct err e = ERR_INIT;
 
-	if (dir_open(s) == -1)
+	if (dir_open(s) == -1 || workdir_enter(s) == -1)
 		return RANKS_NO_START;
 	if (s->args.ports > 0 && port_lease_take(&s->lease, (int)s->args.place,
 				     (int)s->args.ports, &e) != 0) {
@@ -640,7 +377,7 @@ start(struct ranks *s)
 		ranks_first_failure_start(s, "Slurm has set no SLURM_NODEID");
 		return RANKS_NO_START;
 	}
-	if (is_far(s))
+	if (ranks_args_is_far(s))
 		s->cause_at_ms = clock_boot_ms() + CAUSE_MS;
 	if (s->args.log_cap > 0)
 		s->output_at_ms = clock_boot_ms() + OUTPUT_MS;
@@ -653,7 +390,7 @@ start_each(struct ranks *s)
 {
 	int number = ranks_env_translate(&s->args);
 
-	if (dir_open(s) == -1)
+	if (dir_open(s) == -1 || workdir_enter(s) == -1)
 		return RANKS_NO_START;
 	if (number < 0) {
 		ranks_first_failure_start(
@@ -687,7 +424,7 @@ static void __attribute__((noreturn)) end_as(int status)
 }
 
 /* Exit with the result of the trial. */
-static void __attribute__((noreturn)) end(const struct ranks *s)
+static void __attribute__((noreturn)) ranks_main_end(const struct ranks *s)
 {
 	if (s->args.mode == RANKS_EACH) {
 		ranks_wrapper_register(s->dir_fd, s->rank[0].number, 0);
@@ -731,11 +468,13 @@ signals_open(void)
 int
 main(int argc, char **argv)
 {
+	static struct stop_tree stop_tree;
 	struct ranks s = { .kill_at_ms = -1,
 		.output_at_ms = -1,
 		.servers_at_ms = -1,
 		.signal_at_ms = -1,
-		.cause_at_ms = -1 };
+		.cause_at_ms = -1,
+		.stop_tree = &stop_tree };
 	int r;
 
 	if (argc < 3 || !ranks_args_read(&s.args, argv + 1)) {
@@ -743,14 +482,20 @@ main(int argc, char **argv)
 		    2, "hpotune-ranks: is started by hpotune, for one trial\n");
 		return RANKS_USAGE;
 	}
+	stop_tree_init(&stop_tree);
+	/*
+	 * This program gets the orphans of ranks, but not those of a launcher.
+	 */
+	if (!ranks_args_is_launcher(&s))
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	s.signal_fd = signals_open();
 	if (s.signal_fd == -1)
 		return RANKS_NO_START;
-	r = s.args.mode == RANKS_EACH ? start_each(&s) : start(&s);
+	r = s.args.mode == RANKS_EACH ? start_each(&s) : ranks_start(&s);
 	if (r != 0) {
 		free(s.rank);
 		return r;
 	}
 	watch(&s);
-	end(&s);
+	ranks_main_end(&s);
 }

@@ -10,6 +10,7 @@
 
 #include "src/base/file.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "trials/launcher.h"
 #include "trials/ranks/ranks.h"
 
@@ -47,7 +48,7 @@ ranks_words_torchrun(struct strv *w, const char *command, bool found,
 	strv_add(w, xasprintf("--nnodes=%lld", (long long)nodes));
 	strv_add(w, xasprintf("--nproc_per_node=%lld", (long long)per_node));
 	strv_add(w, xstrdup("--rdzv_backend=static"));
-	/* Of several nodes the address comes through the environment. */
+	/* With several nodes the address comes through the environment. */
 	if (nodes == 1)
 		strv_add(w, xstrdup("--master_addr=127.0.0.1"));
 	/* The tuner starts another attempt itself, from the checkpoint. */
@@ -61,6 +62,7 @@ void
 ranks_words_cause(const char *dir, struct launch_exit *x)
 {
 	char path[PATH_MAX], text[sizeof x->why];
+	struct buf harmless = { 0 };
 
 	/* A requested stop or lack of memory is the cause itself. */
 	if (!x->ran || x->stopped || x->timeout || x->oom ||
@@ -70,7 +72,10 @@ ranks_words_cause(const char *dir, struct launch_exit *x)
 		return;
 	if (file_read(AT_FDCWD, path, text, sizeof text) <= 0)
 		return;
-	(void)snprintf(x->why, sizeof x->why, "%s", text);
+	/* The trial can write this file, too. */
+	text_put_harmless(&harmless, text, strlen(text), TEXT_LINE);
+	text_cut(x->why, sizeof x->why, buf_str(&harmless));
+	buf_free(&harmless);
 	x->ran = x->exit_code != RANKS_NO_EXEC ||
 		 strncmp(x->why, RANKS_CANNOT, strlen(RANKS_CANNOT)) != 0;
 }

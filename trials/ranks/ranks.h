@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "trials/process/port-lease.h"
+#include "trials/process/stop-tree.h"
 
 enum {
 	RANKS_USAGE = 2, /* exit statuses of hpotune-ranks itself */
@@ -46,6 +47,7 @@ struct rank {
 struct ranks_args {
 	enum ranks_mode mode;
 	const char *dir; /* of the attempt */
+	const char *workdir; /* to be entered; NULL: it is there already */
 	int64_t processes; /* on all nodes */
 	/*
 	 * The ranks are started through a launcher that reaches several nodes
@@ -82,6 +84,7 @@ struct ranks {
 	bool far_failed; /* it was found */
 	bool ending_told; /* the launcher got SIGTERM, before SIGKILL */
 	int64_t servers_at_ms; /* the chief has ended: when to end the others */
+	struct stop_tree *stop_tree; /* of the ranks that are children */
 };
 
 /* ranks-env.c: environment variables, set in the calling process. */
@@ -103,13 +106,6 @@ ranks_env_rank(const struct ranks_args *, int port, enum rank_role, int number);
  * returns the rank, or -1 when unknown.
  */
 int ranks_env_translate(const struct ranks_args *);
-
-/* ranks-main.c */
-/*
- * File name of the output: "rank-2.log", "ps-0.log"; rank 0 and launchers use
- * the trial's log.
- */
-void ranks_output_name(char *, size_t, enum rank_role, int number);
 
 /* ranks-words.c, for launchers */
 /*

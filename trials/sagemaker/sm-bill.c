@@ -53,15 +53,13 @@ phase_read(const char *word, enum sm_phase was)
 	return was; /* AWS may add values */
 }
 
-/* ---- the meter ---------------------------------------------------------- */
-
 static bool
 is_paid(enum sm_phase phase)
 {
 	return phase != SM_PHASE_WAIT && phase != SM_PHASE_OVER;
 }
 
-/* So many seconds of its phase are over. */
+/* So many seconds of the job's phase are over. */
 static void
 meter_add(struct sm_bill_meter *m, double s)
 {
@@ -127,8 +125,6 @@ sm_bill_meter_read(
 			meter_add(m, end - start);
 	}
 }
-
-/* ---- what is reckoned with ---------------------------------------------- */
 
 static double
 reckon(double longest_s, int64_t otherwise_s)
@@ -204,11 +200,9 @@ sm_bill_estimate(struct sm_estimate *out, const struct sm_bill_meter *m,
 	out->most_s = fmax(out->most_s, out->least_s);
 }
 
-/* ---- of attempts -------------------------------------------------------- */
-
-/* Seconds that its phase has lasted, by the later of two clocks. */
+/* Seconds that the job's phase has lasted, by the later of two clocks. */
 static double
-since(const struct sm_attempt *a)
+sm_bill_since(const struct sm_attempt *a)
 {
 	double ours = (double)(loop_now_ms(a->sm->loop) - a->phase_ms) / 1000;
 	double theirs =
@@ -243,12 +237,12 @@ sm_bill_listed(struct sm_attempt *a, const char *word)
 
 	if (to == a->meter.phase)
 		return;
-	meter_move(&a->meter, to, since(a));
+	meter_move(&a->meter, to, sm_bill_since(a));
 	a->phase_ms = loop_now_ms(a->sm->loop);
 	a->phase_s = 0;
 }
 
-/* It exceeds the estimate: raise the estimate for all jobs. */
+/* A phase takes longer than the estimate: raise the estimate for all jobs. */
 static void
 overdue(struct sm_attempt *a, double since_s)
 {
@@ -278,7 +272,7 @@ bill_attempt(struct launch_bill *bill, struct sm_attempt *a)
 {
 	struct sm *sm = a->sm;
 	struct sm_estimate sum;
-	double since_s = since(a);
+	double since_s = sm_bill_since(a);
 
 	if (a->state >= SM_DRAIN) {
 		bill->most = bill->least = a->exit.cost;

@@ -24,6 +24,7 @@
 #include "src/base/digest.h"
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
 #include "trials/sagemaker/sm-internal.h"
@@ -50,7 +51,7 @@ name_len(const char *s)
 	return n > 2 && strcmp(s + n - 2, ".d") == 0 ? n - 2 : 0;
 }
 
-/* Ours, wherever it is kept below the code. */
+/* Leave out our own files, wherever they are kept below the code. */
 static void
 own_leave_out(struct strv *w, const char *code, const char *state_dir)
 {
@@ -63,7 +64,9 @@ own_leave_out(struct strv *w, const char *code, const char *state_dir)
 	free(path);
 }
 
-/* Others, which lie side by side with the code. */
+/*
+ * Leave out the files of other studies, which lie side by side with the code.
+ */
 static void
 others_leave_out(struct strv *w, const char *code)
 {
@@ -124,21 +127,21 @@ code_remember(struct sm *sm)
 {
 	char *path = xasprintf("%s/code.key", sm->state_dir);
 	const char *key = strrchr(sm->code.key, '/') + 1;
-	char was[128] = "";
-	FILE *f = fopen(path, "re");
+	char was[128];
+	int fd = -1;
 
-	if (f != NULL) {
-		if (fgets(was, sizeof was, f) != NULL)
-			was[strcspn(was, "\n")] = '\0';
-		(void)fclose(f);
-	}
+	(void)file_read(AT_FDCWD, path, was, sizeof was);
+	was[strcspn(was, "\n")] = '\0';
 	if (*was != '\0' && strcmp(was, key) != 0)
 		sm_events_note(sm, NULL, LAUNCH_WARNING,
 		    "the code folder has changed: attempts that begin now "
 		    "use its present contents");
-	if (strcmp(was, key) != 0 && (f = fopen(path, "we")) != NULL) {
-		(void)fprintf(f, "%s\n", key);
-		(void)fclose(f);
+	if (strcmp(was, key) != 0)
+		fd = file_open_for(
+		    AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (fd != -1) {
+		(void)dprintf(fd, "%s\n", key);
+		(void)close(fd);
 	}
 	free(path);
 }
@@ -192,7 +195,8 @@ code_wait(struct sm *sm, const char *why)
 
 /* True: the answer is good. */
 static bool
-answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
+code_upload_answer_good(
+    struct sm *sm, const struct aws_answer *r, const char *what)
 {
 	char owner[LAUNCH_WHY], *why;
 
@@ -247,7 +251,7 @@ on_put_run(void *arg, const struct aws_answer *r)
 {
 	struct sm *sm = arg;
 
-	if (answer_good(sm, r, "run.sh to"))
+	if (code_upload_answer_good(sm, r, "run.sh to"))
 		code_ready(sm);
 }
 
@@ -264,14 +268,14 @@ on_put(void *arg, const struct aws_answer *r)
 	struct sm *sm = arg;
 
 	fail_point("sagemaker.put");
-	if (answer_good(sm, r, "code.tar.gz to"))
+	if (code_upload_answer_good(sm, r, "code.tar.gz to"))
 		put_run(sm);
 }
 
 static char *
 read_archive(const char *path, size_t *len, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = file_open(AT_FDCWD, path);
 	char *data = NULL;
 	struct stat st;
 	ssize_t n = 0;
@@ -334,7 +338,7 @@ on_head(void *arg, const struct aws_answer *r)
 			put_archive(sm);
 		else
 			put_run(sm);
-	} else if (answer_good(sm, r, "a look into"))
+	} else if (code_upload_answer_good(sm, r, "a look into"))
 		code_ready(sm);
 }
 
@@ -409,7 +413,7 @@ code_pack(struct sm *sm)
 }
 
 static void
-on_timer(void *arg)
+code_upload_on_timer(void *arg)
 {
 	struct sm *sm = arg;
 
@@ -425,7 +429,8 @@ sm_code_upload_start(struct sm *sm)
 	if (sm->code.step != SM_CODE_NONE)
 		return;
 	if (sm->code.timer == NULL)
-		sm->code.timer = loop_timer_new(sm->loop, on_timer, sm);
+		sm->code.timer =
+		    loop_timer_new(sm->loop, code_upload_on_timer, sm);
 	if (sm->set->code != NULL)
 		code_pack(sm);
 	else

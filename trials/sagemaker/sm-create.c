@@ -62,6 +62,7 @@
 #include "src/base/loop.h"
 #include "src/base/text.h"
 #include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/sm-poll.h"
 
 struct sm_create_note {
 	/*
@@ -87,7 +88,7 @@ dir_err(struct err *e, const char *path)
 
 /* Make the folder at path and, at most two of them, those above it. */
 static int
-dir_make(const char *path, int above, struct err *e)
+sm_create_dir_make(const char *path, int above, struct err *e)
 {
 	const char *end = strrchr(path, '/');
 	char *parent;
@@ -98,7 +99,7 @@ dir_make(const char *path, int above, struct err *e)
 	if (errno != ENOENT || above == 0 || end == NULL || end == path)
 		return dir_err(e, path);
 	parent = xstrndup(path, (size_t)(end - path));
-	rc = dir_make(parent, above - 1, e);
+	rc = sm_create_dir_make(parent, above - 1, e);
 	free(parent);
 	if (rc == 0 && mkdir(path, 0700) == -1 && errno != EEXIST)
 		rc = dir_err(e, path);
@@ -110,8 +111,7 @@ create_note_write(int dir, const char *text)
 {
 	size_t len = strlen(text);
 	int rc = -1;
-	int fd = openat(dir, MARK,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int fd = file_open_for(dir, MARK, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	if (fd == -1)
 		return -1;
@@ -139,7 +139,7 @@ sm_create_note_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 	return rc;
 }
 
-/* If it cannot be removed, the next server only makes one more query. */
+/* If the note cannot be removed, the next server only makes one more query. */
 static void
 sm_create_note_drop(const struct sm_attempt *a)
 {
@@ -164,7 +164,10 @@ create_note_parse(
 	    (place = strchr(at + 1, ' ')) == NULL)
 		return false;
 	*place++ = '\0';
-	/* Of another attempt that had this folder before a database restore. */
+	/*
+	 * The note may be of another attempt, which had this folder before the
+	 * database was restored.
+	 */
 	if (strcmp(at + 1, job) != 0)
 		m->sent_s = 0;
 	else
@@ -191,7 +194,7 @@ may_act(const struct sm_attempt *a)
 	return loop_now_ms(a->sm->loop) < a->may_act_until_ms;
 }
 
-/* Send its Create, once the code is in S3. */
+/* Send the Create of an attempt, once the code is in S3. */
 static void
 code_await(struct sm_attempt *a)
 {
@@ -232,7 +235,7 @@ born(struct sm_attempt *a)
 		sm_job_update_stop(a);
 }
 
-/* End it without a job, with this class. */
+/* End the attempt without a job, with this class. */
 static void
 over_unrun(
     struct sm_attempt *a, enum end_class end, bool stopped, const char *why)
@@ -250,7 +253,7 @@ over_unrun(
 
 /* A refusal for good. */
 static void
-refused(struct sm_attempt *a, const struct aws_answer *r)
+sm_create_refused(struct sm_attempt *a, const struct aws_answer *r)
 {
 	struct sm_limit limit;
 	char why[LAUNCH_WHY];
@@ -282,7 +285,7 @@ trouble_note(struct sm_attempt *a, const struct aws_answer *r)
 	a->said_trouble = true;
 }
 
-/* There was no clear answer. */
+/* Go on after a request without a clear answer. */
 static void
 unanswered(struct sm_attempt *a, const struct aws_answer *r)
 {
@@ -324,7 +327,7 @@ on_create(void *arg, const struct aws_answer *r)
 	case AWS_CALLER:
 	case AWS_CLASSES:
 		if (!may_act(a)) {
-			refused(a, r);
+			sm_create_refused(a, r);
 			break;
 		}
 		/*
@@ -411,7 +414,7 @@ sm_create_pump(struct sm *sm)
 }
 
 static void
-on_timer(void *arg)
+sm_create_on_timer(void *arg)
 {
 	struct sm_attempt *a = arg;
 
@@ -435,18 +438,18 @@ on_timer(void *arg)
 	}
 }
 
-/* Its folder with the parents, and its timer. */
+/* Make the attempt's folder with the parents, and its timer. */
 static int
-begin(struct sm_attempt *a, struct err *e)
+sm_create_begin(struct sm_attempt *a, struct err *e)
 {
-	a->timer = loop_timer_new(a->sm->loop, on_timer, a);
-	return dir_make(a->dir, 2, e);
+	a->timer = loop_timer_new(a->sm->loop, sm_create_on_timer, a);
+	return sm_create_dir_make(a->dir, 2, e);
 }
 
 int
 sm_create_queue(struct sm_attempt *a, struct err *e)
 {
-	if (begin(a, e) != 0)
+	if (sm_create_begin(a, e) != 0)
 		return -1;
 	code_await(a);
 	return 0;
@@ -460,7 +463,7 @@ sm_create_adopt(struct sm_attempt *a, int64_t wall_s, struct err *e)
 	int64_t age_ms;
 	struct sm_create_note mark;
 
-	if (begin(a, e) != 0)
+	if (sm_create_begin(a, e) != 0)
 		return -1;
 	sm_create_note_get(&mark, a);
 	/*
@@ -480,7 +483,7 @@ sm_create_adopt(struct sm_attempt *a, int64_t wall_s, struct err *e)
 	return 0;
 }
 
-/* It is watched until no request of ours can make it any more. */
+/* Watch for the job until no request of ours can create it any more. */
 static void
 quarantine(struct sm_attempt *a)
 {
@@ -509,7 +512,7 @@ sm_create_absent(struct sm_attempt *a)
 	if (a->stop)
 		quarantine(a);
 	else if (a->state == SM_SENT && ++a->misses < SM_MISSING_TIMES)
-		/* Create reported that it exists. */
+		/* Create reported that the job exists. */
 		loop_timer_set(a->timer, sm_pause_ms(a->sm, a->misses));
 	else if (a->found && !may_act(a))
 		over_unrun(a, END_LOST, false,

@@ -13,6 +13,7 @@
 #include "src/base/loop.h"
 #include "src/base/xml.h"
 #include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/sm-open.h"
 
 #define LOG_GROUP "/aws/sagemaker/TrainingJobs"
 #define PROBE "hpotune-doctor"
@@ -39,7 +40,7 @@ typedef void step_ask(struct doctor *);
 typedef void step_hear(struct doctor *, const struct aws_answer *);
 
 static void
-say(struct doctor *d, enum launch_level level, const char *what,
+doctor_say(struct doctor *d, enum launch_level level, const char *what,
     const char *text, const char *mend)
 {
 	d->cb(d->arg, level, what, text, mend);
@@ -70,7 +71,7 @@ mend_of(const struct aws_answer *r, const char *mend)
 	return mend;
 }
 
-static void on_answer(void *, const struct aws_answer *);
+static void doctor_on_answer(void *, const struct aws_answer *);
 
 static void
 json_ask(struct doctor *d, enum aws_service service, const char *operation,
@@ -81,7 +82,7 @@ json_ask(struct doctor *d, enum aws_service service, const char *operation,
 		.body = body,
 		.tries = TRIES };
 
-	d->call = aws_json(d->sm->aws, &ask, on_answer, d);
+	d->call = aws_json(d->sm->aws, &ask, doctor_on_answer, d);
 }
 
 static void
@@ -95,13 +96,13 @@ s3_ask(struct doctor *d, const char *method, const char *key)
 		.kms = d->sm->set->kms_key,
 		.tries = TRIES };
 
-	d->call = aws_s3(d->sm->aws, &ask, on_answer, d);
+	d->call = aws_s3(d->sm->aws, &ask, doctor_on_answer, d);
 }
 
 static void
 ask_identity(struct doctor *d)
 {
-	d->call = aws_whoami(d->sm->aws, on_answer, d);
+	d->call = aws_whoami(d->sm->aws, doctor_on_answer, d);
 }
 
 static void
@@ -112,7 +113,7 @@ on_identity_answer(struct doctor *d, const struct aws_answer *r)
 	char *text;
 
 	if (!r->good) {
-		say(d, LAUNCH_ERROR, "credentials", r->message,
+		doctor_say(d, LAUNCH_ERROR, "credentials", r->message,
 		    mend_of(r, "set AWS_PROFILE, or the keys, as for the AWS "
 			       "command line"));
 		return;
@@ -123,7 +124,7 @@ on_identity_answer(struct doctor *d, const struct aws_answer *r)
 	    aws_source(d->sm->aws));
 	if (arn != NULL)
 		d->account = sm_open_arn_account(arn);
-	say(d, LAUNCH_INFO, "credentials", text, NULL);
+	doctor_say(d, LAUNCH_INFO, "credentials", text, NULL);
 	free(text);
 	xml_free(xml);
 }
@@ -138,27 +139,27 @@ check_clock(struct doctor *d)
 	(void)snprintf(text, sizeof text, "%" PRId64 " s %s that of AWS",
 	    off < 0 ? -off : off, off < 0 ? "ahead of" : "behind");
 	if (off > CLOCK_S || off < -CLOCK_S)
-		say(d, LAUNCH_WARNING, "clock", text,
+		doctor_say(d, LAUNCH_WARNING, "clock", text,
 		    "set the clock of this machine, for example by NTP");
 	else
-		say(d, LAUNCH_INFO, "clock", text, NULL);
+		doctor_say(d, LAUNCH_INFO, "clock", text, NULL);
 }
 
 static void
-check_role(struct doctor *d)
+doctor_role_check(struct doctor *d)
 {
 	const char *role = d->sm->set->role;
 	char *account = sm_open_arn_account(role);
 
 	if (strncmp(role, "arn:aws", 7) != 0 || strstr(role, ":role/") == NULL)
-		say(d, LAUNCH_ERROR, "role", role,
+		doctor_say(d, LAUNCH_ERROR, "role", role,
 		    "backend.role is arn:aws:iam::ACCOUNT:role/NAME");
 	else if (account != NULL && d->account != NULL &&
 		 strcmp(account, d->account) != 0)
-		say(d, LAUNCH_ERROR, "role", role,
+		doctor_say(d, LAUNCH_ERROR, "role", role,
 		    "the role is of another account than the credentials");
 	else
-		say(d, LAUNCH_INFO, "role", role, NULL);
+		doctor_say(d, LAUNCH_INFO, "role", role, NULL);
 	free(account);
 }
 
@@ -166,7 +167,7 @@ static void
 ask_bucket(struct doctor *d)
 {
 	check_clock(d);
-	check_role(d);
+	doctor_role_check(d);
 	s3_ask(d, "HEAD", "");
 }
 
@@ -180,7 +181,7 @@ on_s3_answer(struct doctor *d, const struct aws_answer *r, const char *good,
 		text = xasprintf("s3://%s %s", d->sm->set->bucket, good);
 	else
 		text = xasprintf("s3://%s: %s", d->sm->set->bucket, r->message);
-	say(d, r->good ? LAUNCH_INFO : LAUNCH_ERROR, "bucket", text,
+	doctor_say(d, r->good ? LAUNCH_INFO : LAUNCH_ERROR, "bucket", text,
 	    r->good ? NULL : mend_of(r, mend));
 	free(text);
 }
@@ -229,9 +230,10 @@ static void
 on_jobs_answer(struct doctor *d, const struct aws_answer *r)
 {
 	if (r->good)
-		say(d, LAUNCH_INFO, "training jobs", "can be listed", NULL);
+		doctor_say(
+		    d, LAUNCH_INFO, "training jobs", "can be listed", NULL);
 	else
-		say(d, LAUNCH_ERROR, "training jobs", r->message,
+		doctor_say(d, LAUNCH_ERROR, "training jobs", r->message,
 		    mend_of(r,
 			"allow sagemaker: CreateTrainingJob "
 			"DescribeTrainingJob StopTrainingJob ListTrainingJobs "
@@ -250,9 +252,9 @@ on_logs_answer(struct doctor *d, const struct aws_answer *r)
 {
 	/* AWS creates the log group with the account's first job. */
 	if (r->good || r->what == AWS_MISSING)
-		say(d, LAUNCH_INFO, "logs", "can be read", NULL);
+		doctor_say(d, LAUNCH_INFO, "logs", "can be read", NULL);
 	else
-		say(d, LAUNCH_ERROR, "logs", r->message,
+		doctor_say(d, LAUNCH_ERROR, "logs", r->message,
 		    mend_of(r, "allow logs: DescribeLogStreams GetLogEvents "
 			       "FilterLogEvents on " LOG_GROUP));
 }
@@ -291,7 +293,7 @@ step_end(struct doctor *d, bool good)
 }
 
 static void
-on_answer(void *arg, const struct aws_answer *r)
+doctor_on_answer(void *arg, const struct aws_answer *r)
 {
 	struct doctor *d = arg;
 
@@ -300,7 +302,7 @@ on_answer(void *arg, const struct aws_answer *r)
 }
 
 static void
-on_limit(void *arg)
+doctor_on_limit(void *arg)
 {
 	struct doctor *d = arg;
 	char text[64];
@@ -308,14 +310,14 @@ on_limit(void *arg)
 	aws_call_cancel(d->call);
 	(void)snprintf(text, sizeof text, "no answer within %" PRId64 " s",
 	    d->patience_ms / 1000);
-	say(d, LAUNCH_ERROR, steps[d->step].what, text,
+	doctor_say(d, LAUNCH_ERROR, steps[d->step].what, text,
 	    "check the network, the proxy and endpoint_url; "
 	    "--timeout waits longer");
 	step_end(d, false);
 }
 
 static void
-on_turn(void *arg)
+doctor_on_turn(void *arg)
 {
 	struct doctor *d = arg;
 
@@ -336,11 +338,11 @@ region_check(struct doctor *d)
 	if (sm->set->region == NULL)
 		other = aws_client_region_other(sm->aws);
 	if (other == NULL) {
-		say(d, LAUNCH_INFO, "region", region, NULL);
+		doctor_say(d, LAUNCH_INFO, "region", region, NULL);
 		return;
 	}
 	text = xasprintf("%s, but AWS_DEFAULT_REGION is %s", region, other);
-	say(d, LAUNCH_WARNING, "region", text,
+	doctor_say(d, LAUNCH_WARNING, "region", text,
 	    "name it in backend.region, or set one variable alone");
 	free(text);
 }
@@ -358,8 +360,8 @@ sm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
 	if (rc == 0) {
 		d.key = xasprintf("%s/" PROBE, sm->study_key);
 		region_check(&d);
-		d.limit = loop_timer_new(sm->loop, on_limit, &d);
-		loop_run(sm->loop, on_turn, &d);
+		d.limit = loop_timer_new(sm->loop, doctor_on_limit, &d);
+		loop_run(sm->loop, doctor_on_turn, &d);
 		loop_timer_free(d.limit);
 	}
 	free(d.key);

@@ -16,6 +16,7 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/sm-open.h"
 
 enum { PIECE = 8 << 20 /* bytes of one request */ };
 
@@ -186,7 +187,7 @@ fetch_next(struct fetch *f)
 }
 
 static void
-on_list(void *arg, const struct aws_answer *r,
+sm_download_on_list(void *arg, const struct aws_answer *r,
     const struct aws_s3_object *objects, size_t n)
 {
 	struct fetch *f = arg;
@@ -218,7 +219,7 @@ on_list(void *arg, const struct aws_answer *r,
 }
 
 static void
-on_turn(void *arg)
+sm_download_on_turn(void *arg)
 {
 	struct fetch *f = arg;
 	char *prefix;
@@ -226,7 +227,8 @@ on_turn(void *arg)
 	if (!f->begun) {
 		f->begun = true;
 		prefix = xasprintf("%s%s", f->prefix, f->folder ? "/" : "");
-		(void)aws_s3_list(f->sm->aws, f->bucket, prefix, 0, on_list, f);
+		(void)aws_s3_list(
+		    f->sm->aws, f->bucket, prefix, 0, sm_download_on_list, f);
 		free(prefix);
 	}
 	if (f->over)
@@ -315,7 +317,7 @@ sm_download(const struct launch_env *env, const char *uri, const char *dir,
 	int rc = sm_open_client(sm, env, e);
 
 	if (rc == 0 && (rc = fetch_begin(&f, uri, e)) == 0) {
-		loop_run(sm->loop, on_turn, &f);
+		loop_run(sm->loop, sm_download_on_turn, &f);
 		if (f.bad || !f.over) {
 			f.bad = true;
 			rc = -1;

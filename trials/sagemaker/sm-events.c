@@ -69,7 +69,7 @@ event_text(struct launch_event *ev)
 	return NULL;
 }
 
-/* Both texts, one behind the other. */
+/* Copy both texts, one behind the other. */
 static void
 artifacts_copy(struct sm_event *to)
 {

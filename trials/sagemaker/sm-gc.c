@@ -12,6 +12,7 @@
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/sm-open.h"
 
 enum {
 	GC_PAGES = 1000,
@@ -69,7 +70,7 @@ gc_fail(struct gc *g, const struct aws_answer *r, const char *what)
 }
 
 static void
-on_stopped(void *arg, const struct aws_answer *r)
+sm_gc_on_stopped(void *arg, const struct aws_answer *r)
 {
 	struct gc *g = arg;
 
@@ -105,7 +106,7 @@ gc_judge(struct gc *g)
 	json_writer_object(&o, NULL);
 	json_writer_text(&o, "TrainingJobName", j->name);
 	json_writer_end(&o);
-	gc_ask(g, "StopTrainingJob", &body, 0, on_stopped);
+	gc_ask(g, "StopTrainingJob", &body, 0, sm_gc_on_stopped);
 }
 
 static void
@@ -185,7 +186,7 @@ on_gc_answer(struct gc *g, const struct json *o)
 }
 
 static void
-on_page(void *arg, const struct aws_answer *r)
+sm_gc_on_page(void *arg, const struct aws_answer *r)
 {
 	struct gc *g = arg;
 	const struct json *o;
@@ -227,11 +228,11 @@ gc_page(struct gc *g)
 		json_writer_text(&o, "NextToken", g->token);
 	json_writer_end(&o);
 	g->pages++;
-	gc_ask(g, "ListTrainingJobs", &body, 0, on_page);
+	gc_ask(g, "ListTrainingJobs", &body, 0, sm_gc_on_page);
 }
 
 static void
-on_turn(void *arg)
+sm_gc_on_turn(void *arg)
 {
 	struct gc *g = arg;
 
@@ -242,7 +243,7 @@ on_turn(void *arg)
 }
 
 static void
-gc_free(struct gc *g)
+sm_gc_free(struct gc *g)
 {
 	struct gc_job *j;
 
@@ -268,13 +269,13 @@ sm_gc_strays(
 	int rc = sm_open_client(sm, env, e);
 
 	if (rc == 0)
-		loop_run(sm->loop, on_turn, &g);
+		loop_run(sm->loop, sm_gc_on_turn, &g);
 	if (g.bad) {
 		rc = -1;
 		if (e != NULL)
 			*e = g.err;
 	}
 	sm_close(sm);
-	gc_free(&g);
+	sm_gc_free(&g);
 	return rc;
 }

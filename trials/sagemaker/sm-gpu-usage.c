@@ -25,7 +25,7 @@ enum {
 static void usage_ask(struct sm_attempt *);
 
 static void
-usage_tell(struct sm_attempt *a)
+gpu_usage_tell(struct sm_attempt *a)
 {
 	struct launch_event ev = {
 		.kind = LAUNCH_USAGE, .trial = a->trial, .attempt = a->attempt
@@ -34,7 +34,7 @@ usage_tell(struct sm_attempt *a)
 	int gpus = sm_plan_gpus(&a->plan, a->sm->set);
 	int hosts = a->plan.instances;
 
-	/* Of a mixed cluster those without GPUs have no such metric. */
+	/* In a mixed cluster machines without GPUs have no such metric. */
 	if (a->plan.type == NULL && u->hosts < hosts)
 		hosts = u->hosts;
 	if (u->points == 0 || gpus == 0 || hosts == 0)
@@ -107,7 +107,7 @@ on_usage(void *arg, const struct aws_answer *r)
 		usage_ask(a);
 		return;
 	}
-	usage_tell(a);
+	gpu_usage_tell(a);
 	usage_done(a);
 }
 
@@ -131,9 +131,9 @@ usage_ask(struct sm_attempt *a)
 	buf_free(&body);
 }
 
-/* Of machine i of the job, from 1. */
+/* Write the query of machine i of the job, from 1. */
 static void
-query_put(struct json_writer *w, const struct sm_attempt *a, int i)
+gpu_usage_query_put(struct json_writer *w, const struct sm_attempt *a, int i)
 {
 	json_writer_object(w, NULL);
 	buf_printf(json_writer_value(w, "Id"), "\"g%d\"", i);
@@ -181,7 +181,7 @@ usage_begin(struct sm_attempt *a)
 	json_writer_object(&w, NULL);
 	json_writer_array(&w, "MetricDataQueries");
 	for (i = 1; i <= hosts; i++)
-		query_put(&w, a, i);
+		gpu_usage_query_put(&w, a, i);
 	json_writer_end(&w);
 	/* CloudWatch drops the seconds of the end. */
 	json_writer_integer(&w, "StartTime", from_s - from_s % 60);
@@ -192,18 +192,18 @@ usage_begin(struct sm_attempt *a)
 }
 
 static bool
-is_wanted(const struct sm_attempt *a)
+gpu_usage_is_wanted(const struct sm_attempt *a)
 {
 	return a->trained && !a->sm->usage_denied && !a->sm->hold &&
 	       sm_plan_gpus(&a->plan, a->sm->set) > 0;
 }
 
 static void
-on_timer(void *arg)
+gpu_usage_on_timer(void *arg)
 {
 	struct sm_attempt *a = arg;
 
-	if (a->usage.call == NULL && !a->usage.last && is_wanted(a))
+	if (a->usage.call == NULL && !a->usage.last && gpu_usage_is_wanted(a))
 		usage_begin(a);
 }
 
@@ -213,8 +213,9 @@ sm_gpu_usage_follow(struct sm_attempt *a)
 	struct sm_gpu_usage *u = &a->usage;
 
 	if (u->timer == NULL)
-		u->timer = loop_timer_new(a->sm->loop, on_timer, a);
-	if (u->call == NULL && !loop_timer_pending(u->timer) && is_wanted(a))
+		u->timer = loop_timer_new(a->sm->loop, gpu_usage_on_timer, a);
+	if (u->call == NULL && !loop_timer_pending(u->timer) &&
+	    gpu_usage_is_wanted(a))
 		loop_timer_set(u->timer, sm_ms(a->sm, USAGE_S));
 }
 
@@ -228,7 +229,7 @@ sm_gpu_usage_last(struct sm_attempt *a)
 	u->last = true;
 	if (u->call != NULL)
 		return; /* its answer will do */
-	if (is_wanted(a))
+	if (gpu_usage_is_wanted(a))
 		usage_begin(a);
 	else
 		sm_events_over(a);

@@ -1,12 +1,14 @@
 /*
  * The sagemaker launcher: declarations shared by its files.
  *
- *	sagemaker.c		the interface of the launcher; checkpoints that do not
- *				reach S3
+ *	sagemaker.c		the interface of the launcher
+ *	sm-open.c		opening and closing it
+ *	sm-checkpoint-watch.c	checkpoints that do not reach S3
  *	sm-events.c		events kept until collect
  *	sm-code-upload.c	the code folder to S3, once
  *	sm-create.c		create and adopt; the note of it; the table of failures
- *	sm-job-update.c		list and describe jobs; stop; end
+ *	sm-poll.c		list and describe jobs
+ *	sm-job-update.c		what a description says; stop; end
  *	sm-bill.c		billing and forecasts of cost
  *	sm-warm-pool.c		billing of warm pools
  *	sm-job-status.c		state and end of a job (no I/O)
@@ -29,6 +31,9 @@
 #include "trials/launcher.h"
 #include "trials/sagemaker/logs/sm-log.h"
 #include "trials/sagemaker/request/sm-request.h"
+#include "trials/sagemaker/sm-bill.h"
+#include "trials/sagemaker/sm-job-status.h"
+#include "trials/sagemaker/sm-quota.h"
 
 struct capture;
 struct err;
@@ -59,121 +64,6 @@ enum {
 	SM_MISSING_TIMES = 3, /* number of "no such job" answers needed */
 	SM_SLOTS_DEFAULT = 10
 };
-
-/* ---- what is billed (sm-bill.c) ----------------------------------- */
-
-enum sm_phase {
-	SM_PHASE_WAIT, /* without a machine */
-	SM_PHASE_DOWNLOAD,
-	SM_PHASE_TRAIN,
-	SM_PHASE_STOP,
-	SM_PHASE_UPLOAD,
-	SM_PHASE_OVER
-};
-
-/* Seconds of one job from its history; the current phase may be incomplete. */
-struct sm_bill_meter {
-	enum sm_phase phase; /* current */
-	double span_s; /* seconds in this phase counted so far */
-	double paid_s; /* seconds with a machine */
-	double trained_s;
-	double before_s, after_s; /* longest download and upload */
-};
-/*
- * Read a description. since_s: start of the current phase, in seconds since
- * 1970; 0 = the job has ended.
- */
-void sm_bill_meter_read(
-    struct sm_bill_meter *, double *since_s, const struct json *description);
-
-/* True: one of them is a new maximum. */
-bool
-sm_bill_times_learn(struct launch_times *, double before_s, double after_s);
-
-struct sm_estimate {
-	double most_s; /* if it is not stopped */
-	double least_s; /* if it is stopped now */
-	bool trains; /* it trains, or will */
-};
-/*
- * Estimate a job that has been in its phase for since_s seconds, when its
- * status may be late_s old.
- */
-void sm_bill_estimate(struct sm_estimate *, const struct sm_bill_meter *,
-    const struct sm_settings *, const struct launch_times *, bool spot,
-    double since_s, double late_s);
-
-/* ---- a job as DescribeTrainingJob returns it (sm-job-status.c, pure) ---- */
-
-enum sm_status {
-	SM_IN_PROGRESS, /* also for unknown values */
-	SM_STOPPING,
-	SM_COMPLETED,
-	SM_FAILED,
-	SM_STOPPED,
-	SM_DELETING
-};
-
-struct sm_job {
-	enum sm_status status;
-	char secondary[32];
-	/*
-	 * from our environment variable or, for an algorithm, from its output
-	 * path; NULL = none
-	 */
-	const char *uuid;
-	const char *type; /* NULL with groups */
-	int instances; /* 0 = unknown */
-	bool spot;
-	bool trained; /* its container was started */
-	int interruptions;
-	double interrupted_s; /* last interruption, 0 = none */
-	double created_s, started_s, ended_s; /* since 1970; 0 = unknown */
-	double training_s, billable_s; /* NaN = unknown */
-	struct sm_bill_meter meter;
-	double since_s; /* start of the last phase; 0 = unknown */
-	double idle_s; /* billed for its warm pool; NaN = unknown */
-	const char *reason; /* FailureReason, "" = none */
-	const char *model; /* URI of its artifacts; NULL = unknown */
-};
-
-/*
- * Seconds of a member, or since 1970; otherwise if it is no number from 0 to
- * the year 10000.
- */
-double
-sm_job_status_seconds(const struct json *, const char *key, double otherwise);
-/* Texts are borrowed from the JSON. */
-void sm_job_status_read(struct sm_job *, const struct json *);
-enum sm_status sm_job_status_parse(const char *);
-bool sm_job_status_over(enum sm_status);
-/* Rank of a secondary status; it only grows during a job. */
-int sm_job_status_rank(const char *);
-/*
- * Fill in the end of a job. stop: we requested it.  The caller adds the cost.
- * False: ended with unknown result (it is being deleted).
- */
-bool sm_job_status_end(struct launch_exit *, const struct sm_job *, bool stop);
-
-/* ---- quota -------------------------------------------------------------- */
-
-struct sm_limit { /* parsed ResourceLimitExceeded */
-	char type[32]; /* "ml.g5.xlarge", "" = unknown */
-	bool spot;
-	bool warm; /* of warm pools, not of jobs */
-	int limit, in_use, delta; /* instances; -1 = unknown */
-};
-/* False: the text has no known format. */
-bool sm_quota_limit_read(struct sm_limit *, const char *text);
-
-struct sm_cap { /* limit of our jobs on one kind of machine */
-	char type[32];
-	bool spot;
-	int jobs;
-	int64_t since_ms; /* loop time of its last change */
-};
-
-/* ---- an attempt --------------------------------------------------------- */
 
 enum sm_state {
 	SM_CODE, /* waiting for the code in S3 */
@@ -261,8 +151,6 @@ struct sm_attempt {
 	int64_t sync_s; /* its own time */
 	bool noted_checkpoint;
 };
-
-/* ---- the launcher ------------------------------------------------------- */
 
 struct sm_event { /* with copies of its texts */
 	struct launch_event ev;
@@ -365,18 +253,20 @@ void sm_events_emit(struct sm *, const struct launch_event *);
 /* A note about one attempt, or (NULL) the study. */
 void sm_events_note(struct sm *, const struct sm_attempt *, enum launch_level,
     const char *, ...) __attribute__((format(printf, 4, 5)));
-/* Its machine and its job: "ml.g5.xlarge spot JOB"; buf of n bytes. */
+/*
+ * Write the attempt's machine and job: "ml.g5.xlarge spot JOB"; buf of n bytes.
+ */
 void sm_events_place_text(const struct sm_attempt *, char *buf, size_t n);
 /* Send LAUNCH_PLACE once, for attempts that never train. */
 void sm_events_place(struct sm_attempt *);
-/* End it: queue a->exit or, if lost, a->lost_why. */
+/* End the attempt: queue a->exit or, if lost, a->lost_why. */
 void sm_events_over(struct sm_attempt *);
 /*
  * End it as not created, for a reason that is not its own: the tuner retries it
  * until the user has fixed the cause.
  */
 void sm_events_over_unmade(struct sm_attempt *, const char *why);
-/* Send that its job exists. */
+/* Send that the attempt's job exists. */
 void sm_events_accepted(struct sm_attempt *);
 
 /* sm-owner-errors.c (pure) */
@@ -388,26 +278,13 @@ void sm_events_accepted(struct sm_attempt *);
 bool sm_owner_errors_why(char *why, size_t n, const struct sm_settings *,
     const char *code, const char *message);
 
-/* sm-bill.c */
-/* A description, or a status in the list, shows its phase. */
-void sm_bill_described(struct sm_attempt *, const struct sm_job *);
-void sm_bill_listed(struct sm_attempt *, const char *word);
-bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
-
 /* sm-warm-pool.c */
-/* Its end was sent: query the billed time of its warm pool. */
+/* The attempt's end was sent: query the billed time of its warm pool. */
 void sm_warm_pool_add(struct sm_attempt *);
 void sm_warm_pool_close(struct sm *);
 
 /* sagemaker.c */
 extern const struct launcher launcher_sagemaker;
-void sm_close(void *);
-/* Open only client and settings, for gc and doctor. */
-int sm_open_client(struct sm *, const struct launch_env *, struct err *);
-/* The account number in an ARN, a new text, or NULL. */
-char *sm_open_arn_account(const char *arn);
-/* The job of an attempt exists: its copy of the spec is not needed. */
-void sm_spec_free(struct launch_spec *);
 
 /* sm-code-upload.c */
 /* Upload the code; attempts in SM_CODE continue afterwards. */
@@ -415,7 +292,7 @@ void sm_code_upload_start(struct sm *);
 void sm_code_upload_close(struct sm *);
 
 /* sm-create.c */
-/* Make its folder, and send its Create when a lane is free. */
+/* Make the attempt's folder, and send its Create when a lane is free. */
 int sm_create_queue(struct sm_attempt *, struct err *);
 /* Send queued Creates while lanes are free. */
 void sm_create_pump(struct sm *);
@@ -432,32 +309,23 @@ int sm_create_adopt(struct sm_attempt *, int64_t wall_s, struct err *);
 void sm_create_cancel(struct sm_attempt *);
 
 /* sm-job-update.c */
-/* List within this many milliseconds. */
-void sm_poll_soon(struct sm *, int64_t ms);
-/* A hint that a job has changed. */
-void sm_poll_hint(struct sm *, const char *job);
-void sm_poll_describe(struct sm_attempt *);
-void sm_poll_close(struct sm *);
-
-/* sm-job-update.c */
 void sm_job_update_started(struct sm_attempt *, int64_t started_us);
 void sm_job_update_follow(struct sm_attempt *);
-/* Request its stop until AWS accepts it. */
+/* Request the stop of a job until AWS accepts it. */
 void sm_job_update_stop(struct sm_attempt *);
-
-/* sm-quota.c */
-/* Create was rejected for a quota: lower our cap. */
-void sm_quota_hit(struct sm_attempt *, const char *text);
-/* One of our jobs has ended. */
-void sm_quota_ended(struct sm_attempt *);
-/* The plan of an attempt; skips machines without quota. */
-void sm_quota_plan(struct sm *, struct sm_plan *, int capacity);
-void sm_quota_probe(void *sm);
+/* Whether its stop was accepted long ago. */
+bool sm_job_update_stop_overdue(const struct sm_attempt *);
+/* A description of its job came, or AWS knows no such job. */
+void sm_job_update_seen(struct sm_attempt *, const struct sm_job *);
+void sm_job_update_missing(struct sm_attempt *);
 
 /* sm-gpu-usage.c */
-/* It trains: query its GPU use at intervals. */
+/* The attempt trains: query its GPU use at intervals. */
 void sm_gpu_usage_follow(struct sm_attempt *);
-/* It has ended and its output is read: query once more, then sm_events_over. */
+/*
+ * The attempt has ended, its output is read: query once more, then
+ * sm_events_over.
+ */
 void sm_gpu_usage_last(struct sm_attempt *);
 void sm_gpu_usage_free(struct sm_attempt *);
 

@@ -133,7 +133,7 @@ read_machine(struct sm_job *job, const struct json *config)
 			job->instances += instances(g);
 }
 
-/* Billed seconds of its warm pool, once it is over. */
+/* Billed seconds of a job's warm pool, once it is over. */
 static double
 read_idle(const struct json *pool)
 {
@@ -246,7 +246,7 @@ exit_code_read(const char *reason)
 }
 
 static bool
-begins(const char *s, const char *with)
+job_status_begins(const char *s, const char *with)
 {
 	return strncmp(s, with, strlen(with)) == 0;
 }
@@ -297,7 +297,7 @@ end_failed(struct launch_exit *x, const struct sm_job *job)
 
 	x->ran = job->trained;
 	x->exit_code = exit_code_read(job->reason);
-	if (begins(job->reason, "AlgorithmError:")) {
+	if (job_status_begins(job->reason, "AlgorithmError:")) {
 		copy_algorithm_error(x->why, sizeof x->why, job->reason);
 		x->ran = true;
 		if (x->exit_code < 0)
@@ -310,11 +310,11 @@ end_failed(struct launch_exit *x, const struct sm_job *job)
 		return;
 	}
 	copy_clause(x->why, sizeof x->why, job->reason, strlen(job->reason));
-	if (begins(job->reason, "CapacityError"))
+	if (job_status_begins(job->reason, "CapacityError"))
 		x->end = END_CAPACITY;
-	else if (begins(job->reason, "InternalServerError"))
+	else if (job_status_begins(job->reason, "InternalServerError"))
 		x->end = END_LOST;
-	else if (begins(job->reason, "ClientError"))
+	else if (job_status_begins(job->reason, "ClientError"))
 		x->ran = false;
 	else if (x->ran && x->exit_code < 0)
 		x->exit_code = 1;

@@ -63,7 +63,7 @@ cap_find(const struct sm *sm, const char *type, bool spot)
 }
 
 static const char *
-plan_type(const struct sm_plan *p)
+sm_quota_plan_type(const struct sm_plan *p)
 {
 	return p->type != NULL ? p->type->name : "";
 }
@@ -81,7 +81,7 @@ jobs_of(const struct sm *sm, const char *type, bool spot,
 		a = sm->attempts[i];
 		n += a != but && a->state >= SM_ADOPT && a->state < SM_DRAIN &&
 		     a->plan.spot == spot &&
-		     strcmp(plan_type(&a->plan), type) == 0;
+		     strcmp(sm_quota_plan_type(&a->plan), type) == 0;
 	}
 	return n;
 }
@@ -95,7 +95,7 @@ slots_now(const struct sm *sm)
 	int slots = sm->parallel;
 
 	sm_quota_plan((struct sm *)sm, &plan, 0);
-	c = cap_find(sm, plan_type(&plan), plan.spot);
+	c = cap_find(sm, sm_quota_plan_type(&plan), plan.spot);
 	if (c != NULL && c->jobs < slots)
 		slots = c->jobs;
 	/* At least one, to detect when quota is available again. */
@@ -138,7 +138,7 @@ sm_quota_hit(struct sm_attempt *a, const char *text)
 	struct sm *sm = a->sm;
 	struct sm_limit l;
 	int each = a->plan.instances > 0 ? a->plan.instances : 1;
-	int ours = jobs_of(sm, plan_type(&a->plan), a->plan.spot, a);
+	int ours = jobs_of(sm, sm_quota_plan_type(&a->plan), a->plan.spot, a);
 	int jobs = ours;
 
 	/*
@@ -148,14 +148,15 @@ sm_quota_hit(struct sm_attempt *a, const char *text)
 		jobs = l.limit / each;
 	if (l.limit < 0 || l.limit >= each)
 		jobs = jobs > 0 ? jobs : 1;
-	cap_set(sm, plan_type(&a->plan), a->plan.spot, jobs);
+	cap_set(sm, sm_quota_plan_type(&a->plan), a->plan.spot, jobs);
 	slots_tell(sm);
 }
 
 void
 sm_quota_ended(struct sm_attempt *a)
 {
-	struct sm_cap *c = cap_find(a->sm, plan_type(&a->plan), a->plan.spot);
+	struct sm_cap *c =
+	    cap_find(a->sm, sm_quota_plan_type(&a->plan), a->plan.spot);
 
 	/* A place is free: restart the interval. */
 	if (c != NULL && c->jobs > 0)
@@ -171,11 +172,14 @@ sm_quota_plan(struct sm *sm, struct sm_plan *plan, int capacity)
 
 	for (i = 0; i <= most; i++) {
 		sm_plan_make(plan, set, capacity + i);
-		c = cap_find(sm, plan_type(plan), plan->spot);
+		c = cap_find(sm, sm_quota_plan_type(plan), plan->spot);
 		if (c == NULL || c->jobs > 0)
 			return;
 	}
-	/* None has quota: use the first, which reports the refusal again. */
+	/*
+	 * When no type has quota, use the first, which reports the refusal
+	 * again.
+	 */
 	sm_plan_make(plan, set, capacity);
 }
 

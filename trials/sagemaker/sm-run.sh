@@ -16,6 +16,8 @@ terms=0
 child=
 preparing=
 watchdog=
+session=
+comm=
 grace=100
 stop=TERM
 on_term() {
@@ -32,6 +34,7 @@ on_term() {
 HPT_LAUNCHER=none
 heard=
 send_stop() {
+	[ -n "$comm" ] || read -r comm 2>/dev/null <"/proc/$child/comm"
 	if [ "$HPT_LAUNCHER" != mpirun ]; then
 		kill "-$stop" "$child" 2>/dev/null
 		return
@@ -67,23 +70,142 @@ send_stop() {
 trap on_term TERM
 trap : INT HUP
 
+# What follows reaches the program behind a shell or a script, as on a machine of
+# one's own: a process of the trial that has lost its parent is told, once, unless
+# it reads what another one prints, as tee does; and what the main process keeps
+# to itself is told to its children.
+
+# Whether a process has TERM or QUIT in one of its masks, SigIgn or SigCgt.
+in_mask() { # pid mask signal
+	while read -r word bits; do
+		[ "$word" = "$2:" ] || continue
+		[ "$3" = QUIT ] || bits=${bits%???}
+		case $bits in
+		*[4-7c-f]) return 0 ;;
+		esac
+		return 1
+	done
+	return 1
+} 2>/dev/null <"/proc/$1/status"
+
+is_shell() { # pid
+	for shell in /bin/sh /bin/bash /bin/dash /bin/busybox /bin/zsh; do
+		# shellcheck disable=SC3013 # dash, bash and busybox have it
+		[ ! "/proc/$1/exe" -ef "$shell" ] || return 0
+	done
+	return 1
+}
+
+# Sets living: the processes of the trial's session, " PID:PARENT" each.
+list_living() {
+	living=
+	for stat in /proc/[0-9]*/stat; do
+		read -r fields 2>/dev/null <"$stat" || continue
+		pid=${fields%% *}
+		# shellcheck disable=SC2086
+		set -- ${fields##*) }
+		case ${4-}$1 in
+		"${child}Z") ;;
+		"$child"?) living="$living $pid:$2" ;;
+		esac
+	done
+}
+
+reads_other() { # pid: its input is what another one prints
+	[ -p "/proc/$1/fd/0" ] || return 1
+	for one in $living; do
+		one=${one%%:*}
+		for fd in 1 2; do
+			# shellcheck disable=SC3013
+			[ "$one" = "$1" ] ||
+			    [ ! "/proc/$1/fd/0" -ef "/proc/$one/fd/$fd" ] ||
+			    {
+				: >"$work/reads-$1"
+				return 0
+			    }
+		done
+	done
+	return 1
+}
+
+# Whether it is no reader whose writer has just ended: what that has printed may
+# still be in the pipe.  One that goes on is told at the watchdog's second look.
+late=
+has_read() { # pid
+	[ -e "$work/reads-$1" ] || return 0
+	[ -n "$late" ] || return 1
+	[ ! -e "$work/alone-$1" ] || return 0
+	: >"$work/alone-$1"
+	return 1
+}
+
+tell() { # pid
+	[ ! -e "$work/told-$1" ] || return 0
+	: >"$work/told-$1"
+	kill -TERM "$1" 2>/dev/null
+}
+
+# Orphans; true while a process is left that may still end by itself.
+tell_orphans() {
+	list_living
+	left_over=1
+	for each in $living; do
+		pid=${each%%:*}
+		up=${each##*:}
+		[ "$pid" != "$child" ] || continue
+		in_mask "$pid" SigIgn TERM || left_over=0
+		case "$living " in
+		*" $up:"*) continue ;;
+		esac
+		# timeout has told its whole group.
+		[ "$comm" = timeout ] || reads_other "$pid" ||
+		    ! has_read "$pid" || tell "$pid"
+	done
+	return "$left_over"
+}
+
+# The children of a main process that ignores the signal, or of a shell that
+# waits for one before it runs its trap; not those that it has put behind.
+tell_children() {
+	list_living
+	if in_mask "$child" SigIgn TERM; then
+		quiet=
+	elif in_mask "$child" SigCgt TERM && is_shell "$child"; then
+		quiet=1
+	else
+		return
+	fi
+	for each in $living; do
+		pid=${each%%:*}
+		[ "${each##*:}" = "$child" ] || continue
+		[ -z "$quiet" ] || ! in_mask "$pid" SigIgn QUIT || continue
+		reads_other "$pid" || tell "$pid"
+	done
+}
+
 # After the grace all processes of the trial are killed.  Until then an mpirun
 # that was just starting is searched for every second.
 watch_grace() {
 	nap=
+	late=1
 	trap 'kill "$nap" 2>/dev/null; exit 0' TERM
 	left=$grace
-	while [ "$HPT_LAUNCHER" = mpirun ] && [ -z "$heard" ] &&
-	    [ "$left" -gt 0 ]; do
+	while [ "$left" -gt 0 ]; do
 		sleep 1 &
 		nap=$!
 		wait "$nap"
 		left=$((left - 1))
-		send_stop
+		if [ "$HPT_LAUNCHER" = mpirun ] && [ -z "$heard" ]; then
+			send_stop
+		fi
+		[ -n "$session" ] || continue
+		# Once: whom a trap starts later is left alone.
+		if [ "$left" -eq $((grace - 1)) ] && [ "$HPT_LAUNCHER" = none ]
+		then
+			tell_children
+		fi
+		tell_orphans || :
 	done
-	sleep "$left" &
-	nap=$!
-	wait "$nap"
 	kill -KILL -- "-$child" 2>/dev/null
 	kill -KILL "$child" 2>/dev/null
 }
@@ -741,6 +863,9 @@ serve_mpirun() {
 # A session of its own, so that all of it can be killed.
 session=
 ! command -v setsid >/dev/null 2>&1 || session=setsid
+# A shell ignores two signals for what it starts in the background.
+[ -z "$session" ] || ! env --default-signal=INT,QUIT true 2>/dev/null ||
+    session='setsid env --default-signal=INT,QUIT'
 
 start() { # command ...
 	trap - TERM INT HUP
@@ -825,6 +950,15 @@ while :; do
 		[ "$now" -eq 127 ] || status=$now
 		break
 	fi
+done
+# The program may be one that the child has started.
+if [ "$terms" -gt 0 ] && [ -n "$session" ] && [ -z "$watchdog" ]; then
+	watch_grace &
+	watchdog=$!
+fi
+while [ "$terms" -gt 0 ] && [ -n "$session" ] && tell_orphans &&
+    kill -0 "$watchdog" 2>/dev/null; do
+	sleep 0.1 2>/dev/null || sleep 1
 done
 # Other ranks may still write output.
 tries=0

@@ -30,13 +30,13 @@ struct tuning {
 };
 
 static const char *
-variable(const char *name)
+tuning_job_variable(const char *name)
 {
 	return getenv(name);
 }
 
 static void
-on_client_note(void *arg, bool warn, const char *text)
+tuning_job_on_client_note(void *arg, bool warn, const char *text)
 {
 	(void)arg;
 	if (warn)
@@ -95,7 +95,7 @@ tuning_ask(struct tuning *p, const char *operation, bool list, aws_cb *cb)
 static void tuning_page(struct tuning *);
 
 static void
-on_page(void *arg, const struct aws_answer *r)
+tuning_job_on_page(void *arg, const struct aws_answer *r)
 {
 	struct tuning *p = arg;
 	const struct json *j;
@@ -132,12 +132,12 @@ static void
 tuning_page(struct tuning *p)
 {
 	p->pages++;
-	tuning_ask(
-	    p, "ListTrainingJobsForHyperParameterTuningJob", true, on_page);
+	tuning_ask(p, "ListTrainingJobsForHyperParameterTuningJob", true,
+	    tuning_job_on_page);
 }
 
 static void
-on_described(void *arg, const struct aws_answer *r)
+tuning_job_on_described(void *arg, const struct aws_answer *r)
 {
 	struct tuning *p = arg;
 
@@ -157,14 +157,14 @@ on_described(void *arg, const struct aws_answer *r)
 }
 
 static void
-on_turn(void *arg)
+tuning_job_on_turn(void *arg)
 {
 	struct tuning *p = arg;
 
 	if (!p->begun) {
 		p->begun = true;
-		tuning_ask(
-		    p, "DescribeHyperParameterTuningJob", false, on_described);
+		tuning_ask(p, "DescribeHyperParameterTuningJob", false,
+		    tuning_job_on_described);
 	}
 	if (p->over)
 		loop_stop(p->loop);
@@ -180,7 +180,9 @@ arn_part(const char *arn, int colons, size_t *n)
 	return arn;
 }
 
-/* Its name, and from an ARN its region; both are freed by the caller. */
+/*
+ * Read a tuning job's name, and from an ARN its region; the caller frees both.
+ */
 static int
 name_read(
     char **name, char **region, const struct launch_tuning *past, struct err *e)
@@ -218,15 +220,15 @@ sm_tuning(struct loop *loop, const struct launch_tuning *past, struct buf *out,
 	};
 	struct aws_env env = { .loop = loop,
 		.profile = past->profile,
-		.env = variable,
+		.env = tuning_job_variable,
 		.pace = past->pace > 0 ? past->pace : 1,
-		.note = on_client_note };
+		.note = tuning_job_on_client_note };
 	char *region = NULL;
 	int rc = name_read(&p.name, &region, past, e);
 
 	env.region = region;
 	if (rc == 0 && (rc = aws_open(&p.aws, &env, e)) == 0) {
-		loop_run(loop, on_turn, &p);
+		loop_run(loop, tuning_job_on_turn, &p);
 		if (p.bad || !p.over) {
 			rc = -1;
 			if (e != NULL)

@@ -41,7 +41,7 @@ row_done(struct sm *sm, double idle_s)
 }
 
 static void
-on_described(void *arg, const struct aws_answer *r)
+warm_pool_on_described(void *arg, const struct aws_answer *r)
 {
 	struct sm *sm = arg;
 	struct sm_warm_pools *p = &sm->pools;
@@ -59,7 +59,7 @@ on_described(void *arg, const struct aws_answer *r)
 }
 
 static void
-on_timer(void *arg)
+warm_pool_on_timer(void *arg)
 {
 	struct sm *sm = arg;
 	struct sm_warm_pools *p = &sm->pools;
@@ -71,7 +71,7 @@ on_timer(void *arg)
 		return;
 	buf_printf(&body, "{\"TrainingJobName\":\"%s\"}", p->rows[0].job);
 	ask.body = buf_str(&body);
-	p->call = aws_json(sm->aws, &ask, on_described, sm);
+	p->call = aws_json(sm->aws, &ask, warm_pool_on_described, sm);
 	buf_free(&body);
 }
 
@@ -94,7 +94,7 @@ sm_warm_pool_add(struct sm_attempt *a)
 	    p->rows[p->n].job, sizeof p->rows[p->n].job, "%s", a->job);
 	p->n++;
 	if (p->timer == NULL)
-		p->timer = loop_timer_new(sm->loop, on_timer, sm);
+		p->timer = loop_timer_new(sm->loop, warm_pool_on_timer, sm);
 	if (p->call == NULL && !loop_timer_pending(p->timer))
 		loop_timer_set(p->timer, sm_ms(sm, SM_LIST_S));
 }

@@ -14,11 +14,12 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "trials/process/attempt-record.h"
 #include "trials/shim/shim.h"
 
 static int
-file_make(int dir_fd, const char *name, size_t size)
+shim_ahead_file_make(int dir_fd, const char *name, size_t size)
 {
 	static const unsigned char zeros[RECORD_FILE];
 	ssize_t n = 0;
@@ -37,7 +38,7 @@ file_make(int dir_fd, const char *name, size_t size)
 }
 
 static int
-folder_open(int dir_fd, const char *name)
+shim_ahead_folder_open(int dir_fd, const char *name)
 {
 	return openat(
 	    dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -46,12 +47,12 @@ folder_open(int dir_fd, const char *name)
 static int
 attempt_make(int fd, bool gpus)
 {
-	if (file_make(fd, "state", RECORD_FILE) == -1 ||
-	    file_make(fd, "trial.lock", 0) == -1 ||
-	    file_make(fd, "log", 0) == -1 ||
-	    file_make(fd, "metrics.jsonl", 0) == -1 ||
-	    file_make(fd, "params.json", 0) == -1 ||
-	    (gpus && file_make(fd, "gpus", 0) == -1))
+	if (shim_ahead_file_make(fd, "state", RECORD_FILE) == -1 ||
+	    shim_ahead_file_make(fd, "trial.lock", 0) == -1 ||
+	    shim_ahead_file_make(fd, "log", 0) == -1 ||
+	    shim_ahead_file_make(fd, "metrics.jsonl", 0) == -1 ||
+	    shim_ahead_file_make(fd, "params.json", 0) == -1 ||
+	    (gpus && shim_ahead_file_make(fd, "gpus", 0) == -1))
 		return -1;
 	return 0;
 }
@@ -62,13 +63,13 @@ trial_make(int dir_fd, const char *name, bool gpus)
 	int fd = -1, attempt = -1, r = -1;
 
 	if (mkdirat(dir_fd, name, 0700) == -1 ||
-	    (fd = folder_open(dir_fd, name)) == -1)
+	    (fd = shim_ahead_folder_open(dir_fd, name)) == -1)
 		return -1;
 	if (mkdirat(fd, "attempt-1", 0700) == 0 &&
 	    mkdirat(fd, "checkpoint", 0700) == 0 &&
 	    mkdirat(fd, "output", 0700) == 0 &&
 	    mkdirat(fd, "output/model", 0700) == 0 &&
-	    (attempt = folder_open(fd, "attempt-1")) != -1)
+	    (attempt = shim_ahead_folder_open(fd, "attempt-1")) != -1)
 		r = attempt_make(attempt, gpus);
 	if (attempt != -1)
 		(void)close(attempt);
@@ -86,18 +87,17 @@ sync_close(int fd)
 	return r;
 }
 
-/* Its empty record, and the names of all that it has. */
+/* Sync a trial's empty record, and the names of all that its folder has. */
 static int
 trial_sync(int dir_fd, const char *name)
 {
-	int fd = folder_open(dir_fd, name), attempt, r = -1;
+	int fd = shim_ahead_folder_open(dir_fd, name), attempt, r = -1;
 
 	if (fd == -1)
 		return -1;
-	attempt = folder_open(fd, "attempt-1");
+	attempt = shim_ahead_folder_open(fd, "attempt-1");
 	if (attempt != -1 &&
-	    sync_close(openat(
-		attempt, "state", O_WRONLY | O_NOFOLLOW | O_CLOEXEC)) == 0 &&
+	    sync_close(file_open_for(attempt, "state", O_WRONLY, 0)) == 0 &&
 	    fsync(attempt) == 0)
 		r = fsync(fd);
 	if (attempt != -1)
@@ -109,7 +109,7 @@ trial_sync(int dir_fd, const char *name)
 int
 shim_ahead(const char *dir, char *const *names)
 {
-	int dir_fd = folder_open(AT_FDCWD, dir), r = 0;
+	int dir_fd = shim_ahead_folder_open(AT_FDCWD, dir), r = 0;
 	bool gpus = *names != NULL && strcmp(*names, "gpus") == 0;
 	char *const *name;
 
@@ -125,10 +125,10 @@ shim_ahead(const char *dir, char *const *names)
 	 */
 	for (name = names + gpus; r == 0 && *name != NULL; name++)
 		r = trial_sync(dir_fd, *name);
-	/* Their names, and that of the folder they are in. */
+	/* Sync the names of the folders, and that of the folder they are in. */
 	if (r == 0)
 		r = fsync(dir_fd);
 	if (r == 0)
-		r = sync_close(folder_open(dir_fd, ".."));
+		r = sync_close(shim_ahead_folder_open(dir_fd, ".."));
 	return r == 0 ? 0 : errno;
 }

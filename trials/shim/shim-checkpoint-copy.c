@@ -19,6 +19,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "trials/shim/shim.h"
 
 #define SEED_DIR "checkpoint"
@@ -97,7 +98,7 @@ tree_remove(int at, const char *name, int depth)
 }
 
 static int
-bytes_copy(int in, int out)
+checkpoint_copy_bytes_copy(int in, int out)
 {
 	static char piece[1 << 16];
 	ssize_t n, k, at;
@@ -117,7 +118,7 @@ bytes_copy(int in, int out)
 
 /* The blocks shared where the file system can, else copied by the kernel. */
 static int
-file_fill(int in, int out)
+checkpoint_copy_file_fill(int in, int out)
 {
 	ssize_t n = 0;
 	bool any = false;
@@ -135,7 +136,7 @@ file_fill(int in, int out)
 	/* Some file systems reject copy_file_range, others return 0. */
 	if (n == -1 && any)
 		return -1;
-	return any ? 0 : bytes_copy(in, out);
+	return any ? 0 : checkpoint_copy_bytes_copy(in, out);
 }
 
 /* Keeps the times: programs resume from the newest checkpoint. */
@@ -145,11 +146,11 @@ file_copy(int from, int to, const char *name, const struct stat *st)
 	const struct timespec times[] = { st->st_atim, st->st_mtim };
 	int in, out, rc = -1, error;
 
-	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	in = file_open(from, name);
 	if (in == -1)
 		return -1;
 	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (out != -1 && file_fill(in, out) == 0 &&
+	if (out != -1 && checkpoint_copy_file_fill(in, out) == 0 &&
 	    fchmod(out, st->st_mode & 0777) == 0 && futimens(out, times) == 0 &&
 	    fsync(out) == 0)
 		rc = 0;

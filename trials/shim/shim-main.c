@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,9 +26,8 @@
 #include "src/base/fail.h"
 #include "trials/process/args.h"
 #include "trials/process/cgroup.h"
-#include "trials/process/exec-path.h"
 #include "trials/process/proc.h"
-#include "trials/process/transient-error.h"
+#include "trials/process/slurm-step.h"
 #include "trials/shim/shim.h"
 
 enum {
@@ -38,16 +35,6 @@ enum {
 	SWEEP_MAX_MS = 1000,
 	STUCK_MS = 60000 /* SIGKILL without effect for so long is news */
 };
-
-/*
- * The end time: start time plus elapsed time, so that a clock adjustment does
- * not change the duration.
- */
-static int64_t
-shim_ended_us(const struct shim *s)
-{
-	return s->exit.started_us + (clock_boot_ms() - s->started_ms) * 1000;
-}
 
 /* "name=value" arguments up to "--", then the command. */
 static bool
@@ -67,7 +54,10 @@ shim_args(struct shim *s, char **argv)
 		{ "log-cap=", NULL, &s->log_cap },
 		{ "hold-fds=", NULL, &s->hold_fds },
 		{ "shared=", NULL, &s->shared },
+		{ "preempt-ms=", NULL, &s->preempt.every_ms },
+		{ "preempt-last=", NULL, &s->preempt.last },
 		{ "made=", NULL, &s->made },
+		{ "warm-skip=", NULL, &s->warm_skip },
 	};
 
 	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
@@ -88,7 +78,7 @@ locks_hold(const struct shim *s)
 }
 
 static int
-ears_open(struct shim *s, const sigset_t *set)
+shim_main_ears_open(struct shim *s, const sigset_t *set)
 {
 	s->signal_fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->timer_fd =
@@ -99,244 +89,18 @@ ears_open(struct shim *s, const sigset_t *set)
 	return 0;
 }
 
-/* ---- starting the trial: the fork, and the setup in the child ----------- */
-
-/* Message of a child that could not execute the trial, through exec_fd. */
-struct shim_exec_error {
-	int error; /* errno */
-	bool in_chdir;
-};
-
-enum {
-	LOCK_FD = 100, /* out of the way of scripts that count from 3 */
-	OOM_SCORE = 500 /* a trial dies before the server */
-};
-
-/* Raising it needs no privilege; one that is higher already stays. */
-static void
-oom_score_raise(void)
-{
-	char text[16] = "";
-	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
-
-	if (fd == -1)
-		return;
-	if (read(fd, text, sizeof text - 1) > 0 &&
-	    strtol(text, NULL, 10) < OOM_SCORE) {
-		(void)snprintf(text, sizeof text, "%d", OOM_SCORE);
-		if (pwrite(fd, text, strlen(text), 0) == -1)
-			(void)0;
-	}
-	(void)close(fd);
-}
-
-/* Bind to the allowed subset of cores, "0-3,8", unless it is empty. */
-static void
-cpus_bind(const char *list)
-{
-	cpu_set_t may, want;
-	const char *p = list;
-	long first, last;
-	char *end;
-
-	CPU_ZERO(&want);
-	while (*p != '\0') {
-		first = last = strtol(p, &end, 10);
-		if (end == p)
-			return;
-		if (*end == '-')
-			last = strtol(end + 1, &end, 10);
-		for (; first <= last && first < CPU_SETSIZE; first++)
-			CPU_SET((size_t)first, &want);
-		p = end + (*end == ',');
-		if (p == end && *end != '\0')
-			return;
-	}
-	if (sched_getaffinity(0, sizeof may, &may) == -1)
-		return;
-	CPU_AND(&want, &want, &may);
-	if (CPU_COUNT(&want) > 0)
-		(void)sched_setaffinity(0, sizeof want, &want);
-}
-
-static int
-child_redirect(const struct shim *s)
-{
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	if (null == -1 || dup2(null, 0) == -1 || dup2(s->log.fd, 1) == -1 ||
-	    dup2(s->log.fd, 2) == -1)
-		return -1;
-	if (fcntl(s->lock_fd, F_DUPFD, LOCK_FD) == -1 &&
-	    fcntl(s->lock_fd, F_DUPFD, 3) == -1)
-		return -1;
-	return 0;
-}
-
-static void __attribute__((noreturn))
-child_run(const struct shim *s, pid_t shim, int out)
-{
-	struct shim_exec_error why = { 0 };
-	sigset_t none;
-
-	/* The kernel ends us with the supervisor; unless it ended already. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != shim)
-		_exit(127);
-	(void)setpgid(0, 0);
-	oom_score_raise();
-	cpus_bind(s->cpus);
-	if (*s->cgroup != '\0')
-		(void)cgroup_enter(s->cgroup);
-	if (child_redirect(s) == -1)
-		why.error = errno;
-	else if (chdir(s->workdir) == -1) {
-		why.error = errno;
-		why.in_chdir = true;
-	} else {
-		(void)sigemptyset(&none);
-		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		fail_point("shim.before_exec");
-		why.error = exec_path(s->argv);
-	}
-	if (write(out, &why, sizeof why) == -1)
-		_exit(126);
-	_exit(127);
-}
-
-/* Schedule a retry if the error is temporary and no stop is pending. */
-static void
-start_plan(struct shim *s, int error)
-{
-	if (s->start_until_ms < 0) {
-		s->start_until_ms = s->now_ms + TRANSIENT_TRY_MS;
-		s->start_wait_ms = TRANSIENT_MIN_MS;
-	}
-	if (s->phase != SHIM_STARTING || !transient_error_exec(error) ||
-	    s->now_ms >= s->start_until_ms)
-		return;
-	s->start_at_ms = s->now_ms + s->start_wait_ms;
-	s->start_wait_ms = s->start_wait_ms * 2 < TRANSIENT_MAX_MS
-			       ? s->start_wait_ms * 2
-			       : TRANSIENT_MAX_MS;
-}
-
-static void
-shim_spawn_failed(struct shim *s, const struct shim_exec_error *why)
-{
-	s->exit.ran = false;
-	s->exit.error = why->error;
-	s->exit.exit_code = -1;
-	s->exit.ended_us = shim_ended_us(s);
-	(void)snprintf(s->exit.why, sizeof s->exit.why,
-	    "cannot %s %.100s: %s%s", why->in_chdir ? "enter" : "run",
-	    why->in_chdir ? s->workdir : s->argv[0], strerror(why->error),
-	    why->error == ENOEXEC
-		? " (the first line of a script is like #!/bin/sh)"
-		: "");
-	start_plan(s, why->error);
-}
-
-/*
- * Fork the trial.  If that or its exec fails, schedule a retry (start_at_ms),
- * or fill the exit record.
- */
-static void
-shim_spawn(struct shim *s)
-{
-	struct shim_exec_error why = { 0 };
-	pid_t self = getpid();
-	int p[2];
-
-	s->start_at_ms = -1;
-	s->exit.started_us = clock_wall_us();
-	s->started_ms = s->now_ms = clock_boot_ms();
-	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
-		why.error = errno;
-		shim_spawn_failed(s, &why);
-		return;
-	}
-	s->pid = fork();
-	if (s->pid == 0)
-		child_run(s, self, p[1]);
-	why.error = errno;
-	(void)close(p[1]);
-	if (s->pid == -1) {
-		(void)close(p[0]);
-		shim_spawn_failed(s, &why);
-		return;
-	}
-	s->reaped = false;
-	s->exec_fd = p[0];
-	fail_point("shim.after_fork");
-}
-
-/* ---- the limit of the disk space of the output -------------------------- */
-
-/*
- * Punches holes at the head of a file, so that offsets, the writer and the
- * reader's position stay valid.  Without support of the file system it does
- * nothing.
- */
-
-enum {
-	BLOCK = 65536, /* a hole ends at a multiple of this */
-	WAIT_MIN_MS = 5,
-	WAIT_MAX_MS = 500,
-	FAST = 1 << 20 /* bytes between two checks that shorten the interval */
-};
-
-/* Whether it grew fast. */
-static bool
-output_punch(struct shim_log *o, int64_t cap)
-{
-	struct stat st;
-	bool fast;
-	off_t end;
-
-	if (fstat(o->fd, &st) == -1)
-		return false;
-	fast = st.st_size - o->size > FAST;
-	o->size = st.st_size;
-	end = (st.st_size - cap) / BLOCK * BLOCK;
-	if (end > o->punched &&
-	    fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-		o->punched, end - o->punched) == 0)
-		o->punched = end;
-	return fast;
-}
-
-/* Punch out what exceeds the cap; sets output_at_ms. */
-static void
-shim_log_cap_check(struct shim *s)
-{
-	bool fast;
-
-	if (s->log_cap <= 0) {
-		s->output_at_ms = -1;
-		return;
-	}
-	fast = output_punch(&s->log, s->log_cap);
-	fast |= output_punch(&s->metrics, s->log_cap);
-	s->output_wait_ms = fast ? WAIT_MIN_MS : s->output_wait_ms * 2;
-	if (s->output_wait_ms < WAIT_MIN_MS)
-		s->output_wait_ms = WAIT_MIN_MS;
-	if (s->output_wait_ms > WAIT_MAX_MS)
-		s->output_wait_ms = WAIT_MAX_MS;
-	s->output_at_ms = s->now_ms + s->output_wait_ms;
-}
-
-/* ---- from the fork until no process of the trial is left ---------------- */
-
 static void
 kill_begin(struct shim *s)
 {
 	if (s->phase == SHIM_KILLING)
 		return;
+	s->exit.killed |= !s->reaped || s->phase == SHIM_STOPPING;
 	s->phase = SHIM_KILLING;
-	s->exit.killed |= !s->reaped;
+	s->steps = slurm_step_runs(getpid());
 	s->kill_began_ms = s->sweep_at_ms = s->now_ms;
 	s->sweep_wait_ms = SWEEP_MIN_MS;
 	s->kill_at_ms = s->run_until_ms = -1;
+	shim_preempt_end(&s->preempt);
 }
 
 /* Whether the main process has ended, although it was not reaped. */
@@ -355,7 +119,6 @@ static void
 exec_heard(struct shim *s)
 {
 	struct shim_exec_error why;
-	struct proc_stat st;
 	ssize_t n = read(s->exec_fd, &why, sizeof why);
 
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
@@ -366,21 +129,7 @@ exec_heard(struct shim *s)
 		shim_spawn_failed(s, &why);
 		return;
 	}
-	/* From here on only the trial holds its lock. */
-	(void)close(s->lock_fd);
-	s->exit.ran = true;
-	s->exit.error = 0;
-	s->exit.why[0] = '\0';
-	s->claim.trial_pid = s->pid;
-	s->claim.started_us = s->exit.started_us;
-	if (!s->reaped && proc_stat(s->pid, &st))
-		s->claim.trial_start = st.start;
-	shim_record_update(s, CLAIM_STARTED);
-	if (s->phase != SHIM_STARTING)
-		return;
-	s->phase = SHIM_RUNNING;
-	if (s->max_run_ms > 0)
-		s->run_until_ms = s->now_ms + s->max_run_ms;
+	shim_spawn_done(s);
 }
 
 static void
@@ -406,11 +155,13 @@ main_over(struct shim *s, int status)
 			(void)snprintf(s->exit.why, sizeof s->exit.why,
 			    "killed from outside, possibly out of memory");
 	}
-	kill_begin(s);
+	/* In a stop the program may be one that this one has started. */
+	if (s->phase != SHIM_STOPPING)
+		kill_begin(s);
 }
 
 /*
- * SIGTERM goes to the main process only: it may need its workers to save a
+ * SIGTERM goes to the main process: it may need its workers to save a
  * checkpoint.  If it has ended by itself, the stop had no effect.
  */
 static void
@@ -427,25 +178,46 @@ stop_begin(struct shim *s)
 	s->exit.stopped = true;
 	s->run_until_ms = -1;
 	s->kill_at_ms = s->now_ms + s->grace_ms;
+	shim_preempt_end(&s->preempt);
 	if (!s->reaped) {
 		fail_point("shim.before_stop");
-		(void)kill(s->pid, SIGTERM);
-		/* A stopped process handles no signals and may block others. */
-		proc_continue_child(s->pid);
+		stop_tree_begin(
+		    s->stop_tree, &s->pid, 1, s->grace_ms, s->now_ms);
+		/* A stopped process may block others. */
 		proc_continue_group(s->pid);
 	}
 }
 
+static void
+usage_add(struct shim *s, const struct rusage *u)
+{
+	if ((int64_t)u->ru_maxrss * 1024 > s->exit.max_rss)
+		s->exit.max_rss = (int64_t)u->ru_maxrss * 1024;
+	s->exit.cpu_us +=
+	    (int64_t)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000 +
+	    u->ru_utime.tv_usec + u->ru_stime.tv_usec;
+}
+
 /* Reap all ended children; true when no child is left. */
 static bool
-children_reap(struct shim *s)
+shim_main_children_reap(struct shim *s)
 {
+	struct rusage u;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = wait4(-1, &status, WNOHANG, &u)) > 0) {
+		if (pid == s->preempt.pid) {
+			shim_preempt_reaped(&s->preempt, pid);
+			continue;
+		}
+		usage_add(s, &u);
+		/* After a stop the last one counts. */
+		if (s->exit.stopped)
+			s->exit.ended_us = shim_ended_us(s);
 		if (pid == s->pid)
 			main_over(s, status);
+	}
 	return pid == -1 && errno == ECHILD;
 }
 
@@ -472,6 +244,8 @@ kill_all(struct shim *s)
 		(void)kill(-s->pid, SIGKILL);
 		(void)kill(s->pid, SIGKILL);
 	}
+	if (s->steps)
+		slurm_step_kill();
 	(void)proc_kill_descendants(getpid());
 }
 
@@ -481,6 +255,11 @@ shared_run(struct shim *s)
 {
 	enum shim_wish wish = shim_shared_look(s);
 
+	if (wish == SHIM_WISH_PREEMPT &&
+	    (s->phase == SHIM_STARTING || s->phase == SHIM_RUNNING)) {
+		s->exit.preempted = true;
+		stop_begin(s);
+	}
 	if (wish == SHIM_WISH_STOP)
 		stop_begin(s);
 	if (wish == SHIM_WISH_KILL)
@@ -500,6 +279,7 @@ timers_run(struct shim *s)
 		shim_log_cap_check(s);
 	if (s->shared_at_ms >= 0 && s->now_ms >= s->shared_at_ms)
 		shared_run(s);
+	shim_preempt_run(&s->preempt, s->now_ms);
 	if (s->sweep_at_ms < 0 || s->now_ms < s->sweep_at_ms)
 		return;
 	kill_all(s);
@@ -516,7 +296,9 @@ static void
 timer_arm(const struct shim *s)
 {
 	const int64_t at[] = { s->run_until_ms, s->kill_at_ms, s->output_at_ms,
-		s->sweep_at_ms, s->start_at_ms, s->shared_at_ms };
+		s->sweep_at_ms, s->start_at_ms, s->shared_at_ms,
+		s->preempt.at_ms,
+		s->phase == SHIM_STOPPING ? s->stop_tree->look_at_ms : -1 };
 	int64_t first = clock_first(at, sizeof at / sizeof at[0]);
 	struct itimerspec t = { 0 };
 
@@ -534,6 +316,7 @@ wait_for_something(struct shim *s)
 		{ .fd = s->signal_fd, .events = POLLIN },
 		{ .fd = s->timer_fd, .events = POLLIN },
 		{ .fd = s->exec_fd, .events = POLLIN },
+		{ .fd = s->preempt.fd, .events = POLLIN },
 	};
 	uint64_t ticks;
 
@@ -568,31 +351,25 @@ supervise(struct shim *s)
 		signals_heard(s);
 		if (s->exec_fd != -1)
 			exec_heard(s);
-		alone = children_reap(s);
+		if (shim_preempt_heard(&s->preempt, s->now_ms)) {
+			s->exit.preempted = true;
+			stop_begin(s);
+		}
+		alone = shim_main_children_reap(s);
 		if (alone && s->exec_fd == -1 && !start_again(s))
 			break;
 		timers_run(s);
+		if (s->phase == SHIM_STOPPING)
+			stop_tree_look(s->stop_tree, s->now_ms);
 		wait_for_something(s);
 	}
-}
-
-static void
-usage_add(struct shim *s)
-{
-	struct rusage u;
-
-	if (getrusage(RUSAGE_CHILDREN, &u) == -1)
-		return;
-	s->exit.max_rss = (int64_t)u.ru_maxrss * 1024;
-	s->exit.cpu_us =
-	    (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
-	    u.ru_utime.tv_usec + u.ru_stime.tv_usec;
 }
 
 int
 main(int argc, char **argv)
 {
 	static const char ahead[] = "ahead=", wait[] = SHIM_WAIT;
+	static struct stop_tree stop_tree;
 	struct shim s = { .cgroup = "",
 		.cpus = "",
 		.server_fd = -1,
@@ -604,11 +381,14 @@ main(int argc, char **argv)
 		.start_until_ms = -1,
 		.shared_at_ms = -1,
 		.beat_at_ms = -1,
+		.preempt = { .at_ms = -1, .fd = -1 },
+		.stop_tree = &stop_tree,
 		.reaped = true,
 		.output_at_ms = 0 };
 	sigset_t set;
 	int r = EINVAL;
 
+	stop_tree_init(&stop_tree);
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
 	(void)sigaddset(&set, SIGTERM);
@@ -621,7 +401,8 @@ main(int argc, char **argv)
 	fail_point("shim.begin");
 	if (argc > 2 && strncmp(argv[1], ahead, sizeof ahead - 1) == 0)
 		return shim_ahead(argv[1] + sizeof ahead - 1, argv + 2);
-	if (argc == 2 && strncmp(argv[1], wait, sizeof wait - 1) == 0) {
+	if (argc >= 2 && strncmp(argv[1], wait, sizeof wait - 1) == 0) {
+		s.warm = shim_warm_child(argv[2]);
 		argv = shim_wait(argv, &s.server_fd, &r);
 		if (argv == NULL)
 			return r;
@@ -631,8 +412,10 @@ main(int argc, char **argv)
 		    "hpotune-shim: is started by hpotune, for one attempt\n");
 		return EINVAL;
 	}
+	/* A job of several trials has the steps of others, too. */
+	stop_tree.own_job = s.shared != 0 && getenv("HPOTUNE_PLACE") == NULL;
 	locks_hold(&s);
-	r = ears_open(&s, &set);
+	r = shim_main_ears_open(&s, &set);
 	if (r == 0)
 		r = shim_record_claim(&s);
 	if (r != 0)
@@ -645,7 +428,8 @@ main(int argc, char **argv)
 		supervise(&s);
 	}
 	shim_log_cap_check(&s);
-	usage_add(&s);
+	if (!s.exit.stopped && shim_preempt_last(&s.preempt))
+		s.exit.preempted = true;
 	/* How the child ended that failed to become the trial is no news. */
 	if (!s.exit.ran) {
 		s.exit.exit_code = -1;

@@ -15,6 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/proc.h"
 #include "trials/shim/shim.h"
@@ -26,20 +27,10 @@ enum {
 	RETRY_READ_ONLY_MS = 10000
 };
 
-/* Able to read and write, it does not wait if it is a pipe. */
 static int
-file_open(const struct shim *s, const char *name, int flags)
+shim_record_open(const struct shim *s, const char *name, int flags)
 {
-	struct stat st;
-	int fd;
-
-	fd = openat(s->dir_fd, name,
-	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
-		return fd;
-	(void)close(fd);
-	errno = EEXIST;
-	return -1;
+	return file_open_for(s->dir_fd, name, O_RDWR | O_CREAT | flags, 0600);
 }
 
 static int
@@ -89,7 +80,7 @@ state_lock(struct shim *s)
 	struct claim c;
 	enum record_check claim_is, exit_is;
 
-	s->state_fd = file_open(s, "state", 0);
+	s->state_fd = shim_record_open(s, "state", 0);
 	if (s->state_fd == -1)
 		return errno;
 	/* Where there are no locks, the claim by link(2) has decided. */
@@ -148,9 +139,9 @@ shim_record_claim(struct shim *s)
 	r = state_lock(s);
 	if (r != 0)
 		return r;
-	s->lock_fd = file_open(s, "trial.lock", O_APPEND);
-	s->log.fd = file_open(s, "log", O_APPEND);
-	s->metrics.fd = file_open(s, "metrics.jsonl", O_APPEND);
+	s->lock_fd = shim_record_open(s, "trial.lock", O_APPEND);
+	s->log.fd = shim_record_open(s, "log", O_APPEND);
+	s->metrics.fd = shim_record_open(s, "metrics.jsonl", O_APPEND);
 	if (s->lock_fd == -1 || s->log.fd == -1 || s->metrics.fd == -1 ||
 	    (attempt_record_lock(s->lock_fd) == -1 && !shared_no_locks(s)))
 		return errno;
@@ -183,7 +174,10 @@ shim_record_update(struct shim *s, enum claim_kind kind)
 {
 	unsigned char sector[RECORD_SECTOR];
 
-	/* Not synced: after a power loss no process is left to find. */
+	/*
+	 * The claim is not synced: after a power loss no process is left to
+	 * find.
+	 */
 	s->claim.kind = kind;
 	attempt_record_encode_claim(sector, &s->claim);
 	(void)sector_write(s->state_fd, sector, 0);
@@ -227,7 +221,10 @@ end_announce(struct shim *s)
 		(void)send(s->server_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Nothing writes any more: so much a reader on another machine must see. */
+/*
+ * Measure the outputs, which nothing writes any more: a reader on another
+ * machine must see so much.
+ */
 static void
 output_measure(struct shim *s)
 {

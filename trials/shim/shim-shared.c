@@ -15,6 +15,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "trials/shim/shim.h"
 
 enum { NAME_SIZE = 128 };
@@ -55,7 +56,7 @@ claim_write(const struct shim *s, const char *name)
 
 /* An answer that was lost on the way looks as if another one had linked. */
 static bool
-is_ours(const struct shim *s, const char *name)
+shim_shared_is_ours(const struct shim *s, const char *name)
 {
 	struct stat mine, there;
 
@@ -79,7 +80,7 @@ shim_shared_claim(struct shim *s)
 	fail_point("shim.before_link");
 	if (r == 0 &&
 	    linkat(s->dir_fd, name, s->dir_fd, SHIM_CLAIM_FILE, 0) == -1 &&
-	    !is_ours(s, name))
+	    !shim_shared_is_ours(s, name))
 		r = errno == EEXIST ? SHIM_CLAIMED : errno;
 	(void)unlinkat(s->dir_fd, name, 0);
 	fail_point("shim.after_link");
@@ -102,8 +103,7 @@ beat_write(struct shim *s)
 	int fd;
 
 	(void)snprintf(text, sizeof text, "%020lld\n", (long long)++s->beats);
-	fd = openat(s->dir_fd, SHIM_BEAT_FILE,
-	    O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	fd = file_open_for(s->dir_fd, SHIM_BEAT_FILE, O_WRONLY | O_CREAT, 0600);
 	if (fd == -1)
 		return;
 	if (pwrite(fd, text, strlen(text), 0) == -1)
@@ -122,14 +122,16 @@ shim_shared_look(struct shim *s)
 		s->beat_at_ms = s->now_ms + SHIM_BEAT_MS;
 		beat_write(s);
 	}
-	fd = openat(s->dir_fd, SHIM_STOP_FILE,
-	    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = file_open(s->dir_fd, SHIM_STOP_FILE);
 	if (fd == -1)
 		return SHIM_WISH_NONE;
 	if (read(fd, text, sizeof text - 1) < 0)
 		text[0] = '\0';
 	(void)close(fd);
-	return strncmp(text, "kill", 4) == 0   ? SHIM_WISH_KILL
-	       : strncmp(text, "stop", 4) == 0 ? SHIM_WISH_STOP
-					       : SHIM_WISH_NONE;
+	if (strncmp(text, "kill", 4) == 0)
+		return SHIM_WISH_KILL;
+	if (strncmp(text, "stop", 4) == 0)
+		return SHIM_WISH_STOP;
+	return strcmp(text, SHIM_WISH_PREEMPTED) == 0 ? SHIM_WISH_PREEMPT
+						      : SHIM_WISH_NONE;
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "trials/process/attempt-record.h"
+#include "trials/process/stop-tree.h"
 
 /*
  * Exit statuses before the claim: one of these three, or the errno of the
@@ -25,16 +26,23 @@ enum {
  * "NAME=VALUE" words: uuid, job, restart, cpus, host; or uuid and abandoned=1.
  */
 #define SHIM_CLAIM_FILE "claim"
-#define SHIM_STOP_FILE "stop" /* "stop" or "kill" */
+#define SHIM_STOP_FILE "stop" /* "stop", "kill" or SHIM_WISH_PREEMPTED */
+#define SHIM_WISH_PREEMPTED "preempt" /* Slurm takes the place of the job */
 #define SHIM_BEAT_FILE "beat" /* a number that grows while it lives */
 enum { SHIM_LOOK_MS = 1000, SHIM_BEAT_MS = 5000 };
+/*
+ * In the working directory of a job: another text each time when a server has seen
+ * which jobs Slurm preempts, and has told them.
+ */
+#define SHIM_LOOKS_FILE "preempt-looks"
 
 /*
- * One that is started before its attempt is known: "hpotune-shim", SHIM_WAIT and
- * spaces.  Its descriptor 3 is a socket (SOCK_SEQPACKET) with one message: struct
- * shim_job, the words of both lists, each with its NUL, and the locks as
- * SCM_RIGHTS.  What other programs read of a process, its first argument and the
- * two variables, is written over spaces that it was started with.
+ * A supervisor that is started before its attempt is known: "hpotune-shim",
+ * SHIM_WAIT and spaces.  Its descriptor 3 is a socket (SOCK_SEQPACKET) with one
+ * message: struct shim_job, the words of both lists, each with its NUL, and the
+ * locks as SCM_RIGHTS.  What other programs read of a process, its first
+ * argument and the two variables, is written over spaces that it was started
+ * with.
  */
 #define SHIM_WAIT "wait="
 #define SHIM_MARK_UUID "HPOTUNE_ATTEMPT_UUID="
@@ -48,12 +56,60 @@ struct shim_job {
 	uint32_t argc, envc;
 };
 
+/*
+ * The warm process of a study (python/hpotune_warm.py) makes such a supervisor
+ * with a child that waits for the program: its last argument is SHIM_WARM and the
+ * child's process id, its descriptor SHIM_WARM_FD a socket to the child.  The
+ * child gets a struct shim_job with the working folder, the number of words before
+ * the program's arguments and the command, and the log and the lock as SCM_RIGHTS.
+ * It answers SHIM_WARM_GO, from which on it is the program, or why not: then
+ * SHIM_WARM_OLD if none that is made of that warm process will be.
+ */
+#define SHIM_WARM "warm="
+enum {
+	SHIM_WARM_FD = 80,
+	SHIM_WARM_GO = 'g',
+	SHIM_WARM_NO = 'n',
+	SHIM_WARM_OLD = 'o',
+	SHIM_WARM_ANSWER = 256 /* bytes, at most */
+};
+
 enum shim_phase {
 	SHIM_STARTING, /* forked, exec not yet confirmed */
 	SHIM_RUNNING,
-	SHIM_STOPPING, /* SIGTERM sent, in its grace */
+	SHIM_STOPPING, /* SIGTERM sent; until all have ended, or the grace has */
 	SHIM_KILLING /* SIGKILL sent to all that is left */
 };
+
+/*
+ * shim-preempt.c: whether Slurm takes the place of this job for another one.  It
+ * runs squeue, which shim_preempt_end kills; it is a child like any other.
+ */
+struct shim_preempt {
+	int64_t every_ms; /* 0 = nobody can take it, or another one asks */
+	int64_t last; /* ask all the same when srun has ended */
+	int64_t at_ms; /* the next call of shim_preempt_run; -1 = none */
+	pid_t pid; /* of squeue; 0 = none */
+	int fd; /* its answer; -1 = none is waited for */
+	char text[64];
+	size_t len;
+	char looks[32]; /* what was last in SHIM_LOOKS_FILE */
+	int64_t ask_at_ms;
+	bool steps; /* srun was seen */
+	int64_t steps_at_ms, steps_wait_ms; /* until it is: the next look */
+};
+void shim_preempt_begin(struct shim_preempt *, int64_t now_ms);
+void shim_preempt_run(struct shim_preempt *, int64_t now_ms);
+/* Read the answer, when fd can be read: true: Slurm takes it. */
+bool shim_preempt_heard(struct shim_preempt *, int64_t now_ms);
+void shim_preempt_reaped(struct shim_preempt *, pid_t);
+/* Do not ask any more. */
+void shim_preempt_end(struct shim_preempt *);
+/*
+ * The program has ended by itself: whether it was told by Slurm, because srun had
+ * started it.  Waits for the answer, for a few seconds at most.
+ */
+bool shim_preempt_last(struct shim_preempt *);
 
 /* An output file whose head may be punched out. */
 struct shim_log {
@@ -92,8 +148,13 @@ struct shim {
 	 */
 	int64_t made;
 
-	/* Gets a byte when the end is announced; -1 = nobody listens. */
+	/*
+	 * Gets a byte when the end is announced, and before it the answer of the
+	 * warm process, if there is one; -1 = nobody listens.
+	 */
 	int server_fd;
+	pid_t warm; /* the child that may be the program; 0 = none */
+	int64_t warm_skip; /* words before the arguments of a warm program */
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
 	int exec_fd; /* receives the error of exec; -1 when done */
@@ -115,6 +176,9 @@ struct shim {
 	int64_t start_until_ms;
 	int64_t shared_at_ms, beat_at_ms; /* each -1 when not set */
 	int64_t beats;
+	struct shim_preempt preempt;
+	bool steps; /* srun ran as the killing began */
+	struct stop_tree *stop_tree; /* whom the stop has reached */
 	struct claim claim;
 	struct attempt_exit exit;
 };
@@ -132,6 +196,15 @@ int shim_ahead(const char *dir, char *const *names);
  */
 char **shim_wait(char **argv, int *server, int *status);
 
+/*
+ * shim-warm.c: let the child that waits for the program be it: true: it is, as
+ * s->pid.  False: there is none, or it has ended without an instruction of the
+ * program.
+ */
+bool shim_warm_begin(struct shim *);
+/* The child that the last argument (or NULL) names, 0 = none. */
+pid_t shim_warm_child(const char *word);
+
 /* shim-record.c: 0, or the exit status of the shim. */
 int shim_record_claim(struct shim *);
 void shim_record_update(struct shim *, enum claim_kind);
@@ -146,11 +219,40 @@ int shim_record_exit(struct shim *);
  */
 int shim_shared_claim(struct shim *);
 /* What the server asks for by the file SHIM_STOP_FILE. */
-enum shim_wish { SHIM_WISH_NONE, SHIM_WISH_STOP, SHIM_WISH_KILL };
+enum shim_wish {
+	SHIM_WISH_NONE,
+	SHIM_WISH_PREEMPT,
+	SHIM_WISH_STOP,
+	SHIM_WISH_KILL
+};
 /* Look for it, and show in SHIM_BEAT_FILE that the supervisor lives. */
 enum shim_wish shim_shared_look(struct shim *);
 
 /* shim-checkpoint-copy.c: copy it: 0, or -1 with the exit record filled. */
 int shim_checkpoint_copy(struct shim *);
+
+/* shim-spawn.c: the start of the trial. */
+/* Message of a child that could not execute the trial, through exec_fd. */
+struct shim_exec_error {
+	int error; /* errno */
+	bool in_chdir;
+};
+/*
+ * Fork the trial.  If that or its exec fails, schedule a retry (start_at_ms),
+ * or fill the exit record.
+ */
+void shim_spawn(struct shim *);
+/* The child is the program of the trial. */
+void shim_spawn_done(struct shim *);
+/* The child could not execute the trial: the same. */
+void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
+/*
+ * The end time: start time plus elapsed time, so that a clock adjustment does
+ * not change the duration.
+ */
+int64_t shim_ended_us(const struct shim *);
+
+/* shim-log-cap.c: punch out what exceeds the cap; sets output_at_ms. */
+void shim_log_cap_check(struct shim *);
 
 #endif /* HPOTUNE_SHIM_H */

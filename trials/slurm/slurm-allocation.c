@@ -33,12 +33,10 @@ enum {
 	EXCLUDED_JOBS = 2 /* more, for trials that avoid nodes */
 };
 
-#define JOBS_DIR "jobs"
 #define JOB_FILE "job" /* of an attempt: job=FOLDER */
-#define CREATE_FILE "create"
 
 static int64_t
-now_of(const struct slurm_attempt *a)
+allocation_now_of(const struct slurm_attempt *a)
 {
 	return loop_now_ms(a->slurm->loop);
 }
@@ -84,7 +82,7 @@ host_leave(struct slurm_attempt *guest)
 	guest->unplaced_ms = 0;
 }
 
-/* hpotune-node has not taken it, and will not: it is due again. */
+/* Take a guest back that hpotune-node has not taken: it is due again. */
 static bool
 take_back(struct slurm_attempt *guest)
 {
@@ -139,7 +137,7 @@ assign(struct slurm_attempt *guest, struct slurm_attempt *job)
 	bool done;
 
 	entry_name(guest, name);
-	/* Where it may have been started, before it can be. */
+	/* The record of where the guest may start is made before it can. */
 	done = slurm_folder_write(guest->dir, JOB_FILE, whose, &e) == 0;
 	fail_point("slurm.before_assign");
 	done = done && slurm_folder_write(next, name, text, &e) == 0;
@@ -172,26 +170,27 @@ script(const struct slurm_attempt *job)
 
 	buf_printf(&b, "#!/bin/sh\n# hpotune: %lld trials side by side\n",
 	    (long long)s->set.per_job);
+	slurm_script_put_enter(&b, s, job->dir, job->uuid);
 	slurm_script_put_deadline(&b, &s->set);
-	buf_puts(&b, "exec ");
-	slurm_script_put_quoted(&b, s->node);
+	slurm_script_put_exec(&b, s, &s->node);
 	buf_puts(&b, " dir=");
-	slurm_script_put_quoted(&b, job->dir);
+	slurm_script_put_below(&b, s, job->dir);
 	/* The program of packed trials has all that the job has. */
-	buf_printf(&b, " uuid=%s places=%lld gpus=%lld pack=%d idle-ms=%d",
+	buf_printf(&b,
+	    " uuid=%s places=%lld gpus=%lld pack=%d idle-ms=%d preempt-ms=%lld",
 	    job->uuid, (long long)s->set.per_job,
 	    (long long)(s->set.pack > 0 ? 0 : s->set.n_gpus), s->set.pack > 0,
-	    IDLE_MS);
+	    IDLE_MS, (long long)s->set.preempt_ms);
 	buf_printf(&b, " -- %s\n", shell);
 	return buf_take(&b);
 }
 
 static int
-folder_make(const struct slurm_attempt *job, struct err *e)
+allocation_folder_make(const struct slurm_attempt *job, struct err *e)
 {
 	static const char *const filled[] = { SHIM_STOP_FILE, SHIM_BEAT_FILE,
-		NODE_UP_FILE, NODE_CLOSING_FILE };
-	char *jobs = xasprintf("%s/" JOBS_DIR, job->slurm->root);
+		NODE_UP_FILE, NODE_CLOSING_FILE, SLURM_BEGUN_FILE };
+	char *jobs = xasprintf("%s/" SLURM_JOBS_DIR, job->slurm->root);
 	char *next = xasprintf("%s/" NODE_NEXT, job->dir);
 	char *taken = xasprintf("%s/" NODE_TAKEN, job->dir);
 	char *text = script(job), *uuid = xasprintf("uuid=%s\n", job->uuid);
@@ -208,9 +207,9 @@ folder_make(const struct slurm_attempt *job, struct err *e)
 		rc = slurm_folder_write(job->dir, "job.sh", text, e);
 	for (i = 0; rc == 0 && i < sizeof filled / sizeof filled[0]; i++)
 		rc = slurm_folder_reserve(job->dir, filled[i], e);
-	/* From here on it may have been submitted. */
+	/* From here on the job may have been submitted. */
 	if (rc == 0)
-		rc = slurm_folder_write(job->dir, CREATE_FILE, uuid, e);
+		rc = slurm_folder_write(job->dir, SLURM_CREATE_FILE, uuid, e);
 	if (rc == 0)
 		rc = slurm_folder_sync(job->dir, e);
 	if (rc == 0)
@@ -223,18 +222,18 @@ folder_make(const struct slurm_attempt *job, struct err *e)
 	return rc;
 }
 
-/* Its output is kept: it may say why nothing ran. */
+/* Remove a job's folder but for its output, which may say why nothing ran. */
 static void
 folder_remove(const struct slurm_attempt *job)
 {
-	static const char *const files[] = { CREATE_FILE, "job.sh",
+	static const char *const files[] = { SLURM_CREATE_FILE, "job.sh",
 		SHIM_CLAIM_FILE, SHIM_BEAT_FILE, SHIM_STOP_FILE, NODE_UP_FILE,
-		NODE_CLOSING_FILE, SLURM_EXCLUDE_FILE };
+		NODE_CLOSING_FILE, SLURM_EXCLUDE_FILE, SLURM_BEGUN_FILE };
 	static const char *const dirs[] = { NODE_NEXT, NODE_TAKEN, "." };
-	char *path = xasprintf("%s/slurm.out", job->dir), text[4];
+	char *path = xasprintf("%s/" SLURM_OUT_FILE, job->dir), text[4];
 	size_t i;
 
-	if (slurm_folder_read(job->dir, "slurm.out", text, sizeof text) &&
+	if (slurm_folder_read(job->dir, SLURM_OUT_FILE, text, sizeof text) &&
 	    *text == '\0')
 		(void)unlink(path);
 	free(path);
@@ -263,23 +262,24 @@ job_new(struct slurm *s, int number, const char *uuid)
 	(void)snprintf(job->uuid, sizeof job->uuid, "%s", uuid);
 	(void)snprintf(job->name, sizeof job->name, "%.150s0.%d-%.8s",
 	    s->prefix, number, uuid);
-	job->dir = xasprintf("%s/" JOBS_DIR "/%d-%.8s", s->root, number, uuid);
+	job->dir =
+	    xasprintf("%s/" SLURM_JOBS_DIR "/%d-%.8s", s->root, number, uuid);
 	job->trial_dir = xstrdup(job->dir);
 	slurm_follow(s, job);
-	job->empty_ms = now_of(job);
+	job->empty_ms = allocation_now_of(job);
 	if (number > s->last_job)
 		s->last_job = number;
 	return job;
 }
 
 static bool
-is_due(const struct slurm_attempt *a)
+allocation_is_due(const struct slurm_attempt *a)
 {
 	return a->is_guest && a->phase == SLURM_DUE && a->host == NULL &&
 	       !a->claimed && a->stop == SLURM_STOP_NONE;
 }
 
-/* Slurm is not to begin it on a node that a trial avoids which is due. */
+/* Keep a job from nodes that a trial avoids which is due. */
 static void
 nodes_exclude(struct slurm_attempt *job)
 {
@@ -288,7 +288,7 @@ nodes_exclude(struct slurm_attempt *job)
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		if (!is_due(s->attempts[i]))
+		if (!allocation_is_due(s->attempts[i]))
 			continue;
 		slurm_folder_excluded(s->attempts[i], list, sizeof list);
 		rest = list;
@@ -305,7 +305,7 @@ job_make(struct slurm *s)
 	struct err e = ERR_INIT;
 
 	free(uuid);
-	if (folder_make(job, &e) == 0) {
+	if (allocation_folder_make(job, &e) == 0) {
 		nodes_exclude(job);
 		return;
 	}
@@ -315,7 +315,7 @@ job_make(struct slurm *s)
 int
 slurm_allocation_load(struct slurm *s, struct err *e)
 {
-	char *jobs = xasprintf("%s/" JOBS_DIR, s->root), text[128], *dir;
+	char *jobs = xasprintf("%s/" SLURM_JOBS_DIR, s->root), text[128], *dir;
 	char uuid[RECORD_UUID + 1];
 	const struct dirent *d;
 	DIR *list = opendir(jobs);
@@ -327,7 +327,8 @@ slurm_allocation_load(struct slurm *s, struct err *e)
 			continue;
 		dir = xasprintf("%s/%s", jobs, d->d_name);
 		*uuid = '\0';
-		if (slurm_folder_read(dir, CREATE_FILE, text, sizeof text))
+		if (slurm_folder_read(
+			dir, SLURM_CREATE_FILE, text, sizeof text))
 			slurm_folder_word(text, "uuid", uuid, sizeof uuid);
 		free(dir);
 		/* Without it nothing was submitted; the number stays used. */
@@ -366,13 +367,17 @@ slurm_allocation_adopt(struct slurm_attempt *guest)
 			slurm_phase(guest, SLURM_SENT);
 			return;
 		}
-	/* If it was started, its claim says so, and its job is gone. */
+	/* If the guest was started, its claim says so, and its job is gone. */
 	guest->missing = GONE;
 }
 
 static bool
 has_ended(const struct slurm_attempt *job)
 {
+	/* The accounting may be wrong of one that lives. */
+	if (job->account == SLURM_ACCOUNT_ROW && job->beat_ms != 0 &&
+	    allocation_now_of(job) < job->beat_ms + BEAT_DEAD_MS)
+		return false;
 	return slurm_row_final(&job->row) && job->missing == 0;
 }
 
@@ -380,7 +385,7 @@ static bool
 is_gone(const struct slurm_attempt *job)
 {
 	return job->missing >= GONE && job->beat_ms != 0 &&
-	       now_of(job) >= job->beat_ms + BEAT_DEAD_MS;
+	       allocation_now_of(job) >= job->beat_ms + BEAT_DEAD_MS;
 }
 
 /* Whether a trial can be put into it. */
@@ -389,7 +394,8 @@ is_open(const struct slurm_attempt *job)
 {
 	return job->is_job && job->phase != SLURM_OVER &&
 	       job->closing[0] == '\0' && job->stop == SLURM_STOP_NONE &&
-	       !has_ended(job) && !slurm_row_stuck(&job->row) &&
+	       !job->grace_filed && !has_ended(job) &&
+	       !slurm_row_stuck(&job->row) &&
 	       (job->missing < GONE || !job->claimed);
 }
 
@@ -405,17 +411,18 @@ slurm_allocation_lost(struct slurm_attempt *guest)
 	    take_back(guest))
 		return false;
 	if (slurm_row_stuck(&job->row) || is_gone(job) ||
-	    (has_ended(job) && now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
+	    (has_ended(job) &&
+		allocation_now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
 		return true;
 	if (!job->claimed || entry_is(guest, NODE_NEXT) ||
 	    entry_is(guest, NODE_TAKEN)) {
 		guest->unplaced_ms = 0;
 		return false;
 	}
-	/* It has been in its place, and has left it. */
+	/* The guest has been in its place, and has left it. */
 	if (guest->unplaced_ms == 0)
-		guest->unplaced_ms = now_of(guest);
-	return now_of(guest) >= guest->unplaced_ms + SLURM_SETTLE_MS;
+		guest->unplaced_ms = allocation_now_of(guest);
+	return allocation_now_of(guest) >= guest->unplaced_ms + SLURM_SETTLE_MS;
 }
 
 void
@@ -434,7 +441,7 @@ slurm_allocation_unsent(
 		slurm_allocation_leave(a);
 		slurm_unsent(a, refused, why);
 	}
-	slurm_stray_add(s, job->name);
+	slurm_stray_add(s, job->name, false);
 	folder_remove(job);
 	slurm_phase(job, SLURM_OVER);
 }
@@ -448,10 +455,12 @@ claim_look(struct slurm_attempt *job)
 	    !slurm_folder_read(job->dir, NODE_UP_FILE, text, sizeof text))
 		return;
 	slurm_folder_word(text, "uuid", word, sizeof word);
-	/* Its last letter: it is complete. */
+	/* The text is complete when its last letter is there, a newline. */
 	if (strcmp(word, job->uuid) != 0 || strchr(text, '\n') == NULL)
 		return;
 	job->claimed = true;
+	slurm_missing_over(job->slurm);
+	slurm_unbegun_over(job->slurm);
 	slurm_folder_word(text, "host", job->node, sizeof job->node);
 	slurm_folder_word(text, "job", word, sizeof word);
 	if (strtoll(word, NULL, 10) > 0)
@@ -470,7 +479,7 @@ beat_look(struct slurm_attempt *job)
 	    (job->beat_ms != 0 && strcmp(text, job->beat) == 0))
 		return;
 	memcpy(job->beat, text, sizeof text);
-	job->beat_ms = now_of(job);
+	job->beat_ms = allocation_now_of(job);
 }
 
 static void
@@ -478,12 +487,13 @@ job_over(struct slurm_attempt *job)
 {
 	if (job->guests > 0)
 		return;
-	slurm_stray_add(job->slurm, job->name);
+	slurm_stray_add(job->slurm, job->name,
+	    !job->claimed && !slurm_row_final(&job->row));
 	folder_remove(job);
 	slurm_phase(job, SLURM_OVER);
 }
 
-/* It was never started, and Slurm does not list it. */
+/* Deal with a job that never started, and that Slurm does not list. */
 static void
 unclaimed_missing(struct slurm_attempt *job)
 {
@@ -494,14 +504,7 @@ unclaimed_missing(struct slurm_attempt *job)
 			job_over(job);
 		return;
 	}
-	if (job->phase == SLURM_SENT)
-		launcher_note(&job->source, LAUNCH_WARNING,
-		    "Slurm no longer lists job %" PRId64
-		    " of several trials before it began: it is submitted again",
-		    job->id);
-	job->row = (struct slurm_row){ 0 };
-	job->id = 0;
-	slurm_phase(job, SLURM_DUE);
+	slurm_missing_begin(job);
 }
 
 void
@@ -516,7 +519,8 @@ slurm_allocation_look(struct slurm_attempt *job)
 		text[strcspn(text, "\n")] = '\0';
 		memcpy(job->closing, text, sizeof text);
 	}
-	if (job->phase == SLURM_DUE || job->phase == SLURM_SENDING)
+	if (job->phase == SLURM_DUE || job->phase == SLURM_SENDING ||
+	    (job->phase == SLURM_MISSING && job->guests > 0))
 		return;
 	if (!job->claimed && job->missing >= GONE) {
 		unclaimed_missing(job);
@@ -529,7 +533,8 @@ slurm_allocation_look(struct slurm_attempt *job)
 	    slurm_folder_abandon(job->dir, job->uuid, &e) != 0)
 		return;
 	if (slurm_row_stuck(&job->row) || is_gone(job) ||
-	    (has_ended(job) && now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
+	    (has_ended(job) &&
+		allocation_now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
 		job_over(job);
 }
 
@@ -593,10 +598,10 @@ empty_end(struct slurm_attempt *job)
 	struct err e = ERR_INIT;
 
 	if (job->guests > 0 || !is_open(job)) {
-		job->empty_ms = now_of(job);
+		job->empty_ms = allocation_now_of(job);
 		return;
 	}
-	if (now_of(job) < job->empty_ms + EMPTY_MS)
+	if (allocation_now_of(job) < job->empty_ms + EMPTY_MS)
 		return;
 	if (slurm_folder_wish(job->dir, "stop\n", &e) != 0)
 		return;
@@ -627,7 +632,7 @@ slurm_allocation_place(struct slurm *s)
 
 	for (i = 0; i < n; i++) {
 		a = s->attempts[i];
-		if (!is_due(a))
+		if (!allocation_is_due(a))
 			continue;
 		job = s->hold ? NULL : job_for(a, false);
 		if (job == NULL || !assign(a, job))
@@ -637,9 +642,9 @@ slurm_allocation_place(struct slurm *s)
 		jobs_make(s, due);
 	if (due == 0)
 		waiting_move(s);
-	/* New ones get their trials at once. */
+	/* New jobs get their trials at once. */
 	for (i = 0; n < s->n && i < n; i++)
-		if (is_due(s->attempts[i]) &&
+		if (allocation_is_due(s->attempts[i]) &&
 		    (job = job_for(s->attempts[i], false)) != NULL)
 			(void)assign(s->attempts[i], job);
 	for (i = 0; i < s->n; i++)

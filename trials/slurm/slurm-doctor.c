@@ -12,14 +12,15 @@
 
 #include "src/base/capture.h"
 #include "src/base/err.h"
+#include "src/base/folder.h"
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
 #include "trials/slurm/slurm-internal.h"
 
-enum { ASK_MS = 15000, JOB_MS = 60000, LOOK_MS = 200 };
+enum { JOB_MS = 60000, LOOK_MS = 200 };
 
 static void
-on_turn(void *arg)
+slurm_doctor_on_turn(void *arg)
 {
 	(void)arg;
 }
@@ -205,7 +206,7 @@ struct wait {
 };
 
 static void
-on_wait(void *arg)
+slurm_doctor_on_wait(void *arg)
 {
 	struct wait *w = arg;
 
@@ -225,9 +226,9 @@ file_wait(const char *path, int64_t ms)
 	if (loop_open(&w.loop, LOOP_REAL, &e) != 0)
 		return false;
 	w.until_ms = loop_now_ms(w.loop) + ms;
-	w.timer = loop_timer_new(w.loop, on_wait, &w);
+	w.timer = loop_timer_new(w.loop, slurm_doctor_on_wait, &w);
 	loop_timer_set(w.timer, 0);
-	loop_run(w.loop, on_turn, NULL);
+	loop_run(w.loop, slurm_doctor_on_turn, NULL);
 	loop_timer_free(w.timer);
 	loop_close(w.loop);
 	return w.found;
@@ -236,12 +237,12 @@ file_wait(const char *path, int64_t ms)
 static void
 shared_say(struct doctor *d, bool found, const char *job, const char *dir)
 {
-	char *argv[] = { "squeue", "--noheader", "--format=%T %r",
+	char *argv[] = { "squeue", "--all", "--noheader", "--format=%T %r",
 		"--states=all", NULL, NULL };
 	struct buf out = { 0 };
 	char *text, *ask = xasprintf("--jobs=%s", job);
 
-	argv[4] = ask;
+	argv[5] = ask;
 	if (found)
 		text = xasprintf("a job on a node has written into %s", dir);
 	else {
@@ -283,8 +284,9 @@ check_shared(struct doctor *d)
 	strv_add(&argv, xasprintf("--chdir=%s", cut));
 	slurm_options_words(&d->set, &argv);
 	strv_add(&argv, xstrdup("--time=1"));
-	strv_add(
-	    &argv, xasprintf("--wrap=: >.hpotune-doctor.%ld", (long)getpid()));
+	/* Not through a link that somebody else has made there: set -C. */
+	strv_add(&argv,
+	    xasprintf("--wrap=set -C; : >.hpotune-doctor.%ld", (long)getpid()));
 	if (slurm_program_call(argv.v, d->ask_ms, &out) != 0) {
 		line_cut(&out);
 		say(d, LAUNCH_ERROR, "folder", buf_str(&out),
@@ -308,16 +310,30 @@ check_shared(struct doctor *d)
 	free(cut);
 }
 
+/* Who else can change what jobs run. */
+static void
+slurm_doctor_check_users(struct doctor *d)
+{
+	struct buf why = { 0 };
+
+	if (d->set.dir != NULL && folder_exposed(d->set.dir, &why))
+		say(d, LAUNCH_WARNING, "backend.dir", buf_str(&why),
+		    "they can replace the folders of trials: set the sticky "
+		    "bit (chmod +t), or use a folder of your own");
+	buf_free(&why);
+}
+
 int
 slurm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
     struct err *e)
 {
 	struct doctor d = {
-		.env = env, .cb = cb, .arg = arg, .ask_ms = ASK_MS
+		.env = env, .cb = cb, .arg = arg, .ask_ms = env->patience_ms
 	};
 
 	if (slurm_options_read(&d.set, env->settings, env->options, e) != 0)
 		return -1;
+	slurm_doctor_check_users(&d);
 	if (check_tools(&d) && check_controller(&d)) {
 		check_config(&d);
 		check_accounting(&d);

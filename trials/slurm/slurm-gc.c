@@ -112,7 +112,7 @@ int
 slurm_gc_strays(
     const struct launch_env *env, launch_stray_cb *cb, void *arg, struct err *e)
 {
-	char *argv[] = { "squeue", "--me", "--noheader",
+	char *argv[] = { "squeue", "--me", "--all", "--noheader",
 		"--states=PENDING,CONFIGURING,RUNNING,SUSPENDED",
 		"--format=%A|%T|%k|%N|%j", NULL };
 	char *text, *line, *rest, *field[FIELDS], study[SLURM_NAME], id[8],

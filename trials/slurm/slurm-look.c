@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "src/base/text.h"
 #include "src/model/study/study.h"
 #include "trials/node/node.h"
 #include "trials/pack/pack-trial.h"
@@ -28,149 +28,16 @@
 #include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- who has cancelled a job -------------------------------------------- */
-
-/*
- * Its owner or an administrator, by the accounting of Slurm, where there is
- * one. The row of squeue does not have it.
- */
-
-enum {
-	ASK_MS = 10000,
-	PAUSE_MS = 2000, /* between two */
-	LAG_MS = 20000, /* until the accounting has the end of a job */
-	NONE_MS = 60000 /* until one without accounting is asked again */
-};
-
-#define UNKNOWN "its owner or an administrator"
-
-static void
-user_name(const char *uid, char *who, size_t n)
-{
-	char *end;
-	unsigned long id = strtoul(uid, &end, 10);
-	const struct passwd *pw = NULL;
-
-	if (end != uid && (*end == '\0' || *end == '|'))
-		pw = getpwuid((uid_t)id);
-	if (pw != NULL)
-		(void)snprintf(who, n, "%s", pw->pw_name);
-	else
-		(void)snprintf(
-		    who, n, "user %.*s", (int)strcspn(uid, "|"), uid);
-}
-
-bool
-slurm_look_who(const char *out, const char *name, char *who, size_t n)
-{
-	static const char by[] = "CANCELLED by ";
-	size_t len = strlen(name);
-	const char *line, *end;
-	char word[64];
-
-	*who = '\0';
-	for (line = out; *line != '\0'; line = *end == '\n' ? end + 1 : end) {
-		end = strchrnul(line, '\n');
-		/* An id alone may be that of another job. */
-		if (strncmp(line, name, len) != 0 || line[len] != '|')
-			continue;
-		(void)snprintf(word, sizeof word, "%.*s",
-		    (int)(end - line - (long)len - 1), line + len + 1);
-		if (strncmp(word, by, sizeof by - 1) != 0)
-			continue;
-		user_name(word + sizeof by - 1, who, n);
-		return true;
-	}
-	return false;
-}
-
-static void
-on_answer(void *arg, int status, const char *out, size_t len, const char *why)
-{
-	struct slurm *s = arg;
-	struct slurm_attempt *a = slurm_find(s, s->who.trial, s->who.attempt);
-
-	(void)len;
-	(void)why;
-	s->who.child = NULL;
-	s->who.none_ms = status != 0 ? loop_now_ms(s->loop) : 0;
-	if (a != NULL)
-		a->who_known = status == 0 &&
-			       slurm_look_who(out,
-				   a->host != NULL ? a->host->name : a->name,
-				   a->who, sizeof a->who);
-	slurm_look_soon(s);
-}
-
-static void
-ask(struct slurm_attempt *a)
-{
-	struct slurm *s = a->slurm;
-	char job[32], *argv[] = { "sacct", "--allocations", "--noheader",
-		"--parsable2", "--duplicates", "--format=JobName%200,State",
-		"--jobs", job, NULL };
-	const struct capture_spec spec = {
-		.argv = argv, .timeout_ms = ASK_MS, .both = true
-	};
-	struct err e = ERR_INIT;
-
-	if (s->who.child != NULL ||
-	    (s->who.asked_ms != 0 &&
-		loop_now_ms(s->loop) < s->who.asked_ms + PAUSE_MS))
-		return;
-	s->who.asked_ms = loop_now_ms(s->loop);
-	(void)snprintf(job, sizeof job, "%lld", (long long)a->row.id);
-	s->who.trial = a->source.trial;
-	s->who.attempt = a->source.attempt;
-	if (capture_start(&s->who.child, s->loop, &spec, on_answer, s, &e) ==
-	    -1) {
-		s->who.child = NULL;
-		s->who.none_ms = loop_now_ms(s->loop);
-	}
-}
-
-/*
- * Who has cancelled its job, by sacct; false: the query runs, and
- * the attempt is examined again.
- */
-static bool
-who_find(struct slurm_attempt *a, char *who, size_t n)
-{
-	int64_t now = loop_now_ms(a->slurm->loop);
-
-	if (a->who_known) {
-		(void)snprintf(who, n, "%s", a->who);
-		return true;
-	}
-	if (a->slurm->who.none_ms != 0 &&
-	    now < a->slurm->who.none_ms + NONE_MS) {
-		(void)snprintf(who, n,
-		    UNKNOWN " (who is unknown: Slurm has no accounting here)");
-		return true;
-	}
-	if (a->final_ms >= 0 && now >= a->final_ms + LAG_MS) {
-		(void)snprintf(who, n, UNKNOWN);
-		return true;
-	}
-	ask(a);
-	return false;
-}
-
-/* ---- an attempt --------------------------------------------------------- */
-
 enum {
 	BEAT_DEAD_MS = 45000, /* nine beats */
 	WORD_MS = 30000, /* to wait for Slurm's word on an end */
 	OUTPUT_MS = 90000, /* … for the whole output: caches of NFS last 60 s */
 	GONE = 2, /* queries without a job, which is then gone */
-	RESTART_S = 3600, /* so long a controller sorts out what it has lost */
 	WALL_EARLY_S = SLURM_SIGNAL_EARLY_S + 5
 };
 
-#define STEP_FILE "slurm-step"
-
 static int64_t
-now_of(const struct slurm_attempt *a)
+slurm_look_now_of(const struct slurm_attempt *a)
 {
 	return loop_now_ms(a->slurm->loop);
 }
@@ -178,16 +45,18 @@ now_of(const struct slurm_attempt *a)
 static void
 end_emit(struct slurm_attempt *a, struct launch_event *ev)
 {
-	/* A copy of its job may still wait in the queue. */
+	/* The job, or a copy of it, may still wait in the queue. */
 	if (!a->is_guest)
-		slurm_stray_add(a->slurm, a->name);
+		slurm_stray_add(a->slurm, a->name,
+		    !a->claimed && a->phase != SLURM_DUE &&
+			!slurm_row_final(&a->row));
 	slurm_allocation_leave(a);
 	slurm_phase(a, SLURM_OVER);
 	fail_point("slurm.before_end");
 	launcher_emit(&a->source, ev);
 }
 
-/* It ended without a valid record of the supervisor. */
+/* End an attempt without a valid record of the supervisor. */
 static void
 end_without_record(struct slurm_attempt *a, enum end_class class, bool ran,
     bool not_yet, const char *why)
@@ -239,20 +108,61 @@ waits_tell(struct slurm_attempt *a, const char *text)
 	launcher_emit(&a->source, &ev);
 }
 
+static bool
+has_word(const char *reason, const char *const *words, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (strstr(reason, words[i]) != NULL)
+			return true;
+	return false;
+}
+
 /*
- * Where and why it waits; a reason that needs an action of the user is a note.
+ * Note a reason that needs an action of the user: for each job, or once where all
+ * jobs of the study may have it.
  */
+static void
+wait_note(struct slurm_attempt *a)
+{
+	static const char *const jobs[] = { "Held", "held", "Invalid",
+		"BadConstraints", "DependencyNeverSatisfied" };
+	static const char *const all[] = { "PartitionDown", "PartitionInactive",
+		"PartitionTimeLimit", "PartitionNodeLimit", "PartitionConfig",
+		"NodeDown", "ReqNodeNotAvail", "AssocGrp", "AssocMax", "QOSGrp",
+		"QOSMax", "QOSNot", "QOSUsage", "QOSMinGRES", "AccountNot",
+		"Licenses", "Reservation" };
+	struct strv *noted = &a->slurm->noted_reasons;
+	char kind[sizeof a->row.reason];
+	size_t i;
+
+	if (has_word(a->row.reason, jobs, sizeof jobs / sizeof jobs[0])) {
+		launcher_note(&a->source, LAUNCH_WARNING,
+		    "its job %" PRId64 " waits in the queue of Slurm: %.80s",
+		    a->row.id, a->row.reason);
+		return;
+	}
+	if (!has_word(a->row.reason, all, sizeof all / sizeof all[0]))
+		return;
+	/* Behind a comma are the nodes, which change. */
+	(void)snprintf(kind, sizeof kind, "%.*s",
+	    (int)strcspn(a->row.reason, ","), a->row.reason);
+	for (i = 0; i < noted->n; i++)
+		if (strcmp(noted->v[i], kind) == 0)
+			return;
+	strv_add(noted, xstrdup(kind));
+	launcher_note(&a->slurm->source, LAUNCH_WARNING,
+	    "job %" PRId64 " waits in the queue of Slurm, and others may: "
+	    "%.80s",
+	    a->row.id, a->row.reason);
+}
+
+/* Where and why it waits. */
 static void
 wait_tell(struct slurm_attempt *a)
 {
-	static const char *const owners[] = { "Held", "held", "Invalid",
-		"PartitionDown", "PartitionInactive", "PartitionTimeLimit",
-		"PartitionNodeLimit", "NodeDown", "ReqNodeNotAvail", "AssocGrp",
-		"AssocMax", "QOSGrp", "QOSMax", "QOSNot", "AccountNot",
-		"BadConstraints", "Licenses", "Reservation",
-		"DependencyNeverSatisfied" };
 	char text[sizeof a->place];
-	size_t i;
 
 	(void)snprintf(text, sizeof text, "Slurm job %" PRId64 ", %s: %.80s",
 	    a->row.id,
@@ -262,13 +172,7 @@ wait_tell(struct slurm_attempt *a)
 		return;
 	place_tell(a, text);
 	waits_tell(a, text);
-	for (i = 0; i < sizeof owners / sizeof owners[0]; i++)
-		if (strstr(a->row.reason, owners[i]) != NULL)
-			break;
-	if (i < sizeof owners / sizeof owners[0])
-		launcher_note(&a->source, LAUNCH_WARNING,
-		    "its job %" PRId64 " waits in the queue of Slurm: %.80s",
-		    a->row.id, a->row.reason);
+	wait_note(a);
 }
 
 static void
@@ -304,37 +208,41 @@ claim_read(struct slurm_attempt *a)
 	if (a->node[0] != '\0' ||
 	    !slurm_folder_read(a->dir, SHIM_CLAIM_FILE, text, sizeof text))
 		return;
+	slurm_missing_over(a->slurm);
+	slurm_unbegun_over(a->slurm);
 	slurm_folder_word(text, "host", a->node, sizeof a->node);
 	slurm_folder_word(text, "job", job, sizeof job);
 	slurm_folder_word(text, "cpus", cpus, sizeof cpus);
 	a->cpus = (int)strtol(cpus, NULL, 10);
 	if (strtoll(job, NULL, 10) > 0)
 		a->id = strtoll(job, NULL, 10);
+	if (a->row.id != a->id) {
+		/* A copy of its job was listed last. */
+		a->row = (struct slurm_row){ 0 };
+		a->final_ms = -1;
+	}
 	if (a->phase != SLURM_SENDING && a->phase != SLURM_OVER)
 		slurm_phase(a, SLURM_SENT);
 }
 
 /* The records: false: they cannot be read now. */
 static bool
-records_read(struct slurm_attempt *a, bool *foreign, struct err *e)
+slurm_look_records_read(struct slurm_attempt *a, bool *foreign, struct err *e)
 {
 	enum record_check claim_is = RECORD_NONE, exit_is = RECORD_NONE;
-	char *path = xasprintf("%s/state", a->dir);
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	int fd = slurm_folder_open_file(a->dir, "state");
 	bool had = a->has_exit;
 	int error;
 
 	*foreign = false;
 	if (fd == -1) {
 		error = errno;
-		free(path);
 		if (error == ENOENT && !a->claimed)
 			return true;
 		(void)err_set(
 		    e, ERR_FILE, "%s/state: %s", a->dir, strerror(error));
 		return false;
 	}
-	free(path);
 	if (attempt_record_read(
 		fd, a->uuid, &a->claim, &claim_is, &a->exit, &exit_is) == -1)
 		claim_is = RECORD_BAD;
@@ -347,7 +255,7 @@ records_read(struct slurm_attempt *a, bool *foreign, struct err *e)
 	a->claimed = claim_is == RECORD_GOOD;
 	a->has_exit = a->claimed && exit_is == RECORD_GOOD;
 	if (a->has_exit && !had)
-		a->exit_ms = now_of(a);
+		a->exit_ms = slurm_look_now_of(a);
 	return true;
 }
 
@@ -360,31 +268,13 @@ beat_read(struct slurm_attempt *a)
 	    (a->beat_ms != 0 && strcmp(text, a->beat) == 0))
 		return;
 	memcpy(a->beat, text, sizeof text);
-	a->beat_ms = now_of(a);
-}
-
-/* Whether this attempt has gone on where earlier ones were cut off. */
-static bool
-has_progress(struct slurm_attempt *a)
-{
-	int64_t last = slurm_tail_last_step(a), before = -1;
-	struct err e = ERR_INIT;
-	char text[32];
-
-	if (slurm_folder_read(a->trial_dir, STEP_FILE, text, sizeof text) &&
-	    *text != '\0')
-		before = strtoll(text, NULL, 10);
-	if (last <= before)
-		return false;
-	(void)snprintf(text, sizeof text, "%" PRId64 "\n", last);
-	(void)slurm_folder_write(a->trial_dir, STEP_FILE, text, &e);
-	return true;
+	a->beat_ms = slurm_look_now_of(a);
 }
 
 static void
 end_wall(struct slurm_attempt *a)
 {
-	if (has_progress(a))
+	if (slurm_tail_has_progress(a))
 		end_without_record(a, END_SPOT, true, false,
 		    "the time limit of its job was reached: it continues from "
 		    "its checkpoint in the next job");
@@ -395,14 +285,25 @@ end_wall(struct slurm_attempt *a)
 		    "checkpoints more often");
 }
 
-/* Who has cancelled it: sacct says so where it is; until then it stays open. */
+/*
+ * End an attempt whose job was cancelled: sacct says by whom, where there is
+ * one; until then the attempt stays open.
+ */
 static void
 end_cancelled(struct slurm_attempt *a)
 {
 	char text[240], who[SLURM_WHO];
+	int64_t boot_s = 0;
 
-	if (!who_find(a, who, sizeof who))
+	if (!slurm_cancelled_find(a, who, sizeof who) ||
+	    !slurm_cancelled_boot(a, a->final_ms, &boot_s))
 		return;
+	if (slurm_cancelled_own(a, boot_s, who)) {
+		end_without_record(a, END_LOST, a->claimed, false,
+		    "its job was cancelled when the controller of Slurm was "
+		    "restarted");
+		return;
+	}
 	(void)snprintf(text, sizeof text,
 	    "job %" PRId64 " was cancelled in Slurm (scancel) by %s: it is not "
 	    "started again",
@@ -421,44 +322,83 @@ end_node(struct slurm_attempt *a)
 	end_without_record(a, END_LOST, a->claimed, false, text);
 }
 
-/* The last line of the job's own output, which is empty if all is well. */
 static void
-last_words(const struct slurm_attempt *a, char *text, size_t n)
+end_preempted(struct slurm_attempt *a)
 {
-	char all[4096], *end;
-
-	*text = '\0';
-	if (!slurm_folder_read(a->dir, "slurm.out", all, sizeof all))
-		return;
-	end = all + strlen(all);
-	while (end > all && end[-1] == '\n')
-		*--end = '\0';
-	end = strrchr(all, '\n');
-	(void)snprintf(
-	    text, n, "%.*s", (int)n - 1, end != NULL ? end + 1 : all);
+	/* The other trials of its job have the rest of the grace. */
+	if (a->host != NULL && a->exit.preempted)
+		(void)slurm_grace_tell(a->host);
+	end_without_record(a, END_SPOT, a->claimed, false,
+	    "preempted by another job of Slurm");
 }
 
-/* It ended before its supervisor began. */
+/*
+ * End an attempt that is to be started again, because of its node or of Slurm; or
+ * the study, where that is so everywhere.
+ */
 static void
-end_unbegun(struct slurm_attempt *a)
+end_unstarted(struct slurm_attempt *a, const char *why)
 {
-	char words[160], text[400];
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
 
-	last_words(a->host != NULL ? a->host : a, words, sizeof words);
-	if (a->row.state == SLURM_STATE_LAUNCH || slurm_row_stuck(&a->row)) {
-		slurm_folder_exclude(a, a->row.node);
-		(void)snprintf(text, sizeof text,
-		    "job %" PRId64 " could not be started on %s (%.60s): is "
-		    "%.120s there, and the node in order?",
-		    a->row.id, a->row.node[0] != '\0' ? a->row.node : "a node",
-		    a->row.reason, a->dir);
-	} else
-		(void)snprintf(text, sizeof text,
-		    "job %" PRId64
-		    " ended (%s) before its supervisor began%s%s",
-		    a->row.id, a->row.word, words[0] != '\0' ? ": " : "",
-		    words);
-	end_without_record(a, END_LOST, false, false, text);
+	if (slurm_unbegun_add(a->slurm, a->row.node, why, &ev.u.exit))
+		end_emit(a, &ev);
+	else
+		end_without_record(a, END_LOST, false, false, why);
+}
+
+/* The node of an attempt that does not begin, to which its end counts. */
+static void
+node_tell(struct slurm_attempt *a)
+{
+	char text[sizeof a->place];
+
+	if (a->node[0] == '\0')
+		(void)snprintf(a->node, sizeof a->node, "%s", a->row.node);
+	(void)snprintf(text, sizeof text, "%s job %" PRId64, a->node, a->id);
+	if (a->node[0] != '\0')
+		place_tell(a, text);
+}
+
+/* End an attempt whose node could not start its job. */
+static void
+end_unlaunched(struct slurm_attempt *a, const char *dir)
+{
+	char words[120], text[400];
+
+	(void)slurm_prelude_words(dir, words, sizeof words);
+	node_tell(a);
+	slurm_folder_exclude(a, a->row.node);
+	(void)snprintf(text, sizeof text,
+	    "job %" PRId64 " could not be started on %s (%.60s%s%s): is %.120s "
+	    "there, and the node in order?",
+	    a->row.id, a->row.node[0] != '\0' ? a->row.node : "a node",
+	    a->row.reason, words[0] != '\0' ? ": " : "", words, a->dir);
+	end_unstarted(a, text);
+}
+
+/*
+ * End an attempt whose script ended before the supervisor began: setup has
+ * failed, or what it needs is not on the node.  Where the script was killed,
+ * nothing is known of either.
+ */
+static void
+end_unbegun(struct slurm_attempt *a, const char *dir, const char *state)
+{
+	bool killed = a->row.state == SLURM_STATE_LAUNCH, ours;
+	char words[200], text[400];
+
+	ours = slurm_prelude_words(dir, words, sizeof words);
+	node_tell(a);
+	(void)snprintf(text, sizeof text,
+	    "job %" PRId64 " %s on %.40s before its supervisor began%s%s",
+	    a->row.id, killed ? "was killed" : state,
+	    a->node[0] != '\0' ? a->node : "a node",
+	    words[0] != '\0' ? ": " : "", words);
+	if (killed || ours)
+		end_unstarted(a, text);
+	else
+		end_without_record(a, END_ERROR, false, false, text);
 }
 
 /* What the state of the job says; false: nothing beyond our own record. */
@@ -475,8 +415,7 @@ end_by_row(struct slurm_attempt *a)
 		end_node(a);
 		return true;
 	case SLURM_STATE_PREEMPTED:
-		end_without_record(a, END_SPOT, a->claimed, false,
-		    "preempted by another job of Slurm");
+		end_preempted(a);
 		return true;
 	case SLURM_STATE_TIMEOUT:
 		end_wall(a);
@@ -503,7 +442,19 @@ host_interrupted(const struct slurm_attempt *guest)
 	const struct slurm_attempt *job = guest->host;
 
 	return job == NULL || strcmp(job->closing, NODE_CLOSING_TERM) == 0 ||
+	       strcmp(job->closing, NODE_CLOSING_PREEMPTED) == 0 ||
 	       strcmp(job->closing, NODE_CLOSING_WALL) == 0;
+}
+
+/* Ended in the grace of a preemption, before Slurm has ended its job. */
+static bool
+is_preempted(const struct slurm_attempt *a)
+{
+	if (a->stop != SLURM_STOP_NONE || !a->exit.ran)
+		return false;
+	return a->exit.preempted ||
+	       (a->exit.stopped && a->host != NULL &&
+		   strcmp(a->host->closing, NODE_CLOSING_PREEMPTED) == 0);
 }
 
 /* … before the limit of the job. */
@@ -530,9 +481,13 @@ needs_word(const struct slurm_attempt *a)
 {
 	const struct attempt_exit *x = &a->exit;
 
-	if (a->stop != SLURM_STOP_NONE || !x->ran || x->timeout)
+	if (a->stop != SLURM_STOP_NONE || !x->ran || x->timeout ||
+	    is_preempted(a))
 		return false;
-	/* Its program was killed: perhaps with the node, whose state lags. */
+	/*
+	 * The program of the pack was killed: perhaps with the node, whose
+	 * state lags.
+	 */
 	if (pack_trial_lost(a->dir))
 		return true;
 	/* A job of several trials goes on when one of them fails. */
@@ -540,6 +495,18 @@ needs_word(const struct slurm_attempt *a)
 	    (!was_ended(a) || a->word_ms > a->exit_ms))
 		return false;
 	return was_ended(a) || x->signal != 0 || x->exit_code != 0;
+}
+
+/*
+ * Whether it was ended from outside, and what Slurm says is of another job or run.  A
+ * controller that has forgotten a job that runs gives its number to another one, or
+ * runs it again; where that comes to the same node, both are cancelled.
+ */
+static bool
+is_forgotten(const struct slurm_attempt *a, bool final, int64_t boot_s)
+{
+	return a->missing >= GONE ||
+	       (final && slurm_cancelled_own(a, boot_s, ""));
 }
 
 /* Whether the supervisor got Slurm's signal that the time is almost over. */
@@ -557,13 +524,13 @@ is_wall(const struct slurm_attempt *a)
 	       ran_s >= limit - a->slurm->set.signal_s - WALL_EARLY_S;
 }
 
-/* Whether its output is not whole here yet; not for ever. */
+/* Whether the attempt's output is not whole here yet; not for ever. */
 static bool
 is_output_late(struct slurm_attempt *a)
 {
 	if (slurm_tail_is_whole(a))
 		return false;
-	if (now_of(a) < a->exit_ms + OUTPUT_MS)
+	if (slurm_look_now_of(a) < a->exit_ms + OUTPUT_MS)
 		return true;
 	if (!a->noted_short)
 		launcher_note(&a->source, LAUNCH_WARNING,
@@ -573,23 +540,67 @@ is_output_late(struct slurm_attempt *a)
 	return false;
 }
 
+/* Add what the job said before the trial to the reason of a failure. */
 static void
-end_recorded(struct slurm_attempt *a)
+exit_add_words(const struct slurm_attempt *a, char *text, size_t n)
+{
+	char words[160];
+	struct buf all = { 0 };
+
+	(void)slurm_prelude_words(a->dir, words, sizeof words);
+	if (words[0] == '\0')
+		return;
+	buf_printf(&all, "%s%sits job said before: %s", text,
+	    *text != '\0' ? "; " : "", words);
+	text_cut(text, n, buf_str(&all));
+	buf_free(&all);
+}
+
+/*
+ * Make an error of a program that is not there, which uses up a retry: each look
+ * for the program would be another job.
+ */
+static void
+exit_explain(const struct slurm_attempt *a, struct launch_exit *x)
+{
+	if (!x->ran && x->stopped && a->stop == SLURM_STOP_NONE)
+		x->end = END_LOST;
+	if (x->stopped || x->timeout || x->oom ||
+	    (x->ran && x->exit_code == 0 && x->signal == 0))
+		return;
+	if (!x->ran) {
+		x->not_yet = transient_error_resource(a->exit.error);
+		if (!x->not_yet && x->end == END_NONE)
+			x->end = END_ERROR;
+	}
+	if (x->why[0] != '\0')
+		exit_add_words(a, x->why, sizeof x->why);
+	else
+		exit_add_words(a, x->said, sizeof x->said);
+}
+
+static void
+slurm_look_end_recorded(struct slurm_attempt *a)
 {
 	char *log;
 	const struct attempt_exit *x = &a->exit;
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
 	bool final = slurm_row_final(&a->row) && a->word_ms > a->exit_ms;
+	int64_t boot_s = 0;
 
 	if (x->ran)
 		up_tell(a);
 	if (needs_word(a) && !final && a->missing < GONE &&
-	    now_of(a) < a->exit_ms + WORD_MS) {
+	    slurm_look_now_of(a) < a->exit_ms + WORD_MS) {
 		slurm_queue_ask(a->slurm, false);
 		return;
 	}
 	if (is_output_late(a)) {
 		(void)slurm_tail(a, false);
+		return;
+	}
+	if (is_preempted(a)) {
+		end_preempted(a);
 		return;
 	}
 	if (needs_word(a)) {
@@ -600,6 +611,16 @@ end_recorded(struct slurm_attempt *a)
 			return;
 		if (is_wall(a)) {
 			end_wall(a);
+			return;
+		}
+	}
+	if (needs_word(a) && was_ended(a)) {
+		if (final && !slurm_cancelled_boot(a, a->exit_ms, &boot_s))
+			return;
+		if (is_forgotten(a, final, boot_s)) {
+			end_without_record(a, END_LOST, true, false,
+			    "it was ended by a signal, and Slurm does not say "
+			    "why");
 			return;
 		}
 	}
@@ -614,15 +635,18 @@ end_recorded(struct slurm_attempt *a)
 	if (a->slurm->trial->launcher != STUDY_LAUNCHER_NONE)
 		ranks_words_cause(a->dir, &ev.u.exit);
 	pack_trial_end(a->dir, &ev.u.exit);
-	ev.u.exit.not_yet = !x->ran && transient_error_exec(x->error);
+	exit_explain(a, &ev.u.exit);
 	end_emit(a, &ev);
 }
 
-/* Its job is over, or unknown to Slurm, and there is no record of its end. */
+/*
+ * Look at an attempt that had begun: its job is over, or unknown to Slurm, and
+ * there is no record of its end.
+ */
 static void
 look_claimed(struct slurm_attempt *a)
 {
-	int64_t now = now_of(a);
+	int64_t now = slurm_look_now_of(a);
 
 	beat_read(a);
 	if (a->claim.kind != CLAIM_STARTING)
@@ -632,6 +656,12 @@ look_claimed(struct slurm_attempt *a)
 	if (slurm_row_final(&a->row) && a->missing == 0) {
 		if (now < a->final_ms + SLURM_SETTLE_MS)
 			return;
+		/* The accounting may be wrong of one that lives. */
+		if (a->account == SLURM_ACCOUNT_ROW && a->beat_ms != 0 &&
+		    now < a->beat_ms + BEAT_DEAD_MS) {
+			slurm_queue_ask(a->slurm, false);
+			return;
+		}
 		if (!end_by_row(a))
 			end_without_record(a, END_LOST, true, false,
 			    "its supervisor died, or its end could not be "
@@ -653,9 +683,12 @@ look_claimed(struct slurm_attempt *a)
 		    "longer updates its files");
 }
 
-/* It cannot start any more; false: it was started, or this is unknown. */
+/*
+ * Make sure that an attempt cannot start any more; false: it was started, or
+ * this is unknown.
+ */
 static bool
-give_up(struct slurm_attempt *a)
+slurm_look_give_up(struct slurm_attempt *a)
 {
 	struct err e = ERR_INIT;
 	int rc = slurm_folder_abandon(a->dir, a->uuid, &e);
@@ -676,28 +709,46 @@ give_up(struct slurm_attempt *a)
 static void
 unclaimed_over(struct slurm_attempt *a)
 {
+	const char *dir = a->host != NULL ? a->host->dir : a->dir;
+	bool begun = slurm_prelude_begun(dir);
+	char who[SLURM_WHO] = "";
 	int64_t boot_s = 0;
 
 	if (a->row.state == SLURM_STATE_CANCELLED && a->row.id != 0 &&
-	    !slurm_queue_boot(a->slurm, a->final_ms, &boot_s))
+	    (!slurm_cancelled_find(a, who, sizeof who) ||
+		!slurm_cancelled_boot(a, a->final_ms, &boot_s)))
 		return;
-	if (!give_up(a))
+	if (!slurm_look_give_up(a))
 		return;
 	if (a->row.state == SLURM_STATE_CANCELLED &&
-	    a->row.submitted_s < boot_s + RESTART_S)
+	    slurm_cancelled_unbegun(a, boot_s, who))
 		end_without_record(a, END_LOST, false, false,
 		    "its job was cancelled before it began, when the "
 		    "controller of Slurm was restarted");
-	else if (!end_by_row(a))
-		end_unbegun(a);
+	else if (end_by_row(a))
+		return;
+	else if (slurm_row_stuck(&a->row) || !begun)
+		end_unlaunched(a, dir);
+	else
+		end_unbegun(a, dir, "ended");
+}
+
+/* End a guest whose job was ended while the guest's script ran. */
+static void
+guest_end_interrupted(struct slurm_attempt *a)
+{
+	char text[100];
+
+	(void)snprintf(text, sizeof text,
+	    "job %" PRId64 " ended before it had started this trial",
+	    a->host->id);
+	end_without_record(a, END_LOST, false, false, text);
 }
 
 /* In a job of several trials, and not started. */
 static void
 look_guest(struct slurm_attempt *a)
 {
-	char words[160], text[400];
-
 	if (!slurm_allocation_lost(a)) {
 		if (a->row.state == SLURM_STATE_WAITS && a->row.id != 0)
 			wait_tell(a);
@@ -707,21 +758,22 @@ look_guest(struct slurm_attempt *a)
 		unclaimed_over(a);
 		return;
 	}
-	if (!give_up(a))
+	if (!slurm_look_give_up(a))
 		return;
-	last_words(a, words, sizeof words);
-	(void)snprintf(text, sizeof text,
-	    "job %" PRId64 " ended or failed before it had started this "
-	    "trial%s%s",
-	    a->host->id, words[0] != '\0' ? ": " : "", words);
-	end_without_record(a, END_LOST, false, false, text);
+	/* The job goes on, so the script of this guest has ended. */
+	if (a->unplaced_ms != 0 && slurm_prelude_begun(a->dir) &&
+	    !host_interrupted(a) && a->row.state == SLURM_STATE_RUNS) {
+		(void)snprintf(a->node, sizeof a->node, "%s", a->host->node);
+		end_unbegun(a, a->dir, "could not start this trial");
+	} else
+		guest_end_interrupted(a);
 }
 
 static void
 look_unclaimed(struct slurm_attempt *a)
 {
 	if (a->stop != SLURM_STOP_NONE && a->phase != SLURM_SENDING) {
-		if (give_up(a))
+		if (slurm_look_give_up(a))
 			end_without_record(a, END_NONE, false, false,
 			    "stopped before it began");
 		return;
@@ -730,22 +782,16 @@ look_unclaimed(struct slurm_attempt *a)
 		look_guest(a);
 		return;
 	}
-	if (a->phase == SLURM_DUE || a->phase == SLURM_SENDING)
+	if (a->phase == SLURM_DUE || a->phase == SLURM_SENDING ||
+	    a->phase == SLURM_MISSING)
 		return;
 	if (a->missing >= GONE) {
-		if (a->phase == SLURM_SENT)
-			launcher_note(&a->source, LAUNCH_WARNING,
-			    "Slurm no longer lists its job %" PRId64
-			    " before it began: it is submitted again",
-			    a->id);
-		a->row = (struct slurm_row){ 0 };
-		a->id = 0;
-		slurm_phase(a, SLURM_DUE);
+		slurm_missing_begin(a);
 		return;
 	}
 	if (slurm_row_stuck(&a->row) ||
 	    (slurm_row_final(&a->row) &&
-		now_of(a) >= a->final_ms + SLURM_SETTLE_MS)) {
+		slurm_look_now_of(a) >= a->final_ms + SLURM_SETTLE_MS)) {
 		unclaimed_over(a);
 		return;
 	}
@@ -779,7 +825,7 @@ slurm_look(struct slurm_attempt *a)
 		slurm_allocation_look(a);
 		return;
 	}
-	if (!records_read(a, &foreign, &e)) {
+	if (!slurm_look_records_read(a, &foreign, &e)) {
 		if (!a->noted_unknown)
 			launcher_note(&a->source, LAUNCH_WARNING,
 			    "cannot find out whether it runs: %s", e.text);
@@ -796,7 +842,7 @@ slurm_look(struct slurm_attempt *a)
 	if (a->stop != SLURM_STOP_NONE)
 		stop_file(a);
 	if (a->has_exit)
-		end_recorded(a);
+		slurm_look_end_recorded(a);
 	else if (a->claimed)
 		look_claimed(a);
 	else

@@ -14,8 +14,6 @@
 #include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- the processes of a trial, and its GPUs ----------------------------- */
-
 /* Ranks of one node; 0 = unknown. */
 static int64_t
 ranks_per_node(const struct slurm_settings *set, const struct study_trial *t)
@@ -46,12 +44,13 @@ ranks_check(const struct slurm_settings *set, const struct study_trial *t,
 	return 0;
 }
 
-/* ---- options ------------------------------------------------------------ */
-
 enum {
 	TIME_EXTRA_S = 120, /* for the supervisor, over max_run and grace */
 	TEST_MS = 8000,
 	SIGNAL_LOOK_S = 30, /* between Slurm's looks whose signal is due */
+	PREEMPT_MIN_MS = 2000, /* between two looks for a preemption */
+	PREEMPT_MAX_MS = 60000,
+	PREEMPT_UNKNOWN_MS = 10000, /* … of unknown grace */
 	TIME_MAX_S = 366 * 86400
 };
 
@@ -101,7 +100,7 @@ get(const struct option_value *values, const char *name)
 }
 
 static char *
-text_of(const struct option_value *values, const char *name)
+slurm_options_text_of(const struct option_value *values, const char *name)
 {
 	const struct option_value *v = get(values, name);
 
@@ -111,7 +110,8 @@ text_of(const struct option_value *values, const char *name)
 }
 
 static int64_t
-number_of(const struct option_value *values, const char *name, int64_t other)
+slurm_options_number_of(
+    const struct option_value *values, const char *name, int64_t other)
 {
 	const struct option_value *v = get(values, name);
 
@@ -119,7 +119,7 @@ number_of(const struct option_value *values, const char *name, int64_t other)
 }
 
 static bool
-is_ours(const char *word)
+slurm_options_is_ours(const char *word)
 {
 	size_t i, n;
 
@@ -149,7 +149,7 @@ extra_read(struct slurm_settings *set, const struct json *list, struct err *e)
 			return json_err(item, e,
 			    "expected an option of sbatch with its value, such "
 			    "as \"--reservation=x\"");
-		if (is_ours(word))
+		if (slurm_options_is_ours(word))
 			return json_err(item, e,
 			    "hpotune sets this option of sbatch itself");
 		strv_add(&set->extra, xstrdup(word));
@@ -159,8 +159,9 @@ extra_read(struct slurm_settings *set, const struct json *list, struct err *e)
 
 /* "2", "a100:2", "gpu:a100:2": what follows --gres=gpu:; NULL for none. */
 static int
-gpus_read(struct slurm_settings *set, const struct study_trial *trial,
-    const struct option_value *v, struct err *e)
+slurm_options_gpus_read(struct slurm_settings *set,
+    const struct study_trial *trial, const struct option_value *v,
+    struct err *e)
 {
 	static const char name[] =
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
@@ -177,6 +178,10 @@ gpus_read(struct slurm_settings *set, const struct study_trial *trial,
 	if (strncmp(text, "gpu:", 4) == 0)
 		text += 4;
 	colon = strchr(text, ':');
+	if (json_type(v->json) == JSON_ARRAY)
+		return json_err(v->json, e,
+		    "expected a number of GPUs, or one text such as "
+		    "\"a100:2\": Slurm selects which ones");
 	n = strtol(colon != NULL ? colon + 1 : text, &end, 10);
 	if (end == text || *end != '\0' || n < 0 || n > 1024 ||
 	    (colon != NULL && (colon == text || end == colon + 1 ||
@@ -208,16 +213,15 @@ per_job_read(struct slurm_settings *set, const struct study_trial *trial,
 	return 0;
 }
 
-/* Parts of a job that each have GPUs, cores and memory as the study says. */
-static int64_t
-parts(const struct slurm_settings *set)
+int64_t
+slurm_options_parts(const struct slurm_settings *set)
 {
 	return set->pack > 0 ? 1 : set->per_job;
 }
 
 static int
-dir_read(const struct slurm_settings *set, const struct option_value *v,
-    struct err *e)
+slurm_options_dir_read(const struct slurm_settings *set,
+    const struct option_value *v, struct err *e)
 {
 	if (set->dir == NULL || set->dir[0] == '/')
 		return 0;
@@ -260,21 +264,21 @@ slurm_options_read(struct slurm_settings *set, const struct study_trial *trial,
     const struct option_value *values, struct err *e)
 {
 	*set = (struct slurm_settings){ 0 };
-	set->partition = text_of(values, "partition");
-	set->account = text_of(values, "account");
-	set->qos = text_of(values, "qos");
-	set->constraint = text_of(values, "constraint");
-	set->setup = text_of(values, "setup");
-	set->dir = text_of(values, "dir");
-	set->time_s = number_of(values, "time", 0);
-	set->nodes = number_of(values, "nodes", 1);
-	set->cpus = number_of(values, "cpus", trial->cpus);
-	set->memory = number_of(values, "memory", trial->memory);
+	set->partition = slurm_options_text_of(values, "partition");
+	set->account = slurm_options_text_of(values, "account");
+	set->qos = slurm_options_text_of(values, "qos");
+	set->constraint = slurm_options_text_of(values, "constraint");
+	set->setup = slurm_options_text_of(values, "setup");
+	set->dir = slurm_options_text_of(values, "dir");
+	set->time_s = slurm_options_number_of(values, "time", 0);
+	set->nodes = slurm_options_number_of(values, "nodes", 1);
+	set->cpus = slurm_options_number_of(values, "cpus", trial->cpus);
+	set->memory = slurm_options_number_of(values, "memory", trial->memory);
 	set->exclude = get(values, "exclude_failed_nodes")->number != 0;
 	times_make(set, trial);
 	if (per_job_read(set, trial, get(values, "trials_per_job"), e) == 0 &&
-	    dir_read(set, get(values, "dir"), e) == 0 &&
-	    gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
+	    slurm_options_dir_read(set, get(values, "dir"), e) == 0 &&
+	    slurm_options_gpus_read(set, trial, get(values, "gpus"), e) == 0 &&
 	    extra_read(set, get(values, "extra")->json, e) == 0) {
 		set->tasks = ranks_per_node(set, trial);
 		if (set->tasks > 1)
@@ -300,7 +304,7 @@ slurm_options_free(struct slurm_settings *set)
 }
 
 static void
-add_text(struct strv *list, const char *name, const char *value)
+slurm_options_add_text(struct strv *list, const char *name, const char *value)
 {
 	if (value != NULL)
 		strv_add(list, xasprintf("%s=%s", name, value));
@@ -312,70 +316,66 @@ add_gres(const struct slurm_settings *set, struct strv *list)
 {
 	const char *colon = strrchr(set->gres, ':');
 
-	strv_add(list, xasprintf("--gres=gpu:%.*s%lld",
-			   colon != NULL ? (int)(colon + 1 - set->gres) : 0,
-			   set->gres, (long long)(set->n_gpus * parts(set))));
+	strv_add(list,
+	    xasprintf("--gres=gpu:%.*s%lld",
+		colon != NULL ? (int)(colon + 1 - set->gres) : 0, set->gres,
+		(long long)(set->n_gpus * slurm_options_parts(set))));
+}
+
+/* "--time=1-12:00:00", in whole minutes. */
+static char *
+time_word(int64_t s)
+{
+	int64_t days = s / 86400, hours = s / 3600 % 24, minutes = s / 60 % 60;
+
+	return days > 0
+		   ? xasprintf("--time=%lld-%02lld:%02lld:00", (long long)days,
+			 (long long)hours, (long long)minutes)
+		   : xasprintf("--time=%lld:%02lld:00", (long long)hours,
+			 (long long)minutes);
+}
+
+static char *
+memory_word(const struct slurm_settings *set)
+{
+	int64_t mb =
+	    (set->memory * slurm_options_parts(set) + (1 << 20) - 1) >> 20;
+
+	return mb % 1024 == 0 ? xasprintf("--mem=%lldG", (long long)mb / 1024)
+			      : xasprintf("--mem=%lldM", (long long)mb);
 }
 
 void
 slurm_options_words(const struct slurm_settings *set, struct strv *list)
 {
-	add_text(list, "--partition", set->partition);
-	add_text(list, "--account", set->account);
-	add_text(list, "--qos", set->qos);
-	add_text(list, "--constraint", set->constraint);
+	slurm_options_add_text(list, "--partition", set->partition);
+	slurm_options_add_text(list, "--account", set->account);
+	slurm_options_add_text(list, "--qos", set->qos);
+	slurm_options_add_text(list, "--constraint", set->constraint);
 	if (set->gres != NULL)
 		add_gres(set, list);
 	if (set->time_s > 0)
-		strv_add(list,
-		    xasprintf("--time=%lld", (long long)set->time_s / 60));
+		strv_add(list, time_word(set->time_s));
 	strv_add(
 	    list, xasprintf("--signal=B:TERM@%lld", (long long)set->signal_s));
-	if (set->nodes > 1 || set->tasks > 1 || parts(set) > 1) {
+	if (set->nodes > 1 || set->tasks > 1 || slurm_options_parts(set) > 1) {
 		strv_add(
 		    list, xasprintf("--nodes=%lld", (long long)set->nodes));
 		strv_add(
 		    list, xasprintf("--ntasks-per-node=%lld",
 			      (long long)((set->tasks > 1 ? set->tasks : 1) *
-					  parts(set))));
+					  slurm_options_parts(set))));
 	}
 	if (set->cpus > 0)
 		strv_add(list,
 		    xasprintf("--cpus-per-task=%lld", (long long)set->cpus));
 	if (set->memory > 0)
-		strv_add(list,
-		    xasprintf("--mem=%lldM",
-			(long long)(set->memory * parts(set) + (1 << 20) - 1) >>
-			    20));
+		strv_add(list, memory_word(set));
 	strv_add_all(list, set->extra.v);
 }
 
-/* The last words of sbatch, without its own prefixes. */
-static void
-error_read(const char *out, char *text, size_t n)
-{
-	static const char *const before[] = { "sbatch: error: ",
-		"allocation failure: ", "sbatch: fatal: ", "error: " };
-	const char *line = out, *end;
-	size_t i, len;
-
-	*text = '\0';
-	for (; *line != '\0'; line = *end == '\n' ? end + 1 : end) {
-		end = strchrnul(line, '\n');
-		for (i = 0; i < sizeof before / sizeof before[0]; i++)
-			if (strncmp(line, before[i], strlen(before[i])) == 0)
-				line += strlen(before[i]);
-		len = (size_t)(end - line);
-		if (len > 0 && len < n) {
-			memcpy(text, line, len);
-			text[len] = '\0';
-		}
-	}
-}
-
-/* Whether the partition, "short" or "main*", is one that the jobs may use. */
-static bool
-partition_used(const struct slurm_settings *set, const char *name, size_t n)
+bool
+slurm_options_uses(const struct slurm_settings *set, const char *name, size_t n)
 {
 	const char *at = set->partition, *end;
 	bool is_default = n > 0 && name[n - 1] == '*';
@@ -422,7 +422,8 @@ limits_add(struct limits *limits, const char *fields, size_t n)
 static struct limits
 limits_ask(const struct slurm_settings *set)
 {
-	char *argv[] = { "sinfo", "--noheader", "--format=%P|%l|%L", NULL };
+	char *argv[] = { "sinfo", "--all", "--noheader", "--format=%P|%l|%L",
+		NULL };
 	struct limits limits = { .most = -1 };
 	struct buf out = { 0 };
 	const char *line = "", *bar, *end;
@@ -433,7 +434,7 @@ limits_ask(const struct slurm_settings *set)
 		end = strchrnul(line, '\n');
 		bar = memchr(line, '|', (size_t)(end - line));
 		if (bar != NULL &&
-		    partition_used(set, line, (size_t)(bar - line)))
+		    slurm_options_uses(set, line, (size_t)(bar - line)))
 			limits_add(&limits, bar + 1, (size_t)(end - bar - 1));
 	}
 	buf_free(&out);
@@ -457,66 +458,50 @@ time_check(const struct slurm_settings *set, struct err *e)
 	    (long long)set->time_s / 60, (long long)most / 60);
 }
 
+/*
+ * A server sees a preemption within a tenth of the grace, a job that asks for itself
+ * within a fifth; but jobs of one study together ask the controller ten times a
+ * second at most.
+ */
+static int64_t
+preempt_fit(struct slurm_settings *set, int64_t parallel)
+{
+	int64_t grace_s = slurm_preemption_grace(set);
+	int64_t ms = grace_s < 0 ? PREEMPT_UNKNOWN_MS : grace_s * 1000 / 5;
+	int64_t least = (parallel + set->per_job - 1) / set->per_job * 100;
+
+	if (grace_s == 0)
+		return 0;
+	set->listing_ms = ms / 2 < PREEMPT_MIN_MS	? PREEMPT_MIN_MS
+			  : ms / 2 > PREEMPT_MAX_MS / 2 ? PREEMPT_MAX_MS / 2
+							: ms / 2;
+	if (least < PREEMPT_MIN_MS)
+		least = PREEMPT_MIN_MS;
+	return ms < least ? least : ms > PREEMPT_MAX_MS ? PREEMPT_MAX_MS : ms;
+}
+
 void
-slurm_options_fit(struct slurm_settings *set)
+slurm_options_fit(struct slurm_settings *set, int64_t parallel)
 {
 	if (set->time_s == 0)
 		signal_fit(set, limits_ask(set).without);
+	set->preempt_ms = preempt_fit(set, parallel);
 }
 
-/*
- * Whether all nodes are as they are configured: after a restart of the
- * controller they are unknown, and no job would fit.
- */
-static bool
-nodes_known(void)
+char *
+slurm_options_output(const char *dir)
 {
-	char *argv[] = { "sinfo", "--noheader", "--Node", "--format=%T", NULL };
-	static const char *const well[] = { "idle", "mixed", "allocated",
-		"completing" };
-	struct buf out = { 0 };
-	const char *line, *end;
-	bool good = slurm_program_call(argv, TEST_MS, &out) == 0;
-	size_t i, n = sizeof well / sizeof well[0];
+	const char *special = strchr(dir, '\\') != NULL ? "\\" : "%";
+	struct buf b = { 0 };
 
-	for (line = buf_str(&out); good && *line != '\0';
-	     line = *end == '\n' ? end + 1 : end) {
-		end = strchrnul(line, '\n');
-		for (i = 0; i < n; i++)
-			if (strlen(well[i]) == (size_t)(end - line) &&
-			    strncmp(well[i], line, strlen(well[i])) == 0)
-				break;
-		good = i < n;
+	buf_puts(&b, "--output=");
+	for (; *dir != '\0'; dir++) {
+		if (*dir == *special)
+			buf_putc(&b, *special);
+		buf_putc(&b, *dir);
 	}
-	buf_free(&out);
-	return good;
-}
-
-/* Ask Slurm itself, where it answers, whether it would accept such a job. */
-static int
-cluster_check(const struct slurm_settings *set, struct err *e)
-{
-	struct strv argv = { 0 };
-	struct buf out = { 0 };
-	enum slurm_refusal is;
-	char text[256];
-	int rc = 0;
-
-	strv_add(&argv, xstrdup("sbatch"));
-	strv_add(&argv, xstrdup("--test-only"));
-	slurm_options_words(set, &argv);
-	strv_add(&argv, xstrdup("--wrap=true"));
-	if (slurm_program_call(argv.v, TEST_MS, &out) > 0) {
-		error_read(buf_str(&out), text, sizeof text);
-		is = slurm_program_refusal(buf_str(&out));
-		if (is == SLURM_REFUSAL_WRONG ||
-		    (is == SLURM_REFUSAL_NODES && nodes_known()))
-			rc = err_set(e, ERR_USAGE,
-			    "Slurm does not accept such jobs: %s", text);
-	}
-	strv_free(argv.v);
-	buf_free(&out);
-	return rc;
+	buf_puts(&b, "/" SLURM_OUT_FILE);
+	return buf_take(&b);
 }
 
 int
@@ -530,9 +515,44 @@ slurm_options_check(const struct study_trial *trial,
 		return -1;
 	rc = ranks_check(&set, trial, e);
 	if (rc == 0)
-		rc = cluster_check(&set, e);
+		rc = slurm_cluster_check(&set, e);
 	if (rc == 0)
 		rc = time_check(&set, e);
 	slurm_options_free(&set);
 	return rc;
+}
+
+void
+slurm_options_describe(const struct study_trial *trial,
+    const struct option_value *values, struct buf *text)
+{
+	const struct option_value *time = get(values, "time");
+	struct slurm_settings set;
+	struct err e = ERR_INIT;
+	struct strv words = { 0 };
+	size_t i;
+
+	if (slurm_options_read(&set, trial, values, &e) != 0)
+		return;
+	slurm_options_words(&set, &words);
+	for (i = 0; i < words.n; i++)
+		if (strncmp(words.v[i], "--signal=", 9) != 0)
+			buf_printf(
+			    text, "%s%s", text->len > 0 ? " " : "", words.v[i]);
+	if (set.time_s == 0 || set.memory == 0)
+		buf_printf(text, "%sthe default %s%s%s of the partition",
+		    text->len > 0 ? ", " : "", set.time_s == 0 ? "time" : "",
+		    set.time_s == 0 && set.memory == 0 ? " and " : "",
+		    set.memory == 0 ? "memory" : "");
+	/* To users of Slurm such a number is one of minutes. */
+	if (time->is_set && json_type(time->json) == JSON_NUMBER) {
+		buf_printf(
+		    text, " (%.0f is a number of seconds, ", time->number);
+		duration_put(text, set.time_s * 1000);
+		buf_printf(text,
+		    ", not of minutes as in Slurm; \"%.0fm\" would be that)",
+		    time->number);
+	}
+	strv_free(words.v);
+	slurm_options_free(&set);
 }

@@ -22,13 +22,13 @@ enum {
 	WAIT_MIN_MS = 2000,
 	WAIT_MAX_MS = 60000,
 	WAIT_BUSY_MS = 10000, /* for 1,000 jobs */
-	STRAY_MS = 3600 * 1000,
 	KILL_AFTER_MS = 30000, /* after the grace */
 	FOUND_MAX = 200, /* jobs of one scancel */
+	CLOSE_MS = 10000, /* for the last scancel of a server */
 	LIST_MAX = 64 << 20
 };
 
-static void on_timer(void *);
+static void slurm_queue_on_timer(void *);
 
 /* When the next query begins; one that was to begin sooner stays. */
 static void
@@ -37,7 +37,8 @@ timer_set(struct slurm *s, int64_t ms, bool only_sooner)
 	int64_t due = loop_now_ms(s->loop) + (ms > 0 ? ms : 0);
 
 	if (s->queue.timer == NULL)
-		s->queue.timer = loop_timer_new(s->loop, on_timer, s);
+		s->queue.timer =
+		    loop_timer_new(s->loop, slurm_queue_on_timer, s);
 	if (only_sooner && loop_timer_pending(s->queue.timer) &&
 	    s->queue.due_ms <= due)
 		return;
@@ -79,7 +80,8 @@ note_later(struct slurm *s, const char *fmt, ...)
 }
 
 static void
-on_answer(void *arg, int status, const char *out, size_t len, const char *why)
+slurm_queue_on_answer(
+    void *arg, int status, const char *out, size_t len, const char *why)
 {
 	struct slurm *s = arg;
 
@@ -111,11 +113,11 @@ on_answer(void *arg, int status, const char *out, size_t len, const char *why)
 }
 
 static void
-on_timer(void *arg)
+slurm_queue_on_timer(void *arg)
 {
 	struct slurm *s = arg;
-	char *argv[] = { "squeue", "--me", "--noheader", "--states=all",
-		"--format=" SLURM_ROW_FORMAT, NULL };
+	char *argv[] = { "squeue", "--me", "--all", "--noheader",
+		"--states=all", "--format=" SLURM_ROW_FORMAT, NULL };
 	const struct capture_spec spec = { .argv = argv,
 		.timeout_ms = SLURM_TOOL_MS,
 		.most = LIST_MAX,
@@ -126,10 +128,10 @@ on_timer(void *arg)
 		return;
 	s->queue.begun_ms = loop_now_ms(s->loop);
 	s->queue.asked = false;
-	if (capture_start(&s->queue.child, s->loop, &spec, on_answer, s, &e) ==
-	    -1) {
+	if (slurm_program_start(&s->queue.child, s->loop, &spec,
+		slurm_queue_on_answer, s, &e) == -1) {
 		s->queue.child = NULL;
-		on_answer(s, -1, "", 0, e.text);
+		slurm_queue_on_answer(s, -1, "", 0, e.text);
 	}
 }
 
@@ -209,15 +211,12 @@ row_cancel(struct slurm *s, const struct slurm_row *row)
 {
 	int64_t now = loop_now_ms(s->loop);
 	struct slurm_attempt *a = by_name(s, row->name);
-	size_t i;
+	bool stray = slurm_stray_row(s, row);
 
 	if (slurm_row_final(row))
 		return;
 	if (a == NULL) {
-		for (i = 0; i < s->n_strays; i++)
-			if (strcmp(s->strays[i].name, row->name) == 0)
-				break;
-		if (i < s->n_strays || is_useless(s, row))
+		if (stray || is_useless(s, row))
 			cancel_add(&s->cancel.hard, NULL, NULL, row->id);
 		return;
 	}
@@ -244,7 +243,7 @@ row_cancel(struct slurm *s, const struct slurm_row *row)
 
 /* The row of an attempt in this answer; it has changed: true. */
 static bool
-row_take(struct slurm_attempt *a, const struct slurm_row *row)
+slurm_queue_row_take(struct slurm_attempt *a, const struct slurm_row *row)
 {
 	bool changed = a->row.id != row->id ||
 		       strcmp(a->row.word, row->word) != 0 ||
@@ -252,15 +251,40 @@ row_take(struct slurm_attempt *a, const struct slurm_row *row)
 
 	a->row = *row;
 	a->missing = 0;
+	a->account = SLURM_ACCOUNT_UNASKED;
+	if (a->submitted_again)
+		slurm_missing_over(a->slurm);
+	a->submitted_again = false;
 	if (!slurm_row_final(row))
 		a->final_ms = -1;
 	else if (a->final_ms < 0)
 		a->final_ms = loop_now_ms(a->slurm->loop);
 	if (!a->claimed || a->id == 0)
 		a->id = row->id;
-	if (a->phase == SLURM_LOOK)
+	if (a->phase == SLURM_LOOK || a->phase == SLURM_MISSING)
 		slurm_phase(a, SLURM_SENT);
 	return changed;
+}
+
+void
+slurm_queue_row(struct slurm_attempt *a, const struct slurm_row *row)
+{
+	(void)slurm_queue_row_take(a, row);
+}
+
+/*
+ * Whether a row can be that of an attempt.  Its supervisor runs in one job, and what
+ * was submitted last is its job: the end of another one of its name is that of a copy,
+ * which was withdrawn, and nobody's wish.
+ */
+static bool
+slurm_queue_row_is_of(
+    const struct slurm_attempt *a, const struct slurm_row *row)
+{
+	if (strcmp(a->name, row->name) != 0)
+		return false;
+	return a->id == 0 || row->id == a->id ||
+	       (!a->claimed && !slurm_row_final(row));
 }
 
 /* The row of a guest is that of the job in which it runs. */
@@ -273,13 +297,34 @@ guest_take(struct slurm_attempt *guest)
 	if (job == NULL)
 		return;
 	if (job->row.id != 0 && job->missing == 0)
-		(void)row_take(guest, &job->row);
+		(void)slurm_queue_row_take(guest, &job->row);
+	guest->account = job->account;
+	if (job->account == SLURM_ACCOUNT_ROW && job->who_known) {
+		guest->who_known = true;
+		memcpy(guest->who, job->who, sizeof guest->who);
+	}
 	guest->missing = job->missing;
+}
+
+/*
+ * No row of an attempt in this answer.  Before a second one without it makes the job
+ * one that is gone, the accounting has been asked.
+ */
+static bool
+row_misses(struct slurm_attempt *a)
+{
+	/* The job may have been submitted after the query began. */
+	if (a->since_ms >= a->slurm->queue.begun_ms ||
+	    a->account == SLURM_ACCOUNT_ROW)
+		return false;
+	if (slurm_accounting_silent(a) || a->missing == 0)
+		a->missing++;
+	return true;
 }
 
 /* The rows of all attempts: of several of one name the one that matters. */
 static bool
-rows_read(struct slurm *s, const char *text)
+slurm_queue_rows_read(struct slurm *s, const char *text)
 {
 	struct slurm_row *best = xcalloc(s->n + 1, sizeof *best), row;
 	const char *end;
@@ -292,7 +337,7 @@ rows_read(struct slurm *s, const char *text)
 			continue;
 		row_cancel(s, &row);
 		for (i = 0; i < s->n; i++)
-			if (strcmp(s->attempts[i]->name, row.name) == 0)
+			if (slurm_queue_row_is_of(s->attempts[i], &row))
 				break;
 		if (i < s->n &&
 		    slurm_row_better(&row, &best[i],
@@ -304,12 +349,10 @@ rows_read(struct slurm *s, const char *text)
 		    s->attempts[i]->is_guest)
 			continue;
 		if (best[i].id != 0)
-			changed |= row_take(s->attempts[i], &best[i]);
-		/* It may have been submitted after the query began. */
-		else if (s->attempts[i]->since_ms < s->queue.begun_ms) {
-			s->attempts[i]->missing++;
-			changed = true;
-		}
+			changed |=
+			    slurm_queue_row_take(s->attempts[i], &best[i]);
+		else
+			changed |= row_misses(s->attempts[i]);
 		s->attempts[i]->word_ms = s->queue.begun_ms;
 	}
 	for (i = 0; i < s->n; i++)
@@ -356,21 +399,10 @@ slurm_queue_boot(struct slurm *s, int64_t after_ms, int64_t *at_s)
 	if (s->boot.child != NULL || now < s->boot.begun_ms + WAIT_MIN_MS)
 		return false;
 	s->boot.begun_ms = now;
-	if (capture_start(&s->boot.child, s->loop, &spec, on_boot, s, &e) == -1)
+	if (slurm_program_start(
+		&s->boot.child, s->loop, &spec, on_boot, s, &e) == -1)
 		s->boot.child = NULL;
 	return false;
-}
-
-static void
-strays_expire(struct slurm *s)
-{
-	int64_t now = loop_now_ms(s->loop);
-	size_t i, kept = 0;
-
-	for (i = 0; i < s->n_strays; i++)
-		if (s->strays[i].until_ms > now)
-			s->strays[kept++] = s->strays[i];
-	s->n_strays = kept;
 }
 
 void
@@ -382,9 +414,9 @@ slurm_queue_read(struct slurm *s)
 	if (text == NULL)
 		return;
 	s->queue.text = NULL;
-	changed = rows_read(s, text);
+	changed = slurm_queue_rows_read(s, text);
 	free(text);
-	strays_expire(s);
+	slurm_stray_answer(s);
 	s->look_due = true;
 	if (changed || s->queue.asked)
 		s->queue.wait_ms = wait_min(s);
@@ -426,7 +458,7 @@ cancel(struct slurm *s, struct strv *list)
 	struct err e = ERR_INIT;
 
 	fail_point("slurm.before_scancel");
-	if (capture_start(
+	if (slurm_program_start(
 		&s->cancel.child, s->loop, &spec, on_cancelled, s, &e) == -1)
 		s->cancel.child = NULL;
 	strv_free(list->v);
@@ -440,4 +472,30 @@ slurm_queue_cancel(struct slurm *s)
 		cancel(s, &s->cancel.soft);
 	if (s->cancel.child == NULL && s->cancel.hard.n > 0)
 		cancel(s, &s->cancel.hard);
+}
+
+void
+slurm_queue_close(struct slurm *s)
+{
+	char *ask[] = { "squeue", "--me", "--all", "--noheader",
+		"--states=PENDING", "--format=" SLURM_ROW_FORMAT, NULL };
+	struct strv cancel_argv = { 0 };
+	struct buf out = { 0 }, said = { 0 };
+	struct slurm_row row;
+	const char *text = "", *end;
+
+	if (s->n_strays > 0 && slurm_program_call(ask, CLOSE_MS, &out) == 0)
+		text = buf_str(&out);
+	for (; *text != '\0'; text = *end == '\n' ? end + 1 : end) {
+		end = strchrnul(text, '\n');
+		if (slurm_row_read(&row, text, (size_t)(end - text)) &&
+		    slurm_stray_row(s, &row))
+			cancel_add(&cancel_argv, NULL, NULL, row.id);
+	}
+	if (cancel_argv.n > 0)
+		(void)slurm_program_call(cancel_argv.v, CLOSE_MS, &said);
+	slurm_stray_close(s);
+	strv_free(cancel_argv.v);
+	buf_free(&out);
+	buf_free(&said);
 }

@@ -12,6 +12,7 @@ static const struct {
 } states[] = {
 	{ "PENDING", SLURM_STATE_WAITS },
 	{ "CONFIGURING", SLURM_STATE_WAITS },
+	{ "EXPEDITING", SLURM_STATE_WAITS }, /* 25.11 */
 	{ "REQUEUED", SLURM_STATE_WAITS },
 	{ "REQUEUE_FED", SLURM_STATE_WAITS },
 	{ "REQUEUE_HOLD", SLURM_STATE_WAITS },
@@ -100,8 +101,8 @@ slurm_row_time(const char *text)
 	return (int64_t)timegm(&t);
 }
 
-static enum slurm_state
-state_of(const char *word, const char *reason)
+enum slurm_state
+slurm_row_state(const char *word, const char *reason)
 {
 	enum slurm_state s = SLURM_STATE_OTHER;
 	size_t i;
@@ -109,7 +110,10 @@ state_of(const char *word, const char *reason)
 	for (i = 0; i < sizeof states / sizeof states[0]; i++)
 		if (strcmp(states[i].word, word) == 0)
 			s = states[i].state;
-	if (s == SLURM_STATE_FAILED && strcmp(reason, "JobLaunchFailure") == 0)
+	/* A script that a signal ended has the first in 22.05. */
+	if (s == SLURM_STATE_FAILED &&
+	    (strcmp(reason, "JobLaunchFailure") == 0 ||
+		strncmp(reason, "RaisedSignal", 12) == 0))
 		return SLURM_STATE_LAUNCH;
 	return s;
 }
@@ -138,7 +142,7 @@ slurm_row_read(struct slurm_row *row, const char *line, size_t len)
 	if ((size_t)(end - at) >= sizeof row->name)
 		return false;
 	memcpy(row->name, at, (size_t)(end - at));
-	row->state = state_of(row->word, row->reason);
+	row->state = slurm_row_state(row->word, row->reason);
 	row->limit_s = slurm_row_limit(limit);
 	row->submitted_s = slurm_row_time(submitted);
 	return true;

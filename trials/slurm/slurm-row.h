@@ -17,7 +17,7 @@ enum slurm_state {
 	SLURM_STATE_RUNS, /* running, completing, stopped, suspended */
 	SLURM_STATE_COMPLETED,
 	SLURM_STATE_FAILED,
-	SLURM_STATE_LAUNCH, /* the node could not start it */
+	SLURM_STATE_LAUNCH, /* the node could not start it, or it was killed */
 	SLURM_STATE_CANCELLED,
 	SLURM_STATE_NODE, /* its node failed */
 	SLURM_STATE_PREEMPTED,
@@ -37,6 +37,8 @@ struct slurm_row {
 	char name[SLURM_NAME];
 };
 
+/* What a word of Slurm, with its reason, means. */
+enum slurm_state slurm_row_state(const char *word, const char *reason);
 /* One line, without its newline; false: it is not a row. */
 bool slurm_row_read(struct slurm_row *, const char *line, size_t len);
 /* Whether the job has ended. */

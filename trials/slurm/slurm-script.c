@@ -1,8 +1,5 @@
 /* The scripts of an attempt: its environment, its job, its packed program. */
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,144 +8,49 @@
 #include "src/model/study/study.h"
 #include "trials/node/node.h"
 #include "trials/pack/pack-trial.h"
-#include "trials/process/exec-path.h"
-#include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
 
-/* ---- trials of several processes ---------------------------------------- */
+/*
+ * The folder that was entered.  bash executes what is relative by the path that it
+ * remembers of the folder, and cd does so in all shells, without -P.
+ */
+#define HERE "/proc/self/cwd/"
 
 /*
- * The words before their command.  On one node they are those of a local trial;
- * on several, srun or mpirun starts hpotune-ranks before each rank.
+ * Of the script of a job and of each program that is started later, perhaps on
+ * another node: a folder is looked at that was entered, and nobody else can write
+ * in it.
  */
+#define ENTER_FUNCTIONS                                                       \
+	"hpotune_refuse() {\n"                                                \
+	"\techo \"hpotune-job: $hpotune_root: $1: nothing is started\" >&2\n" \
+	"\texit 1\n}\n"                                                       \
+	"hpotune_enter() {\n"                                                 \
+	"\tcd -P \"$hpotune_root\" || hpotune_refuse 'cannot be entered'\n"   \
+	"\t[ -O . ] || hpotune_refuse 'belongs to another user'\n"            \
+	"\tcase $(LC_ALL=C ls -ld .) in\n"                                    \
+	"\td????[-]??[-]*) ;;\n"                                              \
+	"\t*) hpotune_refuse 'other users can write in it' ;;\n"              \
+	"\tesac\n}\n"
+#define REFUSE_PROGRAM \
+	"hpotune_refuse 'a program in " SLURM_BIN_DIR " is another one'\n"
 
-/* A word of the shell for the argument with the cores of the trial. */
-#define RANKS_CPUS "cpus=${SLURM_CPUS_ON_NODE:-0}"
-
-/* Whether ranks are started through a program that reaches other nodes. */
-static bool
-is_far(const struct slurm_settings *set, const struct study_trial *t)
+void
+slurm_script_entered_words(
+    struct strv *w, const struct slurm *s, const struct slurm_copy *copy)
 {
-	return t->launcher == STUDY_LAUNCHER_SRUN ||
-	       (set->nodes > 1 && t->launcher != STUDY_LAUNCHER_NONE);
+	static const char script[] =
+	    "hpotune_root=$0\n" ENTER_FUNCTIONS "hpotune_enter\n"
+	    "echo \"$1\" | sha256sum -c >/dev/null 2>&1 ||\n"
+	    "\t" REFUSE_PROGRAM "hpotune_program=${1#*  }\nshift\n"
+	    "exec \"" HERE "$hpotune_program\" \"$@\"\n";
+
+	strv_add(w, xstrdup("sh"));
+	strv_add(w, xstrdup("-c"));
+	strv_add(w, xstrdup(script));
+	strv_add(w, xstrdup(s->root));
+	strv_add(w, xstrdup(copy->sum));
 }
-
-static void
-number_word(struct strv *w, const char *name, int64_t number)
-{
-	strv_add(w, xasprintf("%s=%lld", name, (long long)number));
-}
-
-/* Where modules may define torchrun, it is taken to be there. */
-static bool
-has_torchrun(const struct slurm_settings *set)
-{
-	char interpreter[PATH_MAX];
-
-	return set->setup != NULL || exec_path_check(AT_FDCWD, "torchrun",
-					 getenv("PATH"), interpreter) == 0;
-}
-
-static void
-srun_words(struct strv *w, const struct slurm_settings *set,
-    const struct study_trial *t, int64_t per_node)
-{
-	int64_t cpus = set->cpus;
-
-	strv_add(w, xstrdup("srun"));
-	number_word(w, "--nodes", set->nodes);
-	number_word(w, "--ntasks", per_node * set->nodes);
-	number_word(w, "--ntasks-per-node", per_node);
-	/* Where one task starts all ranks of its node. */
-	cpus *= set->tasks / per_node;
-	if (cpus > 0)
-		number_word(w, "--cpus-per-task", cpus);
-	strv_add(w, xstrdup("--distribution=block"));
-	strv_add(w, xstrdup("--export=ALL"));
-	strv_add(w, xstrdup("--input=none"));
-	/* hpotune-ranks ends the others, with a grace. */
-	strv_add(w, xstrdup("--kill-on-bad-exit=0"));
-	strv_add(w, xstrdup("--wait=0"));
-	if (t->launcher != STUDY_LAUNCHER_SRUN)
-		strv_add(w, xstrdup("--mpi=none"));
-}
-
-/* The launcher that is started once, before hpotune-ranks of each rank. */
-static void
-launcher_words(struct strv *w, const struct slurm_settings *set,
-    const struct study_trial *t, const char *command)
-{
-	int64_t n = set->tasks;
-
-	switch (t->launcher) {
-	case STUDY_LAUNCHER_NONE:
-		break;
-	case STUDY_LAUNCHER_RANKS:
-	case STUDY_LAUNCHER_SRUN:
-		if (is_far(set, t))
-			srun_words(w, set, t, n);
-		break;
-	case STUDY_LAUNCHER_TORCHRUN:
-		if (is_far(set, t))
-			srun_words(w, set, t, 1);
-		else
-			ranks_words_torchrun(
-			    w, command, has_torchrun(set), 1, n);
-		break;
-	case STUDY_LAUNCHER_MPIRUN:
-		strv_add(w, xstrdup("mpirun"));
-		strv_add(w, xstrdup("-np"));
-		strv_add(w, xasprintf("%lld", (long long)(n * set->nodes)));
-		break;
-	}
-}
-
-/* hpotune-ranks in one of its modes, up to "--". */
-static void
-ranks_words(struct strv *w, const struct slurm *s, const char *mode,
-    const char *dir, int64_t processes)
-{
-	strv_add(w, xstrdup(s->ranks));
-	strv_add(w, xstrdup(mode));
-	strv_add(w, xasprintf("dir=%s", dir));
-	number_word(w, "processes", processes);
-	if (is_far(&s->set, s->trial))
-		number_word(w, "nodes", s->set.nodes);
-	number_word(w, "grace-ms", s->trial->grace_ms);
-}
-
-/* The words between the supervisor and the command of an attempt. */
-static void
-ranks_command(struct strv *w, const struct slurm *s,
-    const struct launch_spec *spec, const char *dir)
-{
-	const struct study_trial *t = spec->settings;
-	int64_t n = s->set.tasks, all = n * s->set.nodes;
-	bool own = t->launcher == STUDY_LAUNCHER_RANKS && !is_far(&s->set, t);
-
-	if (t->launcher == STUDY_LAUNCHER_NONE)
-		return;
-	ranks_words(w, s, own ? "start" : "launcher", dir, all);
-	number_word(w, "servers", t->servers);
-	number_word(w, "ports", t->servers == 0 ? 1 : 1 + n + t->servers);
-	number_word(w, "place", spec->slot);
-	/* The shell puts in the number. */
-	strv_add(w, xstrdup(RANKS_CPUS));
-	strv_add(w, xstrdup("--"));
-	if (own)
-		return;
-	launcher_words(w, &s->set, t, spec->argv[0]);
-	if (t->launcher == STUDY_LAUNCHER_TORCHRUN && is_far(&s->set, t)) {
-		ranks_words(w, s, "node", dir, all);
-		strv_add(w, xstrdup("--"));
-		ranks_words_torchrun(
-		    w, spec->argv[0], has_torchrun(&s->set), s->set.nodes, n);
-	}
-	ranks_words(w, s, "each", dir, all);
-	strv_add(w, xstrdup("--"));
-}
-
-/* ---- the environment and the scripts ------------------------------------ */
 
 /* 'it'\''s' */
 void
@@ -168,10 +70,10 @@ static bool
 is_of_machine(const char *word)
 {
 	static const char *const names[] = { "SLURM_", "SLURMD_", "SBATCH_",
-		"CUDA_VISIBLE_DEVICES=", "GPU_DEVICE_ORDINAL=",
-		"ROCR_VISIBLE_DEVICES=", "ZE_AFFINITY_MASK=", "HOSTNAME=",
-		"TMPDIR=", "PWD=", "HPOTUNE_DEADLINE=", "HPOTUNE_PLACE=",
-		NODE_PACK_PLACE "=",
+		"SRUN_", "PMI_", "PMI2_", "PMIX_", "CUDA_VISIBLE_DEVICES=",
+		"GPU_DEVICE_ORDINAL=", "ROCR_VISIBLE_DEVICES=",
+		"ZE_AFFINITY_MASK=", "HOSTNAME=", "TMPDIR=", "PWD=",
+		"HPOTUNE_DEADLINE=", "HPOTUNE_PLACE=", NODE_PACK_PLACE "=",
 		"OLDPWD=", "SHLVL=", "_=", "XDG_RUNTIME_DIR=", "SSH_",
 		"DISPLAY=", NULL };
 	size_t i;
@@ -199,7 +101,7 @@ put_variable(struct buf *b, const char *word)
 }
 
 static void
-words_add(struct strv *w, char *const *words, bool but_machine)
+slurm_script_words_add(struct strv *w, char *const *words, bool but_machine)
 {
 	for (; words != NULL && *words != NULL; words++)
 		if (!but_machine || !is_of_machine(*words))
@@ -223,7 +125,7 @@ inherited_add(struct strv *w, const struct study_trial *t)
 	size_t i;
 
 	if (!t->clean_env) {
-		words_add(w, environ, true);
+		slurm_script_words_add(w, environ, true);
 		return;
 	}
 	for (i = 0; i < sizeof always / sizeof always[0]; i++)
@@ -247,8 +149,8 @@ environment(const struct launch_spec *spec, const char *dir)
 	/* Otherwise Python would keep its reports until it ends. */
 	strv_add(&w, xstrdup("PYTHONUNBUFFERED=1"));
 	inherited_add(&w, spec->settings);
-	words_add(&w, launcher_spec_env(spec), false);
-	words_add(&w, spec->env, false);
+	slurm_script_words_add(&w, launcher_spec_env(spec), false);
+	slurm_script_words_add(&w, spec->env, false);
 	path_add(&w, "HPOTUNE_PARAMS", dir, "params.json");
 	path_add(&w, "HPOTUNE_METRICS", dir, "metrics.jsonl");
 	path_add(&w, "HPOTUNE_CHECKPOINT_DIR", spec->trial_dir, "checkpoint");
@@ -341,11 +243,11 @@ put_ranks(struct buf *b, const struct slurm *s, const struct launch_spec *spec,
 	struct strv w = { 0 };
 	size_t i;
 
-	ranks_command(&w, s, spec, dir);
+	slurm_ranks_command(&w, s, spec, dir);
 	for (i = 0; i < w.n; i++) {
 		buf_putc(b, ' ');
 		/* The one word that the shell replaces. */
-		if (strcmp(w.v[i], RANKS_CPUS) == 0)
+		if (strcmp(w.v[i], SLURM_RANKS_CPUS) == 0)
 			buf_puts(b, w.v[i]);
 		else
 			slurm_script_put_quoted(b, w.v[i]);
@@ -368,6 +270,7 @@ put_command(struct buf *b, const struct slurm *s,
     const struct launch_spec *spec, const char *dir)
 {
 	char key[PACK_TRIAL_KEY];
+	struct strv w = { 0 };
 
 	if (s->set.pack == 0) {
 		put_ranks(b, s, spec, dir);
@@ -375,8 +278,9 @@ put_command(struct buf *b, const struct slurm *s,
 		return;
 	}
 	pack_trial_key(key, spec->settings);
-	buf_putc(b, ' ');
-	slurm_script_put_quoted(b, s->pack);
+	slurm_script_entered_words(&w, s, &s->pack);
+	put_words(b, w.v);
+	strv_free(w.v);
 	buf_printf(b, " join \"$" NODE_PACK_PLACE "\" %s ", key);
 	slurm_script_put_quoted(b, dir);
 }
@@ -396,6 +300,60 @@ put_shell(struct buf *b, const struct slurm_settings *set)
 	buf_puts(b, set->setup != NULL ? "#!/bin/bash -l\n" : "#!/bin/sh\n");
 }
 
+/* What is below the root, as jobs that have entered it see it. */
+static const char *
+slurm_script_below_root(const struct slurm *s, const char *path)
+{
+	size_t n = strlen(s->root);
+
+	/* Without backend.dir the trials are in NAME.d, which is the root. */
+	return strncmp(path, s->root, n) == 0 && path[n] == '/' ? path + n + 1
+								: path;
+}
+
+void
+slurm_script_put_below(struct buf *b, const struct slurm *s, const char *path)
+{
+	slurm_script_put_quoted(b, slurm_script_below_root(s, path));
+}
+
+void
+slurm_script_put_exec(
+    struct buf *b, const struct slurm *s, const struct slurm_copy *program)
+{
+	buf_puts(b, "exec " HERE);
+	slurm_script_put_below(b, s, program->path);
+}
+
+/*
+ * Slurm has its own copy of the script of a job, and the folders are looked for
+ * by their path when it begins: whoever can rename those above the root may have
+ * put another one there.  In the one that was entered nobody else can write.
+ */
+void
+slurm_script_put_enter(
+    struct buf *b, const struct slurm *s, const char *folder, const char *uuid)
+{
+	buf_puts(b, "hpotune_root=");
+	slurm_script_put_quoted(b, s->root);
+	buf_puts(b, "\nhpotune_folder=");
+	slurm_script_put_below(b, s, folder);
+	buf_puts(b,
+	    "\n" ENTER_FUNCTIONS "hpotune_enter\n"
+	    /* Later looks tell by this one whether the script has begun. */
+	    "echo begun 2>/dev/null >\"$hpotune_folder/" SLURM_BEGUN_FILE
+	    "\"\n");
+	buf_printf(b,
+	    "read -r hpotune_uuid hpotune_rest "
+	    "<\"$hpotune_folder/" SLURM_CREATE_FILE "\" &&\n"
+	    "    [ \"$hpotune_uuid\" = 'uuid=%s' ] ||\n"
+	    "\thpotune_refuse \"$hpotune_folder is not that of this job\"\n",
+	    uuid);
+	buf_puts(b, "printf '%s' ");
+	slurm_script_put_quoted(b, buf_str(&s->sums));
+	buf_puts(b, " | sha256sum -c >/dev/null 2>&1 ||\n\t" REFUSE_PROGRAM);
+}
+
 /* The job is the supervisor: the shell becomes it. */
 static int
 job_write(const struct slurm *s, const struct launch_spec *spec,
@@ -406,27 +364,32 @@ job_write(const struct slurm *s, const struct launch_spec *spec,
 	int rc;
 
 	put_shell(&b, &s->set);
-	buf_printf(&b, "# hpotune: trial %lld, attempt %d\n. ",
+	buf_printf(&b, "# hpotune: trial %lld, attempt %d\n",
 	    (long long)spec->trial, spec->attempt);
-	slurm_script_put_quoted(&b, dir);
-	buf_puts(&b, "/env.sh || exit\n");
-	if (s->set.setup != NULL)
-		buf_printf(&b, "%s\n", s->set.setup);
-	/* In a job of several trials hpotune-node gives it. */
+	slurm_script_put_enter(&b, s, dir, spec->uuid);
+	buf_puts(&b, "cd -P \"$hpotune_folder\" && . ./env.sh || exit\n");
+	slurm_prelude_put_setup(&b, &s->set);
+	/* In a job of several trials hpotune-node does this. */
 	if (s->set.per_job == 1)
 		slurm_script_put_deadline(&b, &s->set);
 	put_steps(&b, &s->set);
 	put_gpus(&b);
-	buf_puts(&b, "exec ");
-	slurm_script_put_quoted(&b, s->shim);
+	buf_puts(&b, "hpotune_enter\n");
+	slurm_script_put_exec(&b, s, &s->shim);
 	put_number(&b, "shared", 1);
-	put_argument(&b, "dir", dir);
+	put_argument(&b, "dir", slurm_script_below_root(s, dir));
 	put_argument(&b, "uuid", spec->uuid);
 	put_argument(&b, "workdir", launcher_spec_workdir(spec));
 	put_number(&b, "grace-ms", t->grace_ms);
 	put_number(&b, "max-run-ms", t->max_run_ms);
+	/* hpotune-node asks for all its trials, but Slurm tells srun itself. */
+	if (s->set.per_job == 1)
+		put_number(&b, "preempt-ms", s->set.preempt_ms);
+	else if (s->set.preempt_ms > 0)
+		put_number(&b, "preempt-last", 1);
 	if (spec->from_dir != NULL) {
-		put_argument(&b, "from", spec->from_dir);
+		put_argument(
+		    &b, "from", slurm_script_below_root(s, spec->from_dir));
 		put_number(&b, "from-trial", spec->from);
 	}
 	buf_puts(&b, " --");
@@ -454,15 +417,16 @@ serve_write(const struct slurm *s, const struct launch_spec *spec,
 	pack_trial_key(key, spec->settings);
 	put_shell(&b, &s->set);
 	buf_puts(&b, "# hpotune: the program of packed trials\n");
+	slurm_script_put_enter(&b, s, dir, spec->uuid);
+	buf_puts(&b, "cd -P \"$hpotune_folder\" || exit\n");
 	for (i = 0; i < env.n; i++)
 		if (!pack_trial_variable(env.v[i]))
 			put_variable(&b, env.v[i]);
-	if (s->set.setup != NULL)
-		buf_printf(&b, "%s\n", s->set.setup);
+	slurm_prelude_put_setup(&b, &s->set);
 	put_gpus(&b);
 	buf_puts(&b, "HPOTUNE_PACK_DIR=$" NODE_PACK_PLACE "\n"
-		     "export HPOTUNE_PACK_DIR\nexec ");
-	slurm_script_put_quoted(&b, s->pack);
+		     "export HPOTUNE_PACK_DIR\nhpotune_enter\n");
+	slurm_script_put_exec(&b, s, &s->pack);
 	buf_puts(&b, " serve dir=\"$" NODE_PACK_PLACE "\"");
 	pack_trial_serve_words(
 	    &w, spec->settings, key, spec->trial, spec->attempt);

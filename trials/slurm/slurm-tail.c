@@ -4,17 +4,20 @@
  * descriptor may show an old size there.
  */
 
-#include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/err.h"
 #include "src/base/loop.h"
+#include "src/base/reading.h"
 #include "trials/metric-files/metric-files.h"
 #include "trials/slurm/slurm-internal.h"
+
+#define STEP_FILE "slurm-step"
 
 struct tail {
 	struct slurm_attempt *a;
@@ -25,25 +28,9 @@ struct tail {
 	int64_t *last; /* only look for the highest step; or NULL */
 };
 
-static int
-tail_open(const struct slurm_attempt *a, const char *name)
-{
-	char *path = xasprintf("%s/%s", a->dir, name);
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-
-	free(path);
-	/* A pipe in its place is not waited for, and not read. */
-	if (fd != -1 && (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))) {
-		(void)close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-/* Once for each reason. */
+/* Note once for each reason why an output is not read. */
 static void
-why_note(const struct tail *t, const char *what, const char *why)
+slurm_tail_why_note(const struct tail *t, const char *what, const char *why)
 {
 	struct slurm_attempt *a = t->a;
 	size_t i, n = sizeof a->noted_why / sizeof a->noted_why[0];
@@ -59,20 +46,32 @@ why_note(const struct tail *t, const char *what, const char *why)
 }
 
 static void
-line_read(const struct tail *t, const char *line, size_t len)
+slurm_tail_reports_send(
+    const struct slurm_attempt *a, const struct metric_line *r)
+{
+	struct launch_event ev = { .kind = LAUNCH_REPORT };
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		launcher_report_set(&ev, r, i);
+		launcher_emit(&a->source, &ev);
+	}
+}
+
+static void
+slurm_tail_line_read(const struct tail *t, const char *line, size_t len)
 {
 	struct slurm *s = t->a->slurm;
 	struct metric_line *r = &s->report;
-	struct launch_event ev = { .kind = LAUNCH_REPORT };
 	bool good;
-	size_t i;
 
-	r->epoch = t->a->epoch;
+	r->log = t->is_metrics ? NULL : t->a->lines;
 	good = t->is_metrics ? metric_json_parse(r, line, len)
 			     : metric_line_parse(r, s->rules, line, len);
-	t->a->epoch = r->epoch;
 	if (t->last != NULL) {
 		/* Reports without a step are counted. */
+		while (metric_line_more(r))
+			continue;
 		if (good && r->n > 0)
 			*t->last = !r->has_step		? *t->last + 1
 				   : r->step > *t->last ? r->step
@@ -81,31 +80,28 @@ line_read(const struct tail *t, const char *line, size_t len)
 	}
 	if (!good) {
 		if (r->why != NULL)
-			why_note(t, "a line", r->why);
+			slurm_tail_why_note(t, "a line", r->why);
 		return;
 	}
 	if (r->left_out != NULL)
-		why_note(t, "a part of a line", r->left_out);
-	for (i = 0; i < r->n; i++) {
-		ev.u.report.name = r->values[i].name;
-		ev.u.report.has_step = r->has_step;
-		ev.u.report.step = r->step;
-		ev.u.report.value = r->values[i].value;
-		launcher_emit(&t->a->source, &ev);
-	}
+		slurm_tail_why_note(t, "a part of a line", r->left_out);
+	do
+		slurm_tail_reports_send(t->a, r);
+	while (metric_line_more(r));
 }
 
 /* The whole lines of a chunk: how many bytes they are. */
 static size_t
-lines_read(const struct tail *t, size_t n)
+slurm_tail_lines_read(const struct tail *t, size_t n)
 {
 	const char *chunk = t->a->slurm->chunk, *at = chunk, *end;
+	bool *bar = &t->a->slurm->report.overwritten;
 	size_t len;
 
-	while ((end = memchr(at, '\n', n - (size_t)(at - chunk))) != NULL) {
+	while ((end = metric_line_end(at, chunk + n, bar)) != NULL) {
 		len = (size_t)(end - at);
 		if (!*t->skip && memchr(at, '\0', len) == NULL)
-			line_read(t, at, len);
+			slurm_tail_line_read(t, at, len);
 		*t->skip = false;
 		at = end + 1;
 	}
@@ -114,7 +110,7 @@ lines_read(const struct tail *t, size_t n)
 
 /* A line longer than the chunk: its rest is skipped. */
 static void
-long_skip(const struct tail *t)
+slurm_tail_long_skip(const struct tail *t)
 {
 	if (!t->a->noted_long && t->last == NULL)
 		launcher_note(&t->a->source, LAUNCH_WARNING,
@@ -126,43 +122,67 @@ long_skip(const struct tail *t)
 
 /* Read one chunk; true: more may be available at once. */
 static bool
-tail_read(const struct tail *t, bool final)
+slurm_tail_look(const struct tail *t, bool final)
 {
 	struct slurm *s = t->a->slurm;
-	int fd = tail_open(t->a, t->name);
+	int fd = slurm_folder_open_file(t->a->dir, t->name);
 	struct stat st;
 	size_t n, used;
 	ssize_t got;
 
 	if (fd == -1)
 		return false;
-	/* Cut short or replaced: from its beginning. */
+	/* A file that was cut short or replaced is read from its beginning. */
 	if (fstat(fd, &st) == 0 && st.st_size < *t->at) {
 		*t->at = 0;
 		*t->skip = false;
 	}
+	if (*t->at == 0 && !t->is_metrics)
+		metric_log_clear(t->a->lines);
+	else if (!t->is_metrics && !t->a->lines_known)
+		metric_log_rebuild(t->a->lines, s->rules, &s->report, s->chunk,
+		    sizeof s->chunk, fd, *t->at);
+	t->a->lines_known |= !t->is_metrics;
 	got = pread(fd, s->chunk, sizeof s->chunk, *t->at);
 	(void)close(fd);
 	if (got <= 0)
 		return false;
 	n = (size_t)got;
-	used = lines_read(t, n);
+	used = slurm_tail_lines_read(t, n);
 	if (used == 0 && (n == sizeof s->chunk || *t->skip)) {
-		long_skip(t);
+		slurm_tail_long_skip(t);
 		used = n;
 	} else if (used < n && final && n < sizeof s->chunk) {
 		/* The end of the file is the end of its last line. */
 		if (!*t->skip)
-			line_read(t, s->chunk + used, n - used);
+			slurm_tail_line_read(t, s->chunk + used, n - used);
 		used = n;
 	}
 	*t->at += (int64_t)used;
 	return n == sizeof s->chunk;
 }
 
+static bool
+slurm_tail_read(const struct tail *t, bool final)
+{
+	bool more;
+
+	if (reading_is_left(t->a->dir, t->name)) {
+		slurm_tail_why_note(t, "the rest", reading_left_text);
+		return false;
+	}
+	reading_begin(t->a->dir, t->name);
+	more = slurm_tail_look(t, final);
+	/* A bar that is shown at the end has no line behind it. */
+	if (final && !more && !t->is_metrics && t->last == NULL)
+		slurm_tail_line_read(t, "", 0);
+	reading_end();
+	return more;
+}
+
 static void
-on_file_report(void *arg, const char *name, int64_t step, double value,
-    int64_t time_us, bool again)
+slurm_tail_on_file_report(void *arg, const char *name, int64_t step,
+    double value, int64_t time_us, bool again)
 {
 	const struct slurm_attempt *a = arg;
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
@@ -177,7 +197,7 @@ on_file_report(void *arg, const char *name, int64_t step, double value,
 }
 
 static void
-on_file_note(void *arg, const char *text)
+slurm_tail_on_file_note(void *arg, const char *text)
 {
 	const struct slurm_attempt *a = arg;
 
@@ -185,10 +205,10 @@ on_file_note(void *arg, const char *text)
 }
 
 static bool
-files_read(struct slurm_attempt *a, bool final)
+slurm_tail_files_read(struct slurm_attempt *a, bool final)
 {
-	const struct metric_files_sink sink = { on_file_report, on_file_note,
-		a };
+	const struct metric_files_sink sink = { slurm_tail_on_file_report,
+		slurm_tail_on_file_note, a };
 
 	return a->files != NULL && a->claimed &&
 	       metric_files_read(a->files, &sink,
@@ -210,10 +230,10 @@ slurm_tail(struct slurm_attempt *a, bool final)
 		.is_metrics = true,
 		.at = &a->cursor.metrics,
 		.skip = &a->cursor.metrics_skip };
-	bool more = tail_read(&log, final);
+	bool more = slurm_tail_read(&log, final);
 
-	more |= tail_read(&metrics, final);
-	more |= files_read(a, final);
+	more |= slurm_tail_read(&metrics, final);
+	more |= slurm_tail_files_read(a, final);
 	if (old.log == a->cursor.log && old.metrics == a->cursor.metrics &&
 	    old.log_skip == a->cursor.log_skip &&
 	    old.metrics_skip == a->cursor.metrics_skip)
@@ -239,7 +259,7 @@ slurm_tail_is_whole(const struct slurm_attempt *a)
 	for (i = 0; i < sizeof files / sizeof *files; i++) {
 		if (files[i].size == 0)
 			continue;
-		fd = tail_open(a, files[i].name);
+		fd = slurm_folder_open_file(a->dir, files[i].name);
 		whole = whole && fd != -1 && fstat(fd, &st) == 0 &&
 			st.st_size >= files[i].size;
 		if (fd != -1)
@@ -263,8 +283,27 @@ slurm_tail_last_step(struct slurm_attempt *a)
 		at = 0;
 		skip = false;
 		t.skip = &skip;
-		while (tail_read(&t, true))
+		while (slurm_tail_read(&t, true))
 			continue;
 	}
+	/* The state of the lines is that of the end now. */
+	a->lines_known = false;
 	return last;
+}
+
+bool
+slurm_tail_has_progress(struct slurm_attempt *a)
+{
+	int64_t last = slurm_tail_last_step(a), before = -1;
+	struct err e = ERR_INIT;
+	char text[32];
+
+	if (slurm_folder_read(a->trial_dir, STEP_FILE, text, sizeof text) &&
+	    *text != '\0')
+		before = strtoll(text, NULL, 10);
+	if (last <= before)
+		return false;
+	(void)snprintf(text, sizeof text, "%" PRId64 "\n", last);
+	(void)slurm_folder_write(a->trial_dir, STEP_FILE, text, &e);
+	return true;
 }

@@ -39,7 +39,7 @@ void job_save(struct job *);
 void job_save_in_time(struct job *);
 /* The end of an epoch: time for a report. */
 bool job_at_epoch(const struct job *);
-/* There is no epoch left. */
+/* Whether no epoch is left. */
 bool job_done(const struct job *);
 /* What the epoch has brought, to n jobs of one machine. */
 int

@@ -66,7 +66,7 @@ struct http_server_request {
 };
 
 static void
-request_free(struct http_server_request *r)
+http_server_request_free(struct http_server_request *r)
 {
 	if (r->prev != NULL)
 		r->prev->next = r->next;
@@ -79,7 +79,7 @@ request_free(struct http_server_request *r)
 
 /* The client has disconnected before the end of the answer. */
 static void
-on_gone(struct evhttp_connection *connection, void *arg)
+http_server_on_gone(struct evhttp_connection *connection, void *arg)
 {
 	struct http_server_request *r = arg;
 
@@ -89,10 +89,8 @@ on_gone(struct evhttp_connection *connection, void *arg)
 	/* evhttp leaves us a request whose connection has failed. */
 	if (evhttp_request_get_connection(r->req) == NULL)
 		evhttp_request_free(r->req);
-	request_free(r);
+	http_server_request_free(r);
 }
-
-/* ---- clients that do not complete a request ------------------------------ */
 
 static void
 client_disconnect(struct client *c)
@@ -208,8 +206,6 @@ clients_free(struct http_server *s)
 	}
 }
 
-/* ---- requests ------------------------------------------------------------ */
-
 /*
  * Whether a header that decides something is there twice: programs between us
  * and the client may believe the other one.
@@ -235,7 +231,7 @@ is_ambiguous(struct evhttp_request *req)
 }
 
 static void
-on_request(struct evhttp_request *req, void *arg)
+http_server_on_request(struct evhttp_request *req, void *arg)
 {
 	struct http_server *s = arg;
 	struct http_server_request *r;
@@ -252,7 +248,7 @@ on_request(struct evhttp_request *req, void *arg)
 		r->next->prev = r;
 	s->first = r;
 	evhttp_connection_set_closecb(
-	    evhttp_request_get_connection(req), on_gone, r);
+	    evhttp_request_get_connection(req), http_server_on_gone, r);
 	client_set(s, req, false);
 	evhttp_request_set_on_complete_cb(req, on_complete, s);
 	s->cb(s->arg, r);
@@ -269,7 +265,7 @@ on_accept_error(struct evconnlistener *listener, void *arg)
 }
 
 static void
-on_accept_again(void *arg)
+http_server_on_accept_again(void *arg)
 {
 	struct http_server *s = arg;
 
@@ -282,7 +278,7 @@ on_accept_again(void *arg)
  * disconnected, and the listener pauses.
  */
 static struct bufferevent *
-on_connect(struct event_base *base, void *arg)
+http_server_on_connect(struct event_base *base, void *arg)
 {
 	struct http_server *s = arg;
 	struct bufferevent *bev =
@@ -319,8 +315,8 @@ http_server_open(struct http_server **out, struct loop *loop, int fd,
 		free(s);
 		return err_set(e, ERR_FILE, "the web server: out of memory");
 	}
-	evhttp_set_gencb(s->http, on_request, s);
-	evhttp_set_bevcb(s->http, on_connect, s);
+	evhttp_set_gencb(s->http, http_server_on_request, s);
+	evhttp_set_bevcb(s->http, http_server_on_connect, s);
 	evhttp_set_timeout(s->http, TIMEOUT_S);
 	evhttp_set_max_headers_size(s->http, HEAD_MOST);
 	evhttp_set_max_body_size(s->http, BODY_MOST);
@@ -335,7 +331,7 @@ http_server_open(struct http_server **out, struct loop *loop, int fd,
 		    strerror(errno));
 	}
 	s->listener = evhttp_bound_socket_get_listener(bound);
-	s->accept_again = loop_timer_new(loop, on_accept_again, s);
+	s->accept_again = loop_timer_new(loop, http_server_on_accept_again, s);
 	s->sweep = loop_timer_new(loop, on_sweep, s);
 	evconnlistener_set_error_cb(s->listener, on_accept_error);
 	*out = s;
@@ -347,7 +343,10 @@ http_server_close(struct http_server *s)
 {
 	if (s == NULL)
 		return;
-	/* Frees the connections; those with a request call on_gone. */
+	/*
+	 * Frees the connections; those with a request call
+	 * http_server_on_gone.
+	 */
 	evhttp_free(s->http);
 	clients_free(s);
 	loop_timer_free(s->sweep);
@@ -418,7 +417,7 @@ request_take(struct http_server_request *r)
 
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(req), NULL, NULL);
-	request_free(r);
+	http_server_request_free(r);
 	return req;
 }
 

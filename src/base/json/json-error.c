@@ -106,7 +106,7 @@ err_put(struct err *e, const char *text, size_t len)
 
 /* "FILE:", shortened to FILE_SHOWN. */
 static void
-file_put(struct buf *b, const char *file)
+json_error_file_put(struct buf *b, const char *file)
 {
 	if (file != NULL && strlen(file) > FILE_SHOWN)
 		buf_printf(b, "...%s:", file + strlen(file) - FILE_SHOWN);
@@ -125,7 +125,7 @@ error_vat(const struct json_doc *doc, size_t at, uint32_t node, struct err *e,
 	if (e == NULL)
 		return -1;
 	position(doc, at, &line, &column);
-	file_put(&b, doc->file);
+	json_error_file_put(&b, doc->file);
 	path_put(&path, doc, node);
 	(void)vsnprintf(text, sizeof text, fmt, ap);
 	buf_printf(&b, "%zu:%zu: %s%s%s", line, column, buf_str(&path),
@@ -176,7 +176,7 @@ json_err_placed(const struct json *j, const struct err *e)
 	struct buf place = { 0 }, text = { 0 };
 	bool placed;
 
-	file_put(&place, j->doc->file);
+	json_error_file_put(&place, j->doc->file);
 	text_put_harmless(&text, place.data, place.len, TEXT_LINE);
 	placed = text.len > 0 && strncmp(e->text, text.data, text.len) == 0;
 	buf_free(&text);
@@ -198,7 +198,7 @@ json_err_key(const struct json *j, struct err *e, const char *fmt, ...)
 
 /* Whether one is a prefix of the other, of three letters or more. */
 static bool
-begins(const char *a, const char *b)
+json_error_begins(const char *a, const char *b)
 {
 	size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
 
@@ -211,7 +211,7 @@ json_nearest(const char *word, const char *const *words)
 	size_t i;
 
 	for (i = 0; words[i] != NULL; i++)
-		if (begins(word, words[i]))
+		if (json_error_begins(word, words[i]))
 			return words[i];
 	return text_nearest(word, words);
 }

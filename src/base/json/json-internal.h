@@ -45,5 +45,9 @@ struct json_doc {
 /* "FILE:LINE:COLUMN: PATH: text" at an offset; the path is that of node. */
 int json_error_at(const struct json_doc *, size_t at, uint32_t node,
     struct err *, const char *, ...) __attribute__((format(printf, 5, 6)));
+/*
+ * Scan doc's text, check its syntax and fill its nodes except for their values.
+ */
+int json_scan(struct json_doc *, struct err *);
 
 #endif /* HPOTUNE_JSON_INTERNAL_H */

@@ -64,7 +64,7 @@ const struct json *json_get(const struct json *, const char *key);
 bool json_number(const struct json *, double *);
 bool json_integer(const struct json *, int64_t *);
 bool json_bool(const struct json *, bool *);
-/* Whether it is a number that is written with a point or an exponent: 1.0. */
+/* Whether a value is a number written with a point or an exponent: 1.0. */
 bool json_is_decimal(const struct json *);
 /* The string, or NULL when it is of another type. */
 const char *json_string(const struct json *);

@@ -16,7 +16,11 @@
 #include "src/base/mem.h"
 #include "src/base/json/yml.h"
 
-enum { DEPTH_MOST = 16, TEXT_MOST = 16 << 20 };
+enum {
+	DEPTH_MOST = 16,
+	TEXT_MOST = 16 << 20,
+	ANCHORS_MOST = 1000 /* each is looked for in a list of all */
+};
 
 struct yml {
 	yaml_document_t doc;
@@ -30,7 +34,7 @@ struct yml {
  * and brackets that only JSON has stand before it.
  */
 static void
-place(struct yml *y, const yaml_node_t *node, size_t before)
+yml_place(struct yml *y, const yaml_node_t *node, size_t before)
 {
 	while (y->line < node->start_mark.line) {
 		buf_putc(&y->out, '\n');
@@ -143,7 +147,7 @@ put_mapping(struct yml *y, const yaml_node_t *node, int depth, struct err *e)
 		if (key->type != YAML_SCALAR_NODE)
 			return node_err(
 			    y, &key->start_mark, "a key must be a text", e);
-		place(y, key, 1);
+		yml_place(y, key, 1);
 		put_scalar(y, key, true);
 		buf_putc(&y->out, ':');
 		rc = put_node(y, pair->value, depth, e);
@@ -161,13 +165,76 @@ put_node(struct yml *y, int index, int depth, struct err *e)
 	if (depth == DEPTH_MOST || y->out.len > TEXT_MOST)
 		return node_err(y, &node->start_mark,
 		    "it is nested too deeply, or too long", e);
-	place(y, node, block_style(node) ? 2 : 0);
+	yml_place(y, node, block_style(node) ? 2 : 0);
 	if (node->type == YAML_SEQUENCE_NODE)
 		return put_sequence(y, node, depth + 1, e);
 	if (node->type == YAML_MAPPING_NODE)
 		return put_mapping(y, node, depth + 1, e);
 	put_scalar(y, node, false);
 	return 0;
+}
+
+static int
+parser_err(const struct yml *y, const yaml_parser_t *parser, struct err *e)
+{
+	return node_err(y, &parser->problem_mark,
+	    parser->problem != NULL ? parser->problem : "it is no YAML", e);
+}
+
+/* Of one event: how much deeper it leads, and whether it has an anchor. */
+static int
+event_depth(const yaml_event_t *event, bool *anchor)
+{
+	*anchor = false;
+	if (event->type == YAML_MAPPING_START_EVENT) {
+		*anchor = event->data.mapping_start.anchor != NULL;
+		return 1;
+	}
+	if (event->type == YAML_SEQUENCE_START_EVENT) {
+		*anchor = event->data.sequence_start.anchor != NULL;
+		return 1;
+	}
+	if (event->type == YAML_SCALAR_EVENT)
+		*anchor = event->data.scalar.anchor != NULL;
+	return event->type == YAML_MAPPING_END_EVENT ||
+		       event->type == YAML_SEQUENCE_END_EVENT
+		   ? -1
+		   : 0;
+}
+
+/*
+ * Before the first document is loaded whole: its costs grow with the square of
+ * its depth and of its anchors.
+ */
+static int
+first_look(const struct yml *y, const char *text, size_t len, struct err *e)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	int depth = 0, anchors = 0, rc = 0;
+	bool anchor, end = false;
+
+	if (!yaml_parser_initialize(&parser))
+		return err_set(e, ERR_FILE, "%s: no memory", y->file);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+	while (rc == 0 && !end) {
+		if (!yaml_parser_parse(&parser, &event)) {
+			rc = parser_err(y, &parser, e);
+			break;
+		}
+		end = event.type == YAML_STREAM_END_EVENT ||
+		      event.type == YAML_DOCUMENT_END_EVENT;
+		depth += event_depth(&event, &anchor);
+		anchors += anchor;
+		if (depth > DEPTH_MOST || anchors > ANCHORS_MOST)
+			rc = node_err(y, &event.start_mark,
+			    depth > DEPTH_MOST ? "it is nested too deeply"
+					       : "it has too many anchors",
+			    e);
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return rc;
 }
 
 /*
@@ -186,14 +253,14 @@ parse(struct json_doc **doc, const char *text, size_t len, const char *file,
 	yaml_parser_t parser;
 	int rc = -1;
 
+	if (first_look(&y, text, len, e) != 0)
+		return -1;
 	if (!yaml_parser_initialize(&parser))
 		return err_set(e, ERR_FILE, "%s: no memory", file);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-	if (!yaml_parser_load(&parser, &y.doc)) {
-		rc = node_err(&y, &parser.problem_mark,
-		    parser.problem != NULL ? parser.problem : "it is no YAML",
-		    e);
-	} else {
+	if (!yaml_parser_load(&parser, &y.doc))
+		rc = parser_err(&y, &parser, e);
+	else {
 		if (yaml_document_get_root_node(&y.doc) == NULL)
 			rc = err_set(e, ERR_USAGE, "%s: it is empty", file);
 		else

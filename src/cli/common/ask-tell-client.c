@@ -4,13 +4,18 @@
  */
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/base/process-mark.h"
+#include "src/base/text.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
@@ -19,17 +24,36 @@
 
 int
 ask_tell_client_open(struct ask_tell_client *v, struct cli *cli,
-    const char *state_dir, bool make, struct err *e)
+    const char *db_dir, bool make, struct err *e)
 {
 	*v = (struct ask_tell_client){ 0 };
-	if (load_study_find(cli, &v->found, state_dir, e) != 0)
+	if (load_study_find(cli, &v->found, db_dir, e) != 0)
 		return -1;
 	if (!make && cli_study_exists(&v->found, e) != 0) {
 		cli_study_fini(&v->found);
 		return -1;
 	}
 	v->dir = load_study_dir(&v->found);
+	/*
+	 * In a shell that somebody types into, the next line may belong to
+	 * another work.
+	 */
+	if (!process_mark_is_terminal(getppid()))
+		v->asker = getppid();
 	return 0;
+}
+
+void
+ask_tell_client_put_asker(
+    const struct ask_tell_client *v, struct json_writer *w)
+{
+	if (v->asker == 0)
+		return;
+	json_writer_object(w, "asker");
+	json_writer_integer(w, "pid", v->asker);
+	json_writer_integer(w, "ns", (int64_t)process_mark_namespace());
+	json_writer_bool(w, "sure", v->is_sure);
+	json_writer_end(w);
 }
 
 void
@@ -129,4 +153,61 @@ ask_tell_client_call(struct ask_tell_client *v, enum tuner_request_kind what,
 		rc = err_set(e, ERR_FILE, "%s", answer->text);
 	}
 	return rc;
+}
+
+/* What is wrong with the reports, although they are recorded. */
+static void
+answer_warn(const struct json *a)
+{
+	const char *warning = json_string(json_get(a, "warning"));
+	struct buf text = { 0 };
+
+	if (warning != NULL) {
+		text_put_harmless(&text, warning, strlen(warning), TEXT_LINE);
+		fprintf(stderr, "hpotune: warning: %s\n", buf_str(&text));
+	}
+	buf_free(&text);
+}
+
+static void
+answer_put_text(struct buf *out, const struct json *a)
+{
+	const char *verdict = json_string(json_get(a, "verdict"));
+	const char *why = json_string(json_get(a, "why"));
+	const char *rule = json_string(json_get(a, "rule"));
+
+	buf_puts(
+	    out, verdict != NULL ? verdict : json_string(json_get(a, "state")));
+	if (why == NULL || *why == '\0') {
+		buf_putc(out, '\n');
+		return;
+	}
+	buf_puts(out, ": ");
+	if (verdict != NULL && rule != NULL && strcmp(rule, "none") != 0)
+		buf_printf(out, "%s: ", rule);
+	text_put_harmless(out, why, strlen(why), TEXT_LINE);
+	buf_putc(out, '\n');
+}
+
+int
+ask_tell_client_print(
+    const struct cli *cli, const struct control_answer *a, struct err *e)
+{
+	struct buf out = { 0 };
+	struct json_doc *doc;
+
+	if (a->data == NULL)
+		return err_set(e, ERR_FILE, "the server's answer is empty");
+	if (cli->json) {
+		cli_print_json(a->data);
+		putchar('\n');
+		return 0;
+	}
+	if (json_parse(&doc, a->data, strlen(a->data), NULL, false, e) != 0)
+		return -1;
+	answer_warn(json_root(doc));
+	answer_put_text(&out, json_root(doc));
+	json_free(doc);
+	(void)cli_print(&out);
+	return 0;
 }

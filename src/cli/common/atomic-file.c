@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/cli/common/atomic-file.h"
 
@@ -80,7 +81,7 @@ sync_whole(struct atomic_file *f, struct err *e)
 	int fd = f->fd, rc;
 
 	if (fd == -1)
-		fd = open(f->temporary, O_RDONLY | O_CLOEXEC);
+		fd = file_open(AT_FDCWD, f->temporary);
 	if (fd == -1)
 		return fail(f->path, e);
 	rc = fsync(fd) == -1 ? fail(f->path, e) : 0;
@@ -124,7 +125,7 @@ atomic_file_drop(struct atomic_file *f)
 	if (f->temporary == NULL)
 		return;
 	atomic_file_release(f);
-	/* After a rename it no longer exists. */
+	/* After a rename the temporary file no longer exists. */
 	(void)unlink(f->temporary);
 	free(f->temporary);
 	free(f->path);

@@ -7,6 +7,8 @@
 
 #include "src/base/mem.h"
 #include "src/cli/common/attempt-log.h"
+#include "src/cli/common/cli.h"
+#include "trials/launcher.h"
 
 /*
  * Older programs recorded an absolute path: the study may have been moved or
@@ -15,9 +17,11 @@
 static char *
 old_path(const char *db, int64_t trial, int attempt, const char *log)
 {
-	char *path = xasprintf("%.*s.d/trials/%" PRId64 "/attempt-%d/log",
-	    (int)(strlen(db) - strlen(".db")), db, trial, attempt);
+	char *dir = cli_state_dir(db);
+	char *path = xasprintf(
+	    "%s/trials/%" PRId64 "/attempt-%d/log", dir, trial, attempt);
 
+	free(dir);
 	if (access(path, F_OK) == 0)
 		return path;
 	free(path);
@@ -25,11 +29,11 @@ old_path(const char *db, int64_t trial, int attempt, const char *log)
 }
 
 char *
-attempt_log_path(const char *db, const char *state_dir, int64_t trial,
-    int attempt, const char *log, int64_t rank)
+attempt_log_path(const char *db, const char *db_dir, int64_t trial, int attempt,
+    const char *log, int64_t rank)
 {
 	char *path = log[0] == '/' ? old_path(db, trial, attempt, log)
-				   : xasprintf("%s/%s", state_dir, log);
+				   : xasprintf("%s/%s", db_dir, log);
 	char *end = strrchr(path, '/'), *of_rank;
 
 	if (rank == 0 || end == NULL)
@@ -38,4 +42,16 @@ attempt_log_path(const char *db, const char *state_dir, int64_t trial,
 	    "%.*s/rank-%" PRId64 ".log", (int)(end - path), path, rank);
 	free(path);
 	return of_rank;
+}
+
+char *
+attempt_log_before(const char *backend, const char *log_path)
+{
+	const struct launcher *launcher = launcher_find(backend);
+	const char *end = strrchr(log_path, '/');
+
+	if (launcher == NULL || launcher->before == NULL || end == NULL)
+		return NULL;
+	return xasprintf(
+	    "%.*s/%s", (int)(end - log_path), log_path, launcher->before);
 }

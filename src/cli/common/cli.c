@@ -150,8 +150,6 @@ cli_fail(const struct err *e)
 	return e->kind == ERR_USAGE ? CLI_USAGE : CLI_FAILED;
 }
 
-/* ---- NAME=VALUE on a command line as a partial setting ------------------ */
-
 static int
 operand_read(const struct space *space, char *operand, struct value *values,
     struct err *e)

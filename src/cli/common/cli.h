@@ -135,22 +135,24 @@ int cli_fail(const struct err *);
 
 /*
  * The study given on the command line: study.json, NAME.db, or the only one in
- * the folder.  Removes the operand when it names a study. state_dir is the
+ * the folder.  Removes the operand when it names a study. db_dir is the
  * folder of NAME.db when it is not beside study.json, or NULL.
  */
 struct cli_study {
 	char *json; /* study.json, absolute; NULL when a .db was named */
 	char *db; /* NAME.db, absolute; need not exist */
-	char *state_dir; /* its folder, absolute */
+	char *db_dir; /* its folder, absolute */
 	struct study *study; /* study.json as read; NULL when a .db was named */
 };
 int cli_find_study(
-    struct cli *, struct cli_study *, const char *state_dir, struct err *);
+    struct cli *, struct cli_study *, const char *db_dir, struct err *);
 /* The same for a given name. */
 int cli_find_named(struct cli_study *, const char *name, struct err *);
 /* All NAME.db of a folder, or NULL; free with strv_free. */
 char **cli_find_names(const char *dir);
 void cli_study_fini(struct cli_study *);
+/* NAME.db -> NAME.d, its state folder, to be freed. */
+char *cli_state_dir(const char *db);
 /* Check that its database exists; the error suggests what may be meant. */
 int cli_study_exists(const struct cli_study *, struct err *);
 /* Find the study and open its database for reading. */
@@ -165,6 +167,7 @@ extern const struct cli_command cmd_start, cmd_queue, cmd_check, cmd_try,
     cmd_pause, cmd_resume, cmd_retry, cmd_forget, cmd_clean, cmd_note, cmd_tag,
     cmd_rename, cmd_enqueue, cmd_ask, cmd_tell, cmd_judge, cmd_replay,
     cmd_strategies, cmd_rules, cmd_importance, cmd_export, cmd_report, cmd_web,
-    cmd_import, cmd_sagemaker, cmd_slurm, cmd_doctor, cmd_completion;
+    cmd_import, cmd_sagemaker, cmd_slurm, cmd_doctor, cmd_completion, cmd_help,
+    cmd_version;
 
 #endif /* HPOTUNE_CLI_H */

@@ -94,9 +94,9 @@ db_resolve(struct cli_study *found)
 	if (real == NULL)
 		return false;
 	free(found->db);
-	free(found->state_dir);
+	free(found->db_dir);
 	found->db = real;
-	found->state_dir = xstrndup(real, (size_t)(strrchr(real, '/') - real));
+	found->db_dir = xstrndup(real, (size_t)(strrchr(real, '/') - real));
 	return true;
 }
 
@@ -117,7 +117,7 @@ find_by_json(
 	if (dir == NULL)
 		return err_set(
 		    e, ERR_USAGE, "--state %s: %s", state, strerror(errno));
-	found->state_dir = dir;
+	found->db_dir = dir;
 	found->db = xasprintf("%s/%s.db", dir, found->study->name);
 	(void)db_resolve(found);
 	return 0;
@@ -139,7 +139,7 @@ find_by_db(
 	if ((dir = realpath(state, NULL)) == NULL)
 		return err_set(
 		    e, ERR_USAGE, "--state %s: %s", state, strerror(errno));
-	same = strcmp(dir, found->state_dir) == 0;
+	same = strcmp(dir, found->db_dir) == 0;
 	free(dir);
 	if (same)
 		return 0;
@@ -229,7 +229,7 @@ cli_study_fini(struct cli_study *found)
 {
 	free(found->json);
 	free(found->db);
-	free(found->state_dir);
+	free(found->db_dir);
 	study_free(found->study);
 	memset(found, 0, sizeof *found);
 }
@@ -248,15 +248,19 @@ cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
 	return 0;
 }
 
+char *
+cli_state_dir(const char *db)
+{
+	return xasprintf("%.*s.d", (int)(strlen(db) - strlen(".db")), db);
+}
+
 bool
 cli_server_alive(const struct cli_study *found)
 {
 	struct state_dir state;
-	char *dir;
+	char *dir = cli_state_dir(found->db);
 	bool alive = true;
 
-	dir = xasprintf(
-	    "%.*s.d", (int)(strlen(found->db) - strlen(".db")), found->db);
 	if (access(dir, F_OK) == -1 && errno == ENOENT)
 		alive = false;
 	else if (state_dir_open(&state, dir, false, NULL) == 0) {

@@ -13,7 +13,7 @@
 #include "src/store/store.h"
 
 static void
-columns_put(struct table *table, const struct objectives *aims)
+front_table_columns_put(struct table *table, const struct objectives *aims)
 {
 	size_t i;
 
@@ -25,7 +25,8 @@ columns_put(struct table *table, const struct objectives *aims)
 
 /* Columns: trial, the objectives, params. */
 static void
-row_put(struct table *table, const struct store_rows *rows, size_t n)
+front_table_row_put(
+    struct table *table, const struct store_rows *rows, size_t n)
 {
 	struct buf params = { 0 };
 	size_t i;
@@ -70,12 +71,12 @@ front_table_put(struct buf *out, const struct cli *cli, struct store *store,
 	int64_t n = 0;
 	int rc;
 
-	columns_put(table, aims);
+	front_table_columns_put(table, aims);
 	rc = store_rows_open(&rows, store, sql, NULL, e);
 	if (rc == 0) {
 		while ((rc = store_rows_next(rows, e)) == 1)
 			if (++n <= most || most == 0)
-				row_put(table, rows, aims->n);
+				front_table_row_put(table, rows, aims->n);
 		store_rows_close(rows);
 	}
 	if (rc == 0 && n > 0)

@@ -55,7 +55,7 @@ name_held(const char *db)
  * folders of the original.
  */
 static int
-name_check(const struct cli_study *found, struct err *e)
+load_study_name_check(const struct cli_study *found, struct err *e)
 {
 	const char *file = strrchr(found->db, '/') + 1;
 	const char *name = found->study->name;
@@ -81,10 +81,10 @@ name_check(const struct cli_study *found, struct err *e)
 }
 
 int
-load_study_find(struct cli *cli, struct cli_study *found, const char *state_dir,
-    struct err *e)
+load_study_find(
+    struct cli *cli, struct cli_study *found, const char *db_dir, struct err *e)
 {
-	if (cli_find_study(cli, found, state_dir, e) != 0)
+	if (cli_find_study(cli, found, db_dir, e) != 0)
 		return -1;
 	return load_study_read(found, e);
 }
@@ -93,7 +93,7 @@ int
 load_study_read(struct cli_study *found, struct err *e)
 {
 	if ((found->study != NULL || study_from_store(found, e) == 0) &&
-	    name_check(found, e) == 0)
+	    load_study_name_check(found, e) == 0)
 		return 0;
 	cli_study_fini(found);
 	return -1;
@@ -102,7 +102,7 @@ load_study_read(struct cli_study *found, struct err *e)
 char *
 load_study_dir(const struct cli_study *found)
 {
-	return xasprintf("%s/%s.d", found->state_dir, found->study->name);
+	return cli_state_dir(found->db);
 }
 
 bool

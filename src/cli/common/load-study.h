@@ -11,11 +11,11 @@ struct cli_study;
 struct err;
 
 /*
- * Find the study (state_dir as for cli_find_study) and read found->study: from
+ * Find the study (db_dir as for cli_find_study) and read found->study: from
  * study.json, or as recorded in its database.
  */
 int load_study_find(
-    struct cli *, struct cli_study *, const char *state_dir, struct err *);
+    struct cli *, struct cli_study *, const char *db_dir, struct err *);
 /* The second half of it, for a study that was found; freed on -1. */
 int load_study_read(struct cli_study *, struct err *);
 /* NAME.d of a found study; the caller frees it. */

@@ -83,7 +83,7 @@ cli_print_line(const char *fmt, ...)
 
 	va_start(ap, fmt);
 	if (vasprintf(&raw, fmt, ap) == -1)
-		abort();
+		mem_fail();
 	va_end(ap);
 	n = strlen(raw);
 	if (n > 0 && raw[n - 1] == '\n')

@@ -42,7 +42,7 @@ line_width(const char *line, size_t len)
 
 /* Rows of the text on a terminal of so many columns. */
 static size_t
-rows_of(const char *text, size_t columns)
+redraw_rows_of(const char *text, size_t columns)
 {
 	size_t rows = 0, len, width;
 
@@ -60,7 +60,8 @@ redraw_clear(struct redraw *r, struct buf *out, int columns)
 	size_t rows = 0;
 
 	if (r->drawn != NULL)
-		rows = rows_of(r->drawn, columns > 0 ? (size_t)columns : 1);
+		rows =
+		    redraw_rows_of(r->drawn, columns > 0 ? (size_t)columns : 1);
 	if (rows > 0)
 		buf_printf(out, "\033[%zuA\033[J", rows);
 	free(r->drawn);

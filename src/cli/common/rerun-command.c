@@ -27,10 +27,10 @@ folder_name(const struct cli_study *found, const char *study, int64_t trial)
 	int n;
 
 	for (n = 1;; n++) {
-		path = n == 1 ? xasprintf("%s/%s-again-%" PRId64,
-				    found->state_dir, study, trial)
+		path = n == 1 ? xasprintf("%s/%s-again-%" PRId64, found->db_dir,
+				    study, trial)
 			      : xasprintf("%s/%s-again-%" PRId64 "-%d",
-				    found->state_dir, study, trial, n);
+				    found->db_dir, study, trial, n);
 		if (lstat(path, &st) != 0)
 			return path;
 		free(path);
@@ -38,7 +38,7 @@ folder_name(const struct cli_study *found, const char *study, int64_t trial)
 }
 
 static void
-word_put(struct buf *out, const char *word)
+rerun_command_word_put(struct buf *out, const char *word)
 {
 	cli_put_shell(out, word, CLI_SHELL_SHOWN);
 }
@@ -48,7 +48,7 @@ static void
 assignment_put(struct buf *out, const char *entry)
 {
 	buf_putc(out, ' ');
-	word_put(out, entry);
+	rerun_command_word_put(out, entry);
 }
 
 /* FOLDER/name as one word. */
@@ -57,7 +57,7 @@ below_put(struct buf *out, const char *folder, const char *name)
 {
 	char *path = xasprintf("%s/%s", folder, name);
 
-	word_put(out, path);
+	rerun_command_word_put(out, path);
 	free(path);
 }
 
@@ -70,7 +70,7 @@ folders_put(struct buf *out, const struct cli_study *found,
     const struct study *study, const struct store_trial *row,
     const char *folder)
 {
-	char *from;
+	char *dir, *from;
 
 	buf_puts(out, "mkdir -p ");
 	below_put(out, folder, "output/model");
@@ -81,16 +81,18 @@ folders_put(struct buf *out, const struct cli_study *found,
 		below_put(out, folder, STUDY_TEMPLATES_DIR);
 	}
 	if (row->from > 0) {
-		from = xasprintf("%s/%s.d/trials/%" PRId64 "/checkpoint/.",
-		    found->state_dir, study->name, row->from);
+		dir = cli_state_dir(found->db);
+		from = xasprintf(
+		    "%s/trials/%" PRId64 "/checkpoint/.", dir, row->from);
 		buf_puts(out, " && cp -R ");
-		word_put(out, from);
+		rerun_command_word_put(out, from);
 		buf_putc(out, ' ');
 		below_put(out, folder, "checkpoint");
 		free(from);
+		free(dir);
 	}
 	buf_puts(out, " && printf %s ");
-	word_put(out, row->params);
+	rerun_command_word_put(out, row->params);
 	buf_puts(out, " >");
 	below_put(out, folder, "params.json");
 }
@@ -113,7 +115,7 @@ clean_put(struct buf *out, const struct study_trial *t)
 }
 
 static void
-env_put(struct buf *out, const struct study_trial *t,
+rerun_command_env_put(struct buf *out, const struct study_trial *t,
     const struct attempt_rerun *again)
 {
 	size_t i;
@@ -129,7 +131,7 @@ env_put(struct buf *out, const struct study_trial *t,
 
 /* The launcher's command line; it chooses ports and ranks itself. */
 static void
-launcher_put(struct buf *out, const struct study_trial *t)
+rerun_command_launcher_put(struct buf *out, const struct study_trial *t)
 {
 	switch (t->launcher) {
 	case STUDY_LAUNCHER_NONE:
@@ -151,7 +153,7 @@ launcher_put(struct buf *out, const struct study_trial *t)
 }
 
 static void
-line_put(struct buf *out, const struct cli_study *found,
+rerun_command_line_put(struct buf *out, const struct cli_study *found,
     const struct study *study, const struct store_trial *row,
     const struct attempt_rerun *again, const char *folder)
 {
@@ -166,14 +168,14 @@ line_put(struct buf *out, const struct cli_study *found,
 	     again->params_files != NULL && again->params_files[i] != NULL;
 	     i += 2) {
 		buf_puts(out, " && printf %s ");
-		word_put(out, again->params_files[i + 1]);
+		rerun_command_word_put(out, again->params_files[i + 1]);
 		buf_puts(out, " >");
 		below_put(out, folder, again->params_files[i]);
 	}
 	buf_puts(out, " && cd ");
-	word_put(out, again->workdir);
-	env_put(out, &study->trial, again);
-	launcher_put(out, &study->trial);
+	rerun_command_word_put(out, again->workdir);
+	rerun_command_env_put(out, &study->trial, again);
+	rerun_command_launcher_put(out, &study->trial);
 	buf_putc(out, ' ');
 	cli_put_argv(out, again->argv);
 }
@@ -194,7 +196,8 @@ env_put_json(struct json_writer *w, char *const *env)
 }
 
 static void
-json_put(struct buf *out, const struct attempt_rerun *again, const char *folder)
+rerun_command_json_put(
+    struct buf *out, const struct attempt_rerun *again, const char *folder)
 {
 	struct json_writer w = { .out = out, .comma = true };
 	size_t i;
@@ -216,7 +219,7 @@ json_put(struct buf *out, const struct attempt_rerun *again, const char *folder)
 }
 
 static int
-row_put(struct buf *out, const struct cli_study *found,
+rerun_command_row_put(struct buf *out, const struct cli_study *found,
     const struct study *study, const struct store_trial *row, bool json,
     struct err *e)
 {
@@ -230,9 +233,9 @@ row_put(struct buf *out, const struct cli_study *found,
 			buf_printf(out, "again: not possible: %s\n", e->text);
 		rc = 0;
 	} else if (rc == 0 && json)
-		json_put(out, &again, folder);
+		rerun_command_json_put(out, &again, folder);
 	else if (rc == 0 && again.argv[0] != NULL && study->trial.pack == 0)
-		line_put(out, found, study, row, &again, folder);
+		rerun_command_line_put(out, found, study, row, &again, folder);
 	attempt_spec_rerun_free(&again);
 	free(folder);
 	return rc;
@@ -250,13 +253,16 @@ rerun_command_put(struct buf *out, struct store *store,
 	if (rc == -1)
 		return -1;
 	rc = store_trial_get(store, trial, &row, e);
-	/* Its command is that of another study.json. */
+	/*
+	 * The command of a trial outside of the space is that of another
+	 * study.json.
+	 */
 	if (rc >= 0 && row.outside != NULL && !json) {
 		buf_puts(out, "outside of the present space: ");
 		cli_put_text(out, row.outside);
 		buf_putc(out, '\n');
 	} else if (rc >= 0 && row.outside == NULL)
-		rc = row_put(out, found, study, &row, json, e);
+		rc = rerun_command_row_put(out, found, study, &row, json, e);
 	store_trial_fini(&row);
 	study_free(study);
 	return rc;

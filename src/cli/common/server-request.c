@@ -37,7 +37,8 @@ server_request_close(struct server_request *a)
 }
 
 static int
-answer_print(struct server_request *asking, const struct control_answer *a)
+server_request_answer_print(
+    struct server_request *request, const struct control_answer *a)
 {
 	struct buf b = { 0 };
 	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
@@ -47,8 +48,8 @@ answer_print(struct server_request *asking, const struct control_answer *a)
 		err_set(&e, ERR_FILE, "%s", a->text);
 		return cli_fail(&e);
 	}
-	if (asking->cli->json) {
-		w.comma = asking->answered;
+	if (request->cli->json) {
+		w.comma = request->answered;
 		json_writer_line(&w);
 		json_writer_object(&w, NULL);
 		json_writer_bool(&w, "ok", true);
@@ -56,11 +57,11 @@ answer_print(struct server_request *asking, const struct control_answer *a)
 		if (a->data != NULL)
 			json_writer_raw(&w, "data", a->data);
 		json_writer_end(&w);
-		buf_puts(&b, asking->list ? "" : "\n");
+		buf_puts(&b, request->list ? "" : "\n");
 		(void)cli_print(&b);
 	} else
 		cli_print_line("%s\n", a->text);
-	asking->answered = true;
+	request->answered = true;
 	return CLI_DONE;
 }
 
@@ -94,7 +95,8 @@ send_once(const struct server_request *a, const char *line,
 		.db = a->found.db,
 		.state_dir = a->dir,
 	};
-	int rc = control_call(&a->state, line, asked->wait, answer, e);
+	bool wait = asked->wait && asked->trial == 0;
+	int rc = control_call(&a->state, line, wait, answer, e);
 
 	log_set_level(LOG_LEVEL_WARN);
 	if (rc == 1)
@@ -117,7 +119,8 @@ server_request_send(struct server_request *a, const struct server_asked *asked)
 	       load_study_retry(&retry, &e))
 		;
 	free(line);
-	status = rc != 0 ? cli_fail(&e) : answer_print(a, &answer);
+	status =
+	    rc != 0 ? cli_fail(&e) : server_request_answer_print(a, &answer);
 	free(answer.data);
 	return status;
 }
@@ -144,10 +147,67 @@ server_request_send_each(struct server_request *a,
 }
 
 int
-server_request_trials(
-    struct server_request *a, int64_t **trials, int *n, struct err *e)
+server_request_once(struct cli *cli, const struct server_asked *asked)
 {
-	const struct cli *cli = a->cli;
+	struct server_request a;
+	struct err e = ERR_INIT;
+	int status;
+
+	if (server_request_open(&a, cli, &e) != 0)
+		return cli_fail(&e);
+	status = server_request_send(&a, asked);
+	server_request_close(&a);
+	return status;
+}
+
+/* The first operand, a trial; those behind it are text. */
+static int
+trial_first(struct server_request *a, struct server_asked *asked, struct err *e)
+{
+	struct cli *cli = a->cli;
+
+	if (cli->n_operands == 0)
+		return err_set(
+		    e, ERR_USAGE, "%s: expected a trial", asked->name);
+	return cli_read_integer(
+	    cli->operands[0], "trial", 1, INT64_MAX, &asked->trial, e);
+}
+
+int
+server_request_about(struct cli *cli, struct server_asked *asked,
+    void (*put)(struct buf *, const struct cli *), bool enough,
+    const char *wanted)
+{
+	struct server_request a;
+	struct buf params = { 0 };
+	struct err e = ERR_INIT;
+	int status;
+
+	if (server_request_open(&a, cli, &e) != 0)
+		return cli_fail(&e);
+	if (trial_first(&a, asked, &e) != 0 ||
+	    (cli->n_operands < 2 && !enough &&
+		err_set(&e, ERR_USAGE, "%s: expected %s after the trial",
+		    asked->name, wanted) != 0))
+		status = cli_fail(&e);
+	else {
+		put(&params, cli);
+		asked->params = buf_str(&params);
+		status = server_request_send(&a, asked);
+	}
+	buf_free(&params);
+	server_request_close(&a);
+	return status;
+}
+
+/*
+ * The remaining operands as n trial numbers, which the caller frees; all are
+ * read before one is used.
+ */
+static int
+server_request_trials_read(
+    int64_t **trials, int *n, const struct cli *cli, struct err *e)
+{
 	int i;
 
 	*n = cli->n_operands;
@@ -157,4 +217,35 @@ server_request_trials(
 			&(*trials)[i], e) != 0)
 			return -1;
 	return 0;
+}
+
+int
+server_request_named(struct cli *cli, const struct server_asked *asked,
+    bool all, const char *wanted)
+{
+	struct server_request a;
+	struct err e = ERR_INIT;
+	int64_t *trials = NULL;
+	int status, n;
+
+	if (server_request_open(&a, cli, &e) != 0)
+		return cli_fail(&e);
+	if (server_request_trials_read(&trials, &n, cli, &e) != 0)
+		status = cli_fail(&e);
+	else if (all && n > 0) {
+		(void)err_set(&e, ERR_USAGE,
+		    "%s: --failed and single trials exclude each other",
+		    asked->name);
+		status = cli_fail(&e);
+	} else if (all || (n == 0 && wanted == NULL))
+		status = server_request_send(&a, asked);
+	else if (n == 0) {
+		(void)err_set(
+		    &e, ERR_USAGE, "%s: expected %s", asked->name, wanted);
+		status = cli_fail(&e);
+	} else
+		status = server_request_send_each(&a, asked, trials, n);
+	free(trials);
+	server_request_close(&a);
+	return status;
 }

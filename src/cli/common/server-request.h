@@ -32,7 +32,7 @@ struct server_asked {
 	enum tuner_request_kind kind;
 	int64_t trial; /* 0 = none */
 	const char *params; /* JSON, or NULL */
-	bool wait; /* until the server has shut down */
+	bool wait; /* until the server has shut down, unless for a trial */
 };
 /* Send one and print its answer; returns the exit status. */
 int server_request_send(struct server_request *, const struct server_asked *);
@@ -40,11 +40,22 @@ int server_request_send(struct server_request *, const struct server_asked *);
 int server_request_send_each(struct server_request *,
     const struct server_asked *, const int64_t *trials, int n);
 
+/* Find the study, send one request, print its answer; the exit status. */
+int server_request_once(struct cli *, const struct server_asked *);
 /*
- * The remaining operands as n trial numbers, which the caller frees; all are
- * read before one is used.
+ * The same about the trial that the first operand names.  put writes the params,
+ * from the operands behind it; these are wanted, unless there is enough without
+ * them.
  */
-int server_request_trials(
-    struct server_request *, int64_t **trials, int *n, struct err *);
+int server_request_about(struct cli *, struct server_asked *,
+    void (*put)(struct buf *, const struct cli *), bool enough,
+    const char *wanted);
+/*
+ * The same for each trial that the operands name, of which one is wanted; NULL:
+ * one request where none is named.  all: one request for all trials, and none may
+ * be named.
+ */
+int server_request_named(
+    struct cli *, const struct server_asked *, bool all, const char *wanted);
 
 #endif /* HPOTUNE_SERVER_REQUEST_H */

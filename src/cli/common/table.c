@@ -169,7 +169,7 @@ pad(struct buf *out, size_t n)
 
 /* One cell; the last of a row is not padded, so that no line ends in blanks. */
 static void
-cell_put(
+table_cell_put(
     struct buf *out, const struct column *column, const char *text, bool last)
 {
 	const char *more = text_is_utf8() ? "…" : "...";
@@ -198,8 +198,8 @@ line_end(struct buf *out, size_t from)
 }
 
 static void
-heads_put(struct buf *out, const struct column *columns, size_t n, size_t last,
-    bool colour)
+table_heads_put(struct buf *out, const struct column *columns, size_t n,
+    size_t last, bool colour)
 {
 	size_t i, from;
 
@@ -209,7 +209,7 @@ heads_put(struct buf *out, const struct column *columns, size_t n, size_t last,
 	for (i = 0; i < n; i++) {
 		if (!columns[i].used)
 			continue;
-		cell_put(out, &columns[i], columns[i].head, i == last);
+		table_cell_put(out, &columns[i], columns[i].head, i == last);
 		pad(out, i == last ? 0 : TABLE_GAP);
 	}
 	line_end(out, from);
@@ -218,8 +218,8 @@ heads_put(struct buf *out, const struct column *columns, size_t n, size_t last,
 }
 
 static void
-row_put(struct buf *out, const struct column *columns, const struct cell *row,
-    size_t n, size_t last, bool colour)
+table_row_put(struct buf *out, const struct column *columns,
+    const struct cell *row, size_t n, size_t last, bool colour)
 {
 	static const char *const tints[] = { [TABLE_PLAIN] = "",
 		[TABLE_GOOD] = "\033[32m",
@@ -234,7 +234,7 @@ row_put(struct buf *out, const struct column *columns, const struct cell *row,
 		tinted = colour && row[i].tint != TABLE_PLAIN;
 		if (tinted)
 			buf_puts(out, tints[row[i].tint]);
-		cell_put(out, &columns[i], row[i].text, i == last);
+		table_cell_put(out, &columns[i], row[i].text, i == last);
 		if (tinted)
 			buf_puts(out, "\033[0m");
 		pad(out, i == last ? 0 : TABLE_GAP);
@@ -257,8 +257,8 @@ table_put(struct buf *out, const struct table *table, int width, bool colour,
 		if (columns[i].used)
 			last = i;
 	if (heads)
-		heads_put(out, columns, n, last, colour);
+		table_heads_put(out, columns, n, last, colour);
 	for (i = 0; i + n <= table->n_cells; i += n)
-		row_put(out, columns, &table->cells[i], n, last, colour);
+		table_row_put(out, columns, &table->cells[i], n, last, colour);
 	free(columns);
 }

@@ -16,7 +16,7 @@
 static const double powers[CURVE_PACK_DIGITS + 1] = { 1, 1e1, 1e2, 1e3, 1e4,
 	1e5, 1e6, 1e7, 1e8, 1e9 };
 
-/* Up to it, digits after the point are distinct in a double. */
+/* Up to this number, digits after the point are distinct in a double. */
 #define SMALL 9e6
 
 /* Minus zero is not zero here, and each NaN is itself alone. */
@@ -35,19 +35,22 @@ is_float(double v)
 	return same_bits((double)(float)v, v);
 }
 
-/* Whether it is a whole number of units, at most INT32_MAX. */
+/* Whether a value is a whole number of units, at most INT32_MAX. */
 static bool
-is_whole(double v, double units, double *whole)
+curve_pack_is_whole(double v, double units, double *whole)
 {
 	*whole = rint(v * units);
 	if (!(fabs(*whole) <= INT32_MAX))
 		return false;
-	/* As it is stored: without the sign of zero. */
+	/* A number is stored without the sign of zero. */
 	*whole = (double)(int32_t)*whole;
 	return same_bits(*whole / units, v);
 }
 
-/* Whether it can be: at most CURVE_PACK_DIGITS digits, of any size. */
+/*
+ * Whether a value may have few digits: at most CURVE_PACK_DIGITS behind the
+ * point, or a size at which digits are not looked at.
+ */
 static bool
 is_decimal(double v)
 {
@@ -69,7 +72,7 @@ digits_of(double v, bool negative, int at_least)
 		return -1;
 	for (d = at_least; d <= CURVE_PACK_DIGITS; d++) {
 		p.digits = (uint8_t)d;
-		if (is_whole(v, curve_pack_units(p), &whole))
+		if (curve_pack_is_whole(v, curve_pack_units(p), &whole))
 			return d;
 	}
 	return -1;
@@ -83,14 +86,14 @@ largest(const double *values, size_t n, double units)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (!is_whole(values[i], units, &whole))
+		if (!curve_pack_is_whole(values[i], units, &whole))
 			return -1;
 		most = fmax(most, fabs(whole));
 	}
 	return most;
 }
 
-/* False: they are no decimals of so few digits. */
+/* Choose whole numbers for the values; false: they have too many digits. */
 static bool
 choose_whole(struct curve_pack *p, const double *values, size_t n)
 {
@@ -161,7 +164,7 @@ curve_pack_units(struct curve_pack p)
 }
 
 static void
-value_put(unsigned char *to, struct curve_pack p, double value)
+curve_pack_value_put(unsigned char *to, struct curve_pack p, double value)
 {
 	float real;
 	int32_t whole;
@@ -196,5 +199,6 @@ curve_pack_put(void *to, struct curve_pack p, const double *values, size_t n)
 		return;
 	}
 	for (i = 0; i < n; i++)
-		value_put((unsigned char *)to + i * each, p, values[i]);
+		curve_pack_value_put(
+		    (unsigned char *)to + i * each, p, values[i]);
 }

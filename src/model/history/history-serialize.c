@@ -101,7 +101,7 @@ history_serialize(struct buf *b, const struct history *h, unsigned keep)
 }
 
 static void
-take(struct unpack *u, void *data, size_t len)
+serialize_take(struct unpack *u, void *data, size_t len)
 {
 	if (u->bad || u->left < len) {
 		u->bad = true;
@@ -120,7 +120,7 @@ take_bool(struct unpack *u)
 {
 	unsigned char byte;
 
-	take(u, &byte, 1);
+	serialize_take(u, &byte, 1);
 	u->bad = u->bad || byte > 1;
 	return byte == 1;
 }
@@ -160,7 +160,7 @@ deserialize_new(struct unpack *u, struct pack_head *head)
 	size_t i, goals;
 	bool *maximize;
 
-	take(u, head, sizeof *head);
+	serialize_take(u, head, sizeof *head);
 	if (u->bad || !head_fits(head, u->left))
 		return NULL;
 	goals = head_goals(head);
@@ -191,7 +191,7 @@ deserialize_results(struct unpack *u, struct history *h, int64_t trial)
 		return;
 	all = n + history_n_constraints(h);
 	row = xcalloc(all, sizeof *row);
-	take(u, row, all * sizeof *row);
+	serialize_take(u, row, all * sizeof *row);
 	for (i = 0; i < n; i++)
 		if (history_goal(h, i))
 			row[i] = -row[i];
@@ -209,9 +209,9 @@ deserialize_trial(
 	double value;
 	int64_t step;
 
-	take(u, &t, sizeof t);
+	serialize_take(u, &t, sizeof t);
 	if ((history_keeps(h) & HISTORY_POINTS) != 0)
-		take(u, point, dims * sizeof *point);
+		serialize_take(u, point, dims * sizeof *point);
 	u->bad = u->bad || t.state < 0 || t.state >= TRIAL_STATES ||
 		 !(t.seconds >= 0);
 	if (u->bad)
@@ -221,8 +221,8 @@ deserialize_trial(
 	history_set_seconds(h, trial, t.seconds);
 	deserialize_results(u, h, trial);
 	for (; t.reports > 0 && !u->bad; t.reports--) {
-		take(u, &step, sizeof step);
-		take(u, &value, sizeof value);
+		serialize_take(u, &step, sizeof step);
+		serialize_take(u, &value, sizeof value);
 		u->bad = u->bad || step < 0 || step > TRIAL_STEP_MAX;
 		if (!u->bad)
 			history_report(

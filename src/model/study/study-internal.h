@@ -1,4 +1,7 @@
-/* Inside src/model: one reader for each part of study.json. */
+/*
+ * Inside src/model: one reader for each part of study.json.  What clears a part
+ * leaves it empty: it can be cleared, and the study freed, afterwards.
+ */
 
 #ifndef HPOTUNE_STUDY_INTERNAL_H
 #define HPOTUNE_STUDY_INTERNAL_H
@@ -18,6 +21,9 @@ void study_notify_clear(struct study_notify *);
 /* Call after the space was read: commands name its parameters.  May be NULL. */
 int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
+/* trial.metrics, trial.reads and trial.step_regex; after workdir was read. */
+int study_read_metrics(struct study *, const struct json *block, struct err *);
+void study_metrics_clear(struct study_trial *);
 
 /*
  * Check the names in braces of one argument of trial.command. may_vanish: it is
@@ -50,6 +56,16 @@ int study_params_err(
 void study_params_add(struct strv *, const struct study_params *,
     const struct space *, const struct value *values);
 
+/* Whether a name in braces is params_file, or params_file:FORM. */
+bool study_params_file_parse(const char *name, enum study_params_file *);
+/* The same, with an error for a wrong form, or names that cannot be nested. */
+int study_params_file_check(
+    const struct study *, const struct json *, const char *name, struct err *);
+/* Append the name of the file of a form; its contents. */
+void study_params_file_put_name(struct buf *, enum study_params_file);
+void study_params_file_put(struct buf *, enum study_params_file,
+    const struct space *, const struct value *values);
+
 /* trial.files; after pack was read, and before the commands. */
 int study_read_templates(struct study *, const struct json *, struct err *);
 void study_templates_clear(struct study_trial *);
@@ -76,9 +92,39 @@ char *study_command_fill(const struct study *, const char *,
 /* The same of a folder without a trial, which becomes absolute. */
 char *study_command_plain_dir(const struct study *, const char *);
 
+/* The key trial.warm; after the command and the launcher were read. */
+int study_read_warm(struct study_trial *, const struct json *, struct err *);
+
+/* The keys limits and enqueue; enqueue after the space was read. */
+int study_read_limits(
+    struct study_limits *, const struct json *block, struct err *);
+int study_read_enqueue(struct study *, const struct json *list, struct err *);
+/* The key warm_start; after the folder of study.json is set. */
+int
+study_read_warm_start(struct study *, const struct json *list, struct err *);
+void study_warm_clear(struct study *);
+/* The keys strategy, stopping and backend; NULL sets their defaults. */
+int study_read_strategy(struct study *, const struct json *, struct err *);
+int study_read_stopping(struct study *, const struct json *, struct err *);
+int study_read_backend(struct study *, const struct json *, struct err *);
+/* The keys hooks and provenance. */
+int
+study_read_hooks(struct study_hooks *, const struct json *block, struct err *);
+void study_hooks_clear(struct study_hooks *);
+int study_read_provenance(
+    struct study_provenance *, const struct json *block, struct err *);
+/* The key keep. */
+int study_read_keep(struct keep_rule *, const struct json *block, struct err *);
+/* The key replicates; after the space was read. */
+int
+study_read_replicates(struct study *, const struct json *block, struct err *);
+
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);
 /* A duration above 0. */
 int study_read_duration(int64_t *ms, const struct json *, struct err *);
+/* A text under a key of block, where it is given; the caller frees it. */
+int study_read_text(
+    char **, const struct json *block, const char *key, struct err *);
 
 #endif /* HPOTUNE_STUDY_INTERNAL_H */

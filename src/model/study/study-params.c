@@ -21,17 +21,32 @@ const char *const study_params_forms[] = {
 	[STUDY_PARAMS_SHORT] = "short",
 	[STUDY_PARAMS_FLAGS] = "flags",
 	[STUDY_PARAMS_NO_FLAGS] = "no-flags",
+	[STUDY_PARAMS_PYTHON] = "python",
 	NULL,
 };
 
-/* A value in Python's syntax. */
+/* A value as AWS's toolkit writes it: null is an empty word. */
 static void
-put_python(struct buf *b, const struct value *v)
+put_toolkit(struct buf *b, const struct value *v)
 {
 	if (v->kind == VALUE_BOOL)
 		buf_puts(b, v->integer != 0 ? "True" : "False");
 	else if (v->kind != VALUE_NULL)
 		param_value_put(b, v);
+}
+
+/* A value as str() of Python writes it: a float has a point or an exponent. */
+static void
+study_params_put_python(struct buf *b, const struct value *v)
+{
+	size_t start = b->len;
+
+	if (v->kind == VALUE_NULL)
+		buf_puts(b, "None");
+	else
+		put_toolkit(b, v);
+	if (v->kind == VALUE_REAL && strpbrk(buf_str(b) + start, ".eE") == NULL)
+		buf_puts(b, ".0");
 }
 
 /* Whether Hydra would read the text as another type, or as syntax. */
@@ -97,7 +112,7 @@ put_hydra(struct buf *b, const struct value *v)
 
 /* Whether the argument has the parameter: all of them, or those it names. */
 static bool
-is_named(const struct study_params *of, const char *name)
+study_params_is_named(const struct study_params *of, const char *name)
 {
 	const char *p = of->names, *end = p + of->names_len;
 	size_t n;
@@ -124,7 +139,8 @@ param_after(const struct study_params *of, const struct space *space,
 		last = space->params[after].name;
 	for (k = 0; k < space->n; k++) {
 		name = space->params[k].name;
-		if (values[k].kind == VALUE_NONE || !is_named(of, name) ||
+		if (values[k].kind == VALUE_NONE ||
+		    !study_params_is_named(of, name) ||
 		    (last != NULL && strcmp(name, last) <= 0) ||
 		    (best != NULL && strcmp(name, best) >= 0))
 			continue;
@@ -147,7 +163,7 @@ toolkit_add(struct strv *argv, const struct study_params *of,
 		name = space->params[k].name;
 		strv_add(argv,
 		    xasprintf("%s%s", name[1] == '\0' ? "-" : "--", name));
-		put_python(&b, &values[k]);
+		put_toolkit(&b, &values[k]);
 		strv_add(argv, buf_take(&b));
 	}
 }
@@ -169,6 +185,10 @@ one_add(struct strv *argv, enum study_params_form form, const char *name,
 	case STUDY_PARAMS_HYDRA:
 		buf_printf(&b, "%s=", name);
 		put_hydra(&b, v);
+		break;
+	case STUDY_PARAMS_PYTHON:
+		buf_printf(&b, "--%s=", name);
+		study_params_put_python(&b, v);
 		break;
 	case STUDY_PARAMS_FLAGS:
 	case STUDY_PARAMS_NO_FLAGS:
@@ -202,7 +222,8 @@ study_params_add(struct strv *argv, const struct study_params *of,
 	}
 	for (k = 0; k < space->n; k++) {
 		name = space->params[k].name;
-		if (values[k].kind != VALUE_NONE && is_named(of, name))
+		if (values[k].kind != VALUE_NONE &&
+		    study_params_is_named(of, name))
 			one_add(argv, of->form, name, &values[k]);
 	}
 }

@@ -9,6 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/foreign-words.h"
 #include "src/model/study/study-internal.h"
 
 enum {
@@ -31,6 +32,52 @@ metric_name_good(const char *name)
 	return i <= METRIC_NAME_MAX;
 }
 
+/*
+ * The name that a metric has here which is called otherwise in a file: each byte
+ * that a name cannot have is '_' (metric_line_name_make).  NULL: there is none, as
+ * for a name without a letter or a digit.
+ */
+static char *
+metric_name_here(const char *name)
+{
+	struct buf b = { 0 };
+	const char *p = name;
+	bool speaks = false;
+
+	if (*p == '\0' || strlen(p) >= METRIC_NAME_MAX)
+		return NULL;
+	if (!isalpha((unsigned char)*p) && *p != '_') {
+		buf_putc(&b, '_');
+		p += !isdigit((unsigned char)*p);
+	}
+	for (; *p != '\0'; p++) {
+		speaks = speaks || isalnum((unsigned char)*p);
+		buf_putc(&b,
+		    isalnum((unsigned char)*p) || strchr("_-./:@", *p) != NULL
+			? *p
+			: '_');
+	}
+	if (speaks)
+		return buf_take(&b);
+	buf_free(&b);
+	return NULL;
+}
+
+static int
+metric_name_err(const struct json *j, const char *name, struct err *e)
+{
+	char *here = metric_name_here(name);
+
+	json_err(j, e,
+	    "the name of a metric is a letter or _, then up to %d letters, "
+	    "digits, _ - . / : and @%s%s%s",
+	    METRIC_NAME_MAX - 1,
+	    here != NULL ? "; what files and libraries call so is \"" : "",
+	    here != NULL ? here : "", here != NULL ? "\" here" : "");
+	free(here);
+	return -1;
+}
+
 int
 study_read_metric_name(char **out, const struct json *j, struct err *e)
 {
@@ -39,10 +86,7 @@ study_read_metric_name(char **out, const struct json *j, struct err *e)
 	if (json_read_string(j, &name, e) != 0)
 		return -1;
 	if (!metric_name_good(name))
-		return json_err(j, e,
-		    "the name of a metric is a letter or _, then up to %d "
-		    "letters, digits, _ - . / : and @",
-		    METRIC_NAME_MAX - 1);
+		return metric_name_err(j, name, e);
 	if (strcmp(name, "step") == 0)
 		return json_err(j, e,
 		    "a metric may not be named step: trial.step_regex is the "
@@ -64,10 +108,21 @@ read_metric_goal(
 		return -1;
 	o->where = j;
 	j = json_need(block, "goal", e);
-	if (j == NULL || json_read_word(j, goals, &i, e) != 0)
+	if (j == NULL || foreign_words_read(j, FOREIGN_GOAL, goals, &i, e) != 0)
 		return -1;
 	o->maximize = i == 1;
 	return 0;
+}
+
+/* "objective": "loss" is an object here. */
+static int
+objective_form(const struct json *j, struct err *e)
+{
+	if (json_type(j) != JSON_STRING)
+		return 0;
+	return json_err(j, e,
+	    "expected an object: { \"metric\": \"loss\", \"goal\": "
+	    "\"minimize\" }");
 }
 
 static int
@@ -81,7 +136,8 @@ read_objective(struct study *s, const struct json *block, struct err *e)
 
 	s->objectives = xcalloc(1, sizeof *s->objectives);
 	s->n_objectives = 1;
-	if (json_only(block, known, e) != 0 ||
+	if (objective_form(block, e) != 0 ||
+	    foreign_words_only(block, FOREIGN_OBJECTIVE, known, e) != 0 ||
 	    read_metric_goal(s->objectives, block, e) != 0)
 		return -1;
 	j = json_get(block, "value");
@@ -134,7 +190,8 @@ read_objectives(struct study *s, const struct json *list, struct err *e)
 	s->objectives = xcalloc(json_count(list), sizeof *s->objectives);
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
 		o = &s->objectives[s->n_objectives++];
-		if (refuse_single(j, e) != 0 || json_only(j, known, e) != 0 ||
+		if (refuse_single(j, e) != 0 || objective_form(j, e) != 0 ||
+		    foreign_words_only(j, FOREIGN_OBJECTIVE, known, e) != 0 ||
 		    read_metric_goal(o, j, e) != 0)
 			return -1;
 		for (i = 0; i + 1 < s->n_objectives; i++)
@@ -236,6 +293,10 @@ study_objectives_clear(struct study *s)
 		free(s->constraints[i].metric);
 	free(s->objectives);
 	free(s->constraints);
+	s->objectives = NULL;
+	s->constraints = NULL;
+	s->n_objectives = s->n_constraints = 0;
+	s->metric = NULL;
 }
 
 double

@@ -19,7 +19,7 @@ enum { NAME_MAX_LEN = 64 };
 static const char word[] = "file:";
 
 static bool
-name_good(const char *name)
+templates_name_good(const char *name)
 {
 	size_t i;
 
@@ -38,7 +38,7 @@ read_one(struct study *s, const struct json *j, struct err *e)
 	const char *name = json_key(j), *from;
 	struct study_template *t = &s->trial.templates[s->trial.n_templates];
 
-	if (!name_good(name))
+	if (!templates_name_good(name))
 		return json_err_key(j, e,
 		    "the name of a file has 1 to %d letters, digits, _ - or . "
 		    "and begins with no .",
@@ -86,6 +86,8 @@ study_templates_clear(struct study_trial *t)
 		free(t->templates[i].path);
 	}
 	free(t->templates);
+	t->templates = NULL;
+	t->n_templates = 0;
 }
 
 const struct study_template *
@@ -172,8 +174,8 @@ line_vanishes(const char *line, size_t n, const struct space *space,
 }
 
 static void
-line_put(struct buf *b, const char *line, size_t n, const struct space *space,
-    const struct value *values)
+templates_line_put(struct buf *b, const char *line, size_t n,
+    const struct space *space, const struct value *values)
 {
 	size_t i, len = 0;
 	int k;
@@ -181,7 +183,7 @@ line_put(struct buf *b, const char *line, size_t n, const struct space *space,
 	for (i = 0; i < n; i += k >= 0 ? len : 1) {
 		k = line[i] == '{' ? name_at(space, line + i, &len) : -1;
 		if (k >= 0)
-			param_value_put(b, &values[k]);
+			param_value_put_pointed(b, &values[k]);
 		else
 			buf_putc(b, line[i]);
 	}
@@ -197,7 +199,7 @@ study_template_fill(struct buf *b, const char *text, const struct space *space,
 		n = strcspn(text, "\n");
 		n += text[n] == '\n';
 		if (!line_vanishes(text, n, space, values))
-			line_put(b, text, n, space, values);
+			templates_line_put(b, text, n, space, values);
 	}
 }
 

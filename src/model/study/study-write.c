@@ -17,8 +17,8 @@
 #include "src/model/when.h"
 
 static void
-put_values(struct json_writer *w, const char *key, const struct value *values,
-    size_t n)
+study_write_put_values(struct json_writer *w, const char *key,
+    const struct value *values, size_t n)
 {
 	size_t i;
 
@@ -49,7 +49,7 @@ put_when_all(struct json_writer *w, const char *key, const struct space *s,
 				next = t;
 		}
 		last = s->params[next->param].name;
-		put_values(w, last, next->values, next->n);
+		study_write_put_values(w, last, next->values, next->n);
 	}
 	json_writer_end(w);
 }
@@ -76,7 +76,8 @@ put_when(struct json_writer *w, const struct space *s, const struct when *when)
 
 /* All fields in fixed order, missing ones with their defaults. */
 static void
-put_param(struct json_writer *w, const struct space *s, const struct param *p)
+study_write_put_param(
+    struct json_writer *w, const struct space *s, const struct param *p)
 {
 	size_t i;
 
@@ -93,7 +94,7 @@ put_param(struct json_writer *w, const struct space *s, const struct param *p)
 		}
 	} else {
 		json_writer_integer(w, "ordered", p->ordered);
-		put_values(w, "values", p->values, p->n_values);
+		study_write_put_values(w, "values", p->values, p->n_values);
 		if (p->weights != NULL) {
 			json_writer_array(w, "weights");
 			for (i = 0; i < p->n_values; i++)
@@ -126,7 +127,7 @@ put_params(struct json_writer *w, const struct space *s)
 	qsort(sorted, s->n, sizeof *sorted, param_compare);
 	json_writer_object(w, "parameters");
 	for (i = 0; i < s->n; i++)
-		put_param(w, s, sorted[i]);
+		study_write_put_param(w, s, sorted[i]);
 	json_writer_end(w);
 	free(sorted);
 }
@@ -183,7 +184,7 @@ put_replicates(struct json_writer *w, const struct study *s)
 	/* No object: count and values may say the same. */
 	json_writer_array(w, "replicates");
 	json_writer_text(w, NULL, p->name);
-	put_values(w, NULL, p->values, p->n_values);
+	study_write_put_values(w, NULL, p->values, p->n_values);
 	json_writer_number(w, NULL, r->quantile);
 	json_writer_end(w);
 }

@@ -39,24 +39,32 @@ enum study_lines {
 	STUDY_LINES_BOOSTING = 2, /* XGBoost, LightGBM */
 	STUDY_LINES_FASTTEXT = 4,
 	STUDY_LINES_KERAS = 8,
-	STUDY_LINES_HF = 16 /* a dictionary of Python */
-};
-
-enum study_file_format {
-	STUDY_FILE_TENSORBOARD,
-	STUDY_FILE_CSV,
-	STUDY_FILE_JSON, /* JSON lines */
-	STUDY_FILE_TRAINER_STATE /* of transformers.Trainer */
+	STUDY_LINES_HF = 16, /* a dictionary of Python */
+	STUDY_LINES_CATBOOST = 32,
+	STUDY_LINES_SKLEARN = 64,
+	STUDY_LINES_SB3 = 128, /* a table of names and values */
+	STUDY_LINES_MMENGINE = 256,
+	STUDY_LINES_FAIRSEQ = 512,
+	STUDY_LINES_TABLE = 1024, /* with a line of names */
+	STUDY_LINES_TQDM = 2048
 };
 
 /* Files of a trial that its metrics are read from. */
 struct study_file {
-	enum study_file_format format;
+	char *format; /* a word of trials/metric-files: csv, text, ... */
 	char *path_text; /* template, see study_file_paths */
-	char
-	    *only; /* name of the files in a folder; NULL: that of the format */
-	char *
-	    step; /* the column or member with the step; NULL: the usual ones */
+	/* Name of the files in a folder; NULL: those that the format fits. */
+	char *only;
+	/* The column or member with the step; NULL: the usual ones. */
+	char *step;
+	char *prefix; /* before each name, with '/'; or NULL */
+	bool unless_events; /* only in folders without event files */
+	/* The patterns of lines of text are as those of the log. */
+	struct study_metric *metrics;
+	size_t n_metrics;
+	char *step_regex;
+	unsigned lines;
+	const struct json *where; /* its entry; NULL: a word of trial.reads */
 };
 
 /* A metric that has another name in the files. */
@@ -115,7 +123,8 @@ enum study_params_form {
 	STUDY_PARAMS_HYDRA, /* NAME=VALUE, quoted for Hydra */
 	STUDY_PARAMS_SHORT, /* -NAME VALUE */
 	STUDY_PARAMS_FLAGS, /* --NAME=VALUE; true is --NAME, false nothing */
-	STUDY_PARAMS_NO_FLAGS /* the same; false is --no-NAME */
+	STUDY_PARAMS_NO_FLAGS, /* the same; false is --no-NAME */
+	STUDY_PARAMS_PYTHON /* --NAME=VALUE: True, False, None, 1.0 */
 };
 
 /* The forms of {params_file}. */
@@ -163,6 +172,7 @@ struct study_trial {
 	    lines_step; /* the member of JSON lines that is the step, or NULL */
 	struct study_file *files;
 	size_t n_files;
+	const struct json *metrics_where; /* trial.metrics, or NULL */
 	struct study_template *templates;
 	size_t n_templates;
 	struct study_tag *tags;
@@ -180,6 +190,11 @@ struct study_trial {
 	int64_t processes; /* of launcher, 0 = not given */
 	int64_t servers; /* parameter_servers, with launcher ranks */
 	int64_t pack; /* trials per program; 0 = one program for each */
+	/* Whether Python imports modules once, not in each trial. */
+	bool warm;
+	char **warm_modules; /* NULL: as the first trial */
+	size_t warm_at; /* in command: the script, or the module after -m */
+	bool warm_runs_module;
 	const char *dir; /* of study.json, absolute */
 	/*
 	 * trial.batch.global: a number, or the name of an integer parameter.
@@ -200,12 +215,14 @@ int64_t study_cores(const struct study_trial *);
 
 struct study_limits {
 	int64_t trials; /* each 0 = not given */
+	int64_t completed; /* trials that completed */
 	int64_t parallel;
 	int64_t wall_time_ms;
 	double cost;
 	double gpu_hours;
 	int64_t failed_trials;
 	int64_t no_improvement;
+	bool drain; /* avoid places that fail trials; end when nothing works */
 	bool convergence; /* end the study when the search has converged */
 	const struct json *convergence_block; /* its options, or NULL */
 	const struct json *convergence_where; /* for errors */
@@ -252,7 +269,10 @@ struct study_warm {
 struct study_replicates {
 	size_t count; /* of one setting; 0 = no replicates */
 	size_t param; /* of the space: its last one */
-	/* Of its losses, the setting's value: 0 to 1; NaN = the mean. */
+	/*
+	 * The quantile of the replicates' losses that is the setting's value: 0
+	 * to 1; NaN = the mean.
+	 */
 	double quantile;
 	bool racing; /* further ones only for settings that may be the best */
 	const struct json *where;
@@ -271,7 +291,7 @@ struct study_hooks {
 	int64_t timeout_ms; /* of one run */
 };
 
-/* Its key in study.json. */
+/* The key of a hook in study.json. */
 const char *study_hook_name(enum study_hook);
 
 /* What is recorded of where trials are started. */
@@ -319,7 +339,7 @@ struct study {
 	struct study_replicates replicates;
 };
 
-/* Whether it can be the name of a study. */
+/* Whether a text can be the name of a study. */
 bool study_name_good(const char *);
 /* Read and check study.json.  Strict; each error names its position. */
 int study_load(struct study **, const char *path, struct err *);
@@ -350,7 +370,7 @@ study_aim_metric(const struct study *s, size_t i)
  */
 bool study_one_trial(struct study *, const struct value *setting);
 /* Replace the stopping rules by none. */
-void study_stop_nobody(struct study *);
+void study_stopping_none(struct study *);
 /*
  * Where study.json names no strategy, use the recorded one of its database:
  * earlier versions had another default.
@@ -427,6 +447,12 @@ bool study_files_elsewhere(const struct study_trial *);
 	"\"workdir\": \"{output_dir}\""
 /* Whether a template names {trial} or a folder of the trial. */
 bool study_command_is_own(const char *text);
+/*
+ * Whether the command, its environment or its working folder names the parameter,
+ * or what has all parameters: {params}, a file of them, a template.  If not,
+ * the program has to read HPOTUNE_PARAMS or a variable.
+ */
+bool study_command_gives(const struct study *, const char *param);
 /* Whether the command names {params_file}. */
 bool study_command_has_params_file(const struct study_trial *);
 /* Whether a template contains names in braces. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -109,8 +110,6 @@ hooks_busy(const struct hooks *h)
 	return h != NULL && h->n > 0;
 }
 
-/* ---- messages ------------------------------------------------------------ */
-
 static void
 message_begin(
     struct json_writer *w, const struct hooks *h, enum study_hook hook)
@@ -139,13 +138,13 @@ message_add(
 }
 
 static bool
-is_wanted(const struct hooks *h, enum study_hook hook)
+hooks_is_wanted(const struct hooks *h, enum study_hook hook)
 {
 	return h != NULL && h->env.study->hooks.argv[hook] != NULL;
 }
 
 static void
-put_trial(struct json_writer *w, struct hooks *h, int64_t trial)
+hooks_put_trial(struct json_writer *w, struct hooks *h, int64_t trial)
 {
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
@@ -177,10 +176,10 @@ hooks_best(struct hooks *h, int64_t trial, bool ended)
 		return;
 	}
 	h->best = trial;
-	if (!is_wanted(h, STUDY_HOOK_BEST))
+	if (!hooks_is_wanted(h, STUDY_HOOK_BEST))
 		return;
 	message_begin(&w, h, STUDY_HOOK_BEST);
-	put_trial(&w, h, trial);
+	hooks_put_trial(&w, h, trial);
 	json_writer_end(&w);
 	message_add(h, STUDY_HOOK_BEST, trial, &json);
 }
@@ -191,7 +190,7 @@ hooks_trial_failed(struct hooks *h, const struct store_trial *row)
 	struct buf json = { 0 };
 	struct json_writer w = { .out = &json };
 
-	if (!is_wanted(h, STUDY_HOOK_FAILED))
+	if (!hooks_is_wanted(h, STUDY_HOOK_FAILED))
 		return;
 	message_begin(&w, h, STUDY_HOOK_FAILED);
 	json_writer_integer(&w, "trial", row->number);
@@ -210,7 +209,7 @@ hooks_end(struct hooks *h, const struct announce_facts *facts)
 	struct buf json = { 0 };
 	struct json_writer w = { .out = &json };
 
-	if (!is_wanted(h, STUDY_HOOK_FINISHED) ||
+	if (!hooks_is_wanted(h, STUDY_HOOK_FINISHED) ||
 	    (facts->state != STUDY_FINISHED && facts->state != STUDY_FAILED))
 		return;
 	message_begin(&w, h, STUDY_HOOK_FINISHED);
@@ -220,14 +219,12 @@ hooks_end(struct hooks *h, const struct announce_facts *facts)
 	json_writer_integer(&w, "failed", facts->failed);
 	if (facts->best > 0) {
 		json_writer_object(&w, "best");
-		put_trial(&w, h, facts->best);
+		hooks_put_trial(&w, h, facts->best);
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);
 	message_add(h, STUDY_HOOK_FINISHED, 0, &json);
 }
-
-/* ---- programs ------------------------------------------------------------ */
 
 static void
 hook_event(struct hooks *h, const char *what)
@@ -249,7 +246,7 @@ log_size(int fd)
 }
 
 static void
-on_look(void *arg)
+hooks_on_look(void *arg)
 {
 	struct hooks *h = arg;
 	int64_t left = h->due_ms - loop_now_ms(h->env.loop);
@@ -263,7 +260,7 @@ on_look(void *arg)
 }
 
 static void
-on_end(void *arg, int fd, bool readable, bool writable)
+hooks_on_end(void *arg, int fd, bool readable, bool writable)
 {
 	struct hooks *h = arg;
 	int status = spawn_reap(h->pid);
@@ -312,7 +309,7 @@ input_make(const char *json)
 
 /* The log, a new one after much was written to it; the last one stays. */
 static int
-log_open(const struct hooks *h)
+hooks_log_open(const struct hooks *h)
 {
 	char *path = xasprintf("%s/hooks.log", h->env.state_dir);
 	char *old = xasprintf("%s.old", path);
@@ -321,7 +318,7 @@ log_open(const struct hooks *h)
 
 	if (stat(path, &st) == 0 && st.st_size > LOG_OLD)
 		(void)rename(path, old);
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	fd = file_open_for(AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666);
 	free(path);
 	free(old);
 	return fd;
@@ -336,10 +333,10 @@ hook_start(struct hooks *h, struct err *e)
 		.in = input_make(m->json) };
 	int rc;
 
-	spec.out = spec.err = log_open(h);
+	spec.out = spec.err = hooks_log_open(h);
 	h->log_bytes = spec.out >= 0 ? log_size(spec.out) : 0;
 	rc = spec.in < 0 || spec.out < 0
-		 ? err_set(e, ERR_FILE, "hooks.log: %s", strerror(errno))
+		 ? err_set(e, ERR_FILE, "hooks.log: %s", file_why(errno))
 		 : spawn_start(&h->pid, &h->end_fd, &spec, e);
 	if (spec.in >= 0)
 		close(spec.in);
@@ -387,8 +384,8 @@ hooks_run(struct hooks *h)
 		return;
 	h->killed = h->flooded = false;
 	h->due_ms = loop_now_ms(h->env.loop) + h->env.study->hooks.timeout_ms;
-	h->watch = loop_fd_new(h->env.loop, h->end_fd, on_end, h);
+	h->watch = loop_fd_new(h->env.loop, h->end_fd, hooks_on_end, h);
 	loop_fd_want(h->watch, true, false);
-	h->late = loop_timer_new(h->env.loop, on_look, h);
-	on_look(h);
+	h->late = loop_timer_new(h->env.loop, hooks_on_look, h);
+	hooks_on_look(h);
 }

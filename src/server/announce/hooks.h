@@ -20,7 +20,7 @@ struct store_trial;
 
 /* NULL when the study has none.  Free it with hooks_free. */
 struct hooks *hooks_new(const struct announce_env *);
-/* One that runs is killed, those that wait are left out. */
+/* A hook that runs is killed, hooks that wait are left out. */
 void hooks_free(struct hooks *);
 /*
  * In a turn: the best trial, 0 = none; ended: it does not go on.  The first one
@@ -31,9 +31,9 @@ void hooks_best(struct hooks *, int64_t trial, bool ended);
 void hooks_trial_failed(struct hooks *, const struct store_trial *);
 /* In the last turn: the study has ended. */
 void hooks_end(struct hooks *, const struct announce_facts *);
-/* After the commit. */
+/* After the commit: run the hooks that are due. */
 void hooks_run(struct hooks *);
-/* Whether one runs or waits. */
+/* Whether a hook runs or waits. */
 bool hooks_busy(const struct hooks *);
 
 #endif /* HPOTUNE_HOOKS_H */

@@ -8,29 +8,21 @@
  * programs.
  */
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/base/text.h"
-#include "src/model/goal.h"
-#include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "src/server/announce/announce.h"
+#include "src/server/announce/notice-text.h"
 #include "src/server/announce/notices.h"
-#include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 #include "trials/notify/notify.h"
@@ -58,256 +50,8 @@ struct notices {
 	struct notice_channel channels[STUDY_CHANNELS];
 };
 
-/* ---- the text, from the views ------------------------------------------- */
-
-struct notice_facts {
-	const struct study *study;
-	const char *id; /* a UUID */
-	enum study_moment moment;
-	const char *state; /* of the study */
-	const char *why; /* one clause */
-	int64_t time_us, elapsed_ms;
-};
-
-enum {
-	FIGURES = 6, /* digits */
-	PARAMS_MOST = 32 << 10, /* bytes: SNS and EventBridge accept 256 KiB */
-	HOST_BYTES = 256
-};
-
-static const char counts_sql[] =
-    "SELECT state, trials FROM t_total WHERE trials > 0 ORDER BY state";
-static const char best_sql[] =
-    "SELECT trial, objective, state, params FROM best";
-static const char cost_sql[] = "SELECT cost FROM costs";
-
 static void
-host_name(char host[HOST_BYTES])
-{
-	memset(host, 0, HOST_BYTES);
-	(void)gethostname(host, HOST_BYTES - 1);
-}
-
-static void
-time_put(struct buf *b, int64_t us)
-{
-	time_t s = (time_t)(us / 1000000);
-	char text[32];
-	struct tm tm;
-
-	if (gmtime_r(&s, &tm) == NULL ||
-	    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-		*text = '\0';
-	buf_puts(b, text);
-}
-
-/* "12: 9 completed, 3 stopped" */
-static int
-counts_put(struct buf *b, struct store *store, struct err *e)
-{
-	struct buf list = { 0 };
-	struct store_rows *rows;
-	int64_t n, all = 0;
-	int rc;
-
-	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
-		return -1;
-	while ((rc = store_rows_next(rows, e)) == 1) {
-		if ((rc = rows_count(rows, 1, &n, e)) != 0)
-			break;
-		buf_printf(&list, "%s%" PRId64 " %s", list.len > 0 ? ", " : "",
-		    n, store_rows_text(rows, 0));
-		all += n;
-	}
-	store_rows_close(rows);
-	buf_printf(b, "%" PRId64 "%s%s", all, list.len > 0 ? ": " : "",
-	    buf_str(&list));
-	buf_free(&list);
-	return rc;
-}
-
-/* "trial 3 with loss 0.01 (stopped), though latency 63 is above 50" */
-static int
-best_put(struct buf *b, const struct notice_facts *f, struct store *store,
-    struct err *e)
-{
-	struct buf broken = { 0 };
-	struct store_rows *rows;
-	int rc = rows_first(&rows, store, best_sql, NULL, e);
-
-	if (rc == 0)
-		buf_printf(b, "no trial has a value of %s", f->study->metric);
-	if (rc != 1)
-		return rc;
-	buf_printf(b, "trial %" PRId64 " with %s ", store_rows_int(rows, 0),
-	    f->study->metric);
-	rows_put_number(b, rows_real(rows, 1), FIGURES);
-	if (strcmp(store_rows_text(rows, 2), "completed") != 0)
-		buf_printf(b, " (%s)", store_rows_text(rows, 2));
-	rc = objectives_put_broken(
-	    &broken, store, store_rows_text(rows, 0), FIGURES, e);
-	if (broken.len > 0)
-		buf_printf(b, ", though %s", buf_str(&broken));
-	if (strlen(store_rows_text(rows, 3)) <= PARAMS_MOST) {
-		buf_puts(b, "\n        ");
-		rows_put_params(b, store_rows_text(rows, 3), FIGURES);
-	}
-	buf_free(&broken);
-	store_rows_close(rows);
-	return rc;
-}
-
-/* With several objectives: "3 trials, accuracy 0.71 to 0.93". */
-static int
-front_put(struct buf *b, struct store *store, struct err *e)
-{
-	struct objectives aims;
-	size_t was = b->len;
-	int rc;
-
-	if (objectives_read(&aims, store, e) != 0)
-		return -1;
-	rc = objectives_put_front(b, store, &aims, FIGURES, e);
-	if (b->len == was)
-		buf_puts(b, "no trial");
-	objectives_fini(&aims);
-	return rc;
-}
-
-/* Dollars, NaN when nothing has a cost. */
-static int
-cost_get(double *cost, struct store *store, struct err *e)
-{
-	return rows_numbers(cost, 1, store, cost_sql, e) < 0 ? -1 : 0;
-}
-
-/* Build the notice from these facts and the database, as text and as JSON. */
-static int
-notice_put_text(struct buf *out, const struct notice_facts *f,
-    struct store *store, struct err *e)
-{
-	bool several = f->study->n_objectives > 1;
-	char host[HOST_BYTES];
-	struct buf b = { 0 };
-	double cost;
-	int rc;
-
-	host_name(host);
-	buf_printf(&b, "The study %s %s: %s.\n\n", f->study->name,
-	    study_moment_phrase(f->moment), f->why);
-	buf_puts(&b, several ? "front:  " : "best:   ");
-	rc = several ? front_put(&b, store, e) : best_put(&b, f, store, e);
-	buf_puts(&b, "\ntrials: ");
-	if (rc == 0)
-		rc = counts_put(&b, store, e);
-	if (rc == 0)
-		rc = cost_get(&cost, store, e);
-	if (rc == 0 && !isnan(cost))
-		buf_printf(&b, "\ncost:   $%.2f", cost);
-	buf_puts(&b, "\nran:    ");
-	duration_put(&b, f->elapsed_ms / 1000 * 1000);
-	buf_printf(
-	    &b, "\nhost:   %s\nfolder: %s\ntime:   ", host, f->study->dir);
-	time_put(&b, f->time_us);
-	buf_printf(&b, "\nnotice: %s (the same in every copy)\n", f->id);
-	if (rc == 0)
-		text_put_harmless(out, buf_str(&b), b.len, TEXT_LINES);
-	buf_free(&b);
-	return rc;
-}
-
-/* All states with at least one trial. */
-static int
-counts_put_json(struct json_writer *w, struct store *store, struct err *e)
-{
-	struct store_rows *rows;
-	int64_t n;
-	int rc;
-
-	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
-		return -1;
-	json_writer_object(w, "trials");
-	while ((rc = store_rows_next(rows, e)) == 1) {
-		if ((rc = rows_count(rows, 1, &n, e)) != 0)
-			break;
-		json_writer_integer(w, store_rows_text(rows, 0), n);
-	}
-	json_writer_end(w);
-	store_rows_close(rows);
-	return rc;
-}
-
-static int
-best_put_json(struct json_writer *w, struct store *store, struct err *e)
-{
-	struct buf best = { 0 };
-	int rc;
-
-	rc = rows_put_json(&best, store, best_sql, NULL, true, e);
-	json_writer_raw(
-	    w, "best", best.len <= PARAMS_MOST ? buf_str(&best) : "null");
-	buf_free(&best);
-	return rc;
-}
-
-static int
-front_put_json(struct json_writer *w, struct store *store, struct err *e)
-{
-	struct buf front = { 0 };
-	int rc = front_put(&front, store, e);
-
-	json_writer_text(w, "front", buf_str(&front));
-	buf_free(&front);
-	return rc;
-}
-
-static int
-notice_put_detail(struct buf *out, const struct notice_facts *f,
-    struct store *store, struct err *e)
-{
-	bool several = f->study->n_objectives > 1;
-	char host[HOST_BYTES];
-	struct buf when = { 0 }, why = { 0 };
-	struct json_writer w = { .out = out };
-	double cost;
-	int rc;
-
-	host_name(host);
-	time_put(&when, f->time_us);
-	text_put_harmless(&why, f->why, strlen(f->why), TEXT_LINE);
-	json_writer_object(&w, NULL);
-	json_writer_text(&w, "notice", f->id);
-	json_writer_text(&w, "study", f->study->name);
-	json_writer_text(&w, "moment", study_moment_name(f->moment));
-	json_writer_text(&w, "state", f->state);
-	json_writer_text(&w, "why", buf_str(&why));
-	json_writer_text(&w, "time", buf_str(&when));
-	if (!several) {
-		json_writer_text(&w, "metric", f->study->metric);
-		json_writer_text(&w, "goal", goal_name(f->study->maximize));
-	}
-	rc = several ? front_put_json(&w, store, e)
-		     : best_put_json(&w, store, e);
-	if (rc == 0)
-		rc = counts_put_json(&w, store, e);
-	if (rc == 0)
-		rc = cost_get(&cost, store, e);
-	if (rc == 0 && !isnan(cost))
-		json_writer_number(&w, "cost", cost);
-	json_writer_integer(&w, "seconds", f->elapsed_ms / 1000);
-	json_writer_text(&w, "host", host);
-	json_writer_text(&w, "folder", f->study->dir);
-	json_writer_text(&w, "version", PACKAGE_VERSION);
-	json_writer_end(&w);
-	buf_free(&when);
-	buf_free(&why);
-	return rc;
-}
-
-/* ---- channels ----------------------------------------------------------- */
-
-static void
-on_answer(void *arg, enum study_channel which, const char *why)
+notices_on_answer(void *arg, enum study_channel which, const char *why)
 {
 	struct notices *n = arg;
 	struct notice_channel *c = &n->channels[which];
@@ -334,7 +78,7 @@ notices_new(const struct announce_env *announce)
 	struct notify_env env = { .loop = announce->loop,
 		.to = to,
 		.study = announce->study->name,
-		.answer = on_answer,
+		.answer = notices_on_answer,
 		.note = on_note };
 	struct notices *n;
 	bool any = false;
@@ -447,8 +191,8 @@ notice_make(struct notices *n, enum study_moment moment,
 		.time_us = about->time_us };
 	struct err e = ERR_INIT;
 
-	if (notice_put_text(&text, &facts, n->env.store, &e) != 0 ||
-	    notice_put_detail(&detail, &facts, n->env.store, &e) != 0)
+	if (notice_text_put(&text, &facts, n->env.store, &e) != 0 ||
+	    notice_text_put_detail(&detail, &facts, n->env.store, &e) != 0)
 		store_fail_with(n->env.store, &e);
 	row.text = buf_take(&text);
 	row.detail = buf_take(&detail);
@@ -511,10 +255,9 @@ notices_wait(struct notices *n, const struct announce_facts *facts)
 	return true;
 }
 
-/* Send them. */
-
+/* The pause after so many refusals of a channel in a row. */
 static int64_t
-pause_ms(int refused)
+notices_pause_ms(int refused)
 {
 	int64_t ms =
 	    refused < 8 ? (int64_t)PAUSE_MS << (refused - 1) : PAUSE_MOST_MS;
@@ -550,7 +293,7 @@ channel_record(struct notices *n, enum study_channel which, int64_t time_us)
 		n->env.event(n->env.arg, LOG_LEVEL_WARN, "notify", text);
 		free(text);
 	}
-	c->next_ms = loop_now_ms(n->env.loop) + pause_ms(c->refused);
+	c->next_ms = loop_now_ms(n->env.loop) + notices_pause_ms(c->refused);
 	free(c->why);
 	c->why = NULL;
 }
@@ -581,7 +324,7 @@ channel_send(struct notices *n, enum study_channel which,
 	c->id = row->id;
 	c->pending = true;
 	if (notify_send(n->notify, which, &m, &e) != 0)
-		on_answer(n, which, e.text);
+		notices_on_answer(n, which, e.text);
 }
 
 static bool

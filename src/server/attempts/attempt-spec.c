@@ -77,7 +77,7 @@ places_make(const struct attempt_spec_facts *f, const char *dir)
 }
 
 static void
-places_free(struct places *p)
+attempt_spec_places_free(struct places *p)
 {
 	free(p->checkpoint);
 	free(p->output);
@@ -118,7 +118,7 @@ env_put_places(struct strv *list, const struct run *run, const struct places *p)
 }
 
 static char **
-env_make(const struct run *run, const struct places *places,
+attempt_spec_env_make(const struct run *run, const struct places *places,
     const struct value *values)
 {
 	const struct space *space = run->study->space;
@@ -243,9 +243,9 @@ spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
 	te->workdir = study_workdir(f->study, values, &vars);
 	te->params_files = study_params_files(f->study, values);
 	te->files = study_file_paths(f->study, values, &vars);
-	te->env = env_make(run, &places, values);
+	te->env = attempt_spec_env_make(run, &places, values);
 	te->spec = spec_make(f, te);
-	places_free(&places);
+	attempt_spec_places_free(&places);
 }
 
 int
@@ -277,8 +277,8 @@ attempt_spec_make(
 
 /* Replace a list of names and texts by one with the templates, too. */
 static int
-files_add(char ***files, const struct study *study, const struct value *values,
-    struct err *e)
+attempt_spec_files_add(char ***files, const struct study *study,
+    const struct value *values, struct err *e)
 {
 	struct strv list = { 0 };
 	int rc;
@@ -294,7 +294,7 @@ int
 attempt_spec_add_templates(struct attempt_spec *te, const struct study *study,
     const struct value *values, struct err *e)
 {
-	int rc = files_add(&te->params_files, study, values, e);
+	int rc = attempt_spec_files_add(&te->params_files, study, values, e);
 
 	te->spec.params_files = te->params_files;
 	return rc;
@@ -321,9 +321,10 @@ attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
 		again->own_env = study_env(study, values, &vars);
 		again->workdir = study_workdir(study, values, &vars);
 		again->params_files = study_params_files(study, values);
-		rc = files_add(&again->params_files, study, values, e);
-		again->env = env_make(&run, &places, values);
-		places_free(&places);
+		rc = attempt_spec_files_add(
+		    &again->params_files, study, values, e);
+		again->env = attempt_spec_env_make(&run, &places, values);
+		attempt_spec_places_free(&places);
 	}
 	free(values);
 	return rc;

@@ -43,7 +43,7 @@ slots_resize(struct slots *s, int n)
 int
 slots_next(const struct slots *s, int i)
 {
-	for (i++; i < s->n; i++)
+	for (i++; i < s->n && !s->closed; i++)
 		if (s->slot[i].trial == 0 && !s->slot[i].drained)
 			return i;
 	return -1;
@@ -63,7 +63,7 @@ slots_take(struct slots *s, int i, int64_t trial)
 	s->slot[i].trial = trial;
 }
 
-static void
+void
 slots_release(struct slots *s, int i)
 {
 	if (i >= 0 && i < s->n_all)
@@ -80,27 +80,19 @@ slots_used(const struct slots *s)
 	return used;
 }
 
-bool
-slots_ended(struct slots *s, int i, int64_t trial, bool bad)
+void
+slots_hold(struct slots *s, int i, bool held, bool drained)
 {
-	struct slot *slot;
-
-	slots_release(s, i);
 	if (i < 0 || i >= s->n_all)
-		return false;
-	slot = &s->slot[i];
-	if (!bad) {
-		slot->fast_failures = 0;
-		slot->last_failed = 0;
-		return false;
-	}
-	if (slot->last_failed != trial)
-		slot->fast_failures++;
-	slot->last_failed = trial;
-	if (slot->drained || slot->fast_failures < SLOTS_DRAIN_AFTER)
-		return false;
-	slot->drained = true;
-	return true;
+		return;
+	s->slot[i].held = held;
+	s->slot[i].drained = drained;
+}
+
+bool
+slots_held(const struct slots *s, int i)
+{
+	return s->slot[i].held;
 }
 
 bool
@@ -109,18 +101,15 @@ slots_all_drained(const struct slots *s)
 	int i;
 
 	for (i = 0; i < s->n; i++)
-		if (!s->slot[i].drained)
+		if (!s->slot[i].drained && !s->closed)
 			return false;
 	return s->n > 0;
 }
 
 void
-slots_drain(struct slots *s)
+slots_close(struct slots *s)
 {
-	int i;
-
-	for (i = 0; i < s->n_all; i++)
-		s->slot[i].drained = true;
+	s->closed = true;
 }
 
 void
@@ -128,9 +117,7 @@ slots_restore(struct slots *s)
 {
 	int i;
 
-	for (i = 0; i < s->n_all; i++) {
-		s->slot[i].drained = false;
-		s->slot[i].fast_failures = 0;
-		s->slot[i].last_failed = 0;
-	}
+	s->closed = false;
+	for (i = 0; i < s->n_all; i++)
+		s->slot[i].drained = s->slot[i].held = false;
 }

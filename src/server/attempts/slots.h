@@ -1,6 +1,6 @@
 /*
- * The slots of one backend: the trial in each, and whether it is drained
- * because several trials in a row failed there at once.
+ * The slots of one backend: the trial in each, and whether it gets no further
+ * one.
  */
 
 #ifndef HPOTUNE_SLOTS_H
@@ -9,15 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-	SLOTS_FAST_MS = 5000, /* an attempt that failed sooner failed at once */
-	SLOTS_DRAIN_AFTER = 3 /* different trials in a row */
-};
-
 struct slot {
 	int64_t trial; /* 0 = free */
-	int fast_failures; /* of different trials, in a row */
-	int64_t last_failed; /* the trial that failed last */
+	bool held; /* only when nothing can be placed elsewhere */
 	bool drained;
 };
 
@@ -25,6 +19,7 @@ struct slots {
 	struct slot *slot;
 	int n; /* for new trials */
 	int n_all; /* including those that adopted trials still hold */
+	bool closed; /* the backend accepts nothing: none is used */
 };
 
 void slots_init(struct slots *, int n);
@@ -39,15 +34,17 @@ int slots_free(const struct slots *);
 int slots_next(const struct slots *, int i);
 /* Give slot i to a trial; i may be n or more for an adopted one. */
 void slots_take(struct slots *, int i, int64_t trial);
+/* The trial in slot i has ended. */
+void slots_release(struct slots *, int i);
 int slots_used(const struct slots *);
-/*
- * An attempt ended in slot i.  True when this drained the slot. bad: it failed,
- * without a report, within SLOTS_FAST_MS.
- */
-bool slots_ended(struct slots *, int i, int64_t trial, bool bad);
+/* Whether slot i is used last, or not at all; no slot: nothing. */
+void slots_hold(struct slots *, int i, bool held, bool drained);
+/* Whether slot i, one of slots_next, is used last. */
+bool slots_held(const struct slots *, int i);
+/* Whether no slot is used: drained, or closed. */
 bool slots_all_drained(const struct slots *);
-/* None is used any more; those that are in use are freed as usual. */
-void slots_drain(struct slots *);
+/* No slot is used any more; slots in use are freed as usual. */
+void slots_close(struct slots *);
 void slots_restore(struct slots *);
 
 #endif /* HPOTUNE_SLOTS_H */

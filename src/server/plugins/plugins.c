@@ -13,6 +13,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/model/foreign-words.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -21,6 +22,7 @@
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
+#include "trials/metric-files/metric-files.h"
 #include "trials/metric-line/metric-line.h"
 
 enum {
@@ -39,14 +41,17 @@ plugin_err(const struct study_plugin *plug, struct err *e, const char *text)
 /* "no strategy named x: did you mean y?" */
 static int
 plugin_unknown(const struct study_plugin *plug, const char *kind,
-    const char *const *names, struct err *e)
+    enum foreign_value what, const char *const *names, struct err *e)
 {
+	const char *ours = foreign_words_value(what, plug->name);
 	const char *near = text_nearest(plug->name, names);
 	struct buf text = { 0 };
 	size_t i;
 
 	buf_printf(&text, "no %s named \"%s\": ", kind, plug->name);
-	if (near != NULL)
+	if (ours != NULL)
+		buf_printf(&text, "here it is %s", ours);
+	else if (near != NULL)
 		buf_printf(&text, "did you mean \"%s\"?", near);
 	else {
 		buf_puts(&text, "expected ");
@@ -101,7 +106,8 @@ strategy_read(struct plugins *plugins, const struct study *study, struct err *e)
 		for (i = 0; i < NAMES_MAX && strategies[i] != NULL; i++)
 			names[i] = strategies[i]->name;
 		names[i] = NULL;
-		return plugin_unknown(plug, "strategy", names, e);
+		return plugin_unknown(
+		    plug, "strategy", FOREIGN_STRATEGY_NAME, names, e);
 	}
 	if (plugin_options_read(&plugins->strategy_options,
 		plugins->strategy->options, plug->block, study_strategy_keys,
@@ -132,7 +138,8 @@ rule_read(
 		for (i = 0; i < NAMES_MAX && stoppers[i] != NULL; i++)
 			names[i] = stoppers[i]->name;
 		names[i] = NULL;
-		return plugin_unknown(plug, "stopping rule", names, e);
+		return plugin_unknown(
+		    plug, "stopping rule", FOREIGN_RULE_NAME, names, e);
 	}
 	if (plugin_options_read(&rule->options, rule->stopper->options,
 		plug->block, except, e) != 0)
@@ -159,7 +166,8 @@ backend_read(
 		for (i = 0; i < NAMES_MAX && launchers[i] != NULL; i++)
 			names[i] = launchers[i]->name;
 		names[i] = NULL;
-		return plugin_unknown(plug, "backend", names, e);
+		return plugin_unknown(
+		    plug, "backend", FOREIGN_BACKEND_NAME, names, e);
 	}
 	if (plugin_options_read(&backend->options, backend->launcher->options,
 		plug->block, except, e) != 0)
@@ -183,8 +191,6 @@ convergence_read(
 	return plugin_options_read(&plugins->convergence,
 	    strategy_convergence.options, l->convergence_block, NULL, e);
 }
-
-/* ---- checks ------------------------------------------------------------- */
 
 /* The value of a key of a top-level block of study.json, or NULL. */
 static const struct json *
@@ -331,6 +337,10 @@ backend_check(const struct plugin_backend *backend,
 		return json_err_key(study_key(study, "trial", "pack"), e,
 		    "the backend %s does not run several trials in one "
 		    "program",
+		    launcher->name);
+	if (study->trial.warm && !launcher->warms)
+		return json_err_key(study_key(study, "trial", "warm"), e,
+		    "the backend %s starts each trial by itself",
 		    launcher->name);
 	if (strategy->continues && !launcher->continues)
 		return json_err(plug->where, e,
@@ -640,7 +650,8 @@ plugins_read(struct plugins *plugins, const struct study *study, struct err *e)
 	plugins->rules = xcalloc(study->n_stopping + 1, sizeof *plugins->rules);
 	plugins->backends =
 	    xcalloc(study->n_backends + 1, sizeof *plugins->backends);
-	if (strategy_read(plugins, study, e) != 0)
+	if (metric_files_check(&study->trial, e) != 0 ||
+	    strategy_read(plugins, study, e) != 0)
 		goto fail;
 	for (i = 0; i < study->n_stopping; i++)
 		if (rule_read(plugins, &study->stopping[i], e) != 0)

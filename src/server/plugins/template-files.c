@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
@@ -21,20 +22,15 @@ enum {
 
 /* The text of a regular file: a pipe is not waited for.  NULL: why not. */
 static const char *
-text_read(struct buf *text, const char *path)
+template_files_text_read(struct buf *text, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
+	int fd = file_open_user(path);
 	ssize_t n = 0;
 	char *chunk;
 	int error;
 
 	if (fd == -1)
-		return strerror(errno);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		(void)close(fd);
-		return "no regular file";
-	}
+		return file_why(errno);
 	chunk = xmalloc(CHUNK);
 	while (text->len <= BYTES_MAX && (n = read(fd, chunk, CHUNK)) > 0)
 		buf_add(text, chunk, (size_t)n);
@@ -61,7 +57,7 @@ template_files_fill(struct strv *list, const struct study *s,
 
 	for (i = 0; i < s->trial.n_templates && why == NULL; i++) {
 		buf_clear(&text);
-		why = text_read(&text, t[i].path);
+		why = template_files_text_read(&text, t[i].path);
 		if (why != NULL)
 			(void)err_set(
 			    e, ERR_BUSY, "trial.files: %s: %s", t[i].path, why);
@@ -85,7 +81,7 @@ template_files_check(const struct study *s, struct err *e)
 
 	for (i = 0; i < s->trial.n_templates && rc == 0; i++) {
 		buf_clear(&text);
-		why = text_read(&text, t[i].path);
+		why = template_files_text_read(&text, t[i].path);
 		if (why != NULL)
 			rc = json_err(t[i].where, e, "%s: %s", t[i].path, why);
 		else if (!study_template_names_any(buf_str(&text), s->space))

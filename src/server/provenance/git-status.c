@@ -28,7 +28,8 @@ git_status_command(const char *argv[GIT_STATUS_ARGS], const char *dir)
 
 /* A copy of the rest of the line, if it begins with head; replaces *value. */
 static bool
-line_take(char **value, const char *line, size_t len, const char *head)
+git_status_line_take(
+    char **value, const char *line, size_t len, const char *head)
 {
 	size_t n = strlen(head);
 
@@ -87,8 +88,8 @@ git_status_read(struct git_status *g, const char *out, size_t len, int status,
 		line = out + at;
 		end = memchr(line, '\n', len - at);
 		n = end != NULL ? (size_t)(end - line) : len - at;
-		if (!line_take(&g->commit, line, n, commit_head) &&
-		    !line_take(&g->branch, line, n, branch_head))
+		if (!git_status_line_take(&g->commit, line, n, commit_head) &&
+		    !git_status_line_take(&g->branch, line, n, branch_head))
 			changed = changed || is_change(line, n);
 	}
 	if (status == 0 || changed)

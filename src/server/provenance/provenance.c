@@ -1,12 +1,10 @@
 /* Asks and records where trials are started; one program at a time. */
 
 #include <fcntl.h>
-#include <limits.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,10 +12,10 @@
 #include "src/base/capture.h"
 #include "src/base/err.h"
 #include "src/base/file.h"
-#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/study/study.h"
+#include "src/server/provenance/git-stamp.h"
 #include "src/server/provenance/git-status.h"
 #include "src/server/provenance/provenance.h"
 #include "src/store/store.h"
@@ -31,79 +29,6 @@ enum {
 	PASSWD_BYTES = 1024,
 	RELEASE_BYTES = 4096
 };
-/* ---- whether a repository may have changed, by its times ---------------- */
-
-/* Inode, size and time (seconds, nanoseconds) of HEAD, index and logs/HEAD. */
-struct git_stamp {
-	int64_t words[12];
-};
-
-/* The text of .git where that is a file, as in a worktree: "gitdir: PATH". */
-static char *
-gitdir_read(const char *dir, const char *path)
-{
-	static const char head[] = "gitdir: ";
-	char text[PATH_MAX + sizeof head];
-	const char *to = text + strlen(head);
-
-	if (file_read(AT_FDCWD, path, text, sizeof text) <= 0 ||
-	    strncmp(text, head, strlen(head)) != 0)
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	return *to == '/' ? xstrdup(to) : xasprintf("%s/%s", dir, to);
-}
-
-/*
- * The folder with the HEAD of the repository that dir is in; freed by the
- * caller.  NULL when there is none.
- */
-static char *
-git_stamp_find(const char *dir)
-{
-	char *at = xstrdup(dir), *path, *slash;
-	char *found = NULL;
-	struct stat st;
-
-	for (;;) {
-		path = xasprintf("%s/.git", at);
-		if (stat(path, &st) == 0) {
-			found = S_ISDIR(st.st_mode) ? xstrdup(path)
-						    : gitdir_read(at, path);
-			free(path);
-			break;
-		}
-		free(path);
-		if ((slash = strrchr(at, '/')) == NULL)
-			break;
-		*slash = '\0';
-	}
-	free(at);
-	return found;
-}
-
-/* Two that differ: commit, branch or index may have changed. */
-static void
-git_stamp_take(struct git_stamp *stamp, const char *git_dir)
-{
-	static const char *const names[] = { "HEAD", "index", "logs/HEAD" };
-	int64_t *w = stamp->words;
-	struct stat st;
-	char *path;
-	size_t i;
-
-	for (i = 0; i < sizeof names / sizeof *names; i++, w += 4) {
-		path = xasprintf("%s/%s", git_dir, names[i]);
-		if (stat(path, &st) != 0)
-			st = (struct stat){ 0 };
-		w[0] = (int64_t)st.st_ino;
-		w[1] = (int64_t)st.st_size;
-		w[2] = (int64_t)st.st_mtim.tv_sec;
-		w[3] = (int64_t)st.st_mtim.tv_nsec;
-		free(path);
-	}
-}
-
-/* ---- what is known of where trials are started -------------------------- */
 
 struct provenance {
 	struct provenance_env env;
@@ -172,7 +97,10 @@ user_name(void)
 	return xasprintf("uid %lu", (unsigned long)geteuid());
 }
 
-/* One that differs from trial to trial is none: then the study's. */
+/*
+ * trial.workdir; but one that differs from trial to trial is no folder of code:
+ * then that of the study.
+ */
 static const char *
 folder_of_code(const struct study *study)
 {
@@ -229,10 +157,8 @@ provenance_busy(const struct provenance *p)
 	return p != NULL && (p->answered || p->in_part || p->child != NULL);
 }
 
-/* ---- rows ------------------------------------------------------------------ */
-
 static void
-row_put(struct provenance *p, int64_t since_us)
+provenance_row_put(struct provenance *p, int64_t since_us)
 {
 	struct store_provenance row = {
 		.id = p->id,
@@ -258,7 +184,7 @@ row_put(struct provenance *p, int64_t since_us)
 
 /* The row of a run that is still without an answer. */
 static void
-row_begin(struct provenance *p, int64_t now_us)
+provenance_row_begin(struct provenance *p, int64_t now_us)
 {
 	static const char unknown[] = "git has not answered";
 
@@ -268,7 +194,7 @@ row_begin(struct provenance *p, int64_t now_us)
 		p->git.why = xstrdup(unknown);
 	if (p->env.study->provenance.packages != NULL)
 		p->packages_why = xstrdup("the program has not answered");
-	row_put(p, now_us);
+	provenance_row_put(p, now_us);
 	p->begun = true;
 }
 
@@ -294,11 +220,11 @@ provenance_record(
 	if (p == NULL)
 		return;
 	if (p->in_part && !p->answered)
-		row_put(p, p->asked_us);
+		provenance_row_put(p, p->asked_us);
 	p->in_part = false;
 	if (p->answered) {
 		p->answered = false;
-		row_put(p, p->asked_us);
+		provenance_row_put(p, p->asked_us);
 		(void)store_provenance_settle(p->env.store, p->id, NULL);
 		p->id = 0;
 	}
@@ -311,10 +237,8 @@ provenance_record(
 	p->asked_ms = now_ms;
 	p->wanted = true;
 	if (!p->begun)
-		row_begin(p, now_us);
+		provenance_row_begin(p, now_us);
 }
-
-/* ---- programs -------------------------------------------------------------- */
 
 static void
 answer_end(struct provenance *p)
@@ -346,7 +270,7 @@ on_packages(void *arg, int status, const char *out, size_t len, const char *why)
 	answer_end(p);
 }
 
-/* Once in a run. */
+/* Ask for the packages, once in a run. */
 static void
 packages_ask(struct provenance *p)
 {

@@ -69,7 +69,7 @@ policy_grid_close(struct policy_grid *t)
 }
 
 static double
-mean_of(const struct policy_setting *p, double total)
+policy_grid_mean_of(const struct policy_setting *p, double total)
 {
 	return p->sum.studies > 0 ? total / (double)p->sum.studies : 0;
 }
@@ -77,9 +77,10 @@ mean_of(const struct policy_setting *p, double total)
 struct policy_means
 policy_grid_means(const struct policy_setting *p)
 {
-	return (struct policy_means){ .saved = mean_of(p, p->sum.saved),
-		.killed = mean_of(p, (double)p->sum.killed),
-		.regret = mean_of(p, p->sum.regret) };
+	return (
+	    struct policy_means){ .saved = policy_grid_mean_of(p, p->sum.saved),
+		.killed = policy_grid_mean_of(p, (double)p->sum.killed),
+		.regret = policy_grid_mean_of(p, p->sum.regret) };
 }
 
 /*

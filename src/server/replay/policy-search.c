@@ -81,7 +81,7 @@ flat_fini(struct flat *f)
 }
 
 static enum replay_value
-value_of(const char *name)
+policy_search_value_of(const char *name)
 {
 	return strcmp(name, "best") == 0   ? REPLAY_BEST
 	       : strcmp(name, "mean") == 0 ? REPLAY_MEAN
@@ -93,8 +93,8 @@ policy_of(const struct policy_setting *p, int64_t max_steps)
 {
 	double steps = p->warmup / 100.0 * (double)max_steps;
 
-	return (struct replay_policy){ .own = value_of(p->value),
-		.reference = value_of(p->reference),
+	return (struct replay_policy){ .own = policy_search_value_of(p->value),
+		.reference = policy_search_value_of(p->reference),
 		.completed = p->completed,
 		.guard = p->guard,
 		.share = p->percentile / 100.0,
@@ -145,7 +145,7 @@ recorded_results(const struct flat *f, size_t study)
 }
 
 static void
-sum_add(struct replay_sum *sum, const struct flat *f,
+policy_search_sum_add(struct replay_sum *sum, const struct flat *f,
     const struct replay_score *s, const struct there *t)
 {
 	double gap = t->middle - t->best;
@@ -183,7 +183,7 @@ policy_search_run(struct policy_grid *t, const struct curve_file *b,
 	for (k = 0; k < f.studies.n; k++) {
 		there = recorded_results(&f, k);
 		for (i = 0; i < t->n; i++)
-			sum_add(&t->policies[i].sum, &f,
+			policy_search_sum_add(&t->policies[i].sum, &f,
 			    &scores[i * f.studies.n + k], &there);
 	}
 	flat_fini(&f);

@@ -35,7 +35,7 @@ struct policy_grid {
 void policy_grid_open(struct policy_grid *);
 void policy_grid_close(struct policy_grid *);
 /*
- * Add plan.seeds studies drawn from the bank to the sum of each policy; the
+ * Add plan.seeds studies drawn from the curves to the sum of each policy; the
  * same studies as replay_simulate draws.
  */
 void policy_search_run(struct policy_grid *, const struct curve_file *,
@@ -43,7 +43,7 @@ void policy_search_run(struct policy_grid *, const struct curve_file *,
 /* Fewest curves of one file that are halved for a test of the choice. */
 enum { POLICY_SEARCH_HALVES = 40 };
 /*
- * The same with each half of the curves of the bank, which plan.seed draws: the
+ * The same with each half of the curves, which plan.seed draws: the
  * studies of a half have at most as many trials as the half has curves.
  */
 void policy_search_halves(struct policy_grid halves[2],
@@ -55,7 +55,9 @@ void policy_grid_add(struct policy_grid *, const struct policy_grid *);
 /* What was chosen on one half of the files, and how it did on the other. */
 struct policy_held {
 	const struct policy_setting *chosen, *held; /* of halves; NULL: none */
-	/* That the other half contradicted, when it did for both choices. */
+	/*
+	 * A choice that the other half contradicted; told when chosen is NULL.
+	 */
 	const struct policy_setting *lost, *lost_held;
 };
 /*

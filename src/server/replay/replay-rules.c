@@ -47,7 +47,8 @@ rule_find(struct part *part, const char *name, struct err *e)
 }
 
 static int
-part_read(struct replay_rule *r, const struct json *j, struct err *e)
+replay_rules_part_read(
+    struct replay_rule *r, const struct json *j, struct err *e)
 {
 	static const char *const except[] = { "rule", "veto", NULL };
 	struct part *part = &r->parts[r->n];
@@ -84,10 +85,10 @@ blocks_read(struct replay_rule *r, struct err *e)
 		return -1;
 	j = json_root(doc);
 	if (json_type(j) != JSON_ARRAY)
-		rc = part_read(r, j, e);
+		rc = replay_rules_part_read(r, j, e);
 	else
 		for (j = json_first(j); j != NULL && rc == 0; j = json_next(j))
-			rc = part_read(r, j, e);
+			rc = replay_rules_part_read(r, j, e);
 	json_free(doc);
 	return rc;
 }

@@ -23,11 +23,11 @@ struct replay_rule;
 /* text is a rule's name, its JSON block, or a JSON list of both. */
 int replay_rule_read(struct replay_rule **, const char *text, struct err *);
 void replay_rule_free(struct replay_rule *);
-/* As it was written. */
+/* The text of a rule, as it was written. */
 const char *replay_rule_text(const struct replay_rule *);
 /*
- * Its option second_look, the greatest of a list; where it is not given, the
- * default for trials with checkpoints.
+ * The option second_look of a rule, the greatest of a list; where it is not
+ * given, the default for trials with checkpoints.
  */
 double replay_rule_second_look(const struct replay_rule *);
 int replay_rule_open(struct stop_rule_set **, const struct replay_rule *,
@@ -103,7 +103,7 @@ struct replay_sum {
 	int64_t max_steps; /* … that beyond exceeds */
 };
 
-/* How studies are drawn from a bank. */
+/* How studies are drawn from curves. */
 struct replay_plan {
 	int64_t workers; /* parallel trials, each makes a report in turn */
 	int64_t trials; /* per study, drawn without replacement */
@@ -113,14 +113,14 @@ struct replay_plan {
 	bool value_last; /* the last report counts, not the best */
 };
 
-/* Add plan.seeds studies drawn from the bank to the sum. */
+/* Add plan.seeds studies drawn from the curves to the sum. */
 int replay_simulate(struct replay_sum *, const struct curve_file *,
     const struct replay_plan *, const struct replay_rule *, struct err *);
 /* Add one recorded study, its reports in the order they were recorded. */
 int replay_recorded(struct replay_sum *, struct store *,
     const struct replay_rule *, struct err *);
 /*
- * The curves of a study's completed trials, as a bank with as many steps as the
+ * The curves of a study's completed trials, with as many steps as the
  * study's trials have; goal and value_last go to the plan.
  */
 int replay_recorded_curves(

@@ -38,7 +38,7 @@ void judged_open(struct judged *, struct history *trials,
     struct stop_rule_set *rules, struct stop_rule_set *others);
 void judged_close(struct judged *);
 
-/* Whether it is compared with others. */
+/* Whether a trial is compared with others. */
 bool judged_compares(const struct judged *, int64_t trial);
 /* The rules that judge a trial, and the history that they read. */
 struct stop_rule_set *judged_rules(const struct judged *, int64_t trial);

@@ -21,8 +21,8 @@ is_candidate(const struct setting *s)
 
 /* At least as good in each objective, and better in one. */
 static bool
-is_dominated(const struct replicates *r, const struct setting *s,
-    const struct setting *by)
+replicates_race_is_dominated(const struct replicates *r,
+    const struct setting *s, const struct setting *by)
 {
 	bool less = false;
 	size_t a;
@@ -39,7 +39,7 @@ is_dominated(const struct replicates *r, const struct setting *s,
 
 /* How many of the candidates dominate it. */
 static double
-place_of(const struct replicates *r, size_t k)
+replicates_race_place_of(const struct replicates *r, size_t k)
 {
 	const struct setting *s = &r->list[k];
 	double n = 0;
@@ -49,7 +49,7 @@ place_of(const struct replicates *r, size_t k)
 		return s->value;
 	for (i = 0; i < r->n; i++)
 		n += is_candidate(&r->list[i]) &&
-		     is_dominated(r, s, &r->list[i]);
+		     replicates_race_is_dominated(r, s, &r->list[i]);
 	return n;
 }
 
@@ -82,11 +82,11 @@ leaders_find(const struct replicates *r, size_t *leaders)
 		for (k = 0; k < r->n && !out; k++)
 			out = is_candidate(&r->list[k]) &&
 			      r->list[k].completed == most &&
-			      is_dominated(r, s, &r->list[k]);
+			      replicates_race_is_dominated(r, s, &r->list[k]);
 		if (!out)
 			leaders[n++] = i;
 	}
-	/* Of one objective the first of equal ones. */
+	/* With one objective the first of equal settings leads. */
 	return r->study->n_objectives == 1 && n > 1 ? 1 : n;
 }
 
@@ -210,7 +210,7 @@ replicates_race(struct replicates *r)
 	for (i = 0; i < r->n; i++) {
 		r->list[i].dirty |= behind[i] != r->list[i].behind;
 		r->list[i].behind = behind[i];
-		r->list[i].place = place_of(r, i);
+		r->list[i].place = replicates_race_place_of(r, i);
 	}
 	noises_set(r, leaders, n);
 	free(violations);
@@ -218,7 +218,7 @@ replicates_race(struct replicates *r)
 	free(leaders);
 }
 
-/* Whether it is one that view settings gives a rank, or a place on the front. */
+/* Whether view settings gives this setting a rank, or a place on the front. */
 static bool
 is_ranked(const struct setting *s)
 {
@@ -284,7 +284,7 @@ replicates_on_front(const struct replicates *r, size_t k)
 		if (is_ranked(other) && !(other->violation > 0) &&
 		    (other->completed > s->completed ||
 			(other->completed == s->completed &&
-			    is_dominated(r, s, other))))
+			    replicates_race_is_dominated(r, s, other))))
 			return false;
 	}
 	return true;

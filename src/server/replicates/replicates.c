@@ -48,14 +48,13 @@ replicates_close(struct replicates *r)
 	history_free(r->history);
 }
 
-/* Of setting i, from 0: losses by an aim, and its first completed trial or 0. */
-static const double *
+const double *
 replicates_losses(const struct replicates *r, size_t aim, size_t i)
 {
 	return r->losses[aim] + i * r->count;
 }
 
-/* What its completed replicates come to, aim by aim. */
+/* What the setting's completed replicates come to, aim by aim. */
 static void
 values_refresh(struct replicates *r, size_t i)
 {
@@ -72,7 +71,9 @@ values_refresh(struct replicates *r, size_t i)
 	s->value = s->values[0];
 }
 
-/* Its state and value, after one of its replicates has changed. */
+/*
+ * Compute a setting's state and value, after one of its replicates has changed.
+ */
 static void
 setting_refresh(struct replicates *r, size_t i)
 {
@@ -181,7 +182,7 @@ setting_paused(const struct setting *s, size_t count)
 
 /* What strategies see of it: of a stopped one what it has come to. */
 static double
-results_tell(struct replicates *r, size_t i, bool stopped)
+results_show(struct replicates *r, size_t i, bool stopped)
 {
 	size_t a, n = r->study->n_objectives;
 	const struct setting *s = &r->list[i];
@@ -201,10 +202,10 @@ results_tell(struct replicates *r, size_t i, bool stopped)
 
 /* A replicate has changed: what the setting comes to, also for strategies. */
 static void
-setting_tell(struct replicates *r, size_t i)
+setting_show(struct replicates *r, size_t i)
 {
 	int64_t number = (int64_t)i + 1;
-	enum trial_state told = TRIAL_COMPLETED;
+	enum trial_state shown = TRIAL_COMPLETED;
 	struct setting *s = &r->list[i];
 	double value = NAN;
 
@@ -215,7 +216,7 @@ setting_tell(struct replicates *r, size_t i)
 	case SETTING_OPEN:
 		/* A restart knows no report of an earlier pause. */
 		if (setting_paused(s, r->count))
-			told = TRIAL_STOPPED;
+			shown = TRIAL_STOPPED;
 		else if (isnan(s->value))
 			return;
 		break;
@@ -223,22 +224,22 @@ setting_tell(struct replicates *r, size_t i)
 		break;
 	case SETTING_CANCELLED:
 		if (isnan(s->value) || s->outside)
-			told = TRIAL_CANCELLED;
+			shown = TRIAL_CANCELLED;
 		break;
 	case SETTING_STOPPED:
-		told = TRIAL_STOPPED;
+		shown = TRIAL_STOPPED;
 		stopped_report(r, i);
 		break;
 	case SETTING_FAILED:
-		told = TRIAL_FAILED;
+		shown = TRIAL_FAILED;
 		break;
 	case SETTING_FORGOTTEN:
-		told = TRIAL_CANCELLED;
+		shown = TRIAL_CANCELLED;
 		break;
 	}
-	if (told != TRIAL_FAILED)
-		value = results_tell(r, i, told == TRIAL_STOPPED);
-	history_end(r->history, number, told, value);
+	if (shown != TRIAL_FAILED)
+		value = results_show(r, i, shown == TRIAL_STOPPED);
+	history_end(r->history, number, shown, value);
 }
 
 /* The replicate that setting i gets next, from 1; 0: none for now. */
@@ -351,7 +352,7 @@ replicates_add(
 		s->list[row->replicate - 1] =
 		    (struct replicate){ .trial = row->number,
 			    .state = TRIAL_RUNNING };
-	setting_tell(r, (size_t)row->setting - 1);
+	setting_show(r, (size_t)row->setting - 1);
 	return first;
 }
 
@@ -381,7 +382,7 @@ any_ended(const struct replicates *r, size_t i)
 }
 
 bool
-replicates_ended(struct replicates *r, int64_t trial, enum trial_state told)
+replicates_ended(struct replicates *r, int64_t trial, enum trial_state shown)
 {
 	struct replicate *one;
 	bool first;
@@ -390,12 +391,12 @@ replicates_ended(struct replicates *r, int64_t trial, enum trial_state told)
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return false;
 	first = !any_ended(r, i);
-	one->state = told;
+	one->state = shown;
 	one->paused = false;
 	for (a = 0; a < r->n_aims; a++)
 		r->losses[a][i * r->count + k] =
-		    told == TRIAL_COMPLETED ? trial_loss(r, trial, a) : NAN;
-	setting_tell(r, i);
+		    shown == TRIAL_COMPLETED ? trial_loss(r, trial, a) : NAN;
+	setting_show(r, i);
 	r->race_due = true;
 	return first;
 }
@@ -409,7 +410,7 @@ replicates_paused(struct replicates *r, int64_t trial)
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return;
 	one->paused = true;
-	setting_tell(r, i);
+	setting_show(r, i);
 }
 
 void
@@ -424,7 +425,7 @@ replicates_revived(struct replicates *r, int64_t trial)
 	one->paused = false;
 	for (a = 0; a < r->n_aims; a++)
 		r->losses[a][i * r->count + k] = NAN;
-	setting_tell(r, i);
+	setting_show(r, i);
 	r->race_due = true;
 }
 
@@ -494,120 +495,4 @@ replicates_over(const struct replicates *r, int64_t trial, char *why, size_t n)
 		break;
 	}
 	return true;
-}
-
-/* ---- rows --------------------------------------------------------------- */
-
-static const char *const state_names[] = {
-	[SETTING_OPEN] = "open",
-	[SETTING_COMPLETED] = "completed",
-	[SETTING_STOPPED] = "stopped",
-	[SETTING_FAILED] = "failed",
-	[SETTING_CANCELLED] = "cancelled",
-	[SETTING_FORGOTTEN] = "forgotten",
-};
-
-/* The setting as JSON, without the parameter of replicates. */
-static char *
-setting_params(const struct replicates *r, int64_t number)
-{
-	const struct space *space = r->study->space;
-	struct value *values = xcalloc(space->n, sizeof *values);
-	struct buf b = { 0 };
-
-	space_decode(space, history_point(r->history, number), values);
-	values[r->study->replicates.param].kind = VALUE_NONE;
-	space_put_json(&b, space, values);
-	free(values);
-	return buf_take(&b);
-}
-
-/* Objectives with the user's sign, and constraints. */
-static void
-outcomes_write(struct replicates *r, size_t i, struct store *store)
-{
-	const struct study *study = r->study;
-	struct store_setting_outcome row = { .setting = (int64_t)i + 1 };
-	size_t a;
-
-	for (a = 0; a < r->n_aims && r->n_aims > 1; a++) {
-		row.position = (int)a + 1;
-		row.value = row.mean = row.error = row.violation = NAN;
-		if (a >= study->n_objectives)
-			row.violation = r->list[i].values[a];
-		else {
-			row.value = r->list[i].values[a];
-			(void)replicate_stats_mean(replicates_losses(r, a, i),
-			    r->count, &row.mean, &row.error);
-			if (study->objectives[a].maximize) {
-				row.value = -row.value;
-				row.mean = -row.mean;
-			}
-		}
-		(void)store_setting_outcome_put(store, &row, NULL);
-	}
-}
-
-/* The first trial of each setting on the front is in t_front. */
-static void
-front_write(struct replicates *r, struct store *store)
-{
-	int64_t trial;
-	size_t i;
-	bool in;
-
-	if (!r->front_known)
-		(void)store_front_clear(store, NULL);
-	for (i = 0; i < r->n; i++) {
-		in = replicates_on_front(r, i);
-		trial = replicates_first_trial(r, i);
-		if (in && (!r->front_known || r->list[i].front != trial)) {
-			if (r->list[i].front > 0)
-				(void)store_front_drop(
-				    store, r->list[i].front, NULL);
-			(void)store_front_add(store, trial, true, NULL);
-		} else if (!in && r->list[i].front > 0)
-			(void)store_front_drop(store, r->list[i].front, NULL);
-		r->list[i].front = in ? trial : 0;
-	}
-	r->front_known = true;
-}
-
-static void
-setting_write(struct replicates *r, size_t i, struct store *store)
-{
-	struct setting *s = &r->list[i];
-	struct store_setting row = { .number = (int64_t)i + 1,
-		.state = state_names[s->state] };
-	char *params = setting_params(r, row.number);
-
-	if (s->state == SETTING_OPEN && s->behind)
-		row.state = "behind";
-	row.completed = (int64_t)replicate_stats_mean(
-	    replicates_losses(r, 0, i), r->count, &row.mean, &row.error);
-	row.mean = history_flip_sign(r->trials, row.mean);
-	row.value = history_flip_sign(r->trials, s->value);
-	row.trial = replicates_first_trial(r, i);
-	row.violation = s->violation;
-	row.params = params;
-	(void)store_setting_put(store, &row, NULL);
-	outcomes_write(r, i, store);
-	free(params);
-	s->dirty = false;
-}
-
-void
-replicates_write(struct replicates *r, struct store *store)
-{
-	bool any = false;
-	size_t i;
-
-	replicates_race(r);
-	for (i = 0; i < r->n; i++) {
-		any = any || r->list[i].dirty;
-		if (r->list[i].dirty)
-			setting_write(r, i, store);
-	}
-	if (r->n > 0 && r->study->n_objectives > 1 && (any || !r->front_known))
-		front_write(r, store);
 }

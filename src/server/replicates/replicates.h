@@ -50,8 +50,8 @@ struct setting {
 	double value; /* the first of them */
 	double violation; /* sum of those above 0 */
 	/*
-	 * Its order among others, smaller is better: its value, or how many are
-	 * better in every respect.  Set by the race.
+	 * The setting's order among others, smaller is better: its value, or
+	 * how many are better in every respect.  Set by the race.
 	 */
 	double place;
 	int64_t front; /* the trial that t_front has of it; 0 = none */
@@ -61,7 +61,10 @@ struct setting {
 	bool behind; /* it is no candidate for further replicates */
 };
 
-/* All files may read it; only replicates.c writes it. */
+/*
+ * All files may read it; only replicates.c writes it, and replicates-rows.c what
+ * says whether the rows are those of today: dirty, front, front_known.
+ */
 struct replicates {
 	size_t count; /* of a setting; 0 = the study has none */
 	const struct study *study;
@@ -142,6 +145,10 @@ void replicates_write(struct replicates *, struct store *);
  * that break no constraint and have the most replicates none is better in all.
  */
 bool replicates_on_front(const struct replicates *, size_t i);
+/* Of setting i, from 0: its first completed trial, or 0. */
 int64_t replicates_first_trial(const struct replicates *, size_t i);
+/* … and its losses by an aim. */
+const double *
+replicates_losses(const struct replicates *, size_t aim, size_t i);
 
 #endif /* HPOTUNE_REPLICATES_H */

@@ -69,7 +69,7 @@ best_settings_compare(
 
 /* "setting 8: median 0.2, mean 0.21 +- 0.02 over 5 replicates" */
 static void
-one_put(struct buf *b, const struct store_rows *rows, int digits)
+best_settings_one_put(struct buf *b, const struct store_rows *rows, int digits)
 {
 	const char *aggregate = store_rows_text(rows, 5);
 
@@ -128,7 +128,7 @@ best_settings_put(struct buf *b, struct store *store, int digits,
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 1) {
-		one_put(b, rows, digits);
+		best_settings_one_put(b, rows, digits);
 		rc = two == 1 ? store_rows_next(rows, e) : 0;
 	}
 	if (rc == 1) {

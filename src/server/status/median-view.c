@@ -48,18 +48,31 @@ step_insert(struct median_view *v, int64_t step)
 	v->n++;
 }
 
+/* The rule of which the view shows the median: the study's begun, or median. */
+static const struct stopper *
+view_rule(const struct plugins *plugins)
+{
+	const struct stopper *begun = stopper_find("begun");
+
+	return plugins->n_rules == 1 && plugins->rules->stopper == begun
+		   ? begun
+		   : stopper_find("median");
+}
+
 /*
- * Whether the study's only rule is the plain median, whose pool equals the
- * view's: last values of all trials that reached the step.
+ * Whether the study's only rule is that one, with a pool that equals the view's:
+ * last values of all trials that reached the step, or what begun compares.
  */
 static bool
 rule_is_median(const struct stopper *median, const struct plugins *plugins)
 {
-	static const struct {
+	bool begun = strcmp(median->name, "begun") == 0;
+	const struct {
 		const char *name, *text;
-	} plain[] = { { "value", "last" }, { "reference", "last" },
-		{ "pool", "reached" }, { "aggregate", "percentile" },
-		{ "by", "steps" } };
+	} plain[] = { { "value", begun ? "best" : "last" },
+		{ "reference", begun ? "recent" : "last" },
+		{ "pool", begun ? "begun" : "reached" },
+		{ "aggregate", "percentile" }, { "by", "steps" } };
 	const struct plugin_rule *rule = plugins->rules;
 	const struct option_value *o;
 	size_t i;
@@ -83,7 +96,8 @@ median_view_open(struct median_view *v, const struct plugins *plugins,
 {
 	v->history = history;
 	v->rules = rules;
-	v->median = stopper_find("median");
+	v->median = view_rule(plugins);
+	v->begun = strcmp(v->median->name, "begun") == 0;
 	if (rule_is_median(v->median, plugins))
 		return 0;
 	if (plugin_options_read(
@@ -144,8 +158,18 @@ median_view_load(struct median_view *v, int64_t trial, int64_t step)
 void
 median_view_end(struct median_view *v, int64_t trial)
 {
+	struct curve c;
+	size_t i;
+
 	if (v->state != NULL)
 		v->median->ended(v->state, v->history, trial);
+	if (!v->begun)
+		return;
+	/* A trial that was stopped counts at all steps after its last. */
+	c = history_curve(v->history, trial);
+	i = c.n > 0 ? first_at(v, curve_step(&c, c.n - 1)) : v->n;
+	for (; i < v->n; i++)
+		v->steps[i].old = true;
 }
 
 static bool

@@ -26,6 +26,7 @@ struct median_view {
 	const struct history *history;
 	struct stop_rule_set *rules; /* of the study */
 	const struct stopper *median;
+	bool begun; /* the pool counts stopped trials at later steps */
 	void *state; /* NULL when the study's rule keeps the pool */
 	struct option_value *options;
 	struct median_view_step *steps; /* ascending */
@@ -46,7 +47,7 @@ void median_view_close(struct median_view *);
 void median_view_report(struct median_view *, int64_t trial, int64_t step);
 /* The same for a report read from the database. */
 void median_view_load(struct median_view *, int64_t trial, int64_t step);
-/* The trial has ended. */
+/* The trial has ended, or runs again. */
 void median_view_end(struct median_view *, int64_t trial);
 /*
  * Write what is old: all of it, or so much that a turn may take.  Whether there

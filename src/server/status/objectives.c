@@ -38,6 +38,9 @@ objectives_read(struct objectives *aims, struct store *store, struct err *e)
 	}
 	store_rows_close(rows);
 	aims->several = aims->n > 1;
+	if (rc == 0 && aims->n == 0)
+		rc = err_set(
+		    e, ERR_STORE, "the database has no objective of its study");
 	return rc;
 }
 

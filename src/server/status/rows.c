@@ -1,7 +1,9 @@
 /* Converts the rows of a SELECT to text. */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -24,7 +26,7 @@ rows_put_digits(struct buf *out, const struct store_rows *rows, int col)
 }
 
 static void
-value_put(struct buf *out, const struct store_rows *rows, int col)
+rows_value_put(struct buf *out, const struct store_rows *rows, int col)
 {
 	static const char *const documents[] = { "params", "outcomes",
 		"settings" };
@@ -55,7 +57,7 @@ rows_put_members(struct json_writer *w, const struct store_rows *rows, int from)
 	int col;
 
 	for (col = from; col < store_rows_columns(rows); col++)
-		value_put(json_writer_value(w, store_rows_name(rows, col)),
+		rows_value_put(json_writer_value(w, store_rows_name(rows, col)),
 		    rows, col);
 }
 
@@ -153,6 +155,60 @@ rows_curve(struct sparkline *curve, struct store *store, const char *sql,
 	return rc;
 }
 
+/*
+ * Of a curve longer than parts of its blocks only these are read, and the last one:
+ * each is found without reading those between.
+ */
+int
+rows_curve_of_trial(struct sparkline *curve, struct store *store, int64_t trial,
+    int parts, struct err *e)
+{
+#define BLOCKS_OF_IT                                                      \
+	"FROM t_block WHERE name_id = 1 AND trial = CAST(?1 AS INTEGER) " \
+	"AND old = 0"
+	static const char *const sql =
+	    "WITH RECURSIVE ends AS (SELECT least, most, (most - least) / "
+	    "CAST(?2 AS INTEGER) AS stride FROM (SELECT "
+	    "(SELECT min(step) " BLOCKS_OF_IT ") AS least, "
+	    "(SELECT max(step) " BLOCKS_OF_IT ") AS most)), "
+	    "part(step) AS (SELECT least FROM ends UNION ALL SELECT "
+	    "(SELECT min(step) " BLOCKS_OF_IT " AND step > part.step + stride) "
+	    "FROM part CROSS JOIN ends WHERE part.step < most) "
+	    "SELECT m.step, m.value FROM (SELECT step FROM part UNION "
+	    "SELECT most FROM ends) AS p CROSS JOIN t_metric AS m "
+	    "WHERE m.name_id = 1 AND m.trial = CAST(?1 AS INTEGER) AND "
+	    "m.old = 0 AND m.first_step = p.step ORDER BY m.step";
+	char number[32], many[32];
+	const char *params[] = { number, many, NULL };
+
+	(void)snprintf(number, sizeof number, "%" PRId64, trial);
+	(void)snprintf(many, sizeof many, "%d", parts);
+	return rows_curve(curve, store, sql, params, e);
+#undef BLOCKS_OF_IT
+}
+
+int
+rows_curve_of_medians(
+    struct sparkline *curve, struct store *store, int points, struct err *e)
+{
+	static const char *const sql =
+	    "WITH RECURSIVE ends AS (SELECT least, most, (most - least) / "
+	    "CAST(?1 AS INTEGER) AS stride FROM (SELECT "
+	    "(SELECT min(step) FROM t_median) AS least, "
+	    "(SELECT max(step) FROM t_median) AS most)), "
+	    "point(step) AS (SELECT least FROM ends UNION ALL SELECT "
+	    "(SELECT min(step) FROM t_median WHERE step > point.step + stride) "
+	    "FROM point CROSS JOIN ends WHERE point.step < most) "
+	    "SELECT m.step, m.median FROM (SELECT step FROM point UNION "
+	    "SELECT most FROM ends) AS p CROSS JOIN t_median AS m "
+	    "ON m.step = p.step ORDER BY m.step";
+	char many[32];
+	const char *params[] = { many, NULL };
+
+	(void)snprintf(many, sizeof many, "%d", points);
+	return rows_curve(curve, store, sql, params, e);
+}
+
 void
 rows_put_number(struct buf *out, double value, int digits)
 {
@@ -163,7 +219,7 @@ rows_put_number(struct buf *out, double value, int digits)
 }
 
 static void
-param_put(struct buf *out, const struct json *value, int digits)
+rows_param_put(struct buf *out, const struct json *value, int digits)
 {
 	double number;
 
@@ -191,7 +247,7 @@ rows_put_params(struct buf *out, const char *json, int digits)
 	member = json_first(json_root(doc));
 	for (; member != NULL; member = json_next(member)) {
 		buf_printf(out, "%s=", json_key(member));
-		param_put(out, member, digits);
+		rows_param_put(out, member, digits);
 		if (json_next(member) != NULL)
 			buf_putc(out, ' ');
 	}

@@ -43,6 +43,14 @@ int rows_first(struct store_rows **rows, struct store *, const char *sql,
 /* A SELECT of step and value. */
 int rows_curve(struct sparkline *, struct store *, const char *sql,
     const char *const *params, struct err *);
+/*
+ * The curve of a trial, and the medians: some parts of it, each of up to 32 reports,
+ * or points, spread over its steps, and its end; all of it where it is shorter.
+ */
+int rows_curve_of_trial(
+    struct sparkline *, struct store *, int64_t trial, int parts, struct err *);
+int rows_curve_of_medians(
+    struct sparkline *, struct store *, int points, struct err *);
 /* The column, NaN when it is NULL. */
 double rows_real(const struct store_rows *, int col);
 /*
@@ -74,11 +82,11 @@ struct rows_cursor {
 	struct store_rows *rows;
 	bool there; /* it is on a row */
 };
-/* Open it on its first row. */
+/* Open a cursor on its first row. */
 int rows_cursor_open(
     struct rows_cursor *, struct store *, const char *sql, struct err *);
 int rows_cursor_next(struct rows_cursor *, struct err *);
-/* Whether it is on a row of this trial. */
+/* Whether a cursor is on a row of this trial. */
 bool rows_cursor_is_at(const struct rows_cursor *, int64_t trial);
 /* Also valid for a cursor that was never opened. */
 void rows_cursor_close(struct rows_cursor *);

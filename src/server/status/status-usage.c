@@ -221,7 +221,22 @@ status_gpus(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 	return gpu_lines(store, n > GPU_LINES, put, arg, e);
 }
 
-/* ---- hindsight, and second looks ---------------------------------------- */
+int
+status_doubts(struct store *store, status_doubt *put, void *arg, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT iif(trial IS NULL, '', 'trial ' || trial || ': ') || text "
+	    "FROM t_event WHERE area = 'doubt' ORDER BY seq";
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		put(arg, store_rows_text(rows, 0));
+	store_rows_close(rows);
+	return rc;
+}
 
 /*
  * Studies of simulated and of real curves have a mean share of 0.04 to 0.09
@@ -234,33 +249,66 @@ enum { HINDSIGHT_TRIALS = 5 }; /* fewer give no advice when none is lost */
 
 /* What follows for the rule of the study; careful: it is this one already. */
 static void
-advice_put(
-    struct buf *out, double lost, double trials, bool stops, bool careful)
+status_usage_advice_put(struct buf *out, const double *x)
 {
-	if (lost > HINDSIGHT_CROSSING * trials)
+	bool stops = x[4] > 0, careful = x[5] > 0;
+
+	/* Only an order that has changed shows that curves cross. */
+	if (x[3] > HINDSIGHT_CROSSING * x[1])
 		buf_printf(out, "; curves cross late: %s; %s",
 		    stops ? "a stopped trial may have been the best"
 			  : "stopping may lose the best trial",
 		    careful ? "a longer warmup_steps loses fewer"
 			    : "the rule careful loses fewer");
-	else if (lost == 0 && trials == HINDSIGHT_TRIALS && !stops)
+	else if (x[0] == 0 && x[1] == HINDSIGHT_TRIALS && !stops)
 		buf_puts(out, "; stopping would save steps");
+}
+
+int
+status_hindsight_long(struct store *store, struct err *e)
+{
+	enum { STEPS = 5000 };
+	char sql[96];
+	double n;
+
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT count(*) FROM (SELECT 1 FROM t_median LIMIT %d)",
+	    STEPS + 1);
+	if (rows_numbers(&n, 1, store, sql, e) != 1)
+		return -1;
+	return n > STEPS;
 }
 
 int
 status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 {
 	/*
-	 * The last columns: whether the rule of the study stops trials at all,
+	 * Of those that would have been stopped, the ones whose order has
+	 * changed since: a completed trial with a worse result was better at
+	 * that step.  Then whether the rule of the study stops trials at all,
 	 * and whether it is the one that loses the fewest.
 	 */
 	static const char *const sql =
 	    "SELECT count(step), count(*), total(judged), "
+	    "total(step IS NOT NULL AND EXISTS (SELECT 1 FROM t_study "
+	    "CROSS JOIN t_trial AS o CROSS JOIN t_metric AS c "
+	    "ON c.name_id = 1 AND c.trial = o.trial AND c.old = 0 AND "
+	    /* Of those that are not old, only this block can have the step. */
+	    "c.first_step = (SELECT max(b.step) FROM t_block AS b WHERE "
+	    "b.name_id = 1 AND b.trial = o.trial AND b.old = 0 AND "
+	    "b.step <= h.step) AND c.step = h.step "
+	    "WHERE o.state = 'completed' AND iif(goal = 'minimize', "
+	    "o.objective > h.objective AND c.value < h.value, "
+	    "o.objective < h.objective AND c.value > h.value))), "
 	    "(SELECT rule <> 'none' FROM study), "
-	    "(SELECT rule = 'careful' FROM study) FROM hindsight";
-	double x[5];
+	    "(SELECT rule = 'careful' FROM study) FROM hindsight AS h "
+	    "WHERE (SELECT completed FROM study) >= 20";
+	int rc = status_hindsight_long(store, e);
+	double x[6];
 
-	if (rows_numbers(x, 5, store, sql, e) != 1)
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	if (rows_numbers(x, 6, store, sql, e) != 1)
 		return -1;
 	/* Without judged reports, nothing is known about the curves. */
 	if (!(x[2] > 0))
@@ -268,7 +316,7 @@ status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 	buf_printf(out,
 	    "median would have stopped %.0f of the %.0f best completed trials",
 	    x[0], x[1]);
-	advice_put(out, x[0], x[1], x[3] > 0, x[4] > 0);
+	status_usage_advice_put(out, x);
 	return 0;
 }
 

@@ -23,7 +23,10 @@
 enum {
 	PROGRESS_TRIALS = 12, /* running trials shown */
 	PROGRESS_SPARK = 24, /* columns of a curve */
-	PROGRESS_DIGITS = 5
+	PROGRESS_PARTS = 48, /* that are read of it, where it is long */
+	PROGRESS_POINTS = 500,
+	PROGRESS_DIGITS = 5,
+	LINES_INDENT = 2 /* of a line that goes on */
 };
 
 struct screen {
@@ -33,7 +36,7 @@ struct screen {
 	bool colour;
 	struct store_study study;
 	struct objectives aims;
-	double limits[3]; /* trials, parallel, cost; 0 = none */
+	double limits[4]; /* trials, parallel, cost, completed; 0 = none */
 };
 
 struct running {
@@ -46,7 +49,7 @@ struct running {
 
 /* Append text, cut to the width of the screen, control characters escaped. */
 static void
-line_put(struct screen *s, const char *style, const char *text)
+status_line_put(struct screen *s, const char *style, const char *text)
 {
 	struct buf safe = { 0 };
 	size_t len;
@@ -68,7 +71,8 @@ line_put(struct screen *s, const char *style, const char *text)
 static void
 limits_read(struct screen *s)
 {
-	static const char *const names[] = { "trials", "parallel", "cost" };
+	static const char *const names[] = { "trials", "parallel", "cost",
+		"completed" };
 	const struct json *limits, *value;
 	struct json_doc *doc;
 	size_t i;
@@ -78,7 +82,7 @@ limits_read(struct screen *s)
 		NULL) != 0)
 		return;
 	limits = json_get(json_root(doc), "limits");
-	for (i = 0; i < 3 && limits != NULL; i++) {
+	for (i = 0; i < 4 && limits != NULL; i++) {
 		value = json_get(limits, names[i]);
 		if (value != NULL)
 			(void)json_number(value, &s->limits[i]);
@@ -100,12 +104,12 @@ description_put(struct screen *s)
 
 	if (rows_first(&rows, s->store, sql, NULL, NULL) != 1)
 		return;
-	line_put(s, "", store_rows_text(rows, 0));
+	status_line_put(s, "", store_rows_text(rows, 0));
 	store_rows_close(rows);
 }
 
 static void
-title_put(struct screen *s)
+status_title_put(struct screen *s)
 {
 	const struct store_study *study = &s->study;
 	int64_t taken_us, age_ms;
@@ -117,12 +121,12 @@ title_put(struct screen *s)
 	objectives_put_goals(&line, &s->aims);
 	buf_printf(&line, "  %s, stopping: %s  ", study->strategy, study->rule);
 	duration_put(&line, study->elapsed_ms);
-	line_put(s, "1", buf_str(&line));
+	status_line_put(s, "1", buf_str(&line));
 	description_put(s);
 	buf_clear(&line);
 	if (study->why != NULL && study->state != STUDY_RUNNING) {
 		buf_printf(&line, "ended: %s", study->why);
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	}
 	if (store_snapshot_read(s->store, &taken_us, host, sizeof host)) {
 		buf_clear(&line);
@@ -130,7 +134,7 @@ title_put(struct screen *s)
 		age_ms = (clock_wall_us() - taken_us) / 1000;
 		duration_put(&line, age_ms > 0 ? age_ms : 0);
 		buf_puts(&line, " old");
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	}
 	buf_free(&line);
 }
@@ -161,7 +165,7 @@ failure_put(struct screen *s, struct err *e)
 		return rc;
 	buf_printf(&line, "failed: trial %s: ", store_rows_text(rows, 0));
 	buf_puts(&line, store_rows_text(rows, 1));
-	line_put(s, "31", buf_str(&line));
+	status_line_put(s, "31", buf_str(&line));
 	buf_free(&line);
 	store_rows_close(rows);
 	return 0;
@@ -190,14 +194,14 @@ aside_put(struct screen *s, struct err *e)
 			buf_printf(&line, "%s%.0f %s", line.len > 0 ? ", " : "",
 			    n[i], words[i]);
 	if (line.len > 0)
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return 0;
 }
 
 /* Trials of different code can hardly be compared. */
 static int
-code_put(struct screen *s, struct err *e)
+status_code_put(struct screen *s, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT count(DISTINCT git_commit || coalesce(git_dirty, 0)) "
@@ -211,12 +215,12 @@ code_put(struct screen *s, struct err *e)
 	    "trials ran with %.0f states of the code: see the view provenance",
 	    n);
 	if (n > 1)
-		line_put(s, "", text);
+		status_line_put(s, "", text);
 	return 0;
 }
 
 static int
-counts_put(struct screen *s, struct err *e)
+status_counts_put(struct screen *s, struct err *e)
 {
 	/*
 	 * Not a view: counting rows would be too slow for a screen that is
@@ -252,8 +256,10 @@ counts_put(struct screen *s, struct err *e)
 	for (i = 0; i < TRIAL_STATES; i++) {
 		if (counts[i] == 0)
 			continue;
-		buf_printf(&line, "%s%" PRId64 " %s", between, counts[i],
-		    trial_state_name((enum trial_state)i));
+		buf_printf(&line, "%s%" PRId64, between, counts[i]);
+		if (i == TRIAL_COMPLETED && s->limits[3] > 0)
+			buf_printf(&line, " of %.0f", s->limits[3]);
+		buf_printf(&line, " %s", trial_state_name((enum trial_state)i));
 		between = ", ";
 	}
 	if (s->limits[1] > 0)
@@ -261,13 +267,13 @@ counts_put(struct screen *s, struct err *e)
 		    s->limits[1]);
 	if (elsewhere > 0)
 		buf_printf(&line, "; %.0f elsewhere", elsewhere);
-	line_put(s, "", buf_str(&line));
+	status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return counts[TRIAL_FAILED] > 0 ? failure_put(s, e) : 0;
 }
 
 static int
-front_put(struct screen *s, struct err *e)
+status_front_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 }, front = { 0 };
 	int rc = objectives_put_front(
@@ -275,7 +281,7 @@ front_put(struct screen *s, struct err *e)
 
 	if (rc == 0 && front.len > 0) {
 		buf_printf(&line, "front %s", buf_str(&front));
-		line_put(s, "32", buf_str(&line));
+		status_line_put(s, "32", buf_str(&line));
 	}
 	buf_free(&line);
 	buf_free(&front);
@@ -292,7 +298,7 @@ broken_put(struct screen *s, const char *trial, struct err *e)
 	buf_puts(&line, "  though ");
 	rc = objectives_put_broken(&line, s->store, trial, PROGRESS_DIGITS, e);
 	if (rc == 0 && line.len > strlen("  though "))
-		line_put(s, "33", buf_str(&line));
+		status_line_put(s, "33", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
@@ -307,13 +313,13 @@ settings_put(struct screen *s, struct err *e)
 	buf_puts(&line, "  ");
 	rc = best_settings_put(&line, s->store, PROGRESS_DIGITS, "; ", e);
 	if (rc == 0 && line.len > strlen("  "))
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
 
 static int
-best_put(struct screen *s, struct err *e)
+status_best_put(struct screen *s, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT trial, (SELECT best FROM study), step, params FROM best";
@@ -322,14 +328,14 @@ best_put(struct screen *s, struct err *e)
 	int rc;
 
 	if (s->aims.several)
-		return front_put(s, e);
+		return status_front_put(s, e);
 	if ((rc = rows_first(&rows, s->store, sql, NULL, e)) != 1)
 		return rc;
 	buf_printf(&line, "best %s ", s->study.metric);
 	rows_put_number(&line, store_rows_real(rows, 1), PROGRESS_DIGITS);
 	buf_printf(&line, "  trial %s  ", store_rows_text(rows, 0));
 	rows_put_params(&line, store_rows_text(rows, 3), PROGRESS_DIGITS - 1);
-	line_put(s, "32", buf_str(&line));
+	status_line_put(s, "32", buf_str(&line));
 	buf_free(&line);
 	rc = broken_put(s, store_rows_text(rows, 0), e);
 	store_rows_close(rows);
@@ -345,7 +351,7 @@ savings_put(struct screen *s, struct err *e)
 	buf_puts(&line, "saved ");
 	rc = status_put_savings(&line, s->store, e);
 	if (rc == 0 && line.len > strlen("saved "))
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
@@ -359,13 +365,49 @@ hindsight_put(struct screen *s, struct err *e)
 	buf_puts(&line, "hindsight: ");
 	rc = status_put_hindsight(&line, s->store, e);
 	if (rc == 0 && line.len > strlen("hindsight: "))
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
 
+/* A text that may be wider than the terminal, in several lines. */
+static void
+status_lines_put(struct screen *s, const char *style, const char *text)
+{
+	struct buf line = { 0 };
+	size_t n, fit;
+
+	while (*text != '\0') {
+		n = strlen(text);
+		fit = s->width > LINES_INDENT
+			  ? text_fit(text, (size_t)s->width - LINES_INDENT)
+			  : n;
+		if (fit < n)
+			for (n = fit; n > 0 && text[n] != ' '; n--)
+				;
+		n = n > 0 ? n : fit > 0 ? fit : strlen(text);
+		buf_add(&line, text, n);
+		status_line_put(s, style, buf_str(&line));
+		buf_clear(&line);
+		for (text += n; *text == ' '; text++)
+			;
+		buf_puts(&line, *text != '\0' ? "  " : "");
+	}
+	buf_free(&line);
+}
+
+static void
+status_doubt_put(void *arg, const char *text)
+{
+	struct buf line = { 0 };
+
+	buf_printf(&line, "doubt: %s", text);
+	status_lines_put(arg, "33", buf_str(&line));
+	buf_free(&line);
+}
+
 static int
-looks_put(struct screen *s, struct err *e)
+status_looks_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 };
 	int rc;
@@ -373,7 +415,7 @@ looks_put(struct screen *s, struct err *e)
 	buf_puts(&line, "second looks: ");
 	rc = status_put_looks(&line, s->store, e);
 	if (rc == 0 && line.len > strlen("second looks: "))
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
@@ -387,14 +429,14 @@ costs_put(struct screen *s, struct err *e)
 	buf_puts(&line, "cost ");
 	rc = status_put_costs(&line, s->store, s->limits[2], e);
 	if (rc == 0 && line.len > strlen("cost "))
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
 
 /* GPU hours and joules of all ended attempts. */
 static int
-usage_put(struct screen *s, struct err *e)
+status_usage_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 };
 	int rc;
@@ -402,7 +444,7 @@ usage_put(struct screen *s, struct err *e)
 	buf_puts(&line, "used ");
 	rc = status_put_usage(&line, s->store, e);
 	if (rc == 0 && line.len > strlen("used "))
-		line_put(s, "", buf_str(&line));
+		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
@@ -410,7 +452,7 @@ usage_put(struct screen *s, struct err *e)
 static void
 gpu_put(void *arg, bool bad, const char *text)
 {
-	line_put(arg, bad ? "33" : "", text);
+	status_line_put(arg, bad ? "33" : "", text);
 }
 
 /* "3 trials are …", unless there are none. */
@@ -423,7 +465,7 @@ some_put(struct screen *s, const char *colour, int64_t n, const char *what)
 		return;
 	buf_printf(
 	    &line, "%" PRId64 " trial%s %s", n, n == 1 ? " is" : "s are", what);
-	line_put(s, colour, buf_str(&line));
+	status_line_put(s, colour, buf_str(&line));
 	buf_free(&line);
 }
 
@@ -477,10 +519,6 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 	    "SELECT trial, params, state, coalesce(why, '') FROM trials "
 	    "WHERE state IN "
 	    "('starting', 'running', 'stopping') ORDER BY trial";
-	static const char *const curve =
-	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
-	    "ORDER BY step";
-	const char *params[2] = { NULL, NULL };
 	struct store_rows *rows;
 	int rc;
 
@@ -499,9 +537,9 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 		    strcmp(store_rows_text(rows, 2), "starting") == 0;
 		if (list[*n].starting && *store_rows_text(rows, 3) != '\0')
 			list[*n].why = xstrdup(store_rows_text(rows, 3));
-		params[0] = store_rows_text(rows, 0);
-		rc =
-		    rows_curve(&list[(*n)++].curve, s->store, curve, params, e);
+		rc = rows_curve_of_trial(&list[*n].curve, s->store,
+		    list[*n].trial, PROGRESS_PARTS, e);
+		(*n)++;
 		if (rc == -1)
 			break;
 	}
@@ -532,7 +570,7 @@ curve_line(struct screen *s, const char *name, const char *none,
 	rows_put_params(&line, params, PROGRESS_DIGITS - 1);
 	while (line.len > 0 && line.data[line.len - 1] == ' ')
 		line.data[--line.len] = '\0';
-	line_put(s, "", buf_str(&line));
+	status_line_put(s, "", buf_str(&line));
 	buf_free(&line);
 }
 
@@ -542,13 +580,13 @@ why_line(struct screen *s, const char *why)
 {
 	char *text = xasprintf("%17s%s", "", why);
 
-	line_put(s, "", text);
+	status_line_put(s, "", text);
 	free(text);
 }
 
 static void
-curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
-    const struct sparkline *median)
+status_curves_put(struct screen *s, const struct running *list, size_t n,
+    int64_t more, const struct sparkline *median)
 {
 	struct sparkline all[PROGRESS_TRIALS + 1];
 	size_t i, columns = PROGRESS_SPARK;
@@ -565,7 +603,7 @@ curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
 	buf_putc(s->out, '\n');
 	(void)snprintf(head, sizeof head, "%7s %7s  %-10s %-*s  parameters",
 	    "trial", "step", "value", (int)columns, "curve");
-	line_put(s, "1", head);
+	status_line_put(s, "1", head);
 	for (i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof name, "%" PRId64, list[i].trial);
 		curve_line(s, name, list[i].starting ? "starting" : "-",
@@ -577,12 +615,12 @@ curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
 		curve_line(s, "median", "-", median, &frame, columns, NULL);
 	if (more > 0) {
 		(void)snprintf(name, sizeof name, "and %" PRId64 " more", more);
-		line_put(s, "", name);
+		status_line_put(s, "", name);
 	}
 }
 
 static int
-trials_put(struct screen *s, struct err *e)
+status_trials_put(struct screen *s, struct err *e)
 {
 	struct running list[PROGRESS_TRIALS] = { 0 };
 	struct sparkline median = { 0 };
@@ -592,10 +630,10 @@ trials_put(struct screen *s, struct err *e)
 
 	rc = running_read(s, list, &n, &more, e);
 	if (rc == 0)
-		rc = rows_curve(&median, s->store,
-		    "SELECT step, median FROM medians ORDER BY step", NULL, e);
+		rc = rows_curve_of_medians(
+		    &median, s->store, PROGRESS_POINTS, e);
 	if (rc == 0 && n > 0)
-		curves_put(s, list, n, more, &median);
+		status_curves_put(s, list, n, more, &median);
 	for (i = 0; i < n; i++) {
 		free(list[i].params);
 		free(list[i].why);
@@ -623,23 +661,21 @@ status_render(
 	}
 	runs = s.study.state == STUDY_RUNNING || s.study.state == STUDY_PAUSED;
 	limits_read(&s);
-	title_put(&s);
-	if (counts_put(&s, e) != 0 || aside_put(&s, e) != 0 ||
-	    code_put(&s, e) != 0 || best_put(&s, e) != 0 ||
+	status_title_put(&s);
+	if (status_counts_put(&s, e) != 0 || aside_put(&s, e) != 0 ||
+	    status_code_put(&s, e) != 0 || status_best_put(&s, e) != 0 ||
+	    status_doubts(store, status_doubt_put, &s, e) != 0 ||
 	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
-	    hindsight_put(&s, e) != 0 || looks_put(&s, e) != 0 ||
-	    costs_put(&s, e) != 0 || usage_put(&s, e) != 0 ||
+	    hindsight_put(&s, e) != 0 || status_looks_put(&s, e) != 0 ||
+	    costs_put(&s, e) != 0 || status_usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
-	    trials_put(&s, e) != 0)
+	    status_trials_put(&s, e) != 0)
 		rc = -1;
 	objectives_fini(&s.aims);
 	store_study_fini(&s.study);
 	return rc;
 }
 
-/* ---- as JSON ------------------------------------------------------------ */
-
-/* Trials whose attempts had no machine yet. */
 /*
  * src/server/tuner/start-failures.c writes both; older ones are over, or were
  * repeated.
@@ -675,7 +711,10 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		bool one;
 	} parts[] = {
 		{ "study", "SELECT * FROM study", true },
-		{ "best", "SELECT * FROM best", true },
+		{ "best",
+		    "SELECT * FROM trials WHERE trial = "
+		    "(SELECT trial FROM best)",
+		    true },
 		/* With one objective the best trial is sufficient. */
 		{ "front",
 		    "SELECT * FROM front WHERE "
@@ -686,6 +725,9 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    false },
 		{ "savings", "SELECT * FROM savings", true },
 		{ "hindsight", "SELECT * FROM hindsight", false },
+		{ "doubts",
+		    "SELECT trial, text, time FROM events WHERE area = 'doubt'",
+		    false },
 		{ "second_looks",
 		    "SELECT trial, step, rank, hindsight, budget, price, spent "
 		    "FROM stops WHERE rank IS NOT NULL ORDER BY spent, trial",
@@ -711,12 +753,21 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    "git_dirty, git_why FROM provenance",
 		    false },
 	};
+	const char *sql;
 	size_t i;
+	int rc;
 
 	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		sql = parts[i].sql;
+		if (strcmp(parts[i].key, "hindsight") == 0 &&
+		    (rc = status_hindsight_long(store, e)) != 0) {
+			if (rc < 0)
+				return -1;
+			sql = "SELECT * FROM hindsight LIMIT 0";
+		}
 		json_writer_line(w);
 		if (rows_put_json(json_writer_value(w, parts[i].key), store,
-			parts[i].sql, NULL, parts[i].one, e) != 0)
+			sql, NULL, parts[i].one, e) != 0)
 			return -1;
 	}
 	return 0;

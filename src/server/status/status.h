@@ -31,6 +31,17 @@ int status_put_savings(struct buf *out, struct store *, struct err *);
  */
 int status_put_hindsight(struct buf *out, struct store *, struct err *);
 /*
+ * Whether the curves are so long that hindsight, which reads them, takes more time
+ * than the rest of a status: 1, 0, or -1.
+ */
+int status_hindsight_long(struct store *, struct err *);
+/*
+ * Pass each doubt about what the study measures (study-doubts.h), the oldest
+ * first: a sentence, with the trial that shows it.
+ */
+typedef void status_doubt(void *arg, const char *text);
+int status_doubts(struct store *, status_doubt *, void *arg, struct err *);
+/*
  * "2 stopped trials were resumed, for 28 of 41 steps; trial 7 is the best now";
  * empty when there was no second look.
  */

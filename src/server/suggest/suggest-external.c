@@ -66,8 +66,6 @@ struct suggest_external {
 	struct err why;
 };
 
-/* ---- messages: hpotune-strategies(7) ------------------------------------- */
-
 /* An infinite limit is left out. */
 static void
 put_limit(struct json_writer *w, const char *key, double value)
@@ -121,7 +119,8 @@ protocol_put_study(struct buf *b, const struct suggest_env *env)
 
 /* All objectives, in the user's sign. */
 static void
-put_values(struct json_writer *w, const struct suggest_env *env, int64_t trial)
+suggest_external_put_values(
+    struct json_writer *w, const struct suggest_env *env, int64_t trial)
 {
 	const struct study *s = env->study;
 	const double *losses = history_losses(env->history, trial);
@@ -151,7 +150,7 @@ protocol_put_trial(struct buf *b, const struct suggest_env *env, int64_t trial)
 	json_writer_text(&w, "state", trial_state_name(state));
 	space_put_json(json_writer_value(&w, "params"), space, values);
 	if (trial_state_final(state)) {
-		put_values(&w, env, trial);
+		suggest_external_put_values(&w, env, trial);
 		json_writer_number(&w, "loss", history_loss(h, trial));
 		if (history_n_constraints(h) > 0)
 			json_writer_number(
@@ -237,8 +236,6 @@ protocol_read(struct suggest_answer *out, const struct suggest_env *env,
 	return rc;
 }
 
-/* ---- the program --------------------------------------------------------- */
-
 static const struct json *
 command_of(const struct suggest_env *env)
 {
@@ -274,7 +271,7 @@ command_read(const struct json *j, struct err *e)
 }
 
 static int
-external_check(
+suggest_external_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	struct suggest_env env = { .plugins = plugins };
@@ -388,7 +385,7 @@ external_read_line(struct suggest_external *c, const char *line, size_t len)
 }
 
 static void
-on_read(void *arg, const char *data, size_t len)
+suggest_external_on_read(void *arg, const char *data, size_t len)
 {
 	struct suggest_external *c = arg;
 	size_t most = LINE_MOST + PARAM_MOST * c->env->study->space->n;
@@ -414,7 +411,7 @@ on_read(void *arg, const char *data, size_t len)
 }
 
 static void
-on_ended(void *arg, int status)
+suggest_external_on_ended(void *arg, int status)
 {
 	struct suggest_external *c = arg;
 
@@ -439,9 +436,9 @@ external_start(struct suggest_external *c, struct err *e)
 {
 	struct coproc_spec spec = { .argv = c->argv,
 		.dir = c->env->study->dir };
-	struct coproc_hooks hooks = {
-		.on_read = on_read, .on_exit = on_ended, .arg = c
-	};
+	struct coproc_hooks hooks = { .on_read = suggest_external_on_read,
+		.on_exit = suggest_external_on_ended,
+		.arg = c };
 	char *log = suggest_log_path(c->env);
 	struct buf b = { 0 };
 	int rc;
@@ -527,7 +524,7 @@ external_failed(struct suggest_external *c, struct err *e)
 	return SUGGEST_FAILED;
 }
 
-/* It will answer all the same; that answer is discarded. */
+/* The program will answer all the same; that answer is discarded. */
 static void
 external_cancel(void *arg)
 {
@@ -570,7 +567,7 @@ external_ask(void *arg, const struct suggest_question *q,
 }
 
 const struct suggest_way suggest_external = {
-	.check = external_check,
+	.check = suggest_external_check,
 	.open = external_open,
 	.close = external_close,
 	.ask = external_ask,

@@ -31,7 +31,7 @@ struct suggest_way {
 	/* Whether there is one.  May be called without the others. */
 	int (*check)(
 	    const struct plugins *, const struct study *, struct err *);
-	/* On -1, close what it has set. */
+	/* On -1 the caller closes what was set. */
 	int (*open)(void **, const struct suggest_env *, struct err *);
 	void (*close)(void *); /* NULL is allowed */
 	/* Ask the strategy, or again for the answer to the same question. */

@@ -255,7 +255,7 @@ worker_on_message(struct suggest_worker *w, const struct worker_message *m)
 
 /* An answer has 8 bytes for each parameter, and some texts. */
 static void
-on_read(void *arg, const char *data, size_t len)
+worker_client_on_read(void *arg, const char *data, size_t len)
 {
 	struct suggest_worker *w = arg;
 	size_t most = TEXT_MOST + 8 * w->env->study->space->n, used = 0;
@@ -280,7 +280,7 @@ on_read(void *arg, const char *data, size_t len)
 }
 
 static void
-on_ended(void *arg, int status)
+worker_client_on_ended(void *arg, int status)
 {
 	struct suggest_worker *w = arg;
 
@@ -308,9 +308,9 @@ worker_start(struct suggest_worker *w, struct err *e)
 		"OMP_NUM_THREADS=1", NULL };
 	char *argv[] = { w->programs[w->where], NULL };
 	struct coproc_spec spec = { .argv = argv, .env = env, .socket = true };
-	struct coproc_hooks hooks = {
-		.on_read = on_read, .on_exit = on_ended, .arg = w
-	};
+	struct coproc_hooks hooks = { .on_read = worker_client_on_read,
+		.on_exit = worker_client_on_ended,
+		.arg = w };
 	char *log = suggest_log_path(w->env);
 	struct worker_message_study study = { .path = w->env->study->path };
 	struct buf json = { 0 }, frame = { 0 };

@@ -38,7 +38,7 @@ struct suggester {
 	struct suggest_question q; /* the last one */
 	struct suggest_use use; /* for it */
 	struct ahead ahead;
-	/* It failed: the study continues without slow strategies. */
+	/* The worker failed: the study continues without slow strategies. */
 	bool no_worker;
 };
 
@@ -277,8 +277,8 @@ ahead_begin(struct suggester *a, const struct suggest_question *q)
 	struct ahead *h = &a->ahead;
 
 	/*
-	 * It was asked before there was no room.  It goes on, unless a trial has
-	 * ended since.
+	 * A question that was asked while there was room goes on, unless a
+	 * trial has ended since.
 	 */
 	bool same = a->pending && suggest_question_same(q, &a->q) &&
 		    q->ended == a->q.ended;

@@ -85,7 +85,7 @@ int suggest_check(const struct plugins *, const struct study *, struct err *);
  * it.
  */
 int suggest_open(struct suggester **, const struct suggest_env *, struct err *);
-/* Stop its programs and free it. */
+/* Stop the programs of the suggester and free it. */
 void suggest_close(struct suggester *);
 
 /*

@@ -17,7 +17,7 @@
 
 #define DOUBT_MS 1000 /* between two checks of an attempt in unknown state */
 
-/* Its state cannot be determined: warn once, check again soon. */
+/* The state of an attempt cannot be determined: warn once, check again soon. */
 static void
 attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
 {
@@ -136,7 +136,10 @@ adopt_settle_unsent(struct tuner *t)
 			attempt_end_handle(t, l, &x, NULL);
 		} else if (l->start == LIVE_START_DUE &&
 			   l->att.started_us != 0) {
-			/* It was started once: it must not start again. */
+			/*
+			 * An attempt that was started once must not start
+			 * again.
+			 */
 			if (unsent_give_up(t, l))
 				attempt_end_handle(
 				    t, l, NULL, "its records are missing");

@@ -12,7 +12,9 @@ struct tuner;
 void ask_tell_ask(struct tuner *, struct request *);
 void ask_tell_tell(struct tuner *, struct request *);
 void ask_tell_judge(struct tuner *, struct request *);
-/* End it as if its program had exited: no report is awaited. */
+/* End a trial as if its program had exited: no report is awaited. */
 void ask_tell_cancel(struct tuner *, struct live_trial *);
+/* In each turn, before requests: end attempts whose process has ended. */
+void ask_tell_check(struct tuner *);
 
 #endif /* HPOTUNE_ASK_TELL_H */

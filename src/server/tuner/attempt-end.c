@@ -12,6 +12,7 @@
 
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/attempts/no-report.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/attempt-end.h"
 #include "src/server/tuner/live-trial.h"
@@ -23,9 +24,6 @@
 
 /* Consecutive lost attempts without a report that are retried for free. */
 #define FREE_RETRIES_MAX 10
-
-/* Metrics that are named when the objective is missing. */
-#define NAMES_SHOWN 3
 
 /* Reports that came in one go, after so long, were held back by a buffer. */
 #define BUFFERED_AFTER_US INT64_C(10000000)
@@ -54,7 +52,8 @@ end_from_outside(const struct tuner *t, const struct live_trial *l,
 	return x->stopped && l->row.cause == STOP_NONE &&
 	       !live_trial_segment_done(l) &&
 	       !(x->signal == 0 && x->exit_code == 0 &&
-		   live_trial_all_steps(t, l));
+		   live_trial_all_steps(t, l)) &&
+	       !outcome_whole(t, l);
 }
 
 /* Text for a class, when the launcher gave none. */
@@ -84,7 +83,7 @@ end_text(enum end_class c)
 	return end_class_name(c);
 }
 
-/* Append what it wrote last, if that is known. */
+/* Append what the program wrote last, if that is known. */
 static void
 said_put(const struct launch_exit *x, const char *before, char *why, size_t n)
 {
@@ -94,51 +93,59 @@ said_put(const struct launch_exit *x, const char *before, char *why, size_t n)
 		(void)snprintf(why + len, n - len, "%s%s", before, x->said);
 }
 
-/* Whether a pattern of trial.metrics reads this metric. */
-static bool
-has_pattern(const struct study_trial *s, const char *metric)
+/* What the reason of a missing report is made of. */
+static void
+end_no_report(const struct tuner *t, const struct live_trial *l,
+    const struct launch_exit *x, const char *folder, struct no_report *r)
 {
 	size_t i;
 
-	for (i = 0; i < s->n_metrics; i++)
-		if (strcmp(s->metrics[i].name, metric) == 0)
-			return true;
-	return false;
+	*r = (struct no_report){
+		.study = t->study, .folder = folder, .said = x->said
+	};
+	if (!l->external) {
+		r->launcher = t->backends[l->backend].launcher;
+		r->ctx = t->backends[l->backend].ctx;
+	}
+	for (i = 0; i < l->metrics.n && i < NO_REPORT_NAMES; i++)
+		r->names[r->n_names++] = l->metrics.list[i].name;
 }
 
-/* It reported nothing, or other metrics; where the metric was looked for. */
-static void
-no_report_put(
-    const struct tuner *t, const struct live_trial *l, char *why, size_t n)
+static char *
+end_folder(const struct tuner *t, const struct live_trial *l)
 {
-	const struct study_trial *s = &t->study->trial;
-	const char *metric = t->study->metric;
-	size_t i, len;
+	return xasprintf("%s/trials/%" PRId64 "/attempt-%d", t->env.state_dir,
+	    l->row.number, l->att.attempt);
+}
 
-	if (l->metrics.n > 0) {
+/* Class the end of an attempt without a report of this metric. */
+static enum end_class
+end_without(const struct tuner *t, const struct live_trial *l,
+    const struct launch_exit *x, const char *metric, char *why, size_t n)
+{
+	char *folder = end_folder(t, l);
+	struct no_report r;
+
+	end_no_report(t, l, x, folder, &r);
+	no_report_put(&r, metric, why, n);
+	free(folder);
+	return END_NO_REPORT;
+}
+
+/* The same by its other objectives. */
+static enum end_class
+end_classify_aims(const struct tuner *t, const struct live_trial *l,
+    const struct launch_exit *x, char *why, size_t n)
+{
+	const char *metric;
+	enum end_class class = outcome_class(&t->outcomes, l, &metric);
+
+	if (class == END_NO_REPORT)
+		return end_without(t, l, x, metric, why, n);
+	if (class == END_DIVERGED)
 		(void)snprintf(why, n,
-		    "it ended without a report of %.64s; it reported", metric);
-		for (i = 0; i < l->metrics.n && i < NAMES_SHOWN; i++) {
-			len = strlen(why);
-			(void)snprintf(why + len, n - len, "%s %.64s",
-			    i > 0 ? "," : "", l->metrics.list[i].name);
-		}
-	} else if (has_pattern(s, metric))
-		(void)snprintf(why, n,
-		    "it ended without a report: the pattern of %.64s in "
-		    "trial.metrics matched no line (hpotune try suggests one)",
-		    metric);
-	else if (s->n_files > 0 || s->lines != 0)
-		(void)snprintf(why, n,
-		    "it ended without a report: nothing that trial.reads and "
-		    "trial.metrics name was found%s",
-		    study_files_elsewhere(s) ? STUDY_FILES_ELSEWHERE : "");
-	else
-		(void)snprintf(why, n,
-		    "it ended without a report: it printed no line such "
-		    "as \"hpotune: step=1 %.64s=0.5\" (hpotune try suggests a "
-		    "pattern for what it prints)",
-		    metric);
+		    "its last report of %s was not a finite number", metric);
+	return class;
 }
 
 /* The class of an attempt's end, independent of a requested stop. */
@@ -146,6 +153,8 @@ static enum end_class
 end_classify(const struct tuner *t, const struct live_trial *l,
     const struct launch_exit *x, char *why, size_t n)
 {
+	struct curve c;
+
 	*why = '\0';
 	if (x == NULL)
 		return END_LOST;
@@ -187,16 +196,14 @@ end_classify(const struct tuner *t, const struct live_trial *l,
 		}
 		return END_ERROR;
 	}
-	if (l->row.reports == 0) {
-		no_report_put(t, l, why, n);
-		said_put(x, "; its last line: ", why, n);
-		return END_NO_REPORT;
-	}
+	if (l->row.reports == 0)
+		return end_without(t, l, x, t->study->metric, why, n);
 	if (!isfinite(l->row.objective)) {
-		(void)snprintf(why, n, "no report was a finite number");
+		c = history_curve(t->history, l->row.number);
+		no_report_put_infinite(t->study, &c, why, n);
 		return END_DIVERGED;
 	}
-	return outcome_class(&t->outcomes, l, why, n);
+	return end_classify_aims(t, l, x, why, n);
 }
 
 /* The best or last value of the curve, replaced values removed. */
@@ -252,9 +259,16 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 {
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
 	int64_t not_before_us = 0;
+	enum retry_policy retry = end_class_retry(c);
 	int n = 0;
 
-	switch (end_class_retry(c)) {
+	/*
+	 * Whatever has ended a program that we do not run, its setting may be
+	 * the cause.
+	 */
+	if (l->external && retry == RETRY_FREE)
+		retry = RETRY_COUNTED;
+	switch (retry) {
 	case RETRY_NEVER:
 		return false;
 	case RETRY_ALONE:
@@ -264,7 +278,8 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 		/* Retries are for first looks. */
 		if (l->looked)
 			return false;
-		if (x != NULL && !x->ran)
+		/* Another attempt would fail, unless its launcher says otherwise. */
+		if (x != NULL && !x->ran && x->end == END_NONE)
 			return false;
 		if (l->row.failures >= t->study->trial.retries)
 			return false;
@@ -278,7 +293,7 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 		live_trial_add_retry(l, true);
 		break;
 	}
-	if (ran_ms < SLOTS_FAST_MS)
+	if (ran_ms < PLACES_AT_ONCE_MS)
 		not_before_us =
 		    t->turn_us + 1000 * retry_pause_ms(n, RETRY_PAUSE_MAX_MS);
 	live_trial_set_not_before(l, not_before_us);
@@ -292,15 +307,18 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 static enum trial_event
 timeout_event(const struct tuner *t, const struct live_trial *l)
 {
-	char why[160];
+	const char *metric;
 
 	if (!isfinite(l->row.objective))
 		return TRIAL_EV_FAIL;
+	if (outcome_whole(t, l) &&
+	    t->study->trial.on_max_run != STUDY_ON_MAX_RUN_FAILED)
+		return TRIAL_EV_COMPLETE;
 	switch (t->study->trial.on_max_run) {
 	case STUDY_ON_MAX_RUN_STOPPED:
 		break;
 	case STUDY_ON_MAX_RUN_COMPLETED:
-		if (outcome_class(&t->outcomes, l, why, sizeof why) == END_OK)
+		if (outcome_class(&t->outcomes, l, &metric) == END_OK)
 			return TRIAL_EV_COMPLETE;
 		break;
 	case STUDY_ON_MAX_RUN_FAILED:
@@ -322,7 +340,10 @@ end_event(struct tuner *t, struct live_trial *l, enum end_class c,
 	}
 	if (c == END_TIMEOUT)
 		return timeout_event(t, l);
-	/* By the means of its backend, not by ours. */
+	/*
+	 * The user has ended the attempt by the means of its backend, not by
+	 * ours.
+	 */
 	if (c == END_USER)
 		return TRIAL_EV_CANCELLED;
 	if (end_class_waits(c))
@@ -349,20 +370,12 @@ stop_came_late(const struct tuner *t, const struct live_trial *l,
 	       (!x->stopped || live_trial_all_steps(t, l));
 }
 
-/*
- * Whether the signal of a rule's stop ended it after its last step: it has its
- * whole result.
- */
+/* Whether a rule's stop met it after its last step: it has its whole result. */
 static bool
 stop_found_all(const struct tuner *t, const struct live_trial *l,
     const struct launch_exit *x)
 {
-	char why[160];
-
-	return x != NULL && x->ran && x->stopped && !x->timeout && !x->oom &&
-	       (x->signal == SIGTERM || x->signal == SIGKILL) &&
-	       live_trial_all_steps(t, l) && isfinite(l->row.objective) &&
-	       outcome_class(&t->outcomes, l, why, sizeof why) == END_OK;
+	return x != NULL && x->ran && outcome_whole(t, l);
 }
 
 /* The end of an attempt that a rule asked to pause. */
@@ -421,7 +434,13 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 		return TRIAL_EV_CANCELLED;
 	case STOP_LIMIT:
 		*c = END_STOPPED;
-		/* After a restart the reason is only in its row. */
+		if (stop_found_all(t, l, x)) {
+			*why = '\0';
+			return TRIAL_EV_COMPLETE;
+		}
+		/*
+		 * After a restart the reason is only in the row of the trial.
+		 */
 		(void)snprintf(why, n, "%s",
 		    *t->end.why != '\0'	 ? t->end.why
 		    : l->row.why != NULL ? l->row.why
@@ -448,32 +467,52 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 	return TRIAL_EV_STOPPED;
 }
 
-static void
-slot_ended(struct tuner *t, struct live_trial *l, bool bad)
+void
+attempt_end_place(struct tuner *t, const struct live_trial *l, bool worked)
 {
-	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
-	struct slots *s;
+	const struct place_guest guest = { .backend = l->backend,
+		.slot = l->att.slot,
+		.trial = l->row.number,
+		.attempt = l->att.attempt,
+		.setting = l->row.setting };
+	struct buf news = { 0 };
+	char *all, *at, *line;
 
 	if (l->external)
 		return;
-	s = &t->backends[l->backend].slots;
-	bad = bad && ran_ms < SLOTS_FAST_MS && l->row.reports == 0;
+	if (worked)
+		place_blame_worked(&t->blame, &guest, &news);
+	else
+		place_blame_failed(&t->blame, &guest, l->att.why, &news);
+	all = at = buf_take(&news);
+	while ((line = strsep(&at, "\n")) != NULL && *line != '\0')
+		tuner_event(t, LOG_LEVEL_ERROR, "slot", l->row.number,
+		    l->att.attempt, "%s", line);
+	free(all);
+}
+
+/*
+ * What the end of an attempt says of the slot, the GPU or the node that it had.
+ */
+static void
+place_ended(
+    struct tuner *t, const struct live_trial *l, const struct attempt_end *end)
+{
+	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
+	bool failed = end->blamed &&
+		      (end->class == END_ERROR || end->class == END_NO_REPORT);
+
 	/*
-	 * A failure in a slot may be caused by its GPU, which gpualloc tracks:
-	 * slots are not tied to GPUs, and the program works.
+	 * The first report of the attempt has said already that the place
+	 * works.
 	 */
-	if (l->att.usage.gpus > 0 && l->row.reports > 0)
-		slots_restore(s);
-	if (!slots_ended(s, l->att.slot, l->row.number, bad))
+	if (l->metrics.n > 0)
 		return;
-	(void)snprintf(t->last_bad, sizeof t->last_bad,
-	    ", trial %" PRId64 " with: %s", l->row.number,
-	    l->att.why != NULL ? l->att.why : "no reason given");
-	tuner_event(t, LOG_LEVEL_ERROR, "slot", l->row.number, l->att.attempt,
-	    "slot %d is drained: its last %d trials failed at once, the "
-	    "last one with: %s; hpotune resume uses the slot again",
-	    l->att.slot, SLOTS_DRAIN_AFTER,
-	    l->att.why != NULL ? l->att.why : "no reason given");
+	if (failed && ran_ms < PLACES_AT_ONCE_MS)
+		attempt_end_place(t, l, false);
+	else if (end->x != NULL && end->x->ran &&
+		 (ran_ms >= PLACES_AT_ONCE_MS || end->class == END_OK))
+		attempt_end_place(t, l, true);
 }
 
 /*
@@ -508,8 +547,7 @@ static void
 attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 {
 	(void)store_attempt_drop(t->store, l->row.number, l->att.attempt, NULL);
-	(void)slots_ended(
-	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
+	slots_release(&t->backends[l->backend].slots, l->att.slot);
 	start_failures_ended(t, l, why, false);
 	live_trial_undo(l);
 	live_trial_set_state(t, l, TRIAL_EV_RETRY, why);
@@ -517,20 +555,24 @@ attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 
 /* Whether the class of its end excludes another attempt. */
 static bool
-is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
+is_last_attempt(const struct tuner *t, const struct live_trial *l,
+    const struct launch_exit *x)
 {
 	if (x == NULL || !x->ran || (x->end != END_NONE && x->end != END_OK) ||
 	    x->oom)
 		return false;
 	if (l->row.cause == STOP_RULE || l->row.cause == STOP_DIVERGED)
 		return !l->row.is_paused;
-	return x->timeout || (x->signal == 0 && x->exit_code == 0 &&
-				 !(x->stopped && l->row.cause != STOP_NONE));
+	return x->timeout ||
+	       (l->row.cause == STOP_NONE && !x->stopped &&
+		   live_trial_all_steps(t, l)) ||
+	       (x->signal == 0 && x->exit_code == 0 &&
+		   !(x->stopped && l->row.cause != STOP_NONE));
 }
 
 /*
  * Output to a file is buffered: then all reports of a short trial come when it
- * ends, and no rule can stop it.  Said once.
+ * ends, and no rule can stop it.
  */
 static void
 note_buffered(struct tuner *t, const struct live_trial *l)
@@ -538,16 +580,17 @@ note_buffered(struct tuner *t, const struct live_trial *l)
 	const struct attempt_metrics *m = &l->metrics;
 	int64_t silent_us = m->first_us - m->up_us;
 
-	if (t->warned_buffered || m->up_us == 0 || m->first_us == 0 ||
+	if (m->up_us == 0 || m->first_us == 0 ||
 	    m->reports[true] < BUFFERED_REPORTS ||
 	    silent_us < BUFFERED_AFTER_US ||
 	    t->turn_us - m->first_us > BUFFERED_WITHIN_US)
 		return;
-	t->warned_buffered = true;
-	tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number, l->att.attempt,
+	study_doubts_say(&t->doubts, l->row.number, l->att.attempt,
+	    DOUBT_BUFFERED,
 	    "all its %" PRId64 " reports came at its end, after %" PRId64
-	    " s: its output is buffered, and no rule can stop such a trial; "
-	    "the program should flush its output after each line",
+	    " s: its output is buffered, or it prints nothing before, and no "
+	    "rule can stop such a trial; the program should flush its output "
+	    "after each line",
 	    m->reports[true], silent_us / 1000000);
 }
 
@@ -557,36 +600,39 @@ note_patterns(
     struct tuner *t, const struct live_trial *l, const struct launch_exit *x)
 {
 	const struct study_trial *s = &t->study->trial;
+	char why[LAUNCH_WHY], *folder;
+	struct no_report r;
 	size_t i, k;
 
 	if (t->warned_patterns || l->external || l->row.reports == 0)
 		return;
 	t->warned_patterns = true;
+	folder = end_folder(t, l);
+	end_no_report(t, l, x, folder, &r);
 	for (i = 0; i < s->n_metrics; i++) {
 		for (k = 0; k < l->metrics.n; k++)
 			if (strcmp(l->metrics.list[k].name,
 				s->metrics[i].name) == 0)
 				break;
-		if (k == l->metrics.n)
-			tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number,
-			    l->att.attempt,
-			    "the pattern of %s in trial.metrics matched no "
-			    "line%s%s",
-			    s->metrics[i].name,
-			    x->said[0] != '\0' ? "; its last line: " : "",
-			    x->said);
+		if (k < l->metrics.n)
+			continue;
+		no_report_put_pattern(&r, s->metrics[i].name, why, sizeof why);
+		tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number,
+		    l->att.attempt, "%s", why);
 	}
+	free(folder);
 }
 
-/* Its reports, its result and its times. */
+/* Note what the attempt's reports lack, and set its result and its times. */
 static void
-end_read(struct tuner *t, struct live_trial *l, const struct launch_exit *x)
+attempt_end_read(
+    struct tuner *t, struct live_trial *l, const struct launch_exit *x)
 {
 	if (x != NULL && x->ran && x->exit_code == 0 && x->signal == 0) {
 		note_buffered(t, l);
 		note_patterns(t, l, x);
 	}
-	if (is_last_attempt(l, x))
+	if (is_last_attempt(t, l, x))
 		stopping_add_speed(t, l);
 	live_trial_set_objective(l, objective_of_curve(t, l->row.number));
 	live_trial_end_times(t, l, x);
@@ -607,7 +653,38 @@ end_look(struct attempt_end *end)
 	    why);
 }
 
-/* What it was, and the move of the trial that follows. */
+/*
+ * The program failed after its work was done: a crash while an interpreter is
+ * torn down is the commonest.  No other attempt would add a step.
+ */
+static void
+attempt_end_after_all(
+    struct tuner *t, const struct live_trial *l, struct attempt_end *end)
+{
+	bool crashed = end->class == END_ERROR || end->class == END_OOM;
+
+	if (end->x == NULL || l->external || l->row.cause != STOP_NONE ||
+	    !(crashed || end->class == END_TIMEOUT) ||
+	    (end->x->end == END_NONE && !end->x->ran) || !outcome_whole(t, l))
+		return;
+	if (end->class == END_TIMEOUT &&
+	    t->study->trial.on_max_run == STUDY_ON_MAX_RUN_FAILED)
+		return;
+	if (crashed)
+		end->class = END_OK;
+	/* stopping_end_hang has said so of an attempt that it stopped. */
+	if (l->asked)
+		return;
+	/* Each is in the view events, one is a warning. */
+	tuner_event(t, t->warned_after_all ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+	    "report", l->row.number, l->att.attempt,
+	    "it reported all of its steps before it ended badly (%s): it is "
+	    "completed",
+	    end->attempt_why);
+	t->warned_after_all = true;
+}
+
+/* Decide what the end was, and the move of the trial that follows. */
 static void
 end_decide(struct tuner *t, struct live_trial *l, struct attempt_end *end,
     const char *lost_why)
@@ -617,6 +694,7 @@ end_decide(struct tuner *t, struct live_trial *l, struct attempt_end *end,
 	end->seen =
 	    end_classify(t, l, x, end->attempt_why, sizeof end->attempt_why);
 	end->class = end->seen;
+	attempt_end_after_all(t, l, end);
 	if (x == NULL)
 		(void)snprintf(
 		    end->attempt_why, sizeof end->attempt_why, "%s", lost_why);
@@ -650,15 +728,15 @@ end_record(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
 }
 
 /*
- * Its backend accepts no attempt of this study: no slot of it is used until the
- * user resumes the study, or starts it again.
+ * The trial's backend accepts no attempt of this study: no slot of it is used
+ * until the user resumes the study, or starts it again.
  */
 static void
 backend_refuses(struct tuner *t, const struct live_trial *l, const char *why)
 {
 	struct backend *b = &t->backends[l->backend];
 
-	slots_drain(&b->slots);
+	slots_close(&b->slots);
 	(void)snprintf(
 	    t->refused, sizeof t->refused, "%s: %s", b->launcher->name, why);
 	tuner_event(t, LOG_LEVEL_ERROR, "launch", l->row.number, l->att.attempt,
@@ -673,15 +751,16 @@ end_free_place(
 {
 	const struct launch_exit *x = end->x;
 
-	slot_ended(t, l,
-	    end->blamed &&
-		(end->class == END_ERROR || end->class == END_NO_REPORT));
+	if (!l->external) {
+		slots_release(&t->backends[l->backend].slots, l->att.slot);
+		place_ended(t, l, end);
+	}
 	if (x != NULL && x->refused)
 		backend_refuses(t, l, end->attempt_why);
 	else if (x != NULL && x->not_yet)
 		start_failures_ended(t, l, end->attempt_why, x->billed);
 	else if (end_class_waits(end->class))
-		start_failures_begun(t, l, true);
+		start_failures_begun(t, l, START_RUNS);
 	if (x != NULL && x->ran && !l->external)
 		machine_freed(t, l->backend);
 }
@@ -694,7 +773,7 @@ end_move(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
 	outcome_move(t, l, end->move, end->trial_why);
 }
 
-/* It is paused, waits for another attempt, or is over. */
+/* After its attempt a trial is paused, waits for another one, or is over. */
 static void
 end_go_on(struct tuner *t, struct live_trial *l)
 {
@@ -720,10 +799,13 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 		attempt_end_undo(t, l, x->why);
 		return;
 	}
-	end_read(t, l, x);
+	attempt_end_read(t, l, x);
 	end_decide(t, l, &end, lost_why);
 	end_record(t, l, &end);
 	end_free_place(t, l, &end);
 	end_move(t, l, &end);
+	if (trial_state_final(l->row.state))
+		study_doubts_ended(
+		    &t->doubts, l->row.number, l->row.state, l->row.last_step);
 	end_go_on(t, l);
 }

@@ -11,10 +11,16 @@ struct live_trial;
 struct tuner;
 
 /*
- * It has ended: x; or NULL: it is lost, for the reason lost_why.  The trial may be
- * gone after that.
+ * The open attempt has ended: x; or NULL: it is lost, for the reason lost_why.
+ * The trial may be gone after that.
  */
 void attempt_end_handle(struct tuner *, struct live_trial *,
     const struct launch_exit *x, const char *lost_why);
+
+/*
+ * Blame or trust the slot, the GPU or the node of the open attempt, which has
+ * reported first, or ran long enough (worked), or has failed at once.
+ */
+void attempt_end_place(struct tuner *, const struct live_trial *, bool worked);
 
 #endif /* HPOTUNE_ATTEMPT_END_H */

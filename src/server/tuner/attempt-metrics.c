@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/search.h"
 #include "src/model/study/study.h"
+#include "src/server/attempts/attempt-steps.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/tuner-internal.h"
@@ -39,6 +40,7 @@ attempt_metrics_clear(struct attempt_metrics *m)
 	for (i = 0; i < m->n; i++) {
 		free(m->list[i].name);
 		free(m->list[i].seen);
+		attempt_steps_free(m->list[i].places);
 	}
 	free(m->list);
 	*m = (struct attempt_metrics){ 0 };
@@ -60,6 +62,12 @@ attempt_metrics_restore(struct attempt_metrics *m, const char *name,
 {
 	(void)attempt_metrics_add(m, name, last_step);
 	m->reports[objective] += reports;
+}
+
+int64_t
+attempt_metrics_reports(const struct attempt_metrics *m)
+{
+	return m->reports[false] + m->reports[true];
 }
 
 int64_t
@@ -187,7 +195,7 @@ seen_read(struct tuner *t, const struct live_trial *l, struct attempt_metric *m)
 /* Whether this report (with or without a step) is recorded already. */
 static bool
 report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
-    const struct launch_event *ev)
+    const struct launch_event *ev, int64_t step)
 {
 	double value = ev->u.report.value;
 	int64_t time_us = ev->u.report.time_us;
@@ -195,8 +203,8 @@ report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
 
 	if (ev->u.report.has_step)
 		return store_metric_exists(t->store, l->row.number,
-			   l->att.attempt, m->name, ev->u.report.step, value,
-			   time_us, NULL) != 0;
+			   l->att.attempt, m->name, step, value, time_us,
+			   NULL) != 0;
 	if (!seen_read(t, l, m))
 		return true;
 	for (i = seen_find(m, time_us);
@@ -204,6 +212,54 @@ report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
 		if (same_value(m->seen[i].value, value))
 			return true;
 	return false;
+}
+
+static struct attempt_steps_of
+steps_of(
+    struct tuner *t, const struct live_trial *l, const struct attempt_metric *m)
+{
+	return (struct attempt_steps_of){ .store = t->store,
+		.trial = l->row.number,
+		.attempt = l->att.attempt,
+		.metric = m->name,
+		.restored = m->last_step > 0 };
+}
+
+/* What is added to the steps of a library that begins again; an event says so. */
+static int64_t
+steps_offset(struct tuner *t, struct live_trial *l,
+    const struct attempt_metric *m, const struct launch_event *ev)
+{
+	struct attempt_steps_of of = steps_of(t, l, m);
+	struct attempt_metrics *all = &l->metrics;
+	struct attempt_steps_again again;
+	int64_t first = ev->u.report.first;
+
+	if (all->offset_known)
+		return all->offset;
+	again = attempt_steps_begin(&of, ev);
+	all->offset_known = true;
+	all->offset = again.offset;
+	if (again.near > 0)
+		tuner_event(t, LOG_LEVEL_WARN, "report", l->row.number,
+		    l->att.attempt,
+		    "its steps begin at %" PRId64 " again, but its %s is near "
+		    "that of step %" PRId64
+		    " of an earlier attempt: they are counted from %" PRId64,
+		    first, m->name, again.near, first + again.offset);
+	return all->offset;
+}
+
+/* The step of a report that has none; -1: it is no report. */
+static int64_t
+step_make(struct tuner *t, const struct live_trial *l, struct attempt_metric *m,
+    const struct launch_event *ev)
+{
+	struct attempt_steps_of of = steps_of(t, l, m);
+
+	if (ev->u.report.place_name == NULL || !isfinite(ev->u.report.place))
+		return m->last_step + 1;
+	return attempt_steps_of_place(&m->places, &of, ev);
 }
 
 struct attempt_metric *
@@ -215,16 +271,22 @@ attempt_metrics_accept(struct tuner *t, struct live_trial *l,
 
 	if (m == NULL)
 		return NULL;
+	*step = ev->u.report.step;
+	if (ev->u.report.restarts)
+		*step += steps_offset(t, l, m, ev);
 	if (ev->u.report.again &&
 	    (ev->u.report.has_step || ev->u.report.time_us != 0) &&
-	    report_known(t, l, m, ev))
+	    report_known(t, l, m, ev, *step))
 		return NULL;
 	if (l->metrics.reports[false] + l->metrics.reports[true] == 0 &&
 	    ev->u.report.time_us == 0)
 		l->metrics.first_us = t->turn_us;
+	if (!ev->u.report.has_step)
+		*step = step_make(t, l, m, ev);
+	if (*step < 0 || *step > TRIAL_STEP_MAX)
+		return NULL;
 	if (!report_count(t, l, objective))
 		return NULL;
-	*step = ev->u.report.has_step ? ev->u.report.step : m->last_step + 1;
 	if (*step > m->last_step)
 		m->last_step = *step;
 	return m;

@@ -31,6 +31,7 @@ struct attempt_metric {
 	struct attempt_report *seen;
 	size_t n_seen, cap_seen;
 	bool seen_read; /* includes what the database has */
+	struct attempt_places *places; /* attempt-steps.c; NULL: none yet */
 };
 
 /* All zero: none yet. */
@@ -45,6 +46,9 @@ struct attempt_metrics {
 	/* Used up by earlier attempts, when past_read; by it, at a report. */
 	struct stop_spent past, spent;
 	bool past_read;
+	/* What is added to steps of a library that begins again (attempt-steps.c) */
+	int64_t offset;
+	bool offset_known;
 	bool warned_names; /* warned: too many metrics */
 	bool warned_reports[2]; /* … too many reports */
 };
@@ -54,6 +58,8 @@ void attempt_metrics_clear(struct attempt_metrics *);
 /* Add one read from the database: its greatest step and number of reports. */
 void attempt_metrics_restore(struct attempt_metrics *, const char *name,
     int64_t last_step, int64_t reports, bool objective);
+/* How many reports of any metric there were. */
+int64_t attempt_metrics_reports(const struct attempt_metrics *);
 /* The greatest step of any metric, or 0. */
 int64_t attempt_metrics_last_step(const struct attempt_metrics *);
 
@@ -73,7 +79,7 @@ attempt_metrics_accept(struct tuner *, struct live_trial *,
  */
 struct stop_spent
 attempt_metrics_spent(struct tuner *, struct live_trial *, int64_t time_us);
-/* Mark it as recorded. */
+/* Mark a report as recorded. */
 void attempt_metrics_recorded(
     struct attempt_metric *, const struct launch_event *ev);
 

@@ -110,18 +110,18 @@ capacity_cost_text(struct tuner *t, const struct backend *b, double dollars)
 
 /*
  * The first free slot for which the launcher has the resources of an attempt,
- * or -1.
+ * or -1; held: one of those that are used last.
  */
 static int
-slot_ready(const struct backend *b)
+slot_ready(const struct backend *b, bool held)
 {
 	int slot = slots_free(&b->slots);
 	char why[200];
 
-	if (b->launcher->ready == NULL)
-		return slot;
 	for (; slot >= 0; slot = slots_next(&b->slots, slot))
-		if (b->launcher->ready(b->ctx, slot, why, sizeof why))
+		if (slots_held(&b->slots, slot) == held &&
+		    (b->launcher->ready == NULL ||
+			b->launcher->ready(b->ctx, slot, why, sizeof why)))
 			break;
 	return slot;
 }
@@ -130,17 +130,26 @@ void
 capacity_find(struct tuner *t, struct capacity *room)
 {
 	int64_t parallel = capacity_parallel(t);
-	bool full =
-	    parallel > 0 && (int64_t)live_set_n_placed(&t->live) >= parallel;
+	size_t placed = live_set_n_placed(&t->live);
 	double dollars = capacity_committed(t);
 	struct backend *b;
+	char why[256];
+	bool full;
 	int i;
 
+	full = (parallel > 0 && (int64_t)placed >= parallel) ||
+	       limits_hopeless(t, why, sizeof why);
 	room->any = false;
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
-		room->slot[i] =
-		    full || !start_failures_ready(t, i) ? -1 : slot_ready(b);
+		room->slot[i] = -1;
+		room->last[i] = false;
+		if (!full && start_failures_ready(t, i)) {
+			room->slot[i] = slot_ready(b, false);
+			room->last[i] = room->slot[i] < 0 && placed == 0;
+		}
+		if (room->last[i])
+			room->slot[i] = slot_ready(b, true);
 		if (room->slot[i] >= 0 && !affordable(t, b, dollars)) {
 			capacity_cost_text(t, b, dollars);
 			room->slot[i] = -1;
@@ -184,18 +193,21 @@ int
 capacity_backend(const struct tuner *t, const struct capacity *room,
     const struct live_trial *l)
 {
-	int i, own = backend_of(t, l);
+	int i, last = -1, own = backend_of(t, l);
 	const struct slots *s;
 
 	if (own >= 0)
 		return room->slot[own] >= 0 ? own : -1;
 	for (i = 0; i < t->n_backends; i++) {
 		s = &t->backends[i].slots;
-		if (room->slot[i] >= 0 &&
-		    (l != NULL || slots_used(s) + waiting_for(t, i) < s->n))
+		if (room->slot[i] < 0 ||
+		    (l == NULL && slots_used(s) + waiting_for(t, i) >= s->n))
+			continue;
+		if (!room->last[i])
 			return i;
+		last = last < 0 ? i : last;
 	}
-	return -1;
+	return last;
 }
 
 bool

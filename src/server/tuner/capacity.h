@@ -14,6 +14,7 @@ enum { CAPACITY_BACKENDS_MAX = 64 };
 /* Where the next attempts can go: a free slot of each backend, or -1. */
 struct capacity {
 	int slot[CAPACITY_BACKENDS_MAX];
+	bool last[CAPACITY_BACKENDS_MAX]; /* only when there is no other */
 	bool any;
 };
 /* limits.parallel, over all backends; 0 = not given. */

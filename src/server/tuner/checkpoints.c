@@ -47,10 +47,8 @@ static const char trash[] = "trials/trash";
 
 static void child_start(struct tuner *);
 
-/* ---- folders ------------------------------------------------------------- */
-
 static int
-folder_open(int at, const char *name)
+checkpoints_folder_open(int at, const char *name)
 {
 	return openat(
 	    at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -61,7 +59,7 @@ static int
 trial_open(const struct tuner *t, int64_t trial)
 {
 	char *path = xasprintf("%s/trials/%" PRId64, t->env.state_dir, trial);
-	int fd = folder_open(AT_FDCWD, path);
+	int fd = checkpoints_folder_open(AT_FDCWD, path);
 
 	free(path);
 	return fd;
@@ -71,7 +69,7 @@ trial_open(const struct tuner *t, int64_t trial)
 static int64_t
 folder_bytes(int at, const char *name, int *entries, int depth)
 {
-	int fd = folder_open(at, name);
+	int fd = checkpoints_folder_open(at, name);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *d;
 	struct stat st;
@@ -116,8 +114,6 @@ checkpoint_find(const struct tuner *t, int64_t trial, int64_t *bytes)
 	close(fd);
 	return there;
 }
-
-/* ---- which may be deleted ------------------------------------------------ */
 
 static void
 list_remove(struct checkpoints *c, int64_t trial)
@@ -207,7 +203,7 @@ is_parent(const struct tuner *t, int64_t trial)
  * stopped and may get a second look; another one's in a population.
  */
 static bool
-is_needed(struct tuner *t, int64_t trial)
+checkpoints_is_needed(struct tuner *t, int64_t trial)
 {
 	enum trial_state state = history_state(t->history, trial);
 
@@ -222,7 +218,7 @@ is_needed(struct tuner *t, int64_t trial)
 }
 
 static bool
-is_dominated(const struct tuner *t, int64_t trial, int64_t by)
+checkpoints_is_dominated(const struct tuner *t, int64_t trial, int64_t by)
 {
 	const struct history *h = t->history;
 	const double *a = history_losses(h, trial), *b = history_losses(h, by);
@@ -237,9 +233,12 @@ is_dominated(const struct tuner *t, int64_t trial, int64_t by)
 	return less;
 }
 
-/* Of several objectives: on the front of those that have a checkpoint. */
+/*
+ * Whether, with several objectives, a trial is on the front of those that have
+ * a checkpoint.
+ */
 static bool
-is_front(const struct tuner *t, int64_t trial)
+checkpoints_is_front(const struct tuner *t, int64_t trial)
 {
 	const struct checkpoints *c = &t->checkpoints;
 	size_t i;
@@ -249,7 +248,7 @@ is_front(const struct tuner *t, int64_t trial)
 	for (i = 0; i < c->n; i++)
 		if (history_state(t->history, c->list[i].trial) ==
 			TRIAL_COMPLETED &&
-		    is_dominated(t, trial, c->list[i].trial))
+		    checkpoints_is_dominated(t, trial, c->list[i].trial))
 			return false;
 	return true;
 }
@@ -298,10 +297,10 @@ items_choose(struct tuner *t)
 		items[i] = (struct keep_item){
 			.trial = trial,
 			.bytes = c->list[i].bytes,
-			.needed = is_needed(t, trial),
+			.needed = checkpoints_is_needed(t, trial),
 			.loss = history_loss(h, trial),
 			.violation = history_violation(h, trial),
-			.front = is_front(t, trial),
+			.front = checkpoints_is_front(t, trial),
 		};
 		if (ranks != NULL)
 			item_of_setting(&items[i], t, ranks);
@@ -313,8 +312,6 @@ items_choose(struct tuner *t)
 	keep_choose(&t->study->keep, items, c->n);
 	return items;
 }
-
-/* ---- decisions ----------------------------------------------------------- */
 
 static void
 size_text(char *text, size_t n, int64_t bytes)
@@ -455,8 +452,6 @@ checkpoints_clean(struct tuner *t, struct request *r)
 		child_start(t);
 }
 
-/* ---- after the commit ---------------------------------------------------- */
-
 /*
  * What is in the trash, as paths; empty: there is nothing, and the folder is
  * removed.  Only this process puts folders into it.
@@ -465,7 +460,7 @@ static void
 trash_list(struct strv *paths, const struct tuner *t)
 {
 	char *path = xasprintf("%s/%s", t->env.state_dir, trash);
-	int fd = folder_open(AT_FDCWD, path);
+	int fd = checkpoints_folder_open(AT_FDCWD, path);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *d;
 
@@ -560,7 +555,7 @@ rename_report(struct tuner *t, int64_t trial, int error)
 {
 	char *text;
 
-	/* It, or the folder of the trial, is gone already. */
+	/* The checkpoint, or the folder of the trial, may be gone already. */
 	if (error == 0 || error == ENOENT)
 		return;
 	text = xasprintf("the checkpoint of trial %" PRId64
@@ -583,7 +578,7 @@ checkpoints_delete(struct tuner *t)
 	fail_point("checkpoints.before_rename");
 	path = xasprintf("%s/%s", t->env.state_dir, trash);
 	(void)mkdir(path, 0777);
-	fd = folder_open(AT_FDCWD, path);
+	fd = checkpoints_folder_open(AT_FDCWD, path);
 	error = fd < 0 ? errno : 0;
 	for (i = 0; i < c->n_doomed; i++)
 		rename_report(t, c->doomed[i],

@@ -31,7 +31,7 @@ converge_close(struct convergence *c)
 }
 
 static void
-on_event(void *arg, enum log_level level, const char *text)
+converge_on_event(void *arg, enum log_level level, const char *text)
 {
 	/* Events about the device of the computation are not recorded. */
 	(void)arg;
@@ -48,7 +48,7 @@ converge_ask(struct tuner *t, struct err *e)
 		.history = t->history,
 		.seed = t->row.seed,
 		.state_dir = t->env.state_dir,
-		.event = on_event,
+		.event = converge_on_event,
 		.arg = t,
 	};
 	struct suggest_question q = { .trial = t->outcomes.n_news,
@@ -108,7 +108,7 @@ converge_known(struct tuner *t)
 	case SUGGEST_FAILED:
 		break;
 	}
-	/* Then only the other limits end the study. */
+	/* After a failure only the other limits end the study. */
 	t->convergence.broken = true;
 	t->asking = false;
 	tuner_event(t, LOG_LEVEL_WARN, "study", 0, 0,

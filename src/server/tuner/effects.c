@@ -63,7 +63,7 @@ effect_start(struct tuner *t, struct live_trial *l)
 		&te, t->study, live_trial_values(t, l, &e), &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
 		attempt_spec_free(&te);
-		start_failures_begun(t, l, false);
+		start_failures_begun(t, l, START_CALLED);
 		return;
 	}
 	attempt_spec_free(&te);
@@ -94,7 +94,7 @@ effects_run(struct tuner *t)
 	size_t i;
 
 	for (i = 0; i < t->effects.n; i++) {
-		fail_point("tuner.before_act");
+		fail_point("tuner.before_effect");
 		l = live_set_find(&t->live, t->effects.list[i].trial);
 		/* In this turn it may have ended and been resumed. */
 		if (l == NULL || l->att.attempt != t->effects.list[i].attempt)

@@ -24,7 +24,18 @@ on_event_up(
 	live_trial_up(t, l,
 	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us,
 	    ev->u.up.cpus);
-	start_failures_begun(t, l, true);
+	start_failures_begun(t, l, START_RUNS);
+}
+
+static void
+on_event_report(
+    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
+{
+	bool is_first = l->metrics.n == 0;
+
+	stopping_report(t, l, ev);
+	if (is_first && l->metrics.n > 0)
+		attempt_end_place(t, l, true);
 }
 
 static void
@@ -64,8 +75,10 @@ on_event_slots(struct tuner *t)
 		b = &t->backends[k];
 		n = b->launcher->slots(b->ctx);
 		/* Machines were added, or returned: reset their slots. */
-		if (n > 0 && b->launcher->ready != NULL)
+		if (n > 0 && b->launcher->ready != NULL) {
 			slots_restore(&b->slots);
+			place_blame_new_slots(&t->blame, k);
+		}
 		if (n == b->slots.n)
 			continue;
 		tuner_event(t, LOG_LEVEL_INFO, "slot", 0, 0,
@@ -76,7 +89,7 @@ on_event_slots(struct tuner *t)
 }
 
 static enum log_level
-level_of(enum launch_level level)
+launcher_events_level_of(enum launch_level level)
 {
 	static const enum log_level levels[] = { [LAUNCH_INFO] = LOG_LEVEL_INFO,
 		[LAUNCH_WARNING] = LOG_LEVEL_WARN,
@@ -85,7 +98,24 @@ level_of(enum launch_level level)
 	return levels[level];
 }
 
-/* Of the study, or of an attempt that may be over; false: of an open one. */
+/* Record a note about the study.  A doubt is recorded once in its life. */
+static void
+on_event_note(struct tuner *t, const struct launch_event *ev)
+{
+	const char *text = ev->u.note.text;
+
+	if (!ev->u.note.doubt)
+		tuner_event(t, launcher_events_level_of(ev->u.note.level),
+		    "launch", 0, 0, "%s", text);
+	else if (!store_any_doubt(t->store, text, NULL))
+		tuner_event(t, launcher_events_level_of(ev->u.note.level),
+		    "doubt", 0, 0, "%s", text);
+}
+
+/*
+ * Handle an event of the study, or of an attempt that may be over; false: the
+ * event is of an open one.
+ */
 static bool
 on_study_event(struct tuner *t, const struct launch_event *ev)
 {
@@ -102,8 +132,7 @@ on_study_event(struct tuner *t, const struct launch_event *ev)
 	case LAUNCH_NOTE:
 		if (ev->trial != 0)
 			return false;
-		tuner_event(t, level_of(ev->u.note.level), "launch", 0, 0, "%s",
-		    ev->u.note.text);
+		on_event_note(t, ev);
 		return true;
 	case LAUNCH_PLACE:
 	case LAUNCH_WAITS:
@@ -132,20 +161,20 @@ on_attempt_event(
 		live_trial_set_waits(l, ev->u.waits);
 		break;
 	case LAUNCH_ACCEPTED:
-		start_failures_begun(t, l, true);
+		start_failures_begun(t, l, START_ACCEPTED);
 		break;
 	case LAUNCH_UP:
 		on_event_up(t, l, ev);
 		break;
 	case LAUNCH_REPORT:
-		stopping_report(t, l, ev);
+		on_event_report(t, l, ev);
 		break;
 	case LAUNCH_READ:
 		live_trial_set_cursor(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
-		tuner_event(t, level_of(ev->u.note.level), "launch", ev->trial,
-		    ev->attempt, "%s", ev->u.note.text);
+		tuner_event(t, launcher_events_level_of(ev->u.note.level),
+		    "launch", ev->trial, ev->attempt, "%s", ev->u.note.text);
 		break;
 	case LAUNCH_ARTIFACTS:
 		on_event_artifacts(t, ev);

@@ -22,6 +22,41 @@ limits_trials_max(const struct tuner *t, const char **name)
 	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
 }
 
+/* Failures without a completed trial that end a study which only those bound. */
+enum { FAILED_IN_ROW_MOST = 100 };
+
+/* Whether more trials must complete than have, or with live may yet. */
+static bool
+completions_wanted(const struct tuner *t, bool live)
+{
+	int64_t n = t->outcomes.n_completed;
+	size_t i;
+
+	if (t->study->limits.completed == 0)
+		return true;
+	for (i = 0; i < t->live.n && live; i++)
+		n += !t->live.list[i]->external;
+	return n < t->study->limits.completed;
+}
+
+bool
+limits_completed(const struct tuner *t)
+{
+	return !completions_wanted(t, false);
+}
+
+/* Whether nothing would ever complete, because the program always fails. */
+static bool
+fails_for_ever(const struct tuner *t)
+{
+	const struct study_limits *lim = &t->study->limits;
+	const char *name;
+
+	return lim->completed > 0 && lim->failed_trials == 0 &&
+	       limits_trials_max(t, &name) == 0 &&
+	       t->outcomes.failed_in_row >= FAILED_IN_ROW_MOST;
+}
+
 static bool
 target_reached(const struct tuner *t)
 {
@@ -44,6 +79,14 @@ limits_result(const struct tuner *t, bool *failed, char *why, size_t n)
 		(void)snprintf(why, n,
 		    "the target %g was reached by trial %" PRId64,
 		    t->study->target, t->outcomes.best_trial);
+		return true;
+	}
+	*failed = fails_for_ever(t);
+	if (*failed) {
+		(void)snprintf(why, n,
+		    "%" PRId64 " trials failed and none completed: "
+		    "limits.failed_trials allows more",
+		    t->outcomes.failed_in_row);
 		return true;
 	}
 	if (lim->failed_trials == 0 ||
@@ -77,7 +120,7 @@ limits_allow_resume(const struct tuner *t)
 
 	return limits_allow_look(t) &&
 	       (most == 0 || t->outcomes.since_better < most) &&
-	       !limits_converged(t);
+	       !limits_converged(t) && completions_wanted(t, true);
 }
 
 /* A setting that was begun gets further replicates. */
@@ -90,15 +133,29 @@ limits_replicates_due(const struct tuner *t)
 	return replicates_due(&t->replicates, &setting, &replicate, NULL);
 }
 
-bool
-limits_allow_new(const struct tuner *t)
+/* Whether there is a trial that may be placed: settings and limits.trials. */
+static bool
+limits_leave_new(const struct tuner *t)
 {
 	const char *name;
 	int64_t max = limits_trials_max(t, &name);
 
-	return limits_allow_resume(t) &&
-	       (!t->suggestions.exhausted || limits_replicates_due(t)) &&
+	return (!t->suggestions.exhausted || limits_replicates_due(t)) &&
 	       (max <= 0 || t->n_trials < max);
+}
+
+bool
+limits_allow_new(const struct tuner *t)
+{
+	return limits_allow_resume(t) && limits_leave_new(t);
+}
+
+bool
+limits_search_over(const struct tuner *t)
+{
+	if (limits_completed(t) || !limits_leave_new(t))
+		return true;
+	return completions_wanted(t, true) && !limits_allow_resume(t);
 }
 
 void
@@ -220,5 +277,35 @@ limits_block_new(const struct tuner *t, char *why, size_t n)
 		    t->n_trials);
 	else if (t->suggestions.exhausted && !limits_replicates_due(t))
 		limits_exhausted_text(t, why, n);
+	else if (!completions_wanted(t, true))
+		(void)snprintf(why, n,
+		    "limits.completed %s: %" PRId64 " trials have completed",
+		    limits_completed(t) ? "is reached" : "may be reached",
+		    t->outcomes.n_completed);
 	return *why != '\0';
+}
+
+/* Whether an attempt runs for so long that its program works. */
+static bool
+limits_any_runs(const struct tuner *t)
+{
+	const struct live_trial *l;
+	size_t i;
+
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		if (l->open && !l->external && l->att.started_us != 0 &&
+		    t->turn_us - l->att.started_us >=
+			INT64_C(1000) * PLACES_AT_ONCE_MS)
+			return true;
+	}
+	return false;
+}
+
+bool
+limits_hopeless(const struct tuner *t, char *why, size_t n)
+{
+	return place_blame_hopeless(&t->blame, t->store,
+		   t->replicates.count > 0 ? "settings" : "trials", why, n) &&
+	       !limits_any_runs(t);
 }

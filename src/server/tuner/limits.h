@@ -23,8 +23,18 @@ bool limits_converged(const struct tuner *);
 bool limits_allow_look(const struct tuner *);
 /* Whether paused trials may be resumed. */
 bool limits_allow_resume(const struct tuner *);
-/* Whether a new trial may be placed. */
+/*
+ * Whether a new trial may be placed.  With limits.completed not, either, while
+ * the trials that run or wait may be all that are needed.
+ */
 bool limits_allow_new(const struct tuner *);
+/*
+ * Whether the search is over: no new trial may follow, however those that run
+ * end.
+ */
+bool limits_search_over(const struct tuner *);
+/* Whether as many trials have completed as limits.completed wants. */
+bool limits_completed(const struct tuner *);
 /* Why nothing is left to try, when the suggestions are exhausted: a clause. */
 void limits_exhausted_text(const struct tuner *, char *text, size_t n);
 /*
@@ -45,5 +55,8 @@ bool
 limits_end_waiting(const struct tuner *, int64_t fewer, char *why, size_t n);
 /* Whether no trial can be asked for now, and why: a clause. */
 bool limits_block_new(const struct tuner *, char *why, size_t n);
+
+/* Whether no trial works, and none is to be started: a clause. */
+bool limits_hopeless(const struct tuner *, char *why, size_t n);
 
 #endif /* HPOTUNE_LIMITS_H */

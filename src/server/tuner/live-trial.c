@@ -10,8 +10,10 @@
 
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/announce/trial-log.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/tuner-internal.h"
@@ -74,8 +76,15 @@ bool
 live_trial_all_steps(const struct tuner *t, const struct live_trial *l)
 {
 	int64_t max = t->study->trial.max_steps;
+	struct curve c;
 
-	return max > 0 && (l->row.reports >= max || l->row.last_step >= max);
+	if (max == 0 || l->row.reports >= max || l->row.last_step >= max)
+		return max > 0;
+	if (l->row.reports == 0 || l->row.last_step < max - 1)
+		return false;
+	/* Steps that are counted from 0, not all of which are reported. */
+	c = history_curve(t->history, l->row.number);
+	return c.n > 0 && curve_step(&c, 0) == 0;
 }
 
 void
@@ -109,12 +118,8 @@ live_trial_set_state(
 	l->att_dirty = l->att_dirty || l->open;
 	t->durable = t->durable || ev != TRIAL_EV_UP;
 	live_trial_write(t, l);
-	if (l->row.why != NULL)
-		log_info("trial", "%lld %s: %s", (long long)l->row.number,
-		    trial_state_name(to), l->row.why);
-	else
-		log_info("trial", "%lld %s", (long long)l->row.number,
-		    trial_state_name(to));
+	if (!trial_state_final(to))
+		trial_log_moved(&l->row);
 }
 
 void
@@ -156,6 +161,12 @@ live_trial_restore(
 	l->external = backend < 0;
 	l->found = !l->external;
 	l->start = l->external ? LIVE_START_CALLED : LIVE_START_UNKNOWN;
+}
+
+void
+live_trial_set_asker(struct live_trial *l, const struct asker *asker)
+{
+	l->asker = *asker;
 }
 
 void
@@ -424,6 +435,12 @@ void
 live_trial_set_looked(struct live_trial *l)
 {
 	l->looked = true;
+}
+
+void
+live_trial_set_had_checkpoint(struct live_trial *l, bool had)
+{
+	l->had_checkpoint = had;
 }
 
 void

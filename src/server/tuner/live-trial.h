@@ -7,6 +7,7 @@
 #ifndef HPOTUNE_LIVE_TRIAL_H
 #define HPOTUNE_LIVE_TRIAL_H
 
+#include "src/server/attempts/asker.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
@@ -17,6 +18,7 @@ struct tuner;
 /* The state of the start of an attempt. */
 enum live_start {
 	LIVE_START_CALLED,
+	LIVE_START_ACCEPTED, /* … and its backend has said so */
 	LIVE_START_DUE, /* start must be called again */
 	LIVE_START_UNKNOWN /* the launcher could not determine whether it runs */
 };
@@ -35,6 +37,7 @@ struct live_trial {
 	bool row_dirty, att_dirty; /* the store has an older one */
 	bool open; /* att has not ended */
 	bool external; /* another program runs it and reports (ask/tell) */
+	struct asker asker; /* of that program, where it is known */
 	int backend; /* index, when open and not external */
 	struct store_past past; /* its ended attempts */
 
@@ -47,6 +50,7 @@ struct live_trial {
 	int refusals; /* consecutive temporary refusals of start */
 	int64_t start_at_ms; /* start is not called before */
 	bool found; /* started by an earlier server: may still begin */
+	bool had_checkpoint; /* before att, another one of it having reported */
 	bool looked; /* it has its second look: no rule stops it again */
 	bool asked; /* the launcher was asked to stop it */
 	bool trains; /* stopping it would save cost */
@@ -65,7 +69,9 @@ struct live_trial *
 live_trial_new(struct store_trial *row, struct value *values);
 void live_trial_free(struct live_trial *);
 
-/* Its setting, decoded; NULL: its row has none of this study's space. */
+/*
+ * The trial's setting, decoded; NULL: its row has none of this study's space.
+ */
 const struct value *
 live_trial_values(const struct tuner *, struct live_trial *, struct err *);
 /* Write what is dirty. */
@@ -77,9 +83,9 @@ void live_trial_write(struct tuner *, struct live_trial *);
 void live_trial_set_state(
     struct tuner *, struct live_trial *, enum trial_event, const char *why);
 
-/* Whether it has reported the step that completes it. */
+/* Whether the trial has reported the step that completes it. */
 bool live_trial_segment_done(const struct live_trial *);
-/* Whether it has reported all of trial.max_steps, if known. */
+/* Whether the trial has reported all of trial.max_steps, if known. */
 bool live_trial_all_steps(const struct tuner *, const struct live_trial *);
 
 /*
@@ -91,7 +97,9 @@ void live_trial_begin(struct tuner *, struct live_trial *, int backend,
 /* The same for an attempt read from the database, which is copied. */
 void live_trial_restore(
     struct live_trial *, const struct store_attempt *att, int backend);
-/* Counts over its ended attempts, read from the database. */
+/* Who has asked for the trial's attempt. */
+void live_trial_set_asker(struct live_trial *, const struct asker *);
+/* Counts over the trial's ended attempts, read from the database. */
 void live_trial_restore_past(struct live_trial *, const struct store_past *);
 
 void live_trial_set_start(struct live_trial *, enum live_start);
@@ -100,6 +108,8 @@ void live_trial_set_start_error(struct live_trial *, const char *error);
 /* start failed temporarily; call it again at start_at_ms (loop time). */
 void live_trial_refused(struct live_trial *, int64_t start_at_ms);
 void live_trial_accepted(struct live_trial *);
+/* Whether the trial's next attempt begins with a checkpoint of the last one. */
+void live_trial_set_had_checkpoint(struct live_trial *, bool);
 /* Call start again without a pause. */
 void live_trial_hurry(struct live_trial *);
 /* Whether the launcher was asked to stop it. */
@@ -112,7 +122,7 @@ bool live_trial_warn_once(struct live_trial *);
 void live_trial_up(
     struct tuner *, struct live_trial *, int64_t started_us, int cpus);
 void live_trial_set_place(struct live_trial *, const char *place);
-/* Why it does not run yet: the reason of its row until it runs. */
+/* Why the trial does not run yet: the reason of its row until it runs. */
 void live_trial_set_waits(struct live_trial *, const char *why);
 void live_trial_set_cursor(struct live_trial *, const struct launch_cursor *);
 void live_trial_set_usage(struct live_trial *, const struct gpu_usage *);
@@ -142,16 +152,16 @@ void live_trial_verdict_late(struct live_trial *);
 /* Start to stop a placed trial, or change the cause of its stop. */
 void live_trial_stop(
     struct tuner *, struct live_trial *, enum stop_cause, const char *why);
-/* It has its second look from now on. */
+/* The trial has its second look from now on. */
 void live_trial_set_looked(struct live_trial *);
-/* One that had ended waits as if no attempt had used up a retry. */
+/* A trial that had ended waits as if no attempt had used up a retry. */
 void live_trial_renew(struct live_trial *);
 /*
  * Clear the stop and the start state of the last attempt; paused: it ended by a
  * pause.
  */
 void live_trial_stop_done(struct live_trial *, bool paused);
-/* Resume it after a pause. */
+/* Resume the trial after a pause. */
 void live_trial_resume(struct live_trial *);
 
 /* Set when the attempt started, if unknown, and when it ended. */
@@ -166,7 +176,7 @@ void live_trial_undo(struct live_trial *);
 void live_trial_set_not_before(struct live_trial *, int64_t time_us);
 /* Count one more attempt towards retries; free: one more consecutive free one. */
 void live_trial_add_retry(struct live_trial *, bool free);
-/* It runs alone on the machine from now on. */
+/* The trial runs alone on the machine from now on. */
 void live_trial_set_alone(struct live_trial *);
 
 /*

@@ -69,7 +69,7 @@ event_known(const struct tuner *t, const char *text)
 
 /* Once per study: each ask without a server starts a worker. */
 static void
-on_event(void *arg, enum log_level level, const char *text)
+new_trial_on_event(void *arg, enum log_level level, const char *text)
 {
 	struct tuner *t = arg;
 	char *event = xasprintf("%s: %s", t->plugins.strategy->name, text);
@@ -105,7 +105,7 @@ suggest_ready(struct tuner *t, struct err *e)
 		.history = settings_seen(t),
 		.seed = t->row.seed,
 		.state_dir = t->env.state_dir,
-		.event = on_event,
+		.event = new_trial_on_event,
 		.arg = t,
 	};
 
@@ -182,7 +182,7 @@ question(struct tuner *t, unsigned redraw)
 
 /* Ask the strategy; its failure ends the study. */
 static enum suggest_result
-ask(struct tuner *t, struct next *next, unsigned redraw)
+new_trial_ask(struct tuner *t, struct next *next, unsigned redraw)
 {
 	struct suggest_question q = question(t, redraw);
 	enum suggest_result asked = SUGGEST_FAILED;
@@ -282,14 +282,14 @@ draw(struct tuner *t, struct next *next)
 	int n;
 
 	if (t->plugins.strategy->repeats)
-		return ask(t, next, 0);
+		return new_trial_ask(t, next, 0);
 	t->suggestions.all_tried = tried_settings_all(t->suggestions.tried);
 	if (t->suggestions.all_tried > 0)
 		return SUGGEST_EXHAUSTED;
 	for (n = 0; n < REDRAWS_AT_ONCE && !store_failed(t->store); n++) {
 		asked = t->suggestions.redraws > NEW_TRIAL_REDRAWS_MAX
 			    ? draw_other(t, next)
-			    : ask(t, next, t->suggestions.redraws);
+			    : new_trial_ask(t, next, t->suggestions.redraws);
 		if (asked != SUGGEST_POINT)
 			return asked;
 		t->suggestions.redraw_seconds += next->answer.seconds;
@@ -306,7 +306,7 @@ draw(struct tuner *t, struct next *next)
 	return SUGGEST_LATER;
 }
 
-/* Take it, params as JSON, from the queue without a trial. */
+/* Take a queued setting, params as JSON, from the queue without a trial. */
 static enum suggest_result
 queued_drop(struct tuner *t, struct next *next, const char *params,
     const char *what, const char *on)
@@ -335,7 +335,7 @@ queued_fill(struct tuner *t, struct next *next, const char *params,
 		    t, next, params, "it does not satisfy ", broken);
 	/* A member of a population must continue with the setting. */
 	if (!space_is_full(space, over) || t->plugins.strategy->continues)
-		asked = ask(t, next, 0);
+		asked = new_trial_ask(t, next, 0);
 	if (asked == SUGGEST_LATER || asked == SUGGEST_FAILED)
 		return asked;
 	if (asked == SUGGEST_POINT)
@@ -383,7 +383,7 @@ queued(struct tuner *t, struct next *next)
 	return asked;
 }
 
-/* Write its rows: the trial, the queue entry, the suggestion. */
+/* Write the rows of a new trial: the trial, the queue entry, the suggestion. */
 static void
 new_trial_write(
     struct tuner *t, const struct next *next, const struct store_trial *row)
@@ -457,7 +457,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 	return l;
 }
 
-/* End it at once with the result of the earlier trial. */
+/* End a new trial at once with the result of the earlier trial. */
 static void
 new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 {

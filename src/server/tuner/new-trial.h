@@ -43,8 +43,8 @@ void new_trial_restore(
  */
 struct live_trial *new_trial_next(struct tuner *);
 /*
- * There is no place for a new trial: let the strategy compute the next setting
- * where it can do so ahead.
+ * While there is no place for a new trial, let the strategy compute the next
+ * setting where it can do so ahead.
  */
 void new_trial_ahead(struct tuner *);
 /* A setting was put in the queue: it is asked before the strategy. */

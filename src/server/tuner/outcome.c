@@ -14,6 +14,7 @@
 #include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
 #include "src/server/announce/hooks.h"
+#include "src/server/announce/trial-log.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/status/median-view.h"
 #include "src/server/tuner/outcome.h"
@@ -111,25 +112,35 @@ outcome_values(
 
 enum end_class
 outcome_class(
-    const struct outcomes *all, const struct live_trial *l, char *why, size_t n)
+    const struct outcomes *all, const struct live_trial *l, const char **metric)
 {
 	size_t i;
 
 	for (i = 1; i < all->study->n_objectives; i++) {
-		if (l->aims == NULL || l->aims[i].step < 0) {
-			(void)snprintf(why, n,
-			    "it ended without a report of %s",
-			    study_aim_metric(all->study, i));
+		*metric = study_aim_metric(all->study, i);
+		if (l->aims == NULL || l->aims[i].step < 0)
 			return END_NO_REPORT;
-		}
-		if (!isfinite(l->aims[i].value)) {
-			(void)snprintf(why, n,
-			    "its last report of %s was not a finite number",
-			    study_aim_metric(all->study, i));
+		if (!isfinite(l->aims[i].value))
 			return END_DIVERGED;
-		}
 	}
 	return END_OK;
+}
+
+bool
+outcome_whole(const struct tuner *t, const struct live_trial *l)
+{
+	const char *metric;
+	size_t i;
+
+	if (!(l->row.until > 0 ? live_trial_segment_done(l)
+			       : live_trial_all_steps(t, l)) ||
+	    !isfinite(l->row.objective) ||
+	    outcome_class(&t->outcomes, l, &metric) != END_OK)
+		return false;
+	for (i = t->study->n_objectives; i < t->outcomes.n_aims; i++)
+		if (l->aims == NULL || l->aims[i].step < 0)
+			return false;
+	return true;
 }
 
 /* The violation of each constraint; NaN for objectives and unknown values. */
@@ -243,7 +254,7 @@ outcome_losses(const struct tuner *t, const double *values, double *losses)
 
 /* Whether the trial adds a new point to a front; records it. */
 static bool
-front_put(struct tuner *t, struct pareto_front *front, int64_t trial,
+outcome_front_put(struct tuner *t, struct pareto_front *front, int64_t trial,
     const double *losses)
 {
 	enum pareto_front_place place;
@@ -295,7 +306,7 @@ setting_improves(struct tuner *t, const struct outcome *o)
 			 &n_out) == PARETO_FRONT_BETTER;
 }
 
-/* Whether it is better than all trials before it. */
+/* Whether an outcome is better than those of all trials before. */
 static bool
 outcome_improves(struct tuner *t, const struct outcome *o)
 {
@@ -309,9 +320,10 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 		history_violation(t->history, o->trial) > 0))
 		return false;
 	if (t->outcomes.front != NULL)
-		return o->known ? o->better
-				: front_put(t, t->outcomes.front, o->trial,
-				      history_losses(t->history, o->trial));
+		return o->known
+			   ? o->better
+			   : outcome_front_put(t, t->outcomes.front, o->trial,
+				 history_losses(t->history, o->trial));
 	if (!isfinite(loss) || loss >= t->outcomes.best_loss)
 		return false;
 	t->outcomes.best_loss = loss;
@@ -346,25 +358,29 @@ outcome_count(struct outcomes *all, int64_t trial)
 void
 outcome_ended(struct tuner *t, const struct outcome *o)
 {
-	enum trial_state told = o->state;
+	enum trial_state shown = o->state;
 	bool first, once, better;
 
 	if (o->outside || (o->state == TRIAL_FAILED &&
 			      end_class_retry(o->last) == RETRY_FREE))
-		told = TRIAL_CANCELLED;
+		shown = TRIAL_CANCELLED;
 	if (t->outcomes.n_aims > 0 && o->values != NULL)
 		outcome_observe(t, o->trial, o->values);
-	judged_end(&t->judged, o->trial, told, o->objective);
-	first = replicates_ended(&t->replicates, o->trial, told);
+	judged_end(&t->judged, o->trial, shown, o->objective);
+	first = replicates_ended(&t->replicates, o->trial, shown);
 	judged_ended(&t->judged, o->trial);
 	if (judged_compares(&t->judged, o->trial))
 		median_view_end(&t->medians, o->trial);
 	t->outcomes.n_failed += o->state == TRIAL_FAILED;
+	t->outcomes.failed_in_row += o->state == TRIAL_FAILED;
+	t->outcomes.n_completed += o->state == TRIAL_COMPLETED;
 	t->outcomes.n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED) {
 		t->outcomes.n_news++;
 		return;
 	}
+	if (o->state == TRIAL_COMPLETED)
+		t->outcomes.failed_in_row = 0;
 	once = outcome_count(&t->outcomes, o->trial);
 	if (once)
 		t->outcomes.since_better += t->replicates.count == 0 || first;
@@ -388,6 +404,9 @@ outcome_finish(struct tuner *t, struct live_trial *l)
 
 	outcome_values(t, l, values);
 	outcome_ended(t, &o);
+	trial_log_ended(&l->row, t->study->metric,
+	    history_flip_sign(t->history, t->outcomes.best_loss),
+	    t->outcomes.best_trial);
 	if (o.state == TRIAL_FAILED)
 		hooks_trial_failed(t->hooks, &l->row);
 	free(values);
@@ -450,6 +469,8 @@ void
 outcome_revive(struct tuner *t, int64_t trial, bool failed)
 {
 	t->outcomes.n_failed -= failed;
+	if (failed && t->outcomes.failed_in_row > 0)
+		t->outcomes.failed_in_row--;
 	judged_retry(&t->judged, trial);
 	replicates_revived(&t->replicates, trial);
 	judged_ended(&t->judged, trial);
@@ -485,7 +506,8 @@ outcome_front_again(struct tuner *t)
 		if (rc != 0)
 			break;
 		outcome_losses(t, values, losses);
-		(void)front_put(t, front, store_rows_int(rows, 0), losses);
+		(void)outcome_front_put(
+		    t, front, store_rows_int(rows, 0), losses);
 	}
 	store_rows_close(rows);
 	free(values);

@@ -27,6 +27,8 @@ struct outcomes {
 	int64_t n_over; /* ends of trials; after a second look it is two */
 	int64_t n_news; /* of them, all but second looks without improvement */
 	int64_t n_failed; /* of them */
+	int64_t n_completed; /* trials that have completed */
+	int64_t failed_in_row; /* trials since one completed */
 	int64_t since_better; /* consecutive trials without a better one */
 	bool *counted; /* each trial, from 1: it is one of these, or was */
 	size_t n_counted;
@@ -57,9 +59,17 @@ bool outcome_has_metric(const struct outcomes *, const char *metric);
 /* Record a report of any metric. */
 void outcome_report(struct tuner *, struct live_trial *, const char *metric,
     int64_t step, double value);
-/* The class of a successful end: END_OK only with all objectives. */
+/*
+ * The class of a successful end: END_OK only with all objectives; END_NO_REPORT
+ * or END_DIVERGED: metric is the objective that has none, or no finite one.
+ */
 enum end_class outcome_class(
-    const struct outcomes *, const struct live_trial *, char *why, size_t n);
+    const struct outcomes *, const struct live_trial *, const char **metric);
+/*
+ * Whether the trial has its whole result, however it ends now: all its steps,
+ * and a value for each objective and constraint.
+ */
+bool outcome_whole(const struct tuner *, const struct live_trial *);
 /*
  * live_trial_set_state for a move that may end the trial: then its results are
  * recorded first, in its row and the outcome tables.

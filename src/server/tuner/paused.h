@@ -29,7 +29,7 @@ struct live_trial *paused_find(const struct paused_set *, int64_t trial);
  * rule's reason, which is in the row as the reason of the stop.
  */
 void paused_put_why(const struct live_trial *, char *why, size_t n);
-/* It will not resume: give it its final state. */
+/* Give a paused trial that will not resume its final state. */
 void paused_final(
     struct tuner *, struct live_trial *, enum trial_event, const char *why);
 /*

@@ -23,7 +23,7 @@ struct request {
 	char text[192];
 };
 
-/* All zero: none.  All files may read it; only requests.c writes it. */
+/* All zero: none.  All files may read it; only requests.c adds and removes. */
 struct requests {
 	struct request *list;
 	size_t n;
@@ -36,5 +36,20 @@ void requests_serve(struct tuner *);
 void requests_reply_all(struct requests *, bool good);
 /* After requests_reply_all. */
 void requests_free(struct requests *);
+
+/*
+ * request-recorded.c: requests about recorded trials, as requests_serve executes
+ * them; the answer is written into the request.
+ */
+/* params: {"text": "…"}; an empty text removes the note. */
+void request_note(struct tuner *, struct request *);
+/* params: {"tags": ["…"], "remove": ["…"]} */
+void request_tag(struct tuner *, struct request *);
+/* trial, or 0 with params {"failed": true}: all that have failed. */
+void request_retry(struct tuner *, struct request *);
+/* params: {"undo": false} */
+void request_forget(struct tuner *, struct request *);
+/* trial is an entry of the queue; 0: all that wait. */
+void request_unqueue(struct tuner *, struct request *);
 
 #endif /* HPOTUNE_REQUESTS_H */

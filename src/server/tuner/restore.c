@@ -37,7 +37,7 @@ struct warm_load {
 };
 
 static double
-metric_of(const struct json *metrics, const char *name)
+restore_metric_of(const struct json *metrics, const char *name)
 {
 	double value;
 
@@ -56,10 +56,11 @@ results_load(
 
 	objectives[0] = row->objective;
 	for (i = 0; i < study->n_objectives && study->n_objectives > 1; i++)
-		objectives[i] = metric_of(m, study->objectives[i].metric);
+		objectives[i] =
+		    restore_metric_of(m, study->objectives[i].metric);
 	for (i = 0; i < study->n_constraints; i++)
 		broken[i] = study_violation(&study->constraints[i],
-		    metric_of(m, study->constraints[i].metric));
+		    restore_metric_of(m, study->constraints[i].metric));
 	history_results(wl->tuner->history, wl->number, objectives, broken);
 	free(objectives);
 	free(broken);
@@ -152,7 +153,7 @@ restore_outcomes_has(const struct restored_outcomes *o, int64_t trial)
 }
 
 static int
-on_value(void *arg, int64_t trial, size_t i, double value)
+restore_on_value(void *arg, int64_t trial, size_t i, double value)
 {
 	struct restored_outcomes *o = arg;
 	size_t n = o->tuner->outcomes.n_aims;
@@ -214,7 +215,7 @@ restore_outcomes_load(
 	for (i = 0; i < o->n * t->outcomes.n_aims; i++)
 		o->values[i] = NAN;
 	o->better = xcalloc(o->n + 1, sizeof *o->better);
-	rc = store_walk_outcomes(t->store, on_value, o, e);
+	rc = store_walk_outcomes(t->store, restore_on_value, o, e);
 	if (rc == 0)
 		rc = store_walk_front(t->store, on_front, o, e);
 	return rc;
@@ -277,10 +278,10 @@ trial_copy(const struct store_trial *row)
 }
 
 /*
- * Its setting, into values and point.  One that the space does not have gets
- * the middle of it, which is not used: for the strategy the trial is cancelled.
- * A command may come between a change of study.json and the start that records
- * it.
+ * Read a trial's setting into values and point.  One that the space does not
+ * have gets the middle of it, which is not used: for the strategy the trial is
+ * cancelled.  A command may come between a change of study.json and the start
+ * that records it.
  */
 static int
 load_values(struct load *ld, const struct store_trial *row, bool *outside)
@@ -321,7 +322,10 @@ load_outside(struct load *ld, int64_t trial, bool outside)
 	ld->outside[n] = outside;
 }
 
-/* One that is not final; its values, where they are read already. */
+/*
+ * Load a trial that is not final; values: its setting, where it is read
+ * already, or NULL.
+ */
 static void
 load_live(
     struct tuner *t, const struct store_trial *row, const struct value *values)
@@ -338,7 +342,7 @@ load_live(
 }
 
 static int
-on_trial(void *arg, const struct store_trial *row)
+restore_on_trial(void *arg, const struct store_trial *row)
 {
 	struct load *ld = arg;
 	struct tuner *t = ld->tuner;
@@ -393,7 +397,7 @@ load_report(struct tuner *t, const struct store_record *row)
  * known when the trial started, and "trials in a row" counts ends in order.
  */
 static int
-on_record(void *arg, const struct store_record *row)
+restore_on_record(void *arg, const struct store_record *row)
 {
 	struct load *ld = arg;
 
@@ -434,6 +438,16 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	if (!external)
 		slots_take(&t->backends[backend].slots, att->slot, att->trial);
 	return 0;
+}
+
+static void
+on_asker(void *arg, int64_t trial, const struct asker *asker)
+{
+	struct load *ld = arg;
+	struct live_trial *l = live_set_find(&ld->tuner->live, trial);
+
+	if (l != NULL && l->open && l->external)
+		live_trial_set_asker(l, asker);
 }
 
 struct load_live {
@@ -524,16 +538,18 @@ restore_tuner(struct tuner *t, struct err *e)
 	ld.point = xcalloc(t->study->space->n, sizeof *ld.point);
 	rc = warm_trials_load(t, e);
 	if (rc == 0)
-		rc = store_walk_trials(t->store, on_trial, &ld, e);
+		rc = store_walk_trials(t->store, restore_on_trial, &ld, e);
 	if (rc == 0)
 		rc = restore_outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)
 		rc = store_walk_records(t->store,
-		    stop_rule_set_metrics(t->judged.rules), true, on_record,
+		    stop_rule_set_metrics(t->judged.rules), restore_on_record,
 		    &ld, e);
 	if (rc == 0)
 		rc =
 		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);
+	if (rc == 0)
+		rc = asker_walk(t->store, on_asker, &ld, e);
 	if (rc == 0)
 		rc = load_lives(t, e);
 	store_read_end(t->store);

@@ -12,6 +12,7 @@
 #include "src/base/rng.h"
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/tuner/ask-tell.h"
 #include "src/server/tuner/attempt-end.h"
 #include "src/server/tuner/capacity.h"
 #include "src/server/tuner/converge.h"
@@ -34,12 +35,16 @@ backend_exists(const struct tuner *t, const char *name)
 	return false;
 }
 
-/* It ran on another backend: its checkpoint exists but cannot be reached. */
+/*
+ * Warn of a trial that ran on another backend: its checkpoint exists but cannot
+ * be reached.
+ */
 static void
 backend_change_say(
     struct tuner *t, const struct live_trial *l, int attempt, const char *name)
 {
-	if (l->row.backend != NULL && strcmp(l->row.backend, name) != 0)
+	if (l->row.backend != NULL && strcmp(l->row.backend, name) != 0 &&
+	    strcmp(l->row.backend, ASK_TELL_BACKEND) != 0)
 		tuner_event(t, LOG_LEVEL_WARN, "place", l->row.number, attempt,
 		    "it continues on %s: %s %s; its checkpoints cannot "
 		    "be moved there",
@@ -64,11 +69,20 @@ attempt_take(struct tuner *t, const struct live_trial *l, int backend, int slot,
 		   b->ctx, l->row.number, l->row.attempts + 1, slot, uuid);
 }
 
+/* Whether an attempt that reported has left a checkpoint for the next one. */
+static bool
+attempt_has_checkpoint(const struct live_trial *l, const struct backend *b)
+{
+	return l->row.attempts > 0 && l->row.last_step > 0 &&
+	       b->launcher->kept != NULL &&
+	       b->launcher->kept(b->ctx, l->row.number) == LAUNCH_KEPT_YES;
+}
+
 /*
  * Record the intent to run one attempt in this slot; takes ownership of uuid.
  */
 static void
-attempt_begin(
+schedule_attempt_begin(
     struct tuner *t, struct live_trial *l, int backend, int slot, char *uuid)
 {
 	struct backend *b = &t->backends[backend];
@@ -85,7 +99,8 @@ attempt_begin(
 		    strrchr(t->env.state_dir, '/') + 1, l->row.number, attempt),
 	};
 
-	t->row.ended_us = 0;
+	study_end_reopen(t);
+	live_trial_set_had_checkpoint(l, attempt_has_checkpoint(l, b));
 	backend_change_say(t, l, attempt, b->launcher->name);
 	slots_take(&b->slots, slot, l->row.number);
 	live_trial_begin(t, l, backend, &att);
@@ -183,7 +198,7 @@ schedule_place_all(struct tuner *t)
 			free(uuid);
 			return;
 		}
-		attempt_begin(t, l, backend, room.slot[backend], uuid);
+		schedule_attempt_begin(t, l, backend, room.slot[backend], uuid);
 		second_looks_busy(t);
 	}
 }

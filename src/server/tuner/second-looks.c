@@ -37,7 +37,10 @@ second_looks_open(struct tuner *t)
 	s->idle_ms = -1;
 	for (i = 0; i < t->plugins.n_rules; i++)
 		plugins_second_look(&t->plugins.rules[i], &s->share, &s->given);
-	/* What a stopped member learned, another one has gone on with. */
+	/*
+	 * Where members continue one another (pbt), another one has gone on
+	 * from the checkpoint of a stopped one.
+	 */
 	if (!s->given && !t->plugins.strategy->continues)
 		s->share = SECOND_LOOK_SHARE;
 }
@@ -64,12 +67,15 @@ trial_kept(const struct tuner *t, int64_t trial, const char *backend)
 			   ? b->launcher->kept(b->ctx, trial)
 			   : LAUNCH_KEPT_UNSEEN;
 	}
-	/* Its checkpoint stays behind with the backend. */
+	/*
+	 * The checkpoint stays behind with a backend that the study has no
+	 * more.
+	 */
 	return LAUNCH_KEPT_NO;
 }
 
 static int
-on_stopped(void *arg, const struct store_stopped *row)
+second_looks_on_stopped(void *arg, const struct store_stopped *row)
 {
 	struct stopped_list *sl = arg;
 	struct tuner *t = sl->tuner;
@@ -122,7 +128,8 @@ looks_decide(struct tuner *t, bool external, struct second_look *look)
 	*look = (struct second_look){ .trial = 0 };
 	if (!any_stopped(t->history))
 		return;
-	if (store_walk_looks(t->store, on_stopped, &sl, NULL) == 0) {
+	if (store_walk_looks(t->store, second_looks_on_stopped, &sl, NULL) ==
+	    0) {
 		study.stopped = sl.list;
 		study.n_stopped = sl.n;
 		second_look_decide(look, &study);
@@ -136,7 +143,7 @@ looks_possible(struct tuner *t)
 {
 	struct judgement j;
 
-	return t->looks.share > 0 && !t->held && limits_allow_look(t) &&
+	return t->looks.share > 0 && limits_allow_look(t) &&
 	       paused_next(t, NULL, &j) == NULL;
 }
 
@@ -144,7 +151,7 @@ looks_possible(struct tuner *t)
 static bool
 looks_allowed(struct tuner *t)
 {
-	return looks_possible(t) && !limits_allow_new(t);
+	return looks_possible(t) && limits_search_over(t);
 }
 
 /* How long a slot waits for the strategy until it is used for a second look. */
@@ -194,8 +201,9 @@ second_looks_busy(struct tuner *t)
 
 /*
  * The decision among our own trials; made again after each end and each look.
- * The first trials that complete are the best ones only for lack of others: H
- * waits for five, or until nothing runs and no new trial may.
+ * The first trials that complete are the best ones only for lack of others, and
+ * H of second-look.h is computed from the best: no look is taken before five
+ * have completed, or nothing runs and no new trial may begin.
  */
 static const struct second_look *
 looks_next(struct tuner *t)
@@ -208,7 +216,7 @@ looks_next(struct tuner *t)
 	s->ends = t->outcomes.n_over;
 	if (s->next.trial == 0 ||
 	    (s->next.hurt.trials < SECOND_LOOK_BEST &&
-		(live_set_n_placed(&t->live) > 0 || limits_allow_new(t))))
+		(live_set_n_placed(&t->live) > 0 || !limits_search_over(t))))
 		return NULL;
 	return &s->next;
 }
@@ -219,11 +227,10 @@ look_text(const struct second_look *look, char *why, size_t n)
 	(void)snprintf(why, n,
 	    "second look: %" PRId64 " of %" PRId64
 	    " others were better at its last step; it takes %" PRId64
-	    " of %" PRId64 " steps, %" PRId64
-	    " spent; median would have stopped %" PRId64 " of the %" PRId64
-	    " best",
+	    " of %" PRId64 " steps, %" PRId64 " spent; of the %" PRId64
+	    " best, %" PRId64 " were behind half of those that reached a step",
 	    look->rank, look->reached, look->price, look->budget, look->spent,
-	    look->hurt.lost, look->hurt.trials);
+	    look->hurt.trials, look->hurt.lost);
 }
 
 static void
@@ -253,7 +260,7 @@ look_record(struct tuner *t, const struct live_trial *l,
 	(void)store_stop_add(t->store, &row, NULL);
 }
 
-/* It waits again, among the live ones. */
+/* Let a stopped trial wait again, among the live ones, for its second look. */
 static void
 look_begin(
     struct tuner *t, struct live_trial *l, const struct second_look *look)
@@ -278,7 +285,7 @@ second_looks_resume(struct tuner *t, const struct capacity *room)
 	const struct second_look *look;
 	struct live_trial *l;
 
-	if (limits_allow_new(t) ? !looks_idle(t) : !looks_possible(t))
+	if (!limits_search_over(t) ? !looks_idle(t) : !looks_possible(t))
 		return NULL;
 	if ((look = looks_next(t)) == NULL)
 		return NULL;
@@ -298,7 +305,7 @@ second_looks_resume_external(struct tuner *t)
 	struct second_look look;
 	struct live_trial *l;
 
-	if (!t->looks.given || !looks_allowed(t))
+	if (!t->looks.given || t->held || !looks_allowed(t))
 		return NULL;
 	looks_decide(t, true, &look);
 	l = look.trial != 0 ? outcome_read_ended(t, look.trial) : NULL;
@@ -307,6 +314,7 @@ second_looks_resume_external(struct tuner *t)
 	return store_failed(t->store) ? NULL : l;
 }
 
+/* While nothing may be placed, one that is due keeps the study from its end. */
 void
 second_looks_settle(struct tuner *t)
 {

@@ -33,10 +33,10 @@ struct second_looks {
 /* Read the option of the rules.  Call after plugins_read. */
 void second_looks_open(struct tuner *);
 /*
- * There is a free slot, and nothing else to place: the next one, which waits now
- * and has room; NULL: none.  While the strategy computes the next trial, or
- * waits for another one to end, there is none until the slot has been free for
- * a tenth of the duration of a trial.
+ * The next trial for a second look, when a slot is free and nothing else is to
+ * be placed: it waits now and has room; NULL: none.  While the strategy
+ * computes the next trial, or waits for another one to end, there is none until
+ * the slot has been free for a tenth of the duration of a trial.
  */
 struct live_trial *
 second_looks_resume(struct tuner *, const struct capacity *room);

@@ -26,7 +26,7 @@ enum {
 };
 
 static int64_t
-pause_ms(int failures, int64_t least, int64_t most)
+start_failures_pause_ms(int failures, int64_t least, int64_t most)
 {
 	int64_t ms = failures < 16 ? least << (failures - 1) : most;
 
@@ -48,8 +48,8 @@ start_failures_note(struct tuner *t, struct start_failures *s, const char *why)
 void
 start_failures_refused(struct tuner *t, struct live_trial *l, const char *why)
 {
-	int64_t ms =
-	    pause_ms(l->refusals + 1, PAUSE_MIN_MS, START_FAILURES_MAX_MS);
+	int64_t ms = start_failures_pause_ms(
+	    l->refusals + 1, PAUSE_MIN_MS, START_FAILURES_MAX_MS);
 
 	start_failures_note(t, &t->backends[l->backend].starts, why);
 	live_trial_refused(l, loop_now_ms(t->env.loop) + ms);
@@ -64,8 +64,10 @@ start_failures_ended(
 	int64_t ms;
 
 	s->ended++;
-	ms = paid ? pause_ms(s->ended, PAID_MS, START_FAILURES_PAID_MAX_MS)
-		  : pause_ms(
+	s->accepted |= l->start == LIVE_START_ACCEPTED;
+	ms = paid ? start_failures_pause_ms(
+			s->ended, PAID_MS, START_FAILURES_PAID_MAX_MS)
+		  : start_failures_pause_ms(
 			s->ended, PAUSE_MIN_MS, START_FAILURES_PROBE_MAX_MS);
 
 	start_failures_note(t, s, why);
@@ -74,19 +76,23 @@ start_failures_ended(
 }
 
 void
-start_failures_begun(struct tuner *t, struct live_trial *l, bool up)
+start_failures_begun(
+    struct tuner *t, struct live_trial *l, enum start_proof proof)
 {
 	struct start_failures *s = &t->backends[l->backend].starts;
+	enum start_proof enough = s->accepted	 ? START_RUNS
+				  : s->ended > 0 ? START_ACCEPTED
+						 : START_CALLED;
 
 	live_trial_accepted(l);
-	/*
-	 * When attempts start but cannot run, only a running one proves
-	 * recovery.
-	 */
-	if (s->why[0] == '\0' || (s->ended > 0 && !up))
+	if (proof == START_ACCEPTED)
+		live_trial_set_start(l, LIVE_START_ACCEPTED);
+	/* What has failed was once as far as this. */
+	if (s->why[0] == '\0' || proof < enough)
 		return;
 	s->worked = true;
 	s->ended = 0;
+	s->accepted = false;
 	loop_wake(t->env.loop);
 }
 
@@ -128,7 +134,7 @@ start_failures_ready(struct tuner *t, int backend)
 		tuner_wake_in(t, left);
 		return false;
 	}
-	/* One attempt is tried first, for all. */
+	/* After a failure one attempt is tried first, before all others. */
 	for (i = 0; i < t->live.n; i++) {
 		l = t->live.list[i];
 		if (l->open && !l->external && l->backend == backend &&

@@ -16,6 +16,7 @@ struct start_failures {
 	int64_t since_ms; /* of the first failure in a row */
 	char why[LAUNCH_WHY]; /* of the latest failure, "" = none */
 	int ended; /* consecutive attempts that started and could not run */
+	bool accepted; /* one of them had been accepted */
 	int64_t next_ms; /* nothing is placed before, when there are failures */
 	bool warned; /* the user was informed */
 	bool worked; /* recovered, and the user is to be informed */
@@ -24,11 +25,16 @@ struct start_failures {
 /* The launcher failed temporarily to start this attempt. */
 void
 start_failures_refused(struct tuner *, struct live_trial *, const char *why);
-/* It started, and ended because nothing can run now; paid: it had a cost. */
+/*
+ * The attempt started, and ended because nothing can run now; paid: it had a
+ * cost.
+ */
 void start_failures_ended(
     struct tuner *, struct live_trial *, const char *why, bool paid);
-/* It was started; up: and is running. */
-void start_failures_begun(struct tuner *, struct live_trial *, bool up);
+enum start_proof { START_CALLED, START_ACCEPTED, START_RUNS };
+/* The attempt was started: so much is known of it. */
+void
+start_failures_begun(struct tuner *, struct live_trial *, enum start_proof);
 /* The user asks for an immediate retry: end the pause. */
 void start_failures_reset(struct tuner *);
 /* Whether to call the launcher's start for this attempt again. */

@@ -5,9 +5,11 @@
  */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/loop.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-metrics.h"
@@ -86,7 +88,7 @@ stopping_verdict(
 static void
 stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 {
-	struct judgement j = { .verdict = VERDICT_KEEP };
+	struct judgement j = { .verdict = VERDICT_KEEP, .threshold = NAN };
 
 	if (!stopping_judges(t, l) || step < l->row.last_step ||
 	    step <= l->judged_step)
@@ -94,6 +96,7 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 	live_trial_set_judged(l, step);
 	stop_rule_set_judge(judged_rules(&t->judged, l->row.number),
 	    judged_history(&t->judged, l->row.number), l->row.number, step, &j);
+	t->doubts.compared |= !isnan(j.threshold);
 	stopping_verdict(t, l, step, &j);
 }
 
@@ -203,6 +206,10 @@ stopping_report(
 		    t->store, report.spent.seconds, report.spent.dollars, NULL);
 	}
 	attempt_metrics_recorded(metric, ev);
+	t->doubts.stepped |= ev->u.report.has_step;
+	if (l->had_checkpoint && attempt_metrics_reports(&l->metrics) == 1)
+		study_doubts_begun(&t->doubts, l->row.number, l->att.attempt,
+		    l->row.last_step, ev->u.report.has_step, step);
 	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
 		report_objective(t, l, step, ev->u.report.value);
@@ -228,4 +235,68 @@ stopping_add_speed(struct tuner *t, struct live_trial *l)
 	outcome_report(t, l, name, step, value);
 	if (strcmp(name, t->study->metric) == 0)
 		report_objective(t, l, step, value);
+}
+
+enum {
+	HANGS_LOOK_MS = 1000,
+	HANGS_LEAST_MS = 5000 /* also with a shorter grace */
+};
+
+/*
+ * Whether a trial has nothing left to report, and its launcher sees its
+ * processes.
+ */
+static bool
+stopping_may_hang(const struct tuner *t, const struct live_trial *l)
+{
+	return l->open && !l->external && !l->asked &&
+	       l->row.state == TRIAL_RUNNING && l->row.cause == STOP_NONE &&
+	       t->backends[l->backend].launcher->still_ms != NULL &&
+	       outcome_whole(t, l);
+}
+
+static void
+stopping_end_hang(struct tuner *t, struct live_trial *l, int64_t still_ms)
+{
+	/* Each is in the view events, one is a warning. */
+	tuner_event(t, t->warned_hangs ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+	    "report", l->row.number, l->att.attempt,
+	    "it reported all of its steps and does not end: it has printed "
+	    "nothing and used no processor time for %" PRId64
+	    " s; it is stopped, and completed",
+	    still_ms / 1000);
+	t->warned_hangs = true;
+	tuner_effect(t, EFFECT_STOP, l);
+	live_trial_set_asked(l, true);
+}
+
+void
+stopping_look_hangs(struct tuner *t)
+{
+	int64_t now = loop_now_ms(t->env.loop), ms;
+	int64_t grace = t->study->trial.grace_ms;
+	const struct backend *b;
+	struct live_trial *l;
+	bool due = now >= t->hangs_at_ms, any = false;
+	size_t i;
+
+	if (t->study->trial.max_steps == 0)
+		return;
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		if (!stopping_may_hang(t, l))
+			continue;
+		any = true;
+		if (!due)
+			continue;
+		b = &t->backends[l->backend];
+		ms = b->launcher->still_ms(
+		    b->ctx, l->row.number, l->att.attempt);
+		if (ms >= grace && ms >= HANGS_LEAST_MS)
+			stopping_end_hang(t, l, ms);
+	}
+	if (any && due)
+		t->hangs_at_ms = now + HANGS_LOOK_MS;
+	if (any)
+		tuner_wake_in(t, t->hangs_at_ms - now);
 }

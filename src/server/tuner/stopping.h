@@ -32,4 +32,12 @@ void stopping_report(
  */
 void stopping_add_speed(struct tuner *, struct live_trial *);
 
+/*
+ * Trials that have reported all their steps and do not end, such as a deadlock
+ * while an interpreter is torn down.  A program may work on after its last step,
+ * so only one that does nothing at all is stopped; it is completed.  Once in each
+ * turn, after its reports.
+ */
+void stopping_look_hangs(struct tuner *);
+
 #endif /* HPOTUNE_STOPPING_H */

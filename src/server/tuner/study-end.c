@@ -33,9 +33,12 @@ study_over(struct tuner *t, bool failed, const char *why)
 	    "%s", why);
 }
 
-/* It will not run again; what waits for its second look is stopped as before. */
+/*
+ * End a trial that waits: one that waits for its second look is stopped as
+ * before, another one is cancelled.
+ */
 static void
-waiting_end(struct tuner *t, struct live_trial *l, const char *why)
+study_end_cancel_waiting(struct tuner *t, struct live_trial *l, const char *why)
 {
 	char text[320];
 
@@ -47,7 +50,7 @@ waiting_end(struct tuner *t, struct live_trial *l, const char *why)
 	live_set_remove(&t->live, l);
 }
 
-/* Those that another program runs go on. */
+/* Replicates that another program runs go on. */
 void
 study_end_replicates(struct tuner *t)
 {
@@ -63,14 +66,17 @@ study_end_replicates(struct tuner *t)
 				       l->row.number, why, sizeof why))
 			continue;
 		if (!trial_state_placed(l->row.state))
-			waiting_end(t, l, why);
+			study_end_cancel_waiting(t, l, why);
 		else if (l->row.cause == STOP_NONE)
 			live_trial_stop(t, l, STOP_LIMIT, why);
 	}
 	replicates_race(&t->replicates);
 }
 
-/* A limit ended the study: all running trials are stopped for good. */
+/*
+ * A limit ended the study: all running trials are stopped for good.  Those that
+ * another program runs go on, unless this server is there for them.
+ */
 static void
 limit_reached(struct tuner *t, bool failed, const char *why)
 {
@@ -80,13 +86,13 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 	study_over(t, failed, why);
 	for (i = t->live.n; i-- > 0;) {
 		l = t->live.list[i];
-		if (l->external)
+		if (l->external && !t->env.asked)
 			continue;
 		if (trial_state_placed(l->row.state)) {
 			live_trial_stop(t, l, STOP_LIMIT, why);
 			continue;
 		}
-		waiting_end(t, l, why);
+		study_end_cancel_waiting(t, l, why);
 	}
 	paused_end_all(t);
 }
@@ -183,6 +189,20 @@ gpu_hours_reached(struct tuner *t, char *why, size_t n)
 	return false;
 }
 
+/* Whether nothing runs, and nothing more could: a clause. */
+static bool
+nothing_starts(const struct tuner *t, char *why, size_t n)
+{
+	if (live_set_n_placed(&t->live) > 0)
+		return false;
+	if (limits_hopeless(t, why, n))
+		return true;
+	if (*t->refused == '\0' || !all_drained(t))
+		return false;
+	(void)snprintf(why, n, "%.250s", t->refused);
+	return true;
+}
+
 void
 study_end_check(struct tuner *t)
 {
@@ -201,14 +221,7 @@ study_end_check(struct tuner *t)
 		limit_reached(t, false, why);
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
-	else if (all_drained(t) && live_set_n_placed(&t->live) == 0) {
-		if (*t->refused != '\0')
-			(void)snprintf(why, sizeof why, "%.250s", t->refused);
-		else
-			(void)snprintf(why, sizeof why,
-			    "every slot is drained: trials failed at "
-			    "once, one after another%.160s",
-			    t->last_bad);
+	else if (nothing_starts(t, why, sizeof why)) {
 		/*
 		 * Waiting trials have retries left: the next start continues
 		 * them.
@@ -254,7 +267,7 @@ tuner_shutdown_pending(const struct tuner *t)
 		if (b->launcher->stops_pending != NULL)
 			n += b->launcher->stops_pending(b->ctx);
 	}
-	/* Its state is unknown, so its stop was not sent either. */
+	/* The stop of an attempt whose state is unknown was not sent either. */
 	for (i = 0; i < t->live.n; i++)
 		n += live_slow(t, t->live.list[i]) &&
 		     t->live.list[i]->start == LIVE_START_UNKNOWN &&
@@ -291,12 +304,26 @@ shutdown_any_live(const struct tuner *t)
 	return false;
 }
 
+/* Whether programs that ask run trials whose reports this server awaits. */
+static bool
+asked_any_runs(const struct tuner *t)
+{
+	size_t i;
+
+	if (!t->env.asked || t->end.shutdown_now)
+		return false;
+	for (i = 0; i < t->live.n; i++)
+		if (t->live.list[i]->external && t->live.list[i]->open)
+			return true;
+	return false;
+}
+
 bool
 tuner_done(const struct tuner *t)
 {
 	size_t i;
 
-	if (shutdown_any_live(t))
+	if (shutdown_any_live(t) || asked_any_runs(t))
 		return false;
 	if (t->end.shutdown || t->end.over)
 		return true;
@@ -317,7 +344,8 @@ study_end_stop_all(struct tuner *t)
 
 	for (i = 0; i < t->live.n; i++) {
 		l = t->live.list[i];
-		if (!trial_state_placed(l->row.state) || l->external)
+		if (!trial_state_placed(l->row.state) ||
+		    (l->external && !t->env.asked))
 			continue;
 		live_trial_stop(
 		    t, l, STOP_SHUTDOWN, "the server is shutting down");
@@ -348,6 +376,11 @@ study_end_put_why(const struct tuner *t, char *why, size_t n)
 		    t->outcomes.since_better);
 	else if (limits_converged(t))
 		(void)snprintf(why, n, "%s", t->convergence.why);
+	else if (t->study->limits.completed > 0 && limits_completed(t))
+		(void)snprintf(why, n,
+		    "%" PRId64 " of %" PRId64
+		    " trials have completed (limits.completed)",
+		    t->outcomes.n_completed, t->n_trials);
 	else if (live_set_n_external(&t->live) > 0)
 		(void)snprintf(why, n,
 		    "nothing is left to run here; %zu of %" PRId64
@@ -382,6 +415,15 @@ study_end_state(const struct tuner *t)
 	    (!t->end.over || live_set_n_placed(&t->live) > 0))
 		return t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
 	return t->end.failed ? STUDY_FAILED : STUDY_FINISHED;
+}
+
+void
+study_end_reopen(struct tuner *t)
+{
+	/* In this transaction: the next server is to announce the next end. */
+	if (t->row.ended_us != 0)
+		t->clock.flush_due = true;
+	t->row.ended_us = 0;
 }
 
 void

@@ -26,6 +26,8 @@ void study_end_check(struct tuner *);
 void study_end_stop_all(struct tuner *);
 /* Update the study's row when nothing is left to do. */
 void study_end_record(struct tuner *);
+/* A trial begins: a study that was over is not over any more. */
+void study_end_reopen(struct tuner *);
 /* The study cannot continue, for the reason why. */
 void study_end_failed(struct tuner *, const char *why);
 

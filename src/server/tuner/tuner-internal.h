@@ -9,6 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/log.h"
 #include "src/server/announce/announce.h"
+#include "src/server/doubts/study-doubts.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/status/median-view.h"
 #include "src/server/tuner/checkpoints.h"
@@ -20,6 +21,7 @@
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/second-looks.h"
+#include "src/server/attempts/place-blame.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/replicates/judged.h"
 #include "src/server/replicates/replicates.h"
@@ -51,7 +53,7 @@ struct pending_event {
 	char *text;
 };
 
-/* When a turn is due; tuner.c alone writes it. */
+/* When a turn is due.  tuner.c writes it, and tuner_wake_in wake_ms. */
 struct tuner_clock {
 	struct loop_timer *wake; /* retries, limits, a locked store */
 	struct loop_timer *flush; /* medians and elapsed time */
@@ -86,7 +88,6 @@ struct tuner {
 	struct provenance *provenance; /* or NULL */
 	struct pending_event *notes;
 	size_t n_notes;
-	char last_bad[200]; /* why the latest slot was drained */
 	char refused[LAUNCH_WHY]; /* why a backend accepts nothing; "" = none */
 	int64_t turn_us; /* wall time of this turn */
 	bool durable; /* this turn must be synced */
@@ -95,14 +96,17 @@ struct tuner {
 	bool held; /* place nothing for now */
 	bool gpus_new; /* view gpus has rows of this server */
 	bool stale; /* a trial was forgotten: it is to be opened again */
-	bool warned_buffered; /* warned: output of trials is buffered */
 	bool warned_patterns; /* patterns of trial.metrics were looked at */
+	int64_t hangs_at_ms; /* when to look for trials that do not end */
+	bool warned_hangs; /* warned: one does not end after its last step */
+	bool warned_after_all; /* warned: one failed after its last step */
 	bool warned_cost; /* warned: limits.cost prevents a start */
 
 	/* Each belongs to one file. */
 	struct live_set live;
 	struct paused_set paused_set;
 	struct second_looks looks;
+	struct place_blame blame;
 	struct outcomes outcomes;
 	struct suggestions suggestions;
 	struct replicates replicates;
@@ -111,7 +115,9 @@ struct tuner {
 	struct effects effects;
 	struct requests requests;
 	struct study_end end;
+	struct study_doubts doubts;
 	struct checkpoints checkpoints;
+	int64_t askers_due_ms; /* loop time at which askers are looked at */
 	struct tuner_clock clock;
 	struct tuner_database db;
 };

@@ -17,6 +17,7 @@
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/adopt.h"
+#include "src/server/tuner/ask-tell.h"
 #include "src/server/tuner/capacity.h"
 #include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/converge.h"
@@ -155,6 +156,12 @@ open_rules(struct tuner *t, struct err *e)
 	return 0;
 }
 
+static void
+on_doubt(void *arg, int64_t trial, int attempt, const char *text)
+{
+	tuner_event(arg, LOG_LEVEL_WARN, "doubt", trial, attempt, "%s", text);
+}
+
 static int
 open_mathematics(struct tuner *t, struct err *e)
 {
@@ -170,13 +177,17 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (t->plugins.strategy->wants_points || t->plugins.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
+	t->doubts.env = (struct study_doubts_env){ t->study, &t->plugins,
+		t->history, t->store, on_doubt, t };
 	replicates_open(&t->replicates, t->study, t->history);
 	if (open_rules(t, e) != 0)
 		return -1;
 	second_looks_open(t);
 	new_trial_open(t);
 	outcome_open(&t->outcomes, t->study, t->history);
-	/* They are other ones only with replicates. */
+	/*
+	 * These histories are other ones than the tuner's only with replicates.
+	 */
 	if (t->replicates.count > 0) {
 		outcome_open_history(t->study, t->judged.firsts);
 		outcome_open_history(t->study, t->replicates.history);
@@ -258,6 +269,26 @@ open_announcements(struct tuner *t)
 		.arg = t });
 }
 
+/*
+ * The start of a study that was over begins anew: its user has mended what was
+ * wrong.
+ */
+static int
+open_blame(struct tuner *t, struct err *e)
+{
+	struct backend *b;
+	int i;
+
+	t->blame.off = !t->study->limits.drain;
+	for (i = 0; i < t->n_backends; i++) {
+		b = &t->backends[i];
+		place_blame_add(&t->blame,
+		    &(struct place_backend){ b->launcher, b->ctx, &b->slots });
+	}
+	return place_blame_restore(
+	    &t->blame, t->store, t->row.ended_us != 0 && !t->env.hold, e);
+}
+
 int
 tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 {
@@ -272,8 +303,8 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	t->clock.wake = loop_timer_new(env->loop, on_wake, t);
 	t->clock.flush = loop_timer_new(env->loop, on_flush, t);
 	if (open_study(t, e) != 0 || open_mathematics(t, e) != 0 ||
-	    (!env->without_launchers && open_world(t, e) != 0) ||
-	    restore_tuner(t, e) != 0) {
+	    (!env->without_launchers && !env->asked && open_world(t, e) != 0) ||
+	    restore_tuner(t, e) != 0 || open_blame(t, e) != 0) {
 		tuner_close(t);
 		return -1;
 	}
@@ -304,6 +335,7 @@ tuner_close(struct tuner *t)
 	hooks_free(t->hooks);
 	new_trial_close(&t->suggestions);
 	converge_close(&t->convergence);
+	place_blame_close(&t->blame);
 	for (k = 0; k < t->n_backends; k++) {
 		t->backends[k].launcher->close(t->backends[k].ctx);
 		slots_fini(&t->backends[k].slots);
@@ -403,7 +435,9 @@ log_watch(struct tuner *t)
 	    (long long)(bytes >> 20), who);
 }
 
-/* One that is paused and will go on is not announced. */
+/*
+ * Tell the hooks which trial is the best; one that will go on is not announced.
+ */
 static void
 turn_find_best(struct tuner *t)
 {
@@ -424,6 +458,8 @@ turn_write(struct tuner *t)
 	for (i = 0; i < t->live.n; i++)
 		live_trial_write(t, t->live.list[i]);
 	replicates_write(&t->replicates, t->store);
+	if (!t->env.hold)
+		place_blame_write(&t->blame, t->store);
 	if (done)
 		study_end_record(t);
 	if (!done && !t->clock.flush_due)
@@ -451,6 +487,8 @@ tuner_turn(struct tuner *t, struct err *e)
 	turn_clear_gpus(t);
 	turn_collect(t);
 	adopt_settle_unsent(t);
+	stopping_look_hangs(t);
+	ask_tell_check(t);
 	requests_serve(t);
 	if (t->end.shutdown)
 		study_end_stop_all(t);
@@ -483,14 +521,14 @@ tuner_turn(struct tuner *t, struct err *e)
 }
 
 bool
-tuner_telling(const struct tuner *t)
+tuner_announces(const struct tuner *t)
 {
 	return notices_busy(t->notices) || hooks_busy(t->hooks) ||
 	       provenance_busy(t->provenance) || t->n_notes > 0;
 }
 
 int
-tuner_told(struct tuner *t, struct err *e)
+tuner_record_answers(struct tuner *t, struct err *e)
 {
 	if (!notices_answered(t->notices) && t->n_notes == 0 &&
 	    !provenance_answered(t->provenance))
@@ -511,7 +549,7 @@ tuner_told(struct tuner *t, struct err *e)
 }
 
 void
-tuner_untold(struct tuner *t)
+tuner_leave_notices(struct tuner *t)
 {
 	notices_leave(t->notices);
 }

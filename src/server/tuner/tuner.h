@@ -35,6 +35,7 @@ struct tuner_env {
 	int64_t parallel; /* instead of limits.parallel; 0 = none */
 	bool hold; /* place nothing: a command without a server */
 	bool without_launchers; /* … and use no launcher: ask, tell and judge */
+	bool asked; /* a server without launchers, for programs that ask */
 };
 
 /*
@@ -64,7 +65,7 @@ enum tuner_request_kind {
 	TUNER_PAUSE,
 	TUNER_RESUME,
 	TUNER_ENQUEUE,
-	/* requests.c has the params of these. */
+	/* requests.c and request-recorded.c have the params of these. */
 	TUNER_UNQUEUE,
 	TUNER_NOTE,
 	TUNER_TAG,
@@ -109,12 +110,14 @@ void tuner_queue_event(
     struct tuner *, enum log_level, const char *area, const char *text);
 
 /*
- * After the study's end: whether a notice's answer is awaited or not recorded;
- * record it (-1: a database error); log the notices that stay due.
+ * After the study's end: whether a notice, a hook or the provenance waits for an
+ * answer, or for it to be recorded.
  */
-bool tuner_telling(const struct tuner *);
-int tuner_told(struct tuner *, struct err *);
-void tuner_untold(struct tuner *);
+bool tuner_announces(const struct tuner *);
+/* Record what was answered; -1: a database error. */
+int tuner_record_answers(struct tuner *, struct err *);
+/* Log the notices that stay due for the next start. */
+void tuner_leave_notices(struct tuner *);
 
 /* Whether nothing is left to do. */
 bool tuner_done(const struct tuner *);

@@ -16,7 +16,10 @@
 #include "src/model/study/study.h"
 #include "src/server/warmstart/warmstart-internal.h"
 
-/* Its value of a metric among its outcomes, or NULL; the goal there, or NULL. */
+/*
+ * A trial's value of a metric among its outcomes, or NULL; the goal there, or
+ * NULL.
+ */
 static const struct json *
 outcome_of(const struct json *trial, const char *metric, const char **goal)
 {
@@ -36,7 +39,7 @@ outcome_of(const struct json *trial, const char *metric, const char **goal)
 
 /* The values of all objectives and constraints; false: an objective has none. */
 static bool
-outcomes_read(
+warmstart_list_outcomes_read(
     const struct study *s, const struct json *trial, struct warmstart_trial *to)
 {
 	struct json_writer w = { 0 };
@@ -62,9 +65,9 @@ outcomes_read(
 	return whole;
 }
 
-/* Its result, and whether it has one of use. */
+/* Read the result of a trial; returns whether it has one of use. */
 static bool
-result_read(struct warmstart_reading *r, const struct json *j,
+warmstart_list_result_read(struct warmstart_reading *r, const struct json *j,
     struct warmstart_trial *trial)
 {
 	struct warmstart_source *s = r->source;
@@ -74,7 +77,7 @@ result_read(struct warmstart_reading *r, const struct json *j,
 
 	(void)json_number(json_get(j, "objective"), &trial->objective);
 	if (warmstart_source_is_multi(r->study))
-		whole = outcomes_read(r->study, j, trial);
+		whole = warmstart_list_outcomes_read(r->study, j, trial);
 	(void)json_integer(json_get(j, "step"), &trial->step);
 	trial->value = trial->objective;
 	if (state == NULL || !trial_state_parse(state, &trial->state) ||
@@ -92,7 +95,7 @@ result_read(struct warmstart_reading *r, const struct json *j,
 }
 
 static void
-trial_read(struct warmstart_reading *r, const struct json *j)
+warmstart_list_trial_read(struct warmstart_reading *r, const struct json *j)
 {
 	struct warmstart_source *s = r->source;
 	struct warmstart_trial trial = {
@@ -101,7 +104,7 @@ trial_read(struct warmstart_reading *r, const struct json *j)
 	const struct json *params = json_get(j, "params");
 	char why[sizeof s->why] = "its parameters cannot be read";
 
-	if (!result_read(r, j, &trial)) {
+	if (!warmstart_list_result_read(r, j, &trial)) {
 		free(trial.metrics);
 		return;
 	}
@@ -136,7 +139,7 @@ goals_check(const struct warmstart_reading *r, const struct json *root,
 		if (j == NULL)
 			return json_err(from->where, e,
 			    "no trial there has an outcome of %s", metric);
-		/* It may have been a constraint there. */
+		/* The metric may have been a constraint there. */
 		if (i < s->n_objectives && goal != NULL &&
 		    strcmp(goal, "keep") != 0 &&
 		    strcmp(goal, goal_name(s->objectives[i].maximize)) != 0)
@@ -149,8 +152,8 @@ goals_check(const struct warmstart_reading *r, const struct json *root,
 
 /* The other study must have searched for the same. */
 static int
-goal_check(const struct warmstart_reading *r, const struct json *root,
-    const struct study_warm *from, struct err *e)
+warmstart_list_goal_check(const struct warmstart_reading *r,
+    const struct json *root, const struct study_warm *from, struct err *e)
 {
 	const struct json *study = json_get(root, "study");
 	const char *metric = json_string(json_get(study, "metric"));
@@ -174,11 +177,11 @@ warmstart_list_read(struct warmstart_reading *r, const struct json *root,
 {
 	const struct json *j;
 
-	if (goal_check(r, root, from, e) != 0)
+	if (warmstart_list_goal_check(r, root, from, e) != 0)
 		return -1;
 	for (j = json_first(json_get(root, "trials")); j != NULL;
 	     j = json_next(j))
-		trial_read(r, j);
+		warmstart_list_trial_read(r, j);
 	return r->source->taken > 0
 		   ? 0
 		   : warmstart_source_useless(r->source, from, e);

@@ -189,8 +189,8 @@ tuned_read(struct tuning *t, const struct json *job)
 
 /* The goal there must equal ours: otherwise values would be inverted. */
 static int
-goal_check(const struct tuning *t, const struct json *objective,
-    const struct study_warm *from, struct err *e)
+warmstart_tuning_job_goal_check(const struct tuning *t,
+    const struct json *objective, const struct study_warm *from, struct err *e)
 {
 	const struct study *study = t->r->study;
 	const char *name = json_string(json_get(objective, "MetricName"));
@@ -227,7 +227,7 @@ objective_check(
 		    "its objective is %s and not %s: say \"metric\": \"%s\" "
 		    "beside tuning_job when both mean the same",
 		    name, t->metric, name);
-	return goal_check(t, objective, from, e);
+	return warmstart_tuning_job_goal_check(t, objective, from, e);
 }
 
 static int
@@ -239,7 +239,8 @@ jobs_read(struct tuning *t, const struct json *list,
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
 		metric =
 		    json_get(j, "FinalHyperParameterTuningJobObjectiveMetric");
-		if (metric != NULL && goal_check(t, metric, from, e) != 0)
+		if (metric != NULL &&
+		    warmstart_tuning_job_goal_check(t, metric, from, e) != 0)
 			return -1;
 		tuned_read(t, j);
 	}
@@ -299,8 +300,6 @@ warmstart_tuning_job_load(
 	json_free(doc);
 	return rc;
 }
-
-/* ---- requests to AWS ---------------------------------------------------- */
 
 /*
  * Note a tuning job still running, and parents that its own trials learned

@@ -49,7 +49,7 @@ warmstart_source_take(
 	r->source->taken++;
 }
 
-/* Whether its end is due to its setting, not to the machine. */
+/* Whether the end of a trial is due to its setting, not to the machine. */
 static bool
 own_fault(const char *end)
 {
@@ -71,7 +71,7 @@ enum {
 };
 
 static double
-row_real(const struct store_rows *rows, int col)
+warmstart_row_real(const struct store_rows *rows, int col)
 {
 	return store_rows_null(rows, col) ? NAN : store_rows_real(rows, col);
 }
@@ -96,38 +96,39 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 		buf_putc(&b, i == 0 ? '{' : ',');
 		json_put_string(&b, study_aim_metric(study, i));
 		buf_putc(&b, ':');
-		json_put_number(&b, row_real(rows, COL_METRICS + (int)i));
+		json_put_number(
+		    &b, warmstart_row_real(rows, COL_METRICS + (int)i));
 	}
 	buf_putc(&b, '}');
 	return buf_take(&b);
 }
 
-/* Whether it has a value for each objective. */
+/* Whether a trial has a value for each objective. */
 static bool
 result_whole(const struct warmstart_reading *r, const struct store_rows *rows)
 {
 	size_t i;
 
-	if (!isfinite(row_real(rows, COL_OBJECTIVE)))
+	if (!isfinite(warmstart_row_real(rows, COL_OBJECTIVE)))
 		return false;
 	for (i = 0; i < r->study->n_objectives && r->study->n_objectives > 1;
 	     i++)
-		if (!isfinite(row_real(rows, COL_METRICS + (int)i)))
+		if (!isfinite(warmstart_row_real(rows, COL_METRICS + (int)i)))
 			return false;
 	return true;
 }
 
 static void
-trial_read(struct warmstart_reading *r, const struct store_rows *rows)
+warmstart_trial_read(struct warmstart_reading *r, const struct store_rows *rows)
 {
 	struct warmstart_source *s = r->source;
 	struct warmstart_trial trial = {
 		.trial = store_rows_int(rows, COL_TRIAL),
-		.objective = row_real(rows, COL_OBJECTIVE),
+		.objective = warmstart_row_real(rows, COL_OBJECTIVE),
 		.step = store_rows_null(rows, COL_STEP)
 			    ? -1
 			    : store_rows_int(rows, COL_STEP),
-		.value = row_real(rows, COL_VALUE),
+		.value = warmstart_row_real(rows, COL_VALUE),
 	};
 	const char *params = store_rows_text(rows, COL_PARAMS);
 	struct json_doc *doc = NULL;
@@ -235,7 +236,7 @@ put_columns(
 }
 
 static int
-trials_read(
+warmstart_trials_read(
     struct warmstart_reading *r, const struct store_study *row, struct err *e)
 {
 	struct store_rows *rows;
@@ -248,7 +249,7 @@ trials_read(
 	if (rc != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		trial_read(r, rows);
+		warmstart_trial_read(r, rows);
 	store_rows_close(rows);
 	return rc;
 }
@@ -315,7 +316,7 @@ source_read(
 	if (rc != 0)
 		(void)json_err(from->where, e, "%s", why.text);
 	else if ((rc = source_check(r, &row, from, e)) == 0) {
-		rc = trials_read(r, &row, &why);
+		rc = warmstart_trials_read(r, &row, &why);
 		if (rc != 0)
 			(void)json_err(from->where, e, "%s", why.text);
 	}
@@ -478,7 +479,7 @@ warmstart_put_source(struct buf *b, const struct warmstart_source *s)
 
 /* Whether two paths lead to one file, which need not exist. */
 static bool
-same_file(const char *a, const char *b)
+warmstart_same_file(const char *a, const char *b)
 {
 	char *x = xstrdup(a), *y = xstrdup(b), *p, *q;
 	bool same;
@@ -510,7 +511,7 @@ warmstart_read(struct warmstart *w, const struct study *study, const char *own,
 		    from->path != NULL
 			? xstrdup(json_string(from->where))
 			: xasprintf("tuning job %s", from->tuning_job);
-		rc = from->path != NULL && same_file(from->path, own)
+		rc = from->path != NULL && warmstart_same_file(from->path, own)
 			 ? json_err(from->where, e,
 			       "this is the study's own database")
 			 : warmstart_source_read(w, study, from, e);

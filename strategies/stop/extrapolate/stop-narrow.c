@@ -13,11 +13,11 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/extrapolate/extrapolate-engine.h"
 
-/* The options that narrow and careful share. */
-#define NARROW_OPTIONS(warmup, chance, ended, guarded)                        \
+/* The options that narrow, short and careful share. */
+#define NARROW_OPTIONS(warmup, halving, chance, ended, guarded)               \
 	{ "keep", OPTION_REAL, 0, 100, "50", NULL,                            \
 		"percent that continue at the end of the warm-up" },          \
-	    { "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,         \
+	    { "halving_steps", OPTION_STEPS, 1, DBL_MAX, halving, NULL,       \
 		    "after this many more steps it is half of them" },        \
 	    { "least", OPTION_REAL, 0, 100, "8", NULL,                        \
 		    "percent that always continue" },                         \
@@ -38,10 +38,13 @@
 	    OPTION_TEMPER, OPTION_GUARD(guarded), OPTION_DIVERGED("3")
 
 static const struct option narrow_options[] = {
-	NARROW_OPTIONS("20%", "0.25", "0", "true"), OPTION_CLOSE
+	NARROW_OPTIONS("20%", "15%", "0.25", "0", "true"), OPTION_CLOSE
 };
-static const struct option careful_options[] = { NARROW_OPTIONS(
-						     "15%", "0.15", "1", "3"),
+static const struct option short_options[] = {
+	NARROW_OPTIONS("5%", "40%", "0.25", "0", "true"), OPTION_CLOSE
+};
+static const struct option careful_options[] = { NARROW_OPTIONS("15%", "15%",
+						     "0.15", "1", "3"),
 	{ "second_look", OPTION_SHARE, 0, 0, "50%", NULL,
 	    "budget of second looks at stopped trials, as a share of the "
 	    "full cost" },
@@ -99,6 +102,13 @@ narrow_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
 	return narrow_open_as(state, "narrow", values, env, e);
+}
+
+static int
+short_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	return narrow_open_as(state, "short", values, env, e);
 }
 
 static int
@@ -257,6 +267,20 @@ const struct stopper stopper_narrow = {
 	.source = NULL,
 	.options = narrow_options,
 	.open = narrow_open,
+	.close = extrapolate_engine_close,
+	.observe = extrapolate_engine_observe,
+	.ended = extrapolate_engine_ended,
+	.judge = narrow_judge,
+};
+
+extern const struct stopper stopper_short;
+const struct stopper stopper_short = {
+	.name = "short",
+	.about = "narrow from early on and slower: for runs of equal steps "
+		 "whose curves cross little",
+	.source = NULL,
+	.options = short_options,
+	.open = short_open,
 	.close = extrapolate_engine_close,
 	.observe = extrapolate_engine_observe,
 	.ended = extrapolate_engine_ended,

@@ -11,29 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/stop/halving/top-quantile.h"
+#include "strategies/stop/halving/halving-rungs.h"
 #include "strategies/stop/stop-options.h"
 #include "strategies/stopper.h"
 
 struct history;
 struct halving_engine;
-
-enum {
-	HALVING_RUNGS_MAX = 63
-}; /* with a factor of 2, more would exceed int64_t */
-
-/*
- * The rungs of successive halving: steps that grow by a factor, and at each the
- * values of the trials that reached it.  A trial is on a rung with its first
- * report at or past the rung's step; NaN is on none.
- *
- * A cache: its contents depend on the curves alone.
- */
-struct halving_rungs {
-	size_t n;
-	int64_t steps[HALVING_RUNGS_MAX]; /* ascending, from 1 */
-	struct top_quantile cuts[HALVING_RUNGS_MAX];
-};
 
 struct halving_rule {
 	const char *name;

@@ -17,14 +17,14 @@ heap_swap(struct top_quantile_heap *h, size_t a, size_t b)
 }
 
 static void
-heap_up(struct top_quantile_heap *h, size_t i)
+top_quantile_heap_up(struct top_quantile_heap *h, size_t i)
 {
 	for (; i > 0 && h->values[i] > h->values[(i - 1) / 2]; i = (i - 1) / 2)
 		heap_swap(h, i, (i - 1) / 2);
 }
 
 static void
-heap_down(struct top_quantile_heap *h, size_t i)
+top_quantile_heap_down(struct top_quantile_heap *h, size_t i)
 {
 	size_t child;
 
@@ -43,7 +43,7 @@ heap_push(struct top_quantile_heap *h, double v)
 {
 	XGROW(h->values, h->n, h->cap);
 	h->values[h->n++] = v;
-	heap_up(h, h->n - 1);
+	top_quantile_heap_up(h, h->n - 1);
 }
 
 static double
@@ -54,8 +54,8 @@ heap_take(struct top_quantile_heap *h, size_t i)
 	h->n--;
 	if (i < h->n) {
 		h->values[i] = h->values[h->n];
-		heap_up(h, i);
-		heap_down(h, i);
+		top_quantile_heap_up(h, i);
+		top_quantile_heap_down(h, i);
 	}
 	return v;
 }

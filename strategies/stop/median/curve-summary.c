@@ -37,6 +37,20 @@ window_mean(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 	return used > 0 ? sum / (double)used : NAN;
 }
 
+static double
+recent_best(const struct curve *c, size_t i)
+{
+	double best = NAN, v;
+	size_t k;
+
+	for (k = 0; k < CURVE_SUMMARY_RECENT && k <= i; k++) {
+		v = curve_value(c, i - k);
+		if (isfinite(v) && !(best <= v))
+			best = v;
+	}
+	return best;
+}
+
 double
 curve_summary_next(struct curve_summary_run *run,
     const struct curve_summary_rule *r, const struct curve *c)
@@ -48,6 +62,8 @@ curve_summary_next(struct curve_summary_run *run,
 		return v;
 	if (r->kind == SUMMARY_WINDOW)
 		return window_mean(r, c, i);
+	if (r->kind == SUMMARY_RECENT)
+		return recent_best(c, i);
 	if (curve_summary_counts(r, c, i)) {
 		run->best = run->used == 0 || v < run->best ? v : run->best;
 		run->sum += v;
@@ -70,6 +86,8 @@ curve_summary_at(
 		return curve_value(c, i);
 	if (r->kind == SUMMARY_WINDOW)
 		return window_mean(r, c, i);
+	if (r->kind == SUMMARY_RECENT)
+		return recent_best(c, i);
 	while (run.n <= i)
 		v = curve_summary_next(&run, r, c);
 	return v;
@@ -85,6 +103,8 @@ curve_summary_parse(struct curve_summary_rule *r, const char *text)
 		return true;
 	if (strcmp(text, "best") == 0)
 		r->kind = SUMMARY_BEST;
+	else if (strcmp(text, "recent") == 0)
+		r->kind = SUMMARY_RECENT;
 	else if (strcmp(text, "mean") == 0)
 		r->kind = SUMMARY_MEAN;
 	else if (strncmp(text, window, sizeof(window) - 1) == 0) {
@@ -104,6 +124,8 @@ curve_summary_text(const struct curve_summary_rule *r)
 		return "";
 	case SUMMARY_BEST:
 		return "best";
+	case SUMMARY_RECENT:
+		return "recent best";
 	case SUMMARY_MEAN:
 	case SUMMARY_MEAN_FROM:
 	case SUMMARY_MEAN_FIRST:
@@ -138,7 +160,8 @@ curve_summary_cache_new(const struct curve_summary_rule *rule)
 	struct curve_summary_cache *c = xcalloc(1, sizeof(*c));
 
 	c->rule = *rule;
-	if (rule->kind != SUMMARY_LAST && rule->kind != SUMMARY_WINDOW)
+	if (rule->kind != SUMMARY_LAST && rule->kind != SUMMARY_WINDOW &&
+	    rule->kind != SUMMARY_RECENT)
 		c->places = xcalloc(PLACES, sizeof(*c->places));
 	return c;
 }

@@ -16,11 +16,15 @@ struct curve;
 enum curve_summary_kind {
 	SUMMARY_LAST, /* as reported, also if not finite */
 	SUMMARY_BEST,
+	SUMMARY_RECENT, /* the best of the last CURVE_SUMMARY_RECENT reports */
 	SUMMARY_MEAN,
 	SUMMARY_WINDOW, /* mean of the last share of the reports so far */
 	SUMMARY_MEAN_FROM, /* mean of the reports at or after step from */
 	SUMMARY_MEAN_FIRST /* mean of the first count reports */
 };
+
+/* Reports of which one may be bad without the trial being so. */
+enum { CURVE_SUMMARY_RECENT = 3 };
 
 struct curve_summary_rule {
 	enum curve_summary_kind kind;
@@ -43,7 +47,7 @@ double curve_summary_next(struct curve_summary_run *,
 /* The value at report i; equal to that of a pass. */
 double curve_summary_at(
     const struct curve_summary_rule *, const struct curve *, size_t i);
-/* "last", "best", "mean" or "window:P%"; false for anything else. */
+/* "last", "best", "recent", "mean" or "window:P%"; false for anything else. */
 bool curve_summary_parse(struct curve_summary_rule *, const char *);
 /* "best", "mean", …, and "" for the last value, for messages. */
 const char *curve_summary_text(const struct curve_summary_rule *);

@@ -31,6 +31,9 @@ median_engine_init(struct median_engine *m, const struct median_rule *rule,
 	m->env = *env;
 	m->pool = pool_new(&rule->pool);
 	m->own = curve_summary_cache_new(&rule->own);
+	if (rule->spare > 0)
+		m->ranks = best_ranks_new(
+		    (size_t)rule->spare, &rule->own, &rule->pool.value);
 }
 
 void
@@ -48,6 +51,7 @@ median_engine_close(void *state)
 
 	pool_free(m->pool);
 	curve_summary_cache_free(m->own);
+	best_ranks_free(m->ranks);
 	free(m);
 }
 
@@ -59,6 +63,8 @@ median_engine_observe(
 	struct curve c;
 	double old;
 
+	if (m->ranks != NULL)
+		best_ranks_observe(m->ranks, h, trial, step);
 	/* As in a start: nothing of the curve is needed before it is compared. */
 	if (!pool_asked(m->pool)) {
 		curve_summary_cache_forget(m->own, trial);
@@ -78,6 +84,8 @@ median_engine_ended(void *state, const struct history *h, int64_t trial)
 	struct median_engine *m = state;
 
 	pool_ended(m->pool, h, trial);
+	if (m->ranks != NULL)
+		best_ranks_ended(m->ranks, h, trial);
 }
 
 bool
@@ -88,14 +96,17 @@ median_engine_view(void *state, const struct history *h, int64_t step,
 	const struct pool_rule *r = &m->rule.pool;
 	struct pool_answer a;
 
-	if (r->value.kind != SUMMARY_LAST || r->key != POOL_CARRY ||
-	    r->aggregate != POOL_PERCENTILE || r->share != 0.5 || r->completed)
+	if (r->value.kind != (r->begun ? SUMMARY_RECENT : SUMMARY_LAST) ||
+	    r->key != POOL_CARRY || r->aggregate != POOL_PERCENTILE ||
+	    r->share != 0.5 || r->completed)
 		return false;
-	pool_query(m->pool, h, step, 0, &a);
+	pool_query_share(m->pool, h, step, 0.5, &a);
 	if (a.n == 0)
 		return false;
 	*trials = a.n;
 	*median = history_flip_sign(h, pool_threshold(&a));
+	if (isinf(*median))
+		*median = NAN;
 	return true;
 }
 
@@ -134,6 +145,32 @@ median_engine_is_worse(struct median_engine *m, const struct history *h,
 	return !isfinite(own) || own > pool_threshold(a);
 }
 
+/*
+ * Of pool.begun: whether a trial that is behind continues, because one of the
+ * best completed trials, *by, was hardly less far behind at this step or later;
+ * *by is 0 when so few are better that none need have been.
+ */
+static bool
+median_engine_spares(struct median_engine *m, const struct history *h,
+    int64_t trial, int64_t step, double own, int64_t *by)
+{
+	int64_t better, need;
+	int exact;
+
+	*by = 0;
+	if (m->ranks == NULL || !isfinite(own))
+		return false;
+	for (exact = 0; exact < 2; exact++) {
+		better = pool_better(m->pool, h, step, trial, own, exact > 0);
+		/* The least n with better <= 3 / 2 * (1 + n). */
+		need = (2 * better + 2) / 3 - 1;
+		*by = need > 0 ? best_ranks_find(m->ranks, h, step, need) : 0;
+		if (need > 0 && *by == 0)
+			return false;
+	}
+	return true;
+}
+
 static const char *
 aggregate_words(const struct pool_rule *r, char *buf, size_t n)
 {
@@ -152,6 +189,27 @@ aggregate_words(const struct pool_rule *r, char *buf, size_t n)
 	return "";
 }
 
+/* "0.712 is above 0.65, the worst of the best 23 % of 60 trials begun, …". */
+static void
+explain_begun(const struct median_engine *m, struct judgement *j, int64_t step)
+{
+	const char *own = curve_summary_text(&m->rule.own);
+	double share = pool_share_at(&m->rule.pool, step);
+	char place[48] = "the median";
+
+	if (share != 0.5)
+		snprintf(place, sizeof(place), "the worst of the best %.3g %%",
+		    100 * share);
+	snprintf(j->why, sizeof(j->why),
+	    "%s%s%.6g is %s %.6g, %s of the %lld trials begun, at %s %lld", own,
+	    *own != '\0' ? " " : "", j->value,
+	    !isfinite(j->value) ? "no match for"
+	    : m->env.maximize	? "below"
+				: "above",
+	    j->threshold, place, (long long)j->pool, stop_unit(&m->env),
+	    (long long)step);
+}
+
 void
 median_engine_explain(
     const struct median_engine *m, struct judgement *j, int64_t step)
@@ -161,6 +219,10 @@ median_engine_explain(
 	const char *of = curve_summary_text(&r->value);
 	char words[48];
 
+	if (r->begun) {
+		explain_begun(m, j, step);
+		return;
+	}
 	snprintf(j->why, sizeof(j->why),
 	    "%s%s%.6g is %s the %s %.6g of %lld %s%s%s%s at %s %lld", own,
 	    *own != '\0' ? " " : "", j->value,
@@ -173,6 +235,35 @@ median_engine_explain(
 	    stop_unit(&m->env), (long long)step);
 }
 
+/* A trial that is worse: stop it, unless the best completed ones object. */
+static void
+median_engine_stop(struct median_engine *m, const struct history *h,
+    int64_t trial, int64_t step, double own, struct judgement *j)
+{
+	char why[sizeof(j->why)];
+	int64_t by;
+
+	if (median_engine_spares(m, h, trial, step, own, &by)) {
+		if (by == 0)
+			return;
+		median_engine_explain(m, j, step);
+		memcpy(why, j->why, sizeof(why));
+		snprintf(j->why, sizeof(j->why),
+		    "%.130s, but trial %lld, %s, was as far behind", why,
+		    (long long)by,
+		    by == history_best(h) ? "the best" : "one of the best");
+		j->verdict = VERDICT_SUSPENDED;
+		return;
+	}
+	j->verdict = VERDICT_STOP;
+	median_engine_explain(m, j, step);
+	if (!isfinite(j->threshold))
+		j->threshold = NAN;
+	by = stop_guard_find(h, m->rule.guard, median_guard_forbids, m);
+	if (by != 0)
+		stop_suspend(h, by, j);
+}
+
 void
 median_engine_judge(void *state, const struct history *h, int64_t trial,
     int64_t step, struct judgement *j)
@@ -182,7 +273,6 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 	ptrdiff_t i = curve_at(&c, step);
 	struct pool_answer a;
 	double own;
-	int64_t would;
 	bool worse;
 
 	*j = (struct judgement){ .verdict = VERDICT_KEEP,
@@ -198,13 +288,8 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 	j->value = history_flip_sign(h, own);
 	j->threshold = history_flip_sign(h, pool_threshold(&a));
 	j->pool = a.n;
-	if (!worse)
-		return;
-	j->verdict = VERDICT_STOP;
-	median_engine_explain(m, j, step);
-	would = stop_guard_find(h, m->rule.guard, median_guard_forbids, m);
-	if (would != 0)
-		stop_suspend(h, would, j);
+	if (worse)
+		median_engine_stop(m, h, trial, step, own, j);
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "strategies/stop/median/best-ranks.h"
 #include "strategies/stop/median/pool.h"
 #include "strategies/stop/stop-options.h"
 #include "strategies/stop/stop-verdict.h"
@@ -27,6 +28,7 @@ struct median_rule {
 	int64_t warmup_reports; /* this many first reports are not judged */
 	int64_t interval; /* judge every this many reports */
 	int64_t guard; /* the guard tests this many best trials; 0 = none */
+	int64_t spare; /* of pool.begun: the best that spare others; 0 = none */
 	int64_t diverged_after; /* 0 = never */
 };
 
@@ -36,6 +38,7 @@ struct median_engine {
 	struct stopper_env env;
 	struct pool *pool;
 	struct curve_summary_cache *own; /* values of judged trials */
+	struct best_ranks *ranks; /* NULL: none spares another one */
 	/* Where the guard last found the best trial stopped; a shortcut. */
 	int64_t witness_trial;
 	size_t witness;

@@ -41,7 +41,7 @@ pool_intervals_new(void)
 }
 
 static void
-block_free(struct block *b)
+pool_interval_block_free(struct block *b)
 {
 	free(b->spans);
 	free(b->from);
@@ -56,7 +56,7 @@ pool_intervals_free(struct pool_intervals *s)
 	if (s == NULL)
 		return;
 	for (i = 0; i < s->n; i++)
-		block_free(&s->blocks[i]);
+		pool_interval_block_free(&s->blocks[i]);
 	free(s->blocks);
 	free(s);
 }
@@ -73,7 +73,7 @@ span_order(const struct span *a, const struct span *b)
 
 /* How many of n ascending steps are smaller than step. */
 static size_t
-steps_below(const int64_t *steps, size_t n, int64_t step)
+pool_interval_steps_below(const int64_t *steps, size_t n, int64_t step)
 {
 	size_t at;
 
@@ -119,7 +119,7 @@ block_reserve(struct block *b, size_t cap)
 static void
 steps_insert(int64_t *steps, size_t n, int64_t step)
 {
-	size_t at = steps_below(steps, n, step);
+	size_t at = pool_interval_steps_below(steps, n, step);
 
 	memmove(steps + at + 1, steps + at, (n - at) * sizeof(*steps));
 	steps[at] = step;
@@ -128,7 +128,7 @@ steps_insert(int64_t *steps, size_t n, int64_t step)
 static void
 steps_delete(int64_t *steps, size_t n, int64_t step)
 {
-	size_t at = steps_below(steps, n, step);
+	size_t at = pool_interval_steps_below(steps, n, step);
 
 	assert(at < n && steps[at] == step);
 	memmove(steps + at, steps + at + 1, (n - at - 1) * sizeof(*steps));
@@ -216,7 +216,7 @@ pool_intervals_remove(
 	s->total--;
 	if (b->n > 0)
 		return;
-	block_free(b);
+	pool_interval_block_free(b);
 	s->n--;
 	memmove(b, b + 1, (s->n - at) * sizeof(*b));
 }
@@ -231,10 +231,11 @@ pool_intervals_at(struct pool_intervals *s, int64_t step)
 	s->step = step;
 	for (i = 0; i < s->n; i++) {
 		b = &s->blocks[i];
-		begun = step == INT64_MAX
-			    ? b->n
-			    : steps_below(b->from, b->n, step + 1);
-		b->held = (int64_t)(begun - steps_below(b->to, b->n, step));
+		begun = step == INT64_MAX ? b->n
+					  : pool_interval_steps_below(
+						b->from, b->n, step + 1);
+		b->held = (int64_t)(begun - pool_interval_steps_below(
+						b->to, b->n, step));
 		n += b->held;
 	}
 	return n;

@@ -15,228 +15,9 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/median/curve-summary.h"
 #include "strategies/stop/median/pool-interval.h"
+#include "strategies/stop/median/pool-step.h"
 #include "strategies/stop/median/pool.h"
 #include "strategies/stop/median/order-window.h"
-
-/* ---- one step: order statistics and sums --------------------------------- */
-
-/* The two ranks next to the aggregate, and its distance from the first. */
-struct pool_ranks {
-	int64_t first, second;
-	double share;
-};
-
-struct pool_step {
-	int64_t key;
-	bool filled; /* the following fields are valid */
-	int64_t seen; /* trials with a report here */
-	int64_t n; /* those whose value is not NaN */
-	struct order_window
-	    window; /* their values, unless the mean is wanted */
-	double sum, rest; /* sum + rest is the sum in double-double precision */
-};
-
-/* Cells in the order of their keys. */
-struct pool_steps {
-	struct pool_step **all;
-	size_t n, cap;
-	size_t hint; /* last cell found */
-};
-
-static size_t
-pool_steps_from(const struct pool_steps *s, int64_t key)
-{
-	size_t at;
-
-	if (s->n > 0 && s->all[s->n - 1]->key < key)
-		return s->n;
-	SEARCH_FIRST(at, s->n, s->all[at]->key < key);
-	return at;
-}
-
-/* The cell of this key, or NULL. */
-static struct pool_step *
-pool_steps_find(struct pool_steps *s, int64_t key)
-{
-	size_t at;
-
-	/* The same step as last time, or the one after it. */
-	for (at = s->hint; at < s->n && at <= s->hint + 1; at++)
-		if (s->all[at]->key == key)
-			break;
-	if (at >= s->n || at > s->hint + 1)
-		at = pool_steps_from(s, key);
-	if (at == s->n || s->all[at]->key != key)
-		return NULL;
-	s->hint = at;
-	return s->all[at];
-}
-
-/* The same, created empty if missing; filled: whether it is valid. */
-static struct pool_step *
-pool_steps_make(struct pool_steps *s, int64_t key, bool filled)
-{
-	struct pool_step *c = pool_steps_find(s, key);
-	size_t at;
-
-	if (c != NULL)
-		return c;
-	c = xcalloc(1, sizeof(*c));
-	c->key = key;
-	c->filled = filled;
-	XGROW(s->all, s->n, s->cap);
-	at = pool_steps_from(s, key);
-	memmove(s->all + at + 1, s->all + at, (s->n - at) * sizeof(*s->all));
-	s->all[at] = c;
-	s->n++;
-	s->hint = at;
-	return c;
-}
-
-static void
-pool_steps_free(struct pool_steps *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++) {
-		order_window_free(&s->all[i]->window);
-		free(s->all[i]);
-	}
-	free(s->all);
-	*s = (struct pool_steps){ 0 };
-}
-
-static bool
-pool_step_counts(const struct pool_rule *r, double v)
-{
-	return r->infinite ? !isnan(v) : isfinite(v);
-}
-
-/* The greatest k with k / n <= share, in floating point. */
-static int64_t
-rank_below(double share, int64_t n)
-{
-	int64_t k = (int64_t)(share * (double)n);
-
-	if ((double)k / (double)n > share)
-		return k - 1;
-	if ((double)(k + 1) / (double)n <= share)
-		k++;
-	return k;
-}
-
-static struct pool_ranks
-ranks_of_percentile(const struct pool_rule *r, int64_t n)
-{
-	double h = (double)(n - 1) * r->share;
-	struct pool_ranks w = { .first = (int64_t)h };
-
-	w.share = h - floor(h);
-	w.second = w.first + 1 < n ? w.first + 1 : w.first;
-	if (r->mirrored) {
-		w.first = n - 1 - w.first;
-		w.second = n - 1 - w.second;
-	}
-	return w;
-}
-
-/* Whether v is used for medians and means. */
-static struct pool_ranks
-pool_step_ranks(const struct pool_rule *r, int64_t n)
-{
-	struct pool_ranks w = { 0, 0, 0 };
-
-	switch (r->aggregate) {
-	case POOL_PERCENTILE:
-		return ranks_of_percentile(r, n);
-	case POOL_MEAN:
-		break;
-	case POOL_RANK:
-		w.first = rank_below(r->share, n + 1);
-		break;
-	case POOL_MIDDLE:
-		w.first = n / 2;
-		break;
-	}
-	w.second = w.first;
-	return w;
-}
-
-/* Add to a sum without losing digits (Knuth's two-sum). */
-static void
-pool_step_sum(struct pool_step *c, double v)
-{
-	double s = c->sum + v, t = s - c->sum;
-
-	c->rest += (c->sum - (s - t)) + (v - t);
-	c->sum = s;
-}
-
-/* Add (sign 1) or remove (-1) one value; size is the window's. */
-static void
-pool_step_change(struct pool_step *c, const struct pool_rule *r, double v,
-    int sign, size_t size)
-{
-	if (!c->filled)
-		return;
-	c->seen += sign;
-	if (!pool_step_counts(r, v))
-		return;
-	c->n += sign;
-	if (r->aggregate == POOL_MEAN) {
-		pool_step_sum(c, sign > 0 ? v : -v);
-		return;
-	}
-	c->filled = sign > 0 ? order_window_add(&c->window, v)
-			     : order_window_remove(&c->window, v);
-	if (c->window.n > 2 * size)
-		order_window_trim(
-		    &c->window, pool_step_ranks(r, c->n).first, size);
-}
-
-/* Start again from n values (reordered here) of seen trials. */
-static void
-pool_step_fill(struct pool_step *c, const struct pool_rule *r, double *values,
-    size_t n, int64_t seen, size_t size)
-{
-	size_t i;
-
-	c->filled = true;
-	c->seen = seen;
-	c->n = (int64_t)n;
-	c->sum = c->rest = 0;
-	if (r->aggregate == POOL_MEAN)
-		for (i = 0; i < n; i++)
-			pool_step_sum(c, values[i]);
-	else
-		order_window_fill(&c->window, values, n,
-		    pool_step_ranks(r, c->n).first, size);
-}
-
-/*
- * The aggregate of the a->n numbers left without *skip, unless NULL.  False: it
- * is outside the window.
- */
-static bool
-pool_step_answer(const struct pool_step *c, const struct pool_rule *r,
-    const double *skip, struct pool_answer *a)
-{
-	struct pool_ranks w;
-	double sum;
-
-	if (r->aggregate == POOL_MEAN) {
-		sum = skip != NULL ? c->sum - *skip : c->sum;
-		a->first = a->second = (sum + c->rest) / (double)a->n;
-		return true;
-	}
-	w = pool_step_ranks(r, a->n);
-	a->share = w.share;
-	return w.first >= a->n ||
-	       (order_window_rank(&c->window, w.first, skip, &a->first) &&
-		   order_window_rank(&c->window, w.second, skip, &a->second));
-}
-
-/* ---- the pool ------------------------------------------------------------ */
 
 enum {
 	WINDOW_LEAST = 256, /* numbers a window keeps, at least */
@@ -248,6 +29,12 @@ enum {
 	CELLS_MOST = 65536 /* of a pool of means, which has no spans */
 };
 
+/* One bit a trial. */
+struct pool_marks {
+	uint8_t *bits;
+	size_t cap; /* bytes */
+};
+
 struct pool {
 	struct pool_rule rule;
 	struct curve_summary_cache *values; /* of trials that report */
@@ -256,9 +43,10 @@ struct pool {
 	    *spans; /* of numbers; NULL while there are cells */
 	struct pool_intervals *others; /* of what is no number */
 	int64_t reports, filled, touched;
-	uint8_t *member; /* one bit a trial */
-	size_t member_cap; /* bytes */
+	struct pool_marks member, gone; /* gone: stopped, with a report */
 	int64_t members;
+	int64_t *gone_last; /* the last step of each that is gone, ascending */
+	size_t n_gone, gone_cap;
 };
 
 struct pool *
@@ -280,7 +68,9 @@ pool_free(struct pool *p)
 	pool_intervals_free(p->spans);
 	pool_intervals_free(p->others);
 	curve_summary_cache_free(p->values);
-	free(p->member);
+	free(p->member.bits);
+	free(p->gone.bits);
+	free(p->gone_last);
 	free(p);
 }
 
@@ -291,27 +81,118 @@ pool_members(const struct pool *p)
 }
 
 static bool
-member_is(const struct pool *p, int64_t trial)
+mark_is(const struct pool_marks *m, int64_t trial)
 {
 	size_t at = (size_t)trial / 8;
 
-	return at < p->member_cap && (p->member[at] >> (trial % 8) & 1) != 0;
+	return at < m->cap && (m->bits[at] >> (trial % 8) & 1) != 0;
+}
+
+/* Whether the mark has changed. */
+static bool
+mark_set(struct pool_marks *m, int64_t trial, bool is)
+{
+	size_t at = (size_t)trial / 8, old = m->cap;
+
+	if (mark_is(m, trial) == is)
+		return false;
+	if (at >= old) {
+		m->cap = at + at / 2 + 64;
+		m->bits = xrealloc(m->bits, m->cap);
+		memset(m->bits + old, 0, m->cap - old);
+	}
+	m->bits[at] = (uint8_t)(m->bits[at] ^ 1 << trial % 8);
+	return true;
+}
+
+static bool
+member_is(const struct pool *p, int64_t trial)
+{
+	return mark_is(&p->member, trial);
 }
 
 static void
 member_set(struct pool *p, int64_t trial, bool is)
 {
-	size_t at = (size_t)trial / 8, old = p->member_cap;
+	if (mark_set(&p->member, trial, is))
+		p->members += is ? 1 : -1;
+}
 
-	if (at >= old) {
-		p->member_cap = at + at / 2 + 64;
-		p->member = xrealloc(p->member, p->member_cap);
-		memset(p->member + old, 0, p->member_cap - old);
+/* How many trials that are gone made their last step before this one. */
+static int64_t
+gone_before(const struct pool *p, int64_t step)
+{
+	size_t at;
+
+	SEARCH_FIRST(at, p->n_gone, p->gone_last[at] < step);
+	return (int64_t)at;
+}
+
+/* The same of all trials but one. */
+static int64_t
+pool_gone(
+    const struct pool *p, const struct history *h, int64_t step, int64_t but)
+{
+	int64_t gone = gone_before(p, step);
+	struct curve c;
+
+	if (gone > 0 && mark_is(&p->gone, but)) {
+		c = history_curve(h, but);
+		gone -= curve_step(&c, c.n - 1) < step;
 	}
-	if (member_is(p, trial) == is)
+	return gone;
+}
+
+/* Count a trial that is gone with this last step (sign 1), or no more (-1). */
+static void
+gone_change(struct pool *p, int64_t last, int sign)
+{
+	size_t at = (size_t)gone_before(p, last), more;
+
+	if (sign > 0) {
+		XGROW(p->gone_last, p->n_gone, p->gone_cap);
+		more = p->n_gone++ - at;
+		memmove(p->gone_last + at + 1, p->gone_last + at,
+		    more * sizeof(*p->gone_last));
+		p->gone_last[at] = last;
 		return;
-	p->member[at] = (uint8_t)(p->member[at] ^ 1 << trial % 8);
-	p->members += is ? 1 : -1;
+	}
+	assert(at < p->n_gone && p->gone_last[at] == last);
+	more = --p->n_gone - at;
+	memmove(p->gone_last + at, p->gone_last + at + 1,
+	    more * sizeof(*p->gone_last));
+}
+
+/* The trial has ended, or runs again. */
+static void
+gone_ended(struct pool *p, const struct history *h, int64_t trial)
+{
+	struct curve c = history_curve(h, trial);
+	bool is = history_state(h, trial) == TRIAL_STOPPED && c.n > 0;
+
+	if (mark_set(&p->gone, trial, is))
+		gone_change(p, curve_step(&c, c.n - 1), is ? 1 : -1);
+}
+
+/* A trial has reported: one that is gone may have a new last step. */
+static void
+gone_observe(
+    struct pool *p, const struct history *h, int64_t trial, int64_t step)
+{
+	struct curve c;
+	double old;
+
+	if (!p->rule.begun || history_state(h, trial) != TRIAL_STOPPED)
+		return;
+	if (!mark_is(&p->gone, trial)) {
+		gone_ended(p, h, trial);
+		return;
+	}
+	c = history_curve(h, trial);
+	if (curve_step(&c, c.n - 1) != step || history_replaced_value(h, &old))
+		return;
+	gone_change(p, curve_step(&c, c.n - 2), -1);
+	gone_change(p, step, 1);
 }
 
 static size_t
@@ -344,31 +225,45 @@ report_at(const struct pool *p, const struct curve *c, int64_t key)
 	return i;
 }
 
-/* Fill a cell with what all members have at its key. */
-static void
-pool_fill(struct pool *p, const struct history *h, struct pool_step *c)
+/* The numbers that members have at the key, owned by the caller. */
+static double *
+pool_collect(const struct pool *p, const struct history *h, int64_t key,
+    size_t *out, int64_t *seen)
 {
 	bool last = p->rule.value.kind == SUMMARY_LAST;
 	double v, *values;
-	int64_t trial, seen = 0, count = history_count(h);
+	int64_t trial, count = history_count(h);
 	struct curve curve;
 	ptrdiff_t i;
 	size_t n = 0;
 
+	*seen = 0;
 	values = xreallocarray(NULL, (size_t)p->members + 1, sizeof(*values));
 	for (trial = 1; trial <= count; trial++) {
 		if (!member_is(p, trial))
 			continue;
 		curve = history_curve(h, trial);
-		i = report_at(p, &curve, c->key);
+		i = report_at(p, &curve, key);
 		if (i < 0)
 			continue;
 		v = last ? curve_value(&curve, i)
 			 : curve_summary_at(&p->rule.value, &curve, (size_t)i);
-		seen++;
+		++*seen;
 		if (pool_step_counts(&p->rule, v))
 			values[n++] = v;
 	}
+	*out = n;
+	return values;
+}
+
+/* Fill a cell with what all members have at its key. */
+static void
+pool_fill(struct pool *p, const struct history *h, struct pool_step *c)
+{
+	int64_t seen;
+	size_t n;
+	double *values = pool_collect(p, h, c->key, &n, &seen);
+
 	pool_step_fill(c, &p->rule, values, n, seen, window_size(p));
 	free(values);
 }
@@ -423,9 +318,13 @@ span_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 	if (p->spans != NULL)
 		spans_change(p, from, to, v, sign);
 	else if (p->rule.key != POOL_CARRY)
-		/* Such cells are complete from the start. */
-		pool_step_change(pool_steps_make(&p->cells, from, true),
-		    &p->rule, v, sign, size);
+		/*
+		 * Cells of a rule that carries nothing are complete from the
+		 * start.
+		 */
+		pool_step_change(
+		    pool_steps_make(&p->cells, &p->rule, from, true), &p->rule,
+		    v, sign, size);
 	else
 		for (k = pool_steps_from(&p->cells, from);
 		     k < p->cells.n && p->cells.all[k]->key <= to;
@@ -567,6 +466,7 @@ pool_observe(
 	double old;
 	bool grew;
 
+	gone_observe(p, h, trial, step);
 	if (!pool_asked(p)) {
 		observe_unasked(p, trial);
 		return;
@@ -598,6 +498,8 @@ pool_ended(struct pool *p, const struct history *h, int64_t trial)
 	bool is = history_state(h, trial) == TRIAL_COMPLETED;
 	struct curve c;
 
+	if (p->rule.begun)
+		gone_ended(p, h, trial);
 	if (!p->rule.completed || is == member_is(p, trial))
 		return;
 	c = history_curve(h, trial);
@@ -636,7 +538,7 @@ pool_cell(struct pool *p, const struct history *h, int64_t key)
 	else {
 		if (p->cells.n >= CELLS_MOST && p->rule.aggregate == POOL_MEAN)
 			pool_steps_free(&p->cells);
-		c = pool_steps_make(&p->cells, key, false);
+		c = pool_steps_make(&p->cells, &p->rule, key, false);
 	}
 	if (c != NULL && !c->filled) {
 		p->filled += p->members;
@@ -664,24 +566,37 @@ pool_own(struct pool *p, const struct history *h, int64_t key, int64_t trial,
 }
 
 static void
-ask_spans(struct pool *p, int64_t key, int has, const double *skip,
-    struct pool_answer *a)
+ask_spans(struct pool *p, int64_t key, double share, int64_t gone, int has,
+    const double *skip, struct pool_answer *a)
 {
 	struct pool_ranks w;
+	int64_t real;
 
-	a->n = pool_intervals_at(p->spans, key);
-	a->seen = a->n + pool_intervals_at(p->others, key) - (has > 0);
-	a->n -= skip != NULL;
+	real = pool_intervals_at(p->spans, key);
+	a->seen = real + pool_intervals_at(p->others, key) + gone - (has > 0);
+	real -= skip != NULL;
+	a->n = real + gone;
 	if (a->n == 0)
 		return;
-	w = pool_step_ranks(&p->rule, a->n);
+	w = pool_step_ranks(&p->rule, share, a->n);
 	a->share = w.share;
 	if (w.first >= a->n)
 		return;
-	a->first = pool_intervals_rank(p->spans, w.first, skip);
-	a->second = w.second == w.first
-			? a->first
-			: pool_intervals_rank(p->spans, w.second, skip);
+	a->first = w.first < real ? pool_intervals_rank(p->spans, w.first, skip)
+				  : INFINITY;
+	a->second = w.second == w.first ? a->first
+		    : w.second < real
+			? pool_intervals_rank(p->spans, w.second, skip)
+			: INFINITY;
+}
+
+/* Before a question: whether intervals are less work by now. */
+static void
+pool_choose(struct pool *p, const struct history *h)
+{
+	if (p->filled > WORK_FREE + FILLED_PER_REPORT * p->reports ||
+	    p->touched > WORK_FREE + TOUCHED_PER_REPORT * p->reports)
+		pool_use_intervals(p, h);
 }
 
 void
@@ -691,6 +606,7 @@ pool_query(struct pool *p, const struct history *h, int64_t key, int64_t but,
 	double own = NAN;
 	const double *skip;
 	struct pool_step *c;
+	int64_t gone;
 	int has;
 
 	*a = (struct pool_answer){ .first = NAN, .second = NAN };
@@ -698,23 +614,98 @@ pool_query(struct pool *p, const struct history *h, int64_t key, int64_t but,
 		key = 0;
 	has = pool_own(p, h, key, but, &own);
 	skip = has == 2 ? &own : NULL;
-	if (p->filled > WORK_FREE + FILLED_PER_REPORT * p->reports ||
-	    p->touched > WORK_FREE + TOUCHED_PER_REPORT * p->reports)
-		pool_use_intervals(p, h);
+	gone = pool_gone(p, h, key, but);
+	pool_choose(p, h);
 	if (p->spans != NULL) {
-		ask_spans(p, key, has, skip, a);
+		ask_spans(
+		    p, key, pool_share_at(&p->rule, key), gone, has, skip, a);
 		return;
 	}
 	c = pool_cell(p, h, key);
 	if (c == NULL)
 		return;
-	a->seen = c->seen - (has > 0);
-	a->n = c->n - (skip != NULL);
-	if (a->n == 0 || pool_step_answer(c, &p->rule, skip, a))
+	c->gone = gone;
+	a->seen = c->seen + gone - (has > 0);
+	a->n = c->n + gone - (skip != NULL);
+	if (a->n == 0 || pool_step_answer(c, &p->rule, c->share, gone, skip, a))
 		return;
 	pool_fill(p, h, c);
-	if (!pool_step_answer(c, &p->rule, skip, a))
+	if (!pool_step_answer(c, &p->rule, c->share, gone, skip, a))
 		assert(!"a fresh window shows the wanted rank");
+}
+
+/* Without the window of the cell, which is that of the rule's share. */
+static void
+ask_all(struct pool *p, const struct history *h, int64_t key, double share,
+    int64_t gone, struct pool_answer *a)
+{
+	struct pool_step cell = { .key = key, .share = share, .gone = gone };
+	int64_t seen;
+	size_t n;
+	double *values = pool_collect(p, h, key, &n, &seen);
+
+	pool_step_fill(&cell, &p->rule, values, n, seen, 4);
+	if (!pool_step_answer(&cell, &p->rule, share, gone, NULL, a))
+		assert(!"a fresh window shows the wanted rank");
+	order_window_free(&cell.window);
+	free(values);
+}
+
+void
+pool_query_share(struct pool *p, const struct history *h, int64_t key,
+    double share, struct pool_answer *a)
+{
+	struct pool_step *c;
+	int64_t gone = gone_before(p, key);
+
+	assert(p->rule.key == POOL_CARRY);
+	*a = (struct pool_answer){ .first = NAN, .second = NAN };
+	pool_choose(p, h);
+	if (p->spans != NULL) {
+		ask_spans(p, key, share, gone, 0, NULL, a);
+		return;
+	}
+	c = pool_cell(p, h, key);
+	c->gone = gone;
+	a->seen = c->seen + gone;
+	a->n = c->n + gone;
+	if (a->n > 0 && !pool_step_answer(c, &p->rule, share, gone, NULL, a))
+		ask_all(p, h, key, share, gone, a);
+}
+
+/* As pool_better, of all trials, by the window; whether it is exact. */
+static bool
+window_better(const struct order_window *w, double v, int64_t *better)
+{
+	size_t at = search_lower_bound(w->values, w->n, v);
+
+	*better = at > 0 || w->below == 0 ? w->below + (int64_t)at : 0;
+	return (at > 0 || w->below == 0) && (at < w->n || w->above == 0);
+}
+
+int64_t
+pool_better(struct pool *p, const struct history *h, int64_t key, int64_t but,
+    double v, bool exact)
+{
+	int64_t better = 0, seen;
+	double own, *values;
+	bool known = false;
+	size_t i, n;
+
+	assert(p->rule.key == POOL_CARRY && p->rule.aggregate != POOL_MEAN);
+	pool_choose(p, h);
+	if (p->spans == NULL)
+		known =
+		    window_better(&pool_cell(p, h, key)->window, v, &better);
+	if (exact && !known) {
+		values = pool_collect(p, h, key, &n, &seen);
+		for (i = 0, better = 0; i < n; i++)
+			better += values[i] < v;
+		free(values);
+	}
+	if (pool_own(p, h, key, but, &own) == 2 && own < v && better > 0)
+		better--;
+	return better;
 }
 
 double

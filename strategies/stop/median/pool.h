@@ -41,18 +41,30 @@ struct pool_rule {
 	enum pool_aggregate aggregate;
 	/* for POOL_PERCENTILE and POOL_RANK, 0 to 1, best first */
 	double share;
+	/*
+	 * From step narrow_from to narrow_to the share falls to narrow_share,
+	 * by the same factor at each step; narrow_share 0: it stays.
+	 */
+	double narrow_share;
+	int64_t narrow_from, narrow_to;
 	bool completed; /* completed trials only */
+	/*
+	 * Trials that were stopped before a step are counted there, as worse
+	 * than all others; for POOL_CARRY with POOL_PERCENTILE or POOL_RANK.
+	 */
+	bool begun;
 	bool infinite; /* infinities count as numbers */
 	/* share counts from the worst: ranks are rounded that way */
 	bool mirrored;
 };
 
 struct pool_answer {
-	int64_t n; /* other trials with a number here */
+	int64_t n; /* other trials with a number here, or stopped before */
 	int64_t seen; /* the same, including NaN */
 	/*
 	 * The aggregate is first + share * (second - first); first = second
-	 * when it is one number.  NaN: nothing to compare with.
+	 * when it is one number.  NaN: nothing to compare with; infinite: it
+	 * is among the trials that were stopped before.
 	 */
 	double first, second, share;
 };
@@ -74,6 +86,18 @@ int64_t pool_members(const struct pool *);
  */
 void pool_query(struct pool *, const struct history *, int64_t key, int64_t but,
     struct pool_answer *);
+/* The share of the rule at this step. */
+double pool_share_at(const struct pool_rule *, int64_t key);
+/* The same as pool_query of all trials with another share. */
+void pool_query_share(struct pool *, const struct history *, int64_t key,
+    double share, struct pool_answer *);
+/*
+ * How many trials but one (0 = none) have a better number than v at the step;
+ * not exact: at least so many.  Time: log of the trials, or all of them when it
+ * is to be exact and v is not near the rank of the share.
+ */
+int64_t pool_better(struct pool *, const struct history *, int64_t key,
+    int64_t but, double v, bool exact);
 /*
  * Switch to intervals, for steps that hardly any two trials share.  The pool
  * does it by itself when that is less work; results are equal.

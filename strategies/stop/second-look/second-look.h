@@ -28,8 +28,12 @@
  * open; with share 25 %, median loses the best trial in 0.044 of the studies of
  * AlgoPerf instead of 0.216, for 9 % of the full cost.  What open changes:
  * bench/RESULTS.md.  On curves that cross rarely a trial behind all of the
- * best does not become one of them.  H is what the view hindsight has
- * (a trial with a step there); tests/scenario/local/second-look.t compares them.
+ * best does not become one of them.
+ *
+ * H compares with those that reached a step, where a rule has left survivors: it
+ * is greater than the share that users are told (view hindsight), which judges
+ * only where three quarters of the trials are.  That share is near 0 in a study
+ * with stopping, whatever its curves, and says nothing about how much to spend.
  */
 
 #ifndef HPOTUNE_SECOND_LOOK_H

@@ -6,8 +6,14 @@
     KERAS_BACKEND=jax v/bin/pip install keras jax
     v/bin/python tests/data/metrics/record.py [FILE ...]
 
-A file whose library is missing is left as it is.  The tests use the recorded
+CatBoost, scikit-learn, skorch, spaCy, MMEngine, stable-baselines3, transformers and
+tqdm: standard output of tests/peers/reader_NAME.py.  A file whose library is missing is left as it is.  The tests use the recorded
 files; run this again when a library changes what it writes.
+
+The scripts of tests/peers wrote others: reader_catboost.py catboost-*.tsv,
+reader_mmengine.py mmengine.json (scalars.json), reader_sb3.py sb3.csv (progress.csv)
+and sb3-monitor.csv, reader_tensorboard.py hparams*.tfevents, reader_ultralytics.py
+ultralytics.csv (results.csv).
 """
 import contextlib
 import os

@@ -222,7 +222,7 @@ no 1 'hpotune:=abc: a value is not a number' tell 8 hpotune:=abc
 no 2 'tell: nothing to report: expected NAME=VALUE, -, --done, --stopped or --failed' \
     tell 8
 no 2 'tell: --done and --failed exclude each other' tell 8 --done --failed
-no 2 'tell: --why requires --stopped or --failed' tell 8 --done --why x
+no 2 'tell: --why requires --stopped, --failed or --crashed' tell 8 --done --why x
 no 2 'ask: --count: 0: expected a whole number from 1 to 1000000' ask --count 0
 "$HPOTUNE" ask >out
 no 1 'trial 11 has no report of loss: report one, or use --failed' tell 11 --done
@@ -359,6 +359,75 @@ is "$(sql killed.db "SELECT count(*) FROM trials
     WHERE trial > 1 AND state <> 'running'")" 0 \
     'trials that were asked for are running'
 
+# The process that asks: one that tells too is watched, others are not.
+study watched 30 -e $none -e 's/"retries": 0/"retries": 1/'
+sed -i 's/"tpe"/"random"/; s/, "n_startup_trials": 4//' watched.json
+watched() { # query
+	sql watched.db "$1"
+}
+cat >loop.sh <<'END'
+eval "$("$HPOTUNE" ask watched.json)"
+"$HPOTUNE" tell watched.json "$trial" loss=1 --done
+eval "$("$HPOTUNE" ask watched.json)"
+echo "$trial"
+kill -9 $$
+END
+sh -c '"$HPOTUNE" ask watched.json; exit' >out
+sh loop.sh >out 2>err
+is "$(tail -n 1 out)" 3 'a loop is killed in its second trial'
+"$HPOTUNE" ask watched.json --json >out
+is "$(sed 's/"params":{[^}]*}/…/' out)" '{"trial":3,…,"attempt":2}' \
+    'ask gives its trial again'
+is "$(watched 'SELECT trial, state FROM trials ORDER BY trial')" '1|running
+2|completed
+3|running' 'one that only asked may be told of by somebody else'
+is "$("$HPOTUNE" tell watched.json 1 loss=2)" keep 'and is'
+sleeper() { # a process that can be killed
+	background sleeper sleep 1000
+}
+sleeper
+"$HPOTUNE" ask --pid $child watched.json >out
+like "$(cat out)" '^trial=4$' 'ask --pid'
+is "$(watched 'SELECT asker_pid FROM attempts WHERE trial = 4')" $child 'is recorded'
+kill -9 $child
+reap $child 2>/dev/null
+is "$("$HPOTUNE" tell watched.json 4 loss=2)" keep \
+    'somebody else goes on with it before it is asked for again'
+"$HPOTUNE" ask watched.json >out
+like "$(cat out)" '^trial=5$' 'then it stays with them'
+sleeper
+"$HPOTUNE" ask --pid $child watched.json >out
+"$HPOTUNE" tell watched.json 6 loss=1 >out
+kill -9 $child
+reap $child 2>/dev/null
+"$HPOTUNE" tell watched.json 5 loss=1 >out
+like "$("$HPOTUNE" tell watched.json 6 loss=1 2>&1)" \
+    '^hpotune: trial 6 waits for another attempt: process [0-9]+ of ' \
+    'a report of a lost one is refused'
+sleeper
+"$HPOTUNE" ask --pid $child watched.json >out
+i=0
+while [ $i -lt 10 ]; do
+	i=$((i + 1))
+	"$HPOTUNE" tell watched.json 6 step=$i loss=1 >out
+done
+kill -9 $child
+reap $child 2>/dev/null
+"$HPOTUNE" tell watched.json 5 loss=1 >out
+is "$(watched 'SELECT state FROM trials WHERE trial = 6')" completed \
+    'one that has all its steps is complete'
+# The machine was restarted since; another machine is not known.
+"$HPOTUNE" ask --pid $$ --count 2 watched.json >out
+sqlite3 watched.db "UPDATE t_asker SET mark = 'another' || substr(mark, 8)
+    WHERE trial = 7; UPDATE t_asker SET mark = 'another' || substr(mark, 8),
+    host = 'elsewhere' WHERE trial = 8"
+"$HPOTUNE" tell watched.json 5 loss=1 >out
+is "$(watched 'SELECT trial, state FROM trials WHERE trial > 6')" '7|waiting
+8|running' 'a reboot ends all processes, of this machine'
+"$HPOTUNE" ask --pid 0 --count 2 watched.json >out
+is "$(watched 'SELECT count(*) FROM t_asker WHERE trial = 9')" 0 \
+    '--pid 0: nobody is watched'
+
 # A server and somebody else in one study.
 study shared 8 -e 's/"parallel": 1/"parallel": 2/; s/0.001/5/'
 "$HPOTUNE" ask --count 2 shared.json >out
@@ -425,6 +494,46 @@ is "$(sql slow.db 'SELECT step, value FROM curves WHERE trial = 2')" '8|1.0' \
 is "$("$HPOTUNE" tell slow.json 1 --failed \
     --why "$(printf '\033[31mred\nline')")" \
     'failed: \x1b[31mred\x0aline' 'a reason is printed as one harmless line'
+
+# A report of another metric is recorded; where it may be the objective by a
+# mistake, this is said.
+study typo 4 -e $none
+"$HPOTUNE" ask typo.json >out
+quietly "$HPOTUNE" tell typo.json 1 step=1 los=0.5 val=3
+is "$?:$(cat out err)" '0:keep
+hpotune: warning: los is recorded, but the objective is loss: did you mean it?' \
+    'a misspelt objective is named'
+like "$("$HPOTUNE" tell --json typo.json 1 step=2 los=0.5)" '"warning": ?"los is recorded' \
+    'also for programs'
+quietly "$HPOTUNE" tell typo.json 1 --done
+is "$?:$(cat err)" '1:hpotune: trial 1 has no report of loss: report one, or use --failed; it has one of los: did you mean it?' \
+    'an end without it is refused'
+quietly "$HPOTUNE" tell typo.json 1 step=3 loss=0.5 los=1
+is "$?:$(cat err)" '0:' 'with it there is no warning'
+quietly "$HPOTUNE" tell typo.json 1 --done
+is "$?" 0 'and it ends'
+
+# A program that has crashed, and one that is interrupted.
+study ends 4 -e $none -e 's/"retries": 0/"retries": 1/'
+for end in 'crashed --why "too hot"' crashed interrupted interrupted done; do
+	"$HPOTUNE" ask ends.json --json >>ends.asked
+	quietly "$HPOTUNE" tell ends.json 1 step=1 loss=1
+	eval "quietly $HPOTUNE tell ends.json 1 --$end"
+	cat out err
+done >ends.told
+is "$(cat ends.told)" 'waiting: too hot; attempt 2 follows
+failed: reported as crashed
+hpotune: trial 1 has ended already: failed
+hpotune: trial 1 has ended already: failed
+hpotune: trial 1 has ended already: failed' 'a trial that crashes is tried again'
+for end in interrupted interrupted interrupted done; do
+	"$HPOTUNE" ask ends.json --json >>ends.asked
+	"$HPOTUNE" tell ends.json 2 step=1 loss=1 --$end
+done >ends.told
+is "$(cat ends.told)" 'waiting: interrupted; the next start resumes it
+waiting: interrupted; the next start resumes it
+waiting: interrupted; the next start resumes it
+completed' 'one that is interrupted without an end'
 
 # The lock file names its last holder, whatever it had before.
 printf 'pid 12345678901 on a host with a longer name than this one has, %s\n%s\n' \

@@ -18,7 +18,8 @@ my ($mode, $x) = @ARGV;
 my $told = 0;
 $SIG{TERM} = sub { $told = 1 };
 my $saved = "$ENV{HPOTUNE_CHECKPOINT_DIR}/state";
-my ($first, $loss, $last) = (1, $x, $mode eq 'short' ? 3 : 12);
+my ($first, $loss, $last) = (1, $x, $mode eq 'short' ? 3 :
+    $mode eq 'bad' ? 11 : 12);
 my $second = -e "whole.$mode";
 if ($mode ne 'ignores' && open my $f, '<', $saved) {
 	($first, $loss) = split ' ', <$f>;
@@ -28,6 +29,7 @@ if ($mode ne 'ignores' && open my $f, '<', $saved) {
 	exit 3 if $mode eq 'fails';
 }
 my $resumed = $ENV{HPOTUNE_ATTEMPT} > 1;
+select undef, undef, undef, 14 if $resumed && $mode eq 'long';
 for my $step ($first .. $last) {
 	$loss *= 0.9;
 	my $noise = $mode ne 'noise' ? 0 : $step * ($second ? 1e-3 : 2e-3);
@@ -44,7 +46,7 @@ for my $step ($first .. $last) {
 	}
 }
 if (open my $f, '>', "whole.$mode") { close $f }
-exit 2 if $mode eq 'bad';
+exit 2 if $mode eq 'bad' || $mode eq 'late';
 E2
 check() { # mode option …
 	mode=$1
@@ -107,6 +109,11 @@ is "$?|$(cat err)" '1|hpotune: check --checkpoint: the trial reports loss at 3 s
 check bad
 is $? 1 'a trial that fails without a stop'
 like "$(cat err)" 'the run without a stop is failed: ' 'the reason, too'
+check late
+is $? 0 'a status after the last step is no failure'
+check long
+is "$?|$(cat err)" '0|' \
+    'the stop does not end the process while a long trial resumes'
 check good --log out
 is "$?|$(cat err)" '2|hpotune: check: --checkpoint runs a trial: omit --log' \
     'both at once'

@@ -194,8 +194,10 @@ quietly "$HPOTUNE" ask million/study.json
 quietly "$HPOTUNE" tell million/million.db 1 step=1 m=1
 quietly "$HPOTUNE" tell --done million/million.db 1
 sqlite3 million/million.db "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL
-    SELECT i + 1 FROM n WHERE i < 900000) INSERT INTO t_metric
-    SELECT 1, 1, i, i + 100, 1, 0.5, 1 FROM n;
+    SELECT i + 1 FROM n WHERE i < 900000) INSERT INTO t_block
+    (name_id, trial, seq, attempt, reports, step,
+	last_step, old, time_us, last_us, steps, seqs, times, v0)
+    SELECT 1, 1, i + 100, 1, 1, i, i, 0, 1, 1, 0, 0, 0, 0.5 FROM n;
     UPDATE t_trial SET last_step = 900000, reports = 900000"
 quietly "$HPOTUNE" export -f optuna -o million.db million/million.db
 is "$(sql million.db 'SELECT count(*) FROM trial_intermediate_values')" 900000 \
@@ -259,8 +261,10 @@ WITH RECURSIVE n (i) AS
     (SELECT 61 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
 SELECT i, 'waiting', 'none', i / 7.0, 1, 2, 2, 0, 1, 1, 0, 0, 0, 0, 0,
     'strategy', '{"lr":0.5,"word":"plain"}' FROM n;
-INSERT INTO t_metric (name_id, trial, step, seq, attempt, value, time_us)
-SELECT 1, trial, s, 10 * trial + s, 1, trial / 7.0, 0 FROM t_trial,
+INSERT INTO t_block (name_id, trial, seq, attempt, reports, step,
+    last_step, old, time_us, last_us, steps, seqs, times, v0)
+SELECT 1, trial, 10 * trial + s, 1, 1, s, s, 0, 0, 0, 0, 0, 0, trial / 7.0
+    FROM t_trial,
     (SELECT 0 AS s UNION ALL SELECT 1) WHERE trial > 60;
 INSERT INTO t_attempt (trial, attempt, uuid, state, backend, slot, log_offset,
     metrics_offset, log_skip, metrics_skip, max_rss, cpu_us)

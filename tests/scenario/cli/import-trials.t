@@ -91,6 +91,63 @@ wrong 2 'b.csv: it has no column los: trial, loss, x, when, duration' \
     'csv: a column that is not there' csv b.csv --goal minimize --metric los
 wrong 2 'import: give --goal minimize or --goal maximize' 'csv: the goal, too' \
     csv b.csv --metric loss
+# The values say what a column is: not quotes, and not the point that pandas
+# writes where an int is missing.
+printf '%s\n' '"Name","State","bits","note","loss"' \
+    '"a","finished","2","x","0.5"' '"b","finished","6","","1e1"' \
+    '"c","crashed","4","7",""' '"d","running","9","",""' >q.csv
+quietly "$HPOTUNE" import csv q.csv --goal minimize --metric loss -o q.json
+is "$(grep type q.json)" '    "bits": { "type": "int", "min": 2, "max": 6 },
+    "note": { "type": "choice", "values": ["x", "7"] }' \
+    'csv: all fields in quotes' || diag "$(cat err)"
+is "$(sed -n 's/.*"trial": //p' q-trials.json)" \
+    '1, "state": "completed", "objective": 0.5, "params": {"bits": 2, "note": "x"}},
+2, "state": "completed", "objective": 10, "params": {"bits": 6}},
+3, "state": "failed", "params": {"bits": 4, "note": "7"}}]}' \
+    'csv: where all are quoted, an empty one is missing'
+like "$(cat err)" 'note: 1 of 4 rows are left out by their state: "running"$' \
+    'csv: rows that are left out are counted'
+like "$(cat err)" 'note: parameters: bits, note: results among them are left out with --params' \
+    'csv: columns that were taken for parameters are named'
+printf '"x","loss"\n"",1\n"a",2\n' >q.csv
+quietly "$HPOTUNE" import csv q.csv --goal minimize --metric loss
+like "$(cat out)" '"values": \["", "a"\]' 'csv: otherwise it is a text'
+cat >p.csv <<'END'
+value,params_n,params_m,params_f,params_b,state
+0.5,99.0,2.0,1.0,True,COMPLETE
+0.3,54.0,2.5,3.0,None,COMPLETE
+nan,,1.0,2.0,False,COMPLETE
+"0,7",1.0,1.5,2.0,False,COMPLETE
+END
+quietly "$HPOTUNE" import csv p.csv --goal minimize -o p.json
+is "$(grep type p.json)" '    "n": { "type": "int", "min": 1, "max": 99 },
+    "m": { "type": "float", "min": 1, "max": 2.5 },
+    "f": { "type": "float", "min": 1, "max": 3 },
+    "b": { "type": "choice", "values": [true, null, false] }' \
+    'csv: 99.0 is an int where one is missing' || diag "$(cat err)"
+like "$(cat err)" 'params_n: an int: all values are whole' 'csv: of which a note tells'
+like "$(cat err)" 'value: 1 of 4 rows have no number there: line 5 has "0,7"$' \
+    'csv: a result that is no number is named'
+like "$(cat err)" 'b: .params. writes true, false and null; a program that expects True' \
+    'csv: the words of Python'
+like "$(sed -n 3p p-trials.json)" '"state": "failed", "params"' 'csv: NaN has failed'
+like "$(cat err)" '1 of 4 trials ended with NaN or infinity' 'csv: and is counted'
+printf 'lr,loss,status\n1,2,FINISHED\n2,nan,FINISHED\n3,4,FAILED\n' >s.csv
+quietly "$HPOTUNE" import csv s.csv --goal minimize --metric loss -o s.json
+is "$(sed -n 's/.*"state": //p' s-trials.json)" '"completed", "objective": 2, "params": {"lr": 1}},
+"failed", "params": {"lr": 2}},
+"failed", "objective": 4, "params": {"lr": 3}}]}' 'csv: a column named status'
+printf 'Start Time,Run ID,Source Type,Status,lr,loss\n2025,a,LOCAL,FINISHED,1,2\n' >s.csv
+quietly "$HPOTUNE" import csv s.csv --goal minimize --metric loss
+is "$(grep type out)" '    "lr": { "type": "fixed", "value": 1 }' 'csv: columns of MLflow'
+printf 'mean_fit_time,param_C,params,mean_test_score\n0.1,1,"{}",0.9\n0.2,2,"{}",0.8\n' >s.csv
+quietly "$HPOTUNE" import csv s.csv --goal maximize --metric mean_test_score
+is "$(grep type out)" '    "C": { "type": "int", "min": 1, "max": 2 }' \
+    'csv: cv_results_ of scikit-learn'
+printf 'loss,lr,LR\n1,2,3\n2,3,4\n' >s.csv
+wrong 2 'import: the study that it would be is not valid: same.json:6:5: parameters.LR: this name differs from "lr" only in case or in - _ and .' \
+    'nothing is written that check refuses' csv s.csv --goal minimize --metric loss -o same.json
+fails 'no file' 1 test -e same.json
 printf 'loss,x\n1,2\n1,2,3\n' >c.csv
 wrong 2 'c.csv:3: it has 3 fields, and the first line 2' \
     'csv: a line with too many fields' csv c.csv --goal minimize --metric loss
@@ -127,7 +184,7 @@ is "$?:$(sed -n '/objective/p; /parameters/,/^  }/p' optuna/study.json)" \
   "parameters": {
     "lr": { "type": "float", "min": 1e-05, "max": 1, "scale": "log" },
     "n": { "type": "int", "min": 1, "max": 9, "step": 2 },
-    "opt": { "type": "choice", "values": ["sgd",null,3,true] },
+    "opt": { "type": "choice", "values": ["sgd", null, 3, true] },
     "m": { "type": "float", "min": 0, "max": 1, "step": 0.25, "when": { "opt": ["sgd"] } }
   },' 'optuna: goal, ranges and the condition' || diag "$(cat err)"
 runs optuna/study.json '30 of 30 trials of study-trials.json' optuna acc
@@ -221,6 +278,21 @@ wrong 2 'a.csv: it is no storage of Optuna: file is not a database' \
 wrong 1 'missing.db: it cannot be read' 'optuna: a file that is not there' \
     optuna missing.db
 
+# Lists among the choices, and results that are no numbers: Optuna has null then.
+cp from-optuna.db keep.db
+"$HPOTUNE" export --format optuna -o lists.optuna study.json
+sqlite3 lists.optuna "UPDATE trial_params SET distribution_json =
+    replace(distribution_json, '\"sgd\"', '[64, [true, \"a\"]]');
+    UPDATE trial_values SET value = NULL, value_type = 'INF_POS' WHERE trial_id = 1"
+mkdir lists
+quietly "$HPOTUNE" import optuna lists.optuna -o lists/study.json
+like "$(cat lists/study.json)" '"values": \["\[64, \[true, \\"a\\"\]\]", null, 3, true\]' \
+    'optuna: a list is a text' || diag "$(cat err lists/study.json)"
+like "$(cat err)" 'note: opt: a list is no value of a parameter: the program gets a text' \
+    'optuna: of which a note tells'
+like "$(cat err)" '1 of 30 trials ended with NaN or infinity' 'optuna: infinity has failed'
+runs lists/study.json '30 of 30 trials of study-trials.json' lists acc
+
 # Ray Tune: NaN, a line that is half, a trial that failed, one that waits.
 mkdir -p ray/f_1 ray/f_2 ray/f_3 ray/f_4
 echo '{"opt": {"lr": 0.5}, "layers": [8, 8], "n": 2}' >ray/f_1/params.json
@@ -238,13 +310,25 @@ quietly "$HPOTUNE" import ray ray/ --metric loss --goal minimize -o ray.json
 is "$?:$(sed -n '/study"/p; /parameters/,/^  }/p' ray.json)" '0:  "study": "ray",
   "parameters": {
     "opt.lr": { "type": "float", "min": 0.25, "max": 0.5 },
-    "layers": { "type": "choice", "values": ["[8,8]", "[4]"] },
+    "layers": { "type": "choice", "values": ["[8, 8]", "[4]"] },
     "n": { "type": "fixed", "value": 2 }
   },' 'ray: nested parameters, and lists as texts' || diag "$(cat err)"
 runs ray.json '3 of 3 trials of ray-trials.json' ray loss
 is "$(sql ray.db 'SELECT state, objective, step FROM warm')" 'completed|1.5|2
 completed|3.0|1
 failed|3.0|1' 'ray: the last reports that are whole'
+# The last report counts, also when it is NaN; earlier ones do not.
+mkdir -p nan/f_1 nan/f_2
+cp ray/f_1/params.json nan/f_1
+cp ray/f_2/params.json nan/f_2
+printf '{"loss": 2, "training_iteration": 1}\n{"loss": NaN, "training_iteration": 2}\n' |
+    tee nan/f_1/result.json | head -1 >nan/f_2/result.json
+quietly "$HPOTUNE" import ray nan --metric loss --goal minimize -o nan.json
+is "$?:$(grep -o '"state": "[a-z]*", "[a-z]*": [0-9]*' nan-trials.json | paste -sd ' ')" \
+    '0:"state": "failed", "step": 2 "state": "completed", "objective": 2' \
+    'ray: a trial that ended with NaN has failed'
+like "$(cat err)" 'note: 1 of 2 trials ended with NaN or infinity' 'ray: of which a note tells'
+like "$(cat err)" 'note: layers: a list is no value of a parameter' 'ray: as of lists'
 wrong 2 'ray: no folder in it is a trial with params.json and reports of los in result.json' \
     'ray: a metric that is not there' ray ray --metric los --goal minimize
 wrong 1 'missing: No such file or directory' 'ray: a folder that is not there' \

@@ -136,6 +136,38 @@ is "$(sed -n '/metric"\|type"/p' names.json)" \
 like "$(cat err)" 'parameters.trial: its name is trial_ here, also in what the program gets' \
     'of which a note tells'
 
+# Python's words where the agent writes them, and lists as texts.
+cat >words.yaml <<'END'
+program: train.py
+method: grid
+parameters:
+  bn: { values: [true, false] }
+  pre: { value: null }
+  x: { value: 1.5 }
+  sizes: { values: [[64, 64], [128]] }
+  aug: { value: { "flip": true } }
+END
+quietly "$HPOTUNE" import wandb words.yaml -o words.json
+is "$?:$(sed -n '/"sizes"\|"aug"\|params/p' words.json)" '0:    "sizes": { "type": "choice", "values": ["[64, 64]", "[128]"] },
+    "aug": { "type": "fixed", "value": "{\"flip\": true}" }
+      "{params:python}"' 'words of Python, and lists' || diag "$(cat err)"
+like "$(cat err)" 'note: trial.command: .params:python. writes True, False and None, as the agent does' \
+    'are noted'
+is "$(grep -c 'a list is no value of a parameter' err)" 2 'each list once'
+cat >train.py <<'END'
+import sys
+print(sys.argv[1:])
+print("hpotune: loss=1")
+END
+quietly "$HPOTUNE" start -q words.json
+like "$("$HPOTUNE" logs words.json 1 | head -1)" \
+    "^\['--bn=(True|False)', '--pre=None', '--x=1.5', '--sizes=\[(64, 64|128)\]', '--aug=.\"flip\": true.'\]$" \
+    'and given to the program' || diag "$(cat err)"
+sed 's/^method.*/&\ncommand: ["${program}", "${args_no_hyphens}"]/' words.yaml >hydra.yaml
+quietly "$HPOTUNE" import wandb hydra.yaml
+like "$(cat err)" '.params:hydra. writes true, false and null, where the agent' \
+    'of another form a note tells the difference'
+
 wrong() { # text error what
 	printf '%s\n' "$1" >wrong.yaml
 	quietly "$HPOTUNE" import wandb wrong.yaml
@@ -153,11 +185,6 @@ parameters:
   lr: { distribution: log_unifrom, min: 1, max: 2 }' \
     'wrong.yaml:3:23: parameters.lr.distribution: expected constant, categorical, categorical_w_probabilities, int_uniform, uniform, q_uniform, log_uniform, q_log_uniform, inv_log_uniform, log_uniform_values, q_log_uniform_values, inv_log_uniform_values, normal, q_normal, log_normal, q_log_normal, beta or q_beta; did you mean "log_uniform"?' \
     'a distribution that is not there'
-wrong 'method: bayes
-parameters:
-  lr: { values: [[1, 2]] }' \
-    'wrong.yaml:3:18: parameters.lr.values[0]: a value that is an array has no equivalent: give its parts names of their own under "parameters"' \
-    'a value that is a list'
 wrong 'method: bayes
   parameters: x' \
     'wrong.yaml:2:13: mapping values are not allowed in this context' \

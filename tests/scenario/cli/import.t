@@ -455,6 +455,52 @@ import study.json band.json
 is "$(json '$.stopping')" \
     '{"rule":"hyperband","min_resource":1,"max_resource":27}' 'hyperband'
 
+# What the newest SDK and model have: types in order of preference, and a launcher
+# in a channel that is no data.
+machines() { # instance-count of the second type
+	cat >prefer.json <<-END
+	{ "HyperParameterTuningJobName": "prefer",
+	  "HyperParameterTuningJobConfig": { "Strategy": "Random",
+	    "HyperParameterTuningJobObjective": {
+	      "Type": "Minimize", "MetricName": "loss" },
+	    "ResourceLimits": { "MaxNumberOfTrainingJobs": 4,
+	      "MaxParallelTrainingJobs": 2 },
+	    "ParameterRanges": { "ContinuousParameterRanges": [
+	      { "Name": "lr", "MinValue": "0.1", "MaxValue": "1" } ] } },
+	  "TrainingJobDefinition": {
+	    "StaticHyperParameters": { "sagemaker_program": "train.py",
+	      "sagemaker_submit_directory": "s3://b/code/sourcedir.tar.gz" },
+	    "AlgorithmSpecification": { "TrainingInputMode": "File",
+	      "TrainingImage": "1.dkr.ecr.eu-west-1.amazonaws.com/train:1",
+	      "MetricDefinitions": [ { "Name": "loss", "Regex": "loss: (.*)" } ] },
+	    "RoleArn": "arn:aws:iam::123456789012:role/Trial",
+	    "OutputDataConfig": { "S3OutputPath": "s3://b/out/" },
+	    "ResourceConfig": { "VolumeSizeInGB": 30, "InstancePreferences": [
+	      { "InstanceType": "ml.g5.xlarge", "InstanceCount": 2 },
+	      { "InstanceType": "ml.g4dn.xlarge", "InstanceCount": $1 } ] },
+	    "StoppingCondition": { "MaxRuntimeInSeconds": 3600 },
+	    "InputDataConfig": [
+	      { "ChannelName": "train", "DataSource": { "S3DataSource": {
+		"S3DataType": "S3Prefix", "S3Uri": "s3://b/x" } } },
+	      { "ChannelName": "sm_drivers", "DataSource": { "S3DataSource": {
+		"S3DataType": "S3Prefix", "S3Uri": "s3://b/d" } } } ] } }
+	END
+	ok "preferences, $1 of the second" import study.json prefer.json
+}
+machines 2
+is "$(json '$.backend.instance_type')" '["ml.g5.xlarge","ml.g4dn.xlarge"]' \
+    'types in their order'
+is "$(json '$.backend.instance_count') $(json '$.backend.volume')" '2 30GiB' \
+    'as many of each, and their volume'
+unlike "$(cat err)" 'InstancePreferences|instance_count' 'of which nothing is lost'
+is "$(json '$.backend.inputs')" '{"train":"s3://b/x"}' 'what starts programs is no data'
+like "$(cat err)" 'trial.launcher: .*sm_drivers.*torchrun' 'and a note names the launcher'
+machines 3
+like "$(cat err)" 'instance_count: 3 machines of ml.g4dn.xlarge' 'other numbers are noted'
+sed -i 's/"InstanceType": "ml.g4dn.xlarge", //' prefer.json
+ok 'a type without its name' import study.json prefer.json
+like "$(cat err)" 'instance_count: 3 machines of no type' 'is none'
+
 # Wrong files.
 wrong() { # what sed-script message
 	sed "$2" job.json >wrong.json

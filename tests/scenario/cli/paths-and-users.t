@@ -18,7 +18,8 @@ json=$dir/study.json
 
 # Odd names, and far beyond what the address of a socket can hold.
 long=$(printf 'long-%.0s' $(seq 40))
-for place in "it's a \"folder\"" 'grüße ☃' '-q' "$long/$long"; do
+for place in "it's a \"folder\"" 'grüße ☃' '-q' '50%d a\b %%n' 'two
+lines $(date) `id`' "$long/$long"; do
 	mkdir -p "./$place"
 	cp "$json" "./$place"
 	cd "./$place" || exit 99

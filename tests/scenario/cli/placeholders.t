@@ -31,7 +31,7 @@ ok 'check' quietly "$HPOTUNE" check study.json
 like "$(cat out)" "in $dir/runs/1\$" 'shows the folder of the example'
 like "$("$HPOTUNE" check --json study.json)" "\"workdir\":\"$dir/runs/1\"" \
     'as JSON'
-ok 'start' quietly timeout 100 "$HPOTUNE" start -q study.json
+ok 'start' quietly timeout 300 "$HPOTUNE" start -q study.json
 sql s.db 'SELECT trial, x FROM results ORDER BY trial' |
     while IFS='|' read -r trial x; do
 	d=$dir/s.d/trials/$trial
@@ -52,13 +52,13 @@ like "$("$HPOTUNE" best --json s.db)" '"A":"x=[12] opt=sgd, \{1\}"' 'as JSON'
 rm -rf s.db* s.d list
 study "\"workdir\": \"{output_dir}\", \"env\": { \"A\": \"{{\\\"a\\\": 1}}\",
     \"LIST\": \"$dir/list\" }"
-ok 'in the folder of its output' quietly timeout 100 "$HPOTUNE" start -q study.json
+ok 'in the folder of its output' quietly timeout 300 "$HPOTUNE" start -q study.json
 is "$(sed -n '1p; 4p' list | tr '\n' ' ')" \
     "{\"a\": 1} $dir/s.d/trials/1/output " 'it runs there'
 rm -f list
 cp study.json 'in {x}'
 sed -i 's/{output_dir}/./' 'in {x}/study.json'
-ok 'a folder with braces' quietly timeout 100 "$HPOTUNE" start -q 'in {x}/study.json'
+ok 'a folder with braces' quietly timeout 300 "$HPOTUNE" start -q 'in {x}/study.json'
 is "$(sed -n 4p list)" "$dir/in {x}" 'is taken as it is'
 
 # What has no value is refused, and nothing is made.
@@ -102,16 +102,16 @@ cat >files.json <<'END'
     "env": { "TOML": "{params_file:toml}", "OUT": "{study_dir}/files" } },
   "enqueue": [ { "n": 3 } ], "limits": { "trials": 1 } }
 END
-ok 'files of parameters' quietly timeout 100 "$HPOTUNE" start -q files.json
+ok 'files of parameters' quietly timeout 300 "$HPOTUNE" start -q files.json
 cat >want <<'END'
 {
   "opt": {
-    "lr": 1e-05,
+    "lr": 1.0e-05,
     "name": "a \"b\"",
     "on": true
   },
   "n": 3,
-  "big": 1e+30
+  "big": 1.0e+30
 }
 opt:
   lr: 1.0e-05
@@ -134,5 +134,25 @@ sed -i 's/"n": {/"opt": { "type": "fixed", "value": 1 }, "n": {/' files.json
 "$HPOTUNE" check files.json >out 2>err
 like "$(cat err)" '{params_file} is nested at dots: opt cannot be a value and have opt.lr below it$' \
     'a name that is a value and a group is refused'
+
+# Parameters that stand in no argument.
+arguments() { # command [keys-of-trial]
+	cat >args.json <<-EOF
+	{ "study": "args", "objective": { "metric": "loss", "goal": "minimize" },
+	  "parameters": { "lr": { "type": "float", "min": 0, "max": 1 },
+	    "n": { "type": "int", "min": 1, "max": 9 } },
+	  "trial": { "command": $1${2-} }, "limits": { "trials": 2 } }
+	EOF
+	"$HPOTUNE" check args.json | grep HPOTUNE_PARAMS
+}
+rest='in no argument: the program has to read HPOTUNE_PARAMS or a variable SM_HP_NAME'
+is "$(arguments '["true"]')" "parameters lr, n stand $rest" 'check: none is an argument'
+is "$(arguments '["true", "--lr={lr}"]')" "warning    n stands $rest" 'one is'
+is "$(arguments '["true", "{params:words:n}"]')" "warning    lr stands $rest" \
+    'one is listed'
+for command in '["true", "{lr}", "{n}"]' '["true", "{params}"]' \
+    '["true", "{params_file:yaml}"]' '["true", "{lr}"], "env": { "N": "{n}" }'; do
+	is "$(arguments "$command")" '' "all are given: $command"
+done
 
 done_testing

@@ -10,8 +10,8 @@ mkdir bin none
 ln -s "$HPOTUNE" bin/hpotune
 PATH=$dir/bin:$PATH
 
-is "$(($(wc -l <"$TOP_SRCDIR/python/hpotune.py") <= 300))" 1 \
-    'the module has at most 300 lines'
+is "$(($(wc -l <"$TOP_SRCDIR/python/hpotune.py") <= 330))" 1 \
+    'the module has at most 330 lines'
 is "$(python3 -S -I -c '
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -120,6 +120,90 @@ is "$(cat err)" 'hpotune: limits.trials is reached: there are 3 trials' \
     'the reason why there are no more trials is printed'
 is "$(sql alone.db "SELECT trial, why FROM trials WHERE trial = 2")" \
     '2|it said "no" -- é' 'and the reason of a failure recorded'
+
+# A trial ends with the program that asked for it.
+study ends 20 ''
+sed -i 's/"retries": 0/"retries": 1/; s/"parallel": 1/"parallel": 9/' ends.json
+python() { # code: with a trial t of ends.json
+	python3 -c "import hpotune, os, sys, threading
+$1" >out 2>err
+}
+trial() { # number: its state and why
+	sql ends.db "SELECT state, coalesce(why, '') FROM trials WHERE trial = $1"
+}
+python 'with hpotune.ask("ends.json") as t:
+    t.tell(1, loss=2)'
+is "$? $(trial 1)" '0 completed|' 'with: it has completed'
+python 'with hpotune.ask("ends.json") as t:
+    t.tell(1, loss=2)
+    raise ValueError("too hot")'
+is "$? $(trial 2)" '1 failed|ValueError: too hot' 'an exception ends it'
+python 't = hpotune.ask("ends.json")
+raise ValueError("too cold")'
+is "$? $(trial 3)" '1 failed|ValueError: too cold' 'also without with'
+python 't = hpotune.ask("ends.json")
+sys.exit(3)'
+is "$? $(trial 4)" '3 failed|the program ended before its trial' \
+    'an exit ends it, and keeps its status'
+python 't = hpotune.ask("ends.json")
+if os.fork() == 0:
+    sys.exit()
+os.wait()
+with t:
+    if os.fork() == 0:
+        raise ValueError("a child")
+    os.wait()
+    t.tell(1, loss=2)'
+is "$? $(trial 5)" '0 completed|' 'a fork of its process does not'
+python 'def one():
+    with hpotune.ask("ends.json") as t:
+        t.tell(1, loss=2)
+        assert t.number % 2
+several = [threading.Thread(target=one) for i in range(4)]
+[t.start() for t in several], [t.join() for t in several]'
+is "$(sql ends.db "SELECT state, count(*), max(why) FROM trials
+    WHERE trial BETWEEN 6 AND 9 GROUP BY state")" 'completed|2|
+failed|2|AssertionError: ' 'threads end their own'
+python 'print(hpotune.ask("ends.json", keep=True).number)'
+is "$(cat out) $(trial 10)" '10 running|' 'keep: it outlives the process'
+python 'hpotune.tell("ends.json", 10, loss=2, end="done")'
+is "$(trial 10)" 'completed|' 'and another one ends it'
+killed='t = hpotune.ask("ends.json")
+print(t.number, t.more.get("attempt"))
+sys.stdout.flush()
+os.kill(os.getpid(), 9)'
+python "$killed"
+is "$(trial 11)" 'running|' 'one that is killed leaves a trial'
+python "$killed"
+is "$(cat out)" '11 2' 'which is asked for again'
+like "$(sql ends.db "SELECT why FROM t_attempt WHERE trial = 11 AND attempt = 1")" \
+    '^process [0-9]+ of .*, which had asked for it, has ended$' 'with the reason'
+is "$(sql ends.db "SELECT attempt, end_class, asker_pid > 0,
+    asker_host = '$(hostname)'
+    FROM attempts WHERE trial = 11")" '1|lost|1|1
+2||1|1' 'and the view attempts has who asked'
+python 'print(hpotune.ask("ends.json").number)'
+is "$(cat out) $(sql ends.db "SELECT state FROM trials WHERE trial = 11")" \
+    '12 failed' 'until its retries are used up'
+
+# The same with a server.
+study lives 9 '"backend": { "name": "pretend", "seconds_per_step": 1000 },'
+server lives.json -q
+serves() {
+	sql_is lives.db "SELECT state FROM trials WHERE trial = 1" running &&
+	    [ -S lives.d/control ]
+}
+ok 'a server' retry serves
+python 't = hpotune.ask("lives.json")
+t.tell(1, loss=2)
+os.kill(os.getpid(), 9)'
+python 't = hpotune.ask("lives.json")
+os.kill(os.getpid(), 9)'
+is "$(sql lives.db "SELECT trial, state, objective FROM trials WHERE trial > 1")" \
+    '2|failed|2.0
+3|running|' 'a server sees it, too'
+quietly "$HPOTUNE" stop --now lives.json
+reap "$server"
 
 # A server answers by its socket, whose path is too long for an address.
 long=$(printf '%0100d/%0100d' 1 2)

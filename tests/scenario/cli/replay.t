@@ -187,7 +187,7 @@ cat >again.json <<'END'
   "strategy": { "name": "random", "seed": 3 },
   "stopping": { "rule": "median", "warmup_steps": 3, "second_look": 0 },
   "trial": { "command": ["true"], "max_steps": 20, "gpus": 0 },
-  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.01 },
+  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.03 },
   "limits": { "trials": 200, "parallel": 16 } }
 END
 rule='{"rule": "median", "warmup_steps": 3}'
@@ -226,7 +226,7 @@ damaged 't_trial, row 0, column trial: 0 ' \
     'UPDATE t_trial SET trial = 0 WHERE trial = 1'
 damaged 't_trial, row 4611686018427387904, column trial: 461' \
     'UPDATE t_trial SET trial = 1 << 62 WHERE trial = 200'
-damaged 't_metric, row .*, column step: -5 cannot be' \
-    'UPDATE t_metric SET step = -5 WHERE trial = 3 AND step = 2'
+damaged 't_block, row 3, column step: -5 cannot be' \
+    'UPDATE t_block SET step = -5 WHERE trial = 3'
 
 done_testing

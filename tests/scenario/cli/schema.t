@@ -210,9 +210,13 @@ right = [
     (["stopping", "warmup_steps"], 0.5), (["stopping", "warmup_steps"], 3),
     (["stopping", "warmup_steps"], "100%"), (["where"], []),
     (trial + ["reads"], ["keras", "json"]), (trial + ["max_run"], 0.5),
+    (csv, {"path": "a.log", "name": "loss", "regex": "(.)", "step_regex": "(.)"}),
+    (csv, {"from": "text", "path": "*/a.log", "reads": ["keras"]}),
+    (csv, {"from": "json", "path": "a.json", "step": "k"}),
     (trial + ["grace"], "1.5m"), (trial + ["memory"], 1), (csv + ["step"], "k"),
     (["limits"], {"wall_time": "1d"}), (["limits", "convergence"], {"error": 1}),
-    (["description"], "x"), (["keep"], {}), (["warm_start"], [])]
+    (f + ["type"], GONE), (i + ["type"], GONE), (n + ["type"], GONE), (c + ["type"], GONE),
+    (["limits"], {"completed": 3}), (["description"], "x"), (["keep"], {}), (["warm_start"], [])]
 wrong = [
     (["study"], "S"), (["study"], GONE), (["objective"], GONE), (["limits"], {}),
     (["description"], ""), (["objectives"], []), (["constraints"], []),
@@ -239,6 +243,9 @@ wrong = [
     (trial + ["pass_env"], ["1"]), (trial + ["workdir"], ""), (trial + ["max_steps"], 0),
     (trial + ["metrics", 0, "regex"], ""), (csv + ["path"], GONE), (csv + ["tag"], GONE),
     (csv + ["name"], GONE), (csv + ["tag"], ""), (csv, {"from": "tensorboard", "step": "k"}),
+    (csv, {"from": "text"}), (csv, {"path": "a", "name": "b"}), (csv, {"path": "a", "regex": "(.)"}),
+    (csv, {"path": "a", "reads": "lightning"}), (csv, {"path": "a", "tag": "b", "name": "c"}),
+    (csv + ["regex"], "(.)"), (csv + ["reads"], "keras"),
     (trial + ["max_run"], 0), (trial + ["max_run"], "1.h"), (trial + ["max_run"], ".5h"),
     (trial + ["max_run"], "1 h"), (trial + ["retries"], 1001), (trial + ["gpus"], 100001),
     (trial + ["memory"], "1kiB"), (trial + ["memory"], 0), (trial + ["pack"], 4097),

@@ -138,6 +138,32 @@ is "$(sql s.db "SELECT text FROM events WHERE area = 'enqueue'")" \
     'a queued setting was dropped: opt: expected one of "sgd", "adam", "lion": {"lr":0.02,"opt":"sophia"}' \
     'a queued setting that no longer fits is dropped, and an event says so'
 
+# A narrower range and a new parameter, which stands before it, in one edit: also
+# while a trial waits that has all of it.
+sed 's/"study": "s"/"study": "both"/; s/"trials": 4/"trials": 5/
+    s/echo hpotune/case $1 in 0.04) exec sleep 1000;; esac; &/' first >both.json
+server both.json
+ok 'a trial in the new range runs' retry sql_is both.db \
+    "SELECT state FROM trials WHERE trial = 4" running
+kill -INT "$server"
+reap "$server"
+sed 's/"max": 0.1 /"max": 0.045 /; /"enqueue"/d; s/exec sleep 1000/true/
+    s/"lr": {/"a": { "type": "int", "min": 0, "max": 3, "default": 2 }, &/' \
+    both.json >new && mv new both.json
+ok 'both are taken' quietly "$HPOTUNE" start both.json
+is "$(sql both.db "SELECT trial, state, outside, json_extract(params, '\$.a')
+    FROM trials WHERE trial < 5")" \
+    '1|completed||2
+2|completed|lr is 0.05, not a number from 0.01 to 0.045|
+3|completed|lr is 0.09, not a number from 0.01 to 0.045|
+4|completed||2' 'and in effect'
+sed 's/"trials": 5/"trials": 6/; s/0.045/0.03/
+    s/"lr"/"aa": { "type": "float", "min": 0, "max": 1 }, &/' both.json >wrong.json
+fails 'a new one without a default is refused also then' 2 \
+    quietly "$HPOTUNE" start wrong.json
+like "$(cat err)" 'parameters.aa: it is new, and trial 1 had no such parameter' \
+    'by its own reason'
+
 # A trial that is not over must fit.
 sed 's/echo hpotune/exec sleep 1000; &/' first |
     sed 's/"study": "s"/"study": "r"/' >r.json

@@ -37,9 +37,9 @@ study "\"files\": { \"config.yaml\": \"in/c.yaml\", \"a.c\": \"$dir/c.in\" },
 
 ok 'check' quietly "$HPOTUNE" check study.json
 like "$(cat out)" "trial '\{file:config.yaml\}'\$" 'shows the placeholder'
-ok 'start' quietly timeout 100 "$HPOTUNE" start -q study.json
+ok 'start' quietly timeout 300 "$HPOTUNE" start -q study.json
 cat >one <<'END'
-lr: 1e-05 # {1e-05}
+lr: 1.0e-05 # {1.0e-05}
 name: a{n}b3
 on: true
 {other} ${HOME} {n
@@ -47,7 +47,7 @@ on: true
 END
 printf 'int f(void) { return 3; } /* no newline */' >>one
 cat >two <<'END'
-lr: 1e-05 # {1e-05}
+lr: 1.0e-05 # {1.0e-05}
 name: other4
 on: true
 beta: 0.5, 4
@@ -65,7 +65,7 @@ rm list
 "$HPOTUNE" best s.db | sed -n 's/^again: //; /^mkdir/,$p' >again
 ok 'the line of best' quietly sh again
 is "$(cat list)" "$(cat one)" 'best: its line writes them again'
-like "$("$HPOTUNE" best --json s.db)" '"files/config.yaml": ?"lr: 1e-05' 'as JSON'
+like "$("$HPOTUNE" best --json s.db)" '"files/config.yaml": ?"lr: 1.0e-05' 'as JSON'
 mv c.in c.away
 "$HPOTUNE" best s.db >out 2>err
 is $? 0 'best without a template'
@@ -75,7 +75,7 @@ mv c.away c.in
 
 # try runs one trial with files of its own.
 rm list
-ok 'try' quietly timeout 100 "$HPOTUNE" try study.json n=4 opt.name=other beta=0.5
+ok 'try' quietly timeout 300 "$HPOTUNE" try study.json n=4 opt.name=other beta=0.5
 is "$(cat list)" "$(cat two)" 'it has its files, too'
 
 # Templates are read before each attempt: one that is away is waited for.
@@ -129,7 +129,7 @@ refused 'trial.files: the program is given no file: expected {file:b.c} in trial
 study "\"files\": { \"a.c\": \"none\" }, $files_command"
 missing "trial.files[\"a.c\"]: $dir/none: No such file or directory"
 study "\"files\": { \"a.c\": \"in\" }, $files_command"
-missing "trial.files[\"a.c\"]: $dir/in: no regular file"
+missing "trial.files[\"a.c\"]: $dir/in: Is a directory"
 mkfifo pipe
 study "\"files\": { \"a.c\": \"pipe\" }, $files_command"
 missing "trial.files[\"a.c\"]: $dir/pipe: no regular file"

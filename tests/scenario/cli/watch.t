@@ -228,7 +228,7 @@ print("ok the user's own screen comes back" if data.endswith(b"\033[?1049l")
       else f"left: {data[-80:]!r}")
 print("status", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
-timeout 240 python3 drive.py "$HPOTUNE" >out 2>err
+timeout 300 python3 drive.py "$HPOTUNE" >out 2>err
 is $? 0 'the board on a terminal: keys' || diag "$(cat out err)"
 is "$(grep -v '^ok ' out)" 'status 0' 'it ends well'
 while read -r word what; do

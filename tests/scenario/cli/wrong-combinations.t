@@ -74,7 +74,7 @@ refused 'strategy.x0.width: no such parameter' \
 
 study "$objective, $parameters, $trial, $limits, \"backend\": \"slurm\""
 like "$(SLURM_CONF=/nonexistent "$HPOTUNE" check)" \
-    '^slots +as many as the backend has$' \
+    '^slots +16, the default with slurm' \
     'the slots of a cluster are not the cores of this machine'
 
 # A study.json that is no longer that of its database: the same words from

@@ -13,7 +13,7 @@ gpus() { # the file of the fake driver, from standard input
 }
 
 list() {
-	timeout 20 "$HPOTUNE_GPU" list
+	timeout 300 "$HPOTUNE_GPU" list
 }
 
 # An expression of Python on the look "l" on standard input; g is its GPUs.
@@ -231,7 +231,7 @@ gpu mig
 slice
 END
 probed() { # uuid status clause
-	got=$(timeout 20 "$HPOTUNE_GPU" probe "$1")
+	got=$(timeout 300 "$HPOTUNE_GPU" probe "$1")
 	is "$? $got" "$2 $3" "probe $1: $3"
 }
 probed GPU-0 0 ''
@@ -254,7 +254,7 @@ like "$("$HPOTUNE_GPU" probe GPU-0)" '^CUDA cannot be opened: ' 'no CUDA'
 for bad in 'look' 'look x' 'look -1' 'look 1 2' 'see 1' ''; do
 	echo "$bad" >question
 	fails "nonsense is refused: \"$bad\"" 1 \
-	    quietly timeout 20 "$HPOTUNE_GPU" watch <question
+	    quietly timeout 300 "$HPOTUNE_GPU" watch <question
 done
 fails 'no command' 2 quietly "$HPOTUNE_GPU"
 fails 'another command' 2 quietly "$HPOTUNE_GPU" look

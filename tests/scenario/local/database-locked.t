@@ -173,12 +173,16 @@ is "$(sql leave.db 'SELECT trial, state, attempts FROM trials')" \
     '1|completed|1
 2|completed|1' 'and the ends that nobody recorded'
 
-# A reader that stays keeps the log long, and no longer than it stays.
+# A reader that stays keeps the log long, and no longer than it stays.  Each commit
+# adds to the log: the reports come in a thousand parts.
 cat >trial <<'END'
 #!/bin/sh
 say() { # first last
-	awk -v i="$1" -v n="$2" 'BEGIN { for (; i <= n; i++)
-		printf "hpotune: step=%d score=%.9f\n", i, 1 / i }'
+	awk -v i="$1" -v n="$2" 'BEGIN { for (; i <= n; i++) {
+		printf "hpotune: step=%d score=%.9f\n", i, 1 / i
+		if (i % 200 == 0)
+			system("sleep 0.005")
+	} }'
 }
 say 1 1000
 until [ -e reads ]; do sleep 0.05; done

@@ -72,7 +72,7 @@ END
 }
 wrong() { # mood pattern what
 	study "$1" 5 "${4-}"
-	fails "$1: the study fails" 1 timeout 60 "$HPOTUNE" start --quiet \
+	fails "$1: the study fails" 1 timeout 300 "$HPOTUNE" start --quiet \
 	    "$1.json" 2>err
 	like "$(cat err)" "$2" "$1: $3"
 }

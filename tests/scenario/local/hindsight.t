@@ -45,6 +45,7 @@ by_awk() { # database sign
 		awk -v sign="$2" '
 	{
 		v[$1, $2] = $3 * sign
+		all += !($1 in trials)
 		trials[$1] = 1
 		if ($4)
 			end[$1] = $5 * sign
@@ -72,7 +73,7 @@ by_awk() { # database sign
 						a[j + 1] = v[t, s]
 						m++
 					}
-				if (m <= 5)
+				if (m <= 5 || 4 * m < 3 * all)
 					continue
 				judged++
 				median = m % 2 ? a[(m + 1) / 2] : \
@@ -119,14 +120,21 @@ study most late -e s/minimize/maximize/
 is "$(view most.db desc)" "$(by_awk most.db -1)" 'to maximize'
 
 # Beside a rule that stops: the completed ones only, with the medians of all.
-study stopped slow -e 's/"none"/"median"/'
+study stopped slow -e 's/"none"/{ "rule": "median", "warmup_steps": 12 }/' \
+    -e 's/"trials": 20/"trials": 300, "completed": 25/'
 ok 'where a rule stops some' test "$(sql stopped.db "SELECT count(*) > 0
     FROM trials WHERE state = 'stopped'")" = 1
 is "$(view stopped.db asc)" "$(by_awk stopped.db 1)" 'the completed ones'
+is "$(sql stopped.db "SELECT count(*), count(step), sum(judged) > 0
+    FROM hindsight")" '5|0|1' 'whose order never changed: none is lost'
+like "$("$HPOTUNE" status stopped.json)" \
+    '^hindsight: median would have stopped 0 of the 5 best completed trials$' \
+    'and status says no more'
 
 # What follows where a rule stops trials.
 made() { # name rule: all curves cross late
-	study "$1" late -e "s/\"none\"/$2/"
+	study "$1" late -e "s/\"none\"/$2/" \
+	    -e 's/"trials": 20/"trials": 300, "completed": 25/'
 	"$HPOTUNE" status "$1.json" | sed -n 's/^hindsight: .*; curves/curves/p'
 }
 is "$(made wide '{ "rule": "median", "warmup_steps": 19 }')" \
@@ -141,9 +149,9 @@ study long late -e 's/"max_steps": 20/"max_steps": 50/'
 is "$(sql long.db 'SELECT count(*), sum(judged), min(step) FROM hindsight')" \
     '5|50|10' 'no report of the first fifth is judged'
 
-study few late -e 's/"trials": 20/"trials": 5/'
-is "$(sql few.db 'SELECT count(*), sum(judged) FROM hindsight')" '5|0' \
-    'five trials are no pool'
+study few late -e 's/"trials": 20/"trials": 19/'
+is "$(sql few.db 'SELECT count(*) FROM hindsight')" 0 \
+    'nothing before 20 trials have completed'
 unlike "$("$HPOTUNE" status few.json)" hindsight 'and status prints nothing'
 
 done_testing

@@ -51,6 +51,21 @@ is "$(field told.finished '$.state')$(field told.finished '$.trials')$(
     'finished 6 1 4 ' 'the end is told, with the counts and the best trial'
 ok 'started again' "$HPOTUNE" start --quiet told.json
 is "$(cat told.best told.failed told.finished | wc -l)" 5 'a hook does not run twice for one event'
+faulty=$TOP_BUILDDIR/tests/torture/hpotune-fail
+HPOTUNE_FAIL=tuner.before_commit=kill "$faulty" start -q told.json >out 2>&1
+like "$(sql told.db 'SELECT state FROM t_study')" running \
+    'a server is killed before it has seen that nothing is left'
+ok 'started once more' "$HPOTUNE" start --quiet told.json
+is "$(wc -l <told.finished)" 1 'the end is told once'
+study more '{ "finished": ["./tell", "more"] }' 3
+"$HPOTUNE" start --quiet more.json
+sed -i 's/"trials": 3/"trials": 4/' more.json
+HPOTUNE_FAIL=local.before_spawn=kill \
+    "$faulty" start -q more.json >out 2>&1
+is "$(sql more.db 'SELECT count(*) FROM trials')" 4 \
+    'with more trials, a server is killed that has begun the next one'
+ok 'the study goes on' "$HPOTUNE" start --quiet more.json
+is "$(field told.more '$.trials')" '3 4 ' 'its second end is told, too'
 is "$(sql told.db "SELECT count(*) FROM events WHERE area = 'hook'")" 0 \
     'nothing is recorded of hooks that work'
 

@@ -161,11 +161,11 @@ cp trial linked
 sql fifth.db 'PRAGMA wal_checkpoint' >/dev/null
 ln fifth.db linked/fifth.db
 ln -s ../fifth.db linked/soft.db
-quietly timeout 60 "$HPOTUNE" start linked/fifth.db
+quietly timeout 300 "$HPOTUNE" start linked/fifth.db
 is $? 1 'a second server by another name fails'
 like "$(cat err)" 'linked/fifth.db: already served by another process: by ' \
     'and reports it'
-quietly timeout 60 "$HPOTUNE" start linked/soft.db
+quietly timeout 300 "$HPOTUNE" start linked/soft.db
 is $? 1 'one by a symbolic link, too'
 like "$(cat err)" "already served by pid $server on " 'which finds the lock'
 is "$(cat ledger linked/ledger 2>/dev/null | wc -l)" 2 'no second server starts a trial'
@@ -174,11 +174,11 @@ rm -r linked/fifth.d linked/fifth.db
 # Its state directory is removed: nobody else comes in while it is there.
 kill -STOP $server
 rm -r fifth.d
-quietly timeout 60 "$HPOTUNE" start fifth.json
+quietly timeout 300 "$HPOTUNE" start fifth.json
 is $? 1 'a second server is kept out without a state directory, too'
 like "$(cat err)" '/fifth.db: already served by another process: ' \
     'and reported'
-quietly timeout 60 "$HPOTUNE" stop fifth.db 1
+quietly timeout 300 "$HPOTUNE" stop fifth.db 1
 like "$?$(cat err)" '^1.*already served by another process' \
     'a command without a server is refused, too'
 is "$(wc -l <ledger)" 2 'nothing was started'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Limits of the machine: inotify watches, file size.
+# Limits of the machine: inotify watches, file size, descriptors, memory, /dev/shm.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 prlimit
@@ -68,5 +68,86 @@ for mask in $(cut -f 2 signals); do
 	held=$((held | 0x$mask >> 24 & 1))
 done
 is "$held $(wc -l <signals)" '0 2' 'size: the trial has the signal as ever'
+
+# Descriptors: too few for a server are refused in one line, before anything is
+# begun; the fewest that it accepts are enough for all trials, one after the other.
+study files 'echo hpotune: score=1'
+for few in 8 12 16 20 24 32 48 63; do
+	timeout 300 prlimit --nofile=$few "$HPOTUNE" start --quiet files.json \
+	    >out 2>err
+	is "$? $(wc -l <err) $(ls -d files.d files.db 2>/dev/null)" '1 1 ' \
+	    "$few descriptors: nothing is begun"
+	like "$(cat err)" "open files is $few .ulimit -n.: a server needs 64|Too many open files" \
+	    "$few descriptors: one reason"
+done
+timeout 300 prlimit --nofile=64 "$HPOTUNE" start --quiet files.json >out 2>err
+is "$? $(sql files.db "SELECT count(*), sum(attempts) FROM trials
+    WHERE state = 'completed'")" '0 3|3' '64 descriptors: all trials, once each'
+like "$(cat err)" "limit on open files is 64" "64 descriptors: it is said"
+study soft 'ulimit -n'
+sed -i 's/ulimit -n/echo hpotune: score=$(ulimit -Sn)/' soft.json
+timeout 300 prlimit --nofile=20:4096 "$HPOTUNE" start --quiet soft.json >out 2>err
+is "$? $(sql soft.db "SELECT count(*) FROM trials WHERE state = 'completed'")" \
+    '0 3' 'a soft limit is raised'
+
+# Memory: less and less of it, until nothing can run.  Each server ends well, or says
+# why not; what one has begun the next one goes on with, and no trial runs twice.
+# The sanitizers reserve more than there is.
+cat >counted <<END
+#!/bin/sh
+ulimit -v unlimited
+echo "\$HPOTUNE_TRIAL.\$HPOTUNE_ATTEMPT" >>"$dir/ledger"
+echo "hpotune: score=1"
+END
+chmod +x counted
+limited() { # kB
+	timeout 300 prlimit --as=$(($1 * 1024)):unlimited "$HPOTUNE" start --quiet \
+	    memory.json >out 2>err
+}
+study memory "$dir/counted"
+if prlimit --as=2000000000 "$HPOTUNE" version >out 2>err; then
+	wrong=
+	for kilobytes in 9000 9500 10000 10500 11000 11500 12000 13000 14000; do
+		limited $kilobytes
+		case $?:$(cat err) in
+		0:*) ;;
+		*memory* | *segment*) ;;
+		*) wrong="$wrong $kilobytes:$(cat err)" ;;
+		esac
+	done
+	is "$wrong" '' 'memory: the reason is said'
+	ok 'memory: with enough of it the study ends' quietly timeout 300 \
+	    "$HPOTUNE" start --quiet memory.json
+	is "$(sql memory.db "SELECT count(*) FROM trials
+	    WHERE state = 'completed'") $(sort ledger | uniq -d)" '3 ' \
+	    'memory: all trials, no attempt twice'
+else
+	skip 'little memory' 'this build reserves more'
+fi
+
+# /dev/shm is away, and cannot be written.
+no_shm() { # command …
+	unshare --mount --propagation private sh -c "$1 && shift 1 &&
+	    exec \"\$@\"" sh "$@"
+}
+if [ "$(id -u)" -eq 0 ] && unshare --mount true 2>err; then
+	mkdir empty
+	for how in 'mount -t tmpfs -o ro tmpfs /dev/shm' \
+	    "umount -l /dev/shm; mount --bind $dir/empty /dev && rmdir /dev/shm 2>/dev/null;
+	    [ ! -e /dev/shm ]"; do
+		rm -rf shm.d shm.db
+		study shm 'echo hpotune: score=1'
+		sed -i 's/"limits"/"backend": { "name": "local" }, "limits"/
+		    s/"command"/"cpus": 1, "command"/' shm.json
+		no_shm "$how" timeout 300 "$HPOTUNE" start --quiet shm.json \
+		    >out 2>err
+		is "$? $(sql shm.db "SELECT count(*) FROM trials
+		    WHERE state = 'completed'")" '0 3' \
+		    "without /dev/shm the study ends: $(echo "$how" | head -c 20)" ||
+		    diag "$(cat out err)"
+	done
+else
+	skip 'without /dev/shm' 'it needs root and a mount namespace'
+fi
 
 done_testing

@@ -24,7 +24,7 @@ E
 }
 for s in random sobol grid tpe gp cmaes nsga2 bohb; do
 	study $s
-	ok "$s runs" quietly timeout 100 "$HPOTUNE" start -q $s.json
+	ok "$s runs" quietly timeout 300 "$HPOTUNE" start -q $s.json
 	is "$(sql $s.db "SELECT count(*), sum(batch % 8),
 	    sum(abs(width * 10 - round(width * 10)) > 1e-6),
 	    sum(batch * width > 2000) FROM results")" '24|0|0|0' \
@@ -45,7 +45,7 @@ is "$? $(cat err)" \
 
 # A prior may change; trials outside of bounds that follow from it stay.
 sed -i 's/"sd": 1.5/"sd": 2/; s/"trials": 24/"trials": 25/' random.json
-ok 'a changed prior' quietly timeout 100 "$HPOTUNE" start -q random.json
+ok 'a changed prior' quietly timeout 300 "$HPOTUNE" start -q random.json
 is "$(sql random.db "SELECT key, old, new, outside FROM changes
     WHERE key LIKE '%sd'")" 'parameters.lr.sd|1.5|2|0' 'is recorded'
 

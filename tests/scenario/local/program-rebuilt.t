@@ -70,7 +70,7 @@ waits() { [ "$(told gone.db 'no trial can be started')" -gt 0 ]; }
 ok 'its program is removed: that is told' retry waits
 like "$(sql gone.db "SELECT text FROM events
     WHERE text LIKE '%no trial can be started%'")" \
-    'cannot run ./program: No such file or directory; no trial fails' \
+    'cannot run ./program: No such file or directory .not found in the folder .*; no trial fails' \
     'in one sentence'
 attempts() { # least
 	[ "$(sql gone.db 'SELECT count(*) FROM attempts')" -ge "$1" ]

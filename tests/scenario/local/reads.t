@@ -35,6 +35,46 @@ is "$(sql keras.db "SELECT step, value FROM metrics WHERE trial = 1 AND
 3|0.8937' 'keras: the epoch is in another line'
 reads fasttext fasttext.txt avg.loss
 
+# Files as libraries have written them, in folders of their own choice.
+printf '#!/bin/sh\nmkdir -p "$(dirname "$2")" && cp "$1" "$2"\n' >put
+chmod +x put
+writes() { # name recorded path metric keys-of-trial
+	study "$1" "$4" '"command": ["{study_dir}/put", "'"$recorded/$2"'",
+	    "'"$3"'"], "workdir": "{output_dir}", '"$5"
+	ok "$1: a program that writes as it does" \
+	    "$HPOTUNE" start --quiet "$1.json"
+	sql "$1.db" "SELECT group_concat(step || '=' || round(value, 4), ' ')
+	    FROM metrics WHERE trial = 1 AND name = '$4'" >curve
+}
+writes sb3 sb3.csv logs/progress.csv rollout/ep_rew_mean '"reads": "sb3"'
+is "$(tail -n 1 curve)" '128=17.7143 256=17.8333 384=19.9474 512=19.4231' \
+    'sb3: steps are time steps, wherever their column stands'
+writes mmengine mmengine.json 20261127_063048/vis_data/scalars.json accuracy \
+    '"reads": "mmengine"'
+is "$(tail -n 1 curve)" '1=0.84 2=0.88 3=0.885 4=0.88' \
+    'mmengine: a folder with a time in its name'
+writes ultralytics ultralytics.csv runs/train/results.csv val/cls_loss \
+    '"reads": "ultralytics"'
+is "$(tail -n 1 curve)" '1=0.5988 2=0.5988 3=0.5988' 'ultralytics: the epoch'
+writes monitor sb3-monitor.csv logs/monitor.csv r \
+    '"metrics": [ { "from": "csv", "path": "logs" } ]'
+is "$(tail -n 1 curve)" '1=16.0 2=11.0 3=17.0' \
+    'monitor: a comment stands before the header'
+writes catboost-learn catboost-learn.tsv catboost_info/learn_error.tsv Logloss \
+    '"metrics": [ { "from": "csv", "path": "*/learn_error.tsv" } ]'
+is "$(tail -n 1 curve)" '0=0.6019 1=0.53 2=0.4916 3=0.4561' \
+    'catboost: tabs, and a pattern of its folder'
+writes keras-lines keras-2.txt out/train.log val_loss \
+    '"metrics": [ { "path": "out/*.log", "reads": "keras" } ]'
+is "$(tail -n 1 curve)" '1=0.9072 2=0.9004 3=0.8937' \
+    'keras: lines that are in a file'
+writes pattern keras-2.txt out/train.log acc '"metrics": [
+    { "path": "out/train.log", "name": "acc",
+      "regex": " - accuracy: ([.0-9]+)" } ]'
+is "$(tail -n 1 curve | cut -d ' ' -f 1)" "1=$(sed -n \
+    's/.* - accuracy: \([.0-9]*\) .*/\1/p' "$recorded/keras-2.txt" | head -n 1)" \
+    'a pattern of a file'
+
 # Nothing is found: where a program that writes elsewhere would have to run.
 missed() { # name keys-of-trial
 	study "$1" loss '"command": ["true"], "retries": 0, '"$2"

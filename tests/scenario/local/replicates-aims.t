@@ -32,7 +32,7 @@ study() { # name values aims replicates
   "enqueue": [ $(echo "$2" | sed 's/"[^"]*"/{ "x": & }/g') ],
   "limits": { "parallel": 1, "trials": 100 } }
 END
-	ok "$1 runs" quietly timeout 100 "$HPOTUNE" start -q "$1.json" ||
+	ok "$1 runs" quietly timeout 300 "$HPOTUNE" start -q "$1.json" ||
 	    diag "$(cat err)"
 }
 two='"objectives": [ { "metric": "loss", "goal": "minimize" },
@@ -72,7 +72,7 @@ ok 'forget' quietly "$HPOTUNE" forget front.db 3
 is "$(sql front.db 'SELECT trial, loss FROM front ORDER BY trial')" '5|21.75' \
     'of those with the most replicates' ||
     diag "$(sql front.db 'SELECT * FROM settings')"
-ok 'again' quietly timeout 100 "$HPOTUNE" start -q front.json
+ok 'again' quietly timeout 300 "$HPOTUNE" start -q front.json
 is "$(sql front.db 'SELECT loss, x FROM front ORDER BY x')" '11.5|a
 21.75|b' 'until its replicate has been tried again'
 

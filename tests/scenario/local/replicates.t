@@ -36,7 +36,7 @@ study() { # name values trials replicates [members]
 END
 }
 run() { # name
-	ok "$1 runs" quietly timeout 100 "$HPOTUNE" start -q "$1.json" ||
+	ok "$1 runs" quietly timeout 300 "$HPOTUNE" start -q "$1.json" ||
 	    diag "$(cat err)"
 }
 
@@ -87,7 +87,7 @@ for what in '"median" 116.0' '"worst" 131.0' '0 103.0' '0.25 108.25'; do
 	study aggregate '"a"' 4 '{ "parameter": "seed", "count": 4,
 	    "aggregate": '"${what% *}"' }'
 	rm -rf aggregate.db* aggregate.d
-	quietly timeout 100 "$HPOTUNE" start -q aggregate.json
+	quietly timeout 300 "$HPOTUNE" start -q aggregate.json
 	is "$(sql aggregate.db 'SELECT value FROM settings')" "${what#* }" \
 	    "aggregate ${what% *}"
 done
@@ -176,7 +176,9 @@ is "$(sql folds.db "SELECT params ->> 'x', state, replicates FROM settings
 110|completed|2
 150|stopped|0' 'a hard fold is compared with nothing' ||
     diag "$(sql folds.db 'SELECT * FROM stops')"
-is "$(sql folds.db "SELECT group_concat(trials) FROM medians")" 5,5,5 \
+# The trial that is stopped had reported one, two or three steps by then.
+like "$(sql folds.db "SELECT group_concat(trials) FROM medians")" \
+    '^5,[45],[45]$' \
     'the medians are those of first replicates'
 like "$("$HPOTUNE" importance --json folds.db)" '"trials":4,' \
     'importance is that of first replicates'

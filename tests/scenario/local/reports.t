@@ -4,12 +4,15 @@
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
-# Two steps, each with a name that is common and one that no metric may have.
+# Two steps, each with names that are common, and one that is too long.
+long=$(printf '%065d' 7)
+export long
 cat >train <<'END'
 #!/bin/sh
 for step in 1 2; do
 	echo "{\"step\": $step, \"loss\": 0.$step, \"acc@5\": 0.9," \
-	    "\"mAP@[.5:.95]\": 0.4, \"phase\": \"train\"}" >>$HPOTUNE_METRICS
+	    "\"mAP@[.5:.95]\": 0.4, \"phase\": \"train\"," \
+	    "\"val\": {\"loss\": \"0.5\"}, \"$long\": 1}" >>$HPOTUNE_METRICS
 	echo "hpotune: step=$step recall@10=0.7"
 done
 END
@@ -28,7 +31,9 @@ is "$(sql names.db "SELECT state, objective FROM results")" 'completed|0.1' \
 is "$(sql names.db "SELECT name, count(*) FROM metrics GROUP BY 1")" \
     'acc@5|2
 loss|2
-recall@10|2' 'every other number is recorded, with @ in its name too'
+mAP@_.5:.95_|2
+recall@10|2
+val/loss|2' 'every other number is recorded, with a name made of its own'
 is "$(sql names.db "SELECT count(*) FROM events
     WHERE text GLOB '*a part of a line of its metrics.jsonl was skipped: *'")" 1 \
     'a skipped part is reported once'

@@ -85,15 +85,18 @@ is "$(sql bound.db 'SELECT count(*) FROM outcomes WHERE violation < 0')" 2 \
 before=$(sql rate.db 'SELECT * FROM metrics ORDER BY 1, 2, 3, 4;
     SELECT * FROM throughput; SELECT trial, objective FROM trials')
 sed -i 's/"trials": 2/"trials": 3/' rate.json
-timeout 20 "$HPOTUNE" start rate.json --quiet >/dev/null 2>&1
+timeout 300 "$HPOTUNE" start rate.json --quiet >/dev/null 2>&1
 is "$(sql rate.db 'SELECT * FROM metrics ORDER BY 1, 2, 3, 4;
     SELECT * FROM throughput; SELECT trial, objective FROM trials')" "$before" \
     'another start changes nothing'
 
 # Reports of one moment, steps that come again, other attempts.
-sqlite3 rate.db "DELETE FROM t_metric WHERE trial = 1;
-    INSERT INTO t_metric SELECT (SELECT id FROM t_name WHERE name = 'loss'), 1,
-	column2, 100000 + column1, column3, 1, 1000 * column4 FROM (VALUES
+sqlite3 rate.db "DELETE FROM t_block WHERE trial = 1;
+    INSERT INTO t_block (name_id, trial, seq, attempt, reports, step,
+	last_step, old, time_us, last_us, steps, seqs, times, v0)
+    SELECT (SELECT id FROM t_name WHERE name = 'loss'), 1, 100000 + column1,
+	column3, 1, column2, column2, 0, 1000 * column4, 1000 * column4, 0, 0,
+	0, 1 FROM (VALUES
 	(1, 0, 1, 0), (2, 5, 1, 5000), (3, 6, 1, 5000), (4, 3, 1, 6000),
 	(5, 26, 1, 15000), (6, 20, 2, 20000), (7, 30, 2, 24000))"
 is "$(sql rate.db 'SELECT steps_per_second FROM throughput WHERE trial = 1')" \

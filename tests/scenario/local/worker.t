@@ -113,7 +113,7 @@ reap "$child"
 is $? 3 'a server leaves without the answer'
 odd deaf
 study over '"trials": 12, "parallel": 1, "wall_time": 0.5'
-ok 'a limit needs no answer' timeout 60 "$slow" start --quiet over.json
+ok 'a limit needs no answer' timeout 300 "$slow" start --quiet over.json
 is "$(sql over.db 'SELECT state, trials FROM study')" 'finished|0' \
     'the study is over'
 
@@ -122,7 +122,7 @@ odd deaf
 study queue '"trials": 1, "parallel": 1'
 sed 's/"limits"/"enqueue": [{"lr": 0.5, "c": "b"}], "limits"/' queue.json >q &&
     mv q queue.json
-ok 'a whole setting of the queue' timeout 60 "$slow" start --quiet queue.json
+ok 'a whole setting of the queue' timeout 300 "$slow" start --quiet queue.json
 is "$(sql queue.db 'SELECT s.*, t.params FROM suggestions AS s
     JOIN trials AS t USING (trial)')" \
     '1|||||||enqueue||{"lr":0.5,"c":"b"}' 'sends no request'

@@ -130,7 +130,7 @@ json=$(printf '"%s", ' "$mlp" --pack --device=cpu "--data=$dir/data" \
     --train-size=2500 --validation-size=500 --epochs=20)
 sed "s|\"./mlp\", .*\"--epochs=20\"|${json%, }|" \
     "$TOP_SRCDIR/examples/fashion-mnist/pack.json" >pack.json
-ok 'a study of them' timeout 120 "$HPOTUNE" start --quiet --trials 20 pack.json
+ok 'a study of them' timeout 300 "$HPOTUNE" start --quiet --trials 20 pack.json
 is "$(sql fashion-pack.db "SELECT count(*), sum(state = 'stopped') > 0,
     count(DISTINCT step) > 1, max(objective) > 0.7 FROM trials
     WHERE state IN ('completed', 'stopped')")" '20|1|1|1' 'has its trials'

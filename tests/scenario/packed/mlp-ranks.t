@@ -67,7 +67,7 @@ like "$(cat d-0.err)" 'a rank has exited' 'which say so'
 json=$(printf '"%s", ' "$mlp" $small --epochs=3)
 sed "s|\"./mlp\", \"--train-size=30000\", \"--epochs=10\", |$json|" \
     "$TOP_SRCDIR/examples/fashion-mnist/ranks.json" >ranks.json
-ok 'a study of them' timeout 120 "$HPOTUNE" start --quiet --trials 2 ranks.json
+ok 'a study of them' timeout 300 "$HPOTUNE" start --quiet --trials 2 ranks.json
 is "$(sql fashion-ranks.db 'SELECT state, step FROM trials')" 'completed|3
 completed|3' 'has its trials'
 

@@ -55,7 +55,7 @@ while ($open) {
 }
 END
 look_study packed '"command": ["perl", "trial.pl"], "pack": 2'
-ok 'a study of packed trials' quietly timeout 120 "$HPOTUNE" start -q packed.json
+ok 'a study of packed trials' quietly timeout 300 "$HPOTUNE" start -q packed.json
 look_done packed
 is "$(wc -l <starts)" 1 'packed: one program had them all'
 is "$(sql packed.db 'SELECT count(*), count(DISTINCT step) FROM metrics

@@ -21,7 +21,7 @@ make_study() { # name trials parallel pack [rule [grace [command]]]
 	rm -f starts heard hold deaf crash noise
 }
 run() { # study
-	quietly timeout 100 "$HPOTUNE" start "$1.json" --quiet ||
+	quietly timeout 300 "$HPOTUNE" start "$1.json" --quiet ||
 	    { diag "$(cat err)"; return 1; }
 }
 starts() { # number: so many programs were started
@@ -84,6 +84,21 @@ is "$given" "$(cat many.d/trials/7/attempt-1/params.json)" \
 ok 'nobody stays behind' retry none_serving many
 is "$(tr '\0' '\n' <many.d/packs/0/log | grep -c 'start 1: ')" 1 \
     'the log of a place'
+
+# Behind a shell the program has its grace, too, when no trial is left.
+cat >inner <<END
+trap 'echo heard >>ended' TERM
+"$packed"
+sleep 0.3
+echo over >>ended
+END
+printf '#!/bin/sh\nsh ./inner\ntrue\n' >outer
+chmod +x outer
+make_study shell 3 3 3 '"none"' 20 ./outer
+ok 'a program behind a shell' run shell
+ok 'nobody stays behind' retry none_serving shell
+is "$(cat ended)" 'heard
+over' 'it hears its end, and has its grace'
 
 # ---- stops by a rule ------------------------------------------------------------
 
@@ -187,7 +202,7 @@ ok 'nobody stays behind' retry none_serving server
 make_study between 4 2 2
 for place in before_serve after_serve after_spawn; do
 	HPOTUNE_FAIL="local.$place=kill" HPOTUNE_FAIL_LOG=fail.log \
-	    timeout 60 "$TOP_BUILDDIR/tests/torture/hpotune-fail" start between.json \
+	    timeout 300 "$TOP_BUILDDIR/tests/torture/hpotune-fail" start between.json \
 	    >between.log 2>&1
 	like "$(tail -n 1 fail.log)" "^local.$place " "the server dies: $place"
 done
@@ -362,7 +377,7 @@ like "$(tr '\0' '\n' <noise.d/packs/0/log)" 'it says: nobody.s' \
 if command -v python3 >/dev/null; then
 	cp -r "$TOP_SRCDIR/examples/pack" example
 	chmod -R u+w example
-	ok 'examples/pack' quietly timeout 100 "$HPOTUNE" start \
+	ok 'examples/pack' quietly timeout 300 "$HPOTUNE" start \
 	    example/study.json --quiet --trials 40
 	# One attempt each, and one for each second look.
 	is "$(sql example/cubic.db "SELECT count(*), sum(attempts) - (SELECT
@@ -393,12 +408,12 @@ fi
 make_study absent 3 2 2 '"none"' 5 ./broken
 printf '\177ELF' >broken
 chmod +x broken
-fails 'a command that cannot be run' 1 quietly timeout 60 "$HPOTUNE" start \
+fails 'a command that cannot be run' 1 quietly timeout 300 "$HPOTUNE" start \
     absent.json --quiet
 is "$(sql absent.db 'SELECT count(*) FROM attempts WHERE attempt > 1')" 0 \
     'it is not tried again'
 like "$(sql absent.db "SELECT why FROM trials WHERE state = 'failed'")" \
-    'cannot run ./broken: Exec format' 'and gives the reason'
+    'cannot run ./broken: Exec format error .it is no program' 'and gives the reason'
 
 make_study pretend 3 2 2
 sed -i 's/"limits"/"backend": "pretend", "limits"/' pretend.json

@@ -10,7 +10,7 @@ look_program trial
 look_study ranks '"command": ["./trial", "{from}", "{to}"],
     "launcher": "ranks", "processes": 3'
 ok 'a study of trials of three processes' \
-    quietly timeout 120 "$HPOTUNE" start -q ranks.json
+    quietly timeout 300 "$HPOTUNE" start -q ranks.json
 look_done ranks
 for rank in 0 1 2; do
 	is "$(tr '\n' ' ' <ranks.d/trials/7/output/steps-$rank)" \

@@ -25,7 +25,7 @@ make_study() { # name trial-keys [top-keys]
 	chmod +x "$1"
 }
 run() { # name
-	timeout 120 "$HPOTUNE" start "$1.json" --quiet >"$1.out" 2>"$1.err"
+	timeout 300 "$HPOTUNE" start "$1.json" --quiet >"$1.out" 2>"$1.err"
 }
 # How many processes have the folder of a study in their environment.
 alive() { # study
@@ -124,7 +124,7 @@ run cause
 is $? 1 'a rank fails'
 is "$(sql cause.db 'SELECT exit_code, end_class FROM attempts')" '5|error' \
     'the trial ends as the first that failed'
-want='rank 2 ended with status 5: score 77 ?[31mbad?[0m thing'
+want='rank 2 ended with status 5: score 77 \x1b[31mbad\x1b[0m thing'
 is "$(sql cause.db 'SELECT why FROM trials')" "$want" \
     '… which is the reason, with the last that it said'
 is "$(tail -n 1 cause.d/trials/1/attempt-1/log)" "hpotune-ranks: $want" \
@@ -170,7 +170,7 @@ make_study signal '"processes": 2, "grace": 1' <<'END'
 while :; do sleep 0.1; done
 END
 run signal
-is "$(sql signal.db 'SELECT signal, end_class, why FROM attempts
+is "$(sql signal.db 'SELECT signal, end_class, trials.why FROM attempts
     JOIN trials USING (trial)')" \
     '11|error|rank 1 was ended by signal 11 (Segmentation fault)' \
     'the same with a signal'
@@ -186,11 +186,11 @@ ok 'a rank may end well before the others' run early
 
 make_study none '"processes": 2' <<'END'
 END
-echo 'exit 0' >none
+printf '\177ELF' >none
 sed -i 's/"retries": 0/"retries": 2/' none.json
 run none
 is "$(sql none.db 'SELECT attempts, state, why FROM trials')" \
-    '1|failed|cannot run ./none: Exec format error' \
+    '1|failed|cannot run ./none: Exec format error (it is no program for this machine)' \
     'a command that cannot be executed is tried once'
 
 # ---- stopped by a rule ---------------------------------------------------------------
@@ -376,7 +376,7 @@ chmod -R u+w parameter-server
 study=parameter-server/study.json
 ok 'check accepts the example' quietly "$HPOTUNE" check "$study"
 if command -v python3 >/dev/null; then
-	ok 'it runs' quietly timeout 120 "$HPOTUNE" start "$study" --quiet \
+	ok 'it runs' quietly timeout 300 "$HPOTUNE" start "$study" --quiet \
 	    --trials 2
 	is "$(sql parameter-server/parameter-server.db 'SELECT trial, reports
 	    FROM trials WHERE state = "completed"')" '1|10
@@ -384,6 +384,43 @@ if command -v python3 >/dev/null; then
 else
 	skip 'it runs' 'python3 is not installed'
 fi
+
+# Ranks behind a shell and a pipe hear a stop, and the failure of another rank.
+cat >program.sh <<'END'
+trap 'echo heard >>$HPOTUNE_CHECKPOINT_DIR/heard-$RANK
+kill $!
+sleep 0.3
+echo saved >>$HPOTUNE_CHECKPOINT_DIR/saved-$RANK
+echo ended
+exit 1' TERM
+echo 'hpotune: step=1 score=1'
+: >"$HPOTUNE_OUTPUT_DIR/up-$RANK"
+sleep 1000 &
+wait
+END
+make_study behind '"processes": 3, "grace": "20s"' <<'END'
+sh program.sh | cat
+true
+END
+server behind.json
+ok 'ranks behind a shell' retry all_there 'behind.d/trials/1/output/up-?' 3
+quietly "$HPOTUNE" stop behind.db
+reap $server
+is "$(cd behind.d/trials/1/checkpoint && cat heard-? saved-? | sort | uniq -c |
+    sed 's/^ *//')" '3 heard
+3 saved' 'each hears the stop once, and saves'
+is "$(tail -n 1 behind.d/trials/1/attempt-1/log)" ended 'what it prints arrives'
+make_study other '"processes": 2, "grace": "20s"' <<'END'
+if [ "$RANK" = 1 ]; then
+	until [ -e "$HPOTUNE_OUTPUT_DIR/up-0" ]; do sleep 0.05; done
+	exit 7
+fi
+sh program.sh
+true
+END
+fails 'a rank fails' 1 run other
+is "$(cat other.d/trials/1/checkpoint/*)" 'heard
+saved' 'the other one hears it behind its shell, and saves'
 
 # ---- what check says -------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "$torch" >bin/python3
 printf '#!/bin/sh\nexec "%s" -m torch.distributed.run "$@"\n' "$torch" \
     >bin/torchrun
 chmod +x bin/python3 bin/torchrun
-is "$(timeout 60 python3 -c 'print(1)')" 1 'python3 is the one with torch'
+is "$(timeout 300 python3 -c 'print(1)')" 1 'python3 is the one with torch'
 
 launcher torchrun
 example data-parallel
@@ -38,7 +38,7 @@ mkdir whole
 params=$(sql example/pipeline/pipeline.db "SELECT '--lr=' || (params ->> 'lr') ||
     ' --hidden=' || (params ->> 'hidden') FROM trials")
 # shellcheck disable=SC2086
-whole=$(HPOTUNE_CHECKPOINT_DIR=whole PET_REDIRECTS=9:3 PET_TEE=9:3 timeout 120 \
+whole=$(HPOTUNE_CHECKPOINT_DIR=whole PET_REDIRECTS=9:3 PET_TEE=9:3 timeout 300 \
     torchrun --nproc_per_node=2 example/pipeline/train.py $params \
     --microbatches=1 --epochs=2 2>/dev/null | sed -n 's/^hpotune: step=2 loss=//p')
 is "$(sql example/pipeline/pipeline.db \

@@ -29,7 +29,7 @@ for set in train validation; do
 			print (x * x + y * y < 0.6) "," x "," y } }' \
 	    >aws/s3/standin/two/$set/a.csv
 done
-timeout 120 "$HPOTUNE" start study.json --quiet >out 2>err
+timeout 300 "$HPOTUNE" start study.json --quiet >out 2>err
 is "$?" 0 'a study of two algorithms' || diag "$(cat err)"
 is "$(sql algorithms.db "SELECT count(*) FROM trials
     WHERE state IN ('completed', 'stopped')")" 8 'every trial counts'

@@ -61,7 +61,7 @@ sagemaker_study cost.json cost 3 "$(sagemaker_block)"
 sed -i 's/"parallel": 2/"parallel": 2, "cost": 2.5/' cost.json
 like "$("$HPOTUNE" check cost.json)" '^cost +at most \$2.50 \(limits.cost\)' \
     'check prints the maximum cost'
-ok 'a study with a limit of dollars' timeout 60 \
+ok 'a study with a limit of dollars' timeout 300 \
     "$HPOTUNE" start cost.json --quiet
 is "$(sql cost.db 'SELECT count(*) FROM trials WHERE state = "completed"')" \
     3 'has its trials'
@@ -93,7 +93,7 @@ kill -INT "$server"
 reap "$server"
 is $? 3 'both end when the server is told to exit'
 rm code/slow
-ok 'and go on' timeout 60 "$HPOTUNE" start both.json --quiet
+ok 'and go on' timeout 300 "$HPOTUNE" start both.json --quiet
 is "$(sql both.db "SELECT group_concat(backend || ' ' || state, ', ') FROM
     (SELECT backend, state FROM trials ORDER BY trial)")" \
     'local completed, sagemaker completed' 'where they were'

@@ -12,7 +12,7 @@ standin
 run() { # study [option …]: to its end
 	run_study=$1
 	shift
-	timeout 60 "$HPOTUNE" start "$run_study.json" --quiet "$@" \
+	timeout 300 "$HPOTUNE" start "$run_study.json" --quiet "$@" \
 	    >"$run_study.out" 2>&1
 }
 
@@ -53,6 +53,17 @@ is "$(sql own/b.db "SELECT count(*) FROM trials WHERE state = 'completed'")" \
     2 'with another job'
 is "$(puts)" 6 'its database and folder are no code'
 
+# Somebody else writes into the bucket: the job compares what it has got.
+for one in "$dir"/aws/s3/bucket/hpotune/*/code/*/run.sh; do
+	printf '#!/bin/sh\necho stolen\n' >"$one"
+done
+sed -i 's/"trials": 3/"trials": 4/' a.json
+run a
+is "$(sql a.db 'SELECT state FROM trials WHERE trial = 4')" failed \
+    'another script in the bucket: its trial fails'
+like "$(cat a.d/trials/4/attempt-1/log)" '/hpotune: not what was sent' 'it says why'
+unlike "$(cat a.d/trials/4/attempt-*/log)" '^stolen' 'the script is not executed'
+
 # ---- what hinders ----------------------------------------------------------------
 
 sagemaker_study c.json c 2 "$(sagemaker_block | sed 's|s3://bucket|s3://nobody|')"
@@ -87,7 +98,7 @@ standin --kms-key alias/key
 mkdir -p "$dir/aws/s3/bucket/my data"
 echo 7 >"$dir/aws/s3/bucket/my data/a file"
 sagemaker_study e.json e 1 "$(sagemaker_block)"
-like "$("$HPOTUNE" doctor e.json)" '^bad +bucket .*Access Denied' \
+like "$("$HPOTUNE" doctor --timeout 300 e.json)" '^bad +bucket .*Access Denied' \
     'without the key nothing can be put'
 waits e 'the bucket bucket: %name the key that the bucket asks for'
 sagemaker_study f.json f 1 "$(sagemaker_block '"kms_key": "alias/key",
@@ -102,6 +113,6 @@ END
 ok 'with the key it is, and the jobs have their inputs' run f
 is "$(sql f.db "SELECT objective FROM trials WHERE state = 'completed'")" 7.0 \
     'which the trial could read'
-like "$("$HPOTUNE" doctor f.json)" '^ok +bucket .*can be written' \
+like "$("$HPOTUNE" doctor --timeout 300 f.json)" '^ok +bucket .*can be written' \
     'doctor writes with the key'
 done_testing

@@ -103,7 +103,7 @@ kill -INT "$server"
 reap "$server"
 is $? 3 'a third time, it leaves'
 ok 'the right keys bring it to its end' \
-    timeout 60 "$HPOTUNE" start keys.json --quiet
+    timeout 300 "$HPOTUNE" start keys.json --quiet
 is "$(sql keys.db 'SELECT trial, group_concat(step) FROM curves
     GROUP BY trial')" '1|1,2,3,4,5
 2|1,2,3,4,5' 'nothing is lost to refused keys'

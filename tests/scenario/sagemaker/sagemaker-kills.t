@@ -12,11 +12,11 @@ standin
 
 curves='SELECT trial, step, value FROM curves ORDER BY trial, step'
 sagemaker_study near.json near 2 '"local"'
-ok 'the study here' timeout 60 "$HPOTUNE" start near.json --quiet
+ok 'the study here' timeout 300 "$HPOTUNE" start near.json --quiet
 want=$(sql near.db "$curves")
 
 dies() { # place study: a server that is killed there
-	HPOTUNE_FAIL=$1 HPOTUNE_FAIL_LOG=$dir/kills timeout 60 "$failing" \
+	HPOTUNE_FAIL=$1 HPOTUNE_FAIL_LOG=$dir/kills timeout 300 "$failing" \
 	    start "$2.json" --quiet >"$2.out" 2>&1
 	[ $? -eq 137 ] && return
 	diag "$(cat "$2.out")"
@@ -24,7 +24,7 @@ dies() { # place study: a server that is killed there
 }
 
 resumes() { # study
-	timeout 120 "$HPOTUNE" start "$1.json" --quiet >"$1.out" 2>&1 && return
+	timeout 300 "$HPOTUNE" start "$1.json" --quiet >"$1.out" 2>&1 && return
 	diag "$(cat "$1.out")"
 	return 1
 }
@@ -67,7 +67,7 @@ again() { # place study: killed there until it is through
 	rounds=0
 	while [ $rounds -lt 60 ]; do
 		rounds=$((rounds + 1))
-		HPOTUNE_FAIL=$1 HPOTUNE_FAIL_LOG=$dir/kills timeout 120 \
+		HPOTUNE_FAIL=$1 HPOTUNE_FAIL_LOG=$dir/kills timeout 300 \
 		    "$failing" start "$2.json" --quiet >"$2.out" 2>&1
 		case $? in
 		0) return 0 ;;
@@ -78,7 +78,7 @@ again() { # place study: killed there until it is through
 	return 1
 }
 
-for place in store.before_commit store.after_commit tuner.before_act; do
+for place in store.before_commit store.after_commit tuner.before_effect; do
 	n=$((n + 1))
 	sagemaker_study k$n.json k$n 2 "$(sagemaker_block)"
 	ok "killed at $place, again and again" again "$place=kill%4" k$n

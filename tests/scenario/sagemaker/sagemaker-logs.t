@@ -34,7 +34,7 @@ standin --keep "$dir" --faults '{
 # ---- a few jobs: their streams ----------------------------------------------------
 
 sagemaker_study few.json few 6 "$(sagemaker_block)"
-ok 'a study whose logs go wrong' timeout 120 "$HPOTUNE" start few.json --quiet
+ok 'a study whose logs go wrong' timeout 300 "$HPOTUNE" start few.json --quiet
 for trial in 1 2 3 4 5 6; do
 	sort said/$trial >want
 	sql few.db "SELECT name, step, printf('%.6f', value) FROM metrics
@@ -73,7 +73,7 @@ ok 'they were swept' grep -q FilterLogEvents aws/requests.jsonl
 sagemaker_study tail.json tail 1 "$(sagemaker_block)"
 server tail.json --quiet
 logged() {
-	timeout 60 "$HPOTUNE" logs tail.json 1 -f >followed 2>/dev/null
+	timeout 300 "$HPOTUNE" logs tail.json 1 -f >followed 2>/dev/null
 }
 ok 'a log is followed while the job runs' retry logged
 reap $server
@@ -97,7 +97,7 @@ sagemaker_study cut.json cut 6 "$(sagemaker_block \
 sed -i 's/"sh", "train.sh"/"python", "train.py"/' cut.json
 : >code/train.py
 ok 'a study of the toolkit, which cuts lines in two' \
-    timeout 120 "$HPOTUNE" start cut.json --quiet
+    timeout 300 "$HPOTUNE" start cut.json --quiet
 is "$(sql cut.db "SELECT count(*) FROM metrics WHERE
     printf('%.5f', value) <> '0.' || step || step || step || step || step")" 0 \
     'no half of a number is a report'

@@ -19,7 +19,7 @@ END
 standin
 
 sagemaker_study a.json a 2 "$(sagemaker_block)"
-timeout 60 "$HPOTUNE" start a.json --quiet >a.out 2>&1
+timeout 300 "$HPOTUNE" start a.json --quiet >a.out 2>&1
 is $? 0 'a study' || diag "$(cat a.out)"
 best=$(sql a.db 'SELECT trial FROM best')
 job=$(sql a.db "SELECT replace(place, rtrim(place, replace(place, ' ', '')), '')
@@ -81,7 +81,7 @@ is "$(ls -d there* 2>&1 | grep -c '^there')" 0 'and nothing is left'
 
 # Packed, as hosting has it.
 sagemaker_study b.json b 1 "$(sagemaker_block '"model": "tar.gz"')"
-timeout 60 "$HPOTUNE" start b.json --quiet >b.out 2>&1
+timeout 300 "$HPOTUNE" start b.json --quiet >b.out 2>&1
 uri=$(sql b.db 'SELECT model_uri FROM best')
 like "$uri $(sql b.db 'SELECT output_uri FROM best')" \
     '/output/model.tar.gz s3:.*/output/output.tar.gz$' 'packed: both archives'
@@ -92,5 +92,9 @@ is "$(sqlite3 :memory: "SELECT json_extract(readfile('model.json'),
 "$HPOTUNE" sagemaker model b.json --fetch packed >out 2>err
 is "$(tar -tzf packed/model.tar.gz | sort | tr '\n' ' ')" 'deep/weights empty x ' \
     'packed: fetched'
+sqlite3 b.db "UPDATE t_left SET model = ''"
+"$HPOTUNE" sagemaker model b.json 1 >out 2>err
+is "$? $(cat out)" '1 ' 'an address that is empty is no model'
+like "$(cat err)" 'trial 1 has left no model in S3' 'the error reports it'
 proved_clean 'model'
 done_testing

@@ -26,7 +26,7 @@ killed() { # study: its server is killed while both train
 # ---- doctor -------------------------------------------------------------------
 
 sagemaker_study a.json a 2 "$(sagemaker_block)"
-doctor=$("$HPOTUNE" doctor a.json)
+doctor=$("$HPOTUNE" doctor --timeout 300 a.json)
 for line in 'region +eu-west-1' 'credentials +arn:aws:iam::123456789012' \
     'clock +[0-9]+ s' 'role +arn:aws' 'bucket .*is there' \
     'bucket .*can be written' 'training jobs' 'logs'; do
@@ -35,12 +35,12 @@ done
 unlike "$doctor" canary-secret 'no secret in it'
 sed 's/"region": "[^"]*", *//' a.json >c.json
 doctor=$(AWS_REGION=eu-west-1 AWS_DEFAULT_REGION=us-east-1 \
-    "$HPOTUNE" doctor c.json)
+    "$HPOTUNE" doctor --timeout 300 c.json)
 like "$doctor" '^warning +region +eu-west-1, but .*us-east-1' \
     'two variables that name different regions'
 sagemaker_study b.json b 2 "$(sagemaker_block |
     sed 's|s3://bucket|s3://nobody|; s/role".*Trials"/role": "arn:aws:iam::210987654321:role\/T"/')"
-doctor=$("$HPOTUNE" doctor b.json)
+doctor=$("$HPOTUNE" doctor --timeout 300 b.json)
 like "$doctor" '^bad +bucket +s3://nobody' 'a bucket that is not there'
 is "$(printf '%s\n' "$doctor" | grep -c s3://nobody)" 1 'which is reported once'
 like "$doctor" '^bad +role .*another account' 'a role of another account'
@@ -69,7 +69,7 @@ away() { # name pattern variable=value …
 	away_name=$1
 	away_like=$2
 	shift 2
-	doctor=$(env "$@" "$HPOTUNE" doctor --timeout 20 a.json)
+	doctor=$(env "$@" "$HPOTUNE" doctor --timeout 300 a.json)
 	is $? 1 "$away_name: not well"
 	like "$(printf '%s\n' "$doctor" | tr -s ' \n' ' ')" \
 	    "bad credentials .*$away_like" "$away_name: the mend"
@@ -96,10 +96,10 @@ cat >config <<'END'
 aws_access_key_id = another
 aws_secret_access_key = another
 END
-doctor=$(AWS_CONFIG_FILE=$PWD/config AWS_PROFILE=other "$HPOTUNE" doctor a.json)
+doctor=$(AWS_CONFIG_FILE=$PWD/config AWS_PROFILE=other "$HPOTUNE" doctor --timeout 300 a.json)
 like "$doctor" '^ok +credentials .*environment' 'keys go before AWS_PROFILE'
 sed 's/"region"/"profile": "other", &/' a.json >d.json
-doctor=$(AWS_CONFIG_FILE=$PWD/config "$HPOTUNE" doctor d.json)
+doctor=$(AWS_CONFIG_FILE=$PWD/config "$HPOTUNE" doctor --timeout 300 d.json)
 like "$doctor" '^bad +credentials' 'the key profile goes before the keys of the environment'
 
 # ---- stop without a server --------------------------------------------------------
@@ -117,7 +117,7 @@ is "$(proved stops)" 1 'its job is stopped at once'
 is $? 0 'all are'
 is "$(proved stops)" 2 'the other one too'
 rm code/slow
-ok 'the next server' timeout 60 "$HPOTUNE" start a.json --quiet
+ok 'the next server' timeout 300 "$HPOTUNE" start a.json --quiet
 is "$(sql a.db 'SELECT trial, attempt, end_class FROM attempts')" '1|1|user
 2|1|user
 2|2|ok' 'records it, and goes on with what was interrupted'
@@ -150,7 +150,7 @@ is "$(proved jobs)" "$jobs" 'and begins nothing a second time'
 rm code/slow
 sed -i 's/"us-east-1"/"eu-west-1"/' moved.json
 "$HPOTUNE" stop moved.json >stop.out
-ok 'back again, it is ended' timeout 60 "$HPOTUNE" start moved.json --quiet
+ok 'back again, it is ended' timeout 300 "$HPOTUNE" start moved.json --quiet
 : >code/slow
 
 # ---- a server that leaves ------------------------------------------------------------
@@ -165,7 +165,7 @@ kill -INT "$server"
 reap "$server"
 is $? 3 'told again, it leaves'
 rm code/slow
-ok 'the next one goes on' timeout 60 "$HPOTUNE" start left.json --quiet
+ok 'the next one goes on' timeout 300 "$HPOTUNE" start left.json --quiet
 is "$(sql left.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
     'to the end'
 proved_clean 'without a server'

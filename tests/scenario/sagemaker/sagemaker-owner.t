@@ -86,7 +86,7 @@ standin_faults '{ "bad_role": 1 }'
 is "$(sql role.db 'SELECT count(*) > 0, max(attempts) FROM trials')" '1|0' \
     'its trials wait, without any attempt'
 sagemaker_study role.json role 4 "[$block, \"local\"]"
-ok 'with another backend beside it' timeout 60 "$HPOTUNE" start role.json --quiet
+ok 'with another backend beside it' timeout 300 "$HPOTUNE" start role.json --quiet
 is "$(sql role.db "SELECT state, count(*), max(attempts) FROM trials")" \
     'completed|4|1' 'all trials run there, those that were taken back, too'
 is "$(sql role.db 'SELECT DISTINCT backend FROM attempts')" local 'there'

@@ -38,7 +38,7 @@ cat >far.json <<END
   "backend": $(sagemaker_block '"checkpoints": true'),
   "limits": { "trials": 4, "parallel": 1 } }
 END
-ok 'a study whose jobs are paused' timeout 120 "$HPOTUNE" start --quiet far.json
+ok 'a study whose jobs are paused' timeout 300 "$HPOTUNE" start --quiet far.json
 is "$(sql far.db 'SELECT trial, state, step, attempts FROM trials')" \
     '1|completed|4|1
 2|stopped|2|2

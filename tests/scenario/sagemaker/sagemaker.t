@@ -10,7 +10,7 @@ sagemaker_code
 standin --quota ml.m5.large=1 --no-capacity ml.p3.2xlarge
 
 run() { # name …: its study to the end
-	timeout 120 "$HPOTUNE" start "$1.json" --quiet >"$1.out" 2>"$1.err" ||
+	timeout 300 "$HPOTUNE" start "$1.json" --quiet >"$1.out" 2>"$1.err" ||
 	    { diag "$(cat "$1.err")"; return 1; }
 }
 

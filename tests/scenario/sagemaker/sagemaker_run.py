@@ -38,7 +38,7 @@ def skip(what, why):
     print("ok %d - %s # SKIP %s" % (count, what, why))
 
 
-def wait_for(what, seconds=60):
+def wait_for(what, seconds=300):
     end = time.time() + seconds
     while time.time() < end:
         if what():
@@ -118,7 +118,7 @@ class Job:
     def says(self, text):
         return wait_for(lambda: text in self.output())
 
-    def end(self, seconds=60):
+    def end(self, seconds=300):
         try:
             return self.proc.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -576,6 +576,49 @@ def test_term(shell, name):
     ok(seen <= {5, 6, 143, -15}, "%s: a signal at any moment" % name, seen)
 
 
+# A program in its own file, behind what people put before one.
+PROGRAM = """import os, signal, sys, time
+def term(*_):
+    with open(os.environ["HPOTUNE_CHECKPOINT_DIR"] + "/heard", "a") as f:
+        f.write("heard\\n")
+    time.sleep(1.5)
+    print("saved", flush=True)
+    sys.exit(3)
+signal.signal(signal.SIGTERM, term)
+print("up", flush=True)
+time.sleep(100)
+"""
+
+
+def test_wrapped(shell, name):
+    with open("program.py", "w") as f:
+        f.write(PROGRAM)
+    run = "%s %s" % (sys.executable, os.path.abspath("program.py"))
+    wrappers = {
+        "a shell": run + "; true",
+        "two shells": "sh -c '%s; true'; true" % run,
+        "a pipe": run + " | cat",
+        "a reader that is slow":
+            run + " | while read -r line; do sleep 0.4; echo $line; done",
+        "a trap": "trap 'echo bye' TERM; %s; true" % run,
+        "a trap that passes it on":
+            "trap 'kill $p' TERM; %s & p=$!; wait $p; wait $p" % run,
+        "one that ignores it": "trap '' TERM; %s; true" % run,
+        "timeout": "exec timeout 90 sh -c '%s; true'" % run,
+    }
+    for what, line in wrappers.items():
+        job = Job(shell, sh(line))
+        job.start()
+        job.says("up")
+        job.proc.send_signal(signal.SIGTERM)
+        got = job.end()
+        ok(job.read("checkpoints/heard") == "heard\n" and
+           "\nsaved\n" in job.output(),
+           "%s: behind %s the program hears a stop once, and has its grace" %
+           (name, what), "%s %s %s" % (
+               got, job.read("checkpoints/heard"), job.output()))
+
+
 def test_metrics(shell, name):
     job = Job(shell, python("""
 import os
@@ -984,7 +1027,7 @@ def shells():
 TOOLKIT_PYTHON = toolkit_python()
 for name, shell in shells().items():
     for test in (test_values, test_names, test_toolkit, test_requirements,
-                 test_statuses, test_term,
+                 test_statuses, test_term, test_wrapped,
                  test_metrics, test_code, test_hosts, test_torchrun,
                  test_mpirun, test_mpirun_script, test_mpirun_hosts,
                  test_first):

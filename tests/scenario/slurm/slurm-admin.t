@@ -39,6 +39,7 @@ is "$(ledger_faults held 2)" '' 'after its release it runs, once'
 is "$(sql held.db 'SELECT count(*) FROM attempts')" 2 'one attempt each'
 
 : >ledger
+: >hold
 slurm_study again '"trials": 3, "parallel": 3' '"cpus": 1, "grace": 5, "retries": 0' ''
 server again.json
 ok 'three trials run' retry sql_is again.db \
@@ -48,6 +49,7 @@ scontrol requeue "$1" >>admin.out 2>&1
 scontrol requeuehold "$2" >>admin.out 2>&1
 scontrol suspend "$3" >>admin.out 2>&1 && sleep 1 && scontrol resume "$3"
 cat admin.out >&2
+rm hold
 reap "$server"
 is $? 0 'requeued, held and suspended: the study ends'
 is "$(ledger_faults again 3)" '' 'nothing ran twice, nothing is lost'

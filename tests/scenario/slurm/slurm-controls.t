@@ -17,7 +17,7 @@ twice() { # name
 	ledger_trial 8
 	slurm_study "$1" '"trials": 3, "parallel": 3' '"grace": 5, "retries": 0' ''
 	printf ... >cluster/twice
-	timeout 120 "$failing" start "$1.json" --quiet >out 2>err
+	timeout 300 "$failing" start "$1.json" --quiet >out 2>err
 	ledger_faults "$1" 3 >faults
 	retry no_job_left || scancel --me
 }

@@ -83,7 +83,7 @@ ok 'its trial runs' retry sql_is local/leased.db \
 like "$(cat leased.lease)" "^host=$(hostname) boot=[0-9a-f-]* pid=$server since=2" \
     'the lease names its server'
 mkdir other
-timeout 20 "$HPOTUNE" start leased.json --state "$dir/other" >out 2>err
+timeout 300 "$HPOTUNE" start leased.json --state "$dir/other" >out 2>err
 is $? 2 'another server of this machine is refused'
 like "$(cat err)" "runs on $(hostname) since .* \(process $server\)" 'by name'
 echo 'host=elsewhere boot=1-2 pid=7 since=2026-01-02T03:04:05Z' >leased.lease
@@ -94,26 +94,26 @@ like "$(cat server.err)" 'taken over by a server on elsewhere: its trials contin
 is "$(jobs_left)" 1 'its trial runs on'
 is "$(sql local/leased.db 'SELECT state FROM trials')" running 'and is not ended'
 like "$(cat leased.lease)" '^host=elsewhere' 'the lease is left alone'
-timeout 20 "$HPOTUNE" start leased.json --state "$dir/local" >out 2>err
+timeout 300 "$HPOTUNE" start leased.json --state "$dir/local" >out 2>err
 is $? 2 'while the other machine has it, a start is refused'
 like "$(cat err)" 'runs on elsewhere since 2026-01-02T03:04:05Z \(process 7\)' \
     'the error has who, since when'
 touch -d '2 minutes ago' leased.lease
 touch done
-ok 'when that one does not renew it, it is taken' quietly timeout 60 \
+ok 'when that one does not renew it, it is taken' quietly timeout 300 \
     "$HPOTUNE" start leased.json --state "$dir/local"
 is "$(sql local/leased.db 'SELECT state, attempts FROM trials')" 'completed|1' \
     'and the trial followed to its end'
 ok 'it is gone at the end' [ ! -e leased.lease ]
 echo 'host=elsewhere boot=1-2 pid=7 since=2026-01-02T03:04:05Z' >leased.lease
 slurm_study leased '"trials": 2' '"grace": 5' ", \"dir\": \"$dir/shared\""
-ok '--take-over takes it at once' quietly timeout 60 "$HPOTUNE" start \
+ok '--take-over takes it at once' quietly timeout 300 "$HPOTUNE" start \
     leased.json --state "$dir/local" --take-over
 
 # Two machines that start it at the same time: one of them has it.
 machine() { # name
 	unshare --uts sh -c 'hostname "machine-$1"
-	    exec timeout 60 "$HPOTUNE" start both.json --state "$2"' sh \
+	    exec timeout 300 "$HPOTUNE" start both.json --state "$2"' sh \
 	    "$1" "$dir/both-$1" >"$1.out" 2>"$1.err"
 	echo $? >"$1.status"
 }

@@ -14,8 +14,8 @@ step=$(cat "$HPOTUNE_CHECKPOINT_DIR/step" 2>/dev/null || echo 0)
 echo "$SLURMD_NODENAME" >>"$HPOTUNE_OUTPUT_DIR/nodes"
 while :; do
 	step=$((step + 1))
-	echo $step >"$HPOTUNE_CHECKPOINT_DIR/step"
 	echo "hpotune: step=$step loss=$1"
+	echo $step >"$HPOTUNE_CHECKPOINT_DIR/step"
 	echo "${HPOTUNE_DEADLINE-none}" >"$HPOTUNE_OUTPUT_DIR/deadline"
 	[ ! -e "${0%/*}/go" ] || exit 0
 	sleep 0.2
@@ -102,7 +102,14 @@ slurm_study node '"trials": 1' '"grace": 5' ''
 server node.json
 ok 'one more is up' up node
 node=$(cat node.d/trials/1/output/nodes)
-cluster fail "$node"
+# Whatever find looks at has just closed a descriptor.
+mkdir closing
+printf '#!/bin/sh\n%s "$@"\nexit 1\n' "$(command -v find)" >closing/find
+chmod +x closing/find
+(PATH=$PWD/closing:$PATH; cluster fail "$node")
+# shellcheck disable=SC2012 # for links
+is "$(ls -l /proc/[0-9]*/fd 2>/dev/null |
+    grep -c "$PWD/cluster/log/$node.log")" 0 'no daemon of its node is left'
 ok 'its node fails: a second attempt' retry sql_is node.db \
     'SELECT count(*) FROM attempts WHERE attempt = 2' 1
 cluster heal "$node"

@@ -27,7 +27,7 @@ slurm_study run '"trials": 8, "parallel": 4' \
     '"cpus": 1, "gpus": 1, "retries": 0' \
     ', "trials_per_job": 2, "time": "1h", "setup": "SET=up; export SET"'
 ok 'check accepts it' quietly "$HPOTUNE" check run.json
-ok 'eight trials run' quietly timeout 120 "$HPOTUNE" start run.json ||
+ok 'eight trials run' quietly timeout 300 "$HPOTUNE" start run.json ||
     diag "$(cat err)"
 is "$(sql run.db 'SELECT state, count(*) FROM trials GROUP BY state')" \
     'completed|7
@@ -74,10 +74,12 @@ kill_job() { # id
 : >ledger
 slurm_study dies '"trials": 4, "parallel": 4' '"cpus": 1, "grace": 1' \
     ', "trials_per_job": 2'
+touch hold
 server dies.json
 ok 'four trials are up' retry sql_is dies.db \
     'SELECT count(*) FROM attempts WHERE started IS NOT NULL' 4
 kill_job "$(sql dies.db 'SELECT substr(place, 8) FROM attempts WHERE trial = 1')"
+rm hold
 reap "$server"
 is "$(sql dies.db 'SELECT state, count(*) FROM trials GROUP BY state')" \
     'completed|4' 'when a job is killed its trials run again'
@@ -89,12 +91,14 @@ ok 'no job is left of this one' retry no_job_left
 : >ledger
 slurm_study node '"trials": 4, "parallel": 4' '"cpus": 1' \
     ', "trials_per_job": 2'
+touch hold
 server node.json
 ok 'four more are up' retry sql_is node.db \
     'SELECT count(*) FROM attempts WHERE started IS NOT NULL' 4
 node=$(sql node.db 'SELECT substr(place, 1, 2) FROM attempts WHERE trial = 1')
 cluster fail "$node"
 cluster heal "$node"
+rm hold
 reap "$server"
 is "$(sql node.db 'SELECT state, count(*) FROM trials GROUP BY state')" \
     'completed|4' 'when a node fails its trials run elsewhere'
@@ -103,9 +107,10 @@ is "$(sql node.db "SELECT count(*) FROM attempts WHERE attempt > 1 AND
 is "$(ledger_faults node 4)" '' 'nothing of it is lost'
 ok 'no job is left then' retry no_job_left
 
-ledger_trial 40
+ledger_trial 10
 slurm_study cancel '"trials": 4, "parallel": 4' '"cpus": 1' \
     ', "trials_per_job": 2'
+touch hold
 server cancel.json
 ok 'again four are up' retry sql_is cancel.db \
     'SELECT count(*) FROM attempts WHERE started IS NOT NULL' 4
@@ -119,17 +124,18 @@ is "$(sql cancel.db "SELECT count(*) FROM trials WHERE state = 'running'")" 3 \
     'and not the others of its job'
 job=$(sql cancel.db "SELECT substr(place, 8) FROM attempts WHERE trial = 1")
 scancel "$job"
+rm hold
 reap "$server"
 is "$(sql cancel.db 'SELECT state, count(*) FROM trials
     GROUP BY state')" 'cancelled|2
 completed|2' "somebody's scancel of a job ends its trials alone"
 
-# Program that begins no supervisor: each trial says so, and uses its retries.
+# A job whose trials do not begin: each says so, and uses its retries.
 slurm_study setup '"trials": 1, "failed_trials": 1' '"cpus": 1, "retries": 0' \
     ', "trials_per_job": 2, "setup": "echo no such module >&2; exit 3"'
 server setup.json
 ok 'setup that fails is quoted' retry grep -q \
-    'had started this trial: no such module' server.out server.err
+    'could not start this trial .*: no such module' server.out server.err
 kill "$server"
 reap "$server"
 

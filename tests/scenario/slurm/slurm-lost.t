@@ -21,7 +21,7 @@ once() { # all that have run have run once
 
 slurm_study lost '"trials": 6, "parallel": 3' '"grace": 5' ''
 printf '...' >cluster/lose
-ok 'three answers of sbatch are lost' quietly timeout 120 "$HPOTUNE" start \
+ok 'three answers of sbatch are lost' quietly timeout 300 "$HPOTUNE" start \
     lost.json || diag "$(cat err)"
 is "$(sql lost.db "SELECT count(*), max(attempts) FROM trials
     WHERE state = 'completed'")" '6|1' 'all trials complete in one attempt'
@@ -109,16 +109,31 @@ is "$(sql full.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
 
 echo 'sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified' >says
 slurm_study gone '"trials": 3, "parallel": 1' '"grace": 5' ''
-timeout 60 "$HPOTUNE" start gone.json >out 2>err
+timeout 300 "$HPOTUNE" start gone.json >out 2>err
 is $? 1 'no job is accepted any more: the study has failed'
 like "$(tail -n 1 err)" 'slurm: Slurm does not accept such jobs: Invalid account' \
     'it says so'
 is "$(sql gone.db "SELECT group_concat(state) FROM trials")" waiting \
     'and no trial fails for it'
 rm says
-ok 'the next start goes on' quietly timeout 60 "$HPOTUNE" start gone.json ||
+ok 'the next start goes on' quietly timeout 300 "$HPOTUNE" start gone.json ||
     diag "$(cat err)"
 is "$(sql gone.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 3 \
     'and completes all'
+
+
+# What a plugin of the site says before the last line, and an answer that nobody
+# has foreseen: both are final.
+cat >says <<'END'
+sbatch: error: no project: use --account
+sbatch: error: Batch job submission failed: Unspecified error
+END
+slurm_study plugin '"trials": 3, "parallel": 1' '"grace": 5' ''
+timeout 300 "$HPOTUNE" start plugin.json >out 2>err
+is $? 1 'a refusal without known words: the study has failed'
+like "$(tail -n 1 err)" \
+    'Slurm does not accept such jobs: no project: use --account; Unspecified error' \
+    'with all that Slurm has said'
+rm says
 
 done_testing

@@ -36,7 +36,7 @@ run() { # name launcher keys-of-backend what [stopping]
 	slurm_study "$1" '"trials": 1' \
 	    "\"grace\": 40, \"retries\": 0, \"launcher\": \"$2\", \"processes\": 2,
 	    \"env\": { \"DO\": \"$4\", \"PET_REDIRECTS\": \"9:3\", \"PET_TEE\": \"9:3\" }" "$3" ${5+"$5"}
-	timeout 120 "$HPOTUNE" start "$1.json" --quiet >out 2>err
+	timeout 300 "$HPOTUNE" start "$1.json" --quiet >out 2>err
 }
 told() { # study rank
 	grep -hE "$names" "$1.d/trials/1/output/env-$2" | sort | tr '\n' ' '
@@ -129,7 +129,7 @@ echo "hpotune: step=1 loss=$1"
 END
 slurm_study self '"trials": 1' '"env": { "GIVEN": "here" }' \
     ', "nodes": 3, "gpus": "a100:2"'
-ok 'a program uses three nodes by srun' quietly timeout 120 "$HPOTUNE" start \
+ok 'a program uses three nodes by srun' quietly timeout 300 "$HPOTUNE" start \
     self.json
 is "$(cat self.d/trials/1/output/nodes)" 'n1 here 0,1
 n2 here 0,1

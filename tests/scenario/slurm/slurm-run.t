@@ -28,7 +28,7 @@ slurm_study run '"trials": 4, "parallel": 4' \
     "metrics": [ { "from": "csv", "path": "log.csv" } ]' \
     ', "gpus": "a100:1", "setup": "SET=up; export SET"'
 ok 'check accepts it' quietly "$HPOTUNE" check run.json
-ok 'four trials run as jobs' quietly timeout 120 "$HPOTUNE" start run.json ||
+ok 'four trials run as jobs' quietly timeout 300 "$HPOTUNE" start run.json ||
     diag "$(cat err)" "$(cat cluster/log/slurmctld.log)"
 is "$(sql run.db 'SELECT count(*), sum(reports) FROM trials
     WHERE state = '"'completed'")" '4|12' 'all report'
@@ -78,7 +78,7 @@ sed 's/, "gpu_hours": 0.002//' hours.json >much.json
 like "$("$HPOTUNE" check much.json)" \
     '^GPU hours  at most 32\.04 \(4 trials of 2 attempts, each at most 4\.006\)$' \
     'without the limit, too'
-ok 'limits.gpu_hours ends a study' quietly timeout 60 "$HPOTUNE" start hours.json
+ok 'limits.gpu_hours ends a study' quietly timeout 300 "$HPOTUNE" start hours.json
 is "$(sql hours.db "SELECT count(*) FROM trials WHERE state = 'cancelled'
     AND why LIKE 'limits.gpu_hours was reached: %'")" 2 'its trials are stopped'
 is "$(sql hours.db 'SELECT sum(gpu_seconds) BETWEEN 6 AND 60 FROM attempts')" 1 \
@@ -95,7 +95,7 @@ while :; do sleep 0.1; done
 END
 slurm_study rule '"trials": 2, "parallel": 2' '"grace": 40' '' \
     '{ "rule": "threshold", "lower": 5 }'
-ok 'a rule stops trials' quietly timeout 120 "$HPOTUNE" start rule.json
+ok 'a rule stops trials' quietly timeout 300 "$HPOTUNE" start rule.json
 is "$(sql rule.db "SELECT count(*) FROM trials WHERE state = 'stopped'")" 2 \
     'they are stopped'
 is "$(cat rule.d/trials/*/checkpoint/saved)" 'saved
@@ -117,7 +117,7 @@ ok 'three trials report' retry sql_is adopt.db \
 kill -9 "$server"
 reap "$server"
 touch go
-ok 'the next server goes on with them' quietly timeout 120 "$HPOTUNE" start \
+ok 'the next server goes on with them' quietly timeout 300 "$HPOTUNE" start \
     adopt.json
 is "$(sql adopt.db "SELECT count(*), max(attempts), sum(reports) FROM trials
     WHERE state = 'completed'")" '3|1|6' 'in their first attempts'

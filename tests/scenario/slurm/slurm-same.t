@@ -35,7 +35,7 @@ curves() { # study
 }
 
 slurm_study quiet '"trials": 10, "parallel": 8' '"grace": 5, "retries": 0' ''
-ok 'a study without faults' quietly timeout 120 "$HPOTUNE" start quiet.json
+ok 'a study without faults' quietly timeout 300 "$HPOTUNE" start quiet.json
 is "$(curves quiet | wc -l)" 300 'its curves are whole'
 
 slurm_study rough '"trials": 10, "parallel": 8' '"grace": 5, "retries": 0' ''

@@ -15,9 +15,11 @@ wrong() { # keys pattern what
 	like "$(cat err)" "$2" "$3"
 	is "$(wc -l <err)" 1 '… in one line'
 }
-wrong '"partition": "nowhere"' 'Slurm does not accept such jobs: .*[Ii]nvalid partition' \
+wrong '"partition": "nowhere"' \
+    'Slurm does not accept such jobs: .*[Ii]nvalid partition.*: there are main, short, urgent$' \
     'an unknown partition'
-wrong '"gpus": "h100:1"' 'Requested node configuration is not available' \
+wrong '"gpus": "h100:1"' \
+    'Requested node configuration is not available: no node has 1 GPU of type h100, the most is 0$' \
     'an unknown type of GPU'
 wrong '"gpus": "a100:"' 'backend\.gpus: expected a number of GPUs, or TYPE:NUMBER' \
     'GPUs without a number'
@@ -33,16 +35,51 @@ wrong '"extra": ["--output=x"]' 'hpotune sets this option of sbatch itself' \
 wrong '"partion": "main"' 'partion: unknown key; did you mean "partition"' 'a misspelt key'
 wrong '"memory": "64GiB"' 'Slurm does not accept such jobs: ' \
     'more memory than any node has'
-
+wrong '"cpus": 3' 'no node has 3 cores, the most is 2$' 'more cores'
+wrong '"partition": "short", "nodes": 5' \
+    'not available: 4 nodes have so much, nodes is 5 \(partition short\)$' 'more nodes'
+scontrol update nodename=n4 state=drain reason=test
+wrong '"gpus": "a100:5"' \
+    'Requested node configuration is not available: no node has 5 GPUs of type a100, the most is 2$' \
+    'more GPUs than a node has, while another one is drained'
+slurm_study drained '"trials": 1' '"grace": 5' ', "gpus": 1, "extra": ["--nodelist=n4"]'
+ok 'what only a drained node has is no error' quietly "$HPOTUNE" check drained.json
+scontrol update nodename=n4 state=resume
 slurm_study good '"trials": 1' '"grace": 5' ', "gpus": 1'
-"$HPOTUNE" doctor good.json >out 2>err
+"$HPOTUNE" doctor --timeout 300 good.json >out 2>err
 found=$(cat out)
+said=$("$HPOTUNE" check good.json)
+like "$said" '^job +--gres=gpu:1, the default time and memory of the partition$' \
+    'check prints what a job asks for'
+like "$said" '^slots +16, the default with slurm' 'and how many run at once'
 like "$found" 'slurm-wlm' 'doctor has the version'
 like "$found" 'controller.*UP' 'the controller'
 like "$found" 'KillWait 3 sec, MinJobAge' 'the configuration'
 like "$found" 'a job on a node has written into' 'the folder that is shared'
 like "$found" 'accounting.*none \(sacct does not answer\)' 'whether there is accounting'
 ok 'no job is left' retry no_job_left
+
+# What a login node sees: here the nodes are this machine, there they are not.
+unlike "$said" '^warning' 'a program that is there, and a folder of all nodes'
+sed 's|"./trial"|"./train"|' good.json >absent.json
+like "$("$HPOTUNE" check absent.json)" \
+    '^warning +trial\.command: \./train: not found in the folder .*: is it on the nodes' \
+    'a program that is not there'
+mkdir fake
+cat >fake/sinfo <<END
+#!/bin/sh
+case "\$*" in
+*%o*) echo 'main*|node1.cluster' ;;
+*) exec $(command -v sinfo) "\$@" ;;
+esac
+END
+chmod +x fake/sinfo
+slurm_study far '"trials": 1' '"grace": 5' ", \"dir\": \"$dir/none/a/b\""
+far=$(PATH=$PWD/fake:$PATH "$HPOTUNE" check far.json)
+like "$far" "^warning +the folder $dir is on a disk of this machine" \
+    'a folder that other machines may not see'
+like "$far" "^warning +backend\\.dir: $dir/none/a does not exist here" \
+    'and one that cannot be made'
 
 # Jobs under names of ours: of an attempt that runs, of one that has ended and
 # came back, of a study that is not here, and one of somebody else.
@@ -92,14 +129,14 @@ is "$(sql gc.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
 scancel --me
 ok 'no job is left after it' retry no_job_left
 cluster crash
-"$HPOTUNE" doctor good.json >out 2>err
+"$HPOTUNE" doctor --timeout 300 good.json >out 2>err
 like "$(cat out)" 'slurmctld' 'a controller that is down is found'
 no_tools=$dir/none
 mkdir "$no_tools"
 for tool in sh env install; do
 	ln -s "$(command -v $tool)" "$no_tools"
 done
-PATH=$no_tools "$HPOTUNE" doctor good.json >out 2>err
+PATH=$no_tools "$HPOTUNE" doctor --timeout 300 good.json >out 2>err
 like "$(cat out)" 'sbatch.*cannot be started' 'missing commands are found'
 PATH=$no_tools "$HPOTUNE" start good.json >out 2>err
 like "$(cat err)" 'sbatch is not found or does not work' 'start reports it'

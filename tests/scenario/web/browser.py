@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A user with a mouse, for tests/scenario/web/browser.t.
 
-browser.py ADDRESS [FOLDER]: the address with its token, of pages about a study
+browser.py ADDRESS [FOLDER]: the address that hpotune web printed, of a study
 "run" whose trial 1 runs.  Prints "+ WHAT" or "- WHAT: what was seen instead",
 and writes screenshots into FOLDER.
 """
@@ -52,24 +52,43 @@ class User:
             const r = e.getBoundingClientRect();
             return [r.x + r.width / 2, r.y + r.height / 2]; }})()""")
 
-    def login(self, token):
+    def arriving(self):
         b = self.b
-        self.go("/")
-        check(b.js("!!document.querySelector('#login')"),
-              "without the token there is a form")
-        x, y = self.middle("#login input")
-        b.click(x, y)
-        b.type(token)
-        b.click(*self.middle("#login button"))
+        host = self.site.rsplit("/", 1)[0]
+        # As of an older hpotune web, whose token followed a #.
+        b.go(host + "/#" + self.site.rsplit("/", 1)[1])
+        check("Open the address that hpotune web printed" in
+              b.js("document.body.innerText"),
+              "an old bookmark says what to do", b.js("document.body.innerText"))
+        self.go("")
+        check(b.until("!!document.querySelector('#part-studies a')") and
+              b.js("location.pathname").endswith("/"),
+              "the address leads to the list", b.js("location.href"))
+        b("Page.reload")
         check(b.until("!!document.querySelector('#part-studies a')"),
-              "the token, typed, leads to the list", b.js("document.body.innerText"))
-        b("Network.clearBrowserCookies")
-        b.go("about:blank")
-        b("Page.navigate", url=f"{self.site}/#{token}")
-        check(b.until("!!document.querySelector('#part-studies a') && "
-                      "location.hash === ''"),
-              "the address with the token does, too, and is cleaned",
-              b.js("location.href"))
+              "and again when it is loaded again")
+        b.js("document.querySelector('#part-studies a').click()")
+        check(b.until("!!document.querySelector('#part-head')"),
+              "which leads to a study", b.js("location.href"))
+        b.js("document.querySelector('nav a').click()")
+        check(b.until("!!document.querySelector('#part-studies a')") and
+              b.js("location.href") == self.site + "/",
+              "and back", b.js("location.href"))
+
+    def silent(self):
+        """Neither a cookie nor a Referer, of all requests that were sent."""
+        b = self.b
+        check(b("Network.getAllCookies")["cookies"] == [], "no cookie is set")
+        sent = [e["params"]["request"] for e in b.events
+                if e.get("method") == "Network.requestWillBeSent"]
+        # As they are on the wire.
+        wire = [e["params"]["headers"] for e in b.events
+                if e.get("method") == "Network.requestWillBeSentExtraInfo"]
+        told = [h for h in wire if {"referer", "cookie"} & set(map(str.lower, h))]
+        check(wire and not told, "no request names the page it is of", told[:3])
+        away = [r["url"] for r in sent if not r["url"].startswith(
+            (self.site, "data:", "file:", "about:"))]
+        check(not away, "no request leaves the pages", away[:3])
 
     def pointing(self):
         b = self.b
@@ -91,7 +110,7 @@ class User:
                    " path.hot').length") >= 2,
               "which is marked in the table and in curves")
         b.click(x, y)
-        check(b.until(f"location.pathname === '/s/run/trial/{trial}'"),
+        check(b.until(f"location.href === '{self.site}/s/run/trial/{trial}'"),
               "a click leads to its page", b.js("location.href"))
 
     def pressing(self):
@@ -346,8 +365,8 @@ class User:
         b.until("document.querySelector('#trials tbody').innerHTML !== "
                 + json.dumps(before))
         b.click(*self.middle("#side button"))
-        check(b.until("location.pathname + location.search === "
-                      "'/s/run/trials?trial=5&trial=3' && "
+        check(b.until("location.href === "
+                      f"'{self.site}/s/run/trials?trial=5&trial=3' && "
                       "document.querySelectorAll('#part-side path.study, "
                       "#part-side .study').length > 1"),
               "marked trials are compared, also after the table was replaced",
@@ -469,11 +488,11 @@ class User:
         check(b.until("!!document.querySelector('button[data-do=restore]')"),
               "a study is archived", b.js("location.href"))
         self.go("/")
-        check(b.js("!document.querySelector('#part-studies a[href^=\"/s/\"]')"),
+        check(b.js("!document.querySelector('#part-studies a[href*=\"s/\"]')"),
               "and is no more in the list")
         b.js("document.querySelector('#part-studies a').click()")
         check(b.until("!!document.querySelector("
-                      "'#part-studies a[href=\"/s/run\"]')"),
+                      "'#part-studies a[href=\"./s/run\"]')"),
               "but behind its link", b.js("location.href"))
         self.go("/s/run")
         b.click(*self.middle("button[data-do=restore]"))
@@ -549,13 +568,13 @@ class User:
 
 
 def main(address, folder=None):
-    site, token = address.split("/#")
+    site = address.rstrip("/")
     b = Browser()
     try:
         user = User(b, site, folder)
         b.size(1400, 900)
-        user.login(token)
-        # The form for the token is an answer 401, which the console shows.
+        user.arriving()
+        # What an old bookmark leads to is an answer 403, which the console shows.
         b.events.clear()
         user.pointing()
         user.pressing()
@@ -569,6 +588,7 @@ def main(address, folder=None):
         user.looks()
         b.size(1400, 900)
         user.stop()
+        user.silent()
         check(not b.complaints(), "the console is silent", b.complaints())
     finally:
         b.close()

@@ -62,7 +62,7 @@ class Browser:
         while data:
             data = data[os.write(self.to, data):]
         while True:
-            got = self.receive(60)
+            got = self.receive(300)
             if got.get("id") == self.number:
                 if "error" in got:
                     raise RuntimeError(f"{method}: {got['error']}")
@@ -76,7 +76,7 @@ class Browser:
             raise RuntimeError(f"{expression}: {got['exceptionDetails']}")
         return got["result"].get("value")
 
-    def until(self, expression, seconds=60):
+    def until(self, expression, seconds=300):
         """Its value as soon as it is true on a page that has been loaded, or
         its last one."""
         loaded = f"document.readyState === 'complete' && ({expression})"
@@ -99,7 +99,7 @@ class Browser:
                 e.get("method") == "Page.lifecycleEvent" and
                 e["params"]["name"] == "load" and
                 e["params"]["loaderId"] == loader for e in self.events):
-            self.events.append(self.receive(60))
+            self.events.append(self.receive(300))
         self.until("true")
 
     def size(self, width, height, dark=False, mobile=False):

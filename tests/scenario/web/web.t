@@ -100,7 +100,6 @@ is "$(web table "$site" <<'END'
 403 GET /s/small/live Origin:http://evil.example
 403 POST /s/small/do =do=pause
 403 POST / =
-403 POST /login Origin:http://localhost =token=
 403 POST /login =token=
 501 PUT /
 501 DELETE /s/small
@@ -109,8 +108,8 @@ END
 )" '' 'each request has its status, and all the headers'
 for k in 'GET / HT' 'bla' 'GET  HTTP/1.1' 'GET / HTTP/9.9' \
     'GET / HTTP/1.1|Host: localhost|Content-Length: -1' \
-    'POST /login HTTP/1.1|Host: localhost|Content-Length: 999999999' \
-    'POST /login HTTP/1.1|Host: localhost|Transfer-Encoding: chunked||fffffffff' \
+    'POST /s/run/do HTTP/1.1|Host: localhost|Content-Length: 999999999' \
+    'POST /s/run/do HTTP/1.1|Host: localhost|Transfer-Encoding: chunked||fffffffff' \
     'GET / HTTP/1.1|Host: evil|Host: localhost' \
     'GET / HTTP/1.1|Host: localhost|Host: evil' \
     'GET / HTTP/1.1|Host: localhost|Origin: http://localhost|origin: http://evil' \
@@ -222,10 +221,10 @@ like "$(cat body)" '>No rule has wanted to stop this trial.<' \
     'a trial that no rule has judged: its page says so'
 best=$(sql small.db 'SELECT trial FROM best')
 web get "$site" /s/small >out
-like "$(cat body)" "<dd><a href=\"/s/small/trial/$best\">trial $best: acc " \
+like "$(cat body)" "<dd><a href=\"../s/small/trial/$best\">trial $best: acc " \
     'the best trial is a link'
 like "$(tr -d '\n' <body | sed 's/.*<h2>Best trials//')" \
-    "^[^!]*<tr data-trial=\"$best\"><td class=\"n\"><a href=\"/s/small/trial/$best\">$best</a>" \
+    "^[^!]*<tr data-trial=\"$best\"><td class=\"n\"><a href=\"../s/small/trial/$best\">$best</a>" \
     'and so is its number among the best trials'
 map() { # query: the heading of the map, and whether the part is its own
 	web get "$site" "/s/small$1" >out
@@ -255,12 +254,12 @@ done
 head -c 10000 /dev/zero >lot/none.db
 pages list --socket list lot
 web get "$dir/list" / >out
-is "$(grep -o 'href="/s/m[0-9]*"' body | wc -l)" 400 'all studies are listed at once'
+is "$(grep -o 'href="\./s/m[0-9]*"' body | wc -l)" 400 'all studies are listed at once'
 like "$(cat body)" '<td colspan="8">not read yet</td>' 'though some are not read'
 is "$(web check body)" '' 'which is a page'
 is "$(web get "$dir/list" /s/m7)" 200 'others are answered meanwhile'
 # 400 openings, with sanitizers on a busy machine.
-RETRY_SECONDS=300
+RETRY_SECONDS=800
 ok 'and soon all are' retry eval \
     'web get "$dir/list" / >out && ! grep -q "not read yet" body'
 unset RETRY_SECONDS
@@ -464,7 +463,7 @@ for k in 'Not drawn: two: several objectives, so that no value is the best' \
 	like "$(cat body)" "$k" "what cannot be compared: $k"
 done
 is "$(web check body)" '' 'which is a page'
-like "$(cat body)" '<a href="/s/down">down</a>' 'names lead to pages'
+like "$(cat body)" '<a href="\./s/down">down</a>' 'names lead to pages'
 is "$(web get "$site" '/compare?study=two&study=late')" 404 'nothing is left'
 like "$(cat body)" 'two: several objectives' 'and why'
 rm late.db two.db down.db
@@ -503,26 +502,26 @@ like "$(cat body)" '<progress max="100" value="100" ' 'a study that is over: its
 is "$(act do=archive)" 200 'a study is archived'
 ok 'which is a file' test -f run.d/archived
 web get "$site" / >out
-unlike "$(cat body)" '"/s/run"' 'the list has it no more'
-like "$(cat body)" 'href="/\?archived=1">1 archived<' 'but says so'
+unlike "$(cat body)" '"\./s/run"' 'the list has it no more'
+like "$(cat body)" 'href="\./\?archived=1">1 archived<' 'but says so'
 web get "$site" '/?archived=1&find=RU' >out
-like "$(cat body)" '"/s/run"' 'there it is'
-unlike "$(cat body)" '"/s/small"' 'and the others are not'
+like "$(cat body)" '"\./s/run"' 'there it is'
+unlike "$(cat body)" '"\./s/small"' 'and the others are not'
 is "$(web check body)" '' 'which is a page'
 is "$(web get "$site" /s/run)" 200 'its own page is as before'
 like "$(cat body)" 'data-do="restore"' 'and offers to bring it back'
 is "$(act do=restore)" 200 'it is brought back'
 ok 'the file is gone' test ! -e run.d/archived
 web get "$site" / >out
-like "$(cat body)" '"/s/run"' 'the list has it'
+like "$(cat body)" '"\./s/run"' 'the list has it'
 is "$(act do=restore)" 200 'twice is no error'
 is "$(act 'do=note&words=%3Cb%3E+of+Monday')" 200 'a note is saved'
 is "$(cat run.d/note)" '<b> of Monday' 'as a file'
 web get "$site" '/?find=MONDAY' >out
-like "$(cat body)" '"/s/run".*' 'by which it is found'
+like "$(cat body)" '"\./s/run".*' 'by which it is found'
 like "$(cat body)" '<div class="note">&lt;b&gt; of Monday</div>' \
     'and which the list shows as a text'
-unlike "$(cat body)" '"/s/small"' 'others are not found'
+unlike "$(cat body)" '"\./s/small"' 'others are not found'
 web get "$site" /s/run >out
 like "$(cat body)" 'value="&lt;b&gt; of Monday"' 'its page has it, to be changed'
 is "$(act 'do=note&words=a%0Ab')" 409 'a note has one line'
@@ -617,7 +616,7 @@ is "$(web get "$dir/beside.d/web" /s/beside)" 200 'there they are'
 "$HPOTUNE" stop --now beside.json >out
 retry test ! -S beside.d/web
 "$HPOTUNE" start -d --web-port 0 --json beside.json >out
-like "$(cat out)" '"web": "http://127\.0\.0\.1:[0-9]+/#[0-9a-f]{32}"\}$' \
+like "$(cat out)" '"web": "http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/"\}$' \
     'also as JSON'
 "$HPOTUNE" stop --now beside.json >out
 "$HPOTUNE" start -qd --web beside.json >out
@@ -628,48 +627,75 @@ ok 'its log has it' retry grep -q '^web: /' beside.d/server.log
 # TCP.
 
 pages tcp --port 0
-like "$(cat tcp.out)" '^web: http://127\.0\.0\.1:[0-9]+/#[0-9a-f]{32}$' \
+echo "$pages" >tcp.pid
+like "$(cat tcp.out)" '^web: http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/$' \
     'a port of its own choice'
-site=$(sed -n 's|^web: http://\([0-9.:]*\)/.*|\1|p' tcp.out)
-token=$(sed -n 's/.*#//p' tcp.out)
-origin=Origin:http://localhost
-is "$(web table "$site" <<'END'
-401 GET /
-401 HEAD /
-401 GET /s/small
-401 GET /s/small/live
-401 GET /s/nothing
-401 GET /nothing
-401 GET / Cookie:hpotune-00000000=00000000000000000000000000000000
-401 POST /s/small/do Origin:http://localhost =do=pause
-403 GET / Host:evil.example
+site=$(sed -n 's|^web: ||p' tcp.out)
+port=${site#http://127.0.0.1:} port=${port%%/*}
+secret=${site%/} secret=${secret##*/}
+other=00000000000000000000000000000000
+is "$(web table "127.0.0.1:$port" <<END
+403 GET /
+403 HEAD /
+403 GET /s/small
+403 GET /s/small/live
+403 GET /s/nothing
+403 GET /nothing
+403 GET /?$secret
+403 GET /s/$secret/
+403 GET /$other/
+403 GET /$other/s/small
+403 GET /$other
+403 GET /${secret}0/
+403 GET //$secret/
+403 GET /web.js/$secret/
+403 GET / Cookie:hpotune-00000000=$secret
+403 POST /s/small/do Origin:http://localhost =do=pause
+403 POST /$other/s/small/do Origin:http://localhost =do=pause
+403 POST /login Origin:http://localhost =token=$secret
+403 GET /$secret/ Host:evil.example
+403 GET /$secret/ Origin:http://evil.example
+403 GET /$secret/ Origin:http://127.0.0.1:1
 200 GET /web.css
 200 GET /web.js
-403 POST /login =token=
-403 POST /login Origin:http://evil.example =token=
-403 POST /login Origin:http://localhost =token=00000000000000000000000000000000
-403 POST /login Origin:http://localhost =
+303 GET /$secret
+200 GET /$secret/
+200 HEAD /$secret/
+200 GET /$secret/web.css
+200 GET /$secret/web.js
+200 GET /$secret/s/small
+404 GET /$secret/nothing
+404 GET /$secret/$secret/
 END
-)" '' 'nothing is shown without the token'
-web get "$site" / >out
-is "$(web check body)" '' 'the form for it is a page'
-unlike "$(cat body)" 'data-form|small' 'and says nothing else'
-is "$(web post "$site" /login "token=$token" "$origin")" 303 'the right token'
-like "$(cat head)" \
-    '^Set-Cookie: hpotune-[0-9a-f]{8}=[0-9a-f]{32}; HttpOnly; SameSite=Strict; Path=/' \
-    'is a cookie'
-cookie=$(sed -n 's/^Set-Cookie: \([^;]*\).*/\1/p' head)
-is "$(web get "$site" / "Cookie:$cookie")" 200 'which lets in'
-is "$(web get "$site" /s/run "Cookie:a=b; $cookie; c=d")" 200 'among others'
-form=$(sed -n 's/.*data-form="\([0-9a-f]*\)".*/\1/p' body)
-is "$(web post "$site" /s/run/do do=pause "$origin" "Cookie:$cookie" \
-    "X-Hpotune-Form:$form")" 200 'and may act'
+)" '' 'nothing is shown without the secret'
+web get "127.0.0.1:$port" / >out
+is "$(web check body)" '' 'what is shown is a page'
+like "$(cat body)" 'Open the address that hpotune web printed' \
+    'an old bookmark says what to do'
+unlike "$(cat body)" "data-form|small|script|$secret" 'and nothing else'
+web get "127.0.0.1:$port" "/$secret" >out
+like "$(cat head)" "^Location: /$secret/$" 'a slash that is missing is added'
+for k in / /s/small /s/run '/compare?study=small' /s/small/trial/1 \
+    '/s/small/trials?trial=1' /nothing; do
+	web get "$site" "$k" >out
+	unlike "$(cat body head)" "$secret|[Ss]et-[Cc]ookie" \
+	    "$k: neither the secret nor a cookie"
+	is "$(web check body)" '' '… and each link stays below it'
+done
+pages twice --port 0
+is "$(web get "127.0.0.1:$(sed -n 's|.*:\([0-9]*\)/.*|\1|p' twice.out)" \
+    "/$secret/")" 403 'the secret of one server opens no other one'
+kill "$pages"
+reap "$pages"
+pages=$(cat tcp.pid)
+form=$(web form "$site" /s/run)
+is "$(act do=pause)" 200 'who has it may act'
 touch end
 "$HPOTUNE" stop run.json >out
 reap "$server"
 ok 'the pages see that the server is gone' retry eval \
-    'web get "$site" / "Cookie:$cookie" >out && ! grep -q ">alive<" body'
-fails 'the port is taken' 1 quietly "$HPOTUNE" web --port "${site##*:}"
+    'web get "$site" / >out && ! grep -q ">alive<" body'
+fails 'the port is taken' 1 quietly "$HPOTUNE" web --port "$port"
 like "$(cat err)" 'port [0-9]*: Address already in use' 'and why'
 kill "$pages"
 reap "$pages"
@@ -684,10 +710,11 @@ for k in 'localhost 127.0.0.1' '127.0.0.2 127.0.0.2' 'box.example 0.0.0.0'; do
 	[ "$bind" = 0.0.0.0 ] && allow="--allow-host $name" || allow=
 	# shellcheck disable=SC2086
 	pages "bind-$bind" --port 0 --bind "$bind" $allow
-	port=$(sed -n 's|.*:\([0-9]*\)/#.*|\1|p' "bind-$bind.out")
+	port=$(sed -n 's|.*:\([0-9]*\)/.*|\1|p' "bind-$bind.out")
 	is "$(web get "127.0.0.1:$port" / "Host:$name:$port" 2>err ||
-	    web get "127.0.0.2:$port" / "Host:$name:$port")" 401 \
+	    web get "127.0.0.2:$port" / "Host:$name:$port")" 403 \
 	    "bound to $bind it answers to $name"
+	like "$(cat body)" 'This address is not complete' 'but shows nothing'
 	kill "$pages"
 	reap "$pages"
 done

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Clients of hpotune web, good and bad, for tests/scenario/web/web.t.
 
-SITE is the path of a socket, or HOST:PORT.
+SITE is the path of a socket, HOST:PORT, or http://HOST:PORT/SECRET/ with the
+first part of each path.
 
 table SITE          requests, each a line of the standard input:
 		    STATUS METHOD TARGET [NAME:VALUE ...] [=BODY]
@@ -10,6 +11,12 @@ table SITE          requests, each a line of the standard input:
 get SITE TARGET [NAME:VALUE ...]
 post SITE TARGET BODY [NAME:VALUE ...]
                     prints the status; files head and body have the rest
+beside SITE TARGET OTHER ...
+                    asks for TARGET, then for the OTHERs one after another, which
+                    must be answered by 200 before TARGET is; prints its status;
+                    file body has the rest
+lease FILE          holds a lease on a file, so that opening it waits; prints
+                    "held" or why there is none
 form SITE TARGET    the form token of a page
 check FILE          what is wrong with a page: XML, one script, no styles
 raw SITE            sends the standard input; prints the first line that comes
@@ -32,20 +39,22 @@ HEADERS = {
     "style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 
 
 def connect(site):
+    if site.startswith("http://"):
+        site = site.split("/")[2]
     if "/" in site:
         s = socket.socket(socket.AF_UNIX)
         s.settimeout(60)
         s.connect(site)
         return s
     host, port = site.rsplit(":", 1)
-    return socket.create_connection((host, int(port)), timeout=60)
+    return socket.create_connection((host, int(port)), timeout=300)
 
 
 class Answer:
@@ -74,6 +83,8 @@ class Answer:
 
 
 def ask(site, method, target, headers, body=None):
+    if site.startswith("http://"):
+        target = "/" + site.split("/")[3] + target
     s = connect(site)
     fields = {"Host": "localhost", **dict(h.split(":", 1) for h in headers)}
     if body is not None:
@@ -105,6 +116,8 @@ def table(site):
         for name, value in HEADERS.items():
             if answer.getheader(name) != value:
                 print(f"{name} {answer.getheader(name)}: {line}")
+        if answer.getheader("Set-Cookie"):
+            print(f"a cookie: {line}")
 
 
 def save(answer, data):
@@ -114,13 +127,42 @@ def save(answer, data):
     open("body", "wb").write(data)
 
 
+def beside(site, target, *others):
+    slow = connect(site)
+    slow.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n"
+                 "\r\n".encode())
+    for other in others:
+        answer, _ = ask(site, "GET", other, [])
+        if answer.status != 200:
+            print(answer.status, other)
+        if select.select([slow], [], [], 0)[0]:
+            print("slower than", target, other)
+    file = slow.makefile("rb")
+    answer = Answer(file)
+    save(answer, answer.read(file))
+
+
+def lease(path):
+    import fcntl
+    import signal
+    signal.signal(signal.SIGIO, signal.SIG_IGN)
+    fd = os.open(path, os.O_RDWR)
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        print("held", flush=True)
+    except OSError as why:
+        print(why, flush=True)
+    signal.pause()
+
+
 def check(path):
     import xml.etree.ElementTree as ET
     text = open(path, encoding="utf-8", newline="").read()
     root = ET.fromstring(text)
     for e in root.iter():
         name = re.sub(r"\{.*\}", "", e.tag)
-        if name == "script" and (e.get("src") != "/web.js" or e.text):
+        if name == "script" and (not re.fullmatch(
+                r"(\./|(\.\./)+)web\.js", e.get("src")) or e.text):
             print("a script", e.attrib)
         if name in ("style", "iframe", "img", "object", "base", "embed"):
             print("an element", name)
@@ -128,7 +170,7 @@ def check(path):
             if key.startswith("on") or key == "style":
                 print("an attribute", key)
             if key in ("href", "src", "action") and not re.match(
-                    r"(/(?!/)|\?|#|data:,$)", value):
+                    r"(\./|(\.\./)+)(?![./])|(\./|(\.\./)+)$|\?|#|data:,$", value):
                 print("an address", value)
 
 
@@ -261,7 +303,7 @@ def main(what, site, *more):
     elif what == "raw":
         raw(site)
     else:
-        {"table": table, "check": check, "events": events, "many": many,
+        {"table": table, "check": check, "beside": beside, "lease": lease, "events": events, "many": many,
          "deaf": deaf}[what](site, *more)
 
 

@@ -10,7 +10,7 @@
 #include "src/model/study/study.h"
 #include "tests/support/cloudwatch/cw-logs.h"
 
-enum { PATIENCE_MS = 30 * 1000 };
+enum { PATIENCE_MS = 300 * 1000 };
 
 static struct study_trial no_patterns;
 

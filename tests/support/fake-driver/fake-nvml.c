@@ -180,7 +180,7 @@ nvmlDeviceGetName(void *device, char *to, unsigned int size)
 int
 nvmlDeviceGetPciInfo_v3(void *device, char *pci)
 {
-	/* Its last 32 bytes are the long id. */
+	/* The last 32 bytes of nvmlPciInfo_t are the long id. */
 	memset(pci, 0, 68);
 	(void)strcpy(pci + 36, gpu_of(device)->bus);
 	return health(device);

@@ -174,6 +174,14 @@ fake_launcher_pending(void *ctx)
 	return ((struct fake_launcher *)ctx)->pending;
 }
 
+static int64_t
+fake_launcher_still(void *ctx, int64_t trial, int attempt)
+{
+	(void)trial;
+	(void)attempt;
+	return ((struct fake_launcher *)ctx)->still_ms;
+}
+
 static enum launch_adoption
 fake_launcher_look(void *ctx, const struct launch_spec *spec, struct err *e)
 {
@@ -221,6 +229,7 @@ const struct launcher launcher_far = {
 	.slots = fake_launcher_slots,
 	.start = fake_launcher_start,
 	.stop = fake_launcher_stop,
+	.still_ms = fake_launcher_still,
 	.stops_pending = fake_launcher_pending,
 	.adopt = fake_launcher_look,
 	.abandon = fake_launcher_abandon,

@@ -32,6 +32,7 @@ struct fake_launcher {
 	double price; /* worst_cost, when the study gives no option */
 	enum launch_adoption look; /* result of adopt */
 	int pending; /* stops_pending */
+	int64_t still_ms; /* of each attempt */
 	struct fake_launcher_call starts[FAKE_LAUNCHER_MAX],
 	    looks[FAKE_LAUNCHER_MAX];
 	size_t n_starts, n_looks;

@@ -62,7 +62,7 @@ int gpu_random_model_live(const struct gpu_random_model *, size_t i);
 void gpu_random_model_show(struct gpu_random_model *, size_t i);
 /* Ask for a look, if none is on its way. */
 void gpu_random_model_ask(struct gpu_random_model *);
-/* It comes: as the world was when it was asked for. */
+/* The look comes: as the world was when it was asked for. */
 void gpu_random_model_look(struct gpu_random_model *, struct gpu_fault *);
 
 #endif /* HPOTUNE_GPU_RANDOM_MODEL_H */

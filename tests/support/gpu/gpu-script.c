@@ -172,13 +172,10 @@ gpu_rig_end(struct gpu_machine *r, char **words)
 {
 	struct gpualloc_end end = { .never_began =
 					strcmp(words[2], "never") == 0,
-		.failed = words[2][0] == 'f' || words[2][0] == 'o',
-		.at_once = strcmp(words[2], "once") == 0 };
+		.failed = strcmp(words[2], "fail") == 0 };
 	char why[GPU_WHY];
 	bool machine;
 
-	if (strcmp(words[2], "ok") == 0)
-		end.failed = false;
 	machine =
 	    gpualloc_release(r->g, words[1], &end, r->now, why, sizeof why);
 	if (machine != (words[3] != NULL))
@@ -296,6 +293,8 @@ play_gpu(struct gpu_machine *r, char **words, const char *rest)
 	} else if (strcmp(do_, "distrust") == 0)
 		gpualloc_health_distrust(
 		    r->g, r->seen[i].uuid, words[2], r->now);
+	else if (strcmp(do_, "doubt") == 0)
+		gpualloc_health_doubt(r->g, r->seen[i].uuid, words[2], r->now);
 	else if (strcmp(do_, "probes") == 0) {
 		if (r->probing[i] != yes)
 			gpu_rig_wrong(r, "it is the other way");

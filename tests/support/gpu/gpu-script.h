@@ -18,9 +18,10 @@
  *   other I yes|no          another study has booked it
  *   take KEY TRIAL GPUS     "0,1", or "no"
  *   adopt KEY TRIAL GPUS
- *   end KEY HOW [machine]   ok fail once never; machine: not its own fault
+ *   end KEY HOW [machine]   ok fail never; machine: not its own fault
  *   report KEY
  *   distrust I WHY          it was out of service before; one word
+ *   doubt I WHY             trials fail there; one word
  *   probed I good|bad       it was asked for, and here is the answer
  *   Checks:
  *   state I NAME [TEXT]     TEXT: in its why

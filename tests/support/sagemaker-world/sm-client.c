@@ -171,7 +171,10 @@ on_call(void *arg)
 			buf_free(&o.body);
 			answer_none(c, AWS_TRANSIENT);
 		} else if (sm_world_chance(w, bad->hidden)) {
-			/* Its first try acted, the second one says this. */
+			/*
+			 * The first try of the request acted, the second one
+			 * gets this answer.
+			 */
 			w->doubled += changes(c);
 			buf_free(&o.body);
 			sm_world_serve(w, &o, c->operation, c->body);

@@ -68,7 +68,7 @@ void
 sm_rows_open(struct sm_rows *, uint64_t seed, int trials, const char *block);
 /* The server comes to life: open, and look at every open row. */
 void sm_rows_start(struct sm_rows *);
-/* It dies: nothing is committed any more. */
+/* The server dies: nothing is committed any more. */
 void sm_rows_kill(struct sm_rows *);
 /* Run until it holds; false: it did not within a week. */
 bool sm_rows_run(struct sm_rows *, bool (*until)(struct sm_rows *));

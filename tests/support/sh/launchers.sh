@@ -36,7 +36,7 @@ make_study() { # name launcher what-the-trial-does trials
 	END
 }
 run() { # study
-	timeout 120 "$HPOTUNE" start "$1" --quiet >run.out 2>run.err
+	timeout 300 "$HPOTUNE" start "$1" --quiet >run.out 2>run.err
 }
 alive() { # study
 	grep -lz "^HPOTUNE_CHECKPOINT_DIR=$dir/$1\.d/" /proc/[0-9]*/environ \
@@ -86,7 +86,7 @@ this is 1' 'the other has its own'
 	make_study "$1-fail" "$1" fail 1
 	run "$1-fail.json"
 	is $? 1 'a rank fails'
-	is "$(sql "$1-fail.db" 'SELECT end_class, why FROM attempts
+	is "$(sql "$1-fail.db" 'SELECT end_class, trials.why FROM attempts
 	    JOIN trials USING (trial)')" \
 	    'error|rank 1 ended with status 5: it is broken' \
 	    'which, how and why is the reason'
@@ -124,7 +124,7 @@ example() { # name: runs a trial of it
 	    "example/$1/study.json"
 	ok "check accepts the example $1" quietly "$HPOTUNE" check \
 	    "example/$1/study.json"
-	timeout 120 "$HPOTUNE" start "example/$1/study.json" --quiet \
+	timeout 300 "$HPOTUNE" start "example/$1/study.json" --quiet \
 	    --trials 1 >run.out 2>run.err || diag "$(cat run.err)"
 	is "$(sql "example/$1/$1.db" 'SELECT state, reports FROM trials')" \
 	    'completed|10' 'it runs'

@@ -115,10 +115,12 @@ done_testing() {
 	exit
 }
 
-# Run a command until it succeeds, for at most $RETRY_SECONDS (60); the longer it
-# takes, the more seldom, since other tests want the processors.
+# Run a command until it succeeds, for at most $RETRY_SECONDS (300: no test is
+# about how long something takes, and the disk of a busy machine stands still for a
+# minute); the longer it takes, the more seldom, since other tests want the
+# processors.
 retry() {
-	retry_until=$(($(date +%s) + ${RETRY_SECONDS:-60}))
+	retry_until=$(($(date +%s) + ${RETRY_SECONDS:-300}))
 	retry_pause=0.02
 	retry_tries=0
 	until "$@"; do
@@ -149,8 +151,10 @@ def numbers(version):
     return [int(n) for n in re.match("[0-9.]*[0-9]", version)[0].split(".")]
 for want in sys.argv[1:]:
     name, _, least = want.partition(">=")
-    # One package is not called what it is imported as.
-    importlib.import_module({"scikit-learn": "sklearn"}.get(name, name))
+    # Some packages are not called what they are imported as.
+    modules = {"scikit-learn": "sklearn", "PyYAML": "yaml",
+               "mmengine-lite": "mmengine"}
+    importlib.import_module(modules.get(name, name))
     found = importlib.metadata.version(name)
     if least and numbers(found) < numbers(least):
         sys.exit(1)

@@ -11,6 +11,7 @@
 #include "tests/support/aws/aws-client.h"
 #include "tests/support/tap.h"
 #include "trials/aws/aws-internal.h"
+#include "trials/aws/aws-queue.h"
 
 enum { PACE = 200 };
 

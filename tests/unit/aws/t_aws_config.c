@@ -8,6 +8,7 @@
 #include "src/base/mem.h"
 #include "tests/support/tap.h"
 #include "trials/aws/config/aws-config.h"
+#include "trials/aws/config/aws-endpoint.h"
 #include "trials/aws/config/aws-ini.h"
 
 /* The environment of one case: names and values. */

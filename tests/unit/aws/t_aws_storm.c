@@ -72,7 +72,7 @@ refuse(struct storm *s, struct step *step)
 	step->body = says[i].body;
 }
 
-/* It acted or not; that is all that comes back. */
+/* The service acted or not, and a broken answer is all that comes back. */
 static void
 fall_silent(struct storm *s, struct step *step)
 {

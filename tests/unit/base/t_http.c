@@ -215,7 +215,7 @@ test_unsent(struct http_pool *g)
 	unsent(g, &s, "no such host");
 	ok(now_ms() - began < 20 * 1000, "the resolver is not waited for");
 	s.timeout_ms = 0;
-	/* It speaks no TLS. */
+	/* The server speaks no TLS. */
 	(void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", g->there.port);
 	s.url = url;
 	s.timeout_ms = 500;

@@ -48,7 +48,7 @@ server_run(const struct tls *t, int out)
 	_exit(127);
 }
 
-/* It says on which port it listens. */
+/* Start the server, which says on which port it listens. */
 static bool
 server_start(struct tls *t)
 {

@@ -214,6 +214,28 @@ check_spark(void)
 	sparkline_free(&curves[1]);
 }
 
+static void
+check_url(const char *url, const char *want)
+{
+	struct buf b = { 0 };
+
+	text_put_url(&b, url);
+	is_str(buf_str(&b), want, "an address for a message");
+	buf_free(&b);
+}
+
+static void
+test_url(void)
+{
+	check_url(
+	    "http://host:1/path?a=b@c#d@e", "http://host:1/path?a=b@c#d@e");
+	check_url("https://me:secret@host/a", "https://host/a");
+	check_url("https://me:se@cr/et@host/a", "https://cr/et@host/a");
+	check_url("https://me:se@cret@host", "https://host");
+	check_url("me@host/a", "host/a");
+	check_url("", "");
+}
+
 int
 main(void)
 {
@@ -232,5 +254,6 @@ main(void)
 		check_spark();
 	} else
 		skip("widths, tables, curves", "no locale C.UTF-8");
+	test_url();
 	return done_testing();
 }

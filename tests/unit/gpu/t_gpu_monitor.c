@@ -12,6 +12,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "tests/support/tap.h"
+#include "trials/gpu/gpu-health-probe.h"
 #include "trials/gpu/gpu-monitor.h"
 #include "trials/gpu/gpu-snapshot.h"
 
@@ -235,7 +236,7 @@ probe_hear(struct heard *h, bool good, const char *why, const char *what)
 {
 	struct err e = ERR_INIT;
 
-	is_int(gpu_monitor_probe(h->watch, "GPU-0", on_probe, h, &e), 0, what);
+	is_int(gpu_health_probe(h->watch, "GPU-0", on_probe, h, &e), 0, what);
 	hear(h, 1);
 	ok(h->good == good, "… its answer");
 	is_str(h->why, why, "… and why");
@@ -262,18 +263,18 @@ test_probe(void)
 	probe_hear(&h, false, "its probe ended with status 4",
 	    "one that says nothing");
 	text_put("wrong", "#!/bin/sh\nexec cat /dev/zero\n");
-	is_int(gpu_monitor_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
+	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
 	    "one that writes too much");
-	is_int(gpu_monitor_probe(h.watch, "GPU-1", on_probe, &h, &e), 0,
+	is_int(gpu_health_probe(h.watch, "GPU-1", on_probe, &h, &e), 0,
 	    "another GPU beside it");
-	is_int(gpu_monitor_probe(h.watch, "GPU-0", on_probe, &h, &e), -1,
+	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), -1,
 	    "not two on one GPU");
 	is_int(e.kind, ERR_BUSY, "a second probe of one GPU fails as busy");
 	hear(&h, 2);
 	ok(strstr(h.why, "more than 4096 bytes") != NULL,
 	    "probes that print too much are killed");
 	text_put("wrong", "#!/bin/sh\nexec sleep 1000\n");
-	is_int(gpu_monitor_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
+	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
 	    "a probe that hangs is started");
 	watch_close(&h);
 	ok(true, "closing the watch ends a probe that hangs");

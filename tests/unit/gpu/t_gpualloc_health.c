@@ -62,26 +62,20 @@ static const struct gpu_script faults[] = {
 };
 
 static const struct gpu_script rows[] = {
-	{ "three trials in a row",
-	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
-	    "look\nquiet\ntake c 3 0\nend c once\nlook\n"
-	    "state 0 suspect trials 1, 2 and 3 failed there at once\n" },
-	{ "not three attempts of one trial",
-	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 1 0\nend b once\n"
-	    "look\ntake c 1 0\nend c once\nlook\nstate 0 free\n" },
-	{ "not with one between that ran",
-	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
-	    "look\ntake c 3 0\nend c fail\nlook\ntake d 4 0\nend d once\nlook\n"
-	    "state 0 free\n" },
-	{ "not by bookings that nothing followed",
-	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
-	    "look\ntake c 3 0\nend c never\ntake d 4 0\nend d once\n"
-	    "look\nstate 0 suspect trials 1, 2 and 4\n" },
-	{ "of each GPU by itself",
-	    "gpus 2\ntake a 1 0\ntake b 2 1\nend a once\nend b once\nlook\n"
-	    "take c 3 0\ntake d 4 1\nend c once\nend d once\nlook\n"
-	    "state 0 free\nstate 1 free\ntake e 5 0\nend e once\nlook\n"
-	    "state 0 suspect trials 1, 3 and 5\nstate 1 free\n" },
+	{ "trials fail there: it is tested, and back when it works",
+	    "gpus 2\ntake a 1 0\nend a fail\nlook\nquiet\ndoubt 0 failing\n"
+	    "state 0 suspect failing\nstate 1 free\n"
+	    "note GPU 0 (NVIDIA H200) is under suspicion: failing\n+5000\n"
+	    "probed 0 good\n+5000\nprobed 0 good\nstate 0 free\n"
+	    "note in service again\n" },
+	{ "how trials end is nothing to the allocator itself",
+	    "gpus 1\ntake a 1 0\nend a fail\nlook\ntake b 2 0\nend b fail\n"
+	    "look\ntake c 3 0\nend c fail\nlook\ntake d 4 0\nend d fail\n"
+	    "look\nquiet\nstate 0 free\n" },
+	{ "of a GPU that is not there", "gpus 1\ndoubt 5 failing\nquiet\n" },
+	{ "a fault of its own weighs more",
+	    "gpus 1\nxid 0 79\nlook\ndoubt 0 failing\n"
+	    "state 0 quarantined Xid 79\n" },
 };
 
 static const struct gpu_script probation[] = {

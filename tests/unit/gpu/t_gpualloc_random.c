@@ -276,7 +276,7 @@ calm(struct gpu_random_model *w)
 		gpu_random_model_check(w, !w->booked[i], "a booking is left");
 		gpu_random_model_check(
 		    w, w->shown[i] == GPU_FREE, "not free in the end");
-		/* Those that were suspects needed only one. */
+		/* GPUs that were suspects needed only one good probe. */
 		w->good[i] = 2;
 	}
 	while (take(w)) {

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gp/gp-model.h"
+#include "kernels/gp/gp-few.h"
 #include "kernels/lapack.h"
+#include "kernels/triangle.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "tests/support/tap.h"
@@ -119,7 +120,7 @@ static void
 test_refused(struct work *w, struct rng *rng)
 {
 	static const double bad[] = { 0, -1, -INFINITY, INFINITY, NAN };
-	size_t i, at, n = LAPACK_SMALL - 1;
+	size_t i, at, n = TRIANGLE_MOST - 1;
 	bool refused = true;
 
 	for (at = 0; at < n; at += 7)
@@ -163,7 +164,7 @@ test_few(struct work *w, struct rng *rng, bool transposed)
 			triangle_fill(w->l, n, rng);
 			for (i = 0; i < COLUMNS * STRIDE; i++)
 				w->was[i] = w->x[i] = rng_uniform(rng);
-			(transposed ? gp_predict_back : gp_predict_forward)(
+			(transposed ? gp_few_back : gp_few_forward)(
 			    w->l, n, STRIDE, w->x, m, STRIDE);
 			for (q = 0; q < m; q++)
 				worst = fmax(

@@ -152,7 +152,9 @@ test_given(void)
 	finish(&rig);
 }
 
-/* There are two for each slot; more are made before the last one is taken. */
+/*
+ * Two folders are there for each slot; more are made before the last is taken.
+ */
 static void
 test_stock(void)
 {
@@ -293,7 +295,7 @@ test_old_name(void)
 	local_rig_close(&rig);
 }
 
-/* Its end is known before its output is on the disk. */
+/* The end of a trial is known before its output is on the disk. */
 static void
 test_early_end(void)
 {

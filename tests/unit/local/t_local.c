@@ -88,7 +88,8 @@ test_exits(void)
 	ok(t[4].exit.not_yet && t[6].exit.not_yet && !t[5].exit.not_yet,
 	    "it may be there later, and so may a folder");
 	is_str(t[4].exit.why,
-	    "cannot run no-such-program-here: No such file or directory",
+	    "cannot run no-such-program-here: No such file or directory (not "
+	    "found in PATH)",
 	    "and gives the reason");
 	is_str(t[5].exit.why,
 	    "cannot run ./plain: Exec format error (the first line of a "

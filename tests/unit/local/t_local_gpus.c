@@ -32,7 +32,7 @@ told(struct local_launcher *rig, int64_t trial, const char *name)
 	return value;
 }
 
-/* It says where it is, and stays until a file is there. */
+/* Start a trial that says where it is, and stays until a file is there. */
 static int
 stay(struct local_launcher *rig, int64_t trial)
 {

@@ -221,7 +221,10 @@ test_unkillable(void)
 	fd = open(local_rig_path(&rig, 1, "state"), O_RDWR);
 	memcpy(c.uuid, local_rig_uuid(1, 1), RECORD_UUID);
 	attempt_record_encode_claim(sector, &c);
-	/* It holds the lock until its record of the end is on the disk. */
+	/*
+	 * The supervisor holds the lock until its record of the end is on the
+	 * disk.
+	 */
 	if (fd == -1 || fcntl(fd, F_OFD_SETLKW, &first_byte) == -1 ||
 	    ftruncate(fd, 0) == -1 ||
 	    pwrite(fd, sector, sizeof sector, 0) == -1)

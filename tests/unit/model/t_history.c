@@ -32,7 +32,7 @@ same(double a, double b)
 static double
 any_value(struct rng *r, int trial)
 {
-	/* Those of some trials can be packed. */
+	/* The values of some trials can be packed. */
 	if (trial % 3 == 1)
 		return floor(rng_uniform(r) * 1e4) / 1e4;
 	if (trial % 3 == 2 && rng_below(r, 30) > 0)

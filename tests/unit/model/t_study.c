@@ -44,8 +44,10 @@ static const char good[] =
     "  \"gpu_memory\":\"2GiB\",\n"
     "  \"processes\":2},\n"
     "\"backend\": [{\"name\":\"local\",\"gpus\":\"auto\"},\"sagemaker\"],\n"
-    "\"limits\": {\"trials\":40,\"parallel\":2,\"wall_time\":\"2h\",\n"
-    "  \"cost\":12.5,\"failed_trials\":5,\"no_improvement\":20},\n"
+    "\"limits\": "
+    "{\"trials\":40,\"completed\":30,\"parallel\":2,\"wall_time\":\"2h\",\n"
+    "  \"cost\":12.5,\"failed_trials\":5,\"drain\":false,\n"
+    "  \"no_improvement\":20},\n"
     "\"enqueue\": [{\"lr\":0.01,\"optimizer\":\"sgd\"},{}]\n"
     "} /* end */";
 
@@ -202,6 +204,9 @@ test_argument_forms(void)
 		{ "[\"t\", \"{params:no-flags}\"]",
 		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast --no-dry",
 		    "t --rate=0.5 --opt=it's, 1 --fast --no-dry" },
+		{ "[\"t\", \"{params:python}\"]",
+		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast=True --dry=False",
+		    "t --rate=0.5 --opt=it's, 1 --fast=True --dry=False" },
 		{ "[\"t\", \"{params:short:beta,rate}\", "
 		  "\"{params:no-flags:dry}\", \"{params:hydra:opt}\"]",
 		    "t -rate 0.5 -beta 0.5 --no-dry opt=sgd",
@@ -314,10 +319,12 @@ test_good(void)
 	is_int(s->n_backends, 2, "backends");
 	is_str(s->backends[1].name, "sagemaker", "in order");
 	is_int(s->limits.trials, 40, "trials");
+	is_int(s->limits.completed, 30, "completed");
 	is_int(s->limits.parallel, 2, "parallel");
 	is_int(s->limits.wall_time_ms, 7200000, "wall_time");
 	is_near(s->limits.cost, 12.5, 0, "cost");
 	is_int(s->limits.failed_trials, 5, "failed_trials");
+	ok(!s->limits.drain, "drain");
 	is_int(s->limits.no_improvement, 20, "no_improvement");
 	is_int(s->n_enqueue, 2, "enqueue");
 	ok(s->enqueue[0][1].real == 0.01 && s->enqueue[0][0].kind == VALUE_NONE,
@@ -549,10 +556,42 @@ test_example(void)
 	free(path);
 }
 
+/* hpotune try and check --checkpoint reduce a study, the second one twice. */
+static void
+test_one_trial(void)
+{
+	static const char more[] =
+	    "\"warm_start\": [\"old.db\", {\"tuning_job\":\"j\"}],\n"
+	    "\"notify\": {\"eventbridge\":\"default\"},\n"
+	    "\"hooks\": {\"best\":[\"true\"]},\n\"limits\"";
+	const char *at = strstr(good, "\"limits\"");
+	char *text = xasprintf("%.*s%s%s", (int)(at - good), good, more,
+	    at + strlen("\"limits\""));
+	struct value setting[7] = { 0 };
+	struct study *s;
+	struct err e;
+	int i;
+
+	s = parse(text, &e);
+	free(text);
+	for (i = 0; s != NULL && i < 2; i++) {
+		ok(study_one_trial(s, i == 0 ? NULL : setting),
+		    "it is reduced to one trial");
+		study_stopping_none(s);
+		is_int((long)s->n_warm_start, 0, "which learns from none");
+		is_int((long)s->n_backends, 1, "has one backend");
+		ok(s->hooks.argv[STUDY_HOOK_BEST] == NULL &&
+			s->notify.channels[STUDY_CHANNEL_EVENTS].to == NULL,
+		    "and tells nobody");
+	}
+	study_free(s);
+}
+
 int
 main(void)
 {
 	test_good();
+	test_one_trial();
 	test_toolkit_arguments();
 	test_argument_forms();
 	test_wrong_arguments();

@@ -153,11 +153,19 @@ static const struct wrong {
 	{ O("\"metric\":\"a\""),
 	    "2:13: objective: the key \"goal\" is missing" },
 	{ O("\"metric\":\"a\",\"goal\":\"maximise\""),
-	    "2:34: objective.goal: expected minimize or maximize; did you "
-	    "mean \"maximize\"?" },
+	    "2:34: objective.goal: here it is \"maximize\"" },
 	{ O("\"metric\":\"a b\",\"goal\":\"maximize\""),
 	    "2:23: objective.metric: the name of a metric is a letter or _, "
-	    "then up to 63 letters, digits, _ - . / : and @" },
+	    "then up to 63 letters, digits, _ - . / : and @; what files and "
+	    "libraries call so is \"a_b\" here" },
+	{ O("\"metric\":\"metrics/mAP50-95(B)\",\"goal\":\"maximize\""),
+	    "2:23: objective.metric: the name of a metric is a letter or _, "
+	    "then up to 63 letters, digits, _ - . / : and @; what files and "
+	    "libraries call so is \"metrics/mAP50-95_B_\" here" },
+	{ O("\"metric\":\"%5\",\"goal\":\"maximize\""),
+	    "2:23: objective.metric: the name of a metric is a letter or _, "
+	    "then up to 63 letters, digits, _ - . / : and @; what files and "
+	    "libraries call so is \"_5\" here" },
 	{ O("\"metric\":\"step\",\"goal\":\"maximize\""),
 	    "2:23: objective.metric: a metric may not be named step: "
 	    "trial.step_regex is the pattern of the step" },
@@ -181,7 +189,7 @@ static const struct wrong {
 	{ M("[" A ",{\"metric\":\"b\"}]"),
 	    "2:48: objectives[1]: the key \"goal\" is missing" },
 	{ M("[" A ",{\"metric\":\"b\",\"goal\":\"less\"}]"),
-	    "2:69: objectives[1].goal: expected minimize or maximize" },
+	    "2:69: objectives[1].goal: here it is \"minimize\"" },
 	{ M("[" A "," A "]"),
 	    "2:58: objectives[1].metric: this metric is given twice" },
 	{ M("[" A ",{\"metric\":\"b\",\"goal\":\"minimize\","
@@ -213,7 +221,8 @@ static const struct wrong {
 	    "2:30: constraints[0].mxa: unknown key; did you mean \"max\"?" },
 	{ K("[{\"metric\":\"a b\",\"max\":1}]"),
 	    "2:26: constraints[0].metric: the name of a metric is a letter or "
-	    "_, then up to 63 letters, digits, _ - . / : and @" },
+	    "_, then up to 63 letters, digits, _ - . / : and @; what files "
+	    "and libraries call so is \"a_b\" here" },
 	{ K("[{\"metric\":\"a\",\"max\":1},{\"metric\":\"a\",\"min\":0}]"),
 	    "2:49: constraints[1].metric: this metric is given twice: one "
 	    "constraint can have min and max" },
@@ -233,8 +242,16 @@ static const struct wrong {
 	  ",\n\"parameters\":{\"Trial\":{\"type\":\"fixed\",\"value\":1}}}",
 	    "2:15: parameters.Trial: a parameter may not be named Trial: "
 	    "{Trial} in a command means something else" },
-	{ P("1"), "2:19: parameters.x: expected an object, not a number" },
-	{ P("{}"), "2:19: parameters.x: the key \"type\" is missing" },
+	{ P("1"), "2:19: parameters.x: expected an object, not a number: { "
+		  "\"type\": \"fixed\", \"value\": 1 }" },
+	{ P("[1,2]"), "2:19: parameters.x: expected an object, not an array: { "
+		      "\"type\": \"choice\", \"values\": [1,2] }" },
+	{ P("{}"),
+	    "2:19: parameters.x: the key \"type\" is missing, and "
+	    "neither values, value, min and max nor mean and sd tell it" },
+	{ P("{\"min\":0,\"max\":1}"),
+	    "2:19: parameters.x: the key \"type\" is missing: float has all "
+	    "values from 0 to 1, int these two" },
 	{ P("{\"type\":\"flaot\"}"),
 	    "2:27: parameters.x.type: expected float, int, choice or fixed; "
 	    "did you mean \"float\"?" },
@@ -415,7 +432,10 @@ static const struct wrong {
 	{ BASE ",\n\"backend\":[\"local\",{\"name\":\"local\"}]}",
 	    "2:28: backend[1].name: this backend is given twice" },
 	/* trial */
-	{ T("\"command\":\"./train\""),
+	{ T("\"command\":\" python3  train.py {params}\""),
+	    "2:20: trial.command: expected an array, not a string: "
+	    "[\"python3\", \"train.py\", \"{params}\"]" },
+	{ T("\"command\":\"./train | tee log\""),
 	    "2:20: trial.command: expected an array, not a string" },
 	{ T("\"command\":[]"),
 	    "2:20: trial.command: expected a program and its arguments" },
@@ -471,11 +491,9 @@ static const struct wrong {
 	    "2:57: trial.metrics[0].regex: expected a string, not a number" },
 	{ T("\"command\":[\"a\"],\"reads\":\"kerras\""),
 	    "2:34: trial.reads: expected lightning, hf, keras, xgboost, "
-	    "lightgbm, fasttext, tensorboard or json; did you mean "
-	    "\"keras\"?" },
-	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"csv\"}]"),
-	    "2:37: trial.metrics[0]: path is missing: the file, or a folder "
-	    "with CSV files" },
+	    "lightgbm, fasttext, tensorboard, json, mmengine, sb3, "
+	    "ultralytics, catboost, sklearn, fairseq, skorch, spacy, fastai, "
+	    "table or tqdm; did you mean \"keras\"?" },
 	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"csv\","
 	    "\"path\":\"/tmp/x.csv\"}]"),
 	    "2:58: trial.metrics[0].path: every trial would read this path: "
@@ -484,10 +502,13 @@ static const struct wrong {
 	    "\"tag\":\"a\"}]"),
 	    "2:65: trial.metrics[0].tag: expected \"name\", too: the name "
 	    "of the metric" },
-	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"tensorboard\","
-	    "\"step\":\"a\"}]"),
-	    "2:59: trial.metrics[0].step: this key goes with \"from\": csv or "
-	    "json" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"path\":\"a.log\","
+	    "\"name\":\"a\"}]"),
+	    "2:37: trial.metrics[0]: the key \"regex\" is missing" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"path\":\"a.log\","
+	    "\"reads\":\"tensorboard\"}]"),
+	    "2:61: trial.metrics[0].reads: tensorboard reads files of its own, "
+	    "not the lines of another one" },
 	{ T("\"command\":[\"a\"],\"step_regex\":\"\""),
 	    "2:39: trial.step_regex: expected a regular expression" },
 	{ T("\"command\":[\"a\"],\"max_step\":3"),
@@ -512,7 +533,7 @@ static const struct wrong {
 	    "2:39: trial.gpu_memory: expected a size above 0" },
 	{ T("\"command\":[\"a\"],\"gpus\":0,\"gpu_memory\":9"),
 	    "2:35: trial.gpu_memory: a trial has no GPUs: gpus is 0" },
-	{ T("\"command\":[\"a\"],\"memory\":\"4G\""),
+	{ T("\"command\":[\"a\"],\"memory\":\"4Q\""),
 	    "2:35: trial.memory: expected bytes or a size like \"512MiB\" "
 	    "\"4GiB\"" },
 	{ T("\"command\":[\"a\"],\"launcher\":\"mpi\""),
@@ -532,6 +553,26 @@ static const struct wrong {
 	{ T("\"command\":[\"a\"],\"memory\":9,\"pack\":2"),
 	    "2:26: trial.memory: this key does not go with pack: the trials "
 	    "of a program share its memory" },
+	{ T("\"command\":[\"a\"],\"warm\":true"),
+	    "2:26: trial.warm: expected a trial.command of Python and a "
+	    "script, or -m and a module, that are the same for all trials: "
+	    "[\"python3\", \"train.py\", ...]" },
+	{ T("\"command\":[\"python3\",\"{trial}.py\"],\"warm\":true"),
+	    "2:45: trial.warm: expected a trial.command of Python and a "
+	    "script, or -m and a module, that are the same for all trials: "
+	    "[\"python3\", \"train.py\", ...]" },
+	{ T("\"command\":[\"python3\",\"-c\",\"1\"],\"warm\":true"),
+	    "2:41: trial.warm: expected a trial.command of Python and a "
+	    "script, or -m and a module, that are the same for all trials: "
+	    "[\"python3\", \"train.py\", ...]" },
+	{ T("\"command\":[\"python3\",\"a\"],\"warm\":[\"a-b\"]"),
+	    "2:44: trial.warm[0]: expected the name of a module, as "
+	    "numpy.linalg" },
+	{ T("\"command\":[\"python3\",\"a\"],\"warm\":[]"),
+	    "2:43: trial.warm: expected the names of modules, or true" },
+	{ T("\"command\":[\"python3\",\"a\"],\"pack\":2,\"warm\":true"),
+	    "2:45: trial.warm: this key goes with one process for each trial: "
+	    "without pack, and with launcher none" },
 	{ T("\"command\":[\"a\"],\"launcher\":\"ranks\",\"pack\":2"),
 	    "2:52: trial.pack: this key goes with launcher none only" },
 	{ T("\"command\":[\"a\"],\"processes\":2"),
@@ -547,12 +588,15 @@ static const struct wrong {
 	    "500" },
 	/* limits */
 	{ L(""), "2:10: limits: the study would never end: expected one of "
-		 "trials, wall_time, cost or gpu_hours" },
+		 "trials, completed, wall_time, cost or gpu_hours" },
 	{ L("\"parallel\":2"),
 	    "2:10: limits: the study would never end: expected one of "
-	    "trials, wall_time, cost or gpu_hours" },
+	    "trials, completed, wall_time, cost or gpu_hours" },
 	{ L("\"trails\":2"),
 	    "2:11: limits.trails: unknown key; did you mean \"trials\"?" },
+	{ L("\"completed\":0"),
+	    "2:23: limits.completed: expected a whole number from 1 to "
+	    "1000000000" },
 	{ L("\"trials\":0"), "2:20: limits.trials: expected a whole number "
 			     "from 1 to 1000000000" },
 	{ L("\"trials\":\"40\""),

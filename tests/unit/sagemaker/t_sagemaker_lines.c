@@ -6,7 +6,8 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "tests/support/tap.h"
-#include "trials/sagemaker/logs/sm-log-internal.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/sagemaker/logs/sm-log-line.h"
 
 static struct metric_line report;
 static struct metric_patterns *rules;

@@ -217,10 +217,40 @@ test_simulated(void)
 	}
 }
 
+/* Every second curve ends by itself after this many reports. */
+enum { SHORT = 20 };
+
+/*
+ * Falling curves, the later ones worse: where all that come after the first six
+ * would be stopped at the last report of the short ones, only the others are.
+ */
+static void
+test_own_end(void)
+{
+	struct curve_file b = { 0 };
+	struct curve_file_curve *c;
+	struct replay_sum sum;
+	int i, k;
+
+	for (i = 0; i < CURVES; i++) {
+		c = curve_file_begin(&b);
+		for (k = 1; k <= (i % 2 ? SHORT : 2 * SHORT); k++)
+			curve_file_report(&b, c, k, i - k / 100.0);
+	}
+	sum = run(&b, "{\"rule\": \"median\", \"guard\": false, "
+		      "\"warmup_steps\": 20, \"interval_steps\": 99}");
+	ok(sum.stopped > 0 && sum.skipped == SHORT * sum.stopped,
+	    "a short trial that ends by itself is not stopped at its end: "
+	    "%lld stops skip %lld reports",
+	    (long long)sum.stopped, (long long)sum.skipped);
+	curve_file_free(&b);
+}
+
 int
 main(void)
 {
 	values_make();
+	test_own_end();
 	test_same();
 	test_marks();
 	test_simulated();

@@ -291,7 +291,7 @@ test_same(const char *name)
 	rig_close(&g);
 }
 
-/* It dies so often, and then answers as if nothing had been. */
+/* A worker dies so often, and then answers as if nothing had been. */
 static void
 test_deaths(const char *what, const char *words, long want)
 {
@@ -314,7 +314,7 @@ test_deaths(const char *what, const char *words, long want)
 	free(there);
 }
 
-/* It fails for good: the error says how. */
+/* A worker fails for good: the error says how. */
 static void
 test_gives_up(const char *what, const char *words, const char *want)
 {

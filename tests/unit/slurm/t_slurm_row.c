@@ -62,14 +62,82 @@ test_who(void)
 				  "hp-a|CANCELLED by 4294967\n";
 	char who[SLURM_WHO];
 
-	ok(slurm_look_who(out, "hp-a", who, sizeof who) &&
+	ok(slurm_cancelled_who(out, "hp-a", who, sizeof who) &&
 		strcmp(who, "user 4294967") == 0,
 	    "who has cancelled a job, by its name");
-	ok(slurm_look_who(out, "hp-a-1", who, sizeof who) &&
+	ok(slurm_cancelled_who(out, "hp-a-1", who, sizeof who) &&
 		strcmp(who, "root") == 0,
 	    "a user by name");
-	ok(!slurm_look_who("hp-a|CANCELLED\nx\n", "hp-a", who, sizeof who),
+	ok(!slurm_cancelled_who("hp-a|CANCELLED\nx\n", "hp-a", who, sizeof who),
 	    "a state without a user");
+}
+
+static void
+test_accounting(void)
+{
+	static const struct {
+		const char *text, *who, *what;
+		int state; /* -1: it says nothing of an end */
+	} rows[] = {
+		{ "12|CANCELLED by "
+		  "0|None|n1|UNLIMITED|2026-11-27T17:24:44|hp-a",
+		    "root", "a job that was cancelled", SLURM_STATE_CANCELLED },
+		{ "12|CANCELLED|None|n1|UNLIMITED|2026-11-27T17:24:44|hp-a", "",
+		    "one that a controller without its state has given up",
+		    -1 },
+		{ "12|TIMEOUT|None|n1|00:01:00|2026-11-27T17:24:44|hp-a", "",
+		    "one that has reached its limit", SLURM_STATE_TIMEOUT },
+		{ "12|NODE_FAIL|None|n1|00:01:00|2026-11-27T17:24:44|hp-a", "",
+		    "one whose node has failed", SLURM_STATE_NODE },
+		{ "12|RUNNING|None|n1|00:01:00|2026-11-27T17:24:44|hp-a", "",
+		    "one that runs", -1 },
+		{ "Slurm accounting storage is disabled", "", "no accounting",
+		    -1 },
+	};
+	char who[SLURM_WHO];
+	struct slurm_row r;
+	bool is;
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		is = slurm_accounting_row(
+		    &r, rows[i].text, strlen(rows[i].text), who, sizeof who);
+		ok(is == (rows[i].state >= 0) &&
+			(!is || (int)r.state == rows[i].state) &&
+			strcmp(who, rows[i].who) == 0,
+		    "a row of sacct: %s", rows[i].what);
+	}
+	(void)slurm_accounting_row(&r,
+	    "9|CANCELLED by 0|None|None assigned|1:00|2026-11-27T17:24:44|x",
+	    62, who, sizeof who);
+	ok(r.node[0] == '\0', "one that had no node");
+}
+
+static void
+test_grace(void)
+{
+	static const char runs[] = "123                  N/A                  "
+				   "          hp-a-b-1.2-c                ",
+			  taken[] = "124                  2026-11-27T10:26:56  "
+				    "          hp-a-b-2.1-c                ";
+	char name[SLURM_NAME];
+	bool is_taken;
+	int64_t id;
+
+	ok(slurm_grace_row(
+	       runs, sizeof runs - 1, &id, &is_taken, name, sizeof name) &&
+		id == 123 && !is_taken && strcmp(name, "hp-a-b-1.2-c") == 0,
+	    "a job that nobody preempts");
+	ok(slurm_grace_row(
+	       taken, sizeof taken - 1, &id, &is_taken, name, sizeof name) &&
+		id == 124 && is_taken && strcmp(name, "hp-a-b-2.1-c") == 0,
+	    "one in its grace");
+	ok(!slurm_grace_row(taken, 40, &id, &is_taken, name, sizeof name),
+	    "a row that is cut off is none");
+	ok(!slurm_grace_row("slurm_load_jobs error: Unable to contact slurm "
+			    "controller (connect failure)",
+	       70, &id, &is_taken, name, sizeof name),
+	    "nor is an error");
 }
 
 static void
@@ -109,7 +177,21 @@ test_refusals(void)
 		{ "sbatch: error: Batch job submission failed: Requested node "
 		  "configuration is not available",
 		    SLURM_REFUSAL_NODES },
-		{ "sbatch: error: something new", SLURM_REFUSAL_UNCLEAR },
+		{ "sbatch: error: something new", SLURM_REFUSAL_WRONG },
+		{ "", SLURM_REFUSAL_UNCLEAR },
+		{ "sbatch: fatal: --mem, --mem-per-cpu, and --mem-per-gpu are "
+		  "mutually exclusive.",
+		    SLURM_REFUSAL_WRONG },
+		{ "sbatch: error: Batch job submission failed: Time limit "
+		  "specification required, but not provided",
+		    SLURM_REFUSAL_WRONG },
+		{ "sbatch: fatal: Could not establish a configuration source",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: error: Slurm job queue full, sleeping and retrying",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: error: Batch job submission failed: Protocol "
+		  "authentication error",
+		    SLURM_REFUSAL_DOWN },
 	};
 	size_t i;
 
@@ -118,13 +200,153 @@ test_refusals(void)
 		    rows[i].text);
 }
 
+/*
+ * What newer releases say that 22.05 does not: rows of squeue with the format of
+ * ours, and all that sbatch prints, in the words of their sources (errno and
+ * job_state_string of 24.11 to 26.05, sbatch.c).
+ */
+static void
+test_newer(void)
+{
+	static const struct {
+		const char *row;
+		enum slurm_state is;
+		bool final;
+	} rows[] = {
+		{ "81|EXPEDITING|None||4:00:00|2026-08-20T10:11:12|hp-a-b-1.2-"
+		  "c",
+		    SLURM_STATE_WAITS, false },
+		{ "81|PENDING|ReqNodeNotAvail, UnavailableNodes:n[1-4]|"
+		  "|4:00:00|2026-08-20T10:11:12|hp-a-b-1.2-c",
+		    SLURM_STATE_WAITS, false },
+		{ "81|PENDING|Nodes required for job are DOWN, DRAINED or "
+		  "reserved for jobs in higher priority partitions||4:00:00|"
+		  "2026-08-20T10:11:12|hp-a-b-1.2-c",
+		    SLURM_STATE_WAITS, false },
+		{ "81|FAILED|RaisedSignal:9(Killed)|n1|365-00:00:00|"
+		  "2026-08-20T10:11:12|hp-a-b-1.2-c",
+		    SLURM_STATE_LAUNCH, true },
+		{ "81|PENDING|ReqNodeNotAvail, May be reserved for other job||"
+		  "UNLIMITED|2026-08-20T10:11:12|hp-a-b-1.2-c",
+		    SLURM_STATE_WAITS, false },
+		{ "81|RUNNING|None|n1|UNLIMITED|2026-08-20T10:11:12|"
+		  "hp-a-b-1.2-c",
+		    SLURM_STATE_RUNS, false },
+		{ "81|STAGE_OUT|None|n1|1-00:00:00|2026-08-20T10:11:12|"
+		  "hp-a-b-1.2-c",
+		    SLURM_STATE_RUNS, false },
+		{ "81|NODE_FAIL|NodeDown|n1|1-00:00:00|2026-08-20T10:11:12|"
+		  "hp-a-b-1.2-c",
+		    SLURM_STATE_NODE, true },
+		{ "81|DEADLINE|DeadLine||1-00:00:00|2026-08-20T10:11:12|"
+		  "hp-a-b-1.2-c",
+		    SLURM_STATE_TIMEOUT, true },
+		{ "81|?|None|n1|1-00:00:00|2026-08-20T10:11:12|hp-a-b-1.2-c",
+		    SLURM_STATE_OTHER, false },
+	};
+	static const struct {
+		const char *text;
+		enum slurm_refusal is;
+	} refusals[] = {
+		{ "sbatch: error: Slurm job queue full, sleeping and retrying\n"
+		  "sbatch: error: Batch job submission failed: MaxJobCount "
+		  "limit reached\n",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: Job creation temporarily disabled, retrying\n"
+		  "sbatch: error: Batch job submission failed: Requested nodes "
+		  "are busy\n",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: error: Batch job submission failed: Rate limit "
+		  "exceeded, please retry later\n",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: error: Batch job submission failed: Unable to "
+		  "contact slurm controller (receive failure)\n",
+		    SLURM_REFUSAL_UNCLEAR },
+		{ "sbatch: error: Batch job submission failed: Unable to "
+		  "contact slurm controller (connect failure)\n",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: error: Batch job submission failed: Connection "
+		  "timed out reading\n",
+		    SLURM_REFUSAL_UNCLEAR },
+		{ "sbatch: error: Batch job submission failed: Connection "
+		  "timed out establishing\n",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: error: Batch job submission failed: Licenses "
+		  "currently unavailable\n",
+		    SLURM_REFUSAL_QUOTA },
+		{ "sbatch: error: Batch job submission failed: Required node "
+		  "not available (down, drained or reserved)\n",
+		    SLURM_REFUSAL_NODES },
+		{ "sbatch: error: Batch job submission failed: Required "
+		  "partition not available (inactive or drain)\n",
+		    SLURM_REFUSAL_NODES },
+		{ "sbatch: error: Batch job submission failed: Required nodes "
+		  "lack available resources\n",
+		    SLURM_REFUSAL_NODES },
+		{ "sbatch: error: Batch job submission failed: Insufficient "
+		  "resources in topology unit\n",
+		    SLURM_REFUSAL_NODES },
+		{ "sbatch: error: Batch job submission failed: System "
+		  "submissions disabled\n",
+		    SLURM_REFUSAL_DOWN },
+		{ "sbatch: fatal: --gpus-per-node and --gres=gpu are mutually "
+		  "exclusive\n",
+		    SLURM_REFUSAL_WRONG },
+		{ "sbatch: error: Batch job submission failed: Requested node "
+		  "count specification invalid\n",
+		    SLURM_REFUSAL_WRONG },
+		{ "sbatch: error: Batch job submission failed: User's group "
+		  "not permitted to use this partition\n",
+		    SLURM_REFUSAL_WRONG },
+	};
+	struct slurm_row r;
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		r = row(rows[i].row);
+		ok(r.id == 81 && r.state == rows[i].is &&
+			slurm_row_final(&r) == rows[i].final &&
+			strcmp(r.name, "hp-a-b-1.2-c") == 0,
+		    "%.60s", rows[i].row);
+	}
+	for (i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+		is_int(slurm_program_refusal(refusals[i].text), refusals[i].is,
+		    refusals[i].text);
+}
+
+static void
+test_words(void)
+{
+	char text[80];
+
+	slurm_program_words("sbatch: error: no project: use --account\n"
+			    "sbatch: error: Batch job submission failed: "
+			    "Unspecified error\n",
+	    text, sizeof text);
+	is_str(text, "no project: use --account; Unspecified error",
+	    "all lines of an answer");
+	slurm_program_words("sbatch: unrecognized option '--nosuch=1'\n"
+			    "Try \"sbatch --help\" for more information\n",
+	    text, sizeof text);
+	is_str(text, "unrecognized option '--nosuch=1'",
+	    "without the hint at --help");
+	slurm_program_words("\n \n", text, sizeof text);
+	is_str(text, "", "empty lines");
+	slurm_program_words("12345678901234567890\n", text, 10);
+	is_str(text, "123456789", "what is too long is cut");
+}
+
 int
 main(void)
 {
+	test_words();
 	test_rows();
 	test_limits();
 	test_better();
 	test_who();
+	test_accounting();
+	test_grace();
 	test_refusals();
+	test_newer();
 	return done_testing();
 }

@@ -35,6 +35,8 @@ slow_value(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 	width = ceil(r->share * (double)(i + 1));
 	if (r->kind == SUMMARY_WINDOW && width < (double)(i + 1))
 		from = i + 1 - (size_t)width;
+	if (r->kind == SUMMARY_RECENT && i >= 2)
+		from = i - 2;
 	for (k = from; k <= i; k++) {
 		if (!isfinite(curve_value(c, k)) ||
 		    (r->kind == SUMMARY_MEAN_FROM &&
@@ -47,7 +49,9 @@ slow_value(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 	}
 	if (n == 0)
 		return NAN;
-	return r->kind == SUMMARY_BEST ? best : sum / (double)n;
+	return r->kind == SUMMARY_BEST || r->kind == SUMMARY_RECENT
+		   ? best
+		   : sum / (double)n;
 }
 
 /* The report of the curve that stands at key, or -1. */
@@ -80,9 +84,23 @@ slow_report(const struct pool_rule *r, const struct curve *c, int64_t key)
 	return found;
 }
 
+/* The share at a step, from its definition. */
+static double
+slow_share(const struct pool_rule *r, int64_t key)
+{
+	double past = (double)(key - r->narrow_from) /
+		      (double)(r->narrow_to - r->narrow_from);
+
+	if (r->narrow_share <= 0 || past <= 0)
+		return r->share;
+	if (past >= 1)
+		return r->narrow_share;
+	return r->share * pow(r->narrow_share / r->share, past);
+}
+
 static void
-slow_aggregate(
-    const struct pool_rule *r, const double *v, struct pool_answer *a)
+slow_aggregate(const struct pool_rule *r, double share, const double *v,
+    struct pool_answer *a)
 {
 	double h, sum = 0;
 	int64_t i, k;
@@ -91,11 +109,13 @@ slow_aggregate(
 		return;
 	switch (r->aggregate) {
 	case POOL_PERCENTILE:
-		h = (double)(a->n - 1) * r->share;
+		h = (double)(a->n - 1) * share;
 		k = (int64_t)floor(h);
 		a->share = h - (double)k;
 		a->first = v[k];
 		a->second = k + 1 < a->n ? v[k + 1] : v[k];
+		if (r->begun && a->share == 0)
+			a->second = v[k];
 		break;
 	case POOL_MEAN:
 		for (i = 0; i < a->n; i++)
@@ -103,8 +123,7 @@ slow_aggregate(
 		a->first = a->second = sum / (double)a->n;
 		break;
 	case POOL_RANK:
-		for (k = 0; (double)(k + 1) / (double)(a->n + 1) <= r->share;
-		     k++)
+		for (k = 0; (double)(k + 1) / (double)(a->n + 1) <= share; k++)
 			;
 		if (k < a->n)
 			a->first = a->second = v[k];
@@ -115,9 +134,18 @@ slow_aggregate(
 	}
 }
 
+/* Whether the trial is gone at the key: stopped before it. */
+static bool
+slow_gone(const struct pool_rule *r, const struct history *h, int64_t t,
+    const struct curve *c, int64_t key)
+{
+	return r->begun && c->n > 0 && history_state(h, t) == TRIAL_STOPPED &&
+	       curve_step(c, c->n - 1) < key;
+}
+
 static void
 slow_ask(const struct pool_rule *r, const struct history *h, int64_t key,
-    int64_t but, struct pool_answer *a)
+    double share, int64_t but, struct pool_answer *a)
 {
 	double v[TRIALS + 2000], x;
 	struct curve c;
@@ -127,6 +155,11 @@ slow_ask(const struct pool_rule *r, const struct history *h, int64_t key,
 	*a = (struct pool_answer){ .first = NAN, .second = NAN };
 	for (t = 1; t <= history_count(h); t++) {
 		c = history_curve(h, t);
+		if (t != but && slow_gone(r, h, t, &c, key)) {
+			a->seen++;
+			v[a->n++] = INFINITY;
+			continue;
+		}
 		if (t == but || (i = slow_report(r, &c, key)) < 0 ||
 		    (r->completed && history_state(h, t) != TRIAL_COMPLETED))
 			continue;
@@ -136,7 +169,28 @@ slow_ask(const struct pool_rule *r, const struct history *h, int64_t key,
 			v[a->n++] = x;
 	}
 	qsort(v, (size_t)a->n, sizeof(v[0]), number_order);
-	slow_aggregate(r, v, a);
+	slow_aggregate(r, share, v, a);
+}
+
+/* How many trials but one are better than v. */
+static int64_t
+slow_better(const struct pool_rule *r, const struct history *h, int64_t key,
+    int64_t but, double v)
+{
+	int64_t t, better = 0;
+	struct curve c;
+	ptrdiff_t i;
+	double x;
+
+	for (t = 1; t <= history_count(h); t++) {
+		c = history_curve(h, t);
+		if (t == but || (i = slow_report(r, &c, key)) < 0 ||
+		    (r->completed && history_state(h, t) != TRIAL_COMPLETED))
+			continue;
+		x = slow_value(&r->value, &c, (size_t)i);
+		better += (r->infinite ? !isnan(x) : isfinite(x)) && x < v;
+	}
+	return better;
 }
 
 static bool
@@ -163,7 +217,7 @@ any_rule(struct rng *r)
 	static const double shares[] = { 0.5, 0.5, 0.25, 0.9, 0, 1, 0.29 };
 	struct pool_rule rule = { 0 };
 
-	rule.value.kind = (enum curve_summary_kind)rng_below(r, 6);
+	rule.value.kind = (enum curve_summary_kind)rng_below(r, 7);
 	rule.value.share = 0.05 + 0.95 * rng_uniform(r);
 	rule.value.from = (int64_t)rng_below(r, 8);
 	rule.value.count = 1 + rng_below(r, 5);
@@ -174,6 +228,16 @@ any_rule(struct rng *r)
 	rule.share = shares[rng_below(r, 7)];
 	rule.completed = rng_below(r, 3) == 0;
 	rule.infinite = rule.aggregate != POOL_MEAN && rng_below(r, 4) == 0;
+	if (rule.key != POOL_CARRY || rng_below(r, 2) == 0 ||
+	    (rule.aggregate != POOL_PERCENTILE && rule.aggregate != POOL_RANK))
+		return rule;
+	rule.begun = !rule.completed && !rule.infinite;
+	if (rule.share > 0.1 && rng_below(r, 2)) {
+		rule.narrow_share = 0.1;
+		rule.narrow_from = (int64_t)rng_below(r, 10);
+		rule.narrow_to =
+		    rule.narrow_from + 1 + (int64_t)rng_below(r, 20);
+	}
 	return rule;
 }
 
@@ -231,6 +295,24 @@ any_change(struct rng *r, struct history *h, struct pool *p, unsigned kind)
 	pool_ended(p, h, t);
 }
 
+/* What a rule asks beside the aggregate of its own share. */
+static bool
+same_others(const struct pool_rule *rule, struct pool *p,
+    const struct history *h, int64_t key, int64_t but, double v)
+{
+	struct pool_answer fast, slow;
+	int64_t better, least;
+
+	if (rule->key != POOL_CARRY || rule->aggregate == POOL_MEAN)
+		return true;
+	better = slow_better(rule, h, key, but, v);
+	least = pool_better(p, h, key, but, v, false);
+	pool_query_share(p, h, key, 0.5, &fast);
+	slow_ask(rule, h, key, 0.5, 0, &slow);
+	return pool_better(p, h, key, but, v, true) == better && least >= 0 &&
+	       least <= better && same_answer(rule, &fast, &slow);
+}
+
 static bool
 one_stream(uint64_t seed, int64_t trials, int length, uint64_t spread)
 {
@@ -263,8 +345,9 @@ one_stream(uint64_t seed, int64_t trials, int length, uint64_t spread)
 		key = (int64_t)rng_below(&r, 40);
 		but = (int64_t)rng_below(&r, (uint64_t)history_count(h) + 1);
 		pool_query(p, h, key, but, &fast);
-		slow_ask(&rule, h, key, but, &slow);
-		good = same_answer(&rule, &fast, &slow);
+		slow_ask(&rule, h, key, slow_share(&rule, key), but, &slow);
+		good = same_answer(&rule, &fast, &slow) &&
+		       same_others(&rule, p, h, key, but, any_value(&r));
 	}
 	if (!good)
 		printf("# seed %llu, change %d: %lld of %lld, %g %g; want "

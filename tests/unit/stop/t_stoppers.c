@@ -45,6 +45,105 @@ test_default(void)
 	bench_close(&b);
 }
 
+/* A trial that reports v at the steps 0 … steps - 1, unjudged. */
+static void
+feed_flat(struct bench *b, int64_t trial, int steps, double v)
+{
+	int s;
+
+	for (s = 0; s < steps; s++)
+		bench_feed(b, trial, s, v);
+}
+
+/*
+ * Six of ten trials are stopped early: at step 8 the other four are the best
+ * four of ten, and the median lies among those that are gone.
+ */
+static void
+test_begun(void)
+{
+	const char *open = "{\"pool\":\"begun\",\"warmup_steps\":0,"
+			   "\"guard\":false}";
+	struct bench b = bench_open("median", open, false, 20);
+	struct bench survivors = bench_open(
+	    "median", "{\"warmup_steps\":0,\"guard\":false}", false, 20);
+	struct bench *both[] = { &b, &survivors };
+	int64_t t, n;
+	double median;
+	int k;
+
+	for (k = 0; k < 2; k++) {
+		for (t = 1; t <= 10; t++) {
+			feed_flat(both[k], t, t <= 5 ? 9 : 4, (double)t);
+			if (t > 5)
+				bench_end(both[k], t, TRIAL_STOPPED, (double)t);
+		}
+		feed_flat(both[k], 11, 8, 4.5);
+	}
+	is_int(bench_report(&survivors, 11, 8, 4.5), 'T',
+	    "the median of survivors stops the fifth of eleven");
+	is_int(bench_report(&b, 11, 8, 4.5), '.', "that of all begun does not");
+	is_int(b.last.pool, 10, "it compares ten trials");
+	is_int(bench_report(&b, 11, 9, 99), '.',
+	    "where all others are gone none is worse");
+	ok(stop_rule_set_median(b.set, b.h, 8, &n, &median) == false,
+	    "the view of medians is that of the rule begun");
+	history_retry(b.h, 10);
+	stop_rule_set_ended(b.set, b.h, 10);
+	is_int(bench_report(&b, 11, 10, 3), '.', "a trial that runs again");
+	is_int(b.last.pool, 4, "counts as far as it has come");
+	bench_close(&b);
+	bench_close(&survivors);
+}
+
+/* Ten steps of twelve trials, of which the last five are behind at first. */
+static void
+feed_crossing(struct bench *b, bool crossing)
+{
+	int64_t t;
+	int s;
+
+	for (t = 1; t <= 12; t++) {
+		for (s = 0; s < 10; s++)
+			bench_feed(b, t, s,
+			    crossing && t > 7 && s > 7 ? -(double)t
+						       : (double)t);
+		bench_end(b, t, TRIAL_COMPLETED,
+		    crossing && t > 7 ? -(double)t : (double)t);
+	}
+}
+
+static void
+test_begun_spares(void)
+{
+	struct bench plain = bench_open("begun", NULL, false, 10);
+	struct bench crossing = bench_open("begun", NULL, false, 10);
+	struct bench none = bench_open("begun", "{\"guard\":0}", false, 10);
+	double v[] = { 9.5, 9.5, 9.5, 9.5, 9.5 };
+
+	feed_crossing(&plain, false);
+	feed_crossing(&crossing, true);
+	feed_crossing(&none, true);
+	run(&plain, 13, v, 5, "....T",
+	    "begun: half, later a tenth, from the "
+	    "fifth report on");
+	is_str(plain.last.why,
+	    "best 9.5 is above 3.09402, the worst of the best 19 % of the 12 "
+	    "trials begun, at step 4",
+	    "and one sentence says why");
+	run(&crossing, 13, v, 5, "....s",
+	    "where the best ones were as far behind, it continues");
+	is_str(crossing.last.why,
+	    "best 9.5 is above 3.09402, the worst of the best 19 % of the 12 "
+	    "trials begun, at step 4, but trial 12, the best, was as far "
+	    "behind",
+	    "and the sentence names one");
+	run(&none, 13, v, 5, "....T", "not without a guard");
+	bench_close(&plain);
+	bench_close(&crossing);
+	bench_close(&none);
+}
+
 static void
 test_maximize(void)
 {
@@ -460,6 +559,8 @@ main(void)
 {
 	test_compare_nothing();
 	test_default();
+	test_begun();
+	test_begun_spares();
 	test_maximize();
 	test_pool();
 	test_guard();

@@ -27,6 +27,14 @@ static const char *const rules[][2] = {
 	{ "median", "{\"warmup_steps\":0,\"min_trials\":2}" },
 	{ "median", "{\"warmup_steps\":1,\"value\":\"best\","
 		    "\"reference\":\"window:40%\",\"interval_steps\":2}" },
+	{ "median", "{\"pool\":\"begun\",\"value\":\"recent\","
+		    "\"reference\":\"recent\",\"warmup_steps\":2,"
+		    "\"narrow\":10,\"narrow_steps\":30,\"guard\":5}" },
+	{ "begun", "{\"narrow_steps\":20}" },
+	{ "median", "{\"pool\":\"begun\",\"value\":\"best\","
+		    "\"warmup_steps\":0,\"guard\":2,\"min_trials\":2}" },
+	{ "percentile", "{\"pool\":\"begun\",\"aggregate\":\"rank\","
+			"\"warmup_steps\":0,\"guard\":false}" },
 	{ "percentile", "{\"warmup_steps\":0,\"aggregate\":\"rank\"}" },
 	{ "vizier", "{\"warmup_steps\":2,\"guard\":true}" },
 	{ "sagemaker", "{}" },
@@ -52,7 +60,7 @@ static const char *const rules[][2] = {
 
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
-/* Those on the learning-curve bank want to know. */
+/* The steps of a study: rules on the learning-curve bank must know them. */
 static int64_t
 rule_steps(int rule)
 {

@@ -176,7 +176,7 @@ history_of(const struct space *space, int64_t finished, size_t objectives)
 			    (double)i * 0.61803398875 * (double)(k + 1), 1);
 		space_snap(space, x);
 		history_add(h, i, x);
-		/* Those that stopped or failed count, no others. */
+		/* Trials that stopped or failed count, no others. */
 		if (i > finished + 2)
 			continue;
 		if (objectives > 1)
@@ -297,7 +297,7 @@ test_parallel(int64_t finished, int64_t running, bool start, bool start_tpe)
 	const char *why;
 	int64_t i;
 
-	/* It has three trials more that run, and two that were cancelled. */
+	/* The history has three more that run, and two that were cancelled. */
 	for (i = 3; i < running; i++)
 		history_add(h, history_count(h) + 1, x);
 	for (i = running; i < 3; i++)

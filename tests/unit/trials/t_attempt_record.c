@@ -44,6 +44,7 @@ some_exit(void)
 		.oom = true,
 		.stopped = true,
 		.unsynced = true,
+		.preempted = true,
 		.exit_code = -1,
 		.signal = 9,
 		.started_us = 1,
@@ -83,11 +84,11 @@ test_round_trip(void)
 	is_int(attempt_record_decode_exit(&y, sector, UUID), RECORD_GOOD,
 	    "an exit reads");
 	ok(y.ran && !y.timeout && y.oom && y.stopped && !y.killed &&
-		y.unsynced && y.exit_code == -1 && y.signal == 9 &&
-		y.started_us == 1 && y.ended_us == x.ended_us &&
-		y.max_rss == x.max_rss && y.cpu_us == 12345 &&
-		strcmp(y.why, x.why) == 0 && y.log_size == x.log_size &&
-		y.metrics_size == 7,
+		y.unsynced && y.preempted && y.exit_code == -1 &&
+		y.signal == 9 && y.started_us == 1 &&
+		y.ended_us == x.ended_us && y.max_rss == x.max_rss &&
+		y.cpu_us == 12345 && strcmp(y.why, x.why) == 0 &&
+		y.log_size == x.log_size && y.metrics_size == 7,
 	    "as it was written");
 	is_int(attempt_record_decode_exit(&y, sector, OTHER), RECORD_FOREIGN,
 	    "another attempt's is foreign");

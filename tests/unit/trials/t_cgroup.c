@@ -61,7 +61,7 @@ test_files(void)
 	setenv("HPOTUNE_CGROUP", "/no/such/group", 1);
 	ok(!cgroup_find(base, sizeof base), "a missing one is none");
 	unsetenv("HPOTUNE_CGROUP");
-	is_int(cgroup_enter(dir), -1, "no group without its files");
+	is_int(cgroup_enter(dir, 0), -1, "no group without its files");
 	is_int(cgroup_kill(dir), -1, "none to kill in");
 	ok(!cgroup_oom(dir), "nothing ran out of memory");
 	for (i = 0; i < 6; i++)
@@ -69,7 +69,7 @@ test_files(void)
 	is_int(cgroup_make(dir, 123456789), 0, "a group is made");
 	is_str(file_get(dir, "memory.max"), "123456789", "with its limit");
 	is_str(file_get(dir, "memory.oom.group"), "1", "all die or none");
-	is_int(cgroup_enter(dir), 0, "entered");
+	is_int(cgroup_enter(dir, 0), 0, "entered");
 	is_str(file_get(dir, "cgroup.procs"), "0", "by ourselves");
 	is_int(cgroup_kill(dir), 0, "killed");
 	is_str(file_get(dir, "cgroup.kill"), "1", "whole");
@@ -98,7 +98,7 @@ group_mount(const char *dir)
 	       mount("none", dir, "cgroup2", 0, NULL) == 0;
 }
 
-/* Its supervisor was killed before it could remove the group, or claim. */
+/* A supervisor was killed before it could remove the group, or claim. */
 static void
 test_left(void)
 {

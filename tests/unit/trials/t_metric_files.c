@@ -12,7 +12,7 @@
 #include "src/model/study/study.h"
 #include "tests/support/scratch.h"
 #include "tests/support/tap.h"
-#include "trials/metric-files/metric-files.h"
+#include "trials/metric-files/metric-files-internal.h"
 
 static char dir[] = "/tmp/t_metric_files.XXXXXX";
 static int64_t clock_ms;
@@ -99,7 +99,8 @@ open_one(
 static void
 test_csv(void)
 {
-	struct study_file f = { .format = STUDY_FILE_CSV };
+	static char format[] = "csv";
+	struct study_file f = { .format = format };
 	struct study_trial t = { 0 };
 	struct metric_files *m = open_one(&t, &f, "m.csv", false);
 
@@ -138,7 +139,8 @@ test_csv(void)
 static void
 test_json(void)
 {
-	struct study_file f = { .format = STUDY_FILE_JSON };
+	static char format[] = "json";
+	struct study_file f = { .format = format };
 	struct study_trial t = { 0 };
 	struct metric_files *m = open_one(&t, &f, "m.jsonl", false);
 
@@ -150,13 +152,38 @@ test_json(void)
 	metric_files_free(m);
 }
 
+/* One object, or a list, written anew for each report, without a newline. */
+static void
+test_json_anew(void)
+{
+	static char format[] = "json";
+	struct study_file f = { .format = format };
+	struct study_trial t = { 0 };
+	struct metric_files *m = open_one(&t, &f, "n.json", false);
+
+	put("n.json", "we", "{\"step\": 1, \"loss\"");
+	is_new(m, 0, false, "", "half an object is waited for");
+	put("n.json", "ae", ": 0.5}");
+	is_new(m, 0, false, "loss 1 0.5\n", "and read without a newline");
+	put("n.json", "we", "{\"step\": 2, \"loss\": 0.25}");
+	is_new(m, 0, false, "?loss 2 0.25\n", "another one in its place");
+	put("n.json", "we", "{\n \"step\": 3,\n \"loss\": 0.125\n}");
+	is_new(m, 0, false, "?loss 3 0.125\n", "over several lines");
+	put("n.json", "we", "[{\"step\": 3, \"loss\": 0.125}, {\"step\": 4");
+	is_new(m, 0, false, "?loss 3 0.125\n", "a list that is half written");
+	put("n.json", "ae", ", \"loss\": 1}]");
+	is_new(m, 0, true, "?loss 4 1\n", "and its rest");
+	metric_files_free(m);
+}
+
 static void
 test_trainer(void)
 {
 	static const char head[] =
 	    "{\"epoch\": 1.0, \"note\": \"log\\\"[\", \"log_history\": [\n"
 	    " {\"epoch\": 0.5, \"loss\": NaN, \"step\": 5},\n";
-	struct study_file f = { .format = STUDY_FILE_TRAINER_STATE };
+	static char format[] = "trainer_state";
+	struct study_file f = { .format = format };
 	struct study_trial t = { 0 };
 	struct metric_files *m = open_one(&t, &f, "out", false);
 
@@ -172,20 +199,12 @@ test_trainer(void)
 	metric_files_free(m);
 }
 
-/* A record of one scalar, as tensorboardX writes it. */
+/* A record of an event. */
 static size_t
-record_make(unsigned char *out, double time_s, int64_t step, float value)
+record_frame(unsigned char *out, const unsigned char *data, uint64_t n)
 {
-	unsigned char data[32] = { 0x09 };
 	uint32_t crc;
-	uint64_t n = 23;
 
-	memcpy(data + 1, &time_s, 8);
-	data[9] = 0x10;
-	data[10] = (unsigned char)step;
-	/* Summary.Value: tag "x", simple_value. */
-	memcpy(data + 11, "\x2a\x0a\x0a\x08\x0a\x01x\x15", 8);
-	memcpy(data + 19, &value, 4);
 	memcpy(out, &n, 8);
 	crc = tfevents_checksum(out, 8);
 	memcpy(out + 8, &crc, 4);
@@ -195,10 +214,38 @@ record_make(unsigned char *out, double time_s, int64_t step, float value)
 	return (size_t)n + 16;
 }
 
+/* A record of one scalar, as tensorboardX writes it. */
+static size_t
+record_make(unsigned char *out, double time_s, int64_t step, float value)
+{
+	unsigned char data[32] = { 0x09 };
+
+	memcpy(data + 1, &time_s, 8);
+	data[9] = 0x10;
+	data[10] = (unsigned char)step;
+	/* Summary.Value: tag "x", simple_value. */
+	memcpy(data + 11, "\x2a\x0a\x0a\x08\x0a\x01x\x15", 8);
+	memcpy(data + 19, &value, 4);
+	return record_frame(out, data, 23);
+}
+
+/* What add_hparams writes before its results. */
+static size_t
+record_hparams(unsigned char *out)
+{
+	static const char tag[] = "_hparams_/session_end_info";
+	unsigned char data[64] = { 0x2a, sizeof tag + 3, 0x0a, sizeof tag + 1,
+		0x0a, sizeof tag - 1 };
+
+	memcpy(data + 6, tag, sizeof tag - 1);
+	return record_frame(out, data, sizeof tag + 5);
+}
+
 static void
 test_events(void)
 {
-	struct study_file f = { .format = STUDY_FILE_TENSORBOARD };
+	static char format[] = "tensorboard";
+	struct study_file f = { .format = format };
 	struct study_tag tag = { strcpy((char[8]){ 0 }, "eval/x"),
 		strcpy((char[8]){ 0 }, "goal") };
 	struct study_trial t = { .tags = &tag, .n_tags = 1 };
@@ -246,11 +293,116 @@ test_events(void)
 	metric_files_free(m);
 }
 
+/* A curve in tb, and in a folder below it what add_hparams writes at the end. */
+static void
+test_results(void)
+{
+	static char format[] = "tensorboard";
+	struct study_file f = { .format = format };
+	struct study_trial t = { 0 };
+	struct metric_files *m;
+	unsigned char one[64], two[64], hparams[64];
+	size_t n = record_make(one, 1000, 0, 0.25F);
+	size_t n_hparams = record_hparams(hparams);
+
+	(void)record_make(two, 1001, 1, 0.5F);
+	folder("hp");
+	folder("hp/170");
+	put_bytes("hp/170/a.tfevents", "we", hparams, n_hparams);
+	put_bytes("hp/170/a.tfevents", "ae", one, n);
+	put_bytes("hp/b.tfevents", "we", hparams, n_hparams);
+	m = open_one(&t, &f, "hp", false);
+	is_new(m, 0, false, "", "results wait for the end of the trial");
+	put_bytes("hp/b.tfevents", "ae", two, n);
+	is_new(m, 0, false, "x 1 0.5 t\n",
+	    "a file with hyperparameters and a curve is read");
+	is_new(m, 0, true, "", "a result of a metric that has a curve is none");
+	metric_files_free(m);
+	put_bytes("hp/b.tfevents", "we", hparams, n_hparams);
+	m = open_one(&t, &f, "hp", false);
+	is_new(m, 0, false, "", "a metric without a curve waits, too");
+	is_new(m, 0, true, "x 0 0.25 t\n", "and its result is read at the end");
+	is_new(m, 0, true, "", "once");
+	metric_files_free(m);
+	m = open_one(&t, &f, "hp", false);
+	is_new(m, 0, false, "", "a file of results");
+	put_bytes("hp/170/a.tfevents", "ae", two, n);
+	is_new(m, 0, false, "x 0 0.25 t\nx 1 0.5 t\n",
+	    "with a second value it is a curve after all");
+	metric_files_free(m);
+}
+
+/* A file that a library has written, below the folder of the test. */
+static void
+put_recorded(const char *recorded, const char *name)
+{
+	const char *top = getenv("TOP_SRCDIR");
+	char bytes[4096];
+	char *path = xasprintf(
+	    "%s/tests/data/metrics/%s", top != NULL ? top : ".", recorded);
+	FILE *f = fopen(path, "r");
+	size_t n = f != NULL ? fread(bytes, 1, sizeof bytes, f) : 0;
+
+	ok(n > 0, "%s is read", path);
+	put_bytes(name, "we", bytes, n);
+	if (f != NULL)
+		(void)fclose(f);
+	free(path);
+}
+
+/* As SummaryWriter of tensorboardX has written them. */
+static void
+test_recorded(void)
+{
+	static char format[] = "tensorboard";
+	struct study_file f = { .format = format };
+	struct study_trial t = { 0 };
+	struct metric_files *m;
+
+	folder("rec");
+	folder("rec/1795760371.5049095");
+	put_recorded("hparams-curve.tfevents", "rec/events.out.tfevents.1.vm");
+	put_recorded("hparams.tfevents",
+	    "rec/1795760371.5049095/events.out.tfevents.1.vm");
+	m = open_one(&t, &f, "rec", false);
+	is_new(m, 0, true,
+	    "val_acc 0 0.5 t\ntrain/loss 0 1 t\nval_acc 1 0.6 t\n"
+	    "train/loss 1 0.5 t\nval_acc 2 0.7 t\ntrain/loss 2 0.333333 t\n"
+	    "val_acc 3 0.8 t\ntrain/loss 3 0.25 t\n",
+	    "add_hparams of tensorboardX changes no curve");
+	metric_files_free(m);
+}
+
+/* Some programs write whole seconds. */
+static void
+test_seconds(void)
+{
+	static char format[] = "tensorboard";
+	struct study_file f = { .format = format };
+	struct study_trial t = { 0 };
+	struct metric_files *m;
+	unsigned char one[64];
+	size_t n;
+
+	folder("s");
+	n = record_make(one, 1000, 1, 0.5F);
+	put_bytes("s/a.tfevents", "we", one, n);
+	n = record_make(one, 1000.5, 2, 0.5F);
+	put_bytes("s/a.tfevents", "ae", one, n);
+	n = record_make(one, 999, 3, 0.5F);
+	put_bytes("s/a.tfevents", "ae", one, n);
+	m = open_one(&t, &f, "s", false);
+	is_new(m, INT64_C(1000700000), true, "x 1 0.5 t\n",
+	    "a whole second may be any time within it");
+	metric_files_free(m);
+}
+
 /* More than one read takes. */
 static void
 test_large(void)
 {
-	struct study_file f = { .format = STUDY_FILE_TENSORBOARD };
+	static char format[] = "tensorboard";
+	struct study_file f = { .format = format };
 	struct study_trial t = { 0 };
 	struct metric_files *m;
 	unsigned char one[64], *large;
@@ -284,6 +436,53 @@ test_large(void)
 	metric_files_free(m);
 }
 
+static void
+on_found(void *arg, const char *path, const char *prefix, bool below)
+{
+	(void)path;
+	(void)prefix;
+	(void)below;
+	++*(int *)arg;
+}
+
+/* Files that are not searched are not kept, sorted or looked at. */
+static void
+test_others(void)
+{
+	enum { OTHERS = 12000 };
+	struct study_file f = { .format = "csv" };
+	struct study_trial t = { 0 };
+	struct metric_search s = { .fits = metric_search_is_events,
+		.found = on_found };
+	struct metric_files *m;
+	char name[64], *path;
+	int i, found = 0;
+
+	folder("others");
+	put("others/z.csv", "we", "step,loss\n1,2\n");
+	for (i = 0; i < OTHERS; i++) {
+		(void)snprintf(name, sizeof name, "others/a-%d.png", i);
+		put(name, "we", "");
+	}
+	m = open_one(&t, &f, "others", false);
+	is_new(m, 0, true, "loss 1 2\n", "one file behind many others");
+	metric_files_free(m);
+	path = path_of("others");
+	s.arg = &found;
+	metric_search(&s, path);
+	ok(s.seen == OTHERS + 1 && s.entries == 0 && !s.is_full,
+	    "all are seen, and none is looked at");
+	s = (struct metric_search){ .fits = metric_search_is_events,
+		.found = on_found,
+		.arg = &found };
+	free(path);
+	path = path_of("oth*/*.csv");
+	metric_search(&s, path);
+	ok(found == 1 && s.entries < 50 && !s.is_full,
+	    "and of a pattern only what it matches");
+	free(path);
+}
+
 int
 main(void)
 {
@@ -291,9 +490,14 @@ main(void)
 		return 1;
 	test_csv();
 	test_json();
+	test_json_anew();
 	test_trainer();
 	test_events();
+	test_results();
+	test_seconds();
+	test_recorded();
 	test_large();
+	test_others();
 	(void)scratch_delete(dir);
 	return done_testing();
 }

@@ -35,18 +35,26 @@ read_text(const struct study_trial *t, const char *text, size_t len)
 	struct metric_patterns *rules;
 	struct buf out = { 0 };
 
-	r.epoch = 0;
 	if (metric_patterns_new(&rules, t, NULL) != 0)
 		return xstrdup("no rules");
+	r.log = metric_log_new(rules);
 	for (; text < end; text = nl + 1) {
-		nl = memchr(text, '\n', (size_t)(end - text));
+		nl = metric_line_end(text, end, &r.overwritten);
 		if (nl == NULL)
 			nl = end;
 		if (metric_line_parse(&r, rules, text, (size_t)(nl - text)))
-			put_line(&out, &r);
+			do
+				put_line(&out, &r);
+			while (metric_line_more(&r));
 		else if (r.why != NULL)
 			buf_printf(&out, "! %s\n", r.why);
 	}
+	/* As at the end of a log. */
+	if (metric_line_parse(&r, rules, "", 0))
+		do
+			put_line(&out, &r);
+		while (metric_line_more(&r));
+	metric_log_free(r.log);
 	metric_patterns_free(rules);
 	buf_puts(&out, "");
 	return buf_take(&out);
@@ -69,7 +77,7 @@ check_file(unsigned lines, const char *name, const char *want)
 	const char *top = getenv("TOP_SRCDIR");
 	char *path = xasprintf(
 		 "%s/tests/data/metrics/%s", top != NULL ? top : ".", name),
-	     *got, text[8192];
+	     *got, text[65536];
 	FILE *in = fopen(path, "re");
 	size_t n = in != NULL ? fread(text, 1, sizeof text, in) : 0;
 
@@ -109,6 +117,62 @@ test_recorded(void)
 	    STUDY_LINES_FASTTEXT, "fasttext.txt", "- avg.loss=0.012772\n");
 	check_file(STUDY_LINES_KERAS, "keras-1.txt", keras);
 	check_file(STUDY_LINES_KERAS, "keras-2.txt", keras);
+	check_file(STUDY_LINES_KERAS, "keras-checkpoint.txt",
+	    "1 accuracy=0.5893 loss=0.6386\n"
+	    "1 val_accuracy=0.7188 val_loss=0.6064\n"
+	    "2 accuracy=0.8036 loss=0.5861\n"
+	    "2 val_accuracy=0.942 val_loss=0.5601\n"
+	    "3 accuracy=0.9732 loss=0.5433\n"
+	    "3 val_accuracy=0.9866 val_loss=0.5214\n");
+	check_file(STUDY_LINES_KERAS, "keras-plateau.txt",
+	    "1 accuracy=0.5893 loss=0.6386 val_accuracy=0.7188 "
+	    "val_loss=0.6064 learning_rate=0.01\n"
+	    "2 accuracy=0.8036 loss=0.5861\n"
+	    "2 val_accuracy=0.942 val_loss=0.5601 learning_rate=0.01\n"
+	    "3 accuracy=0.9509 loss=0.5583\n"
+	    "3 val_accuracy=0.9598 val_loss=0.5559 learning_rate=0.001\n"
+	    "4 accuracy=0.9598 loss=0.5558\n"
+	    "4 val_accuracy=0.9598 val_loss=0.5555 learning_rate=0.0001\n");
+}
+
+static void
+test_keras(void)
+{
+	is_read(STUDY_LINES_KERAS,
+	    "Epoch 1/2\n7/7 - 1s - loss: 0.63my note 0\n"
+	    "7/7 - 1s - loss: 0.63 - val_loss: 0.6\n"
+	    "Epoch 2/2\n1/7 - loss: 0.9\r7/7 - loss: 0.53 - acc: nan-note\n"
+	    "7/7 - loss: 0.53 - acc: nan - val_loss: 0.5\n"
+	    "2/2 - 0s - loss: 0.5\n",
+	    "1 loss=0.63\n1 val_loss=0.6\n2 loss=0.53 acc=nan\n"
+	    "2 val_loss=0.5\n2 evaluate_loss=0.5\n",
+	    "Keras: a callback prints on the line of the bar");
+	is_read(STUDY_LINES_KERAS,
+	    "Epoch 1/2\n7/7 - loss: 0.6\nsaved\n7/7 - loss: 0.6\n"
+	    "Epoch 2/2\n7/7 - loss: 0.5\n7/7 - loss: 0.4\n",
+	    "1 loss=0.6\n2 loss=0.5\n2 evaluate_loss=0.4\n",
+	    "Keras without validation: the same line again, and evaluate");
+	is_read(STUDY_LINES_KERAS,
+	    "7/7 - loss: 0.6\nsaved\n7/7 - loss: 0.6 - val_loss: 0.5\n"
+	    "2/2 - loss: 0.5\n",
+	    "1 loss=0.6\n1 val_loss=0.5\n1 evaluate_loss=0.5\n",
+	    "Keras: one epoch has no line of its own");
+	is_read(STUDY_LINES_KERAS,
+	    "7/7 - loss: 0.6 - val_loss: 0.5\n2/2 - loss: 0.5\n"
+	    "7/7 - loss: 0.4 - val_loss: 0.3\n7/7 - loss: 0.3 - val_loss: "
+	    "0.2\n",
+	    "1 loss=0.6 val_loss=0.5\n1 evaluate_loss=0.5\n"
+	    "2 loss=0.4 val_loss=0.3\n3 loss=0.3 val_loss=0.2\n",
+	    "Keras: fit of one epoch in a loop");
+	is_read(STUDY_LINES_KERAS,
+	    "Epoch 1/1\n1/7 - loss: 1\r3/7 - loss: 2\r\n"
+	    "1/2 - loss: 0.1\r2/2 - loss: 0.2\n7/7 - loss: 0.6\n"
+	    "INFO:root:2/2 - loss: 0.7\n8/7 - loss: 1\n3/7 of it\n",
+	    "1 evaluate_loss=0.2\n1 loss=0.6\n1 evaluate_loss=0.7\n",
+	    "Keras: a callback evaluates before the line of the epoch");
+	is_read(STUDY_LINES_KERAS,
+	    "\033[1mEpoch 1/1\033[0m\n2026-01-31 12:00:00 INFO 7/7 - loss: 1\n",
+	    "1 loss=1\n", "Keras: colours, and the prefix of a logger");
 }
 
 static void
@@ -170,6 +234,242 @@ test_with_patterns(void)
 	free(got);
 }
 
+/* "tag" and "name" of an entry of JSON lines without a path. */
+static void
+test_tags(void)
+{
+	char tag[] = "val.m(B)", name[] = "map";
+	struct study_tag tags[] = { { tag, name } };
+	struct study_trial t = {
+		.lines = STUDY_LINES_JSON, .tags = tags, .n_tags = 1
+	};
+	static const char text[] =
+	    "{\"val\": {\"m(B)\": \"0.5\", \"n(B)\": 2}, \"step\": 3}\n"
+	    "{\"val.m(B)\": 1, \"a\": 2}\n";
+	char *got = read_text(&t, text, strlen(text));
+
+	is_str(got, "3 map=0.5 val/n_B_=2\n- map=1 a=2\n",
+	    "a metric has the name that its tag gets");
+	free(got);
+}
+
+static void
+test_more(void)
+{
+	check_file(STUDY_LINES_CATBOOST, "catboost.txt",
+	    "0 learn=0.601919 test=0.596381\n1 learn=0.53 test=0.515011\n"
+	    "2 learn=0.491638 test=0.491766\n3 learn=0.456125 test=0.464245\n");
+	check_file(STUDY_LINES_SKLEARN, "sklearn-mlp.txt",
+	    "1 loss=0.64023\n2 loss=0.630656\n3 loss=0.62171\n4 loss=0.6132\n");
+	check_file(STUDY_LINES_SKLEARN, "sklearn-sgd.txt",
+	    "1 avg_loss=1.30556 objective=1.34624\n"
+	    "2 avg_loss=1.01541 objective=1.08599\n"
+	    "3 avg_loss=0.839215 objective=0.899641\n"
+	    "4 avg_loss=0.900123 objective=0.947081\n");
+	check_file(STUDY_LINES_SKLEARN, "sklearn-hist2.txt",
+	    "1 train_loss=0.62701 val_loss=0.63701\n"
+	    "2 train_loss=0.57481 val_loss=0.59517\n"
+	    "3 train_loss=0.53257 val_loss=0.56357\n"
+	    "4 train_loss=0.4952 val_loss=0.53444\n");
+	check_file(STUDY_LINES_TABLE, "sklearn-gb2.txt",
+	    "1 Train_Loss=1.2259 OOB_Improve=0.1223\n"
+	    "2 Train_Loss=1.1251 OOB_Improve=0.1208\n"
+	    "3 Train_Loss=1.0347 OOB_Improve=0.1006\n"
+	    "4 Train_Loss=0.932 OOB_Improve=0.0707\n");
+	is_read(STUDY_LINES_SKLEARN,
+	    "Iteration 1, loss = 0.5\nIteration 1, loss = 0.4\n"
+	    "Validation score: 0.75\nIteration 2, loss = 0.3\nIteration x\n"
+	    "Iteration 1, loss = 0.2\n[1/2] of it\n",
+	    "1 loss=0.5\n2 loss=0.4\n2 validation_score=0.75\n3 loss=0.3\n"
+	    "4 loss=0.2\n",
+	    "scikit-learn: a number that is not greater goes on");
+	check_file(STUDY_LINES_TABLE, "skorch.txt",
+	    "1 train_acc=0.4875 train_loss=0.8067 valid_acc=0.5 "
+	    "valid_loss=0.6857 dur=0.087\n"
+	    "2 train_acc=0.6125 train_loss=0.6644 valid_acc=0.675 "
+	    "valid_loss=0.5851 dur=0.0581\n"
+	    "3 train_acc=0.7438 train_loss=0.575 valid_acc=0.775 "
+	    "valid_loss=0.5226 dur=0.0498\n"
+	    "4 train_acc=0.7875 train_loss=0.5164 valid_acc=0.825 "
+	    "valid_loss=0.4814 dur=0.0417\n");
+	check_file(STUDY_LINES_TABLE, "spacy.txt",
+	    "0 E=0 LOSS_TEXTCAT=0.25 CATS_SCORE=33.33 SCORE=0.33\n"
+	    "4 E=1 LOSS_TEXTCAT=0.99 CATS_SCORE=33.33 SCORE=0.33\n"
+	    "8 E=2 LOSS_TEXTCAT=0.96 CATS_SCORE=100 SCORE=1\n");
+	check_file(STUDY_LINES_MMENGINE, "mmengine.txt",
+	    "5 lr=0.5 time=0.0165 data_time=0.001 loss=0.6183\n"
+	    "10 lr=0.5 time=0.0145 data_time=0.0049 loss=0.5946\n"
+	    "1 accuracy=0.84 data_time=0.0038 time=0.0056\n"
+	    "15 lr=0.5 time=0.0102 data_time=0.0054 loss=0.5242\n"
+	    "20 lr=0.5 time=0.0102 data_time=0.0042 loss=0.4675\n");
+	is_read(STUDY_LINES_MMENGINE,
+	    "01/31 12:00:00 - mmengine - INFO - Iter(train) [ 100/2000]  lr: "
+	    "1.0e-02  eta: 0:01:00  loss: 0.5\n"
+	    "Iter(val) [10/10]    mIoU: 0.75  note: x\nIter(val) [ 5/10]  eta: "
+	    "0:00:01  time: 1\n",
+	    "100 lr=0.01 loss=0.5\n100 mIoU=0.75\n", "MMEngine by iterations");
+}
+
+static void
+test_tqdm(void)
+{
+	static const char curve[] = "1 loss=0.526 val_loss=0.455\n"
+				    "2 loss=0.345 val_loss=0.312\n"
+				    "3 loss=0.256 val_loss=0.238\n"
+				    "4 loss=0.204 val_loss=0.192\n";
+
+	check_file(STUDY_LINES_TQDM, "tqdm-epochs.txt", curve);
+	check_file(STUDY_LINES_TQDM, "tqdm-epochs-slow.txt", curve);
+	check_file(STUDY_LINES_TQDM, "tqdm-batches.txt", curve);
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/3 [00:00<?, ?it/s]\r 33%|#| 1/3 [00:01<00:02, 1it/s]"
+	    "\r 33%|#| 1/3 [00:01<00:02, 1it/s, a=1]"
+	    "\r 66%|##| 2/3 [00:02<00:01, 1it/s, a=1]"
+	    "\r 66%|##| 2/3 [00:02<00:01, 1it/s, a=2]"
+	    "\r100%|###| 3/3 [00:03<00:00, 1it/s, a=2]"
+	    "\r100%|###| 3/3 [00:03<00:00, 1it/s, a=3]\n",
+	    "1 a=1\n2 a=2\n3 a=3\n", "tqdm: values are set after the count");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s]\r  0%| | 0/2 [00:00<?, ?it/s, a=1]"
+	    "\r100%|##| 2/2 [00:00<00:00, 9it/s, a=2]\n"
+	    "\r  0%| | 0/2 [00:00<?, ?it/s]\r  0%| | 0/2 [00:00<?, ?it/s, a=3]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=3]"
+	    "\r100%|##| 2/2 [00:00<00:00, 9it/s, a=4]\n",
+	    "1 a=1\n2 a=2\n3 a=3\n4 a=4\n",
+	    "tqdm: the count goes on over bars without an epoch");
+	is_read(STUDY_LINES_TQDM,
+	    "\rEpoch 0: 100%|##| 2/2 [00:01<00:00, 2it/s, a=1]"
+	    "\rEpoch 0: 100%|##| 2/2 [00:01<00:00, 2it/s, a=1, val=5]"
+	    "\rEpoch 1:   0%| | 0/2 [00:00<?, ?it/s, a=1, val=5]"
+	    "\rEpoch 1: 100%|##| 2/2 [00:01<00:00, 2it/s, a=3, val=5]"
+	    "\rEpoch 1: 100%|##| 2/2 [00:01<00:00, 2it/s, a=3, val=4]\n",
+	    "0 a=1 val=5\n1 a=3 val=4\n",
+	    "tqdm: the last state of an epoch counts, from 0 as Lightning");
+	is_read(STUDY_LINES_TQDM,
+	    "\rall:  0%| | 0/2 [00:00<?, ?it/s]\n"
+	    "\rpart:  0%| | 0/9 [00:00<?, ?it/s, a=9]\033[A\n"
+	    "\rpart: 50%| | 5/9 [00:00<?, ?it/s, a=8]\033[A\n"
+	    "\rall: 50%|#| 1/2 [00:00<?, 2it/s, b=1]\n"
+	    "\rpart: 99%|#| 8/9 [00:00<?, ?it/s, a=7]\033[A\n"
+	    "\rall:100%|#| 2/2 [00:00<?, 2it/s, b=2]\n",
+	    "1 a=8\n1 b=1\n2 b=2\n2 a=7\n",
+	    "tqdm: a bar within another one has its count and 1");
+	is_read(STUDY_LINES_TQDM,
+	    "\r1it [00:01,  1it/s, a=1]\r2it [00:02,  1it/s, a=2]\r\n"
+	    "a list [1, 2]\n50%|# | 1/2\n[12:00, x]\n3/4 [0]\n",
+	    "1 a=1\n2 a=2\n", "tqdm without a total, and lines that are none");
+}
+
+static void
+test_tables(void)
+{
+	check_file(STUDY_LINES_SB3, "sb3.txt",
+	    "128 rollout/ep_len_mean=17.7 rollout/ep_rew_mean=17.7 "
+	    "time/fps=201 time/iterations=1 time/time_elapsed=0 "
+	    "time/total_timesteps=128\n"
+	    "256 rollout/ep_len_mean=17.8 rollout/ep_rew_mean=17.8 "
+	    "time/fps=181 time/iterations=2 time/time_elapsed=1 "
+	    "time/total_timesteps=256 train/approx_kl=2.45078e-06 "
+	    "train/clip_fraction=0 train/clip_range=0.2 "
+	    "train/entropy_loss=-0.693 train/explained_variance=0.0171 "
+	    "train/learning_rate=0.0003 train/loss=28.7 train/n_updates=2 "
+	    "train/policy_gradient_loss=-0.000176 train/value_loss=64.6\n");
+	is_read(STUDY_LINES_TABLE,
+	    "epoch     train_loss  valid_loss  accuracy  time\n"
+	    "0         0.9         0.8         0.5       00:05\n"
+	    "1         0.7                     0.6       00:05\n"
+	    "no row  of it\n2         0.5         0.4         0.7       "
+	    "00:05\n",
+	    "0 train_loss=0.9 valid_loss=0.8 accuracy=0.5\n"
+	    "1 train_loss=0.7 accuracy=0.6\n"
+	    "2 train_loss=0.5 valid_loss=0.4 accuracy=0.7\n",
+	    "a table without dashes, with an empty cell");
+	is_read(STUDY_LINES_TABLE,
+	    "epoch     train_loss  valid_loss  time\n0         00:00\n"
+	    "1         00:00\n2         0.5         0.4         00:05\n",
+	    "2 train_loss=0.5 valid_loss=0.4\n",
+	    "fastai: a training that goes on, with rows without numbers");
+	is_read(STUDY_LINES_TABLE,
+	    "| step | val loss | note |\n|:-----|---:|---|\n| 10 | 0.5 |  |\n"
+	    "| 20 |  | x |\n| 30 | 0.25 | y |\n",
+	    "10 val_loss=0.5\n30 val_loss=0.25\n", "a table of bars");
+	is_read(STUDY_LINES_TABLE,
+	    "loss\tacc\n0.5\t0.75\n0.25\t1\nSaved  2  files\n"
+	    "Using  GPU\n3  of  4\nloss  0.5\n",
+	    "- loss=0.5 acc=0.75\n- loss=0.25 acc=1\n",
+	    "a table by tabs without a step, and lines that are none");
+	is_read(STUDY_LINES_FAIRSEQ,
+	    "2026-01-31 12:00:00 | INFO | train_inner | epoch 001:     10 / "
+	    "100 "
+	    "loss=9.5, ppl=724, num_updates=10, lr=1e-05, wall=1\n"
+	    "2026-01-31 12:00:01 | INFO | train | epoch 001 | loss 5.5 | ppl "
+	    "45 | "
+	    "num_updates 100\n"
+	    "2026-01-31 12:00:02 | INFO | valid | epoch 001 | valid on 'valid' "
+	    "subset | loss 4.25 | ppl 19 | best_loss 4.25\n"
+	    "2026-01-31 12:00:03 | INFO | fairseq.trainer | begin training\n",
+	    "10 loss=9.5 ppl=724 num_updates=10 lr=1e-05 wall=1\n"
+	    "1 train_loss=5.5 train_ppl=45 train_num_updates=100\n"
+	    "1 valid_loss=4.25 valid_ppl=19 valid_best_loss=4.25\n",
+	    "fairseq: simple");
+	is_read(STUDY_LINES_FAIRSEQ | STUDY_LINES_JSON,
+	    "2026-01-31 12:00:00 | INFO | train_inner | {\"epoch\": 1, "
+	    "\"update\": 0.1, \"loss\": \"9.5\", \"num_updates\": \"10\"}\n"
+	    "2026-01-31 12:00:01 | INFO | valid | {\"epoch\": 1, "
+	    "\"valid_loss\": \"4.000\", \"valid_num_updates\": \"100\"}\n",
+	    "10 epoch=1 update=0.1 loss=9.5 num_updates=10\n"
+	    "1 epoch=1 valid_loss=4 valid_num_updates=100\n",
+	    "fairseq: JSON with numbers as texts");
+}
+
+/* A bar that is overwritten, read with patterns. */
+static void
+bar_is(char *step, const char *text, const char *want, const char *what)
+{
+	struct study_metric metrics[] = {
+		{ .name = "a", .regex = "a=([0-9.]+)" },
+	};
+	struct study_trial t = {
+		.metrics = metrics, .n_metrics = 1, .step_regex = step
+	};
+	char *got = read_text(&t, text, strlen(text));
+
+	is_str(got, want, what);
+	free(got);
+}
+
+static void
+test_bars(void)
+{
+	char step[] = "([0-9]+)/";
+
+	bar_is(step, "\r 1/3 a=1\r 2/3 a=2\r 3/3 a=3\n",
+	    "1 a=1\n2 a=2\n3 a=3\n", "a bar: each step is a report");
+	bar_is(step, "\r1/3 a=1\r1/3 a=2\r2/3 a=2\r2/3 a=3\r2/3 a=3\r3/3 a=4\n",
+	    "1 a=2\n2 a=3\n3 a=4\n", "a bar: the last state of a step counts");
+	bar_is(step,
+	    "\r0/3\r0/3 a=1\r1/3 a=1\r1/3 a=2\r2/3 a=2\r2/3 a=3\r3/3 a=3\n",
+	    "1 a=1\n2 a=2\n3 a=3\n",
+	    "a bar that shows values before it counts");
+	bar_is(step, "\r1/3\r1/3 a=2\r2/3 a=2\rx\n\r2/3 a=3\r3/3 a=3\n",
+	    "2 a=2\n3 a=3\n", "the same of a bar that goes on");
+	bar_is(step, "\r1/3\r1/3 a=1\r1/3 a=2\n\r2/3\r2/3 a=2\r2/3 a=4\r \n",
+	    "1 a=2\n2 a=4\n", "bars of one step each, which are named first");
+	bar_is(step, "\r0/3 a=1\rsaved\n\r1/3 a=1\r1/3 a=2\r2/3 a=2\n",
+	    "1 a=1\n2 a=2\n", "a bar that a line interrupts");
+	bar_is(step, "\r1/3 a=1\r2/3 a=2\r      \r\n", "1 a=1\n2 a=2\n",
+	    "a bar that is removed at its end");
+	bar_is(step, "\r1/3 a=1\r\n", "1 a=1\n", "a bar of one state");
+	bar_is(NULL, "a=1\ra=2\ra=3\n", "- a=3\n",
+	    "a bar without a step: its last state");
+	bar_is(NULL, "a=1\ra=2\r   \n", "- a=2\n",
+	    "a bar without a step that is removed");
+	bar_is(NULL, "x\rhpotune: step=1 a=1\rhpotune: step=2 a=2\rx\n",
+	    "1 a=1\n2 a=2\n", "tagged states of a bar");
+	bar_is(step, "1/3 a=1\r\n2/3 a=2\r\n", "1 a=1\n2 a=2\n",
+	    "CR and newline end a line");
+}
+
 static void
 test_names(void)
 {
@@ -194,7 +494,13 @@ main(void)
 {
 	test_recorded();
 	test_lines();
+	test_keras();
 	test_with_patterns();
+	test_tags();
+	test_more();
+	test_tqdm();
+	test_tables();
+	test_bars();
 	test_names();
 	return done_testing();
 }

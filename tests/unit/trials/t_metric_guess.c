@@ -1,5 +1,6 @@
 /* The pattern that hpotune try suggests for a line. */
 
+#include <math.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -7,7 +8,7 @@
 #include "tests/support/tap.h"
 #include "trials/metric-line/metric-line.h"
 
-#define V "([-+.0-9eE]+)"
+#define V "(-?inf|nan|[-+.0-9eE]+)"
 
 /* The metric, a line, the pattern (NULL: none), and what it reads. */
 static const struct row {
@@ -18,13 +19,39 @@ static const struct row {
 	    99.5 },
 	{ "valid_loss", "| end of epoch   1 | valid loss  6.45 | ppl 633.40",
 	    "valid loss\\s+" V, 6.45 },
-	{ "val_loss", "Validation loss: 2e-3", "loss: " V, 2e-3 },
+	{ "val_loss", "Validation loss: 2e-3", "Validation loss: " V, 2e-3 },
+	{ "val_loss", "1 | train loss 0.5 | valid loss 0.6", "valid loss " V,
+	    0.6 },
+	{ "train/loss", "1 | training loss 0.5 | test loss 0.6",
+	    "training loss " V, 0.5 },
+	{ "test_loss", "Test set: Average loss: 0.05, Accuracy: 1/2",
+	    "Test set: Average loss: " V, 0.05 },
+	{ "test_loss", "Test 3: loss 0.05", "loss " V, 0.05 },
+	{ "val_loss", "[1,  2000] loss: 2.199", NULL, 0 },
+	{ "val_loss", "Train Epoch: 1 loss: 2.199", NULL, 0 },
+	{ "mean_reward", "reward: 2", "reward: " V, 2 },
 	{ "val/top.5", "x val-top 5 (-0.5)", "val-top 5 ." V, -0.5 },
 	{ "P@1", "P@1\t0.685", "P@1\\s+" V, 0.685 },
 	{ "loss", "'train_loss': 1, \"loss\": \"0.25\"", "loss': " V, 1 },
 	{ "loss", "\"loss\": \"0.25\"", "loss.: ." V, 0.25 },
 	{ "loss", "\033[1mloss\033[0m = \033[31m3\033[0m", "loss = " V, 3 },
 	{ "loss", "50% loss=4\r100% loss=2\r done", "loss=" V, 2 },
+	{ "loss", "loss: 0,531", "loss: (-?inf|nan|[-+.,0-9eE]+)", 0.531 },
+	{ "loss", "loss: 1_000 of", "loss: (-?inf|nan|[-+._0-9eE]+)", 1000 },
+	{ "loss", "loss: 1,234.5", "loss: (-?inf|nan|[-+.,0-9eE]+)", 1234.5 },
+	{ "loss", "loss: 1'234,5", "loss: (-?inf|nan|[-+.,'_0-9eE]+)", 1234.5 },
+	{ "loss", "loss: 12.3ms", "loss: " V, 12.3 },
+	{ "loss", "loss: 0.5, acc: 1", "loss: " V, 0.5 },
+	{ "loss", "loss: -inf, acc: 1", "loss: " V, -INFINITY },
+	{ "loss", "{'loss': np.float64(0.5), 'epoch': 1}",
+	    "loss': np.float64." V, 0.5 },
+	{ "loss", "loss tensor(0.5, device='cuda:0')", "loss tensor." V, 0.5 },
+	{ "loss", "loss tensor([0.5])", "loss tensor.." V, 0.5 },
+	{ "loss", "loss: info", NULL, 0 },
+	{ "loss", "loss: nano 3", NULL, 0 },
+	{ "loss", "loss: of(3)", NULL, 0 },
+	{ "loss", "loss: 1,234", NULL, 0 },
+	{ "loss", "loss: 0.5.1", NULL, 0 },
 	{ "loss", "a loss of 3", NULL, 0 },
 	{ "loss", "glossy 3", NULL, 0 },
 	{ "loss", "loss3", NULL, 0 },

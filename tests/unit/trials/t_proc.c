@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -158,11 +159,68 @@ test_marked(void)
 	ok(is_killed(others), "until it is meant");
 }
 
+enum { BELOW = 3 };
+
+/* A process with a child, which has one too; each says that it is there. */
+static void
+child_below(int depth, int ready)
+{
+	pid_t pid = fork();
+
+	if (pid == 0 && depth > 1)
+		child_below(depth - 1, ready);
+	if (pid == 0) {
+		(void)!write(ready, "x", 1);
+		for (;;)
+			(void)pause();
+	}
+}
+
+static void *
+thread_forks(void *arg)
+{
+	child_below(BELOW, *(int *)arg);
+	return pause() == 0 ? arg : NULL;
+}
+
+/* Whom a thread has started is below its process, and so on. */
+static void
+test_below(void)
+{
+	struct proc_node list[16];
+	bool found[2] = { false, false };
+	pthread_t thread;
+	int ready[2];
+	char byte;
+	size_t i, n;
+
+	ok(pipe(ready) == 0 &&
+		pthread_create(&thread, NULL, thread_forks, &ready[1]) == 0,
+	    "a thread starts a process");
+	for (i = 0; i < BELOW; i++)
+		(void)!read(ready[0], &byte, 1);
+	n = proc_descendants(getpid(), list, sizeof list / sizeof list[0]);
+	is_int((long long)n, BELOW, "it and those below it are found");
+	for (i = 0; i < n; i++) {
+		found[0] |= list[i].ppid == getpid();
+		found[1] |= i > 0 && list[i].pid < list[i - 1].pid;
+	}
+	ok(found[0] && !found[1], "with their parents, in order");
+	is_int((long long)proc_descendants(getpid(), list, 2), 2,
+	    "no more than there is room for");
+	is_int(proc_kill_descendants(getpid()), BELOW, "all are killed");
+	while (waitpid(-1, NULL, 0) > 0)
+		continue;
+	is_int(
+	    (long long)proc_descendants(getpid(), list, 16), 0, "none is left");
+}
+
 int
 main(void)
 {
 	test_stopped();
 	test_traced();
 	test_marked();
+	test_below();
 	return done_testing();
 }

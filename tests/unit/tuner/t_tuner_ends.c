@@ -130,6 +130,105 @@ test_quota(void)
 	fake_study_close(&s);
 }
 
+/* The newest attempt: accepted by its backend, or one that could not run there. */
+static void
+accepted(struct fake_study *s)
+{
+	fake_launcher_queue(&far,
+	    (struct launch_event){
+		.kind = LAUNCH_ACCEPTED, .trial = 1, .attempt = started() });
+	fake_study_run(s, 1);
+}
+
+static bool
+is_starting(struct fake_study *s)
+{
+	return strcmp(state(s), "starting") == 0;
+}
+
+static void
+ends_unrun(struct fake_study *s, bool not_yet, enum end_class end)
+{
+	fake_launcher_exit(&far, 1, started(),
+	    (struct launch_exit){
+		.not_yet = not_yet, .end = end, .why = "it lacks space" });
+	fake_study_run(s, 1);
+}
+
+/* Jobs are accepted, and lack something where they run. */
+static void
+test_accepted(void)
+{
+	struct fake_study s;
+	int64_t ms;
+
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	for (ms = 0; ms < 300000; ms += 1000) {
+		if (is_starting(&s)) {
+			accepted(&s);
+			ends_unrun(&s, true, END_NONE);
+		}
+		fake_study_run(&s, 1000);
+	}
+	ok(attempts(&s) >= 10 && attempts(&s) <= 25,
+	    "what is accepted and cannot run is tried seldom: %d in 5 minutes",
+	    attempts(&s));
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM events "
+		   "WHERE text LIKE '%can be started again'"),
+	    0, "that it is accepted proves nothing");
+	for (ms = 0; ms < 60000 && !is_starting(&s); ms += 1000)
+		fake_study_run(&s, 1000);
+	fake_launcher_up(&far, 1, started(), 1000);
+	fake_study_run(&s, 100);
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM events "
+		   "WHERE text LIKE '%can be started again'"),
+	    1, "one that runs does");
+	fake_study_close(&s);
+
+	/* Before they are accepted, a limit: the next one that is proves it. */
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	ends_unrun(&s, true, END_NONE);
+	fake_study_run(&s, 2000);
+	accepted(&s);
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM events "
+		   "WHERE text LIKE '%can be started again'"),
+	    1, "where none had been accepted it does");
+	fake_study_close(&s);
+}
+
+/* A program that is not there: for ever here, perhaps not elsewhere. */
+static void
+test_unrun(void)
+{
+	static const char study[] =
+	    "\"trial\": {\"command\": [\"a\"], \"retries\": 2}, "
+	    "\"stopping\": \"none\", \"backend\": {\"name\": \"far\"}, "
+	    "\"limits\": {\"trials\": 1}";
+	struct fake_study s;
+	int i;
+
+	fake_study_open(&s, study);
+	fake_study_server_up(&s);
+	ends_unrun(&s, false, END_NONE);
+	is_str(state(&s), "failed", "what cannot be executed is not retried");
+	fake_study_close(&s);
+	fake_study_open(&s, study);
+	fake_study_server_up(&s);
+	for (i = 0; i < 3; i++) {
+		ends_unrun(&s, false, END_ERROR);
+		fake_study_run(&s, 10000);
+	}
+	is_int(attempts(&s), 3,
+	    "where its launcher says that another place may have it, it is");
+	is_str(state(&s), "failed", "not without end");
+	fake_study_close(&s);
+}
+
 /* Lost or taken back without a step is not for ever: it costs. */
 static void
 test_spot_ends(void)
@@ -337,8 +436,8 @@ test_missing(void)
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT why FROM trials"),
 	    "it ended without a report: the pattern of m in trial.metrics "
-	    "matched no line (hpotune try suggests one)",
-	    "the pattern of the objective that matched nothing is named");
+	    "has read nothing (hpotune try suggests one)",
+	    "the pattern of the objective that has read nothing is named");
 	fake_study_close(&s);
 	fake_study_open(&s, patterns);
 	fake_study_server_up(&s);
@@ -359,9 +458,9 @@ test_missing(void)
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT text FROM events WHERE "
 				   "text LIKE 'the pattern%'"),
-	    "the pattern of acc in trial.metrics matched no line; its last "
+	    "the pattern of acc in trial.metrics has read nothing; its last "
 	    "line: accuracy 3",
-	    "a second pattern that never matched is reported");
+	    "a second pattern that has read nothing is reported");
 	fake_study_close(&s);
 }
 
@@ -383,7 +482,8 @@ check_buffered(int64_t silent_ms, int64_t tail_ms, int want, const char *what)
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE "
-		   "'all its 3 reports came at its end, after%buffered%'"),
+		   "'reports come at the end: all its 3 reports came at its "
+		   "end, after%buffered%'"),
 	    want, what);
 	fake_study_close(&s);
 }
@@ -413,9 +513,137 @@ test_all_steps(void)
 	fake_study_close(&s);
 }
 
+/* An end after the last step, in one way; how many attempts it makes. */
+static void
+check_after_all(const char *more, int steps, struct launch_exit x,
+    const char *want, const char *what)
+{
+	struct fake_study s;
+	char text[512];
+	int i;
+
+	(void)snprintf(text, sizeof text,
+	    "\"trial\": {\"command\": [\"a\"], \"max_steps\": 2%s}, "
+	    "\"stopping\": \"none\", \"backend\": {\"name\": \"far\", "
+	    "\"slots\": 1}, \"limits\": {\"trials\": 1}",
+	    more);
+	fake_study_open(&s, text);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	for (i = 1; i <= steps; i++)
+		fake_launcher_report(&far, 1, 1, i, 5, 0);
+	fake_launcher_exit(&far, 1, 1, x);
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s,
+		   "SELECT trials.state || ' ' || end_class || ' ' || "
+		   "(SELECT count(*) FROM events WHERE text LIKE 'it reported "
+		   "all of its steps before it ended badly (%') "
+		   "FROM trials JOIN attempts USING (trial) "
+		   "WHERE attempt = 1"),
+	    want, what);
+	fake_study_close(&s);
+}
+
+static void
+test_after_all(void)
+{
+	struct launch_exit crash = {
+		.ran = true, .signal = 11, .exit_code = -1
+	};
+	struct launch_exit fails = { .ran = true, .exit_code = 1 };
+	struct launch_exit far_fails = { .end = END_ERROR };
+	struct launch_exit memory = { .ran = true, .oom = true, .signal = 9 };
+	struct launch_exit late = {
+		.ran = true, .timeout = true, .stopped = true, .signal = 15
+	};
+	struct launch_exit outside = {
+		.ran = true, .stopped = true, .signal = 15
+	};
+	struct launch_exit spot = { .end = END_SPOT };
+
+	check_after_all("", 2, crash, "completed ok 1",
+	    "a crash after the last step: completed, with a warning");
+	check_after_all(
+	    "", 1, crash, "starting error 0", "one before is retried");
+	check_after_all("", 2, fails, "completed ok 1", "an exit status");
+	check_after_all(
+	    "", 2, far_fails, "completed ok 1", "a job that failed");
+	check_after_all("", 2, memory, "completed ok 1", "lack of memory");
+	check_after_all("", 2, outside, "completed ok 1", "another's SIGTERM");
+	check_after_all("", 2, spot, "starting spot 0",
+	    "one whose machine is taken away is run again");
+	check_after_all("", 2, late, "completed timeout 1", "max_run");
+	check_after_all(", \"on_max_run\": \"failed\"", 2, late,
+	    "failed timeout 0", "which the study may call a failure");
+}
+
+/* Steps 0, 10 … 90 and 99 of 100: counted from 0, the last is the hundredth. */
+static void
+test_from_zero(void)
+{
+	int from;
+
+	for (from = 0; from <= 10; from += 10) {
+		struct fake_study s;
+		int i;
+
+		fake_study_open(&s, STUDY);
+		fake_study_server_up(&s);
+		fake_launcher_up(&far, 1, 1, 1000);
+		for (i = from; i < 100; i += 10)
+			fake_launcher_report(&far, 1, 1, i, 5, 0);
+		fake_launcher_report(&far, 1, 1, 99, 5, 0);
+		ends(&s, END_ERROR);
+		is_str(state(&s), from == 0 ? "completed" : "failed",
+		    from == 0 ? "all steps from 0, some of them reported"
+			      : "one step is missing where they begin later");
+		fake_study_close(&s);
+	}
+}
+
+static void
+test_hangs(void)
+{
+	struct fake_study s;
+
+	fake_study_open(&s,
+	    "\"trial\": {\"command\": [\"a\"], \"max_steps\": 2, "
+	    "\"grace\": 60}, \"stopping\": \"none\", \"backend\": "
+	    "{\"name\": \"far\", \"slots\": 1}, \"limits\": {\"trials\": 1}");
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_report(&far, 1, 1, 1, 5, 0);
+	far.still_ms = 1000000;
+	fake_study_run(&s, 5000);
+	is_int(far.stops, 0, "before its last step a trial may be still");
+	fake_launcher_report(&far, 1, 1, 2, 5, 0);
+	far.still_ms = 59999;
+	fake_study_run(&s, 5000);
+	is_int(far.stops, 0, "after it as long as its grace");
+	far.still_ms = 60000;
+	fake_study_run(&s, 5000);
+	is_int(far.stops, 1, "then it is stopped, once");
+	is_str(state(&s), "running", "which is no stop of the study");
+	fake_study_server_down(&s);
+	far.still_ms = 0;
+	fake_study_server_up(&s);
+	fake_study_run(&s, 5000);
+	fake_launcher_exit(&far, 1, 1,
+	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 9 });
+	fake_study_run(&s, 1);
+	is_str(state(&s), "completed", "the next server knows what to do");
+	is_int((long long)fake_study_number(&s, "SELECT attempts FROM trials"),
+	    1, "and needs no other attempt");
+	fake_study_close(&s);
+	far.still_ms = 0;
+}
+
 int
 main(void)
 {
+	test_after_all();
+	test_from_zero();
+	test_hangs();
 	test_last_words();
 	test_missing();
 	check_buffered(15000, 100, 1, "reports held back by a buffer are said");
@@ -424,6 +652,8 @@ main(void)
 	test_all_steps();
 	test_capacity();
 	test_quota();
+	test_accepted();
+	test_unrun();
 	test_spot_ends();
 	test_user();
 	test_costs();

@@ -197,7 +197,7 @@ test_crossed(void)
 		    { .ran = true, .stopped = true }, 100 },
 		{ "one that was told and ended well", "stopped",
 		    { .ran = true, .stopped = true }, 20 },
-		{ "one that was told, and failed after all steps", "stopped",
+		{ "one that was told, and failed after all steps", "completed",
 		    { .ran = true, .stopped = true, .exit_code = 1 }, 100 },
 		{ "one that failed before it could be told", "stopped",
 		    { .ran = true, .exit_code = 1 }, 20 },
@@ -276,7 +276,10 @@ test_pace(void)
 		{ 100, 3000, 10, false },
 		{ 20, 2000, 12, false },
 		{ 50, 9000, 9, false },
-		/* Their reports do not tell: theirs are as the others'. */
+		/*
+		 * Trials whose reports tell nothing of the pace are as the
+		 * others.
+		 */
 		{ 1, 5000, 10, false },
 		{ 30, 1000, 10, true },
 	};

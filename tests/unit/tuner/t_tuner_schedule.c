@@ -84,9 +84,9 @@ test_slots(void)
 		   "SELECT count(*) FROM events WHERE area = 'slot' AND "
 		   "text LIKE 'far: %'"),
 	    3, "every change is recorded");
-	fake_launcher_queue(
-	    &far, (struct launch_event){ .kind = LAUNCH_NOTE,
-		      .u.note = { LAUNCH_WARNING, "the quota is small" } });
+	fake_launcher_queue(&far, (struct launch_event){ .kind = LAUNCH_NOTE,
+				      .u.note = { .level = LAUNCH_WARNING,
+					  .text = "the quota is small" } });
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE level = 'warning' AND "
@@ -165,33 +165,89 @@ test_gone(void)
 	fake_study_close(&s);
 }
 
+static int64_t
+number(struct fake_study *s, const char *sql)
+{
+	return (int64_t)fake_study_number(s, sql);
+}
+
+#define PLACED                                              \
+	"SELECT coalesce(min(trial), 0) FROM trials WHERE " \
+	"state IN ('starting', 'running') AND backend = "
+
+/* Each attempt near fails at once, each one far completes. */
+static void
+fails_near(struct fake_study *s, int turns)
+{
+	int64_t trial;
+
+	while (turns-- > 0) {
+		if ((trial = number(s, PLACED "'near'")) > 0)
+			fake_launcher_exit(&near, trial,
+			    fake_launcher_started(&near, trial)->attempt,
+			    (struct launch_exit){
+				.ran = true, .exit_code = 1 });
+		else if ((trial = number(s, PLACED "'far'")) > 0)
+			completes(s, &far, trial, NAN);
+		fake_study_run(s, trial > 0 ? 1 : 1000);
+	}
+}
+
+#define TWO                                                       \
+	"\"trial\": {\"command\": [\"a\"], \"max_steps\": 100}, " \
+	"\"stopping\": \"none\", "                                \
+	"\"backend\": [{\"name\": \"near\", \"slots\": 1}, "      \
+	"{\"name\": \"far\", \"slots\": 1}], "
+
 static void
 test_drained(void)
 {
 	struct fake_study s;
-	int i;
+	int64_t before;
 
-	fake_study_open(&s,
-	    TRIAL "\"backend\": [{\"name\": \"near\", \"slots\": 1}, "
-		  "{\"name\": \"far\", \"slots\": 1}], "
-		  "\"limits\": {\"trials\": 4}");
+	fake_study_open(&s, TWO "\"limits\": {\"trials\": 60}");
 	fake_study_server_up(&s);
-	for (i = 1; i <= 4; i++) {
-		if (i != 2)
-			fake_launcher_exit(&near, i, 1,
-			    (struct launch_exit){
-				.ran = true, .exit_code = 1 });
-		fake_study_run(&s, 1);
-	}
-	fake_study_run(&s, 100);
-	ok(fake_study_number(&s,
-	       "SELECT count(*) FROM events WHERE text LIKE '%is drained%'") >
-		0,
-	    "trial after trial fails near");
-	completes(&s, &far, 2, NAN);
-	fake_study_run(&s, 10000);
-	is_int(fake_launcher_started(&far, 1)->attempt, 2,
-	    "trials that wait on a failing backend start elsewhere");
+	fails_near(&s, 300);
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM events WHERE text LIKE '%near slot 0 "
+		   "is drained: its last % trials failed at once, while % of "
+		   "% worked elsewhere; the last, %'"),
+	    1, "trial after trial fails near, and works far");
+	is_int((long long)fake_study_number(&s,
+		   "SELECT max(attempts) FROM trials WHERE backend = 'far'"),
+	    2, "trials that wait on a drained backend continue elsewhere");
+	ok(fake_study_number(
+	       &s, "SELECT count(*) FROM trials WHERE state = 'failed'") < 20,
+	    "most do not fail");
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM trials WHERE state IN ('completed', "
+		   "'failed')"),
+	    60, "all have ended");
+	fake_study_close(&s);
+
+	fake_study_open(&s, TWO "\"limits\": {\"trials\": 60}");
+	fake_study_server_up(&s);
+	fails_near(&s, 90);
+	before =
+	    number(&s, "SELECT count(*) FROM attempts WHERE backend = 'near'");
+	is_int((long long)fake_study_number(
+		   &s, "SELECT sum(drained) FROM t_place"),
+	    1, "drained in the database");
+	fake_study_server_down(&s);
+	fake_study_server_up(&s);
+	fails_near(&s, 30);
+	is_int((long long)fake_study_number(
+		   &s, "SELECT count(*) FROM attempts WHERE backend = 'near'"),
+	    (long long)before, "the next server does not use it either");
+	fake_study_close(&s);
+
+	fake_study_open(
+	    &s, TWO "\"limits\": {\"trials\": 60, \"drain\": false}");
+	fake_study_server_up(&s);
+	fails_near(&s, 300);
+	is_int((long long)fake_study_number(&s,
+		   "SELECT count(*) FROM events WHERE text LIKE '%drained%'"),
+	    0, "limits.drain false: it goes on");
 	fake_study_close(&s);
 }
 

@@ -22,7 +22,6 @@ test_pages(void)
 		{ "/#a", WEB_PAGE_INDEX, NULL, 0 },
 		{ "/web.css", WEB_PAGE_STYLE, NULL, 0 },
 		{ "/web.js?x", WEB_PAGE_SCRIPT, NULL, 0 },
-		{ "/login", WEB_PAGE_LOGIN, NULL, 0 },
 		{ "/compare?study=a", WEB_PAGE_COMPARE, NULL, 0 },
 		{ "/s/a", WEB_PAGE_STUDY, "a", 0 },
 		{ "/s/a.b-c_d~2", WEB_PAGE_STUDY, "a.b-c_d~2", 0 },
@@ -53,6 +52,7 @@ test_pages(void)
 		{ "/web.css/", WEB_PAGE_NONE, NULL, 0 },
 		{ "/web.cs", WEB_PAGE_NONE, NULL, 0 },
 		{ "/WEB.CSS", WEB_PAGE_NONE, NULL, 0 },
+		{ "/login", WEB_PAGE_NONE, NULL, 0 },
 		{ "/s", WEB_PAGE_NONE, NULL, 0 },
 		{ "/s/", WEB_PAGE_NONE, NULL, 0 },
 		{ "/s//live", WEB_PAGE_NONE, NULL, 0 },
@@ -84,6 +84,28 @@ test_pages(void)
 		is_int(a.page, rows[i].page, rows[i].target);
 		is_str(a.study, rows[i].study, "its study");
 		is_int(a.trial, rows[i].trial, "its trial");
+		web_address_fini(&a);
+	}
+}
+
+/* Where a browser finds the list, from each page. */
+static void
+test_roots(void)
+{
+	static const struct {
+		const char *target, *root;
+	} rows[] = { { "/", "./" }, { "", "./" }, { "*", "./" },
+		{ "/?a=/b/c", "./" }, { "/compare?study=a", "./" },
+		{ "/#/", "./" }, { "/s/a", "../" }, { "/s/a%2fb", "../" },
+		{ "/s/a/trials", "../../" }, { "/s/a/trial/1", "../../../" },
+		{ "/s/a/trial/1/log?attempt=1", "../../../../" },
+		{ "/a/b/c", "../../" } };
+	struct web_address a;
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+		web_address_read(&a, rows[i].target);
+		is_str(a.root, rows[i].root, rows[i].target);
 		web_address_fini(&a);
 	}
 }
@@ -233,6 +255,7 @@ int
 main(void)
 {
 	test_pages();
+	test_roots();
 	test_params();
 	test_many();
 	test_numbers();

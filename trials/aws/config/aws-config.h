@@ -1,6 +1,6 @@
 /*
  * Settings from the environment and the shared files (~/.aws/config,
- * credentials): region, endpoints, profiles.  Reads each file once; makes no
+ * credentials): region, profiles.  Reads each file once; makes no
  * request.
  */
 
@@ -11,18 +11,6 @@
 
 struct aws_config;
 struct err;
-
-enum aws_service {
-	AWS_SAGEMAKER,
-	AWS_LOGS,
-	AWS_CLOUDWATCH,
-	AWS_EVENTS,
-	AWS_SQS,
-	AWS_S3,
-	AWS_STS,
-	AWS_SNS,
-	AWS_SERVICES
-};
 
 /*
  * env looks up variables, usually getenv. profile and region: from study.json,
@@ -57,7 +45,7 @@ enum aws_file { AWS_FILE_CREDENTIALS, AWS_FILE_CONFIG };
 /* A key of a profile in one of the files. */
 const char *aws_config_get_in(const struct aws_config *, enum aws_file,
     const char *profile, const char *key);
-/* Whether one of the files contains it. */
+/* Whether one of the files contains this profile. */
 bool aws_config_has_profile(const struct aws_config *, const char *profile);
 /* Path of a file, for messages; NULL if there is no home directory. */
 const char *aws_config_path(const struct aws_config *, enum aws_file);
@@ -72,21 +60,8 @@ bool aws_config_flag(
 /*
  * A key of a service in [services name]; *there: whether that section exists.
  */
+const char *aws_config_services(const struct aws_config *, const char *name,
+    const char *service, const char *key, bool *there);
 const char *aws_config_ca_bundle(const struct aws_config *);
-
-struct aws_endpoint {
-	char *url; /* "https://host[:port][/path]", without trailing "/" */
-	char *host; /* with its port */
-	char *path; /* of url, "" = none */
-	bool custom; /* set by the user: S3 bucket goes into the path */
-	bool plain; /* http:// */
-};
-/* Resolve with partitions (China, US government), FIPS and dual stack. */
-int aws_endpoint_resolve(const struct aws_config *, enum aws_service,
-    struct aws_endpoint *, struct err *);
-void aws_endpoint_fini(struct aws_endpoint *);
-/* "logs", "monitoring": the service in the credential scope. */
-const char *aws_endpoint_scope(enum aws_service);
-const char *aws_endpoint_service_name(enum aws_service); /* name for messages */
 
 #endif /* HPOTUNE_AWS_CONFIG_H */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "trials/aws/config/aws-ini.h"
 
@@ -49,7 +50,7 @@ struct span {
 };
 
 static bool
-is_blank(char c)
+ini_is_blank(char c)
 {
 	return c != '\0' && strchr(blanks, c) != NULL;
 }
@@ -57,11 +58,11 @@ is_blank(char c)
 static struct span
 trimmed(struct span t)
 {
-	while (t.n > 0 && is_blank(*t.s)) {
+	while (t.n > 0 && ini_is_blank(*t.s)) {
 		t.s++;
 		t.n--;
 	}
-	while (t.n > 0 && is_blank(t.s[t.n - 1]))
+	while (t.n > 0 && ini_is_blank(t.s[t.n - 1]))
 		t.n--;
 	return t;
 }
@@ -73,7 +74,7 @@ wrong(const struct parse *p, size_t line, const char *what, struct err *e)
 }
 
 static char *
-lower(struct span t)
+ini_lower(struct span t)
 {
 	char *s = xstrndup(t.s, t.n), *c;
 
@@ -84,7 +85,7 @@ lower(struct span t)
 }
 
 static void
-add(struct parse *p, const char *key, struct span sub, struct span value)
+ini_add(struct parse *p, const char *key, struct span sub, struct span value)
 {
 	struct aws_ini *ini = p->ini;
 	struct item *i;
@@ -117,7 +118,7 @@ add_nested(struct parse *p, struct span all, struct err *e)
 			key = (struct span){ t.s, (size_t)(eq - t.s) };
 			value.s = eq + 1;
 			value.n = t.n - key.n - 1;
-			add(p, p->key, trimmed(key), trimmed(value));
+			ini_add(p, p->key, trimmed(key), trimmed(value));
 		}
 		if (end == NULL)
 			break;
@@ -126,7 +127,7 @@ add_nested(struct parse *p, struct span all, struct err *e)
 }
 
 static void
-wipe(char *s)
+ini_wipe(char *s)
 {
 	if (s != NULL)
 		explicit_bzero(s, strlen(s));
@@ -147,7 +148,7 @@ end_value(struct parse *p, struct err *e)
 	if (v.n > 0 && nested)
 		rc = add_nested(p, v, e);
 	else
-		add(p, p->key, (struct span){ NULL, 0 },
+		ini_add(p, p->key, (struct span){ NULL, 0 },
 		    v.n > 0 ? v : (struct span){ "", 0 });
 	free(p->key);
 	p->key = NULL;
@@ -187,7 +188,7 @@ begin_value(struct parse *p, struct span t, struct err *e)
 	value.s = t.s + key.n + 1;
 	value.n = t.n - key.n - 1;
 	value = trimmed(value);
-	p->key = lower(trimmed(key));
+	p->key = ini_lower(trimmed(key));
 	p->key_line = p->line;
 	buf_add(&p->value, value.s, value.n);
 	return 0;
@@ -264,7 +265,7 @@ aws_ini_parse(struct aws_ini **out, const char *text, size_t len,
 
 /* Read an open file; too large a file is an error. */
 static int
-read_all(int fd, char *text, size_t *len, const char *path, struct err *e)
+ini_read_all(int fd, char *text, size_t *len, const char *path, struct err *e)
 {
 	ssize_t n;
 
@@ -284,20 +285,17 @@ read_all(int fd, char *text, size_t *len, const char *path, struct err *e)
 int
 aws_ini_load(struct aws_ini **out, const char *path, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
-	struct stat st;
+	int fd = file_open_user(path), rc;
 	char *text;
 	size_t len;
 
-	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR && errno != EINVAL &&
+	    errno != EISDIR)
 		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0)
 		return aws_ini_parse(out, "", 0, path, e);
-	}
 	text = xmalloc(INI_BYTES_MAX);
-	rc = read_all(fd, text, &len, path, e);
+	rc = ini_read_all(fd, text, &len, path, e);
 	if (rc == 0)
 		rc = aws_ini_parse(out, text, len, path, e);
 	explicit_bzero(text, len);
@@ -318,7 +316,7 @@ aws_ini_free(struct aws_ini *ini)
 	for (i = 0; i < ini->n; i++) {
 		free(ini->items[i].key);
 		free(ini->items[i].sub);
-		wipe(ini->items[i].value);
+		ini_wipe(ini->items[i].value);
 	}
 	free(ini->sections);
 	free(ini->items);
@@ -327,13 +325,13 @@ aws_ini_free(struct aws_ini *ini)
 
 /* Whether the title of a section is "kind name", or "name" alone. */
 static bool
-is_named(const char *title, const char *kind, const char *name)
+ini_is_named(const char *title, const char *kind, const char *name)
 {
 	size_t n = kind != NULL ? strlen(kind) : 0;
 	struct span t = { title, strlen(title) };
 
 	if (kind != NULL) {
-		if (strncmp(title, kind, n) != 0 || !is_blank(title[n]))
+		if (strncmp(title, kind, n) != 0 || !ini_is_blank(title[n]))
 			return false;
 		t = trimmed((struct span){ title + n, t.n - n });
 		if (t.n >= 2 && (*t.s == '"' || *t.s == '\'') &&
@@ -351,7 +349,7 @@ aws_ini_has(const struct aws_ini *ini, const char *kind, const char *name)
 	size_t i;
 
 	for (i = 0; i < ini->n_sections; i++)
-		if (is_named(ini->sections[i], kind, name))
+		if (ini_is_named(ini->sections[i], kind, name))
 			return true;
 	return false;
 }
@@ -368,7 +366,7 @@ aws_ini_get(const struct aws_ini *ini, const char *kind, const char *name,
 		if (strcmp(x->key, key) == 0 &&
 		    (x->sub == NULL) == (sub == NULL) &&
 		    (sub == NULL || strcmp(x->sub, sub) == 0) &&
-		    is_named(ini->sections[x->section], kind, name))
+		    ini_is_named(ini->sections[x->section], kind, name))
 			return x->value;
 	}
 	return NULL;

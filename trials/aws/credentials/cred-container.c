@@ -21,7 +21,7 @@ enum {
 
 static const char what[] = "the container's credential service";
 
-static enum cred_try ask(struct cred_chain *);
+static enum cred_try container_ask(struct cred_chain *);
 
 void
 cred_container_url_fini(struct cred_endpoint *u)
@@ -33,7 +33,7 @@ cred_container_url_fini(struct cred_endpoint *u)
 }
 
 static bool
-is_near(const char *host)
+container_is_near(const char *host)
 {
 	static const char *const known[] = { "169.254.170.2", "169.254.170.23",
 		"fd00:ec2::23", "localhost", "::1", NULL };
@@ -49,7 +49,7 @@ is_near(const char *host)
 
 /* The host of a URL without port and brackets; NULL when it is none. */
 static char *
-host_of(const char *url)
+container_host_of(const char *url)
 {
 	const char *s = strstr(url, "://");
 	size_t n;
@@ -69,10 +69,11 @@ static int
 check_url(const char *url, struct err *e)
 {
 	bool plain = strncmp(url, "http://", 7) == 0;
-	char *host = host_of(url);
+	char *host = container_host_of(url);
 	bool good = host != NULL && *host != '\0' &&
 		    url[strcspn(url, " \t\r\n")] == '\0' &&
-		    (plain ? is_near(host) : strncmp(url, "https://", 8) == 0);
+		    (plain ? container_is_near(host)
+			   : strncmp(url, "https://", 8) == 0);
 
 	free(host);
 	if (good)
@@ -92,7 +93,7 @@ read_token(const struct aws_config *c, char **token, struct err *e)
 	    aws_config_env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
 
 	*token = NULL;
-	if (path != NULL && cred_chain_token_file(token, path, e) != 0)
+	if (path != NULL && cred_keys_token_file(token, path, e) != 0)
 		return -1;
 	if (path == NULL && value != NULL)
 		*token = xstrdup(value);
@@ -104,17 +105,17 @@ read_token(const struct aws_config *c, char **token, struct err *e)
 }
 
 static void
-on_wait(struct cred_chain *f)
+container_on_wait(struct cred_chain *f)
 {
-	cred_chain_resume(f, ask(f));
+	cred_chain_resume(f, container_ask(f));
 }
 
 static enum cred_try
-ask_again(struct cred_chain *f, const char *why)
+container_ask_again(struct cred_chain *f, const char *why)
 {
 	if (f->tries < CONTAINER_TRIES) {
 		cred_chain_later(
-		    f, CONTAINER_WAIT_MS << (f->tries - 1), on_wait);
+		    f, CONTAINER_WAIT_MS << (f->tries - 1), container_on_wait);
 		return CRED_WAIT;
 	}
 	err_set(&f->err, ERR_REMOTE, "%s: %s", what, why);
@@ -122,7 +123,7 @@ ask_again(struct cred_chain *f, const char *why)
 }
 
 static enum cred_try
-judge(struct cred_chain *f, const struct http_answer *a)
+container_judge(struct cred_chain *f, const struct http_answer *a)
 {
 	struct json_doc *doc;
 	struct err e = ERR_INIT;
@@ -130,29 +131,29 @@ judge(struct cred_chain *f, const struct http_answer *a)
 	int rc;
 
 	if (a->status == 0)
-		return ask_again(f, a->error);
+		return container_ask_again(f, a->error);
 	if (a->status != 200) {
 		(void)snprintf(why, sizeof why, "status %d", a->status);
-		return ask_again(f, why);
+		return container_ask_again(f, why);
 	}
 	if (json_parse(&doc, a->body, a->len, NULL, false, &e) != 0)
-		return ask_again(f, "its answer is no JSON");
+		return container_ask_again(f, "its answer is no JSON");
 	rc = cred_keys_read(&f->found, json_root(doc), "Token", what, &f->err);
 	json_free(doc);
 	return rc < 0 ? CRED_FAILED : CRED_FOUND;
 }
 
 static void
-on_answer(void *arg, const struct http_answer *a)
+container_on_answer(void *arg, const struct http_answer *a)
 {
 	struct cred_chain *f = arg;
 
 	f->request = NULL;
-	cred_chain_resume(f, judge(f, a));
+	cred_chain_resume(f, container_judge(f, a));
 }
 
 static enum cred_try
-ask(struct cred_chain *f)
+container_ask(struct cred_chain *f)
 {
 	struct http_send s = { .method = "GET",
 		.url = f->url.base,
@@ -169,7 +170,7 @@ ask(struct cred_chain *f)
 	s.headers = headers;
 	s.plain = s.direct = strncmp(f->url.base, "http://", 7) == 0;
 	f->tries++;
-	f->request = http_start(f->http, &s, on_answer, f);
+	f->request = http_start(f->http, &s, container_on_answer, f);
 	cred_keys_wipe(token);
 	cred_keys_wipe(line);
 	return CRED_WAIT;
@@ -198,5 +199,5 @@ cred_container(struct cred_chain *f)
 		return CRED_FAILED;
 	f->tries = 0;
 	cred_chain_source(f, "container");
-	return ask(f);
+	return container_ask(f);
 }

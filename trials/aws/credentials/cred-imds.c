@@ -10,10 +10,8 @@
 
 #include "src/base/http/http.h"
 #include "src/base/json/json.h"
-#include "src/base/loop.h"
 #include "trials/aws/config/aws-config.h"
 #include "trials/aws/credentials/cred-internal.h"
-#include "trials/aws/credentials/cred.h"
 
 enum {
 	/*
@@ -49,7 +47,7 @@ absent_status(struct cred_chain *f, const struct http_answer *a)
 
 /* A whole number of at least 1, as botocore's settings have it. */
 static int
-setting(const struct cred_chain *f, const char *variable, const char *key)
+imds_setting(const struct cred_chain *f, const char *variable, const char *key)
 {
 	const char *s = aws_config_set(f->config, variable, key);
 	long n = s != NULL ? strtol(s, NULL, 10) : 1;
@@ -60,7 +58,8 @@ setting(const struct cred_chain *f, const char *variable, const char *key)
 }
 
 static void
-ask(struct cred_chain *f, const char *method, const char *header, http_cb *cb)
+imds_ask(
+    struct cred_chain *f, const char *method, const char *header, http_cb *cb)
 {
 	char *url = xasprintf("%s%s", f->url.base, f->url.path);
 	const char *headers[] = { header, NULL };
@@ -79,24 +78,24 @@ ask(struct cred_chain *f, const char *method, const char *header, http_cb *cb)
 }
 
 static void
-get(struct cred_chain *f, http_cb *cb)
+imds_get(struct cred_chain *f, http_cb *cb)
 {
 	char *header =
 	    f->url.token != NULL
 		? xasprintf("x-aws-ec2-metadata-token: %s", f->url.token)
 		: NULL;
 
-	ask(f, "GET", header, cb);
+	imds_ask(f, "GET", header, cb);
 	cred_keys_wipe(header);
 }
 
 static void
-begin(struct cred_chain *f, char *path, http_cb *cb)
+imds_begin(struct cred_chain *f, char *path, http_cb *cb)
 {
 	free(f->url.path);
 	f->url.path = path;
 	f->tries = 0;
-	get(f, cb);
+	imds_get(f, cb);
 }
 
 /* Whether a failed GET is worth another try; then it is on its way. */
@@ -105,12 +104,12 @@ tried_again(struct cred_chain *f, const struct http_answer *a, http_cb *cb)
 {
 	if ((a->status == 200 && a->len > 0) || f->tries >= f->url.most)
 		return false;
-	get(f, cb);
+	imds_get(f, cb);
 	return true;
 }
 
 static enum cred_try
-read_keys(struct cred_chain *f, const struct http_answer *a)
+imds_read_keys(struct cred_chain *f, const struct http_answer *a)
 {
 	struct json_doc *doc;
 	struct err e = ERR_INIT;
@@ -132,13 +131,13 @@ read_keys(struct cred_chain *f, const struct http_answer *a)
 }
 
 static void
-on_keys(void *arg, const struct http_answer *a)
+imds_on_keys(void *arg, const struct http_answer *a)
 {
 	struct cred_chain *f = arg;
 
 	f->request = NULL;
-	if (!tried_again(f, a, on_keys))
-		cred_chain_resume(f, read_keys(f, a));
+	if (!tried_again(f, a, imds_on_keys))
+		cred_chain_resume(f, imds_read_keys(f, a));
 }
 
 static void
@@ -160,7 +159,7 @@ on_roles(void *arg, const struct http_answer *a)
 	}
 	buf_puts(&path, roles_path);
 	http_put_encoded(&path, a->body, strcspn(a->body, "\r\n"), false);
-	begin(f, buf_take(&path), on_keys);
+	imds_begin(f, buf_take(&path), imds_on_keys);
 }
 
 /* Without a token: as the first version of the service. */
@@ -174,7 +173,7 @@ without_token(struct cred_chain *f)
 		    "first version is switched off");
 		return CRED_FAILED;
 	}
-	begin(f, xstrdup(f->url.first), f->url.got);
+	imds_begin(f, xstrdup(f->url.first), f->url.got);
 	return CRED_WAIT;
 }
 
@@ -187,7 +186,7 @@ on_token(void *arg, const struct http_answer *a)
 	f->request = NULL;
 	if (a->status == 200 && n > 0) {
 		f->url.token = xstrndup(a->body, n);
-		begin(f, xstrdup(f->url.first), f->url.got);
+		imds_begin(f, xstrdup(f->url.first), f->url.got);
 	} else if (a->unsent || a->status == 400) {
 		cred_chain_resume(f, absent_status(f, a));
 	} else {
@@ -225,14 +224,16 @@ ask_token(struct cred_chain *f, const char *first, http_cb *got)
 	f->url.base =
 	    xasprintf("%s%s", url, url[strlen(url) - 1] == '/' ? "" : "/");
 	f->url.path = xstrdup("latest/api/token");
-	f->url.timeout_ms = 1000 * setting(f, "AWS_METADATA_SERVICE_TIMEOUT",
-				       "metadata_service_timeout");
-	f->url.most = setting(f, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
+	f->url.timeout_ms =
+	    1000 * imds_setting(f, "AWS_METADATA_SERVICE_TIMEOUT",
+		       "metadata_service_timeout");
+	f->url.most = imds_setting(f, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
 	    "metadata_service_num_attempts");
 	f->url.first = first;
 	f->url.got = got;
 	f->tries = 0;
-	ask(f, "PUT", "x-aws-ec2-metadata-token-ttl-seconds: 21600", on_token);
+	imds_ask(
+	    f, "PUT", "x-aws-ec2-metadata-token-ttl-seconds: 21600", on_token);
 	return CRED_WAIT;
 }
 
@@ -262,72 +263,4 @@ enum cred_try
 cred_imds_region(struct cred_chain *f)
 {
 	return ask_token(f, region_path, on_region);
-}
-
-/* ---- the region of the instance ----------------------------------------- */
-
-/* If none is configured; before the main loop, on a loop of its own. */
-
-struct asking {
-	struct loop *loop;
-	bool over, good;
-};
-
-static void
-on_asked(void *arg, bool good)
-{
-	struct asking *a = arg;
-
-	a->over = true;
-	a->good = good;
-}
-
-static void
-on_turn(void *arg)
-{
-	struct asking *a = arg;
-
-	if (a->over)
-		loop_stop(a->loop);
-}
-
-static int
-region_search(
-    struct asking *a, struct http *http, struct aws_config *c, struct err *e)
-{
-	struct cred_chain *f =
-	    cred_chain_new(a->loop, http, c, CRED_PLACE_REGION, 0, on_asked, a);
-	int rc = 0;
-
-	loop_run(a->loop, on_turn, a);
-	if (a->good)
-		aws_config_set_region(c, f->source);
-	else
-		rc = err_set(e, ERR_USAGE,
-		    "no region of AWS is set: name one in backend.region, "
-		    "AWS_REGION or the profile \"%s\" (%s)",
-		    aws_config_profile(c),
-		    f->looked.len > 0 ? buf_str(&f->looked) : f->err.text);
-	cred_chain_free(f);
-	return rc;
-}
-
-int
-cred_region_ask(struct aws_config *c, struct err *e)
-{
-	struct asking a = { 0 };
-	struct http *http;
-	int rc;
-
-	if (aws_config_region(c) != NULL)
-		return 0;
-	if (loop_open(&a.loop, LOOP_REAL, e) != 0)
-		return -1;
-	rc = http_open(&http, a.loop, NULL, e);
-	if (rc == 0) {
-		rc = region_search(&a, http, c, e);
-		http_close(http);
-	}
-	loop_close(a.loop);
-	return rc;
 }

@@ -126,7 +126,7 @@ struct cred_chain {
 struct cred_chain *cred_chain_new(struct loop *, struct http *,
     const struct aws_config *, enum cred_place only, int64_t offset_s,
     void (*done)(void *, bool), void *arg);
-/* Free it; drops pending requests. */
+/* Free the chain; drops pending requests. */
 void cred_chain_free(struct cred_chain *);
 
 /* Result of a CRED_WAIT.  The caller must return at once. */
@@ -149,7 +149,7 @@ enum cred_try cred_imds(struct cred_chain *);
 enum cred_try cred_imds_region(struct cred_chain *);
 
 /* Read a token from a file, trimmed; free with cred_keys_wipe. */
-int cred_chain_token_file(char **, const char *path, struct err *);
+int cred_keys_token_file(char **, const char *path, struct err *);
 void cred_keys_wipe(char *);
 /* Split a command line as a shell does; NULL if a quote is not closed. */
 char **cred_process_split(const char *);

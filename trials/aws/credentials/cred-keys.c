@@ -1,13 +1,16 @@
 /*
- * Parses credentials: JSON objects, times, valid characters.  Input is
- * untrusted: it ends up in headers of requests.
+ * Parses credentials: JSON objects, times, valid characters, files of tokens.
+ * Input is untrusted: it ends up in headers of requests.
  */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "src/base/file.h"
 #include "src/base/json/json.h"
 #include "trials/aws/credentials/cred-internal.h"
 
@@ -103,4 +106,34 @@ cred_keys_time(const char *s, int64_t *out)
 	tm.tm_mon--;
 	*out = (int64_t)timegm(&tm) - east_s;
 	return true;
+}
+
+enum { TOKEN_BYTES_MAX = 1 << 16 };
+
+int
+cred_keys_token_file(char **out, const char *path, struct err *e)
+{
+	int fd = file_open_user(path);
+	char *text = xcalloc(1, TOKEN_BYTES_MAX + 1);
+	size_t n = 0, from;
+	ssize_t k = 1;
+
+	while (fd >= 0 && k > 0 && n < TOKEN_BYTES_MAX) {
+		k = read(fd, text + n, TOKEN_BYTES_MAX - n);
+		n += k > 0 ? (size_t)k : 0;
+	}
+	if (fd < 0 || k < 0) {
+		err_set(e, ERR_FILE, "%s: %s", path, file_why(errno));
+		if (fd >= 0)
+			close(fd);
+		cred_keys_wipe(text);
+		return -1;
+	}
+	close(fd);
+	while (n > 0 && strchr(" \t\r\n", text[n - 1]) != NULL)
+		text[--n] = '\0';
+	from = strspn(text, " \t\r\n");
+	*out = xstrdup(text + from);
+	cred_keys_wipe(text);
+	return 0;
 }

@@ -96,8 +96,8 @@ read_output(struct cred_chain *f, const char *out, size_t len, const char *what)
 }
 
 static int
-read_end(struct cred_chain *f, int status, const char *out, size_t len,
-    const char *why, const char *what)
+cred_process_read_end(struct cred_chain *f, int status, const char *out,
+    size_t len, const char *why, const char *what)
 {
 	if (status == -1)
 		return err_set(&f->err, ERR_REMOTE, "%s: %s", what, why);
@@ -111,7 +111,8 @@ read_end(struct cred_chain *f, int status, const char *out, size_t len,
 }
 
 static void
-on_end(void *arg, int status, const char *out, size_t len, const char *why)
+cred_process_on_end(
+    void *arg, int status, const char *out, size_t len, const char *why)
 {
 	struct cred_chain *f = arg;
 	char *what =
@@ -119,7 +120,7 @@ on_end(void *arg, int status, const char *out, size_t len, const char *why)
 	int rc;
 
 	f->child = NULL;
-	rc = read_end(f, status, out, len, why, what);
+	rc = cred_process_read_end(f, status, out, len, why, what);
 	free(what);
 	cred_chain_resume(f, rc < 0 ? CRED_FAILED : CRED_FOUND);
 }
@@ -145,7 +146,8 @@ cred_process(struct cred_chain *f)
 	}
 	cred_chain_source(f, "credential_process of profile %s", f->profile);
 	spec.argv = argv;
-	rc = capture_start(&f->child, f->loop, &spec, on_end, f, &f->err);
+	rc = capture_start(
+	    &f->child, f->loop, &spec, cred_process_on_end, f, &f->err);
 	strv_free(argv);
 	if (rc == 0)
 		return CRED_WAIT;

@@ -43,19 +43,19 @@ struct cred {
 	struct loop_timer *timer; /* starts a search after a failure */
 	int64_t calm_ms; /* none before this */
 	int64_t backoff_ms;
-	struct waiters waiting, telling;
+	struct waiters waiting, answering;
 	bool busy, closed; /* freed from inside a callback: when it is over */
 };
 
-static void search(struct cred *);
+static void cred_search(struct cred *);
 
 static void
-on_timer(void *arg)
+cred_on_timer(void *arg)
 {
 	struct cred *c = arg;
 
 	if (c->fetch == NULL && !STAILQ_EMPTY(&c->waiting))
-		search(c);
+		cred_search(c);
 }
 
 struct cred *
@@ -66,9 +66,9 @@ cred_new(struct loop *loop, struct http *http, const struct aws_config *config)
 	c->loop = loop;
 	c->http = http;
 	c->config = config;
-	c->timer = loop_timer_new(loop, on_timer, c);
+	c->timer = loop_timer_new(loop, cred_on_timer, c);
 	STAILQ_INIT(&c->waiting);
-	STAILQ_INIT(&c->telling);
+	STAILQ_INIT(&c->answering);
 	return c;
 }
 
@@ -93,7 +93,7 @@ cred_free(struct cred *c)
 	loop_timer_free(c->timer);
 	c->timer = NULL;
 	waiters_free(&c->waiting);
-	waiters_free(&c->telling);
+	waiters_free(&c->answering);
 	c->closed = true;
 	if (c->busy)
 		return;
@@ -113,23 +113,23 @@ left_s(const struct cred *c)
 }
 
 static bool
-is_good(const struct cred *c)
+cred_is_good(const struct cred *c)
 {
 	return c->have && !c->spoiled && left_s(c) > 0;
 }
 
 /* Pass the cached keys, or e, to all waiting callers. */
 static void
-tell(struct cred *c, const struct err *e)
+cred_tell(struct cred *c, const struct err *e)
 {
 	const struct err none = ERR_INIT;
 	struct waiter *w;
 
-	STAILQ_CONCAT(&c->telling, &c->waiting);
+	STAILQ_CONCAT(&c->answering, &c->waiting);
 	c->busy = true;
-	while ((w = STAILQ_FIRST(&c->telling)) != NULL) {
-		STAILQ_REMOVE_HEAD(&c->telling, next);
-		w->cb(w->arg, is_good(c) ? &c->found.keys : NULL,
+	while ((w = STAILQ_FIRST(&c->answering)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->answering, next);
+		w->cb(w->arg, cred_is_good(c) ? &c->found.keys : NULL,
 		    e != NULL ? e : &none);
 		free(w);
 	}
@@ -139,7 +139,7 @@ tell(struct cred *c, const struct err *e)
 }
 
 static void
-take(struct cred *c, struct cred_chain *f)
+cred_take(struct cred *c, struct cred_chain *f)
 {
 	cred_keys_fini(&c->found);
 	c->found = f->found;
@@ -175,7 +175,7 @@ on_done(void *arg, bool good)
 
 	c->fetch = NULL;
 	if (good)
-		take(c, f);
+		cred_take(c, f);
 	if (good && left_s(c) <= 0) {
 		err_set(&e, ERR_REMOTE, "the AWS credentials (%s) have expired",
 		    c->source);
@@ -184,18 +184,18 @@ on_done(void *arg, bool good)
 	if (!good)
 		calm_down(c);
 	cred_chain_free(f);
-	tell(c, &e);
+	cred_tell(c, &e);
 }
 
 static void
-search(struct cred *c)
+cred_search(struct cred *c)
 {
 	int64_t wait_ms = c->calm_ms - loop_now_ms(c->loop);
 
 	if (c->fetch != NULL)
 		return;
 	/* What calms after new keys is that they are good. */
-	if (c->backoff_ms == 0 && !is_good(c))
+	if (c->backoff_ms == 0 && !cred_is_good(c))
 		wait_ms = 0;
 	if (wait_ms > 0)
 		loop_timer_set(c->timer, wait_ms);
@@ -211,9 +211,9 @@ cred_get(struct cred *c, cred_cb *cb, void *arg)
 	bool calm = loop_now_ms(c->loop) < c->calm_ms;
 	struct waiter *w;
 
-	if (is_good(c) && !calm && left_s(c) <= RENEW_S)
-		search(c);
-	if (is_good(c) && (calm || left_s(c) > WAIT_S)) {
+	if (cred_is_good(c) && !calm && left_s(c) <= RENEW_S)
+		cred_search(c);
+	if (cred_is_good(c) && (calm || left_s(c) > WAIT_S)) {
 		cb(arg, &c->found.keys, &none);
 		return;
 	}
@@ -221,7 +221,7 @@ cred_get(struct cred *c, cred_cb *cb, void *arg)
 	w->cb = cb;
 	w->arg = arg;
 	STAILQ_INSERT_TAIL(&c->waiting, w, next);
-	search(c);
+	cred_search(c);
 }
 
 static void
@@ -242,7 +242,7 @@ void
 cred_forget(struct cred *c, void *arg)
 {
 	drop(&c->waiting, arg);
-	drop(&c->telling, arg);
+	drop(&c->answering, arg);
 }
 
 void

@@ -256,9 +256,9 @@ aws_sigv4_canonical(struct buf *b, const struct aws_sigv4 *s)
 	free(h.list);
 }
 
-/* It may contain the session token. */
+/* The buffer may contain the session token. */
 static void
-wipe(struct buf *b)
+sigv4_wipe(struct buf *b)
 {
 	if (b->data != NULL)
 		explicit_bzero(b->data, b->cap);
@@ -273,7 +273,7 @@ aws_sigv4_string(struct buf *b, const struct aws_sigv4 *s)
 
 	aws_sigv4_canonical(&canonical, s);
 	sha256_hex(hex, canonical.data, canonical.len);
-	wipe(&canonical);
+	sigv4_wipe(&canonical);
 	stamp_write(stamp, s->time_s);
 	buf_printf(b, "AWS4-HMAC-SHA256\n%s\n", stamp);
 	put_scope(b, s);

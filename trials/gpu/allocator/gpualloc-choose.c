@@ -55,7 +55,7 @@ is_ready(const struct gpualloc_gpu *gpu)
 	return gpu->used && gpu->state == GPU_FREE;
 }
 
-/* Those with most_trials at most. */
+/* The number of ready GPUs with at most so many trials. */
 static size_t
 count_ready(const struct gpualloc *g, int most_trials)
 {
@@ -67,7 +67,7 @@ count_ready(const struct gpualloc *g, int most_trials)
 	return n;
 }
 
-/* Those of one node with exactly so many. */
+/* The number of ready GPUs of one node with exactly so many trials. */
 static size_t
 count_node(const struct gpualloc *g, int trials, int node)
 {
@@ -100,7 +100,7 @@ choose_from(const struct gpualloc *g, int trials, const int *node, bool *chosen,
 	return n;
 }
 
-/* Of those with so many trials: the first node with enough, else the most. */
+/* The first node with enough GPUs of so many trials, else the one with most. */
 static int
 choose_node(const struct gpualloc *g, int trials, size_t want)
 {
@@ -121,7 +121,7 @@ choose_node(const struct gpualloc *g, int trials, size_t want)
 
 /* Mark per_trial GPUs; false: too few are available. */
 static bool
-choose(const struct gpualloc *g, bool *chosen)
+choose_best(const struct gpualloc *g, bool *chosen)
 {
 	size_t want = (size_t)g->per_trial;
 	int load = 0, trials, node;
@@ -151,7 +151,7 @@ gpualloc_choose_ready(const struct gpualloc *g, char *why, size_t n)
 		if (!g->gpu[i].used)
 			continue;
 		used++;
-		/* That trials are running is no news. */
+		/* A GPU that is only held by trials is not worth a word. */
 		if (!is_ready(&g->gpu[i]) && g->gpu[i].state != GPU_HELD &&
 		    worst == g->n)
 			worst = i;
@@ -179,7 +179,7 @@ reserved(struct gpualloc *g, size_t i, int64_t now_ms)
 
 /* Book all that are chosen; false: not one is booked that was not before. */
 static bool
-book(struct gpualloc *g, const bool *chosen, int64_t now_ms)
+choose_book(struct gpualloc *g, const bool *chosen, int64_t now_ms)
 {
 	struct gpualloc_gpu *gpu;
 	size_t i, k;
@@ -220,7 +220,8 @@ gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
 	chosen = xcalloc(g->n + 1, sizeof *chosen);
 	gpualloc_state_update_all(g, now_ms);
 	/* Each round finds at least one more GPU to be reserved. */
-	while ((good = choose(g, chosen)) && !book(g, chosen, now_ms))
+	while (
+	    (good = choose_best(g, chosen)) && !choose_book(g, chosen, now_ms))
 		memset(chosen, 0, g->n * sizeof *chosen);
 	if (good) {
 		h = gpualloc_ledger_hold(g, key, trial, attempt);

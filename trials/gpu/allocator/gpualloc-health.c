@@ -1,6 +1,6 @@
 /*
- * Health of GPUs.  Faults, repeated failures and unreleased memory put a GPU
- * out of service; probes in a separate process, with growing intervals, put it
+ * Health of GPUs.  Faults, unreleased memory and the failures that the server
+ * blames on it put a GPU out of service; probes in a separate process, with growing intervals, put it
  * back.  So a bad GPU does not fail many trials, and no GPU is given up for
  * good.
  */
@@ -83,7 +83,7 @@ gpualloc_health_blame(struct gpualloc_gpu *gpu, const char *why)
 	}
 }
 
-/* Put it back into service when probes, driver and memory allow it. */
+/* Put a GPU back into service when probes, driver and memory allow it. */
 static void
 try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
@@ -95,7 +95,6 @@ try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 	gpu->health = HEALTH_OK;
 	gpu->why[0] = '\0';
 	gpu->leaking = false;
-	gpu->n_streak = 0;
 	/*
 	 * Later notes of this kind are new again; the next back-off is longer.
 	 */
@@ -171,7 +170,7 @@ gpualloc_health_tick(
 	g->hooks.probe(g->hooks.arg, gpu->seen.uuid);
 }
 
-/* Which one it is; n of them = none. */
+/* The index of the GPU; the number of GPUs = none. */
 static size_t
 index_of(const struct gpualloc *g, const char *uuid)
 {
@@ -193,6 +192,18 @@ gpualloc_health_distrust(
 		return;
 	gpualloc_health_quarantine(g, &g->gpu[i], now_ms, "%s", why);
 	g->gpu[i].probe_ms = now_ms;
+	gpualloc_state_update(g, i, now_ms);
+}
+
+void
+gpualloc_health_doubt(
+    struct gpualloc *g, const char *uuid, const char *why, int64_t now_ms)
+{
+	size_t i = index_of(g, uuid);
+
+	if (i == g->n)
+		return;
+	suspect_gpu(g, &g->gpu[i], now_ms, "%s", why);
 	gpualloc_state_update(g, i, now_ms);
 }
 
@@ -229,34 +240,15 @@ gpualloc_health_probed(struct gpualloc *g, const char *uuid, bool good,
 }
 
 void
-gpualloc_health_streak(struct gpualloc *g, struct gpualloc_gpu *gpu,
-    int64_t trial, const struct gpualloc_end *end, int64_t now_ms)
+gpualloc_health_good(struct gpualloc_gpu *gpu)
 {
-	size_t k;
-
-	if (!end->failed || !end->at_once) {
-		gpu->n_streak = 0;
-		if (!end->failed && gpu->health == HEALTH_OK)
-			gpu->step = 0;
-		return;
-	}
-	/* Further attempts of the same trial are no independent evidence. */
-	for (k = 0; k < gpu->n_streak; k++)
-		if (gpu->streak[k] == trial)
-			return;
-	gpu->streak[gpu->n_streak++] = trial;
-	if (gpu->n_streak < GPUALLOC_STREAK)
-		return;
-	suspect_gpu(g, gpu, now_ms,
-	    "trials %lld, %lld and %lld failed there at once",
-	    (long long)gpu->streak[0], (long long)gpu->streak[1],
-	    (long long)gpu->streak[2]);
-	gpu->n_streak = 0;
+	if (gpu->health == HEALTH_OK)
+		gpu->step = 0;
 }
 
-/* Whether it is the first of its kind; the kinds are few. */
+/* Whether a fault is the first of its kind; the kinds are few. */
 static bool
-is_first(int *xids, size_t *n, int xid)
+health_is_first(int *xids, size_t *n, int xid)
 {
 	size_t k;
 
@@ -296,7 +288,7 @@ fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 
 	for (j = 0; j < gpu->n_stays; j++) {
 		h = gpu->stays[j].hold;
-		if (is_first(h->xids, &h->n_xids, xid))
+		if (health_is_first(h->xids, &h->n_xids, xid))
 			gpualloc_ledger_note(g, blame != GPU_BLAME_NONE, h,
 			    "Xid %d on %s: %s%s", xid, gpu->label,
 			    gpu_xid_text(xid),
@@ -304,7 +296,7 @@ fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 	}
 	/* A fault of a process outside the study is not reported. */
 	if (gpu->n_stays == 0 && gpu->used && blame != GPU_BLAME_TRIAL &&
-	    is_first(gpu->xids, &gpu->n_xids, xid))
+	    health_is_first(gpu->xids, &gpu->n_xids, xid))
 		gpualloc_ledger_note(g, blame != GPU_BLAME_NONE, NULL,
 		    "Xid %d on %s: %s", xid, gpu->label, gpu_xid_text(xid));
 }

@@ -14,7 +14,6 @@
 enum {
 	GPUALLOC_PIDS = 256, /* processes remembered per stay */
 	GPUALLOC_XIDS = 16, /* kinds of faults remembered */
-	GPUALLOC_STREAK = 3, /* trials in a row that fail at once */
 	GPUALLOC_PASSES = 2 /* successful probes needed to return to service */
 };
 
@@ -113,8 +112,6 @@ struct gpualloc_gpu {
 	int step; /* back-off step */
 	bool probing;
 	int64_t probe_ms; /* time of the next probe */
-	int64_t streak[GPUALLOC_STREAK]; /* trials that failed at once */
-	size_t n_streak;
 	int xids[GPUALLOC_XIDS]; /* noted while it had no trial */
 	size_t n_xids;
 	int64_t noted_ms[NEWS_N]; /* 0 = never */
@@ -196,8 +193,7 @@ void
 gpualloc_health_tick(struct gpualloc *, struct gpualloc_gpu *, int64_t now_ms);
 void gpualloc_health_faults(
     struct gpualloc *, const struct gpu_snapshot *, int64_t now_ms);
-/* An attempt has ended on it: count immediate failures in a row. */
-void gpualloc_health_streak(struct gpualloc *, struct gpualloc_gpu *,
-    int64_t trial, const struct gpualloc_end *, int64_t now_ms);
+/* An attempt that has not failed has ended on it. */
+void gpualloc_health_good(struct gpualloc_gpu *);
 
 #endif /* HPOTUNE_GPUALLOC_INTERNAL_H */

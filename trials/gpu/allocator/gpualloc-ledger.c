@@ -129,7 +129,7 @@ gpualloc_ledger_find(const struct gpualloc *g, const char *key)
 
 /* Ended holds are kept for gpualloc_usage until the next allocation. */
 static void
-sweep(struct gpualloc *g)
+ledger_sweep(struct gpualloc *g)
 {
 	size_t i, n = 0;
 
@@ -147,7 +147,7 @@ gpualloc_ledger_hold(
 {
 	struct gpualloc_hold *h = xcalloc(1, sizeof *h);
 
-	sweep(g);
+	ledger_sweep(g);
 	h->key = xstrdup(key);
 	h->trial = trial;
 	h->attempt = attempt;

@@ -1,373 +1,17 @@
 /*
  * Processes a snapshot: which GPUs exist, who owns their processes, how their
- * memory changes; what a trial has used, and whether it has left its GPUs.  In
- * a container the driver lists processes by pids of another pid namespace; a
- * process that is invisible here counts only by the memory in use.
+ * memory changes.  In a container the driver lists processes by pids of another
+ * pid namespace; a process that is invisible here counts only by the memory in
+ * use.
  */
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/mem.h"
 #include "trials/gpu/allocator/gpualloc-internal.h"
-
-/* ---- the use of GPUs by attempts ---------------------------------------- */
-
-/*
- * Energy is the difference of a counter and utilization a value of the whole
- * GPU: both are divided equally among the trials on it, weighted by time.  For
- * MIG slices neither is known.
- */
-
-static void
-add(double *sum, double x)
-{
-	*sum = isnan(*sum) ? x : *sum + x;
-}
-
-/* Seconds of its life in an interval of ms. */
-static double
-overlap(const struct gpualloc_stay *s, int64_t from_ms, int64_t to_ms)
-{
-	if (s->since_ms > from_ms)
-		from_ms = s->since_ms;
-	if (s->hold->ended && s->ended_ms < to_ms)
-		to_ms = s->ended_ms;
-	return to_ms > from_ms ? (double)(to_ms - from_ms) / 1000 : 0;
-}
-
-/* Joules since the last snapshot; NAN = unknown, e.g. after a reset. */
-static double
-joules(const struct gpu_device *then, const struct gpu_device *now)
-{
-	if (then->energy < 0 || now->energy < then->energy)
-		return NAN;
-	return (double)(now->energy - then->energy) / 1000;
-}
-
-static void
-see_energy(
-    struct gpualloc_gpu *gpu, const struct gpu_device *now, int64_t now_ms)
-{
-	double all = (double)(now_ms - gpu->seen_ms) / 1000, sum = 0, share;
-	double energy = joules(&gpu->seen, now);
-	struct gpualloc_stay *s;
-	size_t j;
-
-	for (j = 0; j < gpu->n_stays; j++)
-		sum += overlap(&gpu->stays[j], gpu->seen_ms, now_ms);
-	if (sum < all)
-		sum = all;
-	for (j = 0; j < gpu->n_stays; j++) {
-		s = &gpu->stays[j];
-		if (s->hold->ended)
-			continue;
-		share = overlap(s, gpu->seen_ms, now_ms) / sum;
-		if (!isnan(energy))
-			add(&s->hold->usage.energy, energy * share);
-		if (now->utilization >= 0) {
-			add(&s->hold->usage.busy,
-			    now->utilization / 100.0 * all * share);
-			s->hold->usage.seen += all * share;
-		}
-	}
-}
-
-/* Bytes of one trial on one GPU; -1 = cannot be separated from others. */
-static int64_t
-stay_memory(const struct gpualloc_gpu *gpu, const struct gpualloc_stay *s,
-    const struct gpu_device *now)
-{
-	const struct gpu_process *p;
-	int64_t sum = -1;
-	size_t k;
-
-	for (k = 0; k < now->n_processes; k++) {
-		p = &now->processes[k];
-		if (p->memory >= 0 && p->owner[0] != '\0' &&
-		    strcmp(p->owner, s->hold->key) == 0)
-			sum = (sum > 0 ? sum : 0) + p->memory;
-	}
-	if (sum < 0 && gpu->n_stays == 1 && now->used >= 0 && gpu->base >= 0)
-		sum = now->used > gpu->base ? now->used - gpu->base : 0;
-	return sum;
-}
-
-/* Integrate the use of a GPU from its previous values to the current ones. */
-static void
-usage_observe(
-    struct gpualloc *g, size_t i, const struct gpu_device *now, int64_t now_ms)
-{
-	struct gpualloc_gpu *gpu = &g->gpu[i];
-	struct gpualloc_hold *h;
-	int64_t memory;
-	size_t j;
-
-	if (now->parent[0] == '\0' && gpu->seen_ms != 0 &&
-	    now_ms > gpu->seen_ms)
-		see_energy(gpu, now, now_ms);
-	for (j = 0; j < gpu->n_stays; j++) {
-		h = gpu->stays[j].hold;
-		memory = stay_memory(gpu, &gpu->stays[j], now);
-		if (h->ended || memory < 0)
-			continue;
-		h->memory_now =
-		    (h->memory_now > 0 ? h->memory_now : 0) + (double)memory;
-	}
-}
-
-/* All GPUs of a snapshot were processed. */
-static void
-usage_observed(struct gpualloc *g)
-{
-	struct gpualloc_hold *h;
-	size_t k;
-
-	for (k = 0; k < g->n_holds; k++) {
-		h = g->hold[k];
-		if (h->memory_now >= 0 && !(h->usage.memory >= h->memory_now))
-			h->usage.memory = h->memory_now;
-		h->memory_now = -1;
-	}
-}
-
-/*
- * The time since the last snapshot is charged with its values, if it showed the
- * trial.
- */
-static void
-usage_end(struct gpualloc *g, struct gpualloc_hold *h, int64_t now_ms)
-{
-	const struct gpualloc_gpu *gpu;
-	size_t j, k;
-	double s;
-
-	for (k = 0; k < h->n_at; k++) {
-		gpu = &g->gpu[h->at[k]];
-		for (j = 0; j < gpu->n_stays; j++)
-			if (gpu->stays[j].hold == h)
-				break;
-		if (j == gpu->n_stays || gpu->seen.parent[0] != '\0' ||
-		    gpu->seen_ms <= gpu->stays[j].since_ms ||
-		    now_ms <= gpu->seen_ms)
-			continue;
-		s = (double)(now_ms - gpu->seen_ms) / 1000 /
-		    gpualloc_ledger_live(gpu);
-		if (gpu->seen.energy >= 0 && gpu->seen.power >= 0)
-			add(&h->usage.energy,
-			    (double)gpu->seen.power / 1000 * s);
-		if (gpu->seen.utilization >= 0) {
-			add(&h->usage.busy, gpu->seen.utilization / 100.0 * s);
-			h->usage.seen += s;
-		}
-	}
-}
-
-bool
-gpualloc_usage(const struct gpualloc *g, const char *key, struct gpu_usage *u)
-{
-	const struct gpualloc_hold *h = gpualloc_ledger_find(g, key);
-
-	if (h == NULL)
-		return false;
-	*u = h->usage;
-	return true;
-}
-
-/* ---- the release between two trials ------------------------------------- */
-
-/*
- * A killed process disappears before its memory does: the kernel frees it while
- * the process dies, tens of gigabytes for seconds.  So a GPU is allocated again
- * only when a snapshot taken after the end shows none of its processes and the
- * memory is back.  Without such data (names only, or simulated) the GPU is
- * released at once.
- */
-
-/* What keeps a stay at the gate. */
-struct held {
-	/* … and counts as a fault when it persists; else only waits */
-	bool firm;
-	char why[GPU_WHY];
-};
-
-static bool
-has_pid(const int64_t *pids, size_t n, int64_t pid)
-{
-	size_t k;
-
-	for (k = 0; k < n; k++)
-		if (pids[k] == pid)
-			return true;
-	return false;
-}
-
-/*
- * A dead process may be listed for a moment.  A pid that was invisible from
- * here before the end already belongs to another pid namespace (a container
- * sees the host's pids) and is ignored.
- */
-static bool
-process_holds(const struct gpualloc_stay *s, const struct gpu_process *p,
-    bool alone, struct held *held)
-{
-	bool mine =
-	    (p->owner[0] != '\0' && strcmp(p->owner, s->hold->key) == 0) ||
-	    has_pid(s->pids, s->n_pids, p->pid);
-
-	if (!mine && (!p->gone || has_pid(s->strange, s->n_unseen, p->pid)))
-		return false;
-	held->firm = mine && (!p->gone || (!alone && p->memory > 0));
-	snprintf(held->why, sizeof held->why,
-	    "process %lld of trial %lld does not end", (long long)p->pid,
-	    (long long)s->hold->trial);
-	return true;
-}
-
-static bool
-memory_holds(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
-    struct gpualloc_stay *s, bool alone, struct held *held)
-{
-	int64_t used = gpu->seen.used, last = s->last;
-	char size[32];
-
-	s->last = used;
-	if (alone) {
-		if (gpualloc_ledger_memory_ok(g, gpu))
-			return false;
-		held->firm = true;
-		snprintf(held->why, sizeof held->why,
-		    "memory of trial %lld was not released: %s still in use",
-		    (long long)s->hold->trial,
-		    gpualloc_ledger_size(size, sizeof size,
-			used - (gpu->base > 0 ? gpu->base : 0)));
-		return true;
-	}
-	/*
-	 * Other trials change the memory too; if no process of this trial was
-	 * ever seen, the only criterion is that no memory is being freed.
-	 */
-	if (s->n_pids > 0 || used < 0)
-		return false;
-	held->firm = false;
-	return last < 0 || used < last - GPUALLOC_LEVEL;
-}
-
-static bool
-is_held(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
-    struct gpualloc_stay *s, struct held *held)
-{
-	bool alone = gpualloc_ledger_live(gpu) == 0;
-	struct held soft = { .firm = false };
-	bool waits = false;
-	size_t k;
-
-	for (k = 0; k < gpu->seen.n_processes; k++)
-		if (process_holds(s, &gpu->seen.processes[k], alone, held)) {
-			if (held->firm)
-				return true;
-			waits = true;
-		}
-	if (memory_holds(g, gpu, s, alone, held))
-		return true;
-	*held = soft;
-	return waits;
-}
-
-static void
-release_check(struct gpualloc *g, size_t i, int64_t seq, int64_t now_ms)
-{
-	struct gpualloc_gpu *gpu = &g->gpu[i];
-	struct gpualloc_stay *s;
-	struct held held = { .why = "" };
-	size_t j = gpu->n_stays;
-
-	while (j-- > 0) {
-		s = &gpu->stays[j];
-		if (!s->hold->ended || seq < s->need_seq)
-			continue;
-		if (is_held(g, gpu, s, &held)) {
-			if (now_ms - s->ended_ms < GPUALLOC_RELEASE_MS)
-				continue;
-			if (held.firm) {
-				gpu->leaking = true;
-				gpualloc_health_quarantine(
-				    g, gpu, now_ms, "%s", held.why);
-			}
-		}
-		gpualloc_ledger_drop(g, gpu, j);
-	}
-}
-
-/* Remember the processes that are invisible from here while the trial runs. */
-static void
-strange_note(const struct gpualloc_gpu *gpu, struct gpualloc_stay *s)
-{
-	const struct gpu_process *p;
-	size_t k;
-
-	for (k = 0; k < gpu->seen.n_processes; k++) {
-		p = &gpu->seen.processes[k];
-		if (!p->gone || has_pid(s->pids, s->n_pids, p->pid))
-			continue;
-		s->strange = xreallocarray(
-		    s->strange, s->n_unseen + 1, sizeof *s->strange);
-		s->strange[s->n_unseen++] = p->pid;
-	}
-}
-
-static void
-stay_end(struct gpualloc *g, struct gpualloc_gpu *gpu,
-    const struct gpualloc_hold *h, bool gate, int64_t now_ms)
-{
-	struct gpualloc_stay *s;
-	size_t j;
-
-	for (j = 0; j < gpu->n_stays && gpu->stays[j].hold != h; j++)
-		;
-	if (j == gpu->n_stays)
-		return;
-	if (!gate || gpu->gone) {
-		gpualloc_ledger_drop(g, gpu, j);
-		return;
-	}
-	s = &gpu->stays[j];
-	s->ended_ms = now_ms;
-	s->need_seq = INT64_MAX;
-	strange_note(gpu, s);
-}
-
-bool
-gpualloc_release(struct gpualloc *g, const char *key,
-    const struct gpualloc_end *end, int64_t now_ms, char *why, size_t n)
-{
-	struct gpualloc_hold *h = gpualloc_ledger_find(g, key);
-	bool gate = !end->never_began && g->source == GPU_NVML;
-	size_t k;
-
-	if (n > 0)
-		*why = '\0';
-	if (h == NULL || h->ended)
-		return false;
-	if (!end->never_began)
-		usage_end(g, h, now_ms);
-	h->ended = true;
-	for (k = 0; k < h->n_at; k++) {
-		stay_end(g, &g->gpu[h->at[k]], h, gate, now_ms);
-		if (!end->never_began)
-			gpualloc_health_streak(
-			    g, &g->gpu[h->at[k]], h->trial, end, now_ms);
-	}
-	gpualloc_state_update_all(g, now_ms);
-	if (!end->failed || end->never_began || h->blame[0] == '\0')
-		return false;
-	snprintf(why, n, "%s", h->blame);
-	return true;
-}
-
-/* ---- snapshots ---------------------------------------------------------- */
+#include "trials/gpu/allocator/gpualloc-release.h"
+#include "trials/gpu/allocator/gpualloc-usage.h"
 
 /* Processes without an owner, such as the MPS daemon. */
 static bool
@@ -492,7 +136,7 @@ gpualloc_observe_owners(struct gpualloc *g, size_t i, int64_t now_ms)
 	see_foreign(g, gpu, now_ms);
 }
 
-/* How long its memory has not moved. */
+/* See how long the memory of a trial has not moved. */
 static void
 see_level(struct gpualloc_gpu *gpu, struct gpualloc_stay *s, int64_t now_ms)
 {
@@ -548,7 +192,7 @@ see_gpu(struct gpualloc *g, size_t i, const struct gpu_snapshot *look,
 	struct gpualloc_gpu *gpu = &g->gpu[i];
 	size_t j;
 
-	usage_observe(g, i, seen, now_ms);
+	gpualloc_usage_observe(g, i, seen, now_ms);
 	seen_copy(&gpu->seen, seen);
 	gpu->seen_ms = now_ms;
 	if (gpu->gone) {
@@ -560,7 +204,7 @@ see_gpu(struct gpualloc *g, size_t i, const struct gpu_snapshot *look,
 		see_level(gpu, &gpu->stays[j], now_ms);
 	}
 	/* A process left after the release counts as foreign from now on. */
-	release_check(g, i, look->seq, now_ms);
+	gpualloc_release_check(g, i, look->seq, now_ms);
 	see_foreign(g, gpu, now_ms);
 	if (gpu->n_stays == 0 && !gpu->leaking)
 		gpu->base = gpu->seen.used;
@@ -585,7 +229,7 @@ see_missing(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 }
 
 static const struct gpu_device *
-seen_find(const struct gpu_snapshot *look, const char *uuid)
+observe_seen_find(const struct gpu_snapshot *look, const char *uuid)
 {
 	size_t k;
 
@@ -596,7 +240,7 @@ seen_find(const struct gpu_snapshot *look, const char *uuid)
 }
 
 static bool
-is_known(const struct gpualloc *g, const char *uuid)
+observe_is_known(const struct gpualloc *g, const char *uuid)
 {
 	size_t i;
 
@@ -606,14 +250,14 @@ is_known(const struct gpualloc *g, const char *uuid)
 	return false;
 }
 
-/* Those that have appeared since the start. */
+/* Add the GPUs that have appeared since the start. */
 static void
 see_new(struct gpualloc *g, const struct gpu_snapshot *look)
 {
 	size_t k;
 
 	for (k = 0; g->all && k < look->n; k++)
-		if (!is_known(g, look->gpus[k].uuid))
+		if (!observe_is_known(g, look->gpus[k].uuid))
 			gpualloc_ledger_add(g, &look->gpus[k], true);
 }
 
@@ -642,7 +286,7 @@ see_nothing(struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 
 /* Rank of a source by the detail it provides. */
 static int
-worth(enum gpu_source source)
+observe_worth(enum gpu_source source)
 {
 	switch (source) {
 	case GPU_NONE:
@@ -666,7 +310,7 @@ gpualloc_observe(
 	if (g->n == 0)
 		return;
 	gpualloc_health_faults(g, look, now_ms);
-	if (worth(look->source) < worth(g->source)) {
+	if (observe_worth(look->source) < observe_worth(g->source)) {
 		see_nothing(g, look, now_ms);
 		return;
 	}
@@ -680,13 +324,13 @@ gpualloc_observe(
 		g->answered = look->seq;
 	see_new(g, look);
 	for (i = 0; i < g->n; i++) {
-		seen = seen_find(look, g->gpu[i].seen.uuid);
+		seen = observe_seen_find(look, g->gpu[i].seen.uuid);
 		if (seen != NULL)
 			see_gpu(g, i, look, seen, now_ms);
 		else
 			see_missing(g, &g->gpu[i], now_ms);
 	}
-	usage_observed(g);
+	gpualloc_usage_observed(g);
 	gpualloc_state_update_all(g, now_ms);
 }
 

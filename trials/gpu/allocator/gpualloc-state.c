@@ -50,8 +50,9 @@ stay_releasing(const struct gpualloc_gpu *gpu)
 }
 
 /*
- * It is at rest when it has reported, or its memory has risen and stays where
- * it is, or after a time in which any trial has begun.
+ * Whether a trial on the GPU is at rest: it has reported, or its memory has
+ * risen and stays where it is, or a time has passed in which any trial has
+ * begun.
  */
 static bool
 stay_settled(const struct gpualloc_stay *s, int64_t now_ms)
@@ -91,8 +92,8 @@ memory_left(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 }
 
 static bool
-is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu, char *why,
-    size_t n)
+gpualloc_state_is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
+    char *why, size_t n)
 {
 	char left[32], want[32];
 	int64_t m;
@@ -149,7 +150,7 @@ state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 }
 
 static enum gpualloc_state
-state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
+gpualloc_state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
     int64_t now_ms, char *why, size_t n)
 {
 	enum gpualloc_state state = state_of_gpu(g, gpu, why, n);
@@ -164,7 +165,7 @@ state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 		    (long long)s->hold->trial);
 		return GPU_SETTLING;
 	}
-	return is_full(g, gpu, why, n) ? GPU_FULL : GPU_FREE;
+	return gpualloc_state_is_full(g, gpu, why, n) ? GPU_FULL : GPU_FREE;
 }
 
 void
@@ -172,7 +173,8 @@ gpualloc_state_update(struct gpualloc *g, size_t i, int64_t now_ms)
 {
 	struct gpualloc_gpu *gpu = &g->gpu[i];
 	char why[GPU_WHY] = "";
-	enum gpualloc_state state = state_of(g, gpu, now_ms, why, sizeof why);
+	enum gpualloc_state state =
+	    gpualloc_state_of(g, gpu, now_ms, why, sizeof why);
 	int trials = gpualloc_ledger_live(gpu);
 
 	if (state == gpu->state && trials == gpu->trials &&

@@ -11,7 +11,7 @@
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
 static bool
-is_wanted(const struct gpualloc_options *o, const struct gpu_device *s)
+gpualloc_is_wanted(const struct gpualloc_options *o, const struct gpu_device *s)
 {
 	const char *word;
 	char index[16];
@@ -49,7 +49,7 @@ gpualloc_new(const struct gpualloc_options *o,
 	g->all = o->only == NULL;
 	for (i = 0; i < first->n; i++)
 		gpualloc_ledger_add(
-		    g, &first->gpus[i], is_wanted(o, &first->gpus[i]));
+		    g, &first->gpus[i], gpualloc_is_wanted(o, &first->gpus[i]));
 	gpualloc_observe(g, first, now_ms);
 	g->born = true;
 	return g;

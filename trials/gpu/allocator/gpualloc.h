@@ -32,7 +32,7 @@ enum gpualloc_state {
 	GPU_RELEASING, /* a trial has ended; its memory is not freed yet */
 	GPU_FOREIGN, /* used by processes or memory of others */
 	GPU_RESERVED, /* locked by another study */
-	GPU_SUSPECT, /* several trials in a row failed there at once */
+	GPU_SUSPECT, /* a fault that may be its own; trials fail there */
 	GPU_QUARANTINED, /* a fault, or memory that was not freed */
 	GPU_UNKNOWN, /* the driver does not respond */
 	GPU_GONE /* no longer listed */
@@ -132,7 +132,6 @@ void gpualloc_settled(struct gpualloc *, const char *key, int64_t now_ms);
 struct gpualloc_end {
 	bool never_began; /* the allocation is undone: nothing to release */
 	bool failed;
-	bool at_once; /* … before its first report, within 5 s */
 };
 /*
  * End the hold of key.  True if the failure is the machine's fault (a GPU had a
@@ -142,10 +141,15 @@ struct gpualloc_end {
 bool gpualloc_release(struct gpualloc *, const char *key,
     const struct gpualloc_end *, int64_t now_ms, char *why, size_t n);
 /*
- * It was out of service when the last server ended: keep it so until probes
+ * A GPU was out of service when the last server ended: keep it so until probes
  * succeed; the first is due now.  Unknown names are ignored.
  */
 void gpualloc_health_distrust(
+    struct gpualloc *, const char *uuid, const char *why, int64_t now_ms);
+/*
+ * A GPU where trials fail is a suspect until probes succeed.  Unknown: ignored.
+ */
+void gpualloc_health_doubt(
     struct gpualloc *, const char *uuid, const char *why, int64_t now_ms);
 void gpualloc_health_probed(struct gpualloc *, const char *uuid, bool good,
     const char *why, int64_t now_ms);

@@ -164,7 +164,7 @@ pattern(uint32_t i)
 
 /* Expected value of word i: the pattern, plus the kernel's result. */
 static uint32_t
-wanted(uint32_t i, bool kernel_ran)
+cuda_wanted(uint32_t i, bool kernel_ran)
 {
 	return pattern(i) + (kernel_ran ? ADDEND + i : 0);
 }
@@ -187,7 +187,7 @@ memory_write(struct probe *p, struct err *e)
 }
 
 static int
-memory_check(struct probe *p, bool kernel_ran, struct err *e)
+cuda_memory_check(struct probe *p, bool kernel_ran, struct err *e)
 {
 	uint32_t from, i;
 	int error;
@@ -198,7 +198,7 @@ memory_check(struct probe *p, bool kernel_ran, struct err *e)
 		if (error != 0)
 			return cuda_err(p, error, "read its memory", e);
 		for (i = 0; i < PIECE; i++)
-			if (p->piece[i] != wanted(from + i, kernel_ran))
+			if (p->piece[i] != cuda_wanted(from + i, kernel_ran))
 				return err_set(e, ERR_REMOTE, "%s",
 				    kernel_ran ? "it computes wrong sums"
 					       : "its memory returns other "
@@ -275,11 +275,11 @@ gpu_cuda_check(const char *uuid, struct err *e)
 	p.piece = xcalloc(PIECE, sizeof *p.piece);
 	rc = memory_write(&p, e);
 	if (rc == 0)
-		rc = memory_check(&p, false, e);
+		rc = cuda_memory_check(&p, false, e);
 	if (rc == 0)
 		rc = kernel_run(&p, e);
 	if (rc == 0)
-		rc = memory_check(&p, true, e);
+		rc = cuda_memory_check(&p, true, e);
 	if (rc == 0 && (error = p.call.memory_free(p.at)) != 0)
 		rc = cuda_err(&p, error, "free its memory", e);
 	free(p.piece);

@@ -1,6 +1,6 @@
 /*
- * The ABI of NVML as far as it is used here.  Declared here because the header
- * is not part of the toolkit and the library is optional.
+ * The ABI of NVML as far as it is used here, and its library.  Declared here
+ * because the header is not part of the toolkit and the library is optional.
  */
 
 #ifndef HPOTUNE_GPU_NVML_DL_H
@@ -119,5 +119,11 @@ struct nvml_calls {
 	    struct nvml_events *, struct nvml_event *, unsigned int ms);
 	int (*events_free)(struct nvml_events *);
 };
+
+/*
+ * Load the library of $HPOTUNE_NVML, else from the usual places.  Returns a
+ * handle for dlclose, or NULL with the error set.
+ */
+void *gpu_nvml_dl_open(struct nvml_calls *, struct err *);
 
 #endif /* HPOTUNE_GPU_NVML_DL_H */

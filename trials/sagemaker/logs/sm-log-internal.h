@@ -1,11 +1,13 @@
 /*
  * Declarations shared by the files of the log reader.
  *
- *	sm-log.c		jobs to follow, by streams or by the sweep; after
- *				the end the rest, then everything again; the
- *				copy for "hpotune logs"
- *	sm-log-events.c		events of a stream, or of the sweep over all
- *				jobs -> reports
+ *	sm-log.c		jobs to follow, by streams or by the sweep
+ *	sm-log-streams.c	the streams of one job
+ *	sm-log-drain.c		after the end the rest, then everything again
+ *	sm-log-file.c		the copy for "hpotune logs"
+ *	sm-log-filter.c		the sweep over all jobs
+ *	sm-log-events.c		events of a stream, or of the sweep -> reports
+ *	sm-log-seen.c		sets of hashes of what has been read
  *	sm-log-line.c		one line -> a report (no I/O)
  */
 
@@ -20,6 +22,7 @@
 #include "trials/aws/aws.h"
 #include "trials/launcher.h"
 #include "trials/metric-line/metric-line.h"
+#include "trials/sagemaker/logs/sm-log-seen.h"
 #include "trials/sagemaker/logs/sm-log.h"
 
 #define SM_LOG_GROUP "/aws/sagemaker/TrainingJobs"
@@ -34,50 +37,9 @@ enum {
 	SM_LOG_REASONS = 4 /* reasons noted per job */
 };
 
-/* ---- lines (pure) ------------------------------------------------------- */
-
-/*
- * Parse one log event.  Accepts, beside what metric_line_parse does, the tag
- * "hpotune-json:" of our entry script before a line of the metrics file, and
- * mpirun's prefix before the output of rank 0.
- */
-bool sm_log_line_parse(
-    struct metric_line *, const struct metric_patterns *, const char *, size_t);
-/*
- * Whether this is the entry script's last line, which says that the trial has
- * ended. *before: bytes of an unterminated line of the trial that precede it.
- */
-bool sm_log_line_ends(const char *text, size_t *before);
-/*
- * The entry script repeats lines of the metrics file: bytes of an unterminated
- * line of the trial before such a line; 0 = none.
- */
-size_t sm_log_line_head(const char *text);
-/*
- * Where lines may be split: whether this one may continue in the next event and
- * may contain a report.  The struct is scratch memory.
- */
-bool sm_log_line_open(
-    struct metric_line *, const struct metric_patterns *, const char *text);
-enum sm_log_line_next {
-	SM_LOG_LINE_WHOLE, /* next is another line */
-	SM_LOG_LINE_GOES_ON, /* next is its second half: *joined is both */
-	SM_LOG_LINE_OTHER, /* next is of another rank */
-	SM_LOG_LINE_DOUBT /* next may be the second half of a number */
-};
-enum sm_log_line_next sm_log_line_join(const struct metric_patterns *,
-    const char *held, const char *next, char **joined);
-
-/* ---- one job ------------------------------------------------------------ */
-
 struct sm_log_stream {
 	char *name;
 	char *token; /* nextForwardToken; NULL = from the start */
-};
-
-struct sm_log_seen { /* a set of hashes */
-	uint64_t *slots;
-	size_t cap, n;
 };
 
 /* Counts equal reports of one millisecond. */
@@ -102,7 +64,7 @@ enum sm_log_phase {
 
 struct sm_log {
 	struct sm_logs *logs;
-	int64_t epoch; /* state of metric_line between its lines */
+	struct metric_log *states; /* between its lines */
 	int64_t trial;
 	int attempt;
 	char *job;
@@ -171,17 +133,19 @@ struct sm_logs {
 };
 
 /* sm-log.c */
+/* Milliseconds of this many seconds at the launcher's pace. */
+int64_t sm_logs_ms(const struct sm_logs *, double seconds);
+void sm_logs_note(
+    struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
 /*
  * Whether the logs have been denied for so long that metrics are read from
  * CloudWatch from now on: permissions of a new job or role take effect late.
  */
 bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
+/* Handle a failed request: whether a retry may help. */
+void sm_log_failed(struct sm_log *, const struct aws_answer *);
 
 /* sm-log-events.c */
-/* Milliseconds of this many seconds at the launcher's pace. */
-int64_t sm_logs_ms(const struct sm_logs *, double seconds);
-void sm_logs_note(
-    struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
 void sm_log_events_tick_clear(struct sm_tick *);
 void sm_log_events_clear(struct sm_reading *);
 /* Send the cursor. */
@@ -190,15 +154,12 @@ struct sm_page {
 	int n; /* number of events */
 	size_t bytes;
 };
+/* Process an event of the sweep; with tell false it is only counted. */
+void sm_log_events_from_filter(
+    struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
 /* Pass the events of a GetLogEvents answer to line. */
 struct sm_page sm_log_events_page(struct sm_log *, const struct json *answer,
     void (*line)(struct sm_log *, int64_t ms, const char *text));
-
-#define SM_LOG_SEEN_HASH UINT64_C(14695981039346656037) /* initial value */
-
-void sm_log_filter_start(struct sm_logs *);
-void sm_log_filter_stop(struct sm_logs *);
-void sm_log_filter_join(struct sm_logs *, const struct sm_log *);
 
 /* sm-log-metric-data.c */
 struct sm_log_metric_data *sm_log_metric_data_new(struct sm_logs *);

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/sagemaker/logs/sm-log-internal.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/sagemaker/logs/sm-log-line.h"
 
 #define TAG "hpotune:"
 #define JSON_TAG "hpotune-json:"
@@ -13,7 +14,7 @@
 #define END_TAG "hpotune-end: status "
 
 static bool
-begins(const char *p, const char *end, const char *with)
+log_line_begins(const char *p, const char *end, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -45,8 +46,8 @@ after_rank(const char *p, const char *end)
 		return p;
 	other = q - rank != 1 || *rank != '0';
 	q = memchr(q, ']', (size_t)(end - q));
-	if (q == NULL ||
-	    (!begins(q, end, "]<stdout>:") && !begins(q, end, "]<stderr>:")))
+	if (q == NULL || (!log_line_begins(q, end, "]<stdout>:") &&
+			     !log_line_begins(q, end, "]<stderr>:")))
 		return p;
 	if (other)
 		return NULL;
@@ -86,7 +87,7 @@ sm_log_line_ends(const char *text, size_t *before)
 }
 
 static bool
-nothing(struct metric_line *r)
+log_line_nothing(struct metric_line *r)
 {
 	r->n = 0;
 	r->has_step = false;
@@ -110,8 +111,8 @@ sm_log_line_parse(struct metric_line *r, const struct metric_patterns *rules,
 
 	end = text + line_len(text, end_find(text, len));
 	p = after_rank(text, end);
-	if (p == NULL || begins(p, end, RANK_TAG))
-		return nothing(r);
+	if (p == NULL || log_line_begins(p, end, RANK_TAG))
+		return log_line_nothing(r);
 	json = after_json_tag(p, end);
 	if (json != NULL)
 		return metric_json_parse(r, json, (size_t)(end - json));
@@ -123,15 +124,13 @@ sm_log_line_head(const char *text)
 {
 	const char *end = text + strlen(text), *tag = strstr(text, JSON_TAG);
 
-	if (tag == NULL || *text == '[' || begins(text, end, RANK_TAG))
+	if (tag == NULL || *text == '[' || log_line_begins(text, end, RANK_TAG))
 		return 0;
 	return (size_t)(tag - text);
 }
 
-/* ---- lines that were cut ---------------------------------------------------- */
-
 static bool
-has_tag(const char *text)
+log_line_has_tag(const char *text)
 {
 	return strstr(text, TAG) != NULL || strstr(text, JSON_TAG) != NULL;
 }
@@ -142,7 +141,8 @@ begins_with_tag(const char *p)
 	const char *end = p + strlen(p);
 
 	p += strspn(p, " \t");
-	return begins(p, end, TAG) || begins(p, end, JSON_TAG);
+	return log_line_begins(p, end, TAG) ||
+	       log_line_begins(p, end, JSON_TAG);
 }
 
 bool
@@ -153,7 +153,7 @@ sm_log_line_open(struct metric_line *r, const struct metric_patterns *rules,
 
 	if (n == 0)
 		return false;
-	if (has_tag(text))
+	if (log_line_has_tag(text))
 		return text[n - 1] != ',' && text[n - 1] != '}';
 	return rules != NULL && sm_log_line_parse(r, rules, text, n);
 }
@@ -191,7 +191,7 @@ join_tell(
 
 	if (one && two && !says_all(&r[0], &r[1]))
 		what = SM_LOG_LINE_DOUBT;
-	else if (two && has_tag(held) &&
+	else if (two && log_line_has_tag(held) &&
 		 (!one || r[1].n > r[0].n || r[1].has_step != r[0].has_step))
 		what = SM_LOG_LINE_GOES_ON;
 	free(r);
@@ -216,8 +216,8 @@ sm_log_line_join(const struct metric_patterns *rules, const char *held,
 	 * A pattern may match more with the rest; a number continues within its
 	 * word.
 	 */
-	most = has_tag(held) ? (int)line_len(rest, strlen(rest))
-			     : (int)strcspn(rest, " \t\r\n");
+	most = log_line_has_tag(held) ? (int)line_len(rest, strlen(rest))
+				      : (int)strcspn(rest, " \t\r\n");
 	*joined = xasprintf("%.*s%.*s", (int)n, held, most, rest);
 	what = join_tell(rules, held, *joined);
 	if (what != SM_LOG_LINE_GOES_ON) {

@@ -61,12 +61,10 @@ log_find(const struct sm_logs *logs, int64_t trial, int attempt)
 	return NULL;
 }
 
-/* ---- asking ---------------------------------------------------------------------- */
-
 /* kind: 'v' 's' 'n', or 'm' with the number of a further metric. */
 static void
-query_put(struct json_writer *o, size_t job, char kind, size_t other,
-    const char *metric, const char *stat, const char *name)
+metric_data_query_put(struct json_writer *o, size_t job, char kind,
+    size_t other, const char *metric, const char *stat, const char *name)
 {
 	char id[64];
 
@@ -112,13 +110,14 @@ metrics_ask(struct sm_log_metric_data *m)
 
 		m->trials[i] = log->trial;
 		m->attempts[i] = log->attempt;
-		query_put(
+		metric_data_query_put(
 		    &o, i, 'v', 0, SM_METRIC_OBJECTIVE, "Average", log->job);
-		query_put(&o, i, 's', 0, SM_METRIC_STEP, "Maximum", log->job);
-		query_put(&o, i, 'n', 0, SM_METRIC_OBJECTIVE, "SampleCount",
-		    log->job);
+		metric_data_query_put(
+		    &o, i, 's', 0, SM_METRIC_STEP, "Maximum", log->job);
+		metric_data_query_put(&o, i, 'n', 0, SM_METRIC_OBJECTIVE,
+		    "SampleCount", log->job);
 		for (k = 0; k < m->n_others; k++)
-			query_put(
+			metric_data_query_put(
 			    &o, i, 'm', k, m->others[k], "Average", log->job);
 		at = log->cursor_ms > 0 ? log->cursor_ms / 1000
 					: log->begun_ms / 1000 - (int64_t)NEW_S;
@@ -140,7 +139,7 @@ metrics_ask(struct sm_log_metric_data *m)
 }
 
 static void
-on_timer(void *arg)
+metric_data_on_timer(void *arg)
 {
 	struct sm_log_metric_data *m = arg;
 
@@ -152,8 +151,6 @@ on_timer(void *arg)
 	if (m->call == NULL)
 		loop_timer_set(m->timer, sm_logs_ms(m->logs, POLL_S));
 }
-
-/* ---- hearing ---------------------------------------------------------------------- */
 
 static const struct json *
 result_find(const struct json *results, char kind, size_t job, size_t other)
@@ -218,8 +215,9 @@ bucket_emit(struct sm_log_metric_data *m, struct sm_log *log, const char *name,
 
 /* Every minute of one metric. */
 static void
-series_read(struct sm_log_metric_data *m, struct sm_log *log, const char *name,
-    const struct json *value, const struct json *step, const struct json *count)
+metric_data_series_read(struct sm_log_metric_data *m, struct sm_log *log,
+    const char *name, const struct json *value, const struct json *step,
+    const struct json *count)
 {
 	const struct json *t, *v;
 	struct bucket b;
@@ -252,14 +250,14 @@ job_values_read(struct sm_log_metric_data *m, struct sm_log *log,
 	size_t k;
 
 	for (k = 0; k < m->n_others; k++)
-		series_read(m, log, m->others[k],
+		metric_data_series_read(m, log, m->others[k],
 		    result_find(results, 'm', job, k), step, NULL);
-	series_read(m, log, m->logs->env.metric,
+	metric_data_series_read(m, log, m->logs->env.metric,
 	    result_find(results, 'v', job, 0), step,
 	    result_find(results, 'n', job, 0));
 }
 
-/* Those that are over and had their time. */
+/* End the logs of jobs that are over, when late values had their time. */
 static void
 finished_emit(struct sm_log_metric_data *m)
 {
@@ -327,8 +325,6 @@ on_data(void *arg, const struct aws_answer *a)
 	loop_timer_set(m->timer, sm_logs_ms(m->logs, POLL_S));
 }
 
-/* ---- coming and going ------------------------------------------------------------- */
-
 /* The patterns' other metrics: a job defines them under their own names. */
 static void
 others_find(struct sm_log_metric_data *m)
@@ -358,7 +354,7 @@ sm_log_metric_data_new(struct sm_logs *logs)
 	m->jobs = m->jobs_most;
 	m->trials = xcalloc(m->jobs_most, sizeof *m->trials);
 	m->attempts = xcalloc(m->jobs_most, sizeof *m->attempts);
-	m->timer = loop_timer_new(logs->env.loop, on_timer, m);
+	m->timer = loop_timer_new(logs->env.loop, metric_data_on_timer, m);
 	loop_timer_set(m->timer, 0);
 	return m;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct aws;
+struct buf;
 struct err;
 struct launch_event;
 struct loop;
@@ -49,5 +50,11 @@ void sm_log_restarted(struct sm_log *);
 void sm_log_finish(
     struct sm_log *, bool orderly, void (*done)(void *arg), void *arg);
 void sm_log_free(struct sm_log *);
+/*
+ * Append what the copy of a log in the folder of an ended attempt shows of a
+ * metric that it did not report; false: nothing.
+ */
+bool sm_logs_unread(
+    struct sm_logs *, const char *folder, const char *metric, struct buf *why);
 
 #endif /* HPOTUNE_SM_LOG_H */

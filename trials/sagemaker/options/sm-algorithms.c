@@ -142,8 +142,6 @@ metric_regex(enum sm_known known, const char *metric)
 	return NULL;
 }
 
-/* ---- the block -------------------------------------------------------------- */
-
 static int
 metric_read(struct sm_reader *r, struct sm_algorithm *a, const struct json *j)
 {
@@ -209,7 +207,7 @@ algorithm_read(struct sm_reader *r, const struct json *block)
 }
 
 static int
-list_read(struct sm_reader *r)
+algorithms_list_read(struct sm_reader *r)
 {
 	const struct json *block = sm_options_json(r, "algorithms"), *j;
 
@@ -308,7 +306,7 @@ sm_algorithms_read(struct sm_reader *r)
 		    r->e, "this key goes with \"container\": \"algorithm\"");
 	}
 	s->algorithms = xcalloc(ALGORITHMS_MAX, sizeof *s->algorithms);
-	if (others_check(r) == -1 || list_read(r) == -1)
+	if (others_check(r) == -1 || algorithms_list_read(r) == -1)
 		return -1;
 	return checkpoints_check(r);
 }
@@ -356,8 +354,6 @@ sm_algorithm_misses(const struct sm_settings *s, struct buf *b)
 		buf_puts(b, "; without checkpoints, so a trial that is lost or "
 			    "interrupted starts from the beginning");
 }
-
-/* ---- of one trial ------------------------------------------------------------ */
 
 const struct sm_algorithm *
 sm_algorithm_of(
@@ -413,8 +409,6 @@ sm_algorithm_objective(const struct sm_algorithm *a, const char *objective)
 	return tells ? name : NULL;
 }
 
-/* ---- patterns of its log ------------------------------------------------------- */
-
 static void
 metric_add(struct study_trial *t, const char *name, char *regex)
 {
@@ -428,7 +422,7 @@ metric_add(struct study_trial *t, const char *name, char *regex)
 
 /* The pattern of a name: the study's own, else the algorithm's. */
 static char *
-regex_of(const struct study_trial *own, const struct sm_algorithm *a,
+algorithms_regex_of(const struct study_trial *own, const struct sm_algorithm *a,
     const char *metric)
 {
 	size_t i;
@@ -439,7 +433,7 @@ regex_of(const struct study_trial *own, const struct sm_algorithm *a,
 	return metric_regex(a->known, metric);
 }
 
-/* Every metric that it may print, under AWS's names. */
+/* Add every metric that the algorithm may print, under AWS's names. */
 static void
 all_add(struct study_trial *t, enum sm_known known)
 {
@@ -479,7 +473,8 @@ sm_algorithm_trial(const struct sm_settings *s, const struct study_trial *own,
 	for (i = 0; i < s->n_algorithms; i++) {
 		a = &s->algorithms[i];
 		if (a->metric != NULL && strcmp(a->metric, objective) != 0)
-			metric_add(t, objective, regex_of(own, a, a->metric));
+			metric_add(t, objective,
+			    algorithms_regex_of(own, a, a->metric));
 		if (!seen[a->known])
 			all_add(t, a->known);
 		seen[a->known] = true;

@@ -54,15 +54,17 @@ struct sm_distribution {
 extern const struct sm_distribution sm_distributions[];
 const struct sm_distribution *sm_distribution_row(const struct sm_settings *);
 /* A text of the distribution block, or NULL. */
-const char *sm_dist_text(const struct sm_settings *, const char *key);
+const char *sm_distribution_text(const struct sm_settings *, const char *key);
 /*
  * Find the program of a command that the toolkit can start: argument number *at
  * ends in .py, preceded by Python at most.
  */
 int sm_distribution_find(char *const *argv, size_t *at, struct err *);
+/* The same of a command with only {params} and --NAME=VALUE behind it. */
+int sm_distribution_command_find(char *const *argv, size_t *at, struct err *);
 /* Whether a program is a Python: "python3", "/usr/bin/python3.11". */
 bool sm_distribution_is_python(const char *program);
-/* Its path in the code folder. */
+/* The path of the program in the code folder. */
 const char *
 sm_distribution_program(const struct sm_settings *, const char *argument);
 

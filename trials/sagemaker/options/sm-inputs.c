@@ -289,7 +289,7 @@ read_inputs(struct sm_reader *r)
 
 /* Letters of any language, digits, blanks and _.:/=+-@, at most max of them. */
 static bool
-tag_good(const char *s, size_t max)
+sm_inputs_tag_good(const char *s, size_t max)
 {
 	size_t n = 0;
 
@@ -303,12 +303,12 @@ tag_good(const char *s, size_t max)
 }
 
 static int
-read_tag(struct sm_reader *r, const struct json *j)
+sm_inputs_read_tag(struct sm_reader *r, const struct json *j)
 {
 	struct sm_pair *tag = &r->s->tags[r->s->n_tags];
 	const char *name = json_key(j), *value;
 
-	if (*name == '\0' || !tag_good(name, TAG_NAME_MAX))
+	if (*name == '\0' || !sm_inputs_tag_good(name, TAG_NAME_MAX))
 		return json_err_key(j, r->e,
 		    "the name of a tag is at most 128 letters, digits, blanks "
 		    "and _.:/=+-@");
@@ -319,7 +319,7 @@ read_tag(struct sm_reader *r, const struct json *j)
 		    j, r->e, "names with hpotune: are hpotune's own");
 	if (json_read_string(j, &value, r->e) != 0)
 		return -1;
-	if (!tag_good(value, TAG_VALUE_MAX))
+	if (!sm_inputs_tag_good(value, TAG_VALUE_MAX))
 		return json_err(j, r->e,
 		    "expected at most 256 letters, digits, blanks and "
 		    "_.:/=+-@");
@@ -345,7 +345,7 @@ read_tags(struct sm_reader *r)
 		    TAGS_MAX - OUR_TAGS, TAGS_MAX, OUR_TAGS);
 	r->s->tags = xcalloc(TAGS_MAX, sizeof *r->s->tags);
 	for (j = json_first(block); j != NULL; j = json_next(j))
-		if (read_tag(r, j) == -1)
+		if (sm_inputs_read_tag(r, j) == -1)
 			return -1;
 	return 0;
 }

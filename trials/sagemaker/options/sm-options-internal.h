@@ -24,6 +24,7 @@ char *sm_options_text(const struct sm_reader *, const char *name);
 /* An s3:// address, an https URL or an access point: what only jobs read. */
 bool sm_settings_s3_readable(const char *uri);
 
+int sm_machines_read(struct sm_reader *); /* types, groups, prices */
 int sm_inputs_read(struct sm_reader *); /* inputs, tags, vpc */
 int sm_distribution_read(struct sm_reader *);
 int sm_algorithms_read(struct sm_reader *); /* container and algorithms */

@@ -17,266 +17,6 @@
 #include "src/model/study/study.h"
 #include "trials/sagemaker/options/sm-options-internal.h"
 
-/* ---- machines ----------------------------------------------------------- */
-
-/*
- * Instance types in order, groups of a heterogeneous cluster, and the price
- * table.
- */
-
-enum {
-	TYPE_NAME_MAX = 63, /* characters */
-	TYPES_MAX = 32,
-	GROUPS_MAX = 5, /* AWS's */
-	GROUP_NAME_MAX = 64, /* AWS's */
-	COUNT_MAX = 10000,
-	PRICE_MAX = 100000 /* dollars an hour of one instance */
-};
-
-/* ml.FAMILY.SIZE */
-static bool
-type_good(const char *s)
-{
-	size_t family, size, i;
-
-	if (strncmp(s, "ml.", 3) != 0 || strlen(s) > TYPE_NAME_MAX)
-		return false;
-	s += 3;
-	family = strcspn(s, ".");
-	if (family == 0 || s[family] == '\0')
-		return false;
-	size = strlen(s + family + 1);
-	for (i = 0; i < family + 1 + size; i++)
-		if (i != family && !islower((unsigned char)s[i]) &&
-		    !isdigit((unsigned char)s[i]) && s[i] != '-')
-			return false;
-	return size > 0;
-}
-
-/* "g5.xlarge" is what EC2 calls it. */
-static int
-type_err(const struct json *j, const char *name, struct err *e)
-{
-	char *full = xasprintf("ml.%s", name);
-	int rc;
-
-	if (type_good(full))
-		rc = json_err(j, e,
-		    "expected an instance type of SageMaker; did you mean "
-		    "\"%s\"?",
-		    full);
-	else
-		rc = json_err(
-		    j, e, "expected an instance type like \"ml.g5.xlarge\"");
-	free(full);
-	return rc;
-}
-
-static int
-type_add(struct sm_reader *r, const struct json *j, char *name)
-{
-	struct sm_settings *s = r->s;
-	size_t i;
-	int rc;
-
-	if (!type_good(name)) {
-		rc = type_err(j, name, r->e);
-		free(name);
-		return rc;
-	}
-	s->types[s->n_types++] = (struct sm_type){ .name = name, .price = NAN };
-	for (i = 0; i + 1 < s->n_types; i++)
-		if (strcmp(s->types[i].name, name) == 0)
-			return json_err(
-			    j, r->e, "%s is twice in the list", name);
-	return 0;
-}
-
-/* The option's text has its words joined by commas. */
-static int
-read_types(struct sm_reader *r)
-{
-	const struct option_value *v =
-	    plugin_option_get(r->values, "instance_type");
-	const struct json *j = v->json;
-	const char *p = v->text;
-	size_t n;
-
-	r->s->types = xcalloc(TYPES_MAX, sizeof *r->s->types);
-	if (json_type(j) == JSON_ARRAY)
-		j = json_first(j);
-	for (;;) {
-		if (r->s->n_types == TYPES_MAX)
-			return json_err(v->json, r->e,
-			    "expected at most %d instance types", TYPES_MAX);
-		n = strcspn(p, ",");
-		if (type_add(r, j, xstrndup(p, n)) == -1)
-			return -1;
-		if (p[n] == '\0')
-			return 0;
-		p += n + 1;
-		if (json_type(v->json) == JSON_ARRAY)
-			j = json_next(j);
-	}
-}
-
-static int
-group_check_name(
-    struct sm_reader *r, const struct sm_group *g, const struct json *j)
-{
-	size_t i, n = strlen(g->name);
-
-	for (i = 0; i < n; i++)
-		if (!isalnum((unsigned char)g->name[i]) && g->name[i] != '-' &&
-		    g->name[i] != '_')
-			break;
-	if (n == 0 || n > GROUP_NAME_MAX || i < n)
-		return json_err(j, r->e,
-		    "expected a name of at most 64 letters, digits, - and _");
-	for (i = 0; &r->s->groups[i] != g; i++)
-		if (strcmp(r->s->groups[i].name, g->name) == 0)
-			return json_err(j, r->e, "duplicate group name");
-	return 0;
-}
-
-static int
-read_group(struct sm_reader *r, const struct json *block)
-{
-	static const char *const keys[] = { "name", "instance_type", "count",
-		NULL };
-	struct sm_group *g = &r->s->groups[r->s->n_groups];
-	const struct json *name, *type, *count = json_get(block, "count");
-	const char *text;
-	int64_t n = 1;
-
-	if (json_want(block, JSON_OBJECT, r->e) != 0 ||
-	    json_only(block, keys, r->e) != 0 ||
-	    (name = json_need(block, "name", r->e)) == NULL ||
-	    (type = json_need(block, "instance_type", r->e)) == NULL ||
-	    json_read_string(name, &text, r->e) != 0)
-		return -1;
-	*g = (struct sm_group){ .name = xstrdup(text), .type.price = NAN };
-	r->s->n_groups++;
-	if (group_check_name(r, g, name) == -1 ||
-	    json_read_string(type, &text, r->e) != 0)
-		return -1;
-	if (!type_good(text))
-		return type_err(type, text, r->e);
-	g->type.name = xstrdup(text);
-	if (count != NULL &&
-	    json_read_integer(count, 1, COUNT_MAX, &n, r->e) != 0)
-		return -1;
-	g->count = (int)n;
-	r->s->count += g->count;
-	return 0;
-}
-
-static int
-read_groups(struct sm_reader *r, const struct json *list)
-{
-	const struct json *j;
-
-	if (json_want(list, JSON_ARRAY, r->e) != 0)
-		return -1;
-	if (json_count(list) < 1 || json_count(list) > GROUPS_MAX)
-		return json_err(
-		    list, r->e, "expected 1 to %d groups", GROUPS_MAX);
-	if (sm_options_json(r, "instance_type") != NULL)
-		return json_err(sm_options_json(r, "instance_type"), r->e,
-		    "groups have their own types: expected one of them");
-	if (sm_options_json(r, "instance_count") != NULL)
-		return json_err(sm_options_json(r, "instance_count"), r->e,
-		    "groups have their own counts: expected one of them");
-	if (plugin_option_get(r->values, "keep_alive")->number > 0)
-		return json_err(sm_options_json(r, "keep_alive"), r->e,
-		    "warm pools do not go with groups: expected 0");
-	r->s->count = 0;
-	r->s->groups = xcalloc(GROUPS_MAX, sizeof *r->s->groups);
-	for (j = json_first(list); j != NULL; j = json_next(j))
-		if (read_group(r, j) == -1)
-			return -1;
-	return 0;
-}
-
-static bool
-price_set(struct sm_settings *s, const char *name, double price)
-{
-	bool found = false;
-	size_t i;
-
-	for (i = 0; i < s->n_types; i++)
-		if (strcmp(s->types[i].name, name) == 0) {
-			s->types[i].price = price;
-			found = true;
-		}
-	for (i = 0; i < s->n_groups; i++)
-		if (strcmp(s->groups[i].type.name, name) == 0) {
-			s->groups[i].type.price = price;
-			found = true;
-		}
-	return found;
-}
-
-/* A price that no attempt can have is a slip of the pen. */
-static int
-price_err(struct sm_reader *r, const struct json *j)
-{
-	const char *names[TYPES_MAX + GROUPS_MAX + 1] = { NULL };
-	struct buf hint = { 0 };
-	size_t i, n = 0;
-
-	for (i = 0; i < r->s->n_types; i++)
-		names[n++] = r->s->types[i].name;
-	for (i = 0; i < r->s->n_groups; i++)
-		names[n++] = r->s->groups[i].type.name;
-	json_put_hint(&hint, json_key(j), names);
-	json_err_key(
-	    j, r->e, "the study uses no such instance type%s", buf_str(&hint));
-	buf_free(&hint);
-	return -1;
-}
-
-static int
-read_prices(struct sm_reader *r)
-{
-	const struct json *j, *block = sm_options_json(r, "price_per_hour");
-	double price;
-
-	if (block == NULL)
-		return 0;
-	if (json_want(block, JSON_OBJECT, r->e) != 0)
-		return -1;
-	for (j = json_first(block); j != NULL; j = json_next(j)) {
-		if (json_read_number(j, 0, PRICE_MAX, &price, r->e) != 0)
-			return -1;
-		if (!price_set(r->s, json_key(j), price))
-			return price_err(r, j);
-	}
-	return 0;
-}
-
-static int
-machines_read(struct sm_reader *r)
-{
-	const struct json *groups = sm_options_json(r, "groups");
-
-	r->s->count =
-	    (int)plugin_option_get(r->values, "instance_count")->number;
-	if (groups != NULL) {
-		if (read_groups(r, groups) == -1)
-			return -1;
-	} else if (!plugin_option_get(r->values, "instance_type")->given) {
-		return json_err(sm_options_where(r, "instance_type"), r->e,
-		    "the sagemaker backend also needs \"instance_type\": one "
-		    "like \"ml.g5.xlarge\", or a list of them");
-	} else if (read_types(r) == -1) {
-		return -1;
-	}
-	return read_prices(r);
-}
-
-/* ---- the block ---------------------------------------------------------- */
-
 enum {
 	ROLE_MIN = 20, /* characters of an ARN */
 	ROLE_MAX = 2048,
@@ -291,7 +31,7 @@ enum {
 
 /* The error for a missing or wrong option: what was expected. */
 static int
-want(const struct sm_reader *r, const char *name, const char *form)
+sm_settings_want(const struct sm_reader *r, const char *name, const char *form)
 {
 	const struct json *j = sm_options_json(r, name);
 
@@ -346,7 +86,7 @@ image_good(const char *s)
 
 /* "eu-west-1", "us-gov-west-1" */
 static bool
-region_good(const char *s)
+sm_settings_region_good(const char *s)
 {
 	size_t n = strlen(s), i, dashes = 0;
 
@@ -384,7 +124,7 @@ is_printable(const char *text)
 	return true;
 }
 
-/* Whether it is "s3://BUCKET/PREFIX". */
+/* Whether a text is "s3://BUCKET/PREFIX". */
 static bool
 s3_valid(const char *uri)
 {
@@ -451,25 +191,28 @@ read_names(struct sm_reader *r)
 	    strcmp(plugin_option_get(r->values, "model")->text, "tar.gz") == 0;
 	s->kms_key = sm_options_text(r, "kms_key");
 	if (s->kms_key != NULL && !kms_good(s->kms_key))
-		return want(r, "kms_key",
+		return sm_settings_want(r, "kms_key",
 		    "a key's id or ARN, or \"alias/NAME\" or its ARN");
-	if (s->region != NULL && !region_good(s->region))
-		return want(r, "region", "a region like \"eu-west-1\"");
+	if (s->region != NULL && !sm_settings_region_good(s->region))
+		return sm_settings_want(
+		    r, "region", "a region like \"eu-west-1\"");
 	if (s->profile != NULL && *s->profile == '\0')
-		return want(r, "profile", "the name of a profile");
+		return sm_settings_want(r, "profile", "the name of a profile");
 	if (s->role == NULL || !role_good(s->role))
-		return want(r, "role",
+		return sm_settings_want(r, "role",
 		    "the ARN of a role like "
 		    "\"arn:aws:iam::123456789012:role/NAME\"");
 	if (s->image == NULL && sm_options_json(r, "algorithms") != NULL)
 		return 0;
 	if (s->image == NULL || !image_good(s->image))
-		return want(
+		return sm_settings_want(
 		    r, "image", "the name of an image, at most 255 characters");
 	return 0;
 }
 
-/* Of "s3://BUCKET/PREFIX/" the two, without slashes at the ends. */
+/*
+ * Read BUCKET and PREFIX of "s3://BUCKET/PREFIX/", without slashes at the ends.
+ */
 static int
 read_s3(struct sm_reader *r)
 {
@@ -477,7 +220,8 @@ read_s3(struct sm_reader *r)
 	size_t n;
 
 	if (uri == NULL || !s3_valid(uri))
-		return want(r, "s3", "a URI like \"s3://BUCKET/PREFIX/\"");
+		return sm_settings_want(
+		    r, "s3", "a URI like \"s3://BUCKET/PREFIX/\"");
 	n = strcspn(uri + 5, "/");
 	r->s->bucket = xstrndup(uri + 5, n);
 	prefix = uri + 5 + n;
@@ -646,7 +390,7 @@ read_extra(struct sm_reader *r)
 }
 
 static bool
-topic_good(const char *s)
+sm_settings_topic_good(const char *s)
 {
 	return strncmp(s, "arn:aws", 7) == 0 && strlen(s) <= 1024;
 }
@@ -674,14 +418,14 @@ read_alarm(struct sm_reader *r)
 	j = json_get(block, "action");
 	if (j != NULL && json_read_string(j, &text, r->e) != 0)
 		return -1;
-	if (j != NULL && !topic_good(text))
+	if (j != NULL && !sm_settings_topic_good(text))
 		return json_err(j, r->e, "expected the ARN of a topic");
 	r->s->alarm = block;
 	return 0;
 }
 
 static void
-read_rest(struct sm_reader *r)
+sm_settings_read_rest(struct sm_reader *r)
 {
 	const struct option_value *v = plugin_option_get(r->values, "parallel");
 	struct sm_settings *s = r->s;
@@ -715,7 +459,7 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 	    plugin_option_get(r.values, "checkpoints")->number != 0;
 	r.s->declared = r.s->checkpoints &&
 			plugin_option_get(r.values, "checkpoints")->given;
-	if (read_names(&r) == -1 || machines_read(&r) == -1 ||
+	if (read_names(&r) == -1 || sm_machines_read(&r) == -1 ||
 	    sm_algorithms_read(&r) == -1 || read_s3(&r) == -1 ||
 	    read_code(&r) == -1 || read_run(&r) == -1 || read_spot(&r) == -1 ||
 	    sm_algorithms_check_spot(&r) == -1 || sm_inputs_read(&r) == -1 ||
@@ -724,7 +468,7 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 		sm_settings_free(r.s);
 		return -1;
 	}
-	read_rest(&r);
+	sm_settings_read_rest(&r);
 	*out = r.s;
 	return 0;
 }

@@ -130,7 +130,7 @@ void sm_settings_free(struct sm_settings *);
 /* The algorithm that a trial's parameters select, or NULL with the reason. */
 const struct sm_algorithm *sm_algorithm_of(
     const struct sm_settings *, const struct json *params, struct err *);
-/* Whether it gets a parameter, and as which hyperparameter. */
+/* Whether an algorithm gets a parameter, and as which hyperparameter. */
 bool sm_algorithm_takes(const struct sm_settings *, const struct sm_algorithm *,
     const char *param, const char **name);
 /* The name of the objective in a tuning job; NULL = unknown. */

@@ -1,10 +1,10 @@
-/*
- * The texts of a CreateTrainingJob request: hyperparameters, environment and
- * metrics, within AWS's limits.
- */
+/* The hyperparameters of a CreateTrainingJob request, within AWS's limits. */
 
 #ifndef HPOTUNE_SM_HYPERPARAMETERS_H
 #define HPOTUNE_SM_HYPERPARAMETERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 struct err;
 struct json_writer;
@@ -13,11 +13,9 @@ struct sm_request;
 /* Write the member HyperParameters.  ERR_LAUNCH: a limit is exceeded. */
 int sm_hyperparameters_put(
     struct json_writer *, const struct sm_request *, struct err *);
-/* Write the member Environment.  ERR_LAUNCH: a limit is exceeded. */
-int sm_hyperparameters_put_env(
-    struct json_writer *, const struct sm_request *, struct err *);
-/* Write the member MetricDefinitions, without what exceeds a limit. */
-void
-sm_hyperparameters_put_metrics(struct json_writer *, const struct sm_request *);
+/* Characters of a text, not bytes. */
+size_t sm_hyperparameters_length(const char *);
+/* AWS's pattern for a value is that of one line. */
+bool sm_hyperparameters_one_line(const char *);
 
 #endif /* HPOTUNE_SM_HYPERPARAMETERS_H */

@@ -10,7 +10,9 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
+#include "trials/sagemaker/request/sm-environment.h"
 #include "trials/sagemaker/request/sm-hyperparameters.h"
+#include "trials/sagemaker/request/sm-metric-definitions.h"
 #include "trials/sagemaker/request/sm-request.h"
 
 enum {
@@ -49,7 +51,7 @@ sm_job_request_study_key(
 
 /* Members of extra, or of one of its members, that are passed on. */
 static void
-extra_put(
+job_request_extra_put(
     struct json_writer *w, const struct json *block, const char *const * not )
 {
 	const struct json *j;
@@ -73,8 +75,20 @@ extra(const struct sm_settings *s, const char *member)
 	return json_get(s->extra, member);
 }
 
+/*
+ * The first command of the container: others may write in the bucket, so that its
+ * script and the code are compared with the digest that names them in S3
+ * (sm-code-upload.c), where the image has sha256sum.  AWS takes 256 characters.
+ */
+static const char entry[] =
+    "s(){ set -- $(sha256sum);echo $1;};d=${0%/*};f=$d/code.tar.gz;a=;"
+    "if command -v sha256sum >/dev/null;then [ ! -f $f ]||a=$(s<$f);"
+    "[ $(printf '%s %s' $(s<$0) \"$a\"|s) = $1 ]||{ echo \"$d: not what was "
+    "sent\";exit 126;};fi;exec /bin/sh $0";
+_Static_assert(sizeof entry <= 257, "AWS takes it");
+
 static void
-algorithm_put(struct json_writer *w, const struct sm_request *r,
+job_request_algorithm_put(struct json_writer *w, const struct sm_request *r,
     const struct sm_algorithm *a)
 {
 	const struct sm_settings *s = r->settings;
@@ -88,7 +102,10 @@ algorithm_put(struct json_writer *w, const struct sm_request *r,
 		json_writer_text(w, NULL, "/bin/sh");
 		json_writer_end(w);
 		json_writer_array(w, "ContainerArguments");
+		json_writer_text(w, NULL, "-c");
+		json_writer_text(w, NULL, entry);
 		json_writer_text(w, NULL, "/opt/ml/input/data/hpotune/run.sh");
+		json_writer_text(w, NULL, strrchr(r->code_key, '/') + 1);
 		json_writer_end(w);
 	}
 	/*
@@ -96,12 +113,10 @@ algorithm_put(struct json_writer *w, const struct sm_request *r,
 	 * override.
 	 */
 	if (a == NULL)
-		sm_hyperparameters_put_metrics(w, r);
-	extra_put(w, extra(s, "AlgorithmSpecification"), nothing);
+		sm_metric_definitions_put(w, r);
+	job_request_extra_put(w, extra(s, "AlgorithmSpecification"), nothing);
 	json_writer_end(w);
 }
-
-/* ---- data ------------------------------------------------------------------ */
 
 static void
 member_copy(struct json_writer *w, const struct json *block, const char *from,
@@ -115,8 +130,8 @@ member_copy(struct json_writer *w, const struct json *block, const char *from,
 }
 
 static void
-s3_put(struct json_writer *w, const char *uri, bool sharded, const char *type,
-    const struct json *block)
+job_request_s3_put(struct json_writer *w, const char *uri, bool sharded,
+    const char *type, const struct json *block)
 {
 	json_writer_object(w, "DataSource");
 	json_writer_object(w, "S3DataSource");
@@ -131,7 +146,7 @@ s3_put(struct json_writer *w, const char *uri, bool sharded, const char *type,
 }
 
 static void
-file_system_put(struct json_writer *w, const struct json *block)
+job_request_file_system_put(struct json_writer *w, const struct json *block)
 {
 	const char *access = json_string(json_get(block, "access"));
 
@@ -160,7 +175,7 @@ data_type(const struct json *block)
 }
 
 static void
-input_put(struct json_writer *w, const struct sm_input *in)
+job_request_input_put(struct json_writer *w, const struct sm_input *in)
 {
 	const struct json *block = in->block, *seed;
 	const char *text;
@@ -168,9 +183,10 @@ input_put(struct json_writer *w, const struct sm_input *in)
 	json_writer_object(w, NULL);
 	json_writer_text(w, "ChannelName", in->channel);
 	if (in->s3 != NULL)
-		s3_put(w, in->s3, in->sharded, data_type(block), block);
+		job_request_s3_put(
+		    w, in->s3, in->sharded, data_type(block), block);
 	else
-		file_system_put(w, json_get(block, "file_system"));
+		job_request_file_system_put(w, json_get(block, "file_system"));
 	member_copy(w, block, "mode", "InputMode");
 	member_copy(w, block, "content_type", "ContentType");
 	text =
@@ -194,7 +210,7 @@ input_put(struct json_writer *w, const struct sm_input *in)
 
 /* The user's channels, and ours with the entry script and the code. */
 static void
-inputs_put(struct json_writer *w, const struct sm_request *r)
+job_request_inputs_put(struct json_writer *w, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	char *uri;
@@ -204,13 +220,13 @@ inputs_put(struct json_writer *w, const struct sm_request *r)
 		return;
 	json_writer_array(w, "InputDataConfig");
 	for (i = 0; i < s->n_inputs; i++)
-		input_put(w, &s->inputs[i]);
+		job_request_input_put(w, &s->inputs[i]);
 	if (!sm_distribution_is_toolkit(s)) {
 		json_writer_object(w, NULL);
 		json_writer_text(w, "ChannelName", "hpotune");
 		json_writer_text(w, "InputMode", "File");
 		uri = xasprintf("s3://%s/%s/", s->bucket, r->code_key);
-		s3_put(w, uri, false, "S3Prefix", NULL);
+		job_request_s3_put(w, uri, false, "S3Prefix", NULL);
 		free(uri);
 		json_writer_end(w);
 	}
@@ -241,7 +257,7 @@ output_put(struct json_writer *w, const struct sm_request *r)
 	if (s->kms_key != NULL &&
 	    (more == NULL || json_get(more, "KmsKeyId") == NULL))
 		json_writer_text(w, "KmsKeyId", s->kms_key);
-	extra_put(w, more, nothing);
+	job_request_extra_put(w, more, nothing);
 	json_writer_end(w);
 	free(uri);
 	if (!s->checkpoints)
@@ -255,10 +271,8 @@ output_put(struct json_writer *w, const struct sm_request *r)
 	free(uri);
 }
 
-/* ---- machines --------------------------------------------------------------- */
-
 static void
-groups_put(struct json_writer *w, const struct sm_settings *s)
+job_request_groups_put(struct json_writer *w, const struct sm_settings *s)
 {
 	size_t i;
 
@@ -284,20 +298,20 @@ resources_put(struct json_writer *w, const struct sm_request *r)
 		json_writer_text(w, "InstanceType", plan->type->name);
 		json_writer_integer(w, "InstanceCount", plan->instances);
 	} else {
-		groups_put(w, s);
+		job_request_groups_put(w, s);
 	}
 	json_writer_integer(w, "VolumeSizeInGB", s->volume_gb);
 	if (s->keep_alive_s > 0 && !plan->spot)
 		json_writer_integer(
 		    w, "KeepAlivePeriodInSeconds", s->keep_alive_s);
-	extra_put(w, extra(s, "ResourceConfig"), nothing);
+	job_request_extra_put(w, extra(s, "ResourceConfig"), nothing);
 	json_writer_end(w);
 	json_writer_object(w, "StoppingCondition");
 	json_writer_integer(w, "MaxRuntimeInSeconds", plan->max_run_s);
 	if (plan->spot)
 		json_writer_integer(
 		    w, "MaxWaitTimeInSeconds", plan->max_wait_s);
-	extra_put(w, extra(s, "StoppingCondition"), nothing);
+	job_request_extra_put(w, extra(s, "StoppingCondition"), nothing);
 	json_writer_end(w);
 	json_writer_bool(w, "EnableManagedSpotTraining", plan->spot);
 }
@@ -313,7 +327,7 @@ texts_put(struct json_writer *w, const char *key, char *const *texts)
 }
 
 static void
-vpc_put(struct json_writer *w, const struct sm_settings *s)
+job_request_vpc_put(struct json_writer *w, const struct sm_settings *s)
 {
 	if (s->subnets == NULL)
 		return;
@@ -324,7 +338,7 @@ vpc_put(struct json_writer *w, const struct sm_settings *s)
 }
 
 static void
-tag_put(struct json_writer *w, const char *key, const char *value)
+job_request_tag_put(struct json_writer *w, const char *key, const char *value)
 {
 	json_writer_object(w, NULL);
 	json_writer_text(w, "Key", key);
@@ -333,7 +347,7 @@ tag_put(struct json_writer *w, const char *key, const char *value)
 }
 
 static void
-tags_put(struct json_writer *w, const struct sm_request *r)
+job_request_tags_put(struct json_writer *w, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	char trial[24];
@@ -341,12 +355,12 @@ tags_put(struct json_writer *w, const struct sm_request *r)
 
 	(void)snprintf(trial, sizeof trial, "%" PRId64, r->spec->trial);
 	json_writer_array(w, "Tags");
-	tag_put(w, "hpotune:study", r->spec->study);
-	tag_put(w, "hpotune:study-id", r->study_id);
-	tag_put(w, "hpotune:trial", trial);
-	tag_put(w, "hpotune:attempt", r->spec->uuid);
+	job_request_tag_put(w, "hpotune:study", r->spec->study);
+	job_request_tag_put(w, "hpotune:study-id", r->study_id);
+	job_request_tag_put(w, "hpotune:trial", trial);
+	job_request_tag_put(w, "hpotune:attempt", r->spec->uuid);
 	for (i = 0; i < s->n_tags; i++)
-		tag_put(w, s->tags[i].name, s->tags[i].value);
+		job_request_tag_put(w, s->tags[i].name, s->tags[i].value);
 	json_writer_end(w);
 }
 
@@ -388,16 +402,16 @@ sm_job_request_put(struct buf *b, const struct sm_request *r, struct err *e)
 	json_writer_object(&w, NULL);
 	json_writer_text(&w, "TrainingJobName", r->job);
 	json_writer_text(&w, "RoleArn", r->settings->role);
-	algorithm_put(&w, r, a);
+	job_request_algorithm_put(&w, r, a);
 	if (sm_hyperparameters_put(&w, r, e) == -1 ||
-	    (a == NULL && sm_hyperparameters_put_env(&w, r, e) == -1))
+	    (a == NULL && sm_environment_put(&w, r, e) == -1))
 		return -1;
-	inputs_put(&w, r);
+	job_request_inputs_put(&w, r);
 	output_put(&w, r);
 	resources_put(&w, r);
-	vpc_put(&w, r->settings);
-	tags_put(&w, r);
-	extra_put(&w, r->settings->extra, done);
+	job_request_vpc_put(&w, r->settings);
+	job_request_tags_put(&w, r);
+	job_request_extra_put(&w, r->settings->extra, done);
 	json_writer_end(&w);
 	return 0;
 }

@@ -97,7 +97,8 @@ sm_plan_per_host(const struct sm_settings *s, const char *type)
 }
 
 /*
- * Of the first type: if others differ, sm-settings.c has rejected trial.batch.
+ * The replicas of the first type: if others differ, sm-settings.c has rejected
+ * trial.batch.
  */
 int
 sm_plan_replicas(const struct sm_settings *s)

@@ -47,7 +47,7 @@ set_put(struct buf *b, const char *name, const char *value)
 
 /* Names that a shell can set, but none of the script's own. */
 static bool
-name_good(const char *word)
+script_vars_name_good(const char *word)
 {
 	size_t n = strcspn(word, "="), i;
 
@@ -61,12 +61,12 @@ name_good(const char *word)
 }
 
 static void
-env_put(struct buf *b, char *const *env)
+script_vars_env_put(struct buf *b, char *const *env)
 {
 	size_t n;
 
 	for (; env != NULL && *env != NULL; env++) {
-		if (!name_good(*env))
+		if (!script_vars_name_good(*env))
 			continue;
 		n = strcspn(*env, "=");
 		buf_puts(b, "export ");
@@ -126,7 +126,7 @@ channels_put(struct buf *b, const struct sm_settings *s)
  * that installs what the code needs.
  */
 static void
-program_put(struct buf *b, const struct sm_request *r)
+script_vars_program_put(struct buf *b, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	char *const *argv = r->spec->argv;
@@ -171,12 +171,12 @@ sm_script_vars_put(struct buf *b, const struct sm_request *r)
 	set_put(b, "HPT_CODE", s->code != NULL ? "1" : NULL);
 	set_put(b, "HPT_CODE_AS", s->code_as);
 	set_put(b, "HPT_CWD", s->cwd);
-	program_put(b, r);
+	script_vars_program_put(b, r);
 	if (s->dist != NULL)
 		set_put(b, "HPT_MPI_OPTIONS",
 		    json_string(json_get(s->dist, "custom_mpi_options")));
-	env_put(b, launcher_spec_env(r->spec));
-	env_put(b, r->spec->env);
+	script_vars_env_put(b, launcher_spec_env(r->spec));
+	script_vars_env_put(b, r->spec->env);
 	channels_put(b, s);
 	buf_puts(b, "set --");
 	for (i = 0; r->spec->argv[i] != NULL; i++) {

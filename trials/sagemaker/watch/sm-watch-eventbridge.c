@@ -38,18 +38,16 @@ fail_later(struct sm_watch_eventbridge *ev)
 }
 
 static const char *
-member(const struct json *json, const char *key)
+eventbridge_member(const struct json *json, const char *key)
 {
 	return json != NULL ? json_string(json_get(json, key)) : NULL;
 }
-
-/* ---- listening ----------------------------------------------------------- */
 
 static void events_poll(struct sm_watch_eventbridge *);
 
 /* The body of a message is the event itself. */
 static void
-message_read(struct sm_watch_eventbridge *ev, const char *body)
+eventbridge_message_read(struct sm_watch_eventbridge *ev, const char *body)
 {
 	struct sm_watch *w = ev->watch;
 	struct json_doc *doc = NULL;
@@ -60,7 +58,7 @@ message_read(struct sm_watch_eventbridge *ev, const char *body)
 	if (json_parse(&doc, body, strlen(body), NULL, false, &e) != 0)
 		return;
 	detail = json_get(json_root(doc), "detail");
-	job = member(detail, "TrainingJobName");
+	job = eventbridge_member(detail, "TrainingJobName");
 	if (job != NULL &&
 	    strncmp(job, w->env.prefix, strlen(w->env.prefix)) == 0)
 		w->env.changed(w->env.arg, job);
@@ -82,7 +80,7 @@ messages_delete(struct sm_watch_eventbridge *ev, const struct json *list)
 	json_writer_text(&o, "QueueUrl", ev->url);
 	json_writer_array(&o, "Entries");
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
-		receipt = member(j, "ReceiptHandle");
+		receipt = eventbridge_member(j, "ReceiptHandle");
 		if (receipt == NULL)
 			continue;
 		(void)snprintf(id, sizeof id, "m%d", n++);
@@ -114,8 +112,9 @@ on_messages(void *arg, const struct aws_answer *a)
 	/* An empty answer has no such key. */
 	list = json_get(a->json, "Messages");
 	for (j = json_first(list); j != NULL; j = json_next(j))
-		if (member(j, "Body") != NULL)
-			message_read(ev, member(j, "Body"));
+		if (eventbridge_member(j, "Body") != NULL)
+			eventbridge_message_read(
+			    ev, eventbridge_member(j, "Body"));
 	if (list != NULL)
 		messages_delete(ev, list);
 	events_poll(ev);
@@ -139,8 +138,6 @@ events_poll(struct sm_watch_eventbridge *ev)
 	ev->poll = aws_json(ev->watch->env.aws, &ask, on_messages, ev);
 	buf_free(&body);
 }
-
-/* ---- making: queue, its ARN, rule, policy, target ------------------------- */
 
 static void
 on_target(void *arg, const struct json *json)
@@ -208,7 +205,7 @@ on_rule(void *arg, const struct json *json)
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 }, policy = { 0 };
 	struct json_writer o = { .out = &body };
-	const char *arn = member(json, "RuleArn");
+	const char *arn = eventbridge_member(json, "RuleArn");
 
 	if (arn == NULL) {
 		fail_later(ev);
@@ -231,7 +228,7 @@ on_rule(void *arg, const struct json *json)
 
 /* Changes of state of the study's jobs. */
 static void
-pattern_put(struct buf *b, const struct sm_watch_eventbridge *ev)
+eventbridge_pattern_put(struct buf *b, const struct sm_watch_eventbridge *ev)
 {
 	struct json_writer o = { .out = b };
 
@@ -257,7 +254,7 @@ on_arn(void *arg, const struct json *json)
 	struct buf body = { 0 }, pattern = { 0 };
 	struct json_writer o = { .out = &body };
 	const struct json *attributes = json_get(json, "Attributes");
-	const char *arn = member(attributes, "QueueArn");
+	const char *arn = eventbridge_member(attributes, "QueueArn");
 
 	if (arn == NULL) {
 		fail_later(ev);
@@ -265,7 +262,7 @@ on_arn(void *arg, const struct json *json)
 	}
 	free(ev->arn);
 	ev->arn = xstrdup(arn);
-	pattern_put(&pattern, ev);
+	eventbridge_pattern_put(&pattern, ev);
 	json_writer_object(&o, NULL);
 	json_writer_text(&o, "Name", ev->watch->env.prefix);
 	json_writer_text(&o, "State", "ENABLED");
@@ -278,12 +275,12 @@ on_arn(void *arg, const struct json *json)
 }
 
 static void
-on_queue(void *arg, const struct json *json)
+eventbridge_on_queue(void *arg, const struct json *json)
 {
 	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
 	struct json_writer o = { .out = &body };
-	const char *url = member(json, "QueueUrl");
+	const char *url = eventbridge_member(json, "QueueUrl");
 
 	if (url == NULL) {
 		fail_later(ev);
@@ -317,7 +314,7 @@ events_begin(void *arg)
 	json_writer_end(&o);
 	json_writer_end(&o);
 	sm_watch_ask(ev->watch, AWS_SQS, "CreateQueue", &body, "the queue",
-	    &ev->noted, on_queue, ev);
+	    &ev->noted, eventbridge_on_queue, ev);
 	buf_free(&body);
 }
 
@@ -346,8 +343,6 @@ sm_watch_eventbridge_free(struct sm_watch_eventbridge *ev)
 	free(ev);
 }
 
-/* ---- taking away ------------------------------------------------------------ */
-
 /* Remove target, rule and queue in turn; missing ones are ignored. */
 
 static void
@@ -360,10 +355,10 @@ on_taken(void *arg, const struct json *json)
 }
 
 static void
-on_found(void *arg, const struct json *json)
+eventbridge_on_found(void *arg, const struct json *json)
 {
 	struct sm_watch_removal *k = arg;
-	const char *url = member(json, "QueueUrl");
+	const char *url = eventbridge_member(json, "QueueUrl");
 	struct buf body = { 0 };
 	struct json_writer o = { .out = &body };
 
@@ -391,7 +386,7 @@ on_rule_gone(void *arg, const struct json *json)
 	json_writer_text(&o, "QueueName", k->watch->env.prefix);
 	json_writer_end(&o);
 	sm_watch_ask(k->watch, AWS_SQS, "GetQueueUrl", &body, "", &k->quiet,
-	    on_found, k);
+	    eventbridge_on_found, k);
 	buf_free(&body);
 }
 

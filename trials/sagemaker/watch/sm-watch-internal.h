@@ -9,7 +9,12 @@
 #include "trials/sagemaker/watch/sm-watch.h"
 
 struct buf;
-struct sm_watch_eventbridge; /* sm-watch-eventbridge.c */
+struct json_writer;
+struct sm_watch_eventbridge; /* Write "Dimensions" with one of them. */
+void sm_watch_put_dimension(
+    struct json_writer *, const char *name, const char *value);
+
+/* sm-watch-eventbridge.c */
 struct sm_watch_call;
 
 /* One removal of resources, and its callback. */
@@ -41,6 +46,10 @@ typedef void sm_watch_cb(void *arg, const struct json *);
 void sm_watch_ask(struct sm_watch *, enum aws_service, const char *operation,
     const struct buf *body, const char *what, bool *noted, sm_watch_cb *then,
     void *arg);
+
+/* Write "Dimensions" with one of them. */
+void sm_watch_put_dimension(
+    struct json_writer *, const char *name, const char *value);
 
 /* sm-watch-eventbridge.c */
 struct sm_watch_eventbridge *sm_watch_eventbridge_new(struct sm_watch *);

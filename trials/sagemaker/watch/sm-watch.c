@@ -1,9 +1,6 @@
 /*
  * External watching: creates and removes its resources.  No influence on
- * trials; a failed service is noted and not used again.  A CloudWatch alarm per
- * job on idle GPUs.  SageMaker's GPUUtilization is 0 to 100 times the number of
- * GPUs of the host, and the threshold is scaled likewise.  Reference:
- * CloudWatch API, PutMetricAlarm.
+ * trials; a failed service is noted and not used again.
  */
 
 #include <math.h>
@@ -12,29 +9,17 @@
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
-#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/sagemaker/options/sm-settings.h"
 #include "trials/sagemaker/request/sm-request.h"
+#include "trials/sagemaker/watch/sm-watch-alarm.h"
 #include "trials/sagemaker/watch/sm-watch-internal.h"
+#include "trials/sagemaker/watch/sm-watch-publish.h"
 
-enum {
-	IDLE_PERCENT = 10, /* of one GPU */
-	IDLE_MINUTES = 15
-};
-
-/* "key": ["text"] */
-static void
-list_put(struct json_writer *o, const char *key, const char *text)
-{
-	json_writer_array(o, key);
-	json_writer_text(o, NULL, text);
-	json_writer_end(o);
-}
-
-static void
-dimension_put(struct json_writer *o, const char *name, const char *value)
+void
+sm_watch_put_dimension(
+    struct json_writer *o, const char *name, const char *value)
 {
 	json_writer_array(o, "Dimensions");
 	json_writer_object(o, NULL);
@@ -43,159 +28,6 @@ dimension_put(struct json_writer *o, const char *name, const char *value)
 	json_writer_end(o);
 	json_writer_end(o);
 }
-
-static char *
-alarm_name(const char *job)
-{
-	return xasprintf("hpotune-%s-gpu-idle", job);
-}
-
-static int64_t
-setting(const struct json *alarm, const char *key, int64_t def)
-{
-	const struct json *j = json_get(alarm, key);
-	int64_t n;
-
-	return j != NULL && json_integer(j, &n) ? n : def;
-}
-
-static void
-alarm_note(struct sm_watch *w, const struct sm_plan *plan)
-{
-	char *text;
-
-	if (w->alarm_noted)
-		return;
-	w->alarm_noted = true;
-	text = xasprintf(
-	    "no alarm on idle GPUs: the number of GPUs of %s is unknown",
-	    plan->type != NULL ? plan->type->name : "a mixed cluster");
-	w->env.note(w->env.arg, LAUNCH_WARNING, text);
-	free(text);
-}
-
-static void
-sm_watch_alarm_make(
-    struct sm_watch *w, const char *job, const struct sm_plan *plan)
-{
-	const struct json *alarm = w->env.settings->alarm;
-	const struct json *action = json_get(alarm, "action");
-	int64_t minutes = setting(alarm, "minutes", IDLE_MINUTES);
-	int gpus =
-	    plan->type != NULL ? sm_instance_type_gpus(plan->type->name) : -1;
-	char *name = alarm_name(job), *host = xasprintf("%s/algo-1", job);
-	struct buf body = { 0 };
-	struct json_writer o = { .out = &body };
-
-	if (gpus <= 0) {
-		alarm_note(w, plan);
-	} else {
-		json_writer_object(&o, NULL);
-		json_writer_text(&o, "AlarmName", name);
-		json_writer_text(
-		    &o, "Namespace", "/aws/sagemaker/TrainingJobs");
-		json_writer_text(&o, "MetricName", "GPUUtilization");
-		dimension_put(&o, "Host", host);
-		json_writer_text(&o, "Statistic", "Average");
-		json_writer_integer(&o, "Period", 60);
-		json_writer_integer(&o, "EvaluationPeriods", minutes);
-		json_writer_integer(&o, "DatapointsToAlarm", minutes);
-		json_writer_integer(&o, "Threshold",
-		    gpus * setting(alarm, "gpu_idle", IDLE_PERCENT));
-		json_writer_text(&o, "ComparisonOperator", "LessThanThreshold");
-		json_writer_text(&o, "TreatMissingData", "notBreaching");
-		if (action != NULL && json_string(action) != NULL)
-			list_put(&o, "AlarmActions", json_string(action));
-		json_writer_end(&o);
-		sm_watch_ask(w, AWS_CLOUDWATCH, "PutMetricAlarm", &body,
-		    "the alarm on idle GPUs", &w->alarm_noted, NULL, NULL);
-	}
-	buf_free(&body);
-	free(host);
-	free(name);
-}
-
-static void
-sm_watch_alarm_remove(struct sm_watch *w, const char *job)
-{
-	char *name = alarm_name(job);
-	struct buf body = { 0 };
-	struct json_writer o = { .out = &body };
-
-	json_writer_object(&o, NULL);
-	list_put(&o, "AlarmNames", name);
-	json_writer_end(&o);
-	sm_watch_ask(w, AWS_CLOUDWATCH, "DeleteAlarms", &body,
-	    "taking an alarm away", &w->alarm_noted, NULL, NULL);
-	buf_free(&body);
-	free(name);
-}
-
-/* ---- all that are left ------------------------------------------------------ */
-
-static void
-on_swept(void *arg, const struct json *json)
-{
-	struct sm_watch_removal *s = arg;
-
-	(void)json;
-	s->done(s->arg);
-}
-
-static void
-on_list(void *arg, const struct json *json)
-{
-	struct sm_watch_removal *s = arg;
-	const struct json *list = json_get(json, "MetricAlarms");
-	const struct json *j;
-	const char *name;
-	struct buf body = { 0 };
-	struct json_writer o = { .out = &body };
-	int n = 0;
-
-	json_writer_object(&o, NULL);
-	json_writer_array(&o, "AlarmNames");
-	for (j = json_first(list); j != NULL && n < 100; j = json_next(j)) {
-		name = json_string(json_get(j, "AlarmName"));
-		if (name == NULL)
-			continue;
-		json_writer_text(&o, NULL, name);
-		n++;
-	}
-	json_writer_end(&o);
-	json_writer_end(&o);
-	if (n > 0)
-		sm_watch_ask(s->watch, AWS_CLOUDWATCH, "DeleteAlarms", &body,
-		    "", &s->quiet, on_swept, s);
-	else
-		on_swept(s, NULL);
-	buf_free(&body);
-}
-
-/* Remove all alarms of the study; done is called when all answers have come. */
-static void
-sm_watch_alarm_remove_all(
-    struct sm_watch *w, void (*done)(void *arg), void *arg)
-{
-	struct sm_watch_removal *s = &w->alarm_removal;
-	char *prefix = xasprintf("hpotune-%s", w->env.prefix);
-	struct buf body = { 0 };
-	struct json_writer o = { .out = &body };
-
-	*s = (struct sm_watch_removal){
-		.watch = w, .quiet = true, .done = done, .arg = arg
-	};
-	json_writer_object(&o, NULL);
-	json_writer_text(&o, "AlarmNamePrefix", prefix);
-	json_writer_integer(&o, "MaxRecords", 100);
-	json_writer_end(&o);
-	sm_watch_ask(w, AWS_CLOUDWATCH, "DescribeAlarms", &body, "", &s->quiet,
-	    on_list, s);
-	buf_free(&body);
-	free(prefix);
-}
-
-static void sm_watch_publish(struct sm_watch *);
 
 enum {
 	PUBLISH_MS = 60000, /* the resolution of CloudWatch */
@@ -224,7 +56,7 @@ call_unlink(struct sm_watch_call *call)
 }
 
 static void
-on_answer(void *arg, const struct aws_answer *a)
+sm_watch_on_answer(void *arg, const struct aws_answer *a)
 {
 	struct sm_watch_call *call = arg;
 	struct sm_watch *w = call->watch;
@@ -264,7 +96,7 @@ sm_watch_ask(struct sm_watch *w, enum aws_service service,
 		.arg = arg,
 		.removes = strncmp(operation, "Delete", 6) == 0 };
 	w->calls = call;
-	call->call = aws_json(w->env.aws, &ask, on_answer, call);
+	call->call = aws_json(w->env.aws, &ask, sm_watch_on_answer, call);
 }
 
 static void
@@ -354,8 +186,6 @@ sm_watch_running(struct sm_watch *w, int jobs)
 	w->running = jobs;
 }
 
-/* ---- taking it all away ------------------------------------------------- */
-
 struct removal {
 	struct loop *loop;
 	int left;
@@ -371,7 +201,7 @@ on_removed(void *arg)
 }
 
 static void
-on_late(void *arg)
+sm_watch_on_late(void *arg)
 {
 	struct removal *r = arg;
 
@@ -388,7 +218,7 @@ static void
 removal_run(struct removal *r, struct sm_watch *w)
 {
 	const struct sm_settings *s = w->env.settings;
-	struct loop_timer *late = loop_timer_new(r->loop, on_late, r);
+	struct loop_timer *late = loop_timer_new(r->loop, sm_watch_on_late, r);
 
 	r->left = s->watch_events + (s->alarm != NULL);
 	loop_timer_set(late, REMOVE_MS);
@@ -425,49 +255,4 @@ sm_watch_remove(const struct sm_watch_env *env)
 		aws_close(own.aws);
 	}
 	loop_close(r.loop);
-}
-
-/*
- * Publishes metrics of the study to CloudWatch, once a minute: namespace
- * "hpotune", one dimension, the study.  CloudWatch accepts finite numbers up to
- * 2^360.  Reference: CloudWatch API, PutMetricData.
- */
-
-#define VALUE_MOST 0x1p360
-
-static void
-datum_put(struct json_writer *o, const struct sm_watch *w, const char *name,
-    const char *unit, double value)
-{
-	if (!isfinite(value) || fabs(value) > VALUE_MOST)
-		return;
-	json_writer_object(o, NULL);
-	json_writer_text(o, "MetricName", name);
-	dimension_put(o, "Study", w->env.study);
-	json_writer_text(o, "Unit", unit);
-	json_writer_number(o, "Value", value);
-	json_writer_integer(
-	    o, "Timestamp", loop_wall_us(w->env.loop) / 1000000);
-	json_writer_end(o);
-}
-
-static void
-sm_watch_publish(struct sm_watch *w)
-{
-	struct buf body = { 0 };
-	struct json_writer o = { .out = &body };
-
-	json_writer_object(&o, NULL);
-	json_writer_text(&o, "Namespace", "hpotune");
-	json_writer_array(&o, "MetricData");
-	datum_put(&o, w, "BestObjective", "None", w->best);
-	datum_put(&o, w, "JobsRunning", "Count", w->running);
-	datum_put(&o, w, "JobsEnded", "Count", w->ended);
-	datum_put(&o, w, "BillableSeconds", "Seconds", w->billable_s);
-	datum_put(&o, w, "Cost", "None", w->cost);
-	json_writer_end(&o);
-	json_writer_end(&o);
-	sm_watch_ask(w, AWS_CLOUDWATCH, "PutMetricData", &body,
-	    "metrics of the study", &w->publish_noted, NULL, NULL);
-	buf_free(&body);
 }

@@ -1,0 +1,660 @@
+"""The warm process of a study: it imports what trials import, once.
+
+The server starts it and talks to it on descriptor 3.  For each attempt it makes
+two processes: one becomes the supervisor, hpotune-shim, a child of the server;
+its child waits for the attempt there and then is the program, as if it had been
+started.  It has one thread and no GPU, or says why it cannot be used.
+
+    python hpotune_warm.py SERVER FOLDER LIST script|module NAME CORES ROOM
+
+FOLDER/LIST has the names of the modules, a line each; without it the first
+trial that succeeds writes them.
+"""
+
+import os
+import sys
+
+_before = set(sys.modules)
+import _signal
+import _socket
+import atexit
+import ctypes
+import gc
+import io
+import time
+
+for _name in [n for n in sys.modules if n not in _before]:
+    # A program may have modules of these names; ours are kept by this one.
+    if _name.partition(".")[0] in ("ctypes", "struct"):
+        del sys.modules[_name]
+
+CONTROL = 3  # as the server has it
+WARM_FD = 80  # as the supervisor has it
+LOCK_FD = 100
+MESSAGE_MAX = 65536
+FDS_MAX = 4
+CLONE_PARENT = 0x8000
+CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
+PR_SET_PDEATHSIG = 1
+GPUS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/")
+# Modules that act when they are imported, or read the trial's environment.
+NEVER = {"__main__", "__mp_main__", "this", "antigravity", "idlelib",
+         "turtle", "hpotune", "hpotune_optimize", "sagemaker_training"}
+MARKS = (b"HPOTUNE_ATTEMPT_UUID", b"HPOTUNE_PARAMS")
+
+libc = ctypes.PyDLL(None, use_errno=True)
+
+
+class Unusable(Exception):
+    """Why this process cannot be used; the text is a clause."""
+
+
+class Warm:
+    """What is known before the first trial."""
+
+    def __init__(self, argv):
+        self.server = int(argv[1])
+        self.folder, listed, self.kind, self.name, cores = argv[2:7]
+        self.listed = self.folder + "/" + listed
+        self.files_first()
+        self.control = _socket.socket(fileno=CONTROL)
+        os.set_inheritable(CONTROL, False)
+        self.learning = False
+        self.files = {}
+        self.cores_before = os.sched_getaffinity(0)
+        self.bind(cores)
+        self.cores = len(os.sched_getaffinity(0))
+        self.areas = {}
+        self.arguments = (0, 0)
+        self.folder_first()
+        self.path = list(sys.path)
+        self.at_start = set(sys.modules)
+
+    def bind(self, cores):
+        """As the supervisor binds a trial: libraries count what they get."""
+        want = set()
+        for part in cores.split(","):
+            first, _, last = part.partition("-")
+            if first:
+                want.update(range(int(first), int(last or first) + 1))
+        if want & self.cores_before:
+            os.sched_setaffinity(0, want & self.cores_before)
+
+    def folder_first(self):
+        """The folder that python puts before all others."""
+        self.own = None
+        if self.kind == "module":
+            import runpy
+        if getattr(sys.flags, "safe_path", sys.flags.isolated):
+            return
+        self.own = first_folder(self.kind, self.name)
+        sys.path[0] = self.own
+
+    def files_first(self):
+        """What is printed by an import is in no trial's log."""
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
+        log = os.open(self.folder + "/log",
+                      os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND,
+                      0o600)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+
+    def say(self, letter, text=""):
+        self.control.send(letter + os.fsencode(text))
+
+    def names(self):
+        """The modules to import; None: to be learnt."""
+        try:
+            with open(self.listed, encoding="utf-8") as file:
+                return file.read().split()
+        except OSError:
+            return None
+
+
+def first_folder(kind, name):
+    if kind == "module":
+        return os.getcwd()
+    return os.path.dirname(os.path.realpath(name))
+
+
+# The places of the first arguments and of the first environment.
+
+def areas_find(warm):
+    """Where other programs read what a process is: ours, to be written over."""
+    with open("/proc/self/environ", "rb") as file:
+        words = file.read()
+    with open("/proc/self/cmdline", "rb") as file:
+        line = file.read()
+    environ = ctypes.POINTER(ctypes.c_void_p).in_dll(libc, "environ")
+    i = 0
+    while environ[i]:
+        text = ctypes.string_at(environ[i])
+        name = text.partition(b"=")[0]
+        if name in MARKS:
+            warm.areas[name] = (environ[i], len(text))
+        i += 1
+    mark = b"\0" + MARKS[0] + b"="
+    at = (b"\0" + words).find(mark)
+    if len(warm.areas) != len(MARKS) or at < 0:
+        raise Unusable("the environment of the process is not where it was")
+    start = warm.areas[MARKS[0]][0] - at - len(line)
+    if ctypes.string_at(start, len(line)) != line:
+        raise Unusable("the arguments of the process are not where they were")
+    warm.arguments = (start, len(line))
+    warm.line = line
+    for name in MARKS:
+        os.environb.pop(name, None)
+
+
+def area_fill(place, text):
+    start, size = place
+    text = text[:size]
+    ctypes.memmove(start, text + bytes(size - len(text)), size)
+
+
+# The imports.
+
+def stamp(path):
+    try:
+        st = os.stat(path)
+    except OSError:
+        return None
+    return (st.st_mtime_ns, st.st_size, st.st_ino)
+
+
+def changed(warm):
+    """A file of what was imported that is not as it was; None: none."""
+    for path, was in warm.files.items():
+        if stamp(path) != was:
+            return path
+    return None
+
+
+def threads():
+    """The names of our other threads; one that ends may be seen a while."""
+    for _ in range(100):
+        other = [t for t in os.listdir("/proc/self/task")
+                 if int(t) != os.getpid()]
+        if not other:
+            return []
+        time.sleep(0.01)
+    names = set()
+    for thread in other:
+        try:
+            with open(f"/proc/self/task/{thread}/comm") as file:
+                names.add(file.read().strip())
+        except OSError:
+            pass
+    return sorted(names)
+
+
+def devices():
+    found = set()
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            target = os.readlink("/proc/self/fd/" + fd)
+        except OSError:
+            continue
+        if target.startswith(GPUS):
+            found.add(target)
+    return sorted(found)
+
+
+def settle():
+    """
+    Libraries such as OpenBLAS end their threads before a fork and start them
+    when they are needed.
+    """
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    names = threads()
+    if names:
+        raise Unusable("the modules start threads (%s)" % ", ".join(names))
+    names = devices()
+    if names:
+        raise Unusable("the modules open a GPU (%s)" % names[0])
+
+
+def load(warm, names):
+    warm.say(b"i")
+    began, cpu = time.perf_counter(), time.process_time()
+    failed = []
+    argv, sys.argv = sys.argv, [warm.name]
+    for name in names:
+        try:
+            __import__(name)
+        except BaseException as e:
+            failed.append(f"{name}: {e!r}")
+    sys.argv = argv
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    for text in failed:
+        print("not imported:", text, file=sys.stderr)
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str):
+            warm.files[path] = stamp(path)
+    warm.files[sys.executable] = stamp(sys.executable)
+    settle()
+    warm.learning = False
+    gc.collect()
+    gc.freeze()
+    warm.say(b"r", "%d %.6f %.6f" % (len(names) - len(failed), took, cpu))
+
+
+# What a trial has imported.
+
+def is_own(warm, path):
+    """Whether a file is of the program, not of the system or a package."""
+    path = os.path.abspath(path)
+    best = None
+    for entry in warm.path:
+        if path.startswith(entry.rstrip("/") + "/") and \
+                (best is None or len(entry) > len(best)):
+            best = entry
+    return best is None or best == warm.own
+
+
+def learnt(warm):
+    names = []
+    for name, module in list(sys.modules.items()):
+        spec = getattr(module, "__spec__", None)
+        path = getattr(module, "__file__", None)
+        if name in warm.at_start or name.partition(".")[0] in NEVER or \
+                spec is None or getattr(spec, "name", None) != name or \
+                not all(map(str.isidentifier, name.split("."))):
+            continue
+        if spec.origin != "built-in" and \
+                (not isinstance(path, str) or is_own(warm, path)):
+            continue
+        names.append(name)
+    return names
+
+
+def learn(warm):
+    part = "%s.%d" % (warm.listed, os.getpid())
+    try:
+        names = learnt(warm)
+        with open(part, "w", encoding="utf-8") as file:
+            file.write("".join(n + "\n" for n in names))
+        os.rename(part, warm.listed)
+    except Exception:
+        pass
+
+
+# Messages: two numbers, and so many words each, each with its NUL.
+
+def receive(sock):
+    data, control, _, _ = sock.recvmsg(
+        MESSAGE_MAX, _socket.CMSG_SPACE(4 * FDS_MAX))
+    fds = []
+    for level, kind, part in control:
+        if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
+            fds += [int.from_bytes(part[i:i + 4], sys.byteorder)
+                    for i in range(0, len(part), 4)]
+    return data, fds
+
+
+def words(data):
+    n = int.from_bytes(data[:4], sys.byteorder)
+    m = int.from_bytes(data[4:8], sys.byteorder)
+    found = data[8:].split(b"\0")
+    return found[:n], found[n:n + m]
+
+
+# The processes of an attempt.
+
+def die_with(parent):
+    """The kernel ends us with our parent, unless it has ended already."""
+    libc.prctl(PR_SET_PDEATHSIG, int(_signal.SIGKILL), 0, 0, 0)
+    return os.getppid() == parent
+
+
+def fds_close(keep):
+    for fd in os.listdir("/proc/self/fd"):
+        if int(fd) not in keep:
+            try:
+                os.close(int(fd))
+            except OSError:
+                pass
+
+
+def supervisor(warm, path, argv, env, server):
+    """In a child of the server: never returns here, but in the trial."""
+    os.setsid()
+    os.sched_setaffinity(0, warm.cores_before)
+    ours, theirs = _socket.socketpair(
+        _socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        os.close(server)
+        warm.control.close()
+        return theirs, parent
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(server, 200)
+    os.dup2(ours.fileno(), 201)
+    for i in range(3):
+        os.dup2(null, i)
+    os.dup2(200, 3)
+    os.dup2(201, WARM_FD)
+    fds_close({0, 1, 2, 3, WARM_FD})
+    for signo in range(1, _signal.NSIG):
+        try:
+            if _signal.getsignal(signo) == _signal.SIG_IGN:
+                _signal.signal(signo, _signal.SIG_DFL)
+        except (OSError, ValueError):
+            pass
+    os.execve(path, [*argv, b"warm=%d" % pid],
+              dict(w.partition(b"=")[::2] for w in env))
+
+
+def make(warm, data, fds):
+    """A supervisor for the server; the socket of the trial in its child."""
+    (path, *argv), env = words(data)
+    number = CLONE.get(os.uname().machine)
+    if number is None:
+        raise Unusable("not on this kind of processor")
+    pid = libc.syscall(ctypes.c_long(number),
+                       ctypes.c_long(CLONE_PARENT | int(_signal.SIGCHLD)),
+                       0, 0, 0, 0)
+    if pid == 0:
+        try:
+            return supervisor(warm, path, argv, env, fds[0])
+        except BaseException:
+            os._exit(127)
+    if pid == -1:
+        raise Unusable("no process can be made: " +
+                       os.strerror(ctypes.get_errno()))
+    for fd in fds:
+        os.close(fd)
+    warm.say(b"p", str(pid))
+    return None
+
+
+# The trial.
+
+def trial_variable(name):
+    return name.startswith((b"HPOTUNE_", b"SM_")) or \
+        name == b"CUDA_VISIBLE_DEVICES"
+
+
+def environment(warm, env):
+    """The rest is as it was when the modules were imported."""
+    new = dict(w.partition(b"=")[::2] for w in env)
+    for name in [n for n in os.environb if trial_variable(n)]:
+        if name not in new:
+            del os.environb[name]
+    for name, value in new.items():
+        if trial_variable(name):
+            os.environb[name] = value
+    for name in MARKS:
+        if name in new:
+            area_fill(warm.areas[name], name + b"=" + new[name])
+
+
+def randomness():
+    """The module random does it by itself."""
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        numpy.seed()
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process.current_process().authkey = os.urandom(32)
+
+
+def refuse(sock, letter, text):
+    try:
+        sock.send(letter + os.fsencode(text[:200]))
+    except OSError:
+        pass
+    os._exit(0)
+
+
+def check(warm, sock, workdir):
+    path = changed(warm)
+    if path is not None:
+        refuse(sock, b"o", path + " has changed")
+    if len(os.sched_getaffinity(0)) != warm.cores:
+        refuse(sock, b"n", "a trial has another number of cores")
+    try:
+        os.chdir(workdir)
+        if warm.kind == "script":
+            with open(warm.name, "rb"):
+                pass
+    except OSError as e:
+        refuse(sock, b"n", str(e))
+    if warm.own is not None and \
+            first_folder(warm.kind, warm.name) != warm.own:
+        refuse(sock, b"n", "a trial has its program in another folder")
+
+
+def become(warm, sock, parent):
+    """Wait for the attempt, and be its program up to the first instruction."""
+    if not die_with(parent):
+        os._exit(0)
+    os.setpgid(0, 0)
+    data, fds = receive(sock)
+    if not data or len(fds) != 2:
+        os._exit(0)
+    (workdir, skip, *argv), env = words(data)
+    try:
+        check(warm, sock, workdir)
+        log, lock = fds
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        if libc.fcntl(lock, 0, LOCK_FD) == -1:
+            raise OSError(ctypes.get_errno(), "no descriptor")
+        for fd in fds:
+            os.close(fd)
+        environment(warm, env)
+        # The interpreter may have been started by a script of its name.
+        argv[0] = warm.line.partition(b"\0")[0]
+        area_fill(warm.arguments, b"".join(w + b"\0" for w in argv))
+        randomness()
+        sys.argv = [os.fsdecode(w) for w in argv[int(skip):]]
+        if hasattr(sys, "orig_argv"):
+            sys.orig_argv = [os.fsdecode(w) for w in argv]
+        sys.path_importer_cache.pop(warm.own, None)
+    except Exception as e:
+        refuse(sock, b"n", repr(e))
+    sock.send(b"g")
+    sock.close()
+
+
+def main_module():
+    module = type(sys)("__main__")
+    module.__builtins__ = sys.modules["builtins"]
+    if sys.version_info < (3, 14):
+        module.__annotations__ = {}
+    module.__loader__ = sys.modules["_frozen_importlib"].BuiltinImporter
+    sys.modules["__main__"] = module
+    return module
+
+
+def full_name(name):
+    """As python writes it into __file__ and tracebacks."""
+    if name.startswith("/") or sys.version_info < (3, 9):
+        return name
+    return os.getcwd() + "/" + (name[2:] if name[:2] == "./" else name)
+
+
+def code_of(name, module):
+    path = full_name(name)
+    loader = sys.modules["_frozen_importlib_external"].SourceFileLoader
+    module.__loader__ = loader("__main__", path)
+    module.__file__ = path
+    module.__cached__ = None
+    with open(path, "rb") as file:
+        source = file.read()
+    return compile(source, path, "exec", 0, True)
+
+
+def program(warm, module):
+    if warm.kind == "module":
+        sys.argv[0] = "-m"
+        from runpy import _run_module_as_main
+        return lambda: _run_module_as_main(warm.name)
+    return lambda: exec(code_of(warm.name, module), module.__dict__)
+
+
+def show(error, skip):
+    """As python does, without our own frames."""
+    traceback = error.__traceback__
+    for _ in range(skip):
+        traceback = traceback and traceback.tb_next
+    error.__traceback__ = traceback
+    sys.last_type, sys.last_value = type(error), error
+    sys.last_traceback = traceback
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    try:
+        sys.excepthook(type(error), error, traceback)
+    except BaseException:
+        sys.__excepthook__(*sys.exc_info())
+        sys.__excepthook__(type(error), error, traceback)
+
+
+def own_frames(error):
+    n, traceback = 0, error.__traceback__
+    while traceback and traceback.tb_frame.f_globals is globals():
+        n, traceback = n + 1, traceback.tb_next
+    return n
+
+
+def exit_code(value):
+    """What python makes of the value of SystemExit."""
+    if value is None:
+        return 0
+    if isinstance(value, int):
+        return value & 0xff
+    try:
+        print(value, file=sys.stderr)
+    except Exception:
+        pass
+    return 1
+
+
+def outcome(warm):
+    """Run the program: its exit code, and whether it succeeded."""
+    try:
+        program(warm, main_module())()
+    except SystemExit as e:
+        return exit_code(e.code), e.code is None or e.code == 0
+    except KeyboardInterrupt as e:
+        show(e, own_frames(e))
+        sys.excepthook = lambda *_: None
+        raise
+    except BaseException as e:
+        show(e, own_frames(e))
+        return 1, False
+    return 0, True
+
+
+def flush(file):
+    try:
+        if file is not None and not file.closed:
+            file.flush()
+    except Exception:
+        return False
+    return True
+
+
+def files_flush():
+    """Before a cycle ends in which the layers of a file have any order."""
+    for kind in io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom:
+        for thing in gc.get_objects():
+            if type(thing) is kind:
+                flush(thing)
+
+
+def objects_end(warm):
+    """
+    The objects of the program end, as python ends them; those of the imported
+    modules end with the process, without being touched.
+    """
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+        if hasattr(sys, name):
+            setattr(sys, name, None)
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name not in warm.loaded and isinstance(path, str) and \
+                is_own(warm, path):
+            del sys.modules[name]
+    path = module = None
+    sys.modules.pop("__main__", None)
+    files_flush()
+    gc.collect()
+    files_flush()
+
+
+def finish(warm, code):
+    """As python ends, in its order."""
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading._shutdown()
+    atexit._run_exitfuncs()
+    if not flush(sys.stdout):
+        code = 120
+    for file in (sys.stderr, sys.__stdout__, sys.__stderr__):
+        flush(file)
+    objects_end(warm)
+    libc.exit(code)
+
+
+def run(warm):
+    me = os.getpid()
+    code, succeeded = outcome(warm)
+    if succeeded and warm.learning and os.getpid() == me:
+        learn(warm)
+    if warm.learning:
+        raise SystemExit(code)
+    finish(warm, code)
+
+
+def serve(warm):
+    """Answer the server; returns in a trial."""
+    while True:
+        data, fds = receive(warm.control)
+        if not data:
+            os._exit(0)
+        if data[:1] == b"l":
+            names = warm.names() if warm.learning else None
+            if names is not None:
+                load(warm, names)
+            continue
+        place = make(warm, data[8:], fds)
+        if place is not None:
+            become(warm, *place)
+            warm.loaded = set(sys.modules)
+            return
+
+
+def begin(warm):
+    if not die_with(warm.server):
+        raise Unusable("the interpreter is started by another program")
+    areas_find(warm)
+    names = warm.names()
+    if names is None:
+        warm.learning = True
+    else:
+        load(warm, names)
+
+
+def main():
+    warm = Warm(sys.argv)
+    try:
+        begin(warm)
+        serve(warm)
+    except Unusable as e:
+        warm.say(b"x", str(e))
+        os._exit(0)
+    return warm
+
+
+run(main())

@@ -1,0 +1,125 @@
+/* The command of a sweep: its macros as those of study.json. */
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/import/import-study.h"
+#include "src/import/import-wandb-command.h"
+
+/*
+ * words: where a parameter is true, false or null, which the agent writes as
+ * Python does.
+ */
+static const struct {
+	const char *macro, *ours, *words;
+	const char *note; /* then, or NULL */
+} macros[] = {
+	{ "${interpreter}", "python3", "python3", NULL },
+	{ "${args}", "{params}", "{params:python}", NULL },
+	{ "${args_no_hyphens}", "{params:hydra}", "{params:hydra}",
+	    "trial.command: {params:hydra} writes true, false and null, where "
+	    "the agent writes True, False and None" },
+	{ "${args_no_boolean_flags}", "{params:flags}", "{params:flags}",
+	    "trial.command: {params:flags} writes null, where the agent writes "
+	    "None" },
+	{ "${args_json_file}", "{params_file}", "{params_file}", NULL },
+};
+
+static void
+python_note(struct import *im)
+{
+	import_note(im,
+	    "trial.command: {params:python} writes True, False and None, as "
+	    "the agent does");
+}
+
+static void
+macro_put(struct import *im, size_t i)
+{
+	import_text(im, 3, NULL, im->words ? macros[i].words : macros[i].ours);
+	if (!im->words)
+		return;
+	if (macros[i].note != NULL)
+		import_note(im, macros[i].note);
+	else if (strcmp(macros[i].words, macros[i].ours) != 0)
+		python_note(im);
+}
+
+static int
+wandb_command_word_put(struct import *im, const struct json *j,
+    const struct json *program, struct err *e)
+{
+	struct buf text = { 0 };
+	const char *word;
+	size_t i;
+
+	if (json_read_string(j, &word, e) != 0)
+		return -1;
+	if (strcmp(word, "${env}") == 0) /* /usr/bin/env: no shell is used */
+		return 0;
+	for (i = 0; i < sizeof macros / sizeof *macros; i++)
+		if (strcmp(word, macros[i].macro) == 0) {
+			macro_put(im, i);
+			return 0;
+		}
+	if (strcmp(word, "${program}") == 0) {
+		if (program == NULL)
+			return json_err(j, e, "the sweep has no program");
+		if (json_read_string(program, &word, e) != 0)
+			return -1;
+	} else if (strstr(word, "${") != NULL)
+		return json_err(j, e,
+		    "%s has no equivalent: write the command with placeholders "
+		    "of hpotune, as man hpotune-study describes them",
+		    word);
+	import_escape_braces(&text, word);
+	import_text(im, 3, NULL, buf_str(&text));
+	buf_free(&text);
+	return 0;
+}
+
+int
+import_wandb_command_put(struct import *im, struct err *e)
+{
+	const struct json *program = json_get(im->root, "program");
+	const struct json *j = json_get(im->root, "command");
+	struct buf text = { 0 };
+	const char *name;
+	size_t n;
+	int rc = 0;
+
+	import_open(im, 1, "trial", '{');
+	import_open(im, 2, "command", '[');
+	if (j != NULL) {
+		rc = json_want(j, JSON_ARRAY, e);
+		j = rc == 0 ? json_first(j) : NULL;
+		for (; j != NULL && rc == 0; j = json_next(j))
+			rc = wandb_command_word_put(im, j, program, e);
+	} else if (program == NULL) {
+		import_text(im, 3, NULL, "./train");
+		import_text(im, 3, NULL, "{params}");
+		import_note(im, "trial.command: the sweep has no program: "
+				"./train");
+	} else if ((rc = json_read_string(program, &name, e)) == 0) {
+		n = strlen(name);
+		if (n > 3 && strcmp(name + n - 3, ".py") == 0)
+			import_text(im, 3, NULL, "python3");
+		import_escape_braces(&text, name);
+		import_text(im, 3, NULL, buf_str(&text));
+		import_text(
+		    im, 3, NULL, im->words ? "{params:python}" : "{params}");
+		if (im->words)
+			python_note(im);
+		buf_free(&text);
+	}
+	import_close(im, 2, ']');
+	import_close(im, 1, '}');
+	import_note(im,
+	    "metrics: what the program gives to wandb.log is not read: print "
+	    "it (hpotune: step=1 loss=0.5), use hpotune.report, or let "
+	    "trial.reads read what its library writes");
+	return rc;
+}

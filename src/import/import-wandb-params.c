@@ -1,0 +1,343 @@
+/* The parameters of a sweep: its distributions as ranges and choices. */
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/import/import-study.h"
+#include "src/import/import-wandb-params.h"
+#include "src/model/space.h"
+
+enum { DEPTH_MOST = 8 };
+
+static const char *const param_keys[] = { "value", "values", "min", "max",
+	"distribution", "mu", "sigma", "q", "a", "b", "probabilities",
+	"parameters", "desc", "description", NULL };
+
+/* How a distribution becomes a range. */
+enum form {
+	FORM_CONSTANT,
+	FORM_CHOICE,
+	FORM_FLAT, /* uniform: an int if both bounds are */
+	FORM_INT,
+	FORM_LOG, /* bounds are exponents of e */
+	FORM_LOG_VALUES,
+	FORM_NORMAL, /* mu and sigma */
+	FORM_LOG_NORMAL,
+	FORM_BETA
+};
+
+static const char *const distributions[] = { "constant", "categorical",
+	"categorical_w_probabilities", "int_uniform", "uniform", "q_uniform",
+	"log_uniform", "q_log_uniform", "inv_log_uniform", "log_uniform_values",
+	"q_log_uniform_values", "inv_log_uniform_values", "normal", "q_normal",
+	"log_normal", "q_log_normal", "beta", "q_beta", NULL };
+static const enum form forms[] = { FORM_CONSTANT, FORM_CHOICE, FORM_CHOICE,
+	FORM_INT, FORM_FLAT, FORM_FLAT, FORM_LOG, FORM_LOG, FORM_LOG,
+	FORM_LOG_VALUES, FORM_LOG_VALUES, FORM_LOG_VALUES, FORM_NORMAL,
+	FORM_NORMAL, FORM_LOG_NORMAL, FORM_LOG_NORMAL, FORM_BETA, FORM_BETA };
+
+static bool
+wandb_params_is_whole(double x)
+{
+	return x == floor(x) && fabs(x) < 9e15;
+}
+
+/* A value; a list is noted once for each parameter. */
+static void
+wandb_params_value_put(struct import *im, struct json_writer *w,
+    const char *key, const char *name, const struct json *j, bool *noted)
+{
+	enum json_type type = json_type(j);
+
+	im->words = im->words || type == JSON_BOOL || type == JSON_NULL;
+	if (import_is_nested(j) && !*noted) {
+		import_nested_note(im, name, j);
+		*noted = true;
+	}
+	import_put_value(w, key, j);
+}
+
+/* Weights of choices, if all of them are above 0. */
+static int
+weights_put(struct import *im, struct json_writer *w, const char *name,
+    const struct json *list, size_t n, struct err *e)
+{
+	const struct json *j;
+	bool none = false;
+	double weight;
+
+	if (list == NULL)
+		return 0;
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(list) != n)
+		return json_err(
+		    list, e, "expected %zu numbers, one for each value", n);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		if (json_read_number(j, 0, 1e300, &weight, e) != 0)
+			return -1;
+		none |= weight == 0;
+	}
+	if (none) {
+		buf_printf(im->notes,
+		    "%s: weights are above 0: without the probabilities each "
+		    "of its choices is as likely\n",
+		    name);
+		return 0;
+	}
+	json_writer_array(w, "weights");
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		json_write(json_writer_value(w, NULL), j);
+	json_writer_end(w);
+	return 0;
+}
+
+static int
+wandb_params_choice_put(struct import *im, const char *name,
+    const struct json *values, const struct json *weights, struct err *e)
+{
+	struct json_writer w = import_object(im, 2, name);
+	const struct json *j;
+	bool noted = false;
+
+	if (json_want(values, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(values) == 0)
+		return json_err(values, e, "it is empty");
+	json_writer_text(&w, "type", "choice");
+	json_writer_array(&w, "values");
+	for (j = json_first(values); j != NULL; j = json_next(j))
+		wandb_params_value_put(im, &w, NULL, name, j, &noted);
+	json_writer_end(&w);
+	if (weights_put(im, &w, name, weights, json_count(values), e) != 0)
+		return -1;
+	json_writer_end(&w);
+	return 0;
+}
+
+static void
+wandb_params_fixed_put(
+    struct import *im, const char *name, const struct json *value)
+{
+	struct json_writer w = import_object(im, 2, name);
+	bool noted = false;
+
+	json_writer_text(&w, "type", "fixed");
+	wandb_params_value_put(im, &w, "value", name, value, &noted);
+	json_writer_end(&w);
+}
+
+int
+import_wandb_number(const struct json *p, const char *key, double other,
+    double *x, struct err *e)
+{
+	const struct json *j = json_get(p, key);
+
+	*x = other;
+	if (j == NULL && isfinite(other))
+		return 0;
+	if (j == NULL)
+		return json_err(p, e, "%s is missing", key);
+	return json_read_number(j, -1e300, 1e300, x, e);
+}
+
+/* A distribution as a range. */
+struct range {
+	double min, max; /* in values of the parameter; NAN = of the prior */
+	double mean, sd; /* of the prior, on the scale; sd 0 = none */
+	double q; /* 0 = none */
+	bool log;
+};
+
+/* The multiples of q within the bounds, which a prior has at 4 sd. */
+static void
+range_round(struct range *r)
+{
+	double low = r->min, high = r->max;
+
+	if (r->sd > 0) {
+		low = r->mean - 4 * r->sd;
+		high = r->mean + 4 * r->sd;
+		low = r->log ? exp(low) : low;
+		high = r->log ? exp(high) : high;
+	}
+	r->min = ceil(low / r->q) * r->q;
+	r->max = floor(high / r->q) * r->q;
+	if (r->log && r->min <= 0)
+		r->min = r->q;
+}
+
+static int
+wandb_params_range_read(struct import *im, const char *name,
+    const struct json *p, enum form form, struct range *r, struct err *e)
+{
+	bool beta = form == FORM_BETA;
+
+	*r = (struct range){ .min = NAN, .max = NAN };
+	r->log = form == FORM_LOG || form == FORM_LOG_VALUES ||
+		 form == FORM_LOG_NORMAL;
+	if (json_get(p, "q") != NULL &&
+	    json_read_number(json_get(p, "q"), 1e-300, 1e300, &r->q, e) != 0)
+		return -1;
+	if (form == FORM_NORMAL || form == FORM_LOG_NORMAL) {
+		if (import_wandb_number(p, "mu", 0, &r->mean, e) != 0 ||
+		    import_wandb_number(p, "sigma", 1, &r->sd, e) != 0)
+			return -1;
+		if (!(r->sd > 0))
+			return json_err(p, e, "sigma must be above 0");
+	} else if (import_wandb_number(p, "min", beta ? 0 : NAN, &r->min, e) !=
+		       0 ||
+		   import_wandb_number(p, "max", beta ? 1 : NAN, &r->max, e) !=
+		       0)
+		return -1;
+	if (beta)
+		buf_printf(im->notes,
+		    "%s: its distribution becomes a uniform one over its "
+		    "bounds\n",
+		    name);
+	if (form == FORM_LOG) {
+		r->min = exp(r->min);
+		r->max = exp(r->max);
+	}
+	if (r->q > 0)
+		range_round(r);
+	if (r->min >= r->max)
+		return json_err(
+		    p, e, "min must be less than max: %g, %g", r->min, r->max);
+	return r->log && r->min <= 0
+		   ? json_err(p, e, "scale log needs min above 0")
+		   : 0;
+}
+
+static int
+wandb_params_range_put(struct import *im, const char *name,
+    const struct json *p, enum form form, struct err *e)
+{
+	struct json_writer w;
+	struct range r;
+	bool whole;
+
+	if (wandb_params_range_read(im, name, p, form, &r, e) != 0)
+		return -1;
+	whole = wandb_params_is_whole(r.min) && wandb_params_is_whole(r.max) &&
+		(form == FORM_INT || (r.q > 0 && wandb_params_is_whole(r.q)));
+	if (form == FORM_INT && !whole)
+		return json_err(p, e, "its bounds must be whole numbers");
+	w = import_object(im, 2, name);
+	json_writer_text(&w, "type", whole ? "int" : "float");
+	if (!isnan(r.min)) {
+		json_writer_number(&w, "min", r.min);
+		json_writer_number(&w, "max", r.max);
+	}
+	if (r.log)
+		json_writer_text(&w, "scale", "log");
+	if (r.q > 0 && !(whole && r.log && r.q == 1))
+		json_writer_number(&w, "step", r.q);
+	if (r.sd > 0) {
+		json_writer_number(&w, "mean", r.mean);
+		json_writer_number(&w, "sd", r.sd);
+	}
+	json_writer_end(&w);
+	return 0;
+}
+
+/* Without a distribution: constant, choice, whole numbers, or uniform. */
+static int
+form_read(
+    enum form *form, const struct json *p, const char **word, struct err *e)
+{
+	const struct json *j = json_get(p, "distribution");
+	const struct json *min = json_get(p, "min"), *max = json_get(p, "max");
+	int64_t n;
+	size_t i;
+
+	*word = "";
+	if (j != NULL) {
+		if (json_read_word(j, distributions, &i, e) != 0)
+			return -1;
+		*form = forms[i];
+		*word = distributions[i];
+		return 0;
+	}
+	*form = FORM_FLAT;
+	if (json_get(p, "value") != NULL)
+		*form = FORM_CONSTANT;
+	else if (json_get(p, "values") != NULL)
+		*form = FORM_CHOICE;
+	else if (json_get(p, "mu") != NULL)
+		*form = FORM_NORMAL;
+	else if (json_integer(min, &n) && json_integer(max, &n) &&
+		 !json_is_decimal(min) && !json_is_decimal(max))
+		*form = FORM_INT;
+	return 0;
+}
+
+static int
+wandb_params_param_put(struct import *im, const char *name,
+    const struct json *p, int depth, struct err *e)
+{
+	const struct json *j = json_get(p, "parameters");
+	const char *word;
+	enum form form;
+
+	if (json_want(p, JSON_OBJECT, e) != 0 ||
+	    json_only(p, param_keys, e) != 0)
+		return -1;
+	if (j != NULL)
+		return import_wandb_params_put(im, name, j, depth + 1, e);
+	if (form_read(&form, p, &word, e) != 0)
+		return -1;
+	if (strncmp(word, "inv_", 4) == 0)
+		buf_printf(im->notes,
+		    "%s: %s becomes scale log, which prefers small values\n",
+		    name, word);
+	if (form == FORM_CONSTANT) {
+		j = json_need(p, "value", e);
+		if (j == NULL)
+			return -1;
+		wandb_params_fixed_put(im, name, j);
+		return 0;
+	}
+	if (form == FORM_CHOICE) {
+		j = json_need(p, "values", e);
+		return j != NULL ? wandb_params_choice_put(im, name, j,
+				       json_get(p, "probabilities"), e)
+				 : -1;
+	}
+	return wandb_params_range_put(im, name, p, form, e);
+}
+
+int
+import_wandb_params_put(struct import *im, const char *above,
+    const struct json *list, int depth, struct err *e)
+{
+	struct buf name = { 0 };
+	const struct json *p;
+	int rc = 0;
+
+	if (json_want(list, JSON_OBJECT, e) != 0)
+		return -1;
+	if (json_count(list) == 0 || depth == DEPTH_MOST)
+		return json_err(list, e,
+		    depth == DEPTH_MOST ? "it is nested too deeply"
+					: "it is empty");
+	for (p = json_first(list); p != NULL && rc == 0; p = json_next(p)) {
+		buf_clear(&name);
+		if (above != NULL)
+			buf_printf(&name, "%s.", above);
+		import_put_name(&name, json_key(p));
+		if (strstr(buf_str(&name), json_key(p)) == NULL ||
+		    space_name_taken(json_key(p)))
+			buf_printf(im->notes,
+			    "parameters.%s: its name is %s here, also in what "
+			    "the program gets\n",
+			    json_key(p), buf_str(&name));
+		rc = wandb_params_param_put(im, buf_str(&name), p, depth, e);
+	}
+	buf_free(&name);
+	return rc;
+}

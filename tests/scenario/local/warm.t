@@ -1,0 +1,449 @@
+#!/bin/sh
+# Warm starts: an interpreter that has imported before becomes each trial, which
+# sees and does what one that python has started does; whatever is in the way of
+# that, the trial starts cold, and once.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+need sqlite3 python3
+
+# What a library is to trials: each import of it is a line.
+mkdir lib
+cat >lib/slow.py <<'END'
+import os, random, sys
+if "IMPORTS" in os.environ:
+    with open(os.environ["IMPORTS"], "a") as f:
+        f.write("%d\n" % os.getpid())
+import decimal, logging, multiprocessing, threading  # noqa
+sys.stderr.flush()
+def value():
+    return 42
+END
+export PYTHONPATH="$dir/lib"
+
+# A program that does in each trial something else, and is a library of itself.
+mkdir prog
+cat >prog/own.py <<'END'
+import os
+count = 0
+class Thing:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        print("end of", self.name)
+END
+cat >prog/train.py <<'END'
+"""The words of the program."""
+import argparse
+import atexit
+import os
+import pickle
+import random
+import signal
+import sys
+import threading
+import time
+
+import slow
+import own
+
+
+def square(x):
+    return x * x
+
+
+class Kept:
+    pass
+
+
+def deep(n):
+    if n == 0:
+        raise ValueError("deep\nand long")
+    deep(n - 1)
+
+
+def ready():
+    """Until the warm process of the study, if it has one, can be used."""
+    import sqlite3
+    home = os.environ["HPOTUNE_PARAMS"].partition(".d/trials/")[0]
+    while os.path.isdir(home + ".d/warm"):
+        try:
+            with sqlite3.connect(f"file:{home}.db?mode=ro", uri=True) as db:
+                if db.execute("SELECT 1 FROM events WHERE text LIKE "
+                              "'warm starts: %'").fetchone():
+                    break
+        except sqlite3.Error:
+            pass
+        time.sleep(0.01)
+
+
+def facts():
+    print(sys.argv, __file__, __name__, __spec__, __package__, __doc__)
+    print(type(__loader__).__name__, getattr(__loader__, "path", None))
+    print(__builtins__, sys.flags, sys.path[0], os.getcwd(), sys.executable)
+    print(sorted(globals()), getattr(sys, "orig_argv", None))
+    print(sys.modules["__main__"].__dict__ is globals(), sys.warnoptions)
+    print(repr(sys.stdin.read()), sys.stdout, sys.stdout.encoding,
+          sys.stdout.line_buffering, sys.stdout.write_through,
+          sys.stdout.isatty(), sys.stderr)
+    print({k: v for k, v in sorted(os.environ.items())
+           if k not in ("HPOTUNE_ATTEMPT_UUID", "_", "SHLVL")})
+    fds = [f for f in os.listdir("/proc/self/fd") if int(f) < 100]
+    print(fds, [os.readlink("/proc/self/fd/%d" % f) for f in range(3)])
+    with open("/proc/self/status") as f:
+        print([l for l in f if l.startswith(("Sig", "Threads", "Cpus_al"))
+               and not l.startswith("SigQ")])
+    os.umask(os.umask(0o22))
+    print(os.umask(0o22), os.getpgid(0) == os.getpid(),
+          os.getsid(0) == os.getppid(), os.nice(0), threading.active_count(),
+          threading.main_thread() is threading.current_thread())
+    for name in ("oom_score_adj", "limits", "cgroup"):
+        with open("/proc/self/" + name) as f:
+            print(f.read())
+    print(os.path.basename(os.readlink("/proc/%d/exe" % os.getppid())))
+    with open("/proc/self/environ", "rb") as f:
+        marks = f.read().split(b"\0")
+    for name in ("HPOTUNE_ATTEMPT_UUID", "HPOTUNE_PARAMS"):
+        print((name + "=" + os.environ[name]).encode() in marks)
+    with open("/proc/self/cmdline", "rb") as f:
+        words = f.read().split(b"\0")
+    print([os.path.basename(w) for w in words if w])
+    print(pickle.loads(pickle.dumps(Kept())).__class__ is Kept)
+    print(open(__file__).readline(), slow.value(), own.count)
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        print("has no child")
+
+
+def pools():
+    import multiprocessing
+    del os.environ["IMPORTS"]
+    for method in "fork", "spawn", "forkserver":
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            print(method, pool.map(square, range(5)))
+    p = multiprocessing.Process(target=print, args=("process",))
+    p.start()
+    p.join()
+    print(p.exitcode)
+
+
+def ends():
+    global thing, kept, file
+    thing = own.Thing("a global")
+    kept = [own.Thing("one in a cycle")]
+    kept.append(kept)
+    file = open(os.environ["HPOTUNE_OUTPUT_DIR"] + "/text", "w")
+    file.write("written and not closed")
+    atexit.register(print, "at exit", file=sys.stderr)
+    def late():
+        time.sleep(0.2)
+        print("a thread", own.count)
+    threading.Thread(target=late).start()
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+    own.count = 7
+
+
+def forks():
+    pid = os.fork()
+    if pid:
+        os.waitpid(pid, 0)
+        print("parent")
+    else:
+        print("child")
+
+
+def hook(kind, value, trace):
+    print("hook", kind, value, trace.tb_lineno)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mode")
+    parser.add_argument("--x", type=float)
+    args = parser.parse_args()
+    mode = args.mode
+    print(f"hpotune: step=1 score={args.x + slow.value()}")
+    own.count += 1
+    if mode == "await": ready()
+    if mode == "facts": facts()
+    if mode == "pools": pools()
+    if mode == "ends": ends()
+    if mode == "forks": forks()
+    if mode == "text": sys.exit("a text\nof two lines")
+    if mode == "three": sys.exit(3)
+    if mode == "large": sys.exit(256 + 7)
+    if mode == "none": sys.exit()
+    if mode == "true": sys.exit(True)
+    if mode == "list": sys.exit([1])
+    if mode == "at-once": os._exit(5)
+    if mode == "exec": os.execv("/bin/sh", ["sh", "-c", "exit 9"])
+    if mode == "signal": os.kill(os.getpid(), signal.SIGUSR2)
+    if mode == "term": os.kill(os.getpid(), signal.SIGTERM)
+    if mode == "interrupt": raise KeyboardInterrupt("by hand")
+    if mode == "abort": os.abort()
+    if mode == "error": deep(3)
+    if mode == "generator": raise StopIteration
+    if mode == "hook":
+        sys.excepthook = hook
+        deep(1)
+    if mode == "caused":
+        try:
+            deep(2)
+        except ValueError as e:
+            raise RuntimeError("from it") from e
+    if mode == "exit-in-atexit": atexit.register(deep, 0)
+    if mode == "closed": sys.stdout.close()
+    if mode == "usage": parser.parse_args(["--none"])
+    if mode == "random":
+        with open(os.environ["RANDOM_FILE"], "a") as f:
+            f.write("%r\n" % random.random())
+
+
+if __name__ == "__main__":
+    main()
+END
+
+modes='plain await facts pools ends forks text three large none true list at-once exec
+signal term interrupt abort error generator hook caused exit-in-atexit closed usage
+random random again'
+values=$(printf '"%s", ' $(printf '%s\n' $modes | sort -u))
+enqueue=$(n=0; for mode in $modes; do n=$((n + 1))
+	printf '{ "mode": "%s", "x": 0.%d }, ' $mode $n; done)
+study() { # name command-words more
+	cat >"$1.json" <<END
+{ "study": "$1",
+  "objective": { "metric": "score", "goal": "maximize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 },
+      "mode": { "type": "choice", "values": [${values%, }] } },
+  "strategy": { "name": "random", "seed": 1 }, "stopping": "none",
+  "enqueue": [${enqueue%, }],
+  "trial": { "command": [$2, "--mode={mode}", "--x={x}"], "retries": 0,
+      "workdir": "prog", "grace": "10s",
+      "env": { "IMPORTS": "$dir/imports.$1", "RANDOM_FILE": "$dir/random.$1" }
+      $3 },
+  "limits": { "trials": $(printf '%s\n' $modes | wc -l), "parallel": 1 } }
+END
+}
+results() { # study
+	sql "$1.db" 'SELECT trial, trials.state, objective, a.state, exit_code,
+	    signal, end_class, a.reports FROM trials JOIN attempts AS a
+	    USING (trial)'
+}
+logs() { # study: what differs by the name, and addresses, made the same
+	for log_n in $(seq 1 "$(printf '%s\n' $modes | wc -l)"); do
+		echo "== $log_n"
+		sed "s/0x[0-9a-f]*/0x/g; s/pid=[0-9]*/pid=/g
+		    s/$1\.d/STUDY.d/g; s/\.$1'/.STUDY'/g; s/'$1'/'STUDY'/g
+		    s/hpotune-[0-9a-f-]*/hpotune-UUID/g" \
+		    "$1.d/trials/$log_n/attempt-1/log"
+	done
+}
+same() { # warm cold what
+	results "$1" >"$1.results"
+	results "$2" >"$2.results"
+	logs "$1" >"$1.logs"
+	logs "$2" >"$2.logs"
+	ok "$3: the same results" diff "$2.results" "$1.results"
+	ok "$3: the same output" diff "$2.logs" "$1.logs"
+}
+
+study cold '"python3", "train.py"' ''
+ok 'a study starts each trial' "$HPOTUNE" start -q cold.json
+study warm '"python3", "train.py"' ', "warm": true'
+ok 'and another one warm' "$HPOTUNE" start -q warm.json
+same warm cold 'a script'
+notes() { # study
+	sql "$1.db" "SELECT text FROM events"
+}
+like "$(notes warm)" '^warm starts: [0-9]+ modules' 'its modules were learnt'
+unlike "$(notes warm)" 'cold' 'no trial started cold'
+n=$(wc -l <imports.cold)
+is "$(wc -l <imports.warm)" $((n - $(printf '%s\n' $modes | wc -l) + 3)) \
+    'the first two trials import, and the warm process'
+is "$(sort -u random.warm | wc -l)" 2 'each trial has its own random numbers'
+is "$(cat warm.d/trials/5/output/text)|$(cat cold.d/trials/5/output/text)" 'written and not closed|written and not closed' \
+    'a file that is not closed is written'
+
+# As a module of a package in the working folder, with options of the interpreter.
+mkdir prog/pack
+touch prog/pack/__init__.py
+ln -s ../train.py prog/pack/train.py
+study mcold '"python3", "-u", "-W", "ignore", "-O", "-m", "pack.train"' ''
+ok 'a study of a module' "$HPOTUNE" start -q mcold.json
+study mwarm '"python3", "-u", "-W", "ignore", "-O", "-m", "pack.train"' ', "warm": true'
+ok 'and a warm one' "$HPOTUNE" start -q mwarm.json
+same mwarm mcold 'a module'
+unlike "$(notes mwarm)" cold 'all started warm'
+
+# Scripts that cannot run say what python says.
+small() { # name script more-of-trial trials
+	cat >"$1.json" <<END
+{ "study": "$1",
+  "objective": { "metric": "score", "goal": "maximize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "random", "seed": 1 }, "stopping": "none",
+  "trial": { "command": ["python3", "$2", "{x}"], "retries": 0,
+      "env": { "IMPORTS": "$dir/imports.$1" } $3 },
+  "limits": { "trials": $4, "parallel": 1, "failed_trials": 100 } }
+END
+}
+printf 'import slow\nprint(1\nx = = 2\n' >broken.py
+for script in broken.py absent.py lib; do
+	name=${script%.py}
+	small "$name-warm" $script ', "warm": ["slow"]' 2
+	small "$name-cold" $script '' 2
+	quietly "$HPOTUNE" start -q "$name-warm.json"
+	quietly "$HPOTUNE" start -q "$name-cold.json"
+	is "$(cat "$name-warm.d/trials/2/attempt-1/log")" \
+	    "$(cat "$name-cold.d/trials/2/attempt-1/log")" "$script: the same error"
+	is "$(sql "$name-warm.db" 'SELECT exit_code FROM attempts')" \
+	    "$(sql "$name-cold.db" 'SELECT exit_code FROM attempts')" 'and end'
+done
+
+# Files that change: the trial that would have the old one starts cold, and has the
+# new one.
+cat >change.py <<'END'
+import os, sys, time
+import slow
+def ready(text):
+    import sqlite3
+    home = os.environ["HPOTUNE_PARAMS"].partition("/trials/")[0]
+    with sqlite3.connect(f"file:{home[:-2]}.db?mode=ro", uri=True) as db:
+        while not db.execute("SELECT 1 FROM events WHERE text LIKE ?",
+                             [text]).fetchone():
+            time.sleep(0.01)
+trial = int(os.environ["HPOTUNE_TRIAL"])
+print("hpotune: step=1 score=%s" % slow.value())
+if trial == 1:
+    ready("warm starts: %")
+if trial == 3:
+    with open("lib/slow.py", "a") as f:
+        f.write("def value():\n    return 43\n")
+END
+cp lib/slow.py slow.kept
+small change change.py ', "warm": ["slow", "no_such_module"]' 6
+ok 'a module changes while a study runs' "$HPOTUNE" start -q change.json
+cp slow.kept lib/slow.py
+is "$(sql change.db 'SELECT group_concat(objective) FROM trials')" \
+    42.0,42.0,42.0,43.0,43.0,43.0 'the trials after it have the new one'
+like "$(notes change)" '^a trial starts cold: .*/lib/slow.py has changed$' \
+    'and the reason is recorded'
+is "$(notes change | grep -c 'a trial starts cold')" 1 'once'
+like "$(cat change.d/warm/log)" 'not imported: no_such_module' \
+    'a module that is not there is told in the log'
+
+# What it cannot be used for.
+cat >lib/threaded.py <<'END'
+import threading, time
+threading.Thread(target=time.sleep, args=(10000,), daemon=True).start()
+END
+sed 's/import slow/import slow, threaded/' change.py >threads.py
+sed -i 's/"warm starts: %"/"no trial starts warm%"/; s/== 3/== -3/' threads.py
+small threads threads.py ', "warm": ["threaded"]' 3
+ok 'a module that starts a thread' "$HPOTUNE" start -q threads.json
+like "$(notes threads)" 'no trial starts warm any more: the modules start threads' \
+    'is no module for a warm start'
+
+# A stop reaches the program, which has its grace.
+cat >stop.py <<'END'
+import os, signal, sys, time
+import slow
+trial = int(os.environ["HPOTUNE_TRIAL"])
+told = []
+signal.signal(signal.SIGTERM, lambda *_: told.append(1))
+print("hpotune: step=1 score=1")
+while trial == 2 and not told:
+    time.sleep(0.01)
+if told:
+    print("hpotune: step=2 score=5")
+END
+small stop stop.py ', "warm": true, "grace": "300s"' 3
+server -q stop.json
+ok 'a trial runs' retry sql_is stop.db \
+    'SELECT count(*) FROM metrics WHERE trial = 2' 1
+ok 'it is stopped' quietly "$HPOTUNE" stop stop.db 2
+reap $server
+is $? 0 'the study ends'
+is "$(sql stop.db 'SELECT trial, state, objective FROM trials')" \
+    '1|completed|1.0
+2|cancelled|5.0
+3|completed|1.0' 'the program has heard it, and was waited for'
+
+# Kills of everything, in any moment: each attempt has run once at most, and each
+# trial to its end.
+cat >ledger.py <<'END'
+import os, sys, time
+import slow
+def note(what):
+    fd = os.open("ledger", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(fd, ("%s %s %s\n" % (what, os.environ["HPOTUNE_TRIAL"],
+             os.environ["HPOTUNE_ATTEMPT_UUID"])).encode())
+    os.close(fd)
+note("begin")
+for step in range(3):
+    time.sleep(0.03)
+    print("hpotune: step=%d score=%d" % (step, step))
+note("end")
+END
+cat >killer.py <<'END'
+import os, random, signal, sys, time
+study, log = sys.argv[1:]
+rng = random.Random(7)
+def words(pid, what):
+    try:
+        with open("/proc/%s/%s" % (pid, what), "rb") as f:
+            return f.read()
+    except OSError:
+        return b""
+for n in range(60):
+    time.sleep(rng.random() * 0.15)
+    kinds = {"server": [], "warm": [], "supervisor": [], "trial": []}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        line = words(pid, "cmdline")
+        if b"PWD=" + os.getcwd().encode() not in words(pid, "environ"):
+            continue
+        if b"/warm/hpotune_warm.py" in line:
+            kinds["warm"].append(int(pid))
+        elif line.startswith(b"hpotune-shim\0"):
+            kinds["supervisor"].append(int(pid))
+        elif line.endswith(study.encode() + b".json\0"):
+            kinds["server"].append(int(pid))
+        elif b"\0ledger.py\0" in line:
+            kinds["trial"].append(int(pid))
+    kind = rng.choice(sorted(kinds))
+    if kinds[kind]:
+        pid = rng.choice(kinds[kind])
+        with open(log, "a") as f:
+            f.write("%s %d\n" % (kind, pid))
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+open(log + ".over", "w").close()
+END
+small kills ledger.py ', "warm": true' 40
+sed -i 's/"retries": 0/"retries": 1000/; s/"parallel": 1/"parallel": 3/' kills.json
+background killer python3 killer.py kills killed
+killer=$child
+while :; do
+	server -q kills.json
+	reap $server 2>/dev/null
+	status=$?
+	[ $status = 137 ] || break
+done
+reap $killer
+is $status 0 'the last server ends the study'
+diag "$(cut -d ' ' -f 1 killed | sort | uniq -c)"
+is "$(sql kills.db "SELECT count(*), sum(state = 'completed') FROM trials")" '40|40' \
+    'all trials have completed'
+is "$(grep ^begin ledger | sort | uniq -d)" '' 'no attempt has run twice'
+is "$(grep ^end ledger | cut -d ' ' -f 2 | sort -n | uniq | wc -l)" 40 \
+    'each trial has run to its end'
+is "$(sql kills.db 'SELECT count(*) FROM metrics GROUP BY trial, attempt, step
+    HAVING count(*) > 1')" '' 'no report is there twice'
+left() {
+	! grep -qaF "IMPORTS=$dir/" /proc/[0-9]*/environ 2>/dev/null
+}
+ok 'and no process is left' retry left
+
+done_testing

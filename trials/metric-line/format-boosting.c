@@ -1,0 +1,111 @@
+/*
+ * XGBoost and LightGBM: a line for each round.
+ *
+ *	[3]	train-rmse:0.51	eval-rmse:0.62
+ *	[3]	train's l2: 0.78	valid's l2: 0.81
+ *	[LightGBM] [Info] Iteration:3, valid_1 l2 : 0.81
+ *
+ * XGBoost begins at [0] again when it continues a model; LightGBM goes on.
+ */
+
+#include <string.h>
+
+#include "src/model/study/study.h"
+#include "trials/metric-line/metric-format.h"
+#include "trials/metric-line/metric-number.h"
+
+/* "SET's METRIC" is SET/METRIC. */
+static struct metric_span
+format_boosting_name(struct metric_span name, char *room, size_t size)
+{
+	const char *at = metric_span_find(name, "'s ");
+	size_t head, rest;
+
+	if (at == NULL)
+		return name;
+	head = (size_t)(at - name.p);
+	rest = (size_t)(name.end - at) - 3;
+	if (head + 1 + rest > size)
+		return name;
+	memcpy(room, name.p, head);
+	room[head] = '/';
+	memcpy(room + head + 1, at + 3, rest);
+	return (struct metric_span){ room, room + head + 1 + rest };
+}
+
+/* NAME:VALUE, behind which cross-validation writes " + DEVIATION". */
+static void
+format_boosting_pair(struct metric_line *r, struct metric_span pair)
+{
+	const char *colon = memrchr(pair.p, ':', (size_t)(pair.end - pair.p));
+	char room[METRIC_LINE_NAME_MAX * 2];
+	struct metric_number n;
+	struct metric_span name, value;
+
+	if (colon == NULL)
+		return;
+	name = (struct metric_span){ pair.p, colon };
+	value = metric_span_trim((struct metric_span){ colon + 1, pair.end });
+	value.end = metric_number_scan(&n, value.p, value.end);
+	if (value.end == NULL)
+		return;
+	(void)metric_span_add(
+	    r, format_boosting_name(name, room, sizeof room), value);
+}
+
+/* LightGBM's own program: one metric in a line. */
+static bool
+format_boosting_program(struct metric_line *r, struct metric_span s)
+{
+	struct metric_span set;
+	int64_t step;
+
+	(void)metric_span_take_until(&s, "Iteration:");
+	if (!metric_span_take_count(&s, &step) || !metric_span_take(&s, ", "))
+		return false;
+	set = metric_span_take_until(&s, " ");
+	if (s.p == s.end)
+		return false;
+	/* One text: the blank between set and metric becomes '/'. */
+	format_boosting_pair(r, (struct metric_span){ set.p, s.end });
+	if (r->n == 1 && (size_t)(set.end - set.p) < strlen(r->values[0].name))
+		r->values[0].name[set.end - set.p] = '/';
+	return metric_span_step(r, step);
+}
+
+/* The state of one log. */
+struct format_boosting {
+	bool begun;
+	int64_t first; /* round */
+};
+
+static enum metric_read
+format_boosting_read(struct metric_line *r, struct metric_span s,
+    const struct metric_reading *in)
+{
+	struct format_boosting *b = in->state;
+	int64_t step;
+
+	if (metric_span_take(&s, "[LightGBM] [Info] "))
+		return format_boosting_program(r, s) ? METRIC_READ_REPORT
+						     : METRIC_READ_OTHER;
+	if (!metric_span_take(&s, "[") || !metric_span_take_count(&s, &step) ||
+	    !metric_span_take(&s, "]"))
+		return METRIC_READ_OTHER;
+	while (s.p < s.end)
+		format_boosting_pair(
+		    r, metric_span_trim(metric_span_take_until(&s, "\t")));
+	if (!metric_span_step(r, step))
+		return METRIC_READ_OTHER;
+	if (!b->begun)
+		*b = (struct format_boosting){ true, step };
+	r->restarts = true;
+	r->first = b->first;
+	return METRIC_READ_REPORT;
+}
+
+const struct metric_format metric_format_boosting = {
+	.lines = STUDY_LINES_BOOSTING,
+	.state = sizeof(struct format_boosting),
+	.read = format_boosting_read,
+};

@@ -1,0 +1,25 @@
+/* {"step": 3, "loss": 0.24}: a line of standard output that is a JSON object. */
+
+#include "src/model/study/study.h"
+#include "trials/metric-line/metric-format.h"
+
+/* What is no JSON object is another line, and not an error. */
+static enum metric_read
+format_json_read(struct metric_line *r, struct metric_span s,
+    const struct metric_reading *in)
+{
+	s = metric_span_trim(s);
+	if (s.end > s.p && s.end[-1] == '\r')
+		s.end--;
+	if (s.end - s.p < 2 || *s.p != '{' || s.end[-1] != '}')
+		return METRIC_READ_OTHER;
+	return metric_json_parse_names(r, s.p, (size_t)(s.end - s.p), in->names)
+		   ? METRIC_READ_REPORT
+		   : METRIC_READ_OTHER;
+}
+
+const struct metric_format metric_format_json = {
+	.lines = STUDY_LINES_JSON,
+	.raw = true,
+	.read = format_json_read,
+};

@@ -1,0 +1,256 @@
+/*
+ * A table with a line of names: skorch, spaCy, fastai, scikit-learn's gradient
+ * boosting, and programs that print their own.
+ *
+ *	  epoch    train_loss    valid_acc    valid_loss     dur
+ *	-------  ------------  -----------  ------------  ------
+ *	      1        0.8067       0.5000        0.6857  0.0870
+ *
+ * Cells are parted by two blanks, a tab or '|'.  A line of names is one when a line
+ * of dashes or of numbers soon below fits it.  A cell belongs to the name that it stands
+ * under.  The step is the column step, #, iter, iteration, round, epoch or e, in this
+ * order; without one reports are counted.
+ */
+
+#include <string.h>
+#include <strings.h>
+
+#include "src/model/study/study.h"
+#include "trials/metric-line/metric-format.h"
+#include "trials/metric-line/metric-internal.h"
+#include "trials/metric-line/metric-number.h"
+
+enum {
+	FORMAT_TABLE_COLUMNS = 32,
+	FORMAT_TABLE_NEAR = 16 /* lines from the names to the first row */
+};
+
+/* A column, and where it stands in a line. */
+struct format_table_column {
+	char name[METRIC_LINE_NAME_MAX + 1];
+	uint16_t from, to;
+};
+
+struct format_table_head {
+	bool parted; /* by '|' */
+	size_t n;
+	int step; /* index of its column; -1 = none */
+	struct format_table_column columns[FORMAT_TABLE_COLUMNS];
+};
+
+/* The state of one log. */
+struct format_table {
+	struct format_table_head head; /* of the table; n is 0: none yet */
+	struct format_table_head names; /* of a line that may be one of names */
+	unsigned age; /* lines since then */
+};
+
+struct format_table_cell {
+	struct metric_span text; /* may be empty between two '|' */
+	size_t from, to; /* offsets in the line */
+};
+
+/* The cells of a line; 0: too few, or too many. */
+static size_t
+format_table_cells(
+    struct metric_span line, struct format_table_cell *cells, bool *parted)
+{
+	struct metric_span s = metric_span_trim(line), cell;
+	size_t n = 0;
+
+	*parted = memchr(s.p, '|', (size_t)(s.end - s.p)) != NULL;
+	(void)metric_span_take(&s, "|");
+	while (s.p < s.end) {
+		if (n == FORMAT_TABLE_COLUMNS)
+			return 0;
+		cell.p = s.p;
+		if (*parted)
+			cell =
+			    metric_span_trim(metric_span_take_until(&s, "|"));
+		else {
+			while (s.p < s.end && *s.p != '\t' &&
+			       !(s.end - s.p > 1 && s.p[0] == ' ' &&
+				   s.p[1] == ' '))
+				s.p++;
+			cell.end = s.p;
+			s = metric_span_trim(s);
+		}
+		cells[n++] =
+		    (struct format_table_cell){ cell, (size_t)(cell.p - line.p),
+			    (size_t)(cell.end - line.p) };
+	}
+	return n > 1 ? n : 0;
+}
+
+/* A line of dashes, equal signs and the crosses between them. */
+static bool
+format_table_is_dashes(struct metric_span s)
+{
+	size_t dashes = 0;
+
+	for (; s.p < s.end; s.p++) {
+		if (strchr("-=+|: \t", *s.p) == NULL || *s.p == '\0')
+			return false;
+		dashes += *s.p == '-' || *s.p == '=';
+	}
+	return dashes > 3;
+}
+
+static int
+format_table_step(const struct format_table_head *h)
+{
+	static const char *const names[] = { "step", "steps", "#", "iter",
+		"iteration", "round", "epoch", "e", NULL };
+	size_t i, k;
+
+	for (k = 0; names[k] != NULL; k++)
+		for (i = 0; i < h->n; i++)
+			if (strcasecmp(h->columns[i].name, names[k]) == 0)
+				return (int)i;
+	return -1;
+}
+
+/* Names as the columns of a table; false: the line has other cells. */
+static bool
+format_table_names(struct format_table_head *h,
+    const struct format_table_cell *cells, size_t n, bool parted)
+{
+	struct metric_number number;
+	struct metric_span s;
+	size_t i;
+
+	*h = (struct format_table_head){ .parted = parted, .n = n };
+	for (i = 0; i < n; i++) {
+		s = cells[i].text;
+		if (s.end - s.p == 1 && *s.p == '#')
+			/* The step of spaCy, and the name of no metric. */
+			memcpy(h->columns[i].name, "#", 2);
+		else if (s.p == s.end ||
+			 metric_number_scan(&number, s.p, s.end) == s.end ||
+			 !metric_line_name_make(
+			     h->columns[i].name, s.p, (size_t)(s.end - s.p)))
+			return false;
+		h->columns[i].from = (uint16_t)cells[i].from;
+		h->columns[i].to = (uint16_t)cells[i].to;
+	}
+	h->step = format_table_step(h);
+	return true;
+}
+
+/* Dashes below names are as wide as their columns. */
+static void
+format_table_widen(struct format_table_head *h, struct metric_span line)
+{
+	struct format_table_cell cells[FORMAT_TABLE_COLUMNS];
+	bool parted;
+	size_t i, n = format_table_cells(line, cells, &parted);
+
+	for (i = 0; n == h->n && i < n; i++) {
+		h->columns[i].from = (uint16_t)cells[i].from;
+		h->columns[i].to = (uint16_t)cells[i].to;
+	}
+}
+
+/* The column of a cell; NULL: it stands under none, or under two. */
+static const struct format_table_column *
+format_table_column(const struct format_table_head *h,
+    const struct format_table_cell *cell, size_t i, size_t n)
+{
+	const struct format_table_column *found = NULL;
+	size_t k;
+
+	if (h->parted || n == h->n)
+		return i < h->n ? &h->columns[i] : NULL;
+	for (k = 0; k < h->n; k++) {
+		if (cell->from >= h->columns[k].to ||
+		    cell->to <= h->columns[k].from)
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = &h->columns[k];
+	}
+	return found;
+}
+
+/* Read a line as a row of the table; false: it is none. */
+static bool
+format_table_row(struct metric_line *r, const struct format_table_head *h,
+    const struct format_table_cell *cells, size_t n, bool parted)
+{
+	const struct format_table_column *column;
+	struct metric_number number;
+	struct metric_span s, name;
+	size_t i, numbers = 0;
+
+	if (h->n == 0 || n > h->n || parted != h->parted)
+		return false;
+	for (i = 0; i < n; i++) {
+		column = format_table_column(h, &cells[i], i, n);
+		s = cells[i].text;
+		if (column == NULL)
+			return false;
+		if (metric_number_scan(&number, s.p, s.end) != s.end ||
+		    s.p == s.end) {
+			if (i == 0 && !parted)
+				return false;
+			continue;
+		}
+		numbers++;
+		name.p = column->name;
+		name.end = name.p + strlen(name.p);
+		if (column - h->columns != h->step) {
+			if (*name.p != '#')
+				(void)metric_span_add(r, name, s);
+		} else if (!metric_number_integer(&number, &r->step))
+			return false;
+		else
+			r->has_step = true;
+	}
+	/* A text with one number is not yet a row. */
+	return r->n > 0 && (numbers > 1 || n < 3);
+}
+
+static enum metric_read
+format_table_read(struct metric_line *r, struct metric_span s,
+    const struct metric_reading *in)
+{
+	struct format_table_cell cells[FORMAT_TABLE_COLUMNS];
+	struct format_table *t = in->state;
+	struct format_table_head names;
+	bool parted;
+	size_t n;
+
+	if (format_table_is_dashes(s)) {
+		if (t->names.n > 0) {
+			t->head = t->names;
+			format_table_widen(&t->head, s);
+			t->names.n = 0;
+		}
+		return METRIC_READ_OTHER;
+	}
+	if (++t->age > FORMAT_TABLE_NEAR)
+		t->names.n = 0;
+	n = format_table_cells(s, cells, &parted);
+	if (n == 0)
+		return METRIC_READ_OTHER;
+	if (format_table_row(r, &t->names, cells, n, parted)) {
+		t->head = t->names;
+		t->names.n = 0;
+		return METRIC_READ_REPORT;
+	}
+	metric_line_clear(r);
+	if (format_table_row(r, &t->head, cells, n, parted))
+		return METRIC_READ_REPORT;
+	metric_line_clear(r);
+	if (format_table_names(&names, cells, n, parted)) {
+		t->names = names;
+		t->age = 0;
+	}
+	return METRIC_READ_OTHER;
+}
+
+const struct metric_format metric_format_table = {
+	.lines = STUDY_LINES_TABLE,
+	.state = sizeof(struct format_table),
+	.read = format_table_read,
+};

@@ -1,0 +1,160 @@
+/*
+ * What is kept between the lines of one log: states of the formats, and progress
+ * bars.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "trials/metric-line/metric-bar.h"
+#include "trials/metric-line/metric-internal.h"
+#include "trials/metric-line/metric-line.h"
+
+struct metric_log {
+	void *states; /* of the formats */
+	size_t n_states;
+	struct metric_bars *bars; /* NULL: none so far */
+};
+
+struct metric_log *
+metric_log_new(const struct metric_patterns *rules)
+{
+	struct metric_log *log;
+
+	if (rules == NULL)
+		return NULL;
+	log = xcalloc(1, sizeof *log);
+	log->n_states = metric_patterns_state(rules);
+	log->states = xcalloc(1, log->n_states + 1);
+	return log;
+}
+
+void
+metric_log_free(struct metric_log *log)
+{
+	if (log == NULL)
+		return;
+	metric_bar_free(log->bars);
+	free(log->states);
+	free(log);
+}
+
+void
+metric_log_clear(struct metric_log *log)
+{
+	if (log == NULL)
+		return;
+	memset(log->states, 0, log->n_states);
+	metric_bar_free(log->bars);
+	log->bars = NULL;
+}
+
+void *
+metric_log_states(struct metric_log *log)
+{
+	return log != NULL ? log->states : NULL;
+}
+
+const char *
+metric_line_end(const char *p, const char *end, bool *overwritten)
+{
+	const char *nl = memchr(p, '\n', (size_t)(end - p)), *cr = p;
+	const char *to = nl != NULL ? nl : end;
+
+	*overwritten = true;
+	while ((cr = memchr(cr, '\r', (size_t)(to - cr))) != NULL) {
+		if (cr + 1 < to)
+			return cr;
+		cr++;
+	}
+	*overwritten = false;
+	return nl;
+}
+
+/* Parse the whole lines of a piece for their effect on the state. */
+static void
+log_pass(struct metric_line *r, const struct metric_patterns *rules,
+    const char *p, const char *end)
+{
+	const char *to;
+
+	while ((to = metric_line_end(p, end, &r->overwritten)) != NULL) {
+		(void)metric_line_parse(r, rules, p, (size_t)(to - p));
+		while (metric_line_more(r))
+			continue;
+		p = to + 1;
+	}
+}
+
+void
+metric_log_rebuild(struct metric_log *log, const struct metric_patterns *rules,
+    struct metric_line *r, char *room, size_t size, int fd, int64_t at)
+{
+	int64_t from = at - (int64_t)size;
+	ssize_t n;
+
+	if (log == NULL)
+		return;
+	metric_log_clear(log);
+	r->log = log;
+	/* Columns of a table are named at the beginning. */
+	if (from > 0) {
+		n = pread(fd, room, size, 0);
+		if (n > 0)
+			log_pass(r, rules, room, room + n);
+	}
+	if (from < 0)
+		from = 0;
+	n = pread(fd, room, (size_t)(at - from), from);
+	if (n > 0)
+		log_pass(r, rules, room, room + n);
+}
+
+bool
+metric_log_bar_opens(const struct metric_log *log)
+{
+	return log != NULL &&
+	       (log->bars == NULL || metric_bar_opens(log->bars));
+}
+
+void
+metric_log_bar_open(struct metric_log *log, int64_t step)
+{
+	if (log->bars == NULL)
+		log->bars = metric_bar_new();
+	metric_bar_open(log->bars, step);
+}
+
+bool
+metric_log_bar(struct metric_line *r, bool matched, bool is_empty)
+{
+	struct metric_log *log = r->log;
+	bool whole = matched && r->bar == 0 && !r->overwritten;
+
+	if (log == NULL)
+		return matched;
+	if (log->bars == NULL) {
+		if (whole || !matched)
+			return matched;
+		log->bars = metric_bar_new();
+	}
+	/* A line of its own, not the last state of a bar. */
+	if (whole && !metric_bar_shown(log->bars))
+		return true;
+	if (matched)
+		metric_bar_put(log->bars, r,
+		    r->bar != 0 ? r->bar_ends && !r->overwritten
+				: !r->overwritten);
+	else if (!r->overwritten)
+		metric_bar_end(log->bars, is_empty);
+	return metric_bar_next(log->bars, r);
+}
+
+bool
+metric_line_more(struct metric_line *r)
+{
+	return r->log != NULL && r->log->bars != NULL &&
+	       metric_bar_next(r->log->bars, r);
+}

@@ -102,6 +102,18 @@ harness_open(struct harness *r, uint64_t seed, const char *members)
 }
 
 void
+harness_command_python(char *text, size_t n, const char *args)
+{
+	const char *source = getenv("TOP_SRCDIR");
+
+	(void)snprintf(text, n,
+	    "[\"python3\", \"-S\", \"-E\", "
+	    "\"%s/tests/torture/ledger_exec.py\", "
+	    "\"%s/tests/torture/ledger-trial\", %s]",
+	    source != NULL ? source : ".", harness_top(), args);
+}
+
+void
 harness_command(char *text, size_t n, const char *args)
 {
 	(void)snprintf(text, n, "[\"%s/tests/torture/ledger-trial\", %s]",

@@ -32,6 +32,8 @@ void harness_close(struct harness *, bool keep);
 void harness_learn(struct harness *, const char *members);
 /* The trial program with its arguments, as the value of trial.command. */
 void harness_command(char *text, size_t n, const char *args);
+/* The same, begun by an interpreter ($TOP_SRCDIR/tests/torture/ledger_exec.py). */
+void harness_command_python(char *text, size_t n, const char *args);
 
 /*
  * Start a server with $HPOTUNE_FAIL (or NULL); shim instead of the usual one

@@ -76,6 +76,11 @@ enum {
 	"shim.after_update=kill%1,shim.before_stop=kill%3,"                   \
 	"shim.before_exit_record=kill%1,shim.after_exit_record=kill%1"
 
+/* Where a server makes a warm process, and a supervisor asks for its trial. */
+#define WARM_KILLS                                          \
+	"local.before_warm=kill%5,local.after_warm=kill%5," \
+	"shim.before_warm=kill%10,shim.after_warm=kill%10,"
+
 struct run {
 	const char *name;
 	const char *fail;
@@ -91,6 +96,7 @@ struct run {
 	bool file; /* reports are lines of a file */
 	bool learns; /* from another study */
 	bool tells; /* another program runs some of its trials */
+	bool python; /* an interpreter becomes the program of the trials */
 	int keep; /* checkpoints at the end, at most; 0: no "keep" */
 	int seconds; /* a control gives up then; 0: never */
 	uint64_t life_us; /* a server lives at most so long; 0: as fits */
@@ -162,9 +168,10 @@ round_open(struct harness *r, const struct run *run, uint64_t seed)
 		? run->kinds
 		: "\"plain\", \"calm\", \"even\", \"good\", \"bad\", "
 		  "\"deaf\", \"fail\", \"daemon\"";
-	char members[2400], space[1000], command[700];
+	char members[2800], space[1000], command[1000];
 
-	harness_command(command, sizeof command,
+	(run->python ? harness_command_python : harness_command)(command,
+	    sizeof command,
 	    run->file ? "\"{kind}\", \"{steps}\", \"{ms}\", "
 			"\"{output_dir}/scores\""
 		      : "\"{kind}\", \"{steps}\", \"{ms}\"");
@@ -439,6 +446,13 @@ static const struct run modes[] = {
 	    .extra = "\"replicates\": {\"parameter\": \"fold\", \"count\": 3, "
 		     "\"racing\": true},\n"),
 	MODE("queue", 3, 60, .tells = true),
+	{ .name = "imports",
+	    .fail = SERVER_DELAYS WARM_KILLS SHIM_DELAYS,
+	    .term_percent = 3,
+	    .ask_percent = 20,
+	    .trials = 40,
+	    .trial = ", \"warm\": [\"json\"]",
+	    .python = true },
 	MODE("warm starts", 3, 20, .extra = "\"warm_start\": [\"old.db\"],\n",
 	    .learns = true),
 };

@@ -28,6 +28,7 @@
 #include "src/model/where.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/plugins/plugins.h"
+#include "src/server/status/status.h"
 #include "src/server/study-row.h"
 #include "src/server/warmstart/warmstart.h"
 #include "src/store/store.h"
@@ -45,6 +46,7 @@ struct check {
 	struct warmstart warm;
 	int64_t taken; /* trials of warm_start recorded; -1 = not started yet */
 	struct strv changes; /* since the last start */
+	struct buf starts; /* what a start costs a trial; "" = not known */
 };
 
 static void
@@ -381,6 +383,22 @@ command_put(struct buf *out, const struct plan *plan)
 	}
 }
 
+/* What a start costs, as measured, or how to measure it. */
+static void
+starts_put(struct buf *out, const struct check *c)
+{
+	const struct launcher *launcher = c->plan.plugins->backends[0].launcher;
+
+	if (c->starts.len > 0) {
+		buf_puts(out, "\nstarts     ");
+		buf_puts(out, buf_str(&c->starts));
+	} else if (c->plan.study->trial.warm_at > 0 &&
+		   strcmp(launcher->name, "local") == 0)
+		buf_printf(out,
+		    "\nstarts     %s; hpotune try measures what imports cost",
+		    c->plan.study->trial.warm ? "warm" : "cold");
+}
+
 /* Which checkpoints stay. */
 static void
 keep_put(struct buf *out, const struct keep_rule *keep)
@@ -553,6 +571,7 @@ cmd_check_plan_put(
 	buf_puts(out, "\nbackend    ");
 	cmd_check_backends_put(out, plan->plugins);
 	command_put(out, plan);
+	starts_put(out, c);
 	buf_puts(out, "\ntrials     ");
 	cmd_check_trials_put(out, plan);
 	warm_put_text(out, c);
@@ -667,6 +686,7 @@ plan_put_json(struct buf *out, const struct check *c)
 	cli_put_argv_json(&w, "command", plan->command);
 	some_put_json(&w, "launcher", &plan->starts);
 	some_put_json(&w, "job", &plan->asks);
+	some_put_json(&w, "starts", &c->starts);
 	some_put_json(&w, "warnings", &plan->warns);
 	some_put_json(&w, "missing", &plan->misses);
 	some_put_json(&w, "exposed", &plan->exposed);
@@ -701,7 +721,10 @@ plan_put_json(struct buf *out, const struct check *c)
 	buf_putc(out, '\n');
 }
 
-/* The trials that a first start would learn from, or that are recorded. */
+/*
+ * The trials that a first start would learn from, or that are recorded; and what
+ * the recorded ones say of their starts.
+ */
 static int
 check_warm(struct check *c, const struct cli_study *found, struct err *e)
 {
@@ -710,15 +733,20 @@ check_warm(struct check *c, const struct cli_study *found, struct err *e)
 	int rc;
 
 	c->taken = -1;
-	if (found->study->n_warm_start == 0)
+	if (found->study->n_warm_start == 0 && found->study->trial.warm_at == 0)
 		return 0;
 	if (store_exists(&there, found->db, e) != 0)
 		return -1;
 	if (!there)
-		return warmstart_read(&c->warm, found->study, found->db, e);
+		return found->study->n_warm_start == 0
+			   ? 0
+			   : warmstart_read(
+				 &c->warm, found->study, found->db, e);
 	if (store_open(&store, found->db, STORE_READ, e) != 0)
 		return -1;
-	rc = store_warm_count(store, &c->taken, e);
+	rc = status_put_start(&c->starts, store, e);
+	if (rc == 0 && found->study->n_warm_start > 0)
+		rc = store_warm_count(store, &c->taken, e);
 	store_close(store);
 	return rc;
 }
@@ -762,6 +790,7 @@ cmd_check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 		rc = check_print(cli, &c, found, e);
 	warmstart_free(&c.warm);
 	strv_free(c.changes.v);
+	buf_free(&c.starts);
 	plan_fini(&c.plan);
 	plugins_free(&plugins);
 	return rc;

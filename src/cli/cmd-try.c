@@ -21,6 +21,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/check/one-trial.h"
 #include "src/cli/check/read-log.h"
+#include "src/cli/check/start-cost.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -45,6 +46,7 @@ try {
 	struct study *study;
 	struct one_trial_folder folder;
 	struct read_log *reader;
+	struct start_cost cost;
 	struct try_file files[2]; /* the log, and $HPOTUNE_METRICS */
 	bool shown; /* the setting was printed */
 	int64_t recorded; /* the last report that was shown, by its seq */
@@ -213,6 +215,7 @@ end_put(struct try *t, struct store *store, struct buf *out, bool *good,
 		json_writer_raw(&w, "params", store_rows_text(rows, 3));
 		json_writer_number(&w, "objective", rows_real(rows, 4));
 		read_log_put_json(t->reader, &w);
+		start_cost_put_json(&w, &t->cost);
 		json_writer_end(&w);
 		buf_putc(out, '\n');
 		store_rows_close(rows);
@@ -230,6 +233,7 @@ end_put(struct try *t, struct store *store, struct buf *out, bool *good,
 	}
 	store_rows_close(rows);
 	read_log_put_sum(t->reader, out, t->cli->width, t->cli->colour);
+	start_cost_put(out, &t->cost, t->study);
 	return 0;
 }
 
@@ -251,6 +255,10 @@ try_end(struct try *t, enum server_end end, struct err *e)
 	rc = recorded_put(t, store, &out, e);
 	out_print(t, &out);
 	out = (struct buf){ 0 };
+	t->cost.modules = -1;
+	if (end != SERVER_INTERRUPTED)
+		start_cost_measure(
+		    &t->cost, t->study, t->folder.state_dir, t->folder.dir);
 	if (rc == 0)
 		rc = end_put(t, store, &out, &good, e);
 	store_close(store);

@@ -92,7 +92,10 @@ char *study_command_fill(const struct study *, const char *,
 /* The same of a folder without a trial, which becomes absolute. */
 char *study_command_plain_dir(const struct study *, const char *);
 
-/* The key trial.warm; after the command and the launcher were read. */
+/*
+ * The key trial.warm, NULL: not given; after the command and the launcher were
+ * read.
+ */
 int study_read_warm(struct study_trial *, const struct json *, struct err *);
 
 /* The keys limits and enqueue; enqueue after the space was read. */

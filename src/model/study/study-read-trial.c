@@ -437,8 +437,7 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (read_launcher(t, block, e) != 0)
 		return -1;
-	j = json_get(block, "warm");
-	return j != NULL ? study_read_warm(t, j, e) : 0;
+	return study_read_warm(t, json_get(block, "warm"), e);
 }
 
 int64_t

@@ -106,6 +106,12 @@ warm_read_modules(struct study_trial *t, const struct json *list, struct err *e)
 int
 study_read_warm(struct study_trial *t, const struct json *j, struct err *e)
 {
+	bool single = t->launcher == STUDY_LAUNCHER_NONE && t->pack == 0;
+
+	if (single && !warm_program_find(t))
+		t->warm_at = 0;
+	if (j == NULL)
+		return 0;
 	t->warm = true;
 	if (json_type(j) == JSON_ARRAY) {
 		if (warm_read_modules(t, j, e) != 0)
@@ -114,11 +120,11 @@ study_read_warm(struct study_trial *t, const struct json *j, struct err *e)
 		return -1;
 	if (!t->warm)
 		return 0;
-	if (t->launcher != STUDY_LAUNCHER_NONE || t->pack > 0)
+	if (!single)
 		return json_err_key(j, e,
 		    "this key goes with one process for each trial: without "
 		    "pack, and with launcher none");
-	if (!warm_program_find(t))
+	if (t->warm_at == 0)
 		return json_err_key(j, e,
 		    "expected a trial.command of Python and a script, or -m "
 		    "and "

@@ -193,7 +193,8 @@ struct study_trial {
 	/* Whether Python imports modules once, not in each trial. */
 	bool warm;
 	char **warm_modules; /* NULL: as the first trial */
-	size_t warm_at; /* in command: the script, or the module after -m */
+	/* In command: the script, or the module after -m; 0: not of Python. */
+	size_t warm_at;
 	bool warm_runs_module;
 	const char *dir; /* of study.json, absolute */
 	/*

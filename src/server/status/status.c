@@ -421,6 +421,18 @@ status_looks_put(struct screen *s, struct err *e)
 }
 
 static int
+start_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc = status_put_start(&line, s->store, e);
+
+	if (rc == 0 && line.len > 0)
+		status_lines_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+static int
 costs_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 };
@@ -667,7 +679,8 @@ status_render(
 	    status_doubts(store, status_doubt_put, &s, e) != 0 ||
 	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
 	    hindsight_put(&s, e) != 0 || status_looks_put(&s, e) != 0 ||
-	    costs_put(&s, e) != 0 || status_usage_put(&s, e) != 0 ||
+	    start_put(&s, e) != 0 || costs_put(&s, e) != 0 ||
+	    status_usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    status_trials_put(&s, e) != 0)
 		rc = -1;
@@ -776,7 +789,7 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 int
 status_json(struct json_writer *w, struct store *store, struct err *e)
 {
-	struct buf blocked = { 0 };
+	struct buf blocked = { 0 }, start = { 0 };
 	int64_t waits, paused;
 	int rc;
 
@@ -787,7 +800,12 @@ status_json(struct json_writer *w, struct store *store, struct err *e)
 	json_writer_integer(w, "waiting_for_capacity", waits);
 	json_writer_line(w);
 	json_writer_integer(w, "paused", paused);
-	rc = status_put_blocked(&blocked, store, e);
+	rc = status_put_start(&start, store, e);
+	json_writer_line(w);
+	json_writer_text(w, "start", start.len > 0 ? buf_str(&start) : NULL);
+	buf_free(&start);
+	if (rc == 0)
+		rc = status_put_blocked(&blocked, store, e);
 	json_writer_line(w);
 	json_writer_text(
 	    w, "blocked", blocked.len > 0 ? buf_str(&blocked) : NULL);

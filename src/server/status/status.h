@@ -55,6 +55,12 @@ status_put_costs(struct buf *out, struct store *, double limit, struct err *);
 /* "3.4 GPU hours, 1.2 kWh" of ended attempts; empty when no GPU was used. */
 int status_put_usage(struct buf *out, struct store *, struct err *);
 /*
+ * What starting costs a trial of Python on this machine, and what warm starts save
+ * or would save, as its attempts have shown; empty when it cannot be told, or is
+ * little.
+ */
+int status_put_start(struct buf *out, struct store *, struct err *);
+/*
  * The GPUs of the study, one line each; when there are many, the number in each
  * state, and lines for those that trials cannot use (bad).
  */

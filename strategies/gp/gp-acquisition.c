@@ -97,7 +97,7 @@ model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
 		    g->kernels->dev, model->gp, rows, m, mean, variance);
 	for (i = 0; i < m; i++) {
 		sd = sqrt(fmax(variance[i], variance_least));
-		if (g->lower > 0) {
+		if (g->lower > 0 && which == 0) {
 			score[i] = g->lower * sd - mean[i];
 			by_mean = -1;
 			by_sd = g->lower;

@@ -42,13 +42,13 @@ static const double alike_deviation = 1;
  * same place is soon asked for again, and that tells.  Where it is the other way
  * round, functions with noise are explored as if each result were the truth.
  */
-static const double noise_weight = 30, local_weight = 40;
+static const double noise_weight_usual = 30, local_weight = 40;
 
 struct fit {
 	const struct kernels *kernels;
 	const struct gp_data *data;
 	int *status; /* one per start */
-	double noise_log;
+	double noise_log, noise_weight;
 };
 
 /*
@@ -85,7 +85,7 @@ relevances_alike(const double *theta, size_t d, const unsigned char *category,
 double
 gp_hyperparameters_prior(const double *theta, size_t d,
     const unsigned char *category, double noise_floor, double noise_log,
-    double *slope)
+    double noise_weight, double *slope)
 {
 	double s = exp(theta[d]), above = exp(theta[d + 1]);
 	double noise = noise_floor + above, a, sum = 0;
@@ -121,7 +121,7 @@ fit_eval(void *arg, const size_t *which, const double *theta, size_t k,
 	for (i = 0; i < k; i++) {
 		f[i] = -f[i] - gp_hyperparameters_prior(theta + i * n, data->d,
 				   data->category, data->noise_floor,
-				   fit->noise_log, slope);
+				   fit->noise_log, fit->noise_weight, slope);
 		for (j = 0; j < n; j++)
 			g[i * n + j] = -g[i * n + j] - slope[j];
 	}
@@ -241,6 +241,8 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	struct fit fit = { .kernels = kernels, .noise_log = rule->noise_log };
 	struct lbfgs l = { .d = n, .low = low, .high = high };
 
+	fit.noise_weight =
+	    rule->noise_weight > 0 ? rule->noise_weight : noise_weight_usual;
 	l.eval = fit_eval;
 	l.arg = &fit;
 	l.max_evals = EVALS_EACH;

@@ -362,6 +362,18 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	return 0;
 }
 
+/* The last model is of where trials fail. */
+static void
+failures_add(
+    struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
+{
+	struct gp_model *m = &g->models[g->n_models];
+
+	m->gp = gp_failures_fit(q, theta, &m->limit);
+	g->failures = m->gp != NULL;
+	g->n_models += g->failures;
+}
+
 int
 gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 {
@@ -376,7 +388,7 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 		.low = q->low,
 		.high = q->high,
 		.centre = q->centre };
-	g->models = xcalloc(n + GP_LOSSES_MAX, sizeof *g->models);
+	g->models = xcalloc(n + GP_LOSSES_MAX + 1, sizeof *g->models);
 	rc = is_of_volume(q->ask) ? several_fit(g, q, theta)
 				  : losses_fit(g, q, theta);
 	/* First something that is allowed at all. */
@@ -388,6 +400,8 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 		m->gp = breach_fit(q, c, theta, &m->limit);
 		g->n_models += m->gp != NULL;
 	}
+	if (rc == 0)
+		failures_add(g, q, theta);
 	if (rc == 0 && gp_cost_counts(q))
 		gp_cost_fit(g, q);
 	free(theta);

@@ -284,7 +284,7 @@ candidates_of(
 
 	if (q->rows.n > FULL_ROWS && gp_axes_size(&q->space) > WHOLE * m)
 		m *= FULL_ROWS / (double)q->rows.n;
-	if (goal->n_models > 1 || !goal->improve)
+	if (goal->n_models > 1 + goal->failures || !goal->improve)
 		m /= LESS;
 	else if (q->rule.brief && goal->cost == NULL)
 		m *= MORE_BRIEF;
@@ -385,8 +385,9 @@ deviations_of(
 	static const double deviations = 1;
 	double few = plugin_option_number(q->options, "greedy");
 
-	if (goal->n_models != 1 || !goal->improve || goal->cost != NULL ||
-	    q->rule.brief || !gp_axes_continuous(&q->space) ||
+	if (goal->n_models != 1 + goal->failures || !goal->improve ||
+	    goal->cost != NULL || q->rule.brief ||
+	    !gp_axes_continuous(&q->space) ||
 	    (double)startup_finished(q->ask->history) >=
 		few * (double)q->space.d)
 		return 0;
@@ -475,6 +476,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	q.weights = xcalloc(3 * q.space.d + 1, sizeof *q.weights);
 	q.low = q.weights + q.space.d;
 	q.high = q.low + q.space.d;
+	gp_failures_set_apart(&q.rows, &q.failures);
 	bounds_choose(&q);
 	for (k = 0; k < ask->space->n; k++)
 		out->x[k] = 0.5;
@@ -482,6 +484,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		rc = gp_learn(out->x, &q, e);
 	free(q.good);
 	free(q.weights);
+	gp_failures_free(&q.failures);
 	gp_training_rows_free(&q.rows);
 	gp_axes_free(&q.space);
 	return rc;

@@ -213,6 +213,7 @@ void gp_targets_guess_stopped(double *values, double *variances,
 struct gp_hyperparameters_rule {
 	bool noiseless; /* no noise beyond the floor */
 	double noise_log; /* of the prior of the noise, as below */
+	double noise_weight; /* the same; 0: 30 */
 	bool local; /* whether there may be a local variation */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
@@ -226,14 +227,15 @@ struct gp_hyperparameters_rule {
 
 /*
  * Logarithm of the prior of theta (d + 3), and its gradient.  That of the noise
- * variance v is noise_log log v - 30 v: with noise_log 0 the noise may vanish.
+ * variance v is noise_log log v - noise_weight v: with noise_log 0 the noise may
+ * vanish.
  * That of the variance u of the local variation is -40 u.
  * The relevances of numbers are like one another, and so are those of
  * categories (category as in struct gp_data).
  */
 double gp_hyperparameters_prior(const double *theta, size_t d,
     const unsigned char *category, double noise_floor, double noise_log,
-    double *slope);
+    double noise_weight, double *slope);
 /* The maximum a posteriori theta; then its scales are shortened. */
 void gp_hyperparameters_fit(double *theta, const struct kernels *,
     const struct gp_data *, const struct gp_hyperparameters_rule *);
@@ -272,11 +274,13 @@ struct gp_acquisition_goal {
 	struct gp_model *models;
 	size_t n_models;
 	bool improve; /* false: the first model is a constraint, too */
+	size_t failures; /* 1: the last model is of where trials fail */
 	const double *weights; /* d: weights of the distance */
 	const double *low, *high; /* d: bounds of the search */
 	/*
-	 * If positive: the score is the lower confidence bound of the single
-	 * model instead, mean minus this many deviations, negated.
+	 * If positive: instead of the improvement the score has the lower
+	 * confidence bound of the first model, mean minus this many deviations,
+	 * negated.
 	 */
 	double lower;
 	const double *centre; /* d: search its neighbours; NULL: everywhere */
@@ -315,6 +319,13 @@ void gp_local_search(
 
 enum { GP_GOOD = 16 }; /* number of good rows */
 
+/* The trials among the finished ones that had no result. */
+struct gp_failures {
+	size_t n, failed; /* of n trials; 0: nothing is to be learned */
+	double *x; /* n x d, of all rows */
+	double *labels; /* n: 1 = without a result */
+};
+
 /* One suggestion. */
 struct gp_question {
 	const struct strategy_ask *ask;
@@ -324,6 +335,7 @@ struct gp_question {
 	bool rough; /* the processes of losses are */
 	struct gp_axes space;
 	struct gp_rows rows;
+	struct gp_failures failures;
 	struct rng rng;
 	double *good; /* the rows with the lowest means, best first */
 	size_t n_good;
@@ -345,6 +357,19 @@ void gp_models_free(struct gp_acquisition_goal *);
  */
 struct gp *gp_models_of(const struct gp_question *, const double *x, size_t n,
     const struct gp_targets *, bool rough, double *theta);
+
+/*
+ * Take the trials without a result off the rows and keep where they were; rows
+ * with fewer than two results stay as they are.
+ */
+void gp_failures_set_apart(struct gp_rows *, struct gp_failures *);
+void gp_failures_free(struct gp_failures *);
+/*
+ * A process of failures, and the limit it should be below; NULL: there is none
+ * that tells one place from another.
+ */
+struct gp *
+gp_failures_fit(const struct gp_question *, double *theta, double *limit);
 
 /* Whether durations count: by the option or, without it, the limits. */
 bool gp_cost_counts(const struct gp_question *);

@@ -98,12 +98,13 @@ check_prior(void)
 	double worst = 0;
 	size_t i;
 
-	(void)gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, g);
+	(void)gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, 30, g);
 	for (i = 0; i < 8; i++) {
 		t[i] += 1e-5;
-		up = gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, none);
+		up = gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, 30, none);
 		t[i] -= 2e-5;
-		down = gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, none);
+		down =
+		    gp_hyperparameters_prior(t, 5, kinds, 1e-4, 0.1, 30, none);
 		t[i] += 1e-5;
 		worst = fmax(worst, fabs((up - down) / 2e-5 - g[i]));
 	}
@@ -119,10 +120,11 @@ fall_apart(const unsigned char *kinds, size_t other)
 {
 	double t[] = { 0, 0, 0, 0, -4, -3 }, none[6], together;
 
-	together = gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, none);
+	together = gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, 30, none);
 	t[0] = 1;
 	t[other] = -1;
-	return together - gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, none);
+	return together -
+	       gp_hyperparameters_prior(t, 3, kinds, 1e-4, 0, 30, none);
 }
 
 static void

@@ -10,6 +10,8 @@ DROP VIEW IF EXISTS trials;
 DROP VIEW IF EXISTS curves;
 DROP VIEW IF EXISTS t_metric;
 DROP VIEW IF EXISTS metrics;
+DROP VIEW IF EXISTS t_last;
+DROP VIEW IF EXISTS last_reports;
 DROP VIEW IF EXISTS medians;
 DROP VIEW IF EXISTS stops;
 DROP VIEW IF EXISTS attempts;
@@ -194,6 +196,27 @@ CREATE VIEW metrics AS
 SELECT m.trial, nullif(m.attempt, 0) AS attempt, m.step, n.name, m.value,
     strftime('%Y-%m-%dT%H:%M:%fZ', m.time_us / 1e6, 'unixepoch') AS time
 FROM t_name AS n CROSS JOIN t_metric AS m ON m.name_id = n.id;
+
+-- The last report of each block; the block with the greatest first_step has the
+-- last one of its metric in the trial.
+CREATE VIEW t_last AS
+SELECT name_id, trial, step AS first_step, last_step AS step,
+    CASE reports WHEN 1 THEN v0 WHEN 2 THEN v1 WHEN 3 THEN v2 WHEN 4 THEN v3
+    WHEN 5 THEN v4 WHEN 6 THEN v5 WHEN 7 THEN v6 WHEN 8 THEN v7 WHEN 9 THEN v8
+    WHEN 10 THEN v9 WHEN 11 THEN v10 WHEN 12 THEN v11 WHEN 13 THEN v12 WHEN 14
+    THEN v13 WHEN 15 THEN v14 WHEN 16 THEN v15 WHEN 17 THEN v16 WHEN 18 THEN v17
+    WHEN 19 THEN v18 WHEN 20 THEN v19 WHEN 21 THEN v20 WHEN 22 THEN v21 WHEN 23
+    THEN v22 WHEN 24 THEN v23 WHEN 25 THEN v24 WHEN 26 THEN v25 WHEN 27 THEN v26
+    WHEN 28 THEN v27 WHEN 29 THEN v28 WHEN 30 THEN v29 WHEN 31 THEN v30 WHEN 32
+    THEN v31 END AS value
+FROM t_block WHERE old = 0;
+
+-- CROSS JOIN as in metrics.
+CREATE VIEW last_reports AS
+SELECT l.trial, n.name, l.step, l.value
+FROM t_name AS n CROSS JOIN t_last AS l ON l.name_id = n.id
+WHERE NOT EXISTS (SELECT 1 FROM t_block AS b WHERE b.name_id = l.name_id
+    AND b.trial = l.trial AND b.old = 0 AND b.step > l.first_step);
 
 CREATE VIEW medians AS
 SELECT step, trials, median,

@@ -43,6 +43,7 @@ static const struct view {
 	{ "trials", "trial" },
 	{ "curves", "trial, step" },
 	{ "metrics", NULL },
+	{ "last_reports", "trial" },
 	{ "attempts", "trial, attempt" },
 	{ "stops", NULL },
 	{ "events", NULL },

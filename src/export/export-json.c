@@ -19,6 +19,11 @@ static const struct section {
 		      "ORDER BY trial" },
 	{ "curve", "SELECT trial, step, value FROM curves "
 		   "ORDER BY trial, step" },
+	/* In this order of the tables nothing is sorted. */
+	{ "metrics", "SELECT t.trial, n.name, m.step, m.value FROM t_trial "
+		     "AS t CROSS JOIN t_name AS n CROSS JOIN t_metric AS m ON "
+		     "m.name_id = n.id AND m.trial = t.trial WHERE n.id <> 1 "
+		     "AND m.old = 0 ORDER BY t.trial, n.id" },
 	{ "attempts", "SELECT * FROM attempts ORDER BY trial, attempt" },
 	{ "stops", "SELECT trial, step, rule, value, threshold, pool, "
 		   "verdict, time, why FROM stops ORDER BY trial, step, time" },

@@ -55,6 +55,12 @@ static const char outcomes_sql[] =
 static const char curves_sql[] =
     "SELECT trial, step, value FROM curves ORDER BY trial, step";
 
+/* Of the metrics that are no value of the trial. */
+static const char last_sql[] =
+    "SELECT trial, name, value FROM last_reports WHERE name NOT IN "
+    "(SELECT metric FROM t_aim WHERE goal IS NOT NULL) AND "
+    "value IS NOT NULL ORDER BY trial";
+
 struct writer {
 	struct store *store;
 	struct optuna *to;
@@ -62,7 +68,7 @@ struct writer {
 	struct objectives aims;
 	char **distributions; /* one per parameter */
 	struct value *values;
-	struct rows_cursor curves, outcomes;
+	struct rows_cursor curves, outcomes, last;
 };
 
 /* The results of one trial, as they are read. */
@@ -253,6 +259,31 @@ export_optuna_facts_put(
 	return rc;
 }
 
+/* Metrics as user attributes, which a program would set under these names. */
+static int
+export_optuna_metrics_put(struct writer *w, int64_t trial, struct err *e)
+{
+	struct store_rows *rows = w->last.rows;
+	struct buf json = { 0 };
+	int rc = 0;
+
+	while (rc == 0 && rows_cursor_is_at(&w->last, trial)) {
+		buf_clear(&json);
+		if (isfinite(store_rows_real(rows, 2)))
+			rows_put_digits(&json, rows, 2);
+		else /* as Python reads and writes it */
+			buf_puts(&json, store_rows_real(rows, 2) > 0
+					    ? "Infinity"
+					    : "-Infinity");
+		rc = optuna_db_add_attr(
+		    w->to, false, store_rows_text(rows, 1), buf_str(&json), e);
+		if (rc == 0)
+			rc = rows_cursor_next(&w->last, e);
+	}
+	buf_free(&json);
+	return rc;
+}
+
 static bool
 has_values(const struct writer *w, const struct result *result)
 {
@@ -296,6 +327,8 @@ export_optuna_trial_put(
 		rc = export_optuna_values_put(w, trial.state, &result, e);
 	if (rc == 0)
 		rc = export_optuna_facts_put(w, row, e);
+	if (rc == 0)
+		rc = export_optuna_metrics_put(w, number, e);
 	buf_free(&result.constraints);
 	return rc;
 }
@@ -308,6 +341,7 @@ export_optuna_trials_put(struct writer *w, struct err *e)
 
 	if (rows_cursor_open(&w->curves, w->store, curves_sql, e) != 0 ||
 	    rows_cursor_open(&w->outcomes, w->store, outcomes_sql, e) != 0 ||
+	    rows_cursor_open(&w->last, w->store, last_sql, e) != 0 ||
 	    store_rows_open(&rows, w->store, trials_sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
@@ -343,6 +377,7 @@ writer_fini(struct writer *w)
 	free(w->values);
 	rows_cursor_close(&w->curves);
 	rows_cursor_close(&w->outcomes);
+	rows_cursor_close(&w->last);
 	study_free(w->study);
 	objectives_fini(&w->aims);
 	optuna_db_close(w->to);

@@ -162,12 +162,10 @@ section_curves_line_put(
 static const char *
 line_class(const struct curves *c, size_t i)
 {
-	static const char *const own[] = { "study s0", "study s1", "study s2",
-		"study s3", "study s4", "study s5", "study s6", "study s7" };
 	size_t trial = c->order[i];
 
 	if (c->beside)
-		return own[i % COUNT(own)];
+		return section_line_classes[i % SECTION_LINE_CLASSES];
 	return page_data_class(&c->r->trials[trial], trial == c->thick);
 }
 

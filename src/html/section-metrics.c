@@ -16,13 +16,15 @@ enum {
 	WIDTH = 440,
 	HEIGHT = 220,
 	METRICS = 12, /* at most */
-	LINES = 10, /* trials in each chart */
+	LINES = 12, /* trials in each chart, */
+	BEST = 10, /* of which the best ones */
 	POINTS = 100000 /* of a line, at most */
 };
 
 struct drawing {
 	struct page *r;
 	const char *metric;
+	const size_t *beside; /* trials to draw beside each other, or NULL */
 	size_t order[LINES]; /* trials, the best first */
 	size_t n;
 	struct sparkline lines[LINES];
@@ -52,12 +54,12 @@ section_metrics_trials_choose(struct drawing *d)
 		if (r->trials[i].reports == 0)
 			continue;
 		for (k = d->n; k > 0 && is_before(r, i, d->order[k - 1]); k--)
-			if (k < LINES)
+			if (k < BEST)
 				d->order[k] = d->order[k - 1];
-		if (k == LINES)
+		if (k == BEST)
 			continue;
 		d->order[k] = i;
-		if (d->n < LINES)
+		if (d->n < BEST)
 			d->n++;
 	}
 }
@@ -125,8 +127,10 @@ section_metrics_line_put(struct drawing *d, size_t i)
 	if (path.len > 0) {
 		page_data_describe(&text, d->r, t);
 		chart_path_titled(&d->c,
-		    page_data_class(t, d->order[i] == d->r->best), &path,
-		    buf_str(&text));
+		    d->beside != NULL
+			? section_line_classes[i % SECTION_LINE_CLASSES]
+			: page_data_class(t, d->order[i] == d->r->best),
+		    &path, buf_str(&text));
 	}
 	buf_free(&text);
 }
@@ -160,16 +164,20 @@ section_metrics_drawing_put(struct drawing *d)
 }
 
 static int
-section_metrics_metric_put(
-    struct page *r, const char *metric, size_t *drawn, struct err *e)
+section_metrics_metric_put(struct page *r, const char *metric,
+    const size_t *beside, size_t n, size_t *drawn, struct err *e)
 {
 	struct drawing d = { .r = r,
 		.metric = metric,
+		.beside = beside,
 		.c = { .h = &r->h, .width = WIDTH, .height = HEIGHT } };
 	size_t i;
 	int rc;
 
-	section_metrics_trials_choose(&d);
+	if (beside == NULL)
+		section_metrics_trials_choose(&d);
+	for (; d.n < n && d.n < LINES; d.n++)
+		d.order[d.n] = beside[d.n];
 	rc = section_metrics_lines_read(&d, e);
 	if (rc == 0 && section_metrics_frame_fit(&d)) {
 		if ((*drawn)++ == 0) {
@@ -184,38 +192,62 @@ section_metrics_metric_put(
 	return rc;
 }
 
+/* beside NULL: the best trials; otherwise these n. */
 static int
-section_metrics_put(struct page *r, struct err *e)
+section_metrics_all_put(struct page *r, const size_t *beside, size_t n,
+    size_t *drawn, struct err *e)
 {
 	struct store_rows *rows;
-	size_t drawn = 0;
 	char sql[100];
 	int rc;
 
+	*drawn = 0;
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT name FROM t_name WHERE id <> 1 ORDER BY id LIMIT %d",
 	    METRICS);
 	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		if (section_metrics_metric_put(
-			r, store_rows_text(rows, 0), &drawn, e) != 0) {
+		if (section_metrics_metric_put(r, store_rows_text(rows, 0),
+			beside, n, drawn, e) != 0) {
 			rc = -1;
 			break;
 		}
 	store_rows_close(rows);
-	if (rc == 0 && drawn > 0) {
+	if (rc == 0 && *drawn > 0)
 		html_close(&r->h, "div");
+	return rc;
+}
+
+static int
+section_metrics_put(struct page *r, struct err *e)
+{
+	size_t drawn;
+	int rc = section_metrics_all_put(r, NULL, 0, &drawn, e);
+
+	if (rc == 0 && drawn > 0) {
 		if (r->aims.several)
 			section_note(&r->h, "The %d best trials by %s at most.",
-			    LINES, r->study->metric);
+			    BEST, r->study->metric);
 		else
 			section_note(&r->h,
 			    "The %d best trials at most; the thick line is the "
 			    "best one.",
-			    LINES);
+			    BEST);
 		section_end(&r->h);
 	}
+	return rc;
+}
+
+int
+section_trial_metrics(
+    struct page *r, const size_t *trials, size_t n, struct err *e)
+{
+	size_t drawn;
+	int rc = section_metrics_all_put(r, trials, n, &drawn, e);
+
+	if (rc == 0 && drawn > 0)
+		section_end(&r->h);
 	return rc;
 }
 

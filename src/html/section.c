@@ -338,6 +338,9 @@ section_values_close(struct html *h)
 	html_close(h, "details");
 }
 
+const char *const section_line_classes[SECTION_LINE_CLASSES] = { "study s0",
+	"study s1", "study s2", "study s3", "study s4", "study s5", "study s6",
+	"study s7" };
 const char *const section_line_heads[SECTION_LINE_COLUMNS] = { "trial", "state",
 	"last step", "value there", "least", "greatest" };
 

@@ -62,6 +62,9 @@ void section_values_open(
     struct html *, const char *const *heads, size_t n, const char *title);
 void section_values_row(struct html *, const char *const *cells, size_t n);
 void section_values_close(struct html *);
+/* Classes of lines that stand beside each other, which come again. */
+enum { SECTION_LINE_CLASSES = 8 };
+extern const char *const section_line_classes[SECTION_LINE_CLASSES];
 /*
  * The heads of a table of curves, and a row of it; t NULL: no trial, named
  * name.
@@ -78,6 +81,9 @@ bool section_params_part(const struct page *);
 bool section_param_is_number(const struct page *, size_t i);
 /* The values of trials by step, with the medians; several ones by colours. */
 int section_trial_curves(
+    struct page *, const size_t *trials, size_t n, struct err *);
+/* The same for each other metric that one of the trials has reported. */
+int section_trial_metrics(
     struct page *, const size_t *trials, size_t n, struct err *);
 /*
  * A map of the objective over two parameters, by their index in the space; most:

@@ -63,6 +63,7 @@ intern(struct store *s, const char *name, int64_t *id, struct err *e)
 	if (stmt_write(s, st, e) != 0)
 		return -1;
 	*id = sqlite3_last_insert_rowid(s->db);
+	s->new_names |= *id > 1; /* the first one is the study's */
 	return 0;
 }
 

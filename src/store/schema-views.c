@@ -18,6 +18,9 @@ struct made {
 	struct buf taken; /* names of parameters, each behind a newline */
 	struct buf metrics; /* the same for the objectives */
 	struct buf alone; /* … for a single one */
+	struct buf named; /* the objective again, or empty */
+	struct buf reported; /* a column for each other metric */
+	int n_reported;
 	int room; /* columns left for parameters */
 	int objectives;
 	char *metric; /* the last of them */
@@ -33,7 +36,7 @@ struct made {
  * Fixed columns of results, and after them those that best has, too: a parameter
  * of the same name becomes params.NAME.
  */
-enum { RESULT_COLUMNS = 5 };
+enum { RESULT_COLUMNS = 5, REPORTED = 100 /* metrics with a column */ };
 static const char *const fixed_columns[] = { "trial", "state", "objective",
 	"model_uri", "output_uri", "step", "reports", "params", "backend",
 	"attempts", "started", "ended", "seconds", "gpu_seconds", "cost", "why",
@@ -146,18 +149,47 @@ each_name(struct store *s, enum stmt_id id, struct made *m,
 	return rc;
 }
 
+/*
+ * The last report of a metric.  A name that another column has, in any case, is
+ * metrics.NAME.  A single objective, which is the first metric, has its column.
+ */
 static void
-put_results(struct buf *sql, struct made *m)
+put_reported(struct made *m, const char *name)
+{
+	bool taken, alone = m->n_reported++ == 0 && m->objectives == 1;
+	char *at, *sql;
+
+	if (alone || m->n_reported > REPORTED || m->room <= 0)
+		return;
+	at = xasprintf("\n%s\n", name);
+	taken = is_column(name, RESULT_COLUMNS) ||
+		strcasestr(buf_str(&m->taken), at) != NULL ||
+		(m->objectives == 1 && strcasecmp(m->metric, name) == 0);
+	buf_puts(&m->taken, at);
+	free(at);
+	sql = sqlite3_mprintf(
+	    ",\n    (SELECT value FROM t_last AS l WHERE l.name_id = %d AND\n"
+	    "    l.trial = t.trial ORDER BY l.first_step DESC LIMIT 1) "
+	    "AS \"%s%w\"",
+	    m->n_reported, taken ? "metrics." : "", name);
+	if (sql == NULL)
+		mem_fail();
+	buf_puts(&m->reported, sql);
+	sqlite3_free(sql);
+	m->room--;
+}
+
+/* begin: CREATE VIEW, or for a reader alone CREATE TEMP VIEW. */
+static void
+put_results(struct buf *sql, struct made *m, const char *begin)
 {
 	buf_printf(sql,
-	    "DROP VIEW IF EXISTS results;\n"
-	    "DROP VIEW IF EXISTS t_results;\n"
-	    "CREATE VIEW t_results AS\nSELECT trial, state, objective%s%s\n"
+	    "%s t_results AS\nSELECT trial, state, objective%s%s%s\n"
 	    "FROM t_trial AS t WHERE forgotten = 0;\n",
-	    buf_str(&m->params),
-	    m->leaves ? LEFT_COLUMN("model") LEFT_COLUMN("output") : "");
-	buf_puts(sql, "CREATE VIEW results AS\nSELECT *");
-	put_named(sql, m, RESULT_COLUMNS);
+	    begin, buf_str(&m->params),
+	    m->leaves ? LEFT_COLUMN("model") LEFT_COLUMN("output") : "",
+	    buf_str(&m->reported));
+	buf_printf(sql, "%s results AS\nSELECT *%s", begin, buf_str(&m->named));
 	buf_puts(sql, " FROM t_results;\n");
 }
 
@@ -192,30 +224,77 @@ put_front(struct buf *sql, struct made *m)
 		    buf_str(&m->alone), buf_str(&m->params));
 }
 
+static int
+made_read(struct store *s, struct made *m, struct err *e)
+{
+	int rc;
+
+	*m = (struct made){
+		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 30
+	};
+	rc = each_name(s, STMT_AIM_EACH, m, put_metric, e);
+	if (rc == 0)
+		rc = each_name(s, STMT_STUDY_LEAVES, m, put_leaves, e);
+	if (rc == 0)
+		rc =
+		    each_name(s, STMT_PARAM_EACH, m, schema_views_put_param, e);
+	if (rc == 0)
+		put_named(&m->named, m, RESULT_COLUMNS);
+	return rc;
+}
+
+static void
+made_fini(struct made *m)
+{
+	buf_free(&m->params);
+	buf_free(&m->best);
+	buf_free(&m->taken);
+	free(m->metric);
+	buf_free(&m->metrics);
+	buf_free(&m->alone);
+	buf_free(&m->named);
+	buf_free(&m->reported);
+}
+
+static const char drop_results[] = "DROP VIEW IF EXISTS results;\n"
+				   "DROP VIEW IF EXISTS t_results;\n";
+
 int
 schema_views_generated(struct store *s, struct buf *sql, struct err *e)
 {
-	struct made m = {
-		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 30
-	};
-	int rc;
+	struct made m;
+	int rc = made_read(s, &m, e);
 
-	rc = each_name(s, STMT_AIM_EACH, &m, put_metric, e);
-	if (rc == 0)
-		rc = each_name(s, STMT_STUDY_LEAVES, &m, put_leaves, e);
-	if (rc == 0)
-		rc = each_name(
-		    s, STMT_PARAM_EACH, &m, schema_views_put_param, e);
 	if (rc == 0) {
-		put_results(sql, &m);
 		put_best(sql, &m);
 		put_front(sql, &m);
+		rc = each_name(s, STMT_NAME_EACH, &m, put_reported, e);
 	}
-	buf_free(&m.params);
-	buf_free(&m.best);
-	buf_free(&m.taken);
-	free(m.metric);
-	buf_free(&m.metrics);
-	buf_free(&m.alone);
+	if (rc == 0) {
+		buf_puts(sql, drop_results);
+		put_results(sql, &m, "CREATE VIEW");
+	}
+	made_fini(&m);
+	return rc;
+}
+
+int
+schema_views_results(struct store *s, bool temporary, struct err *e)
+{
+	struct buf sql = { 0 };
+	struct made m;
+	int rc = made_read(s, &m, e);
+
+	if (rc == 0)
+		rc = each_name(s, STMT_NAME_EACH, &m, put_reported, e);
+	if (rc == 0) {
+		if (!temporary)
+			buf_puts(&sql, drop_results);
+		put_results(
+		    &sql, &m, temporary ? "CREATE TEMP VIEW" : "CREATE VIEW");
+		rc = store_exec(s, buf_str(&sql), e);
+	}
+	buf_free(&sql);
+	made_fini(&m);
 	return rc;
 }

@@ -64,9 +64,15 @@ static const char *const migrations[] = {
 #include "schema/023-blocks.inc"
 	,
 #include "schema/024-rows.inc"
+	,
+#include "schema/025-last.inc"
 };
 
-enum { WITH_BLOCKS = 23 }; /* the version in which reports are copied to them */
+enum {
+	WITH_BLOCKS = 23, /* the version in which reports are copied to them */
+	WITH_LAST = 25, /* in which results has metrics, */
+	WITH_RESULTS = 9 /* and from which a reader adds them */
+};
 
 static const char views[] =
 #include "schema/views.inc"
@@ -166,6 +172,26 @@ static const struct {
 	    "NULL AS v22, NULL AS v23, NULL AS v24, NULL AS v25, "
 	    "NULL AS v26, NULL AS v27, NULL AS v28, NULL AS v29, "
 	    "NULL AS v30, NULL AS v31 FROM main.t_metric AS m;" },
+	{ WITH_LAST,
+	    "CREATE TEMP VIEW t_last AS SELECT name_id, trial, step AS "
+	    "first_step, last_step AS step, CASE reports"
+	    " WHEN 1 THEN v0 WHEN 2 THEN v1 WHEN 3 THEN v2"
+	    " WHEN 4 THEN v3 WHEN 5 THEN v4 WHEN 6 THEN v5"
+	    " WHEN 7 THEN v6 WHEN 8 THEN v7 WHEN 9 THEN v8"
+	    " WHEN 10 THEN v9 WHEN 11 THEN v10 WHEN 12 THEN v11"
+	    " WHEN 13 THEN v12 WHEN 14 THEN v13 WHEN 15 THEN v14"
+	    " WHEN 16 THEN v15 WHEN 17 THEN v16 WHEN 18 THEN v17"
+	    " WHEN 19 THEN v18 WHEN 20 THEN v19 WHEN 21 THEN v20"
+	    " WHEN 22 THEN v21 WHEN 23 THEN v22 WHEN 24 THEN v23"
+	    " WHEN 25 THEN v24 WHEN 26 THEN v25 WHEN 27 THEN v26"
+	    " WHEN 28 THEN v27 WHEN 29 THEN v28 WHEN 30 THEN v29"
+	    " WHEN 31 THEN v30 WHEN 32 THEN v31"
+	    " END AS value FROM t_block WHERE old = 0;"
+	    "CREATE TEMP VIEW last_reports AS SELECT l.trial, n.name, l.step, "
+	    "l.value FROM main.t_name AS n CROSS JOIN t_last AS l ON "
+	    "l.name_id = n.id WHERE NOT EXISTS (SELECT 1 FROM t_block AS b "
+	    "WHERE b.name_id = l.name_id AND b.trial = l.trial AND b.old = 0 "
+	    "AND b.step > l.first_step);" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */
@@ -311,7 +337,11 @@ schema_read_old(struct store *s, int64_t version, struct err *e)
 		if (version < missing_views[i].since &&
 		    store_exec(s, missing_views[i].sql, e) != 0)
 			return -1;
-	return lay_columns(s, version, e);
+	if (lay_columns(s, version, e) != 0)
+		return -1;
+	return version < WITH_RESULTS || version >= WITH_LAST
+		   ? 0
+		   : schema_views_results(s, true, e);
 }
 
 /* Fill t_move with the transitions of src/model/trial.c. */

@@ -251,6 +251,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_GPU_SECONDS_GET] = "SELECT sum(gpu_seconds) FROM t_total",
 
 	[STMT_NAME_GET] = "SELECT id FROM t_name WHERE name = ?1",
+	[STMT_NAME_EACH] = "SELECT name FROM t_name ORDER BY id",
 	[STMT_NAME_ADD] = "INSERT INTO t_name (name) VALUES (?1)",
 	[STMT_BLOCK_PUT] =
 	    "INSERT OR REPLACE INTO t_block (name_id, trial, seq, attempt, "

@@ -72,6 +72,7 @@ enum stmt_id {
 	STMT_GPU_SECONDS_GET,
 	STMT_NAME_GET,
 	STMT_NAME_ADD,
+	STMT_NAME_EACH,
 	STMT_BLOCK_PUT,
 	STMT_BLOCK_DROP,
 	STMT_BLOCK_BEFORE,
@@ -146,6 +147,7 @@ struct store {
 	int64_t seq_begin; /* the same when the transaction began */
 	struct store_name *names; /* cache of t_name, sorted by name */
 	size_t n_names;
+	bool new_names; /* results lacks metrics of this transaction */
 	sqlite3_stmt *stmts[STMT_COUNT];
 	int64_t steps, steps_most; /* query.c */
 	bool steps_fixed; /* query.c: not by the size of the file */
@@ -238,6 +240,11 @@ int schema_first(struct store *, struct err *);
  * Columns beyond SQLite's limit are omitted.
  */
 int schema_views_generated(struct store *, struct buf *sql, struct err *);
+/*
+ * Inside a transaction: make view results again, for metrics that are new; or
+ * make a temporary one, for a reader of a file whose results has no metrics.
+ */
+int schema_views_results(struct store *, bool temporary, struct err *);
 
 /* Inside a transaction: the names of the parameters, in order. */
 int store_add_params(struct store *, const struct space *, struct err *);

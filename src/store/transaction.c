@@ -78,7 +78,7 @@ store_rollback(struct store *s)
 		(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	store_names_clear(s);
 	row_blocks_forget(s, 0);
-	s->begun = s->lost = false;
+	s->begun = s->lost = s->new_names = false;
 }
 
 int
@@ -143,6 +143,9 @@ commit(struct store *s, struct err *e)
 			*e = s->lost_err;
 		return -1;
 	}
+	if (s->new_names && schema_views_results(s, false, e) != 0)
+		return -1;
+	s->new_names = false;
 	if (row_blocks_write(s, e) != 0 || write_counter(s, e) != 0 ||
 	    (st = stmt_get(s, STMT_COMMIT, e)) == NULL ||
 	    stmt_step(s, st, e) < 0)

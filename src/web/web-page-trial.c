@@ -84,10 +84,8 @@ static const struct part parts[] = {
 		{ "of trials", COLUMN_NUMBER }, { "time", COLUMN_WORD },
 		{ "why", COLUMN_TEXT } } },
 	{ "Metrics at their last step",
-	    "SELECT name, step, value FROM (SELECT name, step, value, "
-	    "row_number() OVER (PARTITION BY name ORDER BY step DESC) AS i "
-	    "FROM metrics WHERE trial = %" PRId64 ") WHERE i = 1 "
-	    "ORDER BY name LIMIT 200",
+	    "SELECT name, step, value FROM last_reports WHERE "
+	    "trial = %" PRId64 " ORDER BY name LIMIT 200",
 	    { { "metric", COLUMN_TEXT }, { "step", COLUMN_NUMBER },
 		{ "value", COLUMN_NUMBER } } },
 	{ "Events",
@@ -424,6 +422,8 @@ web_page_trial_put(struct page *r, const struct web_access *access,
 		rc = section_trial_curves(r, &at, 1, e);
 	if (rc == 0)
 		web_zoom_put(r, "curves", a);
+	if (rc == 0)
+		rc = section_trial_metrics(r, &at, 1, e);
 	for (i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
 		rc = web_page_trial_part_put(r, &parts[i], trial, e);
 	web_page_trial_steps_put(r, a->root, s, trial);

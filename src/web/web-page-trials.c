@@ -20,7 +20,7 @@
 #include "src/web/studies/web-studies.h"
 #include "src/web/web-zoom.h"
 
-enum { SIDE = 12 }; /* trials at most */
+enum { SIDE = 12, METRICS = 50 }; /* trials and metrics at most */
 
 /* The value of a parameter of a trial, as text; "" when it is inactive. */
 static int
@@ -82,6 +82,92 @@ web_page_trials_param_put(struct page *r, const char *name,
 	return rc;
 }
 
+/*
+ * A row for each other metric at its last step, while they are few; those that
+ * differ are not marked: nearly all do.
+ */
+static int
+web_page_trials_metrics_put(
+    struct page *r, const size_t *trials, size_t n, struct err *e)
+{
+	struct buf names = { 0 }, value = { 0 };
+	struct store_rows *metrics, *rows;
+	char *sql;
+	const char *bind[2] = { NULL, NULL };
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		buf_printf(&names, "%s%" PRId64, i > 0 ? "," : "",
+		    r->trials[trials[i]].number);
+	sql = xasprintf("SELECT name FROM t_name AS n WHERE id <> 1 AND EXISTS "
+			"(SELECT 1 FROM t_block AS b WHERE b.name_id = n.id "
+			"AND b.trial IN (%s)) ORDER BY id LIMIT %d",
+	    buf_str(&names), METRICS);
+	rc = store_rows_open(&metrics, r->store, sql, NULL, e);
+	free(sql);
+	while (rc == 0 && (rc = store_rows_next(metrics, e)) == 1) {
+		bind[0] = store_rows_text(metrics, 0);
+		html_open(&r->h, "tr");
+		web_page_trials_head_put(&r->h, "row", bind[0]);
+		for (i = 0, rc = 0; i < n && rc == 0; i++) {
+			sql = xasprintf("SELECT value FROM last_reports WHERE "
+					"name = ? AND trial = %" PRId64,
+			    r->trials[trials[i]].number);
+			rc = rows_first(&rows, r->store, sql, bind, e);
+			free(sql);
+			if (rc == 1) {
+				rows_put_number(
+				    &value, rows_real(rows, 0), PAGE_DIGITS);
+				store_rows_close(rows);
+			}
+			html_leaf(&r->h, "td", "n", buf_str(&value));
+			buf_clear(&value);
+			rc = rc == -1 ? -1 : 0;
+		}
+		html_close(&r->h, "tr");
+	}
+	store_rows_close(metrics);
+	buf_free(&names);
+	buf_free(&value);
+	return rc;
+}
+
+/* Links to the logs of the newest attempts. */
+static int
+web_page_trials_logs_put(struct page *r, const char *root,
+    const struct web_study *s, const size_t *trials, size_t n, struct err *e)
+{
+	char *sql, *rest, *address;
+	int64_t number, attempt = 0;
+	size_t i;
+	int rc = 0;
+
+	html_open(&r->h, "tr");
+	web_page_trials_head_put(&r->h, "row", "log");
+	for (i = 0; i < n && rc == 0; i++) {
+		number = r->trials[trials[i]].number;
+		sql = xasprintf("SELECT max(attempt) FROM attempts WHERE log "
+				"IS NOT NULL AND trial = %" PRId64,
+		    number);
+		rc = page_data_count(r, sql, &attempt, e);
+		free(sql);
+		rest = xasprintf(
+		    "/trial/%" PRId64 "/log?attempt=%" PRId64, number, attempt);
+		address = web_page_address(root, s->id, rest);
+		html_open(&r->h, "td");
+		html_attr(&r->h, "class", "n");
+		if (attempt > 0)
+			web_page_link(&r->h, address, "its end");
+		html_text(&r->h, NULL);
+		html_close(&r->h, "td");
+		free(address);
+		free(rest);
+	}
+	html_close(&r->h, "tr");
+	return rc;
+}
+
 static int
 web_page_trials_side_put(struct page *r, const char *root,
     const struct web_study *s, const size_t *trials, size_t n, struct err *e)
@@ -129,6 +215,10 @@ web_page_trials_side_put(struct page *r, const char *root,
 	for (i = 0; i < r->study->space->n && rc == 0; i++)
 		rc = web_page_trials_param_put(
 		    r, r->study->space->params[i].name, trials, n, e);
+	if (rc == 0)
+		rc = web_page_trials_metrics_put(r, trials, n, e);
+	if (rc == 0)
+		rc = web_page_trials_logs_put(r, root, s, trials, n, e);
 	html_close(&r->h, "table");
 	html_close(&r->h, "div");
 	buf_free(&b);
@@ -169,6 +259,8 @@ web_page_trials(struct buf *out, const struct web_access *access,
 		    &r, address->root, s, trials, n, e);
 		if (rc == 0)
 			rc = section_trial_curves(&r, trials, n, e);
+		if (rc == 0)
+			rc = section_trial_metrics(&r, trials, n, e);
 		html_close(&r.h, "div");
 		if (web_address_param(address, "trial", SIDE) != NULL)
 			section_note(

@@ -159,7 +159,12 @@ def _():
         facts = {"trial": o["trial"], "state": o["state"], "why": o["why"],
                  "attempts": len(o["attempts"]), "seconds": o["seconds"],
                  "end_class": last.get("end_class"), "cost": o["cost"]}
-        return {f"hpotune_{k}": v for k, v in facts.items() if v is not None}
+        last = {f"hpotune_{k}": v for k, v in facts.items() if v is not None}
+        named = [a["metric"] for a in aims]
+        for m in o["metrics"]:  # in the order of their steps
+            if m["name"] not in named:
+                last[m["name"]] = m["value"]
+        return last
     return differences(
         (o, t.user_attrs, want(o)) for o, t in zip(ours, theirs))
 

@@ -152,6 +152,57 @@ running
 is "$("$HPOTUNE" export wide/wide.db --table curves | tail -n 1)" 2,1,inf \
     'csv: what is infinite is inf'
 
+# Every metric goes along: its last value as a column, its curve in JSON, and as
+# an attribute of Optuna's trials.  One whose name is taken is metrics.NAME; a
+# step that comes again has its newest value.
+mkdir many
+cat >many/study.json <<'END'
+{
+  "study": "many",
+  "objective": { "metric": "acc", "goal": "maximize" },
+  "parameters": { "loss": { "type": "int", "min": 1, "max": 9 } },
+  "strategy": "random",
+  "limits": { "trials": 9 }
+}
+END
+quietly "$HPOTUNE" ask many/study.json
+is "$(sql many/many.db 'SELECT * FROM results' | cut -d '|' -f 1-3)" \
+    '1|running|' 'results: before any metric'
+quietly "$HPOTUNE" tell many/study.json 1 step=1 acc=0.5 loss=3
+quietly "$HPOTUNE" tell many/study.json 1 step=2 acc=0.6 loss=2 Acc=1
+quietly "$HPOTUNE" tell many/study.json 1 step=2 acc=0.7 loss=1.5 --done
+quietly "$HPOTUNE" ask many/study.json
+"$HPOTUNE" export many/many.db >all.csv
+is "$(sed -n 1p all.csv)" \
+    'trial,state,objective,loss,metrics.loss,metrics.Acc' \
+    'csv: a column for each metric'
+like "$(sed -n 2p all.csv)" '^1,completed,0\.7,[1-9],1\.5,1(\.0)?$' \
+    'csv: their last values'
+like "$(sed -n 3p all.csv)" '^2,running,,[1-9],,$' 'csv: none yet'
+is "$(sql many/many.db 'SELECT "metrics.loss", acc FROM results WHERE
+    trial = 1')" '1.5|0.7' 'view results: the same, the objective last'
+is "$(sql many/many.db 'SELECT * FROM last_reports')" '1|acc|2|0.7
+1|loss|2|1.5
+1|Acc|2|1.0' 'view last_reports'
+"$HPOTUNE" export many/many.db --json >all.json
+is "$(json all.json '$.trials[0].metrics' '$.trials[1].metrics')" \
+    '[{"name":"loss","step":1,"value":3},{"name":"loss","step":2,"value":1.5},{"name":"Acc","step":2,"value":1}]
+[]' 'json: metrics by step'
+ok 'optuna: a storage' \
+    "$HPOTUNE" export many/many.db --format optuna --output many/optuna.db
+is "$(sql many/optuna.db "SELECT key, value_json FROM trial_user_attributes
+    WHERE key NOT LIKE 'hpotune%' ORDER BY key")" 'Acc|1
+loss|1.5' 'optuna: metrics are attributes'
+# A study that an older program wrote last has the columns, too.
+sqlite3 many/many.db 'PRAGMA user_version = 24; DROP VIEW results;
+    DROP VIEW t_results; DROP VIEW t_last; DROP VIEW last_reports;
+    CREATE VIEW t_results AS SELECT 1; CREATE VIEW results AS SELECT 1'
+ok 'csv: of an older file, too' \
+    sh -c '"$HPOTUNE" export many/many.db | cmp - all.csv'
+"$HPOTUNE" export wide/wide.db >out
+is "$(head -n 2 out | cut -d , -f 5-)" 'loss,size,ms
+0.5,3,7' 'csv: several objectives have columns'
+
 # A file, whole or not at all, and nothing in the place of another one.
 ok '--output: a new file' "$HPOTUNE" export --output new.csv
 ok '--output: the same text' cmp results.csv new.csv

@@ -44,6 +44,7 @@ static const struct promise {
 		  "output_uri, note, tags, forgotten, outside, setting, "
 		  "replicate, acc, lr, optimizer" },
 	{ "curves", "trial, step, value" },
+	{ "last_reports", "trial, name, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
 	{ "medians", "step, trials, median, pool" },
 	{ "hindsight", "trial, objective, judged, step, value, median" },
@@ -112,7 +113,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "24|" PACKAGE_VERSION,
+	    "25|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

@@ -1,0 +1,2 @@
+-- No table changes: views t_last and last_reports, and metrics as columns of
+-- results (src/store/schema-views.c).

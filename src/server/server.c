@@ -2,6 +2,7 @@
  * The life of a server: lock, signals, loop, end.  Opens and closes the tuner.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -710,6 +711,21 @@ lease_take(struct server *s, struct err *e)
 	    env->take_over, e);
 }
 
+/* Descriptors that are open, inherited ones included. */
+static rlim_t
+files_open(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	rlim_t n = 0;
+
+	if (dir == NULL)
+		return STDERR_FILENO + 1;
+	while (readdir(dir) != NULL)
+		n++;
+	(void)closedir(dir);
+	return n > 3 ? n - 3 : 0; /* ".", "..", and that of the folder */
+}
+
 /*
  * A server that runs out of descriptors cannot read the ends of its trials: fewer
  * than these are refused before anything is begun.
@@ -717,20 +733,26 @@ lease_take(struct server *s, struct err *e)
 static int
 files_check(struct err *e)
 {
-	enum { FILES_LEAST = 64 };
+	enum {
+		FILES_LEAST = 64,
+		FILES_FREE = 40 /* a server with one trial has some 20 */
+	};
+	rlim_t open = files_open(), want = open + FILES_FREE;
 	struct rlimit files;
 
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0 ||
-	    files.rlim_cur >= FILES_LEAST)
+	if (want < FILES_LEAST)
+		want = FILES_LEAST;
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
 		return 0;
-	files.rlim_cur =
-	    files.rlim_max < FILES_LEAST ? files.rlim_max : FILES_LEAST;
+	files.rlim_cur = files.rlim_max < want ? files.rlim_max : want;
 	(void)setrlimit(RLIMIT_NOFILE, &files);
-	if (files.rlim_cur >= FILES_LEAST)
+	if (files.rlim_cur >= want)
 		return 0;
 	return err_set(e, ERR_FILE,
-	    "the limit on open files is %llu (ulimit -n): a server needs %d",
-	    (unsigned long long)files.rlim_cur, FILES_LEAST);
+	    "the limit on open files is %llu (ulimit -n), and %llu are open: "
+	    "a server needs %llu",
+	    (unsigned long long)files.rlim_cur, (unsigned long long)open,
+	    (unsigned long long)want);
 }
 
 static int

@@ -95,7 +95,12 @@ snapshot_last(struct snapshot *s)
 		return;
 	store_snapshot_free(s->copy);
 	s->copy = NULL;
-	(void)snapshot_step(s, -1);
+	/* That none could be made before was said of another moment. */
+	s->warned = false;
+	if (snapshot_step(s, -1))
+		log_warn("store",
+		    "no copy of the database: %s: the database is in use",
+		    s->path);
 }
 
 void

@@ -228,7 +228,8 @@ reap "$server"
 is $? 0 'copy: the study comes to its end'
 is "$(grep -c 'no copy of the database' server.err)" 1 'copy: it was said once'
 is "$(sql disk/beside.snapshot.db "SELECT count(*) FROM trials
-    WHERE state = 'completed'")" 3 'copy: with room it is there, with the end'
+    WHERE state = 'completed'")" 3 'copy: with room it is there, with the end' ||
+    diag "$(cat server.err; ls -l disk local)"
 is "$(echo disk/beside.*)" 'disk/beside.json disk/beside.snapshot.db' \
     'copy: nothing else is left'
 

@@ -2,7 +2,7 @@
 # Limits of the machine: inotify watches, file size, descriptors, memory, /dev/shm.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
-need sqlite3 prlimit
+need sqlite3 prlimit bash
 
 without=$TOP_BUILDDIR/tests/tools/without
 study() { # name command
@@ -77,13 +77,22 @@ for few in 8 12 16 20 24 32 48 63; do
 	    >out 2>err
 	is "$? $(wc -l <err) $(ls -d files.d files.db 2>/dev/null)" '1 1 ' \
 	    "$few descriptors: nothing is begun"
-	like "$(cat err)" "open files is $few .ulimit -n.: a server needs 64|Too many open files" \
+	like "$(cat err)" "open files is $few .ulimit -n., and [0-9]* are open: a server needs|Too many open files" \
 	    "$few descriptors: one reason"
 done
 timeout 300 prlimit --nofile=64 "$HPOTUNE" start --quiet files.json >out 2>err
 is "$? $(sql files.db "SELECT count(*), sum(attempts) FROM trials
-    WHERE state = 'completed'")" '0 3|3' '64 descriptors: all trials, once each'
+    WHERE state = 'completed'")" '0 3|3' '64 descriptors: all trials, once each' ||
+    diag "$(cat out err; "$HPOTUNE" trials files.json; find files.d -name log)"
 like "$(cat err)" "limit on open files is 64" "64 descriptors: it is said"
+# The same where whoever starts it leaves descriptors open.
+study inherited 'echo hpotune: score=1'
+# shellcheck disable=SC2016
+timeout 300 prlimit --nofile=64 bash -c 'for i in $(seq 30); do exec {fd}</dev/null; done
+    exec "$@"' bash "$HPOTUNE" start --quiet inherited.json >out 2>err
+is "$? $(wc -l <err) $(ls -d inherited.d inherited.db 2>/dev/null)" '1 1 ' \
+    '34 left: nothing is begun'
+like "$(cat err)" 'open files is 64 .*, and 3[0-9] are open' '34 left: it is said'
 study soft 'ulimit -n'
 sed -i 's/ulimit -n/echo hpotune: score=$(ulimit -Sn)/' soft.json
 timeout 300 prlimit --nofile=20:4096 "$HPOTUNE" start --quiet soft.json >out 2>err

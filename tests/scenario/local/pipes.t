@@ -18,7 +18,7 @@ END
 
 # A command that waits is killed: status 137.
 bounded() { # command …
-	timeout -s KILL 60 "$HPOTUNE" "$@" study.json >out 2>err </dev/null
+	timeout -s KILL 600 "$HPOTUNE" "$@" study.json >out 2>err </dev/null
 }
 
 # What the first two trials and folders made ahead have.

@@ -19,7 +19,7 @@ runs_in() { # folder what [keys-of-backend]
 	cp "$dir/trial" "$dir/$1"
 	cd "$dir/$1" || exit 99
 	slurm_study p '"trials": 2, "parallel": 2' '"retries": 0' "${3-}"
-	timeout 120 "$HPOTUNE" start p.json >out 2>err
+	timeout 600 "$HPOTUNE" start p.json >out 2>err
 	is "$? $(sql p.db "SELECT count(*) FROM trials
 	    WHERE state = 'completed'")" '0 2' "$2"
 	is "$(cat p.d/trials/1/output/where)" "$PWD" "$2: and the trial in it"

@@ -32,7 +32,7 @@ stops() { # study command keys-of-trial keys-of-backend [trials upper]
 	    "\"retries\": 0, \"grace\": $3" "$4" \
 	    "{ \"rule\": \"threshold\", \"upper\": ${6:-0} }"
 	sed -i "s|\"command\": .*{x}\"\]|\"command\": [$2]|" "$1.json"
-	timeout 120 "$HPOTUNE" start "$1.json" --quiet >out 2>err || diag "$(cat err)"
+	timeout 600 "$HPOTUNE" start "$1.json" --quiet >out 2>err || diag "$(cat err)"
 }
 saved() { # study
 	sort "$1.d/trials/1/checkpoint/saved" | tr '\n' ' '

@@ -39,7 +39,7 @@ chmod +t scratch
 unlike "$(cat out)" 'sticky' 'with the sticky bit they cannot'
 chmod -t scratch
 
-ok 'a study runs there' quietly timeout 60 "$HPOTUNE" start seen.json
+ok 'a study runs there' quietly timeout 600 "$HPOTUNE" start seen.json
 root=$(echo "$dir"/scratch/seen-*)
 is "$(stat -c %a "$root")" 700 'its folder is closed to others'
 
@@ -68,14 +68,14 @@ unharmed() {
 
 users_study seen '"trials": 2, "parallel": 1'
 evil "$root"
-timeout 60 "$HPOTUNE" start seen.json >out 2>err
+timeout 600 "$HPOTUNE" start seen.json >out 2>err
 is $? 1 'a start finds the folder of another user'
 like "$(cat err)" "backend.dir: $root: belongs to another user" 'it says so'
 
 ok 'nothing of his was executed' unharmed
 undo "$root"
 chmod 770 "$root"
-timeout 60 "$HPOTUNE" start seen.json >out 2>err
+timeout 600 "$HPOTUNE" start seen.json >out 2>err
 is $? 1 'a folder that the group may enter'
 like "$(cat err)" "$root: is accessible to other users: run chmod 700" \
     'the remedy is said'
@@ -84,7 +84,7 @@ chmod 700 "$root"
 # ---- a program that is not what its name says ---------------------------------------
 shim=$(ls "$root"/bin/hpotune-shim-*)
 printf '#!/bin/sh\ntouch "%s/theirs/shim"\n' "$dir" >"$shim"
-ok 'the next start goes on' quietly timeout 60 "$HPOTUNE" start seen.json
+ok 'the next start goes on' quietly timeout 600 "$HPOTUNE" start seen.json
 ok 'with a new copy of the program' unharmed
 like "$(sql seen.db 'SELECT text FROM events')" \
     'hpotune-shim-[0-9a-f]* is not what its name says: it is replaced' 'it is said'

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -114,6 +115,25 @@ job_read(int fd, char *text)
 	return n == -1 && errno == ECONNRESET ? 0 : n;
 }
 
+/*
+ * The socket out of the way of the locks; where the limit on open files does not
+ * allow that number, at the last one that it allows.
+ */
+static int
+server_raise(void)
+{
+	int least = SERVER_LEAST, fd;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	    files.rlim_cur <= SERVER_LEAST)
+		least = (int)files.rlim_cur - 1;
+	fd = fcntl(SERVER_FD, F_DUPFD_CLOEXEC, least);
+	if (fd != -1)
+		(void)close(SERVER_FD);
+	return fd;
+}
+
 char **
 shim_wait(char **argv, int *server, int *status)
 {
@@ -123,11 +143,10 @@ shim_wait(char **argv, int *server, int *status)
 	struct shim_job job;
 	ssize_t n;
 
-	*status = EINVAL;
-	*server = fcntl(SERVER_FD, F_DUPFD_CLOEXEC, SERVER_LEAST);
+	*server = server_raise();
+	*status = *server == -1 ? errno : EINVAL;
 	if (*server == -1)
 		return NULL;
-	(void)close(SERVER_FD);
 	fail_point("shim.waiting");
 	n = job_read(*server, text);
 	if (n <= 0 || (size_t)n < sizeof job) {

@@ -71,7 +71,8 @@ is "$held $(wc -l <signals)" '0 2' 'size: the trial has the signal as ever'
 
 # Descriptors: too few for a server are refused in one line, before anything is
 # begun; the fewest that it accepts are enough for all trials, one after the other.
-study files 'echo hpotune: score=1'
+study files 'sleep 0.1; echo hpotune: score=1'
+sed -i 's/"trials": 3/"trials": 20/' files.json
 for few in 8 12 16 20 24 32 48 63; do
 	timeout 300 prlimit --nofile=$few "$HPOTUNE" start --quiet files.json \
 	    >out 2>err
@@ -82,7 +83,7 @@ for few in 8 12 16 20 24 32 48 63; do
 done
 timeout 300 prlimit --nofile=64 "$HPOTUNE" start --quiet files.json >out 2>err
 is "$? $(sql files.db "SELECT count(*), sum(attempts) FROM trials
-    WHERE state = 'completed'")" '0 3|3' '64 descriptors: all trials, once each' ||
+    WHERE state = 'completed'")" '0 20|20' '64 descriptors: all trials, once each' ||
     diag "$(cat out err; "$HPOTUNE" trials files.json; find files.d -name log)"
 like "$(cat err)" "limit on open files is 64" "64 descriptors: it is said"
 # The same where whoever starts it leaves descriptors open.

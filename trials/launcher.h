@@ -431,6 +431,7 @@ struct launcher {
 	bool packs; /* supports trial.pack: one program runs several trials */
 	bool
 	    warms; /* supports trial.warm: programs that have imported before */
+	bool shims; /* supports trial.shims */
 	/*
 	 * A stop that the backend has accepted completes without the server, in
 	 * minutes: a server that must exit at once exits when stops_pending()

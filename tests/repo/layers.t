@@ -97,7 +97,7 @@ trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.
 trials/gpu	src/base src/base/json trials/process/lock-folder.h	-
 trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain src/base/clock.h trials/gpu	dlfcn.h
-trials/local	python src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
+trials/local	python python/shims src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
 trials/slurm	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h	-
 trials/aws/config	@plain src/base/file.h	-
 trials/aws/sign	@plain src/base/digest.h src/base/http	-

@@ -74,6 +74,21 @@ env_begin(struct strv *env, const struct study_trial *t)
 		env_pass(env, t->pass_env[i]);
 }
 
+/* Our modules come before all others. */
+static void
+env_put_shims(struct strv *env, const char *dir)
+{
+	static const char name[] = "PYTHONPATH=";
+	const char *path = "";
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		if (strncmp(env->v[i], name, strlen(name)) == 0)
+			path = env->v[i] + strlen(name);
+	local_env_put(env,
+	    xasprintf("%s%s%s%s", name, dir, *path != '\0' ? ":" : "", path));
+}
+
 /* Empty for a trial without GPUs: if unset, CUDA would use the first GPU. */
 static void
 env_put_gpus(struct strv *env, const struct local *l,
@@ -110,6 +125,8 @@ local_env_make(
 	    xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", spec->trial_dir));
 	local_env_put(
 	    &env, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", spec->trial_dir));
+	if (l->shims != NULL)
+		env_put_shims(&env, l->shims);
 	/* Identifies the processes of this attempt. */
 	local_env_put(&env, xasprintf("HPOTUNE_ATTEMPT_UUID=%s", spec->uuid));
 	local_env_put(&env, xstrdup("CUDA_DEVICE_ORDER=PCI_BUS_ID"));

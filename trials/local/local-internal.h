@@ -226,6 +226,7 @@ struct local {
 	char *study;
 	char *shim; /* path of hpotune-shim */
 	char *ranks; /* path of hpotune-ranks, or NULL */
+	char *shims; /* the folder of trial.shims, or NULL */
 	char *host;
 	char boot_id[RECORD_UUID + 1];
 	char cgroup[RECORD_PATH]; /* "" when there is none */
@@ -344,6 +345,9 @@ void local_ahead_wait(struct local *);
  * there is none.
  */
 bool local_ahead_take(struct local *, const char *trial_dir);
+
+/* local-shims.c: write the modules of trial.shims into the state directory. */
+int local_shims_open(struct local *, const struct study_trial *, struct err *);
 
 /* local-warm.c: a process that has imported what trials import. */
 void local_warm_open(struct local *, const struct study_trial *);

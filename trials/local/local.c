@@ -220,6 +220,7 @@ local_close(void *ctx)
 	free(l->study);
 	free(l->shim);
 	free(l->ranks);
+	free(l->shims);
 	free(l->host);
 	free(l->hidden);
 	free(l);
@@ -269,7 +270,8 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	/*
 	 * Packs first: the owner of a process on a GPU may be a packed program.
 	 */
-	if (local_pack_open(l, env, e) != 0 ||
+	if (local_shims_open(l, env->settings, e) != 0 ||
+	    local_pack_open(l, env, e) != 0 ||
 	    local_gpu_open(l, env, e) == -1 ||
 	    spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e) != 0 ||
 	    local_ranks_find(l, env->settings, e) != 0 ||
@@ -403,6 +405,7 @@ const struct launcher launcher_local = {
 	.continues = true,
 	.packs = true,
 	.warms = true,
+	.shims = true,
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,

@@ -100,13 +100,38 @@ start_cost_read(int fd, char *text, size_t n)
 	text[len] = '\0';
 }
 
+/* The trial's variables, with the modules of trial.shims first on the path. */
+static char **
+start_cost_env(const struct study *s, const char *state_dir,
+    const struct study_command_vars *vars)
+{
+	static const char name[] = "PYTHONPATH=";
+	char **given = study_env(s, NULL, vars);
+	const char *path = getenv("PYTHONPATH");
+	struct strv env = { 0 };
+	size_t i;
+
+	if (s->trial.shims == NULL)
+		return given;
+	for (i = 0; given[i] != NULL; i++)
+		if (strncmp(given[i], name, strlen(name)) == 0)
+			path = given[i] + strlen(name);
+		else
+			strv_add(&env, xstrdup(given[i]));
+	strv_add(&env, xasprintf("%s%s/shims%s%s", name, state_dir,
+			   path != NULL ? ":" : "", path != NULL ? path : ""));
+	strv_free(given);
+	return env.v;
+}
+
 static void
-start_cost_run(struct start_cost *c, const struct study *s, char *const *argv)
+start_cost_run(struct start_cost *c, const struct study *s,
+    const char *state_dir, char *const *argv)
 {
 	struct study_command_vars vars = { .trial = 1, .attempt = 1 };
 	struct spawn_spec spec = { .argv = argv, .in = -1, .err = -1 };
 	char text[512], *workdir = study_workdir(s, NULL, &vars);
-	char **env = study_env(s, NULL, &vars);
+	char **env = start_cost_env(s, state_dir, &vars);
 	int p[2], end_fd, at = 0;
 	pid_t pid;
 
@@ -148,7 +173,7 @@ start_cost_measure(struct start_cost *c, const struct study *s,
 		return;
 	argv = start_cost_argv(
 	    &s->trial, script, start_cost_list(&s->trial, state_dir, dir));
-	start_cost_run(c, s, argv);
+	start_cost_run(c, s, state_dir, argv);
 	strv_free(argv);
 	free(script);
 }

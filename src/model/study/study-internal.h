@@ -92,6 +92,9 @@ char *study_command_fill(const struct study *, const char *,
 /* The same of a folder without a trial, which becomes absolute. */
 char *study_command_plain_dir(const struct study *, const char *);
 
+/* The key trial.shims, NULL: not given; after pack was read. */
+int study_read_shims(struct study_trial *, const struct json *, struct err *);
+
 /*
  * The key trial.warm, NULL: not given; after the command and the launcher were
  * read.

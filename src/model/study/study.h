@@ -190,6 +190,7 @@ struct study_trial {
 	int64_t processes; /* of launcher, 0 = not given */
 	int64_t servers; /* parameter_servers, with launcher ranks */
 	int64_t pack; /* trials per program; 0 = one program for each */
+	char **shims; /* in whose place hpotune stands; NULL: nobody's */
 	/* Whether Python imports modules once, not in each trial. */
 	bool warm;
 	char **warm_modules; /* NULL: as the first trial */

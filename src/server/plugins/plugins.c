@@ -342,6 +342,11 @@ backend_check(const struct plugin_backend *backend,
 		return json_err_key(study_key(study, "trial", "warm"), e,
 		    "the backend %s starts each trial by itself",
 		    launcher->name);
+	if (study->trial.shims != NULL && study->trial.shims[0] != NULL &&
+	    !launcher->shims)
+		return json_err_key(study_key(study, "trial", "shims"), e,
+		    "the backend %s does not change the path of Python",
+		    launcher->name);
 	if (strategy->continues && !launcher->continues)
 		return json_err(plug->where, e,
 		    "the backend %s cannot begin a trial with the checkpoint "

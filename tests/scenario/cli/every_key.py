@@ -110,6 +110,7 @@ EXAMPLES = {
     "pack": changed(trial={"command": [PACKED], "pack": 2}),
     "warm-starts": changed(
         trial={"command": ["python3", "-m", "warm_loss", "{x}"], "warm": ["json"],
+               "shims": ["wandb", "mlflow", "tensorboard"],
                "env": {"PYTHONPATH": os.path.dirname(__file__)}}),
     "gpus": changed(
         trial={"gpus": 1, "gpu_memory": "1GiB"},

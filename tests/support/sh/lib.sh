@@ -153,7 +153,7 @@ for want in sys.argv[1:]:
     name, _, least = want.partition(">=")
     # Some packages are not called what they are imported as.
     modules = {"scikit-learn": "sklearn", "PyYAML": "yaml",
-               "mmengine-lite": "mmengine"}
+               "mmengine-lite": "mmengine", "mlflow-skinny": "mlflow"}
     importlib.import_module(modules.get(name, name))
     found = importlib.metadata.version(name)
     if least and numbers(found) < numbers(least):

@@ -553,6 +553,16 @@ static const struct wrong {
 	{ T("\"command\":[\"a\"],\"memory\":9,\"pack\":2"),
 	    "2:26: trial.memory: this key does not go with pack: the trials "
 	    "of a program share its memory" },
+	{ T("\"command\":[\"a\"],\"shims\":\"wandb\""),
+	    "2:34: trial.shims: expected an array, not a string" },
+	{ T("\"command\":[\"a\"],\"shims\":[\"wand\"]"),
+	    "2:35: trial.shims[0]: expected \"wandb\", \"mlflow\" or "
+	    "\"tensorboard\"" },
+	{ T("\"command\":[\"a\"],\"shims\":[\"wandb\",\"wandb\"]"),
+	    "2:43: trial.shims[1]: is in the list twice" },
+	{ T("\"command\":[\"a\"],\"pack\":2,\"shims\":[\"wandb\"]"),
+	    "2:35: trial.shims: cannot be combined with trial.pack, whose "
+	    "program reads its trials from standard input" },
 	{ T("\"command\":[\"a\"],\"warm\":true"),
 	    "2:26: trial.warm: expected a trial.command of Python and a "
 	    "script, or -m and a module, that are the same for all trials: "

@@ -48,6 +48,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_importance,
 	&cmd_export,
 	&cmd_report,
+	&cmd_plot,
 	&cmd_web,
 	&cmd_import,
 	&cmd_sagemaker,

@@ -337,3 +337,23 @@ page_share_fini(struct page_share *s)
 	free(s->share);
 	free(s->order);
 }
+
+double
+page_data_width(const struct page *r)
+{
+	return r->width > 0 ? r->width : PAGE_WIDTH;
+}
+
+double
+page_data_height(const struct page *r, double high)
+{
+	return r->width > 0 ? fmin(high, fmax(0.62 * r->width, 160)) : high;
+}
+
+size_t
+page_data_ticks(const struct page *r, size_t n)
+{
+	double fit = (double)n * page_data_width(r) / PAGE_WIDTH;
+
+	return fit < 4 ? 4 : (size_t)fit < n ? (size_t)fit : n;
+}

@@ -59,6 +59,12 @@ struct page {
 	struct axis value; /* the range of the objective, without positions */
 	size_t beyond; /* trials with a value outside it */
 	double now; /* seconds since 1970; 0 = no server runs it */
+	/*
+	 * Of its charts: 0 is PAGE_WIDTH.  Another one is that of a figure,
+	 * whose charts are as wide as it.
+	 */
+	double width;
+	bool coarse; /* drawn in letters: few lines */
 	bool zoomable; /* ranges of charts can be asked for */
 	struct page_zoom *zooms; /* of the caller, who frees them */
 	size_t n_zooms;
@@ -84,6 +90,11 @@ const char *page_data_class(const struct page_trial *, bool best);
 void page_data_describe(
     struct buf *, const struct page *, const struct page_trial *);
 
+/* The width of a chart; and its height, which is at most high. */
+double page_data_width(const struct page *);
+double page_data_height(const struct page *, double high);
+/* How many ticks of n at PAGE_WIDTH fit beside each other. */
+size_t page_data_ticks(const struct page *, size_t n);
 /* The range that was asked for under this name, or NULL. */
 const double *page_data_zoom(const struct page *, const char *name);
 /* The number that a SELECT returns; 0 without a row. */

@@ -208,9 +208,9 @@ static void
 contour_drawing_put(const struct map *m)
 {
 	const struct space *space = m->r->study->space;
-	struct chart c = {
-		.h = &m->r->h, .width = PAGE_WIDTH, .height = HEIGHT
-	};
+	struct chart c = { .h = &m->r->h,
+		.width = page_data_width(m->r),
+		.height = page_data_height(m->r, HEIGHT) };
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 
@@ -221,7 +221,8 @@ contour_drawing_put(const struct map *m)
 	cells_put(m, &c);
 	axis_name(&name, &space->params[m->x]);
 	chart_x(&c, ticks,
-	    axis_param(space, m->x, NULL, c.x.from, c.x.to, 10, ticks),
+	    axis_param(space, m->x, NULL, c.x.from, c.x.to,
+		page_data_ticks(m->r, 10), ticks),
 	    buf_str(&name));
 	axis_name(&name, &space->params[m->y]);
 	chart_y(&c, ticks,
@@ -233,12 +234,46 @@ contour_drawing_put(const struct map *m)
 	buf_free(&name);
 }
 
+/* The levels as a legend, from the lowest values to the highest. */
+static void
+contour_keys_put(const struct map *m)
+{
+	struct html *h = &m->r->h;
+	struct chart c = { .h = h };
+	struct buf d = { 0 }, text = { 0 };
+	char class[16];
+	size_t k;
+
+	html_open(h, "p");
+	html_attr(h, "class", "keys");
+	for (k = 0; k < LEVELS; k++) {
+		if (k > 0 && k < LEVELS - 1 && m->level[k - 1] == m->level[k])
+			continue; /* no cell is between equal bounds */
+		chart_legend_open(&c);
+		buf_puts(&d, "M0 12h12v-12h-12z");
+		(void)snprintf(class, sizeof class, "level k%zu",
+		    m->r->study->maximize ? k : LEVELS - 1 - k);
+		chart_path(&c, class, &d);
+		if (k > 0)
+			rows_put_number(&text, m->level[k - 1], 3);
+		buf_puts(&text, k == 0		  ? "below "
+				: k == LEVELS - 1 ? " and above"
+						  : " to ");
+		if (k < LEVELS - 1)
+			rows_put_number(&text, m->level[k], 3);
+		chart_legend_close(&c, buf_str(&text));
+		buf_clear(&text);
+	}
+	html_close(h, "p");
+	buf_free(&text);
+}
+
 void
 section_contour(struct page *r, size_t x, size_t y, bool most)
 {
 	const struct param *params = r->study->space->params;
 	struct map m = { .r = r, .x = x, .y = y };
-	struct buf low = { 0 }, high = { 0 }, title = { 0 };
+	struct buf title = { 0 };
 
 	contour_trials_choose(&m);
 	if (m.n >= LEAST)
@@ -257,19 +292,14 @@ section_contour(struct page *r, size_t x, size_t y, bool most)
 					 ? "The two parameters that matter most"
 					 : buf_str(&title));
 		contour_drawing_put(&m);
-		rows_put_number(&low, m.level[0], 4);
-		rows_put_number(&high, m.level[LEVELS - 2], 4);
+		contour_keys_put(&m);
 		section_note(&r->h,
 		    "The stronger the colour, the better: the mean %s of the "
-		    "completed "
-		    "trials around each place; a seventh of the places is "
-		    "below %s, a seventh above %s. Bare places have no trial "
-		    "near.",
-		    r->study->metric, buf_str(&low), buf_str(&high));
+		    "completed trials around each place, in sevenths of the "
+		    "places. Bare places have no trial near.",
+		    r->study->metric);
 		section_end(&r->h);
 	}
-	buf_free(&low);
-	buf_free(&high);
 	buf_free(&title);
 	free(m.trials);
 }

@@ -17,6 +17,8 @@ enum {
 	HEIGHT = 340,
 	LINES = 60, /* at most */
 	LEADERS = 10, /* of them the best */
+	COARSE = 12, /* and in letters; of them the best: */
+	COARSE_LEADERS = 4,
 	POINTS = 1000000, /* the most points read */
 	PARTS = 100 /* of a long curve, each of 32 points */
 };
@@ -58,6 +60,8 @@ static void
 lines_choose(struct curves *c)
 {
 	struct page *r = c->r;
+	size_t most = r->coarse ? COARSE : LINES;
+	size_t leaders = r->coarse ? COARSE_LEADERS : LEADERS;
 	size_t i, rest, step;
 
 	c->order = xcalloc(r->n + 1, sizeof *c->order);
@@ -66,14 +70,14 @@ lines_choose(struct curves *c)
 			c->order[c->all++] = i;
 	qsort_r(c->order, c->all, sizeof *c->order, leader_compare, r);
 	c->n = c->all;
-	if (c->all <= LINES)
+	if (c->all <= most)
 		return;
 	/* Every step-th of the others, from best to worst. */
-	rest = LINES - LEADERS;
-	step = (c->all - LEADERS) / rest;
+	rest = most - leaders;
+	step = (c->all - leaders) / rest;
 	for (i = 0; i < rest; i++)
-		c->order[LEADERS + i] = c->order[LEADERS + (i + 1) * step - 1];
-	c->n = LINES;
+		c->order[leaders + i] = c->order[leaders + (i + 1) * step - 1];
+	c->n = most;
 }
 
 static int
@@ -345,9 +349,9 @@ section_curves_values_put(struct curves *c)
 static int
 section_curves_drawing_put(struct curves *c, struct err *e)
 {
-	struct chart chart = {
-		.h = &c->r->h, .width = PAGE_WIDTH, .height = HEIGHT
-	};
+	struct chart chart = { .h = &c->r->h,
+		.width = page_data_width(c->r),
+		.height = page_data_height(c->r, HEIGHT) };
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 	int rc;
@@ -358,7 +362,8 @@ section_curves_drawing_put(struct curves *c, struct err *e)
 	buf_printf(
 	    &name, "%s of %zu trials by step", c->r->study->metric, c->n);
 	chart_open(&chart, buf_str(&name));
-	chart_x(&chart, ticks, axis_ticks(&chart.x, 10, ticks), "step");
+	chart_x(&chart, ticks,
+	    axis_ticks(&chart.x, page_data_ticks(c->r, 10), ticks), "step");
 	buf_clear(&name);
 	buf_printf(&name, "%s%s", c->r->study->metric,
 	    chart.y.kind == AXIS_LOG ? " (logarithmic)" : "");

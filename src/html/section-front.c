@@ -104,7 +104,9 @@ section_front_name_put(
 static int
 section_front_drawing_put(struct page *r, size_t k, struct err *e)
 {
-	struct chart c = { .h = &r->h, .width = PAGE_WIDTH, .height = HEIGHT };
+	struct chart c = { .h = &r->h,
+		.width = page_data_width(r),
+		.height = page_data_height(r, HEIGHT) };
 	const struct objective *aims = r->aims.objectives;
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
@@ -116,7 +118,8 @@ section_front_drawing_put(struct page *r, size_t k, struct err *e)
 	buf_printf(&name, "%s against %s", aims[k].metric, aims[0].metric);
 	chart_open(&c, buf_str(&name));
 	section_front_name_put(&name, &aims[0], &c.x);
-	chart_x(&c, ticks, axis_ticks(&c.x, 8, ticks), buf_str(&name));
+	chart_x(&c, ticks, axis_ticks(&c.x, page_data_ticks(r, 8), ticks),
+	    buf_str(&name));
 	section_front_name_put(&name, &aims[k], &c.y);
 	chart_y(&c, ticks, axis_ticks(&c.y, 7, ticks), buf_str(&name));
 	section_front_marks_put(r, &c, k);

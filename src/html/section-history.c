@@ -188,9 +188,10 @@ section_history_notes_put(struct page *r)
 static bool
 section_history_drawing_put(struct page *r)
 {
-	struct chart c = {
-		.h = &r->h, .width = PAGE_WIDTH, .height = HEIGHT, .y = r->value
-	};
+	struct chart c = { .h = &r->h,
+		.width = page_data_width(r),
+		.height = page_data_height(r, HEIGHT),
+		.y = r->value };
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 	bool line = false;
@@ -202,7 +203,7 @@ section_history_drawing_put(struct page *r)
 	buf_printf(&name, "%s of %zu trials by number", r->study->metric,
 	    r->with_value);
 	chart_open(&c, buf_str(&name));
-	n = axis_ticks(&c.x, 10, ticks);
+	n = axis_ticks(&c.x, page_data_ticks(r, 10), ticks);
 	chart_x(&c, ticks, n, "trial");
 	n = axis_ticks(&c.y, 7, ticks);
 	buf_clear(&name);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/html/decimate.h"
 #include "src/html/page-data.h"
 #include "src/html/section.h"
@@ -113,13 +114,25 @@ section_importance_range_take(
 	return true;
 }
 
+/* Of a figure: as many beside each other as are more than half as wide. */
+static double
+slice_width(const struct page *r)
+{
+	double across = floor(r->width / (0.57 * WIDTH));
+
+	if (!(r->width > 0))
+		return WIDTH;
+	return floor(r->width / (across > 1 ? across : 1));
+}
+
 static void
 section_importance_drawing_put(struct page *r, size_t i)
 {
 	const struct param *p = &r->study->space->params[i];
-	struct chart c = {
-		.h = &r->h, .width = WIDTH, .height = HEIGHT, .y = r->value
-	};
+	struct chart c = { .h = &r->h,
+		.width = slice_width(r),
+		.height = HEIGHT,
+		.y = r->value };
 	struct tick ticks[AXIS_TICKS];
 	struct buf d = { 0 }, name = { 0 }, zoom = { 0 };
 	static const char *const scales[] = { [SCALE_LINEAR] = "linear",
@@ -151,7 +164,8 @@ section_importance_drawing_put(struct page *r, size_t i)
 	buf_printf(&name, "%s%s", p->name,
 	    p->scale == SCALE_LINEAR ? "" : " (logarithmic)");
 	chart_x(&c, ticks,
-	    axis_param(r->study->space, i, range, c.x.from, c.x.to, 6, ticks),
+	    axis_param(r->study->space, i, range, c.x.from, c.x.to,
+		c.width < WIDTH ? 4 : 6, ticks),
 	    buf_str(&name));
 	chart_y(&c, ticks, axis_ticks(&c.y, 5, ticks), NULL);
 	if (r->with_value * r->study->space->n <= TOLD)
@@ -397,3 +411,121 @@ importance_section_put(struct page *r, struct err *e)
 
 const struct page_section section_importance = { "importance",
 	importance_section_put };
+
+static int
+slice_put(struct page *r, struct err *e)
+{
+	struct page_share s;
+	int rc;
+
+	page_share_read(&s, r, 0);
+	rc = section_params(r, s.order, e);
+	page_share_fini(&s);
+	return rc;
+}
+
+const struct page_section section_slice = { "slice", slice_put };
+
+static int
+map_put(struct page *r, struct err *e)
+{
+	struct page_share s;
+
+	(void)e;
+	page_share_read(&s, r, 0);
+	section_importance_map_put(r, &s);
+	page_share_fini(&s);
+	return 0;
+}
+
+const struct page_section section_map = { "contour", map_put };
+
+enum { ROW_HEIGHT = 18, FOOT = 36 };
+
+/* One bar of the chart, from the left edge of its frame. */
+static void
+share_bar_put(struct chart *c, size_t row, double share)
+{
+	html_open(c->h, "rect");
+	html_attr(c->h, "class", "bar");
+	html_attrf(c->h, "x", "%.1f", c->left);
+	html_attrf(c->h, "y", "%.1f", c->top + ROW_HEIGHT * (double)row + 3);
+	html_attrf(c->h, "width", "%.1f", axis_at(&c->x, share) - c->left);
+	html_attrf(c->h, "height", "%d", ROW_HEIGHT - 6);
+	html_close(c->h, "rect");
+}
+
+/* The shares of one objective as a chart, for a figure. */
+static void
+share_chart_put(const struct importance *m, const size_t *order, size_t n)
+{
+	struct page *r = m->r;
+	struct chart c = { .h = &r->h,
+		.width = page_data_width(r),
+		.height = ROW_HEIGHT * (double)n + FOOT + 18 };
+	struct tick ticks[AXIS_TICKS], names[PAGE_ROWS];
+	struct buf name = { 0 };
+	size_t i, len, widest = 0;
+
+	for (i = 0; i < n; i++) {
+		const char *full = r->study->space->params[order[i]].name;
+
+		len = text_fit(full, 24);
+		widest =
+		    text_width(full) < 24
+			? text_width(full) > widest ? text_width(full) : widest
+			: 24;
+		(void)snprintf(names[i].label, sizeof names[i].label, "%.*s%s",
+		    (int)len, full, full[len] == '\0' ? "" : "...");
+	}
+	c.x = (struct axis){ .kind = AXIS_LINEAR,
+		.low = 0,
+		.high = 100 * m->s.share[order[0]] };
+	chart_frame(&c, 6.5 * (double)widest + 14);
+	buf_printf(
+	    &name, "importance for %s", r->aims.objectives[m->aim].metric);
+	chart_open(&c, buf_str(&name));
+	buf_puts(&name, ", %");
+	chart_x(&c, ticks, axis_ticks(&c.x, page_data_ticks(r, 8), ticks),
+	    buf_str(&name));
+	for (i = 0; i < n; i++) {
+		names[i].at = c.top + ROW_HEIGHT * ((double)i + 0.5);
+		share_bar_put(&c, i, 100 * m->s.share[order[i]]);
+	}
+	chart_y(&c, names, n, NULL);
+	chart_close(&c);
+	buf_free(&name);
+}
+
+static int
+shares_section_put(struct page *r, struct err *e)
+{
+	struct importance m = { .r = r };
+	size_t *order, i, n;
+
+	(void)e;
+	for (m.aim = 0; m.aim < r->aims.n; m.aim++) {
+		page_share_read(&m.s, r, m.aim);
+		order = xcalloc(r->study->space->n + 1, sizeof *order);
+		for (i = n = 0; i < r->study->space->n && n < PAGE_ROWS; i++)
+			if (r->study->space->params[m.s.order[i]].type !=
+			    PARAM_FIXED)
+				order[n++] = m.s.order[i];
+		if (n > 0 && m.s.share[order[0]] > 0) {
+			section_of(&m, "Parameters that mattered");
+			share_chart_put(&m, order, n);
+			section_note(&r->h,
+			    "PED-ANOVA of %zu completed trials: how much each "
+			    "parameter alone brings a trial among the best "
+			    "%.0f %% by %s.",
+			    m.s.n, 100 * PAGE_SHARE_GOOD,
+			    r->aims.objectives[m.aim].metric);
+			section_end(&r->h);
+		}
+		free(order);
+		page_share_fini(&m.s);
+	}
+	return 0;
+}
+
+const struct page_section section_shares = { "shares", shares_section_put };

@@ -23,8 +23,10 @@ enum {
 	SIDE = 60,
 	AXES = 13, /* at most, the objectives included */
 	AIMS = 4, /* objectives at most */
+	COARSE = 20, /* lines in letters */
 	LINES = 300, /* at most, half of them the best */
 	LETTER = 8, /* width of a letter of a name, at most */
+	APART = 45, /* axes of a figure, at least */
 	LEAST = 2 /* axes below which nothing is drawn */
 };
 
@@ -95,7 +97,7 @@ static void
 parallel_trials_choose(struct parallel *p)
 {
 	struct page *r = p->r;
-	size_t i, k, rest;
+	size_t i, k, rest, most = r->coarse ? COARSE : LINES;
 
 	p->order = xcalloc(r->n + 1, sizeof *p->order);
 	for (i = 0; i < r->n; i++) {
@@ -107,13 +109,13 @@ parallel_trials_choose(struct parallel *p)
 	}
 	qsort_r(p->order, p->trials, sizeof *p->order, trial_compare, r);
 	p->drawn = p->trials;
-	if (p->trials <= LINES)
+	if (p->trials <= most)
 		return;
-	rest = p->trials - LINES / 2;
-	for (i = 0; i < LINES / 2; i++)
-		p->order[LINES / 2 + i] =
-		    p->order[LINES / 2 + (i + 1) * rest / (LINES / 2) - 1];
-	p->drawn = LINES;
+	rest = p->trials - most / 2;
+	for (i = 0; i < most / 2; i++)
+		p->order[most / 2 + i] =
+		    p->order[most / 2 + (i + 1) * rest / (most / 2) - 1];
+	p->drawn = most;
 }
 
 /* When there are too many, those that matter most, in the study's order. */
@@ -123,13 +125,18 @@ params_choose(struct parallel *p)
 	const struct space *space = p->r->study->space;
 	bool *drawn = xcalloc(space->n + 1, sizeof *drawn);
 	struct page_share s;
-	size_t i, n = 0;
+	size_t i, n = 0, axes = AXES;
 
+	if (p->r->width > 0)
+		axes = p->n_aims + 1 +
+		       (size_t)fmax(0, (p->r->width - 2 * SIDE) / APART -
+					   (double)p->n_aims);
+	axes = axes < AXES ? axes : AXES;
 	page_share_read(&s, p->r, 0);
 	for (i = 0; i < space->n; i++) {
 		if (space->params[s.order[i]].type == PARAM_FIXED)
 			continue;
-		if (n < AXES - p->n_aims) {
+		if (n < axes - p->n_aims) {
 			drawn[s.order[i]] = true;
 			n++;
 		} else
@@ -319,11 +326,11 @@ parallel_drawing_put(struct parallel *p)
 	size_t i;
 
 	p->c = (struct chart){ .h = h,
-		.width = PAGE_WIDTH,
-		.height = HEIGHT,
-		.left = SIDE,
-		.right = PAGE_WIDTH - SIDE };
-	p->c.y.from = HEIGHT - FOOT;
+		.width = page_data_width(p->r),
+		.height = page_data_height(p->r, HEIGHT),
+		.left = SIDE };
+	p->c.right = p->c.width - SIDE;
+	p->c.y.from = p->c.height - FOOT;
 	p->c.y.to = TOP;
 	for (i = 0; i < p->n_aims; i++) {
 		p->aims[i].from = p->c.y.from;
@@ -368,7 +375,8 @@ parallel_put(struct page *r, struct err *e)
 		section_note(&r->h,
 		    "%zu of %zu trials are drawn: the best %d%s%s, and others "
 		    "evenly from the better to the worse.",
-		    p.drawn, p.trials, LINES / 2, r->aims.several ? " by " : "",
+		    p.drawn, p.trials, (int)p.drawn / 2,
+		    r->aims.several ? " by " : "",
 		    r->aims.several ? aim_name(&p, 0) : "");
 	if (p.left_out > 0)
 		section_note(&r->h, "%zu more parameters have no axis here%s.",

@@ -484,7 +484,7 @@ static void
 timeline_drawing_put(struct places *p)
 {
 	struct chart c = { .h = &p->r->h,
-		.width = PAGE_WIDTH,
+		.width = page_data_width(p->r),
 		.height = ROW * (double)p->n_rows + 50 };
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
@@ -497,8 +497,8 @@ timeline_drawing_put(struct places *p)
 	chart_frame(&c, LEFT);
 	buf_printf(&name, "%zu attempts by place and time", p->attempts);
 	chart_open(&c, buf_str(&name));
-	chart_x(
-	    &c, ticks, axis_ticks(&c.x, 8, ticks), "since the first attempt");
+	chart_x(&c, ticks, axis_ticks(&c.x, page_data_ticks(p->r, 8), ticks),
+	    "since the first attempt");
 	names_put(p, &c);
 	if (p->n <= PAGE_TITLED_MARKS)
 		bars_told(p, &c);

@@ -23,6 +23,7 @@ src/base/xml.*	@plain	expat.h
 src/base	-	-
 src/base/json/yml.*	@plain src/base/json	yaml.h
 src/base/json	src/base	cjson/
+src/base/svg	@plain	dlfcn.h
 src/base/http/http-headers.*	src/base	curl/
 src/base/http/http-internal.*	src/base	curl/
 src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
@@ -55,6 +56,7 @@ src/server	src/base src/base/json @model src/store src/server/plugins src/server
 src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h trials/launcher.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/server/status src/cli/common src/import	-
+src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
 src/web/studies	@plain src/base/file.h src/store src/cli/common src/server/status	-
 src/web	@loop @model src/store src/cli/common src/html src/server/status src/web/studies	-
@@ -62,7 +64,7 @@ src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema sr
 src/cli/import	src/base src/base/json @model src/store src/cli/common src/import src/server/plugins	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/html src/server/replay	-
 src/cli/screen	src/base src/base/json @model src/store src/server src/server/status src/cli/common	-
-src/cli	@loop @model schema src/store src/cli/check src/cli/common src/cli/import src/cli/replay src/cli/screen src/web src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli	@loop @model schema src/base/svg src/store src/cli/check src/cli/common src/cli/import src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
@@ -287,7 +289,7 @@ order() { # top folder
 }
 
 # Folders that have such a list.
-ordered='src/html src/import src/web src/server/tuner trials/local trials/gpu/allocator'
+ordered='src/figure src/html src/import src/web src/server/tuner trials/local trials/gpu/allocator'
 
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system|rng_uuid'

@@ -22,6 +22,7 @@ enum role { ROLE_NONE, ROLE_PARAM, ROLE_OBJECTIVE, ROLE_STATE, ROLE_STEP };
 /* What the values of a column are, quoted or not. */
 enum kind {
 	KIND_MIXED, /* each for itself */
+	KIND_WORDS, /* numbers, None, true and false, in quotes or not */
 	KIND_NUMBER,
 	KIND_INTEGER,
 	KIND_WHOLE /* integers that stand there as 99.0: one is missing */
@@ -269,6 +270,21 @@ is_missing(const struct table *t, const struct cell *cell)
 	return *cell->text == '\0' && (!cell->quoted || !t->bare);
 }
 
+static bool
+is_none(const struct cell *cell)
+{
+	return strcmp(cell->text, "None") == 0 ||
+	       strcmp(cell->text, "null") == 0;
+}
+
+/* Whether Python or JSON has the text for true, false or null. */
+static bool
+import_csv_is_word(const struct cell *cell)
+{
+	return is_none(cell) || strcasecmp(cell->text, "true") == 0 ||
+	       strcasecmp(cell->text, "false") == 0;
+}
+
 /*
  * The kind of a column: quotes say nothing, W&B and others put them around all
  * fields.  pandas writes whole numbers with a point where one is missing.
@@ -276,7 +292,7 @@ is_missing(const struct table *t, const struct cell *cell)
 static enum kind
 import_csv_kind_of(const struct table *t, size_t column)
 {
-	size_t row, numbers = 0, missing = 0;
+	size_t row, numbers = 0, missing = 0, words = 0;
 	bool whole = true, decimal = false;
 	const struct cell *cell;
 	double x;
@@ -287,8 +303,12 @@ import_csv_kind_of(const struct table *t, size_t column)
 			missing++;
 			continue;
 		}
-		if (!import_csv_number_of(cell->text, &x))
-			return KIND_MIXED;
+		if (!import_csv_number_of(cell->text, &x)) {
+			if (!import_csv_is_word(cell))
+				return KIND_MIXED;
+			words++;
+			continue;
+		}
 		if (!isfinite(x)) {
 			missing++;
 			continue;
@@ -297,32 +317,51 @@ import_csv_kind_of(const struct table *t, size_t column)
 		whole = whole && x == floor(x) && fabs(x) < WHOLE_MOST;
 		decimal = decimal || strpbrk(cell->text, ".eE") != NULL;
 	}
-	if (numbers == 0)
-		return KIND_MIXED;
+	if (numbers == 0 || words > 0)
+		return words > 0 ? KIND_WORDS : KIND_MIXED;
 	if (!whole || (decimal && missing == 0))
 		return KIND_NUMBER;
 	return decimal ? KIND_WHOLE : KIND_INTEGER;
 }
 
-/* A value of a mixed column: true, false, null, a number, or text. */
+/* Whether a text is JSON of a list or an object. */
+static bool
+is_tree(const char *text)
+{
+	struct json_doc *doc;
+
+	if ((*text != '[' && *text != '{') ||
+	    json_parse(&doc, text, strlen(text), NULL, false, NULL) != 0)
+		return false;
+	json_free(doc);
+	return true;
+}
+
+/*
+ * A value of a mixed column: true, false, null, a list, a number where it is
+ * not quoted or no other value is a text, or a text.
+ */
 static void
-import_csv_word_put(
-    struct json_writer *w, const char *name, const struct cell *cell)
+import_csv_word_put(struct json_writer *w, const char *name,
+    const struct cell *cell, bool numbers)
 {
 	const char *text = cell->text;
 	struct json_doc *doc;
 	double x;
 
-	if (!cell->quoted &&
-	    json_parse(&doc, text, strlen(text), NULL, false, NULL) == 0) {
+	numbers = numbers || !cell->quoted;
+	if (is_tree(text))
+		json_writer_raw(w, name, text);
+	else if (numbers &&
+		 json_parse(&doc, text, strlen(text), NULL, false, NULL) == 0) {
 		json_writer_raw(w, name, text);
 		json_free(doc);
 	} else if (strcasecmp(text, "true") == 0 ||
 		   strcasecmp(text, "false") == 0)
 		json_writer_bool(w, name, strcasecmp(text, "true") == 0);
-	else if (strcmp(text, "None") == 0)
+	else if (is_none(cell))
 		json_writer_null(w, name);
-	else if (!cell->quoted && import_csv_number_of(text, &x) && isfinite(x))
+	else if (numbers && import_csv_number_of(text, &x) && isfinite(x))
 		json_writer_number(w, name, x);
 	else
 		json_writer_text(w, name, text);
@@ -336,8 +375,8 @@ import_csv_value_put(struct json_writer *w, const char *name,
 	struct json_doc *doc;
 	double x = NAN;
 
-	if (kind == KIND_MIXED) {
-		import_csv_word_put(w, name, cell);
+	if (kind == KIND_MIXED || kind == KIND_WORDS) {
+		import_csv_word_put(w, name, cell, kind == KIND_WORDS);
 		return;
 	}
 	(void)import_csv_number_of(text, &x);
@@ -374,13 +413,26 @@ import_csv_state_of(const char *text)
 	return NULL;
 }
 
-/* The name of the parameter that is in a column. */
+/*
+ * The name of the parameter in a column; of two with the same name the second
+ * gets a number.  import_results makes it one that is valid here.
+ */
 static void
-column_name(struct buf *out, const char *column)
+column_name(struct buf *out, const struct table *t, size_t column)
 {
-	const char *name = behind_prefix(column);
+	const char *name = t->names[column], *own = behind_prefix(name), *other;
+	size_t i, same = 0;
 
-	import_put_name(out, name != NULL ? name : column);
+	own = own != NULL ? own : name;
+	for (i = 0; i < column; i++) {
+		other = behind_prefix(t->names[i]);
+		other = other != NULL ? other : t->names[i];
+		same += t->roles[i] == ROLE_PARAM && strcmp(own, other) == 0;
+	}
+	if (same > 0)
+		buf_printf(out, "%s_%zu", own, same + 1);
+	else
+		buf_puts(out, own);
 }
 
 /* The state of a row; NULL: it has not ended. */
@@ -455,41 +507,12 @@ import_csv_row_put(struct json_writer *w, struct table *t, size_t row)
 		if (t->roles[i] != ROLE_PARAM || is_missing(t, cell))
 			continue;
 		buf_clear(&clean);
-		column_name(&clean, t->names[i]);
+		column_name(&clean, t, i);
 		import_csv_value_put(w, buf_str(&clean), cell, t->kinds[i]);
 	}
 	buf_free(&clean);
 	json_writer_end(w);
 	json_writer_end(w);
-}
-
-/* Two columns may become the same parameter. */
-static int
-import_csv_names_check(const struct table *t, struct err *e)
-{
-	struct buf one = { 0 }, other = { 0 };
-	size_t i, k;
-	int rc = 0;
-
-	for (i = 0; i < t->columns && rc == 0; i++)
-		for (k = 0; k < i && rc == 0; k++) {
-			if (t->roles[i] != ROLE_PARAM ||
-			    t->roles[k] != ROLE_PARAM)
-				continue;
-			buf_clear(&one);
-			buf_clear(&other);
-			column_name(&one, t->names[k]);
-			column_name(&other, t->names[i]);
-			if (strcmp(buf_str(&one), buf_str(&other)) == 0)
-				rc = err_set(e, ERR_USAGE,
-				    "%s: its columns %s and %s would both be "
-				    "named %s",
-				    t->file, t->names[k], t->names[i],
-				    buf_str(&one));
-		}
-	buf_free(&one);
-	buf_free(&other);
-	return rc;
 }
 
 /* Store the rows behind the first line. */
@@ -552,8 +575,7 @@ import_csv_table_read(
 	if (objective_find(t, metric, e) != 0)
 		return -1;
 	roles_find(t, params);
-	if (import_csv_names_check(t, e) != 0 ||
-	    import_csv_rows_read(t, e) != 0)
+	if (import_csv_rows_read(t, e) != 0)
 		return -1;
 	status_find(t);
 	for (i = 0; i < t->columns; i++)
@@ -589,9 +611,25 @@ static void
 import_csv_notes_put(const struct table *t, const char *metric,
     const char *params, struct buf *notes)
 {
+	struct buf name = { 0 };
+	const char *twice;
 	size_t i;
 
 	columns_note(t, params, notes);
+	for (i = 0; i < t->columns; i++) {
+		if (t->roles[i] != ROLE_PARAM)
+			continue;
+		buf_clear(&name);
+		column_name(&name, t, i);
+		twice = behind_prefix(t->names[i]);
+		twice = twice != NULL ? twice : t->names[i];
+		if (strcmp(buf_str(&name), twice) != 0)
+			buf_printf(notes,
+			    "%s: an earlier column has this name: here it is "
+			    "%s\n",
+			    t->names[i], buf_str(&name));
+	}
+	buf_free(&name);
 	for (i = 0; i < t->columns; i++)
 		if (t->roles[i] == ROLE_PARAM && t->kinds[i] == KIND_WHOLE)
 			buf_printf(notes,

@@ -92,23 +92,70 @@ trials_with(const struct import_guess *g, const char *name,
 	return n;
 }
 
-/* Whether a parameter is there for some values of another one, and only then. */
-static bool
-depends(const struct import_guess *g, const struct import_seen *s,
-    const struct import_seen *on)
-{
-	size_t i, n, some = 0;
+/*
+ * Whether a parameter is there for some values of another one, and only then.
+ * Of a whole number these are all from one value on, or up to it.
+ */
+struct depends {
+	const struct import_seen *on;
+	bool number; /* on is a whole number: from min to max */
+	bool below; /* max counts, otherwise min */
+	double min, max; /* of the values for which it is there */
+};
 
-	if (on->n < g->trials || on->n_values < 2 ||
-	    on->n_values > CHOICES_MOST || on->numbers == on->n)
+static bool
+depends_read(struct depends *d, const struct import_guess *g,
+    const struct import_seen *s, const struct import_seen *on)
+{
+	double x, low = -INFINITY,
+		  high = INFINITY; /* nearest ones without it */
+	size_t i, n, all = 0;
+
+	*d = (struct depends){ .on = on, .min = INFINITY, .max = -INFINITY };
+	d->number = on->numbers == on->n;
+	if (on->n_values < 2 || on->n_values > CHOICES_MOST || s->n >= on->n ||
+	    (d->number && (!on->whole || on->n_values == on->n)))
 		return false;
 	for (i = 0; i < on->n_values; i++) {
 		n = trials_with(g, on->name, on->values[i], s->name);
 		if (n > 0 && n < trials_with(g, on->name, on->values[i], NULL))
 			return false;
-		some += n > 0;
+		all += n;
+		if (n > 0 && json_number(on->values[i], &x)) {
+			d->min = fmin(d->min, x);
+			d->max = fmax(d->max, x);
+		}
 	}
-	return some > 0;
+	for (i = 0; d->number && i < on->n_values; i++) {
+		n = trials_with(g, on->name, on->values[i], s->name);
+		if (n > 0 || !json_number(on->values[i], &x))
+			continue;
+		if (x < d->min)
+			low = fmax(low, x);
+		else if (x > d->max)
+			high = fmin(high, x);
+		else
+			return false;
+	}
+	d->below = isfinite(high);
+	return all == s->n && !(isfinite(low) && isfinite(high));
+}
+
+/* The parent of a parameter that some trials are without; on is NULL: none. */
+static struct depends
+depends_find(const struct import_guess *g, const struct import_seen *s)
+{
+	struct depends best = { .on = NULL }, d;
+	size_t i;
+
+	for (i = 0; i < g->n; i++)
+		if (&g->params[i] != s &&
+		    depends_read(&d, g, s, &g->params[i]) &&
+		    (best.on == NULL || (best.number && !d.number) ||
+			(best.number == d.number &&
+			    d.on->n_values < best.on->n_values)))
+			best = d;
+	return best;
 }
 
 /* Write the condition of a parameter that some trials are without. */
@@ -117,33 +164,40 @@ import_params_when_put(struct import_guess *g, struct json_writer *w,
     const struct import_seen *s, const char *name)
 {
 	struct buf text = { 0 };
-	size_t i, k;
+	struct depends d;
+	size_t k;
 
-	for (i = 0; i < g->n && s->n < g->trials; i++)
-		if (&g->params[i] != s && depends(g, s, &g->params[i]))
-			break;
-	if (s->n == g->trials || i == g->n) {
-		if (s->n < g->trials)
-			buf_printf(g->im.notes,
-			    "%s: %zu of %zu trials are without it: give it a "
-			    "default, or \"when\" if it is conditional\n",
-			    name, g->trials - s->n, g->trials);
+	if (s->n == g->trials)
+		return;
+	d = depends_find(g, s);
+	if (d.on == NULL) {
+		buf_printf(g->im.notes,
+		    "%s: %zu of %zu trials are without it: give it a "
+		    "default, or \"when\" if it is conditional\n",
+		    name, g->trials - s->n, g->trials);
 		return;
 	}
-	import_put_name(&text, g->params[i].name);
+	if (d.number) {
+		buf_printf(&text, "%s %s %.0f", d.on->here,
+		    d.below ? "<=" : ">=", d.below ? d.max : d.min);
+		json_writer_text(w, "when", buf_str(&text));
+		buf_printf(g->im.notes,
+		    "%s: \"when\": it was there where %s, and only then\n",
+		    name, buf_str(&text));
+		buf_free(&text);
+		return;
+	}
 	json_writer_object(w, "when");
-	json_writer_array(w, buf_str(&text));
-	for (k = 0; k < g->params[i].n_values; k++)
-		if (trials_with(g, g->params[i].name, g->params[i].values[k],
-			s->name) > 0)
-			import_put_value(w, NULL, g->params[i].values[k]);
+	json_writer_array(w, d.on->here);
+	for (k = 0; k < d.on->n_values; k++)
+		if (trials_with(g, d.on->name, d.on->values[k], s->name) > 0)
+			json_writer_raw(w, NULL, json_spaced(d.on->values[k]));
 	json_writer_end(w);
 	json_writer_end(w);
 	buf_printf(g->im.notes,
 	    "%s: \"when\": it was there for these values "
 	    "of %s, and only then\n",
-	    name, buf_str(&text));
-	buf_free(&text);
+	    name, d.on->here);
 }
 
 static const struct json *
@@ -204,7 +258,7 @@ domain_put(
 		json_writer_text(&w, "type", "choice");
 		json_writer_array(&w, "values");
 		for (j = json_first(j); j != NULL; j = json_next(j))
-			import_put_value(&w, NULL, j);
+			json_writer_raw(&w, NULL, json_spaced(j));
 		json_writer_end(&w);
 		import_params_when_put(g, &w, s, name);
 		json_writer_end(&w);
@@ -238,7 +292,7 @@ import_params_param_put(
 	struct json_writer w;
 	size_t i;
 
-	import_put_name(&name, s->name);
+	buf_puts(&name, s->here);
 	if (strcmp(s->name, buf_str(&name)) != 0)
 		buf_printf(g->im.notes, "%s: its name is %s here\n", s->name,
 		    buf_str(&name));
@@ -259,7 +313,7 @@ import_params_param_put(
 	w = import_object(&g->im, 2, buf_str(&name));
 	if (s->n_values == 1) {
 		json_writer_text(&w, "type", "fixed");
-		import_put_value(&w, "value", s->values[0]);
+		json_writer_raw(&w, "value", json_spaced(s->values[0]));
 	} else if (s->numbers == s->n) {
 		json_writer_text(&w, "type", s->whole ? "int" : "float");
 		json_writer_number(&w, "min", s->min);
@@ -273,7 +327,7 @@ import_params_param_put(
 		json_writer_text(&w, "type", "choice");
 		json_writer_array(&w, "values");
 		for (i = 0; i < s->n_values; i++)
-			import_put_value(&w, NULL, s->values[i]);
+			json_writer_raw(&w, NULL, json_spaced(s->values[i]));
 		json_writer_end(&w);
 	}
 	import_params_when_put(g, &w, s, buf_str(&name));
@@ -282,30 +336,30 @@ import_params_param_put(
 	return 0;
 }
 
-/* Two names may become the same one. */
-static int
-import_params_names_check(const struct import_guess *g, struct err *e)
+/* Names that are valid here, each another one. */
+static void
+params_name(struct import_guess *g)
 {
-	struct buf one = { 0 }, other = { 0 };
-	size_t i, k;
-	int rc = 0;
+	struct buf name = { 0 };
+	size_t i;
 
-	for (i = 0; i < g->n && rc == 0; i++)
-		for (k = 0; k < i && rc == 0; k++) {
-			buf_clear(&one);
-			buf_clear(&other);
-			import_put_name(&one, g->params[k].name);
-			import_put_name(&other, g->params[i].name);
-			if (strcmp(buf_str(&one), buf_str(&other)) == 0)
-				rc = err_set(e, ERR_USAGE,
-				    "%s: its parameters %s and %s would both "
-				    "be named %s",
-				    g->from->study, g->params[k].name,
-				    g->params[i].name, buf_str(&one));
-		}
-	buf_free(&one);
-	buf_free(&other);
-	return rc;
+	for (i = 0; i < g->n; i++) {
+		buf_clear(&name);
+		import_put_name(&name, g->params[i].name);
+		import_take_name(&name, &g->im.names);
+		g->params[i].here = g->im.names.v[i];
+	}
+	buf_free(&name);
+}
+
+const char *
+import_params_name(const struct import_guess *g, const char *theirs)
+{
+	size_t i;
+
+	for (i = 0; strcmp(g->params[i].name, theirs) != 0; i++)
+		;
+	return g->params[i].here;
 }
 
 int
@@ -316,8 +370,7 @@ import_params_put(struct import_guess *g, struct err *e)
 	if (g->n == 0)
 		return err_set(e, ERR_USAGE,
 		    "%s: its trials have no parameters", g->from->study);
-	if (import_params_names_check(g, e) != 0)
-		return -1;
+	params_name(g);
 	import_open(&g->im, 1, "parameters", '{');
 	for (i = 0; i < g->n; i++)
 		if (import_params_param_put(g, &g->params[i], e) != 0)

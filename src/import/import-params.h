@@ -15,6 +15,7 @@ struct json;
 /* One parameter, as the trials have it. */
 struct import_seen {
 	const char *name;
+	const char *here; /* its name in study.json, one of im.names */
 	const struct json *first; /* a value */
 	size_t n, numbers; /* trials with it, and with a number */
 	bool whole; /* each number is */
@@ -36,6 +37,8 @@ struct import_guess {
 
 /* Look at the parameters of all trials. */
 void import_params_see(struct import_guess *);
+/* The name here of a parameter of the trials, once they are written. */
+const char *import_params_name(const struct import_guess *, const char *theirs);
 /* Write them as a search space; an error names a parameter that has none. */
 int import_params_put(struct import_guess *, struct err *);
 

@@ -201,28 +201,19 @@ outcomes_put(struct json_writer *w, const struct import_results *from,
 	json_writer_end(w);
 }
 
-/* With a valid name. */
 static void
-import_results_param_value_put(struct json_writer *w, const struct json *j)
+import_results_member_put(struct json_writer *w, const struct import_guess *g,
+    const struct json *trial, const struct json *j)
 {
-	struct buf name = { 0 };
-
-	import_put_name(&name, json_key(j));
-	import_put_value(w, buf_str(&name), j);
-	buf_free(&name);
-}
-
-static void
-import_results_member_put(struct json_writer *w,
-    const struct import_results *from, const struct json *trial,
-    const struct json *j)
-{
+	const struct import_results *from = g->from;
 	const struct json *p;
 
 	if (strcmp(json_key(j), "params") == 0) {
 		json_writer_object(w, "params");
 		for (p = json_first(j); p != NULL; p = json_next(p))
-			import_results_param_value_put(w, p);
+			json_write(json_writer_value(
+				       w, import_params_name(g, json_key(p))),
+			    p);
 		json_writer_end(w);
 	} else if (strcmp(json_key(j), "values") == 0) {
 		if (from->metric == NULL || from->constraints > 0)
@@ -233,8 +224,9 @@ import_results_member_put(struct json_writer *w,
 
 /* The trials, with valid names of parameters. */
 static void
-import_results_trials_put(struct buf *out, const struct import_results *from)
+import_results_trials_put(struct buf *out, const struct import_guess *g)
 {
+	const struct import_results *from = g->from;
 	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
 	const struct json *trial, *j;
 	bool maximize;
@@ -257,7 +249,7 @@ import_results_trials_put(struct buf *out, const struct import_results *from)
 		json_writer_object(&w, NULL);
 		json_writer_integer(&w, "trial", ++n);
 		for (j = json_first(trial); j != NULL; j = json_next(j))
-			import_results_member_put(&w, from, trial, j);
+			import_results_member_put(&w, g, trial, j);
 		json_writer_end(&w);
 	}
 	json_writer_end(&w);
@@ -279,7 +271,7 @@ import_results(struct buf *study, struct buf *trials, struct buf *notes,
 	if (rc == 0) {
 		buf_add(study, g.im.out.data, g.im.out.len);
 		if (warm != NULL)
-			import_results_trials_put(trials, from);
+			import_results_trials_put(trials, &g);
 		else
 			import_note(&g.im,
 			    "warm_start: with --output FILE the trials are "
@@ -288,6 +280,7 @@ import_results(struct buf *study, struct buf *trials, struct buf *notes,
 	for (i = 0; i < g.n; i++)
 		free(g.params[i].values);
 	free(g.params);
+	strv_free(g.im.names.v);
 	buf_free(&g.im.out);
 	return rc;
 }

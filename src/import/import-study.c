@@ -4,6 +4,7 @@
  */
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,31 +209,25 @@ import_put_name(struct buf *out, const char *name)
 		buf_putc(out, '_');
 }
 
-/* As json.dumps of Python and, without words, its str() write it. */
-static void
-import_put_spaced(struct json_writer *w, const char *key, const struct json *j)
+void
+import_take_name(struct buf *name, struct strv *used)
 {
-	const struct json *item;
+	char *stem = xstrndup(buf_str(name), NAME_MOST);
+	char end[32] = "";
+	size_t i;
+	int n = 1;
 
-	if (json_type(j) == JSON_ARRAY)
-		json_writer_array(w, key);
-	else if (json_type(j) == JSON_OBJECT)
-		json_writer_object(w, key);
-	else {
-		json_write(json_writer_value(w, key), j);
-		return;
-	}
-	for (item = json_first(j); item != NULL; item = json_next(item))
-		import_put_spaced(w, json_key(item), item);
-	json_writer_end(w);
-}
-
-static void
-import_nested_text(struct buf *out, const struct json *j)
-{
-	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
-
-	import_put_spaced(&w, NULL, j);
+	do {
+		buf_clear(name);
+		buf_printf(
+		    name, "%.*s%s", (int)(NAME_MOST - strlen(end)), stem, end);
+		for (i = 0; i < used->n; i++)
+			if (space_names_clash(used->v[i], buf_str(name)))
+				break;
+		(void)snprintf(end, sizeof end, "_%d", ++n);
+	} while (i < used->n);
+	strv_add(used, xstrdup(buf_str(name)));
+	free(stem);
 }
 
 bool
@@ -242,30 +237,13 @@ import_is_nested(const struct json *j)
 }
 
 void
-import_put_value(struct json_writer *w, const char *key, const struct json *j)
-{
-	struct buf text = { 0 };
-
-	if (import_is_nested(j)) {
-		import_nested_text(&text, j);
-		json_writer_text(w, key, buf_str(&text));
-	} else
-		json_write(json_writer_value(w, key), j);
-	buf_free(&text);
-}
-
-void
 import_nested_note(
     struct import *im, const char *name, const struct json *value)
 {
-	struct buf text = { 0 };
-
-	import_nested_text(&text, value);
 	buf_printf(im->notes,
-	    "%s: a list is no value of a parameter: the program gets a text, "
-	    "which it reads as JSON: %.200s\n",
-	    name, buf_str(&text));
-	buf_free(&text);
+	    "%s: a value that is a list or an object: HPOTUNE_PARAMS and "
+	    "{params_file} have it as JSON, an argument has its text: %.200s\n",
+	    name, json_spaced(value));
 }
 
 static void
@@ -280,7 +258,7 @@ import_study_members_put(
 		if (above != NULL)
 			buf_printf(&name, "%s.", above);
 		import_put_name(&name, json_key(j));
-		if (json_type(j) == JSON_OBJECT)
+		if (json_type(j) == JSON_OBJECT && json_count(j) > 0)
 			import_study_members_put(w, buf_str(&name), j);
 		else
 			json_write(json_writer_value(w, buf_str(&name)), j);

@@ -41,7 +41,8 @@ struct import {
 	int shift; /* added to each depth */
 	bool fresh; /* nothing was written after the open bracket */
 	bool hyperband;
-	bool words; /* a value of a parameter is true, false or null */
+	bool words; /* Python writes a value of a parameter in another way */
+	struct strv names; /* parameters of import_take_name */
 };
 
 /* Write members, indented by depth. */
@@ -92,14 +93,13 @@ void import_put_name(struct buf *, const char *name);
  */
 void import_put_flat(struct buf *, const struct json *object);
 /*
- * A value as one of a parameter: a list or an object has no equivalent and
- * becomes its JSON as a text, "[64, 64]".
+ * Make a name of import_put_name, or several with dots between them, one that no
+ * parameter of the list has: lr_2.  The list gets a copy.
  */
-void
-import_put_value(struct json_writer *, const char *key, const struct json *);
+void import_take_name(struct buf *name, struct strv *used);
 /* Whether a value is a list or an object. */
 bool import_is_nested(const struct json *);
-/* Note that a value was a list or an object. */
+/* Note how the program gets a value that is a list or an object. */
 void
 import_nested_note(struct import *, const char *name, const struct json *value);
 

@@ -9,9 +9,14 @@
 #include "src/import/import-study.h"
 #include "src/import/import-wandb-command.h"
 
+static const char hydra_note[] =
+    "trial.command: {params:hydra} writes true, false, null, lists and texts "
+    "so "
+    "that Hydra reads the values; the agent writes them as Python's str()";
+
 /*
- * words: where a parameter is true, false or null, which the agent writes as
- * Python does.
+ * words: where the agent writes a value in another way than {params}: as Python
+ * does, True, None, 1.0, ['a'].
  */
 static const struct {
 	const char *macro, *ours, *words;
@@ -20,11 +25,16 @@ static const struct {
 	{ "${interpreter}", "python3", "python3", NULL },
 	{ "${args}", "{params}", "{params:python}", NULL },
 	{ "${args_no_hyphens}", "{params:hydra}", "{params:hydra}",
-	    "trial.command: {params:hydra} writes true, false and null, where "
-	    "the agent writes True, False and None" },
+	    hydra_note },
+	{ "${args_append_hydra}", "{params:hydra-append}",
+	    "{params:hydra-append}", hydra_note },
+	{ "${args_override_hydra}", "{params:hydra-override}",
+	    "{params:hydra-override}", hydra_note },
+	{ "${args_no_equals}", "{params:words}", "{params:python-words}",
+	    NULL },
 	{ "${args_no_boolean_flags}", "{params:flags}", "{params:flags}",
-	    "trial.command: {params:flags} writes null, where the agent writes "
-	    "None" },
+	    "trial.command: {params:flags} writes null, 1 and lists as JSON, "
+	    "where the agent writes None, 1.0 and lists of Python" },
 	{ "${args_json_file}", "{params_file}", "{params_file}", NULL },
 };
 
@@ -32,8 +42,8 @@ static void
 python_note(struct import *im)
 {
 	import_note(im,
-	    "trial.command: {params:python} writes True, False and None, as "
-	    "the agent does");
+	    "trial.command: {params:python} writes True, False, None, 1.0 and "
+	    "lists as the agent does");
 }
 
 static void
@@ -44,7 +54,7 @@ macro_put(struct import *im, size_t i)
 		return;
 	if (macros[i].note != NULL)
 		import_note(im, macros[i].note);
-	else if (strcmp(macros[i].words, macros[i].ours) != 0)
+	else if (strstr(macros[i].words, ":python") != NULL)
 		python_note(im);
 }
 

@@ -46,19 +46,18 @@ wandb_params_is_whole(double x)
 	return x == floor(x) && fabs(x) < 9e15;
 }
 
-/* A value; a list is noted once for each parameter. */
+/* A value; words: the agent's argument is not that of {params}. */
 static void
 wandb_params_value_put(struct import *im, struct json_writer *w,
-    const char *key, const char *name, const struct json *j, bool *noted)
+    const char *key, const struct json *j)
 {
 	enum json_type type = json_type(j);
+	int64_t whole;
 
-	im->words = im->words || type == JSON_BOOL || type == JSON_NULL;
-	if (import_is_nested(j) && !*noted) {
-		import_nested_note(im, name, j);
-		*noted = true;
-	}
-	import_put_value(w, key, j);
+	im->words = im->words || type == JSON_BOOL || type == JSON_NULL ||
+		    import_is_nested(j) ||
+		    (json_is_decimal(j) && json_integer(j, &whole));
+	json_writer_raw(w, key, json_spaced(j));
 }
 
 /* Weights of choices, if all of them are above 0. */
@@ -102,7 +101,6 @@ wandb_params_choice_put(struct import *im, const char *name,
 {
 	struct json_writer w = import_object(im, 2, name);
 	const struct json *j;
-	bool noted = false;
 
 	if (json_want(values, JSON_ARRAY, e) != 0)
 		return -1;
@@ -111,7 +109,7 @@ wandb_params_choice_put(struct import *im, const char *name,
 	json_writer_text(&w, "type", "choice");
 	json_writer_array(&w, "values");
 	for (j = json_first(values); j != NULL; j = json_next(j))
-		wandb_params_value_put(im, &w, NULL, name, j, &noted);
+		wandb_params_value_put(im, &w, NULL, j);
 	json_writer_end(&w);
 	if (weights_put(im, &w, name, weights, json_count(values), e) != 0)
 		return -1;
@@ -124,10 +122,9 @@ wandb_params_fixed_put(
     struct import *im, const char *name, const struct json *value)
 {
 	struct json_writer w = import_object(im, 2, name);
-	bool noted = false;
 
 	json_writer_text(&w, "type", "fixed");
-	wandb_params_value_put(im, &w, "value", name, value, &noted);
+	wandb_params_value_put(im, &w, "value", value);
 	json_writer_end(&w);
 }
 
@@ -176,6 +173,7 @@ wandb_params_range_read(struct import *im, const char *name,
     const struct json *p, enum form form, struct range *r, struct err *e)
 {
 	bool beta = form == FORM_BETA;
+	double min, max;
 
 	*r = (struct range){ .min = NAN, .max = NAN };
 	r->log = form == FORM_LOG || form == FORM_LOG_VALUES ||
@@ -203,8 +201,19 @@ wandb_params_range_read(struct import *im, const char *name,
 		r->min = exp(r->min);
 		r->max = exp(r->max);
 	}
+	min = r->min;
+	max = r->max;
 	if (r->q > 0)
 		range_round(r);
+	if (r->q > 0 && !(r->sd > 0) &&
+	    (fabs(r->min - min) > r->q * 1e-9 ||
+		fabs(r->max - max) > r->q * 1e-9))
+		buf_printf(im->notes,
+		    "%s: its values are the multiples of %g within its bounds, "
+		    "%g to %g; W&B rounds to the nearest multiple, which can "
+		    "be "
+		    "beyond them\n",
+		    name, r->q, r->min, r->max);
 	if (r->min >= r->max)
 		return json_err(
 		    p, e, "min must be less than max: %g, %g", r->min, r->max);
@@ -237,6 +246,7 @@ wandb_params_range_put(struct import *im, const char *name,
 		json_writer_text(&w, "scale", "log");
 	if (r.q > 0 && !(whole && r.log && r.q == 1))
 		json_writer_number(&w, "step", r.q);
+	im->words = im->words || (r.q > 0 && !whole);
 	if (r.sd > 0) {
 		json_writer_number(&w, "mean", r.mean);
 		json_writer_number(&w, "sd", r.sd);
@@ -315,7 +325,7 @@ int
 import_wandb_params_put(struct import *im, const char *above,
     const struct json *list, int depth, struct err *e)
 {
-	struct buf name = { 0 };
+	struct buf name = { 0 }, theirs = { 0 };
 	const struct json *p;
 	int rc = 0;
 
@@ -327,17 +337,29 @@ import_wandb_params_put(struct import *im, const char *above,
 					: "it is empty");
 	for (p = json_first(list); p != NULL && rc == 0; p = json_next(p)) {
 		buf_clear(&name);
-		if (above != NULL)
+		buf_clear(&theirs);
+		if (above != NULL) {
 			buf_printf(&name, "%s.", above);
+			buf_printf(&theirs, "%s.", above);
+		}
 		import_put_name(&name, json_key(p));
-		if (strstr(buf_str(&name), json_key(p)) == NULL ||
-		    space_name_taken(json_key(p)))
+		buf_puts(&theirs, json_key(p));
+		if (json_get(p, "parameters") == NULL)
+			import_take_name(&name, &im->names);
+		if (strcmp(buf_str(&name), buf_str(&theirs)) != 0)
 			buf_printf(im->notes,
 			    "parameters.%s: its name is %s here, also in what "
 			    "the program gets\n",
 			    json_key(p), buf_str(&name));
+		if (json_get(p, "parameters") != NULL && depth == 0)
+			buf_printf(im->notes,
+			    "parameters.%s: {params} writes an argument for "
+			    "each parameter below it, --%s.NAME=VALUE; the "
+			    "agent writes one with a dictionary of Python\n",
+			    json_key(p), buf_str(&name));
 		rc = wandb_params_param_put(im, buf_str(&name), p, depth, e);
 	}
 	buf_free(&name);
+	buf_free(&theirs);
 	return rc;
 }

@@ -194,5 +194,6 @@ import_wandb(
 	if (rc == 0)
 		buf_add(out, im.out.data, im.out.len);
 	buf_free(&im.out);
+	strv_free(im.names.v);
 	return rc;
 }

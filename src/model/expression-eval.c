@@ -55,6 +55,7 @@ span_add(struct span *s, const struct value *v)
 		span_add_numbers(s, v->real, v->real);
 		break;
 	case VALUE_TEXT:
+	case VALUE_TREE:
 		expression_eval_add_text(s, v->text);
 		break;
 	}

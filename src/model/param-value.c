@@ -5,9 +5,10 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/param-tree.h"
 #include "src/model/param.h"
 
-bool
+void
 param_value_read(struct value *v, const struct json *j)
 {
 	bool yes;
@@ -15,25 +16,29 @@ param_value_read(struct value *v, const struct json *j)
 	*v = (struct value){ .kind = VALUE_NULL };
 	switch (json_type(j)) {
 	case JSON_NULL:
-		return true;
+		return;
 	case JSON_BOOL:
 		v->kind = VALUE_BOOL;
 		(void)json_bool(j, &yes);
 		v->integer = yes;
-		return true;
+		return;
 	case JSON_NUMBER:
 		(void)json_number(j, &v->real);
-		v->kind = json_integer(j, &v->integer) ? VALUE_INT : VALUE_REAL;
-		return true;
+		/* In a choice 1.0 is another type than 1 for some programs. */
+		v->kind = json_integer(j, &v->integer) && !json_is_decimal(j)
+			      ? VALUE_INT
+			      : VALUE_REAL;
+		return;
 	case JSON_STRING:
 		v->kind = VALUE_TEXT;
 		v->text = json_string(j);
-		return true;
+		return;
 	case JSON_ARRAY:
 	case JSON_OBJECT:
-		break;
+		v->kind = VALUE_TREE;
+		v->text = json_spaced(j);
+		return;
 	}
-	return false;
 }
 
 static bool
@@ -60,6 +65,7 @@ param_value_equal(const struct value *a, const struct value *b)
 	case VALUE_REAL:
 		return a->real == b->real;
 	case VALUE_TEXT:
+	case VALUE_TREE:
 		return strcmp(a->text, b->text) == 0;
 	}
 	return false;
@@ -84,6 +90,7 @@ param_value_put(struct buf *b, const struct value *v)
 		json_put_number(b, v->real);
 		break;
 	case VALUE_TEXT:
+	case VALUE_TREE:
 		buf_puts(b, v->text);
 		break;
 	}
@@ -92,21 +99,20 @@ param_value_put(struct buf *b, const struct value *v)
 void
 param_value_put_pointed(struct buf *b, const struct value *v)
 {
+	static const struct param_tree pointed = { "null", "true", "false",
+		", ", ": ", json_put_string, json_put_string,
+		param_tree_put_pointed };
 	struct buf text = { 0 };
-	const char *s, *e;
 
-	param_value_put(&text, v);
-	s = buf_str(&text);
-	e = v->kind == VALUE_REAL ? strpbrk(s, "eE") : NULL;
-	buf_add(b, s, e != NULL ? (size_t)(e - s) : text.len);
-	if (e != NULL) {
-		if (memchr(s, '.', (size_t)(e - s)) == NULL)
-			buf_puts(b, ".0");
-		buf_puts(b, "e");
-		if (e[1] != '-' && e[1] != '+')
-			buf_putc(b, '+');
-		buf_puts(b, e + 1);
+	if (v->kind == VALUE_TREE) {
+		param_tree_put(b, v, &pointed);
+		return;
 	}
+	param_value_put(&text, v);
+	if (v->kind == VALUE_REAL)
+		param_tree_put_pointed(b, buf_str(&text));
+	else
+		buf_puts(b, buf_str(&text));
 	buf_free(&text);
 }
 

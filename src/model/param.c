@@ -425,7 +425,8 @@ param_read_value(
 {
 	struct buf domain = { 0 };
 
-	if (param_value_read(v, j) && param_fit(p, v))
+	param_value_read(v, j);
+	if (param_fit(p, v))
 		return 0;
 	param_put_domain(&domain, p);
 	json_err(j, e, "%s can only be %s", p->name, buf_str(&domain));
@@ -447,6 +448,22 @@ parse_number(const char *text, struct value *v)
 	return *end == '\0' && isfinite(v->real);
 }
 
+/* A list or an object may be written with other spaces. */
+static bool
+parse_tree(const struct param *p, const char *text, struct value *out)
+{
+	struct json_doc *doc;
+	bool found;
+
+	if ((*text != '[' && *text != '{') ||
+	    json_parse(&doc, text, strlen(text), NULL, false, NULL) != 0)
+		return false;
+	param_value_read(out, json_root(doc));
+	found = param_fit(p, out);
+	json_free(doc);
+	return found;
+}
+
 static bool
 parse_choice(const struct param *p, const char *text, struct value *out)
 {
@@ -462,6 +479,8 @@ parse_choice(const struct param *p, const char *text, struct value *out)
 	buf_free(&b);
 	if (found)
 		*out = p->values[i - 1];
+	else
+		found = parse_tree(p, text, out);
 	return found;
 }
 

@@ -38,7 +38,7 @@ void param_put_domain(struct buf *, const struct param *);
 int param_read_value(
     struct value *, const struct param *, const struct json *, struct err *);
 
-/* A JSON scalar as a value whose text is borrowed from the document. */
-bool param_value_read(struct value *, const struct json *);
+/* A JSON value as one whose text is borrowed from the document. */
+void param_value_read(struct value *, const struct json *);
 
 #endif /* HPOTUNE_PARAM_H */

@@ -394,16 +394,14 @@ read_own_value(struct param *p, const struct json *j, struct err *e)
 	struct value v;
 	size_t i;
 
-	if (!param_value_read(&v, j))
-		return json_err(
-		    j, e, "expected a number, a string, true, false or null");
-	if (v.kind == VALUE_TEXT && strlen(v.text) > PARAM_TEXT_MAX)
+	param_value_read(&v, j);
+	if (v.text != NULL && strlen(v.text) > PARAM_TEXT_MAX)
 		return json_err(
 		    j, e, "a text of more than %d bytes", PARAM_TEXT_MAX);
 	for (i = 0; i < p->n_values; i++)
 		if (param_value_equal(&p->values[i], &v))
 			return json_err(j, e, "this value is given twice");
-	if (v.kind == VALUE_TEXT)
+	if (v.text != NULL)
 		v.text = xstrdup(v.text);
 	p->values[p->n_values++] = v;
 	return 0;
@@ -570,9 +568,8 @@ name_fold(char c)
 	return c == '-' || c == '.' ? '_' : toupper((unsigned char)c);
 }
 
-/* Whether both names have the same SM_HP_NAME or column of view results. */
-static bool
-names_clash(const char *a, const char *b)
+bool
+space_names_clash(const char *a, const char *b)
 {
 	for (; *a != '\0' && *b != '\0'; a++, b++)
 		if (name_fold(*a) != name_fold(*b))
@@ -644,7 +641,7 @@ clash_check(
 	size_t k;
 
 	for (k = 0; k < i; k++)
-		if (names_clash(s->params[k].name, s->params[i].name))
+		if (space_names_clash(s->params[k].name, s->params[i].name))
 			return json_err_key(j, e,
 			    "this name differs from \"%s\" only in case or in "
 			    "- _ and .",
@@ -723,7 +720,7 @@ space_add_replicates(struct space *s, const struct json *name,
 	if (space_read_name_check(name, text, json_err, e) != 0)
 		return -1;
 	for (i = 0; i < s->n; i++)
-		if (names_clash(s->params[i].name, text))
+		if (space_names_clash(s->params[i].name, text))
 			return json_err(name, e,
 			    "%s is one of parameters: leave it out there, its "
 			    "values are those of the replicates",

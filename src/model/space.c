@@ -218,8 +218,8 @@ space_read_values(const struct space *s, const struct json *setting,
 		k = space_find(s, json_key(j));
 		if (k < 0)
 			return space_unknown_err(s, j, e);
-		if (!param_value_read(&out[k], j) ||
-		    !param_fit(&s->params[k], &out[k]))
+		param_value_read(&out[k], j);
+		if (!param_fit(&s->params[k], &out[k]))
 			return domain_err(&s->params[k], j, e);
 	}
 	return inactive_err(s, setting, out, e);

@@ -23,7 +23,8 @@ enum value_kind {
 	VALUE_BOOL,
 	VALUE_INT,
 	VALUE_REAL,
-	VALUE_TEXT
+	VALUE_TEXT,
+	VALUE_TREE /* a list or an object */
 };
 
 /* The value of a parameter, in the user's terms. */
@@ -31,7 +32,11 @@ struct value {
 	enum value_kind kind;
 	int64_t integer; /* VALUE_INT, VALUE_BOOL */
 	double real; /* VALUE_REAL; for VALUE_INT the same number */
-	const char *text; /* VALUE_TEXT, borrowed from the space */
+	/*
+	 * VALUE_TEXT, or the JSON of VALUE_TREE as json_spaced writes it; borrowed
+	 * from the space.
+	 */
+	const char *text;
 };
 
 enum param_type { PARAM_FLOAT, PARAM_INT, PARAM_CHOICE, PARAM_FIXED };
@@ -83,6 +88,11 @@ int space_add_replicates(struct space *, const struct json *name,
 void space_free(struct space *);
 /* Whether the name is reserved, compared without case. */
 bool space_name_taken(const char *name);
+/*
+ * Whether both names have the same SM_HP_NAME or column of view results: they
+ * differ only in case, or in - _ and .
+ */
+bool space_names_clash(const char *, const char *);
 /* Index of a parameter by name, or -1. */
 int space_find(const struct space *, const char *name);
 
@@ -128,7 +138,7 @@ int param_parse(
 bool param_value_equal(const struct value *, const struct value *);
 /*
  * As a command argument: numbers in the shortest form that reads back the same,
- * true/false, null, text unquoted.
+ * true/false, null, text unquoted, a list or an object as JSON.
  */
 void param_value_put(struct buf *, const struct value *);
 /*

@@ -44,7 +44,7 @@ new_without_default(struct space_change *c, const struct json *params)
 		if (!space_active(space, i, c->values))
 			continue;
 		if ((j = json_get(params, p->name)) != NULL)
-			(void)param_value_read(&c->values[i], j);
+			param_value_read(&c->values[i], j);
 		else if (p->type == PARAM_FIXED)
 			c->values[i] = p->values[0];
 		else if (p->has_default)

@@ -38,6 +38,8 @@ struct json_doc {
 	char *file; /* or NULL */
 	void *tree; /* the cJSON that owns keys and strings */
 	size_t len;
+	char **texts; /* of json_spaced */
+	size_t n_texts, cap_texts;
 	struct json few[JSON_FEW];
 	char text[]; /* comments blanked, NUL-terminated */
 };

@@ -80,6 +80,62 @@ json_put_number(struct buf *b, double x)
 	buf_add(b, text, (size_t)n);
 }
 
+/* A number as it is written, or in its shortest form where it has a point. */
+static void
+text_put_number(struct buf *b, const struct json *j)
+{
+	size_t at = b->len;
+
+	if (!json_is_decimal(j)) {
+		json_write(b, j);
+		return;
+	}
+	json_put_number(b, j->number);
+	if (strpbrk(b->data + at, ".e") == NULL)
+		buf_puts(b, ".0");
+}
+
+static void
+text_put(struct json_writer *w, const char *key, const struct json *j)
+{
+	const struct json *child;
+
+	switch (json_type(j)) {
+	case JSON_NULL:
+	case JSON_BOOL:
+		json_write(json_writer_value(w, key), j);
+		return;
+	case JSON_NUMBER:
+		text_put_number(json_writer_value(w, key), j);
+		return;
+	case JSON_STRING:
+		json_writer_text(w, key, j->string);
+		return;
+	case JSON_ARRAY:
+		json_writer_array(w, key);
+		break;
+	case JSON_OBJECT:
+		json_writer_object(w, key);
+		break;
+	}
+	for (child = json_first(j); child != NULL; child = json_next(child))
+		text_put(w, json_key(child), child);
+	json_writer_end(w);
+}
+
+const char *
+json_spaced(const struct json *j)
+{
+	struct json_doc *doc = j->doc;
+	struct buf text = { 0 };
+	struct json_writer w = { .out = &text, .spacing = JSON_SPACED };
+
+	text_put(&w, NULL, j);
+	XGROW(doc->texts, doc->n_texts, doc->cap_texts);
+	doc->texts[doc->n_texts] = buf_take(&text);
+	return doc->texts[doc->n_texts++];
+}
+
 bool
 json_same(const struct json *a, const struct json *b)
 {

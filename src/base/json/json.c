@@ -182,6 +182,8 @@ json_parse(struct json_doc **out, const char *text, size_t len,
 	doc->nodes = doc->few;
 	doc->file = file != NULL ? xstrdup(file) : NULL;
 	doc->tree = NULL;
+	doc->texts = NULL;
+	doc->n_texts = doc->cap_texts = 0;
 	doc->len = len;
 	if (len > 0)
 		memcpy(doc->text, text, len);
@@ -230,8 +232,13 @@ json_load(struct json_doc **out, const char *path, struct err *e)
 void
 json_free(struct json_doc *doc)
 {
+	size_t i;
+
 	if (doc == NULL)
 		return;
+	for (i = 0; i < doc->n_texts; i++)
+		free(doc->texts[i]);
+	free(doc->texts);
 	cJSON_Delete(doc->tree);
 	if (doc->nodes != doc->few)
 		free(doc->nodes);

@@ -68,6 +68,11 @@ bool json_bool(const struct json *, bool *);
 bool json_is_decimal(const struct json *);
 /* The string, or NULL when it is of another type. */
 const char *json_string(const struct json *);
+/*
+ * The text of a value without comments, as json.dumps of Python writes it,
+ * "[64, 0.5]"; it belongs to the document.
+ */
+const char *json_spaced(const struct json *);
 /* Where the value stands in the text that was parsed: the bytes [at, end). */
 void json_span(const struct json *, size_t *at, size_t *end);
 /* Append the value, written without white space. */

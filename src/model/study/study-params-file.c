@@ -10,6 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/param-tree.h"
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
 
@@ -66,6 +67,13 @@ study_params_file_check(const struct study *s, const struct json *j,
 		buf_free(&hint);
 		return -1;
 	}
+	for (i = 0; i < s->space->n && form == STUDY_PARAMS_FILE_TOML; i++)
+		for (k = 0; k < p[i].n_values; k++)
+			if (param_tree_has_null(&p[i].values[k]))
+				return json_err(j, e,
+				    "{%s}: a list of TOML has no null: %s is "
+				    "%.100s",
+				    name, p[i].name, p[i].values[k].text);
 	for (i = 0; i < s->space->n; i++)
 		for (k = 0; k < s->space->n; k++)
 			if (file_is_below(p[k].name, p[i].name))
@@ -90,8 +98,20 @@ static void
 file_put_value(
     struct buf *b, enum study_params_file form, const struct value *v)
 {
+	/* An inline table of TOML, where null has no form. */
+	static const struct param_tree toml = { NULL, "true", "false", ", ",
+		" = ", json_put_string, json_put_string,
+		param_tree_put_pointed };
 	size_t at = b->len;
 
+	if (v->kind == VALUE_TREE && form == STUDY_PARAMS_FILE_TOML) {
+		param_tree_put(b, v, &toml);
+		return;
+	}
+	if (v->kind == VALUE_TREE) {
+		param_value_put_pointed(b, v);
+		return;
+	}
 	if (v->kind != VALUE_REAL) {
 		param_value_put_json(b, v);
 		return;

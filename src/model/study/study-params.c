@@ -10,6 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/param-tree.h"
 #include "src/model/space.h"
 #include "src/model/study/study-internal.h"
 
@@ -22,15 +23,54 @@ const char *const study_params_forms[] = {
 	[STUDY_PARAMS_FLAGS] = "flags",
 	[STUDY_PARAMS_NO_FLAGS] = "no-flags",
 	[STUDY_PARAMS_PYTHON] = "python",
+	[STUDY_PARAMS_PYTHON_WORDS] = "python-words",
+	[STUDY_PARAMS_HYDRA_APPEND] = "hydra-append",
+	[STUDY_PARAMS_HYDRA_OVERRIDE] = "hydra-override",
 	NULL,
 };
+
+/* A text as repr() of Python writes it. */
+static void
+put_python_text(struct buf *b, const char *s)
+{
+	char quote =
+	    strchr(s, '\'') != NULL && strchr(s, '"') == NULL ? '"' : '\'';
+
+	buf_putc(b, quote);
+	for (; *s != '\0'; s++)
+		if (*s == '\n')
+			buf_puts(b, "\\n");
+		else if (*s == '\t')
+			buf_puts(b, "\\t");
+		else if (*s == '\r')
+			buf_puts(b, "\\r");
+		else if ((unsigned char)*s < ' ' || *s == 0x7f)
+			buf_printf(b, "\\x%02x", (unsigned char)*s);
+		else {
+			if (*s == quote || *s == '\\')
+				buf_putc(b, '\\');
+			buf_putc(b, *s);
+		}
+	buf_putc(b, quote);
+}
+
+static void
+put_number_text(struct buf *b, const char *number)
+{
+	buf_puts(b, number);
+}
 
 /* A value as AWS's toolkit writes it: null is an empty word. */
 static void
 put_toolkit(struct buf *b, const struct value *v)
 {
+	static const struct param_tree python = { "None", "True", "False", ", ",
+		": ", put_python_text, put_python_text, put_number_text };
+
 	if (v->kind == VALUE_BOOL)
 		buf_puts(b, v->integer != 0 ? "True" : "False");
+	else if (v->kind == VALUE_TREE)
+		param_tree_put(b, v, &python);
 	else if (v->kind != VALUE_NULL)
 		param_value_put(b, v);
 }
@@ -58,6 +98,8 @@ needs_quotes(const char *text)
 				    "_./@%-";
 	static const char *const words[] = { "true", "false", "null", "on",
 		"off", "yes", "no", "inf", "nan", NULL };
+	struct buf number = { 0 };
+	bool quotes;
 	char *end;
 	size_t i;
 
@@ -66,8 +108,13 @@ needs_quotes(const char *text)
 	for (i = 0; words[i] != NULL; i++)
 		if (strcasecmp(text, words[i]) == 0)
 			return true;
-	(void)strtod(text, &end);
-	return *end == '\0';
+	for (; *text != '\0'; text++) /* 1_000 is a number */
+		if (*text != '_')
+			buf_putc(&number, *text);
+	(void)strtod(buf_str(&number), &end);
+	quotes = *end == '\0';
+	buf_free(&number);
+	return quotes;
 }
 
 /*
@@ -95,6 +142,26 @@ put_quoted(struct buf *b, const char *s)
 	buf_putc(b, '\'');
 }
 
+static void
+put_hydra_text(struct buf *b, const char *s)
+{
+	if (needs_quotes(s))
+		put_quoted(b, s);
+	else
+		buf_puts(b, s);
+}
+
+/* A key has no quotes in the grammar, but backslashes before what it reads. */
+static void
+put_hydra_key(struct buf *b, const char *s)
+{
+	for (; *s != '\0'; s++) {
+		if (strchr("\\()[]{}:=, \t", *s) != NULL)
+			buf_putc(b, '\\');
+		buf_putc(b, *s);
+	}
+}
+
 /*
  * A value of Hydra's override grammar (hydra.cc/docs/advanced/override_grammar):
  * a text is quoted where it would be read as something else.
@@ -102,10 +169,15 @@ put_quoted(struct buf *b, const char *s)
 static void
 put_hydra(struct buf *b, const struct value *v)
 {
+	static const struct param_tree hydra = { "null", "true", "false", ",",
+		":", put_hydra_text, put_hydra_key, put_number_text };
+
 	if (v->kind == VALUE_NULL)
 		buf_puts(b, "null");
-	else if (v->kind == VALUE_TEXT && needs_quotes(v->text))
-		put_quoted(b, v->text);
+	else if (v->kind == VALUE_TEXT)
+		put_hydra_text(b, v->text);
+	else if (v->kind == VALUE_TREE)
+		param_tree_put(b, v, &hydra);
 	else
 		param_value_put(b, v);
 }
@@ -182,8 +254,18 @@ one_add(struct strv *argv, enum study_params_form form, const char *name,
 			      form == STUDY_PARAMS_SHORT ? "-" : "--", name));
 		param_value_put(&b, v);
 		break;
+	case STUDY_PARAMS_PYTHON_WORDS:
+		strv_add(argv, xasprintf("--%s", name));
+		study_params_put_python(&b, v);
+		break;
 	case STUDY_PARAMS_HYDRA:
-		buf_printf(&b, "%s=", name);
+	case STUDY_PARAMS_HYDRA_APPEND:
+	case STUDY_PARAMS_HYDRA_OVERRIDE:
+		buf_printf(&b, "%s%s=",
+		    form == STUDY_PARAMS_HYDRA		? ""
+		    : form == STUDY_PARAMS_HYDRA_APPEND ? "+"
+							: "++",
+		    name);
 		put_hydra(&b, v);
 		break;
 	case STUDY_PARAMS_PYTHON:

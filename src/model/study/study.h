@@ -124,7 +124,10 @@ enum study_params_form {
 	STUDY_PARAMS_SHORT, /* -NAME VALUE */
 	STUDY_PARAMS_FLAGS, /* --NAME=VALUE; true is --NAME, false nothing */
 	STUDY_PARAMS_NO_FLAGS, /* the same; false is --no-NAME */
-	STUDY_PARAMS_PYTHON /* --NAME=VALUE: True, False, None, 1.0 */
+	STUDY_PARAMS_PYTHON, /* --NAME=VALUE: True, None, 1.0, ['a'] */
+	STUDY_PARAMS_PYTHON_WORDS, /* --NAME VALUE of the same values */
+	STUDY_PARAMS_HYDRA_APPEND, /* +NAME=VALUE */
+	STUDY_PARAMS_HYDRA_OVERRIDE /* ++NAME=VALUE */
 };
 
 /* The forms of {params_file}. */

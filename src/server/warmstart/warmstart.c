@@ -405,9 +405,10 @@ warmstart_fit(const struct space *space, const struct json *params,
 		if (!space_active(space, i, values))
 			continue;
 		j = json_get(params, p->name);
-		if (j == NULL ? value_absent(&values[i], p)
-			      : param_value_read(&values[i], j) &&
-				    param_fit(p, &values[i]))
+		if (j != NULL)
+			param_value_read(&values[i], j);
+		if (j != NULL ? param_fit(p, &values[i])
+			      : value_absent(&values[i], p))
 			continue;
 		warmstart_unfit_text(why, n, p, j);
 		return false;

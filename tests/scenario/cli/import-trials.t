@@ -76,8 +76,21 @@ quietly "$HPOTUNE" import csv e.csv --goal minimize --metric loss
 like "$(cat out)" '"b": \{ "type": "choice", "values": \["c,d", "e"\] \}' \
     'csv: tabs'
 printf 'val loss,a b,a_b\n1,2,3\n2,3,4\n' >d.csv
-wrong 2 'd.csv: its columns a b and a_b would both be named a_b' 'csv: two names that become one' \
-    csv d.csv --goal minimize --metric 'val loss'
+quietly "$HPOTUNE" import csv d.csv --goal minimize --metric 'val loss' -o d.json
+is "$(grep type d.json; grep -o '"params.*' d-trials.json)" \
+    '    "a_b": { "type": "int", "min": 2, "max": 3 },
+    "a_b_2": { "type": "int", "min": 3, "max": 4 }
+"params": {"a_b": 2, "a_b_2": 3}},
+"params": {"a_b": 3, "a_b_2": 4}}]}' 'csv: of two names that become one the second gets a number'
+like "$(cat err)" 'note: a_b: its name is a_b_2 here' 'csv: of which a note tells'
+printf 'loss,lr,LR,lr\n1,2,3,4\n2,3,4,5\n' >d.csv
+quietly "$HPOTUNE" import csv d.csv --goal minimize --metric loss
+is "$(grep -o '^    "[a-zA-Z_0-9]*": { "type' out)" '    "lr": { "type
+    "LR_2": { "type
+    "lr_2_2": { "type' 'csv: as where they differ in case only, or are the same' ||
+    diag "$(cat out err)"
+like "$(cat err)" 'note: lr: an earlier column has this name: here it is lr_2' \
+    'csv: a column that is there twice'
 printf 'val loss,a b\n1,2\n2,3\n' >d.csv
 mkdir odd
 quietly "$HPOTUNE" import csv d.csv --goal minimize --metric 'val loss' \
@@ -144,8 +157,8 @@ printf 'mean_fit_time,param_C,params,mean_test_score\n0.1,1,"{}",0.9\n0.2,2,"{}"
 quietly "$HPOTUNE" import csv s.csv --goal maximize --metric mean_test_score
 is "$(grep type out)" '    "C": { "type": "int", "min": 1, "max": 2 }' \
     'csv: cv_results_ of scikit-learn'
-printf 'loss,lr,LR\n1,2,3\n2,3,4\n' >s.csv
-wrong 2 'import: the study that it would be is not valid: same.json:6:5: parameters.LR: this name differs from "lr" only in case or in - _ and .' \
+printf 'loss,x\n1,%5000s\n2,b\n' a >s.csv
+wrong 2 'import: the study that it would be is not valid: same.json:5:41: parameters.x.values[0]: a text of more than 4096 bytes' \
     'nothing is written that check refuses' csv s.csv --goal minimize --metric loss -o same.json
 fails 'no file' 1 test -e same.json
 printf 'loss,x\n1,2\n1,2,3\n' >c.csv
@@ -159,6 +172,30 @@ wrong 2 'none.csv: it has no trials' 'csv: a table without rows' \
     csv none.csv --goal minimize --metric loss
 wrong 1 'missing.csv: No such file or directory' 'csv: a file that is not there' \
     csv missing.csv --goal minimize
+
+# Conditions that the trials show: of a choice, of a whole number, of one that has
+# a condition itself; lists; a table whose fields are all in quotes.
+cat >w.csv <<'END'
+"loss","kind","n-layers","units1","units2","depth","shape","clip"
+"1","mlp","1","8","","","[8, 8]","None"
+"2","mlp","2","9","7","","[4]","0.5"
+"3","mlp","3","3","4","","[4]","1"
+"4","mlp","2","8","5","","[8,8]","None"
+"5","tree","","","","3","[4]","1"
+"6","tree","","","","4","[4]","1"
+END
+quietly "$HPOTUNE" import csv w.csv --goal minimize --metric loss -o w.json
+is "$(grep type w.json)" '    "kind": { "type": "choice", "values": ["mlp", "tree"] },
+    "n-layers": { "type": "int", "min": 1, "max": 3, "when": { "kind": ["mlp"] } },
+    "units1": { "type": "int", "min": 3, "max": 9, "when": { "kind": ["mlp"] } },
+    "shape": { "type": "choice", "values": [[8, 8], [4]] },
+    "clip": { "type": "choice", "values": [null, 0.5, 1] },
+    "units2": { "type": "int", "min": 4, "max": 7, "when": "n-layers >= 2" },
+    "depth": { "type": "int", "min": 3, "max": 4, "when": { "kind": ["tree"] } }' \
+    'csv: conditions, lists, and numbers beside None' || diag "$(cat err w.json)"
+like "$(cat err)" 'units2: "when": it was there where n-layers >= 2, and only then' \
+    'csv: a condition of a whole number is noted'
+runs w.json '6 of 6 trials of w-trials.json' w loss
 
 # A storage of Optuna: ours, which Optuna reads, with conditions.
 cat >study.json <<'END'
@@ -286,9 +323,9 @@ sqlite3 lists.optuna "UPDATE trial_params SET distribution_json =
     UPDATE trial_values SET value = NULL, value_type = 'INF_POS' WHERE trial_id = 1"
 mkdir lists
 quietly "$HPOTUNE" import optuna lists.optuna -o lists/study.json
-like "$(cat lists/study.json)" '"values": \["\[64, \[true, \\"a\\"\]\]", null, 3, true\]' \
-    'optuna: a list is a text' || diag "$(cat err lists/study.json)"
-like "$(cat err)" 'note: opt: a list is no value of a parameter: the program gets a text' \
+like "$(cat lists/study.json)" '"values": \[\[64, \[true, "a"\]\], null, 3, true\]' \
+    'optuna: a list' || diag "$(cat err lists/study.json)"
+like "$(cat err)" 'note: opt: a value that is a list or an object: HPOTUNE_PARAMS' \
     'optuna: of which a note tells'
 like "$(cat err)" '1 of 30 trials ended with NaN or infinity' 'optuna: infinity has failed'
 runs lists/study.json '30 of 30 trials of study-trials.json' lists acc
@@ -310,9 +347,9 @@ quietly "$HPOTUNE" import ray ray/ --metric loss --goal minimize -o ray.json
 is "$?:$(sed -n '/study"/p; /parameters/,/^  }/p' ray.json)" '0:  "study": "ray",
   "parameters": {
     "opt.lr": { "type": "float", "min": 0.25, "max": 0.5 },
-    "layers": { "type": "choice", "values": ["[8, 8]", "[4]"] },
+    "layers": { "type": "choice", "values": [[8, 8], [4]] },
     "n": { "type": "fixed", "value": 2 }
-  },' 'ray: nested parameters, and lists as texts' || diag "$(cat err)"
+  },' 'ray: nested parameters, and lists' || diag "$(cat err)"
 runs ray.json '3 of 3 trials of ray-trials.json' ray loss
 is "$(sql ray.db 'SELECT state, objective, step FROM warm')" 'completed|1.5|2
 completed|3.0|1
@@ -328,7 +365,7 @@ is "$?:$(grep -o '"state": "[a-z]*", "[a-z]*": [0-9]*' nan-trials.json | paste -
     '0:"state": "failed", "step": 2 "state": "completed", "objective": 2' \
     'ray: a trial that ended with NaN has failed'
 like "$(cat err)" 'note: 1 of 2 trials ended with NaN or infinity' 'ray: of which a note tells'
-like "$(cat err)" 'note: layers: a list is no value of a parameter' 'ray: as of lists'
+like "$(cat err)" 'note: layers: a value that is a list' 'ray: as of lists'
 wrong 2 'ray: no folder in it is a trial with params.json and reports of los in result.json' \
     'ray: a metric that is not there' ray ray --metric los --goal minimize
 wrong 1 'missing: No such file or directory' 'ray: a folder that is not there' \

@@ -148,12 +148,11 @@ parameters:
   aug: { value: { "flip": true } }
 END
 quietly "$HPOTUNE" import wandb words.yaml -o words.json
-is "$?:$(sed -n '/"sizes"\|"aug"\|params/p' words.json)" '0:    "sizes": { "type": "choice", "values": ["[64, 64]", "[128]"] },
-    "aug": { "type": "fixed", "value": "{\"flip\": true}" }
+is "$?:$(sed -n '/"sizes"\|"aug"\|params/p' words.json)" '0:    "sizes": { "type": "choice", "values": [[64, 64], [128]] },
+    "aug": { "type": "fixed", "value": {"flip": true} }
       "{params:python}"' 'words of Python, and lists' || diag "$(cat err)"
-like "$(cat err)" 'note: trial.command: .params:python. writes True, False and None, as the agent does' \
+like "$(cat err)" 'note: trial.command: .params:python. writes True, False, None, 1.0 and lists as the agent does' \
     'are noted'
-is "$(grep -c 'a list is no value of a parameter' err)" 2 'each list once'
 cat >train.py <<'END'
 import sys
 print(sys.argv[1:])
@@ -161,11 +160,11 @@ print("hpotune: loss=1")
 END
 quietly "$HPOTUNE" start -q words.json
 like "$("$HPOTUNE" logs words.json 1 | head -1)" \
-    "^\['--bn=(True|False)', '--pre=None', '--x=1.5', '--sizes=\[(64, 64|128)\]', '--aug=.\"flip\": true.'\]$" \
+    "^\['--bn=(True|False)', '--pre=None', '--x=1.5', '--sizes=\[(64, 64|128)\]', \"--aug=.'flip': True.\"\]$" \
     'and given to the program' || diag "$(cat err)"
 sed 's/^method.*/&\ncommand: ["${program}", "${args_no_hyphens}"]/' words.yaml >hydra.yaml
 quietly "$HPOTUNE" import wandb hydra.yaml
-like "$(cat err)" '.params:hydra. writes true, false and null, where the agent' \
+like "$(cat err)" '.params:hydra. writes true, false, null, lists and texts so that Hydra reads' \
     'of another form a note tells the difference'
 
 wrong() { # text error what

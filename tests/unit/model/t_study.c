@@ -207,6 +207,11 @@ test_argument_forms(void)
 		{ "[\"t\", \"{params:python}\"]",
 		    "t --rate=0.5 --opt=sgd --beta=0.5 --fast=True --dry=False",
 		    "t --rate=0.5 --opt=it's, 1 --fast=True --dry=False" },
+		{ "[\"t\", \"{params:python-words:rate,fast}\", "
+		  "\"{params:hydra-append:rate}\", "
+		  "\"{params:hydra-override:opt}\"]",
+		    "t --rate 0.5 --fast True +rate=0.5 ++opt=sgd",
+		    "t --rate 0.5 --fast True +rate=0.5 ++opt='it\\'s, 1'" },
 		{ "[\"t\", \"{params:short:beta,rate}\", "
 		  "\"{params:no-flags:dry}\", \"{params:hydra:opt}\"]",
 		    "t -rate 0.5 -beta 0.5 --no-dry opt=sgd",

@@ -327,9 +327,8 @@ static const struct wrong {
 	    "2:19: parameters.x: the key \"values\" is missing" },
 	{ P("{\"type\":\"choice\",\"values\":[]}"),
 	    "2:45: parameters.x.values: expected 1 to 1000 values" },
-	{ P("{\"type\":\"choice\",\"values\":[1,[2]]}"),
-	    "2:48: parameters.x.values[1]: expected a number, a string, true, "
-	    "false or null" },
+	{ P("{\"type\":\"choice\",\"values\":[[ 1,\"a\"],[1, \"a\"]]}"),
+	    "2:55: parameters.x.values[1]: this value is given twice" },
 	{ P("{\"type\":\"choice\",\"values\":[\"a\",\"b\",\"a\"]}"),
 	    "2:54: parameters.x.values[2]: this value is given twice" },
 	{ P("{\"type\":\"choice\",\"values\":[1,1.0]}"),

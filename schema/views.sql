@@ -34,6 +34,7 @@ DROP VIEW IF EXISTS changes;
 DROP VIEW IF EXISTS provenance;
 DROP VIEW IF EXISTS settings;
 DROP VIEW IF EXISTS setting_outcomes;
+DROP VIEW IF EXISTS contests;
 DROP VIEW IF EXISTS parameters;
 DROP VIEW IF EXISTS importance;
 
@@ -106,9 +107,12 @@ FROM t_study;
 CREATE VIEW settings AS
 SELECT setting, state, value, completed AS replicates,
     (SELECT count(*) FROM t_trial AS t WHERE t.setting = s.setting
-	AND forgotten = 0) AS begun, mean, error AS standard_error, trial,
+	AND forgotten = 0 AND replicate <= coalesce((SELECT searched
+	FROM t_contest LIMIT 1), replicate)) AS begun, mean, error AS standard_error, trial,
     (SELECT group_concat(trial, ', ') FROM (SELECT trial FROM t_trial AS t
-	WHERE t.setting = s.setting AND forgotten = 0 ORDER BY replicate))
+	WHERE t.setting = s.setting AND forgotten = 0 AND replicate <=
+	coalesce((SELECT searched FROM t_contest LIMIT 1), replicate)
+	ORDER BY replicate))
 	AS trials, params,
     iif(value IS NULL OR state IN ('stopped', 'failed', 'forgotten') OR
 	(SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1, NULL,
@@ -127,9 +131,31 @@ CREATE VIEW setting_outcomes AS
 SELECT setting, metric, goal, least AS min, most AS max, o.value,
     iif(goal IS NULL, (SELECT avg(p.value) FROM t_trial AS t JOIN t_outcome AS p
 	USING (trial) WHERE t.setting = o.setting AND p.position = o.position
-	AND t.state = 'completed' AND t.forgotten = 0), o.mean) AS mean,
+	AND t.state = 'completed' AND t.forgotten = 0 AND t.replicate <=
+	coalesce((SELECT searched FROM t_contest LIMIT 1), t.replicate)),
+	o.mean) AS mean,
     o.error AS standard_error, o.violation
 FROM t_setting_outcome AS o JOIN t_aim USING (position);
+
+-- Settings that were compared on replicates beyond those of the search; the first
+-- trials stand for settings.
+CREATE VIEW contests AS
+SELECT contest, kind, verdict, (SELECT trial FROM t_trial AS t
+	WHERE t.setting = challenger ORDER BY replicate, trial LIMIT 1) AS trial,
+    (SELECT trial FROM t_trial AS t
+	WHERE t.setting = c.baseline ORDER BY replicate, trial LIMIT 1) AS baseline,
+    metric, goal, alpha, replicates, looks, better, worse, difference, least,
+    (SELECT group_concat(trial, ', ') FROM (SELECT trial FROM t_trial AS t
+	WHERE t.setting IN (challenger, c.baseline) AND replicate BETWEEN
+	searched + 1 AND searched + replicates AND forgotten = 0
+	ORDER BY trial)) AS trials,
+    (SELECT coalesce(sum(seconds), 0.0) FROM t_trial AS t
+	WHERE t.setting IN (challenger, c.baseline) AND replicate BETWEEN
+	searched + 1 AND searched + replicates AND forgotten = 0) AS seconds,
+    strftime('%Y-%m-%dT%H:%M:%fZ', opened_us / 1e6, 'unixepoch') AS opened,
+    strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
+    caller, why
+FROM t_contest AS c;
 
 CREATE VIEW study AS
 SELECT name, state,

@@ -12,6 +12,7 @@
 #include "src/cli/common/rerun-command.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
+#include "src/server/status/contest-text.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
 #include "src/server/status/best-settings.h"
@@ -37,7 +38,8 @@ settings_json(struct buf *out, struct store *store, struct err *e)
 		false, e) != 0)
 		return -1;
 	json_writer_number(&w, "p", c.p);
-	return 0;
+	return rows_put_json(json_writer_value(&w, "confirmed"), store,
+	    CONTEST_TEXT_SQL, NULL, true, e);
 }
 
 static int
@@ -87,6 +89,10 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 		    "no trial satisfies all constraints: of this one %s\n",
 		    buf_str(broken));
 	if (best_settings_put(out, store, 12, "\n", e) != 0)
+		return -1;
+	if (buf_str(out)[out->len - 1] != '\n')
+		buf_putc(out, '\n');
+	if (contest_text_put(out, store, 12, e) != 0)
 		return -1;
 	if (buf_str(out)[out->len - 1] != '\n')
 		buf_putc(out, '\n');

@@ -469,11 +469,11 @@ replicates_put(struct buf *out, const struct study *study)
 	const struct param *p;
 	size_t i;
 
-	if (r->count == 0)
+	if (r->count == 0 || study->confirm.own)
 		return;
 	p = &study->space->params[r->param];
 	buf_printf(out, "\nreplicates %s is ", p->name);
-	for (i = 0; i < p->n_values; i++) {
+	for (i = 0; i < r->count; i++) {
 		buf_puts(out, i > 0 ? ", " : "");
 		param_value_put(out, &p->values[i]);
 	}
@@ -485,6 +485,26 @@ replicates_put(struct buf *out, const struct study *study)
 	if (r->racing)
 		buf_puts(out,
 		    "; all of them only for settings that may be the best");
+}
+
+/* "confirm    loss of the best setting, beside trial 7: up to 10 pairs; …" */
+static void
+confirm_put(struct buf *out, const struct study *study)
+{
+	const struct study_confirm *c = &study->confirm;
+	size_t first = study->replicates.count + 1;
+
+	if (c->pairs == 0)
+		return;
+	buf_printf(
+	    out, "\nconfirm    %s of the best setting, beside ", c->metric);
+	if (c->baseline > 0)
+		buf_printf(out, "trial %" PRId64, c->baseline);
+	else
+		buf_puts(out, "the defaults");
+	buf_printf(out, ": up to %zu pairs, %s from %zu on, at alpha %g",
+	    c->pairs, study->space->params[study->replicates.param].name, first,
+	    c->alpha);
 }
 
 static void
@@ -568,6 +588,7 @@ cmd_check_plan_put(
 	cmd_check_rules_put(out, plan->plugins);
 	cmd_check_looks_put(out, plan);
 	replicates_put(out, study);
+	confirm_put(out, study);
 	buf_puts(out, "\nbackend    ");
 	cmd_check_backends_put(out, plan->plugins);
 	command_put(out, plan);

@@ -56,6 +56,7 @@ static const struct view {
 	{ "savings", NULL },
 	{ "settings", "setting" },
 	{ "setting_outcomes", "setting, metric" },
+	{ "contests", "contest" },
 	{ "costs", NULL },
 	{ "suggestions", "trial" },
 	{ "tags", "trial, tag" },

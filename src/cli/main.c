@@ -39,6 +39,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_tag,
 	&cmd_rename,
 	&cmd_enqueue,
+	&cmd_confirm,
 	&cmd_ask,
 	&cmd_tell,
 	&cmd_judge,

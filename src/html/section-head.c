@@ -14,6 +14,7 @@
 #include "src/server/status/status.h"
 #include "src/server/status/rows.h"
 #include "src/server/status/best-settings.h"
+#include "src/server/status/contest-text.h"
 
 /* One fact, unless it is empty; clears text. */
 static void
@@ -166,6 +167,11 @@ section_head_best_put(struct page *r, struct buf *b, struct err *e)
 		rc = best_settings_put(b, r->store, PAGE_DIGITS, "; ", e);
 	if (rc == 0 && b->len > 0)
 		section_head_fact(&r->h, "Best setting", b);
+	buf_clear(b);
+	if (rc == 0)
+		rc = contest_text_put(b, r->store, PAGE_DIGITS, e);
+	if (rc == 0 && b->len > 0)
+		section_head_fact(&r->h, "Confirmed", b);
 	return rc == 0 ? section_head_left_put(r, b, e) : rc;
 }
 

@@ -699,8 +699,8 @@ put_counted(struct param *p, int64_t count)
 {
 	int64_t i;
 
-	p->values = xcalloc((size_t)count, sizeof *p->values);
-	for (i = 1; i <= count; i++)
+	p->values = xreallocarray(p->values, (size_t)count, sizeof *p->values);
+	for (i = (int64_t)p->n_values + 1; i <= count; i++)
 		p->values[p->n_values++] = (struct value){
 			.kind = VALUE_INT, .integer = i, .real = (double)i
 		};
@@ -742,5 +742,19 @@ space_add_replicates(struct space *s, const struct json *name,
 	for (j = json_first(values); j != NULL; j = json_next(j))
 		if (read_own_value(p, j, e) != 0)
 			return -1;
+	return 0;
+}
+
+int
+space_more_replicates(
+    struct space *s, const struct json *where, int64_t more, struct err *e)
+{
+	struct param *p = &s->params[s->n - 1];
+
+	if (json_get(where, "count") == NULL)
+		return json_err_key(where, e,
+		    "the key confirm needs values that the search has not "
+		    "used: expected count, not values");
+	put_counted(p, (int64_t)p->n_values + more);
 	return 0;
 }

@@ -85,6 +85,9 @@ int space_read(struct space **, const struct json *, struct err *);
  */
 int space_add_replicates(struct space *, const struct json *name,
     const struct json *values, int64_t count, struct err *);
+/* So many values more for that parameter, which has whole numbers. */
+int space_more_replicates(
+    struct space *, const struct json *where, int64_t more, struct err *);
 void space_free(struct space *);
 /* Whether the name is reserved, compared without case. */
 bool space_name_taken(const char *name);

@@ -118,6 +118,7 @@ static const struct ask_row {
 	{ "tag", TUNER_TAG },
 	{ "retry", TUNER_RETRY },
 	{ "forget", TUNER_FORGET },
+	{ "confirm", TUNER_CONFIRM },
 	{ "clean", TUNER_CLEAN },
 	{ "ask", TUNER_ASK },
 	{ "tell", TUNER_TELL },

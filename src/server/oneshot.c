@@ -189,6 +189,7 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		/* These requests concern no attempt. */
 		.without_launchers = ask == TUNER_NOTE || ask == TUNER_TAG ||
 				     ask == TUNER_FORGET ||
+				     ask == TUNER_CONFIRM ||
 				     ask == TUNER_CLEAN || ask == TUNER_UNQUEUE,
 	};
 	bool all =

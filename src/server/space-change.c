@@ -240,6 +240,8 @@ space_change_write(
 	for (i = 0; i < c->n; i++)
 		(void)store_trial_refit(store, c->list[i].trial,
 		    c->list[i].params, c->list[i].outside, NULL);
+	if (c->study->confirm.own)
+		(void)store_trials_number(store, NULL);
 	(void)store_space_put(store, c->study->space, NULL);
 	space_change_event(store, c, now_us);
 }

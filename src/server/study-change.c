@@ -91,7 +91,9 @@ fixed_parts_read(struct fixed_parts *f, const struct store_study *recorded,
 		(void)err_add(e, "%s.db: the study", study->name);
 	else
 		f->space = !json_same(json_get(json_root(f->old), "parameters"),
-		    json_get(json_root(f->now), "parameters"));
+			       json_get(json_root(f->now), "parameters")) ||
+			   (json_get(json_root(f->old), "confirm") == NULL &&
+			       json_get(json_root(f->now), "confirm") != NULL);
 	buf_free(&mine);
 	return rc;
 }

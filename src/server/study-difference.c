@@ -58,8 +58,10 @@ differing_key(const struct json *a, const struct json *b)
 		    differing_key(m, other) != NULL)
 			return json_key(m);
 	}
+	/* To be confirmed a study gets its parameter at any time. */
 	for (m = json_first(b); m != NULL; m = json_next(m))
 		if (!may_change(json_key(m)) &&
+		    strcmp(json_key(m), "confirm") != 0 &&
 		    json_get(a, json_key(m)) == NULL)
 			return json_key(m);
 	return NULL;

@@ -83,6 +83,14 @@ store_trial_refit(struct store *s, int64_t trial, const char *params,
 }
 
 int
+store_trials_number(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_NUMBER, e);
+
+	return st == NULL ? -1 : stmt_write(s, st, e);
+}
+
+int
 store_space_put(struct store *s, const struct space *space, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_PARAM_CLEAR, e);

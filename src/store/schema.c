@@ -66,6 +66,8 @@ static const char *const migrations[] = {
 #include "schema/024-rows.inc"
 	,
 #include "schema/025-last.inc"
+	,
+#include "schema/026-contests.inc"
 };
 
 enum {
@@ -157,6 +159,16 @@ static const struct {
 	{ 22, "CREATE TEMP VIEW t_asker AS SELECT NULL AS trial, "
 	      "NULL AS attempt, NULL AS host, NULL AS pid, NULL AS mark, "
 	      "NULL AS watched WHERE 0;" },
+	{ 26, "CREATE TEMP VIEW t_contest AS SELECT NULL AS contest, "
+	      "NULL AS kind, NULL AS verdict, NULL AS challenger, "
+	      "NULL AS baseline, NULL AS searched WHERE 0;"
+	      "CREATE TEMP VIEW contests AS SELECT NULL AS contest, "
+	      "NULL AS kind, NULL AS verdict, NULL AS trial, NULL AS baseline, "
+	      "NULL AS metric, NULL AS goal, NULL AS alpha, "
+	      "NULL AS replicates, NULL AS looks, NULL AS better, "
+	      "NULL AS worse, NULL AS difference, NULL AS least, "
+	      "NULL AS trials, NULL AS seconds, NULL AS opened, NULL AS ended, "
+	      "NULL AS caller, NULL AS why WHERE 0;" },
 	/* A block for each report. */
 	{ WITH_BLOCKS,
 	    "CREATE TEMP VIEW t_block AS SELECT name_id, trial, seq, attempt, "

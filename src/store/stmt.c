@@ -341,6 +341,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_TRIAL_REFIT] =
 	    "UPDATE t_trial SET params = coalesce(?2, params), outside = ?3 "
 	    "WHERE trial = ?1",
+	[STMT_TRIAL_NUMBER] = "UPDATE t_trial SET setting = trial, "
+			      "replicate = 1 WHERE setting IS NULL",
 	[STMT_PARAM_CLEAR] = "DELETE FROM t_param",
 	[STMT_STUDY_RENAME] =
 	    "UPDATE t_study SET name = ?1, json = json_set(json, '$.study', "
@@ -367,6 +369,17 @@ static const char *const texts[STMT_COUNT] = {
 	    "INSERT OR IGNORE INTO t_packages (text) VALUES (?1)",
 	[STMT_ASKER_PUT] =
 	    "INSERT OR REPLACE INTO t_asker VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[STMT_CONTEST_PUT] =
+	    "INSERT OR REPLACE INTO t_contest (contest, kind, verdict, "
+	    "challenger, baseline, metric, goal, alpha, searched, replicates, "
+	    "looks, better, worse, difference, least, opened_us, ended_us, "
+	    "params, caller, why) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+	    "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+	[STMT_CONTEST_EACH] =
+	    "SELECT contest, kind, verdict, challenger, baseline, metric, "
+	    "goal, alpha, searched, replicates, looks, better, worse, "
+	    "difference, least, opened_us, ended_us, params, caller, why "
+	    "FROM t_contest ORDER BY contest",
 	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",
 	[STMT_NOTE_DROP] = "DELETE FROM t_note WHERE trial = ?1",
 	[STMT_TAG_PUT] = "INSERT OR IGNORE INTO t_tag VALUES (?1, ?2)",

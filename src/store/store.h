@@ -132,6 +132,24 @@ struct store_setting {
 	const char *params; /* JSON, without the parameter of replicates */
 	double violation; /* sum over constraints */
 };
+/* Row of t_contest: two settings on the same values of a parameter. */
+struct store_contest {
+	int64_t number; /* from 1 */
+	const char *kind, *verdict; /* as the schema has them */
+	int64_t challenger, baseline; /* settings; 0 = not begun */
+	const char *metric;
+	bool maximize;
+	double alpha;
+	int64_t searched; /* replicates of the search, before those of it */
+	int64_t pairs; /* at most */
+	int64_t looks;
+	double better, worse; /* e-values */
+	double difference, least; /* above 0: better; NaN = none */
+	int64_t opened_us, ended_us; /* 0 = not */
+	const char
+	    *params; /* JSON of a challenger that is not begun, or NULL */
+	const char *caller, *why; /* or NULL */
+};
 /* Row of t_setting_outcome; numbers with the user's sign, NaN = none. */
 struct store_setting_outcome {
 	int64_t setting;
@@ -307,6 +325,12 @@ int store_study_put(struct store *, const struct store_study *, struct err *);
  * ERR_STORE.
  */
 int store_trial_add(struct store *, const struct store_trial *, struct err *);
+/* Write a row, in place of an earlier one of the contest. */
+int
+store_contest_put(struct store *, const struct store_contest *, struct err *);
+/* In the order of their numbers; texts are borrowed until the next one. */
+int store_walk_contests(struct store *,
+    int (*)(void *, const struct store_contest *), void *, struct err *);
 /* Write a row, in place of an earlier one of the setting. */
 int
 store_setting_put(struct store *, const struct store_setting *, struct err *);
@@ -528,6 +552,8 @@ store_rename(struct store *, const char *was, const char *now, struct err *);
  */
 int store_trial_refit(struct store *, int64_t trial, const char *params,
     const char *outside, struct err *);
+/* Trials of a study without replicates become each the first of a setting. */
+int store_trials_number(struct store *, struct err *);
 /* The parameters of the views results and front, which are made again. */
 int store_space_put(struct store *, const struct space *, struct err *);
 /* Row of t_change: a key of study.json that differs from the last start's. */

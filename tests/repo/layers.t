@@ -11,7 +11,7 @@
 cat >lists <<'END'
 @plain src/base/err.h src/base/mem.h
 @math @plain src/base/rng.h src/base/search.h src/model src/model/history strategies/strategy.h strategies/stopper.h strategies/startup.h strategies/trial-rank.h
-@model src/model src/model/study src/model/history
+@model src/model src/model/study src/model/history src/model/evidence
 @loop @plain src/base src/base/json src/base/http
 END
 cat >rules <<'END'
@@ -36,8 +36,9 @@ src/model/where.*	@plain src/base/json src/base/rng.h src/model	-
 src/model/where-repair.*	@plain src/base/rng.h src/model	-
 src/model/where-search.*	@plain src/base/rng.h src/model	-
 src/model	@plain src/base/json	-
+src/model/evidence	-	-
 src/model/history	@plain src/base/search.h src/model	-
-src/model/study	@plain src/base/json src/model	-
+src/model/study	@plain src/base/json src/model src/model/evidence	-
 src/store	@plain src/base/fail.h src/base/file.h src/base/log.h src/base/search.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
 src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
 src/server/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-

@@ -298,7 +298,9 @@ is "$(printf '%s\n' study objective objective.metric objective.goal \
     backend.gpu_ids backend.gpu_busy_memory backend.gpu_idle backend.bind \
     backend.mps \
     limits.trials limits.completed limits.parallel limits.wall_time limits.cost \
-    limits.failed_trials limits.no_improvement limits.convergence enqueue warm_start |
+    limits.failed_trials limits.no_improvement limits.convergence enqueue warm_start \
+    confirm.parameter confirm.baseline confirm.replicates confirm.alpha \
+    confirm.report confirm.goal |
     missing "$man/hpotune-study.5")" '' \
     "every key of study.json stands in hpotune-study(5)"
 

@@ -83,6 +83,7 @@ command_name(enum tuner_request_kind what)
 	case TUNER_TAG:
 	case TUNER_RETRY:
 	case TUNER_FORGET:
+	case TUNER_CONFIRM:
 	case TUNER_CLEAN:
 		break;
 	}

@@ -13,6 +13,7 @@
 #include "src/cli/screen/summary.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/best-settings.h"
+#include "src/server/status/contest-text.h"
 #include "src/server/status/status.h"
 #include "src/store/store.h"
 
@@ -63,6 +64,11 @@ best_print(struct store *store, const char *metric,
 		cli_print_line(", though %s", buf_str(&broken));
 	putchar('\n');
 	params_print(store_rows_text(rows, 2));
+	if (settings.len > 0)
+		cli_print_line("%s\n", buf_str(&settings));
+	buf_clear(&settings);
+	if (rc == 0)
+		rc = contest_text_put(&settings, store, FIGURES, e);
 	if (settings.len > 0)
 		cli_print_line("%s\n", buf_str(&settings));
 	buf_free(&settings);

@@ -125,6 +125,10 @@ int study_read_keep(struct keep_rule *, const struct json *block, struct err *);
 int
 study_read_replicates(struct study *, const struct json *block, struct err *);
 
+/* The key confirm; after replicates, which it extends, and the objectives. */
+int study_read_confirm(struct study *, const struct json *block, struct err *);
+void study_confirm_clear(struct study_confirm *);
+
 /* Read the name of a metric: one that a report line can contain. */
 int study_read_metric_name(char **, const struct json *, struct err *);
 /* A duration above 0. */

@@ -44,6 +44,7 @@ study_one_trial(struct study *s, const struct value *setting)
 		.wall_time_ms = s->limits.wall_time_ms };
 	s->has_target = false;
 	s->replicates.count = 0;
+	s->confirm.pairs = 0;
 	s->trial.retries = 0;
 	if (setting == NULL)
 		return true;

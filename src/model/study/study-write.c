@@ -182,9 +182,10 @@ put_replicates(struct json_writer *w, const struct study *s)
 	const struct param *p = &s->space->params[r->param];
 
 	/* No object: count and values may say the same. */
-	json_writer_array(w, "replicates");
+	json_writer_array(w, s->confirm.own ? "confirm" : "replicates");
 	json_writer_text(w, NULL, p->name);
-	study_write_put_values(w, NULL, p->values, p->n_values);
+	/* Without those behind them, of confirm, which may change. */
+	study_write_put_values(w, NULL, p->values, r->count);
 	json_writer_number(w, NULL, r->quantile);
 	json_writer_end(w);
 }

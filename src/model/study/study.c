@@ -24,7 +24,7 @@ static const char *const known[] = { "$schema", "description", "study",
 	"objective", "objectives", "constraints", "parameters", "where",
 	"strategy", "stopping", "trial", "backend", "limits", "enqueue",
 	"warm_start", "notify", "keep", "hooks", "provenance", "replicates",
-	NULL };
+	"confirm", NULL };
 
 bool
 study_name_good(const char *name)
@@ -81,6 +81,9 @@ study_read_parts(struct study *s, const struct json *root, struct err *e)
 	/* After where: no condition is on its parameter. */
 	j = json_get(root, "replicates");
 	if (j != NULL && study_read_replicates(s, j, e) != 0)
+		return -1;
+	j = json_get(root, "confirm");
+	if (j != NULL && study_read_confirm(s, j, e) != 0)
 		return -1;
 	if (study_read_strategy(s, json_get(root, "strategy"), e) != 0 ||
 	    study_read_stopping(s, json_get(root, "stopping"), e) != 0)
@@ -214,6 +217,7 @@ study_free(struct study *s)
 	study_warm_clear(s);
 	study_notify_clear(&s->notify);
 	study_hooks_clear(&s->hooks);
+	study_confirm_clear(&s->confirm);
 	strv_free(s->provenance.packages);
 	free(s->stopping);
 	free(s->backends);

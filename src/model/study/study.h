@@ -283,6 +283,23 @@ struct study_replicates {
 	const struct json *where;
 };
 
+/*
+ * The best setting is run again, beside a baseline: both with the same values of
+ * the parameter of replicates, which the search does not use.
+ */
+struct study_confirm {
+	/*
+	 * Pairs of runs at most; 0 = nothing is confirmed.  The parameter of
+	 * replicates has so many values beyond replicates.count.
+	 */
+	size_t pairs;
+	int64_t baseline; /* a trial; 0: the defaults of the parameters */
+	double alpha; /* the probability of a false verdict */
+	char *metric; /* that is compared */
+	bool maximize;
+	bool own; /* there is no key replicates: the parameter is its own */
+};
+
 /* When a program of the user is run. */
 enum study_hook {
 	STUDY_HOOK_BEST, /* a trial is the new best one */
@@ -342,6 +359,7 @@ struct study {
 	struct study_hooks hooks;
 	struct study_provenance provenance;
 	struct study_replicates replicates;
+	struct study_confirm confirm;
 };
 
 /* Whether a text can be the name of a study. */

@@ -37,6 +37,7 @@ replicates_close(struct replicates *r)
 
 	for (i = 0; i < r->n; i++) {
 		free(r->list[i].list);
+		free(r->list[i].held);
 		free(r->list[i].values);
 	}
 	for (i = 0; i < r->n_aims && r->losses != NULL; i++)
@@ -323,16 +324,42 @@ setting_get(struct replicates *r, size_t number)
 	return &r->list[number - 1];
 }
 
+/* The place of a replicate of a setting; NULL: there is none. */
+static struct replicate *
+replicate_place(const struct replicates *r, struct setting *s, int number)
+{
+	size_t k = (size_t)number - 1;
+
+	if (number < 1 || k >= r->count + REPLICATES_MAX)
+		return NULL;
+	if (k < r->count)
+		return &s->list[k];
+	if (s->held == NULL)
+		s->held = xcalloc(REPLICATES_MAX, sizeof *s->held);
+	return &s->held[k - r->count];
+}
+
 bool
 replicates_add(
     struct replicates *r, const struct store_trial *row, const double *point)
 {
 	size_t n = (size_t)row->number;
+	int64_t setting = row->setting;
+	int number = row->replicate;
+	struct replicate *one;
 	struct setting *s;
 	bool first;
 
 	if (r->count == 0)
 		return true;
+	/* Of a study that a command reads before its start has replicates. */
+	if (setting < 1 || setting > row->number || number < 1) {
+		setting = row->number;
+		number = 1;
+	}
+	r->n_trials = row->number;
+	if (row->source == SOURCE_DEFAULT && r->default_setting == 0)
+		r->default_setting = setting;
 	if (n >= r->trials_cap) {
 		r->trials_cap = 2 * n + 64;
 		r->setting_of = xreallocarray(
@@ -340,19 +367,26 @@ replicates_add(
 		r->number_of = xreallocarray(
 		    r->number_of, r->trials_cap, sizeof *r->number_of);
 	}
-	r->setting_of[n] = row->setting;
-	r->number_of[n] = row->replicate;
-	s = setting_get(r, (size_t)row->setting);
+	r->setting_of[n] = setting;
+	r->number_of[n] = number;
+	s = setting_get(r, (size_t)setting);
 	first = !s->tried;
 	if (first)
-		history_add(r->history, row->setting, point);
+		history_add(r->history, setting, point);
 	s->tried = true;
-	s->outside |= row->outside != NULL;
-	if (!row->forgotten)
-		s->list[row->replicate - 1] =
-		    (struct replicate){ .trial = row->number,
-			    .state = TRIAL_RUNNING };
-	setting_show(r, (size_t)row->setting - 1);
+	one = replicate_place(r, s, number);
+	if (one != NULL && !row->forgotten)
+		*one = (struct replicate){ .trial = row->number,
+			.state = TRIAL_RUNNING };
+	if (replicates_is_held(r, row->number)) {
+		r->n_held++;
+		r->contests_due = true;
+		/* No setting begins with it, except in a damaged file. */
+		if (!first)
+			return false;
+	} else
+		s->outside |= row->outside != NULL;
+	setting_show(r, (size_t)setting - 1);
 	return first;
 }
 
@@ -366,6 +400,22 @@ replicate_of(struct replicates *r, int64_t trial, size_t *i, size_t *k)
 	for (*k = 0; *k < r->count; (*k)++)
 		if (r->list[*i].list[*k].trial == trial)
 			return &r->list[*i].list[*k];
+	return NULL;
+}
+
+/* The same of one that is for a contest. */
+static struct replicate *
+replicate_held(struct replicates *r, int64_t trial)
+{
+	struct setting *s;
+	size_t k;
+
+	if (!replicates_is_held(r, trial))
+		return NULL;
+	s = &r->list[r->setting_of[trial] - 1];
+	for (k = 0; k < REPLICATES_MAX && s->held != NULL; k++)
+		if (s->held[k].trial == trial)
+			return &s->held[k];
 	return NULL;
 }
 
@@ -384,10 +434,14 @@ any_ended(const struct replicates *r, size_t i)
 bool
 replicates_ended(struct replicates *r, int64_t trial, enum trial_state shown)
 {
-	struct replicate *one;
+	struct replicate *one = replicate_held(r, trial);
 	bool first;
 	size_t i, k, a;
 
+	if (one != NULL) {
+		one->state = shown;
+		r->contests_due = true;
+	}
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return false;
 	first = !any_ended(r, i);
@@ -416,9 +470,13 @@ replicates_paused(struct replicates *r, int64_t trial)
 void
 replicates_revived(struct replicates *r, int64_t trial)
 {
-	struct replicate *one;
+	struct replicate *one = replicate_held(r, trial);
 	size_t i, k, a;
 
+	if (one != NULL) {
+		one->state = TRIAL_RUNNING;
+		r->contests_due = true;
+	}
 	if ((one = replicate_of(r, trial, &i, &k)) == NULL)
 		return;
 	one->state = TRIAL_RUNNING;
@@ -450,6 +508,19 @@ replicates_whole(const struct replicates *r, int64_t trial, int64_t *first)
 		return NULL;
 	*first = replicates_first_trial(r, i);
 	return &r->list[i];
+}
+
+bool
+replicates_is_held(const struct replicates *r, int64_t trial)
+{
+	return r->count > 0 && trial >= 1 &&
+	       (size_t)r->number_of[trial] > r->count;
+}
+
+double
+replicates_loss(const struct replicates *r, int64_t trial)
+{
+	return trial_loss(r, trial, 0);
 }
 
 int

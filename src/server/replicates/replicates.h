@@ -40,6 +40,8 @@ struct replicate {
 
 struct setting {
 	struct replicate *list; /* count of them */
+	/* Replicates beyond count: REPLICATES_MAX of them; NULL = none begun. */
+	struct replicate *held;
 	enum setting_state state;
 	size_t completed; /* replicates */
 	/*
@@ -79,6 +81,11 @@ struct replicates {
 	int64_t *setting_of; /* of trial 1, 2, … */
 	int *number_of; /* its replicate, from 1 */
 	size_t trials_cap;
+	int64_t n_trials; /* the last one that was added */
+	int64_t n_held; /* trials beyond count, which are for contests */
+	bool contests_due; /* one of them has ended, or runs again */
+	/* That of the first trial with the defaults of the parameters; 0 = none. */
+	int64_t default_setting;
 };
 
 /* The study and the history of trials are borrowed. */
@@ -121,6 +128,10 @@ replicates_whole(const struct replicates *, int64_t trial, int64_t *first);
 void replicates_rank(const struct replicates *, double *ranks);
 /* Whether setting i, from 0, gets further replicates, as it may be the best. */
 bool replicates_hopeful(const struct replicates *, size_t i);
+/* Whether the trial is for a contest: the search does not count it. */
+bool replicates_is_held(const struct replicates *, int64_t trial);
+/* The loss of a completed trial by the first objective. */
+double replicates_loss(const struct replicates *, int64_t trial);
 /* Which replicate the trial is, from 1. */
 int replicates_number(const struct replicates *, int64_t trial);
 /* Whether no other replicate of its setting was stopped or has failed. */

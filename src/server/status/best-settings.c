@@ -115,11 +115,13 @@ int
 best_settings_put(struct buf *b, struct store *store, int digits,
     const char *between, struct err *e)
 {
+	/* Without the key replicates each setting has one. */
 	static const char *const sql =
 	    "SELECT setting, value, mean, standard_error, replicates, "
 	    "coalesce((SELECT json_extract(json, '$.replicates.aggregate') "
-	    "FROM t_study), 'mean') FROM settings WHERE rank <= 2 "
-	    "ORDER BY rank";
+	    "FROM t_study), 'mean') FROM settings WHERE rank <= 2 AND "
+	    "EXISTS (SELECT 1 FROM t_study, json_each(t_study.json) WHERE "
+	    "key = 'replicates') ORDER BY rank";
 	struct best_settings c = { .p = NAN };
 	struct store_rows *rows;
 	int rc, two = best_settings_compare(&c, store, e);

@@ -14,6 +14,7 @@
 #include "src/base/text.h"
 #include "src/model/plugin-options.h"
 #include "src/server/status/best-settings.h"
+#include "src/server/status/contest-text.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
 #include "src/server/status/sparkline.h"
@@ -228,7 +229,7 @@ status_counts_put(struct screen *s, struct err *e)
 	 */
 	static const char *const sql = "SELECT state, trials FROM t_total";
 	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy;
-	double elsewhere;
+	double elsewhere, contests;
 	struct store_rows *rows;
 	struct buf line = { 0 };
 	enum trial_state state;
@@ -246,13 +247,16 @@ status_counts_put(struct screen *s, struct err *e)
 		all += counts[state];
 	}
 	store_rows_close(rows);
-	if (rc == -1 || count_external(s, &elsewhere, e) != 0)
+	if (rc == -1 || count_external(s, &elsewhere, e) != 0 ||
+	    contest_text_trials(&contests, s->store, e) != 0)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
 	       counts[TRIAL_STOPPING] - (int64_t)elsewhere;
-	buf_printf(&line, "trials %" PRId64, all);
+	buf_printf(&line, "trials %" PRId64, all - (int64_t)contests);
 	if (s->limits[0] > 0)
 		buf_printf(&line, " of %.0f", s->limits[0]);
+	if (contests > 0)
+		buf_printf(&line, ", and %.0f to confirm", contests);
 	for (i = 0; i < TRIAL_STATES; i++) {
 		if (counts[i] == 0)
 			continue;
@@ -312,6 +316,12 @@ settings_put(struct screen *s, struct err *e)
 
 	buf_puts(&line, "  ");
 	rc = best_settings_put(&line, s->store, PROGRESS_DIGITS, "; ", e);
+	if (rc == 0 && line.len > strlen("  "))
+		status_line_put(s, "", buf_str(&line));
+	buf_clear(&line);
+	buf_puts(&line, "  ");
+	if (rc == 0)
+		rc = contest_text_put(&line, s->store, PROGRESS_DIGITS, e);
 	if (rc == 0 && line.len > strlen("  "))
 		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);

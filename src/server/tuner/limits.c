@@ -22,6 +22,12 @@ limits_trials_max(const struct tuner *t, const char **name)
 	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
 }
 
+int64_t
+limits_trials(const struct tuner *t)
+{
+	return t->n_trials - t->replicates.n_held;
+}
+
 /* Failures without a completed trial that end a study which only those bound. */
 enum { FAILED_IN_ROW_MOST = 100 };
 
@@ -35,7 +41,9 @@ completions_wanted(const struct tuner *t, bool live)
 	if (t->study->limits.completed == 0)
 		return true;
 	for (i = 0; i < t->live.n && live; i++)
-		n += !t->live.list[i]->external;
+		n += !t->live.list[i]->external &&
+		     !replicates_is_held(
+			 &t->replicates, t->live.list[i]->row.number);
 	return n < t->study->limits.completed;
 }
 
@@ -70,17 +78,24 @@ target_reached(const struct tuner *t)
 }
 
 bool
+limits_target(const struct tuner *t, char *why, size_t n)
+{
+	if (!target_reached(t))
+		return false;
+	(void)snprintf(why, n, "the target %g was reached by trial %" PRId64,
+	    t->study->target, t->outcomes.best_trial);
+	return true;
+}
+
+bool
 limits_result(const struct tuner *t, bool *failed, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
 
 	*failed = false;
-	if (target_reached(t)) {
-		(void)snprintf(why, n,
-		    "the target %g was reached by trial %" PRId64,
-		    t->study->target, t->outcomes.best_trial);
+	/* What is to be confirmed is not the end. */
+	if (t->study->confirm.pairs == 0 && limits_target(t, why, n))
 		return true;
-	}
 	*failed = fails_for_ever(t);
 	if (*failed) {
 		(void)snprintf(why, n,
@@ -106,11 +121,18 @@ limits_converged(const struct tuner *t)
 	       t->convergence.at == t->outcomes.n_news;
 }
 
-bool
-limits_allow_look(const struct tuner *t)
+/* Whether any trial may begin. */
+static bool
+limits_allow_any(const struct tuner *t)
 {
 	return !t->end.over && !t->end.shutdown && !t->paused &&
 	       (!t->env.hold || t->env.without_launchers);
+}
+
+bool
+limits_allow_look(const struct tuner *t)
+{
+	return limits_allow_any(t) && !target_reached(t);
 }
 
 bool
@@ -141,13 +163,24 @@ limits_leave_new(const struct tuner *t)
 	int64_t max = limits_trials_max(t, &name);
 
 	return (!t->suggestions.exhausted || limits_replicates_due(t)) &&
-	       (max <= 0 || t->n_trials < max);
+	       (max <= 0 || limits_trials(t) < max);
+}
+
+/* A run of a contest, which limits of the search do not count. */
+static bool
+limits_contest_due(const struct tuner *t)
+{
+	int64_t setting;
+	int replicate;
+
+	return contests_due(&t->contests, &setting, &replicate, NULL);
 }
 
 bool
 limits_allow_new(const struct tuner *t)
 {
-	return limits_allow_resume(t) && limits_leave_new(t);
+	return (limits_allow_resume(t) && limits_leave_new(t)) ||
+	       (limits_allow_any(t) && limits_contest_due(t));
 }
 
 bool
@@ -237,7 +270,8 @@ limits_reached(const struct tuner *t, char *why, size_t n)
 	const struct study_limits *lim = &t->study->limits;
 	bool failed;
 
-	if (limits_result(t, &failed, why, n) || time_reached(t, why, n))
+	if (limits_result(t, &failed, why, n) || limits_target(t, why, n) ||
+	    time_reached(t, why, n))
 		return true;
 	if (lim->no_improvement > 0 &&
 	    t->outcomes.since_better >= lim->no_improvement)
@@ -269,12 +303,14 @@ limits_block_new(const struct tuner *t, char *why, size_t n)
 	else if (t->paused)
 		(void)snprintf(
 		    why, n, "the study is paused: hpotune resume continues it");
+	else if (limits_contest_due(t))
+		return false;
 	else if (limits_reached(t, why, n))
 		return true;
-	else if (most > 0 && t->n_trials >= most)
+	else if (most > 0 && limits_trials(t) >= most)
 		(void)snprintf(why, n,
 		    "%s is reached: there are %" PRId64 " trials", name,
-		    t->n_trials);
+		    limits_trials(t));
 	else if (t->suggestions.exhausted && !limits_replicates_due(t))
 		limits_exhausted_text(t, why, n);
 	else if (!completions_wanted(t, true))

@@ -59,4 +59,9 @@ bool limits_block_new(const struct tuner *, char *why, size_t n);
 /* Whether no trial works, and none is to be started: a clause. */
 bool limits_hopeless(const struct tuner *, char *why, size_t n);
 
+/* Trials that limits count: all but those of contests. */
+int64_t limits_trials(const struct tuner *);
+/* Whether objective.target is reached: a clause. */
+bool limits_target(const struct tuner *, char *why, size_t n);
+
 #endif /* HPOTUNE_LIMITS_H */

@@ -487,7 +487,9 @@ new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 
 	*reused = false;
 	next.values = xcalloc(t->study->space->n, sizeof *next.values);
-	if (replicates_due(
+	if (contests_due(
+		&t->contests, &next.setting, &next.replicate, next.values) ||
+	    replicates_due(
 		&t->replicates, &next.setting, &next.replicate, next.values))
 		asked = SUGGEST_POINT;
 	else

@@ -371,10 +371,13 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 	judged_ended(&t->judged, o->trial);
 	if (judged_compares(&t->judged, o->trial))
 		median_view_end(&t->medians, o->trial);
+	t->outcomes.n_over++;
+	/* The search is over, or does not know of it. */
+	if (replicates_is_held(&t->replicates, o->trial))
+		return;
 	t->outcomes.n_failed += o->state == TRIAL_FAILED;
 	t->outcomes.failed_in_row += o->state == TRIAL_FAILED;
 	t->outcomes.n_completed += o->state == TRIAL_COMPLETED;
-	t->outcomes.n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED) {
 		t->outcomes.n_news++;
 		return;
@@ -468,6 +471,7 @@ outcome_read_ended(struct tuner *t, int64_t trial)
 void
 outcome_revive(struct tuner *t, int64_t trial, bool failed)
 {
+	failed = failed && !replicates_is_held(&t->replicates, trial);
 	t->outcomes.n_failed -= failed;
 	if (failed && t->outcomes.failed_in_row > 0)
 		t->outcomes.failed_in_row--;

@@ -379,3 +379,60 @@ request_unqueue(struct tuner *t, struct request *r)
 		    "%" PRId64 " setting%s of the queue %s dropped", n,
 		    n == 1 ? "" : "s", n == 1 ? "is" : "are");
 }
+
+/* Why the setting of the request cannot be confirmed, in its answer. */
+static bool
+confirm_refused(
+    const struct tuner *t, struct request *r, int64_t setting, int64_t baseline)
+{
+	const struct contest *c;
+
+	if (t->study->confirm.pairs == 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "study.json has no confirm, which names the baseline");
+	else if (baseline == 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "the baseline, which confirm.baseline names, has no trial");
+	else if (setting == 0 && r->trial > 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "there is no trial %" PRId64, r->trial);
+	else if (setting == 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "no setting that breaks no constraint has a result yet");
+	else if (setting == baseline)
+		(void)snprintf(r->text, sizeof r->text,
+		    "setting %" PRId64 " is the baseline itself", setting);
+	else if ((c = contests_find(&t->contests, setting)) != NULL)
+		(void)snprintf(r->text, sizeof r->text,
+		    "setting %" PRId64 " %s (contest %" PRId64 ")", setting,
+		    c->verdict == CONTEST_OPEN ? "is being confirmed"
+					       : "has its verdict",
+		    c->number);
+	else
+		return false;
+	return true;
+}
+
+void
+request_confirm(struct tuner *t, struct request *r)
+{
+	int64_t setting = 0, baseline = 0;
+
+	replicates_race(&t->replicates);
+	if (t->study->confirm.pairs > 0) {
+		baseline = contests_baseline(&t->contests);
+		if (r->trial == 0)
+			setting = contests_best(&t->contests);
+		else if (r->trial <= t->n_trials)
+			setting = t->replicates.setting_of[r->trial];
+	}
+	if (confirm_refused(t, r, setting, baseline))
+		return;
+	(void)contests_begin(&t->contests, t->store, setting, t->turn_us);
+	r->good = t->durable = true;
+	(void)snprintf(r->text, sizeof r->text,
+	    "setting %" PRId64 " %s beside the baseline, setting %" PRId64,
+	    setting,
+	    t->env.hold ? "runs again with the next start" : "runs again",
+	    baseline);
+}

@@ -139,16 +139,16 @@ enqueue_answer_text(
 		    "the setting is kept, but limits.completed is reached: it "
 		    "is tried when more than %" PRId64 " may complete",
 		    t->outcomes.n_completed);
-	else if (most > 0 && t->n_trials >= most)
+	else if (most > 0 && limits_trials(t) >= most)
 		(void)snprintf(text, n,
 		    "the setting is kept, but %s is reached: it is tried "
 		    "when more than %" PRId64 " may run",
-		    name, t->n_trials);
-	else if (most > 0 && waiting > most - t->n_trials)
+		    name, limits_trials(t));
+	else if (most > 0 && waiting > most - limits_trials(t))
 		(void)snprintf(text, n,
 		    "the setting is kept, but %" PRId64 " wait and %s leaves "
 		    "room for %" PRId64,
-		    waiting, name, most - t->n_trials);
+		    waiting, name, most - limits_trials(t));
 	else
 		(void)snprintf(text, n, "%s",
 		    t->env.hold ? "the next start tries the setting first"
@@ -266,6 +266,9 @@ requests_serve(struct tuner *t)
 			break;
 		case TUNER_FORGET:
 			request_forget(t, r);
+			break;
+		case TUNER_CONFIRM:
+			request_confirm(t, r);
 			break;
 		case TUNER_CLEAN:
 			checkpoints_clean(t, r);

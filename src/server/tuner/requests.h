@@ -47,6 +47,8 @@ void request_note(struct tuner *, struct request *);
 void request_tag(struct tuner *, struct request *);
 /* trial, or 0 with params {"failed": true}: all that have failed. */
 void request_retry(struct tuner *, struct request *);
+/* Confirm the setting of the trial; 0: the best one. */
+void request_confirm(struct tuner *, struct request *);
 /* params: {"undo": false} */
 void request_forget(struct tuner *, struct request *);
 /* trial is an entry of the queue; 0: all that wait. */

@@ -297,7 +297,10 @@ load_values(struct load *ld, const struct store_trial *row, bool *outside)
 		space_encode(space, ld->values, ld->point);
 		return 0;
 	}
-	if (!*outside && !t->env.hold) {
+	/* study.json gives contests fewer replicates now, or none. */
+	if (!*outside && !t->env.hold &&
+	    !(trial_state_final(row->state) &&
+		row->replicate > (int)t->replicates.count)) {
 		*ld->err = e;
 		return err_add(ld->err, "the parameters of trial %lld",
 		    (long long)row->number);
@@ -539,6 +542,8 @@ restore_tuner(struct tuner *t, struct err *e)
 	rc = warm_trials_load(t, e);
 	if (rc == 0)
 		rc = store_walk_trials(t->store, restore_on_trial, &ld, e);
+	if (rc == 0)
+		rc = contests_load(&t->contests, t->store, e);
 	if (rc == 0)
 		rc = restore_outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)

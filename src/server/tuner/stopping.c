@@ -73,8 +73,9 @@ static void
 stopping_verdict(
     struct tuner *t, struct live_trial *l, int64_t step, struct judgement *j)
 {
-	/* Only what diverges is stopped twice. */
-	if (l->looked && !j->diverged)
+	/* Only what diverges is stopped twice, or in a contest. */
+	if ((l->looked || replicates_is_held(&t->replicates, l->row.number)) &&
+	    !j->diverged)
 		return;
 	/* A trial that another program runs cannot be resumed. */
 	if (l->external && j->verdict == VERDICT_PAUSE)

@@ -50,6 +50,37 @@ study_end_cancel_waiting(struct tuner *t, struct live_trial *l, const char *why)
 	live_set_remove(&t->live, l);
 }
 
+static void
+study_end_on_verdict(void *arg, const struct contest *c)
+{
+	static const char *const texts[CONTEST_VERDICTS] = {
+		[CONTEST_BETTER] = "is better than",
+		[CONTEST_WORSE] = "is worse than",
+		[CONTEST_NOT_SHOWN] = "is not shown to be better than",
+	};
+	struct tuner *t = arg;
+
+	tuner_event(t, LOG_LEVEL_INFO, "confirm", 0, 0,
+	    "setting %" PRId64 " %s the baseline, setting %" PRId64
+	    ", by %s: %s",
+	    c->challenger, texts[c->verdict], c->baseline, c->metric, c->why);
+	t->durable = true;
+}
+
+/* Whether the trial is of no use any more: its setting, or contest, is over. */
+static bool
+study_end_is_moot(
+    const struct tuner *t, const struct live_trial *l, char *why, size_t n)
+{
+	int64_t trial = l->row.number;
+
+	if (l->external)
+		return false;
+	return replicates_is_held(&t->replicates, trial)
+		   ? contests_over(&t->contests, trial, why, n)
+		   : replicates_over(&t->replicates, trial, why, n);
+}
+
 /* Replicates that another program runs go on. */
 void
 study_end_replicates(struct tuner *t)
@@ -58,12 +89,15 @@ study_end_replicates(struct tuner *t)
 	char why[160];
 	size_t i;
 
-	if (t->replicates.count == 0 || t->env.hold)
+	if (t->replicates.count == 0)
+		return;
+	contests_judge(
+	    &t->contests, t->store, t->turn_us, study_end_on_verdict, t);
+	if (t->env.hold)
 		return;
 	for (i = t->live.n; i-- > 0;) {
 		l = t->live.list[i];
-		if (l->external || !replicates_over(&t->replicates,
-				       l->row.number, why, sizeof why))
+		if (!study_end_is_moot(t, l, why, sizeof why))
 			continue;
 		if (!trial_state_placed(l->row.state))
 			study_end_cancel_waiting(t, l, why);
@@ -71,6 +105,35 @@ study_end_replicates(struct tuner *t)
 			live_trial_stop(t, l, STOP_LIMIT, why);
 	}
 	replicates_race(&t->replicates);
+}
+
+/*
+ * When nothing of the search is left to run, the best setting is confirmed,
+ * unless it was: the server goes on for that.
+ */
+void
+study_end_confirm(struct tuner *t)
+{
+	int64_t best, baseline;
+
+	if (t->study->confirm.pairs == 0 || store_failed(t->store) ||
+	    t->end.over || t->end.shutdown || t->paused || t->looks.due ||
+	    t->asking || t->live.n > 0 || t->paused_set.n > 0 ||
+	    (t->env.hold && t->study->trial.command[0] != NULL) ||
+	    limits_allow_new(t) || contests_any_open(&t->contests))
+		return;
+	best = contests_best(&t->contests);
+	baseline = contests_baseline(&t->contests);
+	if (best == 0 || baseline == 0 || best == baseline ||
+	    contests_find(&t->contests, best) != NULL)
+		return;
+	(void)contests_begin(&t->contests, t->store, best, t->turn_us);
+	tuner_event(t, LOG_LEVEL_INFO, "confirm", 0, 0,
+	    "the best setting, %" PRId64
+	    ", runs again beside the baseline, setting %" PRId64,
+	    best, baseline);
+	t->durable = true;
+	loop_wake(t->env.loop);
 }
 
 /*
@@ -368,6 +431,8 @@ study_end_put_why(const struct tuner *t, char *why, size_t n)
 {
 	if (t->end.shutdown)
 		(void)snprintf(why, n, "interrupted");
+	else if (limits_target(t, why, n))
+		return;
 	else if (t->suggestions.exhausted)
 		limits_exhausted_text(t, why, n);
 	else if (no_improvement(t))
@@ -398,7 +463,7 @@ study_end_check_failed(struct tuner *t)
 	char nothing[128];
 
 	if (t->end.shutdown || t->end.over ||
-	    t->outcomes.n_failed != t->n_trials)
+	    t->outcomes.n_failed != limits_trials(t))
 		return;
 	t->end.failed = true;
 	limits_exhausted_text(t, nothing, sizeof nothing);

@@ -23,6 +23,7 @@
 #include "src/server/tuner/second-looks.h"
 #include "src/server/attempts/place-blame.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/replicates/contests.h"
 #include "src/server/replicates/judged.h"
 #include "src/server/replicates/replicates.h"
 #include "src/server/tuner/start-failures.h"
@@ -110,6 +111,7 @@ struct tuner {
 	struct outcomes outcomes;
 	struct suggestions suggestions;
 	struct replicates replicates;
+	struct contests contests;
 	struct convergence convergence;
 	struct median_view medians;
 	struct effects effects;

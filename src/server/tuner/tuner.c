@@ -180,6 +180,7 @@ open_mathematics(struct tuner *t, struct err *e)
 	t->doubts.env = (struct study_doubts_env){ t->study, &t->plugins,
 		t->history, t->store, on_doubt, t };
 	replicates_open(&t->replicates, t->study, t->history);
+	contests_open(&t->contests, &t->replicates);
 	if (open_rules(t, e) != 0)
 		return -1;
 	second_looks_open(t);
@@ -348,6 +349,7 @@ tuner_close(struct tuner *t)
 	median_view_close(&t->medians);
 	judged_close(&t->judged);
 	outcome_close(&t->outcomes);
+	contests_close(&t->contests);
 	replicates_close(&t->replicates);
 	history_free(t->history);
 	plugins_free(&t->plugins);
@@ -498,6 +500,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	schedule_place(t);
 	paused_settle(t);
 	second_looks_settle(t);
+	study_end_confirm(t);
 	checkpoints_settle(t);
 	provenance_record(t->provenance, t->turn_us, loop_now_ms(t->env.loop),
 	    effects_start_any(&t->effects));

@@ -71,6 +71,7 @@ enum tuner_request_kind {
 	TUNER_TAG,
 	TUNER_RETRY,
 	TUNER_FORGET,
+	TUNER_CONFIRM, /* trial 0: the best setting */
 	TUNER_CLEAN, /* params: {"dry_run": true} */
 	TUNER_ASK, /* params: {"count": 1} */
 	/*

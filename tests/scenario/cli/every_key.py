@@ -86,6 +86,9 @@ EXAMPLES = {
     "replicates": changed(
         replicates={"parameter": "seed", "count": 2, "aggregate": "worst",
                     "racing": False}),
+    "confirmed": changed(
+        confirm={"parameter": "seed", "baseline": 1, "replicates": 5,
+                 "alpha": 0.1, "report": "other", "goal": "maximize"}),
     "races": changed(
         replicates={"parameter": "fold", "values": ["a", "b"], "racing": True}),
     "trial": changed(
@@ -352,6 +355,7 @@ ROWS = [
     ("resume", "S", WRONG, ANY),
     ("retry", "S 1", WRONG, ANY),
     ("forget", "S 1", WRONG, ANY),
+    ("confirm", "S", WRONG, ANY),
     ("forget", "-u S 1", WRONG, ANY),
     ("clean", "-n S", WRONG, ANY),
     ("clean", "S", WRONG, ANY),

@@ -25,7 +25,8 @@ cat >whole.json <<'END_STUDY'
     "metrics": [ { "name": "a", "regex": "a=(.*)" },
       { "from": "csv", "path": "{output_dir}/m.csv" } ] },
   "warm_start": [ { "tuning_job": "t" } ],
-  "replicates": { "parameter": "seed", "count": 3 }, "keep": { "best": 2 }, "hooks": { "best": ["true"] },
+  "replicates": { "parameter": "seed", "count": 3 },
+  "confirm": { "baseline": 1, "report": "m", "goal": "minimize" }, "keep": { "best": 2 }, "hooks": { "best": ["true"] },
   "notify": { "sns": "arn:aws:sns:eu-west-1:123456789012:t",
     "on": ["finished"] },
   "limits": { "trials": 3 } }
@@ -72,6 +73,7 @@ same limits whole.json '$.limits' "$p.limits"
 same warm_start whole.json '$.warm_start[0]' "$p.warm_start.items.anyOf[1]"
 same hooks whole.json '$.hooks' "$p.hooks"
 same replicates whole.json '$.replicates' "$p.replicates"
+same confirm whole.json '$.confirm' "$p.confirm"
 same keep whole.json '$.keep' "$p.keep"
 same notify whole.json '$.notify' "$p.notify"
 
@@ -88,6 +90,7 @@ words() { # what file path path-of-schema
 }
 words objective.goal whole.json '$.objective.goal' "$p.objective.properties.goal.enum"
 words objective.value whole.json '$.objective.value' "$p.objective.properties.value.enum"
+words confirm.goal whole.json '$.confirm.goal' "$p.confirm.properties.goal.enum"
 words scale whole.json '$.parameters.f.scale' "${param}[0].properties.scale.enum"
 words trial.arguments whole.json '$.trial.arguments' \
     "$p.trial.properties.arguments.enum"

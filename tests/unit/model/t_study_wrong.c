@@ -52,7 +52,35 @@ static const struct wrong {
 	    "2:1: zzzzzz: unknown key; known: $schema, description, study, "
 	    "objective, objectives, constraints, parameters, where, strategy, "
 	    "stopping, trial, backend, limits, enqueue, warm_start, notify, "
-	    "keep, hooks, provenance, replicates" },
+	    "keep, hooks, provenance, replicates, confirm" },
+	{ BASE ",\n\"confirm\":{}}",
+	    "2:1: confirm: no parameter has a \"default\": add them, or give "
+	    "the number of a trial as \"baseline\"" },
+	{ BASE ",\n\"confirm\":{\"baseline\":1}}",
+	    "2:11: confirm: the key \"parameter\" is missing" },
+	{ BASE ",\n\"confirm\":{\"baseline\":true}}",
+	    "2:23: confirm.baseline: expected \"default\" or the number of a "
+	    "trial" },
+	{ BASE ",\n\"confirm\":{\"baseline\":0}}",
+	    "2:23: confirm.baseline: expected a whole number from 1 to "
+	    "9223372036854775807" },
+	{ BASE ",\n\"confirm\":{\"replicates\":4}}",
+	    "2:12: confirm.replicates: nothing could ever be confirmed: at "
+	    "alpha 0.05 it takes 5 replicates at least" },
+	{ BASE ",\n\"confirm\":{\"alpha\":0.001}}",
+	    "2:12: confirm.alpha: nothing could ever be confirmed: at alpha "
+	    "0.001 it takes 11 replicates at least" },
+	{ BASE ",\n\"confirm\":{\"baseline\":1,\"goal\":\"maximize\"}}",
+	    "2:25: confirm.goal: without \"report\" the objective is compared, "
+	    "which has its own goal" },
+	{ BASE ",\n\"confirm\":{\"baseline\":1,\"parameter\":\"s\"},"
+	       "\"replicates\":{\"parameter\":\"r\",\"count\":2}}",
+	    "2:25: confirm.parameter: it is that of replicates: leave it out" },
+	{ BASE ",\n\"confirm\":{\"baseline\":1},"
+	       "\"replicates\":{\"parameter\":\"r\",\"values\":[1,2]}}",
+	    "2:26: replicates: the key confirm needs values that the search "
+	    "has "
+	    "not used: expected count, not values" },
 	{ BASE ",\n\"hooks\":{\"best\":\"./notify\"}}",
 	    "2:17: hooks.best: expected a list of texts: a program and its "
 	    "arguments" },

@@ -75,6 +75,10 @@ static const struct promise {
 		      "violation, front" },
 	{ "setting_outcomes", "setting, metric, goal, min, max, value, mean, "
 			      "standard_error, violation" },
+	{ "contests",
+	    "contest, kind, verdict, trial, baseline, metric, goal, alpha, "
+	    "replicates, looks, better, worse, difference, least, trials, "
+	    "seconds, opened, ended, caller, why" },
 	{ "notes", "trial, text, time" },
 	{ "tags", "trial, tag" },
 	{ "retries", "trial, attempt, state, objective, why, time" },
@@ -113,7 +117,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "25|" PACKAGE_VERSION,
+	    "26|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

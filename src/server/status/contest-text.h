@@ -1,0 +1,24 @@
+/* Whether the best setting is confirmed, in one line. */
+
+#ifndef HPOTUNE_CONTEST_TEXT_H
+#define HPOTUNE_CONTEST_TEXT_H
+
+struct buf;
+struct err;
+struct store;
+
+/* The contest of the best setting, as a row of view contests. */
+#define CONTEST_TEXT_SQL                                                   \
+	"SELECT * FROM contests WHERE trial IN (SELECT trial FROM trials " \
+	"WHERE setting = (SELECT setting FROM settings WHERE rank = 1)) "  \
+	"ORDER BY contest DESC LIMIT 1"
+
+/*
+ * Append "confirmed: better than the baseline, trial 1, by at least …", or why
+ * not; nothing when study.json has no confirm.
+ */
+int contest_text_put(struct buf *, struct store *, int digits, struct err *);
+/* How many trials ran for contests, beside the search. */
+int contest_text_trials(double *n, struct store *, struct err *);
+
+#endif /* HPOTUNE_CONTEST_TEXT_H */

@@ -28,13 +28,18 @@ import_optuna_state_of(const struct json *trial)
 	return NULL;
 }
 
-/* The value of its objective: of a trial that was pruned that of its last step. */
+/*
+ * The value of its objective: of a trial that was pruned that of its last step,
+ * if it has one.
+ */
 static const struct json *
 import_optuna_value_of(const struct json *trial, const char *state)
 {
 	const struct json *value = json_first(json_get(trial, "values"));
+	double step;
 
-	if (value == NULL && strcmp(state, "stopped") == 0)
+	if (value == NULL && strcmp(state, "stopped") == 0 &&
+	    json_number(json_get(trial, "step"), &step))
 		value = json_get(trial, "last");
 	return value;
 }

@@ -257,6 +257,24 @@ import_results_trials_put(struct buf *out, const struct import_guess *g)
 	buf_putc(out, '\n');
 }
 
+/* Whether a trial has failed or has a value: warm_start refuses others alone. */
+static bool
+any_result(const struct import_results *from)
+{
+	const struct json *trial;
+	const char *state;
+
+	for (trial = json_first(from->trials); trial != NULL;
+	     trial = json_next(trial)) {
+		state = json_string(json_get(trial, "state"));
+		if ((state != NULL && strcmp(state, "failed") == 0) ||
+		    json_get(trial, "objective") != NULL ||
+		    json_count(json_get(trial, "values")) > 0)
+			return true;
+	}
+	return false;
+}
+
 int
 import_results(struct buf *study, struct buf *trials, struct buf *notes,
     const struct import_results *from, const char *warm, struct err *e)
@@ -267,12 +285,16 @@ import_results(struct buf *study, struct buf *trials, struct buf *notes,
 	int rc;
 
 	import_params_see(&g);
+	if (!any_result(from)) {
+		import_note(&g.im, "warm_start: no trial has a value");
+		warm = NULL;
+	}
 	rc = import_results_study_put(&g, warm, e);
 	if (rc == 0) {
 		buf_add(study, g.im.out.data, g.im.out.len);
 		if (warm != NULL)
 			import_results_trials_put(trials, &g);
-		else
+		else if (any_result(from))
 			import_note(&g.im,
 			    "warm_start: with --output FILE the trials are "
 			    "written, too");

@@ -82,7 +82,7 @@ json_put_number(struct buf *b, double x)
 
 /* A number as it is written, or in its shortest form where it has a point. */
 static void
-text_put_number(struct buf *b, const struct json *j)
+spaced_put_number(struct buf *b, const struct json *j)
 {
 	size_t at = b->len;
 
@@ -96,7 +96,7 @@ text_put_number(struct buf *b, const struct json *j)
 }
 
 static void
-text_put(struct json_writer *w, const char *key, const struct json *j)
+spaced_put(struct json_writer *w, const char *key, const struct json *j)
 {
 	const struct json *child;
 
@@ -106,7 +106,7 @@ text_put(struct json_writer *w, const char *key, const struct json *j)
 		json_write(json_writer_value(w, key), j);
 		return;
 	case JSON_NUMBER:
-		text_put_number(json_writer_value(w, key), j);
+		spaced_put_number(json_writer_value(w, key), j);
 		return;
 	case JSON_STRING:
 		json_writer_text(w, key, j->string);
@@ -119,7 +119,7 @@ text_put(struct json_writer *w, const char *key, const struct json *j)
 		break;
 	}
 	for (child = json_first(j); child != NULL; child = json_next(child))
-		text_put(w, json_key(child), child);
+		spaced_put(w, json_key(child), child);
 	json_writer_end(w);
 }
 
@@ -130,7 +130,7 @@ json_spaced(const struct json *j)
 	struct buf text = { 0 };
 	struct json_writer w = { .out = &text, .spacing = JSON_SPACED };
 
-	text_put(&w, NULL, j);
+	spaced_put(&w, NULL, j);
 	XGROW(doc->texts, doc->n_texts, doc->cap_texts);
 	doc->texts[doc->n_texts] = buf_take(&text);
 	return doc->texts[doc->n_texts++];

@@ -170,18 +170,26 @@ lock_take(int fd, struct flock lock, int (*most)(int fd))
 	return 0;
 }
 
-/* Without locks two servers would run one study. */
+/*
+ * Without locks two servers would run one study.  What was made for this one is
+ * removed.
+ */
 static void
-lock_err(struct err *e, const char *dir)
+lock_err(struct err *e, const struct state_dir *s)
 {
-	bool none = errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP ||
-		    errno == EINVAL;
+	int error = errno;
+	bool none = error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP ||
+		    error == EINVAL;
+	struct stat st;
 
-	err_set(e, ERR_FILE,
+	err_set(e, none ? ERR_USAGE : ERR_FILE,
 	    none ? "%s/lock: %s: the file system has no locks: choose a local "
 		   "folder with --state DIR"
 		 : "%s/lock: %s",
-	    dir, strerror(errno));
+	    s->dir, strerror(error));
+	if (none && fstatat(s->dir_fd, "lock", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_size == 0 && unlinkat(s->dir_fd, "lock", 0) == 0)
+		(void)rmdir(s->dir);
 }
 
 int
@@ -207,7 +215,7 @@ state_dir_lock(struct state_dir *s, enum state_dir_use use, struct err *e)
 				  "study.json again",
 			    who);
 		} else
-			lock_err(e, s->dir);
+			lock_err(e, s);
 		close(fd);
 		return -1;
 	}

@@ -7,6 +7,8 @@
  * the bytes from 0x40000000 of the file itself.
  */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +91,7 @@ name_process(long pid, char *buf, size_t n)
 	    buf, n, "%s (pid %ld)", comm[0] != '\0' ? comm : "a process", pid);
 }
 
-void
+bool
 store_lock_holder(struct store *s, char *buf, size_t n)
 {
 	unsigned long shm = inode_of(s->path, "-shm");
@@ -105,4 +107,40 @@ store_lock_holder(struct store *s, char *buf, size_t n)
 		name_process(pid, buf, n);
 	else
 		(void)snprintf(buf, n, "another process");
+	return pid != 0;
+}
+
+/*
+ * A new file there, without a name; -1: none can be made.  Not the database: a
+ * process that closes a file loses the locks that SQLite has on it.
+ */
+static int
+nameless_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir = slash != NULL ? xstrndup(path, (size_t)(slash - path) + 1)
+				  : xstrdup("./");
+	char *name = xasprintf("%s.hpotune-XXXXXX", dir);
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd == -1 && (fd = mkostemp(name, O_CLOEXEC)) != -1)
+		(void)unlink(name);
+	free(name);
+	free(dir);
+	return fd;
+}
+
+bool
+store_lock_impossible(const struct store *s)
+{
+	struct flock any = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = nameless_file(s->path);
+	bool is;
+
+	if (fd == -1)
+		return false;
+	is = fcntl(fd, F_OFD_SETLK, &any) == -1 &&
+	     (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP);
+	(void)close(fd);
+	return is;
 }

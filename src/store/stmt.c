@@ -530,6 +530,15 @@ no_space_err(struct store *s, struct err *e)
 }
 
 static int
+no_locks_err(const struct store *s, struct err *e)
+{
+	return err_set(e, ERR_FILE,
+	    "%s: the file system has no locks: copy the database to a local "
+	    "folder",
+	    s->path);
+}
+
+static int
 describe(struct store *s, const char *what, struct err *e)
 {
 	char who[128];
@@ -537,7 +546,9 @@ describe(struct store *s, const char *what, struct err *e)
 	switch (sqlite3_errcode(s->db) & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		store_lock_holder(s, who, sizeof who);
+		if (!store_lock_holder(s, who, sizeof who) &&
+		    store_lock_impossible(s))
+			return no_locks_err(s, e);
 		return err_set(e, ERR_BUSY, "%s: locked by %s", s->path, who);
 	case SQLITE_INTERRUPT:
 		return err_set(e, ERR_STORE,
@@ -551,6 +562,8 @@ describe(struct store *s, const char *what, struct err *e)
 	case SQLITE_IOERR:
 		if (no_space(s) || too_large(s))
 			return no_space_err(s, e);
+		if (store_lock_impossible(s))
+			return no_locks_err(s, e);
 		s->dead = s->mode == STORE_WRITE;
 		break;
 	case SQLITE_CORRUPT:

@@ -254,4 +254,7 @@ int store_add_params(struct store *, const struct space *, struct err *);
 /* The id of a name in t_name, which is added if new; inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);
 
+/* lock-holder.c: whether the file system of the database has no locks. */
+bool store_lock_impossible(const struct store *);
+
 #endif /* HPOTUNE_STORE_INTERNAL_H */

@@ -266,8 +266,11 @@ bool store_in_transaction(const struct store *);
 bool store_failed(const struct store *);
 /* Fail the open transaction for this reason, unless it has failed already. */
 void store_fail_with(struct store *, const struct err *);
-/* "sqlite3 (pid 1234)", or "another process", to buf of n bytes. */
-void store_lock_holder(struct store *, char *buf, size_t n);
+/*
+ * "sqlite3 (pid 1234)", or "another process" and false when none is known, to buf
+ * of n bytes.
+ */
+bool store_lock_holder(struct store *, char *buf, size_t n);
 /*
  * Checkpoint the log so that it can shrink; called when the loop is idle.
  * Never waits.

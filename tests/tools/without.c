@@ -4,10 +4,15 @@
  *
  *	without ENOSYS|EPERM|EMFILE|ENOSPC pidfd_open,pidfd_send_signal COMMAND…
  *
+ * or without locks of files, as some file systems are:
+ *
+ *	without ENOLCK|EOPNOTSUPP locks COMMAND…
+ *
  * Exit status 77: this machine has no filters of system calls.
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -37,6 +42,8 @@ static const struct {
 	{ "EPERM", EPERM },
 	{ "EMFILE", EMFILE },
 	{ "ENOSPC", ENOSPC },
+	{ "ENOLCK", ENOLCK },
+	{ "EOPNOTSUPP", EOPNOTSUPP },
 };
 
 static unsigned
@@ -93,6 +100,37 @@ filter_set(char *names, unsigned error)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* The same for the requests of fcntl about locks, and for flock. */
+static int
+locks_set(unsigned error)
+{
+	static const unsigned requests[] = { F_GETLK, F_SETLK, F_SETLKW,
+		F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW };
+	enum { REQUESTS = sizeof requests / sizeof *requests };
+	struct sock_filter code[REQUESTS + 6], *c = code;
+	struct sock_fprog program = { .filter = code };
+	unsigned char i;
+
+	*c++ = (struct sock_filter)BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	*c++ = (struct sock_filter)BPF_JUMP(
+	    BPF_JMP | BPF_JEQ | BPF_K, SYS_flock, REQUESTS + 3, 0);
+	*c++ = (struct sock_filter)BPF_JUMP(
+	    BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, REQUESTS + 1);
+	*c++ = (struct sock_filter)BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1]));
+	for (i = 0; i < REQUESTS; i++)
+		*c++ = (struct sock_filter)BPF_JUMP(
+		    BPF_JMP | BPF_JEQ | BPF_K, requests[i], REQUESTS - i, 0);
+	*c++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	*c++ = (struct sock_filter)BPF_STMT(
+	    BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error);
+	program.len = (unsigned short)(c - code);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -100,7 +138,9 @@ main(int argc, char **argv)
 		(void)fprintf(stderr, "without: ERRNO CALL,… COMMAND…\n");
 		return 1;
 	}
-	if (filter_set(argv[2], error_number(argv[1])) == -1) {
+	if ((strcmp(argv[2], "locks") == 0
+		    ? locks_set(error_number(argv[1]))
+		    : filter_set(argv[2], error_number(argv[1]))) == -1) {
 		perror("without");
 		return SKIPPED;
 	}

@@ -384,7 +384,7 @@ turn_begin(struct tuner *t, struct err *e)
 		t->db.busy_since_ms = now;
 	if (now - t->db.busy_since_ms >= BUSY_WARN_MS &&
 	    *t->db.trouble == '\0') {
-		store_lock_holder(t->store, who, sizeof who);
+		(void)store_lock_holder(t->store, who, sizeof who);
 		(void)snprintf(t->db.trouble, sizeof t->db.trouble,
 		    "the database is locked by %s: trials continue, but "
 		    "nothing is recorded until the lock is released",
@@ -430,7 +430,7 @@ log_watch(struct tuner *t)
 	if (t->db.log_long)
 		return;
 	t->db.log_long = true;
-	store_lock_holder(t->store, who, sizeof who);
+	(void)store_lock_holder(t->store, who, sizeof who);
 	tuner_event(t, LOG_LEVEL_WARN, "store", 0, 0,
 	    "the log of the database has grown to %lld MiB: it cannot shrink "
 	    "while %s reads",

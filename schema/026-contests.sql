@@ -23,3 +23,14 @@ CREATE TABLE t_contest (
 	caller TEXT,			-- who proposed it
 	why TEXT
 ) STRICT;
+
+CREATE TRIGGER t_contest_stays BEFORE UPDATE ON t_contest
+WHEN OLD.verdict <> 'open'
+BEGIN
+	SELECT RAISE(FAIL, 'a verdict stays');
+END;
+
+CREATE TRIGGER t_contest_gone BEFORE DELETE ON t_contest
+BEGIN
+	SELECT RAISE(FAIL, 'contests are never deleted');
+END;

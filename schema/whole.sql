@@ -580,6 +580,17 @@ BEGIN
 	    coalesce(OLD.cost, OLD.worst_cost, 0));
 END;
 
+CREATE TRIGGER t_contest_stays BEFORE UPDATE ON t_contest
+WHEN OLD.verdict <> 'open'
+BEGIN
+	SELECT RAISE(FAIL, 'a verdict stays');
+END;
+
+CREATE TRIGGER t_contest_gone BEFORE DELETE ON t_contest
+BEGIN
+	SELECT RAISE(FAIL, 'contests are never deleted');
+END;
+
 INSERT INTO t_total VALUES('cancelled',0,0,0,0.0,NULL,NULL,NULL,NULL,NULL,0.0,0,0,0.0,0.0);
 INSERT INTO t_total VALUES('completed',0,0,0,0.0,NULL,NULL,NULL,NULL,NULL,0.0,0,0,0.0,0.0);
 INSERT INTO t_total VALUES('failed',0,0,0,0.0,NULL,NULL,NULL,NULL,NULL,0.0,0,0,0.0,0.0);

@@ -370,11 +370,15 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ASKER_PUT] =
 	    "INSERT OR REPLACE INTO t_asker VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[STMT_CONTEST_PUT] =
-	    "INSERT OR REPLACE INTO t_contest (contest, kind, verdict, "
-	    "challenger, baseline, metric, goal, alpha, searched, replicates, "
-	    "looks, better, worse, difference, least, opened_us, ended_us, "
-	    "params, caller, why) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
-	    "?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+	    "INSERT INTO t_contest (contest, kind, verdict, challenger, "
+	    "baseline, metric, goal, alpha, searched, replicates, looks, "
+	    "better, worse, difference, least, opened_us, ended_us, params, "
+	    "caller, why) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+	    "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) "
+	    "ON CONFLICT (contest) DO UPDATE SET verdict = ?3, "
+	    "challenger = ?4, baseline = ?5, looks = ?11, better = ?12, "
+	    "worse = ?13, difference = ?14, least = ?15, ended_us = ?17, "
+	    "params = ?18, why = ?20",
 	[STMT_CONTEST_EACH] =
 	    "SELECT contest, kind, verdict, challenger, baseline, metric, "
 	    "goal, alpha, searched, replicates, looks, better, worse, "

@@ -445,6 +445,9 @@ static const struct run modes[] = {
 	MODE("replicates", 3, 20,
 	    .extra = "\"replicates\": {\"parameter\": \"fold\", \"count\": 3, "
 		     "\"racing\": true},\n"),
+	MODE("confirm", 3, 20,
+	    .extra = "\"confirm\": {\"parameter\": \"fold\", "
+		     "\"baseline\": 1, \"replicates\": 6},\n"),
 	MODE("queue", 3, 60, .tells = true),
 	{ .name = "imports",
 	    .fail = SERVER_DELAYS WARM_KILLS SHIM_DELAYS,

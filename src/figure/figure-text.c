@@ -258,7 +258,7 @@ number_of(const char *tag, const char *name)
 }
 
 static void
-text_put(struct canvas *c, const char *tag)
+figure_text_tag(struct canvas *c, const char *tag)
 {
 	const char *end = strstr(tag, "</text>"), *from = end;
 	struct buf text = { 0 };
@@ -299,7 +299,7 @@ elements_put(struct canvas *c, struct figure_piece inner)
 				    number_of(at, " height=\""),
 				    c->utf8 ? "\xe2\x96\x88" : "#");
 			else if (strncmp(at, "<text", 5) == 0 && pass == 1)
-				text_put(c, at);
+				figure_text_tag(c, at);
 		}
 }
 

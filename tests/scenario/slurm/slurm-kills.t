@@ -100,6 +100,9 @@ reap "$server" || "$HPOTUNE" start kills.json --quiet >out 2>err ||
 
 diag "attempts: $(sql kills.db 'SELECT end_class || " " || count(*) FROM attempts
     GROUP BY end_class' | tr '\n' ';')"
+# Why each attempt of a trial that had several ended.
+diag "$(sql kills.db 'SELECT trial, attempt, end_class, why FROM attempts
+    WHERE trial IN (SELECT trial FROM attempts WHERE attempt > 1)')"
 is "$(ledger_faults kills $trials)" '' 'nothing ran twice, nothing is lost'
 is "$(sql kills.db 'SELECT count(*) FROM (SELECT DISTINCT trial, step
     FROM metrics)')" $((5 * trials)) 'every report is there'

@@ -19,6 +19,8 @@ ledger_trial() { # steps [seconds]
 		sleep ${2:-0.2} || exit
 	done
 	while [ -e "\${0%/*}/hold" ]; do sleep 0.1; done
+	# Its last line and its exit are one: a signal between them would not be.
+	trap '' TERM
 	say end 0
 	END
 	chmod +x trial

@@ -16,6 +16,8 @@ enum {
 	EVALS_MAX = 50, /* of one descent */
 	TURNS_MAX = 4, /* of descents and changes */
 	CHANGES_MAX = 8, /* per round */
+	CHANGES_MANY = 128, /* with more, later ones are from … */
+	CHANGES_KEPT = 32, /* … the best of the first */
 	LEVELS_ALL = 16 /* up to this number all levels are tried */
 };
 
@@ -194,18 +196,79 @@ row_changes(double *to, const struct gp_acquisition_goal *goal,
 		   : local_search_rows_nearby(to, n, g, goal->centre);
 }
 
-/* Take the best change of row i while it improves the score. */
+/* A change: its axis, and the coordinate there. */
+struct change {
+	size_t axis;
+	double x;
+};
+
+/*
+ * The best changes of a row, which n rows are the result of; returns their
+ * number.  An axis is before those that depend on it, so the first that differs
+ * is the one that was changed.
+ */
+static size_t
+changes_best(struct change *kept, const double *row, const double *to,
+    const double *score, size_t n, size_t d)
+{
+	double least[CHANGES_KEPT];
+	size_t count = 0, i, at, k;
+
+	for (i = 0; i < n; i++) {
+		if (count == CHANGES_KEPT && !(score[i] > least[count - 1]))
+			continue;
+		for (k = 0; k + 1 < d && to[i * d + k] == row[k];)
+			k++;
+		count += count < CHANGES_KEPT;
+		for (at = count - 1; at > 0 && score[i] > least[at - 1]; at--) {
+			least[at] = least[at - 1];
+			kept[at] = kept[at - 1];
+		}
+		least[at] = score[i];
+		kept[at] = (struct change){ k, to[i * d + k] };
+	}
+	return count;
+}
+
+/* The rows that these changes make of a row; returns their number. */
+static size_t
+changes_apply(double *to, const struct gp_acquisition_goal *goal,
+    const double *row, const struct change *kept, size_t count, bool *active)
+{
+	const struct gp_axes *g = goal->space;
+	size_t n = 0, i;
+
+	gp_axes_active(g, row, active);
+	for (i = 0; i < count; i++) {
+		if (!active[kept[i].axis] || row[kept[i].axis] == kept[i].x)
+			continue;
+		memcpy(to + n * g->d, row, g->d * sizeof *row);
+		to[n++ * g->d + kept[i].axis] = kept[i].x;
+	}
+	gp_axes_snap(g, to, n);
+	return goal->centre == NULL
+		   ? n
+		   : local_search_rows_nearby(to, n, g, goal->centre);
+}
+
+/*
+ * Take the best change of row i while it improves the score.  In a wide space all
+ * changes are compared once, and then those that were best.
+ */
 static bool
 refine_change(struct refine *r, size_t i, size_t most)
 {
 	double *to = xcalloc(most * (r->d + 2) + 1, sizeof *to);
 	double *score = to + most * r->d, *levels = score + most;
+	double *row = r->rows + i * r->d;
+	struct change kept[CHANGES_KEPT];
 	bool *active = xcalloc(r->d, sizeof *active), changed = false;
-	size_t n, k, best, turn;
+	size_t n, k, best, turn, count = 0;
 
 	for (turn = 0; turn < CHANGES_MAX; turn++) {
-		n = row_changes(
-		    to, r->goal, r->rows + i * r->d, levels, active);
+		n = count > 0
+			? changes_apply(to, r->goal, row, kept, count, active)
+			: row_changes(to, r->goal, row, levels, active);
 		if (n == 0)
 			break;
 		gp_acquisition(r->goal, to, n, score, NULL);
@@ -214,8 +277,10 @@ refine_change(struct refine *r, size_t i, size_t most)
 				best = k;
 		if (!(score[best] > r->score[i] + gain_least))
 			break;
+		if (n > CHANGES_MANY)
+			count = changes_best(kept, row, to, score, n, r->d);
 		r->score[i] = score[best];
-		memcpy(r->rows + i * r->d, to + best * r->d, r->d * sizeof *to);
+		memcpy(row, to + best * r->d, r->d * sizeof *to);
 		changed = true;
 	}
 	free(to);

@@ -35,6 +35,7 @@ enum {
 	MORE_BRIEF = 2, /* of several objectives as one */
 	WHOLE =
 	    4, /* times the candidates: a space that is searched completely */
+	TURN_WITHOUT_NOISE = 2, /* of four trials */
 	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
@@ -149,16 +150,37 @@ gp_check(
  * be structure, which is then searched.
  */
 static bool
-is_exact(const struct option_value *values, const struct strategy_ask *ask)
+is_exact(const struct gp_question *q)
 {
-	size_t after = (size_t)plugin_option_number(values, "exact_after");
-	const struct history *h = ask->history;
+	size_t after = (size_t)plugin_option_number(q->options, "exact_after");
+	const struct history *h = q->ask->history;
 
-	if (plugin_option_is(values, "deterministic_objective"))
+	if (plugin_option_is(q->options, "deterministic_objective"))
 		return true;
-	return after > 0 && h != NULL && history_n_objectives(h) == 1 &&
-	       history_n_constraints(h) == 0 &&
+	return after > 0 && history_n_objectives(h) == 1 &&
+	       history_n_constraints(h) == 0 && !q->noisy &&
 	       gp_stagnation_trials(h) >= after;
+}
+
+/*
+ * With large noise progress is luck: there is no search around the best trial,
+ * and no result counts as exact.  The transformation of the values would draw out
+ * the noise of the best ones, and what is rough may be the noise.  Every fourth
+ * suggestion is as without noise: few trials of a very rough function look like
+ * noise (bench/RESULTS.md).
+ */
+static void
+question_of_noise(struct gp_question *q)
+{
+	q->noisy = q->ask->trial % 4 != TURN_WITHOUT_NOISE &&
+		   history_n_objectives(q->ask->history) == 1 &&
+		   !plugin_option_is(q->options, "deterministic_objective") &&
+		   q->rows.n > 0 && q->rows.d > 0 && gp_noise_is_large(q);
+	if (!q->noisy)
+		return;
+	q->warp = GP_WARP_NONE;
+	if (plugin_option_says(q->options, "kernel", "auto"))
+		q->rough = false;
 }
 
 /*
@@ -178,7 +200,6 @@ static struct gp_hyperparameters_rule
 gp_rule_of(const struct option_value *values, const struct strategy_ask *ask)
 {
 	return (struct gp_hyperparameters_rule){
-		.noiseless = is_exact(values, ask),
 		.restarts = (size_t)plugin_option_number(values, "restarts"),
 		.fit_trials =
 		    (size_t)plugin_option_number(values, "fit_trials"),
@@ -386,7 +407,7 @@ deviations_of(
 	double few = plugin_option_number(q->options, "greedy");
 
 	if (goal->n_models != 1 + goal->failures || !goal->improve ||
-	    goal->cost != NULL || q->rule.brief ||
+	    goal->cost != NULL || q->rule.brief || q->noisy ||
 	    !gp_axes_continuous(&q->space) ||
 	    (double)startup_finished(q->ask->history) >=
 		few * (double)q->space.d)
@@ -427,12 +448,12 @@ bounds_choose(struct gp_question *q)
 	}
 	if (gp_axes_size(&q->space) >
 		WHOLE * plugin_option_number(q->options, "candidates") &&
-	    gp_region_wanted(q->ask, after)) {
+	    !q->noisy && gp_region_wanted(q->ask, after)) {
 		if (gp_region_choose(&q->rows, &q->space,
 			gp_region_centre(&q->rows, &q->space, q->ask), q->low,
 			q->high))
 			q->centre = q->rows.x; /* the first of the rows */
-	} else
+	} else if (!q->noisy)
 		q->rule.shorten = log(gp_stagnation_factor(q->ask, &q->space,
 		    after, plugin_option_number(q->options, "shorten")));
 }
@@ -477,6 +498,8 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	q.low = q.weights + q.space.d;
 	q.high = q.low + q.space.d;
 	gp_failures_set_apart(&q.rows, &q.failures);
+	question_of_noise(&q);
+	q.rule.noiseless = is_exact(&q);
 	bounds_choose(&q);
 	for (k = 0; k < ask->space->n; k++)
 		out->x[k] = 0.5;

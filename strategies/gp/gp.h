@@ -333,6 +333,7 @@ struct gp_question {
 	struct gp_hyperparameters_rule rule;
 	enum gp_warp warp;
 	bool rough; /* the processes of losses are */
+	bool noisy; /* progress cannot be told from luck */
 	struct gp_axes space;
 	struct gp_rows rows;
 	struct gp_failures failures;
@@ -370,6 +371,12 @@ void gp_failures_free(struct gp_failures *);
  */
 struct gp *
 gp_failures_fit(const struct gp_question *, double *theta, double *limit);
+
+/*
+ * Whether the results of one objective have noise that is large beside the
+ * differences of good trials, by a process of all rows.
+ */
+bool gp_noise_is_large(const struct gp_question *);
 
 /* Whether durations count: by the option or, without it, the limits. */
 bool gp_cost_counts(const struct gp_question *);

@@ -48,6 +48,7 @@ struct table {
 	size_t *lines; /* of the rows */
 	size_t rows, cap_cells, cap_lines;
 	bool bare; /* some field of the rows is not quoted */
+	bool commits; /* of an agent's loop: the commit is the setting */
 	/* What a note tells. */
 	size_t diverged; /* rows whose objective is NaN or infinite */
 	size_t left_out; /* rows by their state */
@@ -216,6 +217,17 @@ objective_find(struct table *t, const char **metric, struct err *e)
 	return rc;
 }
 
+static bool
+has_column(const struct table *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->columns; i++)
+		if (strcasecmp(t->names[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* Which columns are parameters. */
 static void
 roles_find(struct table *t, const char *params)
@@ -225,12 +237,18 @@ roles_find(struct table *t, const char *params)
 
 	for (i = 0; i < t->columns; i++)
 		marked = marked || behind_prefix(t->names[i]) != NULL;
+	t->commits =
+	    !marked && has_column(t, "commit") && has_column(t, "status");
 	for (i = 0; i < t->columns; i++) {
 		if (t->roles[i] != ROLE_NONE)
 			continue;
 		if (params != NULL)
 			t->roles[i] = listed(params, t->names[i]) ? ROLE_PARAM
 								  : ROLE_NONE;
+		else if (t->commits)
+			t->roles[i] = strcasecmp(t->names[i], "commit") == 0
+					  ? ROLE_PARAM
+					  : ROLE_NONE;
 		else if (marked)
 			t->roles[i] = behind_prefix(t->names[i]) != NULL
 					  ? ROLE_PARAM
@@ -392,15 +410,16 @@ import_csv_value_put(struct json_writer *w, const char *name,
 }
 
 /*
- * The state by the words of Optuna, W&B, Ray, MLflow and those who write a
- * table themselves.
+ * The state by the words of Optuna, W&B, Ray, MLflow, those who write a table
+ * themselves, and agents that change a program commit by commit.
  */
 static const char *
 import_csv_state_of(const char *text)
 {
-	static const char *const all[][9] = {
+	static const char *const all[][12] = {
 		{ "completed", "complete", "finished", "terminated", "done",
-		    "success", "succeeded", "ok" },
+		    "success", "succeeded", "ok", "keep", "discard",
+		    "baseline" },
 		{ "stopped", "pruned", "early_stopped", "earlystopped" },
 		{ "failed", "fail", "crashed", "error", "failure", "crash" }
 	};
@@ -453,7 +472,10 @@ import_csv_row_state(struct table *t, size_t row)
 	return state;
 }
 
-/* The value of a row's objective; false: it has none. */
+/*
+ * The value of a row's objective; false: it has none.  A loop of commits writes 0
+ * where the program has crashed.
+ */
 static bool
 row_result(struct table *t, size_t row, const char **state, double *x)
 {
@@ -472,6 +494,8 @@ row_result(struct table *t, size_t row, const char **state, double *x)
 		}
 		return false;
 	}
+	if (t->commits && strcmp(*state, "failed") == 0)
+		return false;
 	if (isfinite(*x))
 		return true;
 	t->diverged++;
@@ -594,6 +618,12 @@ columns_note(const struct table *t, const char *params, struct buf *notes)
 		if (t->roles[i] == ROLE_PARAM &&
 		    (params != NULL || behind_prefix(t->names[i]) != NULL))
 			return;
+	if (t->commits && params == NULL) {
+		buf_puts(notes,
+		    "parameters: commit; a program that runs it gets "
+		    "--commit=…, and other columns are left out\n");
+		return;
+	}
 	buf_puts(notes, "parameters: ");
 	for (i = 0; i < t->columns; i++)
 		if (t->roles[i] == ROLE_PARAM) {

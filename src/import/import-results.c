@@ -261,15 +261,19 @@ import_results_trials_put(struct buf *out, const struct import_guess *g)
 static bool
 any_result(const struct import_results *from)
 {
-	const struct json *trial;
+	const struct json *trial, *j;
 	const char *state;
+	bool whole;
+	double x;
 
 	for (trial = json_first(from->trials); trial != NULL;
 	     trial = json_next(trial)) {
 		state = json_string(json_get(trial, "state"));
-		if ((state != NULL && strcmp(state, "failed") == 0) ||
-		    json_get(trial, "objective") != NULL ||
-		    json_count(json_get(trial, "values")) > 0)
+		j = json_first(json_get(trial, "values"));
+		for (whole = j != NULL; j != NULL; j = json_next(j))
+			whole = whole && json_number(j, &x);
+		if ((state != NULL && strcmp(state, "failed") == 0) || whole ||
+		    json_get(trial, "objective") != NULL)
 			return true;
 	}
 	return false;

@@ -155,6 +155,15 @@ def near(a, b):
     return type(a) is type(b) and a == b
 
 
+def number(v):
+    """1e-5 is a number for hpotune, as its manual says."""
+    if isinstance(v, list):
+        return [number(x) for x in v]
+    if isinstance(v, dict):
+        return {k: number(x) for k, x in v.items()}
+    return 1e-5 if v == "1e-5" else v
+
+
 def alike(a, b):
     return type(a) is type(b) or b == "1e-5"
 
@@ -230,7 +239,7 @@ def compare(i, folder):
         settings.append({n: v for k, top in config.items()
                          for n, v in flat(k, top)})
         args = {k: {"value": plain(config[k])} for k in s["parameters"]}
-    ours["enqueue"] = [{here[n]: v for n, v in t.items()} for t in settings
+    ours["enqueue"] = [{here[n]: number(v) for n, v in t.items()} for t in settings
                        if not beyond(ours["parameters"], here, notes, t)]
     ours["limits"]["trials"] = 9
     command = ours["trial"]["command"]

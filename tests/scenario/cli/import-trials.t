@@ -150,6 +150,20 @@ quietly "$HPOTUNE" import csv s.csv --goal minimize --metric loss -o s.json
 is "$(sed -n 's/.*"state": //p' s-trials.json)" '"completed", "objective": 2, "params": {"lr": 1}},
 "failed", "params": {"lr": 2}},
 "failed", "objective": 4, "params": {"lr": 3}}]}' 'csv: a column named status'
+printf '%b\n' 'commit\tval_bpb\tmemory_gb\tstatus\tdescription' \
+    'a1b2c3d\t0.997900\t44.0\tkeep\tbaseline' 'b2c3d4e\t0.993200\t44.2\tkeep\tlr, to 0.04' \
+    'c3d4e5f\t1.005000\t44.0\tdiscard\tswitch to "GeLU"' \
+    'd4e5f6a\t0.000000\t0.0\tcrash\tdouble model width (OOM)' >results.tsv
+quietly "$HPOTUNE" import csv results.tsv --goal minimize --metric val_bpb -o loop.json
+is "$(grep type loop.json; sed -n 's/.*"state": //p' loop-trials.json)" \
+    '    "commit": { "type": "choice", "values": ["a1b2c3d", "b2c3d4e", "c3d4e5f", "d4e5f6a"] }
+"completed", "objective": 0.9979, "params": {"commit": "a1b2c3d"}},
+"completed", "objective": 0.9932, "params": {"commit": "b2c3d4e"}},
+"completed", "objective": 1.005, "params": {"commit": "c3d4e5f"}},
+"failed", "params": {"commit": "d4e5f6a"}}]}' \
+    'csv: the commits of a loop; one that crashed has no value' || diag "$(cat err)"
+like "$(cat err)" 'note: parameters: commit; a program that runs it gets --commit=' \
+    'csv: of which a note tells'
 printf 'Start Time,Run ID,Source Type,Status,lr,loss\n2025,a,LOCAL,FINISHED,1,2\n' >s.csv
 quietly "$HPOTUNE" import csv s.csv --goal minimize --metric loss
 is "$(grep type out)" '    "lr": { "type": "fixed", "value": 1 }' 'csv: columns of MLflow'

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "src/cli/replay/curve-notes.h"
 #include "src/cli/replay/replay-chart.h"
 #include "src/cli/replay/replay-page.h"
+#include "src/cli/replay/replay-presets.h"
 #include "src/cli/replay/replay-tune.h"
 #include "src/model/goal.h"
 #include "src/server/replay/curve-file.h"
@@ -35,6 +37,9 @@ struct replay {
 	struct replay_sum *sums; /* [rule] */
 	size_t n;
 	bool all; /* the default list, not chosen by the user */
+	bool presets; /* that of replay_presets */
+	size_t n_ran; /* rules that a database could use */
+	struct err refused; /* why one could not use the last rule */
 	struct buf notes;
 	struct replay_plan plan;
 	const char *metric; /* of files; or NULL */
@@ -139,7 +144,15 @@ rules_read(struct replay *r, const struct cli *cli, struct err *e)
 	size_t i;
 	int rc = 0;
 
-	if (!cli_has(cli, "rule"))
+	r->presets = cli_has(cli, "presets");
+	if (r->presets && cli_has(cli, "rule"))
+		return err_set(e, ERR_USAGE,
+		    "replay: --presets is a list of rules, so --rule has no "
+		    "meaning beside it");
+	if (r->presets)
+		for (i = 0; rc == 0 && replay_presets[i] != NULL; i++)
+			rc = rule_add(r, replay_presets[i], e);
+	else if (!cli_has(cli, "rule"))
 		rc = rules_all(r, e);
 	else
 		for (i = 0;
@@ -156,8 +169,9 @@ static int
 plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 {
 	const char *goal = cli_value(cli, "goal");
-	/* With --tune, enough studies to know the kill rate to one percent. */
-	int64_t seed, seeds = cli_has(cli, "tune") ? 100 : 20;
+	/* Enough studies to know the kill rate to one percent. */
+	int64_t seed,
+	    seeds = cli_has(cli, "tune") || cli_has(cli, "presets") ? 100 : 20;
 
 	p->maximize = false;
 	if (goal != NULL && !goal_parse(goal, &p->maximize))
@@ -175,74 +189,98 @@ plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 	return 0;
 }
 
+/* One file that is replayed: curves in memory, or a study's database. */
+struct source {
+	const char *path;
+	bool is_database;
+	struct curve_file curves;
+	struct replay_plan plan; /* with its own goal */
+};
+
 /* A rule of the default list that this study cannot use is omitted. */
 static int
-replay_rules(
-    struct replay *r, struct store *store, const char *path, struct err *e)
+replay_database(struct replay *r, const char *path, size_t i, struct err *e)
 {
 	struct err why = ERR_INIT;
-	bool some = false;
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
-		if (replay_recorded(&r->sums[i], store, r->rules[i], &why) == 0)
-			some = true;
-		else if (r->all && why.kind == ERR_USAGE &&
-			 (some || i + 1 < r->n))
-			buf_printf(&r->notes, "%s: without %s: %s\n", path,
-			    replay_rule_text(r->rules[i]), why.text);
-		else {
-			*e = why;
-			return -1;
-		}
-	return 0;
-}
-
-static int
-replay_database(struct replay *r, const char *path, struct err *e)
-{
-	struct replay_sum *first = r->sums;
 	struct store *store;
-	int64_t trials = first->trials, reports = first->reports;
 	int rc;
 
 	if (store_open(&store, path, STORE_READ, e) != 0)
 		return -1;
-	first->beyond = 0;
-	rc = replay_rules(r, store, path, e);
+	rc = replay_recorded(&r->sums[i], store, r->rules[i], &why);
 	store_close(store);
+	if (rc == 0) {
+		r->n_ran++;
+		return 0;
+	}
+	if (r->all && why.kind == ERR_USAGE) {
+		r->refused = why;
+		buf_printf(&r->notes, "%s: without %s: %s\n", path,
+		    replay_rule_text(r->rules[i]), why.text);
+		return 0;
+	}
+	*e = why;
+	return -1;
+}
+
+/* What the first rule has found out about the curves of a study. */
+static void
+database_notes(
+    struct replay *r, const char *path, int64_t trials, int64_t reports)
+{
+	const struct replay_sum *first = r->sums;
+
 	trials = first->trials - trials;
 	reports = first->reports - reports;
-	if (rc == 0) {
-		curve_notes_put_few(&r->notes, (size_t)trials, path);
-		curve_notes_put_single(
-		    &r->notes, (size_t)trials, (size_t)reports, path);
-	}
-	if (rc == 0 && first->beyond > 0)
+	curve_notes_put_few(&r->notes, (size_t)trials, path);
+	curve_notes_put_single(
+	    &r->notes, (size_t)trials, (size_t)reports, path);
+	if (first->beyond > 0)
 		replay_tune_note_beyond(
 		    &r->notes, path, first->beyond, first->max_steps);
-	return rc;
+}
+
+/* Rule i of the list on one file. */
+static int
+replay_source(
+    struct replay *r, const struct source *from, size_t i, struct err *e)
+{
+	struct replay_sum *sum = &r->sums[i];
+	int64_t trials = sum->trials, reports = sum->reports;
+
+	if (r->charts != NULL)
+		replay_charts_begin(&r->charts[i], from->path);
+	if (!from->is_database)
+		return replay_simulate(
+		    sum, &from->curves, &from->plan, r->rules[i], e);
+	sum->beyond = 0;
+	if (replay_database(r, from->path, i, e) != 0)
+		return -1;
+	if (i == 0)
+		database_notes(r, from->path, trials, reports);
+	return 0;
 }
 
 static int
-replay_file(struct replay *r, const char *path, struct err *e)
+source_open(
+    struct source *from, struct replay *r, const char *path, struct err *e)
 {
-	struct curve_file curves;
-	size_t i;
-	int rc = 0;
+	int rc;
 
-	for (i = 0; r->charts != NULL && i < r->n; i++)
-		replay_charts_begin(&r->charts[i], path);
-	if (replay_tune_is_database(path))
-		return replay_database(r, path, e);
-	if (curve_file_load(&curves, path, r->metric, e) == -1)
+	*from = (struct source){ .path = path,
+		.is_database = replay_tune_is_database(path),
+		.plan = r->plan };
+	if (from->is_database && !r->presets)
+		return 0;
+	if (from->is_database)
+		rc = replay_tune_load(&from->curves, &from->plan, path, e);
+	else
+		rc = curve_file_load(&from->curves, path, r->metric, e);
+	if (rc == -1)
 		return -1;
-	curve_notes_put(&r->notes, &curves, r->plan.maximize, path);
-	for (i = 0; i < r->n && rc == 0; i++)
-		rc = replay_simulate(
-		    &r->sums[i], &curves, &r->plan, r->rules[i], e);
-	curve_file_free(&curves);
-	return rc;
+	from->is_database = false;
+	curve_notes_put(&r->notes, &from->curves, from->plan.maximize, path);
+	return 0;
 }
 
 static double
@@ -260,43 +298,46 @@ cell_share(struct table *table, double share, const char *format)
 	free(text);
 }
 
-static void
-put_table(struct buf *out, const struct replay *r, const struct cli *cli)
+/*
+ * The table with its columns as wide as the rules and usual figures, without
+ * rows: a row is printed when its rule ends.
+ */
+static struct table *
+replay_table_open(const struct replay *r)
 {
+	static const char *const heads[] = { "studies", "stopped", "saved",
+		"killed best", "regret", "net saved", "killed after",
+		"regret after", NULL };
 	struct table *table = table_new();
-	const struct replay_sum *s;
-	size_t i;
+	size_t i, k;
 
 	table_column(table, "rule", TABLE_LEFT);
-	table_column(table, "studies", TABLE_RIGHT);
-	table_column(table, "stopped", TABLE_RIGHT);
-	table_column(table, "saved", TABLE_RIGHT);
-	table_column(table, "killed best", TABLE_RIGHT);
-	table_column(table, "regret", TABLE_RIGHT);
-	table_column(table, "net saved", TABLE_RIGHT);
-	table_column(table, "killed after", TABLE_RIGHT);
-	table_column(table, "regret after", TABLE_RIGHT);
+	for (k = 0; heads[k] != NULL; k++)
+		table_column(table, heads[k], TABLE_RIGHT);
 	for (i = 0; i < r->n; i++) {
-		s = &r->sums[i];
-		if (s->studies == 0)
-			continue;
 		table_cell(table, replay_rule_text(r->rules[i]), TABLE_PLAIN);
-		table_cell_real(table, (double)s->studies, 15);
-		cell_share(table, 100 * (double)s->stopped / (double)s->trials,
-		    "%.0f %%");
-		cell_share(table, 100 * replay_mean_of(s, s->saved), "%.1f %%");
-		cell_share(table, replay_mean_of(s, (double)s->killed), "%.3f");
-		cell_share(
-		    table, 100 * replay_mean_of(s, s->regret), "%.2f %%");
-		cell_share(
-		    table, 100 * replay_mean_of(s, s->looked.saved), "%.1f %%");
-		cell_share(
-		    table, replay_mean_of(s, (double)s->looked.killed), "%.3f");
-		cell_share(table, 100 * replay_mean_of(s, s->looked.regret),
-		    "%.2f %%");
+		for (k = 0; heads[k] != NULL; k++)
+			table_cell(table, "0.00 %", TABLE_PLAIN);
 	}
-	table_put(out, table, cli->width, cli->colour, true);
-	table_free(table);
+	table_drop_rows(table);
+	return table;
+}
+
+static void
+replay_table_add(struct table *table, const struct replay *r, size_t i)
+{
+	const struct replay_sum *s = &r->sums[i];
+
+	table_cell(table, replay_rule_text(r->rules[i]), TABLE_PLAIN);
+	table_cell_real(table, (double)s->studies, 15);
+	cell_share(
+	    table, 100 * (double)s->stopped / (double)s->trials, "%.0f %%");
+	cell_share(table, 100 * replay_mean_of(s, s->saved), "%.1f %%");
+	cell_share(table, replay_mean_of(s, (double)s->killed), "%.3f");
+	cell_share(table, 100 * replay_mean_of(s, s->regret), "%.2f %%");
+	cell_share(table, 100 * replay_mean_of(s, s->looked.saved), "%.1f %%");
+	cell_share(table, replay_mean_of(s, (double)s->looked.killed), "%.3f");
+	cell_share(table, 100 * replay_mean_of(s, s->looked.regret), "%.2f %%");
 }
 
 /* The same after the second look. */
@@ -304,12 +345,16 @@ static void
 put_looked(struct json_writer *w, const struct replay_sum *s)
 {
 	const struct replay_looked *l = &s->looked;
+	double low, high;
 
 	json_writer_object(w, "second_look");
 	json_writer_integer(w, "resumed", l->resumed);
 	json_writer_number(w, "saved", replay_mean_of(s, l->saved));
 	json_writer_number(
 	    w, "killed_best", replay_mean_of(s, (double)l->killed));
+	replay_lost_interval(s, &low, &high);
+	json_writer_number(w, "killed_low", low);
+	json_writer_number(w, "killed_high", high);
 	json_writer_number(w, "regret", replay_mean_of(s, l->regret));
 	json_writer_number(w, "hindsight", replay_mean_of(s, l->hurt));
 	json_writer_end(w);
@@ -346,10 +391,42 @@ replay_put_json(struct buf *out, const struct replay *r)
 	buf_putc(out, '\n');
 }
 
+/* Every rule on every file; of a table, a row as each rule ends. */
+static int
+replay_rules_run(struct replay *r, const struct source *from, size_t n,
+    const struct cli *cli, struct err *e)
+{
+	struct table *table = replay_table_open(r);
+	struct buf row = { 0 };
+	bool heads = true;
+	size_t i, k;
+	int rc = 0;
+
+	for (i = 0; i < r->n && rc == 0; i++) {
+		for (k = 0; k < n && rc == 0; k++)
+			rc = replay_source(r, &from[k], i, e);
+		if (rc != 0 || cli->json || r->sums[i].studies == 0)
+			continue;
+		replay_table_add(table, r, i);
+		table_put(&row, table, cli->width, cli->colour, heads);
+		table_drop_rows(table);
+		heads = false;
+		(void)cli_print(&row);
+		(void)fflush(stdout);
+	}
+	table_free(table);
+	if (rc == 0 && r->refused.kind != ERR_NONE && r->n_ran == 0) {
+		*e = r->refused;
+		return -1;
+	}
+	return rc;
+}
+
 static int
 replay_run(struct cli *cli)
 {
-	struct replay r = { 0 };
+	struct replay r = { .refused = ERR_INIT };
+	struct source *from;
 	struct err e = ERR_INIT;
 	struct buf out = { 0 };
 	int i, status, rc;
@@ -359,17 +436,20 @@ replay_run(struct cli *cli)
 	rc = plan_read(&r.plan, cli, &e);
 	if (rc == 0 && cli_has(cli, "tune"))
 		return replay_tune_run(cli, &r.plan);
+	from = xcalloc((size_t)cli->n_operands + 1, sizeof *from);
 	if (rc == 0)
 		rc = rules_read(&r, cli, &e);
 	for (i = 0; i < cli->n_operands && rc == 0; i++)
-		rc = replay_file(&r, cli->operands[i], &e);
-	if (rc == 0) {
-		if (cli->json)
-			replay_put_json(&out, &r);
-		else
-			put_table(&out, &r, cli);
+		rc = source_open(&from[i], &r, cli->operands[i], &e);
+	if (rc == 0)
+		rc = replay_rules_run(
+		    &r, from, (size_t)cli->n_operands, cli, &e);
+	if (rc == 0 && cli->json)
+		replay_put_json(&out, &r);
+	else if (rc == 0 && r.presets)
+		replay_presets_put(&out, r.sums, r.n);
+	if (rc == 0)
 		rc = charts_put(&r, &out, cli, &e);
-	}
 	if (rc == 0) {
 		cli_print_notes(&r.notes);
 		status = cli_print(&out);
@@ -379,6 +459,9 @@ replay_run(struct cli *cli)
 		buf_free(&out);
 	buf_free(&r.notes);
 	charts_close(&r);
+	for (i = 0; i < cli->n_operands; i++)
+		curve_file_free(&from[i].curves);
+	free(from);
 	for (k = 0; k < r.n; k++)
 		replay_rule_free(r.rules[k]);
 	free(r.rules);
@@ -425,12 +508,14 @@ replay_command(struct cli *cli)
 static const struct cli_option replay_options[] = {
 	{ "rule", 0, "RULE",
 	    "a rule's name or its JSON block; may be repeated (all rules)" },
+	{ "presets", 0, NULL,
+	    "which of begun, short and careful suits the curves best" },
 	{ "tune", 0, NULL,
 	    "try hundreds of settings of median and print the best ones" },
 	{ "workers", 'w', "N", "trials at a time, drawn from CSV curves (8)" },
 	{ "trials", 'n', "N", "trials of a study drawn from CSV curves (100)" },
 	{ "seeds", 0, "N",
-	    "studies drawn from each CSV file (20; --tune: 100)" },
+	    "studies drawn from each CSV file (20; --tune, --presets: 100)" },
 	{ "seed", 0, "N", "seed of the random draws (1)" },
 	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
 	{ "chart", 0, NULL,

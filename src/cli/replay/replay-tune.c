@@ -38,9 +38,9 @@ replay_tune_is_database(const char *path)
 	return is;
 }
 
-static int
-read_database(struct curve_file *b, struct replay_plan *plan, const char *path,
-    struct err *e)
+int
+replay_tune_load(struct curve_file *b, struct replay_plan *plan,
+    const char *path, struct err *e)
 {
 	struct store *store;
 	int rc;
@@ -74,7 +74,7 @@ replay_tune_file(struct policy_grid *t, struct policy_grid *halves,
 	int rc;
 
 	rc = replay_tune_is_database(path)
-		 ? read_database(&curves, &own, path, e)
+		 ? replay_tune_load(&curves, &own, path, e)
 		 : curve_file_load(&curves, path, metric, e);
 	if (rc != 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "src/server/replay/curve-csv.h"
 #include "src/server/replay/curve-events.h"
 #include "src/server/replay/curve-file.h"
+#include "src/server/replay/curve-weights.h"
 
 /* Both arrays grow at powers of two. */
 static bool
@@ -25,7 +26,7 @@ curve_file_begin(struct curve_file *b)
 	if (curve_file_is_full(b->n))
 		b->curves =
 		    xreallocarray(b->curves, b->n * 2 + 1, sizeof(*b->curves));
-	b->curves[b->n] = (struct curve_file_curve){ 0 };
+	b->curves[b->n] = (struct curve_file_curve){ .weight = 1 };
 	return &b->curves[b->n++];
 }
 
@@ -89,6 +90,8 @@ curve_file_load(
 		return err_set(e, ERR_USAGE, "%s: %s", path, strerror(errno));
 	rc = S_ISDIR(st.st_mode) ? curve_events_read(b, path, metric, e)
 				 : curve_csv_read(b, path, metric, e);
+	if (rc == 0 && !S_ISDIR(st.st_mode))
+		rc = curve_weights_read(b, path, e);
 	if (rc == 0 && b->n == 0)
 		rc = err_set(e, ERR_USAGE, "%s: no curves", path);
 	else if (rc == 0 && most_reports(b) < 2)

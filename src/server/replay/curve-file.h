@@ -13,6 +13,7 @@ struct curve_file_curve {
 	size_t n;
 	int64_t *steps; /* ascending */
 	double *values; /* in the user's sign */
+	double weight; /* what a step costs; 1 where it is not known */
 };
 
 struct curve_file {
@@ -41,7 +42,8 @@ struct curve_file {
  *	ascend by step.
  *	the same with a column metric, key or tag: the rows that have the metric
  *	there
- * Empty fields are not reports.
+ * Empty fields are not reports.  What a step of each curve costs is read from a
+ * file beside it (curve-weights.h).
  * From a folder: TensorBoard event files; a folder in it with such files is a
  * trial, the metric a tag.
  */

@@ -45,6 +45,7 @@ replay_rerun_trial(struct replay_rerun *r, int64_t trial)
 		XGROW(r->trials, r->n, r->cap);
 		r->trials[r->n++] = (struct replay_rerun_trial){ .full = NAN,
 			.found = NAN,
+			.weight = 1,
 			.known = -1,
 			.last = INT64_MIN };
 		history_add(r->history, (int64_t)r->n, NULL);

@@ -27,6 +27,7 @@ struct replay_report {
 /* One trial: its recorded results, and its state under the rule. */
 struct replay_rerun_trial {
 	int64_t reports, skipped;
+	double weight; /* of each report in what is saved; 1 by default */
 	int64_t known; /* step at which it was stopped in the recording; -1 */
 	bool late; /* … too late: it had run to its end */
 	int64_t last; /* greatest step so far */

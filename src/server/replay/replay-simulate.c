@@ -68,6 +68,8 @@ run_study(struct replay_rerun *r, const struct curve_file *b,
 				workers[i].curve = &b->curves[order[next++]];
 				workers[i].trial = (int64_t)next;
 				workers[i].at = 0;
+				replay_rerun_trial(r, workers[i].trial)
+				    ->weight = workers[i].curve->weight;
 			}
 			if (workers[i].curve == NULL)
 				continue;

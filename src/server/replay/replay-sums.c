@@ -42,7 +42,9 @@ result_better(double a, double b)
 /* What the trials of one study come to. */
 struct study_sums {
 	int64_t trials;
-	int64_t reports, skipped, resumed, again; /* again: reports of looks */
+	int64_t reports, skipped, resumed;
+	/* By weight: of all reports, the skipped ones, and those of looks. */
+	double full, left, again;
 	double there, found, after; /* results; after the second look */
 	const struct replay_rerun_trial *best;
 };
@@ -60,7 +62,9 @@ replay_sums_study_add(struct replay_sum *sum, const struct replay_rerun *r)
 		s.reports += t->reports;
 		s.skipped += t->skipped;
 		s.resumed += t->resumed;
-		s.again += t->resumed ? (int64_t)t->n_rest : 0;
+		s.full += t->weight * (double)t->reports;
+		s.left += t->weight * (double)t->skipped;
+		s.again += t->resumed ? t->weight * (double)t->n_rest : 0;
 		sum->stopped += t->stopped;
 		if (isfinite(t->full) && !(s.there <= t->full)) {
 			s.there = t->full;
@@ -179,7 +183,7 @@ void
 replay_sums_add(struct replay_sum *sum, const struct replay_rerun *r)
 {
 	struct study_sums s = replay_sums_study_add(sum, r);
-	double gap = median_result(r) - s.there;
+	double gap = median_result(r) - s.there, kept;
 	bool killed = s.best != NULL && s.best->stopped;
 
 	if (r->max_steps > 0 && r->greatest > r->max_steps) {
@@ -200,12 +204,31 @@ replay_sums_add(struct replay_sum *sum, const struct replay_rerun *r)
 	sum->looked.killed += killed && !s.best->resumed;
 	sum->looked.hurt += r->hurt.share;
 	if (s.reports > 0) {
-		sum->saved += (double)s.skipped / (double)s.reports;
-		sum->looked.saved +=
-		    (double)(s.skipped - s.again) / (double)s.reports;
+		sum->saved += s.left / s.full;
+		kept = (s.left - s.again) / s.full;
+		sum->looked.saved += kept;
+		sum->looked.saved_squares += kept * kept;
 	}
 	if (gap > 0 && isfinite(s.found)) {
 		sum->regret += (s.found - s.there) / gap;
 		sum->looked.regret += (s.after - s.there) / gap;
 	}
+}
+
+void
+replay_lost_interval(const struct replay_sum *sum, double *low, double *high)
+{
+	const double z = 1.959964; /* of the normal distribution, 95 % */
+	double n = (double)sum->studies, p, q, middle, half;
+
+	*low = 0;
+	*high = 1;
+	if (sum->studies == 0)
+		return;
+	p = (double)sum->looked.killed / n;
+	q = z * z / n;
+	middle = (p + q / 2) / (1 + q);
+	half = z * sqrt(p * (1 - p) / n + q / (4 * n)) / (1 + q);
+	*low = fmax(0, middle - half);
+	*high = fmin(1, middle + half);
 }

@@ -80,7 +80,8 @@ struct replay_sum {
 	int64_t studies;
 	int64_t trials, stopped;
 	int64_t reports, skipped;
-	double saved; /* sum of the shares of reports that were not run */
+	/* Sum of the shares of reports, by weight, that were not run. */
+	double saved;
 	int64_t killed; /* studies whose best trial was stopped */
 	/*
 	 * (best found - best of all) / (median trial - best of all); a stopped
@@ -91,6 +92,7 @@ struct replay_sum {
 	struct replay_looked {
 		int64_t resumed; /* trials */
 		double saved;
+		double saved_squares; /* sum of the squares of these shares */
 		int64_t killed;
 		double regret;
 		double hurt; /* sum of the shares H before the first look */
@@ -102,6 +104,12 @@ struct replay_sum {
 	int64_t beyond;
 	int64_t max_steps; /* … that beyond exceeds */
 };
+
+/*
+ * The 95 % interval of the share of studies that lose their best trial after
+ * the second look (Wilson), of independent studies.
+ */
+void replay_lost_interval(const struct replay_sum *, double *low, double *high);
 
 /* How studies are drawn from curves. */
 struct replay_plan {

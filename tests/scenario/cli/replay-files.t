@@ -50,6 +50,35 @@ refused 'twice.csv:4: the steps of a trial do not ascend' twice.csv
 printf 'trial,step,value\na,0.5,1\n' >half.csv
 refused 'half.csv:2: a step is a whole number' half.csv
 
+# Weights: what a step of each curve costs, beside the curves.
+{ echo s1,s2,s3,s4; echo 1,1,1,1; echo 20,20,20,20; } >two.csv
+is "$(field saved two.csv --rule "$upper" --seeds 1)" 0.375 \
+    'three of eight reports are saved'
+printf '1\n9\n' >two.wt
+is "$(field saved two.csv --rule "$upper" --seeds 1)" 0.675 \
+    'of a curve that costs nine times as much'
+gzip two.csv two.wt
+is "$(field saved two.csv.gz --rule "$upper" --seeds 1)" 0.675 'compressed'
+printf '1\n' >two.wt
+refused 'two.wt: 1 weights of 2 curves' two.csv.gz
+printf '1\n-1\n' >two.wt
+refused 'two.wt: expected a number above 0 on each line, not -1' two.csv.gz
+
+# Each rule's row is printed as it ends.
+refused 'rule .* reads another metric' own.csv --rule none \
+    --rule '{"rule": "median", "metric": "acc", "goal": "maximize"}'
+like "$(cat out)" '^none ' 'a rule has its row before the next one is read'
+
+# Which preset suits: where curves never cross, the one that saves most.
+"$HPOTUNE" replay --presets --seeds 10 own.csv >out
+is "$(sed -n '2,4s/ .*//p' out)" 'begun
+short
+careful' 'three rules are compared'
+like "$(cat out)" '^short suits these curves best' 'one of them is named'
+like "$(cat out)" '^  short saves [0-9.]* to [0-9.]* % and loses the best trial in 0\.000 to 0\.278 of such studies$' \
+    'with the intervals of ten studies'
+refused 'presets is a list of rules' own.csv --presets --rule none
+
 # TensorBoard: a folder of event files is a trial.
 mkdir -p runs/a runs/b/deep empty
 data=$TOP_SRCDIR/tests/data/metrics

@@ -564,6 +564,44 @@ slots_put(struct buf *out, const struct plan *plan)
 		    launcher->name);
 }
 
+enum { STEPS_FEW = 100 }; /* of a short training, at most */
+
+/* Whether a parameter has the name of a schedule of the learning rate. */
+static bool
+has_schedule(const struct space *space)
+{
+	static const char *const words[] = { "schedul", "warmup", "warm_up",
+		"anneal", "cosine", "decay_steps", NULL };
+	size_t i, k;
+
+	for (i = 0; i < space->n; i++)
+		for (k = 0; words[k] != NULL; k++)
+			if (strcasestr(space->params[i].name, words[k]) != NULL)
+				return true;
+	return false;
+}
+
+/* Which rule may suit the study better than the default, where it has that. */
+static void
+advice_put(struct buf *out, const struct study *study)
+{
+	if (study->n_stopping != 1 || study->stopping[0].where != NULL ||
+	    strcmp(study->stopping[0].name, "none") == 0)
+		return;
+	if (study->trial.max_steps == 0)
+		buf_puts(out,
+		    "\n           trial.max_steps is not known: half of all "
+		    "trials may run to their ends");
+	else if (has_schedule(study->space))
+		buf_puts(out,
+		    "\n           careful loses fewer good trials where "
+		    "schedules fall late");
+	else if (study->trial.max_steps <= STEPS_FEW)
+		buf_puts(out,
+		    "\n           short saves more where curves cross "
+		    "little");
+}
+
 static void
 cmd_check_plan_put(
     struct buf *out, const struct check *c, const struct cli *cli)
@@ -587,6 +625,7 @@ cmd_check_plan_put(
 	buf_puts(out, "stopping   ");
 	cmd_check_rules_put(out, plan->plugins);
 	cmd_check_looks_put(out, plan);
+	advice_put(out, study);
 	replicates_put(out, study);
 	confirm_put(out, study);
 	buf_puts(out, "\nbackend    ");
@@ -800,7 +839,7 @@ cmd_check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 	struct plugins plugins;
 	int rc;
 
-	study_row_keep_strategy(found->db, found->study);
+	study_row_keep_former(found->db, found->study);
 	if (plugins_read(&plugins, found->study, e) != 0)
 		return -1;
 	c.plan.plugins = &plugins;

@@ -84,7 +84,7 @@ aims_of(const struct study *study)
 }
 
 void
-study_row_keep_strategy(const char *path, struct study *study)
+study_row_keep_former(const char *path, struct study *study)
 {
 	struct store_study row = { 0 };
 	struct store *store;
@@ -92,7 +92,7 @@ study_row_keep_strategy(const char *path, struct study *study)
 	if (store_open(&store, path, STORE_READ, NULL) != 0)
 		return;
 	if (store_study_get(store, &row, NULL) == 0)
-		study_set_strategy(study, row.strategy);
+		study_set_former(study, row.strategy, row.rule);
 	store_study_fini(&row);
 	store_close(store);
 }
@@ -182,7 +182,7 @@ row_start(struct store *store, struct study *study,
 
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		study_set_strategy(study, row.strategy);
+		study_set_former(study, row.strategy, row.rule);
 	json = json_text(study);
 	if (rc == 0 && strcmp(row.json, json) != 0)
 		rc = study_change_record(store, &row, study, now_us, e);

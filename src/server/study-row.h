@@ -13,15 +13,15 @@ struct strv;
 struct study;
 
 /*
- * Where study.json names no strategy: use the recorded one if it is the default
- * of an earlier version.  Errors are left to the calls that follow.  Opens the
+ * Where study.json names no strategy or no stopping rule: use the recorded one
+ * if it is the default of an earlier version.  Errors are left to the calls that follow.  Opens the
  * database, so call store_wal_check first.
  */
-void study_row_keep_strategy(const char *path, struct study *);
+void study_row_keep_former(const char *path, struct study *);
 /*
  * Create path for this study, or check that it is the same one and record what
- * changed; the strategy as study_row_keep_strategy.  The store stays open for
- * the tuner, because opening one takes as long as all that is read here.
+ * changed; the strategy and the rule as study_row_keep_former.  The store stays
+ * open for the tuner, because opening one takes as long as all that is read here.
  * STORE_WRITE: for a server; marks the study as running since now_us.
  * STORE_WRITE_ONCE: the state is kept, or interrupted when new.
  */

@@ -109,7 +109,7 @@ study_open(struct worker *w, const struct worker_message *m)
 		worker_main_give_up("the study was cut short");
 	if (study_parse(&w->study, s.json, s.json_len, s.path, &e) != 0)
 		worker_main_give_up(e.text);
-	study_set_strategy(w->study, s.strategy);
+	study_set_former(w->study, s.strategy, "");
 	w->strategy = strategy_find(w->study->strategy.name);
 	if (w->strategy == NULL)
 		worker_main_give_up("there is no such strategy");

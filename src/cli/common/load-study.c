@@ -26,7 +26,7 @@ study_from_store(struct cli_study *found, struct err *e)
 	if (rc == 0) {
 		rc = study_parse_recorded(&found->study, row.json, row.dir, e);
 		if (rc == 0)
-			study_set_strategy(found->study, row.strategy);
+			study_set_former(found->study, row.strategy, row.rule);
 	}
 	store_study_fini(&row);
 	store_close(store);

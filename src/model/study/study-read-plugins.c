@@ -16,7 +16,8 @@ enum {
 
 static const char default_strategy[] = "auto";
 static const char former_default_strategy[] = "tpe";
-static const char default_rule[] = "median";
+static const char default_rule[] = "begun";
+static const char former_default_rule[] = "median";
 static const char default_backend[] = "local";
 static const char no_rule[] = "none";
 
@@ -132,16 +133,25 @@ study_read_strategy(struct study *s, const struct json *j, struct err *e)
 	return 0;
 }
 
-void
-study_set_strategy(struct study *s, const char *recorded)
+/* Give a plug-in that study.json does not name the former default. */
+static void
+plugin_set_former(
+    struct study_plugin *plug, const char *former, const char *recorded)
 {
-	struct study_plugin *plug = &s->strategy;
-
 	if ((plug->where != NULL && plug->where != plug->block) ||
-	    strcmp(recorded, former_default_strategy) != 0)
+	    strcmp(recorded, former) != 0)
 		return;
 	free(plug->name);
 	plug->name = xstrdup(recorded);
+}
+
+void
+study_set_former(struct study *s, const char *strategy, const char *rule)
+{
+	plugin_set_former(&s->strategy, former_default_strategy, strategy);
+	if (s->n_stopping == 1 &&
+	    strcmp(s->stopping[0].name, default_rule) == 0)
+		plugin_set_former(&s->stopping[0], former_default_rule, rule);
 }
 
 int

@@ -395,10 +395,10 @@ bool study_one_trial(struct study *, const struct value *setting);
 /* Replace the stopping rules by none. */
 void study_stopping_none(struct study *);
 /*
- * Where study.json names no strategy, use the recorded one of its database:
- * earlier versions had another default.
+ * Where study.json names no strategy or no stopping rule, use the one that its
+ * database has recorded, if that was the default of earlier versions.
  */
-void study_set_strategy(struct study *, const char *recorded);
+void study_set_former(struct study *, const char *strategy, const char *rule);
 /*
  * The part that may not change between runs (study, objectives, constraints,
  * parameters, seed, strategy name), written so that equal studies give equal

@@ -70,7 +70,7 @@ rule_is_median(const struct stopper *median, const struct plugins *plugins)
 	const struct {
 		const char *name, *text;
 	} plain[] = { { "value", begun ? "best" : "last" },
-		{ "reference", begun ? "recent" : "last" },
+		{ "reference", "last" },
 		{ "pool", begun ? "begun" : "reached" },
 		{ "aggregate", "percentile" }, { "by", "steps" } };
 	const struct plugin_rule *rule = plugins->rules;

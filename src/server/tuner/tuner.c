@@ -210,7 +210,7 @@ open_study(struct tuner *t, struct err *e)
 		return -1;
 	if (store_study_get(t->store, &t->row, e) != 0)
 		return -1;
-	study_set_strategy(t->env.study, t->row.strategy);
+	study_set_former(t->env.study, t->row.strategy, t->row.rule);
 	return 0;
 }
 

@@ -96,9 +96,8 @@ median_engine_view(void *state, const struct history *h, int64_t step,
 	const struct pool_rule *r = &m->rule.pool;
 	struct pool_answer a;
 
-	if (r->value.kind != (r->begun ? SUMMARY_RECENT : SUMMARY_LAST) ||
-	    r->key != POOL_CARRY || r->aggregate != POOL_PERCENTILE ||
-	    r->share != 0.5 || r->completed)
+	if (r->value.kind != SUMMARY_LAST || r->key != POOL_CARRY ||
+	    r->aggregate != POOL_PERCENTILE || r->share != 0.5 || r->completed)
 		return false;
 	pool_query_share(m->pool, h, step, 0.5, &a);
 	if (a.n == 0)

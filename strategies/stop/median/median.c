@@ -57,7 +57,7 @@ enum { WARMUP_REPORTS = 5, BEGUN_REPORTS = 4 };
 static const struct option median_options[] = FAMILY_OPTIONS(
     "last", "last", "reached", "50", NULL, "5", "20%", "true", "3");
 static const struct option begun_options[] =
-    FAMILY_OPTIONS("best", "recent", "begun", "50", "10", "5", "10%", "5", "3");
+    FAMILY_OPTIONS("best", "last", "begun", "50", "10", "5", "10%", "3", "3");
 static const struct option percentile_options[] = FAMILY_OPTIONS(
     "last", "last", "reached", "25", NULL, "5", "20%", "true", "3");
 static const struct option vizier_options[] = FAMILY_OPTIONS(

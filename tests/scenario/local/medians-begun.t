@@ -46,4 +46,21 @@ is "$(sql begun.db 'SELECT state, step FROM trials WHERE trial = 3')" \
 is "$(sql begun.db 'SELECT trials, median FROM medians WHERE step = 8')" \
     '3|2.0' 'so it counts at all later ones, as the worst'
 
+# A study that began when median was the default keeps it, unless it names one.
+sed 's/"begun",$/"former",/; /"stopping"/d; s/"trials": 3/"trials": 1/' \
+    study.json >former.json
+ok 'a study of one trial' quietly "$HPOTUNE" start former.json
+is "$(sql former.db 'SELECT rule FROM study')" begun 'has the default rule'
+sqlite3 former.db "UPDATE t_study SET rule = 'median'"
+sed -i 's/"trials": 1/"trials": 2/' former.json
+ok 'an earlier version has begun it' quietly "$HPOTUNE" start former.json
+is "$(sql former.db 'SELECT rule FROM study')" median 'it keeps that rule'
+is "$(sql former.db 'SELECT DISTINCT pool FROM medians')" reached \
+    'and its pool'
+like "$("$HPOTUNE" check former.json)" '^stopping   median$' 'check says so'
+sed -i 's/"strategy"/"stopping": "begun", &/; s/"trials": 2/"trials": 3/' \
+    former.json
+ok 'one that names a rule' quietly "$HPOTUNE" start former.json
+is "$(sql former.db 'SELECT rule FROM study')" begun 'has that one'
+
 done_testing

@@ -355,7 +355,7 @@ test_defaults(void)
 	ok(s->strategy.where == NULL && s->strategy.block == NULL,
 	    "stands nowhere");
 	is_int(s->n_stopping, 1, "one rule");
-	is_str(s->stopping[0].name, "median", "median");
+	is_str(s->stopping[0].name, "begun", "begun");
 	is_int(s->n_backends, 1, "one backend");
 	is_str(s->backends[0].name, "local", "local");
 	is_int(s->trial.retries, 2, "retries");
@@ -370,14 +370,24 @@ test_defaults(void)
 	is_str(s->stopping[0].name, "none", "no stopping");
 	is_str(s->strategy.name, "auto", "a seed for the default");
 	ok(s->has_seed && s->seed == 3, "is kept");
-	study_set_strategy(s, "gp");
+	study_set_former(s, "gp", "");
 	is_str(s->strategy.name, "auto", "a recorded gp was named");
-	study_set_strategy(s, "tpe");
+	study_set_former(s, "tpe", "");
 	is_str(s->strategy.name, "tpe", "a recorded tpe was the default");
 	study_free(s);
 	s = parse(BASE ",\"strategy\":{\"name\":\"random\"}}", &e);
-	study_set_strategy(s, "tpe");
+	study_set_former(s, "tpe", "");
 	is_str(s->strategy.name, "random", "unless there is a name");
+	is_str(s->stopping[0].name, "begun", "the default rule");
+	study_set_former(s, "auto", "none");
+	is_str(s->stopping[0].name, "begun", "a recorded none was named");
+	study_set_former(s, "auto", "median");
+	is_str(
+	    s->stopping[0].name, "median", "a recorded median was the default");
+	study_free(s);
+	s = parse(BASE ",\"stopping\":\"begun\"}", &e);
+	study_set_former(s, "auto", "median");
+	is_str(s->stopping[0].name, "begun", "unless there is a rule");
 	study_free(s);
 }
 

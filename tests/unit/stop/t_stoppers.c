@@ -86,8 +86,10 @@ test_begun(void)
 	is_int(b.last.pool, 10, "it compares ten trials");
 	is_int(bench_report(&b, 11, 9, 99), '.',
 	    "where all others are gone none is worse");
-	ok(stop_rule_set_median(b.set, b.h, 8, &n, &median) == false,
-	    "the view of medians is that of the rule begun");
+	ok(stop_rule_set_median(b.set, b.h, 8, &n, &median),
+	    "the median of all begun");
+	is_int(n, 11, "is of eleven");
+	is_near(median, 5, 0, "the worst of those that stayed");
 	history_retry(b.h, 10);
 	stop_rule_set_ended(b.set, b.h, 10);
 	is_int(bench_report(&b, 11, 10, 3), '.', "a trial that runs again");

@@ -369,6 +369,45 @@ is "$(sql stop.db 'SELECT trial, state, objective FROM trials')" \
 2|cancelled|5.0
 3|completed|1.0' 'the program has heard it, and was waited for'
 
+# An attempt that is killed continues from its checkpoint, as a cold one does.
+cat >resume.py <<'END'
+import os, signal, sys, time
+import slow
+def ready(text):
+    import sqlite3
+    home = os.environ["HPOTUNE_PARAMS"].partition("/trials/")[0]
+    with sqlite3.connect(f"file:{home[:-2]}.db?mode=ro", uri=True) as db:
+        while not db.execute("SELECT 1 FROM events WHERE text LIKE ?",
+                             [text]).fetchone():
+            time.sleep(0.01)
+path = os.environ["HPOTUNE_CHECKPOINT_DIR"] + "/step"
+first = int(open(path).read()) + 1 if os.path.exists(path) else 1
+for step in range(first, 7):
+    print(f"hpotune: step={step} score={step * float(sys.argv[1])}")
+    with open(path + ".new", "w") as f:
+        f.write(str(step))
+    os.replace(path + ".new", path)
+    if step == 3 and first == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+if "resume-warm" in os.environ["IMPORTS"] and os.environ["HPOTUNE_TRIAL"] == "1":
+    ready("warm starts: %")
+END
+curves() { # study
+	sql "$1.db" "SELECT trial, attempt, step, value FROM metrics ORDER BY 1, 2, 3"
+	sql "$1.db" "SELECT trial, attempt, resumed_step, signal FROM attempts"
+}
+for way in cold warm; do
+	small "resume-$way" resume.py '' 3
+	sed -i 's/"retries": 0/"retries": 2/' "resume-$way.json"
+done
+sed -i 's/"trial": {/& "warm": ["slow"],/' resume-warm.json
+ok 'a study with checkpoints' "$HPOTUNE" start -q resume-cold.json
+ok 'and a warm one' "$HPOTUNE" start -q resume-warm.json
+is "$(curves resume-warm)" "$(curves resume-cold)" 'the same curves, from the same steps'
+is "$(curves resume-cold | grep -c '|2|4|.')" 3 'each goes on at its fourth step'
+is "$(wc -l <imports.resume-cold) $(($(wc -l <imports.resume-warm) < 6))" '6 1' \
+    'the warm ones import less'
+
 # Kills of everything, in any moment: each attempt has run once at most, and each
 # trial to its end.
 cat >ledger.py <<'END'

@@ -37,6 +37,7 @@ DROP VIEW IF EXISTS setting_outcomes;
 DROP VIEW IF EXISTS contests;
 DROP VIEW IF EXISTS parameters;
 DROP VIEW IF EXISTS importance;
+DROP VIEW IF EXISTS requests;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -405,6 +406,12 @@ CREATE VIEW changes AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
     key, old, new, trials, outside
 FROM t_change ORDER BY seq;
+
+-- What callers of hpotune mcp asked for.
+CREATE VIEW requests AS
+SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
+    caller, request, trial, asked, good, answer
+FROM t_request ORDER BY seq;
 
 -- Settings to try before those of the strategy: trial NULL waits, state says
 -- what became of it.

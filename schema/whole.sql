@@ -404,6 +404,17 @@ CREATE TABLE t_contest (
 	why TEXT
 ) STRICT;
 
+CREATE TABLE t_request (
+	seq INTEGER PRIMARY KEY,
+	time_us INTEGER NOT NULL,
+	caller TEXT NOT NULL,
+	request TEXT NOT NULL,
+	trial INTEGER,
+	asked TEXT,
+	good INTEGER CHECK (good IN (0, 1)), -- NULL: it was only read
+	answer TEXT
+) STRICT;
+
 CREATE INDEX t_trial_objective ON t_trial (objective);
 
 CREATE INDEX t_trial_state ON t_trial (state);

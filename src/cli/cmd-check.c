@@ -13,6 +13,7 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/check/check-checkpoint.h"
+#include "src/cli/common/caller-env.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/check/plan.h"
 #include "src/cli/common/load-study.h"
@@ -913,6 +914,7 @@ check_run(struct cli *cli)
 		cli_study_fini(&found);
 		return rc == -1 ? cli_fail(&e) : rc;
 	}
+	caller_env_note(&found);
 	if (log != NULL)
 		rc = check_log(cli, found.study, log, &whole, &e);
 	else

@@ -67,6 +67,7 @@ static const struct view {
 	{ "gpus", NULL },
 	{ "throughput", "trial" },
 	{ "changes", NULL },
+	{ "requests", NULL },
 	{ "provenance", NULL },
 	{ "notes", "trial" },
 	{ "notices", NULL },

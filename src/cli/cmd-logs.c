@@ -31,6 +31,7 @@ struct log_reader {
 	const char *db_dir; /* where it is; relative paths start here */
 	int64_t trial;
 	int64_t rank; /* rank of the process */
+	int64_t tail; /* lines at the end; 0 = all */
 	int fd;
 	off_t at;
 	char bytes[LOGS_CHUNK];
@@ -188,6 +189,25 @@ logs_attempt_open(struct log_reader *r, int attempt, bool follow, struct err *e)
 	return before == 1 ? 0 : rc;
 }
 
+/* Begin at the last lines, of those in the last bytes that are read at once. */
+static void
+logs_tail_seek(struct log_reader *r)
+{
+	struct stat st;
+	int64_t lines = 0;
+	ssize_t n, i;
+	off_t from;
+
+	if (r->tail == 0 || fstat(r->fd, &st) != 0)
+		return;
+	from = st.st_size > LOGS_CHUNK ? st.st_size - LOGS_CHUNK : 0;
+	n = pread(r->fd, r->bytes, LOGS_CHUNK, from);
+	for (i = n - 1; i >= 0; i--)
+		if (r->bytes[i] == '\n' && i < n - 1 && ++lines == r->tail)
+			break;
+	r->at = from + i + 1;
+}
+
 /* Print the log of one attempt; with follow, until the attempt ends. */
 static int
 attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
@@ -198,6 +218,7 @@ attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
 		return -1;
 	if (r->fd == -1)
 		return 0;
+	logs_tail_seek(r);
 	do {
 		if (follow && (over = logs_attempt_over(r, attempt, e)) == -1)
 			break;
@@ -284,6 +305,8 @@ logs_run(struct cli *cli)
 	if (rc == 0)
 		rc = cli_integer(cli, "rank", 0, INT32_MAX, 0, &r->rank, &e);
 	if (rc == 0)
+		rc = cli_integer(cli, "tail", 1, 10000, 0, &r->tail, &e);
+	if (rc == 0)
 		rc = trial_logs(r, (int)attempt, cli_has(cli, "follow"), &e);
 	store_close(r->store);
 	cli_study_fini(&found);
@@ -295,6 +318,7 @@ static const struct cli_option logs_options[] = {
 	{ "follow", 'f', NULL, "follow until the trial ends" },
 	{ "attempt", 0, "K", "attempt K instead of the newest" },
 	{ "rank", 0, "K", "of rank K instead of rank 0" },
+	{ "tail", 0, "N", "the last N lines only, at most 64 KiB" },
 	{ .name = NULL },
 };
 

@@ -23,6 +23,7 @@
 #include "src/base/mem.h"
 #include "src/base/process-mark.h"
 #include "src/base/text.h"
+#include "src/cli/common/caller-env.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/redraw.h"
@@ -30,6 +31,7 @@
 #include "src/cli/screen/summary.h"
 #include "src/cli/web-child.h"
 #include "src/model/study/study.h"
+#include "src/server/callers/caller.h"
 #include "src/server/plugins/plugins.h"
 #include "src/server/server.h"
 #include "src/server/state-dir.h"
@@ -495,6 +497,93 @@ own_command(void)
 	return buf_take(&b);
 }
 
+/* limit, of which 0 is none, is at most cap, of which 0 is none. */
+static int64_t
+capped(int64_t limit, int64_t cap)
+{
+	return cap > 0 && (limit == 0 || limit > cap) ? cap : limit;
+}
+
+/*
+ * Of the plan: the trials that run at a time where the study does not say it, and
+ * whether an attempt costs dollars.
+ */
+static int
+plan_look(const struct study *study, int64_t *slots, bool *costs, struct err *e)
+{
+	struct plugins plugins;
+	struct plan plan = { .study = study, .plugins = &plugins };
+	size_t i;
+	int rc;
+
+	if (plugins_read(&plugins, study, e) != 0)
+		return -1;
+	*costs = false;
+	for (i = 0; i < plugins.n_backends; i++)
+		*costs =
+		    *costs || plugins.backends[i].launcher->worst_cost != NULL;
+	rc = plan_make(&plan, e);
+	*slots = plan.slots;
+	plan_fini(&plan);
+	plugins_free(&plugins);
+	return rc;
+}
+
+/* What a caller asks for may not exceed its caps. */
+static int
+caps_check(
+    const struct caller_caps *caps, const struct server_env *env, struct err *e)
+{
+	if (caps->trials > 0 && env->trials > caps->trials)
+		return err_set(e, ERR_USAGE,
+		    "start: %" PRId64 " trials: the cap of this caller is "
+		    "%" PRId64,
+		    env->trials, caps->trials);
+	if (caps->parallel > 0 && env->parallel > caps->parallel)
+		return err_set(e, ERR_USAGE,
+		    "start: %" PRId64 " trials at a time: the cap of this "
+		    "caller is %" PRId64,
+		    env->parallel, caps->parallel);
+	return 0;
+}
+
+/*
+ * Lower the limits of the study to the caps of the caller on whose behalf the
+ * server starts: neither its study.json nor its arguments can raise them.
+ */
+static int
+caps_apply(struct study *study, struct server_env *env, struct err *e)
+{
+	struct study_limits *lim = &study->limits;
+	char *by = caller_env_by();
+	struct caller *caller;
+	const struct caller_caps *caps;
+	int64_t slots = 0;
+	bool costs = false;
+	int rc;
+
+	if (by == NULL)
+		return 0;
+	caller = caller_read(by);
+	caps = &caller->caps;
+	rc = caps_check(caps, env, e);
+	if (rc == 0)
+		rc = plan_look(study, &slots, &costs, e);
+	lim->trials = capped(lim->trials, caps->trials);
+	lim->wall_time_ms =
+	    capped(lim->wall_time_ms, (int64_t)(caps->hours * 3.6e6));
+	/* An argument is instead of a limit of the study, not below it. */
+	env->trials = env->trials > 0 ? capped(env->trials, lim->trials) : 0;
+	if (lim->parallel > 0 || slots == 0 || slots > caps->parallel)
+		lim->parallel = capped(lim->parallel, caps->parallel);
+	if (caps->dollars > 0 && costs &&
+	    (lim->cost == 0 || lim->cost > caps->dollars))
+		lim->cost = caps->dollars;
+	caller_free(caller);
+	free(by);
+	return rc;
+}
+
 static int
 cmd_start_run(struct cli *cli)
 {
@@ -509,7 +598,10 @@ cmd_start_run(struct cli *cli)
 	    until_read(cli, &env, &until, &e) != 0 ||
 	    load_study_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
-	if (start_check(cli, &found, env.trials, &e) != 0) {
+	if (caps_apply(found.study, &env, &e) != 0 ||
+	    start_check(cli, &found, env.trials, &e) != 0) {
+		if (cli_has(cli, "detach"))
+			caller_env_note(&found);
 		cli_study_fini(&found);
 		return cli_fail(&e);
 	}
@@ -522,10 +614,14 @@ cmd_start_run(struct cli *cli)
 	env.network_fs = cli_has(cli, "network-fs");
 	env.take_over = cli_has(cli, "take-over");
 	env.asked = cli_has(cli, "asked");
-	if (cli_has(cli, "detach"))
+	if (cli_has(cli, "detach")) {
 		status = start_detached(cli, &found, &env, &e);
-	else
+		caller_env_note(&found);
+	} else {
+		/* Trials and hooks act on behalf of nobody. */
+		(void)unsetenv(CALLER_ENV);
 		status = start_here(cli, &found, &env, ready_fd, &e);
+	}
 	free(command);
 	free(dir);
 	cli_study_fini(&found);

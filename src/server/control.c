@@ -123,6 +123,7 @@ static const struct ask_row {
 	{ "ask", TUNER_ASK },
 	{ "tell", TUNER_TELL },
 	{ "judge", TUNER_JUDGE },
+	{ "called", TUNER_CALLED },
 };
 
 /*
@@ -146,7 +147,8 @@ client_command(struct client *c, const struct json *root)
 {
 	const char *name = json_string(json_get(root, "command"));
 	const struct json *params = json_get(root, "params");
-	struct buf text = { 0 };
+	const struct json *caller = json_get(root, "by");
+	struct buf text = { 0 }, by = { 0 };
 	struct err e = ERR_INIT;
 	enum tuner_request_kind ask;
 	int64_t trial = 0;
@@ -169,6 +171,8 @@ client_command(struct client *c, const struct json *root)
 	}
 	if (params != NULL)
 		json_write(&text, params);
+	if (caller != NULL)
+		json_write(&by, caller);
 	for (i = 0; i < sizeof asks / sizeof *asks; i++) {
 		if (name == NULL || strcmp(name, asks[i].name) != 0)
 			continue;
@@ -176,11 +180,14 @@ client_command(struct client *c, const struct json *root)
 		ask = asks[i].ask == TUNER_STOP_TRIAL && now ? TUNER_KILL_TRIAL
 							     : asks[i].ask;
 		c->control->hooks.request(c->control->hooks.arg, ask, trial,
-		    buf_str(&text), control_on_reply, c);
+		    buf_str(&text), caller != NULL ? buf_str(&by) : NULL,
+		    control_on_reply, c);
 		buf_free(&text);
+		buf_free(&by);
 		return false;
 	}
 	buf_free(&text);
+	buf_free(&by);
 	client_send(c, false, "no such command", NULL);
 	return true;
 }

@@ -4,7 +4,8 @@
  *	{"command": "stop", "trial": 3}
  *	{"ok": true, "text": "trial 3 is being stopped"}
  *
- * An answer may have data: the result of ask, tell or judge.  stop without a
+ * A request of a caller of hpotune mcp has "by": who it is, and its caps
+ * (src/server/callers/caller.h).  An answer may have data: the result of ask, tell or judge.  stop without a
  * trial asks the server to shut down; that connection stays open until it has.
  */
 
@@ -22,9 +23,9 @@ struct loop;
 struct state_dir;
 
 struct control_hooks {
-	/* Pass a request to the current tuner. */
+	/* Pass a request to the current tuner; by: see tuner_request_by. */
 	void (*request)(void *arg, enum tuner_request_kind, int64_t trial,
-	    const char *params, tuner_reply *, void *reply_arg);
+	    const char *params, const char *by, tuner_reply *, void *reply_arg);
 	/* Shut down; now: without the grace time of the trials. */
 	void (*leave)(void *arg, bool now);
 	void *arg;

@@ -123,7 +123,8 @@ oneshot_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 	a->err = e;
 	a->late = loop_timer_new(a->loop, oneshot_on_late, a);
 	loop_timer_set(a->late, ONESHOT_BUSY_MS);
-	tuner_request(a->tuner, ask, trial, params, oneshot_on_reply, a);
+	tuner_request_by(
+	    a->tuner, ask, trial, params, a->env->by, oneshot_on_reply, a);
 	loop_run(a->loop, on_request_turn, a);
 	loop_timer_free(a->late);
 	return a->rc;
@@ -187,10 +188,11 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		.state_dir = a->env->state_dir,
 		.hold = true,
 		/* These requests concern no attempt. */
-		.without_launchers = ask == TUNER_NOTE || ask == TUNER_TAG ||
-				     ask == TUNER_FORGET ||
-				     ask == TUNER_CONFIRM ||
-				     ask == TUNER_CLEAN || ask == TUNER_UNQUEUE,
+		.without_launchers =
+		    ask == TUNER_NOTE || ask == TUNER_TAG ||
+		    ask == TUNER_FORGET || ask == TUNER_CONFIRM ||
+		    ask == TUNER_CLEAN || ask == TUNER_UNQUEUE ||
+		    ask == TUNER_CALLED,
 	};
 	bool all =
 	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);
@@ -203,8 +205,8 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 	if (all)
 		tuner_shutdown(a->tuner, ask == TUNER_KILL_TRIAL);
 	else
-		tuner_request(
-		    a->tuner, ask, trial, params, oneshot_on_reply, a);
+		tuner_request_by(a->tuner, ask, trial, params, a->env->by,
+		    oneshot_on_reply, a);
 	if (stop_turns(a, e) != 0)
 		return -1;
 	/* A trial no longer counts, or again: the next tuner says so. */

@@ -177,14 +177,15 @@ on_interrupt(void *arg)
 
 static void
 server_on_request(void *arg, enum tuner_request_kind ask, int64_t trial,
-    const char *params, tuner_reply *reply, void *reply_arg)
+    const char *params, const char *by, tuner_reply *reply, void *reply_arg)
 {
 	struct server *s = arg;
 
 	if (s->tuner == NULL)
 		reply(reply_arg, false, s->trouble, NULL);
 	else
-		tuner_request(s->tuner, ask, trial, params, reply, reply_arg);
+		tuner_request_by(
+		    s->tuner, ask, trial, params, by, reply, reply_arg);
 }
 
 static void

@@ -35,6 +35,8 @@ struct server_env {
 	 * allowed as when the existing study was created.
 	 */
 	bool visits;
+	/* On whose behalf, as tuner_request_by: for one command; or NULL */
+	const char *by;
 	/*
 	 * Called some times per second between turns and once at the end; store
 	 * is NULL while it cannot be read.  May be NULL.

@@ -83,11 +83,19 @@ query_limit_begin(struct store *s)
 	s->steps = 0;
 }
 
+struct store_rows *
+store_rows_of(struct store *s, sqlite3_stmt *st)
+{
+	struct store_rows *r = xmalloc(sizeof *r);
+
+	*r = (struct store_rows){ s, st };
+	return r;
+}
+
 int
 store_rows_open(struct store_rows **out, struct store *s, const char *sql,
     const char *const *params, struct err *e)
 {
-	struct store_rows *r;
 	sqlite3_stmt *st;
 	int i;
 
@@ -104,9 +112,7 @@ store_rows_open(struct store_rows **out, struct store *s, const char *sql,
 	for (i = 0; params != NULL && params[i] != NULL; i++)
 		(void)sqlite3_bind_text(
 		    st, i + 1, params[i], -1, SQLITE_TRANSIENT);
-	r = xmalloc(sizeof *r);
-	*r = (struct store_rows){ s, st };
-	*out = r;
+	*out = store_rows_of(s, st);
 	return 0;
 }
 

@@ -68,6 +68,8 @@ static const char *const migrations[] = {
 #include "schema/025-last.inc"
 	,
 #include "schema/026-contests.inc"
+	,
+#include "schema/027-requests.inc"
 };
 
 enum {
@@ -204,6 +206,9 @@ static const struct {
 	    "l.name_id = n.id WHERE NOT EXISTS (SELECT 1 FROM t_block AS b "
 	    "WHERE b.name_id = l.name_id AND b.trial = l.trial AND b.old = 0 "
 	    "AND b.step > l.first_step);" },
+	{ 27, "CREATE TEMP VIEW requests AS SELECT NULL AS time, "
+	      "NULL AS caller, NULL AS request, NULL AS trial, "
+	      "NULL AS asked, NULL AS good, NULL AS answer WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */

@@ -403,6 +403,9 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_EVENT_ADD] =
 	    "INSERT INTO t_event (seq, time_us, level, area, trial, attempt, "
 	    "text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_REQUEST_ADD] =
+	    "INSERT INTO t_request (time_us, caller, request, trial, asked, "
+	    "good, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_SUGGESTION_ADD] =
 	    "INSERT INTO t_suggestion VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
 	    "?8)",

@@ -114,6 +114,7 @@ enum stmt_id {
 	STMT_ANY_DOUBT,
 	STMT_STOP_LATE,
 	STMT_EVENT_ADD,
+	STMT_REQUEST_ADD,
 	STMT_SUGGESTION_ADD,
 	STMT_QUEUE_ADD,
 	STMT_QUEUE_NEXT,
@@ -183,6 +184,9 @@ void query_limit_open(struct store *);
 void query_limit_lift(struct store *);
 /* A query begins: reset the step count, unless another one is running. */
 void query_limit_begin(struct store *);
+
+/* The rows of a statement, which they own. */
+struct store_rows *store_rows_of(struct store *, sqlite3_stmt *);
 
 /* "PATH: text" is the error, of kind ERR_STORE; the transaction fails. */
 int store_refuse(struct store *, struct err *, const char *fmt, ...)

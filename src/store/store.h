@@ -624,6 +624,19 @@ int store_event_add(struct store *, int64_t time_us, enum log_level,
     const char *area, int64_t trial, int attempt, const char *text,
     struct err *);
 
+/* Row of t_request: what a caller asked for. */
+struct store_request {
+	int64_t time_us;
+	const char *caller;
+	const char *request; /* "ask", "tell", "sql" */
+	int64_t trial; /* 0 = none */
+	const char *asked; /* its arguments, or NULL */
+	int good; /* 0, 1; -1: it was only read */
+	const char *answer; /* or NULL */
+};
+int
+store_request_add(struct store *, const struct store_request *, struct err *);
+
 /* Row of t_suggestion: how the strategy chose a trial. */
 struct store_suggestion {
 	int64_t trial;
@@ -763,6 +776,14 @@ int store_walk_last_steps(struct store *, int64_t trial, int attempt,
 struct store_rows;
 int store_rows_open(struct store_rows **, struct store *, const char *sql,
     const char *const *params, struct err *);
+/*
+ * The same for foreign SQL, which may name the views of hpotune-db(5) alone: one
+ * SELECT, ERR_USAGE for anything else.  From now on values of the connection are
+ * at most 1 MiB long.  A single step may take long, for example in LIKE: the
+ * caller ends the process when its time is over.
+ */
+int store_rows_open_views(
+    struct store_rows **, struct store *, const char *sql, struct err *);
 /*
  * From now on a query may take so many steps of SQLite's machine, whatever the
  * size of the file: for a reader that others wait for.

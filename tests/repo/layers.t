@@ -50,9 +50,10 @@ src/server/announce	src/base src/base/json @model src/store src/server/status tr
 src/server/provenance	src/base @model src/store	-
 src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
 src/server/attempts	src/base src/base/json @model src/store src/server/plugins trials/launcher.h	-
+src/server/callers	@plain src/base/json src/store	-
 src/server/doubts	@plain @model src/store src/server/plugins strategies/stopper.h	-
 src/server/replicates	@plain @model src/store strategies/stopper.h	-
-src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/doubts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
+src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/callers src/server/doubts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h trials/launcher.h	-
@@ -63,9 +64,10 @@ src/web/studies	@plain src/base/file.h src/store src/cli/common src/server/statu
 src/web	@loop @model src/store src/cli/common src/html src/server/status src/web/studies	-
 src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/server/plugins src/server/status src/server/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 src/cli/import	src/base src/base/json @model src/store src/cli/common src/import src/server/plugins	-
+src/cli/mcp	src/base src/base/json src/cli/common	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/html src/server/replay	-
 src/cli/screen	src/base src/base/json @model src/store src/server src/server/status src/cli/common	-
-src/cli	@loop @model schema src/base/svg src/store src/cli/check src/cli/common src/cli/import src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli	@loop @model schema src/base/svg src/store src/server/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-

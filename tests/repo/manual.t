@@ -10,7 +10,7 @@
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 man=$TOP_SRCDIR/man
-pages='hpotune.1 hpotune-db.5 hpotune-study.5 hpotune-migrate.7
+pages='hpotune.1 hpotune-db.5 hpotune-study.5 hpotune-agents.7 hpotune-migrate.7
     hpotune-sagemaker.7 hpotune-slurm.7 hpotune-stopping.7
     hpotune-strategies.7 hpotune-trial.7 hpotune-web.7'
 PATH=$TOP_BUILDDIR:$PATH

@@ -16,8 +16,9 @@
 #include "src/base/mem.h"
 #include "src/base/process-mark.h"
 #include "src/base/text.h"
-#include "src/cli/common/load-study.h"
 #include "src/cli/common/ask-tell-client.h"
+#include "src/cli/common/caller-env.h"
+#include "src/cli/common/load-study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
 #include "src/server/state-dir.h"
@@ -40,6 +41,9 @@ ask_tell_client_open(struct ask_tell_client *v, struct cli *cli,
 	 */
 	if (!process_mark_is_terminal(getppid()))
 		v->asker = getppid();
+	if (caller_env_pid() > 0)
+		v->asker = caller_env_pid();
+	v->by = caller_env_by();
 	return 0;
 }
 
@@ -60,6 +64,7 @@ void
 ask_tell_client_close(struct ask_tell_client *v)
 {
 	free(v->dir);
+	free(v->by);
 	cli_study_fini(&v->found);
 }
 
@@ -85,6 +90,7 @@ command_name(enum tuner_request_kind what)
 	case TUNER_FORGET:
 	case TUNER_CONFIRM:
 	case TUNER_CLEAN:
+	case TUNER_CALLED:
 		break;
 	}
 	return "";
@@ -108,6 +114,8 @@ ask_server(const struct ask_tell_client *v, enum tuner_request_kind what,
 	if (trial > 0)
 		json_writer_integer(&w, "trial", trial);
 	json_writer_raw(&w, "params", params);
+	if (v->by != NULL)
+		json_writer_raw(&w, "by", v->by);
 	json_writer_end(&w);
 	rc = control_call(&state, buf_str(&line), false, answer, e);
 	buf_free(&line);
@@ -126,6 +134,7 @@ ask_once(const struct ask_tell_client *v, enum tuner_request_kind what,
 		.state_dir = v->dir,
 		.network_fs = v->network_fs,
 		.visits = true,
+		.by = v->by,
 	};
 	int rc;
 

@@ -20,6 +20,7 @@ struct ask_tell_client {
 	bool network_fs; /* network_fs for a study that is created */
 	int64_t asker; /* pid of the process that asks and tells; 0 = unknown */
 	bool is_sure; /* it is that process which runs the trial */
+	char *by; /* on whose behalf (caller-env.h), or NULL */
 };
 
 /*

@@ -12,6 +12,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/cli/common/caller-env.h"
 #include "src/cli/common/cli.h"
 #include "src/model/study/study.h"
 #include "src/server/state-dir.h"
@@ -240,6 +241,7 @@ cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
 {
 	if (cli_find_study(cli, found, NULL, e) != 0)
 		return -1;
+	caller_env_note(found);
 	if (cli_study_exists(found, e) != 0 ||
 	    store_open(store, found->db, STORE_READ, e) != 0) {
 		cli_study_fini(found);

@@ -8,6 +8,7 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/cli/common/caller-env.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/server-request.h"
 #include "src/server/control.h"
@@ -20,10 +21,12 @@ server_request_open(struct server_request *a, struct cli *cli, struct err *e)
 	if (load_study_find(cli, &a->found, NULL, e) != 0)
 		return -1;
 	a->dir = load_study_dir(&a->found);
+	a->by = caller_env_by();
 	if (cli_study_exists(&a->found, e) == 0 &&
 	    state_dir_open(&a->state, a->dir, false, e) == 0)
 		return 0;
 	free(a->dir);
+	free(a->by);
 	cli_study_fini(&a->found);
 	return -1;
 }
@@ -33,6 +36,7 @@ server_request_close(struct server_request *a)
 {
 	state_dir_close(&a->state);
 	free(a->dir);
+	free(a->by);
 	cli_study_fini(&a->found);
 }
 
@@ -67,7 +71,7 @@ server_request_answer_print(
 
 /* The line of the protocol; the caller frees it. */
 static char *
-request_line(const struct server_asked *asked)
+request_line(const struct server_request *a, const struct server_asked *asked)
 {
 	struct buf b = { 0 };
 	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
@@ -80,6 +84,8 @@ request_line(const struct server_asked *asked)
 		json_writer_bool(&w, "now", true);
 	if (asked->params != NULL)
 		json_writer_raw(&w, "params", asked->params);
+	if (a->by != NULL)
+		json_writer_raw(&w, "by", a->by);
 	json_writer_end(&w);
 	return buf_take(&b);
 }
@@ -94,6 +100,7 @@ send_once(const struct server_request *a, const char *line,
 		.study = a->found.study,
 		.db = a->found.db,
 		.state_dir = a->dir,
+		.by = a->by,
 	};
 	bool wait = asked->wait && asked->trial == 0;
 	int rc = control_call(&a->state, line, wait, answer, e);
@@ -111,8 +118,12 @@ server_request_send(struct server_request *a, const struct server_asked *asked)
 	struct control_answer answer = { 0 };
 	struct load_study_retry retry = { 0 };
 	struct err e = ERR_INIT;
-	char *line = request_line(asked);
+	char *line = request_line(a, asked);
 	int rc, status;
+
+	/* A stop of the server is no request of its tuner. */
+	if (a->by != NULL && asked->wait && asked->trial == 0)
+		caller_env_note(&a->found);
 
 	/* A server that holds its lock may not listen yet. */
 	while ((rc = send_once(a, line, asked, &answer, &e)) != 0 &&

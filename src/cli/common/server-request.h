@@ -18,6 +18,7 @@ struct server_request {
 	struct cli_study found;
 	char *dir; /* NAME.d */
 	struct state_dir state;
+	char *by; /* on whose behalf (caller-env.h), or NULL */
 	bool list; /* answers are elements of one JSON list */
 	bool answered; /* not the first element */
 };

@@ -34,6 +34,7 @@
 #include "src/base/rng.h"
 #include "src/base/text.h"
 #include "src/model/study/study.h"
+#include "src/server/callers/caller.h"
 #include "src/server/tuner/ask-tell.h"
 #include "src/server/tuner/attempt-end.h"
 #include "src/server/tuner/launcher-events.h"
@@ -192,6 +193,7 @@ ask_new(struct tuner *t, struct request *r, const struct ask_params *ask)
 	struct live_trial *l;
 
 	while (ask_more(t, r, ask->count) && !r->later &&
+	       !limits_capped(t, r->by, false, r->text, sizeof r->text) &&
 	       !limits_block_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
@@ -216,13 +218,32 @@ ask_read(struct ask_params *ask, const struct json *root, struct tuner *t)
 	ask->ended = asker_ended(&ask->who, json_get(root, "asker"));
 }
 
+/* No more trials than may run beside the others of a caller. */
+static void
+ask_cap(struct tuner *t, const struct request *r, struct ask_params *ask)
+{
+	int64_t room, running = 0;
+	size_t i;
+
+	for (i = 0; i < t->live.n; i++)
+		running += t->live.list[i]->open;
+	room = caller_room(r->by, running) + r->given;
+	ask->count = ask->count < room ? ask->count : room;
+}
+
 /* No trial: the reason, and whether there may be one later. */
 static void
 ask_refuse(struct tuner *t, struct request *r, const struct ask_params *ask)
 {
-	bool over = limits_block_new(t, r->text, sizeof r->text);
+	bool over = limits_capped(t, r->by, false, r->text, sizeof r->text) ||
+		    limits_block_new(t, r->text, sizeof r->text);
 
-	if (ask->ended)
+	if (ask->count == 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "the cap of this caller, %" PRId64
+		    " trials at a time, is reached",
+		    r->by->caps.parallel);
+	else if (ask->ended)
 		(void)snprintf(r->text, sizeof r->text,
 		    "the process that asks has ended: no trial is begun for "
 		    "it");
@@ -244,6 +265,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	    0)
 		doc = NULL;
 	ask_read(&ask, doc != NULL ? json_root(doc) : NULL, t);
+	ask_cap(t, r, &ask);
 	r->later = false;
 	if (!ask.ended) {
 		ask_repeat(t, r, &ask);

@@ -10,6 +10,7 @@
 #include "src/base/loop.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/callers/caller.h"
 #include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/tuner-internal.h"
@@ -282,6 +283,25 @@ limits_reached(const struct tuner *t, char *why, size_t n)
 	else if (limits_converged(t))
 		(void)snprintf(why, n, "the study %s", t->convergence.why);
 	return *why != '\0';
+}
+
+bool
+limits_capped(const struct tuner *t, const struct caller *by, bool queued,
+    char *why, size_t n)
+{
+	struct caller_usage used = { .trials = t->n_trials };
+	/* Without a server nothing counts the time but the calendar. */
+	int64_t ms = t->env.without_launchers
+			 ? (t->turn_us - t->row.created_us) / 1000
+			 : tuner_elapsed_ms(t);
+
+	if (by == NULL)
+		return false;
+	used.hours = (double)ms / 3.6e6;
+	(void)store_cost_committed(t->store, &used.dollars, NULL);
+	if (queued)
+		(void)store_queue_length(t->store, &used.waiting, NULL);
+	return caller_capped(by, &used, why, n);
 }
 
 bool

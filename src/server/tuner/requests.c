@@ -7,13 +7,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/where.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/callers/caller.h"
 #include "src/server/tuner/ask-tell.h"
 #include "src/server/tuner/checkpoints.h"
 #include "src/server/tuner/limits.h"
@@ -29,6 +32,13 @@ void
 tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
     const char *params, tuner_reply *reply, void *arg)
 {
+	tuner_request_by(t, ask, trial, params, NULL, reply, arg);
+}
+
+void
+tuner_request_by(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
+    const char *params, const char *by, tuner_reply *reply, void *arg)
+{
 	struct requests *q = &t->requests;
 
 	q->list = xreallocarray(q->list, q->n + 1, sizeof *q->list);
@@ -36,6 +46,7 @@ tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
 		.ask = ask,
 		.trial = trial,
 		.params = params != NULL ? xstrdup(params) : NULL,
+		.by = by != NULL ? caller_read(by) : NULL,
 		.reply = reply,
 		.arg = arg,
 	};
@@ -228,6 +239,130 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 			  : "trials are started again");
 }
 
+/* Only the record is made, in request_record. */
+static void
+request_called(struct request *r)
+{
+	r->good = true;
+	(void)snprintf(r->text, sizeof r->text, "recorded");
+}
+
+static void
+request_execute(struct tuner *t, struct request *r)
+{
+	switch (r->ask) {
+	case TUNER_STOP_TRIAL:
+	case TUNER_KILL_TRIAL:
+		request_stop_trial(t, r);
+		break;
+	case TUNER_PAUSE:
+		request_pause(t, r, true);
+		break;
+	case TUNER_RESUME:
+		request_pause(t, r, false);
+		break;
+	case TUNER_ENQUEUE:
+		request_enqueue(t, r);
+		break;
+	case TUNER_UNQUEUE:
+		request_unqueue(t, r);
+		break;
+	case TUNER_NOTE:
+		request_note(t, r);
+		break;
+	case TUNER_TAG:
+		request_tag(t, r);
+		break;
+	case TUNER_RETRY:
+		request_retry(t, r);
+		break;
+	case TUNER_FORGET:
+		request_forget(t, r);
+		break;
+	case TUNER_CONFIRM:
+		request_confirm(t, r);
+		break;
+	case TUNER_CLEAN:
+		checkpoints_clean(t, r);
+		break;
+	case TUNER_ASK:
+		ask_tell_ask(t, r);
+		break;
+	case TUNER_TELL:
+		ask_tell_tell(t, r);
+		break;
+	case TUNER_JUDGE:
+		ask_tell_judge(t, r);
+		break;
+	case TUNER_CALLED:
+		request_called(r);
+		break;
+	}
+}
+
+static const char *
+request_name(enum tuner_request_kind kind)
+{
+	static const char *const names[] = {
+		[TUNER_STOP_TRIAL] = "stop",
+		[TUNER_KILL_TRIAL] = "kill",
+		[TUNER_PAUSE] = "pause",
+		[TUNER_RESUME] = "resume",
+		[TUNER_ENQUEUE] = "enqueue",
+		[TUNER_UNQUEUE] = "unqueue",
+		[TUNER_NOTE] = "note",
+		[TUNER_TAG] = "tag",
+		[TUNER_RETRY] = "retry",
+		[TUNER_FORGET] = "forget",
+		[TUNER_CONFIRM] = "confirm",
+		[TUNER_CLEAN] = "clean",
+		[TUNER_ASK] = "ask",
+		[TUNER_TELL] = "tell",
+		[TUNER_JUDGE] = "judge",
+		[TUNER_CALLED] = "read",
+	};
+
+	return names[kind];
+}
+
+/* The row of a request of a caller, with its answer. */
+static void
+request_record(struct tuner *t, const struct request *r)
+{
+	struct store_request row = {
+		.time_us = t->turn_us,
+		.request = request_name(r->ask),
+		.trial = r->trial,
+		.asked = r->params,
+		.good = r->good,
+		.answer =
+		    r->data.len > 0 && r->good ? buf_str(&r->data) : r->text,
+	};
+	struct json_doc *doc = NULL;
+	struct buf asked = { 0 };
+	const struct json *j;
+
+	if (r->ask == TUNER_CALLED && r->params != NULL &&
+	    json_parse(&doc, r->params, strlen(r->params), NULL, false, NULL) ==
+		0) {
+		j = json_get(json_root(doc), "request");
+		if (json_string(j) != NULL)
+			row.request = json_string(j);
+		j = json_get(json_root(doc), "asked");
+		if (j != NULL)
+			json_write(&asked, j);
+		row.asked = j != NULL ? buf_str(&asked) : NULL;
+		(void)json_integer(json_get(j, "trial"), &row.trial);
+	}
+	if (r->ask == TUNER_CALLED) {
+		row.good = -1;
+		row.answer = NULL;
+	}
+	(void)caller_record(r->by, t->store, &row, NULL);
+	buf_free(&asked);
+	json_free(doc);
+}
+
 /* Execute requests and record them; answers are sent after the commit. */
 void
 requests_serve(struct tuner *t)
@@ -238,51 +373,11 @@ requests_serve(struct tuner *t)
 	t->asking = false;
 	for (i = 0; i < t->requests.n && !store_failed(t->store); i++) {
 		r = &t->requests.list[i];
-		switch (r->ask) {
-		case TUNER_STOP_TRIAL:
-		case TUNER_KILL_TRIAL:
-			request_stop_trial(t, r);
-			break;
-		case TUNER_PAUSE:
-			request_pause(t, r, true);
-			break;
-		case TUNER_RESUME:
-			request_pause(t, r, false);
-			break;
-		case TUNER_ENQUEUE:
-			request_enqueue(t, r);
-			break;
-		case TUNER_UNQUEUE:
-			request_unqueue(t, r);
-			break;
-		case TUNER_NOTE:
-			request_note(t, r);
-			break;
-		case TUNER_TAG:
-			request_tag(t, r);
-			break;
-		case TUNER_RETRY:
-			request_retry(t, r);
-			break;
-		case TUNER_FORGET:
-			request_forget(t, r);
-			break;
-		case TUNER_CONFIRM:
-			request_confirm(t, r);
-			break;
-		case TUNER_CLEAN:
-			checkpoints_clean(t, r);
-			break;
-		case TUNER_ASK:
-			ask_tell_ask(t, r);
-			break;
-		case TUNER_TELL:
-			ask_tell_tell(t, r);
-			break;
-		case TUNER_JUDGE:
-			ask_tell_judge(t, r);
-			break;
-		}
+		if (r->ask != TUNER_ENQUEUE ||
+		    !limits_capped(t, r->by, true, r->text, sizeof r->text))
+			request_execute(t, r);
+		if (r->by != NULL && !r->later && !store_failed(t->store))
+			request_record(t, r);
 	}
 	t->requests.n_served = 0;
 	for (i = 0; i < t->requests.n; i++)
@@ -305,6 +400,7 @@ requests_reply_all(struct requests *q, bool good)
 		    good ? r->text : "a database error occurred; try again",
 		    good && r->data.len > 0 ? buf_str(&r->data) : NULL);
 		free(r->params);
+		caller_free(r->by);
 		buf_free(&r->data);
 	}
 	q->n = kept;

@@ -10,10 +10,13 @@
 #include "src/base/mem.h"
 #include "src/server/tuner/tuner.h"
 
+struct caller;
+
 struct request {
 	enum tuner_request_kind ask;
 	int64_t trial;
 	char *params;
+	struct caller *by; /* or NULL */
 	tuner_reply *reply;
 	void *arg;
 	bool good;

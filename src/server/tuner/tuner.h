@@ -79,13 +79,24 @@ enum tuner_request_kind {
 	 * lines as a trial prints them; strict: each must be a report.
 	 */
 	TUNER_TELL,
-	TUNER_JUDGE
+	TUNER_JUDGE,
+	/*
+	 * Record that a caller has read something; params: {"request": "sql",
+	 * "asked": {…}}.
+	 */
+	TUNER_CALLED
 };
 /* data is JSON, or NULL: see ask-tell.c. */
 typedef void
 tuner_reply(void *arg, bool good, const char *text, const char *data);
 void tuner_request(struct tuner *, enum tuner_request_kind, int64_t trial,
     const char *params, tuner_reply *, void *arg);
+/*
+ * The same on behalf of a caller of hpotune mcp: by is JSON (caller.h), or NULL.
+ * The request is recorded in view requests, and refused beyond the caller's caps.
+ */
+void tuner_request_by(struct tuner *, enum tuner_request_kind, int64_t trial,
+    const char *params, const char *by, tuner_reply *, void *arg);
 
 /*
  * Stop all trials with their grace time (now: without), to be resumed later.

@@ -66,6 +66,7 @@ static const struct promise {
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
 			 "from_trial, source, reason" },
 	{ "changes", "time, key, old, new, trials, outside" },
+	{ "requests", "time, caller, request, trial, asked, good, answer" },
 	{ "provenance",
 	    "provenance, since, host, user, system, version, command, folder, "
 	    "workdir, git_commit, git_branch, git_dirty, git_why, packages, "
@@ -117,7 +118,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "26|" PACKAGE_VERSION,
+	    "27|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

@@ -9,6 +9,7 @@
 
 #include "src/base/rng.h"
 #include "src/model/evidence/paired-evidence.h"
+#include "src/model/replicate-stats.h"
 #include "tests/support/tap.h"
 
 enum { RUNS = 4000, LOOKS = 30 };
@@ -127,6 +128,45 @@ test_something(void)
 	    "with heavy tails: %.3f shown, in %.4f beyond", c.better, c.beyond);
 }
 
+/* How often a paired t test at 5 % says better, looked at from the second pair. */
+static double
+simulate_t_test(double effect, size_t first, size_t looks)
+{
+	double a[LOOKS], b[LOOKS], better = 0;
+	size_t i, k, n, pairs;
+	struct rng r;
+
+	rng_init(&r, 41, NOISES);
+	for (k = 0; k < RUNS; k++) {
+		for (i = 0; i < looks; i++) {
+			a[i] = draw(&r, NORMAL, i) - effect;
+			b[i] = draw(&r, NORMAL, i);
+		}
+		for (n = first; n <= looks; n++)
+			if (replicate_stats_better(a, b, n, &pairs) < 0.05)
+				break;
+		better += n <= looks;
+	}
+	return better / RUNS;
+}
+
+/* What it is for: a test for one look, looked at more often. */
+static void
+test_peeking(void)
+{
+	double once = simulate_t_test(0, 10, 10);
+	double often = simulate_t_test(0, 2, LOOKS);
+
+	ok(once <= FALSE_MOST && often > 0.15,
+	    "a t test of equal settings says better in %.4f after 10 pairs, "
+	    "and in %.4f after any of %d",
+	    once, often, LOOKS);
+	once = simulate_t_test(1.4142, 10, 10);
+	ok(once > 0.8,
+	    "after 10 pairs it shows 1 deviation in %.3f, and 0.5 in %.3f",
+	    once, simulate_t_test(0.7071, 10, 10));
+}
+
 static void
 test_given(void)
 {
@@ -170,5 +210,6 @@ main(void)
 	test_given();
 	test_nothing();
 	test_something();
+	test_peeking();
 	return done_testing();
 }

@@ -91,6 +91,27 @@ contest_text_wanted(bool *wanted, struct store *store, struct err *e)
 	return 0;
 }
 
+/* Why there is no contest. */
+static int
+contest_text_none(struct buf *b, struct store *store, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT (SELECT setting FROM settings WHERE rank = 1) = (SELECT "
+	    "setting FROM t_trial WHERE trial = coalesce((SELECT "
+	    "json_extract(json, '$.confirm.baseline') FROM t_study WHERE "
+	    "json_type(json, '$.confirm.baseline') = 'integer'), (SELECT "
+	    "min(trial) FROM t_trial WHERE source = 'default')))";
+	double same = 0;
+
+	if (rows_numbers(&same, 1, store, sql, e) == -1)
+		return -1;
+	buf_puts(b,
+	    same > 0 ? "not confirmed: the best setting is the baseline itself"
+		     : "not confirmed: the best setting has not run beside the "
+		       "baseline");
+	return 0;
+}
+
 int
 contest_text_put(struct buf *b, struct store *store, int digits, struct err *e)
 {
@@ -110,9 +131,7 @@ contest_text_put(struct buf *b, struct store *store, int digits, struct err *e)
 		contest_text_one(b, rows, digits);
 		store_rows_close(rows);
 	} else if (rc == 0)
-		buf_puts(b,
-		    "not confirmed: the best setting has not run beside the "
-		    "baseline");
+		rc = contest_text_none(b, store, e);
 	return rc == -1 ? -1 : 0;
 }
 

@@ -516,6 +516,7 @@ struct live_trial *
 new_trial_next(struct tuner *t)
 {
 	struct live_trial *l = NULL;
+	enum suggest_result asked;
 	bool reused;
 	int n;
 
@@ -523,7 +524,12 @@ new_trial_next(struct tuner *t)
 		return NULL;
 	replicates_race(&t->replicates);
 	for (n = 0; n < REUSED_AT_ONCE && limits_allow_new(t); n++) {
-		if (new_trial_make(t, &l, &reused) != SUGGEST_POINT)
+		asked = new_trial_make(t, &l, &reused);
+		/* A program that asks is not to come again for that. */
+		if (asked == SUGGEST_EXHAUSTED &&
+		    (t->env.hold || t->env.asked) && study_end_confirm(t))
+			continue;
+		if (asked != SUGGEST_POINT)
 			return NULL;
 		if (!reused)
 			return store_failed(t->store) ? NULL : l;

@@ -111,7 +111,7 @@ study_end_replicates(struct tuner *t)
  * When nothing of the search is left to run, the best setting is confirmed,
  * unless it was: the server goes on for that.
  */
-void
+bool
 study_end_confirm(struct tuner *t)
 {
 	int64_t best, baseline;
@@ -121,12 +121,12 @@ study_end_confirm(struct tuner *t)
 	    t->asking || t->live.n > 0 || t->paused_set.n > 0 ||
 	    (t->env.hold && t->study->trial.command[0] != NULL) ||
 	    limits_allow_new(t) || contests_any_open(&t->contests))
-		return;
+		return false;
 	best = contests_best(&t->contests);
 	baseline = contests_baseline(&t->contests);
 	if (best == 0 || baseline == 0 || best == baseline ||
 	    contests_find(&t->contests, best) != NULL)
-		return;
+		return false;
 	(void)contests_begin(&t->contests, t->store, best, t->turn_us);
 	tuner_event(t, LOG_LEVEL_INFO, "confirm", 0, 0,
 	    "the best setting, %" PRId64
@@ -134,6 +134,7 @@ study_end_confirm(struct tuner *t)
 	    best, baseline);
 	t->durable = true;
 	loop_wake(t->env.loop);
+	return true;
 }
 
 /*

@@ -20,8 +20,8 @@ struct study_end {
 
 /* Replicates that run or wait end when their setting has. */
 void study_end_replicates(struct tuner *);
-/* After all else: when the search is over, confirm the best setting. */
-void study_end_confirm(struct tuner *);
+/* After all else: when the search is over, confirm the best setting; if it did. */
+bool study_end_confirm(struct tuner *);
 /* Decide, in a turn, whether it is over; and what may be spent. */
 void study_end_check(struct tuner *);
 /* The server is to leave: end what runs here. */

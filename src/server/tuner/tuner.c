@@ -500,7 +500,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	schedule_place(t);
 	paused_settle(t);
 	second_looks_settle(t);
-	study_end_confirm(t);
+	(void)study_end_confirm(t);
 	checkpoints_settle(t);
 	provenance_record(t->provenance, t->turn_us, loop_now_ms(t->env.loop),
 	    effects_start_any(&t->effects));

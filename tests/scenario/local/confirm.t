@@ -93,6 +93,13 @@ like "$("$HPOTUNE" best luck.db)" \
     '^not confirmed: not shown to be better than the baseline, trial 1, mean' \
     'best says that'
 
+# Nothing is better than the defaults.
+study same '"a"' "$own"
+run same
+like "$("$HPOTUNE" best same.db)" \
+    '^not confirmed: the best setting is the baseline itself$' \
+    'the baseline needs no contest'
+
 # By a metric that the strategy never sees the best is worse.
 study report '"a", "c"' '"confirm": { "parameter": "seed", "report": "acc",
     "goal": "maximize", "baseline": 1 },'
@@ -149,6 +156,21 @@ is "$(sql later.db 'SELECT trial, verdict FROM contests ORDER BY contest')" \
 3|better' 'the setting that was named, and the best one'
 is "$(sql later.db "SELECT trials FROM contests WHERE contest = 2")" \
     '5, 7, 9, 11, 13, 14, 15, 16, 17, 18' 'the runs of the baseline serve again'
+
+# Programs that ask for trials get those of the contest, too.
+sed -e 's/"study": "good"/"study": "asked"/' -e '/"trial":/d' -e '/"env":/d' \
+    good.json >asked.json
+told=0
+while quietly "$HPOTUNE" ask --json asked.json; do
+	told=$((told + 1))
+	trial=$(sed 's/.*"trial": *\([0-9]*\).*/\1/' out)
+	loss=100
+	! grep -q '"x": *"b"' out || loss=50
+	[ $told -lt 40 ] && quietly "$HPOTUNE" tell asked.json "$trial" \
+	    "loss=$loss" --done || break
+done
+is "$(sql asked.db 'SELECT verdict, looks, trial FROM contests')" 'better|5|2' \
+    'their reports decide it'
 
 # A server that is killed between two runs goes on; the verdict is the same.
 HOLDS=$dir/go

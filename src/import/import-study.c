@@ -66,8 +66,8 @@ import_text(struct import *im, int depth, const char *key, const char *text)
 }
 
 void
-import_name(
-    struct import *im, const char *name, size_t len, const char *otherwise)
+import_put_study_name(
+    struct buf *out, const char *name, size_t len, const char *otherwise)
 {
 	char text[STUDY_NAME_MOST + 1];
 	size_t n = 0, i;
@@ -80,7 +80,18 @@ import_name(
 	while (n > 0 && text[n - 1] == '-')
 		n--;
 	text[n] = '\0';
-	import_text(im, 1, "study", n > 0 ? text : otherwise);
+	buf_puts(out, n > 0 ? text : otherwise);
+}
+
+void
+import_name(
+    struct import *im, const char *name, size_t len, const char *otherwise)
+{
+	struct buf text = { 0 };
+
+	import_put_study_name(&text, name, len, otherwise);
+	import_text(im, 1, "study", buf_str(&text));
+	buf_free(&text);
 }
 
 bool

@@ -54,10 +54,13 @@ struct json_writer import_object(struct import *, int depth, const char *key);
 /* Writes nothing when text is NULL. */
 void import_text(struct import *, int depth, const char *key, const char *text);
 /*
- * Write the study's name: the first len bytes of a name in small letters and
+ * The name of a study: the first len bytes of a name in small letters and
  * digits, with one - for what stands between them, cut to 32; otherwise where
  * nothing is left.
  */
+void import_put_study_name(
+    struct buf *, const char *name, size_t len, const char *otherwise);
+/* Write it as a member. */
 void import_name(
     struct import *, const char *name, size_t len, const char *otherwise);
 /* False, and writes nothing, when it is not a number. */

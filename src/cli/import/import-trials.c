@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -14,6 +15,7 @@
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"
 #include "src/import/import-results.h"
+#include "src/import/import-study.h"
 #include "src/model/study/study.h"
 #include "src/store/optuna-read.h"
 
@@ -70,6 +72,43 @@ files_write(const char *to, struct buf *study, const char *beside,
 	return -1;
 }
 
+/* Whether both paths are one file that is there. */
+static bool
+is_imported_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return stat(a, &one) == 0 && stat(b, &other) == 0 &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/*
+ * The study's database is NAME.db beside study.json.  Where that is the file
+ * which is imported, return NAME-2, to be freed, with a note; otherwise NULL.
+ */
+static char *
+other_name(
+    const char *name, const char *to, const char *imported, struct buf *notes)
+{
+	const char *slash = to != NULL ? strrchr(to, '/') : NULL;
+	struct buf own = { 0 };
+	char *path, *other = NULL;
+
+	import_put_study_name(&own, name, strlen(name), "imported");
+	path = xasprintf("%.*s%s.db", slash != NULL ? (int)(slash + 1 - to) : 0,
+	    slash != NULL ? to : "", buf_str(&own));
+	if (is_imported_file(path, imported)) {
+		other = xasprintf("%.30s-2", buf_str(&own));
+		buf_printf(notes,
+		    "study: it is named %s, because %s.db is the file that is "
+		    "imported\n",
+		    other, buf_str(&own));
+	}
+	buf_free(&own);
+	free(path);
+	return other;
+}
+
 /* list: the text of from->trials. */
 static int
 results_write(struct cli *cli, struct import_results *from, struct buf *list,
@@ -79,8 +118,12 @@ results_write(struct cli *cli, struct import_results *from, struct buf *list,
 	char *beside = to != NULL ? trials_path(to) : NULL;
 	struct buf study = { 0 }, trials = { 0 };
 	struct json_doc *doc = NULL;
+	char *other;
 	int rc;
 
+	other = other_name(from->study, to, cli->operands[1], notes);
+	if (other != NULL)
+		from->study = other;
 	rc = json_parse(
 	    &doc, buf_str(list), list->len, cli->operands[1], false, e);
 	if (rc == 0 && json_count(json_root(doc)) == 0)
@@ -101,6 +144,7 @@ results_write(struct cli *cli, struct import_results *from, struct buf *list,
 	buf_free(&study);
 	buf_free(&trials);
 	free(beside);
+	free(other);
 	return rc;
 }
 

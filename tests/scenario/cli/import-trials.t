@@ -344,6 +344,16 @@ like "$(cat err)" 'note: opt: a value that is a list or an object: HPOTUNE_PARAM
 like "$(cat err)" '1 of 30 trials ended with NaN or infinity' 'optuna: infinity has failed'
 runs lists/study.json '30 of 30 trials of study-trials.json' lists acc
 
+# The study's database is not the storage that it comes from.
+"$HPOTUNE" export --format optuna -o lists/new-name.db study.json
+sqlite3 lists/new-name.db "UPDATE studies SET study_name = 'New name'"
+quietly "$HPOTUNE" import optuna lists/new-name.db -o lists/name.json
+like "$(head -n 2 lists/name.json; cat err)" '"study": "new-name-2"' \
+    'optuna: a storage of the same name stays beside the study'
+like "$(cat err)" 'study: it is named new-name-2, because new-name.db is the file that is imported' \
+    'optuna: of which a note tells'
+runs lists/name.json '30 of 30 trials of name-trials.json' name acc
+
 # Ray Tune: NaN, a line that is half, a trial that failed, one that waits.
 mkdir -p ray/f_1 ray/f_2 ray/f_3 ray/f_4
 echo '{"opt": {"lr": 0.5}, "layers": [8, 8], "n": 2}' >ray/f_1/params.json

@@ -43,6 +43,14 @@ struct page_zoom {
 	double range[2]; /* from < to, finite */
 };
 
+/* What the learning curves show, when it is asked for. */
+struct page_curves {
+	const char *metric; /* NULL = the objective */
+	bool seconds; /* over the time since the trial began, not steps */
+	bool logarithmic; /* upwards */
+	double smooth; /* weight of what came before, from 0 to below 1 */
+};
+
 struct page {
 	struct store *store;
 	struct store_study row;
@@ -69,6 +77,7 @@ struct page {
 	struct page_zoom *zooms; /* of the caller, who frees them */
 	size_t n_zooms;
 	char *links; /* address that pages of trials begin with, or NULL */
+	struct page_curves curves;
 	const char *map[2]; /* parameters across and up that were asked for */
 };
 

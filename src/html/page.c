@@ -93,6 +93,7 @@ top_put(struct page *r, bool script)
 
 const struct page_section *const page_sections[] = {
 	&section_head,
+	&section_about,
 	&section_history,
 	&section_front,
 	&section_curves,

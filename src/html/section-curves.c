@@ -20,6 +20,8 @@ enum {
 	COARSE = 12, /* and in letters; of them the best: */
 	COARSE_LEADERS = 4,
 	POINTS = 1000000, /* the most points read */
+	OTHER_POINTS =
+	    20000, /* of each line, when they are not the plain ones */
 	PARTS = 100 /* of a long curve, each of 32 points */
 };
 
@@ -80,6 +82,68 @@ lines_choose(struct curves *c)
 	c->n = most;
 }
 
+/* The metric that is drawn. */
+static const char *
+curves_metric(const struct page *r)
+{
+	return r->curves.metric != NULL ? r->curves.metric : r->study->metric;
+}
+
+/* Whether the lines are those of the objective by step. */
+static bool
+curves_plain(const struct page *r)
+{
+	return !r->curves.seconds &&
+	       strcmp(curves_metric(r), r->study->metric) == 0;
+}
+
+/* What is asked for instead: x is a step, or a millisecond. */
+static int
+curves_other_read(
+    struct sparkline *s, const struct page *r, int64_t trial, struct err *e)
+{
+	const char *bind[] = { curves_metric(r), NULL };
+	char sql[500];
+
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT %s, value FROM t_name AS n CROSS JOIN t_metric AS m ON "
+	    "m.name_id = n.id WHERE n.name = ? AND m.trial = %" PRId64
+	    " AND m.old = 0 ORDER BY %s LIMIT %d",
+	    r->curves.seconds
+		? "max(0, (m.time_us - coalesce((SELECT started_us FROM "
+		  "t_trial AS t WHERE t.trial = m.trial), m.time_us)) / 1000)"
+		: "m.step",
+	    trial, r->curves.seconds ? "m.time_us" : "m.step", OTHER_POINTS);
+	return rows_curve(s, r->store, sql, bind, e);
+}
+
+/*
+ * An exponential mean whose weights sum to one from the first value on; values that
+ * are not finite stay as they are.
+ */
+static void
+curves_smooth(struct sparkline *s, double weight)
+{
+	double mean = 0, sum = 0;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (!isfinite(s->values[i]))
+			continue;
+		mean = weight * mean + (1 - weight) * s->values[i];
+		sum = weight * sum + (1 - weight);
+		s->values[i] = mean / sum;
+	}
+}
+
+/* Where a point of a line is on the x axis. */
+static double
+curves_x(const struct page *r, const struct sparkline *s, size_t k)
+{
+	return r->curves.seconds ? (double)s->steps[k] / 1000
+				 : (double)s->steps[k];
+}
+
 static int
 section_curves_lines_read(struct curves *c, struct err *e)
 {
@@ -89,13 +153,21 @@ section_curves_lines_read(struct curves *c, struct err *e)
 
 	c->lines = xcalloc(c->n + 1, sizeof *c->lines);
 	for (i = 0; i < c->n && points < POINTS; i++) {
-		if (rows_curve_of_trial(&c->lines[i], c->r->store,
-			c->r->trials[c->order[i]].number,
-			whole ? POINTS : PARTS, e) != 0)
+		int64_t trial = c->r->trials[c->order[i]].number;
+
+		if ((curves_plain(c->r)
+			    ? rows_curve_of_trial(&c->lines[i], c->r->store,
+				  trial, whole ? POINTS : PARTS, e)
+			    : curves_other_read(
+				  &c->lines[i], c->r, trial, e)) != 0)
 			return -1;
+		if (c->r->curves.smooth > 0)
+			curves_smooth(&c->lines[i], c->r->curves.smooth);
 		points += c->lines[i].n;
 	}
 	c->n = i;
+	if (!curves_plain(c->r))
+		return 0; /* medians are of the objective by step */
 	return rows_curve_of_medians(
 	    &c->medians, c->r->store, whole ? POINTS : 32 * PARTS, e);
 }
@@ -107,8 +179,7 @@ section_curves_frame_fit(struct curves *c, struct chart *chart)
 	const double *steps = page_data_zoom(c->r, "curves.x");
 	const double *range = page_data_zoom(c->r, "curves.y");
 	size_t i, k, n = c->medians.n, at = 0;
-	int64_t last = 1;
-	double *values;
+	double *values, last = c->r->curves.seconds ? 0.001 : 1;
 
 	for (i = 0; i < c->n; i++)
 		n += c->lines[i].n;
@@ -119,16 +190,27 @@ section_curves_frame_fit(struct curves *c, struct chart *chart)
 
 		for (k = 0; k < s->n; k++)
 			if (steps == NULL ||
-			    ((double)s->steps[k] >= steps[0] &&
-				(double)s->steps[k] <= steps[1]))
+			    (curves_x(c->r, s, k) >= steps[0] &&
+				curves_x(c->r, s, k) <= steps[1]))
 				values[at++] = s->values[k];
-		if (s->n > 0 && s->steps[s->n - 1] > last)
-			last = s->steps[s->n - 1];
+		if (s->n > 0)
+			last = fmax(last, curves_x(c->r, s, s->n - 1));
+	}
+	if (c->r->curves.logarithmic) {
+		/* What a logarithm does not have is not drawn. */
+		for (i = k = 0; i < at; i++)
+			if (values[i] > 0)
+				values[k++] = values[i];
+		at = k;
+		if (at > 0)
+			chart->y.kind = AXIS_LOG;
 	}
 	axis_fit(&chart->y, values, at);
 	free(values);
-	chart->x =
-	    (struct axis){ .kind = AXIS_COUNT, .low = 0, .high = (double)last };
+	chart->x = (struct axis){ .kind = c->r->curves.seconds ? AXIS_TIME
+							       : AXIS_COUNT,
+		.low = 0,
+		.high = last };
 	if (steps != NULL)
 		axis_zoom(&chart->x, steps);
 	if (range != NULL)
@@ -139,24 +221,27 @@ section_curves_frame_fit(struct curves *c, struct chart *chart)
 
 /* Whether a point, or a line from or to it, may be between the ends of x. */
 static bool
-is_near(const struct sparkline *s, size_t k, const struct axis *x)
+is_near(const struct page *r, const struct sparkline *s, size_t k,
+    const struct axis *x)
 {
-	return (k + 1 == s->n || (double)s->steps[k + 1] >= x->low) &&
-	       (k == 0 || (double)s->steps[k - 1] <= x->high);
+	return (k + 1 == s->n || curves_x(r, s, k + 1) >= x->low) &&
+	       (k == 0 || curves_x(r, s, k - 1) <= x->high);
 }
 
 static void
-section_curves_line_put(
-    const struct sparkline *s, struct chart *chart, struct buf *d)
+section_curves_line_put(const struct page *r, const struct sparkline *s,
+    struct chart *chart, struct buf *d)
 {
 	struct decimate_line line = { .d = d, .column = 3 };
 	size_t k;
 
 	for (k = 0; k < s->n; k++)
-		if (is_near(s, k, &chart->x))
+		if (is_near(r, s, k, &chart->x))
 			decimate_line_add(&line,
-			    axis_at(&chart->x, (double)s->steps[k]),
-			    isfinite(s->values[k])
+			    axis_at(&chart->x, curves_x(r, s, k)),
+			    isfinite(s->values[k]) &&
+				    (chart->y.kind != AXIS_LOG ||
+					s->values[k] > 0)
 				? axis_at(&chart->y, s->values[k])
 				: NAN);
 	decimate_line_end(&line);
@@ -187,6 +272,8 @@ section_curves_held_put(struct curves *c, struct chart *chart, struct err *e)
 	size_t i;
 	int rc = 0;
 
+	if (!curves_plain(c->r))
+		return 0;
 	for (i = 0; i < c->n && rc == 0; i++) {
 		(void)snprintf(number, sizeof number, "%" PRId64,
 		    c->r->trials[c->order[i]].number);
@@ -226,14 +313,14 @@ section_curves_lines_put(struct curves *c, struct chart *chart)
 	size_t i;
 
 	for (i = c->n; i-- > 0;) {
-		section_curves_line_put(&c->lines[i], chart, &d);
+		section_curves_line_put(c->r, &c->lines[i], chart, &d);
 		if (d.len == 0)
 			continue;
 		buf_clear(&text);
 		page_data_describe(&text, c->r, &c->r->trials[c->order[i]]);
 		chart_path_titled(chart, line_class(c, i), &d, buf_str(&text));
 	}
-	section_curves_line_put(&c->medians, chart, &d);
+	section_curves_line_put(c->r, &c->medians, chart, &d);
 	chart_path(chart, "median", &d);
 	buf_free(&text);
 }
@@ -359,13 +446,15 @@ section_curves_drawing_put(struct curves *c, struct err *e)
 	section_curves_frame_fit(c, &chart);
 	chart.zoom = c->r->zoomable ? "curves" : NULL;
 	chart_frame(&chart, 64);
-	buf_printf(
-	    &name, "%s of %zu trials by step", c->r->study->metric, c->n);
+	buf_printf(&name, "%s of %zu trials by %s", curves_metric(c->r), c->n,
+	    c->r->curves.seconds ? "time" : "step");
 	chart_open(&chart, buf_str(&name));
 	chart_x(&chart, ticks,
-	    axis_ticks(&chart.x, page_data_ticks(c->r, 10), ticks), "step");
+	    axis_ticks(&chart.x, page_data_ticks(c->r, 10), ticks),
+	    c->r->curves.seconds ? "since the trial began" : "step");
 	buf_clear(&name);
-	buf_printf(&name, "%s%s", c->r->study->metric,
+	buf_printf(&name, "%s%s%s", curves_metric(c->r),
+	    c->r->curves.smooth > 0 ? ", smoothed" : "",
 	    chart.y.kind == AXIS_LOG ? " (logarithmic)" : "");
 	chart_y(&chart, ticks, axis_ticks(&chart.y, 7, ticks), buf_str(&name));
 	chart_clip_open(&chart, "clip-curves");
@@ -399,7 +488,7 @@ section_curves_put(struct curves *c, struct err *e)
 	if (rc == 0 && c->n > 0 && !has_points(c)) {
 		section_begin(&r->h, "Learning curves");
 		section_note(&r->h, "No value of %s has been reported.",
-		    r->study->metric);
+		    curves_metric(r));
 		section_end(&r->h);
 	} else if (rc == 0 && c->n > 0) {
 		section_begin(&r->h, "Learning curves");

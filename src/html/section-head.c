@@ -1,6 +1,7 @@
 /* The head of the page: the study, its state and its result. */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,24 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
+#include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/status/status.h"
 #include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
 #include "src/server/status/best-settings.h"
 #include "src/server/status/contest-text.h"
+
+enum {
+	SETTING = 16, /* parameters that are in one line, at most */
+	RUNNING = 8, /* trials that are named, at most */
+	SPARK_WIDTH = 120,
+	SPARK_HEIGHT = 18,
+	SPARK_PARTS = 20 /* of a curve */
+};
 
 /* One fact, unless it is empty; clears text. */
 static void
@@ -129,6 +141,24 @@ section_head_left_put(struct page *r, struct buf *b, struct err *e)
 	return 0;
 }
 
+/* The setting of the best trial in a line, unless it is long. */
+static int
+section_head_setting_put(struct page *r, struct buf *b, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (r->study->space->n > SETTING)
+		return 0;
+	rc = rows_first(&rows, r->store, "SELECT params FROM best", NULL, e);
+	if (rc != 1)
+		return rc;
+	rows_put_params(b, store_rows_text(rows, 0), 5);
+	section_head_fact(&r->h, "Its setting", b);
+	store_rows_close(rows);
+	return 0;
+}
+
 static int
 section_head_best_put(struct page *r, struct buf *b, struct err *e)
 {
@@ -167,6 +197,8 @@ section_head_best_put(struct page *r, struct buf *b, struct err *e)
 		rc = best_settings_put(b, r->store, PAGE_DIGITS, "; ", e);
 	if (rc == 0 && b->len > 0)
 		section_head_fact(&r->h, "Best setting", b);
+	else if (rc == 0)
+		rc = section_head_setting_put(r, b, e);
 	buf_clear(b);
 	if (rc == 0)
 		rc = contest_text_put(b, r->store, PAGE_DIGITS, e);
@@ -285,6 +317,151 @@ state_put(struct page *r, struct buf *b)
 	section_head_fact(&r->h, "State", b);
 }
 
+/* The curve of a trial in a cell, without axes. */
+static int
+section_head_spark_put(struct page *r, int64_t trial, struct err *e)
+{
+	struct axis x = {
+		.kind = AXIS_COUNT, .from = 1, .to = SPARK_WIDTH - 1
+	};
+	struct axis y = {
+		.kind = AXIS_LINEAR, .from = SPARK_HEIGHT - 2, .to = 2
+	};
+	struct chart c = { .h = &r->h };
+	struct sparkline s = { 0 };
+	struct buf d = { 0 };
+	struct decimate_line line = { .d = &d, .column = 1 };
+	double *values;
+	size_t i;
+
+	if (rows_curve_of_trial(&s, r->store, trial, SPARK_PARTS, e) != 0)
+		return -1;
+	values = xcalloc(s.n + 1, sizeof *values);
+	for (i = 0; i < s.n; i++)
+		values[i] = s.values[i];
+	axis_fit(&y, values, s.n);
+	free(values);
+	x.low = s.n > 0 ? (double)s.steps[0] : 0;
+	x.high = s.n > 0 ? (double)s.steps[s.n - 1] : 1;
+	if (!(x.high > x.low))
+		x.high = x.low + 1;
+	for (i = 0; i < s.n; i++)
+		decimate_line_add(&line, axis_at(&x, (double)s.steps[i]),
+		    isfinite(s.values[i]) ? axis_at(&y, s.values[i]) : NAN);
+	decimate_line_end(&line);
+	html_open(&r->h, "td");
+	if (d.len > 0) {
+		html_open(&r->h, "svg");
+		html_attr(&r->h, "xmlns", "http://www.w3.org/2000/svg");
+		html_attr(&r->h, "class", "spark");
+		html_attrf(
+		    &r->h, "viewBox", "0 0 %d %d", SPARK_WIDTH, SPARK_HEIGHT);
+		html_attr(&r->h, "aria-hidden", "true");
+		chart_path(&c, "top", &d);
+		html_close(&r->h, "svg");
+	}
+	html_text(&r->h, NULL);
+	html_close(&r->h, "td");
+	sparkline_free(&s);
+	return 0;
+}
+
+static void
+section_head_column_put(struct html *h, const char *text, bool number)
+{
+	html_open(h, "th");
+	html_attr(h, "scope", "col");
+	if (number)
+		html_attr(h, "class", "n");
+	html_text(h, text);
+	html_close(h, "th");
+}
+
+/* The trials that run, each with its curve; those that began last are first. */
+static int
+section_head_running_put(struct page *r, struct err *e)
+{
+	static const struct section_column columns[] = { { "trial",
+							     COLUMN_NUMBER },
+		{ "runs", COLUMN_WORD }, { "step", COLUMN_NUMBER },
+		{ "value", COLUMN_NUMBER }, { "seconds", COLUMN_NUMBER } };
+	enum { COLUMNS = sizeof columns / sizeof *columns };
+	struct store_rows *rows;
+	size_t i, n = 0;
+	char *sql;
+	int rc;
+
+	sql = xasprintf(
+	    "SELECT trial, state, nullif(step, -1), (SELECT value FROM "
+	    "last_reports AS l WHERE l.trial = t.trial AND l.name = %s), %s "
+	    "FROM trials AS t WHERE state IN ('starting', 'running', "
+	    "'stopping') ORDER BY trial DESC LIMIT %d",
+	    "(SELECT metric FROM t_study)",
+	    r->now > 0 ? ROWS_SECONDS("t") : "t.seconds", RUNNING);
+	rc = store_rows_open(&rows, r->store, sql, NULL, e);
+	free(sql);
+	if (rc != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if (n++ == 0) {
+			html_open(&r->h, "div");
+			html_attr(&r->h, "class", "wide");
+			html_open(&r->h, "table");
+			html_attr(&r->h, "class", "now");
+			html_open(&r->h, "thead");
+			html_open(&r->h, "tr");
+			for (i = 0; i < COLUMNS; i++)
+				section_head_column_put(&r->h,
+				    i == 3 ? r->study->metric : columns[i].head,
+				    columns[i].kind == COLUMN_NUMBER);
+			section_head_column_put(&r->h, "curve", false);
+			html_close(&r->h, "tr");
+			html_close(&r->h, "thead");
+			html_open(&r->h, "tbody");
+		}
+		html_open(&r->h, "tr");
+		html_attr(&r->h, "data-trial", store_rows_text(rows, 0));
+		section_cells(r, rows, columns, 0, COLUMNS);
+		if (section_head_spark_put(r, store_rows_int(rows, 0), e) !=
+		    0) {
+			rc = -1;
+			break;
+		}
+		html_close(&r->h, "tr");
+	}
+	store_rows_close(rows);
+	if (n > 0 && rc == 0) {
+		html_close(&r->h, "tbody");
+		html_close(&r->h, "table");
+		html_close(&r->h, "div");
+	}
+	return rc;
+}
+
+/* How many failed, with the newest reason. */
+static int
+section_head_failed_put(struct page *r, struct buf *b, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (r->counts[TRIAL_FAILED] == 0)
+		return 0;
+	rc = rows_first(&rows, r->store,
+	    "SELECT trial, why FROM trials WHERE state = 'failed' AND NOT "
+	    "forgotten ORDER BY ended DESC LIMIT 1",
+	    NULL, e);
+	if (rc != 1)
+		return rc;
+	buf_printf(b, "%" PRId64 "; the last one is trial %s: %s",
+	    r->counts[TRIAL_FAILED], store_rows_text(rows, 0),
+	    store_rows_null(rows, 1) ? "no reason is known"
+				     : store_rows_text(rows, 1));
+	store_rows_close(rows);
+	section_head_fact(&r->h, "Failed", b);
+	return 0;
+}
+
 static int
 section_head_put(struct page *r, struct err *e)
 {
@@ -305,9 +482,30 @@ section_head_put(struct page *r, struct err *e)
 	time_left_put(r, &b);
 	rc = section_head_best_put(r, &b, e);
 	if (rc == 0)
-		rc = status_doubts(r->store, section_head_doubt_put, r, e);
+		rc = section_head_failed_put(r, &b, e);
 	if (rc == 0)
-		rc = saved_put(r, &b, e);
+		rc = status_doubts(r->store, section_head_doubt_put, r, e);
+	html_close(h, "dl");
+	if (rc == 0)
+		rc = section_head_running_put(r, e);
+	html_close(h, "header");
+	buf_free(&b);
+	return rc;
+}
+
+const struct page_section section_head = { "head", section_head_put };
+
+/* What is asked less often: what was saved and spent, and how it searches. */
+static int
+section_about_put(struct page *r, struct err *e)
+{
+	struct html *h = &r->h;
+	struct buf b = { 0 };
+	int rc;
+
+	section_begin(h, "What it took");
+	html_open(h, "dl");
+	rc = saved_put(r, &b, e);
 	buf_printf(&b, "%s, seed %" PRIu64, r->row.strategy, r->row.seed);
 	section_head_fact(h, "Strategy", &b);
 	buf_puts(&b, r->row.rule);
@@ -315,11 +513,11 @@ section_head_put(struct page *r, struct err *e)
 	if (rc == 0)
 		rc = times_put(r, &b, e);
 	html_close(h, "dl");
-	html_close(h, "header");
+	section_end(h);
 	if (rc == 0)
 		rc = section_head_params_put(r, e);
 	buf_free(&b);
 	return rc;
 }
 
-const struct page_section section_head = { "head", section_head_put };
+const struct page_section section_about = { "about", section_about_put };

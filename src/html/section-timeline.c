@@ -203,15 +203,14 @@ bars_read(struct places *p, struct err *e)
 
 	if (page_data_count(p->r,
 		"SELECT count(DISTINCT coalesce(place, backend)) "
-		"FROM attempts",
+		"FROM t_attempt",
 		&places, e) != 0)
 		return -1;
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, attempt, %s, "
-	    "(julianday(started) - 2440587.5) * 86400, "
-	    "(julianday(ended) - 2440587.5) * 86400, end_class, "
-	    "coalesce(place, backend), gpus FROM attempts WHERE started IS NOT "
-	    "NULL ORDER BY started",
+	    "started_us / 1e6, ended_us / 1e6, end_class, "
+	    "coalesce(place, backend), gpus FROM t_attempt WHERE started_us "
+	    "IS NOT NULL ORDER BY started_us",
 	    places > PLACES ? "backend" : "coalesce(place, backend)");
 	if (store_rows_open(&rows, p->r->store, sql, NULL, e) != 0)
 		return -1;

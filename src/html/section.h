@@ -96,10 +96,10 @@ struct page_section {
 	const char *name; /* one word */
 	int (*put)(struct page *, struct err *);
 };
-extern const struct page_section section_head, section_history, section_front,
-    section_curves, section_metrics, section_parallel, section_importance,
-    section_best, section_stops, section_timeline, section_failures,
-    section_notes, section_events, section_study;
+extern const struct page_section section_head, section_about, section_history,
+    section_front, section_curves, section_metrics, section_parallel,
+    section_importance, section_best, section_stops, section_timeline,
+    section_failures, section_notes, section_events, section_study;
 /* For figures: the shares of the parameters, a chart of each, and the map. */
 extern const struct page_section section_shares, section_slice, section_map,
     section_edf;

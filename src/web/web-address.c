@@ -106,6 +106,8 @@ web_address_study_page(struct web_address *a, const char *s, size_t len)
 		return WEB_PAGE_LIVE;
 	if (web_address_is(s, len, "/do"))
 		return WEB_PAGE_ACTION;
+	if (web_address_is(s, len, "/chart"))
+		return WEB_PAGE_CHART;
 	if (web_address_is(s, len, "/trials"))
 		return WEB_PAGE_TRIALS;
 	if (len < 8 || memcmp(s, "/trial/", 7) != 0)

@@ -21,6 +21,7 @@ enum web_page {
 	WEB_PAGE_STUDY, /* /s/NAME */
 	WEB_PAGE_LIVE, /* /s/NAME/live: server-sent events */
 	WEB_PAGE_ACTION, /* /s/NAME/do: POST */
+	WEB_PAGE_CHART, /* /s/NAME/chart?kind=history&as=svg: a file */
 	WEB_PAGE_TRIALS, /* /s/NAME/trials?trial=1&trial=2: side by side */
 	WEB_PAGE_TRIAL, /* /s/NAME/trial/12 */
 	WEB_PAGE_LINE, /* /s/NAME/trial/12/line: one line of text */

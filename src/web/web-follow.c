@@ -19,7 +19,7 @@ enum {
 	LOOK_MS = 200, /* between two looks at a database */
 	ROUND_SHARE = 50,
 	PART_SHARE = 100,
-	PARTS = 16
+	PARTS = 20
 };
 
 struct web_follow_part {

@@ -4,6 +4,7 @@
  */
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/err.h"
@@ -60,7 +61,7 @@ web_page_study_buttons_put(struct page *r, bool archived, const char *note)
 	html_close(h, "p");
 }
 
-/* A page in progress: pieces are the frame, the sections, the table. */
+/* A page in progress: pieces are the head with the table, the other sections. */
 struct study_page {
 	struct page r;
 	const struct web_access *access;
@@ -98,6 +99,7 @@ web_page_study_section_put(
 		return -1;
 	html_close(h, "div");
 	web_zoom_put(&p->r, section->name, p->address);
+	web_page_chart_links_put(h, section->name, p->id, p->address);
 	if (p->piece == 1 && !p->access->read_only)
 		web_page_study_buttons_put(&p->r, p->archived, p->note);
 	else if (p->piece == 1 && p->note != NULL)
@@ -116,8 +118,39 @@ web_page_study_table_put(struct study_page *p, struct err *e)
 		return -1;
 	html_close(h, "div");
 	web_table_forms_put(&p->r, p->id, p->address);
-	web_page_end(h);
 	return 0;
+}
+
+/*
+ * Links to all parts, which stay in sight.  The style sheet hides those of parts
+ * that are empty: they may fill while the page is open.
+ */
+static void
+web_page_study_contents_put(struct html *h)
+{
+	static const struct {
+		const char *part, *name;
+	} contents[] = { { "part-head", "Now" }, { "trials", "Trials" },
+		{ "part-about", "What it took" }, { "part-history", "History" },
+		{ "part-front", "Front" }, { "part-curves", "Curves" },
+		{ "part-metrics", "Metrics" }, { "part-parallel", "Parallel" },
+		{ "part-importance", "Parameters" }, { "part-best", "Best" },
+		{ "part-stops", "Stops" }, { "part-timeline", "Timeline" },
+		{ "part-failures", "Failures" }, { "part-notes", "Notes" },
+		{ "part-events", "Events" }, { "part-study", "Study" } };
+	char address[40];
+	size_t i;
+
+	html_open(h, "nav");
+	html_attr(h, "class", "contents");
+	html_attr(h, "aria-label", "parts of this page");
+	for (i = 0; i < sizeof contents / sizeof *contents; i++) {
+		(void)snprintf(
+		    address, sizeof address, "#%s", contents[i].part);
+		web_page_link(h, address, contents[i].name);
+		html_text(h, " ");
+	}
+	html_close(h, "nav");
 }
 
 int
@@ -134,19 +167,24 @@ web_page_study(web_page_piece *piece, void *arg,
 
 	rc = web_database_open(&p.r, address->root, s, e);
 	web_zoom_read(&p.r, address);
-	if (rc == 0)
+	if (rc == 0) {
 		web_page_study_begin_put(&p);
+		web_page_study_contents_put(&p.r.h);
+	}
 	while (rc == 0 && page_sections[p.piece] != NULL) {
 		rc =
 		    web_page_study_section_put(&p, page_sections[p.piece++], e);
+		/* The first is the head: trials are right below it. */
 		if (rc == 0)
 			piece(arg, &p.r.h.out);
 		buf_clear(&p.r.h.out);
+		if (rc == 0 && p.piece == 1)
+			rc = web_page_study_table_put(&p, e);
 	}
-	if (rc == 0)
-		rc = web_page_study_table_put(&p, e);
-	if (rc == 0)
+	if (rc == 0) {
+		web_page_end(&p.r.h);
 		piece(arg, &p.r.h.out);
+	}
 	web_database_close(&p.r);
 	free(p.note);
 	return rc;

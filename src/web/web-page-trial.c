@@ -8,9 +8,11 @@
 
 #include "src/base/err.h"
 #include "src/base/file.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/attempt-log.h"
+#include "src/cli/common/cli.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
@@ -143,9 +145,42 @@ web_page_trial_fact(struct html *h, const char *name, const char *text)
 	html_leaf(h, "dd", NULL, text);
 }
 
+/* The command that runs the setting again, as a new trial. */
+static void
+web_page_trial_again_put(
+    struct page *r, const struct web_study *s, const char *params)
+{
+	struct buf line = { 0 }, word = { 0 };
+	struct json_doc *doc = NULL;
+	const struct json *m;
+
+	if (json_parse(&doc, params, strlen(params), NULL, false, NULL) != 0)
+		return;
+	buf_puts(&line, "hpotune enqueue ");
+	cli_put_shell(&line, s->db, CLI_SHELL_SHOWN);
+	for (m = json_first(json_root(doc)); m != NULL; m = json_next(m)) {
+		buf_printf(&word, "%s=", json_key(m));
+		if (json_string(m) != NULL)
+			buf_puts(&word, json_string(m));
+		else
+			json_write(&word, m);
+		buf_putc(&line, ' ');
+		cli_put_shell(&line, buf_str(&word), CLI_SHELL_SHOWN);
+		buf_clear(&word);
+	}
+	html_leaf(&r->h, "dt", NULL, "Runs again by");
+	html_open(&r->h, "dd");
+	html_leaf(&r->h, "code", NULL, buf_str(&line));
+	html_close(&r->h, "dd");
+	json_free(doc);
+	buf_free(&line);
+	buf_free(&word);
+}
+
 /* State, value, setting and reason of the trial. */
 static int
-web_page_trial_facts_put(struct page *r, int64_t trial, struct err *e)
+web_page_trial_facts_put(
+    struct page *r, const struct web_study *s, int64_t trial, struct err *e)
 {
 	static const char *const names[] = { "State", NULL, "Step", "Started",
 		"Ended", "Seconds", "Cost", "Why", "Suggested by", "Because",
@@ -181,6 +216,7 @@ web_page_trial_facts_put(struct page *r, int64_t trial, struct err *e)
 	}
 	rows_put_params(&b, store_rows_text(rows, 16), 0);
 	web_page_trial_fact(&r->h, "Setting", buf_str(&b));
+	web_page_trial_again_put(r, s, store_rows_text(rows, 16));
 	html_close(&r->h, "dl");
 	buf_free(&b);
 	store_rows_close(rows);
@@ -417,7 +453,7 @@ web_page_trial_put(struct page *r, const struct web_access *access,
 	html_attr(&r->h, "data-trial", number);
 	rc = access->read_only ? 0 : web_page_trial_buttons_put(r, number, e);
 	if (rc == 0)
-		rc = web_page_trial_facts_put(r, trial, e);
+		rc = web_page_trial_facts_put(r, s, trial, e);
 	if (rc == 0)
 		rc = section_trial_curves(r, &at, 1, e);
 	if (rc == 0)

@@ -57,6 +57,17 @@ int web_page_trial_line(struct buf *out, const struct web_study *,
  */
 int web_page_log(struct buf *out, const struct web_study *,
     const struct web_address *, int64_t *next, bool *over, struct err *);
+/* The type of the file that /chart asks for, or NULL. */
+const char *web_page_chart_type(const struct web_address *);
+/*
+ * The file, as frames of the sink: begin is called with arg before the first.
+ * After an error without begin nothing is sent.
+ */
+int web_page_chart(const struct web_study *, const struct web_address *,
+    struct web_sink *, void (*begin)(void *), void *arg, struct err *);
+/* Links to the charts of a section as files; nothing when it has none. */
+void web_page_chart_links_put(struct html *, const char *section,
+    const char *study, const struct web_address *);
 /* Several trials of a study side by side. */
 int web_page_trials(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);

@@ -123,6 +123,37 @@ web_request_piece(void *arg, const struct buf *piece)
 	web_sink_put(p->sink, WEB_FRAME_BODY, buf_str(piece), piece->len);
 }
 
+struct web_request_file {
+	struct web_sink *sink;
+	const char *type;
+	bool begun;
+};
+
+static void
+web_request_file_begin(void *arg)
+{
+	struct web_request_file *f = arg;
+
+	web_request_begin(f->sink, 200, f->type, true,
+	    (const char *[]){ "Content-Disposition", "attachment", NULL });
+	f->begun = true;
+}
+
+/* A chart as a file; what ends it early cuts it off. */
+static void
+web_request_chart(const struct web_request *q, const struct web_study *s,
+    struct web_sink *sink)
+{
+	struct web_request_file f = { .sink = sink,
+		.type = web_page_chart_type(q->address) };
+	struct err e = ERR_INIT;
+
+	if (web_page_chart(
+		s, q->address, sink, web_request_file_begin, &f, &e) != 0 &&
+	    !f.begun)
+		web_request_text(sink, e.kind == ERR_USAGE ? 404 : 503, e.text);
+}
+
 /* A page of a study: as a whole, or in pieces, which a sentence may end. */
 static void
 web_request_page(const struct web_request *q, const struct web_study *s,
@@ -215,6 +246,8 @@ web_request_draw(const struct web_request *q, struct web_sink *sink)
 	else if (a->page == WEB_PAGE_LIVE)
 		/* The head alone: HEAD asks for no events. */
 		web_request_begin(sink, 200, "text/event-stream", false, NULL);
+	else if (a->page == WEB_PAGE_CHART)
+		web_request_chart(q, s, sink);
 	else if (a->page == WEB_PAGE_LOG)
 		web_request_log(q, s, sink);
 	else if (a->page == WEB_PAGE_LINE)

@@ -61,6 +61,33 @@ web_zoom_range(double range[2], const struct web_address *a, const char *name)
 	return s != NULL && web_zoom_range_read(range, s);
 }
 
+static bool
+web_zoom_says(const struct web_address *a, const char *name, const char *word)
+{
+	const char *value = web_address_param(a, name, 0);
+
+	return value != NULL && strcmp(value, word) == 0;
+}
+
+/* A number from 0 to below 1; anything else is 0. */
+static void
+web_zoom_smooth_read(double *smooth, const struct web_address *a)
+{
+	const char *s = web_address_param(a, "curves.smooth", 0);
+	char *end;
+	double v = s == NULL ? 0 : strtod(s, &end);
+
+	*smooth =
+	    s != NULL && end > s && *end == '\0' && v >= 0 && v < 1 ? v : 0;
+}
+
+static bool
+web_zoom_curves_chosen(const struct page *r)
+{
+	return r->curves.metric != NULL || r->curves.seconds ||
+	       r->curves.logarithmic || r->curves.smooth > 0;
+}
+
 void
 web_zoom_read(struct page *r, const struct web_address *a)
 {
@@ -70,6 +97,12 @@ web_zoom_read(struct page *r, const struct web_address *a)
 	r->n_zooms = 0;
 	r->map[0] = web_address_param(a, MAP "x", 0);
 	r->map[1] = web_address_param(a, MAP "y", 0);
+	r->curves.metric = web_address_param(a, "curves.metric", 0);
+	if (r->curves.metric != NULL && *r->curves.metric == '\0')
+		r->curves.metric = NULL;
+	r->curves.seconds = web_zoom_says(a, "curves.over", "seconds");
+	r->curves.logarithmic = web_zoom_says(a, "curves.scale", "log");
+	web_zoom_smooth_read(&r->curves.smooth, a);
 	for (i = 0; i < a->n_params; i++)
 		for (k = 0; k < COUNT(parts); k++)
 			if (web_zoom_begins(
@@ -100,6 +133,9 @@ web_zoom_is_of(const struct page *r, const char *section)
 	for (i = 0; i < r->n_zooms; i++)
 		if (web_zoom_name_is_of(r->zooms[i].name, section))
 			return true;
+	if (web_zoom_curves_chosen(r) &&
+	    web_zoom_name_is_of("curves.", section))
+		return true;
 	return r->map[0] != NULL && r->map[1] != NULL &&
 	       web_zoom_name_is_of(MAP, section);
 }
@@ -164,6 +200,75 @@ web_zoom_choice_put(
 		html_close(h, "option");
 	}
 	html_close(h, "select");
+	html_close(h, "label");
+}
+
+static void
+web_zoom_option_put(
+    struct html *h, const char *value, const char *text, bool chosen)
+{
+	html_open(h, "option");
+	html_attr(h, "value", value);
+	if (chosen)
+		html_attr(h, "selected", "selected");
+	html_text(h, text);
+	html_close(h, "option");
+}
+
+static void
+web_zoom_select_open(struct html *h, const char *name, const char *what)
+{
+	html_open(h, "label");
+	html_text(h, what);
+	html_text(h, " ");
+	html_open(h, "select");
+	html_attr(h, "name", name);
+}
+
+static void
+web_zoom_select_close(struct html *h)
+{
+	html_close(h, "select");
+	html_close(h, "label");
+}
+
+/* Any metric, steps or time, a logarithm and smoothing. */
+static void
+web_zoom_curves_put(struct page *r, const struct web_address *a)
+{
+	const char *smooth = web_address_param(a, "curves.smooth", 0);
+	struct html *h = &r->h;
+	struct store_rows *rows;
+
+	web_zoom_select_open(h, "curves.metric", "metric");
+	web_zoom_option_put(h, "", r->study->metric, false);
+	if (store_rows_open(&rows, r->store,
+		"SELECT name FROM t_name WHERE id <> 1 ORDER BY id LIMIT 200",
+		NULL, NULL) == 0) {
+		while (store_rows_next(rows, NULL) == 1)
+			web_zoom_option_put(h, store_rows_text(rows, 0),
+			    store_rows_text(rows, 0),
+			    r->curves.metric != NULL &&
+				strcmp(r->curves.metric,
+				    store_rows_text(rows, 0)) == 0);
+		store_rows_close(rows);
+	}
+	web_zoom_select_close(h);
+	web_zoom_select_open(h, "curves.over", "over");
+	web_zoom_option_put(h, "steps", "steps", false);
+	web_zoom_option_put(h, "seconds", "time", r->curves.seconds);
+	web_zoom_select_close(h);
+	web_zoom_select_open(h, "curves.scale", "scale");
+	web_zoom_option_put(h, "auto", "automatic", false);
+	web_zoom_option_put(h, "log", "logarithmic", r->curves.logarithmic);
+	web_zoom_select_close(h);
+	html_open(h, "label");
+	html_text(h, "smoothing ");
+	html_open(h, "input");
+	html_attr(h, "name", "curves.smooth");
+	html_attr(h, "value", smooth == NULL ? "" : smooth);
+	html_attr(h, "placeholder", "0 to 0.99");
+	html_close(h, "input");
 	html_close(h, "label");
 }
 
@@ -254,10 +359,12 @@ web_zoom_put(struct page *r, const char *section, const struct web_address *a)
 		    (const char *[]){ "slice.", NULL });
 		web_zoom_slices_put(r, a);
 	} else if (strcmp(section, "curves") == 0) {
-		web_zoom_form_open(h, a, section, "Zoom", zoomed,
-		    (const char *[]){ "curves.", NULL });
-		web_zoom_field_put(h, a, "curves.x", "steps");
-		web_zoom_field_put(h, a, "curves.y", r->study->metric);
+		zoomed |= web_zoom_curves_chosen(r);
+		web_zoom_form_open(h, a, section, "Metric, axes and zoom",
+		    zoomed, (const char *[]){ "curves.", NULL });
+		web_zoom_curves_put(r, a);
+		web_zoom_field_put(h, a, "curves.x", "across");
+		web_zoom_field_put(h, a, "curves.y", "up");
 	} else if (strcmp(section, "history") == 0) {
 		web_zoom_form_open(h, a, section, "Zoom", zoomed,
 		    (const char *[]){ "history.", NULL });

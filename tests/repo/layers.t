@@ -61,7 +61,7 @@ src/export	src/base src/base/http src/base/json @model src/store src/server/stat
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
 src/web/studies	@plain src/base/file.h src/store src/cli/common src/server/status	-
-src/web	@loop @model src/store src/cli/common src/html src/server/status src/web/studies	-
+src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/server/status src/web/studies	-
 src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/server/plugins src/server/status src/server/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 src/cli/import	src/base src/base/json @model src/store src/cli/common src/import src/server/plugins	-
 src/cli/mcp	src/base src/base/json src/cli/common	-

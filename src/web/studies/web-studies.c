@@ -1,5 +1,6 @@
 /* Finds studies. */
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,11 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/web/studies/web-studies.h"
+
+enum {
+	DEPTH = 3, /* of the folders below a given one */
+	BELOW = 1000 /* of them, at most */
+};
 
 static void
 web_studies_free_one(struct web_study *s)
@@ -95,13 +101,61 @@ web_studies_add(
 }
 
 static void
+web_studies_folder_search(
+    struct web_studies *all, size_t sorted, const char *folder)
+{
+	char **names = cli_find_names(folder);
+	struct cli_study found;
+	size_t i;
+
+	for (i = 0; names != NULL && names[i] != NULL; i++)
+		if (cli_find_named(&found, names[i], NULL) == 0) {
+			web_studies_add(all, sorted, &found);
+			cli_study_fini(&found);
+		}
+	strv_free(names);
+}
+
+/*
+ * Folders below one, down to a depth, but for hidden ones, links, and NAME.d,
+ * which have no studies; *left: how many more are looked into.
+ */
+static void
+web_studies_below_search(struct web_studies *all, size_t sorted,
+    const char *place, int depth, int *left)
+{
+	struct dirent *entry;
+	struct stat st;
+	size_t len;
+	char *path;
+	DIR *d = depth > 0 && *left > 0 ? opendir(place) : NULL;
+
+	while (d != NULL && *left > 0 && (entry = readdir(d)) != NULL) {
+		len = strlen(entry->d_name);
+		if (entry->d_name[0] == '.' ||
+		    (len > 2 && strcmp(entry->d_name + len - 2, ".d") == 0) ||
+		    (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+			continue;
+		path = xasprintf("%s/%s", place, entry->d_name);
+		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+			(*left)--;
+			web_studies_folder_search(all, sorted, path);
+			web_studies_below_search(
+			    all, sorted, path, depth - 1, left);
+		}
+		free(path);
+	}
+	if (d != NULL)
+		(void)closedir(d);
+}
+
+static void
 web_studies_place_search(
     struct web_studies *all, size_t sorted, const char *place)
 {
 	struct cli_study found;
 	struct stat st;
-	char **names;
-	size_t i;
+	int left = BELOW;
 
 	if (stat(place, &st) != 0 || !S_ISDIR(st.st_mode)) {
 		if (cli_find_named(&found, place, NULL) == 0) {
@@ -111,13 +165,8 @@ web_studies_place_search(
 		}
 		return;
 	}
-	names = cli_find_names(place);
-	for (i = 0; names != NULL && names[i] != NULL; i++)
-		if (cli_find_named(&found, names[i], NULL) == 0) {
-			web_studies_add(all, sorted, &found);
-			cli_study_fini(&found);
-		}
-	strv_free(names);
+	web_studies_folder_search(all, sorted, place);
+	web_studies_below_search(all, sorted, place, DEPTH, &left);
 }
 
 static int

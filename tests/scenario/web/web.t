@@ -19,6 +19,9 @@ pages() { # name option …: its process is $pages, its lines are in $name.out
 listed() { # site: its list, when each study has been read
 	web get "$1" / >out && ! grep -q 'not read yet' body
 }
+web_lists() { # study: the list of site has it
+	web get "$site" / >out && grep -q "s/$1\"" body
+}
 study() { # name trials [sed-expression …]
 	study_name=$1
 	study_trials=$2
@@ -139,10 +142,48 @@ like "$(cat body)" 'The first 8 studies are shown' 'of studies as well'
 is "$(web check body)" '' 'which is a page'
 is "$(web get "$site" /s/small/trial/1/live)" 404 'no other pages'
 
+# What is asked first comes first; charts are files, too.
+
+web get "$site" /s/small >out
+is "$(tr -d '\n' <body | grep -o 'id="[a-z-]*"' |
+    grep -E '"(part-.*|trials)"' | head -n 4 | tr '\n' ' ')" \
+    'id="part-head" id="trials" id="part-about" id="part-history" ' \
+    'the answers, the trials, then all else'
+like "$(tr -d '\n' <body)" 'aria-label="parts of this page"><a href="#part-head">' \
+    'a list of the contents'
+like "$(tr -d '\n' <body)" '<dt>Its setting</dt><dd>lr=.* opt=' 'the best setting'
+like "$(tr -d '\n' <body)" '<dt>Failed</dt><dd>[0-9]+; the last one is trial [0-9]+: ' \
+    'what failed, and why'
+like "$(cat body)" 'href="../s/small/chart\?kind=history&amp;as=svg" download=' \
+    'a chart leads to its files'
+is "$(web get "$site" '/s/small/chart?kind=history&as=svg') $(head -c 4 body)" \
+    '200 <svg' 'a chart as SVG'
+is "$(web get "$site" '/s/small/chart?kind=curves&as=csv') $(wc -l <body)" \
+    "200 $(($(sql small.db 'SELECT count(*) FROM curves') + 1))" \
+    'its numbers as CSV'
+is "$(web get "$site" '/s/small/chart?kind=none&as=svg')" 404 'no other chart'
+web get "$site" '/s/small?curves.over=seconds&curves.scale=log&curves.smooth=0.5' \
+    >out
+like "$(cat body)" 'acc of [0-9]+ trials by time' 'curves over time'
+like "$(cat body)" 'acc, smoothed \(logarithmic\)' 'smoothed, in a logarithm'
+like "$(web get "$site" '/s/small?curves.metric=none' && cat body)" \
+    'No value of none has been reported' 'curves of no metric'
+web get "$site" /s/small/trial/7 >out
+again=$(tr -d '\n' <body | sed -n 's/.*<code>\(.*\)<\/code>.*/\1/p')
+like "$again" "^hpotune enqueue $dir/small.db (&#39;)?lr=" 'what runs a trial again'
+mkdir -p deep/er deep/x.d deep/.hidden
+sqlite3 small.db "VACUUM INTO 'deep/er/below.db'"
+cp deep/er/below.db deep/x.d/inside.db
+cp deep/er/below.db deep/.hidden/hidden.db
+ok 'studies of folders below' retry web_lists below
+web get "$site" / >out
+unlike "$(cat body)" 's/(inside|hidden)"' 'but of no state folder, no hidden one'
+rm -r deep
+
 # The table of trials: filter, order, pages.
 
 table_rows() { # trials of the table in body
-	tr -d '\n' <body | sed 's/.*id="trials"//' |
+	tr -d '\n' <body | sed 's/.*id="trials"//; s/id="part-about".*//' |
 	    grep -o '<tr data-trial="[0-9]*"' | tr -dc '0-9\n'
 }
 rows() { # query: trials of the table
@@ -213,7 +254,7 @@ is "$(tr -d '\n' <body | sed 's/.*id="trials"//; s/<tbody>.*//' |
     'many parameters: columns as far as there is room'
 like "$(cat body)" '19 more parameters have no column: choose them below' \
     'and the number of the others'
-like "$(tr -d '\n' <body | sed 's/.*id="trials"//')" \
+like "$(tr -d '\n' <body | sed 's/.*id="trials"//; s/id="part-about".*//')" \
     '<td class="w">20[0-9-]* [0-9:]*</td>' 'times are those of other tables'
 is "$(web check body)" '' 'which is a page'
 web get "$site" /s/many/trial/1 >out

@@ -39,6 +39,7 @@ test_pages(void)
 		{ "/s/a/trials?trial=1", WEB_PAGE_TRIALS, "a", 0 },
 		{ "/s/a/trial/1", WEB_PAGE_TRIAL, "a", 1 },
 		{ "/s/a/trial/1#log", WEB_PAGE_TRIAL, "a", 1 },
+		{ "/s/a/chart?kind=history&as=svg", WEB_PAGE_CHART, "a", 0 },
 		{ "/s/a/trial/12/line", WEB_PAGE_LINE, "a", 12 },
 		{ "/s/a/trial/12/log?from=0", WEB_PAGE_LOG, "a", 12 },
 		{ "/s/a/trial/999999999999999999", WEB_PAGE_TRIAL, "a",

@@ -69,6 +69,8 @@ for way in hang endless; do
 	is "$(sql "runs-$way.db" 'SELECT state, sent IS NULL FROM study, notices')" \
 	    'interrupted|1' "$way: the notice of that is due"
 done
+# Of four tries, for which it would have waited.
+is "$(grep -c ^/hang/runs asked)" 1 'it has not waited for a second try'
 
 for way in hang drip half endless; do
 	eval "child=\$export_$way"

@@ -273,7 +273,9 @@ door_on_printed(
 		call_put_text(
 		    &out, call->tool, buf_str(&rest), buf_str(&notes));
 	else if (status == -1)
-		buf_printf(&out, "%s: %s", call->tool->name, why);
+		buf_printf(&out,
+		    "%s: %s: it may be done all the same, which status shows",
+		    call->tool->name, why);
 	else if (notes.len > 0)
 		buf_puts(&out, buf_str(&notes));
 	else if (WIFSIGNALED(status))

@@ -12,6 +12,7 @@
 #include "src/cli/common/rerun-command.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
+#include "src/cli/common/model-best.h"
 #include "src/server/status/contest-text.h"
 #include "src/server/status/objectives.h"
 #include "src/server/status/rows.h"
@@ -42,16 +43,38 @@ settings_json(struct buf *out, struct store *store, struct err *e)
 	    CONTEST_TEXT_SQL, NULL, true, e);
 }
 
+/* The object held_best, which a program reads. */
+static int
+model_json(struct buf *out, struct store *store, const struct objectives *aims,
+    struct err *e)
+{
+	struct json_writer w = { .out = out, .comma = true };
+	struct model_best m;
+	int rc = model_best_find(&m, store, aims, e);
+
+	if (rc != 1)
+		return rc;
+	json_writer_object(&w, "held_best");
+	json_writer_integer(&w, "trial", m.trial);
+	json_writer_number(&w, "objective", m.result);
+	json_writer_number(&w, "expected", m.expected);
+	json_writer_number(&w, "expected_of_best", m.expected_looks);
+	json_writer_number(&w, "noise", m.noise);
+	json_writer_end(&w);
+	return 0;
+}
+
 static int
 best_json(struct buf *out, struct store *store, const struct cli_study *found,
-    const struct store_study *study, const struct store_rows *best,
-    struct err *e)
+    const struct store_study *study, const struct objectives *aims,
+    const struct store_rows *best, struct err *e)
 {
 	if (rows_put_json(out, store, "SELECT * FROM best", NULL, true, e) ==
 	    -1)
 		return -1;
 	out->len--;
-	if (settings_json(out, store, e) != 0)
+	if (settings_json(out, store, e) != 0 ||
+	    model_json(out, store, aims, e) != 0)
 		return -1;
 	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
 		true, e) != 0)
@@ -73,8 +96,8 @@ put_uri(struct buf *out, const char *what, const char *uri)
 
 static int
 best_text(struct buf *out, struct store *store, const struct cli_study *found,
-    const struct store_study *study, const struct store_rows *best,
-    const struct buf *broken, struct err *e)
+    const struct store_study *study, const struct objectives *aims,
+    const struct store_rows *best, const struct buf *broken, struct err *e)
 {
 	buf_printf(out, "trial %s, %s: ", store_rows_text(best, 0),
 	    store_rows_text(best, 1));
@@ -88,7 +111,8 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 		buf_printf(out,
 		    "no trial satisfies all constraints: of this one %s\n",
 		    buf_str(broken));
-	if (best_settings_put(out, store, 12, "\n", e) != 0)
+	if (best_settings_put(out, store, 12, "\n", e) != 0 ||
+	    model_best_put(out, store, aims, 12, e) != 0)
 		return -1;
 	if (buf_str(out)[out->len - 1] != '\n')
 		buf_putc(out, '\n');
@@ -128,7 +152,7 @@ best_front(struct buf *out, const struct cli *cli, struct store *store,
 static int
 best_one(struct buf *out, const struct cli *cli, struct store *store,
     const struct cli_study *found, const struct store_study *study,
-    struct err *e)
+    const struct objectives *aims, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT trial, state, objective, step, params, model_uri, "
@@ -142,9 +166,10 @@ best_one(struct buf *out, const struct cli *cli, struct store *store,
 	rc = objectives_put_broken(
 	    &broken, store, store_rows_text(best, 0), 0, e);
 	if (rc == 0 && cli->json)
-		rc = best_json(out, store, found, study, best, e);
+		rc = best_json(out, store, found, study, aims, best, e);
 	else if (rc == 0)
-		rc = best_text(out, store, found, study, best, &broken, e);
+		rc =
+		    best_text(out, store, found, study, aims, best, &broken, e);
 	buf_free(&broken);
 	store_rows_close(best);
 	return rc;
@@ -188,7 +213,7 @@ best_run(struct cli *cli)
 	if (rc == 0 && aims.several)
 		rc = best_front(&out, cli, store, &aims, &e);
 	else if (rc == 0)
-		rc = best_one(&out, cli, store, &found, &study, &e);
+		rc = best_one(&out, cli, store, &found, &study, &aims, &e);
 	if (rc == 0 && out.len == 0)
 		rc = best_none(store, study.name, &e);
 	if (rc == 0)

@@ -10,6 +10,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/html/decimate.h"
+#include "src/cli/common/model-best.h"
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
@@ -199,6 +200,11 @@ section_head_best_put(struct page *r, struct buf *b, struct err *e)
 		section_head_fact(&r->h, "Best setting", b);
 	else if (rc == 0)
 		rc = section_head_setting_put(r, b, e);
+	buf_clear(b);
+	if (rc == 0)
+		rc = model_best_put(b, r->store, &r->aims, PAGE_DIGITS, e);
+	if (rc == 0 && b->len > 0)
+		section_head_fact(&r->h, "Noise", b);
 	buf_clear(b);
 	if (rc == 0)
 		rc = contest_text_put(b, r->store, PAGE_DIGITS, e);

@@ -56,7 +56,7 @@ src/server/replicates	@plain @model src/store strategies/stopper.h	-
 src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/callers src/server/doubts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h trials/launcher.h	-
+src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h strategies/incumbent/incumbent.h trials/launcher.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
@@ -75,6 +75,7 @@ strategies/gp	@math kernels/kernels.h strategies/evolution/pareto.h strategies/s
 strategies/cmaes	@math kernels/kernels.h strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
 strategies/evolution	@math	-
 strategies/importance	@math strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
+strategies/incumbent	@math	-
 strategies/stop	@math	-
 strategies/stop/median	@math strategies/stop	-
 strategies/stop/second-look	@math	-

@@ -16,7 +16,8 @@
 
 enum { D = 2, TRIALS = 40, WIDE = 40 };
 
-static const char square[] = "{" UNIT("a") "," UNIT("b") "}";
+static const char square[] =
+    "{" UNIT("a") ", \"b\": {\"type\": \"int\", \"min\": 0, \"max\": 100}}";
 
 static double
 smooth(const double *x)

@@ -594,8 +594,8 @@ check_exact(void)
 }
 
 /*
- * Which processes have the rough covariance; one objective has two, as noise is
- * looked for first.
+ * Which processes have the rough covariance; with whole numbers there is one
+ * more, as noise is looked for first.
  */
 static void
 check_kernel(void)
@@ -615,11 +615,11 @@ check_kernel(void)
 		int fitted, rough;
 		const char *what;
 	} rows[] = {
-		{ numbers, 12, "{}", 1, 0, 2, 2, "continuous: 3/2" },
+		{ numbers, 12, "{}", 1, 0, 1, 1, "continuous: 3/2" },
 		{ whole, 12, "{}", 1, 0, 2, 0, "with whole numbers 5/2" },
 		{ numbers, 12, "{}", 2, 0, 2, 0, "two objectives: 5/2" },
-		{ numbers, 12, "{}", 1, 1, 3, 2, "of a constraint 5/2" },
-		{ numbers, 12, smooth, 1, 0, 2, 0, "5/2 as the option says" },
+		{ numbers, 12, "{}", 1, 1, 2, 1, "of a constraint 5/2" },
+		{ numbers, 12, smooth, 1, 0, 1, 0, "5/2 as the option says" },
 		{ whole, 12, rough, 1, 0, 2, 2, "3/2 as the option says" },
 		{ numbers, 12, rough, 2, 0, 2, 2, "of each objective" },
 		{ numbers, 13, rough, 2, 0, 1, 1, "of weighted ones" },

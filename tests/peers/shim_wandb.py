@@ -12,7 +12,8 @@ def plain(run):
     """Nested values, parts of a step, and what is no number."""
     for epoch in range(wandb.config.epochs):
         loss = (wandb.config.lr - 0.25) ** 2 + 1 / (epoch + 1)
-        wandb.log({"train": {"loss": loss, "note": "a text"}}, commit=False)
+        wandb.log({"train": {"loss": loss, "note": "a text"}, "last": 9},
+                  commit=False)
         run.log({"val_acc": 1 - loss, "last": epoch == 3})
     run.summary["best"] = 0.75
 

@@ -13,10 +13,10 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
 #include "src/cli/common/model-best.h"
-#include "src/server/status/contest-text.h"
-#include "src/server/status/objectives.h"
-#include "src/server/status/rows.h"
-#include "src/server/status/best-settings.h"
+#include "src/view/contest-text.h"
+#include "src/view/objectives.h"
+#include "src/view/rows.h"
+#include "src/view/best-settings.h"
 #include "src/store/store.h"
 
 /* The first two settings, and whether the first is better beyond chance. */

@@ -7,10 +7,10 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/server-request.h"
-#include "src/cli/common/table.h"
+#include "src/view/table.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 /* NAME=VALUE … -> the JSON of a partial setting. */

@@ -17,7 +17,7 @@
 #include "src/export/export-sagemaker.h"
 #include "src/export/export-tensorboard.h"
 #include "src/export/export.h"
-#include "src/cli/common/atomic-file.h"
+#include "src/base/atomic-file.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536, FOLLOW_MS = 2000, AWAY_MS = 10000 };

@@ -11,7 +11,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/common/atomic-file.h"
+#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"

@@ -11,7 +11,7 @@
 #include "src/base/mem.h"
 #include "src/base/svg/svg-render.h"
 #include "src/base/text.h"
-#include "src/cli/common/atomic-file.h"
+#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/figure/figure.h"
 #include "src/html/page-data.h"

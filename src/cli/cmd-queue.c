@@ -19,7 +19,7 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
 #include "src/model/plugin-options.h"
-#include "src/server/plugins/plugins.h"
+#include "src/plugins/plugins.h"
 
 extern char **environ;
 

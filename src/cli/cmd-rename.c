@@ -24,12 +24,12 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/common/atomic-file.h"
+#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/files-beside.h"
 #include "src/model/study/study.h"
 #include "src/server/state-dir.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 struct renaming {

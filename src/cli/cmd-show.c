@@ -16,9 +16,9 @@
 #include "src/base/text.h"
 #include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/table.h"
-#include "src/server/status/rows.h"
-#include "src/server/status/sparkline.h"
+#include "src/view/table.h"
+#include "src/view/rows.h"
+#include "src/view/sparkline.h"
 #include "src/store/store.h"
 
 enum {

@@ -13,8 +13,8 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/table.h"
-#include "src/server/status/rows.h"
+#include "src/view/table.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 enum {

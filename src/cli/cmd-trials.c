@@ -9,10 +9,10 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/table.h"
+#include "src/view/table.h"
 #include "src/model/trial.h"
-#include "src/server/status/objectives.h"
-#include "src/server/status/rows.h"
+#include "src/view/objectives.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 /* The values of --sort and their columns; objective is sorted by the goal. */

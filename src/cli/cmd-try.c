@@ -27,7 +27,7 @@
 #include "src/model/study/study.h"
 #include "src/model/where.h"
 #include "src/server/server.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 enum { TRY_CHUNK = 65536, TRY_DIGITS = 6 };

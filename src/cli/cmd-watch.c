@@ -10,7 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/redraw.h"
+#include "src/view/redraw.h"
 #include "src/cli/screen/status-screen.h"
 #include "src/cli/screen/watch-board.h"
 #include "src/store/store.h"

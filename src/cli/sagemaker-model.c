@@ -17,8 +17,8 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/sagemaker-model.h"
 #include "src/model/study/study.h"
-#include "src/server/plugins/plugins.h"
-#include "src/server/status/rows.h"
+#include "src/plugins/plugins.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
 

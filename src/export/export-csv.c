@@ -4,7 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/export/export.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 /* Quote where needed, and an empty text: unquoted it would be NULL. */

@@ -6,7 +6,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/export/export.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 /* The lists of a trial.  Column 0 is the trial's number, ascending. */

@@ -19,7 +19,7 @@
 #include "src/export/export-mlflow.h"
 #include "src/export/mlflow-call.h"
 #include "src/export/mlflow-runs.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 /* Limits of log-batch, and of a value. */

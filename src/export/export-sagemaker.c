@@ -13,7 +13,7 @@
 #include "src/base/mem.h"
 #include "src/export/export-sagemaker.h"
 #include "src/import/import-study.h"
-#include "src/cli/common/trial-points.h"
+#include "src/view/trial-points.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 

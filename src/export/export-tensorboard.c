@@ -16,11 +16,11 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"
-#include "src/cli/common/atomic-file.h"
+#include "src/base/atomic-file.h"
 #include "src/export/export-tensorboard.h"
 #include "src/export/protobuf.h"
 #include "src/model/goal.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 /* Numbers of fields, as in the files above. */

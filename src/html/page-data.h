@@ -14,7 +14,7 @@
 #include "src/html/chart.h"
 #include "src/html/html.h"
 #include "src/model/trial.h"
-#include "src/server/status/objectives.h"
+#include "src/view/objectives.h"
 #include "src/store/store.h"
 
 struct buf;

@@ -10,8 +10,8 @@
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
-#include "src/server/status/sparkline.h"
+#include "src/view/rows.h"
+#include "src/view/sparkline.h"
 
 enum {
 	HEIGHT = 340,

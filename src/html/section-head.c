@@ -15,11 +15,11 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/status.h"
-#include "src/server/status/rows.h"
-#include "src/server/status/sparkline.h"
-#include "src/server/status/best-settings.h"
-#include "src/server/status/contest-text.h"
+#include "src/view/status.h"
+#include "src/view/rows.h"
+#include "src/view/sparkline.h"
+#include "src/view/best-settings.h"
+#include "src/view/contest-text.h"
 
 enum {
 	SETTING = 16, /* parameters that are in one line, at most */

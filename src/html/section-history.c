@@ -9,7 +9,7 @@
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 
 enum { HEIGHT = 300, SQUARE = 5 };
 

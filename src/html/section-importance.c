@@ -13,7 +13,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "strategies/importance/importance.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/when.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 
 static void
 section_study_value_put(struct buf *out, const struct value *v)

@@ -10,7 +10,7 @@
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 
 enum {
 	ROW = 13, /* height of a row */

@@ -13,8 +13,8 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
-#include "src/server/status/sparkline.h"
+#include "src/view/rows.h"
+#include "src/view/sparkline.h"
 
 /* Up to this many parameters have a column each. */
 enum { COLUMNS = 8 };

@@ -5,7 +5,7 @@
  *	{"ok": true, "text": "trial 3 is being stopped"}
  *
  * A request of a caller of hpotune mcp has "by": who it is, and its caps
- * (src/server/callers/caller.h).  An answer may have data: the result of ask, tell or judge.  stop without a
+ * (src/engine/callers/caller.h).  An answer may have data: the result of ask, tell or judge.  stop without a
  * trial asks the server to shut down; that connection stays open until it has.
  */
 
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/server/tuner/tuner.h"
+#include "src/engine/tuner/tuner.h"
 
 struct control;
 struct err;

@@ -17,7 +17,7 @@
 #include "src/server/control.h"
 #include "src/server/server.h"
 #include "src/server/state-dir.h"
-#include "src/server/study-row.h"
+#include "src/engine/study-row.h"
 #include "src/store/store.h"
 
 enum {

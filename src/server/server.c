@@ -30,7 +30,7 @@
 #include "src/server/server.h"
 #include "src/server/snapshot.h"
 #include "src/server/state-dir.h"
-#include "src/server/study-row.h"
+#include "src/engine/study-row.h"
 #include "src/store/store.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/server/tuner/tuner.h"
+#include "src/engine/tuner/tuner.h"
 
 struct control_answer;
 struct err;

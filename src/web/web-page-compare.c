@@ -13,7 +13,7 @@
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"

@@ -8,7 +8,7 @@
 #include "src/base/mem.h"
 #include "src/html/html.h"
 #include "src/model/plugin-options.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
 #include "src/web/web-page.h"

@@ -17,7 +17,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"

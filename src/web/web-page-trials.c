@@ -12,7 +12,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 #include "src/web/web-address.h"
 #include "src/web/web-database.h"

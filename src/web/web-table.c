@@ -11,7 +11,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/web/web-address.h"
 #include "src/web/web-filter.h"
 #include "src/web/web-page.h"

@@ -100,10 +100,10 @@ is "$(cycles "$TOP_SRCDIR" $((cycle_most + 1)))" '' \
 ok 'there are smaller circles' \
     test "$(cycles "$TOP_SRCDIR" 2 | wc -l)" -gt 0
 
-is "$(lost "$TOP_SRCDIR/src/server/tuner/README.md")" '' \
+is "$(lost "$TOP_SRCDIR/src/engine/tuner/README.md")" '' \
     'the path of a metric line is what its README says'
 is "$(grep -cE '^\| `[a-z][^`]*\.c` \| `[a-z_]+`' \
-    "$TOP_SRCDIR/src/server/tuner/README.md")" 13 'which is found there'
+    "$TOP_SRCDIR/src/engine/tuner/README.md")" 13 'which is found there'
 
 # The checker is checked.
 echo '| `src/base/err.c` | `err_new`: none |' >lost

@@ -17,7 +17,7 @@ END
 cat >rules <<'END'
 src/base/loop.*	src/base	event2/
 src/base/http/http-server.*	src/base	event2/
-src/base/gz.*	@plain	zlib.h
+src/replay/gz.*	@plain src/base/file.h	zlib.h
 src/base/digest.*	@plain	openssl/
 src/base/xml.*	@plain	expat.h
 src/base	-	-
@@ -41,33 +41,33 @@ src/model/history	@plain src/base/search.h src/model	-
 src/model/study	@plain src/base/json src/model src/model/evidence	-
 src/store	@plain src/base/fail.h src/base/file.h src/base/log.h src/base/search.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
 src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
-src/server/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-
-src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/worker-protocol.h strategies/strategy.h	-
-src/server/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
-src/server/status/median-view.*	src/base @model src/store src/server/plugins src/server/status strategies/stopper.h	-
-src/server/status	src/base src/base/json @model src/store	-
-src/server/announce	src/base src/base/json @model src/store src/server/status trials/notify/notify.h	-
-src/server/provenance	src/base @model src/store	-
-src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
-src/server/attempts	src/base src/base/json @model src/store src/server/plugins trials/launcher.h	-
-src/server/callers	@plain src/base/json src/store	-
-src/server/doubts	@plain @model src/store src/server/plugins strategies/stopper.h	-
-src/server/replicates	@plain @model src/store strategies/stopper.h	-
-src/server/tuner	src/base src/base/json @model src/store src/server/announce src/server/attempts src/server/callers src/server/doubts src/server/plugins src/server/provenance src/server/replicates src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
-src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
+src/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-
+src/engine/suggest	src/base src/base/json @model src/plugins src/worker/worker-protocol.h strategies/strategy.h	-
+src/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
+src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/launcher.h	-
+src/view	src/base src/base/json @model src/store	-
+src/engine/announce	src/base src/base/json @model src/store src/view trials/notify/notify.h	-
+src/engine/provenance	src/base @model src/store	-
+src/engine/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
+src/engine/attempts	src/base src/base/json @model src/store src/plugins trials/launcher.h	-
+src/engine/callers	@plain src/base/json src/store	-
+src/engine/doubts	@plain @model src/store src/plugins strategies/stopper.h	-
+src/engine/replicates	@plain @model src/store strategies/stopper.h	-
+src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/announce src/engine/attempts src/engine/callers src/engine/doubts src/plugins src/engine/provenance src/engine/replicates src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
+src/server	src/base src/base/json @model src/store src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h strategies/incumbent/incumbent.h trials/launcher.h	-
-src/export	src/base src/base/http src/base/json @model src/store src/server/status src/cli/common src/import	-
+src/cli/common	src/base src/base/json @model src/store src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h strategies/incumbent/incumbent.h trials/launcher.h	-
+src/export	src/base src/base/http src/base/json @model src/store src/view src/cli/common src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
-src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
-src/web/studies	@plain src/base/file.h src/store src/cli/common src/server/status	-
-src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/server/status src/web/studies	-
-src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/server/plugins src/server/status src/server/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
-src/cli/import	src/base src/base/json @model src/store src/cli/common src/import src/server/plugins	-
-src/cli/mcp	src/base src/base/json src/cli/common	-
-src/cli/replay	src/base src/base/json @model src/store src/cli/common src/html src/server/replay	-
-src/cli/screen	src/base src/base/json @model src/store src/server src/server/status src/cli/common	-
-src/cli	@loop @model schema src/base/svg src/store src/server/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/html	src/base src/base/json @model src/store src/view src/cli/common strategies/importance/importance.h	-
+src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/cli/common src/view	-
+src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/view src/web/studies	-
+src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli/import	src/base src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
+src/cli/mcp	src/base src/base/json src/cli/common src/view	-
+src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-
+src/cli/screen	src/base src/base/json @model src/store src/server src/engine src/view src/cli/common	-
+src/cli	@loop @model schema src/base/svg src/store src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
@@ -293,7 +293,7 @@ order() { # top folder
 }
 
 # Folders that have such a list.
-ordered='src/figure src/html src/import src/web src/server/tuner trials/local trials/gpu/allocator'
+ordered='src/figure src/html src/import src/web src/engine/tuner trials/local trials/gpu/allocator'
 
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system|rng_uuid'
@@ -446,7 +446,17 @@ is "$(while read -r file; do
 	grep -qE '(open|fopen|openat)\(' "$TOP_SRCDIR/$file" || echo "$file"
 done <openers)" '' 'every file of that list opens one'
 
-is "$(writers "$TOP_SRCDIR" src/server/tuner/live-trial.c)" '' \
+# A study has one writer, and its readers need neither that nor a server.
+readers() { # top
+	includes "$1" |
+	    grep -E '^src/(view|html|figure|web|export|replay)/[^ ]* src/(engine|server)/'
+}
+is "$(readers "$TOP_SRCDIR")" '' 'readers include neither the engine nor the server'
+mkdir -p reads/src/view
+echo '#include "src/engine/study-row.h"' >reads/src/view/rows.c
+is "$(readers reads)" 'src/view/rows.c src/engine/study-row.h' 'one that does is found'
+
+is "$(writers "$TOP_SRCDIR" src/engine/tuner/live-trial.c)" '' \
     'live-trial.c alone writes a live trial'
 is "$(writers "$dir/bad" none)" 'src/server/b.c:1:	l->row.reports += is_new;' \
     'another writer is found, and no comparison'

@@ -14,7 +14,7 @@
 #include "src/model/pareto-front.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/server/tuner/tuner-internal.h"
+#include "src/engine/tuner/tuner-internal.h"
 #include "tests/sim/sim.h"
 
 /* A NaN is one, whatever its sign. */

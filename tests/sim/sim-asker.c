@@ -14,8 +14,8 @@
 #include "src/base/rng.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/suggest/suggest-internal.h"
-#include "src/server/plugins/plugins.h"
+#include "src/engine/suggest/suggest-internal.h"
+#include "src/plugins/plugins.h"
 #include "strategies/strategy.h"
 
 extern const struct strategy strategy_grid, strategy_pbt, strategy_random,

@@ -14,7 +14,7 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
-#include "src/server/tuner/tuner.h"
+#include "src/engine/tuner/tuner.h"
 #include "src/store/store.h"
 #include "tests/sim/sim.h"
 

@@ -15,7 +15,7 @@
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/plugins/plugins.h"
+#include "src/plugins/plugins.h"
 #include "src/store/store.h"
 #include "strategies/strategy.h"
 #include "tests/sim/sim.h"

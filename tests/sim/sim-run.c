@@ -13,8 +13,8 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
-#include "src/server/study-row.h"
-#include "src/server/tuner/tuner.h"
+#include "src/engine/study-row.h"
+#include "src/engine/tuner/tuner.h"
 #include "src/store/store.h"
 #include "tests/sim/sim.h"
 

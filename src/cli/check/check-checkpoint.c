@@ -20,7 +20,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/server.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 static const char what[] = "check --checkpoint";

@@ -7,7 +7,7 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/check/doctor.h"
-#include "src/cli/common/table.h"
+#include "src/view/table.h"
 
 bool
 doctor_line(const char *path, char *buf, size_t n)

@@ -14,8 +14,8 @@
 #include "src/cli/check/one-trial.h"
 #include "src/cli/common/cli.h"
 #include "src/model/study/study.h"
-#include "src/server/plugins/plugins.h"
-#include "src/server/suggest/suggest.h"
+#include "src/plugins/plugins.h"
+#include "src/engine/suggest/suggest.h"
 
 enum {
 	ONE_TRIAL_FOLDERS = 64 /* descriptors of nftw */

@@ -16,7 +16,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/tried-settings.h"
-#include "src/server/plugins/plugins.h"
+#include "src/plugins/plugins.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
 

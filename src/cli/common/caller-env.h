@@ -1,6 +1,6 @@
 /*
  * The environment variable HPOTUNE_CALLER: on whose behalf hpotune mcp runs a
- * command.  JSON as in src/server/callers/caller.h, and
+ * command.  JSON as in src/engine/callers/caller.h, and
  *	"tool", "arguments": what the caller asked for
  *	"pid": the process of the client, which asks for trials
  */

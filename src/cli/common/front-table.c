@@ -7,9 +7,9 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
-#include "src/cli/common/table.h"
-#include "src/server/status/objectives.h"
-#include "src/server/status/rows.h"
+#include "src/view/table.h"
+#include "src/view/objectives.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 
 static void

@@ -10,7 +10,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/table.h"
+#include "src/view/table.h"
 
 /* Length of one of our own colour sequences at the beginning of text, or 0. */
 static size_t

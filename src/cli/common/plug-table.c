@@ -9,7 +9,7 @@
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/plug-table.h"
-#include "src/cli/common/table.h"
+#include "src/view/table.h"
 #include "src/model/plugin-options.h"
 
 static const char *

@@ -15,7 +15,7 @@
 #include "src/cli/common/rerun-command.h"
 #include "src/cli/common/cli.h"
 #include "src/model/study/study.h"
-#include "src/server/attempts/attempt-spec.h"
+#include "src/engine/attempts/attempt-spec.h"
 #include "src/store/store.h"
 
 /* A folder beside the database that does not exist yet: the caller frees it. */

@@ -4,7 +4,7 @@
 #include "src/base/mem.h"
 #include "src/cli/import/imported-study.h"
 #include "src/model/study/study.h"
-#include "src/server/plugins/plugins.h"
+#include "src/plugins/plugins.h"
 
 int
 imported_study_check(const struct buf *text, const char *to, struct err *e)

@@ -8,7 +8,7 @@
 #include "src/base/mem.h"
 #include "src/base/search.h"
 #include "src/cli/replay/curve-notes.h"
-#include "src/server/replay/curve-file.h"
+#include "src/replay/curve-file.h"
 
 /* Fewer curves decide nothing about how often a best trial is lost. */
 enum { CURVES_FEW = 20 };

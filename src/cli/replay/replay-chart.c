@@ -8,10 +8,10 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/table.h"
+#include "src/view/table.h"
 #include "src/cli/replay/replay-chart.h"
 #include "src/html/chart.h"
-#include "src/server/replay/replay.h"
+#include "src/replay/replay.h"
 
 enum {
 	CHART_ROWS = 40, /* trials that are drawn */

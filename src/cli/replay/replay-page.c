@@ -9,7 +9,7 @@
 #include "src/html/chart.h"
 #include "src/html/html.h"
 #include "src/html/page.h"
-#include "src/server/replay/replay.h"
+#include "src/replay/replay.h"
 
 enum { PAGE_HIGH = 420, PAGE_WIDE = 880 };
 

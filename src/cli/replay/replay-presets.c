@@ -8,7 +8,7 @@
 
 #include "src/base/mem.h"
 #include "src/cli/replay/replay-presets.h"
-#include "src/server/replay/replay.h"
+#include "src/replay/replay.h"
 
 const char *const replay_presets[] = { "begun", "short", "careful", NULL };
 

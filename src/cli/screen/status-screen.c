@@ -5,7 +5,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/screen/status-screen.h"
-#include "src/server/status/status.h"
+#include "src/view/status.h"
 #include "src/store/store.h"
 
 int

@@ -11,10 +11,10 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
 #include "src/cli/screen/summary.h"
-#include "src/server/status/objectives.h"
-#include "src/server/status/best-settings.h"
-#include "src/server/status/contest-text.h"
-#include "src/server/status/status.h"
+#include "src/view/objectives.h"
+#include "src/view/best-settings.h"
+#include "src/view/contest-text.h"
+#include "src/view/status.h"
 #include "src/store/store.h"
 
 enum {

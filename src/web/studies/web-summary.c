@@ -4,7 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/server/status/rows.h"
+#include "src/view/rows.h"
 #include "src/store/store.h"
 #include "src/web/studies/web-summary.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/common/redraw.h"
+#include "src/view/redraw.h"
 #include "tests/support/tap.h"
 
 enum { ROWS = 400, COLUMNS = 200 };

@@ -2,7 +2,7 @@
 
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/server/status/durations.h"
+#include "src/engine/durations.h"
 #include "tests/support/store-fixture.h"
 
 static const enum trial_state completed[] = { TRIAL_STARTING, TRIAL_RUNNING,

@@ -9,9 +9,9 @@
 #include "src/base/err.h"
 #include "src/base/rng.h"
 #include "src/base/mem.h"
-#include "src/server/replay/curve-file.h"
-#include "src/server/replay/replay.h"
-#include "src/server/replay/policy-search.h"
+#include "src/replay/curve-file.h"
+#include "src/replay/replay.h"
+#include "src/replay/policy-search.h"
 #include "tests/support/tap.h"
 
 struct task {

@@ -7,8 +7,8 @@
 
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
-#include "src/server/provenance/git-status.h"
-#include "src/server/provenance/provenance.h"
+#include "src/engine/provenance/git-status.h"
+#include "src/engine/provenance/provenance.h"
 #include "tests/support/store-fixture.h"
 
 static struct err e;

@@ -8,8 +8,8 @@
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
-#include "src/server/replay/curve-file.h"
-#include "src/server/replay/replay.h"
+#include "src/replay/curve-file.h"
+#include "src/replay/replay.h"
 #include "tests/support/tap.h"
 
 enum { CURVES = 60, REPORTS = 51, TRIALS = 40, SEEDS = 6, WORKERS = 4 };

@@ -6,9 +6,9 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
-#include "src/server/status/rows.h"
-#include "src/server/status/sparkline.h"
-#include "src/server/status/status.h"
+#include "src/view/rows.h"
+#include "src/view/sparkline.h"
+#include "src/view/status.h"
 #include "src/store/store-internal.h"
 #include "tests/support/store-fixture.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "src/server/tuner/tuner.h"
+#include "src/engine/tuner/tuner.h"
 #include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
 #include "tests/support/tap.h"

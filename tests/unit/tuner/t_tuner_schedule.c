@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/server/tuner/tuner.h"
+#include "src/engine/tuner/tuner.h"
 #include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
 #include "tests/support/tap.h"

@@ -1,0 +1,398 @@
+/* Contests of two settings: which runs are due, and the verdict. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/history/history.h"
+#include "src/model/replicate-stats.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/engine/replicates/contests.h"
+#include "src/engine/replicates/replicates.h"
+#include "src/store/store.h"
+
+static const char *const verdict_names[CONTEST_VERDICTS] = {
+	[CONTEST_OPEN] = "open",
+	[CONTEST_BETTER] = "better",
+	[CONTEST_WORSE] = "worse",
+	[CONTEST_NOT_SHOWN] = "not shown",
+};
+
+void
+contests_open(struct contests *all, struct replicates *r)
+{
+	*all = (struct contests){ .replicates = r };
+}
+
+void
+contests_close(struct contests *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		free(all->list[i].metric);
+		free(all->list[i].why);
+	}
+	free(all->list);
+	*all = (struct contests){ .n = 0 };
+}
+
+/* The setting is one that a trial has. */
+static bool
+contest_setting_exists(const struct contests *all, int64_t setting)
+{
+	return setting >= 1 && (uint64_t)setting <= all->replicates->n &&
+	       all->replicates->list[setting - 1].tried;
+}
+
+static struct contest *
+contest_append(struct contests *all)
+{
+	all->list = xreallocarray(all->list, all->n + 1, sizeof *all->list);
+	all->list[all->n] =
+	    (struct contest){ .number = (int64_t)all->n + 1, .least = NAN };
+	return &all->list[all->n++];
+}
+
+struct contest_load {
+	struct contests *all;
+	struct err *err;
+};
+
+static int
+contest_on_row(void *arg, const struct store_contest *row)
+{
+	struct contest_load *load = arg;
+	struct contest *c;
+	size_t v;
+
+	for (v = 0; v < CONTEST_VERDICTS; v++)
+		if (strcmp(verdict_names[v], row->verdict) == 0)
+			break;
+	if (v == CONTEST_VERDICTS || row->number != (int64_t)load->all->n + 1 ||
+	    !contest_setting_exists(load->all, row->challenger) ||
+	    !contest_setting_exists(load->all, row->baseline))
+		return err_set(load->err, ERR_STORE,
+		    "contest %" PRId64 " in the database is damaged",
+		    row->number);
+	c = contest_append(load->all);
+	c->verdict = (enum contest_verdict)v;
+	c->challenger = row->challenger;
+	c->baseline = row->baseline;
+	c->metric = xstrdup(row->metric);
+	c->maximize = row->maximize;
+	c->alpha = row->alpha;
+	c->pairs = (size_t)row->pairs;
+	c->pairs_least = paired_evidence_pairs_least(row->alpha);
+	c->looks = (size_t)row->looks;
+	c->evidence = (struct paired_evidence){ .pairs = c->looks,
+		.better = row->better,
+		.worse = row->worse,
+		.difference = row->difference };
+	c->least = row->least;
+	c->opened_us = row->opened_us;
+	c->ended_us = row->ended_us;
+	c->why = row->why != NULL ? xstrdup(row->why) : NULL;
+	return 0;
+}
+
+int
+contests_load(struct contests *all, struct store *store, struct err *e)
+{
+	struct contest_load load = { .all = all, .err = e };
+
+	if (all->replicates->count == 0)
+		return 0;
+	all->replicates->contests_due = true;
+	return store_walk_contests(store, contest_on_row, &load, e);
+}
+
+static void
+contest_write(
+    const struct contests *all, const struct contest *c, struct store *store)
+{
+	struct store_contest row = { .number = c->number,
+		.kind = "confirm",
+		.verdict = verdict_names[c->verdict],
+		.challenger = c->challenger,
+		.baseline = c->baseline,
+		.metric = c->metric,
+		.maximize = c->maximize,
+		.alpha = c->alpha,
+		.searched = (int64_t)all->replicates->count,
+		.pairs = (int64_t)c->pairs,
+		.looks = (int64_t)c->looks,
+		.better = c->evidence.better,
+		.worse = c->evidence.worse,
+		.difference = c->evidence.difference,
+		.least = c->least,
+		.opened_us = c->opened_us,
+		.ended_us = c->ended_us,
+		.why = c->why };
+
+	(void)store_contest_put(store, &row, NULL);
+}
+
+int64_t
+contests_best(const struct contests *all)
+{
+	const struct replicates *r = all->replicates;
+	double *ranks = xcalloc(r->n + 1, sizeof *ranks);
+	int64_t best = 0;
+	size_t i;
+
+	replicates_rank(r, ranks);
+	for (i = 0; i < r->n; i++)
+		if (ranks[i] <= 1 && !(r->list[i].violation > 0))
+			best = (int64_t)i + 1;
+	free(ranks);
+	return best;
+}
+
+int64_t
+contests_baseline(const struct contests *all)
+{
+	const struct replicates *r = all->replicates;
+	int64_t trial = r->study->confirm.baseline;
+
+	if (trial == 0)
+		return r->default_setting;
+	return trial <= r->n_trials ? r->setting_of[trial] : 0;
+}
+
+const struct contest *
+contests_find(const struct contests *all, int64_t challenger)
+{
+	const struct study_confirm *confirm = &all->replicates->study->confirm;
+	int64_t baseline = contests_baseline(all);
+	size_t i;
+
+	for (i = all->n; i-- > 0;)
+		if (all->list[i].challenger == challenger &&
+		    all->list[i].baseline == baseline &&
+		    strcmp(all->list[i].metric, confirm->metric) == 0)
+			return &all->list[i];
+	return NULL;
+}
+
+const struct contest *
+contests_begin(struct contests *all, struct store *store, int64_t challenger,
+    int64_t now_us)
+{
+	const struct study_confirm *confirm = &all->replicates->study->confirm;
+	struct contest *c = contest_append(all);
+
+	c->challenger = challenger;
+	c->baseline = contests_baseline(all);
+	c->metric = xstrdup(confirm->metric);
+	c->maximize = confirm->maximize;
+	c->alpha = confirm->alpha;
+	c->pairs = confirm->pairs;
+	c->pairs_least = paired_evidence_pairs_least(c->alpha);
+	c->evidence = paired_evidence_of(NULL, NULL, 0, 0);
+	c->opened_us = now_us;
+	/* Runs of the baseline may be there, from another contest. */
+	all->replicates->contests_due = true;
+	contest_write(all, c, store);
+	return c;
+}
+
+/* Replicate k of a contest, from 0; NULL: not begun, or forgotten. */
+static const struct replicate *
+contest_run(const struct contests *all, int64_t setting, size_t k)
+{
+	const struct setting *s = &all->replicates->list[setting - 1];
+
+	return s->held != NULL && s->held[k].trial != 0 ? &s->held[k] : NULL;
+}
+
+static bool
+contest_run_ended(const struct replicate *run)
+{
+	return run != NULL && run->state != TRIAL_RUNNING;
+}
+
+/* How many pairs, from the first, have ended. */
+static size_t
+contest_ended(const struct contests *all, const struct contest *c)
+{
+	size_t k;
+
+	for (k = 0; k < c->pairs; k++)
+		if (!contest_run_ended(contest_run(all, c->challenger, k)) ||
+		    !contest_run_ended(contest_run(all, c->baseline, k)))
+			break;
+	return k;
+}
+
+/*
+ * How many pairs may be begun: as many as a decision takes at least, then as
+ * many more as have ended.
+ */
+static size_t
+contest_allowed(const struct contests *all, const struct contest *c)
+{
+	size_t n = 2 * contest_ended(all, c), most = c->pairs;
+
+	/* study.json gives fewer now. */
+	if (most > all->replicates->study->confirm.pairs)
+		most = all->replicates->study->confirm.pairs;
+	n = n > c->pairs_least ? n : c->pairs_least;
+	return n < most ? n : most;
+}
+
+static bool
+contest_due(const struct contests *all, const struct contest *c,
+    int64_t *setting, size_t *k)
+{
+	size_t n = contest_allowed(all, c);
+
+	for (*k = 0; *k < n; (*k)++) {
+		*setting = c->challenger;
+		if (contest_run(all, *setting, *k) == NULL)
+			return true;
+		*setting = c->baseline;
+		if (contest_run(all, *setting, *k) == NULL)
+			return true;
+	}
+	return false;
+}
+
+bool
+contests_due(const struct contests *all, int64_t *setting, int *replicate,
+    struct value *values)
+{
+	const struct replicates *r = all->replicates;
+	const struct space *space;
+	size_t i, k = 0, p;
+
+	for (i = 0; i < all->n; i++)
+		if (all->list[i].verdict == CONTEST_OPEN &&
+		    contest_due(all, &all->list[i], setting, &k))
+			break;
+	if (i == all->n)
+		return false;
+	*replicate = (int)(r->count + k) + 1;
+	if (values == NULL)
+		return true;
+	space = r->study->space;
+	p = r->study->replicates.param;
+	space_decode(space, history_point(r->history, *setting), values);
+	values[p] = space->params[p].values[*replicate - 1];
+	return true;
+}
+
+bool
+contests_any_open(const struct contests *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (all->list[i].verdict == CONTEST_OPEN)
+			return true;
+	return false;
+}
+
+/* The loss of a run that has ended, as paired-evidence.h wants it. */
+static double
+contest_loss(const struct contests *all, const struct contest *c,
+    const struct replicate *run, struct store *store)
+{
+	const struct replicates *r = all->replicates;
+	double value = NAN;
+	int64_t step;
+
+	if (run->state == TRIAL_CANCELLED)
+		return NAN;
+	if (run->state != TRIAL_COMPLETED)
+		return INFINITY;
+	if (strcmp(c->metric, r->study->metric) == 0)
+		value = replicates_loss(r, run->trial);
+	else if (store_metric_last(
+		     store, run->trial, c->metric, &step, &value, NULL) == 1)
+		value = c->maximize ? -value : value;
+	return value > -INFINITY && value < INFINITY ? value : INFINITY;
+}
+
+/* What is known of an open contest; with a verdict when it is decided. */
+static void
+contest_judge(const struct contests *all, struct contest *c,
+    struct store *store, int64_t now_us)
+{
+	size_t k, decided, n = contest_ended(all, c);
+	double *a = xcalloc(2 * c->pairs + 1, sizeof *a), *b = a + c->pairs;
+
+	for (k = 0; k < n; k++) {
+		a[k] = contest_loss(
+		    all, c, contest_run(all, c->challenger, k), store);
+		b[k] = contest_loss(
+		    all, c, contest_run(all, c->baseline, k), store);
+	}
+	decided = paired_evidence_decided(a, b, n, c->alpha);
+	c->looks = decided > 0 ? decided : n;
+	c->evidence = paired_evidence_of(a, b, c->looks, 0);
+	if (decided > 0 && c->evidence.better > c->evidence.worse) {
+		c->verdict = CONTEST_BETTER;
+		c->least = paired_evidence_least(a, b, c->looks, c->alpha);
+	} else if (decided > 0)
+		c->verdict = CONTEST_WORSE;
+	else if (n == c->pairs)
+		c->verdict = CONTEST_NOT_SHOWN;
+	free(a);
+	if (c->verdict == CONTEST_OPEN)
+		return;
+	c->ended_us = now_us;
+	c->why = xasprintf("e-value %.3g after %zu pairs; 1 / alpha is %.3g",
+	    c->verdict == CONTEST_WORSE ? c->evidence.worse
+					: c->evidence.better,
+	    c->looks, 1 / c->alpha);
+}
+
+void
+contests_judge(struct contests *all, struct store *store, int64_t now_us,
+    void (*f)(void *arg, const struct contest *), void *arg)
+{
+	struct contest *c;
+	size_t i, looks;
+
+	if (!all->replicates->contests_due)
+		return;
+	all->replicates->contests_due = false;
+	for (i = 0; i < all->n; i++) {
+		c = &all->list[i];
+		if (c->verdict != CONTEST_OPEN)
+			continue;
+		looks = c->looks;
+		contest_judge(all, c, store, now_us);
+		if (c->looks != looks || c->verdict != CONTEST_OPEN)
+			contest_write(all, c, store);
+		if (c->verdict != CONTEST_OPEN)
+			f(arg, c);
+	}
+}
+
+bool
+contests_over(const struct contests *all, int64_t trial, char *why, size_t n)
+{
+	const struct replicates *r = all->replicates;
+	int64_t setting = r->setting_of[trial];
+	size_t k = (size_t)r->number_of[trial] - r->count - 1, i;
+	const struct contest *c, *last = NULL;
+
+	for (i = 0; i < all->n; i++) {
+		c = &all->list[i];
+		if (c->challenger != setting && c->baseline != setting)
+			continue;
+		if (c->verdict == CONTEST_OPEN && k < c->pairs)
+			return false;
+		last = c;
+	}
+	(void)snprintf(why, n, "its contest is decided: %s",
+	    last != NULL ? verdict_names[last->verdict] : "there is none");
+	return true;
+}

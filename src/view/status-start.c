@@ -1,0 +1,84 @@
+/* What starting costs trials of Python here, as their attempts have shown. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/view/rows.h"
+#include "src/view/status.h"
+#include "src/store/store.h"
+
+enum { START_ATTEMPTS = 20 };
+
+/* Of a shorter wait, or a smaller share of the trial, little can be saved. */
+static const double start_least = 0.3, start_share = 0.1;
+
+/* What trials/local/local-warm.c has noted of its imports, near the start. */
+static const char start_warm_sql[] =
+    "SELECT text FROM (SELECT * FROM t_event ORDER BY seq LIMIT 1000) "
+    "WHERE text LIKE 'warm starts: %' ORDER BY seq DESC LIMIT 1";
+
+/* Seconds to the first report, and all, of whole trials of a cold Python. */
+static const char start_cold_sql[] =
+    "SELECT (SELECT time_us FROM t_block AS b WHERE name_id = 1 AND old = 0 "
+    "AND b.trial = a.trial ORDER BY step LIMIT 1) - started_us, "
+    "ended_us - started_us FROM t_attempt AS a WHERE trial <= 100 AND "
+    "attempt = 1 AND backend = 'local' AND end_class = 'ok' AND "
+    "(SELECT json_extract(json, '$.trial.command[0]') LIKE '%python%' AND "
+    "coalesce(json_extract(json, '$.trial.warm'), 0) = 0 FROM t_study) "
+    "ORDER BY trial LIMIT 20";
+
+static int
+start_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+start_put_cold(struct buf *out, double *waits, double *all, size_t n)
+{
+	double wait, whole;
+
+	if (n == 0)
+		return;
+	qsort(waits, n, sizeof *waits, start_order);
+	qsort(all, n, sizeof *all, start_order);
+	wait = waits[n / 2] / 1e6;
+	whole = all[n / 2] / 1e6;
+	if (wait >= start_least && wait >= start_share * whole)
+		buf_printf(out,
+		    "cold starts: a trial takes %.2f s to its first report, "
+		    "of %.2f s; hpotune try measures what of it imports are, "
+		    "which trial.warm saves",
+		    wait, whole);
+}
+
+int
+status_put_start(struct buf *out, struct store *store, struct err *e)
+{
+	double waits[START_ATTEMPTS], all[START_ATTEMPTS];
+	struct store_rows *rows;
+	size_t n = 0;
+	int rc = rows_first(&rows, store, start_warm_sql, NULL, e);
+
+	if (rc == 1) {
+		buf_puts(out, store_rows_text(rows, 0));
+		store_rows_close(rows);
+	}
+	if (rc != 0)
+		return rc == 1 ? 0 : -1;
+	if (store_rows_open(&rows, store, start_cold_sql, NULL, e) != 0)
+		return -1;
+	while (n < START_ATTEMPTS && (rc = store_rows_next(rows, e)) == 1)
+		if (!store_rows_null(rows, 0) && !store_rows_null(rows, 1)) {
+			waits[n] = rows_real(rows, 0);
+			all[n++] = rows_real(rows, 1);
+		}
+	store_rows_close(rows);
+	start_put_cold(out, waits, all, n);
+	return rc == -1 ? -1 : 0;
+}

@@ -356,6 +356,7 @@ class _Engine:
 
     def begin(self):
         """Start the server, unless one is there for programs that ask."""
+        tries = 3  # the server that was in the way may end before it is looked at
         while True:
             try:
                 return self.start()
@@ -369,7 +370,9 @@ class _Engine:
                     pass
                 else:
                     return None
-                raise
+                tries -= 1
+                if tries == 0:
+                    raise
 
     def is_left(self):
         """Whether the server is that of a program that is gone: it ends soon."""

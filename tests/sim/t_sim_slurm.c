@@ -697,6 +697,11 @@ run_seeds(const char *dir, uint64_t n)
 			lies += s->cluster->lies;
 		}
 		sim_free(s);
+		/* Who prints nothing for long is ended. */
+		if (seed % 10 == 0) {
+			printf("# %" PRIu64 " seeds\n", seed);
+			(void)fflush(stdout);
+		}
 	}
 	printf("# %" PRId64 " turns, %" PRId64 " jobs, %" PRId64
 	       " runs, %" PRId64 " crashes, %" PRId64 " lists that lied\n",

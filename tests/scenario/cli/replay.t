@@ -187,7 +187,7 @@ cat >again.json <<'END'
   "strategy": { "name": "random", "seed": 3 },
   "stopping": { "rule": "median", "warmup_steps": 3, "second_look": 0 },
   "trial": { "command": ["true"], "max_steps": 20, "gpus": 0 },
-  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.03 },
+  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.1 },
   "limits": { "trials": 200, "parallel": 16 } }
 END
 rule='{"rule": "median", "warmup_steps": 3}'

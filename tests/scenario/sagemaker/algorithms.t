@@ -82,9 +82,9 @@ kill -9 "$server"
 wait "$server" 2>/dev/null
 background server "$HPOTUNE" start again.json --quiet
 ok 'a stop after a kill' "$HPOTUNE" stop again.json 1
-ended() { # how many
-	[ "$(sql again.db "SELECT count(*) FROM trials WHERE state NOT IN
-	    ('waiting', 'starting', 'running', 'stopping')")" = "$1" ]
+ended() { # trial
+	[ "$(sql again.db "SELECT count(*) FROM trials WHERE trial = $1 AND
+	    state NOT IN ('waiting', 'starting', 'running', 'stopping')")" = 1 ]
 }
 ok 'is an end like any other' retry ended 1
 is "$(sql again.db 'SELECT count(*) FROM attempts')" 2 \

@@ -24,6 +24,7 @@ kill_each() { # what step function command …
 		kill_status=$?
 		[ $kill_status -eq 0 ] || break
 		kills=$((kills + 1))
+		[ $((kills % 10)) -ne 0 ] || diag "$kill_what: $kills kills"
 		"$kill_look" $kill_call "$@"
 		cd ..
 		kill_call=$((kill_call + kill_step))

@@ -11,7 +11,7 @@ python_found absl-py click fire gin-config hydra-core jsonargparse ml_collection
 cat >run.py <<'END'
 import json, os
 command = json.load(open("command.json"))["command"]
-os.execv(command[0], command)
+os.execvp(command[0], command)
 END
 n=0
 reads() { # parser module argument [prefix-of-names]

@@ -153,8 +153,9 @@ for want in sys.argv[1:]:
     name, _, least = want.partition(">=")
     # Some packages are not called what they are imported as.
     modules = {"scikit-learn": "sklearn", "PyYAML": "yaml",
-               "mmengine-lite": "mmengine", "mlflow-skinny": "mlflow"}
-    importlib.import_module(modules.get(name, name))
+               "mmengine-lite": "mmengine", "mlflow-skinny": "mlflow",
+               "absl-py": "absl", "gin-config": "gin", "hydra-core": "hydra"}
+    importlib.import_module(modules.get(name, name.replace("-", "_")))
     found = importlib.metadata.version(name)
     if least and numbers(found) < numbers(least):
         sys.exit(1)
@@ -163,9 +164,11 @@ END
 
 # A Python with these modules, in $python: $HPOTUNE_TEST_PYTHON, python3, or one
 # that is made in the build folder, when the package index can be reached.  It
-# fails, with the reason in $python_why, when there is none.
+# fails, with the reason in $python_why, when there is none.  Tests that run beside
+# this one share that Python: what it has stays as it is, and modules that do not go
+# with the others have one of their own, $python_apart.
 python_found() { # module …
-	python_venv=$TOP_BUILDDIR/build-python
+	python_venv=$TOP_BUILDDIR/${python_apart:-build-python}
 	python_why=
 	for python in ${HPOTUNE_TEST_PYTHON-} python3 "$python_venv/bin/python"; do
 		command -v "$python" >/dev/null && python_has "$@" && return
@@ -177,14 +180,18 @@ python_found() { # module …
 	done
 	mkdir -p "$python_venv"
 	(
-		flock 9
+		until flock -w 120 9; do
+			diag 'another test installs its modules' >&8
+		done
 		# venv makes nothing in a link, and ./check has one.
 		[ -x "$python" ] || timeout 120 python3 -m venv \
 		    "$(cd "$python_venv" && pwd -P)"
+		"$python" -m pip freeze --disable-pip-version-check >python.has
 		# Tests import few of the modules: Python compiles those.
 		timeout 240 "$python" -m pip install -q --no-compile \
+		    --constraint python.has \
 		    --retries 1 --disable-pip-version-check --timeout 15 "$@"
-	) >pip.log 2>&1 9>"$python_venv/lock"
+	) 8>&1 >pip.log 2>&1 9>"$python_venv/lock"
 	python_has "$@" && return
 	python_why=$(tail -n 3 pip.log)
 	return 1

@@ -293,7 +293,10 @@ like "$(got 1)" 'the server closed the connection without an answer.*isError=tru
 # A call that only reads is cancelled; the next one is answered.
 slow='WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a'
 call 3 sql "{\"query\":\"$slow\"}" >&9
-ok 'a query runs' retry pgrep -P "$held" -f RECURSIVE >pids
+runs() {
+	pgrep -P "$held" -f RECURSIVE >pids
+}
+ok 'a query runs' retry runs
 echo '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}' >&9
 call 4 sql '{"query":"SELECT state FROM study"}' >&9
 ok 'without a server' retry grep -q '"id":4,' held.out

@@ -9,15 +9,15 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
-#include "src/cli/common/rerun-command.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
 #include "src/cli/common/model-best.h"
+#include "src/cli/common/rerun-command.h"
+#include "src/store/store.h"
+#include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
-#include "src/view/best-settings.h"
-#include "src/store/store.h"
 
 /* The first two settings, and whether the first is better beyond chance. */
 static int

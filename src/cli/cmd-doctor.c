@@ -23,11 +23,11 @@
 #include "src/cli/check/doctor.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
-#include "src/view/table.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
 #include "src/server/state-dir.h"
 #include "src/store/store.h"
+#include "src/view/table.h"
 #include "trials/launcher.h"
 
 static void

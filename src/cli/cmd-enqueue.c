@@ -7,11 +7,11 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/server-request.h"
-#include "src/view/table.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
+#include "src/view/table.h"
 
 /* NAME=VALUE … -> the JSON of a partial setting. */
 static int

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
@@ -17,7 +18,6 @@
 #include "src/export/export-sagemaker.h"
 #include "src/export/export-tensorboard.h"
 #include "src/export/export.h"
-#include "src/base/atomic-file.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536, FOLLOW_MS = 2000, AWAY_MS = 10000 };

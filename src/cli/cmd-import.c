@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/json/yml.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"

@@ -8,13 +8,13 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/view/trial-points.h"
-#include "src/view/table.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
-#include "src/store/store.h"
+#include "src/view/table.h"
+#include "src/view/trial-points.h"
 #include "strategies/importance/importance.h"
 
 enum {

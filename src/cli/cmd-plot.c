@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/svg/svg-render.h"
 #include "src/base/text.h"
-#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/figure/figure.h"
 #include "src/html/page-data.h"

@@ -18,19 +18,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/files-beside.h"
 #include "src/model/study/study.h"
 #include "src/server/state-dir.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 struct renaming {
 	struct cli_study found;

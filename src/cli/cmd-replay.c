@@ -10,7 +10,6 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/view/table.h"
 #include "src/cli/replay/curve-notes.h"
 #include "src/cli/replay/replay-chart.h"
 #include "src/cli/replay/replay-page.h"
@@ -20,6 +19,7 @@
 #include "src/replay/curve-file.h"
 #include "src/replay/replay.h"
 #include "src/store/store.h"
+#include "src/view/table.h"
 #include "strategies/stopper.h"
 
 /* Without --rule: each rule with its defaults, and these variants. */

@@ -16,10 +16,10 @@
 #include "src/base/text.h"
 #include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
-#include "src/view/table.h"
+#include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
-#include "src/store/store.h"
+#include "src/view/table.h"
 
 enum {
 	SHOW_TAIL = 2048, /* bytes of the end of a log */

@@ -13,9 +13,9 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/view/table.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
+#include "src/view/table.h"
 
 enum {
 	SQL_SECONDS = 5,

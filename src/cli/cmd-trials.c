@@ -9,11 +9,11 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/view/table.h"
 #include "src/model/trial.h"
+#include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
-#include "src/store/store.h"
+#include "src/view/table.h"
 
 /* The values of --sort and their columns; objective is sorted by the goal. */
 static const struct sort {

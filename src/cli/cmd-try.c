@@ -17,18 +17,18 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/common/cli.h"
-#include "src/cli/common/load-study.h"
 #include "src/cli/check/one-trial.h"
 #include "src/cli/check/read-log.h"
 #include "src/cli/check/start-cost.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/load-study.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/where.h"
 #include "src/server/server.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 enum { TRY_CHUNK = 65536, TRY_DIGITS = 6 };
 

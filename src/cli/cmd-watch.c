@@ -10,10 +10,10 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/view/redraw.h"
 #include "src/cli/screen/status-screen.h"
 #include "src/cli/screen/watch-board.h"
 #include "src/store/store.h"
+#include "src/view/redraw.h"
 
 enum { WATCH_MS = 1000 };
 

@@ -15,11 +15,11 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
-#include "src/view/table.h"
 #include "src/cli/job-gc.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
+#include "src/view/table.h"
 #include "trials/launcher.h"
 
 enum owner {

@@ -18,8 +18,8 @@
 #include "src/cli/sagemaker-model.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 #include "trials/launcher.h"
 
 struct model {

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "src/engine/durations.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/engine/durations.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 #define WHOLE                                                         \
 	"seconds + coalesce(steps_skipped * coalesce(pace_seconds / " \

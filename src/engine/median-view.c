@@ -13,10 +13,10 @@
 
 #include "src/base/mem.h"
 #include "src/base/search.h"
+#include "src/engine/median-view.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/plugins/plugins.h"
-#include "src/engine/median-view.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 

@@ -13,12 +13,12 @@
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/engine/space-change.h"
+#include "src/engine/warmstart/warmstart.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
-#include "src/engine/space-change.h"
-#include "src/engine/warmstart/warmstart.h"
 #include "src/store/store.h"
 
 enum { SHOWN = 10 }; /* trials that an event lists */

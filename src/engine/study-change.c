@@ -9,12 +9,12 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
-#include "src/plugins/plugins.h"
 #include "src/engine/space-change.h"
 #include "src/engine/study-change.h"
 #include "src/engine/study-difference.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/plugins/plugins.h"
 #include "src/store/store.h"
 
 enum { VALUE_MAX = 2000 }; /* bytes of a value in the record */

@@ -6,8 +6,8 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/study/study.h"
 #include "src/engine/study-difference.h"
+#include "src/model/study/study.h"
 
 enum { SHOWN_MOST = 60 }; /* columns of a value in the error */
 

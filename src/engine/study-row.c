@@ -11,12 +11,12 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/partial-setting.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
 #include "src/engine/study-change.h"
 #include "src/engine/study-row.h"
 #include "src/engine/warmstart/warmstart.h"
+#include "src/model/partial-setting.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
 
 static char *

@@ -4,8 +4,8 @@
 
 #include "src/base/err.h"
 #include "src/export/export.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 /* Quote where needed, and an empty text: unquoted it would be NULL. */
 static void

@@ -6,8 +6,8 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/export/export.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 /* The lists of a trial.  Column 0 is the trial's number, ascending. */
 static const struct section {

@@ -19,8 +19,8 @@
 #include "src/export/export-mlflow.h"
 #include "src/export/mlflow-call.h"
 #include "src/export/mlflow-runs.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 /* Limits of log-batch, and of a value. */
 enum { METRICS_MOST = 1000, PARAMS_MOST = 100, VALUE_MOST = 6000 };

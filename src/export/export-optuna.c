@@ -8,16 +8,16 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/view/trial-points.h"
 #include "src/export/export-optuna.h"
 #include "src/export/optuna-distribution.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
-#include "src/view/objectives.h"
-#include "src/view/rows.h"
 #include "src/store/optuna-db.h"
 #include "src/store/store.h"
+#include "src/view/objectives.h"
+#include "src/view/rows.h"
+#include "src/view/trial-points.h"
 
 enum {
 	COL_TRIAL,

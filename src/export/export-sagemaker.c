@@ -13,9 +13,9 @@
 #include "src/base/mem.h"
 #include "src/export/export-sagemaker.h"
 #include "src/import/import-study.h"
-#include "src/view/trial-points.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/view/trial-points.h"
 
 enum { RANGES_MAX = 30 }; /* parameters that a tuning job can search */
 

@@ -12,16 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"
-#include "src/base/atomic-file.h"
 #include "src/export/export-tensorboard.h"
 #include "src/export/protobuf.h"
 #include "src/model/goal.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 /* Numbers of fields, as in the files above. */
 enum { EVENT_TIME = 1, EVENT_STEP, EVENT_VERSION, EVENT_SUMMARY = 5 };

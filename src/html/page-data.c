@@ -7,11 +7,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/view/trial-points.h"
 #include "src/html/page-data.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/view/rows.h"
+#include "src/view/trial-points.h"
 #include "strategies/importance/importance.h"
 
 /* Reserve room for one more. */

@@ -14,8 +14,8 @@
 #include "src/html/chart.h"
 #include "src/html/html.h"
 #include "src/model/trial.h"
-#include "src/view/objectives.h"
 #include "src/store/store.h"
+#include "src/view/objectives.h"
 
 struct buf;
 struct err;

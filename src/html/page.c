@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/digest.h"
 #include "src/base/err.h"
 #include "src/base/file.h"
 #include "src/base/mem.h"
-#include "src/base/atomic-file.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
 

@@ -9,17 +9,17 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/html/decimate.h"
 #include "src/cli/common/model-best.h"
+#include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/view/status.h"
-#include "src/view/rows.h"
-#include "src/view/sparkline.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
+#include "src/view/rows.h"
+#include "src/view/sparkline.h"
+#include "src/view/status.h"
 
 enum {
 	SETTING = 16, /* parameters that are in one line, at most */

@@ -10,8 +10,8 @@
 
 #include "src/base/err.h"
 #include "src/base/file.h"
-#include "src/replay/gz.h"
 #include "src/base/mem.h"
+#include "src/replay/gz.h"
 
 enum { PIECE = 1 << 16 };
 

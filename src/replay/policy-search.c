@@ -11,8 +11,8 @@
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/replay/curve-file.h"
-#include "src/replay/replay.h"
 #include "src/replay/policy-search.h"
+#include "src/replay/replay.h"
 
 /* The default rule does not decide before this many reports. */
 enum { WARMUP_REPORTS = 5, DIVERGED_AFTER = 3 };

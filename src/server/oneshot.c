@@ -13,11 +13,11 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/engine/study-row.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
 #include "src/server/state-dir.h"
-#include "src/engine/study-row.h"
 #include "src/store/store.h"
 
 enum {

@@ -22,15 +22,15 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/base/reading.h"
 #include "src/base/process-mark.h"
+#include "src/base/reading.h"
+#include "src/engine/study-row.h"
 #include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/lease.h"
 #include "src/server/server.h"
 #include "src/server/snapshot.h"
 #include "src/server/state-dir.h"
-#include "src/engine/study-row.h"
 #include "src/store/store.h"
 
 enum {

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/file.h"
 #include "src/base/file-system.h"
+#include "src/base/file.h"
 #include "src/base/folder.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"

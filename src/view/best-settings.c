@@ -7,9 +7,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/replicate-stats.h"
-#include "src/view/rows.h"
-#include "src/view/best-settings.h"
 #include "src/store/store.h"
+#include "src/view/best-settings.h"
+#include "src/view/rows.h"
 
 /* As the race's: one-sided. */
 #define LEVEL 0.05

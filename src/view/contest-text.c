@@ -5,9 +5,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/store/store.h"
 #include "src/view/contest-text.h"
 #include "src/view/rows.h"
-#include "src/store/store.h"
 
 /* Columns of the query below. */
 enum {

@@ -8,9 +8,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/goal.h"
+#include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
-#include "src/store/store.h"
 
 int
 objectives_read(struct objectives *aims, struct store *store, struct err *e)

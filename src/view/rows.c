@@ -10,9 +10,9 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
-#include "src/store/store.h"
 
 void
 rows_put_digits(struct buf *out, const struct store_rows *rows, int col)

@@ -6,9 +6,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/status.h"
-#include "src/store/store.h"
 
 enum { START_ATTEMPTS = 20 };
 

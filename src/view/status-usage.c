@@ -13,9 +13,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
+#include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/status.h"
-#include "src/store/store.h"
 
 enum { GPU_LINES = 16 };
 

@@ -13,13 +13,13 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/plugin-options.h"
+#include "src/store/store.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 #include "src/view/status.h"
-#include "src/store/store.h"
 
 enum {
 	PROGRESS_TRIALS = 12, /* running trials shown */

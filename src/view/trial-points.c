@@ -5,10 +5,10 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/view/trial-points.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/view/trial-points.h"
 
 int
 trial_points_study(struct study **study, struct store *store, struct err *e)

@@ -13,14 +13,14 @@
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
+#include "src/web/studies/web-studies.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
 #include "src/web/web-database.h"
 #include "src/web/web-page.h"
 #include "src/web/web-sink.h"
-#include "src/web/studies/web-studies.h"
 #include "src/web/web-zoom.h"
 
 enum { STUDIES = 8, HEIGHT = 320 };

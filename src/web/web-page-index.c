@@ -9,11 +9,11 @@
 #include "src/html/html.h"
 #include "src/model/plugin-options.h"
 #include "src/view/rows.h"
+#include "src/web/studies/web-studies.h"
+#include "src/web/studies/web-summary.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
 #include "src/web/web-page.h"
-#include "src/web/studies/web-studies.h"
-#include "src/web/studies/web-summary.h"
 
 /* A cell; head names it where the screen has no room for columns. */
 static void

@@ -12,12 +12,12 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
+#include "src/web/studies/web-studies.h"
 #include "src/web/web-address.h"
 #include "src/web/web-database.h"
 #include "src/web/web-page.h"
-#include "src/web/studies/web-studies.h"
 #include "src/web/web-zoom.h"
 
 enum { SIDE = 12, METRICS = 50 }; /* trials and metrics at most */

@@ -11,10 +11,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/pareto-front.h"
-#include "src/model/history/history.h"
-#include "src/model/study/study.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/pareto-front.h"
+#include "src/model/study/study.h"
 #include "tests/sim/sim.h"
 
 /* A NaN is one, whatever its sign. */

@@ -12,9 +12,9 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/engine/suggest/suggest-internal.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/engine/suggest/suggest-internal.h"
 #include "src/plugins/plugins.h"
 #include "strategies/strategy.h"
 

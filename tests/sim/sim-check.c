@@ -12,9 +12,9 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/engine/tuner/tuner.h"
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
-#include "src/engine/tuner/tuner.h"
 #include "src/store/store.h"
 #include "tests/sim/sim.h"
 

@@ -17,9 +17,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/engine/attempts/attempt-spec.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
-#include "src/engine/attempts/attempt-spec.h"
 #include "src/store/store.h"
 #include "trials/sagemaker/options/sm-distribution.h"
 #include "trials/sagemaker/request/sm-request.h"

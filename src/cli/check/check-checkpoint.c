@@ -15,13 +15,13 @@
 #include "src/base/mem.h"
 #include "src/base/search.h"
 #include "src/cli/check/check-checkpoint.h"
-#include "src/cli/common/cli.h"
 #include "src/cli/check/one-trial.h"
+#include "src/cli/common/cli.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/server.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 
 static const char what[] = "check --checkpoint";
 

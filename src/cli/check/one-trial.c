@@ -13,9 +13,9 @@
 #include "src/base/mem.h"
 #include "src/cli/check/one-trial.h"
 #include "src/cli/common/cli.h"
+#include "src/engine/suggest/suggest.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
-#include "src/engine/suggest/suggest.h"
 
 enum {
 	ONE_TRIAL_FOLDERS = 64 /* descriptors of nftw */

@@ -12,8 +12,8 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/check/read-log.h"
-#include "src/view/table.h"
 #include "src/model/study/study.h"
+#include "src/view/table.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/metric-unread/metric-unread.h"
 

@@ -7,10 +7,10 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
-#include "src/view/table.h"
+#include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
-#include "src/store/store.h"
+#include "src/view/table.h"
 
 static void
 front_table_columns_put(struct table *table, const struct objectives *aims)

@@ -9,8 +9,8 @@
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/plug-table.h"
-#include "src/view/table.h"
 #include "src/model/plugin-options.h"
+#include "src/view/table.h"
 
 static const char *
 plug_table_type(const struct option *option)

@@ -12,10 +12,10 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/common/rerun-command.h"
 #include "src/cli/common/cli.h"
-#include "src/model/study/study.h"
+#include "src/cli/common/rerun-command.h"
 #include "src/engine/attempts/attempt-spec.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
 
 /* A folder beside the database that does not exist yet: the caller frees it. */

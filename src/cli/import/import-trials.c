@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/base/atomic-file.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"

@@ -8,10 +8,10 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/view/table.h"
 #include "src/cli/replay/replay-chart.h"
 #include "src/html/chart.h"
 #include "src/replay/replay.h"
+#include "src/view/table.h"
 
 enum {
 	CHART_ROWS = 40, /* trials that are drawn */

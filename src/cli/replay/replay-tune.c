@@ -14,13 +14,13 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/view/table.h"
 #include "src/cli/replay/curve-notes.h"
 #include "src/cli/replay/replay-tune.h"
 #include "src/replay/curve-file.h"
 #include "src/replay/policy-search.h"
 #include "src/replay/replay.h"
 #include "src/store/store.h"
+#include "src/view/table.h"
 
 bool
 replay_tune_is_database(const char *path)

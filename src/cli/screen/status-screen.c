@@ -5,8 +5,8 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/screen/status-screen.h"
-#include "src/view/status.h"
 #include "src/store/store.h"
+#include "src/view/status.h"
 
 int
 status_screen_life(const struct cli_study *found, struct store *store,

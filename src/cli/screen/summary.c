@@ -11,11 +11,11 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
 #include "src/cli/screen/summary.h"
-#include "src/view/objectives.h"
+#include "src/store/store.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
+#include "src/view/objectives.h"
 #include "src/view/status.h"
-#include "src/store/store.h"
 
 enum {
 	FIGURES = 6, /* digits */

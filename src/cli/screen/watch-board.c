@@ -21,17 +21,17 @@
 #include "src/base/text.h"
 #include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
-#include "src/view/redraw.h"
-#include "src/view/table.h"
 #include "src/cli/screen/watch-board.h"
 #include "src/model/plugin-options.h"
 #include "src/model/trial.h"
 #include "src/server/control.h"
 #include "src/server/state-dir.h"
+#include "src/store/store.h"
+#include "src/view/redraw.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 #include "src/view/status.h"
-#include "src/store/store.h"
+#include "src/view/table.h"
 
 enum {
 	POLL_MS = 1000,

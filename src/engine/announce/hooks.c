@@ -18,9 +18,9 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
-#include "src/model/study/study.h"
 #include "src/engine/announce/announce.h"
 #include "src/engine/announce/hooks.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
 
 enum {

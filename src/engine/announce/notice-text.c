@@ -14,13 +14,13 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/engine/announce/notice-text.h"
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
-#include "src/engine/announce/notice-text.h"
+#include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
-#include "src/store/store.h"
 
 enum {
 	FIGURES = 6, /* digits */

@@ -19,12 +19,12 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/study/study.h"
 #include "src/engine/announce/announce.h"
 #include "src/engine/announce/notice-text.h"
 #include "src/engine/announce/notices.h"
-#include "src/view/rows.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 #include "trials/notify/notify.h"
 
 enum {

@@ -10,8 +10,8 @@
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/model/trial.h"
 #include "src/engine/announce/trial-log.h"
+#include "src/model/trial.h"
 #include "src/store/store.h"
 
 enum { SETTING_MOST = 400 /* bytes */ };

@@ -13,11 +13,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/engine/attempts/attempt-spec.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
 #include "src/plugins/template-files.h"
-#include "src/engine/attempts/attempt-spec.h"
 #include "src/store/store.h"
 
 /* SM_HP_NAME: upper case, "-" and "." as "_". */

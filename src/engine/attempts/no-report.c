@@ -10,9 +10,9 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
+#include "src/engine/attempts/no-report.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/engine/attempts/no-report.h"
 #include "trials/launcher.h"
 
 /*

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/engine/doubts/study-doubts.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/engine/doubts/study-doubts.h"
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"

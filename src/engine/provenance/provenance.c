@@ -14,10 +14,10 @@
 #include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/study/study.h"
 #include "src/engine/provenance/git-stamp.h"
 #include "src/engine/provenance/git-status.h"
 #include "src/engine/provenance/provenance.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
 
 enum {

@@ -1,10 +1,10 @@
 /* Histories and rules of first replicates, and of the others. */
 
+#include "src/engine/replicates/judged.h"
+#include "src/engine/replicates/replicates.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/engine/replicates/judged.h"
-#include "src/engine/replicates/replicates.h"
 #include "strategies/stopper.h"
 
 void

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
+#include "src/engine/replicates/replicates.h"
 #include "src/model/history/history.h"
 #include "src/model/replicate-stats.h"
 #include "src/model/study/study.h"
-#include "src/engine/replicates/replicates.h"
 
 static bool
 is_candidate(const struct setting *s)

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
+#include "src/engine/replicates/replicates.h"
 #include "src/model/history/history.h"
 #include "src/model/replicate-stats.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/engine/replicates/replicates.h"
 #include "src/store/store.h"
 
 static const char *const state_names[] = {

@@ -17,6 +17,8 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/engine/suggest/suggest-internal.h"
+#include "src/engine/suggest/suggest.h"
 #include "src/model/goal.h"
 #include "src/model/history/history.h"
 #include "src/model/partial-setting.h"
@@ -25,8 +27,6 @@
 #include "src/model/study/study.h"
 #include "src/model/where.h"
 #include "src/plugins/plugins.h"
-#include "src/engine/suggest/suggest-internal.h"
-#include "src/engine/suggest/suggest.h"
 #include "strategies/strategy.h"
 
 enum {

@@ -12,14 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/coproc.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/base/coproc.h"
 #include "src/base/spawn.h"
+#include "src/engine/suggest/suggest-internal.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/engine/suggest/suggest-internal.h"
 #include "src/plugins/plugins.h"
 #include "src/worker/worker-protocol.h"
 #include "strategies/strategy.h"

@@ -11,11 +11,11 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/engine/suggest/suggest-internal.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/engine/suggest/suggest-internal.h"
 #include "src/plugins/plugins.h"
 #include "strategies/strategy.h"
 

@@ -33,7 +33,6 @@
 #include "src/base/loop.h"
 #include "src/base/rng.h"
 #include "src/base/text.h"
-#include "src/model/study/study.h"
 #include "src/engine/callers/caller.h"
 #include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/attempt-end.h"
@@ -45,6 +44,7 @@
 #include "src/engine/tuner/second-looks.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 #include "trials/metric-line/metric-line.h"
 
 /*

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/model/history/history.h"
-#include "src/model/study/study.h"
 #include "src/engine/attempts/no-report.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/tuner/attempt-end.h"
@@ -21,6 +19,8 @@
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
 
 /* Consecutive lost attempts without a report that are retried for free. */
 #define FREE_RETRIES_MAX 10

@@ -12,11 +12,11 @@
 
 #include "src/base/mem.h"
 #include "src/base/search.h"
-#include "src/model/study/study.h"
 #include "src/engine/attempts/attempt-steps.h"
 #include "src/engine/tuner/attempt-metrics.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 
 /*
  * Metrics of one attempt, besides the objective; more are a mistake, for

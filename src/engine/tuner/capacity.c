@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 
 int64_t
 capacity_parallel(const struct tuner *t)

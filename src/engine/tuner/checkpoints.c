@@ -22,15 +22,15 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
-#include "src/model/history/history.h"
-#include "src/model/keep.h"
-#include "src/model/study/study.h"
 #include "src/engine/tuner/checkpoints.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/paused.h"
 #include "src/engine/tuner/requests.h"
 #include "src/engine/tuner/study-end.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/keep.h"
+#include "src/model/study/study.h"
 #include "strategies/strategy.h"
 
 enum {

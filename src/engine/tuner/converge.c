@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 #include "src/base/err.h"
-#include "src/model/plugin-options.h"
-#include "src/model/study/study.h"
 #include "src/engine/suggest/suggest.h"
 #include "src/engine/tuner/converge.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/paused.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
 #include "strategies/strategy.h"
 
 void

@@ -7,12 +7,12 @@
 
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "src/model/study/study.h"
 #include "src/engine/attempts/attempt-spec.h"
 #include "src/engine/tuner/effects.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 
 bool
 effects_start_any(const struct effects *list)

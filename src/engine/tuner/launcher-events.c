@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "src/model/study/study.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/tuner/attempt-end.h"
 #include "src/engine/tuner/launcher-events.h"
@@ -13,6 +12,7 @@
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 
 static void
 on_event_up(

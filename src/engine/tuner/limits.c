@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 #include "src/base/loop.h"
-#include "src/model/history/history.h"
-#include "src/model/study/study.h"
 #include "src/engine/callers/caller.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
 #include "strategies/strategy.h"
 
 int64_t

@@ -10,13 +10,13 @@
 
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/model/history/history.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
 #include "src/engine/announce/trial-log.h"
 #include "src/engine/tuner/attempt-metrics.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
 
 static void
 text_set(char **at, const char *text)

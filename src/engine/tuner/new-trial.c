@@ -11,14 +11,7 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/history/history.h"
-#include "src/model/partial-setting.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
-#include "src/model/tried-settings.h"
-#include "src/model/where.h"
 #include "src/engine/durations.h"
-#include "src/view/rows.h"
 #include "src/engine/suggest/suggest.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/converge.h"
@@ -28,6 +21,13 @@
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/study-end.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/partial-setting.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/model/tried-settings.h"
+#include "src/model/where.h"
+#include "src/view/rows.h"
 #include "strategies/strategy.h"
 
 enum {

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/engine/announce/hooks.h"
+#include "src/engine/announce/trial-log.h"
+#include "src/engine/median-view.h"
+#include "src/engine/tuner/live-trial.h"
+#include "src/engine/tuner/outcome.h"
+#include "src/engine/tuner/tuner-internal.h"
 #include "src/model/history/history.h"
 #include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
-#include "src/engine/announce/hooks.h"
-#include "src/engine/announce/trial-log.h"
-#include "src/engine/tuner/live-trial.h"
-#include "src/engine/median-view.h"
-#include "src/engine/tuner/outcome.h"
-#include "src/engine/tuner/tuner-internal.h"
 
 /* The metrics of all aims but the first, without duplicates. */
 static void

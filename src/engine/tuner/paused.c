@@ -13,8 +13,6 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/history/history.h"
-#include "src/model/study/study.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
@@ -22,6 +20,8 @@
 #include "src/engine/tuner/paused.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
 
 void
 paused_add(struct tuner *t, struct live_trial *l)

@@ -15,13 +15,13 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/view/rows.h"
 #include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/requests.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/view/rows.h"
 
 enum {
 	NOTE_MAX = 2000, /* bytes */

@@ -12,9 +12,6 @@
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
-#include "src/model/where.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/callers/caller.h"
 #include "src/engine/tuner/ask-tell.h"
@@ -27,6 +24,9 @@
 #include "src/engine/tuner/requests.h"
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/model/where.h"
 
 void
 tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,

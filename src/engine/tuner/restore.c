@@ -9,14 +9,10 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history/history.h"
-#include "src/model/pareto-front.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
 #include "src/engine/attempts/slots.h"
+#include "src/engine/median-view.h"
 #include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/live-trial.h"
-#include "src/engine/median-view.h"
 #include "src/engine/tuner/new-trial.h"
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/paused.h"
@@ -24,6 +20,10 @@
 #include "src/engine/tuner/second-looks.h"
 #include "src/engine/tuner/tuner-internal.h"
 #include "src/engine/warmstart/warmstart.h"
+#include "src/model/history/history.h"
+#include "src/model/pareto-front.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
 #include "strategies/strategy.h"
 
 /* The trials of other studies, before our own: their last points suffice. */

@@ -10,7 +10,6 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/study/study.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/attempt-end.h"
@@ -23,6 +22,7 @@
 #include "src/engine/tuner/schedule.h"
 #include "src/engine/tuner/second-looks.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 
 static bool
 backend_exists(const struct tuner *t, const char *name)

@@ -8,10 +8,6 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/plugin-options.h"
-#include "src/model/history/history.h"
-#include "src/model/study/study.h"
-#include "src/view/rows.h"
 #include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/limits.h"
@@ -20,6 +16,10 @@
 #include "src/engine/tuner/paused.h"
 #include "src/engine/tuner/second-looks.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "src/view/rows.h"
 #include "strategies/strategy.h"
 
 enum {

@@ -9,8 +9,8 @@
 
 #include "src/base/loop.h"
 #include "src/base/text.h"
-#include "src/engine/tuner/live-trial.h"
 #include "src/engine/announce/notices.h"
+#include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/tuner-internal.h"
 

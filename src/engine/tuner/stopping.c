@@ -10,14 +10,14 @@
 #include <string.h>
 
 #include "src/base/loop.h"
-#include "src/model/history/history.h"
-#include "src/model/study/study.h"
+#include "src/engine/median-view.h"
 #include "src/engine/tuner/attempt-metrics.h"
 #include "src/engine/tuner/live-trial.h"
-#include "src/engine/median-view.h"
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
 
 static enum store_verdict
 verdict_row(enum verdict v)

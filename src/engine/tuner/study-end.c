@@ -11,17 +11,17 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/study/study.h"
+#include "src/engine/announce/hooks.h"
+#include "src/engine/announce/notices.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/tuner/capacity.h"
-#include "src/engine/announce/hooks.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
-#include "src/engine/announce/notices.h"
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/paused.h"
 #include "src/engine/tuner/study-end.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/study/study.h"
 
 static void
 study_over(struct tuner *t, bool failed, const char *why)

@@ -11,9 +11,9 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/history/history.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/history/history.h"
 
 int64_t
 tuner_elapsed_ms(const struct tuner *t)

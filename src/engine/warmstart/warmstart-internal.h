@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/model/trial.h"
 #include "src/engine/warmstart/warmstart.h"
+#include "src/model/trial.h"
 
 struct json;
 struct study_warm;

@@ -12,9 +12,9 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/engine/warmstart/warmstart-internal.h"
 #include "src/model/goal.h"
 #include "src/model/study/study.h"
-#include "src/engine/warmstart/warmstart-internal.h"
 
 /*
  * A trial's value of a metric among its outcomes, or NULL; the goal there, or

@@ -13,11 +13,11 @@
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/engine/warmstart/warmstart-internal.h"
 #include "src/model/goal.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/engine/warmstart/warmstart-internal.h"
 #include "trials/launcher.h"
 
 /* A tuning job while its training jobs are read. */

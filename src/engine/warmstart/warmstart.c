@@ -14,11 +14,11 @@
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/engine/warmstart/warmstart-internal.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/where.h"
-#include "src/engine/warmstart/warmstart-internal.h"
 #include "src/store/store.h"
 
 /* Record a parameter of the source that this study does not have. */

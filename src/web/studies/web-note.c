@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/file.h"
 #include "src/base/mem.h"
-#include "src/base/atomic-file.h"
 #include "src/web/studies/web-note.h"
 
 enum { NOTE = 500 /* bytes */ };

@@ -4,8 +4,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/view/rows.h"
 #include "src/store/store.h"
+#include "src/view/rows.h"
 #include "src/web/studies/web-summary.h"
 
 enum { STEPS = 10 * 1000 * 1000 /* of SQLite, a tenth of a second */ };

@@ -10,13 +10,13 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/study/study.h"
-#include "src/view/rows.h"
 #include "src/engine/study-row.h"
 #include "src/engine/tuner/tuner.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "src/view/rows.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/scratch.h"
 
 const struct launcher *const launchers[] = { &launcher_near, &launcher_far,

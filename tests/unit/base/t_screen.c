@@ -8,8 +8,8 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/view/table.h"
 #include "src/view/sparkline.h"
+#include "src/view/table.h"
 #include "tests/support/tap.h"
 
 static void

@@ -1,8 +1,8 @@
 /* Durations of trials from the store, and the share of a limit that they used. */
 
+#include "src/engine/durations.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/engine/durations.h"
 #include "tests/support/store-fixture.h"
 
 static const enum trial_state completed[] = { TRIAL_STARTING, TRIAL_RUNNING,

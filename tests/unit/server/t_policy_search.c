@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/rng.h"
 #include "src/base/mem.h"
+#include "src/base/rng.h"
 #include "src/replay/curve-file.h"
-#include "src/replay/replay.h"
 #include "src/replay/policy-search.h"
+#include "src/replay/replay.h"
 #include "tests/support/tap.h"
 
 struct task {

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 
 #include "src/base/loop.h"
-#include "src/model/study/study.h"
 #include "src/engine/provenance/git-status.h"
 #include "src/engine/provenance/provenance.h"
+#include "src/model/study/study.h"
 #include "tests/support/store-fixture.h"
 
 static struct err e;

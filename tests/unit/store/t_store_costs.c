@@ -6,10 +6,10 @@
 #include <sqlite3.h>
 #include <stddef.h>
 
+#include "src/store/store-internal.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 #include "src/view/status.h"
-#include "src/store/store-internal.h"
 #include "tests/support/store-fixture.h"
 
 static struct err e;

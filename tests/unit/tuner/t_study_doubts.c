@@ -10,8 +10,8 @@
 
 #include "src/base/mem.h"
 #include "src/engine/tuner/tuner.h"
-#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/tap.h"
 
 enum { REPORTS = 8 };

@@ -6,13 +6,13 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/engine/attempts/attempt-spec.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
-#include "src/engine/attempts/attempt-spec.h"
 #include "src/store/store.h"
-#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/tap.h"
 
 /* The error of a study with these members, or "". */

@@ -8,10 +8,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
 #include "src/engine/suggest/suggest-internal.h"
 #include "src/engine/tuner/tuner.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
 #include "strategies/strategy.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
 #include "tests/support/fake-launcher/fake-study.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "src/engine/tuner/tuner.h"
-#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/tap.h"
 
 #define STUDY                                                      \

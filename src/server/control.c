@@ -438,6 +438,7 @@ control_call(const struct state_dir *s, const char *line, bool wait,
 		rc = err_set(e, ERR_FILE,
 		    "the server closed the connection without an answer: "
 		    "hpotune status shows whether it runs");
+	a->lost = rc != 0;
 	if (rc == 0)
 		rc = answer_read(buf_str(&in), a, e);
 	buf_free(&in);

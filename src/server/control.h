@@ -53,6 +53,7 @@ struct control_answer {
 	bool ok;
 	char text[256];
 	char *data; /* JSON, the caller frees it; NULL = none */
+	bool lost; /* with -1: the server has died, perhaps after it was done */
 };
 int control_call(const struct state_dir *, const char *line, bool wait,
     struct control_answer *, struct err *);

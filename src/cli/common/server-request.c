@@ -112,6 +112,29 @@ send_once(const struct server_request *a, const char *line,
 	return rc;
 }
 
+/* What comes to the same when it is done twice. */
+static bool
+request_repeats(const struct server_asked *asked)
+{
+	return asked->kind == TUNER_STOP_TRIAL ||
+	       asked->kind == TUNER_KILL_TRIAL || asked->kind == TUNER_PAUSE ||
+	       asked->kind == TUNER_RESUME;
+}
+
+/*
+ * Whether to send it again: a server that holds its lock may not listen yet, and one
+ * that has died leaves its socket to a child for a moment, until that executes its
+ * program.
+ */
+static bool
+send_again(struct load_study_retry *retry, const struct server_asked *asked,
+    const struct control_answer *answer, struct err *e)
+{
+	if (answer->lost && request_repeats(asked))
+		e->kind = ERR_BUSY;
+	return load_study_retry(retry, e);
+}
+
 int
 server_request_send(struct server_request *a, const struct server_asked *asked)
 {
@@ -125,10 +148,9 @@ server_request_send(struct server_request *a, const struct server_asked *asked)
 	if (a->by != NULL && asked->wait && asked->trial == 0)
 		caller_env_note(&a->found);
 
-	/* A server that holds its lock may not listen yet. */
 	while ((rc = send_once(a, line, asked, &answer, &e)) != 0 &&
-	       load_study_retry(&retry, &e))
-		;
+	       send_again(&retry, asked, &answer, &e))
+		answer.lost = false;
 	free(line);
 	status =
 	    rc != 0 ? cli_fail(&e) : server_request_answer_print(a, &answer);

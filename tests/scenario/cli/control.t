@@ -146,15 +146,35 @@ ok 'which then goes on' retry sql_is s.db \
 # Killed without a server, too.
 kill -9 $server
 reap $server 2>/dev/null
-is "$("$HPOTUNE" stop --now study.json)" \
+is "$("$HPOTUNE" stop --now study.json 2>err)" \
     'no server runs: trials still running were asked to stop' \
-    'stop --now without a server'
+    'stop --now without a server' || diag "$(cat err)"
 server study.json
 ok 'they were killed' retry sql_is s.db \
     "SELECT count(*) > 0 FROM attempts WHERE signal = 9 AND attempt > 1" 1
 "$HPOTUNE" stop --now >/dev/null
 reap $server
 is $? 3 'stop ends the server as an interrupt does'
+
+# The socket of a server that was killed is held by its child for a moment: what may
+# be done twice is sent again.
+cat >dies.pl <<'END'
+use IO::Socket::UNIX;
+chdir 's.d' or die;
+unlink 'control';
+my $s = IO::Socket::UNIX->new(Local => 'control', Listen => 1) or die;
+open my $ready, '>', '../listens' or die;
+my $c = $s->accept;
+<$c>;
+unlink 'control';
+END
+background dies perl dies.pl
+dies=$child
+retry test -e listens
+is "$("$HPOTUNE" stop study.json 2>&1)" \
+    'no server runs: trials still running were asked to stop' \
+    'stop while a child of a dead server has its socket'
+reap $dies
 
 sed -i 's/"trials": 50/"trials": 1/' study.json
 touch $(seq -f end%.0f 60)

@@ -217,6 +217,7 @@ static const char earlier[] =
     "INSERT INTO t_rows SELECT name_id, trial, step, seq, attempt, value, "
     "time_us FROM t_metric;"
     "DROP VIEW t_metric; DROP TABLE t_block; DROP TABLE t_nth;"
+    "DROP TABLE t_contest; DROP TABLE t_request;"
     "ALTER TABLE t_rows RENAME TO t_metric;"
     "CREATE TABLE t_curve (trial INTEGER PRIMARY KEY, end_seq INTEGER, "
     "reports BLOB);";

@@ -225,10 +225,13 @@ ask_cap(struct tuner *t, const struct request *r, struct ask_params *ask)
 	int64_t room, running = 0;
 	size_t i;
 
+	if (r->by == NULL)
+		return;
 	for (i = 0; i < t->live.n; i++)
 		running += t->live.list[i]->open;
-	room = caller_room(r->by, running) + r->given;
-	ask->count = ask->count < room ? ask->count : room;
+	room = caller_room(r->by, running);
+	if (room < INT64_MAX - r->given && ask->count > room + r->given)
+		ask->count = room + r->given;
 }
 
 /* No trial: the reason, and whether there may be one later. */
@@ -238,7 +241,7 @@ ask_refuse(struct tuner *t, struct request *r, const struct ask_params *ask)
 	bool over = limits_capped(t, r->by, false, r->text, sizeof r->text) ||
 		    limits_block_new(t, r->text, sizeof r->text);
 
-	if (ask->count == 0)
+	if (ask->count == 0 && r->by != NULL)
 		(void)snprintf(r->text, sizeof r->text,
 		    "the cap of this caller, %" PRId64
 		    " trials at a time, is reached",

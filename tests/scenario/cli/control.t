@@ -24,7 +24,7 @@ cat >say.pl <<'END'
 use IO::Socket::UNIX;
 $SIG{ALRM} = sub { print "silence\n"; exit };
 $SIG{PIPE} = 'IGNORE';
-alarm 20;
+alarm 300;
 sub dial { IO::Socket::UNIX->new(Peer => "s.d/control") or die "$!" }
 my ($how, $what) = @ARGV;
 if ($how eq "ask") {
@@ -58,6 +58,8 @@ retry sql_is s.db 'SELECT count(*) FROM curves' 4
 
 says 'garbage' "$(no '1:1: expected a value, not garbage')" 'garbage'
 says '' "$(no '1:1: there is nothing in it')" 'an empty line'
+says '{"command": "ask", "params": {"count": 0}}' "$(no 'no trial can start now')" \
+    'no trial is asked for'
 says '{}' "$(no 'no such command')" 'no command'
 says '{"command": "stop", "trial": "3"}' \
     "$(no '1:30: trial: expected a whole number, not a string')" \

@@ -45,9 +45,11 @@ done
 # Nobody reads the log lines any more: the study goes on.
 rm -rf s.d s.db go
 ("$HPOTUNE" start study.json 2>&1; echo $? >status) | head -n 1 >first &
+reader=$!
 retry test -e first
 touch go
 retry test -s status
+wait $reader
 like "$(cat first)" 'trial: 1 starting' 'a reader of one line has one line'
 is "$(sql s.db 'SELECT state, completed FROM study')" 'finished|2' \
     'the study is finished without it'

@@ -11,11 +11,11 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
-#include "src/cli/common/model-best.h"
 #include "src/cli/common/rerun-command.h"
 #include "src/store/store.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
+#include "src/view/model-best.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
 

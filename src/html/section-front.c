@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/cli/common/front-table.h"
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/goal.h"
+#include "src/view/objectives.h"
 
 enum { HEIGHT = 320, SQUARE = 5, PAIRS = 3 };
 
@@ -134,7 +134,7 @@ section_front_table_put(struct page *r, struct err *e)
 {
 	size_t n = r->aims.n + 2, i, shown;
 	struct section_column *columns = xcalloc(n, sizeof *columns);
-	char *all = front_table_sql(&r->aims), *sql;
+	char *all = objectives_front_sql(&r->aims), *sql;
 	int64_t count;
 	int rc;
 

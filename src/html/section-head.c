@@ -9,7 +9,6 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/common/model-best.h"
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
@@ -17,6 +16,7 @@
 #include "src/model/study/study.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
+#include "src/view/model-best.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 #include "src/view/status.h"

@@ -106,6 +106,28 @@ objectives_put_broken(struct buf *out, struct store *store, const char *trial,
 	return rc;
 }
 
+/* The columns of the front by position: names may occur twice. */
+char *
+objectives_front_sql(const struct objectives *aims)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	buf_puts(&b, "SELECT f.trial");
+	for (i = 1; i <= aims->n; i++)
+		buf_printf(&b,
+		    ", coalesce((SELECT value FROM t_setting_outcome AS s "
+		    "WHERE s.setting = t.setting AND s.position = %zu), "
+		    "(SELECT value FROM t_outcome AS o WHERE "
+		    "o.trial = f.trial AND o.position = %zu))",
+		    i, i);
+	buf_printf(&b,
+	    ", params FROM t_front AS f JOIN t_trial AS t USING (trial) "
+	    "WHERE f.inside = 1 ORDER BY 2 %s, 1",
+	    aims->objectives[0].maximize ? "DESC" : "ASC");
+	return buf_take(&b);
+}
+
 int
 objectives_put_front(struct buf *out, struct store *store,
     const struct objectives *aims, int digits, struct err *e)

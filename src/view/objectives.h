@@ -41,5 +41,10 @@ int objectives_put_broken(
  */
 int objectives_put_front(struct buf *, struct store *,
     const struct objectives *, int digits, struct err *);
+/*
+ * A SELECT of the front, sorted by the first objective, best first: trial, the
+ * objectives in their order, params.  The caller frees it.
+ */
+char *objectives_front_sql(const struct objectives *);
 
 #endif /* HPOTUNE_OBJECTIVES_H */

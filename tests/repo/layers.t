@@ -45,6 +45,7 @@ src/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategi
 src/engine/suggest	src/base src/base/json @model src/plugins src/worker/worker-protocol.h strategies/strategy.h	-
 src/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
 src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/launcher.h	-
+src/view/model-best.*	src/base @model src/store src/view strategies/incumbent/incumbent.h	-
 src/view	src/base src/base/json @model src/store	-
 src/engine/announce	src/base src/base/json @model src/store src/view trials/notify/notify.h	-
 src/engine/provenance	src/base @model src/store	-
@@ -57,9 +58,9 @@ src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/a
 src/server	src/base src/base/json @model src/store src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h strategies/incumbent/incumbent.h trials/launcher.h	-
-src/export	src/base src/base/http src/base/json @model src/store src/view src/cli/common src/import	-
+src/export	src/base src/base/http src/base/json @model src/store src/view src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
-src/html	src/base src/base/json @model src/store src/view src/cli/common strategies/importance/importance.h	-
+src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-
 src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/cli/common src/view	-
 src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/view src/web/studies	-
 src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
@@ -449,10 +450,14 @@ done <openers)" '' 'every file of that list opens one'
 # A study has one writer, and its readers need neither that nor a server.
 readers() { # top
 	includes "$1" |
-	    grep -E '^src/(view|html|figure|web|export|replay)/[^ ]* src/(engine|server)/'
+	    grep -E '^src/(view|html|figure|web|export|replay)/[^ ]* src/(engine|server)/|^src/(view|html|figure|export|replay)/[^ ]* src/cli/'
 }
-is "$(readers "$TOP_SRCDIR")" '' 'readers include neither the engine nor the server'
-mkdir -p reads/src/view
+is "$(readers "$TOP_SRCDIR")" '' \
+    'readers include neither the engine nor the server, and those that print nothing no command'
+mkdir -p reads/src/view reads/src/html
+echo '#include "src/cli/common/cli.h"' >reads/src/html/page.c
+is "$(readers reads)" 'src/html/page.c src/cli/common/cli.h' 'one with a command is found'
+rm reads/src/html/page.c
 echo '#include "src/engine/study-row.h"' >reads/src/view/rows.c
 is "$(readers reads)" 'src/view/rows.c src/engine/study-row.h' 'one that does is found'
 

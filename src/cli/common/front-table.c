@@ -39,34 +39,12 @@ front_table_row_put(
 	buf_free(&params);
 }
 
-/* The columns of the front by position: names may occur twice. */
-char *
-front_table_sql(const struct objectives *aims)
-{
-	struct buf b = { 0 };
-	size_t i;
-
-	buf_puts(&b, "SELECT f.trial");
-	for (i = 1; i <= aims->n; i++)
-		buf_printf(&b,
-		    ", coalesce((SELECT value FROM t_setting_outcome AS s "
-		    "WHERE s.setting = t.setting AND s.position = %zu), "
-		    "(SELECT value FROM t_outcome AS o WHERE "
-		    "o.trial = f.trial AND o.position = %zu))",
-		    i, i);
-	buf_printf(&b,
-	    ", params FROM t_front AS f JOIN t_trial AS t USING (trial) "
-	    "WHERE f.inside = 1 ORDER BY 2 %s, 1",
-	    aims->objectives[0].maximize ? "DESC" : "ASC");
-	return buf_take(&b);
-}
-
 int
 front_table_put(struct buf *out, const struct cli *cli, struct store *store,
     const struct objectives *aims, int64_t most, struct err *e)
 {
 	struct table *table = table_new();
-	char *sql = front_table_sql(aims);
+	char *sql = objectives_front_sql(aims);
 	struct store_rows *rows;
 	int64_t n = 0;
 	int rc;

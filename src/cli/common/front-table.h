@@ -12,11 +12,6 @@ struct err;
 struct store;
 
 /*
- * A SELECT of the front, sorted by the first objective, best first: trial, the
- * objectives in their order, params.  The caller frees it.
- */
-char *front_table_sql(const struct objectives *);
-/*
  * At most most rows (0 = all), sorted by the first objective, best first; a
  * line below states how many more there are.
  */

@@ -6,10 +6,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/common/model-best.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/view/model-best.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
 #include "src/view/trial-points.h"

@@ -259,9 +259,8 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 
 	if (status_put_savings(b, r->store, e) != 0 ||
 	    page_data_count(r,
-		"SELECT count(*) FROM trials AS t WHERE EXISTS (SELECT 1 "
-		"FROM stops AS s WHERE s.trial = t.trial AND "
-		"verdict = 'suspended')",
+		"SELECT count(DISTINCT trial) FROM stops WHERE "
+		"verdict = 'suspended'",
 		&spared, e) != 0)
 		return -1;
 	if (b->len > 0) {

@@ -48,29 +48,49 @@ metric_jsonl_object(
 		    r->has_step ? r->step : s->rows, r->values[i].value, 0);
 }
 
-/* A brace alone begins an object of several lines, and one ends it. */
+/*
+ * The objects of a line: mostly one, several where a program writes no newline
+ * between them.  A brace alone behind them begins an object of several lines.
+ */
+static void
+metric_jsonl_objects(
+    struct metric_file *f, struct jsonl *s, const char *p, const char *end)
+{
+	const char *to;
+
+	p = metric_piece_next(p, end);
+	while (
+	    p < end && *p == '{' && (to = metric_piece_end(p, end)) != NULL) {
+		metric_jsonl_object(f, s, p, (size_t)(to - p));
+		p = metric_piece_next(to, end);
+	}
+	if (end - p == 1 && *p == '{')
+		buf_putc(&s->open, '{');
+	else if (p < end)
+		metric_jsonl_object(f, s, p, (size_t)(end - p));
+}
+
+/* A line that begins with a brace ends an object of several lines. */
 static void
 metric_jsonl_line(struct metric_file *f, const char *line, size_t len)
 {
 	struct jsonl *s = f->state;
-	bool ends;
+	struct buf whole;
 
-	ends = len > 0 && *line == '}';
-	if (s->open.len == 0 && !(len == 1 && *line == '{')) {
-		if (len > 0)
-			metric_jsonl_object(f, s, line, len);
+	if (s->open.len == 0) {
+		metric_jsonl_objects(f, s, line, line + len);
 		return;
 	}
 	buf_add(&s->open, line, len);
-	if (ends && s->open.data[s->open.len - 1] == ',')
-		s->open.len--;
-	if (ends)
-		metric_jsonl_object(f, s, s->open.data, s->open.len);
-	else if (s->open.len > METRIC_LINE_MAX)
+	if (len > 0 && *line == '}') {
+		whole = s->open;
+		s->open = (struct buf){ 0 };
+		metric_jsonl_objects(f, s, whole.data, whole.data + whole.len);
+		buf_free(&whole);
+	} else if (s->open.len > METRIC_LINE_MAX) {
 		metric_file_note(f, "an object is too long, and was skipped");
-	else
-		return;
-	buf_clear(&s->open);
+		buf_clear(&s->open);
+	}
 }
 
 /* A list of objects, and what is written behind it; returns where it has come to. */
@@ -106,21 +126,29 @@ metric_jsonl_list(
 }
 
 /*
- * Whether what has no newline yet is all of its object: a file that is written
- * anew for each report often ends without one.
+ * Whether what has no newline yet is whole objects: a file that is written anew
+ * for each report often ends without one, and some programs never write one.
  */
 static bool
 metric_jsonl_is_whole(
     const struct metric_file *f, const char *rest, const char *end)
 {
 	const struct jsonl *s = f->state;
+	const char *p = rest;
 
 	if (rest == end || f->skip)
 		return false;
 	if (s->open.len > 0)
 		return *rest == '}' && end - rest == 1;
-	return *rest == '{' && end[-1] == '}' && end - rest > 1 &&
-	       metric_piece_end(rest, end) == end;
+	if (end[-1] != '}')
+		return false;
+	while (p < end && *p == '{') {
+		p = metric_piece_end(p, end);
+		if (p == NULL)
+			return false;
+		p = metric_piece_next(p, end);
+	}
+	return p == end;
 }
 
 /* Behind the mark of UTF-8 and blanks at the start of a file. */

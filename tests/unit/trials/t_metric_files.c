@@ -176,6 +176,33 @@ test_json_anew(void)
 	metric_files_free(m);
 }
 
+/* Programs that write no newline, a comma, or a brace on the line of another. */
+static void
+test_json_together(void)
+{
+	static char format[] = "json";
+	struct study_file f = { .format = format };
+	struct study_trial t = { 0 };
+	struct metric_files *m = open_one(&t, &f, "t.json", false);
+
+	put("t.json", "we", "{\"loss\": 0.5}{\"loss\": 0.25}");
+	is_new(m, 0, false, "loss 1 0.5\nloss 2 0.25\n",
+	    "objects behind each other without a newline");
+	put("t.json", "ae", "{\"loss\": 0.125}{\"lo");
+	is_new(m, 0, false, "", "half of one is waited for");
+	put("t.json", "ae", "ss\": 2}");
+	is_new(m, 0, false, "loss 3 0.125\nloss 4 2\n", "and read");
+	put("t.json", "ae", "\n{\"loss\": 3},\n  \n");
+	is_new(m, 0, false, "loss 5 3\n", "a comma behind one");
+	put("t.json", "ae", "{\n\"loss\": 4\n}{\n\"loss\": 5\n}\n");
+	is_new(m, 0, false, "loss 6 4\nloss 7 5\n",
+	    "one that begins where another ends");
+	put("t.json", "ae", "{\"loss\": 6}x\n");
+	is_new(m, 0, false, "loss 8 6\n! the line is not one JSON object\n",
+	    "what is behind one is told");
+	metric_files_free(m);
+}
+
 static void
 test_trainer(void)
 {
@@ -491,6 +518,7 @@ main(void)
 	test_csv();
 	test_json();
 	test_json_anew();
+	test_json_together();
 	test_trainer();
 	test_events();
 	test_results();

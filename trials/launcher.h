@@ -402,6 +402,13 @@ struct launcher {
 	 */
 	int (*finds)(const struct study_trial *, struct err *);
 	/*
+	 * Whether this machine may use the backend at all, for example has
+	 * credentials for it; may ask services, for some seconds.  Asked before
+	 * anything is created.  NULL = not asked.
+	 */
+	int (*admits)(const struct study_trial *, const struct option_value *,
+	    struct err *);
+	/*
 	 * Upper bound of the cost of one attempt, in dollars; NaN = a price is
 	 * missing; NULL = free of charge.
 	 */

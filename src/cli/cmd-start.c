@@ -398,14 +398,15 @@ warm_check(const struct cli_study *found, struct err *e)
 }
 
 /*
- * A trial whose program is missing would fail, and each after it.  A finished
- * study starts nothing.
+ * A trial whose program is missing would fail, and each after it; without
+ * credentials none would begin.  A finished study starts nothing.
  */
 static int
-programs_check(const struct cli_study *found, const struct plugins *plugins,
+needs_check(const struct cli_study *found, const struct plugins *plugins,
     int64_t trials, struct err *e)
 {
-	if (plugins_check_programs(plugins, found->study, e) == 0)
+	if (plugins_check_programs(plugins, found->study, e) == 0 &&
+	    plugins_check_access(plugins, found->study, e) == 0)
 		return 0;
 	/*
 	 * Checked last: opening the database changes files, also on a full
@@ -449,7 +450,7 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 		return -1;
 	rc = suggest_check(&plugins, study, e);
 	if (rc == 0 && !asked)
-		rc = programs_check(found, &plugins, trials, e);
+		rc = needs_check(found, &plugins, trials, e);
 	for (i = 0; i < plugins.n_backends && !said && rc == 0; i++) {
 		said = plugins.backends[i].launcher->worst_cost != NULL;
 		if (said)

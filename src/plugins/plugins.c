@@ -606,6 +606,22 @@ plugins_check_programs(
 }
 
 int
+plugins_check_access(
+    const struct plugins *plugins, const struct study *study, struct err *e)
+{
+	const struct plugin_backend *b;
+	size_t i;
+
+	for (i = 0; i < plugins->n_backends; i++) {
+		b = &plugins->backends[i];
+		if (b->launcher->admits != NULL &&
+		    b->launcher->admits(&study->trial, b->options, e) != 0)
+			return err_add(e, "backend %s", b->launcher->name);
+	}
+	return 0;
+}
+
+int
 plugins_replicas(
     const struct plugin_backend *backend, const struct study *study)
 {

@@ -60,6 +60,9 @@ int plugins_replicas(const struct plugin_backend *, const struct study *);
  */
 int plugins_check_programs(
     const struct plugins *, const struct study *, struct err *);
+/* Whether this machine may use all backends: credentials; may ask services. */
+int plugins_check_access(
+    const struct plugins *, const struct study *, struct err *);
 /* Upper bound of the cost of one attempt, dollars; 0 = free; NaN = unknown. */
 double plugins_worst_cost(const struct plugin_backend *, const struct study *);
 /* GPUs of one attempt, which are counted; 0 = none; -1 = not counted. */

@@ -254,7 +254,7 @@ TABLE = [
     ("torchrun over GPUs", study(dict(
         dist("torchrun"), instance_type="ml.g5.12xlarge")), LR, {}),
     ("torchrun over GPUs nobody knows", study(dict(
-        dist("torchrun"), instance_type="ml.g7.48xlarge")), LR, {}),
+        dist("torchrun"), instance_type="ml.p9.48xlarge")), LR, {}),
     ("mpirun", study(dict(dist("mpirun", custom_mpi_options="-x A -v"),
                           instance_count=4)), LR, {}),
     ("toolkit", study(dict(TOOLKIT, **dist("toolkit")), {"command": PY}), LR, {

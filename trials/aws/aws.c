@@ -95,7 +95,7 @@ aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
 	if (aws_config_open(
 		&aws->config, env->env, env->profile, env->region, e) != 0)
 		return -1;
-	if (cred_region_ask(aws->config, e) != 0)
+	if (cred_ask_region(aws->config, e) != 0)
 		return -1;
 	ca = aws_config_ca_bundle(aws->config);
 	if (http_open(&aws->http, aws->loop, ca, e) != 0)
@@ -178,6 +178,32 @@ aws_close(struct aws *aws)
 	loop_timer_free(aws->tell);
 	aws_sigv4_keys_fini(&aws->keys);
 	free(aws);
+}
+
+int
+aws_keys_ask(aws_getenv *env, const char *profile, struct err *e)
+{
+	struct aws_config *config;
+	int rc = aws_config_open(&config, env, profile, NULL, e);
+
+	if (rc == 0) {
+		rc = cred_ask_keys(config, e);
+		aws_config_free(config);
+	}
+	return rc;
+}
+
+bool
+aws_keys_visible(aws_getenv *env, const char *profile)
+{
+	struct aws_config *config;
+	bool seen = true;
+
+	if (aws_config_open(&config, env, profile, NULL, NULL) == 0) {
+		seen = cred_ask_visible(config);
+		aws_config_free(config);
+	}
+	return seen;
 }
 
 const char *

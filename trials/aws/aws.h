@@ -35,6 +35,14 @@ struct aws_env {
 int aws_open(struct aws **, const struct aws_env *, struct err *);
 /* Free the client; pending calls are dropped without callbacks. */
 void aws_close(struct aws *);
+/*
+ * Whether there are credentials for profile (NULL: the usual ones): -1 with the
+ * places that were searched.  0 also when a service did not answer.  Blocks for
+ * some seconds at most.
+ */
+int aws_keys_ask(aws_getenv *, const char *profile, struct err *);
+/* Whether some are seen without asking anybody; true where that is unclear. */
+bool aws_keys_visible(aws_getenv *, const char *profile);
 const char *aws_client_region(const struct aws *);
 /*
  * AWS_DEFAULT_REGION if it differs from AWS_REGION, which is used; else NULL.

@@ -114,8 +114,7 @@ on_identity_answer(struct doctor *d, const struct aws_answer *r)
 
 	if (!r->good) {
 		doctor_say(d, LAUNCH_ERROR, "credentials", r->message,
-		    mend_of(r, "set AWS_PROFILE, or the keys, as for the AWS "
-			       "command line"));
+		    mend_of(r, SM_OPEN_KEYS_MEND));
 		return;
 	}
 	if (r->body != NULL && xml_parse(&xml, r->body, r->len, NULL) == 0)

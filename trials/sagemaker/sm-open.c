@@ -49,6 +49,41 @@ name_place(struct sm *sm)
 }
 
 int
+sm_open_admits(const struct study_trial *trial,
+    const struct option_value *values, struct err *e)
+{
+	struct sm_settings *set;
+	struct err why = ERR_INIT;
+	int rc;
+
+	if (sm_settings_read(&set, values, trial, e) != 0)
+		return -1;
+	rc = aws_keys_ask(sm_open_variable, set->profile, &why);
+	sm_settings_free(set);
+	return rc == 0
+		   ? 0
+		   : err_set(e, why.kind, "%s; " SM_OPEN_KEYS_MEND, why.text);
+}
+
+void
+sm_open_warns(const struct study_trial *trial,
+    const struct option_value *values, const char *dir, struct buf *text)
+{
+	struct sm_settings *set;
+	struct err e = ERR_INIT;
+
+	(void)dir;
+	if (sm_settings_read(&set, values, trial, &e) != 0)
+		return;
+	if (!aws_keys_visible(sm_open_variable, set->profile))
+		buf_puts(text,
+		    "credentials of AWS: none are visible here, and those of "
+		    "an EC2 instance's role are only asked for by start and "
+		    "doctor; " SM_OPEN_KEYS_MEND "\n");
+	sm_settings_free(set);
+}
+
+int
 sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 {
 	struct aws_env aws = { .loop = env->loop,

@@ -102,6 +102,23 @@ sed 's/"region"/"profile": "other", &/' a.json >d.json
 doctor=$(AWS_CONFIG_FILE=$PWD/config "$HPOTUNE" doctor --timeout 300 d.json)
 like "$doctor" '^bad +credentials' 'the key profile goes before the keys of the environment'
 
+# ---- no credentials -------------------------------------------------------------
+
+# Without keys, in the environment or a profile, and without an instance's.
+unkeyed() { # command …
+	env -u AWS_ACCESS_KEY_ID -u AWS_SECRET_ACCESS_KEY -u AWS_PROFILE \
+	    AWS_EC2_METADATA_DISABLED=true AWS_CONFIG_FILE=/nonexistent \
+	    AWS_SHARED_CREDENTIALS_FILE=/nonexistent "$@" >out 2>err
+}
+sed 's/"study": "a"/"study": "unkeyed"/' a.json >unkeyed.json
+fails 'start without credentials ends at once' 2 unkeyed "$HPOTUNE" start unkeyed.json
+like "$(cat err)" 'no AWS credentials: .*set AWS_PROFILE, or the keys' 'in the words of doctor'
+is "$(find . -name 'unkeyed.d*')" '' 'nothing is left behind'
+ok 'check accepts the study' unkeyed "$HPOTUNE" check unkeyed.json
+like "$(cat out)" 'credentials of AWS: none are visible' 'and says that there are none'
+"$HPOTUNE" check a.json >out
+unlike "$(cat out)" 'none are visible' 'where there are keys it does not'
+
 # ---- stop without a server --------------------------------------------------------
 
 ok 'a server is killed while its jobs train' killed a

@@ -442,19 +442,19 @@ test_region(struct aws_credentials *g)
 	pid_t pid;
 
 	cred_rig_env(g, NULL, ALONE, NULL);
-	is_int(cred_region_ask(g->config, &e), -1, "no region anywhere");
+	is_int(cred_ask_region(g->config, &e), -1, "no region anywhere");
 	is_str(e.text,
 	    "no region of AWS is set: name one in backend.region, AWS_REGION "
 	    "or the profile \"default\" (no instance metadata: "
 	    "AWS_EC2_METADATA_DISABLED is set)",
 	    "lists where it could be");
 	cred_rig_env(g, NULL, "AWS_REGION", "us-east-1", INSTANCE, NULL);
-	is_int(cred_region_ask(g->config, &e), 0, "one that is given");
+	is_int(cred_ask_region(g->config, &e), 0, "one that is given");
 	is_str(aws_config_region(g->config), "us-east-1", "holds");
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	pid = fork();
 	if (pid == 0)
-		_exit(cred_region_ask(g->config, &e) < 0 ||
+		_exit(cred_ask_region(g->config, &e) < 0 ||
 		      strcmp(aws_config_region(g->config), "eu-west-3") != 0);
 	cred_rig_until(g, &g->metadata, 1);
 	ok(waitpid(pid, &status, 0) == pid && status == 0,

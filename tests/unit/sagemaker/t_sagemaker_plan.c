@@ -132,7 +132,8 @@ test_gpus(void)
 		{ "ml.t3.medium", 0 },
 		{ "ml.trn1n.32xlarge", 0 },
 		{ "ml.p9.48xlarge", -1 },
-		{ "ml.g7.48xlarge", -1 },
+		{ "ml.g7.12xlarge", 2 },
+		{ "ml.g7.48xlarge", 8 },
 		{ "ml.mystery", -1 },
 		{ "g5.xlarge", -1 },
 	};

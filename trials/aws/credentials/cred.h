@@ -44,9 +44,20 @@ void cred_set_offset(struct cred *, int64_t offset_s);
 const char *cred_source_name(const struct cred *);
 
 /*
- * If no region is configured: query that of the EC2 instance and set it in the
- * config.  Blocks for some seconds at most; -1: none found.
+ * cred-ask.c: if no region is configured, query that of the EC2 instance and set
+ * it in the config.  Blocks for some seconds at most; -1: none found.
  */
-int cred_region_ask(struct aws_config *, struct err *);
+int cred_ask_region(struct aws_config *, struct err *);
+/*
+ * Whether there are credentials: -1 with the places searched, or what the user
+ * must mend.  0 also where a service did not answer, which may answer later.
+ * Blocks for some seconds at most.
+ */
+int cred_ask_keys(struct aws_config *, struct err *);
+/*
+ * Whether a variable or the profile names some, without asking anybody: those of
+ * an EC2 instance's role are not seen so.
+ */
+bool cred_ask_visible(const struct aws_config *);
 
 #endif /* HPOTUNE_CRED_H */

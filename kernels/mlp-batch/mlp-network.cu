@@ -284,6 +284,18 @@ back_kernel(struct mlp_launch b, size_t l)
 	}
 }
 
+/*
+ * The sums of a slot so far.  All members are written back, also those that a
+ * kernel does not sum, because the host reads all.
+ */
+static __device__ __forceinline__ struct mlp_total
+total_so_far(const struct mlp_launch &b)
+{
+	struct mlp_total none = { 0, 0, 0 };
+
+	return b.first ? none : b.totals[CUDA_Z];
+}
+
 static __global__ void
 move_kernel(struct mlp_launch b)
 {
@@ -292,11 +304,12 @@ move_kernel(struct mlp_launch b)
 	float *p = &v->params[i], *m = &v->memory[i], g;
 
 	if (i == 0) {
-		struct mlp_total *t = &b.totals[CUDA_Z];
 		const float *tail = v->grads + v->shape.count;
+		struct mlp_total t = total_so_far(b);
 
-		t->loss = (b.first ? 0 : t->loss) + (double)tail[0];
-		t->wished = (b.first ? 0 : t->wished) + (double)tail[1];
+		t.loss += (double)tail[0];
+		t.wished += (double)tail[1];
+		b.totals[CUDA_Z] = t;
 	}
 	if (i >= v->shape.count)
 		return;
@@ -319,16 +332,13 @@ total_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(i, 1);
 	SLOT_OF(b);
-	struct mlp_total *t = &b.totals[CUDA_Z + i];
-	double loss = b.first ? 0 : t->loss;
-	uint64_t right = b.first ? 0 : t->right;
+	struct mlp_total t = total_so_far(b);
 
 	for (size_t row = 0; row < turn->rows; row++) {
-		loss += v->loss[row];
-		right += v->right[row];
+		t.loss += v->loss[row];
+		t.right += v->right[row];
 	}
-	t->loss = loss;
-	t->right = right;
+	b.totals[CUDA_Z + i] = t;
 }
 
 #define ONE ((size_t)1)

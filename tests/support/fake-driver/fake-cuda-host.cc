@@ -1,10 +1,12 @@
 /*
  * A fake GPU for tests: its memory is the host's, its threads are loops, its
- * libraries are OpenBLAS.  Fresh memory is full of NaN, to detect uninitialised
- * reads; and memory may run out at a test's request.
+ * libraries are OpenBLAS.  Fresh memory is full of one NaN; a copy to the host that
+ * contains it, or a result of it, ends the program, as initcheck of
+ * compute-sanitizer would report it.  Memory may run out at a test's request.
  */
 
-#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,12 @@ long cuda_fake_left = -1; /* allocations that work; < 0: all do */
 
 struct fake_place fake_place;
 
+/*
+ * A quiet NaN as a float and, twice, as a double; arithmetic keeps its bits and
+ * makes no such NaN by itself.
+ */
+static const uint32_t fresh = 0x7ffda1de;
+
 extern "C" cudaError_t
 cudaMalloc(void **at, size_t n)
 {
@@ -30,8 +38,8 @@ cudaMalloc(void **at, size_t n)
 		return cudaErrorMemoryAllocation;
 	cuda_fake_left -= cuda_fake_left > 0;
 	*at = malloc(n);
-	for (i = 0; i + sizeof(double) <= n; i += sizeof(double))
-		((double *)*at)[i / sizeof(double)] = NAN;
+	for (i = 0; i < n; i++)
+		((uint8_t *)*at)[i] = (uint8_t)(fresh >> i % 4 * 8);
 	return cudaSuccess;
 }
 
@@ -43,8 +51,22 @@ cudaFree(void *at)
 }
 
 extern "C" cudaError_t
-cudaMemcpy(void *to, const void *from, size_t n, enum cudaMemcpyKind)
+cudaMemcpy(void *to, const void *from, size_t n, enum cudaMemcpyKind kind)
 {
+	uint32_t word;
+	size_t i;
+
+	for (i = 0; kind == cudaMemcpyDeviceToHost && i + sizeof word <= n;
+	     i += sizeof word) {
+		memcpy(&word, (const char *)from + i, sizeof word);
+		if (word != fresh)
+			continue;
+		fprintf(stderr,
+		    "byte %zu of %zu copied from the device was never "
+		    "written\n",
+		    i, n);
+		abort();
+	}
 	memcpy(to, from, n);
 	return cudaSuccess;
 }

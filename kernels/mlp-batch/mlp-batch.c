@@ -3,12 +3,14 @@
  * stay in the cache for all requested steps.  Reference for mlp-batch.cu.
  */
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/mlp-batch/mlp-internal.h"
+#include "kernels/mlp-batch/mlp-product.h"
 #include "kernels/mlp-batch/mlp-slot.h"
+
+enum { FETCH_AHEAD = 4 }; /* pictures */
 
 struct mlp_batch {
 	struct mlp_data data;
@@ -44,6 +46,7 @@ mlp_batch_drop(struct mlp_batch *p, size_t slot)
 
 	free(s->numbers);
 	free(s->labels);
+	free(s->pictures);
 	memset(s, 0, sizeof *s);
 }
 
@@ -74,15 +77,28 @@ cut(float **at, size_t n)
 	return here;
 }
 
+/* Numbers of the largest matrix after the first. */
+static size_t
+turned_size(const struct mlp_layout *h)
+{
+	size_t l, most = 0;
+
+	for (l = 1; l < h->layers; l++)
+		if (h->in[l] * h->out[l] > most)
+			most = h->in[l] * h->out[l];
+	return most;
+}
+
 static size_t
 slot_size(const struct mlp_layout *h, size_t rows)
 {
 	size_t l, n = whole(h->count) + whole(h->count + MLP_TAIL) +
-		      whole(h->memory) + whole(rows * h->in[0]);
+		      whole(h->memory) + whole(rows * h->in[0]) +
+		      whole(turned_size(h));
 
 	for (l = 0; l < h->layers; l++)
 		n += 2 * whole(rows * h->out[l]);
-	return n;
+	return n + MLP_PRODUCT_MORE;
 }
 
 static void
@@ -95,6 +111,7 @@ slot_lay(struct mlp_slot *s, size_t rows)
 	s->params = cut(&at, h->count);
 	s->grads = cut(&at, h->count + MLP_TAIL);
 	s->memory = cut(&at, h->memory);
+	s->turned = cut(&at, turned_size(h));
 	s->x = cut(&at, rows * h->in[0]);
 	for (l = 0; l < h->layers; l++) {
 		s->y[l] = cut(&at, rows * h->out[l]);
@@ -105,12 +122,15 @@ slot_lay(struct mlp_slot *s, size_t rows)
 static int
 slot_alloc(struct mlp_slot *s)
 {
-	size_t rows = s->shape.rows > MLP_ROWS ? s->shape.rows : MLP_ROWS;
-	size_t n = slot_size(&s->shape, rows);
+	size_t rows = s->shape.rows > MLP_ROWS ? s->shape.rows : MLP_ROWS, n;
 	void *room = NULL;
 
+	rows =
+	    (rows + MLP_PRODUCT_ROWS - 1) / MLP_PRODUCT_ROWS * MLP_PRODUCT_ROWS;
+	n = slot_size(&s->shape, rows);
 	s->labels = calloc(rows, 1);
-	if (s->labels == NULL ||
+	s->pictures = calloc(rows, sizeof *s->pictures);
+	if (s->labels == NULL || s->pictures == NULL ||
 	    posix_memalign(&room, 64, n * sizeof(float)) != 0)
 		return -1;
 	s->numbers = memset(room, 0, n * sizeof(float));
@@ -159,14 +179,38 @@ mlp_batch_take(struct mlp_batch *p, size_t slot, struct mlp_state *to)
 	return 0;
 }
 
+/*
+ * The pictures of a step, in an order that the processor cannot foresee: each is
+ * fetched while those before it are converted.
+ */
+static void
+slot_gather(
+    struct mlp_batch *p, struct mlp_slot *s, const struct mlp_layout_step *t)
+{
+	const struct mlp_images *train = &p->data.train;
+	size_t i;
+
+	for (i = 0; i < t->rows; i++) {
+		s->pictures[i] = mlp_order(
+		    t->order, (uint32_t)train->n, t->first + (uint32_t)i);
+		if (i < FETCH_AHEAD)
+			mlp_network_fetch(&p->data, train, s->pictures[i]);
+	}
+	for (i = 0; i < t->rows; i++) {
+		if (i + FETCH_AHEAD < t->rows)
+			mlp_network_fetch(
+			    &p->data, train, s->pictures[i + FETCH_AHEAD]);
+		mlp_network_gather(s, &p->data, train, i, s->pictures[i]);
+	}
+}
+
 /* The gradient of this rank's rows, with the loss and the wish after it. */
 static void
 slot_gradient(
     struct mlp_batch *p, struct mlp_slot *s, const struct mlp_layout_step *t)
 {
-	const struct mlp_images *train = &p->data.train;
 	float *tail = s->grads + s->shape.count;
-	size_t i, right = 0;
+	size_t right = 0;
 
 	memset(tail, 0, MLP_TAIL * sizeof *tail);
 	tail[1] = p->ranks != NULL ? p->ranks->wish : 0;
@@ -174,10 +218,7 @@ slot_gradient(
 		memset(s->grads, 0, s->shape.count * sizeof *s->grads);
 		return;
 	}
-	for (i = 0; i < t->rows; i++)
-		mlp_network_gather(s, &p->data, train, i,
-		    mlp_order(
-			t->order, (uint32_t)train->n, t->first + (uint32_t)i));
+	slot_gather(p, s, t);
 	mlp_network_forward(s, t->rows, t);
 	tail[0] = (float)mlp_network_loss(s, t->rows, t->share, &right);
 	mlp_network_backward(s, t->rows);
@@ -266,7 +307,5 @@ mlp_batch_cpu(void)
 		.take = mlp_batch_take,
 	};
 
-	/* The other cores are other trials'. */
-	openblas_set_num_threads(1);
 	return &cpu;
 }

@@ -121,7 +121,7 @@ size_t mlp_layout_count(
     const struct mlp_data *, const struct mlp_hyper *, size_t *memory);
 
 /*
- * One core, with BLAS.  Different slots may be advanced by different threads.
+ * One core.  Different slots may be advanced by different threads.
  */
 const struct mlp_kernels *mlp_batch_cpu(void);
 /*

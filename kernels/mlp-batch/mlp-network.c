@@ -3,32 +3,33 @@
  * the optimizers.
  */
 
-#include <cblas.h>
-
 #include "kernels/mlp-batch/mlp-internal.h"
+#include "kernels/mlp-batch/mlp-product.h"
 #include "kernels/mlp-batch/mlp-slot.h"
 #include "kernels/target-clones.h"
 
-/* c = a b, or c = a' b, or c = a b', where c is m x n, row by row. */
-static void
-multiply(enum CBLAS_TRANSPOSE ta, enum CBLAS_TRANSPOSE tb, size_t m, size_t n,
-    size_t k, const float *a, const float *b, float *c)
-{
-	size_t lda = ta == CblasNoTrans ? k : m;
-	size_t ldb = tb == CblasNoTrans ? n : k;
-
-	cblas_sgemm(CblasRowMajor, ta, tb, (int)m, (int)n, (int)k, 1, a,
-	    (int)lda, b, (int)ldb, 0, c, (int)n);
-}
+enum { CACHE_LINE = 64 };
 
 CLONES static void
-picture_place(
-    float *x, const uint8_t *pixels, size_t n, float scale, float shift)
+picture_place(float *restrict x, const uint8_t *restrict pixels, size_t n,
+    float scale, float shift)
 {
 	size_t j;
 
+#pragma omp simd
 	for (j = 0; j < n; j++)
 		x[j] = (float)pixels[j] * scale + shift;
+}
+
+void
+mlp_network_fetch(
+    const struct mlp_data *d, const struct mlp_images *from, size_t picture)
+{
+	const uint8_t *pixels = from->pixels + picture * d->pixels;
+	size_t j;
+
+	for (j = 0; j < d->pixels; j += CACHE_LINE)
+		__builtin_prefetch(pixels + j);
 }
 
 /* A row of x becomes a picture, followed by the constant. */
@@ -45,13 +46,25 @@ mlp_network_gather(struct mlp_slot *s, const struct mlp_data *d,
 }
 
 CLONES static void
-bend(float *y, size_t n)
+units_bend(float *y, size_t n)
 {
 	size_t j;
 
 	/* NaN must stay NaN. */
+#pragma omp simd
 	for (j = 0; j < n; j++)
 		y[j] = y[j] < 0 ? 0 : y[j];
+}
+
+CLONES static void
+units_drop(float *y, size_t n, const struct mlp_layout_step *turn,
+    float dropout, size_t layer, size_t row)
+{
+	size_t j;
+
+#pragma omp simd
+	for (j = 0; j < n; j++)
+		y[j] *= mlp_keep(turn, dropout, layer, row, j);
 }
 
 /* ReLU and, with a step, dropout; then the constant for the next layer. */
@@ -59,16 +72,14 @@ static void
 slot_bend(
     struct mlp_slot *s, size_t l, size_t n, const struct mlp_layout_step *turn)
 {
-	size_t out = s->shape.out[l], units = s->shape.units[l], i, j;
+	size_t out = s->shape.out[l], units = s->shape.units[l], i;
 	float *y;
 
 	for (i = 0; i < n; i++) {
 		y = s->y[l] + i * out;
-		bend(y, units);
+		units_bend(y, units);
 		if (turn != NULL && s->hyper.dropout > 0)
-			for (j = 0; j < units; j++)
-				y[j] *=
-				    mlp_keep(turn, s->hyper.dropout, l, i, j);
+			units_drop(y, units, turn, s->hyper.dropout, l, i);
 		y[units] = 1;
 	}
 }
@@ -82,11 +93,21 @@ mlp_network_forward(
 	size_t l;
 
 	for (l = 0; l < h->layers; l++) {
-		multiply(CblasNoTrans, CblasNoTrans, n, h->out[l], h->in[l],
-		    l > 0 ? s->y[l - 1] : s->x, s->params + h->at[l], s->y[l]);
+		mlp_product(n, h->out[l], h->in[l], l > 0 ? s->y[l - 1] : s->x,
+		    s->params + h->at[l], s->y[l]);
 		if (l + 1 < h->layers)
 			slot_bend(s, l, n, turn);
 	}
+}
+
+CLONES static void
+units_unbend(const float *restrict y, float *restrict dy, size_t n, float keep)
+{
+	size_t j;
+
+#pragma omp simd
+	for (j = 0; j < n; j++)
+		dy[j] = y[j] > 0 ? dy[j] * keep : 0;
 }
 
 /* Gradient of dropout and ReLU; the constant has none. */
@@ -95,15 +116,12 @@ slot_unbend(struct mlp_slot *s, size_t l, size_t n)
 {
 	size_t out = s->shape.out[l], units = s->shape.units[l], i, j;
 	const float keep = 1 / (1 - s->hyper.dropout);
-	const float *y;
 	float *dy;
 
 	for (i = 0; i < n; i++) {
-		y = s->y[l] + i * out;
 		dy = s->dy[l] + i * out;
-		for (j = 0; j < units; j++)
-			dy[j] = y[j] > 0 ? dy[j] * keep : 0;
-		for (; j < out; j++)
+		units_unbend(s->y[l] + i * out, dy, units, keep);
+		for (j = units; j < out; j++)
 			dy[j] = 0;
 	}
 }
@@ -126,6 +144,17 @@ mlp_network_loss(struct mlp_slot *s, size_t n, float share, size_t *right)
 	return sum;
 }
 
+/* to (n x m) = from' (m x n) */
+static void
+matrix_turn(const float *from, size_t m, size_t n, float *to)
+{
+	size_t i, j;
+
+	for (i = 0; i < m; i++)
+		for (j = 0; j < n; j++)
+			to[j * m + i] = from[i * n + j];
+}
+
 /* Compute the gradient of all weights. */
 void
 mlp_network_backward(struct mlp_slot *s, size_t n)
@@ -134,12 +163,14 @@ mlp_network_backward(struct mlp_slot *s, size_t n)
 	size_t l;
 
 	for (l = h->layers; l-- > 0;) {
-		multiply(CblasTrans, CblasNoTrans, h->in[l], h->out[l], n,
+		mlp_product_transposed(h->in[l], h->out[l], n,
 		    l > 0 ? s->y[l - 1] : s->x, s->dy[l], s->grads + h->at[l]);
 		if (l == 0)
 			return;
-		multiply(CblasNoTrans, CblasTrans, n, h->in[l], h->out[l],
-		    s->dy[l], s->params + h->at[l], s->dy[l - 1]);
+		matrix_turn(
+		    s->params + h->at[l], h->in[l], h->out[l], s->turned);
+		mlp_product(
+		    n, h->in[l], h->out[l], s->dy[l], s->turned, s->dy[l - 1]);
 		slot_unbend(s, l - 1, n);
 	}
 }
@@ -151,6 +182,7 @@ step_sgd(const struct mlp_layout_step *t, float momentum, size_t n,
 	const float shrink = t->shrink, rate = t->rate;
 	size_t i;
 
+#pragma omp simd
 	for (i = 0; i < n; i++) {
 		v[i] = momentum * v[i] + g[i];
 		p[i] = shrink * p[i] - rate * v[i];
@@ -164,6 +196,7 @@ step_adam(const struct mlp_layout_step *t, size_t n, float *restrict p,
 	const float shrink = t->shrink, rate = t->rate, unbias = t->unbias;
 	size_t i;
 
+#pragma omp simd
 	for (i = 0; i < n; i++) {
 		m[i] = MLP_BETA1 * m[i] + (1 - MLP_BETA1) * g[i];
 		v[i] = MLP_BETA2 * v[i] + (1 - MLP_BETA2) * g[i] * g[i];

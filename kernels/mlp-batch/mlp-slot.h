@@ -14,9 +14,14 @@ struct mlp_slot {
 	float *numbers; /* the allocation of all following arrays */
 	float *params, *grads, *memory;
 	float *x, *y[MLP_LAYERS], *dy[MLP_LAYERS];
+	float *turned; /* room for the transpose of a matrix after the first */
+	uint32_t *pictures; /* of each row of a step */
 	uint8_t *labels;
 };
 
+/* Fetch the pixels of a picture that will be gathered soon into the cache. */
+void mlp_network_fetch(
+    const struct mlp_data *, const struct mlp_images *from, size_t picture);
 /* A row of x becomes a picture, followed by the constant. */
 void mlp_network_gather(struct mlp_slot *, const struct mlp_data *,
     const struct mlp_images *from, size_t row, size_t picture);

@@ -87,7 +87,7 @@ kernels/cuda/cuda-libs.*	kernels	cu dlfcn.h
 kernels/cuda	kernels	cu
 kernels/tables	kernels kernels/cuda kernels/curve-bank kernels/gp kernels/mix kernels/replay	cblas.h
 kernels/gp	kernels kernels/cuda	cblas.h
-kernels/mlp-batch	kernels kernels/cuda	cblas.h
+kernels/mlp-batch	kernels kernels/cuda	-
 kernels/curve-bank	kernels kernels/cuda	-
 kernels/mix	kernels kernels/cuda	-
 kernels/replay	kernels kernels/cuda	-

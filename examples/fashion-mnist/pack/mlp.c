@@ -5,7 +5,6 @@
  */
 
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 #endif
 
 #include "examples/fashion-mnist/pack/settings.h"
-#include "kernels/kernels.h"
 
 /* Set by the handler, which can speak in no other way. */
 static volatile sig_atomic_t mlp_signal;
@@ -37,24 +35,6 @@ mlp_listen(void)
 	action.sa_handler = mlp_hear;
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-}
-
-/* OpenBLAS reads its variable for the processor before main. */
-static void
-mlp_core(char **argv)
-{
-	static const char name[] = "OPENBLAS_CORETYPE";
-	const char *core = openblas_core();
-	char self[PATH_MAX];
-	ssize_t n;
-
-	if (core == NULL || getenv(name) != NULL)
-		return;
-	n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n <= 0 || setenv(name, core, 1) != 0)
-		return;
-	self[n] = '\0';
-	(void)execv(self, argv);
 }
 
 static long
@@ -169,7 +149,6 @@ main(int argc, char **argv)
 	int rc;
 
 	machine_turn(argv);
-	mlp_core(argv);
 	if (settings_read(&settings, argc, argv, &f) == -1 ||
 	    plugin_options_read(&options, settings.argc, settings.argv, &f) ==
 		-1) {

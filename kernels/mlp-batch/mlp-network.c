@@ -8,6 +8,16 @@
 #include "kernels/mlp-batch/mlp-slot.h"
 #include "kernels/target-clones.h"
 
+/*
+ * Before a loop that becomes vectors.  clang does that at -O2 by itself, and warns
+ * of this pragma in builds where it does not.
+ */
+#ifdef __clang__
+#define VECTORS
+#else
+#define VECTORS _Pragma("omp simd")
+#endif
+
 enum { CACHE_LINE = 64 };
 
 CLONES static void
@@ -16,7 +26,7 @@ picture_place(float *restrict x, const uint8_t *restrict pixels, size_t n,
 {
 	size_t j;
 
-#pragma omp simd
+	VECTORS
 	for (j = 0; j < n; j++)
 		x[j] = (float)pixels[j] * scale + shift;
 }
@@ -51,7 +61,7 @@ units_bend(float *y, size_t n)
 	size_t j;
 
 	/* NaN must stay NaN. */
-#pragma omp simd
+	VECTORS
 	for (j = 0; j < n; j++)
 		y[j] = y[j] < 0 ? 0 : y[j];
 }
@@ -62,7 +72,7 @@ units_drop(float *y, size_t n, const struct mlp_layout_step *turn,
 {
 	size_t j;
 
-#pragma omp simd
+	VECTORS
 	for (j = 0; j < n; j++)
 		y[j] *= mlp_keep(turn, dropout, layer, row, j);
 }
@@ -105,7 +115,7 @@ units_unbend(const float *restrict y, float *restrict dy, size_t n, float keep)
 {
 	size_t j;
 
-#pragma omp simd
+	VECTORS
 	for (j = 0; j < n; j++)
 		dy[j] = y[j] > 0 ? dy[j] * keep : 0;
 }
@@ -182,7 +192,7 @@ step_sgd(const struct mlp_layout_step *t, float momentum, size_t n,
 	const float shrink = t->shrink, rate = t->rate;
 	size_t i;
 
-#pragma omp simd
+	VECTORS
 	for (i = 0; i < n; i++) {
 		v[i] = momentum * v[i] + g[i];
 		p[i] = shrink * p[i] - rate * v[i];
@@ -196,7 +206,7 @@ step_adam(const struct mlp_layout_step *t, size_t n, float *restrict p,
 	const float shrink = t->shrink, rate = t->rate, unbias = t->unbias;
 	size_t i;
 
-#pragma omp simd
+	VECTORS
 	for (i = 0; i < n; i++) {
 		m[i] = MLP_BETA1 * m[i] + (1 - MLP_BETA1) * g[i];
 		v[i] = MLP_BETA2 * v[i] + (1 - MLP_BETA2) * g[i] * g[i];

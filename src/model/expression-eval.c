@@ -154,6 +154,14 @@ equal(const struct span *a, const struct span *b)
 	return out;
 }
 
+/* Whether one may be no number where the other is not left out, either. */
+static bool
+any_nan(const struct span *a, const struct span *b)
+{
+	return ((a->kinds & SPAN_NAN) != 0 && (b->kinds & FIGURES) != 0) ||
+	       ((b->kinds & SPAN_NAN) != 0 && (a->kinds & FIGURES) != 0);
+}
+
 static unsigned
 less(const struct span *a, const struct span *b, bool or_equal)
 {
@@ -161,7 +169,7 @@ less(const struct span *a, const struct span *b, bool or_equal)
 
 	if ((both & (SPAN_NONE | SPAN_NULL)) != 0)
 		out |= SPAN_NONE;
-	if ((both & SPAN_NAN) != 0)
+	if (any_nan(a, b))
 		out |= SPAN_FALSE;
 	if ((a->kinds & b->kinds & SPAN_NUMBER) == 0)
 		return out;
@@ -170,6 +178,30 @@ less(const struct span *a, const struct span *b, bool or_equal)
 	if (or_equal ? a->high > b->low : a->high >= b->low)
 		out |= SPAN_FALSE;
 	return out;
+}
+
+static bool
+is_one(const struct span *s)
+{
+	return s->low == s->high;
+}
+
+/* One number, or none. */
+static void
+add_exact(struct span *out, double x)
+{
+	if (isnan(x))
+		out->kinds |= SPAN_NAN;
+	else
+		span_add_numbers(out, x, x);
+}
+
+/* The result for one number on each side: all n are the same. */
+static void
+add_one(struct span *out, const double *x, size_t n)
+{
+	(void)n;
+	add_exact(out, x[0]);
 }
 
 /* The interval of some results; one that does not exist makes it unlimited. */
@@ -190,22 +222,6 @@ hull(struct span *out, const double *x, size_t n)
 		high = fmax(high, x[i]);
 	}
 	span_add_numbers(out, low, high);
-}
-
-static bool
-is_one(const struct span *s)
-{
-	return s->low == s->high;
-}
-
-/* One number, or none. */
-static void
-add_exact(struct span *out, double x)
-{
-	if (isnan(x))
-		out->kinds |= SPAN_NAN;
-	else
-		span_add_numbers(out, x, x);
 }
 
 /* As in Python: the sign of the divisor. */
@@ -268,6 +284,10 @@ add_quotient(struct span *out, const struct span *a, const struct span *b)
 	double x[4] = { a->low / b->low, a->low / b->high, a->high / b->low,
 		a->high / b->high };
 
+	if (is_one(a) && is_one(b) && b->low != 0) {
+		add_exact(out, x[0]);
+		return;
+	}
 	if (b->low > 0 || b->high < 0) {
 		hull(out, x, 4);
 		return;
@@ -285,13 +305,16 @@ add_arithmetic(struct span *out, enum expression_op op, const struct span *a,
 		a->high * b->high };
 	double sum[2] = { a->low + b->low, a->high + b->high };
 	double rest[2] = { a->low - b->high, a->high - b->low };
+	/* Infinite numbers have sums and products that do not exist. */
+	void (*add)(struct span *, const double *, size_t) =
+	    is_one(a) && is_one(b) ? add_one : hull;
 
 	if (op == EXPRESSION_ADD)
-		hull(out, sum, 2);
+		add(out, sum, 2);
 	else if (op == EXPRESSION_SUBTRACT)
-		hull(out, rest, 2);
+		add(out, rest, 2);
 	else if (op == EXPRESSION_MULTIPLY)
-		hull(out, x, 4);
+		add(out, x, 4);
 	else if (op == EXPRESSION_DIVIDE)
 		add_quotient(out, a, b);
 	else if (op == EXPRESSION_MODULO)
@@ -356,7 +379,7 @@ number_apply(enum expression_op op, const struct span *a, const struct span *b)
 
 	if ((both & (SPAN_NONE | SPAN_NULL)) != 0)
 		out.kinds |= SPAN_NONE;
-	if ((both & SPAN_NAN) != 0)
+	if (two ? any_nan(a, b) : (both & SPAN_NAN) != 0)
 		out.kinds |= SPAN_NAN;
 	if ((a->kinds & SPAN_NUMBER) == 0 ||
 	    (two && (b->kinds & SPAN_NUMBER) == 0))

@@ -123,6 +123,11 @@ static const struct {
 	{ "1 / (layers - 4) > 0", false },
 	{ "1 / (layers - 4) <= 0", false },
 	{ "sqrt(lr - 1) != 0", true },
+	{ "exp(999) * (layers - 4) < 1", false },
+	{ "exp(999) - exp(998 + lr) < 1", false },
+	/* Beside what is inactive: left out. */
+	{ "sqrt(lr - 1) < momentum", true },
+	{ "not min(layers, sqrt(lr - 1)) < momentum", true },
 };
 
 static void

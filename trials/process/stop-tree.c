@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "trials/process/proc.h"
@@ -19,7 +20,11 @@ enum {
 	LOOK_MAX_MS = 250,
 	/* A process that may have heard it from another one has so long ... */
 	SOON_MS = 1000, /* ... when that is unlikely, */
-	LATE_PART = 4 /* ... or this part of the grace, when it is likely */
+	LATE_PART = 4, /* ... or this part of the grace, when it is likely */
+	/* Descriptors in which a program that follows a file has that file. */
+	FOLLOWED_FDS = 10,
+	PTMX_MAJOR = 5, /* of /dev/ptmx: Documentation/admin-guide/devices */
+	PTMX_MINOR = 2
 };
 
 void
@@ -88,13 +93,41 @@ stop_tree_is_screen(const char *exe)
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
 }
 
-/* Programs that give another one a terminal, and tell it nothing. */
+/*
+ * Programs whose end is that of the one below them: those that give it a terminal,
+ * and those that kill it a second or two after they have passed the signal on.
+ */
 static bool
-stop_tree_is_terminal(const char *exe)
+stop_tree_is_holder(const char *exe)
 {
-	static const char *const names[] = { "script", "expect", "tclsh" };
+	static const char *const names[] = { "script", "expect", "tclsh",
+		"tmux", "screen", "su", "runuser", "orterun", "prterun",
+		"mpirun", "mpiexec" };
 
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
+}
+
+/* Whether a process has the upper end of a pseudoterminal, as pty.spawn() does. */
+static bool
+stop_tree_has_ptmx(pid_t pid)
+{
+	char path[64];
+	const struct dirent *d;
+	struct stat at;
+	bool has = false;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	if (dir == NULL)
+		return false;
+	while (!has && (d = readdir(dir)) != NULL)
+		has = isdigit((unsigned char)d->d_name[0]) &&
+		      fstatat(dirfd(dir), d->d_name, &at, 0) == 0 &&
+		      S_ISCHR(at.st_mode) &&
+		      at.st_rdev == makedev(PTMX_MAJOR, PTMX_MINOR);
+	(void)closedir(dir);
+	return has;
 }
 
 static bool
@@ -166,7 +199,8 @@ stop_tree_add(struct stop_tree *t, pid_t pid, pid_t parent, int64_t start)
 		o->way = stop_tree_way(&s);
 		o->shell = stop_tree_is_shell(exe);
 		o->screen = stop_tree_is_screen(exe);
-		o->terminal = stop_tree_is_terminal(exe);
+		o->terminal = stop_tree_is_holder(exe);
+		o->follows = strcmp(exe, "tail") == 0;
 		o->to_group = stop_tree_to_group(pid, exe);
 		o->srun = slurm_step_is_srun(exe);
 	}
@@ -203,7 +237,7 @@ stop_tree_main_lives(const struct stop_tree *t)
 	return false;
 }
 
-/* Whether a process has this pipe open: for writing, or for reading. */
+/* Whether a process has this pipe or file open: for writing, or for reading. */
 static bool
 stop_tree_has_pipe(pid_t pid, const struct stat *pipe, mode_t mode)
 {
@@ -220,8 +254,7 @@ stop_tree_has_pipe(pid_t pid, const struct stat *pipe, mode_t mode)
 	while (!has && (d = readdir(dir)) != NULL)
 		has = isdigit((unsigned char)d->d_name[0]) &&
 		      fstatat(dirfd(dir), d->d_name, &at, 0) == 0 &&
-		      S_ISFIFO(at.st_mode) && at.st_ino == pipe->st_ino &&
-		      at.st_dev == pipe->st_dev &&
+		      at.st_ino == pipe->st_ino && at.st_dev == pipe->st_dev &&
 		      fstatat(dirfd(dir), d->d_name, &link,
 			  AT_SYMLINK_NOFOLLOW) == 0 &&
 		      (link.st_mode & mode) != 0;
@@ -239,25 +272,61 @@ stop_tree_pipe(pid_t pid, int fd, struct stat *pipe)
 	return stat(path, pipe) == 0 && S_ISFIFO(pipe->st_mode);
 }
 
-/* Whether a process reads from another one of the trial, as tee does. */
+/* Whether another process of the trial writes to this pipe or file. */
 static bool
-stop_tree_reads(const struct stop_tree *t, const struct stop_tree_one *o)
+stop_tree_is_written(const struct stop_tree *t, const struct stop_tree_one *o,
+    const struct stat *pipe)
 {
 	struct proc_node list[STOP_TREE_MAX];
-	struct stat pipe;
 	size_t i, n;
 
-	if (!stop_tree_pipe(o->pid, STDIN_FILENO, &pipe))
-		return false;
 	/* The tasks of srun are not below us. */
 	for (i = 0; i < t->n; i++)
 		if (t->one[i].pid != o->pid &&
-		    stop_tree_has_pipe(t->one[i].pid, &pipe, S_IWUSR))
+		    stop_tree_has_pipe(t->one[i].pid, pipe, S_IWUSR))
 			return true;
 	n = proc_descendants(t->root, list, STOP_TREE_MAX);
 	for (i = 0; i < n; i++)
 		if (list[i].pid != o->pid &&
-		    stop_tree_has_pipe(list[i].pid, &pipe, S_IWUSR))
+		    stop_tree_has_pipe(list[i].pid, pipe, S_IWUSR))
+			return true;
+	return false;
+}
+
+/* What a process has opened by its name to pass it on: a FIFO, or what tail reads. */
+static bool
+stop_tree_followed(const struct stop_tree_one *o, int fd, struct stat *file)
+{
+	char path[64], name[8];
+	struct stat link;
+	ssize_t n;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)o->pid, fd);
+	if (lstat(path, &link) == -1 || (link.st_mode & S_IRUSR) == 0 ||
+	    stat(path, file) == -1)
+		return false;
+	if (S_ISREG(file->st_mode))
+		return o->follows;
+	n = readlink(path, name, sizeof name);
+	return S_ISFIFO(file->st_mode) && n > 0 && *name == '/';
+}
+
+/* Whether a process reads from another one of the trial, as tee does. */
+static bool
+stop_tree_reads(const struct stop_tree *t, const struct stop_tree_one *o)
+{
+	struct stat pipe;
+	int fd;
+
+	if (stop_tree_pipe(o->pid, STDIN_FILENO, &pipe) &&
+	    stop_tree_is_written(t, o, &pipe))
+		return true;
+	/* A shell, or who has a handler, does more than to pass it on. */
+	if (o->shell || o->handler)
+		return false;
+	for (fd = 0; fd < FOLLOWED_FDS; fd++)
+		if (stop_tree_followed(o, fd, &pipe) &&
+		    stop_tree_is_written(t, o, &pipe))
 			return true;
 	return false;
 }
@@ -318,6 +387,8 @@ static bool
 stop_tree_is_last(const struct stop_tree *t, struct stop_tree_one *o)
 {
 	o->relays = stop_tree_relays(t, o);
+	if (!o->terminal && !o->told && o->way == STOP_TREE_DIES)
+		o->terminal = stop_tree_has_ptmx(o->pid);
 	return o->relays || (o->terminal && stop_tree_has_child(t, o->pid)) ||
 	       (o->screen && stop_tree_has_other(t, o)) ||
 	       stop_tree_reads(t, o);
@@ -515,6 +586,18 @@ stop_tree_tell(struct stop_tree *t, struct stop_tree_one *o, int64_t now_ms)
 	(void)stop_tree_pass(t, o, now_ms);
 }
 
+/*
+ * Whether a process is in a group of its parent, which a wrapper has made: who ends
+ * the parent usually tells the whole group, as os.killpg() of Python.
+ */
+static bool
+stop_tree_shares_group(const struct stop_tree *t, const struct stop_tree_one *o)
+{
+	pid_t group = getpgid(o->pid);
+
+	return group > 0 && group == o->parent && group != t->one[0].pid;
+}
+
 /* Plan for a process that has lost its parent. */
 static void
 stop_tree_orphan(struct stop_tree *t, struct stop_tree_one *o,
@@ -524,8 +607,9 @@ stop_tree_orphan(struct stop_tree *t, struct stop_tree_one *o,
 	if (up == NULL || up->way == STOP_TREE_IGNORES ||
 	    (up->way == STOP_TREE_DIES && up->told) || stop_tree_dies(o->pid))
 		stop_tree_plan(o, now_ms);
-	else if (up->way == STOP_TREE_DIES ||
-		 (up->shell && stop_tree_in_front(o, up)))
+	else if (up->way == STOP_TREE_DIES
+		     ? !stop_tree_shares_group(t, o)
+		     : up->shell && stop_tree_in_front(o, up))
 		stop_tree_plan(o, now_ms + stop_tree_soon_ms(t));
 	else
 		stop_tree_plan(o, now_ms + stop_tree_late_ms(t));

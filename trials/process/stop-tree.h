@@ -49,7 +49,8 @@ struct stop_tree_one {
 	bool shell;
 	bool screen; /* others show something on it */
 	bool relays; /* it reads what another one prints */
-	bool terminal; /* its end takes the terminal of those below it */
+	bool terminal; /* its end is that of those below it */
+	bool follows; /* it shows files while others write them */
 	bool srun; /* it ends what it has started by SIGKILL */
 	bool step; /* srun has started it, or what is below */
 	bool to_group; /* it sends SIGTERM to the whole group of its child */

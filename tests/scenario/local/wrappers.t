@@ -123,6 +123,34 @@ wrap script <<'END'
 exec script -q -c 'true; python3 program.py; true' "$HPOTUNE_OUTPUT_DIR/script"
 END
 where script || all=${all% script}
+wrap pty "$(command -v python3)" <<'END'
+import pty
+pty.spawn(["sh", "-c", "true; python3 program.py; true"])
+END
+# They kill what they run a moment after they have passed the signal on.
+wrap su <<'END'
+exec su -s /bin/sh "$(id -un)" -c "cd '$PWD' && python3 program.py; true"
+END
+[ "$(id -u)" = 0 ] && where su || all=${all% su}
+# A wrapper that tells the group that it has made: the shell dies of it, and the
+# program, which has heard it, is not told again while it saves.
+wrap group "$(command -v python3)" <<'END'
+import os, signal, subprocess, sys
+program = subprocess.Popen("true; python3 program.py; true", shell=True,
+                           start_new_session=True)
+signal.signal(signal.SIGTERM, lambda *_: os.killpg(program.pid, signal.SIGTERM))
+program.wait()
+END
+# Who shows a file, or a FIFO, ends after those that write to it.
+wrap fifo <<'END'
+mkfifo "$HPOTUNE_OUTPUT_DIR/fifo"
+cat "$HPOTUNE_OUTPUT_DIR/fifo" &
+python3 program.py >"$HPOTUNE_OUTPUT_DIR/fifo"
+END
+wrap tail <<'END'
+nohup python3 program.py >"$HPOTUNE_OUTPUT_DIR/printed" 2>&1 &
+tail -s 0.1 --pid=$! -f "$HPOTUNE_OUTPUT_DIR/printed"
+END
 # Those who pass on what the program prints end after it, and so does a display.
 wrap relay "$(command -v python3)" <<'END'
 import subprocess

@@ -35,6 +35,7 @@ DROP VIEW IF EXISTS provenance;
 DROP VIEW IF EXISTS settings;
 DROP VIEW IF EXISTS setting_outcomes;
 DROP VIEW IF EXISTS contests;
+DROP VIEW IF EXISTS proposals;
 DROP VIEW IF EXISTS parameters;
 DROP VIEW IF EXISTS importance;
 DROP VIEW IF EXISTS requests;
@@ -157,6 +158,28 @@ SELECT contest, kind, verdict, (SELECT trial FROM t_trial AS t
     strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
     caller, why
 FROM t_contest AS c;
+
+-- Settings that were proposed in the place of the baseline: their own runs alone.
+CREATE VIEW proposals AS
+SELECT contest AS proposal, verdict, (SELECT trial FROM t_trial AS t
+	WHERE t.setting = challenger ORDER BY replicate, trial LIMIT 1) AS trial,
+    (SELECT trial FROM t_trial AS t
+	WHERE t.setting = c.baseline ORDER BY replicate, trial LIMIT 1) AS baseline,
+    params, alpha AS level, better AS e_value, looks AS seeds, difference, least,
+    (SELECT group_concat(trial, ', ') FROM (SELECT trial FROM t_trial AS t
+	WHERE t.setting = challenger AND replicate BETWEEN
+	searched + 1 AND searched + replicates AND forgotten = 0
+	ORDER BY trial)) AS trials,
+    (SELECT coalesce(sum(seconds), 0.0) FROM t_trial AS t
+	WHERE t.setting = challenger AND replicate BETWEEN
+	searched + 1 AND searched + replicates AND forgotten = 0) AS seconds,
+    (SELECT sum(cost) FROM t_trial AS t
+	WHERE t.setting = challenger AND replicate BETWEEN
+	searched + 1 AND searched + replicates AND forgotten = 0) AS cost,
+    strftime('%Y-%m-%dT%H:%M:%fZ', opened_us / 1e6, 'unixepoch') AS opened,
+    strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
+    caller, why
+FROM t_contest AS c WHERE kind = 'propose';
 
 CREATE VIEW study AS
 SELECT name, state,

@@ -40,6 +40,8 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_rename,
 	&cmd_enqueue,
 	&cmd_confirm,
+	&cmd_propose,
+	&cmd_verdict,
 	&cmd_ask,
 	&cmd_tell,
 	&cmd_judge,

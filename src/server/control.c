@@ -119,6 +119,7 @@ static const struct ask_row {
 	{ "retry", TUNER_RETRY },
 	{ "forget", TUNER_FORGET },
 	{ "confirm", TUNER_CONFIRM },
+	{ "propose", TUNER_PROPOSE },
 	{ "clean", TUNER_CLEAN },
 	{ "ask", TUNER_ASK },
 	{ "tell", TUNER_TELL },

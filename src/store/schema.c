@@ -170,7 +170,14 @@ static const struct {
 	      "NULL AS replicates, NULL AS looks, NULL AS better, "
 	      "NULL AS worse, NULL AS difference, NULL AS least, "
 	      "NULL AS trials, NULL AS seconds, NULL AS opened, NULL AS ended, "
-	      "NULL AS caller, NULL AS why WHERE 0;" },
+	      "NULL AS caller, NULL AS why WHERE 0;"
+	      "CREATE TEMP VIEW proposals AS SELECT NULL AS proposal, "
+	      "NULL AS verdict, NULL AS trial, NULL AS baseline, "
+	      "NULL AS params, NULL AS level, NULL AS e_value, "
+	      "NULL AS seeds, NULL AS difference, NULL AS least, "
+	      "NULL AS trials, NULL AS seconds, NULL AS cost, "
+	      "NULL AS opened, NULL AS ended, NULL AS caller, "
+	      "NULL AS why WHERE 0;" },
 	/* A block for each report. */
 	{ WITH_BLOCKS,
 	    "CREATE TEMP VIEW t_block AS SELECT name_id, trial, seq, attempt, "

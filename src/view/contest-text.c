@@ -1,6 +1,7 @@
 /* Whether the best setting is confirmed. */
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -112,6 +113,46 @@ contest_text_none(struct buf *b, struct store *store, struct err *e)
 	return 0;
 }
 
+/*
+ * "baseline: trial 30 since proposal 2; of 3 proposals 1 was kept, 1 is open":
+ * whether anything was proposed.
+ */
+static int
+contest_text_proposals(
+    bool *any, struct buf *b, struct store *store, struct err *e)
+{
+	/* The one that was kept more often than replaced, as proposals.c. */
+	static const char *const sql =
+	    "SELECT count(*), coalesce(sum(verdict = 'kept'), 0), "
+	    "coalesce(sum(verdict = 'open'), 0), (SELECT max(k.proposal) FROM "
+	    "proposals AS k WHERE k.verdict = 'kept' AND (SELECT "
+	    "sum((p.trial = k.trial) - (p.baseline = k.trial)) FROM proposals "
+	    "AS p WHERE p.verdict = 'kept') > 0) FROM proposals";
+	double n[4], trial = 0;
+	char text[160];
+
+	if (rows_numbers(n, 4, store, sql, e) == -1)
+		return -1;
+	*any = n[0] > 0;
+	if (!*any)
+		return 0;
+	if (b->len > 0 && b->data[b->len - 1] != ' ' &&
+	    b->data[b->len - 1] != '\n')
+		buf_puts(b, "; ");
+	(void)snprintf(text, sizeof text,
+	    "SELECT trial FROM proposals WHERE proposal = %.0f", n[3]);
+	if (n[3] > 0 && rows_numbers(&trial, 1, store, text, e) == -1)
+		return -1;
+	if (trial > 0)
+		buf_printf(b, "baseline: trial %.0f since proposal %.0f; ",
+		    trial, n[3]);
+	buf_printf(b, "of %.0f proposal%s %.0f %s kept", n[0],
+	    n[0] > 1 ? "s" : "", n[1], n[1] > 1 ? "were" : "was");
+	if (n[2] > 0)
+		buf_printf(b, ", %.0f %s open", n[2], n[2] > 1 ? "are" : "is");
+	return 0;
+}
+
 int
 contest_text_put(struct buf *b, struct store *store, int digits, struct err *e)
 {
@@ -119,7 +160,7 @@ contest_text_put(struct buf *b, struct store *store, int digits, struct err *e)
 	    "SELECT verdict, baseline, metric, alpha, replicates, looks, "
 	    "better, worse, difference, least FROM (" CONTEST_TEXT_SQL ")";
 	struct store_rows *rows;
-	bool wanted;
+	bool wanted, proposals = false;
 	int rc;
 
 	if (contest_text_wanted(&wanted, store, e) != 0)
@@ -130,9 +171,10 @@ contest_text_put(struct buf *b, struct store *store, int digits, struct err *e)
 	if (rc == 1) {
 		contest_text_one(b, rows, digits);
 		store_rows_close(rows);
-	} else if (rc == 0)
-		rc = contest_text_none(b, store, e);
-	return rc == -1 ? -1 : 0;
+	}
+	if (rc == -1 || contest_text_proposals(&proposals, b, store, e) != 0)
+		return -1;
+	return rc == 0 && !proposals ? contest_text_none(b, store, e) : 0;
 }
 
 int

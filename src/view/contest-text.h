@@ -11,11 +11,12 @@ struct store;
 #define CONTEST_TEXT_SQL                                                   \
 	"SELECT * FROM contests WHERE trial IN (SELECT trial FROM trials " \
 	"WHERE setting = (SELECT setting FROM settings WHERE rank = 1)) "  \
+	"AND kind = 'confirm' "                                            \
 	"ORDER BY contest DESC LIMIT 1"
 
 /*
  * Append "confirmed: better than the baseline, trial 1, by at least …", or why
- * not; nothing when study.json has no confirm.
+ * not, and what became of proposals; nothing when study.json has no confirm.
  */
 int contest_text_put(struct buf *, struct store *, int digits, struct err *);
 /* How many trials ran for contests, beside the search. */

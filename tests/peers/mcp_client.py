@@ -40,7 +40,8 @@ async def main():
         look("hpotune" == client.server_info.name, "the name of the server")
         look("check" in (client.instructions or ""), "instructions")
         tools = {t.name: t for t in (await client.list_tools()).tools}
-        look({"check", "start", "status", "ask", "tell", "enqueue", "stop",
+        look({"check", "start", "status", "ask", "tell", "enqueue",
+              "propose", "verdict", "stop",
               "why", "log", "sql"} <= set(tools), "the tools", tools)
         look(all(t.description and t.input_schema["type"] == "object"
                  for t in tools.values()), "have descriptions and schemas")

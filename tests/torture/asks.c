@@ -1,7 +1,7 @@
 /*
  * Requests through the user's commands.  Promises are lines of a file: "stop
- * TRIAL", "tag NUMBER", a setting that contains the number, and "told NUMBER", the
- * value of a trial of "hpotune ask".
+ * TRIAL", "tag NUMBER", a setting that contains the number, "prop NUMBER", a
+ * proposal that does, and "told NUMBER", the value of a trial of "hpotune ask".
  */
 
 #include <fcntl.h>
@@ -77,8 +77,11 @@ ask_run(const struct ask *a, const struct harness *r)
 		ask_tell(a, r, exe);
 	(void)snprintf(word, sizeof word, a->stop > 0 ? "%ld" : "tag=%ld",
 	    a->stop > 0 ? a->stop : a->tag);
-	(void)execl(exe, exe, a->stop > 0 ? "stop" : "enqueue", r->db, word,
-	    (char *)NULL);
+	(void)execl(exe, exe,
+	    a->stop > 0	  ? "stop"
+	    : a->proposes ? "propose"
+			  : "enqueue",
+	    r->db, word, (char *)NULL);
 	_exit(125);
 }
 
@@ -102,11 +105,12 @@ last_trial(const struct harness *r)
 }
 
 void
-asks_begin(struct ask *a, struct harness *r, bool tells)
+asks_begin(struct ask *a, struct harness *r, bool tells, bool proposes)
 {
 	*a = (struct ask){ 0 };
 	a->tells = tells && harness_random(r, 2) == 0;
-	if (!a->tells && harness_random(r, 2) == 0)
+	a->proposes = proposes;
+	if (!a->tells && harness_random(r, proposes ? 8 : 2) == 0)
 		a->stop = last_trial(r) + (long)harness_random(r, 8) - 3;
 	if (a->stop < 1) {
 		a->stop = 0;
@@ -134,6 +138,7 @@ asks_end(struct ask *a, struct harness *r)
 	    fprintf(f, "%s %ld\n",
 		a->tells      ? "told"
 		: a->stop > 0 ? "stop"
+		: a->proposes ? "prop"
 			      : "tag",
 		a->stop > 0 ? a->stop : a->tag) < 0 ||
 	    fclose(f) != 0)
@@ -174,6 +179,12 @@ asks_broken(const struct harness *r, struct store *s, int *promises)
 			    "SELECT count(*) FROM metrics JOIN trials USING "
 			    "(trial) WHERE name = 'score' AND value = "
 			    "CAST(?1 AS INTEGER) AND state = 'completed'",
+			    n);
+		else if (strcmp(what, "prop") == 0)
+			kept = asks_number(s,
+			    "SELECT count(*) FROM t_contest WHERE "
+			    "json_extract(params, '$.tag') = "
+			    "CAST(?1 AS INTEGER)",
 			    n);
 		else
 			kept =

@@ -17,12 +17,16 @@ struct ask {
 	long stop; /* the trial to stop, or 0 */
 	long tag; /* of the setting to try, or of the value to tell; or 0 */
 	bool tells; /* it asks for a trial, runs it, and tells its value */
+	bool proposes; /* the tag is that of a proposal */
 };
 
 /* Whether there is a server that listens. */
 bool asks_server_listens(const struct harness *);
-/* Ask it something; tells: perhaps for a trial that it does not run. */
-void asks_begin(struct ask *, struct harness *, bool tells);
+/*
+ * Ask it something; tells: perhaps for a trial that it does not run; proposes: to
+ * judge a proposal, instead of a setting of the queue.
+ */
+void asks_begin(struct ask *, struct harness *, bool tells, bool proposes);
 /* Wait for the answer and write down what was promised. */
 void asks_end(struct ask *, struct harness *);
 /* One number that a query with one argument gives; -1 = none. */

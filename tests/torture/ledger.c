@@ -4,6 +4,7 @@
  */
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,12 +13,18 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/model/evidence/proposal-rule.h"
 #include "src/store/store.h"
 #include "tests/torture/asks.h"
 #include "tests/torture/ledger.h"
 #include "tests/torture/harness.h"
 
-enum { TRIALS_MAX = 8192, ATTEMPTS_MAX = 512, STEPS_MAX = 16 };
+enum {
+	TRIALS_MAX = 8192,
+	ATTEMPTS_MAX = 512,
+	STEPS_MAX = 16,
+	PROPOSAL_PAIRS = 12
+};
 
 struct book_step {
 	bool says, said; /* about to be written, written */
@@ -39,6 +46,7 @@ struct ledger {
 	long last; /* trial that has books: the rest is never touched */
 	bool told[TRIALS_MAX]; /* run by another program */
 	struct verdict *v;
+	struct store *store;
 	int shown;
 };
 
@@ -344,7 +352,8 @@ contests_check(struct ledger *l, struct store *s)
 		    "%ld verdicts rest on runs that have not ended", n);
 	n = asks_number(s,
 	    "SELECT count(*) FROM (SELECT 1 FROM t_contest WHERE ?1 = ?1 "
-	    "GROUP BY challenger, baseline HAVING count(*) > 1)",
+	    "GROUP BY kind, coalesce(challenger, params), baseline "
+	    "HAVING count(*) > 1)",
 	    0);
 	if (n > 0)
 		fault(l, &l->v->doubled, "%ld contests are there twice", n);
@@ -352,6 +361,61 @@ contests_check(struct ledger *l, struct store *s)
 	    "SELECT count(*) FROM t_trial WHERE ?1 = ?1 AND replicate > "
 	    "(SELECT searched FROM t_contest LIMIT 1)",
 	    0);
+}
+
+/* The loss of a run of a contest, as the rule has it. */
+static double
+contest_run_loss(
+    struct store *s, const char *setting, const char *replicate, size_t k)
+{
+	static const char sql[] =
+	    "SELECT state, objective FROM t_trial WHERE forgotten = 0 AND "
+	    "setting = CAST(?1 AS INTEGER) AND "
+	    "replicate = CAST(?2 AS INTEGER) + CAST(?3 AS INTEGER)";
+	char number[24];
+	const char *args[] = { setting, replicate, number, NULL };
+	struct store_rows *rows;
+	struct err e = ERR_INIT;
+	double loss = INFINITY;
+
+	(void)snprintf(number, sizeof number, "%zu", k + 1);
+	if (store_rows_open(&rows, s, sql, args, &e) != 0)
+		return NAN;
+	if (store_rows_next(rows, &e) == 1) {
+		if (strcmp(store_rows_text(rows, 0), "cancelled") == 0)
+			loss = NAN;
+		else if (strcmp(store_rows_text(rows, 0), "completed") == 0)
+			loss = -store_rows_real(rows, 1);
+	}
+	store_rows_close(rows);
+	return loss;
+}
+
+/* A verdict on a proposal is what the rule says of its recorded runs. */
+static void
+proposal_row(struct ledger *l, const struct store_rows *row)
+{
+	static const char *const names[] = { "open", "kept", "discarded",
+		"undecided" };
+	size_t k, looks, n = (size_t)store_rows_int(row, 2), most;
+	double a[PROPOSAL_PAIRS], b[PROPOSAL_PAIRS];
+	enum proposal_verdict verdict;
+
+	most = (size_t)store_rows_int(row, 3);
+	for (k = 0; k < PROPOSAL_PAIRS; k++) {
+		a[k] = contest_run_loss(l->store, store_rows_text(row, 5),
+		    store_rows_text(row, 7), k);
+		b[k] = contest_run_loss(l->store, store_rows_text(row, 6),
+		    store_rows_text(row, 7), k);
+	}
+	verdict =
+	    proposal_rule_judge(a, b, n, most, store_rows_real(row, 4), &looks);
+	if (strcmp(names[verdict], store_rows_text(row, 1)) != 0 || looks != n)
+		fault(l, &l->v->invented,
+		    "proposal %s is %s after %zu pairs, not %s after %zu",
+		    store_rows_text(row, 0), names[verdict], looks,
+		    store_rows_text(row, 1), n);
+	l->v->verdicts++;
 }
 
 static void
@@ -385,6 +449,12 @@ compare(struct ledger *l, const struct harness *r, int trials, int keep)
 		    "the checkpoint of trial %ld, the best one, is deleted",
 		    best);
 	contests = contests_check(l, s);
+	l->store = s;
+	each_row(l, s,
+	    "SELECT contest, verdict, looks, replicates, alpha, challenger, "
+	    "baseline, searched FROM t_contest WHERE kind = 'propose' AND "
+	    "verdict <> 'open' AND challenger IS NOT NULL",
+	    proposal_row);
 	store_close(s);
 	if (l->v->trials - contests != trials)
 		fault(l, &l->v->open, "%d trials instead of %d",
@@ -444,5 +514,6 @@ ledger_add(struct verdict *a, const struct verdict *b)
 	a->told += b->told;
 	a->hooks += b->hooks;
 	a->kept += b->kept;
+	a->verdicts += b->verdicts;
 	a->unkept += b->unkept;
 }

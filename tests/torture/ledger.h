@@ -16,6 +16,7 @@ struct verdict {
 	int told; /* trials that another program ran */
 	int hooks; /* that were run */
 	int kept; /* checkpoints that are there at the end */
+	int verdicts; /* on proposals */
 	/* Faults: */
 	int twice; /* attempts that started more than once */
 	int forgotten; /* reports that were written and are not in the store */

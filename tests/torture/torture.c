@@ -96,6 +96,7 @@ struct run {
 	bool file; /* reports are lines of a file */
 	bool learns; /* from another study */
 	bool tells; /* another program runs some of its trials */
+	bool proposes; /* a user proposes settings */
 	bool python; /* an interpreter becomes the program of the trials */
 	int keep; /* checkpoints at the end, at most; 0: no "keep" */
 	int seconds; /* a control gives up then; 0: never */
@@ -251,7 +252,7 @@ live_and_die(struct harness *r, const struct run *run, int64_t us, pid_t pid,
 				return status;
 			us = (harness_now_ms() - began_ms) * 1000;
 		} while (us < HEAR_US && !asks_server_listens(r));
-		asks_begin(a, r, run->tells);
+		asks_begin(a, r, run->tells, run->proposes);
 		/* Who asks needs as long to begin as the server did. */
 		us = (int64_t)harness_random(r, (uint64_t)(ASK_US + 2 * us));
 	}
@@ -344,6 +345,8 @@ score_show(const struct run *run, const struct score *s, int64_t ms)
 	       "%d attempts (%d lost), %d reports, %d promises, %.1f s\n",
 	    run->name, s->kills, v->shim_kills, v->trials, v->attempts, v->lost,
 	    v->reports, v->promises, (double)ms / 1000);
+	if (run->proposes)
+		printf("# %d verdicts on proposals\n", v->verdicts);
 	if (v->told + v->hooks > 0 || run->keep > 0)
 		printf("# %d trials of other programs, %d hooks, %d "
 		       "checkpoints kept\n",
@@ -448,6 +451,11 @@ static const struct run modes[] = {
 	MODE("confirm", 3, 20,
 	    .extra = "\"confirm\": {\"parameter\": \"fold\", "
 		     "\"baseline\": 1, \"replicates\": 6},\n"),
+	MODE("propose", 3, 60,
+	    .extra = "\"confirm\": {\"parameter\": \"fold\", "
+		     "\"baseline\": 1, \"replicates\": 12, "
+		     "\"alpha\": 0.5},\n",
+	    .proposes = true),
 	MODE("queue", 3, 60, .tells = true),
 	{ .name = "imports",
 	    .fail = SERVER_DELAYS WARM_KILLS SHIM_DELAYS,

@@ -89,6 +89,7 @@ command_name(enum tuner_request_kind what)
 	case TUNER_RETRY:
 	case TUNER_FORGET:
 	case TUNER_CONFIRM:
+	case TUNER_PROPOSE:
 	case TUNER_CLEAN:
 	case TUNER_CALLED:
 		break;

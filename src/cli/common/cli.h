@@ -165,9 +165,9 @@ bool cli_server_alive(const struct cli_study *);
 extern const struct cli_command cmd_start, cmd_queue, cmd_check, cmd_try,
     cmd_status, cmd_watch, cmd_trials, cmd_best, cmd_show, cmd_logs, cmd_stop,
     cmd_pause, cmd_resume, cmd_retry, cmd_forget, cmd_clean, cmd_note, cmd_tag,
-    cmd_rename, cmd_confirm, cmd_enqueue, cmd_ask, cmd_tell, cmd_judge,
-    cmd_replay, cmd_strategies, cmd_rules, cmd_importance, cmd_export,
-    cmd_report, cmd_plot, cmd_web, cmd_mcp, cmd_sql, cmd_import, cmd_sagemaker,
-    cmd_slurm, cmd_doctor, cmd_completion, cmd_help, cmd_version;
+    cmd_rename, cmd_confirm, cmd_propose, cmd_verdict, cmd_enqueue, cmd_ask,
+    cmd_tell, cmd_judge, cmd_replay, cmd_strategies, cmd_rules, cmd_importance,
+    cmd_export, cmd_report, cmd_plot, cmd_web, cmd_mcp, cmd_sql, cmd_import,
+    cmd_sagemaker, cmd_slurm, cmd_doctor, cmd_completion, cmd_help, cmd_version;
 
 #endif /* HPOTUNE_CLI_H */

@@ -176,6 +176,23 @@ mcp_next_enqueue(const struct json *printed)
 }
 
 const char *
+mcp_next_propose(const struct json *printed)
+{
+	(void)printed;
+	return "start runs it, unless a server does; then verdict";
+}
+
+const char *
+mcp_next_verdict(const struct json *printed)
+{
+	if (answer_is(printed, "verdict", "open"))
+		return "wait, then verdict again; start if no server runs";
+	if (answer_is(printed, "verdict", "kept"))
+		return "it is the baseline now: propose changes of it";
+	return "propose another setting";
+}
+
+const char *
 mcp_next_stop(const struct json *printed)
 {
 	(void)printed;

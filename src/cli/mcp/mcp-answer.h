@@ -21,6 +21,8 @@ const char *mcp_next_status(const struct json *printed);
 const char *mcp_next_ask(const struct json *printed);
 const char *mcp_next_tell(const struct json *printed);
 const char *mcp_next_enqueue(const struct json *printed);
+const char *mcp_next_propose(const struct json *printed);
+const char *mcp_next_verdict(const struct json *printed);
 const char *mcp_next_stop(const struct json *printed);
 const char *mcp_next_why(const struct json *printed);
 const char *mcp_next_log(const struct json *printed);

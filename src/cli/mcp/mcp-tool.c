@@ -258,6 +258,38 @@ enqueue_operands(struct strv *argv, const struct json *args, struct err *e)
 }
 
 static int
+propose_command(struct strv *argv, const struct json *args, struct err *e)
+{
+	static const char *const words[] = { "propose", "--json", NULL };
+	static const char *const known[] = { "params", NULL };
+
+	tool_words(argv, words);
+	return json_only(args, known, e);
+}
+
+static int
+verdict_command(struct strv *argv, const struct json *args, struct err *e)
+{
+	static const char *const words[] = { "verdict", "--json", NULL };
+	static const char *const known[] = { "proposal", NULL };
+
+	tool_words(argv, words);
+	return json_only(args, known, e);
+}
+
+static int
+verdict_operands(struct strv *argv, const struct json *args, struct err *e)
+{
+	int64_t n;
+
+	if (tool_integer(args, "proposal", INT64_MAX, 0, &n, e) != 0)
+		return -1;
+	if (n > 0)
+		strv_add(argv, xasprintf("%" PRId64, n));
+	return 0;
+}
+
+static int
 stop_command(struct strv *argv, const struct json *args, struct err *e)
 {
 	static const char *const words[] = { "stop", "--json", NULL };
@@ -391,6 +423,27 @@ static const struct mcp_tool tools[] = {
 	    .put_command = enqueue_command,
 	    .put_operands = enqueue_operands,
 	    .next = mcp_next_enqueue },
+	{ .name = "propose",
+	    .about = "A change of the baseline: parameters that you omit are "
+		     "as in it. It runs on the seeds of the baseline and is "
+		     "kept when it is better beyond chance, however many are "
+		     "proposed; study.json needs confirm.",
+	    .properties = "\"params\":{\"type\":\"object\"}",
+	    .required = "[\"params\"]",
+	    .writes = true,
+	    .timeout_ms = TOOL_MS,
+	    .put_command = propose_command,
+	    .put_operands = enqueue_operands,
+	    .next = mcp_next_propose },
+	{ .name = "verdict",
+	    .about = "What became of a proposal: open, kept (it is the "
+		     "baseline now), discarded or undecided, with its e-value "
+		     "and why; without proposal: of all.",
+	    .properties = "\"proposal\":{\"type\":\"integer\",\"minimum\":1}",
+	    .timeout_ms = TOOL_MS,
+	    .put_command = verdict_command,
+	    .put_operands = verdict_operands,
+	    .next = mcp_next_verdict },
 	{ .name = "stop",
 	    .about = "Stop one trial; without trial: the server of the study, "
 		     "whose trials checkpoint and are resumed by start.",
@@ -427,7 +480,8 @@ static const struct mcp_tool tools[] = {
 		"most 5 seconds. Views: study, results (a column for each "
 		"parameter), trials, best, curves(trial, step, value, …), "
 		"metrics, stops(trial, step, rule, verdict, why, …), attempts, "
-		"suggestions, queue, events, importance, costs, requests; "
+		"suggestions, queue, contests, proposals, events, importance, "
+		"costs, requests; "
 		"LIMIT 0 shows the columns of one.",
 	    .properties = "\"query\":{\"type\":\"string\"},\"rows\":{\"type\":"
 			  "\"integer\",\"minimum\":1,\"maximum\":1000}",

@@ -8,7 +8,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/engine/replicates/contests-internal.h"
 #include "src/engine/replicates/contests.h"
+#include "src/engine/replicates/proposals.h"
 #include "src/engine/replicates/replicates.h"
 #include "src/model/history/history.h"
 #include "src/model/replicate-stats.h"
@@ -21,6 +23,9 @@ static const char *const verdict_names[CONTEST_VERDICTS] = {
 	[CONTEST_BETTER] = "better",
 	[CONTEST_WORSE] = "worse",
 	[CONTEST_NOT_SHOWN] = "not shown",
+	[CONTEST_KEPT] = "kept",
+	[CONTEST_DISCARDED] = "discarded",
+	[CONTEST_UNDECIDED] = "undecided",
 };
 
 void
@@ -36,6 +41,8 @@ contests_close(struct contests *all)
 
 	for (i = 0; i < all->n; i++) {
 		free(all->list[i].metric);
+		free(all->list[i].params);
+		free(all->list[i].caller);
 		free(all->list[i].why);
 	}
 	free(all->list);
@@ -51,12 +58,27 @@ contest_setting_exists(const struct contests *all, int64_t setting)
 }
 
 static struct contest *
-contest_append(struct contests *all)
+contest_next(struct contests *all)
 {
 	all->list = xreallocarray(all->list, all->n + 1, sizeof *all->list);
 	all->list[all->n] =
 	    (struct contest){ .number = (int64_t)all->n + 1, .least = NAN };
 	return &all->list[all->n++];
+}
+
+struct contest *
+contests_append(struct contests *all)
+{
+	const struct study_confirm *confirm = &all->replicates->study->confirm;
+	struct contest *c = contest_next(all);
+
+	c->metric = xstrdup(confirm->metric);
+	c->maximize = confirm->maximize;
+	c->pairs = confirm->pairs;
+	c->evidence = paired_evidence_of(NULL, NULL, 0, 0);
+	/* Runs of its settings may be there, from another contest. */
+	all->replicates->contests_due = true;
+	return c;
 }
 
 struct contest_load {
@@ -69,18 +91,22 @@ contest_on_row(void *arg, const struct store_contest *row)
 {
 	struct contest_load *load = arg;
 	struct contest *c;
+	bool proposal;
 	size_t v;
 
 	for (v = 0; v < CONTEST_VERDICTS; v++)
 		if (strcmp(verdict_names[v], row->verdict) == 0)
 			break;
+	proposal = strcmp(row->kind, "propose") == 0;
 	if (v == CONTEST_VERDICTS || row->number != (int64_t)load->all->n + 1 ||
-	    !contest_setting_exists(load->all, row->challenger) ||
+	    !(contest_setting_exists(load->all, row->challenger) ||
+		(proposal && row->challenger == 0)) ||
 	    !contest_setting_exists(load->all, row->baseline))
 		return err_set(load->err, ERR_STORE,
 		    "contest %" PRId64 " in the database is damaged",
 		    row->number);
-	c = contest_append(load->all);
+	c = contest_next(load->all);
+	c->proposal = proposal;
 	c->verdict = (enum contest_verdict)v;
 	c->challenger = row->challenger;
 	c->baseline = row->baseline;
@@ -97,6 +123,8 @@ contest_on_row(void *arg, const struct store_contest *row)
 	c->least = row->least;
 	c->opened_us = row->opened_us;
 	c->ended_us = row->ended_us;
+	c->params = row->params != NULL ? xstrdup(row->params) : NULL;
+	c->caller = row->caller != NULL ? xstrdup(row->caller) : NULL;
 	c->why = row->why != NULL ? xstrdup(row->why) : NULL;
 	return 0;
 }
@@ -112,12 +140,12 @@ contests_load(struct contests *all, struct store *store, struct err *e)
 	return store_walk_contests(store, contest_on_row, &load, e);
 }
 
-static void
-contest_write(
+void
+contests_write(
     const struct contests *all, const struct contest *c, struct store *store)
 {
 	struct store_contest row = { .number = c->number,
-		.kind = "confirm",
+		.kind = c->proposal ? "propose" : "confirm",
 		.verdict = verdict_names[c->verdict],
 		.challenger = c->challenger,
 		.baseline = c->baseline,
@@ -133,6 +161,8 @@ contest_write(
 		.least = c->least,
 		.opened_us = c->opened_us,
 		.ended_us = c->ended_us,
+		.params = c->params,
+		.caller = c->caller,
 		.why = c->why };
 
 	(void)store_contest_put(store, &row, NULL);
@@ -173,7 +203,8 @@ contests_find(const struct contests *all, int64_t challenger)
 	size_t i;
 
 	for (i = all->n; i-- > 0;)
-		if (all->list[i].challenger == challenger &&
+		if (!all->list[i].proposal &&
+		    all->list[i].challenger == challenger &&
 		    all->list[i].baseline == baseline &&
 		    strcmp(all->list[i].metric, confirm->metric) == 0)
 			return &all->list[i];
@@ -184,48 +215,39 @@ const struct contest *
 contests_begin(struct contests *all, struct store *store, int64_t challenger,
     int64_t now_us)
 {
-	const struct study_confirm *confirm = &all->replicates->study->confirm;
-	struct contest *c = contest_append(all);
+	struct contest *c = contests_append(all);
 
 	c->challenger = challenger;
 	c->baseline = contests_baseline(all);
-	c->metric = xstrdup(confirm->metric);
-	c->maximize = confirm->maximize;
-	c->alpha = confirm->alpha;
-	c->pairs = confirm->pairs;
+	c->alpha = all->replicates->study->confirm.alpha;
 	c->pairs_least = paired_evidence_pairs_least(c->alpha);
-	c->evidence = paired_evidence_of(NULL, NULL, 0, 0);
 	c->opened_us = now_us;
-	/* Runs of the baseline may be there, from another contest. */
-	all->replicates->contests_due = true;
-	contest_write(all, c, store);
+	contests_write(all, c, store);
 	return c;
 }
 
-/* Replicate k of a contest, from 0; NULL: not begun, or forgotten. */
-static const struct replicate *
-contest_run(const struct contests *all, int64_t setting, size_t k)
+const struct replicate *
+contests_run(const struct contests *all, int64_t setting, size_t k)
 {
 	const struct setting *s = &all->replicates->list[setting - 1];
 
 	return s->held != NULL && s->held[k].trial != 0 ? &s->held[k] : NULL;
 }
 
-static bool
-contest_run_ended(const struct replicate *run)
+bool
+contests_run_ended(const struct replicate *run)
 {
 	return run != NULL && run->state != TRIAL_RUNNING;
 }
 
-/* How many pairs, from the first, have ended. */
-static size_t
-contest_ended(const struct contests *all, const struct contest *c)
+size_t
+contests_ended(const struct contests *all, const struct contest *c)
 {
 	size_t k;
 
 	for (k = 0; k < c->pairs; k++)
-		if (!contest_run_ended(contest_run(all, c->challenger, k)) ||
-		    !contest_run_ended(contest_run(all, c->baseline, k)))
+		if (!contests_run_ended(contests_run(all, c->challenger, k)) ||
+		    !contests_run_ended(contests_run(all, c->baseline, k)))
 			break;
 	return k;
 }
@@ -237,13 +259,27 @@ contest_ended(const struct contests *all, const struct contest *c)
 static size_t
 contest_allowed(const struct contests *all, const struct contest *c)
 {
-	size_t n = 2 * contest_ended(all, c), most = c->pairs;
+	size_t n = 2 * contests_ended(all, c), most = c->pairs;
 
 	/* study.json gives fewer now. */
 	if (most > all->replicates->study->confirm.pairs)
 		most = all->replicates->study->confirm.pairs;
 	n = n > c->pairs_least ? n : c->pairs_least;
 	return n < most ? n : most;
+}
+
+/* The values of a setting, if it is begun, with those of replicate k. */
+static void
+contest_values(
+    const struct contests *all, int64_t setting, size_t k, struct value *values)
+{
+	const struct replicates *r = all->replicates;
+	const struct space *space = r->study->space;
+	size_t p = r->study->replicates.param;
+
+	if (setting <= (int64_t)r->n)
+		space_decode(space, history_point(r->history, setting), values);
+	values[p] = space->params[p].values[r->count + k];
 }
 
 static bool
@@ -254,10 +290,10 @@ contest_due(const struct contests *all, const struct contest *c,
 
 	for (*k = 0; *k < n; (*k)++) {
 		*setting = c->challenger;
-		if (contest_run(all, *setting, *k) == NULL)
+		if (contests_run(all, *setting, *k) == NULL)
 			return true;
 		*setting = c->baseline;
-		if (contest_run(all, *setting, *k) == NULL)
+		if (contests_run(all, *setting, *k) == NULL)
 			return true;
 	}
 	return false;
@@ -267,23 +303,24 @@ bool
 contests_due(const struct contests *all, int64_t *setting, int *replicate,
     struct value *values)
 {
-	const struct replicates *r = all->replicates;
-	const struct space *space;
-	size_t i, k = 0, p;
+	const struct contest *c = all->list;
+	int64_t next = 0;
+	size_t i, k = 0;
 
-	for (i = 0; i < all->n; i++)
-		if (all->list[i].verdict == CONTEST_OPEN &&
-		    contest_due(all, &all->list[i], setting, &k))
+	for (i = 0; i < all->n; i++, c++)
+		if (c->verdict == CONTEST_OPEN &&
+		    (c->proposal ? proposals_due(all, c, &next, &k)
+				 : contest_due(all, c, &next, &k)))
 			break;
 	if (i == all->n)
 		return false;
-	*replicate = (int)(r->count + k) + 1;
+	*setting = next;
+	*replicate = (int)(all->replicates->count + k) + 1;
 	if (values == NULL)
 		return true;
-	space = r->study->space;
-	p = r->study->replicates.param;
-	space_decode(space, history_point(r->history, *setting), values);
-	values[p] = space->params[p].values[*replicate - 1];
+	if (*setting > (int64_t)all->replicates->n)
+		proposals_values(all, c, values);
+	contest_values(all, *setting, k, values);
 	return true;
 }
 
@@ -298,9 +335,8 @@ contests_any_open(const struct contests *all)
 	return false;
 }
 
-/* The loss of a run that has ended, as paired-evidence.h wants it. */
-static double
-contest_loss(const struct contests *all, const struct contest *c,
+double
+contests_loss(const struct contests *all, const struct contest *c,
     const struct replicate *run, struct store *store)
 {
 	const struct replicates *r = all->replicates;
@@ -324,14 +360,14 @@ static void
 contest_judge(const struct contests *all, struct contest *c,
     struct store *store, int64_t now_us)
 {
-	size_t k, decided, n = contest_ended(all, c);
+	size_t k, decided, n = contests_ended(all, c);
 	double *a = xcalloc(2 * c->pairs + 1, sizeof *a), *b = a + c->pairs;
 
 	for (k = 0; k < n; k++) {
-		a[k] = contest_loss(
-		    all, c, contest_run(all, c->challenger, k), store);
-		b[k] = contest_loss(
-		    all, c, contest_run(all, c->baseline, k), store);
+		a[k] = contests_loss(
+		    all, c, contests_run(all, c->challenger, k), store);
+		b[k] = contests_loss(
+		    all, c, contests_run(all, c->baseline, k), store);
 	}
 	decided = paired_evidence_decided(a, b, n, c->alpha);
 	c->looks = decided > 0 ? decided : n;
@@ -360,19 +396,23 @@ contests_judge(struct contests *all, struct store *store, int64_t now_us,
 	struct contest *c;
 	size_t i, looks;
 
-	if (!all->replicates->contests_due)
-		return;
-	all->replicates->contests_due = false;
-	for (i = 0; i < all->n; i++) {
-		c = &all->list[i];
-		if (c->verdict != CONTEST_OPEN)
-			continue;
-		looks = c->looks;
-		contest_judge(all, c, store, now_us);
-		if (c->looks != looks || c->verdict != CONTEST_OPEN)
-			contest_write(all, c, store);
-		if (c->verdict != CONTEST_OPEN)
-			f(arg, c);
+	/* A proposal that is kept is another baseline for the others. */
+	while (all->replicates->contests_due) {
+		all->replicates->contests_due = false;
+		for (i = 0; i < all->n; i++) {
+			c = &all->list[i];
+			if (c->verdict != CONTEST_OPEN)
+				continue;
+			looks = c->looks;
+			if (c->proposal)
+				proposals_judge(all, c, store, now_us);
+			else
+				contest_judge(all, c, store, now_us);
+			if (c->looks != looks || c->verdict != CONTEST_OPEN)
+				contests_write(all, c, store);
+			if (c->verdict != CONTEST_OPEN)
+				f(arg, c);
+		}
 	}
 }
 

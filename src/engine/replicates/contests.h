@@ -27,13 +27,18 @@ enum contest_verdict {
 	CONTEST_BETTER, /* the challenger is */
 	CONTEST_WORSE,
 	CONTEST_NOT_SHOWN, /* neither after all pairs */
+	CONTEST_KEPT, /* of a proposal: it is the baseline from then on */
+	CONTEST_DISCARDED,
+	CONTEST_UNDECIDED, /* after all pairs */
 	CONTEST_VERDICTS
 };
 
 struct contest {
 	int64_t number; /* from 1 */
+	bool proposal; /* see proposals.h */
 	enum contest_verdict verdict;
-	int64_t challenger, baseline; /* settings, from 1 */
+	/* Settings, from 1; a challenger of 0 is that of params, not begun. */
+	int64_t challenger, baseline;
 	char *metric;
 	bool maximize; /* of the metric */
 	double alpha;
@@ -43,10 +48,12 @@ struct contest {
 	struct paired_evidence evidence; /* of them */
 	double least; /* better by at least so much; NaN = not better */
 	int64_t opened_us, ended_us; /* 0 = not */
+	char *params; /* of a proposal: JSON, without that of replicates */
+	char *caller; /* who proposed it, or NULL */
 	char *why; /* NULL while it is open */
 };
 
-/* All files may read it; only contests.c writes it. */
+/* All files may read it; only contests.c and proposals.c write it. */
 struct contests {
 	struct contest *list; /* by number */
 	size_t n;
@@ -71,7 +78,10 @@ contests_find(const struct contests *, int64_t challenger);
 const struct contest *contests_begin(
     struct contests *, struct store *, int64_t challenger, int64_t now_us);
 
-/* As replicates_due, for open contests. */
+/*
+ * As replicates_due, for open contests.  A setting beyond the last one is new:
+ * call proposals_begun with it.
+ */
 bool contests_due(const struct contests *, int64_t *setting, int *replicate,
     struct value *values);
 /* Whether any is open. */

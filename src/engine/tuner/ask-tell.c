@@ -193,7 +193,7 @@ ask_new(struct tuner *t, struct request *r, const struct ask_params *ask)
 	struct live_trial *l;
 
 	while (ask_more(t, r, ask->count) && !r->later &&
-	       !limits_capped(t, r->by, false, r->text, sizeof r->text) &&
+	       !limits_capped(t, r->by, 0, r->text, sizeof r->text) &&
 	       !limits_block_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
@@ -238,7 +238,7 @@ ask_cap(struct tuner *t, const struct request *r, struct ask_params *ask)
 static void
 ask_refuse(struct tuner *t, struct request *r, const struct ask_params *ask)
 {
-	bool over = limits_capped(t, r->by, false, r->text, sizeof r->text) ||
+	bool over = limits_capped(t, r->by, 0, r->text, sizeof r->text) ||
 		    limits_block_new(t, r->text, sizeof r->text);
 
 	if (ask->count == 0 && r->by != NULL)

@@ -9,6 +9,7 @@
 
 #include "src/base/loop.h"
 #include "src/engine/callers/caller.h"
+#include "src/engine/replicates/proposals.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/tuner-internal.h"
@@ -286,7 +287,7 @@ limits_reached(const struct tuner *t, char *why, size_t n)
 }
 
 bool
-limits_capped(const struct tuner *t, const struct caller *by, bool queued,
+limits_capped(const struct tuner *t, const struct caller *by, int64_t waits,
     char *why, size_t n)
 {
 	struct caller_usage used = { .trials = t->n_trials };
@@ -299,8 +300,10 @@ limits_capped(const struct tuner *t, const struct caller *by, bool queued,
 		return false;
 	used.hours = (double)ms / 3.6e6;
 	(void)store_cost_committed(t->store, &used.dollars, NULL);
-	if (queued)
+	if (waits > 0) {
 		(void)store_queue_length(t->store, &used.waiting, NULL);
+		used.waiting += proposals_runs(&t->contests) + waits - 1;
+	}
 	return caller_capped(by, &used, why, n);
 }
 

@@ -55,10 +55,10 @@ bool limits_reached(const struct tuner *, char *why, size_t n);
 bool
 limits_end_waiting(const struct tuner *, int64_t fewer, char *why, size_t n);
 /*
- * Whether a cap of the caller forbids another trial, or another setting in the
- * queue, and which: a clause.  Never for a caller that is NULL.
+ * Whether a cap of the caller forbids another trial, or so many that are to wait,
+ * and which: a clause.  Never for a caller that is NULL.
  */
-bool limits_capped(const struct tuner *, const struct caller *, bool queued,
+bool limits_capped(const struct tuner *, const struct caller *, int64_t waits,
     char *why, size_t n);
 /* Whether no trial can be asked for now, and why: a clause. */
 bool limits_block_new(const struct tuner *, char *why, size_t n);

@@ -12,6 +12,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/engine/durations.h"
+#include "src/engine/replicates/proposals.h"
 #include "src/engine/suggest/suggest.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/converge.h"
@@ -47,6 +48,7 @@ struct next {
 	enum trial_source source;
 	int64_t setting; /* it is a replicate of; 0: a new setting, or none */
 	int replicate;
+	bool proposed; /* a new setting that somebody proposed */
 };
 
 /* Whether this event is the latest one recorded about the strategy. */
@@ -436,13 +438,16 @@ new_trial_begin(struct tuner *t, struct next *next)
 		    next->setting > 0 ? next->setting : next_setting(t);
 		row.replicate = next->setting > 0 ? next->replicate : 1;
 	}
-	t->suggestions.n_enqueued += next->queue_id != 0;
+	t->suggestions.n_enqueued += row.source != SOURCE_STRATEGY;
 	new_trial_write(t, next, &row);
+	if (next->proposed)
+		proposals_begun(&t->contests, t->store, row.setting);
 	space_encode(space, next->values, point);
 	judged_add(&t->judged, row.number, row.replicate, point);
 	if (replicates_add(&t->replicates, &row, point)) {
-		tried_settings_add(
-		    t->suggestions.tried, row.params, row.number);
+		if (!next->proposed)
+			tried_settings_add(
+			    t->suggestions.tried, row.params, row.number);
 		t->suggestions.redraws = 0;
 		t->suggestions.redraw_seconds = 0;
 	}
@@ -494,6 +499,9 @@ new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 		asked = SUGGEST_POINT;
 	else
 		asked = queued(t, &next);
+	next.proposed = next.setting >= next_setting(t);
+	if (next.proposed)
+		next.source = SOURCE_ENQUEUE;
 	if (asked == SUGGEST_EXHAUSTED) {
 		next.source = SOURCE_STRATEGY;
 		asked = draw(t, &next);
@@ -517,10 +525,12 @@ new_trial_next(struct tuner *t)
 {
 	struct live_trial *l = NULL;
 	enum suggest_result asked;
+	int64_t setting;
 	bool reused;
-	int n;
+	int n, replicate;
 
-	if (!converge_known(t) || limits_converged(t))
+	if (!contests_due(&t->contests, &setting, &replicate, NULL) &&
+	    (!converge_known(t) || limits_converged(t)))
 		return NULL;
 	replicates_race(&t->replicates);
 	for (n = 0; n < REUSED_AT_ONCE && limits_allow_new(t); n++) {

@@ -282,6 +282,9 @@ request_execute(struct tuner *t, struct request *r)
 	case TUNER_CONFIRM:
 		request_confirm(t, r);
 		break;
+	case TUNER_PROPOSE:
+		request_propose(t, r);
+		break;
 	case TUNER_CLEAN:
 		checkpoints_clean(t, r);
 		break;
@@ -315,6 +318,7 @@ request_name(enum tuner_request_kind kind)
 		[TUNER_RETRY] = "retry",
 		[TUNER_FORGET] = "forget",
 		[TUNER_CONFIRM] = "confirm",
+		[TUNER_PROPOSE] = "propose",
 		[TUNER_CLEAN] = "clean",
 		[TUNER_ASK] = "ask",
 		[TUNER_TELL] = "tell",
@@ -363,18 +367,29 @@ request_record(struct tuner *t, const struct request *r)
 	json_free(doc);
 }
 
+/* How many trials the request would let wait. */
+static int64_t
+request_waits(const struct tuner *t, const struct request *r)
+{
+	if (r->ask == TUNER_PROPOSE)
+		return (int64_t)t->study->confirm.pairs;
+	return r->ask == TUNER_ENQUEUE;
+}
+
 /* Execute requests and record them; answers are sent after the commit. */
 void
 requests_serve(struct tuner *t)
 {
 	struct request *r;
+	int64_t waits;
 	size_t i;
 
 	t->asking = false;
 	for (i = 0; i < t->requests.n && !store_failed(t->store); i++) {
 		r = &t->requests.list[i];
-		if (r->ask != TUNER_ENQUEUE ||
-		    !limits_capped(t, r->by, true, r->text, sizeof r->text))
+		waits = request_waits(t, r);
+		if (waits == 0 ||
+		    !limits_capped(t, r->by, waits, r->text, sizeof r->text))
 			request_execute(t, r);
 		if (r->by != NULL && !r->later && !store_failed(t->store))
 			request_record(t, r);

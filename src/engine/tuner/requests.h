@@ -57,4 +57,9 @@ void request_forget(struct tuner *, struct request *);
 /* trial is an entry of the queue; 0: all that wait. */
 void request_unqueue(struct tuner *, struct request *);
 
+/*
+ * request-propose.c: params is a partial setting; the rest is as in the baseline.
+ */
+void request_propose(struct tuner *, struct request *);
+
 #endif /* HPOTUNE_REQUESTS_H */

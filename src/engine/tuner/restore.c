@@ -361,7 +361,10 @@ restore_on_trial(void *arg, const struct store_trial *row)
 	    &t->judged, row->number, row->replicate, points ? ld->point : NULL);
 	if (replicates_add(&t->replicates, row, ld->point))
 		new_trial_restore(&t->suggestions, row->number,
-		    row->forgotten || outside ? NULL : row->params,
+		    row->forgotten || outside ||
+			    replicates_is_held(&t->replicates, row->number)
+			? NULL
+			: row->params,
 		    row->source);
 	if (row->from > 0 || row->member > 0)
 		history_set_parent(

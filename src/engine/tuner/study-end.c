@@ -57,10 +57,14 @@ study_end_on_verdict(void *arg, const struct contest *c)
 		[CONTEST_BETTER] = "is better than",
 		[CONTEST_WORSE] = "is worse than",
 		[CONTEST_NOT_SHOWN] = "is not shown to be better than",
+		[CONTEST_KEPT] = "is kept in the place of",
+		[CONTEST_DISCARDED] = "is discarded for",
+		[CONTEST_UNDECIDED] = "is neither better nor worse than",
 	};
 	struct tuner *t = arg;
 
-	tuner_event(t, LOG_LEVEL_INFO, "confirm", 0, 0,
+	tuner_event(t, LOG_LEVEL_INFO, c->proposal ? "propose" : "confirm", 0,
+	    0,
 	    "setting %" PRId64 " %s the baseline, setting %" PRId64
 	    ", by %s: %s",
 	    c->challenger, texts[c->verdict], c->baseline, c->metric, c->why);

@@ -72,6 +72,7 @@ enum tuner_request_kind {
 	TUNER_RETRY,
 	TUNER_FORGET,
 	TUNER_CONFIRM, /* trial 0: the best setting */
+	TUNER_PROPOSE,
 	TUNER_CLEAN, /* params: {"dry_run": true} */
 	TUNER_ASK, /* params: {"count": 1} */
 	/*

@@ -356,6 +356,8 @@ ROWS = [
     ("retry", "S 1", WRONG, ANY),
     ("forget", "S 1", WRONG, ANY),
     ("confirm", "S", WRONG, ANY),
+    ("propose", "S x=0.25", WRONG, ANY),
+    ("verdict", "S", WRONG, DONE),
     ("sql", "S", ANY, ANY),
     ("plot", "S -o p.svg", ANY, ANY),
     ("mcp", "--help", ANY, ANY),

@@ -80,6 +80,10 @@ static const struct promise {
 	    "contest, kind, verdict, trial, baseline, metric, goal, alpha, "
 	    "replicates, looks, better, worse, difference, least, trials, "
 	    "seconds, opened, ended, caller, why" },
+	{ "proposals",
+	    "proposal, verdict, trial, baseline, params, level, e_value, "
+	    "seeds, difference, least, trials, seconds, cost, opened, ended, "
+	    "caller, why" },
 	{ "notes", "trial, text, time" },
 	{ "tags", "trial, tag" },
 	{ "retries", "trial, attempt, state, objective, why, time" },

@@ -10,7 +10,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
-#include "src/cli/web-child.h"
+#include "src/cli/common/web-child.h"
 
 enum { WEB_END_MS = 3000 }; /* that it has to end by itself */
 

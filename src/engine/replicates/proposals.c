@@ -1,0 +1,386 @@
+/* Proposals: what is due, the verdict, and the baseline that follows. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/engine/replicates/contests-internal.h"
+#include "src/engine/replicates/contests.h"
+#include "src/engine/replicates/proposals.h"
+#include "src/engine/replicates/replicates.h"
+#include "src/model/evidence/proposal-rule.h"
+#include "src/model/history/history.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+
+/* How often the setting became the baseline more than it was replaced. */
+static int
+proposal_balance(const struct contests *all, int64_t setting)
+{
+	const struct contest *c = all->list;
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < all->n; i++, c++)
+		if (c->verdict == CONTEST_KEPT)
+			n += (c->challenger == setting) -
+			     (c->baseline == setting);
+	return n;
+}
+
+/* From the rows alone: they are no list of times, as clocks are set back. */
+int64_t
+proposals_baseline(const struct contests *all)
+{
+	const struct contest *c = all->list;
+	size_t i;
+
+	for (i = 0; i < all->n; i++, c++)
+		if (c->verdict == CONTEST_KEPT &&
+		    proposal_balance(all, c->challenger) > 0)
+			return c->challenger;
+	return contests_baseline(all);
+}
+
+/* Whether setting s is this one: JSON without the parameter of replicates. */
+static bool
+proposal_is_setting(const struct contests *all, size_t s, const char *params)
+{
+	const struct replicates *r = all->replicates;
+	const struct space *space = r->study->space;
+	struct value *values = xcalloc(space->n, sizeof *values);
+	struct buf b = { 0 };
+	bool same;
+
+	space_decode(space, history_point(r->history, (int64_t)s + 1), values);
+	values[r->study->replicates.param].kind = VALUE_NONE;
+	space_put_json(&b, space, values);
+	same = strcmp(buf_str(&b), params) == 0;
+	buf_free(&b);
+	free(values);
+	return same;
+}
+
+static int64_t
+proposal_find_setting(const struct contests *all, const char *params)
+{
+	const struct replicates *r = all->replicates;
+	size_t s;
+
+	for (s = 0; s < r->n; s++)
+		if (r->list[s].tried && !r->list[s].outside &&
+		    proposal_is_setting(all, s, params))
+			return (int64_t)s + 1;
+	return 0;
+}
+
+/* The proposal of this setting that is open, or decided on this baseline. */
+static const struct contest *
+proposal_find(const struct contests *all, int64_t challenger, int64_t baseline,
+    const char *params)
+{
+	const struct contest *c;
+	size_t i;
+
+	for (i = all->n; i-- > 0;) {
+		c = &all->list[i];
+		if (!c->proposal ||
+		    (c->verdict != CONTEST_OPEN && c->baseline != baseline))
+			continue;
+		if (challenger > 0
+			? c->challenger == challenger
+			: c->challenger == 0 && strcmp(c->params, params) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+/* What the next proposal may cost: what all so far have left of their share. */
+static double
+proposal_level(const struct contests *all)
+{
+	double spent = 0;
+	size_t i, k = 1;
+
+	for (i = 0; i < all->n; i++)
+		if (all->list[i].proposal) {
+			k++;
+			if (all->list[i].verdict != CONTEST_KEPT)
+				spent += all->list[i].alpha;
+		}
+	return proposal_rule_levels(all->replicates->study->confirm.alpha, k) -
+	       spent;
+}
+
+/* Whether nothing could be kept at this level: a clause. */
+static bool
+proposal_in_vain(const struct contests *all, char *why, size_t n)
+{
+	double level = proposal_level(all);
+	size_t least, pairs = all->replicates->study->confirm.pairs;
+
+	least = level > 0 ? paired_evidence_pairs_least(level) : SIZE_MAX;
+	if (least <= pairs)
+		return false;
+	if (level > 0)
+		(void)snprintf(why, n,
+		    "nothing could be kept: after %zu contests the level of "
+		    "a proposal is %.2g, which takes %zu replicates, and "
+		    "confirm.replicates is %zu",
+		    all->n, level, least, pairs);
+	else
+		(void)snprintf(
+		    why, n, "nothing could be kept: confirm.alpha is spent");
+	return true;
+}
+
+bool
+proposals_allowed(const struct contests *all, const char *params,
+    int64_t *challenger, char *why, size_t n)
+{
+	int64_t baseline = proposals_baseline(all);
+	const struct contest *c;
+
+	*challenger = proposal_find_setting(all, params);
+	if (*challenger == baseline) {
+		(void)snprintf(why, n,
+		    "setting %" PRId64 " is the baseline itself", baseline);
+		return false;
+	}
+	c = proposal_find(all, *challenger, baseline, params);
+	if (c != NULL) {
+		(void)snprintf(why, n,
+		    "the same setting is proposal %" PRId64 ", which %s",
+		    c->number,
+		    c->verdict == CONTEST_OPEN ? "is open" : "has its verdict");
+		return false;
+	}
+	return !proposal_in_vain(all, why, n);
+}
+
+const struct contest *
+proposals_begin(struct contests *all, struct store *store, int64_t challenger,
+    const char *params, const char *caller, int64_t now_us)
+{
+	double level = proposal_level(all);
+	struct contest *c = contests_append(all);
+
+	c->proposal = true;
+	c->challenger = challenger;
+	c->baseline = proposals_baseline(all);
+	c->alpha = level;
+	c->params = xstrdup(params);
+	c->caller = caller != NULL ? xstrdup(caller) : NULL;
+	c->opened_us = now_us;
+	contests_write(all, c, store);
+	return c;
+}
+
+/* The first one whose setting has no trial yet. */
+static struct contest *
+proposal_waiting(struct contests *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (all->list[i].verdict == CONTEST_OPEN &&
+		    all->list[i].challenger == 0)
+			return &all->list[i];
+	return NULL;
+}
+
+void
+proposals_begun(struct contests *all, struct store *store, int64_t setting)
+{
+	struct contest *c = proposal_waiting(all);
+
+	if (c == NULL)
+		return;
+	c->challenger = setting;
+	contests_write(all, c, store);
+}
+
+/* Whether the space still has the setting. */
+static bool
+proposal_fits(const struct contests *all, const struct contest *c)
+{
+	const struct space *space = all->replicates->study->space;
+	struct value *values = xcalloc(space->n, sizeof *values);
+	struct err e = ERR_INIT;
+	bool fits = space_parse_values(space, c->params, values, &e) == 0;
+
+	free(values);
+	return fits;
+}
+
+void
+proposals_values(
+    const struct contests *all, const struct contest *c, struct value *values)
+{
+	struct err e = ERR_INIT;
+
+	(void)space_parse_values(
+	    all->replicates->study->space, c->params, values, &e);
+}
+
+/* Pairs that may be begun: one, then twice as many as have ended. */
+static size_t
+proposal_allowed(const struct contests *all, const struct contest *c)
+{
+	size_t most = all->replicates->study->confirm.pairs, n;
+
+	n = c->challenger > 0 ? 2 * contests_ended(all, c) : 0;
+	n = n > 0 ? n : 1;
+	if (most > c->pairs)
+		most = c->pairs;
+	return n < most ? n : most;
+}
+
+static bool
+proposal_missing(const struct contests *all, int64_t setting, size_t k)
+{
+	return setting == 0 || contests_run(all, setting, k) == NULL;
+}
+
+bool
+proposals_due(const struct contests *all, const struct contest *c,
+    int64_t *setting, size_t *k)
+{
+	size_t n = proposal_allowed(all, c);
+
+	if (n == 0 || (c->challenger == 0 && !proposal_fits(all, c)))
+		return false;
+	*setting = c->baseline;
+	for (*k = 0; *k < PROPOSAL_RULE_BAND; (*k)++)
+		if (proposal_missing(all, *setting, *k))
+			return true;
+	for (*k = 0; *k < n; (*k)++) {
+		*setting = c->challenger;
+		if (proposal_missing(all, *setting, *k)) {
+			if (*setting == 0)
+				*setting = (int64_t)all->replicates->n + 1;
+			return true;
+		}
+		*setting = c->baseline;
+		if (proposal_missing(all, *setting, *k))
+			return true;
+	}
+	return false;
+}
+
+int64_t
+proposals_runs(const struct contests *all)
+{
+	const struct contest *c = all->list;
+	int64_t n = 0;
+	size_t i, k;
+
+	for (i = 0; i < all->n; i++, c++)
+		for (k = 0;
+		     c->proposal && c->verdict == CONTEST_OPEN && k < c->pairs;
+		     k++)
+			n += proposal_missing(all, c->challenger, k);
+	return n;
+}
+
+/* Pairs that have ended, with those runs that show the noise of the baseline. */
+static size_t
+proposal_ended(const struct contests *all, const struct contest *c)
+{
+	size_t k;
+
+	for (k = 0; k < PROPOSAL_RULE_BAND; k++)
+		if (!contests_run_ended(contests_run(all, c->baseline, k)))
+			return 0;
+	return c->challenger > 0 ? contests_ended(all, c) : 0;
+}
+
+/* The others run on beside it. */
+static void
+proposal_kept(struct contests *all, struct contest *kept, struct store *store)
+{
+	struct contest *c;
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		c = &all->list[i];
+		if (!c->proposal || c->verdict != CONTEST_OPEN)
+			continue;
+		c->baseline = kept->challenger;
+		c->looks = 0;
+		c->evidence = paired_evidence_of(NULL, NULL, 0, 0);
+		contests_write(all, c, store);
+	}
+	all->replicates->contests_due = true;
+}
+
+static void
+proposal_put_why(struct contest *c, double last)
+{
+	if (c->verdict == CONTEST_DISCARDED && isinf(last))
+		c->why = xasprintf("its run of pair %zu failed", c->looks);
+	else if (c->verdict == CONTEST_DISCARDED)
+		c->why = xasprintf("mean difference %.3g after %zu pair%s: it "
+				   "would hardly be shown to be better",
+		    c->evidence.difference, c->looks, c->looks == 1 ? "" : "s");
+	else
+		c->why =
+		    xasprintf("e-value %.4g after %zu pairs; 1 / level is %.4g",
+			c->evidence.better, c->looks, 1 / c->alpha);
+}
+
+/* a and b: room for c->pairs losses each. */
+static void
+proposal_judge_runs(struct contests *all, struct contest *c,
+    struct store *store, double *a, double *b)
+{
+	static const enum contest_verdict verdicts[] = {
+		[PROPOSAL_OPEN] = CONTEST_OPEN,
+		[PROPOSAL_KEPT] = CONTEST_KEPT,
+		[PROPOSAL_DISCARDED] = CONTEST_DISCARDED,
+		[PROPOSAL_UNDECIDED] = CONTEST_UNDECIDED,
+	};
+	size_t k, n = proposal_ended(all, c);
+
+	for (k = 0; n > 0 && (k < n || k < PROPOSAL_RULE_BAND); k++)
+		b[k] = contests_loss(
+		    all, c, contests_run(all, c->baseline, k), store);
+	for (k = 0; k < n; k++)
+		a[k] = contests_loss(
+		    all, c, contests_run(all, c->challenger, k), store);
+	c->verdict = verdicts[proposal_rule_judge(
+	    a, b, n, c->pairs, c->alpha, &c->looks)];
+	c->evidence = paired_evidence_of(a, b, c->looks, 0);
+	if (c->verdict == CONTEST_KEPT)
+		c->least = paired_evidence_least(a, b, c->looks, c->alpha);
+	if (c->verdict != CONTEST_OPEN)
+		proposal_put_why(c, a[c->looks - 1]);
+}
+
+void
+proposals_judge(struct contests *all, struct contest *c, struct store *store,
+    int64_t now_us)
+{
+	size_t room = c->pairs + PROPOSAL_RULE_BAND;
+	double *a;
+
+	if (c->challenger == 0) {
+		if (proposal_fits(all, c))
+			return;
+		c->verdict = CONTEST_UNDECIDED;
+		c->why = xstrdup("the space has changed and lacks it");
+	} else {
+		a = xcalloc(2 * room, sizeof *a);
+		proposal_judge_runs(all, c, store, a, a + room);
+		free(a);
+	}
+	if (c->verdict == CONTEST_OPEN)
+		return;
+	c->ended_us = now_us;
+	if (c->verdict == CONTEST_KEPT)
+		proposal_kept(all, c, store);
+}

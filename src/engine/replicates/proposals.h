@@ -1,0 +1,36 @@
+/*
+ * Proposals: contests of a setting that somebody proposes with the standing
+ * baseline, which it replaces when it is kept.  Several may be open: what is kept
+ * becomes the baseline of the others, whose evidence is then that of the same runs
+ * beside those of the new baseline.
+ */
+
+#ifndef HPOTUNE_PROPOSALS_H
+#define HPOTUNE_PROPOSALS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct contest;
+struct contests;
+struct store;
+struct value;
+
+/* The setting that was kept last, or that of study.json; 0 = none yet. */
+int64_t proposals_baseline(const struct contests *);
+/*
+ * Why this full setting, as JSON without the parameter of replicates, cannot be
+ * proposed now: a clause; true: it can, and challenger is its setting, 0: a new
+ * one.
+ */
+bool proposals_allowed(const struct contests *, const char *params,
+    int64_t *challenger, char *why, size_t n);
+/* Propose it, in a transaction; caller may be NULL. */
+const struct contest *proposals_begin(struct contests *, struct store *,
+    int64_t challenger, const char *params, const char *caller, int64_t now_us);
+/* The first new setting that contests_due gave has this number now. */
+void proposals_begun(struct contests *, struct store *, int64_t setting);
+/* How many trials the open ones may still begin. */
+int64_t proposals_runs(const struct contests *);
+
+#endif /* HPOTUNE_PROPOSALS_H */

@@ -1,0 +1,48 @@
+/*
+ * Whether a proposed setting takes the place of the baseline: from losses of both
+ * on the same seeds, as in paired-evidence.h, looked at after each pair.
+ *
+ * A proposal is kept when its e-value reaches 1 / level.  The first k proposals of
+ * a study may have levels of alpha k / (N + k) together, N being
+ * PROPOSAL_RULE_NIGHT, and all of them alpha: by Ville's inequality and the union
+ * bound a study keeps a false one with a probability of at most alpha, however its
+ * proposals depend on one another.  They share runs of the baseline.  The level of
+ * a proposal that was kept passes to the next one (online fallback: Tian and
+ * Ramdas, Online control of the familywise error rate, Statistical Methods in
+ * Medical Research 30, 2021).  Runs of a baseline that was kept are better than
+ * its mean, as they are why it was kept: that makes later false keeps rarer.
+ *
+ * A proposal is discarded when it would hardly be kept: when even 0.75 standard
+ * errors above their mean the differences are smaller than those that all pairs
+ * would show.  This costs no error, as discarding is no claim.
+ */
+
+#ifndef HPOTUNE_PROPOSAL_RULE_H
+#define HPOTUNE_PROPOSAL_RULE_H
+
+#include <stddef.h>
+
+enum {
+	PROPOSAL_RULE_NIGHT = 100, /* proposals, for which half of alpha is */
+	PROPOSAL_RULE_BAND =
+	    3 /* runs of the baseline show its noise at first */
+};
+
+enum proposal_verdict {
+	PROPOSAL_OPEN,
+	PROPOSAL_KEPT,
+	PROPOSAL_DISCARDED,
+	PROPOSAL_UNDECIDED /* after all pairs */
+};
+
+/* The levels of the first k proposals together, without those that were kept. */
+double proposal_rule_levels(double alpha, size_t k);
+/*
+ * The verdict on a, of which n runs have ended, against b, of which as many and at
+ * least PROPOSAL_RULE_BAND have; most: pairs at most.  looks: pairs that it rests
+ * on, the first ones, whatever n is.
+ */
+enum proposal_verdict proposal_rule_judge(const double *a, const double *b,
+    size_t n, size_t most, double level, size_t *looks);
+
+#endif /* HPOTUNE_PROPOSAL_RULE_H */

@@ -123,11 +123,12 @@ contest_text_proposals(
 {
 	/* The one that was kept more often than replaced, as proposals.c. */
 	static const char *const sql =
+	    "WITH p AS (SELECT * FROM t_contest WHERE kind = 'propose') "
 	    "SELECT count(*), coalesce(sum(verdict = 'kept'), 0), "
-	    "coalesce(sum(verdict = 'open'), 0), (SELECT max(k.proposal) FROM "
-	    "proposals AS k WHERE k.verdict = 'kept' AND (SELECT "
-	    "sum((p.trial = k.trial) - (p.baseline = k.trial)) FROM proposals "
-	    "AS p WHERE p.verdict = 'kept') > 0) FROM proposals";
+	    "coalesce(sum(verdict = 'open'), 0), (SELECT max(contest) FROM p "
+	    "AS k WHERE verdict = 'kept' AND (SELECT sum((o.challenger = "
+	    "k.challenger) - (o.baseline = k.challenger)) FROM p AS o WHERE "
+	    "o.verdict = 'kept') > 0) FROM p";
 	double n[4], trial = 0;
 	char text[160];
 
@@ -140,7 +141,9 @@ contest_text_proposals(
 	    b->data[b->len - 1] != '\n')
 		buf_puts(b, "; ");
 	(void)snprintf(text, sizeof text,
-	    "SELECT trial FROM proposals WHERE proposal = %.0f", n[3]);
+	    "SELECT min(trial) FROM t_trial WHERE setting = (SELECT challenger "
+	    "FROM t_contest WHERE contest = %.0f)",
+	    n[3]);
 	if (n[3] > 0 && rows_numbers(&trial, 1, store, text, e) == -1)
 		return -1;
 	if (trial > 0)

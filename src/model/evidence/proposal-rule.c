@@ -69,9 +69,8 @@ proposal_rule_hopeless(
 		if (isfinite(d))
 			squares += (d - mean) * (d - mean);
 	}
-	/* The band counts as much as BAND differences. */
-	deviation = sqrt((PROPOSAL_RULE_BAND * band + squares) /
-			 (PROPOSAL_RULE_BAND + (double)finite - 1));
+	/* The band counts as one difference: pairing may make them smaller. */
+	deviation = sqrt((band + squares) / (double)finite);
 	d = sqrt(2 * log(1 / level) / (double)most);
 	mean += PROPOSAL_RULE_HOPE * deviation / sqrt((double)finite);
 	return !(mean > d * deviation);

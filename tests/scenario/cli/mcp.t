@@ -241,6 +241,33 @@ door --parallel 2 s.json
 is "$(got 1)" 'the cap of this caller, 2 trials at a time, is reached isError=true}}' \
     'the trials of the server count for the cap'
 
+# Proposals: with their caller, and the cap counts all runs that may follow.
+sed -e 's/"study": "a"/"study": "p"/' -e 's/"max": 1 }/"max": 1, "default": 0.5 }/' \
+    -e 's/"strategy"/"confirm": { "parameter": "seed", "replicates": 12 }, &/' \
+    a.json >p.json
+{
+	call 1 ask
+	call 2 propose '{"params":{"x":0.25}}'
+	call 4 propose '{"params":{"x":0.75}}'
+	call 5 verdict '{"proposal":1}'
+	call 6 verdict '{"proposal":7}'
+	call 7 propose '{"params":{"--file":"study.json"}}'
+	call 8 verdict
+} >lines
+door --trials 20 p.json
+like "$(got 2)" '"data":{"proposal":1,.*"next":"start' 'a proposal'
+like "$(got 4)" 'the cap of this caller, 20 trials, .* isError=true' \
+    'not beyond the cap, if all runs of the first are needed'
+like "$(got 5)" '^{"proposal":1,"verdict":"open",.*"next":"wait' 'its verdict'
+like "$(got 6)" 'there is no proposal 7 isError=true' 'of one that is not there'
+like "$(got 7)" 'no such parameter.* isError=true' 'a name is no option'
+like "$(got 8)" '^{"result":\[{"proposal":1,' 'all of them'
+call 3 propose '{"params":{"x":0.25}}' >lines
+door p.json
+like "$(got 3)" 'is proposal 1, which is open isError=true' 'once'
+like "$(sql p.db 'SELECT caller FROM proposals')" "^robot 2 \\(pid" \
+    'the row has the caller'
+
 # Two doors at once: each request is answered and recorded once.
 i=0
 while [ $i -lt 20 ]; do

@@ -171,4 +171,15 @@ evidence='SELECT proposal, verdict, seeds, e_value, difference, least, level
 is "$(sql killed.db "$evidence")" "$(sql one.db "$evidence")" \
     'the same verdicts as without a kill'
 
+# examples/propose: random edits of a baseline.
+cp -r "$TOP_SRCDIR/examples/propose" example
+chmod -R u+w example
+mkdir bin
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$HPOTUNE" >bin/hpotune
+chmod +x bin/hpotune
+(cd example && PATH=$dir/bin:$PATH timeout 300 ./night 3) >out 2>err
+verdict $? 'examples/propose' || diag "$(cat err)"
+like "$(sql example/referee.db "SELECT count(*) || ' ' || sum(verdict <> 'open')
+    FROM proposals")" '^(1 1|2 2|3 3)$' 'judges what it proposes'
+
 done_testing

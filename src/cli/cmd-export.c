@@ -57,6 +57,7 @@ static const struct view {
 	{ "settings", "setting" },
 	{ "setting_outcomes", "setting, metric" },
 	{ "contests", "contest" },
+	{ "proposals", "proposal" },
 	{ "costs", NULL },
 	{ "suggestions", "trial" },
 	{ "tags", "trial, tag" },

@@ -8,15 +8,14 @@
 #include "src/base/atomic-file.h"
 #include "src/base/err.h"
 #include "src/base/json/json.h"
-#include "src/base/json/yml.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
+#include "src/cli/import/import-definitions.h"
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"
 #include "src/import/import-sagemaker.h"
-#include "src/import/import-wandb.h"
 #include "trials/launcher.h"
 
 /* FILE.json -> FILE-NAME.json, to be freed. */
@@ -94,14 +93,6 @@ parts_write(struct import_source *from, size_t n, const char *to,
 }
 
 static int
-study_write(struct buf *out, const char *to, struct err *e)
-{
-	if (to != NULL)
-		return atomic_file_write(to, false, out, e);
-	return cli_print(out) == CLI_DONE ? 0 : -1;
-}
-
-static int
 one_write(const struct import_source *from, const char *to, struct buf *notes,
     struct err *e)
 {
@@ -111,7 +102,7 @@ one_write(const struct import_source *from, const char *to, struct buf *notes,
 	if (rc == 0)
 		import_rest_note(&out, to, notes);
 	if (rc == 0)
-		rc = study_write(&out, to, e);
+		rc = import_definitions_write(&out, to, e);
 	buf_free(&out);
 	return rc;
 }
@@ -208,29 +199,6 @@ sagemaker(struct cli *cli, struct buf *notes, struct err *e)
 	return rc;
 }
 
-static int
-wandb(struct cli *cli, struct buf *notes, struct err *e)
-{
-	const char *to = cli_value(cli, "output");
-	struct json_doc *doc = NULL;
-	struct buf out = { 0 };
-	int rc;
-
-	if (cli->n_operands != 2)
-		return err_set(e, ERR_USAGE,
-		    "import: give one file: hpotune import wandb sweep.yaml");
-	rc = yml_load(&doc, cli->operands[1], e);
-	if (rc == 0)
-		rc = import_wandb(&out, notes, json_root(doc), e);
-	if (rc == 0)
-		rc = imported_study_valid(&out, to, e);
-	if (rc == 0)
-		rc = study_write(&out, to, e);
-	json_free(doc);
-	buf_free(&out);
-	return rc;
-}
-
 /* Tools whose studies can be read, and the options that only they have. */
 static const struct tool {
 	const char *name;
@@ -242,7 +210,9 @@ static const struct tool {
 	{ "csv", import_trials_csv, { "metric", "goal", "params" } },
 	{ "optuna", import_trials_optuna, { "metric", "study" } },
 	{ "ray", import_trials_ray, { "metric", "goal" } },
-	{ "wandb", wandb, { NULL } },
+	{ "wandb", import_definitions_wandb, { NULL } },
+	{ "nni", import_definitions_nni, { NULL } },
+	{ "katib", import_definitions_katib, { NULL } },
 };
 
 #define N_TOOLS (sizeof tools / sizeof *tools)
@@ -341,7 +311,8 @@ static const struct cli_option import_options[] = {
 const struct cli_command cmd_import = {
 	.name = "import",
 	.args = "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
-		"wandb FILE | optuna FILE | csv FILE | ray FOLDER",
+		"wandb FILE | nni FILE | katib FILE | optuna FILE | "
+		"csv FILE | ray FOLDER",
 	.about = "make a study.json from a study of another tool",
 	.options = import_options,
 	.min_operands = 1,

@@ -10,10 +10,10 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/import/import-csv-long.h"
+#include "src/import/import-csv-row.h"
 #include "src/import/import-results.h"
 #include "src/import/import-study.h"
-
-enum { COLUMNS_MOST = 4096 };
 
 #define WHOLE_MOST 9e15 /* beyond it a double is no exact whole number */
 
@@ -28,23 +28,14 @@ enum kind {
 	KIND_WHOLE /* integers that stand there as 99.0: one is missing */
 };
 
-struct cell {
-	char *text;
-	bool quoted;
-};
-
 struct table {
 	const char *file;
-	char *next; /* rest of the text */
-	char separator; /* of fields */
-	size_t line;
-	struct cell fields[COLUMNS_MOST];
-	size_t n;
-	char *names[COLUMNS_MOST];
-	enum role roles[COLUMNS_MOST];
-	enum kind kinds[COLUMNS_MOST];
+	struct import_csv_row in; /* the one that is read */
+	char *names[IMPORT_CSV_COLUMNS];
+	enum role roles[IMPORT_CSV_COLUMNS];
+	enum kind kinds[IMPORT_CSV_COLUMNS];
 	size_t columns;
-	struct cell *cells; /* of all rows, columns of each */
+	struct import_csv_cell *cells; /* of all rows, columns of each */
 	size_t *lines; /* of the rows */
 	size_t rows, cap_cells, cap_lines;
 	bool bare; /* some field of the rows is not quoted */
@@ -74,83 +65,6 @@ static const char *const others[] = { "trial", "number", "trial_id", "id",
 	"heartbeat", "description", "wall_time", NULL };
 static const char *const prefixes[] = { "params_", "config/", "param.",
 	"params.", "Config.", "param_", NULL };
-
-/*
- * A comma, or without one in the first line a semicolon or a tab, as spreadsheets
- * write them where numbers have decimal commas, or as plain text.
- */
-static char
-separator_of(const char *text)
-{
-	static const char all[] = ",;\t";
-	size_t i, n = strcspn(text, "\n");
-
-	for (i = 0; all[i] != '\0'; i++)
-		if (memchr(text, all[i], n) != NULL)
-			return all[i];
-	return ',';
-}
-
-/* 0,5 becomes 0.5 where fields are separated by something else. */
-static void
-decimal_point(char *field)
-{
-	char *comma = strchr(field, ','), *end;
-
-	if (comma == NULL)
-		return;
-	*comma = '.';
-	(void)strtod(field, &end);
-	if (end <= comma || *end != '\0')
-		*comma = ',';
-}
-
-/* One field, unquoted in place; false at the end of its line. */
-static bool
-field_next(struct table *t)
-{
-	char *from = t->next, *to = from;
-	struct cell *cell = &t->fields[t->n++];
-	bool quoted = *from == '"', more;
-
-	*cell = (struct cell){ .text = to, .quoted = quoted };
-	if (quoted)
-		from++;
-	for (; *from != '\0'; from++) {
-		if (quoted && *from == '"') {
-			if (from[1] != '"') {
-				quoted = false;
-				continue;
-			}
-			from++;
-		} else if (!quoted && (*from == t->separator || *from == '\n' ||
-					  (*from == '\r' && from[1] == '\n')))
-			break;
-		t->line += *from == '\n';
-		*to++ = *from;
-	}
-	if (*from == '\r')
-		from++;
-	t->next = *from == '\0' ? from : from + 1;
-	t->line += *from == '\n';
-	more = *from == t->separator;
-	*to = '\0';
-	if (t->separator != ',' && !cell->quoted)
-		decimal_point(cell->text);
-	return more;
-}
-
-/* False at the end; an empty line has one empty field. */
-static bool
-import_csv_row_next(struct table *t)
-{
-	t->n = 0;
-	if (*t->next == '\0')
-		return false;
-	while (t->n < COLUMNS_MOST && field_next(t))
-		;
-	return true;
-}
 
 static bool
 among(const char *const *words, const char *name)
@@ -275,7 +189,7 @@ import_csv_number_of(const char *text, double *x)
 	return end != text && *end == '\0';
 }
 
-static struct cell *
+static struct import_csv_cell *
 cell_of(const struct table *t, size_t row, size_t column)
 {
 	return &t->cells[row * t->columns + column];
@@ -283,13 +197,13 @@ cell_of(const struct table *t, size_t row, size_t column)
 
 /* Where all fields are quoted, "" is a value that is missing, not a text. */
 static bool
-is_missing(const struct table *t, const struct cell *cell)
+is_missing(const struct table *t, const struct import_csv_cell *cell)
 {
 	return *cell->text == '\0' && (!cell->quoted || !t->bare);
 }
 
 static bool
-is_none(const struct cell *cell)
+is_none(const struct import_csv_cell *cell)
 {
 	return strcmp(cell->text, "None") == 0 ||
 	       strcmp(cell->text, "null") == 0;
@@ -297,7 +211,7 @@ is_none(const struct cell *cell)
 
 /* Whether Python or JSON has the text for true, false or null. */
 static bool
-import_csv_is_word(const struct cell *cell)
+import_csv_is_word(const struct import_csv_cell *cell)
 {
 	return is_none(cell) || strcasecmp(cell->text, "true") == 0 ||
 	       strcasecmp(cell->text, "false") == 0;
@@ -312,7 +226,7 @@ import_csv_kind_of(const struct table *t, size_t column)
 {
 	size_t row, numbers = 0, missing = 0, words = 0;
 	bool whole = true, decimal = false;
-	const struct cell *cell;
+	const struct import_csv_cell *cell;
 	double x;
 
 	for (row = 0; row < t->rows; row++) {
@@ -361,7 +275,7 @@ is_tree(const char *text)
  */
 static void
 import_csv_word_put(struct json_writer *w, const char *name,
-    const struct cell *cell, bool numbers)
+    const struct import_csv_cell *cell, bool numbers)
 {
 	const char *text = cell->text;
 	struct json_doc *doc;
@@ -387,7 +301,7 @@ import_csv_word_put(struct json_writer *w, const char *name,
 
 static void
 import_csv_value_put(struct json_writer *w, const char *name,
-    const struct cell *cell, enum kind kind)
+    const struct import_csv_cell *cell, enum kind kind)
 {
 	const char *text = cell->text;
 	struct json_doc *doc;
@@ -479,7 +393,7 @@ import_csv_row_state(struct table *t, size_t row)
 static bool
 row_result(struct table *t, size_t row, const char **state, double *x)
 {
-	const struct cell *cell;
+	const struct import_csv_cell *cell;
 	size_t i;
 
 	for (i = 0; t->roles[i] != ROLE_OBJECTIVE; i++)
@@ -508,7 +422,7 @@ import_csv_row_put(struct json_writer *w, struct table *t, size_t row)
 {
 	const char *state = import_csv_row_state(t, row);
 	struct buf clean = { 0 };
-	const struct cell *cell;
+	const struct import_csv_cell *cell;
 	bool found;
 	double x;
 	size_t i;
@@ -545,20 +459,21 @@ import_csv_rows_read(struct table *t, struct err *e)
 {
 	size_t line, i;
 
-	for (line = t->line + 1; import_csv_row_next(t); line = t->line + 1) {
-		if (t->n == 1 && *t->fields[0].text == '\0')
+	for (line = t->in.line + 1; import_csv_row_next(&t->in);
+	     line = t->in.line + 1) {
+		if (t->in.n == 1 && *t->in.fields[0].text == '\0')
 			continue;
-		if (t->n != t->columns)
+		if (t->in.n != t->columns)
 			return err_set(e, ERR_USAGE,
 			    "%s:%zu: it has %zu fields, and the first line "
 			    "%zu",
-			    t->file, line, t->n, t->columns);
+			    t->file, line, t->in.n, t->columns);
 		XGROW(t->lines, t->rows, t->cap_lines);
 		t->lines[t->rows] = line;
-		for (i = 0; i < t->n; i++) {
+		for (i = 0; i < t->in.n; i++) {
 			XGROW(t->cells, t->rows * t->columns + i, t->cap_cells);
-			t->cells[t->rows * t->columns + i] = t->fields[i];
-			t->bare = t->bare || !t->fields[i].quoted;
+			t->cells[t->rows * t->columns + i] = t->in.fields[i];
+			t->bare = t->bare || !t->in.fields[i].quoted;
 		}
 		t->rows++;
 	}
@@ -590,12 +505,12 @@ import_csv_table_read(
 {
 	size_t i;
 
-	if (!import_csv_row_next(t) || t->n < 2)
+	if (!import_csv_row_next(&t->in) || t->in.n < 2)
 		return err_set(e, ERR_USAGE,
 		    "%s: its first line does not name columns", t->file);
-	t->columns = t->n;
-	for (i = 0; i < t->n; i++)
-		t->names[i] = t->fields[i].text;
+	t->columns = t->in.n;
+	for (i = 0; i < t->in.n; i++)
+		t->names[i] = t->in.fields[i].text;
 	if (objective_find(t, metric, e) != 0)
 		return -1;
 	roles_find(t, params);
@@ -678,20 +593,20 @@ import_csv_notes_put(const struct table *t, const char *metric,
 		    metric, t->no_number, t->rows, t->text_line, t->text);
 }
 
-int
-import_csv(struct buf *trials, struct buf *notes, struct import_results *to,
-    const char *params, char *text, const char *file, struct err *e)
+/* A table with a row for each trial. */
+static int
+import_csv_wide(struct buf *trials, struct buf *notes,
+    struct import_results *to, const char *params, char *text, const char *file,
+    struct err *e)
 {
 	struct table *t = xcalloc(1, sizeof *t);
 	struct json_writer w = { .out = trials };
 	size_t row;
 	int rc;
 
-	if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
-		text += 3;
 	t->file = file;
-	t->next = text;
-	t->separator = separator_of(text);
+	t->in.next = text;
+	t->in.separator = import_csv_row_separator(text);
 	rc = import_csv_table_read(t, &to->metric, params, e);
 	if (rc == 0) {
 		json_writer_array(&w, NULL);
@@ -704,5 +619,29 @@ import_csv(struct buf *trials, struct buf *notes, struct import_results *to,
 	free(t->cells);
 	free(t->lines);
 	free(t);
+	return rc;
+}
+
+int
+import_csv(struct buf *trials, struct buf *notes, struct import_results *to,
+    const char *params, char *text, const char *file, struct err *e)
+{
+	const char *metric = to->metric;
+	struct buf wide = { 0 };
+	int rc;
+
+	if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+		text += 3;
+	rc = import_csv_long(
+	    &wide, notes, &metric, params != NULL, text, file, e);
+	if (rc == 0 && wide.len == 0)
+		rc = import_csv_wide(trials, notes, to, params, text, file, e);
+	else if (rc == 0) {
+		to->metric = metric;
+		rc = import_csv_wide(
+		    trials, notes, to, params, wide.data, file, e);
+		to->metric = metric; /* not that in wide */
+	}
+	buf_free(&wide);
 	return rc;
 }

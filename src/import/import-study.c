@@ -257,6 +257,15 @@ import_nested_note(
 	    name, json_spaced(value));
 }
 
+void
+import_gpus_note(struct import *im, int64_t n)
+{
+	buf_printf(im->notes,
+	    "trial.gpus: each trial had %lld: add \"gpus\": %lld on a machine "
+	    "that has GPUs\n",
+	    (long long)n, (long long)n);
+}
+
 static void
 import_study_members_put(
     struct json_writer *w, const char *above, const struct json *object)

@@ -4,6 +4,7 @@
 #define HPOTUNE_IMPORT_STUDY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
@@ -105,6 +106,12 @@ bool import_is_nested(const struct json *);
 /* Note how the program gets a value that is a list or an object. */
 void
 import_nested_note(struct import *, const char *name, const struct json *value);
+
+/*
+ * Note the GPUs of a trial: a study with them is refused where the machine has
+ * none.
+ */
+void import_gpus_note(struct import *, int64_t n);
 
 /* The ranges of the definition, or NULL. */
 const struct json *import_space_ranges(const struct import *);

@@ -7,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/import/import-range.h"
 #include "src/import/import-study.h"
 #include "src/import/import-wandb-params.h"
 #include "src/model/space.h"
@@ -39,12 +40,6 @@ static const enum form forms[] = { FORM_CONSTANT, FORM_CHOICE, FORM_CHOICE,
 	FORM_INT, FORM_FLAT, FORM_FLAT, FORM_LOG, FORM_LOG, FORM_LOG,
 	FORM_LOG_VALUES, FORM_LOG_VALUES, FORM_LOG_VALUES, FORM_NORMAL,
 	FORM_NORMAL, FORM_LOG_NORMAL, FORM_LOG_NORMAL, FORM_BETA, FORM_BETA };
-
-static bool
-wandb_params_is_whole(double x)
-{
-	return x == floor(x) && fabs(x) < 9e15;
-}
 
 /* A value; words: the agent's argument is not that of {params}. */
 static void
@@ -142,44 +137,18 @@ import_wandb_number(const struct json *p, const char *key, double other,
 	return json_read_number(j, -1e300, 1e300, x, e);
 }
 
-/* A distribution as a range. */
-struct range {
-	double min, max; /* in values of the parameter; NAN = of the prior */
-	double mean, sd; /* of the prior, on the scale; sd 0 = none */
-	double q; /* 0 = none */
-	bool log;
-};
-
-/* The multiples of q within the bounds, which a prior has at 4 sd. */
-static void
-range_round(struct range *r)
-{
-	double low = r->min, high = r->max;
-
-	if (r->sd > 0) {
-		low = r->mean - 4 * r->sd;
-		high = r->mean + 4 * r->sd;
-		low = r->log ? exp(low) : low;
-		high = r->log ? exp(high) : high;
-	}
-	r->min = ceil(low / r->q) * r->q;
-	r->max = floor(high / r->q) * r->q;
-	if (r->log && r->min <= 0)
-		r->min = r->q;
-}
-
 static int
 wandb_params_range_read(struct import *im, const char *name,
-    const struct json *p, enum form form, struct range *r, struct err *e)
+    const struct json *p, enum form form, struct import_range *r, struct err *e)
 {
 	bool beta = form == FORM_BETA;
 	double min, max;
 
-	*r = (struct range){ .min = NAN, .max = NAN };
+	*r = (struct import_range){ .min = NAN, .max = NAN };
 	r->log = form == FORM_LOG || form == FORM_LOG_VALUES ||
 		 form == FORM_LOG_NORMAL;
 	if (json_get(p, "q") != NULL &&
-	    json_read_number(json_get(p, "q"), 1e-300, 1e300, &r->q, e) != 0)
+	    json_read_number(json_get(p, "q"), 1e-300, 1e300, &r->step, e) != 0)
 		return -1;
 	if (form == FORM_NORMAL || form == FORM_LOG_NORMAL) {
 		if (import_wandb_number(p, "mu", 0, &r->mean, e) != 0 ||
@@ -203,17 +172,17 @@ wandb_params_range_read(struct import *im, const char *name,
 	}
 	min = r->min;
 	max = r->max;
-	if (r->q > 0)
-		range_round(r);
-	if (r->q > 0 && !(r->sd > 0) &&
-	    (fabs(r->min - min) > r->q * 1e-9 ||
-		fabs(r->max - max) > r->q * 1e-9))
+	if (r->step > 0)
+		import_range_round(r);
+	if (r->step > 0 && !(r->sd > 0) &&
+	    (fabs(r->min - min) > r->step * 1e-9 ||
+		fabs(r->max - max) > r->step * 1e-9))
 		buf_printf(im->notes,
 		    "%s: its values are the multiples of %g within its bounds, "
 		    "%g to %g; W&B rounds to the nearest multiple, which can "
 		    "be "
 		    "beyond them\n",
-		    name, r->q, r->min, r->max);
+		    name, r->step, r->min, r->max);
 	if (r->min >= r->max)
 		return json_err(
 		    p, e, "min must be less than max: %g, %g", r->min, r->max);
@@ -226,32 +195,19 @@ static int
 wandb_params_range_put(struct import *im, const char *name,
     const struct json *p, enum form form, struct err *e)
 {
-	struct json_writer w;
-	struct range r;
-	bool whole;
+	struct import_range r;
 
 	if (wandb_params_range_read(im, name, p, form, &r, e) != 0)
 		return -1;
-	whole = wandb_params_is_whole(r.min) && wandb_params_is_whole(r.max) &&
-		(form == FORM_INT || (r.q > 0 && wandb_params_is_whole(r.q)));
-	if (form == FORM_INT && !whole)
+	r.whole =
+	    import_range_is_whole(r.min) && import_range_is_whole(r.max) &&
+	    (form == FORM_INT || (r.step > 0 && import_range_is_whole(r.step)));
+	if (form == FORM_INT && !r.whole)
 		return json_err(p, e, "its bounds must be whole numbers");
-	w = import_object(im, 2, name);
-	json_writer_text(&w, "type", whole ? "int" : "float");
-	if (!isnan(r.min)) {
-		json_writer_number(&w, "min", r.min);
-		json_writer_number(&w, "max", r.max);
-	}
-	if (r.log)
-		json_writer_text(&w, "scale", "log");
-	if (r.q > 0 && !(whole && r.log && r.q == 1))
-		json_writer_number(&w, "step", r.q);
-	im->words = im->words || (r.q > 0 && !whole);
-	if (r.sd > 0) {
-		json_writer_number(&w, "mean", r.mean);
-		json_writer_number(&w, "sd", r.sd);
-	}
-	json_writer_end(&w);
+	im->words = im->words || (r.step > 0 && !r.whole);
+	if (r.whole && r.log && r.step == 1)
+		r.step = 0;
+	import_range_put(im, name, &r, NULL);
 	return 0;
 }
 

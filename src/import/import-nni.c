@@ -1,0 +1,343 @@
+/*
+ * An experiment of NNI as a study.  Keys: nni/experiment/config, and those of
+ * its first version, which convert.py has.
+ */
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/import/import-nni-space.h"
+#include "src/import/import-nni.h"
+#include "src/import/import-study.h"
+
+enum { TRIALS = 100 };
+
+/* The key of the second version, or of the first one. */
+static const struct json *
+nni_get(const struct json *config, const char *key, const char *first)
+{
+	const struct json *j = json_get(config, key);
+
+	if (j == NULL && first != NULL)
+		j = json_get(config, first);
+	return j != NULL && json_type(j) != JSON_NULL ? j : NULL;
+}
+
+/* trialCommand, or trial.command of the first version. */
+static const struct json *
+nni_trial_get(const struct import *im, const char *key, const char *first)
+{
+	const struct json *j = nni_get(im->root, key, NULL);
+
+	return j != NULL ? j : import_at(im->root, "trial", first);
+}
+
+const char *
+import_nni_space_file(const struct json *config)
+{
+	return json_string(
+	    nni_get(config, "searchSpaceFile", "searchSpacePath"));
+}
+
+/* The name of an algorithm, or NULL: tuner, assessor, advisor. */
+static const char *
+nni_algorithm(const struct import *im, const char *kind, const char *first)
+{
+	const struct json *j = nni_get(im->root, kind, NULL);
+
+	return json_string(nni_get(j, "name", first));
+}
+
+/* The tuner, which may be written as advisor. */
+static const char *
+nni_tuner(const struct import *im, const struct json **args)
+{
+	const char *name = nni_algorithm(im, "tuner", "builtinTunerName");
+
+	*args = import_at(im->root, "tuner", "classArgs");
+	if (name == NULL) {
+		name = nni_algorithm(im, "advisor", "builtinAdvisorName");
+		if (name != NULL)
+			*args = import_at(im->root, "advisor", "classArgs");
+	}
+	return name;
+}
+
+/* What a tuner assumes that is not told the mode. */
+static bool
+nni_maximizes(const char *tuner)
+{
+	static const char *const names[] = { "Evolution", "DNGO", "Hyperband",
+		"BOHB", "PBTTuner", "SMAC", "Metis", "GP", NULL };
+	size_t i;
+
+	for (i = 0; tuner != NULL && names[i] != NULL; i++)
+		if (strcasecmp(tuner, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static int
+nni_objective_put(struct import *im, struct err *e)
+{
+	static const char *const goals[] = { "minimize", "maximize", NULL };
+	const struct json *args, *j;
+	const char *tuner = nni_tuner(im, &args);
+	struct json_writer w;
+	size_t i = nni_maximizes(tuner);
+
+	j = json_get(args, "optimize_mode");
+	if (j != NULL && json_type(j) != JSON_NULL) {
+		if (json_read_word(j, goals, &i, e) != 0)
+			return -1;
+	} else
+		buf_printf(im->notes,
+		    "objective.goal: %s, as no optimize_mode is there\n",
+		    goals[i]);
+	w = import_object(im, 1, "objective");
+	json_writer_text(&w, "metric", "default");
+	json_writer_text(&w, "goal", goals[i]);
+	json_writer_text(&w, "value", "last");
+	json_writer_end(&w);
+	return 0;
+}
+
+static void
+nni_strategy_put(struct import *im)
+{
+	static const struct {
+		const char *theirs, *ours;
+	} names[] = { { "Random", "random" }, { "GridSearch", "grid" },
+		{ "TPE", "tpe" }, { "GP", "gp" }, { "Metis", "gp" },
+		{ "SMAC", "gp" }, { "BOHB", "bohb" }, { "Hyperband", "random" },
+		{ "PBTTuner", "pbt" } };
+	const struct json *args;
+	const char *tuner = nni_tuner(im, &args);
+	size_t i;
+
+	for (i = 0; tuner != NULL && i < sizeof names / sizeof *names; i++)
+		if (strcasecmp(tuner, names[i].theirs) == 0) {
+			import_text(im, 1, "strategy", names[i].ours);
+			return;
+		}
+	if (tuner != NULL)
+		buf_printf(
+		    im->notes, "strategy: %s is left out: auto\n", tuner);
+}
+
+static void
+nni_hyperband_put(struct import *im, const struct json *args)
+{
+	struct json_writer w = import_object(im, 1, "stopping");
+	double eta = 3;
+
+	(void)json_number(json_get(args, "eta"), &eta);
+	json_writer_text(&w, "rule", "hyperband");
+	json_writer_number(&w, "reduction_factor", fmax(2, floor(eta)));
+	json_writer_end(&w);
+	import_note(im,
+	    "stopping: NNI gives a trial of Hyperband its budget as parameter "
+	    "TRIAL_BUDGET; here it trains to its end unless the rule stops it");
+}
+
+static void
+nni_stopping_put(struct import *im)
+{
+	const char *name = nni_algorithm(im, "assessor", "builtinAssessorName");
+	const struct json *args, *j;
+	const char *tuner = nni_tuner(im, &args);
+	struct json_writer w;
+	int64_t start;
+
+	if (tuner != NULL && (strcasecmp(tuner, "Hyperband") == 0 ||
+				 strcasecmp(tuner, "BOHB") == 0)) {
+		nni_hyperband_put(im, args);
+		return;
+	}
+	if (name != NULL && strcasecmp(name, "Medianstop") == 0) {
+		j = import_at(
+		    json_get(im->root, "assessor"), "classArgs", "start_step");
+		w = import_object(im, 1, "stopping");
+		json_writer_text(&w, "rule", "nni");
+		if (json_integer(j, &start) && start >= 0)
+			json_writer_integer(&w, "start_step", start);
+		json_writer_end(&w);
+		return;
+	}
+	if (name != NULL && strcasecmp(name, "Curvefitting") == 0) {
+		import_text(im, 1, "stopping", "curve");
+		import_note(im, "stopping: Curvefitting becomes curve, which "
+				"extrapolates in another way");
+		return;
+	}
+	if (name != NULL)
+		buf_printf(
+		    im->notes, "stopping: the assessor %s is left out\n", name);
+	import_text(im, 1, "stopping", "none");
+}
+
+/* Whether a shell would do with a command what words alone do. */
+static bool
+nni_is_plain(const char *command)
+{
+	for (; *command != '\0'; command++)
+		if (!isalnum((unsigned char)*command) &&
+		    strchr(" _-./=:@,+%", *command) == NULL)
+			return false;
+	return true;
+}
+
+static void
+nni_command_put(struct import *im, const char *command)
+{
+	const char *params = im->words ? "{params:python}" : "{params}";
+	struct buf text = { 0 };
+	char *copy = xstrdup(command), *word, *rest = copy;
+
+	import_open(im, 2, "command", '[');
+	if (nni_is_plain(command)) {
+		while ((word = strtok_r(rest, " ", &rest)) != NULL)
+			import_text(im, 3, NULL, word);
+		import_text(im, 3, NULL, params);
+	} else {
+		import_escape_braces(&text, command);
+		buf_puts(&text, " \"$@\"");
+		import_text(im, 3, NULL, "sh");
+		import_text(im, 3, NULL, "-c");
+		import_text(im, 3, NULL, buf_str(&text));
+		import_text(im, 3, NULL, "sh");
+		import_text(im, 3, NULL, params);
+		import_note(im, "trial.command: the shell gives the arguments "
+				"to the last of its commands: \"$@\"");
+	}
+	import_close(im, 2, ']');
+	buf_free(&text);
+	free(copy);
+}
+
+/* A duration of NNI, 1h or a number of seconds, is one here. */
+static void
+nni_duration_put(
+    struct import *im, int depth, const char *key, const struct json *j)
+{
+	if (j != NULL && json_string(j) != NULL)
+		import_text(im, depth, key, json_string(j));
+	else if (j != NULL)
+		(void)import_number(im, depth, key, j);
+}
+
+static int
+nni_trial_put(struct import *im, struct err *e)
+{
+	const struct json *j = nni_trial_get(im, "trialCommand", "command");
+	const char *text = "./train";
+	int64_t gpus;
+
+	if (j != NULL && json_read_string(j, &text, e) != 0)
+		return -1;
+	if (j == NULL)
+		import_note(im, "trial.command: ./train: name your program");
+	import_open(im, 1, "trial", '{');
+	nni_command_put(im, text);
+	text = json_string(nni_trial_get(im, "trialCodeDirectory", "codeDir"));
+	if (text != NULL && strcmp(text, ".") != 0 && strcmp(text, "./") != 0)
+		import_text(im, 2, "workdir", text);
+	if (json_integer(
+		nni_trial_get(im, "trialGpuNumber", "gpuNum"), &gpus) &&
+	    gpus > 0)
+		import_gpus_note(im, gpus);
+	nni_duration_put(
+	    im, 2, "max_run", nni_get(im->root, "maxTrialDuration", NULL));
+	import_close(im, 1, '}');
+	import_note(im,
+	    "trial.command: nni.get_next_parameter() has no parameters here, "
+	    "so that each trial would run the program's own: read the "
+	    "arguments, or hpotune.params()");
+	import_note(im,
+	    "metrics: what the program gives to "
+	    "nni.report_intermediate_result() is not read: print it (hpotune: "
+	    "step=1 default=0.5), or use hpotune.report(step, default=0.5)");
+	return 0;
+}
+
+static int
+nni_limits_put(struct import *im, struct err *e)
+{
+	const struct json *most =
+	    nni_get(im->root, "maxTrialNumber", "maxTrialNum");
+	const struct json *time =
+	    nni_get(im->root, "maxExperimentDuration", "maxExecDuration");
+	const struct json *parallel =
+	    nni_get(im->root, "trialConcurrency", NULL);
+	int64_t n = TRIALS;
+
+	if (most != NULL && json_read_integer(most, 1, 1000000000, &n, e) != 0)
+		return -1;
+	if (most == NULL)
+		import_note(im,
+		    "limits.trials: the experiment has no maxTrialNumber: 100");
+	import_open(im, 1, "limits", '{');
+	import_key(im, 2, "trials");
+	buf_printf(&im->out, "%lld", (long long)n);
+	if (parallel != NULL)
+		(void)import_number(im, 2, "parallel", parallel);
+	nni_duration_put(im, 2, "wall_time", time);
+	import_close(im, 1, '}');
+	return 0;
+}
+
+static int
+nni_study_put(struct import *im, const struct json *space, struct err *e)
+{
+	const char *name = json_string(json_get(im->root, "experimentName"));
+
+	if (space == NULL)
+		return json_err(im->root, e,
+		    "it has no searchSpace and no searchSpaceFile");
+	buf_putc(&im->out, '{');
+	name = name != NULL ? name : "";
+	import_name(im, name, strlen(name), "nni");
+	if (nni_objective_put(im, e) != 0)
+		return -1;
+	import_open(im, 1, "parameters", '{');
+	if (import_nni_space_put(im, space, e) != 0)
+		return -1;
+	import_close(im, 1, '}');
+	nni_strategy_put(im);
+	nni_stopping_put(im);
+	if (nni_trial_put(im, e) != 0 || nni_limits_put(im, e) != 0)
+		return -1;
+	if (im->words)
+		import_note(im,
+		    "trial.command: {params:python} writes True, False and "
+		    "None, as Python reads them");
+	buf_puts(&im->out, "\n}\n");
+	return 0;
+}
+
+int
+import_nni(struct buf *out, struct buf *notes, const struct json *config,
+    const struct json *space, struct err *e)
+{
+	struct import im = { .notes = notes, .root = config, .fresh = true };
+	int rc = -1;
+
+	if (import_nni_space_is(config))
+		space = config;
+	else if (space == NULL)
+		space = nni_get(config, "searchSpace", NULL);
+	if (json_want(config, JSON_OBJECT, e) == 0)
+		rc = nni_study_put(&im, space, e);
+	if (rc == 0)
+		buf_add(out, im.out.data, im.out.len);
+	buf_free(&im.out);
+	strv_free(im.names.v);
+	return rc;
+}

@@ -54,7 +54,7 @@ SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
     (SELECT text FROM t_note AS n WHERE n.trial = t_trial.trial) AS note,
     (SELECT group_concat(tag, ', ') FROM (SELECT tag FROM t_tag AS g
 	WHERE g.trial = t_trial.trial ORDER BY tag)) AS tags,
-    forgotten, outside, setting, replicate
+    forgotten, outside, setting, replicate, own_steps
 FROM t_trial;
 
 -- The number of the best trial, read from the ends of indexes: among the
@@ -541,17 +541,23 @@ WITH top AS (SELECT * FROM (SELECT trial, objective FROM t_trial
 	WHERE goal = 'maximize') AND 1.7976931348623157e308
     ORDER BY objective DESC, trial LIMIT 5)),
 reported AS (SELECT c.trial, c.step, c.value,
+    -- Where the medians have the step: study_axis_step.
+    iif(own_steps IS NULL OR own_steps = max_steps, c.step,
+	iif(c.step >= own_steps, max_steps + c.step - own_steps,
+	    c.step * max_steps / own_steps)) AS at,
+    coalesce(own_steps, max_steps) AS steps,
     row_number() OVER (PARTITION BY c.trial ORDER BY c.step) AS report,
     max(c.step) OVER (PARTITION BY c.trial) AS last_step
-    FROM top CROSS JOIN curves AS c ON c.trial = top.trial),
+    FROM top CROSS JOIN curves AS c ON c.trial = top.trial
+	CROSS JOIN t_trial AS t ON t.trial = top.trial CROSS JOIN t_study),
 judged AS (SELECT r.trial, r.step, r.value, m.median,
     iif(goal = 'minimize', r.value > m.median, r.value < m.median) AS worse
     FROM t_study CROSS JOIN reported AS r CROSS JOIN t_median AS m
-	ON m.step = r.step
-    WHERE r.report > 5 AND 5 * r.step >= max_steps AND m.trials > 5
+	ON m.step = r.at
+    WHERE r.report > 5 AND 5 * r.at >= max_steps AND m.trials > 5
 	AND 4 * m.trials >= 3 * (SELECT count(*) FROM t_trial
 	    WHERE reports > 0 AND forgotten = 0 AND coalesce(replicate, 1) = 1)
-	AND r.step < r.last_step AND (max_steps = 0 OR r.report < max_steps))
+	AND r.step < r.last_step AND (r.steps = 0 OR r.report < r.steps))
 SELECT top.trial, top.objective,
     (SELECT count(*) FROM judged AS j WHERE j.trial = top.trial) AS judged,
     w.step, w.value, w.median

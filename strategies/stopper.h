@@ -157,6 +157,11 @@ bool stop_rule_set_median(struct stop_rule_set *, const struct history *,
  */
 const char *const *stop_rule_set_metrics(const struct stop_rule_set *);
 /*
+ * Read a metric that no rule does, so that the walks of callers have it; the
+ * name is borrowed until the set is freed, NULL: none.
+ */
+void stop_rule_set_read_metric(struct stop_rule_set *, const char *metric);
+/*
  * A rule compares by seconds or by cost, which are then needed for reports.
  */
 bool stop_rule_set_reads_spent(const struct stop_rule_set *);

@@ -180,6 +180,7 @@ plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 		    "%s",
 		    goal);
 	p->value_last = cli_has(cli, "last");
+	p->own_steps = cli_has(cli, "own-steps");
 	if (cli_integer(cli, "workers", 1, 100000, 8, &p->workers, e) != 0 ||
 	    cli_integer(cli, "trials", 1, 10000000, 100, &p->trials, e) != 0 ||
 	    cli_integer(cli, "seeds", 1, 1000000, seeds, &p->seeds, e) != 0 ||
@@ -278,9 +279,13 @@ source_open(
 		rc = curve_file_load(&from->curves, path, r->metric, e);
 	if (rc == -1)
 		return -1;
+	if (!from->is_database && r->plan.own_steps)
+		rc = curve_file_stretch(&from->curves, path, e);
 	from->is_database = false;
-	curve_notes_put(&r->notes, &from->curves, from->plan.maximize, path);
-	return 0;
+	if (rc == 0)
+		curve_notes_put(
+		    &r->notes, &from->curves, from->plan.maximize, path);
+	return rc;
 }
 
 static double
@@ -469,7 +474,10 @@ replay_run(struct cli *cli)
 	return status;
 }
 
-/* Where a study.json is named, its database takes its place; owned by names. */
+/*
+ * Where a study.json is named, its database takes its place; owned by names.
+ * "-" is the standard input.
+ */
 static int
 operands_resolve(struct cli *cli, struct strv *names, struct err *e)
 {
@@ -478,6 +486,8 @@ operands_resolve(struct cli *cli, struct strv *names, struct err *e)
 	int i;
 
 	for (i = 0; i < cli->n_operands; i++) {
+		if (strcmp(cli->operands[i], "-") == 0)
+			cli->operands[i] = "/dev/stdin";
 		end = strrchr(cli->operands[i], '.');
 		if (end == NULL || strcmp(end, ".json") != 0)
 			continue;
@@ -523,6 +533,8 @@ static const struct cli_option replay_options[] = {
 	{ "output", 'o', "FILE", "write a page with the curves of that study" },
 	{ "metric", 0, "NAME",
 	    "of CSV and event files: the column or the tag of the curves" },
+	{ "own-steps", 0, NULL,
+	    "of CSV curves: each ends a whole trial; compare equal shares" },
 	{ "last", 0, NULL,
 	    "of CSV curves: the last report is the result, not the best" },
 	{ NULL },

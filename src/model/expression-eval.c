@@ -431,14 +431,14 @@ apply_strict(
 	return out;
 }
 
-static unsigned
-test(const struct expression *x, const struct span *params,
+/* The last node's set of values. */
+static struct span
+value_of(const struct expression *x, const struct span *params,
     struct span (*apply)(
 	enum expression_op, const struct span *, const struct span *))
 {
-	struct span few[64], *of = few;
+	struct span few[64], *of = few, out;
 	const struct expression_node *node;
-	unsigned truth;
 	size_t i;
 
 	if (x->n > sizeof few / sizeof few[0])
@@ -453,20 +453,30 @@ test(const struct expression *x, const struct span *params,
 			of[i] =
 			    apply(node->op, &of[node->left], &of[node->right]);
 	}
-	truth = truth_of(&of[x->n - 1]);
+	out = of[x->n - 1];
 	if (of != few)
 		free(of);
-	return truth;
+	return out;
 }
 
 unsigned
 expression_test(const struct expression *x, const struct span *params)
 {
-	return test(x, params, expression_apply);
+	struct span out = value_of(x, params, expression_apply);
+
+	return truth_of(&out);
+}
+
+struct span
+expression_number(const struct expression *x, const struct span *params)
+{
+	return value_of(x, params, expression_apply);
 }
 
 unsigned
 expression_test_strict(const struct expression *x, const struct span *params)
 {
-	return test(x, params, apply_strict);
+	struct span out = value_of(x, params, apply_strict);
+
+	return truth_of(&out);
 }

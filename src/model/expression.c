@@ -609,11 +609,29 @@ read_or(struct reader *r)
 	return node;
 }
 
+/* Whether the whole is what was wanted: a number, or a condition. */
 static int
-read_whole(struct reader *r)
+whole_check(struct reader *r, unsigned kinds, bool number)
 {
+	unsigned numbers = SPAN_NUMBER | SPAN_NAN,
+		 truths = SPAN_TRUE | SPAN_FALSE;
+
+	if (number && (kinds & (SPAN_TEXT | truths)) == 0 &&
+	    (kinds & numbers) != 0)
+		return 0;
+	if (!number && (kinds & (SPAN_TEXT | numbers)) == 0 &&
+	    (kinds & (truths | SPAN_NONE)) != 0)
+		return 0;
+	return err_set(r->e, ERR_USAGE, "expected %s, not %s",
+	    number ? "a number, like 2 * a" : "a condition, like a <= b",
+	    kind_text(kinds));
+}
+
+static int
+read_whole(struct reader *r, bool number)
+{
+	enum expression_op same = number ? EXPRESSION_MAX : EXPRESSION_AND;
 	int node;
-	unsigned kinds;
 
 	words_next(&r->words);
 	node = read_or(r);
@@ -621,21 +639,18 @@ read_whole(struct reader *r)
 		return -1;
 	if (r->words.kind != WORD_END)
 		return expression_expected(r, "an operator or the end");
-	kinds = r->known[node].kinds;
-	if ((kinds & (SPAN_TEXT | SPAN_NUMBER | SPAN_NAN)) != 0 ||
-	    (kinds & (SPAN_TRUE | SPAN_FALSE | SPAN_NONE)) == 0)
-		return err_set(r->e, ERR_USAGE,
-		    "expected a condition, like a <= b, not %s",
-		    kind_text(kinds));
+	if (whole_check(r, r->known[node].kinds, number) != 0)
+		return -1;
 	/* The last node is the whole: a parameter of a chain may be later. */
 	return (size_t)node + 1 == r->out->n
 		   ? 0
-		   : operation_add(r, EXPRESSION_AND, node, node);
+		   : operation_add(r, same, node, node);
 }
 
-int
-expression_parse(struct expression **out, const char *text,
-    const struct space *space, const struct span *all, struct err *e)
+static int
+expression_read(struct expression **out, const char *text,
+    const struct space *space, const struct span *all, bool number,
+    struct err *e)
 {
 	struct reader r = { .space = space,
 		.all = all,
@@ -651,7 +666,7 @@ expression_parse(struct expression **out, const char *text,
 		    e, ERR_USAGE, "longer than %d bytes", EXPRESSION_LENGTH);
 	r.out = xcalloc(1, sizeof *r.out);
 	r.out->names = xcalloc(space->n + 1, sizeof *r.out->names);
-	rc = read_whole(&r);
+	rc = read_whole(&r, number);
 	free(r.known);
 	if (rc < 0) {
 		expression_free(r.out);
@@ -659,6 +674,20 @@ expression_parse(struct expression **out, const char *text,
 	}
 	*out = r.out;
 	return 0;
+}
+
+int
+expression_parse(struct expression **out, const char *text,
+    const struct space *space, const struct span *all, struct err *e)
+{
+	return expression_read(out, text, space, all, false, e);
+}
+
+int
+expression_parse_number(struct expression **out, const char *text,
+    const struct space *space, const struct span *all, struct err *e)
+{
+	return expression_read(out, text, space, all, true, e);
 }
 
 void

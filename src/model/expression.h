@@ -63,6 +63,9 @@ unsigned span_or(unsigned, unsigned);
  */
 int expression_parse(struct expression **, const char *text,
     const struct space *, const struct span *all, struct err *);
+/* The same of one that is a number. */
+int expression_parse_number(struct expression **, const char *text,
+    const struct space *, const struct span *all, struct err *);
 void expression_free(struct expression *);
 /* Whether an expression names parameter i. */
 bool expression_names(const struct expression *, size_t i);
@@ -78,6 +81,12 @@ unsigned expression_test(const struct expression *, const struct span *params);
  */
 unsigned
 expression_test_strict(const struct expression *, const struct span *params);
+/*
+ * The values of a number: SPAN_NUMBER from low to high, and SPAN_NONE, SPAN_NULL
+ * or SPAN_NAN where it may be none.
+ */
+struct span
+expression_number(const struct expression *, const struct span *params);
 /*
  * How far one setting is from satisfying it, in units of the sides of its
  * comparisons; 0 unless expression_test says SPAN_FALSE.  params: a set of one

@@ -238,19 +238,26 @@ condition_read(struct where *w, const struct space *space,
 	return 0;
 }
 
+void
+where_all(struct span *all, const struct space *space)
+{
+	struct where_range *box = xcalloc(space->n, sizeof *box);
+
+	where_box(box, space, NULL);
+	where_spans(all, space, box);
+	free(box);
+}
+
 static int
 conditions_read(struct space *space, const struct json *list, struct err *e)
 {
-	struct where_range *box = xcalloc(space->n, sizeof *box);
 	struct span *all = xcalloc(space->n, sizeof *all);
 	const struct json *j;
 	int rc = 0;
 
-	where_box(box, space, NULL);
-	where_spans(all, space, box);
+	where_all(all, space);
 	for (j = json_first(list); j != NULL && rc == 0; j = json_next(j))
 		rc = condition_read(space->where, space, all, j, e);
-	free(box);
 	free(all);
 	return rc;
 }

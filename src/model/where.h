@@ -13,6 +13,7 @@
 struct err;
 struct json;
 struct space;
+struct span;
 struct value;
 struct where;
 
@@ -22,6 +23,11 @@ struct where;
  */
 int where_read(struct space *, const struct json *list, struct err *);
 void where_free(struct where *);
+
+/*
+ * The set of values of each parameter of the space (space->n), for expressions.
+ */
+void where_all(struct span *, const struct space *);
 
 size_t where_count(const struct space *);
 /* Condition number i as it is written. */

@@ -8,10 +8,13 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/model/study/study.h"
 #include "src/replay/curve-csv.h"
 #include "src/replay/curve-events.h"
 #include "src/replay/curve-file.h"
 #include "src/replay/curve-weights.h"
+
+#define STRETCH_MAX 1000000000 /* of study_axis_step */
 
 /* Both arrays grow at powers of two. */
 static bool
@@ -44,6 +47,36 @@ curve_file_lengthen(
 		more = b->interval > 0 ? b->interval : 1;
 	b->max_steps =
 	    b->last_step <= INT64_MAX - more ? b->last_step + more : INT64_MAX;
+}
+
+void
+curve_file_stretch_one(
+    const struct curve_file *b, struct curve_file_curve *c, int64_t own)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		c->steps[i] = study_axis_step(b->max_steps, own, c->steps[i]);
+}
+
+int
+curve_file_stretch(struct curve_file *b, const char *path, struct err *e)
+{
+	int64_t more = b->max_steps - b->last_step;
+	struct curve_file_curve *c;
+	size_t i;
+
+	if (b->max_steps > STRETCH_MAX)
+		return err_set(e, ERR_USAGE,
+		    "%s: steps go to %lld: at most %d can be compared by "
+		    "shares",
+		    path, (long long)b->last_step, STRETCH_MAX);
+	for (i = 0; i < b->n; i++) {
+		c = &b->curves[i];
+		if (c->n > 0)
+			curve_file_stretch_one(b, c, c->steps[c->n - 1] + more);
+	}
+	return 0;
 }
 
 int64_t

@@ -50,6 +50,15 @@ struct curve_file {
 int curve_file_load(
     struct curve_file *, const char *path, const char *metric, struct err *);
 void curve_file_free(struct curve_file *);
+/*
+ * The last step of each curve ends a whole trial: move its reports to the same
+ * shares of the longest one.
+ * ERR_USAGE: that has more than 10^9 steps.
+ */
+int curve_file_stretch(struct curve_file *, const char *path, struct err *);
+/* The same of one curve, of a trial of this many steps; 0 = max_steps. */
+void curve_file_stretch_one(
+    const struct curve_file *, struct curve_file_curve *, int64_t own);
 /* The last step of its trials, for the rules; 0 = max_steps. */
 int64_t curve_file_last_step(const struct curve_file *);
 /*

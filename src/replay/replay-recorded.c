@@ -7,6 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/replay/curve-file.h"
@@ -71,6 +72,41 @@ replay_each_other(struct store *s, void (*each)(void *, int64_t trial),
 		each(arg, store_rows_int(rows, 0));
 	store_rows_close(rows);
 	return rc;
+}
+
+/*
+ * Call this for each trial of a study whose trials have numbers of steps of
+ * their own, -1 for one that has not said it.
+ */
+static int
+replay_each_own(struct store *s, const struct study_trial *study,
+    void (*each)(void *, int64_t trial, int64_t own), void *arg, struct err *e)
+{
+	struct store_rows *rows;
+	int64_t own;
+	int rc;
+
+	if (!study_has_own_steps(study))
+		return 0;
+	if (store_rows_open(&rows, s,
+		"SELECT trial, coalesce(own_steps, 0) FROM t_trial "
+		"ORDER BY trial",
+		NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		own = store_rows_int(rows, 1);
+		if (own == 0 && study->own_metric != NULL)
+			own = -1;
+		each(arg, store_rows_int(rows, 0), own);
+	}
+	store_rows_close(rows);
+	return rc;
+}
+
+static void
+on_own(void *arg, int64_t trial, int64_t own)
+{
+	replay_rerun_set_own(arg, trial, own);
 }
 
 static void
@@ -161,6 +197,9 @@ replay_recorded(struct replay_sum *sum, struct store *s,
 		replay_set_objectives(r.rerun.history, study);
 		rc = replay_each_other(s, on_other, &r.rerun, e);
 		if (rc == 0)
+			rc = replay_each_own(
+			    s, &study->trial, on_own, &r.rerun, e);
+		if (rc == 0)
 			rc = store_walk_stopped(
 			    s, replay_recorded_on_stopped, &r.rerun, e);
 		if (rc == 0)
@@ -182,6 +221,8 @@ struct reading {
 	struct curve_file *curves;
 	struct curve_file_curve *curve;
 	int64_t trial; /* of the curve */
+	int64_t *trials; /* of each curve */
+	size_t cap_trials;
 };
 
 static int
@@ -204,8 +245,11 @@ on_curve_report(void *arg, int64_t trial, int64_t step, double value)
 	if (trial > history_count(r->ends) ||
 	    history_state(r->ends, trial) != TRIAL_COMPLETED)
 		return 0;
-	if (trial != r->trial)
+	if (trial != r->trial) {
+		XGROW(r->trials, r->curves->n, r->cap_trials);
+		r->trials[r->curves->n] = trial;
 		r->curve = curve_file_begin(r->curves);
+	}
 	r->trial = trial;
 	curve_file_report(r->curves, r->curve, step, value);
 	return 0;
@@ -219,6 +263,18 @@ on_other_curve(void *arg, int64_t trial)
 
 	if (trial <= history_count(r->ends))
 		history_retry(r->ends, trial);
+}
+
+/* Curves are in the order of their trials; one without own steps keeps its. */
+static void
+on_own_curve(void *arg, int64_t trial, int64_t own)
+{
+	struct reading *r = arg;
+	size_t i;
+
+	SEARCH_FIRST(i, r->curves->n, r->trials[i] < trial);
+	if (i < r->curves->n && r->trials[i] == trial && own > 0)
+		curve_file_stretch_one(r->curves, &r->curves->curves[i], own);
 }
 
 int
@@ -246,6 +302,9 @@ replay_recorded_curves(struct curve_file *b, struct replay_plan *plan,
 	plan->value_last = study->value_last;
 	if (study->trial.max_steps > 0)
 		b->max_steps = study->trial.max_steps;
+	if (rc == 0)
+		rc = replay_each_own(s, &study->trial, on_own_curve, &r, e);
+	free(r.trials);
 	history_free(r.ends);
 	study_free(study);
 	if (rc != 0)

@@ -81,6 +81,30 @@ replay_rerun_set_stop(
 }
 
 void
+replay_rerun_set_own(struct replay_rerun *r, int64_t trial, int64_t own)
+{
+	replay_rerun_trial(r, trial)->own = own;
+}
+
+/* Where a step of the trial is on the axis of the rules; -1: nowhere. */
+static int64_t
+trial_at(const struct replay_rerun *r, const struct replay_rerun_trial *t,
+    int64_t step)
+{
+	return t->own < 0 ? -1 : study_axis_step(r->max_steps, t->own, step);
+}
+
+/* Whether n reports are all that the trial has steps for. */
+static bool
+trial_is_whole(
+    const struct replay_rerun *r, const struct replay_rerun_trial *t, size_t n)
+{
+	int64_t most = t->own > 0 ? t->own : r->max_steps;
+
+	return most > 0 && (int64_t)n >= most;
+}
+
+void
 replay_rerun_leave_out(struct replay_rerun *r, int64_t trial)
 {
 	replay_rerun_trial(r, trial)->left_out = true;
@@ -116,7 +140,7 @@ replay_rerun_judges(struct replay_rerun *r, struct replay_rerun_trial *t,
 		t->last = step;
 	return is_new && newest && !t->judged &&
 	       (r->last_step == 0 || step < r->last_step) &&
-	       (r->max_steps == 0 || (int64_t)n < r->max_steps);
+	       !trial_is_whole(r, t, n);
 }
 
 /* Keep a report that the rule skips. */
@@ -133,25 +157,28 @@ replay_rerun_report(
 {
 	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
 	double turned = history_flip_sign(r->history, value);
+	int64_t at = trial_at(r, t, step);
 	struct judgement j;
 	struct curve c;
 	bool is_new;
 
-	r->greatest = step > r->greatest ? step : r->greatest;
+	r->greatest = at > r->greatest ? at : r->greatest;
 	t->reports++;
 	t->full = result_after(r, t->full, turned);
 	if (t->stopped && !t->really) {
 		t->skipped++;
-		report_keep(t, step, value);
+		report_keep(t, at, value);
 		return true;
 	}
 	t->found = result_after(r, t->found, turned);
-	is_new = history_report(r->history, trial, step, value);
-	stop_rule_set_observe(r->set, r->history, trial, step);
-	c = history_curve(r->history, trial);
-	if (!replay_rerun_judges(r, t, step, is_new, c.n))
+	if (at < 0)
 		return t->stopped;
-	stop_rule_set_judge(r->set, r->history, trial, step, &j);
+	is_new = history_report(r->history, trial, at, value);
+	stop_rule_set_observe(r->set, r->history, trial, at);
+	c = history_curve(r->history, trial);
+	if (!replay_rerun_judges(r, t, at, is_new, c.n))
+		return t->stopped;
+	stop_rule_set_judge(r->set, r->history, trial, at, &j);
 	/* What a promoted trial would have reported is unknown. */
 	if (j.verdict == VERDICT_STOP || j.verdict == VERDICT_PAUSE) {
 		t->diverged = j.diverged;
@@ -164,15 +191,17 @@ void
 replay_rerun_series(struct replay_rerun *r, const struct stop_report *report)
 {
 	struct replay_rerun_trial *t = replay_rerun_trial(r, report->trial);
+	struct stop_report seen = *report;
 	struct judgement j;
 	struct curve c;
 
 	if (t->stopped && !t->really)
 		return;
-	if (!stop_rule_set_report(r->set, report) || t->judged)
+	seen.step = trial_at(r, t, report->step);
+	if (seen.step < 0 || !stop_rule_set_report(r->set, &seen) || t->judged)
 		return;
 	c = history_curve(r->history, report->trial);
-	if (r->max_steps > 0 && (int64_t)c.n >= r->max_steps)
+	if (trial_is_whole(r, t, c.n))
 		return;
 	stop_rule_set_judge_metric(
 	    r->set, r->history, report->trial, report->metric, &j);

@@ -27,10 +27,12 @@ struct replay_report {
 /* One trial: its recorded results, and its state under the rule. */
 struct replay_rerun_trial {
 	int64_t reports, skipped;
+	/* Steps of a whole one; 0: max_steps; -1: it is not on the axis. */
+	int64_t own;
 	double weight; /* of each report in what is saved; 1 by default */
 	int64_t known; /* step at which it was stopped in the recording; -1 */
 	bool late; /* … too late: it had run to its end */
-	int64_t last; /* greatest step so far */
+	int64_t last; /* greatest step so far, on the axis of the rules */
 	double full, found; /* results, smaller is better; NaN = none */
 	bool judged; /* stopped, or too late: no further decisions */
 	bool stopped;
@@ -80,6 +82,12 @@ void replay_rerun_begin(struct replay_rerun *, int64_t trial);
  */
 void replay_rerun_set_stop(
     struct replay_rerun *, int64_t trial, int64_t step, bool late);
+
+/*
+ * The trial has own steps (study_axis_step), by which rules see its reports; -1:
+ * nobody knows them, and no rule sees any.
+ */
+void replay_rerun_set_own(struct replay_rerun *, int64_t trial, int64_t own);
 
 /* No record of this trial follows; it does not count. */
 void replay_rerun_leave_out(struct replay_rerun *, int64_t trial);

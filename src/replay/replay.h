@@ -119,6 +119,8 @@ struct replay_plan {
 	uint64_t seed;
 	bool maximize;
 	bool value_last; /* the last report counts, not the best */
+	/* Each curve of a file is that of a whole trial: compare shares. */
+	bool own_steps;
 };
 
 /* Add plan.seeds studies drawn from the curves to the sum. */

@@ -74,6 +74,7 @@ trial_row(struct row *r, struct store_trial *t)
 		.outside = row_text_or(r, 23),
 		.setting = row_int_or(r, 24, 0, 1, number),
 		.replicate = (int)row_int_or(r, 25, 0, 1, INT32_MAX),
+		.own_steps = row_int_or(r, 26, 0, 1, TRIAL_STEP_MAX),
 	};
 	t->is_paused = t->paused_step >= 0;
 	if (!t->is_paused)
@@ -98,6 +99,7 @@ store_trial_row_ended(struct row *r, struct store_trial *t)
 		.outside = row_text_or(r, 7),
 		.setting = row_int_or(r, 8, 0, 1, number),
 		.replicate = (int)row_int_or(r, 9, 0, 1, INT32_MAX),
+		.own_steps = row_int_or(r, 10, 0, 1, TRIAL_STEP_MAX),
 	};
 	return row_end(r);
 }
@@ -158,12 +160,26 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int_or(st, 19, t->until, 0);
 	stmt_int_or(st, 20, t->setting, 0);
 	stmt_int_or(st, 21, t->replicate, 0);
+	stmt_int_or(st, 22, t->own_steps, 0);
 	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
 		return store_refuse(
 		    s, e, "trial %lld is not the next", (long long)t->number);
 	return 0;
+}
+
+int
+store_own_steps_put(
+    struct store *s, int64_t trial, int64_t steps, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_OWN_STEPS_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	stmt_int(st, 2, steps);
+	return stmt_write(s, st, e);
 }
 
 int

@@ -70,6 +70,8 @@ static const char *const migrations[] = {
 #include "schema/026-contests.inc"
 	,
 #include "schema/027-requests.inc"
+	,
+#include "schema/028-own-steps.inc"
 };
 
 enum {
@@ -234,6 +236,7 @@ static const struct {
 	    "NULL AS member, NULL AS until_step" },
 	{ 14, "t_trial", "0 AS forgotten, NULL AS outside" },
 	{ 17, "t_trial", "NULL AS setting, NULL AS replicate" },
+	{ 28, "t_trial", "NULL AS own_steps" },
 	{ 4, "t_total",
 	    "NULL AS gpu_seconds, NULL AS energy, NULL AS energy_saved" },
 	{ 4, "trials",
@@ -243,6 +246,7 @@ static const struct {
 	{ 14, "trials",
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 17, "trials", "NULL AS setting, NULL AS replicate" },
+	{ 28, "trials", "NULL AS own_steps" },
 	{ 4, "best",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
@@ -250,6 +254,7 @@ static const struct {
 	{ 14, "best",
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 17, "best", "NULL AS setting, NULL AS replicate" },
+	{ 28, "best", "NULL AS own_steps" },
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },

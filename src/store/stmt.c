@@ -23,7 +23,7 @@
 	"failures, free_retries, alone, not_before_us, started_us, "       \
 	"ended_us, source, backend, why, params, paused_step, violation, " \
 	"from_trial, member, until_step, forgotten, outside, setting, "    \
-	"replicate"
+	"replicate, own_steps"
 
 #define ATTEMPT_COLUMNS                                                       \
 	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
@@ -77,9 +77,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "reports, attempts, failures, free_retries, alone, "
 	    "not_before_us, source, backend, why, params, begin_seq, "
 	    "steps_run, steps_skipped, seconds, from_trial, member, "
-	    "until_step, setting, replicate) "
+	    "until_step, setting, replicate, own_steps) "
 	    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19, ?20, ?21 "
+	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19, ?20, ?21, "
+	    "?22 "
 	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
 	[STMT_TRIAL_GET] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
@@ -114,7 +115,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "AND max_steps > run AND coalesce((SELECT end_class FROM "
 	    "t_attempt WHERE trial = ?1 ORDER BY attempt DESC LIMIT 1), '') "
 	    "<> 'timeout', max_steps - run, 0) FROM "
-	    "(SELECT max_steps FROM t_study), "
+	    "(SELECT coalesce((SELECT own_steps FROM t_trial "
+	    "WHERE trial = ?1), max_steps) AS max_steps FROM t_study), "
 	    "(SELECT iif(last_step < 0, 0, min(1000000000000, last_step + "
 	    "EXISTS (SELECT 1 FROM t_block WHERE name_id = 1 AND "
 	    "trial = ?1 AND step = 0))) AS run)), "
@@ -137,7 +139,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "WHERE seconds > 0 AND steps > 0) WHERE trial = ?1",
 	[STMT_TRIAL_EACH] =
 	    "SELECT trial, state, source, params, from_trial, member, "
-	    "forgotten, outside, setting, replicate FROM t_trial "
+	    "forgotten, outside, setting, replicate, own_steps "
+	    "FROM t_trial "
 	    "ORDER BY trial",
 	[STMT_TRIAL_FAILED] =
 	    "SELECT t.trial, (SELECT a.end_class FROM t_attempt AS a "
@@ -327,6 +330,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "FROM t_stop AS s "
 	    "WHERE s.trial = t.trial AND (s.verdict = 'stop' OR s.pause) "
 	    "ORDER BY s.seq DESC LIMIT 1))) ORDER BY t.trial",
+	[STMT_OWN_STEPS_PUT] =
+	    "UPDATE t_trial SET own_steps = ?2 WHERE trial = ?1",
 	[STMT_TRIAL_REVIVE] =
 	    "UPDATE t_trial SET end_seq = NULL, ended_us = NULL, "
 	    "steps_run = 0, steps_skipped = 0, pace_seconds = 0, "

@@ -121,6 +121,7 @@ struct store_trial {
 	bool forgotten; /* by the user: nothing counts it; read only */
 	/* Why the space has no such setting, or NULL; read only */
 	char *outside;
+	int64_t own_steps; /* 0: those of the study, or not known yet */
 };
 /* Row of t_setting; numbers with the user's sign, NaN = none. */
 struct store_setting {
@@ -532,6 +533,9 @@ struct store_stopped {
 };
 int store_walk_looks(struct store *,
     int (*)(void *, const struct store_stopped *), void *, struct err *);
+/* The steps of a trial, which it has reported. */
+int
+store_own_steps_put(struct store *, int64_t trial, int64_t steps, struct err *);
 /*
  * After the row of its second look: clear the trial's end and its result; it
  * waits again.

@@ -120,6 +120,12 @@ stop_rule_set_metrics(const struct stop_rule_set *set)
 	return set->metrics;
 }
 
+void
+stop_rule_set_read_metric(struct stop_rule_set *set, const char *metric)
+{
+	set_add_metric(set, metric);
+}
+
 bool
 stop_rule_set_reads_spent(const struct stop_rule_set *set)
 {

@@ -156,6 +156,7 @@ struct replay {
 	    [128]; /* it went on after its end: only what diverges stops */
 	bool other[128]; /* it is no first replicate */
 	int64_t judged[128];
+	int64_t own[128]; /* steps of the trial; 0: max_steps */
 };
 
 static struct history *
@@ -182,12 +183,23 @@ stop_find(struct replay *rp, int64_t trial, int64_t step, int64_t at)
 	return NULL;
 }
 
+/* Where the rules see a step of the trial. */
+static int64_t
+replay_at(const struct replay *rp, int64_t trial, int64_t step)
+{
+	if (rp->other[trial])
+		return step;
+	return study_axis_step(
+	    rp->s->study->trial.max_steps, rp->own[trial], step);
+}
+
 /* The verdict of fresh rules against the row, or the lack of one. */
 static void
 replay_judge(struct replay *rp, int64_t trial, int64_t step, const char *series)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
 	int64_t max = rp->s->study->trial.max_steps;
+	int64_t at = replay_at(rp, trial, step);
 	struct history *h = replay_history(rp, trial);
 	struct stop_rule_set *rules = replay_rules(rp, trial);
 	struct curve c = history_curve(h, trial);
@@ -195,18 +207,22 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step, const char *series)
 
 	if (series != NULL)
 		stop_rule_set_judge_metric(rules, h, trial, series, &j);
-	row = stop_find(rp, trial, step, series != NULL ? j.at : -1);
+	row = stop_find(rp, trial, step,
+	    series != NULL ? j.at
+	    : at != step   ? at
+			   : -1);
+	if (rp->own[trial] > 0)
+		max = rp->own[trial];
 
 	if (row == NULL &&
 	    (rp->touched[trial] || (rp->stopped[trial] && !rp->looked[trial]) ||
 		(max > 0 && (int64_t)c.n >= max)))
 		return;
 	if (series == NULL) {
-		if (curve_step(&c, c.n - 1) != step ||
-		    step <= rp->judged[trial])
+		if (curve_step(&c, c.n - 1) != at || at <= rp->judged[trial])
 			return;
-		rp->judged[trial] = step;
-		stop_rule_set_judge(rules, h, trial, step, &j);
+		rp->judged[trial] = at;
+		stop_rule_set_judge(rules, h, trial, at, &j);
 	}
 	if (rp->looked[trial] && !j.diverged && row == NULL)
 		return;
@@ -239,7 +255,7 @@ replay_report(struct replay *rp, const struct store_record *r)
 {
 	struct stop_report report = { .trial = r->trial,
 		.metric = r->metric != NULL ? r->metric : rp->s->study->metric,
-		.step = r->step,
+		.step = replay_at(rp, r->trial, r->step),
 		.value = r->value,
 		.spent = { r->seconds, r->dollars } };
 	struct history *h = replay_history(rp, r->trial);
@@ -247,11 +263,11 @@ replay_report(struct replay *rp, const struct store_record *r)
 	bool is_new;
 
 	if (r->metric == NULL) {
-		is_new = history_report(h, r->trial, r->step, r->value);
-		stop_rule_set_observe(rules, h, r->trial, r->step);
+		is_new = history_report(h, r->trial, report.step, r->value);
+		stop_rule_set_observe(rules, h, r->trial, report.step);
 		if (!rp->other[r->trial])
 			rp->median->observe(
-			    rp->median_state, h, r->trial, r->step);
+			    rp->median_state, h, r->trial, report.step);
 		if (is_new)
 			replay_judge(rp, r->trial, r->step, NULL);
 	}
@@ -361,6 +377,13 @@ replay_rows(struct replay *rp)
 			rp->other[store_rows_int(r, 0)] = true;
 		store_rows_close(r);
 	}
+	if (store_rows_open(&r, rp->s->reader,
+		"SELECT trial, own_steps FROM t_trial WHERE own_steps > 0",
+		NULL, &e) == 0) {
+		while (store_rows_next(r, &e) == 1)
+			rp->own[store_rows_int(r, 0)] = store_rows_int(r, 1);
+		store_rows_close(r);
+	}
 	/* The last ones: a limit stopped them, and met all their steps. */
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT DISTINCT trial FROM "
@@ -439,9 +462,11 @@ replay_promote(struct replay *rp)
 		sim_wrong(rp->s, "%s", e.text);
 		return;
 	}
-	while (store_rows_next(r, &e) == 1)
-		paused[n++] = (struct stopper_paused){ store_rows_int(r, 0),
-			store_rows_int(r, 1) };
+	while (store_rows_next(r, &e) == 1) {
+		trial = store_rows_int(r, 0);
+		paused[n++] = (struct stopper_paused){ trial,
+			replay_at(rp, trial, store_rows_int(r, 1)) };
+	}
 	store_rows_close(r);
 	trial = stop_rule_set_promote(rp->rules, rp->history, paused, n, &j);
 	if (trial != 0)
@@ -471,7 +496,7 @@ on_stopped(void *arg, const struct store_stopped *row)
 		return 0;
 	l->list[l->n++] = (struct second_look_trial){
 		.trial = row->trial,
-		.step = row->step,
+		.step = replay_at(l->replay, row->trial, row->step),
 		.price = row->price,
 		.candidate = !row->looked && row->backend != NULL &&
 			     strcmp(row->backend, "ask") != 0 &&

@@ -170,7 +170,7 @@ put_study(struct sim *s, struct buf *b)
 {
 	int64_t steps = 2 + sim_below(s, 10);
 	bool small = sim_chance(s, 0.3);
-	bool curves, replicates;
+	bool curves, replicates, known;
 	const char *strategy, *rule;
 
 	s->retries = sim_below(s, 4);
@@ -209,7 +209,13 @@ put_study(struct sim *s, struct buf *b)
 	if (!s->several)
 		buf_printf(b, "\"stopping\": %s, ", rule);
 	buf_puts(b, "\"trial\": {\"command\": [\"/bin/true\", \"{params}\"], ");
-	if (sim_chance(s, 0.8) || curves)
+	known = sim_chance(s, 0.8) || curves;
+	/* Without a draw, so that all other studies stay as they were. */
+	if (known && s->seed % 5 == 2)
+		buf_printf(b,
+		    "\"max_steps\": \"round(%" PRId64 " * (0.5 + 0.5 * x))\", ",
+		    steps);
+	else if (known)
 		buf_printf(b, "\"max_steps\": %" PRId64 ", ", steps);
 	/* What hangs must end some day. */
 	if (s->faults.hang > 0 || sim_chance(s, 0.1))

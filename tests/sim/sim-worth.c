@@ -3,7 +3,9 @@
  * and whether that is its whole result.  From the ledger of the world alone.
  */
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "src/model/study/study.h"
 #include "tests/sim/sim.h"
@@ -95,12 +97,17 @@ sim_worth_steps(const struct sim *s, int64_t trial, int64_t attempt)
 }
 
 bool
-sim_worth_whole(
-    const struct sim *s, int64_t trial, int64_t attempt, int64_t until)
+sim_worth_whole(struct sim *s, int64_t trial, int64_t attempt, int64_t until)
 {
 	int64_t max = s->study->trial.max_steps, n = 0, i;
+	char number[24];
 	struct worth w;
 
+	if (study_has_own_steps(&s->study->trial)) {
+		(void)snprintf(number, sizeof number, "%" PRId64, trial);
+		max = sim_number(
+		    s, "SELECT own_steps FROM t_trial WHERE trial = ?", number);
+	}
 	sim_worth_read(s, trial, attempt, &w);
 	for (i = 0; i < STEPS; i++)
 		n += w.has[i];

@@ -110,8 +110,8 @@ int64_t sim_worth_steps(const struct sim *, int64_t trial, int64_t attempt);
  * until; 0 = it has none), with a finite value of each objective and a value of
  * each constraint.
  */
-bool sim_worth_whole(
-    const struct sim *, int64_t trial, int64_t attempt, int64_t until);
+bool
+sim_worth_whole(struct sim *, int64_t trial, int64_t attempt, int64_t until);
 
 /* sim-aims.c */
 /* The objectives, constraints and the stopping that follows from them. */

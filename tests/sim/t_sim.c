@@ -66,6 +66,8 @@ static const struct bug {
 	    1214 },
 	{ "bug.forget_series",
 	    "forgetting at a restart what rules by seconds have read", 10 },
+	{ "bug.forget_own_steps",
+	    "forgetting at a restart how many steps trials have", 2 },
 	{ "bug.forget_stop", "not asking again for a stop after a restart", 7 },
 	{ "bug.early_whole", "completing a crash before the last step", 2 },
 	{ "bug.fail_whole", "failing for a crash after the last step", 45 },

@@ -87,7 +87,9 @@ notes_steps(struct buf *notes, const struct curve_file *b, const char *path)
 	if (n > 0 && middle < b->last_step / 2)
 		buf_printf(notes,
 		    "%s: its steps go to %lld, but half of the trials end at "
-		    "%lld or before: shares of max_steps are shares of %lld\n",
+		    "%lld or before: shares of max_steps are shares of %lld, "
+		    "with "
+		    "--own-steps of each\n",
 		    path, (long long)b->last_step, (long long)middle,
 		    (long long)b->max_steps);
 	free(last);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -27,10 +28,13 @@ replay_tune_is_database(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
 	char head[sizeof magic];
-	int fd = file_open_user(path);
+	struct stat st;
 	bool is;
+	int fd;
 
-	if (fd == -1)
+	/* What a pipe has given once is not there again for its reader. */
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    (fd = file_open_user(path)) == -1)
 		return false;
 	is = read(fd, head, sizeof head) == (ssize_t)sizeof head &&
 	     memcmp(head, magic, sizeof head) == 0;
@@ -76,6 +80,9 @@ replay_tune_file(struct policy_grid *t, struct policy_grid *halves,
 	rc = replay_tune_is_database(path)
 		 ? replay_tune_load(&curves, &own, path, e)
 		 : curve_file_load(&curves, path, metric, e);
+	if (rc == 0 && own.own_steps && !replay_tune_is_database(path) &&
+	    (rc = curve_file_stretch(&curves, path, e)) != 0)
+		curve_file_free(&curves);
 	if (rc != 0)
 		return -1;
 	curve_notes_put(&notes, &curves, own.maximize, path);

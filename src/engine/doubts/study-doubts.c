@@ -266,7 +266,7 @@ doubt_steps(struct study_doubts *d, int64_t trial, int64_t last_step)
 {
 	int64_t max = d->env.study->trial.max_steps;
 
-	if (max == 0)
+	if (max == 0 || study_has_own_steps(&d->env.study->trial))
 		return;
 	if (!d->reports && d->completed >= ONE_REPORT_TRIALS &&
 	    max >= ONE_REPORT_STEPS)

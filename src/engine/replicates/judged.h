@@ -18,6 +18,7 @@ struct history;
 struct replicates;
 struct stop_rule_set;
 struct study;
+struct study_trial;
 
 struct judged {
 	struct history *trials; /* all of them; borrowed */
@@ -27,10 +28,17 @@ struct judged {
 	/* Over trials, for other replicates; NULL: there are none. */
 	struct stop_rule_set *others;
 	const struct replicates *replicates;
+	/*
+	 * Where trials have numbers of steps of their own, the steps of firsts
+	 * are those of the longest trial (study_axis_step).
+	 */
+	const struct study_trial *axis; /* NULL: the steps of trials */
+	int64_t *own; /* steps of each trial; 0 = unknown */
+	size_t n_own, cap_own;
 };
 
 /*
- * The history and the study are borrowed; the rules are taken over: others is
+ * The history and the study are borrowed, both until judged_close; the rules are taken over: others is
  * NULL without replicates.  Call before the first trial.
  */
 void judged_open(struct judged *, struct history *trials,
@@ -51,6 +59,18 @@ struct history *judged_history(const struct judged *, int64_t trial);
 void
 judged_add(struct judged *, int64_t trial, int replicate, const double *point);
 bool judged_report(struct judged *, int64_t trial, int64_t step, double value);
+/*
+ * Where a step of the trial is in judged_history; -1: the trial has not said yet
+ * how many steps it has, and is not there.
+ */
+int64_t judged_at(const struct judged *, int64_t trial, int64_t step);
+/*
+ * The trial has this number of steps, by its setting before its first report, or
+ * as it has reported later: its reports so far are added, each is called for
+ * each of them.  Without effect where it is 0 or one is known.
+ */
+void judged_set_own(struct judged *, int64_t trial, int64_t steps,
+    void (*each)(void *, int64_t trial, int64_t at), void *arg);
 void judged_results(struct judged *, int64_t trial, const double *objectives,
     const double *violations);
 void

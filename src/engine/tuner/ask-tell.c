@@ -779,15 +779,16 @@ ask_tell_judge(struct tuner *t, struct request *r)
 	struct stop_rule_set *rules;
 	struct history *h;
 	struct judgement j;
+	int64_t at;
 
 	if (l == NULL)
 		return;
 	rules = judged_rules(&t->judged, l->row.number);
 	h = judged_history(&t->judged, l->row.number);
 	j = l->verdict;
-	if (l->row.last_step >= 0)
-		stop_rule_set_judge(
-		    rules, h, l->row.number, l->row.last_step, &j);
+	at = judged_at(&t->judged, l->row.number, l->row.last_step);
+	if (at >= 0)
+		stop_rule_set_judge(rules, h, l->row.number, at, &j);
 	for (; *metric != NULL && j.verdict == VERDICT_KEEP; metric++)
 		stop_rule_set_judge_metric(
 		    rules, h, l->row.number, *metric, &j);

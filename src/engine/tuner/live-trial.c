@@ -72,10 +72,20 @@ live_trial_segment_done(const struct live_trial *l)
 	return l->row.until > 0 && l->row.last_step >= l->row.until;
 }
 
+int64_t
+live_trial_steps(const struct tuner *t, const struct live_trial *l)
+{
+	const struct study_trial *trial = &t->study->trial;
+
+	if (l->row.own_steps > 0 && study_has_own_steps(trial))
+		return l->row.own_steps;
+	return trial->own_metric == NULL ? trial->max_steps : 0;
+}
+
 bool
 live_trial_all_steps(const struct tuner *t, const struct live_trial *l)
 {
-	int64_t max = t->study->trial.max_steps;
+	int64_t max = live_trial_steps(t, l);
 	struct curve c;
 
 	if (max == 0 || l->row.reports >= max || l->row.last_step >= max)
@@ -348,6 +358,12 @@ live_trial_set_violation(struct live_trial *l, double violation)
 {
 	l->row.violation = violation;
 	l->row_dirty = true;
+}
+
+void
+live_trial_set_own_steps(struct live_trial *l, int64_t steps)
+{
+	l->row.own_steps = steps;
 }
 
 void

@@ -85,7 +85,9 @@ void live_trial_set_state(
 
 /* Whether the trial has reported the step that completes it. */
 bool live_trial_segment_done(const struct live_trial *);
-/* Whether the trial has reported all of trial.max_steps, if known. */
+/* The steps of the trial, its own where it has some; 0 = unknown. */
+int64_t live_trial_steps(const struct tuner *, const struct live_trial *);
+/* Whether the trial has reported all of them, if known. */
 bool live_trial_all_steps(const struct tuner *, const struct live_trial *);
 
 /*
@@ -143,6 +145,7 @@ void live_trial_set_objective(struct live_trial *, double objective);
 void live_trial_set_violation(struct live_trial *, double violation);
 
 /* Record that a rule decided at this step, and its decision. */
+void live_trial_set_own_steps(struct live_trial *, int64_t steps);
 void live_trial_set_judged(struct live_trial *, int64_t step);
 void live_trial_set_verdict(struct live_trial *, const struct judgement *);
 /* The verdict that was due is being executed, or comes too late. */

@@ -431,6 +431,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 		.from = next->answer.from,
 		.member = next->answer.member,
 		.until = next->answer.until,
+		.own_steps = study_own_steps(t->study, next->values),
 	};
 
 	if (t->replicates.count > 0) {
@@ -444,6 +445,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 		proposals_begun(&t->contests, t->store, row.setting);
 	space_encode(space, next->values, point);
 	judged_add(&t->judged, row.number, row.replicate, point);
+	judged_set_own(&t->judged, row.number, row.own_steps, NULL, NULL);
 	if (replicates_add(&t->replicates, &row, point)) {
 		if (!next->proposed)
 			tried_settings_add(

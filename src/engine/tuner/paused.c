@@ -93,7 +93,8 @@ paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 		if (room == NULL || capacity_backend(t, room, l) >= 0)
 			list[n++] =
 			    (struct stopper_paused){ .trial = l->row.number,
-				    .step = l->row.paused_step };
+				    .step = judged_at(&t->judged, l->row.number,
+					l->row.paused_step) };
 	}
 	if (n > 0)
 		trial = stop_rule_set_promote(

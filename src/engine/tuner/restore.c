@@ -344,6 +344,15 @@ load_live(
 	live_set_add(&t->live, live_trial_new(&copy, own));
 }
 
+/* By its setting; what the trial reported is read in the order of records. */
+static void
+load_own_steps(struct tuner *t, const struct store_trial *row)
+{
+	if (t->study->trial.own_steps != NULL)
+		judged_set_own(
+		    &t->judged, row->number, row->own_steps, NULL, NULL);
+}
+
 static int
 restore_on_trial(void *arg, const struct store_trial *row)
 {
@@ -359,6 +368,7 @@ restore_on_trial(void *arg, const struct store_trial *row)
 	t->n_trials = row->number;
 	judged_add(
 	    &t->judged, row->number, row->replicate, points ? ld->point : NULL);
+	load_own_steps(t, row);
 	if (replicates_add(&t->replicates, row, ld->point))
 		new_trial_restore(&t->suggestions, row->number,
 		    row->forgotten || outside ||
@@ -376,26 +386,45 @@ restore_on_trial(void *arg, const struct store_trial *row)
 	return 0;
 }
 
+/* A step of the history that the rules read. */
+static void
+load_observe(void *arg, int64_t trial, int64_t at)
+{
+	struct tuner *t = arg;
+
+	stop_rule_set_observe(judged_rules(&t->judged, trial),
+	    judged_history(&t->judged, trial), trial, at);
+	if (judged_compares(&t->judged, trial))
+		median_view_load(&t->medians, trial, at);
+}
+
 static void
 load_report(struct tuner *t, const struct store_record *row)
 {
+	int64_t at = judged_at(&t->judged, row->trial, row->step);
+	const char *own = t->study->trial.own_metric;
 	struct stop_report report = { .trial = row->trial,
 		.metric = row->metric != NULL ? row->metric : t->study->metric,
-		.step = row->step,
+		.step = at,
 		.value = row->value,
 		.spent = { row->seconds, row->dollars } };
 	struct stop_rule_set *rules = judged_rules(&t->judged, row->trial);
 
+	if (own != NULL && row->metric != NULL &&
+	    strcmp(own, row->metric) == 0) {
+		judged_set_own(&t->judged, row->trial,
+		    study_own_steps_of(row->value), load_observe, t);
+		report.step = judged_at(&t->judged, row->trial, row->step);
+	}
+
 	if (row->metric == NULL) {
 		(void)judged_report(
 		    &t->judged, row->trial, row->step, row->value);
-		stop_rule_set_observe(rules,
-		    judged_history(&t->judged, row->trial), row->trial,
-		    row->step);
-		if (judged_compares(&t->judged, row->trial))
-			median_view_load(&t->medians, row->trial, row->step);
+		if (at >= 0)
+			load_observe(t, row->trial, at);
 	}
-	(void)stop_rule_set_report(rules, &report);
+	if (report.step >= 0)
+		(void)stop_rule_set_report(rules, &report);
 }
 
 /*
@@ -509,7 +538,7 @@ load_lives(struct tuner *t, struct err *e)
 	for (i = 0; i < t->live.n; i++) {
 		l = t->live.list[i];
 		c = history_curve(t->history, l->row.number);
-		if (c.n > 0)
+		if (c.n > 0 && judged_at(&t->judged, l->row.number, 0) >= 0)
 			live_trial_set_judged(l, curve_step(&c, c.n - 1));
 		/* The first attempt has no past, and is no second look. */
 		if (l->row.attempts == 1 && l->open) {

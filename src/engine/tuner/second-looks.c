@@ -90,7 +90,7 @@ second_looks_on_stopped(void *arg, const struct store_stopped *row)
 	one = &sl->list[sl->n++];
 	*one = (struct second_look_trial){
 		.trial = row->trial,
-		.step = row->step,
+		.step = judged_at(&t->judged, row->trial, row->step),
 		.price = row->price,
 	};
 	if (row->looked || external != sl->external || row->backend == NULL ||

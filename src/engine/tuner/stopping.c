@@ -61,7 +61,7 @@ stopping_record(struct tuner *t, const struct live_trial *l, int64_t step,
 static bool
 stopping_judges(const struct tuner *t, const struct live_trial *l)
 {
-	int64_t max = t->study->trial.max_steps;
+	int64_t max = live_trial_steps(t, l);
 
 	return l->row.cause == STOP_NONE && !l->verdict_due &&
 	       (max == 0 || l->row.reports < max) &&
@@ -85,18 +85,41 @@ stopping_verdict(
 		stopping_record(t, l, step, j, verdict_row(j->verdict));
 }
 
+/* Rules name steps of the longest trial: add which one of this trial it is. */
+static void
+judgement_name_step(const struct tuner *t, const struct live_trial *l,
+    int64_t step, int64_t at, struct judgement *j)
+{
+	char why[sizeof j->why];
+
+	if (at == step)
+		return;
+	j->unit = "step";
+	j->at = at;
+	if (*j->why == '\0')
+		return;
+	memcpy(why, j->why, sizeof why);
+	(void)snprintf(j->why, sizeof j->why,
+	    "%.140s (of %" PRId64 ": step %" PRId64 " of its %" PRId64 ")", why,
+	    t->study->trial.max_steps, step, live_trial_steps(t, l));
+}
+
 /* Ask the rules about a report that is recorded. */
 static void
 stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP, .threshold = NAN };
+	int64_t trial = l->row.number, at = judged_at(&t->judged, trial, step);
 
 	if (!stopping_judges(t, l) || step < l->row.last_step ||
-	    step <= l->judged_step)
+	    step <= l->judged_step || at < 0 ||
+	    (l->judged_step >= 0 &&
+		at == judged_at(&t->judged, trial, l->judged_step)))
 		return;
 	live_trial_set_judged(l, step);
-	stop_rule_set_judge(judged_rules(&t->judged, l->row.number),
-	    judged_history(&t->judged, l->row.number), l->row.number, step, &j);
+	stop_rule_set_judge(judged_rules(&t->judged, trial),
+	    judged_history(&t->judged, trial), trial, at, &j);
+	judgement_name_step(t, l, step, at, &j);
 	t->doubts.compared |= !isnan(j.threshold);
 	stopping_verdict(t, l, step, &j);
 }
@@ -112,21 +135,24 @@ stopping_reads(const struct tuner *t, const char *metric)
 	return *name != NULL;
 }
 
-/* A report that is recorded, for the rules that read more than the objective. */
+/*
+ * A report of this step that is recorded, for the rules that read more than the
+ * objective.
+ */
 static void
-stopping_series(
-    struct tuner *t, struct live_trial *l, const struct stop_report *report)
+stopping_series(struct tuner *t, struct live_trial *l,
+    const struct stop_report *report, int64_t step)
 {
 	struct stop_rule_set *rules = judged_rules(&t->judged, report->trial);
 	struct judgement j;
 
-	if (!stopping_reads(t, report->metric) ||
+	if (report->step < 0 || !stopping_reads(t, report->metric) ||
 	    !stop_rule_set_report(rules, report) || !stopping_judges(t, l))
 		return;
 	stop_rule_set_judge_metric(rules,
 	    judged_history(&t->judged, report->trial), report->trial,
 	    report->metric, &j);
-	stopping_verdict(t, l, report->step, &j);
+	stopping_verdict(t, l, step, &j);
 }
 
 static void
@@ -156,6 +182,39 @@ stopping_settle(struct tuner *t, struct live_trial *l)
 		verdict_carry_out(t, l);
 }
 
+/* The rules and the medians get a step of the history that they read. */
+static void
+stopping_observe(void *arg, int64_t trial, int64_t at)
+{
+	struct tuner *t = arg;
+
+	stop_rule_set_observe(judged_rules(&t->judged, trial),
+	    judged_history(&t->judged, trial), trial, at);
+	if (judged_compares(&t->judged, trial))
+		median_view_report(&t->medians, trial, at);
+}
+
+/* The trial may say how many steps it has: what it reported is judged then. */
+static void
+report_own_steps(
+    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
+{
+	const char *metric = t->study->trial.own_metric;
+	int64_t steps;
+
+	if (metric == NULL || l->row.own_steps != 0 ||
+	    strcmp(ev->u.report.name, metric) != 0)
+		return;
+	steps = study_own_steps_of(ev->u.report.value);
+	if (steps == 0)
+		return;
+	live_trial_set_own_steps(l, steps);
+	(void)store_own_steps_put(t->store, l->row.number, steps, NULL);
+	judged_set_own(&t->judged, l->row.number, steps, stopping_observe, t);
+	if (l->row.last_step >= 0)
+		stopping_judge(t, l, l->row.last_step);
+}
+
 /*
  * A report of the objective: update the history, the rules and the trial's row.
  */
@@ -164,13 +223,12 @@ report_objective(
     struct tuner *t, struct live_trial *l, int64_t step, double value)
 {
 	char why[64];
+	int64_t at = judged_at(&t->judged, l->row.number, step);
 	bool is_new;
 
 	is_new = judged_report(&t->judged, l->row.number, step, value);
-	stop_rule_set_observe(judged_rules(&t->judged, l->row.number),
-	    judged_history(&t->judged, l->row.number), l->row.number, step);
-	if (judged_compares(&t->judged, l->row.number))
-		median_view_report(&t->medians, l->row.number, step);
+	if (at >= 0)
+		stopping_observe(t, l->row.number, at);
 	live_trial_report(t, l, step, value, is_new);
 	if (is_new)
 		stopping_judge(t, l, step);
@@ -199,7 +257,8 @@ stopping_report(
 	time_us = time_us != 0 ? time_us : t->turn_us;
 	(void)store_metric_add(t->store, l->row.number, l->att.attempt,
 	    ev->u.report.name, step, ev->u.report.value, time_us, NULL);
-	report.step = step;
+	report_own_steps(t, l, ev);
+	report.step = judged_at(&t->judged, l->row.number, step);
 	if (stop_rule_set_reads_spent(t->judged.rules) &&
 	    stopping_reads(t, ev->u.report.name)) {
 		report.spent = attempt_metrics_spent(t, l, time_us);
@@ -214,7 +273,7 @@ stopping_report(
 	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
 		report_objective(t, l, step, ev->u.report.value);
-	stopping_series(t, l, &report);
+	stopping_series(t, l, &report, step);
 }
 
 void

@@ -186,13 +186,11 @@ open_mathematics(struct tuner *t, struct err *e)
 	second_looks_open(t);
 	new_trial_open(t);
 	outcome_open(&t->outcomes, t->study, t->history);
-	/*
-	 * These histories are other ones than the tuner's only with replicates.
-	 */
-	if (t->replicates.count > 0) {
+	/* These histories may be other ones than the tuner's. */
+	if (t->judged.firsts != t->history)
 		outcome_open_history(t->study, t->judged.firsts);
+	if (t->replicates.count > 0)
 		outcome_open_history(t->study, t->replicates.history);
-	}
 	return median_view_open(&t->medians, &t->plugins, t->judged.rules,
 	    t->judged.firsts, &env, e);
 }

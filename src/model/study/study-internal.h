@@ -20,6 +20,8 @@ int study_read_notify(struct study_notify *, const struct json *, struct err *);
 void study_notify_clear(struct study_notify *);
 /* Call after the space was read: commands name its parameters.  May be NULL. */
 int study_read_trial(struct study *, const struct json *, struct err *);
+/* trial.max_steps: a number, an expression, or a metric. */
+int study_read_max_steps(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
 /* trial.metrics, trial.reads and trial.step_regex; after workdir was read. */
 int study_read_metrics(struct study *, const struct json *block, struct err *);

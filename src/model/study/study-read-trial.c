@@ -7,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/model/expression.h"
 #include "src/model/foreign-words.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
@@ -222,7 +223,6 @@ read_numbers(struct study_trial *t, const struct json *block, struct err *e)
 		const char *key;
 		int64_t *out, min, max;
 	} rows[] = {
-		{ "max_steps", &t->max_steps, 1, STUDY_COUNT_MAX * 1000 },
 		{ "retries", &t->retries, 0, RETRIES_MAX },
 		{ "gpus", &t->gpus, 0, SLOT_PARTS_MAX },
 		{ "cpus", &t->cpus, 1, SLOT_PARTS_MAX },
@@ -433,6 +433,9 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (study_read_metrics(s, block, e) != 0)
 		return -1;
+	if ((j = json_get(block, "max_steps")) != NULL &&
+	    study_read_max_steps(s, j, e) != 0)
+		return -1;
 	if (read_numbers(t, block, e) != 0 || read_quantities(t, block, e) != 0)
 		return -1;
 	if (read_launcher(t, block, e) != 0)
@@ -475,6 +478,8 @@ study_trial_clear(struct study_trial *t)
 	study_templates_clear(t);
 	strv_free(t->warm_modules);
 	free(t->batch_param);
+	free(t->own_metric);
+	expression_free(t->own_steps);
 	free(t->workdir);
 	free(t->workdir_text);
 	*t = (struct study_trial){ 0 };

@@ -14,9 +14,11 @@
 
 struct buf;
 struct err;
+struct expression;
 struct json;
 struct json_doc;
 struct space;
+struct study;
 struct value;
 
 /* A plug-in as named in study.json. */
@@ -180,7 +182,14 @@ struct study_trial {
 	size_t n_templates;
 	struct study_tag *tags;
 	size_t n_tags;
-	int64_t max_steps; /* 0 = unknown */
+	/* Of a whole trial, of the longest one; 0 = unknown */
+	int64_t max_steps;
+	/*
+	 * Steps of a trial by its setting, or the metric whose first value says
+	 * them; both NULL: max_steps.
+	 */
+	struct expression *own_steps;
+	char *own_metric;
 	int64_t max_run_ms; /* 0 = no limit */
 	enum study_on_max_run on_max_run;
 	int64_t grace_ms;
@@ -208,6 +217,19 @@ struct study_trial {
 	int64_t batch_global; /* 0 = not given */
 	char *batch_param; /* or NULL */
 };
+
+/* Whether trials have numbers of steps of their own. */
+bool study_has_own_steps(const struct study_trial *);
+/* Steps of a trial by its setting; 0: the trial says it, or all have max_steps. */
+int64_t study_own_steps(const struct study *, const struct value *values);
+/* A number of steps that a trial has reported; 0: it is none. */
+int64_t study_own_steps_of(double steps);
+/*
+ * Where a step of a trial of own steps (0 = most) is on the axis of the trial
+ * with most steps: at the same share of its length, rounded down.  own and most
+ * are at most 10^9 where they differ.
+ */
+int64_t study_axis_step(int64_t most, int64_t own, int64_t step);
 
 /*
  * Processes of one trial on one machine: the number that launcher starts, by

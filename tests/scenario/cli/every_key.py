@@ -74,6 +74,10 @@ EXAMPLES = {
             "k": {"type": "fixed", "value": 3, "when": {"c": ["a"]}}},
         where=["x < 0.95", "i <= il + 9"],
         enqueue=[{"x": 0.3, "c": 1}, {}]),
+    "lengths": changed(
+        trial={"command": COMMAND, "max_steps": "ceil(4 * x)", "grace": 1}),
+    "said": changed(
+        trial={"command": COMMAND, "max_steps": {"metric": "n", "most": 9}}),
     "texts": {"$schema": "schema.json", "description": "what it is",
               **changed(objective={"metric": "loss", "goal": "minimize",
                                    "value": "last", "target": -1})},

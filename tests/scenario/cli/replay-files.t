@@ -64,6 +64,35 @@ refused 'two.wt: 1 weights of 2 curves' two.csv.gz
 printf '1\n-1\n' >two.wt
 refused 'two.wt: expected a number above 0 on each line, not -1' two.csv.gz
 
+# Curves from a pipe, plain and compressed.
+for name in - /dev/stdin; do
+	"$HPOTUNE" replay --json $name --rule "$upper" <own.csv >out.json
+	is "$(cat out.json)" "$("$HPOTUNE" replay --json own.csv \
+	    --rule "$upper")" "curves from $name"
+	gzip -c own.csv | "$HPOTUNE" replay --json $name --rule "$upper" \
+	    >gz.json
+	is "$(cat gz.json)" "$(cat out.json)" "compressed ones from a pipe, $name"
+done
+"$HPOTUNE" replay --tune --seeds 1 own.csv >want 2>err
+"$HPOTUNE" replay --tune --seeds 1 - <own.csv 2>err >out
+is "$(cat out)" "$(cat want)" 'a file by its name --tune, too'
+
+# Runs of 5 and of 10 steps that fall by equal shares: the best has 5.
+rows trial,step,value 'n = t % 2 ? 5 : 10
+    if (s <= n) print t, s, 1 - s / n + t / 100' >lengths.csv
+late='{ "rule": "median", "warmup_steps": "20%", "min_trials": 2,
+    "guard": false, "second_look": 0 }'
+whole=$(field stopped lengths.csv --trials 30 --seeds 10 --rule "$late")
+own=$(field stopped lengths.csv --trials 30 --seeds 10 --rule "$late" \
+    --own-steps)
+ok 'by steps the long ones are behind, by shares they need not be' \
+    test "$whole" != "$own"
+is "$(field killed_best lengths.csv --trials 30 --seeds 10 --rule "$late" \
+    --own-steps)" 0 'by shares the best one is never behind'
+sed 's/,10,/,2000000000,/' lengths.csv >long.csv
+refused 'long.csv: steps go to 2000000000: at most 1000000000 can be compared' \
+    long.csv --own-steps
+
 # Each rule's row is printed as it ends.
 refused 'rule .* reads another metric' own.csv --rule none \
     --rule '{"rule": "median", "metric": "acc", "goal": "maximize"}'

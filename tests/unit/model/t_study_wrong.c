@@ -544,6 +544,21 @@ static const struct wrong {
 	{ T("\"command\":[\"a\"],\"max_steps\":0"),
 	    "2:38: trial.max_steps: expected a whole number from 1 to "
 	    "1000000000000" },
+	{ T("\"command\":[\"a\"],\"max_steps\":\"y\""),
+	    "2:38: trial.max_steps: no such parameter 'y'" },
+	{ T("\"command\":[\"a\"],\"max_steps\":\"lr > 1\""),
+	    "2:38: trial.max_steps: expected a number, like 2 * a, not true or "
+	    "false" },
+	{ T("\"command\":[\"a\"],\"max_steps\":\"lr - 2\""),
+	    "2:38: trial.max_steps: a trial may have -2 steps: expected more "
+	    "than 0" },
+	{ T("\"command\":[\"a\"],\"max_steps\":\"1e9 * (1 + lr)\""),
+	    "2:38: trial.max_steps: a trial may have 2000000000 steps: "
+	    "expected at most 1000000000" },
+	{ T("\"command\":[\"a\"],\"max_steps\":\"sqrt(lr - 2)\""),
+	    "2:38: trial.max_steps: not a number for every setting" },
+	{ T("\"command\":[\"a\"],\"max_steps\":{\"metric\":\"n\"}"),
+	    "2:38: trial.max_steps: the key \"most\" is missing" },
 	{ T("\"command\":[\"a\"],\"max_run\":\"30 minutes\""),
 	    "2:36: trial.max_run: expected seconds or a duration like "
 	    "\"90s\" \"10m\" \"2h\" \"1d\"" },

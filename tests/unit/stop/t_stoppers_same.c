@@ -1,10 +1,11 @@
 /*
  * The state of a rule is a cache: the same records give the same judgements,
  * whether they came one by one, were read back after a restart, or were read
- * trial by trial as the server does.
+ * trial by trial as the server does; also where trials have different lengths.
  */
 
 #include "src/base/rng.h"
+#include "src/model/study/study.h"
 #include "tests/support/rule-bench.h"
 
 /* Judgements are compared: they are the same with sanitizers. */
@@ -85,6 +86,17 @@ any_report(struct rng *r, struct event *e, int64_t *last, bool grid)
 	e->value =
 	    rng_below(r, 20) == 0 ? NAN : rng_normal(r) + (double)e->trial / 9;
 	e->state = TRIAL_RUNNING;
+}
+
+/* The steps of trials of three lengths are those of the longest. */
+static void
+events_stretch(struct event *events)
+{
+	int i;
+
+	for (i = 0; i < EVENTS; i++)
+		events[i].step = study_axis_step(
+		    100, 20 + 40 * (events[i].trial % 3), events[i].step);
 }
 
 static void
@@ -247,6 +259,8 @@ main(void)
 		for (seed = 0; seed < SEEDS; seed++) {
 			rng_init(&r, (uint64_t)seed, (uint64_t)rule);
 			make_stream(events, &r);
+			if (seed % 2 == 1)
+				events_stretch(events);
 			at = (int)rng_below(&r, EVENTS);
 			judge_all(rule, events, want);
 			ordered += differences(rule, events, 0, false, want);

@@ -28,7 +28,7 @@ static const struct promise {
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 	    "energy_joules, gpu_memory, gpu_utilization, model_uri, "
 	    "output_uri, note, tags, forgotten, outside, setting, "
-	    "replicate" },
+	    "replicate, own_steps" },
 	{ "results", "trial, state, objective, lr, optimizer, acc" },
 	{ "parameters", "trial, parameter, value" },
 	{ "importance", "parameter, importance, trials" },
@@ -42,7 +42,7 @@ static const struct promise {
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 		  "energy_joules, gpu_memory, gpu_utilization, model_uri, "
 		  "output_uri, note, tags, forgotten, outside, setting, "
-		  "replicate, acc, lr, optimizer" },
+		  "replicate, own_steps, acc, lr, optimizer" },
 	{ "curves", "trial, step, value" },
 	{ "last_reports", "trial, name, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },

@@ -54,7 +54,8 @@ struct gpu_device {
 	int node; /* NUMA node */
 	int index; /* in PCI order; of a slice: of its GPU */
 	int minor; /* /dev/nvidiaN */
-	int64_t memory, used; /* bytes */
+	/* bytes; without the driver's reserve where NVML tells it apart */
+	int64_t memory, used;
 	int temperature; /* degrees Celsius */
 	int utilization; /* percent, of the whole GPU, at the last sample */
 	int64_t power; /* mW */

@@ -62,6 +62,17 @@ is "$(of 'g[0]["processes"]' <look)" \
 is "$(of 'g[1]["bus"], g[1]["index"], g[1]["minor"]' <look)" \
     "('1f000:a1:00.0', 1, 5)" 'a bus of a large machine'
 
+# As an idle H200 is: version 1 of the call counts the reserve of the driver.
+idle='name=H200 memory=143771MiB reserved=615MiB'
+gpus <<END
+gpu $idle
+gpu $idle used=2GiB
+gpu $idle old-memory
+END
+is "$(list | of '[(x["memory"] >> 20, x["used"] >> 20) for x in g]')" \
+    '[(143156, 0), (143156, 2048), (143771, 615)]' \
+    'memory is what processes can have, and used what they have'
+
 gpus <<'END'
 gpu
 gpu mig

@@ -1,5 +1,7 @@
 /* Reads the file of the fake libraries; fake-gpus.h says what is in it. */
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,10 @@ word_set(struct fake_gpu *g, const char *word)
 		g->memory = size_of(v);
 	else if ((v = value_of(word, "used")) != NULL)
 		g->used = size_of(v);
+	else if ((v = value_of(word, "reserved")) != NULL)
+		g->reserved = size_of(v);
+	else if (strcmp(word, "old-memory") == 0)
+		g->old_memory = true;
 	else if ((v = value_of(word, "temperature")) != NULL)
 		g->temperature = (unsigned int)atoi(v);
 	else if ((v = value_of(word, "utilization")) != NULL)
@@ -129,6 +135,40 @@ process_add(struct fake_gpu *g, char **rest)
 	g->used += p->memory;
 }
 
+/* The files of a folder: what programs that run now have on the GPU. */
+static void
+contexts_add(struct fake_gpu *g, const char *dir)
+{
+	DIR *d = dir != NULL ? opendir(dir) : NULL;
+	char path[512], text[64];
+	struct fake_process *p;
+	struct dirent *entry;
+	FILE *f;
+
+	while (d != NULL && (entry = readdir(d)) != NULL) {
+		if (atoi(entry->d_name) <= 0 ||
+		    kill((pid_t)atoi(entry->d_name), 0) != 0)
+			continue;
+		(void)snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+		f = fopen(path, "re");
+		if (f == NULL)
+			continue;
+		p = &g->processes[g->n_processes];
+		if (fgets(text, sizeof text, f) != NULL) {
+			text[strcspn(text, "\n")] = '\0';
+			if (++g->n_processes > FAKE_PROCESSES)
+				bad("too many contexts");
+			*p = (struct fake_process){ .pid = (unsigned int)atoi(
+							entry->d_name),
+				.memory = size_of(text) };
+			g->used += p->memory;
+		}
+		(void)fclose(f);
+	}
+	if (d != NULL)
+		(void)closedir(d);
+}
+
 static int
 number_next(char **rest)
 {
@@ -162,6 +202,8 @@ line_read(struct fake_world *w, struct reading *r, char *line)
 			word_set(g, word);
 	} else if (strcmp(word, "process") == 0 && last != NULL)
 		process_add(last, &rest);
+	else if (strcmp(word, "contexts") == 0 && last != NULL)
+		contexts_add(last, strtok_r(NULL, " \t", &rest));
 	else if (strcmp(word, "xid") == 0 && last != NULL) {
 		g = &w->gpus[r->whole];
 		if (g->n_xids == FAKE_XIDS)

@@ -6,10 +6,13 @@
  *
  *	driver 550.54.15
  *	gpu [uuid=GPU-0] [name=Fake] [bus=00000000:01:00.0] [minor=0]
- *	    [memory=80GiB] [used=0] [temperature=30] [utilization=0]
- *	    [power=50000] [energy=0] [recovery=0] [mig] [error=N] [cuda=STEP:N]
+ *	    [memory=80GiB] [used=0] [reserved=0] [temperature=30] [utilization=0]
+ *	    [old-memory] [power=50000] [energy=0] [recovery=0] [mig] [error=N] [cuda=STEP:N]
  *		one line for each GPU, in order of index; those left out are
  *		made up of the index.  A GPU appears or vanishes with its line.
+ *		reserved: by the driver, of memory; version 1 of the memory
+ *		call counts it as used.  old-memory: version 2 of it is not
+ *		supported.
  *		mig: it is cut, into the slices that follow (or none).
  *		error=15: it is lost (any question, also for its handle, has
  *		this answer), 16: it must be reset.
@@ -21,6 +24,11 @@
  *		of the gpu above; processes below it are of the slice
  *	process PID [memory=SIZE] [mps]
  *		of the gpu or slice above.  Its memory is also counted as used.
+ *	contexts DIR
+ *		processes of the gpu or slice above, as they come and go: each
+ *		file in this folder whose name is the pid of a process that
+ *		exists; it has a SIZE.  As measured on an H200, list and memory
+ *		are back in the moment in which the process has gone.
  *	xid N
  *		of the gpu above: a fault that each program hears once, when
  *		its line is added, behind the others of that gpu, after the
@@ -50,9 +58,9 @@ struct fake_process {
 struct fake_gpu {
 	char uuid[80], name[96], bus[32];
 	unsigned int minor, temperature, utilization, power;
-	unsigned long long memory, used, energy;
+	unsigned long long memory, used, reserved, energy;
 	int recovery, error;
-	bool mig;
+	bool mig, old_memory;
 	int parent; /* of a slice: its GPU in the array, else -1 */
 	struct fake_process processes[FAKE_PROCESSES];
 	unsigned int n_processes;

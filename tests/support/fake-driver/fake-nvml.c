@@ -15,13 +15,17 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 enum { OK, UNINITIALIZED, INVALID, NOT_SUPPORTED, NOT_FOUND = 6, TOO_SMALL };
-enum { TIMEOUT = 10 };
+enum { TIMEOUT = 10, VERSION_MISMATCH = 25 };
 
 /* What its header declares. */
 struct nvml_process {
 	unsigned int pid;
 	unsigned long long memory;
 	unsigned int gpu_instance, compute_instance;
+};
+struct nvml_memory_v2 {
+	unsigned int version;
+	unsigned long long total, reserved, free, used;
 };
 struct nvml_field {
 	unsigned int id, scope;
@@ -200,9 +204,24 @@ nvmlDeviceGetMemoryInfo(void *device, unsigned long long *m)
 
 	fake_gpus_hang(&world, "memory");
 	m[0] = g->memory;
-	m[1] = g->memory - g->used;
-	m[2] = g->used;
+	m[1] = g->memory - g->reserved - g->used;
+	m[2] = g->reserved + g->used;
 	return health(device);
+}
+
+int
+nvmlDeviceGetMemoryInfo_v2(void *device, struct nvml_memory_v2 *m)
+{
+	const struct fake_gpu *g = gpu_of(device);
+
+	if (m->version != (sizeof *m | 2U << 24))
+		return VERSION_MISMATCH;
+	fake_gpus_hang(&world, "memory");
+	m->total = g->memory;
+	m->reserved = g->reserved;
+	m->used = g->used;
+	m->free = g->memory - g->reserved - g->used;
+	return g->old_memory ? NOT_SUPPORTED : health(device);
 }
 
 static int

@@ -34,6 +34,7 @@ struct gpu_random_model {
 	int64_t now, seq, pending; /* pending: asked for and on its way */
 	size_t n;
 	int share, per;
+	bool declared; /* the memory of a trial */
 	bool big; /* trials fill memory, so that it can settle them */
 	struct trial trial[TRIALS];
 	struct trial before[TRIALS]; /* as the pending look will show it */

@@ -104,6 +104,12 @@ static const struct gpu_script settling[] = {
 	    "gpus 1 share=2\ntake a 1 0\nset 0 used=2000\n+9000\nlook\n"
 	    "set 0 used=2100\n+9000\nlook\nset 0 used=2200\n+9000\nlook\n"
 	    "set 0 used=2300\n+9000\nlook\nstate 0 settling\n" },
+	{ "does not matter where memory is declared and free",
+	    "gpus 1 share=3 memory=6000\ntake a 1 0\ntake b 2 0\n"
+	    "state 0 full 4.3 GiB\nlook\ntake c 3 no\n" },
+	{ "nor where more is in use than was declared",
+	    "gpus 1 share=3 memory=4000\ntake a 1 0\nproc 0 70 a 13000\n"
+	    "set 0 used=13000\nlook\nstate 0 full 3.3 GiB\ntake b 2 no\n" },
 	{ "does not matter where nobody shares",
 	    "gpus 1\ntake a 1 0\nstate 0 held\n" },
 };
@@ -199,6 +205,21 @@ static const struct gpu_script foreign[] = {
 	    "state 0 foreign process 90 (2.0 GiB) of another owner\n"
 	    "note info 0 GPU 0 (NVIDIA H200) is not used: process 90\n"
 	    "take a 1 1\nkill 0 90\nlook\nstate 0 free\n" },
+	{ "what a study has reserved is reserved, whatever is listed there",
+	    "gpus 1\nother 0 yes\nproc 0 90 zzz 10\nlook\n"
+	    "state 0 reserved study mnist of alice\nquiet\n"
+	    "other 0 no\n+1000\nlook\nstate 0 reserved study mnist of alice\n"
+	    "other 0 yes\n+1000\nlook\nstate 0 reserved\n"
+	    "other 0 no\nkill 0 90\n+1000\nlook\nstate 0 free\n"
+	    "proc 0 91 - 10\nlook\nstate 0 foreign\nnote is not used\n" },
+	{ "also what was reserved first",
+	    "gpus 1\nother 0 yes\ntake a 1 no\nstate 0 reserved\n"
+	    "proc 0 90 zzz 10\nlook\nother 0 no\n+1000\nlook\n"
+	    "state 0 reserved\nkill 0 90\nlook\ntake a 1 0\nbooked 0 yes\n"
+	    "quiet\n" },
+	{ "a stranger's GPU that a study reserves later",
+	    "gpus 1\nproc 0 90 - 10\nlook\nstate 0 foreign\nother 0 yes\n"
+	    "+1000\nstate 0 reserved\n" },
 	{ "a process of another study",
 	    "gpus 1\nproc 0 90 zzz 10\nlook\nstate 0 foreign\n" },
 	{ "memory of nobody who can be seen",
@@ -276,6 +297,9 @@ static const struct gpu_script looks[] = {
 	    "look\ntake a 1 0\nlookin 1000\nend a ok\nlookin 0\nask\nlookin "
 	    "50\nlook\n"
 	    "lookin 10000\n" },
+	{ "more often while others may leave",
+	    "gpus 2\nlook\nlookin 10000\nproc 0 90 - 10\nlook\nlookin 1000\n"
+	    "kill 0 90\n+1000\nlook\nlookin 10000\n" },
 };
 
 #define PLAY(table) play(table, sizeof table / sizeof *table)

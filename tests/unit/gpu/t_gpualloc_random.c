@@ -32,7 +32,8 @@ check_given(struct gpu_random_model *w, size_t i)
 
 	gpu_random_model_check(w, gpu_random_model_live(w, i) < w->share,
 	    "more than may share it");
-	gpu_random_model_check(w, gpu_random_model_live(w, i) < 16384 / MEMORY,
+	gpu_random_model_check(w,
+	    !w->declared || gpu_random_model_live(w, i) < 16384 / MEMORY,
 	    "more than was declared fits");
 	gpu_random_model_check(w, !w->saw_down, "given when nothing is seen");
 	gpu_random_model_check(w, !w->saw_gone[i], "given when it is gone");
@@ -43,8 +44,8 @@ check_given(struct gpu_random_model *w, size_t i)
 	gpu_random_model_check(w, w->good[i] >= 2, "given when it is bad");
 	gpu_random_model_check(
 	    w, w->booked[i] && !w->other[i], "given and not booked");
-	gpu_random_model_check(
-	    w, settled(w, i), "given before the last one settled");
+	gpu_random_model_check(w, w->declared || settled(w, i),
+	    "given before the last one settled");
 	/* Whoever has ended there was looked for since. */
 	for (k = 0; k < TRIALS; k++)
 		for (j = 0; !w->trial[k].live && j < w->trial[k].n; j++)
@@ -295,8 +296,7 @@ play(uint64_t seed)
 	struct gpu_random_model w = { .random =
 					  seed * UINT64_C(0x9e3779b97f4a7c15) };
 	const struct gpualloc_hooks hooks = gpu_random_model_hooks(&w);
-	struct gpualloc_options o = { .memory = (int64_t)MEMORY << 20,
-		.busy_memory = INT64_C(1) << 30 };
+	struct gpualloc_options o = { .busy_memory = INT64_C(1) << 30 };
 	struct gpu_device seen[GPUS];
 	struct gpu_snapshot first = { .source = GPU_NVML, .gpus = seen };
 	int i;
@@ -306,6 +306,8 @@ play(uint64_t seed)
 	w.per = o.per_trial =
 	    1 + (int)gpu_random_model_any(&w, w.n < 3 ? (uint32_t)w.n : 3);
 	w.big = gpu_random_model_any(&w, 2) == 0;
+	w.declared = gpu_random_model_any(&w, 2) == 0;
+	o.memory = w.declared ? (int64_t)MEMORY << 20 : 0;
 	w.now = 1;
 	for (i = 0; i < (int)w.n; i++) {
 		seen[i] = (struct gpu_device){ .index = i,

@@ -238,18 +238,24 @@ gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
 	return good;
 }
 
-/* Try to lock a GPU reserved by another study again; it is unlocked at once. */
-static void
-ask_reserved(struct gpualloc *g, size_t i, int64_t now_ms)
+/* The lock is taken, and given back at once. */
+void
+gpualloc_choose_ask(
+    struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
-	struct gpualloc_gpu *gpu = &g->gpu[i];
+	char who[GPU_OWNER];
 
-	gpu->reserved_ms = now_ms;
-	if (!g->hooks.book(
-		g->hooks.arg, gpu->seen.uuid, gpu->who, sizeof gpu->who))
+	if (gpu->booked)
 		return;
-	g->hooks.unbook(g->hooks.arg, gpu->seen.uuid);
-	gpu->reserved = false;
+	gpu->reserved_ms = now_ms;
+	gpu->reserved =
+	    !g->hooks.book(g->hooks.arg, gpu->seen.uuid, who, sizeof who);
+	if (!gpu->reserved) {
+		g->hooks.unbook(g->hooks.arg, gpu->seen.uuid);
+		return;
+	}
+	memcpy(gpu->who, who, sizeof gpu->who);
+	gpu->theirs = gpu->foreign;
 }
 
 void
@@ -258,9 +264,10 @@ gpualloc_tick(struct gpualloc *g, int64_t now_ms)
 	size_t i;
 
 	for (i = 0; i < g->n; i++) {
-		if (g->gpu[i].reserved &&
+		if ((g->gpu[i].reserved ||
+			(g->gpu[i].used && g->gpu[i].foreign)) &&
 		    now_ms - g->gpu[i].reserved_ms >= GPUALLOC_RESERVED_MS)
-			ask_reserved(g, i, now_ms);
+			gpualloc_choose_ask(g, &g->gpu[i], now_ms);
 		gpualloc_health_tick(g, &g->gpu[i], now_ms);
 		gpualloc_state_update(g, i, now_ms);
 	}

@@ -103,6 +103,12 @@ struct gpualloc_gpu {
 	/* others */
 	bool foreign;
 	bool foreign_noted;
+	/*
+	 * Foreign, and seen while another study had reserved it: between two of
+	 * its trials that study reserves nothing, but its processes are still
+	 * listed.
+	 */
+	bool theirs;
 	char foreign_why[GPU_WHY];
 	/* health */
 	enum gpualloc_health health;
@@ -170,6 +176,11 @@ bool gpualloc_ledger_may_note(
     struct gpualloc_gpu *, enum gpualloc_news, int64_t now_ms);
 /* "29.0 GiB" */
 const char *gpualloc_ledger_size(char *text, size_t n, int64_t bytes);
+
+/* gpualloc-choose.c */
+/* See whether another study has reserved a GPU that has no trial of ours. */
+void
+gpualloc_choose_ask(struct gpualloc *, struct gpualloc_gpu *, int64_t now_ms);
 
 /* gpualloc-observe.c */
 /* Find the owners of the processes on GPU i. */

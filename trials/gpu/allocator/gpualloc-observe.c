@@ -73,6 +73,7 @@ static void
 see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	const struct gpu_process *p = stranger(gpu);
+	const bool before = gpu->foreign;
 	char size[32];
 
 	gpu->foreign = p != NULL;
@@ -86,11 +87,15 @@ see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 		    gpualloc_ledger_size(size, sizeof size, gpu->seen.used));
 	}
 	if (!gpu->foreign)
-		gpu->foreign_noted = false;
+		gpu->foreign_noted = gpu->theirs = false;
+	else if (gpu->reserved)
+		gpu->theirs = true;
+	else if (!before && g->born && gpu->used)
+		gpualloc_choose_ask(g, gpu, now_ms);
 	/* During our start they may be trials that are not adopted yet. */
-	else if (g->born && !gpu->foreign_noted && gpu->used &&
-		 gpu->health == HEALTH_OK &&
-		 gpualloc_ledger_may_note(gpu, NEWS_FOREIGN, now_ms)) {
+	if (gpu->foreign && !gpu->theirs && g->born && !gpu->foreign_noted &&
+	    gpu->used && gpu->health == HEALTH_OK &&
+	    gpualloc_ledger_may_note(gpu, NEWS_FOREIGN, now_ms)) {
 		gpu->foreign_noted = true;
 		gpualloc_ledger_note(g, false, NULL, "%s is not used: %s",
 		    gpu->label, gpu->foreign_why);
@@ -355,7 +360,10 @@ gpualloc_observe_in_ms(const struct gpualloc *g, int64_t now_ms)
 	size_t i, j;
 
 	for (i = 0; i < g->n; i++) {
-		if (g->gpu[i].leaking && every > GPUALLOC_LOOK_MS)
+		/* Others may leave it at any moment. */
+		if ((g->gpu[i].leaking ||
+			(g->gpu[i].used && g->gpu[i].foreign)) &&
+		    every > GPUALLOC_LOOK_MS)
 			every = GPUALLOC_LOOK_MS;
 		for (j = 0; j < g->gpu[i].n_stays; j++) {
 			if (g->gpu[i].stays[j].hold->ended) {

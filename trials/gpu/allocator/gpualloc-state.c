@@ -91,6 +91,13 @@ memory_left(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 	return left < now ? left : now;
 }
 
+/* Whether the memory of all trials on the GPU is known before they use it. */
+static bool
+memory_declared(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
+{
+	return g->memory > 0 && gpu->seen.memory >= 0;
+}
+
 static bool
 gpualloc_state_is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
     char *why, size_t n)
@@ -98,7 +105,7 @@ gpualloc_state_is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 	char left[32], want[32];
 	int64_t m;
 
-	if (g->memory <= 0 || gpu->seen.memory < 0)
+	if (!memory_declared(g, gpu))
 		return false;
 	m = memory_left(g, gpu);
 	if (m >= g->memory)
@@ -137,7 +144,7 @@ state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 		    (long long)s->hold->trial);
 		return GPU_RELEASING;
 	}
-	if (gpu->reserved) {
+	if (gpu->reserved || gpu->theirs) {
 		snprintf(why, n, "study %s has reserved it",
 		    gpu->who[0] != '\0' ? gpu->who : "of another owner");
 		return GPU_RESERVED;
@@ -160,7 +167,9 @@ gpualloc_state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 		return state;
 	if (gpualloc_ledger_live(gpu) >= g->share)
 		return GPU_HELD;
-	if ((s = stay_settling(gpu, now_ms)) != NULL) {
+	/* Memory that is declared need not be seen first. */
+	if (!memory_declared(g, gpu) &&
+	    (s = stay_settling(gpu, now_ms)) != NULL) {
 		snprintf(why, n, "trial %lld has not reported yet",
 		    (long long)s->hold->trial);
 		return GPU_SETTLING;

@@ -100,7 +100,8 @@ void gpualloc_observe(
 void gpualloc_tick(struct gpualloc *, int64_t now_ms);
 /*
  * Milliseconds until the next query is wanted (0 = now): 50 after the last one
- * during a release, 1000 while a trial runs, else 10000.
+ * during a release, 1000 while a trial runs or others use a GPU of ours, else
+ * 10000.
  */
 int64_t gpualloc_observe_in_ms(const struct gpualloc *, int64_t now_ms);
 /* A query with this seq was started; it reflects all calls so far. */

@@ -31,6 +31,7 @@ static const struct {
 	CALL(pci, "nvmlDeviceGetPciInfo_v3"),
 	CALL(minor, "nvmlDeviceGetMinorNumber"),
 	CALL(memory, "nvmlDeviceGetMemoryInfo"),
+	CALL(memory_v2, "nvmlDeviceGetMemoryInfo_v2"),
 	CALL(compute, "nvmlDeviceGetComputeRunningProcesses_v2"),
 	CALL(mps, "nvmlDeviceGetMPSComputeRunningProcesses_v2"),
 	CALL(temperature, "nvmlDeviceGetTemperature"),

@@ -38,6 +38,14 @@ struct nvml_memory {
 };
 _Static_assert(sizeof(struct nvml_memory) == 24, "nvmlMemory_t");
 
+/* Version 2 counts as used what processes use, without reserved. */
+struct nvml_memory_v2 {
+	unsigned int version; /* NVML_MEMORY_V2 */
+	unsigned long long total, reserved, free, used; /* bytes */
+};
+_Static_assert(sizeof(struct nvml_memory_v2) == 40, "nvmlMemory_v2_t");
+#define NVML_MEMORY_V2 ((unsigned int)sizeof(struct nvml_memory_v2) | 2U << 24)
+
 struct nvml_utilization {
 	unsigned int gpu, memory; /* % */
 };
@@ -101,6 +109,7 @@ struct nvml_calls {
 	int (*pci)(struct nvml_device *, struct nvml_pci *);
 	int (*minor)(struct nvml_device *, unsigned int *);
 	int (*memory)(struct nvml_device *, struct nvml_memory *);
+	int (*memory_v2)(struct nvml_device *, struct nvml_memory_v2 *);
 	nvml_processes_fn *compute;
 	nvml_processes_fn *mps;
 	int (*temperature)(struct nvml_device *, int sensor, unsigned int *);

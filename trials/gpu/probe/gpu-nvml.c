@@ -106,12 +106,33 @@ answer_needed(
 	return false;
 }
 
+/*
+ * What the driver reserves for itself is no part of the memory that a GPU has for
+ * processes, nor used by one; false: the driver cannot tell it apart.
+ */
+static bool
+memory_query_v2(
+    const struct nvml *nv, struct nvml_device *device, struct gpu_device *g)
+{
+	struct nvml_memory_v2 m = { .version = NVML_MEMORY_V2 };
+
+	if (nv->call.memory_v2 == NULL ||
+	    nv->call.memory_v2(device, &m) != NVML_OK || m.reserved > m.total)
+		return false;
+	g->memory = (int64_t)(m.total - m.reserved);
+	g->used = (int64_t)m.used;
+	return true;
+}
+
+/* Version 1 counts the reserve as used: 615 MiB on an idle H200. */
 static void
 memory_query(
     const struct nvml *nv, struct nvml_device *device, struct gpu_device *g)
 {
 	struct nvml_memory m = { 0 };
 
+	if (memory_query_v2(nv, device, g))
+		return;
 	if (nv->call.memory == NULL ||
 	    !answer_needed(nv, g, nv->call.memory(device, &m),
 		"the driver does not report its memory"))

@@ -94,7 +94,7 @@ kernels/replay	kernels kernels/cuda	-
 trials	@plain src/model src/model/study trials/metric-line/metric-line.h	-
 trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h trials/launcher.h	-
 trials/metric-line	@plain src/base/json src/model/study	pcre2.h
-trials/metric-files	@plain src/base/file.h src/base/reading.h src/base/json src/base/tfevents.h src/model/study trials/metric-line	-
+trials/metric-files	@plain src/base/file.h src/base/reading.h src/base/json src/base/text.h src/base/tfevents.h src/model/study trials/metric-line	-
 trials/metric-unread	@plain src/base/file.h src/base/reading.h src/base/text.h trials/metric-line	-
 trials/shim	@plain src/base/clock.h src/base/fail.h src/base/file.h trials/process	-
 trials/node	@plain src/base/clock.h src/base/file.h trials/process trials/shim/shim.h	-

@@ -4,16 +4,21 @@
  * that are no numbers are skipped: Lightning leaves them empty, Keras writes NA.
  */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/model/study/study.h"
 #include "trials/metric-files/metric-files-internal.h"
 #include "trials/metric-line/metric-number.h"
 
-enum { COLUMNS_MAX = METRIC_LINE_VALUES_MAX };
+enum {
+	COLUMNS_MAX = METRIC_LINE_VALUES_MAX,
+	TEXT_SEEN = 40 /* bytes of a cell that a reason shows */
+};
 
 /* The last report of a column; all zero: none yet. */
 struct last {
@@ -26,18 +31,16 @@ struct last {
 struct csv {
 	/* Before the names were read: the last comment, or NULL. */
 	char *comment;
+	struct buf open; /* a row whose quotes have not ended */
+	char given; /* the separator that a first line "sep=;" names; or 0 */
+	bool found; /* a row has had a number */
 	struct strv header; /* a name for each column; n = 0: not yet read */
 	char separator;
 	size_t step_column; /* header.n: none */
 	struct last *last; /* of each column */
+	char **texts; /* of each column: its first cell that is no number */
 	int64_t rows; /* lines that were read, without the header */
 };
-
-/* A column of these is the step, the first of them that there is. */
-static const char *const steps[] = { "step", "global_step",
-	"trainer/global_step", "epoch", "iter", "iteration", "round",
-	"time/total_timesteps", "total_timesteps", "timesteps", "num_updates",
-	NULL };
 
 static bool
 metric_csv_fits(const char *name)
@@ -46,14 +49,30 @@ metric_csv_fits(const char *name)
 	       metric_search_ends(name, ".tsv");
 }
 
+/* Forget the columns. */
+static void
+metric_csv_forget(struct csv *c)
+{
+	size_t i;
+
+	for (i = 0; c->texts != NULL && i < c->header.n; i++)
+		free(c->texts[i]);
+	free(c->texts);
+	free(c->last);
+	strv_free(c->header.v);
+	c->texts = NULL;
+	c->last = NULL;
+	c->header = (struct strv){ 0 };
+}
+
 static void
 metric_csv_clear(void *state)
 {
 	struct csv *c = state;
 
-	strv_free(c->header.v);
+	metric_csv_forget(c);
+	buf_free(&c->open);
 	free(c->comment);
-	free(c->last);
 	free(c);
 }
 
@@ -71,8 +90,8 @@ struct cell {
 };
 
 /*
- * The next cell; *p moves behind its separator.  In double quotes it may contain
- * that, but no newline.
+ * The next cell; *p moves behind its separator, which it may contain in double
+ * quotes.
  */
 static bool
 metric_csv_cell(
@@ -88,7 +107,10 @@ metric_csv_cell(
 	for (to = at; to < end && (quoted || (blanks ? !metric_csv_is_blank(*to)
 						     : *to != separator));
 	     to++)
-		quoted ^= *to == '"';
+		if (*to == '"')
+			quoted = !quoted &&
+				 (to == at || metric_csv_is_blank(to[-1]) ||
+				     to[-1] == '"');
 	next = to + !blanks;
 	while (blanks && next < end && metric_csv_is_blank(*next))
 		next++;
@@ -161,10 +183,29 @@ metric_csv_step(struct metric_file *f, struct csv *c)
 			    "gives as step: the row is the step");
 		return;
 	}
-	for (i = 0; steps[i] != NULL; i++) {
-		c->step_column = metric_csv_column(c, steps[i], false);
-		if (c->step_column < c->header.n)
-			return;
+	c->step_column = metric_csv_column(c, "step", false);
+	for (i = 0;
+	     c->step_column == c->header.n && metric_json_steps[i] != NULL; i++)
+		c->step_column =
+		    metric_csv_column(c, metric_json_steps[i], false);
+}
+
+/* Of two columns with one name the first is read. */
+static void
+metric_csv_doubles(struct metric_file *f, struct csv *c)
+{
+	char text[160];
+	size_t i;
+
+	for (i = 0; i < c->header.n; i++) {
+		if (*c->header.v[i] == '\0' ||
+		    metric_csv_column(c, c->header.v[i], true) == i)
+			continue;
+		(void)snprintf(text, sizeof text,
+		    "it has two columns with the name %.64s: the first is read",
+		    c->header.v[i]);
+		metric_file_note(f, text);
+		*c->header.v[i] = '\0';
 	}
 }
 
@@ -176,15 +217,15 @@ metric_csv_header(
 	const char *p = line;
 	struct cell cell;
 
-	strv_free(c->header.v);
-	free(c->last);
-	c->header = (struct strv){ 0 };
-	c->last = NULL;
-	c->separator = metric_csv_separator(line, len);
+	metric_csv_forget(c);
+	c->separator =
+	    c->given != 0 ? c->given : metric_csv_separator(line, len);
 	while (c->header.n < COLUMNS_MAX &&
 	       metric_csv_cell(&p, line + len, c->separator, &cell))
 		strv_add(&c->header, xstrndup(cell.p, cell.n));
 	c->last = xcalloc(c->header.n + 1, sizeof *c->last);
+	c->texts = xcalloc(c->header.n + 1, sizeof *c->texts);
+	metric_csv_doubles(f, c);
 	if (p != NULL && c->header.n == COLUMNS_MAX)
 		metric_file_note(
 		    f, "it has more than 256 columns: the rest is not read");
@@ -249,6 +290,15 @@ metric_csv_is_repeated(struct last *last, int64_t step, double value)
 	return same;
 }
 
+/* Keep the first text of a column, for the reason why it has no number. */
+static void
+metric_csv_keep(struct csv *c, size_t column, const struct cell *cell)
+{
+	if (cell->n > 0 && c->texts[column] == NULL)
+		c->texts[column] = xstrndup(
+		    cell->p, cell->n < TEXT_SEEN ? cell->n : TEXT_SEEN);
+}
+
 struct found {
 	size_t column;
 	double value;
@@ -269,8 +319,10 @@ metric_csv_numbers(struct metric_file *f, const char *line, size_t len,
 	for (i = 0; i < c->header.n &&
 		    metric_csv_cell(&p, line + len, c->separator, &cell);
 	     i++) {
-		if (!metric_csv_number(f, &number, &cell, room))
+		if (!metric_csv_number(f, &number, &cell, room)) {
+			metric_csv_keep(f->state, i, &cell);
 			continue;
+		}
 		if (i != c->step_column)
 			out[(*n)++] =
 			    (struct found){ i, metric_number_value(&number) };
@@ -295,6 +347,7 @@ metric_csv_row(
 		    "skipped");
 		return;
 	}
+	c->found |= n > 0;
 	for (i = 0; i < n; i++) {
 		if (metric_csv_is_repeated(
 			&c->last[cells[i].column], step, cells[i].value))
@@ -336,6 +389,11 @@ metric_csv_begin(
 		c->comment = xstrndup(line + 1, len - 1);
 		return;
 	}
+	/* Excel writes it, and reads it. */
+	if (len == 5 && memcmp(line, "sep=", 4) == 0) {
+		c->given = line[4];
+		return;
+	}
 	cells = metric_csv_numbers_only(line, len);
 	if (cells == 0) {
 		metric_csv_header(f, c, line, len);
@@ -351,6 +409,67 @@ metric_csv_begin(
 	metric_file_note(f, "it has no line with the names of its columns");
 }
 
+/*
+ * Whether a line names the columns, as the lines before it, a title or what was
+ * run, have not: no row has had a number, and it has two texts or more, as many as
+ * the line before or more, that are all names.
+ */
+static bool
+metric_csv_is_late_header(const struct csv *c, const char *line, size_t len)
+{
+	static const char *const missing[] = { "na", "n/a", "nan", "none",
+		"null", "inf", "true", "false", NULL };
+	char separator =
+	    c->given != 0 ? c->given : metric_csv_separator(line, len);
+	const char *p = line;
+	struct cell cell;
+	size_t cells, i;
+
+	if (c->found)
+		return false;
+	for (cells = 0; metric_csv_cell(&p, line + len, separator, &cell);
+	     cells++) {
+		if (cell.n == 0 ||
+		    !((cell.p[0] | 0x20) >= 'a' && (cell.p[0] | 0x20) <= 'z'))
+			return false;
+		for (i = 0; missing[i] != NULL; i++)
+			if (strlen(missing[i]) == cell.n &&
+			    strncasecmp(missing[i], cell.p, cell.n) == 0)
+				return false;
+	}
+	return cells > 1 && (cells >= c->header.n ||
+				(c->separator == ' ' && separator != ' '));
+}
+
+/* A line without the end of the quotes of a cell goes on in the next one. */
+static bool
+metric_csv_is_open(const char *line, size_t len)
+{
+	bool open = false;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (line[i] == '"')
+			open = !open && (i == 0 || strchr(",;\t| \"",
+						       line[i - 1]) != NULL);
+	return open;
+}
+
+static void
+metric_csv_whole(
+    struct metric_file *f, struct csv *c, const char *line, size_t len)
+{
+	if (c->header.n == 0)
+		metric_csv_begin(f, c, line, len);
+	else if (*line == '#')
+		return;
+	else if (metric_csv_is_header(c, line, len) ||
+		 metric_csv_is_late_header(c, line, len))
+		metric_csv_header(f, c, line, len);
+	else
+		metric_csv_row(f, c, line, len);
+}
+
 static void
 metric_csv_line(struct metric_file *f, const char *line, size_t len)
 {
@@ -364,16 +483,57 @@ metric_csv_line(struct metric_file *f, const char *line, size_t len)
 			len -= 3;
 		}
 	}
-	if (len == 0)
+	if (memchr(line, '\r', len) != NULL)
+		metric_file_note(f, "its lines end with CR alone");
+	if (c->open.len == 0 && !metric_csv_is_open(line, len)) {
+		if (len > 0)
+			metric_csv_whole(f, c, line, len);
 		return;
-	if (c->header.n == 0)
-		metric_csv_begin(f, c, line, len);
-	else if (*line == '#')
+	}
+	if (c->open.len > 0)
+		buf_puts(&c->open, " ");
+	buf_add(&c->open, line, len);
+	if (c->open.len <= METRIC_LINE_MAX &&
+	    metric_csv_is_open(c->open.data, c->open.len))
 		return;
-	else if (metric_csv_is_header(c, line, len))
-		metric_csv_header(f, c, line, len);
-	else
-		metric_csv_row(f, c, line, len);
+	if (c->open.len > METRIC_LINE_MAX)
+		metric_file_note(f, "the quotes of a cell do not end");
+	metric_csv_whole(f, c, c->open.data, c->open.len);
+	buf_clear(&c->open);
+}
+
+/* What stands in the column of a metric in the place of a number. */
+static bool
+metric_csv_put_unread(
+    const struct metric_file *f, const char *metric, struct buf *out)
+{
+	const struct csv *c = f->state;
+	char made[METRIC_LINE_NAME_MAX + 1];
+	const char *name;
+	size_t i;
+
+	for (i = 0; c != NULL && i < c->header.n; i++) {
+		if (c->texts[i] == NULL)
+			continue;
+		name = metric_files_name(
+		    f, c->header.v[i], strlen(c->header.v[i]), made);
+		if (name != NULL && strcmp(name, metric) == 0)
+			break;
+		if (strcmp(c->texts[i], metric) == 0) {
+			buf_printf(out,
+			    "%s is a cell of its column %.64s, and not the "
+			    "name of a column",
+			    metric, c->header.v[i]);
+			return true;
+		}
+	}
+	if (c == NULL || i == c->header.n)
+		return false;
+	buf_puts(out, "the text \"");
+	text_put_harmless(out, c->texts[i], strlen(c->texts[i]), TEXT_LINE);
+	buf_printf(
+	    out, "\" in its column %.64s is not a number", c->header.v[i]);
+	return true;
 }
 
 static size_t
@@ -388,5 +548,6 @@ const struct metric_reader metric_csv = {
 	.has_step = true,
 	.fits = metric_csv_fits,
 	.read = metric_csv_read,
+	.put_unread = metric_csv_put_unread,
 	.clear = metric_csv_clear,
 };

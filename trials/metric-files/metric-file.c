@@ -161,6 +161,35 @@ metric_file_skip_record(struct metric_file *f, int fd)
 	return true;
 }
 
+/*
+ * Say what a file is that cannot be read as a text, by its first bytes.  Sources:
+ * file(1) and the formats; UTF-16 begins with its mark.
+ */
+static void
+metric_file_is_foreign(struct metric_file *f, const char *bytes, size_t n)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		const char *why;
+	} known[] = { { "\037\213", 2, "it is compressed by gzip" },
+		{ "PK\003\004", 4, "it is a zip archive" },
+		{ "BZh", 3, "it is compressed by bzip2" },
+		{ "\3757zXZ", 5, "it is compressed by xz" },
+		{ "\050\265\057\375", 4, "it is compressed by zstd" },
+		{ "\211HDF", 4, "it is a file of HDF5" },
+		{ "PAR1", 4, "it is a file of Parquet" },
+		{ "SQLite format 3", 15, "it is a database of SQLite" },
+		{ "\377\376", 2, "it is in UTF-16, and UTF-8 is read" },
+		{ "\376\377", 2, "it is in UTF-16, and UTF-8 is read" } };
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (n >= known[i].n &&
+		    memcmp(bytes, known[i].magic, known[i].n) == 0)
+			metric_file_note(f, known[i].why);
+}
+
 /* Read on; returns the bytes that were read of the budget. */
 static size_t
 metric_file_read_on(struct metric_file *f, int fd, size_t budget, bool final)
@@ -175,6 +204,8 @@ metric_file_read_on(struct metric_file *f, int fd, size_t budget, bool final)
 		if (n <= 0)
 			break;
 		f->need = 0;
+		if (f->at == 0 && !f->reader->has_folders)
+			metric_file_is_foreign(f, room, (size_t)n);
 		done = f->reader->read(
 		    f, room, (size_t)n, final && (size_t)n < want);
 		metric_file_pass(f, room, done);

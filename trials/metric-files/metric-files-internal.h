@@ -55,6 +55,12 @@ struct metric_reader {
 	 * know.
 	 */
 	bool (*has_name)(const struct metric_file *, const char *name);
+	/*
+	 * Put what the file has of a metric in the place of a number; false:
+	 * nothing.  NULL: the reader does not know.
+	 */
+	bool (*put_unread)(
+	    const struct metric_file *, const char *metric, struct buf *);
 	/* Free what the reader keeps for the file; NULL: nothing. */
 	void (*clear)(void *state);
 };
@@ -138,7 +144,7 @@ void metric_files_report(const struct metric_file *, const char *name,
  * Read an object of JSON; its values have the names of metrics.  NULL: there are
  * none, which the file's note says.  The line is valid until the next call.
  */
-const struct metric_line *
+struct metric_line *
 metric_files_json(struct metric_file *, const char *text, size_t len);
 /* Find the name of a tag, and report the value. */
 void metric_files_report_tag(const struct metric_file *, const char *tag,

@@ -87,7 +87,7 @@ metric_files_json_name(void *arg, const char *path, size_t len,
 	return metric_files_name(arg, path, len, room);
 }
 
-const struct metric_line *
+struct metric_line *
 metric_files_json(struct metric_file *f, const char *text, size_t len)
 {
 	const struct metric_json_names names = { .step = f->source->step,
@@ -284,6 +284,27 @@ metric_files_free(struct metric_files *m)
 	free(m);
 }
 
+/* What the first file that has something has in the place of a number. */
+static void
+metric_files_put_found(const struct metric_files *m, size_t first,
+    const char *metric, struct buf *out)
+{
+	const struct metric_file *f;
+	struct buf text = { 0 };
+	size_t i;
+
+	for (i = first; i < m->n && text.len == 0; i++) {
+		f = m->files[i];
+		if (f->reader->put_unread != NULL && f->state != NULL)
+			(void)f->reader->put_unread(f, metric, &text);
+		if (text.len == 0 && f->noted != NULL && i == first)
+			buf_puts(&text, f->noted);
+	}
+	if (text.len > 0)
+		buf_printf(out, ": %s", buf_str(&text));
+	buf_free(&text);
+}
+
 bool
 metric_files_put_unread(
     const struct metric_files *m, const char *metric, struct buf *out)
@@ -306,8 +327,7 @@ metric_files_put_unread(
 		buf_printf(out, " and %zu other%s", n - 1, n == 2 ? "" : "s");
 	buf_printf(out, " %s read, and %s no number of %s",
 	    n == 1 ? "was" : "were", n == 1 ? "has" : "have", metric);
-	if (n == 1 && m->files[first]->noted != NULL)
-		buf_printf(out, ": %s", m->files[first]->noted);
+	metric_files_put_found(m, first, metric, out);
 	return true;
 }
 

@@ -17,6 +17,8 @@ struct jsonl {
 	struct buf open; /* lines of an object that has not ended */
 	bool begun; /* its first byte was seen */
 	bool list; /* which is a bracket */
+	bool has_lists; /* its objects have lists of numbers */
+	int word; /* of the step: metric_json_step */
 };
 
 static bool
@@ -39,13 +41,28 @@ static void
 metric_jsonl_object(
     struct metric_file *f, struct jsonl *s, const char *text, size_t len)
 {
-	const struct metric_line *r = metric_files_json(f, text, len);
+	struct metric_line *r = metric_files_json(f, text, len);
 	size_t i;
 
 	s->rows++;
+	if (r != NULL && f->source->step == NULL)
+		metric_json_step(r, &s->word);
+	s->has_lists |= r != NULL && r->has_lists;
 	for (i = 0; r != NULL && i < r->n; i++)
 		metric_files_report(f, r->values[i].name,
 		    r->has_step ? r->step : s->rows, r->values[i].value, 0);
+}
+
+static bool
+metric_jsonl_put_unread(
+    const struct metric_file *f, const char *metric, struct buf *out)
+{
+	const struct jsonl *s = f->state;
+
+	(void)metric;
+	if (s->has_lists && f->noted == NULL)
+		buf_puts(out, "it has lists of numbers, which are not read");
+	return out->len > 0;
 }
 
 /*
@@ -193,5 +210,6 @@ const struct metric_reader metric_jsonl = {
 	.has_objects = true,
 	.fits = metric_jsonl_fits,
 	.read = metric_jsonl_read,
+	.put_unread = metric_jsonl_put_unread,
 	.clear = metric_jsonl_clear,
 };

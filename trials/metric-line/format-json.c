@@ -13,13 +13,16 @@ format_json_read(struct metric_line *r, struct metric_span s,
 		s.end--;
 	if (s.end - s.p < 2 || *s.p != '{' || s.end[-1] != '}')
 		return METRIC_READ_OTHER;
-	return metric_json_parse_names(r, s.p, (size_t)(s.end - s.p), in->names)
-		   ? METRIC_READ_REPORT
-		   : METRIC_READ_OTHER;
+	if (!metric_json_parse_names(r, s.p, (size_t)(s.end - s.p), in->names))
+		return METRIC_READ_OTHER;
+	if (in->names->step == NULL)
+		metric_json_step(r, in->state);
+	return METRIC_READ_REPORT;
 }
 
 const struct metric_format metric_format_json = {
 	.lines = STUDY_LINES_JSON,
 	.raw = true,
+	.state = sizeof(int), /* metric_json_step */
 	.read = format_json_read,
 };

@@ -4,7 +4,9 @@
  * Python writes them, and to skip non-numbers without storing them.
  */
 
+#include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "trials/metric-line/metric-line.h"
 #include "trials/metric-line/metric-number.h"
@@ -31,6 +33,7 @@ struct cursor {
 	 */
 	bool soft[METRIC_LINE_VALUES_MAX];
 	size_t n_soft;
+	bool lists; /* a member is a list */
 };
 
 static void
@@ -270,6 +273,8 @@ static const char not_json[] = "the line is not one JSON object";
 static const char bad_step[] = "step is not an integer from 0 to 2^53";
 static const char bad_name[] = "a number has a name that no metric may have";
 static const char same_name[] = "two numbers have the name of one metric";
+static const char no_metric[] = "no metric in the line";
+static const char only_lists[] = "its numbers are in lists, which are not read";
 static const char too_many[] = "too many metrics in one line";
 
 /* Make room for a number by leaving out a soft one, if there is one. */
@@ -416,7 +421,9 @@ take_text(struct cursor *c, bool is_step)
 		p++;
 	while (end > p && end[-1] == ' ')
 		end--;
-	if (p < end && strchr("+-.0123456789NnIi", *p) != NULL && *p != '\0' &&
+	if (p < end &&
+	    ((strchr("+-.0123456789NnIi", *p) != NULL && *p != '\0') ||
+		metric_number_object(p, end) != NULL) &&
 	    metric_number_text(&n, p, end, room))
 		return take_metric(c, &n, is_step, true);
 	return !is_step || metric_line_refuse(c->r, bad_step);
@@ -442,6 +449,7 @@ take_member(struct cursor *c, int depth)
 		return metric_line_refuse(c->r, bad_step);
 	if (depth < DEPTH_MAX && metric_json_take(c, '{'))
 		return take_object(c, depth + 1);
+	c->lists |= c->p < c->end && *c->p == '[';
 	return skip_value(c, depth) || metric_line_refuse(c->r, not_json);
 }
 
@@ -475,6 +483,49 @@ take_object(struct cursor *c, int depth)
 	return metric_json_take(c, '}') || metric_line_refuse(c->r, not_json);
 }
 
+const char *const metric_json_steps[] = { "global_step", "trainer/global_step",
+	"epoch", "iter", "iteration", "round", "time/total_timesteps",
+	"total_timesteps", "timesteps", "num_updates", NULL };
+
+/* The number of the step word that a line has first; 0 = none. */
+static int
+metric_json_step_word(const struct metric_line *r)
+{
+	size_t i;
+	int word;
+
+	for (word = 0; metric_json_steps[word] != NULL; word++)
+		for (i = 0; i < r->n; i++)
+			if (strcasecmp(metric_json_steps[word],
+				r->values[i].name) == 0)
+				return word + 1;
+	return 0;
+}
+
+void
+metric_json_step(struct metric_line *r, int *word)
+{
+	double value;
+	size_t i;
+
+	if (r->has_step || *word < 0)
+		return;
+	if (*word == 0)
+		*word = metric_json_step_word(r);
+	for (i = 0; *word > 0 && i < r->n; i++)
+		if (strcasecmp(
+			metric_json_steps[*word - 1], r->values[i].name) == 0)
+			break;
+	if (*word == 0 || i == r->n)
+		return;
+	value = r->values[i].value;
+	r->has_step = value >= 0 && value <= 1e15 && floor(value) == value;
+	if (r->has_step)
+		r->step = (int64_t)value;
+	else
+		*word = -1;
+}
+
 bool
 metric_json_parse(struct metric_line *r, const char *line, size_t len)
 {
@@ -503,6 +554,7 @@ metric_json_parse_names(struct metric_line *r, const char *line, size_t len,
 	c.step = names->step != NULL ? names->step : "step";
 	c.step_len = strlen(c.step);
 	c.len = c.n_soft = 0;
+	c.lists = false;
 	metric_line_clear(r);
 	if (len > METRIC_LINE_MAX)
 		return metric_line_refuse(r, "the line is too long");
@@ -517,8 +569,9 @@ metric_json_parse_names(struct metric_line *r, const char *line, size_t len,
 	if (c.p != c.end)
 		return metric_line_refuse(r, not_json);
 	if (r->n == 0)
-		return metric_line_refuse(r, r->left_out != NULL
-						 ? r->left_out
-						 : "no metric in the line");
+		return metric_line_refuse(r, r->left_out != NULL ? r->left_out
+					     : c.lists		 ? only_lists
+								 : no_metric);
+	r->has_lists = c.lists;
 	return true;
 }

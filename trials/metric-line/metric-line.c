@@ -84,7 +84,7 @@ metric_line_clear(struct metric_line *r)
 	r->step = 0;
 	r->n = 0;
 	r->why = r->left_out = NULL;
-	r->restarts = r->replaces = false;
+	r->restarts = r->replaces = r->has_lists = false;
 	r->place_name = NULL;
 	r->bar = 0;
 	r->bar_first = r->bar_ends = false;
@@ -199,6 +199,32 @@ has_tag(const char *line, const char *end)
 }
 
 /*
+ * The text after a tag behind the state of a bar, to which another stream of the
+ * program is printed: "30%|## | 3/10 [00:01<00:02, 3.5it/s]hpotune: …".
+ */
+static const char *
+after_bar(const char *p, const char *end)
+{
+	const char *tag = memmem(p, (size_t)(end - p), TAG, TAG_LEN), *open,
+		   *to;
+
+	if (tag == NULL)
+		return NULL;
+	for (to = tag; to > p && metric_line_is_blank(to[-1]); to--)
+		;
+	if (to == p || to[-1] != ']')
+		return NULL;
+	open = memrchr(p, '[', (size_t)(to - p));
+	return open != NULL && to - open > 6 &&
+		       isdigit((unsigned char)open[1]) &&
+		       isdigit((unsigned char)open[2]) && open[3] == ':' &&
+		       isdigit((unsigned char)open[4]) &&
+		       memchr(open, '/', (size_t)(to - open)) != NULL
+		   ? tag + TAG_LEN
+		   : NULL;
+}
+
+/*
  * A tag behind colours, or behind what a logger writes before its text.  The
  * caller has not found it at the beginning of a part of the line.
  */
@@ -216,6 +242,8 @@ tag_behind(struct metric_line *r, const char *line, size_t len)
 	/* The mark of UTF-8, with which a stream may begin. */
 	pairs =
 	    metric_span_take(&s, "\357\273\277") ? after_tag(s.p, s.end) : NULL;
+	if (pairs == NULL)
+		pairs = after_bar(s.p, s.end);
 	if (pairs == NULL) {
 		if (!metric_prefix_skip(&s))
 			return false;

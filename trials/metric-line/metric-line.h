@@ -50,6 +50,7 @@ struct metric_line {
 	 * report at the same place is the same report.
 	 */
 	bool restarts, replaces;
+	bool has_lists; /* an object of JSON has lists, which are not read */
 	int64_t first;
 	const char *place_name; /* static memory */
 	double place;
@@ -93,8 +94,8 @@ void metric_log_clear(struct metric_log *);
 void metric_log_rebuild(struct metric_log *, const struct metric_patterns *,
     struct metric_line *r, char *room, size_t size, int fd, int64_t at);
 /*
- * The end of the line at p, its newline or the bare CR by which a progress bar
- * begins its next state; NULL: it is not complete.
+ * The end of the line at p, its newline or the last byte of what a progress bar
+ * begins its next state with, a bare CR mostly; NULL: it is not complete.
  */
 const char *metric_line_end(const char *p, const char *end, bool *overwritten);
 
@@ -182,6 +183,16 @@ struct metric_json_names {
 };
 bool metric_json_parse_names(struct metric_line *, const char *line, size_t len,
     const struct metric_json_names *);
+/*
+ * Members that are the step of an object, beside "step", the first of them that
+ * there is; columns of CSV, too.  NULL ends the list.
+ */
+extern const char *const metric_json_steps[];
+/*
+ * Give an object without a step that of one of these members.  word: kept between
+ * the objects of a file, 0 at first; one whose value was no step is not used again.
+ */
+void metric_json_step(struct metric_line *, int *word);
 /*
  * The name that a study gives to a metric which is called text where it is
  * written; NULL: none.  in_objects: text is a path of keys, and '.' in a tag stands

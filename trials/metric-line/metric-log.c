@@ -57,18 +57,88 @@ metric_log_states(struct metric_log *log)
 	return log != NULL ? log->states : NULL;
 }
 
+/*
+ * Whether an escape sequence at p moves the cursor to where the line at start began:
+ * CSI 1 G, or DECRC behind DECSC at its beginning (ECMA-48; xterm, ctlseqs).  Its
+ * last byte; NULL: another one, or it is incomplete.
+ */
+static const char *
+log_home(const char *start, const char *p, const char *end)
+{
+	const char *q = p + 2;
+
+	if (end - p < 2)
+		return NULL;
+	if (p[1] == '8')
+		return p - start > 1 && start[0] == '\033' && start[1] == '7'
+			   ? p + 1
+			   : NULL;
+	if (p[1] != '[')
+		return NULL;
+	if (q < end && (*q == '0' || *q == '1'))
+		q++;
+	return q < end && *q == 'G' ? q : NULL;
+}
+
+/* The end of an escape sequence CSI, or of two bytes. */
+static const char *
+log_escape_end(const char *p, const char *end)
+{
+	if (end - p < 2 || p[1] != '[')
+		return end - p < 2 ? end : p + 2;
+	for (p += 2; p < end && (*p < '@' || *p > '~'); p++)
+		;
+	return p < end ? p + 1 : end;
+}
+
+/*
+ * The last byte of what takes the cursor back to the beginning of the line at p, as
+ * some bars do without CR: an escape sequence, or as many backspaces as there are
+ * characters, with a text behind them.  NULL: there is nothing of the kind.
+ */
+static const char *
+log_overwrites(const char *p, const char *end)
+{
+	const char *q = p, *to;
+	size_t width = 0, back;
+
+	if (memchr(p, '\033', (size_t)(end - p)) == NULL &&
+	    memchr(p, '\b', (size_t)(end - p)) == NULL)
+		return NULL;
+	while (q < end) {
+		if (*q == '\033') {
+			to = log_home(p, q, end);
+			if (to != NULL)
+				return to;
+			q = log_escape_end(q, end);
+		} else if (*q == '\b') {
+			for (back = 0; q < end && *q == '\b'; q++)
+				back++;
+			if (width > 0 && back >= width && q < end && *q != '\r')
+				return q - 1;
+			width -= back < width ? back : width;
+		} else
+			/* Of UTF-8 the first byte is one column. */
+			width += ((unsigned char)*q++ & 0xc0) != 0x80;
+	}
+	return NULL;
+}
+
 const char *
 metric_line_end(const char *p, const char *end, bool *overwritten)
 {
-	const char *nl = memchr(p, '\n', (size_t)(end - p)), *cr = p;
+	const char *nl = memchr(p, '\n', (size_t)(end - p)), *cr = p, *back;
 	const char *to = nl != NULL ? nl : end;
 
 	*overwritten = true;
 	while ((cr = memchr(cr, '\r', (size_t)(to - cr))) != NULL) {
 		if (cr + 1 < to)
-			return cr;
+			break;
 		cr++;
 	}
+	back = log_overwrites(p, cr != NULL ? cr : to);
+	if (back != NULL || cr != NULL)
+		return back != NULL ? back : cr;
 	*overwritten = false;
 	return nl;
 }

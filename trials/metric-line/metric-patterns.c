@@ -174,6 +174,13 @@ metric_patterns_free(struct metric_patterns *rs)
 	free(rs);
 }
 
+static bool
+rule_is_word(char c)
+{
+	return (unsigned)((c | 0x20) - 'a') < 26 || (unsigned)(c - '0') < 10 ||
+	       c == '_';
+}
+
 /* Blanks around a value inside the group are the pattern's carelessness. */
 static void
 trim(const char **p, const char **end)
@@ -244,6 +251,61 @@ rule_look(const struct metric_patterns *rs, const struct rule *rule,
 	return METRIC_LOOK_NUMBER;
 }
 
+/* Whether the name stands in the text as a word. */
+static bool
+rule_word(const char *name, const char *p, const char *end)
+{
+	size_t n = strlen(name);
+	const char *at, *start = p;
+
+	while ((at = memmem(p, (size_t)(end - p), name, n)) != NULL) {
+		if ((at == start || !rule_is_word(at[-1])) &&
+		    (at + n == end || !rule_is_word(at[n])))
+			return true;
+		p = at + 1;
+	}
+	return false;
+}
+
+/* Whether a match begins within a word that is another one than the name. */
+static bool
+rule_in_word(
+    const struct rule *rule, const char *line, size_t len, const char *match)
+{
+	const char *p = match, *q = match;
+
+	if (match == line || !rule_is_word(match[-1]) || !rule_is_word(*match))
+		return false;
+	while (p > line && rule_is_word(p[-1]))
+		p--;
+	while (q < line + len && rule_is_word(*q))
+		q++;
+	return strlen(rule->name) != (size_t)(q - p) ||
+	       memcmp(rule->name, p, (size_t)(q - p)) != 0;
+}
+
+/*
+ * Doubts about a number that was read, for it may be meant: the pattern of loss
+ * has matched within train_loss, and loss stands there, too; or a minus stands
+ * before the group.  NULL: there are none.
+ */
+static const char *
+rule_doubt(const struct metric_patterns *rs, const struct rule *rule,
+    const char *line, size_t len, const char *text)
+{
+	const PCRE2_SIZE *at = pcre2_get_ovector_pointer(rs->match);
+	const char *match = line + at[0];
+
+	if (text - match > 1 && text[-1] == '-' &&
+	    strchr(" \t=:([,", text[-2]) != NULL)
+		return "the minus before the number that a pattern matches";
+	if (match < text && rule_in_word(rule, line, len, match) &&
+	    rule_word(rule->name, line, line + len))
+		return "the name of a metric, for its pattern matches within a "
+		       "longer name before it";
+	return NULL;
+}
+
 /* The number in the first group: 1, 0 no match, -1 with why. */
 static int
 rule_match(const struct metric_patterns *rs, const struct rule *rule,
@@ -266,6 +328,7 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 		*why = "the group of a pattern has only a part of a number";
 		return -1;
 	case METRIC_LOOK_NUMBER:
+		*why = rule_doubt(rs, rule, line, len, text);
 		return 1;
 	}
 	return 0;
@@ -394,27 +457,35 @@ static bool
 part_match(struct metric_line *r, const struct metric_patterns *rs,
     const struct metric_part *part, bool needs_step)
 {
-	const char *why = NULL;
+	const char *why = NULL, *one;
 	const struct rule *rule;
 	struct metric_number n;
 	int rc;
 
-	for (rule = rs->rules; rule < rs->rules + rs->n; rule++)
-		if (!has_value(r, rule->name) &&
-		    rule_match(rs, rule, part->p, part->len, &n, &why) == 1 &&
+	for (rule = rs->rules; rule < rs->rules + rs->n; rule++) {
+		if (has_value(r, rule->name))
+			continue;
+		one = NULL;
+		rc = rule_match(rs, rule, part->p, part->len, &n, &one);
+		if (rc == 1 &&
 		    !metric_line_add(r, rule->name, strlen(rule->name), &n))
 			return false;
+		if (rc == 1 && one != NULL)
+			r->left_out = one;
+		else if (one != NULL)
+			why = one;
+	}
 	r->why = why;
 	if (r->n == 0)
 		return false;
 	if (rs->step.code == NULL || !needs_step)
 		return true;
-	rc = rule_match(rs, &rs->step, part->p, part->len, &n, &why);
+	one = NULL;
+	rc = rule_match(rs, &rs->step, part->p, part->len, &n, &one);
 	if (rc < 0)
-		return metric_line_refuse(r, why);
+		return metric_line_refuse(r, one);
 	if (rc == 1 && !metric_line_add(r, "step", 4, &n))
 		return false;
-	r->why = why;
 	return true;
 }
 

@@ -6,6 +6,8 @@
  *	2026/01/31 12:00:00 - mmengine - INFO - TEXT
  *	INFO:root:TEXT
  *	[rank0]: [2026-01-31 12:00:00,123][__main__][INFO] - TEXT
+ *	I0131 12:00:00.123456 12345 train.py:12] TEXT
+ *	[1,0]<stdout>:TEXT
  *
  * Names alone are no prefix: a time, a level or a rank must be there.
  */
@@ -41,6 +43,13 @@ prefix_date(struct metric_span *s)
 {
 	struct metric_span t = *s;
 
+	/* 01/31/2026 */
+	if (prefix_digits(&t, 2, '/') && prefix_digits(&t, 2, '/') &&
+	    prefix_digits(&t, 4, '\0')) {
+		*s = t;
+		return true;
+	}
+	t = *s;
 	if ((prefix_digits(&t, 4, '-') && prefix_digits(&t, 2, '-')) ||
 	    (t = *s, prefix_digits(&t, 4, '/') && prefix_digits(&t, 2, '/')) ||
 	    (t = *s, prefix_digits(&t, 2, '/') && prefix_digits(&t, 2, '/')) ||
@@ -133,11 +142,57 @@ prefix_rank(struct metric_span *s)
 
 	if ((!metric_span_take(&t, "rank") &&
 		!metric_span_take(&t, "default")) ||
-	    (metric_span_take(&t, ":"), !metric_span_take_count(&t, &n)) ||
+	    (metric_span_take(&t, ":"), metric_span_take(&t, " "),
+		!metric_span_take_count(&t, &n)) ||
 	    t.p == t.end || *t.p != ']')
 		return -1;
 	*s = t;
 	return n;
+}
+
+/*
+ * "[1,3]<stdout>:" of Open MPI's --tag-output, or "3: " of srun --label: which rank;
+ * -1 = none.
+ */
+static int64_t
+prefix_tagged(struct metric_span *s)
+{
+	struct metric_span t = *s;
+	int64_t n;
+
+	if (metric_span_take(&t, "[") && metric_span_take_count(&t, &n) &&
+	    metric_span_take(&t, ",") && metric_span_take_count(&t, &n) &&
+	    (metric_span_take(&t, "]<stdout>:") ||
+		metric_span_take(&t, "]<stderr>:"))) {
+		*s = t;
+		return n;
+	}
+	t = *s;
+	if (!metric_span_take_count(&t, &n) || !metric_span_take(&t, ": "))
+		return -1;
+	*s = t;
+	return n;
+}
+
+/* "I0131 12:00:00.123456 12345 train.py:12]" of glog and absl. */
+static bool
+prefix_glog(struct metric_span *s)
+{
+	struct metric_span t = *s, head;
+	int64_t n;
+
+	if (t.p == t.end || strchr("IWEFD", *t.p) == NULL || *t.p == '\0')
+		return false;
+	t.p++;
+	if (!prefix_digits(&t, 4, ' ') || !prefix_clock(&t) ||
+	    (metric_span_take(&t, " "), !metric_span_take_count(&t, &n)) ||
+	    !metric_span_take(&t, " "))
+		return false;
+	head = metric_span_take_until(&t, "] ");
+	if (t.p == t.end || head.end - head.p > 64)
+		return false;
+	*s = t;
+	return true;
 }
 
 static bool
@@ -165,7 +220,8 @@ prefix_logger(struct metric_span *s)
 	if (!prefix_word(&t))
 		return false;
 	call = t;
-	if (metric_span_take(&call, ":") && prefix_word(&call) &&
+	if (metric_span_take(&call, ":") &&
+	    (metric_span_take(&call, "<module>") || prefix_word(&call)) &&
 	    metric_span_take(&call, ":") &&
 	    metric_span_take_count(&call, &line))
 		t = call;
@@ -201,8 +257,14 @@ prefix_part(struct metric_span *s, bool *sure)
 {
 	struct metric_span t = *s;
 	bool bracket = metric_span_take(&t, "[");
-	int64_t rank;
+	int64_t rank = prefix_tagged(s);
 
+	if (rank > 0)
+		return -1;
+	if (rank == 0 || prefix_glog(s)) {
+		*sure = true;
+		return 1;
+	}
 	if (bracket && (rank = prefix_rank(&t)) >= 0) {
 		if (rank > 0)
 			return -1;

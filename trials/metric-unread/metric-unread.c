@@ -191,6 +191,20 @@ metric_unread_words(struct metric_unread *u, const char *line, size_t len)
 		    u, METRIC_UNREAD_WORDS, u->scratch.p, u->scratch.len);
 }
 
+/* The name in a line with zero bytes, between which UTF-16 writes it. */
+static void
+metric_unread_binary(struct metric_unread *u, const char *line, size_t len)
+{
+	char *text = u->scratch.room;
+	size_t i, n = 0;
+
+	for (i = 0; i < len && n < sizeof u->scratch.room; i++)
+		if (line[i] != '\0')
+			text[n++] = line[i];
+	if (metric_unread_name(u, text, n) != NULL)
+		metric_unread_keep(u, METRIC_UNREAD_BINARY, text, n);
+}
+
 void
 metric_unread_line(struct metric_unread *u, bool json,
     const struct metric_line *read, const char *line, size_t len)
@@ -200,8 +214,7 @@ metric_unread_line(struct metric_unread *u, bool json,
 		return;
 	}
 	if (memchr(line, '\0', len) != NULL) {
-		if (metric_unread_name(u, line, len) != NULL)
-			metric_unread_keep(u, METRIC_UNREAD_BINARY, line, len);
+		metric_unread_binary(u, line, len);
 		return;
 	}
 	if (metric_unread_was_read(u, read))
@@ -238,7 +251,7 @@ static const char *const after_name[] = {
 	[METRIC_UNREAD_LONG] = " stands in a line that is too long and was "
 			       "skipped, \"%s\"",
 	[METRIC_UNREAD_BINARY] = " stands in a line with a zero byte, which is "
-				 "taken for binary output, \"%s\"",
+				 "taken for binary output or UTF-16, \"%s\"",
 	[METRIC_UNREAD_CUT] = " stands behind the first 4096 bytes of a line, "
 			      "and no more are matched, \"%s\"",
 	[METRIC_UNREAD_PREFIX] = " stands behind other text in the line "

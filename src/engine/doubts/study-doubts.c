@@ -29,7 +29,9 @@ enum {
 	DIRECTION_TRIALS = 5,
 	DIRECTION_REPORTS = 3,
 	UNCOMPARED_TRIALS = 10,
-	STEP_REGEX_TRIALS = 2
+	STEP_REGEX_TRIALS = 2,
+	ENDS_TRIALS = 2,
+	ENDS_STEPS = 3
 };
 
 /* The first words of each, by which it is known in the database. */
@@ -44,6 +46,8 @@ static const char *const heads[STUDY_DOUBTS] = {
 	[DOUBT_DIRECTION] = "the goal is against the metric",
 	[DOUBT_UNCOMPARED] = "no trial is compared",
 	[DOUBT_STEP_REGEX] = "no step is read",
+	[DOUBT_REPEATED] = "steps are repeated",
+	[DOUBT_ENDS] = "trials end badly after the same step",
 	[DOUBT_BUFFERED] = "reports come at the end",
 };
 
@@ -207,6 +211,18 @@ study_doubts_begun(struct study_doubts *d, int64_t trial, int attempt,
 	    "on from a checkpoint prints the step",
 	    attempt, last_step, step,
 	    has_step ? "" : ", counted here since it prints none");
+}
+
+void
+study_doubts_repeated(
+    struct study_doubts *d, int64_t trial, int attempt, int64_t step)
+{
+	study_doubts_say(d, trial, attempt, DOUBT_REPEATED,
+	    "its attempt %d has reported step %" PRId64 " and those before it "
+	    "again, with other values: reports replace those of the same step; "
+	    "where one trial trains several times, as for folds, steps go on, "
+	    "or are those of a mean over them",
+	    attempt, step);
 }
 
 /* Different settings among the completed trials; replicates are of one. */
@@ -387,6 +403,26 @@ doubt_uncompared(struct study_doubts *d)
 	    d->seen, d->env.plugins->rules[0].stopper->name);
 }
 
+/*
+ * Trials whose crash may come after their work, which nothing says: no trial ends
+ * well, and all end after the same step.
+ */
+static void
+doubt_ends(struct study_doubts *d, int64_t last_step)
+{
+	d->bad = d->bad == 0 || d->bad_step == last_step ? d->bad + 1 : 1;
+	d->bad_step = last_step;
+	if (d->env.study->trial.max_steps > 0 || d->completed > 0 ||
+	    last_step < ENDS_STEPS - 1 || d->bad < ENDS_TRIALS)
+		return;
+	study_doubts_say(d, 0, 0, DOUBT_ENDS,
+	    "%" PRId64 " trials have failed, and each after step %" PRId64
+	    ": if their work is done then, give the number of steps as "
+	    "trial.max_steps, with which a trial that crashes after its last "
+	    "step is completed",
+	    d->bad, last_step);
+}
+
 void
 study_doubts_ended(struct study_doubts *d, int64_t trial,
     enum trial_state state, int64_t last_step)
@@ -397,6 +433,8 @@ study_doubts_ended(struct study_doubts *d, int64_t trial,
 		return;
 	d->seen += state == TRIAL_COMPLETED;
 	doubt_reading(d);
+	if (state == TRIAL_FAILED && d->finite)
+		doubt_ends(d, last_step);
 	if (state != TRIAL_COMPLETED)
 		return;
 	doubt_same(d);

@@ -33,6 +33,8 @@ enum study_doubt {
 	DOUBT_DIRECTION, /* the goal is against the metric's name */
 	DOUBT_UNCOMPARED, /* no rule has compared a trial */
 	DOUBT_STEP_REGEX, /* trial.step_regex has found no step */
+	DOUBT_REPEATED, /* one attempt reports its steps several times */
+	DOUBT_ENDS, /* trials end badly, all after one step; no max_steps */
 	DOUBT_BUFFERED, /* reports come at the end of a trial only */
 	STUDY_DOUBTS
 };
@@ -64,6 +66,8 @@ struct study_doubts {
 	bool finite; /* any trial has reported a finite number */
 	int64_t infinite; /* trials that ended with none */
 	/* Of this server alone: */
+	int64_t bad_step; /* the last one of the trials that failed; */
+	int64_t bad; /* how many trials, with equal ones */
 	int64_t seen; /* completed trials */
 	bool compared; /* a rule has compared a trial with others */
 	bool stepped; /* a report had a step */
@@ -75,6 +79,9 @@ struct study_doubts {
  */
 void study_doubts_begun(struct study_doubts *, int64_t trial, int attempt,
     int64_t last_step, bool has_step, int64_t step);
+/* The steps of an attempt have begun again, and come to this one. */
+void study_doubts_repeated(
+    struct study_doubts *, int64_t trial, int attempt, int64_t step);
 /*
  * A trial has ended in this state, and its row and its curve are written;
  * last_step: the last one that it reported.

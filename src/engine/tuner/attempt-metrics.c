@@ -292,6 +292,23 @@ attempt_metrics_accept(struct tuner *t, struct live_trial *l,
 	return m;
 }
 
+bool
+attempt_metrics_begins_again(
+    struct attempt_metric *m, int64_t step, double value)
+{
+	bool was = m->again;
+
+	if (!m->has_first) {
+		m->has_first = true;
+		m->first_step = step;
+		m->first_value = value;
+		return false;
+	}
+	m->again = step == m->first_step && m->last_step >= step + 2 &&
+		   !same_value(value, m->first_value);
+	return was && step > m->first_step && step <= m->last_step;
+}
+
 void
 attempt_metrics_recorded(
     struct attempt_metric *m, const struct launch_event *ev)

@@ -32,6 +32,10 @@ struct attempt_metric {
 	size_t n_seen, cap_seen;
 	bool seen_read; /* includes what the database has */
 	struct attempt_places *places; /* attempt-steps.c; NULL: none yet */
+	/* The first report that this server has seen, and whether its step came again. */
+	bool has_first, again;
+	int64_t first_step;
+	double first_value;
 };
 
 /* All zero: none yet. */
@@ -79,6 +83,13 @@ attempt_metrics_accept(struct tuner *, struct live_trial *,
  */
 struct stop_spent
 attempt_metrics_spent(struct tuner *, struct live_trial *, int64_t time_us);
+/*
+ * Whether a report that was recorded shows that the steps of its attempt have begun
+ * again: another value of the first step, after two steps or more, and then one of
+ * a step that is reported, too.
+ */
+bool attempt_metrics_begins_again(
+    struct attempt_metric *, int64_t step, double value);
 /* Mark a report as recorded. */
 void attempt_metrics_recorded(
     struct attempt_metric *, const struct launch_event *ev);

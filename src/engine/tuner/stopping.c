@@ -270,6 +270,10 @@ stopping_report(
 	if (l->had_checkpoint && attempt_metrics_reports(&l->metrics) == 1)
 		study_doubts_begun(&t->doubts, l->row.number, l->att.attempt,
 		    l->row.last_step, ev->u.report.has_step, step);
+	if (objective &&
+	    attempt_metrics_begins_again(metric, step, ev->u.report.value))
+		study_doubts_repeated(
+		    &t->doubts, l->row.number, l->att.attempt, step);
 	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
 		report_objective(t, l, step, ev->u.report.value);

@@ -79,6 +79,25 @@ is "$(doubts again-step)" '1|steps begin again' 'one that does not read its chec
 is "$(doubts nothing-step)$(doubts nothing-none)" '' \
     'one without checkpoints begins again'
 
+# Folds: each of them begins with step 1.
+study folds "$loss" 1 '' \
+    '["sh", "-c", "for f in 1 2; do for s in 1 2 3; do echo hpotune: step=$s loss=0.$f$s; done; done"]'
+"$HPOTUNE" start -q folds.json 2>err
+is "$(doubts folds)" '1|steps are repeated' 'one attempt trains several times'
+study once "$loss" 1 '' \
+    '["sh", "-c", "for s in 1 2 3 1 4 3 5 5; do echo hpotune: step=$s loss=0.$s; done"]'
+"$HPOTUNE" start -q once.json 2>err
+is "$(doubts once)" '' 'a value that is printed again'
+
+# A crash after the work, of which nothing says that it is done.
+for max in '' ', "max_steps": 3'; do
+	study "ends${max:+-max}" "$loss" 2 ", \"retries\": 0$max" \
+	    '["sh", "-c", "for s in 1 2 3; do echo hpotune: step=$s loss={x}; done; exit 3"]'
+	"$HPOTUNE" start -q "ends${max:+-max}.json" 2>err
+done
+is "$(doubts ends)" '|trials end badly after the same step' 'max_steps is not known'
+is "$(doubts ends-max)" '' 'it is'
+
 # A goal that cannot be meant: by the name, and by all curves.
 for metric in accuracy score neg_accuracy; do
 	study "$metric" "{ \"metric\": \"$metric\", \"goal\": \"minimize\" }" 5 '' \

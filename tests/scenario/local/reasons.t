@@ -72,8 +72,13 @@ file() { # name text
 nothing='nothing that trial.reads and trial.metrics name was found'
 is "$(file away '')" "it ended without a report: $nothing" 'no file'
 like "$(file text 'step,loss\\n1,n/a\\n')" \
-    "^$begin; .*/m\\.csv was read, and has no number of loss\$" \
+    "^$begin; .*/m\\.csv was read, and has no number of loss: the text \"n/a\" in its column loss is not a number\$" \
     'a file with a text in its place'
+like "$(file long 'step,name,value\\n1,loss,0.5\\n')" \
+    "has no number of loss: loss is a cell of its column name, and not the name of a column\$" \
+    'a file with the names in a column'
+like "$(file zip '\\037\\213\\010abc')" \
+    "has no number of loss: it is compressed by gzip\$" 'a file that is no text'
 like "$(file bare '1,0.5\\n2,0.4\\n')" \
     "^$begin; .*/m\\.csv was read, and has no number of loss: it has no line with the names of its columns\$" \
     'a file without names'

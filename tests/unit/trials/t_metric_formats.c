@@ -466,6 +466,14 @@ test_bars(void)
 	    "a bar without a step that is removed");
 	bar_is(NULL, "x\rhpotune: step=1 a=1\rhpotune: step=2 a=2\rx\n",
 	    "1 a=1\n2 a=2\n", "tagged states of a bar");
+	bar_is(step,
+	    "\033[1G\033[K1/3 a=1\033[1G\033[K2/3 a=2\033[G\033[K3/3 a=3\n",
+	    "1 a=1\n2 a=2\n3 a=3\n", "a bar that moves to the first column");
+	bar_is(step, "\0337\033[1m1/3 a=1\0338\0337\033[1m2/3 a=2\0338\n",
+	    "1 a=1\n2 a=2\n", "one that goes to where it was");
+	bar_is(step, "1/3 \303\244 a=1\b\b\b\b\b\b\b\b\b2/3 \303\244 a=2\n",
+	    "1 a=1\n2 a=2\n", "one that steps back");
+	bar_is(step, "1/3 a=1\b2\n", "1 a=12\n", "but not by one character");
 	bar_is(step, "1/3 a=1\r\n2/3 a=2\r\n", "1 a=1\n2 a=2\n",
 	    "CR and newline end a line");
 }

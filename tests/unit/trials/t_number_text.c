@@ -100,38 +100,49 @@ test_texts(void)
 }
 
 #define PART "the group of a pattern has only a part of a number"
+#define MINUS "the minus before the number that a pattern matches"
+#define LONGER                                                           \
+	"the name of a metric, for its pattern matches within a longer " \
+	"name before it"
 #define TEXT "the text that a pattern matched is not a number"
 
 static const struct {
 	const char *regex, *line, *why; /* NULL: it is read as: */
 	double value;
+	const char *but; /* … with this doubt; or NULL */
 } rows[] = {
-	{ "loss: ([-+.0-9eE]+)", "loss: 0.531", NULL, 0.531 },
-	{ "loss: ([-+.0-9eE]+)", "loss: 0,531", PART, 0 },
-	{ "loss: ([-+.0-9eE]+)", "loss: 1,234", PART, 0 },
-	{ "loss: ([-+.0-9eE]+)", "loss: 1,234.5 end", PART, 0 },
-	{ "loss: ([-+.0-9eE]+)", "loss: 1_000", PART, 0 },
-	{ "loss: ([0-9]+)", "loss: 0.531", PART, 0 },
-	{ "loss: ([0-9]+)", "loss: 3.0", NULL, 3 },
-	{ "loss: ([.0-9]+)", "loss: 1.5e-3", PART, 0 },
-	{ "([.0-9]+)$", "loss: 0,531", PART, 0 },
-	{ "([.0-9]+)$", "loss: -0.5", PART, 0 },
-	{ "([.0-9]+)$", "loss-0.5", NULL, 0.5 },
-	{ "loss: (\\S+)", "loss: 0,531", NULL, 0.531 },
-	{ "loss: (\\S+)", "loss: 82.1%", NULL, 82.1 },
-	{ "loss: (\\S+)", "loss: 12.3ms", NULL, 12.3 },
-	{ "loss: (.*)", "loss: 1 234,5 s", NULL, 1234.5 },
-	{ "loss: (\\S+)", "loss: 1,234", TEXT, 0 },
-	{ "loss: (\\S+)", "loss: 0.5,", TEXT, 0 },
+	{ "loss: ([-+.0-9eE]+)", "loss: 0.531", NULL, 0.531, NULL },
+	{ "loss: ([-+.0-9eE]+)", "loss: 0,531", PART, 0, NULL },
+	{ "loss: ([-+.0-9eE]+)", "loss: 1,234", PART, 0, NULL },
+	{ "loss: ([-+.0-9eE]+)", "loss: 1,234.5 end", PART, 0, NULL },
+	{ "loss: ([-+.0-9eE]+)", "loss: 1_000", PART, 0, NULL },
+	{ "loss: ([0-9]+)", "loss: 0.531", PART, 0, NULL },
+	{ "loss: ([0-9]+)", "loss: 3.0", NULL, 3, NULL },
+	{ "loss: ([.0-9]+)", "loss: 1.5e-3", PART, 0, NULL },
+	{ "([.0-9]+)$", "loss: 0,531", PART, 0, NULL },
+	{ "([.0-9]+)$", "loss: -0.5", PART, 0, NULL },
+	{ "([.0-9]+)$", "loss-0.5", NULL, 0.5, NULL },
+	{ "loss: (\\S+)", "loss: 0,531", NULL, 0.531, NULL },
+	{ "loss: (\\S+)", "loss: 82.1%", NULL, 82.1, NULL },
+	{ "loss: (\\S+)", "loss: 12.3ms", NULL, 12.3, NULL },
+	{ "loss: (.*)", "loss: 1 234,5 s", NULL, 1234.5, NULL },
+	{ "loss: (\\S+)", "loss: 1,234", TEXT, 0, NULL },
+	{ "loss: (\\S+)", "loss: 0.5,", TEXT, 0, NULL },
 	/* A list, the end of a sentence, and a pattern that says where it ends. */
-	{ "loss: ([.0-9]+)", "loss: 0.5, acc: 0.9", NULL, 0.5 },
-	{ "loss: ([.0-9]+)", "loss: 0.5,0.25,0.125", NULL, 0.5 },
-	{ "loss: ([0-9]+)", "loss: 3,5,7", NULL, 3 },
-	{ "loss: ([0-9]+)", "loss: 5.", NULL, 5 },
-	{ "loss: ([0-9.]+)%", "loss: 93.5%", NULL, 93.5 },
-	{ "^([0-9]+),", "3,5", NULL, 3 },
-	{ "loss: ([0-9]+),([0-9]+)", "loss: 3,5", NULL, 3 },
-	{ "loss: ([0-9]+)", "loss: 12ms", NULL, 12 },
+	{ "loss: ([.0-9]+)", "loss: 0.5, acc: 0.9", NULL, 0.5, NULL },
+	{ "loss: ([.0-9]+)", "loss: 0.5,0.25,0.125", NULL, 0.5, NULL },
+	{ "loss: ([0-9]+)", "loss: 3,5,7", NULL, 3, NULL },
+	{ "loss: ([0-9]+)", "loss: 5.", NULL, 5, NULL },
+	{ "loss: ([0-9.]+)%", "loss: 93.5%", NULL, 93.5, NULL },
+	{ "^([0-9]+),", "3,5", NULL, 3, NULL },
+	{ "loss: ([0-9]+),([0-9]+)", "loss: 3,5", NULL, 3, NULL },
+	{ "loss: ([0-9]+)", "loss: 12ms", NULL, 12, NULL },
+	{ "loss: -?([.0-9]+)", "loss: -0.5", NULL, 0.5, MINUS },
+	{ "loss: .*?([.0-9]+)", "loss: -0.5", NULL, 0.5, MINUS },
+	{ "loss-([.0-9]+)", "loss-0.5", NULL, 0.5, NULL },
+	{ "loss=([.0-9]+)", "train_loss=0.9 loss=0.5", NULL, 0.9, LONGER },
+	{ "loss=([.0-9]+)", "train_loss=0.9", NULL, 0.9, NULL },
+	{ "ss=([.0-9]+)", "loss=0.9", NULL, 0.9, NULL },
 };
 
 static void
@@ -157,6 +168,10 @@ test_parts(void)
 		else
 			is_near(good ? r.values[0].value : NAN, rows[i].value,
 			    0, rows[i].line);
+		if (rows[i].why == NULL)
+			is_str(r.left_out != NULL ? r.left_out : "",
+			    rows[i].but != NULL ? rows[i].but : "",
+			    rows[i].line);
 		metric_patterns_free(rules);
 	}
 }

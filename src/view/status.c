@@ -380,6 +380,20 @@ hindsight_put(struct screen *s, struct err *e)
 	return rc;
 }
 
+static int
+presets_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "presets: ");
+	rc = status_put_presets(&line, s->store, e);
+	if (rc == 0 && line.len > strlen("presets: "))
+		status_line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
 /* A text that may be wider than the terminal, in several lines. */
 static void
 status_lines_put(struct screen *s, const char *style, const char *text)
@@ -688,9 +702,9 @@ status_render(
 	    status_code_put(&s, e) != 0 || status_best_put(&s, e) != 0 ||
 	    status_doubts(store, status_doubt_put, &s, e) != 0 ||
 	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
-	    hindsight_put(&s, e) != 0 || status_looks_put(&s, e) != 0 ||
-	    start_put(&s, e) != 0 || costs_put(&s, e) != 0 ||
-	    status_usage_put(&s, e) != 0 ||
+	    hindsight_put(&s, e) != 0 || presets_put(&s, e) != 0 ||
+	    status_looks_put(&s, e) != 0 || start_put(&s, e) != 0 ||
+	    costs_put(&s, e) != 0 || status_usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    status_trials_put(&s, e) != 0)
 		rc = -1;

@@ -46,6 +46,7 @@ src/engine/suggest	src/base src/base/json @model src/plugins src/worker/worker-p
 src/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
 src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/launcher.h	-
 src/view/model-best.*	src/base @model src/store src/view strategies/incumbent/incumbent.h	-
+src/view/status-presets.*	src/base @model src/store src/view src/replay/replay-presets.h	-
 src/view	src/base src/base/json @model src/store	-
 src/engine/announce	src/base src/base/json @model src/store src/view trials/notify/notify.h	-
 src/engine/provenance	src/base @model src/store	-

@@ -109,6 +109,10 @@ quietly "$HPOTUNE" report late.json
 ok 'and the report' grep -q "$line; $late" late.html
 
 study early early
+like "$("$HPOTUNE" status late.json)" \
+    '^presets: careful suits these curves best: it saves -?[0-9]+ to [0-9]+ % and loses the best trial in [01]\.[0-9]+ to [01]\.[0-9]+ of such studies$' \
+    'which preset would have been best, and how surely'
+ok 'in the report, too' grep -q 'suits these curves best' late.html
 is "$(view early.db asc)" "$(by_awk early.db 1)" 'curves that do not cross'
 is "$(sql early.db 'SELECT count(*), count(step) FROM hindsight')" '5|0' \
     'none of the best would have been stopped'
@@ -118,6 +122,9 @@ like "$("$HPOTUNE" status early.json)" \
 
 study most late -e s/minimize/maximize/
 is "$(view most.db desc)" "$(by_awk most.db -1)" 'to maximize'
+
+like "$("$HPOTUNE" status early.json)" '^presets: short suits these curves best' \
+    'where curves do not cross, the one that saves most'
 
 # Beside a rule that stops: the completed ones only, with the medians of all.
 study stopped slow -e 's/"none"/{ "rule": "median", "warmup_steps": 12 }/' \
@@ -130,6 +137,8 @@ is "$(sql stopped.db "SELECT count(*), count(step), sum(judged) > 0
 like "$("$HPOTUNE" status stopped.json)" \
     '^hindsight: median would have stopped 0 of the 5 best completed trials$' \
     'and status says no more'
+unlike "$("$HPOTUNE" status stopped.json)" '^presets: ' \
+    'those that a rule has left say nothing of presets'
 
 # What follows where a rule stops trials.
 made() { # name rule: all curves cross late

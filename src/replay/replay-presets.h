@@ -1,4 +1,4 @@
-/* hpotune replay --presets: which of three rules suits the curves. */
+/* Which of three rules suits curves, or those of a study. */
 
 #ifndef HPOTUNE_REPLAY_PRESETS_H
 #define HPOTUNE_REPLAY_PRESETS_H
@@ -6,7 +6,9 @@
 #include <stddef.h>
 
 struct buf;
+struct err;
 struct replay_sum;
+struct store;
 
 /* The rules by kind of run; ends with NULL. */
 extern const char *const replay_presets[];
@@ -17,5 +19,12 @@ extern const char *const replay_presets[];
  * 95 % intervals of independent studies.
  */
 void replay_presets_put(struct buf *, const struct replay_sum *, size_t n);
+
+/*
+ * Append one line on the curves of a study's completed trials: which rule suits
+ * them best, what it saves and loses; nothing where a rule cannot be used.  It
+ * takes some 0.1 s for 1000 reports.
+ */
+int replay_presets_of_study(struct buf *, struct store *, struct err *);
 
 #endif /* HPOTUNE_REPLAY_PRESETS_H */

@@ -34,5 +34,12 @@ void proposals_values(
     const struct contests *, const struct contest *, struct value *values);
 void proposals_judge(
     struct contests *, struct contest *, struct store *, int64_t now_us);
+/*
+ * Another setting is the baseline.  An open proposal of which pairs were looked at
+ * has spent its level on the baseline that was: it ends, which f is told, and one
+ * more with a level of its own goes on from the runs that there are.
+ */
+void proposals_kept(struct contests *, int64_t baseline, struct store *,
+    int64_t now_us, void (*f)(void *arg, const struct contest *), void *arg);
 
 #endif /* HPOTUNE_CONTESTS_INTERNAL_H */

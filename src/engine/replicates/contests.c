@@ -395,6 +395,7 @@ contests_judge(struct contests *all, struct store *store, int64_t now_us,
 {
 	struct contest *c;
 	size_t i, looks;
+	int64_t kept;
 
 	/* A proposal that is kept is another baseline for the others. */
 	while (all->replicates->contests_due) {
@@ -412,6 +413,10 @@ contests_judge(struct contests *all, struct store *store, int64_t now_us,
 				contests_write(all, c, store);
 			if (c->verdict != CONTEST_OPEN)
 				f(arg, c);
+			kept = c->verdict == CONTEST_KEPT ? c->challenger : 0;
+			if (kept != 0)
+				proposals_kept(
+				    all, kept, store, now_us, f, arg);
 		}
 	}
 }

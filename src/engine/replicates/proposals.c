@@ -299,21 +299,61 @@ proposal_ended(const struct contests *all, const struct contest *c)
 	return c->challenger > 0 ? contests_ended(all, c) : 0;
 }
 
-/* The others run on beside it. */
+/* The same setting once more, beside the baseline that is now. */
 static void
-proposal_kept(struct contests *all, struct contest *kept, struct store *store)
+proposal_succeed(struct contests *all, size_t i, int64_t baseline,
+    struct store *store, int64_t now_us)
 {
-	struct contest *c;
-	size_t i;
+	double level = proposal_level(all);
+	struct contest *next = contests_append(all);
+	const struct contest *old = &all->list[i];
 
-	for (i = 0; i < all->n; i++) {
+	next->proposal = true;
+	next->challenger = old->challenger;
+	next->baseline = baseline;
+	next->alpha = level;
+	next->params = xstrdup(old->params);
+	next->caller = old->caller != NULL ? xstrdup(old->caller) : NULL;
+	next->opened_us = now_us;
+	contests_write(all, next, store);
+}
+
+/* Whether there is a level left for one that goes on. */
+static bool
+proposal_end(struct contests *all, struct contest *c, int64_t now_us)
+{
+	char why[200];
+	bool vain = proposal_in_vain(all, why, sizeof why);
+
+	c->verdict = CONTEST_UNDECIDED;
+	c->ended_us = now_us;
+	c->why = vain ? xasprintf("another one was kept, and %s", why)
+		      : xasprintf("another one was kept: proposal %zu goes on "
+				  "beside that",
+			    all->n + 1);
+	return !vain;
+}
+
+void
+proposals_kept(struct contests *all, int64_t baseline, struct store *store,
+    int64_t now_us, void (*f)(void *arg, const struct contest *), void *arg)
+{
+	size_t i, n = all->n;
+	struct contest *c;
+	bool goes_on;
+
+	for (i = 0; i < n; i++) {
 		c = &all->list[i];
 		if (!c->proposal || c->verdict != CONTEST_OPEN)
 			continue;
-		c->baseline = kept->challenger;
-		c->looks = 0;
-		c->evidence = paired_evidence_of(NULL, NULL, 0, 0);
+		goes_on = c->looks > 0 && proposal_end(all, c, now_us);
+		if (c->looks == 0)
+			c->baseline = baseline;
 		contests_write(all, c, store);
+		if (c->verdict != CONTEST_OPEN)
+			f(arg, c);
+		if (goes_on)
+			proposal_succeed(all, i, baseline, store, now_us);
 	}
 	all->replicates->contests_due = true;
 }
@@ -381,6 +421,4 @@ proposals_judge(struct contests *all, struct contest *c, struct store *store,
 	if (c->verdict == CONTEST_OPEN)
 		return;
 	c->ended_us = now_us;
-	if (c->verdict == CONTEST_KEPT)
-		proposal_kept(all, c, store);
 }

@@ -143,6 +143,14 @@ is "$(sql two.db "SELECT count(*), count(DISTINCT params) FROM proposals")" '5|5
 wait "$child"
 is "$(sql two.db "SELECT count(*) FROM proposals WHERE verdict = 'open'")" 0 \
     'all are decided'
+is "$(sql two.db "SELECT count(*) FROM proposals AS o WHERE
+    o.why LIKE 'another one was kept: proposal %' AND (SELECT count(*) FROM
+    proposals AS n WHERE n.params = o.params AND n.proposal > o.proposal AND
+    o.why LIKE '% proposal ' || n.proposal || ' goes on %' AND
+    n.baseline <> o.baseline) <> 1")" 0 'one that goes on has another baseline'
+is "$(sql two.db "SELECT total(iif(verdict = 'kept', 0, level)) <
+    0.05 * count(*) / (100 + count(*)) + 1e-9 FROM proposals")" 1 \
+    'and a level of its own'
 is "$(sql two.db "SELECT count(*) FROM (SELECT 1 FROM trials GROUP BY setting,
     replicate HAVING count(*) > 1)")" 0 'no run came twice'
 is "$(sql two.db "SELECT json_extract(params, '\$.x') FROM proposals AS k

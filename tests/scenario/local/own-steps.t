@@ -119,4 +119,18 @@ drive mute
 is "$(sql mute.db 'SELECT count(*), (SELECT count(*) FROM stops) FROM trials
     WHERE own_steps IS NULL')" '12|0' 'no trial is stopped that says nothing'
 
+# Which of the best the median would have stopped: by shares none, since who is
+# better at one share is better at all.
+study whole '"epochs"'
+cat >curve.sh <<'END'
+awk -v n="$1" -v x="$2" 'BEGIN { for (s = 1; s <= n; s++)
+    printf "hpotune: step=%d loss=%.6f\n", s, 1 + x - s / n }'
+END
+sed -i -e '/"stopping"/,/"warmup_steps"/d' -e 's/\[4, 8, 16\]/[8, 16, 32]/' -e \
+    's/"trial": {/"stopping": "none", "trial": { "command": ["sh", "curve.sh", "{epochs}", "{x}"],/' \
+    -e 's/"trials": 12/"trials": 24/' whole.json
+ok 'a study without a rule' quietly "$HPOTUNE" start -q whole.json
+is "$(sql whole.db 'SELECT count(*), count(step), sum(judged) > 20
+    FROM hindsight')" '5|0|1' 'the hindsight is by shares, too'
+
 done_testing

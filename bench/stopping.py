@@ -5,9 +5,10 @@ What stopping rules save, kill and cost, as one table.
     stopping.py [--seeds FACTOR] [--half A|B] DATA [FOLDER [RULE ...]]
 
 DATA has taskset/, lcbench/ with the surrogate's model, and curves/, files with
-a column for each report.  FOLDER has, or gets, the curves of LCBench
-(lcbench.py, when onnxruntime is there) and what long-curves.py has made of
-public logs.  RULE is what hpotune replay takes; without any: median, begun,
+a column for each report: this one argument gives the table of all of it.  The
+curves of LCBench are made where onnxruntime is there (lcbench.py), in FOLDER or
+for this run only.  FOLDER may also have what long-curves.py has made of public
+logs.  RULE is what hpotune replay takes; without any: median, begun,
 short, narrow, careful.  HPOTUNE is the program (hpotune).
 
 A row is a source; its figures are means over studies of 30 and 60 trials, 4 at
@@ -28,6 +29,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 
 SIZES = [(30, 4), (60, 4), (60, 16), (100, 16)]
 RULES = ['median', 'begun', 'short', 'narrow', 'careful']
@@ -82,9 +84,10 @@ def sources(data, folder):
         yield name, [p for p in paths if os.path.exists(p)], SIZES, seeds
     yield ('taskset', sorted(glob.glob(os.path.join(data, 'taskset/*.gz'))),
            SIZES, 8)
+    with tempfile.TemporaryDirectory() as made:
+        yield 'lcbench', lcbench(data, folder or made), SIZES, 5
     if folder is None:
         return
-    yield 'lcbench', lcbench(data, folder), SIZES, 5
     for name, (workers, seeds) in LOGS.items():
         yield (name, sorted(glob.glob(os.path.join(folder, name + '-*.csv'))),
                [(1000, workers)], seeds)

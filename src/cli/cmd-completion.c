@@ -42,7 +42,9 @@ operands_put(struct buf *out, const char *command)
 	else if (strcmp(command, "sagemaker") == 0)
 		buf_puts(out, "gc model");
 	else if (strcmp(command, "import") == 0)
-		buf_puts(out, "csv optuna ray sagemaker wandb");
+		buf_puts(out,
+		    "csv katib nni optuna ray sagemaker synetune trackio "
+		    "wandb");
 	else if (strcmp(command, "completion") == 0)
 		for (i = 0; shells[i] != NULL; i++)
 			buf_printf(out, "%s%s", i > 0 ? " " : "", shells[i]);

@@ -210,6 +210,8 @@ static const struct tool {
 	{ "csv", import_trials_csv, { "metric", "goal", "params" } },
 	{ "optuna", import_trials_optuna, { "metric", "study" } },
 	{ "ray", import_trials_ray, { "metric", "goal" } },
+	{ "synetune", import_trials_synetune, { "metric" } },
+	{ "trackio", import_trials_trackio, { "metric", "goal" } },
 	{ "wandb", import_definitions_wandb, { NULL } },
 	{ "nni", import_definitions_nni, { NULL } },
 	{ "katib", import_definitions_katib, { NULL } },
@@ -301,8 +303,9 @@ static const struct cli_option import_options[] = {
 	{ "profile", 0, "PROFILE", "profile whose keys are used" },
 	{ "separate", 0, NULL,
 	    "one study per definition instead of one for all" },
-	{ "metric", 0, "NAME", "csv, ray, optuna: the objective" },
-	{ "goal", 0, "GOAL", "csv, ray: minimize or maximize" },
+	{ "metric", 0, "NAME",
+	    "csv, ray, synetune, trackio, optuna: the objective" },
+	{ "goal", 0, "GOAL", "csv, ray, trackio: minimize or maximize" },
 	{ "params", 0, "A,B,...", "csv: the columns that are parameters" },
 	{ "study", 0, "NAME", "optuna: the study, when there are several" },
 	{ .name = NULL },
@@ -312,7 +315,8 @@ const struct cli_command cmd_import = {
 	.name = "import",
 	.args = "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME | "
 		"wandb FILE | nni FILE | katib FILE | optuna FILE | "
-		"csv FILE | ray FOLDER",
+		"trackio FILE | csv FILE | ray FOLDER | "
+		"synetune FOLDER",
 	.about = "make a study.json from a study of another tool",
 	.options = import_options,
 	.min_operands = 1,

@@ -87,6 +87,9 @@ katib_range_put(struct import *im, const char *name, const struct json *space,
 	if (r.min > r.max || r.step < 0)
 		return json_err(space, e, "min must be less than max: %g, %g",
 		    r.min, r.max);
+	/* A step beyond the range leaves its first value. */
+	if (r.step > r.max - r.min)
+		r.max = r.min;
 	if (r.min < r.max) {
 		if (katib_distribution_read(&r, space, e) != 0)
 			return -1;

@@ -60,4 +60,23 @@ int import_ray_trial(struct buf *trials, struct import_results *,
     const struct json *params, char *results, bool failed, const char *file,
     bool *reported, struct err *);
 
+/*
+ * import-trackio.c: the runs of a document of trackio_read; one whose last value
+ * is NaN or infinite has failed; diverged counts it.  An error where no run has a
+ * value of the metric.
+ */
+int
+import_trackio(struct buf *trials, struct buf *notes, struct import_results *,
+    const struct json *root, const char *file, struct err *);
+
+/*
+ * import-synetune.c: the table of the reports of Syne Tune, as a list of trials,
+ * with metadata.json and the space in it.  text is changed.
+ */
+int import_synetune(struct buf *trials, struct buf *notes,
+    struct import_results *, const struct json *meta, const struct json *space,
+    char *text, const char *file, struct err *);
+/* Append the space of Syne Tune as the domains of import_results. */
+void import_synetune_domains(struct buf *, const struct json *space);
+
 #endif /* HPOTUNE_IMPORT_RESULTS_H */

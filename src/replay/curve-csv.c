@@ -13,7 +13,7 @@
 #include "src/base/mem.h"
 #include "src/replay/curve-csv.h"
 #include "src/replay/curve-file.h"
-#include "src/replay/gz.h"
+#include "src/base/gz/gz.h"
 
 #define CSV_BYTES_MAX ((size_t)1 << 30)
 

@@ -12,7 +12,7 @@
 #include "src/base/tfevents.h"
 #include "src/replay/curve-events.h"
 #include "src/replay/curve-file.h"
-#include "src/replay/gz.h"
+#include "src/base/gz/gz.h"
 
 #define EVENTS_BYTES_MAX ((size_t)1 << 30)
 

@@ -9,7 +9,7 @@
 #include "src/base/mem.h"
 #include "src/replay/curve-file.h"
 #include "src/replay/curve-weights.h"
-#include "src/replay/gz.h"
+#include "src/base/gz/gz.h"
 
 enum { WEIGHTS_BYTES_MAX = 1 << 26 };
 

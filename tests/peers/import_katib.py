@@ -129,6 +129,9 @@ def compare(hpotune, root, folder, rng):
         if "list" in s:
             if [str(v) for v in mine["values"]] != s["list"]:
                 wrong.append("%s: %s" % (s["list"], mine))
+        elif mine["type"] == "fixed":
+            if int(s["min"]) + int(s["step"]) <= int(s["max"]):
+                wrong.append("%s: %s" % (s, mine))
         elif (mine["min"], mine["max"]) != (float(s["min"]), float(s["max"])):
             wrong.append("%s: %s" % (s, mine))
         texts[p["name"]] = text = text_of(p, rng)

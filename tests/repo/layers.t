@@ -17,7 +17,7 @@ END
 cat >rules <<'END'
 src/base/loop.*	src/base	event2/
 src/base/http/http-server.*	src/base	event2/
-src/replay/gz.*	@plain src/base/file.h	zlib.h
+src/base/gz	@plain src/base/file.h	zlib.h
 src/base/digest.*	@plain	openssl/
 src/base/xml.*	@plain	expat.h
 src/base	-	-
@@ -43,7 +43,7 @@ src/store	@plain src/base/fail.h src/base/file.h src/base/log.h src/base/search.
 src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
 src/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-
 src/engine/suggest	src/base src/base/json @model src/plugins src/worker/worker-protocol.h strategies/strategy.h	-
-src/replay	src/base src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
+src/replay	src/base src/base/gz src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
 src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/launcher.h	-
 src/view/model-best.*	src/base @model src/store src/view strategies/incumbent/incumbent.h	-
 src/view/status-presets.*	src/base @model src/store src/view src/replay/replay-presets.h	-
@@ -65,7 +65,7 @@ src/html	src/base src/base/json @model src/store src/view strategies/importance/
 src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/cli/common src/view	-
 src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/view src/web/studies	-
 src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
-src/cli/import	src/base src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
+src/cli/import	src/base src/base/gz src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
 src/cli/mcp	src/base src/base/json src/cli/common src/view	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-
 src/cli/screen	src/base src/base/json @model src/store src/server src/engine src/view src/cli/common	-

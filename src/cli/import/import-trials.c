@@ -1,4 +1,4 @@
-/* hpotune import csv, optuna, ray: a study with the trials of another tool. */
+/* hpotune import csv, optuna, ray, synetune, trackio: a study with the trials of another tool. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,12 +12,14 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
+#include "src/cli/import/import-synetune-folder.h"
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"
 #include "src/import/import-results.h"
 #include "src/import/import-study.h"
 #include "src/model/study/study.h"
 #include "src/store/optuna-read.h"
+#include "src/store/trackio-read.h"
 
 /* FILE.json -> FILE-trials.json, to be freed. */
 static char *
@@ -239,6 +241,61 @@ import_trials_optuna(struct cli *cli, struct buf *notes, struct err *e)
 	json_free(doc);
 	buf_free(&text);
 	buf_free(&list);
+	return rc;
+}
+
+int
+import_trials_synetune(struct cli *cli, struct buf *notes, struct err *e)
+{
+	struct import_results from = { .metric = cli_value(cli, "metric") };
+	struct import_synetune_folder folder;
+	char *name;
+	int rc;
+
+	if (import_trials_operand_check(cli, "folder", e) != 0)
+		return -1;
+	name = study_name(cli->operands[1]);
+	from.study = name;
+	rc = import_synetune_folder_read(
+	    &folder, notes, &from, cli->operands[1], e);
+	if (rc == 0)
+		rc = results_write(cli, &from, &folder.list, notes, e);
+	import_synetune_folder_free(&folder);
+	free(name);
+	return rc;
+}
+
+int
+import_trials_trackio(struct cli *cli, struct buf *notes, struct err *e)
+{
+	struct import_results from = { .metric = cli_value(cli, "metric") };
+	struct buf text = { 0 }, list = { 0 };
+	struct json_doc *doc = NULL;
+	const char *path;
+	char *name;
+	int rc;
+
+	if (import_trials_operand_check(cli, "file", e) != 0 ||
+	    goal_read(cli, &from.maximize, e) != 0)
+		return -1;
+	if (from.metric == NULL)
+		return err_set(e, ERR_USAGE,
+		    "import: name the metric of the objective with --metric");
+	path = cli->operands[1];
+	name = study_name(path);
+	from.study = name;
+	rc = trackio_read(&text, path, from.metric, e);
+	if (rc == 0)
+		rc = json_parse(&doc, buf_str(&text), text.len, path, false, e);
+	if (rc == 0)
+		rc = import_trackio(
+		    &list, notes, &from, json_root(doc), path, e);
+	if (rc == 0)
+		rc = results_write(cli, &from, &list, notes, e);
+	json_free(doc);
+	buf_free(&text);
+	buf_free(&list);
+	free(name);
 	return rc;
 }
 

@@ -1,4 +1,4 @@
-/* hpotune import csv, optuna, ray: a study with the trials of another tool. */
+/* hpotune import csv, optuna, ray, synetune, trackio: a study with the trials of another tool. */
 
 #ifndef HPOTUNE_IMPORT_TRIALS_H
 #define HPOTUNE_IMPORT_TRIALS_H
@@ -14,5 +14,7 @@ struct err;
 int import_trials_csv(struct cli *, struct buf *notes, struct err *);
 int import_trials_optuna(struct cli *, struct buf *notes, struct err *);
 int import_trials_ray(struct cli *, struct buf *notes, struct err *);
+int import_trials_synetune(struct cli *, struct buf *notes, struct err *);
+int import_trials_trackio(struct cli *, struct buf *notes, struct err *);
 
 #endif /* HPOTUNE_IMPORT_TRIALS_H */

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+struct buf;
 struct err;
 
 /*
@@ -13,5 +14,12 @@ struct err;
  */
 int
 gz_load(char **text, size_t *len, const char *path, size_t max, struct err *);
+
+/*
+ * Append the first file in a zip file that is in memory, of at most max bytes;
+ * path is for the error.
+ */
+int gz_zip_first(struct buf *, const void *zip, size_t len, size_t max,
+    const char *path, struct err *);
 
 #endif /* HPOTUNE_GZ_H */

@@ -1,0 +1,227 @@
+BEGIN TRANSACTION;
+CREATE TABLE alerts (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        run_id TEXT NOT NULL,
+                        timestamp TEXT NOT NULL,
+                        run_name TEXT NOT NULL,
+                        title TEXT NOT NULL,
+                        text TEXT,
+                        level TEXT NOT NULL DEFAULT 'warn',
+                        step INTEGER,
+                        alert_id TEXT
+                    );
+CREATE TABLE artifact_aliases (
+                        artifact_id INTEGER NOT NULL REFERENCES artifacts(id),
+                        alias TEXT NOT NULL,
+                        artifact_version_id INTEGER NOT NULL REFERENCES artifact_versions(id),
+                        PRIMARY KEY (artifact_id, alias)
+                    );
+CREATE TABLE artifact_versions (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        artifact_id INTEGER NOT NULL REFERENCES artifacts(id),
+                        version INTEGER NOT NULL,
+                        manifest_digest TEXT NOT NULL,
+                        manifest TEXT NOT NULL,
+                        metadata TEXT,
+                        size_bytes INTEGER NOT NULL,
+                        producer_run_id TEXT,
+                        producer_run_name TEXT,
+                        created_at TEXT NOT NULL,
+                        UNIQUE(artifact_id, version),
+                        UNIQUE(artifact_id, manifest_digest)
+                    );
+CREATE TABLE artifacts (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        name TEXT NOT NULL UNIQUE,
+                        type TEXT NOT NULL,
+                        description TEXT,
+                        created_at TEXT NOT NULL
+                    );
+CREATE TABLE configs (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        run_id TEXT NOT NULL,
+                        run_name TEXT NOT NULL,
+                        config TEXT NOT NULL,
+                        created_at TEXT NOT NULL,
+                        UNIQUE(run_id)
+                    );
+INSERT INTO "configs" VALUES(1,'6a55c7f1c2ed484b9abda131688a61b3','run-0',X'7B226C72223A302E30303030343639373030373134323136313632352C226E223A322C226F7074223A7B226E616D65223A22612062222C22616D7367726164223A747275657D2C22756E697473223A5B3132385D2C225F557365726E616D65223A6E756C6C2C225F43726561746564223A22323032362D31312D32385430313A32323A34352E3336343735382B30303A3030222C225F47726F7570223A6E756C6C7D','2026-11-28T01:22:45.482008+00:00');
+INSERT INTO "configs" VALUES(2,'208ce8ebfd154d0b9d6a6e691cd0d813','run-1',X'7B226C72223A302E30313736393031313538373335303131332C226E223A312C226F7074223A7B226E616D65223A22612062222C22616D7367726164223A6E756C6C7D2C22756E697473223A5B36342C36345D2C225F557365726E616D65223A6E756C6C2C225F43726561746564223A22323032362D31312D32385430313A32323A34352E3537353934362B30303A3030222C225F47726F7570223A6E756C6C7D','2026-11-28T01:22:45.638046+00:00');
+INSERT INTO "configs" VALUES(3,'196671643c6b4ce8b39dc3026867c0ce','run-2',X'7B226C72223A302E303030303430323230373136313337383335352C226E223A362C226F7074223A7B226E616D65223A2231652D35222C22616D7367726164223A6E756C6C7D2C22756E697473223A5B3132385D2C225F557365726E616D65223A6E756C6C2C225F43726561746564223A22323032362D31312D32385430313A32323A34352E3734373734382B30303A3030222C225F47726F7570223A6E756C6C7D','2026-11-28T01:22:45.790553+00:00');
+INSERT INTO "configs" VALUES(4,'95b57c8ee7904844a9bd91b0c9191329','run-3',X'7B226C72223A302E303031313739313532353535333733373639372C226E223A332C226F7074223A7B226E616D65223A22612062222C22616D7367726164223A6E756C6C7D2C22756E697473223A5B3132385D2C225F557365726E616D65223A6E756C6C2C225F43726561746564223A22323032362D31312D32385430313A32323A34352E3836303737312B30303A3030222C225F47726F7570223A6E756C6C7D','2026-11-28T01:22:45.989940+00:00');
+INSERT INTO "configs" VALUES(5,'7f26eb67d5f94378b6356961a7d67f48','run-4',X'7B226C72223A302E31353834303039323039393730393439362C226E223A362C226F7074223A7B226E616D65223A22612062222C22616D7367726164223A6E756C6C7D2C22756E697473223A5B36342C36345D2C225F557365726E616D65223A6E756C6C2C225F43726561746564223A22323032362D31312D32385430313A32323A34362E3036353132342B30303A3030222C225F47726F7570223A6E756C6C7D','2026-11-28T01:22:46.136260+00:00');
+INSERT INTO "configs" VALUES(6,'85ec4db234f74fc894ae9f96a6032226','run-5',X'7B226C72223A302E3030303538333934333437383734393136362C226E223A352C226F7074223A7B226E616D65223A2231652D35222C22616D7367726164223A6E756C6C7D2C22756E697473223A5B36342C36345D2C225F557365726E616D65223A6E756C6C2C225F43726561746564223A22323032362D31312D32385430313A32323A34362E3233373234342B30303A3030222C225F47726F7570223A6E756C6C7D','2026-11-28T01:22:46.274684+00:00');
+CREATE TABLE external_run_artifact_links (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        run_id TEXT,
+                        run_name TEXT,
+                        source_project TEXT NOT NULL,
+                        source_version_id INTEGER NOT NULL,
+                        source_artifact TEXT NOT NULL,
+                        source_type TEXT NOT NULL,
+                        source_version INTEGER NOT NULL,
+                        source_size_bytes INTEGER NOT NULL,
+                        direction TEXT NOT NULL CHECK(direction IN ('input', 'output')),
+                        created_at TEXT NOT NULL
+                    );
+CREATE TABLE metrics (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        run_id TEXT NOT NULL,
+                        timestamp TEXT NOT NULL,
+                        run_name TEXT NOT NULL,
+                        step INTEGER NOT NULL,
+                        metrics TEXT NOT NULL
+                    , log_id TEXT, space_id TEXT);
+INSERT INTO "metrics" VALUES(1,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',0,X'7B22616363223A302E34373232343532343335373631313636347D','b5aa62502ffa4571ab9bc660c8bf67c9',NULL);
+INSERT INTO "metrics" VALUES(2,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',1,X'7B2276616C2F6C6F7373223A224E614E227D','2092141a6dc94dfa9c05c5af71c36128',NULL);
+INSERT INTO "metrics" VALUES(3,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',2,X'7B22616363223A302E30323833343734373635323230303633317D','a8df9c08bac24930817e30a583f9e6b5',NULL);
+INSERT INTO "metrics" VALUES(4,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',3,X'7B2276616C2F6C6F7373223A302E383335373635313033393139383639377D','48f6fed768cf4f8cb3b7b60efa45c3a8',NULL);
+INSERT INTO "metrics" VALUES(5,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',4,X'7B22616363223A302E363935383332383636373638343433357D','8f99d77e8c1a42c5bd79883673edc23a',NULL);
+INSERT INTO "metrics" VALUES(6,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',5,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','302a62385fa34845ba8240fceea48e7e',NULL);
+INSERT INTO "metrics" VALUES(7,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',6,X'7B22616363223A302E393435323730363935353533393232337D','a151b424ad6c42538b0b9c49989bc20b',NULL);
+INSERT INTO "metrics" VALUES(8,'6a55c7f1c2ed484b9abda131688a61b3','2026-11-28T01:22:45.368265+00:00','run-0',7,X'7B2276616C2F6C6F7373223A302E393031343237343537363131343833367D','670af02f5a3a46b59deed60de03f0629',NULL);
+INSERT INTO "metrics" VALUES(9,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',0,X'7B22616363223A302E373235383532363031343436353135327D','0aa30ec85296469389c5a171aadeb0db',NULL);
+INSERT INTO "metrics" VALUES(10,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',1,X'7B2276616C2F6C6F7373223A224E614E227D','3972733bb4f846a3883ff664faf13412',NULL);
+INSERT INTO "metrics" VALUES(11,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',2,X'7B22616363223A302E353532383539353736323932393635317D','a476d0bc9f3f4f86967a500c4a10dc22',NULL);
+INSERT INTO "metrics" VALUES(12,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',3,X'7B2276616C2F6C6F7373223A224E614E227D','a794a39d53a74d0d9b0ae0c4a1a9d2ca',NULL);
+INSERT INTO "metrics" VALUES(13,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',4,X'7B22616363223A302E393532323434343535323931313933377D','ab1f4f6d361a4775a087d92ded89c01b',NULL);
+INSERT INTO "metrics" VALUES(14,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',5,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','e036ed7042a94d71a7650aaae9edc285',NULL);
+INSERT INTO "metrics" VALUES(15,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',6,X'7B22616363223A302E393232313838353632343639383837357D','8b6565f4d6d3492d842af12f595ca033',NULL);
+INSERT INTO "metrics" VALUES(16,'208ce8ebfd154d0b9d6a6e691cd0d813','2026-11-28T01:22:45.588305+00:00','run-1',7,X'7B2276616C2F6C6F7373223A337D','06a6a4417d434cd1aa1e5a869f6f49f0',NULL);
+INSERT INTO "metrics" VALUES(17,'196671643c6b4ce8b39dc3026867c0ce','2026-11-28T01:22:45.759815+00:00','run-2',0,X'7B22616363223A302E333033333638353130393332393137367D','f6b270e30a69486ea3358433148620f8',NULL);
+INSERT INTO "metrics" VALUES(18,'196671643c6b4ce8b39dc3026867c0ce','2026-11-28T01:22:45.759815+00:00','run-2',1,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','a7720041f2814bf8a4ad357c28f4fd48',NULL);
+INSERT INTO "metrics" VALUES(19,'196671643c6b4ce8b39dc3026867c0ce','2026-11-28T01:22:45.759815+00:00','run-2',2,X'7B22616363223A302E33393333353336323330363938333935367D','7758e59811a3485aa8c9f04bab1330c5',NULL);
+INSERT INTO "metrics" VALUES(20,'196671643c6b4ce8b39dc3026867c0ce','2026-11-28T01:22:45.759815+00:00','run-2',3,X'7B2276616C2F6C6F7373223A224E614E227D','5c6a258222c84784bfa3d48944b4f5c8',NULL);
+INSERT INTO "metrics" VALUES(21,'95b57c8ee7904844a9bd91b0c9191329','2026-11-28T01:22:45.866711+00:00','run-3',0,X'7B22616363223A302E343338393631363330303434353633317D','e3ab22a2e0e541318573308b4e25ce28',NULL);
+INSERT INTO "metrics" VALUES(22,'95b57c8ee7904844a9bd91b0c9191329','2026-11-28T01:22:45.866711+00:00','run-3',1,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','54531fbee58e4e8092799abd64cc7ab5',NULL);
+INSERT INTO "metrics" VALUES(23,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',0,X'7B22616363223A302E30343334383732393033353635323734337D','e4ce60451a6240feaba57e91616f17b6',NULL);
+INSERT INTO "metrics" VALUES(24,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',1,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','7b4337ecdcc34aefa09fb13eaafcba1d',NULL);
+INSERT INTO "metrics" VALUES(25,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',2,X'7B22616363223A302E353738313735393035323939313834337D','a105d94c6eed4293ba52eba285dc49a6',NULL);
+INSERT INTO "metrics" VALUES(26,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',3,X'7B2276616C2F6C6F7373223A312E36383539343239373033383330353939652D31307D','ca81e435c80c48b7915f4ca572eeac96',NULL);
+INSERT INTO "metrics" VALUES(27,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',4,X'7B22616363223A302E393832303736363337353338353334327D','5347c14e37b44bdfa9e74c35e7c01ded',NULL);
+INSERT INTO "metrics" VALUES(28,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',5,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','c3939c718d3d45099ec543f633661547',NULL);
+INSERT INTO "metrics" VALUES(29,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',6,X'7B22616363223A302E32333231373631323830363330313435387D','c9d1b6247bc04f3bbbe6cb63e9b37a61',NULL);
+INSERT INTO "metrics" VALUES(30,'7f26eb67d5f94378b6356961a7d67f48','2026-11-28T01:22:46.079150+00:00','run-4',7,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','878caeb7593544029e9a36ac34090734',NULL);
+INSERT INTO "metrics" VALUES(31,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',0,X'7B22616363223A302E373833363535323332363135333839387D','5a1cba1bf2b649cf98a5319f6464cc4f',NULL);
+INSERT INTO "metrics" VALUES(32,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',1,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','a050ed230634485396296fe895f4e262',NULL);
+INSERT INTO "metrics" VALUES(33,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',2,X'7B22616363223A302E383039313339393030383732343739367D','ba99157453c04b578b583c02e484b0a5',NULL);
+INSERT INTO "metrics" VALUES(34,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',3,X'7B2276616C2F6C6F7373223A224E614E227D','6b8cee40fb294a18bfe6b727572fb7e4',NULL);
+INSERT INTO "metrics" VALUES(35,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',4,X'7B22616363223A302E393439373139323635353231343931327D','eb53f12a2ec34f05bfd39dfe0a152b9f',NULL);
+INSERT INTO "metrics" VALUES(36,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',5,X'7B2276616C2F6C6F7373223A222D496E66696E697479227D','cb160d990dcd4c3fb72da24764ead3a9',NULL);
+INSERT INTO "metrics" VALUES(37,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',6,X'7B22616363223A302E31393938333934323031373731343330377D','1a4b9afb606e4a4391ffb1e2ea698553',NULL);
+INSERT INTO "metrics" VALUES(38,'85ec4db234f74fc894ae9f96a6032226','2026-11-28T01:22:46.248651+00:00','run-5',7,X'7B2276616C2F6C6F7373223A337D','0989e1fd1f9548aea72705a231e2448b',NULL);
+CREATE TABLE pending_uploads (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        space_id TEXT NOT NULL,
+                        run_id TEXT,
+                        run_name TEXT,
+                        step INTEGER,
+                        file_path TEXT NOT NULL,
+                        relative_path TEXT,
+                        created_at TEXT NOT NULL
+                    , kind TEXT NOT NULL DEFAULT 'media', digest TEXT);
+CREATE TABLE project_metadata (
+                        key TEXT PRIMARY KEY,
+                        value TEXT NOT NULL
+                    );
+CREATE TABLE run_artifact_links (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        run_id TEXT,
+                        run_name TEXT,
+                        run_project TEXT,
+                        artifact_version_id INTEGER NOT NULL REFERENCES artifact_versions(id),
+                        direction TEXT NOT NULL CHECK(direction IN ('input', 'output')),
+                        created_at TEXT NOT NULL
+                    );
+CREATE TABLE system_metrics (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        run_id TEXT NOT NULL,
+                        timestamp TEXT NOT NULL,
+                        run_name TEXT NOT NULL,
+                        metrics TEXT NOT NULL
+                    , log_id TEXT, space_id TEXT);
+CREATE TABLE traces (
+                        id TEXT PRIMARY KEY,
+                        run_id TEXT NOT NULL,
+                        timestamp TEXT NOT NULL,
+                        run_name TEXT NOT NULL,
+                        step INTEGER NOT NULL,
+                        key TEXT NOT NULL,
+                        trace_index INTEGER,
+                        messages TEXT NOT NULL,
+                        metadata TEXT NOT NULL,
+                        search_text TEXT NOT NULL,
+                        log_id TEXT,
+                        space_id TEXT,
+                        spans TEXT NOT NULL DEFAULT '[]'
+                    );
+CREATE INDEX idx_run_artifact_links_run
+                    ON run_artifact_links(run_id, run_name)
+                    ;
+CREATE INDEX idx_run_artifact_links_name
+                    ON run_artifact_links(run_name, run_id)
+                    ;
+CREATE INDEX idx_run_artifact_links_version
+                    ON run_artifact_links(artifact_version_id)
+                    ;
+CREATE INDEX idx_run_artifact_links_project_run
+                    ON run_artifact_links(run_project, run_id, run_name);
+CREATE INDEX idx_external_artifact_links_run
+                    ON external_run_artifact_links(run_id, run_name);
+CREATE UNIQUE INDEX idx_external_artifact_links_unique
+                    ON external_run_artifact_links(
+                        COALESCE(run_id, ''), COALESCE(run_name, ''),
+                        source_project, source_version_id, direction
+                    );
+CREATE INDEX idx_pending_uploads_kind
+                    ON pending_uploads(kind)
+                    ;
+CREATE INDEX idx_metrics_run_step
+                    ON metrics(run_id, step)
+                    ;
+CREATE INDEX idx_metrics_run_timestamp
+                    ON metrics(run_id, timestamp)
+                    ;
+CREATE INDEX idx_configs_run_name
+                    ON configs(run_name)
+                    ;
+CREATE INDEX idx_system_metrics_run_timestamp
+                    ON system_metrics(run_id, timestamp)
+                    ;
+CREATE INDEX idx_traces_run_step
+                    ON traces(run_id, step)
+                    ;
+CREATE INDEX idx_traces_run_timestamp
+                    ON traces(run_id, timestamp)
+                    ;
+CREATE INDEX idx_traces_search
+                    ON traces(search_text)
+                    ;
+CREATE INDEX idx_alerts_run
+                    ON alerts(run_id)
+                    ;
+CREATE INDEX idx_alerts_timestamp
+                    ON alerts(timestamp)
+                    ;
+CREATE UNIQUE INDEX idx_alerts_alert_id
+                    ON alerts(alert_id) WHERE alert_id IS NOT NULL
+                    ;
+CREATE UNIQUE INDEX idx_metrics_log_id
+                        ON metrics(log_id) WHERE log_id IS NOT NULL;
+CREATE INDEX idx_metrics_pending
+                        ON metrics(space_id) WHERE space_id IS NOT NULL;
+CREATE UNIQUE INDEX idx_system_metrics_log_id
+                        ON system_metrics(log_id) WHERE log_id IS NOT NULL;
+CREATE INDEX idx_system_metrics_pending
+                        ON system_metrics(space_id) WHERE space_id IS NOT NULL;
+CREATE INDEX idx_metrics_run_record
+                        ON metrics(run_id, run_name, timestamp);
+CREATE UNIQUE INDEX idx_run_artifact_links_unique
+                    ON run_artifact_links(
+                        COALESCE(run_project, ''), COALESCE(run_id, ''),
+                        COALESCE(run_name, ''), artifact_version_id, direction
+                    );
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('metrics',38);
+INSERT INTO "sqlite_sequence" VALUES('configs',6);
+COMMIT;

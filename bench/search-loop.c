@@ -175,15 +175,16 @@ study_ask(struct study *s)
 	struct buf b = { 0 };
 	struct err e = ERR_INIT;
 
-	if (s->strategy->suggest(&out, &ask, s->options, &e) != 0)
+	if (strategy_suggest(s->strategy, &out, &ask, s->options, &e) != 0)
 		die(&e);
 	space_snap(s->space, x);
 	space_decode(s->space, x, values);
 	space_encode(s->space, values, x);
 	history_add(s->history, ask.trial, x);
 	space_put_json(&b, s->space, values);
-	printf("{\"trial\": %" PRId64 ", \"params\": %s}\n", ask.trial,
-	    buf_str(&b));
+	printf("{\"trial\": %" PRId64 ", \"params\": %s, \"fits\": %g, "
+	       "\"memory\": %g}\n",
+	    ask.trial, buf_str(&b), out.fits, out.memory);
 	buf_free(&b);
 	free(values);
 	free(x);
@@ -251,6 +252,9 @@ study_end(struct study *s, const struct json *j)
 		(void)json_number(json_get(j, "end"), &end);
 	if (json_get(j, "seconds") != NULL)
 		history_set_seconds(s->history, trial, number(j, "seconds"));
+	if (json_get(j, "memory") != NULL)
+		history_set_memory(
+		    s->history, trial, number(j, "memory"), is_true(j, "over"));
 	s->time_used = number(j, "time_used");
 	if (is_true(j, "failed"))
 		state = TRIAL_FAILED;

@@ -315,7 +315,8 @@ SELECT trial, attempt, backend, place, state,
     (SELECT host FROM t_asker AS k WHERE k.trial = t_attempt.trial
 	AND k.attempt = t_attempt.attempt) AS asker_host,
     (SELECT pid FROM t_asker AS k WHERE k.trial = t_attempt.trial
-	AND k.attempt = t_attempt.attempt) AS asker_pid
+	AND k.attempt = t_attempt.attempt) AS asker_pid,
+    nullif(max_rss, 0) AS memory
 FROM t_attempt;
 
 -- One row for each value of each trial.
@@ -401,7 +402,7 @@ FROM t_cost;
 -- the source is set.
 CREATE VIEW suggestions AS
 SELECT t.trial, s.strategy, s.made_by, s.seconds, s.redraws, s.same_as,
-    s.from_trial, t.source, s.reason
+    s.from_trial, t.source, s.reason, s.memory, s.fits
 FROM t_trial AS t LEFT JOIN t_suggestion AS s ON s.trial = t.trial;
 
 CREATE VIEW events AS

@@ -174,7 +174,7 @@ CREATE TABLE t_suggestion (
 	redraws INTEGER NOT NULL,	-- answers before it that were known
 	same_as INTEGER,		-- trial of the same setting before it
 	from_trial INTEGER		-- whose checkpoint it continues
-, reason TEXT) STRICT;
+, reason TEXT, memory REAL, fits REAL) STRICT;
 
 CREATE TABLE t_warm (
 	id INTEGER PRIMARY KEY,		-- the oldest first

@@ -12,6 +12,7 @@
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/where.h"
+#include "strategies/memory/memory-model.h"
 #include "strategies/strategy.h"
 
 enum {
@@ -97,8 +98,9 @@ suggestion_repair(const struct strategy *strategy, struct suggestion *out,
 	free(anchor);
 }
 
-int
-strategy_suggest(const struct strategy *strategy, struct suggestion *out,
+/* The first of the answers that satisfies the conditions of the space. */
+static int
+suggest_allowed(const struct strategy *strategy, struct suggestion *out,
     const struct strategy_ask *ask, const struct option_value *values,
     struct err *e)
 {
@@ -128,6 +130,69 @@ strategy_suggest(const struct strategy *strategy, struct suggestion *out,
 		suggestion_repair(strategy, out, ask);
 	}
 	free(first.x);
+	return rc;
+}
+
+/* The first of the answers that is likely to fit, or the likeliest. */
+static int
+suggest_fitting(const struct strategy *strategy, struct suggestion *out,
+    const struct strategy_ask *ask, const struct option_value *values,
+    struct err *e)
+{
+	struct suggestion begin = *out, best = { 0 };
+	struct strategy_ask again = *ask;
+	size_t n = ask->space->n;
+	double *x = xcalloc(2 * n, sizeof *x);
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < TRIES && best.fits < MEMORY_MODEL_LEAST; i++) {
+		/* Beyond the redraws for conditions. */
+		again.redraw = ask->redraw + i * TRIES;
+		*out = begin;
+		rc = suggest_allowed(strategy, out, &again, values, e);
+		if (rc != 0)
+			break;
+		memcpy(x + n, out->x, n * sizeof *x);
+		space_snap(ask->space, x + n);
+		out->fits = memory_model_fits(ask->memory, x + n, &out->memory);
+		if (i > 0 && out->fits <= best.fits)
+			continue;
+		best = *out;
+		memcpy(x, out->x, n * sizeof *x);
+	}
+	if (i > 0) {
+		memcpy(begin.x, x, n * sizeof *x);
+		*out = best;
+		out->x = begin.x;
+		rc = 0;
+	}
+	free(x);
+	return rc;
+}
+
+/* A population goes on from settings that ran. */
+static bool
+minds_memory(const struct strategy *strategy)
+{
+	return strategy->wants_points && !strategy->continues;
+}
+
+int
+strategy_suggest(const struct strategy *strategy, struct suggestion *out,
+    const struct strategy_ask *ask, const struct option_value *values,
+    struct err *e)
+{
+	struct strategy_ask with = *ask;
+	struct memory_model *model = NULL;
+	int rc;
+
+	if (minds_memory(strategy))
+		model = memory_model_new(ask->space, ask->history);
+	with.memory = model;
+	rc = model != NULL ? suggest_fitting(strategy, out, &with, values, e)
+			   : suggest_allowed(strategy, out, &with, values, e);
+	memory_model_free(model);
 	return rc;
 }
 

@@ -16,6 +16,7 @@
 struct err;
 struct history;
 struct kernels;
+struct memory_model;
 struct option;
 struct option_value;
 struct rng;
@@ -44,6 +45,8 @@ struct strategy_ask {
 	 */
 	unsigned redraw;
 	const struct kernels *kernels; /* NULL: only the plain ones */
+	/* Set by strategy_suggest, for strategies; NULL = all settings fit. */
+	const struct memory_model *memory;
 };
 
 /* The result. */
@@ -53,6 +56,11 @@ struct suggestion {
 	int64_t member; /* member of the population, from 1; 0 = none */
 	int64_t until; /* the step that completes it; 0 = unlimited */
 	const char *made_by; /* static: the kernels used, or "cpu" */
+	/*
+	 * Set by strategy_suggest where a model of memory was asked: with which
+	 * probability the trial fits, and bytes of its peak; otherwise 0.
+	 */
+	double fits, memory;
 };
 
 struct strategy {
@@ -103,6 +111,10 @@ struct strategy {
  * does.  When none does, the first one is moved on a straight line to a setting
  * that does, the parent's or the nearest of eight random ones; a strategy that
  * does not learn gets a random one.
+ *
+ * After a trial has run out of memory, the answers of a strategy that learns are
+ * also to fit into it (memory-model.h): the first of 30 that does, otherwise the
+ * one that is most likely to.
  */
 int strategy_suggest(const struct strategy *, struct suggestion *,
     const struct strategy_ask *, const struct option_value *, struct err *);

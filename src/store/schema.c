@@ -72,6 +72,8 @@ static const char *const migrations[] = {
 #include "schema/027-requests.inc"
 	,
 #include "schema/028-own-steps.inc"
+	,
+#include "schema/029-memory.inc"
 };
 
 enum {
@@ -122,7 +124,8 @@ static const struct {
 	      "NULL AS median WHERE 0;" },
 	{ 12, "CREATE TEMP VIEW suggestions AS SELECT t.trial, s.strategy, "
 	      "s.made_by, s.seconds, s.redraws, s.same_as, s.from_trial, "
-	      "t.source, NULL AS reason FROM main.t_trial AS t "
+	      "t.source, NULL AS reason, NULL AS memory, NULL AS fits "
+	      "FROM main.t_trial AS t "
 	      "LEFT JOIN t_suggestion AS s ON s.trial = t.trial;" },
 	{ 14, "CREATE TEMP VIEW t_retry AS SELECT NULL AS trial, "
 	      "NULL AS end_seq, NULL AS seq, NULL AS state, "
@@ -255,6 +258,7 @@ static const struct {
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 17, "best", "NULL AS setting, NULL AS replicate" },
 	{ 28, "best", "NULL AS own_steps" },
+	{ 29, "suggestions", "NULL AS memory, NULL AS fits" },
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
@@ -263,6 +267,7 @@ static const struct {
 	{ 18, "attempts", "NULL AS provenance" },
 	{ 22, "attempts", "NULL AS asker_host, NULL AS asker_pid" },
 	{ 9, "attempts", "NULL AS model_uri, NULL AS output_uri" },
+	{ 29, "attempts", "NULL AS memory" },
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },

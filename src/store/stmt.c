@@ -413,7 +413,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "good, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_SUGGESTION_ADD] =
 	    "INSERT INTO t_suggestion VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-	    "?8)",
+	    "?8, ?9, ?10)",
 	[STMT_QUEUE_ADD] =
 	    "INSERT INTO t_queue (params, source) VALUES (?1, ?2)",
 	[STMT_QUEUE_NEXT] =

@@ -651,6 +651,7 @@ struct store_suggestion {
 	int64_t same_as; /* trial with the same setting; 0 = none */
 	int64_t from_trial; /* trial whose checkpoint it loads; 0 = none */
 	const char *why; /* why this strategy; NULL = study.json names it */
+	double memory, fits; /* as in struct suggestion; 0 = not asked */
 };
 int store_suggestion_add(
     struct store *, const struct store_suggestion *, struct err *);

@@ -198,6 +198,8 @@ worker_main_answer(struct worker *w, const struct worker_message *m)
 	};
 	a.result = suggest(w, &q, &s, &ask, &e);
 	a.from = s.from;
+	a.fits = s.fits;
+	a.memory = s.memory;
 	a.made_by = s.made_by != NULL ? s.made_by : "";
 	a.text = e.text;
 	a.seconds = seconds() - began;

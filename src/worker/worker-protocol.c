@@ -151,7 +151,7 @@ worker_protocol_read_ask(struct worker_message_ask *ask,
 /* The numbers of an answer, before x and the texts. */
 struct answer_head {
 	int64_t result, trial, redraw, from, n;
-	double seconds;
+	double seconds, fits, memory;
 };
 
 void
@@ -162,7 +162,9 @@ worker_protocol_put_answer(struct buf *b, const struct worker_message_answer *a)
 		.redraw = a->redraw,
 		.from = a->from,
 		.n = (int64_t)a->n,
-		.seconds = a->seconds };
+		.seconds = a->seconds,
+		.fits = a->fits,
+		.memory = a->memory };
 	struct buf body = { 0 };
 
 	buf_add(&body, &head, sizeof head);
@@ -188,6 +190,8 @@ worker_protocol_read_answer(struct worker_message_answer *a, double *x,
 		.redraw = head.redraw,
 		.from = head.from,
 		.seconds = head.seconds,
+		.fits = head.fits,
+		.memory = head.memory,
 		.x = x,
 		.n = n };
 	cut_into(&c, x, n * sizeof *x);

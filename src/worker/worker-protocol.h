@@ -88,6 +88,7 @@ struct worker_message_answer {
 	int64_t trial, redraw; /* of the request */
 	int64_t from;
 	double seconds;
+	double fits, memory; /* as of a suggestion */
 	const double *x; /* n numbers */
 	size_t n;
 	const char *made_by; /* "" = none */

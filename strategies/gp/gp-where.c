@@ -1,6 +1,6 @@
 /*
- * Candidates that satisfy the conditions of the space: the others are left out
- * before they are scored, and what a local search has moved out of the allowed
+ * Candidates that satisfy the conditions of the space and are likely to fit into
+ * memory: the others are left out before they are scored, and what a local search has moved out of the allowed
  * part is brought back to its border.
  */
 
@@ -11,14 +11,29 @@
 #include "src/model/space.h"
 #include "src/model/where.h"
 #include "strategies/gp/gp.h"
+#include "strategies/memory/memory-model.h"
 
 enum { HALVINGS = 20 };
+
+bool
+gp_where_holds(const struct gp_axes *g, const double *point)
+{
+	return where_holds(g->space, point) &&
+	       (g->memory == NULL || memory_model_fits(g->memory, point,
+					 NULL) >= MEMORY_MODEL_LEAST);
+}
 
 static bool
 row_holds(const struct gp_axes *g, const double *row, double *x)
 {
 	gp_axes_decode(g, row, x);
-	return where_holds(g->space, x);
+	return gp_where_holds(g, x);
+}
+
+static bool
+is_whole(const struct gp_axes *g)
+{
+	return where_count(g->space) == 0 && g->memory == NULL;
 }
 
 size_t
@@ -27,7 +42,7 @@ gp_where_rows(const struct gp_axes *g, double *rows, size_t m)
 	double *x;
 	size_t i, kept = 0;
 
-	if (where_count(g->space) == 0)
+	if (is_whole(g))
 		return m;
 	x = xcalloc(g->space->n, sizeof *x);
 	for (i = 0; i < m; i++)
@@ -45,7 +60,7 @@ gp_where_copy(const struct gp_axes *g, const double *rows, size_t m)
 {
 	double *copy;
 
-	if (where_count(g->space) == 0)
+	if (is_whole(g))
 		return NULL;
 	copy = xcalloc(m * g->d + 1, sizeof *copy);
 	memcpy(copy, rows, m * g->d * sizeof *rows);

@@ -268,7 +268,7 @@ take_new(double *x, const struct gp_question *q, const double *rows,
 		gp_axes_decode(&q->space, rows + best * q->rows.d, x);
 		space_snap(q->ask->space, x);
 		is_new = !is_beside_running(q, rows + best * q->rows.d) &&
-			 where_holds(q->ask->space, x) && !is_tried(q->ask, x);
+			 gp_where_holds(&q->space, x) && !is_tried(q->ask, x);
 	}
 	free(seen);
 	return is_new;
@@ -377,6 +377,11 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	rule.candidates = candidates_of(q, goal);
 	rule.whole = rule.candidates * (goal->n_models > 1 ? 1 : WHOLE);
 	n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
+	if (n == 0 && q->space.memory != NULL) {
+		/* Nothing is likely to fit: strategy_suggest takes the likeliest. */
+		q->space.memory = NULL;
+		n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
+	}
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	gp_local_search_starts(starts, m, goal, rows, n);
@@ -490,6 +495,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	out->made_by = ask->kernels->name;
 	strategy_rng(&q.rng, ask);
 	gp_axes_init(&q.space, ask->space);
+	q.space.memory = ask->memory;
 	q.rough = is_rough(&q);
 	gp_training_rows_init(&q.rows, &q.space, ask->history, max);
 	q.good = xcalloc(GP_GOOD * q.space.d + 1, sizeof *q.good);

@@ -16,6 +16,7 @@
 
 struct gp_boxes;
 struct history;
+struct memory_model;
 struct option_value;
 struct param;
 struct space;
@@ -43,6 +44,8 @@ struct gp_axes {
 	bool conditional; /* whether an axis has a condition */
 	int *axis_of; /* per parameter: its axis, or -1 */
 	bool *decides; /* per parameter: named by a condition */
+	/* Rows that are unlikely to fit into memory are not searched; or NULL. */
+	const struct memory_model *memory;
 };
 
 void gp_axes_init(struct gp_axes *, const struct space *);
@@ -388,9 +391,11 @@ bool gp_cost_counts(const struct gp_question *);
 void gp_cost_fit(struct gp_acquisition_goal *, const struct gp_question *);
 
 /*
- * Conditions of the space.  Move the rows that satisfy them to the front;
- * returns their number.
+ * Conditions of the space, and memory: whether a point satisfies them and is likely
+ * to fit.
  */
+bool gp_where_holds(const struct gp_axes *, const double *point);
+/* Move the rows that do to the front; returns their number. */
 size_t gp_where_rows(const struct gp_axes *, double *rows, size_t m);
 /* A copy of m rows, which the caller frees; NULL when there is no condition. */
 double *gp_where_copy(const struct gp_axes *, const double *rows, size_t m);

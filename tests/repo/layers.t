@@ -70,14 +70,15 @@ src/cli/mcp	src/base src/base/json src/cli/common src/view	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-
 src/cli/screen	src/base src/base/json @model src/store src/server src/engine src/view src/cli/common	-
 src/cli	@loop @model schema src/base/svg src/store src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
-strategies	@plain src/base/rng.h src/model src/model/history	-
+strategies	@plain src/base/rng.h src/model src/model/history strategies/memory/memory-model.h	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
-strategies/gp	@math kernels/kernels.h strategies/evolution/pareto.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
+strategies/gp	@math kernels/kernels.h strategies/evolution/pareto.h strategies/memory/memory-model.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
 strategies/cmaes	@math kernels/kernels.h strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
 strategies/evolution	@math	-
 strategies/importance	@math strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
 strategies/incumbent	@math	-
+strategies/memory	@math	-
 strategies/stop	@math	-
 strategies/stop/median	@math strategies/stop	-
 strategies/stop/second-look	@math	-

@@ -49,7 +49,7 @@ struct suggest_worker {
 	int64_t result;
 	double *x;
 	int64_t from;
-	double seconds;
+	double seconds, fits, memory;
 	char made_by[32];
 	bool broken; /* unusable; why holds the reason */
 	struct err why;
@@ -223,6 +223,8 @@ worker_on_answer(struct suggest_worker *w, const struct worker_message *m)
 	w->result = a.result;
 	w->from = a.from;
 	w->seconds = a.seconds;
+	w->fits = a.fits;
+	w->memory = a.memory;
 	(void)snprintf(w->made_by, sizeof w->made_by, "%s", a.made_by);
 	if (a.result != 0)
 		(void)err_set(&w->why, ERR_USAGE, "%.500s", a.text);
@@ -378,6 +380,8 @@ worker_answer(
 	suggest_answer_decode(out, w->env, w->x);
 	out->from = w->from;
 	out->seconds = w->seconds;
+	out->fits = w->fits;
+	out->memory = w->memory;
 	(void)snprintf(out->made_by, sizeof out->made_by, "%s", w->made_by);
 	return SUGGEST_POINT;
 }

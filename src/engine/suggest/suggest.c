@@ -190,6 +190,8 @@ ask_here(struct suggester *a, struct suggest_answer *out, struct err *e)
 		out->from = s.from;
 		out->member = s.member;
 		out->until = s.until;
+		out->fits = s.fits;
+		out->memory = s.memory;
 		(void)snprintf(
 		    out->made_by, sizeof out->made_by, "%s", s.made_by);
 		took = loop_wall_us(env->loop) - began;
@@ -355,7 +357,7 @@ suggest_ask(struct suggester *a, const struct suggest_question *q,
 	enum suggest_result rc;
 
 	out->from = out->member = out->until = 0;
-	out->seconds = 0;
+	out->seconds = out->fits = out->memory = 0;
 	*out->made_by = '\0';
 	if (!a->pending && ahead_take(a, q, out)) {
 		out->strategy = a->use.strategy->name;

@@ -72,6 +72,7 @@ struct suggest_answer {
 	struct value *values; /* the caller's array, one per parameter */
 	int64_t from; /* the trial it continues from; 0 = none */
 	int64_t member, until; /* as of a suggestion */
+	double fits, memory; /* the same */
 	char made_by[32]; /* kernels: "cpu", "cuda"; "external" */
 	double seconds; /* computing time */
 	const char *strategy; /* the one that answered; static */

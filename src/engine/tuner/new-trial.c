@@ -12,6 +12,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/engine/durations.h"
+#include "src/engine/memory-peaks.h"
 #include "src/engine/replicates/proposals.h"
 #include "src/engine/suggest/suggest.h"
 #include "src/engine/tuner/capacity.h"
@@ -146,7 +147,7 @@ parallel(const struct tuner *t)
 	return n < 0 ? -n : n;
 }
 
-/* What the strategy needs of durations, after more trials have ended. */
+/* What the strategy needs of durations and memory, after more trials have ended. */
 static void
 durations_refresh(struct tuner *t)
 {
@@ -160,6 +161,11 @@ durations_refresh(struct tuner *t)
 		 &e) != 0 ||
 		durations_used(&s->time_used, t->store, &t->study->limits,
 		    parallel(t), &e) != 0))
+		store_fail_with(t->store, &e);
+	else if (t->plugins.strategy->wants_points &&
+		 t->outcomes.n_failed > 0 &&
+		 memory_peaks_load(settings_seen(t), t->store,
+		     t->replicates.count > 0, &e) != 0)
 		store_fail_with(t->store, &e);
 }
 
@@ -260,7 +266,7 @@ draw_other(struct tuner *t, struct next *next)
 	int rc = 0;
 
 	a->from = 0;
-	a->seconds = 0;
+	a->seconds = a->fits = a->memory = 0;
 	(void)snprintf(a->made_by, sizeof a->made_by, "cpu");
 	next->asked = true;
 	if (tried_settings_other(t->suggestions.tried, next->values))
@@ -402,6 +408,8 @@ new_trial_write(
 		.redraws = next->queue_id != 0 ? 0 : t->suggestions.redraws,
 		.same_as = next->same_as,
 		.from_trial = next->answer.from,
+		.memory = next->answer.memory,
+		.fits = next->answer.fits,
 	};
 
 	(void)store_trial_add(t->store, row, NULL);

@@ -20,7 +20,8 @@ struct pack_head {
 
 struct serialize_trial {
 	int64_t state;
-	double loss, noise, seconds;
+	double loss, noise, seconds, memory;
+	int64_t over; /* 1: it ran out of memory */
 	uint64_t reports;
 };
 
@@ -55,6 +56,8 @@ serialize_trial(
 		.loss = history_loss(h, trial),
 		.noise = history_noise(h, trial),
 		.seconds = history_seconds(h, trial),
+		.memory = history_memory(h, trial),
+		.over = history_memory_over(h, trial),
 	};
 	size_t i, first = 0;
 	double value;
@@ -213,12 +216,14 @@ deserialize_trial(
 	if ((history_keeps(h) & HISTORY_POINTS) != 0)
 		serialize_take(u, point, dims * sizeof *point);
 	u->bad = u->bad || t.state < 0 || t.state >= TRIAL_STATES ||
-		 !(t.seconds >= 0);
+		 !(t.seconds >= 0) || !(t.memory >= 0) || t.over < 0 ||
+		 t.over > 1;
 	if (u->bad)
 		return;
 	history_add(h, trial, point);
 	history_set_noise(h, trial, t.noise);
 	history_set_seconds(h, trial, t.seconds);
+	history_set_memory(h, trial, t.memory, t.over == 1);
 	deserialize_results(u, h, trial);
 	for (; t.reports > 0 && !u->bad; t.reports--) {
 		serialize_take(u, &step, sizeof step);

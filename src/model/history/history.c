@@ -35,6 +35,12 @@ struct history_origin {
 	int64_t from, member;
 };
 
+/* What history_set_memory recorded. */
+struct history_memory {
+	double peak; /* bytes */
+	bool over;
+};
+
 /* One word of the arena. */
 union word {
 	double value;
@@ -55,6 +61,7 @@ struct history {
 	struct history_origin *descents; /* per trial; NULL = none */
 	double *noises; /* per trial; NULL = none */
 	double *seconds; /* per trial; NULL = none */
+	struct history_memory *memories; /* per trial; NULL = none */
 	double *points;
 	union word *arena;
 	size_t used, arena_cap; /* words */
@@ -291,6 +298,7 @@ history_free(struct history *h)
 	free(h->descents);
 	free(h->noises);
 	free(h->seconds);
+	free(h->memories);
 	free(h->goals);
 	free(h->results);
 	free(h);
@@ -321,6 +329,9 @@ history_grow(struct history *h)
 	if (h->seconds != NULL)
 		h->seconds =
 		    xreallocarray(h->seconds, h->cap, sizeof *h->seconds);
+	if (h->memories != NULL)
+		h->memories =
+		    xreallocarray(h->memories, h->cap, sizeof *h->memories);
 	if (history_result_columns(h) > 0)
 		h->results = xreallocarray(h->results, h->cap,
 		    history_result_columns(h) * sizeof(double));
@@ -342,6 +353,8 @@ history_append(struct history *h, enum trial_state state)
 		h->noises[h->n] = 0;
 	if (h->seconds != NULL)
 		h->seconds[h->n] = 0;
+	if (h->memories != NULL)
+		h->memories[h->n] = (struct history_memory){ 0 };
 	for (i = 0; i < history_result_columns(h); i++)
 		h->results[h->n * history_result_columns(h) + i] = NAN;
 	h->n++;
@@ -421,6 +434,38 @@ history_seconds(const struct history *h, int64_t trial)
 {
 	(void)history_entry(h, trial);
 	return h->seconds != NULL ? h->seconds[history_index(h, trial)] : 0;
+}
+
+void
+history_set_memory(struct history *h, int64_t trial, double peak, bool over)
+{
+	(void)history_entry(h, trial);
+	if (h->memories == NULL && (peak > 0 || over))
+		h->memories = xcalloc(h->cap, sizeof *h->memories);
+	if (h->memories != NULL)
+		h->memories[history_index(h, trial)] =
+		    (struct history_memory){ peak, over };
+}
+
+bool
+history_has_memory(const struct history *h)
+{
+	return h->memories != NULL;
+}
+
+double
+history_memory(const struct history *h, int64_t trial)
+{
+	(void)history_entry(h, trial);
+	return h->memories != NULL ? h->memories[history_index(h, trial)].peak
+				   : 0;
+}
+
+bool
+history_memory_over(const struct history *h, int64_t trial)
+{
+	(void)history_entry(h, trial);
+	return h->memories != NULL && h->memories[history_index(h, trial)].over;
 }
 
 bool

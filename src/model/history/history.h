@@ -109,6 +109,15 @@ double history_noise(const struct history *, int64_t trial);
  */
 void history_set_seconds(struct history *, int64_t trial, double);
 double history_seconds(const struct history *, int64_t trial);
+/*
+ * The most memory that a trial had, in bytes, 0 = unknown, and whether it ran out of
+ * memory, so that it needed more.  history_retry leaves both.
+ */
+void
+history_set_memory(struct history *, int64_t trial, double peak, bool over);
+bool history_has_memory(const struct history *); /* of any trial */
+double history_memory(const struct history *, int64_t trial);
+bool history_memory_over(const struct history *, int64_t trial);
 /* The trial will run again: pending once more, its curve is kept. */
 void history_retry(struct history *, int64_t trial);
 

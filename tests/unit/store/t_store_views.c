@@ -57,14 +57,14 @@ static const struct promise {
 	    "cost, log, gpus, gpu_seconds, energy_joules, gpu_memory, "
 	    "gpu_utilization, download_seconds, upload_seconds, "
 	    "model_uri, output_uri, cpus, cpu_seconds, provenance, why, "
-	    "job, reports, asker_host, asker_pid" },
+	    "job, reports, asker_host, asker_pid, memory" },
 	{ "savings",
 	    "steps_run, steps_skipped, share, seconds_saved, cost_saved, "
 	    "spot_saved, energy_saved" },
 	{ "costs", "cost, committed, seconds, billable_seconds, spot_saved, "
 		   "spot_share" },
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
-			 "from_trial, source, reason" },
+			 "from_trial, source, reason, memory, fits" },
 	{ "changes", "time, key, old, new, trials, outside" },
 	{ "requests", "time, caller, request, trial, asked, good, answer" },
 	{ "provenance",
@@ -122,7 +122,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "28|" PACKAGE_VERSION,
+	    "29|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

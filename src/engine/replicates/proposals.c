@@ -299,6 +299,72 @@ proposal_ended(const struct contests *all, const struct contest *c)
 	return c->challenger > 0 ? contests_ended(all, c) : 0;
 }
 
+/* The open proposal whose run this is, and no other contest's; NULL: none. */
+static const struct contest *
+proposal_of(const struct contests *all, int64_t setting, size_t k)
+{
+	const struct contest *c = all->list, *found = NULL;
+	size_t i;
+
+	for (i = 0; i < all->n; i++, c++) {
+		if (c->verdict != CONTEST_OPEN ||
+		    (c->challenger != setting && c->baseline != setting))
+			continue;
+		if (!c->proposal || c->baseline == setting || k >= c->pairs)
+			return NULL;
+		found = c;
+	}
+	return found;
+}
+
+/* The loss of a baseline's run at a step; NaN: it has not completed, or none. */
+static double
+proposal_loss_at(const struct contests *all, const struct contest *c, size_t k,
+    int64_t step, int64_t *last)
+{
+	const struct replicate *run = contests_run(all, c->baseline, k);
+	struct curve curve;
+	ptrdiff_t i;
+
+	if (run == NULL || run->state != TRIAL_COMPLETED)
+		return NAN;
+	curve = history_curve(all->replicates->trials, run->trial);
+	i = curve_at(&curve, step);
+	if (i < 0)
+		return NAN;
+	*last = curve_step(&curve, curve.n - 1);
+	return curve_value(&curve, (size_t)i);
+}
+
+bool
+proposals_behind(const struct contests *all, int64_t trial, int64_t step,
+    double *value, double *threshold, char *why, size_t n)
+{
+	const struct replicates *r = all->replicates;
+	size_t i, k = (size_t)r->number_of[trial] - r->count - 1;
+	const struct contest *c = proposal_of(all, r->setting_of[trial], k);
+	double band[PROPOSAL_RULE_BAND], paired, loss;
+	struct curve curve = history_curve(r->trials, trial);
+	int64_t last = 0;
+
+	if (c == NULL || curve.n == 0 ||
+	    strcmp(c->metric, r->study->metric) != 0)
+		return false;
+	loss = curve_value(&curve, curve.n - 1);
+	for (i = 0; i < PROPOSAL_RULE_BAND; i++)
+		band[i] = proposal_loss_at(all, c, i, step, &last);
+	paired = proposal_loss_at(all, c, k, step, &last);
+	if (step < last - last / 2 || !proposal_rule_behind(loss, paired, band))
+		return false;
+	*value = history_flip_sign(r->trials, loss);
+	*threshold = history_flip_sign(r->trials, paired);
+	(void)snprintf(why, n,
+	    "at step %" PRId64 " it is behind all runs of the baseline by more "
+	    "than the noise",
+	    step);
+	return true;
+}
+
 /* The same setting once more, beside the baseline that is now. */
 static void
 proposal_succeed(struct contests *all, size_t i, int64_t baseline,
@@ -359,10 +425,11 @@ proposals_kept(struct contests *all, int64_t baseline, struct store *store,
 }
 
 static void
-proposal_put_why(struct contest *c, double last)
+proposal_put_why(struct contest *c, double last, const struct replicate *run)
 {
 	if (c->verdict == CONTEST_DISCARDED && isinf(last))
-		c->why = xasprintf("its run of pair %zu failed", c->looks);
+		c->why = xasprintf("its run of pair %zu %s", c->looks,
+		    run->state == TRIAL_STOPPED ? "was stopped" : "failed");
 	else if (c->verdict == CONTEST_DISCARDED)
 		c->why = xasprintf("mean difference %.3g after %zu pair%s: it "
 				   "would hardly be shown to be better",
@@ -398,7 +465,8 @@ proposal_judge_runs(struct contests *all, struct contest *c,
 	if (c->verdict == CONTEST_KEPT)
 		c->least = paired_evidence_least(a, b, c->looks, c->alpha);
 	if (c->verdict != CONTEST_OPEN)
-		proposal_put_why(c, a[c->looks - 1]);
+		proposal_put_why(c, a[c->looks - 1],
+		    contests_run(all, c->challenger, c->looks - 1));
 }
 
 void

@@ -8,6 +8,7 @@
 #ifndef HPOTUNE_PROPOSALS_H
 #define HPOTUNE_PROPOSALS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,13 @@ const struct contest *proposals_begin(struct contests *, struct store *,
     int64_t challenger, const char *params, const char *caller, int64_t now_us);
 /* The first new setting that contests_due gave has this number now. */
 void proposals_begun(struct contests *, struct store *, int64_t setting);
+/*
+ * Whether a run of an open proposal is so far behind the baseline at this step of
+ * the second half that the rest of it is not needed: its value, that of the
+ * run that it is paired with there, in the user's sign, and a clause.
+ */
+bool proposals_behind(const struct contests *, int64_t trial, int64_t step,
+    double *value, double *threshold, char *why, size_t n);
 /* How many trials the open ones may still begin. */
 int64_t proposals_runs(const struct contests *);
 

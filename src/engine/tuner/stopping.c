@@ -11,11 +11,13 @@
 
 #include "src/base/loop.h"
 #include "src/engine/median-view.h"
+#include "src/engine/replicates/proposals.h"
 #include "src/engine/tuner/attempt-metrics.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/model/evidence/proposal-rule.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 
@@ -104,6 +106,21 @@ judgement_name_step(const struct tuner *t, const struct live_trial *l,
 	    t->study->trial.max_steps, step, live_trial_steps(t, l));
 }
 
+/* A run of a proposal ends when it is far behind the baseline. */
+static void
+stopping_proposal(struct tuner *t, struct live_trial *l, int64_t step)
+{
+	struct judgement j = { .verdict = VERDICT_STOP,
+		.rule = "propose",
+		.pool = PROPOSAL_RULE_BAND };
+
+	if (!proposals_behind(&t->contests, l->row.number, step, &j.value,
+		&j.threshold, j.why, sizeof j.why))
+		return;
+	live_trial_set_verdict(l, &j);
+	stopping_record(t, l, step, &j, STORE_STOP);
+}
+
 /* Ask the rules about a report that is recorded. */
 static void
 stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
@@ -121,7 +138,10 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 	    judged_history(&t->judged, trial), trial, at, &j);
 	judgement_name_step(t, l, step, at, &j);
 	t->doubts.compared |= !isnan(j.threshold);
-	stopping_verdict(t, l, step, &j);
+	if (replicates_is_held(&t->replicates, l->row.number) && !j.diverged)
+		stopping_proposal(t, l, step);
+	else
+		stopping_verdict(t, l, step, &j);
 }
 
 /* Whether some rule reads this metric by another axis, or beside the objective. */

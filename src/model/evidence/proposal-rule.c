@@ -1,7 +1,6 @@
 /* Whether a proposal is kept or discarded, and the error it may cost. */
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "src/model/evidence/paired-evidence.h"
 #include "src/model/evidence/proposal-rule.h"
@@ -11,6 +10,7 @@
  * true keeps for its runs, in nights as those of t_proposal_rule.c.
  */
 #define PROPOSAL_RULE_HOPE 0.75
+#define PROPOSAL_RULE_FAR 3 /* deviations of a difference */
 
 double
 proposal_rule_levels(double alpha, size_t k)
@@ -88,4 +88,17 @@ proposal_rule_judge(const double *a, const double *b, size_t n, size_t most,
 	}
 	*looks = n;
 	return n >= most ? PROPOSAL_UNDECIDED : PROPOSAL_OPEN;
+}
+
+bool
+proposal_rule_behind(
+    double loss, double paired, const double band[PROPOSAL_RULE_BAND])
+{
+	double noise = sqrt(proposal_rule_band(band, PROPOSAL_RULE_BAND));
+	size_t i;
+
+	for (i = 0; i < PROPOSAL_RULE_BAND; i++)
+		if (!(loss > band[i]) || !isfinite(band[i]))
+			return false;
+	return noise > 0 && loss - paired > PROPOSAL_RULE_FAR * noise;
 }

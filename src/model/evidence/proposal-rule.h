@@ -20,6 +20,7 @@
 #ifndef HPOTUNE_PROPOSAL_RULE_H
 #define HPOTUNE_PROPOSAL_RULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -44,5 +45,13 @@ double proposal_rule_levels(double alpha, size_t k);
  */
 enum proposal_verdict proposal_rule_judge(const double *a, const double *b,
     size_t n, size_t most, double level, size_t *looks);
+
+/*
+ * Whether a run in its middle is worse, at the same step, than all runs that show
+ * the noise of the baseline, and than the one that it is paired with by three
+ * deviations of a difference.  NaN: unknown.
+ */
+bool proposal_rule_behind(
+    double loss, double paired, const double band[PROPOSAL_RULE_BAND]);
 
 #endif /* HPOTUNE_PROPOSAL_RULE_H */

@@ -179,6 +179,43 @@ evidence='SELECT proposal, verdict, seeds, e_value, difference, least, level
 is "$(sql killed.db "$evidence")" "$(sql one.db "$evidence")" \
     'the same verdicts as without a kill'
 
+# A run that is far behind the baseline in its second half is stopped: this one
+# would never end.  In its first half it may be.  One at a time: the runs that show
+# the noise have ended when it reports.
+cat >steps <<'END'
+#!/bin/sh
+x=$2 seed=${4:-1} step=1
+while [ $step -le 8 ]; do
+	loss=$((1000 - step * 10 - x * 40 + seed * 37 % 11))
+	[ "$x" != 1 ] || [ $step -gt 3 ] || loss=5000
+	[ "$x" != 1 ] || [ $step -le 3 ] || loss=$((loss - 40))
+	echo "hpotune: step=$step loss=$loss"
+	[ "$x" != 0 ] || [ $step -lt 6 ] || sleep 1000
+	step=$((step + 1))
+done
+END
+chmod +x steps
+cat >behind.json <<'END'
+{ "study": "behind", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "int", "min": 0, "max": 9, "default": 2 } },
+  "strategy": { "name": "random", "seed": 1 }, "stopping": "none",
+  "confirm": { "parameter": "seed", "replicates": 13 },
+  "trial": { "command": ["./steps", "{params:words}"], "grace": 0.1 },
+  "limits": { "trials": 1, "parallel": 1 } }
+END
+run behind
+propose behind.json x=0
+propose behind.json x=1
+run behind
+is "$(sql behind.db "SELECT verdict, seeds, why FROM proposals
+    WHERE proposal = 1")" 'discarded|1|its run of pair 1 was stopped' \
+    'a run that is far behind is stopped'
+is "$(sql behind.db "SELECT rule, verdict, step >= 4, threshold < value, why LIKE
+    'at step % it is behind all runs of the baseline%' FROM stops")" \
+    'propose|stop|1|1|1' 'by the noise of the baseline'
+like "$(sql behind.db "SELECT count(*) FROM results WHERE x = 1 AND
+    state = 'completed'")" '^[1-9]' 'and none in its first half'
+
 # examples/propose: random edits of a baseline.
 cp -r "$TOP_SRCDIR/examples/propose" example
 chmod -R u+w example

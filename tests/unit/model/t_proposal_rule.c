@@ -267,6 +267,15 @@ test_given(void)
 		    PROPOSAL_DISCARDED &&
 		looks == 2,
 	    "a run that fails where the baseline's does not: discarded");
+	b[2] = 1.02;
+	ok(!proposal_rule_behind(1.03, 1, b) &&
+		proposal_rule_behind(1.2, 1, b) &&
+		!proposal_rule_behind(1.2, NAN, b) &&
+		!proposal_rule_behind(1.2, 1.19, b) &&
+		!proposal_rule_behind(NAN, 1, b),
+	    "far behind the baseline is more than its noise");
+	b[1] = NAN;
+	ok(!proposal_rule_behind(1.2, 1, b), "which must be known");
 	ok(fabs(proposal_rule_levels(ALPHA, 100) - ALPHA / 2) < 1e-15 &&
 		proposal_rule_levels(ALPHA, 1000000) < ALPHA,
 	    "a night of 100 has half of the error, and all nights no more "

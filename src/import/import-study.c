@@ -277,7 +277,7 @@ import_study_members_put(
 		buf_clear(&name);
 		if (above != NULL)
 			buf_printf(&name, "%s.", above);
-		import_put_name(&name, json_key(j));
+		buf_puts(&name, json_key(j));
 		if (json_type(j) == JSON_OBJECT && json_count(j) > 0)
 			import_study_members_put(w, buf_str(&name), j);
 		else

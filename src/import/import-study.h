@@ -93,7 +93,7 @@ void import_put_metric(struct buf *, const char *name);
 void import_put_name(struct buf *, const char *name);
 /*
  * The members of an object as one of params: nested ones get dots.  Lists stay,
- * for import_results.
+ * and names that are none here, for import_results, which notes other ones.
  */
 void import_put_flat(struct buf *, const struct json *object);
 /*

@@ -350,6 +350,18 @@ warns_put(struct buf *out, const char *lines)
 	}
 }
 
+/* The longest attempt, in the units that its numbers have come to. */
+static void
+attempt_put(struct buf *out, const struct study_trial *t)
+{
+	if (t->max_run_ms == 0)
+		return;
+	buf_puts(out, "\nattempt    at most ");
+	duration_put(out, t->max_run_ms);
+	buf_puts(out, " (trial.max_run), then SIGTERM, and SIGKILL after ");
+	duration_put(out, t->grace_ms);
+}
+
 static void
 command_put(struct buf *out, const struct plan *plan)
 {
@@ -366,6 +378,7 @@ command_put(struct buf *out, const struct plan *plan)
 		buf_puts(out, "\nlauncher   ");
 		cli_put_text(out, buf_str(&plan->starts));
 	}
+	attempt_put(out, &plan->study->trial);
 	if (plan->asks.len > 0) {
 		buf_puts(out, "\njob        ");
 		cli_put_text(out, buf_str(&plan->asks));

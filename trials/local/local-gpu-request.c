@@ -140,8 +140,12 @@ request_named(struct local_gpu_request *w, const char *text,
 			    "no GPU here is called %.*s%s%s", (int)len, text,
 			    w->look.n == 0 && *w->look.why != '\0' ? ": " : "",
 			    w->look.n == 0 ? w->look.why : "");
-		if (!only_has(w, g->uuid))
-			only_add(w, g->uuid);
+		if (only_has(w, g->uuid))
+			return json_err(where, e,
+			    "%.*s names a GPU for the second time: "
+			    "trials_per_gpu puts several trials on one",
+			    (int)len, text);
+		only_add(w, g->uuid);
 	}
 	return 0;
 }

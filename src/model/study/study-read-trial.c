@@ -241,6 +241,9 @@ read_numbers(struct study_trial *t, const struct json *block, struct err *e)
 	return 0;
 }
 
+enum { MEMORY_LEAST = 1 << 20 };
+
+/* An amount of memory. */
 static int
 read_size(int64_t *bytes, const struct json *j, struct err *e)
 {
@@ -248,7 +251,14 @@ read_size(int64_t *bytes, const struct json *j, struct err *e)
 		return 0;
 	if (size_read(bytes, j, e) != 0)
 		return -1;
-	return *bytes > 0 ? 0 : json_err(j, e, "expected a size above 0");
+	if (*bytes == 0)
+		return json_err(j, e, "expected a size above 0");
+	/* 16 is meant as GiB, or as the MB of Slurm. */
+	if (*bytes < MEMORY_LEAST)
+		return json_err(j, e,
+		    "%lld bytes are too few: give the unit, as \"16GiB\"",
+		    (long long)*bytes);
+	return 0;
 }
 
 static int

@@ -216,7 +216,7 @@ right = [
     (csv, {"path": "a.log", "name": "loss", "regex": "(.)", "step_regex": "(.)"}),
     (csv, {"from": "text", "path": "*/a.log", "reads": ["keras"]}),
     (csv, {"from": "json", "path": "a.json", "step": "k"}),
-    (trial + ["grace"], "1.5m"), (trial + ["memory"], 1), (csv + ["step"], "k"),
+    (trial + ["grace"], "1.5m"), (trial + ["memory"], 1048576), (csv + ["step"], "k"),
     (["limits"], {"wall_time": "1d"}), (["limits", "convergence"], {"error": 1}),
     (f + ["type"], GONE), (i + ["type"], GONE), (n + ["type"], GONE), (c + ["type"], GONE),
     (["limits"], {"completed": 3}), (["description"], "x"), (["keep"], {}), (["warm_start"], [])]
@@ -251,7 +251,8 @@ wrong = [
     (csv + ["regex"], "(.)"), (csv + ["reads"], "keras"),
     (trial + ["max_run"], 0), (trial + ["max_run"], "1.h"), (trial + ["max_run"], ".5h"),
     (trial + ["max_run"], "1 h"), (trial + ["retries"], 1001), (trial + ["gpus"], 100001),
-    (trial + ["memory"], "1kiB"), (trial + ["memory"], 0), (trial + ["pack"], 4097),
+    (trial + ["memory"], "1kiB"), (trial + ["memory"], 0), (trial + ["memory"], 16),
+    (trial + ["pack"], 4097),
     (["hooks", "best"], []), (["hooks", "best"], [""]), (["hooks", "timeout"], 0),
     (["keep", "bytes"], 0), (["keep", "best"], -1), (["limits", "trials"], 0),
     (["limits", "trials"], 2e9), (["limits", "cost"], 0), (["limits", "wall_time"], "0.5"),

@@ -210,4 +210,15 @@ is "$("$HPOTUNE" check --log long study/log.json | sed -n '1p;$p')" \
 loss          1      7     2      2         2' 'a line that is too long'
 fails 'a log that does not exist' 1 "$HPOTUNE" check --log none study/log.json
 
+# check prints what a number has come to: 30 is not half an hour.
+cat >units.json <<'END'
+{ "study": "units", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "trial": { "command": ["true", "{x}"], "max_run": 30, "grace": 5, "gpus": 0 },
+  "limits": { "trials": 4 } }
+END
+like "$("$HPOTUNE" check units.json)" \
+    '^attempt +at most 30s \(trial.max_run\), then SIGTERM, and SIGKILL after 5s$' \
+    'check: the longest attempt'
+
 done_testing

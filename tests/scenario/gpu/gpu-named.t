@@ -35,6 +35,11 @@ fails 'a text of digits may be either' 2 quietly "$HPOTUNE" check study.json
 like "$(cat err)" 'expected 2 for so many GPUs, or \[2\] for the one' \
     'the error has both'
 cd ..
+gpus_study double 1 '"gpus": 1' ', "gpus": ["1", 1]'
+fails 'a GPU that is named twice' 2 quietly "$HPOTUNE" check study.json
+like "$(cat err)" '1 names a GPU for the second time: trials_per_gpu' \
+    'the error has the key that is meant'
+cd ..
 
 # CUDA_VISIBLE_DEVICES of another machine, or in the old form of MIG.
 for word in GPU-of-another-machine MIG-GPU-1/1/0 7 ''; do

@@ -573,7 +573,10 @@ static const struct wrong {
 	    "2:33: trial.gpus: expected a whole number, not a string" },
 	{ T("\"command\":[\"a\"],\"gpu_memory\":0"),
 	    "2:39: trial.gpu_memory: expected a size above 0" },
-	{ T("\"command\":[\"a\"],\"gpus\":0,\"gpu_memory\":9"),
+	{ T("\"command\":[\"a\"],\"memory\":16"),
+	    "2:35: trial.memory: 16 bytes are too few: give the unit, as "
+	    "\"16GiB\"" },
+	{ T("\"command\":[\"a\"],\"gpus\":0,\"gpu_memory\":\"9GiB\""),
 	    "2:35: trial.gpu_memory: a trial has no GPUs: gpus is 0" },
 	{ T("\"command\":[\"a\"],\"memory\":\"4Q\""),
 	    "2:35: trial.memory: expected bytes or a size like \"512MiB\" "
@@ -592,7 +595,7 @@ static const struct wrong {
 	    "2:25: trial.command[1]: {trial} has no value here: with "
 	    "trial.pack the program reads its trials on its standard "
 	    "input" },
-	{ T("\"command\":[\"a\"],\"memory\":9,\"pack\":2"),
+	{ T("\"command\":[\"a\"],\"memory\":\"9GiB\",\"pack\":2"),
 	    "2:26: trial.memory: this key does not go with pack: the trials "
 	    "of a program share its memory" },
 	{ T("\"command\":[\"a\"],\"shims\":\"wandb\""),

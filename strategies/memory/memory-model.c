@@ -148,30 +148,53 @@ features_open(struct memory_model *m)
 	}
 }
 
+/* The level of a choice, which divides the unit interval evenly. */
+static size_t
+choice_level(const struct param *p, double u)
+{
+	double level = floor(u * (double)p->n_values);
+
+	return (size_t)fmin(fmax(level, 0), (double)p->n_values - 1);
+}
+
+/* The number at u; the rounding of real ones does not matter. */
+static double
+number_at(const struct param *p, double u)
+{
+	struct value v;
+
+	if (p->type == PARAM_CHOICE)
+		return choice_number(&p->values[choice_level(p, u)]);
+	if (p->type == PARAM_FLOAT && p->scale == SCALE_LINEAR)
+		return p->min + u * (p->max - p->min);
+	if (p->type == PARAM_FLOAT && p->scale == SCALE_LOG)
+		return p->min * pow(p->max / p->min, u);
+	param_decode(p, u, &v);
+	return choice_number(&v);
+}
+
 static void
 row_fill(const struct memory_model *m, double *row, const double *point)
 {
 	const struct feature *f;
 	const struct param *p;
-	struct value v;
 	double x;
 	size_t k;
 
 	for (k = 0; k < m->n_features; k++) {
 		f = &m->features[k];
 		p = &m->space->params[f->at];
-		if (isnan(point[f->at])) {
+		x = point[f->at];
+		if (isnan(x))
 			row[k] = f->category ? -1 : 0;
-			continue;
+		else if (f->category)
+			row[k] = (double)choice_level(p, x);
+		else {
+			x = number_at(p, x);
+			if (f->logarithm)
+				x = log(x + f->shift);
+			row[k] = (x - f->centre) * f->scale;
 		}
-		if (f->category) {
-			param_decode(p, point[f->at], &v);
-			row[k] = (double)param_level_of(p, &v);
-			continue;
-		}
-		param_decode(p, point[f->at], &v);
-		x = choice_number(&v) + f->shift * f->logarithm;
-		row[k] = ((f->logarithm ? log(x) : x) - f->centre) * f->scale;
 	}
 }
 

@@ -140,7 +140,7 @@ prefix_rank(struct metric_span *s)
 	struct metric_span t = *s;
 	int64_t n;
 
-	if ((!metric_span_take(&t, "rank") &&
+	if ((!metric_span_take(&t, "rank") && !metric_span_take(&t, "Rank") &&
 		!metric_span_take(&t, "default")) ||
 	    (metric_span_take(&t, ":"), metric_span_take(&t, " "),
 		!metric_span_take_count(&t, &n)) ||
@@ -240,6 +240,35 @@ prefix_logger(struct metric_span *s)
 	return true;
 }
 
+/*
+ * A name that a level follows, "train        INFO", or in brackets the place of a
+ * call, "[logging.py:96:log_dist]", of which the end is left.
+ */
+static bool
+prefix_named(struct metric_span *s, bool bracket)
+{
+	struct metric_span t = *s, level;
+	int64_t line;
+
+	if (!prefix_word(&t))
+		return false;
+	if (bracket) {
+		if (!metric_span_take(&t, ":") ||
+		    !metric_span_take_count(&t, &line))
+			return false;
+		if (metric_span_take(&t, ":") && !prefix_word(&t))
+			return false;
+	} else {
+		while (t.p < t.end && metric_span_is_blank(*t.p))
+			t.p++;
+		level = t;
+		if (!metric_span_is_blank(t.p[-1]) || !prefix_level(&level))
+			return false;
+	}
+	*s = t;
+	return true;
+}
+
 /* Blanks and what stands between the parts of a prefix. */
 static void
 prefix_separators(struct metric_span *s)
@@ -271,7 +300,7 @@ prefix_part(struct metric_span *s, bool *sure)
 		*sure = true;
 	} else if (prefix_time(&t) || prefix_level(&t))
 		*sure = true;
-	else if (!prefix_logger(&t))
+	else if (!prefix_named(&t, bracket) && !prefix_logger(&t))
 		return 0;
 	if (bracket && (t.p == t.end || *t.p != ']'))
 		return 0;

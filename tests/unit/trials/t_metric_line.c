@@ -165,6 +165,14 @@ static const struct row {
 	ROW("0: hpotune: a=1", "- a=1"),
 	ROW("3: hpotune: a=1", "no"),
 	ROW("[rank: 0] hpotune: a=1", "- a=1"),
+	ROW("2026-01-31 12:00:00,123 train        INFO     hpotune: a=1",
+	    "- a=1"),
+	ROW("[2026-01-31 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 0] "
+	    "hpotune: a=1",
+	    "- a=1"),
+	ROW("[2026-01-31 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 1] "
+	    "hpotune: a=1",
+	    "no"),
 	ROW(" 30%|#  | 3/10 [00:01<00:02,  3.5it/s]hpotune: step=3 a=1",
 	    "3 a=1"),
 	ROW("3it [00:01, 2.9s/it] hpotune: a=1", "- a=1"),

@@ -53,13 +53,14 @@ memory_peaks_load(
 	int64_t number;
 	int rc;
 
+	/* As a restart: those that are no longer the newest are not known. */
+	for (number = 1; history_has_memory(h) && number <= history_count(h);
+	     number++)
+		history_set_memory(h, number, 0, false);
 	if (rows_numbers(over, 2, store, counts, e) < 0)
 		return -1;
 	if (!(over[0] + over[1] > 0))
 		return 0;
-	/* As a restart: those that are no longer the newest are not known. */
-	for (number = 1; number <= history_count(h); number++)
-		history_set_memory(h, number, 0, false);
 	if (over[0] >= over[1])
 		params[0] = "1";
 	if (store_rows_open(&rows, store, peaks, params, e) != 0)

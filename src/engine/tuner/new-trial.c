@@ -163,10 +163,12 @@ durations_refresh(struct tuner *t)
 		    parallel(t), &e) != 0))
 		store_fail_with(t->store, &e);
 	else if (t->plugins.strategy->wants_points &&
-		 t->outcomes.n_failed > 0 &&
+		 (t->outcomes.n_failed != s->failed_at ||
+		     history_has_memory(settings_seen(t))) &&
 		 memory_peaks_load(settings_seen(t), t->store,
 		     t->replicates.count > 0, &e) != 0)
 		store_fail_with(t->store, &e);
+	s->failed_at = t->outcomes.n_failed;
 }
 
 static struct suggest_question

@@ -26,6 +26,7 @@ struct suggestions {
 	double seconds; /* mean duration of trials */
 	double time_used; /* of the limits, as in strategy_ask, as of: */
 	int64_t seconds_at;
+	int64_t failed_at; /* failed trials when memory was last read */
 	uint64_t
 	    all_tried; /* when exhausted: the number of settings, if all were tried */
 	bool exhausted; /* the strategy has nothing left */

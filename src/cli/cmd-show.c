@@ -136,10 +136,14 @@ static const struct section sections[] = {
 
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 
+#define CURVE_STEP ROWS_AXIS_STEP("c.step")
+
 static const char *const curve_sql =
     "SELECT c.step AS step, c.value AS value, m.median AS median, "
-    "m.trials AS trials FROM curves AS c LEFT JOIN medians AS m "
-    "ON m.step = c.step WHERE c.trial = CAST(? AS INTEGER) ORDER BY c.step";
+    "m.trials AS trials FROM (SELECT trial, own_steps, max_steps FROM t_trial "
+    "CROSS JOIN t_study WHERE trial = CAST(? AS INTEGER)) AS t "
+    "CROSS JOIN curves AS c ON c.trial = t.trial LEFT JOIN medians AS m "
+    "ON m.step = " CURVE_STEP " ORDER BY c.step";
 
 static void
 show_title_put(struct show *s, const char *title)
@@ -256,8 +260,10 @@ show_curve_put(struct show *s, struct err *e)
 	int rc;
 
 	rc = rows_curve(&curves[0], s->store,
-	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
-	    "ORDER BY step",
+	    "SELECT " CURVE_STEP ", c.value FROM "
+	    "(SELECT trial, own_steps, max_steps FROM t_trial CROSS JOIN "
+	    "t_study WHERE trial = CAST(? AS INTEGER)) AS t "
+	    "CROSS JOIN curves AS c ON c.trial = t.trial ORDER BY c.step",
 	    s->params, e);
 	if (rc == 0)
 		rc = rows_curve(&curves[1], s->store,

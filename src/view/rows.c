@@ -166,6 +166,7 @@ rows_curve_of_trial(struct sparkline *curve, struct store *store, int64_t trial,
 #define BLOCKS_OF_IT                                                      \
 	"FROM t_block WHERE name_id = 1 AND trial = CAST(?1 AS INTEGER) " \
 	"AND old = 0"
+#define STEP_OF_IT ROWS_AXIS_STEP("m.step")
 	static const char *const sql =
 	    "WITH RECURSIVE ends AS (SELECT least, most, (most - least) / "
 	    "CAST(?2 AS INTEGER) AS stride FROM (SELECT "
@@ -174,7 +175,10 @@ rows_curve_of_trial(struct sparkline *curve, struct store *store, int64_t trial,
 	    "part(step) AS (SELECT least FROM ends UNION ALL SELECT "
 	    "(SELECT min(step) " BLOCKS_OF_IT " AND step > part.step + stride) "
 	    "FROM part CROSS JOIN ends WHERE part.step < most) "
-	    "SELECT m.step, m.value FROM (SELECT step FROM part UNION "
+	    "SELECT " STEP_OF_IT ", m.value FROM "
+	    "(SELECT own_steps, max_steps FROM t_trial CROSS JOIN t_study "
+	    "WHERE trial = CAST(?1 AS INTEGER)) "
+	    "CROSS JOIN (SELECT step FROM part UNION "
 	    "SELECT most FROM ends) AS p CROSS JOIN t_metric AS m "
 	    "WHERE m.name_id = 1 AND m.trial = CAST(?1 AS INTEGER) AND "
 	    "m.old = 0 AND m.first_step = p.step ORDER BY m.step";
@@ -185,6 +189,7 @@ rows_curve_of_trial(struct sparkline *curve, struct store *store, int64_t trial,
 	(void)snprintf(many, sizeof many, "%d", parts);
 	return rows_curve(curve, store, sql, params, e);
 #undef BLOCKS_OF_IT
+#undef STEP_OF_IT
 }
 
 int

@@ -23,6 +23,15 @@ struct store_rows;
 	".trial AND a.ended IS NULL), 0), 3)"
 
 /*
+ * In a query with the columns of a row of t_trial and of t_study: where a step of
+ * the trial is on the axis of the medians, as study_axis_step has it.
+ */
+#define ROWS_AXIS_STEP(step)                                                  \
+	"iif(own_steps IS NULL OR own_steps = max_steps, " step ", iif(" step \
+	" >= own_steps, max_steps + " step " - own_steps, " step              \
+	" * max_steps / own_steps))"
+
+/*
  * The rows of a SELECT as JSON objects in an array; with one, only the first
  * row (null when there is none).  Columns named params, outcomes and settings
  * already hold JSON.

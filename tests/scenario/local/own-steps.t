@@ -133,4 +133,15 @@ ok 'a study without a rule' quietly "$HPOTUNE" start -q whole.json
 is "$(sql whole.db 'SELECT count(*), count(step), sum(judged) > 20
     FROM hindsight')" '5|0|1' 'the hindsight is by shares, too'
 
+at=$(sql whole.db 'SELECT trial FROM trials WHERE own_steps = 8 LIMIT 1')
+is "$("$HPOTUNE" show --json whole.json "$at" >show.json && sqlite3 :memory: \
+    "SELECT count(*) FROM json_each(readfile('show.json'), '\$.curve')
+    WHERE json_extract(value, '\$.step') > 1 AND
+    json_extract(value, '\$.trials') = 24")" 7 'show has the median at the share'
+quietly "$HPOTUNE" report whole.json
+# Wide charts end at 888.
+ok 'the page draws all curves over the steps of the longest' \
+    test "$(grep -o 'class="curve" d="[^"]*' whole.html |
+    grep -c 'L888 [0-9.]*$')" -ge 20
+
 done_testing

@@ -70,11 +70,11 @@ def draw(count, seed):
 
 
 def leaves(s, above=()):
-    """Paths in the order of the space: names, and _name of a branch."""
+    """Paths and types in the order of the space: names, and _name of a branch."""
     for name, p in s.items():
         if name == "_name":
             continue
-        yield above + (name,)
+        yield above + (name,), p
         if p["_type"] == "choice" and all(
                 isinstance(v, dict) and "_name" in v for v in p["_value"]):
             for v in p["_value"]:
@@ -128,7 +128,15 @@ def compare(hpotune, case, folder):
     paths = list(leaves(case["space"]))
     if len(paths) != len(ours["parameters"]):
         return ["%d parameters, %d here" % (len(paths), len(ours["parameters"]))]
-    here = dict(zip(paths, ours["parameters"]))
+    here = dict(zip((path for path, _ in paths), ours["parameters"]))
+    for (_, spec), p in zip(paths, ours["parameters"].values()):
+        low, high = (spec["_value"] + [0])[:2]
+        if spec["_type"] == "randint":
+            high -= 1
+        elif spec["_type"] not in ("uniform", "loguniform"):
+            continue
+        if (p.get("min", p.get("value")), p.get("max", p.get("value"))) != (low, high):
+            wrong.append("%s is %s" % (spec, p))
     queue = []
     for setting in case["settings"]:
         got = {here[k]: v for k, v in flat(setting)}

@@ -182,9 +182,12 @@ asks_broken(const struct harness *r, struct store *s, int *promises)
 			    n);
 		else if (strcmp(what, "prop") == 0)
 			kept = asks_number(s,
-			    "SELECT count(*) FROM t_contest WHERE "
+			    "SELECT count(*) FROM t_contest AS c WHERE "
 			    "json_extract(params, '$.tag') = "
-			    "CAST(?1 AS INTEGER)",
+			    "CAST(?1 AS INTEGER) AND NOT EXISTS (SELECT 1 "
+			    "FROM t_contest AS o WHERE o.why = 'another one "
+			    "was kept: proposal ' || c.contest || ' goes on "
+			    "beside that')",
 			    n);
 		else
 			kept =

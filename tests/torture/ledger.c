@@ -423,7 +423,7 @@ compare(struct ledger *l, const struct harness *r, int trials, int keep)
 {
 	struct err e = ERR_INIT;
 	struct store *s;
-	long best, contests;
+	long best, contests, n;
 
 	if (store_open(&s, r->db, STORE_READ, &e) != 0) {
 		fault(l, &l->v->open, "%s", e.text);
@@ -453,8 +453,18 @@ compare(struct ledger *l, const struct harness *r, int trials, int keep)
 	each_row(l, s,
 	    "SELECT contest, verdict, looks, replicates, alpha, challenger, "
 	    "baseline, searched FROM t_contest WHERE kind = 'propose' AND "
-	    "verdict <> 'open' AND challenger IS NOT NULL",
+	    "verdict <> 'open' AND challenger IS NOT NULL AND "
+	    "why NOT LIKE 'another one was kept%'",
 	    proposal_row);
+	/* Each that ended so goes on once, unless nothing could be kept. */
+	n = asks_number(s,
+	    "SELECT count(*) FROM t_contest AS o WHERE ?1 = ?1 AND "
+	    "why LIKE 'another one was kept:%' AND NOT EXISTS (SELECT 1 FROM "
+	    "t_contest AS c WHERE c.challenger = o.challenger AND "
+	    "o.why LIKE '% proposal ' || c.contest || ' goes on %')",
+	    0);
+	if (n > 0)
+		fault(l, &l->v->forgotten, "%ld proposals do not go on", n);
 	store_close(s);
 	if (l->v->trials - contests != trials)
 		fault(l, &l->v->open, "%d trials instead of %d",

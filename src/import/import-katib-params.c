@@ -130,6 +130,7 @@ katib_list_put(struct import *im, const char *name, const struct json *space,
 {
 	const struct json *list = json_need(space, "list", e), *j;
 	struct json_writer w;
+	bool twice = false;
 
 	if (list == NULL || json_want(list, JSON_ARRAY, e) != 0)
 		return -1;
@@ -139,11 +140,15 @@ katib_list_put(struct import *im, const char *name, const struct json *space,
 	json_writer_text(&w, "type", "choice");
 	json_writer_array(&w, "values");
 	for (j = json_first(list); j != NULL; j = json_next(j))
-		if (json_string(j) != NULL)
+		if (import_is_earlier(list, j))
+			twice = true;
+		else if (json_string(j) != NULL)
 			katib_value_put(&w, json_string(j), number);
 		else
 			json_writer_raw(&w, NULL, json_spaced(j));
 	json_writer_end(&w);
+	if (twice)
+		import_twice_note(im, name);
 	json_writer_end(&w);
 	return 0;
 }

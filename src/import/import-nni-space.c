@@ -61,17 +61,6 @@ nni_when(struct buf *text, const struct nni_branch *at)
 	return buf_str(text);
 }
 
-static bool
-nni_is_earlier(const struct json *values, const struct json *j)
-{
-	const struct json *k;
-
-	for (k = json_first(values); k != j; k = json_next(k))
-		if (json_same(k, j))
-			return true;
-	return false;
-}
-
 static void
 nni_choice_put(struct import *im, const char *name, const struct json *values,
     const char *when)
@@ -83,7 +72,7 @@ nni_choice_put(struct import *im, const char *name, const struct json *values,
 	json_writer_text(&w, "type", "choice");
 	json_writer_array(&w, "values");
 	for (j = json_first(values); j != NULL; j = json_next(j)) {
-		if (nni_is_earlier(values, j)) {
+		if (import_is_earlier(values, j)) {
 			twice = true;
 			continue;
 		}
@@ -97,10 +86,7 @@ nni_choice_put(struct import *im, const char *name, const struct json *values,
 		json_writer_raw(&w, "when", when);
 	json_writer_end(&w);
 	if (twice)
-		buf_printf(im->notes,
-		    "%s: a value that is there twice is one choice here, not "
-		    "a more likely one\n",
-		    name);
+		import_twice_note(im, name);
 	if (nested != NULL)
 		import_nested_note(im, name, nested);
 	im->words = im->words || words;

@@ -257,6 +257,28 @@ import_nested_note(
 	    name, json_spaced(value));
 }
 
+bool
+import_is_earlier(const struct json *list, const struct json *j)
+{
+	const struct json *k;
+	double x, y;
+
+	for (k = json_first(list); k != j; k = json_next(k))
+		if (json_same(k, j) ||
+		    (json_number(k, &x) && json_number(j, &y) && x == y))
+			return true;
+	return false;
+}
+
+void
+import_twice_note(struct import *im, const char *name)
+{
+	buf_printf(im->notes,
+	    "%s: a value that is there twice is one choice here, not a more "
+	    "likely one\n",
+	    name);
+}
+
 void
 import_gpus_note(struct import *im, int64_t n)
 {

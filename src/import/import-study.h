@@ -106,6 +106,10 @@ bool import_is_nested(const struct json *);
 /* Note how the program gets a value that is a list or an object. */
 void
 import_nested_note(struct import *, const char *name, const struct json *value);
+/* Whether a list has the value before j, which is of it: study.json has it once. */
+bool import_is_earlier(const struct json *list, const struct json *j);
+/* Note that a list has a value twice. */
+void import_twice_note(struct import *, const char *name);
 
 /*
  * Note the GPUs of a trial: a study with them is refused where the machine has

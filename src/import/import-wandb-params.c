@@ -58,9 +58,10 @@ wandb_params_value_put(struct import *im, struct json_writer *w,
 /* Weights of choices, if all of them are above 0. */
 static int
 weights_put(struct import *im, struct json_writer *w, const char *name,
-    const struct json *list, size_t n, struct err *e)
+    const struct json *list, const struct json *values, struct err *e)
 {
-	const struct json *j;
+	size_t n = json_count(values);
+	const struct json *j, *value;
 	bool none = false;
 	double weight;
 
@@ -84,8 +85,10 @@ weights_put(struct import *im, struct json_writer *w, const char *name,
 		return 0;
 	}
 	json_writer_array(w, "weights");
-	for (j = json_first(list); j != NULL; j = json_next(j))
-		json_write(json_writer_value(w, NULL), j);
+	for (j = json_first(list), value = json_first(values); j != NULL;
+	     j = json_next(j), value = json_next(value))
+		if (!import_is_earlier(values, value))
+			json_write(json_writer_value(w, NULL), j);
 	json_writer_end(w);
 	return 0;
 }
@@ -96,6 +99,7 @@ wandb_params_choice_put(struct import *im, const char *name,
 {
 	struct json_writer w = import_object(im, 2, name);
 	const struct json *j;
+	bool twice = false;
 
 	if (json_want(values, JSON_ARRAY, e) != 0)
 		return -1;
@@ -104,9 +108,14 @@ wandb_params_choice_put(struct import *im, const char *name,
 	json_writer_text(&w, "type", "choice");
 	json_writer_array(&w, "values");
 	for (j = json_first(values); j != NULL; j = json_next(j))
-		wandb_params_value_put(im, &w, NULL, j);
+		if (import_is_earlier(values, j))
+			twice = true;
+		else
+			wandb_params_value_put(im, &w, NULL, j);
 	json_writer_end(&w);
-	if (weights_put(im, &w, name, weights, json_count(values), e) != 0)
+	if (twice)
+		import_twice_note(im, name);
+	if (weights_put(im, &w, name, weights, values, e) != 0)
 		return -1;
 	json_writer_end(&w);
 	return 0;

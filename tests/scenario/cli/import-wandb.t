@@ -167,6 +167,18 @@ quietly "$HPOTUNE" import wandb hydra.yaml
 like "$(cat err)" '.params:hydra. writes true, false, null, lists and texts so that Hydra reads' \
     'of another form a note tells the difference'
 
+cat >twice.yaml <<'END'
+program: train.py
+method: random
+metric: { name: loss, goal: minimize }
+parameters:
+  a: { values: [1, 2, 1.0, true], probabilities: [0.5, 0.1, 0.1, 0.3] }
+END
+ok 'a value that is there twice' quietly "$HPOTUNE" import wandb twice.yaml -o twice.json
+like "$(cat twice.json)" \
+    '"values": \[1, 2, true\], "weights": \[0.5, 0.1, 0.3\]' 'is there once'
+like "$(cat err)" 'note: a: a value that is there twice is one choice' 'which is said'
+
 wrong() { # text error what
 	printf '%s\n' "$1" >wrong.yaml
 	quietly "$HPOTUNE" import wandb wrong.yaml

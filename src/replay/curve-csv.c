@@ -10,10 +10,10 @@
 #include <strings.h>
 
 #include "src/base/err.h"
+#include "src/base/gz/gz.h"
 #include "src/base/mem.h"
 #include "src/replay/curve-csv.h"
 #include "src/replay/curve-file.h"
-#include "src/base/gz/gz.h"
 
 #define CSV_BYTES_MAX ((size_t)1 << 30)
 

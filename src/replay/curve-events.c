@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
+#include "src/base/gz/gz.h"
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"
 #include "src/replay/curve-events.h"
 #include "src/replay/curve-file.h"
-#include "src/base/gz/gz.h"
 
 #define EVENTS_BYTES_MAX ((size_t)1 << 30)
 

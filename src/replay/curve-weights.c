@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/gz/gz.h"
 #include "src/base/mem.h"
 #include "src/replay/curve-file.h"
 #include "src/replay/curve-weights.h"
-#include "src/base/gz/gz.h"
 
 enum { WEIGHTS_BYTES_MAX = 1 << 26 };
 

@@ -50,23 +50,7 @@ static const char study_sql[] =
     "    ORDER BY param_id)))) "
     "  FROM (SELECT * FROM trials WHERE study_id = ?1 ORDER BY number) AS t))";
 
-static int
-read_err(sqlite3 *db, const char *path, struct err *e)
-{
-	int code = sqlite3_errcode(db);
-
-	if (code == SQLITE_INTERRUPT)
-		return err_set(e, ERR_USAGE,
-		    "%s: it is no storage of Optuna: a query of it does not "
-		    "end",
-		    path);
-	/* A table or column is missing, or it is no database. */
-	if (code == SQLITE_ERROR || code == SQLITE_NOTADB)
-		return err_set(e, ERR_USAGE,
-		    "%s: it is no storage of Optuna: %s", path,
-		    sqlite3_errmsg(db));
-	return err_set(e, ERR_STORE, "%s: %s", path, sqlite3_errmsg(db));
-}
+static const char what[] = "storage of Optuna";
 
 /* The id of the study that is meant. */
 static int
@@ -82,7 +66,7 @@ optuna_read_find(sqlite3_int64 *id, sqlite3 *db, const char *path,
 	if (sqlite3_prepare_v2(db,
 		"SELECT study_id, study_name FROM studies ORDER BY study_id",
 		-1, &st, NULL) != SQLITE_OK)
-		return read_err(db, path, e);
+		return query_foreign_err(db, path, what, e);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		name = (const char *)sqlite3_column_text(st, 1);
 		/* A study without a name can only be the only one. */
@@ -95,7 +79,7 @@ optuna_read_find(sqlite3_int64 *id, sqlite3 *db, const char *path,
 		*id = sqlite3_column_int64(st, 0);
 		n++;
 	}
-	rc = rc == SQLITE_DONE ? 0 : read_err(db, path, e);
+	rc = rc == SQLITE_DONE ? 0 : query_foreign_err(db, path, what, e);
 	sqlite3_finalize(st);
 	if (rc == 0 && !any)
 		rc = err_set(e, ERR_USAGE, "%s: it has no study", path);
@@ -119,14 +103,14 @@ optuna_read_study(struct buf *out, sqlite3 *db, const char *path,
 	int rc = 0;
 
 	if (sqlite3_prepare_v2(db, study_sql, -1, &st, NULL) != SQLITE_OK)
-		return read_err(db, path, e);
+		return query_foreign_err(db, path, what, e);
 	(void)sqlite3_bind_int64(st, 1, id);
 	if (sqlite3_step(st) == SQLITE_ROW)
 		text = (const char *)sqlite3_column_text(st, 0);
 	if (text != NULL)
 		buf_puts(out, text);
 	else
-		rc = read_err(db, path, e);
+		rc = query_foreign_err(db, path, what, e);
 	sqlite3_finalize(st);
 	return rc;
 }

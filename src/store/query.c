@@ -183,3 +183,19 @@ store_rows_close(struct store_rows *r)
 	(void)sqlite3_finalize(r->st);
 	free(r);
 }
+
+int
+query_foreign_err(
+    sqlite3 *db, const char *path, const char *what, struct err *e)
+{
+	int code = sqlite3_errcode(db);
+
+	if (code == SQLITE_INTERRUPT)
+		return err_set(e, ERR_USAGE,
+		    "%s: it is no %s: a query of it does not end", path, what);
+	/* A table or column is missing, or it is no database. */
+	if (code == SQLITE_ERROR || code == SQLITE_NOTADB)
+		return err_set(e, ERR_USAGE, "%s: it is no %s: %s", path, what,
+		    sqlite3_errmsg(db));
+	return err_set(e, ERR_STORE, "%s: %s", path, sqlite3_errmsg(db));
+}

@@ -185,6 +185,9 @@ void query_limit_open(struct store *);
 void query_limit_lift(struct store *);
 /* A query begins: reset the step count, unless another one is running. */
 void query_limit_begin(struct store *);
+/* What went wrong with a database of another tool; what: "storage of Optuna". */
+int
+query_foreign_err(sqlite3 *, const char *path, const char *what, struct err *);
 
 /* The rows of a statement, which they own. */
 struct store_rows *store_rows_of(struct store *, sqlite3_stmt *);

@@ -30,23 +30,7 @@ static const char runs_sql[] =
     "    AND e.key = ?1 ORDER BY m.step DESC, m.id DESC LIMIT 1))) "
     "  FROM (SELECT * FROM configs ORDER BY id) AS c))";
 
-static int
-trackio_err(sqlite3 *db, const char *path, struct err *e)
-{
-	int code = sqlite3_errcode(db);
-
-	if (code == SQLITE_INTERRUPT)
-		return err_set(e, ERR_USAGE,
-		    "%s: it is no project of Trackio: a query of it does not "
-		    "end",
-		    path);
-	/* A table or column is missing, or it is no database. */
-	if (code == SQLITE_ERROR || code == SQLITE_NOTADB)
-		return err_set(e, ERR_USAGE,
-		    "%s: it is no project of Trackio: %s", path,
-		    sqlite3_errmsg(db));
-	return err_set(e, ERR_STORE, "%s: %s", path, sqlite3_errmsg(db));
-}
+static const char what[] = "project of Trackio";
 
 static int
 trackio_prepare(sqlite3_stmt **st, sqlite3 *db, const char *column)
@@ -70,14 +54,14 @@ trackio_runs(struct buf *out, sqlite3 *db, const char *path, const char *metric,
 
 	if (trackio_prepare(&st, db, "run_id") != SQLITE_OK &&
 	    trackio_prepare(&st, db, "run_name") != SQLITE_OK)
-		return trackio_err(db, path, e);
+		return query_foreign_err(db, path, what, e);
 	(void)sqlite3_bind_text(st, 1, metric, -1, SQLITE_STATIC);
 	if (sqlite3_step(st) == SQLITE_ROW)
 		text = (const char *)sqlite3_column_text(st, 0);
 	if (text != NULL)
 		buf_puts(out, text);
 	else
-		rc = trackio_err(db, path, e);
+		rc = query_foreign_err(db, path, what, e);
 	sqlite3_finalize(st);
 	return rc;
 }

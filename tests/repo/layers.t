@@ -58,7 +58,7 @@ src/engine/replicates	@plain @model src/store strategies/stopper.h	-
 src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/announce src/engine/attempts src/engine/callers src/engine/doubts src/plugins src/engine/provenance src/engine/replicates src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
 src/server	src/base src/base/json @model src/store src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h strategies/incumbent/incumbent.h trials/launcher.h	-
+src/cli/common	src/base src/base/json @model src/store src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/launcher.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/view src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-

@@ -137,7 +137,9 @@ wait "$pid1"
 wait "$pid2"
 is "$(cat rc.1.4 rc.2.4 | sort | tr '\n' ' ')$(
     cat rc.1.8 rc.2.8 | sort | tr '\n' ' ')" '0 1 0 1 ' 'one of both proposes it'
-is "$(sql two.db "SELECT count(*), count(DISTINCT params) FROM proposals")" '5|5' \
+is "$(sql two.db "SELECT count(*), count(DISTINCT params) FROM proposals AS n
+    WHERE NOT EXISTS (SELECT 1 FROM proposals AS o WHERE
+    o.why LIKE '% proposal ' || n.proposal || ' goes on %')")" '5|5' \
     'and each is there once'
 : >"$HOLDS"
 wait "$child"

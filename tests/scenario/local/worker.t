@@ -125,7 +125,7 @@ sed 's/"limits"/"enqueue": [{"lr": 0.5, "c": "b"}], "limits"/' queue.json >q &&
 ok 'a whole setting of the queue' timeout 300 "$slow" start --quiet queue.json
 is "$(sql queue.db 'SELECT s.*, t.params FROM suggestions AS s
     JOIN trials AS t USING (trial)')" \
-    '1|||||||enqueue||{"lr":0.5,"c":"b"}' 'sends no request'
+    '1|||||||enqueue||||{"lr":0.5,"c":"b"}' 'sends no request'
 
 # What the worker is for: hpotune itself starts without LAPACK.
 unlike "$(ldd "$quick" 2>&1)" 'blas|lapack|cuda' 'hpotune links no LAPACK'

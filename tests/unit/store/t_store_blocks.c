@@ -210,6 +210,8 @@ model_turn(struct model *m, const char *name)
 /* The file as a program before schema version 23 has left it. */
 static const char earlier[] =
     "PRAGMA user_version = 22; PRAGMA legacy_alter_table = ON;"
+    "DROP VIEW suggestions; ALTER TABLE t_suggestion DROP COLUMN memory;"
+    "ALTER TABLE t_suggestion DROP COLUMN fits;"
     "CREATE TABLE t_rows (name_id INTEGER NOT NULL, trial INTEGER NOT NULL, "
     "step INTEGER NOT NULL, seq INTEGER NOT NULL, attempt INTEGER NOT NULL, "
     "value REAL, time_us INTEGER NOT NULL, "

@@ -119,6 +119,26 @@ like "$(sql less.db 'SELECT verdict FROM proposals')" \
     '^(undecided|discarded)$' 'little is not kept'
 sed -i 's/x \/ 4 \* 4 /x * 40 /' trial
 
+# One that was looked at when another one was kept is judged once more, beside that.
+HOLDS=$dir/on
+study on "$own" 3
+run on
+propose on.json x=5
+server on.json
+ok 'its runs wait' retry sql_is on.db "SELECT looks FROM contests" 2
+propose on.json x=8
+ok 'another one is kept meanwhile' retry sql_is on.db \
+    "SELECT verdict FROM proposals WHERE proposal = 2" kept
+is "$(sql on.db "SELECT verdict, why FROM proposals WHERE proposal = 1")" \
+    'undecided|another one was kept: proposal 3 goes on beside that' \
+    'the first one ends'
+: >"$HOLDS"
+wait "$child"
+is "$(sql on.db "SELECT n.verdict, n.trial = o.trial, n.baseline = k.trial,
+    n.level <> o.level FROM proposals AS n, proposals AS o, proposals AS k
+    WHERE n.proposal = 3 AND o.proposal = 1 AND k.proposal = 2")" \
+    'discarded|1|1|1' 'its setting is judged beside what was kept'
+
 # Two who propose at once, to a server: each setting once.
 HOLDS=$dir/two
 study two "$own" 3

@@ -107,13 +107,15 @@ stop_tree_is_holder(const char *exe)
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
 }
 
-/* Whether a process has the upper end of a pseudoterminal, as pty.spawn() does. */
+/* Whether this descriptor, an entry of /proc/PID/fd, is one of those that are looked for. */
+typedef bool stop_tree_wanted(int dir_fd, const char *name, const void *arg);
+
+/* Whether a process has such a descriptor. */
 static bool
-stop_tree_has_ptmx(pid_t pid)
+stop_tree_has_open(pid_t pid, stop_tree_wanted *wanted, const void *arg)
 {
 	char path[64];
 	const struct dirent *d;
-	struct stat at;
 	bool has = false;
 	DIR *dir;
 
@@ -123,11 +125,20 @@ stop_tree_has_ptmx(pid_t pid)
 		return false;
 	while (!has && (d = readdir(dir)) != NULL)
 		has = isdigit((unsigned char)d->d_name[0]) &&
-		      fstatat(dirfd(dir), d->d_name, &at, 0) == 0 &&
-		      S_ISCHR(at.st_mode) &&
-		      at.st_rdev == makedev(PTMX_MAJOR, PTMX_MINOR);
+		      wanted(dirfd(dir), d->d_name, arg);
 	(void)closedir(dir);
 	return has;
+}
+
+/* The upper end of a pseudoterminal, as pty.spawn() has it. */
+static bool
+stop_tree_is_ptmx(int dir_fd, const char *name, const void *arg)
+{
+	struct stat at;
+
+	(void)arg;
+	return fstatat(dir_fd, name, &at, 0) == 0 && S_ISCHR(at.st_mode) &&
+	       at.st_rdev == makedev(PTMX_MAJOR, PTMX_MINOR);
 }
 
 static bool
@@ -237,29 +248,31 @@ stop_tree_main_lives(const struct stop_tree *t)
 	return false;
 }
 
+struct stop_tree_end {
+	const struct stat *pipe; /* or file */
+	mode_t mode; /* open for writing, or for reading */
+};
+
+static bool
+stop_tree_is_end(int dir_fd, const char *name, const void *arg)
+{
+	const struct stop_tree_end *end = arg;
+	struct stat at, link;
+
+	return fstatat(dir_fd, name, &at, 0) == 0 &&
+	       at.st_ino == end->pipe->st_ino &&
+	       at.st_dev == end->pipe->st_dev &&
+	       fstatat(dir_fd, name, &link, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (link.st_mode & end->mode) != 0;
+}
+
 /* Whether a process has this pipe or file open: for writing, or for reading. */
 static bool
 stop_tree_has_pipe(pid_t pid, const struct stat *pipe, mode_t mode)
 {
-	char path[64];
-	const struct dirent *d;
-	struct stat at, link;
-	bool has = false;
-	DIR *dir;
+	const struct stop_tree_end end = { pipe, mode };
 
-	(void)snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
-	dir = opendir(path);
-	if (dir == NULL)
-		return false;
-	while (!has && (d = readdir(dir)) != NULL)
-		has = isdigit((unsigned char)d->d_name[0]) &&
-		      fstatat(dirfd(dir), d->d_name, &at, 0) == 0 &&
-		      at.st_ino == pipe->st_ino && at.st_dev == pipe->st_dev &&
-		      fstatat(dirfd(dir), d->d_name, &link,
-			  AT_SYMLINK_NOFOLLOW) == 0 &&
-		      (link.st_mode & mode) != 0;
-	(void)closedir(dir);
-	return has;
+	return stop_tree_has_open(pid, stop_tree_is_end, &end);
 }
 
 /* The pipe that this descriptor of a process is, if it is one. */
@@ -388,7 +401,8 @@ stop_tree_is_last(const struct stop_tree *t, struct stop_tree_one *o)
 {
 	o->relays = stop_tree_relays(t, o);
 	if (!o->terminal && !o->told && o->way == STOP_TREE_DIES)
-		o->terminal = stop_tree_has_ptmx(o->pid);
+		o->terminal =
+		    stop_tree_has_open(o->pid, stop_tree_is_ptmx, NULL);
 	return o->relays || (o->terminal && stop_tree_has_child(t, o->pid)) ||
 	       (o->screen && stop_tree_has_other(t, o)) ||
 	       stop_tree_reads(t, o);

@@ -124,6 +124,8 @@ is "$(sql cancel.db "SELECT count(*) FROM trials WHERE state = 'running'")" 3 \
     'and not the others of its job'
 job=$(sql cancel.db "SELECT substr(place, 8) FROM attempts WHERE trial = 1")
 scancel "$job"
+ok 'its other trial ends while the hold is there' retry sql_is cancel.db \
+    "SELECT count(*) FROM trials WHERE state = 'cancelled'" 2
 rm hold
 reap "$server"
 is "$(sql cancel.db 'SELECT state, count(*) FROM trials

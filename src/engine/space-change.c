@@ -19,6 +19,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 
 enum { SHOWN = 10 }; /* trials that an event lists */
@@ -174,21 +175,6 @@ removed_check(const struct space_change *c, int64_t trials)
 	return 0;
 }
 
-int64_t
-space_change_trials(struct store *store)
-{
-	struct store_rows *rows;
-	int64_t n = 0;
-
-	if (store_rows_open(
-		&rows, store, "SELECT count(*) FROM t_trial", NULL, NULL) != 0)
-		return 0;
-	if (store_rows_next(rows, NULL) == 1)
-		n = store_rows_int(rows, 0);
-	store_rows_close(rows);
-	return n;
-}
-
 int
 space_change_read(struct space_change *c, struct store *store,
     const struct study *study, const struct json *old, struct err *e)
@@ -199,7 +185,7 @@ space_change_read(struct space_change *c, struct store *store,
 		.values = xcalloc(study->space->n, sizeof *c->values),
 		.err = e,
 	};
-	if (removed_check(c, space_change_trials(store)) != 0)
+	if (removed_check(c, store_trials_count(store)) != 0)
 		return -1;
 	return store_walk_trials(store, space_change_on_trial, c, e);
 }

@@ -41,8 +41,6 @@ struct space_change {
 int space_change_read(struct space_change *, struct store *,
     const struct study *, const struct json *old, struct err *);
 void space_change_free(struct space_change *);
-/* The number of trials in the database; 0 also when it cannot be read. */
-int64_t space_change_trials(struct store *);
 /*
  * A sentence on the trials that are outside, freed by the caller; NULL: all are
  * in the space.

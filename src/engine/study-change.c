@@ -15,6 +15,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 
 enum { VALUE_MAX = 2000 }; /* bytes of a value in the record */
@@ -324,7 +325,7 @@ study_change_record(struct store *store, const struct store_study *recorded,
 	int rc = change_read(&c, &f, store, recorded, study, e);
 
 	if (rc == 0) {
-		r.trials = space_change_trials(store);
+		r.trials = store_trials_count(store);
 		r.outside = f.space ? c.outside : -1;
 		rc = differences_record(&r, recorded->json, study, e);
 	}

@@ -14,6 +14,7 @@
 #include "src/replay/replay-rerun.h"
 #include "src/replay/replay-sums.h"
 #include "src/replay/replay.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 
@@ -64,9 +65,7 @@ replay_each_other(struct store *s, void (*each)(void *, int64_t trial),
 	struct store_rows *rows;
 	int rc;
 
-	if (store_rows_open(&rows, s,
-		"SELECT trial FROM t_trial WHERE replicate > 1 ORDER BY trial",
-		NULL, e) != 0)
+	if (store_list_later_replicates(&rows, s, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		each(arg, store_rows_int(rows, 0));
@@ -88,10 +87,7 @@ replay_each_own(struct store *s, const struct study_trial *study,
 
 	if (!study_has_own_steps(study))
 		return 0;
-	if (store_rows_open(&rows, s,
-		"SELECT trial, coalesce(own_steps, 0) FROM t_trial "
-		"ORDER BY trial",
-		NULL, e) != 0)
+	if (store_list_own_steps(&rows, s, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		own = store_rows_int(rows, 1);

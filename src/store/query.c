@@ -4,6 +4,8 @@
  * never end; a legitimate query costs a few steps per byte of the file.
  */
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -182,6 +184,41 @@ store_rows_close(struct store_rows *r)
 		return;
 	(void)sqlite3_finalize(r->st);
 	free(r);
+}
+
+int
+query_numbers(
+    double *out, size_t n, struct store *s, const char *sql, struct err *e)
+{
+	struct store_rows *rows;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < n; i++)
+		out[i] = NAN;
+	if (store_rows_open(&rows, s, sql, NULL, e) != 0)
+		return -1;
+	if ((rc = store_rows_next(rows, e)) == 1)
+		for (i = 0; i < n; i++)
+			out[i] = stmt_col_real(rows->st, (int)i);
+	store_rows_close(rows);
+	return rc;
+}
+
+int
+query_openf(struct store_rows **rows, struct store *s, struct err *e,
+    const char *fmt, ...)
+{
+	struct buf sql = { 0 };
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	buf_vprintf(&sql, fmt, ap);
+	va_end(ap);
+	rc = store_rows_open(rows, s, buf_str(&sql), NULL, e);
+	buf_free(&sql);
+	return rc;
 }
 
 int

@@ -189,6 +189,15 @@ void query_limit_begin(struct store *);
 int
 query_foreign_err(sqlite3 *, const char *path, const char *what, struct err *);
 
+/*
+ * The first n columns of the first row of a query, NaN where it is NULL or there
+ * is no row: 1, 0 when there is none, or -1.
+ */
+int query_numbers(
+    double *out, size_t n, struct store *, const char *sql, struct err *);
+/* store_rows_open of a text that holds its numbers. */
+int query_openf(struct store_rows **, struct store *, struct err *,
+    const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The rows of a statement, which they own. */
 struct store_rows *store_rows_of(struct store *, sqlite3_stmt *);
 

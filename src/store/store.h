@@ -608,6 +608,12 @@ struct store_asker {
 /* Record an asker, in place of an earlier one. */
 int store_asker_put(struct store *, int64_t trial, int attempt,
     const struct store_asker *, struct err *);
+/* Whether such a process is watched for any trial; false on an error. */
+bool store_asker_watched(struct store *, const struct store_asker *);
+/* The askers of attempts that have not ended, borrowed until the next one. */
+int store_walk_askers(struct store *,
+    void (*)(void *, int64_t trial, const struct store_asker *), void *,
+    struct err *);
 /* The user's note about a trial, in place of an older one; "" = none. */
 int store_note_put(struct store *, int64_t trial, const char *text,
     int64_t time_us, struct err *);

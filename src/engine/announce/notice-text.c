@@ -18,6 +18,7 @@
 #include "src/model/goal.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
@@ -28,8 +29,6 @@ enum {
 	HOST_BYTES = 256
 };
 
-static const char counts_sql[] =
-    "SELECT state, trials FROM t_total WHERE trials > 0 ORDER BY state";
 static const char best_sql[] =
     "SELECT trial, objective, state, params FROM best";
 static const char cost_sql[] = "SELECT cost FROM costs";
@@ -63,7 +62,7 @@ notice_text_counts_put(struct buf *b, struct store *store, struct err *e)
 	int64_t n, all = 0;
 	int rc;
 
-	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
+	if (store_list_counts(&rows, store, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if ((rc = rows_count(rows, 1, &n, e)) != 0)
@@ -177,7 +176,7 @@ counts_put_json(struct json_writer *w, struct store *store, struct err *e)
 	int64_t n;
 	int rc;
 
-	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
+	if (store_list_counts(&rows, store, e) != 0)
 		return -1;
 	json_writer_object(w, "trials");
 	while ((rc = store_rows_next(rows, e)) == 1) {

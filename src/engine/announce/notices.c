@@ -23,8 +23,8 @@
 #include "src/engine/announce/notice-text.h"
 #include "src/engine/announce/notices.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
-#include "src/view/rows.h"
 #include "trials/notify/notify.h"
 
 enum {
@@ -111,25 +111,6 @@ notices_free(struct notices *n)
 }
 
 /* Decide which notices are due. */
-
-/*
- * The progress of the trials.  A start of a finished study starts no trials and
- * ends as the run before, so it is not reported again.
- */
-static int
-mark_make(char mark[MARK_BYTES], struct store *store, const char *columns)
-{
-	char *sql = xasprintf("SELECT %s FROM t_trial", columns);
-	struct store_rows *rows;
-	int rc = rows_first(&rows, store, sql, NULL, NULL);
-
-	free(sql);
-	if (rc != 1)
-		return -1;
-	(void)snprintf(mark, MARK_BYTES, "%s", store_rows_text(rows, 0));
-	store_rows_close(rows);
-	return 0;
-}
 
 /*
  * The same reason again, while no trial has ended, is not reported; the varying
@@ -232,10 +213,11 @@ notices_end(struct notices *n, const struct announce_facts *facts, bool waits)
 	if (n == NULL || !moment_of(facts->state, waits, &moment) ||
 	    !n->env.study->notify.on[moment])
 		return;
-	if (mark_make(mark, n->env.store,
-		"printf('end %d %d %d', count(*), total(attempts), "
-		"total(state IN ('completed', 'stopped', 'failed', "
-		"'cancelled')))") == 0)
+	/*
+	 * A start of a finished study starts no trials and ends as the run
+	 * before, so it is not reported again.
+	 */
+	if (store_trials_mark(n->env.store, true, mark, sizeof mark))
 		notice_make(n, moment, facts, mark);
 }
 
@@ -246,9 +228,7 @@ notices_wait(struct notices *n, const struct announce_facts *facts)
 
 	if (n == NULL || !n->env.study->notify.on[STUDY_MOMENT_WAITING])
 		return false;
-	if (mark_make(mark, n->env.store,
-		"printf('wait %d ', total(state IN ('completed', 'stopped', "
-		"'failed', 'cancelled')))") != 0)
+	if (!store_trials_mark(n->env.store, false, mark, sizeof mark))
 		return false;
 	mark_reason(mark, facts->why);
 	notice_make(n, STUDY_MOMENT_WAITING, facts, mark);

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "src/base/json/json.h"
 #include "src/engine/attempts/asker.h"
@@ -23,21 +22,11 @@ asker_take(struct process_mark *mark, const struct json *words)
 static bool
 asker_known(const struct process_mark *mark, struct store *store)
 {
-	static const char sql[] =
-	    "SELECT 1 FROM t_asker WHERE watched = 1 AND "
-	    "pid = CAST(?1 AS INTEGER) AND mark = ?2 AND host = ?3 LIMIT 1";
-	const char *params[4] = { NULL, mark->text, mark->host, NULL };
-	struct store_rows *rows;
-	char pid[24];
-	bool known;
+	struct store_asker asker = {
+		.host = mark->host, .pid = mark->pid, .mark = mark->text
+	};
 
-	(void)snprintf(pid, sizeof pid, "%" PRId64, mark->pid);
-	params[0] = pid;
-	if (store_rows_open(&rows, store, sql, params, NULL) != 0)
-		return false;
-	known = store_rows_next(rows, NULL) == 1;
-	store_rows_close(rows);
-	return known;
+	return store_asker_watched(store, &asker);
 }
 
 void
@@ -110,30 +99,28 @@ asker_put(const struct asker *a, struct store *store, int64_t trial,
 		   : store_asker_put(store, trial, attempt, &row, e);
 }
 
+struct asker_walk {
+	asker_fn *fn;
+	void *arg;
+};
+
+static void
+asker_on_row(void *arg, int64_t trial, const struct store_asker *row)
+{
+	struct asker a = { .mark.pid = row->pid, .watched = row->watched };
+	struct asker_walk *walk = arg;
+
+	(void)snprintf(a.mark.host, sizeof a.mark.host, "%s", row->host);
+	(void)snprintf(a.mark.text, sizeof a.mark.text, "%s", row->mark);
+	walk->fn(walk->arg, trial, &a);
+}
+
 int
 asker_walk(struct store *store, asker_fn *fn, void *arg, struct err *e)
 {
-	static const char sql[] =
-	    "SELECT trial, host, pid, mark, watched FROM t_asker "
-	    "JOIN t_attempt USING (trial, attempt) "
-	    "WHERE state IN ('starting', 'running', 'stopping')";
-	struct store_rows *rows;
-	struct asker a;
-	int rc;
+	struct asker_walk walk = { fn, arg };
 
-	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
-		return -1;
-	while ((rc = store_rows_next(rows, e)) == 1) {
-		a = (struct asker){ .mark.pid = store_rows_int(rows, 2),
-			.watched = store_rows_int(rows, 4) != 0 };
-		(void)snprintf(a.mark.host, sizeof a.mark.host, "%s",
-		    store_rows_text(rows, 1));
-		(void)snprintf(a.mark.text, sizeof a.mark.text, "%s",
-		    store_rows_text(rows, 3));
-		fn(arg, store_rows_int(rows, 0), &a);
-	}
-	store_rows_close(rows);
-	return rc;
+	return store_walk_askers(store, asker_on_row, &walk, e);
 }
 
 bool

@@ -11,6 +11,7 @@
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 
@@ -66,16 +67,14 @@ static const char *const turning_words[] = { "neg", "negative", "minus", "inv",
 static void
 doubts_recall(struct study_doubts *d)
 {
-	static const char sql[] =
-	    "SELECT text FROM t_event WHERE area = 'doubt'";
 	struct store_rows *rows;
 	const char *text;
 	int i;
 
-	if (store_rows_open(&rows, d->env.store, sql, NULL, NULL) != 0)
+	if (store_list_doubts(&rows, d->env.store, NULL) != 0)
 		return;
 	while (store_rows_next(rows, NULL) == 1) {
-		text = store_rows_text(rows, 0);
+		text = store_rows_text(rows, 1);
 		for (i = 0; i < STUDY_DOUBTS; i++)
 			if (strncmp(text, heads[i], strlen(heads[i])) == 0)
 				d->said[i] = true;
@@ -225,25 +224,6 @@ study_doubts_repeated(
 	    attempt, step);
 }
 
-/* Different settings among the completed trials; replicates are of one. */
-static int64_t
-doubts_settings(struct study_doubts *d)
-{
-	static const char sql[] =
-	    "SELECT count(DISTINCT iif(setting > 0, setting, params)) "
-	    "FROM t_trial "
-	    "WHERE state = 'completed' AND forgotten = 0 AND reports > 0";
-	struct store_rows *rows;
-	int64_t n = 0;
-
-	if (store_rows_open(&rows, d->env.store, sql, NULL, NULL) != 0)
-		return 0;
-	if (store_rows_next(rows, NULL) == 1)
-		n = store_rows_int(rows, 0);
-	store_rows_close(rows);
-	return n;
-}
-
 /* Whether the curve has so many different values. */
 static bool
 curve_varies(const struct curve *c)
@@ -267,7 +247,7 @@ doubt_same(struct study_doubts *d)
 	size_t n = c.n;
 
 	if (d->said[DOUBT_SAME] || d->differs || d->completed < least ||
-	    doubts_settings(d) < least)
+	    store_settings_completed(d->env.store) < least)
 		return;
 	study_doubts_say(d, 0, 0, DOUBT_SAME,
 	    "%" PRId64 " trials with different settings have completed, and "

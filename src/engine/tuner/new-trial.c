@@ -29,7 +29,7 @@
 #include "src/model/study/study.h"
 #include "src/model/tried-settings.h"
 #include "src/model/where.h"
-#include "src/view/rows.h"
+#include "src/store/queries.h"
 #include "strategies/strategy.h"
 
 enum {
@@ -52,24 +52,6 @@ struct next {
 	bool proposed; /* a new setting that somebody proposed */
 };
 
-/* Whether this event is the latest one recorded about the strategy. */
-static bool
-event_known(const struct tuner *t, const char *text)
-{
-	static const char *const sql =
-	    "SELECT text FROM t_event WHERE area = 'strategy' "
-	    "ORDER BY seq DESC LIMIT 1";
-	struct store_rows *row;
-	struct err e = ERR_INIT;
-	bool known;
-
-	if (rows_first(&row, t->store, sql, NULL, &e) != 1)
-		return false;
-	known = strcmp(store_rows_text(row, 0), text) == 0;
-	store_rows_close(row);
-	return known;
-}
-
 /* Once per study: each ask without a server starts a worker. */
 static void
 new_trial_on_event(void *arg, enum log_level level, const char *text)
@@ -77,7 +59,7 @@ new_trial_on_event(void *arg, enum log_level level, const char *text)
 	struct tuner *t = arg;
 	char *event = xasprintf("%s: %s", t->plugins.strategy->name, text);
 
-	if (!event_known(t, event))
+	if (!store_event_is_last(t->store, "strategy", event))
 		tuner_event(t, level, "strategy", 0, 0, "%s", event);
 	free(event);
 }
@@ -124,15 +106,9 @@ suggest_ready(struct tuner *t, struct err *e)
 static double
 trial_seconds(const struct tuner *t)
 {
-	static const char *const sql =
-	    "SELECT avg(seconds) FROM (SELECT seconds FROM t_trial "
-	    "WHERE end_seq IS NOT NULL ORDER BY trial DESC LIMIT 20)";
-	double mean;
-
-	if (t->plugins.strategy->choose == NULL ||
-	    rows_numbers(&mean, 1, t->store, sql, NULL) != 1)
-		return 0;
-	return mean > 0 ? mean : 0;
+	return t->plugins.strategy->choose == NULL
+		   ? 0
+		   : store_seconds_lately(t->store);
 }
 
 /* Trials that run at a time. */
@@ -560,39 +536,16 @@ new_trial_next(struct tuner *t)
 	return NULL;
 }
 
-/* How many there were when the space, or the strategy, was another one. */
-static int64_t
-trials_before(const struct tuner *t)
-{
-	static const char *const sql =
-	    "SELECT coalesce(max(trials), 0) FROM t_change "
-	    "WHERE outside IS NOT NULL OR key IN ('strategy', 'strategy.name')";
-	double n;
-
-	return rows_numbers(&n, 1, t->store, sql, NULL) == 1 ? (int64_t)n : 0;
-}
-
-static size_t
-trials_recorded(const struct tuner *t)
-{
-	static const char *const sql =
-	    "SELECT coalesce(max(trial), 0) FROM t_trial";
-	double n;
-
-	return rows_numbers(&n, 1, t->store, sql, NULL) == 1 && n > 0
-		   ? (size_t)n
-		   : 0;
-}
-
 /* A grid of another space begins again. */
 void
 new_trial_open(struct tuner *t)
 {
 	t->suggestions = (struct suggestions){
-		.n_before = trials_before(t),
+		.n_before = store_trials_before_change(t->store),
 		.tried = tried_settings_new(t->study->space, t->row.seed),
 	};
-	tried_settings_reserve(t->suggestions.tried, trials_recorded(t));
+	tried_settings_reserve(
+	    t->suggestions.tried, (size_t)store_trials_last(t->store));
 }
 
 void

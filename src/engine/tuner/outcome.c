@@ -19,6 +19,7 @@
 #include "src/model/history/history.h"
 #include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 
 /* The metrics of all aims but the first, without duplicates. */
 static void
@@ -485,9 +486,6 @@ outcome_revive(struct tuner *t, int64_t trial, bool failed)
 int
 outcome_front_again(struct tuner *t)
 {
-	static const char sql[] =
-	    "SELECT trial FROM t_trial WHERE state = 'completed' AND "
-	    "violation = 0 AND forgotten = 0 ORDER BY end_seq";
 	double *values, losses[STUDY_OBJECTIVES_MAX];
 	struct pareto_front *front;
 	struct store_rows *rows;
@@ -500,7 +498,7 @@ outcome_front_again(struct tuner *t)
 	/* The front of settings is written again when they are read again. */
 	if (t->replicates.count > 0)
 		return 0;
-	if (store_rows_open(&rows, t->store, sql, NULL, NULL) != 0)
+	if (store_list_feasible(&rows, t->store, NULL) != 0)
 		return -1;
 	front = pareto_front_new(t->study->n_objectives);
 	values = xcalloc(t->outcomes.n_aims, sizeof *values);

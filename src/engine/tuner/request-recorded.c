@@ -21,6 +21,7 @@
 #include "src/engine/tuner/outcome.h"
 #include "src/engine/tuner/requests.h"
 #include "src/engine/tuner/tuner-internal.h"
+#include "src/store/queries.h"
 #include "src/view/rows.h"
 
 enum {
@@ -259,16 +260,13 @@ retry_reopen_study(struct tuner *t)
 static void
 retry_failed(struct tuner *t, struct request *r)
 {
-	static const char sql[] = "SELECT trial FROM t_trial WHERE "
-				  "state = 'failed' AND forgotten = 0 "
-				  "ORDER BY trial";
 	struct store_trial row = { 0 };
 	struct store_rows *rows;
 	int64_t *failed = NULL;
 	size_t i, n = 0, cap = 0, done = 0;
 	char why[160] = "", numbers[128] = "";
 
-	if (store_rows_open(&rows, t->store, sql, NULL, NULL) != 0)
+	if (store_list_failed(&rows, t->store, NULL) != 0)
 		return;
 	while (store_rows_next(rows, NULL) == 1) {
 		XGROW(failed, n, cap);

@@ -19,7 +19,7 @@
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
-#include "src/view/rows.h"
+#include "src/store/queries.h"
 #include "strategies/strategy.h"
 
 enum {
@@ -158,14 +158,9 @@ looks_allowed(struct tuner *t)
 static int64_t
 idle_most_ms(const struct tuner *t)
 {
-	static const char *const sql =
-	    "SELECT avg(seconds) FROM (SELECT seconds FROM t_trial "
-	    "WHERE end_seq IS NOT NULL ORDER BY trial DESC LIMIT 20)";
-	double mean;
-	int64_t ms = 0;
+	double mean = store_seconds_lately(t->store);
+	int64_t ms = (int64_t)(mean * 1000 / IDLE_SHARE);
 
-	if (rows_numbers(&mean, 1, t->store, sql, NULL) == 1 && mean > 0)
-		ms = (int64_t)(mean * 1000 / IDLE_SHARE);
 	return ms > IDLE_MIN_MS ? ms : IDLE_MIN_MS;
 }
 

@@ -1,0 +1,44 @@
+/* What is asked about the study as a whole, and about its events. */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/store/queries.h"
+#include "src/store/store-internal.h"
+
+int
+store_list_doubts(struct store_rows **rows, struct store *s, struct err *e)
+{
+	return store_rows_open(rows, s,
+	    "SELECT trial, text FROM t_event WHERE area = 'doubt' ORDER BY seq",
+	    NULL, e);
+}
+
+bool
+store_event_is_last(struct store *s, const char *area, const char *text)
+{
+	const char *params[] = { area, NULL };
+	struct store_rows *rows;
+	bool is;
+
+	if (store_rows_open(&rows, s,
+		"SELECT text FROM t_event WHERE area = ?1 "
+		"ORDER BY seq DESC LIMIT 1",
+		params, NULL) != 0)
+		return false;
+	is = store_rows_next(rows, NULL) == 1 &&
+	     strcmp(store_rows_text(rows, 0), text) == 0;
+	store_rows_close(rows);
+	return is;
+}
+
+int64_t
+store_trials_before_change(struct store *s)
+{
+	static const char *const sql =
+	    "SELECT coalesce(max(trials), 0) FROM t_change "
+	    "WHERE outside IS NOT NULL OR key IN ('strategy', 'strategy.name')";
+	double n;
+
+	return query_numbers(&n, 1, s, sql, NULL) == 1 ? (int64_t)n : 0;
+}

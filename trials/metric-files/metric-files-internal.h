@@ -104,17 +104,6 @@ struct metric_file {
 	void *state; /* of its reader; NULL at the start of the file */
 };
 
-/* metric-piece.c: parts of JSON, which may contain NaN. */
-/* The end of the text whose first quote is at p, or NULL. */
-const char *metric_piece_text(const char *p, const char *end);
-/* Behind blanks and commas. */
-const char *metric_piece_next(const char *p, const char *end);
-/*
- * The end of the piece at p: a text, all between brackets, or a word.  NULL: the
- * bytes end within it.
- */
-const char *metric_piece_end(const char *p, const char *end);
-
 /*
  * What is new in the file, of at most budget bytes: those that were read.  Events
  * and files from before since_us are of an earlier attempt.

@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/metric-files/metric-files-internal.h"
+#include "trials/metric-line/metric-piece.h"
 
 /* What is known of a file that has been read. */
 struct jsonl {

@@ -8,6 +8,7 @@
 
 #include "src/model/study/study.h"
 #include "trials/metric-files/metric-files-internal.h"
+#include "trials/metric-line/metric-piece.h"
 
 static bool
 metric_trainer_state_fits(const char *name)
@@ -29,7 +30,7 @@ metric_trainer_state_list(const char *p, const char *end)
 	for (;;) {
 		name = metric_piece_next(p, end);
 		if (name == end || *name != '"' ||
-		    (after = metric_piece_text(name, end)) == NULL)
+		    (after = metric_piece_text(name, end, NULL)) == NULL)
 			return NULL;
 		n = (size_t)(after - name);
 		p = metric_piece_next(after, end);

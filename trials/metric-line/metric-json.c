@@ -1,5 +1,5 @@
 /*
- * Parses a line of the metrics file: one JSON object.  Separate from
+ * The metrics of one JSON object, a line or a part of a file.  Separate from
  * src/base/json/json.h for speed (a million lines), for NaN and Infinity as
  * Python writes them, and to skip non-numbers without storing them.
  */
@@ -11,11 +11,9 @@
 #include "trials/metric-line/metric-line.h"
 #include "trials/metric-line/metric-number.h"
 #include "trials/metric-line/metric-internal.h"
+#include "trials/metric-line/metric-piece.h"
 
-enum {
-	DEPTH_MAX = 16,
-	PATH_MAX_LEN = 256 /* bytes of the keys of nested objects */
-};
+enum { PATH_MAX_LEN = 256 }; /* bytes of the keys of nested objects */
 
 /* Where we are in the line.  Readers return false when it is no JSON. */
 struct cursor {
@@ -39,9 +37,7 @@ struct cursor {
 static void
 skip_space(struct cursor *c)
 {
-	while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' ||
-				    *c->p == '\r' || *c->p == '\n'))
-		c->p++;
+	c->p = metric_piece_blank(c->p, c->end);
 }
 
 static bool
@@ -53,212 +49,21 @@ metric_json_take(struct cursor *c, char wanted)
 	return true;
 }
 
+/* Go on behind a piece; false: p is NULL, and there was none. */
 static bool
-take_word(struct cursor *c, const char *word)
+metric_json_behind(struct cursor *c, const char *p)
 {
-	size_t n = strlen(word);
-
-	if ((size_t)(c->end - c->p) < n || memcmp(c->p, word, n) != 0)
-		return false;
-	c->p += n;
-	return true;
+	if (p != NULL)
+		c->p = p;
+	return p != NULL;
 }
 
-/* Four hexadecimal digits, or -1. */
-static int
-take_hex(struct cursor *c)
-{
-	int i, v = 0, d;
-
-	if (c->end - c->p < 4)
-		return -1;
-	for (i = 0; i < 4; i++, c->p++) {
-		if (*c->p >= '0' && *c->p <= '9')
-			d = *c->p - '0';
-		else if ((*c->p | 0x20) >= 'a' && (*c->p | 0x20) <= 'f')
-			d = (*c->p | 0x20) - 'a' + 10;
-		else
-			return -1;
-		v = v * 16 + d;
-	}
-	return v;
-}
-
-/* The character after a backslash; -1 when it is no JSON. */
-static int
-take_escape(struct cursor *c)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	const char *q;
-
-	if (c->p == c->end)
-		return -1;
-	if (metric_json_take(c, 'u'))
-		return take_hex(c);
-	q = *c->p != '\0' ? strchr(from, *c->p) : NULL;
-	if (q == NULL)
-		return -1;
-	c->p++;
-	return to[q - from];
-}
-
-/* A place for the bytes of a string; what does not fit is counted only. */
-struct text {
-	char *bytes;
-	size_t room, len;
-};
-
-static void
-text_add(struct text *t, int byte)
-{
-	if (t->len < t->room)
-		t->bytes[t->len] = (char)byte;
-	t->len++;
-}
-
-/* A character above ASCII, as UTF-8. */
-static void
-text_add_wide(struct text *t, unsigned c)
-{
-	if (c < 0x800)
-		text_add(t, (int)(0xc0 | c >> 6));
-	else if (c < 0x10000) {
-		text_add(t, (int)(0xe0 | c >> 12));
-		text_add(t, (int)(0x80 | (c >> 6 & 0x3f)));
-	} else {
-		text_add(t, (int)(0xf0 | c >> 18));
-		text_add(t, (int)(0x80 | (c >> 12 & 0x3f)));
-		text_add(t, (int)(0x80 | (c >> 6 & 0x3f)));
-	}
-	text_add(t, (int)(0x80 | (c & 0x3f)));
-}
-
-/* The lower half of a character that UTF-16 writes in two, or its upper one. */
+/* A text, from its quote; its bytes are added to the place. */
 static bool
-take_pair(struct cursor *c, int *high)
+take_string(struct cursor *c, struct metric_piece_place *to)
 {
-	struct cursor after = { .p = c->p, .end = c->end };
-	int low;
-
-	if (*high < 0xd800 || *high > 0xdbff ||
-	    !metric_json_take(&after, '\\') || !metric_json_take(&after, 'u'))
-		return true;
-	low = take_hex(&after);
-	if (low < 0)
-		return false;
-	if (low >= 0xdc00 && low <= 0xdfff) {
-		*high = 0x10000 + (*high - 0xd800) * 0x400 + low - 0xdc00;
-		c->p = after.p;
-	}
-	return true;
-}
-
-/* Bytes that stand for themselves. */
-static void
-take_plain(struct cursor *c, struct text *t)
-{
-	const char *start = c->p;
-	size_t n, fits;
-
-	while (c->p < c->end && *c->p != '"' && *c->p != '\\' &&
-	       (unsigned char)*c->p >= 0x20)
-		c->p++;
-	n = (size_t)(c->p - start);
-	fits = t->len < t->room ? t->room - t->len : 0;
-	if (fits > 0)
-		memcpy(t->bytes + t->len, start, n < fits ? n : fits);
-	t->len += n;
-}
-
-/* The rest of a string after its opening quote. */
-static bool
-take_string(struct cursor *c, struct text *t)
-{
-	int ch;
-
-	for (;;) {
-		take_plain(c, t);
-		if (c->p == c->end || (unsigned char)*c->p < 0x20)
-			return false;
-		if (*c->p++ == '"')
-			return true;
-		ch = take_escape(c);
-		if (ch < 0 || !take_pair(c, &ch))
-			return false;
-		if (ch < 0x80)
-			text_add(t, ch);
-		else
-			text_add_wide(t, (unsigned)ch);
-	}
-}
-
-/* JSON's own grammar, and the words Python writes. */
-static bool
-take_number(struct cursor *c, struct metric_number *n)
-{
-	const char *start = c->p, *dot;
-
-	c->p = metric_number_scan(n, start, c->end);
-	if (c->p == NULL || *start == '+')
-		return false;
-	if (n->kind != NUMBER_FINITE)
-		return true;
-	if (*n->text == '.' || (n->len > 1 && n->text[0] == '0' &&
-				   n->text[1] >= '0' && n->text[1] <= '9'))
-		return false;
-	dot = memchr(n->text, '.', n->len);
-	return dot == NULL ||
-	       (dot + 1 < c->p && dot[1] >= '0' && dot[1] <= '9');
-}
-
-static bool skip_value(struct cursor *, int depth);
-
-static bool skip_value(struct cursor *, int depth);
-
-/* Skip the rest of an array or object after its bracket. */
-static bool
-skip_members(struct cursor *c, char close, int depth)
-{
-	struct text none = { 0 };
-
-	skip_space(c);
-	if (metric_json_take(c, close))
-		return true;
-	do {
-		skip_space(c);
-		if (close == '}') {
-			if (!metric_json_take(c, '"') || !take_string(c, &none))
-				return false;
-			skip_space(c);
-			if (!metric_json_take(c, ':'))
-				return false;
-			skip_space(c);
-		}
-		if (!skip_value(c, depth))
-			return false;
-		skip_space(c);
-	} while (metric_json_take(c, ','));
-	return metric_json_take(c, close);
-}
-
-static bool
-skip_value(struct cursor *c, int depth)
-{
-	struct text none = { 0 };
-	struct metric_number n;
-
-	if (depth == DEPTH_MAX)
-		return false;
-	if (metric_json_take(c, '{'))
-		return skip_members(c, '}', depth + 1);
-	if (metric_json_take(c, '['))
-		return skip_members(c, ']', depth + 1);
-	if (metric_json_take(c, '"'))
-		return take_string(c, &none);
-	if (take_word(c, "null") || take_word(c, "true") ||
-	    take_word(c, "false"))
-		return true;
-	return take_number(c, &n);
+	return c->p < c->end && *c->p == '"' &&
+	       metric_json_behind(c, metric_piece_text(c->p, c->end, to));
 }
 
 static bool
@@ -410,7 +215,7 @@ static bool
 take_text(struct cursor *c, bool is_step)
 {
 	char bytes[METRIC_NUMBER_TEXT], room[METRIC_NUMBER_TEXT];
-	struct text t = { bytes, sizeof bytes, 0 };
+	struct metric_piece_place t = { bytes, sizeof bytes, 0 };
 	const char *p = bytes, *end;
 	struct metric_number n;
 
@@ -439,29 +244,33 @@ take_member(struct cursor *c, int depth)
 	struct metric_number n;
 
 	if (is_number_start(c)) {
-		if (!take_number(c, &n))
+		if (!metric_json_behind(
+			c, metric_piece_number(c->p, c->end, &n)))
 			return metric_line_refuse(c->r, not_json);
 		return take_metric(c, &n, is_step, depth > 1);
 	}
-	if (metric_json_take(c, '"'))
+	if (c->p < c->end && *c->p == '"')
 		return take_text(c, is_step);
 	if (is_step)
 		return metric_line_refuse(c->r, bad_step);
-	if (depth < DEPTH_MAX && metric_json_take(c, '{'))
+	if (depth < METRIC_PIECE_LEVELS && metric_json_take(c, '{'))
 		return take_object(c, depth + 1);
 	c->lists |= c->p < c->end && *c->p == '[';
-	return skip_value(c, depth) || metric_line_refuse(c->r, not_json);
+	return metric_json_behind(
+		   c, metric_piece_value(
+			  c->p, c->end, METRIC_PIECE_LEVELS - (size_t)depth)) ||
+	       metric_line_refuse(c->r, not_json);
 }
 
 /* The rest of an object after its brace; depth: of its members, from 1. */
 static bool
 take_object(struct cursor *c, int depth)
 {
-	struct text path = { c->path, PATH_MAX_LEN, c->len };
+	struct metric_piece_place path = { c->path, PATH_MAX_LEN, c->len };
 	size_t before;
 
 	if (depth > 1)
-		text_add(&path, '/');
+		metric_piece_put(&path, '/');
 	before = path.len;
 	skip_space(c);
 	if (metric_json_take(c, '}'))
@@ -469,7 +278,7 @@ take_object(struct cursor *c, int depth)
 	do {
 		path.len = before;
 		skip_space(c);
-		if (!metric_json_take(c, '"') || !take_string(c, &path))
+		if (!take_string(c, &path))
 			return metric_line_refuse(c->r, not_json);
 		skip_space(c);
 		if (!metric_json_take(c, ':'))

@@ -415,6 +415,14 @@ struct launcher {
 	double (*worst_cost)(
 	    const struct study_trial *, const struct option_value *);
 	/*
+	 * Cost of an attempt that trains for all the time it may, without what
+	 * is seldom needed or billed; NaN = a price is missing.  Adds that time
+	 * in milliseconds, and on what it trains at which price, one clause.
+	 * NULL = nothing is known of it.
+	 */
+	double (*usual_cost)(const struct study_trial *,
+	    const struct option_value *, int64_t *ms, struct buf *on);
+	/*
 	 * GPUs of one attempt, which LAUNCH_USAGE counts; 0 = none.  NULL = not
 	 * known, and not counted.
 	 */

@@ -288,6 +288,9 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 	if (status_put_costs(b, r->store, r->study->limits.cost, e) != 0)
 		return -1;
 	section_head_fact(&r->h, "Cost", b);
+	if (status_put_likely(b, r->store, &r->row, e) != 0)
+		return -1;
+	section_head_fact(&r->h, "Cost in the end", b);
 	if (status_put_usage(b, r->store, e) != 0)
 		return -1;
 	section_head_fact(&r->h, "Used", b);

@@ -642,6 +642,16 @@ plugins_worst_cost(
 	return backend->launcher->worst_cost(&study->trial, backend->options);
 }
 
+double
+plugins_usual_cost(const struct plugin_backend *backend,
+    const struct study *study, int64_t *ms, struct buf *on)
+{
+	if (backend->launcher->usual_cost == NULL)
+		return NAN;
+	return backend->launcher->usual_cost(
+	    &study->trial, backend->options, ms, on);
+}
+
 int64_t
 plugins_attempt_gpus(
     const struct plugin_backend *backend, const struct study *study)

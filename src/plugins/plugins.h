@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct launcher;
 struct option_value;
@@ -65,6 +66,9 @@ int plugins_check_access(
     const struct plugins *, const struct study *, struct err *);
 /* Upper bound of the cost of one attempt, dollars; 0 = free; NaN = unknown. */
 double plugins_worst_cost(const struct plugin_backend *, const struct study *);
+/* As usual_cost of launcher.h; NaN: nothing is known of it. */
+double plugins_usual_cost(const struct plugin_backend *, const struct study *,
+    int64_t *ms, struct buf *on);
 /* GPUs of one attempt, which are counted; 0 = none; -1 = not counted. */
 int64_t
 plugins_attempt_gpus(const struct plugin_backend *, const struct study *);

@@ -13,7 +13,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/view/likely-cost.h"
 #include "src/view/rows.h"
 #include "src/view/status.h"
 
@@ -106,6 +108,27 @@ status_put_costs(
 		buf_printf(
 		    out, "; spot saved $%.2f (%.0f %%)", saved, 100 * x[3]);
 	return 0;
+}
+
+int
+status_put_likely(struct buf *out, struct store *store,
+    const struct store_study *row, struct err *e)
+{
+	struct likely_cost likely = { 0 };
+	struct study *study;
+	int rc;
+
+	if (row->json == NULL ||
+	    study_parse_recorded(&study, row->json, row->dir, NULL) != 0)
+		return 0;
+	if (row->run_trials > 0)
+		study->limits.trials = row->run_trials;
+	rc = likely_cost_read(&likely, store, &study->limits, e);
+	if (rc == 0)
+		likely_cost_put(out, &likely);
+	buf_free(&likely.why);
+	study_free(study);
+	return rc;
 }
 
 int

@@ -466,6 +466,11 @@ costs_put(struct screen *s, struct err *e)
 	rc = status_put_costs(&line, s->store, s->limits[2], e);
 	if (rc == 0 && line.len > strlen("cost "))
 		status_line_put(s, "", buf_str(&line));
+	buf_clear(&line);
+	if (rc == 0)
+		rc = status_put_likely(&line, s->store, &s->study, e);
+	if (rc == 0)
+		status_lines_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return rc;
 }
@@ -813,7 +818,8 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 int
 status_json(struct json_writer *w, struct store *store, struct err *e)
 {
-	struct buf blocked = { 0 }, start = { 0 };
+	struct buf blocked = { 0 }, start = { 0 }, likely = { 0 };
+	struct store_study row;
 	int64_t waits, paused;
 	int rc;
 
@@ -828,6 +834,13 @@ status_json(struct json_writer *w, struct store *store, struct err *e)
 	json_writer_line(w);
 	json_writer_text(w, "start", start.len > 0 ? buf_str(&start) : NULL);
 	buf_free(&start);
+	if (rc == 0 && (rc = store_study_get(store, &row, e)) == 0) {
+		rc = status_put_likely(&likely, store, &row, e);
+		store_study_fini(&row);
+	}
+	json_writer_line(w);
+	json_writer_text(w, "likely", likely.len > 0 ? buf_str(&likely) : NULL);
+	buf_free(&likely);
 	if (rc == 0)
 		rc = status_put_blocked(&blocked, store, e);
 	json_writer_line(w);

@@ -14,6 +14,7 @@ struct buf;
 struct err;
 struct json_writer;
 struct store;
+struct store_study;
 
 /*
  * Append the screen, lines ended by newlines. width is the terminal's, 0 = no
@@ -58,6 +59,12 @@ int status_put_looks(struct buf *out, struct store *store, struct err *e);
  */
 int
 status_put_costs(struct buf *out, struct store *, double limit, struct err *);
+/*
+ * "likely $34.20: …" (likely-cost.h) with the limits of the last run; empty when
+ * it is not known.
+ */
+int status_put_likely(
+    struct buf *out, struct store *, const struct store_study *, struct err *);
 /* "3.4 GPU hours, 1.2 kWh" of ended attempts; empty when no GPU was used. */
 int status_put_usage(struct buf *out, struct store *, struct err *);
 /*

@@ -218,6 +218,30 @@ worst_cost(const struct study_trial *trial, const struct option_value *values)
 	return cost;
 }
 
+static double
+usual_cost(const struct study_trial *trial, const struct option_value *values,
+    int64_t *ms, struct buf *on)
+{
+	struct sm_settings *set;
+	struct err e = ERR_INIT;
+	struct sm_plan plan;
+	double cost;
+
+	if (sm_settings_read(&set, values, trial, &e) != 0)
+		return NAN;
+	sm_plan_make(&plan, set, 0);
+	*ms = plan.max_run_s * 1000;
+	cost = plan.price * (double)plan.max_run_s / 3600;
+	if (plan.type != NULL && plan.instances > 1)
+		buf_printf(on, "%d machines ", plan.instances);
+	buf_printf(
+	    on, "%s at $", plan.type != NULL ? plan.type->name : "all groups");
+	buf_printf(on, plan.price < 1 ? "%.3g" : "%.2f", plan.price);
+	buf_puts(on, " an hour");
+	sm_settings_free(set);
+	return cost;
+}
+
 /* Without the wait for an on-demand machine, which has no bound. */
 static int64_t
 worst_ms(const struct study_trial *trial, const struct option_value *values)
@@ -296,6 +320,7 @@ const struct launcher launcher_sagemaker = {
 	.misses = misses,
 	.admits = sm_open_admits,
 	.worst_cost = worst_cost,
+	.usual_cost = usual_cost,
 	.bill = sm_bill,
 	.worst_ms = worst_ms,
 	.slow_end = true,

@@ -278,6 +278,54 @@ plan_cost(struct plan *plan)
 		plan->worst_cost = limit;
 }
 
+/*
+ * Before any trial has ended: one attempt of each trial with all of its time, or
+ * as many as limits.wall_time has room for, where the first machine is the dearest.
+ */
+static void
+plan_likely(struct plan *plan)
+{
+	const struct study_limits *limits = &plan->study->limits;
+	int64_t ms, each_ms = 0;
+	double trials = plan->trials > 0	? (double)plan->trials
+			: limits->completed > 0 ? (double)limits->completed
+						: INFINITY;
+	double cost, each = 0, fit;
+	struct buf on = { 0 }, first = { 0 };
+	size_t i;
+
+	plan->likely.dollars = NAN;
+	for (i = 0; i < plan->plugins->n_backends; i++) {
+		buf_clear(&first);
+		cost = plugins_usual_cost(
+		    &plan->plugins->backends[i], plan->study, &ms, &first);
+		if (!(cost > each))
+			continue;
+		each = cost;
+		each_ms = ms;
+		buf_clear(&on);
+		buf_puts(&on, buf_str(&first));
+	}
+	if (limits->wall_time_ms > 0 && plan->slots > 0 && each_ms > 0) {
+		fit = ceil((double)limits->wall_time_ms / (double)each_ms) *
+		      (double)plan->slots;
+		trials = fmin(trials, fit);
+	}
+	if (each > 0 && isfinite(trials)) {
+		plan->likely.dollars = each * trials;
+		buf_printf(&plan->likely.why,
+		    "%.0f trial%s of one attempt with all of max_run on %s, "
+		    "because none has shown its pace and its savings yet",
+		    trials, trials == 1 ? "" : "s", buf_str(&on));
+		if (limits->cost > 0 && plan->likely.dollars > limits->cost) {
+			plan->likely.dollars = limits->cost;
+			buf_puts(&plan->likely.why, "; limits.cost ends it");
+		}
+	}
+	buf_free(&first);
+	buf_free(&on);
+}
+
 void
 plan_put_cost(struct buf *out, const struct plan *plan)
 {
@@ -384,6 +432,7 @@ plan_make(struct plan *plan, struct err *e)
 	plan->attempt_ms = attempt_ms(plan);
 	plan->worst_ms = plan_worst(plan);
 	plan_cost(plan);
+	plan_likely(plan);
 	plan->worst_gpu_hours = worst_gpu_hours(plan);
 	plan_starts(plan);
 	return 0;
@@ -414,4 +463,5 @@ plan_fini(struct plan *plan)
 	buf_free(&plan->misses);
 	buf_free(&plan->exposed);
 	buf_free(&plan->gpus);
+	buf_free(&plan->likely.why);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "src/base/mem.h"
+#include "src/view/likely-cost.h"
 
 struct err;
 struct plugins;
@@ -33,6 +34,8 @@ struct plan {
 	int64_t attempt_ms; /* the longest; 0 = unlimited */
 	double worst_gpu_hours; /* of all trials; INFINITY = unlimited */
 	double worst_cost; /* of all trials; INFINITY = unlimited */
+	struct likely_cost
+	    likely; /* of all trials, at the prices of the study */
 	struct buf starts; /* starts its processes; "" = the trial itself */
 	struct buf asks; /* what a job asks for; "" = nothing to say */
 	struct buf warns; /* what may go wrong, one a line; "" = nothing */

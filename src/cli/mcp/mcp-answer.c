@@ -63,7 +63,7 @@ mcp_answer_check(struct json_writer *w, const struct json *printed)
 	static const char *const keys[] = { "study", "parameters", "objectives",
 		"constraints", "strategy", "stopping", "backend", "command",
 		"trials", "completed", "changes", "slots", "worst_seconds",
-		"attempt_cost", "worst_cost", "missing", NULL };
+		"attempt_cost", "worst_cost", "likely_cost", "missing", NULL };
 
 	answer_members(w, printed, keys);
 }

@@ -73,6 +73,18 @@ server dear.json
 waits dear.db 'completed running'
 out=$("$HPOTUNE" status dear.db)
 like "$out" '^cost \$1.25, at most \$3.75 including running' 'status: the cost'
+like "$out" '^likely \$2\.50: 1 ended trial cost \$1\.25.*, and 1 is to come$' \
+    'status: what it is likely to cost'
+like "$("$HPOTUNE" status --json dear.db)" \
+    '"likely":"likely \$2\.50: 1 ended' 'status: the same as JSON'
+like "$("$HPOTUNE" check dear.json)" '^ +likely \$2\.50: 1 ended trial' \
+    'check: by the trials that have ended'
+like "$("$HPOTUNE" report dear.db -o -)" '<dd>likely \$2\.50' \
+    'report: what it is likely to cost'
+sed -i 's/"trials": 2/"trials": 9, "cost": 6/' dear.json
+like "$("$HPOTUNE" check dear.json)" \
+    '^ +likely \$6\.00: .* and about 4 are to come until limits\.cost$' \
+    'check: a limit that ends it before'
 echo 0.5 >"$FAR_DIR/done-2"
 waits dear.db 'completed completed'
 wait_server 0 'the study ends'

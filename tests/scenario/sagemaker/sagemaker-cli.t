@@ -61,6 +61,9 @@ sagemaker_study cost.json cost 3 "$(sagemaker_block)"
 sed -i 's/"parallel": 2/"parallel": 2, "cost": 2.5/' cost.json
 like "$("$HPOTUNE" check cost.json)" '^cost +at most \$2.50 \(limits.cost\)' \
     'check prints the maximum cost'
+like "$(sed 's/, "cost": 2.5//' cost.json >free.json && "$HPOTUNE" check free.json)" \
+    '^ +likely \$4\.50: 3 trials of one attempt with all of max_run on ml\.g5\.xlarge at \$1\.50 an hour' \
+    'check prints the likely cost'
 ok 'a study with a limit of dollars' timeout 300 \
     "$HPOTUNE" start cost.json --quiet
 is "$(sql cost.db 'SELECT count(*) FROM trials WHERE state = "completed"')" \

@@ -107,16 +107,20 @@ static void
 check_formats(struct metric_line *r, const char *text, size_t len)
 {
 	const struct study_trial t = { .lines = ~0U };
-	const char *end = text + len, *nl;
+	const char *end = text + len, *next;
 	struct metric_patterns *rules;
+	size_t n;
 
 	need(metric_patterns_new(&rules, &t, NULL) == 0);
 	r->log = metric_log_new(rules);
-	for (; text < end; text = nl + 1) {
-		nl = metric_line_end(text, end, &r->overwritten);
-		if (nl == NULL)
-			nl = end;
-		if (!metric_line_parse(r, rules, text, (size_t)(nl - text)))
+	for (; text < end; text = next) {
+		next = metric_line_next(text, end, true, &n, &r->overwritten);
+		if (next == NULL) {
+			n = (size_t)(end - text);
+			next = end;
+		}
+		need(n <= (size_t)(next - text) && next > text);
+		if (!metric_line_parse(r, rules, text, n))
 			continue;
 		do
 			check_report(r);

@@ -108,18 +108,20 @@ local_tail_line_read(
 static size_t
 local_tail_lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
 {
-	const char *chunk = a->local->chunk, *at = chunk, *end;
+	const char *chunk = a->local->chunk, *at = chunk, *next;
+	bool objects =
+	    t == &a->metrics || metric_patterns_objects(a->local->rules);
 	bool zeros = memchr(chunk, '\0', n) != NULL;
 	bool *bar = &a->local->report.overwritten;
 	size_t len;
 
-	while ((end = metric_line_end(at, chunk + n, bar)) != NULL) {
-		len = (size_t)(end - at);
+	while ((next = metric_line_next(at, chunk + n, objects, &len, bar)) !=
+	       NULL) {
 		/* Zeros are a punched hole, or the output is binary. */
 		if (!*t->skip && (!zeros || memchr(at, '\0', len) == NULL))
 			local_tail_line_read(a, t, at, len);
 		*t->skip = false;
-		at = end + 1;
+		at = next;
 	}
 	return (size_t)(at - chunk);
 }

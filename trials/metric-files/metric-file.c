@@ -52,31 +52,41 @@ metric_file_free(struct metric_file *f)
 	free(f);
 }
 
-/* The end of the line at p; of text also a bare CR.  NULL: it is not complete. */
+/*
+ * Where the line behind the one at p begins; of text also behind a bare CR, and at an
+ * object of JSON.  NULL: it is not complete.
+ */
 static const char *
-metric_file_line_end(struct metric_file *f, const char *p, const char *end)
+metric_file_line_next(
+    struct metric_file *f, const char *p, const char *end, size_t *len)
 {
+	const char *nl;
+
 	f->overwritten = false;
 	if (f->reader->is_text)
-		return metric_line_end(p, end, &f->overwritten);
-	return memchr(p, '\n', (size_t)(end - p));
+		return metric_line_next(p, end,
+		    metric_patterns_objects(f->patterns), len, &f->overwritten);
+	nl = memchr(p, '\n', (size_t)(end - p));
+	if (nl == NULL)
+		return NULL;
+	*len = (size_t)(nl - p);
+	return nl + 1;
 }
 
 size_t
 metric_file_lines(struct metric_file *f, const char *bytes, size_t n,
     bool final, void (*line)(struct metric_file *, const char *, size_t))
 {
-	const char *at = bytes, *end;
+	const char *at = bytes, *next;
 	size_t rest, len;
 
-	while ((end = metric_file_line_end(f, at, bytes + n)) != NULL) {
-		len = (size_t)(end - at);
+	while ((next = metric_file_line_next(f, at, bytes + n, &len)) != NULL) {
 		if (len > 0 && at[len - 1] == '\r')
 			len--;
 		if (!f->skip)
 			line(f, at, len);
 		f->skip = false;
-		at = end + 1;
+		at = next;
 	}
 	rest = n - (size_t)(at - bytes);
 	if (rest > METRIC_LINE_MAX) {

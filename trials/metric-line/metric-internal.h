@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+struct buf;
 struct metric_number;
 struct metric_line;
 struct metric_log;
@@ -42,6 +44,34 @@ bool metric_log_bar(struct metric_line *, bool matched, bool is_empty);
  */
 bool metric_log_bar_opens(const struct metric_log *);
 void metric_log_bar_open(struct metric_log *, int64_t step);
+
+/*
+ * Note whether a pattern, by its number, has matched a line of the training or of an
+ * evaluation: whether it has matched both.
+ */
+bool metric_log_is_both(struct metric_log *, size_t rule, bool training);
+
+/* What begins at a place of an output. */
+enum metric_object {
+	METRIC_OBJECT_NONE, /* no object of JSON */
+	METRIC_OBJECT_OPEN, /* one whose end, or what follows it, is not known */
+	METRIC_OBJECT_LINE, /* one that ends a line */
+	METRIC_OBJECT_NEXT /* one that another one follows in its line */
+};
+
+/*
+ * Look for the object of JSON at p, or of a list of them: next is where what follows
+ * it begins, behind its newline if there is one.
+ */
+enum metric_object
+metric_object_end(const char *p, const char *end, const char **next);
+/*
+ * Write a dictionary as Python prints it as an object of JSON, in which what is
+ * neither a number nor a text is null; false: it is none.
+ */
+bool metric_python_json(struct buf *, const char *p, const char *end);
+/* Leave out the marks of a list around an object. */
+void metric_object_trim(const char **p, const char **end);
 
 struct metric_json_names;
 struct metric_tags;

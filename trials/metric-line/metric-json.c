@@ -293,22 +293,36 @@ take_object(struct cursor *c, int depth)
 }
 
 const char *const metric_json_steps[] = { "global_step", "trainer/global_step",
-	"epoch", "iter", "iteration", "round", "time/total_timesteps",
-	"total_timesteps", "timesteps", "num_updates", NULL };
+	"current_steps", "epoch", "iter", "iteration", "round",
+	"time/total_timesteps", "total_timesteps", "timesteps", "num_updates",
+	"training_iteration", "_step", "num_timesteps", "updates", NULL };
 
-/* The number of the step word that a line has first; 0 = none. */
+static bool
+metric_json_is_step(double value)
+{
+	return value >= 0 && value <= 1e15 && floor(value) == value;
+}
+
+/*
+ * The number of the step word that a line has first with a whole number; 0: it has
+ * none of the words, -1: none with a whole number.
+ */
 static int
 metric_json_step_word(const struct metric_line *r)
 {
+	int word, none = 0;
 	size_t i;
-	int word;
 
 	for (word = 0; metric_json_steps[word] != NULL; word++)
-		for (i = 0; i < r->n; i++)
+		for (i = 0; i < r->n; i++) {
 			if (strcasecmp(metric_json_steps[word],
-				r->values[i].name) == 0)
+				r->values[i].name) != 0)
+				continue;
+			if (metric_json_is_step(r->values[i].value))
 				return word + 1;
-	return 0;
+			none = -1;
+		}
+	return none;
 }
 
 void
@@ -325,10 +339,10 @@ metric_json_step(struct metric_line *r, int *word)
 		if (strcasecmp(
 			metric_json_steps[*word - 1], r->values[i].name) == 0)
 			break;
-	if (*word == 0 || i == r->n)
+	if (*word <= 0 || i == r->n)
 		return;
 	value = r->values[i].value;
-	r->has_step = value >= 0 && value <= 1e15 && floor(value) == value;
+	r->has_step = metric_json_is_step(value);
 	if (r->has_step)
 		r->step = (int64_t)value;
 	else

@@ -93,11 +93,16 @@ void metric_log_clear(struct metric_log *);
  */
 void metric_log_rebuild(struct metric_log *, const struct metric_patterns *,
     struct metric_line *r, char *room, size_t size, int fd, int64_t at);
+/* Whether objects of JSON are read of the lines; patterns NULL: there are none. */
+bool metric_patterns_objects(const struct metric_patterns *);
 /*
- * The end of the line at p, its newline or the last byte of what a progress bar
- * begins its next state with, a bare CR mostly; NULL: it is not complete.
+ * Where the line behind the one at p begins, and its length without its newline, or
+ * without what a progress bar begins its next state with, a bare CR mostly; NULL: it
+ * is not complete.  objects: an object of JSON is a line, which may end where another
+ * one follows, and have newlines.
  */
-const char *metric_line_end(const char *p, const char *end, bool *overwritten);
+const char *metric_line_next(const char *p, const char *end, bool objects,
+    size_t *len, bool *overwritten);
 
 /*
  * Parse a line of the log, without its newline: tagged, or matched by the

@@ -3,6 +3,7 @@
  * bars.
  */
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@ struct metric_log {
 	void *states; /* of the formats */
 	size_t n_states;
 	struct metric_bars *bars; /* NULL: none so far */
+	/* Bits of patterns that matched lines of the training, of an evaluation. */
+	uint64_t of_training, of_evaluation;
 };
 
 struct metric_log *
@@ -49,6 +52,19 @@ metric_log_clear(struct metric_log *log)
 	memset(log->states, 0, log->n_states);
 	metric_bar_free(log->bars);
 	log->bars = NULL;
+	log->of_training = log->of_evaluation = 0;
+}
+
+bool
+metric_log_is_both(struct metric_log *log, size_t rule, bool training)
+{
+	uint64_t bit;
+
+	if (log == NULL || rule >= 64)
+		return false;
+	bit = UINT64_C(1) << rule;
+	*(training ? &log->of_training : &log->of_evaluation) |= bit;
+	return (log->of_training & log->of_evaluation & bit) != 0;
 }
 
 void *
@@ -124,8 +140,8 @@ log_overwrites(const char *p, const char *end)
 	return NULL;
 }
 
-const char *
-metric_line_end(const char *p, const char *end, bool *overwritten)
+static const char *
+log_line_end(const char *p, const char *end, bool *overwritten)
 {
 	const char *nl = memchr(p, '\n', (size_t)(end - p)), *cr = p, *back;
 	const char *to = nl != NULL ? nl : end;
@@ -143,18 +159,47 @@ metric_line_end(const char *p, const char *end, bool *overwritten)
 	return nl;
 }
 
+const char *
+metric_line_next(const char *p, const char *end, bool objects, size_t *len,
+    bool *overwritten)
+{
+	const char *to;
+
+	*overwritten = false;
+	switch (objects ? metric_object_end(p, end, &to) : METRIC_OBJECT_NONE) {
+	case METRIC_OBJECT_NONE:
+		break;
+	case METRIC_OBJECT_OPEN:
+		return NULL;
+	case METRIC_OBJECT_LINE:
+		*len = (size_t)(to - 1 - p);
+		return to;
+	case METRIC_OBJECT_NEXT:
+		*len = (size_t)(to - p);
+		return to;
+	}
+	to = log_line_end(p, end, overwritten);
+	if (to == NULL)
+		return NULL;
+	*len = (size_t)(to - p);
+	return to + 1;
+}
+
 /* Parse the whole lines of a piece for their effect on the state. */
 static void
 log_pass(struct metric_line *r, const struct metric_patterns *rules,
     const char *p, const char *end)
 {
+	bool objects = metric_patterns_objects(rules);
 	const char *to;
+	size_t len;
 
-	while ((to = metric_line_end(p, end, &r->overwritten)) != NULL) {
-		(void)metric_line_parse(r, rules, p, (size_t)(to - p));
+	while ((to = metric_line_next(
+		    p, end, objects, &len, &r->overwritten)) != NULL) {
+		(void)metric_line_parse(r, rules, p, len);
 		while (metric_line_more(r))
 			continue;
-		p = to + 1;
+		p = to;
 	}
 }
 

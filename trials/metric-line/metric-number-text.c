@@ -5,6 +5,10 @@
  *	1,234.5  1,234,567  1.234,5  1 234  1'234  1_000    groups of three digits
  *	82.1%    12.3ms    0.5 s                            a unit, which is left out
  *	np.float64(0.5)  tensor(0.5, device='cuda:0')       as Python shows an object
+ *	<tf.Tensor: shape=(), dtype=float32, numpy=0.5>     … as TensorFlow does
+ *	"0.5"  [0.5]                                        in quotes, a list of one
+ *	1.5x10^-3  1.5×10⁻³  0.15D-02  −0.5                 other signs and exponents
+ *	1.#INF  -1.#IND  -nan(ind)                          as Microsoft's C shows them
  *
  * A comma or a point is a decimal one unless groups of three digits follow it.  One
  * group behind one comma, 1,234, may be either and is no number; 0,531 and 1234,567
@@ -188,21 +192,188 @@ number_text_of_object(struct metric_number *n, const char *p, const char *end)
 				  (*after == ',' && inside[-1] != '\''));
 }
 
+/* <tf.Tensor: shape=(), dtype=float32, numpy=0.5>, and tf.Variable. */
+static bool
+number_text_of_tf(struct metric_number *n, const char *p, const char *end)
+{
+	static const char head[] = "<tf.", name[] = "numpy=";
+	const char *at;
+
+	if (end - p < (ptrdiff_t)sizeof head || end[-1] != '>' ||
+	    memcmp(p, head, sizeof head - 1) != 0)
+		return false;
+	at = memmem(p, (size_t)(end - p), name, sizeof name - 1);
+	return at != NULL &&
+	       metric_number_scan(n, at + sizeof name - 1, end) == end - 1;
+}
+
+/* Words of Microsoft's C library: 1.#INF, -1.#IND, -nan(ind). */
+static bool
+number_text_of_msvc(struct metric_number *n, const char *p, const char *end)
+{
+	static const struct {
+		const char *text, *number;
+	} words[] = { { "1.#INF", "inf" }, { "1.#QNAN", "nan" },
+		{ "1.#IND", "nan" }, { "nan(ind)", "nan" },
+		{ "nan(snan)", "nan" } };
+	bool minus = p < end && *p == '-';
+	size_t i, len;
+
+	p += minus;
+	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+		len = strlen(words[i].text);
+		if ((size_t)(end - p) < len ||
+		    memcmp(p, words[i].text, len) != 0)
+			continue;
+		/* Digits of a precision may follow. */
+		for (p += len; p < end && *p == '0'; p++)
+			;
+		if (p != end)
+			return false;
+		(void)metric_number_scan(n, words[i].number,
+		    words[i].number + strlen(words[i].number));
+		n->negative = minus;
+		return true;
+	}
+	return false;
+}
+
+/* What stands for "e" before an exponent: "x10^", "×10", "D"; its end, or NULL. */
+static const char *
+number_text_ten(const char *p, const char *end)
+{
+	static const char *const marks[] = { "x", "*", "\303\227", "\302\267",
+		NULL };
+	const char *q = p;
+	size_t i, n;
+
+	if (p < end && (*p == 'D' || *p == 'd'))
+		return p + 1;
+	if (q < end && *q == ' ')
+		q++;
+	for (i = 0; marks[i] != NULL; i++) {
+		n = strlen(marks[i]);
+		if ((size_t)(end - q) >= n && memcmp(q, marks[i], n) == 0)
+			break;
+	}
+	if (marks[i] == NULL)
+		return NULL;
+	q += n;
+	if (q < end && *q == ' ')
+		q++;
+	if (end - q < 2 || q[0] != '1' || q[1] != '0')
+		return NULL;
+	q += 2;
+	if (q < end && *q == '^')
+		return q + 1;
+	if (end - q > 1 && q[0] == '*' && q[1] == '*')
+		return q + 2;
+	/* 3x1024 is a size. */
+	return q < end && number_text_is_digit(*q) ? NULL : q;
+}
+
+/* A sign or a digit of an exponent, also a raised one; its length, or 0. */
+static size_t
+number_text_raised(const char *p, const char *end, char *plain)
+{
+	static const struct {
+		const char *text;
+		char plain;
+	} raised[] = { { "\342\201\273", '-' }, { "\342\210\222", '-' },
+		{ "\342\201\272", '+' }, { "\302\271", '1' },
+		{ "\302\262", '2' }, { "\302\263", '3' } };
+	size_t i, n;
+
+	*plain = *p;
+	if (number_text_is_digit(*p) || *p == '-' || *p == '+')
+		return 1;
+	for (i = 0; i < sizeof raised / sizeof raised[0]; i++) {
+		n = strlen(raised[i].text);
+		*plain = raised[i].plain;
+		if ((size_t)(end - p) >= n && memcmp(p, raised[i].text, n) == 0)
+			return n;
+	}
+	/* U+2070 and U+2074 to U+2079 */
+	if (end - p < 3 || memcmp(p, "\342\201", 2) != 0 ||
+	    (unsigned char)p[2] < 0xb0 || (unsigned char)p[2] > 0xb9)
+		return 0;
+	*plain = (char)('0' + (unsigned char)p[2] - 0xb0);
+	return 3;
+}
+
+/*
+ * Write a number with "-" and "e" in the place of other signs into room: its end, or
+ * NULL where there are none, or it is too long.
+ */
+static char *
+number_text_signs(const char *p, const char *end, char room[METRIC_NUMBER_TEXT])
+{
+	static const char minus[] = "\342\210\222";
+	const size_t minus_len = sizeof minus - 1;
+	char *to = room;
+	const char *ten = NULL;
+	bool any = false;
+	size_t n;
+
+	if (end - p >= METRIC_NUMBER_TEXT)
+		return NULL;
+	if ((size_t)(end - p) > minus_len && memcmp(p, minus, minus_len) == 0) {
+		*to++ = '-';
+		p += minus_len;
+		any = true;
+	}
+	while (p < end && (ten = number_text_ten(p, end)) == NULL)
+		*to++ = *p++;
+	if (ten == NULL)
+		return any ? to : NULL;
+	if (ten == end || to == room || !number_text_is_digit(to[-1]))
+		return NULL;
+	*to++ = 'e';
+	for (p = ten; p < end; p += n) {
+		n = number_text_raised(p, end, to++);
+		if (n == 0)
+			return NULL;
+	}
+	return to;
+}
+
+/* Without quotes around it, or the brackets of a list. */
+static void
+number_text_bare(const char **p, const char **end)
+{
+	if (*end - *p > 2 && ((**p == '"' && (*end)[-1] == '"') ||
+				 (**p == '\'' && (*end)[-1] == '\'') ||
+				 (**p == '[' && (*end)[-1] == ']'))) {
+		++*p;
+		--*end;
+	}
+}
+
 bool
 metric_number_text(struct metric_number *n, const char *p, const char *end,
     char room[METRIC_NUMBER_TEXT])
 {
 	const char *digits, *exponent;
 	struct number_text look;
-	char *to = room, decimal;
+	char *to, decimal, signs[METRIC_NUMBER_TEXT];
+	bool other;
 
 	if (metric_number_scan(n, p, end) == end && p < end)
 		return true;
-	if (number_text_of_object(n, p, end))
+	if (number_text_of_object(n, p, end) || number_text_of_tf(n, p, end) ||
+	    number_text_of_msvc(n, p, end))
 		return true;
+	number_text_bare(&p, &end);
 	end = number_text_unit(p, end);
 	if (metric_number_scan(n, p, end) == end && p < end)
 		return true;
+	to = number_text_signs(p, end, signs);
+	other = to != NULL;
+	if (other) {
+		p = signs;
+		end = to;
+	}
+	to = room;
 	if (end - p >= METRIC_NUMBER_TEXT)
 		return false;
 	if (p < end && (*p == '-' || *p == '+'))
@@ -211,8 +382,12 @@ metric_number_text(struct metric_number *n, const char *p, const char *end,
 	while (p < end && (number_text_is_digit(*p) || number_text_is_mark(*p)))
 		p++;
 	exponent = p;
-	if (!number_text_look(&look, digits, exponent) ||
-	    !number_text_decide(&look, digits, &decimal))
+	if (!number_text_look(&look, digits, exponent)) {
+		/* A whole number with other signs has no marks. */
+		if (!other || memchr(digits, '.', (size_t)(exponent - digits)))
+			return false;
+		decimal = '.';
+	} else if (!number_text_decide(&look, digits, &decimal))
 		return false;
 	to = number_text_copy(
 	    to, room + METRIC_NUMBER_TEXT, digits, exponent, decimal);
@@ -220,6 +395,31 @@ metric_number_text(struct metric_number *n, const char *p, const char *end,
 		return false;
 	memcpy(to, exponent, (size_t)(end - exponent));
 	to += end - exponent;
+	return metric_number_scan(n, room, to) == to;
+}
+
+bool
+metric_number_step(struct metric_number *n, const char *p, const char *end,
+    char room[METRIC_NUMBER_TEXT])
+{
+	int64_t zeros = 0;
+	char *to = room;
+
+	if (end - p > 1 && number_text_is_digit(end[-2]))
+		zeros = end[-1] == 'k' || end[-1] == 'K' ? 3
+			: end[-1] == 'M'		 ? 6
+							 : 0;
+	end -= zeros > 0;
+	if (metric_number_text(n, p, end, room)) {
+		n->exponent += zeros;
+		return true;
+	}
+	if (!metric_number_doubt(p, end) || end - p >= METRIC_NUMBER_TEXT)
+		return false;
+	/* A step has no fraction: 1,234 are thousands. */
+	for (; p < end; p++)
+		if (*p != ',')
+			*to++ = *p;
 	return metric_number_scan(n, room, to) == to;
 }
 
@@ -236,6 +436,28 @@ metric_number_doubt(const char *p, const char *end)
 	       !number_text_decide(&look, p, &decimal);
 }
 
+/* Behind an exponent as people write it, "x10^-3", and the words of 1.#INF. */
+static const char *
+number_text_exponent(const char *q, const char *end)
+{
+	const char *ten = number_text_ten(q, end);
+	const char *to = ten;
+	size_t n = 1;
+	char plain;
+
+	while (to != NULL && to < end && n > 0) {
+		n = number_text_raised(to, end, &plain);
+		to += n;
+	}
+	if (to != NULL && to > ten)
+		return to;
+	if (end - q > 3 && q[-1] == '.' && *q == '#' &&
+	    (unsigned)(q[1] - 'A') < 26)
+		for (q++; q < end && (unsigned)(*q - 'A') < 26; q++)
+			;
+	return q;
+}
+
 /* The end of a number that begins before p, within it: 0,5 of "0,531" gives 31. */
 static const char *
 number_text_end(const char *p, const char *end)
@@ -245,8 +467,8 @@ number_text_end(const char *p, const char *end)
 	for (; q < end; q++) {
 		if (number_text_is_digit(*q))
 			continue;
-		if ((*q == 'e' || *q == 'E') && q > p - 1 && end - q > 1 &&
-		    number_text_is_digit(q[-1]) &&
+		if ((*q == 'e' || *q == 'E' || *q == 'D' || *q == 'd') &&
+		    q > p - 1 && end - q > 1 && number_text_is_digit(q[-1]) &&
 		    (number_text_is_digit(q[1]) ||
 			(end - q > 2 && (q[1] == '-' || q[1] == '+') &&
 			    number_text_is_digit(q[2])))) {
@@ -257,7 +479,7 @@ number_text_end(const char *p, const char *end)
 		    !number_text_is_digit(q[1]))
 			break;
 	}
-	return q;
+	return number_text_exponent(q, end);
 }
 
 bool
@@ -276,6 +498,8 @@ metric_number_around(
 	    (p - start == 1 || p[-2] == ' ' || p[-2] == '=' || p[-2] == ':' ||
 		p[-2] == '\t'))
 		p--;
+	if (p - start > 2 && memcmp(p - 3, "\342\210\222", 3) == 0)
+		p -= 3;
 	if (p == *from && q == *to)
 		return false;
 	*from = p;

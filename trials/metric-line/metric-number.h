@@ -46,6 +46,9 @@ enum { METRIC_NUMBER_TEXT = 64 }; /* bytes of a number as people write it */
  */
 bool metric_number_text(struct metric_number *, const char *p, const char *end,
     char room[METRIC_NUMBER_TEXT]);
+/* The same of a step, whose 1,234 and 1.5k are whole numbers. */
+bool metric_number_step(struct metric_number *, const char *p, const char *end,
+    char room[METRIC_NUMBER_TEXT]);
 /*
  * The start of the number in an object as Python shows it, 0.5 of tensor(0.5), or
  * NULL.

@@ -9,6 +9,7 @@
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
@@ -191,7 +192,6 @@ trim(const char **p, const char **end)
 		--*end;
 }
 
-/* Match a text; the first group, without blanks around it. */
 /*
  * Whether the number in the group is only a part of a longer one, 0 of 0,531: what
  * stands around it makes another number.
@@ -220,6 +220,30 @@ rule_part(const PCRE2_SIZE *at, const char *line, size_t len,
 	return METRIC_LOOK_PART;
 }
 
+/* Whether the group of a step has 1 of 1k. */
+static bool
+rule_is_thousands(const char *p, const char *end)
+{
+	return p < end && (*p == 'k' || *p == 'K' || *p == 'M') &&
+	       (p + 1 == end || !rule_is_word(p[1]));
+}
+
+/*
+ * Whether a text has only characters of ASCII.  Elsewhere PCRE2 10.42 compiles
+ * \S, \D and \W so that they match none of the others.
+ */
+static bool
+rule_is_ascii(const char *p, size_t len)
+{
+	unsigned char all = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		all |= (unsigned char)p[i];
+	return all < 0x80;
+}
+
+/* Match a text; the first group, without blanks around it. */
 static enum metric_look
 rule_look(const struct metric_patterns *rs, const struct rule *rule,
     const char *line, size_t len, struct metric_number *n, const char **text,
@@ -229,8 +253,9 @@ rule_look(const struct metric_patterns *rs, const struct rule *rule,
 	const char *p, *end;
 	int rc;
 
-	rc = pcre2_match(
-	    rule->code, (PCRE2_SPTR)line, len, 0, 0, rs->match, rs->context);
+	rc = pcre2_match(rule->code, (PCRE2_SPTR)line, len, 0,
+	    rule_is_ascii(line, len) ? 0 : PCRE2_NO_JIT, rs->match,
+	    rs->context);
 	if (rc == PCRE2_ERROR_NOMATCH)
 		return METRIC_LOOK_NONE;
 	if (rc < 0)
@@ -243,8 +268,11 @@ rule_look(const struct metric_patterns *rs, const struct rule *rule,
 	trim(&p, &end);
 	*text = p;
 	*text_len = (size_t)(end - p);
-	if (!metric_number_text(n, p, end, rs->number))
+	if (!(rule == &rs->step ? metric_number_step : metric_number_text)(
+		n, p, end, rs->number))
 		return METRIC_LOOK_TEXT;
+	if (rule == &rs->step && rule_is_thousands(end, line + len))
+		return METRIC_LOOK_PART;
 	/* A pattern that goes on behind its group has said where it ends. */
 	if (at[0] == at[2] || at[1] == at[3])
 		return rule_part(at, line, len, n, text, text_len);
@@ -284,14 +312,51 @@ rule_in_word(
 	       memcmp(rule->name, p, (size_t)(q - p)) != 0;
 }
 
+/* Whether one of the words stands in the text, in upper or lower case. */
+static bool
+rule_has_word(const char *const *words, const char *p, const char *end)
+{
+	const char *q;
+	size_t i, n;
+
+	for (; p < end; p = q + 1) {
+		for (q = p; q < end && rule_is_word(*q) && *q != '_'; q++)
+			;
+		n = (size_t)(q - p);
+		for (i = 0; n > 0 && words[i] != NULL; i++)
+			if (strlen(words[i]) == n &&
+			    strncasecmp(words[i], p, n) == 0)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the pattern has matched lines of the training and of an evaluation, by
+ * what stands before the number in them.
+ */
+static bool
+rule_is_both(const struct metric_patterns *rs, const struct rule *rule,
+    struct metric_log *log, const char *line, const char *text)
+{
+	static const char *const training[] = { "train", "training", NULL };
+	static const char *const evaluation[] = { "val", "valid", "validation",
+		"eval", "evaluation", "test", "dev", NULL };
+	bool is_training = rule_has_word(training, line, text);
+
+	if (is_training == rule_has_word(evaluation, line, text))
+		return false;
+	return metric_log_is_both(log, (size_t)(rule - rs->rules), is_training);
+}
+
 /*
  * Doubts about a number that was read, for it may be meant: the pattern of loss
  * has matched within train_loss, and loss stands there, too; or a minus stands
- * before the group.  NULL: there are none.
+ * before the group; or it matches the lines of two things.  NULL: there are none.
  */
 static const char *
 rule_doubt(const struct metric_patterns *rs, const struct rule *rule,
-    const char *line, size_t len, const char *text)
+    struct metric_log *log, const char *line, size_t len, const char *text)
 {
 	const PCRE2_SIZE *at = pcre2_get_ovector_pointer(rs->match);
 	const char *match = line + at[0];
@@ -303,13 +368,26 @@ rule_doubt(const struct metric_patterns *rs, const struct rule *rule,
 	    rule_word(rule->name, line, line + len))
 		return "the name of a metric, for its pattern matches within a "
 		       "longer name before it";
+	if (rule != &rs->step && rule_is_both(rs, rule, log, line, text))
+		return "whether it is of the training or of an evaluation, for "
+		       "a pattern matches both";
 	return NULL;
 }
+
+static const char value_is_text[] =
+    "the text that a pattern matched is not a number";
+static const char value_is_part[] =
+    "the group of a pattern has only a part of a number";
+static const char step_is_text[] =
+    "the text that trial.step_regex matched is not a number";
+static const char step_is_part[] =
+    "the group of trial.step_regex has only a part of a number";
 
 /* The number in the first group: 1, 0 no match, -1 with why. */
 static int
 rule_match(const struct metric_patterns *rs, const struct rule *rule,
-    const char *line, size_t len, struct metric_number *n, const char **why)
+    struct metric_log *log, const char *line, size_t len,
+    struct metric_number *n, const char **why)
 {
 	const char *text;
 	size_t text_len;
@@ -322,16 +400,22 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 		*why = "a pattern took too long";
 		return -1;
 	case METRIC_LOOK_TEXT:
-		*why = "the text that a pattern matched is not a number";
+		*why = rule == &rs->step ? step_is_text : value_is_text;
 		return -1;
 	case METRIC_LOOK_PART:
-		*why = "the group of a pattern has only a part of a number";
+		*why = rule == &rs->step ? step_is_part : value_is_part;
 		return -1;
 	case METRIC_LOOK_NUMBER:
-		*why = rule_doubt(rs, rule, line, len, text);
+		*why = rule_doubt(rs, rule, log, line, len, text);
 		return 1;
 	}
 	return 0;
+}
+
+bool
+metric_patterns_objects(const struct metric_patterns *rs)
+{
+	return rs != NULL && (rs->formats & STUDY_LINES_JSON) != 0;
 }
 
 bool
@@ -428,6 +512,11 @@ metric_line_part(struct metric_part *part, const char *line, size_t len)
 	cr = memrchr(line, '\r', len);
 	part->p = cr != NULL ? cr + 1 : line;
 	len -= (size_t)(part->p - line);
+	/* The mark of UTF-8, with which a stream may begin. */
+	if (cr == NULL && len >= 3 && memcmp(line, "\357\273\277", 3) == 0) {
+		part->p += 3;
+		len -= 3;
+	}
 	if (len > METRIC_PART_MAX)
 		for (len = METRIC_PART_MAX; len > 0; len--)
 			if (part->p[len] == ' ' || part->p[len] == '\t')
@@ -466,7 +555,7 @@ part_match(struct metric_line *r, const struct metric_patterns *rs,
 		if (has_value(r, rule->name))
 			continue;
 		one = NULL;
-		rc = rule_match(rs, rule, part->p, part->len, &n, &one);
+		rc = rule_match(rs, rule, r->log, part->p, part->len, &n, &one);
 		if (rc == 1 &&
 		    !metric_line_add(r, rule->name, strlen(rule->name), &n))
 			return false;
@@ -481,7 +570,7 @@ part_match(struct metric_line *r, const struct metric_patterns *rs,
 	if (rs->step.code == NULL || !needs_step)
 		return true;
 	one = NULL;
-	rc = rule_match(rs, &rs->step, part->p, part->len, &n, &one);
+	rc = rule_match(rs, &rs->step, r->log, part->p, part->len, &n, &one);
 	if (rc < 0)
 		return metric_line_refuse(r, one);
 	if (rc == 1 && !metric_line_add(r, "step", 4, &n))
@@ -522,7 +611,7 @@ bar_open(struct metric_log *log, const struct metric_patterns *rs,
 	int64_t step;
 
 	if (metric_log_bar_opens(log) && rs->step.code != NULL &&
-	    rule_match(rs, &rs->step, part->p, part->len, &n, &why) == 1 &&
+	    rule_match(rs, &rs->step, log, part->p, part->len, &n, &why) == 1 &&
 	    metric_number_integer(&n, &step))
 		metric_log_bar_open(log, step);
 }

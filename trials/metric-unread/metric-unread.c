@@ -128,13 +128,16 @@ metric_unread_json(struct metric_unread *u, const char *line, size_t len)
 		return false;
 	for (q = line; q < p; q++)
 		begins &= *q == ' ' || *q == '\t';
-	if (found.depth > 1)
+	if (!begins && found.value == UNREAD_JSON_NUMBER)
+		metric_unread_keep(u, METRIC_UNREAD_PREFIX, line, len);
+	else if (found.depth > 1)
 		metric_unread_keep(
 		    u, METRIC_UNREAD_NESTED, found.inside, found.inside_len);
 	else if (found.value == UNREAD_JSON_NUMBER)
 		metric_unread_keep(u,
-		    begins ? METRIC_UNREAD_JSON : METRIC_UNREAD_PREFIX, line,
-		    len);
+		    metric_patterns_objects(u->patterns) ? METRIC_UNREAD_BROKEN
+							 : METRIC_UNREAD_JSON,
+		    line, len);
 	else {
 		buf_puts(&text,
 		    found.value == UNREAD_JSON_STRING ? "the text \"" : "");
@@ -258,6 +261,8 @@ static const char *const after_name[] = {
 				 "\"%s\", and a report begins its line",
 	[METRIC_UNREAD_JSON] = " stands in a line of JSON, \"%s\", which "
 			       "trial.reads \"json\" would read",
+	[METRIC_UNREAD_BROKEN] = " stands in the line \"%s\", which begins as "
+				 "JSON and is no whole object",
 	[METRIC_UNREAD_NESTED] = " stands in a line of JSON, inside \"%s\" and "
 				 "not at the top level",
 	[METRIC_UNREAD_TEXT] = " stands in a line of JSON with %s, which is "

@@ -26,6 +26,7 @@ enum metric_unread_kind {
 	METRIC_UNREAD_CUT, /* … behind what is matched of a line */
 	METRIC_UNREAD_PREFIX, /* in a report that does not begin its line */
 	METRIC_UNREAD_JSON, /* in JSON, which is not read */
+	METRIC_UNREAD_BROKEN, /* … which is read, and is no whole object */
 	METRIC_UNREAD_NESTED, /* in an object inside of one */
 	METRIC_UNREAD_TEXT, /* in JSON, before what is no number */
 	METRIC_UNREAD_REFUSED, /* in a line that was refused */

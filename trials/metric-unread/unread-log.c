@@ -36,17 +36,38 @@ unread_log_line(struct unread_log *l, const char *line, size_t len)
 	metric_unread_line(&l->unread, l->json, &l->line, line, len);
 }
 
+/* Where the next line begins; states of a progress bar are one line. */
+static const char *
+unread_log_next(const char *p, const char *end, bool objects, size_t *len)
+{
+	const char *nl = memchr(p, '\n', (size_t)(end - p)), *next;
+	bool bar;
+
+	if (objects) {
+		next = metric_line_next(p, end, true, len, &bar);
+		if (next == NULL || !bar)
+			return next;
+	}
+	if (nl == NULL)
+		return NULL;
+	*len = (size_t)(nl - p);
+	return nl + 1;
+}
+
 /* The whole lines of n bytes: how many bytes they are. */
 static size_t
 unread_log_lines(struct unread_log *l, size_t n)
 {
-	const char *at = l->chunk, *end;
+	bool objects = l->json || metric_patterns_objects(l->unread.patterns);
+	const char *at = l->chunk, *next;
+	size_t len;
 
-	while ((end = memchr(at, '\n', n - (size_t)(at - l->chunk))) != NULL) {
+	while (
+	    (next = unread_log_next(at, l->chunk + n, objects, &len)) != NULL) {
 		if (!l->skip)
-			unread_log_line(l, at, (size_t)(end - at));
+			unread_log_line(l, at, len);
 		l->skip = false;
-		at = end + 1;
+		at = next;
 	}
 	return (size_t)(at - l->chunk);
 }

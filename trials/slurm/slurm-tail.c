@@ -94,16 +94,18 @@ slurm_tail_line_read(const struct tail *t, const char *line, size_t len)
 static size_t
 slurm_tail_lines_read(const struct tail *t, size_t n)
 {
-	const char *chunk = t->a->slurm->chunk, *at = chunk, *end;
+	const char *chunk = t->a->slurm->chunk, *at = chunk, *next;
+	bool objects =
+	    t->is_metrics || metric_patterns_objects(t->a->slurm->rules);
 	bool *bar = &t->a->slurm->report.overwritten;
 	size_t len;
 
-	while ((end = metric_line_end(at, chunk + n, bar)) != NULL) {
-		len = (size_t)(end - at);
+	while ((next = metric_line_next(at, chunk + n, objects, &len, bar)) !=
+	       NULL) {
 		if (!*t->skip && memchr(at, '\0', len) == NULL)
 			slurm_tail_line_read(t, at, len);
 		*t->skip = false;
-		at = end + 1;
+		at = next;
 	}
 	return (size_t)(at - chunk);
 }

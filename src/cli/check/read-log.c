@@ -367,18 +367,19 @@ static void
 part_feed(struct read_log *l, struct line_part *p, struct buf *out,
     const char *data, size_t len)
 {
-	const char *at, *all, *end;
-	size_t rest;
+	bool objects = p == &l->metrics || metric_patterns_objects(l->patterns);
+	const char *at, *all, *next;
+	size_t rest, n;
 	bool bar;
 
 	buf_add(&p->kept, data, len);
 	at = all = buf_str(&p->kept);
-	while ((end = metric_line_end(at, all + p->kept.len, &bar)) != NULL) {
+	while ((next = metric_line_next(
+		    at, all + p->kept.len, objects, &n, &bar)) != NULL) {
 		if (!p->skip)
-			read_log_line_take(
-			    l, p, out, bar, at, (size_t)(end - at));
+			read_log_line_take(l, p, out, bar, at, n);
 		p->skip = false;
-		at = end + 1;
+		at = next;
 	}
 	rest = p->kept.len - (size_t)(at - all);
 	if (rest > METRIC_LINE_MAX) {

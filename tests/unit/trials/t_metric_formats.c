@@ -23,6 +23,8 @@ put_line(struct buf *out, const struct metric_line *r)
 	for (i = 0; i < r->n; i++)
 		buf_printf(
 		    out, " %s=%.6g", r->values[i].name, r->values[i].value);
+	if (r->left_out != NULL)
+		buf_printf(out, ", but %s", r->left_out);
 	buf_puts(out, "\n");
 }
 
@@ -31,18 +33,22 @@ static char *
 read_text(const struct study_trial *t, const char *text, size_t len)
 {
 	static struct metric_line r;
-	const char *end = text + len, *nl;
+	const char *end = text + len, *next;
 	struct metric_patterns *rules;
 	struct buf out = { 0 };
+	size_t n;
 
 	if (metric_patterns_new(&rules, t, NULL) != 0)
 		return xstrdup("no rules");
 	r.log = metric_log_new(rules);
-	for (; text < end; text = nl + 1) {
-		nl = metric_line_end(text, end, &r.overwritten);
-		if (nl == NULL)
-			nl = end;
-		if (metric_line_parse(&r, rules, text, (size_t)(nl - text)))
+	for (; text < end; text = next) {
+		next = metric_line_next(text, end,
+		    metric_patterns_objects(rules), &n, &r.overwritten);
+		if (next == NULL) {
+			n = (size_t)(end - text);
+			next = end;
+		}
+		if (metric_line_parse(&r, rules, text, n))
 			do
 				put_line(&out, &r);
 			while (metric_line_more(&r));
@@ -207,6 +213,29 @@ test_lines(void)
 	    "{\"step\": 4, \"loss\": 0.5, \"note\": \"x\"}\r\n"
 	    "{\"level\": \"info\", \"step\": \"init\"}\nno JSON\n{broken\n",
 	    "4 loss=0.5\n", "JSON lines between others");
+	is_read(STUDY_LINES_JSON,
+	    "{\"step\": 1, \"a\": 1}{\"step\": 2, \"a\": 2} {\"step\": 3, "
+	    "\"a\": {\"b\": 3}},{\"step\": 4, \"a\": \"}{\", \"b\": 4}",
+	    "1 a=1\n2 a=2\n3 a/b=3\n4 b=4\n",
+	    "objects without a newline between them");
+	is_read(STUDY_LINES_JSON,
+	    "{\n  \"step\": 1,\n\n  \"a\": [\n    1\n  ],\n  \"b\": 1\n}\n"
+	    "[\n  {\n    \"step\": 2,\n    \"b\": 2\n  },\n  {\"step\": 3, "
+	    "\"b\": 3}\n]\n[{\"step\": 4, \"b\": 4}, {\"step\": 5, \"b\": "
+	    "5}]\n",
+	    "1 b=1\n2 b=2\n3 b=3\n4 b=4\n5 b=5\n",
+	    "objects over several lines, and lists of objects");
+	is_read(STUDY_LINES_JSON,
+	    "{\ntrained\n{\"step\": 1, \"a\": 1}\n{\"a\": 1} {x}\n{\"a\": 1\n"
+	    "Epoch\n{\"step\": 2, \"a\": 2}\n",
+	    "1 a=1\n2 a=2\n", "and braces that begin none");
+	is_read(STUDY_LINES_JSON,
+	    "{'step': 1, 'a': np.float64(0.5), 'b': None, \"c\": tensor(1., "
+	    "device='cuda:0'), 'd': 'it\\'s', 'e': {'f': True, 'g': -inf}}\n"
+	    "{'step': 2,\n 'a': 0.25,\n 'b': (1, 2),\n 'c': 5}\n"
+	    "{'a': f(1}\n{'a'; 1}\n{'step': x, 'a': 1}\n{a: 1}\n",
+	    "1 a=0.5 c=1 e/g=-inf\n2 a=0.25 c=5\n",
+	    "dictionaries as Python prints them");
 	is_read(0, "[1]\ta-b:1\n{\"loss\": 1}\n{'loss': 1}\nP@1\t1\n", "",
 	    "without trial.reads none is read");
 }
@@ -231,6 +260,48 @@ test_with_patterns(void)
 	is_str(got, "4 a=1 b=2 rate=3\n4 a=1 b=2\n6 c=2\n- rate=8\n9 d=1\n",
 	    "patterns add the names that a line lacks; the step may have "
 	    "another name");
+	free(got);
+}
+
+/* A pattern that is wider than was meant, and steps as people write them. */
+static void
+test_lines_alike(void)
+{
+	struct study_metric metrics[] = {
+		{ .name = "loss", .regex = "loss ([0-9.]+)" },
+	};
+	char step[] = "epoch (\\S+)", digits[] = "epoch (\\d+)";
+	struct study_trial t = {
+		.metrics = metrics, .n_metrics = 1, .step_regex = step
+	};
+	static const char both[] = "epoch 1 train loss 0.5\n"
+				   "epoch 1 Val loss 0.6\n"
+				   "epoch 2 test_train loss 0.4\n";
+	static const char thousands[] = "epoch 1,000 loss 1\nepoch 2k loss 2\n"
+					"epoch 2.5k loss 3\nepoch 1M loss 4\n"
+					"epoch x loss 5\n";
+	char *got = read_text(&t, both, strlen(both));
+
+	is_str(got,
+	    "1 loss=0.5\n1 loss=0.6, but whether it is of the training or of "
+	    "an evaluation, for a pattern matches both\n2 loss=0.4\n",
+	    "one pattern for two metrics is said");
+	free(got);
+	got = read_text(&t, thousands, strlen(thousands));
+	is_str(got,
+	    "1000 loss=1\n2000 loss=2\n2500 loss=3\n1000000 loss=4\n"
+	    "! the text that trial.step_regex matched is not a number\n",
+	    "thousands of steps");
+	free(got);
+	t.step_regex = digits;
+	got = read_text(&t, thousands, strlen(thousands));
+	is_str(got,
+	    "! the group of trial.step_regex has only a part of a number\n"
+	    "! the group of trial.step_regex has only a part of a number\n"
+	    "! the group of trial.step_regex has only a part of a number\n"
+	    "! the group of trial.step_regex has only a part of a number\n"
+	    "- loss=5\n",
+	    "and a pattern that has only a part of them");
 	free(got);
 }
 
@@ -504,6 +575,7 @@ main(void)
 	test_lines();
 	test_keras();
 	test_with_patterns();
+	test_lines_alike();
 	test_tags();
 	test_more();
 	test_tqdm();

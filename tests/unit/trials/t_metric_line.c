@@ -276,6 +276,7 @@ static const struct row {
 	ROW("Epoch 3: acc N/A%", "no: the text that a pattern matched is not a number"),
 	ROW("Epoch 3: loss = 1 acc N/A%", "3 loss=1"),
 	ROW("Epoch 3.5: loss = 1", "no: " STEP),
+	ROW("\357\273\277Epoch 3: loss = 1", "3 loss=1"),
 	ROW("Epoch nothing", "no"),
 	ROW("loss = 1\r", "- loss=1"),
 	ROW("loss = 1\rloss = 2\r", "- loss=2"),

@@ -18,10 +18,12 @@ static struct metric_unread unread;
 static struct metric_line line_read;
 
 static struct metric_patterns *
-patterns_make(const char *regex)
+patterns_make(const char *regex, unsigned lines)
 {
 	struct study_metric m = { .name = "loss", .regex = (char *)regex };
-	struct study_trial t = { .metrics = &m, .n_metrics = regex != NULL };
+	struct study_trial t = {
+		.metrics = &m, .n_metrics = regex != NULL, .lines = lines
+	};
 	struct metric_patterns *out = NULL;
 	struct err e = ERR_INIT;
 
@@ -135,7 +137,7 @@ test_each(void)
 	struct metric_patterns *patterns;
 
 	for (row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
-		patterns = patterns_make(row->regex);
+		patterns = patterns_make(row->regex, 0);
 		look(patterns, row->line, strlen(row->line));
 		is_int(unread.kind, row->kind, row->line);
 		text_check(row, false, row->text);
@@ -164,6 +166,29 @@ test_sizes(void)
 	metric_unread_long(&unread, "glosses", 7);
 	is_int(unread.kind, METRIC_UNREAD_NOTHING, "one without the name");
 	free(line);
+}
+
+/* Where JSON is read no reason names the key that is set. */
+static void
+test_objects(void)
+{
+	static const char broken[] = "{\"step\": 1, \"loss\": 0.5, }x",
+			  behind[] = "DLLL {\"data\": {\"loss\": 0.5}}";
+	struct metric_patterns *patterns =
+	    patterns_make(NULL, STUDY_LINES_JSON);
+	struct buf out = { 0 };
+
+	look(patterns, broken, sizeof broken - 1);
+	(void)metric_unread_put(&unread, true, &out);
+	is_str(buf_str(&out),
+	    "loss stands in the line \"{\"step\": 1, \"loss\": 0.5, }x\", "
+	    "which begins as JSON and is no whole object",
+	    "an object that is none");
+	look(patterns, behind, sizeof behind - 1);
+	is_int(unread.kind, METRIC_UNREAD_PREFIX,
+	    "a text before an object comes before what is in it");
+	buf_free(&out);
+	metric_patterns_free(patterns);
 }
 
 /* What is best known is kept, and the first of equals. */
@@ -225,6 +250,7 @@ holds(enum metric_unread_kind kind, const char *line, bool pattern)
 		return has_name(line) && ((tag != NULL && tag != line) ||
 					     (brace != NULL && brace != line));
 	case METRIC_UNREAD_JSON:
+	case METRIC_UNREAD_BROKEN:
 		return brace != NULL && strstr(line, "\"loss\"") != NULL &&
 		       strspn(line, " \t") == (size_t)(brace - line);
 	case METRIC_UNREAD_NESTED:
@@ -270,8 +296,9 @@ reported(void)
 static void
 test_never_false(void)
 {
-	struct metric_patterns *patterns[] = { patterns_make(NULL),
-		patterns_make("loss=(\\S*)") };
+	struct metric_patterns *patterns[] = { patterns_make(NULL, 0),
+		patterns_make("loss=(\\S*)", 0),
+		patterns_make(NULL, STUDY_LINES_JSON) };
 	int seen[METRIC_UNREAD_MATCHED + 1] = { 0 }, i, wrong = 0;
 	struct rng rng;
 	char line[256];
@@ -284,9 +311,11 @@ test_never_false(void)
 		for (k = 0; k < n; k++)
 			strcat(line, pieces[rng_below(&rng,
 					 sizeof pieces / sizeof *pieces)]);
-		look(patterns[i % 2], line, strlen(line));
+		look(patterns[i % 3], line, strlen(line));
 		seen[unread.kind]++;
-		if (holds(unread.kind, line, i % 2 == 1) &&
+		if (holds(unread.kind, line, i % 3 == 1) &&
+		    (i % 3 == 2 ? unread.kind != METRIC_UNREAD_JSON
+				: unread.kind != METRIC_UNREAD_BROKEN) &&
 		    (!reported() || unread.kind == METRIC_UNREAD_NOTHING))
 			continue;
 		if (wrong++ < 5)
@@ -300,6 +329,7 @@ test_never_false(void)
 			ok(seen[i] > 0, "kind %d is among them", i);
 	metric_patterns_free(patterns[0]);
 	metric_patterns_free(patterns[1]);
+	metric_patterns_free(patterns[2]);
 }
 
 int
@@ -307,6 +337,7 @@ main(void)
 {
 	test_each();
 	test_sizes();
+	test_objects();
 	test_order();
 	test_never_false();
 	return done_testing();

@@ -127,11 +127,14 @@ bars_emit(struct sm_log *log, struct sm_tick *tick, int64_t ms,
     const char *text, size_t len, bool tell)
 {
 	bool *bar = &log->logs->report->overwritten;
-	const char *end = text + len, *to;
+	bool objects = metric_patterns_objects(log->logs->rules);
+	const char *end = text + len, *next;
 
-	while ((to = metric_line_end(text, end, bar)) != NULL && *bar) {
-		part_emit(log, tick, ms, text, (size_t)(to - text), tell);
-		text = to + 1;
+	while (
+	    (next = metric_line_next(text, end, objects, &len, bar)) != NULL &&
+	    (*bar || next[-1] != '\n')) {
+		part_emit(log, tick, ms, text, len, tell);
+		text = next;
 	}
 	*bar = false;
 	part_emit(log, tick, ms, text, (size_t)(end - text), tell);

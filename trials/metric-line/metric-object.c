@@ -56,35 +56,38 @@ metric_object_goes_on(const char *p, const char *end)
 	return false;
 }
 
-/* Whether a brace begins an object: a quote follows, or nothing yet. */
-static bool
+/* What is known of the object at a brace. */
+enum object_is { OBJECT_NONE, OBJECT_OPEN, OBJECT_WHOLE };
+
+/* Whether a brace begins an object, with a quote behind it: none, open, or whole. */
+static enum object_is
 metric_object_begins(const char *p, const char *end)
 {
 	for (p++; p < end && (metric_object_is_blank(*p) || *p == '\n'); p++)
 		;
-	return p == end || *p == '"' || *p == '\'';
+	if (p == end)
+		return OBJECT_OPEN;
+	return *p == '"' || *p == '\'' ? OBJECT_WHOLE : OBJECT_NONE;
 }
-
-/* What is known of the object at a brace. */
-enum object_is { OBJECT_NONE, OBJECT_OPEN, OBJECT_WHOLE };
 
 /* Find the end of the object at *p, which begins with a brace. */
 static enum object_is
 metric_object_find(const char **p, const char *end)
 {
-	const char *q = *p;
+	const char *q = *p, *text;
 	size_t depth = 0;
 
-	if (!metric_object_begins(q, end))
-		return OBJECT_NONE;
+	if (metric_object_begins(q, end) != OBJECT_WHOLE)
+		return metric_object_begins(q, end);
 	do {
 		if (q >= end)
 			return OBJECT_OPEN;
 		if (*q == '"' || *q == '\'') {
+			text = q;
 			q = metric_object_text(q + 1, end, *q);
 			if (q == NULL)
-				return memchr(*p, '\n', (size_t)(end - *p)) !=
-					       NULL
+				return memchr(text, '\n',
+					   (size_t)(end - text)) != NULL
 					   ? OBJECT_NONE
 					   : OBJECT_OPEN;
 			continue;
@@ -138,8 +141,17 @@ metric_object_end(const char *p, const char *end, const char **next)
 		*next = q + 1;
 		return METRIC_OBJECT_LINE;
 	}
-	return *q == '{' && metric_object_begins(q, end) ? METRIC_OBJECT_NEXT
-							 : METRIC_OBJECT_NONE;
+	if (*q != '{')
+		return METRIC_OBJECT_NONE;
+	switch (metric_object_begins(q, end)) {
+	case OBJECT_NONE:
+		break;
+	case OBJECT_OPEN:
+		return METRIC_OBJECT_OPEN;
+	case OBJECT_WHOLE:
+		return METRIC_OBJECT_NEXT;
+	}
+	return METRIC_OBJECT_NONE;
 }
 
 void

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -83,12 +84,12 @@ stop_tree_is_shell(const char *exe)
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
 }
 
-/* Whether a process is a display server, whose clients would break. */
+/* Whether a process serves others, which would break: a display, fakeroot. */
 static bool
 stop_tree_is_screen(const char *exe)
 {
 	static const char *const names[] = { "Xvfb", "Xorg", "Xvnc",
-		"Xtigervnc" };
+		"Xtigervnc", "faked" };
 
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
 }
@@ -102,7 +103,7 @@ stop_tree_is_holder(const char *exe)
 {
 	static const char *const names[] = { "script", "expect", "tclsh",
 		"tmux", "screen", "su", "runuser", "orterun", "prterun",
-		"mpirun", "mpiexec" };
+		"mpirun", "mpiexec", "gdb" };
 
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
 }
@@ -141,21 +142,60 @@ stop_tree_is_ptmx(int dir_fd, const char *name, const void *arg)
 	       at.st_rdev == makedev(PTMX_MAJOR, PTMX_MINOR);
 }
 
+/* The text of a file of /proc, with a zero behind it; its length, or -1. */
+static ssize_t
+stop_tree_text(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd == -1 ? -1 : read(fd, text, size - 1);
+	if (fd != -1)
+		(void)close(fd);
+	if (n >= 0)
+		text[n] = '\0';
+	return n;
+}
+
+/* Whether a process does nothing but wait for a child. */
+static bool
+stop_tree_waits(pid_t pid)
+{
+	char text[128];
+	long call;
+
+	if (stop_tree_text(pid, "syscall", text, sizeof text) <= 0)
+		return false;
+	call = strtol(text, NULL, 10);
+	return isdigit((unsigned char)*text) &&
+	       (call == SYS_wait4 || call == SYS_waitid);
+}
+
+/* Whether a process is the kernel of a notebook, which ends with its parent. */
+static bool
+stop_tree_is_notebook(pid_t pid, const char *exe)
+{
+	static const char name[] = "ipykernel";
+	char text[512];
+	ssize_t n;
+
+	if (strncmp(exe, "python", 6) != 0)
+		return false;
+	n = stop_tree_text(pid, "cmdline", text, sizeof text);
+	return n > 0 && memmem(text, (size_t)n, name, sizeof name - 1) != NULL;
+}
+
 static bool
 stop_tree_has_option(pid_t pid, const char *a, const char *b)
 {
-	char path[64], text[512];
-	ssize_t n, at;
-	int fd;
+	char text[512];
+	ssize_t n = stop_tree_text(pid, "cmdline", text, sizeof text), at;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd == -1 ? -1 : read(fd, text, sizeof text - 1);
-	if (fd != -1)
-		(void)close(fd);
 	if (n <= 0)
 		return false;
-	text[n] = '\0';
 	for (at = (ssize_t)strlen(text) + 1; at < n && text[at] == '-';
 	     at += (ssize_t)strlen(text + at) + 1)
 		if (strcmp(text + at, a) == 0 || strcmp(text + at, b) == 0)
@@ -214,6 +254,7 @@ stop_tree_add(struct stop_tree *t, pid_t pid, pid_t parent, int64_t start)
 		o->follows = strcmp(exe, "tail") == 0;
 		o->to_group = stop_tree_to_group(pid, exe);
 		o->srun = slurm_step_is_srun(exe);
+		o->notebook = stop_tree_is_notebook(pid, exe);
 	}
 	return o;
 }
@@ -285,6 +326,29 @@ stop_tree_pipe(pid_t pid, int fd, struct stat *pipe)
 	return stat(path, pipe) == 0 && S_ISFIFO(pipe->st_mode);
 }
 
+/*
+ * Whether a process that writes to this one is above it, and reads what it prints, as
+ * a script does with a coprocess: neither of them ends first by itself.
+ */
+static bool
+stop_tree_in_turn(
+    const struct stop_tree *t, const struct stop_tree_one *o, pid_t writer)
+{
+	pid_t up = o->parent;
+	struct stat pipe;
+	size_t i;
+
+	while (up != writer) {
+		for (i = 0; i < t->n && t->one[i].pid != up; i++)
+			;
+		if (i == t->n || t->one[i].parent == up)
+			return false;
+		up = t->one[i].parent;
+	}
+	return stop_tree_pipe(writer, STDIN_FILENO, &pipe) &&
+	       stop_tree_has_pipe(o->pid, &pipe, S_IWUSR);
+}
+
 /* Whether another process of the trial writes to this pipe or file. */
 static bool
 stop_tree_is_written(const struct stop_tree *t, const struct stop_tree_one *o,
@@ -296,12 +360,14 @@ stop_tree_is_written(const struct stop_tree *t, const struct stop_tree_one *o,
 	/* The tasks of srun are not below us. */
 	for (i = 0; i < t->n; i++)
 		if (t->one[i].pid != o->pid &&
-		    stop_tree_has_pipe(t->one[i].pid, pipe, S_IWUSR))
+		    stop_tree_has_pipe(t->one[i].pid, pipe, S_IWUSR) &&
+		    !stop_tree_in_turn(t, o, t->one[i].pid))
 			return true;
 	n = proc_descendants(t->root, list, STOP_TREE_MAX);
 	for (i = 0; i < n; i++)
 		if (list[i].pid != o->pid &&
-		    stop_tree_has_pipe(list[i].pid, pipe, S_IWUSR))
+		    stop_tree_has_pipe(list[i].pid, pipe, S_IWUSR) &&
+		    !stop_tree_in_turn(t, o, list[i].pid))
 			return true;
 	return false;
 }
@@ -395,6 +461,25 @@ stop_tree_relays(const struct stop_tree *t, const struct stop_tree_one *o)
 	return false;
 }
 
+/*
+ * Whether a process with a handler only waits for a child with one, as
+ * subprocess.call() of Python does: what it does at the signal is to pass that on, to
+ * forget it, or to kill the child.
+ */
+static bool
+stop_tree_is_before(const struct stop_tree *t, const struct stop_tree_one *o)
+{
+	size_t i;
+
+	if (!o->handler || o->shell || o->to_group || o->srun)
+		return false;
+	for (i = 0; i < t->n; i++)
+		if (t->one[i].parent == o->pid && t->one[i].handler &&
+		    !t->one[i].shell && stop_tree_lives(&t->one[i]))
+			return stop_tree_waits(o->pid);
+	return false;
+}
+
 /* Whether the end of this one would disturb others, after whom it ends. */
 static bool
 stop_tree_is_last(const struct stop_tree *t, struct stop_tree_one *o)
@@ -403,6 +488,8 @@ stop_tree_is_last(const struct stop_tree *t, struct stop_tree_one *o)
 	if (!o->terminal && !o->told && o->way == STOP_TREE_DIES)
 		o->terminal =
 		    stop_tree_has_open(o->pid, stop_tree_is_ptmx, NULL);
+	if (!o->terminal && !o->told && !o->waited)
+		o->terminal = stop_tree_is_before(t, o);
 	return o->relays || (o->terminal && stop_tree_has_child(t, o->pid)) ||
 	       (o->screen && stop_tree_has_other(t, o)) ||
 	       stop_tree_reads(t, o);
@@ -800,11 +887,18 @@ stop_tree_read(struct stop_tree *t)
 {
 	struct proc_node list[STOP_TREE_MAX];
 	size_t n = proc_descendants(t->root, list, STOP_TREE_MAX), i;
+	struct stop_tree_one *up;
 
 	for (i = 0; i < n; i++)
 		if (stop_tree_find(t, list[i].pid) == NULL)
 			(void)stop_tree_add(
 			    t, list[i].pid, list[i].ppid, list[i].start);
+	for (i = 0; i < t->n; i++) {
+		up = t->one[i].notebook ? stop_tree_find(t, t->one[i].parent)
+					: NULL;
+		if (up != NULL && !up->handler)
+			up->terminal = true;
+	}
 }
 
 /* The first entries are the main processes. */

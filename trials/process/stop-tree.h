@@ -12,7 +12,8 @@
  * process has a handler that can have started it.  One that
  * reads on its standard input what another process of the trial writes is told
  * when no writer is left: it ends by itself.  So is one that holds the terminal
- * of another one, or passes on what that prints.
+ * of another one, or passes on what that prints, or has a handler and waits for a
+ * child with one.
  *
  * Instead of srun, which would end its tasks by SIGKILL, the tasks are told: on
  * this machine like main processes, on several by scancel.
@@ -50,6 +51,7 @@ struct stop_tree_one {
 	bool screen; /* others show something on it */
 	bool relays; /* it reads what another one prints */
 	bool terminal; /* its end is that of those below it */
+	bool notebook; /* it ends when its parent does */
 	bool follows; /* it shows files while others write them */
 	bool srun; /* it ends what it has started by SIGKILL */
 	bool step; /* srun has started it, or what is below */

@@ -141,6 +141,45 @@ program = subprocess.Popen("true; python3 program.py; true", shell=True,
 signal.signal(signal.SIGTERM, lambda *_: os.killpg(program.pid, signal.SIGTERM))
 program.wait()
 END
+# Handlers that make subprocess.call() kill the program, or that pass nothing on.
+wrap raises "$(command -v python3)" <<'END'
+import signal, subprocess, sys
+def term(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGTERM, term)
+subprocess.call([sys.executable, "program.py"])
+END
+wrap forgets "$(command -v python3)" <<'END'
+import signal, subprocess, sys
+signal.signal(signal.SIGTERM, lambda *_: None)
+subprocess.run([sys.executable, "program.py"])
+END
+# The kernel of a notebook ends with the process that has started it.
+cat >kernel.py <<'END'
+import os, runpy, threading, time
+parent = os.getppid()
+def look():
+    while os.getppid() == parent:
+        time.sleep(0.1)
+    os._exit(1)
+threading.Thread(target=look, daemon=True).start()
+runpy.run_path("program.py")
+END
+wrap notebook "$(command -v python3)" <<'END'
+import subprocess, sys
+subprocess.run([sys.executable, "kernel.py", "ipykernel_launcher"],
+               start_new_session=True)
+END
+wrap fakeroot <<'END'
+fakeroot python3 program.py
+true
+END
+where fakeroot || all=${all% fakeroot}
+wrap gdb <<END
+exec gdb -q -batch -ex 'handle SIGTERM nostop pass' -ex run \\
+    --args '$(python3 -c 'import sys; print(sys.executable)')' program.py
+END
+where gdb || all=${all% gdb}
 # Who shows a file, or a FIFO, ends after those that write to it.
 wrap fifo <<'END'
 mkfifo "$HPOTUNE_OUTPUT_DIR/fifo"
@@ -185,6 +224,10 @@ END
 trap 'echo bye' EXIT
 python3 program.py
 true
+END
+	wrap bash-coproc /bin/bash <<'END'
+coproc P { python3 program.py; }
+while read -r line <&"${P[0]}"; do echo "$line"; done
 END
 	wrap bash-forwards /bin/bash <<'END'
 trap 'kill -TERM $p' TERM

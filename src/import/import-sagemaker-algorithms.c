@@ -400,7 +400,7 @@ constants_put(struct import *im)
 	import_open(im, 4, "hyperparameters", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		import_key(im, 5, json_key(j));
-		import_value_put(im, json_string(j));
+		import_value_put(im, json_key(j), json_string(j));
 	}
 	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
@@ -408,7 +408,8 @@ constants_put(struct import *im)
 		if (name == NULL || json_get(j, "ValueHint") == NULL)
 			continue;
 		import_key(im, 5, name);
-		import_value_put(im, json_string(json_get(j, "ValueHint")));
+		import_value_put(
+		    im, name, json_string(json_get(j, "ValueHint")));
 		import_auto_note(im, name);
 	}
 	import_close(im, 4, '}');

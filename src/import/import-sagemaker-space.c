@@ -121,7 +121,7 @@ import_space_fixed_put(struct import *im, const char *name, const char *text)
 	struct json_writer w = param_open(im, name, "fixed");
 
 	(void)json_writer_value(&w, "value");
-	import_value_put(im, text);
+	import_value_put(im, name, text);
 	param_close(im, &w);
 }
 
@@ -154,7 +154,7 @@ import_space_choice_put(
 	const struct json *name = json_need(range, "Name", e);
 	const struct json *values = json_need(range, "Values", e), *j;
 	struct json_writer w;
-	const char *text;
+	const char *text, *given;
 	bool several;
 
 	if (name == NULL || values == NULL ||
@@ -166,10 +166,10 @@ import_space_choice_put(
 	if (several)
 		json_writer_array(&w, "values");
 	for (j = json_first(values); j != NULL; j = json_next(j)) {
-		if (json_read_string(j, &text, e) != 0)
+		if (json_read_string(j, &given, e) != 0)
 			return -1;
 		(void)json_writer_value(&w, several ? NULL : "value");
-		import_value_put(im, text);
+		import_value_put(im, text, given);
 	}
 	if (several)
 		json_writer_end(&w);

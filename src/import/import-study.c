@@ -13,6 +13,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/import/import-study.h"
+#include "src/model/param.h"
 #include "src/model/space.h"
 
 enum { STUDY_NAME_MOST = 32 };
@@ -139,12 +140,30 @@ import_at(const struct json *j, const char *a, const char *b)
 	return j != NULL && b != NULL ? json_get(j, b) : j;
 }
 
+/* A number that the program will be given in another form than the tuning job's. */
+static void
+import_number_note(struct import *im, const char *name, const char *text,
+    const struct json *number)
+{
+	struct buf given = { 0 };
+	struct value value;
+
+	param_value_read(&value, number);
+	param_value_put(&given, &value);
+	if (strcmp(buf_str(&given), text) != 0)
+		buf_printf(im->notes,
+		    "parameters.%s: %s is a number here, and the program is "
+		    "given %s\n",
+		    name, text, buf_str(&given));
+	buf_free(&given);
+}
+
 /*
  * The SDK writes values of a framework's job as JSON ("\"adam\"", "0.1"), other
  * tools write them plainly: a string that parses as a JSON scalar is one.
  */
 void
-import_value_put(struct import *im, const char *text)
+import_value_put(struct import *im, const char *name, const char *text)
 {
 	struct json_doc *doc = NULL;
 	struct buf value = { 0 };
@@ -161,8 +180,11 @@ import_value_put(struct import *im, const char *text)
 		json_put_string(&im->out, text);
 	else if (im->algorithm && strcmp(buf_str(&value), text) != 0)
 		json_put_string(&im->out, text);
-	else
+	else {
 		buf_puts(&im->out, buf_str(&value));
+		if (type == JSON_NUMBER)
+			import_number_note(im, name, text, json_root(doc));
+	}
 	json_free(doc);
 	buf_free(&value);
 }

@@ -79,9 +79,10 @@ import_at(const struct json *j, const char *a, const char *b);
 
 /*
  * Write a hyperparameter's string as a value that converts back to the same
- * string: unchanged for an algorithm, without JSON quotes for a program.
+ * string: unchanged for an algorithm, without JSON quotes for a program, with a
+ * note where a number is written otherwise.
  */
-void import_value_put(struct import *, const char *text);
+void import_value_put(struct import *, const char *name, const char *text);
 /* Note that a parameter without bounds keeps its hint. */
 void import_auto_note(struct import *, const char *name);
 /* A valid name of a metric: "val loss" is val_loss. */

@@ -72,13 +72,17 @@ def request():
 
 def text(v):
     """The hyperparameter that a training job gets for a value of ours."""
+    if isinstance(v, float) and v == int(v):
+        return "%d" % v
     return v if isinstance(v, str) else json.dumps(v)
 
 
-def same(a, b):
-    """The same text, or number: 0.10 is 0.1 here."""
+def same(a, b, name, notes):
+    """The same text, or a number whose other form a note says: 0.10 is 0.1 here."""
     try:
-        return a == b or float(a) == float(b)
+        return a == b or float(a) == float(b) and (
+            "parameters.%s: %s is a number here, and the program is given %s\n" %
+            (name, b, a) in notes)
     except ValueError:
         return False
 
@@ -87,12 +91,13 @@ def log_like(low, high):
     return low > 0 and high / low >= 1000
 
 
-def differs(theirs, own, p):
+def differs(theirs, own, p, notes):
     """Why a parameter is another one here, or None."""
     if isinstance(own, CategoricalParameter):
         values = [text(v) for v in p.get("values", [p.get("value")])]
         if len(values) != len(theirs["Values"]) or not all(
-                map(same, values, theirs["Values"])):
+                same(a, b, theirs["Name"], notes)
+                for a, b in zip(values, theirs["Values"])):
             return "values"
         return None if all(map(own.is_valid, theirs["Values"])) else "is_valid"
     low, high = float(theirs["MinValue"]), float(theirs["MaxValue"])
@@ -134,10 +139,10 @@ def compare(folder):
             continue
         if name in static:
             if p["type"] != "fixed" or \
-                    not same(text(p["value"]), static[name]):
+                    not same(text(p["value"]), static[name], name, notes):
                 wrong.append("%s: %r is %s" % (name, static[name], p))
             continue
-        why = differs(theirs[name], ranges[name], p)
+        why = differs(theirs[name], ranges[name], p, notes)
         if why:
             wrong.append("%s: %s: %s is %s" % (name, why, theirs[name], p))
     o = config["HyperParameterTuningJobObjective"]

@@ -567,13 +567,15 @@ export SM_USER_ARGS SM_USER_ENTRY_POINT SM_MODULE_NAME SM_MODULE_DIR \
     SM_IS_HETERO SM_TRAINING_ENV
 [ "$topology" = '[]' ] || export SM_TOPOLOGY="$topology"
 
-# EFA, if the toolkit lists the type or the driver is loaded.
+# EFA, if the toolkit lists the type or the driver is loaded.  Between several
+# hosts torchrun has the protocol that EFA needs, whatever the type, as with it.
 efa=
 case $HPT_LAUNCHER,$SM_CURRENT_INSTANCE_TYPE in
 none,*) ;;
 *,ml.g4dn.8xlarge | *,ml.g4dn.12xlarge | *,ml.g5.48xlarge | \
     *,ml.p3dn.24xlarge | *,ml.p4d.24xlarge | *,ml.p4de.24xlarge | \
-    *,ml.p5.48xlarge | *,ml.trn1.32xlarge | *,ml.p6e-gb200.36xlarge)
+    *,ml.p5.48xlarge | *,ml.p5e.48xlarge | *,ml.trn1.32xlarge | \
+    *,ml.p6e-gb200.36xlarge)
 	efa=1
 	: "${NCCL_PROTO:=simple}"
 	export NCCL_PROTO
@@ -586,12 +588,16 @@ none,*) ;;
 	done
 	;;
 esac
+if [ "$HPT_LAUNCHER" = torchrun ] && [ "$host_count" -gt 1 ]; then
+	: "${NCCL_PROTO:=simple}"
+	export NCCL_PROTO
+fi
 if [ -n "$efa" ]; then
 	: "${FI_PROVIDER:=efa}"
 	export FI_PROVIDER
 	case $SM_CURRENT_INSTANCE_TYPE in
-	ml.p4d.24xlarge | ml.p4de.24xlarge | ml.trn1.32xlarge | \
-	    ml.p6e-gb200.36xlarge)
+	ml.p4d.24xlarge | ml.p4de.24xlarge | ml.p5.48xlarge | \
+	    ml.p5e.48xlarge | ml.trn1.32xlarge | ml.p6e-gb200.36xlarge)
 		: "${FI_EFA_USE_DEVICE_RDMA:=1}" "${RDMAV_FORK_SAFE:=1}"
 		export FI_EFA_USE_DEVICE_RDMA RDMAV_FORK_SAFE
 		;;

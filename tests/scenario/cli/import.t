@@ -501,6 +501,16 @@ sed -i 's/"InstanceType": "ml.g4dn.xlarge", //' prefer.json
 ok 'a type without its name' import study.json prefer.json
 like "$(cat err)" 'instance_count: 3 machines of no type' 'is none'
 
+# A text that becomes a number with another form: the program is given that.
+sed -e 's/"Values": \["32", "64"\]/"Values": ["0.10", "3.0", "1e-05", "64"]/' \
+    -e 's/"epochs": "10"/"epochs": "1E1"/' job.json >forms.json
+ok 'numbers in other forms' import study.json forms.json
+is "$(grep 'is a number here' err)" \
+    'hpotune: note: parameters.width: 0.10 is a number here, and the program is given 0.1
+hpotune: note: parameters.width: 3.0 is a number here, and the program is given 3
+hpotune: note: parameters.epochs: 1E1 is a number here, and the program is given 10' \
+    'are noted'
+
 # Wrong files.
 wrong() { # what sed-script message
 	sed "$2" job.json >wrong.json

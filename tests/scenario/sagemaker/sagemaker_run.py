@@ -1,4 +1,5 @@
-"""Runs the entry script.  Arguments: the script, the program sm-request.
+"""Runs the entry script.  Arguments: the script, the program sm-request, and
+toolkit: only what is compared with AWS's training toolkit.
 
 A job has the same conditions as on SageMaker: the variables of a real request,
 a tree with the script and the code in a channel, and the script as the first
@@ -447,10 +448,91 @@ def test_requirements(shell, name):
        "%s: from CodeArtifact" % name, job.output())
 
 
+# What AWS's toolkit sets for each type, launcher and number of hosts.
+TOOLKIT_EFA = """import json, os, sys
+from sagemaker_training import (SM_EFA_NCCL_INSTANCES, SM_EFA_RDMA_INSTANCES, mpi,
+                                torch_distributed)
+names = sys.argv[1].split()
+mpi._modelparallel_environment_command = lambda kind: []
+
+def torchrun(kind, hosts):
+    torch_distributed.TorchDistributedRunner(
+        "train.py", [], {}, 1, "algo-1", hosts, "algo-1", "eth0", kind)._setup()
+    return {n: os.environ.pop(n) for n in names if n in os.environ}
+
+def mpirun(kind, hosts):
+    command = mpi.MasterRunner(
+        "train.py", [], {}, 1, "algo-1", hosts, "", "eth0",
+        instance_type=kind)._create_command()
+    pairs = [a.split("=", 1) for a, b in zip(command[1:], command) if b == "-x"]
+    return {p[0]: p[1] for p in pairs if p[0] in names}
+
+for name in names:
+    os.environ.pop(name, None)
+for kind in sorted({*SM_EFA_NCCL_INSTANCES, *SM_EFA_RDMA_INSTANCES,
+                    "ml.g5.xlarge", "ml.m5.large"}):
+    for make in torchrun, mpirun:
+        for hosts in ["algo-1"], ["algo-1", "algo-2"]:
+            if hosts[1:] and (make is mpirun or kind[3:6] not in ("p5.", "g5.")):
+                continue
+            print("values " + json.dumps([
+                kind, make.__name__, hosts, kind in SM_EFA_NCCL_INSTANCES,
+                make(kind, hosts)]))
+"""
+EFA_NAMES = ["FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "RDMAV_FORK_SAFE",
+             "NCCL_PROTO"]
+# Starts one rank.
+MPIRUN = """#!/bin/sh
+[ "$1" != --version ] || exit 0
+while [ "$1" != sh ]; do shift; done
+exec "$@"
+"""
+
+
+def test_efa_toolkit(shell, name):
+    """Variables of EFA as AWS's toolkit sets them."""
+    if not TOOLKIT_PYTHON:
+        skip("%s: EFA beside AWS's training toolkit" % name,
+             "no python has sagemaker_training: HPOTUNE_TEST_TOOLKIT")
+        return
+    out = subprocess.run(
+        [TOOLKIT_PYTHON, "-c", TOOLKIT_EFA, " ".join(EFA_NAMES)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, SAGEMAKER_BASE_DIR=os.getcwd() + "/none"))
+    rows = [json.loads(ln[7:]) for ln in out.stdout.splitlines()
+            if ln.startswith("values ")]
+    ok(len(rows) >= 20, "%s: the toolkit says what it sets" % name, out.stderr)
+    path = make_tools({"torchrun": TORCHRUN, "mpirun": MPIRUN}) + ":" + \
+        os.environ["PATH"]
+    wrong = []
+    for kind, launcher, hosts, listed, want in rows:
+        # Ours differ on purpose: NCCL chooses on one machine, and forks are
+        # made safe with mpirun, too.
+        if len(hosts) == 1 and not listed:
+            want.pop("NCCL_PROTO", None)
+        if "FI_EFA_USE_DEVICE_RDMA" in want:
+            want["RDMAV_FORK_SAFE"] = "1"
+        job = Job(shell, sh('echo "is $(env | grep -E "^(%s)=" | sort | tr "\\n" " ")"' %
+                            "|".join(EFA_NAMES)),
+                  block={"instance_count": len(hosts), "distribution": {
+                      "launcher": launcher, "processes_per_host": 1}},
+                  path=path, config={
+                      "current_host": "algo-1", "hosts": hosts,
+                      "current_instance_type": kind})
+        for variable in EFA_NAMES:
+            job.env.pop(variable, None)
+        job.env["HPT_SYS"] = "/none"
+        status = job.run()
+        said = "is " + "".join("%s=%s " % p for p in sorted(want.items()))
+        if status != 0 or said not in job.output():
+            wrong.append("%s, %s, %s: not %s: %s" % (
+                kind, launcher, hosts, said, job.output()[-300:]))
+    ok(not wrong, "%s: EFA as the toolkit sets it on %d types and launchers" %
+       (name, len(rows)), "\n".join(wrong))
+
+
 def test_efa(shell, name):
     tools = make_tools({"torchrun": TORCHRUN})
-    names = ("FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "RDMAV_FORK_SAFE",
-             "NCCL_PROTO")
     efa = make_tools({})
     os.makedirs(efa + "/bus/efa")
     os.makedirs(efa + "/class/infiniband/rdmap0/device")
@@ -475,7 +557,7 @@ def test_efa(shell, name):
                   block=block, path=tools + ":" + os.environ["PATH"],
                   config={"current_host": "algo-1", "hosts": ["algo-1"],
                           "current_instance_type": kind})
-        for variable in names:
+        for variable in EFA_NAMES:
             job.env.pop(variable, None)
         job.env["HPT_SYS"] = root
         ok(job.run() == 0 and "is %s\n" % ",".join(want) in job.output(),
@@ -1025,6 +1107,12 @@ def shells():
 
 
 TOOLKIT_PYTHON = toolkit_python()
+name, shell = next(iter(shells().items()))
+if sys.argv[3:] == ["toolkit"]:
+    test_toolkit(shell, name)
+    test_efa_toolkit(shell, name)
+    print("1..%d" % count)
+    sys.exit(failed > 0)
 for name, shell in shells().items():
     for test in (test_values, test_names, test_toolkit, test_requirements,
                  test_statuses, test_term, test_wrapped,
@@ -1034,5 +1122,6 @@ for name, shell in shells().items():
         test(shell, name)
 name, shell = next(iter(shells().items()))
 test_efa(shell, name)
+test_efa_toolkit(shell, name)
 print("1..%d" % count)
 sys.exit(failed > 0)

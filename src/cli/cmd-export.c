@@ -18,6 +18,7 @@
 #include "src/export/export-sagemaker.h"
 #include "src/export/export-tensorboard.h"
 #include "src/export/export.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536, FOLLOW_MS = 2000, AWAY_MS = 10000 };
@@ -87,31 +88,12 @@ struct wish {
 	bool follow;
 };
 
-/* Whether the file has the view: one that an older program wrote may not. */
-static bool
-export_has_view(struct store *store, const char *view)
-{
-	const char *params[2] = { view, NULL };
-	struct store_rows *rows;
-	int rc;
-
-	if (store_rows_open(&rows, store,
-		"SELECT 1 FROM sqlite_schema WHERE name = ?1", params,
-		NULL) != 0)
-		return false;
-	rc = store_rows_next(rows, NULL);
-	store_rows_close(rows);
-	return rc == 1;
-}
-
 void
 export_put_select(struct buf *sql, struct store *store, const char *view)
 {
-	bool once =
-	    strcmp(view, "results") == 0 && export_has_view(store, "t_results");
 	size_t i;
 
-	buf_printf(sql, "SELECT * FROM %s%s", once ? "t_" : "", view);
+	buf_printf(sql, "SELECT * FROM %s", store_view_source(store, view));
 	for (i = 0; i < N_VIEWS; i++)
 		if (strcmp(views[i].name, view) == 0 && views[i].order != NULL)
 			buf_printf(sql, " ORDER BY %s", views[i].order);

@@ -279,7 +279,7 @@ static int
 trials_check(struct store *store, struct err *e)
 {
 	static const char sql[] =
-	    "SELECT trial, state <> 'ended', backend FROM t_attempt WHERE "
+	    "SELECT trial, state <> 'ended', backend FROM attempts WHERE "
 	    "state <> 'ended' OR backend NOT IN ('local', 'pretend', 'ask') "
 	    "ORDER BY 2 DESC LIMIT 1";
 	struct store_rows *rows;

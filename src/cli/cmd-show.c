@@ -16,6 +16,7 @@
 #include "src/base/text.h"
 #include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
@@ -136,15 +137,6 @@ static const struct section sections[] = {
 
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 
-#define CURVE_STEP ROWS_AXIS_STEP("c.step")
-
-static const char *const curve_sql =
-    "SELECT c.step AS step, c.value AS value, m.median AS median, "
-    "m.trials AS trials FROM (SELECT trial, own_steps, max_steps FROM t_trial "
-    "CROSS JOIN t_study WHERE trial = CAST(? AS INTEGER)) AS t "
-    "CROSS JOIN curves AS c ON c.trial = t.trial LEFT JOIN medians AS m "
-    "ON m.step = " CURVE_STEP " ORDER BY c.step";
-
 static void
 show_title_put(struct show *s, const char *title)
 {
@@ -234,7 +226,7 @@ show_steps_put(struct show *s, size_t n, struct err *e)
 
 	if (!cli_has(s->cli, "all"))
 		every = (n + SHOW_STEPS - 1) / SHOW_STEPS;
-	if (store_rows_open(&rows, s->store, curve_sql, s->params, e) != 0)
+	if (store_list_curve_beside_medians(&rows, s->store, s->number, e) != 0)
 		return -1;
 	table = table_new();
 	table_column(table, "step", TABLE_RIGHT);
@@ -257,14 +249,12 @@ static int
 show_curve_put(struct show *s, struct err *e)
 {
 	struct sparkline curves[2] = { { 0 } };
+	struct store_rows *rows;
 	int rc;
 
-	rc = rows_curve(&curves[0], s->store,
-	    "SELECT " CURVE_STEP ", c.value FROM "
-	    "(SELECT trial, own_steps, max_steps FROM t_trial CROSS JOIN "
-	    "t_study WHERE trial = CAST(? AS INTEGER)) AS t "
-	    "CROSS JOIN curves AS c ON c.trial = t.trial ORDER BY c.step",
-	    s->params, e);
+	rc = store_list_curve(&rows, s->store, s->number, e);
+	if (rc == 0)
+		rc = rows_take_curve(&curves[0], rows, e);
 	if (rc == 0)
 		rc = rows_curve(&curves[1], s->store,
 		    "SELECT step, median FROM medians ORDER BY step", NULL, e);
@@ -416,6 +406,7 @@ static int
 show_json(struct show *s, struct err *e)
 {
 	struct json_writer w = { .out = &s->out };
+	struct store_rows *rows;
 	size_t i;
 
 	json_writer_object(&w, NULL);
@@ -424,8 +415,9 @@ show_json(struct show *s, struct err *e)
 		s->params, true, e) != 0)
 		return -1;
 	json_writer_line(&w);
-	if (rows_put_json(json_writer_value(&w, "curve"), s->store, curve_sql,
-		s->params, false, e) != 0)
+	if (store_list_curve_beside_medians(&rows, s->store, s->number, e) !=
+		0 ||
+	    rows_take_json(json_writer_value(&w, "curve"), rows, false, e) != 0)
 		return -1;
 	for (i = 0; i < N_SECTIONS; i++) {
 		json_writer_line(&w);

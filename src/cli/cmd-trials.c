@@ -10,6 +10,7 @@
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/model/trial.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
@@ -214,13 +215,11 @@ select_put(struct buf *sql, const struct objectives *aims, const char *where)
 		      "params, why, attempts, cost, tags, note, "
 		      "forgotten");
 	for (i = 2; i <= aims->n; i++)
-		buf_printf(sql,
-		    ", (SELECT value FROM t_outcome AS o WHERE "
-		    "o.trial = t.trial AND o.position = %zu)",
-		    i);
+		buf_printf(sql, ", " STORE_SQL_RESULT("t.trial", "%zu"), i);
 	if (aims->constraints)
-		buf_puts(sql, ", (SELECT nullif(violation, 0) FROM t_trial "
-			      "AS v WHERE v.trial = t.trial)");
+		buf_puts(sql,
+		    ", (SELECT nullif(violation, 0) FROM " STORE_SQL_TRIALS
+		    " AS v WHERE v.trial = t.trial)");
 	buf_printf(sql, " FROM (%s) AS t", where);
 }
 
@@ -317,8 +316,8 @@ cmd_trials_json_print(struct store *store, const struct objectives *aims,
 	    "SELECT t.*, (SELECT json_group_object(metric, iif(abs(value) <= "
 	    "1.7976931348623157e308, value, NULL)) FROM (SELECT DISTINCT "
 	    "metric, value FROM outcomes AS o WHERE o.trial = t.trial)) AS "
-	    "outcomes, (SELECT violation FROM t_trial AS v WHERE "
-	    "v.trial = t.trial) AS violation FROM (%s) AS t";
+	    "outcomes, (SELECT violation FROM " STORE_SQL_TRIALS
+	    " AS v WHERE v.trial = t.trial) AS violation FROM (%s) AS t";
 	bool wide = aims->several || aims->constraints;
 	struct buf sql = { 0 }, out = { 0 };
 	struct json_writer w = { .out = &out };

@@ -5,7 +5,6 @@
  */
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +26,7 @@
 #include "src/model/study/study.h"
 #include "src/model/where.h"
 #include "src/server/server.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 
@@ -142,25 +142,18 @@ setting_put(struct try *t, struct store *store, struct buf *out)
 static int
 recorded_put(struct try *t, struct store *store, struct buf *out, struct err *e)
 {
-	char *after = xasprintf("%" PRId64, t->recorded);
-	const char *const params[] = { after, NULL };
 	struct store_rows *rows;
-	int rc = 0;
+	int rc;
 
-	if (t->study->trial.n_files > 0)
-		rc = store_rows_open(&rows, store,
-		    "SELECT name, step, value, seq FROM t_metric "
-		    "JOIN t_name ON t_name.id = name_id WHERE trial = 1 AND "
-		    "seq > CAST(?1 AS INTEGER) ORDER BY seq, step, name",
-		    params, e);
-	free(after);
-	if (rc != 0 || t->study->trial.n_files == 0)
-		return rc;
+	if (t->study->trial.n_files == 0)
+		return 0;
+	if (store_list_reports_after(&rows, store, 1, t->recorded, -1, e) != 0)
+		return -1;
 	read_log_has_recorded(t->reader);
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		read_log_add_recorded(t->reader, out, store_rows_text(rows, 0),
-		    store_rows_int(rows, 1), rows_real(rows, 2));
-		t->recorded = store_rows_int(rows, 3);
+		    store_rows_int(rows, 3), rows_real(rows, 1));
+		t->recorded = store_rows_int(rows, 4);
 	}
 	read_log_end_recorded(t->reader, out);
 	store_rows_close(rows);

@@ -18,6 +18,7 @@
 #include "src/cli/job-gc.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/table.h"
 #include "trials/launcher.h"
@@ -69,16 +70,8 @@ struct gc {
 static bool
 job_gc_attempt_open(struct gc *gc, const struct gc_study *s, const char *uuid)
 {
-	static const char *const sql = "SELECT 1 FROM t_attempt WHERE "
-				       "uuid = ? AND state <> 'ended'";
-	const char *params[] = { uuid, NULL };
-	struct store_rows *rows;
-	int rc = -1;
+	int rc = store_attempt_is_open(s->store, uuid, &gc->err);
 
-	if (store_rows_open(&rows, s->store, sql, params, &gc->err) == 0) {
-		rc = store_rows_next(rows, &gc->err);
-		store_rows_close(rows);
-	}
 	/* A study that cannot be read counts as the owner. */
 	gc->broken = gc->broken || rc < 0;
 	return rc != 0;

@@ -6,6 +6,7 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/export/export.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 
@@ -13,19 +14,20 @@
 static const struct section {
 	const char *key;
 	const char *sql;
+	int (*list)(struct store_rows **, struct store *, struct err *);
 } sections[] = {
-	{ "outcomes", "SELECT trial, metric, coalesce(goal, 'keep') AS goal, "
-		      "min, max, value, violation FROM outcomes "
-		      "ORDER BY trial" },
-	{ "curve", "SELECT trial, step, value FROM curves "
+	{ .key = "outcomes",
+	    .sql = "SELECT trial, metric, coalesce(goal, 'keep') AS goal, "
+		   "min, max, value, violation FROM outcomes "
+		   "ORDER BY trial" },
+	{ .key = "curve",
+	    .sql = "SELECT trial, step, value FROM curves "
 		   "ORDER BY trial, step" },
-	/* In this order of the tables nothing is sorted. */
-	{ "metrics", "SELECT t.trial, n.name, m.step, m.value FROM t_trial "
-		     "AS t CROSS JOIN t_name AS n CROSS JOIN t_metric AS m ON "
-		     "m.name_id = n.id AND m.trial = t.trial WHERE n.id <> 1 "
-		     "AND m.old = 0 ORDER BY t.trial, n.id" },
-	{ "attempts", "SELECT * FROM attempts ORDER BY trial, attempt" },
-	{ "stops", "SELECT trial, step, rule, value, threshold, pool, "
+	{ .key = "metrics", .list = store_list_other_reports },
+	{ .key = "attempts",
+	    .sql = "SELECT * FROM attempts ORDER BY trial, attempt" },
+	{ .key = "stops",
+	    .sql = "SELECT trial, step, rule, value, threshold, pool, "
 		   "verdict, time, why FROM stops ORDER BY trial, step, time" },
 };
 
@@ -50,12 +52,16 @@ static int
 cursors_open(struct rows_cursor *cursors, struct store *store, struct err *e)
 {
 	size_t i;
+	int rc = 0;
 
-	for (i = 0; i < N_SECTIONS; i++)
-		if (rows_cursor_open(&cursors[i], store, sections[i].sql, e) ==
-		    -1)
-			return -1;
-	return 0;
+	for (i = 0; i < N_SECTIONS && rc == 0; i++)
+		if (sections[i].sql != NULL)
+			rc = rows_cursor_open(
+			    &cursors[i], store, sections[i].sql, e);
+		else if ((rc = sections[i].list(&cursors[i].rows, store, e)) ==
+			 0)
+			rc = rows_cursor_next(&cursors[i], e);
+	return rc;
 }
 
 /* The rows of one trial, which come next. */
@@ -141,7 +147,7 @@ int
 export_json(struct export *x, struct err *e)
 {
 	static const char *const study =
-	    "SELECT study.*, (SELECT json FROM t_study) AS settings FROM study";
+	    "SELECT study.*, " STORE_SQL_JSON " AS settings FROM study";
 	struct json_writer w = { .out = &x->text };
 
 	if (x->table != NULL)

@@ -19,6 +19,7 @@
 #include "src/export/export-mlflow.h"
 #include "src/export/mlflow-call.h"
 #include "src/export/mlflow-runs.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 
@@ -85,13 +86,8 @@ enum { COL_TRIAL, COL_STATE, COL_PARAMS, COL_STARTED, COL_ENDED };
 
 static const char trials_sql[] =
     "SELECT trial, state, params, started_us / 1000, ended_us / 1000 "
-    "FROM t_trial WHERE started_us > 0 AND forgotten = 0 ORDER BY trial";
-
-static const char metrics_sql[] =
-    "SELECT n.name, m.value, m.time_us / 1000, m.step, m.seq "
-    "FROM t_metric AS m JOIN t_name AS n ON m.name_id = n.id "
-    "WHERE m.trial = ?1 AND m.seq > CAST(?2 AS INTEGER) "
-    "ORDER BY m.seq LIMIT 1000";
+    "FROM " STORE_SQL_TRIALS
+    " WHERE started_us > 0 AND forgotten = 0 ORDER BY trial";
 
 static const char *
 mlflow_status_of(const char *state)
@@ -247,14 +243,11 @@ mlflow_metrics_put(struct mlflow *m, const struct mlflow_run *run,
     struct buf *body, int64_t *last, struct err *e)
 {
 	struct json_writer w = { .out = body };
-	char trial[24], after[24];
-	const char *params[] = { trial, after, NULL };
 	struct store_rows *rows;
 	int rc, n = 0;
 
-	(void)snprintf(trial, sizeof trial, "%" PRId64, run->trial);
-	(void)snprintf(after, sizeof after, "%" PRId64, run->sent);
-	if (store_rows_open(&rows, m->store, metrics_sql, params, e) != 0)
+	if (store_list_reports_after(
+		&rows, m->store, run->trial, run->sent, METRICS_MOST, e) != 0)
 		return -1;
 	json_writer_object(&w, NULL);
 	json_writer_text(&w, "run_id", run->id);
@@ -263,7 +256,8 @@ mlflow_metrics_put(struct mlflow *m, const struct mlflow_run *run,
 		json_writer_object(&w, NULL);
 		put_key(&w, store_rows_text(rows, 0));
 		put_value(&w, rows_real(rows, 1));
-		json_writer_integer(&w, "timestamp", store_rows_int(rows, 2));
+		json_writer_integer(
+		    &w, "timestamp", store_rows_int(rows, 2) / 1000);
 		json_writer_integer(&w, "step", store_rows_int(rows, 3));
 		*last = store_rows_int(rows, 4);
 		json_writer_end(&w);

@@ -14,6 +14,7 @@
 #include "src/model/study/study.h"
 #include "src/model/trial.h"
 #include "src/store/optuna-db.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
@@ -34,23 +35,17 @@ enum {
 static const char trials_sql[] =
     "SELECT trial, iif(forgotten, 'cancelled', state), objective, "
     "iif(outside IS NULL, params, '{}'), "
-    "coalesce(started_us, ended_us, (SELECT created_us FROM t_study)), "
-    "coalesce(ended_us, started_us, (SELECT created_us FROM t_study)), "
+    "coalesce(started_us, ended_us, created_us), "
+    "coalesce(ended_us, started_us, created_us), "
     "attempts, trial AS hpotune_trial, state AS hpotune_state, "
     "(SELECT text FROM notes AS n WHERE n.trial = t.trial) AS "
     "hpotune_note, (SELECT group_concat(tag, ', ') FROM tags AS g WHERE "
     "g.trial = t.trial) AS hpotune_tags, "
     "iif(outside IS NULL, NULL, params) AS hpotune_params, "
-    "why AS hpotune_why, (SELECT end_class FROM t_attempt AS a WHERE "
-    "a.trial = t.trial ORDER BY a.attempt DESC LIMIT 1) AS "
-    "hpotune_end_class, attempts AS hpotune_attempts, "
+    "why AS hpotune_why, end_class AS hpotune_end_class, attempts AS "
+    "hpotune_attempts, "
     "seconds AS hpotune_seconds, cost AS hpotune_cost "
-    "FROM t_trial AS t ORDER BY trial";
-
-/* Goals are NULL for constraints; objectives come first. */
-static const char outcomes_sql[] =
-    "SELECT o.trial, a.goal, o.value, o.violation FROM t_outcome AS o "
-    "JOIN t_aim AS a USING (position) ORDER BY o.trial, o.position";
+    "FROM " STORE_SQL_TRIALS " AS t ORDER BY trial";
 
 static const char curves_sql[] =
     "SELECT trial, step, value FROM curves ORDER BY trial, step";
@@ -58,7 +53,7 @@ static const char curves_sql[] =
 /* Of the metrics that are no value of the trial. */
 static const char last_sql[] =
     "SELECT trial, name, value FROM last_reports WHERE name NOT IN "
-    "(SELECT metric FROM t_aim WHERE goal IS NOT NULL) AND "
+    "(SELECT metric FROM " STORE_SQL_AIMS " WHERE goal IS NOT NULL) AND "
     "value IS NOT NULL ORDER BY trial";
 
 struct writer {
@@ -340,7 +335,8 @@ export_optuna_trials_put(struct writer *w, struct err *e)
 	int rc;
 
 	if (rows_cursor_open(&w->curves, w->store, curves_sql, e) != 0 ||
-	    rows_cursor_open(&w->outcomes, w->store, outcomes_sql, e) != 0 ||
+	    store_list_results(&w->outcomes.rows, w->store, e) != 0 ||
+	    rows_cursor_next(&w->outcomes, e) != 0 ||
 	    rows_cursor_open(&w->last, w->store, last_sql, e) != 0 ||
 	    store_rows_open(&rows, w->store, trials_sql, NULL, e) != 0)
 		return -1;

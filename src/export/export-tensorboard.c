@@ -20,6 +20,7 @@
 #include "src/export/export-tensorboard.h"
 #include "src/export/protobuf.h"
 #include "src/model/goal.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 
@@ -289,8 +290,8 @@ tensorboard_metric_put(struct buf *experiment, const char *name, bool maximize)
 }
 
 static const char aims_sql[] =
-    "SELECT metric, goal = 'maximize' FROM t_aim WHERE goal IS NOT NULL "
-    "ORDER BY position";
+    "SELECT metric, goal = 'maximize' FROM " STORE_SQL_AIMS
+    " WHERE goal IS NOT NULL";
 
 static int
 experiment_write(
@@ -324,14 +325,10 @@ enum { COL_TRIAL, COL_STATE, COL_PARAMS, COL_STARTED, COL_ENDED };
 
 static const char trials_sql[] =
     "SELECT trial, state, params, started_us / 1e6, ended_us / 1e6 "
-    "FROM t_trial WHERE started_us > 0 AND forgotten = 0 ORDER BY trial";
+    "FROM " STORE_SQL_TRIALS
+    " WHERE started_us > 0 AND forgotten = 0 ORDER BY trial";
 
 enum { COL_STEP = 1, COL_NAME, COL_VALUE, COL_TIME };
-
-static const char metrics_sql[] =
-    "SELECT m.trial, m.step, n.name, m.value, m.time_us / 1e6 "
-    "FROM t_metric AS m JOIN t_name AS n ON m.name_id = n.id "
-    "ORDER BY m.trial, m.time_us, m.step";
 
 static int
 tensorboard_status_of(const char *state)
@@ -398,7 +395,8 @@ tensorboard_metrics_put(struct board *b, int64_t trial, struct err *e)
 
 	while (b->metrics.there && store_rows_int(rows, 0) <= trial) {
 		if (store_rows_int(rows, 0) == trial)
-			scalar_put(&b->out, store_rows_real(rows, COL_TIME),
+			scalar_put(&b->out,
+			    store_rows_real(rows, COL_TIME) / 1e6,
 			    store_rows_int(rows, COL_STEP),
 			    store_rows_text(rows, COL_NAME),
 			    rows_real(rows, COL_VALUE));
@@ -455,7 +453,9 @@ export_tensorboard(
 		    "study.json", true, e);
 	if (rc == 0) {
 		b.params = json_get(json_root(doc), "parameters");
-		rc = rows_cursor_open(&b.metrics, store, metrics_sql, e);
+		rc = store_list_reports_by_time(&b.metrics.rows, store, e);
+		if (rc == 0)
+			rc = rows_cursor_next(&b.metrics, e);
 	}
 	b.made = rc == 0 && mkdir(folder, 0777) == 0;
 	if (rc == 0)

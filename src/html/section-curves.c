@@ -10,6 +10,7 @@
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 
@@ -102,19 +103,12 @@ static int
 curves_other_read(
     struct sparkline *s, const struct page *r, int64_t trial, struct err *e)
 {
-	const char *bind[] = { curves_metric(r), NULL };
-	char sql[500];
+	struct store_rows *rows;
 
-	(void)snprintf(sql, sizeof sql,
-	    "SELECT %s, value FROM t_name AS n CROSS JOIN t_metric AS m ON "
-	    "m.name_id = n.id WHERE n.name = ? AND m.trial = %" PRId64
-	    " AND m.old = 0 ORDER BY %s LIMIT %d",
-	    r->curves.seconds
-		? "max(0, (m.time_us - coalesce((SELECT started_us FROM "
-		  "t_trial AS t WHERE t.trial = m.trial), m.time_us)) / 1000)"
-		: "m.step",
-	    trial, r->curves.seconds ? "m.time_us" : "m.step", OTHER_POINTS);
-	return rows_curve(s, r->store, sql, bind, e);
+	if (store_list_metric(&rows, r->store, trial, curves_metric(r),
+		r->curves.seconds, OTHER_POINTS, e) != 0)
+		return -1;
+	return rows_take_curve(s, rows, e);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
 #include "src/view/model-best.h"
@@ -407,8 +408,8 @@ section_head_running_put(struct page *r, struct err *e)
 	    "last_reports AS l WHERE l.trial = t.trial AND l.name = %s), %s "
 	    "FROM trials AS t WHERE state IN ('starting', 'running', "
 	    "'stopping') ORDER BY trial DESC LIMIT %d",
-	    "(SELECT metric FROM t_study)",
-	    r->now > 0 ? ROWS_SECONDS("t") : "t.seconds", RUNNING);
+	    STORE_SQL_METRIC, r->now > 0 ? ROWS_SECONDS("t") : "t.seconds",
+	    RUNNING);
 	rc = store_rows_open(&rows, r->store, sql, NULL, e);
 	free(sql);
 	if (rc != 0)

@@ -9,6 +9,7 @@
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 
@@ -198,14 +199,10 @@ section_metrics_all_put(struct page *r, const size_t *beside, size_t n,
     size_t *drawn, struct err *e)
 {
 	struct store_rows *rows;
-	char sql[100];
 	int rc;
 
 	*drawn = 0;
-	(void)snprintf(sql, sizeof sql,
-	    "SELECT name FROM t_name WHERE id <> 1 ORDER BY id LIMIT %d",
-	    METRICS);
-	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
+	if (store_list_metric_names(&rows, r->store, METRICS, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		if (section_metrics_metric_put(r, store_rows_text(rows, 0),

@@ -10,6 +10,7 @@
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/plugin-options.h"
+#include "src/store/queries.h"
 #include "src/view/rows.h"
 
 enum {
@@ -198,21 +199,12 @@ bars_read(struct places *p, struct err *e)
 {
 	struct store_rows *rows;
 	int64_t places;
-	char sql[400];
 	int rc;
 
-	if (page_data_count(p->r,
-		"SELECT count(DISTINCT coalesce(place, backend)) "
-		"FROM t_attempt",
-		&places, e) != 0)
+	if (store_attempt_places(p->r->store, &places, e) != 0)
 		return -1;
-	(void)snprintf(sql, sizeof sql,
-	    "SELECT trial, attempt, %s, "
-	    "started_us / 1e6, ended_us / 1e6, end_class, "
-	    "coalesce(place, backend), gpus FROM t_attempt WHERE started_us "
-	    "IS NOT NULL ORDER BY started_us",
-	    places > PLACES ? "backend" : "coalesce(place, backend)");
-	if (store_rows_open(&rows, p->r->store, sql, NULL, e) != 0)
+	if (store_list_attempt_times(&rows, p->r->store, places > PLACES, e) !=
+	    0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		bar_add(p, rows);

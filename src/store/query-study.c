@@ -42,3 +42,28 @@ store_trials_before_change(struct store *s)
 
 	return query_numbers(&n, 1, s, sql, NULL) == 1 ? (int64_t)n : 0;
 }
+
+int
+store_list_early_event(
+    struct store_rows **rows, struct store *s, const char *like, struct err *e)
+{
+	const char *params[] = { like, NULL };
+
+	return store_rows_open(rows, s,
+	    "SELECT text FROM (SELECT * FROM t_event ORDER BY seq LIMIT 1000) "
+	    "WHERE text LIKE ?1 ORDER BY seq DESC LIMIT 1",
+	    params, e);
+}
+
+int
+store_list_late_event(struct store_rows **rows, struct store *s,
+    const char *area, const char *like, const char *or_like, struct err *e)
+{
+	const char *params[] = { area, like, or_like, NULL };
+
+	return store_rows_open(rows, s,
+	    "SELECT text FROM (SELECT * FROM t_event ORDER BY seq DESC "
+	    "LIMIT 1000) WHERE area = ?1 AND trial IS NULL AND "
+	    "(text LIKE ?2 OR text LIKE ?3) ORDER BY seq DESC LIMIT 1",
+	    params, e);
+}

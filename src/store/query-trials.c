@@ -1,8 +1,9 @@
-/* What is asked about trials: how many, how long, how much memory. */
+/* What is asked about trials, their attempts and their results. */
 
 #include <stdio.h>
 
 #include "src/base/err.h"
+#include "src/base/mem.h"
 #include "src/store/queries.h"
 #include "src/store/store-internal.h"
 
@@ -211,6 +212,41 @@ store_list_own_steps(struct store_rows **rows, struct store *s, struct err *e)
 	    NULL, e);
 }
 
+static int
+query_trials_count(struct store *s, const char *sql, int64_t *n, struct err *e)
+{
+	double count;
+
+	if (query_numbers(&count, 1, s, sql, e) != 1)
+		return -1;
+	*n = (int64_t)count;
+	return 0;
+}
+
+int
+store_trials_forgotten(struct store *s, int64_t *n, struct err *e)
+{
+	return query_trials_count(
+	    s, "SELECT count(*) FROM t_trial WHERE forgotten = 1", n, e);
+}
+
+int
+store_attempts_asked(struct store *s, int64_t *n, struct err *e)
+{
+	return query_trials_count(s,
+	    "SELECT count(*) FROM t_attempt WHERE state <> 'ended' AND "
+	    "backend = 'ask'",
+	    n, e);
+}
+
+int
+store_attempt_places(struct store *s, int64_t *n, struct err *e)
+{
+	return query_trials_count(s,
+	    "SELECT count(DISTINCT coalesce(place, backend)) FROM t_attempt", n,
+	    e);
+}
+
 int
 store_trials_waiting(
     struct store *s, int64_t *machine, int64_t *paused, struct err *e)
@@ -223,12 +259,117 @@ store_trials_waiting(
 	static const char *const pauses =
 	    "SELECT count(*) FROM t_trial WHERE state = 'waiting' AND "
 	    "paused_step IS NOT NULL";
-	double n[2];
 
-	if (query_numbers(&n[0], 1, s, waits, e) != 1 ||
-	    query_numbers(&n[1], 1, s, pauses, e) != 1)
+	return query_trials_count(s, waits, machine, e) != 0
+		   ? -1
+		   : query_trials_count(s, pauses, paused, e);
+}
+
+int
+store_attempt_is_open(struct store *s, const char *uuid, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT 1 FROM t_attempt WHERE uuid = ? AND state <> 'ended'";
+	const char *params[] = { uuid, NULL };
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, s, sql, params, e) != 0)
 		return -1;
-	*machine = (int64_t)n[0];
-	*paused = (int64_t)n[1];
-	return 0;
+	rc = store_rows_next(rows, e);
+	store_rows_close(rows);
+	return rc;
+}
+
+int
+store_list_attempt_times(
+    struct store_rows **rows, struct store *s, bool backends, struct err *e)
+{
+	return query_openf(rows, s, e,
+	    "SELECT trial, attempt, %s, "
+	    "started_us / 1e6, ended_us / 1e6, end_class, "
+	    "coalesce(place, backend), gpus FROM t_attempt WHERE started_us "
+	    "IS NOT NULL ORDER BY started_us",
+	    backends ? "backend" : "coalesce(place, backend)");
+}
+
+int
+store_list_python_starts(
+    struct store_rows **rows, struct store *s, struct err *e)
+{
+	return store_rows_open(rows, s,
+	    "SELECT (SELECT time_us FROM t_block AS b WHERE name_id = 1 AND "
+	    "old = 0 AND b.trial = a.trial ORDER BY step LIMIT 1) - "
+	    "started_us, "
+	    "ended_us - started_us FROM t_attempt AS a WHERE trial <= 100 AND "
+	    "attempt = 1 AND backend = 'local' AND end_class = 'ok' AND "
+	    "(SELECT json_extract(json, '$.trial.command[0]') LIKE '%python%' "
+	    "AND coalesce(json_extract(json, '$.trial.warm'), 0) = 0 "
+	    "FROM t_study) ORDER BY trial LIMIT 20",
+	    NULL, e);
+}
+
+int
+store_curves_whole(struct store *s, bool *whole, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT count(*) FROM (SELECT count(*) AS trials, "
+	    "sum(state = 'completed') AS completed, "
+	    "sum(iif(state = 'completed', reports, 0)) AS reports FROM t_trial "
+	    "WHERE reports > 0 AND forgotten = 0 AND "
+	    "coalesce(replicate, 1) = 1) WHERE completed >= 20 AND "
+	    "4 * completed >= 3 * trials AND reports >= 2 * completed AND "
+	    "reports <= 2000 AND (SELECT state FROM t_study) = 'finished' AND "
+	    "(SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) = 1";
+	double fits = 0;
+	int rc = query_numbers(&fits, 1, s, sql, e);
+
+	*whole = fits > 0;
+	return rc < 0 ? -1 : 0;
+}
+
+int
+store_list_results(struct store_rows **rows, struct store *s, struct err *e)
+{
+	return store_rows_open(rows, s,
+	    "SELECT o.trial, a.goal, o.value, o.violation FROM t_outcome AS o "
+	    "JOIN t_aim AS a USING (position) ORDER BY o.trial, o.position",
+	    NULL, e);
+}
+
+char *
+store_front_sql(size_t objectives, bool maximize)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	buf_puts(&b, "SELECT f.trial");
+	for (i = 1; i <= objectives; i++)
+		buf_printf(&b,
+		    ", coalesce((SELECT value FROM t_setting_outcome AS s "
+		    "WHERE s.setting = t.setting AND s.position = %zu), "
+		    "(SELECT value FROM t_outcome AS o WHERE "
+		    "o.trial = f.trial AND o.position = %zu))",
+		    i, i);
+	buf_printf(&b,
+	    ", params FROM t_front AS f JOIN t_trial AS t USING (trial) "
+	    "WHERE f.inside = 1 ORDER BY 2 %s, 1",
+	    maximize ? "DESC" : "ASC");
+	return buf_take(&b);
+}
+
+int
+store_list_front_ranges(
+    struct store_rows **rows, struct store *s, size_t objectives, struct err *e)
+{
+	return query_openf(rows, s, e,
+	    "SELECT position, count(*), min(value), max(value) FROM "
+	    "(SELECT o.position, coalesce(s.value, o.value) AS value "
+	    "FROM t_front AS f JOIN t_outcome AS o USING (trial) "
+	    "JOIN t_trial AS t USING (trial) "
+	    "LEFT JOIN t_setting_outcome AS s ON s.setting = t.setting "
+	    "AND s.position = o.position "
+	    "WHERE f.inside = 1 AND o.position <= %zu) "
+	    "GROUP BY position ORDER BY position",
+	    objectives);
 }

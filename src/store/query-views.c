@@ -16,6 +16,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/store/queries.h"
 #include "src/store/store-internal.h"
 
 enum {
@@ -187,4 +188,18 @@ store_rows_open_views(
 	}
 	*out = store_rows_of(s, st);
 	return 0;
+}
+
+const char *
+store_view_source(struct store *s, const char *view)
+{
+	double there = 0;
+
+	/* A file that an older program wrote may not have it. */
+	if (strcmp(view, "results") != 0 ||
+	    query_numbers(&there, 1, s,
+		"SELECT count(*) FROM sqlite_schema WHERE name = 't_results'",
+		NULL) != 1)
+		return view;
+	return there > 0 ? "t_results" : view;
 }

@@ -1,8 +1,11 @@
 /* The rows of t_contest: settings that are compared on further replicates. */
 
+#include <stdio.h>
+
 #include "src/base/err.h"
 #include "src/model/goal.h"
 #include "src/model/replicate-stats.h"
+#include "src/store/queries.h"
 #include "src/store/row-columns.h"
 
 int
@@ -73,4 +76,46 @@ store_walk_contests(struct store *s,
 		end = r.bad ? -1 : f(arg, &c);
 	}
 	return end;
+}
+
+int
+store_proposals_get(struct store *s, struct store_proposals *p, struct err *e)
+{
+	/* The one that was kept more often than replaced, as proposals.c. */
+	static const char *const sql =
+	    "WITH p AS (SELECT * FROM t_contest WHERE kind = 'propose') "
+	    "SELECT count(*), coalesce(sum(verdict = 'kept'), 0), "
+	    "coalesce(sum(verdict = 'open'), 0), (SELECT max(contest) FROM p "
+	    "AS k WHERE verdict = 'kept' AND (SELECT sum((o.challenger = "
+	    "k.challenger) - (o.baseline = k.challenger)) FROM p AS o WHERE "
+	    "o.verdict = 'kept') > 0) FROM p";
+	double n[4], trial = 0;
+	char text[160];
+
+	*p = (struct store_proposals){ 0 };
+	if (query_numbers(n, 4, s, sql, e) == -1)
+		return -1;
+	(void)snprintf(text, sizeof text,
+	    "SELECT min(trial) FROM t_trial WHERE setting = (SELECT challenger "
+	    "FROM t_contest WHERE contest = %.0f)",
+	    n[3]);
+	if (n[3] > 0 && query_numbers(&trial, 1, s, text, e) == -1)
+		return -1;
+	*p = (struct store_proposals){ .all = (int64_t)n[0],
+		.kept = (int64_t)n[1],
+		.open = (int64_t)n[2],
+		.standing = trial > 0 ? (int64_t)n[3] : 0,
+		.trial = trial > 0 ? (int64_t)trial : 0 };
+	return 0;
+}
+
+int
+store_contest_trials(struct store *s, double *n, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT count(*) FROM t_trial WHERE setting IN (SELECT challenger "
+	    "FROM t_contest UNION SELECT baseline FROM t_contest) AND "
+	    "replicate > (SELECT searched FROM t_contest LIMIT 1)";
+
+	return query_numbers(n, 1, s, sql, e) == -1 ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/replicate-stats.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/best-settings.h"
 #include "src/view/rows.h"
@@ -118,10 +119,10 @@ best_settings_put(struct buf *b, struct store *store, int digits,
 	/* Without the key replicates each setting has one. */
 	static const char *const sql =
 	    "SELECT setting, value, mean, standard_error, replicates, "
-	    "coalesce((SELECT json_extract(json, '$.replicates.aggregate') "
-	    "FROM t_study), 'mean') FROM settings WHERE rank <= 2 AND "
-	    "EXISTS (SELECT 1 FROM t_study, json_each(t_study.json) WHERE "
-	    "key = 'replicates') ORDER BY rank";
+	    "coalesce(json_extract(" STORE_SQL_JSON
+	    ", '$.replicates.aggregate'), 'mean') FROM settings WHERE "
+	    "rank <= 2 AND EXISTS (SELECT 1 FROM json_each(" STORE_SQL_JSON
+	    ") WHERE key = 'replicates') ORDER BY rank";
 	struct best_settings c = { .p = NAN };
 	struct store_rows *rows;
 	int rc, two = best_settings_compare(&c, store, e);

@@ -1,11 +1,13 @@
 /* Whether the best setting is confirmed. */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/contest-text.h"
 #include "src/view/rows.h"
@@ -84,8 +86,8 @@ contest_text_wanted(bool *wanted, struct store *store, struct err *e)
 
 	*wanted = false;
 	if (rows_numbers(&any, 1, store,
-		"SELECT count(*) FROM t_study, json_each(t_study.json) WHERE "
-		"key = 'confirm'",
+		"SELECT count(*) FROM json_each(" STORE_SQL_JSON
+		") WHERE key = 'confirm'",
 		e) == -1)
 		return -1;
 	*wanted = any > 0;
@@ -98,10 +100,11 @@ contest_text_none(struct buf *b, struct store *store, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT (SELECT setting FROM settings WHERE rank = 1) = (SELECT "
-	    "setting FROM t_trial WHERE trial = coalesce((SELECT "
-	    "json_extract(json, '$.confirm.baseline') FROM t_study WHERE "
+	    "setting FROM trials WHERE trial = coalesce((SELECT "
+	    "json_extract(json, '$.confirm.baseline') FROM "
+	    "(SELECT " STORE_SQL_JSON " AS json) WHERE "
 	    "json_type(json, '$.confirm.baseline') = 'integer'), (SELECT "
-	    "min(trial) FROM t_trial WHERE source = 'default')))";
+	    "min(trial) FROM suggestions WHERE source = 'default')))";
 	double same = 0;
 
 	if (rows_numbers(&same, 1, store, sql, e) == -1)
@@ -121,38 +124,25 @@ static int
 contest_text_proposals(
     bool *any, struct buf *b, struct store *store, struct err *e)
 {
-	/* The one that was kept more often than replaced, as proposals.c. */
-	static const char *const sql =
-	    "WITH p AS (SELECT * FROM t_contest WHERE kind = 'propose') "
-	    "SELECT count(*), coalesce(sum(verdict = 'kept'), 0), "
-	    "coalesce(sum(verdict = 'open'), 0), (SELECT max(contest) FROM p "
-	    "AS k WHERE verdict = 'kept' AND (SELECT sum((o.challenger = "
-	    "k.challenger) - (o.baseline = k.challenger)) FROM p AS o WHERE "
-	    "o.verdict = 'kept') > 0) FROM p";
-	double n[4], trial = 0;
-	char text[160];
+	struct store_proposals p;
 
-	if (rows_numbers(n, 4, store, sql, e) == -1)
+	if (store_proposals_get(store, &p, e) != 0)
 		return -1;
-	*any = n[0] > 0;
+	*any = p.all > 0;
 	if (!*any)
 		return 0;
 	if (b->len > 0 && b->data[b->len - 1] != ' ' &&
 	    b->data[b->len - 1] != '\n')
 		buf_puts(b, "; ");
-	(void)snprintf(text, sizeof text,
-	    "SELECT min(trial) FROM t_trial WHERE setting = (SELECT challenger "
-	    "FROM t_contest WHERE contest = %.0f)",
-	    n[3]);
-	if (n[3] > 0 && rows_numbers(&trial, 1, store, text, e) == -1)
-		return -1;
-	if (trial > 0)
-		buf_printf(b, "baseline: trial %.0f since proposal %.0f; ",
-		    trial, n[3]);
-	buf_printf(b, "of %.0f proposal%s %.0f %s kept", n[0],
-	    n[0] > 1 ? "s" : "", n[1], n[1] > 1 ? "were" : "was");
-	if (n[2] > 0)
-		buf_printf(b, ", %.0f %s open", n[2], n[2] > 1 ? "are" : "is");
+	if (p.trial > 0)
+		buf_printf(b,
+		    "baseline: trial %" PRId64 " since proposal %" PRId64 "; ",
+		    p.trial, p.standing);
+	buf_printf(b, "of %" PRId64 " proposal%s %" PRId64 " %s kept", p.all,
+	    p.all > 1 ? "s" : "", p.kept, p.kept > 1 ? "were" : "was");
+	if (p.open > 0)
+		buf_printf(b, ", %" PRId64 " %s open", p.open,
+		    p.open > 1 ? "are" : "is");
 	return 0;
 }
 
@@ -178,15 +168,4 @@ contest_text_put(struct buf *b, struct store *store, int digits, struct err *e)
 	if (rc == -1 || contest_text_proposals(&proposals, b, store, e) != 0)
 		return -1;
 	return rc == 0 && !proposals ? contest_text_none(b, store, e) : 0;
-}
-
-int
-contest_text_trials(double *n, struct store *store, struct err *e)
-{
-	static const char *const sql =
-	    "SELECT count(*) FROM t_trial WHERE setting IN (SELECT challenger "
-	    "FROM t_contest UNION SELECT baseline FROM t_contest) AND "
-	    "replicate > (SELECT searched FROM t_contest LIMIT 1)";
-
-	return rows_numbers(n, 1, store, sql, e) == -1 ? -1 : 0;
 }

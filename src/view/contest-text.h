@@ -19,7 +19,5 @@ struct store;
  * not, and what became of proposals; nothing when study.json has no confirm.
  */
 int contest_text_put(struct buf *, struct store *, int digits, struct err *);
-/* How many trials ran for contests, beside the search. */
-int contest_text_trials(double *n, struct store *, struct err *);
 
 #endif /* HPOTUNE_CONTEST_TEXT_H */

@@ -10,6 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/likely-cost.h"
 #include "src/view/rows.h"
@@ -26,14 +27,12 @@ enum {
 };
 
 static const char likely_cost_sql[] =
-    "SELECT (SELECT sum(cost) FROM t_total), "
-    "(SELECT sum(trials) FROM t_total WHERE state IN "
-    "('completed', 'stopped', 'failed', 'cancelled')), "
-    "(SELECT sum(cost) FROM t_total WHERE state IN "
-    "('completed', 'stopped', 'failed', 'cancelled')), "
-    "completed, elapsed, (SELECT share FROM savings WHERE cost_saved > 0), "
-    "(SELECT spot_share FROM costs WHERE spot_saved > 0) "
-    "FROM study WHERE state NOT IN ('finished', 'failed')";
+    "SELECT cost, " STORE_SQL_ENDED("trials") ", " STORE_SQL_ENDED(
+	"cost") ", "
+		"completed, elapsed, (SELECT share FROM savings WHERE "
+		"cost_saved > 0), "
+		"(SELECT spot_share FROM costs WHERE spot_saved > 0) "
+		"FROM study WHERE state NOT IN ('finished', 'failed')";
 
 /*
  * How many trials there will be, more than have ended or as many; INFINITY when

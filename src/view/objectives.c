@@ -8,6 +8,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/goal.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
@@ -16,7 +17,7 @@ int
 objectives_read(struct objectives *aims, struct store *store, struct err *e)
 {
 	static const char *const sql =
-	    "SELECT metric, goal FROM t_aim ORDER BY position";
+	    "SELECT metric, goal FROM " STORE_SQL_AIMS;
 	struct store_rows *rows;
 	struct objective *aim;
 	int rc;
@@ -106,50 +107,21 @@ objectives_put_broken(struct buf *out, struct store *store, const char *trial,
 	return rc;
 }
 
-/* The columns of the front by position: names may occur twice. */
 char *
 objectives_front_sql(const struct objectives *aims)
 {
-	struct buf b = { 0 };
-	size_t i;
-
-	buf_puts(&b, "SELECT f.trial");
-	for (i = 1; i <= aims->n; i++)
-		buf_printf(&b,
-		    ", coalesce((SELECT value FROM t_setting_outcome AS s "
-		    "WHERE s.setting = t.setting AND s.position = %zu), "
-		    "(SELECT value FROM t_outcome AS o WHERE "
-		    "o.trial = f.trial AND o.position = %zu))",
-		    i, i);
-	buf_printf(&b,
-	    ", params FROM t_front AS f JOIN t_trial AS t USING (trial) "
-	    "WHERE f.inside = 1 ORDER BY 2 %s, 1",
-	    aims->objectives[0].maximize ? "DESC" : "ASC");
-	return buf_take(&b);
+	return store_front_sql(aims->n, aims->objectives[0].maximize);
 }
 
 int
 objectives_put_front(struct buf *out, struct store *store,
     const struct objectives *aims, int digits, struct err *e)
 {
-	static const char *const sql =
-	    "SELECT position, count(*), min(value), max(value) FROM "
-	    "(SELECT o.position, coalesce(s.value, o.value) AS value "
-	    "FROM t_front AS f JOIN t_outcome AS o USING (trial) "
-	    "JOIN t_trial AS t USING (trial) "
-	    "LEFT JOIN t_setting_outcome AS s ON s.setting = t.setting "
-	    "AND s.position = o.position "
-	    "WHERE f.inside = 1 AND o.position <= CAST(? AS INTEGER)) "
-	    "GROUP BY position ORDER BY position";
-	const char *params[2] = { NULL, NULL };
 	struct store_rows *rows;
-	char n[24];
 	size_t i = 0;
 	int rc;
 
-	(void)snprintf(n, sizeof n, "%zu", aims->n);
-	params[0] = n;
-	if (store_rows_open(&rows, store, sql, params, e) != 0)
+	if (store_list_front_ranges(&rows, store, aims->n, e) != 0)
 		return -1;
 	for (; (rc = store_rows_next(rows, e)) == 1 && i < aims->n; i++) {
 		if (i == 0)

@@ -1,15 +1,14 @@
 /* Converts the rows of a SELECT to text. */
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
@@ -65,12 +64,20 @@ int
 rows_put_json(struct buf *out, struct store *store, const char *sql,
     const char *const *params, bool one, struct err *e)
 {
-	struct json_writer w = { .out = out };
 	struct store_rows *rows;
-	int rc;
 
 	if (store_rows_open(&rows, store, sql, params, e) != 0)
 		return -1;
+	return rows_take_json(out, rows, one, e);
+}
+
+int
+rows_take_json(
+    struct buf *out, struct store_rows *rows, bool one, struct err *e)
+{
+	struct json_writer w = { .out = out };
+	int rc;
+
 	if (!one)
 		json_writer_array(&w, NULL);
 	while ((rc = store_rows_next(rows, e)) == 1) {
@@ -140,14 +147,10 @@ rows_numbers(
 }
 
 int
-rows_curve(struct sparkline *curve, struct store *store, const char *sql,
-    const char *const *params, struct err *e)
+rows_take_curve(struct sparkline *curve, struct store_rows *rows, struct err *e)
 {
-	struct store_rows *rows;
 	int rc;
 
-	if (store_rows_open(&rows, store, sql, params, e) != 0)
-		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		sparkline_add(
 		    curve, store_rows_int(rows, 0), rows_real(rows, 1));
@@ -155,63 +158,37 @@ rows_curve(struct sparkline *curve, struct store *store, const char *sql,
 	return rc;
 }
 
-/*
- * Of a curve longer than parts of its blocks only these are read, and the last one:
- * each is found without reading those between.
- */
+int
+rows_curve(struct sparkline *curve, struct store *store, const char *sql,
+    const char *const *params, struct err *e)
+{
+	struct store_rows *rows;
+
+	if (store_rows_open(&rows, store, sql, params, e) != 0)
+		return -1;
+	return rows_take_curve(curve, rows, e);
+}
+
 int
 rows_curve_of_trial(struct sparkline *curve, struct store *store, int64_t trial,
     int parts, struct err *e)
 {
-#define BLOCKS_OF_IT                                                      \
-	"FROM t_block WHERE name_id = 1 AND trial = CAST(?1 AS INTEGER) " \
-	"AND old = 0"
-#define STEP_OF_IT ROWS_AXIS_STEP("m.step")
-	static const char *const sql =
-	    "WITH RECURSIVE ends AS (SELECT least, most, (most - least) / "
-	    "CAST(?2 AS INTEGER) AS stride FROM (SELECT "
-	    "(SELECT min(step) " BLOCKS_OF_IT ") AS least, "
-	    "(SELECT max(step) " BLOCKS_OF_IT ") AS most)), "
-	    "part(step) AS (SELECT least FROM ends UNION ALL SELECT "
-	    "(SELECT min(step) " BLOCKS_OF_IT " AND step > part.step + stride) "
-	    "FROM part CROSS JOIN ends WHERE part.step < most) "
-	    "SELECT " STEP_OF_IT ", m.value FROM "
-	    "(SELECT own_steps, max_steps FROM t_trial CROSS JOIN t_study "
-	    "WHERE trial = CAST(?1 AS INTEGER)) "
-	    "CROSS JOIN (SELECT step FROM part UNION "
-	    "SELECT most FROM ends) AS p CROSS JOIN t_metric AS m "
-	    "WHERE m.name_id = 1 AND m.trial = CAST(?1 AS INTEGER) AND "
-	    "m.old = 0 AND m.first_step = p.step ORDER BY m.step";
-	char number[32], many[32];
-	const char *params[] = { number, many, NULL };
+	struct store_rows *rows;
 
-	(void)snprintf(number, sizeof number, "%" PRId64, trial);
-	(void)snprintf(many, sizeof many, "%d", parts);
-	return rows_curve(curve, store, sql, params, e);
-#undef BLOCKS_OF_IT
-#undef STEP_OF_IT
+	if (store_list_curve_parts(&rows, store, trial, parts, e) != 0)
+		return -1;
+	return rows_take_curve(curve, rows, e);
 }
 
 int
 rows_curve_of_medians(
     struct sparkline *curve, struct store *store, int points, struct err *e)
 {
-	static const char *const sql =
-	    "WITH RECURSIVE ends AS (SELECT least, most, (most - least) / "
-	    "CAST(?1 AS INTEGER) AS stride FROM (SELECT "
-	    "(SELECT min(step) FROM t_median) AS least, "
-	    "(SELECT max(step) FROM t_median) AS most)), "
-	    "point(step) AS (SELECT least FROM ends UNION ALL SELECT "
-	    "(SELECT min(step) FROM t_median WHERE step > point.step + stride) "
-	    "FROM point CROSS JOIN ends WHERE point.step < most) "
-	    "SELECT m.step, m.median FROM (SELECT step FROM point UNION "
-	    "SELECT most FROM ends) AS p CROSS JOIN t_median AS m "
-	    "ON m.step = p.step ORDER BY m.step";
-	char many[32];
-	const char *params[] = { many, NULL };
+	struct store_rows *rows;
 
-	(void)snprintf(many, sizeof many, "%d", points);
-	return rows_curve(curve, store, sql, params, e);
+	if (store_list_median_parts(&rows, store, points, e) != 0)
+		return -1;
+	return rows_take_curve(curve, rows, e);
 }
 
 void
@@ -272,9 +249,9 @@ int
 rows_cursor_open(
     struct rows_cursor *c, struct store *store, const char *sql, struct err *e)
 {
-	if (store_rows_open(&c->rows, store, sql, NULL, e) != 0)
-		return -1;
-	return rows_cursor_next(c, e);
+	return store_rows_open(&c->rows, store, sql, NULL, e) != 0
+		   ? -1
+		   : rows_cursor_next(c, e);
 }
 
 bool

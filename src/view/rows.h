@@ -23,21 +23,15 @@ struct store_rows;
 	".trial AND a.ended IS NULL), 0), 3)"
 
 /*
- * In a query with the columns of a row of t_trial and of t_study: where a step of
- * the trial is on the axis of the medians, as study_axis_step has it.
- */
-#define ROWS_AXIS_STEP(step)                                                  \
-	"iif(own_steps IS NULL OR own_steps = max_steps, " step ", iif(" step \
-	" >= own_steps, max_steps + " step " - own_steps, " step              \
-	" * max_steps / own_steps))"
-
-/*
  * The rows of a SELECT as JSON objects in an array; with one, only the first
  * row (null when there is none).  Columns named params, outcomes and settings
  * already hold JSON.
  */
 int rows_put_json(struct buf *out, struct store *, const char *sql,
     const char *const *params, bool one, struct err *);
+/* The same of rows, which it closes. */
+int
+rows_take_json(struct buf *out, struct store_rows *, bool one, struct err *);
 /* The columns of a row from column from on, as the members of such an object. */
 void
 rows_put_members(struct json_writer *, const struct store_rows *, int from);
@@ -49,7 +43,9 @@ void rows_put_digits(struct buf *, const struct store_rows *, int col);
 /* The first row of a SELECT: 1 with *rows on it, 0 when there is none, -1. */
 int rows_first(struct store_rows **rows, struct store *, const char *sql,
     const char *const *params, struct err *);
-/* A SELECT of step and value. */
+/* Rows of step and value, which it closes. */
+int rows_take_curve(struct sparkline *, struct store_rows *, struct err *);
+/* A SELECT of the same. */
 int rows_curve(struct sparkline *, struct store *, const char *sql,
     const char *const *params, struct err *);
 /*

@@ -6,6 +6,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/view/status.h"
@@ -14,21 +15,6 @@ enum { START_ATTEMPTS = 20 };
 
 /* Of a shorter wait, or a smaller share of the trial, little can be saved. */
 static const double start_least = 0.3, start_share = 0.1;
-
-/* What trials/local/local-warm.c has noted of its imports, near the start. */
-static const char start_warm_sql[] =
-    "SELECT text FROM (SELECT * FROM t_event ORDER BY seq LIMIT 1000) "
-    "WHERE text LIKE 'warm starts: %' ORDER BY seq DESC LIMIT 1";
-
-/* Seconds to the first report, and all, of whole trials of a cold Python. */
-static const char start_cold_sql[] =
-    "SELECT (SELECT time_us FROM t_block AS b WHERE name_id = 1 AND old = 0 "
-    "AND b.trial = a.trial ORDER BY step LIMIT 1) - started_us, "
-    "ended_us - started_us FROM t_attempt AS a WHERE trial <= 100 AND "
-    "attempt = 1 AND backend = 'local' AND end_class = 'ok' AND "
-    "(SELECT json_extract(json, '$.trial.command[0]') LIKE '%python%' AND "
-    "coalesce(json_extract(json, '$.trial.warm'), 0) = 0 FROM t_study) "
-    "ORDER BY trial LIMIT 20";
 
 static int
 start_order(const void *a, const void *b)
@@ -63,15 +49,17 @@ status_put_start(struct buf *out, struct store *store, struct err *e)
 	double waits[START_ATTEMPTS], all[START_ATTEMPTS];
 	struct store_rows *rows;
 	size_t n = 0;
-	int rc = rows_first(&rows, store, start_warm_sql, NULL, e);
+	int rc;
 
-	if (rc == 1) {
+	/* What trials/local/local-warm.c has noted of its imports. */
+	if (store_list_early_event(&rows, store, "warm starts: %", e) != 0)
+		return -1;
+	if ((rc = store_rows_next(rows, e)) == 1)
 		buf_puts(out, store_rows_text(rows, 0));
-		store_rows_close(rows);
-	}
+	store_rows_close(rows);
 	if (rc != 0)
 		return rc == 1 ? 0 : -1;
-	if (store_rows_open(&rows, store, start_cold_sql, NULL, e) != 0)
+	if (store_list_python_starts(&rows, store, e) != 0)
 		return -1;
 	while (n < START_ATTEMPTS && (rc = store_rows_next(rows, e)) == 1)
 		if (!store_rows_null(rows, 0) && !store_rows_null(rows, 1)) {

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/likely-cost.h"
 #include "src/view/rows.h"
@@ -42,8 +43,8 @@ status_put_savings(struct buf *out, struct store *store, struct err *e)
 	static const char *const sql =
 	    "SELECT steps_run, steps_skipped, share, seconds_saved, "
 	    "cost_saved, energy_saved, "
-	    "seconds_saved * (SELECT gpus FROM attempts WHERE gpus > 0 AND "
-	    "(SELECT sum(gpu_seconds) FROM t_total) > 0 LIMIT 1) "
+	    "seconds_saved * (SELECT gpus FROM attempts WHERE gpus > 0 "
+	    "AND " STORE_SQL_GPU_SECONDS " > 0 LIMIT 1) "
 	    "FROM savings WHERE steps_skipped > 0";
 	struct store_rows *rows;
 	double seconds, gpu_seconds, cost, energy;
@@ -135,8 +136,8 @@ int
 status_put_usage(struct buf *out, struct store *store, struct err *e)
 {
 	static const char *const sql =
-	    "SELECT sum(gpu_seconds), sum(energy), (SELECT sum(cpu_seconds) "
-	    "FROM attempts WHERE cpus IS NOT NULL) FROM t_total";
+	    "SELECT " STORE_SQL_GPU_SECONDS ", " STORE_SQL_JOULES
+	    ", (SELECT sum(cpu_seconds) FROM attempts WHERE cpus IS NOT NULL)";
 	double x[3];
 	int rc = rows_numbers(x, 3, store, sql, e);
 
@@ -247,17 +248,22 @@ status_gpus(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 int
 status_doubts(struct store *store, status_doubt *put, void *arg, struct err *e)
 {
-	static const char *const sql =
-	    "SELECT iif(trial IS NULL, '', 'trial ' || trial || ': ') || text "
-	    "FROM t_event WHERE area = 'doubt' ORDER BY seq";
+	struct buf text = { 0 };
 	struct store_rows *rows;
 	int rc;
 
-	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
+	if (store_list_doubts(&rows, store, e) != 0)
 		return -1;
-	while ((rc = store_rows_next(rows, e)) == 1)
-		put(arg, store_rows_text(rows, 0));
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		buf_clear(&text);
+		if (!store_rows_null(rows, 0))
+			buf_printf(&text, "trial %" PRId64 ": ",
+			    store_rows_int(rows, 0));
+		buf_puts(&text, store_rows_text(rows, 1));
+		put(arg, buf_str(&text));
+	}
 	store_rows_close(rows);
+	buf_free(&text);
 	return rc;
 }
 
@@ -272,18 +278,16 @@ enum { HINDSIGHT_TRIALS = 5 }; /* fewer give no advice when none is lost */
 
 /* What follows for the rule of the study; careful: it is this one already. */
 static void
-status_usage_advice_put(struct buf *out, const double *x)
+status_usage_advice_put(struct buf *out, const struct store_hindsight *h)
 {
-	bool stops = x[4] > 0, careful = x[5] > 0;
-
 	/* Only an order that has changed shows that curves cross. */
-	if (x[3] > HINDSIGHT_CROSSING * x[1])
+	if (h->crossed > HINDSIGHT_CROSSING * h->trials)
 		buf_printf(out, "; curves cross late: %s; %s",
-		    stops ? "a stopped trial may have been the best"
-			  : "stopping may lose the best trial",
-		    careful ? "a longer warmup_steps loses fewer"
-			    : "the rule careful loses fewer");
-	else if (x[0] == 0 && x[1] == HINDSIGHT_TRIALS && !stops)
+		    h->stops ? "a stopped trial may have been the best"
+			     : "stopping may lose the best trial",
+		    h->careful ? "a longer warmup_steps loses fewer"
+			       : "the rule careful loses fewer");
+	else if (h->stopped == 0 && h->trials == HINDSIGHT_TRIALS && !h->stops)
 		buf_puts(out, "; stopping would save steps");
 }
 
@@ -295,8 +299,7 @@ status_hindsight_long(struct store *store, struct err *e)
 	double n;
 
 	(void)snprintf(sql, sizeof sql,
-	    "SELECT count(*) FROM (SELECT 1 FROM t_median LIMIT %d)",
-	    STEPS + 1);
+	    "SELECT count(*) FROM (SELECT 1 FROM medians LIMIT %d)", STEPS + 1);
 	if (rows_numbers(&n, 1, store, sql, e) != 1)
 		return -1;
 	return n > STEPS;
@@ -305,41 +308,20 @@ status_hindsight_long(struct store *store, struct err *e)
 int
 status_put_hindsight(struct buf *out, struct store *store, struct err *e)
 {
-	/*
-	 * Of those that would have been stopped, the ones whose order has
-	 * changed since: a completed trial with a worse result was better at
-	 * that step.  Then whether the rule of the study stops trials at all,
-	 * and whether it is the one that loses the fewest.
-	 */
-	static const char *const sql =
-	    "SELECT count(step), count(*), total(judged), "
-	    "total(step IS NOT NULL AND EXISTS (SELECT 1 FROM t_study "
-	    "CROSS JOIN t_trial AS o CROSS JOIN t_metric AS c "
-	    "ON c.name_id = 1 AND c.trial = o.trial AND c.old = 0 AND "
-	    /* Of those that are not old, only this block can have the step. */
-	    "c.first_step = (SELECT max(b.step) FROM t_block AS b WHERE "
-	    "b.name_id = 1 AND b.trial = o.trial AND b.old = 0 AND "
-	    "b.step <= h.step) AND c.step = h.step "
-	    "WHERE o.state = 'completed' AND iif(goal = 'minimize', "
-	    "o.objective > h.objective AND c.value < h.value, "
-	    "o.objective < h.objective AND c.value > h.value))), "
-	    "(SELECT rule <> 'none' FROM study), "
-	    "(SELECT rule = 'careful' FROM study) FROM hindsight AS h "
-	    "WHERE (SELECT completed FROM study) >= 20";
 	int rc = status_hindsight_long(store, e);
-	double x[6];
+	struct store_hindsight h;
 
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
-	if (rows_numbers(x, 6, store, sql, e) != 1)
+	if (store_hindsight_get(store, &h, e) != 0)
 		return -1;
 	/* Without judged reports, nothing is known about the curves. */
-	if (!(x[2] > 0))
+	if (!(h.judged > 0))
 		return 0;
 	buf_printf(out,
 	    "median would have stopped %.0f of the %.0f best completed trials",
-	    x[0], x[1]);
-	status_usage_advice_put(out, x);
+	    h.stopped, h.trials);
+	status_usage_advice_put(out, &h);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/plugin-options.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
@@ -144,11 +145,12 @@ status_title_put(struct screen *s)
 static int
 count_external(struct screen *s, double *n, struct err *e)
 {
-	static const char *const sql = "SELECT count(*) FROM t_attempt "
-				       "WHERE state <> 'ended' AND "
-				       "backend = 'ask'";
+	int64_t asked;
 
-	return rows_numbers(n, 1, s->store, sql, e) == 1 ? 0 : -1;
+	if (store_attempts_asked(s->store, &asked, e) != 0)
+		return -1;
+	*n = (double)asked;
+	return 0;
 }
 
 /* The newest trial that failed, and why. */
@@ -177,19 +179,22 @@ failure_put(struct screen *s, struct err *e)
 static int
 aside_put(struct screen *s, struct err *e)
 {
-	static const char *const sql =
-	    "SELECT (SELECT count(*) FROM t_trial WHERE forgotten = 1), "
-	    "coalesce((SELECT outside FROM changes WHERE outside IS NOT NULL "
-	    "ORDER BY time DESC LIMIT 1), 0), "
-	    "(SELECT count(*) FROM t_queue WHERE trial IS NULL)";
+	static const char *const sql = "SELECT coalesce((SELECT outside FROM "
+				       "changes WHERE outside IS NOT NULL "
+				       "ORDER BY time DESC LIMIT 1), 0)";
 	static const char *const words[] = { "forgotten",
 		"outside of the space", "in the queue" };
 	struct buf line = { 0 };
+	int64_t queued, forgotten;
 	double n[3];
 	size_t i;
 
-	if (rows_numbers(n, 3, s->store, sql, e) != 1)
+	if (store_trials_forgotten(s->store, &forgotten, e) != 0 ||
+	    rows_numbers(&n[1], 1, s->store, sql, e) != 1 ||
+	    store_queue_length(s->store, &queued, e) != 0)
 		return -1;
+	n[0] = (double)forgotten;
+	n[2] = (double)queued;
 	for (i = 0; i < 3; i++)
 		if (n[i] > 0)
 			buf_printf(&line, "%s%.0f %s", line.len > 0 ? ", " : "",
@@ -223,11 +228,6 @@ status_code_put(struct screen *s, struct err *e)
 static int
 status_counts_put(struct screen *s, struct err *e)
 {
-	/*
-	 * Not a view: counting rows would be too slow for a screen that is
-	 * drawn several times a second.
-	 */
-	static const char *const sql = "SELECT state, trials FROM t_total";
 	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy;
 	double elsewhere, contests;
 	struct store_rows *rows;
@@ -237,7 +237,7 @@ status_counts_put(struct screen *s, struct err *e)
 	size_t i;
 	int rc;
 
-	if (store_rows_open(&rows, s->store, sql, NULL, e) != 0)
+	if (store_list_counts(&rows, s->store, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if (!trial_state_parse(store_rows_text(rows, 0), &state))
@@ -248,7 +248,7 @@ status_counts_put(struct screen *s, struct err *e)
 	}
 	store_rows_close(rows);
 	if (rc == -1 || count_external(s, &elsewhere, e) != 0 ||
-	    contest_text_trials(&contests, s->store, e) != 0)
+	    store_contest_trials(s->store, &contests, e) != 0)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
 	       counts[TRIAL_STOPPING] - (int64_t)elsewhere;
@@ -510,36 +510,12 @@ some_put(struct screen *s, const char *colour, int64_t n, const char *what)
 	buf_free(&line);
 }
 
-static const char waits_sql[] =
-    "SELECT count(*) FROM t_trial AS t JOIN t_attempt AS a "
-    "ON a.trial = t.trial AND a.attempt = t.attempts "
-    "WHERE t.state = 'waiting' AND a.end_class IN ('capacity', 'quota')";
-
-static const char paused_sql[] = "SELECT count(*) FROM t_trial "
-				 "WHERE state = 'waiting' AND "
-				 "paused_step IS NOT NULL";
-
-/* How many trials wait for a machine, and how many a rule has paused. */
-static int
-status_waits(
-    struct store *store, int64_t *machine, int64_t *paused, struct err *e)
-{
-	double waits, pauses;
-
-	if (rows_numbers(&waits, 1, store, waits_sql, e) != 1 ||
-	    rows_numbers(&pauses, 1, store, paused_sql, e) != 1)
-		return -1;
-	*machine = (int64_t)waits;
-	*paused = (int64_t)pauses;
-	return 0;
-}
-
 static int
 waits_put(struct screen *s, struct err *e)
 {
 	int64_t machine, paused;
 
-	if (status_waits(s->store, &machine, &paused, e) != 0)
+	if (store_trials_waiting(s->store, &machine, &paused, e) != 0)
 		return -1;
 	some_put(s, "33", machine,
 	    "waiting for capacity: tried again every few minutes");
@@ -718,30 +694,28 @@ status_render(
 	return rc;
 }
 
-/*
- * src/engine/tuner/start-failures.c writes both; older ones are over, or were
- * repeated.
- */
-static const char blocked_sql[] =
-    "SELECT text FROM (SELECT * FROM t_event ORDER BY seq DESC LIMIT 1000) "
-    "WHERE area = 'launch' AND trial IS NULL AND "
-    "(text LIKE '%: no trial can be started: %' OR "
-    "text LIKE '%: trials can be started again') ORDER BY seq DESC LIMIT 1";
-
 int
 status_put_blocked(struct buf *out, struct store *store, struct err *e)
 {
 	struct store_rows *rows;
 	const char *text;
-	int rc = rows_first(&rows, store, blocked_sql, NULL, e);
+	int rc;
 
-	if (rc != 1)
-		return rc;
-	text = store_rows_text(rows, 0);
-	if (text != NULL && strstr(text, "no trial can be started") != NULL)
-		buf_puts(out, text);
+	/*
+	 * src/engine/tuner/start-failures.c writes both; older ones are over,
+	 * or were repeated.
+	 */
+	if (store_list_late_event(&rows, store, "launch",
+		"%: no trial can be started: %",
+		"%: trials can be started again", e) != 0)
+		return -1;
+	if ((rc = store_rows_next(rows, e)) == 1) {
+		text = store_rows_text(rows, 0);
+		if (strstr(text, "no trial can be started") != NULL)
+			buf_puts(out, text);
+	}
 	store_rows_close(rows);
-	return 0;
+	return rc == -1 ? -1 : 0;
 }
 
 /* The key and the rows of each part. */
@@ -776,10 +750,10 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    false },
 		{ "costs", "SELECT * FROM costs", true },
 		{ "usage",
-		    "SELECT sum(gpu_seconds) AS gpu_seconds, "
-		    "sum(energy) AS energy_joules, (SELECT sum(cpu_seconds) "
-		    "FROM attempts WHERE cpus IS NOT NULL) AS cpu_seconds "
-		    "FROM t_total",
+		    "SELECT " STORE_SQL_GPU_SECONDS
+		    " AS gpu_seconds, " STORE_SQL_JOULES " AS energy_joules, "
+		    "(SELECT sum(cpu_seconds) FROM attempts "
+		    "WHERE cpus IS NOT NULL) AS cpu_seconds",
 		    true },
 		{ "gpus", "SELECT * FROM gpus", false },
 		{ "placed",
@@ -824,7 +798,7 @@ status_json(struct json_writer *w, struct store *store, struct err *e)
 	int rc;
 
 	if (parts_put(w, store, e) != 0 ||
-	    status_waits(store, &waits, &paused, e) != 0)
+	    store_trials_waiting(store, &waits, &paused, e) != 0)
 		return -1;
 	json_writer_line(w);
 	json_writer_integer(w, "waiting_for_capacity", waits);

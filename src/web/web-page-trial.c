@@ -17,6 +17,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/web/studies/web-studies.h"
@@ -506,8 +507,8 @@ web_page_trial_line(struct buf *out, const struct web_study *s,
 
 	if (store_open(&store, s->db, STORE_READ, e) != 0)
 		return -1;
-	sql = xasprintf("SELECT state, objective, params, (SELECT metric FROM "
-			"t_study) FROM trials WHERE trial = %" PRId64,
+	sql = xasprintf("SELECT state, objective, params, " STORE_SQL_METRIC
+			" FROM trials WHERE trial = %" PRId64,
 	    address->trial);
 	rc = rows_first(&rows, store, sql, NULL, e);
 	if (rc == 1) {

@@ -12,6 +12,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/web/studies/web-studies.h"
@@ -90,22 +91,18 @@ static int
 web_page_trials_metrics_put(
     struct page *r, const size_t *trials, size_t n, struct err *e)
 {
-	struct buf names = { 0 }, value = { 0 };
-	struct store_rows *metrics, *rows;
+	int64_t *numbers = xcalloc(n + 1, sizeof *numbers);
+	struct buf value = { 0 };
+	struct store_rows *metrics = NULL, *rows;
 	char *sql;
 	const char *bind[2] = { NULL, NULL };
 	size_t i;
 	int rc;
 
 	for (i = 0; i < n; i++)
-		buf_printf(&names, "%s%" PRId64, i > 0 ? "," : "",
-		    r->trials[trials[i]].number);
-	sql = xasprintf("SELECT name FROM t_name AS n WHERE id <> 1 AND EXISTS "
-			"(SELECT 1 FROM t_block AS b WHERE b.name_id = n.id "
-			"AND b.trial IN (%s)) ORDER BY id LIMIT %d",
-	    buf_str(&names), METRICS);
-	rc = store_rows_open(&metrics, r->store, sql, NULL, e);
-	free(sql);
+		numbers[i] = r->trials[trials[i]].number;
+	rc = store_list_metric_names_of(
+	    &metrics, r->store, numbers, n, METRICS, e);
 	while (rc == 0 && (rc = store_rows_next(metrics, e)) == 1) {
 		bind[0] = store_rows_text(metrics, 0);
 		html_open(&r->h, "tr");
@@ -128,7 +125,7 @@ web_page_trials_metrics_put(
 		html_close(&r->h, "tr");
 	}
 	store_rows_close(metrics);
-	buf_free(&names);
+	free(numbers);
 	buf_free(&value);
 	return rc;
 }

@@ -9,6 +9,7 @@
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 #include "src/web/web-address.h"
 #include "src/web/web-page.h"
 #include "src/web/web-zoom.h"
@@ -242,9 +243,7 @@ web_zoom_curves_put(struct page *r, const struct web_address *a)
 
 	web_zoom_select_open(h, "curves.metric", "metric");
 	web_zoom_option_put(h, "", r->study->metric, false);
-	if (store_rows_open(&rows, r->store,
-		"SELECT name FROM t_name WHERE id <> 1 ORDER BY id LIMIT 200",
-		NULL, NULL) == 0) {
+	if (store_list_metric_names(&rows, r->store, 200, NULL) == 0) {
 		while (store_rows_next(rows, NULL) == 1)
 			web_zoom_option_put(h, store_rows_text(rows, 0),
 			    store_rows_text(rows, 0),

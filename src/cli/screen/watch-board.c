@@ -26,6 +26,7 @@
 #include "src/model/trial.h"
 #include "src/server/control.h"
 #include "src/server/state-dir.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/redraw.h"
 #include "src/view/rows.h"
@@ -130,7 +131,8 @@ board_left_put(struct buf *out, const struct board *b, struct err *e)
 	    "SELECT coalesce(most, enough), iif(most IS NULL, completed, "
 	    "trials - running), elapsed FROM study, (SELECT json_extract(json, "
 	    "'$.limits.trials') AS most, json_extract(json, "
-	    "'$.limits.completed') AS enough FROM t_study)";
+	    "'$.limits.completed') AS enough FROM (SELECT " STORE_SQL_JSON
+	    " AS json))";
 	double x[3], left; /* limit, over, elapsed; seconds */
 
 	if (rows_numbers(x, 3, b->store, sql, e) != 1)
@@ -150,7 +152,7 @@ board_count_read(struct board *b, struct err *e)
 	double x[2];
 
 	if (rows_numbers(x, 2, b->store,
-		"SELECT count(*), (SELECT goal FROM t_study) = 'maximize' "
+		"SELECT count(*), " STORE_SQL_GOAL " = 'maximize' "
 		"FROM trials",
 		e) != 1)
 		return -1;

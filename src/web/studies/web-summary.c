@@ -4,6 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
 #include "src/web/studies/web-summary.h"
@@ -33,12 +34,11 @@ web_summary_query(struct web_summary *s, struct store *store, struct err *e)
 {
 	static const char sql[] =
 	    "SELECT name, state, (SELECT group_concat(goal || ' ' || metric, "
-	    "', ') FROM (SELECT goal, metric FROM t_aim WHERE goal IS NOT "
-	    "NULL ORDER BY position)), created, ended, "
+	    "', ') FROM " STORE_SQL_AIMS
+	    " WHERE goal IS NOT NULL), created, ended, "
 	    "trials, running, completed, stopped, failed, best_trial, best, "
-	    "cost, (SELECT json_extract(json, '$.limits.trials') FROM "
-	    "t_study), elapsed, (SELECT count(*) FROM t_front WHERE "
-	    "inside = 1) FROM study";
+	    "cost, json_extract(" STORE_SQL_JSON ", '$.limits.trials'), "
+	    "elapsed, " STORE_SQL_FRONT_COUNT " FROM study";
 	struct store_rows *rows;
 
 	if (rows_first(&rows, store, sql, NULL, e) != 1)

@@ -226,6 +226,25 @@ forbidden() { # top
 	LC_ALL=C sort judged
 }
 
+# Strings outside of the store that name a table, or a view beneath the public ones.
+tables() { # top
+	(cd "$1" && find src strategies trials kernels -name '*.[ch]' 2>/dev/null |
+	    grep -v '^src/store/' | sort | xargs -r $awk '
+	/^[ \t]*(\/?\*|\/\/)/ {
+		next
+	}
+	{
+		line = $0
+		gsub(/\\[a-z]/, " ", line)
+		while (match(line, /"([^"\\]|\\.)*"/)) {
+			text = substr(line, RSTART, RLENGTH)
+			line = substr(line, RSTART + RLENGTH)
+			if (text ~ /[^a-zA-Z0-9_]t_[a-z]/)
+				print FILENAME ":" FNR ": " text
+		}
+	}') || echo "$awk could not look for tables"
+}
+
 # Calls that a room must not make, whatever it includes; not those in words.
 calls() { # top folders names
 	(cd "$1" && find $2 -name '*.[ch]' 2>/dev/null | sort |
@@ -391,6 +410,13 @@ cat >bad/src/server/c.c <<'END'
 	f = fopen(path, "re");
 END
 
+mkdir -p bad/src/view bad/src/store
+cat >bad/src/view/a.c <<'END'
+/* FROM "t_trial" */
+struct t_x *t_y = f("SELECT sum(x) FROM t_total", "a\t_b", "(a t_nth)", "at_b",
+    "\"\nt_x");
+END
+cp bad/src/view/a.c bad/src/store/a.c
 mkdir -p bad/trials/local
 printf '## Layers\n\n    top\n    gone low other\n' >bad/trials/local/README.md
 printf 'int\ntop_turn(void)\n{\n\tlow_read();\n}\n' >bad/trials/local/top.c
@@ -410,6 +436,10 @@ low.c uses other_x of other.c
 low.c uses top_turn of top.c
 new.c is in no layer' "$awk: calls against the layers are found"
 	is "$(forbidden "$TOP_SRCDIR")" '' "$awk: every include is an allowed one"
+	is "$(tables "$TOP_SRCDIR")" '' "$awk: the store alone names its tables"
+	is "$(tables "$dir/bad")" 'src/view/a.c:2: "SELECT sum(x) FROM t_total"
+src/view/a.c:2: "(a t_nth)"
+src/view/a.c:3: "\" t_x"' "$awk: tables named by others are found"
 	is "$(calls "$TOP_SRCDIR" 'strategies kernels' "$io|$chance")" '' \
 	    'strategies and kernels: no input, no output, no clock, no dice'
 	is "$(calls "$TOP_SRCDIR" src/model "$chance")" '' 'the model: no clock, no dice'

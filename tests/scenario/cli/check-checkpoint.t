@@ -40,7 +40,7 @@ for my $step ($first .. $last) {
 		rename "$saved.new", $saved;
 	}
 	next if $mode eq 'quick';
-	for (my $i = 0; $second && !$resumed && $step == 8 && $i < 500; $i++) {
+	for (my $i = 0; $second && !$resumed && $step == 8 && $i < 5000; $i++) {
 		select undef, undef, undef, 0.02;
 		exit 0 if $told;
 	}

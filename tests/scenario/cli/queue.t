@@ -98,10 +98,10 @@ queue_study i
 queue h.json i.json
 ok 'another one runs' retry ran h
 "$HPOTUNE" stop h.json >out 2>err
-rm -f hold.h
 wait $queue
 is "$? $(uniq ran | tail -n 1)" '3 i' \
     'one that is stopped by a command is not the end of the queue'
+rm hold.h
 like "$(cat queue.out)" '^queue: 1 finished, 1 stopped, 0 failed$' 'it is counted'
 
 # ---- signals -----------------------------------------------------------------------
@@ -113,9 +113,9 @@ done
 queue j.json k.json
 ok 'a study runs' retry ran j
 kill $queue
-rm hold.j
 wait $queue
 is $? 3 'SIGTERM ends the queue'
+rm hold.j
 ok 'and its study' retry sh -c '! "$0" status j.json | grep -q "server runs"' \
     "$HPOTUNE"
 ok 'the next one was not started' sh -c '! grep -qx k ran'

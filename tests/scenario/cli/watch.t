@@ -132,11 +132,10 @@ def key(keys):
     os.write(fd, keys.encode())
 
 
-def first_drawing(holds, keys, what):
-    """It is so in the first drawing that differs from the one before."""
-    before = screen.text(), screen.marked
+def first_drawing(moved, holds, keys, what):
+    """It is so in the first drawing in which another thing is."""
     key(keys)
-    until(lambda: (screen.text(), screen.marked) != before, what + ": drawn")
+    until(moved, what + ": drawn")
     if not holds():
         sys.exit(f"not {what}:\n{screen.text()}")
     print("ok", what, flush=True)
@@ -174,8 +173,8 @@ until(lambda: "(by number)" in screen.text() and screen.selected() == 1,
 key("oo" + DOWN + DOWN + RIGHT + RIGHT)
 until(lambda: screen.selected() == 3 and "a line of trial 3" in screen.text(),
       "a move is not lost when another key comes with it")
-first_drawing(lambda: screen.selected() == 2 and
-              "a line of trial 2" in screen.text(), DOWN,
+first_drawing(lambda: screen.selected() == 2,
+              lambda: "a line of trial 2" in screen.text(), DOWN,
               "the first drawing after a move has the log of the selection")
 key(LEFT)
 until(lambda: "a line of trial" not in screen.text(), "which is closed")

@@ -57,8 +57,8 @@ sqlite3 short.db 'UPDATE t_trial SET seconds = 0.01'
 is "$(sql short.db 'SELECT strategy FROM suggestions ORDER BY trial')" 'gp
 tpe' 'short ones: gp until their duration is known'
 
-# Killed while the third trial runs.
-study killed 0.25
+# Killed while the third trial runs, which waits for that.
+study killed '0.25; until [ $HPOTUNE_TRIAL -ne 3 ] || [ -e go ]; do sleep 0.1; done'
 server killed.json -q
 third() {
 	sql_is killed.db "SELECT completed, running FROM study" '2|1'
@@ -66,6 +66,7 @@ third() {
 ok 'a server is there to be killed' retry third
 kill -9 "$server"
 reap "$server" 2>/dev/null
+: >go
 ok 'the same command goes on' "$HPOTUNE" start -q killed.json
 is "$(sql killed.db 'SELECT trial, params FROM trials ORDER BY trial')" \
     "$(sql long.db 'SELECT trial, params FROM trials ORDER BY trial')" \

@@ -111,7 +111,7 @@ is "$(sql good.db 'SELECT x FROM results ORDER BY trial' | tail -n 1)" 0.05 \
 
 # What runs is told, too.
 study many 4 '' ', "no_improvement": 90'
-sed -e 's/"parallel": 1/"parallel": 3/' -e 's/0.001/0.2/' many.json >m &&
+sed -e 's/"parallel": 1/"parallel": 3/' -e 's/0.001/2/' many.json >m &&
     mv m many.json
 ok 'three at once' "$HPOTUNE" start --quiet many.json
 ok 'it is told of those that run' grep -q \
@@ -179,7 +179,7 @@ state() { # mood
 }
 is "$(state stays)" '' 'and is ended'
 study killed 50 '' ', "wall_time": "1h"'
-sed 's/0.001/0.2/' killed.json >k && mv k killed.json
+sed 's/0.001/1/' killed.json >k && mv k killed.json
 background server "$HPOTUNE" start --quiet killed.json
 ok 'a server with its program' retry sql_is killed.db \
     'SELECT count(*) > 1 FROM trials' 1

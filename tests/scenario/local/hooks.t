@@ -95,9 +95,16 @@ hooks.finished: ./missing: ./missing cannot be started in '"$PWD"': No such file
 is "$(cat bad.d/hooks.log)" 'what it says' 'hooks.log has the output'
 ok 'nothing is left of one that hung' sh -c \
     'for pid in $(cat hangs); do ! kill -0 "$pid" 2>/dev/null || exit 1; done'
-is "$(sql bad.db "SELECT (SELECT max(ended) FROM trials) <
-    (SELECT min(time) FROM events WHERE text LIKE '%was killed%')")" 1 \
-    'all trials had ended before the first hook was killed'
+printf '#!/bin/sh\n: >begun\nuntil [ -e enough ]; do sleep 0.1; done\n' >waits
+chmod +x waits
+study free '{ "best": ["./waits"], "timeout": "1h" }' 6
+server free.json --quiet
+ok 'all trials end while a hook hangs' retry sql_is free.db \
+    'SELECT completed + failed FROM study' 6
+ok 'which has begun' retry test -e begun
+: >enough
+reap "$server"
+is $? 0 'and the study with the hooks'
 
 # One that never stops to write, and one that writes much each time.
 cat >flood <<'END'

@@ -21,7 +21,7 @@ for my $step (1 .. 12) {
 	my $val = $over && $step > 3 ? $step / 8 : 2 - $step / 8;
 	printf "hpotune: step=%d train_loss=%g acc=%g val_loss=%g\n", $step,
 	    2 - $step / 8, $step / 16, $val;
-	for (my $i = 0; $over && $step == 8 && $i < 500; $i++) {
+	for (my $i = 0; $over && $step == 8 && $i < 5000; $i++) {
 		select(undef, undef, undef, 0.02);
 		exit 0 if $told;
 	}

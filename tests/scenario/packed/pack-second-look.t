@@ -57,7 +57,8 @@ END
 look_study packed '"command": ["perl", "trial.pl"], "pack": 2'
 ok 'a study of packed trials' quietly timeout 300 "$HPOTUNE" start -q packed.json
 look_done packed
-is "$(wc -l <starts)" 1 'packed: one program had them all'
+# One that a slow server leaves without trials for 5 s ends.
+ok 'packed: one program had several' test "$(wc -l <starts)" -lt 8
 is "$(sql packed.db 'SELECT count(*), count(DISTINCT step) FROM metrics
     WHERE trial = 7')" '20|20' 'packed: each step is done once'
 

@@ -27,6 +27,10 @@ run() { # study
 starts() { # number: so many programs were started
 	[ "$(wc -l <starts)" -eq "$1" ]
 }
+# A program that is left without trials, by a server that is slow, ends after 5 s.
+few_starts() { # least most: so many programs
+	[ "$(wc -l <starts)" -ge "$1" ] && [ "$(wc -l <starts)" -le "$2" ]
+}
 # Processes that serve a place of a study, and their programs.
 serving() { # study
 	grep -lz "^HPOTUNE_PACK_DIR=$dir/$1\.d/" /proc/[0-9]*/environ \
@@ -69,8 +73,9 @@ like "$("$HPOTUNE" check many.json)" '^slots +6: 2 programs of up to 3 trials$' 
     'check says the plan'
 ok 'twenty-four trials' run many
 is "$(states many)" 'completed|24 ' 'all are completed'
-ok 'two programs had them all' starts 2
-is "$(grep -c '^{"hpotune":1,"places":3}$' heard)" 2 'each was greeted once'
+ok 'two programs at least had them all' few_starts 2 12
+is "$(grep -c '^{"hpotune":1,"places":3}$' heard)" "$(wc -l <starts)" \
+    'each was greeted once'
 is "$(grep -c '"start"' heard)" 24 'each trial was started once'
 is "$(sql many.db 'SELECT count(*), min(step), max(step) FROM curves')" \
     '144|1|6' 'all reports are there'
@@ -112,7 +117,7 @@ reap $server
 is $? 0 'the study ends'
 is "$(sql rule.db "SELECT DISTINCT end_class FROM attempts JOIN trials
     USING (trial) WHERE trials.state = 'stopped'")" stopped '… of that class'
-ok 'one program' starts 1
+ok 'one program, or few' few_starts 1 6
 like "$(cat heard)" '^\{"stop":[0-9]+,"attempt":1\}$' 'it received the stop'
 
 # ---- the program dies -----------------------------------------------------------
@@ -190,10 +195,14 @@ server server.json
 ok 'three trials are at step 3' retry held server 3
 kill -9 $server
 reap $server 2>/dev/null
-rm hold
-ok 'the same command' run server
-is "$(states server)" 'completed|5 ' 'all trials are completed'
+server server.json
+ok 'another server is there' retry sh -c \
+    '"$HPOTUNE" status --json server.json | grep -q "\"server\":true"'
 ok 'kill -9 of the server: the program has gone on' starts 1
+rm hold
+reap $server
+is $? 0 'the same command ends the study'
+is "$(states server)" 'completed|5 ' 'all trials are completed'
 is "$(sql server.db 'SELECT count(*) FROM attempts')" 5 'and so have its trials'
 ok 'nobody stays behind' retry none_serving server
 
@@ -209,7 +218,7 @@ done
 ok 'the next one' run between
 is "$(states between)" 'completed|4 ' 'all trials are completed'
 is "$(sql between.db 'SELECT count(*) FROM attempts')" 4 'none was begun twice'
-ok 'in one program' starts 1
+ok 'in one program, or few' few_starts 1 4
 
 make_study slow 6 4 2
 HPOTUNE_PACK=$TOP_BUILDDIR/tests/torture/hpotune-pack-fail HPOTUNE_FAIL_LOG=fail.log

@@ -132,7 +132,7 @@ is "$(tail -n 1 cause.d/trials/1/attempt-1/log)" "hpotune-ranks: $want" \
 is "$(sql cause.db 'SELECT count(*) FROM metrics')" 1 \
     'what is quoted there is no report'
 is "$(cat cause.d/trials/1/output/told)" yes 'the others got SIGTERM'
-ok 'and those that are deaf to it SIGKILL' none_alive cause
+ok 'and those that are deaf to it SIGKILL' retry none_alive cause
 
 # A launcher that frames what it says, and Open MPI's to root.
 mkdir bin
@@ -210,7 +210,7 @@ is "$(sql ruled.db 'SELECT trials.state, end_class, signal FROM trials
 is "$(cat ruled.d/trials/1/checkpoint/*)" '0
 1
 2' 'each rank had the time to save'
-ok 'nothing is left' none_alive ruled
+ok 'nothing is left' retry none_alive ruled
 
 # ---- kills ------------------------------------------------------------------------
 
@@ -242,7 +242,7 @@ reap $server
 is $? 1 'kill -9 of their keeper is the end of the trial'
 is "$(sql killed.db 'SELECT signal, end_class FROM attempts')" '9|error' \
     '… killed'
-ok 'nothing is left of it' none_alive killed
+ok 'nothing is left of it' retry none_alive killed
 
 rm -f ledger
 make_study adopted '"processes": 3' <wait
@@ -347,7 +347,7 @@ END
 ok 'a chief, two workers, two parameter servers' run servers
 is "$(sql servers.db 'SELECT state FROM trials')" completed \
     'the end of the servers, which wait forever, is no failure'
-ok 'they are gone' none_alive servers
+ok 'they are gone' retry none_alive servers
 is "$(cat servers.d/trials/1/attempt-1/ps-1.log)" 'serving without metrics' \
     'each has a log'
 sed 's/127.0.0.1:[0-9]*/A/g' servers.d/trials/1/output/tf-* >tasks

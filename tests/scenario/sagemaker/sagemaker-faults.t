@@ -86,7 +86,6 @@ for seed in $seeds; do
 	fi
 	server study.json
 	ok "seed $seed: the server is killed and comes again" deaths
-	RETRY_SECONDS=180
 	ended() {
 		! kill -0 $server 2>/dev/null
 	}

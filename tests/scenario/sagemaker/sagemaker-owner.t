@@ -76,7 +76,7 @@ ok 'a bad role is named' retry waits role \
     'SageMaker cannot assume the role arn:aws:iam::123456789012:role/Trials'
 # It is interrupted while an answer is waited for.
 standin_faults '{ "bad_role": 1,
-    "delay": { "on": "sagemaker.CreateTrainingJob", "seconds": 2 } }'
+    "delay": { "on": "sagemaker.CreateTrainingJob", "seconds": 8 } }'
 "$HPOTUNE" resume role.json >/dev/null
 ok 'another attempt is made' retry sql_is role.db \
     "SELECT count(*) > 0 FROM attempts WHERE state = 'starting'" 1

@@ -113,10 +113,16 @@ limits() { # name keys submits pattern what
 	: >submits
 	: >looks
 	chmod 666 looks
+	began=$(date +%s)
 	server "$1.json"
 	ok "$5: two trials run" retry runs "$1" 2
 	ok 'squeue is asked many times' retry asked
-	is "$(wc -l <submits)" "$3" "$3 jobs are submitted meanwhile"
+	# Another one may be tried each minute.
+	submitted=$(wc -l <submits)
+	tries=$((($(date +%s) - began) / 60))
+	[ "$submitted" -ge "$3" ] && [ "$submitted" -le $(($3 + tries)) ]
+	verdict $? "$3 jobs are submitted meanwhile" ||
+	    diag "$submitted in $tries minutes"
 	is "$(said "warning: .*($4)")" 1 'one sentence says why others wait'
 	rm hold
 	completes "$1" 6 'as jobs end others begin'
@@ -155,12 +161,15 @@ cat >saves <<'END'
 #!/bin/sh
 at=$HPOTUNE_CHECKPOINT_DIR/step
 step=$(cat "$at" 2>/dev/null || echo 0)
-trap 'echo $step >"$at"; exit 0' TERM
+# Not between two lines: what it saves is what it has reported.
+trap told=yes TERM
+told=
 while :; do
 	step=$((step + 1))
 	echo "hpotune: step=$step loss=0.5"
 	[ ! -e "$at" ] || exit 0
 	sleep 0.2
+	[ -z "$told" ] || { echo $step >"$at"; exit 0; }
 done
 END
 chmod +x saves
@@ -262,9 +271,9 @@ study down 2 '' 1
 server down.json
 ok 'without the accounting a trial runs' retry runs down 1
 (cd / && site_as scancel --user=$site_user)
-rm hold
 ok 'its job is cancelled' retry sql_is down.db \
     "SELECT count(*) FROM trials WHERE state = 'cancelled'" 1
+rm hold
 reap "$server"
 is "$(sql down.db 'SELECT state FROM trials ORDER BY trial' | tr '\n' ' ')" \
     'cancelled completed ' 'and the other trial completes'

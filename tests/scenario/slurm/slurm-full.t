@@ -24,10 +24,12 @@ trap shared_end EXIT
 ledger_trial 10
 slurm_study full '"trials": 6, "parallel": 2' '"cpus": 1, "grace": 5' \
     ", \"dir\": \"$dir/shared\""
+: >hold
 server full.json
 ok 'two trials run' retry sql_is full.db \
     "SELECT count(*) FROM trials WHERE state = 'running'" 2
 cat /dev/zero >shared/fill 2>/dev/null
+rm hold
 ended() { # number
 	[ "$(grep -c '^end' ledger)" -ge "$1" ]
 }
@@ -35,7 +37,6 @@ ok 'the trials go on' retry ended 2
 said() {
 	grep -q 'No space left on device' server.out server.err
 }
-RETRY_SECONDS=60
 ok 'it is said that there is no room' retry said
 is "$(grep -c '^begin' ledger)" 2 'nothing else was started'
 rm shared/fill

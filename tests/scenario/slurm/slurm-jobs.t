@@ -19,7 +19,11 @@ cat >trial <<'END'
 env >"$HPOTUNE_OUTPUT_DIR/env"
 echo begin >>"$HPOTUNE_OUTPUT_DIR/$CUDA_VISIBLE_DEVICES"
 echo "hpotune: step=1 loss=$1"
-sleep 0.3
+# The first two are there at the same time.
+until [ "$HPOTUNE_TRIAL" -gt 2 ] ||
+    [ -e "$HPOTUNE_OUTPUT_DIR/../../$((3 - HPOTUNE_TRIAL))/output/env" ]; do
+	sleep 0.05
+done
 [ "$HPOTUNE_TRIAL" != 3 ] || exit 3
 END
 chmod +x trial
@@ -68,6 +72,9 @@ ok 'no job is left of it' retry no_job_left
 kill_job() { # id
 	grep -lz "^SLURM_JOB_ID=$1\$" /proc/[0-9]*/environ 2>/dev/null |
 	    cut -d/ -f3 >pids
+	# Stopped first: none of them reports that another one died.
+	# shellcheck disable=SC2046 # words of a list
+	kill -STOP $(cat pids) 2>/dev/null
 	# shellcheck disable=SC2046 # words of a list
 	kill -9 $(cat pids) 2>/dev/null
 }
@@ -146,6 +153,9 @@ reap "$server"
 cat >trial <<'END'
 #!/bin/sh
 echo $((HPOTUNE_DEADLINE - $(date +%s))) >>"${0%/*}/left"
+# Not between a report and its checkpoint.
+trap told=yes TERM
+told=
 step=$(cat "$HPOTUNE_CHECKPOINT_DIR/step" 2>/dev/null || echo 0)
 while :; do
 	step=$((step + 1))
@@ -153,12 +163,12 @@ while :; do
 	echo "hpotune: step=$step loss=$1"
 	[ ! -e "${0%/*}/go" ] || exit 0
 	sleep 0.2
+	[ -z "$told" ] || exit 143
 done
 END
 slurm_study wall '"trials": 2' '"grace": 2, "cpus": 1' \
     ', "trials_per_job": 2, "partition": "short"'
 server wall.json
-RETRY_SECONDS=150
 ok 'the limit of the job is reached: second attempts' retry sql_is \
     wall.db "SELECT count(*) FROM attempts WHERE attempt = 2
     AND started IS NOT NULL" 2

@@ -15,13 +15,19 @@ cat >trial <<'END'
 #!/bin/sh
 at=$HPOTUNE_CHECKPOINT_DIR/step
 step=$(cat "$at" 2>/dev/null || echo 0)
-# Longer than the time between the end of the grace and a kill.
-trap 'sleep ${SAVES:-0}; echo $step >"$at"; exit 0' TERM
+# Not between two lines: what it saves is what it has reported.
+trap told=yes TERM
+told=
 while :; do
 	step=$((step + 1))
 	echo "hpotune: step=$step loss=0.5"
 	[ ! -e "$at" ] || exit 0
 	sleep 0.2
+	[ -n "$told" ] || continue
+	# Longer than the time between the end of the grace and a kill.
+	sleep ${SAVES:-0}
+	echo $step >"$at"
+	exit 0
 done
 END
 chmod +x trial
@@ -35,7 +41,6 @@ preempted() { # study keys-of-trial keys-of-backend what
 	other=$(sbatch --parsable --partition=urgent --nodelist=n1 --exclusive \
 	    --output=/dev/null --wrap=true)
 	[ -z "${alone-}" ] || without_server "$1"
-	RETRY_SECONDS=120
 	ok 'it is told and continues in another attempt' retry sql_is "$1.db" \
 	    'SELECT count(*) FROM attempts WHERE started IS NOT NULL' 2
 	reap "$server"

@@ -43,7 +43,7 @@ slurm_study rough '"trials": 10, "parallel": 8' '"grace": 5, "retries": 0' ''
 touch hold
 server rough.json
 ok 'the same one runs' retry sql_is rough.db \
-    "SELECT count(*) >= 6 FROM trials WHERE state = 'running' AND reports > 3" 1
+    "SELECT count(*) = 8 FROM trials WHERE state = 'running' AND reports > 3" 1
 for node in n1 n3; do
 	sbatch --partition=urgent --nodelist=$node --cpus-per-task=2 \
 	    --output=/dev/null --wrap='sleep 1' >>urgent

@@ -122,11 +122,13 @@ if [ -n "$plugins" ]; then
 	completes timed 2 'with a time in another partition the study ends'
 	study closed 5 '"partition": "main", "time": "5m"'
 	sed -i 's/"parallel": 5/"parallel": 1/' closed.json
+	: >hold
 	server closed.json
 	ok 'one trial runs' retry sql_is closed.db \
 	    "SELECT count(*) FROM trials WHERE state = 'running'" 1
 	sed -i 's/job.partition == "secret"/job.partition == "main"/' \
 	    "$dir/cluster/etc/job_submit.lua"
+	rm hold
 	reap "$server"
 	is $? 1 'rules that begin to refuse while a study runs end it'
 	like "$(tail -n 1 "$dir/server.err")" 'accept such jobs: no project: use --account' \

@@ -654,16 +654,21 @@ is "$(sed -n 's/^web: //p' out)" "$dir/beside.d/web" \
     'a server in the background: the command prints where its pages are'
 is "$(grep -c '^web: ' beside.d/server.log)" 1 'and so does the log'
 is "$(web get "$dir/beside.d/web" /s/beside)" 200 'there they are'
-"$HPOTUNE" stop --now beside.json >out
-retry test ! -S beside.d/web
+stop_beside() { # its server has gone
+	"$HPOTUNE" stop --now beside.json >out
+	retry sh -c '! "$0" status --json beside.json | grep -q "\"server\":true"' \
+	    "$HPOTUNE"
+}
+stop_beside
+ok 'its end takes the socket away' test ! -S beside.d/web
 "$HPOTUNE" start -d --web-port 0 --json beside.json >out
 like "$(cat out)" '"web": "http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/"\}$' \
     'also as JSON'
-"$HPOTUNE" stop --now beside.json >out
+stop_beside
 "$HPOTUNE" start -qd --web beside.json >out
 is "$(cat out)" '' 'quietly'
 ok 'its log has it' retry grep -q '^web: /' beside.d/server.log
-"$HPOTUNE" stop --now beside.json >out
+stop_beside
 
 # TCP.
 

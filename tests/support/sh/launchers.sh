@@ -90,7 +90,7 @@ this is 1' 'the other has its own'
 	    JOIN trials USING (trial)')" \
 	    'error|rank 1 ended with status 5: it is broken' \
 	    'which, how and why is the reason'
-	ok 'nothing is left' none_alive "$1-fail"
+	ok 'nothing is left' retry none_alive "$1-fail"
 	make_study "$1-zero" "$1" zero 1
 	run "$1-zero.json"
 	is "$(sql "$1-zero.db" 'SELECT why FROM trials')" \
@@ -103,7 +103,7 @@ this is 1' 'the other has its own'
 	    'it ends by itself'
 	is "$(cat "$1"-stop.d/trials/1/checkpoint/rank-*)" '0
 1' 'each rank has saved'
-	ok 'nothing is left of it' none_alive "$1-stop"
+	ok 'nothing is left of it' retry none_alive "$1-stop"
 	is "$(find "$1"-*.d/trials/1/attempt-1 -name '*pid*')" '' 'nor in its folder'
 
 	make_study "$1-kill" "$1" run 1
@@ -114,7 +114,7 @@ this is 1' 'the other has its own'
 	# shellcheck disable=SC2086 # words of a list
 	reap $server
 	is $? 1 'kill -9 of hpotune-ranks is the end of it'
-	ok 'of all of it' none_alive "$1-kill"
+	ok 'of all of it' retry none_alive "$1-kill"
 }
 
 example() { # name: runs a trial of it

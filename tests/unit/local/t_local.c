@@ -273,18 +273,25 @@ test_timeout(void)
 {
 	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
+	int64_t n;
 
 	local_rig_open(&rig, NULL);
-	/* A shell must have begun by then, on any machine. */
-	rig.settings.max_run_ms = 3000;
-	local_rig_sh(
-	    &rig, 1, "trap 'exit 4' TERM; while :; do sleep 0.01; done");
-	ok(local_rig_until(&rig, local_rig_over, 1), "max_run ends a trial");
+	/* Longer, where the shell has not begun by then. */
+	for (n = 1, rig.settings.max_run_ms = 3000; n < 4;
+	     n++, rig.settings.max_run_ms *= 4) {
+		local_rig_sh(&rig, n,
+		    "trap 'exit 4' TERM; echo hpotune: a=1\n"
+		    "while :; do sleep 0.01; done");
+		if (!local_rig_until(&rig, local_rig_over, n) ||
+		    t[n].reports > 0)
+			break;
+	}
+	ok(t[n].exit.timeout, "max_run ends a trial");
+	ok(t[n].exit.exit_code == 4, "with grace");
 	rig.settings.max_run_ms = 1000000;
-	local_rig_sh(&rig, 2, "exit 0");
-	ok(t[1].exit.timeout && t[1].exit.exit_code == 4, "with grace");
-	local_rig_until(&rig, local_rig_over, 2);
-	ok(!t[2].exit.timeout, "a quick one is not timed out");
+	local_rig_sh(&rig, 9, "exit 0");
+	local_rig_until(&rig, local_rig_over, 9);
+	ok(!t[9].exit.timeout, "a quick one is not timed out");
 	local_rig_close(&rig);
 }
 

@@ -195,7 +195,7 @@ OPTIONS = {
     "strategy.external.command": [
         "sh", "-c", "while read -r line; do case $line in *type*ask*) "
         "echo '{\"params\": {\"x\": 0.5}}' ;; esac; done"],
-    "strategy.external.timeout": "1s",
+    "strategy.external.timeout": "100s",
     "rule.threshold.lower": -1e9,
     "rule.threshold.upper": 1e9,
     "rule.overfit.against": "other",

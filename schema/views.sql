@@ -54,7 +54,7 @@ SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
     (SELECT text FROM t_note AS n WHERE n.trial = t_trial.trial) AS note,
     (SELECT group_concat(tag, ', ') FROM (SELECT tag FROM t_tag AS g
 	WHERE g.trial = t_trial.trial ORDER BY tag)) AS tags,
-    forgotten, outside, setting, replicate, own_steps
+    forgotten, outside, setting, replicate, own_steps, git_commit
 FROM t_trial;
 
 -- The number of the best trial, read from the ends of indexes: among the
@@ -178,7 +178,11 @@ SELECT contest AS proposal, verdict, (SELECT trial FROM t_trial AS t
 	searched + 1 AND searched + replicates AND forgotten = 0) AS cost,
     strftime('%Y-%m-%dT%H:%M:%fZ', opened_us / 1e6, 'unixepoch') AS opened,
     strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
-    caller, why
+    caller, why, git_commit, git_base,
+    -- One that goes on beside another baseline has that of its first proposal.
+    coalesce(diff, (SELECT o.diff FROM t_contest AS o WHERE
+	o.challenger = c.challenger AND o.git_commit = c.git_commit
+	AND o.diff IS NOT NULL ORDER BY o.contest LIMIT 1)) AS diff
 FROM t_contest AS c WHERE kind = 'propose';
 
 CREATE VIEW study AS

@@ -70,7 +70,7 @@ CREATE TABLE t_trial (
 	why TEXT,
 	params TEXT NOT NULL		-- JSON of the active ones
 , paused_step INTEGER, violation REAL NOT NULL DEFAULT 0, from_trial INTEGER, member INTEGER, until_step INTEGER, energy_joules REAL, gpu_memory INTEGER, gpu_busy REAL, gpu_seen REAL, pace_seconds REAL NOT NULL DEFAULT 0, pace_steps INTEGER NOT NULL DEFAULT 0, forgotten INTEGER NOT NULL DEFAULT 0
-    CHECK (forgotten IN (0, 1)), outside TEXT, setting INTEGER, replicate INTEGER, own_steps INTEGER) STRICT;
+    CHECK (forgotten IN (0, 1)), outside TEXT, setting INTEGER, replicate INTEGER, own_steps INTEGER, git_commit TEXT) STRICT;
 
 CREATE TABLE t_total (
 	state TEXT PRIMARY KEY,
@@ -402,7 +402,7 @@ CREATE TABLE t_contest (
 	params TEXT,			-- JSON of the challenger, until it is begun
 	caller TEXT,			-- who proposed it
 	why TEXT
-) STRICT;
+, git_commit TEXT, git_base TEXT, diff TEXT) STRICT;
 
 CREATE TABLE t_request (
 	seq INTEGER PRIMARY KEY,

@@ -80,6 +80,12 @@ struct launch_spec {
 	char *const *files;
 	const char *params_json;
 	const struct study_trial *settings; /* workdir, env, limits, … */
+	/*
+	 * Hash of the commit of which the attempt gets a worktree, of the
+	 * repository of settings->source; NULL: none.  A ref below refs
+	 * ("refs/hpotune/ID") keeps it, unless that is NULL.
+	 */
+	const char *commit, *refs;
 	/* trial whose checkpoint is the starting point; 0 = none */
 	int64_t from;
 	const char *from_dir; /* trial_dir of that trial; NULL = none */
@@ -447,6 +453,7 @@ struct launcher {
 	bool
 	    warms; /* supports trial.warm: programs that have imported before */
 	bool shims; /* supports trial.shims */
+	bool sources; /* supports trial.source: a worktree for each attempt */
 	/*
 	 * A stop that the backend has accepted completes without the server, in
 	 * minutes: a server that must exit at once exits when stops_pending()

@@ -19,6 +19,7 @@
 #include "src/cli/common/caller-env.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/load-study.h"
+#include "src/cli/source/source.h"
 #include "src/engine/study-row.h"
 #include "src/engine/suggest/suggest.h"
 #include "src/engine/warmstart/warmstart.h"
@@ -873,12 +874,17 @@ check_print(struct cli *cli, struct check *c, const struct cli_study *found,
     struct err *e)
 {
 	struct buf out = { 0 };
+	struct err why = ERR_INIT;
 
 	if (plan_make(&c->plan, e) != 0 || check_pace(c, found, e) != 0 ||
 	    (c->plan.missing[0] == '\0' &&
 		study_row_check(found->db, found->study, &c->changes, e) != 0))
 		return -1;
 	plan_warn(&c->plan);
+	if (c->plan.missing[0] == '\0' &&
+	    source_look(found->study, found->db, &why) != 0)
+		(void)snprintf(
+		    c->plan.missing, sizeof c->plan.missing, "%s", why.text);
 	if (cli->json)
 		plan_put_json(&out, c);
 	else

@@ -29,6 +29,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/web-child.h"
 #include "src/cli/screen/summary.h"
+#include "src/cli/source/source.h"
 #include "src/engine/callers/caller.h"
 #include "src/engine/study-row.h"
 #include "src/engine/suggest/suggest.h"
@@ -451,6 +452,8 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 	rc = suggest_check(&plugins, study, e);
 	if (rc == 0 && !asked)
 		rc = needs_check(found, &plugins, trials, e);
+	if (rc == 0)
+		rc = source_begin(found->study, found->db, e);
 	for (i = 0; i < plugins.n_backends && !said && rc == 0; i++) {
 		said = plugins.backends[i].launcher->worst_cost != NULL;
 		if (said)

@@ -11,7 +11,7 @@
 #include "src/view/table.h"
 
 /* Columns of the query below. */
-enum { PROPOSAL, VERDICT, TRIAL, SEEDS, E_VALUE, SECONDS, PARAMS, WHY };
+enum { PROPOSAL, VERDICT, TRIAL, SEEDS, E_VALUE, SECONDS, PARAMS, WHY, COMMIT };
 
 static int
 verdict_put_table(struct buf *out, const struct cli *cli, struct store *store,
@@ -19,7 +19,8 @@ verdict_put_table(struct buf *out, const struct cli *cli, struct store *store,
 {
 	static const char sql[] =
 	    "SELECT proposal, verdict, trial, seeds, e_value, "
-	    "round(seconds, 1), params, coalesce(why, '') FROM proposals "
+	    "round(seconds, 1), params, coalesce(why, ''), "
+	    "substr(git_commit, 1, 12) FROM proposals "
 	    "WHERE proposal = ?1 OR ?1 = '' ORDER BY proposal";
 	struct table *table;
 	struct store_rows *rows;
@@ -39,10 +40,13 @@ verdict_put_table(struct buf *out, const struct cli *cli, struct store *store,
 	table_column(table, "why", TABLE_SHRINK);
 	while ((rc = store_rows_next(rows, e)) == 1)
 		for (col = PROPOSAL; col <= WHY; col++) {
-			if (col == PARAMS)
+			if (col == PARAMS) {
+				if (store_rows_text(rows, COMMIT) != NULL)
+					buf_printf(&text, "commit %s ",
+					    store_rows_text(rows, COMMIT));
 				rows_put_params(
 				    &text, store_rows_text(rows, col), 4);
-			else if (col == E_VALUE)
+			} else if (col == E_VALUE)
 				rows_put_number(&text, rows_real(rows, col), 4);
 			else
 				buf_puts(&text, store_rows_text(rows, col));
@@ -57,6 +61,28 @@ verdict_put_table(struct buf *out, const struct cli *cli, struct store *store,
 	table_free(table);
 	buf_free(&text);
 	return rc;
+}
+
+/* The commit of one proposal, and how it differs from that of its baseline. */
+static int
+verdict_put_diff(struct buf *out, struct store *store, const char *const *args,
+    struct err *e)
+{
+	static const char sql[] =
+	    "SELECT git_commit, git_base, diff FROM proposals "
+	    "WHERE proposal = ?1 AND git_commit IS NOT NULL";
+	struct store_rows *rows;
+	int rc = rows_first(&rows, store, sql, args, e);
+
+	if (rc != 1)
+		return rc;
+	buf_printf(out, "\ncommit %s\n", store_rows_text(rows, 0));
+	if (store_rows_text(rows, 1) != NULL)
+		buf_printf(out, "baseline %s\n", store_rows_text(rows, 1));
+	if (store_rows_text(rows, 2) != NULL)
+		buf_puts(out, store_rows_text(rows, 2));
+	store_rows_close(rows);
+	return 0;
 }
 
 /* With a number one object, else a list. */
@@ -83,8 +109,12 @@ verdict_put(struct buf *out, const struct cli *cli, struct store *store,
 			return -1;
 		store_rows_close(rows);
 	}
-	if (!cli->json)
-		return verdict_put_table(out, cli, store, args, e);
+	if (!cli->json) {
+		rc = verdict_put_table(out, cli, store, args, e);
+		return rc == 0 && proposal > 0
+			   ? verdict_put_diff(out, store, args, e)
+			   : rc;
+	}
 	rc = rows_put_json(out, store, sql, args, proposal > 0, e);
 	buf_putc(out, '\n');
 	return rc;

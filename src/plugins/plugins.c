@@ -347,6 +347,9 @@ backend_check(const struct plugin_backend *backend,
 		return json_err_key(study_key(study, "trial", "shims"), e,
 		    "the backend %s does not change the path of Python",
 		    launcher->name);
+	if (study->trial.source.git != NULL && !launcher->sources)
+		return json_err_key(study_key(study, "trial", "source"), e,
+		    "the backend %s runs no files of a commit", launcher->name);
 	if (strategy->continues && !launcher->continues)
 		return json_err(plug->where, e,
 		    "the backend %s cannot begin a trial with the checkpoint "

@@ -21,7 +21,11 @@
 #include "src/server/control.h"
 #include "src/server/state-dir.h"
 
-enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64, ACCEPT_PAUSE_MS = 1000 };
+enum {
+	LINE_MAX_BYTES = 524288 /* a diff, too */,
+	CLIENTS_MAX = 64,
+	ACCEPT_PAUSE_MS = 1000
+};
 
 struct client {
 	struct control *control;
@@ -120,6 +124,7 @@ static const struct ask_row {
 	{ "forget", TUNER_FORGET },
 	{ "confirm", TUNER_CONFIRM },
 	{ "propose", TUNER_PROPOSE },
+	{ "propose-commit", TUNER_PROPOSE_COMMIT },
 	{ "clean", TUNER_CLEAN },
 	{ "ask", TUNER_ASK },
 	{ "tell", TUNER_TELL },

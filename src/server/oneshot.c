@@ -191,8 +191,9 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		.without_launchers =
 		    ask == TUNER_NOTE || ask == TUNER_TAG ||
 		    ask == TUNER_FORGET || ask == TUNER_CONFIRM ||
-		    ask == TUNER_PROPOSE || ask == TUNER_CLEAN ||
-		    ask == TUNER_UNQUEUE || ask == TUNER_CALLED,
+		    ask == TUNER_PROPOSE || ask == TUNER_PROPOSE_COMMIT ||
+		    ask == TUNER_CLEAN || ask == TUNER_UNQUEUE ||
+		    ask == TUNER_CALLED,
 	};
 	bool all =
 	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);

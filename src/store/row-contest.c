@@ -36,6 +36,9 @@ store_contest_put(
 	stmt_text(st, 18, row->params);
 	stmt_text(st, 19, row->caller);
 	stmt_text(st, 20, row->why);
+	stmt_text(st, 21, row->commit);
+	stmt_text(st, 22, row->base);
+	stmt_text(st, 23, row->diff);
 	return stmt_write(s, st, e);
 }
 
@@ -68,6 +71,7 @@ store_walk_contests(struct store *s,
 			.params = row_text_or(&r, 17),
 			.caller = row_text_or(&r, 18),
 			.why = row_text_or(&r, 19),
+			.commit = row_text_or(&r, 20),
 		};
 		if (!goal_parse(row_text(&r, 6), &c.maximize))
 			(void)row_damaged(&r, 6, "not a goal");

@@ -28,6 +28,7 @@ store_trial_fini(struct store_trial *t)
 	free(t->backend);
 	free(t->why);
 	free(t->outside);
+	free(t->commit);
 	*t = (struct store_trial){ 0 };
 }
 
@@ -75,6 +76,7 @@ trial_row(struct row *r, struct store_trial *t)
 		.setting = row_int_or(r, 24, 0, 1, number),
 		.replicate = (int)row_int_or(r, 25, 0, 1, INT32_MAX),
 		.own_steps = row_int_or(r, 26, 0, 1, TRIAL_STEP_MAX),
+		.commit = row_text_or(r, 27),
 	};
 	t->is_paused = t->paused_step >= 0;
 	if (!t->is_paused)
@@ -100,6 +102,7 @@ store_trial_row_ended(struct row *r, struct store_trial *t)
 		.setting = row_int_or(r, 8, 0, 1, number),
 		.replicate = (int)row_int_or(r, 9, 0, 1, INT32_MAX),
 		.own_steps = row_int_or(r, 10, 0, 1, TRIAL_STEP_MAX),
+		.commit = row_text_or(r, 11),
 	};
 	return row_end(r);
 }
@@ -128,6 +131,7 @@ store_trial_get(
 	t->why = stmt_dup(t->why);
 	t->outside = stmt_dup(t->outside);
 	t->params = stmt_dup(t->params);
+	t->commit = stmt_dup(t->commit);
 	stmt_done(r.st);
 	return 0;
 }
@@ -161,6 +165,7 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int_or(st, 20, t->setting, 0);
 	stmt_int_or(st, 21, t->replicate, 0);
 	stmt_int_or(st, 22, t->own_steps, 0);
+	stmt_text(st, 23, t->commit);
 	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)

@@ -74,6 +74,8 @@ static const char *const migrations[] = {
 #include "schema/028-own-steps.inc"
 	,
 #include "schema/029-memory.inc"
+	,
+#include "schema/030-source.inc"
 };
 
 enum {
@@ -168,7 +170,7 @@ static const struct {
 	      "NULL AS watched WHERE 0;" },
 	{ 26, "CREATE TEMP VIEW t_contest AS SELECT NULL AS contest, "
 	      "NULL AS kind, NULL AS verdict, NULL AS challenger, "
-	      "NULL AS baseline, NULL AS searched WHERE 0;"
+	      "NULL AS baseline, NULL AS searched, NULL AS git_commit WHERE 0;"
 	      "CREATE TEMP VIEW contests AS SELECT NULL AS contest, "
 	      "NULL AS kind, NULL AS verdict, NULL AS trial, NULL AS baseline, "
 	      "NULL AS metric, NULL AS goal, NULL AS alpha, "
@@ -182,7 +184,8 @@ static const struct {
 	      "NULL AS seeds, NULL AS difference, NULL AS least, "
 	      "NULL AS trials, NULL AS seconds, NULL AS cost, "
 	      "NULL AS opened, NULL AS ended, NULL AS caller, "
-	      "NULL AS why WHERE 0;" },
+	      "NULL AS why, NULL AS git_commit, NULL AS git_base, "
+	      "NULL AS diff WHERE 0;" },
 	/* A block for each report. */
 	{ WITH_BLOCKS,
 	    "CREATE TEMP VIEW t_block AS SELECT name_id, trial, seq, attempt, "
@@ -240,6 +243,7 @@ static const struct {
 	{ 14, "t_trial", "0 AS forgotten, NULL AS outside" },
 	{ 17, "t_trial", "NULL AS setting, NULL AS replicate" },
 	{ 28, "t_trial", "NULL AS own_steps" },
+	{ 30, "t_trial", "NULL AS git_commit" },
 	{ 4, "t_total",
 	    "NULL AS gpu_seconds, NULL AS energy, NULL AS energy_saved" },
 	{ 4, "trials",
@@ -250,6 +254,7 @@ static const struct {
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 17, "trials", "NULL AS setting, NULL AS replicate" },
 	{ 28, "trials", "NULL AS own_steps" },
+	{ 30, "trials", "NULL AS git_commit" },
 	{ 4, "best",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
@@ -258,6 +263,7 @@ static const struct {
 	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
 	{ 17, "best", "NULL AS setting, NULL AS replicate" },
 	{ 28, "best", "NULL AS own_steps" },
+	{ 30, "best", "NULL AS git_commit" },
 	{ 29, "suggestions", "NULL AS memory, NULL AS fits" },
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
@@ -284,6 +290,10 @@ static const struct {
 	{ 15, "t_stop", "NULL AS metric, NULL AS unit, NULL AS at" },
 	{ 2, "savings", "NULL AS spot_saved" },
 	{ 4, "savings", "NULL AS energy_saved" },
+	{ 30, "t_contest",
+	    "NULL AS git_commit, NULL AS git_base, NULL AS diff" },
+	{ 30, "proposals",
+	    "NULL AS git_commit, NULL AS git_base, NULL AS diff" },
 	{ 19, "settings", "NULL AS violation, NULL AS front" },
 	{ WITH_BLOCKS, "t_metric",
 	    "EXISTS (SELECT 1 FROM main.t_metric AS l WHERE l.name_id = "

@@ -23,7 +23,7 @@
 	"failures, free_retries, alone, not_before_us, started_us, "       \
 	"ended_us, source, backend, why, params, paused_step, violation, " \
 	"from_trial, member, until_step, forgotten, outside, setting, "    \
-	"replicate, own_steps"
+	"replicate, own_steps, git_commit"
 
 #define ATTEMPT_COLUMNS                                                       \
 	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
@@ -77,10 +77,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "reports, attempts, failures, free_retries, alone, "
 	    "not_before_us, source, backend, why, params, begin_seq, "
 	    "steps_run, steps_skipped, seconds, from_trial, member, "
-	    "until_step, setting, replicate, own_steps) "
+	    "until_step, setting, replicate, own_steps, git_commit) "
 	    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
 	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19, ?20, ?21, "
-	    "?22 "
+	    "?22, ?23 "
 	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
 	[STMT_TRIAL_GET] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
@@ -139,7 +139,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "WHERE seconds > 0 AND steps > 0) WHERE trial = ?1",
 	[STMT_TRIAL_EACH] =
 	    "SELECT trial, state, source, params, from_trial, member, "
-	    "forgotten, outside, setting, replicate, own_steps "
+	    "forgotten, outside, setting, replicate, own_steps, git_commit "
 	    "FROM t_trial "
 	    "ORDER BY trial",
 	[STMT_TRIAL_FAILED] =
@@ -378,8 +378,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "INSERT INTO t_contest (contest, kind, verdict, challenger, "
 	    "baseline, metric, goal, alpha, searched, replicates, looks, "
 	    "better, worse, difference, least, opened_us, ended_us, params, "
-	    "caller, why) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
-	    "?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) "
+	    "caller, why, git_commit, git_base, diff) VALUES (?1, ?2, ?3, "
+	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+	    "?18, ?19, ?20, ?21, ?22, ?23) "
 	    "ON CONFLICT (contest) DO UPDATE SET verdict = ?3, "
 	    "challenger = ?4, baseline = ?5, looks = ?11, better = ?12, "
 	    "worse = ?13, difference = ?14, least = ?15, ended_us = ?17, "
@@ -387,7 +388,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_CONTEST_EACH] =
 	    "SELECT contest, kind, verdict, challenger, baseline, metric, "
 	    "goal, alpha, searched, replicates, looks, better, worse, "
-	    "difference, least, opened_us, ended_us, params, caller, why "
+	    "difference, least, opened_us, ended_us, params, caller, why, "
+	    "git_commit "
 	    "FROM t_contest ORDER BY contest",
 	[STMT_NOTE_PUT] = "INSERT OR REPLACE INTO t_note VALUES (?1, ?2, ?3)",
 	[STMT_NOTE_DROP] = "DELETE FROM t_note WHERE trial = ?1",

@@ -122,6 +122,7 @@ struct store_trial {
 	/* Why the space has no such setting, or NULL; read only */
 	char *outside;
 	int64_t own_steps; /* 0: those of the study, or not known yet */
+	char *commit; /* hash of the commit whose files run; NULL = none */
 };
 /* Row of t_setting; numbers with the user's sign, NaN = none. */
 struct store_setting {
@@ -150,6 +151,12 @@ struct store_contest {
 	const char
 	    *params; /* JSON of a challenger that is not begun, or NULL */
 	const char *caller, *why; /* or NULL */
+	const char *commit; /* hash of the challenger's, or NULL */
+	/*
+	 * That of the baseline, and what differs between both, or NULL: they
+	 * are not read, and written with the first put of a contest alone.
+	 */
+	const char *base, *diff;
 };
 /* Row of t_setting_outcome; numbers with the user's sign, NaN = none. */
 struct store_setting_outcome {
@@ -158,7 +165,7 @@ struct store_setting_outcome {
 	double value, mean, error, violation;
 };
 
-/* Frees backend, params, why and outside. */
+/* Frees backend, params, why, outside and commit. */
 void store_trial_fini(struct store_trial *);
 
 /* Row of t_attempt. */

@@ -21,6 +21,7 @@ src/base/gz	@plain src/base/file.h	zlib.h
 src/base/digest.*	@plain	openssl/
 src/base/xml.*	@plain	expat.h
 src/base	-	-
+src/base/git	@plain src/base/clock.h src/base/file.h src/base/spawn.h src/base/text.h	-
 src/base/json/yml.*	@plain src/base/json	yaml.h
 src/base/json	src/base	cjson/
 src/base/svg	@plain	dlfcn.h
@@ -64,12 +65,13 @@ src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-
 src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/cli/common src/view	-
 src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/view src/web/studies	-
-src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 src/cli/import	src/base src/base/gz src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
 src/cli/mcp	src/base src/base/json src/cli/common src/view	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-
 src/cli/screen	src/base src/base/json @model src/store src/server src/engine src/view src/cli/common	-
-src/cli	@loop @model schema src/base/svg src/store src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli/source	src/base src/base/git src/model/study src/store src/view	-
+src/cli	@loop @model schema src/base/svg src/store src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/cli/source src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history strategies/memory/memory-model.h	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-

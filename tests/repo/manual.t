@@ -189,6 +189,8 @@ for page in $pages; do
 	chmod +x train
 	cp train train.py
 	echo 'lr: {lr}' >config.yaml.in
+	git init -q . && git -c user.name=x -c user.email=x@localhost commit \
+	    -q --allow-empty -m x
 	extract "$man/$page" >index
 	while read -r number kind name; do
 		run_example "$page" "$number" "$kind" "$name"

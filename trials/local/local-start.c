@@ -191,6 +191,20 @@ gpus_write(const struct local *l, const struct launch_spec *spec,
 	return r;
 }
 
+/* The commit of which the supervisor makes a worktree. */
+static void
+local_start_source_put(struct strv *w, const struct launch_spec *spec)
+{
+	const struct study_source *source = &spec->settings->source;
+
+	strv_add(w, xasprintf("source=%s", source->git));
+	strv_add(w, xasprintf("commit=%s", spec->commit));
+	if (spec->refs != NULL)
+		strv_add(w, xasprintf("source-refs=%s", spec->refs));
+	strv_add(w, xasprintf("source-base=%s", spec->settings->dir));
+	strv_add(w, xasprintf("source-drop=%d", source->drop));
+}
+
 static char **
 shim_argv(const struct local *l, const struct launch_spec *spec,
     const char *dir, enum folder folder, const char *key, size_t locks)
@@ -221,6 +235,8 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 		strv_add(
 		    &w, xasprintf("from-trial=%lld", (long long)spec->from));
 	}
+	if (spec->commit != NULL)
+		local_start_source_put(&w, spec);
 	strv_add(&w, xstrdup("--"));
 	strv_add_all(&w, command);
 	strv_free(command);
@@ -424,6 +440,9 @@ local_start_preflight(const struct study_trial *t, struct err *e)
 	 * The folder differs between trials: paths below it cannot be checked.
 	 */
 	if (t->command[0] == NULL || study_command_has_names(t->workdir_text))
+		return 0;
+	/* Both are those of a commit. */
+	if (t->source.git != NULL)
 		return 0;
 	dir_fd = open(t->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd == -1 || faccessat(dir_fd, ".", X_OK, AT_EACCESS) == -1) {

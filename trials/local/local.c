@@ -406,6 +406,7 @@ const struct launcher launcher_local = {
 	.packs = true,
 	.warms = true,
 	.shims = true,
+	.sources = true,
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,

@@ -47,6 +47,11 @@ shim_args(struct shim *s, char **argv)
 		{ "cgroup=", &s->cgroup, NULL },
 		{ "from=", &s->from, NULL },
 		{ "cpus=", &s->cpus, NULL },
+		{ "source=", &s->source, NULL },
+		{ "commit=", &s->commit, NULL },
+		{ "source-refs=", &s->source_refs, NULL },
+		{ "source-base=", &s->source_base, NULL },
+		{ "source-drop=", NULL, &s->source_drop },
 		{ "from-trial=", NULL, &s->from_trial },
 		{ "grace-ms=", NULL, &s->grace_ms },
 		{ "max-run-ms=", NULL, &s->max_run_ms },
@@ -63,7 +68,8 @@ shim_args(struct shim *s, char **argv)
 	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
 	if (s->argv == NULL || s->dir == NULL || s->uuid == NULL ||
 	    strlen(s->uuid) != RECORD_UUID || s->workdir == NULL ||
-	    strlen(s->cgroup) >= RECORD_PATH)
+	    strlen(s->cgroup) >= RECORD_PATH ||
+	    (s->source != NULL && s->commit == NULL))
 		return false;
 	return true;
 }
@@ -423,7 +429,7 @@ main(int argc, char **argv)
 	s.now_ms = clock_boot_ms();
 	if (s.shared != 0)
 		shared_run(&s);
-	if (shim_checkpoint_copy(&s) == 0) {
+	if (shim_checkpoint_copy(&s) == 0 && shim_source_make(&s) == 0) {
 		shim_spawn(&s);
 		supervise(&s);
 	}
@@ -437,5 +443,7 @@ main(int argc, char **argv)
 	}
 	if (*s.cgroup != '\0')
 		cgroup_remove(s.cgroup);
-	return shim_record_exit(&s);
+	r = shim_record_exit(&s);
+	shim_source_drop(&s);
+	return r;
 }

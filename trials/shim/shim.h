@@ -3,6 +3,7 @@
 #ifndef HPOTUNE_SHIM_H
 #define HPOTUNE_SHIM_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -126,6 +127,14 @@ struct shim {
 	const char *cgroup; /* "" when there is none */
 	const char *from; /* folder of the trial to continue, or NULL */
 	const char *cpus; /* cores to run on, "0-3,8"; "" = any */
+	/*
+	 * A folder of the repository of which the attempt gets a worktree, or
+	 * NULL; the hash of the commit; the refs below which one keeps it; the
+	 * folder of study.json.
+	 */
+	const char *source, *commit, *source_refs, *source_base;
+	int64_t source_drop; /* whether it is removed at the end */
+	char source_dir[PATH_MAX]; /* the working folder in it */
 	char **argv;
 	int64_t from_trial; /* number of that trial */
 	int64_t grace_ms;
@@ -230,6 +239,16 @@ enum shim_wish shim_shared_look(struct shim *);
 
 /* shim-checkpoint-copy.c: copy it: 0, or -1 with the exit record filled. */
 int shim_checkpoint_copy(struct shim *);
+
+/* The worktree, in the folder of an attempt. */
+#define SHIM_SOURCE "source"
+/*
+ * shim-source.c: make it, and set workdir to its place in it: 0, or -1 with the exit
+ * record filled.  Without source 0.
+ */
+int shim_source_make(struct shim *);
+/* Remove it, when the attempt has ended. */
+void shim_source_drop(struct shim *);
 
 /* shim-spawn.c: the start of the trial. */
 /* Message of a child that could not execute the trial, through exec_fd. */

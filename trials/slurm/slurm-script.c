@@ -392,6 +392,14 @@ job_write(const struct slurm *s, const struct launch_spec *spec,
 		    &b, "from", slurm_script_below_root(s, spec->from_dir));
 		put_number(&b, "from-trial", spec->from);
 	}
+	if (spec->commit != NULL) {
+		put_argument(&b, "source", t->source.git);
+		put_argument(&b, "commit", spec->commit);
+		if (spec->refs != NULL)
+			put_argument(&b, "source-refs", spec->refs);
+		put_argument(&b, "source-base", t->dir);
+		put_number(&b, "source-drop", t->source.drop);
+	}
 	buf_puts(&b, " --");
 	put_command(&b, s, spec, dir);
 	buf_putc(&b, '\n');

@@ -463,6 +463,7 @@ const struct launcher launcher_slurm = {
 	.attempt_gpus = slurm_gpus,
 	.continues = true,
 	.packs = true,
+	.sources = true,
 	.strays = slurm_gc_strays,
 	.doctor = slurm_doctor,
 	.open = slurm_open,

@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/cli/check/one-trial.h"
 #include "src/cli/common/cli.h"
+#include "src/cli/source/source.h"
 #include "src/engine/suggest/suggest.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
@@ -82,6 +83,8 @@ one_trial_prepare(struct study *study, const struct value *setting,
 	if (plugins_read(&plugins, study, e) != 0)
 		return -1;
 	rc = suggest_check(&plugins, study, e);
+	if (rc == 0)
+		rc = source_begin(study, NULL, e);
 	if (rc == 0)
 		rc = plugins_check_programs(&plugins, study, e);
 	plugins_free(&plugins);

@@ -90,6 +90,7 @@ command_name(enum tuner_request_kind what)
 	case TUNER_FORGET:
 	case TUNER_CONFIRM:
 	case TUNER_PROPOSE:
+	case TUNER_PROPOSE_COMMIT:
 	case TUNER_CLEAN:
 	case TUNER_CALLED:
 		break;

@@ -261,10 +261,33 @@ static int
 propose_command(struct strv *argv, const struct json *args, struct err *e)
 {
 	static const char *const words[] = { "propose", "--json", NULL };
-	static const char *const known[] = { "params", NULL };
+	static const char *const known[] = { "params", "commit", "patch",
+		NULL };
+	static const char *const files[] = { "commit", "patch" };
+	const char *text;
+	size_t i;
 
 	tool_words(argv, words);
-	return json_only(args, known, e);
+	if (json_only(args, known, e) != 0)
+		return -1;
+	for (i = 0; i < sizeof files / sizeof *files; i++) {
+		if (tool_text(args, files[i], &text, e) != 0)
+			return -1;
+		if (text != NULL)
+			strv_add(argv, xasprintf("--%s=%s", files[i], text));
+	}
+	return 0;
+}
+
+/* With a commit or a patch the parameters may be those of the baseline. */
+static int
+propose_operands(struct strv *argv, const struct json *args, struct err *e)
+{
+	if (json_get(args, "params") == NULL &&
+	    (json_get(args, "commit") != NULL ||
+		json_get(args, "patch") != NULL))
+		return 0;
+	return enqueue_operands(argv, args, e);
 }
 
 static int
@@ -427,13 +450,18 @@ static const struct mcp_tool tools[] = {
 	    .about = "A change of the baseline: parameters that you omit are "
 		     "as in it. It runs on the seeds of the baseline and is "
 		     "kept when it is better beyond chance, however many are "
-		     "proposed; study.json needs confirm.",
-	    .properties = "\"params\":{\"type\":\"object\"}",
-	    .required = "[\"params\"]",
+		     "proposed; study.json needs confirm. With trial.source "
+		     "also the files of a commit, or a patch over those of "
+		     "the baseline.",
+	    .properties = "\"params\":{\"type\":\"object\"},"
+			  "\"commit\":{\"type\":\"string\",\"description\":"
+			  "\"a commit or branch of the repository\"},"
+			  "\"patch\":{\"type\":\"string\",\"description\":"
+			  "\"path of a file, as git diff writes it\"}",
 	    .writes = true,
 	    .timeout_ms = TOOL_MS,
 	    .put_command = propose_command,
-	    .put_operands = enqueue_operands,
+	    .put_operands = propose_operands,
 	    .next = mcp_next_propose },
 	{ .name = "verdict",
 	    .about = "What became of a proposal: open, kept (it is the "

@@ -104,6 +104,9 @@ env_put_places(struct strv *list, const struct run *run, const struct places *p)
 	strv_add(list, xasprintf("HPOTUNE_STUDY=%s", run->study->name));
 	strv_add(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, run->row->number));
 	strv_add(list, xasprintf("HPOTUNE_ATTEMPT=%d", run->attempt));
+	if (run->row->commit != NULL)
+		strv_add(
+		    list, xasprintf("HPOTUNE_COMMIT=%s", run->row->commit));
 	strv_add(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s", p->checkpoint));
 	strv_add(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s", p->output));
 	strv_add(list, xasprintf("HPOTUNE_METRICS=%s", p->metrics));
@@ -178,6 +181,8 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 		.files = te->files,
 		.params_files = te->params_files,
 		.params_json = f->row->params,
+		.commit = f->row->commit,
+		.refs = te->refs,
 		.settings = &f->study->trial,
 		.from = f->row->from,
 		.from_dir = te->from_dir,
@@ -234,6 +239,8 @@ spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
 	struct places places;
 
 	te->trial_dir = trial_dir_make(f->state_dir, f->row->number);
+	if (!f->study->trial.source.passing)
+		te->refs = xasprintf("refs/hpotune/%s", f->study_id);
 	if (f->row->from > 0)
 		te->from_dir = trial_dir_make(f->state_dir, f->row->from);
 	places = places_make(f, te->trial_dir);
@@ -267,6 +274,10 @@ attempt_spec_make(
 		rc = space_parse_values(study->space, f->row->params, own, e);
 		values = own;
 	}
+	if (rc == 0 && study->trial.source.git != NULL &&
+	    f->row->commit == NULL)
+		rc = err_set(e, ERR_LAUNCH,
+		    "trial.source: no commit is recorded for the trial");
 	if (rc == 0)
 		rc = batch_share(f, values, &run.batch, e);
 	if (rc == 0)
@@ -352,5 +363,6 @@ attempt_spec_free(struct attempt_spec *te)
 	strv_free(te->argv);
 	free(te->trial_dir);
 	free(te->from_dir);
+	free(te->refs);
 	*te = (struct attempt_spec){ 0 };
 }

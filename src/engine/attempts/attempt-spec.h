@@ -18,6 +18,7 @@ struct attempt_spec {
 	char **env;
 	char *trial_dir;
 	char *from_dir; /* or NULL */
+	char *refs; /* below which refs keep commits, or NULL */
 	char **own_env; /* trial.env */
 	char *workdir;
 	char **files; /* paths of trial.files */
@@ -32,6 +33,7 @@ struct attempt_spec_facts {
 	const struct value *values; /* of row, or NULL: its params are read */
 	const struct store_attempt *att;
 	const char *state_dir; /* absolute */
+	const char *study_id;
 	struct launch_past past;
 };
 

@@ -17,6 +17,9 @@ struct value;
 struct contest *contests_append(struct contests *);
 void
 contests_write(const struct contests *, const struct contest *, struct store *);
+/* The same for the first time: with the baseline's commit, and the diff to it. */
+void contests_write_new(const struct contests *, const struct contest *,
+    const char *base, const char *diff, struct store *);
 /* Replicate k of a contest, from 0; NULL: not begun, or forgotten. */
 const struct replicate *
 contests_run(const struct contests *, int64_t setting, size_t k);

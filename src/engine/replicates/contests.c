@@ -42,6 +42,7 @@ contests_close(struct contests *all)
 	for (i = 0; i < all->n; i++) {
 		free(all->list[i].metric);
 		free(all->list[i].params);
+		free(all->list[i].commit);
 		free(all->list[i].caller);
 		free(all->list[i].why);
 	}
@@ -124,6 +125,7 @@ contest_on_row(void *arg, const struct store_contest *row)
 	c->opened_us = row->opened_us;
 	c->ended_us = row->ended_us;
 	c->params = row->params != NULL ? xstrdup(row->params) : NULL;
+	c->commit = row->commit != NULL ? xstrdup(row->commit) : NULL;
 	c->caller = row->caller != NULL ? xstrdup(row->caller) : NULL;
 	c->why = row->why != NULL ? xstrdup(row->why) : NULL;
 	return 0;
@@ -144,6 +146,13 @@ void
 contests_write(
     const struct contests *all, const struct contest *c, struct store *store)
 {
+	contests_write_new(all, c, NULL, NULL, store);
+}
+
+void
+contests_write_new(const struct contests *all, const struct contest *c,
+    const char *base, const char *diff, struct store *store)
+{
 	struct store_contest row = { .number = c->number,
 		.kind = c->proposal ? "propose" : "confirm",
 		.verdict = verdict_names[c->verdict],
@@ -163,7 +172,10 @@ contests_write(
 		.ended_us = c->ended_us,
 		.params = c->params,
 		.caller = c->caller,
-		.why = c->why };
+		.why = c->why,
+		.commit = c->commit,
+		.base = base,
+		.diff = diff };
 
 	(void)store_contest_put(store, &row, NULL);
 }

@@ -49,6 +49,7 @@ struct contest {
 	double least; /* better by at least so much; NaN = not better */
 	int64_t opened_us, ended_us; /* 0 = not */
 	char *params; /* of a proposal: JSON, without that of replicates */
+	char *commit; /* of a proposal: hash of what it runs, or NULL */
 	char *caller; /* who proposed it, or NULL */
 	char *why; /* NULL while it is open */
 };

@@ -46,9 +46,17 @@ proposals_baseline(const struct contests *all)
 	return contests_baseline(all);
 }
 
+/* Whether both hashes are the same, or there is none. */
+static bool
+proposal_same_commit(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 /* Whether setting s is this one: JSON without the parameter of replicates. */
 static bool
-proposal_is_setting(const struct contests *all, size_t s, const char *params)
+proposal_is_setting(const struct contests *all, size_t s, const char *params,
+    const char *commit)
 {
 	const struct replicates *r = all->replicates;
 	const struct space *space = r->study->space;
@@ -56,6 +64,10 @@ proposal_is_setting(const struct contests *all, size_t s, const char *params)
 	struct buf b = { 0 };
 	bool same;
 
+	if (!proposal_same_commit(r->list[s].commit, commit)) {
+		free(values);
+		return false;
+	}
 	space_decode(space, history_point(r->history, (int64_t)s + 1), values);
 	values[r->study->replicates.param].kind = VALUE_NONE;
 	space_put_json(&b, space, values);
@@ -66,14 +78,15 @@ proposal_is_setting(const struct contests *all, size_t s, const char *params)
 }
 
 static int64_t
-proposal_find_setting(const struct contests *all, const char *params)
+proposal_find_setting(
+    const struct contests *all, const char *params, const char *commit)
 {
 	const struct replicates *r = all->replicates;
 	size_t s;
 
 	for (s = 0; s < r->n; s++)
 		if (r->list[s].tried && !r->list[s].outside &&
-		    proposal_is_setting(all, s, params))
+		    proposal_is_setting(all, s, params, commit))
 			return (int64_t)s + 1;
 	return 0;
 }
@@ -81,7 +94,7 @@ proposal_find_setting(const struct contests *all, const char *params)
 /* The proposal of this setting that is open, or decided on this baseline. */
 static const struct contest *
 proposal_find(const struct contests *all, int64_t challenger, int64_t baseline,
-    const char *params)
+    const char *params, const char *commit)
 {
 	const struct contest *c;
 	size_t i;
@@ -93,7 +106,9 @@ proposal_find(const struct contests *all, int64_t challenger, int64_t baseline,
 			continue;
 		if (challenger > 0
 			? c->challenger == challenger
-			: c->challenger == 0 && strcmp(c->params, params) == 0)
+			: c->challenger == 0 &&
+			      strcmp(c->params, params) == 0 &&
+			      proposal_same_commit(c->commit, commit))
 			return c;
 	}
 	return NULL;
@@ -140,18 +155,18 @@ proposal_in_vain(const struct contests *all, char *why, size_t n)
 
 bool
 proposals_allowed(const struct contests *all, const char *params,
-    int64_t *challenger, char *why, size_t n)
+    const char *commit, int64_t *challenger, char *why, size_t n)
 {
 	int64_t baseline = proposals_baseline(all);
 	const struct contest *c;
 
-	*challenger = proposal_find_setting(all, params);
+	*challenger = proposal_find_setting(all, params, commit);
 	if (*challenger == baseline) {
 		(void)snprintf(why, n,
 		    "setting %" PRId64 " is the baseline itself", baseline);
 		return false;
 	}
-	c = proposal_find(all, *challenger, baseline, params);
+	c = proposal_find(all, *challenger, baseline, params, commit);
 	if (c != NULL) {
 		(void)snprintf(why, n,
 		    "the same setting is proposal %" PRId64 ", which %s",
@@ -163,20 +178,23 @@ proposals_allowed(const struct contests *all, const char *params,
 }
 
 const struct contest *
-proposals_begin(struct contests *all, struct store *store, int64_t challenger,
-    const char *params, const char *caller, int64_t now_us)
+proposals_begin(struct contests *all, struct store *store,
+    const struct proposal *p, int64_t now_us)
 {
 	double level = proposal_level(all);
 	struct contest *c = contests_append(all);
 
 	c->proposal = true;
-	c->challenger = challenger;
+	c->challenger = p->challenger;
 	c->baseline = proposals_baseline(all);
 	c->alpha = level;
-	c->params = xstrdup(params);
-	c->caller = caller != NULL ? xstrdup(caller) : NULL;
+	c->params = xstrdup(p->params);
+	c->commit = p->commit != NULL ? xstrdup(p->commit) : NULL;
+	c->caller = p->caller != NULL ? xstrdup(p->caller) : NULL;
 	c->opened_us = now_us;
-	contests_write(all, c, store);
+	contests_write_new(all, c,
+	    p->diff != NULL ? proposals_commit(all, c->baseline) : NULL,
+	    p->diff, store);
 	return c;
 }
 
@@ -190,6 +208,22 @@ proposal_waiting(struct contests *all)
 		if (all->list[i].verdict == CONTEST_OPEN &&
 		    all->list[i].challenger == 0)
 			return &all->list[i];
+	return NULL;
+}
+
+const char *
+proposals_commit(const struct contests *all, int64_t setting)
+{
+	const struct replicates *r = all->replicates;
+	size_t i;
+
+	if (setting <= (int64_t)r->n)
+		return r->list[setting - 1].commit;
+	/* A new one: that of the proposal that begins it. */
+	for (i = 0; i < all->n; i++)
+		if (all->list[i].verdict == CONTEST_OPEN &&
+		    all->list[i].challenger == 0)
+			return all->list[i].commit;
 	return NULL;
 }
 
@@ -379,6 +413,7 @@ proposal_succeed(struct contests *all, size_t i, int64_t baseline,
 	next->baseline = baseline;
 	next->alpha = level;
 	next->params = xstrdup(old->params);
+	next->commit = old->commit != NULL ? xstrdup(old->commit) : NULL;
 	next->caller = old->caller != NULL ? xstrdup(old->caller) : NULL;
 	next->opened_us = now_us;
 	contests_write(all, next, store);

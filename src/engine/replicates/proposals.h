@@ -20,15 +20,30 @@ struct value;
 /* The setting that was kept last, or that of study.json; 0 = none yet. */
 int64_t proposals_baseline(const struct contests *);
 /*
+ * commit is the hash of what the setting runs, or NULL without trial.source.
  * Why this full setting, as JSON without the parameter of replicates, cannot be
  * proposed now: a clause; true: it can, and challenger is its setting, 0: a new
  * one.
  */
 bool proposals_allowed(const struct contests *, const char *params,
-    int64_t *challenger, char *why, size_t n);
-/* Propose it, in a transaction; caller may be NULL. */
-const struct contest *proposals_begin(struct contests *, struct store *,
-    int64_t challenger, const char *params, const char *caller, int64_t now_us);
+    const char *commit, int64_t *challenger, char *why, size_t n);
+
+/* What is proposed; all is borrowed. */
+struct proposal {
+	int64_t challenger; /* of proposals_allowed */
+	const char *params;
+	const char *commit; /* hash of what it runs, or NULL */
+	const char *diff; /* from the baseline's commit to it, or NULL */
+	const char *caller; /* or NULL */
+};
+/* Propose it, in a transaction. */
+const struct contest *proposals_begin(
+    struct contests *, struct store *, const struct proposal *, int64_t now_us);
+/*
+ * The hash of the commit that the trials of a setting run, or NULL; a setting
+ * beyond the last one is the new one that contests_due has named.
+ */
+const char *proposals_commit(const struct contests *, int64_t setting);
 /* The first new setting that contests_due gave has this number now. */
 void proposals_begun(struct contests *, struct store *, int64_t setting);
 /*

@@ -39,6 +39,7 @@ replicates_close(struct replicates *r)
 		free(r->list[i].list);
 		free(r->list[i].held);
 		free(r->list[i].values);
+		free(r->list[i].commit);
 	}
 	for (i = 0; i < r->n_aims && r->losses != NULL; i++)
 		free(r->losses[i]);
@@ -371,8 +372,10 @@ replicates_add(
 	r->number_of[n] = number;
 	s = setting_get(r, (size_t)setting);
 	first = !s->tried;
-	if (first)
+	if (first) {
 		history_add(r->history, setting, point);
+		s->commit = row->commit != NULL ? xstrdup(row->commit) : NULL;
+	}
 	s->tried = true;
 	one = replicate_place(r, s, number);
 	if (one != NULL && !row->forgotten)

@@ -49,6 +49,7 @@ struct setting {
 	 * (at most 0: satisfied); NaN: no replicate is completed.
 	 */
 	double *values;
+	char *commit; /* hash of what its trials run; NULL = none */
 	double value; /* the first of them */
 	double violation; /* sum of those above 0 */
 	/*

@@ -43,6 +43,7 @@ effects_attempt_spec(struct attempt_spec *te, const struct tuner *t,
 		.values = live_trial_values(t, l, e),
 		.att = &l->att,
 		.state_dir = t->env.state_dir,
+		.study_id = t->study_id,
 		.past = { .capacity = l->past.capacity },
 	};
 

@@ -398,6 +398,24 @@ new_trial_write(
 		(void)store_suggestion_add(t->store, &s, NULL);
 }
 
+/*
+ * The commit that a new trial runs: that of its setting, or of the study; the
+ * caller frees it.  NULL: the study has none.
+ */
+static char *
+new_trial_commit(struct tuner *t, const struct next *next)
+{
+	const char *commit = NULL;
+
+	if (t->commit == NULL && t->study->trial.source.hash != NULL)
+		t->commit = xstrdup(t->study->trial.source.hash);
+	if (next->setting > 0)
+		commit = proposals_commit(&t->contests, next->setting);
+	if (commit == NULL)
+		commit = t->commit;
+	return commit != NULL ? xstrdup(commit) : NULL;
+}
+
 /* Takes over values and params of next. */
 static struct live_trial *
 new_trial_begin(struct tuner *t, struct next *next)
@@ -418,6 +436,7 @@ new_trial_begin(struct tuner *t, struct next *next)
 		.member = next->answer.member,
 		.until = next->answer.until,
 		.own_steps = study_own_steps(t->study, next->values),
+		.commit = new_trial_commit(t, next),
 	};
 
 	if (t->replicates.count > 0) {

@@ -283,6 +283,7 @@ request_execute(struct tuner *t, struct request *r)
 		request_confirm(t, r);
 		break;
 	case TUNER_PROPOSE:
+	case TUNER_PROPOSE_COMMIT:
 		request_propose(t, r);
 		break;
 	case TUNER_CLEAN:
@@ -319,6 +320,7 @@ request_name(enum tuner_request_kind kind)
 		[TUNER_FORGET] = "forget",
 		[TUNER_CONFIRM] = "confirm",
 		[TUNER_PROPOSE] = "propose",
+		[TUNER_PROPOSE_COMMIT] = "propose",
 		[TUNER_CLEAN] = "clean",
 		[TUNER_ASK] = "ask",
 		[TUNER_TELL] = "tell",
@@ -371,7 +373,7 @@ request_record(struct tuner *t, const struct request *r)
 static int64_t
 request_waits(const struct tuner *t, const struct request *r)
 {
-	if (r->ask == TUNER_PROPOSE)
+	if (r->ask == TUNER_PROPOSE || r->ask == TUNER_PROPOSE_COMMIT)
 		return (int64_t)t->study->confirm.pairs;
 	return r->ask == TUNER_ENQUEUE;
 }

@@ -59,6 +59,8 @@ void request_unqueue(struct tuner *, struct request *);
 
 /*
  * request-propose.c: params is a partial setting; the rest is as in the baseline.
+ * TUNER_PROPOSE_COMMIT: params is {"values": …, "commit": "HASH", "diff": "…"}, of
+ * which values is that setting.
  */
 void request_propose(struct tuner *, struct request *);
 

@@ -274,6 +274,7 @@ trial_copy(const struct store_trial *row)
 	copy.backend = row->backend != NULL ? xstrdup(row->backend) : NULL;
 	copy.why = row->why != NULL ? xstrdup(row->why) : NULL;
 	copy.outside = row->outside != NULL ? xstrdup(row->outside) : NULL;
+	copy.commit = row->commit != NULL ? xstrdup(row->commit) : NULL;
 	return copy;
 }
 
@@ -366,6 +367,9 @@ restore_on_trial(void *arg, const struct store_trial *row)
 		return -1;
 	load_outside(ld, row->number, outside);
 	t->n_trials = row->number;
+	/* The first one that has a commit has that of the study. */
+	if (t->commit == NULL && row->commit != NULL)
+		t->commit = xstrdup(row->commit);
 	judged_add(
 	    &t->judged, row->number, row->replicate, points ? ld->point : NULL);
 	load_own_steps(t, row);

@@ -78,6 +78,7 @@ struct tuner {
 	struct store *store;
 	struct store_study row;
 	char study_id[STUDY_ID];
+	char *commit; /* hash of trial.source; NULL = none */
 	struct plugins plugins;
 	struct history *history;
 	struct judged judged; /* the rules, and what they compare */

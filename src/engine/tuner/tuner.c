@@ -350,6 +350,7 @@ tuner_close(struct tuner *t)
 	contests_close(&t->contests);
 	replicates_close(&t->replicates);
 	history_free(t->history);
+	free(t->commit);
 	plugins_free(&t->plugins);
 	store_close(t->store);
 	store_study_fini(&t->row);

@@ -73,6 +73,7 @@ enum tuner_request_kind {
 	TUNER_FORGET,
 	TUNER_CONFIRM, /* trial 0: the best setting */
 	TUNER_PROPOSE,
+	TUNER_PROPOSE_COMMIT,
 	TUNER_CLEAN, /* params: {"dry_run": true} */
 	TUNER_ASK, /* params: {"count": 1} */
 	/*

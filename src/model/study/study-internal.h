@@ -103,6 +103,10 @@ int study_read_shims(struct study_trial *, const struct json *, struct err *);
  */
 int study_read_warm(struct study_trial *, const struct json *, struct err *);
 
+/* The key trial.source, NULL: not given; after all others of its block. */
+int study_read_source(struct study_trial *, const struct json *, struct err *);
+void study_source_clear(struct study_source *);
+
 /* The keys limits and enqueue; enqueue after the space was read. */
 int study_read_limits(
     struct study_limits *, const struct json *block, struct err *);

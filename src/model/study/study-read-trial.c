@@ -27,7 +27,7 @@ static const char *const known[] = { "command", "arguments", "workdir", "env",
 	"clean_env", "pass_env", "metrics", "reads", "step_regex", "max_steps",
 	"max_run", "on_max_run", "grace", "retries", "gpus", "gpu_memory",
 	"cpus", "memory", "launcher", "processes", "parameter_servers", "batch",
-	"pack", "files", "warm", "shims", NULL };
+	"pack", "files", "warm", "shims", "source", NULL };
 static const char *const max_run_ends[] = {
 	[STUDY_ON_MAX_RUN_STOPPED] = "stopped",
 	[STUDY_ON_MAX_RUN_COMPLETED] = "completed",
@@ -452,7 +452,9 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (study_read_shims(t, json_get(block, "shims"), e) != 0)
 		return -1;
-	return study_read_warm(t, json_get(block, "warm"), e);
+	if (study_read_warm(t, json_get(block, "warm"), e) != 0)
+		return -1;
+	return study_read_source(t, json_get(block, "source"), e);
 }
 
 int64_t
@@ -483,6 +485,7 @@ study_trial_clear(struct study_trial *t)
 	strv_free(t->env);
 	strv_free(t->env_text);
 	strv_free(t->shims);
+	study_source_clear(&t->source);
 	strv_free(t->pass_env);
 	study_metrics_clear(t);
 	study_templates_clear(t);

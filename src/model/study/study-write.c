@@ -190,6 +190,17 @@ put_replicates(struct json_writer *w, const struct study *s)
 	json_writer_end(w);
 }
 
+/* Trials of another commit would be no trials of the same program. */
+static void
+put_source(struct json_writer *w, const struct study *s)
+{
+	json_writer_object(w, "trial");
+	json_writer_object(w, "source");
+	json_writer_text(w, "commit", s->trial.source.commit);
+	json_writer_end(w);
+	json_writer_end(w);
+}
+
 void
 study_put_fixed(struct buf *b, const struct study *s)
 {
@@ -206,6 +217,8 @@ study_put_fixed(struct buf *b, const struct study *s)
 	put_params(&w, s->space);
 	if (s->replicates.count > 0)
 		put_replicates(&w, s);
+	if (s->trial.source.git != NULL)
+		put_source(&w, s);
 	json_writer_text(&w, "strategy", s->strategy.name);
 	if (s->has_seed)
 		buf_printf(json_writer_value(&w, "seed"), "%" PRIu64, s->seed);

@@ -115,6 +115,7 @@ study_read_parts(struct study *s, const struct json *root, struct err *e)
 	j = json_get(root, "keep");
 	if (j != NULL && study_read_keep(&s->keep, j, e) != 0)
 		return -1;
+	s->trial.source.drop = s->keep.given;
 	j = json_get(root, "notify");
 	return j != NULL ? study_read_notify(&s->notify, j, e) : 0;
 }

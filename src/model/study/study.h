@@ -150,6 +150,21 @@ struct study_template {
 	const struct json *where; /* of the path */
 };
 
+/*
+ * trial.source: the command runs in a worktree of a commit.  The hash is that of
+ * the trials that the search makes; it is no part of study.json.
+ */
+struct study_source {
+	char *git; /* a folder of the repository, absolute; NULL: no source */
+	char *commit; /* as written, "HEAD" */
+	char *hash; /* what that was when the study began; NULL = not known */
+	bool record; /* changes that are in no commit become one */
+	bool
+	    passing; /* of a study that leaves nothing: no ref keeps the commit */
+	bool drop; /* a worktree is removed with the end of its attempt */
+	const struct json *where;
+};
+
 struct study_trial {
 	/*
 	 * Ends with NULL, templates not yet filled; empty: ask and tell only.
@@ -202,6 +217,7 @@ struct study_trial {
 	int64_t processes; /* of launcher, 0 = not given */
 	int64_t servers; /* parameter_servers, with launcher ranks */
 	int64_t pack; /* trials per program; 0 = one program for each */
+	struct study_source source;
 	char **shims; /* in whose place hpotune stands; NULL: nobody's */
 	/* Whether Python imports modules once, not in each trial. */
 	bool warm;

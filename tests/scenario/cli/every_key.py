@@ -112,6 +112,9 @@ EXAMPLES = {
             "reads": ["keras", "json"], "step_regex": "step=([0-9]+)",
             "max_run": "1m", "on_max_run": "completed", "cpus": 1,
             "memory": "64MiB", "batch": {"global": 4}}),
+    "commits": changed(
+        trial={"source": {"git": "repository", "commit": "HEAD",
+                          "uncommitted": "record"}}),
     "ranks": changed(
         trial={"launcher": "ranks", "processes": 2, "parameter_servers": 1}),
     "pack": changed(trial={"command": [PACKED], "pack": 2}),
@@ -457,6 +460,13 @@ def fill(folder, study):
     open(folder + "/template", "w").write("x = {x}\n")
     open(folder + "/log", "w").write("hpotune: step=1 loss=1\n")
     open(folder + "/code/train.py", "w").write("\n")
+    if "source" in study["trial"]:
+        git = ["git", "-C", folder + "/repository", "-c", "user.name=x",
+               "-c", "user.email=x@localhost"]
+        os.mkdir(folder + "/repository")
+        subprocess.run(git + ["init", "-q"], check=True)
+        subprocess.run(git + ["commit", "-q", "--allow-empty", "-m", "x"],
+                       check=True)
     if "old.db" in study.get("warm_start", []):
         old = changed(study="old")
         json.dump(old, open(folder + "/old.json", "w"))

@@ -43,7 +43,7 @@ scenario() { # file, version
 	mkdir -m 700 old.d
 	ok 'the next start brings it up to date' \
 	    "$HPOTUNE" start --quiet study.json
-	is "$(sql old.db 'SELECT schema_version FROM study')" 29 'to this schema'
+	is "$(sql old.db 'SELECT schema_version FROM study')" 30 'to this schema'
 	is "$(sql old.db 'SELECT trial, objective, state FROM t_trial
 	    WHERE trial <= 3')" "$was" 'with its trials as they were'
 	is "$(sql old.db 'SELECT trials, completed + stopped FROM study')" \

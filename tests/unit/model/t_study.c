@@ -602,10 +602,41 @@ test_one_trial(void)
 	study_free(s);
 }
 
+/* trial.source: a folder and a commit, which never changes. */
+static void
+test_source(void)
+{
+	static const char text[] =
+	    "{\"study\":\"s\",\"objective\":{\"metric\":\"a\","
+	    "\"goal\":\"minimize\"},\"parameters\":{\"x\":{\"type\":"
+	    "\"int\",\"min\":0,\"max\":1}},\"trial\":{\"command\":[\"a\"],"
+	    "\"source\":{\"git\":\"..\",\"uncommitted\":\"record\"}},"
+	    "\"limits\":{\"trials\":1},\"keep\":{\"best\":1}}";
+	struct buf fixed = { 0 };
+	struct err e;
+	struct study *s = parse(text, &e);
+
+	if (s == NULL) {
+		ok(false, "%s", e.text);
+		return;
+	}
+	ok(strstr(s->trial.source.git, "/..") != NULL,
+	    "from the folder of study.json on");
+	is_str(s->trial.source.commit, "HEAD", "what is checked out");
+	ok(s->trial.source.record, "with changes");
+	ok(s->trial.source.drop, "with keep a worktree goes at once");
+	study_put_fixed(&fixed, s);
+	ok(strstr(buf_str(&fixed), "\"source\":{\"commit\":\"HEAD\"}") != NULL,
+	    "the commit may not change");
+	buf_free(&fixed);
+	study_free(s);
+}
+
 int
 main(void)
 {
 	test_good();
+	test_source();
 	test_one_trial();
 	test_toolkit_arguments();
 	test_argument_forms();

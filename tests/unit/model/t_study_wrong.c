@@ -598,6 +598,33 @@ static const struct wrong {
 	{ T("\"command\":[\"a\"],\"memory\":\"9GiB\",\"pack\":2"),
 	    "2:26: trial.memory: this key does not go with pack: the trials "
 	    "of a program share its memory" },
+	{ T("\"command\":[\"a\"],\"source\":\".\""),
+	    "2:35: trial.source: expected an object, not a string" },
+	{ T("\"command\":[\"a\"],\"source\":{\"commit\":\"x\"}"),
+	    "2:35: trial.source: expected \"git\", a folder of the "
+	    "repository" },
+	{ T("\"command\":[\"a\"],\"source\":{\"git\":\"\"}"),
+	    "2:42: trial.source.git: expected a folder of the repository" },
+	{ T("\"command\":[\"a\"],\"source\":{\"git\":\".\","
+	    "\"commit\":\"-x\"}"),
+	    "2:55: trial.source.commit: expected a commit, a branch or a tag, "
+	    "as \"HEAD\"" },
+	{ T("\"command\":[\"a\"],\"source\":{\"git\":\".\","
+	    "\"uncommitted\":\"x\"}"),
+	    "2:60: trial.source.uncommitted: expected refuse or record" },
+	{ T("\"command\":[\"a\"],\"source\":{\"git\":\".\",\"hash\":1}"),
+	    "2:46: trial.source.hash: unknown key; known: git, commit, "
+	    "uncommitted" },
+	{ T("\"source\":{\"git\":\".\"}"),
+	    "2:10: trial.source: this key goes with trial.command, which runs "
+	    "in the worktree" },
+	{ T("\"command\":[\"a\"],\"pack\":2,\"source\":{\"git\":\".\"}"),
+	    "2:35: trial.source: this key does not go with pack: the trials "
+	    "of a program share its files" },
+	{ T("\"command\":[\"python3\",\"a\"],\"warm\":true,"
+	    "\"source\":{\"git\":\".\"}"),
+	    "2:48: trial.source: this key does not go with warm, which "
+	    "imports the files of one commit for all" },
 	{ T("\"command\":[\"a\"],\"shims\":\"wandb\""),
 	    "2:34: trial.shims: expected an array, not a string" },
 	{ T("\"command\":[\"a\"],\"shims\":[\"wand\"]"),

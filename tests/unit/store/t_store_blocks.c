@@ -222,7 +222,8 @@ static const char earlier[] =
     "DROP TABLE t_contest; DROP TABLE t_request;"
     /* Triggers of the table forbid to drop a column: all are NULL. */
     "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET "
-    "sql = replace(sql, ', own_steps INTEGER', '') WHERE name = 't_trial';"
+    "sql = replace(sql, ', own_steps INTEGER, git_commit TEXT', '') WHERE name "
+    "= 't_trial';"
     "PRAGMA writable_schema = RESET;"
     "ALTER TABLE t_rows RENAME TO t_metric;"
     "CREATE TABLE t_curve (trial INTEGER PRIMARY KEY, end_seq INTEGER, "

@@ -28,7 +28,7 @@ static const struct promise {
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 	    "energy_joules, gpu_memory, gpu_utilization, model_uri, "
 	    "output_uri, note, tags, forgotten, outside, setting, "
-	    "replicate, own_steps" },
+	    "replicate, own_steps, git_commit" },
 	{ "results", "trial, state, objective, lr, optimizer, acc" },
 	{ "parameters", "trial, parameter, value" },
 	{ "importance", "parameter, importance, trials" },
@@ -42,7 +42,7 @@ static const struct promise {
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "
 		  "energy_joules, gpu_memory, gpu_utilization, model_uri, "
 		  "output_uri, note, tags, forgotten, outside, setting, "
-		  "replicate, own_steps, acc, lr, optimizer" },
+		  "replicate, own_steps, git_commit, acc, lr, optimizer" },
 	{ "curves", "trial, step, value" },
 	{ "last_reports", "trial, name, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
@@ -83,7 +83,7 @@ static const struct promise {
 	{ "proposals",
 	    "proposal, verdict, trial, baseline, params, level, e_value, "
 	    "seeds, difference, least, trials, seconds, cost, opened, ended, "
-	    "caller, why" },
+	    "caller, why, git_commit, git_base, diff" },
 	{ "notes", "trial, text, time" },
 	{ "tags", "trial, tag" },
 	{ "retries", "trial, attempt, state, objective, why, time" },
@@ -122,7 +122,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "29|" PACKAGE_VERSION,
+	    "30|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

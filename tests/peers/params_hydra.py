@@ -1,5 +1,6 @@
 """Random values as arguments in the form hydra: Hydra's own parser reads the same
-values from them.
+values from them, and OmegaConf.from_cli as well where no text has a quote or a
+backslash, which the two escape in ways that differ.
 
 params_hydra.py HPOTUNE COUNT [SEED]: prints a line for each difference and the
 number of values that were compared."""
@@ -26,6 +27,8 @@ words = ["true", "False", "null", "Null", "None", "yes", "on", "inf", "-inf",
          "'", "''", "\\'", '"', "a=b", "a:b", "10:30", "a,b", "[1,2]", "{a:1}",
          "true ", "infinity", "-", "+", "~", "~a", "=", ":", "%", "@", "*", "?",
          "|", "a|b", "a/b", "/abs/path", "C:\\dir", "c\\", "x\\'y", "null,", "ü",
+         "0b11", "0b", "0o17", "1e", ".inf", "-.inf", ".NaN", "@a", "%a", "-a", "--",
+         "---", "...", ".", "2026-11-28", "y", "N", "_", "1_0.5", "1:30:20",
          "sort(a)", "glob(*)", "a#b", "- a", "1,2", "1:2", "file:///x?y=z&w"]
 
 
@@ -67,6 +70,16 @@ def plain(v):
     return v
 
 
+def escaped(v):
+    """Whether a text of v, or a key, has what OmegaConf would read otherwise."""
+    if isinstance(v, list):
+        return any(map(escaped, v))
+    if isinstance(v, dict):
+        return bool(v) and any(escaped(x) or not x.isalpha() for x in v) \
+            or any(map(escaped, v.values()))
+    return isinstance(v, str) and any(c in v for c in "'\\$")
+
+
 def same(a, b):
     if isinstance(a, bool) or isinstance(b, bool) or a is None or b is None:
         return a is b
@@ -106,6 +119,14 @@ def main():
             for a, (k, v) in zip(json.loads(done.stdout)["command"][1:],
                                  values.items()):
                 n += 1
+                if not escaped(v):
+                    try:
+                        got = OmegaConf.to_container(
+                            OmegaConf.from_cli([a.lstrip("+")]))[k]
+                    except Exception as error:
+                        got = error
+                    if not same(got, v):
+                        print("%r: %s is %r for OmegaConf" % (v, a, got))
                 try:
                     cfg = compose(overrides=["+" + a.lstrip("+")])
                     got = OmegaConf.to_container(cfg, resolve=True)[k]

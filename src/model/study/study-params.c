@@ -89,7 +89,10 @@ study_params_put_python(struct buf *b, const struct value *v)
 		buf_puts(b, ".0");
 }
 
-/* Whether Hydra would read the text as another type, or as syntax. */
+/*
+ * Whether Hydra or the YAML of OmegaConf.from_cli would read the text as another
+ * type, or as syntax.
+ */
 static bool
 needs_quotes(const char *text)
 {
@@ -97,13 +100,16 @@ needs_quotes(const char *text)
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "_./@%-";
 	static const char *const words[] = { "true", "false", "null", "on",
-		"off", "yes", "no", "inf", "nan", NULL };
+		"off", "yes", "no", "inf", "nan", ".inf", ".nan", "...", NULL };
 	struct buf number = { 0 };
 	bool quotes;
 	char *end;
 	size_t i;
 
-	if (*text == '\0' || text[strspn(text, plain)] != '\0')
+	if (*text == '\0' || strchr("@%-", *text) != NULL ||
+	    text[strspn(text, plain)] != '\0')
+		return true;
+	if (text[0] == '0' && text[1] == 'b')
 		return true;
 	for (i = 0; words[i] != NULL; i++)
 		if (strcasecmp(text, words[i]) == 0)
@@ -164,13 +170,14 @@ put_hydra_key(struct buf *b, const char *s)
 
 /*
  * A value of Hydra's override grammar (hydra.cc/docs/advanced/override_grammar):
- * a text is quoted where it would be read as something else.
+ * a text is quoted where it would be read as something else.  YAML wants the
+ * blank behind a colon.
  */
 static void
 put_hydra(struct buf *b, const struct value *v)
 {
 	static const struct param_tree hydra = { "null", "true", "false", ",",
-		":", put_hydra_text, put_hydra_key, put_number_text };
+		": ", put_hydra_text, put_hydra_key, put_number_text };
 
 	if (v->kind == VALUE_NULL)
 		buf_puts(b, "null");

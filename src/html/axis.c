@@ -284,7 +284,11 @@ axis_ticks(const struct axis *a, size_t most, struct tick *out)
 
 /* Ticks of parameters: by their scale, at the positions of their values. */
 
-enum { LABEL = 12 /* columns of a choice */ };
+enum {
+	LABEL = 12, /* columns of a choice */
+	LABEL_LEAST = 4,
+	LETTER = 6 /* width of a column, about */
+};
 
 static double
 cube_at(const struct space *s, size_t i, const struct value *v)
@@ -302,7 +306,7 @@ cube_at(const struct space *s, size_t i, const struct value *v)
 
 /* The part of a choice that fits below a column. */
 static void
-choice_label(struct tick *t, const struct value *v)
+choice_label(struct tick *t, const struct value *v, size_t columns)
 {
 	struct buf text = { 0 };
 	const char *s;
@@ -310,7 +314,7 @@ choice_label(struct tick *t, const struct value *v)
 
 	param_value_put(&text, v);
 	s = buf_str(&text);
-	n = text_fit(s, LABEL);
+	n = text_fit(s, columns);
 	while (n >= sizeof t->label - 4 || (n > 0 && (s[n] & 0xc0) == 0x80))
 		n--;
 	(void)snprintf(t->label, sizeof t->label, "%.*s%s", (int)n, s,
@@ -318,16 +322,23 @@ choice_label(struct tick *t, const struct value *v)
 	buf_free(&text);
 }
 
+/* across: what the labels have beside each other, or not above 0: upwards. */
 static size_t
-choice_ticks(const struct space *s, size_t i, size_t most, struct tick *out)
+choice_ticks(const struct space *s, size_t i, double across, size_t most,
+    struct tick *out)
 {
 	const struct param *p = &s->params[i];
 	size_t every = (p->n_values + most - 1) / most, k, n = 0;
+	double fit = across * (double)every / (double)p->n_values / LETTER - 1;
+	size_t columns = LABEL;
+
+	if (across > 0 && fit < LABEL)
+		columns = fit < LABEL_LEAST ? LABEL_LEAST : (size_t)fit;
 
 	for (k = 0; k < p->n_values; k += every, n++) {
 		out[n].value = (double)k;
 		out[n].at = cube_at(s, i, &p->values[k]);
-		choice_label(&out[n], &p->values[k]);
+		choice_label(&out[n], &p->values[k], columns);
 	}
 	return n;
 }
@@ -396,7 +407,7 @@ axis_param(const struct space *s, size_t i, const double *range, double from,
 	case PARAM_FIXED:
 		return 0;
 	case PARAM_CHOICE:
-		n = choice_ticks(s, i, most, out);
+		n = choice_ticks(s, i, to - from, most, out);
 		break;
 	case PARAM_FLOAT:
 	case PARAM_INT:

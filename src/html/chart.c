@@ -6,7 +6,7 @@
 #include "src/html/decimate.h"
 
 #define BELOW 34 /* height for the labels and the name of the x axis */
-#define ABOVE 16
+#define ABOVE 20
 #define BESIDE 12
 
 void

@@ -66,6 +66,21 @@ contour_trials_choose(struct map *m)
 		m->trials[m->n++] = m->trials[i];
 }
 
+/*
+ * How far a trial is from a place along a parameter, in widths of the kernel; of
+ * a choice, whose values have no order, only its own trials are there.
+ */
+static double
+contour_distance(const struct map *m, size_t trial, size_t param, double at)
+{
+	const struct param *p = &m->r->study->space->params[param];
+	double u = contour_point(m, trial, param), n = (double)p->n_values;
+
+	if (p->type == PARAM_CHOICE)
+		return floor(u * n) == floor(at * n) ? 0 : INFINITY;
+	return (u - at) / WIDTH_OF_KERNEL;
+}
+
 /* The mean around the middle of a cell; NaN where there are no trials. */
 static double
 cell_mean(const struct map *m, double u, double v)
@@ -74,11 +89,9 @@ cell_mean(const struct map *m, double u, double v)
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
-		dx = (contour_point(m, m->trials[i], m->x) - u) /
-		     WIDTH_OF_KERNEL;
-		dy = (contour_point(m, m->trials[i], m->y) - v) /
-		     WIDTH_OF_KERNEL;
-		if (dx * dx + dy * dy > 16)
+		dx = contour_distance(m, m->trials[i], m->x, u);
+		dy = contour_distance(m, m->trials[i], m->y, v);
+		if (!(dx * dx + dy * dy <= 16))
 			continue;
 		w = exp(-0.5 * (dx * dx + dy * dy));
 		weight += w;
@@ -154,6 +167,18 @@ cells_put(const struct map *m, struct chart *c)
 	}
 }
 
+/* Where the mark of a trial is; those of one value lie beside each other. */
+static double
+contour_place(
+    const struct map *m, size_t trial, size_t param, const struct axis *a)
+{
+	double u = contour_point(m, trial, param) +
+		   section_param_jitter(&m->r->study->space->params[param],
+		       m->r->trials[trial].number);
+
+	return a->from + u * (a->to - a->from);
+}
+
 static void
 contour_marks_put(const struct map *m, struct chart *c)
 {
@@ -164,10 +189,8 @@ contour_marks_put(const struct map *m, struct chart *c)
 
 	decimate_init(&thin, c->width, c->height, SQUARE);
 	for (i = 0; i < m->n; i++) {
-		x = c->x.from + contour_point(m, m->trials[i], m->x) *
-				    (c->x.to - c->x.from);
-		y = c->y.from + contour_point(m, m->trials[i], m->y) *
-				    (c->y.to - c->y.from);
+		x = contour_place(m, m->trials[i], m->x, &c->x);
+		y = contour_place(m, m->trials[i], m->y, &c->y);
 		if (!decimate_take(&thin, x, y))
 			continue;
 		chart_mark_put(&d, MARK_DOT, x, y);
@@ -187,10 +210,8 @@ best_mark_put(const struct map *m, struct chart *c)
 	if (r->best == r->n || isnan(contour_point(m, r->best, m->x)) ||
 	    isnan(contour_point(m, r->best, m->y)))
 		return;
-	chart_mark_put(&d, MARK_RING,
-	    c->x.from + contour_point(m, r->best, m->x) * (c->x.to - c->x.from),
-	    c->y.from +
-		contour_point(m, r->best, m->y) * (c->y.to - c->y.from));
+	chart_mark_put(&d, MARK_RING, contour_place(m, r->best, m->x, &c->x),
+	    contour_place(m, r->best, m->y, &c->y));
 	chart_path(c, "pick", &d);
 }
 

@@ -18,24 +18,12 @@
 
 enum {
 	WIDTH = 300,
+	WIDTH_OF_TWO = 440,
 	HEIGHT = 200,
 	DRAWINGS = 24, /* at most */
 	TOLD = 2000, /* marks with a tooltip in all charts */
-	SQUARE = 5,
-	COLUMNS = 12 /* up to so many values are drawn as columns */
+	SQUARE = 5
 };
-
-/* A fixed horizontal offset of a trial within its column. */
-static double
-section_importance_jitter(const struct param *p, int64_t number)
-{
-	uint64_t levels = param_levels(p);
-
-	if (levels == 0 || levels > COLUMNS)
-		return 0;
-	return (fmod((double)number * 0.6180339887498949, 1) - 0.5) * 0.6 /
-	       (double)levels;
-}
 
 /* The position of a trial's mark; false: none in this chart. */
 static bool
@@ -47,7 +35,7 @@ section_importance_place(const struct page *r, const struct chart *c,
 
 	if (isnan(t->objective) || isnan(u))
 		return false;
-	u += section_importance_jitter(&r->study->space->params[i], t->number);
+	u += section_param_jitter(&r->study->space->params[i], t->number);
 	if (u < c->x.low || u > c->x.high)
 		return false;
 	*x = axis_at(&c->x, u);
@@ -114,23 +102,26 @@ section_importance_range_take(
 	return true;
 }
 
-/* Of a figure: as many beside each other as are more than half as wide. */
+/*
+ * Of a figure: as many beside each other as are more than half as wide; of a page:
+ * one or two fill it, and more are three beside each other.
+ */
 static double
-slice_width(const struct page *r)
+slice_width(const struct page *r, size_t n)
 {
 	double across = floor(r->width / (0.57 * WIDTH));
 
 	if (!(r->width > 0))
-		return WIDTH;
+		return n == 1 ? PAGE_WIDTH : n == 2 ? WIDTH_OF_TWO : WIDTH;
 	return floor(r->width / (across > 1 ? across : 1));
 }
 
 static void
-section_importance_drawing_put(struct page *r, size_t i)
+section_importance_drawing_put(struct page *r, size_t i, size_t n)
 {
 	const struct param *p = &r->study->space->params[i];
 	struct chart c = { .h = &r->h,
-		.width = slice_width(r),
+		.width = slice_width(r, n),
 		.height = HEIGHT,
 		.y = r->value };
 	struct tick ticks[AXIS_TICKS];
@@ -189,9 +180,9 @@ section_importance_section_put(struct page *r, const size_t *order, size_t n)
 
 	section_begin(&r->h, "Parameters and results");
 	html_open(&r->h, "div");
-	html_attr(&r->h, "class", "grid2");
+	html_attr(&r->h, "class", n <= 2 ? "grid2 few2" : "grid2");
 	for (i = 0; i < n && i < DRAWINGS; i++)
-		section_importance_drawing_put(r, order[i]);
+		section_importance_drawing_put(r, order[i], n);
 	html_close(&r->h, "div");
 	section_note(&r->h,
 	    "Upwards: %s. Each trial stands where its parameter was active%s.",

@@ -16,8 +16,10 @@
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 
-/* Up to this many parameters have a column each. */
-enum { COLUMNS = 8 };
+enum {
+	COLUMNS = 8, /* up to so many parameters have a column each */
+	JITTERED = 12 /* up to so many values are drawn as columns of marks */
+};
 
 void
 section_begin(struct html *h, const char *title)
@@ -68,6 +70,17 @@ section_param_is_number(const struct page *r, size_t i)
 	const struct param *p = &r->study->space->params[i];
 
 	return p->type == PARAM_FLOAT || p->type == PARAM_INT;
+}
+
+double
+section_param_jitter(const struct param *p, int64_t number)
+{
+	uint64_t levels = param_levels(p);
+
+	if (levels == 0 || levels > JITTERED)
+		return 0;
+	return (fmod((double)number * 0.6180339887498949, 1) - 0.5) * 0.6 /
+	       (double)levels;
 }
 
 /* A cell for each parameter: all to h, or each to an html of its own from h. */

@@ -9,6 +9,7 @@
 #include "src/html/page-data.h"
 
 struct err;
+struct param;
 struct sparkline;
 struct store_rows;
 
@@ -79,6 +80,11 @@ void section_trial_link(struct page *, const char *number, const char *text);
 bool section_params_part(const struct page *);
 /* Whether values of the parameter are numbers, set to the right. */
 bool section_param_is_number(const struct page *, size_t i);
+/*
+ * How far the mark of a trial stands beside its value, in the unit interval: fixed,
+ * and 0 for a parameter with many values.
+ */
+double section_param_jitter(const struct param *, int64_t trial);
 /* The values of trials by step, with the medians; several ones by colours. */
 int section_trial_curves(
     struct page *, const size_t *trials, size_t n, struct err *);

@@ -284,6 +284,9 @@ class User:
         check(b.until("location.search === '?sort=x' && "
                       "document.readyState === 'complete'"),
               "a link shows the whole range again", b.js("location.href"))
+        # The parts of a page come after it.
+        b.until("""document.querySelector(
+            'details.zoom:has(input[name="slice.x.x"])') !== null""")
         b.js("""(() => { const f = document.querySelector(
             'details.zoom:has(input[name="slice.x.x"])'); f.open = true;
             f.querySelector('input[name="slice.x.x"]').value = '0.25..0.75';
@@ -298,6 +301,8 @@ class User:
               "whose axis is the range", values)
         heading = """[...document.querySelectorAll('#part-importance h2')]
             .at(-1)?.textContent"""
+        b.until("""document.querySelector(
+            'details.zoom:has([name="map.x"])') !== null""")
         b.js("""(() => { const f = document.querySelector(
             'details.zoom:has([name="map.x"])'); f.open = true;
             f.querySelector('[name="map.x"]').value = 'opt';

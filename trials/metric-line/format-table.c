@@ -6,7 +6,8 @@
  *	-------  ------------  -----------  ------------  ------
  *	      1        0.8067       0.5000        0.6857  0.0870
  *
- * Cells are parted by two blanks, a tab or '|'.  A line of names is one when a line
+ * Cells are parted by two blanks, a tab, '|' or the signs of Unicode for boxes; as
+ * pandas prints it, a number that has no name begins a row.  A line of names is one when a line
  * of dashes or of numbers soon below fits it.  A cell belongs to the name that it stands
  * under.  The step is the column step, #, iter, iteration, round, epoch or e, in this
  * order; without one reports are counted.
@@ -49,6 +50,37 @@ struct format_table_cell {
 	struct metric_span text; /* may be empty between two '|' */
 	size_t from, to; /* offsets in the line */
 };
+
+/*
+ * Write a line with '|' and '-' in the place of the signs for boxes, U+2500 to
+ * U+257F, and with "|" for "||" around and between names; as it is without them.
+ */
+static struct metric_span
+format_table_plain(struct metric_span s, char room[METRIC_PART_MAX])
+{
+	static const char upright[] = "\202\203\206\207\212\213";
+	struct metric_span t = metric_span_trim(s);
+	bool twice = t.end - t.p > 3 && t.p[0] == '|' && t.p[1] == '|' &&
+		     t.end[-1] == '|' && t.end[-2] == '|';
+	char *to = room;
+
+	if (s.end - s.p > METRIC_PART_MAX ||
+	    (!twice && memchr(s.p, 0xe2, (size_t)(s.end - s.p)) == NULL))
+		return s;
+	while (s.p < s.end)
+		if (s.end - s.p > 2 && memcmp(s.p, "\342\224", 2) == 0) {
+			*to++ = strchr(upright, s.p[2]) != NULL ? '|' : '-';
+			s.p += 3;
+		} else if (s.end - s.p > 2 && memcmp(s.p, "\342\225", 2) == 0) {
+			*to++ = (unsigned char)s.p[2] == 0x91 ? '|' : '-';
+			s.p += 3;
+		} else if (twice && s.end - s.p > 1 && s.p[0] == '|' &&
+			   s.p[1] == '|')
+			s.p++;
+		else
+			*to++ = *s.p++;
+	return (struct metric_span){ room, to };
+}
 
 /* The cells of a line; 0: too few, or too many. */
 static size_t
@@ -182,6 +214,13 @@ format_table_row(struct metric_line *r, const struct format_table_head *h,
 	struct metric_span s, name;
 	size_t i, numbers = 0;
 
+	if (!parted && h->n > 0 && n == h->n + 1 &&
+	    cells[0].to <= h->columns[0].from &&
+	    metric_number_scan(&number, cells[0].text.p, cells[0].text.end) ==
+		cells[0].text.end) {
+		cells++;
+		n--;
+	}
 	if (h->n == 0 || n > h->n || parted != h->parted)
 		return false;
 	for (i = 0; i < n; i++) {
@@ -217,9 +256,11 @@ format_table_read(struct metric_line *r, struct metric_span s,
 	struct format_table_cell cells[FORMAT_TABLE_COLUMNS];
 	struct format_table *t = in->state;
 	struct format_table_head names;
+	char room[METRIC_PART_MAX];
 	bool parted;
 	size_t n;
 
+	s = format_table_plain(s, room);
 	if (format_table_is_dashes(s)) {
 		if (t->names.n > 0) {
 			t->head = t->names;

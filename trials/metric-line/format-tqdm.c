@@ -28,6 +28,7 @@ struct format_tqdm {
 	int64_t first; /* count at which it was shown without values; or -1 */
 	int64_t before; /* counts of earlier bars of the same text */
 	int64_t share; /* of the bar that was read */
+	int64_t shown; /* its count then, whose values may follow */
 };
 
 /* What is read of a bar. */
@@ -65,6 +66,23 @@ format_tqdm_id(struct metric_span s)
 	return h != 0 ? h : 1;
 }
 
+/* A count, also one that unit_scale writes: 0.00, 4.00k. */
+static bool
+format_tqdm_take(struct metric_span *s, int64_t *count)
+{
+	static const char units[] = "kMGT";
+	struct metric_number n;
+	const char *p = metric_number_scan(&n, s->p, s->end), *unit;
+
+	if (s->p == s->end || !metric_span_is_digit(*s->p) || p == NULL)
+		return false;
+	unit = p < s->end && *p != '\0' ? strchr(units, *p) : NULL;
+	if (unit != NULL)
+		n.exponent += 3 * (unit - units + 1);
+	s->p = p + (unit != NULL);
+	return metric_number_integer(&n, count);
+}
+
 /* "Training:  25%|##5 | 1/4", or "12it": the text and the count. */
 static bool
 format_tqdm_count(struct format_tqdm_bar *b, struct metric_span s)
@@ -76,10 +94,10 @@ format_tqdm_count(struct format_tqdm_bar *b, struct metric_span s)
 	for (p = s.end; p > s.p && p[-1] != ' ' && p[-1] != '|'; p--)
 		;
 	count = (struct metric_span){ p, s.end };
-	if (!metric_span_take_count(&count, &b->at))
+	if (!format_tqdm_take(&count, &b->at))
 		return false;
 	if (metric_span_take(&count, "/")) {
-		if (!metric_span_take_count(&count, &b->all) ||
+		if (!format_tqdm_take(&count, &b->all) ||
 		    count.p != count.end || bar == NULL)
 			return false;
 		text.end = bar;
@@ -138,9 +156,11 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
 	share = b->all > FORMAT_TQDM_REPORTS
 		    ? b->at / (b->all / FORMAT_TQDM_REPORTS)
 		    : -1;
-	if (share >= 0 && share == t->share && t->open && b->at > 0)
+	if (share >= 0 && share == t->share && t->open && b->at > 0 &&
+	    b->at != t->shown)
 		return false;
 	t->share = share;
+	t->shown = b->at;
 	return metric_span_step(r, t->before + b->at);
 }
 

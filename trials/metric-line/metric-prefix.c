@@ -3,6 +3,8 @@
  *
  *	2026-01-31 12:00:00,123 INFO train: TEXT
  *	2026-01-31 12:00:00 | INFO | fairseq.trainer | TEXT
+ *	2026-01-31 12:00:00 [info     ] TEXT
+ *	Jan 31 12:00:00 TEXT
  *	2026/01/31 12:00:00 - mmengine - INFO - TEXT
  *	INFO:root:TEXT
  *	[rank0]: [2026-01-31 12:00:00,123][__main__][INFO] - TEXT
@@ -93,11 +95,35 @@ prefix_clock(struct metric_span *s)
 	return true;
 }
 
+/* Jan 31 12:00:00, as ts of moreutils and syslog write it. */
+static bool
+prefix_month(struct metric_span *s)
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	struct metric_span t = *s;
+	size_t i;
+
+	if (t.end - t.p < 15 || t.p[3] != ' ')
+		return false;
+	for (i = 0; i < sizeof months - 1; i += 3)
+		if (memcmp(t.p, months + i, 3) == 0)
+			break;
+	t.p += t.p[4] == ' ' ? 5 : 4;
+	if (i >= sizeof months - 1 ||
+	    (!prefix_digits(&t, 2, ' ') && !prefix_digits(&t, 1, ' ')) ||
+	    !prefix_clock(&t))
+		return false;
+	*s = t;
+	return true;
+}
+
 static bool
 prefix_time(struct metric_span *s)
 {
 	struct metric_span t = *s;
 
+	if (prefix_month(s))
+		return true;
 	if (prefix_date(&t)) {
 		*s = t;
 		if (t.p < t.end && (*t.p == ' ' || *t.p == 'T')) {
@@ -115,7 +141,8 @@ prefix_level(struct metric_span *s)
 {
 	static const char *const levels[] = { "INFO", "DEBUG", "WARNING",
 		"WARN", "ERROR", "CRITICAL", "TRACE", "SUCCESS", "NOTICE",
-		"info", "debug", "warning", "I", "D", "W", NULL };
+		"info", "debug", "warning", "error", "critical", "notice", "I",
+		"D", "W", NULL };
 	struct metric_span t;
 	size_t i;
 
@@ -302,6 +329,8 @@ prefix_part(struct metric_span *s, bool *sure)
 		*sure = true;
 	else if (!prefix_named(&t, bracket) && !prefix_logger(&t))
 		return 0;
+	while (bracket && t.p < t.end && *t.p == ' ')
+		t.p++;
 	if (bracket && (t.p == t.end || *t.p != ']'))
 		return 0;
 	*s = t;

@@ -469,6 +469,28 @@ test_tables(void)
 	    "Using  GPU\n3  of  4\nloss  0.5\n",
 	    "- loss=0.5 acc=0.75\n- loss=0.25 acc=1\n",
 	    "a table by tabs without a step, and lines that are none");
+	is_read(STUDY_LINES_TABLE,
+	    "\342\224\217\342\224\201\342\224\201\342\224\263\342\224\201"
+	    "\342\224\223\n"
+	    "\342\224\203 epoch \342\224\203 loss \342\224\203\n"
+	    "\342\224\241\342\224\201\342\224\201\342\225\207\342\224\201"
+	    "\342\224\251\n"
+	    "\342\224\202 1     \342\224\202 0.5  \342\224\202\n"
+	    "\342\225\221 2     \342\225\221 0.25 \342\225\221\n",
+	    "1 loss=0.5\n2 loss=0.25\n", "rich: a table of signs for boxes");
+	is_read(STUDY_LINES_TABLE,
+	    "||  epoch ||  loss ||\n|      1 |   0.5 |\n", "1 loss=0.5\n",
+	    "tabulate: a table of Jira");
+	is_read(STUDY_LINES_TABLE,
+	    "   epoch  loss\n0      1   0.5\n1      2   0.25\n",
+	    "1 loss=0.5\n2 loss=0.25\n",
+	    "pandas: a number without a name begins a row");
+	is_read(STUDY_LINES_TQDM,
+	    "  0%|   | 0.00/4.00k [00:00<?, ?B/s]\r"
+	    " 25%|#  | 1.00k/4.00k [00:00<00:00, 8.25kB/s, loss=0.5]\r"
+	    " 50%|#  | 2.00k/4.00k [00:00<00:00, 8.25kB/s, loss=0.5]\r"
+	    " 50%|#  | 2.00k/4.00k [00:00<00:00, 8.25kB/s, loss=0.25]\n",
+	    "1000 loss=0.5\n2000 loss=0.25\n", "tqdm: scaled units");
 	is_read(STUDY_LINES_FAIRSEQ,
 	    "2026-01-31 12:00:00 | INFO | train_inner | epoch 001:     10 / "
 	    "100 "

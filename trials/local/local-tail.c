@@ -104,6 +104,8 @@ local_tail_line_read(
 	while (metric_line_more(r));
 }
 
+static const char zero_byte[] = "it has a zero byte: it is binary, or UTF-16";
+
 /* The whole lines of a chunk: how many bytes they are. */
 static size_t
 local_tail_lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
@@ -117,8 +119,11 @@ local_tail_lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
 
 	while ((next = metric_line_next(at, chunk + n, objects, &len, bar)) !=
 	       NULL) {
-		/* Zeros are a punched hole, or the output is binary. */
-		if (!*t->skip && (!zeros || memchr(at, '\0', len) == NULL))
+		if (*t->skip)
+			;
+		else if (zeros && memchr(at, '\0', len) != NULL)
+			local_tail_why_note(a, t, "a line", zero_byte);
+		else
 			local_tail_line_read(a, t, at, len);
 		*t->skip = false;
 		at = next;

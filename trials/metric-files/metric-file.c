@@ -178,6 +178,7 @@ metric_file_skip_record(struct metric_file *f, int fd)
 static void
 metric_file_is_foreign(struct metric_file *f, const char *bytes, size_t n)
 {
+	static const char pickle[] = "it is a pickle of Python";
 	static const struct {
 		const char *magic;
 		size_t n;
@@ -189,6 +190,9 @@ metric_file_is_foreign(struct metric_file *f, const char *bytes, size_t n)
 		{ "\050\265\057\375", 4, "it is compressed by zstd" },
 		{ "\211HDF", 4, "it is a file of HDF5" },
 		{ "PAR1", 4, "it is a file of Parquet" },
+		{ "\223NUMPY", 6, "it is a file of numpy" },
+		{ "\200\002", 2, pickle }, { "\200\003", 2, pickle },
+		{ "\200\004", 2, pickle }, { "\200\005", 2, pickle },
 		{ "SQLite format 3", 15, "it is a database of SQLite" },
 		{ "\377\376", 2, "it is in UTF-16, and UTF-8 is read" },
 		{ "\376\377", 2, "it is in UTF-16, and UTF-8 is read" } };

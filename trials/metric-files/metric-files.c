@@ -94,12 +94,16 @@ metric_files_json(struct metric_file *f, const char *text, size_t len)
 		.name = metric_files_json_name,
 		.arg = f };
 	struct metric_line *r = &f->of->line;
+	struct buf json = { 0 };
+	bool good = metric_json_parse_names(r, text, len, &names);
+	const char *why = r->why;
 
-	if (metric_json_parse_names(r, text, len, &names))
-		return r;
-	if (r->why != NULL)
-		metric_file_note(f, r->why);
-	return NULL;
+	if (!good && metric_python_json(&json, text, text + len))
+		good = metric_json_parse_names(r, json.data, json.len, &names);
+	buf_free(&json);
+	if (!good && why != NULL)
+		metric_file_note(f, why);
+	return good ? r : NULL;
 }
 
 void

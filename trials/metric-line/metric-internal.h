@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct buf;
 struct metric_number;
 struct metric_line;
 struct metric_log;
@@ -65,11 +64,6 @@ enum metric_object {
  */
 enum metric_object
 metric_object_end(const char *p, const char *end, const char **next);
-/*
- * Write a dictionary as Python prints it as an object of JSON, in which what is
- * neither a number nor a text is null; false: it is none.
- */
-bool metric_python_json(struct buf *, const char *p, const char *end);
 /* Leave out the marks of a list around an object. */
 void metric_object_trim(const char **p, const char **end);
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct metric_log;
 struct study_tag;
@@ -188,6 +189,11 @@ struct metric_json_names {
 };
 bool metric_json_parse_names(struct metric_line *, const char *line, size_t len,
     const struct metric_json_names *);
+/*
+ * Write a dictionary as Python prints it as an object of JSON, in which what is
+ * neither a number nor a text is null; false: it is none.
+ */
+bool metric_python_json(struct buf *, const char *p, const char *end);
 /*
  * Members that are the step of an object, beside "step", the first of them that
  * there is; columns of CSV, too.  NULL ends the list.

@@ -5,7 +5,8 @@
  *	    "seed": 1, "maximize": false, "steps": 0,
  *	    "objectives": 1, "constraints": 0}	-> ok
  *	{"ask": true}			-> {"trial": 1, "params": {…}}
- *	{"add": {params}, "value": 0.5}	-> ok, a completed trial
+ *	{"add": {params}, "value": 0.5}	-> ok, a completed trial; or, with its
+ *	    number as "trial", the rest as of "end"
  *	{"trial": 1, "step": 3, "value": 0.5}	-> keep or stop
  *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok; null: NaN, or
  *	    the trial failed with "failed": true
@@ -191,24 +192,6 @@ study_ask(struct study *s)
 }
 
 static void
-study_add(struct study *s, const struct json *j)
-{
-	struct value *values = xcalloc(s->space->n + 1, sizeof *values);
-	double *x = xcalloc(s->space->n + 1, sizeof *x);
-	int64_t trial = history_count(s->history) + 1;
-	struct err e = ERR_INIT;
-
-	if (space_read_values(s->space, json_get(j, "add"), values, &e) != 0)
-		die(&e);
-	space_encode(s->space, values, x);
-	history_add(s->history, trial, x);
-	history_end(s->history, trial, TRIAL_COMPLETED, number(j, "value"));
-	free(values);
-	free(x);
-	puts("ok");
-}
-
-static void
 study_report(struct study *s, const struct json *j)
 {
 	struct judgement judged = { .verdict = VERDICT_KEEP };
@@ -263,6 +246,29 @@ study_end(struct study *s, const struct json *j)
 	history_end(s->history, trial, state, end);
 	stop_rule_set_ended(s->rules, s->history, trial);
 	puts("ok");
+}
+
+static void
+study_add(struct study *s, const struct json *j)
+{
+	struct value *values = xcalloc(s->space->n + 1, sizeof *values);
+	double *x = xcalloc(s->space->n + 1, sizeof *x);
+	int64_t trial = history_count(s->history) + 1;
+	struct err e = ERR_INIT;
+
+	if (space_read_values(s->space, json_get(j, "add"), values, &e) != 0)
+		die(&e);
+	space_encode(s->space, values, x);
+	history_add(s->history, trial, x);
+	if (json_get(j, "end") != NULL)
+		study_end(s, j);
+	else {
+		history_end(
+		    s->history, trial, TRIAL_COMPLETED, number(j, "value"));
+		puts("ok");
+	}
+	free(values);
+	free(x);
 }
 
 static void

@@ -146,7 +146,13 @@ struct kernels {
 	 */
 	void (*gp_predict)(void *dev, const struct gp *, const double *x,
 	    size_t m, double *mean, double *variance);
-	/* The same with their gradients (m x d); 0 for categories. */
+	/*
+	 * The same, but for rounding, at points that differ from base (d) in few
+	 * coordinates: faster by the others.  NULL: ask gp_predict.
+	 */
+	void (*gp_near)(void *dev, const struct gp *, const double *base,
+	    const double *x, size_t m, double *mean, double *variance);
+	/* As gp_predict, with gradients (m x d); 0 for categories. */
 	void (*gp_slope)(void *dev, const struct gp *, const double *x,
 	    size_t m, double *mean, double *variance, double *d_mean,
 	    double *d_variance);

@@ -43,6 +43,9 @@ gp_predict_means(const struct gp *, const double *z, size_t m, double *mean);
 /* Covariances of a strip of rows with m placed points: columns of stride. */
 void gp_predict_cross(const struct gp *, size_t strip, const double *z,
     size_t m, double *k, size_t stride);
+/* From m columns of covariances to variances: k becomes L^-1 k. */
+void gp_predict_solve(
+    const struct gp *, double *k, size_t m, size_t stride, double *variance);
 /* The variance after the data removed this much of the signal. */
 double gp_predict_variance(const struct gp *, double taken);
 
@@ -54,6 +57,8 @@ void gp_free(void *dev, struct gp *);
 void gp_pend(void *dev, struct gp *, const double *x, size_t k);
 void gp_predict(void *dev, const struct gp *, const double *x, size_t m,
     double *mean, double *variance);
+void gp_near(void *dev, const struct gp *, const double *base, const double *x,
+    size_t m, double *mean, double *variance);
 void gp_slope(void *dev, const struct gp *, const double *x, size_t m,
     double *mean, double *variance, double *d_mean, double *d_variance);
 size_t gp_top(void *dev, const struct gp *, const double *x, size_t m,

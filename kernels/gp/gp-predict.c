@@ -93,8 +93,8 @@ columns_fill(const struct gp *gp, const double *z, size_t m, double *k,
 }
 
 /* From covariances to variances: k becomes L^-1 k. */
-static void
-columns_solve(
+void
+gp_predict_solve(
     const struct gp *gp, double *k, size_t m, size_t stride, double *variance)
 {
 	size_t i, n = gp->strips.n;
@@ -143,7 +143,7 @@ gp_predict(void *dev, const struct gp *gp, const double *x, size_t m,
 			some = m - i < TOGETHER ? m - i : TOGETHER;
 			columns_fill(
 			    gp, z + i * gp->shape.d, some, k, stride, mean + i);
-			columns_solve(gp, k, some, stride, variance + i);
+			gp_predict_solve(gp, k, some, stride, variance + i);
 		}
 		free(k);
 	}
@@ -196,7 +196,7 @@ gp_slope(void *dev, const struct gp *gp, const double *x, size_t m,
 	for (i = 0; i < m; i += some) {
 		some = m - i < TOGETHER ? m - i : TOGETHER;
 		columns_fill(gp, z + i * d, some, k, stride, mean + i);
-		columns_solve(gp, k, some, stride, variance + i);
+		gp_predict_solve(gp, k, some, stride, variance + i);
 		columns_back(gp, k, some, stride);
 		for (q = 0; q < some; q++)
 			slope_at(gp, z + (i + q) * d, k + q * stride,

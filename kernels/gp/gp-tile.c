@@ -11,44 +11,44 @@
  * Sums use eight lanes, whatever the vector width, so that results are equal.
  */
 typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
+typedef int64_t lane_bits __attribute__((vector_size(64), aligned(8)));
 
 #define INLINE inline __attribute__((always_inline))
 
-static INLINE void
-gp_tile_numbers_distance(const struct gp_coordinates *s,
-    const double *restrict c, const double *restrict z, double *restrict r2)
-{
-	size_t j = 0;
-	double u, v;
-	int i;
-
-	for (i = 0; i < GROUP; i++)
-		r2[i] = 0;
-	for (; j + 1 < s->numbers; j += 2, z += 2 * STRIP)
-		for (i = 0; i < GROUP; i++) {
-			u = z[i] - c[j];
-			v = z[STRIP + i] - c[j + 1];
-			r2[i] += u * u + v * v;
-		}
-	if (j < s->numbers)
-		for (i = 0; i < GROUP; i++) {
-			u = z[i] - c[j];
-			r2[i] += u * u;
-		}
-}
-
-/* Squared distances to a group, which begins at z. */
+/* Squared distances to a group, which begins at z; the sums stay in registers. */
 static INLINE void
 gp_tile_any_distance(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict z, double *restrict r2)
 {
-	size_t j;
-	int i;
+	lanes a = { 0 }, b = { 0 }, u, v;
+	const lanes *x, *y;
+	size_t j = 0;
 
-	gp_tile_numbers_distance(s, c, z, r2);
-	for (j = s->numbers; j < s->d; j++)
-		for (i = 0; i < GROUP; i++)
-			r2[i] += z[j * STRIP + i] != c[j] ? s->scale[j] : 0;
+	for (; j + 1 < s->numbers; j += 2) {
+		x = (const lanes *)(z + j * STRIP);
+		y = (const lanes *)(z + (j + 1) * STRIP);
+		u = x[0] - c[j];
+		v = y[0] - c[j + 1];
+		a += u * u + v * v;
+		u = x[1] - c[j];
+		v = y[1] - c[j + 1];
+		b += u * u + v * v;
+	}
+	if (j < s->numbers) {
+		x = (const lanes *)(z + j * STRIP);
+		u = x[0] - c[j];
+		a += u * u;
+		u = x[1] - c[j];
+		b += u * u;
+	}
+	for (j = s->numbers; j < s->d; j++) {
+		x = (const lanes *)(z + j * STRIP);
+		u = (lanes){ 0 } + s->scale[j];
+		a += (lanes)((lane_bits)u & (x[0] != c[j]));
+		b += (lanes)((lane_bits)u & (x[1] != c[j]));
+	}
+	((lanes *)r2)[0] = a;
+	((lanes *)r2)[1] = b;
 }
 
 static INLINE double
@@ -87,30 +87,71 @@ distance_best(const struct gp_coordinates *s, const double *c,
 		gp_tile_any_distance(s, c, strip + at, r2 + at);
 }
 
+/* Covariances of a group at squared distances. */
+static INLINE void
+gp_tile_group_values(const struct gp_coordinates *s, const double *restrict r2,
+    double *restrict k)
+{
+	const struct matern form = s->form, near = matern_form(0);
+	double t;
+	int i;
+
+	for (i = 0; i < GROUP; i++) {
+		t = matern_reach(form, r2[i]);
+		k[i] = s->signal * matern_value(form, t, kernel_exp(-t));
+	}
+	if (!gp_tile_any_local(s, r2))
+		return;
+	for (i = 0; i < GROUP; i++) {
+		t = matern_local_reach(r2[i]);
+		k[i] += s->local * matern_value(near, t, kernel_exp(-t));
+	}
+}
+
 CLONES static void
 values_best(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict strip, size_t from, size_t to, double *restrict k)
 {
-	const struct matern form = s->form, near = matern_form(0);
-	double r2[GROUP], t;
+	double r2[GROUP];
 	size_t at;
-	int i;
 
 	for (at = from; at < to; at += GROUP) {
 		gp_tile_any_distance(s, c, strip + at, r2);
-		for (i = 0; i < GROUP; i++) {
-			t = matern_reach(form, r2[i]);
-			k[at + i] =
-			    s->signal * matern_value(form, t, kernel_exp(-t));
-		}
-		if (!gp_tile_any_local(s, r2))
-			continue;
-		for (i = 0; i < GROUP; i++) {
-			t = matern_local_reach(r2[i]);
-			k[at + i] +=
-			    s->local * matern_value(near, t, kernel_exp(-t));
-		}
+		gp_tile_group_values(s, r2, k + at);
 	}
+}
+
+CLONES static void
+values_at_best(const struct gp_coordinates *s, const double *restrict r2,
+    size_t to, double *restrict k)
+{
+	size_t at;
+
+	for (at = 0; at < to; at += GROUP)
+		gp_tile_group_values(s, r2 + at, k + at);
+}
+
+CLONES static void
+shift_best(const struct gp_coordinates *s, size_t j, double c, double x,
+    const double *restrict strip, size_t to, double *restrict r2)
+{
+	const double *z = strip + j * STRIP;
+	double sum, a = s->scale[j];
+	size_t at;
+	int i;
+
+	for (at = 0; at < to; at += GROUP)
+		for (i = 0; i < GROUP; i++) {
+			if (j < s->numbers)
+				sum = r2[at + i] +
+				      ((z[at + i] - x) * (z[at + i] - x) -
+					  (z[at + i] - c) * (z[at + i] - c));
+			else
+				sum =
+				    r2[at + i] + ((z[at + i] != x ? a : 0) -
+						     (z[at + i] != c ? a : 0));
+			r2[at + i] = sum > 0 ? sum : 0;
+		}
 }
 
 CLONES static void
@@ -205,10 +246,13 @@ gradient_best(const struct gp_coordinates *s, const double *c,
 		}
 		sum[j] = all;
 	}
-	for (; j < s->d; j++)
-		for (i = from; i < to; i++)
-			total[j * LANES + i % LANES] +=
-			    strip[j * STRIP + i] != c[j] ? w[i] : 0;
+	for (; j < s->d; j++) {
+		z = (const lanes *)(strip + j * STRIP);
+		all = sum[j];
+		for (i = from / LANES; i < to / LANES; i++)
+			all += (lanes)((lane_bits)g[i] & (z[i] != c[j]));
+		sum[j] = all;
+	}
 }
 
 CLONES static void
@@ -250,6 +294,20 @@ gp_tile_values(const struct gp_coordinates *s, const double *c,
     const double *strip, size_t from, size_t to, double *k)
 {
 	values_best(s, c, strip, from, to, k);
+}
+
+void
+gp_tile_values_at(
+    const struct gp_coordinates *s, const double *r2, size_t to, double *k)
+{
+	values_at_best(s, r2, to, k);
+}
+
+void
+gp_tile_shift(const struct gp_coordinates *s, size_t j, double c, double z,
+    const double *strip, size_t to, double *r2)
+{
+	shift_best(s, j, c, z, strip, to, r2);
 }
 
 void

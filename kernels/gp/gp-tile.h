@@ -68,8 +68,17 @@ void gp_tile_distance(const struct gp_coordinates *, const double *c,
 /* Covariances s M, and those of the local variation. */
 void gp_tile_values(const struct gp_coordinates *, const double *c,
     const double *strip, size_t from, size_t to, double *k);
+/* Covariances at squared distances. */
+void gp_tile_values_at(
+    const struct gp_coordinates *, const double *r2, size_t to, double *k);
 /*
- * The same, their derivatives by the squared distance, and M of the local
+ * Squared distances of a point whose coordinate j becomes z instead of c; rounding
+ * may leave a little less than 0, which becomes 0.
+ */
+void gp_tile_shift(const struct gp_coordinates *, size_t j, double c, double z,
+    const double *strip, size_t to, double *r2);
+/*
+ * Covariances, their derivatives by the squared distance, and M of the local
  * variation.
  */
 void gp_tile_both(const struct gp_coordinates *, const double *c,

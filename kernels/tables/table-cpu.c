@@ -15,6 +15,7 @@ kernels_cpu(void)
 	cpu.gp_fit = gp_fit;
 	cpu.gp_free = gp_free;
 	cpu.gp_predict = gp_predict;
+	cpu.gp_near = gp_near;
 	cpu.gp_slope = gp_slope;
 	cpu.gp_pend = gp_pend;
 	cpu.gp_top = gp_top;

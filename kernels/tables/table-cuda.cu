@@ -109,6 +109,7 @@ kernels_cuda(char *why, size_t n)
 	c->table.gp_fit = cuda_gp_fit;
 	c->table.gp_free = cuda_gp_free;
 	c->table.gp_predict = cuda_gp_predict;
+	c->table.gp_near = NULL; /* it predicts many rows at once */
 	c->table.gp_slope = cuda_gp_slope;
 	c->table.gp_pend = cuda_gp_pend;
 	c->table.gp_top = cuda_gp_top;

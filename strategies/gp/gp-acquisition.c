@@ -78,10 +78,24 @@ gp_acquisition_log_below(
 	return p;
 }
 
+/* Means and variances at m rows; base as in gp_acquisition_near, or NULL. */
+static void
+rows_predict(const struct gp_acquisition_goal *g, const struct gp *gp,
+    const double *base, const double *rows, size_t m, double *mean,
+    double *variance)
+{
+	const struct kernels *k = g->kernels;
+
+	if (base != NULL && k->gp_near != NULL)
+		k->gp_near(k->dev, gp, base, rows, m, mean, variance);
+	else
+		k->gp_predict(k->dev, gp, rows, m, mean, variance);
+}
+
 /* One model's part of the score of m rows, added to it and to its slopes. */
 static void
-model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
-    size_t m, double *score, double *slopes)
+model_add(const struct gp_acquisition_goal *g, size_t which, const double *base,
+    const double *rows, size_t m, double *score, double *slopes)
 {
 	const struct gp_model *model = &g->models[which];
 	size_t d = g->space->d, i, j;
@@ -93,8 +107,7 @@ model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
 		g->kernels->gp_slope(g->kernels->dev, model->gp, rows, m, mean,
 		    variance, d_mean, d_variance);
 	else
-		g->kernels->gp_predict(
-		    g->kernels->dev, model->gp, rows, m, mean, variance);
+		rows_predict(g, model->gp, base, rows, m, mean, variance);
 	for (i = 0; i < m; i++) {
 		sd = sqrt(fmax(variance[i], variance_least));
 		if (g->lower > 0 && which == 0) {
@@ -118,8 +131,8 @@ model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
 
 /* The part of the first models: the gain of the hypervolume. */
 static void
-boxes_add(const struct gp_acquisition_goal *g, const double *rows, size_t m,
-    double *score, double *slopes)
+boxes_add(const struct gp_acquisition_goal *g, const double *base,
+    const double *rows, size_t m, double *score, double *slopes)
 {
 	size_t d = g->space->d, n = g->boxes->m, part = m * (2 + 2 * d), i, j,
 	       k;
@@ -133,8 +146,8 @@ boxes_add(const struct gp_acquisition_goal *g, const double *rows, size_t m,
 			g->kernels->gp_slope(g->kernels->dev, g->models[k].gp,
 			    rows, m, at, at + m, at + 2 * m, at + m * (2 + d));
 		else
-			g->kernels->gp_predict(g->kernels->dev, g->models[k].gp,
-			    rows, m, at, at + m);
+			rows_predict(
+			    g, g->models[k].gp, base, rows, m, at, at + m);
 	}
 	for (i = 0; i < m; i++) {
 		for (k = 0; k < n; k++) {
@@ -180,9 +193,9 @@ cost_take(const struct gp_acquisition_goal *g, const double *rows, size_t m,
 	free(mean);
 }
 
-void
-gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
-    size_t m, double *score, double *slopes)
+static void
+gp_acquisition_sum(const struct gp_acquisition_goal *g, const double *base,
+    const double *rows, size_t m, double *score, double *slopes)
 {
 	size_t i;
 
@@ -190,9 +203,23 @@ gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
 	if (slopes != NULL)
 		memset(slopes, 0, m * g->space->d * sizeof *slopes);
 	if (g->boxes != NULL)
-		boxes_add(g, rows, m, score, slopes);
+		boxes_add(g, base, rows, m, score, slopes);
 	for (i = g->boxes != NULL ? g->boxes->m : 0; i < g->n_models; i++)
-		model_add(g, i, rows, m, score, slopes);
+		model_add(g, i, base, rows, m, score, slopes);
 	if (g->cost != NULL)
 		cost_take(g, rows, m, score, slopes);
+}
+
+void
+gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
+    size_t m, double *score, double *slopes)
+{
+	gp_acquisition_sum(g, NULL, rows, m, score, slopes);
+}
+
+void
+gp_acquisition_near(const struct gp_acquisition_goal *g, const double *base,
+    const double *rows, size_t m, double *score)
+{
+	gp_acquisition_sum(g, base, rows, m, score, NULL);
 }

@@ -11,19 +11,12 @@
 #include "src/model/when.h"
 #include "strategies/gp/gp.h"
 
-static bool
-gp_axes_is_log_int(const struct param *p)
-{
-	return p->type == PARAM_INT && p->scale == SCALE_LOG &&
-	       param_levels(p) > 0;
-}
-
 double
 gp_axes_level(const struct gp_axis *a, double x)
 {
 	struct value v;
 
-	if (gp_axes_is_log_int(a->param)) {
+	if (a->log_int) {
 		param_decode(a->param, x, &v);
 		return (double)(v.integer - (int64_t)a->param->min);
 	}
@@ -35,7 +28,7 @@ gp_axes_of_level(const struct gp_axis *a, double level)
 {
 	struct value v = { .kind = VALUE_INT };
 
-	if (gp_axes_is_log_int(a->param)) {
+	if (a->log_int) {
 		v.real = a->param->min + level;
 		v.integer = (int64_t)v.real;
 		return param_encode(a->param, &v);
@@ -51,6 +44,8 @@ axis_add(struct gp_axes *g, size_t i)
 
 	*a = (struct gp_axis){ .param = p, .at = i };
 	a->levels = (double)param_levels(p);
+	a->log_int =
+	    p->type == PARAM_INT && p->scale == SCALE_LOG && a->levels > 0;
 	a->category = p->type == PARAM_CHOICE && !p->ordered;
 	g->conditional = g->conditional || p->when != NULL;
 	g->axis_of[i] = (int)g->d;

@@ -18,11 +18,18 @@ enum {
 	CHANGES_MAX = 8, /* per round */
 	CHANGES_MANY = 128, /* with more, later ones are from … */
 	CHANGES_KEPT = 32, /* … the best of the first */
+	AHEAD = 3, /* best rows whose changes are compared again */
 	LEVELS_ALL = 16 /* up to this number all levels are tried */
 };
 
 static const double gain_least = 1e-6; /* of the score, to go on */
 static const double nearby = 0.01; /* squared, in scales of the process */
+
+/* A change: its axis, and the coordinate there. */
+struct change {
+	size_t axis;
+	double x;
+};
 
 struct refine {
 	const struct gp_acquisition_goal *goal;
@@ -30,6 +37,9 @@ struct refine {
 	bool *free; /* n x d: coordinates moved by descent */
 	double *score; /* n */
 	size_t n, d;
+	/* The changes that count in a wide space: of each row; 0: not chosen. */
+	struct change *kept; /* n x CHANGES_KEPT */
+	size_t *count; /* n */
 };
 
 /* The scores of rows of which only free coordinates differ from the starts. */
@@ -137,16 +147,23 @@ axis_changes(double *levels, const struct gp_axis *a, double level)
 	return n;
 }
 
+/* At least the number of changes of a row, and room for those that are joined. */
 static size_t
 changes_max(const struct gp_axes *g)
 {
+	const struct gp_axis *a;
 	size_t n = 0, k;
+	double step;
 
-	for (k = 0; k < g->d; k++)
-		if (g->axes[k].levels > 0)
-			n += g->axes[k].category ? (size_t)g->axes[k].levels
-						 : LEVELS_ALL + 128;
-	return n;
+	for (k = 0; k < g->d; k++) {
+		a = &g->axes[k];
+		if (a->category || a->levels <= LEVELS_ALL)
+			n += (size_t)a->levels;
+		else
+			for (step = 1; step < a->levels; step *= 2)
+				n += 2;
+	}
+	return n > 0 && n < 2 * CHANGES_KEPT ? 2 * CHANGES_KEPT : n;
 }
 
 /* Keep the neighbours of centre among n rows; returns their number. */
@@ -161,6 +178,20 @@ local_search_rows_nearby(
 			memmove(rows + kept++ * g->d, rows + i * g->d,
 			    g->d * sizeof *rows);
 	return kept;
+}
+
+/*
+ * n rows on levels, of which levels were changed: those that depend on them become
+ * inactive, and the neighbours of the centre are kept.  Returns their number.
+ */
+static size_t
+rows_settle(double *rows, size_t n, const struct gp_acquisition_goal *goal)
+{
+	if (goal->space->conditional)
+		gp_axes_snap(goal->space, rows, n);
+	return goal->centre == NULL ? n
+				    : local_search_rows_nearby(
+					  rows, n, goal->space, goal->centre);
 }
 
 /*
@@ -190,17 +221,8 @@ row_changes(double *to, const struct gp_acquisition_goal *goal,
 			to[n++ * g->d + k] = x;
 		}
 	}
-	gp_axes_snap(g, to, n);
-	return goal->centre == NULL
-		   ? n
-		   : local_search_rows_nearby(to, n, g, goal->centre);
+	return rows_settle(to, n, goal);
 }
-
-/* A change: its axis, and the coordinate there. */
-struct change {
-	size_t axis;
-	double x;
-};
 
 /*
  * The best changes of a row, which n rows are the result of; returns their
@@ -245,47 +267,124 @@ changes_apply(double *to, const struct gp_acquisition_goal *goal,
 		memcpy(to + n * g->d, row, g->d * sizeof *row);
 		to[n++ * g->d + kept[i].axis] = kept[i].x;
 	}
-	gp_axes_snap(g, to, n);
-	return goal->centre == NULL
-		   ? n
-		   : local_search_rows_nearby(to, n, g, goal->centre);
+	return rows_settle(to, n, goal);
 }
 
 /*
- * Take the best change of row i while it improves the score.  In a wide space all
- * changes are compared once, and then those that were best.
+ * Rows with the two best changes, the three best, and so on: the best first, one an
+ * axis.  Returns their number.
  */
+static size_t
+changes_join(double *to, const struct gp_acquisition_goal *goal,
+    const double *row, const struct change *best, size_t count)
+{
+	size_t d = goal->space->d, n = 0, i, axis;
+	double *at = xcalloc(d, sizeof *at);
+
+	memcpy(at, row, d * sizeof *at);
+	for (i = 0; i < count; i++) {
+		axis = best[i].axis;
+		if (at[axis] != row[axis])
+			continue;
+		at[axis] = best[i].x;
+		if (i > 0)
+			memcpy(to + n++ * d, at, d * sizeof *at);
+	}
+	free(at);
+	return rows_settle(to, n, goal);
+}
+
+/*
+ * In a wide space: rows with one of the changes that are kept, and with several of
+ * those that improve the score.  Returns their number.
+ */
+static size_t
+changes_compare(
+    const struct refine *r, size_t i, double *to, double *score, bool *active)
+{
+	const double *row = r->rows + i * r->d;
+	struct change best[CHANGES_KEPT];
+	size_t n, more, count, better = 0, k;
+
+	n = changes_apply(
+	    to, r->goal, row, r->kept + i * CHANGES_KEPT, r->count[i], active);
+	if (n == 0)
+		return 0;
+	gp_acquisition(r->goal, to, n, score, NULL);
+	for (k = 0; k < n; k++)
+		better += score[k] > r->score[i] + gain_least;
+	if (better < 2)
+		return n;
+	count = changes_best(best, row, to, score, n, r->d);
+	more = changes_join(
+	    to + n * r->d, r->goal, row, best, better < count ? better : count);
+	if (more > 0)
+		gp_acquisition(r->goal, to + n * r->d, more, score + n, NULL);
+	return n + more;
+}
+
+/*
+ * Rows with a change of row i, and their scores; returns their number.  In a wide
+ * space all changes are compared once, nearly, and then those that were best.
+ */
+static size_t
+refine_compare(
+    struct refine *r, size_t i, size_t most, double *to, bool *active)
+{
+	double *score = to + most * r->d, *levels = score + most;
+	const double *row = r->rows + i * r->d;
+	size_t n;
+
+	if (r->count[i] == 0) {
+		n = row_changes(to, r->goal, row, levels, active);
+		if (n <= CHANGES_MANY) {
+			if (n > 0)
+				gp_acquisition(r->goal, to, n, score, NULL);
+			return n;
+		}
+		gp_acquisition_near(r->goal, row, to, n, score);
+		r->count[i] = changes_best(
+		    r->kept + i * CHANGES_KEPT, row, to, score, n, r->d);
+	}
+	return changes_compare(r, i, to, score, active);
+}
+
+/* Take the best change of row i while it improves the score. */
 static bool
 refine_change(struct refine *r, size_t i, size_t most)
 {
 	double *to = xcalloc(most * (r->d + 2) + 1, sizeof *to);
-	double *score = to + most * r->d, *levels = score + most;
-	double *row = r->rows + i * r->d;
-	struct change kept[CHANGES_KEPT];
+	const double *score = to + most * r->d;
 	bool *active = xcalloc(r->d, sizeof *active), changed = false;
-	size_t n, k, best, turn, count = 0;
+	size_t n, k, best, turn;
 
 	for (turn = 0; turn < CHANGES_MAX; turn++) {
-		n = count > 0
-			? changes_apply(to, r->goal, row, kept, count, active)
-			: row_changes(to, r->goal, row, levels, active);
+		n = refine_compare(r, i, most, to, active);
 		if (n == 0)
 			break;
-		gp_acquisition(r->goal, to, n, score, NULL);
 		for (best = 0, k = 1; k < n; k++)
 			if (score[k] > score[best])
 				best = k;
 		if (!(score[best] > r->score[i] + gain_least))
 			break;
-		if (n > CHANGES_MANY)
-			count = changes_best(kept, row, to, score, n, r->d);
 		r->score[i] = score[best];
-		memcpy(row, to + best * r->d, r->d * sizeof *to);
+		memcpy(r->rows + i * r->d, to + best * r->d, r->d * sizeof *to);
 		changed = true;
 	}
 	free(to);
 	free(active);
 	return changed;
+}
+
+/* Number of rows that are better than row i. */
+static size_t
+refine_before(const struct refine *r, size_t i)
+{
+	size_t before = 0, k;
+
+	for (k = 0; k < r->n; k++)
+		before += r->score[k] > r->score[i];
+	return before;
 }
 
 /* Squared distance in the scales of the process. */
@@ -326,18 +425,29 @@ gp_local_search(const struct gp_acquisition_goal *goal, double *rows, size_t n,
     double *score)
 {
 	size_t d = goal->space->d, most = changes_max(goal->space), i, turn;
-	struct refine r = { goal, rows, NULL, score, n, d };
+	struct refine r = { .goal = goal, .rows = rows, .score = score };
 	bool changed = true;
 
+	r.n = n;
+	r.d = d;
 	r.free = xcalloc(n * d + 1, sizeof *r.free);
+	r.kept = xcalloc(n * CHANGES_KEPT, sizeof *r.kept);
+	r.count = xcalloc(n, sizeof *r.count);
 	gp_acquisition(goal, rows, n, score, NULL);
 	for (turn = 0; turn < TURNS_MAX && changed; turn++) {
 		refine_descend(&r);
 		changed = false;
-		for (i = 0; i < n && most > 0; i++)
+		for (i = 0; i < n && most > 0; i++) {
+			if (turn > 0 && r.count[i] > 0 &&
+			    refine_before(&r, i) >= AHEAD)
+				continue;
+			r.count[i] = 0;
 			changed = refine_change(&r, i, most) || changed;
+		}
 	}
 	if (changed)
 		refine_descend(&r);
 	free(r.free);
+	free(r.kept);
+	free(r.count);
 }

@@ -19,8 +19,7 @@ bool
 gp_where_holds(const struct gp_axes *g, const double *point)
 {
 	return where_holds(g->space, point) &&
-	       (g->memory == NULL || memory_model_fits(g->memory, point,
-					 NULL) >= MEMORY_MODEL_LEAST);
+	       (g->memory == NULL || memory_model_allows(g->memory, point));
 }
 
 static bool

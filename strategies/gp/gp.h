@@ -28,6 +28,7 @@ struct gp_axis {
 	size_t at; /* its index in the space */
 	double levels; /* 0 = continuous */
 	bool category; /* unordered levels */
+	bool log_int; /* whole numbers in shares by their logarithms */
 };
 
 /*
@@ -292,6 +293,12 @@ struct gp_acquisition_goal {
 /* Scores of m rows; slopes (m x d) may be NULL. */
 void gp_acquisition(const struct gp_acquisition_goal *, const double *rows,
     size_t m, double *score, double *slopes);
+/*
+ * About the scores of m rows that differ from base in few coordinates, to choose
+ * those by that are worth the time of their scores.
+ */
+void gp_acquisition_near(const struct gp_acquisition_goal *, const double *base,
+    const double *rows, size_t m, double *score);
 
 /* Number of candidate rows scored before local search. */
 struct gp_candidates_rule {

@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
+#include "strategies/cholesky/cholesky.h"
 #include "strategies/incumbent/incumbent.h"
 
 enum {
@@ -71,44 +72,6 @@ correlation(const struct process *p, const double *a, const double *b)
 	return (1 + t + t * t / 3) * exp(-t);
 }
 
-/* Cholesky, in place, of the lower half.  False: not positive. */
-static bool
-incumbent_factorise(double *a, size_t n)
-{
-	double sum;
-	size_t i, j, k;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++) {
-			sum = a[i * n + j];
-			for (k = 0; k < j; k++)
-				sum -= a[i * n + k] * a[j * n + k];
-			if (i == j && !(sum > 0))
-				return false;
-			a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
-		}
-	return true;
-}
-
-/* weights = inverse of factor factor' times y. */
-static void
-solve(struct process *p)
-{
-	size_t n = p->n, i, k;
-	double sum;
-
-	for (i = 0; i < n; i++) {
-		for (sum = p->y[i], k = 0; k < i; k++)
-			sum -= p->factor[i * n + k] * p->weights[k];
-		p->weights[i] = sum / p->factor[i * n + i];
-	}
-	for (i = n; i-- > 0;) {
-		for (sum = p->weights[i], k = i + 1; k < n; k++)
-			sum -= p->factor[k * n + i] * p->weights[k];
-		p->weights[i] = sum / p->factor[i * n + i];
-	}
-}
-
 /* Logarithm of the likelihood and of the prior of the relevances. */
 static double
 evidence(struct process *p)
@@ -117,14 +80,16 @@ evidence(struct process *p)
 	double squares = 0, sum = 0, mean = 0, step;
 
 	for (i = 0; i < n; i++) {
-		for (j = 0; j < i; j++)
+		for (j = i + 1; j < n; j++)
 			p->factor[i * n + j] =
 			    correlation(p, p->x + i * p->d, p->x + j * p->d);
 		p->factor[i * n + i] = 1 + exp(p->noise) + 1e-8;
 	}
-	if (!incumbent_factorise(p->factor, n))
+	if (!cholesky_factor(p->factor, n))
 		return -INFINITY;
-	solve(p);
+	memcpy(p->weights, p->y, n * sizeof *p->weights);
+	cholesky_forward(p->factor, n, 0, p->weights);
+	cholesky_back(p->factor, n, p->weights);
 	for (i = 0; i < n; i++) {
 		squares += p->y[i] * p->weights[i];
 		sum -= log(p->factor[i * n + i]);

@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/target-clones.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
+#include "strategies/cholesky/cholesky.h"
 #include "strategies/memory/memory-model.h"
 
 enum {
@@ -25,8 +27,14 @@ enum {
 	ROWS_MOST = 128,
 	FIT_ROWS = 48, /* to which the weights are fitted */
 	SWEEPS = 2, /* over all weights */
-	ROUNDS = 4 /* of expectation propagation */
+	ROUNDS = 4, /* of expectation propagation */
+	TABLE_MOST = 64, /* levels of a parameter whose numbers are kept */
+	WIDE = 8
 };
+
+typedef double wide_vec __attribute__((vector_size(64), aligned(8), may_alias));
+typedef int64_t wide_bits
+    __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* Of the prior: the variance of the mean of all logarithms of peaks. */
 static const double of_mean = 9;
@@ -51,6 +59,8 @@ struct feature {
 	double shift; /* added before the logarithm */
 	double centre, scale; /* (x - centre) * scale */
 	double prior; /* logarithm of its weight */
+	double *table; /* its number at each level; NULL: too many, or none */
+	double levels;
 };
 
 /* The numbers that are fitted, as logarithms. */
@@ -60,19 +70,25 @@ struct weights {
 	double *of; /* n_features */
 };
 
+/* Trials, by features: one after another in each. */
+struct known_rows {
+	size_t n;
+	double *x; /* n_features x n */
+	double *y; /* logarithms of peaks, minus the mean; made up for over */
+	double *variance; /* of each y: noise, or of what is made up */
+	bool *over; /* ran out of memory */
+	double *linear; /* n x n: l, at and right of the diagonal */
+	double *factor, *alpha; /* of the covariance: n x n, n */
+};
+
 struct memory_model {
 	const struct space *space;
 	struct feature *features;
 	size_t n_features;
-	size_t n; /* rows */
-	double *x; /* n x n_features */
-	double *y; /* logarithms of peaks, minus the mean; made up for over */
-	double *variance; /* of each y: noise, or of what is made up */
-	bool *over; /* ran out of memory */
+	struct known_rows rows;
 	double mean, limit; /* logarithms */
 	struct weights w;
 	double *squares; /* n_features: squared weights */
-	double *factor, *alpha; /* of the covariance: n x n, n */
 	double *row; /* scratch: n_features + n */
 };
 
@@ -173,132 +189,221 @@ number_at(const struct param *p, double u)
 	return choice_number(&v);
 }
 
-static void
-row_fill(const struct memory_model *m, double *row, const double *point)
+static double
+feature_number(const struct memory_model *m, const struct feature *f, double u)
 {
-	const struct feature *f;
-	const struct param *p;
+	const struct param *p = &m->space->params[f->at];
 	double x;
+
+	if (f->category)
+		return (double)choice_level(p, u);
+	if (f->logarithm && f->shift == 0 && p->type == PARAM_FLOAT &&
+	    p->scale == SCALE_LOG)
+		x = log(p->min) + u * log(p->max / p->min);
+	else {
+		x = number_at(p, u);
+		if (f->logarithm)
+			x = log(x + f->shift);
+	}
+	return (x - f->centre) * f->scale;
+}
+
+/* The numbers at all levels that have equal parts of the unit interval. */
+static void
+tables_open(struct memory_model *m)
+{
+	const struct param *p;
+	struct feature *f;
 	size_t k;
+	double i;
 
 	for (k = 0; k < m->n_features; k++) {
 		f = &m->features[k];
 		p = &m->space->params[f->at];
+		f->levels = (double)param_levels(p);
+		if (!(f->levels > 0) || f->levels > TABLE_MOST ||
+		    (p->type == PARAM_INT && p->scale == SCALE_LOG))
+			continue;
+		f->table = xcalloc(TABLE_MOST, sizeof *f->table);
+		for (i = 0; i < f->levels; i++)
+			f->table[(size_t)i] =
+			    feature_number(m, f, (i + 0.5) / f->levels);
+	}
+}
+
+/* The numbers of a point, of which one is step after another. */
+static void
+row_fill(
+    const struct memory_model *m, double *row, size_t step, const double *point)
+{
+	const struct feature *f;
+	double x;
+	size_t k;
+
+	for (k = 0; k < m->n_features; k++, row += step) {
+		f = &m->features[k];
 		x = point[f->at];
 		if (isnan(x))
-			row[k] = f->category ? -1 : 0;
-		else if (f->category)
-			row[k] = (double)choice_level(p, x);
-		else {
-			x = number_at(p, x);
-			if (f->logarithm)
-				x = log(x + f->shift);
-			row[k] = (x - f->centre) * f->scale;
-		}
+			*row = f->category ? -1 : 0;
+		else if (f->table != NULL)
+			*row = f->table[(size_t)fmin(
+			    fmax(floor(x * f->levels), 0), f->levels - 1)];
+		else
+			*row = feature_number(m, f, x);
 	}
 }
 
-static double
-covariance(const struct memory_model *m, const double *a, const double *b)
+/*
+ * to = from + what a feature, whose number is a in one row and x in n others, adds
+ * to l with this squared weight, from number i on.
+ */
+static inline __attribute__((always_inline)) void
+feature_take(double *to, const double *from, const double *x, size_t i,
+    size_t n, double a, bool category, double square)
 {
-	double l = 0;
+	wide_vec all = (wide_vec){ 0 } + square, part;
+
+	for (; i + WIDE <= n; i += WIDE) {
+		part = *(const wide_vec *)(x + i);
+		if (category)
+			part = (wide_vec)((wide_bits)all & (part == a));
+		else
+			part *= square * a;
+		*(wide_vec *)(to + i) = *(const wide_vec *)(from + i) + part;
+	}
+	for (; i < n; i++)
+		to[i] = from[i] + (category ? (x[i] == a ? square : 0)
+					    : square * a * x[i]);
+}
+
+/* A feature, or a change of its squared weight, in l of all pairs. */
+CLONES static void
+linear_take(double *to, const double *from, const double *x, size_t n,
+    bool category, double square)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++, to += n, from += n)
+		feature_take(to, from, x, i, n, x[i], category, square);
+}
+
+/* l of a row with n others. */
+CLONES static void
+cross_fill(const struct memory_model *m, const double *row, double *l)
+{
+	size_t n = m->rows.n, k;
+
+	memset(l, 0, n * sizeof *l);
+	for (k = 0; k < m->n_features; k++)
+		feature_take(l, l, m->rows.x + k * n, 0, n, row[k],
+		    m->features[k].category, m->squares[k]);
+}
+
+/* Covariances of n numbers l, from number i on. */
+static inline __attribute__((always_inline)) void
+covariances(double *to, const double *l, size_t i, size_t n, double products)
+{
+	for (; i + WIDE <= n; i += WIDE) {
+		const wide_vec *v = (const wide_vec *)(l + i);
+
+		*(wide_vec *)(to + i) = of_mean + *v + products * *v * *v;
+	}
+	for (; i < n; i++)
+		to[i] = of_mean + l[i] + products * l[i] * l[i];
+}
+
+CLONES static void
+matrix_fill(double *to, const double *l, size_t n, double products)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++, to += n, l += n)
+		covariances(to, l, i, n, products);
+}
+
+CLONES static void
+covariances_fill(double *l, size_t n, double products)
+{
+	covariances(l, l, 0, n, products);
+}
+
+static void
+linear_fill(struct memory_model *m, struct known_rows *r)
+{
 	size_t k;
 
-	for (k = 0; k < m->n_features; k++)
-		l += m->squares[k] *
-		     (m->features[k].category ? a[k] == b[k] : a[k] * b[k]);
-	return of_mean + l + exp(m->w.products) * l * l;
-}
-
-/* Cholesky, in place, of the lower half.  False: not positive. */
-static bool
-memory_factorise(double *a, size_t n)
-{
-	double sum;
-	size_t i, j, k;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j <= i; j++) {
-			sum = a[i * n + j];
-			for (k = 0; k < j; k++)
-				sum -= a[i * n + k] * a[j * n + k];
-			if (i == j && !(sum > 0))
-				return false;
-			a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
-		}
-	return true;
-}
-
-/* x = inverse of the factor times x. */
-static void
-solve_down(const double *factor, size_t n, double *x)
-{
-	size_t i, k;
-
-	for (i = 0; i < n; i++) {
-		for (k = 0; k < i; k++)
-			x[i] -= factor[i * n + k] * x[k];
-		x[i] /= factor[i * n + i];
-	}
-}
-
-static void
-solve_up(const double *factor, size_t n, double *x)
-{
-	size_t i, k;
-
-	for (i = n; i-- > 0;) {
-		for (k = i + 1; k < n; k++)
-			x[i] -= factor[k * n + i] * x[k];
-		x[i] /= factor[i * n + i];
-	}
-}
-
-static void
-squares_fill(struct memory_model *m)
-{
-	size_t k;
-
-	for (k = 0; k < m->n_features; k++)
+	memset(r->linear, 0, r->n * r->n * sizeof *r->linear);
+	for (k = 0; k < m->n_features; k++) {
 		m->squares[k] = exp(2 * m->w.of[k]);
+		linear_take(r->linear, r->linear, r->x + k * r->n, r->n,
+		    m->features[k].category, m->squares[k]);
+	}
 }
 
-/* Factor and alpha of the rows that are a multiple of step.  False: no factor. */
-static bool
-rows_factorise(struct memory_model *m, size_t step, double *squares)
+static void
+known_rows_alloc(struct known_rows *r, size_t n, size_t n_features)
 {
-	size_t n = (m->n + step - 1) / step, i, j, q = m->n_features;
-	double *at = m->factor;
+	r->n = n;
+	r->x = xcalloc(n * (n_features + 2 * n + 3), sizeof *r->x);
+	r->linear = r->x + n * n_features;
+	r->factor = r->linear + n * n;
+	r->y = r->factor + n * n;
+	r->variance = r->y + n;
+	r->alpha = r->variance + n;
+	r->over = xcalloc(n, sizeof *r->over);
+}
 
-	squares_fill(m);
-	for (i = 0; i < n; i++, at += n) {
-		for (j = 0; j <= i; j++)
-			at[j] = covariance(
-			    m, m->x + i * step * q, m->x + j * step * q);
-		at[i] += m->over[i * step] ? m->variance[i * step]
-					   : exp(2 * m->w.noise);
-		m->alpha[i] = m->y[i * step];
-	}
-	if (!memory_factorise(m->factor, n))
+static void
+known_rows_free(struct known_rows *r)
+{
+	free(r->x);
+	free(r->over);
+}
+
+/*
+ * Factor of the covariance with these l, and alpha, whose squares sum up to that of
+ * y.  False: no factor.
+ */
+static bool
+rows_factorise(const struct memory_model *m, struct known_rows *r,
+    const double *linear, double *squares)
+{
+	size_t n = r->n, i;
+	double noise = exp(2 * m->w.noise);
+
+	matrix_fill(r->factor, linear, n, exp(m->w.products));
+	for (i = 0; i < n; i++)
+		r->factor[i * (n + 1)] += r->over[i] ? r->variance[i] : noise;
+	if (!cholesky_factor(r->factor, n))
 		return false;
-	solve_down(m->factor, n, m->alpha);
+	memcpy(r->alpha, r->y, n * sizeof *r->alpha);
+	cholesky_forward(r->factor, n, 0, r->alpha);
 	for (*squares = 0, i = 0; i < n; i++)
-		*squares += m->alpha[i] * m->alpha[i];
+		*squares += r->alpha[i] * r->alpha[i];
 	return true;
 }
+
+/* The search for the likeliest weights, by a part of the rows. */
+struct weights_search {
+	struct memory_model *m;
+	struct known_rows part;
+	double *linear, *tried; /* of the weights so far, and of others */
+	double best; /* logarithm of their likelihood and prior */
+};
 
 /* Logarithm of the likelihood and of the prior. */
 static double
-posterior(struct memory_model *m, size_t step)
+posterior(struct weights_search *s, const double *linear)
 {
-	size_t n = (m->n + step - 1) / step, i;
+	const struct memory_model *m = s->m;
+	size_t n = s->part.n, i;
 	double squares, sum, off;
 
-	if (!rows_factorise(m, step, &squares))
+	if (!rows_factorise(m, &s->part, linear, &squares))
 		return -INFINITY;
 	sum = -0.5 * squares;
 	for (i = 0; i < n; i++)
-		sum -= log(m->factor[i * n + i]);
+		sum -= log(s->part.factor[i * (n + 1)]);
 	for (i = 0; i < m->n_features; i++) {
 		off = (m->w.of[i] - m->features[i].prior) / alike;
 		sum -= 0.5 * off * off;
@@ -309,40 +414,87 @@ posterior(struct memory_model *m, size_t step)
 	return sum - 0.5 * off * off;
 }
 
-/* Change one number by steps while that is better. */
+/*
+ * With one number changed: k is its feature, which changes l; no feature has number
+ * n_features.
+ */
+static double
+weight_try(struct weights_search *s, double from, double to, size_t k)
+{
+	if (k == s->m->n_features)
+		return posterior(s, s->linear);
+	linear_take(s->tried, s->linear, s->part.x + k * s->part.n, s->part.n,
+	    s->m->features[k].category, exp(2 * to) - exp(2 * from));
+	return posterior(s, s->tried);
+}
+
+/* Change one number by steps while that is better; k as above. */
 static void
-weight_improve(struct memory_model *m, size_t rows, double *at, double *best)
+weight_improve(struct weights_search *s, double *at, size_t k)
 {
 	static const double by = 0.7, least = -5, most = 1.5;
-	double from = *at, sign, value;
+	double from = *at, sign, value, *swap;
 	bool changed = false;
 
 	for (sign = -1; sign <= 1 && !changed; sign += 2)
 		while (from + sign * by > least && from + sign * by < most) {
 			*at = from + sign * by;
-			value = posterior(m, rows);
-			if (!(value > *best))
+			value = weight_try(s, from, *at, k);
+			if (!(value > s->best))
 				break;
-			*best = value;
+			s->best = value;
 			from = *at;
 			changed = true;
+			if (k == s->m->n_features)
+				continue;
+			swap = s->linear;
+			s->linear = s->tried;
+			s->tried = swap;
 		}
 	*at = from;
+}
+
+/* Every so many rows, so that they are few. */
+static void
+part_fill(struct known_rows *part, const struct memory_model *m)
+{
+	size_t step = (m->rows.n + FIT_ROWS - 1) / FIT_ROWS, i, k;
+	size_t n = (m->rows.n + step - 1) / step;
+
+	known_rows_alloc(part, n, m->n_features);
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < m->n_features; k++)
+			part->x[k * n + i] =
+			    m->rows.x[k * m->rows.n + i * step];
+		part->y[i] = m->rows.y[i * step];
+		part->variance[i] = m->rows.variance[i * step];
+		part->over[i] = m->rows.over[i * step];
+	}
 }
 
 static void
 weights_fit(struct memory_model *m)
 {
-	size_t step = (m->n + FIT_ROWS - 1) / FIT_ROWS, k;
-	double best = posterior(m, step);
+	struct weights_search s = { .m = m };
+	size_t k, none = m->n_features;
+	double *room;
 	int sweep;
 
+	part_fill(&s.part, m);
+	linear_fill(m, &s.part);
+	room = xcalloc(s.part.n * s.part.n, sizeof *room);
+	s.linear = s.part.linear;
+	s.tried = room;
+	s.best = posterior(&s, s.linear);
 	for (sweep = 0; sweep < SWEEPS; sweep++) {
-		weight_improve(m, step, &m->w.noise, &best);
-		weight_improve(m, step, &m->w.products, &best);
+		weight_improve(&s, &m->w.noise, none);
+		weight_improve(&s, &m->w.products, none);
 		for (k = 0; k < m->n_features; k++)
-			weight_improve(m, step, &m->w.of[k], &best);
+			weight_improve(&s, &m->w.of[k], k);
 	}
+	linear_fill(m, &m->rows);
+	free(room);
+	known_rows_free(&s.part);
 }
 
 /* The density of the normal distribution over what is below x. */
@@ -365,35 +517,36 @@ row_above(struct memory_model *m, size_t i, double mean, double variance)
 	double z = (mean + m->mean - m->limit) / s, r = inverse_mills(z);
 	double d = fmin(fmax(r * (z + r), 1e-6), 1 - 1e-9);
 
-	m->y[i] = mean + s * r / d;
-	m->variance[i] = fmax(all / d - variance, 1e-4);
+	m->rows.y[i] = mean + s * r / d;
+	m->rows.variance[i] = fmax(all / d - variance, 1e-4);
 }
 
 /* One round: every row that ran out of memory by all others. */
 static void
 propagate(struct memory_model *m)
 {
-	size_t n = m->n, i, k;
+	struct known_rows *r = &m->rows;
+	size_t n = r->n, i, k;
 	double *means = xcalloc(3 * n, sizeof *means), *inverse = means + n;
 	double *unit = inverse + n, squares;
 
-	if (rows_factorise(m, 1, &squares)) {
-		solve_up(m->factor, n, m->alpha);
+	if (rows_factorise(m, r, r->linear, &squares)) {
+		cholesky_back(r->factor, n, r->alpha);
 		for (i = 0; i < n; i++) {
-			if (!m->over[i])
+			if (!r->over[i])
 				continue;
 			memset(unit, 0, n * sizeof *unit);
 			unit[i] = 1;
-			solve_down(m->factor, n, unit);
+			cholesky_forward(r->factor, n, i, unit);
 			for (k = i; k < n; k++)
 				inverse[i] += unit[k] * unit[k];
-			means[i] = m->y[i] - m->alpha[i] / inverse[i];
+			means[i] = r->y[i] - r->alpha[i] / inverse[i];
 		}
 		for (i = 0; i < n; i++)
-			if (m->over[i])
+			if (r->over[i])
 				row_above(m, i, means[i],
 				    fmax(
-					1 / inverse[i] - m->variance[i], 1e-6));
+					1 / inverse[i] - r->variance[i], 1e-6));
 	}
 	free(means);
 }
@@ -430,29 +583,23 @@ static void
 rows_open(
     struct memory_model *m, const struct history *h, const int64_t *trials)
 {
+	struct known_rows *r = &m->rows;
 	size_t i, fits = 0;
-	double peak;
 
-	m->x = xcalloc(m->n * (m->n_features + 1), sizeof *m->x);
-	m->y = xcalloc(2 * m->n, sizeof *m->y);
-	m->variance = m->y + m->n;
-	m->over = xcalloc(m->n, sizeof *m->over);
-	for (i = 0; i < m->n; i++) {
-		peak = history_memory(h, trials[i]);
-		m->over[i] = history_memory_over(h, trials[i]);
-		row_fill(
-		    m, m->x + i * m->n_features, history_point(h, trials[i]));
-		if (m->over[i])
+	for (i = 0; i < r->n; i++) {
+		r->over[i] = history_memory_over(h, trials[i]);
+		row_fill(m, r->x + i, r->n, history_point(h, trials[i]));
+		if (r->over[i])
 			continue;
-		m->y[i] = log(peak);
-		m->mean += m->y[i];
+		r->y[i] = log(history_memory(h, trials[i]));
+		m->mean += r->y[i];
 		fits++;
 	}
 	m->mean /= (double)fits;
-	for (i = 0; i < m->n; i++) {
-		m->y[i] =
-		    m->over[i] ? m->limit - m->mean + 0.5 : m->y[i] - m->mean;
-		m->variance[i] = 1;
+	for (i = 0; i < r->n; i++) {
+		r->y[i] =
+		    r->over[i] ? m->limit - m->mean + 0.5 : r->y[i] - m->mean;
+		r->variance[i] = 1;
 	}
 }
 
@@ -465,13 +612,12 @@ memory_model_fit(struct memory_model *m)
 
 	m->w.of = xcalloc(2 * m->n_features + 1, sizeof *m->w.of);
 	m->squares = m->w.of + m->n_features;
-	m->factor = xcalloc(m->n * m->n, sizeof *m->factor);
-	m->alpha = xcalloc(m->n, sizeof *m->alpha);
-	m->row = xcalloc(m->n_features + m->n, sizeof *m->row);
+	m->row = xcalloc(m->n_features + m->rows.n, sizeof *m->row);
 	m->w.noise = noise_prior;
 	m->w.products = products_prior;
 	for (k = 0; k < m->n_features; k++)
 		m->w.of[k] = m->features[k].prior;
+	linear_fill(m, &m->rows);
 	propagate(m);
 	weights_fit(m);
 	for (i = 0; i < ROUNDS; i++)
@@ -479,9 +625,9 @@ memory_model_fit(struct memory_model *m)
 	weights_fit(m);
 	for (i = 0; i < ROUNDS; i++)
 		propagate(m);
-	if (!rows_factorise(m, 1, &squares))
+	if (!rows_factorise(m, &m->rows, m->rows.linear, &squares))
 		return false;
-	solve_up(m->factor, m->n, m->alpha);
+	cholesky_back(m->rows.factor, m->rows.n, m->rows.alpha);
 	return true;
 }
 
@@ -504,9 +650,10 @@ memory_model_new(const struct space *space, const struct history *h)
 		limit = fmax(limit, history_memory(h, i));
 	m = xcalloc(1, sizeof *m);
 	m->space = space;
-	m->n = n;
 	m->limit = log(limit);
 	features_open(m);
+	tables_open(m);
+	known_rows_alloc(&m->rows, n, m->n_features);
 	rows_open(m, h, trials);
 	if (memory_model_fit(m))
 		return m;
@@ -517,41 +664,76 @@ memory_model_new(const struct space *space, const struct history *h)
 void
 memory_model_free(struct memory_model *m)
 {
+	size_t k;
+
 	if (m == NULL)
 		return;
+	for (k = 0; k < m->n_features; k++)
+		free(m->features[k].table);
 	free(m->features);
-	free(m->x);
-	free(m->y);
-	free(m->over);
+	known_rows_free(&m->rows);
 	free(m->w.of);
-	free(m->factor);
-	free(m->alpha);
 	free(m->row);
 	free(m);
+}
+
+/* The room below the limit at a point, and the variance there without trials. */
+static double
+point_room(const struct memory_model *m, const double *point, double *prior)
+{
+	double *row = m->row, *k = m->row + m->n_features, mean = 0, l = 0;
+	double products = exp(m->w.products);
+	size_t i;
+
+	row_fill(m, row, 1, point);
+	cross_fill(m, row, k);
+	covariances_fill(k, m->rows.n, products);
+	for (i = 0; i < m->rows.n; i++)
+		mean += k[i] * m->rows.alpha[i];
+	for (i = 0; i < m->n_features; i++)
+		l += m->squares[i] *
+		     (m->features[i].category ? 1 : row[i] * row[i]);
+	*prior = of_mean + l + products * l * l;
+	return m->limit - margin - mean - m->mean;
+}
+
+/* The variance, of what point_room left in the scratch. */
+static double
+point_variance(const struct memory_model *m, double prior)
+{
+	double *k = m->row + m->n_features;
+	size_t n = m->rows.n, i;
+
+	cholesky_forward(m->rows.factor, n, 0, k);
+	for (i = 0; i < n; i++)
+		prior -= k[i] * k[i];
+	return fmax(prior, 0) * (1 + few_rows / (double)n) +
+	       exp(2 * m->w.noise);
 }
 
 double
 memory_model_fits(
     const struct memory_model *m, const double *point, double *bytes)
 {
-	double *row = m->row, *k = m->row + m->n_features, mean = 0, variance;
-	size_t i;
+	double prior, room = point_room(m, point, &prior);
 
-	row_fill(m, row, point);
-	for (i = 0; i < m->n; i++) {
-		k[i] = covariance(m, row, m->x + i * m->n_features);
-		mean += k[i] * m->alpha[i];
-	}
 	if (bytes != NULL)
-		*bytes = exp(mean + m->mean);
-	variance = covariance(m, row, row);
-	solve_down(m->factor, m->n, k);
-	for (i = 0; i < m->n; i++)
-		variance -= k[i] * k[i];
-	variance = fmax(variance, 0) * (1 + few_rows / (double)m->n) +
-		   exp(2 * m->w.noise);
-	return 0.5 *
-	       erfc((mean + m->mean - m->limit + margin) / sqrt(2 * variance));
+		*bytes = exp(m->limit - margin - room);
+	return 0.5 * erfc(-room / sqrt(2 * point_variance(m, prior)));
+}
+
+bool
+memory_model_allows(const struct memory_model *m, const double *point)
+{
+	/* A little less than the normal quantile of MEMORY_MODEL_LEAST. */
+	static const double deviations = 1.6448;
+	double prior, room = point_room(m, point, &prior);
+
+	/* No variance is less than the noise. */
+	if (!(room >= deviations * exp(m->w.noise)))
+		return false;
+	return 0.5 * erfc(-room / sqrt(2 * point_variance(m, prior))) >=
+	       MEMORY_MODEL_LEAST;
 }
 
 double

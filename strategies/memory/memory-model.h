@@ -19,8 +19,8 @@ struct space;
 
 /*
  * NULL unless a trial ran out of memory and one with a known peak did not, and with
- * fewer than seven trials of which something is known.  The caller frees it; space must outlive it.  Time: 10 ms at most, up to 128 trials,
- * of which there are more some old ones and the newest count.
+ * fewer than seven trials of which something is known.  The caller frees it; space must
+ * outlive it.  Of more than 128 trials some old ones and the newest count.
  */
 struct memory_model *
 memory_model_new(const struct space *, const struct history *);
@@ -31,6 +31,8 @@ void memory_model_free(struct memory_model *);
  */
 double memory_model_fits(
     const struct memory_model *, const double *point, double *bytes);
+/* Whether that probability is MEMORY_MODEL_LEAST: faster where it is not. */
+bool memory_model_allows(const struct memory_model *, const double *point);
 /* The limit in bytes. */
 double memory_model_limit(const struct memory_model *);
 

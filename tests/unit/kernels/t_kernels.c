@@ -255,6 +255,29 @@ test_hopeless(void)
 	gp_reference_free(&p);
 }
 
+/* Points with some coordinates of others in place of those of the first. */
+static double
+near_apart(const struct gp *gp, const double *x, size_t m, size_t d)
+{
+	double *near = xcalloc(m * (d + 4), sizeof *near), worst = 0;
+	double *mean = near + m * d, *variance = mean + m;
+	double *other = variance + m, *square = other + m;
+	size_t i, j;
+
+	for (i = 0; i < m; i++)
+		for (j = 0; j < d; j++)
+			near[i * d + j] =
+			    j == i % d || j == i / d % d ? x[i * d + j] : x[j];
+	cpu->gp_near(cpu->dev, gp, x, near, m, mean, variance);
+	cpu->gp_predict(cpu->dev, gp, near, m, other, square);
+	for (i = 0; i < m; i++) {
+		worst = worse(worst, apart(mean[i], other[i], 1));
+		worst = worse(worst, apart(variance[i], square[i], 1));
+	}
+	free(near);
+	return worst;
+}
+
 /* Predictions of one problem, pending points told in two parts. */
 static void
 hold_predictions(const struct gp_reference *p, struct rng *rng, size_t pending,
@@ -279,6 +302,7 @@ hold_predictions(const struct gp_reference *p, struct rng *rng, size_t pending,
 	    cpu->dev, gp, more + pending / 3 * d, pending - pending / 3);
 	cpu->gp_predict(cpu->dev, gp, x, m, mean, variance);
 	cpu->gp_predict(cpu->dev, gp, x, m, alone, NULL);
+	*worst_mean = worse(*worst_mean, near_apart(gp, x, m, d));
 	for (i = 0; i < m; i++) {
 		if (i % 37 == 0 || i == m - 1) {
 			gp_reference_predict(&p->data, p->theta, more, pending,

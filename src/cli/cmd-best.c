@@ -83,7 +83,7 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 	return 0;
 }
 
-/* Print the URI of an artifact of the trial; "" where it is not remote. */
+/* Print the URI of an artifact of the trial, or its commit; "": it has none. */
 static void
 put_uri(struct buf *out, const char *what, const char *uri)
 {
@@ -123,6 +123,7 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 	cli_put_params(out, store_rows_text(best, 4));
 	put_uri(out, "model", store_rows_text(best, 5));
 	put_uri(out, "output", store_rows_text(best, 6));
+	put_uri(out, "commit", store_rows_text(best, 7));
 	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
 		false, e) != 0)
 		return -1;
@@ -156,7 +157,7 @@ best_one(struct buf *out, const struct cli *cli, struct store *store,
 {
 	static const char *const sql =
 	    "SELECT trial, state, objective, step, params, model_uri, "
-	    "output_uri FROM best";
+	    "output_uri, git_commit FROM best";
 	struct store_rows *best;
 	struct buf broken = { 0 };
 	int rc = rows_first(&best, store, sql, NULL, e);

@@ -21,8 +21,9 @@ clean_source(
 	if (source_clean(&c, a->found.study, a->found.db, a->dir, dry, &e) != 0)
 		return cli_fail(&e);
 	if (!cli->json) {
-		cli_print_line("%d worktrees and %d refs %s removed%s\n",
-		    c.worktrees, c.refs, dry ? "would be" : "are",
+		cli_print_line("%d worktree%s and %d ref%s %s removed%s\n",
+		    c.worktrees, c.worktrees == 1 ? "" : "s", c.refs,
+		    c.refs == 1 ? "" : "s", dry ? "would be" : "are",
 		    c.busy ? "; refs stay until all trials have ended" : "");
 		return CLI_DONE;
 	}

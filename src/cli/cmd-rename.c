@@ -27,6 +27,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/files-beside.h"
+#include "src/cli/source/source.h"
 #include "src/model/study/study.h"
 #include "src/server/state-dir.h"
 #include "src/store/store.h"
@@ -527,11 +528,29 @@ rename_answer_print(const struct cli *cli, const struct renaming *r)
 	buf_free(&b);
 }
 
+/* Whether the study has commits; what there is of them before. */
+static bool
+rename_has_source(const struct renaming *r, struct source_state *before)
+{
+	struct store *store;
+	bool has;
+
+	if (r->found.study == NULL ||
+	    r->found.study->trial.source.git == NULL ||
+	    store_open(&store, r->found.db, STORE_READ, NULL) != 0)
+		return false;
+	has = source_state_read(before, r->found.study, store, NULL) == 0;
+	store_close(store);
+	return has;
+}
+
 static int
 rename_run(struct cli *cli)
 {
 	struct renaming r;
+	struct source_state before;
 	struct err e = ERR_INIT;
+	bool source;
 	int rc;
 
 	rc = renaming_open(&r, cli, &e);
@@ -541,10 +560,13 @@ rename_run(struct cli *cli)
 		rc = database_check(&r, &e);
 	if (rc == 0)
 		rc = json_prepare(&r, &e);
+	source = rc == 0 && rename_has_source(&r, &before);
 	if (rc == 0)
 		rc = names_change(&r, &e);
 	if (rc == 0)
 		rename_answer_print(cli, &r);
+	if (rc == 0 && source)
+		rc = source_renamed(r.found.study, &before, r.db, &e);
 	renaming_close(&r);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }

@@ -41,7 +41,7 @@ verdict_put_table(struct buf *out, const struct cli *cli, struct store *store,
 	while ((rc = store_rows_next(rows, e)) == 1)
 		for (col = PROPOSAL; col <= WHY; col++) {
 			if (col == PARAMS) {
-				if (store_rows_text(rows, COMMIT) != NULL)
+				if (!store_rows_null(rows, COMMIT))
 					buf_printf(&text, "commit %s ",
 					    store_rows_text(rows, COMMIT));
 				rows_put_params(
@@ -77,10 +77,9 @@ verdict_put_diff(struct buf *out, struct store *store, const char *const *args,
 	if (rc != 1)
 		return rc;
 	buf_printf(out, "\ncommit %s\n", store_rows_text(rows, 0));
-	if (store_rows_text(rows, 1) != NULL)
+	if (!store_rows_null(rows, 1))
 		buf_printf(out, "baseline %s\n", store_rows_text(rows, 1));
-	if (store_rows_text(rows, 2) != NULL)
-		buf_puts(out, store_rows_text(rows, 2));
+	buf_puts(out, store_rows_text(rows, 2));
 	store_rows_close(rows);
 	return 0;
 }

@@ -243,36 +243,58 @@ source_top(char folder[PATH_MAX])
 }
 
 /*
+ * The path of the worktree, absolute and without links, as git lists it: the folder
+ * of the attempt may be relative.
+ */
+static int
+source_path(const struct shim *s, char path[PATH_MAX])
+{
+	size_t n;
+
+	if (realpath(s->dir, path) == NULL)
+		return -1;
+	n = strlen(path);
+	if (n + sizeof "/" SHIM_SOURCE > PATH_MAX)
+		return -1;
+	memcpy(path + n, "/" SHIM_SOURCE, sizeof "/" SHIM_SOURCE);
+	return 0;
+}
+
+/* Nothing of it runs. */
+static int
+source_end(struct shim *s, const char *why, const char *of)
+{
+	s->exit.ran = false;
+	s->exit.exit_code = -1;
+	s->exit.ended_us = clock_wall_us();
+	(void)snprintf(s->exit.why, sizeof s->exit.why, "%s: %.160s", why, of);
+	return -1;
+}
+
+/*
  * The working folder in the worktree: as in the checkout of the repository, or as
  * below the folder of study.json.
  */
 static int
-source_workdir(struct shim *s)
+source_workdir(struct shim *s, const char *path)
 {
 	char work[PATH_MAX], top[PATH_MAX];
 	const char *below = NULL;
-	int n;
 
 	if (source_path_resolve(work, s->workdir) == 0)
-		return -1;
+		return source_end(s, "the path is too long", s->workdir);
 	if (source_path_resolve(top, s->source) != 0 && source_top(top))
 		below = source_below(work, top);
 	if (below == NULL && s->source_base != NULL &&
 	    source_path_resolve(top, s->source_base) != 0)
 		below = source_below(work, top);
-	if (below == NULL) {
-		s->exit.ran = false;
-		s->exit.exit_code = -1;
-		s->exit.ended_us = clock_wall_us();
-		(void)snprintf(s->exit.why, sizeof s->exit.why,
-		    "trial.workdir, %.100s, is not in the repository, %.100s",
-		    s->workdir, s->source);
-		return -1;
-	}
-	n = snprintf(s->source_dir, sizeof s->source_dir,
-	    "%s/" SHIM_SOURCE "%s", s->dir, below);
-	if (n < 0 || (size_t)n >= sizeof s->source_dir)
-		return -1;
+	if (below == NULL)
+		return source_end(
+		    s, "trial.workdir is not in the repository", s->workdir);
+	if (strlen(path) + strlen(below) >= sizeof s->source_dir)
+		return source_end(s, "the path is too long", path);
+	(void)snprintf(s->source_dir, sizeof s->source_dir, "%s", path);
+	(void)strcat(s->source_dir, below);
 	s->workdir = s->source_dir;
 	return 0;
 }
@@ -292,9 +314,8 @@ shim_source_make(struct shim *s)
 	s->exit.started_us = clock_wall_us();
 	for (i = 0; source_variables[i] != NULL; i++)
 		(void)unsetenv(source_variables[i]);
-	if (snprintf(path, sizeof path, "%s/" SHIM_SOURCE, s->dir) >=
-	    (int)sizeof path)
-		return -1;
+	if (source_path(s, path) == -1)
+		return source_end(s, "no path for a worktree", s->dir);
 	/* What fails here, a lock for example, is no reason: another one may do. */
 	if (s->source_refs != NULL) {
 		(void)snprintf(
@@ -307,7 +328,7 @@ shim_source_make(struct shim *s)
 		return -1;
 	}
 	fail_point("shim.after_source");
-	return source_workdir(s);
+	return source_workdir(s, path);
 }
 
 void
@@ -320,6 +341,6 @@ shim_source_drop(struct shim *s)
 
 	if (s->source == NULL || s->source_drop == 0)
 		return;
-	(void)snprintf(path, sizeof path, "%s/" SHIM_SOURCE, s->dir);
-	(void)source_run(s, &g, remove);
+	if (source_path(s, path) == 0)
+		(void)source_run(s, &g, remove);
 }

@@ -54,8 +54,9 @@ git_ref_drop(const char *dir, const char *refs, const char *hash, struct err *e)
 	return rc;
 }
 
-int
-git_ref_drop_all(const char *dir, const char *refs, struct err *e)
+/* Delete all refs, and before, where to is not NULL, make them below that. */
+static int
+git_ref_each(const char *dir, const char *refs, const char *to, struct err *e)
 {
 	char *below = xasprintf("%s/", refs);
 	const char *const args[] = { "for-each-ref", "--format=%(refname)",
@@ -71,10 +72,26 @@ git_ref_drop_all(const char *dir, const char *refs, struct err *e)
 		next = strchr(ref, '\n');
 		if (next != NULL)
 			*next++ = '\0';
-		rc = git_ref_delete(dir, ref, e);
+		if (to != NULL)
+			rc = git_ref_keep(dir, to, strrchr(ref, '/') + 1, e);
+		if (rc == 0)
+			rc = git_ref_delete(dir, ref, e);
 		n++;
 	}
 	buf_free(&out);
 	free(below);
 	return rc == 0 ? n : -1;
+}
+
+int
+git_ref_drop_all(const char *dir, const char *refs, struct err *e)
+{
+	return git_ref_each(dir, refs, NULL, e);
+}
+
+int
+git_ref_move_all(
+    const char *dir, const char *refs, const char *to, struct err *e)
+{
+	return git_ref_each(dir, refs, to, e);
 }

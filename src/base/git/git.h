@@ -70,6 +70,9 @@ int
 git_ref_drop(const char *dir, const char *refs, const char *hash, struct err *);
 /* Delete all below refs; how many there were, or -1. */
 int git_ref_drop_all(const char *dir, const char *refs, struct err *);
+/* The same when each was made below to. */
+int git_ref_move_all(
+    const char *dir, const char *refs, const char *to, struct err *);
 
 /*
  * git-worktree.c: the worktrees below a folder (absolute, without links), as paths

@@ -84,7 +84,8 @@ source_commit_find(char hash[GIT_HASH], const struct study *study,
 
 /* Whether a trial has a commit, which is then that of the study. */
 static int
-source_is_begun(bool *begun, const char *db, struct err *e)
+source_is_begun(
+    bool *begun, const struct study *study, const char *db, struct err *e)
 {
 	struct source_state state = { .busy = false };
 	struct store *store;
@@ -97,7 +98,7 @@ source_is_begun(bool *begun, const char *db, struct err *e)
 		return 0;
 	if (store_open(&store, db, STORE_READ, e) != 0)
 		return -1;
-	rc = source_state_read(&state, store, e);
+	rc = source_state_read(&state, study, store, e);
 	store_close(store);
 	*begun = rc == 0 && *state.commit != '\0';
 	return rc;
@@ -114,7 +115,7 @@ source_begin(struct study *study, const char *db, struct err *e)
 		return 0;
 	if (db == NULL)
 		s->passing = s->drop = true;
-	else if (source_is_begun(&begun, db, e) != 0)
+	else if (source_is_begun(&begun, study, db, e) != 0)
 		return -1;
 	if (begun)
 		return 0;
@@ -136,7 +137,7 @@ source_look(const struct study *study, const char *db, struct err *e)
 
 	if (s->git == NULL)
 		return 0;
-	if (source_is_begun(&begun, db, e) != 0)
+	if (source_is_begun(&begun, study, db, e) != 0)
 		return -1;
 	return begun ? 0
 		     : source_begin_find(hash, &record, study, s->commit, e);

@@ -13,15 +13,15 @@
 enum { SOURCE_DIFF_MOST = 65536 };
 
 static int
-source_challenger_state(
-    struct source_state *state, const char *db, struct err *e)
+source_challenger_state(struct source_state *state, const struct study *study,
+    const char *db, struct err *e)
 {
 	struct store *store;
 	int rc;
 
 	if (store_open(&store, db, STORE_READ, e) != 0)
 		return -1;
-	rc = source_state_read(state, store, e);
+	rc = source_state_read(state, study, store, e);
 	store_close(store);
 	if (rc == 0 && *state->baseline == '\0')
 		return err_set(e, ERR_FILE,
@@ -55,7 +55,7 @@ source_challenger_make(struct source_challenger *c, const struct study *study,
 		return err_set(e, ERR_USAGE,
 		    "%s has no trial.source, which names the repository",
 		    study->path);
-	if (source_challenger_state(&state, db, e) != 0)
+	if (source_challenger_state(&state, study, db, e) != 0)
 		return -1;
 	if (revision != NULL)
 		rc = source_commit_find(c->hash, study, revision, e);
@@ -86,7 +86,7 @@ source_challenger_undo(const struct source_challenger *c,
 	if (!c->kept || store_open(&store, db, STORE_READ, &e) != 0)
 		return;
 	rc = rows_first(&rows, store,
-	    "SELECT 1 FROM t_contest WHERE git_commit = ?1 LIMIT 1", params,
+	    "SELECT 1 FROM proposals WHERE git_commit = ?1 LIMIT 1", params,
 	    &e);
 	if (rc == 1)
 		store_rows_close(rows);

@@ -100,7 +100,7 @@ source_is_open(
 		&trial, &attempt) != 2)
 		return 0;
 	(void)snprintf(sql, sizeof sql,
-	    "SELECT count(*) FROM t_attempt WHERE trial = %" PRId64
+	    "SELECT count(*) FROM attempts WHERE trial = %" PRId64
 	    " AND attempt = %" PRId64 " AND state <> 'ended'",
 	    trial, attempt);
 	if (rows_numbers(&open, 1, store, sql, e) == -1)
@@ -164,7 +164,7 @@ source_clean(struct source_cleaned *c, const struct study *study,
 	*c = (struct source_cleaned){ .worktrees = 0 };
 	rc = store_open(&store, db, STORE_READ, e);
 	if (rc == 0)
-		rc = source_state_read(&state, store, e);
+		rc = source_state_read(&state, study, store, e);
 	if (rc == 0)
 		rc = source_clean_worktrees(c, dir, trials, store, dry, e);
 	if (rc == 0 && !state.busy) {
@@ -177,4 +177,22 @@ source_clean(struct source_cleaned *c, const struct study *study,
 	store_close(store);
 	free(trials);
 	return rc == 0 ? 0 : err_add(e, "trial.source: %s", dir);
+}
+
+int
+source_renamed(const struct study *study, const struct source_state *before,
+    const char *db, struct err *e)
+{
+	const char *dir = study->trial.source.git;
+	struct source_state now;
+	struct store *store;
+	int rc;
+
+	if (store_open(&store, db, STORE_READ, e) != 0)
+		return -1;
+	rc = source_state_read(&now, study, store, e);
+	store_close(store);
+	if (rc == 0 && strcmp(before->refs, now.refs) != 0)
+		rc = git_ref_move_all(dir, before->refs, now.refs, e);
+	return rc < 0 ? err_add(e, "trial.source: %s", dir) : 0;
 }

@@ -22,7 +22,8 @@ struct source_state {
 	char baseline[GIT_HASH]; /* of the standing baseline */
 	bool busy; /* trials have not ended, or proposals are open */
 };
-int source_state_read(struct source_state *, struct store *, struct err *);
+int source_state_read(
+    struct source_state *, const struct study *, struct store *, struct err *);
 
 /*
  * source-begin.c: find the commit of a study that has no trial yet, and set
@@ -69,6 +70,12 @@ struct source_cleaned {
 	int refs;
 	bool busy; /* refs stay while trials run or proposals are open */
 };
+/*
+ * The study has another name, and so other refs: move them from those of before,
+ * which source_state_read has read.
+ */
+int source_renamed(const struct study *, const struct source_state *before,
+    const char *db, struct err *);
 int source_clean(struct source_cleaned *, const struct study *, const char *db,
     const char *state_dir, bool dry, struct err *);
 

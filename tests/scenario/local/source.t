@@ -105,6 +105,7 @@ is "$(sql sub/one.db "SELECT state, git_commit FROM trials")" "completed|$one" \
 is "$("$HPOTUNE" logs sub/one.json 1 | head -3)" "$one
 $dir/a repo/sub/one.d/trials/1/attempt-1/source/sub
 1" 'in the same folder of a worktree'
+like "$("$HPOTUNE" best sub/one.json)" "^commit  $one\$" 'best has it, too'
 ok 'no hook ran' test ! -e "$dir/hooked"
 is "$(cat x)" 1 'the checkout is as it was'
 
@@ -211,6 +212,15 @@ run refuses
 clean refuses
 left >"$dir/before"
 unlike "$(cat "$dir/before")" 'refs/hpotune|attempt-1' 'nothing is left of it'
+
+# A study with another name has the same worktrees and commits.
+study was ', "commit": "x5"'
+run was
+ok 'another name' quietly "$HPOTUNE" rename sub/was.json now
+mv sub/was.json sub/now.json
+clean now
+left >"$dir/after"
+is "$(cat "$dir/after")" "$(cat "$dir/before")" 'and leaves nothing'
 
 # With keep a worktree goes with the end of its attempt.
 study keeps ', "commit": "x5"' '"keep": { "best": 1 },'

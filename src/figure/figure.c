@@ -19,7 +19,7 @@ static const char figure_style[] =
     ;
 
 #define MM_OF_UNIT (89.0 / (FIGURE_ONE_COLUMN + 2 * MARGIN))
-#define LETTER 5.6 /* mean width of a letter of 11 units */
+#define LETTER 6.8 /* mean width of a letter of 11 units in a wide face */
 
 enum { MARGIN = 4, GAP = 10, KEY = 12, KEY_GAP = 14, LINE = 16 };
 

@@ -287,7 +287,7 @@ axis_ticks(const struct axis *a, size_t most, struct tick *out)
 enum {
 	LABEL = 12, /* columns of a choice */
 	LABEL_LEAST = 4,
-	LETTER = 6 /* width of a column, about */
+	LETTER = 7 /* width of a column, about */
 };
 
 static double
@@ -322,6 +322,23 @@ choice_label(struct tick *t, const struct value *v, size_t columns)
 	buf_free(&text);
 }
 
+/* The columns that its labels need at least. */
+static size_t
+choice_width(const struct param *p)
+{
+	struct buf text = { 0 };
+	size_t k, most = 0;
+
+	for (k = 0; k < p->n_values && most < LABEL_LEAST; k++) {
+		buf_clear(&text);
+		param_value_put(&text, &p->values[k]);
+		if (text_width(buf_str(&text)) > most)
+			most = text_width(buf_str(&text));
+	}
+	buf_free(&text);
+	return most < LABEL_LEAST ? most : LABEL_LEAST;
+}
+
 /* across: what the labels have beside each other, or not above 0: upwards. */
 static size_t
 choice_ticks(const struct space *s, size_t i, double across, size_t most,
@@ -329,11 +346,14 @@ choice_ticks(const struct space *s, size_t i, double across, size_t most,
 {
 	const struct param *p = &s->params[i];
 	size_t every = (p->n_values + most - 1) / most, k, n = 0;
-	double fit = across * (double)every / (double)p->n_values / LETTER - 1;
-	size_t columns = LABEL;
+	double each = across / (double)p->n_values / LETTER;
+	size_t columns = LABEL, least = choice_width(p);
 
-	if (across > 0 && fit < LABEL)
-		columns = fit < LABEL_LEAST ? LABEL_LEAST : (size_t)fit;
+	while (across > 0 && every < p->n_values &&
+	       each * (double)every < (double)least + 1)
+		every++;
+	if (across > 0 && each * (double)every < LABEL + 1)
+		columns = (size_t)fmax(LABEL_LEAST, each * (double)every - 1);
 
 	for (k = 0; k < p->n_values; k += every, n++) {
 		out[n].value = (double)k;

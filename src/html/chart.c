@@ -1,6 +1,9 @@
 /* Writes frames, ticks and marks as SVG. */
 
+#include <math.h>
+
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/html/chart.h"
 #include "src/html/html.h"
 #include "src/html/decimate.h"
@@ -8,6 +11,7 @@
 #define BELOW 34 /* height for the labels and the name of the x axis */
 #define ABOVE 20
 #define BESIDE 12
+#define HALF_LETTER 3.5 /* of a letter of 11 units */
 
 void
 chart_frame(struct chart *c, double left)
@@ -131,7 +135,11 @@ chart_x(struct chart *c, const struct tick *ticks, size_t n, const char *what)
 	chart_path(c, "grid", &grid);
 	chart_path(c, "base", &base);
 	for (i = 0; i < n; i++)
-		label(c, "xt", ticks[i].at, c->bottom + 14, ticks[i].label);
+		label(c, "xt",
+		    fmin(ticks[i].at,
+			c->width -
+			    HALF_LETTER * (double)text_width(ticks[i].label)),
+		    c->bottom + 14, ticks[i].label);
 	if (what != NULL)
 		label(c, "xn", c->right, c->bottom + 29, what);
 }

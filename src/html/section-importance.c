@@ -431,16 +431,20 @@ map_put(struct page *r, struct err *e)
 
 const struct page_section section_map = { "contour", map_put };
 
-enum { ROW_HEIGHT = 18, FOOT = 36 };
+enum {
+	ROW_HEIGHT = 18,
+	LINE_HEIGHT = 13, /* of a chart in letters, whose rows are lines */
+	FOOT = 36
+};
 
-/* One bar of the chart, from the left edge of its frame. */
+/* One bar of the chart around y, from the left edge of its frame. */
 static void
-share_bar_put(struct chart *c, size_t row, double share)
+share_bar_put(struct chart *c, double y, double share)
 {
 	html_open(c->h, "rect");
 	html_attr(c->h, "class", "bar");
 	html_attrf(c->h, "x", "%.1f", c->left);
-	html_attrf(c->h, "y", "%.1f", c->top + ROW_HEIGHT * (double)row + 3);
+	html_attrf(c->h, "y", "%.1f", y - ROW_HEIGHT / 2.0 + 3);
 	html_attrf(c->h, "width", "%.1f", axis_at(&c->x, share) - c->left);
 	html_attrf(c->h, "height", "%d", ROW_HEIGHT - 6);
 	html_close(c->h, "rect");
@@ -454,6 +458,7 @@ share_chart_put(const struct importance *m, const size_t *order, size_t n)
 	struct chart c = { .h = &r->h,
 		.width = page_data_width(r),
 		.height = ROW_HEIGHT * (double)n + FOOT + 18 };
+	double row = r->coarse ? LINE_HEIGHT : ROW_HEIGHT, top;
 	struct tick ticks[AXIS_TICKS], names[PAGE_ROWS];
 	struct buf name = { 0 };
 	size_t i, len, widest = 0;
@@ -472,18 +477,21 @@ share_chart_put(const struct importance *m, const size_t *order, size_t n)
 	c.x = (struct axis){ .kind = AXIS_LINEAR,
 		.low = 0,
 		.high = 100 * m->s.share[order[0]] };
-	chart_frame(&c, 6.5 * (double)widest + 14);
+	if (r->coarse)
+		c.height = LINE_HEIGHT * (double)(n + 2) + FOOT + 4;
+	chart_frame(&c, 7.5 * (double)widest + 14);
+	top = r->coarse ? 2 * LINE_HEIGHT : c.top;
 	buf_printf(
 	    &name, "importance for %s", r->aims.objectives[m->aim].metric);
 	chart_open(&c, buf_str(&name));
 	buf_puts(&name, ", %");
 	chart_x(&c, ticks, axis_ticks(&c.x, page_data_ticks(r, 8), ticks),
 	    buf_str(&name));
-	for (i = 0; i < n; i++) {
-		names[i].at = c.top + ROW_HEIGHT * ((double)i + 0.5);
-		share_bar_put(&c, i, 100 * m->s.share[order[i]]);
-	}
+	for (i = 0; i < n; i++)
+		names[i].at = top + row * ((double)i + 0.5);
 	chart_y(&c, names, n, NULL);
+	for (i = 0; i < n; i++)
+		share_bar_put(&c, names[i].at, 100 * m->s.share[order[i]]);
 	chart_close(&c);
 	buf_free(&name);
 }

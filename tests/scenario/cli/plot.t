@@ -55,6 +55,8 @@ like "$(LC_ALL=C.UTF-8 "$HPOTUNE" plot history)" '• completed' \
     'text: a legend with the signs'
 like "$(cat history.txt)" '^ *0 .* 40$' 'text: the axis with its numbers'
 like "$(cat importance.txt)" 'lr ####' 'text: bars with their names'
+is "$(sed -n '/lr #/,/-----/p' importance.txt | wc -l)" 4 \
+    'text: a line for each parameter, one below the other'
 like "$(cat slice.txt)" 'sgd<&>' 'text: as it is'
 like "$(cat history.svg)" '>completed</text>' 'SVG: the legend is in it'
 ok 'two columns' "$HPOTUNE" plot history -o wide.svg --columns 2

@@ -36,7 +36,9 @@ heard=
 send_stop() {
 	[ -n "$comm" ] || read -r comm 2>/dev/null <"/proc/$child/comm"
 	if [ "$HPT_LAUNCHER" != mpirun ]; then
-		kill "-$stop" "$child" 2>/dev/null
+		if [ "$terms" -ne 1 ] || ! tell_below; then
+			kill "-$stop" "$child" 2>/dev/null
+		fi
 		return
 	fi
 	bit=16384
@@ -164,6 +166,48 @@ tell_orphans() {
 	return "$left_over"
 }
 
+# Whether the child is one with a handler, and no shell.
+has_handler() { # pid
+	in_mask "$1" SigCgt TERM && ! is_shell "$1"
+}
+
+# Where the main process has a handler and only waits for a child with one, as
+# subprocess.call() of Python does, it would kill the child or forget the signal:
+# the child is told, and the main process when no such child is left.  The numbers
+# are those of wait4 and waitid.
+tell_below() {
+	[ -n "$session" ] && [ "$HPT_LAUNCHER" = none ] || return 1
+	read -r call 2>/dev/null <"/proc/$child/syscall" || return 1
+	case $call in
+	61\ * | 247\ * | 260\ * | 95\ *) ;;
+	*) return 1 ;;
+	esac
+	has_handler "$child" || return 1
+	list_living
+	below=1
+	for each in $living; do
+		pid=${each%%:*}
+		if [ "${each##*:}" != "$child" ] || ! has_handler "$pid"; then
+			continue
+		fi
+		below=0
+		: >"$work/below"
+		tell "$pid"
+	done
+	return "$below"
+}
+
+tell_above() {
+	[ -e "$work/below" ] || return
+	list_living
+	for each in $living; do
+		[ "${each##*:}" != "$child" ] ||
+		    ! has_handler "${each%%:*}" || return
+	done
+	rm -f "$work/below"
+	kill -TERM "$child" 2>/dev/null
+}
+
 # The children of a main process that ignores the signal, or of a shell that
 # waits for one before it runs its trap; not those that it has put behind.
 tell_children() {
@@ -205,6 +249,7 @@ watch_grace() {
 			tell_children
 		fi
 		tell_orphans || :
+		tell_above
 	done
 	kill -KILL -- "-$child" 2>/dev/null
 	kill -KILL "$child" 2>/dev/null
@@ -418,7 +463,7 @@ cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null || echo 1)
 
 mkdir -p "$HPT_BASE/checkpoints" "$HPT_BASE/model" "$HPT_BASE/output/data" \
     "$HPT_BASE/code" "$work" || fail 126 "cannot make folders in $HPT_BASE"
-rm -f "$work/reading" "$work/done" "$work/stop" "$work"/mute-*
+rm -f "$work/reading" "$work/done" "$work/stop" "$work/below" "$work"/mute-*
 
 HPOTUNE_CHECKPOINT_DIR=$HPT_BASE/checkpoints
 HPOTUNE_OUTPUT_DIR=$HPT_BASE/output/data

@@ -672,9 +672,21 @@ time.sleep(100)
 """
 
 
+# Before it, with a handler that makes subprocess.call() kill it, or does nothing.
+HANDLES = """import signal, subprocess, sys
+def term(*_):
+    if sys.argv[1] == "raises":
+        raise KeyboardInterrupt
+signal.signal(signal.SIGTERM, term)
+subprocess.call(sys.argv[2:])
+"""
+
+
 def test_wrapped(shell, name):
     with open("program.py", "w") as f:
         f.write(PROGRAM)
+    with open("handles.py", "w") as f:
+        f.write(HANDLES)
     run = "%s %s" % (sys.executable, os.path.abspath("program.py"))
     wrappers = {
         "a shell": run + "; true",
@@ -686,6 +698,10 @@ def test_wrapped(shell, name):
         "a trap that passes it on":
             "trap 'kill $p' TERM; %s & p=$!; wait $p; wait $p" % run,
         "one that ignores it": "trap '' TERM; %s; true" % run,
+        "a handler that raises": "exec %s %s raises %s" % (
+            sys.executable, os.path.abspath("handles.py"), run),
+        "one that forgets it": "exec %s %s forgets %s" % (
+            sys.executable, os.path.abspath("handles.py"), run),
         "timeout": "exec timeout 90 sh -c '%s; true'" % run,
     }
     for what, line in wrappers.items():

@@ -212,6 +212,7 @@ format_table_row(struct metric_line *r, const struct format_table_head *h,
 	const struct format_table_column *column;
 	struct metric_number number;
 	struct metric_span s, name;
+	char room[METRIC_NUMBER_TEXT];
 	size_t i, numbers = 0;
 
 	if (!parted && h->n > 0 && n == h->n + 1 &&
@@ -228,8 +229,7 @@ format_table_row(struct metric_line *r, const struct format_table_head *h,
 		s = cells[i].text;
 		if (column == NULL)
 			return false;
-		if (metric_number_scan(&number, s.p, s.end) != s.end ||
-		    s.p == s.end) {
+		if (!metric_span_number(&number, s, room)) {
 			if (i == 0 && !parted)
 				return false;
 			continue;

@@ -14,6 +14,8 @@
 
 #define METRIC_STEP_MAX (INT64_C(1) << 53)
 
+struct metric_number;
+
 /* A part of a line. */
 struct metric_span {
 	const char *p, *end;
@@ -84,7 +86,12 @@ const char *metric_span_find(struct metric_span, const char *word);
 struct metric_span
 metric_span_take_until(struct metric_span *, const char *word);
 /*
- * Add a number that is the whole text but for blanks.  False: it is none, or the
+ * A number, also as people write it, but with no unit of letters.  room: of
+ * METRIC_NUMBER_TEXT bytes, which the number may borrow.
+ */
+bool metric_span_number(struct metric_number *, struct metric_span, char *room);
+/*
+ * Add such a number that is the whole text but for blanks.  False: it is none, or the
  * name cannot be made, is "step", or is there already.
  */
 bool metric_span_add(

@@ -1,5 +1,6 @@
 /* Parts of lines: what the readers of formats share. */
 
+#include <ctype.h>
 #include <string.h>
 
 #include "trials/metric-line/metric-format.h"
@@ -83,16 +84,25 @@ metric_span_take_until(struct metric_span *s, const char *word)
 }
 
 bool
+metric_span_number(struct metric_number *n, struct metric_span s, char *room)
+{
+	/* A time has another unit in each line. */
+	return s.p < s.end && (metric_number_scan(n, s.p, s.end) == s.end ||
+				  (!isalpha((unsigned char)s.end[-1]) &&
+				      metric_number_text(n, s.p, s.end, room)));
+}
+
+bool
 metric_span_add(
     struct metric_line *r, struct metric_span name, struct metric_span text)
 {
-	char made[METRIC_LINE_NAME_MAX + 1];
+	char made[METRIC_LINE_NAME_MAX + 1], room[METRIC_NUMBER_TEXT];
 	struct metric_number n;
 	size_t i;
 
 	name = metric_span_trim(name);
 	text = metric_span_trim(text);
-	if (metric_number_scan(&n, text.p, text.end) != text.end)
+	if (!metric_span_number(&n, text, room))
 		return false;
 	if (!metric_line_name_make(made, name.p, (size_t)(name.end - name.p)) ||
 	    strcmp(made, "step") == 0)

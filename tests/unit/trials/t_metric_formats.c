@@ -479,6 +479,17 @@ test_tables(void)
 	    "\342\225\221 2     \342\225\221 0.25 \342\225\221\n",
 	    "1 loss=0.5\n2 loss=0.25\n", "rich: a table of signs for boxes");
 	is_read(STUDY_LINES_TABLE,
+	    "epoch  acc    time\n1      93.5%  1.2 s\n2      94,5%  1.3 s\n",
+	    "1 acc=93.5\n2 acc=94.5\n",
+	    "a table of numbers as people write them");
+	is_read(STUDY_LINES_TQDM,
+	    " 50%|#  | 1/2 [00:01<00:01, 1.0it/s, acc=93.5%, loss=0.5]\n",
+	    "1 acc=93.5 loss=0.5\n", "tqdm: a value with a unit");
+	is_read(STUDY_LINES_HF,
+	    "{'eval_loss': 0.5, 'eval_f1': np.float64(0.25), 'epoch': 1.0}\n",
+	    "- eval_loss=0.5 eval_f1=0.25 epoch=1\n",
+	    "Trainer: a number of numpy");
+	is_read(STUDY_LINES_TABLE,
 	    "||  epoch ||  loss ||\n|      1 |   0.5 |\n", "1 loss=0.5\n",
 	    "tabulate: a table of Jira");
 	is_read(STUDY_LINES_TABLE,

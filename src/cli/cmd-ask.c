@@ -11,10 +11,12 @@
 #include "src/base/mem.h"
 #include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
+#include "src/view/shell-word.h"
 
 /* "trial=7" and one NAME=VALUE per line, each quoted for a shell. */
 static void
-trial_put_text(struct buf *out, const struct json *trial, enum cli_shell form)
+trial_put_text(
+    struct buf *out, const struct json *trial, enum shell_word_form form)
 {
 	const struct json *j;
 	struct buf value = { 0 };
@@ -30,7 +32,7 @@ trial_put_text(struct buf *out, const struct json *trial, enum cli_shell form)
 		else
 			json_write(&value, j);
 		buf_printf(out, "%s=", json_key(j));
-		cli_put_shell(out, buf_str(&value), form);
+		shell_word_put(out, buf_str(&value), form);
 		buf_putc(out, '\n');
 	}
 	buf_free(&value);
@@ -41,7 +43,8 @@ static int64_t
 answer_put(struct buf *out, const struct json *trials, const struct cli *cli,
     bool first)
 {
-	enum cli_shell form = cli->terminal ? CLI_SHELL_SHOWN : CLI_SHELL_BYTES;
+	enum shell_word_form form =
+	    cli->terminal ? SHELL_WORD_SHOWN : SHELL_WORD_BYTES;
 	const struct json *j;
 	int64_t n = 0;
 

@@ -13,6 +13,7 @@
 #include "src/cli/common/front-table.h"
 #include "src/cli/common/rerun-command.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/best-settings.h"
 #include "src/view/contest-text.h"
 #include "src/view/model-best.h"
@@ -65,7 +66,7 @@ model_json(struct buf *out, struct store *store, const struct objectives *aims,
 }
 
 static int
-best_json(struct buf *out, struct store *store, const struct cli_study *found,
+best_json(struct buf *out, struct store *store, const struct study_files *found,
     const struct store_study *study, const struct objectives *aims,
     const struct store_rows *best, struct err *e)
 {
@@ -95,7 +96,7 @@ put_uri(struct buf *out, const char *what, const char *uri)
 }
 
 static int
-best_text(struct buf *out, struct store *store, const struct cli_study *found,
+best_text(struct buf *out, struct store *store, const struct study_files *found,
     const struct store_study *study, const struct objectives *aims,
     const struct store_rows *best, const struct buf *broken, struct err *e)
 {
@@ -152,7 +153,7 @@ best_front(struct buf *out, const struct cli *cli, struct store *store,
 
 static int
 best_one(struct buf *out, const struct cli *cli, struct store *store,
-    const struct cli_study *found, const struct store_study *study,
+    const struct study_files *found, const struct store_study *study,
     const struct objectives *aims, struct err *e)
 {
 	static const char *const sql =
@@ -200,7 +201,7 @@ best_run(struct cli *cli)
 {
 	struct store_study study = { 0 };
 	struct objectives aims = { 0 };
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
@@ -223,7 +224,7 @@ best_run(struct cli *cli)
 	objectives_fini(&aims);
 	store_study_fini(&study);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -32,6 +32,8 @@
 #include "src/model/where.h"
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
+#include "src/view/shell-word.h"
 #include "src/view/status.h"
 #include "src/view/table.h"
 #include "strategies/stopper.h"
@@ -374,7 +376,7 @@ command_put(struct buf *out, const struct plan *plan)
 	buf_puts(out, "\ncommand    ");
 	cli_put_argv(out, plan->command);
 	buf_puts(out, "\n           (for example) in ");
-	cli_put_shell(out, plan->workdir, CLI_SHELL_SHOWN);
+	shell_word_put(out, plan->workdir, SHELL_WORD_SHOWN);
 	ungiven_put(out, plan);
 	if (plan->starts.len > 0) {
 		buf_puts(out, "\nlauncher   ");
@@ -821,7 +823,7 @@ plan_put_json(struct buf *out, const struct check *c)
  * the recorded ones say of their starts.
  */
 static int
-check_warm(struct check *c, const struct cli_study *found, struct err *e)
+check_warm(struct check *c, const struct study_files *found, struct err *e)
 {
 	struct store *store;
 	bool there;
@@ -848,7 +850,7 @@ check_warm(struct check *c, const struct cli_study *found, struct err *e)
 
 /* What the study is likely to cost, by what its trials have cost. */
 static int
-check_pace(struct check *c, const struct cli_study *found, struct err *e)
+check_pace(struct check *c, const struct study_files *found, struct err *e)
 {
 	struct study_limits limits = found->study->limits;
 	struct store *store;
@@ -870,7 +872,7 @@ check_pace(struct check *c, const struct cli_study *found, struct err *e)
 }
 
 static int
-check_print(struct cli *cli, struct check *c, const struct cli_study *found,
+check_print(struct cli *cli, struct check *c, const struct study_files *found,
     struct err *e)
 {
 	struct buf out = { 0 };
@@ -896,7 +898,7 @@ check_print(struct cli *cli, struct check *c, const struct cli_study *found,
 }
 
 static int
-cmd_check_study(struct cli *cli, const struct cli_study *found, struct err *e)
+cmd_check_study(struct cli *cli, const struct study_files *found, struct err *e)
 {
 	struct check c = { .plan.study = found->study, .likely.dollars = NAN };
 	struct plugins plugins;
@@ -952,7 +954,7 @@ static int
 check_run(struct cli *cli)
 {
 	const char *log = cli_value(cli, "log");
-	struct cli_study found;
+	struct study_files found;
 	struct err e = ERR_INIT;
 	struct buf schema = { 0 };
 	bool whole = true;
@@ -967,14 +969,14 @@ check_run(struct cli *cli)
 	if (load_study_find(cli, &found, NULL, &e) != 0)
 		return cli_fail(&e);
 	if (cli_has(cli, "checkpoint") && log != NULL) {
-		cli_study_fini(&found);
+		study_files_fini(&found);
 		(void)err_set(&e, ERR_USAGE,
 		    "check: --checkpoint runs a trial: omit --log");
 		return cli_fail(&e);
 	}
 	if (cli_has(cli, "checkpoint")) {
 		rc = check_checkpoint(cli, found.study, &e);
-		cli_study_fini(&found);
+		study_files_fini(&found);
 		return rc == -1 ? cli_fail(&e) : rc;
 	}
 	caller_env_note(&found);
@@ -982,7 +984,7 @@ check_run(struct cli *cli)
 		rc = check_log(cli, found.study, log, &whole, &e);
 	else
 		rc = cmd_check_study(cli, &found, &e);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	if (rc == -1)
 		return cli_fail(&e);
 	return whole ? CLI_DONE : CLI_FAILED;

@@ -25,8 +25,9 @@
 #include "src/cli/common/load-study.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
-#include "src/server/state-dir.h"
 #include "src/store/store.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 #include "src/view/table.h"
 #include "trials/launcher.h"
 
@@ -276,7 +277,7 @@ check_slurm(struct doctor *d)
  * whose backends are checked, too.
  */
 static int
-doctor_dir(struct cli *cli, struct cli_study *found, bool *study,
+doctor_dir(struct cli *cli, struct study_files *found, bool *study,
     const char **dir, struct err *e)
 {
 	bool named = cli->n_operands > 0;
@@ -303,7 +304,7 @@ on_launcher(void *arg, enum launch_level level, const char *what,
 }
 
 static int
-backends_ask(struct doctor *d, const struct cli_study *found,
+backends_ask(struct doctor *d, const struct study_files *found,
     const struct plugins *plugins, int64_t seconds, struct err *e)
 {
 	const struct study *study = found->study;
@@ -341,7 +342,7 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 /* Checks of the study's backends; frees found when it cannot be read. */
 static void
 cmd_doctor_check_study(
-    struct doctor *d, struct cli_study *found, int64_t seconds)
+    struct doctor *d, struct study_files *found, int64_t seconds)
 {
 	struct err e = ERR_INIT;
 	struct plugins plugins;
@@ -364,7 +365,7 @@ doctor_run(struct cli *cli)
 		cmd_doctor_check_users, check_space, check_sqlite, check_files,
 		check_inotify, check_pids, check_cgroup, doctor_gpus,
 		check_session, check_init, check_slurm };
-	struct cli_study found = { 0 };
+	struct study_files found = { 0 };
 	struct doctor d = { .table = table_new(),
 		.probe = cli_has(cli, "probe"),
 		.json.out = &d.text };
@@ -394,7 +395,7 @@ doctor_run(struct cli *cli)
 	(void)cli_print(&out);
 	buf_free(&d.text);
 	table_free(d.table);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return d.worst == FINDING_BAD ? CLI_FAILED : CLI_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 #include "src/view/table.h"
 
@@ -113,7 +114,7 @@ queue_put(
 static int
 queue_list(struct cli *cli)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
@@ -133,7 +134,7 @@ queue_list(struct cli *cli)
 		(void)cli_print(&out);
 	buf_free(&out);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }
 

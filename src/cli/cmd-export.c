@@ -20,6 +20,7 @@
 #include "src/export/export.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 
 enum { PASS_BYTES = 65536, FOLLOW_MS = 2000, AWAY_MS = 10000 };
 
@@ -248,7 +249,7 @@ export_same_file(const char *a, const char *b)
 /* Not even --force overwrites the study's database. */
 static int
 output_check(
-    const struct wish *wish, const struct cli_study *found, struct err *e)
+    const struct wish *wish, const struct study_files *found, struct err *e)
 {
 	const char *output = wish->output;
 
@@ -351,7 +352,7 @@ export_file_put(const struct wish *wish, struct export *x, struct err *e)
  */
 static int
 server_put(const struct wish *wish, struct export *x,
-    const struct cli_study *found, struct err *e)
+    const struct study_files *found, struct err *e)
 {
 	struct mlflow *m;
 	bool lives;
@@ -361,7 +362,7 @@ server_put(const struct wish *wish, struct export *x,
 		getenv("MLFLOW_TRACKING_TOKEN"), e) != 0)
 		return -1;
 	for (;;) {
-		lives = wish->follow && cli_server_alive(found);
+		lives = wish->follow && study_files_served(found->db);
 		rc = export_mlflow_pass(m, e);
 		if (!lives || (rc != 0 && e->kind != ERR_REMOTE))
 			break;
@@ -386,7 +387,7 @@ export_run(struct cli *cli)
 {
 	struct wish wish;
 	struct export x = { .out = stdout, .name = "standard output" };
-	struct cli_study found;
+	struct study_files found;
 	struct err e = ERR_INIT;
 	int rc;
 
@@ -415,7 +416,7 @@ export_run(struct cli *cli)
 	buf_free(&x.text);
 	buf_free(&x.notes);
 	store_close(x.store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -11,6 +11,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
 #include "src/view/table.h"
@@ -346,7 +347,7 @@ static int
 importance_run(struct cli *cli)
 {
 	struct question q = { 0 };
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
@@ -366,7 +367,7 @@ importance_run(struct cli *cli)
 		buf_free(&out);
 	question_fini(&q);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -18,10 +18,11 @@
 #include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
 #include "src/model/trial.h"
 #include "src/store/store.h"
+#include "src/study-files/attempt-log.h"
+#include "src/study-files/study-files.h"
 
 enum { LOGS_CHUNK = 65536, LOGS_POLL_MS = 200 };
 
@@ -288,7 +289,7 @@ static int
 logs_run(struct cli *cli)
 {
 	struct log_reader *r = xcalloc(1, sizeof *r);
-	struct cli_study found;
+	struct study_files found;
 	struct err e = ERR_INIT;
 	int64_t attempt;
 	int rc;
@@ -309,7 +310,7 @@ logs_run(struct cli *cli)
 	if (rc == 0)
 		rc = trial_logs(r, (int)attempt, cli_has(cli, "follow"), &e);
 	store_close(r->store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	free(r);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }

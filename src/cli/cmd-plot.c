@@ -17,6 +17,7 @@
 #include "src/html/page-data.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/study-files/study-files.h"
 
 enum { DPI = 300, DPI_LEAST = 36, DPI_MOST = 1200, TEXT_WIDTH = 80 };
 
@@ -175,7 +176,7 @@ plot_run(struct cli *cli)
 {
 	struct plot p = { .format = PLOT_TEXT };
 	struct page r = { 0 };
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct err e = ERR_INIT;
 	int rc;
@@ -185,7 +186,7 @@ plot_run(struct cli *cli)
 	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	rc = plot_kind_read(&p, cli, &e);
-	if (cli_server_alive(&found))
+	if (study_files_served(found.db))
 		r.now = (double)time(NULL);
 	if (rc == 0 && (rc = store_begin(store, &e)) == 0) {
 		rc = page_data_read(&r, store, &e);
@@ -197,7 +198,7 @@ plot_run(struct cli *cli)
 	}
 	page_data_fini(&r);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -20,6 +20,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/model/plugin-options.h"
 #include "src/plugins/plugins.h"
+#include "src/study-files/study-files.h"
 
 extern char **environ;
 
@@ -116,11 +117,11 @@ paths_read(const struct queue *q, struct strv *paths, struct err *e)
 static int
 study_check(const char *path, struct err *e)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct plugins plugins;
 	int rc;
 
-	if (cli_find_named(&found, path, e) != 0 ||
+	if (study_files_find(&found, path, NULL, e) != 0 ||
 	    load_study_read(&found, e) != 0)
 		return -1;
 	rc = plugins_read(&plugins, found.study, e);
@@ -128,7 +129,7 @@ study_check(const char *path, struct err *e)
 		rc = plugins_check_programs(&plugins, found.study, e);
 		plugins_free(&plugins);
 	}
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc;
 }
 
@@ -186,7 +187,7 @@ had_turn(const struct queue *q, const char *db)
  * none.  One that can no longer be read is reported once and skipped.
  */
 static char *
-next_find(struct queue *q, struct cli_study *found)
+next_find(struct queue *q, struct study_files *found)
 {
 	struct strv paths = { 0 };
 	struct err e = ERR_INIT;
@@ -199,11 +200,11 @@ next_find(struct queue *q, struct cli_study *found)
 	}
 	for (i = 0; i < paths.n && path == NULL; i++) {
 		e = (struct err)ERR_INIT;
-		if (cli_find_named(found, paths.v[i], &e) == 0) {
+		if (study_files_find(found, paths.v[i], NULL, &e) == 0) {
 			if (!had_turn(q, found->db))
 				path = xstrdup(paths.v[i]);
 			else
-				cli_study_fini(found);
+				study_files_fini(found);
 		} else if (!had_turn(q, paths.v[i])) {
 			(void)cli_fail(&e);
 			q->failed++;
@@ -217,11 +218,11 @@ next_find(struct queue *q, struct cli_study *found)
 /* The server of an earlier queue that was killed, or of another user. */
 static void
 others_wait(
-    const struct queue *q, const struct cli_study *found, const char *path)
+    const struct queue *q, const struct study_files *found, const char *path)
 {
 	bool told = cli_has(q->cli, "quiet");
 
-	while (ended_by == 0 && cli_server_alive(found)) {
+	while (ended_by == 0 && study_files_served(found->db)) {
 		if (!told)
 			cli_print_line(
 			    "queue: %s is run by another server: waiting for "
@@ -291,7 +292,7 @@ static bool
 turn(struct queue *q)
 {
 	int64_t began = clock_boot_ms();
-	struct cli_study found;
+	struct study_files found;
 	char *path = next_find(q, &found);
 	int status;
 
@@ -299,7 +300,7 @@ turn(struct queue *q)
 		return false;
 	others_wait(q, &found, path);
 	strv_add(&q->done, xstrdup(found.db));
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	if (ended_by == 0) {
 		status = queue_start_run(q, path);
 		if (status == -1)

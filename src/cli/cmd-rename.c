@@ -29,12 +29,13 @@
 #include "src/cli/common/files-beside.h"
 #include "src/cli/source/source.h"
 #include "src/model/study/study.h"
-#include "src/server/state-dir.h"
 #include "src/store/store.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 
 struct renaming {
-	struct cli_study found;
+	struct study_files found;
 	const char *now; /* the new name */
 	char *was; /* the one until now */
 	char *db, *dir; /* new paths */
@@ -150,8 +151,8 @@ moved_find(struct renaming *r, struct cli *cli)
 	r->now = cli->operands[1];
 	if (state_dir_check_renaming(r->found.db, NULL, NULL) != 0)
 		return true;
-	cli_study_fini(&r->found);
-	r->found = (struct cli_study){ 0 };
+	study_files_fini(&r->found);
+	r->found = (struct study_files){ 0 };
 	return false;
 }
 
@@ -201,7 +202,7 @@ renaming_open(struct renaming *r, struct cli *cli, struct err *e)
 		return same_name(r, e);
 	if (state_dir_check_renaming(r->found.db, r->now, e) != 0)
 		return -1;
-	return r->db_moved ? 0 : cli_study_exists(&r->found, e);
+	return r->db_moved ? 0 : study_files_exist(&r->found, e);
 }
 
 static void
@@ -215,7 +216,7 @@ renaming_close(struct renaming *r)
 	free(r->old_dir);
 	free(r->beside[0]);
 	free(r->beside[1]);
-	cli_study_fini(&r->found);
+	study_files_fini(&r->found);
 }
 
 static int

@@ -19,6 +19,7 @@
 #include "src/replay/replay-presets.h"
 #include "src/replay/replay.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/table.h"
 #include "strategies/stopper.h"
 
@@ -481,7 +482,7 @@ replay_run(struct cli *cli)
 static int
 operands_resolve(struct cli *cli, struct strv *names, struct err *e)
 {
-	struct cli_study found;
+	struct study_files found;
 	const char *end;
 	int i;
 
@@ -491,11 +492,11 @@ operands_resolve(struct cli *cli, struct strv *names, struct err *e)
 		end = strrchr(cli->operands[i], '.');
 		if (end == NULL || strcmp(end, ".json") != 0)
 			continue;
-		if (cli_find_named(&found, cli->operands[i], e) != 0)
+		if (study_files_find(&found, cli->operands[i], NULL, e) != 0)
 			return -1;
 		strv_add(names, xstrdup(found.db));
 		cli->operands[i] = names->v[names->n - 1];
-		cli_study_fini(&found);
+		study_files_fini(&found);
 	}
 	return 0;
 }

@@ -9,10 +9,11 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/html/page.h"
+#include "src/study-files/study-files.h"
 
 /* --output, or NAME.html beside NAME.db; the caller frees it. */
 static char *
-output_path(const struct cli *cli, const struct cli_study *found)
+output_path(const struct cli *cli, const struct study_files *found)
 {
 	const char *given = cli_value(cli, "output");
 
@@ -52,7 +53,7 @@ static int
 report_run(struct cli *cli)
 {
 	struct page r = { 0 };
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct err e = ERR_INIT;
 	char *path;
@@ -61,7 +62,7 @@ report_run(struct cli *cli)
 	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	path = output_path(cli, &found);
-	if (cli_server_alive(&found))
+	if (study_files_served(found.db))
 		r.now = (double)time(NULL);
 	rc = page_make(&r, store, !cli_has(cli, "no-script"), &e);
 	if (rc == 0)
@@ -69,7 +70,7 @@ report_run(struct cli *cli)
 	page_data_fini(&r);
 	free(path);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -14,10 +14,11 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/attempt-log.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
 #include "src/view/table.h"
@@ -36,7 +37,7 @@ struct show {
 	char *metric;
 	int64_t number;
 	const char *params[2]; /* the trial's number, for the queries */
-	const struct cli_study *study;
+	const struct study_files *study;
 };
 
 /* The table of a section. */
@@ -467,7 +468,7 @@ show_trial(struct show *s, int64_t number, struct err *e)
 static int
 show_run(struct cli *cli)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct show s = { .cli = cli, .study = &found };
 	struct err e = ERR_INIT;
 	int64_t number;
@@ -482,7 +483,7 @@ show_run(struct cli *cli)
 		(void)cli_print(&s.out);
 	buf_free(&s.out);
 	store_close(s.store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -14,6 +14,7 @@
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 #include "src/view/table.h"
 
@@ -148,7 +149,7 @@ sql_print(struct cli *cli, struct store *store, int64_t most, struct err *e)
 static int
 sql_run(struct cli *cli)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct err e = ERR_INIT;
 	int64_t most;
@@ -160,7 +161,7 @@ sql_run(struct cli *cli)
 		return cli_fail(&e);
 	rc = sql_print(cli, store, most, &e);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

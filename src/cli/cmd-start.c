@@ -37,8 +37,9 @@
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
 #include "src/server/server.h"
-#include "src/server/state-dir.h"
 #include "src/store/store.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 #include "src/view/redraw.h"
 #include "src/view/status.h"
 #include "trials/launcher.h"
@@ -149,7 +150,7 @@ start_status(enum server_end end)
 
 /* Run the server in this process. */
 static int
-start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
+start_here(struct cli *cli, struct study_files *found, struct server_env *env,
     int ready_fd, struct err *e)
 {
 	struct screen scr = { .cli = cli, .ready_fd = ready_fd, .db = env->db };
@@ -184,7 +185,7 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 
 /* The argv of the background server: ours without --detach. */
 static char **
-detached_argv(struct cli *cli, const struct cli_study *found)
+detached_argv(struct cli *cli, const struct study_files *found)
 {
 	static const char *const kept[] = { "trials", "parallel", "state",
 		"web-port", "until-exit", NULL };
@@ -278,7 +279,7 @@ detached_print(const struct cli *cli, const char *study, long pid,
 
 /* Start a server in a session of its own and wait until it holds the study. */
 static int
-start_detached(struct cli *cli, struct cli_study *found,
+start_detached(struct cli *cli, struct study_files *found,
     const struct server_env *env, struct err *e)
 {
 	struct state_dir state;
@@ -381,7 +382,7 @@ cost_print(const struct study *study, const struct plugins *plugins,
  * start.
  */
 static int
-warm_check(const struct cli_study *found, struct err *e)
+warm_check(const struct study_files *found, struct err *e)
 {
 	struct warmstart warm;
 	bool there;
@@ -403,7 +404,7 @@ warm_check(const struct cli_study *found, struct err *e)
  * credentials none would begin.  A finished study starts nothing.
  */
 static int
-needs_check(const struct cli_study *found, const struct plugins *plugins,
+needs_check(const struct study_files *found, const struct plugins *plugins,
     int64_t trials, struct err *e)
 {
 	if (plugins_check_programs(plugins, found->study, e) == 0 &&
@@ -435,7 +436,7 @@ command_check(const struct study *study, bool asked, struct err *e)
 }
 
 static int
-start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
+start_check(struct cli *cli, const struct study_files *found, int64_t trials,
     struct err *e)
 {
 	const struct study *study = found->study;
@@ -593,7 +594,7 @@ cmd_start_run(struct cli *cli)
 {
 	struct server_env env = { 0 };
 	struct process_mark until;
-	struct cli_study found;
+	struct study_files found;
 	struct err e = ERR_INIT;
 	int ready_fd = ready_fd_take(), status;
 	char *dir, *command;
@@ -606,7 +607,7 @@ cmd_start_run(struct cli *cli)
 	    start_check(cli, &found, env.trials, &e) != 0) {
 		if (cli_has(cli, "detach"))
 			caller_env_note(&found);
-		cli_study_fini(&found);
+		study_files_fini(&found);
 		return cli_fail(&e);
 	}
 	dir = load_study_dir(&found);
@@ -628,7 +629,7 @@ cmd_start_run(struct cli *cli)
 	}
 	free(command);
 	free(dir);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return status;
 }
 

@@ -5,11 +5,12 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/screen/status-screen.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 
 static int
 status_run(struct cli *cli)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	enum study_life life;
 	struct buf out = { 0 };
@@ -25,7 +26,7 @@ status_run(struct cli *cli)
 		(void)cli_print(&out);
 	buf_free(&out);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

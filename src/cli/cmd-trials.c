@@ -12,6 +12,7 @@
 #include "src/model/trial.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/objectives.h"
 #include "src/view/rows.h"
 #include "src/view/table.h"
@@ -351,7 +352,7 @@ static int
 trials_run(struct cli *cli)
 {
 	struct store_study study = { 0 };
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct objectives aims = { 0 };
 	struct buf sql = { 0 };
@@ -377,7 +378,7 @@ out:
 	buf_free(&sql);
 	store_study_fini(&study);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -28,6 +28,7 @@
 #include "src/server/server.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 
 enum { TRY_CHUNK = 65536, TRY_DIGITS = 6 };
@@ -308,7 +309,7 @@ static int
 try_command(struct cli *cli)
 {
 	struct try *t = xcalloc(1, sizeof *t);
-	struct cli_study found;
+	struct study_files found;
 	struct err e = ERR_INIT;
 	int status = -1;
 
@@ -324,7 +325,7 @@ try_command(struct cli *cli)
 		status = try_run(t, &e);
 	try_fini(t);
 	free(t);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return status == -1 ? cli_fail(&e) : status;
 }
 

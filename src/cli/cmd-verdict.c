@@ -7,6 +7,7 @@
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 #include "src/view/table.h"
 
@@ -122,7 +123,7 @@ verdict_put(struct buf *out, const struct cli *cli, struct store *store,
 static int
 verdict_run(struct cli *cli)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
@@ -140,7 +141,7 @@ verdict_run(struct cli *cli)
 		(void)cli_print(&out);
 	buf_free(&out);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }
 

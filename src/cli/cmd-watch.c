@@ -13,6 +13,7 @@
 #include "src/cli/screen/status-screen.h"
 #include "src/cli/screen/watch-board.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/redraw.h"
 
 enum { WATCH_MS = 1000 };
@@ -43,7 +44,7 @@ screen_show(
 static int
 watch_run(struct cli *cli)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct buf old = { 0 }, new = { 0 };
 	enum study_life life;
@@ -54,7 +55,7 @@ watch_run(struct cli *cli)
 	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	rc = 0;
-	if (watch_board_can(cli) && cli_server_alive(&found))
+	if (watch_board_can(cli) && study_files_served(found.db))
 		rc = watch_board_run(cli, &found, store, &over, &e);
 	/* What remains on the screen: the status at the end. */
 	while (rc == 0 && over) {
@@ -74,7 +75,7 @@ watch_run(struct cli *cli)
 	buf_free(&old);
 	buf_free(&new);
 	store_close(store);
-	cli_study_fini(&found);
+	study_files_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 

@@ -10,6 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
+#include "src/study-files/study-files.h"
 #include "src/web/web-server.h"
 
 struct web_start {
@@ -35,19 +36,19 @@ is_loopback(const char *address)
 static int
 places_check(struct cli *cli, struct err *e)
 {
-	struct cli_study found;
+	struct study_files found;
 	int i;
 
 	for (i = 0; i < cli->n_operands; i++) {
 		if (is_folder(cli->operands[i]))
 			continue;
-		if (cli_find_named(&found, cli->operands[i], e) != 0)
+		if (study_files_find(&found, cli->operands[i], NULL, e) != 0)
 			return -1;
-		if (cli_study_exists(&found, e) != 0) {
-			cli_study_fini(&found);
+		if (study_files_exist(&found, e) != 0) {
+			study_files_fini(&found);
 			return -1;
 		}
-		cli_study_fini(&found);
+		study_files_fini(&found);
 	}
 	return 0;
 }
@@ -61,7 +62,7 @@ socket_choose(char **path, struct cli *cli, struct err *e)
 {
 	const char *given = cli_value(cli, "socket");
 	const char *place = cli->n_operands > 0 ? cli->operands[0] : ".";
-	struct cli_study found;
+	struct study_files found;
 	char *dir, *real;
 
 	if (given != NULL) {
@@ -69,10 +70,10 @@ socket_choose(char **path, struct cli *cli, struct err *e)
 		return 0;
 	}
 	if (cli->n_operands == 1 && !is_folder(place)) {
-		if (cli_find_named(&found, place, e) != 0)
+		if (study_files_find(&found, place, NULL, e) != 0)
 			return -1;
-		dir = cli_state_dir(found.db);
-		cli_study_fini(&found);
+		dir = study_files_state_dir(found.db);
+		study_files_fini(&found);
 		if (is_folder(dir)) {
 			*path = xasprintf("%s/web", dir);
 			free(dir);

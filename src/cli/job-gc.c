@@ -20,6 +20,7 @@
 #include "src/plugins/plugins.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/table.h"
 #include "trials/launcher.h"
 
@@ -37,7 +38,7 @@ static const char *const owner_names[] = { [OWNER_ATTEMPT] = "owned",
 
 /* A study whose database is here. */
 struct gc_study {
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct store_study row;
 	char id[STUDY_ID];
@@ -212,19 +213,19 @@ study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 
 /* Takes ownership of found. */
 static int
-job_gc_study_add(struct gc *gc, struct cli_study *found, struct err *e)
+job_gc_study_add(struct gc *gc, struct study_files *found, struct err *e)
 {
 	struct gc_study s = { .found = *found };
 
 	if (load_study_read(&s.found, e) != 0)
 		return -1;
 	if (store_open(&s.store, s.found.db, STORE_READ, e) != 0) {
-		cli_study_fini(&s.found);
+		study_files_fini(&s.found);
 		return -1;
 	}
 	if (store_study_get(s.store, &s.row, e) != 0) {
 		store_close(s.store);
-		cli_study_fini(&s.found);
+		study_files_fini(&s.found);
 		return -1;
 	}
 	store_study_id(s.id, &s.row);
@@ -238,21 +239,21 @@ job_gc_study_add(struct gc *gc, struct cli_study *found, struct err *e)
 static int
 studies_find(struct gc *gc, struct err *e)
 {
-	struct cli_study found;
+	struct study_files found;
 	char **names = NULL;
 	int i, rc = 0;
 
 	for (i = 1; i < gc->cli->n_operands && rc == 0; i++) {
-		rc = cli_find_named(&found, gc->cli->operands[i], e);
+		rc = study_files_find(&found, gc->cli->operands[i], NULL, e);
 		if (rc == 0)
 			rc = job_gc_study_add(gc, &found, e);
 	}
 	if (gc->cli->n_operands > 1)
 		return rc;
-	names = cli_find_names(".");
+	names = study_files_in(".");
 	for (i = 0; names != NULL && names[i] != NULL; i++) {
 		*e = (struct err)ERR_INIT;
-		if (cli_find_named(&found, names[i], e) != 0 ||
+		if (study_files_find(&found, names[i], NULL, e) != 0 ||
 		    job_gc_study_add(gc, &found, e) != 0)
 			log_warn(gc->backend, "%s", e->text);
 	}
@@ -367,7 +368,7 @@ gc_free(struct gc *gc)
 	for (i = 0; i < gc->n_studies; i++) {
 		store_study_fini(&gc->studies[i].row);
 		store_close(gc->studies[i].store);
-		cli_study_fini(&gc->studies[i].found);
+		study_files_fini(&gc->studies[i].found);
 	}
 	free(gc->jobs);
 	free(gc->studies);

@@ -19,12 +19,13 @@
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/rows.h"
 #include "trials/launcher.h"
 
 struct model {
 	struct cli *cli;
-	struct cli_study found;
+	struct study_files found;
 	struct store *store;
 	struct store_study row;
 	char trial[24];
@@ -285,6 +286,6 @@ sagemaker_model_run(struct cli *cli)
 	free(m.params);
 	store_study_fini(&m.row);
 	store_close(m.store);
-	cli_study_fini(&m.found);
+	study_files_fini(&m.found);
 	return rc != 0 ? cli_fail(&e) : CLI_DONE;
 }

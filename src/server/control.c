@@ -19,7 +19,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/server/control.h"
-#include "src/server/state-dir.h"
+#include "src/study-files/state-dir.h"
 
 enum {
 	LINE_MAX_BYTES = 524288 /* a diff, too */,

@@ -17,8 +17,9 @@
 #include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
-#include "src/server/state-dir.h"
+#include "src/server/state-take.h"
 #include "src/store/store.h"
+#include "src/study-files/state-dir.h"
 
 enum {
 	ONESHOT_BUSY_MS = 10000, /* ask, tell and judge wait for the lock */
@@ -102,7 +103,7 @@ oneshot_open(struct oneshot *a, struct err *e)
 	if (a->tuner != NULL && tuner_is_current(a->tuner))
 		return 0;
 	if (a->tuner == NULL &&
-	    state_dir_check_trials(&a->state, env, &there, e) != 0)
+	    state_take_check_trials(&a->state, env, &there, e) != 0)
 		return -1;
 	tuner_close(a->tuner);
 	a->tuner = NULL;
@@ -141,7 +142,7 @@ oneshot_run(const struct server_env *env, enum tuner_request_kind ask,
 	int rc = -1;
 
 	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&
-	    state_dir_take(&a.state, env, e) == 0 && oneshot_open(&a, e) == 0)
+	    state_take(&a.state, env, e) == 0 && oneshot_open(&a, e) == 0)
 		rc = oneshot_request(&a, ask, trial, params, e);
 	tuner_close(a.tuner);
 	loop_close(a.loop);

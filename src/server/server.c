@@ -30,8 +30,9 @@
 #include "src/server/lease.h"
 #include "src/server/server.h"
 #include "src/server/snapshot.h"
-#include "src/server/state-dir.h"
+#include "src/server/state-take.h"
 #include "src/store/store.h"
+#include "src/study-files/state-dir.h"
 
 enum {
 	DISPLAY_MS = 250,
@@ -635,7 +636,7 @@ server_begin(struct server *s, struct err *e)
 
 	/* First: opening the database frees the space of its log. */
 	room = state_dir_ballast_fill(&s->state);
-	if (state_dir_check_trials(&s->state, s->env, &there, e) != 0)
+	if (state_take_check_trials(&s->state, s->env, &there, e) != 0)
 		return -1;
 	if (!room && there) {
 		(void)snprintf(what, sizeof what,
@@ -766,7 +767,7 @@ server_open(struct server *s, struct err *e)
 	};
 
 	if (files_check(e) != 0 || loop_open(&s->loop, LOOP_REAL, e) != 0 ||
-	    lease_take(s, e) != 0 || state_dir_take(&s->state, s->env, e) != 0)
+	    lease_take(s, e) != 0 || state_take(&s->state, s->env, e) != 0)
 		return -1;
 	reading_open(s->state.dir_fd, s->state.dir);
 	if (s->lease != NULL && lease_hold(s->lease, on_lease_lost, s, e) != 0)

@@ -11,15 +11,15 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/common/attempt-log.h"
-#include "src/cli/common/cli.h"
 #include "src/html/page.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/attempt-log.h"
 #include "src/view/rows.h"
+#include "src/view/shell-word.h"
 #include "src/web/studies/web-studies.h"
 #include "src/web/web-access.h"
 #include "src/web/web-address.h"
@@ -158,7 +158,7 @@ web_page_trial_again_put(
 	if (json_parse(&doc, params, strlen(params), NULL, false, NULL) != 0)
 		return;
 	buf_puts(&line, "hpotune enqueue ");
-	cli_put_shell(&line, s->db, CLI_SHELL_SHOWN);
+	shell_word_put(&line, s->db, SHELL_WORD_SHOWN);
 	for (m = json_first(json_root(doc)); m != NULL; m = json_next(m)) {
 		buf_printf(&word, "%s=", json_key(m));
 		if (json_string(m) != NULL)
@@ -166,7 +166,7 @@ web_page_trial_again_put(
 		else
 			json_write(&word, m);
 		buf_putc(&line, ' ');
-		cli_put_shell(&line, buf_str(&word), CLI_SHELL_SHOWN);
+		shell_word_put(&line, buf_str(&word), SHELL_WORD_SHOWN);
 		buf_clear(&word);
 	}
 	html_leaf(&r->h, "dt", NULL, "Runs again by");

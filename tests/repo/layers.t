@@ -57,21 +57,22 @@ src/engine/callers	@plain src/base/json src/store	-
 src/engine/doubts	@plain @model src/store src/plugins strategies/stopper.h	-
 src/engine/replicates	@plain @model src/store strategies/stopper.h	-
 src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/announce src/engine/attempts src/engine/callers src/engine/doubts src/plugins src/engine/provenance src/engine/replicates src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
-src/server	src/base src/base/json @model src/store src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/launcher.h	-
+src/study-files	@plain src/base/file.h src/base/folder.h src/base/log.h src/model/study/study.h trials/launcher.h	-
+src/server	src/base src/base/json @model src/store src/study-files src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/launcher.h	-
+src/cli/common	src/base src/base/json @model src/store src/study-files src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/launcher.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/view src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-
-src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/cli/common src/view	-
-src/web	@loop @model src/base/svg src/store src/cli/common src/export src/figure src/html src/view src/web/studies	-
-src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/study-files src/view	-
+src/web	@loop @model src/base/svg src/store src/study-files src/export src/figure src/html src/view src/web/studies	-
+src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/study-files src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 src/cli/import	src/base src/base/gz src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
 src/cli/mcp	src/base src/base/json src/cli/common src/view	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-
-src/cli/screen	src/base src/base/json @model src/store src/server src/engine src/view src/cli/common	-
+src/cli/screen	src/base src/base/json @model src/store src/study-files src/server src/engine src/view src/cli/common	-
 src/cli/source	src/base src/base/git src/model/study src/store src/view	-
-src/cli	@loop @model schema src/base/svg src/store src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/cli/source src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli	@loop @model schema src/base/svg src/store src/study-files src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/cli/source src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history strategies/memory/memory-model.h	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
@@ -482,13 +483,14 @@ is "$(while read -r file; do
 	grep -qE '(open|fopen|openat)\(' "$TOP_SRCDIR/$file" || echo "$file"
 done <openers)" '' 'every file of that list opens one'
 
-# A study has one writer, and its readers need neither that nor a server.
+# A study has one writer, and its readers need neither that nor a server, nor what
+# belongs to commands.
 readers() { # top
 	includes "$1" |
-	    grep -E '^src/(view|html|figure|web|export|replay)/[^ ]* src/(engine|server)/|^src/(view|html|figure|export|replay)/[^ ]* src/cli/'
+	    grep -E '^src/(view|html|figure|web|export|replay|study-files)/[^ ]* src/(engine|server|cli)/'
 }
 is "$(readers "$TOP_SRCDIR")" '' \
-    'readers include neither the engine nor the server, and those that print nothing no command'
+    'readers include neither the engine nor the server, and no command'
 mkdir -p reads/src/view reads/src/html
 echo '#include "src/cli/common/cli.h"' >reads/src/html/page.c
 is "$(readers reads)" 'src/html/page.c src/cli/common/cli.h' 'one with a command is found'

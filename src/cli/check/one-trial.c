@@ -17,6 +17,7 @@
 #include "src/engine/suggest/suggest.h"
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
+#include "src/study-files/study-files.h"
 
 enum {
 	ONE_TRIAL_FOLDERS = 64 /* descriptors of nftw */
@@ -48,7 +49,7 @@ one_trial_folder_make(struct one_trial_folder *f, const char *study,
 		return -1;
 	}
 	f->db = xasprintf("%s/%s.db", f->dir, study);
-	f->state_dir = cli_state_dir(f->db);
+	f->state_dir = study_files_state_dir(f->db);
 	return 0;
 }
 

@@ -21,7 +21,8 @@
 #include "src/cli/common/load-study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
-#include "src/server/state-dir.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 
 int
 ask_tell_client_open(struct ask_tell_client *v, struct cli *cli,
@@ -30,8 +31,8 @@ ask_tell_client_open(struct ask_tell_client *v, struct cli *cli,
 	*v = (struct ask_tell_client){ 0 };
 	if (load_study_find(cli, &v->found, db_dir, e) != 0)
 		return -1;
-	if (!make && cli_study_exists(&v->found, e) != 0) {
-		cli_study_fini(&v->found);
+	if (!make && study_files_exist(&v->found, e) != 0) {
+		study_files_fini(&v->found);
 		return -1;
 	}
 	v->dir = load_study_dir(&v->found);
@@ -65,7 +66,7 @@ ask_tell_client_close(struct ask_tell_client *v)
 {
 	free(v->dir);
 	free(v->by);
-	cli_study_fini(&v->found);
+	study_files_fini(&v->found);
 }
 
 static const char *

@@ -10,12 +10,13 @@
 
 #include "src/cli/common/cli.h"
 #include "src/engine/tuner/tuner.h"
+#include "src/study-files/study-files.h"
 
 struct control_answer;
 struct json_writer;
 
 struct ask_tell_client {
-	struct cli_study found;
+	struct study_files found;
 	char *dir; /* NAME.d */
 	bool network_fs; /* network_fs for a study that is created */
 	int64_t asker; /* pid of the process that asks and tells; 0 = unknown */

@@ -15,7 +15,8 @@
 #include "src/cli/common/load-study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
-#include "src/server/state-dir.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 
 /* The variable, or NULL when there is none, or it is no object. */
 static struct json_doc *
@@ -96,7 +97,7 @@ caller_env_asked(void)
 
 /* Over the socket, or on the database. */
 static int
-caller_env_send(struct cli_study *found, const char *dir, const char *by,
+caller_env_send(struct study_files *found, const char *dir, const char *by,
     const char *asked, struct err *e)
 {
 	struct server_env env = { .db = found->db, .state_dir = dir, .by = by };
@@ -128,7 +129,7 @@ caller_env_send(struct cli_study *found, const char *dir, const char *by,
 }
 
 void
-caller_env_note(struct cli_study *found)
+caller_env_note(struct study_files *found)
 {
 	struct load_study_retry retry = { 0 };
 	struct err e = ERR_INIT;

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-struct cli_study;
+struct study_files;
 
 #define CALLER_ENV "HPOTUNE_CALLER"
 
@@ -26,6 +26,6 @@ int64_t caller_env_pid(void);
  * the server, or in the database where none runs.  Not while this process has the
  * database open.  What goes wrong is a warning: to read needs no server.
  */
-void caller_env_note(struct cli_study *);
+void caller_env_note(struct study_files *);
 
 #endif /* HPOTUNE_CALLER_ENV_H */

@@ -16,7 +16,7 @@ struct buf;
 struct err;
 struct json_writer;
 struct store;
-struct study;
+struct study_files;
 
 /* Exit statuses: hpotune(1), EXIT STATUS. */
 enum cli_status {
@@ -115,15 +115,6 @@ void cli_print_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_put_text(struct buf *, const char *text);
 /* Print each line of text as a note to stderr. */
 void cli_print_notes(const struct buf *);
-/*
- * Append a word quoted for any POSIX shell, so that eval yields the same bytes
- * and executes none of them.
- */
-enum cli_shell {
-	CLI_SHELL_BYTES, /* for programs: unchanged, in single quotes */
-	CLI_SHELL_SHOWN /* for display: control characters escaped */
-};
-void cli_put_shell(struct buf *, const char *word, enum cli_shell);
 /* argv (ends with NULL) as one shell line for display; and as a JSON array. */
 void cli_put_argv(struct buf *, char *const *argv);
 void
@@ -135,32 +126,14 @@ int cli_fail(const struct err *);
 
 /*
  * The study given on the command line: study.json, NAME.db, or the only one in
- * the folder.  Removes the operand when it names a study. db_dir is the
- * folder of NAME.db when it is not beside study.json, or NULL.
+ * the folder.  Removes the operand when it names a study.  state: the folder of
+ * NAME.db when it is not beside study.json, or NULL.
  */
-struct cli_study {
-	char *json; /* study.json, absolute; NULL when a .db was named */
-	char *db; /* NAME.db, absolute; need not exist */
-	char *db_dir; /* its folder, absolute */
-	struct study *study; /* study.json as read; NULL when a .db was named */
-};
 int cli_find_study(
-    struct cli *, struct cli_study *, const char *db_dir, struct err *);
-/* The same for a given name. */
-int cli_find_named(struct cli_study *, const char *name, struct err *);
-/* All NAME.db of a folder, or NULL; free with strv_free. */
-char **cli_find_names(const char *dir);
-void cli_study_fini(struct cli_study *);
-/* NAME.db -> NAME.d, its state folder, to be freed. */
-char *cli_state_dir(const char *db);
-/* Check that its database exists; the error suggests what may be meant. */
-int cli_study_exists(const struct cli_study *, struct err *);
+    struct cli *, struct study_files *, const char *state, struct err *);
 /* Find the study and open its database for reading. */
-int
-cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
-
-/* Whether a server runs the study; also true when this cannot be determined. */
-bool cli_server_alive(const struct cli_study *);
+int cli_open_store(
+    struct cli *, struct study_files *, struct store **, struct err *);
 
 extern const struct cli_command cmd_start, cmd_queue, cmd_check, cmd_try,
     cmd_status, cmd_watch, cmd_trials, cmd_best, cmd_show, cmd_logs, cmd_stop,

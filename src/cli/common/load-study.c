@@ -9,12 +9,13 @@
 #include "src/cli/common/load-study.h"
 #include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 
 enum { WAIT_SECONDS = 20, PAUSE_MS = 5 };
 
 /* The study.json of the last run, as recorded in the database. */
 static int
-study_from_store(struct cli_study *found, struct err *e)
+study_from_store(struct study_files *found, struct err *e)
 {
 	struct store_study row = { 0 };
 	struct store *store;
@@ -55,7 +56,7 @@ name_held(const char *db)
  * folders of the original.
  */
 static int
-load_study_name_check(const struct cli_study *found, struct err *e)
+load_study_name_check(const struct study_files *found, struct err *e)
 {
 	const char *file = strrchr(found->db, '/') + 1;
 	const char *name = found->study->name;
@@ -81,8 +82,8 @@ load_study_name_check(const struct cli_study *found, struct err *e)
 }
 
 int
-load_study_find(
-    struct cli *cli, struct cli_study *found, const char *db_dir, struct err *e)
+load_study_find(struct cli *cli, struct study_files *found, const char *db_dir,
+    struct err *e)
 {
 	if (cli_find_study(cli, found, db_dir, e) != 0)
 		return -1;
@@ -90,19 +91,19 @@ load_study_find(
 }
 
 int
-load_study_read(struct cli_study *found, struct err *e)
+load_study_read(struct study_files *found, struct err *e)
 {
 	if ((found->study != NULL || study_from_store(found, e) == 0) &&
 	    load_study_name_check(found, e) == 0)
 		return 0;
-	cli_study_fini(found);
+	study_files_fini(found);
 	return -1;
 }
 
 char *
-load_study_dir(const struct cli_study *found)
+load_study_dir(const struct study_files *found)
 {
-	return cli_state_dir(found->db);
+	return study_files_state_dir(found->db);
 }
 
 bool

@@ -7,7 +7,7 @@
 #include <time.h>
 
 struct cli;
-struct cli_study;
+struct study_files;
 struct err;
 
 /*
@@ -15,11 +15,11 @@ struct err;
  * study.json, or as recorded in its database.
  */
 int load_study_find(
-    struct cli *, struct cli_study *, const char *db_dir, struct err *);
+    struct cli *, struct study_files *, const char *db_dir, struct err *);
 /* The second half of it, for a study that was found; freed on -1. */
-int load_study_read(struct cli_study *, struct err *);
+int load_study_read(struct study_files *, struct err *);
 /* NAME.d of a found study; the caller frees it. */
-char *load_study_dir(const struct cli_study *);
+char *load_study_dir(const struct study_files *);
 
 struct load_study_retry {
 	time_t until; /* 0 = no wait yet */

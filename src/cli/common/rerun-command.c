@@ -17,10 +17,12 @@
 #include "src/engine/attempts/attempt-spec.h"
 #include "src/model/study/study.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
+#include "src/view/shell-word.h"
 
 /* A folder beside the database that does not exist yet: the caller frees it. */
 static char *
-folder_name(const struct cli_study *found, const char *study, int64_t trial)
+folder_name(const struct study_files *found, const char *study, int64_t trial)
 {
 	struct stat st;
 	char *path;
@@ -40,7 +42,7 @@ folder_name(const struct cli_study *found, const char *study, int64_t trial)
 static void
 rerun_command_word_put(struct buf *out, const char *word)
 {
-	cli_put_shell(out, word, CLI_SHELL_SHOWN);
+	shell_word_put(out, word, SHELL_WORD_SHOWN);
 }
 
 /* NAME=VALUE, quoted as an assignment before a command. */
@@ -66,7 +68,7 @@ below_put(struct buf *out, const char *folder, const char *name)
  * parameters.
  */
 static void
-folders_put(struct buf *out, const struct cli_study *found,
+folders_put(struct buf *out, const struct study_files *found,
     const struct study *study, const struct store_trial *row,
     const char *folder)
 {
@@ -81,7 +83,7 @@ folders_put(struct buf *out, const struct cli_study *found,
 		below_put(out, folder, STUDY_TEMPLATES_DIR);
 	}
 	if (row->from > 0) {
-		dir = cli_state_dir(found->db);
+		dir = study_files_state_dir(found->db);
 		from = xasprintf(
 		    "%s/trials/%" PRId64 "/checkpoint/.", dir, row->from);
 		buf_puts(out, " && cp -R ");
@@ -153,7 +155,7 @@ rerun_command_launcher_put(struct buf *out, const struct study_trial *t)
 }
 
 static void
-rerun_command_line_put(struct buf *out, const struct cli_study *found,
+rerun_command_line_put(struct buf *out, const struct study_files *found,
     const struct study *study, const struct store_trial *row,
     const struct attempt_rerun *again, const char *folder)
 {
@@ -219,7 +221,7 @@ rerun_command_json_put(
 }
 
 static int
-rerun_command_row_put(struct buf *out, const struct cli_study *found,
+rerun_command_row_put(struct buf *out, const struct study_files *found,
     const struct study *study, const struct store_trial *row, bool json,
     struct err *e)
 {
@@ -243,7 +245,7 @@ rerun_command_row_put(struct buf *out, const struct cli_study *found,
 
 int
 rerun_command_put(struct buf *out, struct store *store,
-    const struct cli_study *found, const struct store_study *stored,
+    const struct study_files *found, const struct store_study *stored,
     int64_t trial, bool json, struct err *e)
 {
 	struct store_trial row = { 0 };

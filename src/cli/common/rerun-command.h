@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct buf;
-struct cli_study;
+struct study_files;
 struct err;
 struct store;
 struct store_study;
@@ -21,7 +21,7 @@ struct store_study;
  * "command", "env" and "folder".  Nothing is appended when no program runs, or
  * for packed trials, whose program reads its trials from standard input.
  */
-int rerun_command_put(struct buf *, struct store *, const struct cli_study *,
+int rerun_command_put(struct buf *, struct store *, const struct study_files *,
     const struct store_study *, int64_t trial, bool json, struct err *);
 
 #endif /* HPOTUNE_RERUN_COMMAND_H */

@@ -12,6 +12,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/server-request.h"
 #include "src/server/control.h"
+#include "src/study-files/study-files.h"
 
 int
 server_request_open(struct server_request *a, struct cli *cli, struct err *e)
@@ -22,12 +23,12 @@ server_request_open(struct server_request *a, struct cli *cli, struct err *e)
 		return -1;
 	a->dir = load_study_dir(&a->found);
 	a->by = caller_env_by();
-	if (cli_study_exists(&a->found, e) == 0 &&
+	if (study_files_exist(&a->found, e) == 0 &&
 	    state_dir_open(&a->state, a->dir, false, e) == 0)
 		return 0;
 	free(a->dir);
 	free(a->by);
-	cli_study_fini(&a->found);
+	study_files_fini(&a->found);
 	return -1;
 }
 
@@ -37,7 +38,7 @@ server_request_close(struct server_request *a)
 	state_dir_close(&a->state);
 	free(a->dir);
 	free(a->by);
-	cli_study_fini(&a->found);
+	study_files_fini(&a->found);
 }
 
 static int

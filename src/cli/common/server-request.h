@@ -11,11 +11,12 @@
 
 #include "src/cli/common/cli.h"
 #include "src/server/server.h"
-#include "src/server/state-dir.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 
 struct server_request {
 	struct cli *cli;
-	struct cli_study found;
+	struct study_files found;
 	char *dir; /* NAME.d */
 	struct state_dir state;
 	char *by; /* on whose behalf (caller-env.h), or NULL */

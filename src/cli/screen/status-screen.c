@@ -6,10 +6,11 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/screen/status-screen.h"
 #include "src/store/store.h"
+#include "src/study-files/study-files.h"
 #include "src/view/status.h"
 
 int
-status_screen_life(const struct cli_study *found, struct store *store,
+status_screen_life(const struct study_files *found, struct store *store,
     enum study_life *life, struct err *e)
 {
 	struct store_study study = { 0 };
@@ -18,7 +19,8 @@ status_screen_life(const struct cli_study *found, struct store *store,
 		return -1;
 	*life = LIFE_OVER;
 	if (study.state == STUDY_RUNNING || study.state == STUDY_PAUSED)
-		*life = cli_server_alive(found) ? LIFE_SERVED : LIFE_ALONE;
+		*life =
+		    study_files_served(found->db) ? LIFE_SERVED : LIFE_ALONE;
 	store_study_fini(&study);
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 struct buf;
 struct cli;
-struct cli_study;
+struct study_files;
 struct err;
 struct store;
 
@@ -15,8 +15,8 @@ enum study_life {
 	LIFE_ALONE /* the server was killed */
 };
 
-int status_screen_life(
-    const struct cli_study *, struct store *, enum study_life *, struct err *);
+int status_screen_life(const struct study_files *, struct store *,
+    enum study_life *, struct err *);
 /* Append one screen, as text of this width (0 = any) or as one JSON document. */
 int status_screen_put(struct buf *, const struct cli *, struct store *,
     enum study_life, int width, struct err *);

@@ -19,15 +19,16 @@
 #include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/common/attempt-log.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/screen/watch-board.h"
 #include "src/model/plugin-options.h"
 #include "src/model/trial.h"
 #include "src/server/control.h"
-#include "src/server/state-dir.h"
 #include "src/store/queries.h"
 #include "src/store/store.h"
+#include "src/study-files/attempt-log.h"
+#include "src/study-files/state-dir.h"
+#include "src/study-files/study-files.h"
 #include "src/view/redraw.h"
 #include "src/view/rows.h"
 #include "src/view/sparkline.h"
@@ -74,7 +75,7 @@ static const struct {
 
 struct board {
 	struct cli *cli;
-	const struct cli_study *found;
+	const struct study_files *found;
 	struct store *store;
 	int columns, rows; /* of the terminal */
 	bool maximize;
@@ -535,7 +536,7 @@ trial_stop(struct board *b)
 	struct control_answer answer = { 0 };
 	struct state_dir state;
 	struct err e = ERR_INIT;
-	char *dir = cli_state_dir(b->found->db), *line;
+	char *dir = study_files_state_dir(b->found->db), *line;
 	int rc;
 
 	line = xasprintf(
@@ -660,7 +661,7 @@ terminal_give(const struct termios *before)
 }
 
 int
-watch_board_run(struct cli *cli, const struct cli_study *found,
+watch_board_run(struct cli *cli, const struct study_files *found,
     struct store *store, bool *over, struct err *e)
 {
 	struct board b = { .cli = cli, .found = found, .store = store };
@@ -678,7 +679,7 @@ watch_board_run(struct cli *cli, const struct cli_study *found,
 		if (rc != 0)
 			break;
 		board_show(&drawn);
-		*over = !cli_server_alive(found);
+		*over = !study_files_served(found->db);
 	} while (!*over && keys_read(&b));
 	terminal_give(&before);
 	buf_free(&drawn);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct cli;
-struct cli_study;
+struct study_files;
 struct err;
 struct store;
 
@@ -19,7 +19,7 @@ bool watch_board_can(const struct cli *);
  * Show it until the user quits, or the study is no longer served; the terminal is
  * as before then.  *over: it is no longer served.
  */
-int watch_board_run(struct cli *, const struct cli_study *, struct store *,
+int watch_board_run(struct cli *, const struct study_files *, struct store *,
     bool *over, struct err *);
 
 #endif /* HPOTUNE_WATCH_BOARD_H */

@@ -1,15 +1,13 @@
 /* Looks at the files of a study. */
 
-#include "src/cli/common/cli.h"
+#include "src/study-files/study-files.h"
 #include "src/web/studies/web-look.h"
 #include "src/web/studies/web-note.h"
 
 bool
 web_look_alive(const char *db)
 {
-	struct cli_study found = { .db = (char *)db };
-
-	return cli_server_alive(&found);
+	return study_files_served(db);
 }
 
 void

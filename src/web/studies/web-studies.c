@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "src/base/mem.h"
-#include "src/cli/common/cli.h"
+#include "src/study-files/study-files.h"
 #include "src/web/studies/web-studies.h"
 
 enum {
@@ -78,7 +78,7 @@ web_studies_append(struct web_studies *all, struct web_study *s)
 /* The first sorted ones are in the order of their databases. */
 static void
 web_studies_add(
-    struct web_studies *all, size_t sorted, const struct cli_study *found)
+    struct web_studies *all, size_t sorted, const struct study_files *found)
 {
 	struct web_study *s;
 	const char *base = strrchr(found->db, '/');
@@ -104,14 +104,14 @@ static void
 web_studies_folder_search(
     struct web_studies *all, size_t sorted, const char *folder)
 {
-	char **names = cli_find_names(folder);
-	struct cli_study found;
+	char **names = study_files_in(folder);
+	struct study_files found;
 	size_t i;
 
 	for (i = 0; names != NULL && names[i] != NULL; i++)
-		if (cli_find_named(&found, names[i], NULL) == 0) {
+		if (study_files_find(&found, names[i], NULL, NULL) == 0) {
 			web_studies_add(all, sorted, &found);
-			cli_study_fini(&found);
+			study_files_fini(&found);
 		}
 	strv_free(names);
 }
@@ -153,15 +153,15 @@ static void
 web_studies_place_search(
     struct web_studies *all, size_t sorted, const char *place)
 {
-	struct cli_study found;
+	struct study_files found;
 	struct stat st;
 	int left = BELOW;
 
 	if (stat(place, &st) != 0 || !S_ISDIR(st.st_mode)) {
-		if (cli_find_named(&found, place, NULL) == 0) {
+		if (study_files_find(&found, place, NULL, NULL) == 0) {
 			if (stat(found.db, &st) == 0)
 				web_studies_add(all, sorted, &found);
-			cli_study_fini(&found);
+			study_files_fini(&found);
 		}
 		return;
 	}

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "src/cli/common/attempt-log.h"
-#include "src/cli/common/cli.h"
+#include "src/study-files/attempt-log.h"
+#include "src/study-files/study-files.h"
 #include "trials/launcher.h"
 
 /*
@@ -17,7 +17,7 @@
 static char *
 old_path(const char *db, int64_t trial, int attempt, const char *log)
 {
-	char *dir = cli_state_dir(db);
+	char *dir = study_files_state_dir(db);
 	char *path = xasprintf(
 	    "%s/trials/%" PRId64 "/attempt-%d/log", dir, trial, attempt);
 

@@ -12,7 +12,6 @@
 #include "src/base/file.h"
 
 struct err;
-struct server_env;
 
 struct state_dir {
 	char *dir; /* absolute */
@@ -61,19 +60,6 @@ enum inode_state state_dir_check(const struct state_dir *);
 void state_dir_unlock(struct state_dir *);
 /* Whether a server (or a command) holds the lock; who gets its name. */
 bool state_dir_is_locked(struct state_dir *, char *who, size_t n);
-
-/*
- * For a start: open NAME.d, creating it if needed, and take its lock and that of
- * the database, if it exists.
- */
-int state_dir_take(struct state_dir *, const struct server_env *, struct err *);
-/*
- * An error when there are trials without their database: their numbers would be
- * assigned again, and a new trial would continue from the checkpoint of an old
- * one.  *there: whether the database exists, as store_exists.
- */
-int state_dir_check_trials(const struct state_dir *, const struct server_env *,
-    bool *there, struct err *);
 
 /*
  * OLD.rename beside the database OLD.db: the study gets another name, now.  While

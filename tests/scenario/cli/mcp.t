@@ -253,6 +253,9 @@ sed -e 's/"study": "a"/"study": "p"/' -e 's/"max": 1 }/"max": 1, "default": 0.5 
 	call 6 verdict '{"proposal":7}'
 	call 7 propose '{"params":{"--file":"study.json"}}'
 	call 8 verdict
+	call 9 propose '{"commit":"HEAD"}'
+	call 10 propose '{"patch":"none"}'
+	call 11 propose '{"commit":7}'
 } >lines
 door --trials 20 p.json
 like "$(got 2)" '"data":{"proposal":1,.*"next":"start' 'a proposal'
@@ -261,6 +264,9 @@ like "$(got 4)" 'the cap of this caller, 20 trials, .* isError=true' \
 like "$(got 5)" '^{"proposal":1,"verdict":"open",.*"next":"wait' 'its verdict'
 like "$(got 6)" 'there is no proposal 7 isError=true' 'of one that is not there'
 like "$(got 7)" 'no such parameter.* isError=true' 'a name is no option'
+like "$(got 9)" 'has no trial.source, .* isError=true' 'a commit needs a source'
+like "$(got 10)" 'has no trial.source, .* isError=true' 'so does a patch'
+like "$(got 11)" 'commit: expected a string.* isError=true' 'which is a text'
 like "$(got 8)" '^{"result":\[{"proposal":1,' 'all of them'
 call 3 propose '{"params":{"x":0.25}}' >lines
 door p.json

@@ -455,6 +455,115 @@ check_local(void)
 	json_free(doc);
 }
 
+enum { WIDE_D = 24, WIDE_STARTS = 4 };
+
+/* The best score that local searches of a wide space end with; its row. */
+static double
+wide_search(struct gp_acquisition_goal *goal, double *best)
+{
+	double rows[WIDE_STARTS * WIDE_D], score[WIDE_STARTS];
+	struct rng rng;
+	size_t i, at = 0;
+
+	rng_init(&rng, 10, 0);
+	for (i = 0; i < WIDE_STARTS * WIDE_D; i++)
+		rows[i] = rng_uniform(&rng);
+	gp_axes_snap(goal->space, rows, WIDE_STARTS);
+	gp_local_search(goal, rows, WIDE_STARTS, score);
+	for (i = 1; i < WIDE_STARTS; i++)
+		if (score[i] > score[at])
+			at = i;
+	memcpy(best, rows + at * WIDE_D, WIDE_D * sizeof *best);
+	return score[at];
+}
+
+static double
+wide_beside(const struct gp_acquisition_goal *g, const double *row)
+{
+	double x[WIDE_D], score, best = -INFINITY;
+	size_t k;
+	int i;
+
+	for (k = 0; k < WIDE_D; k++)
+		for (i = 0; i < 12; i++) {
+			memcpy(x, row, sizeof x);
+			x[k] = gp_axes_of_level(&g->space->axes[k], i);
+			gp_acquisition(g, x, 1, &score, NULL);
+			best = fmax(best, score);
+		}
+	return best;
+}
+
+/*
+ * Of 264 single changes none is better in the end, although several are made at
+ * once, and kernels without gp_near come to the same.
+ */
+static void
+check_wide(void)
+{
+	enum { N = 60 };
+	double theta[WIDE_D + 3], weights[WIDE_D], low[WIDE_D], high[WIDE_D];
+	double x[N * WIDE_D], y[N], best[WIDE_D], score;
+	struct buf text = { 0 };
+	struct json_doc *doc = NULL;
+	struct space *space = NULL;
+	struct err e = ERR_INIT;
+	struct kernels kernels = *kernels_cpu();
+	struct gp_data data = { .n = N, .d = WIDE_D, .x = x, .y = y };
+	struct gp_axes axes;
+	struct gp_model model = { .limit = -1 };
+	struct gp_acquisition_goal goal = { .kernels = &kernels,
+		.space = &axes,
+		.models = &model,
+		.n_models = 1,
+		.improve = true,
+		.weights = weights,
+		.low = low,
+		.high = high };
+	struct rng rng;
+	size_t i, j;
+
+	for (j = 0; j < WIDE_D; j++) {
+		buf_printf(&text,
+		    "%s\"i%zu\": {\"type\": \"int\", \"min\": 1, \"max\": 12}",
+		    j == 0 ? "{" : ", ", j);
+		theta[j] = j % 4 == 0 ? 1 : -2;
+		weights[j] = exp(theta[j] / 2);
+		low[j] = 0;
+		high[j] = 1;
+	}
+	buf_puts(&text, "}");
+	theta[WIDE_D] = 0;
+	theta[WIDE_D + 1] = theta[WIDE_D + 2] = -12;
+	if (json_parse(&doc, buf_str(&text), strlen(buf_str(&text)), "test",
+		false, &e) != 0 ||
+	    space_read(&space, json_root(doc), &e) != 0)
+		printf("# %s\n", e.text);
+	gp_axes_init(&axes, space);
+	rng_init(&rng, 9, 1);
+	for (i = 0; i < N * WIDE_D; i++)
+		x[i] = rng_uniform(&rng);
+	gp_axes_snap(&axes, x, N);
+	for (i = 0; i < N; i++)
+		for (y[i] = -1, j = 0; j < WIDE_D; j += 4)
+			y[i] += pow(x[i * WIDE_D + j] - 0.3, 2);
+	data.category = axes.category;
+	data.noise_floor = 1e-8;
+	model.gp = kernels.gp_fit(kernels.dev, &data, theta);
+	score = wide_search(&goal, best);
+	ok(wide_beside(&goal, best) - score < 1e-4,
+	    "many whole numbers: no change of one is better: by %g",
+	    wide_beside(&goal, best) - score);
+	kernels.gp_near = NULL;
+	is_near(wide_search(&goal, best), score, 1e-6,
+	    "without gp_near the search ends there, too");
+	kernels.gp_free(kernels.dev, model.gp);
+	gp_axes_free(&axes);
+	space_free(space);
+	json_free(doc);
+	buf_free(&text);
+}
+
 static size_t n_scored; /* candidates of a suggestion */
 
 static size_t
@@ -717,5 +826,6 @@ main(void)
 	check_starts();
 	check_constraint();
 	check_local();
+	check_wide();
 	return done_testing();
 }

@@ -36,7 +36,7 @@ enum {
 	CALLS_MAX = 1024, /* of a server until its first trial */
 	MARGIN = 8, /* calls by which two runs may differ */
 	BEYOND = 2, /* runs in a row that end before the chosen call */
-	PATIENCE_MS = 60000,
+	PATIENCE_MS = 300000,
 /* A sanitized server takes its time; the plain one is the proof. */
 #ifdef __SANITIZE_ADDRESS__
 	STEP = 7
@@ -234,7 +234,7 @@ death(
 			(void)harness_wait(server, -1, &status);
 		}
 	}
-	(void)harness_wait_quiet(&r, 5000);
+	(void)harness_wait_quiet(&r, PATIENCE_MS);
 	ledger_judge(&v, &r, TRIALS, -1);
 	if (ledger_faults(&v) > 0 || status != 0) {
 		complain(&r, p, &t);

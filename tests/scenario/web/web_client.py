@@ -50,7 +50,7 @@ def connect(site):
         site = site.split("/")[2]
     if "/" in site:
         s = socket.socket(socket.AF_UNIX)
-        s.settimeout(60)
+        s.settimeout(300)
         s.connect(site)
         return s
     host, port = site.rsplit(":", 1)

@@ -227,7 +227,9 @@ true
 END
 	wrap bash-coproc /bin/bash <<'END'
 coproc P { python3 program.py; }
-while read -r line <&"${P[0]}"; do echo "$line"; done
+# Of its own: a shell that is late closes the other one when the program has ended.
+exec 5<&"${P[0]}"
+while read -r line <&5; do echo "$line"; done
 END
 	wrap bash-forwards /bin/bash <<'END'
 trap 'kill -TERM $p' TERM
@@ -273,7 +275,10 @@ for w in $all; do
 	    trial = $(number $w)")" 1 "$w: its last report arrives"
 done
 is "$(sql wrap.db "SELECT DISTINCT end_class FROM attempts")" user \
-    'whatever their exit status, all were stopped'
+    'whatever their exit status, all were stopped' ||
+    diag "$(sql wrap.db "SELECT w, attempt, end_class, exit_code, signal,
+	attempts.why FROM attempts JOIN results USING (trial)
+	WHERE end_class <> 'user'")"
 
 # Those who are not to be told: what a program needs to save its checkpoint, and
 # what it starts to save it.

@@ -115,7 +115,8 @@ limits() { # name keys submits pattern what
 	chmod 666 looks
 	began=$(date +%s)
 	server "$1.json"
-	ok "$5: two trials run" retry runs "$1" 2
+	ok "$5: two trials run" retry runs "$1" 2 ||
+	    diag "$(cat "$dir/server.err")"
 	ok 'squeue is asked many times' retry asked
 	# Another one may be tried each minute.
 	submitted=$(wc -l <submits)

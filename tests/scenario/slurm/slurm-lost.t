@@ -80,8 +80,9 @@ is $? 0 'the first one continues'
 mkdir fake
 cat >fake/sbatch <<END
 #!/bin/sh
-if [ -e "$dir/says" ] && [ "\$1" = --parsable ]; then
-	cat "$dir/says" >&2
+# Read as it is looked for: it may be removed at this moment.
+if [ "\$1" = --parsable ] && says=\$(cat "$dir/says" 2>/dev/null); then
+	printf '%s\n' "\$says" >&2
 	exit 1
 fi
 exec $(command -v sbatch) "\$@"

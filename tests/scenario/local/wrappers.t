@@ -154,6 +154,11 @@ import signal, subprocess, sys
 signal.signal(signal.SIGTERM, lambda *_: None)
 subprocess.run([sys.executable, "program.py"])
 END
+# Where the system does not say what a process of ours waits for, they are as before.
+sleep 9 &
+cat /proc/$!/syscall >/dev/null 2>&1 || all=${all% raises forgets}
+kill $!
+wait $! 2>/dev/null
 # The kernel of a notebook ends with the process that has started it.
 cat >kernel.py <<'END'
 import os, runpy, threading, time
@@ -174,12 +179,13 @@ wrap fakeroot <<'END'
 fakeroot python3 program.py
 true
 END
-where fakeroot || all=${all% fakeroot}
+where fakeroot && fakeroot true || all=${all% fakeroot}
 wrap gdb <<END
 exec gdb -q -batch -ex 'handle SIGTERM nostop pass' -ex run \\
     --args '$(python3 -c 'import sys; print(sys.executable)')' program.py
 END
-where gdb || all=${all% gdb}
+where gdb && gdb -q -batch -ex run --args sleep 0 2>&1 | grep -q 'exited normally' ||
+    all=${all% gdb}
 # Who shows a file, or a FIFO, ends after those that write to it.
 wrap fifo <<'END'
 mkfifo "$HPOTUNE_OUTPUT_DIR/fifo"

@@ -1,9 +1,9 @@
 """The warm process of a study: it imports what trials import, once.
 
-The server starts it and talks to it on descriptor 3.  For each attempt it makes
-two processes: one becomes the supervisor, hpotune-shim, a child of the server;
-its child waits for the attempt there and then is the program, as if it had been
-started.  It has one thread and no GPU, or says why it cannot be used.
+The server, or in a job of several trials hpotune-node, starts it and talks to it
+on descriptor 3.  For each attempt it makes two processes: one becomes the
+supervisor, hpotune-shim, a child of the server; its child waits for the attempt
+there and then is the program, as if it had been started.  It has one thread and no GPU, or says why it cannot be used.
 
     python hpotune_warm.py SERVER FOLDER LIST script|module NAME CORES ROOM
 
@@ -323,8 +323,12 @@ def fds_close(keep):
                 pass
 
 
-def supervisor(warm, path, argv, env, server):
-    """In a child of the server: never returns here, but in the trial."""
+def supervisor(warm, path, argv, env, fds):
+    """
+    In a child of the server: never returns here, but in the trial.  fds: its
+    socket, and perhaps its folder and its output.
+    """
+    server, *rest = fds
     os.setsid()
     os.sched_setaffinity(0, warm.cores_before)
     ours, theirs = _socket.socketpair(
@@ -333,14 +337,21 @@ def supervisor(warm, path, argv, env, server):
     pid = os.fork()
     if pid == 0:
         ours.close()
-        os.close(server)
+        for fd in fds:
+            os.close(fd)
         warm.control.close()
         return theirs, parent
     null = os.open("/dev/null", os.O_RDWR)
+    output = null
+    if rest:
+        os.fchdir(rest[0])
+        output = rest[1]
+    os.dup2(output, 202)
     os.dup2(server, 200)
     os.dup2(ours.fileno(), 201)
-    for i in range(3):
-        os.dup2(null, i)
+    os.dup2(null, 0)
+    os.dup2(202, 1)
+    os.dup2(202, 2)
     os.dup2(200, 3)
     os.dup2(201, WARM_FD)
     fds_close({0, 1, 2, 3, WARM_FD})
@@ -365,7 +376,7 @@ def make(warm, data, fds):
                        0, 0, 0, 0)
     if pid == 0:
         try:
-            return supervisor(warm, path, argv, env, fds[0])
+            return supervisor(warm, path, argv, env, fds)
         except BaseException:
             os._exit(127)
     if pid == -1:

@@ -396,6 +396,13 @@ struct launcher {
 	void (*misses)(const struct study_trial *, const struct option_value *,
 	    struct buf *text);
 	/*
+	 * Why trials start cold under these options although the study has
+	 * trial.warm, one clause; NULL: they start from a process that has
+	 * imported before.  NULL = they always start cold.
+	 */
+	const char *(*cold)(
+	    const struct study_trial *, const struct option_value *);
+	/*
 	 * The folder, by the options, in which it makes the folders of studies,
 	 * with the programs that other machines run; NULL, or one that is NULL:
 	 * the folder of the study.
@@ -450,8 +457,6 @@ struct launcher {
 	/* start can begin from the checkpoint of another trial */
 	bool continues;
 	bool packs; /* supports trial.pack: one program runs several trials */
-	bool
-	    warms; /* supports trial.warm: programs that have imported before */
 	bool shims; /* supports trial.shims */
 	bool sources; /* supports trial.source: a worktree for each attempt */
 	/*

@@ -52,6 +52,7 @@ struct check {
 	struct strv changes; /* since the last start */
 	struct buf starts; /* what a start costs a trial; "" = not known */
 	struct likely_cost likely; /* by the trials that have ended */
+	struct buf cold; /* where trial.warm is of no use; "" = nowhere */
 };
 
 static void
@@ -401,6 +402,25 @@ command_put(struct buf *out, const struct plan *plan)
 	}
 }
 
+/* Where trials start cold although the study has trial.warm. */
+static void
+starts_cold_make(struct buf *out, const struct check *c)
+{
+	const struct plugins *plugins = c->plan.plugins;
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < plugins->n_backends; i++) {
+		why = plugins_cold(&plugins->backends[i], c->plan.study);
+		if (why == NULL)
+			continue;
+		if (out->len > 0)
+			buf_puts(out, "; ");
+		buf_printf(out, "cold with the backend %s: %s",
+		    plugins->backends[i].launcher->name, why);
+	}
+}
+
 /* What a start costs, as measured, or how to measure it. */
 static void
 starts_put(struct buf *out, const struct check *c)
@@ -415,6 +435,14 @@ starts_put(struct buf *out, const struct check *c)
 		buf_printf(out,
 		    "\nstarts     %s; hpotune try measures what imports cost",
 		    c->plan.study->trial.warm ? "warm" : "cold");
+	else if (c->plan.study->trial.warm && c->cold.len == 0)
+		buf_puts(out,
+		    "\nstarts     warm: the trials of a job after its "
+		    "first ones");
+	if (c->cold.len > 0) {
+		buf_puts(out, "\nstarts     ");
+		buf_puts(out, buf_str(&c->cold));
+	}
 }
 
 /* Which checkpoints stay. */
@@ -782,6 +810,7 @@ plan_put_json(struct buf *out, const struct check *c)
 	some_put_json(&w, "launcher", &plan->starts);
 	some_put_json(&w, "job", &plan->asks);
 	some_put_json(&w, "starts", &c->starts);
+	some_put_json(&w, "starts_cold", &c->cold);
 	some_put_json(&w, "warnings", &plan->warns);
 	some_put_json(&w, "missing", &plan->misses);
 	some_put_json(&w, "exposed", &plan->exposed);
@@ -887,6 +916,7 @@ check_print(struct cli *cli, struct check *c, const struct study_files *found,
 	    source_look(found->study, found->db, &why) != 0)
 		(void)snprintf(
 		    c->plan.missing, sizeof c->plan.missing, "%s", why.text);
+	starts_cold_make(&c->cold, c);
 	if (cli->json)
 		plan_put_json(&out, c);
 	else
@@ -917,6 +947,7 @@ cmd_check_study(struct cli *cli, const struct study_files *found, struct err *e)
 	strv_free(c.changes.v);
 	buf_free(&c.starts);
 	buf_free(&c.likely.why);
+	buf_free(&c.cold);
 	plan_fini(&c.plan);
 	plugins_free(&plugins);
 	return rc;

@@ -338,10 +338,6 @@ backend_check(const struct plugin_backend *backend,
 		    "the backend %s does not run several trials in one "
 		    "program",
 		    launcher->name);
-	if (study->trial.warm && !launcher->warms)
-		return json_err_key(study_key(study, "trial", "warm"), e,
-		    "the backend %s starts each trial by itself",
-		    launcher->name);
 	if (study->trial.shims != NULL && study->trial.shims[0] != NULL &&
 	    !launcher->shims)
 		return json_err_key(study_key(study, "trial", "shims"), e,
@@ -634,6 +630,16 @@ plugins_replicas(
 	if (launcher->replicas != NULL)
 		n = launcher->replicas(&study->trial, backend->options);
 	return n > 0 ? n : 1;
+}
+
+const char *
+plugins_cold(const struct plugin_backend *b, const struct study *study)
+{
+	if (!study->trial.warm)
+		return NULL;
+	if (b->launcher->cold == NULL)
+		return "each trial is a job, which starts an interpreter";
+	return b->launcher->cold(&study->trial, b->options);
 }
 
 double

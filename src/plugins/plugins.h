@@ -53,6 +53,8 @@ void plugins_free(struct plugins *);
  */
 void
 plugins_second_look(const struct plugin_rule *, double *share, bool *given);
+/* Why trials start cold in spite of trial.warm, one clause; NULL: they need not. */
+const char *plugins_cold(const struct plugin_backend *, const struct study *);
 /* Processes of one trial that share trial.batch. */
 int plugins_replicas(const struct plugin_backend *, const struct study *);
 /*

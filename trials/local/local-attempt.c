@@ -127,7 +127,7 @@ on_supervisor_word(void *arg, int fd, bool readable, bool writable)
 	(void)readable;
 	(void)writable;
 	if (n > 0 && text[0] != '\0') {
-		local_warm_heard(a->local, text);
+		warm_process_heard(&a->local->warm.process, text);
 		return;
 	}
 	loop_fd_want(a->socket_watch, false, false);

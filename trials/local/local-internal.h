@@ -17,6 +17,7 @@
 #include "trials/process/proc.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/pack/pack-trial.h"
+#include "trials/warm/warm-process.h"
 
 struct err;
 struct attempt_evidence;
@@ -157,31 +158,13 @@ struct local_supervisors {
 	size_t n_late, cap;
 };
 
-enum local_warm_state {
-	LOCAL_WARM_OFF, /* trials start cold */
-	LOCAL_WARM_NONE, /* there is no process yet, or not any more */
-	LOCAL_WARM_LOADING, /* it imports: trials start cold meanwhile */
-	LOCAL_WARM_READY
-};
-
 /* The warm process of the study; see local-warm.c. */
 struct local_warm {
-	enum local_warm_state state;
-	char **words; /* the interpreter and its options, ends with NULL */
-	char *name; /* of the script or module */
-	bool module;
-	size_t skip; /* words of a command before those of the program */
-	char **listed; /* modules to import; NULL: as learnt */
-	char *dir; /* for its script, the learnt modules and its output */
-	char **env; /* it was started with */
-	pid_t pid; /* 0 = none runs */
-	int fd;
+	struct warm_process process;
 	struct loop_fd *watch;
-	bool learning; /* it has imported nothing yet */
-	bool renewed; /* supervisors that wait are of no use any more */
-	int failures; /* since the last warm start */
-	struct strv notes; /* each once */
-	size_t noted; /* of them were delivered */
+	size_t
+	    skip; /* words of a command before those of the program; 0 = cold */
+	size_t noted; /* of its notes were delivered */
 };
 
 enum { LOCAL_SHARE_KINDS = 2 /* cores, memory */ };
@@ -350,6 +333,9 @@ bool local_ahead_take(struct local *, const char *trial_dir);
 int local_shims_open(struct local *, const struct study_trial *, struct err *);
 
 /* local-warm.c: a process that has imported what trials import. */
+/* Why trials cannot start from it; NULL: they can. */
+const char *
+local_warm_why_not(const struct study_trial *, const struct option_value *);
 void local_warm_open(struct local *, const struct study_trial *);
 void local_warm_close(struct local *);
 /*
@@ -360,18 +346,12 @@ void local_warm_begin(
     struct local *, const char *workdir, char *const *env, const char *cpus);
 /* Whether it makes supervisors now. */
 bool local_warm_usable(const struct local *);
-/* Whether a trial with this environment can come from it; notes why not. */
-bool local_warm_fits(struct local *, char *const *env);
 /*
  * A supervisor that waits, with the arguments, the environment and the socket;
  * our child.  0: there is none.
  */
 pid_t
 local_warm_fork(struct local *, char *const *argv, char *const *env, int fd);
-/* The word of a supervisor about its warm start. */
-void local_warm_heard(struct local *, const char *text);
-/* A trial has ended: import what it has imported, if that is to be learnt. */
-void local_warm_learn(struct local *);
 /* Deliver what is to be noted. */
 void local_warm_collect(struct local *);
 

@@ -71,7 +71,7 @@ begun_ms(const struct local *l, const struct claim *c)
 
 	if (c->trial_start == 0 || strcmp(c->boot_id, l->boot_id) != 0)
 		return at;
-	return l->warm.words != NULL && at > made ? at : made;
+	return l->warm.skip > 0 && at > made ? at : made;
 }
 
 static void
@@ -191,7 +191,7 @@ reconcile_end_recorded(
 		local_supervisor_leave(a->local, a->child);
 	a->child = 0;
 	reconcile_end(a, &ev);
-	local_warm_learn(a->local);
+	warm_process_learn(&a->local->warm.process);
 }
 
 static void

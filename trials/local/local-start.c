@@ -223,7 +223,7 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	strv_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
 	strv_add(&w, xasprintf("hold-fds=%zu", locks));
 	strv_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
-	if (l->warm.words != NULL)
+	if (l->warm.skip > 0)
 		strv_add(&w, xasprintf("warm-skip=%zu", l->warm.skip));
 	if (folder == FOLDER_AHEAD)
 		strv_add(&w, xasprintf("made=%lld", (long long)spec->trial));

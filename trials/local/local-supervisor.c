@@ -23,8 +23,8 @@
 #include "src/base/spawn.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
-#include "trials/process/args.h"
 #include "trials/shim/shim.h"
+#include "trials/warm/waiting-words.h"
 
 enum {
 	WAIT_MS = 20, /* after a start, which is to be disturbed by nothing */
@@ -33,35 +33,6 @@ enum {
 	LATE_TRIES = 400, /* of LATE_MS each, for all that still write */
 	LATE_MS = 5
 };
-
-/* NAME and so many spaces, which the supervisor replaces. */
-static char *
-padded(const char *name, size_t n)
-{
-	return xasprintf("%s%*s", name, (int)n, "");
-}
-
-static bool
-is_mark(const char *word)
-{
-	return strncmp(word, SHIM_MARK_UUID, strlen(SHIM_MARK_UUID)) == 0 ||
-	       strncmp(word, SHIM_MARK_PARAMS, strlen(SHIM_MARK_PARAMS)) == 0;
-}
-
-/* Ours, with room for what marks the processes of an attempt. */
-static char **
-waiting_env(void)
-{
-	struct strv env = { 0 };
-	size_t i;
-
-	for (i = 0; environ[i] != NULL; i++)
-		if (!is_mark(environ[i]))
-			strv_add(&env, xstrdup(environ[i]));
-	strv_add(&env, padded(SHIM_MARK_UUID, RECORD_UUID));
-	strv_add(&env, padded(SHIM_MARK_PARAMS, SHIM_WAIT_ROOM));
-	return env.v;
-}
 
 /* Two connected sockets, both above the descriptors of a supervisor. */
 static int
@@ -88,22 +59,20 @@ waiting_add(struct local *l)
 {
 	struct local_supervisors *v = &l->supervisors;
 	struct local_waiting *one = &v->waiting[v->n];
-	struct strv w = { 0 };
-	char **env;
+	char **argv, **env;
 	int s[2], r = 0;
 
 	*one = (struct local_waiting){ .fd = -1 };
 	v->off = true;
 	if (sockets_open(s) == -1)
 		return;
-	strv_add(&w, xstrdup("hpotune-shim"));
-	strv_add(&w, padded(SHIM_WAIT, SHIM_WAIT_ROOM));
-	env = waiting_env();
+	argv = waiting_words_argv("hpotune-shim");
+	env = waiting_words_env(environ);
 	if (local_warm_usable(l))
-		one->pid = local_warm_fork(l, w.v, env, s[1]);
+		one->pid = local_warm_fork(l, argv, env, s[1]);
 	if (one->pid == 0)
-		r = spawn_session(&one->pid, l->shim, w.v, env, &s[1], 1);
-	strv_free(w.v);
+		r = spawn_session(&one->pid, l->shim, argv, env, &s[1], 1);
+	strv_free(argv);
 	strv_free(env);
 	(void)close(s[1]);
 	if (r != 0) {
@@ -141,9 +110,9 @@ supervisor_renew(struct local *l)
 {
 	struct local_supervisors *v = &l->supervisors;
 
-	if (!l->warm.renewed)
+	if (!l->warm.process.renewed)
 		return;
-	l->warm.renewed = false;
+	l->warm.process.renewed = false;
 	while (v->n > 0)
 		supervisor_waiting_end(v, &v->waiting[--v->n]);
 	if (v->timer != NULL)
@@ -227,32 +196,6 @@ local_supervisor_close(struct local *l)
 	loop_timer_free(v->reaper);
 }
 
-/* Whether the marks have room where the supervisor has left it. */
-static bool
-fits(char *const *argv, char *const *env)
-{
-	for (; *env != NULL; env++)
-		if (is_mark(*env) && strlen(*env) > SHIM_WAIT_ROOM)
-			return false;
-	return strlen(argv[1]) <= SHIM_WAIT_ROOM;
-}
-
-/* The message: its length, or 0 when it is too long. */
-static size_t
-job_put(char *text, char *const *argv, char *const *env)
-{
-	struct shim_job job = { 0 };
-	size_t at = sizeof job;
-
-	if (!fits(argv, env))
-		return 0;
-	at = args_put(text, SHIM_JOB_MAX, at, argv, &job.argc);
-	if (at <= SHIM_JOB_MAX)
-		at = args_put(text, SHIM_JOB_MAX, at, env, &job.envc);
-	memcpy(text, &job, sizeof job);
-	return at <= SHIM_JOB_MAX ? at : 0;
-}
-
 static bool
 job_send(int fd, char *text, size_t len, const struct local_gpu_lock_fds *locks)
 {
@@ -284,14 +227,14 @@ local_supervisor_give(struct local *l, char *const *argv, char *const *env,
 	size_t len;
 
 	supervisor_renew(l);
-	if (local_warm_usable(l) && !local_warm_fits(l, env))
+	if (local_warm_usable(l) && !warm_process_fits(&l->warm.process, env))
 		return false;
 	if (local_warm_usable(l) && v->n == 0)
 		waiting_add(l);
 	if (v->n == 0 || locks->n > SHIM_JOB_FDS)
 		return false;
 	text = xcalloc(1, SHIM_JOB_MAX);
-	len = job_put(text, argv, env);
+	len = waiting_words_job(text, argv, env);
 	*pid = 0;
 	while (*pid == 0 && len > 0 && v->n > 0) {
 		one = v->waiting[--v->n];

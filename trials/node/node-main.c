@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,6 +27,7 @@
 #include "src/base/clock.h"
 #include "src/base/file.h"
 #include "src/base/mem.h"
+#include "trials/node/node-warm.h"
 #include "trials/node/node.h"
 #include "trials/process/args.h"
 #include "trials/process/proc.h"
@@ -36,7 +38,8 @@ enum {
 	PLACES_MAX = 1024,
 	LOOK_MS = 300,
 	EARLY_S = 90, /* Slurm's signal before the limit may come so early */
-	UUID_BYTES = 40
+	UUID_BYTES = 40,
+	FDS_FIRST = 2 /* signals and the warm process */
 };
 
 struct place {
@@ -44,6 +47,8 @@ struct place {
 	char name[NODE_ENTRY]; /* TRIAL.ATTEMPT */
 	char uuid[UUID_BYTES];
 	int64_t started_ms;
+	int ask_fd; /* of its script, which may ask once; -1 = it has asked */
+	int word_fd; /* of its supervisor, if that is warm; or -1 */
 };
 
 struct node {
@@ -67,6 +72,9 @@ struct node {
 	char *pack_place; /* its folder, on a disk of this machine */
 	pid_t *serves; /* what serves it, or waits to */
 	size_t n_serves, cap_serves;
+	int64_t warm; /* 1: trials start warm */
+	struct node_warm warm_process;
+	struct pollfd *polled; /* FDS_FIRST, and two of each place */
 	int64_t deadline_s; /* 0 = none */
 	int64_t longest_ms; /* trial so far; -1 = none has ended */
 	int64_t busy_ms; /* when something ran or came the last time */
@@ -83,6 +91,7 @@ node_args(struct node *n, char **argv)
 		{ "places=", NULL, &n->n_places },
 		{ "gpus=", NULL, &n->gpus },
 		{ "pack=", NULL, &n->pack },
+		{ "warm=", NULL, &n->warm },
 		{ "idle-ms=", NULL, &n->idle_ms },
 		{ "preempt-ms=", NULL, &n->preempt.every_ms },
 	};
@@ -159,6 +168,7 @@ node_open(struct node *n)
 {
 	const char *deadline = getenv("HPOTUNE_DEADLINE");
 	sigset_t set;
+	int64_t i;
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
@@ -171,6 +181,11 @@ node_open(struct node *n)
 	n->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	n->dir_fd = open(n->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	n->places = xcalloc((size_t)n->n_places, sizeof *n->places);
+	for (i = 0; i < n->n_places; i++)
+		n->places[i].ask_fd = n->places[i].word_fd = -1;
+	n->polled =
+	    xcalloc(FDS_FIRST + 2 * (size_t)n->n_places, sizeof *n->polled);
+	n->warm_process.dir = n->dir;
 	n->shim.dir = n->dir;
 	n->shim.uuid = n->uuid;
 	n->shim.dir_fd = n->dir_fd;
@@ -370,10 +385,12 @@ script_become(const struct node *n, const char *dir, const char *name)
 	_exit(127);
 }
 
-/* The script of an attempt becomes its supervisor. */
+/* The script of an attempt becomes its supervisor, which may ask for another. */
 static _Noreturn void
-child_become(const struct node *n, int64_t i, const char *dir)
+child_become(const struct node *n, int64_t i, const char *dir, int ask_fd)
 {
+	if (ask_fd != -1)
+		(void)dup2(ask_fd, SHIM_NODE_FD);
 	if (n->gpus > 0)
 		gpus_export(n, i);
 	cpus_export(n, i);
@@ -406,12 +423,34 @@ serve_start(struct node *n, const char *dir)
 	n->serves[n->n_serves++] = pid;
 }
 
+/* A socket on which the script of place i may ask: its end, or -1. */
+static int
+node_main_ask_open(struct node *n, int64_t i)
+{
+	int s[2];
+
+	if (n->warm == 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s) == -1)
+		return -1;
+	n->places[i].ask_fd = s[0];
+	return s[1];
+}
+
+static void
+node_main_fd_close(int *fd)
+{
+	if (*fd != -1)
+		(void)close(*fd);
+	*fd = -1;
+}
+
 /* Move an entry from next to taken, and run it in place i. */
 static void
 entry_take(struct node *n, int64_t i, const char *name)
 {
 	char from[NODE_ENTRY + 8], to[NODE_ENTRY + 8], dir[PATH_MAX];
 	struct place *p = &n->places[i];
+	int ask_fd;
 
 	if (!entry_read(n->next_fd, name, p->uuid, dir))
 		return;
@@ -426,11 +465,14 @@ entry_take(struct node *n, int64_t i, const char *name)
 	(void)snprintf(p->name, sizeof p->name, "%s", name);
 	p->started_ms = n->busy_ms = n->now_ms;
 	serve_start(n, dir);
+	ask_fd = node_main_ask_open(n, i);
 	p->pid = fork();
 	if (p->pid == 0)
-		child_become(n, i, dir);
+		child_become(n, i, dir, ask_fd);
+	node_main_fd_close(&ask_fd);
 	if (p->pid == -1) {
 		p->pid = 0;
+		node_main_fd_close(&p->ask_fd);
 		(void)dprintf(2, "hpotune-node: fork: %s\n", strerror(errno));
 		(void)unlinkat(n->dir_fd, to, 0);
 	}
@@ -520,6 +562,9 @@ node_main_place_free(struct node *n, struct place *p, int status)
 	(void)snprintf(path, sizeof path, NODE_TAKEN "/%s", p->name);
 	(void)unlinkat(n->dir_fd, path, 0);
 	p->pid = 0;
+	node_main_fd_close(&p->ask_fd);
+	node_main_fd_close(&p->word_fd);
+	warm_process_learn(&n->warm_process.process);
 	n->busy_ms = n->now_ms;
 }
 
@@ -529,6 +574,8 @@ child_reaped(struct node *n, pid_t pid, int status)
 	int64_t i;
 	size_t k;
 
+	if (pid == n->warm_process.process.pid)
+		n->warm_process.process.reaped = true;
 	for (i = 0; i < n->n_places; i++)
 		if (n->places[i].pid == pid)
 			node_main_place_free(n, &n->places[i], status);
@@ -638,11 +685,70 @@ server_hear(struct node *n)
 		signal_all(n, SIGUSR1);
 }
 
+/* The script of place i asks: another supervisor may get its attempt. */
+static void
+place_asked(struct node *n, int64_t i)
+{
+	struct place *p = &n->places[i];
+	pid_t pid = 0;
+
+	/* What was told to end is not to be followed by another one. */
+	if (n->closing == NULL)
+		pid =
+		    node_warm_answer(&n->warm_process, p->ask_fd, &p->word_fd);
+	node_main_fd_close(&p->ask_fd);
+	if (pid == 0)
+		return;
+	p->pid = pid;
+}
+
+/* The supervisor of a place says how its trial has started. */
+static void
+place_heard(struct node *n, struct place *p)
+{
+	char text[SHIM_WARM_ANSWER] = "";
+	ssize_t got = recv(p->word_fd, text, sizeof text - 1, MSG_DONTWAIT);
+
+	if (got > 0)
+		warm_process_heard(&n->warm_process.process, text);
+	node_main_fd_close(&p->word_fd);
+}
+
+/* Wait for a signal, a word or the next look. */
+static void
+node_wait(struct node *n)
+{
+	struct pollfd *p = n->polled;
+	int64_t i;
+
+	p[0] = (struct pollfd){ .fd = n->signal_fd, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	if (n->warm_process.known)
+		p[1].fd = n->warm_process.process.fd;
+	for (i = 0; i < n->n_places; i++) {
+		p[FDS_FIRST + 2 * i] =
+		    (struct pollfd){ .fd = n->places[i].ask_fd,
+			    .events = POLLIN };
+		p[FDS_FIRST + 2 * i + 1] =
+		    (struct pollfd){ .fd = n->places[i].word_fd,
+			    .events = POLLIN };
+	}
+	if (poll(p, FDS_FIRST + 2 * (nfds_t)n->n_places, LOOK_MS) <= 0)
+		return;
+	for (i = 0; i < n->n_places; i++)
+		if (p[FDS_FIRST + 2 * i + 1].revents != 0)
+			place_heard(n, &n->places[i]);
+	if (p[1].revents != 0)
+		warm_process_hear(&n->warm_process.process);
+	for (i = 0; i < n->n_places; i++)
+		if (p[FDS_FIRST + 2 * i].revents != 0)
+			place_asked(n, i);
+	node_warm_notes_write(&n->warm_process);
+}
+
 static void
 node_run(struct node *n)
 {
-	struct pollfd p = { .fd = n->signal_fd, .events = POLLIN };
-
 	for (;;) {
 		n->now_ms = clock_boot_ms();
 		signals_hear(n);
@@ -661,7 +767,7 @@ node_run(struct node *n)
 			return;
 		else if (n->now_ms >= n->busy_ms + n->idle_ms)
 			close_down(n, NODE_CLOSING_DONE);
-		(void)poll(&p, 1, LOOK_MS);
+		node_wait(n);
 	}
 }
 
@@ -701,8 +807,10 @@ main(int argc, char **argv)
 	node_run(&n);
 	shim_preempt_end(&n.preempt);
 	pack_close(&n);
+	node_warm_close(&n.warm_process);
 	(void)proc_kill_descendants(getpid());
 	free(n.places);
+	free(n.polled);
 	free(n.gpu_names);
 	free(n.gpu_list);
 	return 0;

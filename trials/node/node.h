@@ -13,8 +13,11 @@
  *			a line each (server)
  *	taken/T.A	the same while it runs (moved there by hpotune-node)
  *	closing		hpotune-node takes no further trial: NODE_CLOSING_…
+ *	warm		the files of a warm process (trials/warm/warm-process.h),
+ *			and NODE_WARM_NOTES: what is to be noted of it, a line
+ *			each (hpotune-node)
  *
- * The server makes begun, beat, up, stop and closing as empty files: a file system
+ * The server makes begun, beat, up, stop, closing and notes as empty files: a file system
  * that remembers for a minute that a file is not there hides none of them.
  */
 
@@ -37,6 +40,9 @@
  */
 #define NODE_SERVE_FILE "serve.sh"
 #define NODE_PACK_PLACE "HPOTUNE_PACK_PLACE"
+
+#define NODE_WARM "warm"
+#define NODE_WARM_NOTES "notes"
 
 enum { NODE_ENTRY = 48 }; /* bytes of TRIAL.ATTEMPT */
 

@@ -63,6 +63,7 @@ shim_args(struct shim *s, char **argv)
 		{ "preempt-last=", NULL, &s->preempt.last },
 		{ "made=", NULL, &s->made },
 		{ "warm-skip=", NULL, &s->warm_skip },
+		{ "node-fd=", NULL, &s->node_fd },
 	};
 
 	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
@@ -418,6 +419,11 @@ main(int argc, char **argv)
 		    "hpotune-shim: is started by hpotune, for one attempt\n");
 		return EINVAL;
 	}
+	/* The one that is handed over to has the cores of the place, too. */
+	if (s.node_fd > 0 && s.server_fd != -1)
+		shim_spawn_bind(0, s.cpus);
+	else if (s.node_fd > 0 && shim_hand_over(s.node_fd, argv))
+		return 0;
 	/* A job of several trials has the steps of others, too. */
 	stop_tree.own_job = s.shared != 0 && getenv("HPOTUNE_PLACE") == NULL;
 	locks_hold(&s);

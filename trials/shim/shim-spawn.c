@@ -51,9 +51,8 @@ oom_score_raise(pid_t pid)
 	(void)close(fd);
 }
 
-/* Bind to the allowed subset of cores, "0-3,8", unless it is empty. */
-static void
-cpus_bind(pid_t pid, const char *list)
+void
+shim_spawn_bind(pid_t pid, const char *list)
 {
 	cpu_set_t may, want;
 	const char *p = list;
@@ -85,7 +84,7 @@ static void
 spawn_limit(const struct shim *s, pid_t pid)
 {
 	oom_score_raise(pid);
-	cpus_bind(pid, s->cpus);
+	shim_spawn_bind(pid, s->cpus);
 	if (*s->cgroup != '\0')
 		(void)cgroup_enter(s->cgroup, pid);
 }

@@ -75,6 +75,14 @@ enum {
 	SHIM_WARM_ANSWER = 256 /* bytes, at most */
 };
 
+/*
+ * In a job of several trials (trials/node) the script of an attempt becomes a
+ * supervisor with the socket SHIM_NODE_FD (SOCK_SEQPACKET).  What it is told as
+ * node-fd, it sends a struct shim_job there, with its folder and its output as
+ * SCM_RIGHTS.  The answer SHIM_WARM_GO: another one has the attempt.
+ */
+enum { SHIM_NODE_FD = 90 };
+
 enum shim_phase {
 	SHIM_STARTING, /* forked, exec not yet confirmed */
 	SHIM_RUNNING,
@@ -163,6 +171,8 @@ struct shim {
 	 */
 	int server_fd;
 	pid_t warm; /* the child that may be the program; 0 = none */
+	int64_t
+	    node_fd; /* of hpotune-node, which may have another one; 0 = no */
 	int64_t warm_skip; /* words before the arguments of a warm program */
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
@@ -214,6 +224,13 @@ bool shim_warm_begin(struct shim *);
 /* The child that the last argument (or NULL) names, 0 = none. */
 pid_t shim_warm_child(const char *word);
 
+/*
+ * shim-hand-over.c: ask hpotune-node by this socket for another supervisor with our
+ * arguments and environment.  True: it has the attempt, and we are to end.  The
+ * socket is closed.
+ */
+bool shim_hand_over(int64_t fd, char **argv);
+
 /* shim-record.c: 0, or the exit status of the shim. */
 int shim_record_claim(struct shim *);
 void shim_record_update(struct shim *, enum claim_kind);
@@ -261,6 +278,11 @@ struct shim_exec_error {
  * or fill the exit record.
  */
 void shim_spawn(struct shim *);
+/*
+ * Bind a process (0 = this one) to those of these cores that it may use, "0-3,8",
+ * unless none is.
+ */
+void shim_spawn_bind(pid_t, const char *list);
 /* The child is the program of the trial. */
 void shim_spawn_done(struct shim *);
 /* The child could not execute the trial: the same. */

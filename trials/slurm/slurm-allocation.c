@@ -177,10 +177,11 @@ script(const struct slurm_attempt *job)
 	slurm_script_put_below(&b, s, job->dir);
 	/* The program of packed trials has all that the job has. */
 	buf_printf(&b,
-	    " uuid=%s places=%lld gpus=%lld pack=%d idle-ms=%d preempt-ms=%lld",
+	    " uuid=%s places=%lld gpus=%lld pack=%d warm=%d idle-ms=%d "
+	    "preempt-ms=%lld",
 	    job->uuid, (long long)s->set.per_job,
 	    (long long)(s->set.pack > 0 ? 0 : s->set.n_gpus), s->set.pack > 0,
-	    IDLE_MS, (long long)s->set.preempt_ms);
+	    slurm_warm_used(s), IDLE_MS, (long long)s->set.preempt_ms);
 	buf_printf(&b, " -- %s\n", shell);
 	return buf_take(&b);
 }
@@ -207,6 +208,8 @@ allocation_folder_make(const struct slurm_attempt *job, struct err *e)
 		rc = slurm_folder_write(job->dir, "job.sh", text, e);
 	for (i = 0; rc == 0 && i < sizeof filled / sizeof filled[0]; i++)
 		rc = slurm_folder_reserve(job->dir, filled[i], e);
+	if (rc == 0 && slurm_warm_used(job->slurm))
+		rc = slurm_warm_folder_make(job, e);
 	/* From here on the job may have been submitted. */
 	if (rc == 0)
 		rc = slurm_folder_write(job->dir, SLURM_CREATE_FILE, uuid, e);
@@ -237,6 +240,7 @@ folder_remove(const struct slurm_attempt *job)
 	    *text == '\0')
 		(void)unlink(path);
 	free(path);
+	slurm_warm_folder_remove(job);
 	for (i = 0; i < sizeof files / sizeof files[0]; i++) {
 		path = xasprintf("%s/%s", job->dir, files[i]);
 		(void)unlink(path);
@@ -515,6 +519,7 @@ slurm_allocation_look(struct slurm_attempt *job)
 
 	claim_look(job);
 	beat_look(job);
+	slurm_warm_look(job);
 	if (slurm_folder_read(job->dir, NODE_CLOSING_FILE, text, sizeof text)) {
 		text[strcspn(text, "\n")] = '\0';
 		memcpy(job->closing, text, sizeof text);

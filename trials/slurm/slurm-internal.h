@@ -178,6 +178,7 @@ struct slurm {
 		bool noted;
 	} quota;
 	struct strv noted_reasons; /* of jobs that wait, of the whole study */
+	struct strv noted_warm; /* what was noted of warm starts */
 
 	struct loop_timer *look_timer; /* of the files of all attempts */
 	bool look_due;
@@ -303,6 +304,17 @@ int slurm_cluster_check(const struct slurm_settings *, struct err *);
 bool slurm_cluster_is_here(const struct slurm_settings *);
 /* GPUs of this type (NULL: any) in the generic resources of a node. */
 int64_t slurm_cluster_gpus(const char *gres, const char *type, size_t type_len);
+
+/* slurm-warm.c: the start of trials from a process of their job.  struct launcher. */
+const char *
+slurm_warm_cold(const struct study_trial *, const struct option_value *);
+/* Whether trials of this study start warm. */
+bool slurm_warm_used(const struct slurm *);
+/* The folder of a warm process in that of a job: make it; remove it. */
+int slurm_warm_folder_make(const struct slurm_attempt *job, struct err *);
+void slurm_warm_folder_remove(const struct slurm_attempt *job);
+/* Note what a job says of its warm process. */
+void slurm_warm_look(struct slurm_attempt *job);
 
 /* slurm-sight.c: what a login node sees before anything runs: struct launcher. */
 void slurm_sight_warn(const struct study_trial *, const struct option_value *,

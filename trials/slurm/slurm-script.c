@@ -8,6 +8,7 @@
 #include "src/model/study/study.h"
 #include "trials/node/node.h"
 #include "trials/pack/pack-trial.h"
+#include "trials/shim/shim.h"
 #include "trials/slurm/slurm-internal.h"
 
 /*
@@ -374,7 +375,7 @@ job_write(const struct slurm *s, const struct launch_spec *spec,
 		slurm_script_put_deadline(&b, &s->set);
 	put_steps(&b, &s->set);
 	put_gpus(&b);
-	buf_puts(&b, "hpotune_enter\n");
+	buf_puts(&b, "hpotune_enter\nunset OLDPWD\n");
 	slurm_script_put_exec(&b, s, &s->shim);
 	put_number(&b, "shared", 1);
 	put_argument(&b, "dir", slurm_script_below_root(s, dir));
@@ -387,6 +388,10 @@ job_write(const struct slurm *s, const struct launch_spec *spec,
 		put_number(&b, "preempt-ms", s->set.preempt_ms);
 	else if (s->set.preempt_ms > 0)
 		put_number(&b, "preempt-last", 1);
+	if (slurm_warm_used(s)) {
+		put_number(&b, "node-fd", SHIM_NODE_FD);
+		put_number(&b, "warm-skip", (int64_t)t->warm_at);
+	}
 	if (spec->from_dir != NULL) {
 		put_argument(
 		    &b, "from", slurm_script_below_root(s, spec->from_dir));

@@ -170,6 +170,7 @@ slurm_close(void *ctx)
 		metric_patterns_free(s->rules);
 	slurm_nodes_forgive(s);
 	strv_free(s->noted_reasons.v);
+	strv_free(s->noted_warm.v);
 	strv_free(s->cancel.soft.v);
 	strv_free(s->cancel.hard.v);
 	slurm_options_free(&s->set);
@@ -459,6 +460,7 @@ const struct launcher launcher_slurm = {
 	.starts = slurm_describe,
 	.asks = slurm_options_describe,
 	.warns = slurm_sight_warn,
+	.cold = slurm_warm_cold,
 	.folder = slurm_folder,
 	.attempt_gpus = slurm_gpus,
 	.continues = true,

@@ -120,11 +120,12 @@ study_read_warm(struct study_trial *t, const struct json *j, struct err *e)
 		return -1;
 	if (!t->warm)
 		return 0;
-	if (!single)
+	if (t->pack > 0)
 		return json_err_key(j, e,
-		    "this key goes with one process for each trial: without "
-		    "pack, and with launcher none");
-	if (t->warm_at == 0)
+		    "a program of packed trials starts once for many: "
+		    "expected no pack, or warm false");
+	/* Launchers start processes themselves: cold, which is said. */
+	if (single && t->warm_at == 0)
 		return json_err_key(j, e,
 		    "expected a trial.command of Python and a script, or -m "
 		    "and "

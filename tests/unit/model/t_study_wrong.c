@@ -653,8 +653,9 @@ static const struct wrong {
 	{ T("\"command\":[\"python3\",\"a\"],\"warm\":[]"),
 	    "2:43: trial.warm: expected the names of modules, or true" },
 	{ T("\"command\":[\"python3\",\"a\"],\"pack\":2,\"warm\":true"),
-	    "2:45: trial.warm: this key goes with one process for each trial: "
-	    "without pack, and with launcher none" },
+	    "2:45: trial.warm: a program of packed trials starts once for "
+	    "many: "
+	    "expected no pack, or warm false" },
 	{ T("\"command\":[\"a\"],\"launcher\":\"ranks\",\"pack\":2"),
 	    "2:52: trial.pack: this key goes with launcher none only" },
 	{ T("\"command\":[\"a\"],\"processes\":2"),

@@ -404,6 +404,21 @@ is_open(const struct slurm_attempt *job)
 }
 
 bool
+slurm_allocation_left(struct slurm_attempt *guest)
+{
+	const struct slurm_attempt *job = guest->host;
+
+	if (job == NULL || !job->claimed || entry_is(guest, NODE_NEXT) ||
+	    entry_is(guest, NODE_TAKEN)) {
+		guest->unplaced_ms = 0;
+		return false;
+	}
+	if (guest->unplaced_ms == 0)
+		guest->unplaced_ms = allocation_now_of(guest);
+	return allocation_now_of(guest) >= guest->unplaced_ms + SLURM_SETTLE_MS;
+}
+
+bool
 slurm_allocation_lost(struct slurm_attempt *guest)
 {
 	struct slurm_attempt *job = guest->host;
@@ -418,15 +433,7 @@ slurm_allocation_lost(struct slurm_attempt *guest)
 	    (has_ended(job) &&
 		allocation_now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
 		return true;
-	if (!job->claimed || entry_is(guest, NODE_NEXT) ||
-	    entry_is(guest, NODE_TAKEN)) {
-		guest->unplaced_ms = 0;
-		return false;
-	}
-	/* The guest has been in its place, and has left it. */
-	if (guest->unplaced_ms == 0)
-		guest->unplaced_ms = allocation_now_of(guest);
-	return allocation_now_of(guest) >= guest->unplaced_ms + SLURM_SETTLE_MS;
+	return slurm_allocation_left(guest);
 }
 
 void

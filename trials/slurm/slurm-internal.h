@@ -480,6 +480,11 @@ void slurm_allocation_adopt(struct slurm_attempt *guest);
  * has ended or does not start it.
  */
 bool slurm_allocation_lost(struct slurm_attempt *guest);
+/*
+ * Whether hpotune-node has freed the place of a guest, a while ago: the supervisor
+ * has ended, if there was one.
+ */
+bool slurm_allocation_left(struct slurm_attempt *guest);
 /* Take a guest that is over, or given up, out of the folder of its job. */
 void slurm_allocation_leave(struct slurm_attempt *guest);
 /* When the server ends: jobs without guests are to end, too. */

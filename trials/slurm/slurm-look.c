@@ -668,6 +668,13 @@ look_claimed(struct slurm_attempt *a)
 			    "recorded");
 		return;
 	}
+	/* In a job that goes on; a place may only look free for a while. */
+	if (slurm_allocation_left(a) && a->beat_ms != 0 &&
+	    now >= a->beat_ms + BEAT_DEAD_MS) {
+		end_without_record(a, END_LOST, true, false,
+		    "its supervisor died, or its end could not be recorded");
+		return;
+	}
 	if (a->missing < GONE)
 		return;
 	if (!a->noted_forgotten)

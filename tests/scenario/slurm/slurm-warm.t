@@ -169,7 +169,7 @@ import os, random, signal, sys, time
 study, kills, log = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 rng = random.Random(11)
 # A new server takes longer than all else.
-order = "trial warm trial server warm trial server warm".split()
+order = "supervisor warm trial server warm trial server warm".split()
 # A process that never has a trial is given up after the third one.
 def warm_begun():
     try:

@@ -147,5 +147,14 @@ elif parser == "ml-collections":
         "config", ml_collections.ConfigDict(
             {"lr": 0.1, "n": 1, "name": "", "on": True}))
     app.run(lambda argv: check(**flag.value))
+elif parser == "gin":
+    import gin
+
+    @gin.configurable
+    def train(lr=0.1, n=1, name="", on=want["on"]):
+        check(lr=lr, n=n, name=name, on=on)
+
+    gin.parse_config_files_and_bindings([], sys.argv[1:])
+    train()
 else:
     sys.exit("no parser %s" % parser)

@@ -5,10 +5,12 @@
  */
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +19,8 @@
 #include "src/store/store.h"
 #include "tests/torture/asks.h"
 #include "tests/torture/harness.h"
+
+enum { PROPOSER_US = 20000 }; /* the longest life of one that is killed */
 
 bool
 asks_server_listens(const struct harness *r)
@@ -66,6 +70,7 @@ ask_tell(const struct ask *a, const struct harness *r, char *exe)
 static void __attribute__((noreturn))
 ask_run(const struct ask *a, const struct harness *r)
 {
+	struct itimerval end = { .it_value.tv_usec = a->dies_us };
 	char exe[600], word[64];
 	int null = open("/dev/null", O_RDWR);
 
@@ -77,6 +82,8 @@ ask_run(const struct ask *a, const struct harness *r)
 		ask_tell(a, r, exe);
 	(void)snprintf(word, sizeof word, a->stop > 0 ? "%ld" : "tag=%ld",
 	    a->stop > 0 ? a->stop : a->tag);
+	/* The signal, which the program does not expect, comes after its exec. */
+	(void)setitimer(ITIMER_REAL, &end, NULL);
 	(void)execl(exe, exe,
 	    a->stop > 0	  ? "stop"
 	    : a->proposes ? "propose"
@@ -116,23 +123,25 @@ asks_begin(struct ask *a, struct harness *r, bool tells, bool proposes)
 		a->stop = 0;
 		a->tag = 1 + (long)harness_random(r, 1000000000);
 	}
+	if (proposes && a->stop == 0 && harness_random(r, 2) == 0)
+		a->dies_us = 1 + (long)harness_random(r, PROPOSER_US);
 	a->pid = fork();
 	if (a->pid == 0)
 		ask_run(a, r);
 }
 
-void
+bool
 asks_end(struct ask *a, struct harness *r)
 {
 	int status = -1;
 	FILE *f;
 
 	if (a->pid <= 0)
-		return;
+		return false;
 	(void)harness_wait(a->pid, -1, &status);
 	a->pid = 0;
 	if (status != 0)
-		return;
+		return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
 	f = fopen(r->promises, "a");
 	if (f == NULL ||
 	    fprintf(f, "%s %ld\n",
@@ -143,6 +152,7 @@ asks_end(struct ask *a, struct harness *r)
 		a->stop > 0 ? a->stop : a->tag) < 0 ||
 	    fclose(f) != 0)
 		abort();
+	return false;
 }
 
 long
@@ -208,5 +218,16 @@ asks_broken(const struct harness *r, struct store *s, int *promises)
 	}
 	if (f != NULL)
 		(void)fclose(f);
-	return broken;
+	/* Nobody proposes a number twice, whether its answer was seen or not. */
+	n = asks_number(s,
+	    "SELECT count(*) FROM (SELECT 1 FROM t_contest AS c WHERE kind = "
+	    "'propose' AND CAST(?1 AS INTEGER) = 0 AND NOT EXISTS (SELECT 1 "
+	    "FROM t_contest AS "
+	    "o WHERE o.why = 'another one was kept: proposal ' || c.contest "
+	    "|| ' goes on beside that') GROUP BY json_extract(params, "
+	    "'$.tag') HAVING count(*) > 1)",
+	    0);
+	if (n != 0)
+		printf("# FAULT: proposed twice: %ld\n", n);
+	return broken + (n != 0);
 }

@@ -18,6 +18,7 @@ struct ask {
 	long tag; /* of the setting to try, or of the value to tell; or 0 */
 	bool tells; /* it asks for a trial, runs it, and tells its value */
 	bool proposes; /* the tag is that of a proposal */
+	long dies_us; /* it is killed so long after its start; 0 = it is not */
 };
 
 /* Whether there is a server that listens. */
@@ -27,8 +28,8 @@ bool asks_server_listens(const struct harness *);
  * judge a proposal, instead of a setting of the queue.
  */
 void asks_begin(struct ask *, struct harness *, bool tells, bool proposes);
-/* Wait for the answer and write down what was promised. */
-void asks_end(struct ask *, struct harness *);
+/* Wait for the answer and write down what was promised: whether it was killed. */
+bool asks_end(struct ask *, struct harness *);
 /* One number that a query with one argument gives; -1 = none. */
 long asks_number(struct store *, const char *sql, long arg);
 /* How many promises the store does not keep; each is printed. */

@@ -109,6 +109,7 @@ struct run {
 struct score {
 	struct verdict v;
 	int kills, shim_kills, rounds;
+	int proposer_kills;
 	bool stuck;
 	bool failed; /* the server gave up */
 };
@@ -217,6 +218,7 @@ score_sum(struct score *sum, const struct score *all, int jobs)
 		ledger_add(&sum->v, &all[i].v);
 		sum->kills += all[i].kills;
 		sum->shim_kills += all[i].shim_kills;
+		sum->proposer_kills += all[i].proposer_kills;
 		sum->rounds += all[i].rounds;
 		sum->stuck |= all[i].stuck;
 		sum->failed |= all[i].failed;
@@ -282,7 +284,7 @@ serve_once(struct harness *r, struct job *j, struct life *life)
 	bool killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
 						 WTERMSIG(status) == SIGTERM);
 
-	asks_end(&a, r);
+	j->mine->proposer_kills += asks_end(&a, r);
 	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
 		j->mine->kills += killed;
 		if (!tired &&
@@ -346,7 +348,8 @@ score_show(const struct run *run, const struct score *s, int64_t ms)
 	    run->name, s->kills, v->shim_kills, v->trials, v->attempts, v->lost,
 	    v->reports, v->promises, (double)ms / 1000);
 	if (run->proposes)
-		printf("# %d verdicts on proposals\n", v->verdicts);
+		printf("# %d verdicts on proposals, %d proposers killed\n",
+		    v->verdicts, s->proposer_kills);
 	if (v->told + v->hooks > 0 || run->keep > 0)
 		printf("# %d trials of other programs, %d hooks, %d "
 		       "checkpoints kept\n",

@@ -114,6 +114,7 @@ median_view_close(struct median_view *v)
 	if (v->options != NULL)
 		plugin_options_free(v->options);
 	free(v->steps);
+	free(v->last);
 }
 
 static void
@@ -123,22 +124,47 @@ median_observe(struct median_view *v, int64_t trial, int64_t step)
 		v->median->observe(v->state, v->history, trial, step);
 }
 
-void
-median_view_report(struct median_view *v, int64_t trial, int64_t step)
+/* Rows that the report of this step has made outdated. */
+static void
+median_mark(struct median_view *v, int64_t trial, int64_t step)
 {
 	struct curve c = history_curve(v->history, trial);
 	ptrdiff_t at = curve_at(&c, step);
 	int64_t from = step, until = step + 1;
 	size_t i;
 
-	median_observe(v, trial, step);
-	step_insert(v, step);
 	if (at >= 0 && (size_t)at + 1 < c.n)
 		until = curve_step(&c, (size_t)at + 1);
 	else if (at > 0)
 		from = curve_step(&c, (size_t)at - 1) + 1;
 	for (i = first_at(v, from); i < v->n && v->steps[i].step < until; i++)
 		v->steps[i].old = true;
+}
+
+void
+median_view_report(struct median_view *v, int64_t trial, int64_t step)
+{
+	median_observe(v, trial, step);
+	step_insert(v, step);
+	median_mark(v, trial, step);
+}
+
+/* Whether the step is behind all of the trial so far, which it then is the last of. */
+static bool
+median_load_last(struct median_view *v, int64_t trial, int64_t step)
+{
+	size_t cap = v->n_last;
+
+	if ((size_t)trial >= cap) {
+		v->n_last = (size_t)trial < 64 ? 64 : (size_t)trial * 2;
+		v->last = xreallocarray(v->last, v->n_last, sizeof *v->last);
+		for (; cap < v->n_last; cap++)
+			v->last[cap] = -1;
+	}
+	if (step <= v->last[trial])
+		return false;
+	v->last[trial] = step;
+	return true;
 }
 
 void
@@ -150,9 +176,66 @@ median_view_load(struct median_view *v, int64_t trial, int64_t step)
 		step_insert(v, step);
 		v->hint = first_at(v, step);
 	}
-	/* The last server may have crashed before it wrote the row. */
-	v->steps[v->hint].old = true;
+	/* Its rows may be from before another attempt, of as many trials. */
+	if (!median_load_last(v, trial, step))
+		median_mark(v, trial, step);
 	v->hint = v->hint + 1 < v->n ? v->hint + 1 : 0;
+}
+
+/* The rows that are there, beside the steps, both ascending. */
+struct median_rows {
+	struct median_view *view;
+	size_t step, last; /* how many of both lie before the row */
+	size_t n_last; /* trials that have reported */
+};
+
+static int
+median_row(void *arg, int64_t step, int64_t trials)
+{
+	struct median_rows *r = arg;
+	struct median_view *v = r->view;
+
+	for (; r->step < v->n && v->steps[r->step].step < step; r->step++)
+		v->steps[r->step].old = true;
+	while (r->last < r->n_last && v->last[r->last] < step)
+		r->last++;
+	if (r->step == v->n || v->steps[r->step].step > step)
+		return 0;
+	if ((int64_t)(r->n_last - r->last) != trials)
+		v->steps[r->step].old = true;
+	r->step++;
+	return 0;
+}
+
+static int
+compare_steps(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int
+median_view_loaded(
+    struct median_view *v, struct store *store, bool all, struct err *e)
+{
+	struct median_rows r = { .view = v };
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < v->n_last; i++)
+		if (v->last[i] >= 0)
+			v->last[r.n_last++] = v->last[i];
+	if (r.n_last > 0)
+		qsort(v->last, r.n_last, sizeof *v->last, compare_steps);
+	if (!all && !v->begun)
+		rc = store_walk_medians(store, median_row, &r, e);
+	for (; r.step < v->n; r.step++)
+		v->steps[r.step].old = true;
+	free(v->last);
+	v->last = NULL;
+	v->n_last = 0;
+	return rc;
 }
 
 void

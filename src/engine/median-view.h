@@ -33,6 +33,9 @@ struct median_view {
 	size_t n, cap;
 	size_t next; /* where the next flush continues */
 	size_t hint; /* where the next report of a start is expected */
+	/* During a start: the last step of each trial, -1 = none. */
+	int64_t *last;
+	size_t n_last;
 };
 
 /*
@@ -45,8 +48,16 @@ int median_view_open(struct median_view *, const struct plugins *,
 void median_view_close(struct median_view *);
 /* The trial has reported this step: mark rows of the view as outdated. */
 void median_view_report(struct median_view *, int64_t trial, int64_t step);
-/* The same for a report read from the database. */
+/* The same for a report read from the database, in the order of records. */
 void median_view_load(struct median_view *, int64_t trial, int64_t step);
+/*
+ * All reports were read: mark the rows that the last server has not written.  A
+ * value counts from its step on, so a row that has as many trials as have reached
+ * its step has their values, unless one of them was reported again (load has
+ * marked it), or a step has another meaning than then: all = mark all rows.
+ */
+int median_view_loaded(
+    struct median_view *, struct store *, bool all, struct err *);
 /* The trial has ended, or runs again. */
 void median_view_end(struct median_view *, int64_t trial);
 /*

@@ -306,6 +306,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_MEDIAN_PUT] =
 	    "INSERT INTO t_median VALUES (?1, ?2, ?3) ON CONFLICT (step) "
 	    "DO UPDATE SET trials = ?2, median = ?3",
+	[STMT_MEDIAN_EACH] = "SELECT step, trials FROM t_median ORDER BY step",
 	[STMT_STOP_ADD] =
 	    "INSERT INTO t_stop (seq, trial, step, rule, value, threshold, "
 	    "pool, verdict, why, time_us, pause, rank, hindsight, budget, "

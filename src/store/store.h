@@ -671,6 +671,9 @@ int store_suggestion_add(
 
 int store_median_put(
     struct store *, int64_t step, int64_t trials, double median, struct err *);
+/* The rows of the medians by their steps. */
+int store_walk_medians(struct store *,
+    int (*)(void *, int64_t step, int64_t trials), void *, struct err *);
 
 /* The queue of settings to try, in order: JSON of a partial setting. */
 int store_queue_add(

@@ -49,6 +49,22 @@ store_walk_last_steps(struct store *s, int64_t trial, int attempt,
 }
 
 int
+store_walk_medians(struct store *s,
+    int (*f)(void *, int64_t step, int64_t trials), void *arg, struct err *e)
+{
+	struct row r = row_begin(s, STMT_MEDIAN_EACH, "t_median", 1, e);
+	int64_t step, trials;
+	int end = 0;
+
+	while (row_walk(&r, &end)) {
+		step = row_int(&r, 0, INT64_MIN, INT64_MAX);
+		trials = row_int(&r, 1, INT64_MIN, INT64_MAX);
+		end = r.bad ? -1 : f(arg, step, trials);
+	}
+	return end;
+}
+
+int
 store_walk_reports(struct store *s, int64_t trial, int attempt,
     const char *name, int (*f)(void *, int64_t time_us, double value),
     void *arg, struct err *e)

@@ -565,6 +565,44 @@ load_lives(struct tuner *t, struct err *e)
 	return 0;
 }
 
+/* Whether the last run's study.json is that of this one, limits aside. */
+static bool
+study_is_same(const struct tuner *t)
+{
+	struct json_doc *before = NULL, *now = NULL;
+	const struct json *j;
+	struct buf b = { 0 };
+	bool same;
+
+	study_put_json(&b, t->study);
+	same = t->row.json != NULL &&
+	       json_parse(&before, t->row.json, strlen(t->row.json), NULL,
+		   false, NULL) == 0 &&
+	       json_parse(&now, b.data, b.len, NULL, false, NULL) == 0 &&
+	       json_count(json_root(before)) == json_count(json_root(now));
+	j = same ? json_first(json_root(now)) : NULL;
+	for (; same && j != NULL; j = json_next(j))
+		same =
+		    strcmp(json_key(j), "limits") == 0 ||
+		    (json_get(json_root(before), json_key(j)) != NULL &&
+			json_same(j, json_get(json_root(before), json_key(j))));
+	json_free(before);
+	json_free(now);
+	buf_free(&b);
+	return same;
+}
+
+/* Rows of steps that are shares of their trials', or of some trials, have all to be new. */
+static int
+load_medians(struct tuner *t, struct err *e)
+{
+	bool all = t->study->trial.own_steps != NULL ||
+		   t->study->trial.own_metric != NULL ||
+		   t->study->replicates.count > 0 || !study_is_same(t);
+
+	return median_view_loaded(&t->medians, t->store, all, e);
+}
+
 int
 restore_tuner(struct tuner *t, struct err *e)
 {
@@ -586,6 +624,8 @@ restore_tuner(struct tuner *t, struct err *e)
 		rc = store_walk_records(t->store,
 		    stop_rule_set_metrics(t->judged.rules), restore_on_record,
 		    &ld, e);
+	if (rc == 0)
+		rc = load_medians(t, e);
 	if (rc == 0)
 		rc =
 		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);

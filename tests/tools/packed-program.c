@@ -9,6 +9,9 @@
  *	deaf	it minds no stop, no end of input and no SIGTERM
  *	crash	it removes it, and ends as that says: "exit 3", "signal 9"
  *	noise	it writes what is no protocol between its reports
+ *	ledger	gets a line when a trial begins, has reported, and before it ends,
+ *		as those of tests/support/sh/slurm-ledger.sh
+ *	slow	while it is there, the steps of all trials take SLOW_MS
  */
 
 #include <fcntl.h>
@@ -21,10 +24,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIALS_MAX = 4096, STEPS = 6, HOLD_AT = 3, TICK_MS = 5 };
+enum { TRIALS_MAX = 4096, STEPS = 6, HOLD_AT = 3, TICK_MS = 5, SLOW_MS = 200 };
 
 struct trial {
-	long number;
+	long number, attempt;
 	int step;
 	double x;
 	char saved[4096]; /* path of its checkpoint */
@@ -53,6 +56,19 @@ append(const char *name, const char *fmt, ...)
 	(void)fclose(f);
 }
 
+/* What is written for the server goes before it. */
+static void
+ledger(const char *what, const struct trial *t, int step)
+{
+	const char *node = getenv("SLURMD_NODENAME");
+
+	if (!there("ledger"))
+		return;
+	(void)fflush(stdout);
+	append("ledger", "%s %ld %ld.%ld %d %s\n", what, t->number, t->number,
+	    t->attempt, step, node != NULL ? node : "-");
+}
+
 /* The number behind a key, or -1. */
 static double
 number_of(const char *line, const char *key)
@@ -73,6 +89,7 @@ trial_start(const char *line)
 	FILE *f;
 
 	*t = (struct trial){ .number = (long)number_of(line, "start"),
+		.attempt = (long)number_of(line, "attempt"),
 		.x = number_of(line, "x") };
 	if (at == NULL)
 		exit(98);
@@ -87,11 +104,13 @@ trial_start(const char *line)
 	}
 	printf("{\"log\":\"begins after step %d\",\"trial\":%ld}\n", t->step,
 	    t->number);
+	ledger("begin", t, t->step);
 }
 
 static void
 trial_end(size_t i)
 {
+	ledger("end", &trials[i], trials[i].step);
 	printf("{\"trial\": %ld, \"end\": 0}\n", trials[i].number);
 	trials[i] = trials[--n_trials];
 }
@@ -171,6 +190,7 @@ trial_go_on(size_t i)
 		noise(t);
 	printf("{\"trial\":%ld,\"step\":%d,\"loss\":%.17g}\n", t->number,
 	    t->step, t->x * t->x + 1.0 / t->step);
+	ledger("report", t, t->step);
 	(void)snprintf(path, sizeof path, "%s.new", t->saved);
 	f = fopen(path, "w");
 	if (f == NULL)
@@ -217,6 +237,8 @@ main(void)
 			i += trial_go_on(i);
 		(void)fflush(stdout);
 		crash();
+		if (there("slow"))
+			(void)poll(NULL, 0, SLOW_MS);
 	}
 	return 0;
 }

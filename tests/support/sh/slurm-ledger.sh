@@ -27,6 +27,26 @@ ledger_trial() { # steps [seconds]
 	: >ledger
 }
 
+# ./trial runs several trials at once, whose attempts have TRIAL.ATTEMPT in the place
+# of the uuid.
+ledger_program() {
+	cat >trial <<-END
+	#!/bin/sh
+	cd "\${0%/*}" && exec $TOP_BUILDDIR/tests/tools/packed-program
+	END
+	chmod +x trial
+	: >ledger
+	: >slow
+	ledger_id="trial || '.' || attempt"
+	# What it had written for hpotune-pack goes with a process that is killed.
+	ledger_ends="attempts.end_class = 'ok'"
+	ledger_reports=$ledger_ends
+}
+ledger_id=uuid
+# A node may fail after the last line of a program, and before its end is written.
+ledger_ends="attempts.why IS NULL OR attempts.why NOT GLOB 'its node * failed'"
+ledger_reports=1
+
 # A clause a line for each fault; nothing when all is well.
 ledger_faults() { # study trials
 	awk '$1 == "begin" { print $3 }' ledger | sort | uniq -d |
@@ -35,10 +55,13 @@ ledger_faults() { # study trials
 	awk '$1 == "begin" { last[$2] = $3 }
 	    last[$2] != $3 { print "trial " $2 " has run twice at once" }' \
 	    ledger | sort -u
-	# A node may fail after the last line of a program, and before its end is written.
-	sql "$1.db" "SELECT uuid FROM t_attempt JOIN attempts USING (trial, attempt)
-	    WHERE attempts.why GLOB 'its node * failed'" >on-failed
-	awk '$1 == "end"' ledger | grep -vFf on-failed | cut -d' ' -f2 | sort -n |
+	ledger_lines() { # what which study: lines of such attempts
+		sql "$3.db" "SELECT $ledger_id FROM t_attempt JOIN attempts
+		    USING (trial, attempt) WHERE $2" >those
+		awk -v what="$1" 'FILENAME == "those" { those[$1]; next }
+		    $1 == what && $3 in those' those ledger
+	}
+	ledger_lines end "$ledger_ends" "$1" | cut -d' ' -f2 | sort -n |
 	    uniq -d | sed 's/.*/trial & has ended twice/'
 	[ "$(sql "$1.db" "SELECT count(*) FROM trials
 	    WHERE state = 'completed'")" -eq "$2" ] ||
@@ -46,8 +69,8 @@ ledger_faults() { # study trials
 		    coalesce(why, '') FROM trials WHERE state <> 'completed'"
 	sql "$1.db" "SELECT 'attempt ' || attempt || ' of trial ' || trial ||
 	    ' is open' FROM attempts WHERE ended IS NULL"
-	sql "$1.db" 'SELECT uuid, step FROM t_attempt JOIN metrics
-	    USING (trial, attempt)' | tr '|' ' ' | sort >recorded
-	awk '$1 == "report" { print $3, $4 }' ledger | sort -u |
-	    comm -23 - recorded | sed 's/.*/report & is lost/'
+	sql "$1.db" "SELECT $ledger_id, step FROM t_attempt JOIN metrics
+	    USING (trial, attempt)" | tr '|' ' ' | sort >recorded
+	ledger_lines report "$ledger_reports" "$1" | awk '{ print $3, $4 }' |
+	    sort -u | comm -23 - recorded | sed 's/.*/report & is lost/'
 }

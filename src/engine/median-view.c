@@ -176,7 +176,7 @@ median_view_load(struct median_view *v, int64_t trial, int64_t step)
 		step_insert(v, step);
 		v->hint = first_at(v, step);
 	}
-	/* Its rows may be from before another attempt, of as many trials. */
+	/* Rows may be from before another attempt, and of as many trials. */
 	if (!median_load_last(v, trial, step))
 		median_mark(v, trial, step);
 	v->hint = v->hint + 1 < v->n ? v->hint + 1 : 0;

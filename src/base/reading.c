@@ -190,11 +190,12 @@ reading_end(void)
 bool
 reading_is_left(const char *folder, const char *name)
 {
-	const char *inner, *at, *end = reading.notes + reading.n_notes;
+	const char *inner, *at, *end;
 	size_t n;
 
 	if (reading.notes == NULL)
 		return false;
+	end = reading.notes + reading.n_notes;
 	inner = reading_inner(folder);
 	n = strlen(inner);
 	for (at = reading.notes; at < end; at += strlen(at) + 1)

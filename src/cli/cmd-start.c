@@ -214,7 +214,7 @@ detached_argv(struct cli *cli, const struct study_files *found)
 }
 
 static int
-detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
+detached_spawn(char **argv, int log, int ready_fd, pid_t *pid)
 {
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
@@ -222,9 +222,8 @@ detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
 
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(
-	    &fa, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-	posix_spawn_file_actions_adddup2(&fa, 1, 2);
+	posix_spawn_file_actions_adddup2(&fa, log, 1);
+	posix_spawn_file_actions_adddup2(&fa, log, 2);
 	posix_spawn_file_actions_adddup2(&fa, ready_fd, ready_fd);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
@@ -285,7 +284,7 @@ start_detached(struct cli *cli, struct study_files *found,
 	struct state_dir state;
 	struct buf web = { 0 };
 	char **argv, *log, text[512];
-	int p[2], rc;
+	int p[2], rc, fd;
 	ssize_t n;
 	pid_t pid;
 
@@ -293,15 +292,21 @@ start_detached(struct cli *cli, struct study_files *found,
 	    state_dir_open(&state, env->state_dir, true, e) != 0)
 		return cli_fail(e);
 	state_dir_close(&state);
-	if (pipe2(p, O_CLOEXEC) != 0) {
-		err_set(e, ERR_FILE, "pipe: %s", strerror(errno));
+	log = xasprintf("%s/server.log", env->state_dir);
+	fd = file_open_for(AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (fd == -1 || pipe2(p, O_CLOEXEC) != 0) {
+		err_set(e, ERR_FILE, "%s: %s", fd == -1 ? log : "pipe",
+		    file_why(errno));
+		if (fd != -1)
+			(void)close(fd);
+		free(log);
 		return cli_fail(e);
 	}
-	log = xasprintf("%s/server.log", env->state_dir);
 	argv = detached_argv(cli, found);
 	(void)snprintf(text, sizeof text, "%d", p[1]);
 	(void)setenv(READY_FD, text, 1);
-	rc = detached_spawn(argv, log, p[1], &pid);
+	rc = detached_spawn(argv, fd, p[1], &pid);
+	(void)close(fd);
 	(void)unsetenv(READY_FD);
 	(void)close(p[1]);
 	n = rc == 0 ? read(p[0], text, sizeof text - 1) : 0;

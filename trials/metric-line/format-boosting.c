@@ -64,7 +64,7 @@ format_boosting_program(struct metric_line *r, struct metric_span s)
 	if (!metric_span_take_count(&s, &step) || !metric_span_take(&s, ", "))
 		return false;
 	set = metric_span_take_until(&s, " ");
-	if (s.p == s.end)
+	if (set.p == set.end || s.p == s.end)
 		return false;
 	/* One text: the blank between set and metric becomes '/'. */
 	format_boosting_pair(r, (struct metric_span){ set.p, s.end });

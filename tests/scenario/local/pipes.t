@@ -61,6 +61,12 @@ for file in $(find p.d p.db* -type f | sed 's|.*/||' | sort -u) p.db-wal; do
 	rmdir kept
 done
 
+# A server in the background opens its log before it is one.
+mkfifo -m 600 p.d/server.log
+fails 'nor does a server in the background for that of its log' 1 bounded start --detach
+like "$(cat err)" 'server.log: no regular file' 'the command says so'
+rm p.d/server.log
+
 # A trial that does it while the server runs: in its own folder, and ahead.
 cat >pipes <<'END'
 #!/bin/sh

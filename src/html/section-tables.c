@@ -107,11 +107,14 @@ stops_put(struct page *r, struct err *e)
 		{ "value", COLUMN_NUMBER }, { "threshold", COLUMN_NUMBER },
 		{ "pool", COLUMN_NUMBER }, { "why", COLUMN_TEXT }
 	};
-	char sql[300];
-	int64_t all;
+	char sql[400];
+	int64_t all, some;
 	size_t n;
 
-	if (page_data_count(r, "SELECT count(*) FROM stops", &all, e) != 0)
+	if (page_data_count(r, "SELECT count(*) FROM stops", &all, e) != 0 ||
+	    page_data_count(r,
+		"SELECT count(*) FROM stops WHERE verdict <> 'suspended'",
+		&some, e) != 0)
 		return -1;
 	if (all == 0)
 		return 0;
@@ -122,11 +125,12 @@ stops_put(struct page *r, struct err *e)
 		" FROM stops GROUP BY rule, verdict ORDER BY 3 DESC LIMIT 20",
 		counts, COUNT(counts), &n, e) != 0)
 		return -1;
+	/* Rows come as they were recorded; the time of each would be dear. */
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, step, rule, verdict, value, threshold, pool, why "
-	    "FROM stops WHERE verdict <> 'suspended' "
-	    "ORDER BY time DESC, trial DESC LIMIT %d",
-	    PAGE_ROWS);
+	    "FROM (SELECT * FROM stops WHERE verdict <> 'suspended' "
+	    "LIMIT %d OFFSET %" PRId64 ") ORDER BY time DESC, trial DESC",
+	    PAGE_ROWS, some > PAGE_ROWS ? some - PAGE_ROWS : 0);
 	if (section_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
 	    more_put(r,
 		"SELECT count(*) FROM stops WHERE verdict <> 'suspended'", n,

@@ -15,10 +15,10 @@
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct bare {
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	void *ctx;
 	struct loop *loop;
 	struct study_trial settings;
@@ -50,7 +50,7 @@ start_one(struct bare *b, int slot)
 	(void)snprintf(
 	    uuid, sizeof uuid, "00000000-0000-4000-8000-%012d", b->started);
 	b->slots[slot] = b->started;
-	if (b->launcher->start(b->ctx, &spec, &e) != 0) {
+	if (b->type->start(b->ctx, &spec, &e) != 0) {
 		fprintf(stderr, "bare: %s\n", e.text);
 		exit(1);
 	}
@@ -77,7 +77,7 @@ on_turn(void *arg)
 	struct bare *b = arg;
 	int i;
 
-	b->launcher->collect(b->ctx);
+	b->type->collect(b->ctx);
 	for (i = 0; i < b->parallel && b->started < b->n; i++)
 		if (b->slots[i] == 0)
 			start_one(b, i);
@@ -106,17 +106,17 @@ bare_run(struct bare *b, struct err *e)
 		.arg = b };
 	struct option_value *options;
 
-	b->launcher = launcher_find("local");
-	if (plugin_options_read(
-		&options, b->launcher->options, NULL, NULL, e) != 0 ||
+	b->type = backend_type_find("local");
+	if (plugin_options_read(&options, b->type->options, NULL, NULL, e) !=
+		0 ||
 	    loop_open(&b->loop, LOOP_REAL, e) != 0)
 		return -1;
 	env.loop = b->loop;
 	env.options = options;
-	if (b->launcher->open(&b->ctx, &env, e) != 0)
+	if (b->type->open(&b->ctx, &env, e) != 0)
 		return -1;
 	loop_run(b->loop, on_turn, b);
-	b->launcher->close(b->ctx);
+	b->type->close(b->ctx);
 	loop_close(b->loop);
 	plugin_options_free(options);
 	return 0;

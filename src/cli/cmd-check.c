@@ -38,7 +38,7 @@
 #include "src/view/table.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 enum {
 	WHERE_SAMPLE = 1000 /* random settings, for the share that is allowed */
@@ -162,7 +162,7 @@ cmd_check_rules_put(struct buf *out, const struct plugins *plugins)
 static bool
 backend_keeps(const struct plugin_backend *b)
 {
-	return b->launcher->keeps == NULL || b->launcher->keeps(b->options);
+	return b->type->keeps == NULL || b->type->keeps(b->options);
 }
 
 /* What becomes of the stopped ones at the end. */
@@ -188,7 +188,7 @@ cmd_check_looks_put(struct buf *out, const struct plan *plan)
 		buf_printf(out,
 		    "; no second looks, as the backend %s does not see which "
 		    "trials have checkpoints (second_look begins them)",
-		    plugins->backends[0].launcher->name);
+		    plugins->backends[0].type->name);
 }
 
 static void
@@ -198,7 +198,7 @@ cmd_check_backends_put(struct buf *out, const struct plugins *plugins)
 
 	for (i = 0; i < plugins->n_backends; i++)
 		buf_printf(out, "%s%s", i > 0 ? ", then " : "",
-		    plugins->backends[i].launcher->name);
+		    plugins->backends[i].type->name);
 }
 
 static void
@@ -321,7 +321,7 @@ ungiven_put(struct buf *out, const struct plan *plan)
 	/* Where trials are programs of their own: others get all of them. */
 	for (i = 0; i < plan->plugins->n_backends; i++)
 		if (study->trial.pack > 0 ||
-		    !plan->plugins->backends[i].launcher->packs)
+		    !plan->plugins->backends[i].type->packs)
 			return;
 	for (i = 0; i < space->n; i++)
 		n += !study_command_gives(study, space->params[i].name);
@@ -417,7 +417,7 @@ starts_cold_make(struct buf *out, const struct check *c)
 		if (out->len > 0)
 			buf_puts(out, "; ");
 		buf_printf(out, "cold with the backend %s: %s",
-		    plugins->backends[i].launcher->name, why);
+		    plugins->backends[i].type->name, why);
 	}
 }
 
@@ -425,13 +425,13 @@ starts_cold_make(struct buf *out, const struct check *c)
 static void
 starts_put(struct buf *out, const struct check *c)
 {
-	const struct launcher *launcher = c->plan.plugins->backends[0].launcher;
+	const struct backend_type *type = c->plan.plugins->backends[0].type;
 
 	if (c->starts.len > 0) {
 		buf_puts(out, "\nstarts     ");
 		buf_puts(out, buf_str(&c->starts));
 	} else if (c->plan.study->trial.warm_at > 0 &&
-		   strcmp(launcher->name, "local") == 0)
+		   strcmp(type->name, "local") == 0)
 		buf_printf(out,
 		    "\nstarts     %s; hpotune try measures what imports cost",
 		    c->plan.study->trial.warm ? "warm" : "cold");
@@ -593,7 +593,7 @@ gpu_hours_put(struct buf *out, const struct plan *plan)
 static void
 slots_put(struct buf *out, const struct plan *plan)
 {
-	const struct launcher *launcher = plan->plugins->backends[0].launcher;
+	const struct backend_type *type = plan->plugins->backends[0].type;
 
 	if (plan->slots == 0) {
 		buf_puts(out, "as many as the backend has");
@@ -602,12 +602,12 @@ slots_put(struct buf *out, const struct plan *plan)
 	buf_printf(out, "%" PRId64, plan->slots);
 	if (plan->study->limits.parallel == plan->slots)
 		return;
-	if (launcher->strays == NULL)
+	if (type->strays == NULL)
 		buf_puts(out, " on this machine");
 	else
 		buf_printf(out,
 		    ", the default with %s (limits.parallel changes it)",
-		    launcher->name);
+		    type->name);
 }
 
 enum { STEPS_FEW = 100 }; /* of a short training, at most */
@@ -783,7 +783,7 @@ plugins_put_json(struct json_writer *w, const struct plugins *plugins)
 	json_writer_end(w);
 	json_writer_array(w, "backend");
 	for (i = 0; i < plugins->n_backends; i++)
-		json_writer_text(w, NULL, plugins->backends[i].launcher->name);
+		json_writer_text(w, NULL, plugins->backends[i].type->name);
 	json_writer_end(w);
 }
 

@@ -29,7 +29,7 @@
 #include "src/study-files/state-dir.h"
 #include "src/study-files/study-files.h"
 #include "src/view/table.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 static void
 finding_add(struct doctor *d, enum finding finding, const char *what,
@@ -309,7 +309,7 @@ backends_ask(struct doctor *d, const struct study_files *found,
 {
 	const struct study *study = found->study;
 	struct store_study row = { .name = study->name, .seed = study->seed };
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	char id[STUDY_ID], *dir = load_study_dir(found);
 	struct launch_env env = {
 		.study = study->name,
@@ -326,13 +326,13 @@ backends_ask(struct doctor *d, const struct study_files *found,
 
 	store_study_id(id, &row);
 	for (i = 0; i < plugins->n_backends && rc == 0; i++) {
-		launcher = plugins->backends[i].launcher;
-		if (launcher->doctor == NULL)
+		type = plugins->backends[i].type;
+		if (type->doctor == NULL)
 			continue;
 		env.options = plugins->backends[i].options;
 		rc = env.loop != NULL ? 0 : loop_open(&env.loop, LOOP_REAL, e);
 		if (rc == 0)
-			rc = launcher->doctor(&env, on_launcher, d, e);
+			rc = type->doctor(&env, on_launcher, d, e);
 	}
 	loop_close(env.loop);
 	free(dir);

@@ -16,7 +16,7 @@
 #include "src/cli/import/import-trials.h"
 #include "src/cli/import/imported-study.h"
 #include "src/import/import-sagemaker.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 /* FILE.json -> FILE-NAME.json, to be freed. */
 static char *
@@ -157,7 +157,7 @@ job_load(struct json_doc **doc, const struct cli *cli, struct err *e)
 		    "import: give a file or a tuning job, not both");
 	if (loop_open(&loop, LOOP_REAL, e) != 0)
 		return -1;
-	rc = launcher_find("sagemaker")->tuning(loop, &ask, &text, e);
+	rc = backend_type_find("sagemaker")->tuning(loop, &ask, &text, e);
 	loop_close(loop);
 	if (rc == 0)
 		rc = json_parse(

@@ -42,7 +42,7 @@
 #include "src/study-files/study-files.h"
 #include "src/view/redraw.h"
 #include "src/view/status.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 extern char **environ;
 
@@ -461,7 +461,7 @@ start_check(struct cli *cli, const struct study_files *found, int64_t trials,
 	if (rc == 0)
 		rc = source_begin(found->study, found->db, e);
 	for (i = 0; i < plugins.n_backends && !said && rc == 0; i++) {
-		said = plugins.backends[i].launcher->worst_cost != NULL;
+		said = plugins.backends[i].type->worst_cost != NULL;
 		if (said)
 			rc = cost_print(study, &plugins, trials, e);
 	}
@@ -530,8 +530,7 @@ plan_look(const struct study *study, int64_t *slots, bool *costs, struct err *e)
 		return -1;
 	*costs = false;
 	for (i = 0; i < plugins.n_backends; i++)
-		*costs =
-		    *costs || plugins.backends[i].launcher->worst_cost != NULL;
+		*costs = *costs || plugins.backends[i].type->worst_cost != NULL;
 	rc = plan_make(&plan, e);
 	*slots = plan.slots;
 	plan_fini(&plan);

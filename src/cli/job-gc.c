@@ -22,7 +22,7 @@
 #include "src/store/store.h"
 #include "src/study-files/study-files.h"
 #include "src/view/table.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 enum owner {
 	OWNER_ATTEMPT, /* an open attempt of a study here */
@@ -59,7 +59,7 @@ struct gc {
 	size_t n_studies;
 	struct gc_job *jobs;
 	size_t n_jobs;
-	bool asked; /* at least one launcher was asked */
+	bool asked; /* at least one backend was asked */
 	bool broken; /* err holds the reason */
 	struct err err;
 };
@@ -169,14 +169,14 @@ on_stray(void *arg, const struct launch_stray *j)
 	return job->ended;
 }
 
-/* Which of the two commands a launcher belongs to. */
+/* Which of the two commands a backend belongs to. */
 static bool
 is_slurm(const char *name)
 {
 	return strcmp(name, "slurm") == 0;
 }
 
-/* List the jobs of each launcher of one study that can leave any. */
+/* List the jobs of each backend of one study that can leave any. */
 static int
 study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 {
@@ -198,12 +198,12 @@ study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 
 	for (i = 0; rc == 0 && i < plugins.n_backends; i++) {
 		b = &plugins.backends[i];
-		if (b->launcher->strays == NULL ||
-		    is_slurm(b->launcher->name) != is_slurm(gc->backend))
+		if (b->type->strays == NULL ||
+		    is_slurm(b->type->name) != is_slurm(gc->backend))
 			continue;
 		gc->asked = true;
 		env.options = b->options;
-		rc = b->launcher->strays(&env, on_stray, gc, e);
+		rc = b->type->strays(&env, on_stray, gc, e);
 	}
 	if (rc == 0 || plugins.strategy != NULL)
 		plugins_free(&plugins);

@@ -21,7 +21,7 @@
 #include "src/store/store.h"
 #include "src/study-files/study-files.h"
 #include "src/view/rows.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct model {
 	struct cli *cli;
@@ -237,7 +237,7 @@ model_fetch(struct model *m, const char *to, struct err *e)
 
 	store_study_id(id, &m->row);
 	for (i = 0; rc == 0 && i < plugins.n_backends; i++)
-		if (plugins.backends[i].launcher->fetch != NULL)
+		if (plugins.backends[i].type->fetch != NULL)
 			b = &plugins.backends[i];
 	if (rc == 0 && b == NULL)
 		rc = err_set(e, ERR_USAGE,
@@ -245,7 +245,7 @@ model_fetch(struct model *m, const char *to, struct err *e)
 		    study->name);
 	else if (rc == 0 && (rc = loop_open(&env.loop, LOOP_REAL, e)) == 0) {
 		env.options = b->options;
-		rc = b->launcher->fetch(&env, m->uri, to, e);
+		rc = b->type->fetch(&env, m->uri, to, e);
 		loop_close(env.loop);
 	}
 	if (rc == 0 || plugins.strategy != NULL)

@@ -1,5 +1,5 @@
 /*
- * Options of a plug-in (a strategy, a stopping rule, a launcher) as a table:
+ * Options of a plug-in (a strategy, a stopping rule, a backend) as a table:
  * one row per option is used to read study.json, for error messages and for
  * "hpotune strategies" and "hpotune rules".
  */

@@ -21,7 +21,7 @@
 #include "src/plugins/template-files.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/metric-files/metric-files.h"
 #include "trials/metric-line/metric-line.h"
 
@@ -161,15 +161,15 @@ backend_read(
 	const char *names[NAMES_MAX + 1];
 	size_t i;
 
-	backend->launcher = launcher_find(plug->name);
-	if (backend->launcher == NULL) {
-		for (i = 0; i < NAMES_MAX && launchers[i] != NULL; i++)
-			names[i] = launchers[i]->name;
+	backend->type = backend_type_find(plug->name);
+	if (backend->type == NULL) {
+		for (i = 0; i < NAMES_MAX && backend_types[i] != NULL; i++)
+			names[i] = backend_types[i]->name;
 		names[i] = NULL;
 		return plugin_unknown(
 		    plug, "backend", FOREIGN_BACKEND_NAME, names, e);
 	}
-	if (plugin_options_read(&backend->options, backend->launcher->options,
+	if (plugin_options_read(&backend->options, backend->type->options,
 		plug->block, except, e) != 0)
 		return -1;
 	plugins->n_backends++;
@@ -256,7 +256,7 @@ static int
 batch_check(const struct plugin_backend *backend, const struct study *study,
     struct err *e)
 {
-	const struct launcher *launcher = backend->launcher;
+	const struct backend_type *type = backend->type;
 	const struct json *where = study_key(study, "trial", "batch");
 	int64_t n = plugins_replicas(backend, study), global;
 	const char *name = study->trial.batch_param;
@@ -269,12 +269,12 @@ batch_check(const struct plugin_backend *backend, const struct study *study,
 		return json_err(where, e,
 		    "not every value of %s divides by the %" PRId64
 		    " replicas of the backend %s",
-		    name, n, launcher->name);
+		    name, n, type->name);
 	if (name == NULL && global % n != 0)
 		return json_err(where, e,
 		    "%" PRId64 " does not divide by the %" PRId64
 		    " replicas of the backend %s",
-		    global, n, launcher->name);
+		    global, n, type->name);
 	return 0;
 }
 
@@ -283,10 +283,10 @@ static int
 far_check(const struct plugin_backend *backend, const struct study *study,
     struct err *e)
 {
-	const char *name = backend->launcher->name;
+	const char *name = backend->type->name;
 	const struct json *where = study_key(study, "trial", "reads");
 
-	if (backend->launcher->dirs == NULL)
+	if (backend->type->dirs == NULL)
 		return 0;
 	if (study->trial.n_files > 0)
 		return json_err(where != NULL
@@ -318,41 +318,41 @@ backend_check(const struct plugin_backend *backend,
     const struct strategy *strategy, const struct study_plugin *plug,
     const struct study *study, struct err *e)
 {
-	const struct launcher *launcher = backend->launcher;
+	const struct backend_type *type = backend->type;
 	const struct json *gpus = study_key(study, "trial", "gpus");
 	struct err why = ERR_INIT;
 
 	if (study->trial.launcher != STUDY_LAUNCHER_NONE &&
-	    launcher->replicas == NULL)
+	    type->replicas == NULL)
 		return json_err(study_key(study, "trial", "launcher"), e,
 		    "the backend %s starts one process per trial: expected "
 		    "none",
-		    launcher->name);
+		    type->name);
 	if (study->trial.launcher != STUDY_LAUNCHER_NONE &&
-	    launcher->replicas(&study->trial, backend->options) == 0)
+	    type->replicas(&study->trial, backend->options) == 0)
 		return json_err(study_key(study, "trial", "launcher"), e,
 		    "the number of processes of a trial is missing: "
 		    "expected trial.processes, or trial.gpus above 1");
-	if (study->trial.pack > 0 && !launcher->packs)
+	if (study->trial.pack > 0 && !type->packs)
 		return json_err_key(study_key(study, "trial", "pack"), e,
 		    "the backend %s does not run several trials in one "
 		    "program",
-		    launcher->name);
+		    type->name);
 	if (study->trial.shims != NULL && study->trial.shims[0] != NULL &&
-	    !launcher->shims)
+	    !type->shims)
 		return json_err_key(study_key(study, "trial", "shims"), e,
 		    "the backend %s does not change the path of Python",
-		    launcher->name);
-	if (study->trial.source.git != NULL && !launcher->sources)
+		    type->name);
+	if (study->trial.source.git != NULL && !type->sources)
 		return json_err_key(study_key(study, "trial", "source"), e,
-		    "the backend %s runs no files of a commit", launcher->name);
-	if (strategy->continues && !launcher->continues)
+		    "the backend %s runs no files of a commit", type->name);
+	if (strategy->continues && !type->continues)
 		return json_err(plug->where, e,
 		    "the backend %s cannot begin a trial with the checkpoint "
 		    "of another one, which the strategy %s needs",
-		    launcher->name, strategy->name);
-	if (launcher->check != NULL &&
-	    launcher->check(&study->trial, backend->options, &why) != 0) {
+		    type->name, strategy->name);
+	if (type->check != NULL &&
+	    type->check(&study->trial, backend->options, &why) != 0) {
 		if (why.kind != ERR_USAGE)
 			return json_err(gpus != NULL ? gpus : plug->where, e,
 			    "%s", why.text);
@@ -385,7 +385,7 @@ cost_check(
 	for (i = 0; i < plugins->n_backends; i++) {
 		worst = plugins_worst_cost(&plugins->backends[i], study);
 		least = fmin(least, worst);
-		if (plugins->backends[i].launcher->worst_cost == NULL)
+		if (plugins->backends[i].type->worst_cost == NULL)
 			continue;
 		any = true;
 		if (isnan(worst))
@@ -393,7 +393,7 @@ cost_check(
 			    "a limit of dollars needs every price, and the "
 			    "backend %s has no upper bound for the cost of an "
 			    "attempt",
-			    plugins->backends[i].launcher->name);
+			    plugins->backends[i].type->name);
 	}
 	if (!any)
 		return json_err(
@@ -423,7 +423,7 @@ gpu_hours_check(
 		if (n < 0)
 			return json_err(where, e,
 			    "the GPUs of the backend %s are not counted",
-			    plugins->backends[i].launcher->name);
+			    plugins->backends[i].type->name);
 		most = n > most ? n : most;
 	}
 	if (most == 0)
@@ -518,7 +518,7 @@ series_check(const struct plugin_rule *rule, const struct plugins *plugins,
 		return json_err(by->json, e,
 		    "the trials of the backend %s have no price: expected "
 		    "seconds or steps",
-		    b->launcher->name);
+		    b->type->name);
 	}
 	return 0;
 }
@@ -590,15 +590,14 @@ int
 plugins_check_programs(
     const struct plugins *plugins, const struct study *study, struct err *e)
 {
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	size_t i;
 
 	if (template_files_check(study, e) != 0)
 		return -1;
 	for (i = 0; i < plugins->n_backends; i++) {
-		launcher = plugins->backends[i].launcher;
-		if (launcher->finds != NULL &&
-		    launcher->finds(&study->trial, e) != 0)
+		type = plugins->backends[i].type;
+		if (type->finds != NULL && type->finds(&study->trial, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -613,9 +612,9 @@ plugins_check_access(
 
 	for (i = 0; i < plugins->n_backends; i++) {
 		b = &plugins->backends[i];
-		if (b->launcher->admits != NULL &&
-		    b->launcher->admits(&study->trial, b->options, e) != 0)
-			return err_add(e, "backend %s", b->launcher->name);
+		if (b->type->admits != NULL &&
+		    b->type->admits(&study->trial, b->options, e) != 0)
+			return err_add(e, "backend %s", b->type->name);
 	}
 	return 0;
 }
@@ -624,11 +623,11 @@ int
 plugins_replicas(
     const struct plugin_backend *backend, const struct study *study)
 {
-	const struct launcher *launcher = backend->launcher;
+	const struct backend_type *type = backend->type;
 	int n = 1;
 
-	if (launcher->replicas != NULL)
-		n = launcher->replicas(&study->trial, backend->options);
+	if (type->replicas != NULL)
+		n = type->replicas(&study->trial, backend->options);
 	return n > 0 ? n : 1;
 }
 
@@ -637,27 +636,27 @@ plugins_cold(const struct plugin_backend *b, const struct study *study)
 {
 	if (!study->trial.warm)
 		return NULL;
-	if (b->launcher->cold == NULL)
+	if (b->type->cold == NULL)
 		return "each trial is a job, which starts an interpreter";
-	return b->launcher->cold(&study->trial, b->options);
+	return b->type->cold(&study->trial, b->options);
 }
 
 double
 plugins_worst_cost(
     const struct plugin_backend *backend, const struct study *study)
 {
-	if (backend->launcher->worst_cost == NULL)
+	if (backend->type->worst_cost == NULL)
 		return 0;
-	return backend->launcher->worst_cost(&study->trial, backend->options);
+	return backend->type->worst_cost(&study->trial, backend->options);
 }
 
 double
 plugins_usual_cost(const struct plugin_backend *backend,
     const struct study *study, int64_t *ms, struct buf *on)
 {
-	if (backend->launcher->usual_cost == NULL)
+	if (backend->type->usual_cost == NULL)
 		return NAN;
-	return backend->launcher->usual_cost(
+	return backend->type->usual_cost(
 	    &study->trial, backend->options, ms, on);
 }
 
@@ -665,9 +664,9 @@ int64_t
 plugins_attempt_gpus(
     const struct plugin_backend *backend, const struct study *study)
 {
-	if (backend->launcher->attempt_gpus == NULL)
+	if (backend->type->attempt_gpus == NULL)
 		return -1;
-	return backend->launcher->attempt_gpus(&study->trial, backend->options);
+	return backend->type->attempt_gpus(&study->trial, backend->options);
 }
 
 int64_t
@@ -676,8 +675,8 @@ plugins_worst_ms(
 {
 	const struct study_trial *trial = &study->trial;
 
-	if (backend->launcher->worst_ms != NULL)
-		return backend->launcher->worst_ms(trial, backend->options);
+	if (backend->type->worst_ms != NULL)
+		return backend->type->worst_ms(trial, backend->options);
 	return trial->max_run_ms > 0 ? trial->max_run_ms + trial->grace_ms : 0;
 }
 

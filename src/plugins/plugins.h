@@ -12,7 +12,7 @@
 
 struct buf;
 struct err;
-struct launcher;
+struct backend_type;
 struct option_value;
 struct stopper;
 struct stop_rule_set;
@@ -26,7 +26,7 @@ struct plugin_rule {
 };
 
 struct plugin_backend {
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	struct option_value *options;
 };
 
@@ -68,7 +68,7 @@ int plugins_check_access(
     const struct plugins *, const struct study *, struct err *);
 /* Upper bound of the cost of one attempt, dollars; 0 = free; NaN = unknown. */
 double plugins_worst_cost(const struct plugin_backend *, const struct study *);
-/* As usual_cost of launcher.h; NaN: nothing is known of it. */
+/* As usual_cost of backend.h; NaN: nothing is known of it. */
 double plugins_usual_cost(const struct plugin_backend *, const struct study *,
     int64_t *ms, struct buf *on);
 /* GPUs of one attempt, which are counted; 0 = none; -1 = not counted. */

@@ -1,7 +1,7 @@
 /*
  * Executes a request on the database when no server runs: opens the tuner,
  * executes the request in one turn, and closes the tuner.  For ask, tell and judge
- * the tuner has no launchers; a stop waits up to 30 seconds until it has reached the
+ * the tuner has no backends; a stop waits up to 30 seconds until it has reached the
  * jobs of a service.
  */
 
@@ -79,7 +79,7 @@ oneshot_open_tuner(struct oneshot *a, struct store *store, struct err *e)
 		.store = store,
 		.state_dir = a->env->state_dir,
 		.hold = true,
-		.without_launchers = true,
+		.without_backends = true,
 	};
 
 	if (tuner_open(&a->tuner, &env, e) == 0)
@@ -189,7 +189,7 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		.state_dir = a->env->state_dir,
 		.hold = true,
 		/* These requests concern no attempt. */
-		.without_launchers =
+		.without_backends =
 		    ask == TUNER_NOTE || ask == TUNER_TAG ||
 		    ask == TUNER_FORGET || ask == TUNER_CONFIRM ||
 		    ask == TUNER_PROPOSE || ask == TUNER_PROPOSE_COMMIT ||

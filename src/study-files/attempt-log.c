@@ -8,7 +8,7 @@
 #include "src/base/mem.h"
 #include "src/study-files/attempt-log.h"
 #include "src/study-files/study-files.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 /*
  * Older programs recorded an absolute path: the study may have been moved or
@@ -47,11 +47,11 @@ attempt_log_path(const char *db, const char *db_dir, int64_t trial, int attempt,
 char *
 attempt_log_before(const char *backend, const char *log_path)
 {
-	const struct launcher *launcher = launcher_find(backend);
+	const struct backend_type *type = backend_type_find(backend);
 	const char *end = strrchr(log_path, '/');
 
-	if (launcher == NULL || launcher->before == NULL || end == NULL)
+	if (type == NULL || type->before == NULL || end == NULL)
 		return NULL;
 	return xasprintf(
-	    "%.*s/%s", (int)(end - log_path), log_path, launcher->before);
+	    "%.*s/%s", (int)(end - log_path), log_path, type->before);
 }

@@ -14,7 +14,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/ranks/ranks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
@@ -74,7 +74,7 @@ check_cause(void)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* That of a launcher: the others print the cause, too. */
+	/* That of a backend: the others print the cause, too. */
 	const struct rank rank = { .role = RANK_LAUNCHER,
 		.status =
 		    size > 0 ? data[0] % 2 != 0 ? 9 : data[0] << 8 : 256 };

@@ -12,7 +12,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/process/last-line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);

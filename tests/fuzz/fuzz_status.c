@@ -13,7 +13,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/process/attempt-status.h"
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"

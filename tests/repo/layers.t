@@ -42,37 +42,37 @@ src/model/history	@plain src/base/search.h src/model	-
 src/model/study	@plain src/base/json src/model src/model/evidence	-
 src/store	@plain src/base/fail.h src/base/file.h src/base/log.h src/base/search.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
 src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
-src/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-
+src/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/backend.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h	-
 src/engine/suggest	src/base src/base/json @model src/plugins src/worker/worker-protocol.h strategies/strategy.h	-
 src/replay	src/base src/base/gz src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
-src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/launcher.h	-
+src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/backend.h	-
 src/view/model-best.*	src/base @model src/store src/view strategies/incumbent/incumbent.h	-
 src/view/status-presets.*	src/base @model src/store src/view src/replay/replay-presets.h	-
 src/view	src/base src/base/json @model src/store	-
 src/engine/announce	src/base src/base/json @model src/store src/view trials/notify/notify.h	-
 src/engine/provenance	src/base @model src/store	-
-src/engine/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
-src/engine/attempts	src/base src/base/json @model src/store src/plugins trials/launcher.h	-
+src/engine/warmstart	src/base src/base/json @model src/store trials/backend.h	-
+src/engine/attempts	src/base src/base/json @model src/store src/plugins trials/backend.h	-
 src/engine/callers	@plain src/base/json src/store	-
 src/engine/doubts	@plain @model src/store src/plugins strategies/stopper.h	-
 src/engine/replicates	@plain @model src/store strategies/stopper.h	-
-src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/announce src/engine/attempts src/engine/callers src/engine/doubts src/plugins src/engine/provenance src/engine/replicates src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/launcher.h trials/metric-line/metric-line.h	-
-src/study-files	@plain src/base/file.h src/base/folder.h src/base/log.h src/model/study/study.h trials/launcher.h	-
-src/server	src/base src/base/json @model src/store src/study-files src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/launcher.h	-
+src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/announce src/engine/attempts src/engine/callers src/engine/doubts src/plugins src/engine/provenance src/engine/replicates src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/stop/second-look/second-look.h trials/backend.h trials/metric-line/metric-line.h	-
+src/study-files	@plain src/base/file.h src/base/folder.h src/base/log.h src/model/study/study.h trials/backend.h	-
+src/server	src/base src/base/json @model src/store src/study-files src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/backend.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/study-files src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/launcher.h	-
+src/cli/common	src/base src/base/json @model src/store src/study-files src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/backend.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/view src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-
 src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/study-files src/view	-
 src/web	@loop @model src/base/svg src/store src/study-files src/export src/figure src/html src/view src/web/studies	-
-src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/study-files src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/study-files src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/backend.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 src/cli/import	src/base src/base/gz src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
 src/cli/mcp	src/base src/base/json src/cli/common src/view	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-
 src/cli/screen	src/base src/base/json @model src/store src/study-files src/server src/engine src/view src/cli/common	-
 src/cli/source	src/base src/base/git src/model/study src/store src/view	-
-src/cli	@loop @model schema src/base/svg src/store src/study-files src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/cli/source src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli	@loop @model schema src/base/svg src/store src/study-files src/engine/callers src/cli/check src/cli/common src/cli/import src/cli/mcp src/cli/replay src/cli/screen src/cli/source src/web src/export src/figure src/html src/import src/server src/engine src/plugins src/replay src/view src/engine/suggest src/engine/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/backend.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 strategies	@plain src/base/rng.h src/model src/model/history strategies/memory/memory-model.h	-
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
@@ -98,31 +98,31 @@ kernels/curve-bank	kernels kernels/cuda	-
 kernels/mix	kernels kernels/cuda	-
 kernels/replay	kernels kernels/cuda	-
 trials	@plain src/model src/model/study trials/metric-line/metric-line.h	-
-trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h trials/launcher.h	-
+trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h trials/backend.h	-
 trials/metric-line	@plain src/base/json src/model/study	pcre2.h
 trials/metric-files	@plain src/base/file.h src/base/reading.h src/base/json src/base/text.h src/base/tfevents.h src/model/study trials/metric-line	-
 trials/metric-unread	@plain src/base/file.h src/base/reading.h src/base/text.h trials/metric-line	-
 trials/shim	@plain src/base/clock.h src/base/fail.h src/base/file.h trials/process	-
 trials/node	@plain src/base/clock.h src/base/file.h trials/process trials/shim/shim.h trials/warm	-
 trials/warm	@plain python src/base/fail.h src/base/spawn.h trials/process trials/shim/shim.h	-
-trials/ranks	@plain src/base/clock.h src/base/file.h src/base/text.h trials/launcher.h trials/process	-
-trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/file.h src/base/json src/base/text.h src/model/study/study.h trials/launcher.h trials/metric-line trials/process	-
-trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.h	-
+trials/ranks	@plain src/base/clock.h src/base/file.h src/base/text.h trials/backend.h trials/process	-
+trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/file.h src/base/json src/base/text.h src/model/study/study.h trials/backend.h trials/metric-line trials/process	-
+trials/pretend	src/base src/base/json src/model src/model/study trials/backend.h	-
 trials/gpu	src/base src/base/json trials/process/lock-folder.h	-
 trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain src/base/clock.h trials/gpu	dlfcn.h
-trials/local	python/shims src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h trials/warm	-
-trials/slurm	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h trials/warm/warm-process.h	-
+trials/local	python/shims src/base src/base/json src/model src/model/study trials/backend.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h trials/warm	-
+trials/slurm	src/base src/base/json src/model src/model/study trials/backend.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h trials/warm/warm-process.h	-
 trials/aws/config	@plain src/base/file.h	-
 trials/aws/sign	@plain src/base/digest.h src/base/http	-
 trials/aws/credentials	@loop trials/aws/config trials/aws/sign	-
 trials/aws	@loop trials/aws/config trials/aws/credentials trials/aws/sign	-
 trials/notify	src/base src/base/http src/base/json src/model/study trials/aws/aws.h	-
 trials/sagemaker/options	@plain src/base/json src/model src/model/study	-
-trials/sagemaker/request	@plain src/base/json src/model/study trials/launcher.h trials/sagemaker/options	-
-trials/sagemaker/logs	src/base src/base/json src/model/study trials/launcher.h trials/aws/aws.h trials/metric-line trials/metric-unread/unread-log.h trials/sagemaker/options	-
-trials/sagemaker/watch	src/base src/base/json trials/launcher.h trials/aws/aws.h trials/sagemaker/options trials/sagemaker/request	-
-trials/sagemaker	src/base src/base/json src/model src/model/study trials/launcher.h trials/aws/aws.h trials/sagemaker/logs trials/sagemaker/options trials/sagemaker/request trials/sagemaker/watch	-
+trials/sagemaker/request	@plain src/base/json src/model/study trials/backend.h trials/sagemaker/options	-
+trials/sagemaker/logs	src/base src/base/json src/model/study trials/backend.h trials/aws/aws.h trials/metric-line trials/metric-unread/unread-log.h trials/sagemaker/options	-
+trials/sagemaker/watch	src/base src/base/json trials/backend.h trials/aws/aws.h trials/sagemaker/options trials/sagemaker/request	-
+trials/sagemaker	src/base src/base/json src/model src/model/study trials/backend.h trials/aws/aws.h trials/sagemaker/logs trials/sagemaker/options trials/sagemaker/request trials/sagemaker/watch	-
 END
 
 # Headers of no library: C, POSIX, Linux.

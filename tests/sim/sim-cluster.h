@@ -2,7 +2,7 @@
  * A simulated cluster: the jobs of one user on a virtual clock, what the
  * programs of Slurm answer about them, truly or not, and what nodes write into
  * the folders of attempts.  sim-capture.c has capture.h's functions, so that
- * the launcher for Slurm is the real one and runs no process.
+ * the backend for Slurm is the real one and runs no process.
  */
 
 #ifndef HPOTUNE_SIM_CLUSTER_H

@@ -1,5 +1,5 @@
 /*
- * The launcher between the tuner and the world, the only one in this program.
+ * The backend between the tuner and the world, the only one in this program.
  * It passes all calls on, after checking that the store contains what is about
  * to be done.  Also the places where the server dies.
  */
@@ -12,17 +12,17 @@
 #include "src/store/store.h"
 #include "tests/sim/sim.h"
 #include "tests/torture/fail-bug.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
-extern const struct launcher launcher_pretend;
+extern const struct backend_type backend_pretend;
 
-/* The run that is under way: launchers have no argument for it. */
+/* The run that is under way: backends have no argument for it. */
 static struct sim *sim;
-static struct launcher watched;
-const struct launcher *const launchers[] = { &watched, NULL };
+static struct backend_type watched;
+const struct backend_type *const backend_types[] = { &watched, NULL };
 
-const struct launcher *
-launcher_find(const char *name)
+const struct backend_type *
+backend_type_find(const char *name)
 {
 	return strcmp(name, watched.name) == 0 ? &watched : NULL;
 }
@@ -79,7 +79,7 @@ watched_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		    (long long)spec->trial, spec->attempt);
 	check_room(spec->uuid);
 	check_slot(spec);
-	return launcher_pretend.start(ctx, spec, e);
+	return backend_pretend.start(ctx, spec, e);
 }
 
 static void
@@ -96,14 +96,14 @@ watched_stop(void *ctx, int64_t trial, int attempt, bool now)
 		    "trial %s was stopped before the stop was "
 		    "committed",
 		    number);
-	launcher_pretend.stop(ctx, trial, attempt, now);
+	backend_pretend.stop(ctx, trial, attempt, now);
 }
 
 void
 sim_world_use(struct sim *s)
 {
 	sim = s;
-	watched = launcher_pretend;
+	watched = backend_pretend;
 	watched.open = watched_open;
 	watched.start = watched_start;
 	watched.stop = watched_stop;

@@ -82,7 +82,7 @@ struct sim {
 void sim_study_make(struct sim *);
 void sim_study_free(struct sim *);
 
-/* sim-world.c: the launcher between tuner and world. */
+/* sim-world.c: the backend between tuner and world. */
 void sim_world_use(struct sim *);
 
 /* sim-run.c: from the first start to the end of the study. */

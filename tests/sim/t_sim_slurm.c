@@ -1,6 +1,6 @@
 /*
  * Studies on a simulated cluster, each from a seed: the real tuner, store and
- * launcher for Slurm, on a virtual clock, with a Slurm that lies in every way:
+ * backend for Slurm, on a virtual clock, with a Slurm that lies in every way:
  * empty lists, old ones, those of other users, refused calls, answers to a
  * submission that are lost, a wrong clock; and servers that die.  After every
  * turn no attempt has more than one job that may begin, nothing runs twice, and
@@ -34,7 +34,7 @@
 #include "tests/support/scratch.h"
 #include "tests/support/tap.h"
 #include "tests/torture/fail-bug.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 #ifdef __SANITIZE_ADDRESS__
 enum { SEEDS = 10, WITH_BUGS = 0 };
@@ -51,14 +51,14 @@ enum {
 	SUBMITS_MAX = 40
 };
 
-extern const struct launcher launcher_slurm;
+extern const struct backend_type backend_slurm;
 
-const struct launcher *const launchers[] = { &launcher_slurm, NULL };
+const struct backend_type *const backend_types[] = { &backend_slurm, NULL };
 
-const struct launcher *
-launcher_find(const char *name)
+const struct backend_type *
+backend_type_find(const char *name)
 {
-	return strcmp(name, launcher_slurm.name) == 0 ? &launcher_slurm : NULL;
+	return strcmp(name, backend_slurm.name) == 0 ? &backend_slurm : NULL;
 }
 
 static const struct bug {

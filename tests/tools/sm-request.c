@@ -33,7 +33,7 @@ static const struct launch_dirs dirs = {
 	.metrics = "/tmp/hpotune/metrics.jsonl",
 };
 
-/* One row a line: launcher, version, who starts it, hyperparameters. */
+/* One row a line: backend, version, who starts it, hyperparameters. */
 static void
 print_table(void)
 {
@@ -53,8 +53,8 @@ static int
 print_request(const struct study *study, const struct sm_settings *s,
     char **argv, bool spec_only, struct err *e)
 {
-	const struct launcher launcher = { .name = "sagemaker", .dirs = &dirs };
-	const struct plugin_backend backend = { .launcher = &launcher };
+	const struct backend_type type = { .name = "sagemaker", .dirs = &dirs };
+	const struct plugin_backend backend = { .type = &type };
 	struct store_trial row = { .number = atoll(argv[2]),
 		.params = argv[1] };
 	struct store_attempt att = {

@@ -20,7 +20,7 @@ enum launch_adoption
 local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
-	char *dir = launcher_spec_attempt_dir(spec);
+	char *dir = backend_spec_attempt_dir(spec);
 	struct attempt_evidence found;
 	enum attempt_status is =
 	    attempt_status_read(&found, dir, spec->uuid, e);
@@ -144,7 +144,7 @@ int
 local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
-	char *dir = launcher_spec_attempt_dir(spec);
+	char *dir = backend_spec_attempt_dir(spec);
 	int r;
 
 	r = local_state_dir_moved(l)

@@ -1,5 +1,5 @@
 /*
- * The attempts that the local launcher follows: their list, their supervisors,
+ * The attempts that the local backend follows: their list, their supervisors,
  * and their events.
  */
 
@@ -52,7 +52,7 @@ local_attempt_follow(struct local *l, const struct launch_spec *spec)
 	a->source.attempt = spec->attempt;
 	a->slot = spec->slot;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
-	a->dir = launcher_spec_attempt_dir(spec);
+	a->dir = backend_spec_attempt_dir(spec);
 	a->cursor = spec->cursor;
 	a->program_varies = program_varies(spec->settings);
 	a->grace_ms = spec->settings->grace_ms;

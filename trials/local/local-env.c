@@ -117,7 +117,7 @@ local_env_make(
 	env_begin(&env, spec->settings);
 	env_put_all(&env, mps);
 	strv_free(mps);
-	env_put_all(&env, launcher_spec_env(spec));
+	env_put_all(&env, backend_spec_env(spec));
 	env_put_all(&env, spec->env);
 	local_env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
 	local_env_put(&env, xasprintf("HPOTUNE_METRICS=%s/metrics.jsonl", dir));

@@ -72,7 +72,7 @@ set_aside(struct local_attempt *a)
 	if (output != -1 && fsync(fd) == -1)
 		output = -1;
 	if (output == -1 && !a->noted_unknown)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "what another run with other parameters left for it cannot "
 		    "be set aside: %s",
 		    strerror(errno));
@@ -81,7 +81,7 @@ set_aside(struct local_attempt *a)
 		(void)close(fd);
 	free(trial_dir);
 	if (moved == 1)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "the checkpoint of another run with other parameters was "
 		    "set aside as checkpoint.aside-%.8s",
 		    a->uuid);
@@ -92,7 +92,7 @@ static void
 foreign_wait(struct local_attempt *a, const struct claim *c)
 {
 	if (!a->noted_foreign)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "another run of it is active that is not in this database "
 		    "(was the database restored from a copy?): waiting for its "
 		    "end");

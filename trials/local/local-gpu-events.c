@@ -54,7 +54,7 @@ gpu_show(struct local_gpu *g, const struct gpualloc_view *v)
 		.utilization = s->utilization,
 		.power = s->power < 0 ? -1 : (double)s->power / 1000,
 	};
-	launcher_emit(&g->local->source, &ev);
+	backend_emit(&g->local->source, &ev);
 }
 
 static void
@@ -118,10 +118,10 @@ local_gpu_events_usage(struct local_attempt *a)
 		ev.u.usage.busy = sum(u.busy, before->busy);
 		ev.u.usage.seen = sum(u.seen, before->seen);
 	}
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 	if (gpu_idle_update(&a->idle, u.gpus, ev.u.usage.busy, ev.u.usage.seen,
 		a->used_ms, text, sizeof text))
-		launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
+		backend_note(&a->source, LAUNCH_WARNING, "%s", text);
 }
 
 static void
@@ -177,10 +177,10 @@ none_free_note(struct local_gpu *g)
 		return;
 	g->noted_none = none;
 	if (none)
-		launcher_note(&g->local->source, LAUNCH_WARNING,
+		backend_note(&g->local->source, LAUNCH_WARNING,
 		    "no trial can begin until a GPU is free: %s", why);
 	else
-		launcher_note(&g->local->source, LAUNCH_INFO,
+		backend_note(&g->local->source, LAUNCH_INFO,
 		    "a GPU is available for trials again");
 }
 
@@ -197,10 +197,10 @@ local_gpu_events_notes(struct local_gpu *g)
 		a = local_attempt_find(l, note->trial, note->attempt);
 		/* The text needs the number of an attempt that has ended. */
 		if (a != NULL || note->trial == 0)
-			launcher_note(a != NULL ? &a->source : &l->source,
+			backend_note(a != NULL ? &a->source : &l->source,
 			    note->level, "%s", note->text);
 		else
-			launcher_note(&l->source, note->level, "trial %lld: %s",
+			backend_note(&l->source, note->level, "trial %lld: %s",
 			    (long long)note->trial, note->text);
 		free(note->text);
 	}

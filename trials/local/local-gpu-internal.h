@@ -1,10 +1,10 @@
-/* The GPU part of the local launcher: declarations shared by local-gpu*.c. */
+/* The GPU part of the local backend: declarations shared by local-gpu*.c. */
 
 #ifndef HPOTUNE_LOCAL_GPU_INTERNAL_H
 #define HPOTUNE_LOCAL_GPU_INTERNAL_H
 
 #include "trials/gpu/gpu-monitor.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/local/local-gpu.h"
 
 struct local_attempt;

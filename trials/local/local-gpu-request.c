@@ -16,7 +16,7 @@
 #include "trials/gpu/gpu-lock.h"
 #include "trials/gpu/gpu-snapshot-build.h"
 #include "trials/gpu/gpu-visible.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 

@@ -1,5 +1,5 @@
 /*
- * Connects the GPU allocator, which decides, with the local launcher, which
+ * Connects the GPU allocator, which decides, with the local backend, which
  * acts.  The allocator may call back at any time; events wait for collect.
  */
 
@@ -365,7 +365,7 @@ ids_note(struct local_attempt *a, const char *said)
 	    memmem(said, strlen(said), a->had_gpus, n) == NULL)
 		return;
 	l->noted_ids = true;
-	launcher_note(&a->source, LAUNCH_WARNING,
+	backend_note(&a->source, LAUNCH_WARNING,
 	    "its last line has the UUID that CUDA_VISIBLE_DEVICES gives it: a "
 	    "program that needs numbers there gets them with backend.gpu_ids "
 	    "\"index\"");

@@ -1,5 +1,5 @@
 /*
- * GPUs in the local launcher: queries, locks, probes, and the files from which
+ * GPUs in the local backend: queries, locks, probes, and the files from which
  * a restarted server reads the assignment.  The decisions are in gpualloc.c.
  */
 
@@ -55,7 +55,7 @@ int64_t local_gpu_plan(const struct study_trial *, const struct option_value *,
     struct buf *, struct err *);
 
 /*
- * local-gpu.c: called by open and close of the launcher; l->gpu is never NULL
+ * local-gpu.c: called by open and close of the backend; l->gpu is never NULL
  * after open.
  */
 int local_gpu_open(struct local *, const struct launch_env *, struct err *);

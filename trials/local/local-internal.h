@@ -1,4 +1,4 @@
-/* The local launcher: declarations shared by its files. */
+/* The local backend: declarations shared by its files. */
 
 #ifndef HPOTUNE_LOCAL_INTERNAL_H
 #define HPOTUNE_LOCAL_INTERNAL_H
@@ -13,7 +13,7 @@
 #include "trials/process/attempt-record.h"
 #include "trials/process/machine-units.h"
 #include "trials/gpu/gpu-idle.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/process/proc.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/pack/pack-trial.h"
@@ -243,9 +243,9 @@ struct local {
 };
 
 /* local.c */
-extern const struct launcher launcher_local;
+extern const struct backend_type backend_local;
 
-/* local-gpu-request.c: the options of the launcher. */
+/* local-gpu-request.c: the options of the backend. */
 extern const struct option local_options[];
 
 /* local-attempt.c */
@@ -371,7 +371,7 @@ void local_supervisor_leave(struct local *, pid_t);
 /* Reap those that have exited. */
 void local_supervisor_reap(struct local *);
 
-/* local-still.c: see still_ms of a launcher. */
+/* local-still.c: see still_ms of a backend. */
 int64_t local_still_ms(void *, int64_t trial, int attempt);
 
 /* local-slots.c: the number of slots. */

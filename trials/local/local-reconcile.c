@@ -96,12 +96,12 @@ reconcile_tell_up(struct local_attempt *a, const struct claim *c)
 	ev.u.up.pid = c->trial_pid;
 	ev.u.up.started_us = c->started_us;
 	ev.u.up.place = buf_str(&place);
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 	buf_free(&place);
 	local_gpu_started(a);
 	if (a->local->punch_unsupported && !a->local->noted_no_punch) {
 		a->local->noted_no_punch = true;
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "this file system cannot free parts of a file: "
 		    "log_cap has no effect");
 	}
@@ -112,13 +112,13 @@ static void
 reconcile_end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
 	local_gpu_ended(a, ev);
 	local_leftovers_remove_cgroup(a->local, a->uuid);
 	fail_point("local.before_end");
-	launcher_emit(&a->source, ev);
+	backend_emit(&a->source, ev);
 	a->over = true;
 	a->dirty = false;
 }
@@ -224,7 +224,7 @@ end_unclaimed(struct local_attempt *a)
 	    local_adopt_abandon_record(a->dir, a->uuid, &e) == -1) {
 		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
-			launcher_note(&a->source, LAUNCH_WARNING,
+			backend_note(&a->source, LAUNCH_WARNING,
 			    "cannot give it up: %s", e.text);
 		a->noted_full |= e.kind != ERR_BUSY;
 		return;
@@ -282,7 +282,7 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 	if (!proc_stopped(&a->supervisor))
 		return;
 	if (!a->noted_still)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "its supervisor was stopped by a signal, perhaps from the "
 		    "trial itself: continuing it");
 	a->noted_still = true;
@@ -314,7 +314,7 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		reconcile_tell_up(a, c);
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
 		a->noted_stuck = true;
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "a process still exists a minute after SIGKILL, "
 		    "because it hangs in the kernel; the slot stays "
 		    "occupied");
@@ -373,7 +373,7 @@ clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (unclear_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "processes of it still run without their supervisor, and "
 		    "cannot be killed");
 	}
@@ -394,7 +394,7 @@ note_unknown(struct local_attempt *a, const struct err *e)
 	if (!unclear_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
 		return;
 	a->noted_unknown = true;
-	launcher_note(&a->source, LAUNCH_WARNING,
+	backend_note(&a->source, LAUNCH_WARNING,
 	    "cannot find out whether it still runs: %s", e->text);
 }
 

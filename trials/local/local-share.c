@@ -91,7 +91,7 @@ local_share_collect(struct local *l)
 	    (s->said_ms != 0 && s->looked_ms < s->said_ms + SAID_MS))
 		return;
 	s->said_ms = s->looked_ms;
-	launcher_note(&l->source, LAUNCH_INFO, "it waits: %s", s->why);
+	backend_note(&l->source, LAUNCH_INFO, "it waits: %s", s->why);
 }
 
 void
@@ -198,7 +198,7 @@ local_share_take(struct local *l, const char *uuid)
 			return false;
 		}
 		if (!s->noted)
-			launcher_note(&l->source, LAUNCH_WARNING,
+			backend_note(&l->source, LAUNCH_WARNING,
 			    "%s are not shared with other studies: %s",
 			    words[i].what, e.text);
 		s->noted = true;

@@ -216,7 +216,7 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	strv_add(&w, xstrdup("hpotune-shim"));
 	strv_add(&w, xasprintf("dir=%s", dir));
 	strv_add(&w, xasprintf("uuid=%s", spec->uuid));
-	strv_add(&w, xasprintf("workdir=%s", launcher_spec_workdir(spec)));
+	strv_add(&w, xasprintf("workdir=%s", backend_spec_workdir(spec)));
 	strv_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
 	strv_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
 	strv_add(&w, xasprintf("memory=%lld", (long long)t->memory));
@@ -253,7 +253,7 @@ supervisor_start(struct local *l, const struct launch_spec *spec,
 	int r = 0;
 
 	local_warm_begin(
-	    l, launcher_spec_workdir(spec), env, local_gpu_names_cpus(l, key));
+	    l, backend_spec_workdir(spec), env, local_gpu_names_cpus(l, key));
 	fail_point("local.before_spawn");
 	*socket = -1;
 	if (!local_supervisor_give(l, argv, env, locks, pid, socket))
@@ -326,7 +326,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	if (local_attempt_find(l, spec->trial, spec->attempt) != NULL)
 		return 0;
-	dir = launcher_spec_attempt_dir(spec);
+	dir = backend_spec_attempt_dir(spec);
 	if (strlen(spec->uuid) != RECORD_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
 	else if (local_state_dir_moved(l))

@@ -63,8 +63,8 @@ local_tail_why_note(struct local_attempt *a, struct local_tail *t,
 	if (i == LOCAL_TAIL_REASONS)
 		return;
 	t->noted_why[i] = why;
-	launcher_note(&a->source, LAUNCH_WARNING,
-	    "%s of its %s was skipped: %s", what, t->name, why);
+	backend_note(&a->source, LAUNCH_WARNING, "%s of its %s was skipped: %s",
+	    what, t->name, why);
 }
 
 static void
@@ -76,8 +76,8 @@ local_tail_reports_send(struct local_attempt *a, const struct metric_line *r)
 	if (r->n > 0)
 		local_gpu_reported(a);
 	for (i = 0; i < r->n; i++) {
-		launcher_report_set(&ev, r, i);
-		launcher_emit(&a->source, &ev);
+		backend_report_set(&ev, r, i);
+		backend_emit(&a->source, &ev);
 	}
 }
 
@@ -148,7 +148,7 @@ local_tail_hole_skip(struct local_attempt *a, struct local_tail *t)
 	*t->skip = true;
 	if (!t->noted_drop) {
 		t->noted_drop = true;
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)t->dropped);
 		t->dropped = 0;
@@ -168,7 +168,7 @@ tail_anew(struct local_attempt *a, struct local_tail *t)
 	if (t == &a->log)
 		metric_log_clear(a->lines);
 	if (!t->noted_cut)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "its %s was truncated or replaced and is read from "
 		    "its start",
 		    t->name);
@@ -241,7 +241,7 @@ static void
 local_tail_long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 {
 	if (!*t->skip && !t->noted_long) {
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "a line of more than %d bytes in its %s was skipped",
 		    METRIC_LINE_MAX, t->name);
 		t->noted_long = true;
@@ -311,7 +311,7 @@ local_tail_on_file_report(void *arg, const char *name, int64_t step,
 	ev.u.report.value = value;
 	ev.u.report.time_us = time_us;
 	ev.u.report.again = again;
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 }
 
 static void
@@ -319,7 +319,7 @@ local_tail_on_file_note(void *arg, const char *text)
 {
 	const struct local_attempt *a = arg;
 
-	launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
+	backend_note(&a->source, LAUNCH_WARNING, "%s", text);
 }
 
 /*
@@ -362,6 +362,6 @@ local_tail(struct local_attempt *a, bool final)
 	    old.metrics_skip == a->cursor.metrics_skip)
 		return more;
 	ev.u.cursor = a->cursor;
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 	return more;
 }

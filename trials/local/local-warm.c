@@ -23,7 +23,7 @@ local_warm_collect(struct local *l)
 	struct local_warm *w = &l->warm;
 
 	for (; w->noted < w->process.notes.n; w->noted++)
-		launcher_note(&l->source, LAUNCH_INFO, "%s",
+		backend_note(&l->source, LAUNCH_INFO, "%s",
 		    w->process.notes.v[w->noted]);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The local launcher: one supervisor process per attempt, output in files.
+ * The local backend: one supervisor process per attempt, output in files.
  * Callbacks mark attempts as dirty and pause inotify until collect(), so that a
  * server whose store is locked does not spin.
  */
@@ -102,7 +102,7 @@ inotify_note(struct local *l)
 {
 	if (l->inotify_error == NULL)
 		return;
-	launcher_note(&l->source, LAUNCH_WARNING,
+	backend_note(&l->source, LAUNCH_WARNING,
 	    "inotify cannot be used for all trials: %s; their output is read "
 	    "once a second",
 	    l->inotify_error);
@@ -127,7 +127,7 @@ hidden_note(struct local *l)
 	ev.u.note.level = LAUNCH_WARNING;
 	ev.u.note.doubt = true;
 	ev.u.note.text = l->hidden;
-	launcher_emit(&l->source, &ev);
+	backend_emit(&l->source, &ev);
 	free(l->hidden);
 	l->hidden = NULL;
 }
@@ -164,7 +164,7 @@ local_collect(void *ctx)
 	local_warm_collect(l);
 	if (local_gpu_flush(l)) {
 		local_slots_count(l, local_gpu_capacity(l));
-		launcher_emit(&l->source, &slots);
+		backend_emit(&l->source, &slots);
 	}
 	if (more)
 		loop_wake(l->loop);
@@ -362,7 +362,7 @@ local_kept(void *ctx, int64_t trial)
 {
 	const struct local *l = ctx;
 
-	return launcher_kept_below(l->home.path, trial);
+	return backend_kept_below(l->home.path, trial);
 }
 
 static bool
@@ -392,7 +392,7 @@ replicas(const struct study_trial *t, const struct option_value *options)
 	return (int)study_processes(t);
 }
 
-const struct launcher launcher_local = {
+const struct backend_type backend_local = {
 	.name = "local",
 	.about = "processes on this machine",
 	.options = local_options,

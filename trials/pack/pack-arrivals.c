@@ -1,5 +1,5 @@
 /*
- * Expected members.  The launcher starts a server per attempt, and the
+ * Expected members.  The backend starts a server per attempt, and the
  * attempt's own process connects a moment later or earlier.  Until then the
  * place does not exit.
  */

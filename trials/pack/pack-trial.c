@@ -1,4 +1,4 @@
-/* A packed trial for launchers: words of commands, and how it ended. */
+/* A packed trial for backends: words of commands, and how it ended. */
 
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/study/study.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/pack/pack-exit-note.h"
 #include "trials/pack/pack-trial.h"
 

@@ -1,5 +1,5 @@
 /*
- * A packed trial as launchers see it: the words of the commands of hpotune-pack,
+ * A packed trial as backends see it: the words of the commands of hpotune-pack,
  * and the end of the trial.
  */
 

@@ -118,7 +118,7 @@ struct pack_log {
 };
 
 struct pack {
-	/* Arguments from the launcher. */
+	/* Arguments from the backend. */
 	const char *dir, *workdir, *cgroup, *key;
 	char **argv;
 	int64_t places, grace_ms;

@@ -1,7 +1,7 @@
 /*
  * The simulated world: clock, random numbers, attempts and their fates.
- * Independent of launchers and studies; things happen at their time even if no
- * launcher is attached.
+ * Independent of backends and studies; things happen at their time even if no
+ * backend is attached.
  */
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct pretend_world {
 	struct pretend_faults faults;
 	struct pretend_script script;
 	struct rng dice;
-	struct loop *loop; /* NULL while no launcher is open */
+	struct loop *loop; /* NULL while no backend is open */
 	int64_t offset_ms; /* world time at the loop's 0 */
 	int64_t now_ms; /* while no loop */
 	int64_t wall_us; /* wall time at the world's 0 */

@@ -1,7 +1,7 @@
 /*
- * The launcher without processes: connects a simulated world with the event
+ * The backend without processes: connects a simulated world with the event
  * loop.  All state of attempts is in the world; only what was sent is stored
- * here.  Events of the launcher pretend for its attempts and GPUs.  Each event
+ * here.  Events of the backend pretend for its attempts and GPUs.  Each event
  * is sent once; struct pretend_watch records what was sent.
  */
 
@@ -261,7 +261,7 @@ pretend_events_collect(void *ctx)
 	pretend_arm(p);
 }
 
-extern const struct launcher launcher_pretend;
+extern const struct backend_type backend_pretend;
 
 #define STEPS_DEFAULT 20
 #define SLOTS_DEFAULT 4
@@ -559,7 +559,7 @@ pretend_kept(void *ctx, int64_t trial)
 							: LAUNCH_KEPT_NO;
 }
 
-const struct launcher launcher_pretend = {
+const struct backend_type backend_pretend = {
 	.name = "pretend",
 	.about = "no processes: simulated curves, to test strategies and rules",
 	.options = pretend_options,

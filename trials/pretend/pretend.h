@@ -1,8 +1,8 @@
 /*
  * A world of simulated trials: no processes, only curves over time.
  *
- * The launcher "pretend" creates a world that is freed with it.  A test creates
- * one that outlives launchers, injects faults, and compares its ledger (what
+ * The backend "pretend" creates a world that is freed with it.  A test creates
+ * one that outlives backends, injects faults, and compares its ledger (what
  * really happened) with a store.
  */
 
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct err;
 struct loop;
@@ -115,7 +115,7 @@ struct pretend_attempt {
 struct pretend_world *
 pretend_world_new(uint64_t seed, const struct pretend_faults *);
 void pretend_world_free(struct pretend_world *);
-/* Let time pass while no launcher is open. */
+/* Let time pass while no backend is open. */
 void pretend_world_pass(struct pretend_world *, int64_t ms);
 int64_t pretend_world_now(const struct pretend_world *);
 /* The ledger: attempts in the order of their first start. */
@@ -126,11 +126,11 @@ pretend_world_get(const struct pretend_world *, size_t i);
 size_t pretend_world_running(const struct pretend_world *);
 size_t pretend_world_most(const struct pretend_world *);
 
-/* As launcher_pretend.open, but with a world that stays; NULL = create one. */
+/* As backend_pretend.open, but with a world that stays; NULL = create one. */
 int pretend_open(void **ctx, const struct launch_env *, struct pretend_world *,
     struct err *);
 
-/* For the launcher: use the clock of this loop from now on. */
+/* For the backend: use the clock of this loop from now on. */
 void pretend_world_attach(
     struct pretend_world *, struct loop *, const struct pretend_script *);
 void pretend_world_detach(struct pretend_world *);

@@ -13,7 +13,7 @@
 #include "src/base/fail.h"
 #include "src/base/file.h"
 #include "src/base/text.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/process/attempt-status.h"
 #include "trials/process/proc.h"
 

@@ -188,7 +188,7 @@ servers_end(struct ranks *s)
  * wait for them; it is signalled only if they cannot be found.
  */
 static void
-launcher_signal(struct ranks *s)
+backend_signal(struct ranks *s)
 {
 	int64_t now = clock_boot_ms();
 
@@ -217,7 +217,7 @@ end_received(struct ranks *s)
 	    clock_boot_ms() +
 	    (ranks_args_is_far(s) ? TELL_FAR_MS : TELL_MOST_MS);
 	if (ranks_args_is_launcher(s))
-		launcher_signal(s);
+		backend_signal(s);
 	else
 		ranks_stop(s, s->args.grace_ms);
 }
@@ -280,7 +280,7 @@ ranks_timers_run(struct ranks *s)
 		s->kill_at_ms = now + AGAIN_MS;
 	}
 	if (s->signal_at_ms >= 0 && now >= s->signal_at_ms)
-		launcher_signal(s);
+		backend_signal(s);
 	if (s->output_at_ms >= 0 && now >= s->output_at_ms) {
 		ranks_output_check(s);
 		s->output_at_ms = now + OUTPUT_MS;

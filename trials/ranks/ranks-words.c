@@ -11,7 +11,7 @@
 #include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/ranks/ranks.h"
 
 /* torchrun's own interpreter has the torch that the program needs. */

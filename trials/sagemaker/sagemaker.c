@@ -1,5 +1,5 @@
 /*
- * The launcher "sagemaker": its interface; jobs continue when it is closed.
+ * The backend "sagemaker": its interface; jobs continue when it is closed.
  * sm-create.c has the table of failures.
  */
 
@@ -71,7 +71,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->attempt = spec->attempt;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	sm_job_request_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
-	a->dir = launcher_spec_attempt_dir(spec);
+	a->dir = backend_spec_attempt_dir(spec);
 	a->spec = sm_spec_copy(spec);
 	a->cursor = spec->cursor;
 	a->up = a->trained = a->placed = spec->up;
@@ -309,7 +309,7 @@ no_places(void *ctx, int64_t trial, int attempt, struct buf *names)
 	return true;
 }
 
-const struct launcher launcher_sagemaker = {
+const struct backend_type backend_sagemaker = {
 	.name = "sagemaker",
 	.about = "training jobs of Amazon SageMaker",
 	.options = sm_options,

@@ -1,4 +1,4 @@
-/* Events kept until collect; and the time scale of the launcher. */
+/* Events kept until collect; and the time scale of the backend. */
 
 #include <stdarg.h>
 #include <stdio.h>

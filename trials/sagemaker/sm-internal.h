@@ -1,7 +1,7 @@
 /*
- * The sagemaker launcher: declarations shared by its files.
+ * The sagemaker backend: declarations shared by its files.
  *
- *	sagemaker.c		the interface of the launcher
+ *	sagemaker.c		the interface of the backend
  *	sm-open.c		opening and closing it
  *	sm-checkpoint-watch.c	checkpoints that do not reach S3
  *	sm-events.c		events kept until collect
@@ -28,7 +28,7 @@
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
 #include "trials/aws/aws.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/sagemaker/logs/sm-log.h"
 #include "trials/sagemaker/request/sm-request.h"
 #include "trials/sagemaker/sm-bill.h"
@@ -242,7 +242,7 @@ struct sm {
 };
 
 /* sm-events.c */
-/* Milliseconds of this many seconds at the launcher's pace. */
+/* Milliseconds of this many seconds at the backend's pace. */
 int64_t sm_ms(const struct sm *, int seconds);
 /* Milliseconds of the pause before try n + 1. */
 int64_t sm_pause_ms(const struct sm *, int n);
@@ -284,7 +284,7 @@ void sm_warm_pool_add(struct sm_attempt *);
 void sm_warm_pool_close(struct sm *);
 
 /* sagemaker.c */
-extern const struct launcher launcher_sagemaker;
+extern const struct backend_type backend_sagemaker;
 
 /* sm-code-upload.c */
 /* Upload the code; attempts in SM_CODE continue afterwards. */

@@ -1,4 +1,4 @@
-/* Opens and closes the launcher; jobs continue. */
+/* Opens and closes the backend; jobs continue. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Opening and closing the launcher. */
+/* Opening and closing the backend. */
 
 #ifndef HPOTUNE_SM_OPEN_H
 #define HPOTUNE_SM_OPEN_H
@@ -17,7 +17,7 @@ struct study_trial;
 
 int sm_open(void **ctx, const struct launch_env *, struct err *);
 void sm_close(void *ctx);
-/* See launcher.h: credentials, asked for, and looked for only. */
+/* See backend.h: credentials, asked for, and looked for only. */
 int sm_open_admits(
     const struct study_trial *, const struct option_value *, struct err *);
 void sm_open_warns(const struct study_trial *, const struct option_value *,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/sagemaker/sm-spec-copy.h"
 
 static char *
@@ -24,7 +24,7 @@ sm_spec_copy(const struct launch_spec *spec)
 	s->params_json = text_copy(spec->params_json);
 	s->argv = strv_copy(spec->argv);
 	s->env = strv_copy(spec->env);
-	s->own_env = strv_copy(launcher_spec_env(spec));
+	s->own_env = strv_copy(backend_spec_env(spec));
 	return s;
 }
 

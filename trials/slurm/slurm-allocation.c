@@ -124,7 +124,7 @@ accepted_tell(struct slurm_attempt *guest)
 	if (guest->accepted || guest->host->phase != SLURM_SENT)
 		return;
 	guest->accepted = true;
-	launcher_emit(&guest->source, &ev);
+	backend_emit(&guest->source, &ev);
 }
 
 static bool
@@ -151,7 +151,7 @@ assign(struct slurm_attempt *guest, struct slurm_attempt *job)
 		slurm_phase(guest, SLURM_SENT);
 		accepted_tell(guest);
 	} else if (!guest->noted_unknown) {
-		launcher_note(&guest->source, LAUNCH_WARNING, "%s", e.text);
+		backend_note(&guest->source, LAUNCH_WARNING, "%s", e.text);
 		guest->noted_unknown = true;
 	}
 	free(whose);

@@ -491,7 +491,7 @@ int
 slurm_folder_make(
     struct slurm *s, const struct launch_spec *spec, struct err *e)
 {
-	char *dir = launcher_spec_attempt_dir(spec);
+	char *dir = backend_spec_attempt_dir(spec);
 	char *text = xasprintf(
 	    "uuid=%s%s\n", spec->uuid, s->set.per_job > 1 ? " guest=1" : "");
 	int rc = slurm_folder_dirs_make(spec, dir, e);

@@ -1,4 +1,4 @@
-/* The launcher for Slurm: declarations shared by its files. */
+/* The backend for Slurm: declarations shared by its files. */
 
 #ifndef HPOTUNE_SLURM_INTERNAL_H
 #define HPOTUNE_SLURM_INTERNAL_H
@@ -10,7 +10,7 @@
 #include "src/base/capture.h"
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/process/attempt-record.h"
 #include "trials/slurm/slurm-row.h"
@@ -263,7 +263,7 @@ struct slurm {
 	char chunk[METRIC_LINE_MAX + 1];
 };
 
-extern const struct launcher launcher_slurm;
+extern const struct backend_type backend_slurm;
 
 /* slurm-options.c: the block of study.json. */
 extern const struct option slurm_options[];
@@ -305,7 +305,7 @@ bool slurm_cluster_is_here(const struct slurm_settings *);
 /* GPUs of this type (NULL: any) in the generic resources of a node. */
 int64_t slurm_cluster_gpus(const char *gres, const char *type, size_t type_len);
 
-/* slurm-warm.c: the start of trials from a process of their job.  struct launcher. */
+/* slurm-warm.c: the start of trials from a process of their job.  struct backend_type. */
 const char *
 slurm_warm_cold(const struct study_trial *, const struct option_value *);
 /* Whether trials of this study start warm. */
@@ -316,7 +316,7 @@ void slurm_warm_folder_remove(const struct slurm_attempt *job);
 /* Note what a job says of its warm process. */
 void slurm_warm_look(struct slurm_attempt *job);
 
-/* slurm-sight.c: what a login node sees before anything runs: struct launcher. */
+/* slurm-sight.c: what a login node sees before anything runs: struct backend_type. */
 void slurm_sight_warn(const struct study_trial *, const struct option_value *,
     const char *dir, struct buf *text);
 
@@ -490,7 +490,7 @@ void slurm_allocation_leave(struct slurm_attempt *guest);
 /* When the server ends: jobs without guests are to end, too. */
 void slurm_allocation_close(struct slurm *);
 
-/* slurm-nodes.c: nodes that fail trials of all settings: struct launcher. */
+/* slurm-nodes.c: nodes that fail trials of all settings: struct backend_type. */
 void slurm_nodes_avoid(void *, const char *node, bool avoid);
 /* Use all of them again. */
 void slurm_nodes_forgive(struct slurm *);

@@ -53,7 +53,7 @@ end_emit(struct slurm_attempt *a, struct launch_event *ev)
 	slurm_allocation_leave(a);
 	slurm_phase(a, SLURM_OVER);
 	fail_point("slurm.before_end");
-	launcher_emit(&a->source, ev);
+	backend_emit(&a->source, ev);
 }
 
 /* End an attempt without a valid record of the supervisor. */
@@ -96,7 +96,7 @@ place_tell(struct slurm_attempt *a, const char *text)
 		return;
 	(void)snprintf(a->place, sizeof a->place, "%s", text);
 	ev.u.place = a->place;
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 }
 
 static void
@@ -105,7 +105,7 @@ waits_tell(struct slurm_attempt *a, const char *text)
 	struct launch_event ev = { .kind = LAUNCH_WAITS };
 
 	ev.u.waits = text;
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 }
 
 static bool
@@ -138,7 +138,7 @@ wait_note(struct slurm_attempt *a)
 	size_t i;
 
 	if (has_word(a->row.reason, jobs, sizeof jobs / sizeof jobs[0])) {
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "its job %" PRId64 " waits in the queue of Slurm: %.80s",
 		    a->row.id, a->row.reason);
 		return;
@@ -152,7 +152,7 @@ wait_note(struct slurm_attempt *a)
 		if (strcmp(noted->v[i], kind) == 0)
 			return;
 	strv_add(noted, xstrdup(kind));
-	launcher_note(&a->slurm->source, LAUNCH_WARNING,
+	backend_note(&a->slurm->source, LAUNCH_WARNING,
 	    "job %" PRId64 " waits in the queue of Slurm, and others may: "
 	    "%.80s",
 	    a->row.id, a->row.reason);
@@ -190,12 +190,12 @@ up_tell(struct slurm_attempt *a)
 	ev.u.up.started_us = a->claim.started_us;
 	ev.u.up.place = a->place;
 	ev.u.up.cpus = (int)(a->cpus * a->slurm->set.nodes);
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 	/* What the cluster charges: it has them until its job ends. */
 	if (a->slurm->set.n_gpus > 0) {
 		use.u.usage.gpus =
 		    (int)(a->slurm->set.n_gpus * a->slurm->set.nodes);
-		launcher_emit(&a->source, &use);
+		backend_emit(&a->source, &use);
 	}
 }
 
@@ -533,7 +533,7 @@ is_output_late(struct slurm_attempt *a)
 	if (slurm_look_now_of(a) < a->exit_ms + OUTPUT_MS)
 		return true;
 	if (!a->noted_short)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "its log or its metrics.jsonl is shorter here than where "
 		    "it ran: its last reports may be missing");
 	a->noted_short = true;
@@ -678,7 +678,7 @@ look_claimed(struct slurm_attempt *a)
 	if (a->missing < GONE)
 		return;
 	if (!a->noted_forgotten)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "Slurm no longer lists its job %" PRId64
 		    ": its end is read from its files",
 		    a->id);
@@ -701,7 +701,7 @@ slurm_look_give_up(struct slurm_attempt *a)
 	int rc = slurm_folder_abandon(a->dir, a->uuid, &e);
 
 	if (rc == -1 && !a->noted_unknown)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "it cannot be given up: %s", e.text);
 	a->noted_unknown |= rc == -1;
 	if (rc != 0)
@@ -834,7 +834,7 @@ slurm_look(struct slurm_attempt *a)
 	}
 	if (!slurm_look_records_read(a, &foreign, &e)) {
 		if (!a->noted_unknown)
-			launcher_note(&a->source, LAUNCH_WARNING,
+			backend_note(&a->source, LAUNCH_WARNING,
 			    "cannot find out whether it runs: %s", e.text);
 		a->noted_unknown = true;
 		return;

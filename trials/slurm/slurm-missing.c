@@ -155,7 +155,7 @@ slurm_missing_found(struct slurm_attempt *a, const struct slurm_row *row)
 	slurm_phase(a, SLURM_SENT);
 	slurm_queue_row(a, row);
 	if (!s->missing.hidden_noted)
-		launcher_note(&s->source, LAUNCH_WARNING,
+		backend_note(&s->source, LAUNCH_WARNING,
 		    "squeue does not list job %" PRId64 " of this study, "
 		    "which it shows when it is asked for by its number",
 		    a->id);
@@ -170,7 +170,7 @@ slurm_missing_again(struct slurm_attempt *a)
 	int64_t ms = slurm_missing_pause(s->missing.submitted);
 
 	if (!s->missing.noted && a->id != 0)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "Slurm no longer lists its job %" PRId64
 		    " before it began: it is submitted again; if that "
 		    "happens again, each time after a longer pause",

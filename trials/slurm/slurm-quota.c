@@ -44,7 +44,7 @@ slurm_quota_slots(struct slurm *s, int slots)
 	if (slots == s->slots)
 		return;
 	s->slots = slots;
-	launcher_emit(&s->source, &ev);
+	backend_emit(&s->source, &ev);
 }
 
 /* Trials whose jobs Slurm has. */
@@ -66,7 +66,7 @@ slurm_quota_reached(struct slurm *s, const char *text)
 	int sent = slurm_quota_sent(s);
 
 	if (sent > 0 && !s->quota.noted)
-		launcher_note(&s->source, LAUNCH_WARNING,
+		backend_note(&s->source, LAUNCH_WARNING,
 		    "Slurm takes no more jobs of this user for now (%s): "
 		    "others are submitted as jobs end",
 		    text);

@@ -107,7 +107,7 @@ slurm_ranks_command(struct strv *w, const struct slurm *s,
     const struct launch_spec *spec, const char *dir)
 {
 	const struct study_trial *t = spec->settings;
-	const char *workdir = launcher_spec_workdir(spec);
+	const char *workdir = backend_spec_workdir(spec);
 	int64_t n = s->set.tasks, all = n * s->set.nodes;
 	bool own = t->launcher == STUDY_LAUNCHER_RANKS && !is_far(&s->set, t);
 

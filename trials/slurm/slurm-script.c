@@ -150,7 +150,7 @@ environment(const struct launch_spec *spec, const char *dir)
 	/* Otherwise Python would keep its reports until it ends. */
 	strv_add(&w, xstrdup("PYTHONUNBUFFERED=1"));
 	inherited_add(&w, spec->settings);
-	slurm_script_words_add(&w, launcher_spec_env(spec), false);
+	slurm_script_words_add(&w, backend_spec_env(spec), false);
 	slurm_script_words_add(&w, spec->env, false);
 	path_add(&w, "HPOTUNE_PARAMS", dir, "params.json");
 	path_add(&w, "HPOTUNE_METRICS", dir, "metrics.jsonl");
@@ -236,7 +236,7 @@ put_steps(struct buf *b, const struct slurm_settings *set)
 			    "export MASTER_ADDR\n");
 }
 
-/* hpotune-ranks and launchers, if any. */
+/* hpotune-ranks and backends, if any. */
 static void
 put_ranks(struct buf *b, const struct slurm *s, const struct launch_spec *spec,
     const char *dir)
@@ -380,7 +380,7 @@ job_write(const struct slurm *s, const struct launch_spec *spec,
 	put_number(&b, "shared", 1);
 	put_argument(&b, "dir", slurm_script_below_root(s, dir));
 	put_argument(&b, "uuid", spec->uuid);
-	put_argument(&b, "workdir", launcher_spec_workdir(spec));
+	put_argument(&b, "workdir", backend_spec_workdir(spec));
 	put_number(&b, "grace-ms", t->grace_ms);
 	put_number(&b, "max-run-ms", t->max_run_ms);
 	/* hpotune-node asks for all its trials, but Slurm tells srun itself. */

@@ -77,7 +77,7 @@ slurm_unsent(struct slurm_attempt *a, bool refused, const char *why)
 	ev.u.exit.started_us = ev.u.exit.ended_us = loop_wall_us(s->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
 	slurm_phase(a, SLURM_OVER);
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 }
 
 static int64_t
@@ -98,7 +98,7 @@ on_down(struct slurm_attempt *a, const char *text)
 	s->submit.failures++;
 	loop_timer_set(s->submit.timer, submit_pause_ms(s->submit.failures));
 	if (!s->submit.noted)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "Slurm does not answer (%s): jobs are submitted when it "
 		    "does; those that run go on",
 		    text);
@@ -134,12 +134,12 @@ unclear_note(const struct slurm_attempt *a, const char *text)
 	struct slurm *s = a->slurm;
 
 	if (strstr(text, "sleeping and retrying") == NULL)
-		launcher_note(&a->source, LAUNCH_WARNING,
+		backend_note(&a->source, LAUNCH_WARNING,
 		    "sbatch: %s: its job may have been accepted all the same, "
 		    "and is looked for by its name %s",
 		    text, a->name);
 	else if (!s->submit.full_noted)
-		launcher_note(&s->source, LAUNCH_WARNING,
+		backend_note(&s->source, LAUNCH_WARNING,
 		    "the controller of Slurm takes no more jobs for now (%s): "
 		    "it is asked again",
 		    text);
@@ -196,7 +196,7 @@ on_refused(struct slurm_attempt *a, const char *out, const char *text)
 			slurm_nodes_forgive(a->slurm);
 			if (a->is_job)
 				guests_forgive(a->slurm);
-			launcher_note(&a->source, LAUNCH_WARNING,
+			backend_note(&a->source, LAUNCH_WARNING,
 			    "without the nodes %s that failed there is none "
 			    "left: they are used again",
 			    excluded);
@@ -221,7 +221,7 @@ on_accepted(struct slurm_attempt *a, int64_t id)
 	struct launch_event ev = { .kind = LAUNCH_ACCEPTED };
 
 	if (s->submit.noted)
-		launcher_note(&a->source, LAUNCH_INFO, "Slurm answers again");
+		backend_note(&a->source, LAUNCH_INFO, "Slurm answers again");
 	s->submit.failures = 0;
 	s->submit.noted = s->submit.full_noted = false;
 	a->id = id;
@@ -230,7 +230,7 @@ on_accepted(struct slurm_attempt *a, int64_t id)
 	if (a->is_job)
 		slurm_look_soon(s);
 	else
-		launcher_emit(&a->source, &ev);
+		backend_emit(&a->source, &ev);
 	slurm_queue_ask(s, false);
 }
 

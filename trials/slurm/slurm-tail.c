@@ -41,8 +41,8 @@ slurm_tail_why_note(const struct tail *t, const char *what, const char *why)
 	if (i == n)
 		return;
 	a->noted_why[i] = why;
-	launcher_note(&a->source, LAUNCH_WARNING,
-	    "%s of its %s was skipped: %s", what, t->name, why);
+	backend_note(&a->source, LAUNCH_WARNING, "%s of its %s was skipped: %s",
+	    what, t->name, why);
 }
 
 static void
@@ -53,8 +53,8 @@ slurm_tail_reports_send(
 	size_t i;
 
 	for (i = 0; i < r->n; i++) {
-		launcher_report_set(&ev, r, i);
-		launcher_emit(&a->source, &ev);
+		backend_report_set(&ev, r, i);
+		backend_emit(&a->source, &ev);
 	}
 }
 
@@ -115,7 +115,7 @@ static void
 slurm_tail_long_skip(const struct tail *t)
 {
 	if (!t->a->noted_long && t->last == NULL)
-		launcher_note(&t->a->source, LAUNCH_WARNING,
+		backend_note(&t->a->source, LAUNCH_WARNING,
 		    "a line of more than %d bytes of its %s was skipped",
 		    METRIC_LINE_MAX, t->name);
 	t->a->noted_long |= t->last == NULL;
@@ -195,7 +195,7 @@ slurm_tail_on_file_report(void *arg, const char *name, int64_t step,
 	ev.u.report.value = value;
 	ev.u.report.time_us = time_us;
 	ev.u.report.again = again;
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 }
 
 static void
@@ -203,7 +203,7 @@ slurm_tail_on_file_note(void *arg, const char *text)
 {
 	const struct slurm_attempt *a = arg;
 
-	launcher_note(&a->source, LAUNCH_WARNING, "%s", text);
+	backend_note(&a->source, LAUNCH_WARNING, "%s", text);
 }
 
 static bool
@@ -241,7 +241,7 @@ slurm_tail(struct slurm_attempt *a, bool final)
 	    old.metrics_skip == a->cursor.metrics_skip)
 		return more;
 	ev.u.cursor = a->cursor;
-	launcher_emit(&a->source, &ev);
+	backend_emit(&a->source, &ev);
 	return more;
 }
 

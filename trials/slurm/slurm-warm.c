@@ -153,7 +153,7 @@ warm_note_once(struct slurm *s, const char *text)
 		if (strcmp(s->noted_warm.v[i], text) == 0)
 			return;
 	strv_add(&s->noted_warm, xstrdup(text));
-	launcher_note(&s->source, LAUNCH_INFO, "%s", text);
+	backend_note(&s->source, LAUNCH_INFO, "%s", text);
 }
 
 void

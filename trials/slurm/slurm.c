@@ -1,5 +1,5 @@
 /*
- * The launcher for Slurm: the job of an attempt is its supervisor, and jobs
+ * The backend for Slurm: the job of an attempt is its supervisor, and jobs
  * are submitted one after the other.  Callbacks of squeue and sbatch keep the
  * answer until collect(); the files of all attempts are looked at by a timer.
  */
@@ -32,7 +32,7 @@ notes_tell(struct slurm *s)
 	text = rest = buf_take(&s->notes);
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		if (*line != '\0')
-			launcher_note(&s->source, LAUNCH_WARNING, "%s", line);
+			backend_note(&s->source, LAUNCH_WARNING, "%s", line);
 	}
 	free(text);
 }
@@ -58,7 +58,7 @@ follow(struct slurm *s, const struct launch_spec *spec)
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	(void)snprintf(a->name, sizeof a->name, "%.150s%lld.%d-%.8s", s->prefix,
 	    (long long)spec->trial, spec->attempt, spec->uuid);
-	a->dir = launcher_spec_attempt_dir(spec);
+	a->dir = backend_spec_attempt_dir(spec);
 	a->trial_dir = xstrdup(spec->trial_dir);
 	a->cursor = spec->cursor;
 	a->lines = metric_log_new(s->rules);
@@ -102,7 +102,7 @@ root_look(struct slurm *s)
 	bool ours = slurm_folder_is_ours(s, &e);
 
 	if (!ours && !s->root_noted)
-		launcher_note(&s->source, LAUNCH_WARNING,
+		backend_note(&s->source, LAUNCH_WARNING,
 		    "%s: until it is as it was, nothing in it is read or "
 		    "started",
 		    e.text);
@@ -370,7 +370,7 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	(void)e;
 	if (slurm_find(s, spec->trial, spec->attempt) != NULL)
 		return ADOPT_ALIVE;
-	dir = launcher_spec_attempt_dir(spec);
+	dir = backend_spec_attempt_dir(spec);
 	made = slurm_folder_made(dir, spec->uuid, &guest);
 	if (!made &&
 	    (access(s->state_dir, F_OK) == -1 || access(s->root, F_OK) == -1)) {
@@ -394,7 +394,7 @@ slurm_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 static int
 slurm_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
-	char *dir = launcher_spec_attempt_dir(spec);
+	char *dir = backend_spec_attempt_dir(spec);
 	int rc = access(dir, F_OK) == -1
 		     ? 0
 		     : slurm_folder_abandon(dir, spec->uuid, e);
@@ -411,7 +411,7 @@ slurm_kept(void *ctx, int64_t trial)
 {
 	const struct slurm *s = ctx;
 
-	return launcher_kept_below(s->state_dir, trial);
+	return backend_kept_below(s->state_dir, trial);
 }
 
 static bool
@@ -449,7 +449,7 @@ slurm_places(void *ctx, int64_t trial, int attempt, struct buf *names)
 	return true;
 }
 
-const struct launcher launcher_slurm = {
+const struct backend_type backend_slurm = {
 	.name = "slurm",
 	.about = "jobs of a Slurm cluster",
 	.options = slurm_options,

@@ -18,7 +18,7 @@
 #include "src/model/tried-settings.h"
 #include "src/plugins/plugins.h"
 #include "strategies/strategy.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 static int
 strategy_ask(const struct plan *plan, const struct history *history,
@@ -119,8 +119,8 @@ plan_gpus(struct plan *plan, struct err *e)
 	for (i = 0; i < plan->plugins->n_backends && plan->gpu_places == 0;
 	     i++) {
 		b = &plan->plugins->backends[i];
-		if (b->launcher->gpus != NULL)
-			plan->gpu_places = b->launcher->gpus(
+		if (b->type->gpus != NULL)
+			plan->gpu_places = b->type->gpus(
 			    &plan->study->trial, b->options, &plan->gpus, e);
 	}
 	return plan->gpu_places < 0 ? -1 : 0;
@@ -155,15 +155,15 @@ machine_places(const struct plan *plan)
 static int64_t
 plan_parallel(const struct plan *plan)
 {
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	int64_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < plan->plugins->n_backends; i++) {
-		launcher = plan->plugins->backends[i].launcher;
-		if (launcher->parallel == NULL)
+		type = plan->plugins->backends[i].type;
+		if (type->parallel == NULL)
 			return 0;
-		sum += launcher->parallel(&plan->study->trial);
+		sum += type->parallel(&plan->study->trial);
 	}
 	return sum;
 }
@@ -181,7 +181,7 @@ plan_slots(const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < plan->plugins->n_backends; i++)
-		if (plan->plugins->backends[i].launcher->strays != NULL)
+		if (plan->plugins->backends[i].type->strays != NULL)
 			return parallel > 0 ? parallel : plan_parallel(plan);
 	n = machine_places(plan) * pack;
 	/* More slots than cores, but not more than GPUs hold. */
@@ -384,24 +384,24 @@ exposed_put(struct plan *plan, const char *dir)
 static void
 plan_starts(struct plan *plan)
 {
-	const struct launcher *launcher = plan->plugins->backends[0].launcher;
+	const struct backend_type *type = plan->plugins->backends[0].type;
 	const struct plugin_backend *backend;
 	struct err e = ERR_INIT;
 	size_t i;
 
-	if (launcher->starts != NULL)
-		launcher->starts(&plan->study->trial, &plan->starts);
+	if (type->starts != NULL)
+		type->starts(&plan->study->trial, &plan->starts);
 	exposed_put(plan, plan->study->dir);
 	for (i = 0; i < plan->plugins->n_backends; i++) {
 		backend = &plan->plugins->backends[i];
-		if (backend->launcher->folder != NULL)
+		if (backend->type->folder != NULL)
 			exposed_put(
-			    plan, backend->launcher->folder(backend->options));
-		if (backend->launcher->asks != NULL)
-			backend->launcher->asks(
+			    plan, backend->type->folder(backend->options));
+		if (backend->type->asks != NULL)
+			backend->type->asks(
 			    &plan->study->trial, backend->options, &plan->asks);
-		if (backend->launcher->misses != NULL)
-			backend->launcher->misses(&plan->study->trial,
+		if (backend->type->misses != NULL)
+			backend->type->misses(&plan->study->trial,
 			    backend->options, &plan->misses);
 	}
 	if (plugins_check_programs(plan->plugins, plan->study, &e) != 0)
@@ -446,8 +446,8 @@ plan_warn(struct plan *plan)
 
 	for (i = 0; i < plan->plugins->n_backends; i++) {
 		b = &plan->plugins->backends[i];
-		if (b->launcher->warns != NULL)
-			b->launcher->warns(&plan->study->trial, b->options,
+		if (b->type->warns != NULL)
+			b->type->warns(&plan->study->trial, b->options,
 			    plan->study->dir, &plan->warns);
 	}
 }

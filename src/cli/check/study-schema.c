@@ -10,7 +10,7 @@
 #include "src/model/plugin-options.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 static const char fixed[] =
 #include "schema/study-schema.inc"
@@ -293,12 +293,12 @@ study_schema_backends_put(struct buf *out)
 	struct plug plugs[PLUGS_MAX];
 	size_t n;
 
-	for (n = 0; n < PLUGS_MAX && launchers[n] != NULL; n++)
+	for (n = 0; n < PLUGS_MAX && backend_types[n] != NULL; n++)
 		plugs[n] = (struct plug){
 			.key = "name",
-			.name = launchers[n]->name,
-			.about = launchers[n]->about,
-			.options = launchers[n]->options,
+			.name = backend_types[n]->name,
+			.about = backend_types[n]->about,
+			.options = backend_types[n]->options,
 		};
 	plugs_put(out, plugs, n);
 }

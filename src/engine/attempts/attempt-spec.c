@@ -37,7 +37,7 @@ env_put_param(struct strv *list, const char *name, const struct value *value)
 	strv_add(list, buf_take(&b));
 }
 
-/* The trial's folders: on this machine, or as its launcher names them. */
+/* The trial's folders: on this machine, or as its backend names them. */
 struct places {
 	char *checkpoint, *output, *model, *params, *metrics;
 	char *params_dir; /* NULL: far */
@@ -60,7 +60,7 @@ places_below(const char *dir, const char *attempt_dir)
 static struct places
 places_make(const struct attempt_spec_facts *f, const char *dir)
 {
-	const struct launch_dirs *far = f->backend->launcher->dirs;
+	const struct launch_dirs *far = f->backend->type->dirs;
 	struct places places;
 	char *attempt_dir;
 
@@ -159,7 +159,7 @@ batch_share(const struct attempt_spec_facts *f, const struct value *values,
 	return err_set(e, ERR_LAUNCH,
 	    "trial.batch: %" PRId64 " does not divide by the %d replicas of "
 	    "the backend %s",
-	    global, n, f->backend->launcher->name);
+	    global, n, f->backend->type->name);
 }
 
 static struct launch_spec
@@ -265,7 +265,7 @@ attempt_spec_make(
 	struct run run = { .study = study,
 		.row = f->row,
 		.attempt = f->att->attempt,
-		.far = f->backend->launcher->dirs != NULL };
+		.far = f->backend->type->dirs != NULL };
 	int rc = 0;
 
 	*te = (struct attempt_spec){ 0 };

@@ -3,7 +3,7 @@
 #ifndef HPOTUNE_ATTEMPT_SPEC_H
 #define HPOTUNE_ATTEMPT_SPEC_H
 
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct err;
 struct plugin_backend;

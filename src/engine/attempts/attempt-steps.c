@@ -18,7 +18,7 @@
 #include "src/base/mem.h"
 #include "src/engine/attempts/attempt-steps.h"
 #include "src/store/store.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 /* Four digits of an epoch, as transformers prints it. */
 #define PLACE_SAME 5e-4

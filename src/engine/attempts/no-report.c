@@ -1,6 +1,6 @@
 /*
  * The reasons of an attempt that ended without a result.  What stands in its
- * output is looked up by its launcher, only now that a reason is needed.
+ * output is looked up by its backend, only now that a reason is needed.
  */
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "src/engine/attempts/no-report.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 /*
  * What its output shows of the metric, and whether a file was read; NULL: nothing
@@ -25,9 +25,9 @@ no_report_unread(const struct no_report *r, const char *metric, bool *file)
 	struct buf out = { 0 };
 
 	*file = false;
-	if (r->launcher == NULL || r->launcher->unread == NULL)
+	if (r->type == NULL || r->type->unread == NULL)
 		return NULL;
-	if (!r->launcher->unread(r->ctx, r->folder, metric, file, &out))
+	if (!r->type->unread(r->ctx, r->folder, metric, file, &out))
 		buf_free(&out);
 	return out.len > 0 ? buf_take(&out) : NULL;
 }
@@ -91,10 +91,10 @@ no_report_put(
 	struct buf out = { 0 };
 
 	buf_puts(&out, "it ended without a report");
-	if (found != NULL || r->n_names > 0 || r->launcher == NULL)
+	if (found != NULL || r->n_names > 0 || r->type == NULL)
 		buf_printf(&out, " of %.64s", metric);
 	no_report_put_names(r, &out);
-	if (r->n_names == 0 && r->launcher != NULL &&
+	if (r->n_names == 0 && r->type != NULL &&
 	    (found == NULL || (r->study->trial.n_files > 0 && !file)))
 		no_report_put_places(r, metric, &out);
 	if (found != NULL)

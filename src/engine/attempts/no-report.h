@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct curve;
-struct launcher;
+struct backend_type;
 struct study;
 
 enum {
@@ -16,8 +16,8 @@ enum {
 /* An attempt that has ended; all borrowed. */
 struct no_report {
 	const struct study *study;
-	const struct launcher *launcher; /* NULL: another program runs it */
-	void *ctx; /* of the launcher */
+	const struct backend_type *type; /* NULL: another program runs it */
+	void *ctx; /* of the backend */
 	const char *folder; /* of the attempt */
 	const char *names[NO_REPORT_NAMES]; /* what it has reported */
 	size_t n_names;
@@ -26,7 +26,7 @@ struct no_report {
 
 /*
  * Write that the attempt ended without a report of this metric: what it
- * reported instead, and what its launcher finds in its output.  why has room
+ * reported instead, and what its backend finds in its output.  why has room
  * for n bytes.
  */
 void no_report_put(

@@ -1,4 +1,4 @@
-/* Places that fail trials: evidence in, slots and launchers noted. */
+/* Places that fail trials: evidence in, slots and backends noted. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "src/engine/attempts/place-blame.h"
 #include "src/engine/attempts/slots.h"
 #include "src/store/store.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 void
 place_blame_add(struct place_blame *pb, const struct place_backend *b)
@@ -24,8 +24,7 @@ place_blame_add(struct place_blame *pb, const struct place_backend *b)
 static bool
 place_blame_by_slot(const struct place_backend *b)
 {
-	return b->launcher->places == NULL ||
-	       !b->launcher->places(b->ctx, 0, 0, NULL);
+	return b->type->places == NULL || !b->type->places(b->ctx, 0, 0, NULL);
 }
 
 /* The names of the places of an attempt: "BACKEND PLACE" each. */
@@ -40,14 +39,14 @@ place_blame_names(const struct place_blame *pb, const struct place_guest *g)
 	if (place_blame_by_slot(b))
 		buf_printf(&list, "%d", g->slot);
 	else
-		(void)b->launcher->places(b->ctx, g->trial, g->attempt, &list);
+		(void)b->type->places(b->ctx, g->trial, g->attempt, &list);
 	all = at = buf_take(&list);
 	/*
 	 * Without a place the backend has one name, so that what works and
 	 * fails counts.
 	 */
 	while ((name = strsep(&at, " ")) != NULL || names.n == 0)
-		strv_add(&names, xasprintf("%s %s", b->launcher->name,
+		strv_add(&names, xasprintf("%s %s", b->type->name,
 				     name != NULL ? name : ""));
 	free(all);
 	return names;
@@ -64,14 +63,14 @@ place_blame_backend(
 
 	*name = p->name + n + (p->name[n] != '\0');
 	for (i = 0; i < pb->n; i++) {
-		is = pb->backends[i].launcher->name;
+		is = pb->backends[i].type->name;
 		if (strlen(is) == n && strncmp(p->name, is, n) == 0)
 			return &pb->backends[i];
 	}
 	return NULL;
 }
 
-/* The verdict on a place, to its slot or launcher. */
+/* The verdict on a place, to its slot or backend. */
 static void
 place_blame_tell(struct place_blame *pb, struct place *p)
 {
@@ -87,15 +86,15 @@ place_blame_tell(struct place_blame *pb, struct place *p)
 		    verdict == PLACE_DRAINED);
 		return;
 	}
-	if (b->launcher->avoid == NULL || avoid == p->noted)
+	if (b->type->avoid == NULL || avoid == p->noted)
 		return;
 	p->noted = avoid;
-	b->launcher->avoid(b->ctx, name, avoid);
+	b->type->avoid(b->ctx, name, avoid);
 	/*
-	 * The launcher examines the place, and uses it again when it is in
+	 * The backend examines the place, and uses it again when it is in
 	 * order.
 	 */
-	if (avoid && b->launcher->tests_places) {
+	if (avoid && b->type->tests_places) {
 		places_settle(&pb->places, p->name);
 		p->noted = false;
 	}
@@ -117,13 +116,13 @@ place_blame_note(
 	const char *name;
 	const struct place_backend *b = place_blame_backend(pb, p, &name);
 
-	if (b == NULL || b->launcher->tests_places)
+	if (b == NULL || b->type->tests_places)
 		return;
 	buf_printf(news,
 	    "%s%s%s %s is drained: its last %d trials failed at once, while "
 	    "%" PRId64 " of %" PRId64 " worked elsewhere%s; hpotune resume "
 	    "uses it again\n",
-	    pb->n > 1 ? b->launcher->name : "", pb->n > 1 ? " " : "",
+	    pb->n > 1 ? b->type->name : "", pb->n > 1 ? " " : "",
 	    place_blame_by_slot(b) ? "slot" : "node", name, places_row(p),
 	    p->worked, p->worked + p->failed, pb->last);
 }

@@ -15,13 +15,13 @@
 
 struct buf;
 struct err;
-struct launcher;
+struct backend_type;
 struct slots;
 struct store;
 
 /* A backend: borrowed. */
 struct place_backend {
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	void *ctx;
 	struct slots *slots;
 };

@@ -1,6 +1,6 @@
 /*
  * Attempts whose state is not known: those that an earlier server left, which
- * are looked up at their launchers, and those whose start failed or was never
+ * are looked up at their backends, and those whose start failed or was never
  * called, which are ended or started again.
  */
 
@@ -36,7 +36,7 @@ adopt_one(struct tuner *t, struct live_trial *l)
 	struct attempt_spec te;
 
 	if (effects_attempt_spec(&te, t, l, &e) == 0)
-		look = b->launcher->adopt(b->ctx, &te.spec, &e);
+		look = b->type->adopt(b->ctx, &te.spec, &e);
 	attempt_spec_free(&te);
 	switch (look) {
 	case ADOPT_NEVER:
@@ -83,7 +83,7 @@ unsent_give_up(struct tuner *t, struct live_trial *l)
 
 	rc = effects_attempt_spec(&te, t, l, &e);
 	if (rc == 0)
-		rc = b->launcher->abandon(b->ctx, &te.spec, &e);
+		rc = b->type->abandon(b->ctx, &te.spec, &e);
 	attempt_spec_free(&te);
 	if (rc == 0)
 		return true;
@@ -101,7 +101,7 @@ unsent_give_up(struct tuner *t, struct live_trial *l)
 static struct launch_exit
 exit_never(const struct tuner *t, const struct live_trial *l, const char *why)
 {
-	bool costs = t->backends[l->backend].launcher->worst_cost != NULL;
+	bool costs = t->backends[l->backend].type->worst_cost != NULL;
 	struct launch_exit x = {
 		.exit_code = -1, .billed = costs, .priced = costs
 	};

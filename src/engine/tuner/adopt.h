@@ -5,7 +5,7 @@
 
 struct tuner;
 
-/* Look up attempts in unknown state at their launchers. */
+/* Look up attempts in unknown state at their backends. */
 void adopt_attempts(struct tuner *);
 /* Attempts that never started: end them, or start them again. */
 void adopt_settle_unsent(struct tuner *);

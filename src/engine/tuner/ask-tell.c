@@ -1,6 +1,6 @@
 /*
  * Ask/tell: trials that another program runs and reports through "hpotune
- * tell".  They hold no slot, belong to no launcher, and run until their end is
+ * tell".  They hold no slot, belong to no backend, and run until their end is
  * reported.
  *
  * Answers are JSON.  ask: a list of {"trial", "params"}, with "attempt" when an
@@ -36,7 +36,7 @@
 #include "src/engine/callers/caller.h"
 #include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/attempt-end.h"
-#include "src/engine/tuner/launcher-events.h"
+#include "src/engine/tuner/backend-events.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/new-trial.h"
@@ -88,7 +88,7 @@ ask_tell_begin(
 		    strrchr(t->env.state_dir, '/') + 1, l->row.number,
 		    l->row.attempts + 1);
 	live_trial_begin(t, l, -1, &att);
-	if (!t->env.without_launchers)
+	if (!t->env.without_backends)
 		study_end_reopen(t);
 	live_trial_up(t, l, t->turn_us, 0);
 	live_trial_set_asker(l, &ask->who);
@@ -614,7 +614,7 @@ ask_tell_take(struct tuner *t, struct live_trial *l, struct request *r,
 	 * Without a server, checkpoint now, so that one file remains instead of
 	 * three.
 	 */
-	if (t->env.without_launchers)
+	if (t->env.without_backends)
 		store_checkpoint_at_close(t->store);
 	answer_ended(t, r);
 }

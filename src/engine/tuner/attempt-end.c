@@ -56,7 +56,7 @@ end_from_outside(const struct tuner *t, const struct live_trial *l,
 	       !outcome_whole(t, l);
 }
 
-/* Text for a class, when the launcher gave none. */
+/* Text for a class, when the backend gave none. */
 static const char *
 end_text(enum end_class c)
 {
@@ -104,7 +104,7 @@ end_no_report(const struct tuner *t, const struct live_trial *l,
 		.study = t->study, .folder = folder, .said = x->said
 	};
 	if (!l->external) {
-		r->launcher = t->backends[l->backend].launcher;
+		r->type = t->backends[l->backend].type;
 		r->ctx = t->backends[l->backend].ctx;
 	}
 	for (i = 0; i < l->metrics.n && i < NO_REPORT_NAMES; i++)
@@ -278,7 +278,7 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 		/* Retries are for first looks. */
 		if (l->looked)
 			return false;
-		/* Another attempt would fail, unless its launcher says otherwise. */
+		/* Another attempt would fail, unless its backend says otherwise. */
 		if (x != NULL && !x->ran && x->end == END_NONE)
 			return false;
 		if (l->row.failures >= t->study->trial.retries)
@@ -522,7 +522,7 @@ place_ended(
 static void
 machine_freed(struct tuner *t, int backend)
 {
-	const char *name = t->backends[backend].launcher->name;
+	const char *name = t->backends[backend].type->name;
 	struct live_trial *l, *first = NULL;
 	size_t i;
 
@@ -738,10 +738,9 @@ backend_refuses(struct tuner *t, const struct live_trial *l, const char *why)
 
 	slots_close(&b->slots);
 	(void)snprintf(
-	    t->refused, sizeof t->refused, "%s: %s", b->launcher->name, why);
+	    t->refused, sizeof t->refused, "%s: %s", b->type->name, why);
 	tuner_event(t, LOG_LEVEL_ERROR, "launch", l->row.number, l->att.attempt,
-	    "%s: %s; no further trial is started there", b->launcher->name,
-	    why);
+	    "%s: %s; no further trial is started there", b->type->name, why);
 }
 
 /* Effects of the end on its slot, its backend and waiting trials. */

@@ -1,7 +1,7 @@
 /*
  * The metrics that the open attempt of a trial has reported: names, greatest
  * steps and numbers of reports, limited so that a mistake of the program does
- * not fill the disk; and duplicate detection, for launchers that may deliver a
+ * not fill the disk; and duplicate detection, for backends that may deliver a
  * report twice.
  */
 
@@ -27,7 +27,7 @@ struct attempt_report {
 struct attempt_metric {
 	char *name;
 	int64_t last_step; /* the greatest it has reported */
-	/* By time; kept for launchers that may deliver reports twice. */
+	/* By time; kept for backends that may deliver reports twice. */
 	struct attempt_report *seen;
 	size_t n_seen, cap_seen;
 	bool seen_read; /* includes what the database has */

@@ -1,5 +1,5 @@
 /*
- * Where another attempt can be placed: slots, the launcher's limits,
+ * Where another attempt can be placed: slots, the backend's limits,
  * limits.parallel over all backends, limits.cost against committed costs.
  */
 
@@ -32,7 +32,7 @@ capacity_committed(struct tuner *t)
 
 /*
  * Record the upper bound of the cost of running attempts and of the next one,
- * as the launchers report it. least: dollars in total when all training
+ * as the backends report it. least: dollars in total when all training
  * attempts are stopped now; 0: stopping would not help.
  */
 void
@@ -47,8 +47,7 @@ capacity_put_costs(struct tuner *t, double *least)
 
 	for (k = 0; k < t->n_backends; k++) {
 		b = &t->backends[k];
-		if (b->launcher->bill != NULL &&
-		    b->launcher->bill(b->ctx, 0, 0, &bill))
+		if (b->type->bill != NULL && b->type->bill(b->ctx, 0, 0, &bill))
 			b->worst_cost = bill.most;
 	}
 	*least = capacity_committed(t);
@@ -58,8 +57,8 @@ capacity_put_costs(struct tuner *t, double *least)
 		if (!l->open || l->external)
 			continue;
 		b = &t->backends[l->backend];
-		if (b->launcher->bill == NULL ||
-		    !b->launcher->bill(
+		if (b->type->bill == NULL ||
+		    !b->type->bill(
 			b->ctx, l->row.number, l->att.attempt, &bill))
 			continue;
 		live_trial_set_trains(l, bill.trains);
@@ -105,11 +104,11 @@ capacity_cost_text(struct tuner *t, const struct backend *b, double dollars)
 	    "no further attempt is started on %s for now: $%.2f "
 	    "of limits.cost $%.2f are committed, and an attempt "
 	    "may cost $%.2f",
-	    b->launcher->name, dollars, t->study->limits.cost, b->worst_cost);
+	    b->type->name, dollars, t->study->limits.cost, b->worst_cost);
 }
 
 /*
- * The first free slot for which the launcher has the resources of an attempt,
+ * The first free slot for which the backend has the resources of an attempt,
  * or -1; held: one of those that are used last.
  */
 static int
@@ -120,8 +119,8 @@ slot_ready(const struct backend *b, bool held)
 
 	for (; slot >= 0; slot = slots_next(&b->slots, slot))
 		if (slots_held(&b->slots, slot) == held &&
-		    (b->launcher->ready == NULL ||
-			b->launcher->ready(b->ctx, slot, why, sizeof why)))
+		    (b->type->ready == NULL ||
+			b->type->ready(b->ctx, slot, why, sizeof why)))
 			break;
 	return slot;
 }
@@ -167,7 +166,7 @@ backend_of(const struct tuner *t, const struct live_trial *l)
 	if (l == NULL || l->row.backend == NULL)
 		return -1;
 	for (i = 0; i < t->n_backends; i++)
-		if (strcmp(t->backends[i].launcher->name, l->row.backend) == 0)
+		if (strcmp(t->backends[i].type->name, l->row.backend) == 0)
 			return slots_all_drained(&t->backends[i].slots) ? -1
 									: i;
 	return -1;

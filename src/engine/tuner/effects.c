@@ -62,7 +62,7 @@ effect_start(struct tuner *t, struct live_trial *l)
 	if (effects_attempt_spec(&te, t, l, &e) == 0 &&
 	    attempt_spec_add_templates(
 		&te, t->study, live_trial_values(t, l, &e), &e) == 0 &&
-	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
+	    b->type->start(b->ctx, &te.spec, &e) == 0) {
 		attempt_spec_free(&te);
 		start_failures_begun(t, l, START_CALLED);
 		return;
@@ -85,7 +85,7 @@ effect_stop(struct tuner *t, struct live_trial *l, bool now)
 	if (!l->open || l->start == LIVE_START_DUE || l->external)
 		return;
 	b = &t->backends[l->backend];
-	b->launcher->stop(b->ctx, l->row.number, l->att.attempt, now);
+	b->type->stop(b->ctx, l->row.number, l->att.attempt, now);
 }
 
 void

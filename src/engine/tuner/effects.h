@@ -28,7 +28,7 @@ struct effects {
 };
 
 void effects_free(struct effects *);
-/* What the open attempt is given, for its launcher. */
+/* What the open attempt is given, for its backend. */
 int effects_attempt_spec(struct attempt_spec *, const struct tuner *,
     struct live_trial *, struct err *);
 void effects_run(struct tuner *);

@@ -128,7 +128,7 @@ static bool
 limits_allow_any(const struct tuner *t)
 {
 	return !t->end.over && !t->end.shutdown && !t->paused &&
-	       (!t->env.hold || t->env.without_launchers);
+	       (!t->env.hold || t->env.without_backends);
 }
 
 bool
@@ -292,7 +292,7 @@ limits_capped(const struct tuner *t, const struct caller *by, int64_t waits,
 {
 	struct caller_usage used = { .trials = t->n_trials };
 	/* Without a server nothing counts the time but the calendar. */
-	int64_t ms = t->env.without_launchers
+	int64_t ms = t->env.without_backends
 			 ? (t->turn_us - t->row.created_us) / 1000
 			 : tuner_elapsed_ms(t);
 

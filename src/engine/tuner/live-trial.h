@@ -11,7 +11,7 @@
 #include "src/engine/tuner/attempt-metrics.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct tuner;
 
@@ -20,7 +20,7 @@ enum live_start {
 	LIVE_START_CALLED,
 	LIVE_START_ACCEPTED, /* … and its backend has said so */
 	LIVE_START_DUE, /* start must be called again */
-	LIVE_START_UNKNOWN /* the launcher could not determine whether it runs */
+	LIVE_START_UNKNOWN /* the backend could not determine whether it runs */
 };
 
 /* The last report of an objective or constraint. */
@@ -52,7 +52,7 @@ struct live_trial {
 	bool found; /* started by an earlier server: may still begin */
 	bool had_checkpoint; /* before att, another one of it having reported */
 	bool looked; /* it has its second look: no rule stops it again */
-	bool asked; /* the launcher was asked to stop it */
+	bool asked; /* the backend was asked to stop it */
 	bool trains; /* stopping it would save cost */
 	bool warned; /* the user was informed of its unknown state */
 
@@ -114,13 +114,13 @@ void live_trial_accepted(struct live_trial *);
 void live_trial_set_had_checkpoint(struct live_trial *, bool);
 /* Call start again without a pause. */
 void live_trial_hurry(struct live_trial *);
-/* Whether the launcher was asked to stop it. */
+/* Whether the backend was asked to stop it. */
 void live_trial_set_asked(struct live_trial *, bool asked);
 void live_trial_set_trains(struct live_trial *, bool trains);
 /* True once per attempt: warn the user of its unknown state. */
 bool live_trial_warn_once(struct live_trial *);
 
-/* Changes of the open attempt that the launcher reports. */
+/* Changes of the open attempt that the backend reports. */
 void live_trial_up(
     struct tuner *, struct live_trial *, int64_t started_us, int cpus);
 void live_trial_set_place(struct live_trial *, const char *place);

@@ -463,10 +463,10 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	if (l == NULL || l->row.attempts != att->attempt)
 		return 0;
 	external = strcmp(att->backend, ASK_TELL_BACKEND) == 0;
-	if (t->env.without_launchers && !external)
+	if (t->env.without_backends && !external)
 		return 0;
 	for (i = 0; i < t->n_backends && !external; i++)
-		if (strcmp(t->backends[i].launcher->name, att->backend) == 0)
+		if (strcmp(t->backends[i].type->name, att->backend) == 0)
 			backend = i;
 	if (!external && backend < 0)
 		return err_set(ld->err, ERR_USAGE,

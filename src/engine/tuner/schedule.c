@@ -30,7 +30,7 @@ backend_exists(const struct tuner *t, const char *name)
 	int i;
 
 	for (i = 0; i < t->n_backends; i++)
-		if (strcmp(t->backends[i].launcher->name, name) == 0)
+		if (strcmp(t->backends[i].type->name, name) == 0)
 			return true;
 	return false;
 }
@@ -55,7 +55,7 @@ backend_change_say(
 }
 
 /*
- * Whether the launcher still has the checkpoint that the trial's next attempt
+ * Whether the backend still has the checkpoint that the trial's next attempt
  * needs.
  */
 static bool
@@ -64,9 +64,8 @@ attempt_take(struct tuner *t, const struct live_trial *l, int backend, int slot,
 {
 	struct backend *b = &t->backends[backend];
 
-	return b->launcher->take == NULL ||
-	       b->launcher->take(
-		   b->ctx, l->row.number, l->row.attempts + 1, slot, uuid);
+	return b->type->take == NULL || b->type->take(b->ctx, l->row.number,
+					    l->row.attempts + 1, slot, uuid);
 }
 
 /* Whether an attempt that reported has left a checkpoint for the next one. */
@@ -74,8 +73,8 @@ static bool
 attempt_has_checkpoint(const struct live_trial *l, const struct backend *b)
 {
 	return l->row.attempts > 0 && l->row.last_step > 0 &&
-	       b->launcher->kept != NULL &&
-	       b->launcher->kept(b->ctx, l->row.number) == LAUNCH_KEPT_YES;
+	       b->type->kept != NULL &&
+	       b->type->kept(b->ctx, l->row.number) == LAUNCH_KEPT_YES;
 }
 
 /*
@@ -89,7 +88,7 @@ schedule_attempt_begin(
 	int attempt = l->row.attempts + 1;
 	struct store_attempt att = {
 		.uuid = uuid,
-		.backend = xstrdup(b->launcher->name),
+		.backend = xstrdup(b->type->name),
 		.slot = slot,
 		.worst_cost = b->worst_cost,
 		/*
@@ -101,7 +100,7 @@ schedule_attempt_begin(
 
 	study_end_reopen(t);
 	live_trial_set_had_checkpoint(l, attempt_has_checkpoint(l, b));
-	backend_change_say(t, l, attempt, b->launcher->name);
+	backend_change_say(t, l, attempt, b->type->name);
 	slots_take(&b->slots, slot, l->row.number);
 	live_trial_begin(t, l, backend, &att);
 	tuner_effect(t, EFFECT_START, l);

@@ -61,11 +61,10 @@ trial_kept(const struct tuner *t, int64_t trial, const char *backend)
 
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
-		if (strcmp(b->launcher->name, backend) != 0)
+		if (strcmp(b->type->name, backend) != 0)
 			continue;
-		return b->launcher->kept != NULL
-			   ? b->launcher->kept(b->ctx, trial)
-			   : LAUNCH_KEPT_UNSEEN;
+		return b->type->kept != NULL ? b->type->kept(b->ctx, trial)
+					     : LAUNCH_KEPT_UNSEEN;
 	}
 	/*
 	 * The checkpoint stays behind with a backend that the study has no

@@ -186,8 +186,7 @@ start_failures_text(struct tuner *t, int backend)
 	if (s->worked || (s->ended == 0 && !start_failures_any(t, backend))) {
 		if (s->warned)
 			tuner_event(t, LOG_LEVEL_INFO, "launch", 0, 0,
-			    "%s: trials can be started again",
-			    b->launcher->name);
+			    "%s: trials can be started again", b->type->name);
 		*s = (struct start_failures){ .since_ms = 0 };
 		return;
 	}
@@ -200,7 +199,7 @@ start_failures_text(struct tuner *t, int backend)
 		    "%s: no trial can be started: %s; no trial fails and "
 		    "no retry is used up: starting is tried again (at "
 		    "once: hpotune resume)",
-		    b->launcher->name, s->why);
+		    b->type->name, s->why);
 		if (all_said(t) && tuner_start_blocked(t, text, sizeof text)) {
 			facts = tuner_facts(t, text);
 			t->durable |= notices_wait(t->notices, &facts);
@@ -228,7 +227,7 @@ tuner_start_blocked(const struct tuner *t, char *text, size_t n)
 		(void)snprintf(text, n,
 		    "%s: no trial can be started: %s; starting is tried "
 		    "again (at once: hpotune resume)",
-		    t->backends[i].launcher->name, t->backends[i].starts.why);
+		    t->backends[i].type->name, t->backends[i].starts.why);
 		return true;
 	}
 	return false;

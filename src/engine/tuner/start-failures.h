@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct live_trial;
 struct tuner;
@@ -22,7 +22,7 @@ struct start_failures {
 	bool worked; /* recovered, and the user is to be informed */
 };
 
-/* The launcher failed temporarily to start this attempt. */
+/* The backend failed temporarily to start this attempt. */
 void
 start_failures_refused(struct tuner *, struct live_trial *, const char *why);
 /*
@@ -37,7 +37,7 @@ void
 start_failures_begun(struct tuner *, struct live_trial *, enum start_proof);
 /* The user asks for an immediate retry: end the pause. */
 void start_failures_reset(struct tuner *);
-/* Whether to call the launcher's start for this attempt again. */
+/* Whether to call the backend's start for this attempt again. */
 bool start_failures_due(struct tuner *, const struct live_trial *);
 /* Whether an attempt may be placed on this backend now. */
 bool start_failures_ready(struct tuner *, int backend);

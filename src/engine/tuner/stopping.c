@@ -327,7 +327,7 @@ enum {
 };
 
 /*
- * Whether a trial has nothing left to report, and its launcher sees its
+ * Whether a trial has nothing left to report, and its backend sees its
  * processes.
  */
 static bool
@@ -335,7 +335,7 @@ stopping_may_hang(const struct tuner *t, const struct live_trial *l)
 {
 	return l->open && !l->external && !l->asked &&
 	       l->row.state == TRIAL_RUNNING && l->row.cause == STOP_NONE &&
-	       t->backends[l->backend].launcher->still_ms != NULL &&
+	       t->backends[l->backend].type->still_ms != NULL &&
 	       outcome_whole(t, l);
 }
 
@@ -374,8 +374,7 @@ stopping_look_hangs(struct tuner *t)
 		if (!due)
 			continue;
 		b = &t->backends[l->backend];
-		ms = b->launcher->still_ms(
-		    b->ctx, l->row.number, l->att.attempt);
+		ms = b->type->still_ms(b->ctx, l->row.number, l->att.attempt);
 		if (ms >= grace && ms >= HANGS_LEAST_MS)
 			stopping_end_hang(t, l, ms);
 	}

@@ -320,7 +320,7 @@ static bool
 live_slow(const struct tuner *t, const struct live_trial *l)
 {
 	return l->open && !l->external &&
-	       t->backends[l->backend].launcher->slow_end;
+	       t->backends[l->backend].type->slow_end;
 }
 
 int
@@ -332,8 +332,8 @@ tuner_shutdown_pending(const struct tuner *t)
 
 	for (k = 0; k < t->n_backends; k++) {
 		b = &t->backends[k];
-		if (b->launcher->stops_pending != NULL)
-			n += b->launcher->stops_pending(b->ctx);
+		if (b->type->stops_pending != NULL)
+			n += b->type->stops_pending(b->ctx);
 	}
 	/* The stop of an attempt whose state is unknown was not sent either. */
 	for (i = 0; i < t->live.n; i++)

@@ -30,7 +30,7 @@
 #include "src/engine/tuner/tuner.h"
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct history;
 struct hooks;
@@ -38,9 +38,9 @@ struct provenance;
 struct loop_timer;
 struct notices;
 
-/* A launcher of the study, open. */
+/* A backend of the study, open. */
 struct backend {
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	void *ctx;
 	struct slots slots;
 	double worst_cost; /* most dollars of one attempt; 0 = free */

@@ -18,11 +18,11 @@
 #include "src/engine/provenance/provenance.h"
 #include "src/engine/tuner/adopt.h"
 #include "src/engine/tuner/ask-tell.h"
+#include "src/engine/tuner/backend-events.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/checkpoints.h"
 #include "src/engine/tuner/converge.h"
 #include "src/engine/tuner/effects.h"
-#include "src/engine/tuner/launcher-events.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/new-trial.h"
 #include "src/engine/tuner/outcome.h"
@@ -111,14 +111,14 @@ open_backends(
 			.event = tuner_on_event,
 			.arg = t,
 		};
-		b->launcher = t->plugins.backends[i].launcher;
-		if (b->launcher->bill != NULL &&
-		    store_attempt_times(t->store, b->launcher->name,
+		b->type = t->plugins.backends[i].type;
+		if (b->type->bill != NULL &&
+		    store_attempt_times(t->store, b->type->name,
 			&env.times.before_s, &env.times.after_s, e) != 0)
 			return -1;
-		if (b->launcher->open(&b->ctx, &env, e) != 0)
+		if (b->type->open(&b->ctx, &env, e) != 0)
 			return -1;
-		slots_init(&b->slots, b->launcher->slots(b->ctx));
+		slots_init(&b->slots, b->type->slots(b->ctx));
 		b->worst_cost =
 		    plugins_worst_cost(&t->plugins.backends[i], t->study);
 		t->n_backends = (int)i + 1;
@@ -200,7 +200,7 @@ static int
 open_study(struct tuner *t, struct err *e)
 {
 	enum store_mode mode =
-	    t->env.without_launchers ? STORE_WRITE_ONCE : STORE_WRITE;
+	    t->env.without_backends ? STORE_WRITE_ONCE : STORE_WRITE;
 
 	t->store = t->env.store;
 	t->env.store = NULL;
@@ -254,7 +254,7 @@ open_announcements(struct tuner *t)
 	if (t->env.hold)
 		return;
 	t->hooks = hooks_new(&env);
-	if (t->env.without_launchers)
+	if (t->env.without_backends)
 		return;
 	t->notices = notices_new(&env);
 	if (t->env.command == NULL)
@@ -282,7 +282,7 @@ open_blame(struct tuner *t, struct err *e)
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
 		place_blame_add(&t->blame,
-		    &(struct place_backend){ b->launcher, b->ctx, &b->slots });
+		    &(struct place_backend){ b->type, b->ctx, &b->slots });
 	}
 	return place_blame_restore(
 	    &t->blame, t->store, t->row.ended_us != 0 && !t->env.hold, e);
@@ -302,7 +302,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	t->clock.wake = loop_timer_new(env->loop, on_wake, t);
 	t->clock.flush = loop_timer_new(env->loop, on_flush, t);
 	if (open_study(t, e) != 0 || open_mathematics(t, e) != 0 ||
-	    (!env->without_launchers && !env->asked && open_world(t, e) != 0) ||
+	    (!env->without_backends && !env->asked && open_world(t, e) != 0) ||
 	    restore_tuner(t, e) != 0 || open_blame(t, e) != 0) {
 		tuner_close(t);
 		return -1;
@@ -336,7 +336,7 @@ tuner_close(struct tuner *t)
 	converge_close(&t->convergence);
 	place_blame_close(&t->blame);
 	for (k = 0; k < t->n_backends; k++) {
-		t->backends[k].launcher->close(t->backends[k].ctx);
+		t->backends[k].type->close(t->backends[k].ctx);
 		slots_fini(&t->backends[k].slots);
 	}
 	for (i = 0; i < t->n_notes; i++)
@@ -409,7 +409,7 @@ turn_collect(struct tuner *t)
 	int i;
 
 	for (i = 0; i < t->n_backends && !store_failed(t->store); i++)
-		t->backends[i].launcher->collect(t->backends[i].ctx);
+		t->backends[i].type->collect(t->backends[i].ctx);
 	for (k = 0; k < t->live.n && !store_failed(t->store); k++)
 		stopping_settle(t, t->live.list[k]);
 }

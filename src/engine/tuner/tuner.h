@@ -1,5 +1,5 @@
 /*
- * The tuner: asks the strategy, places trials, processes launcher events,
+ * The tuner: asks the strategy, places trials, processes backend events,
  * applies the rules and records each transition before it is executed.
  *
  * A tuner is a cache of the database: close it at any moment, open it again,
@@ -34,8 +34,8 @@ struct tuner_env {
 	int64_t trials; /* instead of limits.trials; 0 = none */
 	int64_t parallel; /* instead of limits.parallel; 0 = none */
 	bool hold; /* place nothing: a command without a server */
-	bool without_launchers; /* … and use no launcher: ask, tell and judge */
-	bool asked; /* a server without launchers, for programs that ask */
+	bool without_backends; /* … and use no backend: ask, tell and judge */
+	bool asked; /* a server without backends, for programs that ask */
 };
 
 /*
@@ -108,7 +108,7 @@ void tuner_shutdown(struct tuner *, bool now);
 
 /*
  * The number of stops not yet delivered to attempts that end by themselves
- * afterwards (launcher.slow_end).
+ * afterwards (backend.slow_end).
  */
 int tuner_shutdown_pending(const struct tuner *);
 /*

@@ -18,7 +18,7 @@
 #include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 /* A tuning job while its training jobs are read. */
 struct tuning {
@@ -363,13 +363,13 @@ where_from(struct launch_tuning *ask, const struct study *study,
 static int
 job_ask(struct buf *b, const struct launch_tuning *ask, struct err *e)
 {
-	const struct launcher *launcher = launcher_find("sagemaker");
+	const struct backend_type *type = backend_type_find("sagemaker");
 	struct loop *loop;
 	int rc;
 
 	if (loop_open(&loop, LOOP_REAL, e) != 0)
 		return -1;
-	rc = launcher->tuning(loop, ask, b, e);
+	rc = type->tuning(loop, ask, b, e);
 	loop_close(loop);
 	return rc;
 }

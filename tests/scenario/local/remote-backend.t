@@ -5,7 +5,7 @@
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
-HPOTUNE=$TOP_BUILDDIR/tests/support/fake-launcher/hpotune-far
+HPOTUNE=$TOP_BUILDDIR/tests/support/fake-backend/hpotune-far
 FAR_DIR=$dir/far
 export FAR_DIR
 mkdir "$FAR_DIR"

@@ -4,7 +4,7 @@
 
 #include "src/base/loop.h"
 #include "tests/support/sagemaker-world/sm-world.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/sagemaker/logs/sm-log.h"
 
 struct sm_logs {

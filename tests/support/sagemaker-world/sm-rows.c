@@ -183,7 +183,7 @@ commit_one(struct sm_rows *r, const struct launch_event *ev)
 		break;
 	case LAUNCH_SLOTS:
 		r->slot_events++;
-		r->slots = launcher_sagemaker.slots(r->ctx);
+		r->slots = backend_sagemaker.slots(r->ctx);
 		break;
 	case LAUNCH_EXIT:
 	case LAUNCH_LOST:
@@ -249,16 +249,16 @@ sm_rows_start(struct sm_rows *r)
 	struct row *row;
 	size_t i;
 
-	if (launcher_sagemaker.open(&r->ctx, &env, &e) != 0)
+	if (backend_sagemaker.open(&r->ctx, &env, &e) != 0)
 		bail(e.text);
-	r->slots = launcher_sagemaker.slots(r->ctx);
+	r->slots = backend_sagemaker.slots(r->ctx);
 	for (i = 0; i < r->n; i++) {
 		row = &r->rows[i];
 		row->asked = false;
 		if (!row->open)
 			continue;
 		spec = spec_of(r, row);
-		if (launcher_sagemaker.adopt(r->ctx, &spec, &e) != ADOPT_ALIVE)
+		if (backend_sagemaker.adopt(r->ctx, &spec, &e) != ADOPT_ALIVE)
 			broken(r, "look does not find it", row);
 		row->sent = true;
 	}
@@ -269,7 +269,7 @@ sm_rows_kill(struct sm_rows *r)
 {
 	size_t i;
 
-	launcher_sagemaker.close(r->ctx);
+	backend_sagemaker.close(r->ctx);
 	r->ctx = NULL;
 	r->n_heard = 0;
 	r->kills++;
@@ -346,14 +346,14 @@ act(struct sm_rows *r)
 			if (dies(r))
 				return false;
 			spec = spec_of(r, row);
-			if (launcher_sagemaker.start(r->ctx, &spec, &e) != 0)
+			if (backend_sagemaker.start(r->ctx, &spec, &e) != 0)
 				broken(r, e.text, row);
 			row->sent = true;
 		}
 		if (row->stopping && !row->asked) {
 			if (dies(r))
 				return false;
-			launcher_sagemaker.stop(
+			backend_sagemaker.stop(
 			    r->ctx, row->trial, row->attempt, false);
 			row->asked = true;
 		}
@@ -379,7 +379,7 @@ turn_server(struct sm_rows *r)
 
 	if (r->ctx == NULL)
 		sm_rows_start(r);
-	launcher_sagemaker.collect(r->ctx);
+	backend_sagemaker.collect(r->ctx);
 	if (dies(r))
 		return; /* nothing of this turn was committed */
 	for (i = 0; i < r->n_heard; i++)
@@ -465,7 +465,7 @@ sm_rows_close(struct sm_rows *r)
 	char *command = xasprintf("rm -rf '%s'", r->dir);
 
 	if (r->ctx != NULL)
-		launcher_sagemaker.close(r->ctx);
+		backend_sagemaker.close(r->ctx);
 	loop_timer_free(r->tick);
 	loop_timer_free(r->guard);
 	sm_world_close(&r->world);

@@ -1,6 +1,6 @@
 /*
- * A small tuner for the sagemaker launcher: rows that survive a kill, one
- * launcher after the other, and invariants of the rows and the world.
+ * A small tuner for the sagemaker backend: rows that survive a kill, one
+ * backend after the other, and invariants of the rows and the world.
  */
 
 #ifndef HPOTUNE_SM_ROWS_H
@@ -13,7 +13,7 @@
 #include "src/base/err.h"
 #include "src/model/study/study.h"
 #include "tests/support/sagemaker-world/sm-world.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 enum { ROWS_TRIALS = 8, ROWS_MOST = 512 };
 
@@ -35,7 +35,7 @@ struct row { /* one attempt, as committed */
 struct sm_rows {
 	struct sm_world world;
 	struct loop *loop;
-	void *ctx; /* of the launcher, NULL = the server is dead */
+	void *ctx; /* of the backend, NULL = the server is dead */
 	char dir[128];
 	struct study_trial settings;
 	struct option_value *options;
@@ -57,7 +57,7 @@ struct sm_rows {
 	double stop; /* of turns: somebody stops a trial */
 	int kills, broken;
 	bool late;
-	bool hold; /* the next launcher serves a command alone */
+	bool hold; /* the next backend serves a command alone */
 	int64_t dead_ms; /* loop time until which no server starts */
 	bool (*until)(
 	    struct sm_rows *); /* NULL: until all is final and quiet */

@@ -1,7 +1,7 @@
 /*
  * AWS without I/O, on a virtual clock: implements trials/aws/aws.h and the
  * readers of output by simulated training jobs, which continue when the
- * launcher is closed.  Faults are drawn from a seed.
+ * backend is closed.  Faults are drawn from a seed.
  */
 
 #ifndef HPOTUNE_SM_WORLD_H

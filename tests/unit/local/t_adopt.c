@@ -1,5 +1,5 @@
 /*
- * After the death of a server: a second launcher meets every row of the truth
+ * After the death of a server: a second backend meets every row of the truth
  * table, and nothing runs twice.
  */
 
@@ -10,14 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/process/attempt-record.h"
 #include "trials/local/local-internal.h"
 
 /* The claim as it stands on the disk. */
 static struct claim
-claim_of(struct local_launcher *rig, int64_t trial)
+claim_of(struct local_backend *rig, int64_t trial)
 {
 	struct attempt_exit x;
 	struct claim c = { 0 };
@@ -34,7 +34,7 @@ claim_of(struct local_launcher *rig, int64_t trial)
 
 /* kill -9 to the supervisor, and wait until it is dead. */
 static void
-shim_kill(struct local_launcher *rig, int64_t trial)
+shim_kill(struct local_backend *rig, int64_t trial)
 {
 	pid_t pid = (pid_t)claim_of(rig, trial).shim_pid;
 
@@ -44,7 +44,7 @@ shim_kill(struct local_launcher *rig, int64_t trial)
 
 /* Take the lock of an attempt that nobody began, as a supervisor does. */
 static int
-state_hold(struct local_launcher *rig, int64_t trial)
+state_hold(struct local_backend *rig, int64_t trial)
 {
 	char path[512];
 	int fd;
@@ -79,7 +79,7 @@ records_put(int fd, int64_t trial, bool with_exit)
 static void
 test_running(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 
@@ -110,7 +110,7 @@ test_running(void)
 	local_rig_restart(&rig);
 	is_int(local_rig_look(&rig, 2, &e), ADOPT_ALIVE,
 	    "a second attempt is alive after a restart");
-	launcher_local.stop(rig.ctx, 2, 1, false);
+	backend_local.stop(rig.ctx, 2, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 2),
 	    "an adopted trial can be stopped");
 	is_int(rig.trial[2].exit.exit_code, 8,
@@ -121,7 +121,7 @@ test_running(void)
 static void
 test_ended(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	char path[128];
@@ -131,11 +131,11 @@ test_ended(void)
 	    "echo hpotune: step=1 a=1; while ! test -f go; do sleep 0.01; "
 	    "done; echo hpotune: step=2 a=2; echo >gone; exit 3");
 	local_rig_until(&rig, local_rig_reported, 1);
-	launcher_local.close(rig.ctx);
+	backend_local.close(rig.ctx);
 	(void)snprintf(path, sizeof path, "%s/go", rig.dir);
 	close(open(path, O_CREAT, 0600));
 	(void)waitpid((pid_t)claim_of(&rig, 1).shim_pid, NULL, 0);
-	if (local_rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_backend_open(&rig, &e) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ENDED,
 	    "an attempt that ended without a server");
@@ -149,7 +149,7 @@ test_ended(void)
 static void
 test_lost(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	int fd;
@@ -180,9 +180,9 @@ test_lost(void)
 	    "setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' & \n"
 	    "echo hpotune: a=1; sleep 1000");
 	local_rig_until(&rig, local_rig_reported, 3);
-	launcher_local.close(rig.ctx);
+	backend_local.close(rig.ctx);
 	shim_kill(&rig, 3);
-	if (local_rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_backend_open(&rig, &e) == -1)
 		abort();
 	ok(local_rig_alive(3, 1) > 0, "a daemon survives its supervisor");
 	fd = open(local_rig_path(&rig, 3, "trial.lock"), O_RDONLY);
@@ -210,7 +210,7 @@ test_lost(void)
 static void
 test_between(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
@@ -222,7 +222,7 @@ test_between(void)
 	is_int(
 	    local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "a lock alone: starting");
 	spec = local_rig_spec(&rig, 1, argv);
-	is_int(launcher_local.abandon(rig.ctx, &spec, &e), -1,
+	is_int(backend_local.abandon(rig.ctx, &spec, &e), -1,
 	    "what starts cannot be abandoned");
 	is_int(e.kind, ERR_BUSY, "now");
 	close(fd);
@@ -259,8 +259,8 @@ test_between(void)
 
 	spec = local_rig_spec(&rig, 5, argv);
 	(void)close(state_hold(&rig, 5));
-	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "abandon");
-	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "twice");
+	is_int(backend_local.abandon(rig.ctx, &spec, &e), 0, "abandon");
+	is_int(backend_local.abandon(rig.ctx, &spec, &e), 0, "twice");
 	is_int(local_rig_look(&rig, 5, &e), ADOPT_LOST,
 	    "an abandoned attempt stays lost");
 	local_rig_until(&rig, local_rig_over, 5);
@@ -279,7 +279,7 @@ test_between(void)
 		t[6].exits == 0,
 	    "a directory of another run is left alone");
 	spec = local_rig_spec(&rig, 6, argv);
-	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0,
+	is_int(backend_local.abandon(rig.ctx, &spec, &e), 0,
 	    "to give it up needs nothing");
 	local_rig_close(&rig);
 }
@@ -287,7 +287,7 @@ test_between(void)
 static void
 test_race(void)
 {
-	struct local_launcher a, b;
+	struct local_backend a, b;
 	struct local_rig_trial *t;
 	char path[128], *text, *own;
 	int64_t i;

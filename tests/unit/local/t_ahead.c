@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/local/local-internal.h"
 #include "trials/process/attempt-record.h"
@@ -19,7 +19,7 @@
 
 /* Whether a supervisor waits, and folders are complete. */
 static bool
-prepared(struct local_launcher *rig, int64_t arg)
+prepared(struct local_backend *rig, int64_t arg)
 {
 	const struct local *l = rig->ctx;
 	struct pollfd maker = { .fd = l->ahead.maker_end, .events = POLLIN };
@@ -31,7 +31,7 @@ prepared(struct local_launcher *rig, int64_t arg)
 
 /* Whether a maker has made so many folders. */
 static bool
-made(struct local_launcher *rig, int64_t folders)
+made(struct local_backend *rig, int64_t folders)
 {
 	const struct local *l = rig->ctx;
 	struct pollfd maker = { .fd = l->ahead.maker_end, .events = POLLIN };
@@ -41,7 +41,7 @@ made(struct local_launcher *rig, int64_t folders)
 
 /* Trial 1 runs, and all is prepared for the next ones. */
 static void
-prepare(struct local_launcher *rig)
+prepare(struct local_backend *rig)
 {
 	rig->parallel = 2;
 	local_rig_restart(rig);
@@ -51,9 +51,9 @@ prepare(struct local_launcher *rig)
 }
 
 static void
-finish(struct local_launcher *rig)
+finish(struct local_backend *rig)
 {
-	launcher_local.stop(rig->ctx, 1, 1, true);
+	backend_local.stop(rig->ctx, 1, 1, true);
 	local_rig_until(rig, local_rig_over, 1);
 	local_rig_close(rig);
 }
@@ -91,7 +91,7 @@ is_in(const char *text, const char *word, const char *what)
 static void
 test_given(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[2];
 	struct local *l;
 	char *env[] = { "EMPTY=", "LINES=a\nb", NULL }, *text, word[256];
@@ -113,7 +113,7 @@ test_given(void)
 	pid = l->supervisors.waiting[l->supervisors.n - 1].pid;
 	rig.env = env;
 	spec = local_rig_spec(&rig, 2, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "a second trial");
+	is_int(backend_local.start(rig.ctx, &spec, &e), 0, "a second trial");
 	ok(local_rig_until(&rig, local_rig_reported, 2), "it runs");
 	is_int(local_attempt_find(l, 2, 1)->child, pid,
 	    "its supervisor had waited");
@@ -158,7 +158,7 @@ test_given(void)
 static void
 test_stock(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local *l;
 	int64_t trial;
 
@@ -182,7 +182,7 @@ test_stock(void)
 static void
 test_too_long(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	char *big, *env[] = { NULL, NULL };
 	struct local *l;
 	int n;
@@ -207,7 +207,7 @@ test_too_long(void)
 static void
 test_killed(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local *l;
 	siginfo_t si;
 	int i;
@@ -231,7 +231,7 @@ test_killed(void)
 static void
 test_left(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct err e = ERR_INIT;
 	struct proc_ref one;
 	struct pollfd end = { .events = POLLIN };
@@ -248,11 +248,11 @@ test_left(void)
 	l->supervisors.waiting[0].fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	proc_close(&one);
 	proc_open_child(&one, l->supervisors.waiting[l->supervisors.n - 1].pid);
-	launcher_local.close(rig.ctx);
+	backend_local.close(rig.ctx);
 	end.fd = one.fd;
 	is_int(poll(&end, 1, 0), 1, "when the server closes, none waits");
 	proc_close(&one);
-	if (local_rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_backend_open(&rig, &e) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "trials go on");
 	finish(&rig);
@@ -265,7 +265,7 @@ test_left(void)
 static void
 test_old_name(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct err e = ERR_INIT;
 	char from[256], to[256];
 
@@ -273,9 +273,9 @@ test_old_name(void)
 	prepare(&rig);
 	local_rig_sh(&rig, 2, "echo hpotune: a=1; exit 7");
 	ok(local_rig_until(&rig, local_rig_over, 2), "a trial ended");
-	launcher_local.stop(rig.ctx, 1, 1, true);
+	backend_local.stop(rig.ctx, 1, 1, true);
 	local_rig_until(&rig, local_rig_over, 1);
-	launcher_local.close(rig.ctx);
+	backend_local.close(rig.ctx);
 	(void)snprintf(from, sizeof from, "%s/trials/2", rig.state_dir);
 	(void)snprintf(to, sizeof to, "%s/ahead", rig.state_dir);
 	(void)mkdir(to, 0700);
@@ -285,7 +285,7 @@ test_old_name(void)
 		abort();
 	(void)snprintf(to, sizeof to, "%s/ahead/y", rig.state_dir);
 	(void)mkdir(to, 0700);
-	if (local_rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_backend_open(&rig, &e) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 2, &e), ADOPT_ENDED,
 	    "its folder, under its old name, is found by its claim");
@@ -299,7 +299,7 @@ test_old_name(void)
 static void
 test_early_end(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	char *was = xstrdup(getenv("HPOTUNE_SHIM"));
 	char *fails = xasprintf("%.*s/tests/torture/hpotune-shim-fail",
 	    (int)(strrchr(was, '/') - was), was);

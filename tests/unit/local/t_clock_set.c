@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/local/local-internal.h"
 
@@ -29,7 +29,7 @@ clock_gettime(clockid_t clock, struct timespec *t)
 
 /* A script in the folder of the test, which its first file is of. */
 static int
-start(struct local_launcher *rig, const char *script)
+start(struct local_backend *rig, const char *script)
 {
 	static char path[512], text[1024];
 	static char *files[] = { path, NULL };
@@ -39,11 +39,11 @@ start(struct local_launcher *rig, const char *script)
 	(void)snprintf(path, sizeof path, "%s/a.jsonl", rig->dir);
 	(void)snprintf(text, sizeof text, "cd %s\n%s", rig->dir, script);
 	spec.files = files;
-	return launcher_local.start(rig->ctx, &spec, NULL);
+	return backend_local.start(rig->ctx, &spec, NULL);
 }
 
 static void
-tell(const struct local_launcher *rig, const char *name)
+tell(const struct local_backend *rig, const char *name)
 {
 	char path[512];
 
@@ -57,7 +57,7 @@ test_back(void)
 {
 	static char format[] = "json", path[] = "a.jsonl";
 	struct study_file file = { .format = format, .path_text = path };
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, NULL);
 	rig.settings.files = &file;
@@ -71,7 +71,7 @@ test_back(void)
 	tell(&rig, "set");
 	ok(local_rig_until(&rig, local_rig_reported, 1),
 	    "an hour back: what it writes then is read");
-	launcher_local.stop(rig.ctx, 1, 1, true);
+	backend_local.stop(rig.ctx, 1, 1, true);
 	ok(local_rig_until(&rig, local_rig_over, 1), "and it is stopped");
 	set_by = 0;
 	rig.settings.n_files = 0;
@@ -83,7 +83,7 @@ static void
 test_forward(void)
 {
 	const struct local *l;
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct err e = ERR_INIT;
 
 	local_rig_open(&rig, NULL);

@@ -1,4 +1,4 @@
-/* The local launcher, one attempt at a time: actions and events. */
+/* The local backend, one attempt at a time: actions and events. */
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/local/local-internal.h"
 
 static void
 test_reports(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -46,7 +46,7 @@ test_reports(void)
 static void
 test_exits(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 	char *missing[] = { "no-such-program-here", NULL };
 	char *script[] = { "./plain", NULL };
@@ -60,7 +60,7 @@ test_exits(void)
 	local_rig_sh(&rig, 2, "kill -9 $$");
 	local_rig_sh(&rig, 3, "kill -USR2 $$");
 	spec = local_rig_spec(&rig, 4, missing);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), 0,
+	is_int(backend_local.start(rig.ctx, &spec, &e), 0,
 	    "a missing program is found out later");
 	(void)snprintf(path, sizeof path, "%s/plain", rig.dir);
 	fd = open(path, O_WRONLY | O_CREAT, 0755);
@@ -68,7 +68,7 @@ test_exits(void)
 		abort();
 	close(fd);
 	spec = local_rig_spec(&rig, 5, script);
-	(void)launcher_local.start(rig.ctx, &spec, &e);
+	(void)backend_local.start(rig.ctx, &spec, &e);
 	rig.settings.workdir = "/no/such/folder";
 	local_rig_sh(&rig, 6, "exit 0");
 	ok(local_rig_until(&rig, local_rig_over, 1) &&
@@ -100,8 +100,8 @@ test_exits(void)
 	    "a missing folder is reported");
 	rig.settings.workdir = rig.dir;
 	spec = local_rig_spec(&rig, 7, missing);
-	(void)launcher_local.start(rig.ctx, &spec, &e);
-	launcher_local.stop(rig.ctx, 7, 1, false);
+	(void)backend_local.start(rig.ctx, &spec, &e);
+	backend_local.stop(rig.ctx, 7, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 7),
 	    "who waits for a program is stopped");
 	ok(t[7].exits == 1 && t[7].exit.stopped, "and recorded as that");
@@ -111,7 +111,7 @@ test_exits(void)
 static void
 test_stop(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -119,8 +119,8 @@ test_stop(void)
 	    "trap 'echo hpotune: step=9 a=9; exit 5' TERM\n"
 	    "echo hpotune: step=1 a=1; while :; do sleep 0.01; done");
 	ok(local_rig_until(&rig, local_rig_reported, 1), "a trial runs");
-	launcher_local.stop(rig.ctx, 1, 1, false);
-	launcher_local.stop(rig.ctx, 1, 1, false);
+	backend_local.stop(rig.ctx, 1, 1, false);
+	backend_local.stop(rig.ctx, 1, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 1), "stopped, it ends");
 	is_int(t[1].exit.exit_code, 5, "in its own way");
 	is_str(t[1].last, "a 9 9", "with a last word");
@@ -129,7 +129,7 @@ test_stop(void)
 	local_rig_sh(&rig, 2,
 	    "trap '' TERM; echo hpotune: a=1; while :; do sleep 0.01; done");
 	ok(local_rig_until(&rig, local_rig_reported, 2), "one ignores SIGTERM");
-	launcher_local.stop(rig.ctx, 2, 1, false);
+	backend_local.stop(rig.ctx, 2, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 2),
 	    "after the grace it ends too");
 	is_int(t[2].exit.signal, SIGKILL, "by SIGKILL");
@@ -139,20 +139,20 @@ test_stop(void)
 	local_rig_sh(&rig, 3,
 	    "trap '' TERM; echo hpotune: a=1; while :; do sleep 0.01; done");
 	local_rig_until(&rig, local_rig_reported, 3);
-	launcher_local.stop(rig.ctx, 3, 1, false);
-	launcher_local.stop(rig.ctx, 3, 1, true);
+	backend_local.stop(rig.ctx, 3, 1, false);
+	backend_local.stop(rig.ctx, 3, 1, true);
 	ok(local_rig_until(&rig, local_rig_over, 3), "now is now");
 	is_int(t[3].exit.signal, SIGKILL, "whatever the grace");
 
 	local_rig_sh(&rig, 4, "sleep 1000");
-	launcher_local.stop(rig.ctx, 4, 1, false);
+	backend_local.stop(rig.ctx, 4, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 4),
 	    "a stop before the start is kept");
 	is_int(t[4].exit.signal, SIGTERM, "and sent");
 
 	local_rig_sh(&rig, 5, "kill -STOP $$; exit 3");
 	local_rig_until(&rig, local_rig_is_up, 5);
-	launcher_local.stop(rig.ctx, 5, 1, false);
+	backend_local.stop(rig.ctx, 5, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 5),
 	    "a frozen trial receives SIGTERM");
 	local_rig_close(&rig);
@@ -166,7 +166,7 @@ test_still(void)
 	    "trap '' TERM; setsid sh -c \"while :; do kill -STOP $PPID; done\" "
 	    "&\n"
 	    "echo hpotune: a=1; while :; do kill -STOP $PPID; done";
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -174,7 +174,7 @@ test_still(void)
 	    "trap 'exit 5' TERM; kill -STOP $PPID; echo hpotune: a=1\n"
 	    "while :; do sleep 0.01; done");
 	local_rig_until(&rig, local_rig_reported, 1);
-	launcher_local.stop(rig.ctx, 1, 1, false);
+	backend_local.stop(rig.ctx, 1, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 1),
 	    "a stopped supervisor receives the signal");
 	is_int(t[1].exit.exit_code, 5, "and stops its trial");
@@ -188,7 +188,7 @@ test_still(void)
 	rig.settings.grace_ms = 100;
 	local_rig_sh(&rig, 3, again);
 	local_rig_until(&rig, local_rig_reported, 3);
-	launcher_local.stop(rig.ctx, 3, 1, false);
+	backend_local.stop(rig.ctx, 3, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 3),
 	    "stopped again and again, it is ended");
 	ok(t[3].exits == 1 && t[3].exit.signal == SIGKILL && t[3].exit.stopped,
@@ -197,7 +197,7 @@ test_still(void)
 	rig.settings.grace_ms = 1000000;
 	local_rig_sh(&rig, 4, again);
 	local_rig_until(&rig, local_rig_reported, 4);
-	launcher_local.stop(rig.ctx, 4, 1, true);
+	backend_local.stop(rig.ctx, 4, 1, true);
 	ok(local_rig_until(&rig, local_rig_over, 4), "now is now");
 	ok(t[4].exits == 1 && t[4].exit.signal == SIGKILL, "by SIGKILL");
 	is_int(local_rig_left(4, 1), 0, "nothing is left");
@@ -213,13 +213,13 @@ test_still(void)
 static void
 on_moment(void *arg)
 {
-	struct local_launcher *rig = arg;
+	struct local_backend *rig = arg;
 
 	loop_stop(rig->loop);
 }
 
 static bool
-never(struct local_launcher *rig, int64_t trial)
+never(struct local_backend *rig, int64_t trial)
 {
 	(void)rig;
 	(void)trial;
@@ -231,7 +231,7 @@ static void
 test_idle(void)
 {
 	struct loop_timer *moment;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, NULL);
 	local_rig_sh(&rig, 1, "echo hpotune: a=1; exec sleep 1000");
@@ -242,7 +242,7 @@ test_idle(void)
 	local_rig_until(&rig, never, 1);
 	ok(rig.turns < 20, "a silent trial causes no turn (%d turns)",
 	    rig.turns);
-	launcher_local.stop(rig.ctx, 1, 1, true);
+	backend_local.stop(rig.ctx, 1, 1, true);
 	ok(local_rig_until(&rig, local_rig_over, 1), "and is still heard");
 	loop_timer_free(moment);
 	local_rig_close(&rig);
@@ -252,7 +252,7 @@ test_idle(void)
 static void
 test_outside(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -271,7 +271,7 @@ test_outside(void)
 static void
 test_timeout(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 	int64_t n;
 
@@ -298,7 +298,7 @@ test_timeout(void)
 static void
 test_tree(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, NULL);
 	local_rig_sh(&rig, 1,
@@ -317,7 +317,7 @@ test_environment(void)
 	char *own[] = { "TWICE=trial", "OWN=yes", NULL };
 	char *theirs[] = { "HPOTUNE_TRIAL=1", NULL };
 	char *pass[] = { "PASSED", NULL };
-	struct local_launcher rig;
+	struct local_backend rig;
 	char path[128], *text;
 
 	(void)unsetenv("PYTHONUNBUFFERED");
@@ -376,7 +376,7 @@ test_environment(void)
 static void
 test_inheritance(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	char path[128], *text, *line, *save;
 	int extra = open("/dev/null", O_RDONLY), odd = 0;
 
@@ -424,7 +424,7 @@ test_modes(void)
 {
 	static const char *const names[] = { "state", "trial.lock", "log",
 		"metrics.jsonl", "params.json" };
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct stat st;
 	size_t i;
 

@@ -1,18 +1,18 @@
 /*
- * The local launcher with simulated GPUs: the assignment, one attempt at a
+ * The local backend with simulated GPUs: the assignment, one attempt at a
  * time.
  */
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/local/local-internal.h"
 
 /* What an attempt was told, by one variable. */
 static const char *
-told(struct local_launcher *rig, int64_t trial, const char *name)
+told(struct local_backend *rig, int64_t trial, const char *name)
 {
 	static char value[128];
 	char path[128], *text, *at;
@@ -34,7 +34,7 @@ told(struct local_launcher *rig, int64_t trial, const char *name)
 
 /* Start a trial that says where it is, and stays until a file is there. */
 static int
-stay(struct local_launcher *rig, int64_t trial)
+stay(struct local_backend *rig, int64_t trial)
 {
 	char script[256];
 
@@ -48,7 +48,7 @@ stay(struct local_launcher *rig, int64_t trial)
 }
 
 static void
-touch(const struct local_launcher *rig, const char *name)
+touch(const struct local_backend *rig, const char *name)
 {
 	char path[128];
 	FILE *f;
@@ -60,7 +60,7 @@ touch(const struct local_launcher *rig, const char *name)
 }
 
 static void
-go(struct local_launcher *rig, int64_t trial)
+go(struct local_backend *rig, int64_t trial)
 {
 	char path[128];
 
@@ -70,18 +70,18 @@ go(struct local_launcher *rig, int64_t trial)
 }
 
 static bool
-is_ready(struct local_launcher *rig, int64_t arg)
+is_ready(struct local_backend *rig, int64_t arg)
 {
 	char why[160];
 
 	(void)arg;
-	return launcher_local.ready(rig->ctx, 0, why, sizeof why);
+	return backend_local.ready(rig->ctx, 0, why, sizeof why);
 }
 
 static void
 test_names(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	char *text;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
@@ -118,7 +118,7 @@ test_full(void)
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	rig.settings.gpus = 2;
@@ -131,7 +131,7 @@ test_full(void)
 	is_str(told(&rig, 2, "HPOTUNE_GPU_INDICES"), "2,3", "and two more");
 	ok(!is_ready(&rig, 0), "there is no room for a third");
 	spec = local_rig_spec(&rig, 3, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "it cannot start");
+	is_int(backend_local.start(rig.ctx, &spec, &e), -1, "it cannot start");
 	is_int(e.kind, ERR_BUSY, "for now");
 	go(&rig, 1);
 	ok(local_rig_until(&rig, is_ready, 0), "when one ends there is room");
@@ -146,21 +146,21 @@ test_full(void)
 static void
 test_bookings(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	char uuid[64];
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
 	(void)snprintf(uuid, sizeof uuid, "%s", local_rig_uuid(1, 1));
-	ok(launcher_local.take(rig.ctx, 1, 1, 0, uuid), "a GPU is kept");
+	ok(backend_local.take(rig.ctx, 1, 1, 0, uuid), "a GPU is kept");
 	ok(!is_ready(&rig, 0), "no other attempt can get it");
-	ok(!launcher_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
+	ok(!backend_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
 	    "or keep it");
 	stay(&rig, 1);
 	local_rig_until(&rig, local_rig_reported, 1);
 	is_str(told(&rig, 1, "HPOTUNE_GPU_UUIDS"), "SIM-0", "it gets it");
 	go(&rig, 1);
 	local_rig_until(&rig, is_ready, 0);
-	ok(launcher_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
+	ok(backend_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
 	    "kept again");
 	ok(local_rig_until(&rig, is_ready, 0),
 	    "and free again without a start");
@@ -172,7 +172,7 @@ static void
 test_restart(void)
 {
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
 	stay(&rig, 1);
@@ -202,7 +202,7 @@ test_restart(void)
 static void
 test_shared(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(
 	    &rig, "{\"gpus\": {\"simulate\": 1}, \"trials_per_gpu\": 2}");
@@ -229,11 +229,11 @@ test_never(void)
 	char *argv[] = { "no-such-program-here", NULL };
 	struct launch_spec spec;
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
 	spec = local_rig_spec(&rig, 1, argv);
-	(void)launcher_local.start(rig.ctx, &spec, &e);
+	(void)backend_local.start(rig.ctx, &spec, &e);
 	ok(local_rig_until(&rig, local_rig_over, 1), "it cannot run");
 	ok(local_rig_until(&rig, is_ready, 0), "its GPU is free");
 	local_rig_close(&rig);

@@ -4,25 +4,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 
-/* Open a launcher anew with these numbers: slots, or -1. */
+/* Open a backend anew with these numbers: slots, or -1. */
 static int
-slots(struct local_launcher *rig, int64_t gpus, int64_t cpus, int64_t parallel,
+slots(struct local_backend *rig, int64_t gpus, int64_t cpus, int64_t parallel,
     struct err *e)
 {
 	if (rig->ctx != NULL)
-		launcher_local.close(rig->ctx);
+		backend_local.close(rig->ctx);
 	rig->ctx = NULL;
 	rig->settings.gpus = gpus;
 	rig->settings.cpus = cpus;
 	rig->parallel = parallel;
-	if (local_rig_launcher_open(rig, e) == -1)
+	if (local_rig_backend_open(rig, e) == -1)
 		return -1;
-	return launcher_local.slots(rig->ctx);
+	return backend_local.slots(rig->ctx);
 }
 
 static void
@@ -30,7 +30,7 @@ test_cpus(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, "{\"gpus\": 0}");
 	is_int(slots(&rig, -1, 0, 0, &e), n, "one trial per core");
@@ -50,7 +50,7 @@ test_files(void)
 {
 	struct rlimit few = { .rlim_cur = 100, .rlim_max = 200 };
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, "{\"gpus\": 0}");
 	ok(setrlimit(RLIMIT_NOFILE, &few) == 0, "a limit on open files");
@@ -65,7 +65,7 @@ static void
 test_gpus(void)
 {
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	is_int(slots(&rig, -1, 0, 0, &e), 4, "one trial per GPU");

@@ -7,30 +7,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/local/local-internal.h"
 
 static bool
-reported_twice(struct local_launcher *rig, int64_t trial)
+reported_twice(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].reports >= 2;
 }
 
 static bool
-reported_thrice(struct local_launcher *rig, int64_t trial)
+reported_thrice(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].reports >= 3;
 }
 
 static bool
-reported_four_times(struct local_launcher *rig, int64_t trial)
+reported_four_times(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].reports >= 4;
 }
 
 static bool
-never(struct local_launcher *rig, int64_t turns)
+never(struct local_backend *rig, int64_t turns)
 {
 	return rig->turns >= turns;
 }
@@ -38,7 +38,7 @@ never(struct local_launcher *rig, int64_t turns)
 static void
 test_many_lines(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -59,7 +59,7 @@ test_many_lines(void)
 static void
 test_long_lines(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -83,7 +83,7 @@ test_long_lines(void)
 static void
 test_odd_bytes(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -102,7 +102,7 @@ test_odd_bytes(void)
 static void
 test_half_lines(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	char path[128];
@@ -130,7 +130,7 @@ test_half_lines(void)
 static void
 test_cut(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -164,7 +164,7 @@ test_cut(void)
 static void
 test_cap(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	struct stat st;
@@ -180,7 +180,7 @@ test_cap(void)
 	    "while ! test -f end; do sleep 0.01; done\n"
 	    "echo hpotune: step=2 a=2");
 	local_rig_until(&rig, local_rig_reported, 1);
-	launcher_local.close(rig.ctx);
+	backend_local.close(rig.ctx);
 	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
 	local_rig_file(local_rig_path(&rig, 1, "../../../../flooded"));
 	for (i = 0; i < 12000 && !small; i++) {
@@ -190,7 +190,7 @@ test_cap(void)
 	}
 	ok(small, "output beyond the cap leaves the disk");
 	ok(st.st_size > 60000000, "though the file is as long as ever");
-	if (local_rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_backend_open(&rig, &e) == -1)
 		abort();
 	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "the server is back");
 	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
@@ -206,7 +206,7 @@ test_cap(void)
 static void
 test_patience(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	int turns;
 
 	local_rig_open(&rig, NULL);

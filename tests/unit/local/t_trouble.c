@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/process/attempt-record.h"
 #include "trials/local/local-internal.h"
 
 static bool
-noted(struct local_launcher *rig, int64_t trial)
+noted(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].notes > 0;
 }
@@ -37,7 +37,7 @@ disk_fill(const char *path)
 
 /* A supervisor in the attempt's directory, started by hand. */
 static void
-shim_alone(struct local_launcher *rig, int64_t trial)
+shim_alone(struct local_backend *rig, int64_t trial)
 {
 	char command[1024];
 	int status;
@@ -54,7 +54,7 @@ shim_alone(struct local_launcher *rig, int64_t trial)
 static void
 test_full_disk(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	char fill[128];
@@ -97,7 +97,7 @@ test_full_disk(void)
 
 /* A supervisor that is one line of shell. */
 static void
-shim_script(struct local_launcher *rig, const char *line)
+shim_script(struct local_backend *rig, const char *line)
 {
 	char path[128];
 	FILE *f;
@@ -114,7 +114,7 @@ shim_script(struct local_launcher *rig, const char *line)
 static void
 test_no_shim(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL }, *was;
 	struct launch_spec spec;
@@ -124,18 +124,18 @@ test_no_shim(void)
 	setenv("HPOTUNE_SHIM", "/no/such/shim", 1);
 	local_rig_restart(&rig);
 	spec = local_rig_spec(&rig, 1, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "no supervisor");
+	is_int(backend_local.start(rig.ctx, &spec, &e), -1, "no supervisor");
 	is_int(e.kind, ERR_BUSY, "is no start now");
 	ok(strstr(e.text, "/no/such/shim") != NULL, "and reports it");
 	setenv("HPOTUNE_SHIM", "/bin/false", 1);
 	local_rig_restart(&rig);
 	spec = local_rig_spec(&rig, 2, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "a broken one");
+	is_int(backend_local.start(rig.ctx, &spec, &e), 0, "a broken one");
 	ok(local_rig_until(&rig, local_rig_over, 2) && !rig.trial[2].exit.ran,
 	    "is an end");
 	shim_script(&rig, "exit 28");
 	spec = local_rig_spec(&rig, 3, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one out of space");
+	is_int(backend_local.start(rig.ctx, &spec, &e), 0, "one out of space");
 	ok(local_rig_until(&rig, local_rig_over, 3) &&
 		rig.trial[3].exits == 1 && rig.trial[3].exit.not_yet,
 	    "states that it may begin later");
@@ -154,7 +154,7 @@ test_read_only(void)
 	char *was = xstrdup(getenv("HPOTUNE_SHIM"));
 	char *fails = xasprintf("%.*s/tests/torture/hpotune-shim-fail",
 	    (int)(strrchr(was, '/') - was), was);
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	local_rig_open(&rig, NULL);
 	if (access(fails, X_OK) == -1)
@@ -183,7 +183,7 @@ test_read_only(void)
 static void
 test_paths(void)
 {
-	struct local_launcher rig;
+	struct local_backend rig;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec;
@@ -196,7 +196,7 @@ test_paths(void)
 	if (symlink("/tmp", path) == -1)
 		abort();
 	spec = local_rig_spec(&rig, 2, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), -1,
+	is_int(backend_local.start(rig.ctx, &spec, &e), -1,
 	    "a link instead of a directory is refused");
 	local_rig_close(&rig);
 }
@@ -210,7 +210,7 @@ test_unkillable(void)
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1
 	};
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 	int fd;
 
 	local_rig_open(&rig, NULL);

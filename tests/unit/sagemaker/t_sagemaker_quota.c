@@ -60,7 +60,7 @@ try_limit(const struct limit_case *c)
 	    "%s", c->what);
 }
 
-/* A launcher without a wire: two types, spot, then on-demand. */
+/* A backend without a wire: two types, spot, then on-demand. */
 struct rig {
 	struct sm sm;
 	struct sm_settings set;

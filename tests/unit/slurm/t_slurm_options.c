@@ -27,7 +27,7 @@ tool_put(const char *folder, const char *name, const char *rows)
 	free(path);
 }
 
-/* The settings of a block; the launcher has opened for so many trials. */
+/* The settings of a block; the backend has opened for so many trials. */
 static struct slurm_settings
 settings(
     const char *block, int64_t grace_s, int64_t max_run_s, int64_t parallel)

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/tap.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/attempt-record.h"
@@ -106,7 +106,7 @@ test_left(void)
 	char *argv[] = { "true", NULL }, *was;
 	struct launch_spec spec;
 	struct err e = ERR_INIT;
-	struct local_launcher rig;
+	struct local_backend rig;
 
 	if (mkdtemp(dir) == NULL)
 		abort();
@@ -119,14 +119,14 @@ test_left(void)
 	    path, sizeof path, "%s/hpotune-%s", dir, local_rig_uuid(1, 1));
 	(void)mkdir(path, 0755);
 	spec = local_rig_spec(&rig, 1, argv);
-	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one that ends");
+	is_int(backend_local.start(rig.ctx, &spec, &e), 0, "one that ends");
 	ok(local_rig_until(&rig, local_rig_over, 1), "before its claim");
 	ok(access(path, F_OK) == -1, "leaves no group");
 	(void)snprintf(
 	    path, sizeof path, "%s/hpotune-%s", dir, local_rig_uuid(2, 1));
 	(void)mkdir(path, 0755);
 	spec = local_rig_spec(&rig, 2, argv);
-	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0,
+	is_int(backend_local.abandon(rig.ctx, &spec, &e), 0,
 	    "an abandoned attempt may have a group");
 	ok(access(path, F_OK) == -1,
 	    "the group of an abandoned attempt is removed");
@@ -144,7 +144,7 @@ test_real(void)
 	struct attempt_exit x;
 	struct claim c;
 	enum record_check a, b;
-	struct local_launcher rig;
+	struct local_backend rig;
 	int fd;
 
 	if (mkdtemp(dir) == NULL)

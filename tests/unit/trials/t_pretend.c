@@ -13,7 +13,7 @@
 /* A server of one trial: what it was told, as text. */
 struct ear {
 	struct loop *loop;
-	const struct launcher *launcher;
+	const struct backend_type *type;
 	void *ctx;
 	struct pretend_world *world;
 	struct study_trial settings;
@@ -73,9 +73,9 @@ turn(void *arg)
 {
 	struct ear *ear = arg;
 
-	ear->launcher->collect(ear->ctx);
+	ear->type->collect(ear->ctx);
 	if (ear->stop_at > 0 && ear->reports >= ear->stop_at) {
-		ear->launcher->stop(ear->ctx, 1, 1, false);
+		ear->type->stop(ear->ctx, 1, 1, false);
 		ear->stop_at = 0;
 	}
 	if (ear->over)
@@ -96,7 +96,7 @@ spec(const struct ear *ear, int attempt)
 	};
 }
 
-/* Open the launcher on a new loop, as a server that starts. */
+/* Open the backend on a new loop, as a server that starts. */
 static void
 server_up(struct ear *ear, struct pretend_world *world)
 {
@@ -108,24 +108,24 @@ server_up(struct ear *ear, struct pretend_world *world)
 		.event = hear,
 		.arg = ear };
 
-	ear->launcher = launcher_find("pretend");
+	ear->type = backend_type_find("pretend");
 	ear->world = world;
 	if (ear->options == NULL)
 		plugin_options_read(
-		    &ear->options, ear->launcher->options, NULL, NULL, NULL);
+		    &ear->options, ear->type->options, NULL, NULL, NULL);
 	loop_open(&ear->loop, LOOP_VIRTUAL, NULL);
 	env.loop = ear->loop;
 	env.options = ear->options;
 	if (world != NULL)
 		pretend_open(&ear->ctx, &env, world, NULL);
 	else
-		ear->launcher->open(&ear->ctx, &env, NULL);
+		ear->type->open(&ear->ctx, &env, NULL);
 }
 
 static void
 server_down(struct ear *ear)
 {
-	ear->launcher->close(ear->ctx);
+	ear->type->close(ear->ctx);
 	loop_close(ear->loop);
 }
 
@@ -141,7 +141,7 @@ start(struct ear *ear, int attempt)
 {
 	struct launch_spec s = spec(ear, attempt);
 
-	return ear->launcher->start(ear->ctx, &s, NULL);
+	return ear->type->start(ear->ctx, &s, NULL);
 }
 
 static enum launch_adoption
@@ -150,7 +150,7 @@ look(struct ear *ear, int attempt)
 	struct launch_spec s = spec(ear, attempt);
 	struct err e = ERR_INIT;
 
-	return ear->launcher->adopt(ear->ctx, &s, &e);
+	return ear->type->adopt(ear->ctx, &s, &e);
 }
 
 static void
@@ -166,7 +166,7 @@ test_whole(void)
 	struct ear a = { .settings = { .max_steps = 8 } }, b = a;
 
 	server_up(&a, NULL);
-	is_int(a.launcher->slots(a.ctx), 3, "as many slots as limits.parallel");
+	is_int(a.type->slots(a.ctx), 3, "as many slots as limits.parallel");
 	is_int(start(&a, 1), 0, "a trial starts");
 	run(&a);
 	is_str(buf_str(&a.told), "ux", "it is up, then it ends");
@@ -253,7 +253,7 @@ test_survives(void)
 	is_int((long long)pretend_world_running(w), 1, "and starts one");
 	server_up(&ear, w);
 	is_int(look(&ear, 1), ADOPT_ALIVE, "it outlives its server");
-	ear.launcher->collect(ear.ctx);
+	ear.type->collect(ear.ctx);
 	ok(ear.reports >= 3 && ear.reports < 8 && ear.read == ear.reports,
 	    "what it said meanwhile is reported");
 	server_down(&ear);
@@ -283,7 +283,7 @@ test_faults(void)
 	is_str(buf_str(&ear.told), "ux", "but comes");
 	start(&ear, 2);
 	s = spec(&ear, 2);
-	is_int(ear.launcher->abandon(ear.ctx, &s, NULL), 0,
+	is_int(ear.type->abandon(ear.ctx, &s, NULL), 0,
 	    "one on its way can be abandoned");
 	ok(start(&ear, 2) != 0, "and never starts");
 	server_down(&ear);
@@ -291,7 +291,7 @@ test_faults(void)
 	is_int(pretend_world_get(w, 1)->started_ms, -1, "not even later");
 	s = spec(&ear, 1);
 	server_up(&ear, w);
-	ok(ear.launcher->abandon(ear.ctx, &s, NULL) != 0,
+	ok(ear.type->abandon(ear.ctx, &s, NULL) != 0,
 	    "what has run cannot be abandoned");
 	server_down(&ear);
 	ear_fini(&ear);

@@ -10,8 +10,8 @@
 
 #include "src/base/mem.h"
 #include "src/engine/tuner/tuner.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/tap.h"
 
 enum { REPORTS = 8 };
@@ -157,7 +157,7 @@ report(int64_t trial, int64_t step, double value)
 		    .step = step,
 		    .value = value } };
 
-	fake_launcher_queue(&far, ev);
+	fake_backend_queue(&far, ev);
 }
 
 /* One trial from its start to its end. */
@@ -166,11 +166,11 @@ trial_run(struct fake_study *s, const struct row *row, int64_t trial)
 {
 	int64_t i;
 
-	fake_launcher_up(&far, trial, 1, 1000);
+	fake_backend_up(&far, trial, 1, 1000);
 	for (i = 0; i < row->reports; i++)
 		report(trial, row->stride * (i + 1), row->value(trial, i));
 	fake_study_run(s, 1);
-	fake_launcher_exit(&far, trial, 1, (struct launch_exit){ .ran = true });
+	fake_backend_exit(&far, trial, 1, (struct launch_exit){ .ran = true });
 	fake_study_run(s, 1);
 }
 

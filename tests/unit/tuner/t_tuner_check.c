@@ -1,4 +1,4 @@
-/* What a study needs of a remote launcher is checked first. */
+/* What a study needs of a remote backend is checked first. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "src/model/study/study.h"
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/tap.h"
 
 /* The error of a study with these members, or "". */
@@ -132,7 +132,7 @@ static void
 test_env(void)
 {
 	struct fake_study s;
-	const struct fake_launcher_call *c;
+	const struct fake_backend_call *c;
 	struct store_study row = { .name = "far", .seed = 1 };
 	char id[STUDY_ID], other[STUDY_ID];
 
@@ -142,7 +142,7 @@ test_env(void)
 	    "512}}, \"backend\": [{\"name\": \"near\", \"slots\": 1}, "
 	    "{\"name\": \"far\", \"replicas\": 8}], " LIMITS);
 	fake_study_server_up(&s);
-	c = fake_launcher_started(&near, 1);
+	c = fake_backend_started(&near, 1);
 	ok(c != NULL, "a trial is near");
 	has(c->env, "HPOTUNE_GLOBAL_BATCH=512");
 	has(c->env, "HPOTUNE_BATCH=512");
@@ -158,7 +158,7 @@ test_env(void)
 	    "512}}, \"backend\": {\"name\": \"far\", \"replicas\": "
 	    "8}, " LIMITS);
 	fake_study_server_up(&s);
-	c = fake_launcher_started(&far, 1);
+	c = fake_backend_started(&far, 1);
 	has(c->env, "HPOTUNE_GLOBAL_BATCH=512");
 	has(c->env, "HPOTUNE_BATCH=64");
 	has(c->env, "HPOTUNE_CHECKPOINT_DIR=/far/checkpoint");
@@ -198,7 +198,7 @@ test_batch_fails(void)
 	struct store_trial row = { .number = 1,
 		.params = xstrdup("{\"x\":6}") };
 	struct store_attempt att = { .trial = 1, .attempt = 1 };
-	struct plugin_backend backend = { .launcher = &launcher_far };
+	struct plugin_backend backend = { .type = &backend_far };
 	struct attempt_spec_facts facts = {
 		.backend = &backend, .row = &row, .att = &att, .state_dir = "/s"
 	};
@@ -209,7 +209,7 @@ test_batch_fails(void)
 
 	json_parse(&block, "{\"replicas\": 4}", 15, NULL, false, &e);
 	if (study_parse(&study, json, strlen(json), "s", &e) != 0 ||
-	    plugin_options_read(&backend.options, launcher_far.options,
+	    plugin_options_read(&backend.options, backend_far.options,
 		json_root(block), NULL, &e) != 0)
 		abort();
 	facts.study = study;

@@ -1,13 +1,13 @@
 /*
- * Ends that only a remote launcher can classify: no machine, spot, costs,
+ * Ends that only a remote backend can classify: no machine, spot, costs,
  * shutdown.
  */
 
 #include <math.h>
 
 #include "src/engine/tuner/tuner.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/tap.h"
 
 #define STUDY                                                            \
@@ -19,9 +19,9 @@
 static void
 ends(struct fake_study *s, enum end_class end)
 {
-	const struct fake_launcher_call *c = fake_launcher_started(&far, 1);
+	const struct fake_backend_call *c = fake_backend_started(&far, 1);
 
-	fake_launcher_exit(
+	fake_backend_exit(
 	    &far, 1, c->attempt, (struct launch_exit){ .end = end });
 	fake_study_run(s, 1);
 }
@@ -38,11 +38,11 @@ attempts(struct fake_study *s)
 	return (int)fake_study_number(s, "SELECT attempts FROM trials");
 }
 
-/* The attempt that the launcher was last told to start. */
+/* The attempt that the backend was last told to start. */
 static int
 started(void)
 {
-	return (int)fake_launcher_started(&far, 1)->attempt;
+	return (int)fake_backend_started(&far, 1)->attempt;
 }
 
 static void
@@ -62,7 +62,7 @@ test_capacity(void)
 	    1, "the user gets a message");
 	fake_study_run(&s, 1500);
 	is_int(attempts(&s), 2, "it is tried again soon");
-	is_int(fake_launcher_started(&far, 1)->past.capacity, 1,
+	is_int(fake_backend_started(&far, 1)->past.capacity, 1,
 	    "and the launcher reports that it is");
 	for (i = 0; i < 20; i++) {
 		ends(&s, i % 2 == 0 ? END_CAPACITY : END_QUOTA);
@@ -86,8 +86,8 @@ test_capacity(void)
 	is_int(attempts(&s), 22, "the pause is as long as before");
 	for (n = 0; n < hour / 1000 && started() == 22; n++)
 		fake_study_run(&s, 1000);
-	fake_launcher_up(&far, 1, 23, 1000);
-	fake_launcher_report(&far, 1, 23, 1, 1, 2000000);
+	fake_backend_up(&far, 1, 23, 1000);
+	fake_backend_report(&far, 1, 23, 1, 1, 2000000);
 	fake_study_run(&s, 1);
 	is_str(state(&s), "running", "some day there is one");
 	ends(&s, END_SPOT);
@@ -115,17 +115,17 @@ test_quota(void)
 	    "\"stopping\": \"none\", \"backend\": {\"name\": \"far\", "
 	    "\"slots\": 2}, \"limits\": {\"trials\": 2}");
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 2, 1, 1000);
+	fake_backend_up(&far, 2, 1, 1000);
 	for (i = 0; i < 10; i++) {
 		ends(&s, END_QUOTA);
 		fake_study_run(&s, i < 9 ? 310000 : 1000);
 	}
-	is_int((int)fake_launcher_started(&far, 1)->attempt, 10,
+	is_int((int)fake_backend_started(&far, 1)->attempt, 10,
 	    "one waits for minutes");
-	fake_launcher_report(&far, 2, 1, 1, 1, 2000000);
-	fake_launcher_exit(&far, 2, 1, (struct launch_exit){ .ran = true });
+	fake_backend_report(&far, 2, 1, 1, 1, 2000000);
+	fake_backend_exit(&far, 2, 1, (struct launch_exit){ .ran = true });
 	fake_study_run(&s, 100);
-	is_int((int)fake_launcher_started(&far, 1)->attempt, 11,
+	is_int((int)fake_backend_started(&far, 1)->attempt, 11,
 	    "when the other has ended it need not wait on");
 	fake_study_close(&s);
 }
@@ -134,7 +134,7 @@ test_quota(void)
 static void
 accepted(struct fake_study *s)
 {
-	fake_launcher_queue(&far,
+	fake_backend_queue(&far,
 	    (struct launch_event){
 		.kind = LAUNCH_ACCEPTED, .trial = 1, .attempt = started() });
 	fake_study_run(s, 1);
@@ -149,7 +149,7 @@ is_starting(struct fake_study *s)
 static void
 ends_unrun(struct fake_study *s, bool not_yet, enum end_class end)
 {
-	fake_launcher_exit(&far, 1, started(),
+	fake_backend_exit(&far, 1, started(),
 	    (struct launch_exit){
 		.not_yet = not_yet, .end = end, .why = "it lacks space" });
 	fake_study_run(s, 1);
@@ -180,7 +180,7 @@ test_accepted(void)
 	    0, "that it is accepted proves nothing");
 	for (ms = 0; ms < 60000 && !is_starting(&s); ms += 1000)
 		fake_study_run(&s, 1000);
-	fake_launcher_up(&far, 1, started(), 1000);
+	fake_backend_up(&far, 1, started(), 1000);
 	fake_study_run(&s, 100);
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events "
@@ -283,9 +283,9 @@ test_costs(void)
 	fake_study_server_up(&s);
 	is_near(fake_study_number(&s, "SELECT committed FROM costs"), 5, 1e-9,
 	    "what begins is committed at its worst");
-	fake_launcher_up(&far, 1, 1, 1000000);
-	fake_launcher_report(&far, 1, 1, 1, 1, 2000000);
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_up(&far, 1, 1, 1000000);
+	fake_backend_report(&far, 1, 1, 1, 1, 2000000);
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true,
 		.started_us = 1000000,
 		.ended_us = 101000000,
@@ -303,7 +303,7 @@ test_costs(void)
 	    40, 1e-9, "and the seconds that are paid for");
 	is_near(fake_study_number(&s, "SELECT committed FROM costs"), 7, 1e-9,
 	    "its cost counts, and the worst of the next");
-	fake_launcher_exit(
+	fake_backend_exit(
 	    &far, 1, 2, (struct launch_exit){ .ran = true, .exit_code = 0 });
 	fake_study_run(&s, 1);
 	is_str(state(&s), "completed", "a trial ends");
@@ -320,7 +320,7 @@ test_costs(void)
 	/* The other side knows what the full price would count. */
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true,
 		.started_us = 1000000,
 		.ended_us = 101000000,
@@ -345,7 +345,7 @@ test_leave(void)
 
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
+	fake_backend_up(&far, 1, 1, 1000);
 	fake_study_run(&s, 1);
 	far.pending = 1;
 	tuner_shutdown(s.tuner, false);
@@ -370,7 +370,7 @@ test_leave(void)
 	ok(far.n_looks == 1 && far.looks[0].stopping && far.looks[0].up,
 	    "the next server finds it stopping");
 	is_int(far.stops, 1, "and requests the stop again");
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
 	fake_study_run(&s, 1);
 	is_int(attempts(&s), 2, "then the trial continues");
@@ -403,8 +403,8 @@ test_last_words(void)
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		fake_study_open(&s, STUDY);
 		fake_study_server_up(&s);
-		fake_launcher_up(&far, 1, 1, 1000);
-		fake_launcher_exit(&far, 1, 1, rows[i].x);
+		fake_backend_up(&far, 1, 1, 1000);
+		fake_backend_exit(&far, 1, 1, rows[i].x);
 		fake_study_run(&s, 1);
 		is_str(fake_study_text(
 			   &s, "SELECT why FROM trials WHERE trial = 1"),
@@ -431,8 +431,8 @@ test_missing(void)
 
 	fake_study_open(&s, patterns);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT why FROM trials"),
 	    "it ended without a report: the pattern of m in trial.metrics "
@@ -441,9 +441,9 @@ test_missing(void)
 	fake_study_close(&s);
 	fake_study_open(&s, patterns);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_queue(&far, ev);
-	fake_launcher_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_queue(&far, ev);
+	fake_backend_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT why FROM trials"),
 	    "it ended without a report of m; it reported val",
@@ -451,9 +451,9 @@ test_missing(void)
 	fake_study_close(&s);
 	fake_study_open(&s, patterns);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_report(&far, 1, 1, 1, 0.5, 0);
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_report(&far, 1, 1, 1, 0.5, 0);
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .said = "accuracy 3" });
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT text FROM events WHERE "
@@ -473,12 +473,12 @@ check_buffered(int64_t silent_ms, int64_t tail_ms, int want, const char *what)
 
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
+	fake_backend_up(&far, 1, 1, 1000);
 	fake_study_run(&s, silent_ms);
 	for (step = 1; step <= 3; step++)
-		fake_launcher_report(&far, 1, 1, step, 0.5, 0);
+		fake_backend_report(&far, 1, 1, step, 0.5, 0);
 	fake_study_run(&s, tail_ms);
-	fake_launcher_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
+	fake_backend_exit(&far, 1, 1, (struct launch_exit){ .ran = true });
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE "
@@ -500,12 +500,12 @@ test_all_steps(void)
 	    "\"warmup_steps\": 0}, \"backend\": {\"name\": \"far\", "
 	    "\"slots\": 1, \"price\": 5}, \"limits\": {\"trials\": 1}");
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_report(&far, 1, 1, 1, 5, 0);
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_report(&far, 1, 1, 1, 5, 0);
 	fake_study_run(&s, 1);
 	is_str(state(&s), "stopping", "a rule stops a trial");
-	fake_launcher_report(&far, 1, 1, 2, 4, 0);
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_report(&far, 1, 1, 2, 4, 0);
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
 	fake_study_run(&s, 1);
 	is_str(state(&s), "completed",
@@ -529,10 +529,10 @@ check_after_all(const char *more, int steps, struct launch_exit x,
 	    more);
 	fake_study_open(&s, text);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
+	fake_backend_up(&far, 1, 1, 1000);
 	for (i = 1; i <= steps; i++)
-		fake_launcher_report(&far, 1, 1, i, 5, 0);
-	fake_launcher_exit(&far, 1, 1, x);
+		fake_backend_report(&far, 1, 1, i, 5, 0);
+	fake_backend_exit(&far, 1, 1, x);
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s,
 		   "SELECT trials.state || ' ' || end_class || ' ' || "
@@ -589,10 +589,10 @@ test_from_zero(void)
 
 		fake_study_open(&s, STUDY);
 		fake_study_server_up(&s);
-		fake_launcher_up(&far, 1, 1, 1000);
+		fake_backend_up(&far, 1, 1, 1000);
 		for (i = from; i < 100; i += 10)
-			fake_launcher_report(&far, 1, 1, i, 5, 0);
-		fake_launcher_report(&far, 1, 1, 99, 5, 0);
+			fake_backend_report(&far, 1, 1, i, 5, 0);
+		fake_backend_report(&far, 1, 1, 99, 5, 0);
 		ends(&s, END_ERROR);
 		is_str(state(&s), from == 0 ? "completed" : "failed",
 		    from == 0 ? "all steps from 0, some of them reported"
@@ -611,12 +611,12 @@ test_hangs(void)
 	    "\"grace\": 60}, \"stopping\": \"none\", \"backend\": "
 	    "{\"name\": \"far\", \"slots\": 1}, \"limits\": {\"trials\": 1}");
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_report(&far, 1, 1, 1, 5, 0);
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_report(&far, 1, 1, 1, 5, 0);
 	far.still_ms = 1000000;
 	fake_study_run(&s, 5000);
 	is_int(far.stops, 0, "before its last step a trial may be still");
-	fake_launcher_report(&far, 1, 1, 2, 5, 0);
+	fake_backend_report(&far, 1, 1, 2, 5, 0);
 	far.still_ms = 59999;
 	fake_study_run(&s, 5000);
 	is_int(far.stops, 0, "after it as long as its grace");
@@ -628,7 +628,7 @@ test_hangs(void)
 	far.still_ms = 0;
 	fake_study_server_up(&s);
 	fake_study_run(&s, 5000);
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 9 });
 	fake_study_run(&s, 1);
 	is_str(state(&s), "completed", "the next server knows what to do");

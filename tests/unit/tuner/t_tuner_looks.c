@@ -13,8 +13,8 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "strategies/strategy.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/tap.h"
 
 enum {
@@ -126,9 +126,9 @@ const struct suggest_way suggest_worker = {
 
 /* ---- trials --------------------------------------------------------------- */
 
-static struct fake_launcher *place; /* where all of them run */
+static struct fake_backend *place; /* where all of them run */
 
-/* Where a trial costs something, it runs at the launcher far. */
+/* Where a trial costs something, it runs at the backend far. */
 static void
 study_open(struct fake_study *s, int slots, int price, const char *limits)
 {
@@ -148,14 +148,14 @@ study_open(struct fake_study *s, int slots, int price, const char *limits)
 static void
 runs(struct fake_study *s, int64_t trial, double value, int first, int last)
 {
-	int attempt = fake_launcher_started(place, trial)->attempt, step;
+	int attempt = fake_backend_started(place, trial)->attempt, step;
 
-	fake_launcher_up(place, trial, attempt, 1);
+	fake_backend_up(place, trial, attempt, 1);
 	fake_study_run(s, TRIAL_MS);
 	for (step = first; step <= last; step += 10)
-		fake_launcher_report(place, trial, attempt, step, value, 1);
+		fake_backend_report(place, trial, attempt, step, value, 1);
 	fake_study_run(s, 1);
-	fake_launcher_exit(place, trial, attempt,
+	fake_backend_exit(place, trial, attempt,
 	    (struct launch_exit){ .ran = true,
 		.stopped = last < STEPS,
 		.started_us = 1,

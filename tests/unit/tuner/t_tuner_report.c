@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "src/engine/tuner/tuner.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/tap.h"
 
 #define STUDY                                                      \
@@ -24,16 +24,16 @@ test_again(void)
 
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_report(&far, 1, 1, 1, 3, 5000000);
-	fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_report(&far, 1, 1, 1, 3, 5000000);
+	fake_backend_report(&far, 1, 1, 2, 2, 6000000);
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s, COUNT), 2, "two reports");
 	is_str(fake_study_text(&s, "SELECT time FROM metrics WHERE step = 2"),
 	    "1970-01-01T00:00:06.000Z", "with the time of the report");
 	for (i = 0; i < 2; i++) {
-		fake_launcher_report(&far, 1, 1, 1, 3, 5000000);
-		fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
+		fake_backend_report(&far, 1, 1, 1, 3, 5000000);
+		fake_backend_report(&far, 1, 1, 2, 2, 6000000);
 		fake_study_run(&s, 1);
 		is_int((long long)fake_study_number(&s, COUNT), 2,
 		    i == 0 ? "said again they are passed over"
@@ -42,11 +42,11 @@ test_again(void)
 		fake_study_server_up(&s);
 	}
 	/* The newer value of a step wins over an old one that comes again. */
-	fake_launcher_report(&far, 1, 1, 2, 1, 7000000);
-	fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
-	fake_launcher_report(&far, 1, 1, 2, 2, 6500000);
-	fake_launcher_report(&far, 1, 1, 3, NAN, 7000000);
-	fake_launcher_report(&far, 1, 1, 3, NAN, 7000000);
+	fake_backend_report(&far, 1, 1, 2, 1, 7000000);
+	fake_backend_report(&far, 1, 1, 2, 2, 6000000);
+	fake_backend_report(&far, 1, 1, 2, 2, 6500000);
+	fake_backend_report(&far, 1, 1, 3, NAN, 7000000);
+	fake_backend_report(&far, 1, 1, 3, NAN, 7000000);
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s, COUNT), 5,
 	    "another value, time or step is another report");
@@ -67,9 +67,9 @@ test_stepless(void)
 
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
+	fake_backend_up(&far, 1, 1, 1000);
 	for (i = 1; i <= 40; i++)
-		fake_launcher_report(&far, 1, 1, -1, i % 3, 1000000 * i);
+		fake_backend_report(&far, 1, 1, -1, i % 3, 1000000 * i);
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s, COUNT), 40,
 	    "reports without steps");
@@ -77,11 +77,11 @@ test_stepless(void)
 	fake_study_server_up(&s);
 	/* The window overlaps; one line was late; the next is new. */
 	for (i = 20; i <= 40; i++)
-		fake_launcher_report(&far, 1, 1, -1, i % 3, 1000000 * i);
-	fake_launcher_report(&far, 1, 1, -1, 9, 30500000);
-	fake_launcher_report(&far, 1, 1, -1, 8, 41000000);
-	fake_launcher_report(&far, 1, 1, -1, 9, 30500000);
-	fake_launcher_report(&far, 1, 1, -1, 8, 41000000);
+		fake_backend_report(&far, 1, 1, -1, i % 3, 1000000 * i);
+	fake_backend_report(&far, 1, 1, -1, 9, 30500000);
+	fake_backend_report(&far, 1, 1, -1, 8, 41000000);
+	fake_backend_report(&far, 1, 1, -1, 9, 30500000);
+	fake_backend_report(&far, 1, 1, -1, 8, 41000000);
 	fake_study_run(&s, 1);
 	is_int(
 	    (long long)fake_study_number(&s, COUNT), 42, "only new ones count");
@@ -104,20 +104,20 @@ test_late(void)
 
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
-	fake_launcher_up(&far, 1, 1, 1000);
-	fake_launcher_report(&far, 1, 1, 5, 3, 5000000);
+	fake_backend_up(&far, 1, 1, 1000);
+	fake_backend_report(&far, 1, 1, 5, 3, 5000000);
 	fake_study_run(&s, 1);
-	fake_launcher_report(&far, 1, 1, 4, 99, 4000000);
+	fake_backend_report(&far, 1, 1, 4, 99, 4000000);
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "running", "a step before the last is recorded, not judged");
-	fake_launcher_report(&far, 1, 1, 6, 99, 6000000);
+	fake_backend_report(&far, 1, 1, 6, 99, 6000000);
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "stopping", "a bad report condemns");
 	is_int(far.stops, 1, "and the job is stopped");
-	fake_launcher_report(&far, 1, 1, 7, 99, 7000000);
-	fake_launcher_report(&far, 1, 1, 8, 1, 8000000);
+	fake_backend_report(&far, 1, 1, 7, 99, 7000000);
+	fake_backend_report(&far, 1, 1, 8, 1, 8000000);
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s, "SELECT count(*) FROM stops"),
 	    1, "what comes after the verdict is not judged");
@@ -127,7 +127,7 @@ test_late(void)
 	is_int(far.stops, 1, "one stop is enough");
 	is_int((long long)fake_study_number(&s, "SELECT running FROM study"), 2,
 	    "a trial that stops still holds its slot");
-	fake_launcher_exit(&far, 1, 1,
+	fake_backend_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
@@ -146,9 +146,9 @@ test_burst(void)
 	fake_study_open(&s, STUDY);
 	fake_study_server_up(&s);
 	/* All steps in one reading, bad ones among them; it goes on. */
-	fake_launcher_up(&far, 1, 1, 1000);
+	fake_backend_up(&far, 1, 1, 1000);
 	for (i = 1; i <= 100; i++)
-		fake_launcher_report(
+		fake_backend_report(
 		    &far, 1, 1, i, i == 3 ? 99 : i, 1000000 * i);
 	fake_study_run(&s, 1);
 	is_int(far.stops, 0, "after all steps no trial is stopped");
@@ -156,7 +156,7 @@ test_burst(void)
 	    "running", "and the trial continues");
 	is_str(fake_study_text(&s, "SELECT step || verdict FROM stops"),
 	    "3late", "the verdict came too late");
-	fake_launcher_exit(&far, 1, 1, good);
+	fake_backend_exit(&far, 1, 1, good);
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state || why IS NULL FROM trials "
 				   "WHERE trial = 1"),
@@ -164,11 +164,11 @@ test_burst(void)
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "completed", "by itself, completed");
 	/* Not all, and its end is in the same reading. */
-	fake_launcher_up(&far, 2, 1, 1000);
+	fake_backend_up(&far, 2, 1, 1000);
 	for (i = 1; i <= 20; i++)
-		fake_launcher_report(
+		fake_backend_report(
 		    &far, 2, 1, i, i == 3 ? 99 : i, 1000000 * i);
-	fake_launcher_exit(&far, 2, 1, good);
+	fake_backend_exit(&far, 2, 1, good);
 	fake_study_run(&s, 1);
 	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 2"),
 	    "completed", "a trial that ended before its verdict is completed");
@@ -209,15 +209,15 @@ test_crossed(void)
 	for (k = 0; k < sizeof cases / sizeof *cases; k++) {
 		fake_study_open(&s, STUDY);
 		fake_study_server_up(&s);
-		fake_launcher_up(&far, 1, 1, 1000);
-		fake_launcher_report(&far, 1, 1, 1, 99, 1000000);
+		fake_backend_up(&far, 1, 1, 1000);
+		fake_backend_report(&far, 1, 1, 1, 99, 1000000);
 		fake_study_run(&s, 1);
 		is_int(far.stops, 1, "a bad report: it is stopped");
 		fake_study_server_down(&s);
 		fake_study_server_up(&s);
 		for (i = 2; i <= cases[k].last; i++)
-			fake_launcher_report(&far, 1, 1, i, 1, 1000000 * i);
-		fake_launcher_exit(&far, 1, 1, cases[k].exit);
+			fake_backend_report(&far, 1, 1, i, 1, 1000000 * i);
+		fake_backend_exit(&far, 1, 1, cases[k].exit);
 		fake_study_run(&s, 1);
 		is_str(fake_study_text(
 			   &s, "SELECT state FROM trials WHERE trial = 1"),
@@ -249,15 +249,15 @@ paced_run(struct fake_study *s, int64_t trial, const struct paced *p)
 	double at = 0;
 	int i;
 
-	fake_launcher_up(&far, trial, 1, 1000000);
+	fake_backend_up(&far, trial, 1, 1000000);
 	for (i = 1; i <= p->steps; i++) {
 		at = 1 + p->start + p->each * (p->burst ? p->steps : i - 1);
-		fake_launcher_report(&far, trial, 1, i,
+		fake_backend_report(&far, trial, 1, i,
 		    i < p->steps || all ? 1 : 99, (int64_t)(1e6 * at));
 	}
 	fake_study_run(s, 1);
 	/* A dollar an hour, while it starts and while it trains. */
-	fake_launcher_exit(&far, trial, 1,
+	fake_backend_exit(&far, trial, 1,
 	    (struct launch_exit){ .ran = true,
 		.stopped = !all,
 		.signal = all ? 0 : 15,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "src/engine/tuner/tuner.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/tap.h"
 
 #define TRIAL                                                    \
@@ -35,19 +35,18 @@ static void
 slots(struct fake_study *s, int n)
 {
 	far.slots = n;
-	fake_launcher_queue(
-	    &far, (struct launch_event){ .kind = LAUNCH_SLOTS });
+	fake_backend_queue(&far, (struct launch_event){ .kind = LAUNCH_SLOTS });
 	fake_study_run(s, 1);
 }
 
 static void
 completes(
-    struct fake_study *s, struct fake_launcher *f, int64_t trial, double cost)
+    struct fake_study *s, struct fake_backend *f, int64_t trial, double cost)
 {
-	int attempt = fake_launcher_started(f, trial)->attempt;
+	int attempt = fake_backend_started(f, trial)->attempt;
 
-	fake_launcher_report(f, trial, attempt, 1, 1, 2000000);
-	fake_launcher_exit(f, trial, attempt,
+	fake_backend_report(f, trial, attempt, 1, 1, 2000000);
+	fake_backend_exit(f, trial, attempt,
 	    (struct launch_exit){ .ran = true,
 		.billed = !isnan(cost),
 		.priced = !isnan(cost),
@@ -84,9 +83,9 @@ test_slots(void)
 		   "SELECT count(*) FROM events WHERE area = 'slot' AND "
 		   "text LIKE 'far: %'"),
 	    3, "every change is recorded");
-	fake_launcher_queue(&far, (struct launch_event){ .kind = LAUNCH_NOTE,
-				      .u.note = { .level = LAUNCH_WARNING,
-					  .text = "the quota is small" } });
+	fake_backend_queue(&far, (struct launch_event){ .kind = LAUNCH_NOTE,
+				     .u.note = { .level = LAUNCH_WARNING,
+					 .text = "the quota is small" } });
 	fake_study_run(&s, 1);
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE level = 'warning' AND "
@@ -105,19 +104,19 @@ test_overflow(void)
 	is_str(backends(&s), "near far far", "the second takes the overflow");
 	completes(&s, &near, 1, NAN);
 	is_str(backends(&s), "near far far near", "the first comes first");
-	fake_launcher_exit(&near, 4, 1,
+	fake_backend_exit(&near, 4, 1,
 	    (struct launch_exit){ .ran = true,
 		.exit_code = 1,
 		.started_us = 1,
 		.ended_us = 9000000 });
-	fake_launcher_exit(&far, 2, 1,
+	fake_backend_exit(&far, 2, 1,
 	    (struct launch_exit){ .ran = true,
 		.exit_code = 1,
 		.started_us = 1,
 		.ended_us = 9000000 });
 	fake_study_run(&s, 100);
-	is_int(fake_launcher_started(&near, 4)->attempt, 2, "a trial stays");
-	is_int(fake_launcher_started(&far, 2)->attempt, 2, "where it was");
+	is_int(fake_backend_started(&near, 4)->attempt, 2, "a trial stays");
+	is_int(fake_backend_started(&far, 2)->attempt, 2, "where it was");
 	fake_study_server_down(&s);
 	fake_study_close(&s);
 
@@ -125,12 +124,12 @@ test_overflow(void)
 	    &s, BOTH "\"limits\": {\"trials\": 9, \"parallel\": 2}");
 	fake_study_server_up(&s);
 	is_str(backends(&s), "near far", "limits.parallel counts all backends");
-	fake_launcher_exit(
+	fake_backend_exit(
 	    &far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
 	fake_study_run(&s, 1);
 	is_str(backends(&s), "near far far",
 	    "another may try its luck beside one that waits for a machine");
-	fake_launcher_exit(
+	fake_backend_exit(
 	    &far, 3, 1, (struct launch_exit){ .end = END_CAPACITY });
 	fake_study_run(&s, 1);
 	is_str(backends(&s), "near far far",
@@ -146,7 +145,7 @@ test_gone(void)
 	fake_study_open(&s, BOTH "\"limits\": {\"trials\": 3}");
 	fake_study_server_up(&s);
 	completes(&s, &far, 3, NAN);
-	fake_launcher_exit(
+	fake_backend_exit(
 	    &far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
 	fake_study_run(&s, 1);
 	fake_study_server_down(&s);
@@ -183,8 +182,8 @@ fails_near(struct fake_study *s, int turns)
 
 	while (turns-- > 0) {
 		if ((trial = number(s, PLACED "'near'")) > 0)
-			fake_launcher_exit(&near, trial,
-			    fake_launcher_started(&near, trial)->attempt,
+			fake_backend_exit(&near, trial,
+			    fake_backend_started(&near, trial)->attempt,
 			    (struct launch_exit){
 				.ran = true, .exit_code = 1 });
 		else if ((trial = number(s, PLACED "'far'")) > 0)
@@ -269,7 +268,7 @@ test_cost(void)
 	is_int(running(&s), 2, "cheaper than feared: there is room for one");
 	completes(&s, &far, 2, NAN);
 	is_int(running(&s), 1, "unpriced counts as its worst");
-	fake_launcher_exit(&far, 3, 1,
+	fake_backend_exit(&far, 3, 1,
 	    (struct launch_exit){ .ran = true,
 		.exit_code = 1,
 		.priced = true,
@@ -290,7 +289,7 @@ test_cost(void)
 	fake_study_server_down(&s);
 	fake_study_change(&s, DEAR "\"limits\": {\"cost\": 15}");
 	fake_study_server_up(&s);
-	is_int(fake_launcher_started(&far, 3)->attempt, 2,
+	is_int(fake_backend_started(&far, 3)->attempt, 2,
 	    "with more money it continues");
 	is_int(running(&s), 1, "as far as that reaches");
 	fake_study_close(&s);

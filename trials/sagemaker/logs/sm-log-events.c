@@ -70,7 +70,7 @@ report_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms, bool tell)
 		nth = r->has_step ? 0 : tick_nth(tick, ms, &r->values[i]);
 		if (!tell)
 			continue;
-		launcher_report_set(&ev, r, i);
+		backend_report_set(&ev, r, i);
 		ev.u.report.time_us = ms * 1000 + nth;
 		ev.u.report.again = true;
 		log->logs->env.emit(log->logs->env.arg, &ev);

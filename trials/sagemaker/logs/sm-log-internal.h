@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 #include "trials/aws/aws.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/sagemaker/logs/sm-log-seen.h"
 #include "trials/sagemaker/logs/sm-log.h"
@@ -133,7 +133,7 @@ struct sm_logs {
 };
 
 /* sm-log.c */
-/* Milliseconds of this many seconds at the launcher's pace. */
+/* Milliseconds of this many seconds at the backend's pace. */
 int64_t sm_logs_ms(const struct sm_logs *, double seconds);
 void sm_logs_note(
     struct sm_logs *, const struct sm_log *, enum launch_level, const char *);

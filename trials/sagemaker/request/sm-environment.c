@@ -123,7 +123,7 @@ sm_environment_put(
 		rc = pieces_put(w, r, e);
 	} else {
 		rc = variables_put(
-		    w, &n, launcher_spec_env(r->spec), r->spec->env, e);
+		    w, &n, backend_spec_env(r->spec), r->spec->env, e);
 		if (rc == 0)
 			rc = variables_put(w, &n, r->spec->env, NULL, e);
 	}

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/sagemaker/options/sm-settings.h"
 
 struct buf;

@@ -175,7 +175,7 @@ sm_script_vars_put(struct buf *b, const struct sm_request *r)
 	if (s->dist != NULL)
 		set_put(b, "HPT_MPI_OPTIONS",
 		    json_string(json_get(s->dist, "custom_mpi_options")));
-	script_vars_env_put(b, launcher_spec_env(r->spec));
+	script_vars_env_put(b, backend_spec_env(r->spec));
 	script_vars_env_put(b, r->spec->env);
 	channels_put(b, s);
 	buf_puts(b, "set --");

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trials/launcher.h"
+#include "trials/backend.h"
 
 struct aws;
 struct loop;

@@ -1,4 +1,4 @@
-/* A study on fake launchers: servers start, iterate and exit. */
+/* A study on fake backends: servers start, iterate and exit. */
 
 #include <math.h>
 #include <stdio.h>
@@ -15,21 +15,21 @@
 #include "src/model/study/study.h"
 #include "src/store/store.h"
 #include "src/view/rows.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
-#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-backend/fake-backend.h"
+#include "tests/support/fake-backend/fake-study.h"
 #include "tests/support/scratch.h"
 
-const struct launcher *const launchers[] = { &launcher_near, &launcher_far,
-	NULL };
+const struct backend_type *const backend_types[] = { &backend_near,
+	&backend_far, NULL };
 
-const struct launcher *
-launcher_find(const char *name)
+const struct backend_type *
+backend_type_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; launchers[i] != NULL; i++)
-		if (strcmp(launchers[i]->name, name) == 0)
-			return launchers[i];
+	for (i = 0; backend_types[i] != NULL; i++)
+		if (strcmp(backend_types[i]->name, name) == 0)
+			return backend_types[i];
 	return NULL;
 }
 
@@ -72,7 +72,7 @@ fake_study_open(struct fake_study *s, const char *members)
 {
 	struct err e = ERR_INIT;
 
-	fake_launcher_reset();
+	fake_backend_reset();
 	log_set_sink(quiet, NULL);
 	*s = (struct fake_study){ 0 };
 	(void)snprintf(s->dir, sizeof s->dir, "%.40s/hpotune-far-XXXXXX",
@@ -97,7 +97,7 @@ fake_study_close(struct fake_study *s)
 	(void)snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
 	if (system(command) != 0)
 		printf("# left: %s\n", s->dir);
-	fake_launcher_reset();
+	fake_backend_reset();
 }
 
 void

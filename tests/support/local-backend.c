@@ -1,4 +1,4 @@
-/* The local launcher under a real loop, for tests. */
+/* The local backend under a real loop, for tests. */
 
 #include <ctype.h>
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/json/json.h"
-#include "tests/support/local-launcher.h"
+#include "tests/support/local-backend.h"
 #include "tests/support/scratch.h"
 #include "trials/local/local-internal.h"
 
@@ -33,7 +33,7 @@ heard_report(struct local_rig_trial *t, const struct launch_event *ev)
 static void
 on_event(void *arg, const struct launch_event *ev)
 {
-	struct local_launcher *rig = arg;
+	struct local_backend *rig = arg;
 	struct local_rig_trial *t = &rig->trial[ev->trial];
 
 	switch (ev->kind) {
@@ -84,7 +84,7 @@ on_event(void *arg, const struct launch_event *ev)
 static void
 on_deadline(void *arg)
 {
-	struct local_launcher *rig = arg;
+	struct local_backend *rig = arg;
 
 	rig->late = true;
 	loop_stop(rig->loop);
@@ -93,18 +93,18 @@ on_deadline(void *arg)
 static void
 on_turn(void *arg)
 {
-	struct local_launcher *rig = arg;
+	struct local_backend *rig = arg;
 
 	rig->turns++;
 	if (!rig->deaf)
-		launcher_local.collect(rig->ctx);
+		backend_local.collect(rig->ctx);
 	if (rig->done(rig, rig->arg))
 		loop_stop(rig->loop);
 }
 
 bool
-local_rig_until(struct local_launcher *rig,
-    bool (*done)(struct local_launcher *, int64_t), int64_t arg)
+local_rig_until(struct local_backend *rig,
+    bool (*done)(struct local_backend *, int64_t), int64_t arg)
 {
 	rig->done = done;
 	rig->arg = arg;
@@ -116,25 +116,25 @@ local_rig_until(struct local_launcher *rig,
 }
 
 bool
-local_rig_over(struct local_launcher *rig, int64_t trial)
+local_rig_over(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].exits + rig->trial[trial].losts > 0;
 }
 
 bool
-local_rig_is_up(struct local_launcher *rig, int64_t trial)
+local_rig_is_up(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].ups > 0;
 }
 
 bool
-local_rig_reported(struct local_launcher *rig, int64_t trial)
+local_rig_reported(struct local_backend *rig, int64_t trial)
 {
 	return rig->trial[trial].reports > 0;
 }
 
 int
-local_rig_launcher_open(struct local_launcher *rig, struct err *e)
+local_rig_backend_open(struct local_backend *rig, struct err *e)
 {
 	struct launch_env env = {
 		.loop = rig->loop,
@@ -147,7 +147,7 @@ local_rig_launcher_open(struct local_launcher *rig, struct err *e)
 		.arg = rig,
 	};
 
-	return launcher_local.open(&rig->ctx, &env, e);
+	return backend_local.open(&rig->ctx, &env, e);
 }
 
 static void
@@ -175,14 +175,14 @@ shim_default(void)
 }
 
 void
-local_rig_open(struct local_launcher *rig, const char *block)
+local_rig_open(struct local_backend *rig, const char *block)
 {
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 
 	shim_default();
 	(void)unsetenv("CUDA_VISIBLE_DEVICES");
-	*rig = (struct local_launcher){ .attempt = 1 };
+	*rig = (struct local_backend){ .attempt = 1 };
 	(void)snprintf(rig->dir, sizeof rig->dir, "/tmp/hpotune-rig-XXXXXX");
 	if (mkdtemp(rig->dir) == NULL)
 		must(-1, &e);
@@ -196,39 +196,39 @@ local_rig_open(struct local_launcher *rig, const char *block)
 	if (block != NULL)
 		must(json_parse(&doc, block, strlen(block), "block", false, &e),
 		    &e);
-	must(plugin_options_read(&rig->options, launcher_local.options,
+	must(plugin_options_read(&rig->options, backend_local.options,
 		 doc != NULL ? json_root(doc) : NULL, NULL, &e),
 	    &e);
 	rig->doc = doc;
 	must(loop_open(&rig->loop, LOOP_REAL, &e), &e);
 	rig->deadline = loop_timer_new(rig->loop, on_deadline, rig);
-	must(local_rig_launcher_open(rig, &e), &e);
+	must(local_rig_backend_open(rig, &e), &e);
 }
 
 void
-local_rig_close(struct local_launcher *rig)
+local_rig_close(struct local_backend *rig)
 {
 	size_t i;
 
 	if (rig->ctx != NULL)
-		launcher_local.close(rig->ctx);
+		backend_local.close(rig->ctx);
 	loop_timer_free(rig->deadline);
 	loop_close(rig->loop);
 	plugin_options_free(rig->options);
 	json_free(rig->doc);
 	(void)scratch_delete(rig->dir);
 	free(rig->state_dir);
-	for (i = 0; i < LOCAL_LAUNCHER_TRIALS; i++)
+	for (i = 0; i < LOCAL_BACKEND_TRIALS; i++)
 		buf_free(&rig->trial[i].note);
 }
 
 void
-local_rig_restart(struct local_launcher *rig)
+local_rig_restart(struct local_backend *rig)
 {
 	struct err e = ERR_INIT;
 
-	launcher_local.close(rig->ctx);
-	must(local_rig_launcher_open(rig, &e), &e);
+	backend_local.close(rig->ctx);
+	must(local_rig_backend_open(rig, &e), &e);
 }
 
 const char *
@@ -244,7 +244,7 @@ local_rig_uuid(int64_t trial, int attempt)
 }
 
 struct launch_spec
-local_rig_spec(struct local_launcher *rig, int64_t trial, char *const *argv)
+local_rig_spec(struct local_backend *rig, int64_t trial, char *const *argv)
 {
 	static char *const no_env[] = { NULL };
 	static char trial_dir[256], uuid[64];
@@ -269,12 +269,12 @@ local_rig_spec(struct local_launcher *rig, int64_t trial, char *const *argv)
 }
 
 int
-local_rig_sh(struct local_launcher *rig, int64_t trial, const char *script)
+local_rig_sh(struct local_backend *rig, int64_t trial, const char *script)
 {
 	char *argv[] = { "sh", "-c", (char *)script, NULL };
 	struct launch_spec spec = local_rig_spec(rig, trial, argv);
 	struct err e = ERR_INIT;
-	int r = launcher_local.start(rig->ctx, &spec, &e);
+	int r = backend_local.start(rig->ctx, &spec, &e);
 
 	if (r == -1)
 		printf("# %s\n", e.text);
@@ -282,12 +282,12 @@ local_rig_sh(struct local_launcher *rig, int64_t trial, const char *script)
 }
 
 enum launch_adoption
-local_rig_look(struct local_launcher *rig, int64_t trial, struct err *e)
+local_rig_look(struct local_backend *rig, int64_t trial, struct err *e)
 {
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec = local_rig_spec(rig, trial, argv);
 
-	return launcher_local.adopt(rig->ctx, &spec, e);
+	return backend_local.adopt(rig->ctx, &spec, e);
 }
 
 bool
@@ -304,7 +304,7 @@ local_rig_file(const char *path)
 }
 
 const char *
-local_rig_path(struct local_launcher *rig, int64_t trial, const char *name)
+local_rig_path(struct local_backend *rig, int64_t trial, const char *name)
 {
 	static char path[512];
 

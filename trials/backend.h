@@ -1,22 +1,22 @@
 /*
- * The interface of a launcher, which runs attempts of trials: as processes of
+ * The interface of a backend, which runs attempts of trials: as processes of
  * this machine, as jobs of Slurm, as SageMaker training jobs, or simulated
- * (pretend).  A launcher
+ * (pretend).  A backend
  * has no access to the store; after a restart of the server, adopt() passes in
  * what was recorded of each open attempt.
  *
  * Events are delivered only inside collect(), in the iteration of the event
- * loop that records them.  Between two calls a launcher only marks that
+ * loop that records them.  Between two calls a backend only marks that
  * something is pending and calls loop_wake(): while the store is locked, output
  * stays in files and exits in records, and nothing is lost.
  *
  * Functions return 0, or -1 with the error set, unless stated otherwise.  A
- * NULL member means that the launcher lacks the feature; the comment gives the
+ * NULL member means that the backend lacks the feature; the comment gives the
  * default.
  */
 
-#ifndef HPOTUNE_LAUNCHER_H
-#define HPOTUNE_LAUNCHER_H
+#ifndef HPOTUNE_BACKEND_H
+#define HPOTUNE_BACKEND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ struct launch_cursor {
 struct launch_past {
 	/*
 	 * Attempts that ended because no machine was available: spot reclaim,
-	 * capacity.  Quota errors are not counted; the launcher handles them.
+	 * capacity.  Quota errors are not counted; the backend handles them.
 	 */
 	int capacity;
 };
@@ -143,7 +143,7 @@ struct launch_exit {
 	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
 	/*
-	 * Set when only the launcher can classify the end; END_NONE: derive it
+	 * Set when only the backend can classify the end; END_NONE: derive it
 	 * from the fields above.  With ran false, END_ERROR uses up a retry:
 	 * another attempt may run elsewhere.
 	 */
@@ -164,7 +164,7 @@ struct launch_exit {
 enum launch_kept {
 	LAUNCH_KEPT_NO,
 	LAUNCH_KEPT_YES,
-	LAUNCH_KEPT_UNSEEN /* perhaps: the launcher cannot look */
+	LAUNCH_KEPT_UNSEEN /* perhaps: the backend cannot look */
 };
 
 enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
@@ -249,7 +249,7 @@ struct launch_source {
 
 /* Deliver an event of this source; sets its trial and attempt. */
 static inline void
-launcher_emit(const struct launch_source *from, struct launch_event *ev)
+backend_emit(const struct launch_source *from, struct launch_event *ev)
 {
 	ev->trial = from->trial;
 	ev->attempt = from->attempt;
@@ -257,22 +257,22 @@ launcher_emit(const struct launch_source *from, struct launch_event *ev)
 }
 
 /* Fill in report i of a line, without a time. */
-void launcher_report_set(
-    struct launch_event *, const struct metric_line *, size_t i);
+void
+backend_report_set(struct launch_event *, const struct metric_line *, size_t i);
 /* Deliver LAUNCH_NOTE. */
-void launcher_note(const struct launch_source *, enum launch_level,
+void backend_note(const struct launch_source *, enum launch_level,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
  * trial.env and trial.workdir of an attempt: its own, or those of its
  * settings.  Borrowed.
  */
-char *const *launcher_spec_env(const struct launch_spec *);
-const char *launcher_spec_workdir(const struct launch_spec *);
+char *const *backend_spec_env(const struct launch_spec *);
+const char *backend_spec_workdir(const struct launch_spec *);
 /* The folder of an attempt; the caller frees it. */
-char *launcher_spec_attempt_dir(const struct launch_spec *);
+char *backend_spec_attempt_dir(const struct launch_spec *);
 /* kept() for checkpoints that lie below state_dir (NAME.d). */
-enum launch_kept launcher_kept_below(const char *state_dir, int64_t trial);
+enum launch_kept backend_kept_below(const char *state_dir, int64_t trial);
 
 /* Result of adopt(): the state of an attempt that the store has as begun. */
 enum launch_adoption {
@@ -296,7 +296,7 @@ struct launch_env {
 	const char *state_dir; /* NAME.d, absolute */
 	const struct study_trial *settings;
 	const struct option_value *options; /* options of the backend block */
-	int64_t parallel; /* limits.parallel; 0 = chosen by the launcher */
+	int64_t parallel; /* limits.parallel; 0 = chosen by the backend */
 	bool hold; /* command without a server: start nothing new */
 	int64_t patience_ms; /* doctor: limit of each query, milliseconds */
 	struct launch_times times; /* measured by earlier servers */
@@ -333,7 +333,7 @@ struct launch_tuning {
 	bool jobs; /* also list all its training jobs */
 };
 
-struct launcher {
+struct backend_type {
 	const char *name; /* as written in study.json */
 	const char *about;
 	const struct option *options;
@@ -369,7 +369,7 @@ struct launcher {
 	    const struct study_trial *, const struct option_value *);
 	/*
 	 * Number of attempts that run at once where limits.parallel says none.
-	 * NULL = the launcher knows it when it is opened.
+	 * NULL = the backend knows it when it is opened.
 	 */
 	int64_t (*parallel)(const struct study_trial *);
 	/*
@@ -485,7 +485,7 @@ struct launcher {
 	 */
 	int (*tuning)(struct loop *, const struct launch_tuning *, struct buf *,
 	    struct err *);
-	/* Check the requirements of the launcher; NULL = none. */
+	/* Check the requirements of the backend; NULL = none. */
 	int (*doctor)(const struct launch_env *, launch_doctor_cb *, void *arg,
 	    struct err *);
 	int (*open)(void **ctx, const struct launch_env *, struct err *);
@@ -496,7 +496,7 @@ struct launcher {
 	/*
 	 * Whether an attempt could start in this free slot now (its GPU may be
 	 * out of service).  If not, why gets the reason, one clause of at most
-	 * n bytes, and the launcher calls loop_wake() when that may have
+	 * n bytes, and the backend calls loop_wake() when that may have
 	 * changed.  NULL = always.
 	 */
 	bool (*ready)(void *ctx, int slot, char *why, size_t n);
@@ -577,8 +577,8 @@ struct launcher {
 	void (*collect)(void *ctx);
 };
 
-/* All launchers in the order of the manual, ending with NULL. */
-extern const struct launcher *const launchers[];
-const struct launcher *launcher_find(const char *name);
+/* All backends in the order of the manual, ending with NULL. */
+extern const struct backend_type *const backend_types[];
+const struct backend_type *backend_type_find(const char *name);
 
-#endif /* HPOTUNE_LAUNCHER_H */
+#endif /* HPOTUNE_BACKEND_H */

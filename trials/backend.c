@@ -1,4 +1,4 @@
-/* What all launchers share: accessors of struct launch_spec, events, folders. */
+/* What all backends share: accessors of struct launch_spec, events, folders. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,29 +8,29 @@
 
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
-#include "trials/launcher.h"
+#include "trials/backend.h"
 #include "trials/metric-line/metric-line.h"
 
 char *const *
-launcher_spec_env(const struct launch_spec *spec)
+backend_spec_env(const struct launch_spec *spec)
 {
 	return spec->own_env != NULL ? spec->own_env : spec->settings->env;
 }
 
 const char *
-launcher_spec_workdir(const struct launch_spec *spec)
+backend_spec_workdir(const struct launch_spec *spec)
 {
 	return spec->workdir != NULL ? spec->workdir : spec->settings->workdir;
 }
 
 char *
-launcher_spec_attempt_dir(const struct launch_spec *spec)
+backend_spec_attempt_dir(const struct launch_spec *spec)
 {
 	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
 }
 
 void
-launcher_report_set(
+backend_report_set(
     struct launch_event *ev, const struct metric_line *r, size_t i)
 {
 	ev->u.report.name = r->values[i].name;
@@ -45,7 +45,7 @@ launcher_report_set(
 }
 
 void
-launcher_note(const struct launch_source *from, enum launch_level level,
+backend_note(const struct launch_source *from, enum launch_level level,
     const char *fmt, ...)
 {
 	struct launch_event ev = { .kind = LAUNCH_NOTE };
@@ -57,12 +57,12 @@ launcher_note(const struct launch_source *from, enum launch_level level,
 	va_end(ap);
 	ev.u.note.level = level;
 	ev.u.note.text = buf_str(&text);
-	launcher_emit(from, &ev);
+	backend_emit(from, &ev);
 	buf_free(&text);
 }
 
 enum launch_kept
-launcher_kept_below(const char *state_dir, int64_t trial)
+backend_kept_below(const char *state_dir, int64_t trial)
 {
 	char *path =
 	    xasprintf("%s/trials/%" PRId64 "/checkpoint", state_dir, trial);

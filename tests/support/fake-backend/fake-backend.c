@@ -1,4 +1,4 @@
-/* Fake launchers, controlled by a test. */
+/* Fake backends, controlled by a test. */
 
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/plugin-options.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/fake-backend/fake-backend.h"
 
-struct fake_launcher far, near;
+struct fake_backend far, near;
 
-static const struct launch_dirs fake_launcher_dirs = {
+static const struct launch_dirs fake_backend_dirs = {
 	.checkpoint = "/far/checkpoint",
 	.output = "/far/output",
 	.model = "/far/model",
@@ -24,7 +24,7 @@ static const struct launch_dirs fake_launcher_dirs = {
 
 static const char *const moods[] = { "good", "usage", "other", NULL };
 
-static const struct option fake_launcher_options[] = {
+static const struct option fake_backend_options[] = {
 	{ "slots", OPTION_INT, 0, 100, "2", NULL, "trials at once" },
 	{ "replicas", OPTION_INT, 1, 100, "1", NULL, "processes of a trial" },
 	{ "price", OPTION_REAL, -1, 1e6, "0", NULL,
@@ -41,7 +41,7 @@ number(const struct option_value *options, const char *name)
 }
 
 static int
-fake_launcher_check(const struct study_trial *settings,
+fake_backend_check(const struct study_trial *settings,
     const struct option_value *options, struct err *e)
 {
 	const struct option_value *mood = plugin_option_get(options, "mood");
@@ -55,7 +55,7 @@ fake_launcher_check(const struct study_trial *settings,
 }
 
 static int
-fake_launcher_replicas(
+fake_backend_replicas(
     const struct study_trial *settings, const struct option_value *options)
 {
 	(void)settings;
@@ -63,7 +63,7 @@ fake_launcher_replicas(
 }
 
 static double
-fake_launcher_worst_cost(
+fake_backend_worst_cost(
     const struct study_trial *settings, const struct option_value *options)
 {
 	double price = number(options, "price");
@@ -73,7 +73,7 @@ fake_launcher_worst_cost(
 }
 
 static int64_t
-fake_launcher_worst_ms(
+fake_backend_worst_ms(
     const struct study_trial *settings, const struct option_value *options)
 {
 	(void)settings;
@@ -81,7 +81,7 @@ fake_launcher_worst_ms(
 }
 
 static int
-any_open(struct fake_launcher *f, void **ctx, const struct launch_env *env)
+any_open(struct fake_backend *f, void **ctx, const struct launch_env *env)
 {
 	f->env = *env;
 	(void)snprintf(f->study_id, sizeof f->study_id, "%s", env->study_id);
@@ -91,7 +91,7 @@ any_open(struct fake_launcher *f, void **ctx, const struct launch_env *env)
 }
 
 static int
-fake_launcher_open(void **ctx, const struct launch_env *env, struct err *e)
+fake_backend_open(void **ctx, const struct launch_env *env, struct err *e)
 {
 	(void)e;
 	return any_open(&far, ctx, env);
@@ -105,17 +105,17 @@ near_open(void **ctx, const struct launch_env *env, struct err *e)
 }
 
 static void
-fake_launcher_close(void *ctx)
+fake_backend_close(void *ctx)
 {
-	struct fake_launcher *f = ctx;
+	struct fake_backend *f = ctx;
 
 	f->n_queue = 0;
 }
 
 static int
-fake_launcher_slots(void *ctx)
+fake_backend_slots(void *ctx)
 {
-	return ((struct fake_launcher *)ctx)->slots;
+	return ((struct fake_backend *)ctx)->slots;
 }
 
 static char *
@@ -130,13 +130,13 @@ joined(char *const *list)
 
 static void
 call_note(
-    struct fake_launcher_call *calls, size_t *n, const struct launch_spec *spec)
+    struct fake_backend_call *calls, size_t *n, const struct launch_spec *spec)
 {
-	struct fake_launcher_call *c = &calls[(*n)++ % FAKE_LAUNCHER_MAX];
+	struct fake_backend_call *c = &calls[(*n)++ % FAKE_BACKEND_MAX];
 
 	free(c->env);
 	free(c->argv);
-	*c = (struct fake_launcher_call){ .trial = spec->trial,
+	*c = (struct fake_backend_call){ .trial = spec->trial,
 		.attempt = spec->attempt,
 		.slot = spec->slot,
 		.env = joined(spec->env),
@@ -148,9 +148,9 @@ call_note(
 }
 
 static int
-fake_launcher_start(void *ctx, const struct launch_spec *spec, struct err *e)
+fake_backend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
-	struct fake_launcher *f = ctx;
+	struct fake_backend *f = ctx;
 
 	(void)e;
 	call_note(f->starts, &f->n_starts, spec);
@@ -158,9 +158,9 @@ fake_launcher_start(void *ctx, const struct launch_spec *spec, struct err *e)
 }
 
 static void
-fake_launcher_stop(void *ctx, int64_t trial, int attempt, bool now)
+fake_backend_stop(void *ctx, int64_t trial, int attempt, bool now)
 {
-	struct fake_launcher *f = ctx;
+	struct fake_backend *f = ctx;
 
 	(void)trial;
 	(void)attempt;
@@ -169,23 +169,23 @@ fake_launcher_stop(void *ctx, int64_t trial, int attempt, bool now)
 }
 
 static int
-fake_launcher_pending(void *ctx)
+fake_backend_pending(void *ctx)
 {
-	return ((struct fake_launcher *)ctx)->pending;
+	return ((struct fake_backend *)ctx)->pending;
 }
 
 static int64_t
-fake_launcher_still(void *ctx, int64_t trial, int attempt)
+fake_backend_still(void *ctx, int64_t trial, int attempt)
 {
 	(void)trial;
 	(void)attempt;
-	return ((struct fake_launcher *)ctx)->still_ms;
+	return ((struct fake_backend *)ctx)->still_ms;
 }
 
 static enum launch_adoption
-fake_launcher_look(void *ctx, const struct launch_spec *spec, struct err *e)
+fake_backend_look(void *ctx, const struct launch_spec *spec, struct err *e)
 {
-	struct fake_launcher *f = ctx;
+	struct fake_backend *f = ctx;
 
 	call_note(f->looks, &f->n_looks, spec);
 	if (f->look == ADOPT_UNKNOWN)
@@ -194,7 +194,7 @@ fake_launcher_look(void *ctx, const struct launch_spec *spec, struct err *e)
 }
 
 static int
-fake_launcher_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
+fake_backend_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	(void)ctx;
 	(void)spec;
@@ -203,9 +203,9 @@ fake_launcher_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 }
 
 static void
-fake_launcher_collect(void *ctx)
+fake_backend_collect(void *ctx)
 {
-	struct fake_launcher *f = ctx;
+	struct fake_backend *f = ctx;
 	size_t i, n = f->n_queue;
 
 	for (i = 0; i < n; i++)
@@ -214,78 +214,78 @@ fake_launcher_collect(void *ctx)
 	f->n_queue -= n;
 }
 
-const struct launcher launcher_far = {
+const struct backend_type backend_far = {
 	.name = "far",
 	.about = "jobs elsewhere that cost money, for tests",
-	.options = fake_launcher_options,
-	.dirs = &fake_launcher_dirs,
-	.check = fake_launcher_check,
-	.replicas = fake_launcher_replicas,
-	.worst_cost = fake_launcher_worst_cost,
-	.worst_ms = fake_launcher_worst_ms,
+	.options = fake_backend_options,
+	.dirs = &fake_backend_dirs,
+	.check = fake_backend_check,
+	.replicas = fake_backend_replicas,
+	.worst_cost = fake_backend_worst_cost,
+	.worst_ms = fake_backend_worst_ms,
 	.slow_end = true,
-	.open = fake_launcher_open,
-	.close = fake_launcher_close,
-	.slots = fake_launcher_slots,
-	.start = fake_launcher_start,
-	.stop = fake_launcher_stop,
-	.still_ms = fake_launcher_still,
-	.stops_pending = fake_launcher_pending,
-	.adopt = fake_launcher_look,
-	.abandon = fake_launcher_abandon,
-	.collect = fake_launcher_collect,
+	.open = fake_backend_open,
+	.close = fake_backend_close,
+	.slots = fake_backend_slots,
+	.start = fake_backend_start,
+	.stop = fake_backend_stop,
+	.still_ms = fake_backend_still,
+	.stops_pending = fake_backend_pending,
+	.adopt = fake_backend_look,
+	.abandon = fake_backend_abandon,
+	.collect = fake_backend_collect,
 };
 
-const struct launcher launcher_near = {
+const struct backend_type backend_near = {
 	.name = "near",
 	.about = "a machine that is free, for tests",
-	.options = fake_launcher_options,
+	.options = fake_backend_options,
 	.open = near_open,
-	.close = fake_launcher_close,
-	.slots = fake_launcher_slots,
-	.start = fake_launcher_start,
-	.stop = fake_launcher_stop,
-	.adopt = fake_launcher_look,
-	.abandon = fake_launcher_abandon,
-	.collect = fake_launcher_collect,
+	.close = fake_backend_close,
+	.slots = fake_backend_slots,
+	.start = fake_backend_start,
+	.stop = fake_backend_stop,
+	.adopt = fake_backend_look,
+	.abandon = fake_backend_abandon,
+	.collect = fake_backend_collect,
 };
 
 static void
-calls_free(struct fake_launcher_call *calls)
+calls_free(struct fake_backend_call *calls)
 {
 	size_t i;
 
-	for (i = 0; i < FAKE_LAUNCHER_MAX; i++) {
+	for (i = 0; i < FAKE_BACKEND_MAX; i++) {
 		free(calls[i].env);
 		free(calls[i].argv);
 	}
 }
 
 void
-fake_launcher_reset(void)
+fake_backend_reset(void)
 {
-	struct fake_launcher *all[] = { &far, &near };
+	struct fake_backend *all[] = { &far, &near };
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
 		calls_free(all[i]->starts);
 		calls_free(all[i]->looks);
-		*all[i] = (struct fake_launcher){ .look = ADOPT_ALIVE };
+		*all[i] = (struct fake_backend){ .look = ADOPT_ALIVE };
 	}
 }
 
 void
-fake_launcher_queue(struct fake_launcher *f, struct launch_event ev)
+fake_backend_queue(struct fake_backend *f, struct launch_event ev)
 {
 	f->queue[f->n_queue++] = ev;
 	loop_wake(f->env.loop);
 }
 
 void
-fake_launcher_up(
-    struct fake_launcher *f, int64_t trial, int attempt, int64_t started_us)
+fake_backend_up(
+    struct fake_backend *f, int64_t trial, int attempt, int64_t started_us)
 {
-	fake_launcher_queue(
+	fake_backend_queue(
 	    f, (struct launch_event){ .kind = LAUNCH_UP,
 		   .trial = trial,
 		   .attempt = attempt,
@@ -293,32 +293,32 @@ fake_launcher_up(
 }
 
 void
-fake_launcher_report(struct fake_launcher *f, int64_t trial, int attempt,
+fake_backend_report(struct fake_backend *f, int64_t trial, int attempt,
     int64_t step, double value, int64_t time_us)
 {
-	fake_launcher_queue(f, (struct launch_event){ .kind = LAUNCH_REPORT,
-				   .trial = trial,
-				   .attempt = attempt,
-				   .u.report = { .name = "m",
-				       .has_step = step >= 0,
-				       .step = step,
-				       .value = value,
-				       .time_us = time_us,
-				       .again = true } });
+	fake_backend_queue(f, (struct launch_event){ .kind = LAUNCH_REPORT,
+				  .trial = trial,
+				  .attempt = attempt,
+				  .u.report = { .name = "m",
+				      .has_step = step >= 0,
+				      .step = step,
+				      .value = value,
+				      .time_us = time_us,
+				      .again = true } });
 }
 
 void
-fake_launcher_exit(
-    struct fake_launcher *f, int64_t trial, int attempt, struct launch_exit x)
+fake_backend_exit(
+    struct fake_backend *f, int64_t trial, int attempt, struct launch_exit x)
 {
-	fake_launcher_queue(f, (struct launch_event){ .kind = LAUNCH_EXIT,
-				   .trial = trial,
-				   .attempt = attempt,
-				   .u.exit = x });
+	fake_backend_queue(f, (struct launch_event){ .kind = LAUNCH_EXIT,
+				  .trial = trial,
+				  .attempt = attempt,
+				  .u.exit = x });
 }
 
-const struct fake_launcher_call *
-fake_launcher_started(const struct fake_launcher *f, int64_t trial)
+const struct fake_backend_call *
+fake_backend_started(const struct fake_backend *f, int64_t trial)
 {
 	size_t i;
 

@@ -1,5 +1,5 @@
 /*
- * The launchers of a program in which "far" is an additional one.  Files in
+ * The backends of a program in which "far" is an additional one.  Files in
  * $FAR_DIR control it, and its calls are written to "calls" there:
  *
  *	id-STUDY: the study's id in tags (written)
@@ -18,33 +18,33 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/fake-backend/fake-backend.h"
 
 enum { LOOK_MS = 20 };
 
-extern const struct launcher launcher_local, launcher_pretend;
+extern const struct backend_type backend_local, backend_pretend;
 
-static struct launcher process;
-const struct launcher *const launchers[] = { &launcher_local, &launcher_pretend,
-	&process, NULL };
+static struct backend_type process;
+const struct backend_type *const backend_types[] = { &backend_local,
+	&backend_pretend, &process, NULL };
 
 /* The attempts that the tuner waits for. */
 static struct job {
 	int64_t trial;
 	int attempt;
 	bool up, stop, told, over;
-} jobs[FAKE_LAUNCHER_MAX];
+} jobs[FAKE_BACKEND_MAX];
 static size_t n_jobs;
 static struct loop_timer *timer;
 
-const struct launcher *
-launcher_find(const char *name)
+const struct backend_type *
+backend_type_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; launchers[i] != NULL; i++)
-		if (strcmp(launchers[i]->name, name) == 0)
-			return launchers[i];
+	for (i = 0; backend_types[i] != NULL; i++)
+		if (strcmp(backend_types[i]->name, name) == 0)
+			return backend_types[i];
 	return NULL;
 }
 
@@ -100,25 +100,25 @@ job_look(struct job *j)
 	double cost;
 
 	if (there("none") && !j->up) {
-		fake_launcher_exit(&far, j->trial, j->attempt,
+		fake_backend_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){
 			.end = END_CAPACITY, .priced = true, .billed = true });
 		j->over = true;
 		return;
 	}
 	if (!j->up)
-		fake_launcher_up(&far, j->trial, j->attempt, 0);
+		fake_backend_up(&far, j->trial, j->attempt, 0);
 	j->up = true;
 	j->told = j->told || (j->stop && !there("slow"));
 	if (j->told && there("end")) {
-		fake_launcher_exit(&far, j->trial, j->attempt,
+		fake_backend_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){
 			.ran = true, .stopped = true, .signal = 15 });
 		j->over = true;
 	} else if (job_done(j, &cost)) {
-		fake_launcher_report(
+		fake_backend_report(
 		    &far, j->trial, j->attempt, 1, cost, 1000000);
-		fake_launcher_exit(&far, j->trial, j->attempt,
+		fake_backend_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){ .ran = true,
 			.priced = true,
 			.billed = true,
@@ -156,14 +156,14 @@ process_open(void **ctx, const struct launch_env *env, struct err *e)
 	}
 	timer = loop_timer_new(env->loop, on_timer, NULL);
 	loop_timer_set(timer, LOOK_MS);
-	return launcher_far.open(ctx, env, e);
+	return backend_far.open(ctx, env, e);
 }
 
 static void
 process_close(void *ctx)
 {
 	loop_timer_free(timer);
-	launcher_far.close(ctx);
+	backend_far.close(ctx);
 }
 
 static void
@@ -255,7 +255,7 @@ process_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
 
 static void __attribute__((constructor)) process_make(void)
 {
-	process = launcher_far;
+	process = backend_far;
 	process.open = process_open;
 	process.close = process_close;
 	process.start = process_start;

@@ -1,5 +1,5 @@
 /*
- * Converts events of launchers to rows.  Called from inside collect, between
+ * Converts events of backends to rows.  Called from inside collect, between
  * the begin and the commit of one turn.
  */
 
@@ -7,7 +7,7 @@
 
 #include "src/engine/attempts/slots.h"
 #include "src/engine/tuner/attempt-end.h"
-#include "src/engine/tuner/launcher-events.h"
+#include "src/engine/tuner/backend-events.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/stopping.h"
@@ -64,7 +64,7 @@ on_event_cost(struct tuner *t, const struct launch_event *ev)
 		live_trial_set_cost(l, ev->u.cost);
 }
 
-/* A launcher has another number of slots; running trials are not affected. */
+/* A backend has another number of slots; running trials are not affected. */
 static void
 on_event_slots(struct tuner *t)
 {
@@ -73,23 +73,23 @@ on_event_slots(struct tuner *t)
 
 	for (k = 0; k < t->n_backends; k++) {
 		b = &t->backends[k];
-		n = b->launcher->slots(b->ctx);
+		n = b->type->slots(b->ctx);
 		/* Machines were added, or returned: reset their slots. */
-		if (n > 0 && b->launcher->ready != NULL) {
+		if (n > 0 && b->type->ready != NULL) {
 			slots_restore(&b->slots);
 			place_blame_new_slots(&t->blame, k);
 		}
 		if (n == b->slots.n)
 			continue;
 		tuner_event(t, LOG_LEVEL_INFO, "slot", 0, 0,
-		    "%s: now %d slot%s, before %d", b->launcher->name, n,
+		    "%s: now %d slot%s, before %d", b->type->name, n,
 		    n == 1 ? "" : "s", b->slots.n);
 		slots_resize(&b->slots, n);
 	}
 }
 
 static enum log_level
-launcher_events_level_of(enum launch_level level)
+backend_events_level_of(enum launch_level level)
 {
 	static const enum log_level levels[] = { [LAUNCH_INFO] = LOG_LEVEL_INFO,
 		[LAUNCH_WARNING] = LOG_LEVEL_WARN,
@@ -105,10 +105,10 @@ on_event_note(struct tuner *t, const struct launch_event *ev)
 	const char *text = ev->u.note.text;
 
 	if (!ev->u.note.doubt)
-		tuner_event(t, launcher_events_level_of(ev->u.note.level),
+		tuner_event(t, backend_events_level_of(ev->u.note.level),
 		    "launch", 0, 0, "%s", text);
 	else if (!store_any_doubt(t->store, text, NULL))
-		tuner_event(t, launcher_events_level_of(ev->u.note.level),
+		tuner_event(t, backend_events_level_of(ev->u.note.level),
 		    "doubt", 0, 0, "%s", text);
 }
 
@@ -173,7 +173,7 @@ on_attempt_event(
 		live_trial_set_cursor(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
-		tuner_event(t, launcher_events_level_of(ev->u.note.level),
+		tuner_event(t, backend_events_level_of(ev->u.note.level),
 		    "launch", ev->trial, ev->attempt, "%s", ev->u.note.text);
 		break;
 	case LAUNCH_ARTIFACTS:

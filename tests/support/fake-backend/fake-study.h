@@ -1,4 +1,4 @@
-/* A study on fake launchers, on a virtual clock. */
+/* A study on fake backends, on a virtual clock. */
 
 #ifndef HPOTUNE_FAKE_STUDY_H
 #define HPOTUNE_FAKE_STUDY_H

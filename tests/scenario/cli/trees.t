@@ -46,7 +46,7 @@ is "$(cat "$want" | sed 's|/.*/||' | grep -v '^params-file\.\|^t\(\.in\)*$')" \
 --sizes=[1.5, 2.0, 1000.0, 'a']
 --hidden
 {'a': [True, None], 'b': \"x'y\", 'c': 1e-05}
-hidden={a:[true,null],b:'x\\'y',c:1e-05}
+hidden={a: [true,null],b: 'x\\'y',c: 1e-05}
 sizes=[1.5,2.0,1000.0,a]
 h={\"a\": [true, null], \"b\": \"x'y\", \"c\": 1e-05}
 {\"a\": [true, null], \"b\": \"x'y\", \"c\": 1e-05}

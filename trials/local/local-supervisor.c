@@ -24,35 +24,15 @@
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 #include "trials/shim/shim.h"
+#include "trials/warm/waiting-sockets.h"
 #include "trials/warm/waiting-words.h"
 
 enum {
 	WAIT_MS = 20, /* after a start, which is to be disturbed by nothing */
 	REAP_MS = 100, /* when nothing else happens */
-	FD_LEAST = 16, /* above those that a supervisor is started with */
 	LATE_TRIES = 400, /* of LATE_MS each, for all that still write */
 	LATE_MS = 5
 };
-
-/* Two connected sockets, both above the descriptors of a supervisor. */
-static int
-sockets_open(int s[2])
-{
-	int low[2], i;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) == -1)
-		return -1;
-	for (i = 0; i < 2; i++) {
-		s[i] = fcntl(low[i], F_DUPFD_CLOEXEC, FD_LEAST);
-		(void)close(low[i]);
-	}
-	if (s[0] != -1 && s[1] != -1)
-		return 0;
-	for (i = 0; i < 2; i++)
-		if (s[i] != -1)
-			(void)close(s[i]);
-	return -1;
-}
 
 static void
 waiting_add(struct local *l)
@@ -64,7 +44,7 @@ waiting_add(struct local *l)
 
 	*one = (struct local_waiting){ .fd = -1 };
 	v->off = true;
-	if (sockets_open(s) == -1)
+	if (waiting_sockets_open(s) != 0)
 		return;
 	argv = waiting_words_argv("hpotune-shim");
 	env = waiting_words_env(environ);

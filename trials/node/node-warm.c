@@ -15,10 +15,10 @@
 #include "trials/node/node.h"
 #include "trials/process/args.h"
 #include "trials/shim/shim.h"
+#include "trials/warm/waiting-sockets.h"
 #include "trials/warm/waiting-words.h"
 
 enum {
-	FD_LEAST = 16, /* above those that a supervisor is started with */
 	ASK_FDS = 2, /* the folder and the output of who asks */
 	WORDS_MAX = 8192
 };
@@ -32,26 +32,6 @@ struct node_ask {
 	int64_t skip;
 	int fds[ASK_FDS]; /* -1: it did not come */
 };
-
-/* Split n words off the text: false: there are not so many. */
-static bool
-node_ask_split(char **words, uint32_t n, char **text, const char *end)
-{
-	char *stop;
-	uint32_t i;
-
-	if (n >= WORDS_MAX)
-		return false;
-	for (i = 0; i < n; i++) {
-		stop = memchr(*text, '\0', (size_t)(end - *text));
-		if (stop == NULL)
-			return false;
-		words[i] = *text;
-		*text = stop + 1;
-	}
-	words[n] = NULL;
-	return true;
-}
 
 /* The value of the last argument of this name before the command, or NULL. */
 static const char *
@@ -78,8 +58,8 @@ node_ask_parse(struct node_ask *a, size_t len)
 		return false;
 	memcpy(&job, a->text, sizeof job);
 	if (job.argc < 3 ||
-	    !node_ask_split(a->argv, job.argc, &at, a->text + len) ||
-	    !node_ask_split(a->env, job.envc, &at, a->text + len))
+	    !args_take(a->argv, WORDS_MAX, &at, a->text + len, job.argc) ||
+	    !args_take(a->env, WORDS_MAX, &at, a->text + len, job.envc))
 		return false;
 	for (a->command = a->argv; *a->command != NULL; a->command++)
 		if (strcmp(*a->command, "--") == 0)
@@ -175,26 +155,6 @@ node_warm_know(struct node_warm *w, const struct node_ask *a)
 	w->known = true;
 }
 
-/* Two sockets, both above the descriptors of a supervisor. */
-static bool
-node_warm_sockets(int s[2])
-{
-	int low[2], i;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) == -1)
-		return false;
-	for (i = 0; i < 2; i++) {
-		s[i] = fcntl(low[i], F_DUPFD_CLOEXEC, FD_LEAST);
-		(void)close(low[i]);
-	}
-	if (s[0] != -1 && s[1] != -1)
-		return true;
-	for (i = 0; i < 2; i++)
-		if (s[i] != -1)
-			(void)close(s[i]);
-	return false;
-}
-
 /* Make a supervisor, and give it the attempt: its process id, or 0. */
 static pid_t
 node_warm_give(struct node_warm *w, const struct node_ask *a, int *word_fd)
@@ -206,7 +166,7 @@ node_warm_give(struct node_warm *w, const struct node_ask *a, int *word_fd)
 	int s[2] = { -1, -1 };
 	pid_t pid = 0;
 
-	if (len > 0 && node_warm_sockets(s)) {
+	if (len > 0 && waiting_sockets_open(s) == 0) {
 		pid = warm_process_fork(&w->process, a->argv[0], argv, env,
 		    (int[]){ s[1], a->fds[0], a->fds[1] }, 3);
 		(void)close(s[1]);

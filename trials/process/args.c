@@ -56,3 +56,22 @@ args_put(char *text, size_t room, size_t at, char *const *words, uint32_t *n)
 	}
 	return at;
 }
+
+bool
+args_take(char **words, size_t room, char **text, const char *end, uint32_t n)
+{
+	char *stop;
+	uint32_t i;
+
+	if (n >= room)
+		return false;
+	for (i = 0; i < n; i++) {
+		stop = memchr(*text, '\0', (size_t)(end - *text));
+		if (stop == NULL)
+			return false;
+		words[i] = *text;
+		*text = stop + 1;
+	}
+	words[n] = NULL;
+	return true;
+}

@@ -32,4 +32,12 @@ bool args_number(const char *text, int64_t *);
 size_t
 args_put(char *text, size_t room, size_t at, char *const *words, uint32_t *n);
 
+/*
+ * Take n words off a text between *text and end, as args_put wrote them: words, of
+ * room entries, gets them and a NULL, and *text stands behind the last.  false: there
+ * are not so many, or no room for them.
+ */
+bool
+args_take(char **words, size_t room, char **text, const char *end, uint32_t n);
+
 #endif /* HPOTUNE_ARGS_H */

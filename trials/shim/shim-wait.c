@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "trials/process/args.h"
 #include "trials/shim/shim.h"
 
 enum {
@@ -46,26 +47,6 @@ mark_fill(char *const *ours, char *const *theirs, const char *name)
 			break;
 	if (*ours != NULL && *theirs != NULL)
 		room_fill(*ours, *theirs);
-}
-
-/* Split n words off the text: the list is filled and ended; false: no such. */
-static bool
-words_split(char **words, char **text, const char *end, uint32_t n)
-{
-	char *stop;
-	uint32_t i;
-
-	if (n >= WORDS)
-		return false;
-	for (i = 0; i < n; i++) {
-		stop = memchr(*text, '\0', (size_t)(end - *text));
-		if (stop == NULL)
-			return false;
-		words[i] = *text;
-		*text = stop + 1;
-	}
-	words[n] = NULL;
-	return true;
 }
 
 /* Whether the locks that came are the descriptors from 3 on. */
@@ -154,8 +135,8 @@ shim_wait(char **argv, int *server, int *status)
 		return NULL;
 	}
 	memcpy(&job, text, sizeof job);
-	if (job.argc < 2 || !words_split(args, &at, text + n, job.argc) ||
-	    !words_split(env, &at, text + n, job.envc))
+	if (job.argc < 2 || !args_take(args, WORDS, &at, text + n, job.argc) ||
+	    !args_take(env, WORDS, &at, text + n, job.envc))
 		return NULL;
 	mark_fill(environ, env, SHIM_MARK_UUID);
 	mark_fill(environ, env, SHIM_MARK_PARAMS);

@@ -20,6 +20,7 @@
 #include "trials/process/args.h"
 #include "trials/process/exec-path.h"
 #include "trials/shim/shim.h"
+#include "trials/warm/waiting-sockets.h"
 #include "trials/warm/waiting-words.h"
 #include "trials/warm/warm-process.h"
 
@@ -27,7 +28,6 @@ enum {
 	ANSWER_MS = 5000, /* for a process; the interpreter may start in it */
 	FAILURES_MAX = 3, /* without a warm start between them */
 	REASONS_MAX = 8, /* that are noted */
-	FD_LEAST = 16,
 	HEAD = 8, /* bytes before the words of a request */
 	FDS_MAX = 3, /* of a request */
 	TEXT_MAX = 1024 /* bytes of an answer */
@@ -287,25 +287,6 @@ warm_process_spawn(struct warm_process *w, const char *workdir,
 	return r;
 }
 
-static int
-warm_sockets_open(int s[2])
-{
-	int low[2], i;
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) == -1)
-		return errno;
-	for (i = 0; i < 2; i++) {
-		s[i] = fcntl(low[i], F_DUPFD_CLOEXEC, FD_LEAST);
-		(void)close(low[i]);
-	}
-	if (s[0] != -1 && s[1] != -1)
-		return 0;
-	for (i = 0; i < 2; i++)
-		if (s[i] != -1)
-			(void)close(s[i]);
-	return EMFILE;
-}
-
 bool
 warm_process_begin(struct warm_process *w, const char *workdir,
     char *const *env, const char *cpus)
@@ -317,7 +298,7 @@ warm_process_begin(struct warm_process *w, const char *workdir,
 	strv_free(w->env);
 	w->env = warm_process_env(env);
 	w->learning = !warm_knows(w);
-	r = warm_files_put(w) == -1 ? errno : warm_sockets_open(s);
+	r = warm_files_put(w) == -1 ? errno : waiting_sockets_open(s);
 	if (r == 0) {
 		fail_point("local.before_warm");
 		r = warm_process_spawn(w, workdir, env, cpus, s[1]);

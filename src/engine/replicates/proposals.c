@@ -143,10 +143,10 @@ proposal_in_vain(const struct contests *all, char *why, size_t n)
 		return false;
 	if (level > 0)
 		(void)snprintf(why, n,
-		    "nothing could be kept: after %zu contests the level of "
+		    "nothing could be kept: after %zu contest%s the level of "
 		    "a proposal is %.2g, which takes %zu replicates, and "
 		    "confirm.replicates is %zu",
-		    all->n, level, least, pairs);
+		    all->n, all->n == 1 ? "" : "s", level, least, pairs);
 	else
 		(void)snprintf(
 		    why, n, "nothing could be kept: confirm.alpha is spent");

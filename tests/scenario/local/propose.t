@@ -104,7 +104,7 @@ is "$(sql one.db "SELECT level > (SELECT level FROM proposals WHERE proposal = 1
 # Too few replicates, and no baseline.
 study few '"confirm": { "parameter": "seed", "replicates": 11 },'
 run few
-refused 'nothing could be kept: .* takes 12 replicates' few.json x=5
+refused 'nothing could be kept: after 0 contests the .* takes 12 replicates' few.json x=5
 study none ''
 run none
 refused 'study.json has no confirm' none.json x=5

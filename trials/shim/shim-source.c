@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -104,6 +105,25 @@ source_is_stopped(struct shim *s)
 		   sigismember(&waiting, SIGUSR1) == 1);
 }
 
+/*
+ * Take SIGCHLD, also that of an earlier git, which would end each wait at once.
+ * Whether another signal is left that would: the supervisor looks at it later.
+ */
+static bool
+source_signals_are_left(void)
+{
+	struct timespec now = { 0 };
+	sigset_t child, waiting;
+
+	(void)sigemptyset(&child);
+	(void)sigaddset(&child, SIGCHLD);
+	while (sigtimedwait(&child, NULL, &now) > 0)
+		;
+	return sigpending(&waiting) == 0 &&
+	       (sigismember(&waiting, SIGHUP) == 1 ||
+		   sigismember(&waiting, SIGINT) == 1);
+}
+
 /* Wait for it; its exit status, or -1. */
 static int
 source_wait(struct shim *s, struct source_git *g)
@@ -115,7 +135,13 @@ source_wait(struct shim *s, struct source_git *g)
 	int status = 0;
 	pid_t got;
 
-	while ((got = waitpid(g->pid, &status, WNOHANG)) == 0) {
+	for (;;) {
+		/* Before the look at git, so that its end is not missed. */
+		if (source_signals_are_left())
+			p[1].fd = -1;
+		got = waitpid(g->pid, &status, WNOHANG);
+		if (got != 0)
+			break;
 		if (!g->stopped && source_is_stopped(s)) {
 			g->stopped = true;
 			(void)kill(-g->pid, SIGKILL);

@@ -14,6 +14,7 @@ waiting_sockets_open(int s[2])
 {
 	int low[2], i, r = 0;
 
+	s[0] = s[1] = -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, low) == -1)
 		return errno;
 	for (i = 0; i < 2; i++) {
@@ -22,8 +23,10 @@ waiting_sockets_open(int s[2])
 			r = errno;
 		(void)close(low[i]);
 	}
-	for (i = 0; i < 2 && r != 0; i++)
+	for (i = 0; i < 2 && r != 0; i++) {
 		if (s[i] != -1)
 			(void)close(s[i]);
+		s[i] = -1;
+	}
 	return r;
 }

@@ -5,7 +5,7 @@
 
 /*
  * Connect two sockets for messages, both above the descriptors that a supervisor is
- * started with, and closed by exec.  0, or errno: both are closed.
+ * started with, and closed by exec.  0, or errno: both are -1.
  */
 int waiting_sockets_open(int s[2]);
 

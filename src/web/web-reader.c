@@ -103,9 +103,10 @@ web_reader_cpu_us(pid_t pid)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/* Whether it has the processor, or waits for it and for nothing else. */
-static bool
-web_reader_runs(pid_t pid)
+/* The state of a process as proc(5) has it: 'R' has the processor or waits for it
+ * and for nothing else, 'Z' is dead; '\0' where the kernel does not say. */
+static char
+web_reader_process(pid_t pid)
 {
 	char path[64], text[256], *end;
 	ssize_t n;
@@ -113,10 +114,10 @@ web_reader_runs(pid_t pid)
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	n = file_read(AT_FDCWD, path, text, sizeof text - 1);
 	if (n <= 0)
-		return false;
+		return '\0';
 	text[n] = '\0';
 	end = strrchr(text, ')');
-	return end != NULL && end[1] == ' ' && end[2] == 'R';
+	return end != NULL && end[1] == ' ' ? end[2] : '\0';
 }
 
 static void
@@ -166,8 +167,10 @@ web_reader_die(struct web_reader *r)
 		(void)kill(r->pid, SIGKILL);
 	if (r->state == READER_WAITS || web_reader_reaped(r))
 		web_reader_free(r);
-	else
+	else {
 		r->state = READER_DIES;
+		r->idle_us = 0;
+	}
 	for (o = all->first; o != NULL; o = o->next)
 		waits |= o->state == READER_WAITS;
 	if (all->first != NULL)
@@ -286,10 +289,16 @@ web_reader_measure(struct web_reader *r, int64_t now)
 	int64_t most = r->spec.stays ? STAY_GAP_MS : GAP_MS;
 	int64_t gap = now - r->looked_ms < most ? now - r->looked_ms : most;
 
-	if (web_reader_runs(r->pid))
+	switch (web_reader_process(r->pid)) {
+	case 'R':
 		took = cpu - r->cpu_us;
-	else
+		break;
+	case 'Z':
+		took = 0;
+		break;
+	default:
 		took = 1000 * gap - (delay - r->delay_us);
+	}
 	took = took < 0 ? 0 : took;
 	r->looked_ms = now;
 	r->cpu_us = cpu;
@@ -357,7 +366,9 @@ web_readers_stuck(const struct web_readers *all, const char *study)
 	size_t n = 0;
 
 	for (r = all->first; r != NULL; r = r->next)
-		n += r->state == READER_DIES && strcmp(r->study, study) == 0;
+		n += r->state == READER_DIES &&
+		     r->idle_us >= 1000 * WEB_READER_LIMIT_MS &&
+		     strcmp(r->study, study) == 0;
 	return n;
 }
 
@@ -397,6 +408,8 @@ web_reader_turn(struct web_reader *r, int64_t now)
 	case READER_DIES:
 		if (web_reader_reaped(r))
 			web_reader_free(r);
+		else
+			web_reader_measure(r, now);
 		break;
 	}
 }

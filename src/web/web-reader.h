@@ -58,7 +58,11 @@ web_reader_start(struct web_readers *, const struct web_reader_spec *);
 void web_reader_kill(struct web_reader *);
 /* Ask a reader that stays for all that it has; the number of this question. */
 uint32_t web_reader_ask(struct web_reader *);
-/* How many readers of this study were killed and have not ended. */
+/*
+ * How many readers of this study hang in the kernel: they did not end within a
+ * second of that when they were killed.  One that waits for the processor to end,
+ * or has ended and is not reaped yet, is none.
+ */
 size_t web_readers_stuck(const struct web_readers *, const char *study);
 
 #endif /* HPOTUNE_WEB_READER_H */

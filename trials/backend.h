@@ -94,6 +94,8 @@ struct launch_spec {
 	struct gpu_usage usage; /* adopt only: the recorded use */
 	bool up; /* adopt only: LAUNCH_UP is recorded */
 	bool stopping; /* adopt only: a stop was requested */
+	/* bytes that it is likely to need on its GPU; 0 = not known */
+	int64_t gpu_memory;
 };
 
 /*
@@ -493,6 +495,12 @@ struct backend_type {
 	void (*close)(void *ctx);
 	/* Number of attempts that can run at once. */
 	int (*slots)(void *ctx);
+	/*
+	 * The bytes that the next attempt is likely to need on its GPU, 0 = not
+	 * known: ready and take are for that one, until the next call.  False:
+	 * it makes no difference, now or later.  NULL = it makes none.
+	 */
+	bool (*expect)(void *ctx, int64_t bytes);
 	/*
 	 * Whether an attempt could start in this free slot now (its GPU may be
 	 * out of service).  If not, why gets the reason, one clause of at most

@@ -33,6 +33,7 @@
 #include "src/plugins/plugins.h"
 #include "src/store/store.h"
 #include "src/study-files/study-files.h"
+#include "src/view/memory-fit.h"
 #include "src/view/shell-word.h"
 #include "src/view/status.h"
 #include "src/view/table.h"
@@ -51,6 +52,7 @@ struct check {
 	int64_t taken; /* trials of warm_start recorded; -1 = not started yet */
 	struct strv changes; /* since the last start */
 	struct buf starts; /* what a start costs a trial; "" = not known */
+	struct buf memory; /* what is likely to fit; "" = none ran out of it */
 	struct likely_cost likely; /* by the trials that have ended */
 	struct buf cold; /* where trial.warm is of no use; "" = nowhere */
 };
@@ -706,6 +708,8 @@ cmd_check_plan_put(
 		    study->trial.pack);
 	if (plan->gpus.len > 0)
 		buf_printf(out, "\nGPUs       %s", buf_str(&plan->gpus));
+	if (c->memory.len > 0)
+		buf_printf(out, "\nmemory     %s", buf_str(&c->memory));
 	notify_put(out, &study->notify);
 	keep_put(out, &study->keep);
 	hooks_put(out, &study->hooks);
@@ -832,6 +836,7 @@ plan_put_json(struct buf *out, const struct check *c)
 		json_writer_integer(&w, "pack", plan->study->trial.pack);
 	}
 	some_put_json(&w, "gpus", &plan->gpus);
+	some_put_json(&w, "memory", &c->memory);
 	json_writer_number(&w, "worst_seconds",
 	    plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
 	if (plan->attempt_gpus > 0)
@@ -877,6 +882,29 @@ check_warm(struct check *c, const struct study_files *found, struct err *e)
 	return rc;
 }
 
+/* The most memory that is likely to fit, where trials have run out of it. */
+static int
+check_memory(struct check *c, const struct study_files *found, struct err *e)
+{
+	struct memory_fit *fit;
+	struct store *store;
+	bool there;
+	int rc;
+
+	if (store_exists(&there, found->db, e) != 0)
+		return -1;
+	if (!there)
+		return 0;
+	if (store_open(&store, found->db, STORE_READ, e) != 0)
+		return -1;
+	rc = memory_fit_overrun(&fit, found->study->space, store, e);
+	if (rc == 0 && fit != NULL)
+		memory_fit_put(&c->memory, fit);
+	memory_fit_free(fit);
+	store_close(store);
+	return rc;
+}
+
 /* What the study is likely to cost, by what its trials have cost. */
 static int
 check_pace(struct check *c, const struct study_files *found, struct err *e)
@@ -908,6 +936,7 @@ check_print(struct cli *cli, struct check *c, const struct study_files *found,
 	struct err why = ERR_INIT;
 
 	if (plan_make(&c->plan, e) != 0 || check_pace(c, found, e) != 0 ||
+	    check_memory(c, found, e) != 0 ||
 	    (c->plan.missing[0] == '\0' &&
 		study_row_check(found->db, found->study, &c->changes, e) != 0))
 		return -1;
@@ -948,6 +977,7 @@ cmd_check_study(struct cli *cli, const struct study_files *found, struct err *e)
 	buf_free(&c.starts);
 	buf_free(&c.likely.why);
 	buf_free(&c.cold);
+	buf_free(&c.memory);
 	plan_fini(&c.plan);
 	plugins_free(&plugins);
 	return rc;

@@ -89,7 +89,8 @@ int store_memory_overruns(
     struct store *, double *of_gpu, double *of_machine, struct err *);
 /*
  * Of the same: trial, or with settings setting, greatest peak of this memory in
- * bytes, whether one ran out of it.
+ * bytes, whether one ran out of it, its parameters as JSON (with settings: of one of
+ * its replicates).
  */
 int store_list_memory_peaks(struct store_rows **, struct store *, bool of_gpu,
     bool settings, struct err *);

@@ -167,8 +167,10 @@ store_list_memory_peaks(struct store_rows **rows, struct store *s, bool of_gpu,
 	    "iif(?1 = '1', a.gpu_memory, a.max_rss) AS peak, "
 	    "t.state = 'failed' AS failed, t.state = 'failed' AND "
 	    "iif(?1 = '1', " OF_GPU ", " OF_MACHINE " AND NOT " OF_GPU
-	    ") AS over " LAST_ATTEMPTS " AND t.state <> 'cancelled') "
-	    "SELECT number, coalesce(max(peak), 0), max(over) FROM p "
+	    ") AS over, t.params AS params " LAST_ATTEMPTS
+	    " AND t.state <> 'cancelled') "
+	    "SELECT number, coalesce(max(peak), 0), max(over), max(params) "
+	    "FROM p "
 	    "WHERE number IS NOT NULL AND (over OR NOT failed) "
 	    "GROUP BY number";
 	const char *params[] = { of_gpu ? "1" : "0", settings ? "1" : "0",

@@ -252,7 +252,7 @@ store_suggestion_add(
 	stmt_int_or(st, 6, sugg->same_as, 0);
 	stmt_int_or(st, 7, sugg->from_trial, 0);
 	stmt_text(st, 8, sugg->why);
-	stmt_real(st, 9, sugg->fits > 0 ? sugg->memory : NAN);
+	stmt_real(st, 9, sugg->memory > 0 ? sugg->memory : NAN);
 	stmt_real(st, 10, sugg->fits > 0 ? sugg->fits : NAN);
 	return stmt_write(s, st, e);
 }

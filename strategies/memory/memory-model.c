@@ -48,6 +48,9 @@ static const double alike = 1;
  */
 static const double margin = 0.04;
 
+/* A little less than the normal quantile of MEMORY_MODEL_LEAST. */
+static const double deviations = 1.6448;
+
 /* With so many rows the variance is twice that of weights that were known. */
 static const double few_rows = 20;
 
@@ -631,8 +634,10 @@ memory_model_fit(struct memory_model *m)
 	return true;
 }
 
-struct memory_model *
-memory_model_new(const struct space *space, const struct history *h)
+/* Of the trials that are known; of_over: unless none ran out of memory. */
+static struct memory_model *
+memory_model_make(
+    const struct space *space, const struct history *h, bool of_over)
 {
 	int64_t trials[ROWS_MOST], i;
 	struct memory_model *m;
@@ -644,7 +649,7 @@ memory_model_new(const struct space *space, const struct history *h)
 	    (history_keeps(h) & HISTORY_POINTS) == 0)
 		return NULL;
 	n = trials_choose(trials, h, &any_over, &any);
-	if (n < ROWS_LEAST || !any_over || !any)
+	if (n < ROWS_LEAST || (of_over && !any_over) || !any)
 		return NULL;
 	for (i = history_first(h); i <= history_count(h); i++)
 		limit = fmax(limit, history_memory(h, i));
@@ -659,6 +664,18 @@ memory_model_new(const struct space *space, const struct history *h)
 		return m;
 	memory_model_free(m);
 	return NULL;
+}
+
+struct memory_model *
+memory_model_new(const struct space *space, const struct history *h)
+{
+	return memory_model_make(space, h, true);
+}
+
+struct memory_model *
+memory_model_of_peaks(const struct space *space, const struct history *h)
+{
+	return memory_model_make(space, h, false);
 }
 
 void
@@ -725,8 +742,6 @@ memory_model_fits(
 bool
 memory_model_allows(const struct memory_model *m, const double *point)
 {
-	/* A little less than the normal quantile of MEMORY_MODEL_LEAST. */
-	static const double deviations = 1.6448;
 	double prior, room = point_room(m, point, &prior);
 
 	/* No variance is less than the noise. */
@@ -734,6 +749,15 @@ memory_model_allows(const struct memory_model *m, const double *point)
 		return false;
 	return 0.5 * erfc(-room / sqrt(2 * point_variance(m, prior))) >=
 	       MEMORY_MODEL_LEAST;
+}
+
+double
+memory_model_need(const struct memory_model *m, const double *point)
+{
+	double prior, room = point_room(m, point, &prior);
+
+	return exp(
+	    m->limit - room + deviations * sqrt(point_variance(m, prior)));
 }
 
 double

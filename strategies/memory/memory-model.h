@@ -24,6 +24,12 @@ struct space;
  */
 struct memory_model *
 memory_model_new(const struct space *, const struct history *);
+/*
+ * The same, also where none ran out of memory: it tells what a trial needs.  NULL with
+ * fewer than seven trials of which something is known, or when no peak is.
+ */
+struct memory_model *
+memory_model_of_peaks(const struct space *, const struct history *);
 void memory_model_free(struct memory_model *);
 /*
  * The probability that a trial with this point (one number per parameter, snapped)
@@ -33,6 +39,8 @@ double memory_model_fits(
     const struct memory_model *, const double *point, double *bytes);
 /* Whether that probability is MEMORY_MODEL_LEAST: faster where it is not. */
 bool memory_model_allows(const struct memory_model *, const double *point);
+/* The bytes that a trial with this point needs at most, with that probability. */
+double memory_model_need(const struct memory_model *, const double *point);
 /* The limit in bytes. */
 double memory_model_limit(const struct memory_model *);
 

@@ -46,6 +46,7 @@ src/plugins	@plain src/base/file.h src/base/text.h src/base/json @model strategi
 src/engine/suggest	src/base src/base/json @model src/plugins src/worker/worker-protocol.h strategies/strategy.h	-
 src/replay	src/base src/base/gz src/base/json @model src/store strategies/stopper.h strategies/stop/second-look/second-look.h kernels/kernels.h	search.h
 src/engine	src/base src/base/json @model src/store src/plugins src/view src/engine/warmstart strategies/stopper.h trials/backend.h	-
+src/view/memory-fit.*	src/base @model src/model/history src/store src/view strategies/memory/memory-model.h	-
 src/view/model-best.*	src/base @model src/store src/view strategies/incumbent/incumbent.h	-
 src/view/status-presets.*	src/base @model src/store src/view src/replay/replay-presets.h	-
 src/view	src/base src/base/json @model src/store	-

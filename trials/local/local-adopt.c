@@ -30,9 +30,10 @@ local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 		is = ATTEMPT_UNKNOWN;
 	}
 	/* Before new attempts get GPUs; also for an unknown state. */
-	if (is != ATTEMPT_NEVER && is != ATTEMPT_FOREIGN)
+	if (is != ATTEMPT_NEVER && is != ATTEMPT_FOREIGN) {
+		(void)local_gpu_expect(l, spec->gpu_memory);
 		local_gpu_names_adopt(l, spec, dir);
-	else
+	} else
 		local_gpu_undo(l, spec->slot, spec->uuid);
 	free(dir);
 	if (is == ATTEMPT_UNKNOWN)

@@ -57,6 +57,7 @@ struct local_gpu {
 	int per_trial;
 	size_t *at; /* capacity */
 	int share; /* trials on one GPU */
+	bool declared; /* trial.gpu_memory is given */
 	bool by_index, bind, mps;
 	char *study;
 	uint64_t key; /* key of our locks */

@@ -68,6 +68,7 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 		g->by_index =
 		    plugin_option_says(env->options, "gpu_ids", "index");
 		g->share = w.share;
+		g->declared = env->settings->gpu_memory > 0;
 		g->mps = plugin_option_says(env->options, "mps", "auto");
 		g->bind = plugin_option_is(env->options, "bind");
 		if (w.simulated)
@@ -123,6 +124,19 @@ int
 local_gpu_per_trial(const struct local *l)
 {
 	return l->gpus != NULL ? l->gpus->per_trial : 0;
+}
+
+bool
+local_gpu_expect(void *ctx, int64_t bytes)
+{
+	const struct local *l = ctx;
+	struct local_gpu *g = l->gpus;
+
+	if (g->gpus == NULL || g->share < 2 || g->per_trial != 1 ||
+	    g->declared || l->pack.size > 0)
+		return false;
+	gpualloc_expect(g->gpus, bytes, loop_now_ms(l->loop));
+	return true;
 }
 
 bool
@@ -206,6 +220,7 @@ local_gpu_begin(struct local *l, const struct launch_spec *spec, struct err *e)
 		gpualloc_of(g->gpus,
 		    local_gpu_key(&key, l, spec->slot, spec->uuid), g->at) > 0))
 		return 0;
+	(void)local_gpu_expect(l, spec->gpu_memory);
 	if (local_gpu_take_places(
 		l, spec->trial, spec->attempt, spec->slot, spec->uuid)) {
 		local_gpu_events_arm(g);

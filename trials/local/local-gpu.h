@@ -62,6 +62,8 @@ int local_gpu_open(struct local *, const struct launch_env *, struct err *);
 void local_gpu_close(struct local *);
 /* Maximum number of attempts; -1: trials use no GPUs. */
 int64_t local_gpu_capacity(const struct local *);
+/* struct backend_type has expect: where trials of one GPU each share it. */
+bool local_gpu_expect(void *, int64_t bytes);
 bool local_gpu_ready(void *, int slot, char *why, size_t n);
 bool local_gpu_places(void *, int64_t trial, int attempt, struct buf *names);
 void local_gpu_avoid(void *, const char *uuid, bool avoid);

@@ -410,6 +410,7 @@ const struct backend_type backend_local = {
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,
+	.expect = local_gpu_expect,
 	.ready = local_ready,
 	.take = local_take,
 	.places = local_gpu_places,

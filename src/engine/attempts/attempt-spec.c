@@ -196,6 +196,7 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 		.usage = att->usage,
 		.up = att->started_us != 0,
 		.stopping = f->row->cause != STOP_NONE,
+		.gpu_memory = f->gpu_memory,
 	};
 }
 

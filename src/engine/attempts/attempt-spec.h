@@ -35,6 +35,7 @@ struct attempt_spec_facts {
 	const char *state_dir; /* absolute */
 	const char *study_id;
 	struct launch_past past;
+	int64_t gpu_memory; /* bytes that it is likely to need; 0 = not known */
 };
 
 /* A trial's setting to be run outside the study. */

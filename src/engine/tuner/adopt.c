@@ -10,6 +10,7 @@
 #include "src/engine/attempts/attempt-spec.h"
 #include "src/engine/tuner/adopt.h"
 #include "src/engine/tuner/attempt-end.h"
+#include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/effects.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/start-failures.h"
@@ -63,6 +64,7 @@ adopt_attempts(struct tuner *t)
 {
 	size_t i;
 
+	capacity_learn_memory(t);
 	for (i = 0; i < t->live.n; i++)
 		if (t->live.list[i]->open &&
 		    t->live.list[i]->start == LIVE_START_UNKNOWN)

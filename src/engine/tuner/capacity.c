@@ -12,6 +12,7 @@
 #include "src/engine/tuner/start-failures.h"
 #include "src/engine/tuner/tuner-internal.h"
 #include "src/model/study/study.h"
+#include "src/store/queries.h"
 
 int64_t
 capacity_parallel(const struct tuner *t)
@@ -125,6 +126,76 @@ slot_ready(const struct backend *b, bool held)
 	return slot;
 }
 
+/* Whether trials share GPUs of a backend without a declaration. */
+static bool
+memory_wanted(struct tuner *t)
+{
+	struct backend *b;
+	int i;
+
+	for (i = 0; i < t->n_backends && !t->gpu_need_asked; i++) {
+		b = &t->backends[i];
+		t->gpu_need_wanted =
+		    t->gpu_need_wanted ||
+		    (b->type->expect != NULL && b->type->expect(b->ctx, 0));
+	}
+	t->gpu_need_asked = true;
+	return t->gpu_need_wanted;
+}
+
+void
+capacity_learn_memory(struct tuner *t)
+{
+	static const char text[] =
+	    "trials that share a GPU begin where the memory is free that each "
+	    "is likely to need, by what earlier ones have used; "
+	    "trial.gpu_memory would say what each needs";
+	bool knew = t->gpu_need.fit != NULL;
+	struct err e = ERR_INIT;
+
+	if (!memory_wanted(t))
+		return;
+	if (gpu_need_refresh(&t->gpu_need, t->store, t->study->space,
+		t->outcomes.n_over, t->outcomes.n_failed, &e) != 0)
+		store_fail_with(t->store, &e);
+	/* Once per study. */
+	else if (!knew && t->gpu_need.fit != NULL &&
+		 !store_event_is_last(t->store, "memory", text))
+		tuner_event(t, LOG_LEVEL_INFO, "memory", 0, 0, "%s", text);
+}
+
+void
+capacity_expect(struct tuner *t, int backend, struct live_trial *l)
+{
+	struct backend *b = &t->backends[backend];
+	int64_t bytes = gpu_need_least(&t->gpu_need);
+	struct err e = ERR_INIT;
+
+	if (!memory_wanted(t) || b->type->expect == NULL)
+		return;
+	if (l != NULL)
+		bytes = gpu_need_of(
+		    &t->gpu_need, live_trial_values(t, l, &e), NULL);
+	(void)b->type->expect(b->ctx, bytes);
+}
+
+/* The trial that is placed first of those that wait now; NULL: a new one. */
+static struct live_trial *
+capacity_first_waiting(const struct tuner *t)
+{
+	struct live_trial *l, *first = NULL;
+	size_t i;
+
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		if (l->row.state == TRIAL_WAITING &&
+		    l->row.not_before_us <= t->turn_us &&
+		    (first == NULL || l->row.number < first->row.number))
+			first = l;
+	}
+	return first;
+}
+
 void
 capacity_find(struct tuner *t, struct capacity *room)
 {
@@ -139,8 +210,10 @@ capacity_find(struct tuner *t, struct capacity *room)
 	full = (parallel > 0 && (int64_t)placed >= parallel) ||
 	       limits_hopeless(t, why, sizeof why);
 	room->any = false;
+	capacity_learn_memory(t);
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
+		capacity_expect(t, i, capacity_first_waiting(t));
 		room->slot[i] = -1;
 		room->last[i] = false;
 		if (!full && start_failures_ready(t, i)) {

@@ -20,6 +20,13 @@ struct capacity {
 /* limits.parallel, over all backends; 0 = not given. */
 int64_t capacity_parallel(const struct tuner *);
 void capacity_find(struct tuner *, struct capacity *);
+/* Learn what trials need of the memory of GPUs that they share, where they do. */
+void capacity_learn_memory(struct tuner *);
+/*
+ * Tell a backend, by its index, what the trial that it gets next is likely to need of
+ * it; NULL: it is not known, and needs the least that any has.
+ */
+void capacity_expect(struct tuner *, int backend, struct live_trial *);
 /* The backend for a waiting trial, or with NULL for a new one; or -1. */
 int capacity_backend(
     const struct tuner *, const struct capacity *, const struct live_trial *);

@@ -48,6 +48,7 @@ effects_attempt_spec(struct attempt_spec *te, const struct tuner *t,
 	};
 
 	*te = (struct attempt_spec){ 0 };
+	facts.gpu_memory = gpu_need_of(&t->gpu_need, facts.values, NULL);
 	return facts.values != NULL ? attempt_spec_make(te, &facts, e) : -1;
 }
 

@@ -390,6 +390,8 @@ new_trial_write(
 		.fits = next->answer.fits,
 	};
 
+	if (s.memory == 0)
+		(void)gpu_need_of(&t->gpu_need, next->values, &s.memory);
 	(void)store_trial_add(t->store, row, NULL);
 	if (next->queue_id != 0)
 		(void)store_queue_take(

@@ -54,16 +54,14 @@ backend_change_say(
 			: "is no longer in study.json");
 }
 
-/*
- * Whether the backend still has the checkpoint that the trial's next attempt
- * needs.
- */
+/* Whether the backend has reserved what the trial's next attempt needs. */
 static bool
-attempt_take(struct tuner *t, const struct live_trial *l, int backend, int slot,
+attempt_take(struct tuner *t, struct live_trial *l, int backend, int slot,
     const char *uuid)
 {
 	struct backend *b = &t->backends[backend];
 
+	capacity_expect(t, backend, l);
 	return b->type->take == NULL || b->type->take(b->ctx, l->row.number,
 					    l->row.attempts + 1, slot, uuid);
 }

@@ -12,6 +12,7 @@
 #include "src/engine/attempts/place-blame.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/doubts/study-doubts.h"
+#include "src/engine/gpu-need.h"
 #include "src/engine/median-view.h"
 #include "src/engine/replicates/contests.h"
 #include "src/engine/replicates/judged.h"
@@ -111,6 +112,9 @@ struct tuner {
 	struct place_blame blame;
 	struct outcomes outcomes;
 	struct suggestions suggestions;
+	struct gpu_need gpu_need;
+	bool gpu_need_asked; /* whether a backend wants it */
+	bool gpu_need_wanted;
 	struct replicates replicates;
 	struct contests contests;
 	struct convergence convergence;

@@ -333,6 +333,7 @@ tuner_close(struct tuner *t)
 	notices_free(t->notices);
 	hooks_free(t->hooks);
 	new_trial_close(&t->suggestions);
+	gpu_need_close(&t->gpu_need);
 	converge_close(&t->convergence);
 	place_blame_close(&t->blame);
 	for (k = 0; k < t->n_backends; k++) {

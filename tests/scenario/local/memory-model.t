@@ -58,5 +58,11 @@ is "$(sql m.db "SELECT count(*) <= 3 FROM trials WHERE trial > 12 AND $over")" \
     1 'and few run out of memory'
 is "$(sql m.db 'SELECT objective < 170 FROM best')" 1 \
     'the best holds much of what fits'
+"$HPOTUNE" check study.json >out
+like "$(grep '^memory ' out)" \
+    '^memory     up to (3[0-9]|4[0-9]|5[0-9]) MiB of memory is likely to fit, such as (width|batch)=[0-9]+, (width|batch)=[0-9]+; [0-9]+ trials? ran out of it$' \
+    'check names a setting that is likely to fit'
+product=$(sed -n 's/^memory.*such as [a-z]*=\([0-9]*\), [a-z]*=\([0-9]*\);.*/\1 * \2/p' out)
+is "$((product <= 52 && product >= 24))" 1 'which fits, or nearly'
 
 done_testing

@@ -185,6 +185,12 @@ gpu_rig_end(struct gpu_machine *r, char **words)
 }
 
 static void
+gpu_rig_expect(struct gpu_machine *r, char **words)
+{
+	gpualloc_expect(r->g, strtoll(words[1], NULL, 10) << 20, r->now);
+}
+
+static void
 gpu_rig_report(struct gpu_machine *r, char **words)
 {
 	gpualloc_settled(r->g, words[1], r->now);
@@ -372,7 +378,8 @@ static const struct {
 	void (*play)(struct gpu_machine *, char **words);
 } doers[] = { { "gpus", gpu_rig_new }, { "take", gpu_rig_take },
 	{ "adopt", gpu_rig_adopt }, { "end", gpu_rig_end },
-	{ "report", gpu_rig_report }, { "usage", check_usage } };
+	{ "expect", gpu_rig_expect }, { "report", gpu_rig_report },
+	{ "usage", check_usage } };
 
 static void
 play_line(struct gpu_machine *r, const char *line)

@@ -16,6 +16,7 @@
  *   ask                     one is asked for, and does not come yet
  *   down / proc-only / up   what the next looks can see
  *   other I yes|no          another study has booked it
+ *   expect MIB              what the next one is likely to need
  *   take KEY TRIAL GPUS     "0,1", or "no"
  *   adopt KEY TRIAL GPUS
  *   end KEY HOW [machine]   ok fail never; machine: not its own fault

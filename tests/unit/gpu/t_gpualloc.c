@@ -110,6 +110,33 @@ static const struct gpu_script settling[] = {
 	{ "nor where more is in use than was declared",
 	    "gpus 1 share=3 memory=4000\ntake a 1 0\nproc 0 70 a 13000\n"
 	    "set 0 used=13000\nlook\nstate 0 full 3.3 GiB\ntake b 2 no\n" },
+	{ "does not matter where it is known what trials are likely to need",
+	    "gpus 1 share=4\nexpect 6000\ntake a 1 0\nstate 0 free\n"
+	    "expect 9000\ntake b 2 0\nstate 0 full likely to need 8.8 GiB\n"
+	    "ready no 1.4 GiB of memory are left\ntake c 3 no\n"
+	    "expect 1000\nstate 0 free\ntake c 3 0\nexpect 500\n"
+	    "state 0 full\nend b never\nstate 0 free\n" },
+	{ "does where the next one's is not known",
+	    "gpus 1 share=2\nexpect 6000\ntake a 1 0\nexpect 0\n"
+	    "state 0 settling trial 1\nreport a\nstate 0 free\n" },
+	{ "and where that of one there is not known",
+	    "gpus 1 share=3\ntake a 1 0\nexpect 6000\nstate 0 settling\n"
+	    "proc 0 70 a 11000\nset 0 used=11000\nreport a\nlook\n"
+	    "state 0 full\nexpect 5000\nstate 0 free\n" },
+	{ "what is likely keeps none from an empty GPU",
+	    "gpus 2 share=2\nexpect 20000\nstate 0 free\ntake a 1 0\n"
+	    "state 0 full\ntake b 2 1\ntake c 3 no\n" },
+	{ "what was more than expected counts, also when it is less again",
+	    "gpus 1 share=2\nexpect 2000\ntake a 1 0\nproc 0 70 a 9000\n"
+	    "set 0 used=9000\nlook\nexpect 7000\nstate 0 free\n"
+	    "kill 0 70\nproc 0 70 a 100\nset 0 used=100\nlook\n"
+	    "state 0 free\nexpect 8000\nstate 0 full\n" },
+	{ "an adopted one needs what is expected of it",
+	    "gpus 1 share=3\nexpect 9000\nadopt a 1 0 0\nexpect 8000\n"
+	    "state 0 full\nexpect 7000\ntake b 2 0\n" },
+	{ "a declaration comes before what is likely",
+	    "gpus 1 share=4 memory=6000\nexpect 1000\ntake a 1 0\n"
+	    "take b 2 0\nstate 0 full declares 5.9 GiB\n" },
 	{ "does not matter where nobody shares",
 	    "gpus 1\ntake a 1 0\nstate 0 held\n" },
 };

@@ -179,6 +179,47 @@ check_right(void)
 	strategy_run_close(&s.run);
 }
 
+/* What random settings need at most, by trials of which none or some ran out of memory. */
+static void
+check_need(void)
+{
+	size_t within = 0, near = 0, small = 0, i;
+	double x[DIMS], loss, bytes, need_most, expected;
+	struct memory_model *m;
+	struct scene s;
+	int64_t t;
+
+	scene_open(&s, 4, true);
+	for (t = 1; t <= 3 * TRIALS; t++) {
+		draw(&s, x);
+		scene_add(&s, t, x);
+		if (t == 6) {
+			m = memory_model_of_peaks(s.run.space, s.run.history);
+			ok(m == NULL, "six peaks are too few");
+			memory_model_free(m);
+		}
+	}
+	m = memory_model_of_peaks(s.run.space, s.run.history);
+	for (i = 0; i < RANDOM && m != NULL; i++) {
+		draw(&s, x);
+		space_snap(s.run.space, x);
+		bytes = need(s.run.space, x, &loss);
+		need_most = memory_model_need(m, x);
+		(void)memory_model_fits(m, x, &expected);
+		if (bytes > limit)
+			continue;
+		small++;
+		within += bytes <= need_most;
+		near += need_most < 4 * bytes && need_most > expected;
+	}
+	memory_model_free(m);
+	ok((double)within > 0.9 * (double)small,
+	    "%zu of %zu settings need what was said at most", within, small);
+	ok((double)near > 0.75 * (double)small,
+	    "of which %zu at least a quarter of it", near);
+	strategy_run_close(&s.run);
+}
+
 static void
 search(struct scene *s, uint64_t seed, bool told)
 {
@@ -280,7 +321,7 @@ check_none(void)
 {
 	struct suggestion out;
 	struct memory_model *m;
-	double x[DIMS];
+	double x[DIMS], most;
 	struct scene s;
 	int64_t t;
 
@@ -293,6 +334,11 @@ check_none(void)
 	}
 	m = memory_model_new(s.run.space, s.run.history);
 	ok(m == NULL, "no trial ran out of memory: no model");
+	memory_model_free(m);
+	m = memory_model_of_peaks(s.run.space, s.run.history);
+	most = m != NULL ? memory_model_need(m, x) / 1e9 : 0;
+	ok(most > 1 && most < 2, "but what a trial needs is known: %g GB",
+	    most);
 	memory_model_free(m);
 	ok(scene_ask(&s, s.run.history, &out) == 0 && out.fits == 0,
 	    "nothing is said of the suggestion");
@@ -309,6 +355,7 @@ main(void)
 {
 	check_none();
 	check_right();
+	check_need();
 	check_search();
 	check_last_resort();
 	return done_testing();

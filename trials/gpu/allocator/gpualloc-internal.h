@@ -52,6 +52,7 @@ struct gpualloc_hold {
 	char blame[GPU_WHY]; /* why a failure is the machine's fault, or "" */
 	int xids[GPUALLOC_XIDS]; /* already noted */
 	size_t n_xids;
+	int64_t expected; /* bytes that it was likely to need; 0 = not known */
 	struct gpu_usage usage;
 	double memory_now; /* bytes; used while a snapshot is processed */
 };
@@ -131,6 +132,7 @@ struct gpualloc_gpu {
 struct gpualloc {
 	int per_trial, share;
 	int64_t memory, busy_memory;
+	int64_t expected; /* bytes of the next attempt; 0 = not known */
 	struct gpualloc_hooks hooks;
 	bool all; /* GPUs that appear later are used, too */
 	struct gpualloc_gpu *gpu;

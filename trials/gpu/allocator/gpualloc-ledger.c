@@ -151,6 +151,7 @@ gpualloc_ledger_hold(
 	h->key = xstrdup(key);
 	h->trial = trial;
 	h->attempt = attempt;
+	h->expected = g->expected;
 	h->usage = (struct gpu_usage){
 		.energy = NAN, .memory = NAN, .busy = NAN, .seen = 0
 	};

@@ -74,28 +74,59 @@ stay_settling(const struct gpualloc_gpu *gpu, int64_t now_ms)
 	return NULL;
 }
 
+/* Bytes that the next trial declares, or is likely to need; 0 = not known. */
+static int64_t
+memory_of_next(const struct gpualloc *g)
+{
+	return g->memory > 0 ? g->memory : g->expected;
+}
+
+/*
+ * Bytes that a trial declared; else the most of what it was likely to need and what it
+ * has used so far: only attempts on one GPU have an expectation.
+ */
+static int64_t
+hold_memory(const struct gpualloc *g, const struct gpualloc_hold *h)
+{
+	if (g->memory > 0)
+		return g->memory;
+	return h->usage.memory > (double)h->expected ? (int64_t)h->usage.memory
+						     : h->expected;
+}
+
 /*
  * Bytes available for one more trial: the total less the memory used by others
- * and declared by our trials, and less the memory in use now.
+ * and declared or expected by our trials, and less the memory in use now.
  */
 static int64_t
 memory_left(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 {
 	const struct gpu_device *s = &gpu->seen;
 	int64_t others = gpu->n_stays == 0 ? s->used : gpu->base, left, now;
+	size_t j;
 
 	if (others < 0)
 		others = 0;
-	left = s->memory - others - g->memory * gpualloc_ledger_live(gpu);
+	left = s->memory - others;
+	for (j = 0; j < gpu->n_stays; j++)
+		if (!gpu->stays[j].hold->ended)
+			left -= hold_memory(g, gpu->stays[j].hold);
 	now = s->memory - (s->used > 0 ? s->used : 0);
 	return left < now ? left : now;
 }
 
 /* Whether the memory of all trials on the GPU is known before they use it. */
 static bool
-memory_declared(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
+memory_known(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 {
-	return g->memory > 0 && gpu->seen.memory >= 0;
+	size_t j;
+
+	if (gpu->seen.memory < 0 || memory_of_next(g) <= 0)
+		return false;
+	for (j = 0; j < gpu->n_stays && g->memory <= 0; j++)
+		if (gpu->stays[j].hold->expected <= 0)
+			return false;
+	return true;
 }
 
 static bool
@@ -105,14 +136,17 @@ gpualloc_state_is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 	char left[32], want[32];
 	int64_t m;
 
-	if (!memory_declared(g, gpu))
+	if (gpu->seen.memory < 0 || memory_of_next(g) <= 0 ||
+	    (g->memory <= 0 && gpualloc_ledger_live(gpu) == 0))
 		return false;
 	m = memory_left(g, gpu);
-	if (m >= g->memory)
+	if (m >= memory_of_next(g))
 		return false;
-	snprintf(why, n, "%s of memory are left, a trial declares %s",
+	snprintf(why, n, "%s of memory are left, %s %s",
 	    gpualloc_ledger_size(left, sizeof left, m > 0 ? m : 0),
-	    gpualloc_ledger_size(want, sizeof want, g->memory));
+	    g->memory > 0 ? "a trial declares"
+			  : "the next trial is likely to need",
+	    gpualloc_ledger_size(want, sizeof want, memory_of_next(g)));
 	return true;
 }
 
@@ -167,9 +201,8 @@ gpualloc_state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 		return state;
 	if (gpualloc_ledger_live(gpu) >= g->share)
 		return GPU_HELD;
-	/* Memory that is declared need not be seen first. */
-	if (!memory_declared(g, gpu) &&
-	    (s = stay_settling(gpu, now_ms)) != NULL) {
+	/* Memory that is declared or expected need not be seen first. */
+	if (!memory_known(g, gpu) && (s = stay_settling(gpu, now_ms)) != NULL) {
 		snprintf(why, n, "trial %lld has not reported yet",
 		    (long long)s->hold->trial);
 		return GPU_SETTLING;

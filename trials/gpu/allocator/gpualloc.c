@@ -63,6 +63,15 @@ gpualloc_free(struct gpualloc *g)
 	free(g);
 }
 
+void
+gpualloc_expect(struct gpualloc *g, int64_t bytes, int64_t now_ms)
+{
+	if (g->memory > 0 || bytes == g->expected)
+		return;
+	g->expected = bytes;
+	gpualloc_state_update_all(g, now_ms);
+}
+
 size_t
 gpualloc_count(const struct gpualloc *g)
 {

@@ -62,7 +62,10 @@ struct gpualloc_hooks {
 struct gpualloc_options {
 	int per_trial; /* GPUs per trial, at least 1 */
 	int share; /* trials per GPU, at least 1 */
-	int64_t memory; /* bytes declared per trial and GPU; 0 = none */
+	/*
+	 * bytes declared per trial and GPU; 0 = none: see gpualloc_expect
+	 */
+	int64_t memory;
 	/*
 	 * bytes in use without a visible process that make a GPU foreign; 0 =
 	 * not checked
@@ -107,6 +110,13 @@ int64_t gpualloc_observe_in_ms(const struct gpualloc *, int64_t now_ms);
 /* A query with this seq was started; it reflects all calls so far. */
 void gpualloc_observe_asked(struct gpualloc *, int64_t seq);
 
+/*
+ * The bytes that the next attempt is likely to need on each GPU; 0 = not known, as at
+ * first.  States, gpualloc_choose_ready and gpualloc_choose are for it, until the next
+ * call.  It never keeps an attempt from a GPU without trials.  Ignored where memory
+ * is declared.
+ */
+void gpualloc_expect(struct gpualloc *, int64_t bytes, int64_t now_ms);
 /* Whether an attempt could get its GPUs; else why not, one clause. */
 bool gpualloc_choose_ready(const struct gpualloc *, char *why, size_t n);
 /*
@@ -118,7 +128,7 @@ bool gpualloc_choose(struct gpualloc *, const char *key, int64_t trial,
     int attempt, int64_t now_ms);
 /*
  * Register GPUs that key holds since before our start; unknown names are
- * ignored.
+ * ignored.  What it needs is that of gpualloc_expect.
  */
 void gpualloc_adopt(struct gpualloc *, const char *key, int64_t trial,
     int attempt, const char *const *uuids, size_t n, int64_t now_ms);

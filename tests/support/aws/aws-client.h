@@ -58,6 +58,7 @@ struct aws_client {
 	bool no_date;
 	bool real; /* the endpoints of AWS: nothing may be sent */
 	int open; /* calls without a callback yet */
+	int64_t timeout_ms; /* of a call; 0: what suffices on any machine */
 	bool want_requests; /* settle: until so many came */
 	size_t requests_wanted;
 	struct buf notes;

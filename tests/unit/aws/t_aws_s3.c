@@ -36,7 +36,7 @@ get(struct aws_client *rig, struct aws_client_answer *t, const char *method,
 		.bucket = bucket,
 		.key = key,
 		.tries = 3,
-		.timeout_ms = 2000 };
+		.timeout_ms = 60000 };
 
 	if (strcmp(method, "PUT") == 0) {
 		ask.body = "a\0b";

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -105,15 +106,30 @@ test_traced(void)
 	ok(ends_with_7(pid), "it ends when it is let go");
 }
 
+static bool
+has_environ(pid_t pid)
+{
+	char path[64], byte;
+	bool has;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	has = fd != -1 && read(fd, &byte, 1) == 1;
+	if (fd != -1)
+		(void)close(fd);
+	return has;
+}
+
 /* A program with this variable, which waits to be killed; -1: none. */
 static pid_t
 child_marked(const char *word)
 {
-	char *argv[] = { (char *)(uintptr_t) "sleep", (char *)(uintptr_t) "20",
+	char *argv[] = { (char *)(uintptr_t) "sleep", (char *)(uintptr_t) "600",
 		NULL };
 	char *env[] = { (char *)(uintptr_t) "A=1", (char *)(uintptr_t)word,
 		NULL };
-	int ready[2];
+	int ready[2], i;
 	char byte;
 	pid_t pid;
 
@@ -125,10 +141,12 @@ child_marked(const char *word)
 		_exit(127);
 	}
 	(void)close(ready[1]);
-	/* Closed by the exec: from now on it has that environment. */
+	/* Closed by the exec, which gives it that environment soon after. */
 	while (read(ready[0], &byte, 1) == -1 && errno == EINTR)
 		;
 	(void)close(ready[0]);
+	for (i = 0; i < 60000 && !has_environ(pid); i++)
+		(void)poll(NULL, 0, 1);
 	return pid;
 }
 

@@ -23,6 +23,8 @@
 static char self[4096];
 static struct stop_tree tree;
 
+enum { MOST_LOOKS = 30000 }; /* of two milliseconds: a minute */
+
 static void
 on_term(int signo)
 {
@@ -69,6 +71,17 @@ said(char text[64])
 	return strlen(text);
 }
 
+/* Whether the first process of a script, which ends last, has not ended. */
+static bool
+is_up(pid_t pid)
+{
+	siginfo_t ended = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) ==
+		   0 &&
+	       ended.si_pid == 0;
+}
+
 /* Run a script until so many programs are up. */
 static pid_t
 run(const char *shell, const char *script, size_t programs)
@@ -84,8 +97,10 @@ run(const char *shell, const char *script, size_t programs)
 		(void)execlp(shell, shell, "-c", script, (char *)NULL);
 		_exit(127);
 	}
-	while (said(text) < programs)
+	while (said(text) < programs && is_up(pid))
 		(void)poll(NULL, 0, 2);
+	if (!ok(said(text) >= programs, "%s", script))
+		printf("# it said \"%s\"\n", text);
 	return pid;
 }
 
@@ -99,9 +114,24 @@ none_left(void)
 	return pid == -1;
 }
 
+/* Whether all processes have done what they do at this moment. */
+static bool
+all_sleep(void)
+{
+	struct proc_node list[16];
+	struct proc_stat s;
+	size_t i, n = proc_descendants(getpid(), list, 16);
+
+	for (i = 0; i < n; i++)
+		if (proc_stat(list[i].pid, &s) && strchr("SZ", s.state) == NULL)
+			return false;
+	return true;
+}
+
 /*
  * Stop it on a clock of our own, which reaches the times of the plan at once
- * when hurry is set.  What was said, after all have ended.
+ * when hurry is set, but stands still while a process has something to do.  What
+ * was said, after all have ended.
  */
 static const char *
 stop(pid_t pid, bool hurry)
@@ -113,18 +143,18 @@ stop(pid_t pid, bool hurry)
 	/* Ticks of that clock: everything has begun before the stop. */
 	now += INT64_C(1) << 40;
 	stop_tree_begin(&tree, &pid, 1, 40000, now);
-	for (i = 0; !none_left() && i < 5000; i++) {
-		if (hurry)
+	for (i = 0; !none_left() && i < MOST_LOOKS; i++) {
+		if (hurry && all_sleep())
 			now = tree.look_at_ms;
 		stop_tree_look(&tree, now);
 		(void)poll(NULL, 0, 2);
 	}
-	if (i == 5000)
+	if (i == MOST_LOOKS)
 		(void)proc_kill_descendants(getpid());
 	while (!none_left())
 		(void)poll(NULL, 0, 2);
 	(void)said(text);
-	return i < 5000 ? text : "(it did not end)";
+	return i < MOST_LOOKS ? text : "(it did not end)";
 }
 
 static void

@@ -48,7 +48,7 @@ static const struct bug {
 	{ "bug.no_cursor", "reading reports again after a restart", 1 },
 	{ "bug.retry_always", "retrying what is never to be retried", 1 },
 	{ "bug.not_alone", "placing beside what must run alone", 3 },
-	{ "bug.keep_queue", "trying a setting of the queue again", 17 },
+	{ "bug.keep_queue", "trying a setting of the queue again", 12 },
 	{ "bug.hear_again", "recording twice what was delivered twice", 1 },
 	{ "bug.forget_blame", "blaming settings at a restart for lost trials",
 	    150 },
@@ -72,7 +72,7 @@ static const struct bug {
 	{ "bug.early_whole", "completing a crash before the last step", 2 },
 	{ "bug.fail_whole", "failing for a crash after the last step", 45 },
 	{ "bug.whole_worthless", "completing a crash without a finite value",
-	    17 },
+	    151 },
 	{ "bug.stops_complete", "a stop that begins the count of failures",
 	    19 },
 };

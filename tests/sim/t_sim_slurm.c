@@ -65,10 +65,10 @@ static const struct bug {
 	const char *point, *about;
 	uint64_t seed;
 } bugs[] = {
-	{ "bug.submit_first", "submitting before the job is asked for", 1 },
+	{ "bug.submit_first", "submitting before the job is asked for", 2 },
 	{ "bug.forget_create", "a server that does not look for jobs", 1 },
 	{ "bug.empty_is_lost", "a run that is not listed is lost", 1 },
-	{ "bug.copy_ends", "the end of a copy of a job counts", 155 },
+	{ "bug.copy_ends", "the end of a copy of a job counts", 44 },
 };
 
 struct sim {

@@ -67,7 +67,7 @@ src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-
 src/web/studies	src/base/atomic-file.h @plain src/base/file.h src/store src/study-files src/view	-
 src/web	@loop @model src/base/svg src/store src/study-files src/export src/figure src/html src/view src/web/studies	-
-src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/study-files src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/backend.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
+src/cli/check	python/hpotune_imports.inc src/base src/base/json @model schema src/store src/study-files src/cli/common src/cli/source src/server src/engine src/plugins src/view src/engine/suggest strategies/strategy.h strategies/stopper.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-visible.h trials/backend.h trials/metric-files/metric-files.h trials/metric-line/metric-line.h trials/metric-unread/metric-unread.h	-
 src/cli/import	src/base src/base/gz src/base/json @model src/store src/cli/common src/view src/import src/plugins	-
 src/cli/mcp	src/base src/base/json src/cli/common src/view	-
 src/cli/replay	src/base src/base/json @model src/store src/cli/common src/view src/html src/replay	-

@@ -19,7 +19,6 @@ struct metric_patterns;
 struct study_file;
 
 enum {
-	METRIC_READERS_MAX = 16,
 	METRIC_FILE_KEPT = 64, /* bytes by which a file is recognised */
 	METRIC_FILE_PATH_BYTES = 4352,
 	METRIC_FILE_RECORD_MAX = 1 << 20, /* larger records are pictures */
@@ -73,8 +72,6 @@ extern const struct metric_reader metric_trainer_state;
 
 /* The reader of a word; NULL: there is none. */
 const struct metric_reader *metric_reader_find(const char *word);
-/* Words of all readers, which end with NULL. */
-void metric_reader_words(const char *out[METRIC_READERS_MAX + 1]);
 
 /* One file that was found. */
 struct metric_file {

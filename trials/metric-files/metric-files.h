@@ -34,6 +34,10 @@ struct metric_files_sink {
 
 struct metric_files;
 
+enum { METRIC_READERS_MAX = 16 };
+
+/* The words of the formats, for "from"; the list ends with NULL. */
+void metric_reader_words(const char *out[METRIC_READERS_MAX + 1]);
 /*
  * The files of one attempt; NULL when the study has none.  paths: one for each of
  * trial.files, absolute; copied.  adopted: an earlier server may have recorded

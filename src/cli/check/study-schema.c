@@ -1,4 +1,7 @@
-/* Prints the JSON Schema of study.json: the fixed part, then the plug-ins. */
+/*
+ * Prints the JSON Schema of study.json: the fixed part, with the plug-ins and the
+ * words of tables in their places.
+ */
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,9 +11,11 @@
 #include "src/base/mem.h"
 #include "src/cli/check/study-schema.h"
 #include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/backend.h"
+#include "trials/metric-files/metric-files.h"
 
 static const char fixed[] =
 #include "schema/study-schema.inc"
@@ -317,13 +322,68 @@ study_schema_convergence_put(struct buf *out)
 	json_writer_end(&w);
 }
 
+/* ["tensorboard", …] */
+static void
+study_schema_words_put(struct buf *out, const char *(*word)(size_t i))
+{
+	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
+	size_t i;
+
+	json_writer_array(&w, NULL);
+	for (i = 0; word(i) != NULL; i++)
+		json_writer_text(&w, NULL, word(i));
+	json_writer_end(&w);
+}
+
+static const char *
+study_schema_format(size_t i)
+{
+	const char *words[METRIC_READERS_MAX + 1];
+
+	metric_reader_words(words);
+	return words[i];
+}
+
+static void
+study_schema_formats_put(struct buf *out)
+{
+	study_schema_words_put(out, study_schema_format);
+}
+
+static const char *
+study_schema_preset(size_t i)
+{
+	return study_read_metrics_preset(i, false);
+}
+
+static void
+study_schema_presets_put(struct buf *out)
+{
+	study_schema_words_put(out, study_schema_preset);
+}
+
+static const char *
+study_schema_line_preset(size_t i)
+{
+	return study_read_metrics_preset(i, true);
+}
+
+static void
+study_schema_line_presets_put(struct buf *out)
+{
+	study_schema_words_put(out, study_schema_line_preset);
+}
+
 void
 study_schema_put(struct buf *out)
 {
 	static const struct {
 		const char *mark; /* in the fixed part */
 		void (*put)(struct buf *);
-	} parts[] = { { "\"@strategy@\"", strategies_put },
+	} parts[] = { { "\"@format@\"", study_schema_formats_put },
+		{ "\"@preset@\"", study_schema_presets_put },
+		{ "\"@line_preset@\"", study_schema_line_presets_put },
+		{ "\"@strategy@\"", strategies_put },
 		{ "\"@rule@\"", study_schema_rules_put },
 		{ "\"@backend@\"", study_schema_backends_put },
 		{ "\"@convergence@\"", study_schema_convergence_put } };

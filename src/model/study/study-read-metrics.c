@@ -101,6 +101,17 @@ preset_add(struct study_trial *t, const struct preset *p)
 	}
 }
 
+const char *
+study_read_metrics_preset(size_t i, bool lines)
+{
+	size_t at;
+
+	for (at = 0; at < PRESETS; at++)
+		if ((!lines || presets[at].lines != 0) && i-- == 0)
+			return presets[at].name;
+	return NULL;
+}
+
 static int
 preset_find(const struct preset **out, const struct json *j, struct err *e)
 {

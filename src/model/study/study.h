@@ -516,6 +516,11 @@ bool study_command_is_own(const char *text);
 bool study_command_gives(const struct study *, const char *param);
 /* Whether the command names {params_file}. */
 bool study_command_has_params_file(const struct study_trial *);
+/*
+ * The words that trial.reads may name, or, with lines, those of them that name the
+ * form of lines: word i, from 0; NULL behind the last.
+ */
+const char *study_read_metrics_preset(size_t i, bool lines);
 /* Whether a template contains names in braces. */
 bool study_command_has_names(const char *text);
 

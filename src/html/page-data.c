@@ -183,9 +183,25 @@ page_data_read(struct page *r, struct store *store, struct err *e)
 	return 0;
 }
 
+static void
+page_shares_free(struct page *r)
+{
+	size_t i;
+
+	for (i = 0; r->shares != NULL && i < r->aims.n; i++) {
+		free(r->shares[i].points);
+		free(r->shares[i].losses);
+		free(r->shares[i].share);
+		free(r->shares[i].order);
+	}
+	free(r->shares);
+	r->shares = NULL;
+}
+
 void
 page_data_fini(struct page *r)
 {
+	page_shares_free(r);
 	store_study_fini(&r->row);
 	study_free(r->study);
 	objectives_fini(&r->aims);
@@ -206,6 +222,47 @@ page_data_is_candidate(const struct page_trial *t)
 {
 	return t->state == TRIAL_COMPLETED && !t->broken &&
 	       !isnan(t->objective);
+}
+
+/* What a trial is sorted by. */
+struct sorted_trial {
+	int rank;
+	double loss;
+	size_t at;
+};
+
+static int
+sorted_trial_compare(const void *a, const void *b)
+{
+	const struct sorted_trial *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->loss != y->loss)
+		return x->loss < y->loss ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+void
+page_data_sort(const struct page *r, size_t *trials, size_t n,
+    int (*rank)(const struct page *, size_t trial))
+{
+	struct sorted_trial *sorted = xcalloc(n + 1, sizeof *sorted);
+	double x;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		x = r->trials[trials[i]].objective;
+		sorted[i] = (struct sorted_trial){ .rank = rank(r, trials[i]),
+			.loss = isnan(x)	     ? 0
+				: r->study->maximize ? -x
+						     : x,
+			.at = trials[i] };
+	}
+	qsort(sorted, n, sizeof *sorted, sorted_trial_compare);
+	for (i = 0; i < n; i++)
+		trials[i] = sorted[i].at;
+	free(sorted);
 }
 
 enum chart_mark
@@ -302,7 +359,7 @@ share_compare(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-void
+static void
 page_share_read(struct page_share *s, const struct page *r, size_t aim)
 {
 	size_t dims = r->study->space->n, i;
@@ -329,13 +386,14 @@ page_share_read(struct page_share *s, const struct page *r, size_t aim)
 		memset(s->share, 0, dims * sizeof *s->share);
 }
 
-void
-page_share_fini(struct page_share *s)
+const struct page_share *
+page_share_of(struct page *r, size_t aim)
 {
-	free(s->points);
-	free(s->losses);
-	free(s->share);
-	free(s->order);
+	if (r->shares == NULL)
+		r->shares = xcalloc(r->aims.n + 1, sizeof *r->shares);
+	if (r->shares[aim].order == NULL)
+		page_share_read(&r->shares[aim], r, aim);
+	return &r->shares[aim];
 }
 
 double

@@ -79,6 +79,7 @@ struct page {
 	char *links; /* address that pages of trials begin with, or NULL */
 	struct page_curves curves;
 	const char *map[2]; /* parameters across and up that were asked for */
+	struct page_share *shares; /* of page_share_of; aims.n, or NULL */
 };
 
 /*
@@ -91,6 +92,12 @@ void page_data_fini(struct page *);
 bool page_data_better(const struct page *, double a, double b);
 /* Whether a trial may be the best: completed, no constraint violated. */
 bool page_data_is_candidate(const struct page_trial *);
+/*
+ * Sort n trials, by their index, by their ranks, then the better objective first,
+ * then by number; rank is asked once for each.
+ */
+void page_data_sort(const struct page *, size_t *trials, size_t n,
+    int (*rank)(const struct page *, size_t trial));
 /* The shape of a trial's mark. */
 enum chart_mark page_data_mark(const struct page_trial *);
 /* The class of a trial's line; best: it is drawn as the best one. */
@@ -122,10 +129,8 @@ struct page_share {
 
 /*
  * PED-ANOVA of objective aim (an index of the page's objectives), as the command
- * importance computes it. Fills an uninitialized struct, which page_share_fini
- * frees.
+ * importance computes it; once for all sections.  The page owns it.
  */
-void page_share_read(struct page_share *, const struct page *, size_t aim);
-void page_share_fini(struct page_share *);
+const struct page_share *page_share_of(struct page *, size_t aim);
 
 #endif /* HPOTUNE_PAGE_DATA_H */

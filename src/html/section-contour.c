@@ -32,10 +32,16 @@ enum {
 #define LEAST_WEIGHT \
 	0.05 /* of the trials around a cell; emptier ones stay bare */
 
+/* A trial for the mean of a cell: its parameters, its value. */
+struct sample {
+	double x, y, value;
+};
+
 struct map {
 	struct page *r;
 	size_t x, y; /* the parameters */
 	size_t *trials, n; /* with a value, and both parameters active */
+	struct sample *samples; /* n */
 	double cell[ACROSS * UP]; /* NaN = bare */
 	double level[LEVELS - 1]; /* the bounds between the levels, ascending */
 	size_t filled;
@@ -66,36 +72,63 @@ contour_trials_choose(struct map *m)
 		m->trials[m->n++] = m->trials[i];
 }
 
-/*
- * How far a trial is from a place along a parameter, in widths of the kernel; of
- * a choice, whose values have no order, only its own trials are there.
- */
+/* Along one parameter; of a choice the index of the value. */
 static double
-contour_distance(const struct map *m, size_t trial, size_t param, double at)
+contour_along(const struct map *m, size_t param, double u)
 {
 	const struct param *p = &m->r->study->space->params[param];
-	double u = contour_point(m, trial, param), n = (double)p->n_values;
 
-	if (p->type == PARAM_CHOICE)
-		return floor(u * n) == floor(at * n) ? 0 : INFINITY;
-	return (u - at) / WIDTH_OF_KERNEL;
+	return p->type == PARAM_CHOICE ? floor(u * (double)p->n_values) : u;
+}
+
+static void
+contour_samples_read(struct map *m)
+{
+	size_t i;
+
+	m->samples = xcalloc(m->n + 1, sizeof *m->samples);
+	for (i = 0; i < m->n; i++)
+		m->samples[i] =
+		    (struct sample){ .x = contour_along(m, m->x,
+					 contour_point(m, m->trials[i], m->x)),
+			    .y = contour_along(
+				m, m->y, contour_point(m, m->trials[i], m->y)),
+			    .value = m->r->trials[m->trials[i]].objective };
+}
+
+/*
+ * In widths of the kernel; of a choice, whose values have no order, only its own
+ * trials are there.
+ */
+static double
+contour_distance(double a, double b, bool choice)
+{
+	if (choice)
+		return a == b ? 0 : INFINITY;
+	return (a - b) / WIDTH_OF_KERNEL;
 }
 
 /* The mean around the middle of a cell; NaN where there are no trials. */
 static double
 cell_mean(const struct map *m, double u, double v)
 {
+	const struct param *params = m->r->study->space->params;
+	bool x_choice = params[m->x].type == PARAM_CHOICE;
+	bool y_choice = params[m->y].type == PARAM_CHOICE;
 	double weight = 0, sum = 0, dx, dy, w;
+	double x = contour_along(m, m->x, u), y = contour_along(m, m->y, v);
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
-		dx = contour_distance(m, m->trials[i], m->x, u);
-		dy = contour_distance(m, m->trials[i], m->y, v);
+		dx = contour_distance(m->samples[i].x, x, x_choice);
+		if (!(dx * dx <= 16))
+			continue;
+		dy = contour_distance(m->samples[i].y, y, y_choice);
 		if (!(dx * dx + dy * dy <= 16))
 			continue;
 		w = exp(-0.5 * (dx * dx + dy * dy));
 		weight += w;
-		sum += w * m->r->trials[m->trials[i]].objective;
+		sum += w * m->samples[i].value;
 	}
 	return weight < LEAST_WEIGHT ? NAN : sum / weight;
 }
@@ -297,6 +330,7 @@ section_contour(struct page *r, size_t x, size_t y, bool most)
 	struct buf title = { 0 };
 
 	contour_trials_choose(&m);
+	contour_samples_read(&m);
 	if (m.n >= LEAST)
 		cells_fill(&m);
 	buf_printf(&title, "%s and %s", params[x].name, params[y].name);
@@ -323,4 +357,5 @@ section_contour(struct page *r, size_t x, size_t y, bool most)
 	}
 	buf_free(&title);
 	free(m.trials);
+	free(m.samples);
 }

@@ -39,23 +39,15 @@ struct curves {
 	bool beside; /* each line has a colour of its own */
 };
 
-/* Order of two trials among the best; equals by number. */
+/* The best one, those that may be it, others with a value, those without. */
 static int
-leader_compare(const void *a, const void *b, void *arg)
+curves_rank(const struct page *r, size_t trial)
 {
-	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	const struct page *r = arg;
-	const struct page_trial *x = &r->trials[i], *y = &r->trials[j];
-
-	if (i == r->best || j == r->best)
-		return i == r->best ? -1 : 1;
-	if (page_data_is_candidate(x) != page_data_is_candidate(y))
-		return page_data_is_candidate(x) ? -1 : 1;
-	if (isnan(x->objective) != isnan(y->objective))
-		return isnan(x->objective) ? 1 : -1;
-	if (x->objective != y->objective && !isnan(x->objective))
-		return page_data_better(r, x->objective, y->objective) ? -1 : 1;
-	return (i > j) - (i < j);
+	if (trial == r->best)
+		return 0;
+	if (page_data_is_candidate(&r->trials[trial]))
+		return 1;
+	return isnan(r->trials[trial].objective) ? 3 : 2;
 }
 
 /* Select the best, then others from the first trial to the last. */
@@ -71,7 +63,7 @@ lines_choose(struct curves *c)
 	for (i = 0; i < r->n; i++)
 		if (r->trials[i].reports > 0)
 			c->order[c->all++] = i;
-	qsort_r(c->order, c->all, sizeof *c->order, leader_compare, r);
+	page_data_sort(r, c->order, c->all, curves_rank);
 	c->n = c->all;
 	if (c->all <= most)
 		return;

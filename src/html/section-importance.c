@@ -46,23 +46,26 @@ section_importance_place(const struct page *r, const struct chart *c,
 static void
 section_importance_marks_thinned(struct page *r, struct chart *c, size_t i)
 {
-	struct buf d[MARKS] = { { 0 } }, trials = { 0 };
-	struct decimate thin;
+	struct buf d[MARKS] = { { 0 } }, trials[MARKS] = { { 0 } };
+	struct decimate thin[MARKS];
 	double x, y;
 	size_t k, trial;
 
+	for (k = 0; k < MARKS; k++)
+		decimate_init(&thin[k], c->width, c->height, SQUARE);
+	for (trial = 0; trial < r->n; trial++) {
+		k = page_data_mark(&r->trials[trial]);
+		if (section_importance_place(r, c, trial, i, &x, &y) &&
+		    decimate_take(&thin[k], x, y)) {
+			chart_mark_put(&d[k], (enum chart_mark)k, x, y);
+			buf_printf(&trials[k], "%" PRId64 " ",
+			    r->trials[trial].number);
+		}
+	}
 	for (k = MARKS; k-- > 0;) {
-		decimate_init(&thin, c->width, c->height, SQUARE);
-		for (trial = 0; trial < r->n; trial++)
-			if (page_data_mark(&r->trials[trial]) == k &&
-			    section_importance_place(r, c, trial, i, &x, &y) &&
-			    decimate_take(&thin, x, y)) {
-				chart_mark_put(&d[k], k, x, y);
-				buf_printf(&trials, "%" PRId64 " ",
-				    r->trials[trial].number);
-			}
-		decimate_fini(&thin);
-		chart_path_trials(c, chart_mark_class(k), &d[k], &trials);
+		decimate_fini(&thin[k]);
+		chart_path_trials(
+		    c, chart_mark_class((enum chart_mark)k), &d[k], &trials[k]);
 	}
 }
 
@@ -280,7 +283,7 @@ shares_put(struct page *r, const size_t *order, const double *share)
 struct importance {
 	struct page *r;
 	size_t aim;
-	struct page_share s;
+	const struct page_share *s;
 };
 
 /* With several objectives the title names this one. */
@@ -300,9 +303,9 @@ static void
 interactions_put(struct importance *m)
 {
 	struct importance_data data = { .space = m->r->study->space,
-		.points = m->s.points,
-		.losses = m->s.losses,
-		.n = m->s.n };
+		.points = m->s->points,
+		.losses = m->s->losses,
+		.n = m->s->n };
 	struct importance_pair pairs[IMPORTANCE_PAIRS];
 	const struct param *params = m->r->study->space->params;
 	struct html *h = &m->r->h;
@@ -310,7 +313,7 @@ interactions_put(struct importance *m)
 	size_t i, n, trials;
 
 	n = importance_interactions(
-	    pairs, &trials, &data, m->s.share, FOREST_TREES);
+	    pairs, &trials, &data, m->s->share, FOREST_TREES);
 	if (n == 0)
 		return;
 	section_of(m, "Interactions");
@@ -339,13 +342,13 @@ importance_put(struct importance *m)
 	struct page *r = m->r;
 
 	section_of(m, "Parameters that mattered");
-	shares_put(r, m->s.order, m->s.share);
+	shares_put(r, m->s->order, m->s->share);
 	section_note(&r->h,
 	    "PED-ANOVA of %zu completed trials: how much each parameter alone "
 	    "brings a trial among the best %.0f %% by %s.%s",
-	    m->s.n, 100 * PAGE_SHARE_GOOD, r->aims.objectives[m->aim].metric,
-	    m->s.n < HINTS ? " With so few of them the numbers are hints."
-			   : "");
+	    m->s->n, 100 * PAGE_SHARE_GOOD, r->aims.objectives[m->aim].metric,
+	    m->s->n < HINTS ? " With so few of them the numbers are hints."
+			    : "");
 	section_end(&r->h);
 	interactions_put(m);
 }
@@ -382,21 +385,17 @@ static int
 importance_section_put(struct page *r, struct err *e)
 {
 	struct importance m = { .r = r };
-	struct page_share first;
 	int rc;
 
-	/* The charts below are about the first objective. */
-	page_share_read(&first, r, 0);
 	for (m.aim = 0; m.aim < r->aims.n; m.aim++) {
-		page_share_read(&m.s, r, m.aim);
-		if (r->study->space->n > 0 && m.s.share[m.s.order[0]] > 0)
+		m.s = page_share_of(r, m.aim);
+		if (r->study->space->n > 0 && m.s->share[m.s->order[0]] > 0)
 			importance_put(&m);
-		page_share_fini(&m.s);
 	}
-	rc = section_params(r, first.order, e);
+	/* The charts below are about the first objective. */
+	rc = section_params(r, page_share_of(r, 0)->order, e);
 	if (rc == 0)
-		section_importance_map_put(r, &first);
-	page_share_fini(&first);
+		section_importance_map_put(r, page_share_of(r, 0));
 	return rc;
 }
 
@@ -406,13 +405,7 @@ const struct page_section section_importance = { "importance",
 static int
 slice_put(struct page *r, struct err *e)
 {
-	struct page_share s;
-	int rc;
-
-	page_share_read(&s, r, 0);
-	rc = section_params(r, s.order, e);
-	page_share_fini(&s);
-	return rc;
+	return section_params(r, page_share_of(r, 0)->order, e);
 }
 
 const struct page_section section_slice = { "slice", slice_put };
@@ -420,12 +413,8 @@ const struct page_section section_slice = { "slice", slice_put };
 static int
 map_put(struct page *r, struct err *e)
 {
-	struct page_share s;
-
 	(void)e;
-	page_share_read(&s, r, 0);
-	section_importance_map_put(r, &s);
-	page_share_fini(&s);
+	section_importance_map_put(r, page_share_of(r, 0));
 	return 0;
 }
 
@@ -476,7 +465,7 @@ share_chart_put(const struct importance *m, const size_t *order, size_t n)
 	}
 	c.x = (struct axis){ .kind = AXIS_LINEAR,
 		.low = 0,
-		.high = 100 * m->s.share[order[0]] };
+		.high = 100 * m->s->share[order[0]] };
 	if (r->coarse)
 		c.height = LINE_HEIGHT * (double)(n + 2) + FOOT + 4;
 	chart_frame(&c, 7.5 * (double)widest + 14);
@@ -491,7 +480,7 @@ share_chart_put(const struct importance *m, const size_t *order, size_t n)
 		names[i].at = top + row * ((double)i + 0.5);
 	chart_y(&c, names, n, NULL);
 	for (i = 0; i < n; i++)
-		share_bar_put(&c, names[i].at, 100 * m->s.share[order[i]]);
+		share_bar_put(&c, names[i].at, 100 * m->s->share[order[i]]);
 	chart_close(&c);
 	buf_free(&name);
 }
@@ -504,25 +493,24 @@ shares_section_put(struct page *r, struct err *e)
 
 	(void)e;
 	for (m.aim = 0; m.aim < r->aims.n; m.aim++) {
-		page_share_read(&m.s, r, m.aim);
+		m.s = page_share_of(r, m.aim);
 		order = xcalloc(r->study->space->n + 1, sizeof *order);
 		for (i = n = 0; i < r->study->space->n && n < PAGE_ROWS; i++)
-			if (r->study->space->params[m.s.order[i]].type !=
+			if (r->study->space->params[m.s->order[i]].type !=
 			    PARAM_FIXED)
-				order[n++] = m.s.order[i];
-		if (n > 0 && m.s.share[order[0]] > 0) {
+				order[n++] = m.s->order[i];
+		if (n > 0 && m.s->share[order[0]] > 0) {
 			section_of(&m, "Parameters that mattered");
 			share_chart_put(&m, order, n);
 			section_note(&r->h,
 			    "PED-ANOVA of %zu completed trials: how much each "
 			    "parameter alone brings a trial among the best "
 			    "%.0f %% by %s.",
-			    m.s.n, 100 * PAGE_SHARE_GOOD,
+			    m.s->n, 100 * PAGE_SHARE_GOOD,
 			    r->aims.objectives[m.aim].metric);
 			section_end(&r->h);
 		}
 		free(order);
-		page_share_fini(&m.s);
 	}
 	return 0;
 }

@@ -43,17 +43,9 @@ struct parallel {
 };
 
 static int
-trial_compare(const void *a, const void *b, void *arg)
+parallel_rank(const struct page *r, size_t trial)
 {
-	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	const struct page *r = arg;
-	double x = r->trials[i].objective, y = r->trials[j].objective;
-
-	if ((i == r->best) != (j == r->best))
-		return i == r->best ? -1 : 1;
-	if (x != y)
-		return page_data_better(r, x, y) ? -1 : 1;
-	return (i > j) - (i < j);
+	return trial != r->best;
 }
 
 static double
@@ -107,7 +99,7 @@ parallel_trials_choose(struct parallel *p)
 		if (k == p->n_aims)
 			p->order[p->trials++] = i;
 	}
-	qsort_r(p->order, p->trials, sizeof *p->order, trial_compare, r);
+	page_data_sort(r, p->order, p->trials, parallel_rank);
 	p->drawn = p->trials;
 	if (p->trials <= most)
 		return;
@@ -124,7 +116,7 @@ params_choose(struct parallel *p)
 {
 	const struct space *space = p->r->study->space;
 	bool *drawn = xcalloc(space->n + 1, sizeof *drawn);
-	struct page_share s;
+	const struct page_share *s = page_share_of(p->r, 0);
 	size_t i, n = 0, axes = AXES;
 
 	if (p->r->width > 0)
@@ -132,18 +124,16 @@ params_choose(struct parallel *p)
 		       (size_t)fmax(0, (p->r->width - 2 * SIDE) / APART -
 					   (double)p->n_aims);
 	axes = axes < AXES ? axes : AXES;
-	page_share_read(&s, p->r, 0);
 	for (i = 0; i < space->n; i++) {
-		if (space->params[s.order[i]].type == PARAM_FIXED)
+		if (space->params[s->order[i]].type == PARAM_FIXED)
 			continue;
 		if (n < axes - p->n_aims) {
-			drawn[s.order[i]] = true;
+			drawn[s->order[i]] = true;
 			n++;
 		} else
 			p->left_out++;
 	}
-	p->known = space->n > 0 && s.share[s.order[0]] > 0;
-	page_share_fini(&s);
+	p->known = space->n > 0 && s->share[s->order[0]] > 0;
 	for (i = 0; i < space->n; i++)
 		if (drawn[i])
 			p->params[p->n++] = i;

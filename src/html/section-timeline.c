@@ -160,55 +160,122 @@ gpus_put(
 	}
 }
 
-/*
- * Columns: trial, attempt, place of the row, start, end, end_class, its own
- * place, GPUs.
- */
+/* An attempt as the database has it. */
+struct attempt {
+	struct bar bar;
+	char *place, *backend;
+	int gpus;
+};
+
+struct attempts {
+	struct attempt *of;
+	size_t n, cap;
+	bool late; /* one began before the one in front of it */
+};
+
+/* Columns: trial, attempt, place, backend, start, end, end_class, GPUs. */
 static void
-bar_add(struct places *p, const struct store_rows *rows)
+timeline_attempt_add(struct attempts *all, const struct store_rows *rows)
 {
-	const char *end_class = store_rows_text(rows, 5);
-	const char *place = store_rows_text(rows, 2);
-	struct bar b = { .start = store_rows_real(rows, 3),
-		.end = rows_real(rows, 4),
-		.trial = store_rows_int(rows, 0),
-		.attempt = (int)store_rows_int(rows, 1),
-		.kind = timeline_kind_of(end_class) };
-	int gpus = (int)store_rows_int(rows, 7);
+	const char *end_class = store_rows_text(rows, 6);
+	struct attempt a = { .place = xstrdup(store_rows_text(rows, 2)),
+		.backend = xstrdup(store_rows_text(rows, 3)),
+		.gpus = (int)store_rows_int(rows, 7),
+		.bar = { .start = store_rows_real(rows, 4),
+		    .end = rows_real(rows, 5),
+		    .trial = store_rows_int(rows, 0),
+		    .attempt = (int)store_rows_int(rows, 1),
+		    .kind = timeline_kind_of(end_class) } };
+
+	(void)snprintf(a.bar.end_class, sizeof a.bar.end_class, "%s",
+	    *end_class != '\0' ? end_class : "runs");
+	all->late = all->late ||
+		    (all->n > 0 && a.bar.start < all->of[all->n - 1].bar.start);
+	XGROW(all->of, all->n, all->cap);
+	all->of[all->n++] = a;
+}
+
+static int
+timeline_attempt_compare(const void *a, const void *b)
+{
+	const struct bar *x = &((const struct attempt *)a)->bar;
+	const struct bar *y = &((const struct attempt *)b)->bar;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->trial != y->trial)
+		return x->trial < y->trial ? -1 : 1;
+	return (x->attempt > y->attempt) - (x->attempt < y->attempt);
+}
+
+/* Whether the attempts have more places than rows are named after. */
+static bool
+timeline_many_places(const struct attempts *all)
+{
+	const char *names[PLACES];
+	size_t n = 0, i, k;
+
+	for (i = 0; i < all->n; i++) {
+		for (k = 0; k < n; k++)
+			if (strcmp(names[k], all->of[i].place) == 0)
+				break;
+		if (k < n)
+			continue;
+		if (n == PLACES)
+			return true;
+		names[n++] = all->of[i].place;
+	}
+	return false;
+}
+
+/* backends: the row is named after the backend. */
+static void
+timeline_attempt_put(struct places *p, const struct attempt *a, bool backends)
+{
+	const char *place = backends ? a->backend : a->place;
 	struct buf where = { 0 };
 
-	(void)snprintf(b.end_class, sizeof b.end_class, "%s",
-	    *end_class != '\0' ? end_class : "runs");
-	buf_puts(&where, store_rows_text(rows, 6));
-	if (gpus > 0)
-		buf_printf(&where, ", %d GPU%s", gpus, gpus > 1 ? "s" : "");
-	if (gpus > 0 && gpu_of(place) != NULL)
-		gpus_put(p, &b, place, buf_str(&where));
+	if (p->n < PAGE_TITLED_MARKS) {
+		buf_puts(&where, a->place);
+		if (a->gpus > 0)
+			buf_printf(&where, ", %d GPU%s", a->gpus,
+			    a->gpus > 1 ? "s" : "");
+	}
+	if (a->gpus > 0 && gpu_of(place) != NULL)
+		gpus_put(p, &a->bar, place, buf_str(&where));
 	else
-		bar_put(p, b, place, buf_str(&where));
+		bar_put(p, a->bar, place, buf_str(&where));
 	buf_free(&where);
 	p->attempts++;
 }
 
 /*
- * Attempts in the order of their starts.  When places are job names, or too
- * many for rows, the backend is shown instead.
+ * Attempts in the order of their starts, which mostly is that of the database.
+ * When places are job names, or too many for rows, the backend is shown instead.
  */
 static int
 bars_read(struct places *p, struct err *e)
 {
+	struct attempts all = { 0 };
 	struct store_rows *rows;
-	int64_t places;
+	bool backends;
+	size_t i;
 	int rc;
 
-	if (store_attempt_places(p->r->store, &places, e) != 0)
-		return -1;
-	if (store_list_attempt_times(&rows, p->r->store, places > PLACES, e) !=
-	    0)
+	if (store_list_attempt_times(&rows, p->r->store, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		bar_add(p, rows);
+		timeline_attempt_add(&all, rows);
 	store_rows_close(rows);
+	if (all.late)
+		qsort(all.of, all.n, sizeof *all.of, timeline_attempt_compare);
+	backends = timeline_many_places(&all);
+	for (i = 0; i < all.n; i++) {
+		timeline_attempt_put(p, &all.of[i], backends);
+		free(all.of[i].place);
+		free(all.of[i].backend);
+	}
+	free(all.of);
 	return rc;
 }
 

@@ -46,6 +46,22 @@ section_note(struct html *h, const char *fmt, ...)
 	html_leaf(h, "p", "note", line);
 }
 
+const char *
+section_verdict(const char *verdict)
+{
+#define MEANING(name, meaning) { name, meaning },
+	static const struct {
+		const char *name, *meaning;
+	} verdicts[] = { SECTION_VERDICTS(MEANING) };
+#undef MEANING
+	size_t i;
+
+	for (i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
+		if (strcmp(verdicts[i].name, verdict) == 0)
+			return verdicts[i].meaning;
+	return NULL;
+}
+
 bool
 section_params_part(const struct page *r)
 {
@@ -208,8 +224,8 @@ table_close(struct html *h)
 	html_close(h, "div");
 }
 
-static void
-section_heads_put(
+void
+section_rows_open(
     struct page *r, const struct section_column *columns, size_t n)
 {
 	const struct space *space = r->study->space;
@@ -226,6 +242,12 @@ section_heads_put(
 			section_heading_put(h, columns[i].head,
 			    columns[i].kind == COLUMN_NUMBER);
 	heads_close(h);
+}
+
+void
+section_rows_close(struct page *r)
+{
+	table_close(&r->h);
 }
 
 void
@@ -251,7 +273,7 @@ section_table(struct page *r, const char *sql,
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if ((*count)++ == 0)
-			section_heads_put(r, columns, n);
+			section_rows_open(r, columns, n);
 		html_open(&r->h, "tr");
 		if (is_trial(&columns[0]))
 			html_attr(

@@ -20,14 +20,20 @@ void section_end(struct html *);
 void section_note(struct html *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What a verdict of the view stops means, as SQL. */
-#define SECTION_VERDICT_SQL                                       \
-	"CASE verdict WHEN 'stop' THEN 'it was stopped' "         \
-	"WHEN 'suspended' THEN 'a guard or a veto let it go on' " \
-	"WHEN 'pause' THEN 'it was paused' "                      \
-	"WHEN 'resume' THEN 'it was resumed' "                    \
-	"WHEN 'late' THEN 'it ended before it could be stopped' " \
-	"WHEN 'keep' THEN 'it goes on' END"
+/* What the verdicts of the view stops mean; as SQL, and by section_verdict. */
+#define SECTION_VERDICTS(VERDICT)                              \
+	VERDICT("stop", "it was stopped")                      \
+	VERDICT("suspended", "a guard or a veto let it go on") \
+	VERDICT("pause", "it was paused")                      \
+	VERDICT("resume", "it was resumed")                    \
+	VERDICT("late", "it ended before it could be stopped") \
+	VERDICT("keep", "it goes on")
+#define SECTION_VERDICT_WHEN(verdict, meaning) \
+	"WHEN '" verdict "' THEN '" meaning "' "
+#define SECTION_VERDICT_SQL \
+	"CASE verdict " SECTION_VERDICTS(SECTION_VERDICT_WHEN) "END"
+/* NULL: not one of these. */
+const char *section_verdict(const char *verdict);
 
 /* A column of a table; "trial" is a trial's number, which names the row. */
 struct section_column {
@@ -49,6 +55,9 @@ int section_table(struct page *, const char *sql, const struct section_column *,
 int section_table_turned(struct page *, const char *sql,
     const struct section_column *, size_t n, size_t most, size_t *count,
     struct err *);
+/* The same with rows that the caller writes: their heads, and the end. */
+void section_rows_open(struct page *, const struct section_column *, size_t n);
+void section_rows_close(struct page *);
 /*
  * The cells of such a row, from the columns first to n - 1 of the current row
  * of rows, without its <tr>.

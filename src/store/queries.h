@@ -112,15 +112,12 @@ int store_trials_waiting(
 int store_attempt_is_open(struct store *, const char *uuid, struct err *);
 /* Attempts that have not ended and that another program runs (ask and tell). */
 int store_attempts_asked(struct store *, int64_t *n, struct err *);
-/* How many places attempts had; a backend is one where there is none. */
-int store_attempt_places(struct store *, int64_t *n, struct err *);
 /*
- * trial, attempt, place, start and end in seconds since 1970, class of the end,
- * place, GPUs; place: a backend where an attempt has none, with backends in the
- * first such column always.  By their starts.
+ * trial, attempt, place or, where it has none, its backend, backend, start and end
+ * in seconds since 1970, class of the end, GPUs.  By trial and attempt.
  */
-int store_list_attempt_times(
-    struct store_rows **, struct store *, bool backends, struct err *);
+int
+store_list_attempt_times(struct store_rows **, struct store *, struct err *);
 /*
  * Microseconds to the first report, and all, of the first 20 trials whose program
  * is a Python that was started cold; none where study.json has another command.

@@ -176,9 +176,10 @@ store_list_reports_by_time(
 int
 store_hindsight_get(struct store *s, struct store_hindsight *h, struct err *e)
 {
+	/* An AND would look through all trials also where step is NULL. */
 	static const char *const sql =
 	    "SELECT count(step), count(*), total(judged), "
-	    "total(step IS NOT NULL AND EXISTS (SELECT 1 FROM t_study "
+	    "total(iif(step IS NULL, 0, EXISTS (SELECT 1 FROM t_study "
 	    "CROSS JOIN t_trial AS o CROSS JOIN t_metric AS c "
 	    "ON c.name_id = 1 AND c.trial = o.trial AND c.old = 0 AND "
 	    /* Of those that are not old, only this block can have the step. */
@@ -187,7 +188,7 @@ store_hindsight_get(struct store *s, struct store_hindsight *h, struct err *e)
 	    "b.step <= h.step) AND c.step = h.step "
 	    "WHERE o.state = 'completed' AND iif(goal = 'minimize', "
 	    "o.objective > h.objective AND c.value < h.value, "
-	    "o.objective < h.objective AND c.value > h.value))), "
+	    "o.objective < h.objective AND c.value > h.value)))), "
 	    "(SELECT rule <> 'none' FROM study), "
 	    "(SELECT rule = 'careful' FROM study) FROM hindsight AS h "
 	    "WHERE (SELECT completed FROM study) >= 20";

@@ -242,14 +242,6 @@ store_attempts_asked(struct store *s, int64_t *n, struct err *e)
 }
 
 int
-store_attempt_places(struct store *s, int64_t *n, struct err *e)
-{
-	return query_trials_count(s,
-	    "SELECT count(DISTINCT coalesce(place, backend)) FROM t_attempt", n,
-	    e);
-}
-
-int
 store_trials_waiting(
     struct store *s, int64_t *machine, int64_t *paused, struct err *e)
 {
@@ -285,14 +277,14 @@ store_attempt_is_open(struct store *s, const char *uuid, struct err *e)
 
 int
 store_list_attempt_times(
-    struct store_rows **rows, struct store *s, bool backends, struct err *e)
+    struct store_rows **rows, struct store *s, struct err *e)
 {
-	return query_openf(rows, s, e,
-	    "SELECT trial, attempt, %s, "
-	    "started_us / 1e6, ended_us / 1e6, end_class, "
-	    "coalesce(place, backend), gpus FROM t_attempt WHERE started_us "
-	    "IS NOT NULL ORDER BY started_us",
-	    backends ? "backend" : "coalesce(place, backend)");
+	return store_rows_open(rows, s,
+	    "SELECT trial, attempt, coalesce(place, backend), backend, "
+	    "started_us / 1e6, ended_us / 1e6, end_class, gpus "
+	    "FROM t_attempt WHERE started_us IS NOT NULL "
+	    "ORDER BY trial, attempt",
+	    NULL, e);
 }
 
 int
@@ -314,12 +306,15 @@ store_list_python_starts(
 int
 store_curves_whole(struct store *s, bool *whole, struct err *e)
 {
+	/* No more than 1333 trials are possible then: others are not read. */
 	static const char *const sql =
 	    "SELECT count(*) FROM (SELECT count(*) AS trials, "
 	    "sum(state = 'completed') AS completed, "
-	    "sum(iif(state = 'completed', reports, 0)) AS reports FROM t_trial "
+	    "sum(iif(state = 'completed', reports, 0)) AS reports FROM "
+	    "(SELECT state, reports FROM t_trial "
 	    "WHERE reports > 0 AND forgotten = 0 AND "
-	    "coalesce(replicate, 1) = 1) WHERE completed >= 20 AND "
+	    "coalesce(replicate, 1) = 1 LIMIT 1334)) "
+	    "WHERE trials <= 1333 AND completed >= 20 AND "
 	    "4 * completed >= 3 * trials AND reports >= 2 * completed AND "
 	    "reports <= 2000 AND (SELECT state FROM t_study) = 'finished' AND "
 	    "(SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) = 1";

@@ -49,18 +49,27 @@ static int
 results_read(struct results *r, const struct space *space, struct store *store,
     bool maximize, struct err *e)
 {
-	const char *const bind[] = { maximize ? "-1" : "1", NULL };
 	struct store_rows *rows;
+	char *sql;
 	int rc;
 
-	if (store_rows_open(&rows, store,
-		"WITH c AS (SELECT trial, objective, params FROM trials "
-		"WHERE state = 'completed' AND forgotten = 0 "
-		"AND outside IS NULL) "
-		"SELECT trial, objective, params FROM c WHERE trial = "
-		"(SELECT trial FROM c ORDER BY objective * ?1, trial LIMIT 1) "
-		"OR trial > (SELECT max(trial) - 200 FROM c) ORDER BY trial",
-		bind, e) != 0)
+	/* Each part is read from an index, whatever the number of trials. */
+#define COMPLETED                                                  \
+	"SELECT trial FROM trials WHERE +state = 'completed' AND " \
+	"forgotten = 0 AND outside IS NULL "
+	sql = xasprintf(
+	    "SELECT trial, objective, params FROM trials WHERE trial IN "
+	    "(SELECT * FROM (" COMPLETED
+	    "AND objective BETWEEN -1.7976931348623157e308 AND "
+	    "1.7976931348623157e308 ORDER BY objective %s, trial LIMIT 1) "
+	    "UNION ALL SELECT * FROM (" COMPLETED
+	    "AND trial > (SELECT trial FROM (" COMPLETED
+	    "ORDER BY trial DESC LIMIT 1)) - 200)) ORDER BY trial",
+	    maximize ? "DESC" : "ASC");
+#undef COMPLETED
+	rc = store_rows_open(&rows, store, sql, NULL, e);
+	free(sql);
+	if (rc != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		if ((rc = result_add(r, space, rows, maximize, e)) != 0)

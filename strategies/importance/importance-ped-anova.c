@@ -182,8 +182,15 @@ divergence(const double *top, const double *all, size_t n)
 static double
 quantile(const struct importance_data *data, double share)
 {
-	double *sorted = xcalloc(data->n, sizeof *sorted), cut;
+	double *sorted, cut = data->losses[0];
+	size_t i;
 
+	if (share >= 1) {
+		for (i = 1; i < data->n; i++)
+			cut = fmax(cut, data->losses[i]);
+		return cut;
+	}
+	sorted = xcalloc(data->n, sizeof *sorted);
 	memcpy(sorted, data->losses, data->n * sizeof *sorted);
 	qsort(sorted, data->n, sizeof *sorted, search_by_double);
 	cut = sorted[(size_t)fmax(ceil(share * (double)data->n) - 1, 0)];

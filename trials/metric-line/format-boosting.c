@@ -4,6 +4,11 @@
  *	[3]	train-rmse:0.51	eval-rmse:0.62
  *	[3]	train's l2: 0.78	valid's l2: 0.81
  *	[LightGBM] [Info] Iteration:3, valid_1 l2 : 0.81
+ *	[3]:  train's l2:0.78  valid's l2:0.81
+ *	[3]#011train-rmse:0.51#011validation-rmse:0.62
+ *
+ * The third is LightGBM's own program, the fourth that of R, which may be in quotes
+ * behind [1]; in the logs of SageMaker a tab is "#011".
  *
  * XGBoost begins at [0] again when it continues a model; LightGBM goes on.
  */
@@ -73,6 +78,26 @@ format_boosting_program(struct metric_line *r, struct metric_span s)
 	return metric_span_step(r, step);
 }
 
+/* The next of the pairs, which a tab, its name in a log, or two blanks part. */
+static struct metric_span
+format_boosting_next(struct metric_span *s)
+{
+	struct metric_span pair = { s->p, s->p };
+	size_t n = 0;
+
+	for (; pair.end < s->end; pair.end++) {
+		n = *pair.end == '\t' ? 1 : 0;
+		if (s->end - pair.end > 1 && memcmp(pair.end, "  ", 2) == 0)
+			n = 2;
+		if (s->end - pair.end > 3 && memcmp(pair.end, "#011", 4) == 0)
+			n = 4;
+		if (n > 0)
+			break;
+	}
+	s->p = pair.end + n;
+	return metric_span_trim(pair);
+}
+
 /* The state of one log. */
 struct format_boosting {
 	bool begun;
@@ -89,12 +114,15 @@ format_boosting_read(struct metric_line *r, struct metric_span s,
 	if (metric_span_take(&s, "[LightGBM] [Info] "))
 		return format_boosting_program(r, s) ? METRIC_READ_REPORT
 						     : METRIC_READ_OTHER;
+	if (s.end - s.p > 5 && s.end[-1] == '"' &&
+	    metric_span_take(&s, "[1] \""))
+		s.end--;
 	if (!metric_span_take(&s, "[") || !metric_span_take_count(&s, &step) ||
 	    !metric_span_take(&s, "]"))
 		return METRIC_READ_OTHER;
+	(void)metric_span_take(&s, ":");
 	while (s.p < s.end)
-		format_boosting_pair(
-		    r, metric_span_trim(metric_span_take_until(&s, "\t")));
+		format_boosting_pair(r, format_boosting_next(&s));
 	if (!metric_span_step(r, step))
 		return METRIC_READ_OTHER;
 	if (!b->begun)

@@ -5,6 +5,7 @@
  *	… | INFO | train_inner | epoch 001:     10 / 100 loss=9.5, ppl=724, num_updates=10
  *	… | INFO | valid | epoch 001 | valid on 'valid' subset | loss 4.0 | ppl 16
  *	… | INFO | valid | {"epoch": 1, "valid_loss": "4.000", "valid_ppl": "16"}
+ *	[…][valid][INFO] - {"epoch": 1, "valid_loss": "4.000"}
  *
  * An epoch's metrics have the name before them, train_loss and valid_loss, and the
  * epoch as their step; those within an epoch have the number of updates.
@@ -107,8 +108,15 @@ format_fairseq_read(struct metric_line *r, struct metric_span s,
 	int64_t epoch;
 
 	(void)in;
-	(void)metric_span_take_until(&s, "| INFO | ");
-	tag = metric_span_take_until(&s, " | ");
+	if (metric_span_find(s, "][INFO] - ") != NULL) {
+		/* As fairseq-hydra-train sets it. */
+		tag = metric_span_take_until(&s, "][INFO] - ");
+		while (metric_span_find(tag, "[") != NULL)
+			(void)metric_span_take_until(&tag, "[");
+	} else {
+		(void)metric_span_take_until(&s, "| INFO | ");
+		tag = metric_span_take_until(&s, " | ");
+	}
 	s = metric_span_trim(s);
 	if (s.p == s.end || metric_span_find(tag, " ") != NULL)
 		return METRIC_READ_OTHER;

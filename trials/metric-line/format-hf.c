@@ -38,6 +38,26 @@ format_hf_quoted(struct metric_span *s, struct metric_span *text)
 	return true;
 }
 
+/* The end of a value: the comma outside of its brackets and texts. */
+static const char *
+format_hf_end(struct metric_span s)
+{
+	struct metric_span text;
+	int depth = 0;
+
+	while (s.p < s.end && (depth > 0 || *s.p != ',')) {
+		if (*s.p == '\'' || *s.p == '"') {
+			if (!format_hf_quoted(&s, &text))
+				return NULL;
+			continue;
+		}
+		depth += strchr("[({", *s.p) != NULL && *s.p != '\0';
+		depth -= strchr("])}", *s.p) != NULL && *s.p != '\0';
+		s.p++;
+	}
+	return s.p;
+}
+
 /* The members of the dictionary, without its braces. */
 static bool
 format_hf_members(struct metric_line *r, struct metric_span s)
@@ -50,10 +70,10 @@ format_hf_members(struct metric_line *r, struct metric_span s)
 			return false;
 		s = metric_span_trim(s);
 		if (!format_hf_quoted(&s, &value)) {
-			value = s;
-			while (s.p < s.end && *s.p != ',')
-				s.p++;
-			value.end = s.p;
+			value = (struct metric_span){ s.p, format_hf_end(s) };
+			if (value.end == NULL)
+				return false;
+			s.p = value.end;
 		}
 		(void)metric_span_add(r, name, value);
 		if (s.p < s.end && !metric_span_take(&s, ","))

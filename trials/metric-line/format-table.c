@@ -9,8 +9,12 @@
  * Cells are parted by two blanks, a tab, '|' or the signs of Unicode for boxes; as
  * pandas prints it, a number that has no name begins a row.  A line of names is one when a line
  * of dashes or of numbers soon below fits it.  A cell belongs to the name that it stands
- * under.  The step is the column step, #, iter, iteration, round, epoch or e, in this
- * order; without one reports are counted.
+ * under.  The step is the column step, #, iter, iteration, round, epoch, gen, n_gen,
+ * generation, episode or e, in this order; without one reports are counted.  A step may
+ * be "3/10".
+ *
+ * Commas, semicolons or single blanks part cells, too, where the line behind the names
+ * has as many of them, all numbers.
  */
 
 #include <string.h>
@@ -26,6 +30,12 @@ enum {
 	FORMAT_TABLE_NEAR = 16 /* lines from the names to the first row */
 };
 
+/* What parts cells: a character, or */
+enum format_table_part {
+	FORMAT_TABLE_WIDE = '\t', /* a tab, or two blanks */
+	FORMAT_TABLE_BLANKS = ' ' /* blanks */
+};
+
 /* A column, and where it stands in a line. */
 struct format_table_column {
 	char name[METRIC_LINE_NAME_MAX + 1];
@@ -33,7 +43,7 @@ struct format_table_column {
 };
 
 struct format_table_head {
-	bool parted; /* by '|' */
+	char part; /* what parts its cells, one of enum format_table_part */
 	size_t n;
 	int step; /* index of its column; -1 = none */
 	struct format_table_column columns[FORMAT_TABLE_COLUMNS];
@@ -82,36 +92,75 @@ format_table_plain(struct metric_span s, char room[METRIC_PART_MAX])
 	return (struct metric_span){ room, to };
 }
 
+/* The next cell of a line. */
+static struct metric_span
+format_table_cell(struct metric_span *s, char part)
+{
+	const char text[] = { part, '\0' };
+	struct metric_span cell = { s->p, s->p };
+
+	if (part == FORMAT_TABLE_BLANKS)
+		cell = metric_span_take_word(s);
+	else if (part != FORMAT_TABLE_WIDE)
+		cell = metric_span_trim(metric_span_take_until(s, text));
+	else {
+		while (s->p < s->end && *s->p != '\t' &&
+		       !(s->end - s->p > 1 && s->p[0] == ' ' && s->p[1] == ' '))
+			s->p++;
+		cell.end = s->p;
+		cell = metric_span_trim(cell);
+		*s = metric_span_trim(*s);
+	}
+	/* As R and spreadsheets write names. */
+	if (cell.end - cell.p > 2 && *cell.p == '"' && cell.end[-1] == '"') {
+		cell.p++;
+		cell.end--;
+	}
+	return cell;
+}
+
 /* The cells of a line; 0: too few, or too many. */
 static size_t
 format_table_cells(
-    struct metric_span line, struct format_table_cell *cells, bool *parted)
+    struct metric_span line, char part, struct format_table_cell *cells)
 {
 	struct metric_span s = metric_span_trim(line), cell;
 	size_t n = 0;
 
-	*parted = memchr(s.p, '|', (size_t)(s.end - s.p)) != NULL;
-	(void)metric_span_take(&s, "|");
+	if (part == '|')
+		(void)metric_span_take(&s, "|");
 	while (s.p < s.end) {
 		if (n == FORMAT_TABLE_COLUMNS)
 			return 0;
-		cell.p = s.p;
-		if (*parted)
-			cell =
-			    metric_span_trim(metric_span_take_until(&s, "|"));
-		else {
-			while (s.p < s.end && *s.p != '\t' &&
-			       !(s.end - s.p > 1 && s.p[0] == ' ' &&
-				   s.p[1] == ' '))
-				s.p++;
-			cell.end = s.p;
-			s = metric_span_trim(s);
-		}
+		cell = format_table_cell(&s, part);
 		cells[n++] =
 		    (struct format_table_cell){ cell, (size_t)(cell.p - line.p),
 			    (size_t)(cell.end - line.p) };
 	}
 	return n > 1 ? n : 0;
+}
+
+/* What parts the cells of a line, by itself. */
+static char
+format_table_part(struct metric_span line)
+{
+	struct metric_span s = metric_span_trim(line);
+	size_t n = (size_t)(s.end - s.p);
+
+	if (memchr(s.p, '|', n) != NULL)
+		return '|';
+	if (memchr(s.p, '\t', n) != NULL || metric_span_find(s, "  ") != NULL)
+		return FORMAT_TABLE_WIDE;
+	return memchr(s.p, ';', n) != NULL   ? ';'
+	       : memchr(s.p, ',', n) != NULL ? ','
+					     : FORMAT_TABLE_BLANKS;
+}
+
+/* Whether only a row just below shows that a line has names. */
+static bool
+format_table_is_loose(const struct format_table_head *h)
+{
+	return h->part != '|' && h->part != FORMAT_TABLE_WIDE;
 }
 
 /* A line of dashes, equal signs and the crosses between them. */
@@ -132,7 +181,8 @@ static int
 format_table_step(const struct format_table_head *h)
 {
 	static const char *const names[] = { "step", "steps", "#", "iter",
-		"iteration", "round", "epoch", "e", NULL };
+		"iteration", "round", "epoch", "gen", "n_gen", "generation",
+		"episode", "e", NULL };
 	size_t i, k;
 
 	for (k = 0; names[k] != NULL; k++)
@@ -145,13 +195,13 @@ format_table_step(const struct format_table_head *h)
 /* Names as the columns of a table; false: the line has other cells. */
 static bool
 format_table_names(struct format_table_head *h,
-    const struct format_table_cell *cells, size_t n, bool parted)
+    const struct format_table_cell *cells, size_t n, char part)
 {
 	struct metric_number number;
 	struct metric_span s;
 	size_t i;
 
-	*h = (struct format_table_head){ .parted = parted, .n = n };
+	*h = (struct format_table_head){ .part = part, .n = n };
 	for (i = 0; i < n; i++) {
 		s = cells[i].text;
 		if (s.end - s.p == 1 && *s.p == '#')
@@ -174,8 +224,7 @@ static void
 format_table_widen(struct format_table_head *h, struct metric_span line)
 {
 	struct format_table_cell cells[FORMAT_TABLE_COLUMNS];
-	bool parted;
-	size_t i, n = format_table_cells(line, cells, &parted);
+	size_t i, n = format_table_cells(line, format_table_part(line), cells);
 
 	for (i = 0; n == h->n && i < n; i++) {
 		h->columns[i].from = (uint16_t)cells[i].from;
@@ -191,7 +240,7 @@ format_table_column(const struct format_table_head *h,
 	const struct format_table_column *found = NULL;
 	size_t k;
 
-	if (h->parted || n == h->n)
+	if (h->part != FORMAT_TABLE_WIDE || n == h->n)
 		return i < h->n ? &h->columns[i] : NULL;
 	for (k = 0; k < h->n; k++) {
 		if (cell->from >= h->columns[k].to ||
@@ -204,49 +253,83 @@ format_table_column(const struct format_table_head *h,
 	return found;
 }
 
+/* A step, "3" or "3/10"; false: it is none. */
+static bool
+format_table_row_step(struct metric_line *r, struct metric_span s)
+{
+	struct metric_number number;
+	char room[METRIC_NUMBER_TEXT];
+	int64_t of;
+
+	if (metric_span_number(&number, s, room))
+		r->has_step = metric_number_integer(&number, &r->step);
+	else
+		r->has_step = metric_span_take_count(&s, &r->step) &&
+			      metric_span_take(&s, "/") &&
+			      metric_span_take_count(&s, &of) && s.p == s.end;
+	return r->has_step;
+}
+
+/* Whether enough of the cells of a row are numbers. */
+static bool
+format_table_enough(const struct format_table_head *h, size_t n, size_t numbers)
+{
+	if (h->part == FORMAT_TABLE_BLANKS)
+		return numbers == n;
+	if (format_table_is_loose(h))
+		return numbers > 1 && 2 * numbers >= n;
+	/* A text with one number is not yet a row. */
+	return numbers > 1 || n < 3;
+}
+
 /* Read a line as a row of the table; false: it is none. */
 static bool
 format_table_row(struct metric_line *r, const struct format_table_head *h,
-    const struct format_table_cell *cells, size_t n, bool parted)
+    struct metric_span line)
 {
+	struct format_table_cell all[FORMAT_TABLE_COLUMNS], *cells = all;
 	const struct format_table_column *column;
 	struct metric_number number;
 	struct metric_span s, name;
 	char room[METRIC_NUMBER_TEXT];
-	size_t i, numbers = 0;
+	size_t i, n, numbers = 0;
 
-	if (!parted && h->n > 0 && n == h->n + 1 &&
+	if (h->n == 0 || (h->part == '|') != (format_table_part(line) == '|'))
+		return false;
+	n = format_table_cells(line, h->part, cells);
+	if (h->part == FORMAT_TABLE_WIDE && n == h->n + 1 &&
 	    cells[0].to <= h->columns[0].from &&
 	    metric_number_scan(&number, cells[0].text.p, cells[0].text.end) ==
 		cells[0].text.end) {
 		cells++;
 		n--;
 	}
-	if (h->n == 0 || n > h->n || parted != h->parted)
+	if (n == 0 || n > h->n || (format_table_is_loose(h) && n != h->n))
 		return false;
 	for (i = 0; i < n; i++) {
 		column = format_table_column(h, &cells[i], i, n);
 		s = cells[i].text;
 		if (column == NULL)
 			return false;
+		if (column - h->columns == h->step &&
+		    format_table_row_step(r, s)) {
+			numbers++;
+			continue;
+		}
 		if (!metric_span_number(&number, s, room)) {
-			if (i == 0 && !parted)
+			if (i == 0 && h->part != '|')
 				return false;
 			continue;
 		}
+		if (column - h->columns == h->step)
+			return false;
 		numbers++;
 		name.p = column->name;
 		name.end = name.p + strlen(name.p);
-		if (column - h->columns != h->step) {
-			if (*name.p != '#')
-				(void)metric_span_add(r, name, s);
-		} else if (!metric_number_integer(&number, &r->step))
-			return false;
-		else
-			r->has_step = true;
+		if (*name.p != '#')
+			(void)metric_span_add(r, name, s);
 	}
-	/* A text with one number is not yet a row. */
-	return r->n > 0 && (numbers > 1 || n < 3);
+	return r->n > 0 && format_table_enough(h, n, numbers);
 }
 
 static enum metric_read
@@ -256,34 +339,46 @@ format_table_read(struct metric_line *r, struct metric_span s,
 	struct format_table_cell cells[FORMAT_TABLE_COLUMNS];
 	struct format_table *t = in->state;
 	struct format_table_head names;
-	char room[METRIC_PART_MAX];
-	bool parted;
+	char room[METRIC_PART_MAX], part;
+	bool sure; /* the table that is read is more certain than the names */
 	size_t n;
 
 	s = format_table_plain(s, room);
 	if (format_table_is_dashes(s)) {
-		if (t->names.n > 0) {
+		if (t->names.n > 0 && format_table_is_loose(&t->names))
+			t->age = 0;
+		else if (t->names.n > 0) {
 			t->head = t->names;
 			format_table_widen(&t->head, s);
 			t->names.n = 0;
 		}
 		return METRIC_READ_OTHER;
 	}
-	if (++t->age > FORMAT_TABLE_NEAR)
+	if (++t->age > FORMAT_TABLE_NEAR ||
+	    (format_table_is_loose(&t->names) && t->age > 1))
 		t->names.n = 0;
-	n = format_table_cells(s, cells, &parted);
-	if (n == 0)
-		return METRIC_READ_OTHER;
-	if (format_table_row(r, &t->names, cells, n, parted)) {
+	sure = t->head.n > 0 && !format_table_is_loose(&t->head) &&
+	       format_table_is_loose(&t->names);
+	if (!sure && format_table_row(r, &t->names, s)) {
 		t->head = t->names;
 		t->names.n = 0;
 		return METRIC_READ_REPORT;
 	}
 	metric_line_clear(r);
-	if (format_table_row(r, &t->head, cells, n, parted))
+	if (format_table_row(r, &t->head, s))
 		return METRIC_READ_REPORT;
 	metric_line_clear(r);
-	if (format_table_names(&names, cells, n, parted)) {
+	if (sure && format_table_row(r, &t->names, s)) {
+		t->head = t->names;
+		t->names.n = 0;
+		return METRIC_READ_REPORT;
+	}
+	metric_line_clear(r);
+	part = format_table_part(s);
+	n = format_table_cells(s, part, cells);
+	if (n > 0 && format_table_names(&names, cells, n, part) &&
+	    !(format_table_is_loose(&names) && t->names.n > 0 &&
+		!format_table_is_loose(&t->names))) {
 		t->names = names;
 		t->age = 0;
 	}

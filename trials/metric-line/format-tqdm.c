@@ -3,6 +3,10 @@
  *
  *	Training:  25%|##5       | 1/4 [00:00<00:02,  1.18it/s, loss=0.526, val_loss=0.455]
  *	12it [00:01,  9.50it/s, loss=0.5]
+ *	Epoch 3 loss=0.526, acc: 0.9:  25%|##5       | 1/4 [00:00<00:02,  1.18it/s]
+ *
+ * Values may stand in the text before the bar, too, as set_description() writes them;
+ * so do they behind it, parted by blanks, as set_postfix_str() does.
  *
  * The step is the epoch that the text before the bar names, "Epoch 3", and then the
  * last state of the bar counts; else, of a bar within another one, the count of that
@@ -19,6 +23,9 @@
 
 enum { FORMAT_TQDM_REPORTS = 200 }; /* of one bar, at most */
 
+/* FNV-1a of nothing. */
+#define FORMAT_TQDM_NO_TEXT 2166136261u
+
 /* The state of one log: its outermost bar. */
 struct format_tqdm {
 	bool begun;
@@ -34,6 +41,8 @@ struct format_tqdm {
 /* What is read of a bar. */
 struct format_tqdm_bar {
 	uint32_t id; /* of its text, without numbers */
+	struct metric_span text; /* before the bar */
+	bool has_values; /* … in this text */
 	bool has_epoch;
 	int64_t epoch; /* in its text */
 	int64_t at, all;
@@ -54,15 +63,49 @@ format_tqdm_epoch(struct format_tqdm_bar *b, struct metric_span s)
 	}
 }
 
-/* FNV-1a of the letters; never 0. */
+static bool
+format_tqdm_is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '/' || c == '.' ||
+	       c == '-' || c == '@';
+}
+
+/* Behind a word and its value, "loss: 0.5"; NULL: the word has none. */
+static const char *
+format_tqdm_pair_end(struct metric_span s)
+{
+	struct metric_number n;
+
+	while (s.p < s.end && format_tqdm_is_name(*s.p))
+		s.p++;
+	if (s.p == s.end || (*s.p != '=' && *s.p != ':'))
+		return NULL;
+	for (s.p++; s.p < s.end && metric_span_is_blank(*s.p); s.p++)
+		;
+	return metric_number_scan(&n, s.p, s.end);
+}
+
+/* FNV-1a of the letters of words that have no values; never 0. */
 static uint32_t
 format_tqdm_id(struct metric_span s)
 {
-	uint32_t h = 2166136261u;
+	uint32_t h = FORMAT_TQDM_NO_TEXT;
+	const char *behind;
 
-	for (; s.p < s.end; s.p++)
-		if (isalpha((unsigned char)*s.p))
-			h = (h ^ (unsigned char)*s.p) * 16777619u;
+	while (s.p < s.end) {
+		if (!isalpha((unsigned char)*s.p)) {
+			s.p++;
+			continue;
+		}
+		behind = format_tqdm_pair_end(s);
+		if (behind != NULL) {
+			s.p = behind;
+			continue;
+		}
+		for (; s.p < s.end && format_tqdm_is_name(*s.p); s.p++)
+			if (isalpha((unsigned char)*s.p))
+				h = (h ^ (unsigned char)*s.p) * 16777619u;
+	}
 	return h != 0 ? h : 1;
 }
 
@@ -105,26 +148,138 @@ format_tqdm_count(struct format_tqdm_bar *b, struct metric_span s)
 		return false;
 	else
 		text.end = p;
+	/* The share that is done is no value. */
+	if (bar != NULL)
+		while (text.end > text.p && metric_span_is_digit(text.end[-1]))
+			text.end--;
+	b->text = metric_span_trim(text);
 	b->id = format_tqdm_id(text);
 	format_tqdm_epoch(b, text);
 	return true;
+}
+
+/*
+ * The name that ends before '=' or ':': the word, and before ':' the words, "Train
+ * Loss", up to a mark or a number.
+ */
+static struct metric_span
+format_tqdm_name(struct metric_span s, bool words)
+{
+	struct metric_span name;
+	const char *p;
+
+	s = metric_span_trim(s);
+	name = (struct metric_span){ s.end, s.end };
+	for (p = s.end; p > s.p; p--) {
+		if (isalpha((unsigned char)p[-1]) || p[-1] == '_')
+			name.p = p - 1;
+		else if (words && p[-1] == ' ' && name.p == p)
+			continue;
+		else if (!metric_span_is_digit(p[-1]) &&
+			 strchr("/.-@", p[-1]) == NULL)
+			break;
+		else if (name.p == p && words && metric_span_is_digit(p[-1]) &&
+			 p < s.end && *p == ' ')
+			break;
+	}
+	return name;
+}
+
+/* A name that says where a training is, and is no metric. */
+static bool
+format_tqdm_is_place(struct metric_span name)
+{
+	static const char *const words[] = { "epoch", "epochs", "step", "steps",
+		"iter", "iteration", "batch", "fold", "rank", NULL };
+	size_t i;
+
+	for (i = 0; words[i] != NULL; i++)
+		if ((size_t)(name.end - name.p) == strlen(words[i]) &&
+		    strncasecmp(name.p, words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Pairs in a text, "loss=0.5 acc: 0.9 | lr=1e-3". */
+static void
+format_tqdm_text(struct metric_line *r, struct metric_span s)
+{
+	struct metric_span head, name, value;
+	const char *at;
+
+	for (at = s.p; at < s.end; at++) {
+		if (*at != '=' && *at != ':')
+			continue;
+		head = (struct metric_span){ s.p, at };
+		value = (struct metric_span){ at + 1, s.end };
+		name = format_tqdm_name(head, *at == ':');
+		while (value.p < value.end && metric_span_is_blank(*value.p))
+			value.p++;
+		for (at = value.p;
+		     at < s.end && strchr(" \t,|;)]", *at) == NULL; at++)
+			;
+		value.end = at;
+		if (value.end > value.p && value.end[-1] == ':')
+			value.end--;
+		if (name.p < name.end && !format_tqdm_is_place(name))
+			(void)metric_span_add(r, name, value);
+		s.p = at;
+		at--;
+	}
+}
+
+/* The next pair, up to a comma and a blank that no brackets have around them. */
+static struct metric_span
+format_tqdm_next(struct metric_span *s)
+{
+	struct metric_span pair = { s->p, s->p };
+	int depth = 0;
+
+	for (; pair.end < s->end; pair.end++) {
+		depth += *pair.end == '(';
+		depth -= *pair.end == ')';
+		if (depth <= 0 && s->end - pair.end > 1 && pair.end[0] == ',' &&
+		    pair.end[1] == ' ')
+			break;
+	}
+	s->p = pair.end < s->end ? pair.end + 2 : s->end;
+	return pair;
+}
+
+/* Add a value, also one as Python shows an object: tensor(0.5, device='cuda:0'). */
+static bool
+format_tqdm_add(
+    struct metric_line *r, struct metric_span name, struct metric_span value)
+{
+	const char *inside = metric_number_object(value.p, value.end), *end;
+	struct metric_number n;
+
+	end = inside != NULL && value.end[-1] == ')'
+		  ? metric_number_scan(&n, inside, value.end)
+		  : NULL;
+	if (end != NULL && (*end == ')' || *end == ','))
+		value = (struct metric_span){ inside, end };
+	return metric_span_add(r, name, value);
 }
 
 /* "00:00<00:02,  1.18it/s, loss=0.526": time and rate come before the values. */
 static void
 format_tqdm_values(struct metric_line *r, struct metric_span s)
 {
-	struct metric_span pair, name;
+	struct metric_span pair, name, all;
+	size_t before;
 
 	(void)metric_span_take_until(&s, ", ");
 	(void)metric_span_take_until(&s, ", ");
 	while (s.p < s.end) {
-		pair = metric_span_take_until(&s, ", ");
+		pair = all = format_tqdm_next(&s);
+		before = r->n;
 		if (metric_span_find(pair, "=") != NULL)
 			name = metric_span_take_until(&pair, "=");
 		else
 			name = metric_span_take_until(&pair, ":");
-		(void)metric_span_add(r, name, pair);
+		if (!format_tqdm_add(r, name, pair) && r->n == before)
+			format_tqdm_text(r, all);
 	}
 }
 
@@ -139,6 +294,10 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
 	r->bar_ends = b->all > 0 && b->at == b->all;
 	if (b->has_epoch)
 		return metric_span_step(r, b->epoch);
+	/* A bar without a text gets one with values. */
+	if (t->open && t->id == FORMAT_TQDM_NO_TEXT && b->has_values &&
+	    t->all == b->all && t->at <= b->at)
+		t->id = b->id;
 	if (t->open && t->id != b->id)
 		return metric_span_step(r, t->before + t->at + 1);
 	if (t->id == b->id && b->at < t->at && t->before < METRIC_STEP_MAX)
@@ -146,7 +305,7 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
 	else if (t->id != b->id)
 		t->before = 0;
 	if (t->id != b->id || b->at < t->at || !t->begun)
-		t->first = r->n == 0 || b->at == 0 ? b->at : -1;
+		t->first = r->n == 0 ? b->at : -1;
 	t->begun = true;
 	t->id = b->id;
 	t->at = b->at;
@@ -171,6 +330,7 @@ format_tqdm_read(struct metric_line *r, struct metric_span s,
 	struct format_tqdm_bar bar = { 0 };
 	struct metric_span head, values;
 	const char *open;
+	size_t n;
 
 	s = metric_span_trim(s);
 	if (s.p == s.end || s.end[-1] != ']')
@@ -185,6 +345,9 @@ format_tqdm_read(struct metric_line *r, struct metric_span s,
 	    !format_tqdm_count(&bar, head))
 		return METRIC_READ_OTHER;
 	format_tqdm_values(r, values);
+	n = r->n;
+	format_tqdm_text(r, bar.text);
+	bar.has_values = r->n > n;
 	if (r->n == 0) {
 		/* The count of the bar is known; there is nothing to report. */
 		(void)format_tqdm_step(in->state, &bar, r);

@@ -19,7 +19,8 @@ struct metric_bar {
 	bool known; /* it was shown */
 	bool live; /* … in the line that is being written */
 	bool ahead; /* its values come before the count, */
-	bool followed; /* … which has followed once */
+	bool followed; /* … the count has followed once */
+	bool early; /* … with the values of the step behind it already */
 	int64_t told; /* the step that was reported before its count */
 	bool has_step;
 	int64_t step; /* that is shown */
@@ -121,6 +122,21 @@ bar_same(const struct metric_bar *b, const struct metric_line *r)
 	return true;
 }
 
+/* The same metrics. */
+static bool
+bar_same_names(const struct metric_bar *b, const struct metric_line *r)
+{
+	const struct bar_state *s = &b->states[b->n - 1];
+	size_t i;
+
+	if (b->n == 0 || s->n != r->n)
+		return false;
+	for (i = 0; i < r->n; i++)
+		if (strcmp(s->values[i].name, r->values[i].name) != 0)
+			return false;
+	return true;
+}
+
 static void
 bar_keep(struct metric_bar *b, const struct metric_line *r, bool reported)
 {
@@ -140,7 +156,7 @@ bar_begin(struct metric_bar *b, const struct metric_line *r, bool first)
 	b->has_step = r->has_step;
 	b->step = r->step;
 	b->ahead = r->has_step && first && r->step < INT64_C(1) << 53;
-	b->followed = false;
+	b->followed = b->early = false;
 	b->told = -1;
 	bar_keep(b, r, false);
 }
@@ -164,6 +180,19 @@ bar_follow(struct metric_bars *all, struct metric_bar *b,
 	int64_t steps = r->step - b->step;
 	size_t i, n = b->reported ? 0 : b->n;
 
+	/*
+	 * A quick program counts, and the next state that is shown has the next
+	 * values: they, too, come before their count.
+	 */
+	if (!same && !b->followed && steps == 1 && bar_same_names(b, r))
+		b->early = true;
+	b->followed = true;
+	if (!same && b->early && steps == 1) {
+		bar_flush(all, b);
+		bar_drop(b);
+		bar_keep(b, r, false);
+		return;
+	}
 	if (!same && n > 0 && steps > 1)
 		bar_report(all, true, b->step + 1, &b->states[b->n - 1]);
 	if (same && n > 1 && (int64_t)n == steps)
@@ -172,7 +201,6 @@ bar_follow(struct metric_bars *all, struct metric_bar *b,
 			    all, true, b->step + 1 + (int64_t)i, &b->states[i]);
 	bar_drop(b);
 	bar_keep(b, r, true);
-	b->followed = true;
 	if (!same || b->told != r->step)
 		bar_report(all, true, r->step, &b->states[0]);
 }

@@ -103,6 +103,15 @@ bool metric_span_step(struct metric_line *, int64_t);
  * same text when there is none; false: it is a line of another rank.
  */
 bool metric_prefix_skip(struct metric_span *);
+/*
+ * Whether a text that stands before a tag is what some logger or launcher writes, by
+ * how it ends: "] ", ": ", a level, a tab.  False, too: it names another rank, or is
+ * a command that a shell traces.  quoted: it ends with a quote, which stands behind
+ * the text of the logger again.
+ */
+bool metric_prefix_before(struct metric_span, bool *quoted);
+/* Cut at " [" and " {", with which loggers write more behind their text. */
+void metric_prefix_behind(struct metric_span *);
 /* Cut what a logger writes behind its text: blanks, and "train.py:12". */
 void metric_prefix_place(struct metric_span *);
 /* Skip the name of a logger behind such a text; false: there is none. */

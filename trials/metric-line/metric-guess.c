@@ -14,7 +14,7 @@
 #include "trials/metric-line/metric-line.h"
 #include "trials/metric-line/metric-number.h"
 
-enum { GAP_MAX = 12, WORD_MIN = 3 }; /* bytes */
+enum { GAP_MAX = 80, WORD_MIN = 3 }; /* bytes */
 
 /*
  * The groups of a number: as programs write it, and as people do.  A training that
@@ -22,7 +22,7 @@ enum { GAP_MAX = 12, WORD_MIN = 3 }; /* bytes */
  */
 static const char *const groups[] = { "(-?inf|nan|[-+.0-9eE]+)",
 	"(-?inf|nan|[-+.,0-9eE]+)", "(-?inf|nan|[-+._0-9eE]+)",
-	"(-?inf|nan|[-+.,'_0-9eE]+)" };
+	"(-?inf|nan|[-+.,'_0-9eE]+)", "(-?inf|nan|[-+.0-9eEdDf]+)" };
 enum { GROUPS = sizeof groups / sizeof *groups, GROUP_MAX = 32 };
 
 static int
@@ -47,11 +47,14 @@ metric_guess_is_one_of(char c, const char *list)
 static const char *
 metric_guess_name_end(const char *name, const char *p, const char *end)
 {
-	for (; *name != '\0'; name++, p++)
+	for (; *name != '\0'; name++, p++) {
 		if (p == end ||
 		    (is_word(*name) ? lower(*p) != lower(*name)
 				    : !metric_guess_is_one_of(*p, " _-./:@")))
 			return NULL;
+		while (*p == ' ' && end - p > 1 && p[1] == ' ')
+			p++;
+	}
 	return p;
 }
 
@@ -71,22 +74,68 @@ unit_follows(const char *p, const char *end)
 	return metric_number_text(&n, text, text + 1 + (p - unit), room);
 }
 
+/*
+ * Behind what may stand between a name and its number, at p: a mark, "->", a bar of a
+ * box (U+2502, U+2503, U+2551), "(micro avg)", " is "; p: nothing of it.
+ */
+static const char *
+gap_part(const char *p, const char *end)
+{
+	static const char *const marks[] = { "->", "=>", " is ", " was ",
+		"\342\224\202", "\342\224\203", "\342\225\221" };
+	const char *q;
+	size_t i, n;
+
+	for (i = 0; i < sizeof marks / sizeof *marks; i++) {
+		n = strlen(marks[i]);
+		if ((size_t)(end - p) > n && memcmp(p, marks[i], n) == 0)
+			return p + n;
+	}
+	if (metric_guess_is_one_of(*p, " \t:=|,('\"["))
+		q = p + 1;
+	else
+		return p;
+	if (*p != '(')
+		return q;
+	/* Words in brackets, without a number. */
+	while (q < end && q - p < 24 &&
+	       (lower(*q) == ' ' || *q == '-' || (is_word(*q) && *q > '9')))
+		q++;
+	return q - p > 2 && q < end && *q == ')' ? q + 1 : p + 1;
+}
+
+/* A number stands before p, which is its own: "5.12 avg loss, 0.001 rate". */
+static bool
+number_before(const char *start, const char *p)
+{
+	while (p > start && p[-1] == ' ')
+		p--;
+	while (p > start && (is_word(p[-1]) && p[-1] > '9'))
+		p--;
+	while (p > start && p[-1] == ' ')
+		p--;
+	return p > start && (unsigned)(p[-1] - '0') < 10 &&
+	       metric_guess_is_one_of(*p, " ");
+}
+
 /* The start of the number behind p, or NULL. */
 static const char *
 value_start(const char *p, const char *end)
 {
-	const char *start = p, *after;
+	const char *start = p, *from, *after;
 	struct metric_number n;
 
-	while (p < end && p - start < GAP_MAX &&
-	       metric_guess_is_one_of(*p, " \t:=|,('\"["))
-		p++;
+	while (p < end && p - start < GAP_MAX && (after = gap_part(p, end)) > p)
+		p = after;
 	if (p == start || p == end)
 		return NULL;
 	after = metric_number_object(p, end);
 	if (after != NULL)
 		p = after;
 	after = metric_number_scan(&n, p, end);
+	from = p;
+	if (after != NULL)
+		(void)metric_number_around(&from, &after, p, end);
 	if (after == NULL ||
 	    (after < end && is_word(*after) && !unit_follows(after, end)))
 		return NULL;
@@ -109,6 +158,9 @@ value_whole(const char *p, const char *end, double *value)
 	       metric_number_scan(&n, p, to + 1) == to + 1)
 		to++;
 	(void)metric_number_around(&from, &to, p, end);
+	/* The end of a sentence is a part of the group. */
+	if (to < end && *to == '.' && (to + 1 == end || to[1] == ' '))
+		to++;
 	if (!metric_number_text(&n, p, to, room))
 		return false;
 	*value = metric_number_value(&n);
@@ -136,18 +188,37 @@ pattern_reads(const char *regex, const struct metric_part *part, double value)
 	return good;
 }
 
+/* The length of a character of UTF-8 that is not ASCII. */
+static size_t
+char_len(const char *p, const char *end)
+{
+	const char *q = p + 1;
+
+	while (q < end && ((unsigned char)*q & 0xc0) == 0x80)
+		q++;
+	return (size_t)(q - p);
+}
+
 /*
  * The text as a pattern: a blank by itself, others by \s+, and by a dot what a
- * pattern treats otherwise.
+ * pattern treats otherwise.  Before the number any blanks match: a program that
+ * writes columns writes fewer of them before a longer number.
  */
 static bool
 metric_guess_pattern_put(
     char *out, size_t size, const char *p, const char *end, const char *group)
 {
+	const char *last = end, *blank = "";
 	size_t n = 0, blanks;
 
-	while (p < end && n + GROUP_MAX + 3 < size) {
-		for (blanks = 0; p + blanks < end; blanks++)
+	while (last > p && (last[-1] == ' ' || last[-1] == '\t'))
+		last--;
+	if (last < end)
+		blank = end - last == 1 && *last == ' ' ? " +" : "\\s+";
+	if (last > p && metric_guess_is_one_of(last[-1], "[("))
+		blank = " *";
+	while (p < last && n + GROUP_MAX + 6 < size) {
+		for (blanks = 0; p + blanks < last; blanks++)
 			if (p[blanks] != ' ' && p[blanks] != '\t')
 				break;
 		if (blanks > 1 || *p == '\t') {
@@ -160,10 +231,10 @@ metric_guess_pattern_put(
 		    is_word(*p) || metric_guess_is_one_of(*p, " _=:,-/'%@")
 			? *p
 			: '.';
-		p++;
+		p += char_len(p, last);
 	}
-	(void)snprintf(out + n, size - n, "%s", group);
-	return p == end;
+	(void)snprintf(out + n, size - n, "%s%s", blank, group);
+	return p == last;
 }
 
 /* A pattern from the name at p to the number at value, which reads it all. */
@@ -236,6 +307,8 @@ name_guess(const char *name, enum side side, const struct metric_part *part,
 		at = metric_guess_name_end(name, p, end);
 		value = at != NULL ? value_start(at, end) : NULL;
 		from = p;
+		if (value != NULL && *at == ',' && number_before(part->p, p))
+			continue;
 		if (value != NULL &&
 		    (side == SIDE_NONE ||
 			side_before(part->p, p, &from) == side))

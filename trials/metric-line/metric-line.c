@@ -225,6 +225,26 @@ after_bar(const char *p, const char *end)
 }
 
 /*
+ * The text after a tag behind what a logger of another kind writes; *end becomes the
+ * end of that text.
+ */
+static const char *
+after_logger(const char *p, const char **end)
+{
+	const char *tag = memmem(p, (size_t)(*end - p), TAG, TAG_LEN), *quote;
+	bool quoted;
+
+	if (tag == NULL ||
+	    !metric_prefix_before((struct metric_span){ p, tag }, &quoted))
+		return NULL;
+	quote = quoted ? memchr(tag, '"', (size_t)(*end - tag)) : NULL;
+	if (quoted && quote == NULL)
+		return NULL;
+	*end = quoted ? quote : *end;
+	return tag + TAG_LEN;
+}
+
+/*
  * A tag behind colours, or behind what a logger writes before its text.  The
  * caller has not found it at the beginning of a part of the line.
  */
@@ -232,7 +252,7 @@ static bool
 tag_behind(struct metric_line *r, const char *line, size_t len)
 {
 	struct metric_part part;
-	struct metric_span s;
+	struct metric_span s, text;
 	const char *pairs;
 
 	if (!has_tag(line, line + len))
@@ -251,8 +271,14 @@ tag_behind(struct metric_line *r, const char *line, size_t len)
 	}
 	if (pairs == NULL && metric_prefix_name(&s))
 		pairs = after_tag(s.p, s.end);
-	metric_prefix_place(&s);
-	return pairs != NULL && parse_pairs(r, pairs, s.end);
+	if (pairs == NULL)
+		pairs = after_logger(part.p, &s.end);
+	if (pairs == NULL)
+		return false;
+	text = (struct metric_span){ pairs, s.end };
+	metric_prefix_behind(&text);
+	metric_prefix_place(&text);
+	return parse_pairs(r, text.p, text.end);
 }
 
 bool

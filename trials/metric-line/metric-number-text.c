@@ -6,8 +6,10 @@
  *	82.1%    12.3ms    0.5 s                            a unit, which is left out
  *	np.float64(0.5)  tensor(0.5, device='cuda:0')       as Python shows an object
  *	<tf.Tensor: shape=(), dtype=float32, numpy=0.5>     … as TensorFlow does
- *	"0.5"  [0.5]                                        in quotes, a list of one
- *	1.5x10^-3  1.5×10⁻³  0.15D-02  −0.5                 other signs and exponents
+ *	"0.5"  `0.5`  **0.5**  [ 0.5]  (0.5,)               in quotes, a list of one
+ *	0.912.  0.912 ± 0.010  0.912 +/- 0.010              a sentence, a deviation
+ *	1.5x10^-3  1.5×10⁻³  0.15D-02  1.5f-3  −0.5         other signs and exponents
+ *	3.2k  1.5M                                          thousands, millions
  *	1.#INF  -1.#IND  -nan(ind)                          as Microsoft's C shows them
  *
  * A comma or a point is a decimal one unless groups of three digits follow it.  One
@@ -15,6 +17,7 @@
  * cannot be groups.
  */
 
+#include <ctype.h>
 #include <string.h>
 
 #include "trials/metric-line/metric-number.h"
@@ -249,6 +252,10 @@ number_text_ten(const char *p, const char *end)
 
 	if (p < end && (*p == 'D' || *p == 'd'))
 		return p + 1;
+	/* As Julia shows a number of 32 bits. */
+	if (end - p > 1 && *p == 'f' &&
+	    (number_text_is_digit(p[1]) || p[1] == '-'))
+		return p + 1;
 	if (q < end && *q == ' ')
 		q++;
 	for (i = 0; marks[i] != NULL; i++) {
@@ -337,20 +344,122 @@ number_text_signs(const char *p, const char *end, char room[METRIC_NUMBER_TEXT])
 	return to;
 }
 
-/* Without quotes around it, or the brackets of a list. */
-static void
-number_text_bare(const char **p, const char **end)
+/* The length of a blank that is not ASCII's, or 0: U+00A0, U+2009, U+202F. */
+static size_t
+number_text_blank(const char *p, const char *end)
 {
-	if (*end - *p > 2 && ((**p == '"' && (*end)[-1] == '"') ||
-				 (**p == '\'' && (*end)[-1] == '\'') ||
-				 (**p == '[' && (*end)[-1] == ']'))) {
-		++*p;
+	static const char *const blanks[] = { "\302\240", "\342\200\211",
+		"\342\200\257" };
+	size_t i, n;
+
+	for (i = 0; i < sizeof blanks / sizeof blanks[0]; i++) {
+		n = strlen(blanks[i]);
+		if ((size_t)(end - p) >= n && memcmp(p, blanks[i], n) == 0)
+			return n;
+	}
+	return 0;
+}
+
+/* Write a text with blanks of ASCII in the place of others into room. */
+static void
+number_text_blanks(
+    const char **p, const char **end, char room[METRIC_NUMBER_TEXT])
+{
+	const char *from = *p;
+	char *to = room;
+	size_t n;
+
+	if (*end - *p >= METRIC_NUMBER_TEXT)
+		return;
+	while (from < *end) {
+		n = number_text_blank(from, *end);
+		*to++ = n > 0 ? ' ' : *from;
+		from += n > 0 ? n : 1;
+	}
+	if (to - room == *end - *p)
+		return;
+	*p = room;
+	*end = to;
+}
+
+/* Without quotes around it, or the brackets of a list or a tuple; false: it has none. */
+static bool
+number_text_unwrap(const char **p, const char **end)
+{
+	static const char *const pairs[] = { "\"\"", "''", "``", "[]", "{}",
+		"**" };
+	size_t i;
+
+	for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+		if (*end - *p > 2 && **p == pairs[i][0] &&
+		    (*end)[-1] == pairs[i][1])
+			break;
+	if (i == sizeof pairs / sizeof pairs[0]) {
+		if (*end - *p < 4 || **p != '(' ||
+		    memcmp(*end - 2, ",)", 2) != 0)
+			return false;
 		--*end;
+	}
+	++*p;
+	--*end;
+	while (*p < *end && **p == ' ')
+		++*p;
+	while (*end > *p && (*end)[-1] == ' ')
+		--*end;
+	return true;
+}
+
+/* Without a deviation behind it: " +/- 0.01", "±0.01". */
+static void
+number_text_mean(const char *p, const char **end)
+{
+	static const char *const marks[] = { "+/-", "+-", "\302\261" };
+	const char *at, *q;
+	size_t i, n;
+
+	for (i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+		n = strlen(marks[i]);
+		at = memmem(p, (size_t)(*end - p), marks[i], n);
+		if (at == NULL || at == p)
+			continue;
+		for (q = at + n; q < *end && *q == ' '; q++)
+			;
+		if (q == *end || (!number_text_is_digit(*q) && *q != '.'))
+			continue;
+		while (at > p && at[-1] == ' ')
+			at--;
+		*end = at;
+		return;
 	}
 }
 
-bool
-metric_number_text(struct metric_number *n, const char *p, const char *end,
+/* Without what stands around it: marks, a deviation, the end of a sentence. */
+static void
+number_text_bare(const char **p, const char **end)
+{
+	int i;
+
+	for (i = 0; i < 3 && number_text_unwrap(p, end); i++)
+		;
+	number_text_mean(*p, end);
+	if (*end - *p > 3 && (*end)[-1] == '.' &&
+	    number_text_is_digit((*end)[-2]) &&
+	    memchr(*p, '.', (size_t)(*end - *p - 1)) != NULL)
+		--*end;
+	else if (*end - *p > 1 && (*end)[-1] == ';')
+		--*end;
+}
+
+/* The zeros that a letter behind a number stands for: 3.2k, 1.5M; or 0. */
+static int64_t
+number_text_zeros(char c)
+{
+	return c == 'k' || c == 'K' ? 3 : c == 'M' ? 6 : 0;
+}
+
+/* The same of a number without zeros that a letter stands for. */
+static bool
+number_text_read(struct metric_number *n, const char *p, const char *end,
     char room[METRIC_NUMBER_TEXT])
 {
 	const char *digits, *exponent;
@@ -358,13 +467,6 @@ metric_number_text(struct metric_number *n, const char *p, const char *end,
 	char *to, decimal, signs[METRIC_NUMBER_TEXT];
 	bool other;
 
-	if (metric_number_scan(n, p, end) == end && p < end)
-		return true;
-	if (number_text_of_object(n, p, end) || number_text_of_tf(n, p, end) ||
-	    number_text_of_msvc(n, p, end))
-		return true;
-	number_text_bare(&p, &end);
-	end = number_text_unit(p, end);
 	if (metric_number_scan(n, p, end) == end && p < end)
 		return true;
 	to = number_text_signs(p, end, signs);
@@ -393,27 +495,42 @@ metric_number_text(struct metric_number *n, const char *p, const char *end,
 	    to, room + METRIC_NUMBER_TEXT, digits, exponent, decimal);
 	if (to == NULL || room + METRIC_NUMBER_TEXT - to < end - exponent)
 		return false;
-	memcpy(to, exponent, (size_t)(end - exponent));
+	memmove(to, exponent, (size_t)(end - exponent));
 	to += end - exponent;
 	return metric_number_scan(n, room, to) == to;
+}
+
+bool
+metric_number_text(struct metric_number *n, const char *p, const char *end,
+    char room[METRIC_NUMBER_TEXT])
+{
+	int64_t zeros;
+
+	if (metric_number_scan(n, p, end) == end && p < end)
+		return true;
+	if (number_text_of_object(n, p, end) || number_text_of_tf(n, p, end) ||
+	    number_text_of_msvc(n, p, end))
+		return true;
+	number_text_blanks(&p, &end, room);
+	number_text_bare(&p, &end);
+	end = number_text_unit(p, end);
+	zeros = end - p > 1 && number_text_is_digit(end[-2])
+		    ? number_text_zeros(end[-1])
+		    : 0;
+	if (!number_text_read(n, p, end - (zeros > 0), room))
+		return false;
+	n->exponent += zeros;
+	return true;
 }
 
 bool
 metric_number_step(struct metric_number *n, const char *p, const char *end,
     char room[METRIC_NUMBER_TEXT])
 {
-	int64_t zeros = 0;
 	char *to = room;
 
-	if (end - p > 1 && number_text_is_digit(end[-2]))
-		zeros = end[-1] == 'k' || end[-1] == 'K' ? 3
-			: end[-1] == 'M'		 ? 6
-							 : 0;
-	end -= zeros > 0;
-	if (metric_number_text(n, p, end, room)) {
-		n->exponent += zeros;
+	if (metric_number_text(n, p, end, room))
 		return true;
-	}
 	if (!metric_number_doubt(p, end) || end - p >= METRIC_NUMBER_TEXT)
 		return false;
 	/* A step has no fraction: 1,234 are thousands. */
@@ -431,6 +548,8 @@ metric_number_doubt(const char *p, const char *end)
 
 	if (p < end && (*p == '-' || *p == '+'))
 		p++;
+	if (end - p > 2 && p[0] == '0' && p[1] == 'x')
+		return true;
 	return number_text_look(&look, p, end) && look.decimal == 0 &&
 	       look.groups == 1 && look.mark == ',' &&
 	       !number_text_decide(&look, p, &decimal);
@@ -458,11 +577,35 @@ number_text_exponent(const char *q, const char *end)
 	return q;
 }
 
+/*
+ * Behind what changes a number: 0x1.8p-1, whose 0 is none, and 3.2k.  p: its first
+ * digit, q: the end of its digits.
+ */
+static const char *
+number_text_scale(const char *p, const char *q, const char *end)
+{
+	const char *hex = q;
+
+	if (q - p == 1 && *p == '0' && end - q > 1 && *q == 'x') {
+		for (hex++; hex < end && (isxdigit((unsigned char)*hex) ||
+					     strchr(".p-+", *hex) != NULL);
+		     hex++)
+			;
+		return hex > q + 1 ? hex : q;
+	}
+	if (q < end && q > p && number_text_is_digit(q[-1]) &&
+	    number_text_zeros(*q) > 0 &&
+	    (end - q == 1 || (!isalnum((unsigned char)q[1]) && q[1] != '/')))
+		return q + 1;
+	return q;
+}
+
 /* The end of a number that begins before p, within it: 0,5 of "0,531" gives 31. */
 static const char *
 number_text_end(const char *p, const char *end)
 {
 	const char *q = p;
+	size_t n;
 
 	for (; q < end; q++) {
 		if (number_text_is_digit(*q))
@@ -473,6 +616,14 @@ number_text_end(const char *p, const char *end)
 			(end - q > 2 && (q[1] == '-' || q[1] == '+') &&
 			    number_text_is_digit(q[2])))) {
 			q++;
+			continue;
+		}
+		n = number_text_blank(q, end);
+		if (n > 0 && end - q > (ptrdiff_t)n + 2 &&
+		    number_text_is_digit(q[n]) &&
+		    number_text_is_digit(q[n + 1]) &&
+		    number_text_is_digit(q[n + 2])) {
+			q += n;
 			continue;
 		}
 		if (*q == ' ' || !number_text_is_mark(*q) || end - q < 2 ||
@@ -500,6 +651,7 @@ metric_number_around(
 		p--;
 	if (p - start > 2 && memcmp(p - 3, "\342\210\222", 3) == 0)
 		p -= 3;
+	q = number_text_scale(p, q, end);
 	if (p == *from && q == *to)
 		return false;
 	*from = p;

@@ -54,7 +54,7 @@ bool metric_number_step(struct metric_number *, const char *p, const char *end,
  * NULL.
  */
 const char *metric_number_object(const char *p, const char *end);
-/* Whether a text is one number that may be two, as 1,234. */
+/* Whether a text is one number that may be two, as 1,234, or is none that is read, 0x1p3. */
 bool metric_number_doubt(const char *p, const char *end);
 /*
  * Whether a text from *from to *to, within start and end, is a part of a longer

@@ -10,11 +10,17 @@
  *	[rank0]: [2026-01-31 12:00:00,123][__main__][INFO] - TEXT
  *	I0131 12:00:00.123456 12345 train.py:12] TEXT
  *	[1,0]<stdout>:TEXT
+ *	[2026-01-31:12:00:00:INFO] TEXT
+ *	[2026-01-31T12:00:00Z INFO  train] TEXT
+ *	[INFO|train.py:12] 2026-01-31 12:00:00,123 >> TEXT
+ *	(train pid=12, ip=10.0.0.1) TEXT
+ *	[ Info: TEXT
  *
  * Names alone are no prefix: a time, a level or a rank must be there.
  */
 
 #include <string.h>
+#include <strings.h>
 
 #include "trials/metric-line/metric-format.h"
 
@@ -126,7 +132,9 @@ prefix_time(struct metric_span *s)
 		return true;
 	if (prefix_date(&t)) {
 		*s = t;
-		if (t.p < t.end && (*t.p == ' ' || *t.p == 'T')) {
+		(void)metric_span_take(&t, ",");
+		if (t.p < t.end && strchr(" T:", *t.p) != NULL &&
+		    *t.p != '\0') {
 			t.p++;
 			if (prefix_clock(&t))
 				*s = t;
@@ -177,25 +185,40 @@ prefix_rank(struct metric_span *s)
 	return n;
 }
 
+/* "prterun-host-123@" of Open MPI 5, if it is there. */
+static bool
+prefix_job(struct metric_span *s)
+{
+	struct metric_span t = *s;
+
+	while (t.p < t.end && prefix_is_name(*t.p))
+		t.p++;
+	if (metric_span_take(&t, "@"))
+		*s = t;
+	return true;
+}
+
 /*
- * "[1,3]<stdout>:" of Open MPI's --tag-output, or "3: " of srun --label: which rank;
- * -1 = none.
+ * "[1,3]<stdout>:" of Open MPI's --tag-output, "[prterun-host-12@1,3]<stdout>: ", or
+ * "3: " of srun --label, which is the first part: which rank; -1 = none.
  */
 static int64_t
-prefix_tagged(struct metric_span *s)
+prefix_tagged(struct metric_span *s, bool first)
 {
 	struct metric_span t = *s;
 	int64_t n;
 
-	if (metric_span_take(&t, "[") && metric_span_take_count(&t, &n) &&
-	    metric_span_take(&t, ",") && metric_span_take_count(&t, &n) &&
+	if (metric_span_take(&t, "[") && prefix_job(&t) &&
+	    metric_span_take_count(&t, &n) && metric_span_take(&t, ",") &&
+	    metric_span_take_count(&t, &n) &&
 	    (metric_span_take(&t, "]<stdout>:") ||
 		metric_span_take(&t, "]<stderr>:"))) {
 		*s = t;
 		return n;
 	}
 	t = *s;
-	if (!metric_span_take_count(&t, &n) || !metric_span_take(&t, ": "))
+	if (!first || !metric_span_take_count(&t, &n) ||
+	    !metric_span_take(&t, ": "))
 		return -1;
 	*s = t;
 	return n;
@@ -211,9 +234,12 @@ prefix_glog(struct metric_span *s)
 	if (t.p == t.end || strchr("IWEFD", *t.p) == NULL || *t.p == '\0')
 		return false;
 	t.p++;
-	if (!prefix_digits(&t, 4, ' ') || !prefix_clock(&t) ||
-	    (metric_span_take(&t, " "), !metric_span_take_count(&t, &n)) ||
-	    !metric_span_take(&t, " "))
+	if ((!prefix_digits(&t, 4, ' ') && !prefix_digits(&t, 8, ' ')) ||
+	    !prefix_clock(&t))
+		return false;
+	while (metric_span_take(&t, " "))
+		;
+	if (!metric_span_take_count(&t, &n) || !metric_span_take(&t, " "))
 		return false;
 	head = metric_span_take_until(&t, "] ");
 	if (t.p == t.end || head.end - head.p > 64)
@@ -296,28 +322,82 @@ prefix_named(struct metric_span *s, bool bracket)
 	return true;
 }
 
+/* "(train pid=12, ip=10.0.0.1)" of Ray. */
+static bool
+prefix_ray(struct metric_span *s)
+{
+	struct metric_span t = *s;
+	int64_t pid;
+
+	if (!metric_span_take(&t, "(") || !prefix_word(&t) ||
+	    !metric_span_take(&t, " pid=") || !metric_span_take_count(&t, &pid))
+		return false;
+	(void)metric_span_take_until(&t, ") ");
+	if (t.p[-1] != ' ' || t.p - s->p > 128)
+		return false;
+	*s = t;
+	return true;
+}
+
+/* "[ Info: " of Julia, "{subprocess.py:93}" of Airflow. */
+static bool
+prefix_marked(struct metric_span *s)
+{
+	struct metric_span t = *s;
+	int64_t line;
+
+	if (metric_span_take(s, "[ Info: ") ||
+	    metric_span_take(s, "[ Warning: "))
+		return true;
+	if (!metric_span_take(&t, "{") || !prefix_word(&t) ||
+	    !metric_span_take(&t, ":") || !metric_span_take_count(&t, &line) ||
+	    !metric_span_take(&t, "}"))
+		return false;
+	*s = t;
+	return true;
+}
+
+/*
+ * What follows a time or a level in its brackets, " INFO  train" or "|train.py:12", up
+ * to their end.
+ */
+static void
+prefix_rest(struct metric_span *s)
+{
+	const char *p = s->p;
+
+	if (p == s->end || strchr(" :,|", *p) == NULL)
+		return;
+	while (p < s->end && p - s->p < 80 && *p != ']' && *p != '[' &&
+	       *p != '=' && *p != '\0')
+		p++;
+	if (p < s->end && *p == ']')
+		s->p = p;
+}
+
 /* Blanks and what stands between the parts of a prefix. */
 static void
 prefix_separators(struct metric_span *s)
 {
-	while (s->p < s->end && (metric_span_is_blank(*s->p) || *s->p == '|' ||
-				    *s->p == ':' || *s->p == ']' ||
-				    (*s->p == '-' && s->p + 1 < s->end &&
-					metric_span_is_blank(s->p[1]))))
+	while (
+	    s->p < s->end && (metric_span_is_blank(*s->p) || *s->p == '|' ||
+				 *s->p == ':' || *s->p == ']' || *s->p == '>' ||
+				 (*s->p == '-' && s->p + 1 < s->end &&
+				     metric_span_is_blank(s->p[1]))))
 		s->p++;
 }
 
-/* One part; sure: of a prefix, without doubt.  -1: of another rank. */
+/* One part, the first one or not; sure: of a prefix, without doubt.  -1: of another rank. */
 static int
-prefix_part(struct metric_span *s, bool *sure)
+prefix_part(struct metric_span *s, bool first, bool *sure)
 {
 	struct metric_span t = *s;
 	bool bracket = metric_span_take(&t, "[");
-	int64_t rank = prefix_tagged(s);
+	int64_t rank = prefix_tagged(s, first);
 
 	if (rank > 0)
 		return -1;
-	if (rank == 0 || prefix_glog(s)) {
+	if (rank == 0 || prefix_glog(s) || prefix_ray(s) || prefix_marked(s)) {
 		*sure = true;
 		return 1;
 	}
@@ -325,9 +405,11 @@ prefix_part(struct metric_span *s, bool *sure)
 		if (rank > 0)
 			return -1;
 		*sure = true;
-	} else if (prefix_time(&t) || prefix_level(&t))
+	} else if (prefix_time(&t) || prefix_level(&t)) {
 		*sure = true;
-	else if (!prefix_named(&t, bracket) && !prefix_logger(&t))
+		if (bracket)
+			prefix_rest(&t);
+	} else if (!prefix_named(&t, bracket) && !prefix_logger(&t))
 		return 0;
 	while (bracket && t.p < t.end && *t.p == ' ')
 		t.p++;
@@ -341,7 +423,7 @@ bool
 metric_prefix_skip(struct metric_span *s)
 {
 	struct metric_span t = *s, good;
-	bool sure = false, was;
+	bool sure = false, was, first = true;
 	int rc;
 
 	while (t.p < t.end && metric_span_is_blank(*t.p))
@@ -350,7 +432,8 @@ metric_prefix_skip(struct metric_span *s)
 	do {
 		was = sure;
 		sure = false;
-		rc = prefix_part(&t, &sure);
+		rc = prefix_part(&t, first, &sure);
+		first = false;
 		prefix_separators(&t);
 		if (sure)
 			good = t;
@@ -361,6 +444,101 @@ metric_prefix_skip(struct metric_span *s)
 	if (sure)
 		*s = good;
 	return true;
+}
+
+/* Whether a text names another rank: "rank 1", "[GPU1]", "[2]" alone. */
+static bool
+prefix_other_rank(struct metric_span s)
+{
+	static const char *const marks[] = { "[GPU", "[gpu",
+		"[cuda:", "[worker", "[proc", NULL };
+	struct metric_span t = s;
+	int64_t n;
+	size_t i;
+
+	if (metric_span_take(&t, "[") && metric_span_take_count(&t, &n) &&
+	    n > 0 && metric_span_take(&t, "]") && t.p == t.end)
+		return true;
+	for (; s.end - s.p > 4; s.p++) {
+		t = s;
+		for (i = 0; marks[i] != NULL; i++)
+			if (metric_span_take(&t, marks[i]))
+				break;
+		if (marks[i] == NULL) {
+			if (strncasecmp(t.p, "rank", 4) != 0)
+				continue;
+			t.p += 4;
+		}
+		while (t.p < t.end && strchr(" :=_#", *t.p) != NULL &&
+		       *t.p != '\0')
+			t.p++;
+		if (metric_span_take_count(&t, &n) && n > 0)
+			return true;
+	}
+	return false;
+}
+
+/* The last word of a text is a level, a half of the day, or seconds since 1970. */
+static bool
+prefix_last_word(struct metric_span s)
+{
+	static const char *const words[] = { "INF", "WRN", "DBG", "ERR", "AM",
+		"PM", NULL };
+	struct metric_span word = { s.end, s.end }, level;
+	int64_t seconds;
+	size_t i;
+
+	while (word.p > s.p && !metric_span_is_blank(word.p[-1]))
+		word.p--;
+	for (i = 0; words[i] != NULL; i++)
+		if ((size_t)(word.end - word.p) == strlen(words[i]) &&
+		    memcmp(word.p, words[i], strlen(words[i])) == 0)
+			return word.p > s.p;
+	/* A level ends before another character. */
+	level = (struct metric_span){ word.p, word.end + 1 };
+	if (prefix_level(&level) && level.p == word.end)
+		return true;
+	level = word;
+	return metric_span_take_count(&level, &seconds) &&
+	       seconds >= 1000000000 && word.p == s.p &&
+	       (level.p == level.end || *level.p == '.');
+}
+
+bool
+metric_prefix_before(struct metric_span s, bool *quoted)
+{
+	struct metric_span head = metric_span_trim(s);
+	size_t n = (size_t)(head.end - head.p);
+	char last = n > 0 ? head.end[-1] : '\0',
+	     before = n > 1 ? head.end[-2] : '\0';
+
+	*quoted = last == '"';
+	/* A shell that traces its commands shows them behind a plus. */
+	if (n == 0 || n > 256 || *head.p == '+' || prefix_other_rank(head))
+		return false;
+	/* [1] "TEXT", msg="TEXT", {"event": "TEXT" */
+	if (*quoted)
+		return head.end == s.end &&
+		       (before == '=' || before == ':' ||
+			   (n > 2 && before == ' ' &&
+			       (head.end[-3] == ':' || head.end[-3] == ']')));
+	if (s.end[-1] == '\t' || (last == '-' && (before == ' ' || n == 1)) ||
+	    (last == '-' && before == '-') ||
+	    (last != '\0' && strchr("])}>|:", last) != NULL))
+		return true;
+	return head.end < s.end && prefix_last_word(head);
+}
+
+void
+metric_prefix_behind(struct metric_span *s)
+{
+	const char *p;
+
+	for (p = s->p; p + 1 < s->end; p++)
+		if (metric_span_is_blank(*p) && (p[1] == '[' || p[1] == '{')) {
+			s->end = p;
+			return;
+		}
 }
 
 void

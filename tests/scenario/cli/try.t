@@ -104,7 +104,7 @@ END
 try
 is "$(sed -n '2,3p' out)" '...  99%	loss 2
 Best Loss of all	= none' 'of a progress bar the last two texts are shown'
-like "$(cat out)" '^missing: objective loss: no line reports it; give trial.metrics \{"name": "loss", "regex": "loss \(-\?inf\|nan\|\[-\+\.0-9eE\]\+\)"\}, which reads " 99%	loss 2"$' \
+like "$(cat out)" '^missing: objective loss: no line reports it; give trial.metrics \{"name": "loss", "regex": "loss \+\(-\?inf\|nan\|\[-\+\.0-9eE\]\+\)"\}, which reads " 99%	loss 2"$' \
     'a line that has the metric: a pattern for it'
 like "$(cat out)" 'its last line: Best Loss of all = none$' 'its last line, with a blank for a tab'
 sed -i 's/"retries": 3 },/"retries": 3, "metrics": [ { "name": "loss", "regex": "Loss = (.*)" } ] },/' \

@@ -46,7 +46,7 @@ line: all is well" 'a pattern that matched no line'
 like "$(reason word 'hpotune: loss=half')" \
     "^$begin; the line \"hpotune: loss=half\" was not read: a value is not" \
     'a tagged line with a text'
-like "$(reason prefix '12:00 INFO hpotune: loss of hpotune: loss=1 all')" \
+like "$(reason prefix 'it was said hpotune: loss=1 all')" \
     "^$begin; loss stands " 'a report in the middle of a line'
 like "$(reason nested '{"val": {"loss": {"mean": "x"}, "it": 1}, "loss": "n/a"}' \
     ', "reads": "json"')" \

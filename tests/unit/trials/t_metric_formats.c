@@ -426,9 +426,117 @@ test_tqdm(void)
 	    "1 a=8\n1 b=1\n2 b=2\n2 a=7\n",
 	    "tqdm: a bar within another one has its count and 1");
 	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/3 [00:00<?, ?it/s]\r  0%| | 0/3 [00:00<?, ?it/s, a=1]"
+	    "\r 33%|#| 1/3 [00:00<00:00, 9it/s, a=2]"
+	    "\r 66%|#| 2/3 [00:00<00:00, 9it/s, a=2]"
+	    "\r 66%|#| 2/3 [00:00<00:00, 9it/s, a=3]"
+	    "\r100%|#| 3/3 [00:00<00:00, 9it/s, a=3]\n",
+	    "1 a=1\n2 a=2\n3 a=3\n",
+	    "tqdm: values before the count, which is not always shown");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s, a=9]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=9]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=1]"
+	    "\r100%|#| 2/2 [00:00<00:00, 9it/s, a=2]\n",
+	    "0 a=9\n1 a=1\n2 a=2\n",
+	    "tqdm: values that it was made with are those of no step");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s]"
+	    "\rTrain Loss: 0.5, acc=0.25 | a: 5e-05:   0%| | 0/2 [00:00<?, "
+	    "?it/s]"
+	    "\rTrain Loss: 0.5, acc=0.25 | a: 5e-05:  50%|#| 1/2 [00:00<?, "
+	    "9it/s]"
+	    "\rTrain Loss: nan, acc=0.5 | a: 1:  50%|#| 1/2 [00:00<00:00, "
+	    "9it/s]"
+	    "\rTrain Loss: nan, acc=0.5 | a: 1: 100%|#| 2/2 [00:00<00:00, "
+	    "9it/s]"
+	    "\n",
+	    "1 Train_Loss=0.5 acc=0.25 a=5e-05\n2 Train_Loss=nan acc=0.5 a=1\n",
+	    "tqdm: values in the text before the bar");
+	is_read(STUDY_LINES_TQDM,
+	    "\rEpoch 2/3 loss=0.5:  50%|#| 1/2 [00:00<00:00, 9it/s, acc=1 b=2]"
+	    "\rEpoch 2/3 loss=0.25: 100%|#| 2/2 [00:00<00:00, 9it/s, acc: 2 b: "
+	    "tensor(3.0000, device='cuda:0', grad_fn=<M>)]\n",
+	    "2 acc=2 loss=0.25\n",
+	    "tqdm: the epoch before values, and values parted by blanks");
+	is_read(STUDY_LINES_TQDM,
+	    "\rstep: 3:  50%|#| 1/2 [00:00<00:00, 9it/s, a=tensor(0.5000, "
+	    "device='cuda:0'), b=1]\n",
+	    "1 a=0.5 b=1\n", "tqdm: a number as torch shows it");
+	is_read(STUDY_LINES_TQDM,
 	    "\r1it [00:01,  1it/s, a=1]\r2it [00:02,  1it/s, a=2]\r\n"
 	    "a list [1, 2]\n50%|# | 1/2\n[12:00, x]\n3/4 [0]\n",
 	    "1 a=1\n2 a=2\n", "tqdm without a total, and lines that are none");
+}
+
+/* Tables of other programs and languages. */
+static void
+test_tables_alike(void)
+{
+	is_read(STUDY_LINES_TABLE,
+	    "gen\tnevals\tavg    \tmin\tmax\n"
+	    "0  \t100   \t46.12\t34 \t58 \n1  \t80    \t50.12\t40 \t60 \n",
+	    "0 nevals=100 avg=46.12 min=34 max=58\n"
+	    "1 nevals=80 avg=50.12 min=40 max=60\n",
+	    "DEAP: blanks before a tab");
+	is_read(STUDY_LINES_TABLE,
+	    "n_gen  |  n_eval  |      hv\n=====================\n"
+	    "     1 |      100 |  0.5\n     2 |      200 |  0.25\n",
+	    "1 n_eval=100 hv=0.5\n2 n_eval=200 hv=0.25\n", "pymoo");
+	is_read(STUDY_LINES_TABLE,
+	    "Saved model\nepoch loss acc\n1 0.5 0.75\n  2  0.25 1\n3 nan 1\n"
+	    "all 3 done\n1 2\n",
+	    "1 loss=0.5 acc=0.75\n2 loss=0.25 acc=1\n3 loss=nan acc=1\n",
+	    "cells that single blanks part");
+	is_read(STUDY_LINES_TABLE,
+	    "Saved model\n\n3 4\nof it, as said\nfive\n1, 2\n", "",
+	    "words are names above a row of numbers alone");
+	is_read(STUDY_LINES_TABLE,
+	    "epoch,loss,phase,time\n0,0.5,train,00:05\n1,0.25,train,00:05\n"
+	    "1, 2, 3\n",
+	    "0 loss=0.5\n1 loss=0.25\n", "a CSV file on standard output");
+	is_read(STUDY_LINES_TABLE, "\"epoch\",\"val loss\"\n1,0.5\n2,0.25\n",
+	    "1 val_loss=0.5\n2 val_loss=0.25\n", "R: names in quotes");
+	is_read(STUDY_LINES_TABLE, "epoch;loss\n1;0,5\n2;0,25\n",
+	    "1 loss=0.5\n2 loss=0.25\n", "semicolons and decimal commas");
+	is_read(STUDY_LINES_TABLE,
+	    "Epoch  mem  box_loss  note\n1/3    0G   1.25      13\n"
+	    "2/3    0G   1.5       13\n3/x  0G  1  1\n",
+	    "1 box_loss=1.25 note=13\n2 box_loss=1.5 note=13\n",
+	    "a step of several");
+	is_read(STUDY_LINES_TABLE,
+	    "epoch  loss\n1      0.5\nTraining done\n-----\n2      0.25\n",
+	    "1 loss=0.5\n2 loss=0.25\n",
+	    "words above dashes do not end a table");
+}
+
+/* Lines of the boosting libraries as R, SageMaker and Ray print them. */
+static void
+test_boosting_alike(void)
+{
+	is_read(STUDY_LINES_BOOSTING,
+	    "[0]#011train-rmse:9.5#011validation-rmse:9.75\n"
+	    "[2026-01-31:12:00:00:INFO] [1]\ttrain-rmse:9\n"
+	    "(RemoteRayXGBoostActor pid=12) [2]\ttrain-rmse:8\n",
+	    "0 train-rmse=9.5 validation-rmse=9.75\n1 train-rmse=9\n"
+	    "2 train-rmse=8\n",
+	    "XGBoost in logs of SageMaker and of Ray");
+	is_read(STUDY_LINES_BOOSTING,
+	    "[1]:  train's l2:0.5  valid's l2:0.75 \n"
+	    "[1] \"[2]:  valid's l2:0.5\"\n",
+	    "1 train/l2=0.5 valid/l2=0.75\n2 valid/l2=0.5\n", "LightGBM of R");
+	is_read(STUDY_LINES_HF,
+	    "{'eval_loss': 0.5, 'eval_each': [0.5, 1], 'eval_all': {'a': (1, "
+	    "2)}, 'eval_text': f('a, b'), 'epoch': 1.0}\n{'a': [1}\n",
+	    "- eval_loss=0.5 epoch=1\n", "Trainer: lists and dictionaries");
+	is_read(STUDY_LINES_HF,
+	    "[INFO|callbacks.py:310] 2026-01-31 12:00:00,123 >> {'loss': 1.5, "
+	    "'epoch': 0.25}\n",
+	    "- loss=1.5 epoch=0.25\n", "LLaMA-Factory");
+	is_read(STUDY_LINES_FAIRSEQ,
+	    "[2026-01-31 12:00:00,123][train_inner][INFO] - {\"epoch\": 1, "
+	    "\"loss\": \"9.5\", \"num_updates\": \"50\"}\n",
+	    "50 epoch=1 loss=9.5 num_updates=50\n", "fairseq-hydra-train");
 }
 
 static void
@@ -613,6 +721,8 @@ main(void)
 	test_more();
 	test_tqdm();
 	test_tables();
+	test_tables_alike();
+	test_boosting_alike();
 	test_bars();
 	test_names();
 	return done_testing();

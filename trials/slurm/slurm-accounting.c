@@ -27,7 +27,9 @@ enum {
 };
 
 /* Fields of SLURM_ROW_FORMAT, with other words in some. */
-#define FORMAT "JobIDRaw,State,Reason,NodeList,Timelimit,Submit,JobName%200"
+#define FORMAT                                                                 \
+	"JobIDRaw,State,Reason,NodeList,Timelimit,Submit,JobName%200,Comment%" \
+	"250"
 
 static void
 slurm_accounting_name(const char *uid, char *who, size_t n)

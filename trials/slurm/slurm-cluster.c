@@ -3,6 +3,7 @@
  * and what sinfo adds to it, the partitions that there are and what nodes have.
  */
 
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,63 @@ slurm_cluster_is_here(const struct slurm_settings *set)
 	a.host[strcspn(a.host, ".")] = '\0';
 	slurm_cluster_rows("%P|%o", true, slurm_cluster_address, &a);
 	return a.seen > 0 && a.here == a.seen;
+}
+
+struct slurm_cluster_groups {
+	const struct slurm_settings *set;
+	struct buf closed; /* partitions for others, with their groups */
+	bool open; /* one is for this user */
+};
+
+static bool
+slurm_cluster_is_member(const char *name)
+{
+	const struct group *g = getgrnam(name);
+	gid_t list[1024];
+	int n, i;
+
+	if (g == NULL)
+		return false;
+	n = getgroups((int)(sizeof list / sizeof list[0]), list);
+	for (i = 0; i < n; i++)
+		if (list[i] == g->gr_gid)
+			return true;
+	return n == -1 || g->gr_gid == getegid();
+}
+
+static void
+slurm_cluster_group(void *arg, char *row)
+{
+	struct slurm_cluster_groups *c = arg;
+	const char *partition = slurm_cluster_field(&row);
+	char *groups = slurm_cluster_field(&row);
+	const char *name;
+	bool open = *groups == '\0' || strcmp(groups, "all") == 0;
+
+	if (!slurm_options_uses(c->set, partition, strlen(partition)))
+		return;
+	if (!open)
+		buf_printf(&c->closed, "%s%s (%s)",
+		    c->closed.len > 0 ? ", " : "", partition, groups);
+	while (!open && (name = strsep(&groups, ",")) != NULL)
+		open = slurm_cluster_is_member(name);
+	c->open = c->open || open;
+}
+
+void
+slurm_cluster_warn(const struct slurm_settings *set, struct buf *text)
+{
+	struct slurm_cluster_groups c = { .set = set };
+
+	if (geteuid() == 0)
+		return;
+	slurm_cluster_rows("%P|%g", false, slurm_cluster_group, &c);
+	if (c.closed.len > 0 && !c.open)
+		buf_printf(text,
+		    "partition: %s: you are in none of these groups, and where "
+		    "Slurm accepts such jobs they wait for ever\n",
+		    buf_str(&c.closed));
+	buf_free(&c.closed);
 }
 
 int

@@ -12,7 +12,7 @@
 #include "trials/node/node.h"
 #include "trials/slurm/slurm-internal.h"
 
-enum { LIST_MS = 30000, FIELDS = 5 };
+enum { LIST_MS = 30000, FIELDS = 4 };
 
 /* hp-STUDY-ID6-TRIAL.ATTEMPT-UUID8: cut the study and its id out of it. */
 static bool
@@ -90,7 +90,18 @@ uuid_of_guest(const struct launch_env *env, const char *name, char uuid[40])
 	slurm_options_free(&set);
 }
 
-/* ID|STATE|COMMENT|NODES|NAME */
+/* The uuid of an attempt, at the end of the comment, "NAME UUID". */
+static const char *
+uuid_in(const char *fields)
+{
+	const char *at = fields + strlen(fields);
+
+	while (at > fields && strchr("| ", at[-1]) == NULL)
+		at--;
+	return at;
+}
+
+/* ID|STATE|NODES|NAME|COMMENT, of which the last two are one field */
 static bool
 row_cut(char *line, char *field[FIELDS])
 {
@@ -114,10 +125,12 @@ slurm_gc_strays(
 {
 	char *argv[] = { "squeue", "--me", "--all", "--noheader",
 		"--states=PENDING,CONFIGURING,RUNNING,SUSPENDED",
-		"--format=%A|%T|%k|%N|%j", NULL };
+		"--format=%A|%T|%N|%j|%k", NULL };
 	char *text, *line, *rest, *field[FIELDS], study[SLURM_NAME], id[8],
 	    tail[16];
-	char *name = NULL;
+	char *name = NULL, *job = NULL;
+	const char *ours, *found;
+	size_t len;
 	struct strv cancel = { 0 };
 	struct buf out = { 0 };
 	char guest[40];
@@ -133,23 +146,28 @@ slurm_gc_strays(
 	text = rest = buf_take(&out);
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		*guest = '\0';
-		if (!row_cut(line, field) ||
-		    !name_cut(field[4], study, sizeof study, id, tail))
+		if (!row_cut(line, field))
+			continue;
+		len = slurm_row_name(field[3], strlen(field[3]), &ours);
+		free(job);
+		job = xstrndup(len > 0 ? ours : "", len);
+		if (!name_cut(job, study, sizeof study, id, tail))
 			continue;
 		/* Several jobs may have one name. */
 		free(name);
-		name = xasprintf("%s %s", field[0], field[4]);
+		name = xasprintf("%s %s", field[0], job);
 		j = (struct launch_stray){ .name = name,
 			.study = study,
 			.study_id = id,
 			.state = field[1],
-			.place = field[3] };
+			.place = field[2] };
 		/* A site may put something else into comments. */
-		if (strncmp(field[2], tail, 8) == 0)
-			j.uuid = field[2];
+		found = uuid_in(field[3]);
+		if (strncmp(found, tail, 8) == 0)
+			j.uuid = found;
 		if (strcmp(study, env->study) == 0 &&
 		    strcmp(id, env->study_id) == 0)
-			uuid_of_guest(env, field[4], guest);
+			uuid_of_guest(env, job, guest);
 		if (*guest != '\0')
 			j.uuid = guest;
 		if (!cb(arg, &j))
@@ -164,6 +182,7 @@ slurm_gc_strays(
 	strv_free(cancel.v);
 	buf_free(&out);
 	free(name);
+	free(job);
 	free(text);
 	return rc;
 }

@@ -19,13 +19,14 @@
 enum {
 	ID_WIDTH = 21,
 	TIME_WIDTH = 31,
+	NAME_WIDTH = 200,
 	ROW_US = 2000, /* of the controller's and our time for one job */
 	UNLISTED = 2, /* listings in a row without a job that lives */
 	LIST_MAX = 64 << 20
 };
 
 /* Fields of fixed widths; the name of a job has fewer bytes than its field. */
-#define FORMAT "JobID:21,PreemptTime:31,Name:200"
+#define FORMAT "JobID:21,PreemptTime:31,Name:200,Comment:250"
 
 static int64_t
 slurm_grace_wait(const struct slurm *s)
@@ -94,6 +95,11 @@ slurm_grace_row(const char *line, size_t len, int64_t *id, bool *is_taken,
 		return false;
 	(void)snprintf(number, sizeof number, "%.*s", ID_WIDTH, line);
 	*id = strtoll(number, &end, 10);
+	/* A site may rename jobs. */
+	if (strncmp(text, "hp-", 3) != 0 &&
+	    len > ID_WIDTH + TIME_WIDTH + NAME_WIDTH + 3 &&
+	    strncmp(text + NAME_WIDTH, "hp-", 3) == 0)
+		text += NAME_WIDTH;
 	(void)snprintf(name, n, "%.*s", (int)strcspn(text, " \n"), text);
 	/* "2026-11-27T10:26:56", or "N/A". */
 	*is_taken = line[ID_WIDTH] >= '1' && line[ID_WIDTH] <= '9';

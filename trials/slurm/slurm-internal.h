@@ -302,6 +302,11 @@ char *slurm_options_output(const char *dir);
 int slurm_cluster_check(const struct slurm_settings *, struct err *);
 /* Whether all nodes that such jobs may use are this machine. */
 bool slurm_cluster_is_here(const struct slurm_settings *);
+/*
+ * Add a line where all partitions of the study are for groups without this user: since
+ * 23.02 Slurm accepts jobs in them, unless its EnforcePartLimits says otherwise.
+ */
+void slurm_cluster_warn(const struct slurm_settings *, struct buf *);
 /* GPUs of this type (NULL: any) in the generic resources of a node. */
 int64_t slurm_cluster_gpus(const char *gres, const char *type, size_t type_len);
 
@@ -447,10 +452,13 @@ void slurm_script_put_quoted(struct buf *, const char *);
 /* slurm-prelude.c: what a job does and says before its supervisor. */
 #define SLURM_OUT_FILE "slurm.out"
 #define SLURM_BEGUN_FILE "begun" /* the script has written into it */
+#define SLURM_BEGUN_LEFT "left" /* … and ended before a supervisor, by itself */
 /* setup, in a script of bash: it ends the job where a command of it fails. */
 void slurm_prelude_put_setup(struct buf *, const struct slurm_settings *);
 /* Whether the script of this folder has begun. */
 bool slurm_prelude_begun(const char *dir);
+/* … and has ended by itself, without a supervisor. */
+bool slurm_prelude_left(const char *dir);
 /*
  * Of slurm.out in this folder the first line that looks like an error, or the
  * last one; and that of setup which ended it.  "": it is empty.  True: a program

@@ -132,7 +132,7 @@ wait_note(struct slurm_attempt *a)
 		"PartitionTimeLimit", "PartitionNodeLimit", "PartitionConfig",
 		"NodeDown", "ReqNodeNotAvail", "AssocGrp", "AssocMax", "QOSGrp",
 		"QOSMax", "QOSNot", "QOSUsage", "QOSMinGRES", "AccountNot",
-		"Licenses", "Reservation" };
+		"Licenses", "Reservation", "not in group permitted" };
 	struct strv *noted = &a->slurm->noted_reasons;
 	char kind[sizeof a->row.reason];
 	size_t i;
@@ -160,16 +160,31 @@ wait_note(struct slurm_attempt *a)
 
 /* Where and why it waits. */
 static void
+wait_put(const struct slurm_attempt *a, char *text, size_t n)
+{
+	(void)snprintf(text, n, "Slurm job %" PRId64 ", %s: %.80s", a->row.id,
+	    strcmp(a->row.word, "PENDING") == 0 ? "pending" : a->row.word,
+	    a->row.reason);
+}
+
+/* Whether nothing of this has changed. */
+static bool
+wait_is_told(const struct slurm_attempt *a)
+{
+	char text[sizeof a->place];
+
+	wait_put(a, text, sizeof text);
+	return strcmp(a->place, text) == 0;
+}
+
+static void
 wait_tell(struct slurm_attempt *a)
 {
 	char text[sizeof a->place];
 
-	(void)snprintf(text, sizeof text, "Slurm job %" PRId64 ", %s: %.80s",
-	    a->row.id,
-	    strcmp(a->row.word, "PENDING") == 0 ? "pending" : a->row.word,
-	    a->row.reason);
-	if (strcmp(a->place, text) == 0)
+	if (wait_is_told(a))
 		return;
+	wait_put(a, text, sizeof text);
 	place_tell(a, text);
 	waits_tell(a, text);
 	wait_note(a);
@@ -373,7 +388,8 @@ end_unlaunched(struct slurm_attempt *a, const char *dir)
 	    "job %" PRId64 " could not be started on %s (%.60s%s%s): is %.120s "
 	    "there, and the node in order?",
 	    a->row.id, a->row.node[0] != '\0' ? a->row.node : "a node",
-	    a->row.reason, words[0] != '\0' ? ": " : "", words, a->dir);
+	    strcmp(a->row.reason, "None") == 0 ? a->row.word : a->row.reason,
+	    words[0] != '\0' ? ": " : "", words, a->dir);
 	end_unstarted(a, text);
 }
 
@@ -579,6 +595,25 @@ exit_explain(const struct slurm_attempt *a, struct launch_exit *x)
 		exit_add_words(a, x->said, sizeof x->said);
 }
 
+/*
+ * Whether Slurm has put a job that had begun back into the queue, as a site may want
+ * it at a preemption although hpotune does not (--no-requeue).
+ */
+static bool
+is_requeued(const struct slurm_attempt *a)
+{
+	return a->claimed && a->missing == 0 && a->id != 0 &&
+	       a->row.id == a->id && a->row.state == SLURM_STATE_WAITS;
+}
+
+static void
+end_requeued(struct slurm_attempt *a)
+{
+	end_without_record(a, END_SPOT, true, false,
+	    "Slurm has put its job back into the queue (requeue), as at a "
+	    "preemption");
+}
+
 static void
 slurm_look_end_recorded(struct slurm_attempt *a)
 {
@@ -586,11 +621,12 @@ slurm_look_end_recorded(struct slurm_attempt *a)
 	const struct attempt_exit *x = &a->exit;
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
 	bool final = slurm_row_final(&a->row) && a->word_ms > a->exit_ms;
+	bool requeued = is_requeued(a) && a->word_ms > a->exit_ms;
 	int64_t boot_s = 0;
 
 	if (x->ran)
 		up_tell(a);
-	if (needs_word(a) && !final && a->missing < GONE &&
+	if (needs_word(a) && !final && !requeued && a->missing < GONE &&
 	    slurm_look_now_of(a) < a->exit_ms + WORD_MS) {
 		slurm_queue_ask(a->slurm, false);
 		return;
@@ -601,6 +637,10 @@ slurm_look_end_recorded(struct slurm_attempt *a)
 	}
 	if (is_preempted(a)) {
 		end_preempted(a);
+		return;
+	}
+	if (requeued && needs_word(a) && was_ended(a)) {
+		end_requeued(a);
 		return;
 	}
 	if (needs_word(a)) {
@@ -675,6 +715,14 @@ look_claimed(struct slurm_attempt *a)
 		    "its supervisor died, or its end could not be recorded");
 		return;
 	}
+	if (is_requeued(a) && a->beat_ms != 0 &&
+	    now >= a->beat_ms + BEAT_DEAD_MS) {
+		if (a->word_ms >= a->beat_ms + BEAT_DEAD_MS)
+			end_requeued(a);
+		else
+			slurm_queue_ask(a->slurm, false);
+		return;
+	}
 	if (a->missing < GONE)
 		return;
 	if (!a->noted_forgotten)
@@ -727,8 +775,15 @@ unclaimed_over(struct slurm_attempt *a)
 		return;
 	if (!slurm_look_give_up(a))
 		return;
-	if (a->row.state == SLURM_STATE_CANCELLED &&
-	    slurm_cancelled_unbegun(a, boot_s, who))
+	/*
+	 * So ends a job that is not to be requeued when the prolog of the site
+	 * fails on its node.
+	 */
+	if (a->row.state == SLURM_STATE_CANCELLED && a->row.node[0] != '\0' &&
+	    !begun && (!a->who_known || strcmp(who, "root") == 0))
+		end_unlaunched(a, dir);
+	else if (a->row.state == SLURM_STATE_CANCELLED &&
+		 slurm_cancelled_unbegun(a, boot_s, who))
 		end_without_record(a, END_LOST, false, false,
 		    "its job was cancelled before it began, when the "
 		    "controller of Slurm was restarted");
@@ -802,7 +857,12 @@ look_unclaimed(struct slurm_attempt *a)
 		unclaimed_over(a);
 		return;
 	}
-	if (a->row.state == SLURM_STATE_WAITS && a->row.id != 0)
+	if (a->row.state != SLURM_STATE_WAITS || a->row.id == 0)
+		return;
+	/* Put back into the queue because of its exit status (RequeueExit). */
+	if (!wait_is_told(a) && slurm_prelude_left(a->dir))
+		unclaimed_over(a);
+	else
 		wait_tell(a);
 }
 

@@ -72,6 +72,15 @@ slurm_prelude_begun(const char *dir)
 	       *text != '\0';
 }
 
+bool
+slurm_prelude_left(const char *dir)
+{
+	char text[8];
+
+	return slurm_folder_read(dir, SLURM_BEGUN_FILE, text, sizeof text) &&
+	       strncmp(text, SLURM_BEGUN_LEFT, strlen(SLURM_BEGUN_LEFT)) == 0;
+}
+
 /* Without what bash puts before a message of a script; blanks cut off. */
 static void
 slurm_prelude_cut(const char **line, const char **end)

@@ -118,10 +118,34 @@ slurm_row_state(const char *word, const char *reason)
 	return s;
 }
 
+/*
+ * Names of hpotune have neither bars nor blanks.  Those of others, and comments, may
+ * have both: what is behind the last bar is the end of the comment.
+ */
+size_t
+slurm_row_name(const char *fields, size_t len, const char **name)
+{
+	static const char ours[] = "hp-";
+	const char *bar, *end = fields + len, *at = fields;
+
+	if (len < sizeof ours - 1 || strncmp(at, ours, sizeof ours - 1) != 0) {
+		bar = memrchr(fields, '|', len);
+		if (bar == NULL || (size_t)(end - bar) < sizeof ours ||
+		    strncmp(bar + 1, ours, sizeof ours - 1) != 0)
+			return 0;
+		at = bar + 1;
+	}
+	*name = at;
+	while (at < end && *at != '|' && *at != ' ')
+		at++;
+	return (size_t)(at - *name);
+}
+
 bool
 slurm_row_read(struct slurm_row *row, const char *line, size_t len)
 {
 	const char *at = line, *end = line + len;
+	const char *name;
 	char id[32], limit[32], submitted[32], *stop;
 
 	*row = (struct slurm_row){ 0 };
@@ -135,13 +159,15 @@ slurm_row_read(struct slurm_row *row, const char *line, size_t len)
 	row->id = strtoll(id, &stop, 10);
 	if (stop == id || row->id <= 0)
 		return false;
-	/*
-	 * The name is last: it may contain bars, unless it is a name of
-	 * hpotune.
-	 */
-	if ((size_t)(end - at) >= sizeof row->name)
+	len = slurm_row_name(at, (size_t)(end - at), &name);
+	if (len == 0) {
+		name = at;
+		len = (size_t)(end - at);
+	}
+	/* One of ours is never cut. */
+	if (len >= sizeof row->name)
 		return false;
-	memcpy(row->name, at, (size_t)(end - at));
+	memcpy(row->name, name, len);
 	row->state = slurm_row_state(row->word, row->reason);
 	row->limit_s = slurm_row_limit(limit);
 	row->submitted_s = slurm_row_time(submitted);

@@ -9,8 +9,11 @@
 
 enum { SLURM_NAME = 200 };
 
-/* The format that slurm_row_read reads, for squeue --format. */
-#define SLURM_ROW_FORMAT "%A|%T|%r|%N|%l|%V|%j"
+/*
+ * The format that slurm_row_read reads, for squeue --format.  A job has its name in
+ * its comment, too, before its uuid: a site may rename it.
+ */
+#define SLURM_ROW_FORMAT "%A|%T|%r|%N|%l|%V|%j|%k"
 
 enum slurm_state {
 	SLURM_STATE_WAITS, /* pending, held, suspended before its begin, … */
@@ -34,13 +37,19 @@ struct slurm_row {
 	char node[128]; /* "" before it runs */
 	int64_t limit_s; /* 0 = none, or unknown */
 	int64_t submitted_s; /* by the clock of the controller; 0 = unknown */
-	char name[SLURM_NAME];
+	char name[SLURM_NAME]; /* with which it was submitted, if it is ours */
 };
 
 /* What a word of Slurm, with its reason, means. */
 enum slurm_state slurm_row_state(const char *word, const char *reason);
 /* One line, without its newline; false: it is not a row. */
 bool slurm_row_read(struct slurm_row *, const char *line, size_t len);
+/*
+ * The name with which a job of hpotune was submitted, among the fields name and
+ * comment at the end of a row, neither of which it may have any more: its length, 0 =
+ * it is not ours.
+ */
+size_t slurm_row_name(const char *fields, size_t len, const char **name);
 /* Whether the job has ended. */
 bool slurm_row_final(const struct slurm_row *);
 /* Slurm gave it up and keeps it: "launch failed requeued held". */

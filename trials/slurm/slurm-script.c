@@ -342,8 +342,16 @@ slurm_script_put_enter(
 	buf_puts(b,
 	    "\n" ENTER_FUNCTIONS "hpotune_enter\n"
 	    /* Later looks tell by this one whether the script has begun. */
-	    "echo begun 2>/dev/null >\"$hpotune_folder/" SLURM_BEGUN_FILE
-	    "\"\n");
+	    "echo begun 2>/dev/null >\"$hpotune_folder/" SLURM_BEGUN_FILE "\"\n"
+	    /* A shell that becomes the supervisor does not come here. */
+	    "hpotune_leave() {\n"
+	    "\thpotune_left=$?\n"
+	    "\t[ $hpotune_left -ge 128 ] || { hpotune_enter\n"
+	    "\techo " SLURM_BEGUN_LEFT
+	    " 2>/dev/null >\"$hpotune_folder/" SLURM_BEGUN_FILE "\"; }\n"
+	    "\texit $hpotune_left\n"
+	    "}\n"
+	    "trap hpotune_leave EXIT\n");
 	buf_printf(b,
 	    "read -r hpotune_uuid hpotune_rest "
 	    "<\"$hpotune_folder/" SLURM_CREATE_FILE "\" &&\n"

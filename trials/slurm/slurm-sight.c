@@ -88,5 +88,6 @@ slurm_sight_warn(const struct study_trial *t, const struct option_value *values,
 	if (set.dir != NULL)
 		slurm_sight_dir(&set, &here, text);
 	slurm_sight_program(&set, t, text);
+	slurm_cluster_warn(&set, text);
 	slurm_options_free(&set);
 }

@@ -299,7 +299,7 @@ command(const struct slurm_attempt *a)
 	strv_add(&argv, xstrdup("--parsable"));
 	strv_add(&argv, xstrdup("--no-requeue"));
 	strv_add(&argv, xasprintf("--job-name=%s", a->name));
-	strv_add(&argv, xasprintf("--comment=%s", a->uuid));
+	strv_add(&argv, xasprintf("--comment=%s %s", a->name, a->uuid));
 	strv_add(&argv, xstrdup("--export=ALL"));
 	strv_add(&argv, xstrdup("--open-mode=append"));
 	strv_add(&argv, slurm_options_output(a->dir));

@@ -32,12 +32,17 @@ case "\$*\$(cat "$dir/lies" 2>/dev/null)" in
 	exit 0
 	;;
 *--me*others*)
-	$real "\$@" | sed 's/|hp-/|theirs-/'
+	$real "\$@" | sed 's/|hp-/|theirs-/g'
 	exit 0
 	;;
 *--me*clock*)
 	$real "\$@" | sed 's/|2[0-9]*-/|2094-/'
 	exit 0
+	;;
+*--me*renamed*)
+	for job in \$($real --me --all --noheader --states=PENDING --format=%A); do
+		scontrol update jobid="\$job" jobname=site
+	done
 	;;
 *--me*refused* | *--jobs=*refused*)
 	echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2
@@ -107,6 +112,7 @@ completes liar
 for lie in 'old:an old list again and again' \
     'others:the jobs of others under these numbers' \
     'clock:times of another century' \
+    'renamed:jobs that the site has renamed' \
     'refused:no answer at all'; do
 	echo "${lie%%:*}" >lies
 	waits "${lie%%:*}" "${lie#*:}" 5

@@ -77,8 +77,23 @@ scontrol update partitionname=secret allowgroups=ALL
 nodes resume
 completes hidden 3 'the study ends'
 
-refused staff '"partition": "staff"' \
-    'Slurm does not accept such jobs: .*group not permitted' 'a partition of others'
+if site_as sbatch --test-only --partition=staff --wrap=true >out 2>&1; then
+	# Since 23.02, without EnforcePartLimits.
+	study staff 1 '"partition": "staff"'
+	like "$("$HPOTUNE" check staff.json)" \
+	    '^warning +partition: staff \(games\): you are in none of these groups' \
+	    'a partition of others: check says that jobs wait for ever'
+	server staff.json
+	ok 'so does the server' retry grep -q 'not in group permitted' \
+	    "$dir/server.err"
+	ok 'it is stopped' quietly "$HPOTUNE" stop staff.json
+	reap "$server"
+	ok 'no job is left' retry no_job_left
+else
+	refused staff '"partition": "staff"' \
+	    'Slurm does not accept such jobs: .*group not permitted' \
+	    'a partition of others'
+fi
 
 scontrol create reservation reservationname=class starttime=now duration=60 \
     nodes=ALL users=root flags=ignore_jobs >/dev/null
@@ -93,9 +108,8 @@ scontrol delete reservationname=class
 completes reserved 2 'it begins when they are free'
 
 # Plug-ins that decide about jobs: one of Slurm, and rules that the site has written.
-plugins=$(ls -d /usr/lib/*/slurm*/job_submit_lua.so /usr/lib*/slurm/job_submit_lua.so \
-    2>/dev/null)
-if [ -n "$plugins" ]; then
+if [ -e "$(scontrol show config |
+    sed -n 's/^PluginDir *= *//p')/job_submit_lua.so" ]; then
 	cat >"$dir/cluster/etc/job_submit.lua" <<-END
 	function slurm_job_submit(job, partitions, uid)
 		if uid ~= 0 and job.partition == "secret" then

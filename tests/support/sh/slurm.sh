@@ -3,7 +3,8 @@
 
 # shellcheck disable=SC2034 # for who sources this
 cluster_tool=$TOP_SRCDIR/tests/support/slurm/slurm-cluster
-PATH=$PATH:/usr/sbin:/sbin
+# Of another Slurm than the system's, where SLURM_PREFIX names its folder.
+PATH=${SLURM_PREFIX:+$SLURM_PREFIX/bin:$SLURM_PREFIX/sbin:}$PATH:/usr/sbin:/sbin
 
 cluster() { # what [argument …]
 	cluster_what=$1

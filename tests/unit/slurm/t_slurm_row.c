@@ -35,6 +35,14 @@ test_rows(void)
 	r = row("7|PENDING|launch failed requeued held||10||a|b");
 	ok(slurm_row_stuck(&r) && strcmp(r.name, "a|b") == 0,
 	    "one that is stuck");
+	r = row("7|PENDING|None||10||site-a|b|hp-a-b-1.2-c 0-1");
+	ok(strcmp(r.name, "hp-a-b-1.2-c") == 0,
+	    "one that was renamed has its name in its comment");
+	r = row("7|PENDING|None||10||hp-a-b-1.2-c|project x|hp-d");
+	ok(strcmp(r.name, "hp-a-b-1.2-c") == 0,
+	    "one with another comment has its name");
+	r = row("7|PENDING|None||10||a|hp");
+	ok(strcmp(r.name, "a|hp") == 0, "one of others has theirs");
 	r = row("7|NEWSTATE|None||10||x");
 	ok(r.state == SLURM_STATE_OTHER && !slurm_row_final(&r),
 	    "a state that is unknown is no end");
@@ -120,7 +128,7 @@ test_grace(void)
 				   "          hp-a-b-1.2-c                ",
 			  taken[] = "124                  2026-11-27T10:26:56  "
 				    "          hp-a-b-2.1-c                ";
-	char name[SLURM_NAME];
+	char name[SLURM_NAME], renamed[600];
 	bool is_taken;
 	int64_t id;
 
@@ -132,6 +140,12 @@ test_grace(void)
 	       taken, sizeof taken - 1, &id, &is_taken, name, sizeof name) &&
 		id == 124 && is_taken && strcmp(name, "hp-a-b-2.1-c") == 0,
 	    "one in its grace");
+	(void)snprintf(renamed, sizeof renamed, "%-21s%-31s%-200s%-250s", "125",
+	    "N/A", "site", "hp-a-b-3.1-c 0-1");
+	ok(slurm_grace_row(
+	       renamed, strlen(renamed), &id, &is_taken, name, sizeof name) &&
+		id == 125 && strcmp(name, "hp-a-b-3.1-c") == 0,
+	    "one that was renamed");
 	ok(!slurm_grace_row(taken, 40, &id, &is_taken, name, sizeof name),
 	    "a row that is cut off is none");
 	ok(!slurm_grace_row("slurm_load_jobs error: Unable to contact slurm "

@@ -127,7 +127,7 @@ trials/sagemaker	src/base src/base/json src/model src/model/study trials/backend
 END
 
 # Headers of no library: C, POSIX, Linux.
-system='(assert|complex|ctype|dirent|errno|fcntl|fenv|float|ftw|inttypes|langinfo|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|syslog|termios|time|unistd|wchar|wctype|xmmintrin)\.h|(sys|linux|netinet|arpa|net|asm)/.*'
+system='(assert|complex|ctype|dirent|errno|fcntl|fenv|float|ftw|grp|inttypes|langinfo|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|syslog|termios|time|unistd|wchar|wctype|xmmintrin)\.h|(sys|linux|netinet|arpa|net|asm)/.*'
 
 # path include, one a line, of a tree: "x" as it is, <x> as <x>.
 includes() { # top

@@ -502,6 +502,12 @@ struct backend_type {
 	 */
 	bool (*expect)(void *ctx, int64_t bytes);
 	/*
+	 * When the study is likely to end, in microseconds since 1970, 0 = not
+	 * known: what is reserved for it may say so to others.  NULL = nothing
+	 * is reserved.
+	 */
+	void (*ends)(void *ctx, int64_t us);
+	/*
 	 * Whether an attempt could start in this free slot now (its GPU may be
 	 * out of service).  If not, why gets the reason, one clause of at most
 	 * n bytes, and the backend calls loop_wake() when that may have

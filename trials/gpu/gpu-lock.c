@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -114,25 +115,50 @@ words_read(int fd, char *who, size_t n)
 		who[i] = '\0';
 }
 
+/* ", until about 14:05", with the day where it is another one. */
 static void
-words_write(int fd, const char *study)
+words_end_put(char *text, size_t n, int64_t ends_us)
+{
+	time_t ends = (time_t)(ends_us / 1000000), now = time(NULL);
+	struct tm then, today;
+
+	*text = '\0';
+	if (ends_us <= 0 || localtime_r(&ends, &then) == NULL ||
+	    localtime_r(&now, &today) == NULL)
+		return;
+	(void)strftime(text, n,
+	    then.tm_year == today.tm_year && then.tm_yday == today.tm_yday
+		? ", until about %H:%M"
+		: ", until about %Y-%m-%d %H:%M",
+	    &then);
+}
+
+static void
+words_write(int fd, const struct gpu_lock_words *words)
 {
 	struct passwd pw, *found = NULL;
-	char room[1024], text[LOCK_WORDS];
+	char room[1024], text[LOCK_WORDS], user[64], end[64];
 	int len;
 
 	if (getpwuid_r(geteuid(), &pw, room, sizeof room, &found) != 0)
 		found = NULL;
 	if (found != NULL)
-		len = snprintf(text, sizeof text, "%.100s of %.60s\npid %ld\n",
-		    study, pw.pw_name, (long)getpid());
+		(void)snprintf(user, sizeof user, "%.60s", pw.pw_name);
 	else
-		len =
-		    snprintf(text, sizeof text, "%.100s of user %ld\npid %ld\n",
-			study, (long)geteuid(), (long)getpid());
+		(void)snprintf(user, sizeof user, "user %ld", (long)geteuid());
+	words_end_put(end, sizeof end, words->ends_us);
+	/* A reader keeps GPU_OWNER bytes of the first line. */
+	len = snprintf(text, sizeof text, "%.64s of %s%s\npid %ld\n",
+	    words->study, user, end, (long)getpid());
 	/* Informative only: ignore a full disk. */
 	if (pwrite(fd, text, (size_t)len, 0) == len && ftruncate(fd, len) != 0)
 		return;
+}
+
+void
+gpu_lock_say(int fd, const struct gpu_lock_words *words)
+{
+	words_write(fd, words);
 }
 
 /* 1: locked; 0: another study holds it; -1: cannot lock. */
@@ -167,8 +193,8 @@ gpu_lock_same_file(int fd, int dir, const char *name)
 }
 
 int
-gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
-    size_t n, struct err *e)
+gpu_lock_take(const char *uuid, uint64_t key,
+    const struct gpu_lock_words *words, char *who, size_t n, struct err *e)
 {
 	char name[NAME_MAX];
 	int fd, dir, got, tries;
@@ -184,7 +210,7 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 		same = gpu_lock_same_file(fd, dir, name);
 		close(dir);
 		if (got == 1 && same) {
-			words_write(fd, study);
+			words_write(fd, words);
 			lock_set(fd, F_UNLCK, 0);
 			return fd;
 		}

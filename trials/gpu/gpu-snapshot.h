@@ -22,7 +22,7 @@ enum {
 	GPU_BUS = 16, /* "0000:3b:00.0", as in sysfs */
 	GPU_CPUS = 512, /* "0-15,32-47" */
 	GPU_WHY = 160,
-	GPU_OWNER = 64
+	GPU_OWNER = 160
 };
 
 enum gpu_source {

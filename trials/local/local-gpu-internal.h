@@ -60,6 +60,7 @@ struct local_gpu {
 	bool declared; /* trial.gpu_memory is given */
 	bool by_index, bind, mps;
 	char *study;
+	int64_t ends_us; /* when it is likely to end; 0 = not known */
 	uint64_t key; /* key of our locks */
 
 	bool simulated;
@@ -96,6 +97,8 @@ struct gpualloc_hooks local_gpu_poll_hooks(struct local_gpu *);
 /* A note for the view events; trial 0: of the whole study. */
 void local_gpu_poll_note(
     void *arg, bool warn, int64_t trial, int attempt, const char *text);
+/* When the study is likely to end, for those who wait for its GPUs. */
+void local_gpu_poll_ends(struct local_gpu *, int64_t us);
 /* The first snapshot gets the owners of its processes. */
 int local_gpu_poll_open(
     struct local_gpu *, struct gpu_snapshot *first, struct err *);

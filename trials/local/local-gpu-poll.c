@@ -20,6 +20,8 @@
 #include "trials/local/local-gpu-internal.h"
 #include "trials/local/local-internal.h"
 
+#define MINUTE_US INT64_C(60000000)
+
 void
 local_gpu_poll_note(
     void *arg, bool warn, int64_t trial, int attempt, const char *text)
@@ -61,16 +63,41 @@ gpu_poll_fd_raise(const struct local_gpu *g, int fd)
 	return high;
 }
 
+static struct gpu_lock_words
+gpu_poll_words(const struct local_gpu *g)
+{
+	return (
+	    struct gpu_lock_words){ .study = g->study, .ends_us = g->ends_us };
+}
+
+void
+local_gpu_poll_ends(struct local_gpu *g, int64_t us)
+{
+	struct gpu_lock_words words;
+	size_t i;
+
+	/* The minute is what others see. */
+	us = us / MINUTE_US * MINUTE_US;
+	if (us == g->ends_us)
+		return;
+	g->ends_us = us;
+	words = gpu_poll_words(g);
+	for (i = 0; i < g->n_locks; i++)
+		if (g->locks[i].fd != -1)
+			gpu_lock_say(g->locks[i].fd, &words);
+}
+
 static bool
 book(void *arg, const char *uuid, char *who, size_t n)
 {
 	struct local_gpu *g = arg;
+	struct gpu_lock_words words = gpu_poll_words(g);
 	struct local_gpu_lock lock = { .fd = -1 };
 	struct err e = ERR_INIT;
 	char text[256];
 
 	if (!g->simulated) {
-		lock.fd = gpu_lock_take(uuid, g->key, g->study, who, n, &e);
+		lock.fd = gpu_lock_take(uuid, g->key, &words, who, n, &e);
 		if (lock.fd == -1 && e.kind == ERR_BUSY)
 			return false;
 		if (lock.fd != -1)
@@ -108,10 +135,10 @@ unbook(void *arg, const char *uuid)
 static void
 lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 {
+	struct gpu_lock_words words = gpu_poll_words(g);
 	struct err e = ERR_INIT;
 	char who[GPU_OWNER], text[256];
-	int fd =
-	    gpu_lock_take(lock->uuid, g->key, g->study, who, sizeof who, &e);
+	int fd = gpu_lock_take(lock->uuid, g->key, &words, who, sizeof who, &e);
 
 	/*
 	 * Another process is locking it at this moment: retry after the next

@@ -139,6 +139,15 @@ local_gpu_expect(void *ctx, int64_t bytes)
 	return true;
 }
 
+void
+local_gpu_ends(void *ctx, int64_t us)
+{
+	const struct local *l = ctx;
+
+	if (l->gpus != NULL)
+		local_gpu_poll_ends(l->gpus, us);
+}
+
 bool
 local_gpu_ready(void *ctx, int slot, char *why, size_t n)
 {

@@ -64,6 +64,8 @@ void local_gpu_close(struct local *);
 int64_t local_gpu_capacity(const struct local *);
 /* struct backend_type has expect: where trials of one GPU each share it. */
 bool local_gpu_expect(void *, int64_t bytes);
+/* struct backend_type has ends. */
+void local_gpu_ends(void *, int64_t us);
 bool local_gpu_ready(void *, int slot, char *why, size_t n);
 bool local_gpu_places(void *, int64_t trial, int attempt, struct buf *names);
 void local_gpu_avoid(void *, const char *uuid, bool avoid);

@@ -411,6 +411,7 @@ const struct backend_type backend_local = {
 	.close = local_close,
 	.slots = local_slots,
 	.expect = local_gpu_expect,
+	.ends = local_gpu_ends,
 	.ready = local_ready,
 	.take = local_take,
 	.places = local_gpu_places,

@@ -213,6 +213,8 @@ capacity_find(struct tuner *t, struct capacity *room)
 	capacity_learn_memory(t);
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
+		if (b->type->ends != NULL)
+			b->type->ends(b->ctx, limits_end_us(t));
 		capacity_expect(t, i, capacity_first_waiting(t));
 		room->slot[i] = -1;
 		room->last[i] = false;

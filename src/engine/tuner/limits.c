@@ -30,6 +30,9 @@ limits_trials(const struct tuner *t)
 	return t->n_trials - t->replicates.n_held;
 }
 
+/* Ended trials that are a pace. */
+enum { PACE_LEAST = 3 };
+
 /* Failures without a completed trial that end a study which only those bound. */
 enum { FAILED_IN_ROW_MOST = 100 };
 
@@ -245,6 +248,29 @@ time_reached(const struct tuner *t, char *why, size_t n)
 		 limits_gpu_seconds(t, &rate) >= lim->gpu_hours * 3600)
 		(void)snprintf(why, n, "limits.gpu_hours was reached");
 	return *why != '\0';
+}
+
+int64_t
+limits_end_us(const struct tuner *t)
+{
+	const struct study_limits *lim = &t->study->limits;
+	int64_t elapsed = tuner_elapsed_ms(t), over, most, wall, left = -1;
+	const char *name;
+
+	most = limits_trials_max(t, &name);
+	over = limits_trials(t) - (int64_t)t->live.n;
+	if (most == 0) {
+		most = lim->completed;
+		over = t->outcomes.n_completed;
+	}
+	if (over >= PACE_LEAST && most > 0)
+		left = most <= over ? 0
+				    : (int64_t)((double)elapsed / (double)over *
+						(double)(most - over));
+	wall = lim->wall_time_ms > elapsed ? lim->wall_time_ms - elapsed : 0;
+	if (lim->wall_time_ms > 0 && (left < 0 || wall < left))
+		left = wall;
+	return left < 0 ? 0 : t->turn_us + left * 1000;
 }
 
 bool

@@ -63,6 +63,13 @@ bool limits_capped(const struct tuner *, const struct caller *, int64_t waits,
 /* Whether no trial can be asked for now, and why: a clause. */
 bool limits_block_new(const struct tuner *, char *why, size_t n);
 
+/*
+ * When the study is likely to end at the pace of the trials that have ended, in
+ * microseconds since 1970; 0 = not known: fewer than three have ended, or no limit
+ * tells how many there will be.
+ */
+int64_t limits_end_us(const struct tuner *);
+
 /* Whether no trial works, and none is to be started: a clause. */
 bool limits_hopeless(const struct tuner *, char *why, size_t n);
 

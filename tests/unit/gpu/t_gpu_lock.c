@@ -9,9 +9,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -30,7 +32,8 @@ take(const char *uuid, uint64_t key, const char *study, char *who, size_t n,
     struct err *e)
 {
 	*e = (struct err)ERR_INIT;
-	return gpu_lock_take(uuid, key, study, who, n, e);
+	return gpu_lock_take(
+	    uuid, key, &(struct gpu_lock_words){ .study = study }, who, n, e);
 }
 
 static void
@@ -71,6 +74,38 @@ test_book(void)
 	a = take("MIG-GPU-1/2/0", 7, "mnist", who, sizeof who, &e);
 	ok(a >= 0, "a name with slashes is no path");
 	close(a);
+}
+
+/* Who waits reads when the holder is likely to end. */
+static void
+test_words(void)
+{
+	/* 2001-09-09, whatever the time zone within a day. */
+	struct gpu_lock_words words = { .study = "mnist",
+		.ends_us = INT64_C(1000000000) * 1000000 };
+	struct err e = ERR_INIT;
+	char who[160], end[32];
+	time_t soon = time(NULL);
+	struct tm tm;
+	int fd;
+
+	fd = gpu_lock_take(gpu, 7, &words, who, sizeof who, &e);
+	ok(gpu_lock_owner(gpu, who, sizeof who) &&
+		strstr(who, ", until about 2001-09-") != NULL,
+	    "the day when it is likely to end: %s", who);
+	words.ends_us = (int64_t)soon * 1000000;
+	gpu_lock_say(fd, &words);
+	(void)localtime_r(&soon, &tm);
+	(void)strftime(end, sizeof end, "%H:%M", &tm);
+	ok(gpu_lock_owner(gpu, who, sizeof who) &&
+		strstr(who, ", until about ") != NULL &&
+		strcmp(who + strlen(who) - 5, end) == 0,
+	    "another time: %s", who);
+	words.ends_us = 0;
+	gpu_lock_say(fd, &words);
+	ok(gpu_lock_owner(gpu, who, sizeof who) && strchr(who, ',') == NULL,
+	    "not known: %s", who);
+	close(fd);
 }
 
 /* Another study is booking at this moment. */
@@ -312,6 +347,7 @@ main(void)
 	is_str(lock_folder_path(), locks,
 	    "the folder is named by the environment");
 	test_book();
+	test_words();
 	test_moment();
 	test_inherit();
 	test_race();

@@ -24,6 +24,7 @@ struct trial {
 	bool reported;
 	char key[16];
 	int64_t number, since;
+	int64_t expected; /* MiB that it is likely to need; 0 = not known */
 	size_t at[GPUS], n;
 	int64_t last_seq; /* the last look asked for at its end */
 };
@@ -35,6 +36,7 @@ struct gpu_random_model {
 	size_t n;
 	int share, per;
 	bool declared; /* the memory of a trial */
+	bool expects; /* what a trial is likely to need is told */
 	bool big; /* trials fill memory, so that it can settle them */
 	struct trial trial[TRIALS];
 	struct trial before[TRIALS]; /* as the pending look will show it */

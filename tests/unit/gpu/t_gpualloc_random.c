@@ -24,10 +24,34 @@ settled(const struct gpu_random_model *w, size_t i)
 	return true;
 }
 
+/*
+ * Whether the needs of all trials on a GPU and of the next one are known; those that are
+ * known fit beside the next one.
+ */
+static bool
+check_expected(struct gpu_random_model *w, size_t i, int64_t next)
+{
+	int64_t sum = next;
+	bool known = next > 0;
+	size_t k, j;
+
+	for (k = 0; k < TRIALS; k++)
+		for (j = 0; w->trial[k].live && j < w->trial[k].n; j++)
+			if (w->trial[k].at[j] == i) {
+				sum += w->trial[k].expected;
+				known = known && w->trial[k].expected > 0;
+			}
+	gpu_random_model_check(w,
+	    next == 0 || sum <= 16384 || gpu_random_model_live(w, i) == 0,
+	    "more than is expected fits");
+	return known;
+}
+
 /* Every rule, for a GPU that was given to a trial just now. */
 static void
-check_given(struct gpu_random_model *w, size_t i)
+check_given(struct gpu_random_model *w, size_t i, int64_t next)
 {
+	bool known = check_expected(w, i, next);
 	size_t k, j;
 
 	gpu_random_model_check(w, gpu_random_model_live(w, i) < w->share,
@@ -44,7 +68,7 @@ check_given(struct gpu_random_model *w, size_t i)
 	gpu_random_model_check(w, w->good[i] >= 2, "given when it is bad");
 	gpu_random_model_check(
 	    w, w->booked[i] && !w->other[i], "given and not booked");
-	gpu_random_model_check(w, w->declared || settled(w, i),
+	gpu_random_model_check(w, w->declared || known || settled(w, i),
 	    "given before the last one settled");
 	/* Whoever has ended there was looked for since. */
 	for (k = 0; k < TRIALS; k++)
@@ -71,6 +95,7 @@ static bool
 take(struct gpu_random_model *w)
 {
 	struct trial *t = vacant(w);
+	int64_t next = 0;
 	size_t j, k;
 	bool ready, got;
 	char why[256];
@@ -78,10 +103,15 @@ take(struct gpu_random_model *w)
 	if (t == NULL)
 		return false;
 	gpualloc_tick(w->g, w->now);
+	if (w->expects && gpu_random_model_any(w, 8) > 0)
+		next = 1 + gpu_random_model_any(w, 9000);
+	gpualloc_expect(w->g, next << 20, w->now);
 	ready = gpualloc_choose_ready(w->g, why, sizeof why);
 	gpu_random_model_check(
 	    w, ready || why[0] != '\0', "not ready for no reason");
-	*t = (struct trial){ .number = ++w->numbers, .since = w->now };
+	*t = (struct trial){
+		.number = ++w->numbers, .since = w->now, .expected = next
+	};
 	snprintf(t->key, sizeof t->key, "t%lld", (long long)t->number);
 	got = gpualloc_choose(w->g, t->key, t->number, 1, w->now);
 	gpu_random_model_check(w, ready || !got, "given when it was not ready");
@@ -95,7 +125,7 @@ take(struct gpu_random_model *w)
 		for (k = 0; k < j; k++)
 			gpu_random_model_check(
 			    w, t->at[j] != t->at[k], "one of them twice");
-		check_given(w, t->at[j]);
+		check_given(w, t->at[j], next);
 	}
 	t->live = true;
 	return true;
@@ -256,7 +286,7 @@ calm(struct gpu_random_model *w)
 	size_t i, k;
 	int n = 0;
 
-	w->down = false;
+	w->down = w->expects = false;
 	memset(w->stranger, 0, sizeof w->stranger);
 	memset(w->gone, 0, sizeof w->gone);
 	memset(w->other, 0, sizeof w->other);
@@ -307,6 +337,7 @@ play(uint64_t seed)
 	    1 + (int)gpu_random_model_any(&w, w.n < 3 ? (uint32_t)w.n : 3);
 	w.big = gpu_random_model_any(&w, 2) == 0;
 	w.declared = gpu_random_model_any(&w, 2) == 0;
+	w.expects = !w.declared && seed % 2 == 0;
 	o.memory = w.declared ? (int64_t)MEMORY << 20 : 0;
 	w.now = 1;
 	for (i = 0; i < (int)w.n; i++) {

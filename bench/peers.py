@@ -216,11 +216,20 @@ MODULES = {"botorch": "botorch", "hebo": "hebo", "smac": "smac",
            "nevergrad": "nevergrad", "optuna": "optuna", "syne": "syne_tune"}
 
 
+# In OptunaHub's registry: the folder, and the class.
+HUB = {"auto": ("auto_sampler", "AutoSampler"),
+       "turbo": ("turbo", "TuRBOSampler"),
+       "catcmawm": ("catcmawm", "CatCmawmSampler"),
+       "confopt": ("confopt_sampler", "ConfOptSampler")}
+HUB_MODULES = {"catcmawm": "cmaes", "confopt": "confopt"}
+
+
 def missing(tool):
     """The module that KIND:NAME needs and Python does not have, or None."""
     module = MODULES.get(tool.partition(":")[0])
-    if tool.startswith("optuna:GPSampler"):
-        module = "torch" if found("optuna") else "optuna"
+    if tool.startswith(("optuna:GPSampler", "hub:")):
+        module = (HUB_MODULES.get(tool.partition(":")[2], "torch")
+                  if found("optuna") else "optuna")
     return None if module is None or found(module) else module
 
 

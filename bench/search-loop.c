@@ -13,6 +13,8 @@
  *	    "seconds": 20 of the trial, "time_used": 0.3 of the study's
  *	    with several objectives "end": [0.5, 0.2], and with constraints
  *	    "violations": [-0.1], at most 0 where it is satisfied
+ *	{"best": true}	-> {"looks": 3, "held": 7}: the completed trial with the best
+ *	    result, and the one that a model holds best where noise is large, else 0
  *	{"space": "branin"}		-> its parameters
  *	{"function": "branin", "params": {…}}	-> its value
  */
@@ -30,6 +32,7 @@
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
+#include "strategies/incumbent/incumbent.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "tests/support/test-functions.h"
@@ -272,6 +275,34 @@ study_add(struct study *s, const struct json *j)
 }
 
 static void
+study_best(const struct study *s)
+{
+	const struct history *h = s->history;
+	size_t most = (size_t)history_count(h) + 1, n = 0;
+	double *points = xcalloc(most * (s->space->n + 1), sizeof *points);
+	double *losses = xcalloc(most, sizeof *losses);
+	int64_t *trials = xcalloc(most, sizeof *trials), i;
+	struct incumbent found;
+	bool noisy;
+
+	for (i = 1; i <= history_count(h); i++) {
+		if (history_state(h, i) != TRIAL_COMPLETED ||
+		    !isfinite(history_loss(h, i)))
+			continue;
+		memcpy(points + n * s->space->n, history_point(h, i),
+		    s->space->n * sizeof *points);
+		losses[n] = history_loss(h, i);
+		trials[n++] = i;
+	}
+	noisy = incumbent_find(&found, s->space, n, points, losses);
+	printf("{\"looks\": %" PRId64 ", \"held\": %" PRId64 "}\n",
+	    history_best(h), noisy ? trials[found.at] : 0);
+	free(points);
+	free(losses);
+	free(trials);
+}
+
+static void
 function_value(const struct json *j)
 {
 	const struct function *f =
@@ -321,6 +352,8 @@ main(void)
 			study_report(&s, j);
 		else if (json_get(j, "end") != NULL)
 			study_end(&s, j);
+		else if (json_get(j, "best") != NULL)
+			study_best(&s);
 		else if (json_get(j, "space") != NULL)
 			puts(test_function_find(
 			    json_string(json_get(j, "space")))

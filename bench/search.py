@@ -4,7 +4,7 @@
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
         [--mixed odd|even|more] [--rough odd|even] [--save FILE]
-        [--bbob 2,5:odd:1-3 [--noise SHARE]]
+        [--bbob 2,5:odd:1-3 [--noise SHARE]] [--hub FOLDER]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
 COCO's suite (coco-experiment of PyPI), with --mixed those of
@@ -16,7 +16,10 @@ stopping rules, on curves, until the epochs of N full trials are used up.
 A tool is a strategy of hpotune with options that are not its defaults, as
 tpe+n_ei_candidates=24+startup=sobol, a sampler of Optuna, optuna:NAME, or
 botorch:, hebo:, smac: and nevergrad: of bench/peers.py (a NAME behind the last two
-is another facade or optimizer); one that is not installed is left out.  With --equal-epochs also a
+is another facade or optimizer), or with --hub FOLDER, a clone of
+optuna/optunahub-registry, hub:auto, hub:turbo, hub:catcmawm and hub:confopt (its
+samplers AutoSampler, TuRBO, CatCMA with margin and ConfOpt, which need Optuna and
+torch, cmaes or confopt of PyPI); one that is not installed is left out.  With --equal-epochs also a
 scheduler of Syne Tune 0.16, syne:NAME, and freeze:thaw.  NAME@8: eight trials
 run at a time, and the oldest ends first (not with --equal-epochs).  --save: each
 run is a line of FILE; a run that is there is not made again, unless PROGRAM has
@@ -30,8 +33,10 @@ in 100 pairs a run of it ends better than one of Optuna's.
 import argparse
 import functools
 import hashlib
+import importlib
 import json
 import math
+import os
 import random
 import statistics
 import sys
@@ -212,9 +217,12 @@ class Optuna:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self.optuna, self.sampler = optuna, sampler
 
+    def make(self, seed):
+        return getattr(self.optuna.samplers, self.sampler)(seed=seed)
+
     def start(self, problem, seed):
-        sampler = getattr(self.optuna.samplers, self.sampler)(seed=seed)
         self.space = problem.space
+        sampler = self.make(seed)
         self.study = self.optuna.create_study(
             sampler=sampler, pruner=self.optuna.pruners.MedianPruner(),
             direction="maximize" if problem.maximize else "minimize")
@@ -251,12 +259,45 @@ class Optuna:
         self.study.tell(self.trial, state=self.optuna.trial.TrialState.FAIL)
 
 
+class Hub(Optuna):
+    """A sampler of OptunaHub's registry, of which folder is a clone."""
+
+    folder = None
+
+    def __init__(self, name):
+        super().__init__(name)
+        module, self.kind = peers.HUB[name]
+        sys.path.insert(0, os.path.join(self.folder, "package", "samplers"))
+        self.module = importlib.import_module(module)
+
+    def distribution(self, p):
+        kinds = self.optuna.distributions
+        if p["type"] == "choice":
+            return kinds.CategoricalDistribution(p["values"])
+        kind = (kinds.IntDistribution if p["type"] == "int"
+                else kinds.FloatDistribution)
+        return kind(p["min"], p["max"], log=p.get("scale") == "log")
+
+    def make(self, seed):
+        kind = getattr(self.module, self.kind)
+        if self.sampler == "turbo" and any(
+                p["type"] == "choice" for p in self.space.values()):
+            raise SystemExit("hub:turbo: no choices")
+        if self.sampler not in ("confopt", "catcmawm"):
+            return kind(seed=seed)
+        if any("when" in p for p in self.space.values()):
+            raise SystemExit("hub:%s: no conditions" % self.sampler)
+        return kind({k: self.distribution(p)
+                     for k, p in self.space.items()}, seed=seed)
+
+
 def peer(name):
     """The tool of KIND:NAME."""
     kind, _, name = name.partition(":")
     if kind in peers.KINDS:
         return peers.KINDS[kind](name)
     return {"optuna": lambda: Optuna(name),
+            "hub": lambda: Hub(name),
             "syne": lambda: SyneTune(name, EPOCHS),
             "freeze": lambda: FreezeThaw(EPOCHS)}[kind]()
 
@@ -344,6 +385,7 @@ def main():
     ap.add_argument("--problems", default="")
     ap.add_argument("--rules", default='[{"rule": "median"}]')
     ap.add_argument("--equal-epochs", action="store_true")
+    ap.add_argument("--hub", help="a clone of optuna/optunahub-registry")
     ap.add_argument("--save")
     args = ap.parse_args()
     program = Program(args.program)
@@ -366,8 +408,12 @@ def main():
     server = Program(args.program)
     tools = {}
     peers.Nevergrad.budget = args.trials
+    Hub.folder = args.hub
     for tool in args.tools.split(","):
         name = tool.partition("@")[0]
+        if name.startswith("hub:") and args.hub is None:
+            print("%s: left out, as there is no --hub" % tool, file=sys.stderr)
+            continue
         if peers.missing(name):
             print("%s: left out, as there is no Python module %s" %
                   (tool, peers.missing(name)), file=sys.stderr)

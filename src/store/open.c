@@ -128,6 +128,11 @@ store_connect(struct store *s, const char *name, int flags, struct err *e)
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	/*
+	 * Otherwise SQLite compares values that are bound with those of partial
+	 * indexes, and compiles such a statement anew whenever one is bound.
+	 */
+	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
 	return store_exec(s, common_settings, e);
 }
 

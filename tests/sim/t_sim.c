@@ -287,6 +287,7 @@ main(int argc, char **argv)
 	char *dir = make_dir();
 	int rc;
 
+	store_settle();
 	sim_disk_install();
 	if (argc >= 3 && strcmp(argv[1], "--seed") == 0)
 		rc = run_one(dir, strtoull(argv[2], NULL, 10),

@@ -759,6 +759,7 @@ main(int argc, char **argv)
 	char *dir = xasprintf("%s/t_sim_slurm.XXXXXX", scratch_folder());
 	int rc;
 
+	store_settle();
 	/* Copied for nodes that do not execute it. */
 	if (mkdtemp(dir) == NULL || setenv("HPOTUNE_SHIM", "/bin/true", 1) != 0)
 		return 1;

@@ -197,7 +197,7 @@ largest_find(struct largest *l)
 			l->tried[k] = rng_uniform(&l->rng);
 		largest_try(l);
 	}
-	for (i = 0; i < CHANGED && l->bytes > 0; i++) {
+	for (i = 0; i < CHANGED && n > 0 && l->bytes > 0; i++) {
 		memcpy(l->tried, l->u, n * sizeof *l->u);
 		l->tried[rng_below(&l->rng, n)] = rng_uniform(&l->rng);
 		largest_try(l);

@@ -215,7 +215,8 @@ capacity_find(struct tuner *t, struct capacity *room)
 		b = &t->backends[i];
 		if (b->type->ends != NULL)
 			b->type->ends(b->ctx, limits_end_us(t));
-		capacity_expect(t, i, capacity_first_waiting(t));
+		if (t->gpu_need_wanted)
+			capacity_expect(t, i, capacity_first_waiting(t));
 		room->slot[i] = -1;
 		room->last[i] = false;
 		if (!full && start_failures_ready(t, i)) {

@@ -68,7 +68,11 @@ class Warm:
         self.arguments = (0, 0)
         self.folder_first()
         self.path = list(sys.path)
+        self.moving = moving_entries()
+        self.own_entries = {self.own}
         self.at_start = set(sys.modules)
+        # LC_CTYPE is the interpreter's own, in the C locale.
+        self.variables = set(os.environb) - {b"LC_CTYPE"}
 
     def bind(self, cores):
         """As the supervisor binds a trial: libraries count what they get."""
@@ -118,6 +122,15 @@ def first_folder(kind, name):
     if kind == "module":
         return os.getcwd()
     return os.path.dirname(os.path.realpath(name))
+
+
+def moving_entries():
+    """The entries of sys.path that PYTHONPATH has by the working folder."""
+    if sys.flags.ignore_environment:
+        return {}
+    words = os.environ.get("PYTHONPATH", "")
+    return {os.path.abspath(word): word for word in words.split(":")
+            if words and not word.startswith("/")}
 
 
 # The places of the first arguments and of the first environment.
@@ -256,7 +269,7 @@ def is_own(warm, path):
         if path.startswith(entry.rstrip("/") + "/") and \
                 (best is None or len(entry) > len(best)):
             best = entry
-    return best is None or best == warm.own
+    return best is None or best in warm.own_entries
 
 
 def learnt(warm):
@@ -398,7 +411,8 @@ def trial_variable(name):
 def environment(warm, env):
     """The rest is as it was when the modules were imported."""
     new = dict(w.partition(b"=")[::2] for w in env)
-    for name in [n for n in os.environb if trial_variable(n)]:
+    for name in [n for n in os.environb
+                 if trial_variable(n) or n in warm.variables]:
         if name not in new:
             del os.environb[name]
     for name, value in new.items():
@@ -427,6 +441,62 @@ def refuse(sock, letter, text):
     os._exit(0)
 
 
+def folders_move(warm):
+    """
+    A trial may have its program in a folder of its own, such as a worktree: take
+    modules from there.  Why that cannot be; None: it can.
+    """
+    own = warm.own and first_folder(warm.kind, warm.name)
+    moved = {old: os.path.abspath(word) for old, word in warm.moving.items()}
+    if own != warm.own:
+        moved[warm.own] = own
+    moved = {old: new for old, new in moved.items() if old != new}
+    if not moved:
+        return None
+    warm.own_entries = {warm.own, *warm.moving}
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if name not in warm.at_start and isinstance(path, str) and \
+                is_own(warm, path):
+            return "each trial has its own files, and %s is one of them" % path
+    # The first entry may be that of PYTHONPATH, too.
+    for path in sys.path, warm.path:
+        path[:] = [moved.get(entry, entry) for entry in path]
+        if own is not None:
+            path[0] = own
+    warm.own = own
+    warm.own_entries = {own, *moved.values()}
+    return None
+
+
+def shadowed(warm):
+    """
+    A file of the program before a module that is imported, as the program would
+    not have it; None: none.
+    """
+    loaded = {name for name in sys.modules
+              if name not in warm.at_start and "." not in name}
+    for folder in warm.own_entries:
+        try:
+            names = os.listdir(folder) if folder is not None else []
+        except OSError:
+            continue
+        for name in names:
+            stem, _, suffix = name.partition(".")
+            if stem not in loaded:
+                continue
+            path = folder + "/" + name
+            if not suffix:
+                path += "/__init__.py"
+                if not os.path.exists(path):
+                    continue
+            elif not suffix.endswith(("py", "pyc", "so")):
+                continue
+            if getattr(sys.modules[stem], "__file__", None) != path:
+                return "the program has its own " + path[len(folder) + 1:]
+    return None
+
+
 def check(warm, sock, workdir):
     path = changed(warm)
     if path is not None:
@@ -440,9 +510,9 @@ def check(warm, sock, workdir):
                 pass
     except OSError as e:
         refuse(sock, b"n", str(e))
-    if warm.own is not None and \
-            first_folder(warm.kind, warm.name) != warm.own:
-        refuse(sock, b"n", "a trial has its program in another folder")
+    why = folders_move(warm) or shadowed(warm)
+    if why is not None:
+        refuse(sock, b"n", why)
 
 
 def become(warm, sock, parent):
@@ -471,7 +541,8 @@ def become(warm, sock, parent):
         sys.argv = [os.fsdecode(w) for w in argv[int(skip):]]
         if hasattr(sys, "orig_argv"):
             sys.orig_argv = [os.fsdecode(w) for w in argv]
-        sys.path_importer_cache.pop(warm.own, None)
+        for folder in warm.own_entries:
+            sys.path_importer_cache.pop(folder, None)
     except Exception as e:
         refuse(sock, b"n", repr(e))
     sock.send(b"g")

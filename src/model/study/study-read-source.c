@@ -29,10 +29,6 @@ study_read_source_check(
 		return json_err_key(block, e,
 		    "this key does not go with pack: the trials of a program "
 		    "share its files");
-	if (t->warm)
-		return json_err_key(block, e,
-		    "this key does not go with warm, which imports the files "
-		    "of one commit for all");
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 # own; commits and patches are proposed; the repository is left as it was.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
-need git sqlite3
+need git sqlite3 python3
 
 # Nothing of whoever runs the tests; the folder may belong to another user.
 mkdir tmp
@@ -108,6 +108,15 @@ is "$("$HPOTUNE" logs sub/one.json 1 | head -3)" "$one
 $dir/a repo/sub/one.d/trials/1/attempt-1/source/sub
 1" 'in the same folder of a worktree'
 like "$("$HPOTUNE" best sub/one.json)" "^commit  $one\$" 'best has it, too'
+"$HPOTUNE" best sub/one.json | sed -n 's/^again: //p' >"$dir/again"
+is "$(sh "$dir/again" 2>/dev/null | grep -v '^HEAD is now')" "$one
+$dir/a repo/sub/one-again-1/source/sub
+1
+$("$HPOTUNE" logs sub/one.json 1 | tail -n 1)" \
+    'its line runs in a worktree of its own'
+is "$(cat x)" 1 'not in the checkout'
+git worktree remove --force sub/one-again-1/source
+rm -r sub/one-again-1
 ok 'no hook ran' test ! -e "$dir/hooked"
 is "$(cat x)" 1 'the checkout is as it was'
 
@@ -217,8 +226,16 @@ unlike "$(cat "$dir/before")" 'refs/hpotune|attempt-1' 'nothing is left of it'
 # A study with another name has the same worktrees and commits.
 study was ', "commit": "x5"'
 run was
-ok 'another name' quietly "$HPOTUNE" rename sub/was.json now
+mkdir "$dir/killing"
+printf '#!/bin/sh\ntouch "%s/told"\nkill -9 $PPID\n' "$dir" >"$dir/killing/git"
+chmod +x "$dir/killing/git"
+fails 'rename is killed before it moves the refs' 137 \
+    quietly env PATH="$dir/killing:$PATH" "$HPOTUNE" rename sub/was.json now
+ok 'when it asks git' test -e "$dir/told"
+ok 'it is completed' quietly "$HPOTUNE" rename sub/was.json now
 mv sub/was.json sub/now.json
+like "$("$HPOTUNE" clean -n sub/now.json)" '^0 worktrees and 1 ref would' \
+    'the ref has the new name'
 clean now
 left >"$dir/after"
 is "$(cat "$dir/after")" "$(cat "$dir/before")" 'and leaves nothing'
@@ -316,6 +333,105 @@ fails 'nor is a commit found' 1 quietly "$HPOTUNE" propose sub/gone.json --commi
     diag "$(cat err)"
 mv moved .git
 clean gone
+
+# Warm starts: modules of packages are imported once, those of the worktree are the
+# commit's, beside the script and by a relative PYTHONPATH.
+mkdir "$dir/site"
+cat >"$dir/site/slow.py" <<'END'
+import os
+with open(os.environ["IMPORTS"], "a") as file:
+    file.write(__file__ + "\n")
+name = "of the package"
+END
+mkdir part
+echo 'name = "part 1"' >part/relative.py
+echo 'name = "own 1"' >sub/own.py
+cat >sub/train.py <<'END'
+import os, sys
+import slow, own, relative
+print(os.getcwd(), sys.path, __file__)
+print(own.__file__, relative.__file__, slow.__file__)
+print(own.name, relative.name, slow.name, "GIT_DIR" in os.environ)
+with open("../x") as file:
+    x = int(file.read())
+with open("../x", "a") as file:
+    file.write("mine")
+print("hpotune: step=1 loss=%d" % (100 - 10 * x + int(sys.argv[1]) % 3))
+# Wait until the server has imported the modules, unless they are learnt of the first
+# trial, when it has ended.
+import sqlite3, time
+home = os.environ["HPOTUNE_PARAMS"].partition(".d/trials/")[0]
+wait = ["warm", "warm/listed"][os.environ["HPOTUNE_TRIAL"] == "1"]
+while os.path.exists(home + ".d/" + wait):
+    with sqlite3.connect(f"file:{home}.db?mode=ro", uri=True) as db:
+        if db.execute("SELECT 1 FROM events WHERE text LIKE 'warm starts: %' "
+                      "AND time >= (SELECT started FROM study)").fetchone():
+            break
+    time.sleep(0.05)
+END
+python_program() { # study
+	sed -i "s|\"./train\", \"--seed\", |\"python3\", \"train.py\", |
+	    s|\"parallel\": 2|\"parallel\": 1|
+	    s|\"HOLDS\": |\"PYTHONPATH\": \"$dir/site:../part\", &|
+	    s|\"HOLDS\": |\"IMPORTS\": \"$dir/imports.$1\", &|" "sub/$1.json"
+}
+git checkout -qb python
+git add -f part sub/own.py sub/train.py
+commit 1 >/dev/null
+python=$(git rev-parse HEAD)
+change() { # branch, x of it: a commit of the files as they are
+	git checkout -qb "$1"
+	git add -f part sub
+	commit "$2" >/dev/null
+	git checkout -q "$python"
+}
+git checkout -q "$python"
+echo 'name = "own 5"' >sub/own.py
+echo 'name = "part 5"' >part/relative.py
+change better 5
+echo 'name = "of the commit"' >sub/slow.py
+change hides 0
+for name in cold warm; do
+	study $name
+	python_program $name
+	[ $name = cold ] || sed -i 's|"trial": {|& "warm": true,|' sub/$name.json
+	GIT_DIR=$dir/nowhere
+	export GIT_DIR
+	run $name
+	unset GIT_DIR
+	propose $name --commit better
+	run $name
+	is "$(sql sub/$name.db "SELECT count(*) FROM trials WHERE state = 'failed'")" \
+	    0 "$name: no trial fails"
+	cat sub/$name.d/trials/*/attempt-1/log | grep -v '^hpotune:' |
+	    sed "s|sub/$name|NAME|g; s|trials/[0-9]*/|trials/N/|g" |
+	    sort -u >"$dir/$name.logs"
+done
+ok 'a warm start has the modules of the commit' \
+    diff "$dir/cold.logs" "$dir/warm.logs"
+like "$(cat "$dir/warm.logs")" '^own 5 part 5 of the package False$' \
+    'beside those of packages'
+n=$(sql sub/warm.db 'SELECT count(*) FROM trials')
+ok 'which are imported once' \
+    [ "$(grep -c /site/ "$dir/imports.warm")" -lt "$n" ]
+# What a list names may be hidden by the commit, or be of it.
+for name in slow own; do
+	study $name ', "commit": "hides"'
+	python_program $name
+	sed -i "s/\"trial\": {/& \"warm\": [\"$name\"],/
+	    s/\"trials\": 1/\"trials\": 2/" sub/$name.json
+	run $name
+	like "$("$HPOTUNE" logs sub/$name.json 2)" \
+	    '^own 1 part 1 of the commit False$' "$name: it has its own modules"
+done
+like "$(sql sub/slow.db 'SELECT text FROM events')" \
+    '^a trial starts cold: the program has its own slow.py$' 'and says why'
+like "$(sql sub/own.db 'SELECT text FROM events')" \
+    'cold: each trial has its own files, and .*/a repo/sub/own.py is one of them$' \
+    'in both'
+for name in cold warm slow own; do clean $name; done
+git checkout -q "$one"
+git branch -qD python better hides
 
 # A repository without a checkout: folders are below that of study.json.
 git clone -q --bare . "$dir/bare"

@@ -621,10 +621,6 @@ static const struct wrong {
 	{ T("\"command\":[\"a\"],\"pack\":2,\"source\":{\"git\":\".\"}"),
 	    "2:35: trial.source: this key does not go with pack: the trials "
 	    "of a program share its files" },
-	{ T("\"command\":[\"python3\",\"a\"],\"warm\":true,"
-	    "\"source\":{\"git\":\".\"}"),
-	    "2:48: trial.source: this key does not go with warm, which "
-	    "imports the files of one commit for all" },
 	{ T("\"command\":[\"a\"],\"shims\":\"wandb\""),
 	    "2:34: trial.shims: expected an array, not a string" },
 	{ T("\"command\":[\"a\"],\"shims\":[\"wand\"]"),

@@ -5,7 +5,7 @@
  * study.json; other files beside these two bear it, too.  All that can refuse is
  * asked first, and the new text of study.json is written beside it; then OLD.rename
  * is made, which prevents a start under the old name, and the names are changed:
- * in the database, then of the other files, of NAME.d and NAME.db, and in
+ * in the database, then of the other files, of NAME.d and NAME.db, of refs, and in
  * study.json.  Each step looks at what is done already, so that the same command
  * completes one that was interrupted.
  */
@@ -45,6 +45,7 @@ struct renaming {
 	bool db_moved; /* by an earlier command that was interrupted */
 	struct state_dir state;
 	struct atomic_file json; /* the new study.json, not yet in its place */
+	struct err refs; /* why refs have the old name still */
 };
 
 static bool
@@ -478,6 +479,34 @@ folder_sync(const struct renaming *r, struct err *e)
 	return rc;
 }
 
+/* The refs of a study of commits have a part that is of its name. */
+static int
+refs_rename(const struct renaming *r, struct err *e)
+{
+	struct store_study row = { 0 };
+	struct study *study = NULL;
+	struct store *store;
+	char *dir;
+	int rc;
+
+	if (store_open(&store, r->db, STORE_READ, e) != 0)
+		return -1;
+	rc = store_study_get(store, &row, e);
+	store_close(store);
+	if (rc == 0 && row.dir != NULL &&
+	    strstr(row.json, "\"source\"") != NULL) {
+		dir = *row.dir == '/' ? xstrdup(row.dir)
+				      : path_beside(r->db, row.dir, "");
+		rc = study_parse_recorded(&study, row.json, dir, e);
+		free(dir);
+	}
+	if (rc == 0 && study != NULL && study->trial.source.git != NULL)
+		rc = source_renamed(study, &row, r->was, e);
+	study_free(study);
+	store_study_fini(&row);
+	return rc;
+}
+
 /* Nothing has refused: change the names. */
 static int
 names_change(struct renaming *r, struct err *e)
@@ -499,6 +528,10 @@ names_change(struct renaming *r, struct err *e)
 	if (rc == 0)
 		rc = folder_sync(r, e);
 	fail_point("rename.db");
+	/* A repository that is away prevents nothing, and is said at the end. */
+	if (rc == 0)
+		(void)refs_rename(r, &r->refs);
+	fail_point("rename.refs");
 	if (rc == 0 && r->found.json != NULL)
 		rc = atomic_file_finish(&r->json, e);
 	fail_point("rename.json");
@@ -529,29 +562,11 @@ rename_answer_print(const struct cli *cli, const struct renaming *r)
 	buf_free(&b);
 }
 
-/* Whether the study has commits; what there is of them before. */
-static bool
-rename_has_source(const struct renaming *r, struct source_state *before)
-{
-	struct store *store;
-	bool has;
-
-	if (r->found.study == NULL ||
-	    r->found.study->trial.source.git == NULL ||
-	    store_open(&store, r->found.db, STORE_READ, NULL) != 0)
-		return false;
-	has = source_state_read(before, r->found.study, store, NULL) == 0;
-	store_close(store);
-	return has;
-}
-
 static int
 rename_run(struct cli *cli)
 {
 	struct renaming r;
-	struct source_state before;
 	struct err e = ERR_INIT;
-	bool source;
 	int rc;
 
 	rc = renaming_open(&r, cli, &e);
@@ -561,13 +576,12 @@ rename_run(struct cli *cli)
 		rc = database_check(&r, &e);
 	if (rc == 0)
 		rc = json_prepare(&r, &e);
-	source = rc == 0 && rename_has_source(&r, &before);
 	if (rc == 0)
 		rc = names_change(&r, &e);
 	if (rc == 0)
 		rename_answer_print(cli, &r);
-	if (rc == 0 && source)
-		rc = source_renamed(r.found.study, &before, r.db, &e);
+	if (rc == 0 && r.refs.kind != ERR_NONE)
+		rc = err_set(&e, r.refs.kind, "%s", r.refs.text);
 	renaming_close(&r);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }

@@ -204,8 +204,11 @@ struct store_proposals {
 	int64_t trial; /* … its first trial */
 };
 int store_proposals_get(struct store *, struct store_proposals *, struct err *);
-/* How many trials ran for contests, beside the search. */
-int store_contest_trials(struct store *, double *n, struct err *);
+/*
+ * How many trials ran beside the search: to confirm a setting, and for proposals.
+ * The baseline's count as the first kind where there is one.
+ */
+int store_contest_trials(struct store *, double n[2], struct err *);
 
 /* How many trials there were when its space, or its strategy, was another one. */
 int64_t store_trials_before_change(struct store *);

@@ -114,12 +114,17 @@ store_proposals_get(struct store *s, struct store_proposals *p, struct err *e)
 }
 
 int
-store_contest_trials(struct store *s, double *n, struct err *e)
+store_contest_trials(struct store *s, double n[2], struct err *e)
 {
 	static const char *const sql =
-	    "SELECT count(*) FROM t_trial WHERE setting IN (SELECT challenger "
-	    "FROM t_contest UNION SELECT baseline FROM t_contest) AND "
+	    "WITH c AS (SELECT challenger AS setting, kind FROM t_contest "
+	    "UNION SELECT baseline, kind FROM t_contest) SELECT "
+	    "coalesce(sum(kind IS NOT 'propose'), 0), "
+	    "coalesce(sum(kind = 'propose'), 0) FROM t_trial AS t JOIN "
+	    /* One that was also confirmed is not counted twice. */
+	    "(SELECT setting, min(kind) AS kind FROM c GROUP BY setting) "
+	    "AS c ON c.setting = t.setting WHERE "
 	    "replicate > (SELECT searched FROM t_contest LIMIT 1)";
 
-	return query_numbers(n, 1, s, sql, e) == -1 ? -1 : 0;
+	return query_numbers(n, 2, s, sql, e) == -1 ? -1 : 0;
 }

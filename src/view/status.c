@@ -229,7 +229,7 @@ static int
 status_counts_put(struct screen *s, struct err *e)
 {
 	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy;
-	double elsewhere, contests;
+	double elsewhere, contests[2];
 	struct store_rows *rows;
 	struct buf line = { 0 };
 	enum trial_state state;
@@ -248,15 +248,18 @@ status_counts_put(struct screen *s, struct err *e)
 	}
 	store_rows_close(rows);
 	if (rc == -1 || count_external(s, &elsewhere, e) != 0 ||
-	    store_contest_trials(s->store, &contests, e) != 0)
+	    store_contest_trials(s->store, contests, e) != 0)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
 	       counts[TRIAL_STOPPING] - (int64_t)elsewhere;
-	buf_printf(&line, "trials %" PRId64, all - (int64_t)contests);
+	buf_printf(&line, "trials %" PRId64,
+	    all - (int64_t)(contests[0] + contests[1]));
 	if (s->limits[0] > 0)
 		buf_printf(&line, " of %.0f", s->limits[0]);
-	if (contests > 0)
-		buf_printf(&line, ", and %.0f to confirm", contests);
+	if (contests[0] > 0)
+		buf_printf(&line, ", and %.0f to confirm", contests[0]);
+	if (contests[1] > 0)
+		buf_printf(&line, ", and %.0f for proposals", contests[1]);
 	for (i = 0; i < TRIAL_STATES; i++) {
 		if (counts[i] == 0)
 			continue;

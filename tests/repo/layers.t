@@ -61,7 +61,7 @@ src/engine/tuner	src/base src/base/json @model src/store src/engine src/engine/a
 src/study-files	@plain src/base/file.h src/base/folder.h src/base/log.h src/model/study/study.h trials/backend.h	-
 src/server	src/base src/base/json @model src/store src/study-files src/engine src/plugins src/view src/engine/suggest src/engine/tuner src/engine/warmstart trials/backend.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/study-files src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/backend.h	-
+src/cli/common	src/base src/base/git src/base/json @model src/store src/study-files src/server src/engine src/view src/engine/tuner/tuner.h src/engine/attempts/attempt-spec.h trials/backend.h	-
 src/export	src/base src/base/http src/base/json @model src/store src/view src/import	-
 src/figure	@plain src/base/text.h src/model src/model/study src/html	-
 src/html	src/base src/base/json @model src/store src/view strategies/importance/importance.h	-
@@ -103,7 +103,7 @@ trials/process	@plain src/base/fail.h src/base/file.h src/base/text.h trials/bac
 trials/metric-line	@plain src/base/json src/model/study	pcre2.h
 trials/metric-files	@plain src/base/file.h src/base/reading.h src/base/json src/base/text.h src/base/tfevents.h src/model/study trials/metric-line	-
 trials/metric-unread	@plain src/base/file.h src/base/reading.h src/base/text.h trials/metric-line	-
-trials/shim	@plain src/base/clock.h src/base/fail.h src/base/file.h trials/process	-
+trials/shim	@plain src/base/clock.h src/base/fail.h src/base/file.h src/base/git/git.h trials/process	-
 trials/node	@plain src/base/clock.h src/base/file.h trials/process trials/shim/shim.h trials/warm	-
 trials/warm	@plain python src/base/fail.h src/base/spawn.h trials/process trials/shim/shim.h	-
 trials/ranks	@plain src/base/clock.h src/base/file.h src/base/text.h trials/backend.h trials/process	-

@@ -20,6 +20,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/fail.h"
+#include "src/base/git/git.h"
 #include "trials/shim/shim.h"
 
 enum {
@@ -208,66 +209,6 @@ source_failed(struct shim *s, struct source_git *g)
 		    *line != '\0' ? line : "git does not say why");
 }
 
-/* The path without links; its last folders need not exist.  0 = it is too long. */
-static size_t
-source_path_resolve(char to[PATH_MAX], const char *path)
-{
-	char head[PATH_MAX];
-	size_t n = strlen(path), at = n, len;
-
-	if (n >= sizeof head)
-		return 0;
-	memcpy(head, path, n + 1);
-	while (at > 1 && realpath(head, to) == NULL) {
-		while (at > 1 && head[at - 1] == '/')
-			at--;
-		while (at > 1 && head[at - 1] != '/')
-			at--;
-		head[at] = '\0';
-	}
-	if (at <= 1)
-		(void)snprintf(to, PATH_MAX, "/");
-	len = strlen(to);
-	if (at < n) {
-		if (len + 1 + n - at >= PATH_MAX)
-			return 0;
-		len += (size_t)snprintf(to + len, PATH_MAX - len, "%s%s",
-		    len > 1 ? "/" : "", path + at);
-	}
-	return len;
-}
-
-/* The rest of a path below a folder; NULL: it is not there. */
-static const char *
-source_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	if (strncmp(path, folder, n) != 0 || strstr(path, "/../") != NULL)
-		return NULL;
-	if (n == 1)
-		return path;
-	return path[n] == '/' || path[n] == '\0' ? path + n : NULL;
-}
-
-/* Cut a folder to that of the checkout that it is in; false: it is in none. */
-static bool
-source_top(char folder[PATH_MAX])
-{
-	char git[PATH_MAX + 8];
-	char *slash;
-
-	for (;;) {
-		(void)snprintf(git, sizeof git, "%s/.git", folder);
-		if (access(git, F_OK) == 0)
-			return true;
-		slash = strrchr(folder, '/');
-		if (slash == NULL || slash == folder)
-			return false;
-		*slash = '\0';
-	}
-}
-
 /*
  * The path of the worktree, absolute and without links, as git lists it: the folder
  * of the attempt may be relative.
@@ -304,23 +245,18 @@ source_end(struct shim *s, const char *why, const char *of)
 static int
 source_workdir(struct shim *s, const char *path)
 {
-	char work[PATH_MAX], top[PATH_MAX];
-	const char *below = NULL;
+	char below[PATH_MAX];
+	int r = git_folder_below(below, s->workdir, s->source, s->source_base);
 
-	if (source_path_resolve(work, s->workdir) == 0)
+	if (r == -1)
 		return source_end(s, "the path is too long", s->workdir);
-	if (source_path_resolve(top, s->source) != 0 && source_top(top))
-		below = source_below(work, top);
-	if (below == NULL && s->source_base != NULL &&
-	    source_path_resolve(top, s->source_base) != 0)
-		below = source_below(work, top);
-	if (below == NULL)
+	if (r == 0)
 		return source_end(
 		    s, "trial.workdir is not in the repository", s->workdir);
 	if (strlen(path) + strlen(below) >= sizeof s->source_dir)
 		return source_end(s, "the path is too long", path);
-	(void)snprintf(s->source_dir, sizeof s->source_dir, "%s", path);
-	(void)strcat(s->source_dir, below);
+	(void)snprintf(
+	    s->source_dir, sizeof s->source_dir, "%s%s", path, below);
 	s->workdir = s->source_dir;
 	return 0;
 }

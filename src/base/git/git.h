@@ -7,6 +7,7 @@
 #ifndef HPOTUNE_GIT_H
 #define HPOTUNE_GIT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -73,6 +74,14 @@ int git_ref_drop_all(const char *dir, const char *refs, struct err *);
 /* The same when each was made below to. */
 int git_ref_move_all(
     const char *dir, const char *refs, const char *to, struct err *);
+
+/*
+ * git-folder.c: what follows the top of the checkout of dir in the path of a folder,
+ * "" or "/a/b"; where it is not in there, or the repository is bare, what follows base
+ * (NULL: nothing).  1, or 0: it is in neither; -1: the path is too long.
+ */
+int git_folder_below(
+    char to[PATH_MAX], const char *folder, const char *dir, const char *base);
 
 /*
  * git-worktree.c: the worktrees below a folder (absolute, without links), as paths

@@ -4,11 +4,13 @@
  */
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "src/base/err.h"
+#include "src/base/git/git.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
@@ -19,6 +21,9 @@
 #include "src/store/store.h"
 #include "src/study-files/study-files.h"
 #include "src/view/shell-word.h"
+
+/* The worktree in it of a trial that is a commit. */
+#define RERUN_SOURCE "source"
 
 /* A folder beside the database that does not exist yet: the caller frees it. */
 static char *
@@ -154,6 +159,36 @@ rerun_command_launcher_put(struct buf *out, const struct study_trial *t)
 	}
 }
 
+/* A worktree of the commit in its folder: what is checked out is not touched. */
+static void
+rerun_command_worktree_put(struct buf *out, const struct study *study,
+    const struct store_trial *row, const char *folder)
+{
+	buf_puts(out, " && git -C ");
+	rerun_command_word_put(out, study->trial.source.git);
+	buf_puts(out, " -c core.hooksPath=/dev/null worktree add --detach ");
+	below_put(out, folder, RERUN_SOURCE);
+	buf_putc(out, ' ');
+	rerun_command_word_put(out, row->commit);
+}
+
+/* Let it run in such a worktree. */
+static int
+rerun_command_workdir_move(struct attempt_rerun *again,
+    const struct study *study, const char *folder, struct err *e)
+{
+	char below[PATH_MAX];
+
+	if (git_folder_below(below, again->workdir, study->trial.source.git,
+		study->dir) != 1)
+		return err_set(e, ERR_BUSY,
+		    "trial.workdir is not in the repository: %s",
+		    again->workdir);
+	free(again->workdir);
+	again->workdir = xasprintf("%s/" RERUN_SOURCE "%s", folder, below);
+	return 0;
+}
+
 static void
 rerun_command_line_put(struct buf *out, const struct study_files *found,
     const struct study *study, const struct store_trial *row,
@@ -174,6 +209,8 @@ rerun_command_line_put(struct buf *out, const struct study_files *found,
 		buf_puts(out, " >");
 		below_put(out, folder, again->params_files[i]);
 	}
+	if (row->commit != NULL)
+		rerun_command_worktree_put(out, study, row, folder);
 	buf_puts(out, " && cd ");
 	rerun_command_word_put(out, again->workdir);
 	rerun_command_env_put(out, &study->trial, again);
@@ -198,10 +235,12 @@ env_put_json(struct json_writer *w, char *const *env)
 }
 
 static void
-rerun_command_json_put(
-    struct buf *out, const struct attempt_rerun *again, const char *folder)
+rerun_command_json_put(struct buf *out, const struct study *study,
+    const struct store_trial *row, const struct attempt_rerun *again,
+    const char *folder)
 {
 	struct json_writer w = { .out = out, .comma = true };
+	char *worktree;
 	size_t i;
 
 	json_writer_text(&w, "workdir", again->workdir);
@@ -218,6 +257,13 @@ rerun_command_json_put(
 		json_writer_end(&w);
 	}
 	json_writer_text(&w, "folder", folder);
+	if (row->commit != NULL) {
+		json_writer_text(&w, "repository", study->trial.source.git);
+		json_writer_text(&w, "commit", row->commit);
+		worktree = xasprintf("%s/" RERUN_SOURCE, folder);
+		json_writer_text(&w, "worktree", worktree);
+		free(worktree);
+	}
 }
 
 static int
@@ -229,13 +275,15 @@ rerun_command_row_put(struct buf *out, const struct study_files *found,
 	struct attempt_rerun again;
 	int rc = attempt_spec_rerun(&again, study, row, folder, e);
 
+	if (rc == 0 && row->commit != NULL)
+		rc = rerun_command_workdir_move(&again, study, folder, e);
 	/* What is shown of the trial does not depend on its templates. */
 	if (rc != 0 && e->kind == ERR_BUSY) {
 		if (!json)
 			buf_printf(out, "again: not possible: %s\n", e->text);
 		rc = 0;
 	} else if (rc == 0 && json)
-		rerun_command_json_put(out, &again, folder);
+		rerun_command_json_put(out, study, row, &again, folder);
 	else if (rc == 0 && again.argv[0] != NULL && study->trial.pack == 0)
 		rerun_command_line_put(out, found, study, row, &again, folder);
 	attempt_spec_rerun_free(&again);

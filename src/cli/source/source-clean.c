@@ -180,19 +180,19 @@ source_clean(struct source_cleaned *c, const struct study *study,
 }
 
 int
-source_renamed(const struct study *study, const struct source_state *before,
-    const char *db, struct err *e)
+source_renamed(const struct study *study, const struct store_study *row,
+    const char *was, struct err *e)
 {
 	const char *dir = study->trial.source.git;
-	struct source_state now;
-	struct store *store;
-	int rc;
+	struct store_study before = *row;
+	char id[STUDY_ID], from[64], to[64];
 
-	if (store_open(&store, db, STORE_READ, e) != 0)
-		return -1;
-	rc = source_state_read(&now, study, store, e);
-	store_close(store);
-	if (rc == 0 && strcmp(before->refs, now.refs) != 0)
-		rc = git_ref_move_all(dir, before->refs, now.refs, e);
-	return rc < 0 ? err_add(e, "trial.source: %s", dir) : 0;
+	before.name = (char *)was;
+	store_study_id(id, &before);
+	(void)snprintf(from, sizeof from, SOURCE_REFS, id);
+	store_study_id(id, row);
+	(void)snprintf(to, sizeof to, SOURCE_REFS, id);
+	if (git_ref_move_all(dir, from, to, e) < 0)
+		return err_add(e, "trial.source: %s", dir);
+	return 0;
 }

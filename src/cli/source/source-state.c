@@ -44,7 +44,7 @@ source_state_read(struct source_state *s, const struct study *study,
 		return -1;
 	store_study_id(id, &row);
 	store_study_fini(&row);
-	(void)snprintf(s->refs, sizeof s->refs, "refs/hpotune/%s", id);
+	(void)snprintf(s->refs, sizeof s->refs, SOURCE_REFS, id);
 	(void)snprintf(
 	    number, sizeof number, "%" PRId64, study->confirm.baseline);
 	rc = rows_first(&rows, store, sql, params, e);

@@ -13,7 +13,11 @@
 
 struct err;
 struct store;
+struct store_study;
 struct study;
+
+/* Below which refs keep the commits of a study of this id. */
+#define SOURCE_REFS "refs/hpotune/%s"
 
 /* source-state.c: what the database says; "" where there is none. */
 struct source_state {
@@ -70,12 +74,9 @@ struct source_cleaned {
 	int refs;
 	bool busy; /* refs stay while trials run or proposals are open */
 };
-/*
- * The study has another name, and so other refs: move them from those of before,
- * which source_state_read has read.
- */
-int source_renamed(const struct study *, const struct source_state *before,
-    const char *db, struct err *);
+/* The study of this row was called so: move its refs to those of its name. */
+int source_renamed(const struct study *, const struct store_study *row,
+    const char *was, struct err *);
 int source_clean(struct source_cleaned *, const struct study *, const char *db,
     const char *state_dir, bool dry, struct err *);
 

@@ -314,9 +314,9 @@ class _Keras(_Callback):
 
 def __getattr__(name):
     """A callback is made when it is first named: its base class is imported."""
-    if name in ("optimize", "when", "Study", "Stopped"):
-        import hpotune_optimize
-        return globals().setdefault(name, getattr(hpotune_optimize, name))
+    if name in ("optimize", "when", "Study", "Stopped", "torch_pack"):
+        more = "hpotune_torch" if name == "torch_pack" else "hpotune_optimize"
+        return globals().setdefault(name, getattr(__import__(more), name))
     part, module, base = {
         "LightningCallback": (_Lightning, "pytorch_lightning" if
             "pytorch_lightning" in sys.modules else "lightning.pytorch", "Callback"),

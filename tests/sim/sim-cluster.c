@@ -120,7 +120,10 @@ cluster_put_row(const struct cluster_job *j, struct buf *out)
 	buf_printf(out, "%lld|%s|%s|%s|1:00:00|", (long long)j->id,
 	    words[j->state], cluster_reason(j), j->node);
 	cluster_put_time(j->cluster, out, j->submitted_ms);
-	buf_printf(out, "|%s\n", j->name);
+	if (j->cluster->faults.renames)
+		buf_printf(out, "|site|%s %s\n", j->name, j->uuid);
+	else
+		buf_printf(out, "|%s|of the site\n", j->name);
 }
 
 static bool
@@ -317,7 +320,9 @@ cluster_submit(struct cluster *c, char *const *argv)
 	j->cluster = c;
 	j->id = ++c->last_id;
 	j->name = xstrdup(cluster_option(argv, "--job-name="));
-	j->uuid = xstrdup(cluster_option(argv, "--comment="));
+	/* "NAME UUID" */
+	at = strrchr(cluster_option(argv, "--comment="), ' ');
+	j->uuid = xstrdup(at != NULL ? at + 1 : "");
 	j->dir = xstrdup(cluster_option(argv, "--chdir="));
 	at = strstr(j->dir, "/trials/");
 	(void)sscanf(at != NULL ? at : "", "/trials/%lld/attempt-%d",
@@ -352,7 +357,7 @@ cluster_cancel(struct cluster *c, char *const *argv)
 	size_t i;
 
 	c->cancels++;
-	for (i = 0; name != NULL && i < c->n; i++)
+	for (i = 0; name != NULL && !c->faults.renames && i < c->n; i++)
 		if (c->jobs[i]->known && c->jobs[i]->state == CLUSTER_PENDING &&
 		    strcmp(c->jobs[i]->name, name) == 0)
 			cluster_cancel_one(c->jobs[i]);

@@ -46,6 +46,7 @@ struct cluster_faults {
 	int64_t clock_s; /* by which its clock differs */
 	bool odd_times; /* in another format */
 	bool no_sacct;
+	bool renames; /* all jobs, which keep their comments */
 };
 
 /* What a program did that ran on a node: the true history of an attempt. */

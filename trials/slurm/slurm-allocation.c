@@ -392,6 +392,17 @@ is_gone(const struct slurm_attempt *job)
 	       allocation_now_of(job) >= job->beat_ms + BEAT_DEAD_MS;
 }
 
+/* Put back into the queue by Slurm after it had begun, where it has nothing to do. */
+static bool
+is_back(const struct slurm_attempt *job)
+{
+	return job->claimed && job->missing == 0 && job->id != 0 &&
+	       job->row.id == job->id && job->row.state == SLURM_STATE_WAITS &&
+	       (job->closing[0] != '\0' ||
+		   (job->beat_ms != 0 &&
+		       allocation_now_of(job) >= job->beat_ms + BEAT_DEAD_MS));
+}
+
 /* Whether a trial can be put into it. */
 static bool
 is_open(const struct slurm_attempt *job)
@@ -429,7 +440,7 @@ slurm_allocation_lost(struct slurm_attempt *guest)
 	if ((job->closing[0] != '\0' || (job->claimed && has_ended(job))) &&
 	    take_back(guest))
 		return false;
-	if (slurm_row_stuck(&job->row) || is_gone(job) ||
+	if (slurm_row_stuck(&job->row) || is_gone(job) || is_back(job) ||
 	    (has_ended(job) &&
 		allocation_now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
 		return true;
@@ -544,7 +555,7 @@ slurm_allocation_look(struct slurm_attempt *job)
 	if (!job->claimed && (has_ended(job) || slurm_row_stuck(&job->row)) &&
 	    slurm_folder_abandon(job->dir, job->uuid, &e) != 0)
 		return;
-	if (slurm_row_stuck(&job->row) || is_gone(job) ||
+	if (slurm_row_stuck(&job->row) || is_gone(job) || is_back(job) ||
 	    (has_ended(job) &&
 		allocation_now_of(job) >= job->final_ms + SLURM_SETTLE_MS))
 		job_over(job);

@@ -777,10 +777,12 @@ unclaimed_over(struct slurm_attempt *a)
 		return;
 	/*
 	 * So ends a job that is not to be requeued when the prolog of the site
-	 * fails on its node.
+	 * fails on its node; or what was submitted before a start of the
+	 * controller.
 	 */
 	if (a->row.state == SLURM_STATE_CANCELLED && a->row.node[0] != '\0' &&
-	    !begun && (!a->who_known || strcmp(who, "root") == 0))
+	    !begun && (!a->who_known || strcmp(who, "root") == 0) &&
+	    !slurm_cancelled_own(a, boot_s, who))
 		end_unlaunched(a, dir);
 	else if (a->row.state == SLURM_STATE_CANCELLED &&
 		 slurm_cancelled_unbegun(a, boot_s, who))

@@ -95,6 +95,12 @@ else
 	    'a partition of others'
 fi
 
+scontrol create reservation reservationname=later starttime=now+60minutes \
+    duration=60 nodes=n1 users=$site_user >/dev/null
+study later 1 '"partition": "main", "time": "5m", "extra": ["--reservation=later"]'
+ok 'a reservation that begins later is right' quietly "$HPOTUNE" check later.json
+scontrol delete reservationname=later
+
 scontrol create reservation reservationname=class starttime=now duration=60 \
     nodes=ALL users=root flags=ignore_jobs >/dev/null
 study reserved 2 '"partition": "main", "time": "5m"'

@@ -107,6 +107,8 @@ struct slurm_attempt {
 	    asked_number; /* in SLURM_MISSING: Slurm does not know its number */
 	int64_t final_ms; /* since when its row is final; -1 = it is not */
 	int64_t word_ms; /* when the last query with an answer began */
+	int64_t
+	    doubted_ms; /* … that said why it waits, which may not be so; 0 = none */
 
 	bool claimed;
 	struct claim claim;

@@ -182,12 +182,21 @@ wait_tell(struct slurm_attempt *a)
 {
 	char text[sizeof a->place];
 
-	if (wait_is_told(a))
+	if (wait_is_told(a)) {
+		if (a->doubted_ms != 0 && a->word_ms > a->doubted_ms) {
+			a->doubted_ms = 0;
+			wait_note(a);
+		}
 		return;
+	}
 	wait_put(a, text, sizeof text);
 	place_tell(a, text);
 	waits_tell(a, text);
-	wait_note(a);
+	/* 23.11 and 24.05 say this of jobs that were just submitted. */
+	a->doubted_ms =
+	    strcmp(a->row.reason, "InvalidAccount") == 0 ? a->word_ms : 0;
+	if (a->doubted_ms == 0)
+		wait_note(a);
 }
 
 static void
@@ -375,9 +384,12 @@ node_tell(struct slurm_attempt *a)
 		place_tell(a, text);
 }
 
-/* End an attempt whose node could not start its job. */
+/*
+ * End an attempt whose node could not start its job; is_counted: where that is so
+ * everywhere, the study ends.
+ */
 static void
-end_unlaunched(struct slurm_attempt *a, const char *dir)
+end_unlaunched(struct slurm_attempt *a, const char *dir, bool is_counted)
 {
 	char words[120], text[400];
 
@@ -390,7 +402,10 @@ end_unlaunched(struct slurm_attempt *a, const char *dir)
 	    a->row.id, a->row.node[0] != '\0' ? a->row.node : "a node",
 	    strcmp(a->row.reason, "None") == 0 ? a->row.word : a->row.reason,
 	    words[0] != '\0' ? ": " : "", words, a->dir);
-	end_unstarted(a, text);
+	if (is_counted)
+		end_unstarted(a, text);
+	else
+		end_without_record(a, END_LOST, false, false, text);
 }
 
 /*
@@ -777,13 +792,14 @@ unclaimed_over(struct slurm_attempt *a)
 		return;
 	/*
 	 * So ends a job that is not to be requeued when the prolog of the site
-	 * fails on its node; or what was submitted before a start of the
-	 * controller.
+	 * fails on its node; or, for an hour after a start of the controller,
+	 * what that sorts out.
 	 */
 	if (a->row.state == SLURM_STATE_CANCELLED && a->row.node[0] != '\0' &&
 	    !begun && (!a->who_known || strcmp(who, "root") == 0) &&
 	    !slurm_cancelled_own(a, boot_s, who))
-		end_unlaunched(a, dir);
+		end_unlaunched(
+		    a, dir, !slurm_cancelled_unbegun(a, boot_s, who));
 	else if (a->row.state == SLURM_STATE_CANCELLED &&
 		 slurm_cancelled_unbegun(a, boot_s, who))
 		end_without_record(a, END_LOST, false, false,
@@ -792,7 +808,7 @@ unclaimed_over(struct slurm_attempt *a)
 	else if (end_by_row(a))
 		return;
 	else if (slurm_row_stuck(&a->row) || !begun)
-		end_unlaunched(a, dir);
+		end_unlaunched(a, dir, true);
 	else
 		end_unbegun(a, dir, "ended");
 }

@@ -24,6 +24,21 @@ cat >fake/squeue <<END
 case "\$*" in
 *--me*) $real --me --all --noheader --states=PENDING | wc -l >>"$dir/waiting" ;;
 esac
+case "\$*" in
+*--me*)
+	if [ -e "$dir/new" ]; then
+		answer=\$($real "\$@")
+		case \$answer in
+		*'|PENDING|'*)
+			printf '%s\n' "\$answer" |
+			    sed 's/|PENDING|[^|]*|/|PENDING|InvalidAccount|/'
+			rm "$dir/new"
+			exit 0
+			;;
+		esac
+	fi
+	;;
+esac
 case "\$*\$(cat "$dir/lies" 2>/dev/null)" in
 *--me*list*) exit 0 ;;
 *--me*old*)
@@ -84,6 +99,8 @@ completes() { # study
 	ok 'no job is left' retry no_job_left
 }
 
+# Of a job that was just submitted, 23.11 says what is not so.
+touch new
 export SQUEUE_PARTITION=side SQUEUE_NAMES=none SLURM_TIME_FORMAT=relative
 export SBATCH_GPUS_PER_NODE=3 SBATCH_EXPORT=NIL SLURM_MEM_PER_CPU=1
 waits variables 'variables of the user' 4
@@ -91,6 +108,9 @@ unset SQUEUE_PARTITION SQUEUE_NAMES SLURM_TIME_FORMAT
 unset SBATCH_GPUS_PER_NODE SBATCH_EXPORT SLURM_MEM_PER_CPU
 completes variables
 is "$(sql variables.db 'SELECT count(*) FROM attempts')" 2 'in one attempt'
+is "$(sql variables.db "SELECT count(*) FROM events
+    WHERE text LIKE '%InvalidAccount%'")" 0 \
+    'a reason of the first moment is no event'
 
 echo list >lies
 waits hidden 'a list without them' 6

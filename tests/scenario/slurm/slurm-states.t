@@ -14,6 +14,7 @@ for what in off boot; do
 	cat >$what <<-END
 	#!/bin/sh
 	until [ $what = off ] || [ -e "$dir/power" ]; do sleep 0.1; done
+	SLURM_PREFIX="${SLURM_PREFIX-}"; export SLURM_PREFIX
 	exec sh "$cluster_tool" $what "$dir/cluster" \
 	    \$($(command -v scontrol) show hostnames "\$1")
 	END

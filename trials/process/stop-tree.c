@@ -96,14 +96,15 @@ stop_tree_is_screen(const char *exe)
 
 /*
  * Programs whose end is that of the one below them: those that give it a terminal,
- * and those that kill it a second or two after they have passed the signal on.
+ * those that kill it a second or two after they have passed the signal on, and those
+ * that wait for it and pass nothing on.
  */
 static bool
 stop_tree_is_holder(const char *exe)
 {
 	static const char *const names[] = { "script", "expect", "tclsh",
 		"tmux", "screen", "su", "runuser", "orterun", "prterun",
-		"mpirun", "mpiexec", "gdb" };
+		"mpirun", "mpiexec", "gdb", "ninja", "samu", "cmake", "ctest" };
 
 	return stop_tree_is(exe, names, sizeof names / sizeof names[0]);
 }
@@ -172,6 +173,38 @@ stop_tree_waits(pid_t pid)
 	call = strtol(text, NULL, 10);
 	return isdigit((unsigned char)*text) &&
 	       (call == SYS_wait4 || call == SYS_waitid);
+}
+
+/* Whether a process sleeps for a while, as one that looks again and again does. */
+static bool
+stop_tree_sleeps(pid_t pid)
+{
+	char text[128], *end;
+	unsigned long first;
+	long call;
+
+	if (stop_tree_text(pid, "syscall", text, sizeof text) <= 0 ||
+	    !isdigit((unsigned char)*text))
+		return false;
+	call = strtol(text, &end, 10);
+	first = strtoul(end, &end, 16);
+	switch (call) {
+	case SYS_clock_nanosleep:
+	case SYS_nanosleep:
+		return true;
+#ifdef SYS_select
+	case SYS_select:
+#endif
+	case SYS_pselect6:
+		return first == 0; /* of no descriptor */
+#ifdef SYS_poll
+	case SYS_poll:
+#endif
+	case SYS_ppoll:
+		return strtoul(end, NULL, 16) == 0;
+	default:
+		return false;
+	}
 }
 
 /* Whether a process is the kernel of a notebook, which ends with its parent. */
@@ -255,6 +288,7 @@ stop_tree_add(struct stop_tree *t, pid_t pid, pid_t parent, int64_t start)
 		o->to_group = stop_tree_to_group(pid, exe);
 		o->srun = slurm_step_is_srun(exe);
 		o->notebook = stop_tree_is_notebook(pid, exe);
+		o->node = strcmp(exe, "node") == 0;
 	}
 	return o;
 }
@@ -434,9 +468,75 @@ stop_tree_has_other(const struct stop_tree *t, const struct stop_tree_one *o)
 	return false;
 }
 
+static bool
+stop_tree_is_socket(int dir_fd, const char *name, const void *arg)
+{
+	struct stat at;
+
+	(void)arg;
+	return fstatat(dir_fd, name, &at, 0) == 0 && S_ISSOCK(at.st_mode);
+}
+
+/* The file that this descriptor of a process is. */
+static bool
+stop_tree_file(pid_t pid, int fd, struct stat *file)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+	return stat(path, file) == 0;
+}
+
+/* Whether a process prints where another one does. */
+static bool
+stop_tree_prints_with(pid_t pid, pid_t other)
+{
+	struct stat a, b;
+
+	return stop_tree_file(pid, STDOUT_FILENO, &a) &&
+	       stop_tree_file(other, STDOUT_FILENO, &b) &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* Whether a process was below another one as the stop began. */
+static bool
+stop_tree_is_below(
+    const struct stop_tree *t, const struct stop_tree_one *o, pid_t up)
+{
+	size_t i, steps;
+
+	for (steps = 0; steps < t->n; steps++) {
+		if (o->parent == up)
+			return true;
+		for (i = 0; i < t->n && t->one[i].pid != o->parent; i++)
+			;
+		if (i == t->n)
+			return false;
+		o = &t->one[i];
+	}
+	return false;
+}
+
 /*
- * Whether a process would die, and reads what another one prints, to pass it
- * on.  What a shell reads so it does not pass on.
+ * Whether a process prints to a socket of one above it, as below Node: which other
+ * end a socket has is not shown.
+ */
+static bool
+stop_tree_prints_to(const struct stop_tree *t, const struct stop_tree_one *o,
+    const struct stop_tree_one *up)
+{
+	struct stat file;
+
+	return o != up && stop_tree_file(o->pid, STDOUT_FILENO, &file) &&
+	       S_ISSOCK(file.st_mode) && stop_tree_lives(o) &&
+	       stop_tree_is_below(t, o, up->pid) &&
+	       !stop_tree_prints_with(o->pid, up->pid) &&
+	       stop_tree_has_open(up->pid, stop_tree_is_socket, NULL);
+}
+
+/*
+ * Whether a process would die, or is Node, which catches the signal to die, and
+ * reads what another one prints, to pass it on.  What a shell reads so it does not pass on.
  */
 static bool
 stop_tree_relays(const struct stop_tree *t, const struct stop_tree_one *o)
@@ -445,20 +545,50 @@ stop_tree_relays(const struct stop_tree *t, const struct stop_tree_one *o)
 	size_t i;
 	int fd;
 
-	if (o->shell || (!o->relays && o->way != STOP_TREE_DIES))
+	if (o->shell || (!o->relays && !o->node && o->way != STOP_TREE_DIES))
 		return false;
 	for (i = 0; i < t->n && t->one[i].parent != o->pid; i++)
 		;
 	if (i == t->n)
 		return false;
-	for (i = 0; i < t->n; i++)
+	for (i = 0; i < t->n; i++) {
+		if (stop_tree_prints_to(t, &t->one[i], o))
+			return true;
 		for (fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
 			if (&t->one[i] != o &&
 			    stop_tree_pipe(t->one[i].pid, fd, &pipe) &&
 			    stop_tree_has_pipe(o->pid, &pipe, S_IRUSR) &&
 			    stop_tree_lives(&t->one[i]))
 				return true;
+	}
 	return false;
+}
+
+/*
+ * Whether a process is a wrapper of its child, which it looks for again and again: it
+ * sleeps, has used little time, and has executed another program, which prints where
+ * it does and reads nothing from it.  A program with a helper is not one.
+ */
+static bool
+stop_tree_looks_after(
+    const struct stop_tree_one *o, const struct stop_tree_one *child)
+{
+	char line[256], other[256];
+	struct proc_stat s, below;
+	struct stat pipe;
+	ssize_t n, m;
+
+	if (!stop_tree_sleeps(o->pid) ||
+	    !stop_tree_prints_with(child->pid, o->pid) ||
+	    !proc_stat(o->pid, &s) || !proc_stat(child->pid, &below) ||
+	    (s.cpu >= sysconf(_SC_CLK_TCK) && s.cpu * 10 > below.cpu) ||
+	    (stop_tree_pipe(child->pid, STDIN_FILENO, &pipe) &&
+		stop_tree_has_pipe(o->pid, &pipe, S_IWUSR)))
+		return false;
+	n = stop_tree_text(o->pid, "cmdline", line, sizeof line);
+	m = stop_tree_text(child->pid, "cmdline", other, sizeof other);
+	return n > 0 && m > 0 &&
+	       (n != m || memcmp(line, other, (size_t)n) != 0);
 }
 
 /*
@@ -469,15 +599,21 @@ stop_tree_relays(const struct stop_tree *t, const struct stop_tree_one *o)
 static bool
 stop_tree_is_before(const struct stop_tree *t, const struct stop_tree_one *o)
 {
-	size_t i;
+	const struct stop_tree_one *child = NULL;
+	size_t i, n = 0;
 
 	if (!o->handler || o->shell || o->to_group || o->srun)
 		return false;
-	for (i = 0; i < t->n; i++)
-		if (t->one[i].parent == o->pid && t->one[i].handler &&
-		    !t->one[i].shell && stop_tree_lives(&t->one[i]))
-			return stop_tree_waits(o->pid);
-	return false;
+	for (i = 0; i < t->n; i++) {
+		if (t->one[i].parent != o->pid || !stop_tree_lives(&t->one[i]))
+			continue;
+		n++;
+		if (child == NULL && t->one[i].handler && !t->one[i].shell)
+			child = &t->one[i];
+	}
+	return child != NULL &&
+	       (stop_tree_waits(o->pid) ||
+		   (n == 1 && stop_tree_looks_after(o, child)));
 }
 
 /* Whether the end of this one would disturb others, after whom it ends. */

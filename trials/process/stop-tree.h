@@ -52,6 +52,7 @@ struct stop_tree_one {
 	bool relays; /* it reads what another one prints */
 	bool terminal; /* its end is that of those below it */
 	bool notebook; /* it ends when its parent does */
+	bool node; /* its handler may be that which ends it */
 	bool follows; /* it shows files while others write them */
 	bool srun; /* it ends what it has started by SIGKILL */
 	bool step; /* srun has started it, or what is below */

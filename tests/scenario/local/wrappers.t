@@ -154,9 +154,20 @@ import signal, subprocess, sys
 signal.signal(signal.SIGTERM, lambda *_: None)
 subprocess.run([sys.executable, "program.py"])
 END
+# One that looks again and again, and kills it in a handler.
+wrap looks "$(command -v python3)" <<'END'
+import signal, subprocess, sys, time
+program = subprocess.Popen([sys.executable, "program.py"])
+def term(*_):
+    program.kill()
+    sys.exit(1)
+signal.signal(signal.SIGTERM, term)
+while program.poll() is None:
+    time.sleep(0.1)
+END
 # Where the system does not say what a process of ours waits for, they are as before.
 sleep 9 &
-cat /proc/$!/syscall >/dev/null 2>&1 || all=${all% raises forgets}
+cat /proc/$!/syscall >/dev/null 2>&1 || all=${all% raises forgets looks}
 kill $!
 wait $! 2>/dev/null
 # The kernel of a notebook ends with the process that has started it.
@@ -193,6 +204,7 @@ cat "$HPOTUNE_OUTPUT_DIR/fifo" &
 python3 program.py >"$HPOTUNE_OUTPUT_DIR/fifo"
 END
 wrap tail <<'END'
+: >"$HPOTUNE_OUTPUT_DIR/printed" # tail ends where there is none
 nohup python3 program.py >"$HPOTUNE_OUTPUT_DIR/printed" 2>&1 &
 tail -s 0.1 --pid=$! -f "$HPOTUNE_OUTPUT_DIR/printed"
 END
@@ -205,6 +217,25 @@ for line in program.stdout:
     print(line, end="", flush=True)
 program.wait()
 END
+# A pair of sockets in the place of a pipe, as Node makes it.
+wrap sockets "$(command -v python3)" <<'END'
+import socket, subprocess
+here, there = socket.socketpair()
+subprocess.Popen("true; python3 program.py; true", shell=True, stdout=there)
+there.close()
+for line in here.makefile():
+    print(line, end="", flush=True)
+END
+wrap ninja <<'END'
+cat >"$HPOTUNE_OUTPUT_DIR/n" <<N
+rule run
+  command = python3 program.py
+  pool = console
+build all: run
+N
+exec ninja -f "$HPOTUNE_OUTPUT_DIR/n"
+END
+where ninja || all=${all% ninja}
 cp "$(command -v sleep)" Xvfb
 wrap screen <<'END'
 ./Xvfb 1000 &

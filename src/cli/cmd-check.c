@@ -53,7 +53,6 @@ struct check {
 	struct strv changes; /* since the last start */
 	struct buf starts; /* what a start costs a trial; "" = not known */
 	struct buf memory; /* what is likely to fit; "" = none ran out of it */
-	struct likely_cost likely; /* by the trials that have ended */
 	struct buf cold; /* where trial.warm is of no use; "" = nowhere */
 };
 
@@ -650,20 +649,13 @@ advice_put(struct buf *out, const struct study *study)
 		    "little");
 }
 
-/* By the trials of the study, or else by its prices. */
-static const struct likely_cost *
-check_likely(const struct check *c)
-{
-	return isnan(c->likely.dollars) ? &c->plan.likely : &c->likely;
-}
-
 static void
 likely_put(struct buf *out, const struct check *c)
 {
-	if (isnan(check_likely(c)->dollars))
+	if (isnan(c->plan.likely.dollars))
 		return;
 	buf_puts(out, "\n           ");
-	likely_cost_put(out, check_likely(c));
+	likely_cost_put(out, &c->plan.likely);
 }
 
 static void
@@ -844,8 +836,8 @@ plan_put_json(struct buf *out, const struct check *c)
 		    &w, "worst_gpu_hours", plan->worst_gpu_hours);
 	json_writer_number(&w, "attempt_cost", plan->attempt_cost);
 	json_writer_number(&w, "worst_cost", plan->worst_cost);
-	json_writer_number(&w, "likely_cost", check_likely(c)->dollars);
-	some_put_json(&w, "likely_cost_why", &check_likely(c)->why);
+	json_writer_number(&w, "likely_cost", c->plan.likely.dollars);
+	some_put_json(&w, "likely_cost_why", &c->plan.likely.why);
 	json_writer_text(
 	    &w, "missing", plan->missing[0] != '\0' ? plan->missing : NULL);
 	json_writer_end(&w);
@@ -905,29 +897,6 @@ check_memory(struct check *c, const struct study_files *found, struct err *e)
 	return rc;
 }
 
-/* What the study is likely to cost, by what its trials have cost. */
-static int
-check_pace(struct check *c, const struct study_files *found, struct err *e)
-{
-	struct study_limits limits = found->study->limits;
-	struct store *store;
-	bool there;
-	int rc;
-
-	if (c->plan.attempt_cost == 0)
-		return 0;
-	if (store_exists(&there, found->db, e) != 0)
-		return -1;
-	if (!there)
-		return 0;
-	if (store_open(&store, found->db, STORE_READ, e) != 0)
-		return -1;
-	limits.trials = c->plan.trials;
-	rc = likely_cost_read(&c->likely, store, &limits, e);
-	store_close(store);
-	return rc;
-}
-
 static int
 check_print(struct cli *cli, struct check *c, const struct study_files *found,
     struct err *e)
@@ -935,7 +904,8 @@ check_print(struct cli *cli, struct check *c, const struct study_files *found,
 	struct buf out = { 0 };
 	struct err why = ERR_INIT;
 
-	if (plan_make(&c->plan, e) != 0 || check_pace(c, found, e) != 0 ||
+	if (plan_make(&c->plan, e) != 0 ||
+	    plan_pace(&c->plan, found->db, e) != 0 ||
 	    check_memory(c, found, e) != 0 ||
 	    (c->plan.missing[0] == '\0' &&
 		study_row_check(found->db, found->study, &c->changes, e) != 0))
@@ -959,7 +929,7 @@ check_print(struct cli *cli, struct check *c, const struct study_files *found,
 static int
 cmd_check_study(struct cli *cli, const struct study_files *found, struct err *e)
 {
-	struct check c = { .plan.study = found->study, .likely.dollars = NAN };
+	struct check c = { .plan.study = found->study };
 	struct plugins plugins;
 	int rc;
 
@@ -975,7 +945,6 @@ cmd_check_study(struct cli *cli, const struct study_files *found, struct err *e)
 	warmstart_free(&c.warm);
 	strv_free(c.changes.v);
 	buf_free(&c.starts);
-	buf_free(&c.likely.why);
 	buf_free(&c.cold);
 	buf_free(&c.memory);
 	plan_fini(&c.plan);

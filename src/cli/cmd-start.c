@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -361,19 +362,25 @@ ready_fd_take(void)
 	return (int)fd;
 }
 
-/* Print the maximum cost before the study starts. */
+/* Print the maximum and the likely cost before the study starts. */
 static int
-cost_print(const struct study *study, const struct plugins *plugins,
+cost_print(const struct study_files *found, const struct plugins *plugins,
     int64_t trials, struct err *e)
 {
 	struct plan plan = {
-		.study = study, .plugins = plugins, .max_trials = trials
+		.study = found->study, .plugins = plugins, .max_trials = trials
 	};
 	struct buf text = { 0 };
 	int rc = plan_make(&plan, e);
 
+	if (rc == 0)
+		rc = plan_pace(&plan, found->db, e);
 	if (rc == 0 && plan.attempt_cost != 0) {
 		plan_put_cost(&text, &plan);
+		if (!isnan(plan.likely.dollars)) {
+			buf_puts(&text, "; ");
+			likely_cost_put(&text, &plan.likely);
+		}
 		cli_print_line("cost: %s\n", buf_str(&text));
 		(void)fflush(stdout);
 	}
@@ -463,7 +470,7 @@ start_check(struct cli *cli, const struct study_files *found, int64_t trials,
 	for (i = 0; i < plugins.n_backends && !said && rc == 0; i++) {
 		said = plugins.backends[i].type->worst_cost != NULL;
 		if (said)
-			rc = cost_print(study, &plugins, trials, e);
+			rc = cost_print(found, &plugins, trials, e);
 	}
 	plugins_free(&plugins);
 	return rc;

@@ -379,7 +379,15 @@ curve_csv_read(
 	if (gz_load(&text, &len, path, CSV_BYTES_MAX, e) != 0)
 		return -1;
 	r.next = text;
-	rc = csv_rows(b, &r, &s, e);
+	/* Of a file it was seen before; a pipe cannot be read as one. */
+	if (strncmp(text, "SQLite format 3", len < 15 ? len : 15) == 0 &&
+	    len > 15)
+		rc = err_set(e, ERR_USAGE,
+		    "%s: a database is read from its file, not from a pipe: "
+		    "give its path",
+		    path);
+	else
+		rc = csv_rows(b, &r, &s, e);
 	free(s.step);
 	free(r.fields);
 	free(text);

@@ -282,8 +282,10 @@ check_free(const char *path, struct err *e)
 	struct stat st;
 	bool there;
 
+	/* To an empty file, for example, or made since the path was checked. */
 	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-		return err_set(e, ERR_FILE, "%s: %s", path, strerror(ELOOP));
+		return err_set(e, ERR_FILE,
+		    "%s: a link: a study is not made in its place", path);
 	if (store_exists(&there, path, e) < 0)
 		return -1;
 	return there ? err_set(e, ERR_FILE, "%s: a study exists already", path)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/store/row-block.h"
 
@@ -179,8 +180,8 @@ store_identify(struct store *s, int64_t *version, struct err *e)
 	return 0;
 }
 
-int
-store_path_check(const char *path, struct err *e)
+static int
+path_length_check(const char *path, struct err *e)
 {
 	/*
 	 * SQLite's own limit, less the suffixes of the files beside the
@@ -197,15 +198,29 @@ store_path_check(const char *path, struct err *e)
 	return 0;
 }
 
+/* Nothing is there: whether a link says that something is. */
+static int
+path_link_check(const char *path, struct err *e)
+{
+	char target[256];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n < 0)
+		return 0;
+	target[n] = '\0';
+	return err_set(e, ERR_FILE, "%s: a link to %s, which does not exist",
+	    path, target);
+}
+
 int
 store_file_kind(const char *path, struct err *e)
 {
 	struct stat st;
 
-	if (store_path_check(path, e) != 0)
+	if (path_length_check(path, e) != 0)
 		return -1;
 	if (stat(path, &st) < 0)
-		return errno == ENOENT ? 0
+		return errno == ENOENT ? path_link_check(path, e)
 				       : err_set(e, ERR_FILE, "%s: %s", path,
 					     strerror(errno));
 	if (S_ISDIR(st.st_mode))
@@ -214,6 +229,24 @@ store_file_kind(const char *path, struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_FILE, "%s: not a regular file", path);
 	return st.st_size > 0;
+}
+
+int
+store_path_check(const char *path, struct err *e)
+{
+	int fd, kind = store_file_kind(path, e);
+	bool is;
+
+	if (kind <= 0)
+		return kind;
+	/* One that cannot be opened is named by who needs it. */
+	fd = file_open_user(path);
+	is = fd < 0 || store_is_database(fd);
+	if (fd >= 0)
+		(void)close(fd);
+	return is ? 0
+		  : err_set(
+			e, ERR_STORE, "%s: not a database of hpotune", path);
 }
 
 /* Whether no file can be created beside the database. */

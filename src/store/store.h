@@ -211,7 +211,11 @@ void store_attempt_fini(struct store_attempt *);
  */
 void store_settle(void);
 
-/* Check the length of a database's path; ERR_FILE: too long. */
+/*
+ * Whether a database is at a path or may be made there, before anything is made
+ * beside it: not where the path is too long, a link to nothing, a directory, or a
+ * file of another kind.
+ */
 int store_path_check(const char *path, struct err *);
 /*
  * Whether path is a study. *there is false, without an error, when there is no

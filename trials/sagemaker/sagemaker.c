@@ -309,6 +309,13 @@ no_places(void *ctx, int64_t trial, int attempt, struct buf *names)
 	return true;
 }
 
+static int64_t
+sagemaker_parallel(const struct study_trial *t)
+{
+	(void)t;
+	return SM_SLOTS_DEFAULT;
+}
+
 const struct backend_type backend_sagemaker = {
 	.name = "sagemaker",
 	.about = "training jobs of Amazon SageMaker",
@@ -316,6 +323,7 @@ const struct backend_type backend_sagemaker = {
 	.dirs = &dirs,
 	.check = check,
 	.replicas = sagemaker_replicas,
+	.parallel = sagemaker_parallel,
 	.warns = sm_open_warns,
 	.misses = misses,
 	.admits = sm_open_admits,

@@ -17,6 +17,7 @@
 #include "src/model/study/study.h"
 #include "src/model/tried-settings.h"
 #include "src/plugins/plugins.h"
+#include "src/store/store.h"
 #include "strategies/strategy.h"
 #include "trials/backend.h"
 
@@ -324,6 +325,34 @@ plan_likely(struct plan *plan)
 	}
 	buf_free(&first);
 	buf_free(&on);
+}
+
+int
+plan_pace(struct plan *plan, const char *db, struct err *e)
+{
+	struct study_limits limits = plan->study->limits;
+	struct likely_cost paced = { .dollars = NAN };
+	struct store *store;
+	bool there;
+	int rc;
+
+	if (plan->attempt_cost == 0)
+		return 0;
+	if (store_exists(&there, db, e) != 0)
+		return -1;
+	if (!there)
+		return 0;
+	if (store_open(&store, db, STORE_READ, e) != 0)
+		return -1;
+	limits.trials = plan->trials;
+	rc = likely_cost_read(&paced, store, &limits, e);
+	store_close(store);
+	if (rc == 0 && !isnan(paced.dollars)) {
+		buf_free(&plan->likely.why);
+		plan->likely = paced;
+	} else
+		buf_free(&paced.why);
+	return rc;
 }
 
 void

@@ -44,6 +44,11 @@ struct plan {
 	char missing[512]; /* what trials would not find; "" = nothing */
 };
 
+/*
+ * Put the likely cost by the trials of the study in the place of that by its
+ * prices, where some have ended with a cost.
+ */
+int plan_pace(struct plan *, const char *db, struct err *);
 /* The cost as text, for the plan and before the start. */
 void plan_put_cost(struct buf *, const struct plan *);
 /* Fill a plan that has study and plugins set. */

@@ -64,8 +64,15 @@ like "$("$HPOTUNE" check cost.json)" '^cost +at most \$2.50 \(limits.cost\)' \
 like "$(sed 's/, "cost": 2.5//' cost.json >free.json && "$HPOTUNE" check free.json)" \
     '^ +likely \$4\.50: 3 trials of one attempt with all of max_run on ml\.g5\.xlarge at \$1\.50 an hour' \
     'check prints the likely cost'
-ok 'a study with a limit of dollars' timeout 300 \
-    "$HPOTUNE" start cost.json --quiet
+sed 's/"trials": 3/"trials": 300, "wall_time": "1h"/; s/, "parallel": 2//' free.json >hour.json
+like "$("$HPOTUNE" check hour.json)" \
+    '^ +likely \$15\.00: 10 trials of one attempt' \
+    'also where limits.parallel is the default'
+ok 'a study with a limit of dollars' timeout 300 sh -c \
+    '"$HPOTUNE" start cost.json >cost.out'
+like "$(cat cost.out)" \
+    '^cost: at most \$2\.50 .*; likely \$2\.50: 3 trials of one attempt with all of max_run on .*; limits\.cost ends it$' \
+    'whose start prints the greatest and the likely cost'
 is "$(sql cost.db 'SELECT count(*) FROM trials WHERE state = "completed"')" \
     3 'has its trials'
 is "$(sql cost.db 'SELECT count(*) FROM attempts AS a JOIN attempts AS b

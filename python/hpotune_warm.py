@@ -71,8 +71,6 @@ class Warm:
         self.moving = moving_entries()
         self.own_entries = {self.own}
         self.at_start = set(sys.modules)
-        # LC_CTYPE is the interpreter's own, in the C locale.
-        self.variables = set(os.environb) - {b"LC_CTYPE"}
 
     def bind(self, cores):
         """As the supervisor binds a trial: libraries count what they get."""
@@ -411,8 +409,9 @@ def trial_variable(name):
 def environment(warm, env):
     """The rest is as it was when the modules were imported."""
     new = dict(w.partition(b"=")[::2] for w in env)
+    # The supervisor of a worktree removes what leads git to another repository.
     for name in [n for n in os.environb
-                 if trial_variable(n) or n in warm.variables]:
+                 if trial_variable(n) or n.startswith(b"GIT_")]:
         if name not in new:
             del os.environb[name]
     for name, value in new.items():

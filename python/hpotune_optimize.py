@@ -573,6 +573,20 @@ class Trial:
             self._verdict = "stop"
         return told
 
+    def suggest_float(self, name, *_, **__):
+        """The value of a parameter, in functions that were written for Optuna: the
+        space is that of optimize(), not what is given here."""
+        if name not in self.params:
+            raise hpotune.Error(f"trial {self.number} has no parameter {name!r}: the "
+                                "space is the second argument of optimize()")
+        return self.params[name]
+
+    suggest_int = suggest_categorical = suggest_float
+
+    def should_prune(self):
+        """As should_stop."""
+        return self.should_stop
+
     def report(self, step=None, metrics=None, **values):
         """Report metrics of a step, an integer from 0, without it of the next one;
         report(3, 0.25) is that of the objective.  Returns "keep" or "stop"."""
@@ -583,7 +597,8 @@ class Trial:
         try:
             step = operator.index(_plain(step))
         except TypeError:
-            raise TypeError(f"a step is a whole number, not {step!r}") from None
+            raise TypeError(f"a step is a whole number, not {step!r}: "
+                            "report(step, value)") from None
         found = hpotune._values(step, metrics, values)
         if len(found) < 2:
             raise TypeError("report: a metric is missing")

@@ -416,6 +416,26 @@ except hpotune.Error as e:
     print(e)'; ls old.* 2>/dev/null)" \
     'the SQLite of this Python is 3.34.1: a study is read by 3.37 and newer' \
     'so is a Python whose SQLite is too old'
+is "$(python3 -c 'import hpotune
+def objective(trial):
+    x = trial.suggest_float("x", 0, 9, log=False)
+    kind = trial.suggest_categorical("kind", ["a"])
+    for step in range(3):
+        trial.report(step, x)
+        if trial.should_prune():
+            raise hpotune.Stopped()
+    return x + len(kind) * trial.suggest_int("n", 1, 5)
+space = {"x": (0.0, 1.0), "kind": ["a", "b"], "n": (1, 3)}
+study = hpotune.optimize(objective, space, trials=4, study="moved")
+print(all(t["value"] == t["params"]["x"] + t["params"]["n"] for t in study.trials))
+for name, wrong in (("y", lambda trial: trial.suggest_float("y", 0, 1)),
+                    ("swapped", lambda trial: trial.report(0.5, 1))):
+    study = hpotune.optimize(wrong, space, trials=1, study=name, show=False)
+    print(study.query("SELECT why FROM trials")[0]["why"])' 2>/dev/null)" \
+    'True
+trial 1 has no parameter '"'y'"': the space is the second argument of optimize()
+TypeError: a step is a whole number, not 0.5: report(step, value)' \
+    'a function that was written for Optuna needs another call alone'
 cat >bare.json <<'END'
 { "study": "bare", "objective": { "metric": "m", "goal": "minimize" },
   "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },

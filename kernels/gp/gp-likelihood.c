@@ -15,13 +15,6 @@
 #include "kernels/gp/gp-tile.h"
 #include "kernels/lapack.h"
 
-/*
- * The log marginal likelihood of hyperparameters and its gradient (Rasmussen
- * and Williams, "Gaussian processes for machine learning", 2006, eq. 5.8 and
- * 5.9).  One vector after the other: the factor and its inverse take n^3,
- * everything else one pass over the triangle each.
- */
-
 #define LN_2PI 1.83787706640934548356
 
 struct likelihood {

@@ -79,7 +79,9 @@ text_put_harmless(
 			    out, "\\x%02x", (unsigned char)s[i + (size_t)k]);
 		from = i + (size_t)n;
 	}
-	buf_add(out, s + from, len - from);
+	/* An empty text may be NULL. */
+	if (from < len)
+		buf_add(out, s + from, len - from);
 }
 
 /*

@@ -193,16 +193,17 @@ put_hydra(struct buf *b, const struct value *v)
 static bool
 study_params_is_named(const struct study_params *of, const char *name)
 {
-	const char *p = of->names, *end = p + of->names_len;
+	const char *p = of->names, *end;
 	size_t n;
 
-	while (p < end) {
+	if (p == NULL)
+		return true;
+	for (end = p + of->names_len; p < end; p += n + 1) {
 		n = strcspn(p, ",}");
 		if (n == strlen(name) && memcmp(p, name, n) == 0)
 			return true;
-		p += n + 1;
 	}
-	return of->names == NULL;
+	return false;
 }
 
 /* The active parameter whose name follows alphabetically; -1 = none. */
@@ -368,12 +369,15 @@ int
 study_params_check(const struct study_params *of, const struct space *space,
     const struct json *j, struct err *e)
 {
-	const char *p = of->names, *end = p + of->names_len;
+	const char *p = of->names, *end;
 	char *name;
 	size_t n;
 	int rc = 0;
 
-	for (; of->names != NULL && rc == 0 && p <= end; p += n + 1) {
+	if (p == NULL)
+		return 0;
+	end = p + of->names_len;
+	for (; rc == 0 && p <= end; p += n + 1) {
 		n = strcspn(p, ",}");
 		name = xstrndup(p, n);
 		if (n == 0)

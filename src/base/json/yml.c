@@ -3,7 +3,9 @@
  * it has in the YAML, so that errors of the JSON reader name them.
  */
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -55,6 +57,49 @@ word_is(const char *text, const char *const *words)
 	return false;
 }
 
+/* The digits of a base up to ':' or the end, with underscores between them. */
+static bool
+yml_digits_read(const char **s, int base, int64_t *n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at, *from = *s;
+
+	for (*n = 0; **s != '\0' && **s != ':'; (*s)++) {
+		if (**s == '_')
+			continue;
+		at = strchr(digits, tolower((unsigned char)**s));
+		if (at == NULL || at - digits >= base || *n > INT64_MAX / 4096)
+			return false;
+		*n = *n * base + (at - digits);
+	}
+	return *s > from;
+}
+
+/* A whole number as YAML 1.1 has it: 0b101, 010 (8), 0x1f, 1_000, 1:30 (90). */
+static bool
+yml_integer_put(struct buf *out, const char *text)
+{
+	const char *s = text + (*text == '-' || *text == '+');
+	int64_t n, part;
+	int base = 10;
+
+	if (s[0] == '0' && s[1] != '\0')
+		base = s[1] == 'b' ? 2 : s[1] == 'x' ? 16 : 8;
+	s += base == 8 ? 1 : base == 10 ? 0 : 2;
+	if (*s == '_' || !yml_digits_read(&s, base, &n))
+		return false;
+	while (*s == ':') {
+		s++;
+		if (base != 10 || strlen(s) == 0 || strchr(":_", *s) != NULL ||
+		    !yml_digits_read(&s, base, &part) || part > 59 ||
+		    n > INT64_MAX / 4096)
+			return false;
+		n = n * 60 + part;
+	}
+	buf_printf(out, "%s%" PRId64, *text == '-' && n != 0 ? "-" : "", n);
+	return true;
+}
+
 /* A plain word's value; false when it is text. */
 static bool
 put_plain(struct buf *out, const char *text)
@@ -73,6 +118,13 @@ put_plain(struct buf *out, const char *text)
 		return true;
 	}
 	if (strchr("+-.0123456789", *text) == NULL)
+		return false;
+	if (yml_integer_put(out, text))
+		return true;
+	/* 08 and 09 are not octal, and no other numbers. */
+	at = *text == '-' || *text == '+';
+	if (text[at] == '0' && strlen(text + at) > 1 &&
+	    strspn(text + at, "0123456789") == strlen(text + at))
 		return false;
 	errno = 0;
 	x = strtod(text, &end);

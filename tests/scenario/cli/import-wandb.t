@@ -205,6 +205,15 @@ method: grid
 parameters: {x: {value: 1}}' \
     'wrong.yaml:2:1: method: this key is given twice' 'a key that is there twice'
 wrong '' 'wrong.yaml: it is empty' 'an empty file'
+cat >numbers.yaml <<-END
+	method: grid
+	parameters:
+	  x: { values: [010, -0x1F, 0b101, 1_000, 12:30:00, 1:5, 08, 1:75, 0, -7,
+	       1__0, _1, 0b2, 1.5, "010"] }
+END
+like "$("$HPOTUNE" import wandb numbers.yaml 2>err)" \
+    '"values": \[8, -31, 5, 1000, 45000, 65, "08", "1:75", 0, -7, 10, "_1", "0b2", 1\.5, "010"\]' \
+    'whole numbers as PyYAML reads them'
 wrong 'a: &a [*a]' 'wrong.yaml:1:4: it is nested too deeply, or too long' \
     'an alias to itself'
 quietly "$HPOTUNE" import wandb missing.yaml

@@ -10,13 +10,12 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "src/base/file.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/web/web-pace.h"
 #include "src/web/web-reader.h"
 #include "src/web/web-sink.h"
 
@@ -56,9 +55,7 @@ struct web_reader {
 	bool killed;
 	uint32_t turn; /* of the last look */
 	uint64_t beats; /* as of the last look */
-	int64_t looked_ms, cpu_us, delay_us; /* at the last look */
-	int64_t idle_us; /* since it got on */
-	int64_t taken_us; /* of all */
+	struct web_pace pace;
 };
 
 struct web_readers {
@@ -88,36 +85,6 @@ web_reader_child(struct web_reader *r, int fd, pid_t parent)
 	r->spec.work(r->spec.arg, &sink);
 	web_sink_put(&sink, '.', "", 0);
 	_exit(0);
-}
-
-/* The processor's time of a process, in microseconds. */
-static int64_t
-web_reader_cpu_us(pid_t pid)
-{
-	struct timespec t = { 0 };
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) != 0 ||
-	    clock_gettime(clock, &t) != 0)
-		return 0;
-	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-/* The state of a process as proc(5) has it: 'R' has the processor or waits for it
- * and for nothing else, 'Z' is dead; '\0' where the kernel does not say. */
-static char
-web_reader_process(pid_t pid)
-{
-	char path[64], text[256], *end;
-	ssize_t n;
-
-	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	n = file_read(AT_FDCWD, path, text, sizeof text - 1);
-	if (n <= 0)
-		return '\0';
-	text[n] = '\0';
-	end = strrchr(text, ')');
-	return end != NULL && end[1] == ' ' ? end[2] : '\0';
 }
 
 static void
@@ -169,7 +136,7 @@ web_reader_die(struct web_reader *r)
 		web_reader_free(r);
 	else {
 		r->state = READER_DIES;
-		r->idle_us = 0;
+		web_pace_on(&r->pace);
 	}
 	for (o = all->first; o != NULL; o = o->next)
 		waits |= o->state == READER_WAITS;
@@ -239,7 +206,7 @@ web_reader_take(struct web_reader *r)
 			web_reader_end(r, "could not be read: its reader died");
 			return false;
 		}
-		r->idle_us = 0;
+		web_pace_on(&r->pace);
 		r->bytes += (size_t)n;
 		if (!r->spec.stays && r->bytes > BYTES_MOST) {
 			web_reader_end(r, "has more than a page can show");
@@ -260,51 +227,18 @@ web_reader_on_pipe(void *arg, int fd, bool readable, bool writable)
 	(void)web_reader_take(arg);
 }
 
-/*
- * For how long a process has waited for the processor since its start, in
- * microseconds; 0 where the kernel does not say.
- */
-static int64_t
-web_reader_delay_us(pid_t pid)
-{
-	char path[64], text[128], *end;
-	ssize_t n;
-
-	(void)snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
-	n = file_read(AT_FDCWD, path, text, sizeof text - 1);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	(void)strtoll(text, &end, 10);
-	return strtoll(end, NULL, 10) / 1000;
-}
-
 /* What it has taken since the last look. */
 static void
 web_reader_measure(struct web_reader *r, int64_t now)
 {
 	uint64_t beats = atomic_load(&r->shared->beats);
-	int64_t cpu = web_reader_cpu_us(r->pid), took;
-	int64_t delay = web_reader_delay_us(r->pid);
-	int64_t most = r->spec.stays ? STAY_GAP_MS : GAP_MS;
-	int64_t gap = now - r->looked_ms < most ? now - r->looked_ms : most;
+	struct web_pace_seen seen;
 
-	switch (web_reader_process(r->pid)) {
-	case 'R':
-		took = cpu - r->cpu_us;
-		break;
-	case 'Z':
-		took = 0;
-		break;
-	default:
-		took = 1000 * gap - (delay - r->delay_us);
-	}
-	took = took < 0 ? 0 : took;
-	r->looked_ms = now;
-	r->cpu_us = cpu;
-	r->delay_us = delay;
-	r->taken_us += took;
-	r->idle_us = beats == r->beats ? r->idle_us + took : 0;
+	web_pace_read(&seen, r->pid);
+	web_pace_look(
+	    &r->pace, &seen, now, r->spec.stays ? STAY_GAP_MS : GAP_MS);
+	if (beats != r->beats)
+		web_pace_on(&r->pace);
 	r->beats = beats;
 }
 
@@ -314,12 +248,12 @@ web_reader_look(struct web_reader *r, int64_t now)
 	if (!web_reader_take(r))
 		return;
 	web_reader_measure(r, now);
-	if (r->idle_us >= 1000 * WEB_READER_LIMIT_MS) {
+	if (web_pace_idle_us(&r->pace) >= 1000 * WEB_READER_LIMIT_MS) {
 		web_reader_end(r, "did not answer within a second");
 		return;
 	}
 	if (r->told || r->spec.late == NULL ||
-	    r->taken_us < 1000 * r->spec.patience_ms)
+	    r->pace.taken_us < 1000 * r->spec.patience_ms)
 		return;
 	r->told = true;
 	r->busy = true;
@@ -354,7 +288,7 @@ web_reader_fork(struct web_reader *r)
 	r->fd = p[0];
 	r->watch = loop_fd_new(r->all->loop, r->fd, web_reader_on_pipe, r);
 	loop_fd_want(r->watch, true, false);
-	r->looked_ms = loop_now_ms(r->all->loop);
+	web_pace_begin(&r->pace, loop_now_ms(r->all->loop));
 	r->state = READER_WORKS;
 	return true;
 }
@@ -367,7 +301,7 @@ web_readers_stuck(const struct web_readers *all, const char *study)
 
 	for (r = all->first; r != NULL; r = r->next)
 		n += r->state == READER_DIES &&
-		     r->idle_us >= 1000 * WEB_READER_LIMIT_MS &&
+		     web_pace_idle_us(&r->pace) >= 1000 * WEB_READER_LIMIT_MS &&
 		     strcmp(r->study, study) == 0;
 	return n;
 }

@@ -5,9 +5,8 @@
  * killed when it does not get on.
  *
  * A reader gets on when it writes, or says that it does.  What is limited is the
- * time between: of the processor, and of waiting for a lock or a disk, but not
- * of waiting for the processor, which is the fault of others.  A process that
- * hangs in the kernel does not end when it is killed; it costs nothing else.
+ * time between, as web-pace.h counts it.  A process that hangs in the kernel does not
+ * end when it is killed; it costs nothing else.
  */
 
 #ifndef HPOTUNE_WEB_READER_H

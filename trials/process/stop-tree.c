@@ -22,6 +22,9 @@ enum {
 	/* A process that may have heard it from another one has so long ... */
 	SOON_MS = 1000, /* ... when that is unlikely, */
 	LATE_PART = 4, /* ... or this part of the grace, when it is likely */
+	/* A process that has the processor, or waits for it, is looked at again */
+	LOOKS_MOST = 40, /* so many times */
+	LOOKS_MS = 25, /* at intervals of this */
 	/* Descriptors in which a program that follows a file has that file. */
 	FOLLOWED_FDS = 10,
 	PTMX_MAJOR = 5, /* of /dev/ptmx: Documentation/admin-guide/devices */
@@ -161,49 +164,49 @@ stop_tree_text(pid_t pid, const char *name, char *text, size_t size)
 	return n;
 }
 
-/* Whether a process does nothing but wait for a child. */
-static bool
-stop_tree_waits(pid_t pid)
-{
-	char text[128];
-	long call;
+/* What a process does at this moment. */
+enum stop_tree_now {
+	STOP_TREE_WAITS, /* for a child, and nothing else */
+	STOP_TREE_SLEEPS, /* for a while, as one that looks again and again */
+	STOP_TREE_RUNS, /* it has the processor, or waits for it */
+	STOP_TREE_OTHER /* or the system does not say */
+};
 
-	if (stop_tree_text(pid, "syscall", text, sizeof text) <= 0)
-		return false;
-	call = strtol(text, NULL, 10);
-	return isdigit((unsigned char)*text) &&
-	       (call == SYS_wait4 || call == SYS_waitid);
-}
-
-/* Whether a process sleeps for a while, as one that looks again and again does. */
-static bool
-stop_tree_sleeps(pid_t pid)
+static enum stop_tree_now
+stop_tree_now(pid_t pid)
 {
 	char text[128], *end;
 	unsigned long first;
 	long call;
 
-	if (stop_tree_text(pid, "syscall", text, sizeof text) <= 0 ||
-	    !isdigit((unsigned char)*text))
-		return false;
+	if (stop_tree_text(pid, "syscall", text, sizeof text) <= 0)
+		return STOP_TREE_OTHER;
+	if (strncmp(text, "running", strlen("running")) == 0)
+		return STOP_TREE_RUNS;
+	if (!isdigit((unsigned char)*text))
+		return STOP_TREE_OTHER;
 	call = strtol(text, &end, 10);
 	first = strtoul(end, &end, 16);
 	switch (call) {
+	case SYS_wait4:
+	case SYS_waitid:
+		return STOP_TREE_WAITS;
 	case SYS_clock_nanosleep:
 	case SYS_nanosleep:
-		return true;
+		return STOP_TREE_SLEEPS;
 #ifdef SYS_select
 	case SYS_select:
 #endif
-	case SYS_pselect6:
-		return first == 0; /* of no descriptor */
+	case SYS_pselect6: /* of no descriptor */
+		return first == 0 ? STOP_TREE_SLEEPS : STOP_TREE_OTHER;
 #ifdef SYS_poll
 	case SYS_poll:
 #endif
 	case SYS_ppoll:
-		return strtoul(end, NULL, 16) == 0;
+		return strtoul(end, NULL, 16) == 0 ? STOP_TREE_SLEEPS
+						   : STOP_TREE_OTHER;
 	default:
-		return false;
+		return STOP_TREE_OTHER;
 	}
 }
 
@@ -565,8 +568,8 @@ stop_tree_relays(const struct stop_tree *t, const struct stop_tree_one *o)
 }
 
 /*
- * Whether a process is a wrapper of its child, which it looks for again and again: it
- * sleeps, has used little time, and has executed another program, which prints where
+ * Whether a process that sleeps is a wrapper of its child, which it looks for again and
+ * again: it has used little time, and has executed another program, which prints where
  * it does and reads nothing from it.  A program with a helper is not one.
  */
 static bool
@@ -578,8 +581,7 @@ stop_tree_looks_after(
 	struct stat pipe;
 	ssize_t n, m;
 
-	if (!stop_tree_sleeps(o->pid) ||
-	    !stop_tree_prints_with(child->pid, o->pid) ||
+	if (!stop_tree_prints_with(child->pid, o->pid) ||
 	    !proc_stat(o->pid, &s) || !proc_stat(child->pid, &below) ||
 	    (s.cpu >= sysconf(_SC_CLK_TCK) && s.cpu * 10 > below.cpu) ||
 	    (stop_tree_pipe(child->pid, STDIN_FILENO, &pipe) &&
@@ -592,18 +594,18 @@ stop_tree_looks_after(
 }
 
 /*
- * Whether a process with a handler only waits for a child with one, as
- * subprocess.call() of Python does: what it does at the signal is to pass that on, to
- * forget it, or to kill the child.
+ * The child with a handler of a process with one; NULL: there is none.  only: it has
+ * no other child.
  */
-static bool
-stop_tree_is_before(const struct stop_tree *t, const struct stop_tree_one *o)
+static const struct stop_tree_one *
+stop_tree_handler_below(
+    const struct stop_tree *t, const struct stop_tree_one *o, bool *only)
 {
 	const struct stop_tree_one *child = NULL;
 	size_t i, n = 0;
 
 	if (!o->handler || o->shell || o->to_group || o->srun)
-		return false;
+		return NULL;
 	for (i = 0; i < t->n; i++) {
 		if (t->one[i].parent != o->pid || !stop_tree_lives(&t->one[i]))
 			continue;
@@ -611,9 +613,49 @@ stop_tree_is_before(const struct stop_tree *t, const struct stop_tree_one *o)
 		if (child == NULL && t->one[i].handler && !t->one[i].shell)
 			child = &t->one[i];
 	}
-	return child != NULL &&
-	       (stop_tree_waits(o->pid) ||
-		   (n == 1 && stop_tree_looks_after(o, child)));
+	*only = n == 1;
+	return child;
+}
+
+/*
+ * Whether a process with a handler only waits for a child with one, as
+ * subprocess.call() of Python does: what it does at the signal is to pass that on, to
+ * kill the child or to forget it.
+ */
+static bool
+stop_tree_is_before(const struct stop_tree *t, const struct stop_tree_one *o)
+{
+	const struct stop_tree_one *child;
+	enum stop_tree_now now;
+	bool only;
+
+	child = stop_tree_handler_below(t, o, &only);
+	if (child == NULL)
+		return false;
+	now = stop_tree_now(o->pid);
+	return now == STOP_TREE_WAITS || (now == STOP_TREE_SLEEPS && only &&
+					     stop_tree_looks_after(o, child));
+}
+
+/*
+ * Whether a process may be such a one that is just between two of its waits, as on a
+ * busy machine: a wrapper waits or sleeps at one of the next looks, a program that
+ * computes at none.
+ */
+static bool
+stop_tree_is_between(const struct stop_tree *t, struct stop_tree_one *o)
+{
+	const struct stop_tree_one *child;
+	bool only;
+
+	if (o->told || o->waited || o->looks >= LOOKS_MOST)
+		return false;
+	child = stop_tree_handler_below(t, o, &only);
+	if (child == NULL || !only || stop_tree_now(o->pid) != STOP_TREE_RUNS ||
+	    !stop_tree_looks_after(o, child))
+		return false;
+	o->looks++;
+	return true;
 }
 
 /* Whether the end of this one would disturb others, after whom it ends. */
@@ -952,6 +994,10 @@ static bool
 stop_tree_puts_off(
     const struct stop_tree *t, struct stop_tree_one *o, int64_t now_ms)
 {
+	if (stop_tree_is_between(t, o)) {
+		o->tell_at_ms = now_ms + LOOKS_MS;
+		return true;
+	}
 	if (stop_tree_is_last(t, o)) {
 		o->waited = true;
 		o->way = STOP_TREE_IGNORES;

@@ -61,6 +61,7 @@ struct stop_tree_one {
 	bool waited; /* it has to be told after others, or had to */
 	bool free; /* and need not wait any more */
 	bool passed; /* its children were looked at */
+	int looks; /* that found it at work */
 	int64_t tell_at_ms; /* -1 = not planned */
 };
 

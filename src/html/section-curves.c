@@ -432,8 +432,8 @@ section_curves_drawing_put(struct curves *c, struct err *e)
 	section_curves_frame_fit(c, &chart);
 	chart.zoom = c->r->zoomable ? "curves" : NULL;
 	chart_frame(&chart, 64);
-	buf_printf(&name, "%s of %zu trials by %s", curves_metric(c->r), c->n,
-	    c->r->curves.seconds ? "time" : "step");
+	buf_printf(&name, "%s of %zu trial%s by %s", curves_metric(c->r), c->n,
+	    c->n == 1 ? "" : "s", c->r->curves.seconds ? "time" : "step");
 	chart_open(&chart, buf_str(&name));
 	chart_x(&chart, ticks,
 	    axis_ticks(&chart.x, page_data_ticks(c->r, 10), ticks),

@@ -200,8 +200,8 @@ section_history_drawing_put(struct page *r)
 	section_history_frame_fit(r, &c);
 	c.zoom = r->zoomable ? "history" : NULL;
 	chart_frame(&c, 64);
-	buf_printf(&name, "%s of %zu trials by number", r->study->metric,
-	    r->with_value);
+	buf_printf(&name, "%s of %zu trial%s by number", r->study->metric,
+	    r->with_value, r->with_value == 1 ? "" : "s");
 	chart_open(&c, buf_str(&name));
 	n = axis_ticks(&c.x, page_data_ticks(r, 10), ticks);
 	chart_x(&c, ticks, n, "trial");

@@ -145,7 +145,8 @@ section_metrics_drawing_put(struct drawing *d)
 
 	html_open(&d->r->h, "div");
 	chart_frame(&d->c, 56);
-	buf_printf(&name, "%s of %zu trials by step", d->metric, d->n);
+	buf_printf(&name, "%s of %zu trial%s by step", d->metric, d->n,
+	    d->n == 1 ? "" : "s");
 	chart_open(&d->c, buf_str(&name));
 	chart_x(&d->c, ticks, axis_ticks(&d->c.x, 6, ticks), "step");
 	chart_y(&d->c, ticks, axis_ticks(&d->c.y, 5, ticks), d->metric);

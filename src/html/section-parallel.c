@@ -327,9 +327,10 @@ parallel_drawing_put(struct parallel *p)
 		p->aims[i].to = p->c.y.to;
 	}
 	buf_printf(&name,
-	    "Parallel coordinates of %zu trials: %zu parameter%s "
+	    "Parallel coordinates of %zu trial%s: %zu parameter%s "
 	    "and %s",
-	    p->drawn, p->n, p->n == 1 ? "" : "s", aim_name(p, 0));
+	    p->drawn, p->drawn == 1 ? "" : "s", p->n, p->n == 1 ? "" : "s",
+	    aim_name(p, 0));
 	for (i = 1; i < p->n_aims; i++)
 		buf_printf(&name, ", %s", aim_name(p, i));
 	html_open(h, "div");

@@ -179,6 +179,9 @@ rerun_command_workdir_move(struct attempt_rerun *again,
 {
 	char below[PATH_MAX];
 
+	if (study->trial.source.git == NULL)
+		return err_set(e, ERR_BUSY,
+		    "it is of a commit, and the study has no trial.source");
 	if (git_folder_below(below, again->workdir, study->trial.source.git,
 		study->dir) != 1)
 		return err_set(e, ERR_BUSY,

@@ -175,7 +175,7 @@ like "$(sql forms.db 'SELECT text FROM events')" 'changed in stopping' \
 # From standard input, as a trial prints it.
 "$HPOTUNE" ask >out
 printf '%s\n' 'epoch 1' 'hpotune: step=1 loss=2.5' '{"step": 2, "loss": 2.25, "a b": 7}' \
-    '{"not": "a number", "a b": 7}' '[0.1] hpotune: step=9 loss=0' >lines
+    '{"not": "a number", "a b": 7}' 'as in hpotune: step=9 loss=0' >lines
 printf 'hpotune: step=3 loss=2' >>lines
 is "$("$HPOTUNE" tell 9 - <lines)" keep 'tell - reads lines'
 is "$(sql forms.db 'SELECT step, value FROM curves WHERE trial = 9')" '1|2.5

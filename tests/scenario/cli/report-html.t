@@ -234,7 +234,7 @@ study metrics 2 $same
 "$HPOTUNE" tell metrics.db 1 step=2 acc=0.6 loss=0.4 >/dev/null
 "$HPOTUNE" tell --done metrics.db 1 >/dev/null
 made metrics
-like "$(cat metrics.html)" 'aria-label="loss of 1 trials by step"' \
+like "$(cat metrics.html)" 'aria-label="loss of 1 trial by step"' \
     'metrics: the other metric is drawn'
 is "$(page rows metrics.html 'The study' | sed -n '1,3p;6p')" \
     'parameter|type|range|default|only when

@@ -546,6 +546,7 @@ class Trial:
         self.step = None
         self._from = asked.get("from")
         self._engine, self._metrics = engine, metrics
+        self._suggests = False  # as functions written for Optuna do
         self._verdict, self._looked = "keep", time.monotonic()
         self._folder = os.path.join(engine.folder, "trials", str(self.number))
 
@@ -579,6 +580,7 @@ class Trial:
         if name not in self.params:
             raise hpotune.Error(f"trial {self.number} has no parameter {name!r}: the "
                                 "space is the second argument of optimize()")
+        self._suggests = True
         return self.params[name]
 
     suggest_int = suggest_categorical = suggest_float
@@ -587,9 +589,21 @@ class Trial:
         """As should_stop."""
         return self.should_stop
 
-    def report(self, step=None, metrics=None, **values):
-        """Report metrics of a step, an integer from 0, without it of the next one;
-        report(3, 0.25) is that of the objective.  Returns "keep" or "stop"."""
+    def report(self, *given, **values):
+        """report(step=None, metrics=None, **values): report metrics of a step, an
+        integer from 0, without it of the next one; report(3, 0.25) is that of the
+        objective.  After a suggest_...() it is report(0.25, 3), as Optuna has it, unless
+        the second is a dict.  Returns "keep" or "stop"."""
+        names = ["step", "metrics"]
+        if self._suggests and not (given and isinstance(given[-1], dict)):
+            names.reverse()
+        if len(given) > 2:
+            raise TypeError("report: expected a step and metrics")
+        for name, value in zip(names, given):
+            if name in values:
+                raise TypeError(f"report: {name} is given twice")
+            values[name] = value
+        step, metrics = values.pop("step", None), values.pop("metrics", None)
         if metrics is not None and not isinstance(metrics, dict):
             metrics = {self._metrics[0]: metrics}
         if step is None:
@@ -597,8 +611,11 @@ class Trial:
         try:
             step = operator.index(_plain(step))
         except TypeError:
+            order = "report(step, value)"
+            if names[0] == "metrics":
+                order = "report(value, step), as in Optuna"
             raise TypeError(f"a step is a whole number, not {step!r}: "
-                            "report(step, value)") from None
+                            f"{order}") from None
         found = hpotune._values(step, metrics, values)
         if len(found) < 2:
             raise TypeError("report: a metric is missing")
@@ -633,6 +650,12 @@ class Trial:
         if all(self.last.get(k) == v for k, v in found.items()):
             return {}
         return {"step": 1 if self.step is None else self.step + 1, **found}
+
+
+def _is_pruned(error):
+    """Whether Optuna's way to end a trial was raised."""
+    return any(c.__name__ == "TrialPruned" and c.__module__.split(".")[0] == "optuna"
+               for c in type(error).__mro__)
 
 
 def _arguments(function):
@@ -735,8 +758,10 @@ class _Runner:
         except Stopped:
             found, end = {}, "stopped"
         except (Exception, SystemExit) as e:
-            on_failure(trial, e, self.failed(trial, e))
-            return
+            if not _is_pruned(e):
+                on_failure(trial, e, self.failed(trial, e))
+                return
+            found, end = {}, "stopped"
         except BaseException:  # interrupted: it is asked for again
             with contextlib.suppress(Error):
                 trial._tell({}, "interrupted")

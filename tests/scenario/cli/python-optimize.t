@@ -421,20 +421,31 @@ def objective(trial):
     x = trial.suggest_float("x", 0, 9, log=False)
     kind = trial.suggest_categorical("kind", ["a"])
     for step in range(3):
-        trial.report(step, x)
+        trial.report(x, step)
+        trial.report(step=step, metrics=x)
+        trial.report(step, {"loss": 7})
         if trial.should_prune():
             raise hpotune.Stopped()
+    if trial.number == 3:
+        raise type("TrialPruned", (Exception,), {"__module__": "optuna.exceptions"})
     return x + len(kind) * trial.suggest_int("n", 1, 5)
 space = {"x": (0.0, 1.0), "kind": ["a", "b"], "n": (1, 3)}
 study = hpotune.optimize(objective, space, trials=4, study="moved")
-print(all(t["value"] == t["params"]["x"] + t["params"]["n"] for t in study.trials))
+print(all(t["value"] == t["params"]["x"] + t["params"]["n"] for t in study.trials
+          if t["trial"] != 3))
+print(study.query("SELECT state, objective = json_extract(params, \"$.x\") AS same, step "
+                  "FROM trials WHERE trial = 3"))
 for name, wrong in (("y", lambda trial: trial.suggest_float("y", 0, 1)),
-                    ("swapped", lambda trial: trial.report(0.5, 1))):
+                    ("swapped", lambda trial: trial.report(0.5, 1)),
+                    ("turned", lambda trial: trial.suggest_int("n", 1, 3) and
+                     trial.report(1, 0.5))):
     study = hpotune.optimize(wrong, space, trials=1, study=name, show=False)
     print(study.query("SELECT why FROM trials")[0]["why"])' 2>/dev/null)" \
     'True
+[{'"'state': 'stopped', 'same': 1, 'step': 2"'}]
 trial 1 has no parameter '"'y'"': the space is the second argument of optimize()
-TypeError: a step is a whole number, not 0.5: report(step, value)' \
+TypeError: a step is a whole number, not 0.5: report(step, value)
+TypeError: a step is a whole number, not 0.5: report(value, step), as in Optuna' \
     'a function that was written for Optuna needs another call alone'
 cat >bare.json <<'END'
 { "study": "bare", "objective": { "metric": "m", "goal": "minimize" },

@@ -103,7 +103,7 @@ def ask(site, method, target, headers, body=None):
 def ask_again(site, method, target, headers, body=None):
     """A reader that stands still for a second, which cuts a page that was begun,
     is one on a busy machine, unless it does so again and again."""
-    for last in 5 * [False] + [True]:
+    for last in False, False, True:
         try:
             answer, data = ask(site, method, target, headers, body)
         except ValueError:  # a page without its end

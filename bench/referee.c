@@ -5,97 +5,45 @@
  * draws its runs from one line.
  */
 
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/evidence/proposal-rule.h"
+#include "tests/support/proposal-night.h"
 
-enum { NIGHTS = 2000, NIGHT = 100, PAIRS = 30, RULES = 4 };
-#define ALPHA 0.05
+enum { NIGHTS = 2000, RULES = 4 };
 
 struct line {
 	double *v;
 	size_t n;
 };
 
-struct night {
-	int kept_false, kept_true;
-	double runs;
+/* What a night is made of: a proposal in five helps, by so many deviations. */
+struct world {
+	struct rng r;
+	const struct line *noise;
+	double helps;
 };
 
-/* Whether a is kept in the place of b; runs: of a. */
-static bool
-referee_judge(
-    int rule, const double *a, const double *b, double level, size_t *runs)
-{
-	double mean = 0, squares = 0;
-	size_t i;
-
-	switch (rule) {
-	case 0:
-		return proposal_rule_judge(a, b, PAIRS, PAIRS, level, runs) ==
-		       PROPOSAL_KEPT;
-	case 1:
-		*runs = 1;
-		return a[0] < b[0];
-	case 2:
-		*runs = 3;
-		return a[0] + a[1] + a[2] < b[0] + b[1] + b[2];
-	default:
-		*runs = 10;
-		for (i = 0; i < 10; i++)
-			mean += (b[i] - a[i]) / 10;
-		for (i = 0; i < 10; i++)
-			squares += (b[i] - a[i] - mean) * (b[i] - a[i] - mean);
-		return mean / sqrt(squares / 90) > 1.833;
-	}
-}
-
 static void
-referee_runs_draw(
-    struct rng *r, const struct line *noise, double by, double *to)
+referee_noise(void *arg, double *to)
 {
+	struct world *w = arg;
 	size_t i;
 
-	for (i = 0; i < PAIRS; i++)
+	for (i = 0; i < PROPOSAL_NIGHT_PAIRS; i++)
 		to[i] =
-		    by + noise->v[(size_t)(rng_uniform(r) * (double)noise->n)];
+		    w->noise
+			->v[(size_t)(rng_uniform(&w->r) * (double)w->noise->n)];
 }
 
-/* A proposal in five helps by this many deviations; 0: none does. */
-static struct night
-referee_night(struct rng *r, int rule, const struct line *noise, double helps)
+static double
+referee_effect(void *arg)
 {
-	double a[PAIRS], b[PAIRS], level, spent = 0, best = 0, effect;
-	struct night night = { .runs = PROPOSAL_RULE_BAND };
-	size_t k, runs, had = PROPOSAL_RULE_BAND;
+	struct world *w = arg;
 
-	referee_runs_draw(r, noise, 0, b);
-	for (k = 1; k <= NIGHT; k++) {
-		effect = rng_uniform(r) < 0.2 ? helps : 0;
-		referee_runs_draw(r, noise, best - effect, a);
-		level = proposal_rule_levels(ALPHA, k) - spent;
-		if (!referee_judge(rule, a, b, level, &runs)) {
-			spent += level;
-			night.runs += (double)runs;
-			/* The baseline runs once for all. */
-			night.runs += runs > had ? (double)(runs - had) : 0;
-			had = runs > had ? runs : had;
-			continue;
-		}
-		night.runs += (double)runs;
-		night.kept_false += effect <= 0;
-		night.kept_true += effect > 0;
-		best -= effect;
-		memcpy(b, a, sizeof b);
-		had = runs;
-	}
-	return night;
+	return rng_uniform(&w->r) < 0.2 ? w->helps : 0;
 }
 
 static void
@@ -103,15 +51,22 @@ referee_row_print(int rule, const struct line *lines, size_t n, double helps)
 {
 	static const char *const names[RULES] = { "ours", "once better",
 		"mean of three", "t test of ten" };
+	static proposal_night_judge *const judges[RULES] = {
+		proposal_night_rule, proposal_night_once,
+		proposal_night_mean_of_three, proposal_night_t_test
+	};
+	struct world w = { .helps = helps };
+	const struct proposal_night_world world = {
+		.arg = &w, .noise = referee_noise, .effect = referee_effect
+	};
 	double wrong = 0, kept_false = 0, kept_true = 0, runs = 0;
-	struct night night;
-	struct rng r;
+	struct proposal_night night;
 	size_t i;
 
-	rng_init(&r, 41, 1);
+	rng_init(&w.r, 41, 1);
 	for (i = 0; i < NIGHTS; i++) {
-		night = referee_night(&r, rule,
-		    &lines[(size_t)(rng_uniform(&r) * (double)n)], helps);
+		w.noise = &lines[(size_t)(rng_uniform(&w.r) * (double)n)];
+		night = proposal_night_run(judges[rule], &world);
 		wrong += night.kept_false > 0;
 		kept_false += night.kept_false;
 		kept_true += night.kept_true;

@@ -12,10 +12,11 @@
 #include "src/base/rng.h"
 #include "src/model/evidence/paired-evidence.h"
 #include "src/model/evidence/proposal-rule.h"
+#include "tests/support/proposal-night.h"
 #include "tests/support/tap.h"
 
-enum { NIGHTS = 500, NIGHT = 100, PAIRS = 30 };
-#define ALPHA 0.05
+enum { NIGHTS = 500, PAIRS = PROPOSAL_NIGHT_PAIRS };
+#define ALPHA PROPOSAL_NIGHT_ALPHA
 
 /* 500 nights at 5 %: three standard errors above. */
 #define FALSE_MOST (ALPHA + 3 * 0.0098)
@@ -48,57 +49,6 @@ noise_draw(struct rng *r, enum noise noise, size_t i)
 	return z;
 }
 
-/* What a rule makes of one night. */
-struct night {
-	int kept_false, kept_true;
-	double runs;
-};
-
-/* A way to judge a on b: whether it is kept; runs: of a. */
-typedef bool
-judge(const double *a, const double *b, double level, size_t *runs);
-
-static bool
-judge_rule(const double *a, const double *b, double level, size_t *runs)
-{
-	return proposal_rule_judge(a, b, PAIRS, PAIRS, level, runs) ==
-	       PROPOSAL_KEPT;
-}
-
-/* What an agent does: keep it if it is better once. */
-static bool
-judge_once(const double *a, const double *b, double level, size_t *runs)
-{
-	(void)level;
-	*runs = 1;
-	return a[0] < b[0];
-}
-
-static bool
-judge_mean_of_three(
-    const double *a, const double *b, double level, size_t *runs)
-{
-	(void)level;
-	*runs = 3;
-	return a[0] + a[1] + a[2] < b[0] + b[1] + b[2];
-}
-
-/* A paired t test of ten at 5 %. */
-static bool
-judge_t_test(const double *a, const double *b, double level, size_t *runs)
-{
-	double mean = 0, squares = 0;
-	size_t i;
-
-	(void)level;
-	*runs = 10;
-	for (i = 0; i < 10; i++)
-		mean += (b[i] - a[i]) / 10;
-	for (i = 0; i < 10; i++)
-		squares += (b[i] - a[i] - mean) * (b[i] - a[i] - mean);
-	return mean / sqrt(squares / 90) > 1.833;
-}
-
 /*
  * The effect of a proposal, in deviations of a run: of good ones, of which there
  * is this share, 0.5, 1 or 2; bad: of the others between -1 and -3, else none.
@@ -114,36 +64,30 @@ effect_draw(struct rng *r, double good, bool bad)
 	return bad ? -1 - 2 * v : 0;
 }
 
-static struct night
-night_run(struct rng *r, judge *f, enum noise noise, double good, bool bad)
+/* What nights are made of. */
+struct world {
+	struct rng r;
+	enum noise noise;
+	double good;
+	bool bad;
+};
+
+static void
+world_noise(void *arg, double *to)
 {
-	double a[PAIRS], b[PAIRS], level, spent = 0, best = 0, effect;
-	struct night night = { .runs = PROPOSAL_RULE_BAND };
-	size_t i, k, runs, had = PROPOSAL_RULE_BAND;
+	struct world *w = arg;
+	size_t i;
 
 	for (i = 0; i < PAIRS; i++)
-		b[i] = noise_draw(r, noise, i);
-	for (k = 1; k <= NIGHT; k++) {
-		effect = effect_draw(r, good, bad);
-		for (i = 0; i < PAIRS; i++)
-			a[i] = noise_draw(r, noise, i) + best - effect;
-		level = proposal_rule_levels(ALPHA, k) - spent;
-		if (!f(a, b, level, &runs)) {
-			spent += level;
-			night.runs += (double)runs;
-			/* The baseline runs once for all. */
-			night.runs += runs > had ? (double)(runs - had) : 0;
-			had = runs > had ? runs : had;
-			continue;
-		}
-		night.runs += (double)runs;
-		night.kept_false += effect <= 0;
-		night.kept_true += effect > 0;
-		best -= effect;
-		memcpy(b, a, sizeof b);
-		had = runs;
-	}
-	return night;
+		to[i] = noise_draw(&w->r, w->noise, i);
+}
+
+static double
+world_effect(void *arg)
+{
+	struct world *w = arg;
+
+	return effect_draw(&w->r, w->good, w->bad);
 }
 
 struct nights {
@@ -152,16 +96,19 @@ struct nights {
 };
 
 static struct nights
-nights_run(judge *f, enum noise noise, double good, bool bad)
+nights_run(proposal_night_judge *f, enum noise noise, double good, bool bad)
 {
+	struct world w = { .noise = noise, .good = good, .bad = bad };
+	const struct proposal_night_world world = {
+		.arg = &w, .noise = world_noise, .effect = world_effect
+	};
 	struct nights all = { 0 };
-	struct night one;
-	struct rng r;
+	struct proposal_night one;
 	size_t i;
 
-	rng_init(&r, 41, (uint64_t)noise);
+	rng_init(&w.r, 41, (uint64_t)noise);
 	for (i = 0; i < NIGHTS; i++) {
-		one = night_run(&r, f, noise, good, bad);
+		one = proposal_night_run(f, &world);
 		all.wrong += one.kept_false > 0;
 		all.kept_false += one.kept_false;
 		all.kept_true += one.kept_true;
@@ -181,13 +128,13 @@ test_nothing(void)
 	int i;
 
 	for (i = 0; i < NOISES; i++) {
-		n = nights_run(judge_rule, (enum noise)i, 0, false);
+		n = nights_run(proposal_night_rule, (enum noise)i, 0, false);
 		ok(n.wrong <= FALSE_MOST,
 		    "%s: %.4f of nights without an effect keep something, "
 		    "with %.0f runs",
 		    noise_names[i], n.wrong, n.runs);
 	}
-	n = nights_run(judge_once, NORMAL, 0, false);
+	n = nights_run(proposal_night_once, NORMAL, 0, false);
 	ok(n.wrong > 0.9, "keep if better once: %.4f, %.1f keeps a night",
 	    n.wrong, n.kept_false);
 }
@@ -207,10 +154,11 @@ test_something(void)
 	int bad;
 
 	for (bad = 0; bad < 2; bad++) {
-		rule = nights_run(judge_rule, NORMAL, 0.2, bad == 1);
-		once = nights_run(judge_once, NORMAL, 0.2, bad == 1);
-		three = nights_run(judge_mean_of_three, NORMAL, 0.2, bad == 1);
-		ten = nights_run(judge_t_test, NORMAL, 0.2, bad == 1);
+		rule = nights_run(proposal_night_rule, NORMAL, 0.2, bad == 1);
+		once = nights_run(proposal_night_once, NORMAL, 0.2, bad == 1);
+		three = nights_run(
+		    proposal_night_mean_of_three, NORMAL, 0.2, bad == 1);
+		ten = nights_run(proposal_night_t_test, NORMAL, 0.2, bad == 1);
 		ok(rule.wrong <= FALSE_MOST && once.wrong > 0.5,
 		    "of five one helps, four have %s: %.4f of nights keep a "
 		    "false one; once better: %.3f, of three: %.3f, t of ten: "

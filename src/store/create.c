@@ -335,6 +335,7 @@ store_create(struct store **out, const char *path,
 	    store_set_journal(s, network_fs, e) != 0) {
 		store_close(s);
 		(void)unlink(path);
+		unlink_old_logs(path);
 		return -1;
 	}
 	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);

@@ -43,6 +43,7 @@ store_settle(void)
 {
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	os_error_listen();
 }
 
 struct store *
@@ -265,7 +266,7 @@ static bool
 is_full_place(struct store *s)
 {
 	int kind = sqlite3_extended_errcode(s->db) & 0xff;
-	int error = sqlite3_system_errno(s->db);
+	int error = os_error(s);
 
 	return kind == SQLITE_FULL ||
 	       (kind == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT));

@@ -502,9 +502,9 @@ enum { LIMIT_NEAR = 128 << 10 };
 static bool
 no_space(struct store *s)
 {
-	int sys = sqlite3_system_errno(s->db);
+	int error = os_error(s);
 
-	return sys == ENOSPC || sys == EDQUOT;
+	return error == ENOSPC || error == EDQUOT;
 }
 
 /*
@@ -580,6 +580,9 @@ describe(struct store *s, const char *what, struct err *e)
 		if (store_lock_impossible(s))
 			return no_locks_err(s, e);
 		s->dead = s->mode == STORE_WRITE;
+		if (os_error(s) == ENOMEM)
+			return err_set(
+			    e, ERR_STORE, "%s: %s: out of memory", s->path, what);
 		break;
 	case SQLITE_CORRUPT:
 		s->dead = s->mode == STORE_WRITE;

@@ -166,6 +166,10 @@ struct store {
 struct store *store_new(const char *path, enum store_mode);
 /* Open the connection and apply the settings common to all connections. */
 int store_connect(struct store *, const char *name, int flags, struct err *);
+/* From now on keep the errno that SQLite only logs; before any connection. */
+void os_error_listen(void);
+/* The errno of the last failure of this connection; 0: none is known. */
+int os_error(const struct store *);
 /* Check that the file is a study's; *version 0: a file without tables. */
 int store_identify(struct store *, int64_t *version, struct err *);
 /* The state of a path: -1 an error, 0 no file or an empty one, 1 a file. */

@@ -255,7 +255,7 @@ wait_plan(struct tuner *t, struct live_trial *l, const char *why)
 /* Whether another attempt follows, and when; otherwise false. */
 static bool
 retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
-    const struct launch_exit *x)
+    const struct launch_exit *x, const char *why)
 {
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
 	int64_t not_before_us = 0;
@@ -290,6 +290,11 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 		if (l->row.free_retries >= FREE_RETRIES_MAX)
 			return false;
 		n = l->row.free_retries;
+		if (n == 0 && (x == NULL || !x->ran))
+			tuner_event(t, LOG_LEVEL_WARN, "launch", l->row.number,
+			    l->att.attempt,
+			    "%s: it is tried again, without using up retries",
+			    why);
 		live_trial_add_retry(l, true);
 		break;
 	}
@@ -351,7 +356,7 @@ end_event(struct tuner *t, struct live_trial *l, enum end_class c,
 	else if (x != NULL && x->not_yet)
 		/* No retry is used up; the pause is that of its backend. */
 		live_trial_set_not_before(l, 0);
-	else if (!retry_plan(t, l, c, x))
+	else if (!retry_plan(t, l, c, x, why))
 		return TRIAL_EV_FAIL;
 	(void)snprintf(why + len, n - len, "; attempt %d follows%s",
 	    l->row.attempts + 1, l->row.alone ? " alone" : "");

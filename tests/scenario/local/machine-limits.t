@@ -113,15 +113,18 @@ echo "hpotune: score=1"
 END
 chmod +x counted
 # A server that can start no trial says so and waits for memory: then it is ended.
-settled() { ! kill -0 "$server" 2>/dev/null || grep -q memory err; }
+no_memory='out of memory|Cannot allocate memory'
+settled() { ! kill -0 "$server" 2>/dev/null || grep -Eq "$no_memory" err; }
 limited() { # kB
-	prlimit --as=$(($1 * 1024)):unlimited "$HPOTUNE" start --quiet memory.json \
-	    >out 2>err &
+	# Emptied before there is a process: what the last one said is not this one's.
+	: >err
+	prlimit --as=$(($1 * 1024)):unlimited "$HPOTUNE" start --quiet little.json \
+	    >out 2>>err &
 	server=$!
 	retry settled && kill "$server" 2>/dev/null
 	wait "$server"
 }
-study memory "$dir/counted"
+study little "$dir/counted"
 if prlimit --as=2000000000 "$HPOTUNE" version >out 2>err; then
 	wrong=
 	least=4000
@@ -131,20 +134,43 @@ if prlimit --as=2000000000 "$HPOTUNE" version >out 2>err; then
 	done
 	for more in 50 100 200 500 1000 1500 2000 2500 3000 4000 5000; do
 		limited $((least + more))
-		case $?:$(cat err) in
-		0:* | *memory*) ;;
-		*) wrong="$wrong $least+$more:$(cat err)" ;;
-		esac
+		status=$?
+		[ $status -eq 0 ] || grep -Eq "$no_memory" err ||
+		    wrong="$wrong $least+$more:$status:$(cat err)"
 	done
 	is "$wrong" '' 'memory: the reason is said'
-	ok 'memory: with enough of it the study ends' quietly timeout 300 \
-	    "$HPOTUNE" start --quiet memory.json
-	is "$(sql memory.db "SELECT count(*) FROM trials
+	fails 'memory: with enough of it the study ends' 0 quietly timeout 300 \
+	    "$HPOTUNE" start --quiet little.json || {
+		cat out err
+		"$HPOTUNE" events little.json
+		"$HPOTUNE" trials little.json
+	} 2>&1 | sed 's/^/# /'
+	is "$(sql little.db "SELECT count(*) FROM trials
 	    WHERE state = 'completed'") $(sort ledger | uniq -d)" '3 ' \
 	    'memory: all trials, no attempt twice'
 else
 	skip 'little memory' 'this build reserves more'
 fi
+
+# A supervisor for which there is no memory: nothing of the trial has run, so that no
+# retry is used up, and the first time it is told.
+shim=${HPOTUNE_SHIM:-$(dirname "$HPOTUNE")/hpotune-shim}
+cat >little-shim <<END
+#!/bin/sh
+[ -e "$dir/enough" ] || ulimit -Sv 900
+exec "$shim" "\$@"
+END
+chmod +x little-shim
+study supervisor 'echo hpotune: score=1'
+background server env HPOTUNE_SHIM="$dir/little-shim" "$HPOTUNE" start supervisor.json
+server=$child
+unbegun='was killed before it began: it is tried again, without using up retries'
+told_all() { [ "$(told supervisor.db "$unbegun")" -gt 1 ]; }
+ok 'supervisors without memory: it is told' retry told_all
+: >enough
+reap $server
+is "$? $(sql supervisor.db "SELECT count(*) FROM trials WHERE state = 'completed'") $(told \
+    supervisor.db "$unbegun")" '0 3 3' 'supervisors with memory: all trials, told once for each'
 
 # /dev/shm is away, and cannot be written.
 no_shm() { # command …

@@ -581,8 +581,8 @@ describe(struct store *s, const char *what, struct err *e)
 			return no_locks_err(s, e);
 		s->dead = s->mode == STORE_WRITE;
 		if (os_error(s) == ENOMEM)
-			return err_set(
-			    e, ERR_STORE, "%s: %s: out of memory", s->path, what);
+			return err_set(e, ERR_STORE, "%s: %s: out of memory",
+			    s->path, what);
 		break;
 	case SQLITE_CORRUPT:
 		s->dead = s->mode == STORE_WRITE;

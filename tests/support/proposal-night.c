@@ -10,16 +10,17 @@ enum { PAIRS = PROPOSAL_NIGHT_PAIRS };
 
 bool
 proposal_night_rule(
-    const double *a, const double *b, double level, size_t *runs)
+    const double *a, const double *b, size_t others, double level, size_t *runs)
 {
-	return proposal_rule_judge(a, b, PAIRS, PAIRS, level, runs) ==
+	return proposal_rule_judge(a, b, PAIRS, PAIRS, others, level, runs) ==
 	       PROPOSAL_KEPT;
 }
 
 bool
 proposal_night_once(
-    const double *a, const double *b, double level, size_t *runs)
+    const double *a, const double *b, size_t others, double level, size_t *runs)
 {
+	(void)others;
 	(void)level;
 	*runs = 1;
 	return a[0] < b[0];
@@ -27,8 +28,9 @@ proposal_night_once(
 
 bool
 proposal_night_mean_of_three(
-    const double *a, const double *b, double level, size_t *runs)
+    const double *a, const double *b, size_t others, double level, size_t *runs)
 {
+	(void)others;
 	(void)level;
 	*runs = 3;
 	return a[0] + a[1] + a[2] < b[0] + b[1] + b[2];
@@ -36,11 +38,12 @@ proposal_night_mean_of_three(
 
 bool
 proposal_night_t_test(
-    const double *a, const double *b, double level, size_t *runs)
+    const double *a, const double *b, size_t others, double level, size_t *runs)
 {
 	double mean = 0, squares = 0;
 	size_t i;
 
+	(void)others;
 	(void)level;
 	*runs = 10;
 	for (i = 0; i < 10; i++)
@@ -56,7 +59,7 @@ proposal_night_run(
 {
 	double a[PAIRS], b[PAIRS], level, spent = 0, best = 0, effect;
 	struct proposal_night night = { .runs = PROPOSAL_RULE_BAND };
-	size_t i, k, runs, had = PROPOSAL_RULE_BAND;
+	size_t i, k, runs, had = PROPOSAL_RULE_BAND, others = 0;
 
 	world->noise(world->arg, b);
 	for (k = 1; k <= PROPOSAL_NIGHT; k++) {
@@ -65,12 +68,13 @@ proposal_night_run(
 		for (i = 0; i < PAIRS; i++)
 			a[i] = a[i] + best - effect;
 		level = proposal_rule_levels(PROPOSAL_NIGHT_ALPHA, k) - spent;
-		if (!judge(a, b, level, &runs)) {
+		if (!judge(a, b, others, level, &runs)) {
 			spent += level;
 			night.runs += (double)runs;
 			/* The baseline runs once for all. */
 			night.runs += runs > had ? (double)(runs - had) : 0;
 			had = runs > had ? runs : had;
+			others++;
 			continue;
 		}
 		night.runs += (double)runs;
@@ -79,6 +83,7 @@ proposal_night_run(
 		best -= effect;
 		memcpy(b, a, sizeof b);
 		had = runs;
+		others = 0;
 	}
 	return night;
 }

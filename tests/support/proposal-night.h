@@ -12,7 +12,7 @@
 
 enum {
 	PROPOSAL_NIGHT = 100, /* proposals of a night */
-	PROPOSAL_NIGHT_PAIRS = 30 /* runs of one at the most */
+	PROPOSAL_NIGHT_PAIRS = 100 /* runs of one at the most */
 };
 #define PROPOSAL_NIGHT_ALPHA 0.05
 
@@ -22,9 +22,12 @@ struct proposal_night {
 	double runs;
 };
 
-/* A way to judge a on b, losses of PAIRS runs: whether it is kept; runs: of a. */
-typedef bool proposal_night_judge(
-    const double *a, const double *b, double level, size_t *runs);
+/*
+ * A way to judge a on b, losses of PAIRS runs: whether it is kept; others: proposals
+ * since one was; runs: of a.
+ */
+typedef bool proposal_night_judge(const double *a, const double *b,
+    size_t others, double level, size_t *runs);
 
 /* The rule of src/model/evidence. */
 proposal_night_judge proposal_night_rule;

@@ -408,8 +408,9 @@ proposal_row(struct ledger *l, const struct store_rows *row)
 		b[k] = contest_run_loss(l->store, store_rows_text(row, 6),
 		    store_rows_text(row, 7), k);
 	}
-	verdict =
-	    proposal_rule_judge(a, b, n, most, store_rows_real(row, 4), &looks);
+	/* With so few pairs it does not count how many others there were. */
+	verdict = proposal_rule_judge(
+	    a, b, n, most, 0, store_rows_real(row, 4), &looks);
 	if (strcmp(names[verdict], store_rows_text(row, 1)) != 0 || looks != n)
 		fault(l, &l->v->invented,
 		    "proposal %s is %s after %zu pairs, not %s after %zu",

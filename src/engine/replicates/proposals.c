@@ -475,6 +475,18 @@ proposal_put_why(struct contest *c, double last, const struct replicate *run)
 			c->evidence.better, c->looks, 1 / c->alpha);
 }
 
+/* The proposals before this one on its baseline, none of which is kept. */
+static size_t
+proposal_others(const struct contests *all, const struct contest *c)
+{
+	size_t i, n = 0;
+
+	for (i = 0; &all->list[i] < c; i++)
+		n += all->list[i].proposal &&
+		     all->list[i].baseline == c->baseline;
+	return n;
+}
+
 /* a and b: room for c->pairs losses each. */
 static void
 proposal_judge_runs(struct contests *all, struct contest *c,
@@ -495,7 +507,7 @@ proposal_judge_runs(struct contests *all, struct contest *c,
 		a[k] = contests_loss(
 		    all, c, contests_run(all, c->challenger, k), store);
 	c->verdict = verdicts[proposal_rule_judge(
-	    a, b, n, c->pairs, c->alpha, &c->looks)];
+	    a, b, n, c->pairs, proposal_others(all, c), c->alpha, &c->looks)];
 	c->evidence = paired_evidence_of(a, b, c->looks, 0);
 	if (c->verdict == CONTEST_KEPT)
 		c->least = paired_evidence_least(a, b, c->looks, c->alpha);

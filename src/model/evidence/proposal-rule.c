@@ -6,16 +6,26 @@
 #include "src/model/evidence/proposal-rule.h"
 
 /*
- * Standard errors above the mean: of 0.5, 0.75, 1 and 1.25 the one with the most
- * true keeps for its runs, in nights as those of t_proposal_rule.c.
+ * Standard errors above the mean, and the horizon: of 0.5, 0.6, 0.75 and 1, of 25 and
+ * 30 pairs and of 0, 1, 2, 4 and 8 more, the ones with the most true keeps for their
+ * runs at effects of 0.5, 1 and 2, in nights of normal and of heavy noise.
  */
-#define PROPOSAL_RULE_HOPE 0.75
+#define PROPOSAL_RULE_HOPE 0.5
 #define PROPOSAL_RULE_FAR 3 /* deviations of a difference */
 
 double
 proposal_rule_levels(double alpha, size_t k)
 {
 	return alpha * (double)k / (PROPOSAL_RULE_NIGHT + (double)k);
+}
+
+size_t
+proposal_rule_horizon(size_t others, size_t most)
+{
+	if (most <= PROPOSAL_RULE_HORIZON ||
+	    others >= (most - PROPOSAL_RULE_HORIZON) / PROPOSAL_RULE_FARTHER)
+		return most;
+	return PROPOSAL_RULE_HORIZON + PROPOSAL_RULE_FARTHER * others;
 }
 
 /* Twice the variance of the baseline: that of differences without pairing. */
@@ -46,7 +56,7 @@ proposal_rule_band(const double *b, size_t n)
  */
 static bool
 proposal_rule_hopeless(
-    const double *a, const double *b, size_t n, size_t most, double level)
+    const double *a, const double *b, size_t n, size_t horizon, double level)
 {
 	double sum = 0, squares = 0, mean, deviation, d;
 	double band = proposal_rule_band(b, PROPOSAL_RULE_BAND);
@@ -71,19 +81,21 @@ proposal_rule_hopeless(
 	}
 	/* The band counts as one difference: pairing may make them smaller. */
 	deviation = sqrt((band + squares) / (double)finite);
-	d = sqrt(2 * log(1 / level) / (double)most);
+	d = sqrt(2 * log(1 / level) / (double)horizon);
 	mean += PROPOSAL_RULE_HOPE * deviation / sqrt((double)finite);
 	return !(mean > d * deviation);
 }
 
 enum proposal_verdict
 proposal_rule_judge(const double *a, const double *b, size_t n, size_t most,
-    double level, size_t *looks)
+    size_t others, double level, size_t *looks)
 {
+	size_t horizon = proposal_rule_horizon(others, most);
+
 	for (*looks = 1; *looks <= n; (*looks)++) {
 		if (paired_evidence_of(a, b, *looks, 0).better >= 1 / level)
 			return PROPOSAL_KEPT;
-		if (proposal_rule_hopeless(a, b, *looks, most, level))
+		if (proposal_rule_hopeless(a, b, *looks, horizon, level))
 			return PROPOSAL_DISCARDED;
 	}
 	*looks = n;

@@ -12,9 +12,13 @@
  * Medical Research 30, 2021).  Runs of a baseline that was kept are better than
  * its mean, as they are why it was kept: that makes later false keeps rarer.
  *
- * A proposal is discarded when it would hardly be kept: when even 0.75 standard
- * errors above their mean the differences are smaller than those that all pairs
- * would show.  This costs no error, as discarding is no claim.
+ * A proposal is discarded when it would hardly be kept: when even half a standard
+ * error above their mean the differences are smaller than those that as many pairs as
+ * its horizon would show.  This costs no error, as discarding is no claim; so the
+ * horizon may depend on whatever is known.  It begins at 30 pairs, which find great
+ * effects with the fewest runs, and grows by 4 with each proposal that was not kept:
+ * where great effects are to be had they are found soon, and where none are, smaller
+ * ones are looked for.
  */
 
 #ifndef HPOTUNE_PROPOSAL_RULE_H
@@ -26,7 +30,9 @@
 enum {
 	PROPOSAL_RULE_NIGHT = 100, /* proposals, for which half of alpha is */
 	PROPOSAL_RULE_BAND =
-	    3 /* runs of the baseline show its noise at first */
+	    3, /* runs of the baseline show its noise at first */
+	PROPOSAL_RULE_HORIZON = 30, /* pairs: of the first on a baseline */
+	PROPOSAL_RULE_FARTHER = 4 /* … of each that follows */
 };
 
 enum proposal_verdict {
@@ -38,13 +44,15 @@ enum proposal_verdict {
 
 /* The levels of the first k proposals together, without those that were kept. */
 double proposal_rule_levels(double alpha, size_t k);
+/* The horizon after so many others on this baseline, in pairs; most: of all. */
+size_t proposal_rule_horizon(size_t others, size_t most);
 /*
  * The verdict on a, of which n runs have ended, against b, of which as many and at
- * least PROPOSAL_RULE_BAND have; most: pairs at most.  looks: pairs that it rests
- * on, the first ones, whatever n is.
+ * least PROPOSAL_RULE_BAND have; most: pairs at most; others: proposals before it on
+ * this baseline.  looks: pairs that it rests on, the first ones, whatever n is.
  */
 enum proposal_verdict proposal_rule_judge(const double *a, const double *b,
-    size_t n, size_t most, double level, size_t *looks);
+    size_t n, size_t most, size_t others, double level, size_t *looks);
 
 /*
  * Whether a run in its middle is worse, at the same step, than all runs that show

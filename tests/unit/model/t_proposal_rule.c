@@ -187,31 +187,33 @@ test_given(void)
 
 	for (i = 0; i < PAIRS; i++)
 		b[i] = 1 + (double)(i % 3) / 100;
-	ok(proposal_rule_judge(a, b, 0, PAIRS, 5e-4, &looks) == PROPOSAL_OPEN &&
+	ok(proposal_rule_judge(a, b, 0, PAIRS, 0, 5e-4, &looks) ==
+		    PROPOSAL_OPEN &&
 		looks == 0,
 	    "no pairs, no verdict");
-	ok(proposal_rule_judge(a, b, 5, PAIRS, 5e-4, &looks) == PROPOSAL_OPEN &&
+	ok(proposal_rule_judge(a, b, 5, PAIRS, 0, 5e-4, &looks) ==
+		    PROPOSAL_OPEN &&
 		looks == 5,
 	    "five pairs leave it open");
-	ok(proposal_rule_judge(a, b, PAIRS, PAIRS, 5e-4, &looks) ==
+	ok(proposal_rule_judge(a, b, PAIRS, PAIRS, 0, 5e-4, &looks) ==
 		    PROPOSAL_KEPT &&
-		proposal_rule_judge(a, b, looks, PAIRS, 5e-4, &later) ==
+		proposal_rule_judge(a, b, looks, PAIRS, 0, 5e-4, &later) ==
 		    PROPOSAL_KEPT &&
 		later == looks && looks > 10,
 	    "%zu keep it, however many have ended", looks);
-	ok(proposal_rule_judge(b, a, PAIRS, PAIRS, 5e-4, &looks) ==
+	ok(proposal_rule_judge(b, a, PAIRS, PAIRS, 0, 5e-4, &looks) ==
 		    PROPOSAL_DISCARDED &&
 		looks == 1,
 	    "what is much worse is discarded after one");
-	ok(proposal_rule_judge(b, b, PAIRS, PAIRS, 5e-4, &looks) ==
+	ok(proposal_rule_judge(b, b, PAIRS, PAIRS, 0, 5e-4, &looks) ==
 		    PROPOSAL_DISCARDED &&
 		looks <= 3,
 	    "and what is equal after %zu", looks);
-	ok(proposal_rule_judge(a, b, 10, 10, 5e-4, &looks) ==
+	ok(proposal_rule_judge(a, b, 10, 10, 0, 5e-4, &looks) ==
 		PROPOSAL_UNDECIDED,
 	    "without enough pairs it is undecided");
 	a[1] = INFINITY;
-	ok(proposal_rule_judge(a, b, PAIRS, PAIRS, 5e-4, &looks) ==
+	ok(proposal_rule_judge(a, b, PAIRS, PAIRS, 0, 5e-4, &looks) ==
 		    PROPOSAL_DISCARDED &&
 		looks == 2,
 	    "a run that fails where the baseline's does not: discarded");
@@ -224,6 +226,22 @@ test_given(void)
 	    "far behind the baseline is more than its noise");
 	b[1] = NAN;
 	ok(!proposal_rule_behind(1.2, 1, b), "which must be known");
+	ok(proposal_rule_horizon(0, 100) == 30 &&
+		proposal_rule_horizon(5, 100) == 50 &&
+		proposal_rule_horizon(16, 100) == 94 &&
+		proposal_rule_horizon(17, 100) == 100 &&
+		proposal_rule_horizon(1000000, 100) == 100 &&
+		proposal_rule_horizon(3, 31) == 31 &&
+		proposal_rule_horizon(0, 20) == 20,
+	    "the horizon grows, up to all pairs");
+	for (i = 0; i < PAIRS; i++)
+		a[i] = 0, b[i] = i % 2 == 0 ? 1.5 : -0.5;
+	ok(proposal_rule_judge(a, b, PAIRS, PAIRS, 0, 5e-4, &looks) ==
+		    PROPOSAL_DISCARDED &&
+		proposal_rule_judge(a, b, PAIRS, PAIRS, 20, 5e-4, &later) !=
+		    PROPOSAL_DISCARDED,
+	    "with a farther horizon a smaller effect stays: %zu, %zu", looks,
+	    later);
 	ok(fabs(proposal_rule_levels(ALPHA, 100) - ALPHA / 2) < 1e-15 &&
 		proposal_rule_levels(ALPHA, 1000000) < ALPHA,
 	    "a night of 100 has half of the error, and all nights no more "

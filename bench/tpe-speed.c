@@ -7,7 +7,6 @@
  * log scale.  Prints the seconds.
  */
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

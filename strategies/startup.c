@@ -5,7 +5,6 @@
 #include "src/base/err.h"
 #include "src/model/history/history.h"
 #include "src/model/prior.h"
-#include "src/model/param.h"
 #include "src/model/space.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"

@@ -6,7 +6,6 @@
  * which is relative below the state folder, because that may be renamed.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* TensorBoard event files, as tfevents.h says. */
 
-#include <math.h>
 #include <string.h>
 
 #include "src/base/tfevents.h"

@@ -1,7 +1,5 @@
 /* hpotune confirm: run a setting again beside the baseline. */
 
-#include <stdint.h>
-
 #include "src/base/err.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/server-request.h"

@@ -1,6 +1,5 @@
 /* hpotune plot: a chart of a study as a file for a paper, or as text. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

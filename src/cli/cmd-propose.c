@@ -1,6 +1,5 @@
 /* hpotune propose: a setting that may take the place of the baseline. */
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

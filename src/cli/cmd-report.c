@@ -1,6 +1,5 @@
 /* hpotune report: a study as one page of HTML. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

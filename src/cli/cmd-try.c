@@ -15,7 +15,6 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/base/text.h"
 #include "src/cli/check/one-trial.h"
 #include "src/cli/check/read-log.h"
 #include "src/cli/check/start-cost.h"

@@ -4,7 +4,6 @@
  */
 
 #include <math.h>
-#include <stddef.h>
 
 #include "src/engine/durations.h"
 #include "src/model/history/history.h"

@@ -3,8 +3,6 @@
  * ended so by its class, or failed and its last words say so.
  */
 
-#include <stddef.h>
-
 #include "src/engine/memory-peaks.h"
 #include "src/model/history/history.h"
 #include "src/store/queries.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"

@@ -8,7 +8,6 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/base/text.h"
 #include "src/figure/figure-internal.h"
 #include "src/figure/figure.h"
 #include "src/html/page-data.h"

@@ -1,7 +1,6 @@
 /* Markup and the escaping of its contents. */
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

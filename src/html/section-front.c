@@ -1,7 +1,6 @@
 /* Several objectives: trials by each pair of them, and the front. */
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/mem.h"

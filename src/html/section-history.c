@@ -2,14 +2,12 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/mem.h"
 #include "src/html/decimate.h"
 #include "src/html/section.h"
 #include "src/model/study/study.h"
-#include "src/view/rows.h"
 
 enum { HEIGHT = 300, SQUARE = 5 };
 

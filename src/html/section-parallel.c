@@ -3,7 +3,6 @@
  * line for each trial; a selection when there are many trials.
  */
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

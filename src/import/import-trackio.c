@@ -1,6 +1,5 @@
 /* The runs of a project of Trackio. */
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* The command of a sweep: its macros as those of study.json. */
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "src/base/err.h"

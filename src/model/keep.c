@@ -1,6 +1,5 @@
 /* Chooses the checkpoints that are deleted. */
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "src/model/keep.h"

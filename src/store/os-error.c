@@ -4,7 +4,6 @@
  * own text is "disk I/O error", for want of memory, too.
  */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

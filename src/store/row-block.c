@@ -9,7 +9,6 @@
  * earlier report of the step goes to the old ones, which are behind the curve.
  */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * The format: https://www.sqlite.org/fileformat2.html
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

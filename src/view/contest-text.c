@@ -1,8 +1,6 @@
 /* Whether the best setting is confirmed. */
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"

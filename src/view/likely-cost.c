@@ -4,7 +4,6 @@
  * attempts were repeated, and what spot was not billed.
  */
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "src/base/err.h"

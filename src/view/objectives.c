@@ -1,7 +1,6 @@
 /* Objectives, constraints and the front as text, from the database. */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

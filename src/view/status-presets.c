@@ -4,7 +4,6 @@
 #include "src/base/mem.h"
 #include "src/replay/replay-presets.h"
 #include "src/store/queries.h"
-#include "src/store/store.h"
 #include "src/view/status.h"
 
 int

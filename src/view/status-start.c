@@ -1,6 +1,5 @@
 /* What starting costs trials of Python here, as their attempts have shown. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

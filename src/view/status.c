@@ -1,7 +1,6 @@
 /* Builds the status from the views: as a screen, and as one JSON document. */
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

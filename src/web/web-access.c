@@ -1,6 +1,5 @@
 /* Checks path, host, origin and form token of a request. */
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -7,7 +7,6 @@
 #include "src/base/capture.h"
 #include "src/base/err.h"
 #include "src/base/http/http-server.h"
-#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/web/web-action.h"
 

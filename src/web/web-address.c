@@ -1,6 +1,5 @@
 /* Decodes and encodes targets of requests. */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/clock.h"
 #include "src/base/http/http-server.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/loop.h"

@@ -11,7 +11,6 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/html/page.h"
 #include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"

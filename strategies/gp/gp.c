@@ -24,7 +24,6 @@
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/where.h"
 #include "strategies/gp/gp.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/param.h"
 #include "src/model/space.h"
 #include "strategies/cholesky/cholesky.h"
 #include "strategies/incumbent/incumbent.h"

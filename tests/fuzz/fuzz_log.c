@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/metric-line/metric-line.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/engine/tuner/tuner-internal.h"
 #include "src/model/history/history.h"

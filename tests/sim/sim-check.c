@@ -4,13 +4,11 @@
  */
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/engine/tuner/tuner.h"
 #include "src/model/study/study.h"

@@ -4,7 +4,6 @@
  * recorded, or is not.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

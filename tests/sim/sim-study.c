@@ -1,7 +1,6 @@
 /* A study and a world drawn from a seed. */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 
 #include "tests/support/when-space.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "src/model/space.h"

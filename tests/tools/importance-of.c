@@ -5,7 +5,6 @@
  * fANOVA.
  */
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
  * leaves a checkpoint.  With FILE all reports are lines of that file.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

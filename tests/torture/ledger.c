@@ -3,7 +3,6 @@
  * processes themselves wrote it.
  */
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>

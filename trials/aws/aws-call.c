@@ -1,6 +1,5 @@
 /* A call: keys, signature, request, answer, until its last try. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

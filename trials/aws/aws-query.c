@@ -1,6 +1,5 @@
 /* Requests to STS and SNS, which are forms, and the answers to them. */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "src/base/mem.h"

@@ -3,7 +3,6 @@
  * GetCallerIdentity of STS.
  */
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

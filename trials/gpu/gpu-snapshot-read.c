@@ -3,7 +3,6 @@
  * once, with its type and within its bounds; other members are errors.
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "src/base/json/json-writer.h"
-#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "trials/gpu/gpu-snapshot-build.h"
 #include "trials/gpu/gpu-snapshot.h"

@@ -4,7 +4,6 @@
  * trials.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

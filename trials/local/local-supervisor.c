@@ -8,7 +8,6 @@
  * ends before, the socket does, and so does the supervisor (shim-wait.c).
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -3,7 +3,6 @@
  * half written.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 
 #include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
-#include "trials/metric-line/metric-number.h"
 
 /* Add NAME VALUE with TAG_ before it, if there is a tag. */
 static void

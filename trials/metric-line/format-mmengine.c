@@ -10,7 +10,6 @@
 
 #include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
-#include "trials/metric-line/metric-number.h"
 
 /* The state of one log. */
 struct format_mmengine {

@@ -9,7 +9,6 @@
 
 #include "src/base/mem.h"
 #include "trials/metric-line/metric-format.h"
-#include "trials/metric-line/metric-internal.h"
 #include "trials/metric-line/metric-number.h"
 
 enum { METRIC_PYTHON_DEPTH = 16 };

@@ -1,6 +1,5 @@
 /* Answers the supervisors that ask for a warm one. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

@@ -1,6 +1,5 @@
 /* Finds the tasks of srun, and runs programs of Slurm.  It has static memory. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

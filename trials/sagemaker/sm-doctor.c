@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/xml.h"
 #include "trials/sagemaker/sm-internal.h"

@@ -3,7 +3,6 @@
  * and stops those that have no owner.  Runs the caller's loop.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

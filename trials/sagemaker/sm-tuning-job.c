@@ -3,7 +3,6 @@
  * by page.  Runs the caller's loop.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

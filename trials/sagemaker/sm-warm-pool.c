@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
 

@@ -1,7 +1,5 @@
 /* The attempts and jobs that are followed. */
 
-#include <stdio.h>
-
 #include "src/base/loop.h"
 #include "trials/slurm/slurm-internal.h"
 

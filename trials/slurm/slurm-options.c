@@ -1,7 +1,6 @@
 /* The options of the backend block, and the words of sbatch made of them. */
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include "src/base/json/json.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
-#include "trials/process/exec-path.h"
 #include "trials/ranks/ranks.h"
 #include "trials/slurm/slurm-internal.h"
 

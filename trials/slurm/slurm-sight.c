@@ -3,7 +3,6 @@
  * otherwise: its folders and its program.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

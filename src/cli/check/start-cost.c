@@ -1,9 +1,7 @@
 /* Starts the study's interpreter with python/hpotune_imports.py. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +12,6 @@
 #include "src/base/err.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/spawn.h"
-#include "src/base/text.h"
 #include "src/cli/check/start-cost.h"
 #include "src/model/study/study.h"
 

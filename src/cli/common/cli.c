@@ -11,9 +11,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/base/text.h"
 #include "src/cli/common/cli.h"
-#include "src/model/param.h"
 #include "src/model/space.h"
 
 const struct cli_option cli_option_help = { "help", 'h', NULL,

@@ -1,7 +1,6 @@
 /* The table of the front: trial, objectives, parameters. */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/mem.h"

@@ -12,7 +12,6 @@
 #include "src/base/err.h"
 #include "src/base/git/git.h"
 #include "src/base/json/json-writer.h"
-#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/rerun-command.h"

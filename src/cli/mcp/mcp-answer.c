@@ -1,6 +1,5 @@
 /* Shortens answers of commands, and names the next step. */
 
-#include <stdint.h>
 #include <string.h>
 
 #include "src/base/json/json-writer.h"

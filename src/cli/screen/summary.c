@@ -1,6 +1,5 @@
 /* The summary printed when a study ends, read from its views. */
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
  * called, which are ended or started again.
  */
 
-#include <stdio.h>
-
 #include "src/base/text.h"
 #include "src/engine/attempts/attempt-spec.h"
 #include "src/engine/tuner/adopt.h"

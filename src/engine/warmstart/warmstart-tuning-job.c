@@ -3,7 +3,6 @@
  * that AWS returned or that was saved to a file.
  */
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 #include "src/base/mem.h"
 #include "src/engine/warmstart/warmstart-internal.h"
 #include "src/model/goal.h"
-#include "src/model/param.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "trials/backend.h"

@@ -1,7 +1,6 @@
 /* Finds studies. */
 
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/http/http.h"

@@ -1,7 +1,5 @@
 /* The world's descriptions of a job. */
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/sagemaker-world/sm-world.h"

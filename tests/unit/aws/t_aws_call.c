@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "src/base/loop.h"
 #include "tests/support/aws/aws-client.h"
 #include "tests/support/tap.h"
 #include "trials/aws/aws-internal.h"

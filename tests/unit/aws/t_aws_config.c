@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"

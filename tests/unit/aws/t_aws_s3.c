@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "src/base/err.h"
-#include "src/base/loop.h"
 #include "tests/support/aws/aws-client.h"
 #include "tests/support/tap.h"
 #include "trials/aws/aws-internal.h"

@@ -3,10 +3,8 @@
  * keeps it, and other files in the folder do no harm.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

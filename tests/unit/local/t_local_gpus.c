@@ -4,7 +4,6 @@
  */
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tests/support/local-backend.h"
 #include "tests/support/tap.h"

@@ -3,7 +3,6 @@
  * read and written.
  */
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "src/base/err.h"

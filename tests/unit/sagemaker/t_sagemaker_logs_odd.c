@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-#include "src/base/loop.h"
 #include "src/model/study/study.h"
 #include "tests/support/cloudwatch/cw-logs.h"
 #include "tests/support/tap.h"

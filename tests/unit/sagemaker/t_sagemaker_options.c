@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "tests/support/sagemaker-wrong.h"

@@ -3,7 +3,6 @@
  * reader, readers while the server writes, a full disk, no free inode.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/wait.h>

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "strategies/gp/gp.h"
 #include "tests/support/gp-run.h"

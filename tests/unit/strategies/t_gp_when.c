@@ -1,6 +1,5 @@
 /* Coordinates of gp where conditions name several parameters. */
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/base/rng.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/evolution/nsga2.h"

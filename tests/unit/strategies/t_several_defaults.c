@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/err.h"
 #include "tests/support/strategy-run.h"
 #include "tests/support/tap.h"
 

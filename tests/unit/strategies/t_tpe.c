@@ -1,7 +1,6 @@
 /* TPE as a strategy: deterministic, and robust against odd histories. */
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"

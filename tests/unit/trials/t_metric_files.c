@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/mem.h"
 #include "src/base/tfevents.h"

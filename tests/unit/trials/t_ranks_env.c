@@ -10,7 +10,6 @@
 
 #include "src/base/json/json.h"
 #include "src/base/err.h"
-#include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "tests/support/tap.h"
 #include "trials/ranks/ranks.h"

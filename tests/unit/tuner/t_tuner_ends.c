@@ -3,8 +3,6 @@
  * shutdown.
  */
 
-#include <math.h>
-
 #include "src/engine/tuner/tuner.h"
 #include "tests/support/fake-backend/fake-backend.h"
 #include "tests/support/fake-backend/fake-study.h"

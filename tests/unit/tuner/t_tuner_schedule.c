@@ -1,7 +1,6 @@
 /* Placement of attempts: changing slots, two backends, a cost limit. */
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/engine/tuner/tuner.h"

@@ -1,6 +1,5 @@
 /* What counts of the time in which a reader has not got on. */
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

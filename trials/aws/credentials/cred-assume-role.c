@@ -1,6 +1,5 @@
 /* Assumed roles: the chain of profiles, and web identity. */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * then assumes the roles in turn.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/capture.h"

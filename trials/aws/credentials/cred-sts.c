@@ -3,7 +3,6 @@
  * of STS if ours is wrong.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <sys/queue.h>
 
 #include "src/base/loop.h"
-#include "trials/aws/config/aws-config.h"
 #include "trials/aws/credentials/cred-internal.h"
 #include "trials/aws/credentials/cred.h"
 

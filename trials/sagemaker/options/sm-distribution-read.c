@@ -3,7 +3,6 @@
  * allowed machines.
  */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -83,6 +83,9 @@ like "$("$HPOTUNE" verdict --json one.db 2)" \
 fails 'an unknown proposal' 1 quietly "$HPOTUNE" verdict one.db 77
 kept='baseline: trial [0-9]+ since proposal 2; of 3 proposals 1 was kept'
 like "$("$HPOTUNE" status one.db)" "$kept" 'status has the baseline'
+like "$("$HPOTUNE" status one.db)" \
+    "^trials 1 of 1, and $(sql one.db 'SELECT count(*) - 1 FROM trials') for proposals: " \
+    'status counts the runs for proposals apart'
 like "$("$HPOTUNE" best one.db)" "^$kept$" 'and best'
 is "$(sql one.db "SELECT count(*) FROM trials WHERE replicate = 1")" 1 \
     'the search has its own trials'

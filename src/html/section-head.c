@@ -318,7 +318,8 @@ state_put(struct page *r, struct buf *b)
 	struct tm tm;
 
 	buf_puts(b, study_state_name(r->row.state));
-	if (r->row.why != NULL && r->row.state != STUDY_RUNNING)
+	if (r->row.why != NULL && r->row.state != STUDY_RUNNING &&
+	    strcmp(r->row.why, study_state_name(r->row.state)) != 0)
 		buf_printf(b, ": %s", r->row.why);
 	if (now > 0 && gmtime_r(&now, &tm) != NULL &&
 	    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &tm) > 0)

@@ -126,7 +126,12 @@ status_title_put(struct screen *s)
 	description_put(s);
 	buf_clear(&line);
 	if (study->why != NULL && study->state != STUDY_RUNNING) {
-		buf_printf(&line, "ended: %s", study->why);
+		/* The words of a study that was ended from outside. */
+		if (strcmp(study->why, study_state_name(study->state)) == 0)
+			buf_printf(&line, "%s: hpotune start goes on with it",
+			    study->why);
+		else
+			buf_printf(&line, "ended: %s", study->why);
 		status_line_put(s, "", buf_str(&line));
 	}
 	if (store_snapshot_read(s->store, &taken_us, host, sizeof host)) {

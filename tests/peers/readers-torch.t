@@ -12,6 +12,14 @@ for way in whole slow-cut; do
 	    valid_loss=valid_loss train_acc=train_acc
 done
 
+# Three digits; a bar over the epochs has no count of an earlier attempt.
+library has pytorch-ignite torch
+for way in whole slow-cut; do
+	training $way ignite reader_ignite.py A= '"reads": "tqdm"' 6e-4 loss=loss
+done
+training slow ignite-epochs reader_ignite.py BAR=epochs '"reads": "tqdm"' 6e-4 \
+    loss=loss
+
 library has fastai torch
 for way in whole slow-cut; do
 	training $way fastai reader_fastai.py A= '"reads": "fastai"' 1e-5 \

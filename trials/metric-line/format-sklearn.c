@@ -6,6 +6,7 @@
  *	Validation score: 0.812500
  *	-- Epoch 2
  *	Norm: 37.83, NNZs: 2, Bias: -0.5, T: 400, Avg. loss: 1.015414, Objective: 1.08
+ *	    (the same line goes on with early_stopping: ", Validation score: 0.85")
  *	[2/4] 1 tree, 8 leaves, max depth = 4, train loss: 0.57, val loss: 0.59, in 0.002s
  *
  * partial_fit prints iteration 1 each time, and one classifier for each class begins
@@ -102,6 +103,8 @@ format_sklearn_read(struct metric_line *r, struct metric_span s,
 	if (metric_span_take(&s, "Norm: ")) {
 		format_sklearn_find(r, s, "Avg. loss: ", "avg_loss");
 		format_sklearn_find(r, s, "Objective: ", "objective");
+		format_sklearn_find(
+		    r, s, "Validation score: ", "validation_score");
 		return format_sklearn_report(k, r);
 	}
 	if (!metric_span_take(&s, "[") || !metric_span_take_count(&s, &at) ||

@@ -4,6 +4,7 @@
  *	Training:  25%|##5       | 1/4 [00:00<00:02,  1.18it/s, loss=0.526, val_loss=0.455]
  *	12it [00:01,  9.50it/s, loss=0.5]
  *	Epoch 3 loss=0.526, acc: 0.9:  25%|##5       | 1/4 [00:00<00:02,  1.18it/s]
+ *	Epoch [3/4]: [5/10]  50%|#####     , loss=0.687 [00:00<00:00]   (Ignite)
  *
  * Values may stand in the text before the bar, too, as set_description() writes them;
  * so do they behind it, parted by blanks, as set_postfix_str() does.
@@ -46,6 +47,7 @@ struct format_tqdm_bar {
 	bool has_epoch;
 	int64_t epoch; /* in its text */
 	int64_t at, all;
+	struct metric_span pairs; /* behind the bar, before the times */
 };
 
 /* "Epoch 3", "epoch: 3", "Epoch [3/10]" in a text. */
@@ -158,6 +160,41 @@ format_tqdm_count(struct format_tqdm_bar *b, struct metric_span s)
 	return true;
 }
 
+/* "Epoch [3/4]: [5/10]  50%|#####     , loss=0.687": text, count and values. */
+static bool
+format_tqdm_ignite(struct format_tqdm_bar *b, struct metric_span s)
+{
+	const char *bar = metric_span_find(s, "%|"), *open;
+	struct metric_span text, count;
+
+	if (bar == NULL)
+		return false;
+	for (text = (struct metric_span){ s.p, bar };
+	     text.end > text.p && metric_span_is_digit(text.end[-1]);
+	     text.end--)
+		;
+	text = metric_span_trim(text);
+	open = text.end > text.p
+		   ? memrchr(text.p, '[', (size_t)(text.end - text.p))
+		   : NULL;
+	if (open == NULL)
+		return false;
+	count = (struct metric_span){ open + 1, text.end };
+	if (!format_tqdm_take(&count, &b->at) ||
+	    !metric_span_take(&count, "/") ||
+	    !format_tqdm_take(&count, &b->all) ||
+	    !metric_span_take(&count, "]") || count.p != count.end)
+		return false;
+	b->pairs = (struct metric_span){ bar, s.end };
+	(void)metric_span_take_until(&b->pairs, ", ");
+	b->pairs = metric_span_trim(b->pairs);
+	text.end = open;
+	b->text = metric_span_trim(text);
+	b->id = format_tqdm_id(text);
+	format_tqdm_epoch(b, text);
+	return true;
+}
+
 /*
  * The name that ends before '=' or ':': the word, and before ':' the words, "Train
  * Loss", up to a mark or a number.
@@ -205,11 +242,13 @@ static void
 format_tqdm_text(struct metric_line *r, struct metric_span s)
 {
 	struct metric_span head, name, value;
-	const char *at;
+	const char *at, *sign;
+	bool added;
 
 	for (at = s.p; at < s.end; at++) {
 		if (*at != '=' && *at != ':')
 			continue;
+		sign = at;
 		head = (struct metric_span){ s.p, at };
 		value = (struct metric_span){ at + 1, s.end };
 		name = format_tqdm_name(head, *at == ':');
@@ -221,8 +260,11 @@ format_tqdm_text(struct metric_line *r, struct metric_span s)
 		value.end = at;
 		if (value.end > value.p && value.end[-1] == ':')
 			value.end--;
-		if (name.p < name.end && !format_tqdm_is_place(name))
-			(void)metric_span_add(r, name, value);
+		added = name.p < name.end && !format_tqdm_is_place(name) &&
+			metric_span_add(r, name, value);
+		/* "Epoch 0: loss=0.5": a pair of its own follows. */
+		if (!added && metric_span_find(value, "=") != NULL)
+			at = sign + 1;
 		s.p = at;
 		at--;
 	}
@@ -262,15 +304,29 @@ format_tqdm_add(
 	return metric_span_add(r, name, value);
 }
 
-/* "00:00<00:02,  1.18it/s, loss=0.526": time and rate come before the values. */
+/* Whether a word of a name is a whole number. */
+static bool
+format_tqdm_has_count(struct metric_span name)
+{
+	struct metric_span word;
+	int64_t count;
+
+	for (;;) {
+		word = metric_span_take_word(&name);
+		if (word.p == word.end)
+			return false;
+		if (metric_span_take_count(&word, &count) && word.p == word.end)
+			return true;
+	}
+}
+
+/* "loss=0.526, acc=0.9" */
 static void
 format_tqdm_values(struct metric_line *r, struct metric_span s)
 {
 	struct metric_span pair, name, all;
 	size_t before;
 
-	(void)metric_span_take_until(&s, ", ");
-	(void)metric_span_take_until(&s, ", ");
 	while (s.p < s.end) {
 		pair = all = format_tqdm_next(&s);
 		before = r->n;
@@ -278,9 +334,25 @@ format_tqdm_values(struct metric_line *r, struct metric_span s)
 			name = metric_span_take_until(&pair, "=");
 		else
 			name = metric_span_take_until(&pair, ":");
-		if (!format_tqdm_add(r, name, pair) && r->n == before)
+		/* "epoch 1 loss=0.5" is a text. */
+		if (format_tqdm_has_count(name))
+			format_tqdm_text(r, all);
+		else if (!format_tqdm_add(r, name, pair) && r->n == before)
 			format_tqdm_text(r, all);
 	}
+}
+
+/* Zeros before anything was counted: what a program shows until it has values. */
+static bool
+format_tqdm_is_blank(
+    const struct format_tqdm_bar *b, const struct metric_line *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->values[i].value != 0)
+			return false;
+	return r->n > 0 && b->at == 0 && b->all > 0;
 }
 
 /* The step of a bar; false: this state of it is passed over. */
@@ -289,14 +361,16 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
     struct metric_line *r)
 {
 	int64_t share;
+	bool blank = false;
 
 	r->bar = b->id;
 	r->bar_ends = b->all > 0 && b->at == b->all;
 	if (b->has_epoch)
 		return metric_span_step(r, b->epoch);
-	/* A bar without a text gets one with values. */
-	if (t->open && t->id == FORMAT_TQDM_NO_TEXT && b->has_values &&
-	    t->all == b->all && t->at <= b->at)
+	/* A bar without a text gets one: with values, or of Ignite. */
+	if (t->open && t->id == FORMAT_TQDM_NO_TEXT &&
+	    (b->has_values || b->pairs.p != NULL) && t->all == b->all &&
+	    t->at <= b->at)
 		t->id = b->id;
 	if (t->open && t->id != b->id)
 		return metric_span_step(r, t->before + t->at + 1);
@@ -304,14 +378,17 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
 		t->before += t->at;
 	else if (t->id != b->id)
 		t->before = 0;
-	if (t->id != b->id || b->at < t->at || !t->begun)
-		t->first = r->n == 0 ? b->at : -1;
+	if (t->id != b->id || b->at < t->at || !t->begun) {
+		blank = format_tqdm_is_blank(b, r);
+		t->first = r->n == 0 || blank ? b->at : -1;
+	}
 	t->begun = true;
 	t->id = b->id;
 	t->at = b->at;
 	t->all = b->all;
 	t->open = b->all > 0 && b->at < b->all;
 	r->bar_first = b->at == t->first;
+	r->bar_counted = b->pairs.p != NULL && t->first == 1;
 	share = b->all > FORMAT_TQDM_REPORTS
 		    ? b->at / (b->all / FORMAT_TQDM_REPORTS)
 		    : -1;
@@ -320,7 +397,7 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
 		return false;
 	t->share = share;
 	t->shown = b->at;
-	return metric_span_step(r, t->before + b->at);
+	return !blank && metric_span_step(r, t->before + b->at);
 }
 
 static enum metric_read
@@ -342,9 +419,14 @@ format_tqdm_read(struct metric_line *r, struct metric_span s,
 	head = (struct metric_span){ s.p, open - 1 };
 	values = (struct metric_span){ open, s.end - 1 };
 	if (values.p == values.end || !metric_span_is_digit(*values.p) ||
-	    !format_tqdm_count(&bar, head))
+	    (!format_tqdm_count(&bar, head) && !format_tqdm_ignite(&bar, head)))
 		return METRIC_READ_OTHER;
+	/* "00:00<00:02,  1.18it/s, loss=0.526": behind time and rate. */
+	(void)metric_span_take_until(&values, ", ");
+	(void)metric_span_take_until(&values, ", ");
 	format_tqdm_values(r, values);
+	if (bar.pairs.p != NULL)
+		format_tqdm_values(r, bar.pairs);
 	n = r->n;
 	format_tqdm_text(r, bar.text);
 	bar.has_values = r->n > n;

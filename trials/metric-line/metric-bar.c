@@ -18,6 +18,7 @@ struct metric_bar {
 	uint32_t id; /* as in struct metric_line */
 	bool known; /* it was shown */
 	bool live; /* … in the line that is being written */
+	bool blank; /* its only state is zeros at count 0 */
 	bool ahead; /* its values come before the count, */
 	bool followed; /* … the count has followed once */
 	bool early; /* … with the values of the step behind it already */
@@ -147,6 +148,18 @@ bar_keep(struct metric_bar *b, const struct metric_line *r, bool reported)
 	b->reported = reported;
 }
 
+/* Zeros before anything was counted: what a program shows until it has values. */
+static bool
+bar_is_blank(const struct metric_line *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->values[i].value != 0)
+			return false;
+	return r->has_step && r->step == 0;
+}
+
 static void
 bar_begin(struct metric_bar *b, const struct metric_line *r, bool first)
 {
@@ -156,7 +169,7 @@ bar_begin(struct metric_bar *b, const struct metric_line *r, bool first)
 	b->has_step = r->has_step;
 	b->step = r->step;
 	b->ahead = r->has_step && first && r->step < INT64_C(1) << 53;
-	b->followed = b->early = false;
+	b->followed = b->early = b->blank = false;
 	b->told = -1;
 	bar_keep(b, r, false);
 }
@@ -180,6 +193,9 @@ bar_follow(struct metric_bars *all, struct metric_bar *b,
 	int64_t steps = r->step - b->step;
 	size_t i, n = b->reported ? 0 : b->n;
 
+	/* The first step was counted when its values came. */
+	if (r->bar_counted && !b->followed && n > 1)
+		bar_report(all, true, b->step, &b->states[0]);
 	/*
 	 * A quick program counts, and the next state that is shown has the next
 	 * values: they, too, come before their count.
@@ -248,12 +264,21 @@ void
 metric_bar_put(struct metric_bars *all, const struct metric_line *r, bool ends)
 {
 	struct metric_bar *b = bar_find(all, r->bar);
-	bool same = b->known && bar_same(b, r);
+	bool same = b->known && bar_same(b, r), new;
 
+	if (b->known && b->blank && r->has_step &&
+	    (!same || r->step > b->step) && bar_same_names(b, r)) {
+		same = false;
+		bar_drop(b);
+		b->known = false;
+		metric_bar_open(all, b->step);
+	}
 	if (!b->known || !b->has_step || !r->has_step || r->step < b->step) {
 		if (b->known && b->has_step)
 			bar_flush(all, b);
+		new = r->bar == 0 && !b->live && !all->opened;
 		bar_begin(b, r, bar_is_first(all, r));
+		b->blank = new &&bar_is_blank(r);
 	} else if (r->step == b->step) {
 		if (!same)
 			bar_keep(b, r, false);

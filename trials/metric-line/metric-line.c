@@ -17,6 +17,8 @@
 #define RANKS_TAG "hpotune-ranks: "
 #define RANKS_LEN (sizeof(RANKS_TAG) - 1)
 
+enum { METRIC_LINE_INDENT = 8 }; /* blanks before the rest of a line */
+
 static bool
 metric_line_is_blank(char c)
 {
@@ -87,7 +89,7 @@ metric_line_clear(struct metric_line *r)
 	r->restarts = r->replaces = r->has_lists = false;
 	r->place_name = NULL;
 	r->bar = 0;
-	r->bar_first = r->bar_ends = false;
+	r->bar_first = r->bar_counted = r->bar_ends = false;
 }
 
 bool
@@ -281,6 +283,40 @@ tag_behind(struct metric_line *r, const char *line, size_t len)
 	return parse_pairs(r, text.p, text.end);
 }
 
+/*
+ * A line that is only pairs with many blanks on both sides: what is left of a line
+ * that a logger with columns, as rich's, has broken.
+ */
+static bool
+is_rest(const char *p, const char *end)
+{
+	const char *const begin = p;
+	struct metric_number n;
+	size_t len, pairs = 0;
+
+	if (end == p || !metric_line_is_blank(end[-1]))
+		return false;
+	while (p < end && metric_line_is_blank(*p))
+		p++;
+	if (p - begin < METRIC_LINE_INDENT)
+		return false;
+	while (p < end) {
+		len = metric_line_name_len(p, end);
+		p += len;
+		if (len == 0 || p == end || *p != '=')
+			return false;
+		p = metric_number_scan(&n, p + 1, end);
+		if (p != NULL && p < end && *p == ',')
+			p++;
+		if (p == NULL || p == end || !metric_line_is_blank(*p))
+			return false;
+		while (p < end && metric_line_is_blank(*p))
+			p++;
+		pairs++;
+	}
+	return pairs > 0;
+}
+
 bool
 metric_line_parse(struct metric_line *r, const struct metric_patterns *rules,
     const char *line, size_t len)
@@ -309,6 +345,13 @@ metric_line_parse(struct metric_line *r, const struct metric_patterns *rules,
 		return false;
 	if (tag_behind(r, line, len))
 		return true;
-	return r->why == NULL && rules != NULL &&
-	       metric_patterns_match(r, rules, line, len);
+	if (r->why != NULL)
+		return false;
+	if (rules != NULL && metric_patterns_match(r, rules, line, len))
+		return true;
+	if (is_rest(line, line + len))
+		return metric_line_refuse(r,
+		    "it is the rest of a line that a logger has broken: "
+		    "give trial.env a greater COLUMNS");
+	return false;
 }

@@ -69,6 +69,7 @@ struct metric_line {
 	 */
 	uint32_t bar;
 	bool bar_first, bar_ends;
+	bool bar_counted; /* … which is counted, as Ignite does, at that step */
 	size_t n;
 	struct metric_value values[METRIC_LINE_VALUES_MAX];
 };

@@ -154,7 +154,8 @@ for want in sys.argv[1:]:
     # Some packages are not called what they are imported as.
     modules = {"scikit-learn": "sklearn", "PyYAML": "yaml",
                "mmengine-lite": "mmengine", "mlflow-skinny": "mlflow",
-               "absl-py": "absl", "gin-config": "gin", "hydra-core": "hydra",
+               "absl-py": "absl", "pytorch-ignite": "ignite",
+               "gin-config": "gin", "hydra-core": "hydra",
                "kubeflow-katib": "kubeflow.katib"}
     importlib.import_module(modules.get(name, name.replace("-", "_")))
     found = importlib.metadata.version(name)

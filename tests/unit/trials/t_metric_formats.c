@@ -337,6 +337,12 @@ test_more(void)
 	    "2 avg_loss=1.01541 objective=1.08599\n"
 	    "3 avg_loss=0.839215 objective=0.899641\n"
 	    "4 avg_loss=0.900123 objective=0.947081\n");
+	is_read(STUDY_LINES_SKLEARN,
+	    "-- Epoch 1\nNorm: 4.18, NNZs: 2, Bias: 0.538450, T: 180, "
+	    "Avg. loss: 0.343083, Objective: 0.419268, "
+	    "Validation score: 0.450000\nTotal training time: 0.01 seconds.\n",
+	    "1 avg_loss=0.343083 objective=0.419268 validation_score=0.45\n",
+	    "scikit-learn: early stopping of gradient descent");
 	check_file(STUDY_LINES_SKLEARN, "sklearn-hist2.txt",
 	    "1 train_loss=0.62701 val_loss=0.63701\n"
 	    "2 train_loss=0.57481 val_loss=0.59517\n"
@@ -440,6 +446,65 @@ test_tqdm(void)
 	    "\r100%|#| 2/2 [00:00<00:00, 9it/s, a=2]\n",
 	    "0 a=9\n1 a=1\n2 a=2\n",
 	    "tqdm: values that it was made with are those of no step");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s, a=0.0]"
+	    "\r  0%| | 0/2 [00:00<?, ?it/s, a=3]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=3]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=2]"
+	    "\r100%|#| 2/2 [00:00<00:00, 9it/s, a=2]\n",
+	    "1 a=3\n2 a=2\n",
+	    "tqdm: zeros that it was made with are no values");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s, a=0]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=0]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=1]"
+	    "\r100%|#| 2/2 [00:00<00:00, 9it/s, a=2]\n",
+	    "1 a=1\n2 a=2\n",
+	    "tqdm: the same, and values are set after the count");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s]\r  0%| | 0/2 [00:00<?, ?it/s, a=0]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=0]"
+	    "\r 50%|#| 1/2 [00:00<00:00, 9it/s, a=2]"
+	    "\r100%|#| 2/2 [00:00<00:00, 9it/s, a=2]\n",
+	    "1 a=0\n2 a=2\n", "tqdm: zeros that were set are values");
+	is_read(STUDY_LINES_TQDM,
+	    "\r[1/2]  50%|#         [00:00<?]"
+	    "\rEpoch [1/2]: [1/2]  50%|#         [00:00<?]"
+	    "\rEpoch [1/2]: [1/2]  50%|#        , loss=0.7 [00:00<?]"
+	    "\rEpoch [1/2]: [2/2] 100%|##, loss=0.6, a=1 [00:00<00:00]\n"
+	    "\rEpoch [2/2]: [1/2]  50%|#        , loss=0.5, a=2 [00:00<?]"
+	    "\rEpoch [2/2]: [2/2] 100%|##, loss=0.4, a=3 [00:00<00:00]\n",
+	    "1 loss=0.6 a=1\n2 loss=0.4 a=3\n", "tqdm: a bar of Ignite");
+	is_read(STUDY_LINES_TQDM,
+	    "\r[1/3]  33%|#         [00:00<?]\rEpoch: [1/3]  33%|#   [00:00<?]"
+	    "\rEpoch: [1/3]  33%|#        , loss=0.7 [00:00<?]"
+	    "\rEpoch: [1/3]  33%|#        , loss=0.6 [00:00<?]"
+	    "\rEpoch: [2/3]  66%|##       , loss=0.6 [00:00<00:00]"
+	    "\rEpoch: [2/3]  66%|##       , loss=0.5 [00:00<00:00]"
+	    "\rEpoch: [3/3] 100%|###, loss=0.5 [00:00<00:00]\n",
+	    "1 loss=0.7\n2 loss=0.6\n3 loss=0.5\n",
+	    "tqdm: a bar of Ignite over the epochs, whose first is counted");
+	is_read(STUDY_LINES_TQDM,
+	    "\r[1/2]  50%|#         [00:00<?]\rEpoch: [1/2]  50%|#   [00:00<?]"
+	    "\rEpoch: [1/2]  50%|#        , loss=0.7 [00:00<?]"
+	    "\rEpoch: [1/2]  50%|#        , loss=0.6 [00:00<?]"
+	    "\rEpoch: [2/2] 100%|##, loss=0.6 [00:00<00:00]\n",
+	    "1 loss=0.7\n2 loss=0.6\n", "tqdm: the same of two epochs");
+	is_read(STUDY_LINES_TQDM,
+	    "\rEpoch 0: loss=0.5, val_loss=0.4: 50%|#| 1/2 [00:00<?, 2it/s]"
+	    "\rEpoch 1: loss=0.3, val_loss=0.2: 99%|#| 2/2 [00:01<?, 2it/s]\n",
+	    "0 loss=0.5 val_loss=0.4\n1 loss=0.3 val_loss=0.2\n",
+	    "tqdm: an epoch and a colon before the values");
+	is_read(STUDY_LINES_TQDM,
+	    "\r  0%| | 0/2 [00:00<?, ?it/s]"
+	    "\r 50%|#| 1/2 [00:00<?, 2it/s, epoch 1 loss=0.5]"
+	    "\r100%|#| 2/2 [00:01<?, 2it/s, epoch 2 loss=0.4]\n",
+	    "1 loss=0.5\n2 loss=0.4\n", "tqdm: a number in the text behind it");
+	is_read(STUDY_LINES_TQDM,
+	    "\rEpoch [1/2]: [1/2) 50%|#, loss=0.7 [00:00<?]"
+	    "\rEpoch [1/2]: 1/2] 50%|#, loss=0.7 [00:00<?]"
+	    "\rEpoch [1/2]: [1/2] 50% #, loss=0.7 [00:00<?]\n",
+	    "", "tqdm: and what is none");
 	is_read(STUDY_LINES_TQDM,
 	    "\r  0%| | 0/2 [00:00<?, ?it/s]"
 	    "\rTrain Loss: 0.5, acc=0.25 | a: 5e-05:   0%| | 0/2 [00:00<?, "
@@ -672,6 +737,16 @@ test_bars(void)
 	bar_is(step, "\r1/3 a=1\r2/3 a=2\r      \r\n", "1 a=1\n2 a=2\n",
 	    "a bar that is removed at its end");
 	bar_is(step, "\r1/3 a=1\r\n", "1 a=1\n", "a bar of one state");
+	bar_is(step, "\r0/3 a=0.0\r1/3 a=3\r2/3 a=2\r3/3 a=1\n",
+	    "1 a=3\n2 a=2\n3 a=1\n", "zeros before the first step");
+	bar_is(step, "\r0/3 a=0\r1/3 a=0\r1/3 a=2\r2/3 a=1\n", "1 a=2\n2 a=1\n",
+	    "the same, and the count comes first");
+	bar_is(step, "\r0/3 a=0\r0/3 a=3\r1/3 a=3\r1/3 a=2\r2/3 a=2\n",
+	    "1 a=3\n2 a=2\n", "the same, and values come first");
+	bar_is(step, "\r0/3\r0/3 a=0\r1/3 a=0\r1/3 a=2\r2/3 a=2\n",
+	    "1 a=0\n2 a=2\n", "zeros behind a state without values");
+	bar_is(step, "\r0/3 a=0\n\r0/3 a=0\r0/3 a=0\n", "0 a=0\n0 a=0\n",
+	    "a bar that shows zeros alone");
 	bar_is(NULL, "a=1\ra=2\ra=3\n", "- a=3\n",
 	    "a bar without a step: its last state");
 	bar_is(NULL, "a=1\ra=2\r   \n", "- a=2\n",

@@ -54,6 +54,13 @@ static const struct row {
 	const char *line, *want;
 	size_t len;
 } tagged[] = {
+	ROW("                    val_loss=0.4545, a=1     ",
+	    "no: it is the rest of a line that a logger has broken: give "
+	    "trial.env a greater COLUMNS"),
+	ROW("                    val_loss=0.4545 a=b     ", "no"),
+	ROW("                    val_loss=0.4545", "no"),
+	ROW("    val_loss=0.4545     ", "no"),
+	ROW("                         ", "no"),
 	ROW("hpotune: step=3 val_accuracy=0.5 loss=0.25",
 	    "3 val_accuracy=0.5 loss=0.25"),
 	ROW("hpotune: loss=0.25 step=3", "3 loss=0.25"),

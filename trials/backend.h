@@ -173,7 +173,7 @@ enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
 	LAUNCH_PLACE, /* where it will run; may precede LAUNCH_UP */
-	LAUNCH_WAITS, /* why it does not run yet; until LAUNCH_UP */
+	LAUNCH_WAITS, /* why it does not run yet, or stands still */
 	LAUNCH_ACCEPTED, /* the backend accepted it; LAUNCH_UP may come later */
 	LAUNCH_UP, /* the process of the trial runs */
 	LAUNCH_REPORT, /* one value of one metric */
@@ -194,7 +194,7 @@ struct launch_event {
 	int attempt;
 	union {
 		const char *place; /* as in up */
-		const char *waits; /* one clause */
+		const char *waits; /* one clause; NULL = it runs again */
 		double cost; /* dollars; replaces the cost of its exit */
 		struct {
 			int64_t pid; /* 0 when unknown */

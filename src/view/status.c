@@ -44,7 +44,7 @@ struct running {
 	int64_t trial;
 	bool starting; /* a job may stay in this state for minutes */
 	char *params;
-	char *why; /* it does not run yet, or NULL */
+	char *why; /* it does not run yet, or stands still; NULL: neither */
 	struct sparkline curve;
 };
 
@@ -559,7 +559,8 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 		list[*n].params = xstrdup(store_rows_text(rows, 1));
 		list[*n].starting =
 		    strcmp(store_rows_text(rows, 2), "starting") == 0;
-		if (list[*n].starting && *store_rows_text(rows, 3) != '\0')
+		if (strcmp(store_rows_text(rows, 2), "stopping") != 0 &&
+		    *store_rows_text(rows, 3) != '\0')
 			list[*n].why = xstrdup(store_rows_text(rows, 3));
 		rc = rows_curve_of_trial(&list[*n].curve, s->store,
 		    list[*n].trial, PROGRESS_PARTS, e);

@@ -315,9 +315,8 @@ slurm_cluster_check(const struct slurm_settings *set, struct err *e)
 	strv_add(&argv, xstrdup("--test-only"));
 	slurm_options_words(set, &argv);
 	strv_add(&argv, xstrdup("--wrap=true"));
-	/* The last: a test of a reservation that begins later, which is accepted. */
 	if (slurm_program_call(argv.v, SLURM_CLUSTER_MS, &out) > 0 &&
-	    strstr(buf_str(&out), "Invalid time specified") == NULL) {
+	    strstr(buf_str(&out), SLURM_RESERVED_LATER) == NULL) {
 		slurm_program_words(buf_str(&out), text, sizeof text);
 		switch (slurm_program_refusal(buf_str(&out))) {
 		case SLURM_REFUSAL_WRONG:

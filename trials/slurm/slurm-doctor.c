@@ -174,6 +174,54 @@ check_accounting(struct doctor *d)
 	buf_free(&out);
 }
 
+/* The reservation of the jobs, or NULL. */
+static const char *
+reservation_name(const struct slurm_settings *set)
+{
+	static const char option[] = "--reservation=";
+	const char *name = getenv("SBATCH_RESERVATION");
+	size_t i;
+
+	for (i = 0; i < set->extra.n; i++)
+		if (strncmp(set->extra.v[i], option, sizeof option - 1) == 0)
+			name = set->extra.v[i] + sizeof option - 1;
+	return name;
+}
+
+/*
+ * Whether sbatch --test-only has refused jobs whose reservation begins later: it
+ * accepts them in earnest.  Says so.
+ */
+static bool
+check_begins_later(struct doctor *d, const char *refusal)
+{
+	static const char start[] = "StartTime=";
+	const char *name = reservation_name(&d->set), *at = NULL;
+	char *argv[] = { "scontrol", "--oneliner", "show", "reservation",
+		(char *)name, NULL };
+	struct buf out = { 0 };
+	char *text;
+
+	if (name == NULL || strstr(refusal, SLURM_RESERVED_LATER) == NULL)
+		return false;
+	if (slurm_program_call(argv, d->ask_ms, &out) == 0 &&
+	    strstr(buf_str(&out), "State=INACTIVE") != NULL)
+		at = strstr(buf_str(&out), start);
+	if (at != NULL) {
+		at += sizeof start - 1;
+		text = xasprintf("the reservation %s begins at %.*s: jobs are "
+				 "accepted, and wait until then",
+		    name, (int)strcspn(at, " \n"), at);
+		say(d, LAUNCH_WARNING, "jobs", text,
+		    "a study can be started now; run this again when the "
+		    "reservation has begun: a job then tests the folder");
+		free(text);
+	}
+	buf_free(&out);
+	return at != NULL;
+}
+
+/* False: no job is accepted, or none runs yet. */
 static bool
 check_accepts(struct doctor *d)
 {
@@ -188,10 +236,12 @@ check_accepts(struct doctor *d)
 	status = slurm_program_call(argv.v, d->ask_ms, &out);
 	strv_free(argv.v);
 	line_cut(&out);
-	say(d, status == 0 ? LAUNCH_INFO : LAUNCH_ERROR, "jobs", buf_str(&out),
-	    status == 0 ? NULL
-			: "see partition, account, qos, time, gpus, cpus and "
-			  "memory of the backend block, and sinfo");
+	if (status == 0)
+		say(d, LAUNCH_INFO, "jobs", buf_str(&out), NULL);
+	else if (!check_begins_later(d, buf_str(&out)))
+		say(d, LAUNCH_ERROR, "jobs", buf_str(&out),
+		    "see partition, account, qos, time, gpus, cpus and memory "
+		    "of the backend block, and sinfo");
 	buf_free(&out);
 	return status == 0;
 }

@@ -512,6 +512,8 @@ slurm_folder_make(
 	if (rc == 0)
 		rc = slurm_folder_reserve(dir, SHIM_STOP_FILE, e);
 	if (rc == 0)
+		rc = slurm_folder_reserve(dir, SHIM_BEAT_FILE, e);
+	if (rc == 0)
 		rc = slurm_folder_reserve(dir, SLURM_BEGUN_FILE, e);
 	fail_point("slurm.before_create");
 	/* From here on a job may exist. */

@@ -125,6 +125,7 @@ struct slurm_attempt {
 	enum slurm_stop stop, stop_filed, stop_sent;
 	int64_t stop_ms;
 	char place[200]; /* as it was told */
+	char told_word[32]; /* the state of its job while it runs, as told */
 	bool grace_filed; /* that Slurm takes its place away */
 	int unlisted; /* listings of slurm-grace.c in a row without it */
 	bool noted_forgotten, noted_unknown, noted_long, noted_short;
@@ -522,6 +523,8 @@ enum slurm_refusal slurm_program_refusal(const char *text);
  * them: a plugin of the site says the reason in a line before the last one.
  */
 void slurm_program_words(const char *out, char *text, size_t n);
+/* What sbatch --test-only says of a reservation that begins later. */
+#define SLURM_RESERVED_LATER "Invalid time specified"
 /*
  * The beginning of a command line: env, without the variables of Slurm that
  * filter its answers or belong to an outer job, and with n > 0 without all

@@ -223,6 +223,27 @@ up_tell(struct slurm_attempt *a)
 	}
 }
 
+/*
+ * Tell that a job that had begun stands still, and when it goes on.  Once more after
+ * each start of the server: it may have gone on meanwhile.
+ */
+static void
+stands_tell(struct slurm_attempt *a)
+{
+	char text[sizeof a->place];
+	bool stands = strcmp(a->row.word, "SUSPENDED") == 0 ||
+		      strcmp(a->row.word, "STOPPED") == 0;
+
+	if (a->row.id == 0 || a->row.state != SLURM_STATE_RUNS ||
+	    strcmp(a->told_word, a->row.word) == 0)
+		return;
+	memcpy(a->told_word, a->row.word, sizeof a->told_word);
+	(void)snprintf(text, sizeof text,
+	    "Slurm job %" PRId64 ", %s: its processes stand still", a->row.id,
+	    a->row.word);
+	waits_tell(a, stands ? text : NULL);
+}
+
 /* The file of the claim has the job and the node. */
 static void
 claim_read(struct slurm_attempt *a)
@@ -288,8 +309,10 @@ beat_read(struct slurm_attempt *a)
 {
 	char text[sizeof a->beat];
 
-	if (!slurm_folder_read(a->dir, SHIM_BEAT_FILE, text, sizeof text) ||
-	    (a->beat_ms != 0 && strcmp(text, a->beat) == 0))
+	/* Without a file the supervisor may have died before its first beat. */
+	if ((!slurm_folder_read(a->dir, SHIM_BEAT_FILE, text, sizeof text) ||
+		strcmp(text, a->beat) == 0) &&
+	    a->beat_ms != 0)
 		return;
 	memcpy(a->beat, text, sizeof text);
 	a->beat_ms = slurm_look_now_of(a);
@@ -706,6 +729,8 @@ look_claimed(struct slurm_attempt *a)
 	beat_read(a);
 	if (a->claim.kind != CLAIM_STARTING)
 		up_tell(a);
+	if (a->up)
+		stands_tell(a);
 	if (slurm_tail(a, false))
 		slurm_look_soon(a->slurm);
 	if (slurm_row_final(&a->row) && a->missing == 0) {
@@ -773,6 +798,31 @@ slurm_look_give_up(struct slurm_attempt *a)
 }
 
 /*
+ * End an attempt that is over and could not be given up, because its supervisor died
+ * between its claim and the record of it: nothing has started then.  Nothing is done
+ * if the claim is that of another job.
+ */
+static void
+end_unrecorded(struct slurm_attempt *a)
+{
+	char text[256], word[64];
+	int64_t id;
+
+	if (!slurm_folder_read(a->dir, SHIM_CLAIM_FILE, text, sizeof text))
+		return;
+	slurm_folder_word(text, "uuid", word, sizeof word);
+	if (strcmp(word, a->uuid) != 0)
+		return;
+	slurm_folder_word(text, "job", word, sizeof word);
+	id = strtoll(word, NULL, 10);
+	if (id != (a->host != NULL ? a->host->id : a->row.id))
+		return;
+	slurm_folder_word(text, "host", a->node, sizeof a->node);
+	end_without_record(a, END_LOST, false, false,
+	    "its supervisor died before it could start the program");
+}
+
+/*
  * A controller that was killed may have lost a job that runs: it gives the id
  * to the next one, and cancels that when the node refuses it.
  */
@@ -788,8 +838,10 @@ unclaimed_over(struct slurm_attempt *a)
 	    (!slurm_cancelled_find(a, who, sizeof who) ||
 		!slurm_cancelled_boot(a, a->final_ms, &boot_s)))
 		return;
-	if (!slurm_look_give_up(a))
+	if (!slurm_look_give_up(a)) {
+		end_unrecorded(a);
 		return;
+	}
 	/*
 	 * So ends a job that is not to be requeued when the prolog of the site
 	 * fails on its node; or, for an hour after a start of the controller,
@@ -838,8 +890,10 @@ look_guest(struct slurm_attempt *a)
 		unclaimed_over(a);
 		return;
 	}
-	if (!slurm_look_give_up(a))
+	if (!slurm_look_give_up(a)) {
+		end_unrecorded(a);
 		return;
+	}
 	/* The job goes on, so the script of this guest has ended. */
 	if (a->unplaced_ms != 0 && slurm_prelude_begun(a->dir) &&
 	    !host_interrupted(a) && a->row.state == SLURM_STATE_RUNS) {
@@ -849,6 +903,15 @@ look_guest(struct slurm_attempt *a)
 		guest_end_interrupted(a);
 }
 
+/* Whether the job of an attempt has ended a while ago, or does not begin. */
+static bool
+is_job_over(const struct slurm_attempt *a)
+{
+	return slurm_row_stuck(&a->row) ||
+	       (slurm_row_final(&a->row) &&
+		   slurm_look_now_of(a) >= a->final_ms + SLURM_SETTLE_MS);
+}
+
 static void
 look_unclaimed(struct slurm_attempt *a)
 {
@@ -856,6 +919,9 @@ look_unclaimed(struct slurm_attempt *a)
 		if (slurm_look_give_up(a))
 			end_without_record(a, END_NONE, false, false,
 			    "stopped before it began");
+		else if (a->is_guest ? slurm_allocation_lost(a)
+				     : is_job_over(a))
+			end_unrecorded(a);
 		return;
 	}
 	if (a->is_guest) {
@@ -869,9 +935,7 @@ look_unclaimed(struct slurm_attempt *a)
 		slurm_missing_begin(a);
 		return;
 	}
-	if (slurm_row_stuck(&a->row) ||
-	    (slurm_row_final(&a->row) &&
-		slurm_look_now_of(a) >= a->final_ms + SLURM_SETTLE_MS)) {
+	if (is_job_over(a)) {
 		unclaimed_over(a);
 		return;
 	}

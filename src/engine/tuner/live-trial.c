@@ -264,8 +264,10 @@ live_trial_set_place(struct live_trial *l, const char *place)
 void
 live_trial_set_waits(struct live_trial *l, const char *why)
 {
-	if (l->row.state != TRIAL_STARTING ||
-	    (l->row.why != NULL && strcmp(l->row.why, why) == 0))
+	const char *was = l->row.why != NULL ? l->row.why : "";
+
+	if ((l->row.state != TRIAL_STARTING && l->row.state != TRIAL_RUNNING) ||
+	    strcmp(was, why != NULL ? why : "") == 0)
 		return;
 	text_set(&l->row.why, why);
 	l->row_dirty = true;

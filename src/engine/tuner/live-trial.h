@@ -124,7 +124,10 @@ bool live_trial_warn_once(struct live_trial *);
 void live_trial_up(
     struct tuner *, struct live_trial *, int64_t started_us, int cpus);
 void live_trial_set_place(struct live_trial *, const char *place);
-/* Why the trial does not run yet: the reason of its row until it runs. */
+/*
+ * Why the trial does not run yet, or stands still: the reason of its row until it
+ * runs; NULL: it runs.
+ */
 void live_trial_set_waits(struct live_trial *, const char *why);
 void live_trial_set_cursor(struct live_trial *, const struct launch_cursor *);
 void live_trial_set_usage(struct live_trial *, const struct gpu_usage *);

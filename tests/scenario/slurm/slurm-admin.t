@@ -47,7 +47,23 @@ ok 'three trials run' retry sql_is again.db \
 set -- $(squeue --me --noheader --format=%A)
 scontrol requeue "$1" >>admin.out 2>&1
 scontrol requeuehold "$2" >>admin.out 2>&1
-scontrol suspend "$3" >>admin.out 2>&1 && sleep 1 && scontrol resume "$3"
+ok 'another one is suspended' quietly scontrol suspend "$3"
+says() { # text
+	"$HPOTUNE" status again.json | grep -q "$1"
+}
+ok 'status says it' retry says "Slurm job $3, SUSPENDED: its processes stand still"
+kill -9 "$server"
+reap "$server" 2>/dev/null
+ok 'it is resumed' quietly scontrol resume "$3"
+server again.json
+goes_on() {
+	! says SUSPENDED
+}
+ok 'a server that was away meanwhile says it no more' retry goes_on
+ok 'it is suspended again' quietly scontrol suspend "$3"
+ok 'status says that, too' retry says "Slurm job $3, SUSPENDED"
+scontrol resume "$3"
+ok 'and that it goes on' retry goes_on
 cat admin.out >&2
 rm hold
 reap "$server"

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Warm starts in jobs of several trials: Python imports once in a job, and each
-# trial after its first ones is a fork of that, with all that a cold one has;
-# whoever is killed, each trial runs to its end, and no attempt twice.
+# trial after its first ones is a fork of that, with all that a cold one has.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/slurm.sh"
@@ -41,7 +40,6 @@ with open("/proc/self/status") as f:
 print("hpotune: step=1 loss=%s" % sys.argv[1], flush=True)
 while os.path.exists(base + ".hold." + trial) and not told:
     time.sleep(0.02)
-time.sleep(float(env.get("PAUSE", 0)))
 if told:
     print("hpotune: step=2 loss=-7")
 if "MODE" in env and trial == "4":
@@ -161,87 +159,5 @@ left() {
 	! grep -qaF "LEDGER=$dir/" /proc/[0-9]*/environ 2>/dev/null
 }
 ok 'and its warm process' retry left
-
-# ---- kills of everything -----------------------------------------------------------
-
-cat >killer.py <<'PY'
-import os, random, signal, sys, time
-study, kills, log = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-rng = random.Random(11)
-# A new server takes longer than all else.
-order = "supervisor warm trial server warm trial server warm".split()
-# A process that never has a trial is given up after the third one.
-def warm_begun():
-    try:
-        with open(study + ".imports") as f:
-            cold = set(f.read().split())
-        with open(study) as f:
-            return [w[2] for w in map(str.split, f)
-                    if w[0] == "begin" and w[3] not in cold]
-    except OSError:
-        return []
-seen = 0
-own = b"LEDGER=" + os.getcwd().encode() + b"/" + study.encode() + b"\0"
-mark = {"trial": own, "warm": own, "supervisor": own,
-        "server": b"PWD=" + os.getcwd().encode()}
-what = {"trial": b"\0train.py\0", "warm": b"/warm/hpotune_warm.py",
-        "supervisor": b"/bin/hpotune-shim-", "server": b"\0kills.json\0"}
-def words(pid, what):
-    try:
-        with open("/proc/%s/%s" % (pid, what), "rb") as f:
-            return f.read()
-    except OSError:
-        return b""
-while kills > 0 and not os.path.exists("over"):
-    time.sleep(0.1 + rng.random() * 0.3)
-    kind = order[-kills % len(order)]
-    if kind == "warm" and len(warm_begun()) == seen:
-        continue
-    found = [pid for pid in filter(str.isdigit, os.listdir("/proc"))
-             if what[kind] in words(pid, "cmdline") and
-             mark[kind] in words(pid, "environ") and
-             (kind == "supervisor") == (b"/hpotune-shim-" in words(pid, "cmdline"))]
-    if found:
-        pid = int(rng.choice(found))
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-        with open(log, "a") as f:
-            f.write("%s %d\n" % (kind, pid))
-        kills -= 1
-        seen = len(warm_begun()) if kind == "warm" else seen
-PY
-warm_study kills "${SLURM_WARM_TRIALS:-12}" ', "retries": 1000, "warm": ["slow"]' \
-    ', "exclude_failed_nodes": false'
-sed -i 's/"LEDGER"/"PAUSE": "0.4", &/' kills.json
-background killer python3 killer.py kills "${SLURM_WARM_KILLS:-8}" killed
-killer=$child
-while :; do
-	server kills.json
-	reap "$server" 2>/dev/null
-	status=$?
-	[ $status = 137 ] || break
-done
-: >over
-reap "$killer"
-is $status 0 'the last server ends the study'
-diag "$(cut -d ' ' -f 1 killed | sort | uniq -c)"
-is "$(sql kills.db "SELECT count(*) FROM trials WHERE state <> 'completed'")" 0 \
-    'all trials have completed'
-is "$(sed -n 's/^begin \(.*\) .*/\1/p' kills | sort | uniq -d)" '' \
-    'no attempt has run twice'
-is "$(sed -n 's/^end \([0-9]*\) .*/\1/p' kills | sort -n | uniq | wc -l)" \
-    "${SLURM_WARM_TRIALS:-12}" 'each trial has run to its end'
-is "$(sql kills.db 'SELECT count(*) FROM metrics GROUP BY trial, attempt, step
-    HAVING count(*) > 1')" '' 'no report is there twice'
-warm_attempts() {
-	awk 'NR == FNR { cold[$1]; next } $1 == "begin" && !($4 in cold)' \
-	    kills.imports kills | wc -l
-}
-ok 'some started warm' [ "$(warm_attempts)" -gt 0 ]
-diag "$(warm_attempts) of $(grep -c ^begin kills) started warm"
-ok 'no job is left then' retry no_job_left
-ok 'and no process' retry left
 
 done_testing

@@ -38,6 +38,15 @@ wrong '"memory": "64GiB"' 'Slurm does not accept such jobs: ' \
 wrong '"cpus": 3' 'no node has 3 cores, the most is 2$' 'more cores'
 wrong '"partition": "short", "nodes": 5' \
     'not available: 4 nodes have so much, nodes is 5 \(partition short\)$' 'more nodes'
+scontrol create reservation reservationname=later starttime=now+60minutes \
+    duration=60 nodes=n1 users="$(id -un)" >/dev/null
+slurm_study later '"trials": 1' '"grace": 5' ', "extra": ["--reservation=later"]'
+ok 'a reservation that begins later is no error of doctor' eval \
+    '"$HPOTUNE" doctor --timeout 300 later.json >out 2>err'
+like "$(cat out)" 'the reservation later begins at [0-9-]*T[0-9:]*: jobs are accepted' \
+    'which says when'
+unlike "$(cat out)" 'Invalid time' 'and nothing of a wrong time'
+scontrol delete reservationname=later
 scontrol update nodename=n4 state=drain reason=test
 wrong '"gpus": "a100:5"' \
     'Requested node configuration is not available: no node has 5 GPUs of type a100, the most is 2$' \

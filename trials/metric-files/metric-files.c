@@ -13,7 +13,15 @@
 enum {
 	BUDGET = 1 << 20, /* bytes of one read */
 	READ_MS = 250,
-	FILES_MAX = 1000
+	FILES_MAX = 1000,
+	OWNERS_MAX = 256 /* names whose files are compared */
+};
+
+/* The file that has reported a name first. */
+struct owner {
+	char name[METRIC_LINE_NAME_MAX + 1];
+	const struct metric_file *file;
+	int64_t step; /* the last one */
 };
 
 struct metric_files {
@@ -27,7 +35,9 @@ struct metric_files {
 	struct metric_file **files;
 	size_t n, cap;
 	int64_t read_ms, search_ms; /* when the next one is due */
-	bool noted_many;
+	bool noted_many, noted_both;
+	struct owner *owners;
+	size_t n_owners, cap_owners;
 	char *room; /* of the last read */
 	size_t room_size;
 	struct metric_line line; /* scratch */
@@ -106,12 +116,55 @@ metric_files_json(struct metric_file *f, const char *text, size_t len)
 	return good ? r : NULL;
 }
 
+/*
+ * Say once that two files of one search have the same steps of one metric, as
+ * train/loss.tsv and val/loss.tsv.
+ */
+static void
+metric_files_compare(
+    const struct metric_file *f, const char *name, int64_t step)
+{
+	struct metric_files *m = f->of;
+	struct owner *o = NULL;
+	char *text;
+	size_t i;
+
+	if (m->noted_both || !f->reader->has_step)
+		return;
+	for (i = 0; i < m->n_owners && o == NULL; i++)
+		if (m->owners[i].file->source == f->source &&
+		    strcmp(m->owners[i].name, name) == 0)
+			o = &m->owners[i];
+	if (o == NULL) {
+		if (m->n_owners == OWNERS_MAX ||
+		    strlen(name) > METRIC_LINE_NAME_MAX)
+			return;
+		XGROW(m->owners, m->n_owners, m->cap_owners);
+		o = &m->owners[m->n_owners++];
+		*o = (struct owner){ .file = f, .step = step };
+		memcpy(o->name, name, strlen(name) + 1);
+	}
+	if (o->file == f) {
+		o->step = step;
+		return;
+	}
+	if (step > o->step)
+		return;
+	m->noted_both = true;
+	text = xasprintf("%s and %s: both have %s, and the later report of a "
+			 "step counts: name one of them in path",
+	    o->file->path, f->path, name);
+	metric_files_note(m, text);
+	free(text);
+}
+
 void
 metric_files_report(const struct metric_file *f, const char *name, int64_t step,
     double value, int64_t time_us)
 {
 	const struct metric_files_sink *sink = f->of->sink;
 
+	metric_files_compare(f, name, step);
 	if (step >= 0 && step <= INT64_C(1) << 53)
 		sink->report(sink->arg, name, step, value, time_us, f->again);
 }
@@ -283,6 +336,7 @@ metric_files_free(struct metric_files *m)
 		metric_patterns_free(m->patterns[i]);
 	free(m->patterns);
 	free(m->files);
+	free(m->owners);
 	free(m->room);
 	strv_free(m->paths);
 	free(m);

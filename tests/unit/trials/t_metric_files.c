@@ -472,6 +472,30 @@ on_found(void *arg, const char *path, const char *prefix, bool below)
 }
 
 /* Files that are not searched are not kept, sorted or looked at. */
+/* Two files have one metric, as those of one tool for each part of the data. */
+static void
+test_both(void)
+{
+	struct study_file f = { .format = "csv" };
+	struct study_trial t = { 0 };
+	struct metric_files *m;
+
+	folder("both");
+	put("both/a.csv", "we", "step,loss\n1,2\n2,1\n");
+	m = open_one(&t, &f, "both", false);
+	is_new(m, 0, false, "loss 1 2\nloss 2 1\n", "the first of two files");
+	put("both/b.csv", "we", "step,loss,acc\n3,5,1\n");
+	is_new(m, 0, false, "loss 3 5\nacc 3 1\n", "one that goes on");
+	put("both/c.csv", "we", "step,loss\n2,7\n1,8\n");
+	is_new(m, 0, false,
+	    "! both have loss, and the later report of a step counts: name "
+	    "one of them in path\nloss 2 7\nloss 1 8\n",
+	    "one that has the same steps, which is said once");
+	put("both/b.csv", "ae", "4,4,1\n");
+	is_new(m, 0, true, "loss 4 4\nacc 4 1\n", "and no more");
+	metric_files_free(m);
+}
+
 static void
 test_others(void)
 {
@@ -524,6 +548,7 @@ main(void)
 	test_seconds();
 	test_recorded();
 	test_large();
+	test_both();
 	test_others();
 	(void)scratch_delete(dir);
 	return done_testing();

@@ -426,17 +426,21 @@ starts_cold_make(struct buf *out, const struct check *c)
 static void
 starts_put(struct buf *out, const struct check *c)
 {
-	const struct backend_type *type = c->plan.plugins->backends[0].type;
+	const struct plugin_backend *b = &c->plan.plugins->backends[0];
+	const struct backend_type *type = b->type;
+	const struct study_trial *t = &c->plan.study->trial;
+	bool local = strcmp(type->name, "local") == 0;
 
 	if (c->starts.len > 0) {
 		buf_puts(out, "\nstarts     ");
 		buf_puts(out, buf_str(&c->starts));
-	} else if (c->plan.study->trial.warm_at > 0 &&
-		   strcmp(type->name, "local") == 0)
+	} else if (t->warm_at > 0 &&
+		   (local || (!t->warm && type->cold != NULL &&
+				 type->cold(t, b->options) == NULL)))
 		buf_printf(out,
 		    "\nstarts     %s; hpotune try measures what imports cost",
-		    c->plan.study->trial.warm ? "warm" : "cold");
-	else if (c->plan.study->trial.warm && c->cold.len == 0)
+		    t->warm ? "warm" : "cold");
+	else if (t->warm && c->cold.len == 0)
 		buf_puts(out,
 		    "\nstarts     warm: the trials of a job after its "
 		    "first ones");

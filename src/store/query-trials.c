@@ -295,8 +295,9 @@ store_list_python_starts(
 	    "SELECT (SELECT time_us FROM t_block AS b WHERE name_id = 1 AND "
 	    "old = 0 AND b.trial = a.trial ORDER BY step LIMIT 1) - "
 	    "started_us, "
-	    "ended_us - started_us FROM t_attempt AS a WHERE trial <= 100 AND "
-	    "attempt = 1 AND backend = 'local' AND end_class = 'ok' AND "
+	    "ended_us - started_us, backend = 'local' FROM t_attempt AS a "
+	    "WHERE trial <= 100 AND attempt = 1 AND "
+	    "backend IN ('local', 'slurm') AND end_class = 'ok' AND "
 	    "(SELECT json_extract(json, '$.trial.command[0]') LIKE '%python%' "
 	    "AND coalesce(json_extract(json, '$.trial.warm'), 0) = 0 "
 	    "FROM t_study) ORDER BY trial LIMIT 20",

@@ -87,6 +87,9 @@ warm() { # study trial …: none of these has imported
 warm_study one 1 ', "warm": true' ''
 like "$("$HPOTUNE" check one.json)" '^starts     warm: the trials of a job after' \
     'check says that jobs of several trials start them warm'
+warm_study two 1 '' ''
+like "$("$HPOTUNE" check two.json)" '^starts     cold; hpotune try measures what imports cost' \
+    'and how to measure what warm starts would save'
 sed -i 's/, "trials_per_job": 2//' one.json
 like "$("$HPOTUNE" check one.json)" '^starts     cold with the backend slurm: each trial is a job' \
     'and that a job of one does not'
@@ -125,6 +128,11 @@ is "$(cat once.d/trials/[1-8]/attempt-1/log | grep -c 'as its supervisor True')"
     'on the cores of its supervisor'
 is "$(cat once.d/trials/[1-8]/output/facts | grep -c '^CUDA_VISIBLE_DEVICES=[01]$')" 8 \
     'with the GPU of its place'
+like "$("$HPOTUNE" status asis.db | tr -d '\n')" \
+    'cold starts: not measured on Slurm, .*hpotune try measures' \
+    'status says why it has no figure of cold ones'
+like "$("$HPOTUNE" status once.db | tr -d '\n')" 'warm starts: [0-9]+ modules' \
+    'and has that of warm ones'
 like "$(notes once)" '^warm starts: [0-9]+ modules are imported once' \
     'what it saves is noted'
 unlike "$(notes once)" cold 'nothing was in the way'

@@ -8,6 +8,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
+#include "src/cli/common/command-serve.h"
 #include "src/cli/mcp/mcp-door.h"
 
 /* A positive number, or 0 when it is not given. */
@@ -64,6 +65,8 @@ mcp_run(struct cli *cli)
 	char *study;
 	int rc;
 
+	if (cli_has(cli, "runner"))
+		return command_serve_run(&e) == 0 ? CLI_DONE : cli_fail(&e);
 	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &spec.trials, &e) !=
 		0 ||
 	    cli_integer(cli, "parallel", 1, 65536, 0, &spec.parallel, &e) !=
@@ -83,6 +86,7 @@ static const struct cli_option mcp_options[] = {
 	{ "parallel", 'p', "N", "no further trial while N run" },
 	{ "hours", 0, "H", "no further trial when the study has run so long" },
 	{ "dollars", 0, "D", "no further trial when D are spent" },
+	{ "runner", 0, NULL, NULL },
 	{ "read-only", 0, NULL, "offer only tools that change nothing" },
 	{ .name = NULL },
 };

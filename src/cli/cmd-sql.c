@@ -40,15 +40,27 @@ sql_on_alarm(int signo)
 }
 
 static void
-sql_limits_set(void)
+sql_limits_set(struct rlimit *before)
 {
-#ifndef __SANITIZE_ADDRESS__
-	const struct rlimit most = { SQL_MEMORY, SQL_MEMORY };
+	struct rlimit most;
 
+	(void)getrlimit(RLIMIT_AS, before);
+	most = *before;
+	if (most.rlim_cur > SQL_MEMORY)
+		most.rlim_cur = SQL_MEMORY;
+#ifndef __SANITIZE_ADDRESS__
 	(void)setrlimit(RLIMIT_AS, &most);
 #endif
 	(void)signal(SIGALRM, sql_on_alarm);
 	(void)alarm(SQL_SECONDS);
+}
+
+/* The process may run another command. */
+static void
+sql_limits_lift(const struct rlimit *before)
+{
+	(void)alarm(0);
+	(void)setrlimit(RLIMIT_AS, before);
 }
 
 static void
@@ -124,19 +136,22 @@ static int
 sql_print(struct cli *cli, struct store *store, int64_t most, struct err *e)
 {
 	struct store_rows *rows;
+	struct rlimit before;
 	struct buf out = { 0 };
 	int rc;
 
 	if (cli->n_operands != 1)
 		return err_set(
 		    e, ERR_USAGE, "sql: expected one query, in quotes");
-	sql_limits_set();
-	if (store_rows_open_views(&rows, store, cli->operands[0], e) != 0)
+	sql_limits_set(&before);
+	if (store_rows_open_views(&rows, store, cli->operands[0], e) != 0) {
+		sql_limits_lift(&before);
 		return err_add(e, "sql");
+	}
 	rc = cli->json ? sql_put_json(&out, rows, most, e)
 		       : sql_put_table(&out, cli, rows, most, e);
 	store_rows_close(rows);
-	(void)alarm(0);
+	sql_limits_lift(&before);
 	if (rc == 0 && cli->json)
 		cli_print_json(buf_str(&out));
 	else if (rc == 0)

@@ -30,10 +30,16 @@ status_run(struct cli *cli)
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }
 
+static const struct cli_option status_options[] = {
+	{ "brief", 0, NULL, NULL },
+	{ .name = NULL },
+};
+
 const struct cli_command cmd_status = {
 	.name = "status",
 	.args = "[STUDY]",
 	.about = "one screen: counts, best, running trials, savings",
+	.options = status_options,
 	.max_operands = 1,
 	.json = true,
 	.run = status_run,

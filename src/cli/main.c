@@ -1,20 +1,17 @@
-/* The program: finds the command in the table, reads its options and runs it. */
+/* The program: finds the command in the table and runs it. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/command-name.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/command-options.h"
+#include "src/cli/common/command-run.h"
 #include "src/cli/common/usage.h"
 #include "src/store/store.h"
 
@@ -65,23 +62,6 @@ const struct cli_command *const cli_commands[] = {
 	NULL,
 };
 
-/* Determine what stdout can show. */
-static void
-terminal_look(struct cli *cli)
-{
-	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-	struct winsize size;
-
-	cli->terminal = isatty(STDOUT_FILENO);
-	if (!cli->terminal)
-		return;
-	cli->colour = (no_color == NULL || *no_color == '\0') && term != NULL &&
-		      strcmp(term, "dumb") != 0;
-	cli->width = 80;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
-		cli->width = size.ws_col;
-}
-
 /*
  * Open /dev/null for standard streams that the caller has closed: otherwise a
  * file opened later could take the number, and messages would be written into
@@ -97,37 +77,6 @@ streams_reserve(void)
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		(void)close(fd);
-}
-
-/* Failing to write the output is an error. */
-static int
-output_flush(int status)
-{
-	struct err e = ERR_INIT;
-
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	(void)err_set(&e, ERR_FILE, "standard output: %s", strerror(errno));
-	return cli_fail(&e);
-}
-
-static int
-command_run(const struct cli_command *command, int argc, char **argv)
-{
-	struct cli cli = { .command = command };
-	struct err e = ERR_INIT;
-	int status;
-
-	terminal_look(&cli);
-	if (command_options_parse(&cli, argc, argv, &e) != 0)
-		status = cli_fail(&e);
-	else if (cli_has(&cli, "help")) {
-		usage_put_command(stdout, command);
-		status = CLI_DONE;
-	} else
-		status = command->run(&cli);
-	command_options_free(&cli);
-	return output_flush(status);
 }
 
 int

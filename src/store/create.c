@@ -42,7 +42,7 @@ store_exists(bool *there, const char *path, struct err *e)
 		rc = store_identify(s, &version, e);
 	if (rc == 0)
 		*there = version > 0;
-	store_close(s);
+	store_free(s);
 	return rc;
 }
 
@@ -316,7 +316,7 @@ make_file(const char *path, const struct store_study *study,
 		unlink_old_logs(path);
 		rc = put_file(path, bytes, (size_t)n, e);
 	}
-	store_close(s);
+	store_free(s);
 	return rc;
 }
 
@@ -333,7 +333,7 @@ store_create(struct store **out, const char *path,
 	s = store_new(path, STORE_WRITE);
 	if (store_connect_write(s, e) != 0 ||
 	    store_set_journal(s, network_fs, e) != 0) {
-		store_close(s);
+		store_free(s);
 		(void)unlink(path);
 		unlink_old_logs(path);
 		return -1;

@@ -78,10 +78,8 @@ empty_log(struct store *s)
 }
 
 void
-store_close(struct store *s)
+store_free(struct store *s)
 {
-	if (s == NULL)
-		return;
 	if (s->begun)
 		store_rollback(s);
 	if (s->db != NULL)
@@ -312,10 +310,12 @@ open_read(struct store *s, struct err *e)
 		return -1;
 	rc = store_identify(s, &version, e);
 	if (rc < 0 && (is_read_only_place(s) || is_full_place(s)) &&
-	    !has_log(s))
+	    !has_log(s)) {
+		s->fixed = true;
 		rc = reconnect_immutable(s, e) < 0
 			 ? -1
 			 : store_identify(s, &version, e);
+	}
 	/* Only a crash during creation leaves this state. */
 	if (rc < 0 &&
 	    sqlite3_extended_errcode(s->db) == SQLITE_READONLY_ROLLBACK)
@@ -324,6 +324,7 @@ open_read(struct store *s, struct err *e)
 		return -1;
 	if (version == 0)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
+	s->fixed = s->fixed || version != schema_version();
 	if (schema_read_old(s, version, e) != 0)
 		return -1;
 	/* Only the writer checkpoints the log. */
@@ -436,10 +437,8 @@ open_write(struct store *s, struct err *e)
 }
 
 int
-store_open(
-    struct store **out, const char *path, enum store_mode mode, struct err *e)
+store_open_check(const char *path, struct err *e)
 {
-	struct store *s;
 	int rc;
 
 	if ((rc = store_file_kind(path, e)) < 0)
@@ -450,11 +449,21 @@ store_open(
 				 "%s: an empty file, not a study", path)
 			   : err_set(
 				 e, ERR_FILE, "%s: %s", path, strerror(ENOENT));
+	return 0;
+}
+
+int
+store_open_new(
+    struct store **out, const char *path, enum store_mode mode, struct err *e)
+{
+	struct store *s;
+	int rc;
+
 	s = store_new(path, mode == STORE_READ ? STORE_READ : STORE_WRITE);
 	s->once = mode == STORE_WRITE_ONCE;
 	rc = mode == STORE_READ ? open_read(s, e) : open_write(s, e);
 	if (rc < 0) {
-		store_close(s);
+		store_free(s);
 		return -1;
 	}
 	if (mode != STORE_READ) {

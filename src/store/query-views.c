@@ -74,8 +74,10 @@ static int
 views_on_access(void *arg, int action, const char *a, const char *b,
     const char *schema, const char *view)
 {
-	struct views_only *v = arg;
+	struct views_only *v = ((struct store *)arg)->views;
 
+	if (v == NULL)
+		return SQLITE_OK;
 	(void)schema;
 	(void)view;
 	switch (action) {
@@ -97,6 +99,35 @@ views_on_access(void *arg, int action, const char *a, const char *b,
 	default:
 		return SQLITE_DENY;
 	}
+}
+
+static const struct {
+	int id, most;
+} views_limits[] = {
+	{ SQLITE_LIMIT_LENGTH, VIEWS_VALUE_MAX },
+	{ SQLITE_LIMIT_EXPR_DEPTH, VIEWS_DEPTH_MAX },
+	{ SQLITE_LIMIT_COMPOUND_SELECT, VIEWS_SELECTS_MAX },
+	{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, VIEWS_PATTERN_MAX },
+};
+
+void
+query_views_limits(struct store *s)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		s->views_limits[i] = sqlite3_limit(
+		    s->db, views_limits[i].id, views_limits[i].most);
+}
+
+void
+query_views_limits_lift(struct store *s)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		(void)sqlite3_limit(
+		    s->db, views_limits[i].id, s->views_limits[i]);
 }
 
 /* The views of the file, and those that stand for ones that an old file lacks. */
@@ -138,7 +169,11 @@ views_prepare(
 	const char *rest = "";
 	int rc;
 
-	sqlite3_set_authorizer(s->db, views_on_access, v);
+	/* Once, because to set it has all statements compiled anew. */
+	if (!s->views_watched)
+		sqlite3_set_authorizer(s->db, views_on_access, s);
+	s->views_watched = true;
+	s->views = v;
 	rc = sqlite3_prepare_v2(s->db, v->sql, -1, st, &rest);
 	if (rc == SQLITE_AUTH && *v->denied != '\0')
 		rc = err_set(e, ERR_USAGE,
@@ -156,7 +191,7 @@ views_prepare(
 		rc = err_set(e, ERR_USAGE, "the query is empty");
 	else
 		rc = views_single(s, rest, e);
-	sqlite3_set_authorizer(s->db, NULL, NULL);
+	s->views = NULL;
 	return rc;
 }
 
@@ -173,17 +208,13 @@ store_rows_open_views(
 		    "the query is longer than %d bytes", VIEWS_SQL_MAX);
 	rc = views_list(&v.views, s, e);
 	query_limit_begin(s);
-	(void)sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, VIEWS_VALUE_MAX);
-	(void)sqlite3_limit(s->db, SQLITE_LIMIT_EXPR_DEPTH, VIEWS_DEPTH_MAX);
-	(void)sqlite3_limit(
-	    s->db, SQLITE_LIMIT_COMPOUND_SELECT, VIEWS_SELECTS_MAX);
-	(void)sqlite3_limit(
-	    s->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, VIEWS_PATTERN_MAX);
+	query_views_limits(s);
 	if (rc == 0)
 		rc = views_prepare(&st, s, &v, e);
 	strv_free(v.views.v);
 	if (rc != 0) {
 		(void)sqlite3_finalize(st);
+		query_views_limits_lift(s);
 		return -1;
 	}
 	*out = store_rows_of(s, st);

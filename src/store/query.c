@@ -16,6 +16,7 @@
 struct store_rows {
 	struct store *store;
 	sqlite3_stmt *st;
+	bool ours; /* not of the user */
 };
 
 /* Steps of SQLite's virtual machine between two checks. */
@@ -55,7 +56,9 @@ on_progress(void *arg)
 void
 query_limit_open(struct store *s)
 {
+	s->steps = 0;
 	s->steps_most = GUARD_STEPS;
+	s->steps_fixed = false;
 	sqlite3_progress_handler(s->db, GUARD_STRIDE, on_progress, s);
 }
 
@@ -90,7 +93,7 @@ store_rows_of(struct store *s, sqlite3_stmt *st)
 {
 	struct store_rows *r = xmalloc(sizeof *r);
 
-	*r = (struct store_rows){ s, st };
+	*r = (struct store_rows){ .store = s, .st = st };
 	return r;
 }
 
@@ -104,7 +107,9 @@ store_rows_open(struct store_rows **out, struct store *s, const char *sql,
 	if (s->n_dirty > 0 && row_blocks_write(s, e) != 0)
 		return -1;
 	query_limit_begin(s);
-	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+	st = statements_take(s, sql);
+	if (st == NULL &&
+	    sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
 		return store_fail(s, "query", e);
 	if (st == NULL || !sqlite3_stmt_readonly(st)) {
 		(void)sqlite3_finalize(st);
@@ -115,6 +120,7 @@ store_rows_open(struct store_rows **out, struct store *s, const char *sql,
 		(void)sqlite3_bind_text(
 		    st, i + 1, params[i], -1, SQLITE_TRANSIENT);
 	*out = store_rows_of(s, st);
+	(*out)->ours = true;
 	return 0;
 }
 
@@ -182,7 +188,10 @@ store_rows_close(struct store_rows *r)
 {
 	if (r == NULL)
 		return;
-	(void)sqlite3_finalize(r->st);
+	if (!r->ours || !statements_put(r->store, r->st))
+		(void)sqlite3_finalize(r->st);
+	if (!r->ours)
+		query_views_limits_lift(r->store);
 	free(r);
 }
 

@@ -175,7 +175,7 @@ store_rescue(struct store *s, const char *path, struct err *e)
 		rc = check_pages(to, e);
 	if (rc == 0)
 		rc = store_identify(to, &version, e);
-	store_close(to);
+	store_free(to);
 	if (rc < 0) {
 		(void)unlink(path);
 		return -1;

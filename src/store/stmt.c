@@ -632,6 +632,7 @@ store_fail(struct store *s, const char *what, struct err *e)
 {
 	struct err err = ERR_INIT;
 
+	s->failed = true;
 	(void)describe(s, what, &err);
 	store_fail_with(s, &err);
 	if (e != NULL)

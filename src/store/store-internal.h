@@ -12,6 +12,9 @@
 #include "src/store/store.h"
 
 struct buf;
+struct kept;
+struct statements;
+struct views_only;
 
 /* "hpot": identifies the file, for file(1) and store_open. */
 #define STORE_APPLICATION_ID 0x68706f74
@@ -148,6 +151,8 @@ struct store {
 	bool begun; /* between store_begin and commit or rollback */
 	bool lost; /* the transaction has failed: it can only be rolled back */
 	struct err lost_err; /* … by this error, the first */
+	bool failed; /* a call has failed */
+	bool fixed; /* it cannot be kept: immutable, or of an older program */
 	bool dead; /* memory and file may differ: open again */
 	int64_t seq; /* number of the latest record */
 	int64_t seq_begin; /* the same when the transaction began */
@@ -157,6 +162,12 @@ struct store {
 	sqlite3_stmt *stmts[STMT_COUNT];
 	int64_t steps, steps_most; /* query.c */
 	bool steps_fixed; /* query.c: not by the size of the file */
+	struct kept *kept; /* kept.c: it may be kept after its close; or NULL */
+	struct statements *statements; /* of readers, or NULL */
+	/* query-views.c: the query that is compiled, or NULL; limits before it */
+	struct views_only *views;
+	bool views_watched;
+	int views_limits[4];
 	/* row-block.c: by trial and metric; the last one used */
 	struct block **blocks;
 	size_t n_blocks, cap_blocks, block_last;
@@ -164,6 +175,11 @@ struct store {
 };
 
 struct store *store_new(const char *path, enum store_mode);
+/* store_open in two parts, and store_close, where nothing is kept. */
+int store_open_check(const char *path, struct err *);
+int store_open_new(
+    struct store **, const char *path, enum store_mode, struct err *);
+void store_free(struct store *);
 /* Open the connection and apply the settings common to all connections. */
 int store_connect(struct store *, const char *name, int flags, struct err *);
 /* From now on keep the errno that SQLite only logs; before any connection. */
@@ -172,6 +188,11 @@ void os_error_listen(void);
 int os_error(const struct store *);
 /* Check that the file is a study's; *version 0: a file without tables. */
 int store_identify(struct store *, int64_t *version, struct err *);
+/* A statement of statements_put with this text, or NULL. */
+sqlite3_stmt *statements_take(struct store *, const char *sql);
+/* Take a statement over for its next use; false: it is not kept. */
+bool statements_put(struct store *, sqlite3_stmt *);
+void statements_free(struct store *);
 /* The state of a path: -1 an error, 0 no file or an empty one, 1 a file. */
 int store_file_kind(const char *path, struct err *);
 /*
@@ -186,6 +207,9 @@ int store_connect_write(struct store *, struct err *);
 void store_sync_folder(const char *path);
 /* Limit each query of the connection: SQLITE_INTERRUPT. */
 void query_limit_open(struct store *);
+/* Set the limits of a query of the user, and those of our own again. */
+void query_views_limits(struct store *);
+void query_views_limits_lift(struct store *);
 /* No limit: for a file of our own that is only written. */
 void query_limit_lift(struct store *);
 /* A query begins: reset the step count, unless another one is running. */

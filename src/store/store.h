@@ -243,6 +243,22 @@ int
 store_open(struct store **, const char *path, enum store_mode, struct err *);
 void store_close(struct store *);
 /*
+ * For a process that reads the same study again and again: from now on a connection
+ * of STORE_READ and what it has compiled outlive store_close, for the next
+ * store_open of the file, if that is as it was.  One is kept, without a
+ * transaction.  While it is, only the store may open and close its file in this
+ * process: a close drops SQLite's locks.
+ */
+void store_keep(void);
+/* Whether the next one will be kept. */
+bool store_keeps(void);
+/* The path of the one that is kept, or NULL. */
+const char *store_kept_path(void);
+/* Close it. */
+void store_keep_drop(void);
+/* Close it, and keep none any more. */
+void store_keep_end(void);
+/*
  * After STORE_WRITE_ONCE: checkpoint the log at the close, as STORE_WRITE does.
  */
 void store_checkpoint_at_close(struct store *);

@@ -728,54 +728,56 @@ status_put_blocked(struct buf *out, struct store *store, struct err *e)
 
 /* The key and the rows of each part. */
 static int
-parts_put(struct json_writer *w, struct store *store, struct err *e)
+parts_put(struct json_writer *w, struct store *store, bool brief, struct err *e)
 {
 	static const struct {
 		const char *key, *sql;
 		bool one;
+		bool brief; /* also in a brief one */
 	} parts[] = {
-		{ "study", "SELECT * FROM study", true },
+		{ "study", "SELECT * FROM study", true, true },
 		{ "best",
 		    "SELECT * FROM trials WHERE trial = "
 		    "(SELECT trial FROM best)",
-		    true },
+		    true, true },
 		/* With one objective the best trial is sufficient. */
 		{ "front",
 		    "SELECT * FROM front WHERE "
 		    "(SELECT best_trial FROM study) IS NULL",
-		    false },
+		    false, true },
 		{ "settings",
 		    "SELECT * FROM settings WHERE rank <= 2 ORDER BY rank",
-		    false },
-		{ "savings", "SELECT * FROM savings", true },
-		{ "hindsight", "SELECT * FROM hindsight", false },
+		    false, false },
+		{ "savings", "SELECT * FROM savings", true, false },
+		{ "hindsight", "SELECT * FROM hindsight", false, false },
 		{ "doubts",
 		    "SELECT trial, text, time FROM events WHERE area = 'doubt'",
-		    false },
+		    false, true },
 		{ "second_looks",
 		    "SELECT trial, step, rank, hindsight, budget, price, spent "
 		    "FROM stops WHERE rank IS NOT NULL ORDER BY spent, trial",
-		    false },
-		{ "costs", "SELECT * FROM costs", true },
+		    false, false },
+		{ "costs", "SELECT * FROM costs", true, false },
 		{ "usage",
 		    "SELECT " STORE_SQL_GPU_SECONDS
 		    " AS gpu_seconds, " STORE_SQL_JOULES " AS energy_joules, "
 		    "(SELECT sum(cpu_seconds) FROM attempts "
 		    "WHERE cpus IS NOT NULL) AS cpu_seconds",
-		    true },
-		{ "gpus", "SELECT * FROM gpus", false },
+		    true, false },
+		{ "gpus", "SELECT * FROM gpus", false, false },
 		{ "placed",
 		    "SELECT * FROM trials WHERE state IN "
 		    "('starting', 'running', 'stopping') "
 		    "ORDER BY trial",
+		    false, false },
+		{ "medians", "SELECT * FROM medians ORDER BY step", false,
 		    false },
-		{ "medians", "SELECT * FROM medians ORDER BY step", false },
 		/* All but the packages, which may be long. */
 		{ "provenance",
 		    "SELECT provenance, since, host, user, system, version, "
 		    "command, folder, workdir, git_commit, git_branch, "
 		    "git_dirty, git_why FROM provenance",
-		    false },
+		    false, false },
 	};
 	const char *sql;
 	size_t i;
@@ -783,6 +785,8 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 
 	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
 		sql = parts[i].sql;
+		if (brief && !parts[i].brief)
+			continue;
 		if (strcmp(parts[i].key, "hindsight") == 0 &&
 		    (rc = status_hindsight_long(store, e)) != 0) {
 			if (rc < 0)
@@ -797,15 +801,35 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 	return 0;
 }
 
+static int
+blocked_put(struct json_writer *w, struct store *store, struct err *e)
+{
+	struct buf blocked = { 0 };
+	int rc = status_put_blocked(&blocked, store, e);
+
+	json_writer_line(w);
+	json_writer_text(
+	    w, "blocked", blocked.len > 0 ? buf_str(&blocked) : NULL);
+	buf_free(&blocked);
+	return rc;
+}
+
+int
+status_json_brief(struct json_writer *w, struct store *store, struct err *e)
+{
+	return parts_put(w, store, true, e) == 0 ? blocked_put(w, store, e)
+						 : -1;
+}
+
 int
 status_json(struct json_writer *w, struct store *store, struct err *e)
 {
-	struct buf blocked = { 0 }, start = { 0 }, likely = { 0 };
+	struct buf start = { 0 }, likely = { 0 };
 	struct store_study row;
 	int64_t waits, paused;
 	int rc;
 
-	if (parts_put(w, store, e) != 0 ||
+	if (parts_put(w, store, false, e) != 0 ||
 	    store_trials_waiting(store, &waits, &paused, e) != 0)
 		return -1;
 	json_writer_line(w);
@@ -823,11 +847,5 @@ status_json(struct json_writer *w, struct store *store, struct err *e)
 	json_writer_line(w);
 	json_writer_text(w, "likely", likely.len > 0 ? buf_str(&likely) : NULL);
 	buf_free(&likely);
-	if (rc == 0)
-		rc = status_put_blocked(&blocked, store, e);
-	json_writer_line(w);
-	json_writer_text(
-	    w, "blocked", blocked.len > 0 ? buf_str(&blocked) : NULL);
-	buf_free(&blocked);
-	return rc;
+	return rc == 0 ? blocked_put(w, store, e) : rc;
 }

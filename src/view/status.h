@@ -24,6 +24,8 @@ int status_render(
     struct buf *out, struct store *, int width, bool colour, struct err *);
 /* The same as the members of a JSON object, which the caller has opened. */
 int status_json(struct json_writer *, struct store *, struct err *);
+/* What hpotune mcp shows of them: study, best, front, doubts, blocked. */
+int status_json_brief(struct json_writer *, struct store *, struct err *);
 /* "34 % of the steps (1234 of 3630), about 12m"; empty when none was saved. */
 int status_put_savings(struct buf *out, struct store *, struct err *);
 /*

@@ -15,6 +15,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
+#include "src/store/store.h"
 #include "src/study-files/state-dir.h"
 #include "src/study-files/study-files.h"
 
@@ -120,8 +121,10 @@ caller_env_send(struct study_files *found, const char *dir, const char *by,
 	if (rc == 1 && found->study == NULL && load_study_read(found, e) != 0)
 		return -1;
 	env.study = found->study;
-	if (rc == 1)
+	if (rc == 1) {
+		store_keep_end();
 		rc = oneshot_control(&env, TUNER_CALLED, 0, asked, &answer, e);
+	}
 	free(answer.data);
 	if (rc == 0 && !answer.ok)
 		rc = err_set(e, ERR_FILE, "%s", answer.text);

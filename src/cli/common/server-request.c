@@ -12,6 +12,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/server-request.h"
 #include "src/server/control.h"
+#include "src/store/store.h"
 #include "src/study-files/study-files.h"
 
 int
@@ -107,9 +108,11 @@ send_once(const struct server_request *a, const char *line,
 	int rc = control_call(&a->state, line, wait, answer, e);
 
 	log_set_level(LOG_LEVEL_WARN);
-	if (rc == 1)
+	if (rc == 1) {
+		store_keep_end();
 		rc = oneshot_control(
 		    &env, asked->kind, asked->trial, asked->params, answer, e);
+	}
 	return rc;
 }
 

@@ -22,6 +22,7 @@
 #include "src/cli/mcp/mcp-input.h"
 #include "src/cli/mcp/mcp-instructions.h"
 #include "src/cli/mcp/mcp-message.h"
+#include "src/cli/mcp/mcp-runner.h"
 #include "src/cli/mcp/mcp-tool.h"
 
 enum {
@@ -46,9 +47,11 @@ struct mcp_door {
 	struct mcp_input input;
 	char *client; /* of initialize, or NULL */
 	struct json_doc *nothing; /* {}: the arguments of a call without any */
-	struct mcp_call *calls; /* the first runs while run is not NULL */
+	struct mcp_call *calls; /* the first runs while runs is set */
 	size_t n_calls;
-	struct capture *run;
+	bool runs;
+	struct capture *run; /* NULL: none, or the runner has it */
+	struct mcp_runner *runner; /* or NULL */
 };
 
 /* Where the client does not read, wait; when it is gone, so are we. */
@@ -99,9 +102,9 @@ client_name(const struct json *client)
 	    "%s%s%s (pid %ld)", a, *b != '\0' ? " " : "", b, (long)getppid());
 }
 
-/* HPOTUNE_CALLER for the command of a call. */
-static void
-call_env_set(const struct mcp_door *d, const struct mcp_call *call)
+/* HPOTUNE_CALLER for the command of a call; the caller frees it. */
+static char *
+call_env(const struct mcp_door *d, const struct mcp_call *call)
 {
 	const struct mcp_door_spec *spec = d->spec;
 	const struct json *args = json_get(call->message.params, "arguments");
@@ -125,9 +128,8 @@ call_env_set(const struct mcp_door *d, const struct mcp_call *call)
 	if (spec->dollars > 0)
 		json_writer_number(&w, "dollars", spec->dollars);
 	json_writer_end(&w);
-	(void)setenv(CALLER_ENV, buf_str(&out), 1);
-	buf_free(&out);
 	buf_free(&asked);
+	return buf_take(&out);
 }
 
 static int
@@ -260,6 +262,7 @@ door_on_printed(
 	bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
 
 	(void)len;
+	d->runs = false;
 	d->run = NULL;
 	d->calls = call->next;
 	d->n_calls--;
@@ -298,8 +301,10 @@ door_next(struct mcp_door *d)
 	struct capture_spec spec = { .both = true, .most = PRINTED_MAX };
 	struct mcp_call *call = d->calls;
 	struct err e = ERR_INIT;
+	char *caller;
+	int rc = -1;
 
-	if (d->run != NULL)
+	if (d->runs)
 		return;
 	if (call == NULL) {
 		if (d->watch == NULL)
@@ -308,13 +313,19 @@ door_next(struct mcp_door *d)
 	}
 	spec.timeout_ms = call->tool->timeout_ms;
 	if (call_command(&argv, d, call, &e) == 0) {
-		call_env_set(d, call);
+		caller = call_env(d, call);
+		(void)setenv(CALLER_ENV, caller, 1);
 		spec.argv = argv.v;
-		(void)capture_start(
-		    &d->run, d->loop, &spec, door_on_printed, d, &e);
+		rc = call->tool->runner
+			 ? mcp_runner_start(&d->runner, d->loop, &spec, caller,
+			       d->spec->study, door_on_printed, d, &e)
+			 : capture_start(
+			       &d->run, d->loop, &spec, door_on_printed, d, &e);
+		free(caller);
 	}
 	strv_free(argv.v);
-	if (d->run != NULL)
+	d->runs = rc == 0;
+	if (d->runs)
 		return;
 	call_answer(d, call, e.text, true);
 	d->calls = call->next;
@@ -439,6 +450,16 @@ door_ping(struct mcp_door *d, const struct mcp_message *m)
 	door_send(d, &out);
 }
 
+/* End the command that runs, if there is one, and the runner. */
+static void
+door_kill(struct mcp_door *d)
+{
+	capture_kill(d->run);
+	mcp_runner_kill(d->runner);
+	d->run = NULL;
+	d->runs = false;
+}
+
 /* Give up a call that waits, or one that only reads; no answer is sent. */
 static void
 door_cancel(struct mcp_door *d, const struct json *params)
@@ -450,11 +471,10 @@ door_cancel(struct mcp_door *d, const struct json *params)
 		call = *at;
 		if (!json_same(call->message.id, id))
 			continue;
-		if (call == d->calls && d->run != NULL) {
+		if (call == d->calls && d->runs) {
 			if (call->tool->writes)
 				return;
-			capture_kill(d->run);
-			d->run = NULL;
+			door_kill(d);
 		}
 		*at = call->next;
 		d->n_calls--;
@@ -551,7 +571,7 @@ door_free(struct mcp_door *d)
 {
 	struct mcp_call *call;
 
-	capture_kill(d->run);
+	door_kill(d);
 	while ((call = d->calls) != NULL) {
 		d->calls = call->next;
 		call_free(call);

@@ -152,10 +152,11 @@ start_command(struct strv *argv, const struct json *args, struct err *e)
 static int
 status_command(struct strv *argv, const struct json *args, struct err *e)
 {
-	static const char *const words[] = { "status", "--json", NULL };
+	static const char *const words[] = { "status", "--json", "--brief",
+		NULL };
 
 	tool_words(argv, words);
-	return json_only(args, words + 2, e);
+	return json_only(args, words + 3, e);
 }
 
 static int
@@ -407,6 +408,7 @@ static const struct mcp_tool tools[] = {
 		     "server runs it, what blocks it, doubts about what it "
 		     "measures.",
 	    .timeout_ms = TOOL_MS,
+	    .runner = true,
 	    .put_command = status_command,
 	    .put_answer = mcp_answer_status,
 	    .next = mcp_next_status },
@@ -443,6 +445,7 @@ static const struct mcp_tool tools[] = {
 	    .required = "[\"params\"]",
 	    .writes = true,
 	    .timeout_ms = TOOL_MS,
+	    .runner = true,
 	    .put_command = enqueue_command,
 	    .put_operands = enqueue_operands,
 	    .next = mcp_next_enqueue },
@@ -469,6 +472,7 @@ static const struct mcp_tool tools[] = {
 		     "and why; without proposal: of all.",
 	    .properties = "\"proposal\":{\"type\":\"integer\",\"minimum\":1}",
 	    .timeout_ms = TOOL_MS,
+	    .runner = true,
 	    .put_command = verdict_command,
 	    .put_operands = verdict_operands,
 	    .next = mcp_next_verdict },
@@ -488,6 +492,7 @@ static const struct mcp_tool tools[] = {
 	    .properties = TRIAL,
 	    .required = "[\"trial\"]",
 	    .timeout_ms = TOOL_MS,
+	    .runner = true,
 	    .put_command = why_command,
 	    .put_operands = trial_operand,
 	    .put_answer = mcp_answer_why,
@@ -499,6 +504,7 @@ static const struct mcp_tool tools[] = {
 	    .required = "[\"trial\"]",
 	    .plain = true,
 	    .timeout_ms = TOOL_MS,
+	    .runner = true,
 	    .put_command = log_command,
 	    .put_operands = trial_operand,
 	    .next = mcp_next_log },
@@ -515,6 +521,7 @@ static const struct mcp_tool tools[] = {
 			  "\"integer\",\"minimum\":1,\"maximum\":1000}",
 	    .required = "[\"query\"]",
 	    .timeout_ms = TOOL_SQL_MS,
+	    .runner = true,
 	    .put_command = sql_command,
 	    .put_operands = sql_operands,
 	    .next = mcp_next_sql },

@@ -1,6 +1,6 @@
 /*
- * The tools that the door offers: each is a command of hpotune, run as a process
- * of its own with --json, whose limits and errors are then those of the door.
+ * The tools that the door offers: each is a command of hpotune, run beside it with
+ * --json, whose limits and errors are then those of the door.
  */
 
 #ifndef HPOTUNE_MCP_TOOL_H
@@ -20,6 +20,8 @@ struct mcp_tool {
 	const char *properties; /* of its arguments: JSON Schema */
 	const char *required; /* a JSON list of them */
 	bool plain; /* it prints text and not JSON */
+	bool
+	    runner; /* it is short: run by the runner, not as a process of its own */
 	bool writes; /* it changes the study: it is never interrupted */
 	int64_t timeout_ms;
 	/* The command, with --json where it has that, up to the study. */

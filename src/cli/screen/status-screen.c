@@ -47,7 +47,8 @@ status_screen_put(struct buf *out, const struct cli *cli, struct store *store,
 		return 0;
 	}
 	json_writer_object(&w, NULL);
-	if (status_json(&w, store, e) != 0)
+	if ((cli_has(cli, "brief") ? status_json_brief : status_json)(
+		&w, store, e) != 0)
 		return -1;
 	json_writer_line(&w);
 	json_writer_bool(&w, "server", life == LIFE_SERVED);

@@ -326,8 +326,9 @@ like "$(got 1)" 'the server closed the connection without an answer.*isError=tru
 # A call that only reads is cancelled; the next one is answered.
 slow='WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a) SELECT max(x) FROM a'
 call 3 sql "{\"query\":\"$slow\"}" >&9
+# One child runs the short commands, and this is its only one that computes.
 runs() {
-	pgrep -P "$held" -f RECURSIVE >pids
+	runner=$(pgrep -P "$held") && grep -q '^State:.R' "/proc/$runner/status"
 }
 ok 'a query runs' retry runs
 echo '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}' >&9
@@ -345,7 +346,7 @@ is "$(sql s.db 'SELECT count(*) FROM queue WHERE json_extract(params, '"'\$.x'"'
 # A client that is gone: the door ends, and no process is left.
 call 1 sql "{\"query\":\"$slow\"}" | "$HPOTUNE" mcp s.json | true
 unread() {
-	! pgrep -f "sql --json.*$dir/s.json" >/dev/null
+	! pgrep -f "mcp --runner $dir/s.json" >/dev/null
 }
 ok 'what it asked for ends' retry unread
 

@@ -19,7 +19,7 @@ for pair in pairs:
     name, other, offset, factor = re.fullmatch(
         r"([^=]+)=(.*?)(?:\+(-?\d+))?(?:\*(\d+))?", pair).groups()
     read = dict(db.execute(
-        "SELECT step, value FROM metrics WHERE name = ? ORDER BY attempt, step",
+        "SELECT step, value FROM metrics WHERE name = ? ORDER BY attempt, step, time",
         (name,)))
     want = {int(step) + int(offset or 0): value * float(factor or 1)
             for step, value in history.get(other, {}).items()}

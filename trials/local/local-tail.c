@@ -76,6 +76,9 @@ local_tail_reports_send(struct local_attempt *a, const struct metric_line *r)
 	if (r->n > 0)
 		local_gpu_reported(a);
 	for (i = 0; i < r->n; i++) {
+		if (r->rounded &&
+		    metric_files_reports(a->files, r->values[i].name))
+			continue;
 		backend_report_set(&ev, r, i);
 		backend_emit(&a->source, &ev);
 	}
@@ -353,8 +356,10 @@ local_tail(struct local_attempt *a, bool final)
 {
 	struct launch_event ev = { .kind = LAUNCH_READ };
 	struct launch_cursor old = a->cursor;
-	bool more = local_tail_read(a, &a->log, final);
+	bool more = metric_patterns_rounded(a->local->rules) &&
+		    local_tail_files_read(a, final);
 
+	more |= local_tail_read(a, &a->log, final);
 	more |= local_tail_read(a, &a->metrics, final);
 	more |= local_tail_files_read(a, final);
 	if (old.log == a->cursor.log && old.metrics == a->cursor.metrics &&

@@ -158,6 +158,17 @@ metric_files_compare(
 	free(text);
 }
 
+bool
+metric_files_reports(const struct metric_files *m, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; m != NULL && i < m->n_owners; i++)
+		if (strcmp(m->owners[i].name, metric) == 0)
+			return true;
+	return false;
+}
+
 void
 metric_files_report(const struct metric_file *f, const char *name, int64_t step,
     double value, int64_t time_us)

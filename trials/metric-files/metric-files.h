@@ -52,6 +52,8 @@ void metric_files_free(struct metric_files *);
  */
 bool metric_files_put_unread(
     const struct metric_files *, const char *metric, struct buf *);
+/* Whether a file with steps has reported this metric; m may be NULL. */
+bool metric_files_reports(const struct metric_files *m, const char *metric);
 /*
  * Read what is new, at most 1 MiB; true: there may be more at once.  Files that
  * were last written before since_us, and events of TensorBoard from before it,

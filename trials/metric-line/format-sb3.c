@@ -7,6 +7,8 @@
  *	| time/              |          |
  *	|    total_timesteps | 128      |
  *	---------------------------------
+ *
+ * Three digits of each: progress.csv has all.
  */
 
 #include <string.h>
@@ -34,6 +36,7 @@ format_sb3_end(struct format_sb3 *b, struct metric_line *r)
 	r->n = b->n;
 	r->has_step = b->has_step;
 	r->step = b->step;
+	r->rounded = true;
 	b->n = 0;
 	b->has_step = false;
 	b->section[0] = '\0';

@@ -86,7 +86,7 @@ metric_line_clear(struct metric_line *r)
 	r->step = 0;
 	r->n = 0;
 	r->why = r->left_out = NULL;
-	r->restarts = r->replaces = r->has_lists = false;
+	r->restarts = r->replaces = r->rounded = r->has_lists = false;
 	r->place_name = NULL;
 	r->bar = 0;
 	r->bar_first = r->bar_counted = r->bar_ends = false;

@@ -51,6 +51,8 @@ struct metric_line {
 	 * report at the same place is the same report.
 	 */
 	bool restarts, replaces;
+	bool
+	    rounded; /* the values are shown short; a file may have them whole */
 	bool has_lists; /* an object of JSON has lists, which are not read */
 	int64_t first;
 	const char *place_name; /* static memory */
@@ -95,6 +97,11 @@ void metric_log_clear(struct metric_log *);
  */
 void metric_log_rebuild(struct metric_log *, const struct metric_patterns *,
     struct metric_line *r, char *room, size_t size, int fd, int64_t at);
+/*
+ * Whether a format of the lines shows values short, so that files are to be read
+ * first; patterns NULL: none does.
+ */
+bool metric_patterns_rounded(const struct metric_patterns *);
 /* Whether objects of JSON are read of the lines; patterns NULL: there are none. */
 bool metric_patterns_objects(const struct metric_patterns *);
 /*

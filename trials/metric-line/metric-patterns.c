@@ -413,6 +413,12 @@ rule_match(const struct metric_patterns *rs, const struct rule *rule,
 }
 
 bool
+metric_patterns_rounded(const struct metric_patterns *rs)
+{
+	return rs != NULL && (rs->formats & STUDY_LINES_SB3) != 0;
+}
+
+bool
 metric_patterns_objects(const struct metric_patterns *rs)
 {
 	return rs != NULL && (rs->formats & STUDY_LINES_JSON) != 0;

@@ -53,6 +53,9 @@ slurm_tail_reports_send(
 	size_t i;
 
 	for (i = 0; i < r->n; i++) {
+		if (r->rounded &&
+		    metric_files_reports(a->files, r->values[i].name))
+			continue;
 		backend_report_set(&ev, r, i);
 		backend_emit(&a->source, &ev);
 	}
@@ -232,8 +235,10 @@ slurm_tail(struct slurm_attempt *a, bool final)
 		.is_metrics = true,
 		.at = &a->cursor.metrics,
 		.skip = &a->cursor.metrics_skip };
-	bool more = slurm_tail_read(&log, final);
+	bool more = metric_patterns_rounded(a->slurm->rules) &&
+		    slurm_tail_files_read(a, final);
 
+	more |= slurm_tail_read(&log, final);
 	more |= slurm_tail_read(&metrics, final);
 	more |= slurm_tail_files_read(a, final);
 	if (old.log == a->cursor.log && old.metrics == a->cursor.metrics &&

@@ -21,7 +21,8 @@ status_run(struct cli *cli)
 		return cli_fail(&e);
 	rc = status_screen_life(&found, store, &life, &e);
 	if (rc == 0)
-		rc = status_screen_put(&out, cli, store, life, cli->width, &e);
+		rc = status_screen_put(&out, cli, store, life, cli->width,
+		    cli_has(cli, "brief"), &e);
 	if (rc == 0)
 		(void)cli_print(&out);
 	buf_free(&out);

@@ -63,7 +63,7 @@ watch_run(struct cli *cli)
 		rc = status_screen_life(&found, store, &life, &e);
 		if (rc == 0)
 			rc = status_screen_put(&new, cli, store, life,
-			    cli->terminal ? columns : 0, &e);
+			    cli->terminal ? columns : 0, false, &e);
 		if (rc == -1)
 			break;
 		screen_show(cli, &new, &old, rows);

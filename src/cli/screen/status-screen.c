@@ -27,7 +27,7 @@ status_screen_life(const struct study_files *found, struct store *store,
 
 int
 status_screen_put(struct buf *out, const struct cli *cli, struct store *store,
-    enum study_life life, int width, struct err *e)
+    enum study_life life, int width, bool brief, struct err *e)
 {
 	struct json_writer w = { .out = out };
 	size_t len;
@@ -47,8 +47,7 @@ status_screen_put(struct buf *out, const struct cli *cli, struct store *store,
 		return 0;
 	}
 	json_writer_object(&w, NULL);
-	if ((cli_has(cli, "brief") ? status_json_brief : status_json)(
-		&w, store, e) != 0)
+	if ((brief ? status_json_brief : status_json)(&w, store, e) != 0)
 		return -1;
 	json_writer_line(&w);
 	json_writer_bool(&w, "server", life == LIFE_SERVED);

@@ -17,8 +17,11 @@ enum study_life {
 
 int status_screen_life(const struct study_files *, struct store *,
     enum study_life *, struct err *);
-/* Append one screen, as text of this width (0 = any) or as one JSON document. */
+/*
+ * Append one screen, as text of this width (0 = any) or as one JSON document, which
+ * may be brief: without what takes long.
+ */
 int status_screen_put(struct buf *, const struct cli *, struct store *,
-    enum study_life, int width, struct err *);
+    enum study_life, int width, bool brief, struct err *);
 
 #endif /* HPOTUNE_STATUS_SCREEN_H */

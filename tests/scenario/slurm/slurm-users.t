@@ -158,14 +158,16 @@ cat >fake/swap <<END1
 [ -n "\${HPOTUNE_TRIAL-}" ] && mv "$dir/armed" "$dir/swapped" 2>/dev/null ||
 	exit 0
 root=\$(echo "$dir"/scratch/\$(cat "$dir/swapped")-*)
-mv "\$root" "$dir/mine"
-mkdir -p "\$root/bin"
-for program in "$dir"/mine/bin/*; do
-	program=\$root/bin/\${program##*/}
+# All of it is his when it is there: he cannot make files that are ours.
+mkdir -p "$dir/his/bin"
+for program in "\$root"/bin/*; do
+	program=$dir/his/bin/\${program##*/}
 	printf '#!/bin/sh\\ntouch "$dir/theirs/program"\\n' >"\$program"
 	chmod 755 "\$program"
 done
-chown -R 12345:12345 "\$root"
+chown -R 12345:12345 "$dir/his"
+mv "\$root" "$dir/mine"
+mv "$dir/his" "\$root"
 END1
 printf '#!/bin/sh\n"%s" "$@"\n"%s/fake/swap"\n' "$real_ls" "$dir" >fake/ls
 printf '#!/bin/sh\n"%s/fake/swap"\nexec "%s" "$@"\n' "$dir" "$real_srun" \

@@ -19,9 +19,12 @@ children=
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hpotune-test.XXXXXX") || exit 99
 cd "$dir" || exit 99
 
-# The processes this scenario started, and only those.
+# The processes this scenario started, and only those.  A child that gets SIGTERM
+# before it has become its program has the traps, too, and leaves all as it is.
 cleanup() {
 	trap - EXIT
+	read -r cleanup_process _ </proc/self/stat
+	[ "$cleanup_process" = "$$" ] || return 0
 	for child in $children; do
 		kill -9 "$child" 2>/dev/null
 	done

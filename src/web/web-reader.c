@@ -18,13 +18,6 @@
 #include "src/web/web-reader.h"
 #include "src/web/web-sink.h"
 
-/* The sanitizers make the same work take so many times as long. */
-#ifdef __SANITIZE_ADDRESS__
-enum { SLOWER = 5 };
-#else
-enum { SLOWER = 1 };
-#endif
-
 enum {
 	AT_ONCE = 12, /* readers that work */
 	STAYING = 32, /* readers that stay */
@@ -35,7 +28,6 @@ enum {
 	GAP_MS = 100,
 	STAY_GAP_MS = 400,
 	SINK_FD = 3,
-	LIMIT_US = 1000 * WEB_READER_LIMIT_MS * SLOWER,
 	BYTES_MOST = 64 << 20 /* of one that works */
 };
 
@@ -255,7 +247,7 @@ web_reader_look(struct web_reader *r, int64_t now)
 	if (!web_reader_take(r))
 		return;
 	web_reader_measure(r, now);
-	if (web_pace_idle_us(&r->pace) >= LIMIT_US) {
+	if (web_pace_idle_us(&r->pace) >= 1000 * WEB_READER_LIMIT_MS) {
 		web_reader_end(r, "did not answer within a second");
 		return;
 	}
@@ -308,7 +300,7 @@ web_readers_stuck(const struct web_readers *all, const char *study)
 
 	for (r = all->first; r != NULL; r = r->next)
 		n += r->state == READER_DIES &&
-		     web_pace_idle_us(&r->pace) >= LIMIT_US &&
+		     web_pace_idle_us(&r->pace) >= 1000 * WEB_READER_LIMIT_MS &&
 		     strcmp(r->study, study) == 0;
 	return n;
 }

@@ -342,19 +342,6 @@ format_tqdm_values(struct metric_line *r, struct metric_span s)
 	}
 }
 
-/* Zeros before anything was counted: what a program shows until it has values. */
-static bool
-format_tqdm_is_blank(
-    const struct format_tqdm_bar *b, const struct metric_line *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
-		if (r->values[i].value != 0)
-			return false;
-	return r->n > 0 && b->at == 0 && b->all > 0;
-}
-
 /* The step of a bar; false: this state of it is passed over. */
 static bool
 format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
@@ -379,7 +366,8 @@ format_tqdm_step(struct format_tqdm *t, const struct format_tqdm_bar *b,
 	else if (t->id != b->id)
 		t->before = 0;
 	if (t->id != b->id || b->at < t->at || !t->begun) {
-		blank = format_tqdm_is_blank(b, r);
+		blank = r->n > 0 && b->at == 0 && b->all > 0 &&
+			metric_line_zeros(r);
 		t->first = r->n == 0 || blank ? b->at : -1;
 	}
 	t->begun = true;

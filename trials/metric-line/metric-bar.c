@@ -148,18 +148,6 @@ bar_keep(struct metric_bar *b, const struct metric_line *r, bool reported)
 	b->reported = reported;
 }
 
-/* Zeros before anything was counted: what a program shows until it has values. */
-static bool
-bar_is_blank(const struct metric_line *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
-		if (r->values[i].value != 0)
-			return false;
-	return r->has_step && r->step == 0;
-}
-
 static void
 bar_begin(struct metric_bar *b, const struct metric_line *r, bool first)
 {
@@ -264,7 +252,7 @@ void
 metric_bar_put(struct metric_bars *all, const struct metric_line *r, bool ends)
 {
 	struct metric_bar *b = bar_find(all, r->bar);
-	bool same = b->known && bar_same(b, r), new;
+	bool same = b->known && bar_same(b, r), fresh;
 
 	if (b->known && b->blank && r->has_step &&
 	    (!same || r->step > b->step) && bar_same_names(b, r)) {
@@ -276,9 +264,10 @@ metric_bar_put(struct metric_bars *all, const struct metric_line *r, bool ends)
 	if (!b->known || !b->has_step || !r->has_step || r->step < b->step) {
 		if (b->known && b->has_step)
 			bar_flush(all, b);
-		new = r->bar == 0 && !b->live && !all->opened;
+		fresh = r->bar == 0 && !b->live && !all->opened;
 		bar_begin(b, r, bar_is_first(all, r));
-		b->blank = new &&bar_is_blank(r);
+		b->blank = fresh && r->has_step && r->step == 0 &&
+			   metric_line_zeros(r);
 	} else if (r->step == b->step) {
 		if (!same)
 			bar_keep(b, r, false);

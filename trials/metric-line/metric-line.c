@@ -283,6 +283,17 @@ tag_behind(struct metric_line *r, const char *line, size_t len)
 	return parse_pairs(r, text.p, text.end);
 }
 
+bool
+metric_line_zeros(const struct metric_line *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (r->values[i].value != 0)
+			return false;
+	return true;
+}
+
 /*
  * A line that is only pairs with many blanks on both sides: what is left of a line
  * that a logger with columns, as rich's, has broken.

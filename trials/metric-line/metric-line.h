@@ -98,6 +98,11 @@ void metric_log_clear(struct metric_log *);
 void metric_log_rebuild(struct metric_log *, const struct metric_patterns *,
     struct metric_line *r, char *room, size_t size, int fd, int64_t at);
 /*
+ * Whether all values are 0: before anything was counted a program shows them until it
+ * has others.
+ */
+bool metric_line_zeros(const struct metric_line *);
+/*
  * Whether a format of the lines shows values short, so that files are to be read
  * first; patterns NULL: none does.
  */

@@ -388,7 +388,9 @@ proposals_behind(const struct contests *all, int64_t trial, int64_t step,
 	for (i = 0; i < PROPOSAL_RULE_BAND; i++)
 		band[i] = proposal_loss_at(all, c, i, step, &last);
 	paired = proposal_loss_at(all, c, k, step, &last);
-	if (step < last - last / 2 || !proposal_rule_behind(loss, paired, band))
+	/* At the last step nothing is left to save. */
+	if (step < last - last / 2 || step >= last ||
+	    !proposal_rule_behind(loss, paired, band))
 		return false;
 	*value = history_flip_sign(r->trials, loss);
 	*threshold = history_flip_sign(r->trials, paired);

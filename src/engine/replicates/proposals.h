@@ -48,8 +48,9 @@ const char *proposals_commit(const struct contests *, int64_t setting);
 void proposals_begun(struct contests *, struct store *, int64_t setting);
 /*
  * Whether a run of an open proposal is so far behind the baseline at this step of
- * the second half that the rest of it is not needed: its value, that of the
- * run that it is paired with there, in the user's sign, and a clause.
+ * the second half, and not the last one, that the rest of it is not needed: its
+ * value, that of the run that it is paired with there, in the user's sign, and a
+ * clause.
  */
 bool proposals_behind(const struct contests *, int64_t trial, int64_t step,
     double *value, double *threshold, char *why, size_t n);

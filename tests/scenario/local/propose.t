@@ -241,6 +241,32 @@ is "$(sql behind.db "SELECT rule, verdict, step >= 4, threshold < value, why LIK
 like "$(sql behind.db "SELECT count(*) FROM results WHERE x = 1 AND
     state = 'completed'")" '^[1-9]' 'and none in its first half'
 
+# At the last step nothing is saved: a run that has reported it completes, however
+# late it ends.
+cat >last <<'END'
+#!/bin/sh
+x=$2 seed=${4:-1} step=1
+while [ $step -le 8 ]; do
+	loss=$((1000 - step * 10 + seed * 37 % 11))
+	[ "$x" != 1 ] || [ $step -lt 8 ] || loss=5000
+	echo "hpotune: step=$step loss=$loss"
+	step=$((step + 1))
+done
+until [ "$x" != 1 ] || [ "$(sqlite3 -readonly "$DB" "SELECT count(*) FROM curves
+    WHERE trial = $HPOTUNE_TRIAL AND step = 8")" = 1 ]; do
+	sleep 0.05
+done
+END
+chmod +x last
+sed -e 's/"behind"/"last"/; s|"\./steps"|"./last"|' \
+    -e "s|\"grace\"|\"env\": { \"DB\": \"$dir/last.db\" }, &|" behind.json >last.json
+run last
+propose last.json x=1
+run last
+is "$(sql last.db "SELECT verdict, seeds, difference < 0, why LIKE
+    'mean difference %', (SELECT count(*) FROM stops) FROM proposals")" \
+    'discarded|1|1|1|0' 'a run at its last step is not stopped'
+
 # examples/propose: random edits of a baseline.
 cp -r "$TOP_SRCDIR/examples/propose" example
 chmod -R u+w example

@@ -67,6 +67,9 @@ struct page {
 	struct axis value; /* the range of the objective, without positions */
 	size_t beyond; /* trials with a value outside it */
 	double now; /* seconds since 1970; 0 = no server runs it */
+	/* NULL, or called with turn_arg in the middle of long calculations. */
+	void (*turn)(void *arg);
+	void *turn_arg;
 	/*
 	 * Of its charts: 0 is PAGE_WIDTH.  Another one is that of a figure,
 	 * whose charts are as wide as it.
@@ -83,7 +86,7 @@ struct page {
 };
 
 /*
- * Read the study into an empty r (now may be set); call page_data_fini also
+ * Read the study into an empty r (now and turn may be set); call page_data_fini also
  * after an error. store is borrowed.
  */
 int page_data_read(struct page *, struct store *, struct err *);

@@ -280,7 +280,7 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 	if (status_put_hindsight(b, r->store, e) != 0)
 		return -1;
 	section_head_fact(&r->h, "In hindsight", b);
-	if (status_put_presets(b, r->store, e) != 0)
+	if (status_put_presets(b, r->store, r->turn, r->turn_arg, e) != 0)
 		return -1;
 	section_head_fact(&r->h, "Stopping rules", b);
 	if (status_put_looks(b, r->store, e) != 0)

@@ -109,12 +109,15 @@ replay_presets_put(struct buf *out, const struct replay_sum *sums, size_t n)
 }
 
 int
-replay_presets_of_study(struct buf *out, struct store *store, struct err *e)
+replay_presets_of_study(struct buf *out, struct store *store,
+    void (*turn)(void *arg), void *arg, struct err *e)
 {
 	struct replay_plan plan = { .workers = OWN_WORKERS,
 		.trials = OWN_TRIALS,
 		.seeds = OWN_STUDIES,
-		.seed = 1 };
+		.seed = 1,
+		.turn = turn,
+		.turn_arg = arg };
 	struct replay_sum sums[PRESETS] = { 0 };
 	struct err unused = ERR_INIT;
 	struct preset p[PRESETS];

@@ -23,8 +23,10 @@ void replay_presets_put(struct buf *, const struct replay_sum *, size_t n);
 /*
  * Append one line on the curves of a study's completed trials: which rule suits
  * them best, what it saves and loses; nothing where a rule cannot be used.  It
- * takes some 0.1 s for 1000 reports.
+ * takes some 0.25 s for 1000 reports; turn: NULL, or called with arg sixty times
+ * on the way.
  */
-int replay_presets_of_study(struct buf *, struct store *, struct err *);
+int replay_presets_of_study(struct buf *, struct store *,
+    void (*turn)(void *arg), void *arg, struct err *);
 
 #endif /* HPOTUNE_REPLAY_PRESETS_H */

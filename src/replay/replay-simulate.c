@@ -114,6 +114,8 @@ replay_simulate(struct replay_sum *sum, const struct curve_file *b,
 		replay_rerun_look(&r);
 		replay_sums_add(sum, &r);
 		replay_rerun_close(&r);
+		if (plan->turn != NULL)
+			plan->turn(plan->turn_arg);
 	}
 	free(order);
 	free(workers);

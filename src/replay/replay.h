@@ -121,6 +121,9 @@ struct replay_plan {
 	bool value_last; /* the last report counts, not the best */
 	/* Each curve of a file is that of a whole trial: compare shares. */
 	bool own_steps;
+	/* NULL, or called with turn_arg after each study, which may take long. */
+	void (*turn)(void *arg);
+	void *turn_arg;
 };
 
 /* Add plan.seeds studies drawn from the curves to the sum. */

@@ -394,7 +394,7 @@ presets_put(struct screen *s, struct err *e)
 	int rc;
 
 	buf_puts(&line, "presets: ");
-	rc = status_put_presets(&line, s->store, e);
+	rc = status_put_presets(&line, s->store, NULL, NULL, e);
 	if (rc == 0 && line.len > strlen("presets: "))
 		status_line_put(s, "", buf_str(&line));
 	buf_free(&line);

@@ -36,9 +36,10 @@ int status_put_hindsight(struct buf *out, struct store *, struct err *);
 /*
  * "short suits these curves best: it saves 30 to 40 % and …", of a study that has
  * ended, by its completed trials; empty where these are few, no picture of all
- * trials, or long.
+ * trials, or long.  turn: NULL, or called with arg while it is calculated.
  */
-int status_put_presets(struct buf *out, struct store *, struct err *);
+int status_put_presets(struct buf *out, struct store *, void (*turn)(void *arg),
+    void *arg, struct err *);
 /*
  * Whether the curves are so long that hindsight, which reads them, takes more time
  * than the rest of a status: 1, 0, or -1.

@@ -96,6 +96,8 @@ web_follow_round(struct web_follow *f, int64_t now)
 	int rc;
 
 	rc = web_database_open(&r, "../", f->study, NULL);
+	r.turn = web_sink_beat;
+	r.turn_arg = f->sink;
 	for (i = 0; rc == 0 && page_sections[i] != NULL; i++)
 		if (web_follow_part_is_due(f, i, now))
 			rc = web_follow_part_draw(f, &r, i, now);
@@ -158,7 +160,7 @@ web_follow(
 	web_follow_stale(&f);
 	while (f.study != NULL) {
 		web_follow_look(&f, clock_boot_ms());
-		web_sink_at(sink, 0);
+		web_sink_beat(sink);
 		(void)nanosleep(&pause, NULL);
 	}
 }

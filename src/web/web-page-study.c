@@ -154,7 +154,7 @@ web_page_study_contents_put(struct html *h)
 }
 
 int
-web_page_study(web_page_piece *piece, void *arg,
+web_page_study(web_page_piece *piece, void (*turn)(void *arg), void *arg,
     const struct web_access *access, const struct web_study *s,
     const struct web_address *address, struct err *e)
 {
@@ -166,6 +166,8 @@ web_page_study(web_page_piece *piece, void *arg,
 	int rc;
 
 	rc = web_database_open(&p.r, address->root, s, e);
+	p.r.turn = turn;
+	p.r.turn_arg = arg;
 	web_zoom_read(&p.r, address);
 	if (rc == 0) {
 		web_page_study_begin_put(&p);

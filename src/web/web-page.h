@@ -38,11 +38,13 @@ void web_page_sentence(struct buf *out, const struct web_access *,
 void web_page_outside(struct buf *out, const struct web_address *);
 /*
  * The page of a study: its head, the sections of report, the table of trials.
- * Each piece is passed on as soon as it is drawn; -1 may come after some.
+ * Each piece is passed on as soon as it is drawn; -1 may come after some.  turn
+ * is called with arg in the middle of long ones.
  */
 typedef void web_page_piece(void *arg, const struct buf *);
-int web_page_study(web_page_piece *, void *arg, const struct web_access *,
-    const struct web_study *, const struct web_address *, struct err *);
+int web_page_study(web_page_piece *, void (*turn)(void *arg), void *arg,
+    const struct web_access *, const struct web_study *,
+    const struct web_address *, struct err *);
 /* One trial. */
 int web_page_trial(struct buf *out, const struct web_access *,
     const struct web_study *, const struct web_address *, struct err *);

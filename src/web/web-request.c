@@ -123,6 +123,14 @@ web_request_piece(void *arg, const struct buf *piece)
 	web_sink_put(p->sink, WEB_FRAME_BODY, buf_str(piece), piece->len);
 }
 
+static void
+web_request_turn(void *arg)
+{
+	const struct web_request_pieces *p = arg;
+
+	web_sink_beat(p->sink);
+}
+
 struct web_request_file {
 	struct web_sink *sink;
 	const char *type;
@@ -170,8 +178,8 @@ web_request_page(const struct web_request *q, const struct web_study *s,
 	else if (a->page == WEB_PAGE_TRIALS)
 		rc = web_page_trials(&b, q->access, s, a, &e);
 	else
-		rc = web_page_study(
-		    web_request_piece, &pieces, q->access, s, a, &e);
+		rc = web_page_study(web_request_piece, web_request_turn,
+		    &pieces, q->access, s, a, &e);
 	if (rc == 0 && !pieces.begun)
 		web_request_whole(sink, 200, HTML, &b);
 	buf_free(&b);

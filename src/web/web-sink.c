@@ -26,14 +26,22 @@ web_sink_put(struct web_sink *sink, char kind, const void *bytes, size_t len)
 		at += (size_t)done;
 	}
 	buf_free(&b);
-	(void)atomic_fetch_add(&sink->shared->beats, 1);
+	web_sink_beat(sink);
+}
+
+void
+web_sink_beat(void *sink)
+{
+	struct web_sink *s = sink;
+
+	(void)atomic_fetch_add(&s->shared->beats, 1);
 }
 
 void
 web_sink_at(struct web_sink *sink, int64_t at)
 {
 	atomic_store(&sink->shared->at, at);
-	(void)atomic_fetch_add(&sink->shared->beats, 1);
+	web_sink_beat(sink);
 }
 
 uint32_t

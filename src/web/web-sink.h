@@ -27,7 +27,9 @@ struct web_sink {
 
 /* Write a frame; the reader ends when nobody reads it. */
 void web_sink_put(struct web_sink *, char kind, const void *bytes, size_t len);
-/* Say that it gets on, and at what. */
+/* Say that it gets on: sink is a struct web_sink. */
+void web_sink_beat(void *sink);
+/* And at what. */
 void web_sink_at(struct web_sink *, int64_t at);
 /* The number of the last question. */
 uint32_t web_sink_asked(const struct web_sink *);

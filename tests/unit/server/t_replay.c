@@ -246,6 +246,33 @@ test_own_end(void)
 	curve_file_free(&b);
 }
 
+static void
+turn_count(void *arg)
+{
+	*(size_t *)arg += 1;
+}
+
+/* Who waits for many studies is told that they go on. */
+static void
+test_turns(void)
+{
+	struct replay_plan turning = plan;
+	struct replay_sum sum = { 0 };
+	struct replay_rule *rule;
+	struct curve_file b;
+	size_t turns = 0;
+
+	turning.turn = turn_count;
+	turning.turn_arg = &turns;
+	bank_make(&b, 1, 1);
+	if (replay_rule_read(&rule, "none", NULL) == 0)
+		(void)replay_simulate(&sum, &b, &turning, rule, NULL);
+	ok(turns == SEEDS && sum.studies == SEEDS,
+	    "each simulated study is told");
+	replay_rule_free(rule);
+	curve_file_free(&b);
+}
+
 int
 main(void)
 {
@@ -254,5 +281,6 @@ main(void)
 	test_same();
 	test_marks();
 	test_simulated();
+	test_turns();
 	return done_testing();
 }

@@ -35,7 +35,9 @@ for step in range(1, 101):
 ASKED = [("ping", {}), ("status", {}), ("why", {"trial": 1}),
          ("log", {"trial": 1}), ("verdict", {}),
          ("sql", {"query": "SELECT trial, objective FROM best"}),
-         ("enqueue", {"params": {"x": 0.25}})]
+         ("enqueue", {"params": {"x": 0.25}}),
+         ("ask", {}), ("tell", {"step": 1, "values": {"loss": 1}}),
+         ("end", {"end": "stopped"})]
 
 
 class Door:
@@ -43,8 +45,11 @@ class Door:
         self.process = subprocess.Popen(
             [program, "mcp", study], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE)
+        self.trial = None  # of the last ask
 
     def ask(self, tool, arguments):
+        if tool in ("tell", "end"):
+            tool, arguments = "tell", {**arguments, "trial": self.trial}
         method, params = "tools/call", {"name": tool, "arguments": arguments}
         if tool == "ping":
             method, params = tool, {}
@@ -57,6 +62,9 @@ class Door:
         took = time.perf_counter() - begin
         if answer["result"].get("isError"):
             raise SystemExit(f"{tool}: {answer}")
+        if tool == "ask":
+            text = answer["result"]["content"][0]["text"]
+            self.trial = json.loads(text)["trial"]
         return took
 
     def close(self):

@@ -21,6 +21,7 @@
 #include "src/cli/common/load-study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
+#include "src/store/store.h"
 #include "src/study-files/state-dir.h"
 #include "src/study-files/study-files.h"
 
@@ -143,8 +144,10 @@ ask_once(const struct ask_tell_client *v, enum tuner_request_kind what,
 
 	*answer = (struct control_answer){ 0 };
 	rc = ask_server(v, what, trial, params, answer, e);
-	if (rc == 1)
+	if (rc == 1) {
+		store_keep_end();
 		rc = oneshot_run(&env, what, trial, params, answer, e);
+	}
 	return rc;
 }
 

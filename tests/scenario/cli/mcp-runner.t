@@ -40,7 +40,7 @@ study() { # name parameter
 	  "parameters": { "$2": { "type": "float", "min": 0, "max": 1 } },
 	  "strategy": "random", "stopping": "none",
 	  "trial": { "command": ["sh", "trial.sh"] },
-	  "limits": { "trials": 1 } }
+	  "limits": { "trials": 4, "parallel": 1 } }
 	END
 }
 serve() { # name
@@ -69,6 +69,11 @@ for i in 1 2 3; do
 	like "$(ask why '{"trial":1}')" '"trial":1,"state":"running"' "why, $i"
 	like "$(ask verdict)" '^{"result":\[\]' "verdict, $i"
 	like "$(ask log '{"trial":1}')" '^hpotune: step=1' "log, $i"
+	trial=$(ask ask | sed -n 's/^{"trial":\([0-9]*\),.*/\1/p')
+	like "$(ask tell "{\"trial\":$trial,\"values\":{\"loss\":0.$i}}")" \
+	    '"verdict":"keep"' "ask and tell, $i"
+	like "$(ask tell "{\"trial\":$trial,\"end\":\"done\"}")" \
+	    '"state":"completed"' "its end, $i"
 done
 is "$(runner)" "$first" 'by one process'
 is "$(sqlite3 -cmd '.timeout 300000' s.db 'PRAGMA wal_checkpoint(TRUNCATE)' |

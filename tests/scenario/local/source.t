@@ -361,8 +361,8 @@ print("hpotune: step=1 loss=%d" % (100 - 10 * x + int(sys.argv[1]) % 3))
 # trial, when it has ended.
 import sqlite3, time
 home = os.environ["HPOTUNE_PARAMS"].partition(".d/trials/")[0]
-wait = ["warm", "warm/listed"][os.environ["HPOTUNE_TRIAL"] == "1"]
-while os.path.exists(home + ".d/" + wait):
+while ("LISTED" in os.environ or os.environ["HPOTUNE_TRIAL"] != "1" and
+       os.path.exists(home + ".d/warm")):
     with sqlite3.connect(f"file:{home}.db?mode=ro", uri=True) as db:
         if db.execute("SELECT 1 FROM events WHERE text LIKE 'warm starts: %' "
                       "AND time >= (SELECT started FROM study)").fetchone():
@@ -419,6 +419,7 @@ for name in slow own; do
 	study $name ', "commit": "hides"'
 	python_program $name
 	sed -i "s/\"trial\": {/& \"warm\": [\"$name\"],/
+	    s/\"HOLDS\": /\"LISTED\": \"\", &/
 	    s/\"trials\": 1/\"trials\": 2/" sub/$name.json
 	run $name
 	like "$("$HPOTUNE" logs sub/$name.json 2)" \

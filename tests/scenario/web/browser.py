@@ -38,7 +38,13 @@ class User:
         self.b, self.site, self.folder = b, site, folder
 
     def go(self, path):
-        self.b.go(self.site + path)
+        """A page that a busy machine has cut off is loaded again, as web_client.py
+        asks for it."""
+        for _ in range(3):
+            self.b.go(self.site + path)
+            if not self.b.js("document.querySelector('.trouble')?.textContent"
+                             ".includes('did not answer within')"):
+                break
 
     def middle(self, selector):
         """Of an element, which is scrolled to.  Nothing moves until a button

@@ -110,7 +110,7 @@ def ask_again(site, method, target, headers, body=None):
             if last:
                 raise
             continue
-        if answer.status != 503 or b"did not answer within" not in data:
+        if b"did not answer within" not in data:
             break
     return answer, data
 

@@ -49,6 +49,9 @@ class SummaryWriter:
     def __exit__(self, *error):
         pass
 
+    def _get_file_writer(self):
+        return self.file_writer
+
     def __getattr__(self, name):
         if name.startswith(("add_", "export_")):
             return _shim.nothing
@@ -59,15 +62,17 @@ class FileWriter(_shim.Nothing):
     pass
 
 
-def _module(name, **content):
-    module = _types.ModuleType(name)
-    module.__path__ = []
-    module.__dict__.update(content)
-    _sys.modules[name] = module
+def _find(module, name):
+    """Libraries take what they write, but do not report, from inside."""
+    return FileWriter if name == "RecordWriter" else None
 
 
-for _name in "summary", "summary.writer", "compat", "compat.proto":
-    _module("tensorboard." + _name)
-_module("tensorboard.summary.writer.record_writer", RecordWriter=FileWriter)
-_module("torch.utils.tensorboard.writer", SummaryWriter=SummaryWriter,
-        FileWriter=FileWriter)
+def _refuses(module):
+    """What reads events, and what shows them."""
+    return module.partition(".")[0] in ("backend", "data", "notebook", "program")
+
+
+_shim.Modules("tensorboard", ImportError, _find, _refuses).open()
+_writer = _types.ModuleType("torch.utils.tensorboard.writer")
+_writer.SummaryWriter, _writer.FileWriter = SummaryWriter, FileWriter
+_sys.modules[_writer.__name__] = _writer

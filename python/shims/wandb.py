@@ -8,9 +8,10 @@ import atexit as _atexit
 import fnmatch as _fnmatch
 import os as _os
 import sys as _sys
-import types as _types
+import time as _time
 
 import hpotune_shim as _shim
+import hpotune_wandb as _libraries
 
 __version__ = "0.19.0"
 __path__ = []
@@ -20,7 +21,16 @@ class Error(Exception):
     pass
 
 
-UsageError = CommError = Error
+class UsageError(Error):
+    pass
+
+
+class CommError(Error):
+    pass
+
+
+def _absent(name):
+    return _shim.absent("wandb", name, Error)
 
 
 def _mapping(values):
@@ -32,6 +42,12 @@ def _mapping(values):
     if isinstance(values, Config):
         return values.as_dict()
     return dict(values) if hasattr(values, "keys") else dict(vars(values))
+
+
+_RUN_INERT = frozenset(
+    "alert display finish_artifact link_artifact link_model log_artifact log_code "
+    "log_model mark_preempting pin_config_keys plot_table save status to_html "
+    "unwatch upsert_artifact write_logs".split())
 
 
 class Config:
@@ -48,6 +64,8 @@ class Config:
 
     def as_dict(self):
         return {**self._own, **self._params()}
+
+    _as_dict = as_dict
 
     def __getitem__(self, name):
         return self.as_dict()[name]
@@ -97,6 +115,8 @@ class Config:
         for name, value in _mapping(values).items():
             self._own.setdefault(name, value)
         return self.as_dict()
+
+    merge_locked = update_locked = update
 
     def persist(self):
         pass
@@ -150,35 +170,47 @@ class Run:
     """The trial."""
 
     offline = disabled = resumed = False
-    url = entity = sweep_id = None
+    url = entity = sweep_id = sweep_url = project_url = None
 
     def __init__(self, **given):
-        self.config = config
+        self.config = self.config_static = config
         self.summary = Summary(self)
         self.id = _os.environ.get("HPOTUNE_ATTEMPT_UUID", "hpotune")
         self.name = given.get("name") or \
             "trial-" + _os.environ.get("HPOTUNE_TRIAL", "0")
         self.dir = _os.environ.get("HPOTUNE_OUTPUT_DIR", _os.getcwd())
+        self.path, self.sync_dir = "hpotune/" + self.id, self.dir
         self.project, self.group = given.get("project"), given.get("group")
         self.tags = tuple(given.get("tags") or ())
         self.notes, self.job_type = given.get("notes"), given.get("job_type")
-        self.step = 0
+        self.step = self.starting_step = 0
+        self.start_time = _time.time()
         self.settings = _shim.Nothing()
         self._last = {}
         self._pending = {}
         self._steps = []
         self._seen = {}
+        self._counted = set()
 
     def define_metric(self, name, step_metric=None, **more):
         if step_metric is not None:
-            self._steps.append((name, str(step_metric)))
-        return _shim.Nothing()
+            self._steps.append((name, str(getattr(step_metric, "name",
+                                                  step_metric))))
+        metric = _shim.Nothing()
+        metric.name = name
+        return metric
 
     def _step_of(self, name, step):
-        """A later definition of the same metric counts."""
+        """A later definition of the same metric counts.
+
+        Parts of a whole number, such as an epoch of 0.5, are no steps.
+        """
         for pattern, by in reversed(self._steps):
             if name != by and _fnmatch.fnmatchcase(name, pattern):
-                return self._seen.get(by, step)
+                found = self._seen.get(by, step)
+                if found is not None and found % 1 != 0:
+                    self._counted.add(name)
+                return None if name in self._counted else found
         return step
 
     def _report(self, values, step):
@@ -193,15 +225,19 @@ class Run:
 
     def log(self, data, step=None, commit=None, sync=None):
         if not hasattr(data, "items"):
-            raise ValueError("wandb.log must be passed a dictionary")
+            raise TypeError("wandb.log must be passed a dictionary")
         found = _shim.numbers(data, ".")
         if step is not None:
             self.step = max(self.step, int(step))
             self._report(found, int(step))
+            if commit:
+                self.step += 1
             return
         self._pending.update(found)
         if commit is None or commit:
             self._flush()
+
+    _log = log
 
     def _flush(self):
         values, self._pending = self._pending, {}
@@ -217,12 +253,9 @@ class Run:
             if value != last:
                 self._report({name: value}, step)
         self.summary._set.clear()
+        _libraries.tensorboard_end()
         if run is self:
             run = None
-
-    def use_artifact(self, *args, **kwargs):
-        raise Error("hpotune stands in the place of wandb: there are no "
-                    "artifacts to read")
 
     def watch(self, *args, **kwargs):
         return []
@@ -232,10 +265,17 @@ class Run:
     def get_url(self):
         return None
 
+    get_project_url = get_sweep_url = get_url
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return _shim.nothing
+        if name in ("use_artifact", "use_model", "restore", "history",
+                    "scan_history"):
+            return _absent("run." + name)
+        if name.startswith("_") or name in _RUN_INERT:
+            return _shim.nothing
+        raise AttributeError(_shim.without("wandb", "run." + name))
 
     def __enter__(self):
         return self
@@ -252,12 +292,14 @@ config = Config()
 run = None
 
 
-def init(project=None, config=None, **given):
+def init(project=None, config=None, sync_tensorboard=None, **given):
     """Begin; config: values that parameters of the trial replace."""
     global run
     if run is None:
         run = Run(project=project, **given)
     run.config.update(config)
+    if sync_tensorboard:
+        _libraries.tensorboard_patch()
     return run
 
 
@@ -305,70 +347,85 @@ def agent(sweep_id, function=None, *args, **kwargs):
     finish()
 
 
-def _keras(name):
-    import keras
-    base = keras.callbacks.Callback
+class Artifact(_shim.Nothing):
+    """Takes files; what would read them says that there are none."""
 
-    class WandbMetricsLogger(base):
-        def __init__(self, *args, **kwargs):
-            super().__init__()
-            _current().define_metric("epoch/*", "epoch/epoch")
-
-        def on_epoch_end(self, epoch, logs=None):
-            log({"epoch/epoch": epoch,
-                 **{"epoch/" + k: v for k, v in (logs or {}).items()}})
-
-    class WandbCallback(base):
-        def __init__(self, *args, **kwargs):
-            super().__init__()
-
-        def on_epoch_end(self, epoch, logs=None):
-            log({"epoch": epoch, **(logs or {})}, step=epoch)
-
-    class WandbModelCheckpoint(base):
-        def __init__(self, *args, **kwargs):
-            super().__init__()
-
-    made = {c.__name__: c for c in (
-        WandbMetricsLogger, WandbCallback, WandbModelCheckpoint)}
-    if name not in made:
-        raise AttributeError(
-            f"hpotune stands in the place of wandb, without {name}")
-    return made[name]
+    def __getattr__(self, name):
+        if name.startswith(("get", "download", "checkout", "file", "verify")):
+            return _absent("Artifact." + name)
+        return super().__getattr__(name)
 
 
-def _module(name, **content):
-    module = _types.ModuleType(name)
-    module.__path__ = []
-    module.__dict__.update(content)
-    _sys.modules[name] = module
-    parent, _, last = name.rpartition(".")
-    setattr(_sys.modules[parent], last, module)
-    return module
+def generate_id(*args):
+    return _os.environ.get("HPOTUNE_ATTEMPT_UUID", "hpotune")
 
 
-for _name in ("sdk", "sdk.lib", "sdk.wandb_run", "wandb_run", "errors",
-              "util", "integration"):
-    _module("wandb." + _name, Run=Run, RunDisabled=RunDisabled, Error=Error,
-            CommError=Error, UsageError=Error, generate_id=lambda *_: "hpotune")
-for _name in "integration.keras", "keras":
-    _module("wandb." + _name, __getattr__=_keras)
-_module("wandb.plot", __getattr__=lambda name: _shim.nothing)
+_ABSENT = frozenset("Api PublicApi api controller restore use_artifact use_model "
+                    "ensure_configured".split())
+_INERT = frozenset(
+    "alert attach box3d helper link_artifact link_model log_artifact log_model "
+    "mark_preempting pin_config_keys plot_table profiler require "
+    "sagemaker_auth save setup teardown termerror termlog termsetup termwarn "
+    "unwatch visualize _attach _teardown".split())
+_CLASSES = frozenset(
+    "AlertLevel ArtifactTTL Audio Classes EvalTable Graph Histogram Html Image "
+    "JoinedTable Molecule Object3D Plotly Settings Table Video".split())
+_MODULES = {"wandb_sdk": "sdk", "wandb_lib": "sdk.lib", **{name: name for name in (
+    "agents apis catboost data_types env errors gym integration keras lightgbm "
+    "plot sacred sdk sklearn tensorboard tensorflow util wandb_agent wandb_run "
+    "wandb_torch xgboost").split()}}
+_EFFECTLESS = ("plot", "sklearn", "integration.torch", "integration.gym",
+               "integration.sagemaker", "sdk.lib.telemetry", "errors.term",
+               "wandb_torch", "gym", "jupyter")
 
-for _name in ("Image Table Histogram Video Audio Html Object3D Molecule Plotly "
-              "Graph Artifact Classes Settings AlertLevel JoinedTable").split():
-    globals()[_name] = type(_name, (_shim.Nothing,), {})
-for _name in ("save restore alert unwatch setup teardown termlog termwarn "
-              "termerror log_artifact log_model link_artifact require "
-              "mark_preempting").split():
-    globals()[_name] = _shim.nothing
+
+def _environment(name):
+    """Of wandb.env: names of variables, and what reads and sets them."""
+    if name.isupper():
+        return "WANDB_" + name
+    if name.startswith("get_"):
+        return lambda *_: _os.environ.get("WANDB_" + name[4:].upper())
+    return _shim.nothing if name.startswith("set_") else None
+
+
+def _find(module, name):
+    """What a module inside of wandb has of that name."""
+    found = _libraries.find(module, name)
+    if found is None and module == "env":
+        found = _environment(name)
+    if found is not None or name in _MODULES:
+        return found
+    if name in _CLASSES or name in _ABSENT:
+        return getattr(_sys.modules[__name__], name)
+    if name[:1].isupper() or name == "generate_id" or module == "sdk":
+        return globals().get(name)
+    if name in _INERT or (module + ".").startswith(
+            tuple(m + "." for m in _EFFECTLESS)):
+        return _shim.nothing
+    return None
+
+
+_shim.Modules("wandb", Error, _find, _libraries.refuses).open()
 
 
 def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
     if name == "summary":
         return _current().summary
-    raise AttributeError(
-        f"hpotune stands in the place of wandb, without wandb.{name}")
+    if name in _MODULES:
+        return __import__("importlib").import_module("wandb." + _MODULES[name])
+    if name in _ABSENT:
+        found = _absent("wandb." + name)
+    elif name in _INERT:
+        found = _shim.nothing
+    elif name in _CLASSES:
+        found = _shim.stand_in("wandb." + name, Error)
+    else:
+        raise AttributeError(_shim.without("wandb", "wandb." + name))
+    globals()[name] = found
+    return found
 
 
+patched = {"tensorboard": [], "keras": [], "gym": []}
 _atexit.register(finish)

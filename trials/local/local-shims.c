@@ -31,15 +31,19 @@ static const char shims_tensorboardx[] =
 static const char shims_wandb[] =
 #include "python/shims/wandb.inc"
     ;
+static const char shims_wandb_libraries[] =
+#include "python/shims/hpotune_wandb.inc"
+    ;
 
 /* Libraries ask for the version of a package before they use it. */
 static const struct shims_file {
 	const char *shim, *name, *text;
-	const char *version; /* as in the text */
+	const char *version; /* as in the text; NULL: no package of its own */
 } shims_files[] = {
 	{ "mlflow", "mlflow", shims_mlflow, "2.20.0" },
 	{ "tensorboard", "tensorboard", shims_tensorboard, "2.18.0" },
 	{ "tensorboard", "tensorboardX", shims_tensorboardx, "2.6.0" },
+	{ "wandb", "hpotune_wandb", shims_wandb_libraries, NULL },
 	{ "wandb", "wandb", shims_wandb, "0.19.0" },
 };
 
@@ -68,11 +72,10 @@ shims_put(const char *dir, const char *name, const char *text)
 	return r;
 }
 
-/* The module, and the metadata of a package.  0, or an errno. */
+/* The metadata of a package.  0, or an errno. */
 static int
-shims_module_put(const char *dir, const struct shims_file *f)
+shims_package_put(const char *dir, const struct shims_file *f)
 {
-	char *module = xasprintf("%s.py", f->name);
 	char *info = xasprintf("%s/%s-%s.dist-info", dir, f->name, f->version);
 	char *text = xasprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n",
 	    f->name, f->version);
@@ -80,10 +83,20 @@ shims_module_put(const char *dir, const struct shims_file *f)
 
 	if (r == 0)
 		r = shims_put(info, "METADATA", text);
-	if (r == 0)
-		r = shims_put(dir, module, f->text);
 	free(text);
 	free(info);
+	return r;
+}
+
+/* 0, or an errno. */
+static int
+shims_module_put(const char *dir, const struct shims_file *f)
+{
+	char *module = xasprintf("%s.py", f->name);
+	int r = f->version != NULL ? shims_package_put(dir, f) : 0;
+
+	if (r == 0)
+		r = shims_put(dir, module, f->text);
 	free(module);
 	return r;
 }

@@ -3,6 +3,7 @@
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import json
 import math
 import os
@@ -178,3 +179,37 @@ class Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             if getattr(finder, "package", None) == self.package:
                 return
         sys.meta_path.insert(0, self)
+
+
+class AfterImport(importlib.abc.MetaPathFinder):
+    """Calls a function with a module, now or when it is imported."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def open(self):
+        sys.meta_path.insert(0, self)
+        for name, call in self.calls.items():
+            if name in sys.modules:
+                call(sys.modules[name])
+
+    def close(self):
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name, path=None, target=None):
+        call = self.calls.get(name)
+        if call is None:
+            return None
+        sys.meta_path.remove(self)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            sys.meta_path.insert(0, self)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            load = spec.loader.exec_module
+
+            def exec_module(module):
+                load(module)
+                call(module)
+            spec.loader.exec_module = exec_module
+        return spec

@@ -5,8 +5,6 @@ The library is imported when the first of its names is used.
 
 import functools
 import importlib
-import importlib.abc
-import importlib.util
 import os
 import struct
 import sys
@@ -207,8 +205,8 @@ def sb3(name):
     return locals().get(name)
 
 
-class Events(importlib.abc.MetaPathFinder):
-    """Modules whose writers of events report, from when they are imported on."""
+class Events:
+    """Scalars of writers of events are reports, from when it is opened on."""
 
     MODULES = ("tensorboard.summary.writer.event_file_writer",
                "tensorboardX.event_file_writer")
@@ -216,32 +214,7 @@ class Events(importlib.abc.MetaPathFinder):
     def __init__(self, root=""):
         self.root = os.path.abspath(root) if root else ""
         self.seen, self.folders = 0, []
-
-    def open(self):
-        sys.meta_path.insert(0, self)
-        for name in self.MODULES:
-            if name in sys.modules:
-                self.patch(sys.modules[name])
-
-    def close(self):
-        sys.meta_path.remove(self)
-
-    def find_spec(self, name, path=None, target=None):
-        if name not in self.MODULES:
-            return None
-        sys.meta_path.remove(self)
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            sys.meta_path.insert(0, self)
-        if spec is not None and hasattr(spec.loader, "exec_module"):
-            load = spec.loader.exec_module
-
-            def exec_module(module):
-                load(module)
-                self.patch(module)
-            spec.loader.exec_module = exec_module
-        return spec
+        self.modules = shim.AfterImport(dict.fromkeys(self.MODULES, self.patch))
 
     def patch(self, module):
         writer = getattr(module, "EventFileWriter", None)
@@ -297,13 +270,13 @@ def tensorboard_patch(save=True, tensorboard_x=None, pytorch=None, root_logdir="
     global events
     if events is None:
         events = Events(root_logdir)
-        events.open()
+        events.modules.open()
 
 
 def tensorboard_unpatch():
     global events
     if events is not None:
-        events.close()
+        events.modules.close()
     events = None
 
 
@@ -315,12 +288,18 @@ def tensorboard_end():
               "reads the files of others", file=sys.stderr)
 
 
+def ultralytics(name):
+    """Pictures and tables; numbers are logged by Ultralytics itself."""
+    return {"add_wandb_callback": lambda model, *args, **kwargs: model}.get(name)
+
+
 def tensorboard(name):
     return {"patch": tensorboard_patch, "unpatch": tensorboard_unpatch}.get(name)
 
 
 LIBRARIES = {"keras": keras, "xgboost": xgboost, "lightgbm": lightgbm,
-             "catboost": catboost, "sb3": sb3, "tensorboard": tensorboard}
+             "catboost": catboost, "sb3": sb3, "tensorboard": tensorboard,
+             "ultralytics": ultralytics}
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import sys as _sys
 import time as _time
 import types as _types
 
+import hpotune_mlflow as _libraries
 import hpotune_shim as _shim
 
 __version__ = "2.20.0"
@@ -18,7 +19,7 @@ __path__ = []
 
 
 class MlflowException(Exception):
-    pass
+    error_code = "INTERNAL_ERROR"
 
 
 def _absent(name):
@@ -195,8 +196,7 @@ def trace(function=None, *args, **kwargs):
 
 
 def autolog(*args, **kwargs):
-    print("hpotune stands in the place of mlflow, and autolog logs nothing: "
-          "trial.reads reads the output of libraries", file=_sys.stderr)
+    _libraries.autolog(None, *args, **kwargs)
 
 
 class MlflowClient:
@@ -244,38 +244,6 @@ class MlflowClient:
         return _absent("MlflowClient." + name)
 
 
-def _keras(name):
-    """Callbacks of mlflow.keras and mlflow.tensorflow."""
-    try:
-        base = _importlib.import_module("keras").callbacks.Callback
-    except ImportError:
-        base = _importlib.import_module("tensorflow").keras.callbacks.Callback
-
-    class MlflowCallback(base):
-        def __init__(self, log_every_epoch=True, log_every_n_steps=None,
-                     *args, **kwargs):
-            super().__init__()
-            self.every_epoch, self.every = log_every_epoch, log_every_n_steps
-
-        def on_epoch_end(self, epoch, logs=None):
-            if self.every_epoch:
-                log_metrics(logs or {}, step=epoch)
-
-        def on_train_batch_end(self, batch, logs=None):
-            step = int(self.model.optimizer.iterations)
-            if self.every and step % self.every == 0:
-                log_metrics(logs or {}, step=step)
-
-        def on_test_end(self, logs=None):
-            log_metrics({"validation_" + k: v for k, v in (logs or {}).items()})
-
-    class MlflowModelCheckpointCallback(base):
-        def __init__(self, *args, **kwargs):
-            super().__init__()
-
-    return locals().get(name.replace("MLflow", "Mlflow"))
-
-
 # Functions with these beginnings take something, and programs need no result.
 _EFFECTLESS = tuple((
     "add_ autolog create_ delete_ disable_ enable_ end_ finalize_ flush_ from_ "
@@ -307,10 +275,11 @@ def _find(module, name):
     if name.isupper() and module == "utils.mlflow_tags":
         words = name.split("_")[1:]  # MLFLOW_RUN_NAME: mlflow.runName
         return "mlflow." + words[0].lower() + "".join(map(str.title, words[1:]))
-    if module.partition(".")[0] in ("keras", "tensorflow") and "llback" in name:
-        found = _keras(name)
-        if found is not None:
-            return found
+    found = _libraries.find(module, name)
+    if found is not None:
+        return found
+    if name.isupper() and module.startswith(("protos", "exceptions")):
+        return name  # the name of an error
     if name == "resolve_tags":
         return lambda tags=None, *_: dict(tags or {})
     if name == "validate_param_and_metric_name":

@@ -371,8 +371,8 @@ _CLASSES = frozenset(
     "AlertLevel ArtifactTTL Audio Classes EvalTable Graph Histogram Html Image "
     "JoinedTable Molecule Object3D Plotly Settings Table Video".split())
 _MODULES = {"wandb_sdk": "sdk", "wandb_lib": "sdk.lib", **{name: name for name in (
-    "agents apis catboost data_types env errors gym integration keras lightgbm "
-    "plot sacred sdk sklearn tensorboard tensorflow util wandb_agent wandb_run "
+    "agents apis catboost data_types env errors gym integration jupyter keras "
+    "lightgbm plot sacred sdk sklearn tensorboard tensorflow util wandb_agent wandb_run "
     "wandb_torch xgboost").split()}}
 _EFFECTLESS = ("plot", "sklearn", "integration.torch", "integration.gym",
                "integration.sagemaker", "sdk.lib.telemetry", "errors.term",

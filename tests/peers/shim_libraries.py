@@ -145,7 +145,7 @@ def wandb_lightning_begun():
 
 def tensorboard_lightning():
     from lightning.pytorch.loggers import TensorBoardLogger
-    lightning(TensorBoardLogger("logs", name="a"), LR)
+    lightning(TensorBoardLogger("logs", name="a", default_hp_metric=False), LR)
 
 
 def mlflow_lightning():
@@ -415,6 +415,39 @@ def wandb_keras_batch():
     wandb_keras(log_freq=2)
 
 
+def mlflow_xgboost_autolog():
+    import mlflow
+    mlflow.autolog()
+    import xgboost
+    x, y = numpy_points()
+    data = xgboost.DMatrix(x, y)
+    xgboost.train({"objective": "binary:logistic", "eta": LR,
+                   "eval_metric": ["logloss", "error@0.5"]}, data, 5,
+                  evals=[(data, "train"), (data, "eval")])
+
+
+def mlflow_lightgbm_autolog():
+    import lightgbm
+    import mlflow
+    mlflow.lightgbm.autolog()
+    x, y = numpy_points()
+    with mlflow.start_run():
+        lightgbm.LGBMClassifier(learning_rate=LR, n_estimators=5, verbose=-1).fit(
+            x, y, eval_set=[(x, y)], eval_metric=["logloss", "auc"])
+
+
+def mlflow_keras_autolog():
+    import keras
+    import mlflow
+    mlflow.keras.autolog(log_models=False)
+    keras.utils.set_random_seed(1)
+    x, y = numpy_points()
+    model = keras.Sequential([keras.layers.Dense(2, activation="softmax")])
+    model.compile(keras.optimizers.SGD(LR), "sparse_categorical_crossentropy",
+                  metrics=["accuracy"])
+    model.fit(x, y, batch_size=20, epochs=EPOCHS, validation_data=(x, y), verbose=0)
+
+
 def mlflow_keras():
     import keras
     import mlflow
@@ -554,9 +587,7 @@ def tensorboard_kept():
         found.Reload()
         for name in found.Tags()["scalars"]:
             curves.setdefault(name, {}).update(
-                # Lightning gives it no step, and files then have 0.
-                (1 if name == "hp_metric" else e.step, e.value)
-                for e in found.Scalars(name))
+                (e.step, e.value) for e in found.Scalars(name))
     return {n: sorted(map(list, c.items())) for n, c in curves.items()}
 
 

@@ -11,5 +11,8 @@ compared mlflow_accelerate loss accelerate torch
 compared mlflow_skorch valid_loss skorch torch
 compared mlflow_ignite validation_nll pytorch-ignite torch
 compared mlflow_keras val_loss keras tensorflow-cpu
+compared mlflow_keras_autolog val_loss keras tensorflow-cpu
+compared mlflow_xgboost_autolog eval-logloss xgboost pandas
+compared mlflow_lightgbm_autolog training-auc lightgbm pandas scikit-learn
 
 done_testing

@@ -8,11 +8,15 @@ peers=$TOP_SRCDIR/tests/peers
 PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 export PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS
 
-installed() { # package …: in a Python, which is $python; not imported
+# Whether a Python has the packages, which it does not import: it is $python.
+installed() { # package, or package<MAJOR …
 	for python in ${HPOTUNE_TEST_PYTHON-} python3; do
 		"$python" -c 'import importlib.metadata, sys
 for name in sys.argv[1:]:
-    importlib.metadata.version(name)' "$@" 2>/dev/null && return
+    name, _, below = name.partition("<")
+    found = importlib.metadata.version(name)
+    assert not below or int(found.partition(".")[0]) < int(below)' \
+		    "$@" 2>/dev/null && return
 	done
 	return 1
 }
@@ -28,8 +32,8 @@ compared() { # program objective package …
 	*) return 0 ;;
 	esac
 	package=$shim
-	[ $shim != mlflow ] || package=mlflow-skinny
-	if ! installed $package "$@"; then
+	[ "$shim" != mlflow ] || package=mlflow-skinny
+	if ! installed "$package" "$@"; then
 		skip "$name" "NOT COMPARED: no Python with $package $*"
 		return 0
 	fi
@@ -41,7 +45,7 @@ compared() { # program objective package …
 	  "trial": { "command": ["$(command -v "$python")",
 	          "$peers/shim_libraries.py", "$program"],
 	      "workdir": "{output_dir}", "shims": ["$shim"],
-	      "env": { $([ $shim = wandb ] || echo '"LR": "{lr}"') }, "retries": 0 },
+	      "env": { $([ "$shim" = wandb ] || echo '"LR": "{lr}"') }, "retries": 0 },
 	  "limits": { "trials": 1 } }
 	END
 	mkdir -p "real.$name"

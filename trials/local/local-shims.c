@@ -22,6 +22,9 @@ static const char shims_common[] =
 static const char shims_mlflow[] =
 #include "python/shims/mlflow.inc"
     ;
+static const char shims_mlflow_libraries[] =
+#include "python/shims/hpotune_mlflow.inc"
+    ;
 static const char shims_tensorboard[] =
 #include "python/shims/tensorboard.inc"
     ;
@@ -40,6 +43,7 @@ static const struct shims_file {
 	const char *shim, *name, *text;
 	const char *version; /* as in the text; NULL: no package of its own */
 } shims_files[] = {
+	{ "mlflow", "hpotune_mlflow", shims_mlflow_libraries, NULL },
 	{ "mlflow", "mlflow", shims_mlflow, "2.20.0" },
 	{ "tensorboard", "tensorboard", shims_tensorboard, "2.18.0" },
 	{ "tensorboard", "tensorboardX", shims_tensorboardx, "2.6.0" },

@@ -195,6 +195,10 @@ mkdir -p libraries/stable_baselines3/common
 cat >libraries/xgboost.py <<'END'
 import types
 callback = types.SimpleNamespace(TrainingCallback=type("TrainingCallback", (), {}))
+def train(params, callbacks=None):
+    for epoch in range(2):
+        for of in callbacks or ():
+            of.after_iteration(None, epoch, {"eval": {"ndcg@1": [9, epoch]}})
 END
 cat >libraries/keras.py <<'END'
 import types
@@ -202,6 +206,10 @@ class Callback:
     model = types.SimpleNamespace(optimizer=types.SimpleNamespace(
         learning_rate=0.5, iterations=2))
 callbacks = types.SimpleNamespace(Callback=Callback)
+class Model:
+    def fit(self, x, callbacks=None):
+        for of in callbacks or ():
+            of.on_epoch_end(x, {"loss": 4})
 END
 : >libraries/stable_baselines3/__init__.py
 : >libraries/stable_baselines3/common/__init__.py
@@ -319,6 +327,14 @@ program client mlflow val_loss <<'END'
 import sys
 sys.path.insert(0, "libraries")
 import mlflow
+mlflow.autolog()
+import xgboost
+xgboost.train({})
+assert mlflow.active_run() is None
+mlflow.xgboost.autolog(disable=True)
+xgboost.train({}, [])
+import keras
+keras.Model().fit(6)
 from mlflow.entities import Metric, Param, ViewType
 from mlflow.exceptions import MlflowException
 from mlflow.tracking import MlflowClient, context
@@ -365,11 +381,13 @@ except ImportError as e:
     print(e)
 END
 is "$(curves client)" 'begins|1:1.0
-loss|2:3.0 7:5.0
+eval-ndcg_at_1|0:0.0 1:1.0
+loss|2:3.0 6:4.0 7:5.0
 other|4:1.0
 val_loss|4:0.5 8:0.25' 'what libraries do with a client'
-is "$("$HPOTUNE" logs client.json 1)" \
-    'hpotune stands in the place of mlflow, without mlflow.evaluate
+is "$("$HPOTUNE" logs client.json 1 | sed 's/ autolog .*/ autolog .../')" \
+    'hpotune stands in the place of mlflow, and autolog ...
+hpotune stands in the place of mlflow, without mlflow.evaluate
 hpotune stands in the place of mlflow, without mlflow.search_runs
 hpotune stands in the place of mlflow, without MlflowClient.search_runs
 hpotune stands in the place of mlflow, without mlflow.pyfunc.load_model

@@ -116,6 +116,17 @@ on_entity(void *arg, const char *name, int is_parameter, const char *value,
 	refuse(arg, "it declares entities");
 }
 
+/* Where the reader is; newer versions of expat deprecate the other function. */
+static unsigned long long
+xml_line(const struct reader *r)
+{
+#if HAVE_DECL_XML_GETCURRENTLINENUMBER64
+	return XML_GetCurrentLineNumber64(r->parser);
+#else
+	return XML_GetCurrentLineNumber(r->parser);
+#endif
+}
+
 static int
 read_all(struct reader *r, const char *text, size_t len, struct err *e)
 {
@@ -127,8 +138,8 @@ read_all(struct reader *r, const char *text, size_t len, struct err *e)
 	XML_SetEntityDeclHandler(r->parser, on_entity);
 	if (XML_Parse(r->parser, text, (int)len, XML_TRUE) == XML_STATUS_OK)
 		return 0;
-	return err_set(e, ERR_REMOTE, "the XML cannot be read, line %lu: %s",
-	    (unsigned long)XML_GetCurrentLineNumber(r->parser),
+	return err_set(e, ERR_REMOTE, "the XML cannot be read, line %llu: %s",
+	    xml_line(r),
 	    r->wrong != NULL ? r->wrong
 			     : XML_ErrorString(XML_GetErrorCode(r->parser)));
 }

@@ -153,8 +153,11 @@ program() { # study shim metric, and a program
 
 # What libraries take from the package, and how transformers logs.
 program inner wandb eval/loss <<'END'
+import sys
 import wandb
 import wandb.env
+import wandb.integration.keras
+assert not any(hasattr(m, "__of_inspect__") for m in list(sys.modules.values()))
 from wandb.sdk.lib import RunDisabled, telemetry
 from wandb.sdk.lib.config_util import ConfigError
 from wandb.sdk.wandb_run import Run

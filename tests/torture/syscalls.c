@@ -76,7 +76,10 @@ struct found {
 	long kills, calls, faults;
 };
 
-/* The first one waits until it is traced, and executes the supervisor. */
+/*
+ * The first one waits until it is traced, while the server is stopped, and executes
+ * the supervisor.
+ */
 static int
 gate(char **argv)
 {
@@ -92,6 +95,8 @@ gate(char **argv)
 		fd = open(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
 		if (fd == -1)
 			(void)execv(shim, argv);
+		/* The server would go on, and end this one with the study. */
+		(void)kill(getppid(), SIGSTOP);
 		(void)dprintf(fd, "%ld\n", (long)getpid());
 		(void)close(fd);
 		do {
@@ -187,7 +192,7 @@ run_traced(
 	shim = gate_wait(file, server, status);
 	if (shim == 0)
 		return TRACE_ENDED;
-	end = trace_stranger(t, shim);
+	end = trace_stranger(t, shim, server);
 	if (end == TRACE_KILLED && p->trial > 0)
 		shim_note(r, shim, p->trial);
 	if (!harness_wait(server, (int64_t)PATIENCE_MS * 1000, status)) {

@@ -178,13 +178,14 @@ trace_child(struct trace *t, pid_t pid)
 }
 
 enum trace_end
-trace_stranger(struct trace *t, pid_t pid)
+trace_stranger(struct trace *t, pid_t pid, pid_t parent)
 {
 	t->calls = 0;
 	if (ptrace(PTRACE_SEIZE, pid, NULL,
 		(void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)) == -1 ||
 	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == -1)
 		die("ptrace");
+	(void)kill(parent, SIGCONT);
 	t->status = wait_for(pid);
 	if (!WIFSTOPPED(t->status))
 		return TRACE_ENDED;

@@ -25,8 +25,11 @@ struct trace {
 
 /* A child that asked to be traced and stands at its exec. */
 enum trace_end trace_child(struct trace *, pid_t);
-/* A process that is not our child, from its next exec on. */
-enum trace_end trace_stranger(struct trace *, pid_t);
+/*
+ * A process that is not our child, from its next exec on.  Its parent is stopped, and
+ * goes on when it is traced.
+ */
+enum trace_end trace_stranger(struct trace *, pid_t, pid_t parent);
 /* The name of a call, for messages. */
 const char *trace_call_name(long);
 

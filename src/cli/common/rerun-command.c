@@ -120,19 +120,69 @@ clean_put(struct buf *out, const struct study_trial *t)
 		    t->pass_env[i], t->pass_env[i]);
 }
 
+/* The folder of the modules of trial.shims, or NULL; the caller frees it. */
+static char *
+rerun_command_shims(const struct study_files *found, const struct study *study)
+{
+	char *dir, *shims;
+
+	if (study->trial.shims == NULL)
+		return NULL;
+	dir = study_files_state_dir(found->db);
+	shims = xasprintf("%s/shims", dir);
+	free(dir);
+	return shims;
+}
+
+/* Where the value of NAME=VALUE begins, for PYTHONPATH; NULL: another name. */
+static const char *
+rerun_command_path(const char *entry)
+{
+	static const char name[] = "PYTHONPATH=";
+
+	return strncmp(entry, name, strlen(name)) == 0 ? entry + strlen(name)
+						       : NULL;
+}
+
+/* Whether the program gets PYTHONPATH from who runs the line. */
+static bool
+rerun_command_path_passes(const struct study_trial *t)
+{
+	size_t i;
+
+	for (i = 0; t->pass_env != NULL && t->pass_env[i] != NULL; i++)
+		if (strcmp(t->pass_env[i], "PYTHONPATH") == 0)
+			return true;
+	return !t->clean_env;
+}
+
+/* shims: a folder that is first in PYTHONPATH, or NULL. */
 static void
 rerun_command_env_put(struct buf *out, const struct study_trial *t,
-    const struct attempt_rerun *again)
+    const struct attempt_rerun *again, const char *shims)
 {
+	const char *path = NULL;
 	size_t i;
 
 	buf_puts(out, " && env");
 	if (t->clean_env)
 		clean_put(out, t);
-	for (i = 0; again->own_env[i] != NULL; i++)
+	for (i = 0; again->own_env[i] != NULL; i++) {
+		if (rerun_command_path(again->own_env[i]) != NULL)
+			path = rerun_command_path(again->own_env[i]);
 		assignment_put(out, again->own_env[i]);
+	}
 	for (i = 0; again->env[i] != NULL; i++)
 		assignment_put(out, again->env[i]);
+	if (shims == NULL)
+		return;
+	buf_puts(out, " PYTHONPATH=");
+	rerun_command_word_put(out, shims);
+	if (path != NULL && *path != '\0') {
+		buf_putc(out, ':');
+		rerun_command_word_put(out, path);
+	} else if (path == NULL && rerun_command_path_passes(t))
+		buf_puts(out, "\"${PYTHONPATH:+:$PYTHONPATH}\"");
 }
 
 /* The launcher's command line; it chooses ports and ranks itself. */
@@ -196,6 +246,7 @@ rerun_command_line_put(struct buf *out, const struct study_files *found,
     const struct study *study, const struct store_trial *row,
     const struct attempt_rerun *again, const char *folder)
 {
+	char *shims = rerun_command_shims(found, study);
 	size_t i;
 
 	if (study->trial.launcher == STUDY_LAUNCHER_RANKS)
@@ -215,42 +266,58 @@ rerun_command_line_put(struct buf *out, const struct study_files *found,
 		rerun_command_worktree_put(out, study, row, folder);
 	buf_puts(out, " && cd ");
 	rerun_command_word_put(out, again->workdir);
-	rerun_command_env_put(out, &study->trial, again);
+	rerun_command_env_put(out, &study->trial, again, shims);
+	free(shims);
 	rerun_command_launcher_put(out, &study->trial);
 	buf_putc(out, ' ');
 	cli_put_argv(out, again->argv);
 }
 
+/* shims: a folder that is first in PYTHONPATH, or NULL. */
 static void
-env_put_json(struct json_writer *w, char *const *env)
+env_put_json(struct json_writer *w, char *const *env, const char *shims)
 {
+	const char *path = NULL;
+	struct buf whole = { 0 };
 	size_t i, n;
 	char *name;
 
 	for (i = 0; env != NULL && env[i] != NULL; i++) {
+		if (shims != NULL && rerun_command_path(env[i]) != NULL) {
+			path = rerun_command_path(env[i]);
+			continue;
+		}
 		n = strcspn(env[i], "=");
 		name = xstrndup(env[i], n);
 		json_writer_text(
 		    w, name, env[i][n] == '=' ? env[i] + n + 1 : "");
 		free(name);
 	}
+	if (shims == NULL)
+		return;
+	buf_puts(&whole, shims);
+	if (path != NULL && *path != '\0')
+		buf_printf(&whole, ":%s", path);
+	json_writer_text(w, "PYTHONPATH", buf_str(&whole));
+	buf_free(&whole);
 }
 
 static void
-rerun_command_json_put(struct buf *out, const struct study *study,
-    const struct store_trial *row, const struct attempt_rerun *again,
-    const char *folder)
+rerun_command_json_put(struct buf *out, const struct study_files *found,
+    const struct study *study, const struct store_trial *row,
+    const struct attempt_rerun *again, const char *folder)
 {
 	struct json_writer w = { .out = out, .comma = true };
-	char *worktree;
+	char *shims = rerun_command_shims(found, study), *worktree;
 	size_t i;
 
 	json_writer_text(&w, "workdir", again->workdir);
 	cli_put_argv_json(&w, "command", again->argv);
 	json_writer_object(&w, "env");
-	env_put_json(&w, again->own_env);
-	env_put_json(&w, again->env);
+	env_put_json(&w, again->own_env, shims);
+	env_put_json(&w, again->env, NULL);
 	json_writer_end(&w);
+	free(shims);
 	if (again->params_files != NULL) {
 		json_writer_object(&w, "files");
 		for (i = 0; again->params_files[i] != NULL; i += 2)
@@ -285,7 +352,7 @@ rerun_command_row_put(struct buf *out, const struct study_files *found,
 			buf_printf(out, "again: not possible: %s\n", e->text);
 		rc = 0;
 	} else if (rc == 0 && json)
-		rerun_command_json_put(out, study, row, &again, folder);
+		rerun_command_json_put(out, found, study, row, &again, folder);
 	else if (rc == 0 && again.argv[0] != NULL && study->trial.pack == 0)
 		rerun_command_line_put(out, found, study, row, &again, folder);
 	attempt_spec_rerun_free(&again);

@@ -68,6 +68,44 @@ for name in plain clean; do
 done
 is "$(sed -n 's/^HIDDEN=//p' got)" '' 'a clean environment is clean again'
 
+# Modules in the place of trackers come first, as in the trial.
+if command -v python3 >/dev/null; then
+	mv "a place/train" train
+	cat >"a place/train" <<'END'
+#!/bin/sh
+exec python3 -c 'import os, wandb
+wandb.init()
+print("hpotune: step=1 loss=1")
+with open(os.environ["HPOTUNE_OUTPUT_DIR"] + "/given", "w") as f:
+    print(wandb.__file__, os.environ["PYTHONPATH"], dict(wandb.config), file=f)'
+END
+	chmod +x "a place/train"
+	PYTHONPATH=$dir/own
+	export PYTHONPATH
+	for name in passed cleaned set; do
+		more=', "shims": ["wandb"]'
+		[ $name != cleaned ] || more="$more, \"clean_env\": true"
+		study $name "$more"
+		[ $name != set ] ||
+		    sed -i 's|"COLOUR": |"PYTHONPATH": "/a b/$c", &|' set.json
+		ok "$name: a study with shims" "$HPOTUNE" start --quiet $name.json
+		line=$("$HPOTUNE" best $name.json | sed -n 's/^again: //p')
+		ok "$name: the line" sh -c "$line"
+		is "$(cat $name-again-1/output/given)" \
+		    "$(cat $name.d/trials/1/output/given)" "$name: the same modules"
+		like "$(cat $name-again-1/output/given)" \
+		    "^$dir/$name.d/shims/wandb.py " "$name: those of the study"
+		"$HPOTUNE" best --json $name.json >best.json
+		like "$(sqlite3 :memory: "SELECT json_extract(readfile('best.json'),
+		    '\$.env.PYTHONPATH')")" "^$dir/$name.d/shims(:/a b/.c)?$" \
+		    "$name: --json has their folder"
+	done
+	unset PYTHONPATH
+	mv train "a place/train"
+else
+	skip 'modules in the place of trackers' 'no python3'
+fi
+
 # What is there is not written over.
 line=$("$HPOTUNE" best clean.json | sed -n 's/^again: //p')
 ok 'once more' sh -c "$line"

@@ -18,10 +18,7 @@ def mlflow():
 @functools.cache
 def keras(name):
     """Callbacks of mlflow.keras and mlflow.tensorflow."""
-    try:
-        base = importlib.import_module("keras").callbacks.Callback
-    except ImportError:
-        base = importlib.import_module("tensorflow").keras.callbacks.Callback
+    base = shim.keras_callback()
 
     class MlflowCallback(base):
         def __init__(self, log_every_epoch=True, log_every_n_steps=None,

@@ -57,6 +57,14 @@ def report(values, step=None):
         file.write(line)  # one write: lines of threads do not mix
 
 
+def keras_callback():
+    """The base class of callbacks of Keras, or of TensorFlow's, which is imported."""
+    try:
+        return importlib.import_module("keras").callbacks.Callback
+    except ImportError:
+        return importlib.import_module("tensorflow").keras.callbacks.Callback
+
+
 class Kind(type):
     """Names that programs take from a class, such as AlertLevel.WARN."""
 

@@ -22,10 +22,7 @@ def begun():
 
 
 def keras(name):
-    try:
-        base = importlib.import_module("keras").callbacks.Callback
-    except ImportError:
-        base = importlib.import_module("tensorflow").keras.callbacks.Callback
+    base = shim.keras_callback()
 
     class WandbMetricsLogger(base):
         def __init__(self, log_freq="epoch", initial_global_step=0, *args,

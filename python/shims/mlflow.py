@@ -17,7 +17,6 @@ __version__ = "2.20.0"
 __path__ = []
 
 
-
 class MlflowException(Exception):
     error_code = "INTERNAL_ERROR"
 

@@ -61,6 +61,11 @@ like "$(ask status)" '"name":"s","state":"running"' 'a study that was made since
 like "$(query 'SELECT * FROM results LIMIT 0')" '"first"' 'its columns'
 first=$(runner)
 ok 'the database is kept open' holds s.db
+# Page faults of the children of the door that have ended: proc(5), cminflt.
+ended() {
+	cut -d ' ' -f 11 "/proc/$door/stat"
+}
+before=$(ended)
 
 # What was compiled is used again, and what was written since is read.
 for i in 1 2 3; do
@@ -76,6 +81,7 @@ for i in 1 2 3; do
 	    '"state":"completed"' "its end, $i"
 done
 is "$(runner)" "$first" 'by one process'
+is "$(ended)" "$before" 'and no request has had one of its own'
 is "$(sqlite3 -cmd '.timeout 300000' s.db 'PRAGMA wal_checkpoint(TRUNCATE)' |
     cut -d '|' -f 1)" 0 \
     'no transaction is open between requests'

@@ -76,6 +76,18 @@ struct found {
 	long kills, calls, faults;
 };
 
+/* The server would go on, and end this process with the study. */
+static void
+gate_stop_server(void)
+{
+	const char *tracer = getenv("GATE_TRACER");
+	pid_t parent = getppid();
+
+	/* The tracer adopts it when the server has ended. */
+	if (tracer != NULL && strtol(tracer, NULL, 10) != parent)
+		(void)kill(parent, SIGSTOP);
+}
+
 /*
  * The first one waits until it is traced, while the server is stopped, and executes
  * the supervisor.
@@ -95,8 +107,7 @@ gate(char **argv)
 		fd = open(file, O_WRONLY | O_CREAT | O_EXCL, 0600);
 		if (fd == -1)
 			(void)execv(shim, argv);
-		/* The server would go on, and end this one with the study. */
-		(void)kill(getppid(), SIGSTOP);
+		gate_stop_server();
 		(void)dprintf(fd, "%ld\n", (long)getpid());
 		(void)close(fd);
 		do {
@@ -173,7 +184,7 @@ static enum trace_end
 run_traced(
     struct harness *r, const struct pass *p, struct trace *t, int *status)
 {
-	char file[128], self[512];
+	char file[128], self[512], tracer[24];
 	enum trace_end end;
 	pid_t server, shim;
 	ssize_t n;
@@ -188,6 +199,8 @@ run_traced(
 	(void)snprintf(file, sizeof file, "%s/gate", r->dir);
 	(void)setenv("GATE_FILE", file, 1);
 	(void)setenv("GATE_TRIAL", p->what, 1);
+	(void)snprintf(tracer, sizeof tracer, "%ld", (long)getpid());
+	(void)setenv("GATE_TRACER", tracer, 1);
 	server = harness_serve(r, NULL, self, false);
 	shim = gate_wait(file, server, status);
 	if (shim == 0)

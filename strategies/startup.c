@@ -9,10 +9,10 @@
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 
-/* A model of fewer results is no better than the start: bench/RESULTS.md. */
+/* A model of fewer results is no better than the start: strategies/README.md. */
 static const double least_finished = 5;
 
-/* Trials before a Gaussian process is used: bench/RESULTS.md. */
+/* Trials before a Gaussian process is used: strategies/README.md. */
 static const double of_numbers = 6, of_few_values = 5, of_others = 10;
 
 enum { FEW_LEVELS = 16 }; /* a number with so many is like a choice */

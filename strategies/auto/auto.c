@@ -4,7 +4,7 @@
  * The table below decides, from top to bottom, by the space, the number of
  * finished trials and their mean duration: all of it is recorded, so a restart
  * comes to the same row.  Its numbers come from the experiments in
- * bench/RESULTS.md, section "Which strategy auto uses".
+ * strategies/README.md, "What the constants rest on".
  */
 
 #include <stdbool.h>
@@ -261,7 +261,7 @@ auto_suggest(struct suggestion *out, const struct strategy_ask *ask,
 const struct strategy strategy_auto = {
 	.name = "auto",
 	.about = "the strategy that suits the study, trial by trial",
-	.source = "bench/RESULTS.md",
+	.source = "strategies/README.md",
 	.wants_points = true,
 	.wants_curves = true,
 	.wants_seconds = true,

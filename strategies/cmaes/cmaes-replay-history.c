@@ -113,7 +113,7 @@ replay_history_place(const struct past *p, int64_t trial, size_t d)
 /*
  * How n of the best trials are taken.  Of other studies, as published: all the
  * same, SPREAD wide because their optimum may be elsewhere, with covariances.
- * Of this study (bench/RESULTS.md): weights as of a generation, a width that
+ * Of this study (strategies/README.md): weights as of a generation, a width that
  * falls with the number of points, and no covariances, since few points in many
  * dimensions would give a flat distribution that leaves its plane late.
  */

@@ -3,7 +3,7 @@
  * Agarwal and Meyarivan, "A fast and elitist multiobjective genetic algorithm:
  * NSGA-II" (2002); Deb and Agrawal, "Simulated binary crossover for continuous
  * search space" (1995).  Names and defaults of the options are those of Optuna,
- * but for the population, which is smaller (bench/RESULTS.md).
+ * but for the population, which is smaller (strategies/README.md).
  */
 
 #include <math.h>

@@ -183,7 +183,7 @@ question_of_noise(struct gp_question *q)
 
 /*
  * Whether processes of losses are of the rough form, by which the search of a
- * continuous space was a little better (bench/RESULTS.md).
+ * continuous space was a little better (strategies/README.md).
  */
 static bool
 is_rough(const struct gp_question *q)
@@ -400,7 +400,7 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 /*
  * The number of deviations of the lower confidence bound; 0: the expected
  * improvement counts.  While trials are too few to cover a continuous space, the
- * improvement leads away from the best of them too early (bench/RESULTS.md).
+ * improvement leads away from the best of them too early (strategies/README.md).
  */
 static double
 deviations_of(

@@ -8,7 +8,7 @@
  * arXiv:2304.11127 (2023); several objectives: Ozaki, Tanigaki, Watanabe and
  * Onishi, "Multiobjective tree-structured Parzen estimator" (2020).  Options,
  * defaults and densities are those of Optuna 5, but with one objective 64 points
- * are drawn instead of 24, which find slightly better values (bench/RESULTS.md).
+ * are drawn instead of 24, which find slightly better values (strategies/README.md).
  */
 
 #include <stdlib.h>

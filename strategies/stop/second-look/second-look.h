@@ -27,7 +27,7 @@
  * Source: our own simulation of 3226 studies over eight sets of curves, without
  * open; with share 25 %, median loses the best trial in 0.044 of the studies of
  * AlgoPerf instead of 0.216, for 9 % of the full cost.  What open changes:
- * bench/RESULTS.md.  On curves that cross rarely a trial behind all of the
+ * strategies/README.md.  On curves that cross rarely a trial behind all of the
  * best does not become one of them.
  *
  * H compares with those that reached a step, where a rule has left survivors: it

@@ -324,6 +324,83 @@ is_ours(const struct harness *r, long pid, void *arg)
 	return 0;
 }
 
+struct victims {
+	const char *word; /* of their arguments */
+	long pid[SHIMS_MAX];
+	unsigned long long began[SHIMS_MAX]; /* clock ticks after the boot */
+	size_t n;
+};
+
+static unsigned long long
+began_at(long pid)
+{
+	char text[1024];
+	const char *at;
+	int field;
+
+	(void)proc_read(pid, "stat", text, sizeof text);
+	at = strrchr(text, ')');
+	/* starttime is the 22nd field, and the name that ends here the second. */
+	for (field = 2; at != NULL && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at != NULL ? strtoull(at, NULL, 10) : 0;
+}
+
+/* One of the study with this word in its arguments, which is no supervisor. */
+static bool
+is_victim(const struct harness *r, long pid, const char *word)
+{
+	char args[1024];
+	size_t i, len;
+	int signo = 0;
+
+	if (is_shim(r, pid, args, sizeof args))
+		return false;
+	len = proc_read(pid, "cmdline", args, sizeof args);
+	for (i = 0; i < len; i++)
+		if (args[i] == '\0')
+			args[i] = ' ';
+	return strstr(args, word) != NULL && is_ours(r, pid, &signo) == 1;
+}
+
+static int
+victim_add(const struct harness *r, long pid, void *arg)
+{
+	struct victims *v = arg;
+
+	if (v->n == SHIMS_MAX || !is_victim(r, pid, v->word))
+		return 0;
+	v->began[v->n] = began_at(pid);
+	v->pid[v->n++] = pid;
+	return 0;
+}
+
+bool
+harness_kill_one(struct harness *r, const char *word, bool oldest)
+{
+	struct victims v = { .word = word };
+	size_t i, one = 0;
+	int pidfd;
+	bool killed;
+
+	(void)each_process(r, victim_add, &v);
+	if (v.n == 0)
+		return false;
+	for (i = 1; oldest && i < v.n; i++)
+		if (v.began[i] < v.began[one])
+			one = i;
+	if (!oldest)
+		one = harness_random(r, v.n);
+	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)v.pid[one], 0);
+	if (pidfd == -1)
+		return false;
+	killed = is_victim(r, v.pid[one], word) &&
+		 began_at(v.pid[one]) == v.began[one] &&
+		 syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0) == 0;
+	(void)close(pidfd);
+	return killed;
+}
+
 int
 harness_alive(const struct harness *r)
 {

@@ -48,6 +48,11 @@ bool harness_reap(pid_t except);
 
 /* SIGKILL to a supervisor of ours, noted in the ledger; false: there is none */
 bool harness_kill_shim(struct harness *);
+/*
+ * SIGKILL to a process of ours with this word in its arguments, the oldest one or
+ * any, which is no supervisor; false: there is none.
+ */
+bool harness_kill_one(struct harness *, const char *word, bool oldest);
 /* How many processes of the study are alive. */
 int harness_alive(const struct harness *);
 /* Waits until there are none, for at most ms. */

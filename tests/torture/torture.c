@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ enum {
 	ASK_US = 100000,
 	HEAR_US = 5000000,
 	LOOK_US = 2000,
+	LOOK_MS = 40,
 	QUIET_MS = 300000,
 	ROUND_MAX_MS = 600000,
 	JOBS_MAX = 64,
@@ -97,7 +99,9 @@ struct run {
 	bool learns; /* from another study */
 	bool tells; /* another program runs some of its trials */
 	bool proposes; /* a user proposes settings */
-	bool python; /* an interpreter becomes the program of the trials */
+	/* An interpreter that starts warm becomes the program of the trials, and
+	 * the warm process and trials are killed, too. */
+	bool python;
 	int keep; /* checkpoints at the end, at most; 0: no "keep" */
 	int seconds; /* a control gives up then; 0: never */
 	uint64_t life_us; /* a server lives at most so long; 0: as fits */
@@ -110,6 +114,7 @@ struct score {
 	struct verdict v;
 	int kills, shim_kills, rounds;
 	int proposer_kills;
+	int warm_kills, trial_kills;
 	bool stuck;
 	bool failed; /* the server gave up */
 };
@@ -219,6 +224,8 @@ score_sum(struct score *sum, const struct score *all, int jobs)
 		sum->kills += all[i].kills;
 		sum->shim_kills += all[i].shim_kills;
 		sum->proposer_kills += all[i].proposer_kills;
+		sum->warm_kills += all[i].warm_kills;
+		sum->trial_kills += all[i].trial_kills;
 		sum->rounds += all[i].rounds;
 		sum->stuck |= all[i].stuck;
 		sum->failed |= all[i].failed;
@@ -270,6 +277,35 @@ live_and_die(struct harness *r, const struct run *run, int64_t us, pid_t pid,
 	return status;
 }
 
+/*
+ * Wait until a server that lives has a warm process, or a trial, which Python or
+ * what has taken its place runs, and kill it.
+ */
+static void
+live_and_kill(struct job *j, struct harness *r, pid_t server)
+{
+	static const char *const words[] = { "/warm/hpotune_warm.py ",
+		"/warm/hpotune_warm.py ", "/ledger_exec.py ",
+		"/ledger-trial " };
+	uint64_t what = harness_random(r, sizeof words / sizeof *words);
+	bool warm = what < 2, killed;
+	int64_t until = harness_now_ms() + HEAR_US / 1000;
+	siginfo_t si;
+
+	do {
+		(void)poll(NULL, 0, (int)harness_random(r, LOOK_MS));
+		si.si_pid = 0;
+		if (waitid(P_PID, (id_t)server, &si,
+			WEXITED | WNOHANG | WNOWAIT) == -1 ||
+		    si.si_pid != 0)
+			return;
+		/* What it has made shows its words, too, for a moment. */
+		killed = harness_kill_one(r, words[what], warm);
+	} while (!killed && harness_now_ms() < until);
+	j->mine->warm_kills += warm && killed;
+	j->mine->trial_kills += !warm && killed;
+}
+
 /* One server's life; true when the study is over, or never will be. */
 static bool
 serve_once(struct harness *r, struct job *j, struct life *life)
@@ -279,11 +315,15 @@ serve_once(struct harness *r, struct job *j, struct life *life)
 	bool tired = job_done(j);
 	int64_t us = tired ? -1 : (int64_t)harness_random(r, life->us);
 	struct ask a = { 0 };
-	int status = live_and_die(r, run, us, pid, &a);
-	/* SIGTERM kills one that does not listen yet. */
-	bool killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
-						 WTERMSIG(status) == SIGTERM);
+	int status;
+	bool killed;
 
+	if (run->python && !tired && harness_random(r, 2) == 0)
+		live_and_kill(j, r, pid);
+	status = live_and_die(r, run, us, pid, &a);
+	/* SIGTERM kills one that does not listen yet. */
+	killed = WIFSIGNALED(status) &&
+		 (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
 	j->mine->proposer_kills += asks_end(&a, r);
 	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
 		j->mine->kills += killed;
@@ -347,6 +387,9 @@ score_show(const struct run *run, const struct score *s, int64_t ms)
 	       "%d attempts (%d lost), %d reports, %d promises, %.1f s\n",
 	    run->name, s->kills, v->shim_kills, v->trials, v->attempts, v->lost,
 	    v->reports, v->promises, (double)ms / 1000);
+	if (run->python)
+		printf("# %d warm processes and %d trials killed\n",
+		    s->warm_kills, s->trial_kills);
 	if (run->proposes)
 		printf("# %d verdicts on proposals, %d proposers killed\n",
 		    v->verdicts, s->proposer_kills);

@@ -105,6 +105,7 @@ trials/metric-files	@plain src/base/file.h src/base/reading.h src/base/json src/
 trials/metric-unread	@plain src/base/file.h src/base/reading.h src/base/text.h trials/metric-line	-
 trials/shim	@plain src/base/clock.h src/base/fail.h src/base/file.h src/base/git/git.h trials/process	-
 trials/node	@plain src/base/clock.h src/base/file.h trials/process trials/shim/shim.h trials/warm	-
+trials/trackers	@plain python/shims src/base/file.h src/base/folder.h	-
 trials/warm	@plain python src/base/fail.h src/base/spawn.h trials/process trials/shim/shim.h	-
 trials/ranks	@plain src/base/clock.h src/base/file.h src/base/text.h trials/backend.h trials/process	-
 trials/pack	@plain src/base/clock.h src/base/digest.h src/base/fail.h src/base/file.h src/base/json src/base/text.h src/model/study/study.h trials/backend.h trials/metric-line trials/process	-
@@ -112,8 +113,8 @@ trials/pretend	src/base src/base/json src/model src/model/study trials/backend.h
 trials/gpu	src/base src/base/json trials/process/lock-folder.h	-
 trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain src/base/clock.h trials/gpu	dlfcn.h
-trials/local	python/shims src/base src/base/json src/model src/model/study trials/backend.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h trials/warm	-
-trials/slurm	src/base src/base/json src/model src/model/study trials/backend.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h trials/warm/warm-process.h	-
+trials/local	src/base src/base/json src/model src/model/study trials/backend.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h trials/trackers trials/warm	-
+trials/slurm	src/base src/base/json src/model src/model/study trials/backend.h trials/process trials/metric-files/metric-files.h trials/metric-line trials/metric-unread/unread-log.h trials/node/node.h trials/pack/pack-trial.h trials/ranks/ranks.h trials/shim/shim.h trials/trackers trials/warm/warm-process.h	-
 trials/aws/config	@plain src/base/file.h	-
 trials/aws/sign	@plain src/base/digest.h src/base/http	-
 trials/aws/credentials	@loop trials/aws/config trials/aws/sign	-

@@ -418,6 +418,11 @@ void slurm_folder_exclude(struct slurm_attempt *, const char *node);
 #define SLURM_JOBS_DIR "jobs"
 #define SLURM_CREATE_FILE "create"
 
+/* slurm-shims.c: modules of Python in the place of trackers (trial.shims). */
+int slurm_shims_open(const struct slurm *, struct err *);
+/* The line of a job that puts them first on its path, after all that sets one. */
+void slurm_shims_put(struct buf *, const struct slurm *);
+
 /* slurm-ranks.c: trials of several processes. */
 /* A word of the shell for the argument with the cores of the trial. */
 #define SLURM_RANKS_CPUS "cpus=${SLURM_CPUS_ON_NODE:-0}"

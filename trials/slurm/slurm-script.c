@@ -378,6 +378,7 @@ job_write(const struct slurm *s, const struct launch_spec *spec,
 	slurm_script_put_enter(&b, s, dir, spec->uuid);
 	buf_puts(&b, "cd -P \"$hpotune_folder\" && . ./env.sh || exit\n");
 	slurm_prelude_put_setup(&b, &s->set);
+	slurm_shims_put(&b, s);
 	/* In a job of several trials hpotune-node does this. */
 	if (s->set.per_job == 1)
 		slurm_script_put_deadline(&b, &s->set);

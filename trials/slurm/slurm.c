@@ -249,7 +249,7 @@ slurm_open(void **ctx, const struct launch_env *env, struct err *e)
 	slurm_quota_open(s);
 	if (slurm_options_read(&s->set, env->settings, env->options, e) != 0 ||
 	    tools_find(e) != 0 || slurm_folder_open(s, env, e) != 0 ||
-	    slurm_allocation_load(s, e) != 0 ||
+	    slurm_shims_open(s, e) != 0 || slurm_allocation_load(s, e) != 0 ||
 	    metric_patterns_new(&s->rules, env->settings, e) == -1) {
 		slurm_close(s);
 		return -1;
@@ -465,6 +465,7 @@ const struct backend_type backend_slurm = {
 	.attempt_gpus = slurm_gpus,
 	.continues = true,
 	.packs = true,
+	.shims = true,
 	.sources = true,
 	.strays = slurm_gc_strays,
 	.doctor = slurm_doctor,

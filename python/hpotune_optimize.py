@@ -163,6 +163,23 @@ def _write(path, definition):
 
 # ---- the results ----------------------------------------------------------------
 
+class _Row(dict):
+    """A trial as a dict, whose keys are attributes, too; number is that of "trial"."""
+
+    def __getattr__(self, name):
+        try:
+            return self["trial" if name == "number" else name]
+        except KeyError:
+            raise AttributeError(f"a trial has no {name}: it has "
+                                 + ", ".join(self)) from None
+
+
+def _trials_of(rows):
+    for row in rows:
+        row["params"] = json.loads(row["params"])
+    return [_Row(row) for row in rows]
+
+
 def _sqlite_check():
     """Whether the SQLite of this Python reads the tables of a study."""
     if sqlite3.sqlite_version_info < (3, 37, 0):
@@ -203,22 +220,18 @@ class Study:
     @property
     def trials(self):
         """All trials, a list of dicts."""
-        found = self.query(
+        return _trials_of(self.query(
             "SELECT trial, state, objective AS value, step, params, attempts, started, "
-            "ended, seconds, why FROM trials WHERE NOT forgotten ORDER BY trial")
-        for row in found:
-            row["params"] = json.loads(row["params"])
-        return found
+            "ended, seconds, why FROM trials WHERE NOT forgotten ORDER BY trial"))
 
     @property
     def best(self):
         """The best trial, a dict: None while there is none."""
-        found = self.query("SELECT trial, state, objective AS value, step, params, "
-                           "seconds FROM trials WHERE trial = "
-                           "(SELECT best_trial FROM study)")
-        for row in found:
-            row["params"] = json.loads(row["params"])
-        return found[0] if found else None
+        return next(iter(_trials_of(self.query(
+            "SELECT trial, state, objective AS value, step, params, seconds FROM trials "
+            "WHERE trial = (SELECT best_trial FROM study)"))), None)
+
+    best_trial = best  # as Optuna has it
 
     @property
     def best_params(self):
@@ -574,16 +587,33 @@ class Trial:
             self._verdict = "stop"
         return told
 
-    def suggest_float(self, name, *_, **__):
-        """The value of a parameter, in functions that were written for Optuna: the
-        space is that of optimize(), not what is given here."""
-        if name not in self.params:
-            raise hpotune.Error(f"trial {self.number} has no parameter {name!r}: the "
-                                "space is the second argument of optimize()")
-        self._suggests = True
-        return self.params[name]
+    # In functions that were written for Optuna: the space is that of optimize(),
+    # not what is given here.
 
-    suggest_int = suggest_categorical = suggest_float
+    def suggest_float(self, name, low=None, high=None, *, step=None, log=False):
+        """The value of a parameter."""
+        form = [None if v is None else float(v) for v in (low, high, step)]
+        return self._suggested(name, *form, log)
+
+    def suggest_int(self, name, low=None, high=None, step=1, log=False):
+        """The value of a parameter."""
+        return self._suggested(name, low, high, None if step == 1 else step, log)
+
+    def suggest_categorical(self, name, choices=()):
+        """The value of a parameter."""
+        return self._suggested(name, list(choices))
+
+    def _suggested(self, name, low=None, high=None, step=None, log=False):
+        self._suggests = True
+        if name in self.params:
+            return self.params[name]
+        if isinstance(low, list):
+            form = low
+        else:
+            form = (low, high, *(["log"] if log else [] if step is None else [step]))
+        raise hpotune.Error(f"trial {self.number} has no parameter {name!r}: the space "
+                            "is the second argument of optimize(), where it is "
+                            f"{name!r}: {form!r}, or has a condition")
 
     def should_prune(self):
         """As should_stop."""

@@ -435,7 +435,7 @@ print(all(t["value"] == t["params"]["x"] + t["params"]["n"] for t in study.trial
           if t["trial"] != 3))
 print(study.query("SELECT state, objective = json_extract(params, \"$.x\") AS same, step "
                   "FROM trials WHERE trial = 3"))
-for name, wrong in (("y", lambda trial: trial.suggest_float("y", 0, 1)),
+for name, wrong in (("y", lambda trial: trial.suggest_float("y", 0, 1, step=0.5)),
                     ("swapped", lambda trial: trial.report(0.5, 1)),
                     ("turned", lambda trial: trial.suggest_int("n", 1, 3) and
                      trial.report(1, 0.5))):
@@ -443,10 +443,52 @@ for name, wrong in (("y", lambda trial: trial.suggest_float("y", 0, 1)),
     print(study.query("SELECT why FROM trials")[0]["why"])' 2>/dev/null)" \
     'True
 [{'"'state': 'stopped', 'same': 1, 'step': 2"'}]
-trial 1 has no parameter '"'y'"': the space is the second argument of optimize()
+trial 1 has no parameter '"'y'"': the space is the second argument of optimize(), where it is '"'y'"': (0.0, 1.0, 0.5), or has a condition
 TypeError: a step is a whole number, not 0.5: report(step, value)
 TypeError: a step is a whole number, not 0.5: report(value, step), as in Optuna' \
     'a function that was written for Optuna needs another call alone'
+# What the tutorials of Optuna do: a space with branches and loops, and their results.
+is "$(python3 -c 'import hpotune
+def objective(trial):
+    kind = trial.suggest_categorical("classifier", ["SVC", "RandomForest"])
+    if kind == "SVC":
+        score = trial.suggest_float("svc_c", 1e-10, 1e10, log=True) / 1e10
+    else:
+        score = trial.suggest_int("depth", 2, 32, log=True) / 40
+    for i in range(trial.suggest_int("n_layers", 1, 3)):
+        score += trial.suggest_int("n_units_l{}".format(i), 4, 128, log=True)
+        trial.report(score, i)
+    return score
+study = hpotune.optimize(objective, {
+    "classifier": ["SVC", "RandomForest"],
+    "svc_c": hpotune.when((1e-10, 1e10, "log"), classifier="SVC"),
+    "depth": hpotune.when((2, 32, "log"), classifier="RandomForest"),
+    "n_layers": (1, 3),
+    **{f"n_units_l{i}": hpotune.when((4, 128, "log"), f"n_layers > {i}")
+       for i in range(3)}}, trials=20, goal="maximize", study="branches", show=False)
+best = study.best_trial
+print(len(study.trials), best.value == study.best_value == study.best["value"],
+      best.params == study.best_params, best.number == best["trial"])
+print({len(t.params) - t.params["n_layers"] for t in study.trials},
+      {"svc_c" in t.params for t in study.trials},
+      all(("svc_c" in t.params) == (t.params["classifier"] == "SVC")
+          for t in study.trials))
+try:
+    best.nothing
+except AttributeError as e:
+    print(e)
+for kind in ("int", "categorical"):
+    def wrong(trial):
+        return (trial.suggest_int("n", 1, 100, log=True) if kind == "int" else
+                trial.suggest_categorical("c", ["a", 2]) and 1)
+    found = hpotune.optimize(wrong, {"x": (0.0, 1.0)}, trials=1, study=kind, show=False)
+    print(found.trials[0].why.partition(", where ")[2])' 2>/dev/null)" \
+    '20 True True True
+{3} {False, True} True
+a trial has no nothing: it has trial, state, value, step, params, seconds
+it is '"'n': (1, 100, 'log'), or has a condition
+it is 'c': ['a', 2], or has a condition" \
+    'its tutorials: conditions, loops and results'
 cat >bare.json <<'END'
 { "study": "bare", "objective": { "metric": "m", "goal": "minimize" },
   "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },

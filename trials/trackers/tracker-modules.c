@@ -11,7 +11,6 @@
 
 #include "src/base/err.h"
 #include "src/base/file.h"
-#include "src/base/file.h"
 #include "src/base/folder.h"
 #include "src/base/mem.h"
 #include "trials/trackers/tracker-modules.h"
@@ -152,9 +151,8 @@ tracker_modules_write(
 
 	if (strchr(path, ':') != NULL)
 		return err_set(e, ERR_FILE,
-		    "%s: PYTHONPATH cannot have a folder with a colon in its "
-		    "path, "
-		    "which trial.shims needs",
+		    "%s: trial.shims needs a folder without a colon in its "
+		    "path, which PYTHONPATH cannot have",
 		    path);
 	fd = tracker_folder_open(dir_fd, TRACKER_MODULES_DIR);
 	r = fd == -1 ? errno : 0;

@@ -1,5 +1,6 @@
 /* A table of trials in CSV (RFC 4180), as other tools and ours export it. */
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,10 +18,18 @@
 
 #define WHOLE_MOST 9e15 /* beyond it a double is no exact whole number */
 
-enum role { ROLE_NONE, ROLE_PARAM, ROLE_OBJECTIVE, ROLE_STATE, ROLE_STEP };
+enum role {
+	ROLE_NONE,
+	ROLE_PARAM,
+	ROLE_OBJECTIVE,
+	ROLE_STATE,
+	ROLE_STEP,
+	ROLE_RESULT /* by its name; left out */
+};
 
 /* What the values of a column are, quoted or not. */
 enum kind {
+	KIND_TEXT, /* texts, whatever they look like */
 	KIND_MIXED, /* each for itself */
 	KIND_WORDS, /* numbers, None, true and false, in quotes or not */
 	KIND_NUMBER,
@@ -42,6 +51,7 @@ struct table {
 	bool commits; /* of an agent's loop: the commit is the setting */
 	/* What a note tells. */
 	size_t diverged; /* rows whose objective is NaN or infinite */
+	size_t never; /* rows of commits that have not run */
 	size_t left_out; /* rows by their state */
 	const char *state; /* of the first of them */
 	size_t no_number; /* rows whose objective is a text */
@@ -75,6 +85,26 @@ among(const char *const *words, const char *name)
 	return false;
 }
 
+/*
+ * Whether the last word of a name is that of a result: best_test_acc, val/f1.
+ * Names of parameters end otherwise: loss_weight, val_size.
+ */
+static bool
+is_result_name(const char *name)
+{
+	static const char *const words[] = { "loss", "acc", "accuracy", "f1",
+		"auc", "auroc", "auprc", "error", "err", "rmse", "mse", "mae",
+		"mape", "r2", "bpb", "bleu", "rouge", "wer", "cer", "iou",
+		"miou", "dice", "psnr", "ssim", "nll", "elbo", "perplexity",
+		"ppl", "recall", "precision", "score", "reward", "return",
+		NULL };
+	const char *last = name + strlen(name);
+
+	while (last > name && isalnum((unsigned char)last[-1]))
+		last--;
+	return among(words, last);
+}
+
 /* The rest of a name behind a prefix of parameters, or NULL. */
 static const char *
 behind_prefix(const char *name)
@@ -100,6 +130,40 @@ listed(const char *list, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* Whether the name of a column, with an ending, is that of another one. */
+static bool
+has_with_end(const struct table *t, const char *name, const char *end)
+{
+	size_t n = strlen(name), i;
+
+	for (i = 0; i < t->columns; i++)
+		if (strncmp(t->names[i], name, n) == 0 &&
+		    strcmp(t->names[i] + n, end) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Curves of runs beside each other, as a chart of W&B is exported: "RUN - METRIC"
+ * with its __MIN and __MAX.
+ */
+static int
+chart_refuse(const struct table *t, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < t->columns; i++)
+		if (strstr(t->names[i], " - ") != NULL &&
+		    has_with_end(t, t->names[i], "__MIN") &&
+		    has_with_end(t, t->names[i], "__MAX"))
+			return err_set(e, ERR_USAGE,
+			    "%s: it is a chart of W&B, whose rows are steps of "
+			    "curves, without parameters: export the table of "
+			    "the runs",
+			    t->file);
+	return 0;
 }
 
 static int
@@ -229,6 +293,8 @@ import_csv_kind_of(const struct table *t, size_t column)
 	const struct import_csv_cell *cell;
 	double x;
 
+	if (t->commits && strcasecmp(t->names[column], "commit") == 0)
+		return KIND_TEXT; /* 3038052 and 12e4567 are none but names */
 	for (row = 0; row < t->rows; row++) {
 		cell = cell_of(t, row, column);
 		if (is_missing(t, cell)) {
@@ -270,6 +336,26 @@ is_tree(const char *text)
 }
 
 /*
+ * Whether a number of a column with texts is one, too: 10 and 0.5, not 0012, 1e2
+ * or 12345678901234567890, which may be names and would not stay as they are.
+ */
+static bool
+import_csv_number_stays(const char *text)
+{
+	struct buf again = { 0 };
+	double x;
+	bool same;
+
+	if (!import_csv_number_of(text, &x) || !isfinite(x))
+		return true;
+	buf_printf(&again, "%.15g", x);
+	same = strcmp(buf_str(&again), text) == 0 ||
+	       (strchr(text, '.') != NULL && strpbrk(text, "eE") == NULL);
+	buf_free(&again);
+	return same;
+}
+
+/*
  * A value of a mixed column: true, false, null, a list, a number where it is
  * not quoted or no other value is a text, or a text.
  */
@@ -281,7 +367,7 @@ import_csv_word_put(struct json_writer *w, const char *name,
 	struct json_doc *doc;
 	double x;
 
-	numbers = numbers || !cell->quoted;
+	numbers = numbers || (!cell->quoted && import_csv_number_stays(text));
 	if (is_tree(text))
 		json_writer_raw(w, name, text);
 	else if (numbers &&
@@ -307,6 +393,10 @@ import_csv_value_put(struct json_writer *w, const char *name,
 	struct json_doc *doc;
 	double x = NAN;
 
+	if (kind == KIND_TEXT) {
+		json_writer_text(w, name, text);
+		return;
+	}
 	if (kind == KIND_MIXED || kind == KIND_WORDS) {
 		import_csv_word_put(w, name, cell, kind == KIND_WORDS);
 		return;
@@ -386,6 +476,22 @@ import_csv_row_state(struct table *t, size_t row)
 	return state;
 }
 
+/* Whether the program of a row took no memory, so that it has not run. */
+static bool
+has_no_memory(const struct table *t, size_t row)
+{
+	double x;
+	size_t i;
+
+	for (i = 0; i < t->columns; i++)
+		if (strcasestr(t->names[i], "memory") != NULL ||
+		    strcasestr(t->names[i], "vram") != NULL)
+			return import_csv_number_of(
+				   cell_of(t, row, i)->text, &x) &&
+			       x == 0;
+	return false;
+}
+
 /*
  * The value of a row's objective; false: it has none.  A loop of commits writes 0
  * where the program has crashed.
@@ -410,6 +516,11 @@ row_result(struct table *t, size_t row, const char **state, double *x)
 	}
 	if (t->commits && strcmp(*state, "failed") == 0)
 		return false;
+	if (t->commits && *x == 0 && has_no_memory(t, row)) {
+		t->never++;
+		*state = "failed";
+		return false;
+	}
 	if (isfinite(*x))
 		return true;
 	t->diverged++;
@@ -511,14 +622,20 @@ import_csv_table_read(
 	t->columns = t->in.n;
 	for (i = 0; i < t->in.n; i++)
 		t->names[i] = t->in.fields[i].text;
-	if (objective_find(t, metric, e) != 0)
+	if (chart_refuse(t, e) != 0 || objective_find(t, metric, e) != 0)
 		return -1;
 	roles_find(t, params);
 	if (import_csv_rows_read(t, e) != 0)
 		return -1;
 	status_find(t);
-	for (i = 0; i < t->columns; i++)
+	for (i = 0; i < t->columns; i++) {
 		t->kinds[i] = import_csv_kind_of(t, i);
+		/* Of numbers that are not whole: "precision" may be 16. */
+		if (params == NULL && t->roles[i] == ROLE_PARAM &&
+		    behind_prefix(t->names[i]) == NULL &&
+		    t->kinds[i] == KIND_NUMBER && is_result_name(t->names[i]))
+			t->roles[i] = ROLE_RESULT;
+	}
 	return 0;
 }
 
@@ -561,6 +678,12 @@ import_csv_notes_put(const struct table *t, const char *metric,
 	size_t i;
 
 	columns_note(t, params, notes);
+	for (i = 0; i < t->columns; i++)
+		if (t->roles[i] == ROLE_RESULT)
+			buf_printf(notes,
+			    "%s: it is left out as a result: --params would "
+			    "name it with the parameters\n",
+			    t->names[i]);
 	for (i = 0; i < t->columns; i++) {
 		if (t->roles[i] != ROLE_PARAM)
 			continue;
@@ -586,6 +709,11 @@ import_csv_notes_put(const struct table *t, const char *metric,
 		    "%zu of %zu rows are left out by their state: \"%s\"%s\n",
 		    t->left_out, t->rows, t->state,
 		    t->left_out > 1 ? " is the first" : "");
+	if (t->never > 0)
+		buf_printf(notes,
+		    "%zu of %zu rows have failed: 0 is their %s and their "
+		    "memory, as of a program that has not run\n",
+		    t->never, t->rows, metric);
 	if (t->no_number > 0)
 		buf_printf(notes,
 		    "%s: %zu of %zu rows have no number there: line %zu has "

@@ -16,6 +16,7 @@
 enum { DEPTH_MOST = 32 };
 
 static const char mark[] = "${trialParameters.";
+static const char about[] = "${trialSpec.";
 
 /* The container of this name, or any (NULL), anywhere below. */
 static const struct json *
@@ -74,6 +75,50 @@ katib_reference_of(const struct import *im, const char *name, size_t len)
 	return NULL;
 }
 
+/*
+ * What a reference to the trial's object in the cluster means: a member of
+ * trialSpec itself, or a label or annotation of its metadata.  Nothing is put
+ * where that has none.
+ */
+static void
+katib_about_put(struct buf *out, const struct import *im, const char *reference)
+{
+	static const struct {
+		const char *theirs, *at, *member; /* member: or the key */
+	} all[] = { { "Kind}", "kind", NULL },
+		{ "APIVersion}", "apiVersion", NULL },
+		{ "Namespace}", "metadata", "namespace" },
+		{ "Labels[", "metadata", "labels" },
+		{ "Annotations[", "metadata", "annotations" } };
+	const struct json *spec =
+	    import_at(im->root, "trialTemplate", "trialSpec");
+	const char *rest = reference + sizeof about - 1;
+	const struct json *j = NULL;
+	char *key = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof all / sizeof *all; i++)
+		if (strncmp(rest, all[i].theirs, strlen(all[i].theirs)) == 0) {
+			rest += strlen(all[i].theirs);
+			j = json_get(spec, all[i].at);
+			if (all[i].member != NULL)
+				j = json_get(j, all[i].member);
+			break;
+		}
+	if (i < sizeof all / sizeof *all &&
+	    strchr(all[i].theirs, '[') != NULL) {
+		key = xstrndup(rest, strcspn(rest, "]"));
+		j = json_get(j, key);
+	}
+	free(key);
+	if (json_string(j) != NULL)
+		import_escape_braces(out, json_string(j));
+	else
+		buf_printf(im->notes,
+		    "trial: %s is left empty: the cluster gives it\n",
+		    reference);
+}
+
 /* One ${trialParameters.NAME}, whose NAME has len bytes. */
 static int
 katib_mark_put(struct buf *out, const struct import *im, const struct json *j,
@@ -89,6 +134,8 @@ katib_mark_put(struct buf *out, const struct import *im, const struct json *j,
 		buf_printf(out, "{%s}", here);
 	else if (strcmp(reference, "${trialSpec.Name}") == 0)
 		buf_puts(out, "trial-{trial}");
+	else if (strncmp(reference, about, sizeof about - 1) == 0)
+		katib_about_put(out, im, reference);
 	else
 		return json_err(j, e, "%s is no parameter", reference);
 	return 0;

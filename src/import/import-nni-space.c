@@ -26,6 +26,9 @@ struct nni_branch {
 	const char *above; /* their names begin so, or NULL */
 	const char
 	    *when; /* members of their condition: "kind": ["mlp"], or "" */
+	/* The nested choice that they stand in, above, and the one of its values
+	 * that is this branch; NULL at the top. */
+	const struct json *values, *own;
 	int depth;
 };
 
@@ -99,7 +102,6 @@ nni_nested_put(struct import *im, const char *name, const struct json *values,
 {
 	struct json_writer w = import_object(im, 2, name);
 	struct nni_branch below = { .above = name, .depth = at->depth + 1 };
-	struct buf text = { 0 };
 	const struct json *j;
 	int rc = 0;
 
@@ -115,16 +117,12 @@ nni_nested_put(struct import *im, const char *name, const struct json *values,
 	    "%s: the program gets the name of the branch as %s and its "
 	    "parameters as %s.NAME; NNI gives it one dictionary with _name\n",
 	    name, name, name);
+	below.when = at->when;
+	below.values = values;
 	for (j = json_first(values); j != NULL && rc == 0; j = json_next(j)) {
-		buf_clear(&text);
-		buf_printf(
-		    &text, "%s%s", at->when, *at->when != '\0' ? ", " : "");
-		json_put_string(&text, name);
-		buf_printf(&text, ": [%s]", json_spaced(json_get(j, "_name")));
-		below.when = buf_str(&text);
+		below.own = j;
 		rc = nni_list_put(im, &below, j, e);
 	}
-	buf_free(&text);
 	return rc;
 }
 
@@ -213,6 +211,37 @@ nni_steps_note(struct import *im, const char *name,
 		    name);
 }
 
+/*
+ * Of a step that has no multiple within the bounds NNI draws the bounds: the one
+ * that the nearest multiple is beyond, or both.
+ */
+static void
+nni_bounds_put(
+    struct import *im, const char *name, const double *x, const char *when)
+{
+	bool low = nearbyint(x[0] / x[2]) * x[2] < x[0];
+	bool high = nearbyint(x[1] / x[2]) * x[2] > x[1];
+	struct json_writer w;
+
+	buf_printf(im->notes,
+	    "%s: no multiple of its step %g is within its bounds, which are "
+	    "what NNI draws\n",
+	    name, x[2]);
+	if (!low || !high) {
+		nni_fixed_put(im, name, low ? x[0] : x[1], when);
+		return;
+	}
+	w = import_object(im, 2, name);
+	json_writer_text(&w, "type", "choice");
+	json_writer_array(&w, "values");
+	json_writer_number(&w, NULL, x[0]);
+	json_writer_number(&w, NULL, x[1]);
+	json_writer_end(&w);
+	if (when != NULL)
+		json_writer_raw(&w, "when", when);
+	json_writer_end(&w);
+}
+
 static int
 nni_range_put(struct import *im, const char *name, const char *type,
     const struct json *values, const char *when, struct err *e)
@@ -247,16 +276,18 @@ nni_range_put(struct import *im, const char *name, const char *type,
 		r.whole = import_range_is_whole(r.step) &&
 			  import_range_is_whole(r.min) &&
 			  import_range_is_whole(r.max);
-		nni_steps_note(im, name, &r, x);
+		if (!(r.min > r.max))
+			nni_steps_note(im, name, &r, x);
 		if (r.min < r.max || normal)
 			nni_prior_check(im, name, &r);
 		if (r.min == r.max) {
 			nni_fixed_put(im, name, r.min, when);
 			return 0;
 		}
-		if (r.min > r.max)
-			return json_err(values, e,
-			    "no multiple of its step is in its bounds");
+		if (r.min > r.max) {
+			nni_bounds_put(im, name, x, when);
+			return 0;
+		}
 		if (r.whole && r.log)
 			r.step = r.step == 1 ? 0 : r.step;
 	}
@@ -296,11 +327,45 @@ nni_param_put(struct import *im, const char *name, const struct json *p,
 	return rc;
 }
 
+/*
+ * The condition of a parameter of a branch: the branches that define it in the
+ * same way, which the program gets by the same name.  False: an earlier one has
+ * written it.
+ */
+static bool
+nni_branches_put(
+    struct buf *when, const struct nni_branch *at, const struct json *p)
+{
+	const struct json *j = json_first(at->values), *same;
+	bool first = true;
+
+	if (j == NULL) {
+		buf_puts(when, at->when);
+		return true;
+	}
+	buf_printf(when, "%s%s", at->when, *at->when != '\0' ? ", " : "");
+	json_put_string(when, at->above);
+	buf_puts(when, ": [");
+	for (; j != NULL; j = json_next(j)) {
+		same = json_get(j, json_key(p));
+		if (same == NULL || !json_same(same, p))
+			continue;
+		if (first && j != at->own)
+			return false;
+		buf_printf(when, "%s%s", first ? "" : ", ",
+		    json_spaced(json_get(j, "_name")));
+		first = false;
+	}
+	buf_putc(when, ']');
+	return true;
+}
+
 static int
 nni_list_put(struct import *im, const struct nni_branch *at,
     const struct json *list, struct err *e)
 {
-	struct buf name = { 0 }, theirs = { 0 };
+	struct nni_branch here = { .depth = at->depth };
+	struct buf name = { 0 }, theirs = { 0 }, when = { 0 };
 	const struct json *p;
 	int rc = 0;
 
@@ -311,6 +376,10 @@ nni_list_put(struct import *im, const struct nni_branch *at,
 			continue;
 		buf_clear(&name);
 		buf_clear(&theirs);
+		buf_clear(&when);
+		if (!nni_branches_put(&when, at, p))
+			continue;
+		here.when = buf_str(&when);
 		if (at->above != NULL) {
 			buf_printf(&name, "%s.", at->above);
 			buf_printf(&theirs, "%s.", at->above);
@@ -323,10 +392,11 @@ nni_list_put(struct import *im, const struct nni_branch *at,
 			    "%s: its name is %s here, also in what the program "
 			    "gets\n",
 			    buf_str(&theirs), buf_str(&name));
-		rc = nni_param_put(im, buf_str(&name), p, at, e);
+		rc = nni_param_put(im, buf_str(&name), p, &here, e);
 	}
 	buf_free(&name);
 	buf_free(&theirs);
+	buf_free(&when);
 	return rc;
 }
 

@@ -19,24 +19,61 @@
 
 enum { TRIALS = 100 };
 
+/* NNI reads trial_command and trialcommand as trialCommand. */
+static bool
+nni_key_is(const char *own, const char *key)
+{
+	for (;; own++, key++) {
+		while (*own == '_')
+			own++;
+		if (tolower((unsigned char)*own) !=
+		    tolower((unsigned char)*key))
+			return false;
+		if (*own == '\0')
+			return true;
+	}
+}
+
+static const struct json *
+nni_member(const struct json *config, const char *key)
+{
+	const struct json *j = json_get(config, key);
+
+	if (j == NULL && config != NULL && json_type(config) == JSON_OBJECT)
+		for (j = json_first(config); j != NULL; j = json_next(j))
+			if (nni_key_is(json_key(j), key))
+				break;
+	return j != NULL && json_type(j) != JSON_NULL ? j : NULL;
+}
+
 /* The key of the second version, or of the first one. */
 static const struct json *
 nni_get(const struct json *config, const char *key, const char *first)
 {
-	const struct json *j = json_get(config, key);
+	const struct json *j = nni_member(config, key);
 
-	if (j == NULL && first != NULL)
-		j = json_get(config, first);
-	return j != NULL && json_type(j) != JSON_NULL ? j : NULL;
+	return j == NULL && first != NULL ? nni_member(config, first) : j;
 }
 
-/* trialCommand, or trial.command of the first version. */
+/*
+ * trialCommand, or trial.command of the first version; for a cluster that of its
+ * workers.
+ */
 static const struct json *
 nni_trial_get(const struct import *im, const char *key, const char *first)
 {
-	const struct json *j = nni_get(im->root, key, NULL);
+	static const char *const above[] = { "trial", "trainingService", NULL };
+	const struct json *j = nni_get(im->root, key, NULL), *block;
+	size_t i;
 
-	return j != NULL ? j : import_at(im->root, "trial", first);
+	for (i = 0; above[i] != NULL && j == NULL; i++) {
+		block = nni_get(im->root, above[i], NULL);
+		j = nni_get(block, key, first);
+		if (j == NULL)
+			j = nni_get(
+			    nni_get(block, "worker", NULL), first, NULL);
+	}
+	return j;
 }
 
 const char *
@@ -61,11 +98,12 @@ nni_tuner(const struct import *im, const struct json **args)
 {
 	const char *name = nni_algorithm(im, "tuner", "builtinTunerName");
 
-	*args = import_at(im->root, "tuner", "classArgs");
+	*args = nni_get(nni_get(im->root, "tuner", NULL), "classArgs", NULL);
 	if (name == NULL) {
 		name = nni_algorithm(im, "advisor", "builtinAdvisorName");
 		if (name != NULL)
-			*args = import_at(im->root, "advisor", "classArgs");
+			*args = nni_get(nni_get(im->root, "advisor", NULL),
+			    "classArgs", NULL);
 	}
 	return name;
 }
@@ -147,6 +185,24 @@ nni_hyperband_put(struct import *im, const struct json *args)
 	    "TRIAL_BUDGET; here it trains to its end unless the rule stops it");
 }
 
+/*
+ * The steps of a complete trial, which only Curvefitting tells, of which curve
+ * needs 2 or more; otherwise 0.
+ */
+static int64_t
+nni_max_steps(const struct import *im)
+{
+	const struct json *block = nni_get(im->root, "assessor", NULL);
+	const char *name = nni_algorithm(im, "assessor", "builtinAssessorName");
+	int64_t n;
+
+	if (name == NULL || strcasecmp(name, "Curvefitting") != 0 ||
+	    !json_integer(
+		json_get(nni_get(block, "classArgs", NULL), "epoch_num"), &n))
+		return 0;
+	return n >= 2 && n <= 1000000000 ? n : 0;
+}
+
 static void
 nni_stopping_put(struct import *im)
 {
@@ -156,14 +212,15 @@ nni_stopping_put(struct import *im)
 	struct json_writer w;
 	int64_t start;
 
+	j = nni_get(nni_get(im->root, "assessor", NULL), "classArgs", NULL);
+
 	if (tuner != NULL && (strcasecmp(tuner, "Hyperband") == 0 ||
 				 strcasecmp(tuner, "BOHB") == 0)) {
 		nni_hyperband_put(im, args);
 		return;
 	}
 	if (name != NULL && strcasecmp(name, "Medianstop") == 0) {
-		j = import_at(
-		    json_get(im->root, "assessor"), "classArgs", "start_step");
+		j = json_get(j, "start_step");
 		w = import_object(im, 1, "stopping");
 		json_writer_text(&w, "rule", "nni");
 		if (json_integer(j, &start) && start >= 0)
@@ -171,7 +228,7 @@ nni_stopping_put(struct import *im)
 		json_writer_end(&w);
 		return;
 	}
-	if (name != NULL && strcasecmp(name, "Curvefitting") == 0) {
+	if (nni_max_steps(im) > 0) {
 		import_text(im, 1, "stopping", "curve");
 		import_note(im, "stopping: Curvefitting becomes curve, which "
 				"extrapolates in another way");
@@ -233,12 +290,31 @@ nni_duration_put(
 		(void)import_number(im, depth, key, j);
 }
 
+/* Where the trials ran, if that was not this machine. */
+static void
+nni_platform_note(struct import *im)
+{
+	const struct json *service = nni_get(im->root, "trainingService", NULL);
+	const char *name =
+	    json_string(nni_get(im->root, "trainingServicePlatform", NULL));
+
+	if (name == NULL)
+		name = json_string(nni_get(service, "platform", NULL));
+	if (name == NULL && service != NULL && json_type(service) == JSON_ARRAY)
+		name = "several platforms";
+	if (name != NULL && strcasecmp(name, "local") != 0)
+		buf_printf(im->notes,
+		    "backend: the trials ran on %s, whose settings are left "
+		    "out: here they run on this machine\n",
+		    name);
+}
+
 static int
 nni_trial_put(struct import *im, struct err *e)
 {
 	const struct json *j = nni_trial_get(im, "trialCommand", "command");
 	const char *text = "./train";
-	int64_t gpus;
+	int64_t gpus, steps;
 
 	if (j != NULL && json_read_string(j, &text, e) != 0)
 		return -1;
@@ -249,10 +325,16 @@ nni_trial_put(struct import *im, struct err *e)
 	text = json_string(nni_trial_get(im, "trialCodeDirectory", "codeDir"));
 	if (text != NULL && strcmp(text, ".") != 0 && strcmp(text, "./") != 0)
 		import_text(im, 2, "workdir", text);
+	steps = nni_max_steps(im);
+	if (steps > 0) {
+		import_key(im, 2, "max_steps");
+		buf_printf(&im->out, "%lld", (long long)steps);
+	}
 	if (json_integer(
 		nni_trial_get(im, "trialGpuNumber", "gpuNum"), &gpus) &&
 	    gpus > 0)
 		import_gpus_note(im, gpus);
+	nni_platform_note(im);
 	nni_duration_put(
 	    im, 2, "max_run", nni_get(im->root, "maxTrialDuration", NULL));
 	import_close(im, 1, '}');

@@ -133,6 +133,29 @@ import_note(struct import *im, const char *text)
 	buf_printf(im->notes, "%s\n", text);
 }
 
+void
+import_unknown_note(struct import *im, const char *where,
+    const struct json *object, const char *const *known)
+{
+	struct buf hint = { 0 };
+	const struct json *j;
+	size_t i;
+
+	for (j = json_first(object); j != NULL; j = json_next(j)) {
+		for (i = 0; known[i] != NULL; i++)
+			if (strcmp(known[i], json_key(j)) == 0)
+				break;
+		if (known[i] != NULL)
+			continue;
+		buf_clear(&hint);
+		json_put_hint(&hint, json_key(j), known);
+		buf_printf(im->notes, "%s%s%s: it is left out: unknown key%s\n",
+		    where != NULL ? where : "", where != NULL ? "." : "",
+		    json_key(j), buf_str(&hint));
+	}
+	buf_free(&hint);
+}
+
 const struct json *
 import_at(const struct json *j, const char *a, const char *b)
 {
@@ -266,7 +289,8 @@ import_take_name(struct buf *name, struct strv *used)
 bool
 import_is_nested(const struct json *j)
 {
-	return json_type(j) == JSON_ARRAY || json_type(j) == JSON_OBJECT;
+	return j != NULL &&
+	       (json_type(j) == JSON_ARRAY || json_type(j) == JSON_OBJECT);
 }
 
 void

@@ -44,6 +44,9 @@ struct import {
 	bool hyperband;
 	bool words; /* Python writes a value of a parameter in another way */
 	struct strv names; /* parameters of import_take_name */
+	/* What the program calls each of names in its arguments; "": the same. */
+	struct strv theirs;
+	double settings; /* of a grid; 0: it has no end */
 };
 
 /* Write members, indented by depth. */
@@ -73,6 +76,12 @@ import_copy(struct import *, int depth, const char *key, const struct json *);
 /* Append a text with braces escaped. */
 void import_escape_braces(struct buf *, const char *text);
 void import_note(struct import *, const char *);
+/*
+ * Note each member of an object that is none of the known ones, after where and
+ * a dot if where is not NULL: the other tool does without it, too.
+ */
+void import_unknown_note(struct import *, const char *where,
+    const struct json *object, const char *const *known);
 /* j.a, or j.a.b; NULL where one is missing; j may be NULL. */
 const struct json *
 import_at(const struct json *j, const char *a, const char *b);
@@ -102,7 +111,7 @@ void import_put_flat(struct buf *, const struct json *object);
  * parameter of the list has: lr_2.  The list gets a copy.
  */
 void import_take_name(struct buf *name, struct strv *used);
-/* Whether a value is a list or an object. */
+/* Whether a value is a list or an object; NULL is none. */
 bool import_is_nested(const struct json *);
 /* Note how the program gets a value that is a list or an object. */
 void

@@ -37,6 +37,71 @@ static const struct {
 	{ "${args_json_file}", "{params_file}", "{params_file}", NULL },
 };
 
+bool
+import_wandb_command_has_args(const struct json *root, bool *hydra)
+{
+	const struct json *j = json_get(root, "command");
+	bool any = j == NULL;
+	const char *word;
+
+	*hydra = false;
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		word = json_string(j);
+		if (word == NULL || strncmp(word, "${args", 6) != 0)
+			continue;
+		if (strcmp(word, "${args_json_file}") == 0)
+			return false;
+		any = true;
+		*hydra = *hydra || strstr(word, "hydra") != NULL ||
+			 strcmp(word, "${args_no_hyphens}") == 0;
+	}
+	return any;
+}
+
+/*
+ * The arguments in a form, {params:FORM}.  Parameters that have another name
+ * here have one of their own each, with the name that the program knows.
+ */
+static void
+wandb_args_put(struct import *im, const char *form)
+{
+	bool words = strstr(form, "words") != NULL;
+	const char *before = strstr(form, "append") != NULL	? "+"
+			     : strstr(form, "override") != NULL ? "++"
+			     : strstr(form, "hydra") != NULL	? ""
+								: "--";
+	const char *word = strcmp(form, "{params}") == 0
+			       ? "joined"
+			       : form + strlen("{params:");
+	struct buf text = { 0 };
+	size_t i, others = 0;
+
+	buf_printf(&text, "{params:%.*s:", (int)strcspn(word, "}"), word);
+	for (i = 0; i < im->names.n; i++)
+		if (*im->theirs.v[i] == '\0')
+			buf_printf(&text, "%s%s", others++ > 0 ? "," : "",
+			    im->names.v[i]);
+	buf_putc(&text, '}');
+	if (others == im->names.n || strcmp(form, "{params_file}") == 0)
+		import_text(im, 3, NULL, form);
+	else if (others > 0)
+		import_text(im, 3, NULL, buf_str(&text));
+	for (i = 0; i < im->names.n; i++) {
+		if (*im->theirs.v[i] == '\0')
+			continue;
+		buf_clear(&text);
+		buf_puts(&text, before);
+		import_escape_braces(&text, im->theirs.v[i]);
+		if (words) {
+			import_text(im, 3, NULL, buf_str(&text));
+			buf_clear(&text);
+		}
+		buf_printf(&text, "%s{%s}", words ? "" : "=", im->names.v[i]);
+		import_text(im, 3, NULL, buf_str(&text));
+	}
+	buf_free(&text);
+}
+
 static void
 python_note(struct import *im)
 {
@@ -48,7 +113,12 @@ python_note(struct import *im)
 static void
 macro_put(struct import *im, size_t i)
 {
-	import_text(im, 3, NULL, im->words ? macros[i].words : macros[i].ours);
+	const char *form = im->words ? macros[i].words : macros[i].ours;
+
+	if (strncmp(form, "{params", 7) == 0)
+		wandb_args_put(im, form);
+	else
+		import_text(im, 3, NULL, form);
 	if (!im->words)
 		return;
 	if (macros[i].note != NULL)
@@ -109,7 +179,9 @@ import_wandb_command_put(struct import *im, struct err *e)
 			rc = wandb_command_word_put(im, j, program, e);
 	} else if (program == NULL) {
 		import_text(im, 3, NULL, "./train");
-		import_text(im, 3, NULL, "{params}");
+		wandb_args_put(im, im->words ? "{params:python}" : "{params}");
+		if (im->words)
+			python_note(im);
 		import_note(im, "trial.command: the sweep has no program: "
 				"./train");
 	} else if ((rc = json_read_string(program, &name, e)) == 0) {
@@ -118,8 +190,7 @@ import_wandb_command_put(struct import *im, struct err *e)
 			import_text(im, 3, NULL, "python3");
 		import_escape_braces(&text, name);
 		import_text(im, 3, NULL, buf_str(&text));
-		import_text(
-		    im, 3, NULL, im->words ? "{params:python}" : "{params}");
+		wandb_args_put(im, im->words ? "{params:python}" : "{params}");
 		if (im->words)
 			python_note(im);
 		buf_free(&text);

@@ -9,6 +9,7 @@
 #include "src/base/mem.h"
 #include "src/import/import-range.h"
 #include "src/import/import-study.h"
+#include "src/import/import-wandb-command.h"
 #include "src/import/import-wandb-params.h"
 #include "src/model/space.h"
 
@@ -100,6 +101,7 @@ wandb_params_choice_put(struct import *im, const char *name,
 	struct json_writer w = import_object(im, 2, name);
 	const struct json *j;
 	bool twice = false;
+	size_t n = 0;
 
 	if (json_want(values, JSON_ARRAY, e) != 0)
 		return -1;
@@ -110,9 +112,12 @@ wandb_params_choice_put(struct import *im, const char *name,
 	for (j = json_first(values); j != NULL; j = json_next(j))
 		if (import_is_earlier(values, j))
 			twice = true;
-		else
+		else {
 			wandb_params_value_put(im, &w, NULL, j);
+			n++;
+		}
 	json_writer_end(&w);
+	im->settings *= (double)n;
 	if (twice)
 		import_twice_note(im, name);
 	if (weights_put(im, &w, name, weights, values, e) != 0)
@@ -214,6 +219,12 @@ wandb_params_range_put(struct import *im, const char *name,
 	if (form == FORM_INT && !r.whole)
 		return json_err(p, e, "its bounds must be whole numbers");
 	im->words = im->words || (r.step > 0 && !r.whole);
+	if (r.sd > 0 || r.log || !(r.whole || r.step > 0))
+		im->settings = 0;
+	else
+		im->settings *=
+		    floor((r.max - r.min) / (r.step > 0 ? r.step : 1) + 1e-9) +
+		    1;
 	if (r.whole && r.log && r.step == 1)
 		r.step = 0;
 	import_range_put(im, name, &r, NULL);
@@ -251,6 +262,56 @@ form_read(
 	return 0;
 }
 
+/*
+ * Whether {NAME} in an argument is what {params:FORM} writes of each value: a
+ * number, or a text; hydra: one that Hydra reads as it is.
+ */
+static bool
+wandb_params_are_plain(const struct json *p, bool hydra)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+	const struct json *value = json_get(p, "value");
+	const struct json *j = json_first(json_get(p, "values"));
+	const char *text;
+
+	for (j = value != NULL ? value : j; j != NULL;
+	     j = value != NULL ? NULL : json_next(j)) {
+		text = json_string(j);
+		if (text != NULL && hydra &&
+		    (*text == '\0' || text[strspn(text, safe)] != '\0'))
+			return false;
+		if (text == NULL && json_type(j) != JSON_NUMBER)
+			return false;
+	}
+	return true;
+}
+
+/* The name of a parameter of the sweep here, where it is another one. */
+static void
+wandb_params_name_note(struct import *im, const struct json *p,
+    const char *name, const char *theirs, bool words)
+{
+	bool hydra, args = import_wandb_command_has_args(im->root, &hydra);
+	bool leaf = json_get(p, "parameters") == NULL;
+	bool other = strcmp(name, theirs) != 0;
+	bool own =
+	    leaf && other && args && !words && wandb_params_are_plain(p, hydra);
+
+	if (leaf)
+		strv_add(&im->theirs, xstrdup(own ? theirs : ""));
+	if (own)
+		buf_printf(im->notes,
+		    "parameters.%s: its name is %s here; the program gets it "
+		    "as %s\n",
+		    json_key(p), name, theirs);
+	else if (other)
+		buf_printf(im->notes,
+		    "parameters.%s: its name is %s here, also in what the "
+		    "program gets\n",
+		    json_key(p), name);
+}
+
 static int
 wandb_params_param_put(struct import *im, const char *name,
     const struct json *p, int depth, struct err *e)
@@ -259,9 +320,9 @@ wandb_params_param_put(struct import *im, const char *name,
 	const char *word;
 	enum form form;
 
-	if (json_want(p, JSON_OBJECT, e) != 0 ||
-	    json_only(p, param_keys, e) != 0)
+	if (json_want(p, JSON_OBJECT, e) != 0)
 		return -1;
+	import_unknown_note(im, name, p, param_keys);
 	if (j != NULL)
 		return import_wandb_params_put(im, name, j, depth + 1, e);
 	if (form_read(&form, p, &word, e) != 0)
@@ -292,6 +353,7 @@ import_wandb_params_put(struct import *im, const char *above,
 {
 	struct buf name = { 0 }, theirs = { 0 };
 	const struct json *p;
+	bool words;
 	int rc = 0;
 
 	if (json_want(list, JSON_OBJECT, e) != 0)
@@ -311,18 +373,22 @@ import_wandb_params_put(struct import *im, const char *above,
 		buf_puts(&theirs, json_key(p));
 		if (json_get(p, "parameters") == NULL)
 			import_take_name(&name, &im->names);
-		if (strcmp(buf_str(&name), buf_str(&theirs)) != 0)
-			buf_printf(im->notes,
-			    "parameters.%s: its name is %s here, also in what "
-			    "the program gets\n",
-			    json_key(p), buf_str(&name));
 		if (json_get(p, "parameters") != NULL && depth == 0)
 			buf_printf(im->notes,
 			    "parameters.%s: {params} writes an argument for "
 			    "each parameter below it, --%s.NAME=VALUE; the "
 			    "agent writes one with a dictionary of Python\n",
 			    json_key(p), buf_str(&name));
+		words = im->words;
+		im->words = false;
+		if (json_get(p, "parameters") != NULL)
+			wandb_params_name_note(
+			    im, p, buf_str(&name), buf_str(&theirs), false);
 		rc = wandb_params_param_put(im, buf_str(&name), p, depth, e);
+		if (json_get(p, "parameters") == NULL)
+			wandb_params_name_note(
+			    im, p, buf_str(&name), buf_str(&theirs), im->words);
+		im->words = im->words || words;
 	}
 	buf_free(&name);
 	buf_free(&theirs);

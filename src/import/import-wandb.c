@@ -15,18 +15,18 @@
 #include "src/import/import-wandb-params.h"
 #include "src/import/import-wandb.h"
 
-enum { TRIALS = 100 };
+enum { TRIALS = 100, GRID_MOST = 1000000 };
 
 static const char *const sweep_keys[] = { "program", "method", "metric",
 	"parameters", "early_terminate", "command", "run_cap", "name",
 	"description", "project", "entity", "controller", "program_type",
 	"imageuri", "job", "scheduler", NULL };
 
-/* The name, or that of the program without its folder and ending. */
+/* The name, or that of the program or module without folder and ending. */
 static void
 wandb_name_put(struct import *im)
 {
-	const char *name = json_string(json_get(im->root, "name"));
+	const char *name = json_string(json_get(im->root, "name")), *dot;
 
 	if (name == NULL)
 		name = json_string(json_get(im->root, "program"));
@@ -34,6 +34,10 @@ wandb_name_put(struct import *im)
 		name = strrchr(name, '/') + 1;
 	if (name == NULL)
 		name = "";
+	dot = strrchr(name, '.');
+	if (dot != NULL && dot != name && strlen(dot) > 3 &&
+	    json_get(im->root, "name") == NULL)
+		name = dot + 1; /* of a module */
 	import_name(im, name, strcspn(name, "."), "sweep");
 	name = json_string(json_get(im->root, "description"));
 	import_text(im, 1, "description", name);
@@ -55,9 +59,9 @@ wandb_objective_put(struct import *im, struct err *e)
 		import_note(im, "objective: the sweep has no metric: loss, "
 				"minimized");
 	} else {
-		if (json_want(j, JSON_OBJECT, e) != 0 ||
-		    json_only(j, keys, e) != 0)
+		if (json_want(j, JSON_OBJECT, e) != 0)
 			return -1;
+		import_unknown_note(im, "metric", j, keys);
 		name = json_need(j, "name", e);
 		if (name == NULL || json_read_string(name, &text, e) != 0)
 			return -1;
@@ -115,7 +119,8 @@ wandb_stopping_put(struct import *im, struct err *e)
 		import_text(im, 1, "stopping", "none");
 		return 0;
 	}
-	if (json_want(j, JSON_OBJECT, e) != 0 || json_only(j, keys, e) != 0 ||
+	import_unknown_note(im, "early_terminate", j, keys);
+	if (json_want(j, JSON_OBJECT, e) != 0 ||
 	    (from = json_need(j, "type", e)) == NULL ||
 	    json_read_word(from, types, &i, e) != 0)
 		return -1;
@@ -144,12 +149,20 @@ wandb_stopping_put(struct import *im, struct err *e)
 static int
 wandb_limits_put(struct import *im, struct err *e)
 {
+	const char *word = json_string(json_get(im->root, "method"));
 	const struct json *j = json_get(im->root, "run_cap");
 	int64_t n = TRIALS;
 
 	if (j != NULL && json_read_integer(j, 1, 1000000000, &n, e) != 0)
 		return -1;
-	if (j == NULL)
+	if (j == NULL && im->settings > 0 && im->settings <= GRID_MOST &&
+	    word != NULL && strcmp(word, "grid") == 0) {
+		n = (int64_t)im->settings;
+		buf_printf(im->notes,
+		    "limits.trials: the sweep has no run_cap: %lld, all of its "
+		    "grid\n",
+		    (long long)n);
+	} else if (j == NULL)
 		import_note(im, "limits.trials: the sweep has no run_cap: 100");
 	import_open(im, 1, "limits", '{');
 	import_key(im, 2, "trials");
@@ -185,15 +198,19 @@ int
 import_wandb(
     struct buf *out, struct buf *notes, const struct json *root, struct err *e)
 {
-	struct import im = { .notes = notes, .root = root, .fresh = true };
+	struct import im = {
+		.notes = notes, .root = root, .fresh = true, .settings = 1
+	};
 	int rc = -1;
 
-	if (json_want(root, JSON_OBJECT, e) == 0 &&
-	    json_only(root, sweep_keys, e) == 0)
+	if (json_want(root, JSON_OBJECT, e) == 0) {
+		import_unknown_note(&im, NULL, root, sweep_keys);
 		rc = wandb_study_put(&im, e);
+	}
 	if (rc == 0)
 		buf_add(out, im.out.data, im.out.len);
 	buf_free(&im.out);
 	strv_free(im.names.v);
+	strv_free(im.theirs.v);
 	return rc;
 }

@@ -183,6 +183,13 @@ def same_argument(ours, theirs):
     return a == b or near(read(a), read(b)) and type(read(a)) is type(read(b))
 
 
+def pairs(words, form):
+    """The arguments by the names that they begin with."""
+    if form == "args_no_equals":
+        return {a.lstrip("-"): b for a, b in zip(words[::2], words[1::2])}
+    return {w.partition("=")[0].lstrip("-+"): w for w in words}
+
+
 def beyond(params, here, notes, setting):
     """Whether a value is rounded beyond its bounds, of which a note tells, or
     farther from the mean of a prior than steps are here."""
@@ -275,20 +282,20 @@ def compare(i, folder):
     form = s.get("command", ["", "${args}"])[1][2:-1]
     if groups or form == "args_json_file":
         return wrong
-    want = made[form]
-    got = argv[len(argv) - len(want):] if want else []
+    got = pairs(argv[1 if "command" in s else 2:], form)
+    want = pairs(made[form], form)
+    # What no argument of its own gives by the program's name, a note tells.
+    want = {n if n not in here or "gets it as %s\n" % n in notes
+            else here[n]: a for n, a in want.items()}
     # {params:flags} writes null and lists as JSON, of which a note tells.
-    if len(argv) - len(command) + 1 != len(want):
-        wrong.append("arguments %s and %s" % (argv, want))
+    if got.keys() != want.keys():
+        wrong.append("arguments %s and %s" % (argv, made[form]))
     elif form == "args_no_boolean_flags" and "{params:flags}" in notes:
         pass
     else:
-        for a, b in zip(got, want):
-            name = b.partition("=")[0].lstrip("-")
-            if name in here and here[name] != name:
-                continue  # the note says that the argument has another name
-            if not same_argument(a, b):
-                wrong.append("argument %r is %r" % (b, a))
+        for n in want:
+            if not same_argument(got[n], want[n]):
+                wrong.append("argument %r is %r" % (want[n], got[n]))
     return wrong
 
 

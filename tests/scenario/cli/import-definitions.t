@@ -37,6 +37,38 @@ sed -i 's/randint/randomint/' nni/space.json
 fails 'a type that is none' 2 quietly "$HPOTUNE" import nni nni/config.yml
 like "$(cat err)" 'nni/space.json:2:19: n._type' 'its place is named'
 
+# Keys in any case, with _ or without; branches with the same parameter; a step that is
+# none; the steps of a trial; a cluster.
+cat >nni/snake.yml <<'END'
+search_space:
+  layer:
+    _type: choice
+    _value:
+      - { _name: max, size: { _type: choice, _value: [2, 3] } }
+      - { _name: mean, size: { _type: choice, _value: [2, 3] } }
+      - { _name: conv, size: { _type: choice, _value: [5, 7] } }
+  drop: { _type: quniform, _value: [0.5, 0.9, 2] }
+trial_command: ./t
+max_trial_number: 7
+tuner: { name: TPE, class_args: { optimize_mode: maximize } }
+assessor: { name: Curvefitting, classArgs: { epoch_num: 20 } }
+trainingService: { platform: remote }
+END
+ok 'other spellings of its keys' quietly "$HPOTUNE" import nni nni/snake.yml
+text=$(tr -d ' \n' <out)
+like "$text" '"goal":"maximize".*"command":\["./t",.*"trials":7' 'are read'
+like "$text" '"layer.size":{"type":"choice","values":\[2,3\],"when":{"layer":\["max","mean"\]}}' \
+    'a parameter that two branches have is one'
+like "$text" '"layer.size_2":{"type":"choice","values":\[5,7\],"when":{"layer":\["conv"\]}}' \
+    'one that is another there has another name'
+like "$text" '"drop":{"type":"fixed","value":0.5}' 'a step beyond the bounds draws a bound'
+like "$text" '"stopping":"curve".*"max_steps":20' 'Curvefitting tells the steps of a trial'
+like "$(cat err)" 'drop: no multiple of its step 2' 'the step is noted'
+like "$(cat err)" 'backend: the trials ran on remote' 'the platform is noted'
+sed -i '/assessor/s/epoch_num: 20//' nni/snake.yml
+ok 'Curvefitting without steps' quietly "$HPOTUNE" import nni nni/snake.yml
+like "$(cat err)" 'the assessor Curvefitting is left out' 'is left out'
+
 cat >katib.yaml <<'END'
 apiVersion: kubeflow.org/v1beta1
 kind: Experiment
@@ -70,6 +102,17 @@ is "$(sql median-stop.db "SELECT count(*) FROM results WHERE abs(objective - lr)
 sed -i 's/reference: lr/reference: rl/' katib.yaml
 fails 'a parameter that is none' 2 quietly "$HPOTUNE" import katib katib.yaml
 like "$(cat err)" 'rl is no parameter' 'is named'
+
+sed -e 's/reference: rl/reference: "${trialSpec.Labels[team]}"/' \
+    -e 's/kind: Job/&\n      metadata: { labels: { team: "a{b" } }/' katib.yaml >label.yaml
+ok 'a label of the trial' quietly "$HPOTUNE" import katib label.yaml
+like "$(cat out)" '"Validation-accuracy=a\{\{b"' 'is put in its place'
+sed -i 's/\[team\]/[other]/' label.yaml
+ok 'one that is not there' quietly "$HPOTUNE" import katib label.yaml
+like "$(cat err)" 'Labels\[other\]\} is left empty' 'is noted'
+sed '/trialSpec:/,$d' katib.yaml >config-map.yaml
+ok 'a template in the cluster' quietly "$HPOTUNE" import katib config-map.yaml
+like "$(cat err)" 'trialTemplate has no container' 'is noted'
 
 cat >long.csv <<'END'
 run,attribute,step,value

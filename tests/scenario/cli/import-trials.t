@@ -414,4 +414,30 @@ sed 's/"acc"/"f1"/' again.json >metric.json
 quietly "$HPOTUNE" check metric.json
 like "$(cat err)" 'warm_start\[0\]: its objective is acc and not f1$' \
     'and its objective'
+# A loop of commits: hashes are names, and what took no memory has not run.
+printf 'commit\tval_bpb\tmemory_gb\tstatus\n3038052\t0.96\t5\tkeep\n0012345\t0.9\t5\tdiscard\n12e4567\t0.8\t5\tdiscard\nab1\t0.0\t0.0\tdiscard\n' >hashes.tsv
+quietly "$HPOTUNE" import csv hashes.tsv --metric val_bpb --goal minimize -o hashes.json
+is "$(sed -n 's/.*"values": //p' hashes.json)" '["3038052", "0012345", "12e4567", "ab1"] }' \
+    'csv: commits are texts, whatever they look like'
+like "$(cat err)" '^hpotune: note: 1 of 4 rows have failed: 0 is their val_bpb and their memory' \
+    'csv: what has not run has failed'
+is "$(grep -c '"failed"' hashes-trials.json)" 1 'csv: it has no value'
+
+# Numbers among texts stay numbers where they stay as they are.
+printf 'loss,x\n1,auto\n2,10\n3,0.50\n4,007\n5,1e2\n' >mixed.csv
+quietly "$HPOTUNE" import csv mixed.csv --metric loss --goal minimize
+is "$(sed -n 's/.*"x": .*"values": //p' out)" '["auto", 10, 0.5, "007", "1e2"] }' \
+    'csv: 007 and 1e2 among texts are texts'
+
+# Other results are no parameters; the curves of a chart are no trials.
+printf 'Name,val_acc,test_acc,loss_weight,precision,lr\na,0.5,0.41,0.5,16,0.1\nb,0.6,0.52,0.7,32,0.2\n' >runs.csv
+quietly "$HPOTUNE" import csv runs.csv --metric val_acc --goal maximize
+is "$(sed -n 's/^    "\([a-z_]*\)": { "type.*/\1/p' out | tr '\n' ' ')" 'loss_weight precision lr ' \
+    'csv: results by their names are left out'
+like "$(cat err)" '^hpotune: note: test_acc: it is left out as a result' 'csv: with a note'
+quietly "$HPOTUNE" import csv runs.csv --metric val_acc --goal maximize --params test_acc,lr
+like "$(cat out)" '"test_acc": { "type"' 'csv: but not those that are named'
+printf '"Step","a - loss","a - loss__MIN","a - loss__MAX"\n"1","0.5","0.5","0.5"\n' >chart.csv
+wrong 2 'chart.csv: it is a chart of W&B, whose rows are steps of curves, without parameters: export the table of the runs' \
+    'csv: a chart is refused' csv chart.csv --metric 'a - loss' --goal minimize
 done_testing

@@ -113,7 +113,7 @@ END
 quietly "$HPOTUNE" import wandb run/sweep.yaml -o run/study.json
 is "$(cat out err)" 'hpotune: note: objective: the sweep has no metric: loss, minimized
 hpotune: note: metrics: what the program gives to wandb.log is not read: print it (hpotune: step=1 loss=0.5), use hpotune.report, or let trial.reads read what its library writes
-hpotune: note: limits.trials: the sweep has no run_cap: 100' 'the rest is chosen, and noted'
+hpotune: note: limits.trials: the sweep has no run_cap: 2, all of its grid' 'the rest is chosen, and noted'
 quietly "$HPOTUNE" start -q run/study.json
 is "$(sql run/train.db 'SELECT count(*), min(objective) FROM trials')" \
     '2|0.25' 'it runs'
@@ -133,8 +133,44 @@ is "$(sed -n '/metric"\|type"/p' names.json)" \
     "trial_": { "type": "choice", "values": [1, 2] },
     "a_b": { "type": "float", "min": 0, "max": 1.5 }' \
     'names that are none here get another one'
-like "$(cat err)" 'parameters.trial: its name is trial_ here, also in what the program gets' \
+like "$(cat err)" 'parameters.trial: its name is trial_ here; the program gets it as trial' \
     'of which a note tells'
+like "$(tr -d ' \n' <names.json)" '"train.py","--trial={trial_}","--ab={a_b}"' \
+    'and the program gets them by their own'
+
+# What the program calls a parameter, in each form of the agent; keys that are none.
+cat >known.yaml <<'END'
+program: pkg.train
+method: grid
+WANDB_DIR: out
+metric: { name: loss, gaol: minimize }
+parameters:
+  output_dir: { values: [runs/a, runs/b], type: str }
+  attempt: { values: [true, false] }
+  "{x}": { min: 1, max: 3 }
+  lr: { value: 0.1 }
+END
+arguments() { # command args
+	sed "s/^method.*/&\ncommand: [\"\${program}\", \"$1\"]/" known.yaml >form.yaml
+	quietly "$HPOTUNE" import wandb form.yaml
+	is "$(sed -n '/"pkg.train",$/,/]/p' out | tr -d ' \n' | sed 's/^"pkg.train",//; s/].*//')" \
+	    "$2" "$1 has the names that the program knows" || diag "$(cat err)"
+}
+# shellcheck disable=SC2016
+{
+	arguments '${args}' '"{params:python:attempt_,lr}","--output_dir={output_dir_}","--{{x}}={p_x_}"'
+	arguments '${args_no_equals}' '"{params:python-words:attempt_,lr}","--output_dir","{output_dir_}","--{{x}}","{p_x_}"'
+	arguments '${args_no_hyphens}' '"{params:hydra:attempt_,lr}","output_dir={output_dir_}","{{x}}={p_x_}"'
+	arguments '${args_append_hydra}' '"{params:hydra-append:attempt_,lr}","+output_dir={output_dir_}","+{{x}}={p_x_}"'
+	arguments '${args_json_file}' '"{params_file}"'
+}
+like "$(cat err)" 'output_dir: its name is output_dir_ here, also in what the program gets' \
+    'a file has those of the study'
+quietly "$HPOTUNE" import wandb known.yaml
+is "$(sed -n 's/^hpotune: note: \(.*\): it is left out: unknown key.*/\1/p' err | tr '\n' ' ')" \
+    'WANDB_DIR metric.gaol output_dir_.type ' 'keys that W&B ignores, too, are noted'
+like "$(cat err)" 'no run_cap: 12, all of its grid' 'a grid is run to its end'
+like "$(cat out)" '"study": "train"' 'a module names the study'
 
 # Python's words where the agent writes them, and lists as texts.
 cat >words.yaml <<'END'

@@ -20,8 +20,6 @@
 #include "tests/torture/asks.h"
 #include "tests/torture/harness.h"
 
-enum { PROPOSER_US = 20000 }; /* the longest life of one that is killed */
-
 bool
 asks_server_listens(const struct harness *r)
 {
@@ -112,7 +110,8 @@ last_trial(const struct harness *r)
 }
 
 void
-asks_begin(struct ask *a, struct harness *r, bool tells, bool proposes)
+asks_begin(struct ask *a, struct harness *r, bool tells, bool proposes,
+    uint64_t dies_us)
 {
 	*a = (struct ask){ 0 };
 	a->tells = tells && harness_random(r, 2) == 0;
@@ -123,8 +122,8 @@ asks_begin(struct ask *a, struct harness *r, bool tells, bool proposes)
 		a->stop = 0;
 		a->tag = 1 + (long)harness_random(r, 1000000000);
 	}
-	if (proposes && a->stop == 0 && harness_random(r, 2) == 0)
-		a->dies_us = 1 + (long)harness_random(r, PROPOSER_US);
+	if (proposes && a->stop == 0 && harness_random(r, 4) != 0)
+		a->dies_us = 1 + (long)harness_random(r, dies_us);
 	a->pid = fork();
 	if (a->pid == 0)
 		ask_run(a, r);

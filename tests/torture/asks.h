@@ -7,6 +7,7 @@
 #define HPOTUNE_ASKS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct harness;
@@ -25,9 +26,11 @@ struct ask {
 bool asks_server_listens(const struct harness *);
 /*
  * Ask it something; tells: perhaps for a trial that it does not run; proposes: to
- * judge a proposal, instead of a setting of the queue.
+ * judge a proposal, instead of a setting of the queue; most proposers are killed
+ * within dies_us.
  */
-void asks_begin(struct ask *, struct harness *, bool tells, bool proposes);
+void asks_begin(struct ask *, struct harness *, bool tells, bool proposes,
+    uint64_t dies_us);
 /* Wait for the answer and write down what was promised: whether it was killed. */
 bool asks_end(struct ask *, struct harness *);
 /* One number that a query with one argument gives; -1 = none. */

@@ -30,6 +30,8 @@ enum {
 	LIFE_MIN_US = 2000,
 	LIFE_MAX_US = 400000,
 	ASK_US = 100000,
+	PROPOSER_US = 20000, /* its life at most, and what the server took */
+	PROPOSERS_MAX = 4, /* at a time */
 	HEAR_US = 5000000,
 	LOOK_US = 2000,
 	LOOK_MS = 40,
@@ -246,10 +248,23 @@ job_done(const struct job *j)
 	return s.kills >= j->run->kills && s.v.shim_kills >= j->run->shim_kills;
 }
 
+/* Users ask for something; us: what the server took to listen. */
+static void
+life_ask(struct ask *asks, struct harness *r, const struct run *run, int64_t us)
+{
+	uint64_t i, n = 1;
+
+	if (run->proposes)
+		n += harness_random(r, PROPOSERS_MAX);
+	for (i = 0; i < n; i++)
+		asks_begin(&asks[i], r, run->tells, run->proposes,
+		    PROPOSER_US + (uint64_t)us);
+}
+
 /* Let it live for a while, then kill it: how it ended. */
 static int
 live_and_die(struct harness *r, const struct run *run, int64_t us, pid_t pid,
-    struct ask *a)
+    struct ask *asks)
 {
 	int64_t began_ms;
 	int status = 0;
@@ -261,7 +276,7 @@ live_and_die(struct harness *r, const struct run *run, int64_t us, pid_t pid,
 				return status;
 			us = (harness_now_ms() - began_ms) * 1000;
 		} while (us < HEAR_US && !asks_server_listens(r));
-		asks_begin(a, r, run->tells, run->proposes);
+		life_ask(asks, r, run, us);
 		/* Who asks needs as long to begin as the server did. */
 		us = (int64_t)harness_random(r, (uint64_t)(ASK_US + 2 * us));
 	}
@@ -314,17 +329,18 @@ serve_once(struct harness *r, struct job *j, struct life *life)
 	pid_t pid = harness_serve(r, run->fail, NULL, false);
 	bool tired = job_done(j);
 	int64_t us = tired ? -1 : (int64_t)harness_random(r, life->us);
-	struct ask a = { 0 };
-	int status;
+	struct ask asks[PROPOSERS_MAX] = { 0 };
+	int i, status;
 	bool killed;
 
 	if (run->python && !tired && harness_random(r, 2) == 0)
 		live_and_kill(j, r, pid);
-	status = live_and_die(r, run, us, pid, &a);
+	status = live_and_die(r, run, us, pid, asks);
 	/* SIGTERM kills one that does not listen yet. */
 	killed = WIFSIGNALED(status) &&
 		 (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
-	j->mine->proposer_kills += asks_end(&a, r);
+	for (i = 0; i < PROPOSERS_MAX; i++)
+		j->mine->proposer_kills += asks_end(&asks[i], r);
 	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
 		j->mine->kills += killed;
 		if (!tired &&
@@ -497,10 +513,12 @@ static const struct run modes[] = {
 	MODE("confirm", 3, 20,
 	    .extra = "\"confirm\": {\"parameter\": \"fold\", "
 		     "\"baseline\": 1, \"replicates\": 6},\n"),
+	/* A baseline whose runs are all stopped decides nothing in 12 pairs. */
 	MODE("propose", 3, 60,
 	    .extra = "\"confirm\": {\"parameter\": \"fold\", "
 		     "\"baseline\": 1, \"replicates\": 12, "
-		     "\"alpha\": 0.5},\n",
+		     "\"alpha\": 0.5},\n"
+		     "\"enqueue\": [{\"kind\": \"plain\"}],\n",
 	    .proposes = true),
 	MODE("queue", 3, 60, .tells = true),
 	{ .name = "imports",

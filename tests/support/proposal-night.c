@@ -67,7 +67,7 @@ proposal_night_run(
 		world->noise(world->arg, a);
 		for (i = 0; i < PAIRS; i++)
 			a[i] = a[i] + best - effect;
-		level = proposal_rule_levels(PROPOSAL_NIGHT_ALPHA, k) - spent;
+		level = proposal_rule_level(PROPOSAL_NIGHT_ALPHA, k, spent);
 		if (!judge(a, b, others, level, &runs)) {
 			spent += level;
 			night.runs += (double)runs;

@@ -127,8 +127,8 @@ proposal_level(const struct contests *all)
 			if (all->list[i].verdict != CONTEST_KEPT)
 				spent += all->list[i].alpha;
 		}
-	return proposal_rule_levels(all->replicates->study->confirm.alpha, k) -
-	       spent;
+	return proposal_rule_level(
+	    all->replicates->study->confirm.alpha, k, spent);
 }
 
 /* Whether nothing could be kept at this level: a clause. */

@@ -242,16 +242,58 @@ test_given(void)
 		    PROPOSAL_DISCARDED,
 	    "with a farther horizon a smaller effect stays: %zu, %zu", looks,
 	    later);
-	ok(fabs(proposal_rule_levels(ALPHA, 100) - ALPHA / 2) < 1e-15 &&
-		proposal_rule_levels(ALPHA, 1000000) < ALPHA,
-	    "a night of 100 has half of the error, and all nights no more "
-	    "than it");
+}
+
+/*
+ * The levels of n proposals that are not kept, one in keeps being kept first; spent:
+ * by before others; least: of those that were not kept.
+ */
+static double
+levels_spend(size_t n, size_t keeps, double spent, size_t before, double *least)
+{
+	double level;
+	size_t k;
+
+	*least = 1;
+	for (k = before + 1; k <= before + n; k++) {
+		level = proposal_rule_level(ALPHA, k, spent);
+		if (keeps > 0 && k % keeps == 0)
+			continue;
+		spent += level;
+		*least = fmin(*least, level);
+	}
+	return spent;
+}
+
+static void
+test_levels(void)
+{
+	double least, old = ALPHA * 40 / 140, level;
+	size_t keeps;
+
+	ok(fabs(levels_spend(100, 0, 0, 0, &least) - 0.9 * ALPHA) < 1e-15 &&
+		fabs(least - 0.009 * ALPHA) < 1e-15,
+	    "a night of 100 has nine tenths of the error, in even shares");
+	ok(levels_spend(100000, 0, 0, 0, &least) < ALPHA && least > 0,
+	    "and all nights no more than it");
+	for (keeps = 2; keeps < 60; keeps += 7)
+		ok(levels_spend(3000, keeps, 0, 0, &least) < ALPHA && least > 0,
+		    "nor where one in %zu is kept", keeps);
+	ok(levels_spend(3000, 0, old, 40, &least) < ALPHA && least > 0 &&
+		proposal_rule_level(ALPHA, 41, old) > ALPHA / 140,
+	    "a study of an earlier version goes on with what is left");
+	level = proposal_rule_level(ALPHA, 100, 0);
+	ok(fabs(level - 0.02 * ALPHA) < 1e-15,
+	    "the last one of a night does not get all that others left");
+	ok(proposal_rule_level(ALPHA, 50, ALPHA) < 0,
+	    "nothing is left of an alpha that was made smaller");
 }
 
 int
 main(void)
 {
 	test_given();
+	test_levels();
 	test_nothing();
 	test_something();
 	return done_testing();

@@ -243,7 +243,7 @@ is "$(got 1)" 'the cap of this caller, 2 trials at a time, is reached isError=tr
 
 # Proposals: with their caller, and the cap counts all runs that may follow.
 sed -e 's/"study": "a"/"study": "p"/' -e 's/"max": 1 }/"max": 1, "default": 0.5 }/' \
-    -e 's/"strategy"/"confirm": { "parameter": "seed", "replicates": 12 }, &/' \
+    -e 's/"strategy"/"confirm": { "parameter": "seed", "replicates": 13 }, &/' \
     a.json >p.json
 {
 	call 1 ask

@@ -274,9 +274,12 @@ double stmt_col_real(sqlite3_stmt *, int i);
 /* A copy of text that may be NULL. */
 char *stmt_dup(const char *);
 
+/* The version in which reports are copied to blocks. */
+enum { SCHEMA_WITH_BLOCKS = 23 };
+
 /* Inside a transaction: migrate a file of version from to the newest schema. */
 int schema_migrate(struct store *, int64_t from, struct err *);
-/* For a reader of an older file: define what it lacks as temporary views. */
+/* schema-old.c, for a reader of an older file: define what it lacks as temporary views. */
 int schema_read_old(struct store *, int64_t version, struct err *);
 /* The newest schema version that this program supports. */
 int64_t schema_version(void);

@@ -153,6 +153,14 @@ image_load(struct store *s, struct err *e)
 	return 0;
 }
 
+int
+store_open_newest(struct store *s, struct err *e)
+{
+	return store_connect(s, ":memory:", SQLITE_OPEN_READWRITE, e) != 0
+		   ? -1
+		   : image_load(s, e);
+}
+
 /* In memory: the whole study, as a database without a log. */
 static int
 fill_image(struct store *s, const struct store_study *study,
@@ -160,8 +168,7 @@ fill_image(struct store *s, const struct store_study *study,
 {
 	char pragma[64];
 
-	if (store_connect(s, ":memory:", SQLITE_OPEN_READWRITE, e) != 0 ||
-	    image_load(s, e) != 0 || store_exec(s, "BEGIN", e) != 0)
+	if (store_open_newest(s, e) != 0 || store_exec(s, "BEGIN", e) != 0)
 		return -1;
 	s->begun = true;
 	(void)snprintf(pragma, sizeof pragma, "PRAGMA user_version = %lld",

@@ -10,6 +10,53 @@
 #include "src/store/row-columns.h"
 #include "src/store/store-internal.h"
 
+/* The numbers of parameters are those of bind_attempt. */
+#define ATTEMPT_COLUMNS                                                       \
+	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
+	"ended_us, exit_code, signal, end_class, resumed_step, log_offset, "  \
+	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why, " \
+	"billable_seconds, cost, worst_cost, trained_seconds, gpus, "         \
+	"energy_joules, gpu_memory, gpu_busy, gpu_seen, download_seconds, "   \
+	"upload_seconds, cpus"
+
+const char row_attempt_add[] =
+    "INSERT OR FAIL INTO t_attempt (" ATTEMPT_COLUMNS ") VALUES (?1, ?2, ?3, "
+    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+    "?18, ?19, ?20, ?21, ?22, ?23, ?24, "
+    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)";
+const char row_attempt_get[] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
+			       "WHERE trial = ?1 AND attempt = ?2";
+/* Only the columns that reading the log changes. */
+const char row_attempt_offsets[] =
+    "UPDATE OR FAIL t_attempt SET log_offset = ?14, "
+    "metrics_offset = ?15, log_skip = ?16, metrics_skip = ?17, "
+    "max_rss = ?18, cpu_us = ?19, gpus = ?26, energy_joules = ?27, "
+    "gpu_memory = ?28, gpu_busy = ?29, gpu_seen = ?30 WHERE trial = ?1 "
+    "AND attempt = ?2 "
+    "AND uuid = ?3 AND backend = ?4 AND place IS ?5 AND slot = ?6 AND "
+    "state = ?7 AND started_us IS ?8 AND ended_us IS ?9 AND "
+    "exit_code IS ?10 AND signal IS ?11 AND end_class IS ?12 AND "
+    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21 AND "
+    "billable_seconds IS ?22 AND cost IS ?23 AND worst_cost IS ?24 AND "
+    "trained_seconds IS ?25 AND download_seconds IS ?31 AND "
+    "upload_seconds IS ?32 AND cpus IS ?33";
+const char row_attempt_put[] =
+    "UPDATE OR FAIL t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
+    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "
+    "exit_code = ?10, signal = ?11, end_class = ?12, "
+    "resumed_step = ?13, log_offset = ?14, metrics_offset = ?15, "
+    "log_skip = ?16, metrics_skip = ?17, max_rss = ?18, "
+    "cpu_us = ?19, log = ?20, why = ?21, billable_seconds = ?22, "
+    "cost = ?23, worst_cost = ?24, trained_seconds = ?25, "
+    "gpus = ?26, gpu_seconds = (?9 - ?8) / 1e6 * ?26, "
+    "energy_joules = ?27, gpu_memory = ?28, gpu_busy = ?29, "
+    "gpu_seen = ?30, download_seconds = ?31, upload_seconds = ?32, "
+    "cpus = ?33 "
+    "WHERE trial = ?1 AND attempt = ?2";
+const char row_attempt_open[] =
+    "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
+    "WHERE state <> 'ended' ORDER BY trial, attempt";
+
 /* More than any number of parallel trials. */
 #define SLOT_MAX 1000000
 

@@ -11,6 +11,41 @@
 #include "src/store/row-columns.h"
 #include "src/store/row-block.h"
 
+/* The numbers of parameters are those of store_trial_add and row_trial_put_row. */
+#define TRIAL_COLUMNS                                                      \
+	"trial, state, cause, objective, last_step, reports, attempts, "   \
+	"failures, free_retries, alone, not_before_us, started_us, "       \
+	"ended_us, source, backend, why, params, paused_step, violation, " \
+	"from_trial, member, until_step, forgotten, outside, setting, "    \
+	"replicate, own_steps, git_commit"
+
+const char row_trial_add[] =
+    "INSERT OR FAIL INTO t_trial (trial, state, cause, objective, "
+    "last_step, "
+    "reports, attempts, failures, free_retries, alone, "
+    "not_before_us, source, backend, why, params, begin_seq, "
+    "steps_run, steps_skipped, seconds, from_trial, member, "
+    "until_step, setting, replicate, own_steps, git_commit) "
+    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19, ?20, ?21, "
+    "?22, ?23 "
+    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)";
+const char row_trial_get[] =
+    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1";
+/* Only the columns that reports change: fires no trigger, touches few indexes. */
+const char row_trial_report[] =
+    "UPDATE OR FAIL t_trial SET objective = ?4, last_step = ?5, "
+    "reports = ?6 WHERE trial = ?1 AND state = ?2 AND cause = ?3 AND "
+    "attempts = ?7 AND failures = ?8 AND free_retries = ?9 AND "
+    "alone = ?10 AND not_before_us = ?11 AND source = ?12 AND "
+    "backend IS ?13 AND why IS ?14 AND paused_step IS ?15";
+const char row_trial_put[] =
+    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
+    "objective = ?4, last_step = ?5, reports = ?6, attempts = ?7, "
+    "failures = ?8, free_retries = ?9, alone = ?10, "
+    "not_before_us = ?11, source = ?12, backend = ?13, why = ?14, "
+    "paused_step = ?15 WHERE trial = ?1";
+
 enum trial_source
 row_source(struct row *r, int i)
 {

@@ -31,15 +31,11 @@ static const struct {
 	     "NULL AS step, params FROM main.t_trial WHERE 0;"
 	     "CREATE TEMP VIEW t_aim AS SELECT 1 AS position, metric, goal, "
 	     "NULL AS least, NULL AS most FROM main.t_study;"
-	     "CREATE TEMP VIEW t_outcome AS SELECT NULL AS trial, "
-	     "NULL AS position, NULL AS value, NULL AS violation WHERE 0;"
 	     "CREATE TEMP VIEW outcomes AS SELECT NULL AS trial, "
 	     "NULL AS metric, NULL AS goal, NULL AS min, NULL AS max, "
 	     "NULL AS value, NULL AS violation WHERE 0;"
-	     "CREATE TEMP VIEW front AS SELECT trial, objective FROM main.best;"
-	     "CREATE TEMP VIEW t_suggestion AS SELECT NULL AS trial, "
-	     "NULL AS strategy, NULL AS made_by, NULL AS seconds, "
-	     "NULL AS redraws, NULL AS same_as, NULL AS from_trial WHERE 0;" },
+	     "CREATE TEMP VIEW front AS SELECT trial, objective FROM "
+	     "main.best;" },
 	{ 4, "CREATE TEMP VIEW gpus AS SELECT NULL AS gpu, NULL AS uuid, "
 	     "NULL AS name, NULL AS memory, NULL AS used, NULL AS temperature, "
 	     "NULL AS utilization, NULL AS power, NULL AS state, NULL AS why, "
@@ -56,10 +52,7 @@ static const struct {
 	      "t.source, NULL AS reason, NULL AS memory, NULL AS fits "
 	      "FROM main.t_trial AS t "
 	      "LEFT JOIN t_suggestion AS s ON s.trial = t.trial;" },
-	{ 14, "CREATE TEMP VIEW t_retry AS SELECT NULL AS trial, "
-	      "NULL AS end_seq, NULL AS seq, NULL AS state, "
-	      "NULL AS objective WHERE 0;"
-	      "CREATE TEMP VIEW changes AS SELECT NULL AS time, NULL AS key, "
+	{ 14, "CREATE TEMP VIEW changes AS SELECT NULL AS time, NULL AS key, "
 	      "NULL AS old, NULL AS new, NULL AS trials, NULL AS outside "
 	      "WHERE 0;"
 	      "CREATE TEMP VIEW notes AS SELECT NULL AS trial, NULL AS text, "
@@ -73,8 +66,6 @@ static const struct {
 	      "nullif(trial, 0) AS trial, CASE WHEN trial IS NULL THEN "
 	      "'waiting' WHEN trial = 0 THEN 'dropped' ELSE 'tried' END "
 	      "AS state FROM main.t_queue;" },
-	{ 15, "CREATE TEMP VIEW t_spent AS SELECT NULL AS seq, "
-	      "NULL AS seconds, NULL AS dollars WHERE 0;" },
 	{ 17, "CREATE TEMP VIEW settings AS SELECT NULL AS setting, "
 	      "NULL AS state, NULL AS value, NULL AS replicates, "
 	      "NULL AS begun, NULL AS mean, NULL AS standard_error, "
@@ -89,16 +80,8 @@ static const struct {
 	{ 19, "CREATE TEMP VIEW setting_outcomes AS SELECT NULL AS setting, "
 	      "NULL AS metric, NULL AS goal, NULL AS min, NULL AS max, "
 	      "NULL AS value, NULL AS mean, NULL AS standard_error, "
-	      "NULL AS violation WHERE 0;"
-	      "CREATE TEMP VIEW t_setting_outcome AS SELECT NULL AS setting, "
-	      "NULL AS position, NULL AS value WHERE 0;" },
-	{ 22, "CREATE TEMP VIEW t_asker AS SELECT NULL AS trial, "
-	      "NULL AS attempt, NULL AS host, NULL AS pid, NULL AS mark, "
-	      "NULL AS watched WHERE 0;" },
-	{ 26, "CREATE TEMP VIEW t_contest AS SELECT NULL AS contest, "
-	      "NULL AS kind, NULL AS verdict, NULL AS challenger, "
-	      "NULL AS baseline, NULL AS searched, NULL AS git_commit WHERE 0;"
-	      "CREATE TEMP VIEW contests AS SELECT NULL AS contest, "
+	      "NULL AS violation WHERE 0;" },
+	{ 26, "CREATE TEMP VIEW contests AS SELECT NULL AS contest, "
 	      "NULL AS kind, NULL AS verdict, NULL AS trial, NULL AS baseline, "
 	      "NULL AS metric, NULL AS goal, NULL AS alpha, "
 	      "NULL AS replicates, NULL AS looks, NULL AS better, "
@@ -153,127 +136,176 @@ static const struct {
 	      "NULL AS asked, NULL AS good, NULL AS answer WHERE 0;" },
 };
 
-/* Columns that tables or views of files before schema version since lack. */
+/*
+ * Columns that tables or views of an older file lack, and that are not NULL there.
+ * Which ones a file lacks is seen by the columns of a new study.
+ */
 static const struct {
-	int64_t since;
-	const char *of, *columns;
-} missing_columns[] = {
-	{ 2, "t_attempt", "NULL AS worst_cost, NULL AS trained_seconds" },
-	{ 4, "t_attempt",
-	    "NULL AS gpus, NULL AS energy_joules, NULL AS gpu_memory, "
-	    "NULL AS gpu_busy, NULL AS gpu_seen" },
-	{ 8, "t_attempt", "NULL AS download_seconds, NULL AS upload_seconds" },
-	{ 16, "t_attempt", "NULL AS cpus" },
-	{ 3, "t_trial",
-	    "NULL AS paused_step, 0.0 AS violation, NULL AS from_trial, "
-	    "NULL AS member, NULL AS until_step" },
-	{ 14, "t_trial", "0 AS forgotten, NULL AS outside" },
-	{ 17, "t_trial", "NULL AS setting, NULL AS replicate" },
-	{ 28, "t_trial", "NULL AS own_steps" },
-	{ 30, "t_trial", "NULL AS git_commit" },
-	{ 4, "t_total",
-	    "NULL AS gpu_seconds, NULL AS energy, NULL AS energy_saved" },
-	{ 4, "trials",
-	    "NULL AS energy_joules, NULL AS gpu_memory, "
-	    "NULL AS gpu_utilization" },
-	{ 9, "trials", "NULL AS model_uri, NULL AS output_uri" },
-	{ 14, "trials",
-	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
-	{ 17, "trials", "NULL AS setting, NULL AS replicate" },
-	{ 28, "trials", "NULL AS own_steps" },
-	{ 30, "trials", "NULL AS git_commit" },
-	{ 4, "best",
-	    "NULL AS energy_joules, NULL AS gpu_memory, "
-	    "NULL AS gpu_utilization" },
-	{ 9, "best", "NULL AS model_uri, NULL AS output_uri" },
-	{ 14, "best",
-	    "NULL AS note, NULL AS tags, 0 AS forgotten, NULL AS outside" },
-	{ 17, "best", "NULL AS setting, NULL AS replicate" },
-	{ 28, "best", "NULL AS own_steps" },
-	{ 30, "best", "NULL AS git_commit" },
-	{ 29, "suggestions", "NULL AS memory, NULL AS fits" },
-	{ 4, "attempts",
-	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
-	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
-	{ 8, "attempts", "NULL AS download_seconds, NULL AS upload_seconds" },
-	{ 16, "attempts", "NULL AS cpus, NULL AS cpu_seconds" },
-	{ 18, "attempts", "NULL AS provenance" },
-	{ 22, "attempts", "NULL AS asker_host, NULL AS asker_pid" },
-	{ 9, "attempts", "NULL AS model_uri, NULL AS output_uri" },
-	{ 29, "attempts", "NULL AS memory" },
-	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
-	{ 7, "study",
-	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },
-	{ 14, "study", "0 AS forgotten, NULL AS description" },
-	{ 13, "stops",
-	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
-	    "NULL AS spent" },
-	{ 15, "stops",
-	    "(SELECT metric FROM main.t_study) AS metric, 'step' AS unit, "
-	    "step AS at" },
-	{ 13, "t_stop",
-	    "NULL AS rank, NULL AS hindsight, NULL AS budget, NULL AS price, "
-	    "NULL AS spent, NULL AS end_seq" },
-	{ 15, "t_stop", "NULL AS metric, NULL AS unit, NULL AS at" },
-	{ 2, "savings", "NULL AS spot_saved" },
-	{ 4, "savings", "NULL AS energy_saved" },
-	{ 30, "t_contest",
-	    "NULL AS git_commit, NULL AS git_base, NULL AS diff" },
-	{ 30, "proposals",
-	    "NULL AS git_commit, NULL AS git_base, NULL AS diff" },
-	{ 19, "settings", "NULL AS violation, NULL AS front" },
-	{ SCHEMA_WITH_BLOCKS, "t_metric",
+	const char *of, *column, *sql;
+} older_values[] = {
+	{ "t_trial", "violation", "0.0" },
+	{ "t_trial", "forgotten", "0" },
+	{ "trials", "forgotten", "0" },
+	{ "study", "elapsed",
+	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study)" },
+	{ "study", "forgotten", "0" },
+	{ "stops", "metric", "(SELECT metric FROM main.t_study)" },
+	{ "stops", "unit", "'step'" },
+	{ "stops", "at", "step" },
+	{ "t_metric", "old",
 	    "EXISTS (SELECT 1 FROM main.t_metric AS l WHERE l.name_id = "
 	    "t_metric.name_id AND l.trial = t_metric.trial AND l.step = "
-	    "t_metric.step AND l.seq > t_metric.seq) AS old, "
-	    "step AS first_step, step AS last_step, time_us AS first_us, "
-	    "time_us AS last_us" },
+	    "t_metric.step AND l.seq > t_metric.seq)" },
+	{ "t_metric", "first_step", "step" },
+	{ "t_metric", "last_step", "step" },
+	{ "t_metric", "first_us", "time_us" },
+	{ "t_metric", "last_us", "time_us" },
 };
 
-/* Whether it is one of the views that the file lacks, which have all columns. */
-static bool
-lacks_view(int64_t version, const char *name)
+static const char *
+older_value(const char *of, const char *column)
 {
-	size_t i, n = sizeof missing_views / sizeof missing_views[0];
-	char text[64];
+	size_t i, n = sizeof older_values / sizeof older_values[0];
 
-	(void)snprintf(text, sizeof text, "TEMP VIEW %s AS", name);
 	for (i = 0; i < n; i++)
-		if (version < missing_views[i].since &&
-		    strstr(missing_views[i].sql, text) != NULL)
-			return true;
-	return false;
+		if (strcmp(older_values[i].of, of) == 0 &&
+		    strcmp(older_values[i].column, column) == 0)
+			return older_values[i].sql;
+	return "NULL";
+}
+
+/* Tables and views of a new study, and the columns of one. */
+static const char newest_tables[] =
+    "SELECT name, CASE type WHEN 'view' THEN sql END FROM sqlite_schema "
+    "WHERE type IN ('table', 'view')";
+static const char newest_columns[] = "SELECT name FROM pragma_table_info(?1)";
+
+/* Whether a table or view that is not laid over the file yet lacks a column. */
+static const char lacks_column[] =
+    "SELECT NOT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE name = ?1) "
+    "AND NOT EXISTS (SELECT 1 FROM pragma_table_info(?1, 'main') "
+    "WHERE name = ?2)";
+static const char has_table[] = "SELECT EXISTS (SELECT 1 FROM "
+				"main.sqlite_schema WHERE name = ?1)";
+
+struct older { /* statements; of the file: lacks, has */
+	sqlite3_stmt *tables, *columns, *lacks, *has;
+};
+
+static int
+older_open(struct older *o, sqlite3 *newest, sqlite3 *file)
+{
+	int rc =
+	    sqlite3_prepare_v2(newest, newest_tables, -1, &o->tables, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(
+		    newest, newest_columns, -1, &o->columns, NULL);
+	if (rc == SQLITE_OK)
+		rc =
+		    sqlite3_prepare_v2(file, lacks_column, -1, &o->lacks, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(file, has_table, -1, &o->has, NULL);
+	return rc == SQLITE_OK ? 0 : -1;
+}
+
+static void
+older_close(struct older *o)
+{
+	(void)sqlite3_finalize(o->tables);
+	(void)sqlite3_finalize(o->columns);
+	(void)sqlite3_finalize(o->lacks);
+	(void)sqlite3_finalize(o->has);
+}
+
+/* What a statement says; a table that cannot be read lacks nothing. */
+static bool
+older_is(sqlite3_stmt *st, const char *of, const char *column)
+{
+	bool yes;
+
+	stmt_text(st, 1, of);
+	if (column != NULL)
+		stmt_text(st, 2, column);
+	yes = sqlite3_step(st) == SQLITE_ROW && sqlite3_column_int(st, 0) != 0;
+	(void)sqlite3_reset(st);
+	return yes;
+}
+
+/* Append the columns that the file's table or view lacks. */
+static void
+older_columns_put(const struct older *o, const char *of, struct buf *sql)
+{
+	const char *name;
+
+	stmt_text(o->columns, 1, of);
+	while (sqlite3_step(o->columns) == SQLITE_ROW) {
+		name = stmt_col_text(o->columns, 0);
+		if (older_is(o->lacks, of, name))
+			buf_printf(sql, "%s%s AS %s",
+			    *buf_str(sql) != '\0' ? ", " : "",
+			    older_value(of, name), name);
+	}
+	(void)sqlite3_reset(o->columns);
 }
 
 /*
- * Define a temporary view over each table and view that adds the missing
- * columns.
+ * A temporary view for each table and view that lacks a column.  A table that is
+ * not there is empty; a view that is not there is as in a new study.
  */
-static int
-lay_columns(struct store *s, int64_t version, struct err *e)
+static void
+older_view_put(const struct older *o, const char *of, const char *text,
+    const char *columns, struct buf *sql)
 {
-	size_t i, n = sizeof missing_columns / sizeof missing_columns[0];
-	struct buf sql = { 0 };
-	bool begun = false;
-	int rc;
+	if (older_is(o->has, of, NULL))
+		buf_printf(sql,
+		    "CREATE TEMP VIEW %s AS SELECT *, %s FROM main.%s;", of,
+		    columns, of);
+	else if (text != NULL)
+		buf_printf(sql, "CREATE TEMP %s;", text + strlen("CREATE "));
+	else
+		buf_printf(sql, "CREATE TEMP VIEW %s AS SELECT %s WHERE 0;", of,
+		    columns);
+	/* Made for the study, with all columns of trials. */
+	if (strcmp(of, "trials") == 0)
+		buf_printf(sql,
+		    "CREATE TEMP VIEW best AS SELECT *, %s FROM main.best;",
+		    columns);
+}
 
-	for (i = 0; i < n; i++) {
-		const char *of = missing_columns[i].of;
+static void
+older_views_put(const struct older *o, struct buf *sql)
+{
+	struct buf columns = { 0 };
+	const char *of;
 
-		if (lacks_view(version, of))
-			continue;
-		if (version < missing_columns[i].since && !begun)
-			buf_printf(&sql, "CREATE TEMP VIEW %s AS SELECT *", of);
-		if (version < missing_columns[i].since)
-			buf_printf(&sql, ", %s", missing_columns[i].columns);
-		begun = begun || version < missing_columns[i].since;
-		if (begun && (i + 1 == n ||
-				 strcmp(of, missing_columns[i + 1].of) != 0)) {
-			buf_printf(&sql, " FROM main.%s;", of);
-			begun = false;
-		}
+	while (sqlite3_step(o->tables) == SQLITE_ROW) {
+		of = stmt_col_text(o->tables, 0);
+		buf_clear(&columns);
+		older_columns_put(o, of, &columns);
+		if (*buf_str(&columns) != '\0')
+			older_view_put(o, of, stmt_col_text(o->tables, 1),
+			    buf_str(&columns), sql);
 	}
-	rc = store_exec(s, buf_str(&sql), e);
+	buf_free(&columns);
+}
+
+static int
+older_lay(struct store *s, struct err *e)
+{
+	struct store *newest = store_new(":memory:", STORE_WRITE);
+	struct older o = { 0 };
+	struct buf sql = { 0 };
+	int rc = store_open_newest(newest, e);
+
+	if (rc == 0 && older_open(&o, newest->db, s->db) != 0)
+		rc = store_fail(s, "cannot be read", e);
+	if (rc == 0)
+		older_views_put(&o, &sql);
+	older_close(&o);
+	store_free(newest);
+	if (rc == 0)
+		rc = store_exec(s, buf_str(&sql), e);
 	buf_free(&sql);
 	return rc;
 }
@@ -287,7 +319,7 @@ schema_read_old(struct store *s, int64_t version, struct err *e)
 		if (version < missing_views[i].since &&
 		    store_exec(s, missing_views[i].sql, e) != 0)
 			return -1;
-	if (lay_columns(s, version, e) != 0)
+	if (version < schema_version() && older_lay(s, e) != 0)
 		return -1;
 	return version < WITH_RESULTS || version >= WITH_LAST
 		   ? 0

@@ -17,65 +17,7 @@
  * version.
  */
 static const char *const migrations[] = {
-#include "schema/001-start.inc"
-	,
-#include "schema/002-cost.inc"
-	,
-#include "schema/003-search.inc"
-	,
-#include "schema/004-gpu.inc"
-	,
-#include "schema/005-stops.inc"
-	,
-#include "schema/006-pace.inc"
-	,
-#include "schema/007-run.inc"
-	,
-#include "schema/008-bill.inc"
-	,
-#include "schema/009-left.inc"
-	,
-#include "schema/010-notices.inc"
-	,
-#include "schema/011-hindsight.inc"
-	,
-#include "schema/012-reason.inc"
-	,
-#include "schema/013-second-look.inc"
-	,
-#include "schema/014-annotate.inc"
-	,
-#include "schema/015-series.inc"
-	,
-#include "schema/016-cpus.inc"
-	,
-#include "schema/017-replicates.inc"
-	,
-#include "schema/018-provenance.inc"
-	,
-#include "schema/019-settings.inc"
-	,
-#include "schema/020-curves.inc"
-	,
-#include "schema/021-places.inc"
-	,
-#include "schema/022-askers.inc"
-	,
-#include "schema/023-blocks.inc"
-	,
-#include "schema/024-rows.inc"
-	,
-#include "schema/025-last.inc"
-	,
-#include "schema/026-contests.inc"
-	,
-#include "schema/027-requests.inc"
-	,
-#include "schema/028-own-steps.inc"
-	,
-#include "schema/029-memory.inc"
-	,
-#include "schema/030-source.inc"
+#include "schema/migrations.inc"
 };
 
 static const char views[] =

@@ -1,6 +1,7 @@
 /*
  * All statements on rows, by name; each is prepared once per connection at its
- * first use.  Binds and reads values.  Any text is made valid for a TEXT column:
+ * first use.  Those with all columns of a trial or an attempt are where these are
+ * bound, in row-trial.c and row-attempt.c.  Binds and reads values.  Any text is made valid for a TEXT column:
  * SQLite would accept any bytes; programs that read them later would not.
  */
 
@@ -17,21 +18,6 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/store/row-block.h"
-
-#define TRIAL_COLUMNS                                                      \
-	"trial, state, cause, objective, last_step, reports, attempts, "   \
-	"failures, free_retries, alone, not_before_us, started_us, "       \
-	"ended_us, source, backend, why, params, paused_step, violation, " \
-	"from_trial, member, until_step, forgotten, outside, setting, "    \
-	"replicate, own_steps, git_commit"
-
-#define ATTEMPT_COLUMNS                                                       \
-	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
-	"ended_us, exit_code, signal, end_class, resumed_step, log_offset, "  \
-	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why, " \
-	"billable_seconds, cost, worst_cost, trained_seconds, gpus, "         \
-	"energy_joules, gpu_memory, gpu_busy, gpu_seen, download_seconds, "   \
-	"upload_seconds, cpus"
 
 /* What row_block_read reads. */
 #define BLOCK_COLUMNS "reports, step, steps, seq, seqs, " BLOCK_VALUES
@@ -71,41 +57,16 @@ static const char *const texts[STMT_COUNT] = {
 			  "ORDER BY position",
 	[STMT_MOVE_ADD] = "INSERT OR IGNORE INTO t_move VALUES (?1, ?2)",
 
-	[STMT_TRIAL_ADD] =
-	    "INSERT OR FAIL INTO t_trial (trial, state, cause, objective, "
-	    "last_step, "
-	    "reports, attempts, failures, free_retries, alone, "
-	    "not_before_us, source, backend, why, params, begin_seq, "
-	    "steps_run, steps_skipped, seconds, from_trial, member, "
-	    "until_step, setting, replicate, own_steps, git_commit) "
-	    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19, ?20, ?21, "
-	    "?22, ?23 "
-	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
-	[STMT_TRIAL_GET] =
-	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
-	/*
-	 * Only the columns that reports change: fires no trigger and touches
-	 * few indexes.
-	 */
-	[STMT_TRIAL_REPORT] =
-	    "UPDATE OR FAIL t_trial SET objective = ?4, last_step = ?5, "
-	    "reports = ?6 WHERE trial = ?1 AND state = ?2 AND cause = ?3 AND "
-	    "attempts = ?7 AND failures = ?8 AND free_retries = ?9 AND "
-	    "alone = ?10 AND not_before_us = ?11 AND source = ?12 AND "
-	    "backend IS ?13 AND why IS ?14 AND paused_step IS ?15",
+	[STMT_TRIAL_ADD] = row_trial_add,
+	[STMT_TRIAL_GET] = row_trial_get,
+	[STMT_TRIAL_REPORT] = row_trial_report,
+	[STMT_TRIAL_PUT] = row_trial_put,
 	/*
 	 * Steps count from 0 or from 1: a trial that reported step 0 ran one
 	 * more than the number of its last step.  For a trial that reports a
 	 * clock as its step, limited to what can be summed.  Steps that max_run
 	 * cut off do not count as saved.
 	 */
-	[STMT_TRIAL_PUT] =
-	    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
-	    "objective = ?4, last_step = ?5, reports = ?6, attempts = ?7, "
-	    "failures = ?8, free_retries = ?9, alone = ?10, "
-	    "not_before_us = ?11, source = ?12, backend = ?13, why = ?14, "
-	    "paused_step = ?15 WHERE trial = ?1",
 	[STMT_TRIAL_END] =
 	    "UPDATE t_trial SET end_seq = coalesce(end_seq, ?2), "
 	    "violation = ?4, "
@@ -165,43 +126,11 @@ static const char *const texts[STMT_COUNT] = {
 	    "SELECT trial, inside, better FROM t_front ORDER BY trial",
 	[STMT_FRONT_CLEAR] = "DELETE FROM t_front",
 
-	[STMT_ATTEMPT_ADD] =
-	    "INSERT OR FAIL INTO t_attempt (" ATTEMPT_COLUMNS
-	    ") VALUES (?1, ?2, ?3, "
-	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-	    "?18, ?19, ?20, ?21, ?22, ?23, ?24, "
-	    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)",
-	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
-			     "WHERE trial = ?1 AND attempt = ?2",
-	/* The same for the columns that reading the log changes. */
-	[STMT_ATTEMPT_OFFSETS] =
-	    "UPDATE OR FAIL t_attempt SET log_offset = ?14, "
-	    "metrics_offset = ?15, log_skip = ?16, metrics_skip = ?17, "
-	    "max_rss = ?18, cpu_us = ?19, gpus = ?26, energy_joules = ?27, "
-	    "gpu_memory = ?28, gpu_busy = ?29, gpu_seen = ?30 WHERE trial = ?1 "
-	    "AND attempt = ?2 "
-	    "AND uuid = ?3 AND backend = ?4 AND place IS ?5 AND slot = ?6 AND "
-	    "state = ?7 AND started_us IS ?8 AND ended_us IS ?9 AND "
-	    "exit_code IS ?10 AND signal IS ?11 AND end_class IS ?12 AND "
-	    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21 AND "
-	    "billable_seconds IS ?22 AND cost IS ?23 AND worst_cost IS ?24 AND "
-	    "trained_seconds IS ?25 AND download_seconds IS ?31 AND "
-	    "upload_seconds IS ?32 AND cpus IS ?33",
-	[STMT_ATTEMPT_PUT] =
-	    "UPDATE OR FAIL t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
-	    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "
-	    "exit_code = ?10, signal = ?11, end_class = ?12, "
-	    "resumed_step = ?13, log_offset = ?14, metrics_offset = ?15, "
-	    "log_skip = ?16, metrics_skip = ?17, max_rss = ?18, "
-	    "cpu_us = ?19, log = ?20, why = ?21, billable_seconds = ?22, "
-	    "cost = ?23, worst_cost = ?24, trained_seconds = ?25, "
-	    "gpus = ?26, gpu_seconds = (?9 - ?8) / 1e6 * ?26, "
-	    "energy_joules = ?27, gpu_memory = ?28, gpu_busy = ?29, "
-	    "gpu_seen = ?30, download_seconds = ?31, upload_seconds = ?32, "
-	    "cpus = ?33 "
-	    "WHERE trial = ?1 AND attempt = ?2",
-	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
-			      "WHERE state <> 'ended' ORDER BY trial, attempt",
+	[STMT_ATTEMPT_ADD] = row_attempt_add,
+	[STMT_ATTEMPT_GET] = row_attempt_get,
+	[STMT_ATTEMPT_OFFSETS] = row_attempt_offsets,
+	[STMT_ATTEMPT_PUT] = row_attempt_put,
+	[STMT_ATTEMPT_OPEN] = row_attempt_open,
 
 	/* The triggers return what the attempt had committed of limits.cost. */
 	[STMT_ATTEMPT_UNDO] = "UPDATE OR FAIL t_attempt SET cost = 0 "

@@ -255,6 +255,12 @@ int stmt_write(struct store *, sqlite3_stmt *, struct err *);
 void stmt_done(sqlite3_stmt *);
 void stmt_finalize_all(struct store *);
 
+/* Texts of statements, by those who bind them. */
+extern const char row_trial_add[], row_trial_get[], row_trial_report[],
+    row_trial_put[];
+extern const char row_attempt_add[], row_attempt_get[], row_attempt_offsets[],
+    row_attempt_put[], row_attempt_open[];
+
 /*
  * Bind parameter i.  Text is made valid UTF-8 and must live until the statement
  * has run; NULL and NaN bind NULL.
@@ -298,6 +304,8 @@ int schema_views_generated(struct store *, struct buf *sql, struct err *);
  */
 int schema_views_results(struct store *, bool temporary, struct err *);
 
+/* create.c: open, in memory, what a new study has before anything is written. */
+int store_open_newest(struct store *, struct err *);
 /* Inside a transaction: the names of the parameters, in order. */
 int store_add_params(struct store *, const struct space *, struct err *);
 /* The id of a name in t_name, which is added if new; inside a transaction. */

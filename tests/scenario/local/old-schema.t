@@ -21,6 +21,20 @@ END
 
 newest=$(set -- "$TOP_SRCDIR"/schema/[0-9]*.sql && echo $#)
 
+# Views with their columns, as a reader has them: VIEW COLUMN, in order of name.
+# Those of results, best and front are the study's, too (schema-views.c).
+columns() { # database
+	for view in $views; do
+		"$HPOTUNE" sql --json "$1" "SELECT * FROM $view" >rows.json ||
+		    echo "$view cannot be read"
+		sqlite3 :memory: "SELECT '$view ' || value
+		    FROM json_each(readfile('rows.json'), '$.columns')"
+	done | LC_ALL=C sort
+}
+views=$(sed -n '/^\.Sh THE VIEWS/,/^\.Sh QUERIES/s/^\.Ss //p' \
+    "$TOP_SRCDIR/man/hpotune-db.5" | grep -v -e results -e best -e front)
+ok 'there are views' test "$(echo "$views" | wc -l)" -gt 30
+
 scenario() { # file, version
 	rm -rf old.db* old.d
 	sqlite3 old.db <"$TOP_SRCDIR/tests/data/$1"
@@ -37,6 +51,9 @@ scenario() { # file, version
 		    '"$HPOTUNE" $0 old.db $1 >/dev/null' "$command" \
 		    "$(case $command in show*) echo 1 ;; esac)"
 	done
+	columns old.db >old.columns
+	like "$("$HPOTUNE" sql old.db 'SELECT DISTINCT forgotten,
+	    typeof(git_commit) AS t FROM best')" '0 +null' 'with what a trial is'
 	is "$(sql old.db 'PRAGMA user_version')" "$2" 'and leaves it as it is'
 	ok 'even where it may not write' sh -c 'chmod 400 old.db &&
 	    "$HPOTUNE" replay old.db --rule none >/dev/null'
@@ -55,6 +72,9 @@ scenario() { # file, version
 	    energy_joules, gpu_utilization FROM attempts LIMIT 1')" '0|||' \
 	    'and without a GPU'
 	is "$(sql old.db 'PRAGMA integrity_check')" ok 'in one piece'
+	columns old.db >new.columns
+	is "$(cat old.columns)" "$(cat new.columns)" \
+	    'before that readers had the same columns'
 	ok 'readers read it' sh -c '"$HPOTUNE" best old.db >/dev/null'
 }
 

@@ -196,7 +196,7 @@ ask_new(struct tuner *t, struct request *r, const struct ask_params *ask)
 	       !limits_capped(t, r->by, 0, r->text, sizeof r->text) &&
 	       !limits_block_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
-		r->later = l == NULL && t->asking;
+		r->later = l == NULL && t->suggesting;
 		if (l == NULL && !limits_allow_new(t))
 			break;
 		/* No trial and no reason: an entry of the queue was dropped. */

@@ -71,7 +71,7 @@ converge_settle(struct tuner *t, bool converged)
 {
 	t->convergence.at = t->outcomes.n_news;
 	t->convergence.converged = converged;
-	t->asking = false;
+	t->suggesting = false;
 }
 
 bool
@@ -103,14 +103,14 @@ converge_known(struct tuner *t)
 		    t, LOG_LEVEL_INFO, "study", 0, 0, "%s", t->convergence.why);
 		return true;
 	case SUGGEST_LATER:
-		t->asking = true;
+		t->suggesting = true;
 		return false;
 	case SUGGEST_FAILED:
 		break;
 	}
 	/* After a failure only the other limits end the study. */
 	t->convergence.broken = true;
-	t->asking = false;
+	t->suggesting = false;
 	tuner_event(t, LOG_LEVEL_WARN, "study", 0, 0,
 	    "limits.convergence is no longer checked: %s", e.text);
 	return true;

@@ -180,7 +180,7 @@ new_trial_ask(struct tuner *t, struct next *next, unsigned redraw)
 		asked = suggest_ask(
 		    t->suggestions.suggester, &q, &next->answer, &e);
 	next->asked = asked == SUGGEST_POINT;
-	t->asking = asked == SUGGEST_LATER;
+	t->suggesting = asked == SUGGEST_LATER;
 	if (asked != SUGGEST_FAILED)
 		return asked;
 	tuner_event(t, LOG_LEVEL_ERROR, "strategy", 0, 0, "%s: %s",
@@ -287,7 +287,7 @@ draw(struct tuner *t, struct next *next)
 		}
 		t->suggestions.redraws++;
 	}
-	t->asking = true;
+	t->suggesting = true;
 	loop_wake(t->env.loop);
 	return SUGGEST_LATER;
 }

@@ -40,7 +40,7 @@ void new_trial_restore(
     struct suggestions *, int64_t trial, const char *params, enum trial_source);
 /*
  * A new trial, waiting, from the queue or the strategy; NULL when there is
- * none, or not yet (asking).
+ * none, or not yet (suggesting).
  */
 struct live_trial *new_trial_next(struct tuner *);
 /*

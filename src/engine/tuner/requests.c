@@ -386,7 +386,7 @@ requests_serve(struct tuner *t)
 	int64_t waits;
 	size_t i;
 
-	t->asking = false;
+	t->suggesting = false;
 	for (i = 0; i < t->requests.n && !store_failed(t->store); i++) {
 		r = &t->requests.list[i];
 		waits = request_waits(t, r);

@@ -204,7 +204,7 @@ void
 schedule_place(struct tuner *t)
 {
 	schedule_place_all(t);
-	if (t->asking)
+	if (t->suggesting)
 		return;
 	new_trial_ahead(t);
 }

@@ -174,7 +174,7 @@ looks_idle(struct tuner *t)
 	struct second_looks *s = &t->looks;
 	int64_t now = loop_now_ms(t->env.loop), left;
 
-	if (!t->asking || lim->gpu_hours > 0 || lim->cost > 0 ||
+	if (!t->suggesting || lim->gpu_hours > 0 || lim->cost > 0 ||
 	    !looks_possible(t)) {
 		s->idle_ms = -1;
 		return false;

@@ -122,7 +122,7 @@ study_end_confirm(struct tuner *t)
 
 	if (t->study->confirm.pairs == 0 || store_failed(t->store) ||
 	    t->end.over || t->end.shutdown || t->paused || t->looks.due ||
-	    t->asking || t->live.n > 0 || t->paused_set.n > 0 ||
+	    t->suggesting || t->live.n > 0 || t->paused_set.n > 0 ||
 	    (t->env.hold && t->study->trial.command[0] != NULL) ||
 	    limits_allow_new(t) || contests_any_open(&t->contests))
 		return false;

@@ -94,7 +94,7 @@ struct tuner {
 	char refused[LAUNCH_WHY]; /* why a backend accepts nothing; "" = none */
 	int64_t turn_us; /* wall time of this turn */
 	bool durable; /* this turn must be synced */
-	bool asking; /* the strategy is computing the next trial */
+	bool suggesting; /* the strategy is computing the next trial */
 	bool paused; /* by the user */
 	bool held; /* place nothing for now */
 	bool gpus_new; /* view gpus has rows of this server */

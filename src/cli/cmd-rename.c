@@ -194,9 +194,9 @@ renaming_open(struct renaming *r, struct cli *cli, struct err *e)
 		    r->now);
 	base = strrchr(r->found.db, '/') + 1;
 	r->was = xstrndup(base, strlen(base) - strlen(".db"));
-	r->old_dir = path_beside(r->found.db, r->was, ".d");
+	r->old_dir = study_files_state_dir(r->found.db);
 	r->db = path_beside(r->found.db, r->now, ".db");
-	r->dir = path_beside(r->found.db, r->now, ".d");
+	r->dir = study_files_state_dir(r->db);
 	r->db_moved = database_moved(r);
 	folders_find(r);
 	if (strcmp(r->was, r->now) == 0)

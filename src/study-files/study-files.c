@@ -151,7 +151,11 @@ study_files_in(const char *dir)
 char *
 study_files_state_dir(const char *db)
 {
-	return xasprintf("%.*s.d", (int)(strlen(db) - strlen(".db")), db);
+	size_t n = strlen(db);
+
+	if (study_files_ends(db, ".db"))
+		n -= strlen(".db");
+	return xasprintf("%.*s.d", (int)n, db);
 }
 
 bool

@@ -11,19 +11,20 @@
 #include "src/base/err.h"
 #include "src/base/file.h"
 #include "src/base/mem.h"
+#include "src/study-files/study-files.h"
 #include "src/web/studies/web-note.h"
 
 enum { NOTE = 500 /* bytes */ };
 
-/* NAME.db -> NAME.d/file */
+/* A file beside those of the study, in NAME.d. */
 static char *
 web_note_path(const char *db, const char *file)
 {
-	size_t n = strlen(db);
+	char *dir = study_files_state_dir(db);
+	char *path = xasprintf("%s/%s", dir, file);
 
-	if (n > 3 && strcmp(db + n - 3, ".db") == 0)
-		n -= 3;
-	return xasprintf("%.*s.d/%s", (int)n, db, file);
+	free(dir);
+	return path;
 }
 
 char *

@@ -331,7 +331,7 @@ chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrando
 # is assigned behind ->row. and ->att. of a live trial (t->row is the study's).
 writers() { # top file
 	(cd "$1" && grep -rnE '(row|att)_dirty|[^t]->(row|att)\.[a-z_.]+(\[[^]]*\])? *([-+|&]?=[^=]|\+\+|--)|(\+\+|--)[a-z]+->(row|att)\.' \
-	    src/server --include='*.c' | grep -v "^$2:")
+	    src/engine src/server --include='*.c' 2>/dev/null | grep -v "^$2:")
 }
 
 # Files that open what the kernel makes (/proc, /sys, /dev), which waits for nobody;
@@ -404,8 +404,9 @@ echo '	printf("x");' >bad/trials/gpu/allocator/a.c
 echo '#include "trials/aws/sign/b.h"' >bad/trials/aws/config/a.h
 echo '#include "trials/aws/config/a.h"' >bad/trials/aws/sign/b.h
 echo '#include "src/model/history/history-internal.h"' >>bad/src/model/a.c
-echo '	l->row.reports += is_new;' >bad/src/server/b.c
-echo '	if (l->row.reports == 1)' >>bad/src/server/b.c
+mkdir -p bad/src/engine/tuner
+echo '	l->row.reports += is_new;' >bad/src/engine/tuner/b.c
+echo '	if (l->row.reports == 1)' >>bad/src/engine/tuner/b.c
 
 cat >bad/src/server/c.c <<'END'
 	fd = open(path, O_RDONLY | O_NOFOLLOW);
@@ -503,7 +504,9 @@ is "$(readers reads)" 'src/view/rows.c src/engine/study-row.h' 'one that does is
 
 is "$(writers "$TOP_SRCDIR" src/engine/tuner/live-trial.c)" '' \
     'live-trial.c alone writes a live trial'
-is "$(writers "$dir/bad" none)" 'src/server/b.c:1:	l->row.reports += is_new;' \
+is "$(writers "$TOP_SRCDIR" none | cut -d : -f 1 | sort -u)" \
+    src/engine/tuner/live-trial.c 'which does so'
+is "$(writers "$dir/bad" none)" 'src/engine/tuner/b.c:1:	l->row.reports += is_new;' \
     'another writer is found, and no comparison'
 
 # Every one of them has its own idea of an expression.

@@ -183,7 +183,7 @@ export_part_value_put(
 }
 
 void
-export_part_constants_put(struct import *im, const struct export_part *part)
+export_part_constants_put(struct converted *to, const struct export_part *part)
 {
 	const struct json *j = json_get(part->algorithm, "hyperparameters");
 	struct buf text = { 0 };
@@ -194,14 +194,14 @@ export_part_constants_put(struct import *im, const struct export_part *part)
 			buf_puts(&text, json_string(j));
 		else
 			json_write(&text, j);
-		import_text(im, 3, json_key(j), buf_str(&text));
+		converted_text(to, 3, json_key(j), buf_str(&text));
 	}
 	buf_free(&text);
 }
 
 void
 export_part_name_put(
-    struct import *im, const struct export_part *part, size_t number)
+    struct converted *to, const struct export_part *part, size_t number)
 {
 	const char *value = json_key(part->algorithm), *p;
 	struct buf name = { 0 };
@@ -214,10 +214,10 @@ export_part_name_put(
 	if (name.len != strlen(value) || name.len == 0) {
 		buf_printf(
 		    &name, "%s%zu", name.len > 0 ? "-" : "definition-", number);
-		buf_printf(im->notes,
+		buf_printf(to->notes,
 		    "backend.algorithms.%s: the definition is called %s\n",
 		    value, buf_str(&name));
 	}
-	import_text(im, 2, "DefinitionName", buf_str(&name));
+	converted_text(to, 2, "DefinitionName", buf_str(&name));
 	buf_free(&name);
 }

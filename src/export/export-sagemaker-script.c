@@ -81,29 +81,30 @@ program_below_code(
 }
 
 static void
-export_script_put_text(struct import *im, const char *key, const char *text)
+export_script_put_text(struct converted *to, const char *key, const char *text)
 {
 	struct buf json = { 0 };
 
 	json_put_string(&json, text);
-	import_text(im, 3, key, buf_str(&json));
+	converted_text(to, 3, key, buf_str(&json));
 	buf_free(&json);
 }
 
 static void
-export_script_put_json(struct import *im, const char *key, const struct json *j)
+export_script_put_json(
+    struct converted *to, const char *key, const struct json *j)
 {
 	struct buf json = { 0 };
 
 	json_write(&json, j);
-	import_text(im, 3, key, buf_str(&json));
+	converted_text(to, 3, key, buf_str(&json));
 	buf_free(&json);
 }
 
 /* hpotune's own launchers by their names in the toolkit. */
 static const char *
 launcher_word(
-    struct import *im, const struct study *study, const struct json *dist)
+    struct converted *to, const struct study *study, const struct json *dist)
 {
 	const char *word = json_string(import_at(dist, "launcher", NULL));
 	const char *said = "backend.distribution";
@@ -117,14 +118,14 @@ launcher_word(
 	if (word == NULL ||
 	    (strcmp(word, "torchrun") != 0 && strcmp(word, "mpirun") != 0))
 		return word;
-	buf_printf(im->notes,
+	buf_printf(to->notes,
 	    "%s: %s is hpotune's own: the toolkit's %s is put in\n", said, word,
 	    *word == 't' ? "torch-distributed" : "mpi");
 	return *word == 't' ? "torch-distributed" : "mpi";
 }
 
 static void
-count_put(struct import *im, const struct study *study,
+count_put(struct converted *to, const struct study *study,
     const struct import_launcher *l, const struct json *dist)
 {
 	const struct json *j = import_at(dist, "processes_per_host", NULL);
@@ -135,12 +136,12 @@ count_put(struct import *im, const struct study *study,
 	if (n <= 0)
 		return;
 	if (l->count == NULL) {
-		import_note(im, "processes_per_host: left out: the toolkit "
-				"counts GPUs with this launcher");
+		converted_note(to, "processes_per_host: left out: the toolkit "
+				   "counts GPUs with this launcher");
 		return;
 	}
 	(void)snprintf(text, sizeof text, "%lld", (long long)n);
-	import_text(im, 3, l->count, text);
+	converted_text(to, 3, l->count, text);
 }
 
 /* The type of the group that trains, otherwise the first one. */
@@ -164,7 +165,7 @@ export_script_type_of(const struct json *backend, const char *group)
 }
 
 static void
-export_script_launcher_put(struct import *im, const struct study *study,
+export_script_launcher_put(struct converted *to, const struct study *study,
     const struct json *backend, const struct import_launcher *l)
 {
 	const struct json *dist = json_get(backend, "distribution");
@@ -174,32 +175,32 @@ export_script_launcher_put(struct import *im, const struct study *study,
 	const struct json *parameters = import_at(dist, "parameters", NULL);
 	char *list;
 
-	import_text(im, 3, l->flag, "true");
+	converted_text(to, 3, l->flag, "true");
 	if (l->and != NULL)
-		import_text(im, 3, l->and, "true");
+		converted_text(to, 3, l->and, "true");
 	if (l->version > 0)
-		import_text(im, 3, IMPORT_HP_DDP, "false");
+		converted_text(to, 3, IMPORT_HP_DDP, "false");
 	if (l->version > 0 && parameters != NULL)
-		export_script_put_json(im, IMPORT_HP_MODEL, parameters);
+		export_script_put_json(to, IMPORT_HP_MODEL, parameters);
 	else if (l->version > 0)
-		import_text(im, 3, IMPORT_HP_MODEL, "{}");
-	count_put(im, study, l, dist);
+		converted_text(to, 3, IMPORT_HP_MODEL, "{}");
+	count_put(to, study, l, dist);
 	if (l->options != NULL)
 		export_script_put_text(
-		    im, l->options, options != NULL ? options : "");
+		    to, l->options, options != NULL ? options : "");
 	if (l->typed && export_script_type_of(backend, group) != NULL)
-		export_script_put_text(im, "sagemaker_instance_type",
+		export_script_put_text(to, "sagemaker_instance_type",
 		    export_script_type_of(backend, group));
 	if (group == NULL)
 		return;
 	list = xasprintf("[\"%s\"]", group);
-	import_text(im, 3, IMPORT_HP_GROUPS, list);
+	converted_text(to, 3, IMPORT_HP_GROUPS, list);
 	free(list);
 }
 
 void
 export_sagemaker_put_script(
-    struct import *im, const struct study *study, const struct json *backend)
+    struct converted *to, const struct study *study, const struct json *backend)
 {
 	const struct json *dist = json_get(backend, "distribution");
 	const char *program = program_of(&study->trial);
@@ -210,22 +211,23 @@ export_sagemaker_put_script(
 	char *below;
 
 	if (program == NULL) {
-		import_note(im, "trial.command: a tuning job starts what the "
-				"image starts by itself");
+		converted_note(to,
+		    "trial.command: a tuning job starts what the "
+		    "image starts by itself");
 	} else {
 		below = program_below_code(study, program, backend);
-		export_script_put_text(im, "sagemaker_program", below);
+		export_script_put_text(to, "sagemaker_program", below);
 		free(below);
-		import_note(im,
+		converted_note(to,
 		    "trial.command: exported as sagemaker_program; set "
 		    "sagemaker_submit_directory to the code in S3");
 	}
-	if ((word = launcher_word(im, study, dist)) == NULL ||
+	if ((word = launcher_word(to, study, dist)) == NULL ||
 	    strcmp(word, "none") == 0 || strcmp(word, "toolkit") == 0)
 		return;
 	(void)json_integer(import_at(dist, "version", NULL), &version);
 	(void)json_bool(import_at(dist, "torch_distributed", NULL), &torch);
 	l = import_script_launcher(word, (int)version, torch);
 	if (l != NULL)
-		export_script_launcher_put(im, study, backend, l);
+		export_script_launcher_put(to, study, backend, l);
 }

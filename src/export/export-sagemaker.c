@@ -31,10 +31,10 @@ static const struct {
 
 static void
 export_sagemaker_integer_put(
-    struct import *im, int depth, const char *key, int64_t n)
+    struct converted *to, int depth, const char *key, int64_t n)
 {
-	import_key(im, depth, key);
-	buf_printf(&im->out, "%" PRId64, n);
+	converted_key(to, depth, key);
+	buf_printf(&to->out, "%" PRId64, n);
 }
 
 static bool
@@ -57,7 +57,7 @@ is_all_choices(const struct space *space)
 }
 
 static const char *
-strategy_of(const struct import *im, const struct study *study)
+strategy_of(const struct converted *to, const struct study *study)
 {
 	const char *name = study->strategy.name;
 	size_t i;
@@ -68,122 +68,125 @@ strategy_of(const struct import *im, const struct study *study)
 		if (strcmp(strategies[i].ours, name) == 0 &&
 		    (strcmp(name, "grid") != 0 || is_all_choices(study->space)))
 			return strategies[i].theirs;
-	buf_printf(im->notes,
+	buf_printf(to->notes,
 	    "strategy: %s has no counterpart here: Bayesian\n", name);
 	return "Bayesian";
 }
 
 static void
-export_sagemaker_hyperband_put(struct import *im, const struct study *study)
+export_sagemaker_hyperband_put(struct converted *to, const struct study *study)
 {
 	const struct json *block = study->stopping[0].block;
 	const struct json *min = import_at(block, "min_resource", NULL);
 	const struct json *max = import_at(block, "max_resource", NULL);
 
-	import_open(im, 2, "StrategyConfig", '{');
-	import_open(im, 3, "HyperbandStrategyConfig", '{');
-	if (!import_number(im, 4, "MinResource", min))
-		export_sagemaker_integer_put(im, 4, "MinResource", 1);
-	if (!import_number(im, 4, "MaxResource", max) &&
+	converted_open(to, 2, "StrategyConfig", '{');
+	converted_open(to, 3, "HyperbandStrategyConfig", '{');
+	if (!converted_number(to, 4, "MinResource", min))
+		export_sagemaker_integer_put(to, 4, "MinResource", 1);
+	if (!converted_number(to, 4, "MaxResource", max) &&
 	    study->trial.max_steps > 0)
 		export_sagemaker_integer_put(
-		    im, 4, "MaxResource", study->trial.max_steps);
-	import_close(im, 3, '}');
-	import_close(im, 2, '}');
+		    to, 4, "MaxResource", study->trial.max_steps);
+	converted_close(to, 3, '}');
+	converted_close(to, 2, '}');
 }
 
 static void
 export_sagemaker_objective_put(
-    struct import *im, const struct study *study, bool several)
+    struct converted *to, const struct study *study, bool several)
 {
 	/* With several definitions, each has its own. */
 	if (!several) {
-		import_open(im, 2, "HyperParameterTuningJobObjective", '{');
-		import_text(
-		    im, 3, "Type", study->maximize ? "Maximize" : "Minimize");
-		import_text(im, 3, "MetricName", study->metric);
-		import_close(im, 2, '}');
+		converted_open(to, 2, "HyperParameterTuningJobObjective", '{');
+		converted_text(
+		    to, 3, "Type", study->maximize ? "Maximize" : "Minimize");
+		converted_text(to, 3, "MetricName", study->metric);
+		converted_close(to, 2, '}');
 	}
 	if (!study->value_last)
-		import_note(im,
+		converted_note(to,
 		    "objective.value: best: SageMaker uses the last "
 		    "report of a job");
 }
 
 static void
-export_sagemaker_limits_put(struct import *im, const struct study *study,
+export_sagemaker_limits_put(struct converted *to, const struct study *study,
     const struct json *backend, bool grid)
 {
 	const struct study_limits *limits = &study->limits;
 
-	import_open(im, 2, "ResourceLimits", '{');
+	converted_open(to, 2, "ResourceLimits", '{');
 	/* For a grid, SageMaker computes the number of jobs itself. */
 	if (limits->trials > 0 && !grid)
 		export_sagemaker_integer_put(
-		    im, 3, "MaxNumberOfTrainingJobs", limits->trials);
+		    to, 3, "MaxNumberOfTrainingJobs", limits->trials);
 	if (limits->parallel > 0)
 		export_sagemaker_integer_put(
-		    im, 3, "MaxParallelTrainingJobs", limits->parallel);
-	else if (!import_number(im, 3, "MaxParallelTrainingJobs",
+		    to, 3, "MaxParallelTrainingJobs", limits->parallel);
+	else if (!converted_number(to, 3, "MaxParallelTrainingJobs",
 		     json_get(backend, "parallel"))) {
 		export_sagemaker_integer_put(
-		    im, 3, "MaxParallelTrainingJobs", 1);
-		import_note(im, "limits.parallel: not given: 1");
+		    to, 3, "MaxParallelTrainingJobs", 1);
+		converted_note(to, "limits.parallel: not given: 1");
 	}
 	if (limits->wall_time_ms > 0)
 		export_sagemaker_integer_put(
-		    im, 3, "MaxRuntimeInSeconds", limits->wall_time_ms / 1000);
-	import_close(im, 2, '}');
+		    to, 3, "MaxRuntimeInSeconds", limits->wall_time_ms / 1000);
+	converted_close(to, 2, '}');
 	if (limits->cost > 0)
-		import_note(im, "limits.cost: a tuning job has no such limit");
+		converted_note(
+		    to, "limits.cost: a tuning job has no such limit");
 	if (limits->failed_trials > 0)
-		import_note(im, "limits.failed_trials: a tuning job has none");
+		converted_note(
+		    to, "limits.failed_trials: a tuning job has none");
 	if (limits->completed > 0)
-		import_note(im,
+		converted_note(to,
 		    "limits.completed: a tuning job counts all training jobs");
 }
 
 static void
-criteria_put(struct import *im, const struct study *study)
+criteria_put(struct converted *to, const struct study *study)
 {
 	const struct study_limits *limits = &study->limits;
 
 	if (!study->has_target && limits->no_improvement == 0 &&
 	    !limits->convergence)
 		return;
-	import_open(im, 2, "TuningJobCompletionCriteria", '{');
+	converted_open(to, 2, "TuningJobCompletionCriteria", '{');
 	if (study->has_target) {
-		import_key(im, 3, "TargetObjectiveMetricValue");
-		json_put_number(&im->out, study->target);
+		converted_key(to, 3, "TargetObjectiveMetricValue");
+		json_put_number(&to->out, study->target);
 	}
 	if (limits->no_improvement > 0) {
-		import_open(im, 3, "BestObjectiveNotImproving", '{');
-		export_sagemaker_integer_put(im, 4,
+		converted_open(to, 3, "BestObjectiveNotImproving", '{');
+		export_sagemaker_integer_put(to, 4,
 		    "MaxNumberOfTrainingJobsNotImproving",
 		    limits->no_improvement);
-		import_close(im, 3, '}');
+		converted_close(to, 3, '}');
 	}
 	if (limits->convergence) {
-		import_open(im, 3, "ConvergenceDetected", '{');
-		import_text(im, 4, "CompleteOnConvergence", "Enabled");
-		import_close(im, 3, '}');
+		converted_open(to, 3, "ConvergenceDetected", '{');
+		converted_text(to, 4, "CompleteOnConvergence", "Enabled");
+		converted_close(to, 3, '}');
 		if (limits->convergence_block != NULL)
-			import_note(im, "limits.convergence: AWS finds it by a "
-					"rule of its own, without options");
+			converted_note(to,
+			    "limits.convergence: AWS finds it by a "
+			    "rule of its own, without options");
 	}
-	import_close(im, 2, '}');
+	converted_close(to, 2, '}');
 }
 
 static void
-export_sagemaker_stopping_put(struct import *im, const struct study *study)
+export_sagemaker_stopping_put(struct converted *to, const struct study *study)
 {
 	const char *rule = study->stopping[0].name;
 	bool off = strcmp(rule, "none") == 0 || has_hyperband(study);
 
-	import_text(
-	    im, 2, "TrainingJobEarlyStoppingType", off ? "Off" : "Auto");
+	converted_text(
+	    to, 2, "TrainingJobEarlyStoppingType", off ? "Off" : "Auto");
 	if (!off && strcmp(rule, "sagemaker") != 0)
-		buf_printf(im->notes,
+		buf_printf(to->notes,
 		    "stopping: %s: the only rule of a tuning job is Auto, "
 		    "which is sagemaker here\n",
 		    rule);
@@ -192,22 +195,22 @@ export_sagemaker_stopping_put(struct import *im, const struct study *study)
 /* Note properties that a SageMaker range does not have. */
 static void
 range_notes(
-    struct import *im, const struct export_part *part, const struct param *p)
+    struct converted *to, const struct export_part *part, const struct param *p)
 {
 	bool steps = p->type == PARAM_INT ? p->step > 1 : p->step > 0;
 
 	if (p->has_default)
-		buf_printf(im->notes,
+		buf_printf(to->notes,
 		    "parameters.%s.default: left out: ranges of a tuning "
 		    "job have none\n",
 		    p->name);
 	if (export_part_has_condition(part, p))
-		buf_printf(im->notes,
+		buf_printf(to->notes,
 		    "parameters.%s.when: left out: it is always active "
 		    "in a tuning job\n",
 		    p->name);
 	if (steps && (p->type == PARAM_FLOAT || p->type == PARAM_INT))
-		buf_printf(im->notes,
+		buf_printf(to->notes,
 		    "parameters.%s.step: left out: ranges of a tuning "
 		    "job have none\n",
 		    p->name);
@@ -260,8 +263,8 @@ export_sagemaker_values_put(struct json_writer *w,
 
 /* Write the parameters of one type; returns their number. */
 static size_t
-export_sagemaker_ranges_put(struct import *im, const struct export_part *part,
-    enum param_type type, const char *key)
+export_sagemaker_ranges_put(struct converted *to,
+    const struct export_part *part, enum param_type type, const char *key)
 {
 	const struct space *space = part->study->space;
 	const struct param *p;
@@ -274,66 +277,66 @@ export_sagemaker_ranges_put(struct import *im, const struct export_part *part,
 		if (p->type != type || !export_part_takes(part, p, &name))
 			continue;
 		if (n++ == 0)
-			import_open(im, 3, key, '[');
-		w = import_object(im, 4, NULL);
+			converted_open(to, 3, key, '[');
+		w = converted_object(to, 4, NULL);
 		json_writer_text(&w, "Name", name);
 		if (type == PARAM_CHOICE)
 			export_sagemaker_values_put(&w, part, p);
 		else
 			export_sagemaker_range_put(&w, p);
 		json_writer_end(&w);
-		range_notes(im, part, p);
+		range_notes(to, part, p);
 	}
 	if (n > 0)
-		import_close(im, 3, ']');
+		converted_close(to, 3, ']');
 	return n;
 }
 
 void
 export_ranges_put(
-    struct import *im, const struct export_part *part, const char *key)
+    struct converted *to, const struct export_part *part, const char *key)
 {
 	size_t n;
 
-	import_open(im, 2, key, '{');
+	converted_open(to, 2, key, '{');
 	n = export_sagemaker_ranges_put(
-	    im, part, PARAM_FLOAT, "ContinuousParameterRanges");
+	    to, part, PARAM_FLOAT, "ContinuousParameterRanges");
 	n += export_sagemaker_ranges_put(
-	    im, part, PARAM_INT, "IntegerParameterRanges");
+	    to, part, PARAM_INT, "IntegerParameterRanges");
 	n += export_sagemaker_ranges_put(
-	    im, part, PARAM_CHOICE, "CategoricalParameterRanges");
-	import_close(im, 2, '}');
+	    to, part, PARAM_CHOICE, "CategoricalParameterRanges");
+	converted_close(to, 2, '}');
 	if (n > RANGES_MAX)
-		buf_printf(im->notes,
+		buf_printf(to->notes,
 		    "parameters: %zu are searched, a tuning job may have %d\n",
 		    n, RANGES_MAX);
 }
 
 static void
 config_put(
-    struct import *im, const struct study *study, const struct json *backend)
+    struct converted *to, const struct study *study, const struct json *backend)
 {
-	const char *strategy = strategy_of(im, study);
+	const char *strategy = strategy_of(to, study);
 	const struct export_part whole = { study, backend, NULL };
 	bool several = export_algorithms(backend) != NULL;
 
-	import_open(im, 1, "HyperParameterTuningJobConfig", '{');
-	import_text(im, 2, "Strategy", strategy);
+	converted_open(to, 1, "HyperParameterTuningJobConfig", '{');
+	converted_text(to, 2, "Strategy", strategy);
 	if (has_hyperband(study))
-		export_sagemaker_hyperband_put(im, study);
-	export_sagemaker_objective_put(im, study, several);
+		export_sagemaker_hyperband_put(to, study);
+	export_sagemaker_objective_put(to, study, several);
 	export_sagemaker_limits_put(
-	    im, study, backend, strcmp(strategy, "Grid") == 0);
+	    to, study, backend, strcmp(strategy, "Grid") == 0);
 	if (!several)
-		export_ranges_put(im, &whole, "ParameterRanges");
-	export_sagemaker_stopping_put(im, study);
-	criteria_put(im, study);
+		export_ranges_put(to, &whole, "ParameterRanges");
+	export_sagemaker_stopping_put(to, study);
+	criteria_put(to, study);
 	if (study->has_seed && study->seed <= INT32_MAX)
 		export_sagemaker_integer_put(
-		    im, 2, "RandomSeed", (int64_t)study->seed);
+		    to, 2, "RandomSeed", (int64_t)study->seed);
 	else if (study->has_seed)
-		import_note(im, "strategy.seed: left out: it is too large");
-	import_close(im, 1, '}');
+		converted_note(to, "strategy.seed: left out: it is too large");
+	converted_close(to, 1, '}');
 }
 
 /* The block of the backend; without one there is no tuning job. */
@@ -355,25 +358,25 @@ backend_find(const struct study *study, struct err *e)
 
 /* Tags of the tuning job, which applies them to its training jobs. */
 static void
-export_sagemaker_tags_put(struct import *im, const struct json *backend)
+export_sagemaker_tags_put(struct converted *to, const struct json *backend)
 {
 	const struct json *j = json_get(backend, "tags");
 
 	if (json_count(j) == 0)
 		return;
-	import_open(im, 1, "Tags", '[');
+	converted_open(to, 1, "Tags", '[');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		import_open(im, 2, NULL, '{');
-		import_text(im, 3, "Key", json_key(j));
-		import_copy(im, 3, "Value", j);
-		import_close(im, 2, '}');
+		converted_open(to, 2, NULL, '{');
+		converted_text(to, 3, "Key", json_key(j));
+		converted_copy(to, 3, "Value", j);
+		converted_close(to, 2, '}');
 	}
-	import_close(im, 1, ']');
+	converted_close(to, 1, ']');
 }
 
 static int
 export_sagemaker_study_put(
-    struct import *im, const struct study *study, struct err *e)
+    struct converted *to, const struct study *study, struct err *e)
 {
 	const struct json *backend = backend_find(study, e);
 
@@ -386,17 +389,18 @@ export_sagemaker_study_put(
 	if (study->n_constraints > 0)
 		return err_set(e, ERR_USAGE,
 		    "export: %s: a tuning job has no constraints", study->name);
-	buf_putc(&im->out, '{');
-	import_text(im, 1, "HyperParameterTuningJobName", study->name);
-	config_put(im, study, backend);
-	export_definitions_put(im, study, backend);
-	export_sagemaker_tags_put(im, backend);
-	buf_puts(&im->out, "\n}\n");
+	buf_putc(&to->out, '{');
+	converted_text(to, 1, "HyperParameterTuningJobName", study->name);
+	config_put(to, study, backend);
+	export_definitions_put(to, study, backend);
+	export_sagemaker_tags_put(to, backend);
+	buf_puts(&to->out, "\n}\n");
 	if (study->n_warm_start > 0)
-		import_note(im, "warm_start: left out: name the parent tuning "
-				"jobs in the request");
+		converted_note(to,
+		    "warm_start: left out: name the parent tuning "
+		    "jobs in the request");
 	if (study->n_enqueue > 0)
-		import_note(im, "enqueue: a tuning job has none");
+		converted_note(to, "enqueue: a tuning job has none");
 	return 0;
 }
 
@@ -404,15 +408,15 @@ int
 export_sagemaker(
     struct buf *out, struct buf *notes, struct store *store, struct err *e)
 {
-	struct import im = { .notes = notes, .fresh = true };
+	struct converted to = { .notes = notes, .fresh = true };
 	struct study *study = NULL;
 	int rc;
 
 	if (trial_points_study(&study, store, e) != 0)
 		return -1;
-	if ((rc = export_sagemaker_study_put(&im, study, e)) == 0)
-		buf_add(out, im.out.data, im.out.len);
-	buf_free(&im.out);
+	if ((rc = export_sagemaker_study_put(&to, study, e)) == 0)
+		buf_add(out, to.out.data, to.out.len);
+	buf_free(&to.out);
 	study_free(study);
 	return rc;
 }

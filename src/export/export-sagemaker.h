@@ -11,7 +11,7 @@
 
 struct buf;
 struct err;
-struct import;
+struct converted;
 struct json;
 struct param;
 struct store;
@@ -33,14 +33,14 @@ int export_sagemaker(
     struct buf *out, struct buf *notes, struct store *, struct err *);
 
 /* export-sagemaker.c: write the ranges of a definition under a key. */
-void
-export_ranges_put(struct import *, const struct export_part *, const char *key);
+void export_ranges_put(
+    struct converted *, const struct export_part *, const char *key);
 /*
  * export-sagemaker-job.c: write TrainingJobDefinition, or …s; backend is the
  * block.
  */
 void export_definitions_put(
-    struct import *, const struct study *, const struct json *backend);
+    struct converted *, const struct study *, const struct json *backend);
 /* export-sagemaker-part.c: one definition for each algorithm. */
 /* Whether the block runs an algorithm, not a program. */
 bool export_is_algorithm(const struct json *backend);
@@ -61,19 +61,19 @@ bool export_part_is_known(const struct export_part *);
 /* The name of its objective. */
 const char *export_part_metric(const struct export_part *);
 /* Write what all its jobs get. */
-void export_part_constants_put(struct import *, const struct export_part *);
+void export_part_constants_put(struct converted *, const struct export_part *);
 /*
  * Write its name: a letter or digit, then letters, digits and hyphens, not ending
  * in a hyphen.  number: among all definitions, where its own name has none of
  * these.
  */
 void export_part_name_put(
-    struct import *, const struct export_part *, size_t number);
+    struct converted *, const struct export_part *, size_t number);
 /* Write a value as it is sent to the job. */
 void export_part_value_put(
     struct buf *, const struct export_part *, const struct value *);
 /* export-sagemaker-script.c: hyperparameters for command and launcher. */
 void export_sagemaker_put_script(
-    struct import *, const struct study *, const struct json *backend);
+    struct converted *, const struct study *, const struct json *backend);
 
 #endif /* HPOTUNE_EXPORT_SAGEMAKER_H */

@@ -96,7 +96,7 @@ katib_range_put(struct import *im, const char *name, const struct json *space,
 		import_range_put(im, name, &r, NULL);
 		return 0;
 	}
-	w = import_object(im, 2, name);
+	w = converted_object(&im->to, 2, name);
 	json_writer_text(&w, "type", "fixed");
 	json_writer_number(&w, "value", r.min);
 	json_writer_end(&w);
@@ -136,7 +136,7 @@ katib_list_put(struct import *im, const char *name, const struct json *space,
 		return -1;
 	if (json_count(list) == 0)
 		return json_err(list, e, "it is empty");
-	w = import_object(im, 2, name);
+	w = converted_object(&im->to, 2, name);
 	json_writer_text(&w, "type", "choice");
 	json_writer_array(&w, "values");
 	for (j = json_first(list); j != NULL; j = json_next(j))
@@ -174,7 +174,7 @@ katib_param_put(struct import *im, const struct json *p, struct err *e)
 	import_put_name(&here, text);
 	import_take_name(&here, &im->names);
 	if (strcmp(buf_str(&here), text) != 0)
-		buf_printf(im->notes, "%s: its name is %s here\n", text,
+		buf_printf(im->to.notes, "%s: its name is %s here\n", text,
 		    buf_str(&here));
 	if (i < 2)
 		rc = katib_range_put(im, buf_str(&here), space, i == 1, e);

@@ -114,7 +114,7 @@ katib_about_put(struct buf *out, const struct import *im, const char *reference)
 	if (json_string(j) != NULL)
 		import_escape_braces(out, json_string(j));
 	else
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "trial: %s is left empty: the cluster gives it\n",
 		    reference);
 }
@@ -179,7 +179,7 @@ katib_words_put(
 		buf_clear(&text);
 		rc = katib_text_put(&text, im, j, used, e);
 		if (rc == 0)
-			import_text(im, 3, NULL, buf_str(&text));
+			converted_text(&im->to, 3, NULL, buf_str(&text));
 	}
 	buf_free(&text);
 	return rc;
@@ -199,22 +199,22 @@ katib_env_put(
 		name = json_string(json_get(j, "name"));
 		value = json_get(j, "value");
 		if (name == NULL || value == NULL) {
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "trial.env: %s comes from the cluster and is left "
 			    "out\n",
 			    name != NULL ? name : "a variable");
 			continue;
 		}
 		if (!any)
-			import_open(im, 2, "env", '{');
+			converted_open(&im->to, 2, "env", '{');
 		any = true;
 		buf_clear(&text);
 		rc = katib_text_put(&text, im, value, used, e);
 		if (rc == 0)
-			import_text(im, 3, name, buf_str(&text));
+			converted_text(&im->to, 3, name, buf_str(&text));
 	}
 	if (any)
-		import_close(im, 2, '}');
+		converted_close(&im->to, 2, '}');
 	buf_free(&text);
 	return rc;
 }
@@ -243,8 +243,8 @@ katib_resources_put(struct import *im, const struct json *container)
 	int64_t gpus = katib_count(json_get(limits, "nvidia.com/gpu"));
 
 	if (cpus > 0) {
-		import_key(im, 2, "cpus");
-		buf_printf(&im->out, "%lld", (long long)cpus);
+		converted_key(&im->to, 2, "cpus");
+		buf_printf(&im->to.out, "%lld", (long long)cpus);
 	}
 	if (gpus > 0)
 		import_gpus_note(im, gpus);
@@ -254,7 +254,7 @@ katib_resources_put(struct import *im, const struct json *container)
 static void
 katib_metric_put(struct import *im, const char *name)
 {
-	struct json_writer w = import_object(im, 3, NULL);
+	struct json_writer w = converted_object(&im->to, 3, NULL);
 	struct buf text = { 0 };
 
 	import_put_metric(&text, name);
@@ -279,27 +279,27 @@ katib_metrics_put(struct import *im)
 	    json_get(import_at(spec, "source", "fileSystemPath"), "path"));
 
 	if (kind != NULL && strcmp(kind, "StdOut") != 0) {
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "trial.metrics: the collector %s%s%s is not converted: "
 		    "describe what the program writes with from and path\n",
 		    kind, path != NULL ? " of " : "", path != NULL ? path : "");
 		return;
 	}
 	if (import_at(spec, "source", "filter") != NULL) {
-		import_note(im,
+		converted_note(&im->to,
 		    "trial.metrics: the filter of the collector is not "
 		    "converted: write it as regex, whose first group is the "
 		    "value");
 		return;
 	}
-	import_open(im, 2, "metrics", '[');
+	converted_open(&im->to, 2, "metrics", '[');
 	katib_metric_put(
 	    im, json_string(json_get(objective, "objectiveMetricName")));
 	j = json_first(json_get(objective, "additionalMetricNames"));
 	for (; j != NULL; j = json_next(j))
 		if (json_string(j) != NULL)
 			katib_metric_put(im, json_string(j));
-	import_close(im, 2, ']');
+	converted_close(&im->to, 2, ']');
 }
 
 static const struct json *
@@ -315,7 +315,7 @@ katib_container(struct import *im)
 	if (found == NULL)
 		found = katib_container_find(spec, NULL, 0);
 	if (found == NULL)
-		import_note(im,
+		converted_note(&im->to,
 		    "trial.command: trialTemplate has no container: ./train");
 	return found;
 }
@@ -328,7 +328,7 @@ katib_unused_note(struct import *im, const bool *used)
 
 	for (i = 0; i < im->names.n; i++)
 		if (!used[i])
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "%s: the template does not give it to the "
 			    "program\n",
 			    im->names.v[i]);
@@ -344,21 +344,21 @@ import_katib_trial_put(struct import *im, struct err *e)
 	const char *image = json_string(json_get(container, "image"));
 	int rc = 0;
 
-	import_open(im, 1, "trial", '{');
-	import_open(im, 2, "command", '[');
+	converted_open(&im->to, 1, "trial", '{');
+	converted_open(&im->to, 2, "command", '[');
 	if (json_count(command) == 0) {
-		import_text(im, 3, NULL, "./train");
+		converted_text(&im->to, 3, NULL, "./train");
 		if (container != NULL)
-			import_note(im,
+			converted_note(&im->to,
 			    "trial.command: the container has no command, but "
 			    "that of its image: ./train in its place");
 		if (json_count(args) == 0)
-			import_text(im, 3, NULL, "{params}");
+			converted_text(&im->to, 3, NULL, "{params}");
 	} else
 		rc = katib_words_put(im, command, used, e);
 	if (rc == 0)
 		rc = katib_words_put(im, args, used, e);
-	import_close(im, 2, ']');
+	converted_close(&im->to, 2, ']');
 	if (rc == 0)
 		rc = katib_env_put(im, json_get(container, "env"), used, e);
 	if (rc == 0) {
@@ -367,9 +367,9 @@ import_katib_trial_put(struct import *im, struct err *e)
 		if (json_count(command) > 0 || json_count(args) > 0)
 			katib_unused_note(im, used);
 	}
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	if (image != NULL)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "trial.command: it runs in the place of %s without a "
 		    "container: its paths are those of this machine\n",
 		    image);

@@ -30,7 +30,7 @@ katib_is_latest(struct import *im, const char *metric, bool maximize)
 		if (strcmp(value, "latest") == 0)
 			return true;
 		if (strcmp(value, maximize ? "max" : "min") != 0)
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "objective.value: the strategy %s of %s becomes "
 			    "best\n",
 			    value, metric);
@@ -54,11 +54,11 @@ katib_objective_put(struct import *im, struct err *e)
 	    (j = json_need(from, "objectiveMetricName", e)) == NULL ||
 	    json_read_string(j, &name, e) != 0)
 		return -1;
-	w = import_object(im, 1, "objective");
+	w = converted_object(&im->to, 1, "objective");
 	import_put_metric(&metric, name);
 	if (strcmp(buf_str(&metric), name) != 0)
-		buf_printf(im->notes, "objective.metric: %s is %s here\n", name,
-		    buf_str(&metric));
+		buf_printf(im->to.notes, "objective.metric: %s is %s here\n",
+		    name, buf_str(&metric));
 	json_writer_text(&w, "metric", buf_str(&metric));
 	buf_free(&metric);
 	json_writer_text(&w, "goal", goals[i]);
@@ -107,11 +107,12 @@ katib_strategy_put(struct import *im, struct err *e)
 		    "nasConfig: a search of architectures has no equivalent");
 	for (i = 0; name != NULL && i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i].theirs) == 0) {
-			import_text(im, 1, "strategy", names[i].ours);
+			converted_text(&im->to, 1, "strategy", names[i].ours);
 			return 0;
 		}
 	if (name != NULL)
-		buf_printf(im->notes, "strategy: %s is left out: auto\n", name);
+		buf_printf(
+		    im->to.notes, "strategy: %s is left out: auto\n", name);
 	return 0;
 }
 
@@ -127,17 +128,17 @@ katib_stopping_put(struct import *im)
 	int64_t n;
 
 	if (strategy != NULL && strcmp(strategy, "hyperband") == 0) {
-		w = import_object(im, 1, "stopping");
+		w = converted_object(&im->to, 1, "stopping");
 		json_writer_text(&w, "rule", "hyperband");
 		n = katib_setting(algorithm, "algorithmSettings", "eta", 3);
 		json_writer_integer(&w, "reduction_factor", n >= 2 ? n : 2);
 		json_writer_end(&w);
-		import_note(im,
+		converted_note(&im->to,
 		    "stopping: Katib sets the parameter resourceName to the "
 		    "budget of Hyperband; here a trial trains to its end "
 		    "unless the rule stops it");
 	} else if (name != NULL && strcmp(name, "medianstop") == 0) {
-		w = import_object(im, 1, "stopping");
+		w = converted_object(&im->to, 1, "stopping");
 		json_writer_text(&w, "rule", "katib");
 		n = katib_setting(
 		    block, "algorithmSettings", "min_trials_required", 3);
@@ -147,9 +148,9 @@ katib_stopping_put(struct import *im)
 		json_writer_end(&w);
 	} else {
 		if (name != NULL)
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "stopping: %s is left out: none\n", name);
-		import_text(im, 1, "stopping", "none");
+		converted_text(&im->to, 1, "stopping", "none");
 	}
 }
 
@@ -168,21 +169,21 @@ katib_limits_put(struct import *im, struct err *e)
 	    json_read_integer(parallel, 1, 1000000, &n, e) != 0)
 		return -1;
 	if (most == NULL)
-		import_note(im,
+		converted_note(&im->to,
 		    "limits.trials: the experiment has no maxTrialCount: 100");
-	import_open(im, 1, "limits", '{');
-	import_key(im, 2, "trials");
-	buf_printf(&im->out, "%lld", (long long)trials);
-	import_key(im, 2, "parallel");
-	buf_printf(&im->out, "%lld", (long long)n);
+	converted_open(&im->to, 1, "limits", '{');
+	converted_key(&im->to, 2, "trials");
+	buf_printf(&im->to.out, "%lld", (long long)trials);
+	converted_key(&im->to, 2, "parallel");
+	buf_printf(&im->to.out, "%lld", (long long)n);
 	/* Katib ends the experiment when there are more. */
 	if (failed != NULL) {
 		if (json_read_integer(failed, 0, 1000000, &n, e) != 0)
 			return -1;
-		import_key(im, 2, "failed_trials");
-		buf_printf(&im->out, "%lld", (long long)n + 1);
+		converted_key(&im->to, 2, "failed_trials");
+		buf_printf(&im->to.out, "%lld", (long long)n + 1);
 	}
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	return 0;
 }
 
@@ -193,21 +194,21 @@ katib_study_put(struct import *im, const char *name, struct err *e)
 
 	if (params == NULL)
 		return -1;
-	buf_putc(&im->out, '{');
+	buf_putc(&im->to.out, '{');
 	name = name != NULL ? name : "";
 	import_name(im, name, strlen(name), "katib");
 	if (katib_objective_put(im, e) != 0)
 		return -1;
-	import_open(im, 1, "parameters", '{');
+	converted_open(&im->to, 1, "parameters", '{');
 	if (import_katib_params_put(im, params, e) != 0)
 		return -1;
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	if (katib_strategy_put(im, e) != 0)
 		return -1;
 	katib_stopping_put(im);
 	if (import_katib_trial_put(im, e) != 0 || katib_limits_put(im, e) != 0)
 		return -1;
-	buf_puts(&im->out, "\n}\n");
+	buf_puts(&im->to.out, "\n}\n");
 	return 0;
 }
 
@@ -215,7 +216,7 @@ int
 import_katib(
     struct buf *out, struct buf *notes, const struct json *root, struct err *e)
 {
-	struct import im = { .notes = notes, .fresh = true };
+	struct import im = { .to = { .notes = notes, .fresh = true } };
 	const struct json *meta = json_get(root, "metadata");
 	const char *name = json_string(json_get(meta, "name"));
 	int rc = -1;
@@ -227,8 +228,8 @@ import_katib(
 	if (im.root != NULL && json_want(im.root, JSON_OBJECT, e) == 0)
 		rc = katib_study_put(&im, name, e);
 	if (rc == 0)
-		buf_add(out, im.out.data, im.out.len);
-	buf_free(&im.out);
+		buf_add(out, im.to.out.data, im.to.out.len);
+	buf_free(&im.to.out);
 	strv_free(im.names.v);
 	return rc;
 }

@@ -68,7 +68,7 @@ static void
 nni_choice_put(struct import *im, const char *name, const struct json *values,
     const char *when)
 {
-	struct json_writer w = import_object(im, 2, name);
+	struct json_writer w = converted_object(&im->to, 2, name);
 	const struct json *j, *nested = NULL;
 	bool twice = false, words = false;
 
@@ -100,7 +100,7 @@ static int
 nni_nested_put(struct import *im, const char *name, const struct json *values,
     const struct nni_branch *at, const char *when, struct err *e)
 {
-	struct json_writer w = import_object(im, 2, name);
+	struct json_writer w = converted_object(&im->to, 2, name);
 	struct nni_branch below = { .above = name, .depth = at->depth + 1 };
 	const struct json *j;
 	int rc = 0;
@@ -113,7 +113,7 @@ nni_nested_put(struct import *im, const char *name, const struct json *values,
 	if (when != NULL)
 		json_writer_raw(&w, "when", when);
 	json_writer_end(&w);
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: the program gets the name of the branch as %s and its "
 	    "parameters as %s.NAME; NNI gives it one dictionary with _name\n",
 	    name, name, name);
@@ -143,7 +143,7 @@ nni_numbers_read(double *x, size_t n, const struct json *values, struct err *e)
 static void
 nni_fixed_put(struct import *im, const char *name, double x, const char *when)
 {
-	struct json_writer w = import_object(im, 2, name);
+	struct json_writer w = converted_object(&im->to, 2, name);
 
 	json_writer_text(&w, "type", "fixed");
 	json_writer_number(&w, "value", x);
@@ -183,13 +183,13 @@ nni_prior_check(struct import *im, const char *name, struct import_range *r)
 {
 	if (!r->log || !(r->sd > 0))
 		return;
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: its values begin with %g; NNI rounds small ones to 0\n", name,
 	    r->min);
 	if (r->mean > log(r->min) && r->mean < log(r->max))
 		return;
 	r->sd = 0;
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: its distribution becomes a uniform one on the scale log\n",
 	    name);
 }
@@ -201,12 +201,12 @@ nni_steps_note(struct import *im, const char *name,
 {
 	if (!(r->sd > 0) && (fabs(r->min - x[0]) > r->step * 1e-9 ||
 				fabs(r->max - x[1]) > r->step * 1e-9))
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "%s: its values are the multiples of %g, %g to %g; NNI "
 		    "has the bounds %g and %g among them\n",
 		    name, r->step, r->min, r->max, x[0], x[1]);
 	if (r->whole)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "%s: an int, which the program gets as 32, not as 32.0\n",
 		    name);
 }
@@ -223,7 +223,7 @@ nni_bounds_put(
 	bool high = nearbyint(x[1] / x[2]) * x[2] > x[1];
 	struct json_writer w;
 
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: no multiple of its step %g is within its bounds, which are "
 	    "what NNI draws\n",
 	    name, x[2]);
@@ -231,7 +231,7 @@ nni_bounds_put(
 		nni_fixed_put(im, name, low ? x[0] : x[1], when);
 		return;
 	}
-	w = import_object(im, 2, name);
+	w = converted_object(&im->to, 2, name);
 	json_writer_text(&w, "type", "choice");
 	json_writer_array(&w, "values");
 	json_writer_number(&w, NULL, x[0]);
@@ -388,7 +388,7 @@ nni_list_put(struct import *im, const struct nni_branch *at,
 		buf_puts(&theirs, json_key(p));
 		import_take_name(&name, &im->names);
 		if (strcmp(buf_str(&name), buf_str(&theirs)) != 0)
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "%s: its name is %s here, also in what the program "
 			    "gets\n",
 			    buf_str(&theirs), buf_str(&name));

@@ -136,10 +136,10 @@ nni_objective_put(struct import *im, struct err *e)
 		if (json_read_word(j, goals, &i, e) != 0)
 			return -1;
 	} else
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "objective.goal: %s, as no optimize_mode is there\n",
 		    goals[i]);
-	w = import_object(im, 1, "objective");
+	w = converted_object(&im->to, 1, "objective");
 	json_writer_text(&w, "metric", "default");
 	json_writer_text(&w, "goal", goals[i]);
 	json_writer_text(&w, "value", "last");
@@ -162,25 +162,25 @@ nni_strategy_put(struct import *im)
 
 	for (i = 0; tuner != NULL && i < sizeof names / sizeof *names; i++)
 		if (strcasecmp(tuner, names[i].theirs) == 0) {
-			import_text(im, 1, "strategy", names[i].ours);
+			converted_text(&im->to, 1, "strategy", names[i].ours);
 			return;
 		}
 	if (tuner != NULL)
 		buf_printf(
-		    im->notes, "strategy: %s is left out: auto\n", tuner);
+		    im->to.notes, "strategy: %s is left out: auto\n", tuner);
 }
 
 static void
 nni_hyperband_put(struct import *im, const struct json *args)
 {
-	struct json_writer w = import_object(im, 1, "stopping");
+	struct json_writer w = converted_object(&im->to, 1, "stopping");
 	double eta = 3;
 
 	(void)json_number(json_get(args, "eta"), &eta);
 	json_writer_text(&w, "rule", "hyperband");
 	json_writer_number(&w, "reduction_factor", fmax(2, floor(eta)));
 	json_writer_end(&w);
-	import_note(im,
+	converted_note(&im->to,
 	    "stopping: NNI gives a trial of Hyperband its budget as parameter "
 	    "TRIAL_BUDGET; here it trains to its end unless the rule stops it");
 }
@@ -221,7 +221,7 @@ nni_stopping_put(struct import *im)
 	}
 	if (name != NULL && strcasecmp(name, "Medianstop") == 0) {
 		j = json_get(j, "start_step");
-		w = import_object(im, 1, "stopping");
+		w = converted_object(&im->to, 1, "stopping");
 		json_writer_text(&w, "rule", "nni");
 		if (json_integer(j, &start) && start >= 0)
 			json_writer_integer(&w, "start_step", start);
@@ -229,15 +229,16 @@ nni_stopping_put(struct import *im)
 		return;
 	}
 	if (nni_max_steps(im) > 0) {
-		import_text(im, 1, "stopping", "curve");
-		import_note(im, "stopping: Curvefitting becomes curve, which "
-				"extrapolates in another way");
+		converted_text(&im->to, 1, "stopping", "curve");
+		converted_note(&im->to,
+		    "stopping: Curvefitting becomes curve, which "
+		    "extrapolates in another way");
 		return;
 	}
 	if (name != NULL)
-		buf_printf(
-		    im->notes, "stopping: the assessor %s is left out\n", name);
-	import_text(im, 1, "stopping", "none");
+		buf_printf(im->to.notes,
+		    "stopping: the assessor %s is left out\n", name);
+	converted_text(&im->to, 1, "stopping", "none");
 }
 
 /* Whether a shell would do with a command what words alone do. */
@@ -258,23 +259,24 @@ nni_command_put(struct import *im, const char *command)
 	struct buf text = { 0 };
 	char *copy = xstrdup(command), *word, *rest = copy;
 
-	import_open(im, 2, "command", '[');
+	converted_open(&im->to, 2, "command", '[');
 	if (nni_is_plain(command)) {
 		while ((word = strtok_r(rest, " ", &rest)) != NULL)
-			import_text(im, 3, NULL, word);
-		import_text(im, 3, NULL, params);
+			converted_text(&im->to, 3, NULL, word);
+		converted_text(&im->to, 3, NULL, params);
 	} else {
 		import_escape_braces(&text, command);
 		buf_puts(&text, " \"$@\"");
-		import_text(im, 3, NULL, "sh");
-		import_text(im, 3, NULL, "-c");
-		import_text(im, 3, NULL, buf_str(&text));
-		import_text(im, 3, NULL, "sh");
-		import_text(im, 3, NULL, params);
-		import_note(im, "trial.command: the shell gives the arguments "
-				"to the last of its commands: \"$@\"");
+		converted_text(&im->to, 3, NULL, "sh");
+		converted_text(&im->to, 3, NULL, "-c");
+		converted_text(&im->to, 3, NULL, buf_str(&text));
+		converted_text(&im->to, 3, NULL, "sh");
+		converted_text(&im->to, 3, NULL, params);
+		converted_note(&im->to,
+		    "trial.command: the shell gives the arguments "
+		    "to the last of its commands: \"$@\"");
 	}
-	import_close(im, 2, ']');
+	converted_close(&im->to, 2, ']');
 	buf_free(&text);
 	free(copy);
 }
@@ -285,9 +287,9 @@ nni_duration_put(
     struct import *im, int depth, const char *key, const struct json *j)
 {
 	if (j != NULL && json_string(j) != NULL)
-		import_text(im, depth, key, json_string(j));
+		converted_text(&im->to, depth, key, json_string(j));
 	else if (j != NULL)
-		(void)import_number(im, depth, key, j);
+		(void)converted_number(&im->to, depth, key, j);
 }
 
 /* Where the trials ran, if that was not this machine. */
@@ -303,7 +305,7 @@ nni_platform_note(struct import *im)
 	if (name == NULL && service != NULL && json_type(service) == JSON_ARRAY)
 		name = "several platforms";
 	if (name != NULL && strcasecmp(name, "local") != 0)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "backend: the trials ran on %s, whose settings are left "
 		    "out: here they run on this machine\n",
 		    name);
@@ -319,16 +321,17 @@ nni_trial_put(struct import *im, struct err *e)
 	if (j != NULL && json_read_string(j, &text, e) != 0)
 		return -1;
 	if (j == NULL)
-		import_note(im, "trial.command: ./train: name your program");
-	import_open(im, 1, "trial", '{');
+		converted_note(
+		    &im->to, "trial.command: ./train: name your program");
+	converted_open(&im->to, 1, "trial", '{');
 	nni_command_put(im, text);
 	text = json_string(nni_trial_get(im, "trialCodeDirectory", "codeDir"));
 	if (text != NULL && strcmp(text, ".") != 0 && strcmp(text, "./") != 0)
-		import_text(im, 2, "workdir", text);
+		converted_text(&im->to, 2, "workdir", text);
 	steps = nni_max_steps(im);
 	if (steps > 0) {
-		import_key(im, 2, "max_steps");
-		buf_printf(&im->out, "%lld", (long long)steps);
+		converted_key(&im->to, 2, "max_steps");
+		buf_printf(&im->to.out, "%lld", (long long)steps);
 	}
 	if (json_integer(
 		nni_trial_get(im, "trialGpuNumber", "gpuNum"), &gpus) &&
@@ -337,12 +340,12 @@ nni_trial_put(struct import *im, struct err *e)
 	nni_platform_note(im);
 	nni_duration_put(
 	    im, 2, "max_run", nni_get(im->root, "maxTrialDuration", NULL));
-	import_close(im, 1, '}');
-	import_note(im,
+	converted_close(&im->to, 1, '}');
+	converted_note(&im->to,
 	    "trial.command: nni.get_next_parameter() has no parameters here, "
 	    "so that each trial would run the program's own: read the "
 	    "arguments, or hpotune.params()");
-	import_note(im,
+	converted_note(&im->to,
 	    "metrics: what the program gives to "
 	    "nni.report_intermediate_result() is not read: print it (hpotune: "
 	    "step=1 default=0.5), or use hpotune.report(step, default=0.5)");
@@ -363,15 +366,15 @@ nni_limits_put(struct import *im, struct err *e)
 	if (most != NULL && json_read_integer(most, 1, 1000000000, &n, e) != 0)
 		return -1;
 	if (most == NULL)
-		import_note(im,
+		converted_note(&im->to,
 		    "limits.trials: the experiment has no maxTrialNumber: 100");
-	import_open(im, 1, "limits", '{');
-	import_key(im, 2, "trials");
-	buf_printf(&im->out, "%lld", (long long)n);
+	converted_open(&im->to, 1, "limits", '{');
+	converted_key(&im->to, 2, "trials");
+	buf_printf(&im->to.out, "%lld", (long long)n);
 	if (parallel != NULL)
-		(void)import_number(im, 2, "parallel", parallel);
+		(void)converted_number(&im->to, 2, "parallel", parallel);
 	nni_duration_put(im, 2, "wall_time", time);
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	return 0;
 }
 
@@ -383,24 +386,24 @@ nni_study_put(struct import *im, const struct json *space, struct err *e)
 	if (space == NULL)
 		return json_err(im->root, e,
 		    "it has no searchSpace and no searchSpaceFile");
-	buf_putc(&im->out, '{');
+	buf_putc(&im->to.out, '{');
 	name = name != NULL ? name : "";
 	import_name(im, name, strlen(name), "nni");
 	if (nni_objective_put(im, e) != 0)
 		return -1;
-	import_open(im, 1, "parameters", '{');
+	converted_open(&im->to, 1, "parameters", '{');
 	if (import_nni_space_put(im, space, e) != 0)
 		return -1;
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	nni_strategy_put(im);
 	nni_stopping_put(im);
 	if (nni_trial_put(im, e) != 0 || nni_limits_put(im, e) != 0)
 		return -1;
 	if (im->words)
-		import_note(im,
+		converted_note(&im->to,
 		    "trial.command: {params:python} writes True, False and "
 		    "None, as Python reads them");
-	buf_puts(&im->out, "\n}\n");
+	buf_puts(&im->to.out, "\n}\n");
 	return 0;
 }
 
@@ -408,7 +411,8 @@ int
 import_nni(struct buf *out, struct buf *notes, const struct json *config,
     const struct json *space, struct err *e)
 {
-	struct import im = { .notes = notes, .root = config, .fresh = true };
+	struct import im = { .to = { .notes = notes, .fresh = true },
+		.root = config };
 	int rc = -1;
 
 	if (import_nni_space_is(config))
@@ -418,8 +422,8 @@ import_nni(struct buf *out, struct buf *notes, const struct json *config,
 	if (json_want(config, JSON_OBJECT, e) == 0)
 		rc = nni_study_put(&im, space, e);
 	if (rc == 0)
-		buf_add(out, im.out.data, im.out.len);
-	buf_free(&im.out);
+		buf_add(out, im.to.out.data, im.to.out.len);
+	buf_free(&im.to.out);
 	strv_free(im.names.v);
 	return rc;
 }

@@ -171,7 +171,7 @@ import_params_when_put(struct import_guess *g, struct json_writer *w,
 		return;
 	d = depends_find(g, s);
 	if (d.on == NULL) {
-		buf_printf(g->im.notes,
+		buf_printf(g->im.to.notes,
 		    "%s: %zu of %zu trials are without it: give it a "
 		    "default, or \"when\" if it is conditional\n",
 		    name, g->trials - s->n, g->trials);
@@ -181,7 +181,7 @@ import_params_when_put(struct import_guess *g, struct json_writer *w,
 		buf_printf(&text, "%s %s %.0f", d.on->here,
 		    d.below ? "<=" : ">=", d.below ? d.max : d.min);
 		json_writer_text(w, "when", buf_str(&text));
-		buf_printf(g->im.notes,
+		buf_printf(g->im.to.notes,
 		    "%s: \"when\": it was there where %s, and only then\n",
 		    name, buf_str(&text));
 		buf_free(&text);
@@ -194,7 +194,7 @@ import_params_when_put(struct import_guess *g, struct json_writer *w,
 			json_writer_raw(w, NULL, json_spaced(d.on->values[k]));
 	json_writer_end(w);
 	json_writer_end(w);
-	buf_printf(g->im.notes,
+	buf_printf(g->im.to.notes,
 	    "%s: \"when\": it was there for these values "
 	    "of %s, and only then\n",
 	    name, d.on->here);
@@ -254,7 +254,7 @@ domain_put(
 	if (kind == NULL || (j != NULL && json_count(j) < 2))
 		return false;
 	if (j != NULL) {
-		w = import_object(&g->im, 2, name);
+		w = converted_object(&g->im.to, 2, name);
 		json_writer_text(&w, "type", "choice");
 		json_writer_array(&w, "values");
 		for (j = json_first(j); j != NULL; j = json_next(j))
@@ -271,7 +271,7 @@ domain_put(
 	log = (log || strstr(kind, "Log") != NULL) && min > 0;
 	if (!json_number(json_get(a, "step"), &step))
 		(void)json_number(json_get(a, "q"), &step);
-	w = import_object(&g->im, 2, name);
+	w = converted_object(&g->im.to, 2, name);
 	json_writer_text(&w, "type", whole ? "int" : "float");
 	json_writer_number(&w, "min", min);
 	json_writer_number(&w, "max", max);
@@ -294,7 +294,7 @@ import_params_param_put(
 
 	buf_puts(&name, s->here);
 	if (strcmp(s->name, buf_str(&name)) != 0)
-		buf_printf(g->im.notes, "%s: its name is %s here\n", s->name,
+		buf_printf(g->im.to.notes, "%s: its name is %s here\n", s->name,
 		    buf_str(&name));
 	if (s->nested != NULL)
 		import_nested_note(&g->im, buf_str(&name), s->nested);
@@ -310,7 +310,7 @@ import_params_param_put(
 		buf_free(&name);
 		return -1;
 	}
-	w = import_object(&g->im, 2, buf_str(&name));
+	w = converted_object(&g->im.to, 2, buf_str(&name));
 	if (s->n_values == 1) {
 		json_writer_text(&w, "type", "fixed");
 		json_writer_raw(&w, "value", json_spaced(s->values[0]));
@@ -320,7 +320,7 @@ import_params_param_put(
 		json_writer_number(&w, "max", s->max);
 		if (s->min > 0 && s->max / s->min >= WIDE)
 			json_writer_text(&w, "scale", "log");
-		buf_printf(g->im.notes,
+		buf_printf(g->im.to.notes,
 		    "%s: its range is that of the trials: %g to %g\n",
 		    buf_str(&name), s->min, s->max);
 	} else {
@@ -371,10 +371,10 @@ import_params_put(struct import_guess *g, struct err *e)
 		return err_set(e, ERR_USAGE,
 		    "%s: its trials have no parameters", g->from->study);
 	params_name(g);
-	import_open(&g->im, 1, "parameters", '{');
+	converted_open(&g->im.to, 1, "parameters", '{');
 	for (i = 0; i < g->n; i++)
 		if (import_params_param_put(g, &g->params[i], e) != 0)
 			return -1;
-	import_close(&g->im, 1, '}');
+	converted_close(&g->im.to, 1, '}');
 	return 0;
 }

@@ -38,7 +38,7 @@ void
 import_range_put(struct import *im, const char *name,
     const struct import_range *r, const char *when)
 {
-	struct json_writer w = import_object(im, 2, name);
+	struct json_writer w = converted_object(&im->to, 2, name);
 
 	json_writer_text(&w, "type", r->whole ? "int" : "float");
 	if (!isnan(r->min)) {

@@ -51,23 +51,23 @@ import_results_objectives_put(
 	bool maximize;
 	char *name;
 
-	import_open(im, 1, "objectives", '[');
+	converted_open(&im->to, 1, "objectives", '[');
 	for (i = 0; i < n; i++) {
 		name = objective_of(from, i, &maximize);
-		w = import_object(im, 2, NULL);
+		w = converted_object(&im->to, 2, NULL);
 		json_writer_text(&w, "metric", name);
 		json_writer_text(&w, "goal", goal_name(maximize));
 		json_writer_end(&w);
 		free(name);
 	}
-	import_close(im, 1, ']');
+	converted_close(&im->to, 1, ']');
 }
 
 static void
 import_results_objective_put(
     struct import *im, const struct import_results *from)
 {
-	struct json_writer w = import_object(im, 1, "objective");
+	struct json_writer w = converted_object(&im->to, 1, "objective");
 	bool maximize;
 	char *name = objective_of(from, 0, &maximize);
 
@@ -76,7 +76,7 @@ import_results_objective_put(
 	json_writer_text(&w, "value", "last");
 	json_writer_end(&w);
 	if (strcmp(name, from->metric) != 0)
-		buf_printf(im->notes, "objective.metric: %s is %s here\n",
+		buf_printf(im->to.notes, "objective.metric: %s is %s here\n",
 		    from->metric, name);
 	free(name);
 }
@@ -91,16 +91,16 @@ constraints_put(struct import *im, size_t n)
 
 	if (n == 0)
 		return;
-	import_open(im, 1, "constraints", '[');
+	converted_open(&im->to, 1, "constraints", '[');
 	for (i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof name, "constraint_%zu", i);
-		w = import_object(im, 2, NULL);
+		w = converted_object(&im->to, 2, NULL);
 		json_writer_text(&w, "metric", name);
 		json_writer_integer(&w, "max", 0);
 		json_writer_end(&w);
 	}
-	import_close(im, 1, ']');
-	import_note(im,
+	converted_close(&im->to, 1, ']');
+	converted_note(&im->to,
 	    "constraints: the program reports constraint_0 and so on as it did "
 	    "to Optuna: 0 or less satisfies it");
 }
@@ -114,7 +114,7 @@ words_note(struct import_guess *g)
 	for (i = 0; i < g->n && !g->params[i].words; i++)
 		;
 	if (i < g->n)
-		buf_printf(g->im.notes,
+		buf_printf(g->im.to.notes,
 		    "%s: {params} writes true, false and null; a program that "
 		    "expects True, False and None is given {params:python}\n",
 		    g->params[i].name);
@@ -126,7 +126,7 @@ diverged_note(const struct import_guess *g)
 	size_t n = g->from->diverged;
 
 	if (n > 0)
-		buf_printf(g->im.notes,
+		buf_printf(g->im.to.notes,
 		    "%zu of %zu trials ended with NaN or infinity as the "
 		    "objective: they have failed here\n",
 		    n, g->trials);
@@ -138,7 +138,7 @@ import_results_study_put(
 {
 	const struct import_results *from = g->from;
 
-	buf_putc(&g->im.out, '{');
+	buf_putc(&g->im.to.out, '{');
 	import_name(&g->im, from->study, strlen(from->study), "imported");
 	if (from->metric != NULL)
 		import_results_objective_put(&g->im, from);
@@ -148,25 +148,25 @@ import_results_study_put(
 	if (import_params_put(g, e) != 0)
 		return -1;
 	if (!from->stops || from->metric == NULL)
-		import_text(&g->im, 1, "stopping", "none");
-	import_open(&g->im, 1, "trial", '{');
-	import_key(&g->im, 2, "command");
-	buf_puts(&g->im.out, "[\"./train\", \"{params}\"]");
-	import_close(&g->im, 1, '}');
-	import_open(&g->im, 1, "limits", '{');
-	import_key(&g->im, 2, "trials");
-	buf_printf(&g->im.out, "%d", TRIALS);
-	import_close(&g->im, 1, '}');
-	import_note(
-	    &g->im, "trial.command: ./train {params}: name your program");
+		converted_text(&g->im.to, 1, "stopping", "none");
+	converted_open(&g->im.to, 1, "trial", '{');
+	converted_key(&g->im.to, 2, "command");
+	buf_puts(&g->im.to.out, "[\"./train\", \"{params}\"]");
+	converted_close(&g->im.to, 1, '}');
+	converted_open(&g->im.to, 1, "limits", '{');
+	converted_key(&g->im.to, 2, "trials");
+	buf_printf(&g->im.to.out, "%d", TRIALS);
+	converted_close(&g->im.to, 1, '}');
+	converted_note(
+	    &g->im.to, "trial.command: ./train {params}: name your program");
 	words_note(g);
 	diverged_note(g);
 	if (warm != NULL) {
-		import_open(&g->im, 1, "warm_start", '[');
-		import_text(&g->im, 2, NULL, warm);
-		import_close(&g->im, 1, ']');
+		converted_open(&g->im.to, 1, "warm_start", '[');
+		converted_text(&g->im.to, 2, NULL, warm);
+		converted_close(&g->im.to, 1, ']');
 	}
-	buf_puts(&g->im.out, "\n}\n");
+	buf_puts(&g->im.to.out, "\n}\n");
 	return 0;
 }
 
@@ -283,23 +283,24 @@ int
 import_results(struct buf *study, struct buf *trials, struct buf *notes,
     const struct import_results *from, const char *warm, struct err *e)
 {
-	struct import_guess g = { .im = { .notes = notes, .fresh = true },
-		.from = from };
+	struct import_guess g = {
+		.im = { .to = { .notes = notes, .fresh = true } }, .from = from
+	};
 	size_t i;
 	int rc;
 
 	import_params_see(&g);
 	if (!any_result(from)) {
-		import_note(&g.im, "warm_start: no trial has a value");
+		converted_note(&g.im.to, "warm_start: no trial has a value");
 		warm = NULL;
 	}
 	rc = import_results_study_put(&g, warm, e);
 	if (rc == 0) {
-		buf_add(study, g.im.out.data, g.im.out.len);
+		buf_add(study, g.im.to.out.data, g.im.to.out.len);
 		if (warm != NULL)
 			import_results_trials_put(trials, &g);
 		else if (any_result(from))
-			import_note(&g.im,
+			converted_note(&g.im.to,
 			    "warm_start: with --output FILE the trials are "
 			    "written, too");
 	}
@@ -307,6 +308,6 @@ import_results(struct buf *study, struct buf *trials, struct buf *notes,
 		free(g.params[i].values);
 	free(g.params);
 	strv_free(g.im.names.v);
-	buf_free(&g.im.out);
+	buf_free(&g.im.to.out);
 	return rc;
 }

@@ -396,9 +396,9 @@ constants_put(struct import *im)
 	    import_at(im->def, "StaticHyperParameters", NULL);
 	const char *name;
 
-	import_open(im, 4, "hyperparameters", '{');
+	converted_open(&im->to, 4, "hyperparameters", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		import_key(im, 5, json_key(j));
+		converted_key(&im->to, 5, json_key(j));
 		import_value_put(im, json_key(j), json_string(j));
 	}
 	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
@@ -406,12 +406,12 @@ constants_put(struct import *im)
 		name = json_string(json_get(j, "Name"));
 		if (name == NULL || json_get(j, "ValueHint") == NULL)
 			continue;
-		import_key(im, 5, name);
+		converted_key(&im->to, 5, name);
 		import_value_put(
 		    im, name, json_string(json_get(j, "ValueHint")));
 		import_auto_note(im, name);
 	}
-	import_close(im, 4, '}');
+	converted_close(&im->to, 4, '}');
 }
 
 static void
@@ -421,23 +421,23 @@ each_put(struct import *im)
 	char *value;
 	size_t i;
 
-	import_text(im, 2, "algorithm", IMPORT_CHOICE);
-	import_open(im, 2, "algorithms", '{');
+	converted_text(&im->to, 2, "algorithm", IMPORT_CHOICE);
+	converted_open(&im->to, 2, "algorithms", '{');
 	for (i = 0; i < im->n_defs; i++) {
 		im->def = im->defs[i];
 		value = import_value_of(im->def);
-		import_open(im, 3, value, '{');
-		import_text(
-		    im, 4, "image", import_algorithms_image_of(im->def));
+		converted_open(&im->to, 3, value, '{');
+		converted_text(
+		    &im->to, 4, "image", import_algorithms_image_of(im->def));
 		own = import_algorithms_metric_of(im->def);
 		if (metric != NULL && own != NULL && strcmp(own, metric) != 0)
-			import_text(im, 4, "metric", own);
+			converted_text(&im->to, 4, "metric", own);
 		constants_put(im);
-		import_close(im, 3, '}');
+		converted_close(&im->to, 3, '}');
 		free(value);
 	}
 	im->def = im->defs[0];
-	import_close(im, 2, '}');
+	converted_close(&im->to, 2, '}');
 }
 
 void
@@ -446,12 +446,12 @@ import_algorithms_put(struct import *im)
 	bool kept = import_at(im->def, "CheckpointConfig", NULL) != NULL;
 	size_t i;
 
-	import_text(im, 2, "container", "algorithm");
+	converted_text(&im->to, 2, "container", "algorithm");
 	if (im->n_defs > 0)
 		each_put(im);
 	else
-		import_text(
-		    im, 2, "image", import_algorithms_image_of(im->def));
+		converted_text(
+		    &im->to, 2, "image", import_algorithms_image_of(im->def));
 	/* Linear learner has none. */
 	for (i = 0; i < (im->n_defs > 0 ? im->n_defs : 1); i++)
 		kept = kept && !import_is_built_in(
@@ -459,7 +459,7 @@ import_algorithms_put(struct import *im)
 				       im->n_defs > 0 ? im->defs[i] : im->def),
 				   "linear-learner");
 	if (kept) {
-		import_key(im, 2, "checkpoints");
-		buf_puts(&im->out, "true");
+		converted_key(&im->to, 2, "checkpoints");
+		buf_puts(&im->to.out, "true");
 	}
 }

@@ -142,7 +142,7 @@ object_note(struct import *im, const struct json *object,
 		if (json_type(j) == JSON_NULL)
 			;
 		else if (!import_dropped_is_known(place, json_key(j)))
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "%s: left out: a study has no equivalent\n", at);
 		else if (j != im->config && j != im->def)
 			member_note(im, j, at);

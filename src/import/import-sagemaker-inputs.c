@@ -43,12 +43,12 @@ import_channel_word(const char *text, bool theirs)
 
 void
 import_file_system_put(
-    struct import *im, int depth, const struct json *from, bool theirs)
+    struct converted *to, int depth, const struct json *from, bool theirs)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof file_system / sizeof file_system[0]; i++)
-		import_copy(im, depth,
+		converted_copy(to, depth,
 		    theirs ? file_system[i].ours : file_system[i].theirs,
 		    json_get(from,
 			theirs ? file_system[i].theirs : file_system[i].ours));
@@ -62,19 +62,22 @@ import_inputs_word_put(struct import *im, const char *key, const struct json *j,
 	const char *text = json_string(j);
 
 	if (text != NULL && strcmp(text, by_default) != 0)
-		import_text(im, 4, key, import_channel_word(text, true));
+		converted_text(
+		    &im->to, 4, key, import_channel_word(text, true));
 }
 
 static void
 import_inputs_s3_put(struct import *im, const struct json *s3)
 {
-	import_text(im, 4, "s3", json_string(json_get(s3, "S3Uri")));
+	converted_text(&im->to, 4, "s3", json_string(json_get(s3, "S3Uri")));
 	import_inputs_word_put(
 	    im, "type", json_get(s3, "S3DataType"), "S3Prefix");
 	import_inputs_word_put(im, "distribution",
 	    json_get(s3, "S3DataDistributionType"), "FullyReplicated");
-	import_copy(im, 4, "attributes", json_get(s3, "AttributeNames"));
-	import_copy(im, 4, "groups", json_get(s3, "InstanceGroupNames"));
+	converted_copy(
+	    &im->to, 4, "attributes", json_get(s3, "AttributeNames"));
+	converted_copy(
+	    &im->to, 4, "groups", json_get(s3, "InstanceGroupNames"));
 }
 
 /*
@@ -113,7 +116,7 @@ channel_put(struct import *im, const struct json *channel)
 
 	if (name == NULL || (s3 == NULL && fs == NULL) ||
 	    strcmp(name, "hpotune") == 0) {
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "backend.inputs: the channel %s was left out: %s\n",
 		    name != NULL ? name : "without a name",
 		    name != NULL && strcmp(name, "hpotune") == 0
@@ -122,7 +125,7 @@ channel_put(struct import *im, const struct json *channel)
 		return;
 	}
 	if (strcmp(name, "sm_drivers") == 0) {
-		buf_puts(im->notes,
+		buf_puts(im->to.notes,
 		    "trial.launcher: the SDK starts the program by its channel "
 		    "sm_drivers, whose distributed.json names Torchrun or MPI, "
 		    "and their processes, if any: write \"launcher\": "
@@ -132,26 +135,28 @@ channel_put(struct import *im, const struct json *channel)
 		return;
 	}
 	if (s3 != NULL && is_plain(channel, s3)) {
-		import_text(im, 3, name, json_string(json_get(s3, "S3Uri")));
+		converted_text(
+		    &im->to, 3, name, json_string(json_get(s3, "S3Uri")));
 		return;
 	}
-	import_open(im, 3, name, '{');
+	converted_open(&im->to, 3, name, '{');
 	if (s3 != NULL)
 		import_inputs_s3_put(im, s3);
 	else {
-		import_open(im, 4, "file_system", '{');
-		import_file_system_put(im, 5, fs, true);
-		import_close(im, 4, '}');
+		converted_open(&im->to, 4, "file_system", '{');
+		import_file_system_put(&im->to, 5, fs, true);
+		converted_close(&im->to, 4, '}');
 	}
-	import_copy(im, 4, "mode", json_get(channel, "InputMode"));
-	import_copy(im, 4, "content_type", json_get(channel, "ContentType"));
+	converted_copy(&im->to, 4, "mode", json_get(channel, "InputMode"));
+	converted_copy(
+	    &im->to, 4, "content_type", json_get(channel, "ContentType"));
 	import_inputs_word_put(
 	    im, "compression", json_get(channel, "CompressionType"), "None");
 	import_inputs_word_put(im, "record_wrapper",
 	    json_get(channel, "RecordWrapperType"), "None");
-	import_copy(
-	    im, 4, "shuffle_seed", import_at(channel, "ShuffleConfig", "Seed"));
-	import_close(im, 3, '}');
+	converted_copy(&im->to, 4, "shuffle_seed",
+	    import_at(channel, "ShuffleConfig", "Seed"));
+	converted_close(&im->to, 3, '}');
 }
 
 void
@@ -161,8 +166,8 @@ import_inputs_put(struct import *im)
 
 	if (json_count(j) == 0)
 		return;
-	import_open(im, 2, "inputs", '{');
+	converted_open(&im->to, 2, "inputs", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j))
 		channel_put(im, j);
-	import_close(im, 2, '}');
+	converted_close(&im->to, 2, '}');
 }

@@ -55,16 +55,16 @@ import_job_metrics_put(struct import *im, struct err *e)
 			if (metric_is_there(im, i, a))
 				continue;
 			if (!open)
-				import_open(im, 2, "metrics", '[');
+				converted_open(&im->to, 2, "metrics", '[');
 			open = true;
-			w = import_object(im, 3, NULL);
+			w = converted_object(&im->to, 3, NULL);
 			json_writer_text(&w, "name", a);
 			json_writer_text(&w, "regex", b);
 			json_writer_end(&w);
 		}
 	}
 	if (open)
-		import_close(im, 2, ']');
+		converted_close(&im->to, 2, ']');
 	return 0;
 }
 
@@ -79,39 +79,39 @@ import_job_env_put(struct import *im)
 
 	if (json_count(j) == 0)
 		return;
-	import_open(im, 2, "env", '{');
+	converted_open(&im->to, 2, "env", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		if (json_string(j) == NULL ||
 		    strncmp(json_key(j), "HPOTUNE_", 8) == 0) {
-			buf_printf(im->notes, "Environment.%s: left out: %s\n",
-			    json_key(j),
+			buf_printf(im->to.notes,
+			    "Environment.%s: left out: %s\n", json_key(j),
 			    json_string(j) == NULL ? "it is no text"
 						   : "the name is hpotune's");
 			continue;
 		}
 		buf_clear(&text);
 		import_escape_braces(&text, json_string(j));
-		import_text(im, 3, json_key(j), buf_str(&text));
+		converted_text(&im->to, 3, json_key(j), buf_str(&text));
 	}
-	import_close(im, 2, '}');
+	converted_close(&im->to, 2, '}');
 	buf_free(&text);
 }
 
 static int
 job_put_trial(struct import *im, struct err *e)
 {
-	import_open(im, 1, "trial", '{');
+	converted_open(&im->to, 1, "trial", '{');
 	import_script_put_command(im);
 	if (im->def == NULL) {
-		import_close(im, 1, '}');
+		converted_close(&im->to, 1, '}');
 		return 0;
 	}
 	if (import_job_metrics_put(im, e) != 0)
 		return -1;
 	import_job_env_put(im);
-	(void)import_number(im, 2, "retries",
+	(void)converted_number(&im->to, 2, "retries",
 	    import_at(im->def, "RetryStrategy", "MaximumRetryAttempts"));
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	return 0;
 }
 
@@ -137,19 +137,19 @@ image_put(struct import *im)
 	const char *image = json_string(import_at(spec, "TrainingImage", NULL));
 	char *region = region_of_image(image);
 
-	import_text(im, 2, "region", region);
+	converted_text(&im->to, 2, "region", region);
 	free(region);
-	import_text(
-	    im, 2, "role", json_string(import_at(im->def, "RoleArn", NULL)));
+	converted_text(&im->to, 2, "role",
+	    json_string(import_at(im->def, "RoleArn", NULL)));
 	if (im->algorithm)
 		import_algorithms_put(im);
 	else
-		import_text(im, 2, "image", image);
+		converted_text(&im->to, 2, "image", image);
 	if (image == NULL)
-		import_note(im,
+		converted_note(&im->to,
 		    "backend.image: an algorithm without an image of "
 		    "its own cannot be run: name an image");
-	import_text(im, 2, "input_mode",
+	converted_text(&im->to, 2, "input_mode",
 	    json_string(import_at(spec, "TrainingInputMode", NULL)));
 }
 
@@ -161,19 +161,19 @@ machine_types_put(struct import *im, const struct json *list)
 	const char *type;
 	int64_t first = 1, n;
 
-	import_open(im, 2, "instance_type", '[');
+	converted_open(&im->to, 2, "instance_type", '[');
 	for (j = json_first(list); j != NULL; j = json_next(j))
-		import_text(
-		    im, 3, NULL, json_string(json_get(j, "InstanceType")));
-	import_close(im, 2, ']');
+		converted_text(
+		    &im->to, 3, NULL, json_string(json_get(j, "InstanceType")));
+	converted_close(&im->to, 2, ']');
 	count = import_at(json_first(list), "InstanceCount", NULL);
-	(void)import_number(im, 2, "instance_count", count);
+	(void)converted_number(&im->to, 2, "instance_count", count);
 	(void)json_integer(count, &first);
 	for (j = json_first(list); j != NULL; j = json_next(j))
 		if (json_integer(json_get(j, "InstanceCount"), &n) &&
 		    n != first) {
 			type = json_string(json_get(j, "InstanceType"));
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "backend.instance_count: %lld machines of %s were "
 			    "asked for, and here %lld of each type\n",
 			    (long long)n, type != NULL ? type : "no type",
@@ -203,34 +203,34 @@ import_job_machines_put(struct import *im)
 		machine_types_put(im, list);
 	} else if ((list = import_at(one, "InstanceGroups", NULL)) == NULL) {
 		one = one != NULL ? one : many;
-		import_text(im, 2, "instance_type",
+		converted_text(&im->to, 2, "instance_type",
 		    json_string(import_at(one, "InstanceType", NULL)));
-		(void)import_number(im, 2, "instance_count",
+		(void)converted_number(&im->to, 2, "instance_count",
 		    import_at(one, "InstanceCount", NULL));
 	} else {
-		import_open(im, 2, "groups", '[');
+		converted_open(&im->to, 2, "groups", '[');
 		for (j = json_first(list); j != NULL; j = json_next(j)) {
-			import_open(im, 3, NULL, '{');
-			import_text(im, 4, "name",
+			converted_open(&im->to, 3, NULL, '{');
+			converted_text(&im->to, 4, "name",
 			    json_string(json_get(j, "InstanceGroupName")));
-			import_text(im, 4, "instance_type",
+			converted_text(&im->to, 4, "instance_type",
 			    json_string(json_get(j, "InstanceType")));
-			(void)import_number(
-			    im, 4, "count", json_get(j, "InstanceCount"));
-			import_close(im, 3, '}');
+			(void)converted_number(
+			    &im->to, 4, "count", json_get(j, "InstanceCount"));
+			converted_close(&im->to, 3, '}');
 		}
-		import_close(im, 2, ']');
+		converted_close(&im->to, 2, ']');
 	}
 	if (json_integer(volume, &gb) && gb > 0) {
-		import_key(im, 2, "volume");
-		buf_printf(&im->out, "\"%lldGiB\"", (long long)gb);
+		converted_key(&im->to, 2, "volume");
+		buf_printf(&im->to.out, "\"%lldGiB\"", (long long)gb);
 	}
 	if (json_integer(import_at(im->def, "ResourceConfig",
 			     "KeepAlivePeriodInSeconds"),
 		&keep) &&
 	    keep > 0) {
-		import_key(im, 2, "keep_alive");
-		buf_printf(&im->out, "%lld", (long long)keep);
+		converted_key(&im->to, 2, "keep_alive");
+		buf_printf(&im->to.out, "%lld", (long long)keep);
 	}
 }
 
@@ -242,25 +242,26 @@ spot_put(struct import *im)
 
 	(void)json_bool(
 	    import_at(im->def, "EnableManagedSpotTraining", NULL), &spot);
-	(void)import_number(
-	    im, 2, "max_run", import_at(stop, "MaxRuntimeInSeconds", NULL));
+	(void)converted_number(&im->to, 2, "max_run",
+	    import_at(stop, "MaxRuntimeInSeconds", NULL));
 	if (!spot)
 		return;
-	import_key(im, 2, "spot");
-	buf_puts(&im->out, "true");
-	(void)import_number(
-	    im, 2, "max_wait", import_at(stop, "MaxWaitTimeInSeconds", NULL));
+	converted_key(&im->to, 2, "spot");
+	buf_puts(&im->to.out, "true");
+	(void)converted_number(&im->to, 2, "max_wait",
+	    import_at(stop, "MaxWaitTimeInSeconds", NULL));
 	if (import_at(im->def, "CheckpointConfig", NULL) != NULL)
 		return;
 	if (!im->algorithm) {
-		import_key(im, 2, "checkpoints");
-		buf_puts(&im->out, "false");
+		converted_key(&im->to, 2, "checkpoints");
+		buf_puts(&im->to.out, "false");
 	}
-	import_key(im, 2, "force_spot");
-	buf_puts(&im->out, "true");
-	import_note(im, "backend.force_spot: the job used spot without "
-			"checkpoints: every interruption restarts a trial "
-			"from its beginning");
+	converted_key(&im->to, 2, "force_spot");
+	buf_puts(&im->to.out, "true");
+	converted_note(&im->to,
+	    "backend.force_spot: the job used spot without "
+	    "checkpoints: every interruption restarts a trial "
+	    "from its beginning");
 }
 
 static void
@@ -270,10 +271,11 @@ vpc_put(struct import *im)
 
 	if (j == NULL)
 		return;
-	import_open(im, 2, "vpc", '{');
-	import_copy(im, 3, "subnets", json_get(j, "Subnets"));
-	import_copy(im, 3, "security_groups", json_get(j, "SecurityGroupIds"));
-	import_close(im, 2, '}');
+	converted_open(&im->to, 2, "vpc", '{');
+	converted_copy(&im->to, 3, "subnets", json_get(j, "Subnets"));
+	converted_copy(
+	    &im->to, 3, "security_groups", json_get(j, "SecurityGroupIds"));
+	converted_close(&im->to, 2, '}');
 }
 
 /* The tags of the tuning job, which its training jobs had, too. */
@@ -286,18 +288,18 @@ import_job_tags_put(struct import *im)
 
 	if (json_count(j) == 0)
 		return;
-	import_open(im, 2, "tags", '{');
+	converted_open(&im->to, 2, "tags", '{');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		name = json_string(json_get(j, "Key"));
 		if (name != NULL && strncasecmp(name, "aws:", 4) != 0 &&
 		    strncmp(name, "hpotune:", 8) != 0)
-			import_text(
-			    im, 3, name, json_string(json_get(j, "Value")));
+			converted_text(&im->to, 3, name,
+			    json_string(json_get(j, "Value")));
 		else
-			buf_printf(im->notes, "Tags: %s was left out\n",
+			buf_printf(im->to.notes, "Tags: %s was left out\n",
 			    name != NULL ? name : "one without a name");
 	}
-	import_close(im, 2, '}');
+	converted_close(&im->to, 2, '}');
 }
 
 /* Members that the block passes on unchanged, some within others. */
@@ -346,23 +348,23 @@ import_job_extra_put(struct import *im)
 		if (extra_find(im, i) == NULL)
 			continue;
 		if (!open)
-			import_open(im, 2, "extra", '{');
+			converted_open(&im->to, 2, "extra", '{');
 		open = true;
 		if (within != NULL &&
 		    (extras[i].within == NULL ||
 			strcmp(within, extras[i].within) != 0))
-			import_close(im, 3, '}');
+			converted_close(&im->to, 3, '}');
 		if (extras[i].within != NULL &&
 		    (within == NULL || strcmp(within, extras[i].within) != 0))
-			import_open(im, 3, extras[i].within, '{');
+			converted_open(&im->to, 3, extras[i].within, '{');
 		within = extras[i].within;
-		import_copy(im, within != NULL ? 4 : 3, extras[i].member,
-		    extra_find(im, i));
+		converted_copy(&im->to, within != NULL ? 4 : 3,
+		    extras[i].member, extra_find(im, i));
 	}
 	if (within != NULL)
-		import_close(im, 3, '}');
+		converted_close(&im->to, 3, '}');
 	if (open)
-		import_close(im, 2, '}');
+		converted_close(&im->to, 2, '}');
 }
 
 /* The checkpoint location: here each trial has a folder of its own. */
@@ -375,12 +377,12 @@ checkpoints_note(struct import *im)
 	    json_string(import_at(im->def, "CheckpointConfig", "LocalPath"));
 
 	if (uri != NULL)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "CheckpointConfig.S3Uri: left out: %s: each trial has a "
 		    "folder of its own below backend.s3\n",
 		    uri);
 	if (path != NULL && strncmp(path, "/opt/ml/checkpoints", 19) != 0)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "CheckpointConfig.LocalPath: left out: %s: here it is "
 		    "/opt/ml/checkpoints\n",
 		    path);
@@ -398,34 +400,34 @@ job_put_backend(struct import *im)
 	size_t i;
 
 	if (im->def == NULL) {
-		import_note(im,
+		converted_note(&im->to,
 		    "backend: the file has no training definition, so "
 		    "trials run on this machine: name the definition's "
 		    "file after it");
 		return;
 	}
-	import_open(im, 1, "backend", '{');
-	import_text(im, 2, "name", "sagemaker");
+	converted_open(&im->to, 1, "backend", '{');
+	converted_text(&im->to, 2, "name", "sagemaker");
 	image_put(im);
 	import_job_machines_put(im);
 	spot_put(im);
-	import_text(im, 2, "s3", s3);
+	converted_text(&im->to, 2, "s3", s3);
 	if (s3 == NULL)
-		import_note(im,
+		converted_note(&im->to,
 		    "backend.s3: name a prefix for code, checkpoints "
 		    "and output");
 	/* A tuning job's models are archives that can be hosted. */
 	if (!im->algorithm && (packing == NULL || strcmp(packing, "NONE") != 0))
-		import_text(im, 2, "model", "tar.gz");
+		converted_text(&im->to, 2, "model", "tar.gz");
 	if (kms != NULL && *kms != '\0')
-		import_text(im, 2, "kms_key", kms);
+		converted_text(&im->to, 2, "kms_key", kms);
 	if (!im->algorithm)
 		import_script_put(im);
 	import_inputs_put(im);
 	vpc_put(im);
 	import_job_tags_put(im);
 	import_job_extra_put(im);
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	for (i = 1; i < im->n_defs; i++) {
 		im->def = im->defs[i];
 		checkpoints_note(im);

@@ -157,7 +157,7 @@ argument_put(struct import *im, const char *front, const char *text)
 
 	buf_puts(&b, front);
 	import_escape_braces(&b, text);
-	json_put_string(&im->out, buf_str(&b));
+	json_put_string(&im->to.out, buf_str(&b));
 	buf_free(&b);
 }
 
@@ -167,15 +167,15 @@ import_script_put_command(struct import *im)
 {
 	const char *program = im->program;
 
-	import_key(im, 2, "command");
+	converted_key(&im->to, 2, "command");
 	if (im->algorithm) {
-		buf_puts(&im->out, "[\"train\"]");
+		buf_puts(&im->to.out, "[\"train\"]");
 		return;
 	}
 	if (program == NULL && im->def == NULL) {
-		buf_puts(&im->out, "[\"./train\", \"{params}\"]");
-		import_note(
-		    im, "trial.command: the file names no program: set it");
+		buf_puts(&im->to.out, "[\"./train\", \"{params}\"]");
+		converted_note(&im->to,
+		    "trial.command: the file names no program: set it");
 		return;
 	}
 	if (program == NULL) {
@@ -183,21 +183,21 @@ import_script_put_command(struct import *im)
 		 * The command that SageMaker runs in an image without a
 		 * program.
 		 */
-		buf_puts(&im->out, "[\"train\"]");
-		import_note(im,
+		buf_puts(&im->to.out, "[\"train\"]");
+		converted_note(&im->to,
 		    "trial.command: \"train\" is what SageMaker runs "
 		    "in an image; put your program there");
 		return;
 	}
-	buf_putc(&im->out, '[');
+	buf_putc(&im->to.out, '[');
 	if (ends_in(program, ".py"))
-		buf_puts(&im->out, "\"python3\", ");
+		buf_puts(&im->to.out, "\"python3\", ");
 	else if (ends_in(program, ".sh"))
-		buf_puts(&im->out, "\"sh\", ");
+		buf_puts(&im->to.out, "\"sh\", ");
 	argument_put(im,
 	    ends_in(program, ".py") || strchr(program, '/') != NULL ? "" : "./",
 	    program);
-	buf_puts(&im->out, ", \"{params}\"]");
+	buf_puts(&im->to.out, ", \"{params}\"]");
 }
 
 /* The folder does not exist yet: hpotune check reports it until it does. */
@@ -209,23 +209,23 @@ import_script_code_put(struct import *im)
 	if (im->program == NULL) {
 		if (from != NULL)
 			buf_printf(
-			    im->notes, HP_SUBMIT ": left out: %s\n", from);
+			    im->to.notes, HP_SUBMIT ": left out: %s\n", from);
 		free(from);
 		return;
 	}
 	if (from != NULL && strncmp(from, "s3://", 5) == 0) {
-		import_text(im, 2, "code", "code");
-		buf_printf(im->notes,
+		converted_text(&im->to, 2, "code", "code");
+		buf_printf(im->to.notes,
 		    "backend.code: the script %s is in S3; beside study.json: "
 		    "mkdir code && aws s3 cp '%s' - | tar -xz -C code\n",
 		    im->program, from);
 	} else if (from != NULL)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "backend.code: name the folder that holds %s: it was in "
 		    "%s of the image\n",
 		    im->program, from);
 	else
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "backend.code: name the folder that holds %s, unless the "
 		    "image has it\n",
 		    im->program);
@@ -246,8 +246,8 @@ raw_put(struct import *im, int depth, const char *key, const char *text,
 	    json_parse(&doc, text, strlen(text), NULL, false, &ignored) == 0 &&
 	    json_type(json_root(doc)) == type;
 	if (good) {
-		import_key(im, depth, key);
-		json_write(&im->out, json_root(doc));
+		converted_key(&im->to, depth, key);
+		json_write(&im->to.out, json_root(doc));
 	}
 	json_free(doc);
 	return good;
@@ -266,10 +266,10 @@ group_put(struct import *im)
 	if (json_parse(&doc, text, strlen(text), NULL, false, &ignored) == 0 &&
 	    json_type(json_root(doc)) == JSON_ARRAY &&
 	    json_count(json_root(doc)) == 1)
-		import_text(
-		    im, 3, "group", json_string(json_first(json_root(doc))));
+		converted_text(&im->to, 3, "group",
+		    json_string(json_first(json_root(doc))));
 	else
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    HP_GROUPS ": left out: one group was expected: %s\n", text);
 	json_free(doc);
 }
@@ -282,27 +282,28 @@ import_script_launcher_put(struct import *im)
 			    ? import_script_fixed_text(im, l->options)
 			    : NULL;
 
-	import_open(im, 2, "distribution", '{');
-	import_text(im, 3, "launcher", l->word);
+	converted_open(&im->to, 2, "distribution", '{');
+	converted_text(&im->to, 3, "launcher", l->word);
 	if (l->version == 1) {
-		import_key(im, 3, "version");
-		buf_puts(&im->out, "1");
+		converted_key(&im->to, 3, "version");
+		buf_puts(&im->to.out, "1");
 	}
 	if (l->count != NULL)
 		(void)raw_put(im, 3, "processes_per_host",
 		    fixed_find(im, l->count), JSON_NUMBER);
 	if (options != NULL && *options != '\0')
-		import_text(im, 3, "custom_mpi_options", options);
+		converted_text(&im->to, 3, "custom_mpi_options", options);
 	free(options);
 	if (l->and != NULL) {
-		import_key(im, 3, "torch_distributed");
-		buf_puts(&im->out, "true");
+		converted_key(&im->to, 3, "torch_distributed");
+		buf_puts(&im->to.out, "true");
 	}
 	if (l->version > 0 && !raw_put(im, 3, "parameters",
 				  fixed_find(im, HP_MODEL), JSON_OBJECT))
-		import_note(im, HP_MODEL ": left out: an object was expected");
+		converted_note(
+		    &im->to, HP_MODEL ": left out: an object was expected");
 	group_put(im);
-	import_close(im, 2, '}');
+	converted_close(&im->to, 2, '}');
 }
 
 /* Whether the block or the command already covers name. */
@@ -345,7 +346,7 @@ left_out(struct import *im, const char *name)
 	    is_carried(im, name))
 		return;
 	value = fixed_find(im, name);
-	buf_printf(im->notes, "%s: left out: %s\n", name,
+	buf_printf(im->to.notes, "%s: left out: %s\n", name,
 	    value != NULL && *value != '\0' ? value : "(empty)");
 }
 

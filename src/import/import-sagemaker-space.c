@@ -63,11 +63,11 @@ static struct json_writer
 param_open(struct import *im, const char *name, const char *type)
 {
 	char *own = import_param_name(im, name);
-	struct json_writer w = import_object(im, 2, own);
+	struct json_writer w = converted_object(&im->to, 2, own);
 
 	json_writer_text(&w, "type", type);
 	if (im->n_defs == 0 && strcmp(own, name) != 0)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "parameters.%s: %s means something else in a command, so "
 		    "the program is given --%s\n",
 		    own, name, own);
@@ -129,7 +129,7 @@ import_space_fixed_put(struct import *im, const char *name, const char *text)
 static void
 choosing_put(struct import *im)
 {
-	struct json_writer w = import_object(im, 2, IMPORT_CHOICE);
+	struct json_writer w = converted_object(&im->to, 2, IMPORT_CHOICE);
 	bool several = im->n_defs > 1;
 	char *value;
 	size_t i;
@@ -266,7 +266,7 @@ import_space_put(struct import *im, struct err *e)
 	size_t i;
 	int rc = 0;
 
-	import_open(im, 1, "parameters", '{');
+	converted_open(&im->to, 1, "parameters", '{');
 	if (im->n_defs > 0)
 		choosing_put(im);
 	for (i = 0; i < im->n_defs && rc == 0; i++) {
@@ -281,6 +281,6 @@ import_space_put(struct import *im, struct err *e)
 		 import_space_statics_put(im, e) != 0)
 		rc = -1;
 	if (rc == 0)
-		import_close(im, 1, '}');
+		converted_close(&im->to, 1, '}');
 	return rc;
 }

@@ -38,7 +38,7 @@ import_sagemaker_objective_put(struct import *im, struct err *e)
 		return -1;
 	if (im->n_defs > 1)
 		text = import_several_metric(im);
-	w = import_object(im, 1, "objective");
+	w = converted_object(&im->to, 1, "objective");
 	json_writer_text(&w, "metric", text);
 	json_writer_text(&w, "goal", goal_name(i == 0));
 	/* In SageMaker the last value of a job is its result. */
@@ -84,7 +84,7 @@ import_sagemaker_name_put(struct import *im)
 		    json_string(json_get(im->def, "DefinitionName")));
 	}
 	text[n] = '\0';
-	import_text(im, 1, "study", n > 0 ? text : "imported");
+	converted_text(&im->to, 1, "study", n > 0 ? text : "imported");
 }
 
 static int
@@ -99,7 +99,7 @@ import_sagemaker_strategy_put(struct import *im, struct err *e)
 
 	if (j == NULL || json_read_word(j, words, &i, e) != 0)
 		return -1;
-	w = import_object(im, 1, "strategy");
+	w = converted_object(&im->to, 1, "strategy");
 	json_writer_text(&w, "name", names[i]);
 	j = json_get(im->config, "RandomSeed");
 	if (j != NULL)
@@ -116,7 +116,7 @@ import_sagemaker_hyperband_put(struct import *im)
 	    import_at(im->config, "StrategyConfig", "HyperbandStrategyConfig");
 	const struct json *min = import_at(j, "MinResource", NULL);
 	const struct json *max = import_at(j, "MaxResource", NULL);
-	struct json_writer w = import_object(im, 1, "stopping");
+	struct json_writer w = converted_object(&im->to, 1, "stopping");
 
 	json_writer_text(&w, "rule", "hyperband");
 	if (min != NULL)
@@ -124,8 +124,9 @@ import_sagemaker_hyperband_put(struct import *im)
 	if (max != NULL)
 		json_write(json_writer_value(&w, "max_resource"), max);
 	else
-		import_note(im, "stopping: Hyperband without MaxResource: give "
-				"trial.max_steps the number of epochs");
+		converted_note(&im->to,
+		    "stopping: Hyperband without MaxResource: give "
+		    "trial.max_steps the number of epochs");
 	json_writer_end(&w);
 }
 
@@ -142,10 +143,12 @@ import_sagemaker_stopping_put(struct import *im, struct err *e)
 	if (im->hyperband)
 		import_sagemaker_hyperband_put(im);
 	else
-		import_text(im, 1, "stopping", i == 1 ? "sagemaker" : "none");
+		converted_text(
+		    &im->to, 1, "stopping", i == 1 ? "sagemaker" : "none");
 	if (im->n_defs > 1 && (im->hyperband || i == 1))
-		import_note(im, "stopping: trials are compared by their steps, "
-				"also those of different definitions");
+		converted_note(&im->to,
+		    "stopping: trials are compared by their steps, "
+		    "also those of different definitions");
 	return 0;
 }
 
@@ -157,10 +160,10 @@ import_sagemaker_share_put(
 	int64_t n, parts = im->parts > 1 ? im->parts : 1;
 
 	if (!json_integer(j, &n))
-		return import_number(im, 2, key, j);
-	import_key(im, 2, key);
-	buf_printf(
-	    &im->out, "%lld", (long long)(n > 0 ? (n + parts - 1) / parts : n));
+		return converted_number(&im->to, 2, key, j);
+	converted_key(&im->to, 2, key);
+	buf_printf(&im->to.out, "%lld",
+	    (long long)(n > 0 ? (n + parts - 1) / parts : n));
 	return true;
 }
 
@@ -174,10 +177,11 @@ import_sagemaker_convergence_put(struct import *im, const struct json *done)
 
 	if (how == NULL || strcmp(how, "Enabled") != 0)
 		return;
-	import_key(im, 2, "convergence");
-	buf_puts(&im->out, "true");
-	import_note(im, "ConvergenceDetected: AWS does not document its "
-			"rule; limits.convergence uses another one");
+	converted_key(&im->to, 2, "convergence");
+	buf_puts(&im->to.out, "true");
+	converted_note(&im->to,
+	    "ConvergenceDetected: AWS does not document its "
+	    "rule; limits.convergence uses another one");
 }
 
 /* Trials of earlier tuning jobs: the study reads them from AWS. */
@@ -190,17 +194,17 @@ warm_put(struct import *im)
 
 	if (json_count(j) == 0)
 		return;
-	import_open(im, 1, "warm_start", '[');
+	converted_open(&im->to, 1, "warm_start", '[');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
 		name = json_string(json_get(j, "HyperParameterTuningJobName"));
 		if (name == NULL)
 			continue;
-		import_open(im, 2, NULL, '{');
-		import_text(im, 3, "tuning_job", name);
-		import_close(im, 2, '}');
+		converted_open(&im->to, 2, NULL, '{');
+		converted_text(&im->to, 3, "tuning_job", name);
+		converted_close(&im->to, 2, '}');
 	}
-	import_close(im, 1, ']');
-	import_note(im,
+	converted_close(&im->to, 1, ']');
+	converted_note(&im->to,
 	    "warm_start: the first start asks AWS for the trials of these "
 	    "tuning jobs");
 }
@@ -215,28 +219,29 @@ import_sagemaker_limits_put(struct import *im, struct err *e)
 
 	if (j == NULL)
 		return -1;
-	import_open(im, 1, "limits", '{');
+	converted_open(&im->to, 1, "limits", '{');
 	bounded = import_sagemaker_share_put(
 	    im, "trials", json_get(j, "MaxNumberOfTrainingJobs"));
 	(void)import_sagemaker_share_put(
 	    im, "parallel", json_get(j, "MaxParallelTrainingJobs"));
 	if (im->parts > 1)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "limits: each of the %d studies has its share of the "
 		    "jobs\n",
 		    im->parts);
-	bounded |= import_number(
-	    im, 2, "wall_time", json_get(j, "MaxRuntimeInSeconds"));
-	(void)import_number(im, 2, "no_improvement",
+	bounded |= converted_number(
+	    &im->to, 2, "wall_time", json_get(j, "MaxRuntimeInSeconds"));
+	(void)converted_number(&im->to, 2, "no_improvement",
 	    import_at(done, "BestObjectiveNotImproving",
 		"MaxNumberOfTrainingJobsNotImproving"));
 	if (!bounded) {
-		import_key(im, 2, "trials");
-		buf_puts(&im->out, "100");
-		import_note(im, "limits.trials: nothing bounded the job: 100");
+		converted_key(&im->to, 2, "trials");
+		buf_puts(&im->to.out, "100");
+		converted_note(
+		    &im->to, "limits.trials: nothing bounded the job: 100");
 	}
 	import_sagemaker_convergence_put(im, done);
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	warm_put(im);
 	return 0;
 }
@@ -298,7 +303,7 @@ import_sagemaker_is_one(
     const struct json *root, const struct json *more, struct buf *why)
 {
 	const struct json *list = definitions_find(root, more);
-	struct import im = { .notes = why };
+	struct import im = { .to = { .notes = why } };
 
 	return list != NULL && json_type(list) == JSON_ARRAY &&
 	       import_several_find(&im, list, why);
@@ -317,7 +322,7 @@ definition_named(
 		if (text != NULL && strcmp(text, name) == 0)
 			im->def = j;
 		else if (im->parts <= 1)
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "TrainingJobDefinitions: %s is left out\n",
 			    text != NULL ? text : "one without a name");
 	}
@@ -372,7 +377,7 @@ definition_find(
 static int
 import_sagemaker_study_put(struct import *im, struct err *e)
 {
-	buf_putc(&im->out, '{');
+	buf_putc(&im->to.out, '{');
 	import_sagemaker_name_put(im);
 	if (import_sagemaker_objective_put(im, e) != 0 ||
 	    import_space_put(im, e) != 0 ||
@@ -381,7 +386,7 @@ import_sagemaker_study_put(struct import *im, struct err *e)
 	    import_job_put(im, e) != 0 ||
 	    import_sagemaker_limits_put(im, e) != 0)
 		return -1;
-	buf_puts(&im->out, "\n}\n");
+	buf_puts(&im->to.out, "\n}\n");
 	import_dropped_note(im);
 	return 0;
 }
@@ -391,9 +396,8 @@ import_sagemaker(struct buf *out, struct buf *notes,
     const struct import_source *from, struct err *e)
 {
 	struct import im = {
-		.notes = notes,
+		.to = { .notes = notes, .fresh = true },
 		.root = from->root,
-		.fresh = true,
 		.parts = from->parts,
 	};
 	int rc;
@@ -411,8 +415,8 @@ import_sagemaker(struct buf *out, struct buf *notes,
 	if (im.n_defs == 0)
 		import_algorithm_find(&im);
 	if ((rc = import_sagemaker_study_put(&im, e)) == 0)
-		buf_add(out, im.out.data, im.out.len);
-	buf_free(&im.out);
+		buf_add(out, im.to.out.data, im.to.out.len);
+	buf_free(&im.to.out);
 	free(im.program);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * What all files of the import and the export write: indented members of a
- * JSON document, values, notes; names and values of parameters of other tools.
+ * What all files of the import write: names and values of parameters of other tools,
+ * and notes about them.
  */
 
 #include <ctype.h>
@@ -17,54 +17,6 @@
 #include "src/model/space.h"
 
 enum { STUDY_NAME_MOST = 32 };
-
-void
-import_key(struct import *im, int depth, const char *key)
-{
-	buf_printf(&im->out, "%s\n%*s", im->fresh ? "" : ",",
-	    2 * (depth + im->shift), "");
-	if (key != NULL) {
-		json_put_string(&im->out, key);
-		buf_puts(&im->out, ": ");
-	}
-	im->fresh = false;
-}
-
-void
-import_open(struct import *im, int depth, const char *key, char bracket)
-{
-	import_key(im, depth, key);
-	buf_putc(&im->out, bracket);
-	im->fresh = true;
-}
-
-void
-import_close(struct import *im, int depth, char bracket)
-{
-	if (!im->fresh)
-		buf_printf(&im->out, "\n%*s", 2 * (depth + im->shift), "");
-	buf_putc(&im->out, bracket);
-	im->fresh = false;
-}
-
-struct json_writer
-import_object(struct import *im, int depth, const char *key)
-{
-	struct json_writer w = { .out = &im->out, .spacing = JSON_PADDED };
-
-	import_key(im, depth, key);
-	json_writer_object(&w, NULL);
-	return w;
-}
-
-void
-import_text(struct import *im, int depth, const char *key, const char *text)
-{
-	if (text == NULL)
-		return;
-	import_key(im, depth, key);
-	json_put_string(&im->out, text);
-}
 
 void
 import_put_study_name(
@@ -91,30 +43,8 @@ import_name(
 	struct buf text = { 0 };
 
 	import_put_study_name(&text, name, len, otherwise);
-	import_text(im, 1, "study", buf_str(&text));
+	converted_text(&im->to, 1, "study", buf_str(&text));
 	buf_free(&text);
-}
-
-bool
-import_number(
-    struct import *im, int depth, const char *key, const struct json *j)
-{
-	double x;
-
-	if (!json_number(j, &x))
-		return false;
-	import_key(im, depth, key);
-	json_put_number(&im->out, x);
-	return true;
-}
-
-void
-import_copy(struct import *im, int depth, const char *key, const struct json *j)
-{
-	if (j == NULL || json_type(j) == JSON_NULL)
-		return;
-	import_key(im, depth, key);
-	json_write(&im->out, j);
 }
 
 void
@@ -125,12 +55,6 @@ import_escape_braces(struct buf *b, const char *text)
 			buf_putc(b, *text);
 		buf_putc(b, *text);
 	}
-}
-
-void
-import_note(struct import *im, const char *text)
-{
-	buf_printf(im->notes, "%s\n", text);
 }
 
 void
@@ -149,7 +73,8 @@ import_unknown_note(struct import *im, const char *where,
 			continue;
 		buf_clear(&hint);
 		json_put_hint(&hint, json_key(j), known);
-		buf_printf(im->notes, "%s%s%s: it is left out: unknown key%s\n",
+		buf_printf(im->to.notes,
+		    "%s%s%s: it is left out: unknown key%s\n",
 		    where != NULL ? where : "", where != NULL ? "." : "",
 		    json_key(j), buf_str(&hint));
 	}
@@ -174,7 +99,7 @@ import_number_note(struct import *im, const char *name, const char *text,
 	param_value_read(&value, number);
 	param_value_put(&given, &value);
 	if (strcmp(buf_str(&given), text) != 0)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "parameters.%s: %s is a number here, and the program is "
 		    "given %s\n",
 		    name, text, buf_str(&given));
@@ -200,11 +125,11 @@ import_value_put(struct import *im, const char *name, const char *text)
 	}
 	if (type != JSON_NUMBER && type != JSON_BOOL &&
 	    (type != JSON_STRING || im->algorithm))
-		json_put_string(&im->out, text);
+		json_put_string(&im->to.out, text);
 	else if (im->algorithm && strcmp(buf_str(&value), text) != 0)
-		json_put_string(&im->out, text);
+		json_put_string(&im->to.out, text);
 	else {
-		buf_puts(&im->out, buf_str(&value));
+		buf_puts(&im->to.out, buf_str(&value));
 		if (type == JSON_NUMBER)
 			import_number_note(im, name, text, json_root(doc));
 	}
@@ -215,7 +140,7 @@ import_value_put(struct import *im, const char *name, const char *text)
 void
 import_auto_note(struct import *im, const char *name)
 {
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: an AutoParameter has no bounds here: fixed at its hint; give "
 	    "it min and max to search it\n",
 	    name);
@@ -297,7 +222,7 @@ void
 import_nested_note(
     struct import *im, const char *name, const struct json *value)
 {
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: a value that is a list or an object: HPOTUNE_PARAMS and "
 	    "{params_file} have it as JSON, an argument has its text: %.200s\n",
 	    name, json_spaced(value));
@@ -319,7 +244,7 @@ import_is_earlier(const struct json *list, const struct json *j)
 void
 import_twice_note(struct import *im, const char *name)
 {
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "%s: a value that is there twice is one choice here, not a more "
 	    "likely one\n",
 	    name);
@@ -328,7 +253,7 @@ import_twice_note(struct import *im, const char *name)
 void
 import_gpus_note(struct import *im, int64_t n)
 {
-	buf_printf(im->notes,
+	buf_printf(im->to.notes,
 	    "trial.gpus: each trial had %lld: add \"gpus\": %lld on a machine "
 	    "that has GPUs\n",
 	    (long long)n, (long long)n);

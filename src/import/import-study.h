@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
+#include "src/import/converted.h"
 
 struct err;
 struct json;
@@ -30,8 +30,7 @@ struct import_launcher { /* a launcher of the toolkit, by its hyperparameters */
 };
 
 struct import {
-	struct buf out; /* study.json */
-	struct buf *notes;
+	struct converted to; /* study.json */
 	const struct json *root, *config, *def; /* def: NULL = none */
 	char *program; /* sagemaker_program, or NULL */
 	const struct import_launcher *launcher; /* of the toolkit, or NULL */
@@ -39,8 +38,6 @@ struct import {
 	const struct json *defs[IMPORT_DEFS_MAX]; /* of this study */
 	size_t n_defs; /* 0: one, without backend.algorithms */
 	int parts; /* number of studies of the tuning job */
-	int shift; /* added to each depth */
-	bool fresh; /* nothing was written after the open bracket */
 	bool hyperband;
 	bool words; /* Python writes a value of a parameter in another way */
 	struct strv names; /* parameters of import_take_name */
@@ -49,14 +46,6 @@ struct import {
 	double settings; /* of a grid; 0: it has no end */
 };
 
-/* Write members, indented by depth. */
-void import_key(struct import *, int depth, const char *key);
-void import_open(struct import *, int depth, const char *key, char bracket);
-void import_close(struct import *, int depth, char bracket);
-/* An object on one line; json_writer_end closes it. */
-struct json_writer import_object(struct import *, int depth, const char *key);
-/* Writes nothing when text is NULL. */
-void import_text(struct import *, int depth, const char *key, const char *text);
 /*
  * The name of a study: the first len bytes of a name in small letters and
  * digits, with one - for what stands between them, cut to 32; otherwise where
@@ -67,15 +56,8 @@ void import_put_study_name(
 /* Write it as a member. */
 void import_name(
     struct import *, const char *name, size_t len, const char *otherwise);
-/* False, and writes nothing, when it is not a number. */
-bool
-import_number(struct import *, int depth, const char *key, const struct json *);
-/* Copy a value; writes nothing when it is NULL. */
-void
-import_copy(struct import *, int depth, const char *key, const struct json *);
 /* Append a text with braces escaped. */
 void import_escape_braces(struct buf *, const char *text);
-void import_note(struct import *, const char *);
 /*
  * Note each member of an object that is none of the known ones, after where and
  * a dot if where is not NULL: the other tool does without it, too.
@@ -169,7 +151,7 @@ void import_inputs_put(struct import *);
 const char *import_channel_word(const char *text, bool theirs);
 /* The same for the members of a file system. */
 void import_file_system_put(
-    struct import *, int depth, const struct json *from, bool theirs);
+    struct converted *, int depth, const struct json *from, bool theirs);
 /* import-sagemaker-job.c: write the training definition. */
 int import_job_put(struct import *, struct err *);
 /* import-sagemaker-dropped.c: note members that no other file reads. */

@@ -83,9 +83,9 @@ wandb_args_put(struct import *im, const char *form)
 			    im->names.v[i]);
 	buf_putc(&text, '}');
 	if (others == im->names.n || strcmp(form, "{params_file}") == 0)
-		import_text(im, 3, NULL, form);
+		converted_text(&im->to, 3, NULL, form);
 	else if (others > 0)
-		import_text(im, 3, NULL, buf_str(&text));
+		converted_text(&im->to, 3, NULL, buf_str(&text));
 	for (i = 0; i < im->names.n; i++) {
 		if (*im->theirs.v[i] == '\0')
 			continue;
@@ -93,11 +93,11 @@ wandb_args_put(struct import *im, const char *form)
 		buf_puts(&text, before);
 		import_escape_braces(&text, im->theirs.v[i]);
 		if (words) {
-			import_text(im, 3, NULL, buf_str(&text));
+			converted_text(&im->to, 3, NULL, buf_str(&text));
 			buf_clear(&text);
 		}
 		buf_printf(&text, "%s{%s}", words ? "" : "=", im->names.v[i]);
-		import_text(im, 3, NULL, buf_str(&text));
+		converted_text(&im->to, 3, NULL, buf_str(&text));
 	}
 	buf_free(&text);
 }
@@ -105,7 +105,7 @@ wandb_args_put(struct import *im, const char *form)
 static void
 python_note(struct import *im)
 {
-	import_note(im,
+	converted_note(&im->to,
 	    "trial.command: {params:python} writes True, False, None, 1.0 and "
 	    "lists as the agent does");
 }
@@ -118,11 +118,11 @@ macro_put(struct import *im, size_t i)
 	if (strncmp(form, "{params", 7) == 0)
 		wandb_args_put(im, form);
 	else
-		import_text(im, 3, NULL, form);
+		converted_text(&im->to, 3, NULL, form);
 	if (!im->words)
 		return;
 	if (macros[i].note != NULL)
-		import_note(im, macros[i].note);
+		converted_note(&im->to, macros[i].note);
 	else if (strstr(macros[i].words, ":python") != NULL)
 		python_note(im);
 }
@@ -155,7 +155,7 @@ wandb_command_word_put(struct import *im, const struct json *j,
 		    "of hpotune, as man hpotune-study describes them",
 		    word);
 	import_escape_braces(&text, word);
-	import_text(im, 3, NULL, buf_str(&text));
+	converted_text(&im->to, 3, NULL, buf_str(&text));
 	buf_free(&text);
 	return 0;
 }
@@ -170,34 +170,35 @@ import_wandb_command_put(struct import *im, struct err *e)
 	size_t n;
 	int rc = 0;
 
-	import_open(im, 1, "trial", '{');
-	import_open(im, 2, "command", '[');
+	converted_open(&im->to, 1, "trial", '{');
+	converted_open(&im->to, 2, "command", '[');
 	if (j != NULL) {
 		rc = json_want(j, JSON_ARRAY, e);
 		j = rc == 0 ? json_first(j) : NULL;
 		for (; j != NULL && rc == 0; j = json_next(j))
 			rc = wandb_command_word_put(im, j, program, e);
 	} else if (program == NULL) {
-		import_text(im, 3, NULL, "./train");
+		converted_text(&im->to, 3, NULL, "./train");
 		wandb_args_put(im, im->words ? "{params:python}" : "{params}");
 		if (im->words)
 			python_note(im);
-		import_note(im, "trial.command: the sweep has no program: "
-				"./train");
+		converted_note(&im->to,
+		    "trial.command: the sweep has no program: "
+		    "./train");
 	} else if ((rc = json_read_string(program, &name, e)) == 0) {
 		n = strlen(name);
 		if (n > 3 && strcmp(name + n - 3, ".py") == 0)
-			import_text(im, 3, NULL, "python3");
+			converted_text(&im->to, 3, NULL, "python3");
 		import_escape_braces(&text, name);
-		import_text(im, 3, NULL, buf_str(&text));
+		converted_text(&im->to, 3, NULL, buf_str(&text));
 		wandb_args_put(im, im->words ? "{params:python}" : "{params}");
 		if (im->words)
 			python_note(im);
 		buf_free(&text);
 	}
-	import_close(im, 2, ']');
-	import_close(im, 1, '}');
-	import_note(im,
+	converted_close(&im->to, 2, ']');
+	converted_close(&im->to, 1, '}');
+	converted_note(&im->to,
 	    "metrics: what the program gives to wandb.log is not read: print "
 	    "it (hpotune: step=1 loss=0.5), use hpotune.report, or let "
 	    "trial.reads read what its library writes");

@@ -79,7 +79,7 @@ weights_put(struct import *im, struct json_writer *w, const char *name,
 		none |= weight == 0;
 	}
 	if (none) {
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "%s: weights are above 0: without the probabilities each "
 		    "of its choices is as likely\n",
 		    name);
@@ -98,7 +98,7 @@ static int
 wandb_params_choice_put(struct import *im, const char *name,
     const struct json *values, const struct json *weights, struct err *e)
 {
-	struct json_writer w = import_object(im, 2, name);
+	struct json_writer w = converted_object(&im->to, 2, name);
 	const struct json *j;
 	bool twice = false;
 	size_t n = 0;
@@ -130,7 +130,7 @@ static void
 wandb_params_fixed_put(
     struct import *im, const char *name, const struct json *value)
 {
-	struct json_writer w = import_object(im, 2, name);
+	struct json_writer w = converted_object(&im->to, 2, name);
 
 	json_writer_text(&w, "type", "fixed");
 	wandb_params_value_put(im, &w, "value", value);
@@ -176,7 +176,7 @@ wandb_params_range_read(struct import *im, const char *name,
 		       0)
 		return -1;
 	if (beta)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "%s: its distribution becomes a uniform one over its "
 		    "bounds\n",
 		    name);
@@ -191,7 +191,7 @@ wandb_params_range_read(struct import *im, const char *name,
 	if (r->step > 0 && !(r->sd > 0) &&
 	    (fabs(r->min - min) > r->step * 1e-9 ||
 		fabs(r->max - max) > r->step * 1e-9))
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "%s: its values are the multiples of %g within its bounds, "
 		    "%g to %g; W&B rounds to the nearest multiple, which can "
 		    "be "
@@ -301,12 +301,12 @@ wandb_params_name_note(struct import *im, const struct json *p,
 	if (leaf)
 		strv_add(&im->theirs, xstrdup(own ? theirs : ""));
 	if (own)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "parameters.%s: its name is %s here; the program gets it "
 		    "as %s\n",
 		    json_key(p), name, theirs);
 	else if (other)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "parameters.%s: its name is %s here, also in what the "
 		    "program gets\n",
 		    json_key(p), name);
@@ -328,7 +328,7 @@ wandb_params_param_put(struct import *im, const char *name,
 	if (form_read(&form, p, &word, e) != 0)
 		return -1;
 	if (strncmp(word, "inv_", 4) == 0)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "%s: %s becomes scale log, which prefers small values\n",
 		    name, word);
 	if (form == FORM_CONSTANT) {
@@ -374,7 +374,7 @@ import_wandb_params_put(struct import *im, const char *above,
 		if (json_get(p, "parameters") == NULL)
 			import_take_name(&name, &im->names);
 		if (json_get(p, "parameters") != NULL && depth == 0)
-			buf_printf(im->notes,
+			buf_printf(im->to.notes,
 			    "parameters.%s: {params} writes an argument for "
 			    "each parameter below it, --%s.NAME=VALUE; the "
 			    "agent writes one with a dictionary of Python\n",

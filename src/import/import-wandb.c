@@ -40,7 +40,7 @@ wandb_name_put(struct import *im)
 		name = dot + 1; /* of a module */
 	import_name(im, name, strcspn(name, "."), "sweep");
 	name = json_string(json_get(im->root, "description"));
-	import_text(im, 1, "description", name);
+	converted_text(&im->to, 1, "description", name);
 }
 
 static int
@@ -56,8 +56,9 @@ wandb_objective_put(struct import *im, struct err *e)
 	size_t i = 0;
 
 	if (j == NULL) {
-		import_note(im, "objective: the sweep has no metric: loss, "
-				"minimized");
+		converted_note(&im->to,
+		    "objective: the sweep has no metric: loss, "
+		    "minimized");
 	} else {
 		if (json_want(j, JSON_OBJECT, e) != 0)
 			return -1;
@@ -69,11 +70,11 @@ wandb_objective_put(struct import *im, struct err *e)
 		if (name != NULL && json_read_word(name, goals, &i, e) != 0)
 			return -1;
 	}
-	w = import_object(im, 1, "objective");
+	w = converted_object(&im->to, 1, "objective");
 	import_put_metric(&metric, text);
 	if (strcmp(buf_str(&metric), text) != 0)
-		buf_printf(im->notes, "objective.metric: %s is %s here\n", text,
-		    buf_str(&metric));
+		buf_printf(im->to.notes, "objective.metric: %s is %s here\n",
+		    text, buf_str(&metric));
 	json_writer_text(&w, "metric", buf_str(&metric));
 	buf_free(&metric);
 	json_writer_text(&w, "goal", goals[i]);
@@ -97,9 +98,9 @@ wandb_strategy_put(struct import *im, struct err *e)
 	if (j == NULL || json_read_word(j, methods, &i, e) != 0)
 		return -1;
 	if (i < 2)
-		import_text(im, 1, "strategy", methods[i]);
+		converted_text(&im->to, 1, "strategy", methods[i]);
 	if (i == 3)
-		import_note(im, "method: custom is left out: auto");
+		converted_note(&im->to, "method: custom is left out: auto");
 	return 0;
 }
 
@@ -116,7 +117,7 @@ wandb_stopping_put(struct import *im, struct err *e)
 	size_t i;
 
 	if (j == NULL || json_type(j) == JSON_NULL) {
-		import_text(im, 1, "stopping", "none");
+		converted_text(&im->to, 1, "stopping", "none");
 		return 0;
 	}
 	import_unknown_note(im, "early_terminate", j, keys);
@@ -136,13 +137,14 @@ wandb_stopping_put(struct import *im, struct err *e)
 		return -1;
 	else /* the last bracket of those that max_iter gives */
 		first = fmax(1, floor(max / pow(eta, s)));
-	w = import_object(im, 1, "stopping");
+	w = converted_object(&im->to, 1, "stopping");
 	json_writer_text(&w, "rule", "asha");
 	json_writer_number(&w, "min_resource", first);
 	json_writer_number(&w, "reduction_factor", fmax(2, floor(eta)));
 	json_writer_end(&w);
-	import_note(im, "early_terminate: brackets become those of asha: at "
-			"min_iter, min_iter * eta, … the best share goes on");
+	converted_note(&im->to,
+	    "early_terminate: brackets become those of asha: at "
+	    "min_iter, min_iter * eta, … the best share goes on");
 	return 0;
 }
 
@@ -158,16 +160,17 @@ wandb_limits_put(struct import *im, struct err *e)
 	if (j == NULL && im->settings > 0 && im->settings <= GRID_MOST &&
 	    word != NULL && strcmp(word, "grid") == 0) {
 		n = (int64_t)im->settings;
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "limits.trials: the sweep has no run_cap: %lld, all of its "
 		    "grid\n",
 		    (long long)n);
 	} else if (j == NULL)
-		import_note(im, "limits.trials: the sweep has no run_cap: 100");
-	import_open(im, 1, "limits", '{');
-	import_key(im, 2, "trials");
-	buf_printf(&im->out, "%lld", (long long)n);
-	import_close(im, 1, '}');
+		converted_note(
+		    &im->to, "limits.trials: the sweep has no run_cap: 100");
+	converted_open(&im->to, 1, "limits", '{');
+	converted_key(&im->to, 2, "trials");
+	buf_printf(&im->to.out, "%lld", (long long)n);
+	converted_close(&im->to, 1, '}');
 	return 0;
 }
 
@@ -178,19 +181,19 @@ wandb_study_put(struct import *im, struct err *e)
 
 	if (params == NULL)
 		return -1;
-	buf_putc(&im->out, '{');
+	buf_putc(&im->to.out, '{');
 	wandb_name_put(im);
 	if (wandb_objective_put(im, e) != 0)
 		return -1;
-	import_open(im, 1, "parameters", '{');
+	converted_open(&im->to, 1, "parameters", '{');
 	if (import_wandb_params_put(im, NULL, params, 0, e) != 0)
 		return -1;
-	import_close(im, 1, '}');
+	converted_close(&im->to, 1, '}');
 	if (wandb_strategy_put(im, e) != 0 || wandb_stopping_put(im, e) != 0 ||
 	    import_wandb_command_put(im, e) != 0 ||
 	    wandb_limits_put(im, e) != 0)
 		return -1;
-	buf_puts(&im->out, "\n}\n");
+	buf_puts(&im->to.out, "\n}\n");
 	return 0;
 }
 
@@ -198,9 +201,9 @@ int
 import_wandb(
     struct buf *out, struct buf *notes, const struct json *root, struct err *e)
 {
-	struct import im = {
-		.notes = notes, .root = root, .fresh = true, .settings = 1
-	};
+	struct import im = { .to = { .notes = notes, .fresh = true },
+		.root = root,
+		.settings = 1 };
 	int rc = -1;
 
 	if (json_want(root, JSON_OBJECT, e) == 0) {
@@ -208,8 +211,8 @@ import_wandb(
 		rc = wandb_study_put(&im, e);
 	}
 	if (rc == 0)
-		buf_add(out, im.out.data, im.out.len);
-	buf_free(&im.out);
+		buf_add(out, im.to.out.data, im.to.out.len);
+	buf_free(&im.to.out);
 	strv_free(im.names.v);
 	strv_free(im.theirs.v);
 	return rc;

@@ -15,6 +15,8 @@
 
 struct tuner;
 
+#define ASK_BACKEND "ask" /* backend name of attempts that others run */
+
 /* The state of the start of an attempt. */
 enum live_start {
 	LIVE_START_CALLED,

@@ -15,7 +15,6 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/outcome.h"
@@ -201,8 +200,7 @@ retry_allowed(struct tuner *t, const struct store_trial *row, int64_t fewer,
 		    why, n, "it is forgotten: hpotune forget --undo first");
 	else if (row->outside != NULL)
 		(void)snprintf(why, n, "%.100s", row->outside);
-	else if (row->backend != NULL &&
-		 strcmp(row->backend, ASK_TELL_BACKEND) == 0)
+	else if (row->backend != NULL && strcmp(row->backend, ASK_BACKEND) == 0)
 		(void)snprintf(why, n,
 		    "another program ran it: hpotune enqueue tries its "
 		    "setting again");

@@ -1,7 +1,7 @@
 /*
  * Requests of the user between turns: recorded in the next turn, answered after
- * its commit.  Those of ask, tell and judge are in ask-tell.c, those about
- * recorded trials in request-recorded.c.
+ * its commit.  Those of ask, tell and judge are in request-ask.c and request-tell.c,
+ * those about recorded trials in request-recorded.c.
  */
 
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include "src/base/mem.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/callers/caller.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/checkpoints.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
@@ -92,7 +91,7 @@ static void
 stop_external(struct tuner *t, struct request *r, struct live_trial *l)
 {
 	if (r->ask == TUNER_KILL_TRIAL) {
-		ask_tell_cancel(t, l);
+		request_tell_cancel(t, l);
 		answer_cancelled(r);
 		return;
 	}
@@ -290,13 +289,13 @@ request_execute(struct tuner *t, struct request *r)
 		checkpoints_clean(t, r);
 		break;
 	case TUNER_ASK:
-		ask_tell_ask(t, r);
+		request_ask(t, r);
 		break;
 	case TUNER_TELL:
-		ask_tell_tell(t, r);
+		request_tell(t, r);
 		break;
 	case TUNER_JUDGE:
-		ask_tell_judge(t, r);
+		request_tell_judge(t, r);
 		break;
 	case TUNER_CALLED:
 		request_called(r);

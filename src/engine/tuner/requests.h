@@ -11,6 +11,7 @@
 #include "src/engine/tuner/tuner.h"
 
 struct caller;
+struct live_trial;
 
 struct request {
 	enum tuner_request_kind ask;
@@ -63,5 +64,14 @@ void request_unqueue(struct tuner *, struct request *);
  * which values is that setting.
  */
 void request_propose(struct tuner *, struct request *);
+
+/* request-ask.c, request-tell.c: of programs that run trials themselves. */
+void request_ask(struct tuner *, struct request *);
+void request_tell(struct tuner *, struct request *);
+void request_tell_judge(struct tuner *, struct request *);
+/* End a trial as if its program had exited: no report is awaited. */
+void request_tell_cancel(struct tuner *, struct live_trial *);
+/* In each turn, before requests: end attempts whose process has ended. */
+void request_tell_check(struct tuner *);
 
 #endif /* HPOTUNE_REQUESTS_H */

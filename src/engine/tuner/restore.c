@@ -11,7 +11,6 @@
 #include "src/base/mem.h"
 #include "src/engine/attempts/slots.h"
 #include "src/engine/median-view.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/new-trial.h"
 #include "src/engine/tuner/outcome.h"
@@ -462,7 +461,7 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 
 	if (l == NULL || l->row.attempts != att->attempt)
 		return 0;
-	external = strcmp(att->backend, ASK_TELL_BACKEND) == 0;
+	external = strcmp(att->backend, ASK_BACKEND) == 0;
 	if (t->env.without_backends && !external)
 		return 0;
 	for (i = 0; i < t->n_backends && !external; i++)

@@ -11,7 +11,6 @@
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/engine/attempts/slots.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/attempt-end.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/converge.h"
@@ -44,7 +43,7 @@ backend_change_say(
     struct tuner *t, const struct live_trial *l, int attempt, const char *name)
 {
 	if (l->row.backend != NULL && strcmp(l->row.backend, name) != 0 &&
-	    strcmp(l->row.backend, ASK_TELL_BACKEND) != 0)
+	    strcmp(l->row.backend, ASK_BACKEND) != 0)
 		tuner_event(t, LOG_LEVEL_WARN, "place", l->row.number, attempt,
 		    "it continues on %s: %s %s; its checkpoints cannot "
 		    "be moved there",

@@ -8,7 +8,6 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
@@ -81,7 +80,7 @@ second_looks_on_stopped(void *arg, const struct store_stopped *row)
 	struct second_look_trial *one;
 	enum launch_kept kept = LAUNCH_KEPT_UNSEEN;
 	bool external =
-	    row->backend != NULL && strcmp(row->backend, ASK_TELL_BACKEND) == 0;
+	    row->backend != NULL && strcmp(row->backend, ASK_BACKEND) == 0;
 
 	if (!judged_compares(&t->judged, row->trial))
 		return 0;

@@ -17,7 +17,6 @@
 #include "src/engine/median-view.h"
 #include "src/engine/provenance/provenance.h"
 #include "src/engine/tuner/adopt.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/backend-events.h"
 #include "src/engine/tuner/capacity.h"
 #include "src/engine/tuner/checkpoints.h"
@@ -37,7 +36,6 @@
 #include "src/engine/tuner/tuner-internal.h"
 #include "src/engine/tuner/tuner.h"
 #include "src/model/history/history.h"
-#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "strategies/strategy.h"
@@ -490,7 +488,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	turn_collect(t);
 	adopt_settle_unsent(t);
 	stopping_look_hangs(t);
-	ask_tell_check(t);
+	request_tell_check(t);
 	requests_serve(t);
 	if (t->end.shutdown)
 		study_end_stop_all(t);

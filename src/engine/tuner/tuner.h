@@ -88,7 +88,7 @@ enum tuner_request_kind {
 	 */
 	TUNER_CALLED
 };
-/* data is JSON, or NULL: see ask-tell.c. */
+/* data is JSON, or NULL: see request-ask.c, request-tell.c. */
 typedef void
 tuner_reply(void *arg, bool good, const char *text, const char *data);
 void tuner_request(struct tuner *, enum tuner_request_kind, int64_t trial,

@@ -1,25 +1,14 @@
 /*
- * Ask/tell: trials that another program runs and reports through "hpotune
- * tell".  They hold no slot, belong to no backend, and run until their end is
- * reported.
- *
- * Answers are JSON.  ask: a list of {"trial", "params"}, with "attempt" when an
- * earlier one was lost, "from" when the trial continues another one, "until" when
- * it ends at a step, and "resume", its last step, when it was stopped and gets a
- * second look; when none can begin now but may later, {"later": true}.  tell and
- * judge:
+ * The requests tell and judge, about trials that another program runs
+ * (request-ask.c).  The answer is JSON:
  *	{"trial": 7, "state": "running", "step": 3, "objective": 0.9,
  *	 "verdict": "keep", "rule": "median", "value": 0.9, "threshold": 0.8,
  *	 "pool": 12, "why": ""}
  * where the verdict is null once the trial has ended.
  *
- * A program that sends a request again, because its answer was lost with a
- * server or a connection, has these words in params:
- * ask: "has", the numbers of all trials that the asker runs.  Another one that it
- * has asked for is one that it does not know of: the same attempt is the answer.
- * tell: "attempt", so that a late word does not meet a later attempt; and
- * "again", so that what is recorded is not recorded twice.
- * ask: "log", that it writes a log where trials of this machine have theirs.
+ * A program that tells again, because the answer was lost, has in params "attempt",
+ * so that a late word does not meet a later attempt; and "again", so that what is
+ * recorded is not recorded twice.
  */
 
 #include <inttypes.h>
@@ -31,26 +20,15 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "src/base/rng.h"
 #include "src/base/text.h"
-#include "src/engine/callers/caller.h"
-#include "src/engine/tuner/ask-tell.h"
 #include "src/engine/tuner/attempt-end.h"
 #include "src/engine/tuner/backend-events.h"
-#include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
-#include "src/engine/tuner/new-trial.h"
 #include "src/engine/tuner/requests.h"
-#include "src/engine/tuner/second-looks.h"
 #include "src/engine/tuner/stopping.h"
 #include "src/engine/tuner/tuner-internal.h"
 #include "src/model/study/study.h"
 #include "trials/metric-line/metric-line.h"
-
-/*
- * An answer is one line on the socket; for more trials the client asks again.
- */
-#define ASK_TELL_ANSWER_MAX 65536
 
 enum { ASKERS_EVERY_MS = 10000, ASKERS_LAST_MS = 200 };
 
@@ -64,226 +42,6 @@ struct tell_params {
 	bool again; /* may be recorded already */
 	const char *why; /* borrowed from the request */
 };
-
-/* What an ask wants, and by whom. */
-struct ask_params {
-	int64_t count;
-	struct asker who;
-	const struct json *has; /* the trials that it runs; NULL: not said */
-	bool log; /* its trials write logs */
-	bool ended; /* the process that asks is gone: nobody would run them */
-};
-
-static void
-ask_tell_begin(
-    struct tuner *t, struct live_trial *l, const struct ask_params *ask)
-{
-	struct store_attempt att = {
-		.uuid = rng_uuid(),
-		.backend = xstrdup(ASK_TELL_BACKEND),
-	};
-
-	if (ask->log)
-		att.log = xasprintf("%s/trials/%" PRId64 "/attempt-%d/log",
-		    strrchr(t->env.state_dir, '/') + 1, l->row.number,
-		    l->row.attempts + 1);
-	live_trial_begin(t, l, -1, &att);
-	if (!t->env.without_backends)
-		study_end_reopen(t);
-	live_trial_up(t, l, t->turn_us, 0);
-	live_trial_set_asker(l, &ask->who);
-	(void)asker_put(
-	    &ask->who, t->store, l->row.number, l->att.attempt, NULL);
-}
-
-static void
-ask_answer(struct request *r, const struct live_trial *l, bool whole)
-{
-	struct json_writer w = { .out = &r->data };
-
-	buf_puts(&r->data, r->given++ == 0 ? "[" : ",");
-	json_writer_object(&w, NULL);
-	json_writer_integer(&w, "trial", l->row.number);
-	json_writer_raw(&w, "params", l->row.params);
-	if (whole || (l->att.attempt > 1 && !l->looked))
-		json_writer_integer(&w, "attempt", l->att.attempt);
-	if (l->row.from > 0)
-		json_writer_integer(&w, "from", l->row.from);
-	if (l->row.until > 0)
-		json_writer_integer(&w, "until", l->row.until);
-	if (l->looked)
-		json_writer_integer(&w, "resume", l->row.last_step);
-	json_writer_end(&w);
-}
-
-/* A trial that was asked for and waits for another attempt, or NULL. */
-static struct live_trial *
-ask_waiting(const struct tuner *t)
-{
-	struct live_trial *l, *first = NULL;
-	char why[160];
-	size_t i;
-
-	if (t->paused || limits_reached(t, why, sizeof why))
-		return NULL;
-	for (i = 0; i < t->live.n; i++) {
-		l = t->live.list[i];
-		if (l->row.state == TRIAL_WAITING && !l->row.is_paused &&
-		    l->row.backend != NULL &&
-		    strcmp(l->row.backend, ASK_TELL_BACKEND) == 0 &&
-		    (first == NULL || l->row.number < first->row.number))
-			first = l;
-	}
-	return first;
-}
-
-/* The asker has begun it, and does not know of it. */
-static bool
-ask_undelivered(const struct live_trial *l, const struct ask_params *ask)
-{
-	const struct json *j;
-	int64_t number;
-
-	if (!l->open || !l->external || ask->who.mark.pid == 0 ||
-	    !process_mark_same(&l->asker.mark, &ask->who.mark))
-		return false;
-	for (j = json_first(ask->has); j != NULL; j = json_next(j))
-		if (json_integer(j, &number) && number == l->row.number)
-			return false;
-	return true;
-}
-
-/* Answers that were lost: those trials are begun already. */
-static void
-ask_repeat(struct tuner *t, struct request *r, const struct ask_params *ask)
-{
-	size_t i;
-
-	if (ask->has == NULL || r->given > 0)
-		return;
-	for (i = 0; i < t->live.n && r->given < ask->count; i++)
-		if (ask_undelivered(t->live.list[i], ask))
-			ask_answer(r, t->live.list[i], true);
-}
-
-static bool
-ask_more(const struct tuner *t, const struct request *r, int64_t count)
-{
-	return r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
-	       !store_failed(t->store);
-}
-
-/* Give trials that exist already: lost ones, then second looks. */
-static void
-ask_again(struct tuner *t, struct request *r, const struct ask_params *ask)
-{
-	struct live_trial *l;
-
-	while (ask_more(t, r, ask->count) &&
-	       ((l = ask_waiting(t)) != NULL ||
-		   (l = second_looks_resume_external(t)) != NULL)) {
-		ask_tell_begin(t, l, ask);
-		ask_answer(r, l, ask->has != NULL);
-	}
-}
-
-static void
-ask_new(struct tuner *t, struct request *r, const struct ask_params *ask)
-{
-	struct live_trial *l;
-
-	while (ask_more(t, r, ask->count) && !r->later &&
-	       !limits_capped(t, r->by, 0, r->text, sizeof r->text) &&
-	       !limits_block_new(t, r->text, sizeof r->text)) {
-		l = new_trial_next(t);
-		r->later = l == NULL && t->suggesting;
-		if (l == NULL && !limits_allow_new(t))
-			break;
-		/* No trial and no reason: an entry of the queue was dropped. */
-		if (l == NULL)
-			continue;
-		ask_tell_begin(t, l, ask);
-		ask_answer(r, l, ask->has != NULL);
-	}
-}
-
-static void
-ask_read(struct ask_params *ask, const struct json *root, struct tuner *t)
-{
-	*ask = (struct ask_params){ .count = 1 };
-	(void)json_integer(json_get(root, "count"), &ask->count);
-	(void)json_bool(json_get(root, "log"), &ask->log);
-	ask->has = json_get(root, "has");
-	asker_read(&ask->who, json_get(root, "asker"), t->store);
-	ask->ended = asker_ended(&ask->who, json_get(root, "asker"));
-}
-
-/* No more trials than may run beside the others of a caller. */
-static void
-ask_cap(struct tuner *t, const struct request *r, struct ask_params *ask)
-{
-	int64_t room, running = 0;
-	size_t i;
-
-	if (r->by == NULL)
-		return;
-	for (i = 0; i < t->live.n; i++)
-		running += t->live.list[i]->open;
-	room = caller_room(r->by, running);
-	if (room < INT64_MAX - r->given && ask->count > room + r->given)
-		ask->count = room + r->given;
-}
-
-/* No trial: the reason, and whether there may be one later. */
-static void
-ask_refuse(struct tuner *t, struct request *r, const struct ask_params *ask)
-{
-	bool over = limits_capped(t, r->by, 0, r->text, sizeof r->text) ||
-		    limits_block_new(t, r->text, sizeof r->text);
-
-	if (ask->count == 0 && r->by != NULL)
-		(void)snprintf(r->text, sizeof r->text,
-		    "the cap of this caller, %" PRId64
-		    " trials at a time, is reached",
-		    r->by->caps.parallel);
-	else if (ask->ended)
-		(void)snprintf(r->text, sizeof r->text,
-		    "the process that asks has ended: no trial is begun for "
-		    "it");
-	else if (!over)
-		(void)snprintf(
-		    r->text, sizeof r->text, "no trial can start now");
-	if (ask->has != NULL && !t->end.shutdown &&
-	    (!over || t->paused || t->held))
-		buf_puts(&r->data, "{\"later\":true}");
-}
-
-void
-ask_tell_ask(struct tuner *t, struct request *r)
-{
-	struct json_doc *doc = NULL;
-	struct ask_params ask;
-
-	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, NULL) !=
-	    0)
-		doc = NULL;
-	ask_read(&ask, doc != NULL ? json_root(doc) : NULL, t);
-	ask_cap(t, r, &ask);
-	r->later = false;
-	if (!ask.ended) {
-		ask_repeat(t, r, &ask);
-		ask_again(t, r, &ask);
-		ask_new(t, r, &ask);
-	}
-	if (!r->later && r->given == 0)
-		ask_refuse(t, r, &ask);
-	json_free(doc);
-	if (r->later)
-		return;
-	if (r->given > 0)
-		buf_putc(&r->data, ']');
-	r->good = r->given > 0;
-}
 
 /* The trial of a request, or NULL with an answer that gives the reason. */
 static struct live_trial *
@@ -326,7 +84,7 @@ put_verdict(struct json_writer *w, const struct live_trial *l,
 }
 
 static void
-ask_tell_put_trial(struct json_writer *w, const struct store_trial *row)
+tell_put_trial(struct json_writer *w, const struct store_trial *row)
 {
 	json_writer_object(w, NULL);
 	json_writer_integer(w, "trial", row->number);
@@ -412,7 +170,7 @@ answer_live(struct tuner *t, struct request *r, const struct live_trial *l,
 
 	verdict_recall(t, l, &j);
 	r->good = true;
-	ask_tell_put_trial(&w, &l->row);
+	tell_put_trial(&w, &l->row);
 	put_verdict(&w, l, &j);
 	name = metric_misspelt(t, l);
 	if (name != NULL) {
@@ -437,7 +195,7 @@ answer_ended(struct tuner *t, struct request *r)
 		return;
 	}
 	r->good = true;
-	ask_tell_put_trial(&w, &row);
+	tell_put_trial(&w, &row);
 	json_writer_null(&w, "verdict");
 	json_writer_text(&w, "why", row.why != NULL ? row.why : "");
 	json_writer_end(&w);
@@ -458,7 +216,7 @@ line_refused(char *text, size_t n, const char *line, const char *why)
 
 /* False: strict, and a line is not a report; text holds the reason. */
 static bool
-ask_tell_lines_read(
+tell_lines_read(
     struct tell_params *tell, const struct json *root, char *text, size_t n)
 {
 	const struct json *j, *lines = json_get(root, "lines");
@@ -501,7 +259,7 @@ tell_read(
 		tell->interrupted = strcmp(end, "interrupted") == 0;
 	}
 	(void)json_bool(json_get(root, "again"), &tell->again);
-	return ask_tell_lines_read(tell, root, text, n);
+	return tell_lines_read(tell, root, text, n);
 }
 
 static void
@@ -534,19 +292,19 @@ report_lines(
  * completed while its server shuts down has its whole result.
  */
 static bool
-ask_tell_obeys(const struct live_trial *l, const struct tell_params *tell)
+tell_obeys(const struct live_trial *l, const struct tell_params *tell)
 {
 	return l->row.cause != STOP_NONE &&
 	       !(tell->done && l->row.cause == STOP_SHUTDOWN);
 }
 
 static void
-ask_tell_end(
+request_tell_end(
     struct tuner *t, struct live_trial *l, const struct tell_params *tell)
 {
 	struct launch_exit x = { .ran = !tell->failed,
 		.exit_code = tell->failed ? -1 : tell->crashed,
-		.stopped = tell->interrupted || ask_tell_obeys(l, tell),
+		.stopped = tell->interrupted || tell_obeys(l, tell),
 		.ended_us = t->turn_us,
 		.end = tell->stopped ? END_STOPPED : END_NONE };
 
@@ -567,11 +325,11 @@ ask_tell_end(
 }
 
 void
-ask_tell_cancel(struct tuner *t, struct live_trial *l)
+request_tell_cancel(struct tuner *t, struct live_trial *l)
 {
 	struct tell_params tell = { .done = true };
 
-	ask_tell_end(t, l, &tell);
+	request_tell_end(t, l, &tell);
 }
 
 /* Whether the trial's end may be reported now; otherwise the reason. */
@@ -595,7 +353,7 @@ end_good(struct tuner *t, const struct live_trial *l,
 }
 
 static void
-ask_tell_take(struct tuner *t, struct live_trial *l, struct request *r,
+tell_take(struct tuner *t, struct live_trial *l, struct request *r,
     struct tell_params *tell)
 {
 	report_lines(t, l, tell);
@@ -609,7 +367,7 @@ ask_tell_take(struct tuner *t, struct live_trial *l, struct request *r,
 	}
 	if (!end_good(t, l, tell, r->text, sizeof r->text))
 		return;
-	ask_tell_end(t, l, tell);
+	request_tell_end(t, l, tell);
 	/*
 	 * Without a server, checkpoint now, so that one file remains instead of
 	 * three.
@@ -636,7 +394,7 @@ teller_note(struct tuner *t, struct live_trial *l, const struct json *teller)
 
 /* Whether this word is about the attempt that runs. */
 static bool
-told_attempt(const struct live_trial *l, const struct json *root)
+tell_is_of_attempt(const struct live_trial *l, const struct json *root)
 {
 	int64_t attempt = l->att.attempt;
 
@@ -655,14 +413,15 @@ tell_over(struct tuner *t, struct request *r, const struct live_trial *l,
 	bool again = false;
 
 	(void)json_bool(json_get(root, "again"), &again);
-	if (l != NULL && l->row.state != TRIAL_WAITING && told_attempt(l, root))
+	if (l != NULL && l->row.state != TRIAL_WAITING &&
+	    tell_is_of_attempt(l, root))
 		return false;
 	if (again && r->trial > 0 && r->trial <= t->n_trials) {
 		*r->text = '\0';
 		answer_ended(t, r);
 		return true;
 	}
-	if (l == NULL || told_attempt(l, root))
+	if (l == NULL || tell_is_of_attempt(l, root))
 		return false;
 	(void)snprintf(r->text, sizeof r->text,
 	    "this attempt of trial %" PRId64 " is over: attempt %d runs",
@@ -692,13 +451,13 @@ tell_parsed(struct tuner *t, struct request *r, struct live_trial *l,
 	}
 	if (tell_read(&tell, root, r->text, sizeof r->text)) {
 		teller_note(t, l, json_get(root, "asker"));
-		ask_tell_take(t, l, r, &tell);
+		tell_take(t, l, r, &tell);
 	}
 	free(tell.reports);
 }
 
 void
-ask_tell_tell(struct tuner *t, struct request *r)
+request_tell(struct tuner *t, struct request *r)
 {
 	struct live_trial *l = request_live(t, r);
 	struct json_doc *doc = NULL;
@@ -738,13 +497,13 @@ asker_lost(struct tuner *t, struct live_trial *l)
 
 	asker_put_why(&l->asker, why, sizeof why);
 	if (live_trial_all_steps(t, l))
-		ask_tell_end(t, l, &tell);
+		request_tell_end(t, l, &tell);
 	else
 		attempt_end_handle(t, l, NULL, why);
 }
 
 void
-ask_tell_check(struct tuner *t)
+request_tell_check(struct tuner *t)
 {
 	int64_t now_ms = loop_now_ms(t->env.loop);
 	struct live_trial *l;
@@ -772,7 +531,7 @@ ask_tell_check(struct tuner *t)
 
 /* The current decision of the rules; it is not executed. */
 void
-ask_tell_judge(struct tuner *t, struct request *r)
+request_tell_judge(struct tuner *t, struct request *r)
 {
 	struct live_trial *l = request_live(t, r);
 	const char *const *metric = stop_rule_set_metrics(t->judged.rules);

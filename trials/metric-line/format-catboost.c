@@ -6,7 +6,6 @@
  * A model that goes on from another one begins at 0 again, a snapshot does not.
  */
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 
 /* The state of one log. */
@@ -41,7 +40,6 @@ format_catboost_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_catboost = {
-	.lines = STUDY_LINES_CATBOOST,
 	.state = sizeof(struct format_catboost),
 	.read = format_catboost_read,
 };

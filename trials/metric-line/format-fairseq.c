@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 
 /* Add NAME VALUE with TAG_ before it, if there is a tag. */
@@ -138,7 +137,6 @@ format_fairseq_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_fairseq = {
-	.lines = STUDY_LINES_FAIRSEQ,
 	.logger = true,
 	.read = format_fairseq_read,
 };

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 
 static bool
@@ -45,6 +44,5 @@ format_fasttext_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_fasttext = {
-	.lines = STUDY_LINES_FASTTEXT,
 	.read = format_fasttext_read,
 };

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 
 enum { FORMAT_HF_KINDS = 4 }; /* of evaluations, as eval_ and test_ */
@@ -169,7 +168,6 @@ format_hf_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_hf = {
-	.lines = STUDY_LINES_HF,
 	.state = sizeof(struct format_hf),
 	.read = format_hf_read,
 };

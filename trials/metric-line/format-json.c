@@ -4,7 +4,6 @@
  */
 
 #include "src/base/mem.h"
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-internal.h"
 
@@ -33,7 +32,6 @@ format_json_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_json = {
-	.lines = STUDY_LINES_JSON,
 	.raw = true,
 	.state = sizeof(int), /* metric_json_step */
 	.read = format_json_read,

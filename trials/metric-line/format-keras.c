@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-number.h"
 
@@ -199,7 +198,6 @@ format_keras_read(struct metric_line *r, struct metric_span line,
 }
 
 const struct metric_format metric_format_keras = {
-	.lines = STUDY_LINES_KERAS,
 	.state = sizeof(struct format_keras),
 	.bars = true,
 	.read = format_keras_read,

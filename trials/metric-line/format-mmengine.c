@@ -8,7 +8,6 @@
  *	… - mmengine - INFO - Iter(val) [10/10]    mIoU: 0.81
  */
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 
 /* The state of one log. */
@@ -110,7 +109,6 @@ format_mmengine_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_mmengine = {
-	.lines = STUDY_LINES_MMENGINE,
 	.state = sizeof(struct format_mmengine),
 	.read = format_mmengine_read,
 };

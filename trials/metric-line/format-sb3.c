@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-number.h"
 
@@ -97,7 +96,6 @@ format_sb3_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_sb3 = {
-	.lines = STUDY_LINES_SB3,
 	.state = sizeof(struct format_sb3),
 	.read = format_sb3_read,
 };

@@ -13,7 +13,6 @@
  * again: a number that is not greater than the last goes on from it.
  */
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-number.h"
 
@@ -120,7 +119,6 @@ format_sklearn_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_sklearn = {
-	.lines = STUDY_LINES_SKLEARN,
 	.state = sizeof(struct format_sklearn),
 	.read = format_sklearn_read,
 };

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-internal.h"
 #include "trials/metric-line/metric-number.h"
@@ -386,7 +385,7 @@ format_table_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_table = {
-	.lines = STUDY_LINES_TABLE,
+	.loose = true,
 	.state = sizeof(struct format_table),
 	.read = format_table_read,
 };

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-number.h"
 
@@ -428,7 +427,6 @@ format_tqdm_read(struct metric_line *r, struct metric_span s,
 }
 
 const struct metric_format metric_format_tqdm = {
-	.lines = STUDY_LINES_TQDM,
 	.state = sizeof(struct format_tqdm),
 	.bars = true,
 	.read = format_tqdm_read,

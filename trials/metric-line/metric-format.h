@@ -1,6 +1,7 @@
 /*
  * A format: lines that a library prints, which trial.reads names.  Each is one file,
- * format-NAME.c, and a row of metric-formats.c.  Private to this folder.
+ * format-NAME.c with a metric_format_NAME, from whose name its bit, its word and its
+ * row of metric-formats.c are made.  Private to this folder.
  */
 
 #ifndef HPOTUNE_METRIC_FORMAT_H
@@ -36,29 +37,16 @@ enum metric_read {
 };
 
 struct metric_format {
-	unsigned lines; /* the bit of enum study_lines */
 	size_t state; /* bytes that it keeps between the lines of a log */
 	bool
 	    raw; /* it reads the bytes of the line, not what a terminal shows */
 	bool logger; /* it reads what a logger writes before the text, too */
 	bool bars; /* it reads states of a progress bar, too */
+	bool loose; /* lines of others look like its own: it is tried last */
 	/* Fills an empty line, which is cleared when it returns no report. */
 	enum metric_read (*read)(struct metric_line *, struct metric_span,
 	    const struct metric_reading *);
 };
-
-extern const struct metric_format metric_format_json;
-extern const struct metric_format metric_format_boosting;
-extern const struct metric_format metric_format_fasttext;
-extern const struct metric_format metric_format_keras;
-extern const struct metric_format metric_format_hf;
-extern const struct metric_format metric_format_catboost;
-extern const struct metric_format metric_format_sklearn;
-extern const struct metric_format metric_format_sb3;
-extern const struct metric_format metric_format_mmengine;
-extern const struct metric_format metric_format_fairseq;
-extern const struct metric_format metric_format_table;
-extern const struct metric_format metric_format_tqdm;
 
 /* Bytes of the states of these formats (bits of study_lines). */
 size_t metric_formats_state(unsigned lines);

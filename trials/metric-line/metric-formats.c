@@ -6,20 +6,16 @@
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-internal.h"
 
-/* In the order in which they are tried. */
+#define STUDY_LINES(name, NAME) \
+	extern const struct metric_format metric_format_##name;
+#include "src/model/study/study-lines.inc"
+#undef STUDY_LINES
+
+/* In the order of their bits. */
 static const struct metric_format *const formats[] = {
-	&metric_format_fairseq,
-	&metric_format_json,
-	&metric_format_boosting,
-	&metric_format_fasttext,
-	&metric_format_keras,
-	&metric_format_hf,
-	&metric_format_catboost,
-	&metric_format_sklearn,
-	&metric_format_sb3,
-	&metric_format_mmengine,
-	&metric_format_tqdm,
-	&metric_format_table,
+#define STUDY_LINES(name, NAME) &metric_format_##name,
+#include "src/model/study/study-lines.inc"
+#undef STUDY_LINES
 };
 
 enum { FORMATS = sizeof formats / sizeof formats[0], ALIGN = 16 };
@@ -36,7 +32,7 @@ metric_formats_state(unsigned lines)
 	size_t i, n = 0;
 
 	for (i = 0; i < FORMATS; i++)
-		if ((lines & formats[i]->lines) != 0)
+		if ((lines & 1U << i) != 0)
 			n += formats_room(formats[i]);
 	return n;
 }
@@ -46,34 +42,39 @@ struct texts {
 	struct metric_span raw, shown, whole;
 };
 
-/* Try the formats in turn on one beginning of the line. */
+/* Try the formats in turn on one beginning of the line, the loose ones last. */
 static enum metric_read
 formats_try(struct metric_line *r, unsigned lines, struct metric_reading *in,
-    char *state, const struct texts *t)
+    char *states, const struct texts *t)
 {
 	const struct metric_format *f;
 	enum metric_read what;
+	bool loose = false;
+	char *state;
 	size_t i;
 
-	for (i = 0; i < FORMATS; i++) {
-		f = formats[i];
-		if ((lines & f->lines) == 0)
-			continue;
-		in->state = state;
-		state += formats_room(f);
-		if (in->overwritten && !f->bars)
-			continue;
-		what = f->read(r,
-		    f->raw	? t->raw
-		    : f->logger ? t->whole
-				: t->shown,
-		    in);
-		if (what == METRIC_READ_REPORT)
-			return what;
-		metric_line_clear(r);
-		if (what == METRIC_READ_QUIET)
-			return what;
-	}
+	do {
+		for (i = 0, state = states; i < FORMATS; i++) {
+			f = formats[i];
+			if ((lines & 1U << i) == 0)
+				continue;
+			in->state = state;
+			state += formats_room(f);
+			if (f->loose != loose || (in->overwritten && !f->bars))
+				continue;
+			what = f->read(r,
+			    f->raw	? t->raw
+			    : f->logger ? t->whole
+					: t->shown,
+			    in);
+			if (what == METRIC_READ_REPORT)
+				return what;
+			metric_line_clear(r);
+			if (what == METRIC_READ_QUIET)
+				return what;
+		}
+		loose = !loose;
+	} while (loose);
 	return METRIC_READ_OTHER;
 }
 

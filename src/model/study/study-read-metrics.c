@@ -11,30 +11,24 @@
 #include "src/base/mem.h"
 #include "src/model/study/study-internal.h"
 
-/* What trial.reads may name, and the lines that it stands for. */
+/*
+ * What trial.reads may name: libraries, and formats of lines, which are those of the
+ * library of their name.
+ */
 static const struct preset {
 	const char *name;
 	unsigned lines;
 } presets[] = {
 	{ "lightning", 0 },
-	{ "hf", STUDY_LINES_HF },
-	{ "keras", STUDY_LINES_KERAS },
-	{ "xgboost", STUDY_LINES_BOOSTING },
-	{ "lightgbm", STUDY_LINES_BOOSTING },
-	{ "fasttext", STUDY_LINES_FASTTEXT },
+	{ "lightgbm", STUDY_LINES_XGBOOST },
 	{ "tensorboard", 0 },
-	{ "json", STUDY_LINES_JSON },
-	{ "mmengine", STUDY_LINES_MMENGINE },
-	{ "sb3", STUDY_LINES_SB3 },
 	{ "ultralytics", 0 },
-	{ "catboost", STUDY_LINES_CATBOOST },
-	{ "sklearn", STUDY_LINES_SKLEARN | STUDY_LINES_TABLE },
-	{ "fairseq", STUDY_LINES_FAIRSEQ },
 	{ "skorch", STUDY_LINES_TABLE },
 	{ "spacy", STUDY_LINES_TABLE },
 	{ "fastai", STUDY_LINES_TABLE },
-	{ "table", STUDY_LINES_TABLE },
-	{ "tqdm", STUDY_LINES_TQDM },
+#define STUDY_LINES(name, NAME) { #name, STUDY_LINES_##NAME },
+#include "src/model/study/study-lines.inc"
+#undef STUDY_LINES
 };
 enum { PRESETS = sizeof presets / sizeof presets[0] };
 
@@ -84,13 +78,21 @@ file_add(struct study_trial *t, const char *format, const char *path)
 	return f;
 }
 
+/* scikit-learn's gradient boosting prints a table. */
+static unsigned
+preset_lines(const struct preset *p)
+{
+	return p->lines == STUDY_LINES_SKLEARN ? p->lines | STUDY_LINES_TABLE
+					       : p->lines;
+}
+
 static void
 preset_add(struct study_trial *t, const struct preset *p)
 {
 	const struct preset_file *pf;
 	struct study_file *f;
 
-	t->lines |= p->lines;
+	t->lines |= preset_lines(p);
 	for (pf = preset_files; pf < preset_files + PRESET_FILES; pf++) {
 		if (strcmp(pf->preset, p->name) != 0)
 			continue;
@@ -251,7 +253,7 @@ read_file_lines(struct study_file *f, const struct json *j, struct err *e)
 		return json_err(j, e,
 		    "%s reads files of its own, not the lines of another one",
 		    p->name);
-	f->lines |= p->lines;
+	f->lines |= preset_lines(p);
 	return 0;
 }
 

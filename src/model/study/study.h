@@ -35,21 +35,22 @@ struct study_metric {
 	const struct json *where;
 };
 
-/* Lines of the log that are read besides tagged ones: a set of bits. */
-enum study_lines {
-	STUDY_LINES_JSON = 1, /* one JSON object */
-	STUDY_LINES_BOOSTING = 2, /* XGBoost, LightGBM */
-	STUDY_LINES_FASTTEXT = 4,
-	STUDY_LINES_KERAS = 8,
-	STUDY_LINES_HF = 16, /* a dictionary of Python */
-	STUDY_LINES_CATBOOST = 32,
-	STUDY_LINES_SKLEARN = 64,
-	STUDY_LINES_SB3 = 128, /* a table of names and values */
-	STUDY_LINES_MMENGINE = 256,
-	STUDY_LINES_FAIRSEQ = 512,
-	STUDY_LINES_TABLE = 1024, /* with a line of names */
-	STUDY_LINES_TQDM = 2048
+/*
+ * Lines of the log that are read besides tagged ones: a set of bits, STUDY_LINES_NAME
+ * for each trials/metric-line/format-NAME.c.  study-lines.inc is made of these names.
+ */
+#define STUDY_LINES(name, NAME) STUDY_LINES_##NAME##_BIT,
+enum study_lines_bit {
+#include "src/model/study/study-lines.inc"
+	STUDY_LINES_BITS
 };
+#undef STUDY_LINES
+#define STUDY_LINES(name, NAME) \
+	STUDY_LINES_##NAME = 1 << STUDY_LINES_##NAME##_BIT,
+enum study_lines {
+#include "src/model/study/study-lines.inc"
+};
+#undef STUDY_LINES
 
 /* Files of a trial that its metrics are read from. */
 struct study_file {

@@ -517,10 +517,10 @@ static const struct wrong {
 	{ T("\"command\":[\"a\"],\"metrics\":[{\"name\":\"a\",\"regex\":1}]"),
 	    "2:57: trial.metrics[0].regex: expected a string, not a number" },
 	{ T("\"command\":[\"a\"],\"reads\":\"kerras\""),
-	    "2:34: trial.reads: expected lightning, hf, keras, xgboost, "
-	    "lightgbm, fasttext, tensorboard, json, mmengine, sb3, "
-	    "ultralytics, catboost, sklearn, fairseq, skorch, spacy, fastai, "
-	    "table or tqdm; did you mean \"keras\"?" },
+	    "2:34: trial.reads: expected lightning, lightgbm, tensorboard, "
+	    "ultralytics, skorch, spacy, fastai, catboost, fairseq, fasttext, "
+	    "hf, json, keras, mmengine, sb3, sklearn, table, tqdm or xgboost; "
+	    "did you mean \"keras\"?" },
 	{ T("\"command\":[\"a\"],\"metrics\":[{\"from\":\"csv\","
 	    "\"path\":\"/tmp/x.csv\"}]"),
 	    "2:58: trial.metrics[0].path: every trial would read this path: "

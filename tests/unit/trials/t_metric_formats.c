@@ -105,14 +105,14 @@ test_recorded(void)
 	    "3 accuracy=0.4167 loss=0.8639 val_accuracy=0.3906 "
 	    "val_loss=0.8937\n";
 
-	check_file(STUDY_LINES_BOOSTING, "lightgbm.txt",
+	check_file(STUDY_LINES_XGBOOST, "lightgbm.txt",
 	    "1 train/binary_logloss=0.60425 train/auc=0.995463 "
 	    "valid/binary_logloss=0.592721 valid/auc=1\n"
 	    "2 train/binary_logloss=0.531801 train/auc=0.995463 "
 	    "valid/binary_logloss=0.517823 valid/auc=1\n"
 	    "3 train/binary_logloss=0.471465 train/auc=0.995463 "
 	    "valid/binary_logloss=0.45522 valid/auc=1\n");
-	check_file(STUDY_LINES_BOOSTING, "xgboost.txt",
+	check_file(STUDY_LINES_XGBOOST, "xgboost.txt",
 	    "0 train-logloss=0.45839 train-error=0.01333 eval-logloss=0.45031 "
 	    "eval-error=0\n"
 	    "1 train-logloss=0.32535 train-error=0.01333 eval-logloss=0.3167 "
@@ -184,9 +184,9 @@ test_keras(void)
 static void
 test_lines(void)
 {
-	is_read(STUDY_LINES_BOOSTING, "\033[1m[3]\033[0m\ttrain-rmse:0.5\n",
+	is_read(STUDY_LINES_XGBOOST, "\033[1m[3]\033[0m\ttrain-rmse:0.5\n",
 	    "3 train-rmse=0.5\n", "a line with colours");
-	is_read(STUDY_LINES_BOOSTING,
+	is_read(STUDY_LINES_XGBOOST,
 	    "[5]\tcv_agg's l2: 0.5 + 0.01\tcv_agg's auc: nan\n"
 	    "[22:30:01] [6]\ttest-error:0.25\n"
 	    "[LightGBM] [Info] Iteration:7, valid_1 binary_logloss : 0.125\n"
@@ -250,7 +250,7 @@ test_with_patterns(void)
 	char rounds[] = "round";
 	struct study_trial t = { .metrics = metrics,
 		.n_metrics = 2,
-		.lines = STUDY_LINES_BOOSTING | STUDY_LINES_JSON,
+		.lines = STUDY_LINES_XGBOOST | STUDY_LINES_JSON,
 		.lines_step = rounds };
 	static const char text[] =
 	    "[4]\ta:1\tb:2 rate 3\n[4]\ta:1\tb:2\n{\"round\": 6, \"c\": 2}\n"
@@ -579,14 +579,14 @@ test_tables_alike(void)
 static void
 test_boosting_alike(void)
 {
-	is_read(STUDY_LINES_BOOSTING,
+	is_read(STUDY_LINES_XGBOOST,
 	    "[0]#011train-rmse:9.5#011validation-rmse:9.75\n"
 	    "[2026-01-31:12:00:00:INFO] [1]\ttrain-rmse:9\n"
 	    "(RemoteRayXGBoostActor pid=12) [2]\ttrain-rmse:8\n",
 	    "0 train-rmse=9.5 validation-rmse=9.75\n1 train-rmse=9\n"
 	    "2 train-rmse=8\n",
 	    "XGBoost in logs of SageMaker and of Ray");
-	is_read(STUDY_LINES_BOOSTING,
+	is_read(STUDY_LINES_XGBOOST,
 	    "[1]:  train's l2:0.5  valid's l2:0.75 \n"
 	    "[1] \"[2]:  valid's l2:0.5\"\n",
 	    "1 train/l2=0.5 valid/l2=0.75\n2 valid/l2=0.5\n", "LightGBM of R");

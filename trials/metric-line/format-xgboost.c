@@ -15,13 +15,12 @@
 
 #include <string.h>
 
-#include "src/model/study/study.h"
 #include "trials/metric-line/metric-format.h"
 #include "trials/metric-line/metric-number.h"
 
 /* "SET's METRIC" is SET/METRIC. */
 static struct metric_span
-format_boosting_name(struct metric_span name, char *room, size_t size)
+format_xgboost_name(struct metric_span name, char *room, size_t size)
 {
 	const char *at = metric_span_find(name, "'s ");
 	size_t head, rest;
@@ -40,7 +39,7 @@ format_boosting_name(struct metric_span name, char *room, size_t size)
 
 /* NAME:VALUE, behind which cross-validation writes " + DEVIATION". */
 static void
-format_boosting_pair(struct metric_line *r, struct metric_span pair)
+format_xgboost_pair(struct metric_line *r, struct metric_span pair)
 {
 	const char *colon = memrchr(pair.p, ':', (size_t)(pair.end - pair.p));
 	char room[METRIC_LINE_NAME_MAX * 2];
@@ -55,12 +54,12 @@ format_boosting_pair(struct metric_line *r, struct metric_span pair)
 	if (value.end == NULL)
 		return;
 	(void)metric_span_add(
-	    r, format_boosting_name(name, room, sizeof room), value);
+	    r, format_xgboost_name(name, room, sizeof room), value);
 }
 
 /* LightGBM's own program: one metric in a line. */
 static bool
-format_boosting_program(struct metric_line *r, struct metric_span s)
+format_xgboost_program(struct metric_line *r, struct metric_span s)
 {
 	struct metric_span set;
 	int64_t step;
@@ -72,7 +71,7 @@ format_boosting_program(struct metric_line *r, struct metric_span s)
 	if (set.p == set.end || s.p == s.end)
 		return false;
 	/* One text: the blank between set and metric becomes '/'. */
-	format_boosting_pair(r, (struct metric_span){ set.p, s.end });
+	format_xgboost_pair(r, (struct metric_span){ set.p, s.end });
 	if (r->n == 1 && (size_t)(set.end - set.p) < strlen(r->values[0].name))
 		r->values[0].name[set.end - set.p] = '/';
 	return metric_span_step(r, step);
@@ -80,7 +79,7 @@ format_boosting_program(struct metric_line *r, struct metric_span s)
 
 /* The next of the pairs, which a tab, its name in a log, or two blanks part. */
 static struct metric_span
-format_boosting_next(struct metric_span *s)
+format_xgboost_next(struct metric_span *s)
 {
 	struct metric_span pair = { s->p, s->p };
 	size_t n = 0;
@@ -99,21 +98,21 @@ format_boosting_next(struct metric_span *s)
 }
 
 /* The state of one log. */
-struct format_boosting {
+struct format_xgboost {
 	bool begun;
 	int64_t first; /* round */
 };
 
 static enum metric_read
-format_boosting_read(struct metric_line *r, struct metric_span s,
+format_xgboost_read(struct metric_line *r, struct metric_span s,
     const struct metric_reading *in)
 {
-	struct format_boosting *b = in->state;
+	struct format_xgboost *b = in->state;
 	int64_t step;
 
 	if (metric_span_take(&s, "[LightGBM] [Info] "))
-		return format_boosting_program(r, s) ? METRIC_READ_REPORT
-						     : METRIC_READ_OTHER;
+		return format_xgboost_program(r, s) ? METRIC_READ_REPORT
+						    : METRIC_READ_OTHER;
 	if (s.end - s.p > 5 && s.end[-1] == '"' &&
 	    metric_span_take(&s, "[1] \""))
 		s.end--;
@@ -122,18 +121,17 @@ format_boosting_read(struct metric_line *r, struct metric_span s,
 		return METRIC_READ_OTHER;
 	(void)metric_span_take(&s, ":");
 	while (s.p < s.end)
-		format_boosting_pair(r, format_boosting_next(&s));
+		format_xgboost_pair(r, format_xgboost_next(&s));
 	if (!metric_span_step(r, step))
 		return METRIC_READ_OTHER;
 	if (!b->begun)
-		*b = (struct format_boosting){ true, step };
+		*b = (struct format_xgboost){ true, step };
 	r->restarts = true;
 	r->first = b->first;
 	return METRIC_READ_REPORT;
 }
 
-const struct metric_format metric_format_boosting = {
-	.lines = STUDY_LINES_BOOSTING,
-	.state = sizeof(struct format_boosting),
-	.read = format_boosting_read,
+const struct metric_format metric_format_xgboost = {
+	.state = sizeof(struct format_xgboost),
+	.read = format_xgboost_read,
 };

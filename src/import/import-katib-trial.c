@@ -334,6 +334,31 @@ katib_unused_note(struct import *im, const bool *used)
 			    im->names.v[i]);
 }
 
+/* A job of several pods, such as a PyTorchJob, is one process here. */
+static void
+katib_pods_note(struct import *im)
+{
+	const struct json *spec =
+	    json_get(import_at(im->root, "trialTemplate", "trialSpec"), "spec");
+	const struct json *j, *k;
+	int64_t n, pods = 0;
+
+	for (j = json_first(spec); j != NULL; j = json_next(j))
+		if (strstr(json_key(j), "ReplicaSpecs") != NULL &&
+		    json_type(j) == JSON_OBJECT)
+			for (k = json_first(j); k != NULL; k = json_next(k))
+				pods +=
+				    json_integer(json_get(k, "replicas"), &n) &&
+					    n > 0 && n < 1000000
+					? n
+					: 1;
+	if (pods > 1)
+		buf_printf(im->notes,
+		    "trial: each had %lld pods; here it is one process, which "
+		    "may start others\n",
+		    (long long)pods);
+}
+
 int
 import_katib_trial_put(struct import *im, struct err *e)
 {
@@ -373,6 +398,7 @@ import_katib_trial_put(struct import *im, struct err *e)
 		    "trial.command: it runs in the place of %s without a "
 		    "container: its paths are those of this machine\n",
 		    image);
+	katib_pods_note(im);
 	free(used);
 	return rc;
 }

@@ -110,6 +110,10 @@ like "$(cat out)" '"Validation-accuracy=a\{\{b"' 'is put in its place'
 sed -i 's/\[team\]/[other]/' label.yaml
 ok 'one that is not there' quietly "$HPOTUNE" import katib label.yaml
 like "$(cat err)" 'Labels\[other\]\} is left empty' 'is noted'
+sed 's/^      spec:$/&\n        pytorchReplicaSpecs: { Master: { replicas: 1 }, Worker: { replicas: 3 } }/' \
+    label.yaml >pods.yaml
+ok 'a job of several pods' quietly "$HPOTUNE" import katib pods.yaml
+like "$(cat err)" 'trial: each had 4 pods' 'is noted'
 sed '/trialSpec:/,$d' katib.yaml >config-map.yaml
 ok 'a template in the cluster' quietly "$HPOTUNE" import katib config-map.yaml
 like "$(cat err)" 'trialTemplate has no container' 'is noted'

@@ -1,6 +1,9 @@
 /* Converts recorded parameters from JSON to points. */
 
+#include <ctype.h>
+#include <float.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +53,57 @@ plain_name_skip(const char **s, const char *name)
 	return true;
 }
 
+#if LDBL_MANT_DIG == 64 && defined __x86_64__
+/*
+ * The number from digits, which are its part digits behind the point and those
+ * before, and its exponent; false: strtod must find it.  Digits below 2^64 and
+ * powers of ten to 10^27 are exact as long double, and a quotient or product of
+ * two is the nearest of 64 bits.  That is the nearest double when rounded again,
+ * but where the bits that are lost say half, or one less or more.
+ */
+static bool
+plain_real(double *x, const char *digits, size_t part, int exponent)
+{
+	static const long double tens[] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L,
+		1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L, 1e14L,
+		1e15L, 1e16L, 1e17L, 1e18L, 1e19L, 1e20L, 1e21L, 1e22L, 1e23L,
+		1e24L, 1e25L, 1e26L, 1e27L };
+	int power = exponent - (int)part, n = 0;
+	uint64_t m = 0;
+	long double r;
+
+	for (; *digits == '.' || isdigit((unsigned char)*digits); digits++)
+		if (*digits != '.') {
+			m = m * 10 + (uint64_t)(*digits - '0');
+			n += m > 0;
+		}
+	if (n > 19 || power < -27 || power > 27)
+		return false;
+	r = power < 0 ? (long double)m / tens[-power]
+		      : (long double)m * tens[power];
+	*x = (double)r;
+	memcpy(&m, &r, sizeof m); /* the bits of r, from the lowest */
+	m &= 0x7ff;
+	return m < 0x3ff || m > 0x401;
+}
+#else
+static bool
+plain_real(double *x, const char *digits, size_t part, int exponent)
+{
+	(void)x, (void)digits, (void)part, (void)exponent;
+	return false;
+}
+#endif
+
 /* A number as JSON has it; the whole ones are below 1e15. */
 static bool
 plain_number_read(const char **s, struct value *v)
 {
 	static const char digits[] = "0123456789";
 	const char *from = *s, *at = from + (*from == '-');
-	size_t whole = strspn(at, digits), part;
+	size_t whole = strspn(at, digits), part = 0, n;
+	const char *first = at;
+	int exponent = 0;
 	char *end;
 
 	if (whole == 0 || whole > 15 || (*at == '0' && whole > 1))
@@ -72,15 +119,23 @@ plain_number_read(const char **s, struct value *v)
 	if (*at == 'e' || *at == 'E') {
 		v->kind = VALUE_REAL;
 		at += at[1] == '-' || at[1] == '+' ? 2 : 1;
-		if ((part = strspn(at, digits)) == 0)
+		if ((n = strspn(at, digits)) == 0)
 			return false;
-		at += part;
+		exponent = n > 4 ? 9999 : atoi(at);
+		exponent = at[-1] == '-' ? -exponent : exponent;
+		at += n;
 	}
-	v->real = strtod(from, &end);
+	*s = at;
+	if (plain_real(&v->real, first, part, exponent))
+		v->real = *from == '-' ? -v->real : v->real;
+	else {
+		v->real = strtod(from, &end);
+		if (end != at)
+			return false;
+	}
 	if (v->kind == VALUE_INT)
 		v->integer = (int64_t)v->real;
-	*s = at;
-	return end == at;
+	return true;
 }
 
 /* A text of a choice, in quotes. */

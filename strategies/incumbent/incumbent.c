@@ -36,6 +36,7 @@ struct process {
 	double *y; /* n, standardised */
 	bool *category; /* d */
 	double *relevance; /* d: logarithms */
+	double *rate; /* d: of the last evidence, what they are logarithms of */
 	double
 	    noise; /* logarithm of its share of the variance of the process */
 	double *factor, *weights; /* n x n, n */
@@ -65,7 +66,7 @@ correlation(const struct process *p, const double *a, const double *b)
 
 	for (k = 0; k < p->d; k++) {
 		step = p->category[k] ? a[k] != b[k] : a[k] - b[k];
-		r2 += exp(p->relevance[k]) * step * step;
+		r2 += p->rate[k] * step * step;
 	}
 	t = sqrt(5 * r2);
 	return (1 + t + t * t / 3) * exp(-t);
@@ -78,6 +79,8 @@ evidence(struct process *p)
 	size_t n = p->n, i, j;
 	double squares = 0, sum = 0, mean = 0, step;
 
+	for (i = 0; i < p->d; i++)
+		p->rate[i] = exp(p->relevance[i]);
 	for (i = 0; i < n; i++) {
 		for (j = i + 1; j < n; j++)
 			p->factor[i * n + j] =
@@ -99,7 +102,7 @@ evidence(struct process *p)
 		mean += p->relevance[i] / (double)p->d;
 	for (i = 0; i < p->d; i++) {
 		step = (p->relevance[i] - mean) / alike;
-		sum -= 0.5 * step * step + 0.1 * exp(p->relevance[i]) +
+		sum -= 0.5 * step * step + 0.1 * p->rate[i] +
 		       0.1 * exp(-p->relevance[i]);
 	}
 	return sum;
@@ -225,7 +228,8 @@ process_init(struct process *p, const struct space *space, const double *points,
 	p->y = xcalloc(2 * p->n, sizeof *p->y);
 	p->weights = p->y + p->n;
 	p->category = xcalloc(p->d + 1, sizeof *p->category);
-	p->relevance = xcalloc(p->d + 1, sizeof *p->relevance);
+	p->relevance = xcalloc(2 * p->d + 1, sizeof *p->relevance);
+	p->rate = p->relevance + p->d;
 	p->factor = xcalloc(p->n * p->n, sizeof *p->factor);
 	for (k = 0; k < p->d; k++) {
 		param = &space->params[k];

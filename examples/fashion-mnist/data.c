@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "data.h"
 
 /* Finds NAME.gz, as Debian packs it, or NAME, unpacked by somebody. */
@@ -53,15 +54,16 @@ data_check(
 }
 
 int
-data_load(struct data *d, const char *dir, const char *set, struct fail *f)
+data_load(struct data *d, const char *dir, const char *cache, const char *set,
+    struct fail *f)
 {
 	char path[4096];
 
 	memset(d, 0, sizeof *d);
 	if (data_find(path, sizeof path, dir, set, "images-idx3", f) == -1 ||
-	    idx_read(&d->images, path, 3, f) == -1 ||
+	    cache_read(&d->images, path, 3, cache, f) == -1 ||
 	    data_find(path, sizeof path, dir, set, "labels-idx1", f) == -1 ||
-	    idx_read(&d->labels, path, 1, f) == -1 ||
+	    cache_read(&d->labels, path, 1, cache, f) == -1 ||
 	    data_check(d, dir, set, f) == -1) {
 		data_free(d);
 		return -1;

@@ -28,8 +28,10 @@ struct images {
 	const uint8_t *labels;
 };
 
-/* Loads the set "train" (60,000) or "t10k" (10,000) of a folder. */
-int data_load(struct data *, const char *dir, const char *set, struct fail *);
+/* Loads the set "train" (60,000) or "t10k" (10,000) of a folder; cache as for
+ * cache_read(). */
+int data_load(struct data *, const char *dir, const char *cache,
+    const char *set, struct fail *);
 
 void data_free(struct data *);
 

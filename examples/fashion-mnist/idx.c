@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
 #include "idx.h"
@@ -122,6 +123,9 @@ failed:
 void
 idx_free(struct idx *x)
 {
-	free(x->bytes);
+	if (x->map != NULL)
+		munmap(x->map, x->mapped);
+	else
+		free(x->bytes);
 	memset(x, 0, sizeof *x);
 }

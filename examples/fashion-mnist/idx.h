@@ -17,6 +17,8 @@ enum { IDX_DIMS_MAX = 3 };
 struct idx {
 	size_t dims, size[IDX_DIMS_MAX];
 	uint8_t *bytes;
+	void *map; /* of mapped bytes that bytes are in; NULL: allocated */
+	size_t mapped;
 };
 
 /* Reads a file, gzipped or plain, that must have so many dimensions. */

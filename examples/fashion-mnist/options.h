@@ -11,7 +11,7 @@
 enum { OPTIONS_IDENTITY_MAX = 512 };
 
 struct options {
-	const char *data, *checkpoint_dir; /* checkpoint_dir may be NULL */
+	const char *data, *cache, *checkpoint_dir; /* but for data, or NULL */
 	double checkpoint_every; /* seconds */
 	double lr, dropout, momentum, weight_decay;
 	long layers, hidden, batch, epochs, seed;

@@ -107,7 +107,7 @@ run_load(struct run *r, struct fail *f)
 {
 	const struct options *o = r->options;
 
-	if (data_load(&r->data, o->data, "train", f) == -1)
+	if (data_load(&r->data, o->data, o->cache, "train", f) == -1)
 		return -1;
 	return data_split(&r->data, (size_t)o->train_size,
 	    (size_t)o->validation_size, &r->train, &r->valid, f);
@@ -257,7 +257,8 @@ run_test(struct run *r, struct fail *f)
 	struct images all;
 	double accuracy, loss;
 
-	if (data_load(&test, r->options->data, "t10k", f) == -1)
+	if (data_load(&test, r->options->data, r->options->cache, "t10k", f) ==
+	    -1)
 		return -1;
 	all = data_slice(&test, 0, test.labels.size[0]);
 	accuracy = run_evaluate(r, &all, &loss);

@@ -256,7 +256,8 @@ job_test(struct job *j, struct job_report *r, struct fail *f)
 	struct images all;
 	int rc;
 
-	if (data_load(&kept.data, j->options.data, "t10k", f) == -1)
+	if (data_load(
+		&kept.data, j->options.data, j->options.cache, "t10k", f) == -1)
 		return -1;
 	all = data_slice(&kept.data, 0, kept.data.labels.size[0]);
 	kept.about.valid =

@@ -14,6 +14,35 @@ images_of(const struct images *im)
 	return (struct mlp_images){ im->count, im->pixels, im->labels };
 }
 
+static void *
+load_work(void *arg)
+{
+	struct machine *m = arg;
+	const struct options *o = m->load.options;
+
+	m->load.rc =
+	    data_load(&m->data, o->data, o->cache, "train", &m->load.why);
+	return NULL;
+}
+
+void
+machine_load(struct machine *m, const struct options *o)
+{
+	m->load.options = o;
+	m->load.begun =
+	    pthread_create(&m->load.thread, NULL, load_work, m) == 0;
+	if (!m->load.begun)
+		load_work(m);
+}
+
+static void
+load_wait(struct machine *m)
+{
+	if (m->load.begun)
+		pthread_join(m->load.thread, NULL);
+	m->load.begun = false;
+}
+
 int
 machine_open(struct machine *m, const struct options *o, size_t slots,
     struct mlp_ranks *ranks, struct fail *f)
@@ -21,8 +50,12 @@ machine_open(struct machine *m, const struct options *o, size_t slots,
 	struct images train, valid;
 
 	m->slots = slots;
-	if (data_load(&m->data, o->data, "train", f) == -1 ||
-	    data_split(&m->data, (size_t)o->train_size,
+	load_wait(m);
+	if (m->load.rc == -1) {
+		*f = m->load.why;
+		return -1;
+	}
+	if (data_split(&m->data, (size_t)o->train_size,
 		(size_t)o->validation_size, &train, &valid, f) == -1)
 		return -1;
 	m->about = (struct mlp_data){
@@ -46,6 +79,7 @@ machine_close(struct machine *m)
 	if (m->pack != NULL)
 		m->kernels->close(m->pack);
 	m->pack = NULL;
+	load_wait(m);
 	data_free(&m->data);
 }
 

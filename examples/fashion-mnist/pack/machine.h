@@ -6,6 +6,7 @@
 #ifndef MLP_MACHINE_H
 #define MLP_MACHINE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,11 +21,22 @@ struct machine {
 	struct mlp_data about;
 	struct data data;
 	size_t slots, threads;
+	/* Data that a thread loads meanwhile, if begun. */
+	struct machine_load {
+		bool begun;
+		pthread_t thread;
+		const struct options *options;
+		int rc;
+		struct fail why;
+	} load;
 };
 
+/* Begin to load the data, while a GPU is opened; machine_open() waits for it. */
+void machine_load(struct machine *, const struct options *);
+
 /*
- * The pictures that the options name, for so many slots.  Ranks may be NULL.
- * The kernels that mlp or mlp-cuda was given are in the machine before.
+ * The pictures that are loaded, of the sizes that the options name, for so many
+ * slots.  Ranks may be NULL.  The kernels that mlp or mlp-cuda was given are in the machine before.
  */
 int machine_open(struct machine *, const struct options *, size_t slots,
     struct mlp_ranks *, struct fail *);

@@ -127,8 +127,12 @@ mlp_run(const struct settings *s, const struct options *o, struct fail *f)
 	struct machine m = { .threads = 1 };
 	int rc;
 
-	if ((m.kernels = machine_kernels(s->device, f)) == NULL)
+	if (!s->which)
+		machine_load(&m, o);
+	if ((m.kernels = machine_kernels(s->device, f)) == NULL) {
+		machine_close(&m);
 		return -1;
+	}
 	if (s->which) {
 		printf("%s\n", m.kernels->device);
 		return 0;

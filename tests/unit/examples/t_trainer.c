@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "examples/fashion-mnist/checkpoint.h"
+#include "examples/fashion-mnist/cache.h"
 #include "examples/fashion-mnist/data.h"
 #include "examples/fashion-mnist/net.h"
 #include "examples/fashion-mnist/optim.h"
@@ -324,6 +325,82 @@ test_idx_zipped(void)
 	unlink("f");
 }
 
+/* A number of a packed file, by way of the folder "unpacked"; 0: it was refused. */
+static int
+cached(bool mapped, const char *what)
+{
+	struct fail f = { "" };
+	struct idx x;
+	int number;
+
+	if (cache_read(&x, "f", 1, "unpacked", &f) == -1)
+		return 0;
+	ok((x.map != NULL) == mapped, "%s", what);
+	number = x.bytes[1];
+	idx_free(&x);
+	return number;
+}
+
+static void
+zipped_make(uint8_t number)
+{
+	uint8_t bytes[sizeof idx_good];
+	gzFile gz = gzopen("g", "w");
+
+	memcpy(bytes, idx_good, sizeof bytes);
+	bytes[9] = number;
+	if (gz == NULL)
+		abort();
+	gzwrite(gz, bytes, sizeof bytes);
+	gzclose(gz);
+	/* Another inode, also within the clock's resolution. */
+	if (rename("g", "f") == -1)
+		abort();
+}
+
+static void
+test_idx_cached(void)
+{
+	static const char name[] = "unpacked/f.unpacked";
+	uint8_t bytes[256];
+	struct fail f = { "" };
+	struct idx x;
+	size_t i, n, good = 0;
+
+	zipped_make(8);
+	is_int(cached(false, "unpacked at first"), 8, "what is in the file");
+	is_int(cached(true, "then mapped"), 8, "the same");
+	ok(cache_read(&x, "f", 2, "unpacked", &f) == -1,
+	    "not as another shape");
+	zipped_make(5);
+	is_int(cached(false, "another file is unpacked"), 5, "its number");
+	is_int(cached(true, "and mapped"), 5, "the same");
+	n = file_read(name, bytes, sizeof bytes);
+	for (i = 0; i < n; i++) {
+		bytes[i] ^= 4;
+		file_write(name, bytes, n);
+		bytes[i] ^= 4;
+		good += cache_read(&x, "f", 1, "unpacked", &f) == 0 &&
+			x.map == NULL && x.bytes[1] == 5;
+		idx_free(&x);
+	}
+	is_int(good, n, "a damaged one is unpacked again");
+	for (i = good = 0; i < n; i++) {
+		file_write(name, bytes, i);
+		good += cache_read(&x, "f", 1, "unpacked", &f) == 0 &&
+			x.map == NULL && x.bytes[1] == 5;
+		idx_free(&x);
+	}
+	is_int(good, n, "and a cut one");
+	unlink(name);
+	rmdir("unpacked");
+	file_write("unpacked", "", 0);
+	is_int(cached(false, "where no folder can be, as without"), 5,
+	    "the number");
+	unlink("unpacked");
+	unlink("f");
+}
+
 /* A set of n blank pictures; labels count from `label` down. */
 static void
 data_make(uint8_t pictures, uint8_t rows, uint8_t labels, uint8_t label)
@@ -344,7 +421,7 @@ data_refuses(const char *why)
 	struct fail f = { "" };
 	struct data d;
 
-	if (data_load(&d, ".", "train", &f) == 0) {
+	if (data_load(&d, ".", NULL, "train", &f) == 0) {
 		data_free(&d);
 		snprintf(f.text, sizeof f.text, "(loaded)");
 	}
@@ -371,7 +448,7 @@ test_data(void)
 	data_make(3, 28, 3, 10);
 	data_refuses(".: train label 0 is 10, above 9");
 	data_make(3, 28, 3, 9);
-	is_int(data_load(&d, ".", "train", &f), 0, "a set of three");
+	is_int(data_load(&d, ".", NULL, "train", &f), 0, "a set of three");
 	all = data_slice(&d, 0, 3);
 	data_gather(&all, order, 1, 2, x, y);
 	ok(y[0] == 2 && y[1] == 9, "gathered in the order given");
@@ -486,6 +563,7 @@ main(void)
 	test_checkpoint_damage();
 	test_idx_plain();
 	test_idx_zipped();
+	test_idx_cached();
 	test_data();
 	test_split();
 	test_options();

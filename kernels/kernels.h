@@ -226,6 +226,8 @@ const char *openblas_core(void);
  * none.  In hpotune-worker-cuda.
  */
 const struct kernels *kernels_cuda(char *why, size_t n);
+/* Whether there is a driver; if not, the reason likewise.  Takes no time. */
+bool kernels_cuda_possible(char *why, size_t n);
 
 #ifdef __cplusplus
 }

@@ -89,6 +89,12 @@ cuda_open(struct cuda *c, char *why, size_t n)
 	return 0;
 }
 
+extern "C" bool
+kernels_cuda_possible(char *why, size_t n)
+{
+	return cuda_driver_open(why, n) == 0;
+}
+
 extern "C" const struct kernels *
 kernels_cuda(char *why, size_t n)
 {

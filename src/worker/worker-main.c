@@ -1,12 +1,19 @@
 /*
  * hpotune-worker: computes suggestions of strategies that would block the
  * server.  Reads requests from its standard input, a socket of the server, and
- * exits when it closes.  Keeps no state between two requests.
+ * exits when it closes.  Keeps no state between two requests, but which device is
+ * faster.
+ *
+ * hpotune-worker-cuda auto computes on the CPU until a GPU is likely to be faster, and
+ * opens the GPU meanwhile, in a thread.
  */
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +30,7 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/worker/worker-devices.h"
 #include "src/worker/worker-kernels-linked.h"
 #include "src/worker/worker-protocol.h"
 #include "strategies/strategy.h"
@@ -34,6 +42,16 @@ struct worker {
 	struct buf input; /* received */
 	size_t used; /* bytes of it already read */
 	const struct kernels *kernels;
+	struct devices {
+		bool chosen; /* as follows; else kernels are all there is */
+		struct worker_devices by;
+		const struct kernels *gpu;
+		pthread_t thread;
+		enum { GPU_CLOSED, GPU_OPENING, GPU_OPEN } state;
+		atomic_bool ended; /* the thread, which sets gpu and why */
+		char why[256];
+		char text[300]; /* to be told with the next answer */
+	} devices;
 	struct study *study;
 	const struct strategy *strategy;
 	struct option_value *options;
@@ -140,6 +158,45 @@ suggest_default(const char *name, struct suggestion *s,
 	return rc;
 }
 
+static void *
+gpu_open(void *arg)
+{
+	struct devices *d = arg;
+
+	d->gpu = worker_kernels_linked(d->why, sizeof d->why);
+	atomic_store(&d->ended, true);
+	return NULL;
+}
+
+/* Open the GPU when it may pay for itself; use it when it is open. */
+static void
+gpu_prepare(struct devices *d, int64_t trials)
+{
+	if (d->state == GPU_CLOSED && trials >= WORKER_DEVICES_FROM) {
+		if (pthread_create(&d->thread, NULL, gpu_open, d) != 0)
+			return;
+		d->state = GPU_OPENING;
+	}
+	if (d->state != GPU_OPENING || !atomic_load(&d->ended))
+		return;
+	(void)pthread_join(d->thread, NULL);
+	d->state = GPU_OPEN;
+	d->by.there = d->gpu != NULL;
+	if (d->gpu == NULL)
+		(void)snprintf(d->text, sizeof d->text, "the CPU: %s", d->why);
+}
+
+static const struct kernels *
+kernels_choose(struct worker *w, int64_t trials)
+{
+	struct devices *d = &w->devices;
+
+	if (!d->chosen)
+		return w->kernels;
+	gpu_prepare(d, trials);
+	return worker_devices_gpu(&d->by, trials) ? d->gpu : w->kernels;
+}
+
 /* The result of the strategy's suggest, or of the convergence check. */
 static int64_t
 suggest(const struct worker *w, const struct worker_message_ask *q,
@@ -164,11 +221,50 @@ seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Seconds of the same suggestion with other kernels; its result is not used. */
+static double
+seconds_with(const struct worker *w, const struct worker_message_ask *q,
+    struct strategy_ask ask, const struct kernels *kernels)
+{
+	struct suggestion s = { .made_by = kernels->name };
+	struct err e = ERR_INIT;
+	double began = seconds();
+
+	ask.kernels = kernels;
+	s.x = xcalloc(ask.space->n, sizeof *s.x);
+	if (suggest(w, q, &s, &ask, &e) < 0)
+		began = -INFINITY;
+	free(s.x);
+	return seconds() - began;
+}
+
+/*
+ * After an answer, while the server has it: the time of the other device.  What a GPU
+ * computes for the first time takes longer than ever after.
+ */
+static void
+devices_compare(struct worker *w, const struct worker_message_ask *q,
+    const struct strategy_ask *ask, double took)
+{
+	struct devices *d = &w->devices;
+	int64_t trials = history_count(ask->history);
+	double cpu = took, gpu = took;
+
+	if (ask->kernels == d->gpu) {
+		cpu = seconds_with(w, q, *ask, w->kernels);
+	} else {
+		(void)seconds_with(w, q, *ask, d->gpu);
+		gpu = seconds_with(w, q, *ask, d->gpu);
+	}
+	worker_devices_compared(
+	    &d->by, trials, cpu, gpu, d->text, sizeof d->text);
+}
+
 static void
 worker_main_answer(struct worker *w, const struct worker_message *m)
 {
 	const struct space *space = w->study->space;
-	struct suggestion s = { .made_by = w->kernels->name };
+	struct suggestion s = { 0 };
 	struct worker_message_ask q;
 	struct worker_message_answer a;
 	struct strategy_ask ask;
@@ -190,7 +286,8 @@ worker_main_answer(struct worker *w, const struct worker_message *m)
 		.redraw = (unsigned)q.redraw,
 		.time_limited = q.time_limited != 0,
 		.time_used = q.time_used,
-		.kernels = w->kernels };
+		.kernels = kernels_choose(w, history_count(history)) };
+	s.made_by = ask.kernels->name;
 	s.x = xcalloc(space->n, sizeof *s.x);
 	a = (struct worker_message_answer){
 		.trial = q.trial, .redraw = q.redraw, .x = s.x, .n = space->n
@@ -200,10 +297,14 @@ worker_main_answer(struct worker *w, const struct worker_message *m)
 	a.fits = s.fits;
 	a.memory = s.memory;
 	a.made_by = s.made_by != NULL ? s.made_by : "";
-	a.text = e.text;
+	a.text = a.result == 0 ? w->devices.text : e.text;
 	a.seconds = seconds() - began;
 	worker_protocol_put_answer(&frame, &a);
 	message_write(w, &frame);
+	*w->devices.text = '\0';
+	if (a.result == 0 && strcmp(a.made_by, ask.kernels->name) == 0 &&
+	    worker_devices_compare(&w->devices.by, history_count(history)))
+		devices_compare(w, &q, &ask, a.seconds);
 	history_free(history);
 	free(s.x);
 }
@@ -211,10 +312,13 @@ worker_main_answer(struct worker *w, const struct worker_message *m)
 static void
 hello(struct worker *w)
 {
+	const char *device = w->devices.chosen
+				 ? "the CPU, and on a GPU where that is faster"
+				 : w->kernels->device;
 	struct buf text = { 0 }, frame = { 0 };
 
 	buf_add(&text, PACKAGE_VERSION, sizeof PACKAGE_VERSION);
-	buf_add(&text, w->kernels->device, strlen(w->kernels->device) + 1);
+	buf_add(&text, device, strlen(device) + 1);
 	worker_protocol_put(&frame, WORKER_MESSAGE_HELLO, text.data, text.len);
 	buf_free(&text);
 	message_write(w, &frame);
@@ -289,10 +393,13 @@ main(int argc, char **argv)
 	char why[256] = "";
 	struct stat st;
 
-	(void)argc;
 	core_choose(argv);
 	mem_settle_matrices();
-	w.kernels = worker_kernels_linked(why, sizeof why);
+	w.devices.chosen = argc > 1 && strcmp(argv[1], "auto") == 0;
+	if (!w.devices.chosen)
+		w.kernels = worker_kernels_linked(why, sizeof why);
+	else if (worker_kernels_possible(why, sizeof why))
+		w.kernels = kernels_cpu();
 	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return introduce(&w, why);
 	/* Exit at once when the server is killed, also within a computation. */

@@ -228,6 +228,9 @@ worker_on_answer(struct suggest_worker *w, const struct worker_message *m)
 	(void)snprintf(w->made_by, sizeof w->made_by, "%s", a.made_by);
 	if (a.result != 0)
 		(void)err_set(&w->why, ERR_USAGE, "%.500s", a.text);
+	else if (*a.text != '\0')
+		(void)snprintf(
+		    w->note, sizeof w->note, "it computes on %.250s", a.text);
 }
 
 static void
@@ -308,7 +311,11 @@ worker_start(struct suggest_worker *w, struct err *e)
 {
 	static char *const env[] = { "OPENBLAS_NUM_THREADS=1",
 		"OMP_NUM_THREADS=1", NULL };
-	char *argv[] = { w->programs[w->where], NULL };
+	static char automatic[] = "auto";
+	bool chooses = w->where == WHERE_CUDA &&
+		       w->env->study->device == STUDY_DEVICE_AUTO;
+	char *argv[] = { w->programs[w->where], chooses ? automatic : NULL,
+		NULL };
 	struct coproc_spec spec = { .argv = argv, .env = env, .socket = true };
 	struct coproc_hooks hooks = { .on_read = worker_client_on_read,
 		.on_exit = worker_client_on_ended,

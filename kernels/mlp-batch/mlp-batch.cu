@@ -1,7 +1,6 @@
 /*
- * Packed training on a device: the CUDA version of mlp-batch.c. Training
- * pictures are stored as bytes, validation pictures as numbers; the host only
- * selects the next steps, many at a time.
+ * Packed training on a device: the CUDA version of mlp-batch.c. Pictures are
+ * stored as bytes; the host only selects the next steps, many at a time.
  */
 
 #include <stdio.h>
@@ -47,14 +46,17 @@ mlp_batch_of(const struct mlp_batch *p, const size_t *slots, size_t n)
 	b.totals = p->totals;
 	b.n = n;
 	b.width = p->data.pixels;
+	b.across = p->across;
 	b.scale = p->data.scale;
-	b.shift = p->data.shift;
+	b.centre = 128 * p->data.scale + p->data.shift;
+	b.stream = p->stream;
 	for (size_t i = 0; i < n; i++) {
 		const struct mlp_layout *s = &p->slot[slots[i]].view.shape;
 
 		b.rows = s->rows > b.rows ? s->rows : b.rows;
 		b.layers = s->layers > b.layers ? s->layers : b.layers;
 		b.count = s->count > b.count ? s->count : b.count;
+		b.units = s->units[0] > b.units ? s->units[0] : b.units;
 		for (size_t l = 0; l < s->layers; l++) {
 			b.in[l] = s->in[l] > b.in[l] ? s->in[l] : b.in[l];
 			b.out[l] = s->out[l] > b.out[l] ? s->out[l] : b.out[l];
@@ -63,14 +65,16 @@ mlp_batch_of(const struct mlp_batch *p, const size_t *slots, size_t n)
 	return b;
 }
 
+/* Pictures across bytes apart, and their labels. */
 static uint8_t *
-images_give(const struct mlp_images *im, size_t pixels)
+images_give(const struct mlp_images *im, size_t pixels, size_t across)
 {
-	uint8_t *there = (uint8_t *)mlp_batch_alloc(im->n * (pixels + 1));
+	uint8_t *there = (uint8_t *)mlp_batch_alloc(im->n * (across + 1));
 
 	if (there == NULL ||
-	    mlp_batch_upload(there, im->pixels, im->n * pixels) != 0 ||
-	    mlp_batch_upload(there + im->n * pixels, im->labels, im->n) != 0) {
+	    cudaMemcpy2D(there, across, im->pixels, pixels, pixels, im->n,
+		cudaMemcpyHostToDevice) != cudaSuccess ||
+	    mlp_batch_upload(there + im->n * across, im->labels, im->n) != 0) {
 		cudaFree(there);
 		return NULL;
 	}
@@ -80,26 +84,21 @@ images_give(const struct mlp_images *im, size_t pixels)
 static int
 pictures_give(struct mlp_batch *p)
 {
-	const struct mlp_images *valid = &p->data.valid;
-	struct mlp_launch b;
-
-	p->train = images_give(&p->data.train, p->data.pixels);
-	p->valid = images_give(valid, p->data.pixels);
-	p->width = (p->data.pixels + MLP_WIDTH) / MLP_WIDTH * MLP_WIDTH;
-	p->x =
-	    (float *)mlp_batch_alloc((valid->n + 8) * p->width * sizeof(float));
+	/* Kernels read 16 bytes of a picture at a time. */
+	p->across = (p->data.pixels + 15) / 16 * 16;
+	p->train = images_give(&p->data.train, p->data.pixels, p->across);
+	p->valid = images_give(&p->data.valid, p->data.pixels, p->across);
 	p->views =
 	    (struct mlp_view *)mlp_batch_alloc(p->slots * sizeof *p->views);
 	p->totals =
 	    (struct mlp_total *)mlp_batch_alloc(p->slots * sizeof *p->totals);
 	p->list = (uint32_t *)mlp_batch_alloc(p->slots * sizeof *p->list);
-	if (p->train == NULL || p->valid == NULL || p->x == NULL ||
-	    p->views == NULL || p->totals == NULL || p->list == NULL)
+	if (p->train == NULL || p->valid == NULL || p->views == NULL ||
+	    p->totals == NULL || p->list == NULL)
 		return -1;
-	b = mlp_batch_of(p, NULL, 0);
-	b.pixels = p->valid;
-	b.pictures = valid->n;
-	return mlp_network_pictures(&b, p->x, p->width);
+	return p->ranks != NULL || cudaStreamCreate(&p->stream) == cudaSuccess
+		   ? 0
+		   : -1;
 }
 
 static void
@@ -119,7 +118,11 @@ cuda_pack_close(struct mlp_batch *p)
 		cuda_pack_drop(p, i);
 	cudaFree(p->train);
 	cudaFree(p->valid);
-	cudaFree(p->x);
+	for (size_t i = 0; i < MLP_GRAPHS; i++)
+		if (p->graphs[i].run != NULL)
+			(void)cudaGraphExecDestroy(p->graphs[i].run);
+	if (p->stream != NULL)
+		(void)cudaStreamDestroy(p->stream);
 	cudaFree(p->views);
 	cudaFree(p->turns);
 	cudaFree(p->totals);
@@ -172,7 +175,6 @@ view_lay(struct mlp_view *v, size_t rows, float *base)
 	v->params = cut(base, &at, h->count);
 	v->grads = cut(base, &at, h->count + MLP_TAIL);
 	v->memory = cut(base, &at, h->memory);
-	v->x = cut(base, &at, rows * h->in[0]);
 	for (size_t l = 0; l < h->layers; l++) {
 		v->y[l] = cut(base, &at, rows * h->out[l]);
 		v->dy[l] = cut(base, &at, rows * h->out[l]);
@@ -192,6 +194,11 @@ slot_alloc(struct mlp_cuda_slot *s)
 	if (s->numbers == NULL || s->rows == NULL)
 		return -1;
 	(void)view_lay(&s->view, rows, s->numbers);
+	/* What the widths are filled up with has no gradient. */
+	if (cudaMemset(s->view.grads, 0,
+		(s->view.shape.count + MLP_TAIL) * sizeof(float)) !=
+	    cudaSuccess)
+		return -1;
 	s->view.loss = s->rows;
 	s->view.picture = (uint32_t *)(s->rows + rows);
 	s->view.right = s->view.picture + rows;

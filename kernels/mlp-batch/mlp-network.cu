@@ -1,14 +1,14 @@
 /*
- * The arithmetic of packed training on a device: each launch computes one layer
- * of all slots.  A thread keeps a tile of 8 x 4 numbers of a product in
- * registers and reads the operands through the L1 cache, shared with its
- * neighbours; threads do not synchronise, and the results of a slot do not
+ * The arithmetic of packed training on a device, but for the first layer: each launch
+ * computes one layer of all slots.  Between the first and the last layer a thread
+ * keeps a tile of 8 x 4 numbers of a product in registers and reads the operands
+ * through the L1 cache, shared with its neighbours.  The results of a slot do not
  * depend on other slots.
  */
 
 #include "kernels/mlp-batch/mlp-batch-cuda.h"
 
-enum { TILE_ROWS = 8, TILE_COLUMNS = 4 };
+enum { TILE_ROWS = MLP_TILE_ROWS, TILE_COLUMNS = 4, WARP = 32 };
 
 static __device__ __forceinline__ float4
 four(const float *at)
@@ -70,91 +70,12 @@ tile(const float *__restrict__ a, size_t lda, const float *__restrict__ b,
 	}
 }
 
-/* Rows of a batch, filled up to whole tiles. */
-static __host__ __device__ __forceinline__ size_t
-tiled(size_t rows)
-{
-	return (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-}
-
-#define SLOT_OF(b)                                                \
-	const struct mlp_layout_step *turn = &(b).turns[CUDA_Z];  \
-	const struct mlp_view *v = &(b).views[(b).slots[CUDA_Z]]; \
-	if (turn->share == 0)                                     \
-	return
-
-/* … and layer l of it, if it exists. */
-#define LAYER_OF(b, l)              \
-	SLOT_OF(b);                 \
-	if ((l) >= v->shape.layers) \
-		return;             \
+/* Layer l of the slot, if it is between the first and the last one. */
+#define LAYER_OF(b, l)                  \
+	MLP_SLOT_OF(b);                 \
+	if ((l) + 1 >= v->shape.layers) \
+		return;                 \
 	const size_t in = v->shape.in[l], out = v->shape.out[l]
-
-/* Which pictures the rows are. */
-static __global__ void
-pick_kernel(struct mlp_launch b)
-{
-	CUDA_PLACE(row, b.rows);
-	SLOT_OF(b);
-
-	if (row < turn->rows)
-		v->picture[row] = mlp_order(turn->order, (uint32_t)b.pictures,
-		    turn->first + (uint32_t)row);
-}
-
-/* 8 numbers of a row. */
-static __device__ __forceinline__ void
-row_place(
-    const struct mlp_launch &b, float *x, const uint8_t *pixels, size_t at)
-{
-	for (size_t j = at; j < at + 8; j++)
-		x[j] = j < b.width    ? (float)pixels[j] * b.scale + b.shift
-		       : j == b.width ? 1
-				      : 0;
-}
-
-static __global__ void
-gather_kernel(struct mlp_launch b)
-{
-	CUDA_PLACE(i, b.rows * b.in[0] / 8);
-	SLOT_OF(b);
-	const size_t groups = v->shape.in[0] / 8, row = i / groups;
-	float *x = v->x + row * v->shape.in[0];
-
-	if (row < turn->rows) {
-		row_place(b, x, b.pixels + (size_t)v->picture[row] * b.width,
-		    i % groups * 8);
-	} else if (row < tiled(turn->rows)) {
-		for (size_t j = 0; j < 8; j++)
-			x[i % groups * 8 + j] = 0;
-	}
-}
-
-static __global__ void
-place_kernel(struct mlp_launch b, float *x, size_t n, size_t width)
-{
-	CUDA_PLACE(i, n * width / 8);
-	const size_t row = i / (width / 8), at = i % (width / 8) * 8;
-
-	if (row < b.pictures)
-		row_place(b, x + row * width, b.pixels + row * b.width, at);
-	else
-		for (size_t j = at; j < at + 8; j++)
-			x[row * width + j] = 0;
-}
-
-/* ReLU, dropout and the constant, as slot_bend() of mlp-batch.c. */
-static __device__ __forceinline__ float
-bent(const struct mlp_view *v, const struct mlp_layout_step *turn, size_t l,
-    size_t row, size_t unit, float y, bool train)
-{
-	if (unit >= v->shape.units[l])
-		return unit == v->shape.units[l] ? 1 : 0;
-	y = y < 0 ? 0 : y;
-	if (train && v->hyper.dropout > 0)
-		y *= mlp_keep(turn, v->hyper.dropout, l, row, unit);
-	return y;
-}
 
 static __global__ void
 forward_kernel(struct mlp_launch b, size_t l)
@@ -164,67 +85,37 @@ forward_kernel(struct mlp_launch b, size_t l)
 	const size_t across = out / TILE_COLUMNS;
 	const size_t row = i / across * TILE_ROWS;
 	const size_t column = i % across * TILE_COLUMNS;
-	const float *x = l > 0 ? v->y[l - 1] : b.x != NULL ? b.x : v->x;
+	const bool train = !b.measures;
 	float4 c[TILE_ROWS];
 
 	if (row >= turn->rows)
 		return;
-	tile<true, true>(
-	    x + row * in, in, v->params + v->shape.at[l] + column, out, in, c);
+	tile<true, true>(v->y[l - 1] + row * in, in,
+	    v->params + v->shape.at[l] + column, out, in, c);
 	CUDA_EACH(r, TILE_ROWS)
 	{
-		if (l + 1 < v->shape.layers) {
-			const bool train = b.x == NULL;
-			const size_t at = row + (size_t)r;
+		const size_t at = row + (size_t)r;
 
-			c[r].x = bent(v, turn, l, at, column, c[r].x, train);
-			c[r].y =
-			    bent(v, turn, l, at, column + 1, c[r].y, train);
-			c[r].z =
-			    bent(v, turn, l, at, column + 2, c[r].z, train);
-			c[r].w =
-			    bent(v, turn, l, at, column + 3, c[r].w, train);
-		}
-		*(float4 *)(v->y[l] + (row + (size_t)r) * out + column) = c[r];
+		c[r].x = mlp_bent(v, turn, l, at, column, c[r].x, train);
+		c[r].y = mlp_bent(v, turn, l, at, column + 1, c[r].y, train);
+		c[r].z = mlp_bent(v, turn, l, at, column + 2, c[r].z, train);
+		c[r].w = mlp_bent(v, turn, l, at, column + 3, c[r].w, train);
+		*(float4 *)(v->y[l] + at * out + column) = c[r];
 	}
 }
 
-/* Cross-entropies and their gradients: a thread has a row. */
-static __global__ void
-loss_kernel(struct mlp_launch b)
+static __device__ __forceinline__ void
+gradient_use(const struct mlp_launch &b, const struct mlp_view *v,
+    const struct mlp_layout_step *turn, size_t i, float4 g)
 {
-	CUDA_PLACE(row, b.rows);
-	SLOT_OF(b);
-	const size_t l = v->shape.layers - 1, out = v->shape.out[l];
-	float *dy = v->dy[l] + row * out;
-	size_t best, label;
-
-	if (row >= tiled(turn->rows))
-		return;
-	if (row >= turn->rows) {
-		for (size_t j = 0; j < out; j++)
-			dy[j] = 0;
+	if (!b.moves) {
+		*(float4 *)(v->grads + i) = g;
 		return;
 	}
-	label = b.labels[b.x != NULL ? row : v->picture[row]];
-	v->loss[row] = mlp_softmax(v->y[l] + row * out, dy, v->shape.units[l],
-	    out, label, turn->share, &best);
-	v->right[row] = best == label;
-}
-
-static __global__ void
-tail_kernel(struct mlp_launch b)
-{
-	CUDA_PLACE(i, 1);
-	SLOT_OF(b);
-	float *tail = v->grads + v->shape.count;
-	double sum = 0;
-
-	for (size_t row = 0; row < turn->rows; row++)
-		sum += v->loss[row];
-	tail[i] = (float)sum;
-	tail[1] = b.wish;
-	tail[2] = tail[3] = 0;
+	mlp_move(v, turn, i, g.x);
+	mlp_move(v, turn, i + 1, g.y);
+	mlp_move(v, turn, i + 2, g.z);
+	mlp_move(v, turn, i + 3, g.w);
 }
 
 static __global__ void
@@ -235,16 +126,15 @@ weights_kernel(struct mlp_launch b, size_t l)
 	const size_t across = out / TILE_COLUMNS;
 	const size_t row = i / across * TILE_ROWS;
 	const size_t column = i % across * TILE_COLUMNS;
-	const float *x = l > 0 ? v->y[l - 1] : v->x;
 	float4 c[TILE_ROWS];
 
 	if (row >= in)
 		return;
-	tile<false, true>(
-	    x + row, in, v->dy[l] + column, out, tiled(turn->rows), c);
+	tile<false, true>(v->y[l - 1] + row, in, v->dy[l] + column, out,
+	    mlp_tiled(turn->rows), c);
 	CUDA_EACH(r, TILE_ROWS)
-	*(float4 *)(v->grads + v->shape.at[l] + (row + (size_t)r) * out +
-		    column) = c[r];
+	gradient_use(b, v, turn,
+	    v->shape.at[l] + (row + (size_t)r) * out + column, c[r]);
 }
 
 /* The constant and units at 0 have no gradient. */
@@ -285,6 +175,127 @@ back_kernel(struct mlp_launch b, size_t l)
 }
 
 /*
+ * The last layer of a slot in one block: its numbers, the loss, the gradients of its
+ * weights and of the layer below, and its update.  Here it is called L, and y are
+ * its inputs.
+ */
+enum { TOP_THREADS = 256 };
+
+struct top {
+	size_t rows, in, out; /* rows: filled up */
+	const float *y, *weights;
+	float *logits, *d; /* the gradient of the logits */
+	size_t at; /* of the weights */
+};
+
+static __device__ __forceinline__ struct top
+top_of(const struct mlp_view *v, const struct mlp_layout_step *turn)
+{
+	const size_t l = v->shape.layers - 1;
+	struct top top;
+
+	top.rows = mlp_tiled(turn->rows);
+	top.in = v->shape.in[l];
+	top.out = v->shape.out[l];
+	top.at = v->shape.at[l];
+	top.y = v->y[l - 1];
+	top.weights = v->params + top.at;
+	top.logits = v->y[l];
+	top.d = v->dy[l];
+	return top;
+}
+
+/* A row, four classes. */
+static __device__ __forceinline__ void
+top_logits(const struct top &top, size_t i)
+{
+	const size_t row = i / (top.out / 4), column = i % (top.out / 4) * 4;
+	const float *y = top.y + row * top.in;
+	const float *w = top.weights + column;
+	float4 c = make_float4(0, 0, 0, 0);
+
+	for (size_t k = 0; k < top.in; k += 4) {
+		const float4 x = four(y + k);
+
+		CUDA_EACH(j, 4)
+		tile_row(&c, part(x, j), four(w + (k + (size_t)j) * top.out));
+	}
+	*(float4 *)(top.logits + row * top.out + column) = c;
+}
+
+/* Cross-entropies and their gradients. */
+static __device__ __forceinline__ void
+top_loss(const struct mlp_launch &b, const struct mlp_view *v,
+    const struct mlp_layout_step *turn, const struct top &top, size_t row)
+{
+	float *d = top.d + row * top.out;
+	size_t best, label;
+
+	if (row >= turn->rows) {
+		for (size_t j = 0; j < top.out; j++)
+			d[j] = 0;
+		return;
+	}
+	label = b.labels[v->picture[row]];
+	v->loss[row] = mlp_softmax(top.logits + row * top.out, d,
+	    v->shape.units[v->shape.layers - 1], top.out, label, turn->share,
+	    &best);
+	v->right[row] = best == label;
+}
+
+/* Gradients of 4 x 4 weights. */
+static __device__ __forceinline__ void
+top_gradients(const struct mlp_view *v, const struct top &top, size_t i)
+{
+	const size_t row = i / (top.out / 4) * 4;
+	const size_t column = i % (top.out / 4) * 4;
+	float4 c[4];
+
+	CUDA_EACH(j, 4)
+	c[j] = make_float4(0, 0, 0, 0);
+	for (size_t k = 0; k < top.rows; k++) {
+		const float4 x = four(top.y + k * top.in + row);
+		const float4 d = four(top.d + k * top.out + column);
+
+		CUDA_EACH(j, 4)
+		tile_row(&c[j], part(x, j), d);
+	}
+	CUDA_EACH(j, 4)
+	*(float4 *)(v->grads + top.at + (row + (size_t)j) * top.out + column) =
+	    c[j];
+}
+
+/* To eight rows of a unit below. */
+static __device__ __forceinline__ void
+top_back(const struct mlp_view *v, const struct top &top, size_t i)
+{
+	const size_t l = v->shape.layers - 2, unit = i % top.in;
+	const size_t row = i / top.in * TILE_ROWS;
+	float sum[TILE_ROWS];
+
+	CUDA_EACH(r, TILE_ROWS)
+	sum[r] = 0;
+	for (size_t k = 0; k < top.out; k += 4) {
+		const float4 w = four(top.weights + unit * top.out + k);
+
+		CUDA_EACH(r, TILE_ROWS)
+		{
+			const float4 d =
+			    four(top.d + (row + (size_t)r) * top.out + k);
+
+			CUDA_EACH(j, 4)
+			sum[r] += part(d, j) * part(w, j);
+		}
+	}
+	CUDA_EACH(r, TILE_ROWS)
+	{
+		const size_t at = (row + (size_t)r) * top.in + unit;
+
+		v->dy[l][at] = unbent(v, l, unit, top.y[at], sum[r]);
+	}
+}
+
+/*
  * The sums of a slot so far.  All members are written back, also those that a
  * kernel does not sum, because the host reads all.
  */
@@ -296,12 +307,87 @@ total_so_far(const struct mlp_launch &b)
 	return b.first ? none : b.totals[CUDA_Z];
 }
 
+/* Where the sums of a step go. */
+static __device__ __forceinline__ void
+top_total(const struct mlp_launch &b, const struct mlp_view *v, double loss,
+    uint64_t right)
+{
+	float *tail = v->grads + v->shape.count;
+	struct mlp_total t;
+
+	if (!b.moves && !b.measures) {
+		tail[0] = (float)loss;
+		tail[1] = b.wish;
+		tail[2] = tail[3] = 0;
+		return;
+	}
+	t = total_so_far(b);
+	t.loss += b.measures ? loss : (double)(float)loss;
+	t.right += right;
+	b.totals[CUDA_Z] = t;
+}
+
+static __global__ void
+CUDA_BOUNDS(TOP_THREADS, 2) top_kernel(struct mlp_launch b)
+{
+	MLP_SLOT_OF(b);
+	CUDA_SHARED(double, loss, WARP);
+	CUDA_SHARED(uint64_t, right, WARP);
+	const struct top top = top_of(v, turn);
+	const size_t weights = top.in * top.out;
+
+	CUDA_ALL(t, TOP_THREADS)
+	for (size_t i = t; i < top.rows * (top.out / 4); i += TOP_THREADS)
+		top_logits(top, i);
+	CUDA_TOGETHER();
+	CUDA_ALL(t, TOP_THREADS)
+	for (size_t row = t; row < top.rows; row += TOP_THREADS)
+		top_loss(b, v, turn, top, row);
+	CUDA_TOGETHER();
+	CUDA_ALL(t, TOP_THREADS)
+	{
+		if (t < WARP) {
+			loss[t] = 0;
+			right[t] = 0;
+			for (size_t row = t; row < turn->rows; row += WARP) {
+				loss[t] += v->loss[row];
+				right[t] += v->right[row];
+			}
+		}
+		if (!b.measures) {
+			for (size_t i = t; i < weights / 16; i += TOP_THREADS)
+				top_gradients(v, top, i);
+			for (size_t i = t; i < top.rows / TILE_ROWS * top.in;
+			     i += TOP_THREADS)
+				top_back(v, top, i);
+		}
+	}
+	CUDA_TOGETHER();
+	CUDA_ALL(t, TOP_THREADS)
+	{
+		if (t == 0) {
+			double sum = 0;
+			uint64_t all = 0;
+
+			for (unsigned i = 0; i < WARP; i++) {
+				sum += loss[i];
+				all += right[i];
+			}
+			top_total(b, v, sum, all);
+		}
+		if (b.moves)
+			for (size_t i = t; i < weights; i += TOP_THREADS)
+				mlp_move(
+				    v, turn, top.at + i, v->grads[top.at + i]);
+	}
+}
+
+/* All weights, after the sums of all ranks. */
 static __global__ void
 move_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(i, b.count);
-	SLOT_OF(b);
-	float *p = &v->params[i], *m = &v->memory[i], g;
+	MLP_SLOT_OF(b);
 
 	if (i == 0) {
 		const float *tail = v->grads + v->shape.count;
@@ -311,34 +397,8 @@ move_kernel(struct mlp_launch b)
 		t.wished += (double)tail[1];
 		b.totals[CUDA_Z] = t;
 	}
-	if (i >= v->shape.count)
-		return;
-	g = v->grads[i];
-	if (v->hyper.optimizer == MLP_ADAM) {
-		float *w = m + v->shape.count;
-
-		*m = MLP_BETA1 * *m + (1 - MLP_BETA1) * g;
-		*w = MLP_BETA2 * *w + (1 - MLP_BETA2) * g * g;
-		*p = turn->shrink * *p -
-		     turn->rate * *m / (sqrtf(*w * turn->unbias) + MLP_EPSILON);
-	} else {
-		*m = v->hyper.momentum * *m + g;
-		*p = turn->shrink * *p - turn->rate * *m;
-	}
-}
-
-static __global__ void
-total_kernel(struct mlp_launch b)
-{
-	CUDA_PLACE(i, 1);
-	SLOT_OF(b);
-	struct mlp_total t = total_so_far(b);
-
-	for (size_t row = 0; row < turn->rows; row++) {
-		t.loss += v->loss[row];
-		t.right += v->right[row];
-	}
-	b.totals[CUDA_Z + i] = t;
+	if (i < v->shape.count)
+		mlp_move(v, turn, i, v->grads[i]);
 }
 
 #define ONE ((size_t)1)
@@ -346,11 +406,12 @@ total_kernel(struct mlp_launch b)
 static void
 forward(const struct mlp_launch &b)
 {
-	for (size_t l = 0; l < b.layers; l++)
-		CUDA_LAUNCH(forward_kernel,
+	mlp_pixels_forward(&b);
+	for (size_t l = 1; l + 1 < b.layers; l++)
+		CUDA_LAUNCH_ON(b.stream, forward_kernel,
 		    b.rows / TILE_ROWS * (b.out[l] / TILE_COLUMNS), ONE, b.n, b,
 		    l);
-	CUDA_LAUNCH(loss_kernel, b.rows, ONE, b.n, b);
+	CUDA_BLOCKS_ON(b.stream, TOP_THREADS, top_kernel, ONE, ONE, b.n, b);
 }
 
 int
@@ -358,20 +419,18 @@ mlp_network_gradient(const struct mlp_launch *given)
 {
 	struct mlp_launch b = *given;
 
-	b.rows = tiled(b.rows);
-	CUDA_LAUNCH(pick_kernel, b.rows, ONE, b.n, b);
-	CUDA_LAUNCH(gather_kernel, b.rows * b.in[0] / 8, ONE, b.n, b);
+	b.rows = mlp_tiled(b.rows);
 	forward(b);
-	CUDA_LAUNCH(tail_kernel, ONE, ONE, b.n, b);
-	for (size_t l = b.layers; l-- > 0;) {
-		CUDA_LAUNCH(weights_kernel,
+	/* What is below a layer needs its weights before they move. */
+	for (size_t l = b.layers - 2; l > 0; l--) {
+		CUDA_LAUNCH_ON(b.stream, back_kernel,
+		    b.rows / TILE_ROWS * (b.in[l] / TILE_COLUMNS), ONE, b.n, b,
+		    l);
+		CUDA_LAUNCH_ON(b.stream, weights_kernel,
 		    b.in[l] / TILE_ROWS * (b.out[l] / TILE_COLUMNS), ONE, b.n,
 		    b, l);
-		if (l > 0)
-			CUDA_LAUNCH(back_kernel,
-			    b.rows / TILE_ROWS * (b.in[l] / TILE_COLUMNS), ONE,
-			    b.n, b, l);
 	}
+	mlp_pixels_weights(&b);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 
@@ -380,7 +439,7 @@ mlp_network_update_all(const struct mlp_launch *given)
 {
 	const struct mlp_launch b = *given;
 
-	CUDA_LAUNCH(move_kernel, b.count, ONE, b.n, b);
+	CUDA_LAUNCH_ON(b.stream, move_kernel, b.count, ONE, b.n, b);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 
@@ -389,18 +448,7 @@ mlp_network_measure(const struct mlp_launch *given)
 {
 	struct mlp_launch b = *given;
 
-	b.rows = tiled(b.rows);
+	b.rows = mlp_tiled(b.rows);
 	forward(b);
-	CUDA_LAUNCH(total_kernel, ONE, ONE, b.n, b);
-	return cudaGetLastError() == cudaSuccess ? 0 : -1;
-}
-
-int
-mlp_network_pictures(const struct mlp_launch *given, float *x, size_t width)
-{
-	const struct mlp_launch b = *given;
-	const size_t n = tiled(b.pictures);
-
-	CUDA_LAUNCH(place_kernel, n * width / 8, ONE, ONE, b, x, n, width);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }

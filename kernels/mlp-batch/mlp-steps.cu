@@ -116,26 +116,89 @@ totals_take(struct mlp_batch *p, const size_t *slots, size_t n)
 	return rc;
 }
 
+/* Capture the steps, which have to be on the device when the graph is run. */
+static int
+graph_make(struct mlp_graph *g, const struct mlp_launch *given, size_t steps)
+{
+	struct mlp_launch b = *given;
+	cudaGraph_t graph = NULL;
+	int rc = 0;
+
+	if (g->run != NULL)
+		(void)cudaGraphExecDestroy(g->run);
+	g->run = NULL;
+	if (cudaStreamBeginCapture(
+		b.stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess)
+		return -1;
+	for (size_t k = 0; rc == 0 && k < steps; k++) {
+		b.turns = given->turns + k * b.n;
+		b.first = k == 0;
+		rc = mlp_network_gradient(&b);
+	}
+	if (cudaStreamEndCapture(b.stream, &graph) != cudaSuccess)
+		rc = -1;
+	if (rc == 0 && cudaGraphInstantiate(&g->run, graph, 0) != cudaSuccess) {
+		g->run = NULL;
+		rc = -1;
+	}
+	if (graph != NULL)
+		(void)cudaGraphDestroy(graph);
+	g->of = *given;
+	g->steps = steps;
+	return rc;
+}
+
+/* All steps in one launch. */
+static int
+steps_captured(struct mlp_batch *p, const struct mlp_launch *b, size_t steps)
+{
+	struct mlp_graph *g = NULL;
+
+	for (size_t i = 0; g == NULL && i < MLP_GRAPHS; i++)
+		if (p->graphs[i].run != NULL && p->graphs[i].steps == steps &&
+		    memcmp(&p->graphs[i].of, b, sizeof *b) == 0)
+			g = &p->graphs[i];
+	if (g == NULL) {
+		g = &p->graphs[p->graphs_made++ % MLP_GRAPHS];
+		TRY(graph_make(g, b, steps));
+	}
+	return cudaGraphLaunch(g->run, p->stream) == cudaSuccess ? 0 : -1;
+}
+
+/* Ranks add up gradients between the kernels of a step. */
+static int
+steps_ranks(struct mlp_batch *p, const size_t *slots,
+    const struct mlp_launch *given, const struct mlp_layout_step *turns,
+    size_t steps)
+{
+	struct mlp_launch b = *given;
+
+	for (size_t k = 0; k < steps; k++) {
+		b.turns = p->turns + k * b.n;
+		b.first = k == 0;
+		TRY(mlp_network_gradient(&b));
+		TRY(gradients_sum(p, slots, b.n, turns + k * b.n));
+		TRY(mlp_network_update_all(&b));
+	}
+	p->ranks->wished = 0;
+	return 0;
+}
+
 static int
 steps_run(struct mlp_batch *p, const size_t *slots, size_t n,
     const struct mlp_layout_step *turns, size_t steps)
 {
 	struct mlp_launch b = mlp_batch_of(p, slots, n);
 
+	TRY(list_give(p, slots, n, turns, steps));
+	b.turns = p->turns;
 	b.pixels = p->train;
-	b.labels = p->train + p->data.train.n * p->data.pixels;
+	b.labels = p->train + p->data.train.n * p->across;
 	b.pictures = p->data.train.n;
 	b.wish = p->ranks != NULL ? p->ranks->wish : 0;
-	TRY(list_give(p, slots, n, turns, steps));
-	for (size_t k = 0; k < steps; k++) {
-		b.turns = p->turns + k * n;
-		b.first = k == 0;
-		TRY(mlp_network_gradient(&b));
-		TRY(gradients_sum(p, slots, n, turns + k * n));
-		TRY(mlp_network_update_all(&b));
-	}
-	if (p->ranks != NULL)
-		p->ranks->wished = 0;
+	b.moves = p->ranks == NULL;
+	TRY(p->ranks == NULL ? steps_captured(p, &b, steps)
+			     : steps_ranks(p, slots, &b, turns, steps));
 	return totals_take(p, slots, n);
 }
 
@@ -158,26 +221,34 @@ mlp_steps_advance(
 	return rc;
 }
 
-/* Measuring is a step of MLP_ROWS pictures without dropout. */
+/* Measuring is a step of MLP_ROWS pictures, in their order, without dropout. */
 static int
 pictures_measure(struct mlp_batch *p, const size_t *slots, size_t n,
     struct mlp_layout_step *turns)
 {
 	struct mlp_launch b = mlp_batch_of(p, slots, n);
 	const size_t all = p->data.valid.n;
+	const size_t steps = (all + MLP_ROWS - 1) / MLP_ROWS;
 
-	for (size_t at = 0; at < all; at += b.rows) {
-		b.rows = all - at < MLP_ROWS ? all - at : (size_t)MLP_ROWS;
-		b.x = p->x + at * p->width;
-		b.labels = p->valid + all * p->data.pixels + at;
-		b.first = at == 0;
+	for (size_t k = 0; k < steps; k++)
 		for (size_t i = 0; i < n; i++) {
-			turns[i].rows = (uint32_t)b.rows;
-			turns[i].share = 1;
+			struct mlp_layout_step *t = &turns[k * n + i];
+
+			t->first = (uint32_t)(k * MLP_ROWS);
+			t->rows = all - t->first < MLP_ROWS
+				      ? (uint32_t)(all - t->first)
+				      : (uint32_t)MLP_ROWS;
+			t->share = 1;
 		}
-		if (at == 0 || b.rows < MLP_ROWS)
-			TRY(list_give(p, slots, n, turns, 1));
-		b.turns = p->turns;
+	TRY(list_give(p, slots, n, turns, steps));
+	b.pixels = p->valid;
+	b.labels = p->valid + all * p->across;
+	b.pictures = all;
+	b.rows = MLP_ROWS;
+	b.measures = true;
+	for (size_t k = 0; k < steps; k++) {
+		b.turns = p->turns + k * n;
+		b.first = k == 0;
 		TRY(mlp_network_measure(&b));
 	}
 	return 0;
@@ -187,8 +258,9 @@ int
 mlp_steps_measure(
     struct mlp_batch *p, const size_t *slots, size_t n, struct mlp_score *score)
 {
+	const size_t steps = (p->data.valid.n + MLP_ROWS - 1) / MLP_ROWS;
 	struct mlp_layout_step *turns =
-	    (struct mlp_layout_step *)calloc(n, sizeof *turns);
+	    (struct mlp_layout_step *)calloc(n * steps, sizeof *turns);
 	struct mlp_total *t = (struct mlp_total *)calloc(n, sizeof *t);
 	const double all = (double)p->data.valid.n;
 	int rc = -1;

@@ -23,23 +23,149 @@ long cuda_fake_left = -1; /* allocations that work; < 0: all do */
 
 struct fake_place fake_place;
 
+/* Launches that a stream captures, in their order. */
+struct fake_part {
+	struct fake_part *next;
+	void (*run)(const void *);
+	void *of;
+};
+struct CUgraph_st {
+	struct fake_part *first;
+};
+struct CUgraphExec_st {
+	struct fake_part *first;
+};
+
+static struct fake_part *captured;
+static bool capturing;
+
 /*
  * A quiet NaN as a float and, twice, as a double; arithmetic keeps its bits and
  * makes no such NaN by itself.
  */
 static const uint32_t fresh = 0x7ffda1de;
 
-extern "C" cudaError_t
-cudaMalloc(void **at, size_t n)
+static void
+fresh_fill(void *at, size_t n)
 {
 	size_t i;
 
+	for (i = 0; i < n; i++)
+		((uint8_t *)at)[i] = (uint8_t)(fresh >> i % 4 * 8);
+}
+
+void
+fake_shared(void *at, size_t bytes)
+{
+	fresh_fill(at, bytes);
+}
+
+static void
+fake_run(void (*run)(const void *), const void *f)
+{
+	static unsigned launches;
+
+	/* Not the parity: a step has as many launches as the last one. */
+	launches = launches * 1664525 + 1013904223;
+	fake_place.backward = launches >> 31 != 0;
+	run(f);
+}
+
+void
+fake_launch(void (*run)(const void *), const void *f, size_t size)
+{
+	struct fake_part **at = &captured, *part;
+
+	if (!capturing) {
+		fake_run(run, f);
+		return;
+	}
+	while (*at != NULL)
+		at = &(*at)->next;
+	part = (struct fake_part *)malloc(sizeof *part);
+	part->next = NULL;
+	part->run = run;
+	part->of = memcpy(malloc(size), f, size);
+	*at = part;
+}
+
+extern "C" cudaError_t
+cudaStreamCreate(cudaStream_t *stream)
+{
+	*stream = (cudaStream_t)malloc(1);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamDestroy(cudaStream_t stream)
+{
+	free(stream);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamBeginCapture(cudaStream_t, enum cudaStreamCaptureMode)
+{
+	capturing = true;
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
+{
+	*graph = (cudaGraph_t)malloc(sizeof **graph);
+	(*graph)->first = captured;
+	captured = NULL;
+	capturing = false;
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long)
+{
+	*run = (cudaGraphExec_t)malloc(sizeof **run);
+	(*run)->first = graph->first;
+	return cudaSuccess;
+}
+
+/* The launches are those of the executable one. */
+extern "C" cudaError_t
+cudaGraphDestroy(cudaGraph_t graph)
+{
+	free(graph);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaGraphExecDestroy(cudaGraphExec_t run)
+{
+	struct fake_part *part, *next;
+
+	for (part = run->first; part != NULL; part = next) {
+		next = part->next;
+		free(part->of);
+		free(part);
+	}
+	free(run);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t)
+{
+	for (struct fake_part *p = graph->first; p != NULL; p = p->next)
+		fake_run(p->run, p->of);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMalloc(void **at, size_t n)
+{
 	if (cuda_fake_left == 0)
 		return cudaErrorMemoryAllocation;
 	cuda_fake_left -= cuda_fake_left > 0;
 	*at = malloc(n);
-	for (i = 0; i < n; i++)
-		((uint8_t *)*at)[i] = (uint8_t)(fresh >> i % 4 * 8);
+	fresh_fill(*at, n);
 	return cudaSuccess;
 }
 
@@ -68,6 +194,23 @@ cudaMemcpy(void *to, const void *from, size_t n, enum cudaMemcpyKind kind)
 		abort();
 	}
 	memcpy(to, from, n);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemcpy2D(void *to, size_t across, const void *from, size_t pitch,
+    size_t width, size_t n, enum cudaMemcpyKind)
+{
+	for (size_t i = 0; i < n; i++)
+		memcpy((char *)to + i * across, (const char *)from + i * pitch,
+		    width);
+	return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemset(void *at, int byte, size_t n)
+{
+	memset(at, byte, n);
 	return cudaSuccess;
 }
 

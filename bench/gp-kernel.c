@@ -1,6 +1,7 @@
 /*
  * Processor time of the kernels under Gaussian processes, on one core:
- *	bench/gp-kernel [N ...]
+ *	bench/gp-kernel [cuda] [N ...]
+ * cuda: time of the clock, by the kernels of hpotune-worker-cuda; 1: there is no GPU.
  * One line for each number of observations N: one likelihood with its gradient,
  * one process, one sweep over 100,000 candidates and what was not pruned of it.
  * The data are draws of a smooth function of 20 coordinates, with noise.
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "kernels/kernels.h"
@@ -17,12 +19,14 @@
 
 enum { D = 20, CANDIDATES = 100000, TOP = 10 };
 
+static clockid_t by = CLOCK_PROCESS_CPUTIME_ID;
+
 static double
 now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	clock_gettime(by, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -103,17 +107,40 @@ measure(const struct kernels *k, size_t n)
 	free(c);
 }
 
+/* NULL with a line when there is no GPU. */
+static const struct kernels *
+kernels_given(bool cuda)
+{
+	char why[256] = "built without CUDA";
+	const struct kernels *k = NULL;
+
+	if (!cuda)
+		return kernels_cpu();
+	by = CLOCK_MONOTONIC;
+#ifdef HAVE_CUDA
+	k = kernels_cuda(why, sizeof why);
+#endif
+	if (k == NULL)
+		(void)fprintf(stderr, "gp-kernel: %s\n", why);
+	return k;
+}
+
 int
 main(int argc, char **argv)
 {
 	static const size_t usual[] = { 200, 1000, 4000 };
-	size_t i;
+	const bool cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
+	const struct kernels *k = kernels_given(cuda);
+	size_t i, first = 1 + cuda;
 
+	if (k == NULL)
+		return 1;
 	/* As hpotune-worker begins. */
 	mem_settle_matrices();
-	for (i = 1; i < (size_t)argc; i++)
-		measure(kernels_cpu(), strtoull(argv[i], NULL, 10));
-	for (i = 0; argc < 2 && i < sizeof usual / sizeof *usual; i++)
-		measure(kernels_cpu(), usual[i]);
+	for (i = first; i < (size_t)argc; i++)
+		measure(k, strtoull(argv[i], NULL, 10));
+	for (i = 0; (size_t)argc <= first && i < sizeof usual / sizeof *usual;
+	     i++)
+		measure(k, usual[i]);
 	return 0;
 }

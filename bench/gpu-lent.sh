@@ -1,18 +1,33 @@
 #!/bin/sh
 # Rows of what is to be seen on a machine with a GPU that is lent for minutes, in at
-# most 8 of them: a part that does not end is cut off.  Each part by itself:
-#	bench/gpu-lent.sh server resume stray shared energy pack
-# $HPOTUNE is the program, $BENCH_MLP examples/fashion-mnist/mlp-cuda.  Without a
-# GPU, FAKE_GPUS_FILE=none runs it against the fake driver, with $BENCH_MLP=mlp: the
-# rows then say only that the script works.
+# most 8 of them: what has not ended then is cut off.  Each part by itself:
+#	bench/gpu-lent.sh packed gp server resume stray shared energy suspend pack
+# $HPOTUNE is the program, $BENCH_MLP examples/fashion-mnist/mlp-cuda.  packed, gp and
+# suspend run bench/pack-kernel, bench/gp-kernel and bench/gpu-suspend beside it, and
+# $BENCH_PYTHON with torch where it is given.  Without a GPU, FAKE_GPUS_FILE=none runs
+# it against the fake driver, with $BENCH_MLP=mlp: the rows then say only that the
+# script works.  BENCH_SMALL=yes: small sizes.
 set -eu
 : "${BENCH_MLP:?is examples/fashion-mnist/mlp-cuda}"
+if [ -z "${BENCH_LIMITED-}" ]; then
+	# What hangs is ended with all that it has started.
+	BENCH_LIMITED=yes
+	export BENCH_LIMITED
+	exec timeout --kill-after=10 "${BENCH_LIMIT:-480}" sh "$0" "$@"
+fi
+trap 'exit 143' TERM
 : "${BENCH_TRIAL:=unused}"
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/bench-lib.sh"
 options=${BENCH_MLP_OPTIONS:---train-size=30000}
+# shellcheck disable=SC2086 # words of a list
+list=$(printf ' "%s",' $options)
 mlp=$BENCH_MLP
 mps=
+tools=$(dirname "$HPOTUNE")/bench
+device=cuda
+hold_first=
+: "${BENCH_SMALL:=no}"
 
 if [ "${FAKE_GPUS_FILE-}" = none ]; then
 	fake=$(dirname "$HPOTUNE")/tests/fake
@@ -21,8 +36,14 @@ if [ "${FAKE_GPUS_FILE-}" = none ]; then
 	    contexts $bench_dir/contexts" | sed 's/^[[:space:]]*//' >gpus
 	printf '#!/bin/sh\necho 577MiB >%s/contexts/$$\nexec %s --device=cpu "$@"\n' \
 	    "$bench_dir" "$BENCH_MLP" >mlp
-	chmod +x mlp
-	mlp=$bench_dir/mlp
+	# Others than mlp: their size, and what they run.
+	printf '#!/bin/sh\necho 8MiB >%s/contexts/$$\nexec "$@"\n' \
+	    "$bench_dir" >holds
+	chmod +x mlp holds
+	mlp=$bench_dir/mlp hold_first=$bench_dir/holds
+	CUDA_VISIBLE_DEVICES=GPU-0
+	export CUDA_VISIBLE_DEVICES
+	device=
 	FAKE_GPUS_FILE=$bench_dir/gpus
 	HPOTUNE_NVML=$fake/libnvidia-ml.so.1 HPOTUNE_CUDA=$fake/libcuda.so.1
 	HPOTUNE_GPU_LOCKS=$bench_dir/locks
@@ -54,9 +75,75 @@ until_sql() {
 	done
 }
 
+# ratio_of A B: how many times A is B, or -
+ratio_of() {
+	case $1$2 in
+	*[!0-9.]* | '') echo - ;;
+	*) calc "$1 / $2" ;;
+	esac
+}
+
+# Microseconds for a picture of a network: ours, torch, torch with a graph.
+part_packed() {
+	[ -n "$device" ] || return 0
+	for size in '1 32 50000' '64 32 50000' '256 32 50000' '1024 32 10000' \
+	    '64 256 50000'; do
+		# shellcheck disable=SC2086 # three words
+		set -- $size
+		ours=$(timeout 30 "$tools/pack-kernel" "$1" "$2" 2 "$3" $device) ||
+		    ours='does not end'
+		plain=- graph=-
+		if [ -n "${BENCH_PYTHON-}" ]; then
+			for mode in '' graph; do
+				peer=$(timeout 40 "$BENCH_PYTHON" \
+				    "$here/pack-peer.py" "$1" "$2" 2 "$3" \
+				    cuda $mode 2>/dev/null) || peer=failed
+				[ -n "$mode" ] && graph=$peer || plain=$peer
+			done
+		fi
+		ratio="$(ratio_of "$plain" "$ours"); $(ratio_of "$graph" "$ours")"
+		row "packed, $1 of $2, us a picture: ours, torch, its graph" \
+		    "$ours" "$plain; $graph" "$ratio" '≥ 2; ≥ 2'
+	done
+}
+
+# Kernels of gp: a core and the GPU.
+part_gp() {
+	sizes='200 700 1000 4000'
+	[ "$BENCH_SMALL" = no ] || sizes=30
+	for n in $sizes; do
+		core=$(timeout 60 "$tools/gp-kernel" "$n") || core='does not end'
+		gpu=-
+		[ -z "$device" ] ||
+		    gpu=$(timeout 60 "$tools/gp-kernel" $device "$n") ||
+		    gpu=failed
+		row "gp, $n trials" "$gpu" "$core" - -
+	done
+}
+
+# A process that holds so much is suspended, and goes on with the same memory.
+part_suspend() {
+	sizes='2048 20480 61440'
+	[ "$BENCH_SMALL" = no ] || sizes=8
+	for mib in $sizes; do
+		rm -f feed && mkfifo feed
+		$hold_first "$tools/gpu-suspend" hold "$mib" <feed >hold.out &
+		holder=$!
+		exec 9>feed
+		until grep -q . hold.out || ! kill -0 $holder 2>/dev/null; do
+			sleep 0.05
+		done
+		said=$("$tools/gpu-suspend" probe $holder) || :
+		exec 9>&-
+		wait $holder || :
+		row "suspended with $mib MiB by $(id -un)" "$said" - - \
+		    "memory after: $(tail -n 1 hold.out)"
+	done
+}
+
 # The server is killed while trials hold the GPU, and started again.
 part_server() {
-	gpu_study killed 2 "[\"$mlp\", \"$options\", \"--epochs=20\", \"{params}\"]" \
+	gpu_study killed 2 "[\"$mlp\",$list \"--epochs=20\", \"{params}\"]" \
 	    ', "retries": 0' ''
 	"$HPOTUNE" start --quiet killed.json >/dev/null 2>&1 &
 	server=$!
@@ -133,7 +220,7 @@ mps_stop() {
 # shared_s K NAME: seconds of 16 trials, K at a time on the GPU
 shared_s() {
 	gpu_study "$2" 16 \
-	    "[\"$mlp\", \"$options\", \"--epochs=5\", \"--hidden=64\", \"{params}\"]" \
+	    "[\"$mlp\",$list \"--epochs=5\", \"--hidden=64\", \"{params}\"]" \
 	    ', "gpu_memory": "2GiB"' ", \"trials_per_gpu\": $1"
 	t=$(now)
 	timeout 90 "$HPOTUNE" start --quiet "$2.json" >/dev/null 2>&1 || :
@@ -142,7 +229,9 @@ shared_s() {
 }
 
 part_shared() {
-	for k in 1 2 4 8; do
+	sizes='1 2 4 8'
+	[ "$BENCH_SMALL" = no ] || sizes='1 8'
+	for k in $sizes; do
 		slices=$(shared_s $k slices$k)
 		other=-
 		if [ $k -gt 1 ] && mps_start; then
@@ -154,19 +243,23 @@ part_shared() {
 	done
 }
 
+# joules NAME: of a trial, the median of those that were long enough to be known
+joules() {
+	sql "$1" 'SELECT energy_joules FROM trials
+	    WHERE energy_joules IS NOT NULL' | percentile 50 | grep . || echo unknown
+}
+
 part_energy() {
 	[ -e slices1.db ] || shared_s 1 slices1 >/dev/null
 	row 'energy of a trial, alone on the GPU, J (median)' \
-	    "$(sql slices1 'SELECT energy_joules FROM trials' | percentile 50)" \
-	    - - -
+	    "$(joules slices1)" - - -
 	[ ! -e slices8.db ] ||
-	    row '... one of eight' "$(sql slices8 \
-		'SELECT energy_joules FROM trials' | percentile 50)" - - -
+	    row '... one of eight' "$(joules slices8)" - - -
 }
 
 # The README's command.
 part_pack() {
-	sed "s|\"./mlp\"|\"$mlp\"|; s|--train-size=30000|$options|" \
+	sed "s|\"./mlp\"|\"$mlp\"|; s| \"--train-size=30000\",|$list|" \
 	    "$here/../examples/fashion-mnist/pack.json" >pack.json
 	t=$(now)
 	"$HPOTUNE" start --quiet pack.json >/dev/null 2>&1 || :
@@ -176,9 +269,7 @@ part_pack() {
 	    round(max(objective), 4) FROM trials")" - - -
 }
 
-# What has hung is cut off, with the servers that it has started: a trial whose
-# study is stopped ends.
-[ $# -gt 0 ] || set -- server resume stray shared energy pack
+[ $# -gt 0 ] || set -- packed gp server resume stray shared energy suspend pack
 began=$(now)
 for part; do
 	if [ "$(since "$began" | cut -d . -f 1)" -gt "${BENCH_SECONDS:-450}" ]; then

@@ -20,7 +20,7 @@ static struct fake_world world;
 static const struct fake_gpu *gpu; /* the visible one */
 static void *held; /* memory of it: a probe that fails frees nothing */
 
-/* The answer of this step. */
+/* The answer of this step.  Reading the world anew leaves the GPU in its place. */
 static int
 step(const char *name)
 {
@@ -93,6 +93,88 @@ cuMemAlloc_v2(uint64_t *at, size_t n)
 	held = malloc(n);
 	*at = (uintptr_t)held;
 	return *at == 0 ? NO_MEMORY : step("memory");
+}
+
+int
+cuMemGetInfo_v2(size_t *left, size_t *all)
+{
+	fake_gpus_read(&world);
+	*all = gpu->memory;
+	*left = gpu->memory - gpu->used;
+	return OK;
+}
+
+/*
+ * What a process has on the GPU comes and goes.  The file of a locked one has a
+ * lock beside it.
+ */
+enum { ILLEGAL_STATE = 401 };
+
+static void
+checkpoint_path(char path[320], const char *before, int pid)
+{
+	(void)snprintf(path, 320, "%s/%s%d", gpu->contexts, before, pid);
+}
+
+/* Rename one into the other; as the real ones in a wrong state when it is not there. */
+static int
+checkpoint_move(const char *from, const char *to, int pid)
+{
+	char old[320], new[320];
+
+	checkpoint_path(old, from, pid);
+	checkpoint_path(new, to, pid);
+	return rename(old, new) == 0 ? OK : ILLEGAL_STATE;
+}
+
+int
+cuCheckpointProcessLock(int pid, void *args)
+{
+	char path[320];
+	FILE *f;
+
+	(void)args;
+	checkpoint_path(path, "", pid);
+	if (access(path, F_OK) != 0)
+		return INVALID;
+	checkpoint_path(path, ".lock-", pid);
+	if (access(path, F_OK) == 0)
+		return ILLEGAL_STATE;
+	f = fopen(path, "we");
+	if (f == NULL)
+		return UNKNOWN;
+	(void)fclose(f);
+	return step("lock");
+}
+
+int
+cuCheckpointProcessCheckpoint(int pid, void *args)
+{
+	char path[320];
+
+	(void)args;
+	checkpoint_path(path, ".lock-", pid);
+	if (access(path, F_OK) != 0)
+		return ILLEGAL_STATE;
+	return step("checkpoint") == OK ? checkpoint_move("", ".", pid)
+					: step("checkpoint");
+}
+
+int
+cuCheckpointProcessRestore(int pid, void *args)
+{
+	(void)args;
+	return checkpoint_move(".", "", pid);
+}
+
+int
+cuCheckpointProcessUnlock(int pid, void *args)
+{
+	char path[320];
+
+	(void)args;
+	checkpoint_path(path, ".lock-", pid);
+	return unlink(path) == 0 ? OK : ILLEGAL_STATE;
 }
 
 int

@@ -145,6 +145,8 @@ contexts_add(struct fake_gpu *g, const char *dir)
 	struct dirent *entry;
 	FILE *f;
 
+	if (d != NULL && strlen(dir) < sizeof g->contexts)
+		(void)strcpy(g->contexts, dir);
 	while (d != NULL && (entry = readdir(d)) != NULL) {
 		if (atoi(entry->d_name) <= 0 ||
 		    kill((pid_t)atoi(entry->d_name), 0) != 0)

@@ -29,6 +29,8 @@
  *		file in this folder whose name is the pid of a process that
  *		exists; it has a SIZE.  As measured on an H200, list and memory
  *		are back in the moment in which the process has gone.
+ *		cuCheckpointProcessCheckpoint(N) makes .N of file N, which
+ *		counts nowhere, and Restore brings it back.
  *	xid N
  *		of the gpu above: a fault that each program hears once, when
  *		its line is added, behind the others of that gpu, after the
@@ -68,6 +70,7 @@ struct fake_gpu {
 	unsigned int n_xids;
 	char cuda_step[16];
 	int cuda_error;
+	char contexts[256]; /* the folder, or "" */
 };
 
 struct fake_world {

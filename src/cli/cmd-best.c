@@ -3,7 +3,9 @@
  * several objectives the front.
  */
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -12,6 +14,7 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/front-table.h"
 #include "src/cli/common/rerun-command.h"
+#include "src/store/queries.h"
 #include "src/store/store.h"
 #include "src/study-files/study-files.h"
 #include "src/view/best-settings.h"
@@ -65,6 +68,51 @@ model_json(struct buf *out, struct store *store, const struct objectives *aims,
 	return 0;
 }
 
+/*
+ * The first trial of the baseline that a proposal became, its parameters and its
+ * commit: no row without one, and when it is this trial.
+ */
+static int
+baseline_first(struct store_rows **rows, struct store *store, int64_t best,
+    struct store_proposals *p, struct err *e)
+{
+	char number[24];
+	const char *args[] = { number, NULL };
+
+	if (store_proposals_get(store, p, e) != 0)
+		return -1;
+	if (p->trial == 0 || p->trial == best)
+		return 0;
+	(void)snprintf(number, sizeof number, "%" PRId64, p->trial);
+	return rows_first(rows, store,
+	    "SELECT params, git_commit FROM trials WHERE trial = "
+	    "CAST(?1 AS INTEGER)",
+	    args, e);
+}
+
+/* The object baseline, with what runs it again. */
+static int
+baseline_json(struct buf *out, struct store *store,
+    const struct study_files *found, const struct store_study *study,
+    int64_t best, struct err *e)
+{
+	struct json_writer w = { .out = out, .comma = true };
+	struct store_proposals p;
+	struct store_rows *rows;
+	int rc = baseline_first(&rows, store, best, &p, e);
+
+	if (rc != 1)
+		return rc;
+	json_writer_object(&w, "baseline");
+	json_writer_integer(&w, "trial", p.trial);
+	json_writer_integer(&w, "proposal", p.standing);
+	buf_puts(json_writer_value(&w, "params"), store_rows_text(rows, 0));
+	rc = rerun_command_put(out, store, found, study, p.trial, true, e);
+	json_writer_end(&w);
+	store_rows_close(rows);
+	return rc;
+}
+
 static int
 best_json(struct buf *out, struct store *store, const struct study_files *found,
     const struct store_study *study, const struct objectives *aims,
@@ -75,7 +123,9 @@ best_json(struct buf *out, struct store *store, const struct study_files *found,
 		return -1;
 	out->len--;
 	if (settings_json(out, store, e) != 0 ||
-	    model_json(out, store, aims, e) != 0)
+	    model_json(out, store, aims, e) != 0 ||
+	    baseline_json(
+		out, store, found, study, store_rows_int(best, 0), e) != 0)
 		return -1;
 	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
 		true, e) != 0)
@@ -93,6 +143,30 @@ put_uri(struct buf *out, const char *what, const char *uri)
 	buf_printf(out, "%s  ", what);
 	cli_put_text(out, uri);
 	buf_putc(out, '\n');
+}
+
+static int
+baseline_text(struct buf *out, struct store *store,
+    const struct study_files *found, const struct store_study *study,
+    int64_t best, struct err *e)
+{
+	struct buf line = { 0 };
+	struct store_proposals p;
+	struct store_rows *rows;
+	int rc = baseline_first(&rows, store, best, &p, e);
+
+	if (rc != 1)
+		return rc;
+	buf_printf(out, "what proposal %" PRId64 " has made the baseline:\n",
+	    p.standing);
+	cli_put_params(out, store_rows_text(rows, 0));
+	put_uri(out, "commit", store_rows_text(rows, 1));
+	rc = rerun_command_put(&line, store, found, study, p.trial, false, e);
+	if (line.len > 0)
+		buf_printf(out, "baseline %s", buf_str(&line));
+	buf_free(&line);
+	store_rows_close(rows);
+	return rc;
 }
 
 static int
@@ -130,7 +204,8 @@ best_text(struct buf *out, struct store *store, const struct study_files *found,
 		return -1;
 	if (buf_str(out)[out->len - 1] != '\n')
 		buf_putc(out, '\n');
-	return 0;
+	return baseline_text(
+	    out, store, found, study, store_rows_int(best, 0), e);
 }
 
 /* The front, when there are several objectives. */

@@ -87,6 +87,16 @@ like "$("$HPOTUNE" status one.db)" \
     "^trials 1 of 1, and $(sql one.db 'SELECT count(*) - 1 FROM trials') for proposals: " \
     'status counts the runs for proposals apart'
 like "$("$HPOTUNE" best one.db)" "^$kept$" 'and best'
+"$HPOTUNE" best one.db >best
+like "$(sed '1,/^again: /d' best | tr '\n' ' ')" \
+    '^what proposal 2 has made the baseline: +x +5 +y +0 +seed +2 baseline again: ' \
+    'with its parameters'
+is "$(sed -n 's/^baseline again: //p' best | sh | head -n 1)" \
+    "$("$HPOTUNE" logs "one.db" "$(sql one.db 'SELECT trial FROM proposals
+	WHERE proposal = 2')" | head -n 1)" 'which its command runs again'
+like "$("$HPOTUNE" best --json one.db)" \
+    '"baseline": ?\{"trial": ?[0-9]+,"proposal": ?2,"params": ?\{"x": ?5,' \
+    'also as JSON'
 is "$(sql one.db "SELECT count(*) FROM trials WHERE replicate = 1")" 1 \
     'the search has its own trials'
 

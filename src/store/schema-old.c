@@ -137,14 +137,14 @@ static const struct {
 };
 
 /*
- * Columns that tables or views of an older file lack, and that are not NULL there.
- * Which ones a file lacks is seen by the columns of a new study.
+ * Columns that tables or views of an older file lack, and that are not the default
+ * of a new study there, which is NULL where it has none.  Which ones a file lacks is
+ * seen by the columns of a new study.
  */
 static const struct {
 	const char *of, *column, *sql;
 } older_values[] = {
 	{ "t_trial", "violation", "0.0" },
-	{ "t_trial", "forgotten", "0" },
 	{ "trials", "forgotten", "0" },
 	{ "study", "elapsed",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study)" },
@@ -163,7 +163,7 @@ static const struct {
 };
 
 static const char *
-older_value(const char *of, const char *column)
+older_value(const char *of, const char *column, const char *by_default)
 {
 	size_t i, n = sizeof older_values / sizeof older_values[0];
 
@@ -171,14 +171,15 @@ older_value(const char *of, const char *column)
 		if (strcmp(older_values[i].of, of) == 0 &&
 		    strcmp(older_values[i].column, column) == 0)
 			return older_values[i].sql;
-	return "NULL";
+	return by_default;
 }
 
 /* Tables and views of a new study, and the columns of one. */
 static const char newest_tables[] =
     "SELECT name, CASE type WHEN 'view' THEN sql END FROM sqlite_schema "
     "WHERE type IN ('table', 'view')";
-static const char newest_columns[] = "SELECT name FROM pragma_table_info(?1)";
+static const char newest_columns[] =
+    "SELECT name, coalesce(dflt_value, 'NULL') FROM pragma_table_info(?1)";
 
 /* Whether a table or view that is not laid over the file yet lacks a column. */
 static const char lacks_column[] =
@@ -244,7 +245,8 @@ older_columns_put(const struct older *o, const char *of, struct buf *sql)
 		if (older_is(o->lacks, of, name))
 			buf_printf(sql, "%s%s AS %s",
 			    *buf_str(sql) != '\0' ? ", " : "",
-			    older_value(of, name), name);
+			    older_value(of, name, stmt_col_text(o->columns, 1)),
+			    name);
 	}
 	(void)sqlite3_reset(o->columns);
 }

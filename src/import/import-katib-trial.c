@@ -353,7 +353,7 @@ katib_pods_note(struct import *im)
 					? n
 					: 1;
 	if (pods > 1)
-		buf_printf(im->notes,
+		buf_printf(im->to.notes,
 		    "trial: each had %lld pods; here it is one process, which "
 		    "may start others\n",
 		    (long long)pods);

@@ -123,9 +123,13 @@ ranks_env_launcher(int port)
 		/* Two trials at once would be bound to the same cores. */
 		{ "OMPI_MCA_hwloc_base_binding_policy", "none" },
 		{ "PRTE_MCA_hwloc_default_binding_policy", "none" },
-		/* How many run here is our decision. */
+		/*
+		 * How many run here is our decision.  Open MPI 5 would start
+		 * all on the first node if it were not told to map by slots.
+		 */
 		{ "OMPI_MCA_rmaps_base_oversubscribe", "1" },
-		{ "PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe" },
+		{ "PRTE_MCA_rmaps_default_mapping_policy",
+		    "slot:oversubscribe" },
 	};
 	static const char *const root[] = { "OMPI_ALLOW_RUN_AS_ROOT",
 		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT",

@@ -144,6 +144,7 @@ test_launcher(void)
 	ranks_env_launcher(4000);
 	env_is("OMPI_MCA_hwloc_base_binding_policy", "core");
 	env_is("OMPI_MCA_rmaps_base_oversubscribe", "1");
+	env_is("PRTE_MCA_rmaps_default_mapping_policy", "slot:oversubscribe");
 	env_is("PET_MASTER_PORT", "4000");
 	ok((getenv("OMPI_ALLOW_RUN_AS_ROOT") != NULL) ==
 		(geteuid() == 0 && !ranks_env_is_root()),

@@ -99,21 +99,46 @@ first_failure_line_put(struct buf *line, const char *text, ssize_t end)
 	}
 }
 
-/* The last line of a rank; for Open MPI's message to root, the remedy. */
+/* What launchers say that their user can mend, and how. */
+static const struct {
+	const char *says, *remedy;
+} launcher_words[] = {
+	{ "detected an attempt to run as root",
+	    "as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and "
+	    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env" },
+	/* Whatever USE_LIBUV is: torchrun makes its own store without it. */
+	{ "without libuv support",
+	    "this PyTorch has no libuv, which its torchrun needs: use "
+	    "launcher ranks, with USE_LIBUV=0 in trial.env" },
+};
+
+/* NULL = no remedy is known. */
+static const char *
+launcher_remedy(const char *text, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof launcher_words / sizeof launcher_words[0]; i++)
+		if (memmem(text, n, launcher_words[i].says,
+			strlen(launcher_words[i].says)) != NULL)
+			return launcher_words[i].remedy;
+	return NULL;
+}
+
+/* The last line of a rank; of a launcher the remedy, where one is known. */
 static void
 first_failure_words_put(struct buf *line, int dir_fd, const struct rank *r)
 {
-	static const char root[] = "detected an attempt to run as root";
+	const char *remedy = NULL;
 	char name[32], text[TAIL];
 	ssize_t end;
 
 	ranks_output_name(name, sizeof name, r->role, r->number);
 	end = first_failure_tail_read(dir_fd, name, text, sizeof text);
-	if (end > 0 && r->role == RANK_LAUNCHER &&
-	    memmem(text, (size_t)end, root, strlen(root)) != NULL)
-		buf_puts(line,
-		    "as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and "
-		    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env");
+	if (end > 0 && r->role == RANK_LAUNCHER)
+		remedy = launcher_remedy(text, (size_t)end);
+	if (remedy != NULL)
+		buf_puts(line, remedy);
 	else
 		first_failure_line_put(line, text, end);
 }

@@ -165,6 +165,17 @@ as_root='the launcher ended with status 1: as root, Open MPI needs OMPI_ALLOW_RU
 is "$(sql framed.db 'SELECT why FROM trials')" "$as_root" \
     'where it refuses root the reason names the variables to set'
 
+# PyTorch's, where it was built without libuv as Debian 13's is.
+rm -r framed.db* framed.d
+cat >mpirun.says <<'END'
+    result = self._store_builder(timeout)
+torch.distributed.DistStoreError: use_libuv was requested but PyTorch was built without libuv support, run with USE_LIBUV=0 to disable it.
+END
+PATH=$dir/bin:$PATH run framed
+is "$(sql framed.db 'SELECT why FROM trials')" \
+    'the launcher ended with status 1: this PyTorch has no libuv, which its torchrun needs: use launcher ranks, with USE_LIBUV=0 in trial.env' \
+    'where torchrun cannot start the reason names what can'
+
 make_study signal '"processes": 2, "grace": 1' <<'END'
 [ $RANK = 0 ] || kill -SEGV $$
 while :; do sleep 0.1; done

@@ -27,6 +27,27 @@ printf '#!/bin/sh\nexec "%s" -m torch.distributed.run "$@"\n' "$torch" \
 chmod +x bin/python3 bin/torchrun
 is "$(timeout 300 python3 -c 'print(1)')" 1 'python3 is the one with torch'
 
+# The torchrun of a PyTorch without libuv, as Debian 13's, starts nothing.
+if ! "$torch" -c 'import torch.distributed as d
+d.TCPStore("127.0.0.1", 0, 1, True)' 2>store.err; then
+	like "$(cat store.err)" libuv 'this PyTorch has no libuv'
+	make_study none torchrun end 1
+	run none.json
+	is "$(sql none.db 'SELECT why FROM trials')" \
+	    'the launcher ended with status 1: this PyTorch has no libuv, which its torchrun needs: use launcher ranks, with USE_LIBUV=0 in trial.env' \
+	    'its torchrun: the reason names what works'
+	cp -r "$TOP_SRCDIR/examples/distributed" example
+	chmod -R u+w example
+	sed -i 's/"launcher": "torchrun"/"launcher": "ranks"/
+	    s/"grace": /"env": { "USE_LIBUV": "0" }, &/' \
+	    example/data-parallel/study.json
+	run example/data-parallel/study.json || diag "$(cat run.err)"
+	is "$(sql example/data-parallel/data-parallel.db \
+	    "SELECT count(*) FROM trials WHERE state IN ('completed', 'stopped')")" \
+	    8 'which works'
+	done_testing
+fi
+
 launcher torchrun
 example data-parallel
 example model-parallel

@@ -100,10 +100,12 @@ if command -v mpirun >/dev/null; then
 else
 	skip 'mpirun' 'NOT RUN: mpirun is not installed'
 fi
-# In $torch, by its whole path since names are given to others below.
+# In $torch, by its whole path since names are given to others below: one whose
+# torchrun can make its store, which it cannot without libuv.
 find_torch() {
 	for torch in ${HPOTUNE_TEST_TORCH-} python3 /usr/bin/python3; do
 		torch=$("$torch" -c 'import sys, torch.distributed as d
+d.TCPStore("127.0.0.1", 0, 1, True)
 print(sys.executable)' 2>/dev/null) && return
 	done
 	return 1
@@ -117,7 +119,7 @@ if find_torch; then
 	launcher_one torchrun
 	launcher_two torchrun
 else
-	skip 'torchrun' 'NOT RUN: no Python with torch ($HPOTUNE_TEST_TORCH)'
+	skip 'torchrun' 'NOT RUN: no Python with a torch that has libuv ($HPOTUNE_TEST_TORCH)'
 fi
 
 # A program that starts its ranks itself is given all nodes.

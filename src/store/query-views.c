@@ -162,6 +162,25 @@ views_single(struct store *s, const char *rest, struct err *e)
 	return more ? err_set(e, ERR_USAGE, "one query at a time") : 0;
 }
 
+/*
+ * Once for a connection, because to set an authorizer has all statements compiled
+ * anew.  SQLite 3.40 asks whether a function that makes rows may be made,
+ * at its first use, as for a table that is written: the permitted ones are made
+ * before.
+ */
+static int
+views_watch(struct store *s, struct err *e)
+{
+	if (s->views_watched)
+		return 0;
+	if (store_exec(
+		s, "SELECT 1 FROM json_each('[]'), json_tree('[]')", e) != 0)
+		return -1;
+	sqlite3_set_authorizer(s->db, views_on_access, s);
+	s->views_watched = true;
+	return 0;
+}
+
 static int
 views_prepare(
     sqlite3_stmt **st, struct store *s, struct views_only *v, struct err *e)
@@ -169,10 +188,8 @@ views_prepare(
 	const char *rest = "";
 	int rc;
 
-	/* Once, because to set it has all statements compiled anew. */
-	if (!s->views_watched)
-		sqlite3_set_authorizer(s->db, views_on_access, s);
-	s->views_watched = true;
+	if (views_watch(s, e) != 0)
+		return -1;
 	s->views = v;
 	rc = sqlite3_prepare_v2(s->db, v->sql, -1, st, &rest);
 	if (rc == SQLITE_AUTH && *v->denied != '\0')

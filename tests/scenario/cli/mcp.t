@@ -179,7 +179,20 @@ refused 'WITH trials AS (SELECT * FROM t_trial) SELECT * FROM trials' "$only"
 refused 'SELECT 1 FROM trials WHERE trial IN (SELECT trial FROM main.t_trial)' \
     "$only"
 refused 'SELECT * FROM sqlite_schema' "$only"
-refused "SELECT * FROM pragma_table_info('t_trial')" authorized
+# Other functions that make rows: older SQLite makes none at all for others.
+for function in "pragma_table_info('t_trial')" pragma_table_list dbstat \
+    sqlite_stmt fts3tokenize; do
+	refused "SELECT * FROM $function" \
+	    "not authorized|constructor failed|$only"
+	refused "SELECT count(*) FROM trials, $function" \
+	    "not authorized|constructor failed|$only"
+done
+for function in json_each json_tree; do
+	is "$("$HPOTUNE" sql a.db "SELECT value FROM trials, $function(params)
+	    WHERE trial = 1 AND key = 'kind'")" "value
+$(sql a.db "SELECT params ->> 'kind' FROM trials WHERE trial = 1")" \
+	    "$function can be used"
+done
 refused "ATTACH 'b.db' AS b" 'may only read'
 refused "VACUUM INTO 'b.db'" 'may only read'
 refused 'DELETE FROM t_trial' 'may only read'

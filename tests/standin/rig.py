@@ -170,13 +170,18 @@ class Rig:
 
 
 def teach(service, raw):
-    """The client of an older botocore learns what came since."""
+    """The client of an older botocore learns what came since; a newer one, that
+    may choose among several protocols, to speak JSON."""
     models.renew(service, raw["shapes"])
     name = "monitoring" if service == "cloudwatch" else service
-    if name not in models.PREFIX or "targetPrefix" in raw["metadata"]:
+    if name not in models.PREFIX:
         return
-    raw["metadata"].update(protocol="json", jsonVersion="1.0",
+    spoken = "targetPrefix" in raw["metadata"]
+    raw["metadata"].update(protocol="json", protocols=["json"],
+                           jsonVersion="1.0",
                            targetPrefix=models.PREFIX[name])
+    if spoken:
+        return
     for shape in raw["shapes"].values():
         shape.pop("locationName", None)
         for member in shape.get("members", {}).values():

@@ -31,8 +31,8 @@ ok 'a study' quietly "$HPOTUNE" start st.json
 storage() { # sql: a storage that it has changed
 	rm -f o.db
 	"$HPOTUNE" export --format optuna --output o.db st.json
-	sqlite3 o.db "PRAGMA writable_schema = ON;
-	    UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '')"
+	sql_schema o.db \
+	    "UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '')"
 	sqlite3 o.db "$1"
 }
 storage 'UPDATE studies SET study_name = NULL'
@@ -57,8 +57,8 @@ refuses 'a view without an end' 'a query of it does not end' \
 # ---- databases of studies ----------------------------------------------------------
 damaged() { # table sql
 	rm -f d.db*
-	sqlite3 st.db 'VACUUM INTO "d.db"'
-	sqlite3 d.db "PRAGMA writable_schema = ON; UPDATE sqlite_schema
+	sqlite3 st.db "VACUUM INTO 'd.db'"
+	sql_schema d.db "UPDATE sqlite_schema
 	    SET sql = replace(replace(sql, 'NOT NULL', ''), 'CHECK (', 'CHECK (1 OR ')
 	    WHERE name = '$1'"
 	sqlite3 d.db "$2"

@@ -64,7 +64,7 @@ says() { # sql what-it-says command ...: of the study that is over
 	shift 2
 	rm -rf d.db* d.d
 	cp -r ../good/over/d.* .
-	sqlite3 d.db "PRAGMA writable_schema = ON; UPDATE sqlite_schema
+	sql_schema d.db "UPDATE sqlite_schema
 	    SET sql = replace(replace(sql, ') STRICT', ')'), ' NOT NULL', '')
 	    WHERE type = 'table'; DELETE FROM sqlite_schema
 	    WHERE type = 'trigger'" || return 1

@@ -238,6 +238,13 @@ sql() { # database query: one row a line, columns parted by |
 	sqlite3 -readonly -batch -bail -cmd '.timeout 10000' "$1" "$2"
 }
 
+# Statements that change sqlite_schema itself, which newer shells of SQLite refuse
+# unless they are told that they may.
+sql_schema() { # database statements
+	sqlite3 -batch -bail -cmd '.dbconfig defensive off' "$1" \
+	    "PRAGMA writable_schema = ON; $2" >/dev/null
+}
+
 # For retry: the query has this answer.
 sql_is() { # database query want
 	[ "$(sql "$1" "$2" 2>/dev/null)" = "$3" ]

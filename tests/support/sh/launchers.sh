@@ -11,7 +11,10 @@ cat >trial <<'END'
 saved=$HPOTUNE_CHECKPOINT_DIR/rank-$RANK
 trap 'echo "$RANK" >"$saved"; exit 7' TERM
 env >"$HPOTUNE_OUTPUT_DIR/env-$RANK"
-until [ "$(ls "$HPOTUNE_OUTPUT_DIR"/env-* | wc -l)" = 2 ]; do sleep 0.1; done
+# All ranks of all trials are there at once.
+until [ "$(ls "${HPOTUNE_OUTPUT_DIR%/*/*}"/*/output/env-* | wc -l)" = "$all" ]; do
+	sleep 0.1
+done
 echo "hpotune: step=1 score=$RANK.5"
 echo "this is $RANK"
 case $do$RANK in
@@ -31,7 +34,7 @@ make_study() { # name launcher what-the-trial-does trials
 	    "upper": $([ "$3" = stop ] && echo 0 || echo 9) },
 	  "trial": { "command": ["./trial"], "launcher": "$2", "processes": 2,
 	    "gpus": 0, "retries": 0, "grace": 50,
-	    "env": { "do": "$3", "PET_REDIRECTS": "9:3", "PET_TEE": "9:3" } },
+	    "env": { "do": "$3", "all": "$((2 * $4))", "PET_REDIRECTS": "9:3", "PET_TEE": "9:3" } },
 	  "limits": { "trials": $4, "parallel": $4 } }
 	END
 }

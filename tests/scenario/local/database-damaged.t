@@ -109,7 +109,8 @@ log_says() { # how, what-is-wanted (nothing: no word)
 	eval "$1"
 	cp d.db-wal was
 	"$HPOTUNE" ask d.json >out 2>err
-	is "$? $(grep -c 'is damaged' err)" "0 $2" "the log after $1"
+	is "$? $(grep -c 'is damaged' err)" "0 $2" "the log after $1" ||
+	    diag "$(cat err)"
 }
 byte() { # at
 	printf '\377\376' | dd of=d.db-wal bs=1 seek="$1" conv=notrunc 2>/dev/null

@@ -3,9 +3,10 @@
 #
 # What a start costs a program that imports: trials of SECONDS (0.2) of a processor,
 # in two slots, warm and cold; beside them two Python processes that import once and
-# call the same function, which is the floor.  PYTHON (python3) has the modules in
-# MODULES (numpy sklearn.linear_model).  A tenth of the trials are started cold, and
-# their wall time is given for all.
+# call the same function, which is the floor, and Optuna and Ray Tune with two workers,
+# where Python has them.  PYTHON (python3) has the modules in MODULES (numpy
+# sklearn.linear_model).  A tenth of the trials are started cold, and their wall time
+# is given for all.
 
 : "${BENCH_TRIAL:=true}"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -63,6 +64,11 @@ study warm "$trials" true
 floor=$(took two)
 warm=$(took "$HPOTUNE" start -q warm.json)
 cold=$(took "$HPOTUNE" start -q cold.json)
+for peer in optuna ray; do
+	"$python" -c "import $peer" 2>/dev/null || continue
+	seconds=$(took env PYTHONPATH=. "$python" "$here/warm-peers.py" $peer "$trials")
+	echo "$peer: $seconds s"
+done
 awk -v floor="$floor" -v warm="$warm" -v cold="$cold" -v n="$trials" 'BEGIN {
 	cold *= 10
 	printf "%d trials: floor %.1f s, warm %.1f s, cold %.1f s\n", n, floor, warm,

@@ -41,6 +41,9 @@ GPUS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/")
 NEVER = {"__main__", "__mp_main__", "this", "antigravity", "idlelib",
          "turtle", "hpotune", "hpotune_optimize", "sagemaker_training"}
 MARKS = (b"HPOTUNE_ATTEMPT_UUID", b"HPOTUNE_PARAMS")
+# jemalloc, of pyarrow and of itself; what is said last counts.
+ALLOCATORS = {b"JE_ARROW_MALLOC_CONF": b"background_thread:false",
+              b"MALLOC_CONF": b"background_thread:false"}
 
 libc = ctypes.PyDLL(None, use_errno=True)
 
@@ -231,8 +234,22 @@ def settle():
         raise Unusable("the modules open a GPU (%s)" % names[0])
 
 
+def threadless():
+    """
+    While modules are imported: no thread of allocators, of which a fork has none
+    either.  The environment as it was.
+    """
+    before = {}
+    for name, word in ALLOCATORS.items():
+        old = os.environb.get(name)
+        os.environb[name] = b",".join(filter(None, [old, word]))
+        before[name] = old, os.environb[name]
+    return before
+
+
 def load(warm, names):
     warm.say(b"i")
+    before = threadless()
     began, cpu = time.perf_counter(), time.process_time()
     failed = []
     argv, sys.argv = sys.argv, [warm.name]
@@ -243,6 +260,13 @@ def load(warm, names):
             failed.append(f"{name}: {e!r}")
     sys.argv = argv
     took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    for name, (old, ours) in before.items():
+        if os.environb.get(name) != ours:
+            continue  # a module has set it for what it starts
+        if old is None:
+            del os.environb[name]
+        else:
+            os.environb[name] = old
     for text in failed:
         print("not imported:", text, file=sys.stderr)
     for module in list(sys.modules.values()):

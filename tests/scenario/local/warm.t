@@ -344,6 +344,27 @@ ok 'a module that starts a thread' "$HPOTUNE" start -q threads.json
 like "$(notes threads)" 'no trial starts warm any more: the modules start threads' \
     'is no module for a warm start'
 
+# One that starts a thread of its allocator, as pyarrow does, unless it is told not to.
+cat >lib/arrow.py <<'END'
+import os, threading, time
+if not os.environ.get("JE_ARROW_MALLOC_CONF", "").endswith("background_thread:false"):
+    threading.Thread(target=time.sleep, args=(10000,), daemon=True).start()
+END
+cat >arrows.py <<'END'
+import os, sys
+import slow, arrow
+print(os.environ.get("JE_ARROW_MALLOC_CONF"), os.environ.get("MALLOC_CONF"))
+print("hpotune: step=1 score=1", flush=True)
+os._exit(0)
+END
+small arrows arrows.py ', "warm": ["slow", "arrow"]' 6
+sed -i 's/"env": {/& "MALLOC_CONF": "narenas:1",/' arrows.json
+ok 'a module whose allocator has a thread' "$HPOTUNE" start -q arrows.json
+is "$(notes arrows | grep -c 'no trial starts warm')" 0 'is one for a warm start'
+ok 'which imports it' test "$(wc -l <imports.arrows)" -lt 6
+is "$(for n in 1 2 3 4 5 6; do "$HPOTUNE" logs arrows.json $n; done | grep -v ^hpotune: |
+    sort -u)" 'None narenas:1' 'and the environment of trials is as it was'
+
 # A stop reaches the program, which has its grace.
 cat >stop.py <<'END'
 import os, signal, sys, time

@@ -116,7 +116,10 @@ totals_take(struct mlp_batch *p, const size_t *slots, size_t n)
 	return rc;
 }
 
-/* Capture the steps, which have to be on the device when the graph is run. */
+/*
+ * Capture the steps, which have to be on the device when the graph is run.  With
+ * flags: the other form has other arguments before CUDA 12.
+ */
 static int
 graph_make(struct mlp_graph *g, const struct mlp_launch *given, size_t steps)
 {
@@ -137,7 +140,8 @@ graph_make(struct mlp_graph *g, const struct mlp_launch *given, size_t steps)
 	}
 	if (cudaStreamEndCapture(b.stream, &graph) != cudaSuccess)
 		rc = -1;
-	if (rc == 0 && cudaGraphInstantiate(&g->run, graph, 0) != cudaSuccess) {
+	if (rc == 0 &&
+	    cudaGraphInstantiateWithFlags(&g->run, graph, 0) != cudaSuccess) {
 		g->run = NULL;
 		rc = -1;
 	}

@@ -121,7 +121,7 @@ cudaStreamEndCapture(cudaStream_t, cudaGraph_t *graph)
 }
 
 extern "C" cudaError_t
-cudaGraphInstantiate(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long)
+cudaGraphInstantiateWithFlags(cudaGraphExec_t *run, cudaGraph_t graph, unsigned long long)
 {
 	*run = (cudaGraphExec_t)malloc(sizeof **run);
 	(*run)->first = graph->first;

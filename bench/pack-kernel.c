@@ -1,10 +1,11 @@
 /*
  * Packed training alone, on one core:
  *	bench/pack-kernel NETWORKS HIDDEN [EPOCHS [PICTURES [adam] [cuda]]]
- * cuda: on a GPU, time of the clock; 1: there is none.  One line: microseconds of a processor for a picture of a network, in the fastest
+ * One line: microseconds of a processor for a picture of a network, in the fastest
  * of the epochs; opening and drawing are not counted.  Random pictures of 784
  * pixels in ten classes, batches of 128, one hidden layer; each network has an
- * order of its own.  Peer: pack-peer.py.
+ * order of its own.  cuda: on a GPU, by the clock; it exits with 1 where there is
+ * none.  Peer: pack-peer.py.
  */
 
 #include <stdbool.h>

@@ -1,8 +1,9 @@
 /*
  * All statements on rows, by name; each is prepared once per connection at its
  * first use.  Those with all columns of a trial or an attempt are where these are
- * bound, in row-trial.c and row-attempt.c.  Binds and reads values.  Any text is made valid for a TEXT column:
- * SQLite would accept any bytes; programs that read them later would not.
+ * bound, in row-trial.c and row-attempt.c.  Binds and reads values.  Any text is made
+ * valid for a TEXT column: SQLite would accept any bytes; programs that read them
+ * later would not.
  */
 
 #include <errno.h>

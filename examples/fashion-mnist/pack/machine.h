@@ -36,7 +36,8 @@ void machine_load(struct machine *, const struct options *);
 
 /*
  * The pictures that are loaded, of the sizes that the options name, for so many
- * slots.  Ranks may be NULL.  The kernels that mlp or mlp-cuda was given are in the machine before.
+ * slots.  Ranks may be NULL.  The kernels that mlp or mlp-cuda was given are in the
+ * machine before.
  */
 int machine_open(struct machine *, const struct options *, size_t slots,
     struct mlp_ranks *, struct fail *);

@@ -69,6 +69,22 @@ request_recorded_trial_read(
 }
 
 void
+request_ended(struct tuner *t, struct request *r)
+{
+	struct store_trial row = { 0 };
+	struct err e = ERR_INIT;
+
+	if (store_trial_get(t->store, r->trial, &row, &e) != 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "there is no trial %" PRId64, r->trial);
+	else
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " has ended already: %s", r->trial,
+		    trial_state_name(row.state));
+	store_trial_fini(&row);
+}
+
+void
 request_note(struct tuner *t, struct request *r)
 {
 	struct json_doc *doc = params_parse(r);

@@ -48,20 +48,10 @@ static struct live_trial *
 request_live(struct tuner *t, struct request *r)
 {
 	struct live_trial *l = live_set_find(&t->live, r->trial);
-	struct store_trial row = { 0 };
-	struct err e = ERR_INIT;
 
-	if (l != NULL)
-		return l;
-	if (store_trial_get(t->store, r->trial, &row, &e) != 0)
-		(void)snprintf(r->text, sizeof r->text,
-		    "there is no trial %" PRId64, r->trial);
-	else
-		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " has ended already: %s", r->trial,
-		    trial_state_name(row.state));
-	store_trial_fini(&row);
-	return NULL;
+	if (l == NULL)
+		request_ended(t, r);
+	return l;
 }
 
 static void

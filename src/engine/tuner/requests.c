@@ -60,23 +60,6 @@ answer_cancelled(struct request *r)
 	    "trial %" PRId64 " is cancelled", r->trial);
 }
 
-/* Answer a stop of a trial that does not exist, or is over. */
-static void
-stop_ended(struct tuner *t, struct request *r)
-{
-	struct store_trial row = { 0 };
-	struct err e = ERR_INIT;
-
-	if (store_trial_get(t->store, r->trial, &row, &e) != 0)
-		(void)snprintf(r->text, sizeof r->text,
-		    "there is no trial %" PRId64, r->trial);
-	else
-		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " has ended already: %s", r->trial,
-		    trial_state_name(row.state));
-	store_trial_fini(&row);
-}
-
 /* Cancel a trial that waits for its first attempt, or for another one. */
 static void
 stop_waiting(struct tuner *t, struct request *r, struct live_trial *l)
@@ -114,7 +97,7 @@ request_stop_trial(struct tuner *t, struct request *r)
 		return;
 	}
 	if (l == NULL) {
-		stop_ended(t, r);
+		request_ended(t, r);
 		return;
 	}
 	if (l->row.state == TRIAL_WAITING) {

@@ -45,6 +45,8 @@ void requests_free(struct requests *);
  * request-recorded.c: requests about recorded trials, as requests_serve executes
  * them; the answer is written into the request.
  */
+/* The answer where the trial does not run: there is none, or it has ended. */
+void request_ended(struct tuner *, struct request *);
 /* params: {"text": "…"}; an empty text removes the note. */
 void request_note(struct tuner *, struct request *);
 /* params: {"tags": ["…"], "remove": ["…"]} */

@@ -103,6 +103,14 @@ struct gp_tile_pairs {
 void gp_tile_gradient(const struct gp_coordinates *, const double *c,
     const double *strip, const struct gp_tile_pairs *, size_t from, size_t to,
     double *total);
+/* The sum of eight lanes. */
+static inline double
+gp_tile_sum(const double *l)
+{
+	return ((l[0] + l[4]) + (l[2] + l[6])) +
+	       ((l[1] + l[5]) + (l[3] + l[7]));
+}
+
 /* The sum of coordinate j. */
 double gp_tile_total(const double *total, size_t j);
 /*

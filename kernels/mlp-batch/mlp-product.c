@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/kinds.h"
 #include "kernels/mlp-batch/mlp-product.h"
 
 /* SSE2 or NEON, or what the compiler was told. */
@@ -49,20 +50,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static size_t
 kinds_beyond(void)
 {
-#ifdef HAVE_TARGET_CLONES
-	if (__builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512cd") &&
-	    __builtin_cpu_supports("avx512vl"))
-		return 0;
-	return __builtin_cpu_supports("avx2") &&
-		       __builtin_cpu_supports("fma") &&
-		       __builtin_cpu_supports("bmi2")
-		   ? 1
-		   : 2;
-#else
-	return 0;
-#endif
+	return KINDS - 1 - (size_t)kind_best();
 }
 
 const struct mlp_product_kind *

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/target-clones.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/param.h"
@@ -28,13 +27,8 @@ enum {
 	FIT_ROWS = 48, /* to which the weights are fitted */
 	SWEEPS = 2, /* over all weights */
 	ROUNDS = 4, /* of expectation propagation */
-	TABLE_MOST = 64, /* levels of a parameter whose numbers are kept */
-	WIDE = 8
+	TABLE_MOST = 64 /* levels of a parameter whose numbers are kept */
 };
-
-typedef double wide_vec __attribute__((vector_size(64), aligned(8), may_alias));
-typedef int64_t wide_bits
-    __attribute__((vector_size(64), aligned(8), may_alias));
 
 /* Of the prior: the variance of the mean of all logarithms of peaks. */
 static const double of_mean = 9;
@@ -256,79 +250,8 @@ row_fill(
 	}
 }
 
-/*
- * to = from + what a feature, whose number is a in one row and x in n others, adds
- * to l with this squared weight, from number i on.
- */
-static inline __attribute__((always_inline)) void
-feature_take(double *to, const double *from, const double *x, size_t i,
-    size_t n, double a, bool category, double square)
-{
-	wide_vec all = (wide_vec){ 0 } + square, part;
-
-	for (; i + WIDE <= n; i += WIDE) {
-		part = *(const wide_vec *)(x + i);
-		if (category)
-			part = (wide_vec)((wide_bits)all & (part == a));
-		else
-			part *= square * a;
-		*(wide_vec *)(to + i) = *(const wide_vec *)(from + i) + part;
-	}
-	for (; i < n; i++)
-		to[i] = from[i] + (category ? (x[i] == a ? square : 0)
-					    : square * a * x[i]);
-}
-
-/* A feature, or a change of its squared weight, in l of all pairs. */
-CLONES static void
-linear_take(double *to, const double *from, const double *x, size_t n,
-    bool category, double square)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++, to += n, from += n)
-		feature_take(to, from, x, i, n, x[i], category, square);
-}
-
-/* l of a row with n others. */
-CLONES static void
-cross_fill(const struct memory_model *m, const double *row, double *l)
-{
-	size_t n = m->rows.n, k;
-
-	memset(l, 0, n * sizeof *l);
-	for (k = 0; k < m->n_features; k++)
-		feature_take(l, l, m->rows.x + k * n, 0, n, row[k],
-		    m->features[k].category, m->squares[k]);
-}
-
-/* Covariances of n numbers l, from number i on. */
-static inline __attribute__((always_inline)) void
-covariances(double *to, const double *l, size_t i, size_t n, double products)
-{
-	for (; i + WIDE <= n; i += WIDE) {
-		const wide_vec *v = (const wide_vec *)(l + i);
-
-		*(wide_vec *)(to + i) = of_mean + *v + products * *v * *v;
-	}
-	for (; i < n; i++)
-		to[i] = of_mean + l[i] + products * l[i] * l[i];
-}
-
-CLONES static void
-matrix_fill(double *to, const double *l, size_t n, double products)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++, to += n, l += n)
-		covariances(to, l, i, n, products);
-}
-
-CLONES static void
-covariances_fill(double *l, size_t n, double products)
-{
-	covariances(l, l, 0, n, products);
-}
+#define KIND_LOOPS "strategies/memory/memory-loops.h"
+#include "kernels/kinds.h"
 
 static void
 linear_fill(struct memory_model *m, struct known_rows *r)
@@ -338,8 +261,9 @@ linear_fill(struct memory_model *m, struct known_rows *r)
 	memset(r->linear, 0, r->n * r->n * sizeof *r->linear);
 	for (k = 0; k < m->n_features; k++) {
 		m->squares[k] = exp(2 * m->w.of[k]);
-		linear_take(r->linear, r->linear, r->x + k * r->n, r->n,
-		    m->features[k].category, m->squares[k]);
+		KIND_CALL(memory_linear_take, r->linear, r->linear,
+		    r->x + k * r->n, r->n, m->features[k].category,
+		    m->squares[k]);
 	}
 }
 
@@ -374,7 +298,7 @@ rows_factorise(const struct memory_model *m, struct known_rows *r,
 	size_t n = r->n, i;
 	double noise = exp(2 * m->w.noise);
 
-	matrix_fill(r->factor, linear, n, exp(m->w.products));
+	KIND_CALL(memory_matrix_fill, r->factor, linear, n, exp(m->w.products));
 	for (i = 0; i < n; i++)
 		r->factor[i * (n + 1)] += r->over[i] ? r->variance[i] : noise;
 	if (!cholesky_factor(r->factor, n))
@@ -426,8 +350,9 @@ weight_try(struct weights_search *s, double from, double to, size_t k)
 {
 	if (k == s->m->n_features)
 		return posterior(s, s->linear);
-	linear_take(s->tried, s->linear, s->part.x + k * s->part.n, s->part.n,
-	    s->m->features[k].category, exp(2 * to) - exp(2 * from));
+	KIND_CALL(memory_linear_take, s->tried, s->linear,
+	    s->part.x + k * s->part.n, s->part.n, s->m->features[k].category,
+	    exp(2 * to) - exp(2 * from));
 	return posterior(s, s->tried);
 }
 
@@ -703,8 +628,8 @@ point_room(const struct memory_model *m, const double *point, double *prior)
 	size_t i;
 
 	row_fill(m, row, 1, point);
-	cross_fill(m, row, k);
-	covariances_fill(k, m->rows.n, products);
+	KIND_CALL(memory_cross_fill, m, row, k);
+	KIND_CALL(memory_covariances_fill, k, m->rows.n, products);
 	for (i = 0; i < m->rows.n; i++)
 		mean += k[i] * m->rows.alpha[i];
 	for (i = 0; i < m->n_features; i++)

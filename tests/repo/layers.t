@@ -78,12 +78,12 @@ strategies	@plain src/base/rng.h src/model src/model/history strategies/memory/m
 strategies/auto	@math strategies/gp/gp.h	-
 strategies/tpe	@math kernels/kernels.h kernels/formulas.h kernels/target-clones.h strategies/evolution/pareto.h	-
 strategies/gp	@math kernels/kernels.h strategies/evolution/pareto.h strategies/memory/memory-model.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
-strategies/cholesky	kernels/target-clones.h	-
+strategies/cholesky	kernels/kinds.h	-
 strategies/cmaes	@math kernels/kernels.h strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
 strategies/evolution	@math	-
 strategies/importance	@math strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
 strategies/incumbent	@math strategies/cholesky/cholesky.h	-
-strategies/memory	@math kernels/target-clones.h strategies/cholesky/cholesky.h	-
+strategies/memory	@math kernels/kinds.h strategies/cholesky/cholesky.h	-
 strategies/stop	@math	-
 strategies/stop/median	@math strategies/stop	-
 strategies/stop/second-look	@math	-

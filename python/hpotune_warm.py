@@ -3,12 +3,13 @@
 The server, or in a job of several trials hpotune-node, starts it and talks to it
 on descriptor 3.  For each attempt it makes two processes: one becomes the
 supervisor, hpotune-shim, a child of the server; its child waits for the attempt
-there and then is the program, as if it had been started.  It has one thread and no GPU, or says why it cannot be used.
+there and then is the program, as if it had been started.  It has one thread and no
+GPU, or says why it cannot be used.
 
     python hpotune_warm.py SERVER FOLDER LIST script|module NAME CORES ROOM
 
-FOLDER/LIST has the names of the modules, a line each; without it the first
-trial that succeeds writes them.
+FOLDER/LIST has the names of the modules, a line each; without it what the text of
+the program imports is imported, and the first trial that succeeds writes the list.
 """
 
 import os
@@ -36,6 +37,11 @@ FDS_MAX = 4
 CLONE_PARENT = 0x8000
 CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
 PR_SET_PDEATHSIG = 1
+F_GETFL = 3
+ONLY_AST = 0x400  # a flag of compile
+MEMORY_DEVICES = 1  # their major number
+MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
+THP = "/sys/kernel/mm/transparent_hugepage"
 GPUS = ("/dev/nvidia", "/dev/kfd", "/dev/dri/")
 # Modules that act when they are imported, or read the trial's environment.
 NEVER = {"__main__", "__mp_main__", "this", "antigravity", "idlelib",
@@ -63,10 +69,13 @@ class Warm:
         self.control = _socket.socket(fileno=CONTROL)
         os.set_inheritable(CONTROL, False)
         self.learning = False
-        self.files = {}
+        self.imported = False
+        self.paths, self.stamps = b"", b"%r" % (None,)  # of modules' files
         self.cores_before = os.sched_getaffinity(0)
         self.bind(cores)
         self.cores = len(os.sched_getaffinity(0))
+        self.ending = None  # the exit code of a program that has ended
+        self.kept = []  # functions that are called then
         self.areas = {}
         self.arguments = (0, 0)
         self.folder_first()
@@ -74,6 +83,17 @@ class Warm:
         self.moving = moving_entries()
         self.own_entries = {self.own}
         self.at_start = set(sys.modules)
+        self.remember()
+
+    def remember(self):
+        """
+        What is imported.  A trial does not walk through all modules: each object
+        that it looks at is written, and each page that is written is copied.
+        """
+        self.loaded = {name: id(module)
+                       for name, module in sys.modules.items()}
+        self.stems = {name for name in sys.modules
+                      if name not in self.at_start and "." not in name}
 
     def bind(self, cores):
         """As the supervisor binds a trial: libraries count what they get."""
@@ -179,11 +199,22 @@ def stamp(path):
     return (st.st_mtime_ns, st.st_size, st.st_ino)
 
 
+def stamps(paths):
+    return b"\n".join(b"%r" % (stamp(path),) for path in paths.split(b"\0"))
+
+
 def changed(warm):
-    """A file of what was imported that is not as it was; None: none."""
-    for path, was in warm.files.items():
-        if stamp(path) != was:
-            return path
+    """
+    A file of what was imported that is not as it was; None: none.  The paths are one
+    text, of which a trial makes its own: see remember.
+    """
+    if stamps(warm.paths) == warm.stamps:
+        return None
+    now = stamps(warm.paths).split(b"\n")
+    for path, old, new in zip(warm.paths.split(b"\0"),
+                              warm.stamps.split(b"\n"), now):
+        if old != new:
+            return os.fsdecode(path)
     return None
 
 
@@ -247,15 +278,43 @@ def threadless():
     return before
 
 
-def load(warm, names):
+def pages_gather():
+    """
+    Large pages for the memory of the modules: a fork copies one entry for each
+    instead of 512.
+    """
+    try:
+        with open(THP + "/enabled") as file:
+            if "[never]" in file.read():
+                return
+        with open(THP + "/hpage_pmd_size") as file:
+            size = int(file.read())
+        with open("/proc/self/maps") as file:
+            lines = file.read().splitlines()
+    except (OSError, ValueError):
+        return
+    for line in lines:
+        place, flags, _, _, inode = line.split(None, 5)[:5]
+        first, _, last = place.partition("-")
+        first = -(-int(first, 16) // size) * size
+        last = int(last, 16) // size * size
+        if flags == "rw-p" and inode == "0" and first < last and \
+                not line.endswith("[stack]"):
+            room = ctypes.c_void_p(first), ctypes.c_size_t(last - first)
+            if libc.madvise(*room, MADV_HUGEPAGE) == 0:
+                libc.madvise(*room, MADV_COLLAPSE)
+
+
+def load(warm, imports):
+    """imports: of each module its name, and the names that are taken from it."""
     warm.say(b"i")
     before = threadless()
     began, cpu = time.perf_counter(), time.process_time()
     failed = []
     argv, sys.argv = sys.argv, [warm.name]
-    for name in names:
+    for name, taken in imports:
         try:
-            __import__(name)
+            __import__(name, None, None, taken)
         except BaseException as e:
             failed.append(f"{name}: {e!r}")
     sys.argv = argv
@@ -269,16 +328,127 @@ def load(warm, names):
             os.environb[name] = old
     for text in failed:
         print("not imported:", text, file=sys.stderr)
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if isinstance(path, str):
-            warm.files[path] = stamp(path)
-    warm.files[sys.executable] = stamp(sys.executable)
+    files = {getattr(module, "__file__", None)
+             for module in list(sys.modules.values())} | {sys.executable}
+    warm.paths = b"\0".join(os.fsencode(path) for path in files
+                            if isinstance(path, str))
+    warm.stamps = stamps(warm.paths)
     settle()
-    warm.learning = False
+    warm.imported = True
+    end_short(warm)
+    warm.remember()
     gc.collect()
     gc.freeze()
-    warm.say(b"r", "%d %.6f %.6f" % (len(names) - len(failed), took, cpu))
+    pages_gather()
+    warm.say(b"l" if warm.learning else b"r",
+             "%d %.6f %.6f" % (len(imports) - len(failed), took, cpu))
+
+
+def load_more(warm):
+    """What a trial has imported in addition."""
+    names = warm.names()
+    if not warm.learning or names is None:
+        return
+    warm.learning = False
+    names = [name for name in names if name not in sys.modules]
+    if names:
+        load(warm, [(name, ()) for name in names])
+    else:
+        warm.say(b"r")
+
+
+# What a program imports as it begins, by its text.
+
+def own_file(warm, name):
+    """The file of a module of the program; None: there is none."""
+    for folder in warm.own_entries:
+        for end in ".py", "/__init__.py":
+            path = "%s/%s%s" % (folder, name.replace(".", "/"), end)
+            if folder is not None and os.path.isfile(path):
+                return path
+    return None
+
+
+def is_outside(warm, name):
+    """Whether a module is there, and not of the program."""
+    try:
+        spec = sys.modules["_frozen_importlib"]._find_spec(name, None)
+    except Exception:
+        return False
+    if spec is None:
+        return False
+    places = [spec.origin] if spec.has_location else \
+        list(spec.submodule_search_locations or ())
+    return not any(is_own(warm, path) for path in places)
+
+
+def statements(body):
+    """The imports that are reached whenever the module is."""
+    for node in body:
+        kind = type(node).__name__
+        if kind in ("Import", "ImportFrom"):
+            yield node
+        elif kind in ("Try", "TryStar", "With"):
+            yield from statements(node.body)
+        elif kind == "If" and type(node.test).__name__ == "Compare" and \
+                getattr(node.test.left, "id", None) == "__name__":
+            yield from statements(node.body)
+
+
+def words_of(node, package):
+    """A statement: modules, and the names that are taken from each."""
+    if type(node).__name__ == "Import":
+        return [(alias.name, []) for alias in node.names]
+    name = node.module or ""
+    if node.level:
+        above = package.split(".") if package else []
+        above = above[:len(above) - node.level + 1]
+        name = ".".join([*above, name] if name else above)
+    return [(name, [alias.name for alias in node.names])]
+
+
+def follow(warm, path, package, seen, found):
+    """Add to found what a file of the program imports, and those it imports."""
+    if path in seen:
+        return
+    seen.add(path)
+    with open(path, "rb") as file:
+        tree = compile(file.read(), path, "exec", ONLY_AST, True)
+    for node in statements(tree.body):
+        for name, taken in words_of(node, package):
+            first = name.partition(".")[0]
+            own = [file for file in [own_file(warm, name), *(
+                own_file(warm, "%s.%s" % (name, word)) for word in taken)] if file]
+            for file in own:
+                inner = name if file.endswith("/__init__.py") else \
+                    name.rpartition(".")[0]
+                follow(warm, file, inner, seen, found)
+            if not own and name and first not in NEVER and \
+                    first != "__future__" and is_outside(warm, first):
+                found.append((name, taken))
+
+
+def forecast(warm):
+    """
+    The modules outside of the folder of the program that it imports first, so that
+    the first trial need not do so; what else it imports it shows.
+    """
+    found, own = [], warm.own_entries
+    warm.own_entries = own | set(warm.moving)
+    try:
+        if warm.kind == "module":
+            path = own_file(warm, warm.name + ".__main__") or \
+                own_file(warm, warm.name)
+            package = warm.name.rpartition(".")[0]
+        else:
+            path, package = warm.name, ""
+        if path is not None:
+            follow(warm, path, package, set(), found)
+    except Exception:
+        return []  # what python says of it is for the log of a trial
+    finally:
+        warm.own_entries = own
+    return found
 
 
 # What a trial has imported.
@@ -497,8 +667,6 @@ def shadowed(warm):
     A file of the program before a module that is imported, as the program would
     not have it; None: none.
     """
-    loaded = {name for name in sys.modules
-              if name not in warm.at_start and "." not in name}
     for folder in warm.own_entries:
         try:
             names = os.listdir(folder) if folder is not None else []
@@ -506,7 +674,7 @@ def shadowed(warm):
             continue
         for name in names:
             stem, _, suffix = name.partition(".")
-            if stem not in loaded:
+            if stem not in warm.stems:
                 continue
             path = folder + "/" + name
             if not suffix:
@@ -678,6 +846,17 @@ def files_flush():
                 flush(thing)
 
 
+def later(warm):
+    """The names of the modules that the program has imported, in their order."""
+    found = []
+    for name in reversed(tuple(sys.modules)
+                         if sys.version_info < (3, 8) else sys.modules):
+        if warm.loaded.get(name) == id(sys.modules[name]):
+            break
+        found.append(name)
+    return found[::-1]
+
+
 def objects_end(warm):
     """
     The objects of the program end, as python ends them; those of the imported
@@ -686,16 +865,92 @@ def objects_end(warm):
     for name in ("last_type", "last_value", "last_traceback", "last_exc"):
         if hasattr(sys, name):
             setattr(sys, name, None)
-    for name, module in list(sys.modules.items()):
-        path = getattr(module, "__file__", None)
-        if name not in warm.loaded and isinstance(path, str) and \
-                is_own(warm, path):
+    for name in later(warm):
+        path = getattr(sys.modules[name], "__file__", None)
+        if isinstance(path, str) and is_own(warm, path):
             del sys.modules[name]
-    path = module = None
+    path = None
     sys.modules.pop("__main__", None)
     files_flush()
     gc.collect()
     files_flush()
+
+
+# The end of the libraries that were imported before the trial.
+
+def mapped(*names):
+    """The files of libraries, by how their names begin, that are in memory."""
+    with open("/proc/self/maps", errors="surrogateescape") as file:
+        paths = {line.split(None, 5)[5].rstrip("\n") for line in file
+                 if ".so" in line}
+    return sorted(path for path in paths
+                  if path.rpartition("/")[2].startswith(names))
+
+
+def flushers():
+    """
+    What writes the output that libraries hold: streams of C, of C++, and units of
+    Fortran, of which a process may have several copies.
+    """
+    found = [lambda: libc.fflush(None)]
+    for path in mapped("libstdc++", "libgfortran"):
+        try:
+            library = ctypes.PyDLL(path, mode=os.RTLD_NOLOAD)
+            if "gfortran" in path:
+                found.append(lambda f=library._gfortran_flush_i4: f(None))
+            for name in () if "gfortran" in path else ("_ZSt4cout", "_ZSt4clog"):
+                stream = ctypes.c_char.in_dll(library, name)
+                found.append(lambda f=library._ZNSo5flushEv,
+                             s=stream: f(ctypes.byref(s)))
+        except (OSError, AttributeError, ValueError):
+            pass
+    return found
+
+
+def held(fd):
+    """
+    Whether a library may still have to do with a descriptor: not with a folder, a
+    file that is read, /dev/null and the like, or what has no name.
+    """
+    st = os.fstat(fd)
+    kind = st.st_mode & 0o170000
+    if kind == 0o100000:
+        return libc.fcntl(fd, F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+    return not (kind in (0, 0o040000) or
+                kind == 0o020000 and os.major(st.st_rdev) == MEMORY_DEVICES)
+
+
+def holds():
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        try:
+            if fd not in (1, 2, LOCK_FD) and held(fd):
+                return True
+        except OSError:
+            pass  # that of the list
+    return False
+
+
+def end_short(warm):
+    """
+    The functions that libraries have registered for the end of a process free what
+    the kernel frees at once, and copy each page for it.  Those of the modules that
+    were imported before the trial are left out, unless the trial has something open
+    that they might have to finish; those of the program's own libraries come first.
+    """
+    def at_end(_):
+        if warm.ending is None or holds():
+            return
+        for flush in flush_all:
+            flush()
+        os._exit(warm.ending)
+
+    try:
+        flush_all = flushers()
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(at_end)
+        if libc.__cxa_atexit(function, None, None) == 0:
+            warm.kept.append(function)
+    except Exception:
+        pass  # all of them are called
 
 
 def finish(warm, code):
@@ -709,6 +964,7 @@ def finish(warm, code):
     for file in (sys.stderr, sys.__stdout__, sys.__stderr__):
         flush(file)
     objects_end(warm)
+    warm.ending = code
     libc.exit(code)
 
 
@@ -717,7 +973,7 @@ def run(warm):
     code, succeeded = outcome(warm)
     if succeeded and warm.learning and os.getpid() == me:
         learn(warm)
-    if warm.learning:
+    if not warm.imported:
         raise SystemExit(code)
     finish(warm, code)
 
@@ -729,14 +985,11 @@ def serve(warm):
         if not data:
             os._exit(0)
         if data[:1] == b"l":
-            names = warm.names() if warm.learning else None
-            if names is not None:
-                load(warm, names)
+            load_more(warm)
             continue
         place = make(warm, data[8:], fds)
         if place is not None:
             become(warm, *place)
-            warm.loaded = set(sys.modules)
             return
 
 
@@ -745,10 +998,12 @@ def begin(warm):
         raise Unusable("the interpreter is started by another program")
     areas_find(warm)
     names = warm.names()
-    if names is None:
-        warm.learning = True
+    warm.learning = names is None
+    imports = forecast(warm) if warm.learning else [(n, ()) for n in names]
+    if imports:
+        load(warm, imports)
     else:
-        load(warm, names)
+        warm.say(b"l" if warm.learning else b"r")
 
 
 def main():

@@ -165,6 +165,10 @@ struct local_warm {
 	size_t
 	    skip; /* words of a command before those of the program; 0 = cold */
 	size_t noted; /* of its notes were delivered */
+	/* of all trials, to start it before the first one; NULL: they differ */
+	const struct study_trial *settings;
+	int64_t loading_ms; /* it was first seen to import; -1 = it does not */
+	struct loop_timer *timer; /* when a start waits no longer */
 };
 
 enum { LOCAL_SHARE_KINDS = 2 /* cores, memory */ };
@@ -344,6 +348,11 @@ void local_warm_close(struct local *);
  */
 void local_warm_begin(
     struct local *, const char *workdir, char *const *env, const char *cpus);
+/*
+ * Before an attempt is begun: whether it waits until the modules are imported.  The
+ * backend wakes the loop when it need not wait any more.
+ */
+bool local_warm_imports(struct local *);
 /* Whether it makes supervisors now. */
 bool local_warm_usable(const struct local *);
 /*
@@ -409,6 +418,11 @@ void local_ranks_describe(const struct study_trial *, struct buf *text);
 /* local-start.c */
 /* Check that the files an attempt starts with exist. */
 int local_start_preflight(const struct study_trial *, struct err *);
+/*
+ * Whether an attempt that has taken what it needs in its slot waits for the imports
+ * of the warm process; begins that if the study has one and none runs.
+ */
+bool local_start_waits(struct local *, int slot, const char *uuid);
 int local_start(void *, const struct launch_spec *, struct err *);
 
 /*

@@ -268,6 +268,34 @@ supervisor_start(struct local *l, const struct launch_spec *spec,
 	return 0;
 }
 
+/* Begin the warm process with what the attempt of this slot will have. */
+static void
+start_warm_early(struct local *l, int slot, const char *uuid)
+{
+	const struct study_trial *t = l->warm.settings;
+	struct launch_spec spec = { .slot = slot,
+		.study = l->study,
+		.uuid = uuid,
+		.trial_dir = "",
+		.env = (char *[]){ NULL },
+		.settings = t };
+	struct local_gpu_key key;
+	char **env = local_env_make(l, &spec, "");
+
+	(void)local_gpu_key(&key, l, slot, uuid);
+	local_warm_begin(l, t->workdir, env, local_gpu_names_cpus(l, key.text));
+	strv_free(env);
+}
+
+bool
+local_start_waits(struct local *l, int slot, const char *uuid)
+{
+	if (l->warm.settings != NULL &&
+	    l->warm.process.state == WARM_PROCESS_NONE)
+		start_warm_early(l, slot, uuid);
+	return local_warm_imports(l);
+}
+
 /* Start an attempt's supervisor, and before it the server of its place. */
 static int
 processes_start(struct local *l, const struct launch_spec *spec,

@@ -3,9 +3,13 @@
  * loop, and what is noted of it.
  */
 
+#include <string.h>
+
 #include "src/base/loop.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-internal.h"
+
+enum { IMPORT_MS = 120000 }; /* a start waits so long for an import */
 
 const char *
 local_warm_why_not(
@@ -60,6 +64,43 @@ local_warm_begin(
 	loop_fd_want(w->watch, true, false);
 }
 
+/* Whether all trials have the same environment and the same working folder. */
+static bool
+warm_same_places(const struct study_trial *t)
+{
+	size_t i;
+
+	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
+		if (strpbrk(t->env[i], "{}") != NULL)
+			return false;
+	return strpbrk(t->workdir_text, "{}") == NULL && t->source.git == NULL;
+}
+
+static void
+warm_on_timer(void *arg)
+{
+	struct local *l = arg;
+
+	loop_wake(l->loop);
+}
+
+bool
+local_warm_imports(struct local *l)
+{
+	struct local_warm *w = &l->warm;
+	int64_t now = loop_now_ms(l->loop);
+
+	if (w->process.state != WARM_PROCESS_LOADING) {
+		w->loading_ms = -1;
+		return false;
+	}
+	if (w->loading_ms == -1) {
+		w->loading_ms = now;
+		loop_timer_set(w->timer, IMPORT_MS);
+	}
+	return now - w->loading_ms < IMPORT_MS;
+}
+
 bool
 local_warm_usable(const struct local *l)
 {
@@ -80,6 +121,9 @@ local_warm_open(struct local *l, const struct study_trial *t)
 	if (!t->warm || t->warm_at == 0)
 		return;
 	l->warm.skip = t->warm_at;
+	l->warm.settings = warm_same_places(t) ? t : NULL;
+	l->warm.loading_ms = -1;
+	l->warm.timer = loop_timer_new(l->loop, warm_on_timer, l);
 	warm_process_open(p, xasprintf("%s/warm", l->home.path), t->command,
 	    t->warm_at, t->warm_runs_module);
 	p->modules = strv_copy(t->warm_modules);
@@ -92,4 +136,5 @@ void
 local_warm_close(struct local *l)
 {
 	warm_process_close(&l->warm.process);
+	loop_timer_free(l->warm.timer);
 }

@@ -349,10 +349,13 @@ local_ready(void *ctx, int slot, char *why, size_t n)
 static bool
 local_take(void *ctx, int64_t trial, int attempt, int slot, const char *uuid)
 {
-	if (!local_share_take(ctx, uuid))
+	if (local_warm_imports(ctx) || !local_share_take(ctx, uuid))
 		return false;
-	if (local_gpu_take(ctx, trial, attempt, slot, uuid))
-		return true;
+	if (local_gpu_take(ctx, trial, attempt, slot, uuid)) {
+		if (!local_start_waits(ctx, slot, uuid))
+			return true;
+		local_gpu_undo(ctx, slot, uuid);
+	}
 	local_share_drop(ctx, uuid);
 	return false;
 }

@@ -66,6 +66,7 @@ warm_note_ready(struct warm_process *w, const char *text)
 	char *line;
 	int n = 0;
 
+	/* Nothing was imported, or nothing more. */
 	if (sscanf(text, "%d %lf %lf", &n, &wall, &cpu) != 3)
 		return;
 	line = xasprintf("warm starts: %d modules are imported once, which "
@@ -118,8 +119,9 @@ warm_answered(struct warm_process *w, const char *text)
 		w->state = WARM_PROCESS_LOADING;
 		break;
 	case 'r':
+	case 'l':
 		w->state = WARM_PROCESS_READY;
-		w->learning = false;
+		w->learning = text[0] == 'l';
 		warm_note_ready(w, text + 1);
 		w->renewed = true;
 		break;
@@ -245,12 +247,12 @@ warm_files_put(const struct warm_process *w)
 	return r;
 }
 
-/* Whether it knows what to import, and does so before it answers. */
+/* Whether a trial has shown what to import. */
 static bool
 warm_knows(const struct warm_process *w)
 {
 	char *path = xasprintf("%s/" WARM_PROCESS_LEARNT, w->dir);
-	bool is = w->listed || access(path, R_OK) == 0;
+	bool is = access(path, R_OK) == 0;
 
 	free(path);
 	return is;
@@ -297,7 +299,7 @@ warm_process_begin(struct warm_process *w, const char *workdir,
 		return false;
 	strv_free(w->env);
 	w->env = warm_process_env(env);
-	w->learning = !warm_knows(w);
+	w->learning = false;
 	r = warm_files_put(w) == -1 ? errno : waiting_sockets_open(s);
 	if (r == 0) {
 		fail_point("local.before_warm");
@@ -314,8 +316,7 @@ warm_process_begin(struct warm_process *w, const char *workdir,
 	fail_point("local.after_warm");
 	w->fd = s[0];
 	w->reaped = false;
-	w->state = w->learning ? WARM_PROCESS_READY : WARM_PROCESS_LOADING;
-	w->renewed = w->learning;
+	w->state = WARM_PROCESS_LOADING;
 	return true;
 }
 

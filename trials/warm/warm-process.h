@@ -18,7 +18,7 @@
 enum warm_process_state {
 	WARM_PROCESS_OFF, /* trials start cold; as { 0 } */
 	WARM_PROCESS_NONE, /* there is no process yet, or not any more */
-	WARM_PROCESS_LOADING, /* it imports: trials start cold meanwhile */
+	WARM_PROCESS_LOADING, /* it starts, or imports */
 	WARM_PROCESS_READY
 };
 
@@ -40,7 +40,7 @@ struct warm_process {
 	pid_t pid; /* 0 = none runs */
 	bool reaped; /* by the owner, whose child it is */
 	int fd; /* has its answers; -1 = none runs */
-	bool learning; /* it has imported nothing yet */
+	bool learning; /* a trial will show what else to import */
 	bool renewed; /* supervisors made before are of no use any more */
 	int failures; /* since the last warm start */
 	struct strv notes; /* for the user, each once */

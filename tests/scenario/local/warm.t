@@ -258,8 +258,8 @@ notes() { # study
 like "$(notes warm)" '^warm starts: [0-9]+ modules' 'its modules were learnt'
 unlike "$(notes warm)" 'cold' 'no trial started cold'
 n=$(wc -l <imports.cold)
-is "$(wc -l <imports.warm)" $((n - $(printf '%s\n' $modes | wc -l) + 3)) \
-    'the first two trials import, and the warm process'
+is "$(wc -l <imports.warm)" $((n - $(printf '%s\n' $modes | wc -l) + 1)) \
+    'only the warm process imports, before the first trial'
 is "$(sort -u random.warm | wc -l)" 2 'each trial has its own random numbers'
 is "$(cat warm.d/trials/5/output/text)|$(cat cold.d/trials/5/output/text)" 'written and not closed|written and not closed' \
     'a file that is not closed is written'
@@ -331,6 +331,78 @@ like "$(notes change)" '^a trial starts cold: .*/lib/slow.py has changed$' \
 is "$(notes change | grep -c 'a trial starts cold')" 1 'once'
 like "$(cat change.d/warm/log)" 'not imported: no_such_module' \
     'a module that is not there is told in the log'
+
+# What the text of a program says is imported before the first trial, and what only a
+# trial shows after that one; what it does not import, or tries in vain, is not.
+sed 's/IMPORTS/LATER/' slow.kept >lib/later.py
+mkdir prog/parts
+cat >prog/parts/__init__.py <<'END'
+from .inner import value
+END
+cat >prog/parts/inner.py <<'END'
+from __future__ import annotations
+try:
+    import no_such_module
+except ImportError:
+    from slow import value
+if False:
+    import antigravity
+END
+cat >prog/shows.py <<'END'
+import os
+from parts import value
+import parts.inner
+def late():
+    import later
+    return later.value()
+if __name__ == "__main__":
+    import decimal as d, slow as s
+    print("hpotune: step=1 score=%d" % (s.value() + value() + late()))
+END
+small shows prog/shows.py ', "warm": true' 6
+sed -i "s|\"env\": {|& \"LATER\": \"$dir/later.shows\",|; s/\"parallel\": 1/\"parallel\": 2/" shows.json
+ok 'a program of several files' "$HPOTUNE" start -q shows.json
+is "$(wc -l <imports.shows)" 1 'what it imports first, no trial imports'
+ok 'what it imports later, those that show it' test "$(wc -l <later.shows)" -le 3
+is "$(sql shows.db 'SELECT sum(objective) FROM trials')" 756.0 'all have it'
+like "$(cat shows.d/warm/modules)" '^later$' 'and the next server knows it'
+unlike "$(cat shows.d/warm/log)" antigravity 'a branch that is not taken is not'
+
+# The functions that a library has registered for the end of a process, if it was
+# imported before the trial.
+cat >lib/finisher.py <<'END'
+import ctypes, os
+fd = -1
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def at_end(_):
+    os.write(fd, b"finished\n")
+ctypes.PyDLL(None).__cxa_atexit(at_end, None, None)
+END
+cat >finish.py <<'END'
+import ctypes, os
+import slow, finisher
+libc = ctypes.PyDLL(None)
+@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def own(_):
+    os.write(2, b"own\n")
+room = ctypes.create_string_buffer(4096)
+for thing in own, room:
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+libc.__cxa_atexit(own, None, None)
+stdout = ctypes.c_void_p.in_dll(libc, "stdout")
+libc.setvbuf(stdout, room, 0, ctypes.c_size_t(4096))
+libc.fputs(b"kept by C\n", stdout)
+finisher.fd = 2
+if os.environ["HPOTUNE_TRIAL"] == "2":
+    finisher.fd = os.open("finished", os.O_WRONLY | os.O_CREAT)
+print("hpotune: step=1 score=1")
+END
+small finish finish.py ', "warm": true' 2
+ok 'a library has work at the end' "$HPOTUNE" start -q finish.json
+is "$("$HPOTUNE" logs finish.json 1 | grep -v hpotune:)" 'own
+kept by C' 'what it frees then is left out, its output is not'
+is "$("$HPOTUNE" logs finish.json 2 | grep -v hpotune:)|$(cat finished)" 'own
+kept by C|finished' 'with a file that is open it has its turn'
 
 # What it cannot be used for.
 cat >lib/threaded.py <<'END'

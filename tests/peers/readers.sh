@@ -5,10 +5,15 @@
 # remembers.  The first attempt of a training that is cut is ended by SIGTERM in
 # the middle of an epoch, the second continues from the checkpoint.
 
-PYTHONPATH="$TOP_SRCDIR/tests/peers${PYTHONPATH:+:$PYTHONPATH}"
-PYTHONDONTWRITEBYTECODE=1
+# In copies: Python keeps beside a module what it has compiled, which must not be in
+# the source, and which takes longer than the trainings where it is not kept.
+peers=$dir/peers
+mkdir "$peers"
+cp "$TOP_SRCDIR"/tests/peers/reader*.py "$peers"
+PYTHONPATH="$peers${PYTHONPATH:+:$PYTHONPATH}"
 OMP_NUM_THREADS=1
-export PYTHONPATH PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS
+export PYTHONPATH OMP_NUM_THREADS
+unset PYTHONDONTWRITEBYTECODE
 
 # Whether a Python that is there has the modules: it is $python.
 has() { # module …
@@ -34,7 +39,7 @@ training() { # way name program variables keys tolerance pair …
 	$library_there || return 0
 	way=$1
 	name=$2-$1
-	program=$TOP_SRCDIR/tests/peers/$3
+	program=$peers/$3
 	variables="$4 HISTORY=$dir/$name.history"
 	keys=$5
 	tolerance=$6
@@ -62,7 +67,7 @@ training() { # way name program variables keys tolerance pair …
 		diag "$(cat out err; "$HPOTUNE" logs "$name.json" 1 | tail -n 20)"
 		return 0
 	fi
-	is "$("$python" "$TOP_SRCDIR/tests/peers/reader_same.py" "$name.db" \
+	is "$("$python" "$peers/reader_same.py" "$name.db" \
 	    "$name.history" "$tolerance" "$@" 2>&1)" '' \
 	    "$name: the curve is that of the library" ||
 	    diag "$(cat out err; "$HPOTUNE" logs "$name.json" 1 | tail -n 40)"

@@ -4,9 +4,13 @@
 # what is logged in files, and as a trial with trial.shims.  Names, steps and values
 # are the same, and wandb.config has the parameter of the trial.
 
-peers=$TOP_SRCDIR/tests/peers
-PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
-export PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS
+# In copies, as in readers.sh.
+peers=$dir/peers
+mkdir "$peers"
+cp "$TOP_SRCDIR"/tests/peers/shim_*.py "$peers"
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
+unset PYTHONDONTWRITEBYTECODE
 
 # Whether a Python has the packages, which it does not import: it is $python.
 installed() { # package, or package<MAJOR …

@@ -7,8 +7,8 @@
  * what waits for nothing is withdrawn; at the end the store is compared with
  * what the nodes did.  Then the same with bugs, which must be detected.
  *
- *	t_sim_slurm: $SIM_SEEDS seeds (100 if unset; 10 with sanitizers), and,
- *	    without sanitizers, the bugs
+ *	t_sim_slurm: $SIM_SEEDS seeds (if unset 50, with TEST_LONG 100; with
+ *	    sanitizers 5 and 10), and, without sanitizers, the bugs
  *	t_sim_slurm --seed N [BUG]: one seed, with its events
  */
 
@@ -37,9 +37,10 @@
 #include "trials/backend.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 10, WITH_BUGS = 0 };
+enum { SEEDS = 5, SEEDS_LONG = 10, WITH_BUGS = 0 };
 #else
-enum { SEEDS = 100, WITH_BUGS = 1 };
+/* All of the bugs are found by the first 50 seeds. */
+enum { SEEDS = 50, SEEDS_LONG = 100, WITH_BUGS = 1 };
 #endif
 enum {
 	SEEDS_OF_A_BUG = 200,
@@ -773,8 +774,9 @@ main(int argc, char **argv)
 		rc = run_one(dir, strtoull(argv[2], NULL, 10),
 		    argc > 3 ? argv[3] : NULL);
 	else {
-		run_seeds(
-		    dir, seeds != NULL ? strtoull(seeds, NULL, 10) : SEEDS);
+		run_seeds(dir, seeds != NULL
+				   ? strtoull(seeds, NULL, 10)
+				   : (uint64_t)often(SEEDS, SEEDS_LONG));
 		if (WITH_BUGS)
 			run_bugs(dir);
 		rc = done_testing();

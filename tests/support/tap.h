@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int tap_count, tap_failed;
@@ -70,6 +71,16 @@ __attribute__((unused)) static void
 skip(const char *what, const char *why)
 {
 	printf("ok %d - %s # SKIP %s\n", ++tap_count, what, why);
+}
+
+/*
+ * How often a test draws at random: many times under ./check --all, which sets
+ * TEST_LONG, else so few that what it looks for is still found.
+ */
+__attribute__((unused)) static int
+often(int few, int many)
+{
+	return getenv("TEST_LONG") != NULL ? many : few;
 }
 
 __attribute__((unused)) static int

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The server and the supervisor killed before each system call that changes
-# anything, or before each of all with HPOTUNE_SYSCALLS=--all.
+# The server and the supervisor killed before every fourth system call that changes
+# anything, others each time; with TEST_LONG before each of them, and with
+# HPOTUNE_SYSCALLS=--all before each of all.
 
 # A process that is traced cannot look for leaks.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0

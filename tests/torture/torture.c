@@ -41,15 +41,19 @@ enum {
 /* A sanitized server takes its time; the plain one is the proof. */
 #ifdef __SANITIZE_ADDRESS__
 	CONTROLS = 0,
+	KILLS_LONG = 200,
+	MODE_KILLS_LONG = 10,
+	SHIM_KILLS_LONG = 20,
+#else
+	CONTROLS = 1,
+	KILLS_LONG = 2000,
+	MODE_KILLS_LONG = 60,
+	SHIM_KILLS_LONG = 60,
+#endif
+	/* Without TEST_LONG; each job does a round of each mode at least. */
 	KILLS = 200,
 	MODE_KILLS = 10,
 	SHIM_KILLS_WANTED = 20
-#else
-	CONTROLS = 1,
-	KILLS = 2000,
-	MODE_KILLS = 60,
-	SHIM_KILLS_WANTED = 60
-#endif
 };
 
 /* Delays widen the windows between two steps; kills hit them. */
@@ -563,18 +567,19 @@ main(int argc, char **argv)
 	};
 	struct run servers = { .name = "servers",
 		.fail = SERVER_DELAYS SHIM_DELAYS,
-		.kills = KILLS,
+		.kills = often(KILLS, KILLS_LONG),
 		.term_percent = 3,
 		.ask_percent = 20,
 		.trials = 100 };
 	struct run shims = { .name = "servers and supervisors",
 		.fail = SERVER_DELAYS SHIM_KILLS,
-		.shim_kills = SHIM_KILLS_WANTED,
+		.shim_kills = often(SHIM_KILLS_WANTED, SHIM_KILLS_LONG),
 		.shim_percent = 20,
 		.trials = 40 };
 	bool keep = false, with_controls = CONTROLS;
 	uint64_t seed = (uint64_t)time(NULL);
-	int c, jobs = 4, mode_kills = MODE_KILLS;
+	int c, jobs = often(2, 4);
+	int mode_kills = often(MODE_KILLS, MODE_KILLS_LONG);
 	const char *mode = NULL;
 	size_t i;
 

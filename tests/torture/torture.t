@@ -1,6 +1,7 @@
 #!/bin/sh
 # Servers and supervisors killed at random, in studies with each of the modes, too,
-# against an independent ledger, and the bugs that the ledger must show.  $HPOTUNE_TORTURE may give options:
+# against an independent ledger, and the bugs that the ledger must show; with TEST_LONG
+# ten times as often.  $HPOTUNE_TORTURE may give options:
 #	HPOTUNE_TORTURE='--kills 1000000 --no-controls' make check TESTS=tests/torture/torture.t
 
 exec "$TOP_BUILDDIR/tests/torture/torture" ${HPOTUNE_TORTURE-}

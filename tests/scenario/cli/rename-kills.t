@@ -1,6 +1,6 @@
 #!/bin/sh
-# hpotune rename, killed before every third of its system calls, or before each with
-# RENAME_STEP=1: the same command completes it, and before that no start begins
+# hpotune rename, killed before every ninth of its system calls, with TEST_LONG
+# before every third, or before each with RENAME_STEP=1: the same command completes it, and before that no start begins
 # another study under the old name.  No file of the old name is left.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
@@ -78,7 +78,7 @@ survives() { # call …
 	    [ "$(stat -c %a real/study.json)" = 640 ] ||
 	    wrong="$wrong $call:lost"
 }
-step=${RENAME_STEP:-3}
+step=${RENAME_STEP:-$(often 9 3)}
 wrong=
 kill_each rename "$step" survives "$HPOTUNE" rename study.json new
 is "$wrong" '' "$kills kills: each is survived"

@@ -134,7 +134,7 @@ is "$? $(cat err)" '0 ' 'it is reported once'
 # What is done by chance.
 study warm 4 0.001 's/"strategy"/"warm_start": ["d.db"], "strategy"/'
 first=${DAMAGE_FIRST:-0}
-last=$((first + ${DAMAGE_COUNT:-240}))
+last=$((first + ${DAMAGE_COUNT:-$(often 90 240)}))
 while [ "$first" -lt "$last" ]; do
 	most=$((last - first < 30 ? last - first : 30))
 	"$TOP_BUILDDIR/tests/tools/damage" "${DAMAGE_SEED:-1}" "$first" "$most" \

@@ -139,6 +139,12 @@ retry() {
 	done
 }
 
+# How often a scenario does what it draws at random, or again and again: many times
+# under ./check --all, which sets TEST_LONG.
+often() { # few many
+	if [ -n "${TEST_LONG-}" ]; then echo "$2"; else echo "$1"; fi
+}
+
 need() { # command …: skip everything when one is missing
 	for need_one; do
 		command -v "$need_one" >/dev/null ||
@@ -146,10 +152,11 @@ need() { # command …: skip everything when one is missing
 	done
 }
 
-# Whether $python has these modules, each as NAME or NAME>=VERSION.
+# Whether $python has these modules, each as NAME or NAME>=VERSION.  They are looked
+# for, not imported, which takes seconds for some.
 python_has() { # module …
 	"$python" - "$@" 2>/dev/null <<'END'
-import importlib, importlib.metadata, re, sys
+import importlib.metadata, importlib.util, re, sys
 def numbers(version):
     return [int(n) for n in re.match("[0-9.]*[0-9]", version)[0].split(".")]
 for want in sys.argv[1:]:
@@ -160,7 +167,8 @@ for want in sys.argv[1:]:
                "absl-py": "absl", "pytorch-ignite": "ignite",
                "gin-config": "gin", "hydra-core": "hydra",
                "kubeflow-katib": "kubeflow.katib"}
-    importlib.import_module(modules.get(name, name.replace("-", "_")))
+    if not importlib.util.find_spec(modules.get(name, name.replace("-", "_"))):
+        sys.exit(1)
     found = importlib.metadata.version(name)
     if least and numbers(found) < numbers(least):
         sys.exit(1)

@@ -480,9 +480,9 @@ main(void)
 {
 	test_arithmetic();
 	test_windows();
-	test_streams(1, 4000, TRIALS, 300, UINT64_MAX);
-	test_streams(10001, 3000, TRIALS, 300, 100);
-	test_streams(100001, 40, 2000, 12000, UINT64_MAX);
-	test_streams(200001, 20, 2000, 12000, 4000);
+	test_streams(1, often(800, 4000), TRIALS, 300, UINT64_MAX);
+	test_streams(10001, often(600, 3000), TRIALS, 300, 100);
+	test_streams(100001, often(10, 40), 2000, 12000, UINT64_MAX);
+	test_streams(200001, often(5, 20), 2000, 12000, 4000);
 	return done_testing();
 }

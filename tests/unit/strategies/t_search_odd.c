@@ -149,11 +149,13 @@ check_ending(const char *name, const struct function *f, enum ending how)
 	/*
 	 * auto uses gp with all of its candidates: it is asked less often.  What
 	 * is compared is the same with sanitizers: the slow ones ask twice less
-	 * often there, and end when they have a model.
+	 * often there, and end when they have a model; so they do without
+	 * TEST_LONG.
 	 */
 	bool is_auto = strcmp(name, "auto") == 0;
-	bool slow = is_auto || (SANITIZED && strcmp(name, "gp") == 0);
-	int i, every = slow ? 5 : 1, trials = slow && SANITIZED ? 25 : 50;
+	bool few = SANITIZED || often(true, false);
+	bool slow = is_auto || (few && strcmp(name, "gp") == 0);
+	int i, every = slow ? 5 : 1, trials = slow && few ? 25 : 50;
 
 	if (!ok(search_run_open(&s, f, name, options_of(name), 5), "%s opens",
 		name))

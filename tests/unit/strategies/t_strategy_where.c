@@ -12,13 +12,13 @@
 #include "tests/support/tap.h"
 
 /*
- * How many trials of a strategy that never ends; under sanitizers enough for
- * all of its phases.  A grid ends by itself, before EVERY.
+ * How many trials of a strategy that never ends; without TEST_LONG, and under
+ * sanitizers, enough for all of its phases.  A grid ends by itself, before EVERY.
  */
 #ifdef __SANITIZE_ADDRESS__
-enum { TRIALS = 20 };
+enum { TRIALS = 20, TRIALS_LONG = 20 };
 #else
-enum { TRIALS = 60 };
+enum { TRIALS = 25, TRIALS_LONG = 60 };
 #endif
 enum { EVERY = 101 };
 
@@ -90,6 +90,7 @@ check(const char *name, const char *text, const char *list, int64_t most,
 int
 main(void)
 {
+	int trials = often(TRIALS, TRIALS_LONG);
 	const struct strategy *s;
 	size_t i;
 
@@ -97,8 +98,8 @@ main(void)
 		s = strategies[i];
 		if (s->outside || strcmp(s->name, "grid") == 0)
 			continue;
-		check(s->name, space_text, common, TRIALS, TRIALS);
-		check(s->name, space_text, rare, TRIALS, TRIALS);
+		check(s->name, space_text, common, trials, trials);
+		check(s->name, space_text, rare, trials, trials);
 	}
 	check("grid", levels_text, "[\"a < b\"]", EVERY, 45);
 	check("grid", levels_text, "[\"a = b\", \"b % 3 = 0\"]", EVERY, 4);

@@ -34,67 +34,85 @@ never(struct local_backend *rig, int64_t turns)
 	return rig->turns >= turns;
 }
 
+/*
+ * What is printed, and what is read of it when the trial is over.  65536 bytes may
+ * be a line, 65537 may not.
+ */
+static const struct {
+	const char *what, *script;
+	int reports, notes, least_reads;
+	int64_t log; /* bytes of the log that are passed */
+	double sum; /* of the reports */
+	const char *first, *last, *note;
+} outputs[] = {
+	{ .what = "seventy thousand reports",
+	    .script = "awk 'BEGIN { for (i = 0; i < 50000; i++) "
+		      "print \"hpotune: step=\" i \" a=1\" }'\n"
+		      "awk 'BEGIN { for (i = 0; i < 20000; i++) "
+		      "print \"{\\\"step\\\":\" i \",\\\"b\\\":1}\" }' "
+		      ">>$HPOTUNE_METRICS",
+	    .reports = 70000,
+	    .least_reads = 11,
+	    .log = 1188890,
+	    .sum = 70000,
+	    .note = "" },
+	{ .what = "long lines",
+	    .script = "echo hpotune: step=1 a=1\n"
+		      "printf 'hpotune: step=2 a=2%65517s\\n' ''\n"
+		      "printf 'hpotune: step=3 a=3%65518s\\n' ''\n"
+		      "head -c 300000 /dev/zero | tr '\\0' x; echo\n"
+		      "echo hpotune: step=4 a=4\n"
+		      "head -c 300000 /dev/zero | tr '\\0' y",
+	    .reports = 3,
+	    .notes = 1,
+	    .log = 731116,
+	    .sum = 7,
+	    .first = "a 1 1",
+	    .last = "a 4 4",
+	    .note = "65536 bytes" },
+	{ .what = "odd bytes",
+	    .script = "printf 'hpotune: step=1 a=1\\0\\n'\n"
+		      "printf '\\0\\0\\nhpotune: step=2 a=nan\\n'\n"
+		      "printf '\\377\\376\\033[31mhpotune: step=9 a=9\\n'\n"
+		      "printf 'hpotune: step=3 a=1e999\\n\\n\\n'",
+	    .reports = 2,
+	    .notes = 1,
+	    .log = 99,
+	    .sum = NAN,
+	    .first = "a 2 nan",
+	    .last = "a 3 inf",
+	    .note = "zero byte" },
+};
+
 static void
-test_many_lines(void)
+test_outputs(void)
 {
 	struct local_backend rig;
 	struct local_rig_trial *t = &rig.trial[1];
+	size_t i;
 
-	local_rig_open(&rig, NULL);
-	local_rig_sh(&rig, 1,
-	    "awk 'BEGIN { for (i = 0; i < 50000; i++) "
-	    "print \"hpotune: step=\" i \" a=1\" }'\n"
-	    "awk 'BEGIN { for (i = 0; i < 20000; i++) "
-	    "print \"{\\\"step\\\":\" i \",\\\"b\\\":1}\" }' "
-	    ">>$HPOTUNE_METRICS");
-	ok(local_rig_until(&rig, local_rig_over, 1),
-	    "seventy thousand reports");
-	is_int(t->reports, 70000, "all of them");
-	is_near(t->sum, 70000, 0, "each once");
-	ok(t->reads > 10, "in several turns");
-	local_rig_close(&rig);
-}
-
-static void
-test_long_lines(void)
-{
-	struct local_backend rig;
-	struct local_rig_trial *t = &rig.trial[1];
-
-	local_rig_open(&rig, NULL);
-	/* 65536 bytes may be a line, 65537 may not. */
-	local_rig_sh(&rig, 1,
-	    "echo hpotune: step=1 a=1\n"
-	    "printf 'hpotune: step=2 a=2%65517s\\n' ''\n"
-	    "printf 'hpotune: step=3 a=3%65518s\\n' ''\n"
-	    "head -c 300000 /dev/zero | tr '\\0' x; echo\n"
-	    "echo hpotune: step=4 a=4\n"
-	    "head -c 300000 /dev/zero | tr '\\0' y");
-	ok(local_rig_until(&rig, local_rig_over, 1), "long lines");
-	is_int(t->reports, 3, "what fits a line is read");
-	is_near(t->sum, 7, 0, "what does not is not");
-	is_int(t->notes, 1, "one note for all of them");
-	ok(strstr(buf_str(&t->note), "65536 bytes") != NULL, "with the limit");
-	is_int(t->cursor.log, 731116, "all is passed");
-	local_rig_close(&rig);
-}
-
-static void
-test_odd_bytes(void)
-{
-	struct local_backend rig;
-	struct local_rig_trial *t = &rig.trial[1];
-
-	local_rig_open(&rig, NULL);
-	local_rig_sh(&rig, 1,
-	    "printf 'hpotune: step=1 a=1\\0\\n'\n"
-	    "printf '\\0\\0\\nhpotune: step=2 a=nan\\n'\n"
-	    "printf '\\377\\376\\033[31mhpotune: step=9 a=9\\n'\n"
-	    "printf 'hpotune: step=3 a=1e999\\n\\n\\n'");
-	ok(local_rig_until(&rig, local_rig_over, 1), "odd bytes");
-	is_int(t->exit.exit_code, 0, "do no harm");
-	is_str(t->first, "a 2 nan", "a line with a zero byte is no report");
-	local_rig_close(&rig);
+	for (i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+		printf("# %s\n", outputs[i].what);
+		local_rig_open(&rig, NULL);
+		local_rig_sh(&rig, 1, outputs[i].script);
+		ok(local_rig_until(&rig, local_rig_over, 1), "%s: it ends",
+		    outputs[i].what);
+		is_int(t->exit.exit_code, 0, "by itself");
+		is_int(t->reports, outputs[i].reports, "reports");
+		is_near(t->sum, outputs[i].sum, 0, "each once");
+		ok(t->reads >= outputs[i].least_reads, "in several turns");
+		is_int(
+		    t->cursor.log, outputs[i].log, "all of the log is passed");
+		if (outputs[i].first != NULL)
+			is_str(t->first, outputs[i].first, "the first one");
+		if (outputs[i].last != NULL)
+			is_str(t->last, outputs[i].last, "the last one");
+		is_int(t->notes, outputs[i].notes, "one note of all, or none");
+		if (!ok(strstr(buf_str(&t->note), outputs[i].note) != NULL,
+			"with what was wrong"))
+			printf("# %s\n", buf_str(&t->note));
+		local_rig_close(&rig);
+	}
 }
 
 /* Half a line is not read before its other half is there. */
@@ -232,9 +250,7 @@ test_patience(void)
 int
 main(void)
 {
-	test_many_lines();
-	test_long_lines();
-	test_odd_bytes();
+	test_outputs();
 	test_half_lines();
 	test_cut();
 	test_cap();

@@ -199,40 +199,6 @@ test_quarantine_ends(void)
 	rows_end(&r);
 }
 
-static void
-test_lost_answer(void)
-{
-	struct sm_rows r;
-
-	sm_rows_open(&r, 7, 1, NULL);
-	r.world.bad.only = "CreateTrainingJob";
-	r.world.bad.lose_after = 1;
-	(void)sm_rows_run(&r, is_created);
-	r.world.bad.lose_after = 0;
-	ok(sm_rows_run(&r, NULL), "an answer is lost");
-	is_int((long long)r.world.n, 1, "a lost answer leaves one job");
-	is_int(r.world.creates, 2, "the same Create again");
-	is_int(
-	    sm_rows_of(&r, 1)->attempt, 1, "a lost answer uses up no attempt");
-	rows_end(&r);
-}
-
-static void
-test_collision(void)
-{
-	struct sm_rows r;
-
-	sm_rows_open(&r, 8, 1, NULL);
-	r.world.bad.stolen = 1;
-	(void)sm_rows_run(&r, is_created);
-	r.world.bad.stolen = 0;
-	ok(sm_rows_run(&r, NULL), "the name was taken");
-	is_int(sm_rows_of(&r, 1)->attempt, 2, "the next attempt has another");
-	is_int((long long)r.world.n, 2, "the job of another owner continues");
-	ok(r.world.jobs[0]->stop < 0, "untouched");
-	rows_end(&r);
-}
-
 static bool
 heard_slots(struct sm_rows *r)
 {
@@ -240,30 +206,101 @@ heard_slots(struct sm_rows *r)
 }
 
 static void
-test_quota(void)
+look_untouched(struct sm_rows *r)
 {
-	struct sm_rows r;
-
-	sm_rows_open(
-	    &r, 9, 6, "\"instance_type\":\"ml.g5.xlarge\",\"max_run\":3600");
-	r.world.bad.quota = 2;
-	ok(sm_rows_run(&r, heard_slots), "a quota is met");
-	is_int(r.slots, 2, "what AWS allows is the cap");
-	r.world.bad.quota = 0;
-	ok(sm_rows_run(&r, NULL), "all trials get their turn");
-	rows_end(&r);
+	ok(r->world.jobs[0]->stop < 0, "what another owns is untouched");
 }
 
 static void
-test_no_quota(void)
+look_cap(struct sm_rows *r)
+{
+	is_int(r->slots, 2, "what AWS allows is the cap");
+}
+
+static void
+look_on_demand(struct sm_rows *r)
+{
+	ok(r->world.jobs[0]->spot_asked && r->world.jobs[1]->spot_asked &&
+		!r->world.jobs[2]->spot_asked,
+	    "on-demand after two failures");
+}
+
+/* What AWS does until something has come of it; then it does it no more. */
+static const struct course {
+	const char *what;
+	uint64_t seed;
+	int trials;
+	const char *block; /* as in sm_rows_open */
+	struct sm_world_faults bad; /* without its times */
+	bool (*until)(struct sm_rows *);
+	void (*look)(struct sm_rows *); /* then; may be NULL */
+	/* When all is over; 0 = anything. */
+	int jobs, creates, attempt;
+	void (*look_last)(struct sm_rows *); /* may be NULL */
+} courses[] = {
+	{ .what = "an answer is lost: the same Create again",
+	    .seed = 7,
+	    .trials = 1,
+	    .bad = { .only = "CreateTrainingJob", .lose_after = 1 },
+	    .until = is_created,
+	    .jobs = 1,
+	    .creates = 2,
+	    .attempt = 1 },
+	{ .what = "the name was taken: the next attempt has another",
+	    .seed = 8,
+	    .trials = 1,
+	    .bad = { .stolen = 1 },
+	    .until = is_created,
+	    .jobs = 2,
+	    .attempt = 2,
+	    .look_last = look_untouched },
+	{ .what = "a quota is met: all trials get their turn",
+	    .seed = 9,
+	    .trials = 6,
+	    .block = "\"instance_type\":\"ml.g5.xlarge\",\"max_run\":3600",
+	    .bad = { .quota = 2 },
+	    .until = heard_slots,
+	    .look = look_cap },
+	{ .what = "a type that may not be used is passed over",
+	    .seed = 10,
+	    .trials = 1,
+	    .bad = { .quota = -1 },
+	    .until = is_third },
+	{ .what = "there is a machine at last",
+	    .seed = 12,
+	    .trials = 1,
+	    .bad = { .capacity = 1 },
+	    .until = is_fourth,
+	    .look = look_on_demand },
+};
+
+static void
+test_course(const struct course *c)
 {
 	struct sm_rows r;
+	struct sm_world_faults good;
 
-	sm_rows_open(&r, 10, 1, NULL);
-	r.world.bad.quota = -1;
-	(void)sm_rows_run(&r, is_third);
-	r.world.bad.quota = 0;
-	ok(sm_rows_run(&r, NULL), "a type that may not be used is passed over");
+	printf("# %s\n", c->what);
+	sm_rows_open(&r, c->seed, c->trials, c->block);
+	good = r.world.bad;
+	r.world.bad = c->bad;
+	r.world.bad.start_ms = good.start_ms;
+	r.world.bad.train_ms = good.train_ms;
+	r.world.bad.stop_ms = good.stop_ms;
+	ok(sm_rows_run(&r, c->until), "something comes of it");
+	if (c->look != NULL)
+		c->look(&r);
+	r.world.bad = good;
+	ok(sm_rows_run(&r, NULL), "%s", c->what);
+	if (c->jobs > 0)
+		is_int((long long)r.world.n, c->jobs, "so many jobs");
+	if (c->creates > 0)
+		is_int(r.world.creates, c->creates, "so many Creates");
+	if (c->attempt > 0)
+		is_int(sm_rows_of(&r, 1)->attempt, c->attempt,
+		    "so many attempts are used up");
+	if (c->look_last != NULL)
+		c->look_last(&r);
 	rows_end(&r);
 }
 
@@ -280,22 +317,6 @@ test_spot(void)
 	    "spot that was not given is reported");
 	ok(sm_rows_noted(&r, "spot interruption 1"),
 	    "a spot interruption is reported");
-	rows_end(&r);
-}
-
-static void
-test_capacity(void)
-{
-	struct sm_rows r;
-
-	sm_rows_open(&r, 12, 1, NULL);
-	r.world.bad.capacity = 1;
-	(void)sm_rows_run(&r, is_fourth);
-	ok(r.world.jobs[0]->spot_asked && r.world.jobs[1]->spot_asked &&
-		!r.world.jobs[2]->spot_asked,
-	    "on-demand after two failures");
-	r.world.bad.capacity = 0;
-	ok(sm_rows_run(&r, NULL), "there is a machine at last");
 	rows_end(&r);
 }
 
@@ -511,6 +532,8 @@ test_sync_good(void)
 int
 main(void)
 {
+	size_t i;
+
 	test_good();
 	test_many();
 	test_stop();
@@ -518,17 +541,12 @@ main(void)
 	test_stop_sent();
 	test_quarantine();
 	test_quarantine_ends();
-	test_lost_answer();
-	test_collision();
-	test_quota();
-	test_no_quota();
+	for (i = 0; i < sizeof courses / sizeof *courses; i++)
+		test_course(&courses[i]);
 	test_spot();
-	test_capacity();
 	test_deleted();
-	test_adopt(false, false);
-	test_adopt(true, false);
-	test_adopt(false, true);
-	test_adopt(true, true);
+	for (i = 0; i < 4; i++)
+		test_adopt((i & 1) != 0, (i & 2) != 0);
 	test_old_note();
 	test_code_late();
 	test_code_unseen();

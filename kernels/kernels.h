@@ -172,6 +172,10 @@ struct kernels {
 	size_t (*gp_top)(void *dev, const struct gp *, const double *x,
 	    size_t m, double best, size_t k, size_t *index, double *score,
 	    struct gp_sweep *);
+	/* The same of candidates as of gp_near.  NULL: ask gp_top. */
+	size_t (*gp_near_top)(void *dev, const struct gp *, const double *base,
+	    const double *x, size_t m, double best, size_t k, size_t *index,
+	    double *score, struct gp_sweep *);
 
 	/*
 	 * Create the bank of shapes for curves of this many slots (at least 2).

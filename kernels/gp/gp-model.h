@@ -63,5 +63,8 @@ void gp_slope(void *dev, const struct gp *, const double *x, size_t m,
     double *mean, double *variance, double *d_mean, double *d_variance);
 size_t gp_top(void *dev, const struct gp *, const double *x, size_t m,
     double best, size_t k, size_t *index, double *score, struct gp_sweep *);
+size_t gp_near_top(void *dev, const struct gp *, const double *base,
+    const double *x, size_t m, double best, size_t k, size_t *index,
+    double *score, struct gp_sweep *);
 
 #endif /* HPOTUNE_GP_MODEL_H */

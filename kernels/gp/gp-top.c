@@ -12,21 +12,17 @@
 #include "kernels/formulas.h"
 #include "kernels/gp/gp-few.h"
 #include "kernels/gp/gp-model.h"
+#include "kernels/gp/gp-near.h"
 #include "kernels/gp/gp-sweep.h"
 #include "kernels/target-clones.h"
 
 enum { TOGETHER = 256 /* maximum number of columns in memory */ };
 
-/*
- * The CPU backend of gp-sweep.c: means, and the triangular solve for a strip of
- * rows at a time.  One column per active candidate; dropping some compacts the
- * columns.
- */
-
 enum { FIRST = 64 /* as many as are wanted, usually */ };
 
 struct under_way {
 	const struct gp *gp;
+	const struct gp_near *near; /* NULL: candidates are anywhere */
 	double best;
 	const double *z; /* placed candidates, by number */
 	size_t m;
@@ -42,7 +38,10 @@ way_means(void *arg, double *mean)
 {
 	struct under_way *w = arg;
 
-	gp_predict_means(w->gp, w->z, w->m, w->mean);
+	if (w->near != NULL)
+		gp_near_means(w->near, w->z, w->m, w->mean);
+	else
+		gp_predict_means(w->gp, w->z, w->m, w->mean);
 	memcpy(mean, w->mean, w->m * sizeof *mean);
 	return 0;
 }
@@ -62,6 +61,20 @@ way_load(void *arg, const size_t *number, size_t m)
 	return 0;
 }
 
+/* Covariances of a strip of rows with the m active candidates. */
+static void
+way_cross(const struct under_way *w, size_t strip, size_t m, double *k)
+{
+	size_t i;
+
+	if (w->near == NULL)
+		gp_predict_cross(w->gp, strip, w->point, m, k, w->stride);
+	else
+		for (i = 0; i < m; i++)
+			gp_near_cross(w->near, strip,
+			    w->point + i * w->gp->shape.d, k + i * w->stride);
+}
+
 /* at is the first row of a strip: k becomes L^-1 k in these rows. */
 static int
 way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
@@ -72,7 +85,7 @@ way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 	double *k = w->column + at, sum, *v;
 	size_t i, q;
 
-	gp_predict_cross(gp, at / STRIP, w->point, m, k, w->stride);
+	way_cross(w, at / STRIP, m, k);
 	if (at > 0)
 		cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans,
 		    (int)rows, (int)m, (int)at, -1, l, (int)gp->stride,
@@ -111,12 +124,15 @@ way_keep(void *arg, const size_t *which, size_t left, size_t solved)
 	return 0;
 }
 
-size_t
-gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
-    size_t k, size_t *index, double *score, struct gp_sweep *said)
+static size_t
+top_of(const struct gp *gp, const struct gp_near *near, const double *x,
+    size_t m, double best, size_t k, size_t *index, double *score,
+    struct gp_sweep *said)
 {
 	double *z = gp_predict_place(gp, x, m);
-	struct under_way w = { .gp = gp, .best = best, .z = z, .m = m };
+	struct under_way w = {
+		.gp = gp, .near = near, .best = best, .z = z, .m = m
+	};
 	struct gp_sweep_device way = { .arg = &w,
 		.rows = gp->strips.n,
 		.block = STRIP,
@@ -130,7 +146,6 @@ gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
 		.keep = way_keep };
 	size_t found;
 
-	(void)dev;
 	w.stride = gp->strips.count * STRIP;
 	w.mean = kernel_alloc(m, 1);
 	w.number = kernel_alloc_sizes(TOGETHER);
@@ -144,5 +159,28 @@ gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
 	free(w.number);
 	free(w.mean);
 	free(z);
+	return found;
+}
+
+size_t
+gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
+    size_t k, size_t *index, double *score, struct gp_sweep *said)
+{
+	(void)dev;
+	return top_of(gp, NULL, x, m, best, k, index, score, said);
+}
+
+size_t
+gp_near_top(void *dev, const struct gp *gp, const double *base, const double *x,
+    size_t m, double best, size_t k, size_t *index, double *score,
+    struct gp_sweep *said)
+{
+	struct gp_near near;
+	size_t found;
+
+	(void)dev;
+	gp_near_init(&near, gp, base);
+	found = top_of(gp, &near, x, m, best, k, index, score, said);
+	gp_near_free(&near);
 	return found;
 }

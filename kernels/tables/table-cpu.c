@@ -19,6 +19,7 @@ kernels_cpu(void)
 	cpu.gp_slope = gp_slope;
 	cpu.gp_pend = gp_pend;
 	cpu.gp_top = gp_top;
+	cpu.gp_near_top = gp_near_top;
 	cpu.sym_eigen = lapack_eigen;
 	/* The other cores are the trials'. */
 	openblas_set_num_threads(1);

@@ -119,5 +119,6 @@ kernels_cuda(char *why, size_t n)
 	c->table.gp_slope = cuda_gp_slope;
 	c->table.gp_pend = cuda_gp_pend;
 	c->table.gp_top = cuda_gp_top;
+	c->table.gp_near_top = NULL;
 	return &c->table;
 }

@@ -223,3 +223,47 @@ gp_acquisition_near(const struct gp_acquisition_goal *g, const double *base,
 {
 	gp_acquisition_sum(g, base, rows, m, score, NULL);
 }
+
+/* The k best of n scores, best first; of equal ones the first. */
+static size_t
+scores_best(const double *score, size_t n, size_t k, size_t *best)
+{
+	size_t count = 0, i, at;
+
+	for (i = 0; i < n; i++) {
+		if (count == k && !(score[i] > score[best[count - 1]]))
+			continue;
+		count += count < k;
+		for (at = count - 1; at > 0 && score[i] > score[best[at - 1]];
+		     at--)
+			best[at] = best[at - 1];
+		best[at] = i;
+	}
+	return count;
+}
+
+bool
+gp_acquisition_is_improvement(const struct gp_acquisition_goal *g)
+{
+	return g->n_models == 1 && g->improve && g->lower == 0 &&
+	       g->cost == NULL && g->boxes == NULL;
+}
+
+size_t
+gp_acquisition_near_best(const struct gp_acquisition_goal *g,
+    const double *base, const double *rows, size_t m, size_t k, size_t *best)
+{
+	const struct kernels *kernels = g->kernels;
+	double *score = xcalloc(m + k, sizeof *score);
+	size_t n;
+
+	if (gp_acquisition_is_improvement(g) && kernels->gp_near_top != NULL)
+		n = kernels->gp_near_top(kernels->dev, g->models[0].gp, base,
+		    rows, m, g->models[0].limit, k, best, score, NULL);
+	else {
+		gp_acquisition_near(g, base, rows, m, score);
+		n = scores_best(score, m, k, best);
+	}
+	free(score);
+	return n;
+}

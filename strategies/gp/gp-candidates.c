@@ -70,8 +70,7 @@ block_score(struct found *f, const struct gp_acquisition_goal *g, double *rows,
 	m = gp_where_rows(g->space, rows, m);
 	if (m == 0)
 		return;
-	if (g->n_models == 1 && g->improve && g->lower == 0 &&
-	    g->cost == NULL) {
+	if (gp_acquisition_is_improvement(g)) {
 		block_top(f, g, rows, m);
 		return;
 	}

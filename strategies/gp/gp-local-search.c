@@ -225,31 +225,56 @@ row_changes(double *to, const struct gp_acquisition_goal *goal,
 }
 
 /*
- * The best changes of a row, which n rows are the result of; returns their
- * number.  An axis is before those that depend on it, so the first that differs
- * is the one that was changed.
+ * What was changed in a row.  An axis is before those that depend on it, so the
+ * first that differs is the one that was changed.
+ */
+static struct change
+change_of(const double *row, const double *to, size_t d)
+{
+	size_t k = 0;
+
+	while (k + 1 < d && to[k] == row[k])
+		k++;
+	return (struct change){ k, to[k] };
+}
+
+/*
+ * The best changes of a row, which n rows with scores are the result of; returns
+ * their number.
  */
 static size_t
 changes_best(struct change *kept, const double *row, const double *to,
     const double *score, size_t n, size_t d)
 {
 	double least[CHANGES_KEPT];
-	size_t count = 0, i, at, k;
+	size_t count = 0, i, at;
 
 	for (i = 0; i < n; i++) {
 		if (count == CHANGES_KEPT && !(score[i] > least[count - 1]))
 			continue;
-		for (k = 0; k + 1 < d && to[i * d + k] == row[k];)
-			k++;
 		count += count < CHANGES_KEPT;
 		for (at = count - 1; at > 0 && score[i] > least[at - 1]; at--) {
 			least[at] = least[at - 1];
 			kept[at] = kept[at - 1];
 		}
 		least[at] = score[i];
-		kept[at] = (struct change){ k, to[i * d + k] };
+		kept[at] = change_of(row, to + i * d, d);
 	}
 	return count;
+}
+
+/* The best of many changes of row i, which n rows are the result of. */
+static void
+changes_keep(struct refine *r, size_t i, const double *to, size_t n)
+{
+	const double *row = r->rows + i * r->d;
+	size_t best[CHANGES_KEPT], k;
+
+	r->count[i] =
+	    gp_acquisition_near_best(r->goal, row, to, n, CHANGES_KEPT, best);
+	for (k = 0; k < r->count[i]; k++)
+		r->kept[i * CHANGES_KEPT + k] =
+		    change_of(row, to + best[k] * r->d, r->d);
 }
 
 /* The rows that these changes make of a row; returns their number. */
@@ -310,7 +335,7 @@ changes_compare(
 	    to, r->goal, row, r->kept + i * CHANGES_KEPT, r->count[i], active);
 	if (n == 0)
 		return 0;
-	gp_acquisition(r->goal, to, n, score, NULL);
+	gp_acquisition_near(r->goal, row, to, n, score);
 	for (k = 0; k < n; k++)
 		better += score[k] > r->score[i] + gain_least;
 	if (better < 2)
@@ -339,12 +364,10 @@ refine_compare(
 		n = row_changes(to, r->goal, row, levels, active);
 		if (n <= CHANGES_MANY) {
 			if (n > 0)
-				gp_acquisition(r->goal, to, n, score, NULL);
+				gp_acquisition_near(r->goal, row, to, n, score);
 			return n;
 		}
-		gp_acquisition_near(r->goal, row, to, n, score);
-		r->count[i] = changes_best(
-		    r->kept + i * CHANGES_KEPT, row, to, score, n, r->d);
+		changes_keep(r, i, to, n);
 	}
 	return changes_compare(r, i, to, score, active);
 }

@@ -294,11 +294,18 @@ struct gp_acquisition_goal {
 void gp_acquisition(const struct gp_acquisition_goal *, const double *rows,
     size_t m, double *score, double *slopes);
 /*
- * About the scores of m rows that differ from base in few coordinates, to choose
- * those by that are worth the time of their scores.
+ * The same, but for rounding, of m rows that differ from base in few coordinates;
+ * and the numbers of the k best of them, best first.  Returns how many there are.
  */
 void gp_acquisition_near(const struct gp_acquisition_goal *, const double *base,
     const double *rows, size_t m, double *score);
+size_t gp_acquisition_near_best(const struct gp_acquisition_goal *,
+    const double *base, const double *rows, size_t m, size_t k, size_t *best);
+/*
+ * Whether the score is the expected improvement of one model alone, of which the
+ * kernels find the best without all scores.
+ */
+bool gp_acquisition_is_improvement(const struct gp_acquisition_goal *);
 
 /* Number of candidate rows scored before local search. */
 struct gp_candidates_rule {

@@ -160,6 +160,66 @@ test_top(void)
 	ok(sum > 0 && sum < 1, "ordinary sweeps are pruned");
 }
 
+/* Of candidates that differ from one in two coordinates. */
+static void
+hold_near(const struct gp_reference *p, struct rng *rng, size_t m, size_t k,
+    size_t pending)
+{
+	size_t d = p->data.d, i, got, *index = xcalloc(k + 1, sizeof *index);
+	double *x = xcalloc((m + 1) * d, sizeof *x), *base = x + m * d;
+	double *score = xcalloc(k + 1, sizeof *score);
+	double best = least(p->y, p->data.n);
+	struct gp *gp = cpu->gp_fit(cpu->dev, &p->data, p->theta);
+	struct gp_sweep said = { -1 };
+	struct plain *all;
+
+	gp_reference_point(p, rng, base);
+	for (i = 0; i < m; i++) {
+		gp_reference_point(p, rng, x + i * d);
+		x[i * d + i % d] = base[i % d];
+	}
+	cpu->gp_pend(cpu->dev, gp, x, pending);
+	for (i = 0; i < m * d; i++)
+		if (i % d != i / d % d && i % d != i / d / d % d)
+			x[i] = base[i % d];
+	all = unpruned(gp, x, m, best);
+	got = cpu->gp_near_top(
+	    cpu->dev, gp, base, x, m, best, k, index, score, &said);
+	ok(got == (k < m ? k : m) && all_different(index, got) &&
+		same_top(all, m, index, score, got) && said.share <= 1,
+	    "n=%zu d=%zu: best %zu of %zu near one, share of the work %g",
+	    p->data.n, d, k, m, said.share);
+	cpu->gp_free(cpu->dev, gp);
+	free(index);
+	free(score);
+	free(all);
+	free(x);
+}
+
+static void
+test_near(void)
+{
+	static const struct {
+		size_t n, d, categories, m, k, pending;
+	} cases[] = {
+		{ 3, 2, 0, 1, 9, 1 },
+		{ 64, 5, 2, 400, 32, 0 },
+		{ 190, 7, 3, 700, 32, 3 },
+		{ 130, 20, 0, 500, 1, 70 },
+	};
+	struct gp_reference p;
+	struct rng rng;
+	size_t i;
+
+	rng_init(&rng, 2, 5);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		gp_reference_make(&p, &rng, cases[i].n, cases[i].d,
+		    cases[i].categories, 1e-6);
+		hold_near(&p, &rng, cases[i].m, cases[i].k, cases[i].pending);
+		gp_reference_free(&p);
+	}
+}
+
 /* Many small ones, where the winners are not those with the best means. */
 static void
 test_many(void)
@@ -263,6 +323,7 @@ main(void)
 {
 	cpu = kernels_cpu();
 	test_top();
+	test_near();
 	test_many();
 	test_ties();
 	hold_eigen(0);

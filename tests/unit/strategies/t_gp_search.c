@@ -554,6 +554,9 @@ check_wide(void)
 	ok(wide_beside(&goal, best) - score < 1e-4,
 	    "many whole numbers: no change of one is better: by %g",
 	    wide_beside(&goal, best) - score);
+	kernels.gp_near_top = NULL;
+	is_near(wide_search(&goal, best), score, 1e-6,
+	    "and so it does where the best are sorted out by all scores");
 	kernels.gp_near = NULL;
 	is_near(wide_search(&goal, best), score, 1e-6,
 	    "without gp_near the search ends there, too");

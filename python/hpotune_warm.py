@@ -3,7 +3,8 @@
 The server, or in a job of several trials hpotune-node, starts it and talks to it
 on descriptor 3.  For each attempt it makes two processes: one becomes the
 supervisor, hpotune-shim, a child of the server; its child waits for the attempt
-there and then is the program, as if it had been started.  It has one thread and no
+there and then is the program, as if it had been started.  FOLDER/warm-fork.so makes
+both at the price of one fork, if it can be loaded.  This process has one thread and no
 GPU, or says why it cannot be used.
 
     python hpotune_warm.py SERVER FOLDER LIST script|module NAME CORES ROOM
@@ -35,9 +36,14 @@ LOCK_FD = 100
 MESSAGE_MAX = 65536
 FDS_MAX = 4
 CLONE_PARENT = 0x8000
+CLOSE_RANGE = 436
 CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
 PR_SET_PDEATHSIG = 1
 F_GETFL = 3
+FIONREAD = 0x541b
+PROT_READ_WRITE, MAP_SHARED_ANONYMOUS = 3, 0x21
+IN_CHANGES = 0xfce  # all but opened, read and closed after reading
+LOOK_AGAIN = 1.0  # seconds
 ONLY_AST = 0x400  # a flag of compile
 MEMORY_DEVICES = 1  # their major number
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
@@ -52,6 +58,7 @@ ALLOCATORS = {b"JE_ARROW_MALLOC_CONF": b"background_thread:false",
               b"MALLOC_CONF": b"background_thread:false"}
 
 libc = ctypes.PyDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
 
 
 class Unusable(Exception):
@@ -71,6 +78,7 @@ class Warm:
         self.learning = False
         self.imported = False
         self.paths, self.stamps = b"", b"%r" % (None,)  # of modules' files
+        self.events, self.looked = -1, None  # of inotify
         self.cores_before = os.sched_getaffinity(0)
         self.bind(cores)
         self.cores = len(os.sched_getaffinity(0))
@@ -203,12 +211,52 @@ def stamps(paths):
     return b"\n".join(b"%r" % (stamp(path),) for path in paths.split(b"\0"))
 
 
+def watch(warm):
+    """
+    Be told of changes in the folders of the files.  Those by other machines and those of
+    folders above are not told: a look is old after LOOK_AGAIN seconds in any case.
+    """
+    page = libc.mmap(None, ctypes.c_size_t(8), PROT_READ_WRITE, MAP_SHARED_ANONYMOUS,
+                     -1, ctypes.c_long(0))
+    if page in (None, ctypes.c_void_p(-1).value):
+        return
+    warm.looked = ctypes.c_double.from_address(page)  # by any process, monotonic
+    if warm.events != -1:
+        os.close(warm.events)
+    warm.events = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    folders = {path.rpartition(b"/")[0] for path in warm.paths.split(b"\0")}
+    for folder in folders if warm.events != -1 else ():
+        if libc.inotify_add_watch(warm.events, folder, IN_CHANGES) == -1:
+            os.close(warm.events)
+            warm.events = -1
+            break
+    warm.looked.value = time.monotonic()
+
+
+def unchanged(warm):
+    """Whether nothing was told, and the last look is not old."""
+    waiting = ctypes.c_int(1)
+    return warm.events != -1 and \
+        time.monotonic() < warm.looked.value + LOOK_AGAIN and \
+        libc.ioctl(warm.events, FIONREAD, ctypes.byref(waiting)) == 0 and \
+        waiting.value == 0
+
+
 def changed(warm):
     """
     A file of what was imported that is not as it was; None: none.  The paths are one
     text, of which a trial makes its own: see remember.
     """
+    if unchanged(warm):
+        return None
+    began = time.monotonic()
     if stamps(warm.paths) == warm.stamps:
+        if warm.events != -1:
+            warm.looked.value = began
+            try:
+                os.read(warm.events, MESSAGE_MAX)
+            except BlockingIOError:
+                pass
         return None
     now = stamps(warm.paths).split(b"\n")
     for path, old, new in zip(warm.paths.split(b"\0"),
@@ -332,6 +380,7 @@ def load(warm, imports):
              for module in list(sys.modules.values())} | {sys.executable}
     warm.paths = b"\0".join(os.fsencode(path) for path in files
                             if isinstance(path, str))
+    watch(warm)
     warm.stamps = stamps(warm.paths)
     settle()
     warm.imported = True
@@ -570,9 +619,79 @@ def supervisor(warm, path, argv, env, fds):
               dict(w.partition(b"=")[::2] for w in env))
 
 
+class Fork(ctypes.Structure):
+    """struct warm_fork of trials/warm/warm-fork.h."""
+    _fields_ = [("path", ctypes.c_char_p), ("argv", ctypes.c_void_p),
+                ("env", ctypes.c_void_p), ("number", ctypes.c_void_p),
+                ("cores", ctypes.c_void_p), ("cores_size", ctypes.c_size_t),
+                *((name, ctypes.c_int) for name in (
+                    "server", "trial", "trial_as", "folder", "output"))]
+
+
+def fork_function(warm):
+    """warm_fork; None: the file system, the interpreter or Linux has it not."""
+    last = ctypes.c_uint(0xffffffff)
+    try:
+        function = ctypes.PyDLL(warm.folder + "/warm-fork.so").warm_fork
+        ctypes.pythonapi.PyOS_BeforeFork  # as os.fork does
+    except (OSError, AttributeError):
+        return None
+    closes = libc.syscall(ctypes.c_long(CLOSE_RANGE), last, last, 0) == 0
+    return function if closes else None
+
+
+def make_at_once(warm, path, argv, env, fds):
+    """As make, by warm_fork; the process id, or the place of the trial."""
+    ours, theirs = _socket.socketpair(
+        _socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    last = ctypes.create_string_buffer(b"warm=", 24)
+    argv = (ctypes.c_char_p * (len(argv) + 2))(
+        *argv, ctypes.cast(last, ctypes.c_char_p))
+    env = (ctypes.c_char_p * (len(env) + 1))(*env)
+    cores = sum(1 << core for core in warm.cores_before)
+    cores = cores.to_bytes(8 * (max(warm.cores_before) // 64 + 1), sys.byteorder)
+    if sys.byteorder == "big":
+        cores = b"".join(cores[i - 8:i] for i in range(len(cores), 0, -8))
+    folder, output = fds[1:] or (-1, -1)
+    fork = Fork(path, ctypes.addressof(argv), ctypes.addressof(env),
+                ctypes.addressof(last) + 5,
+                ctypes.cast(cores, ctypes.c_void_p), len(cores),
+                fds[0], ours.fileno(), WARM_FD, folder, output)
+    ctypes.pythonapi.PyOS_BeforeFork()
+    pid = warm.fork(ctypes.byref(fork))
+    if pid != 0:
+        ctypes.pythonapi.PyOS_AfterFork_Parent()
+        ours.close()
+        theirs.close()
+        return pid, None
+    ctypes.pythonapi.PyOS_AfterFork_Child()
+    ours.close()
+    for fd in fds:
+        os.close(fd)
+    warm.control.close()
+    return 0, (theirs, os.getppid())
+
+
 def make(warm, data, fds):
     """A supervisor for the server; the socket of the trial in its child."""
     (path, *argv), env = words(data)
+    if warm.fork is not None:
+        pid, place = make_at_once(warm, path, argv, env, fds)
+    else:
+        pid, place = make_in_turn(warm, path, argv, env, fds)
+    if pid == 0:
+        return place
+    if pid == -1:
+        raise Unusable("no process can be made: " +
+                       os.strerror(ctypes.get_errno()))
+    for fd in fds:
+        os.close(fd)
+    warm.say(b"p", str(pid))
+    return None
+
+
+def make_in_turn(warm, path, argv, env, fds):
+    """As make, by two forks; the process id, or the place of the trial."""
     number = CLONE.get(os.uname().machine)
     if number is None:
         raise Unusable("not on this kind of processor")
@@ -581,16 +700,10 @@ def make(warm, data, fds):
                        0, 0, 0, 0)
     if pid == 0:
         try:
-            return supervisor(warm, path, argv, env, fds)
+            return 0, supervisor(warm, path, argv, env, fds)
         except BaseException:
             os._exit(127)
-    if pid == -1:
-        raise Unusable("no process can be made: " +
-                       os.strerror(ctypes.get_errno()))
-    for fd in fds:
-        os.close(fd)
-    warm.say(b"p", str(pid))
-    return None
+    return pid, None
 
 
 # The trial.
@@ -717,6 +830,8 @@ def become(warm, sock, parent):
     (workdir, skip, *argv), env = words(data)
     try:
         check(warm, sock, workdir)
+        if warm.events != -1:
+            os.close(warm.events)
         log, lock = fds
         os.dup2(log, 1)
         os.dup2(log, 2)
@@ -997,6 +1112,7 @@ def begin(warm):
     if not die_with(warm.server):
         raise Unusable("the interpreter is started by another program")
     areas_find(warm)
+    warm.fork = fork_function(warm)
     names = warm.names()
     warm.learning = names is None
     imports = forecast(warm) if warm.learning else [(n, ()) for n in names]

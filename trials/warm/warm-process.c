@@ -37,6 +37,10 @@ static const char warm_script[] =
 #include "python/hpotune_warm.inc"
     ;
 
+static const unsigned char warm_fork_object[] = {
+#include "trials/warm/warm-fork.inc"
+};
+
 /* Once each. */
 static void
 warm_note(struct warm_process *w, const char *text)
@@ -210,7 +214,7 @@ warm_process_argv(const struct warm_process *w, const char *cpus)
 }
 
 static int
-warm_file_put(const char *dir, const char *name, const char *text, size_t len)
+warm_file_put(const char *dir, const char *name, const void *text, size_t len)
 {
 	char *path = xasprintf("%s/%s", dir, name);
 	ssize_t n = -1;
@@ -240,6 +244,9 @@ warm_files_put(const struct warm_process *w)
 		buf_printf(&b, "%s\n", w->modules[i]);
 	r = warm_file_put(
 	    w->dir, WARM_PROCESS_SCRIPT, warm_script, sizeof warm_script - 1);
+	if (r == 0)
+		r = warm_file_put(w->dir, WARM_PROCESS_FORK, warm_fork_object,
+		    sizeof warm_fork_object);
 	if (r == 0 && w->modules != NULL)
 		r = warm_file_put(
 		    w->dir, WARM_PROCESS_LISTED, buf_str(&b), b.len);

@@ -24,6 +24,7 @@ enum warm_process_state {
 
 /* The files in its folder. */
 #define WARM_PROCESS_SCRIPT "hpotune_warm.py"
+#define WARM_PROCESS_FORK "warm-fork.so" /* what it makes processes with */
 #define WARM_PROCESS_LISTED "listed" /* the modules, a line each, if given */
 #define WARM_PROCESS_LEARNT "modules" /* those that a trial has shown */
 #define WARM_PROCESS_LOG "log" /* its output */

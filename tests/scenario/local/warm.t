@@ -368,6 +368,26 @@ is "$(sql shows.db 'SELECT sum(objective) FROM trials')" 756.0 'all have it'
 like "$(cat shows.d/warm/modules)" '^later$' 'and the next server knows it'
 unlike "$(cat shows.d/warm/log)" antigravity 'a branch that is not taken is not'
 
+# Where what makes both processes at once cannot be loaded, they are made in turn.
+mkdir turns
+cat >turns/sitecustomize.py <<'END'
+import ctypes
+class PyDLL(ctypes.PyDLL):
+    def __init__(self, name, *words, **more):
+        if "warm-fork" in str(name):
+            with open("refused", "a") as f:
+                f.write(name + "\n")
+            raise OSError("not here")
+        super().__init__(name, *words, **more)
+ctypes.PyDLL = PyDLL
+END
+small turns prog/shows.py ', "warm": true' 6
+sed -i "s|\"env\": {|& \"LATER\": \"$dir/later.turns\", \"PYTHONPATH\": \"$dir/turns:$dir/lib\",|" turns.json
+ok 'a warm process without it' "$HPOTUNE" start -q turns.json
+is "$(wc -l <refused)|$(wc -l <imports.turns)" '1|1' 'imports once, too'
+is "$(sql turns.db 'SELECT sum(objective) FROM trials')" 756.0 'its trials are right'
+unlike "$(notes turns)" cold 'all started warm'
+
 # The functions that a library has registered for the end of a process, if it was
 # imported before the trial.
 cat >lib/finisher.py <<'END'

@@ -1,0 +1,98 @@
+/*
+ * What python/hpotune_warm.py calls for each attempt: a supervisor whose child is a
+ * fork of the caller, at the price of one fork instead of two.  The supervisor shares
+ * the caller's memory until it executes its program, as after vfork(), and in between
+ * makes the fork, which goes on where the caller is.
+ *
+ * A shared object without a library of its own: the symbols are those of the C library
+ * of the interpreter that loads it.
+ */
+
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "trials/warm/warm-fork.h"
+
+/* The stack of the supervisor; libraries prepare for the fork on it, too. */
+static _Alignas(64) char supervisor_stack[1 << 20];
+
+struct supervisor {
+	const struct warm_fork *fork;
+	jmp_buf caller; /* where the trial goes on */
+};
+
+/* Write a process id, which has room for its digits and a NUL. */
+static void
+supervisor_number_put(char *text, pid_t pid)
+{
+	char digits[16];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + pid % 10);
+	while ((pid /= 10) > 0);
+	while (n > 0)
+		*text++ = digits[--n];
+	*text = '\0';
+}
+
+static void
+supervisor_files(const struct warm_fork *f)
+{
+	int null = open("/dev/null", O_RDWR), output = null;
+
+	if (f->folder != -1) {
+		if (fchdir(f->folder) == -1)
+			_exit(127);
+		output = f->output;
+	}
+	/* First above what may be in the way. */
+	if (dup2(output, 202) == -1 || dup2(f->server, 200) == -1 ||
+	    dup2(f->trial, 201) == -1 || dup2(null, 0) == -1 ||
+	    dup2(202, 1) == -1 || dup2(202, 2) == -1 || dup2(200, 3) == -1 ||
+	    dup2(201, f->trial_as) == -1 ||
+	    syscall(SYS_close_range, 4U, (unsigned)f->trial_as - 1, 0U) == -1 ||
+	    syscall(SYS_close_range, (unsigned)f->trial_as + 1, ~0U, 0U) == -1)
+		_exit(127);
+}
+
+static int
+supervisor_run(void *arg)
+{
+	struct supervisor *s = arg;
+	const struct warm_fork *f = s->fork;
+	pid_t pid;
+	int signo;
+
+	(void)setsid();
+	(void)sched_setaffinity(0, f->cores_size, f->cores);
+	pid = fork();
+	if (pid == 0)
+		longjmp(s->caller, 1);
+	if (pid == -1)
+		_exit(127);
+	supervisor_number_put(f->number, pid);
+	supervisor_files(f);
+	/* What is ignored would stay so; its handlers are none of the program's. */
+	for (signo = 1; signo < NSIG; signo++)
+		(void)signal(signo, SIG_DFL);
+	(void)execve(f->path, f->argv, f->env);
+	_exit(127);
+}
+
+pid_t
+warm_fork(const struct warm_fork *f)
+{
+	struct supervisor s = { .fork = f };
+
+	if (_setjmp(s.caller) != 0)
+		return 0;
+	return clone(supervisor_run, supervisor_stack + sizeof supervisor_stack,
+	    CLONE_VM | CLONE_VFORK | CLONE_PARENT | SIGCHLD, &s);
+}

@@ -166,7 +166,9 @@ sweep_all(struct sweep *s, struct hit *hits, size_t m)
 		some = i == 0 && first < most ? first : most;
 		some = some < m - i ? some : m - i;
 		/* All following candidates have lower bounds. */
-		if (!sweep_hopeful(s, hits[i].score))
+		while (some > 0 && !sweep_hopeful(s, hits[i + some - 1].score))
+			some--;
+		if (some == 0)
 			break;
 		if (sweep_some(s, hits + i, some) != 0)
 			return -1;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/mem.h"
 #include "src/model/param.h"
@@ -123,19 +124,46 @@ row_visit(const struct gp_axes *g, const double *row, double *snapped,
 void
 gp_axes_active(const struct gp_axes *g, const double *row, bool *active)
 {
-	struct value *values = xcalloc(g->space->n + 1, sizeof *values);
+	struct value *values;
 
+	if (!g->conditional) {
+		memset(active, true, g->d * sizeof *active);
+		return;
+	}
+	values = xcalloc(g->space->n + 1, sizeof *values);
 	row_visit(g, row, NULL, active, values);
 	free(values);
+}
+
+/* Where all axes are active. */
+static void
+rows_level(const struct gp_axes *g, double *rows, size_t m)
+{
+	const struct gp_axis *a;
+	size_t i, k;
+
+	for (i = 0; i < m; i++, rows += g->d)
+		for (k = 0; k < g->d; k++) {
+			a = &g->axes[k];
+			if (a->levels > 0)
+				rows[k] = gp_axes_of_level(
+				    a, gp_axes_level(a, rows[k]));
+		}
 }
 
 void
 gp_axes_snap(const struct gp_axes *g, double *rows, size_t m)
 {
-	struct value *values = xcalloc(g->space->n + 1, sizeof *values);
-	bool *active = xcalloc(g->d + 1, sizeof *active);
+	struct value *values;
+	bool *active;
 	size_t i;
 
+	if (!g->conditional) {
+		rows_level(g, rows, m);
+		return;
+	}
+	values = xcalloc(g->space->n + 1, sizeof *values);
+	active = xcalloc(g->d + 1, sizeof *active);
 	for (i = 0; i < m; i++, rows += g->d)
 		row_visit(g, rows, rows, active, values);
 	free(active);

@@ -26,6 +26,25 @@ panels_end(size_t n)
 	return (n + TRIANGLE_PANEL - 1) / TRIANGLE_PANEL * TRIANGLE_PANEL;
 }
 
+/* Where the vector begins in which number i is, and where it ends. */
+static size_t
+vector_begin(size_t i)
+{
+	return i / TRIANGLE_WIDE * TRIANGLE_WIDE;
+}
+
+static size_t
+vector_end(size_t i)
+{
+	return vector_begin(i) + TRIANGLE_WIDE;
+}
+
+static void
+line_clear(double *line, size_t from, size_t to)
+{
+	memset(line + from, 0, (to - from) * sizeof *line);
+}
+
 /* a = l l' becomes l^-1.  0, or -1 when a is not positive definite. */
 int
 triangle_factor_inverse(double *a, size_t n, size_t stride)
@@ -33,14 +52,13 @@ triangle_factor_inverse(double *a, size_t n, size_t stride)
 	struct lines l, x;
 	size_t i, j, end = panels_end(n);
 
-	memset(l.v, 0, end * sizeof *l.v);
-	memset(x.v, 0, end * sizeof *x.v);
+	for (j = 0; j < end; j++) {
+		line_clear(l.v[j], vector_begin(j), vector_end(end - 1));
+		line_clear(x.v[j], 0, vector_end(j));
+		l.v[j][j] = x.v[j][j] = 1;
+	}
 	for (j = 0; j < n; j++)
 		memcpy(l.v[j] + j, a + j * stride + j, (n - j) * sizeof *a);
-	for (j = 0; j < end; j++)
-		x.v[j][j] = 1;
-	for (j = n; j < end; j++)
-		l.v[j][j] = 1;
 	if (KIND_CALL(triangle_invert, &l, &x, end) != 0)
 		return -1;
 	for (j = 0; j < n; j++)
@@ -56,8 +74,10 @@ triangle_square(double *a, size_t n, size_t stride)
 	struct lines l, to;
 	size_t i, j, end = panels_end(n);
 
-	memset(l.v, 0, end * sizeof *l.v);
-	memset(to.v, 0, end * sizeof *to.v);
+	for (j = 0; j < end; j++) {
+		line_clear(l.v[j], 0, vector_end(j));
+		line_clear(to.v[j], vector_begin(j), vector_end(end - 1));
+	}
 	for (j = 0; j < n; j++)
 		for (i = j; i < n; i++)
 			l.v[i][j] = a[j * stride + i];

@@ -4,7 +4,7 @@
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
-streams=${OPTUNA_STREAMS:-400}
+streams=${OPTUNA_STREAMS:-$(often 120 400)}
 seconds=${OPTUNA_SECONDS:-60}
 
 find_python 'optuna>=5'

@@ -5,7 +5,7 @@
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
-seeds=25
+seeds=$(often 8 25)
 find_python 'optuna>=5'
 
 for kind in one bound two three wide; do

@@ -99,8 +99,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "study.json")
         while n < count:
-            values = {"p%d" % i: tree() for i in range(50)}
-            form = rng.choice(["hydra", "hydra-append", "hydra-override"])
+            values = {"p%d" % i: tree() for i in range(25)}
+            form = ["hydra", "hydra-append", "hydra-override"][n // 25 % 3]
             with open(path, "w") as f:
                 json.dump({
                     "study": "s",

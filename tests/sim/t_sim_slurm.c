@@ -8,7 +8,7 @@
  * what the nodes did.  Then the same with bugs, which must be detected.
  *
  *	t_sim_slurm: $SIM_SEEDS seeds (if unset 50, with TEST_LONG 100; with
- *	    sanitizers 5 and 10), and, without sanitizers, the bugs
+ *	    sanitizers 3 and 10), and, without sanitizers, the bugs
  *	t_sim_slurm --seed N [BUG]: one seed, with its events
  */
 
@@ -37,7 +37,7 @@
 #include "trials/backend.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { SEEDS = 5, SEEDS_LONG = 10, WITH_BUGS = 0 };
+enum { SEEDS = 3, SEEDS_LONG = 10, WITH_BUGS = 0 };
 #else
 /* All of the bugs are found by the first 50 seeds. */
 enum { SEEDS = 50, SEEDS_LONG = 100, WITH_BUGS = 1 };

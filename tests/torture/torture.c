@@ -578,7 +578,7 @@ main(int argc, char **argv)
 		.trials = 40 };
 	bool keep = false, with_controls = CONTROLS;
 	uint64_t seed = (uint64_t)time(NULL);
-	int c, jobs = often(2, 4);
+	int c, jobs = often(1, 4);
 	int mode_kills = often(MODE_KILLS, MODE_KILLS_LONG);
 	const char *mode = NULL;
 	size_t i;

@@ -36,53 +36,64 @@ process_mark_read(const char *path, char *text, size_t size)
 	return true;
 }
 
-/* A field of /proc/PID/stat; NULL: there is no such process. */
-static const char *
-process_mark_field(int64_t pid, int field, char stat[STAT_MAX])
+/* /proc/PID/stat; false: there is no such process. */
+static bool
+process_mark_stat(int64_t pid, char stat[STAT_MAX])
 {
 	char path[64];
-	const char *at;
 
 	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", pid);
+	return pid > 0 && process_mark_read(path, stat, STAT_MAX);
+}
+
+/* A field of it; NULL: it has none. */
+static const char *
+process_mark_field(const char *stat, int field)
+{
 	/* The name may have blanks and brackets. */
-	if (pid <= 0 || !process_mark_read(path, stat, STAT_MAX) ||
-	    (at = strrchr(stat, ')')) == NULL)
-		return NULL;
-	while (field-- > 0 && (at = strchr(at, ' ')) != NULL)
+	const char *at = strrchr(stat, ')');
+
+	while (at != NULL && field-- > 0 && (at = strchr(at, ' ')) != NULL)
 		at++;
 	return at;
 }
 
-static bool
-process_mark_boot(char *boot, size_t size)
+/* The id of this boot, which outlives this program; NULL: unknown. */
+static const char *
+process_mark_boot(void)
 {
-	if (!process_mark_read("/proc/sys/kernel/random/boot_id", boot, size))
-		return false;
-	boot[strcspn(boot, "\n")] = '\0';
-	return true;
+	static char boot[40];
+
+	if (boot[0] == '\0' &&
+	    process_mark_read(
+		"/proc/sys/kernel/random/boot_id", boot, sizeof boot))
+		boot[strcspn(boot, "\n")] = '\0';
+	return boot[0] != '\0' ? boot : NULL;
 }
 
 uint64_t
 process_mark_namespace(void)
 {
+	static uint64_t own; /* a process stays in its own */
 	struct stat st;
 
-	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
+	if (own == 0 && stat("/proc/self/ns/pid", &st) == 0)
+		own = (uint64_t)st.st_ino;
+	return own;
 }
 
 bool
 process_mark_take(struct process_mark *m, int64_t pid, uint64_t ns)
 {
-	char stat[STAT_MAX], boot[40];
-	const char *start, *state;
+	const char *boot = process_mark_boot(), *start, *state;
+	char stat[STAT_MAX];
 
 	*m = (struct process_mark){ 0 };
-	state = process_mark_field(pid, FIELD_STATE, stat);
-	if (state == NULL || *state == 'Z' || ns == 0 ||
-	    ns != process_mark_namespace() ||
-	    !process_mark_boot(boot, sizeof boot) ||
-	    gethostname(m->host, sizeof m->host - 1) != 0 ||
-	    (start = process_mark_field(pid, FIELD_START, stat)) == NULL)
+	if (!process_mark_stat(pid, stat) ||
+	    (state = process_mark_field(stat, FIELD_STATE)) == NULL ||
+	    *state == 'Z' || ns == 0 || ns != process_mark_namespace() ||
+	    boot == NULL || gethostname(m->host, sizeof m->host - 1) != 0 ||
+	    (start = process_mark_field(stat, FIELD_START)) == NULL)
 		return false;
 	m->pid = pid;
 	(void)snprintf(m->text, sizeof m->text, "%s %" PRIu64 " %.*s", boot, ns,
@@ -101,12 +112,12 @@ enum process_seen
 process_mark_look(const struct process_mark *m)
 {
 	struct process_mark now;
-	char host[PROCESS_MARK_HOST] = "", boot[40];
-	const char *ns = strchr(m->text, ' ');
+	const char *boot = process_mark_boot(), *ns = strchr(m->text, ' ');
+	char host[PROCESS_MARK_HOST] = "";
 
 	if (m->pid == 0 || ns == NULL ||
 	    gethostname(host, sizeof host - 1) != 0 ||
-	    strcmp(host, m->host) != 0 || !process_mark_boot(boot, sizeof boot))
+	    strcmp(host, m->host) != 0 || boot == NULL)
 		return PROCESS_SEEN_UNKNOWN;
 	if (strncmp(m->text, boot, strlen(boot)) != 0)
 		return PROCESS_SEEN_GONE;
@@ -122,8 +133,12 @@ bool
 process_mark_is_terminal(int64_t pid)
 {
 	char stat[STAT_MAX];
-	const char *session = process_mark_field(pid, FIELD_SESSION, stat);
+	const char *session, *tty;
 
-	return session != NULL && strtoll(session, NULL, 10) == pid &&
-	       strtol(process_mark_field(pid, FIELD_TTY, stat), NULL, 10) != 0;
+	if (!process_mark_stat(pid, stat))
+		return false;
+	session = process_mark_field(stat, FIELD_SESSION);
+	tty = process_mark_field(stat, FIELD_TTY);
+	return session != NULL && tty != NULL &&
+	       strtoll(session, NULL, 10) == pid && strtol(tty, NULL, 10) != 0;
 }

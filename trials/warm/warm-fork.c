@@ -19,6 +19,10 @@
 
 #include "trials/warm/warm-fork.h"
 
+#ifndef SYS_close_range /* headers before Linux 5.9 */
+#define SYS_close_range 436
+#endif
+
 /* The stack of the supervisor; libraries prepare for the fork on it, too. */
 static _Alignas(64) char supervisor_stack[1 << 20];
 

@@ -45,6 +45,7 @@ PROT_READ_WRITE, MAP_SHARED_ANONYMOUS = 3, 0x21
 IN_CHANGES = 0xfce  # all but opened, read and closed after reading
 LOOK_AGAIN = 1.0  # seconds
 ONLY_AST = 0x400  # a flag of compile
+SETTERS = ("putenv", "unsetenv", "load_dotenv", "addsitedir")
 MEMORY_DEVICES = 1  # their major number
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
 THP = "/sys/kernel/mm/transparent_hugepage"
@@ -72,11 +73,13 @@ class Warm:
         self.server = int(argv[1])
         self.folder, listed, self.kind, self.name, cores = argv[2:7]
         self.listed = self.folder + "/" + listed
+        self.given = listed == "listed"  # by the user
         self.files_first()
         self.control = _socket.socket(fileno=CONTROL)
         os.set_inheritable(CONTROL, False)
         self.learning = False
         self.imported = False
+        self.variables = {}  # set for imports, with their values before
         self.paths, self.stamps = b"", b"%r" % (None,)  # of modules' files
         self.events, self.looked = -1, None  # of inotify
         self.cores_before = os.sched_getaffinity(0)
@@ -353,16 +356,30 @@ def pages_gather():
                 libc.madvise(*room, MADV_COLLAPSE)
 
 
+def variable_put(warm, name, value, default):
+    """As the program does; a trial begins without it."""
+    if default and name in os.environ:
+        return
+    warm.variables.setdefault(name, os.environ.get(name))
+    os.environ[name] = value
+
+
 def load(warm, imports):
-    """imports: of each module its name, and the names that are taken from it."""
+    """
+    imports: of each module its name, and the names that are taken from it; between them
+    variables that are set.
+    """
     warm.say(b"i")
     before = threadless()
     began, cpu = time.perf_counter(), time.process_time()
     failed = []
     argv, sys.argv = sys.argv, [warm.name]
-    for name, taken in imports:
+    for name, taken, *default in imports:
         try:
-            __import__(name, None, None, taken)
+            if default:
+                variable_put(warm, name, taken, *default)
+            else:
+                __import__(name, None, None, taken)
         except BaseException as e:
             failed.append(f"{name}: {e!r}")
     sys.argv = argv
@@ -390,7 +407,8 @@ def load(warm, imports):
     gc.freeze()
     pages_gather()
     warm.say(b"l" if warm.learning else b"r",
-             "%d %.6f %.6f" % (len(imports) - len(failed), took, cpu))
+             "%d %.6f %.6f" % (sum(len(words) == 2 for words in imports) -
+                               len(failed), took, cpu))
 
 
 def load_more(warm):
@@ -431,17 +449,98 @@ def is_outside(warm, name):
     return not any(is_own(warm, path) for path in places)
 
 
+class Stopped(Exception):
+    """From here on what is imported depends on what the program does."""
+
+
+def kind_of(node):
+    return type(node).__name__
+
+
 def statements(body):
-    """The imports that are reached whenever the module is."""
+    """Those that are reached whenever the module is, in their order."""
     for node in body:
-        kind = type(node).__name__
-        if kind in ("Import", "ImportFrom"):
-            yield node
-        elif kind in ("Try", "TryStar", "With"):
+        if kind_of(node) in ("Try", "TryStar", "With"):
             yield from statements(node.body)
-        elif kind == "If" and type(node.test).__name__ == "Compare" and \
+        elif kind_of(node) == "If" and kind_of(node.test) == "Compare" and \
                 getattr(node.test.left, "id", None) == "__name__":
             yield from statements(node.body)
+        else:
+            yield node
+
+
+def below(node, functions):
+    """A node and what it is made of; functions: also what those will do."""
+    rest = [node]
+    while rest:
+        node = rest.pop()
+        yield node
+        if functions or kind_of(node) not in (
+                "FunctionDef", "AsyncFunctionDef", "Lambda"):
+            for name in node._fields:
+                value = getattr(node, name, None)
+                rest += [part for part in
+                         (value if isinstance(value, list) else [value])
+                         if hasattr(part, "_fields")]
+
+
+def named(node, name):
+    """Whether it is name or something.name."""
+    return getattr(node, "attr", getattr(node, "id", None)) == name
+
+
+def change_by(node):
+    """What a node changes of that on which imports depend; None: nothing."""
+    kind = kind_of(node)
+    if kind == "Subscript" and kind_of(node.ctx) != "Load" or kind == "AugAssign":
+        place = node.value if kind == "Subscript" else node.target
+        return "sets variables" if named(place, "environ") else \
+            "changes sys.modules" if named(place, "modules") else None
+    if kind == "Call" and (
+            any(named(node.func, name) for name in SETTERS) or
+            named(getattr(node.func, "value", None), "environ") and
+            not named(node.func, "get") and not named(node.func, "copy")):
+        return "sets variables"
+    if kind == "Attribute" and getattr(node.value, "id", None) == "sys" and \
+            node.attr in ("path", "meta_path", "path_hooks"):
+        return "changes sys." + node.attr
+    return None
+
+
+def calls_of(node, functions):
+    """The names that it calls."""
+    return {getattr(part.func, "attr", getattr(part.func, "id", None))
+            for part in below(node, functions) if kind_of(part) == "Call"}
+
+
+def changes(node, functions=False):
+    return next(filter(None, map(change_by, below(node, functions))), None)
+
+
+def text_of(node):
+    """A text that is written there; None: another expression."""
+    value = getattr(node, "value", None) if kind_of(node) in (
+        "Constant", "Index") else getattr(node, "s", None)
+    return value if isinstance(value, str) or value is None else text_of(value)
+
+
+def variable_set(node):
+    """
+    os.environ["NAME"] = "VALUE", or with setdefault: name, value, and whether it may
+    be set before; None: another statement.
+    """
+    if kind_of(node) == "Assign" and len(node.targets) == 1 and \
+            kind_of(node.targets[0]) == "Subscript" and \
+            named(node.targets[0].value, "environ"):
+        found = text_of(node.targets[0].slice), text_of(node.value), False
+    elif kind_of(node) == "Expr" and kind_of(node.value) == "Call" and \
+            named(node.value.func, "setdefault") and \
+            named(getattr(node.value.func, "value", None), "environ") and \
+            len(node.value.args) == 2:
+        found = (*map(text_of, node.value.args), True)
+    else:
+        return None
+    return None if None in found else found
 
 
 def words_of(node, package):
@@ -456,33 +555,89 @@ def words_of(node, package):
     return [(name, [alias.name for alias in node.names])]
 
 
-def follow(warm, path, package, seen, found):
-    """Add to found what a file of the program imports, and those it imports."""
-    if path in seen:
-        return
-    seen.add(path)
-    with open(path, "rb") as file:
-        tree = compile(file.read(), path, "exec", ONLY_AST, True)
-    for node in statements(tree.body):
-        for name, taken in words_of(node, package):
-            first = name.partition(".")[0]
-            own = [file for file in [own_file(warm, name), *(
-                own_file(warm, "%s.%s" % (name, word)) for word in taken)] if file]
-            for file in own:
-                inner = name if file.endswith("/__init__.py") else \
-                    name.rpartition(".")[0]
-                follow(warm, file, inner, seen, found)
-            if not own and name and first not in NEVER and \
-                    first != "__future__" and is_outside(warm, first):
-                found.append((name, taken))
+class Forecast:
+    """What a program imports as it begins."""
+
+    def __init__(self):
+        self.seen = set()  # the files of the program
+        # Modules and names, and variables that are set before, in their order.
+        self.found = []
+        # Functions of the program: whether each changes what imports depend on, and
+        # what it calls, by name.
+        self.functions = {}
+        self.late = False  # a function imports
+        self.why = None  # such a change was reached: a clause
+
+    def functions_add(self, tree):
+        for node in below(tree, True):
+            if kind_of(node) in ("FunctionDef", "AsyncFunctionDef"):
+                before, calls = self.functions.get(node.name, (False, set()))
+                self.functions[node.name] = (
+                    before or changes(node, True) is not None,
+                    calls | calls_of(node, True))
+                self.late = self.late or any(
+                    kind_of(part).startswith("Import") for part in below(node, True))
+
+    def changes_by(self, names):
+        """Whether one of these functions, or one that they call, does."""
+        seen, rest = set(), set(names)
+        while rest:
+            name = rest.pop()
+            seen.add(name)
+            does, calls = self.functions.get(name, (False, set()))
+            if does:
+                return True
+            rest |= calls - seen
+        return False
+
+    def reach(self, path, node):
+        """A statement that is no import."""
+        what = changes(node)
+        if what and variable_set(node):
+            self.found.append(variable_set(node))
+        elif not what and self.changes_by(calls_of(node, False)):
+            what = "calls what sets variables or changes sys.path"
+        if what and not variable_set(node) and self.why is None:
+            self.why = "%s:%d %s" % (path, node.lineno, what)
+
+    def follow(self, warm, path, package):
+        """Add what a file of the program imports, and those it imports."""
+        if path in self.seen:
+            return
+        self.seen.add(path)
+        with open(path, "rb") as file:
+            tree = compile(file.read(), path, "exec", ONLY_AST, True)
+        self.functions_add(tree)
+        for node in statements(tree.body):
+            if kind_of(node) not in ("Import", "ImportFrom"):
+                self.reach(path, node)
+                continue
+            for name, taken in words_of(node, package):
+                self.follow_import(warm, name, taken)
+
+    def follow_import(self, warm, name, taken):
+        first = name.partition(".")[0]
+        own = [file for file in [own_file(warm, name), *(
+            own_file(warm, "%s.%s" % (name, word)) for word in taken)] if file]
+        for file in own:
+            self.follow(warm, file, name if file.endswith("/__init__.py")
+                        else name.rpartition(".")[0])
+        if own or not name or first in NEVER or first == "__future__":
+            return
+        if self.why is not None:
+            raise Stopped
+        if is_outside(warm, first):
+            self.found.append((name, taken))
 
 
 def forecast(warm):
     """
     The modules outside of the folder of the program that it imports first, so that
-    the first trial need not do so; what else it imports it shows.
+    the first trial need not do so, and the variables that it sets before, as
+    variable_set has them; what else it imports it shows, unless that depends on what it
+    does.  Returns that list, and why it ends early, or None.
     """
-    found, own = [], warm.own_entries
+    told, why, own = Forecast(), None, warm.own_entries
     warm.own_entries = own | set(warm.moving)
     try:
         if warm.kind == "module":
@@ -492,12 +647,16 @@ def forecast(warm):
         else:
             path, package = warm.name, ""
         if path is not None:
-            follow(warm, path, package, set(), found)
+            told.follow(warm, path, package)
+    except Stopped:
+        why = told.why
     except Exception:
-        return []  # what python says of it is for the log of a trial
+        return [], None  # what python says of it is for the log of a trial
     finally:
         warm.own_entries = own
-    return found
+    if told.why is not None or told.late and told.changes_by(told.functions):
+        warm.learning = False
+    return told.found, why
 
 
 # What a trial has imported.
@@ -724,6 +883,11 @@ def environment(warm, env):
     for name, value in new.items():
         if trial_variable(name):
             os.environb[name] = value
+    for name, value in warm.variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
     for name in MARKS:
         if name in new:
             area_fill(warm.areas[name], name + b"=" + new[name])
@@ -1113,10 +1277,18 @@ def begin(warm):
         raise Unusable("the interpreter is started by another program")
     areas_find(warm)
     warm.fork = fork_function(warm)
-    names = warm.names()
-    warm.learning = names is None
-    imports = forecast(warm) if warm.learning else [(n, ()) for n in names]
-    if imports:
+    names, warm.learning = warm.names(), True
+    imports, why = forecast(warm)
+    if names is not None:
+        if warm.given:
+            imports, why = [words for words in imports if len(words) == 3], None
+        if warm.given or warm.learning:
+            imports += [(name, ()) for name in names]
+        warm.learning = False
+    if why is not None:
+        warm.say(b"n", "warm starts: %s, and each trial imports by itself what comes "
+                 "after that, unless trial.warm lists it" % why)
+    if any(len(words) == 2 for words in imports):
         load(warm, imports)
     else:
         warm.say(b"l" if warm.learning else b"r")

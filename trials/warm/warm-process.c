@@ -129,6 +129,9 @@ warm_answered(struct warm_process *w, const char *text)
 		warm_note_ready(w, text + 1);
 		w->renewed = true;
 		break;
+	case 'n':
+		warm_note(w, text + 1);
+		break;
 	case 'x':
 		w->failures = FAILURES_MAX;
 		warm_failed(w, text + 1);

@@ -368,6 +368,50 @@ is "$(sql shows.db 'SELECT sum(objective) FROM trials')" 756.0 'all have it'
 like "$(cat shows.d/warm/modules)" '^later$' 'and the next server knows it'
 unlike "$(cat shows.d/warm/log)" antigravity 'a branch that is not taken is not'
 
+# What a program does before it imports: variables of its text are set for the import,
+# too; after anything else each trial imports by itself.
+cat >lib/mode.py <<'END'
+import os
+with open(os.environ["IMPORTS"], "a") as f:
+    f.write("mode\n")
+MODE = int(os.environ.get("MODE", 0)) + 10 * int(os.environ.get("MORE", 0))
+END
+mkdir other
+echo 'MODE = 70' >other/mode.py
+cat >texts.py <<'END'
+import os
+print("MODE" in os.environ, os.environ.get("MORE"))
+os.environ["MODE"] = "1"
+os.environ.setdefault("MORE", "2")
+import mode
+print("hpotune: step=1 score=%d" % mode.MODE)
+END
+sed 's/= "1"/= str(len("1"))/' texts.py >computed.py
+{ echo 'def setup(name):'; echo '    os.environ[name] = "1"'
+    sed 's/^os.environ\["MODE"\].*/setup("MODE")/' texts.py; } >called.py
+sed 's/^os.environ\["MODE"\].*/import sys; sys.path.insert(0, "other")/' texts.py >paths.py
+for way in texts computed called paths; do
+	small $way $way.py ', "warm": true' 3
+	ok "$way.py: a program that does something first" "$HPOTUNE" start -q $way.json
+done
+sql_all() { for way in texts computed called paths; do sql $way.db "$1"; done; }
+is "$(sql_all 'SELECT group_concat(objective) FROM trials' | tr '\n' ' ')" \
+    '21.0,21.0,21.0 21.0,21.0,21.0 21.0,21.0,21.0 70.0,70.0,70.0 ' 'each has what it set up'
+is "$(wc -l <imports.texts) $(wc -l <imports.computed) $(wc -l <imports.called)" '1 3 3' \
+    'a variable of the text is there for the import'
+is "$(for n in 1 2 3; do "$HPOTUNE" logs texts.json $n; done | grep -v hpotune: | sort -u)" \
+    'False None' 'and is not before the program sets it'
+is "$(for way in computed called paths; do
+    notes $way | grep -o '[a-z]*\.py:[0-9]* [^,]*, and each trial imports'; done)" \
+    'computed.py:3 sets variables, and each trial imports
+called.py:5 calls what sets variables or changes sys.path, and each trial imports
+paths.py:3 changes sys.path, and each trial imports' 'where it stops is told'
+small given computed.py ', "warm": ["mode"]' 3
+sed -i 's/"env": {/& "MODE": "1",/' given.json
+ok 'with a list' "$HPOTUNE" start -q given.json
+is "$(sql given.db 'SELECT group_concat(objective) FROM trials')|$(wc -l <imports.given)" \
+    '21.0,21.0,21.0|1' 'it is imported once'
+
 # Where what makes both processes at once cannot be loaded, they are made in turn.
 mkdir turns
 cat >turns/sitecustomize.py <<'END'

@@ -63,15 +63,15 @@ any_distance(const struct gp_coordinates *s, const double *restrict c,
 		next = z + STRIP;
 		KIND_EACH
 		for (i = 0; i < OF_GROUP; i++) {
-			u = AT(z, i * KIND_WIDE) - c[j];
-			v = AT(next, i * KIND_WIDE) - c[j + 1];
+			u = c[j] - AT(z, i * KIND_WIDE);
+			v = c[j + 1] - AT(next, i * KIND_WIDE);
 			sum[i] += u * u + v * v;
 		}
 	}
 	if (j < s->numbers) {
 		KIND_EACH
 		for (i = 0; i < OF_GROUP; i++) {
-			u = AT(z, i * KIND_WIDE) - c[j];
+			u = c[j] - AT(z, i * KIND_WIDE);
 			sum[i] += u * u;
 		}
 		z += STRIP;
@@ -268,8 +268,8 @@ KIND(tile_gradient)(const struct gp_coordinates *s, const double *c,
 			KIND_EACH
 			for (i = 0; i < OF_LANES; i++) {
 				g = AT(w, at + i * KIND_WIDE);
-				u = AT(z, at + i * KIND_WIDE) - c[j];
-				v = AT(next, at + i * KIND_WIDE) - c[j + 1];
+				u = c[j] - AT(z, at + i * KIND_WIDE);
+				v = c[j + 1] - AT(next, at + i * KIND_WIDE);
 				a[i] += g * u * u;
 				b[i] += g * v * v;
 			}
@@ -290,7 +290,7 @@ KIND(tile_gradient)(const struct gp_coordinates *s, const double *c,
 				g = AT(w, at + i * KIND_WIDE);
 				u = AT(z, at + i * KIND_WIDE);
 				if (j < s->numbers) {
-					u -= c[j];
+					u = c[j] - u;
 					a[i] += g * u * u;
 				} else
 					a[i] +=

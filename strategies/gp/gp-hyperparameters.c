@@ -231,11 +231,30 @@ first_rows(size_t most, bool brief)
 	return m;
 }
 
+/* From r starts to the best of them on most rows, which becomes the first. */
+static void
+fit_from_starts(struct lbfgs *l, struct fit *fit, const struct gp_data *data,
+    size_t most, double *starts, size_t r, bool brief)
+{
+	size_t m = first_rows(most, brief);
+
+	l->max_evals = EVALS_EACH;
+	fit_part(l, fit, data, m, starts, r);
+	l->max_evals = EVALS_BEST;
+	for (fit_part(l, fit, data, m, starts, 1); m < most;) {
+		m = brief || m * PART_GROWTH + PART_GROWTH > most
+			? most
+			: m * PART_GROWTH;
+		l->max_evals = brief ? EVALS_LAST : EVALS_LATER;
+		fit_part(l, fit, data, m, starts, 1);
+	}
+}
+
 void
 gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
     const struct gp_data *data, const struct gp_hyperparameters_rule *rule)
 {
-	size_t n = data->d + 3, r = rule->restarts, most, m;
+	size_t n = data->d + 3, r = rule->restarts, most, j;
 	double *starts = xcalloc(r * n, sizeof *starts);
 	double *low = xcalloc(2 * n, sizeof *low), *high = low + n;
 	struct fit fit = { .kernels = kernels, .noise_log = rule->noise_log };
@@ -245,29 +264,25 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	    rule->noise_weight > 0 ? rule->noise_weight : noise_weight_usual;
 	l.eval = fit_eval;
 	l.arg = &fit;
-	l.max_evals = EVALS_EACH;
 	l.gradient_tol = 1e-2;
 	l.value_tol = 1e-6;
 	fit.status = xcalloc(r, sizeof *fit.status);
 	gp_hyperparameters_bounds_fill(
 	    low, high, data->d, rule->noiseless, rule->local);
-	starts_fill(starts, r, data->d);
 	most = data->n < rule->fit_trials ? data->n : rule->fit_trials;
 	if (rule->brief && most > LAST_BRIEF)
 		most = LAST_BRIEF;
-	m = first_rows(most, rule->brief);
-	fit_part(&l, &fit, data, m, starts, r);
-	l.max_evals = EVALS_BEST;
-	for (fit_part(&l, &fit, data, m, starts, 1); m < most;) {
-		m = rule->brief || m * PART_GROWTH + PART_GROWTH > most
-			? most
-			: m * PART_GROWTH;
-		l.max_evals = rule->brief ? EVALS_LAST : EVALS_LATER;
-		fit_part(&l, &fit, data, m, starts, 1);
+	if (rule->from != NULL) {
+		memcpy(starts, rule->from, n * sizeof *starts);
+		l.max_evals = most > LAST_BRIEF ? EVALS_LATER : EVALS_LAST;
+		fit_part(&l, &fit, data, most, starts, 1);
+	} else {
+		starts_fill(starts, r, data->d);
+		fit_from_starts(&l, &fit, data, most, starts, r, rule->brief);
 	}
 	memcpy(theta, starts, n * sizeof *theta);
-	for (m = 0; m < data->d; m++)
-		theta[m] += rule->shorten;
+	for (j = 0; j < data->d; j++)
+		theta[j] += rule->shorten;
 	free(starts);
 	free(low);
 	free(fit.status);

@@ -348,9 +348,13 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 		    &values, &q->rows, q->ask->history, q->warp);
 	/* With one loss alone it was measured to be of use. */
 	q->rule.local = history_n_objectives(q->ask->history) == 1;
+	/* Of the same rows and values, by the same rule. */
+	if (q->rows.n == q->n_known && !q->noisy && !q->rule.noiseless)
+		q->rule.from = q->known;
 	g->models[0].gp =
 	    gp_models_of(q, q->rows.x, q->rows.n, &values, q->rough, theta);
 	q->rule.local = false;
+	q->rule.from = NULL;
 	gp_targets_free(&values);
 	if (g->models[0].gp == NULL)
 		return -1;

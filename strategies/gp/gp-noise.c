@@ -82,11 +82,10 @@ is_refuted(const struct gp_question *q, const double *y, double variance)
 }
 
 bool
-gp_noise_is_large(const struct gp_question *q)
+gp_noise_is_large(const struct gp_question *q, double *theta)
 {
 	const struct kernels *k = q->ask->kernels;
 	struct gp_question mine = *q;
-	double *theta = xcalloc(q->rows.d + 3, sizeof *theta);
 	struct gp_targets values;
 	struct gp *gp;
 	bool is = false;
@@ -104,6 +103,5 @@ gp_noise_is_large(const struct gp_question *q)
 		k->gp_free(k->dev, gp);
 	}
 	gp_targets_free(&values);
-	free(theta);
 	return is;
 }

@@ -171,14 +171,17 @@ is_exact(const struct gp_question *q)
 static void
 question_of_noise(struct gp_question *q)
 {
-	q->noisy = q->ask->trial % 4 != TURN_WITHOUT_NOISE &&
-		   history_n_objectives(q->ask->history) == 1 &&
-		   !gp_axes_continuous(&q->space) &&
-		   !plugin_option_is(q->options, "deterministic_objective") &&
-		   q->rows.n > 0 && q->rows.d > 0 && gp_noise_is_large(q);
-	if (!q->noisy)
+	if (q->ask->trial % 4 == TURN_WITHOUT_NOISE ||
+	    history_n_objectives(q->ask->history) != 1 ||
+	    gp_axes_continuous(&q->space) ||
+	    plugin_option_is(q->options, "deterministic_objective") ||
+	    q->rows.n == 0 || q->rows.d == 0)
 		return;
-	q->warp = GP_WARP_NONE;
+	q->n_known = q->rows.n;
+	q->known = xcalloc(q->rows.d + 3, sizeof *q->known);
+	q->noisy = gp_noise_is_large(q, q->known);
+	if (q->noisy)
+		q->warp = GP_WARP_NONE;
 }
 
 /*
@@ -511,6 +514,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		rc = gp_learn(out->x, &q, e);
 	free(q.good);
 	free(q.weights);
+	free(q.known);
 	gp_failures_free(&q.failures);
 	gp_training_rows_free(&q.rows);
 	gp_axes_free(&q.space);

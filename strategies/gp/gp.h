@@ -226,6 +226,8 @@ struct gp_hyperparameters_rule {
 	 * at most, the last part of the fit 160.
 	 */
 	bool brief;
+	/* d + 3: the only start, on all rows; NULL: starts of its own. */
+	const double *from;
 	double shorten; /* added to the logarithms of the relevances found */
 };
 
@@ -351,6 +353,8 @@ struct gp_question {
 	enum gp_warp warp;
 	bool rough; /* the processes of losses are */
 	bool noisy; /* progress cannot be told from luck */
+	double *known; /* hyperparameters of that question; NULL: not asked */
+	size_t n_known; /* rows of it */
 	struct gp_axes space;
 	struct gp_rows rows;
 	struct gp_failures failures;
@@ -391,9 +395,10 @@ gp_failures_fit(const struct gp_question *, double *theta, double *limit);
 
 /*
  * Whether the results of one objective have noise that is large beside the
- * differences of good trials, by a process of all rows.
+ * differences of good trials, by a process of all rows, whose hyperparameters
+ * theta (d + 3) receives.
  */
-bool gp_noise_is_large(const struct gp_question *);
+bool gp_noise_is_large(const struct gp_question *, double *theta);
 
 /* Whether durations count: by the option or, without it, the limits. */
 bool gp_cost_counts(const struct gp_question *);

@@ -39,7 +39,7 @@ is_found(double (*f)(const double *), double deviation)
 	struct strategy_ask ask = { 0 };
 	struct gp_question q = { .rule = { .restarts = 4, .fit_trials = 200 } };
 	struct rng rng;
-	double x[D];
+	double x[D], theta[D + 3];
 	int64_t i;
 	bool is;
 
@@ -60,7 +60,7 @@ is_found(double (*f)(const double *), double deviation)
 	q.warp = GP_WARP_POWER;
 	gp_axes_init(&q.space, r.space);
 	gp_training_rows_init(&q.rows, &q.space, r.history, 1000);
-	is = gp_noise_is_large(&q);
+	is = gp_noise_is_large(&q, theta);
 	gp_training_rows_free(&q.rows);
 	gp_axes_free(&q.space);
 	strategy_run_close(&r);

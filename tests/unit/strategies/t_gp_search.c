@@ -97,20 +97,21 @@ likelihood_watched(void *dev, const struct gp_data *data, const double *theta,
 	    dev, data, theta, r, value, gradient, status);
 }
 
-/* A brief fit finds the same for less. */
+/* A brief fit finds the same for less, and another fit goes on from there. */
 static void
 check_brief(void)
 {
 	enum { N = 300, D = 3 };
 	static const double want[] = { 3, 0.5, -1.5, 0, -5 };
 	double *x = xcalloc(N * D, sizeof *x), *y = xcalloc(N, sizeof *y);
-	double theta[D + 3];
+	double theta[D + 3], more[D + 3], slope[D + 3], was, is;
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
 	struct gp_hyperparameters_rule rule = { .restarts = 4,
 		.fit_trials = 200 };
 	struct kernels watched = *kernels_cpu();
 	struct rng rng;
 	size_t full, i;
+	int step;
 
 	rng_init(&rng, 11, 0);
 	for (i = 0; i < N * D; i++)
@@ -130,6 +131,18 @@ check_brief(void)
 	for (i = 0; i < D; i++)
 		ok(fabs(theta[i] - want[i]) < 1, "scale %zu: %g for %g", i,
 		    theta[i], want[i]);
+	asked = asked_most = 0;
+	rule.brief = false;
+	rule.from = theta;
+	gp_hyperparameters_fit(more, &watched, &data, &rule);
+	is_int((long long)asked_most, 200, "one that goes on has all of them");
+	ok(asked <= (size_t)200 * 200 * 200 * 12, "and few likelihoods");
+	kernels_cpu()->gp_likelihood(NULL, &data, theta, 1, &was, slope, &step);
+	kernels_cpu()->gp_likelihood(NULL, &data, more, 1, &is, slope, &step);
+	ok(is > was, "it is likelier for all %d: %g, %g", N, is, was);
+	rule.noiseless = true;
+	gp_hyperparameters_fit(more, &watched, &data, &rule);
+	ok(more[D + 1] < -30, "its own rule counts");
 	free(x);
 	free(y);
 }
@@ -615,6 +628,7 @@ scored_with(const char *space, const char *options, size_t objectives,
 
 static double noise; /* its logarithm, of the last process */
 static int n_fitted, n_rough; /* processes of one suggestion */
+static int n_starts; /* fits with starts of their own */
 static int n_apart; /* the fit of their hyperparameters was of another form */
 static bool fit_rough; /* the last likelihood */
 static size_t n_searches; /* rows that are improved at once, at most */
@@ -633,6 +647,7 @@ note_likelihood(void *dev, const struct gp_data *data, const double *theta,
     size_t r, double *value, double *gradient, int *status)
 {
 	fit_rough = data->rough;
+	n_starts += r > 1 && theta[0] == 0 && theta[1] == 0;
 	kernels_cpu()->gp_likelihood(
 	    dev, data, theta, r, value, gradient, status);
 }
@@ -660,7 +675,7 @@ note_suggestion(const char *space, int trials, const char *options,
 	int64_t i;
 
 	noise = NAN;
-	n_fitted = n_rough = n_apart = 0;
+	n_fitted = n_rough = n_apart = n_starts = 0;
 	n_searches = 0;
 	kernels.gp_slope = note_slope;
 	kernels.gp_likelihood = note_likelihood;
@@ -703,6 +718,26 @@ check_exact(void)
 	ok(!is_exact_after(20, "{}", 1, 1), "nor with a constraint");
 	ok(is_exact_after(3, "{\"deterministic_objective\": true}", 1, 0),
 	    "always where the objective is deterministic");
+}
+
+/* The process of results goes on from that of noise, where it is of the same kind. */
+static void
+check_known(void)
+{
+	static const char never[] = "{\"exact_after\": 0}";
+	static const char whole[] = "{" UNIT("a") ", \"b\": {\"type\": "
+						  "\"int\", \"min\": 1, "
+						  "\"max\": 200}}";
+
+	note_suggestion(whole, 16, never, 1, 0);
+	ok(n_fitted == 2 && n_starts == 1,
+	    "of two processes one has starts of its own");
+	note_suggestion(whole, 16, "{}", 1, 0);
+	ok(n_fitted == 2 && n_starts == 2, "both where results are exact");
+	note_suggestion(whole, 17, never, 1, 0);
+	ok(n_fitted == 1 && n_starts == 1, "where noise is not looked for");
+	note_suggestion(whole, 19, never, 1, 0);
+	ok(n_fitted == 2 && n_starts == 2, "or the rows are those nearby");
 }
 
 /*
@@ -821,6 +856,7 @@ main(void)
 	check_candidates();
 	check_exact();
 	check_kernel();
+	check_known();
 	check_greedy();
 	check_fit();
 	check_brief();

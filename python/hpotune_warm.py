@@ -45,6 +45,8 @@ PROT_READ_WRITE, MAP_SHARED_ANONYMOUS = 3, 0x21
 IN_CHANGES = 0xfce  # all but opened, read and closed after reading
 LOOK_AGAIN = 1.0  # seconds
 ONLY_AST = 0x400  # a flag of compile
+TOOLS = ("LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "LLVM_PROFILE_FILE",
+         "GCOV_PREFIX", "CPUPROFILE", "HEAPPROFILE")
 SETTERS = ("putenv", "unsetenv", "load_dotenv", "addsitedir")
 MEMORY_DEVICES = 1  # their major number
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
@@ -404,7 +406,8 @@ def load(warm, imports):
     end_short(warm)
     warm.remember()
     gc.collect()
-    gc.freeze()
+    if hasattr(gc, "freeze"):
+        gc.freeze()
     pages_gather()
     warm.say(b"l" if warm.learning else b"r",
              "%d %.6f %.6f" % (sum(len(words) == 2 for words in imports) -
@@ -1223,6 +1226,9 @@ def end_short(warm):
             flush()
         os._exit(warm.ending)
 
+    # Tools that write at the end what they have measured.
+    if any(name in os.environ for name in TOOLS):
+        return
     try:
         flush_all = flushers()
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(at_end)

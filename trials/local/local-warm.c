@@ -82,10 +82,7 @@ warm_on_timer(void *arg)
 	struct local *l = arg;
 
 	if (l->warm.process.state == WARM_PROCESS_LOADING)
-		backend_note(&l->source, LAUNCH_WARNING,
-		    "trials start cold: their modules are still imported after "
-		    "%d s; %s/" WARM_PROCESS_LOG " has what that prints",
-		    IMPORT_MS / 1000, l->warm.process.dir);
+		warm_process_slow(&l->warm.process, IMPORT_MS / 1000);
 	loop_wake(l->loop);
 }
 

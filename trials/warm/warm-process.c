@@ -63,6 +63,17 @@ warm_note_cold(struct warm_process *w, const char *why)
 	free(text);
 }
 
+void
+warm_process_slow(struct warm_process *w, int seconds)
+{
+	char *why = xasprintf("its modules are still imported after %d s, and "
+			      "%s/" WARM_PROCESS_LOG " has what that prints",
+	    seconds, w->dir);
+
+	warm_note_cold(w, why);
+	free(why);
+}
+
 static void
 warm_note_ready(struct warm_process *w, const char *text)
 {

@@ -77,6 +77,8 @@ pid_t warm_process_fork(struct warm_process *, const char *program,
     char *const *argv, char *const *env, const int *fds, size_t n);
 /* The word of such a supervisor about its start (SHIM_WARM_…). */
 void warm_process_heard(struct warm_process *, const char *text);
+/* Trials wait for its imports no longer: note that they start cold. */
+void warm_process_slow(struct warm_process *, int seconds);
 /* A trial has ended: let it import what that has imported, if it learns. */
 void warm_process_learn(struct warm_process *);
 

@@ -43,13 +43,19 @@ kind_best(void)
 #define KIND_CALL(name, ...) name##_plain(__VA_ARGS__)
 #endif
 
-/* The end of the use of wide registers: see target-clones.h. */
+/*
+ * Instructions are added to those that the compiler was told to use anywhere:
+ * otherwise it does not inline what has no target of its own.  How gcc ends the use
+ * of wide registers: see target-clones.h.
+ */
+#define KIND_HAS_V3 "avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"
+#define KIND_HAS_V4 KIND_HAS_V3 ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
 #ifdef __clang__
-#define KIND_FOR(arch) __attribute__((target(arch)))
+#define KIND_FOR(has) __attribute__((target(has)))
 #define KIND_EACH _Pragma("unroll")
 #else
-#define KIND_FOR(arch) \
-	__attribute__((target(arch), optimize("expensive-optimizations")))
+#define KIND_FOR(has) \
+	__attribute__((target(has), optimize("expensive-optimizations")))
 #define KIND_EACH _Pragma("GCC unroll 8")
 #endif
 
@@ -69,7 +75,7 @@ kind_best(void)
 #ifdef HAVE_TARGET_CLONES
 
 #define KIND(name) name##_v3
-#define KIND_TARGET KIND_FOR("arch=x86-64-v3")
+#define KIND_TARGET KIND_FOR(KIND_HAS_V3)
 #define KIND_WIDE 4
 #include KIND_LOOPS
 #undef KIND
@@ -77,7 +83,7 @@ kind_best(void)
 #undef KIND_WIDE
 
 #define KIND(name) name##_v4
-#define KIND_TARGET KIND_FOR("arch=x86-64-v4")
+#define KIND_TARGET KIND_FOR(KIND_HAS_V4)
 #define KIND_WIDE 8
 #include KIND_LOOPS
 #undef KIND

@@ -197,9 +197,14 @@ class Trial:  # more: all that "ask --json" prints
         return tell(self.study, self.number, end=end, why=why)
 
 
+_namespace = []  # of process ids: that of this process, once it was asked for
+
+
 def _asker(pid):
     """This process, or pid 0 for none, in the words of a request."""
-    return {"pid": pid, "ns": os.stat("/proc/self/ns/pid").st_ino}
+    if not _namespace:
+        _namespace.append(os.stat("/proc/self/ns/pid").st_ino)
+    return {"pid": pid, "ns": _namespace[0]}
 
 
 def ask(study="study.json", keep=False):

@@ -12,10 +12,9 @@
 
 /* Everything is borrowed until the call returns. */
 struct warm_fork {
-	/* Of the supervisor, which number is a word of argv of. */
-	const char *path;
+	const char *path; /* of the supervisor's program */
 	char *const *argv, *const *env;
-	char *number; /* in argv: gets the process id of the trial */
+	char *number; /* in a word of argv: gets the process id of the trial */
 	const cpu_set_t *cores; /* of the supervisor; cores_size bytes */
 	size_t cores_size;
 	int server; /* its socket to the server, as descriptor 3 */

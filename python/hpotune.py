@@ -197,14 +197,10 @@ class Trial:  # more: all that "ask --json" prints
         return tell(self.study, self.number, end=end, why=why)
 
 
-_namespace = []  # of process ids: that of this process, once it was asked for
-
-
-def _asker(pid):
+def _asker(pid, known=[]):
     """This process, or pid 0 for none, in the words of a request."""
-    if not _namespace:
-        _namespace.append(os.stat("/proc/self/ns/pid").st_ino)
-    return {"pid": pid, "ns": _namespace[0]}
+    known[:] = known or [os.stat("/proc/self/ns/pid").st_ino]
+    return {"pid": pid, "ns": known[0]}
 
 
 def ask(study="study.json", keep=False):

@@ -45,9 +45,18 @@ PROT_READ_WRITE, MAP_SHARED_ANONYMOUS = 3, 0x21
 IN_CHANGES = 0xfce  # all but opened, read and closed after reading
 LOOK_AGAIN = 1.0  # seconds
 ONLY_AST = 0x400  # a flag of compile
+# Libraries that have something of a process in /dev/shm until it ends.
+REGISTERED = ("libomp", "libiomp")
 TOOLS = ("LD_PRELOAD", "LD_AUDIT", "CUDA_INJECTION64_PATH", "LLVM_PROFILE_FILE",
          "GCOV_PREFIX", "CPUPROFILE", "HEAPPROFILE")
-SETTERS = ("putenv", "unsetenv", "load_dotenv", "addsitedir")
+# Calls that change nothing on which an import could depend.
+QUIET = {"getLogger", "TypeVar", "NewType", "namedtuple", "NamedTuple", "Path", "field",
+         "dataclass", "staticmethod", "classmethod", "property", "setter", "wraps",
+         "lru_cache", "cache", "cached_property", "abstractmethod", "overload",
+         "contextmanager", "no_grad", "inference_mode", "dirname", "abspath", "basename",
+         "realpath", "getcwd", "join", "resolve", "exists", "get", "getenv", "format",
+         "split", "strip", "lower", "upper", "device", "is_available", "int", "bool", "float", "str", "len", "dict", "list", "tuple",
+         "set", "frozenset", "range"}
 MEMORY_DEVICES = 1  # their major number
 MADV_HUGEPAGE, MADV_COLLAPSE = 14, 25
 THP = "/sys/kernel/mm/transparent_hugepage"
@@ -395,6 +404,9 @@ def load(warm, imports):
             os.environb[name] = old
     for text in failed:
         print("not imported:", text, file=sys.stderr)
+    for name, value, *_ in (words for words in imports if len(words) == 3):
+        if name in warm.variables and os.environ.get(name) != value:
+            raise Unusable("%s, which the program sets, is changed by a module" % name)
     files = {getattr(module, "__file__", None)
              for module in list(sys.modules.values())} | {sys.executable}
     warm.paths = b"\0".join(os.fsencode(path) for path in files
@@ -427,16 +439,29 @@ def load_more(warm):
         warm.say(b"r")
 
 
-# What a program imports as it begins, by its text.
+# What a program imports as it begins, by its text: the imports that come before anything
+# on which an import could depend.
+
+def kind_of(node):
+    return type(node).__name__
+
 
 def own_file(warm, name):
     """The file of a module of the program; None: there is none."""
     for folder in warm.own_entries:
-        for end in ".py", "/__init__.py":
+        for end in "/__init__.py", ".py":
             path = "%s/%s%s" % (folder, name.replace(".", "/"), end)
             if folder is not None and os.path.isfile(path):
                 return path
     return None
+
+
+def own_names(warm, name, taken):
+    """Of a module, those above it and what is taken from it, those of the program."""
+    names = name.split(".")
+    names = [".".join(names[:n]) for n in range(1, len(names) + 1)] + \
+        ["%s.%s" % (name, word) for word in taken]
+    return [inner for inner in names if own_file(warm, inner)]
 
 
 def is_outside(warm, name):
@@ -452,103 +477,162 @@ def is_outside(warm, name):
     return not any(is_own(warm, path) for path in places)
 
 
-class Stopped(Exception):
-    """From here on what is imported depends on what the program does."""
-
-
-def kind_of(node):
-    return type(node).__name__
-
-
-def statements(body):
-    """Those that are reached whenever the module is, in their order."""
-    for node in body:
-        if kind_of(node) in ("Try", "TryStar", "With"):
-            yield from statements(node.body)
-        elif kind_of(node) == "If" and kind_of(node.test) == "Compare" and \
-                getattr(node.test.left, "id", None) == "__name__":
-            yield from statements(node.body)
-        else:
-            yield node
-
-
-def below(node, functions):
-    """A node and what it is made of; functions: also what those will do."""
-    rest = [node]
-    while rest:
-        node = rest.pop()
-        yield node
-        if functions or kind_of(node) not in (
-                "FunctionDef", "AsyncFunctionDef", "Lambda"):
-            for name in node._fields:
-                value = getattr(node, name, None)
-                rest += [part for part in
-                         (value if isinstance(value, list) else [value])
-                         if hasattr(part, "_fields")]
-
-
-def named(node, name):
-    """Whether it is name or something.name."""
-    return getattr(node, "attr", getattr(node, "id", None)) == name
-
-
-def change_by(node):
-    """What a node changes of that on which imports depend; None: nothing."""
+def is_quiet(node):
+    """
+    Whether an expression is to change nothing: names, numbers, texts, lists of them, and
+    calls that are known.
+    """
     kind = kind_of(node)
-    if kind == "Subscript" and kind_of(node.ctx) != "Load" or kind == "AugAssign":
-        place = node.value if kind == "Subscript" else node.target
-        return "sets variables" if named(place, "environ") else \
-            "changes sys.modules" if named(place, "modules") else None
-    if kind == "Call" and (
-            any(named(node.func, name) for name in SETTERS) or
-            named(getattr(node.func, "value", None), "environ") and
-            not named(node.func, "get") and not named(node.func, "copy")):
-        return "sets variables"
-    if kind == "Attribute" and getattr(node.value, "id", None) == "sys" and \
-            node.attr in ("path", "meta_path", "path_hooks"):
-        return "changes sys." + node.attr
-    return None
+    if kind in ("List", "Tuple", "Set"):
+        return all(map(is_quiet, node.elts))
+    if kind == "Dict":
+        return all(map(is_quiet, filter(None, [*node.keys, *node.values])))
+    if kind == "UnaryOp":
+        return is_quiet(node.operand)
+    if kind == "BinOp":
+        return is_quiet(node.left) and is_quiet(node.right)
+    if kind in ("Attribute", "Index", "FormattedValue"):
+        return is_quiet(node.value)
+    if kind == "Compare":
+        return is_quiet(node.left) and all(map(is_quiet, node.comparators))
+    if kind in ("BoolOp", "JoinedStr"):
+        return all(map(is_quiet, node.values))
+    if kind == "IfExp":
+        return all(map(is_quiet, (node.test, node.body, node.orelse)))
+    if kind == "Subscript":
+        return is_quiet(node.value) and is_quiet(node.slice)
+    if kind == "Call":
+        return getattr(node.func, "attr", getattr(node.func, "id", None)) in QUIET \
+            and all(map(is_quiet, [node.func, *node.args,
+                                   *(word.value for word in node.keywords)]))
+    return kind in ("Constant", "Num", "Str", "Bytes", "NameConstant", "Name",
+                    "Ellipsis")
 
 
-def calls_of(node, functions):
-    """The names that it calls."""
-    return {getattr(part.func, "attr", getattr(part.func, "id", None))
-            for part in below(node, functions) if kind_of(part) == "Call"}
+def is_quiet_above(node):
+    """A decorator."""
+    return getattr(node, "attr", getattr(node, "id", None)) in QUIET or \
+        kind_of(node) == "Call" and is_quiet(node)
 
 
-def changes(node, functions=False):
-    return next(filter(None, map(change_by, below(node, functions))), None)
+def defines(node):
+    """Whether a statement only gives a name to something that does nothing yet."""
+    kind = kind_of(node)
+    if kind == "Expr":
+        return is_quiet(node.value)
+    if kind in ("Assign", "AnnAssign"):
+        targets = node.targets if kind == "Assign" else [node.target]
+        return all(kind_of(target) == "Name" for target in targets) and \
+            (node.value is None or is_quiet(node.value))
+    if kind in ("FunctionDef", "AsyncFunctionDef"):
+        given = node.args
+        return all(map(is_quiet_above, node.decorator_list)) and all(
+            map(is_quiet, filter(None, [*given.defaults, *given.kw_defaults])))
+    if kind == "ClassDef":
+        return all(map(is_quiet_above, node.decorator_list)) and \
+            not node.keywords and all(map(is_quiet, node.bases)) and \
+            all(map(defines, node.body))
+    return kind == "Pass"
+
+
+def imports_or_defines(node):
+    """The same, or an import, which may depend on something that does nothing."""
+    if kind_of(node) == "If":
+        return is_quiet(node.test) and \
+            all(map(imports_or_defines, [*node.body, *node.orelse]))
+    return kind_of(node).startswith("Import") or defines(node)
+
+
+def compares_name(node):
+    """Whether it is `if __name__ == "__main__":`."""
+    test = node.test
+    return kind_of(test) == "Compare" and len(test.ops) == 1 and \
+        kind_of(test.ops[0]) == "Eq" and not node.orelse and \
+        getattr(test.left, "id", None) == "__name__" and \
+        text_of(test.comparators[0]) == "__main__"
+
+
+def imports_below(node):
+    """The imports that are part of a statement, but for those of functions."""
+    if kind_of(node).startswith("Import"):
+        return [node]
+    if kind_of(node) in ("FunctionDef", "AsyncFunctionDef"):
+        return []
+    parts = [part for name in node._fields for value in [getattr(node, name, None)]
+             for part in (value if isinstance(value, list) else [value])
+             if hasattr(part, "_fields")]
+    return [found for part in parts for found in imports_below(part)]
+
+
+def statements(body, is_main):
+    """
+    In their order the imports, branches that may be taken, what sets variables to texts,
+    and what may do anything else; not what only defines something.
+    """
+    for node in body:
+        kind = kind_of(node)
+        if kind == "Try" and not node.orelse and not node.finalbody and \
+                all(kind_of(part).startswith("Import") for part in node.body) and \
+                all(imports_or_defines(part) for handler in node.handlers
+                    for part in handler.body):
+            yield from node.body  # one that is not there is passed over
+            yield from node.handlers
+        elif kind == "If" and compares_name(node):
+            if is_main:
+                yield from statements(node.body, is_main)
+        elif not defines(node) and not is_default_of_trial(node):
+            yield node
 
 
 def text_of(node):
     """A text that is written there; None: another expression."""
-    value = getattr(node, "value", None) if kind_of(node) in (
-        "Constant", "Index") else getattr(node, "s", None)
-    return value if isinstance(value, str) or value is None else text_of(value)
+    if kind_of(node) == "Index":  # before Python 3.9
+        node = node.value
+    value = getattr(node, "value", None) if kind_of(node) == "Constant" else \
+        getattr(node, "s", None)
+    return value if isinstance(value, str) else None
 
 
-def variable_set(node):
+def is_environ(node):
+    return kind_of(node) == "Attribute" and node.attr == "environ" and \
+        getattr(node.value, "id", None) == "os"
+
+
+def put_by(node):
     """
     os.environ["NAME"] = "VALUE", or with setdefault: name, value, and whether it may
     be set before; None: another statement.
     """
     if kind_of(node) == "Assign" and len(node.targets) == 1 and \
             kind_of(node.targets[0]) == "Subscript" and \
-            named(node.targets[0].value, "environ"):
+            is_environ(node.targets[0].value):
         found = text_of(node.targets[0].slice), text_of(node.value), False
     elif kind_of(node) == "Expr" and kind_of(node.value) == "Call" and \
-            named(node.value.func, "setdefault") and \
-            named(getattr(node.value.func, "value", None), "environ") and \
-            len(node.value.args) == 2:
+            kind_of(node.value.func) == "Attribute" and \
+            node.value.func.attr == "setdefault" and \
+            is_environ(node.value.func.value) and \
+            len(node.value.args) == 2 and not node.value.keywords:
         found = (*map(text_of, node.value.args), True)
     else:
         return None
     return None if None in found else found
 
 
+def variable_set(node):
+    """As put_by, but for what a trial has from its supervisor."""
+    found = put_by(node)
+    return None if found is None or trial_variable(os.fsencode(found[0])) else found
+
+
+def is_default_of_trial(node):
+    """Whether it sets what each trial has already, for a program that runs alone."""
+    found = put_by(node)
+    return found is not None and found[2] and found[0].startswith("HPOTUNE_")
+
+
 def words_of(node, package):
     """A statement: modules, and the names that are taken from each."""
-    if type(node).__name__ == "Import":
+    if kind_of(node) == "Import":
         return [(alias.name, []) for alias in node.names]
     name = node.module or ""
     if node.level:
@@ -565,101 +649,75 @@ class Forecast:
         self.seen = set()  # the files of the program
         # Modules and names, and variables that are set before, in their order.
         self.found = []
-        # Functions of the program: whether each changes what imports depend on, and
-        # what it calls, by name.
-        self.functions = {}
-        self.late = False  # a function imports
-        self.why = None  # such a change was reached: a clause
+        self.stop = None  # FILE:LINE of the first that may do anything
+        self.skipped = False  # something is imported behind it
 
-    def functions_add(self, tree):
-        for node in below(tree, True):
-            if kind_of(node) in ("FunctionDef", "AsyncFunctionDef"):
-                before, calls = self.functions.get(node.name, (False, set()))
-                self.functions[node.name] = (
-                    before or changes(node, True) is not None,
-                    calls | calls_of(node, True))
-                self.late = self.late or any(
-                    kind_of(part).startswith("Import") for part in below(node, True))
-
-    def changes_by(self, names):
-        """Whether one of these functions, or one that they call, does."""
-        seen, rest = set(), set(names)
-        while rest:
-            name = rest.pop()
-            seen.add(name)
-            does, calls = self.functions.get(name, (False, set()))
-            if does:
-                return True
-            rest |= calls - seen
-        return False
-
-    def reach(self, path, node):
-        """A statement that is no import."""
-        what = changes(node)
-        if what and variable_set(node):
-            self.found.append(variable_set(node))
-        elif not what and self.changes_by(calls_of(node, False)):
-            what = "calls what sets variables or changes sys.path"
-        if what and not variable_set(node) and self.why is None:
-            self.why = "%s:%d %s" % (path, node.lineno, what)
-
-    def follow(self, warm, path, package):
+    def follow(self, warm, path, package, is_main=False):
         """Add what a file of the program imports, and those it imports."""
         if path in self.seen:
             return
         self.seen.add(path)
         with open(path, "rb") as file:
             tree = compile(file.read(), path, "exec", ONLY_AST, True)
-        self.functions_add(tree)
-        for node in statements(tree.body):
-            if kind_of(node) not in ("Import", "ImportFrom"):
-                self.reach(path, node)
-                continue
-            for name, taken in words_of(node, package):
-                self.follow_import(warm, name, taken)
+        for node in statements(tree.body, is_main):
+            if kind_of(node).startswith("Import"):
+                for name, taken in words_of(node, package):
+                    self.follow_import(warm, name, taken)
+            elif variable_set(node) and self.stop is None:
+                self.found.append(variable_set(node))
+            elif not variable_set(node) and not self.passes(warm, node, package):
+                self.stop = self.stop or "%s:%d" % (path, node.lineno)
+                self.skipped = self.skipped or bool(imports_below(node))
+
+    def passes(self, warm, node, package):
+        """Whether a branch has no more than imports of others, if it is taken."""
+        return (kind_of(node) == "ExceptHandler" or imports_or_defines(node)) and \
+            not any(own_names(warm, name, taken) for part in imports_below(node)
+                    for name, taken in words_of(part, package))
 
     def follow_import(self, warm, name, taken):
         first = name.partition(".")[0]
-        own = [file for file in [own_file(warm, name), *(
-            own_file(warm, "%s.%s" % (name, word)) for word in taken)] if file]
-        for file in own:
-            self.follow(warm, file, name if file.endswith("/__init__.py")
-                        else name.rpartition(".")[0])
-        if own or not name or first in NEVER or first == "__future__":
+        own = own_names(warm, name, taken)
+        for inner in own:
+            file = own_file(warm, inner)
+            self.follow(warm, file, inner if file.endswith("/__init__.py")
+                        else inner.rpartition(".")[0])
+        if own or not name or first in NEVER or first == "__future__" or \
+                not is_outside(warm, first):
             return
-        if self.why is not None:
-            raise Stopped
-        if is_outside(warm, first):
+        if self.stop is None:
             self.found.append((name, taken))
+        elif name not in sys.modules and (name, taken) not in self.found:
+            self.skipped = True
 
 
 def forecast(warm):
     """
-    The modules outside of the folder of the program that it imports first, so that
-    the first trial need not do so, and the variables that it sets before, as
-    variable_set has them; what else it imports it shows, unless that depends on what it
-    does.  Returns that list, and why it ends early, or None.
+    The modules outside of the folder of the program that it imports before it does
+    anything else, so that the first trial need not do so, and the variables that it
+    sets before, as put_by has them.  Returns that list, and where it does
+    something else before it imports more, FILE:LINE, or None.
     """
-    told, why, own = Forecast(), None, warm.own_entries
+    told, own = Forecast(), warm.own_entries
     warm.own_entries = own | set(warm.moving)
     try:
         if warm.kind == "module":
             path = own_file(warm, warm.name + ".__main__") or \
                 own_file(warm, warm.name)
             package = warm.name.rpartition(".")[0]
+            if path is not None and package:
+                told.follow_import(warm, package, [])
         else:
             path, package = warm.name, ""
         if path is not None:
-            told.follow(warm, path, package)
-    except Stopped:
-        why = told.why
+            told.follow(warm, path, package, True)
     except Exception:
+        warm.learning = False
         return [], None  # what python says of it is for the log of a trial
     finally:
         warm.own_entries = own
-    if told.why is not None or told.late and told.changes_by(told.functions):
-        warm.learning = False
-    return told.found, why
+    warm.learning = warm.learning and not told.skipped
+    return told.found, told.stop if told.skipped else None
 
 
 # What a trial has imported.
@@ -691,7 +749,17 @@ def learnt(warm):
     return names
 
 
+def surroundings():
+    """What a program may change before it imports."""
+    logging = sys.modules.get("logging")
+    root = getattr(logging, "root", None)
+    return (dict(os.environb), list(sys.path), list(sys.meta_path), os.getcwd(),
+            getattr(root, "level", None), list(getattr(root, "handlers", ())))
+
+
 def learn(warm):
+    if surroundings() != warm.began_with:
+        return  # the modules may be others, or in another state, for that
     part = "%s.%d" % (warm.listed, os.getpid())
     try:
         names = learnt(warm)
@@ -794,9 +862,12 @@ def fork_function(warm):
     """warm_fork; None: the file system, the interpreter or Linux has it not."""
     last = ctypes.c_uint(0xffffffff)
     try:
-        function = ctypes.PyDLL(warm.folder + "/warm-fork.so").warm_fork
+        function = ctypes.PyDLL(warm.folder + "/warm-fork.so",
+                                use_errno=True).warm_fork
         ctypes.pythonapi.PyOS_BeforeFork  # as os.fork does
     except (OSError, AttributeError):
+        return None
+    if os.uname().machine not in CLONE:
         return None
     closes = libc.syscall(ctypes.c_long(CLOSE_RANGE), last, last, 0) == 0
     return function if closes else None
@@ -844,8 +915,8 @@ def make(warm, data, fds):
     if pid == 0:
         return place
     if pid == -1:
-        raise Unusable("no process can be made: " +
-                       os.strerror(ctypes.get_errno()))
+        # It may pass: another process is tried.
+        sys.exit("no process can be made: " + os.strerror(ctypes.get_errno()))
     for fd in fds:
         os.close(fd)
     warm.say(b"p", str(pid))
@@ -883,14 +954,14 @@ def environment(warm, env):
                  if trial_variable(n) or n.startswith(b"GIT_")]:
         if name not in new:
             del os.environb[name]
-    for name, value in new.items():
-        if trial_variable(name):
-            os.environb[name] = value
     for name, value in warm.variables.items():
         if value is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+    for name, value in new.items():
+        if trial_variable(name):
+            os.environb[name] = value
     for name in MARKS:
         if name in new:
             area_fill(warm.areas[name], name + b"=" + new[name])
@@ -1203,7 +1274,11 @@ def held(fd):
 
 
 def holds():
-    for fd in map(int, os.listdir("/proc/self/fd")):
+    try:
+        fds = os.listdir("/proc/self/fd")
+    except OSError:
+        return True
+    for fd in map(int, fds):
         try:
             if fd not in (1, 2, LOCK_FD) and held(fd):
                 return True
@@ -1212,25 +1287,51 @@ def holds():
     return False
 
 
+class Library(ctypes.Structure):
+    """The beginning of struct dl_phdr_info."""
+    _fields_ = [("addr", ctypes.c_void_p), ("name", ctypes.c_char_p),
+                ("headers", ctypes.c_void_p), ("n", ctypes.c_uint16),
+                ("adds", ctypes.c_ulonglong)]
+
+
+def counter():
+    """A function: how many libraries were loaded so far, those that left included."""
+    def count(library, size, found):
+        found[0] = library[0].adds if size >= ctypes.sizeof(Library) else 0
+        return 1
+
+    function = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.POINTER(Library), ctypes.c_size_t,
+        ctypes.POINTER(ctypes.c_ulonglong))(count)
+
+    def loaded():
+        found = ctypes.c_ulonglong(0)
+        libc.dl_iterate_phdr(function, ctypes.byref(found))
+        return found.value
+    return loaded
+
+
 def end_short(warm):
     """
     The functions that libraries have registered for the end of a process free what
     the kernel frees at once, and copy each page for it.  Those of the modules that
     were imported before the trial are left out, unless the trial has something open
-    that they might have to finish; those of the program's own libraries come first.
+    that they might have to finish, or has loaded libraries of its own.
     """
     def at_end(_):
-        if warm.ending is None or holds():
+        if warm.ending is None or loaded() != before or holds():
             return
         for flush in flush_all:
             flush()
         os._exit(warm.ending)
 
     # Tools that write at the end what they have measured.
-    if any(name in os.environ for name in TOOLS):
+    if any(name in os.environ for name in TOOLS) or mapped(*REGISTERED):
         return
     try:
         flush_all = flushers()
+        loaded = counter()
+        before = loaded()
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(at_end)
         if libc.__cxa_atexit(function, None, None) == 0:
             warm.kept.append(function)
@@ -1255,6 +1356,7 @@ def finish(warm, code):
 
 def run(warm):
     me = os.getpid()
+    warm.began_with = surroundings() if warm.learning else None
     code, succeeded = outcome(warm)
     if succeeded and warm.learning and os.getpid() == me:
         learn(warm)
@@ -1284,16 +1386,15 @@ def begin(warm):
     areas_find(warm)
     warm.fork = fork_function(warm)
     names, warm.learning = warm.names(), True
-    imports, why = forecast(warm)
-    if names is not None:
-        if warm.given:
-            imports, why = [words for words in imports if len(words) == 3], None
-        if warm.given or warm.learning:
-            imports += [(name, ()) for name in names]
-        warm.learning = False
-    if why is not None:
-        warm.say(b"n", "warm starts: %s, and each trial imports by itself what comes "
-                 "after that, unless trial.warm lists it" % why)
+    imports, stop = [], None
+    if not warm.given:
+        imports, stop = forecast(warm)
+    if names is not None and (warm.given or warm.learning):
+        imports += [(name, ()) for name in names]
+    warm.learning = warm.learning and names is None
+    if stop is not None:
+        warm.say(b"n", "warm starts: %s may change what is imported after it, which "
+                 "each trial imports by itself unless trial.warm lists it" % stop)
     if any(len(words) == 2 for words in imports):
         load(warm, imports)
     else:

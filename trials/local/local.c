@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -342,6 +343,11 @@ local_attempt_gpus(
 static bool
 local_ready(void *ctx, int slot, char *why, size_t n)
 {
+	if (local_warm_imports(ctx)) {
+		(void)snprintf(
+		    why, n, "the modules of trial.warm are imported");
+		return false;
+	}
 	return local_share_ready(ctx, why, n) &&
 	       local_gpu_ready(ctx, slot, why, n);
 }
@@ -349,7 +355,7 @@ local_ready(void *ctx, int slot, char *why, size_t n)
 static bool
 local_take(void *ctx, int64_t trial, int attempt, int slot, const char *uuid)
 {
-	if (local_warm_imports(ctx) || !local_share_take(ctx, uuid))
+	if (!local_share_take(ctx, uuid))
 		return false;
 	if (local_gpu_take(ctx, trial, attempt, slot, uuid)) {
 		if (!local_start_waits(ctx, slot, uuid))

@@ -22,6 +22,13 @@
 #ifndef SYS_close_range /* headers before Linux 5.9 */
 #define SYS_close_range 436
 #endif
+#ifndef SYS_rseq /* before 4.18, of which these have it by this number */
+#ifdef __x86_64__
+#define SYS_rseq 334
+#else
+#define SYS_rseq 293
+#endif
+#endif
 
 /* The stack of the supervisor; libraries prepare for the fork on it, too. */
 static _Alignas(64) char supervisor_stack[1 << 20];
@@ -66,6 +73,39 @@ supervisor_files(const struct warm_fork *f)
 		_exit(127);
 }
 
+/* The C library has them from 2.35 on: where a thread's area is, from its pointer. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+
+/*
+ * A fork of a process that shares memory has no restartable sequences, although the C
+ * library believes so: register its area as the first thread's was.
+ */
+static void
+trial_sequences_register(void)
+{
+#if defined __x86_64__
+	char *thread;
+	unsigned mark = 0x53053053;
+
+	__asm__("mov %%fs:0, %0" : "=r"(thread));
+#elif defined __aarch64__
+	char *thread = __builtin_thread_pointer();
+	unsigned mark = 0xd428bc00;
+#elif defined __riscv
+	char *thread = __builtin_thread_pointer();
+	unsigned mark = 0xf1401073;
+#endif
+#if defined __x86_64__ || defined __aarch64__ || defined __riscv
+	if (&__rseq_size == NULL || __rseq_size == 0)
+		return;
+	thread += __rseq_offset;
+	if (syscall(SYS_rseq, thread, 32, 0, mark) != 0)
+		/* The number of the processor is asked of the kernel. */
+		*(volatile int *)(thread + 4) = -2;
+#endif
+}
+
 static int
 supervisor_run(void *arg)
 {
@@ -77,8 +117,10 @@ supervisor_run(void *arg)
 	(void)setsid();
 	(void)sched_setaffinity(0, f->cores_size, f->cores);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		trial_sequences_register();
 		longjmp(s->caller, 1);
+	}
 	if (pid == -1)
 		_exit(127);
 	supervisor_number_put(f->number, pid);

@@ -62,9 +62,14 @@ fills() { # name
 	server "$1.json" --state disk
 	ok "$1: the disk is full" retry test -e filled
 }
+# Its space is free before its name is gone, which trials wait for.
+room() {
+	: >disk/fill
+	rm disk/fill
+}
 # It goes on: no trial more than once.
 goes_on() { # name trials
-	rm disk/fill
+	room
 	reap "$server"
 	is $? 0 "$1: with room the study comes to its end" ||
 	    diag "$(cat server.err)"
@@ -138,7 +143,7 @@ ok 'second looks: the end of the last trial is recorded' retry sql_is \
     disk/look.db 'SELECT state FROM trials WHERE trial = 11' completed
 is "$(sort -n ledger | tail -n 1) $(wc -l <ledger)" '11.1 11' \
     'second looks: none is begun'
-rm disk/fill
+room
 reap "$server"
 is $? 0 'second looks: with room the study comes to its end'
 is "$(sql disk/look.db 'SELECT trial, state, step, attempts, objective
@@ -168,7 +173,7 @@ is "$("$HPOTUNE" enqueue --list disk/queue.db |
     'queue: the one that waits is there'
 like "$("$HPOTUNE" status disk/queue.db)" '^trials 1 of 1' \
     'queue: a study without a server can be read'
-rm disk/fill
+room
 ok 'queue: with room it is taken' quietly "$HPOTUNE" enqueue disk/queue.db x=6
 ok 'queue: the study goes on' quietly "$HPOTUNE" start --quiet --state disk queue.json
 is "$(cut -d' ' -f2 ledger | tr '\n' ' ')" '1 5 6 ' 'queue: each runs once, in order'
@@ -197,7 +202,7 @@ refused 'import' "$HPOTUNE" import csv --metric v --goal minimize --params x \
     --output disk/new.json trials.csv
 is "$(copies | diff - whole)" '' 'copies: the earlier ones are as they were'
 is "$(echo disk/new*)" 'disk/new*' 'copies: nothing half is left'
-rm disk/fill
+room
 for format in csv json optuna tensorboard; do
 	ok "copies: with room it is written, $format" quietly "$HPOTUNE" export \
 	    --format $format --output disk/new-$format disk/look.db
@@ -223,7 +228,7 @@ renewed() {
 }
 ok 'copy: the lease is renewed all the same' retry renewed
 is "$(grep -c 'lease is not renewed' server.err)" 0 'copy: without a word'
-rm disk/fill
+room
 reap "$server"
 is $? 0 'copy: the study comes to its end'
 is "$(grep -c 'no copy of the database' server.err)" 1 'copy: it was said once'

@@ -369,48 +369,164 @@ like "$(cat shows.d/warm/modules)" '^later$' 'and the next server knows it'
 unlike "$(cat shows.d/warm/log)" antigravity 'a branch that is not taken is not'
 
 # What a program does before it imports: variables of its text are set for the import,
-# too; after anything else each trial imports by itself.
+# too; after anything else each trial imports by itself, as a cold one does.
 cat >lib/mode.py <<'END'
 import os
 with open(os.environ["IMPORTS"], "a") as f:
     f.write("mode\n")
 MODE = int(os.environ.get("MODE", 0)) + 10 * int(os.environ.get("MORE", 0))
 END
-mkdir other
+cat >lib/speaks.py <<'END'
+import logging
+logging.info("imported")
+MODE = 3
+END
+mkdir -p other sets/parts
 echo 'MODE = 70' >other/mode.py
-cat >texts.py <<'END'
+cat >sets/__init__.py <<'END'
 import os
+os.environ["MODE"] = "%d" % 5
+END
+echo 'value = 1' >sets/parts/__init__.py
+cat >aside.py <<'END'
+import os
+if __name__ == "__main__":
+    os.environ["MODE"] = "9"
+END
+program() { # name: standard input does something and imports mode
+	{ echo 'import logging, os'; cat
+	echo 'print("hpotune: step=1 score=%d" % mode.MODE)'; } >"$1.py"
+	small $1 $1.py ', "warm": true' 3
+	small $1-cold $1.py '' 1
+	programs="$programs $1"
+}
+programs=
+program texts <<'END'
 print("MODE" in os.environ, os.environ.get("MORE"))
+END
+program text <<'END'
 os.environ["MODE"] = "1"
 os.environ.setdefault("MORE", "2")
+logger = logging.getLogger(__name__)
+size: int = int(os.environ.get("WORLD_SIZE", 1))
+class Options:
+    def method(self):
+        os.environ["MODE"] = "6"
 import mode
-print("hpotune: step=1 score=%d" % mode.MODE)
+print(os.environ.get("MORE"), logging.root.level)
 END
-sed 's/= "1"/= str(len("1"))/' texts.py >computed.py
-{ echo 'def setup(name):'; echo '    os.environ[name] = "1"'
-    sed 's/^os.environ\["MODE"\].*/setup("MODE")/' texts.py; } >called.py
-sed 's/^os.environ\["MODE"\].*/import sys; sys.path.insert(0, "other")/' texts.py >paths.py
-for way in texts computed called paths; do
-	small $way $way.py ', "warm": true' 3
-	ok "$way.py: a program that does something first" "$HPOTUNE" start -q $way.json
+sed -i '/^print("MODE"/d; $d' texts.py
+cat text.py >>texts.py
+sed -i 's/^import logging, os$/&\nprint(os.environ.get("MODE"), os.environ.get("MORE"))/' texts.py
+program computed <<'END'
+os.environ["MODE"] = str(len("1"))
+import mode
+END
+program called <<'END'
+def setup():
+    os.environ["MODE"] = "4"
+setup()
+import mode
+END
+program paths <<'END'
+import sys; sys.path.insert(0, "other")
+import mode
+END
+program tried <<'END'
+try:
+    import no_such_module
+except ImportError:
+    os.environ["MODE"] = "2"
+import mode
+END
+program within <<'END'
+from unittest import mock
+with mock.patch.dict(os.environ, {"MODE": "7"}):
+    import mode
+END
+program parents <<'END'
+from sets.parts import value
+import mode
+END
+program branch <<'END'
+if os.name == "posix":
+    import sets
+import mode
+END
+program main <<'END'
+import aside
+import mode
+END
+program late <<'END'
+def main():
+    global mode
+    os.environ["MODE"] = "8"
+    import mode
+main()
+END
+program levels <<'END'
+logging.basicConfig(level=logging.INFO)
+import speaks as mode
+print(logging.root.level)
+END
+program outputs <<'END'
+os.environ.setdefault("HPOTUNE_OUTPUT_DIR", "alone")
+import mode
+print(os.environ["HPOTUNE_OUTPUT_DIR"].split("/")[-1])
+END
+for way in $programs; do
+	quietly "$HPOTUNE" start -q $way.json
+	quietly "$HPOTUNE" start -q $way-cold.json
+	cold=$(cat $way-cold.d/trials/1/attempt-1/log)
+	is "$(for n in 1 2 3; do cat $way.d/trials/$n/attempt-1/log; done)" "$cold
+$cold
+$cold" "$way.py: each trial as a cold one"
 done
-sql_all() { for way in texts computed called paths; do sql $way.db "$1"; done; }
-is "$(sql_all 'SELECT group_concat(objective) FROM trials' | tr '\n' ' ')" \
-    '21.0,21.0,21.0 21.0,21.0,21.0 21.0,21.0,21.0 70.0,70.0,70.0 ' 'each has what it set up'
-is "$(wc -l <imports.texts) $(wc -l <imports.computed) $(wc -l <imports.called)" '1 3 3' \
+is "$(wc -l <imports.text) $(wc -l <imports.computed) $(wc -l <imports.called)" '1 3 3' \
     'a variable of the text is there for the import'
-is "$(for n in 1 2 3; do "$HPOTUNE" logs texts.json $n; done | grep -v hpotune: | sort -u)" \
-    'False None' 'and is not before the program sets it'
-is "$(for way in computed called paths; do
-    notes $way | grep -o '[a-z]*\.py:[0-9]* [^,]*, and each trial imports'; done)" \
-    'computed.py:3 sets variables, and each trial imports
-called.py:5 calls what sets variables or changes sys.path, and each trial imports
-paths.py:3 changes sys.path, and each trial imports' 'where it stops is told'
+is "$(for way in $programs; do
+    notes $way | grep -o '[a-z_]*\.py:[0-9]* may change what is imported'; done)" \
+    'texts.py:2 may change what is imported
+computed.py:2 may change what is imported
+called.py:4 may change what is imported
+paths.py:2 may change what is imported
+tried.py:2 may change what is imported
+within.py:3 may change what is imported
+__init__.py:2 may change what is imported
+branch.py:2 may change what is imported
+levels.py:2 may change what is imported' 'where it stops is told, if more is imported'
 small given computed.py ', "warm": ["mode"]' 3
 sed -i 's/"env": {/& "MODE": "1",/' given.json
 ok 'with a list' "$HPOTUNE" start -q given.json
 is "$(sql given.db 'SELECT group_concat(objective) FROM trials')|$(wc -l <imports.given)" \
-    '21.0,21.0,21.0|1' 'it is imported once'
+    '1.0,1.0,1.0|1' 'it is imported once'
+
+# The number of the processor is kept up to date, and a library that the trial has
+# loaded has its end.
+cat >ended.c <<'END'
+#include <unistd.h>
+__attribute__((destructor)) static void
+end(void)
+{
+	(void)!write(2, "ended\n", 6);
+}
+END
+ok 'a library is built' ${CC:-cc} -shared -fPIC -o ended.so ended.c
+cat >cores.py <<'END'
+import ctypes, os
+import slow
+libc = ctypes.CDLL(None)
+for core in sorted(os.sched_getaffinity(0)):
+    os.sched_setaffinity(0, {core})
+    if libc.sched_getcpu() != core:
+        print("not on", core)
+ctypes.CDLL("./ended.so")
+print("hpotune: step=1 score=1")
+END
+small cores cores.py ', "warm": true' 2
+ok 'trials on each core' "$HPOTUNE" start -q cores.json
+is "$(for n in 1 2; do "$HPOTUNE" logs cores.json $n; done | grep -v hpotune:)" 'ended
+ended' 'know which it is, and end what they have loaded'
 
 # Where what makes both processes at once cannot be loaded, they are made in turn.
 mkdir turns

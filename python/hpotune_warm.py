@@ -91,6 +91,7 @@ class Warm:
         self.learning = False
         self.imported = False
         self.variables = {}  # set for imports, with their values before
+        self.put = {}  # and then
         self.paths, self.stamps = b"", b"%r" % (None,)  # of modules' files
         self.events, self.looked = -1, None  # of inotify
         self.cores_before = os.sched_getaffinity(0)
@@ -372,7 +373,7 @@ def variable_put(warm, name, value, default):
     if default and name in os.environ:
         return
     warm.variables.setdefault(name, os.environ.get(name))
-    os.environ[name] = value
+    os.environ[name] = warm.put[name] = value
 
 
 def load(warm, imports):
@@ -749,16 +750,18 @@ def learnt(warm):
     return names
 
 
-def surroundings():
-    """What a program may change before it imports."""
+def surroundings(warm):
+    """What a program may change before it imports, but for variables of its text."""
     logging = sys.modules.get("logging")
     root = getattr(logging, "root", None)
-    return (dict(os.environb), list(sys.path), list(sys.meta_path), os.getcwd(),
+    variables = {name: value for name, value in os.environ.items()
+                 if warm.put.get(name) != value}
+    return (variables, list(sys.path), list(sys.meta_path), os.getcwd(),
             getattr(root, "level", None), list(getattr(root, "handlers", ())))
 
 
 def learn(warm):
-    if surroundings() != warm.began_with:
+    if surroundings(warm) != warm.began_with:
         return  # the modules may be others, or in another state, for that
     part = "%s.%d" % (warm.listed, os.getpid())
     try:
@@ -1356,7 +1359,7 @@ def finish(warm, code):
 
 def run(warm):
     me = os.getpid()
-    warm.began_with = surroundings() if warm.learning else None
+    warm.began_with = surroundings(warm) if warm.learning else None
     code, succeeded = outcome(warm)
     if succeeded and warm.learning and os.getpid() == me:
         learn(warm)

@@ -484,6 +484,8 @@ $cold" "$way.py: each trial as a cold one"
 done
 is "$(wc -l <imports.text) $(wc -l <imports.computed) $(wc -l <imports.called)" '1 3 3' \
     'a variable of the text is there for the import'
+ok 'what the trial has shown besides is known' test -s text.d/warm/modules
+ok 'and not where it has changed its surroundings' test ! -e late.d/warm/modules
 is "$(for way in $programs; do
     notes $way | grep -o '[a-z_]*\.py:[0-9]* may change what is imported'; done)" \
     'texts.py:2 may change what is imported

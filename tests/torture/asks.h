@@ -18,6 +18,7 @@ struct ask {
 	long stop; /* the trial to stop, or 0 */
 	long tag; /* of the setting to try, or of the value to tell; or 0 */
 	bool tells; /* it asks for a trial, runs it, and tells its value */
+	bool leaves; /* it does not tell, and is gone */
 	bool proposes; /* the tag is that of a proposal */
 	long dies_us; /* it is killed so long after its start; 0 = it is not */
 };

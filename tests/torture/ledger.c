@@ -32,6 +32,7 @@ struct book_step {
 };
 
 struct book {
+	bool told; /* another program ran it */
 	int starts;
 	bool ended; /* it wrote its last line */
 	int status;
@@ -43,7 +44,6 @@ struct book {
 struct ledger {
 	struct book *(*books)[ATTEMPTS_MAX]; /* [trial][attempt], or NULL */
 	long last; /* trial that has books: the rest is never touched */
-	bool told[TRIALS_MAX]; /* run by another program */
 	struct verdict *v;
 	struct store *store;
 	int shown;
@@ -159,15 +159,13 @@ each_row(struct ledger *l, struct store *s, const char *sql,
 	store_rows_close(rows);
 }
 
+/* An attempt of another program, which may be given up after it or run here next. */
 static void
 told_row(struct ledger *l, const struct store_rows *r)
 {
-	int64_t trial = store_rows_int(r, 0);
-
-	if (trial < 1 || trial >= TRIALS_MAX)
-		return;
-	l->told[trial] = true;
-	l->v->told++;
+	book_of(l, (long)store_rows_int(r, 0), (long)store_rows_int(r, 1))
+	    ->told = true;
+	l->v->told += store_rows_int(r, 1) == 1;
 }
 
 /* "HOOK TRIAL": each is run once at most. */
@@ -234,9 +232,11 @@ trial_row(struct ledger *l, const struct store_rows *r)
 		fault(l, &l->v->open, "trial %ld is %s", trial, state);
 		return;
 	}
-	if (s != TRIAL_COMPLETED || l->told[trial])
+	if (s != TRIAL_COMPLETED)
 		return;
 	b = book_of(l, trial, attempt);
+	if (b->told)
+		return;
 	if (!b->ended || b->status != 0)
 		fault(l, &l->v->invented,
 		    "trial %ld is completed, its attempt %ld is not", trial,
@@ -254,7 +254,7 @@ attempt_row(struct ledger *l, const struct store_rows *r)
 
 	l->v->attempts++;
 	b->has_row = true;
-	if (l->told[trial])
+	if (b->told)
 		return;
 	if (store_rows_null(r, 2) ||
 	    !end_class_parse(store_rows_text(r, 2), &c)) {
@@ -288,7 +288,7 @@ metric_row(struct ledger *l, const struct store_rows *r)
 	long step = (long)store_rows_int(r, 2);
 	struct book_step *s;
 
-	if (l->told[trial])
+	if (book_of(l, trial, attempt)->told)
 		return;
 	if (step < 0 || step >= STEPS_MAX) {
 		fault(
@@ -423,14 +423,15 @@ compare(struct ledger *l, const struct harness *r, int trials, int keep)
 {
 	struct err e = ERR_INIT;
 	struct store *s;
-	long best, contests, n;
+	long best, contests, told, n;
 
 	if (store_open(&s, r->db, STORE_READ, &e) != 0) {
 		fault(l, &l->v->open, "%s", e.text);
 		return;
 	}
 	each_row(l, s,
-	    "SELECT trial FROM t_trial WHERE backend IN ('ask', 'external')",
+	    "SELECT trial, attempt FROM t_attempt WHERE backend IN ('ask', "
+	    "'external')",
 	    told_row);
 	each_row(l, s, "SELECT trial, state, attempts FROM trials", trial_row);
 	each_row(l, s, "SELECT trial, attempt, end_class, why FROM t_attempt",
@@ -444,7 +445,11 @@ compare(struct ledger *l, const struct harness *r, int trials, int keep)
 	    "SELECT coalesce((SELECT trial FROM trials WHERE state = "
 	    "'completed' AND ?1 = ?1 ORDER BY objective DESC LIMIT 1), 0)",
 	    0);
-	if (keep >= 0 && best > 0 && !l->told[best] && !has_checkpoint(r, best))
+	told = asks_number(s,
+	    "SELECT coalesce((SELECT backend IN ('ask', 'external') FROM "
+	    "t_trial WHERE trial = CAST(?1 AS INTEGER)), 0)",
+	    best);
+	if (keep >= 0 && best > 0 && told == 0 && !has_checkpoint(r, best))
 		fault(l, &l->v->unkept,
 		    "the checkpoint of trial %ld, the best one, is deleted",
 		    best);

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/base/rng.h"
 #include "src/model/history/history.h"
-#include "src/model/space.h"
 #include "strategies/gp/gp.h"
 #include "strategies/strategy.h"
 
@@ -22,18 +20,10 @@ static const double large = 0.3;
 
 /* Numbers that differ by no more, as a share of the range, are close. */
 static const double close_by = 0.02;
-/* In a continuous space, where functions may be rough from one such to the next. */
-static const double close_by_continuous = 1e-4;
 
-enum { PAIRS_LEAST = 4, PAIRS_CONTINUOUS = 3 };
-/*
- * Of the variance of the noise: close trials whose results differ by less, half of the
- * squares on average, are alike.
- */
+enum { PAIRS_LEAST = 4 };
+/* Of the variance of the noise: pairs with less are alike. */
 static const double alike = 0.3;
-/* In a continuous space: after PAIRS_CONTINUOUS, and after fewer. */
-static const double alike_continuous = 0.1;
-static const double alike_at_once = 0.01;
 
 static int
 gp_noise_by_number(const void *a, const void *b)
@@ -58,72 +48,47 @@ spread_of(const struct gp_question *q, const struct gp *gp)
 	return spread;
 }
 
-/* Whether no number of two rows differs by more than this, and no level. */
+/* Whether no number of two rows differs by much, and no level. */
 static bool
-is_close(const struct gp_axes *g, const double *a, const double *b, double by)
+is_close(const struct gp_axes *g, const double *a, const double *b)
 {
 	size_t k;
 
 	for (k = 0; k < g->d; k++)
-		if (fabs(a[k] - b[k]) > (g->axes[k].levels > 0 ? 0 : by))
+		if (fabs(a[k] - b[k]) > (g->axes[k].levels > 0 ? 0 : close_by))
 			return false;
 	return true;
 }
 
 /*
- * How many trials are close to an earlier one; and the sum of half of the squares of
- * the differences of their values, where these are not NULL.
+ * Whether trials that are close to one another have results that are too alike
+ * for noise of this variance: then the function is rough.
  */
-static size_t
-pairs_of(const struct gp_question *q, const double *y, double by, double *sum)
+static bool
+is_refuted(const struct gp_question *q, const double *y, double variance)
 {
 	const double *x = q->rows.x;
 	size_t d = q->rows.d, i, j, pairs = 0;
+	double sum = 0;
 
-	*sum = 0;
 	for (i = 1; i < q->rows.n; i++)
 		for (j = i; j-- > 0;)
-			if (is_close(&q->space, x + i * d, x + j * d, by)) {
-				if (y != NULL)
-					*sum +=
-					    (y[i] - y[j]) * (y[i] - y[j]) / 2;
+			if (is_close(&q->space, x + i * d, x + j * d)) {
+				sum += (y[i] - y[j]) * (y[i] - y[j]) / 2;
 				pairs++;
 				break;
 			}
-	return pairs;
+	return pairs >= PAIRS_LEAST && sum < alike * variance * (double)pairs;
 }
 
-/*
- * What close trials say of noise of this variance: results that are too alike for it
- * show that the function is rough.
- */
-static enum gp_noise
-gp_noise_judge(const struct gp_question *q, const double *y, double variance)
-{
-	bool continuous = gp_axes_continuous(&q->space);
-	double sum, share = alike;
-	size_t pairs;
-
-	pairs =
-	    pairs_of(q, y, continuous ? close_by_continuous : close_by, &sum);
-	if (continuous)
-		share =
-		    pairs < PAIRS_CONTINUOUS ? alike_at_once : alike_continuous;
-	if (pairs >= (continuous ? 1 : PAIRS_LEAST) &&
-	    sum < share * variance * (double)pairs)
-		return GP_NOISE_SMALL;
-	return continuous && pairs < PAIRS_CONTINUOUS ? GP_NOISE_UNPROVEN
-						      : GP_NOISE_LARGE;
-}
-
-enum gp_noise
-gp_noise_of(const struct gp_question *q, double *theta)
+bool
+gp_noise_is_large(const struct gp_question *q, double *theta)
 {
 	const struct kernels *k = q->ask->kernels;
 	struct gp_question mine = *q;
 	struct gp_targets values;
 	struct gp *gp;
-	enum gp_noise noise = GP_NOISE_SMALL;
+	bool is = false;
 
 	mine.rule.noiseless = false;
 	mine.rule.local = true;
@@ -133,35 +98,10 @@ gp_noise_of(const struct gp_question *q, double *theta)
 	gp =
 	    gp_models_of(&mine, q->rows.x, q->rows.n, &values, q->rough, theta);
 	if (gp != NULL) {
-		if (exp(theta[q->rows.d + 1] / 2) > large * spread_of(q, gp))
-			noise = gp_noise_judge(
-			    q, values.y, exp(theta[q->rows.d + 1]));
+		is = exp(theta[q->rows.d + 1] / 2) > large * spread_of(q, gp) &&
+		     !is_refuted(q, values.y, exp(theta[q->rows.d + 1]));
 		k->gp_free(k->dev, gp);
 	}
 	gp_targets_free(&values);
-	return noise;
-}
-
-bool
-gp_noise_was_asked(const struct gp_question *q)
-{
-	double sum;
-
-	return pairs_of(q, NULL, close_by_continuous, &sum) >= PAIRS_CONTINUOUS;
-}
-
-void
-gp_noise_ask(double *x, struct gp_question *q)
-{
-	static const double reach =
-	    1e-5; /* so that no two settings are the same */
-	const struct history *h = q->ask->history;
-	const double *best = history_point(h, history_best(h));
-	size_t k;
-
-	for (k = 0; k < q->ask->space->n; k++) {
-		x[k] = best[k];
-		if (best[k] > reach && best[k] < 1 - reach)
-			x[k] += reach * (rng_uniform(&q->rng) - 0.5);
-	}
+	return is;
 }

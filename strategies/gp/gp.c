@@ -35,8 +35,6 @@ enum {
 	WHOLE =
 	    4, /* times the candidates: a space that is searched completely */
 	TURN_WITHOUT_NOISE = 2, /* of four trials */
-	AGAIN_ROWS = 10,
-	AGAIN_ROWS_PER_AXIS = 2, /* how many trials come before one again */
 	FULL_ROWS = 200 /* with more rows there are fewer candidates */
 };
 
@@ -164,47 +162,24 @@ is_exact(const struct gp_question *q)
 }
 
 /*
- * Whether the best setting may be tried again, to tell noise from roughness: not
- * before there are trials enough for a fit to say that there may be noise.
- */
-static bool
-may_ask_again(const struct gp_question *q)
-{
-	size_t after = (size_t)plugin_option_number(q->options, "local_after");
-
-	return gp_axes_continuous(&q->space) &&
-	       q->rows.n >= AGAIN_ROWS + AGAIN_ROWS_PER_AXIS * q->rows.d &&
-	       gp_region_wanted(q->ask, after);
-}
-
-/*
  * With large noise progress is luck: there is no search around the best trial,
  * and no result counts as exact.  The transformation of the values would draw out
  * the noise of the best ones.  Every fourth suggestion is as without noise: few
- * trials of a very rough function look like noise.  In a continuous space such
- * functions (bbob 16, 18, 23 and 24) are told from noise by trying the best setting
- * again, up to three times.
+ * trials of a very rough function look like noise.  In continuous spaces, where such functions were tried (bbob 16, 18, 23
+ * and 24), the search without this was better.
  */
 static void
 question_of_noise(struct gp_question *q)
 {
-	bool continuous = gp_axes_continuous(&q->space), may_ask;
-	enum gp_noise noise;
-
 	if (q->ask->trial % 4 == TURN_WITHOUT_NOISE ||
 	    history_n_objectives(q->ask->history) != 1 ||
+	    gp_axes_continuous(&q->space) ||
 	    plugin_option_is(q->options, "deterministic_objective") ||
 	    q->rows.n == 0 || q->rows.d == 0)
 		return;
-	may_ask = may_ask_again(q);
-	if (continuous && !may_ask && !gp_noise_was_asked(q))
-		return;
+	q->n_known = q->rows.n;
 	q->known = xcalloc(q->rows.d + 3, sizeof *q->known);
-	noise = gp_noise_of(q, q->known);
-	/* A space of numbers is searched as if this had not been asked. */
-	q->n_known = continuous ? 0 : q->rows.n;
-	q->noisy = noise == GP_NOISE_LARGE;
-	q->again = may_ask && noise == GP_NOISE_UNPROVEN;
+	q->noisy = gp_noise_is_large(q, q->known);
 	if (q->noisy)
 		q->warp = GP_WARP_NONE;
 }
@@ -535,9 +510,7 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	bounds_choose(&q);
 	for (k = 0; k < ask->space->n; k++)
 		out->x[k] = 0.5;
-	if (q.again)
-		gp_noise_ask(out->x, &q);
-	else if (q.space.d > 0)
+	if (q.space.d > 0)
 		rc = gp_learn(out->x, &q, e);
 	free(q.good);
 	free(q.weights);

@@ -353,8 +353,6 @@ struct gp_question {
 	enum gp_warp warp;
 	bool rough; /* the processes of losses are */
 	bool noisy; /* progress cannot be told from luck */
-	bool
-	    again; /* the best setting is tried again, to tell noise from roughness */
 	double *known; /* hyperparameters of that question; NULL: not asked */
 	size_t n_known; /* rows of it */
 	struct gp_axes space;
@@ -395,23 +393,12 @@ void gp_failures_free(struct gp_failures *);
 struct gp *
 gp_failures_fit(const struct gp_question *, double *theta, double *limit);
 
-enum gp_noise {
-	GP_NOISE_SMALL,
-	GP_NOISE_UNPROVEN, /* or the objective is rough: only trying again shows it */
-	GP_NOISE_LARGE
-};
-
 /*
  * Whether the results of one objective have noise that is large beside the
  * differences of good trials, by a process of all rows, whose hyperparameters
- * theta (d + 3) receives.  In a continuous space it takes settings that were tried
- * again.
+ * theta (d + 3) receives.
  */
-enum gp_noise gp_noise_of(const struct gp_question *, double *theta);
-/* Whether settings of a continuous space were tried again as often as it takes. */
-bool gp_noise_was_asked(const struct gp_question *);
-/* The setting of the best trial again, but for 1e-5 of each range: x, of n numbers. */
-void gp_noise_ask(double *x, struct gp_question *);
+bool gp_noise_is_large(const struct gp_question *, double *theta);
 
 /* Whether durations count: by the option or, without it, the limits. */
 bool gp_cost_counts(const struct gp_question *);

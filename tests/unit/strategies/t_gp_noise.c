@@ -19,8 +19,6 @@ enum { D = 2, TRIALS = 40, WIDE = 40 };
 static const char square[] =
     "{" UNIT("a") ", \"b\": {\"type\": \"int\", \"min\": 0, \"max\": 100}}";
 
-static const char plane[] = "{" UNIT("a") ", " UNIT("b") "}";
-
 static double
 smooth(const double *x)
 {
@@ -33,24 +31,23 @@ rough(const double *x)
 	return sqrt(fabs(x[0] - 0.3)) + fabs(x[1] - 0.6) + 0.1 * sin(20 * x[0]);
 }
 
-/* What is found of the noise of random trials, and of the last ones, each again. */
-static enum gp_noise
-found(const char *params, double (*f)(const double *), double deviation,
-    int again, double moved)
+/* Whether the noise of random trials is found to be large. */
+static bool
+is_found(double (*f)(const double *), double deviation)
 {
 	struct strategy_run r;
 	struct strategy_ask ask = { 0 };
 	struct gp_question q = { .rule = { .restarts = 4, .fit_trials = 200 } };
 	struct rng rng;
 	double x[D], theta[D + 3];
-	enum gp_noise noise;
 	int64_t i;
+	bool is;
 
-	gp_open(&r, params, "{}", 1);
+	gp_open(&r, square, "{}", 1);
 	rng_init(&rng, 3, 0);
-	for (i = 1; i <= TRIALS + again; i++) {
-		x[0] = i > TRIALS ? x[0] + moved : rng_uniform(&rng);
-		x[1] = i > TRIALS ? x[1] : rng_uniform(&rng);
+	for (i = 1; i <= TRIALS; i++) {
+		x[0] = rng_uniform(&rng);
+		x[1] = rng_uniform(&rng);
 		history_add(r.history, i, x);
 		history_end(r.history, i, TRIAL_COMPLETED,
 		    f(x) + deviation * rng_normal(&rng));
@@ -63,19 +60,11 @@ found(const char *params, double (*f)(const double *), double deviation,
 	q.warp = GP_WARP_POWER;
 	gp_axes_init(&q.space, r.space);
 	gp_training_rows_init(&q.rows, &q.space, r.history, 1000);
-	noise = gp_noise_of(&q, theta);
-	is_int(gp_noise_was_asked(&q), moved < 1e-4 && again >= 3,
-	    "three trials again, near enough, are an answer");
+	is = gp_noise_is_large(&q, theta);
 	gp_training_rows_free(&q.rows);
 	gp_axes_free(&q.space);
 	strategy_run_close(&r);
-	return noise;
-}
-
-static bool
-is_found(double (*f)(const double *), double deviation)
-{
-	return found(square, f, deviation, 0, 0) == GP_NOISE_LARGE;
+	return is;
 }
 
 static int
@@ -125,67 +114,6 @@ check_noise(void)
 		printf("# seed %d: %g\n", (int)seed, late);
 	}
 	ok(sum / 8 < 0.04, "late trials are near the optimum: %g", sum / 8);
-}
-
-/* As rough from one ten thousandth of a range to the next as noise. */
-static double
-jagged(const double *x)
-{
-	double z = sin(1e5 * x[0]) * 43758.5453;
-
-	return smooth(x) + 0.8 * (z - floor(z));
-}
-
-/* How many of 60 suggestions are the setting of an earlier trial but for 1e-5. */
-static int
-times_again(double (*f)(const double *), double deviation, const char *options)
-{
-	double x[60][D];
-	struct strategy_run r;
-	struct rng rng;
-	int64_t trial, i, k;
-	int n = 0;
-
-	gp_open(&r, plane, options, 5);
-	rng_init(&rng, 5, 7);
-	for (i = 0; i < 60; i++) {
-		trial = strategy_run_next(&r, x[i]);
-		history_end(r.history, trial, TRIAL_COMPLETED,
-		    f(x[i]) + deviation * rng_normal(&rng));
-		for (k = 0; k < i; k++)
-			if (fabs(x[i][0] - x[k][0]) < 1e-5 &&
-			    fabs(x[i][1] - x[k][1]) < 1e-5)
-				break;
-		n += k < i;
-	}
-	strategy_run_close(&r);
-	return n;
-}
-
-/* In a continuous space only trying again tells noise from a rough function. */
-static void
-check_again(void)
-{
-	int n;
-
-	is_int(found(plane, smooth, 0.2, 0, 0), GP_NOISE_UNPROVEN,
-	    "without trials again nothing is proven");
-	is_int(found(plane, smooth, 0.2, 2, 5e-6), GP_NOISE_UNPROVEN,
-	    "nor by two of them");
-	is_int(found(plane, smooth, 0.2, 3, 5e-6), GP_NOISE_LARGE,
-	    "three that differ as noise does are noise");
-	is_int(found(plane, smooth, 0.2, 3, 5e-3), GP_NOISE_UNPROVEN,
-	    "unless they are too far from one another");
-	is_int(found(plane, jagged, 0, 0, 0), GP_NOISE_UNPROVEN,
-	    "a rough function is like noise");
-	is_int(found(plane, jagged, 0, 1, 0), GP_NOISE_SMALL,
-	    "until one trial again is alike");
-	is_int(found(plane, smooth, 0, 0, 0), GP_NOISE_SMALL,
-	    "a smooth function needs no trial again");
-	n = times_again(smooth, 0.2, "{}");
-	ok(n >= 3, "a search under noise tries settings again: %d times", n);
-	n = times_again(smooth, 0.2, "{ \"deterministic_objective\": true }");
-	is_int(n, 0, "but not where there is none by the study's word");
 }
 
 /* Rows whose predictions were asked for. */
@@ -266,7 +194,6 @@ int
 main(void)
 {
 	check_noise();
-	check_again();
 	check_wide();
 	return done_testing();
 }

@@ -360,6 +360,20 @@ serve_once(struct harness *r, struct job *j, struct life *life)
 	return true;
 }
 
+/*
+ * One more server, which is not killed: the last one may have ended before a program
+ * that had asked for a trial did.
+ */
+static void
+serve_rest(struct harness *r, struct job *j)
+{
+	pid_t pid = harness_serve(r, "", NULL, false);
+	int status = 0;
+
+	(void)harness_wait(pid, -1, &status);
+	j->mine->failed |= status != 0;
+}
+
 static void
 log_show(const struct harness *r)
 {
@@ -386,6 +400,8 @@ round_run(struct job *j, uint64_t seed)
 	until = harness_now_ms() + ROUND_MAX_MS;
 	while (!serve_once(&r, j, &life) && !j->mine->stuck)
 		j->mine->stuck = harness_now_ms() > until;
+	if (j->run->tells && !j->mine->stuck && !j->mine->failed)
+		serve_rest(&r, j);
 	(void)harness_wait_quiet(&r, QUIET_MS);
 	ledger_judge(
 	    &v, &r, j->run->trials, j->run->keep > 0 ? j->run->keep : -1);

@@ -23,6 +23,7 @@
 #include "src/base/text.h"
 #include "src/engine/tuner/attempt-end.h"
 #include "src/engine/tuner/backend-events.h"
+#include "src/engine/tuner/limits.h"
 #include "src/engine/tuner/live-trial.h"
 #include "src/engine/tuner/requests.h"
 #include "src/engine/tuner/stopping.h"
@@ -492,6 +493,17 @@ asker_lost(struct tuner *t, struct live_trial *l)
 		attempt_end_handle(t, l, NULL, why);
 }
 
+/*
+ * Whether the study ends now but for trials that run elsewhere: those whose process is
+ * gone are not left behind.
+ */
+static bool
+only_elsewhere(const struct tuner *t)
+{
+	return !t->env.asked && t->live.n == live_set_n_external(&t->live) &&
+	       !limits_allow_new(t);
+}
+
 void
 request_tell_check(struct tuner *t)
 {
@@ -501,7 +513,7 @@ request_tell_check(struct tuner *t)
 	size_t i;
 
 	if (now_ms < t->askers_due_ms && !request_comes(t, TUNER_ASK, 0) &&
-	    !t->end.shutdown)
+	    !t->end.shutdown && !only_elsewhere(t))
 		return;
 	t->askers_due_ms = now_ms + ASKERS_EVERY_MS;
 	for (i = t->live.n; i-- > 0 && !store_failed(t->store);) {

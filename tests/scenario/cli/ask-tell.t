@@ -428,6 +428,33 @@ is "$(watched 'SELECT trial, state FROM trials WHERE trial > 6')" '7|waiting
 is "$(watched 'SELECT count(*) FROM t_asker WHERE trial = 9')" 0 \
     '--pid 0: nobody is watched'
 
+# A server that has nothing else to run leaves none behind whose process is gone.
+study left 2 -e 's/"retries": 0/"retries": 1/; s/"tpe"/"random"/' \
+    -e 's/, "n_startup_trials": 4//; s/"pretend", .*0.001/"local"/' \
+    -e 's|\["true"\]|["./waits"]|'
+cat >waits <<END
+#!/bin/sh
+until [ -e '$dir/go' ]; do sleep 0.05; done
+echo 'hpotune: step=1 loss=1'
+END
+chmod +x waits
+sleeper
+asker=$child
+"$HPOTUNE" ask --pid $asker left.json >out
+background server "$HPOTUNE" start -q left.json
+server=$child
+other_runs() {
+	[ "$(sql left.db 'SELECT state FROM trials WHERE trial = 2')" = running ]
+}
+ok 'a server runs the other one' retry other_runs
+kill -9 $asker
+reap $asker 2>/dev/null
+touch "$dir/go"
+reap $server 2>/dev/null
+is "$(sql left.db 'SELECT trial, state, attempts FROM trials ORDER BY trial')" \
+    '1|completed|2
+2|completed|1' 'and then the one whose process is gone'
+
 # A server and somebody else in one study.
 study shared 8 -e 's/"parallel": 1/"parallel": 2/; s/0.001/5/'
 "$HPOTUNE" ask --count 2 shared.json >out
